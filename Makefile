@@ -1,0 +1,60 @@
+# nodestorm. `make help` lists what can be made.
+
+GO      ?= go
+LINT    := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
+BIN     := bin/nodestorm
+MODULES := . sim/kubernetes
+OUT     ?= reports/out
+
+# Everything heavy runs niced: a workstation stays usable during a cold build.
+NICE    := nice
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Print this
+	@awk -F ':.*## ' '/^[a-zA-Z_-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build the nodestorm command into bin/
+	@$(GO) build -trimpath -o $(BIN) ./harness/cmd/nodestorm
+
+.PHONY: setup
+setup: build ## Build what replays need: Kubernetes and two Karpenter releases (about 10 min once)
+	@$(NICE) $(BIN) setup
+
+.PHONY: replay
+replay: setup ## Replay every failure on its affected and its fixed release
+	@$(BIN) verify --all --out $(OUT)/verify
+
+.PHONY: test
+test: setup ## Run all tests, the replays among them
+	@$(GO) test -timeout 60m ./...
+	@for m in $(filter-out .,$(MODULES)); do (cd $$m && $(NICE) $(GO) vet ./...) || exit 1; done
+
+.PHONY: test-short
+test-short: ## Run the tests that need no Kubernetes
+	@$(GO) test -short -race ./...
+
+.PHONY: features
+features: setup ## Run the features with godog: make features TAGS=@issue-7515
+	@$(GO) test ./features/... -count=1 -v -timeout 60m $(if $(TAGS),-godog.tags='$(TAGS)')
+
+.PHONY: repro
+repro: setup ## Replay one upstream issue on both sides: make repro ISSUE=7515
+	@test -n "$(ISSUE)" || { echo "make repro ISSUE=<number>; bin/nodestorm list shows them" >&2; exit 2; }
+	@$(BIN) verify --tags @issue-$(ISSUE) --out $(OUT)/verify
+
+.PHONY: bench
+bench: setup ## Measure what BENCHMARKS.md says (about 15 min)
+	@$(GO) test ./harness/bench -run '^$$' -bench . -benchtime 1x -count 5 -timeout 60m
+
+.PHONY: lint
+lint: ## gofmt, vet and golangci-lint
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "gofmt would change these files" >&2; exit 1; }
+	@$(GO) vet ./...
+	@$(LINT) run ./...
+
+.PHONY: clean
+clean: ## Remove what was built here; the shared cache stays (nodestorm clean --all empties it)
+	@rm -rf bin reports/out coverage.out

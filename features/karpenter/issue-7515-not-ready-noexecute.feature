@@ -1,0 +1,19 @@
+# https://github.com/aws/karpenter-provider-aws/issues/7515
+# Fixed by https://github.com/kubernetes-sigs/karpenter/pull/2265, first in v1.7.0.
+
+@karpenter @issue-7515
+Feature: A machine whose Node is not ready yet is still the machine the pod waits for
+
+  While a Node reports Ready=False, kube-controller-manager taints it with
+  node.kubernetes.io/not-ready:NoExecute. Karpenter must not take this for a
+  reason to buy another machine: the taint goes as soon as the Node is ready.
+
+  @karpenter-7515-not-ready-noexecute
+  Scenario: A Node that needs two and a half minutes to become Ready
+    Given a cluster whose API server adds no default tolerations
+    And a Ready node "system" for system pods only
+    And machines that register 30s after their launch and are Ready 2m30s later
+    And Karpenter with a NodePool "default"
+    When a pod "web" that requests 1 CPU is created
+    Then no more than 1 NodeClaim is created within 5m
+    And the pod "web" is Running within 5m

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// status shows what is going on: one line that changes on a terminal, a plain
+// line now and then elsewhere.
+type status struct {
+	w     io.Writer
+	width int // 0: no terminal
+
+	mu    sync.Mutex
+	shown time.Time
+	key   string
+	dirty bool
+}
+
+const (
+	redraw   = 100 * time.Millisecond
+	plainGap = 10 * time.Second // between plain lines about the same thing
+)
+
+func newStatus(w io.Writer) *status {
+	s := &status{w: w}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			s.width = width
+		}
+	}
+	return s
+}
+
+// show shows text, and detail where there is room. It may be called often.
+func (s *status) show(text, detail string) { s.about("", text, detail) }
+
+// about is show for a subject: a plain line is printed at once when it changes.
+func (s *status) about(key, text, detail string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	since := time.Since(s.shown)
+	if s.width == 0 {
+		if since >= plainGap || key != s.key {
+			fmt.Fprintln(s.w, text)
+			s.shown, s.key = time.Now(), key
+		}
+		return
+	}
+	if since < redraw && key == s.key {
+		return
+	}
+	line := text
+	if detail != "" {
+		line += "  " + detail
+	}
+	if runes := []rune(line); len(runes) >= s.width {
+		line = string(runes[:s.width-1])
+	}
+	fmt.Fprintf(s.w, "\r\x1b[K%s", line)
+	s.shown, s.key, s.dirty = time.Now(), key, true
+}
+
+// clear removes the line before something else is printed.
+func (s *status) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dirty {
+		fmt.Fprint(s.w, "\r\x1b[K")
+		s.dirty = false
+	}
+	s.key = "" // the next plain line is due at once
+}

@@ -1,0 +1,171 @@
+// Package karpenter brings a Karpenter release into a world as its own chart
+// would: CRDs, namespace, RBAC and the container's environment come from the
+// files of the release under test, and the process has the rights of its service
+// account, no more.
+//
+// The cloud behind it is the kwok provider that is linked into the release: it
+// makes Node objects, and the world's simulated nodes stand in for the kubelets.
+package karpenter
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"nodestorm/harness/target"
+	"nodestorm/harness/world"
+)
+
+// Name of the release, the namespace and the service account.
+const Name = "karpenter"
+
+//go:embed registration.yaml
+var registration []byte
+
+// Karpenter is one release in one world.
+type Karpenter struct {
+	world  *world.World
+	target target.Target
+	client client.Client
+	env    []string // of the container, as the chart sets it
+}
+
+// Install puts the release's CRDs, namespace and RBAC into the world. The
+// controller does not run yet: see Start.
+func Install(ctx context.Context, w *world.World, t target.Target) (*Karpenter, error) {
+	c, err := client.New(w.Admin(), client.Options{})
+	if err != nil {
+		return nil, err
+	}
+	k := &Karpenter{world: w, target: t, client: c}
+	if _, err := envtest.InstallCRDs(w.Admin(), envtest.CRDInstallOptions{Paths: []string{t.Asset("pkg/apis/crds"), t.Asset("kwok/apis/crds")}, ErrorIfPathMissing: true}); err != nil {
+		return nil, fmt.Errorf("installing the CRDs of %s: %w", t.Ref, err)
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Name}}
+	if err := c.Create(ctx, namespace); err != nil && !apierrors.IsAlreadyExists(err) {
+		return nil, fmt.Errorf("making namespace %s: %w", Name, err)
+	}
+	policy, err := decode(bytes.NewReader(registration))
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range policy {
+		if err := c.Create(ctx, o); err != nil {
+			return nil, fmt.Errorf("creating %s %s: %w", o.GetKind(), o.GetName(), err)
+		}
+	}
+	objects, err := render(t.Asset("kwok/charts"))
+	if err != nil {
+		return nil, fmt.Errorf("rendering the chart of %s: %w", t.Ref, err)
+	}
+	for _, o := range objects {
+		switch o.GetKind() {
+		case "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding":
+			if err := c.Create(ctx, o); err != nil {
+				return nil, fmt.Errorf("creating %s %s of %s: %w", o.GetKind(), o.GetName(), t.Ref, err)
+			}
+		case "Deployment":
+			if k.env, err = containerEnv(o); err != nil {
+				return nil, fmt.Errorf("reading the Deployment of %s: %w", t.Ref, err)
+			}
+		}
+	}
+	if k.env == nil {
+		return nil, fmt.Errorf("the chart of %s has no Deployment", t.Ref)
+	}
+	return k, nil
+}
+
+// render is `helm template karpenter --namespace karpenter` with default values.
+func render(dir string) ([]*unstructured.Unstructured, error) {
+	chart, err := loader.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	values, err := chartutil.ToRenderValues(chart, nil, chartutil.ReleaseOptions{Name: Name, Namespace: Name, IsInstall: true}, nil)
+	if err != nil {
+		return nil, err
+	}
+	files, err := engine.Render(chart, values)
+	if err != nil {
+		return nil, err
+	}
+	var objects []*unstructured.Unstructured
+	for name, text := range files {
+		if !strings.HasSuffix(name, ".yaml") {
+			continue
+		}
+		more, err := decode(strings.NewReader(text))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		objects = append(objects, more...)
+	}
+	return objects, nil
+}
+
+// decode reads the objects of a YAML file.
+func decode(r io.Reader) (objects []*unstructured.Unstructured, err error) {
+	for d := utilyaml.NewYAMLOrJSONDecoder(r, 4096); ; {
+		o := &unstructured.Unstructured{}
+		if err := d.Decode(&o.Object); errors.Is(err, io.EOF) {
+			return objects, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if len(o.Object) > 0 {
+			objects = append(objects, o)
+		}
+	}
+}
+
+// containerEnv is the environment of the Deployment's first container, as far as
+// it does not depend on where the pod runs.
+func containerEnv(o *unstructured.Unstructured) ([]string, error) {
+	var d appsv1.Deployment
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &d); err != nil {
+		return nil, err
+	}
+	if len(d.Spec.Template.Spec.Containers) == 0 {
+		return nil, errors.New("it has no container")
+	}
+	env := []string{}
+	for _, v := range d.Spec.Template.Spec.Containers[0].Env {
+		switch {
+		case v.ValueFrom == nil:
+			env = append(env, v.Name+"="+v.Value)
+		case v.ValueFrom.FieldRef != nil && v.ValueFrom.FieldRef.FieldPath == "metadata.namespace":
+			env = append(env, v.Name+"="+Name)
+		}
+	}
+	return env, nil
+}
+
+// outsideEnv is what a process outside a pod needs in place of the pod's.
+func outsideEnv(kubeconfig string, metrics, health int) []string {
+	return []string{
+		"KUBECONFIG=" + kubeconfig,
+		fmt.Sprintf("METRICS_PORT=%d", metrics),
+		fmt.Sprintf("HEALTH_PROBE_PORT=%d", health),
+		"LEADER_ELECTION_NAMESPACE=" + Name,
+		"HOME=" + os.TempDir(), // no configuration of the user's
+	}
+}

@@ -1,0 +1,114 @@
+package karpenter
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ProviderIDPrefix is how the kwok provider's Nodes begin their provider ID.
+const ProviderIDPrefix = "kwok://"
+
+// NodeClaims is the resource of Karpenter's machines.
+var NodeClaims = schema.GroupVersionKind{Group: "karpenter.sh", Version: "v1", Kind: "NodeClaimList"}
+
+// Pool is a NodePool and the KWOKNodeClass of the same name.
+type Pool struct {
+	Name string
+	// StartupTaints are the taints that Karpenter is told to expect on a Node
+	// until it is initialized.
+	StartupTaints []corev1.Taint
+	// InstanceTypes are names of the kwok provider's, such as "c-4x-amd64-linux".
+	// Empty means all.
+	InstanceTypes []string
+	// RegistrationDelay is from the launch to the Node's registration.
+	RegistrationDelay time.Duration
+}
+
+// CreatePool creates the pool and waits until Karpenter says that it is ready.
+func (k *Karpenter) CreatePool(ctx context.Context, p Pool) error {
+	class := object("karpenter.kwok.sh/v1alpha1", "KWOKNodeClass", p.Name, map[string]any{
+		"nodeRegistrationDelay": p.RegistrationDelay.String(),
+	})
+	if err := k.client.Create(ctx, class); err != nil {
+		return fmt.Errorf("creating KWOKNodeClass %q: %w", p.Name, err)
+	}
+	// Readiness of a node class is the provider's to say, and kwok's has nothing
+	// that could be unready.
+	_ = unstructured.SetNestedSlice(class.Object, []any{map[string]any{
+		"type": "Ready", "status": "True", "reason": "Ready", "message": "",
+		"lastTransitionTime": metav1.NewTime(k.world.Clock().Now()).UTC().Format(time.RFC3339),
+	}}, "status", "conditions")
+	if err := k.client.Status().Update(ctx, class); err != nil {
+		return fmt.Errorf("making KWOKNodeClass %q ready: %w", p.Name, err)
+	}
+
+	requirements := []any{}
+	if len(p.InstanceTypes) > 0 {
+		values := []any{}
+		for _, t := range p.InstanceTypes {
+			values = append(values, t)
+		}
+		requirements = append(requirements, map[string]any{"key": corev1.LabelInstanceTypeStable, "operator": "In", "values": values})
+	}
+	requirements = append(requirements, map[string]any{"key": corev1.LabelArchStable, "operator": "In", "values": []any{"amd64"}})
+	template := map[string]any{
+		"nodeClassRef": map[string]any{"group": "karpenter.kwok.sh", "kind": "KWOKNodeClass", "name": p.Name},
+		"requirements": requirements,
+	}
+	if len(p.StartupTaints) > 0 {
+		taints := []any{}
+		for _, t := range p.StartupTaints {
+			taints = append(taints, map[string]any{"key": t.Key, "value": t.Value, "effect": string(t.Effect)})
+		}
+		template["startupTaints"] = taints
+	}
+	pool := object("karpenter.sh/v1", "NodePool", p.Name, map[string]any{
+		"template": map[string]any{"spec": template},
+	})
+	if err := k.client.Create(ctx, pool); err != nil {
+		return fmt.Errorf("creating NodePool %q: %w", p.Name, err)
+	}
+	var last string
+	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		if err := k.client.Get(ctx, client.ObjectKey{Name: p.Name}, pool); err != nil {
+			return false, err
+		}
+		var status string
+		status, last = readiness(pool)
+		return status == "True", nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for NodePool %q to be ready (%s): %w", p.Name, last, err)
+	}
+	return nil
+}
+
+// readiness is the status of the Ready condition, and all conditions in a line.
+func readiness(o *unstructured.Unstructured) (status, all string) {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, c := range conditions {
+		c, _ := c.(map[string]any)
+		if c["type"] == "Ready" {
+			status, _ = c["status"].(string)
+		}
+		all += fmt.Sprintf("%v=%v %v; ", c["type"], c["status"], c["reason"])
+	}
+	return status, all
+}
+
+func object(apiVersion, kind, name string, spec map[string]any) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": apiVersion,
+		"kind":       kind,
+		"metadata":   map[string]any{"name": name},
+		"spec":       spec,
+	}}
+}

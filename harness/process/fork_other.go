@@ -1,0 +1,14 @@
+//go:build !linux
+
+package process
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// attributes give a child its own process group. Elsewhere than on Linux only
+// the Guard ends it when we die by SIGKILL.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+func fork(cmd *exec.Cmd) error { return cmd.Start() }

@@ -1,0 +1,221 @@
+// Package process supervises the programs of a world: each in its own process
+// group, its output in a file, and gone when we are. It knows nothing of what
+// the programs are.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Spec is a program to run.
+type Spec struct {
+	Name string   // how errors call it: "kube-scheduler"
+	Path string   // of the program
+	Args []string // without the program's name
+	Env  []string // added to ours
+	Log  string   // file for stdout and stderr, made anew
+	// Lines, if given, is called with every line of the output as well.
+	Lines func([]byte)
+
+	// Ready reports nil once the program serves; it is asked every 20 ms.
+	// Nil means ready once started.
+	Ready func(context.Context) error
+	// ReadyWithin bounds the wait in real time; zero means a minute.
+	ReadyWithin time.Duration
+}
+
+// Process is a running program. Its methods are safe for concurrent use.
+type Process struct {
+	spec   Spec
+	cmd    *exec.Cmd
+	exited chan struct{}
+	err    error // of Wait; valid once exited is closed
+	ending atomic.Bool
+}
+
+// ExitError says that a program ended by itself.
+type ExitError struct {
+	Name   string
+	Status string // "exit status 1", "signal: killed"
+	Tail   string // its last lines
+	Log    string // where the rest is
+}
+
+func (e *ExitError) Error() string {
+	return fmt.Sprintf("%s ended (%s); its last lines, of %s:\n%s", e.Name, e.Status, e.Log, indent(e.Tail))
+}
+
+// NotReadyError says that a program runs but did not become ready in time.
+type NotReadyError struct {
+	Name   string
+	After  time.Duration
+	Last   error // what the last look said
+	Tail   string
+	Log    string
+	Killed error // stopping it; nil when it is gone
+}
+
+func (e *NotReadyError) Error() string {
+	return fmt.Sprintf("%s was not ready after %s (%v); its last lines, of %s:\n%s", e.Name, e.After, e.Last, e.Log, indent(e.Tail))
+}
+
+func (e *NotReadyError) Unwrap() error { return e.Last }
+
+// Start runs the program and waits until it is ready. It returns an *ExitError
+// if the program ends instead, a *NotReadyError if time runs out; in both cases
+// nothing is left running.
+func Start(ctx context.Context, spec Spec) (*Process, error) {
+	out, err := os.Create(spec.Log)
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", spec.Name, err)
+	}
+	p := &Process{spec: spec, exited: make(chan struct{})}
+	p.cmd = exec.Command(spec.Path, spec.Args...)
+	p.cmd.Env = append(os.Environ(), spec.Env...)
+	var output io.Writer = out
+	if spec.Lines != nil {
+		output = io.MultiWriter(out, Lines(spec.Lines))
+		p.cmd.WaitDelay = time.Second // for output that a child of the program holds open
+	}
+	p.cmd.Stdout, p.cmd.Stderr = output, output
+	p.cmd.SysProcAttr = attributes()
+	if err := fork(p.cmd); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting %s: %w", spec.Name, err), out.Close())
+	}
+	go func() {
+		p.err = errors.Join(p.cmd.Wait(), out.Close())
+		close(p.exited)
+	}()
+	if err := p.awaitReady(ctx); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Process) awaitReady(ctx context.Context) error {
+	if p.spec.Ready == nil {
+		return nil
+	}
+	within := p.spec.ReadyWithin
+	if within == 0 {
+		within = time.Minute
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	var last error
+	for tick := time.NewTicker(20 * time.Millisecond); ; {
+		if err := p.spec.Ready(ctx); err == nil {
+			tick.Stop()
+			return nil
+		} else if ctx.Err() == nil {
+			last = err
+		}
+		select {
+		case <-p.exited:
+			tick.Stop()
+			return p.Exit()
+		case <-ctx.Done():
+			tick.Stop()
+			killed := p.Kill()
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return fmt.Errorf("starting %s: %w", p.spec.Name, errors.Join(context.Canceled, killed))
+			}
+			return &NotReadyError{Name: p.spec.Name, After: within, Last: last, Tail: Tail(p.spec.Log), Log: p.spec.Log, Killed: killed}
+		case <-tick.C:
+		}
+	}
+}
+
+// Name is the Spec's.
+func (p *Process) Name() string { return p.spec.Name }
+
+// PID is the process ID, and the process group's.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Exited is closed when the program has ended.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Exit is how the program ended: nil while it runs, and after Stop or Kill.
+func (p *Process) Exit() error {
+	select {
+	case <-p.exited:
+	default:
+		return nil
+	}
+	if p.ending.Load() {
+		return nil
+	}
+	status := "exit status 0"
+	if p.err != nil {
+		status = p.err.Error()
+	}
+	return &ExitError{Name: p.spec.Name, Status: status, Tail: Tail(p.spec.Log), Log: p.spec.Log}
+}
+
+// Stop asks the program to end, waits for grace of real time, and kills what is
+// left of its process group.
+func (p *Process) Stop(grace time.Duration) error {
+	p.ending.Store(true)
+	_ = p.signal(syscall.SIGTERM) // gone already is fine: Kill looks again
+	select {
+	case <-p.exited:
+	case <-time.After(grace):
+	}
+	return p.Kill()
+}
+
+// Kill ends the whole process group at once and waits until the program is gone.
+func (p *Process) Kill() error {
+	p.ending.Store(true)
+	err := p.signal(syscall.SIGKILL)
+	select {
+	case <-p.exited:
+		return nil
+	case <-time.After(10 * time.Second):
+		return errors.Join(err, fmt.Errorf("%s (process %d) is still there 10s after SIGKILL", p.spec.Name, p.PID()))
+	}
+}
+
+// Pause stops the program where it is; Resume lets it go on.
+func (p *Process) Pause() error { return p.signal(syscall.SIGSTOP) }
+
+// Resume ends a Pause.
+func (p *Process) Resume() error { return p.signal(syscall.SIGCONT) }
+
+func (p *Process) signal(s syscall.Signal) error {
+	if err := syscall.Kill(-p.PID(), s); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("sending %s to %s (process group %d): %w", s, p.spec.Name, p.PID(), err)
+	}
+	return nil
+}
+
+// Tail is the last lines of a log, at most 12 and 2 KiB.
+func Tail(path string) string {
+	const most = 2 << 10
+	f, err := os.Open(path)
+	if err != nil {
+		return "(no log: " + err.Error() + ")"
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > most {
+		_, _ = f.Seek(-most, 2)
+	}
+	b := make([]byte, most)
+	n, _ := f.Read(b)
+	lines := strings.Split(strings.TrimSpace(string(b[:n])), "\n")
+	if len(lines) > 12 {
+		lines = lines[len(lines)-12:]
+	}
+	return strings.Join(lines, "\n")
+}
+
+func indent(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }

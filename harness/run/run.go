@@ -1,0 +1,110 @@
+// Package run is the folder of one run: what was run and what came of it, in
+// files that can be judged again without running anything.
+//
+//	run.json        Run
+//	history.ndjson  the history, see sim/history
+//	logs/           a file per component
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"nodestorm/harness/target"
+	"nodestorm/harness/verdict"
+	"nodestorm/scenarios"
+	"nodestorm/sim/clock"
+)
+
+// Names of the files and folders in a run's folder.
+const (
+	File        = "run.json"
+	HistoryFile = "history.ndjson"
+	LogFolder   = "logs"
+)
+
+// Format is the version of run.json that this build writes and reads. It changes
+// when an older reader would misunderstand the file.
+const Format = 1
+
+// Run is run.json. It is written when the run begins, without clock figures and
+// verdict, and again when it is over.
+type Run struct {
+	Format int `json:"format"`
+	// ID is the scenario's in the catalogue.
+	ID string `json:"id"`
+	// Seed is what all randomness of the run derives from.
+	Seed uint64 `json:"seed"`
+	// Commit is nodestorm's own, empty when it is not known.
+	Commit string `json:"commit,omitempty"`
+	// Started is real time.
+	Started time.Time `json:"started"`
+	// Target is the build under test, Kubernetes the control plane.
+	Target     target.Manifest `json:"target"`
+	Kubernetes target.Manifest `json:"kubernetes,omitzero"`
+	// Flags are those of the command, Settings what the target was started with:
+	// arguments or environment, without credentials.
+	Flags    []string `json:"flags,omitempty"`
+	Settings []string `json:"settings,omitempty"`
+	// Clock says how time passed, from when the world was ready.
+	Clock clock.Figures `json:"clock"`
+	// Expected is what the catalogue promised when the run was made.
+	Expected scenarios.Expectation `json:"expected,omitempty"`
+	// Judgement is empty in a run that did not come to its end.
+	verdict.Judgement
+}
+
+// Save writes run.json into the folder, which must exist, whole or not at all.
+func (r Run) Save(dir string) error {
+	r.Format = Format
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", File, err)
+	}
+	file, err := os.CreateTemp(dir, "."+File+"-*")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", File, err)
+	}
+	_, err = file.Write(append(text, '\n'))
+	err = errors.Join(err, file.Chmod(0o644), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), filepath.Join(dir, File))
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", File, errors.Join(err, os.Remove(file.Name())))
+	}
+	return nil
+}
+
+// Load reads the folder's run.json. The error says in one line whether dir is no
+// folder of a run, or what is wrong with it.
+func Load(dir string) (Run, error) {
+	text, err := os.ReadFile(filepath.Join(dir, File))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Run{}, fmt.Errorf("%s is no folder of a run: it has no %s", dir, File)
+	}
+	if err != nil {
+		return Run{}, fmt.Errorf("reading a run: %w", err)
+	}
+	var r Run
+	if err := json.Unmarshal(text, &r); err != nil {
+		what := "is damaged"
+		if !strings.HasSuffix(strings.TrimSpace(string(text)), "}") {
+			what = fmt.Sprintf("is cut off after %d bytes", len(text))
+		}
+		return Run{}, fmt.Errorf("%s %s: %w", filepath.Join(dir, File), what, err)
+	}
+	switch {
+	case r.Format == 0 || r.ID == "":
+		return Run{}, fmt.Errorf("%s was not written by nodestorm: format or id is missing", filepath.Join(dir, File))
+	case r.Format != Format:
+		return Run{}, fmt.Errorf("%s has format %d, this nodestorm reads format %d: use the nodestorm that made the run (commit %q)", filepath.Join(dir, File), r.Format, Format, r.Commit)
+	}
+	return r, nil
+}

@@ -1,0 +1,154 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"nodestorm/harness/karpenter"
+	"nodestorm/harness/world"
+	"nodestorm/sim/history"
+	"nodestorm/sim/node"
+)
+
+func (s *scenario) cluster(ctx context.Context) error { return s.start(ctx, s.rig.World) }
+
+// The admission plugin's toleration of 300 s is in almost every cluster; it is
+// switched off where users bring pods with tolerations of their own.
+func (s *scenario) clusterWithoutDefaultTolerations(ctx context.Context) error {
+	cfg := s.rig.World
+	cfg.APIServer = map[string][]string{"disable-admission-plugins": {"DefaultTolerationSeconds"}}
+	return s.start(ctx, cfg)
+}
+
+func (s *scenario) start(ctx context.Context, cfg world.Config) (err error) {
+	if s.world != nil {
+		return errors.New("the scenario has a cluster already")
+	}
+	s.profile = node.DefaultProfile()
+	s.profile.BootDelay = 0 // the provider's Node object is the registration
+	s.profile.GoneWithNode = true
+	cfg.Nodes.Adopt = func(n *corev1.Node) (node.Profile, bool) {
+		return s.profile, strings.HasPrefix(n.Spec.ProviderID, karpenter.ProviderIDPrefix)
+	}
+	s.world, err = world.Start(ctx, cfg)
+	return err
+}
+
+// systemNode keeps the cluster out of full disruption: if no Node at all is
+// Ready, kube-controller-manager evicts nobody and taints nothing NoExecute.
+func (s *scenario) systemNode(ctx context.Context, name string) error {
+	profile := node.DefaultProfile()
+	profile.BootDelay = 0
+	err := s.world.Fleet().Boot(node.Spec{
+		Name:    name,
+		Taints:  []corev1.Taint{{Key: "CriticalAddonsOnly", Value: "true", Effect: corev1.TaintEffectNoSchedule}},
+		Profile: profile,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = s.within(ctx, time.Minute, 0, func(r history.Record) bool {
+		return r.Source == history.Node && r.Verb == "ready" && r.Object.Name == name
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for node %q to be Ready: %w", name, err)
+	}
+	return nil
+}
+
+func (s *scenario) machines(register, ready string) (err error) {
+	if s.delay, err = duration(register); err != nil {
+		return err
+	}
+	s.profile.ReadyDelay, err = duration(ready)
+	return err
+}
+
+func (s *scenario) agent(name, taint, set, lift string) error {
+	t, err := parseTaint(taint)
+	if err != nil {
+		return err
+	}
+	from, err := duration(set)
+	if err != nil {
+		return err
+	}
+	to, err := duration(lift)
+	if err != nil {
+		return err
+	}
+	s.profile.Agents = append(s.profile.Agents, node.Agent{Name: name, Taint: t, SetAfter: from, LiftAfter: to})
+	return nil
+}
+
+// parseTaint reads key:effect or key=value:effect.
+func parseTaint(s string) (corev1.Taint, error) {
+	pair, effect, _ := strings.Cut(s, ":")
+	key, value, _ := strings.Cut(pair, "=")
+	t := corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
+	switch t.Effect {
+	case corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
+		return t, nil
+	}
+	return t, fmt.Errorf("taint %q: want key[=value]:effect with NoSchedule, PreferNoSchedule or NoExecute", s)
+}
+
+func (s *scenario) karpenterWithPool(ctx context.Context, pool string) error {
+	return s.startKarpenter(ctx, karpenter.Pool{Name: pool})
+}
+
+func (s *scenario) karpenterWithStartupTaint(ctx context.Context, pool, taint string) error {
+	t, err := parseTaint(taint)
+	if err != nil {
+		return err
+	}
+	return s.startKarpenter(ctx, karpenter.Pool{Name: pool, StartupTaints: []corev1.Taint{t}})
+}
+
+func (s *scenario) startKarpenter(ctx context.Context, pool karpenter.Pool) (err error) {
+	if s.karpenter, err = karpenter.Install(ctx, s.world, s.rig.Target); err != nil {
+		return err
+	}
+	if _, err := s.karpenter.Start(ctx); err != nil {
+		return err
+	}
+	pool.InstanceTypes = []string{"c-4x-amd64-linux"} // 4 CPUs, 8 GiB
+	pool.RegistrationDelay = s.delay
+	return s.karpenter.CreatePool(ctx, pool)
+}
+
+func (s *scenario) runningPod(ctx context.Context, name, cpus string) error {
+	if err := s.createPod(ctx, name, cpus); err != nil {
+		return err
+	}
+	return s.podRunning(ctx, name, "10m")
+}
+
+// machineInitialized waits for Karpenter to call its only machine initialized,
+// and for a time since its launch.
+func (s *scenario) machineInitialized(ctx context.Context, since string) error {
+	d, err := duration(since)
+	if err != nil {
+		return err
+	}
+	s.launched, err = s.within(ctx, time.Second, 0, claimCreated)
+	if err != nil {
+		return fmt.Errorf("looking for the NodeClaim: %w", err)
+	}
+	if _, err := s.within(ctx, 10*time.Minute, 0, nodeInitialized); err != nil {
+		return fmt.Errorf("waiting for the Node to be initialized: %w", err)
+	}
+	at := s.world.History().Start().Add(s.launched.Virtual + d)
+	if wait := at.Sub(s.world.Clock().Now()); wait > 0 {
+		_, err = s.within(ctx, wait, s.seq(), func(history.Record) bool { return false })
+		if !errors.Is(err, errWindow) {
+			return err
+		}
+	}
+	return nil
+}

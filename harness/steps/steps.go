@@ -1,0 +1,148 @@
+// Package steps gives the sentences of the features their meaning. The steps are
+// thin: what they do is done by the world, the target's package and the
+// simulated nodes; what they observe is the history.
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cucumber/godog"
+	"github.com/cucumber/messages/go/v21"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"nodestorm/harness/karpenter"
+	"nodestorm/harness/target"
+	"nodestorm/harness/world"
+	"nodestorm/sim/history"
+	"nodestorm/sim/node"
+)
+
+// Rig is what a scenario runs on.
+type Rig struct {
+	// World is how to start the scenario's world; the steps add what the
+	// scenario says about its cluster.
+	World world.Config
+	// Target is the build under test.
+	Target target.Target
+	// Ended is called when the scenario is over and before its world stops, with
+	// the world (nil if none was started).
+	Ended func(*world.World)
+	// Step is told each step as it begins.
+	Step func(text string)
+}
+
+// scenario is the state of one run of one scenario.
+type scenario struct {
+	rig       Rig
+	world     *world.World
+	karpenter *karpenter.Karpenter
+	profile   node.Profile
+	delay     time.Duration // from launch to registration
+	launched  history.Record
+	asked     uint64 // sequence number of the history when the first When began
+}
+
+// Initialize registers the steps for the one scenario that the rig is for.
+func (r Rig) Initialize(sc *godog.ScenarioContext) {
+	s := &scenario{rig: r}
+	sc.Before(func(ctx context.Context, _ *godog.Scenario) (context.Context, error) {
+		return ctx, nil
+	})
+	sc.After(func(ctx context.Context, _ *godog.Scenario, _ error) (context.Context, error) {
+		r.Ended(s.world)
+		if s.world == nil {
+			return ctx, nil
+		}
+		return ctx, s.world.Stop()
+	})
+	sc.StepContext().Before(func(ctx context.Context, step *godog.Step) (context.Context, error) {
+		r.Step(step.Text)
+		if s.world != nil && step.Type == messages.PickleStepType_ACTION && s.asked == 0 {
+			s.asked = s.seq()
+		}
+		return ctx, nil
+	})
+	sc.StepContext().After(func(ctx context.Context, step *godog.Step, status godog.StepResultStatus, err error) (context.Context, error) {
+		s.record(step, status, err)
+		return ctx, nil
+	})
+
+	sc.Given(`^a cluster$`, s.cluster)
+	sc.Given(`^a cluster whose API server adds no default tolerations$`, s.clusterWithoutDefaultTolerations)
+	sc.Given(`^a Ready node "([^"]*)" for system pods only$`, s.systemNode)
+	sc.Given(`^machines that register (\S+) after their launch and are Ready (\S+) later$`, s.machines)
+	sc.Given(`^a node agent "([^"]*)" that taints its Node with "([^"]*)" from (\S+) to (\S+) after registration$`, s.agent)
+	sc.Given(`^Karpenter with a NodePool "([^"]*)"$`, s.karpenterWithPool)
+	sc.Given(`^Karpenter with a NodePool "([^"]*)" that declares the startup taint "([^"]*)"$`, s.karpenterWithStartupTaint)
+	sc.Given(`^a pod "([^"]*)" that requests (\S+) CPU is Running$`, s.runningPod)
+	sc.Given(`^its machine is initialized and (\S+) have passed since its launch$`, s.machineInitialized)
+
+	sc.When(`^a pod "([^"]*)" that requests (\S+) CPU is created$`, s.createPod)
+	sc.When(`^a pod "([^"]*)" that requests (\S+) CPU is created once the Node is NotReady$`, s.createPodOnceNotReady)
+	sc.When(`^the kubelet of its Node restarts, is down for (\S+), and reports Ready (\S+) later$`, s.restartKubelet)
+
+	sc.Then(`^no more than (\d+) NodeClaims? (?:is|are) created within (\S+)$`, s.noMoreNodeClaims)
+	sc.Then(`^the pod "([^"]*)" is Running within (\S+)$`, s.podRunning)
+}
+
+// record puts a step's outcome into the history: a stored run is judged by it.
+func (s *scenario) record(step *godog.Step, status godog.StepResultStatus, err error) {
+	if s.world == nil {
+		return
+	}
+	detail := map[string]any{"text": step.Text, "kind": string(step.Type)}
+	if err != nil {
+		detail["error"] = err.Error()
+	}
+	s.world.History().Record(history.Event{Source: history.Step, Verb: status.String(), Actor: "godog", Detail: detail})
+}
+
+// seq is the sequence number of the newest record.
+func (s *scenario) seq() uint64 {
+	records := s.world.History().Since(0)
+	if len(records) == 0 {
+		return 0
+	}
+	return records[len(records)-1].Seq
+}
+
+var errWindow = errors.New("the time is over")
+
+// within waits for a record that arrives after the one numbered seq, for at most
+// d of virtual time. It returns errWindow when the time is over, and the world's
+// error when a part of it dies.
+func (s *scenario) within(ctx context.Context, d time.Duration, seq uint64, match func(history.Record) bool) (history.Record, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := s.world.Clock().NewTimer(d)
+	defer timer.Stop()
+	go func() {
+		select {
+		case <-timer.C():
+			cancel(errWindow)
+		case <-s.world.Done():
+			cancel(s.world.Err())
+		case <-ctx.Done():
+		}
+	}()
+	return s.world.History().WaitAfter(ctx, seq, match)
+}
+
+func duration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%q is no duration such as 30s or 2m30s", s)
+	}
+	return d, nil
+}
+
+func cpu(s string) (resource.Quantity, error) {
+	q, err := resource.ParseQuantity(s)
+	if err != nil || q.Sign() <= 0 {
+		return q, fmt.Errorf("%q is no number of CPUs such as 1 or 500m", s)
+	}
+	return q, nil
+}

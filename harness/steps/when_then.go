@@ -1,0 +1,124 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"nodestorm/sim/history"
+	"nodestorm/sim/node"
+)
+
+// A claim is created by the target, and the API server took it.
+func claimCreated(r history.Record) bool {
+	return r.Source == history.API && r.Verb == "create" && r.Object.Resource == "nodeclaims" && r.Code < 300
+}
+
+// Karpenter labels the Node when all it waits for is there.
+func nodeInitialized(r history.Record) bool {
+	initialized, _ := r.Detail["initialized"].(bool)
+	return r.Source == history.API && r.Object.Resource == "nodes" && initialized
+}
+
+func (s *scenario) createPod(ctx context.Context, name, cpus string) error {
+	q, err := cpu(cpus)
+	if err != nil {
+		return err
+	}
+	_, err = s.world.Client().CoreV1().Pods("default").Create(ctx, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": name}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{
+			Name: "main", Image: "registry.example/main",
+			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: q}},
+		}}},
+	}, metav1.CreateOptions{})
+	return err
+}
+
+func (s *scenario) createPodOnceNotReady(ctx context.Context, name, cpus string) error {
+	_, err := s.within(ctx, 2*time.Minute, s.asked, func(r history.Record) bool {
+		return r.Source == history.Node && r.Verb == "notready" && r.Object.Name == s.node()
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for node %q to be NotReady: %w", s.node(), err)
+	}
+	return s.createPod(ctx, name, cpus)
+}
+
+// node is the Node of the machine that was launched first.
+func (s *scenario) node() string {
+	for _, r := range s.world.History().Since(0) {
+		if nodeInitialized(r) {
+			return r.Object.Name
+		}
+	}
+	return ""
+}
+
+func (s *scenario) restartKubelet(down, settle string) error {
+	d, err := duration(down)
+	if err != nil {
+		return err
+	}
+	after, err := duration(settle)
+	if err != nil {
+		return err
+	}
+	return s.world.Fleet().Inject(s.node(), node.Fault{Name: "kubelet restart", Effect: node.KubeletRestart{Down: d, Settle: after}})
+}
+
+// noMoreNodeClaims watches the whole window unless there is one too many.
+func (s *scenario) noMoreNodeClaims(ctx context.Context, most int, window string) error {
+	d, err := duration(window)
+	if err != nil {
+		return err
+	}
+	var claims []history.Record
+	last, err := s.within(ctx, d, 0, func(r history.Record) bool {
+		if claimCreated(r) {
+			claims = append(claims, r)
+		}
+		return len(claims) > most
+	})
+	switch {
+	case errors.Is(err, errWindow):
+		return nil
+	case err != nil:
+		return err
+	}
+	first := claims[0]
+	return fmt.Errorf("%d NodeClaims: %s, %s after %s", len(claims), last.Object.Name, (last.Virtual - first.Virtual).Round(100*time.Millisecond), first.Object.Name)
+}
+
+func (s *scenario) podRunning(ctx context.Context, name, window string) error {
+	d, err := duration(window)
+	if err != nil {
+		return err
+	}
+	_, err = s.within(ctx, d, 0, func(r history.Record) bool {
+		return r.Source == history.Node && r.Verb == "running" && r.Object.Name == name
+	})
+	if errors.Is(err, errWindow) {
+		return fmt.Errorf("pod %q is not Running after %s: %s", name, d, s.podState(ctx, name))
+	}
+	return err
+}
+
+// podState is the last thing the API server knows of a pod.
+func (s *scenario) podState(ctx context.Context, name string) string {
+	pod, err := s.world.Client().CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return err.Error()
+	}
+	state := string(pod.Status.Phase)
+	for _, c := range pod.Status.Conditions {
+		if c.Status != corev1.ConditionTrue && c.Message != "" {
+			state += fmt.Sprintf(", %s: %s", c.Type, c.Message)
+		}
+	}
+	return state
+}

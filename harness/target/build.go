@@ -1,0 +1,177 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Build makes a target by its recipe and returns it. What the store already has
+// from the same source, toolchain, clock and flags is not built again. Of two
+// builds of one target at once the second waits for the first. An error, or the
+// end of ctx, leaves the store as it was.
+//
+// Afterwards Get returns this build.
+func (s *Store) Build(ctx context.Context, r Recipe, progress Progress) (Target, error) {
+	if err := r.check(); err != nil {
+		return Target{}, err
+	}
+	t, err := s.build(ctx, r, reporter{ref: r.Ref, start: time.Now(), to: progress})
+	if err != nil {
+		return Target{}, withHint(fmt.Errorf("building %s: %w", r.Ref, err))
+	}
+	return t, nil
+}
+
+func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target, err error) {
+	tmp, done, err := s.begin(ctx, r.Ref, report)
+	if err != nil {
+		return Target{}, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+
+	src, err := fetch(ctx, r, tmp, report)
+	if err != nil {
+		return Target{}, err
+	}
+	tool := newGotool(src.root, tmp, src.env...)
+	chain, err := tool.toolchain(ctx)
+	if err != nil {
+		return Target{}, err
+	}
+	m := Manifest{Ref: r.Ref, Provider: r.Provider, Source: src.Source, GoVersion: chain.GOVERSION, GOROOT: chain.GOROOT}
+	flags := []string{"-trimpath", "-buildvcs=false", "-tags=" + strings.Join(r.Tags, ","), "-ldflags=-s -w " + r.LDFlags}
+	if s.Overlay != nil && !r.RealTime {
+		path, hash, err := s.Overlay(chain.GOROOT, runtime.GOARCH, filepath.Join(tmp, "overlay"))
+		if err != nil {
+			return Target{}, err
+		}
+		m.OverlayHash = hash
+		flags = append(flags, "-overlay="+path)
+	}
+
+	known := []any{src.Source, chain, m.OverlayHash, r.LDFlags, r.Assets, r.Faces}
+	key := keyOf(r.Provider, known...)
+	if t, ok := s.reuse(r.Ref, key); ok {
+		return t, nil
+	}
+	d := newDraft(tmp)
+	if err := compile(ctx, tool, flags, r.mainPackage(), d.binary(r.Name), report); err != nil {
+		return Target{}, err
+	}
+	if err := d.fill(r, src.root); err != nil {
+		return Target{}, err
+	}
+	if src.Sum == "" {
+		// Only the outcome tells whether anything in the folder, or in those
+		// that its go.mod points to, has changed.
+		content, err := d.content()
+		if err != nil {
+			return Target{}, err
+		}
+		key = keyOf(r.Provider, append(known, content)...)
+		if t, ok := s.reuse(r.Ref, key); ok {
+			return t, nil
+		}
+	}
+	return s.publish(d, key, m)
+}
+
+// Add stores the program in file, which someone else built for this machine. r
+// says under which name and for which provider; its Assets come from its Dir.
+// The program runs in real time only.
+func (s *Store) Add(ctx context.Context, r Recipe, file string) (Target, error) {
+	t, err := s.add(ctx, r, file)
+	if err != nil {
+		return Target{}, withHint(fmt.Errorf("adding %s: %w", r.Ref, err))
+	}
+	return t, nil
+}
+
+func (s *Store) add(ctx context.Context, r Recipe, file string) (_ Target, err error) {
+	if _, err := ParseRef(r.Ref.String()); err != nil {
+		return Target{}, err
+	}
+	if file, err = filepath.Abs(file); err != nil {
+		return Target{}, err
+	}
+	m := Manifest{Ref: r.Ref, Provider: r.Provider, Source: Source{Kind: FromBinary, File: file, Dir: r.Dir}}
+	if err := inspect(file, &m); err != nil {
+		return Target{}, err
+	}
+	tmp, done, err := s.begin(ctx, r.Ref, reporter{})
+	if err != nil {
+		return Target{}, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	d := newDraft(tmp)
+	if err := copyInto(d.binary(r.Name), file); err != nil {
+		return Target{}, err
+	}
+	if err := os.Chmod(d.binary(r.Name), 0o755); err != nil {
+		return Target{}, err
+	}
+	if r.Dir == "" {
+		r.Assets = nil
+	}
+	if err := d.fill(r, r.Dir); err != nil {
+		return Target{}, err
+	}
+	content, err := d.content()
+	if err != nil {
+		return Target{}, err
+	}
+	key := keyOf(r.Provider, m.Source, content)
+	if t, ok := s.reuse(r.Ref, key); ok {
+		return t, nil
+	}
+	return s.publish(d, key, m)
+}
+
+// compile builds the main package pkg into the file bin.
+func compile(ctx context.Context, tool gotool, flags []string, pkg, bin string, report reporter) error {
+	downloading := func(line string) bool {
+		module, found := strings.CutPrefix(line, "go: downloading ")
+		if found {
+			report.send(Update{Stage: Downloading, Package: module})
+		}
+		return found
+	}
+	out, err := tool.run(ctx, downloading, command("list", flags, "-deps", "--", pkg)...)
+	if err != nil {
+		return err
+	}
+	packages := strings.Fields(string(out))
+	pending := map[string]bool{}
+	for _, p := range packages {
+		pending[p] = true
+	}
+	u := Update{Stage: Compiling, Total: len(packages)}
+	report.send(u)
+	compiling := func(line string) bool {
+		if !pending[line] {
+			return downloading(line)
+		}
+		delete(pending, line)
+		u.Done, u.Package = u.Done+1, line
+		if line == packages[len(packages)-1] { // the main package comes last
+			u.Stage, u.Done = Linking, u.Total
+		}
+		report.send(u)
+		return true
+	}
+	if err := os.MkdirAll(filepath.Dir(bin), 0o755); err != nil {
+		return err
+	}
+	_, err = tool.run(ctx, compiling, command("build", flags, "-v", "-o="+bin, "--", pkg)...)
+	return err
+}
+
+func command(name string, flags []string, rest ...string) []string {
+	return append(append([]string{name}, flags...), rest...)
+}

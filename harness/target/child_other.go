@@ -1,0 +1,8 @@
+//go:build !linux
+
+package target
+
+import "syscall"
+
+// childAttr gives a child a process group of its own.
+func childAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -1,0 +1,144 @@
+package target
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+	"golang.org/x/mod/sumdb/dirhash"
+)
+
+// begin locks ref, waiting for whoever has it, and makes a folder to work in.
+// The function it returns removes the folder and unlocks.
+func (s *Store) begin(ctx context.Context, ref Ref, report reporter) (tmp string, done func() error, err error) {
+	locks := filepath.Join(s.dir, "locks")
+	if err := os.MkdirAll(locks, 0o755); err != nil {
+		return "", nil, err
+	}
+	lock := flock.New(filepath.Join(locks, ref.String()))
+	got, err := lock.TryLock()
+	if err == nil && !got {
+		report.send(Update{Stage: Waiting})
+		_, err = lock.TryLockContext(ctx, 200*time.Millisecond)
+	}
+	if err != nil {
+		return "", nil, errors.Join(fmt.Errorf("locking %s: %w", lock.Path(), err), lock.Close())
+	}
+	// What an interrupted build left behind goes first.
+	tmp = filepath.Join(s.dir, "tmp", ref.String())
+	if err := errors.Join(os.RemoveAll(tmp), os.MkdirAll(tmp, 0o755)); err != nil {
+		return "", nil, errors.Join(err, lock.Close())
+	}
+	return tmp, func() error { return errors.Join(os.RemoveAll(tmp), lock.Close()) }, nil
+}
+
+// draft is an entry that is being made in a temporary folder of the store.
+type draft struct{ tmp, dir string }
+
+func newDraft(tmp string) draft { return draft{tmp: tmp, dir: filepath.Join(tmp, "entry")} }
+
+func (d draft) binary(name string) string { return filepath.Join(d.dir, "bin", name) }
+
+// fill puts beside the binary what else the recipe wants: faces, and assets of
+// the source at root.
+func (d draft) fill(r Recipe, root string) error {
+	for _, face := range r.Faces {
+		if err := os.Symlink(r.Name, d.binary(face)); err != nil {
+			return err
+		}
+	}
+	for _, path := range r.Assets {
+		if err := copyInto(filepath.Join(d.dir, "assets", path), filepath.Join(root, path)); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("the source has no %s: is it %s?", path, r.Name)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// content is a hash over all that the entry holds so far.
+func (d draft) content() (string, error) { return dirhash.HashDir(d.dir, "", dirhash.DefaultHash) }
+
+// keep is how many entries of one ref stay: a few clocks', or the last states of
+// a source folder. A run that is older than that can't restart its target.
+const keep = 4
+
+// publish makes the draft the newest entry of m's ref, in one step.
+func (s *Store) publish(d draft, key string, m Manifest) (_ Target, err error) {
+	if m.SHA256, m.Size, err = hashFile(d.binary(m.Name)); err != nil {
+		return Target{}, err
+	}
+	m.BuiltAt = time.Now().UTC()
+	b, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return Target{}, err
+	}
+	if err := os.WriteFile(filepath.Join(d.dir, manifestFile), append(b, '\n'), 0o644); err != nil {
+		return Target{}, err
+	}
+	if err := syncTree(d.dir); err != nil {
+		return Target{}, err
+	}
+	dir := filepath.Join(s.refDir(m.Ref), key)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return Target{}, err
+	}
+	// A damaged entry of the same key makes way.
+	if err := os.Rename(dir, filepath.Join(d.tmp, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Target{}, err
+	}
+	if err := os.Rename(d.dir, dir); err != nil {
+		return Target{}, err
+	}
+	if err := syncPath(filepath.Dir(dir)); err != nil {
+		return Target{}, err
+	}
+	return Target{Manifest: m, Dir: dir}, s.prune(m.Ref, d.tmp)
+}
+
+// reuse returns the entry of that key, if it is intact, as the newest of ref.
+func (s *Store) reuse(ref Ref, key string) (t Target, ok bool) {
+	t, err := s.load(ref, key)
+	if err != nil {
+		return Target{}, false
+	}
+	now := time.Now()
+	return t, os.Chtimes(filepath.Join(t.Dir, manifestFile), now, now) == nil
+}
+
+func (s *Store) prune(ref Ref, tmp string) error {
+	keys, err := s.keys(ref)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys[min(keep, len(keys)):] {
+		if err := os.Rename(filepath.Join(s.refDir(ref), key), filepath.Join(tmp, "old-"+key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keyOf is an entry's folder name: a hash over everything that shapes it, with
+// the provider in front for people to read.
+func keyOf(provider string, parts ...any) string {
+	b, err := json.Marshal(parts)
+	if err != nil {
+		panic(err) // they are strings, and structs of strings
+	}
+	sum := sha256.Sum256(b)
+	key := hex.EncodeToString(sum[:8])
+	if provider != "" {
+		key = provider + "-" + key
+	}
+	return key
+}

@@ -1,0 +1,80 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+)
+
+// NotFoundError says that the store has no such target.
+type NotFoundError struct{ Ref Ref }
+
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("%s is not in the store; get it with: %s", e.Ref, e.Command())
+}
+
+// Command is what gets the target.
+func (e *NotFoundError) Command() string { return buildCommand(e.Ref, Source{}) }
+
+// StaleError says that a target was built with another clock than this
+// nodestorm's, so that the two would not agree on the time.
+type StaleError struct {
+	Ref    Ref
+	Source Source
+	Err    error
+}
+
+func (e *StaleError) Error() string {
+	return fmt.Sprintf("%s was built with another clock (%v); build it again with: %s", e.Ref, e.Err, e.Command())
+}
+
+func (e *StaleError) Unwrap() error { return e.Err }
+
+// Command is what builds the target again.
+func (e *StaleError) Command() string { return buildCommand(e.Ref, e.Source) }
+
+// CorruptError says that an entry is not what its manifest claims.
+type CorruptError struct {
+	Ref    Ref
+	Source Source // zero if the manifest can't be read
+	Dir    string
+	Err    error
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("%s is damaged in the store (%v); remove it with: %s, and get it again with: %s",
+		e.Ref, e.Err, e.Command(), buildCommand(e.Ref, e.Source))
+}
+
+func (e *CorruptError) Unwrap() error { return e.Err }
+
+// Command is what removes the entry.
+func (e *CorruptError) Command() string { return "nodestorm target rm " + e.Ref.String() }
+
+// buildCommand is the command that gets a target from where it came from, as
+// far as that is known.
+func buildCommand(ref Ref, src Source) string {
+	_, err := Known(ref)
+	switch {
+	case src.Kind == FromBinary:
+		return fmt.Sprintf("nodestorm target add %s %s", ref, src.File)
+	case src.Kind == FromFolder:
+		cmd := fmt.Sprintf("nodestorm target build %s --source %s --package %s", ref, src.Dir, src.Package)
+		if len(src.Tags) > 0 {
+			cmd += " --tags " + strings.Join(src.Tags, ",")
+		}
+		return cmd
+	case err != nil && ref.Name != Kubernetes.Name:
+		return fmt.Sprintf("nodestorm target build %s --source DIR", ref)
+	}
+	return fmt.Sprintf("nodestorm target build %s", ref)
+}
+
+// withHint adds the way out to errors whose cause is a full disk.
+func withHint(err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("%w; make room, or put the store on another disk with %s", err, EnvCache)
+	}
+	return err
+}

@@ -1,0 +1,95 @@
+package target
+
+import (
+	"crypto/sha256"
+	"debug/buildinfo"
+	"debug/elf"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// inspect fills in what the program in file says of itself, and makes sure that
+// this machine can run it.
+func inspect(file string, m *Manifest) error {
+	f, err := elf.Open(file)
+	if bad := (*elf.FormatError)(nil); errors.As(err, &bad) || errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s is no Linux program (ELF)", file)
+	} else if err != nil {
+		return err
+	}
+	defer f.Close()
+	if f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN || f.Entry == 0 {
+		return fmt.Errorf("%s is an ELF file, and no program", file)
+	}
+	machine := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH]
+	if f.Machine != machine {
+		return fmt.Errorf("%s is for another machine: %s, and this one is %s", file, f.Machine, machine)
+	}
+	// A program that is not Go's has no build information, and needs none.
+	if info, err := buildinfo.ReadFile(file); err == nil {
+		m.GoVersion = info.GoVersion
+		m.Source.Module, m.Source.Version, m.Source.Package = info.Main.Path, info.Main.Version, info.Path
+	}
+	return nil
+}
+
+// copyInto copies a file, or a folder with all that is in it.
+func copyInto(to, from string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return os.CopyFS(to, os.DirFS(from))
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// hashFile is the hex SHA-256 of a file and its size in bytes.
+func hashFile(path string) (string, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	size, err := io.Copy(sum, f)
+	return hex.EncodeToString(sum.Sum(nil)), size, err
+}
+
+// syncTree makes sure that all below dir is on the disk.
+func syncTree(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Type()&fs.ModeSymlink != 0 {
+			return err
+		}
+		return syncPath(path)
+	})
+}
+
+func syncPath(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

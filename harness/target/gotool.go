@@ -1,0 +1,137 @@
+package target
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"go/version"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/mod/modfile"
+)
+
+// gotool runs the go command in one folder. Which toolchain that is, is up to
+// the folder's go.mod.
+type gotool struct {
+	dir string
+	env []string
+}
+
+// newGotool is the go command for programs of this machine. It puts its
+// temporary files into tmp, which is the caller's to remove.
+func newGotool(dir, tmp string, extra ...string) gotool {
+	env := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOTMPDIR="+tmp)
+	return gotool{dir: dir, env: append(env, extra...)}
+}
+
+// run returns what the go command writes to its standard output. Each line of
+// its standard error goes to line; those that line does not want (false) are
+// what an error ends with. When ctx ends, so do all processes it has started.
+func (g gotool) run(ctx context.Context, line func(string) bool, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir, cmd.Env = g.dir, g.env
+	cmd.SysProcAttr = childAttr()
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
+	cmd.WaitDelay = 10 * time.Second // for the go command to remove its temporary files; then it is killed
+	var stdout bytes.Buffer
+	stderr := &lines{want: line}
+	cmd.Stdout, cmd.Stderr = &stdout, stderr
+
+	// childAttr may tie the child's life to the thread that starts it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return stdout.Bytes(), &CommandError{Args: cmd.Args, Err: err, Tail: stderr.tail}
+	}
+	return stdout.Bytes(), nil
+}
+
+// CommandError says that a command failed, and with which last words.
+type CommandError struct {
+	Args []string
+	Err  error    // its exit status
+	Tail []string // the last lines of its standard error
+}
+
+func (e *CommandError) Error() string {
+	words := slices.DeleteFunc(slices.Clone(e.Args), func(arg string) bool { return strings.HasPrefix(arg, "-") })
+	return strings.Join(append([]string{fmt.Sprintf("%s: %v", strings.Join(words, " "), e.Err)}, e.Tail...), "\n\t")
+}
+
+func (e *CommandError) Unwrap() error { return e.Err }
+
+// Is reports whether the command met a full disk. Its words are all that a
+// command has to say so.
+func (e *CommandError) Is(target error) bool {
+	return target == syscall.ENOSPC && strings.Contains(strings.Join(e.Tail, "\n"), syscall.ENOSPC.Error())
+}
+
+// lines is a writer that hands on whole lines, and keeps the last that nobody wanted.
+type lines struct {
+	want func(string) bool
+	part []byte
+	tail []string
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	const most = 20
+	l.part = append(l.part, p...)
+	for {
+		line, rest, found := bytes.Cut(l.part, []byte("\n"))
+		if !found {
+			return len(p), nil
+		}
+		l.part = rest
+		if s := string(line); l.want == nil || !l.want(s) {
+			l.tail = append(l.tail, s)
+			l.tail = l.tail[max(0, len(l.tail)-most):]
+		}
+	}
+}
+
+// toolchain is what `go env` says of the Go that builds in a folder; all of it
+// shapes the program.
+type toolchain struct {
+	GOROOT, GOVERSION, GOFLAGS, GOEXPERIMENT, GOAMD64, GOARM64 string
+}
+
+// toolchain asks for it, and makes sure that it is new enough for the folder.
+func (g gotool) toolchain(ctx context.Context) (toolchain, error) {
+	out, err := g.run(ctx, nil, "env", "-json", "GOROOT", "GOVERSION", "GOFLAGS", "GOEXPERIMENT", "GOAMD64", "GOARM64", "GOMOD")
+	if err != nil {
+		return toolchain{}, err
+	}
+	var env struct {
+		toolchain
+		GOMOD string
+	}
+	if err := json.Unmarshal(out, &env); err != nil {
+		return toolchain{}, fmt.Errorf("reading what go env says: %w", err)
+	}
+	mod, err := os.ReadFile(env.GOMOD)
+	if err != nil {
+		return toolchain{}, fmt.Errorf("%s is in no Go module: %w", g.dir, fs.ErrNotExist)
+	}
+	file, err := modfile.ParseLax(filepath.Base(env.GOMOD), mod, nil)
+	if err != nil {
+		return toolchain{}, err
+	}
+	if file.Go != nil && version.Compare("go"+file.Go.Version, env.GOVERSION) > 0 {
+		return toolchain{}, fmt.Errorf("its go.mod asks for Go %s, and this machine has %s: install Go %[1]s, or set GOTOOLCHAIN=auto so that go fetches it",
+			file.Go.Version, env.GOVERSION)
+	}
+	return env.toolchain, nil
+}

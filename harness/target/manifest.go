@@ -1,0 +1,71 @@
+package target
+
+import (
+	"path/filepath"
+	"time"
+)
+
+// Manifest says what an entry of the store is. It is manifest.json in the entry.
+type Manifest struct {
+	Ref
+	// Provider is the cloud the build is for, where that matters: "kwok".
+	Provider string `json:"provider,omitempty"`
+	Source   Source `json:"source"`
+	// GoVersion is the toolchain that built the binary, "go1.26.8"; empty for
+	// an added binary that is not Go's.
+	GoVersion string `json:"goVersion,omitempty"`
+	// GOROOT is where that toolchain was, empty for an added binary.
+	GOROOT string `json:"goroot,omitempty"`
+	// OverlayHash is that of the clock overlay the binary was built with. Empty
+	// means none: such a binary runs in real time only.
+	OverlayHash string `json:"overlayHash,omitempty"`
+	// SHA256 is that of the binary, in hex; Size is in bytes.
+	SHA256  string    `json:"sha256"`
+	Size    int64     `json:"size"`
+	BuiltAt time.Time `json:"builtAt"`
+}
+
+// Source is where a build came from.
+type Source struct {
+	Kind    Kind     `json:"kind"`
+	Module  string   `json:"module,omitempty"`  // module path
+	Version string   `json:"version,omitempty"` // module version
+	Sum     string   `json:"sum,omitempty"`     // hash of all source in go.sum's notation, where one is known
+	Dir     string   `json:"dir,omitempty"`     // source folder
+	Commit  string   `json:"commit,omitempty"`  // its git commit, empty without git
+	Dirty   bool     `json:"dirty,omitempty"`   // it held changes that are in no commit
+	Package string   `json:"package,omitempty"` // main package below the module's root
+	Tags    []string `json:"tags,omitempty"`    // build tags
+	File    string   `json:"file,omitempty"`    // the binary that was added
+}
+
+// Kind is the way a target came in.
+type Kind string
+
+// A target is a module version, a source folder, or a binary as given.
+const (
+	FromModule Kind = "module"
+	FromFolder Kind = "source"
+	FromBinary Kind = "binary"
+)
+
+// Target is an intact entry of the store.
+type Target struct {
+	Manifest
+	Dir string // the entry's folder
+}
+
+// Binary is the path of the program.
+func (t Target) Binary() string { return filepath.Join(t.Bin(), t.Name) }
+
+// Bin is the folder that holds the program and, for kubernetes, a link for each
+// of its faces: envtest's BinaryAssetsDirectory.
+func (t Target) Bin() string { return filepath.Join(t.Dir, "bin") }
+
+// Asset is where the entry keeps what the source has at path, for example
+// "pkg/apis/crds". Only what the recipe lists under Assets is there.
+func (t Target) Asset(path string) string { return filepath.Join(t.Dir, "assets", path) }
+
+// Virtual reports whether the program was built with the clock, so that it can
+// live in virtual time.
+func (t Target) Virtual() bool { return t.OverlayHash != "" }

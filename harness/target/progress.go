@@ -1,0 +1,45 @@
+package target
+
+import "time"
+
+// Stage is what a build is doing.
+type Stage string
+
+// The stages of a build, in order. A build whose target is already there has none.
+const (
+	Waiting     Stage = "waiting" // for another build of the same target
+	Downloading Stage = "downloading"
+	Compiling   Stage = "compiling"
+	Linking     Stage = "linking"
+)
+
+// Update is one piece of news from a build.
+type Update struct {
+	Ref   Ref
+	Stage Stage
+	// Done of Total packages have been compiled or are being. Those that Go's
+	// build cache has are not counted before linking starts, and if it has all,
+	// there is no news after the first. Zero Total means not known yet.
+	Done, Total int
+	// Package is the one that was started last; while downloading, a module.
+	Package string
+	// Elapsed is real time since the build was asked for.
+	Elapsed time.Duration
+}
+
+// Progress receives the news of a build, one at a time. Nil is allowed.
+type Progress func(Update)
+
+// reporter fills in what all updates of one build have in common.
+type reporter struct {
+	ref   Ref
+	start time.Time
+	to    Progress
+}
+
+func (r reporter) send(u Update) {
+	if r.to != nil {
+		u.Ref, u.Elapsed = r.ref, time.Since(r.start)
+		r.to(u)
+	}
+}

@@ -1,0 +1,168 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
+)
+
+// Recipe says how to build a target: from a module or from a source folder.
+type Recipe struct {
+	Ref
+	Provider string
+	// Module is a Go module path, built at version Ref.Version in the module's
+	// own dependency graph. Empty if Dir is given.
+	Module string
+	// Dir is a source folder: it or a folder above it has the go.mod. Empty if
+	// Module is given.
+	Dir string
+	// Package is the main package, below the root of the source: "./kwok".
+	// Empty is ".".
+	Package string
+	Tags    []string
+	// LDFlags are the linker's, besides -s -w.
+	LDFlags string
+	// Assets are files and folders of the source that the entry keeps too.
+	Assets []string
+	// Faces are further names the program goes by: links beside it.
+	Faces []string
+	// RealTime leaves the clock out.
+	RealTime bool
+
+	// sealed is the module path of a Dir that holds all of its source, go.sum
+	// included. Its hash tells whether it has changed; of other folders only a
+	// build does.
+	sealed string
+}
+
+// UnknownError says that a name has no recipe of ours.
+type UnknownError struct{ Name string }
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("no recipe for %q: karpenter and kubernetes have one; build others from a folder with --source DIR", e.Name)
+}
+
+// Kubernetes is the control plane of worlds, at the version that the module
+// sim/kubernetes requires.
+var Kubernetes = Ref{Name: "kubernetes", Version: "v1.34.4"}
+
+// Known is the recipe of a released target: karpenter at any version of its
+// module, and Kubernetes.
+func Known(ref Ref) (Recipe, error) {
+	switch ref.Name {
+	case "karpenter":
+		if v := ref.Version; semver.Canonical(v) != v {
+			return Recipe{}, fmt.Errorf("%s is no release: a Go module version has three numbers and a v, as in karpenter@v1.7.0", ref)
+		}
+		return karpenter(ref), nil
+	case "kubernetes":
+		return kubernetes(ref)
+	}
+	return Recipe{}, &UnknownError{ref.Name}
+}
+
+// FromSource is the recipe of a target built from the source folder dir. What
+// is known of ref.Name is filled in; main package, tags and provider are the
+// caller's to change.
+func FromSource(ref Ref, dir string) Recipe {
+	r := Recipe{Ref: ref}
+	if ref.Name == "karpenter" {
+		r = karpenter(ref)
+		r.Module = ""
+	}
+	r.Dir = dir
+	return r
+}
+
+// karpenter is Karpenter with the cloud provider that comes with it, which
+// needs no cloud. Its chart holds the documented RBAC.
+func karpenter(ref Ref) Recipe {
+	return Recipe{
+		Ref:      ref,
+		Provider: "kwok",
+		Module:   "sigs.k8s.io/karpenter",
+		Package:  "./kwok",
+		LDFlags:  "-X sigs.k8s.io/karpenter/pkg/operator.Version=" + strings.TrimPrefix(ref.Version, "v"),
+		Assets:   []string{"pkg/apis/crds", "kwok/apis/crds", "kwok/charts"},
+	}
+}
+
+func kubernetes(ref Ref) (Recipe, error) {
+	if ref != Kubernetes {
+		return Recipe{}, fmt.Errorf("%s: this nodestorm builds %s; for another version name its binaries' folder in KUBEBUILDER_ASSETS (real time only)", ref, Kubernetes)
+	}
+	root, err := Root()
+	if err != nil {
+		return Recipe{}, err
+	}
+	major, minor, _ := strings.Cut(strings.TrimPrefix(semver.MajorMinor(ref.Version), "v"), ".")
+	// As hack/lib/version.sh of the release does, but for the commit and the
+	// date, which a module doesn't carry.
+	var ldflags []string
+	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
+		for _, set := range []string{"gitVersion=" + ref.Version, "gitMajor=" + major, "gitMinor=" + minor, "gitCommit=", "gitTreeState=clean"} {
+			ldflags = append(ldflags, "-X "+pkg+"."+set)
+		}
+	}
+	return Recipe{
+		Ref:     ref,
+		Dir:     filepath.Join(root, "sim", "kubernetes"),
+		LDFlags: strings.Join(ldflags, " "),
+		Faces:   []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"},
+		sealed:  "nodestorm/sim/kubernetes",
+	}, nil
+}
+
+// EnvRoot overrides where the checkout of nodestorm is looked for.
+const EnvRoot = "NODESTORM_ROOT"
+
+// Root is the checkout of nodestorm: $NODESTORM_ROOT, or the folder at or above
+// the working directory whose go.mod is nodestorm's.
+func Root() (string, error) {
+	if root := os.Getenv(EnvRoot); root != "" {
+		if !isRoot(root) {
+			return "", fmt.Errorf("%s=%s is not a checkout of nodestorm: its go.mod is missing or another module's", EnvRoot, root)
+		}
+		return filepath.Abs(root)
+	}
+	wd, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for dir := wd; ; dir = filepath.Dir(dir) {
+		if isRoot(dir) {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("no checkout of nodestorm at or above %s: run from one, or name it in %s", wd, EnvRoot)
+		}
+	}
+}
+
+func isRoot(dir string) bool {
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	return err == nil && modfile.ModulePath(mod) == "nodestorm"
+}
+
+// check finds what is wrong with a recipe before anything starts.
+func (r Recipe) check() error {
+	if _, err := ParseRef(r.Ref.String()); err != nil {
+		return err
+	}
+	if (r.Module == "") == (r.Dir == "") {
+		return errors.New("a recipe has a module or a source folder, one of the two")
+	}
+	return nil
+}
+
+func (r Recipe) mainPackage() string {
+	if r.Package == "" {
+		return "."
+	}
+	return r.Package
+}

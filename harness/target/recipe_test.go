@@ -1,0 +1,136 @@
+package target
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/modfile"
+)
+
+func TestParseRef(t *testing.T) {
+	for _, good := range []string{"karpenter@v1.7.0", "cluster-autoscaler@1.32.7", "karpenter@v0.0.0-20250716-abc", "x@v1.0.0+incompatible"} {
+		if ref, err := ParseRef(good); err != nil || ref.String() != good {
+			t.Errorf("ParseRef(%q) = %v, %v", good, ref, err)
+		}
+	}
+	for _, bad := range []string{"", "karpenter", "karpenter@", "@v1", "Karpenter@v1", "a@b@c", "a@../b", "../a@v1", "a@v1/b", "a@.."} {
+		if ref, err := ParseRef(bad); err == nil {
+			t.Errorf("ParseRef(%q) = %v, want an error", bad, ref)
+		}
+	}
+}
+
+func TestKnown(t *testing.T) {
+	r, err := Known(Ref{"karpenter", "v1.7.0"})
+	ok(t, err)
+	if r.Module != "sigs.k8s.io/karpenter" || r.Package != "./kwok" || r.Provider != "kwok" || !strings.HasSuffix(r.LDFlags, "operator.Version=1.7.0") {
+		t.Errorf("karpenter: %+v", r)
+	}
+	for _, version := range []string{"1.7.0", "v1.7", "main", "latest"} {
+		_, err := Known(Ref{"karpenter", version})
+		wantError(t, err, "karpenter@"+version, "karpenter@v1.7.0")
+	}
+	_, err = Known(Ref{"kubernetes", "v1.33.0"})
+	wantError(t, err, "kubernetes@v1.33.0", Kubernetes.String(), "KUBEBUILDER_ASSETS")
+	if _, err = Known(Ref{"cluster-autoscaler", "1.32.7"}); !errors.As(err, new(*UnknownError)) {
+		t.Errorf("cluster-autoscaler: %v", err)
+	}
+	wantError(t, err, "karpenter", "kubernetes", "--source")
+
+	if r := FromSource(Ref{"karpenter", "mine"}, "/src"); r.Dir != "/src" || r.Module != "" || r.Package != "./kwok" || len(r.Assets) == 0 {
+		t.Errorf("karpenter from source: %+v", r)
+	}
+	if r := FromSource(Ref{"cluster-autoscaler", "mine"}, "/src"); r.Dir != "/src" || r.Package != "" {
+		t.Errorf("cluster-autoscaler from source: %+v", r)
+	}
+}
+
+// The recipe and the nested module speak of the same release.
+func TestKubernetesVersion(t *testing.T) {
+	r, err := Known(Kubernetes)
+	ok(t, err)
+	b, err := os.ReadFile(filepath.Join(r.Dir, "go.mod"))
+	ok(t, err)
+	mod, err := modfile.Parse("go.mod", b, nil)
+	ok(t, err)
+	found := map[string]string{}
+	for _, require := range mod.Require {
+		found[require.Mod.Path] = require.Mod.Version
+	}
+	if got := found["k8s.io/kubernetes"]; got != Kubernetes.Version {
+		t.Errorf("sim/kubernetes builds %s, the recipe says %s", got, Kubernetes)
+	}
+	staging := "v0" + strings.TrimPrefix(Kubernetes.Version, "v1")
+	for _, replace := range mod.Replace {
+		if replace.New.Version != staging {
+			t.Errorf("%s is at %s, not at %s", replace.Old.Path, replace.New.Version, staging)
+		}
+	}
+	for _, flag := range []string{"k8s.io/component-base/version.gitVersion=v1.34.4", "k8s.io/client-go/pkg/version.gitMinor=34"} {
+		if !strings.Contains(r.LDFlags, flag) {
+			t.Errorf("no %s in %s", flag, r.LDFlags)
+		}
+	}
+}
+
+func TestRoot(t *testing.T) {
+	root := t.TempDir()
+	write(t, filepath.Join(root, "go.mod"), "module nodestorm\n")
+	below := filepath.Join(root, "a", "b")
+	write(t, filepath.Join(below, "go.mod"), "module nodestorm/a/b\n")
+	t.Setenv(EnvRoot, "")
+	t.Chdir(below)
+	if got, err := Root(); err != nil || got != root {
+		t.Errorf("Root below a nested module = %s, %v", got, err)
+	}
+	elsewhere := t.TempDir()
+	t.Chdir(elsewhere)
+	_, err := Root()
+	wantError(t, err, elsewhere, EnvRoot)
+	t.Setenv(EnvRoot, root)
+	if got, err := Root(); err != nil || got != root {
+		t.Errorf("Root from the environment = %s, %v", got, err)
+	}
+	t.Setenv(EnvRoot, elsewhere)
+	_, err = Root()
+	wantError(t, err, EnvRoot, elsewhere)
+}
+
+// TestKubernetesFaces runs the real thing, where it has been built.
+func TestKubernetesFaces(t *testing.T) {
+	s, err := Open("")
+	ok(t, err)
+	k, err := s.Get(Kubernetes)
+	if errors.As(err, new(*NotFoundError)) || errors.As(err, new(*StaleError)) {
+		t.Skip(err)
+	}
+	ok(t, err)
+	for face, want := range map[string]string{
+		"kube-apiserver":          "Kubernetes v1.34.4",
+		"kube-controller-manager": "Kubernetes v1.34.4",
+		"kube-scheduler":          "Kubernetes v1.34.4",
+		"etcd":                    "etcd Version: 3.6.4",
+		"kubectl":                 "Client Version: v1.34.4",
+	} {
+		args := []string{"--version"}
+		if face == "kubectl" {
+			args = []string{"version", "--client"}
+		}
+		for _, cmd := range []*exec.Cmd{
+			exec.Command(filepath.Join(k.Bin(), face), args...),
+			exec.Command(k.Binary(), append([]string{face}, args...)...),
+		} {
+			if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), want) {
+				t.Errorf("%v: %v, %q", cmd.Args, err, out)
+			}
+		}
+	}
+	out, err := exec.Command(k.Binary(), "kubelet").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl") {
+		t.Errorf("no such face: %v, %q", err, out)
+	}
+}

@@ -1,0 +1,59 @@
+package verdict
+
+import "nodestorm/scenarios"
+
+// Outcome is a verdict next to what the catalogue expects.
+type Outcome string
+
+// The outcomes.
+const (
+	AsExpected    Outcome = "expected"
+	Regression    Outcome = "regression"
+	FixedEarlier  Outcome = "fixed earlier than recorded"
+	NotConclusive Outcome = "inconclusive"
+	NotAsExpected Outcome = "not as expected"
+)
+
+// Compare holds a verdict against the record's expectation for the target. Of a
+// target that the catalogue expects nothing of (empty: a branch, say), the right
+// behaviour is expected; showing the failure is then "not as expected".
+func Compare(expected scenarios.Expectation, got Verdict) Outcome {
+	switch {
+	case got == Inconclusive:
+		return NotConclusive
+	case got == Verdict(expected), expected == "" && got == Healthy:
+		return AsExpected
+	case expected == scenarios.Healthy && got == Reproduced:
+		return Regression
+	case expected == scenarios.Reproduced && got == Healthy:
+		return FixedEarlier
+	}
+	return NotAsExpected
+}
+
+// Exit statuses of the command.
+const (
+	ExitAsExpected    = 0
+	ExitNotAsExpected = 1
+	ExitUsage         = 2
+	ExitInconclusive  = 3
+)
+
+// ExitStatus is the command's exit status for the outcomes: one that is not as
+// expected outweighs one that is inconclusive. No outcome at all is inconclusive.
+func ExitStatus(outcomes ...Outcome) int {
+	status := ExitAsExpected
+	if len(outcomes) == 0 {
+		return ExitInconclusive
+	}
+	for _, o := range outcomes {
+		switch {
+		case o == AsExpected:
+		case o != NotConclusive:
+			return ExitNotAsExpected
+		default:
+			status = ExitInconclusive
+		}
+	}
+	return status
+}

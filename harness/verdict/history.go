@@ -1,0 +1,72 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"nodestorm/sim/checker"
+	"nodestorm/sim/history"
+)
+
+// Died is the verb of the harness's record of a component that died though
+// nothing was to kill it. The actor is the component; detail "error" says how.
+const Died = "died"
+
+// StepEvent is the record of a step's outcome that FromHistory reads.
+func StepEvent(s Step) history.Event {
+	detail := map[string]any{"kind": string(s.Kind), "text": s.Text}
+	if s.Error != "" {
+		detail["error"] = s.Error
+	}
+	return history.Event{Source: history.Step, Verb: s.Status, Actor: "godog", Detail: detail}
+}
+
+// DiedEvent is the record of a component's death that FromHistory reads.
+func DiedEvent(component string, err error) history.Event {
+	return history.Event{Source: history.Harness, Verb: Died, Actor: component, Detail: map[string]any{"error": err.Error()}}
+}
+
+// FromHistory collects from a run's history, live or stored, what its verdict
+// depends on. distortion is what the clock's figures say, see Input. It knows
+// steps and deaths by StepEvent and DiedEvent, and faults by the verbs armed and
+// effective with the same object and the same detail "fault".
+func FromHistory(records []history.Record, symptom checker.Symptom, distortion string) Input {
+	records = slices.Clone(records)
+	history.Sort(records)
+	in := Input{
+		Symptom:    checker.Find(records, symptom),
+		Distortion: distortion,
+		Incomplete: checker.Incomplete(records),
+	}
+	var armed []string
+	effective := map[string]bool{}
+	for _, r := range records {
+		switch {
+		case r.Source == history.Step:
+			in.Steps = append(in.Steps, Step{
+				Kind: Kind(text(r, "kind")), Text: text(r, "text"), Status: r.Verb, Error: text(r, "error"),
+			})
+		case r.Source == history.Harness && r.Verb == Died:
+			in.Deaths = append(in.Deaths, fmt.Sprintf("%s: %s", r.Actor, text(r, "error")))
+		case r.Source == history.Fault && r.Verb == "armed":
+			armed = append(armed, faultName(r))
+		case r.Source == history.Fault && r.Verb == "effective":
+			effective[faultName(r)] = true
+		}
+	}
+	for _, name := range armed {
+		if !effective[name] {
+			in.FaultsUnmet = append(in.FaultsUnmet, name)
+		}
+	}
+	return in
+}
+
+func faultName(r history.Record) string {
+	return fmt.Sprintf("%s on %s", text(r, "fault"), r.Object)
+}
+
+func text(r history.Record, key string) string {
+	s, _ := r.Detail[key].(string)
+	return s
+}

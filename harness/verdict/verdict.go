@@ -1,0 +1,159 @@
+// Package verdict decides what a run has shown: healthy, reproduced or
+// inconclusive, and whether that is what the catalogue expects. It is pure: the
+// same history gives the same verdict, live or stored.
+package verdict
+
+import (
+	"fmt"
+	"strings"
+
+	"nodestorm/sim/checker"
+)
+
+// Verdict is what a run has shown.
+type Verdict string
+
+// The verdicts. A feature states the right behaviour, so a bug shows as a Then
+// that fails.
+const (
+	// Healthy: every step passed in an undistorted world.
+	Healthy Verdict = "healthy"
+	// Reproduced: a Then failed, and the documented symptom is in the history.
+	Reproduced Verdict = "reproduced"
+	// Inconclusive: anything else. It counts neither as passed nor as failed.
+	Inconclusive Verdict = "inconclusive"
+)
+
+// Kind is the role of a step, in Gherkin's own names; And and But take the role
+// of the step before.
+type Kind string
+
+// The kinds.
+const (
+	Given Kind = "Context"
+	When  Kind = "Action"
+	Then  Kind = "Outcome"
+)
+
+// Step is the outcome of one step.
+type Step struct {
+	Kind Kind
+	Text string
+	// Status is as godog has it: passed, failed, skipped, undefined, pending,
+	// ambiguous.
+	Status string
+	// Error is why it failed, empty otherwise.
+	Error string
+}
+
+// Input is all that a verdict depends on.
+type Input struct {
+	Steps []Step
+	// Symptom is what the checker found of the record's symptom.
+	Symptom checker.Finding
+	// Distortion says in a sentence why the clock spoilt the run, empty if it did
+	// not.
+	Distortion string
+	// Incomplete says what the history lacks, empty if it is complete.
+	Incomplete string
+	// FaultsUnmet are the faults that never took effect, Deaths the components
+	// that died though nothing was to kill them.
+	FaultsUnmet, Deaths []string
+}
+
+// Judgement is a verdict with the reason and the records that show it.
+type Judgement struct {
+	Verdict Verdict `json:"verdict"`
+	Reason  string  `json:"reason"` // one line
+	// Evidence are the Seq of records of the history, in the order of time.
+	Evidence []uint64 `json:"evidence,omitempty"`
+}
+
+// Judge decides. All that makes a run inconclusive is in the reason.
+func Judge(in Input) Judgement {
+	var spoilt []string
+	for _, death := range in.Deaths {
+		spoilt = append(spoilt, "a component died: "+death)
+	}
+	failedThen, problem := judgeSteps(in.Steps)
+	for _, text := range []string{problem, in.Distortion, in.Incomplete} {
+		if text != "" {
+			spoilt = append(spoilt, text)
+		}
+	}
+	for _, fault := range in.FaultsUnmet {
+		spoilt = append(spoilt, "a fault never took effect: "+fault)
+	}
+	if len(spoilt) > 0 {
+		return inconclusive(strings.Join(spoilt, "; "))
+	}
+	if failedThen == nil {
+		return withoutFailure(in)
+	}
+	failure := "failed: " + failedThen.String()
+	switch in.Symptom.Result {
+	case checker.Valid:
+		return Judgement{Verdict: Reproduced, Reason: failure + "; the symptom is in the history: " + in.Symptom.Statement, Evidence: in.Symptom.Evidence}
+	case checker.Invalid:
+		return inconclusive(failure + "; but the documented symptom is not in the history: " + in.Symptom.Reason)
+	}
+	return inconclusive(failure + "; whether the documented symptom is in the history cannot be told: " + in.Symptom.Reason)
+}
+
+// withoutFailure judges a run whose steps all passed.
+func withoutFailure(in Input) Judgement {
+	switch in.Symptom.Result {
+	case checker.Valid:
+		j := inconclusive("every step passed, yet the documented symptom is in the history: " + in.Symptom.Statement)
+		j.Evidence = in.Symptom.Evidence
+		return j
+	case checker.Invalid:
+		return Judgement{Verdict: Healthy, Reason: "every step passed"}
+	}
+	return inconclusive("every step passed, but whether the documented symptom is in the history cannot be told: " + in.Symptom.Reason)
+}
+
+// judgeSteps finds the Then that failed, if any, and what makes the steps prove
+// nothing, or "".
+func judgeSteps(steps []Step) (failedThen *Step, problem string) {
+	thens := 0
+	for i := range steps {
+		s := &steps[i]
+		switch {
+		case s.Status == "passed" && s.Kind == Then:
+			thens++
+		case s.Status == "passed":
+		case s.Status == "skipped" && failedThen != nil:
+		case s.Status == "failed" && s.Kind == Then:
+			if failedThen == nil {
+				failedThen = s
+			}
+		case s.Status == "failed":
+			return nil, "not set up: " + s.String()
+		default:
+			return nil, fmt.Sprintf("a step is %s: %s", s.Status, s.String())
+		}
+	}
+	switch {
+	case len(steps) == 0:
+		return nil, "no step ran"
+	case thens == 0 && failedThen == nil:
+		return nil, "no Then ran"
+	}
+	return failedThen, ""
+}
+
+// String is the step in one line, with the error's first line.
+func (s *Step) String() string {
+	keyword := map[Kind]string{Given: "Given ", When: "When ", Then: "Then "}[s.Kind]
+	text := keyword + s.Text
+	if s.Error != "" {
+		first, _, _ := strings.Cut(s.Error, "\n")
+		text += " (" + first + ")"
+	}
+	return text
+}
+
+func inconclusive(reason string) Judgement {
+	return Judgement{Verdict: Inconclusive, Reason: reason}
+}

@@ -1,0 +1,158 @@
+package world
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"nodestorm/harness/process"
+)
+
+// etcd of one member needs no quick elections; its ticks are a large part of
+// what a quiet world costs. Data goes with the world, so nothing is synced.
+func etcd(log io.Writer) *envtest.Etcd {
+	e := &envtest.Etcd{Out: log, Err: log}
+	e.Configure().
+		Set("unsafe-no-fsync", "true").
+		Set("heartbeat-interval", "1000").
+		Set("election-timeout", "10000")
+	return e
+}
+
+// startControllers starts what envtest does not, both at once.
+func (w *World) startControllers(ctx context.Context) error {
+	certs := w.env.ControlPlane.APIServer.CertDir
+	errs := make(chan error, 2)
+	for name, flags := range map[string][]string{
+		"kube-controller-manager": {
+			"--use-service-account-credentials",
+			"--service-account-private-key-file=" + filepath.Join(certs, "sa-signer.key"),
+		},
+		"kube-scheduler": nil,
+	} {
+		go func() {
+			errs <- w.startController(ctx, name, flags)
+		}()
+	}
+	return errors.Join(<-errs, <-errs)
+}
+
+func (w *World) startController(ctx context.Context, name string, flags []string) error {
+	kubeconfig, err := w.Kubeconfig("system:" + name)
+	if err != nil {
+		return err
+	}
+	port, err := FreePort()
+	if err != nil {
+		return err
+	}
+	_, err = w.StartComponent(ctx, process.Spec{
+		Name: name,
+		Path: filepath.Join(w.cfg.Kubernetes, name),
+		Args: append(flags,
+			"--kubeconfig="+kubeconfig,
+			"--authentication-kubeconfig="+kubeconfig,
+			"--authorization-kubeconfig="+kubeconfig,
+			"--bind-address=127.0.0.1",
+			"--secure-port="+strconv.Itoa(port),
+			"--cert-dir="+filepath.Join(w.tmp, name),
+			"--leader-elect=false", // there is only one
+			"--profiling=false",
+		),
+		Ready: HTTPReady(fmt.Sprintf("https://127.0.0.1:%d/healthz", port)),
+	})
+	return err
+}
+
+// StartComponent runs a program as part of the world: in its time, its output in
+// the run's logs, its death noticed. Virtual time passes as real time does until
+// the program is ready.
+func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process.Process, error) {
+	w.driver.Hold()
+	defer w.driver.Release()
+	spec.Log = w.log(spec.Name)
+	spec.Env = append(spec.Env, w.driver.Env())
+	p, err := process.Start(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.guard.Watch(p); err != nil {
+		return nil, errors.Join(err, p.Kill())
+	}
+	if _, again := w.components[spec.Name]; !again {
+		w.undo = append(w.undo, func() error { return w.stopComponent(spec.Name) })
+	}
+	w.components[spec.Name] = p
+	w.background.Go(func() {
+		<-p.Exited()
+		if err := p.Exit(); err != nil {
+			w.died(err)
+		}
+	})
+	return p, nil
+}
+
+// Component is the running program of that name.
+func (w *World) Component(name string) (*process.Process, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p, ok := w.components[name]
+	return p, ok
+}
+
+// A component gets a second to end by itself; then it is killed: nothing of it
+// is needed any more.
+func (w *World) stopComponent(name string) error {
+	p, ok := w.Component(name)
+	if !ok {
+		return nil
+	}
+	defer w.guard.Forget(name)
+	return p.Stop(time.Second)
+}
+
+// FreePort is a TCP port on loopback that is free now.
+func FreePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("looking for a free port on loopback: %w", err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// HTTPReady is nil once url, on loopback, answers 200.
+func HTTPReady(url string) func(context.Context) error {
+	client := &http.Client{
+		Timeout: 2 * time.Second,
+		// Components make their own certificates; this asks only for health.
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true},
+	}
+	return func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			body, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
+			return fmt.Errorf("%s answers %s: %s", url, resp.Status, body)
+		}
+		return nil
+	}
+}

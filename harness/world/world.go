@@ -1,0 +1,302 @@
+// Package world assembles one simulated cluster: real etcd, kube-apiserver,
+// kube-controller-manager and kube-scheduler on loopback, simulated nodes, one
+// clock for all, and the history of what happens. It knows no autoscaler: a
+// target joins through [World.StartComponent] with an identity of its own.
+//
+//	        ┌ etcd ── kube-apiserver ──(audit log)──┐
+//	clock ──┼ kube-controller-manager, scheduler    ├── history
+//	        ├ target                                │
+//	        └ fleet of simulated nodes ─────────────┘
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"nodestorm/harness/process"
+	"nodestorm/sim/clock"
+	"nodestorm/sim/history"
+	"nodestorm/sim/history/audit"
+	"nodestorm/sim/node"
+)
+
+// Config of a World. Out and Kubernetes are required.
+type Config struct {
+	// Out is the run's folder, which must exist: history.ndjson and logs/ go there.
+	Out string
+	// Kubernetes is a folder with etcd, kube-apiserver,
+	// kube-controller-manager and kube-scheduler. All must be built with the
+	// clock overlay unless Clock is clock.Real.
+	Kubernetes string
+	// ControlPlane overrides where etcd and kube-apiserver are: another
+	// release's envtest binaries (KUBEBUILDER_ASSETS). Clock must be clock.Real.
+	ControlPlane string
+	Clock        clock.Mode
+	// Seed is what all randomness of the simulated nodes derives from.
+	Seed uint64
+	// APIServer are flags for kube-apiserver, without dashes:
+	// {"disable-admission-plugins": {"DefaultTolerationSeconds"}}.
+	APIServer map[string][]string
+	// Nodes configures the simulated nodes; the world fills in its clients,
+	// clock, history and seed.
+	Nodes node.Config
+	// Progress is told in a few words what happens while the world starts.
+	Progress func(string)
+}
+
+// World is a running cluster. Its methods are safe for concurrent use.
+type World struct {
+	cfg     Config
+	tmp     string // what ends with the world: etcd's data, keys, the clock page
+	ctx     context.Context
+	fail    context.CancelCauseFunc
+	driver  *clock.Driver
+	guard   *process.Guard
+	env     *envtest.Environment
+	history *history.Log
+	fleet   *node.Fleet
+	client  kubernetes.Interface
+
+	mu         sync.Mutex
+	components map[string]*process.Process
+	deaths     []error
+	undo       []func() error // run in reverse by Stop
+	stopped    bool
+	background sync.WaitGroup
+}
+
+// Start assembles a world and returns when all of it is ready; from then on
+// virtual time passes as cfg.Clock says. An error names the part that failed,
+// and nothing is left running.
+func Start(ctx context.Context, cfg Config) (_ *World, err error) {
+	if cfg.Progress == nil {
+		cfg.Progress = func(string) {}
+	}
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	w := &World{cfg: cfg, components: map[string]*process.Process{}}
+	w.ctx, w.fail = context.WithCancelCause(context.WithoutCancel(ctx))
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.Stop())
+		}
+	}()
+	for _, part := range []struct {
+		what  string
+		start func(context.Context) error
+	}{
+		{"making the world's folder", w.startFolder},
+		{"starting the clock", w.startClock},
+		{"starting the history", w.startHistory},
+		{"starting etcd and kube-apiserver", w.startControlPlane},
+		{"starting kube-controller-manager and kube-scheduler", w.startControllers},
+		{"starting the simulated nodes", w.startFleet},
+	} {
+		cfg.Progress(part.what)
+		if err := part.start(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", part.what, err)
+		}
+	}
+	w.driver.Restart()
+	w.driver.Release()
+	return w, nil
+}
+
+func (c Config) check() error {
+	if c.Clock.Virtual() && c.ControlPlane != "" {
+		return fmt.Errorf("the control plane in %s is not built with the clock: it needs --clock real", c.ControlPlane)
+	}
+	for dir, names := range map[string][]string{
+		c.Kubernetes:   {"kube-controller-manager", "kube-scheduler"},
+		c.controlDir(): {"etcd", "kube-apiserver"},
+	} {
+		for _, name := range names {
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+				return fmt.Errorf("no %s for the world; nodestorm doctor tells what to do: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (c Config) controlDir() string {
+	if c.ControlPlane != "" {
+		return c.ControlPlane
+	}
+	return c.Kubernetes
+}
+
+// onStop adds what Stop has to undo.
+func (w *World) onStop(f func() error) { w.undo = append(w.undo, f) }
+
+func (w *World) startFolder(context.Context) error {
+	if err := os.MkdirAll(filepath.Join(w.cfg.Out, "logs"), 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp("", "nodestorm-world-")
+	if err != nil {
+		return err
+	}
+	w.tmp = tmp
+	w.guard, err = process.NewGuard(tmp)
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(tmp))
+	}
+	w.onStop(w.guard.Close)
+	return nil
+}
+
+func (w *World) startClock(context.Context) (err error) {
+	w.driver, err = clock.NewDriver(clock.Config{Path: filepath.Join(w.tmp, "clock"), Mode: w.cfg.Clock})
+	if err != nil {
+		return err
+	}
+	w.onStop(w.driver.Close)
+	return nil
+}
+
+func (w *World) startHistory(context.Context) (err error) {
+	w.history, err = history.Create(filepath.Join(w.cfg.Out, "history.ndjson"), time.Time{}, w.Clock())
+	if err != nil {
+		return err
+	}
+	w.onStop(w.history.Close)
+	return nil
+}
+
+// recordCalls turns the lines of kube-apiserver's audit log, its standard
+// output, into history. A pipe, not a file: no call is older than the time it is
+// seen at, however fast time passes.
+func (w *World) recordCalls() io.Writer {
+	var convert audit.Converter
+	return process.Lines(func(line []byte) {
+		e, ok, err := convert.Event(line)
+		if err != nil {
+			e = history.Event{Source: history.Harness, Verb: history.Unreadable, Actor: "kube-apiserver", Detail: map[string]any{"error": err.Error()}}
+		}
+		if ok || err != nil {
+			w.history.Record(e)
+		}
+	})
+}
+
+func (w *World) startFleet(ctx context.Context) (err error) {
+	cfg := w.cfg.Nodes
+	rc, err := w.User("nodestorm:nodes", "system:masters")
+	if err != nil {
+		return err
+	}
+	rc.QPS = -1
+	rc.ContentType, rc.AcceptContentTypes = "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json"
+	if cfg.Client, err = kubernetes.NewForConfig(rc); err != nil {
+		return err
+	}
+	w.client = cfg.Client
+	cfg.Clock, cfg.History, cfg.Seed = w.Clock(), w.history, w.cfg.Seed
+	if w.fleet, err = node.New(cfg); err != nil {
+		return err
+	}
+	run, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- w.fleet.Run(run) }()
+	w.onStop(func() error {
+		cancel()
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+		return nil
+	})
+	select {
+	case <-w.fleet.Ready():
+		return nil
+	case err := <-ended:
+		ended <- err
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-w.ctx.Done():
+		return context.Cause(w.ctx)
+	}
+}
+
+// Clock is the world's virtual time.
+func (w *World) Clock() clock.Clock { return w.driver.Clock() }
+
+// Driver makes the world's time pass.
+func (w *World) Driver() *clock.Driver { return w.driver }
+
+// History is the record of the run.
+func (w *World) History() *history.Log { return w.history }
+
+// Fleet are the simulated nodes.
+func (w *World) Fleet() *node.Fleet { return w.fleet }
+
+// Client is the harness's own client, with all rights.
+func (w *World) Client() kubernetes.Interface { return w.client }
+
+// Admin is the configuration of a client with all rights.
+func (w *World) Admin() *rest.Config { return rest.CopyConfig(w.env.Config) }
+
+// Done is closed when a part of the world died by itself; Err says which.
+func (w *World) Done() <-chan struct{} { return w.ctx.Done() }
+
+// Err names the first part that died, with its exit status and last lines; nil
+// while all live.
+func (w *World) Err() error {
+	if w.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(w.ctx)
+}
+
+// Deaths are all parts that died by themselves, in order.
+func (w *World) Deaths() []error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]error(nil), w.deaths...)
+}
+
+func (w *World) died(err error) {
+	w.mu.Lock()
+	stopped := w.stopped
+	if !stopped {
+		w.deaths = append(w.deaths, err)
+	}
+	w.mu.Unlock()
+	if !stopped {
+		w.fail(err)
+	}
+}
+
+// Stop ends everything, in the reverse order of the start, and goes on past
+// errors. Further calls do nothing.
+func (w *World) Stop() error {
+	w.mu.Lock()
+	if w.stopped {
+		w.mu.Unlock()
+		return nil
+	}
+	w.stopped = true
+	w.mu.Unlock()
+	if w.driver != nil {
+		w.driver.Hold() // ending is work, not waiting
+	}
+	w.fail(context.Canceled)
+	var errs []error
+	for i := len(w.undo) - 1; i >= 0; i-- {
+		errs = append(errs, w.undo[i]())
+	}
+	w.background.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,14 @@
+// Package audit turns kube-apiserver's audit log into events of the history: it
+// provides the policy that makes the API server write the log, and converts the
+// log's lines. Where the lines come from, a pipe or a file, is the caller's.
+package audit
+
+import _ "embed"
+
+//go:embed policy.yaml
+var policyYAML []byte
+
+// Policy is the audit policy to pass to kube-apiserver, as YAML. The log's
+// format must be json, its mode blocking: then a call's line is written before
+// its response.
+func Policy() []byte { return policyYAML }

@@ -1,0 +1,153 @@
+package audit
+
+import (
+	"encoding/json"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// body is the part of any request or response object that becomes detail:
+// nodes, NodeClaims, pods, bindings, delete options. Fields that a kind does not
+// have stay empty.
+type body struct {
+	Metadata struct {
+		Name              string            `json:"name"`
+		Labels            map[string]string `json:"labels"`
+		DeletionTimestamp string            `json:"deletionTimestamp"`
+		OwnerReferences   []struct {
+			Kind string `json:"kind"`
+			Name string `json:"name"`
+		} `json:"ownerReferences"`
+	} `json:"metadata"`
+	Spec struct {
+		NodeName      string         `json:"nodeName"`
+		ProviderID    string         `json:"providerID"`
+		Unschedulable bool           `json:"unschedulable"`
+		Taints        []corev1.Taint `json:"taints"`
+		StartupTaints []corev1.Taint `json:"startupTaints"`
+	} `json:"spec"`
+	Status struct {
+		NodeName   string      `json:"nodeName"`
+		ProviderID string      `json:"providerID"`
+		Conditions []condition `json:"conditions"`
+	} `json:"status"`
+	Target struct { // Binding
+		Name string `json:"name"`
+	} `json:"target"`
+	GracePeriodSeconds *int64 `json:"gracePeriodSeconds"` // DeleteOptions
+
+	present bool
+}
+
+type condition struct {
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// read fills the body. JSON patches (lists) and absent objects leave it empty.
+func (b *body) read(object *runtime.Unknown) error {
+	if object == nil || len(object.Raw) == 0 || object.Raw[0] == '[' {
+		return nil
+	}
+	if err := json.Unmarshal(object.Raw, b); err != nil {
+		return err
+	}
+	b.present = true
+	return nil
+}
+
+// node returns the facts of a Node apart from its taints.
+func (b *body) node() map[string]any {
+	facts := map[string]any{}
+	put(facts, "providerID", b.Spec.ProviderID)
+	if b.Spec.Unschedulable {
+		facts["unschedulable"] = true
+	}
+	for _, c := range b.Status.Conditions {
+		if c.Type == string(corev1.NodeReady) {
+			facts["ready"] = c.String()
+		}
+	}
+	// Karpenter marks what it knows of a node by labels with the value "true".
+	for _, mark := range []string{"registered", "initialized"} {
+		if b.Metadata.Labels["karpenter.sh/"+mark] == "true" {
+			facts[mark] = true
+		}
+	}
+	return facts
+}
+
+// nodeClaim returns the facts of a Karpenter NodeClaim (karpenter.sh/v1).
+func (b *body) nodeClaim() map[string]any {
+	facts := map[string]any{}
+	put(facts, "nodePool", b.Metadata.Labels["karpenter.sh/nodepool"])
+	put(facts, "nodeName", b.Status.NodeName)
+	put(facts, "providerID", b.Status.ProviderID)
+	if b.Metadata.DeletionTimestamp != "" {
+		facts["deleting"] = true
+	}
+	if len(b.Spec.StartupTaints) > 0 {
+		facts["startupTaints"] = taintStrings(b.Spec.StartupTaints)
+	}
+	if len(b.Status.Conditions) > 0 {
+		conditions := map[string]any{}
+		for _, c := range b.Status.Conditions {
+			conditions[c.Type] = c.String()
+		}
+		facts["conditions"] = conditions
+	}
+	return facts
+}
+
+// pod returns the facts of a pod, a binding, an eviction or delete options.
+func (b *body) pod() map[string]any {
+	facts := map[string]any{}
+	put(facts, "node", b.Spec.NodeName)
+	put(facts, "node", b.Target.Name)
+	if owners := b.Metadata.OwnerReferences; len(owners) > 0 {
+		facts["owner"] = owners[0].Kind + "/" + owners[0].Name
+	}
+	if b.GracePeriodSeconds != nil {
+		facts["gracePeriodSeconds"] = *b.GracePeriodSeconds
+	}
+	return facts
+}
+
+// unschedulable returns why the scheduler found no node for a pod.
+func (b *body) unschedulable() map[string]any {
+	facts := map[string]any{}
+	for _, c := range b.Status.Conditions {
+		if c.Type == string(corev1.PodScheduled) && c.Status == string(corev1.ConditionFalse) {
+			put(facts, "reason", c.Reason)
+			put(facts, "message", short(c.Message))
+		}
+	}
+	return facts
+}
+
+// String is the status, with the reason where there is one that says more than
+// the type: "True", "Unknown: StartupTaintsExist".
+func (c condition) String() string {
+	if c.Reason == "" || c.Reason == c.Type {
+		return c.Status
+	}
+	return c.Status + ": " + c.Reason
+}
+
+// taintStrings writes taints as kubectl does: "key=value:Effect", "key:Effect".
+func taintStrings(taints []corev1.Taint) []string {
+	texts := make([]string, 0, len(taints))
+	for _, t := range taints {
+		texts = append(texts, t.ToString())
+	}
+	return texts
+}
+
+func put(facts map[string]any, key, value string) {
+	if value != "" {
+		facts[key] = value
+	}
+}

@@ -1,0 +1,157 @@
+package audit
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"nodestorm/sim/history"
+)
+
+// Converter turns lines of an audit log, in their order, into events. It
+// remembers the taints of each node to tell what a call added and removed. The
+// zero value is ready; it is not safe for concurrent use.
+type Converter struct {
+	taints map[string][]string // by node
+}
+
+// Event returns the event of one line. ok is false for a line that holds no
+// finished call (another stage). An error says what the line is instead, or what
+// of it cannot be read; record it as history.Unreadable, since a history that
+// lacks a call proves nothing.
+func (c *Converter) Event(line []byte) (event history.Event, ok bool, err error) {
+	var call auditv1.Event
+	if err := json.Unmarshal(line, &call); err != nil {
+		return history.Event{}, false, fmt.Errorf("not an audit event: %w", err)
+	}
+	if call.Verb == "" || call.Stage == "" {
+		return history.Event{}, false, fmt.Errorf("not an audit event: verb or stage is missing")
+	}
+	finished := call.Stage == auditv1.StageResponseComplete || call.Stage == auditv1.StagePanic
+	if !finished || call.ObjectRef == nil {
+		return history.Event{}, false, nil
+	}
+	ref := call.ObjectRef
+	event = history.Event{
+		At:     call.StageTimestamp.Time,
+		Source: history.API,
+		Verb:   call.Verb,
+		Object: history.Object{Resource: ref.Resource, Namespace: ref.Namespace, Name: ref.Name},
+		Detail: map[string]any{},
+	}
+	event.Actor, event.Detail["agent"] = actor(&call)
+	if event.Detail["agent"] == event.Actor || event.Detail["agent"] == "" {
+		delete(event.Detail, "agent")
+	}
+	if ref.Subresource != "" {
+		event.Detail["subresource"] = ref.Subresource
+	}
+	if call.Stage == auditv1.StagePanic {
+		event.Detail["panic"] = true
+	}
+	failed := false
+	if status := call.ResponseStatus; status != nil {
+		event.Code = int(status.Code)
+		if failed = status.Code >= 400; failed {
+			event.Detail["error"] = short(status.Message)
+		}
+	}
+	if !failed {
+		if err := c.facts(&call, &event); err != nil {
+			return history.Event{}, false, err
+		}
+	}
+	if len(event.Detail) == 0 {
+		event.Detail = nil
+	}
+	return event, true, nil
+}
+
+// facts adds to the event what the bodies tell, and the name of an object that
+// the API server named.
+func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
+	var asked, got body
+	if err := asked.read(call.RequestObject); err != nil {
+		return fmt.Errorf("request of %s %s: %w", event.Verb, event.Object, err)
+	}
+	if err := got.read(call.ResponseObject); err != nil {
+		return fmt.Errorf("response of %s %s: %w", event.Verb, event.Object, err)
+	}
+	if event.Object.Name == "" {
+		event.Object.Name = got.Metadata.Name
+	}
+	add := func(facts map[string]any) { maps.Copy(event.Detail, facts) }
+	switch resource := call.ObjectRef.Resource; {
+	case resource == "nodes":
+		if event.Verb == "delete" {
+			delete(c.taints, event.Object.Name)
+		}
+		if got.present {
+			add(got.node())
+			add(c.taintChange(event.Object.Name, taintStrings(got.Spec.Taints)))
+		}
+	case resource == "nodeclaims" && got.present:
+		add(got.nodeClaim())
+	case resource == "pods" && call.ObjectRef.Subresource == "status" && asked.present:
+		add(asked.unschedulable())
+	case resource == "pods" || resource == "bindings":
+		add(asked.pod())
+		add(got.pod())
+	}
+	return nil
+}
+
+// taintChange returns the node's taints and what changed since its last call.
+func (c *Converter) taintChange(node string, now []string) map[string]any {
+	if c.taints == nil {
+		c.taints = map[string][]string{}
+	}
+	before := c.taints[node]
+	c.taints[node] = now
+	facts := map[string]any{"taints": now}
+	if added := without(now, before); len(added) > 0 {
+		facts["added"] = added
+	}
+	if removed := without(before, now); len(removed) > 0 {
+		facts["removed"] = removed
+	}
+	return facts
+}
+
+func without(list, remove []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(remove, s) })
+}
+
+// actor returns who called: the user without "system:" and a service account's
+// namespace, or the program for users that say nothing (administrators, nodes).
+func actor(call *auditv1.Event) (who, program string) {
+	user := call.User
+	if call.ImpersonatedUser != nil {
+		user = *call.ImpersonatedUser
+	}
+	program = short(call.UserAgent)
+	if end := strings.IndexAny(program, "/ "); end >= 0 {
+		program = program[:end]
+	}
+	who = strings.TrimPrefix(user.Username, "system:")
+	if account, ok := strings.CutPrefix(who, "serviceaccount:"); ok {
+		who = account[strings.LastIndexByte(account, ':')+1:]
+	}
+	if program != "" && (who == "" || strings.HasPrefix(who, "node:") || slices.Contains(user.Groups, "system:masters")) {
+		who = program
+	}
+	return short(who), program
+}
+
+// short cuts text that others wrote to what a history line may hold.
+func short(text string) string {
+	const most = 300 // bytes
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}

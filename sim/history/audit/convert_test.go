@@ -1,0 +1,111 @@
+package audit
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nodestorm/sim/history"
+)
+
+func readLines(tb testing.TB) [][]byte {
+	tb.Helper()
+	text, err := os.ReadFile("testdata/claim-and-node.ndjson")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+}
+
+func TestConvert(t *testing.T) {
+	at := func(ms int) time.Time {
+		return time.Date(2025, 1, 2, 3, 4, 0, 0, time.UTC).Add(time.Duration(ms) * time.Millisecond)
+	}
+	node, claim := history.Object{Resource: "nodes", Name: "node-a"}, history.Object{Resource: "nodeclaims", Name: "default-7xk2p"}
+	pod := func(name string) history.Object {
+		return history.Object{Resource: "pods", Namespace: "default", Name: name}
+	}
+	type detail = map[string]any
+	want := []history.Event{
+		{At: at(6250), Verb: "create", Object: claim, Actor: "karpenter", Code: 201, Detail: detail{
+			"nodePool": "default", "startupTaints": []string{"node.cilium.io/agent-not-ready:NoSchedule"}}},
+		{At: at(7000), Verb: "patch", Object: claim, Actor: "karpenter", Code: 200, Detail: detail{
+			"subresource": "status", "nodePool": "default", "nodeName": "node-a", "providerID": "kwok://node-a",
+			"conditions": detail{"Launched": "True", "Initialized": "Unknown: KnownEphemeralTaintsExist"}}},
+		{At: at(8000), Verb: "create", Object: node, Actor: "sim-node", Code: 201, Detail: detail{
+			"providerID": "kwok://node-a", "ready": "False: KubeletNotReady",
+			"taints": []string{"karpenter.sh/unregistered:NoExecute"}, "added": []string{"karpenter.sh/unregistered:NoExecute"}}},
+		{At: at(9000), Verb: "patch", Object: node, Actor: "node-controller", Code: 200, Detail: detail{
+			"agent": "kube-controller-manager", "providerID": "kwok://node-a", "registered": true,
+			"taints": []string{"node.kubernetes.io/not-ready:NoExecute"}, "added": []string{"node.kubernetes.io/not-ready:NoExecute"},
+			"removed": []string{"karpenter.sh/unregistered:NoExecute"}}},
+		{At: at(10000), Verb: "create", Object: pod("web-0"), Actor: "kube-scheduler", Code: 201, Detail: detail{
+			"subresource": "binding", "node": "node-a"}},
+		{At: at(11000), Verb: "patch", Object: pod("web-1"), Actor: "kube-scheduler", Code: 200, Detail: detail{
+			"subresource": "status", "reason": "Unschedulable", "message": "0/1 nodes are available"}},
+		{At: at(12000), Verb: "update", Object: history.Object{Resource: "configmaps", Namespace: "kube-system", Name: "x"},
+			Actor: "kube-controller-manager", Code: 409, Detail: detail{
+				"error": `Operation cannot be fulfilled on configmaps "x": the object has been modified`}},
+		{At: at(13000), Verb: "delete", Object: pod("web-0"), Actor: "taint-eviction-controller", Code: 200, Detail: detail{
+			"agent": "kube-controller-manager", "gracePeriodSeconds": int64(30)}},
+	}
+	var converter Converter
+	var got []history.Event
+	for i, line := range readLines(t) {
+		event, ok, err := converter.Event(line)
+		if err != nil {
+			t.Errorf("line %d: %v", i+1, err)
+		}
+		if ok {
+			got = append(got, event)
+		}
+	}
+	for i := range want {
+		want[i].Source = history.API
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func TestConvertRejects(t *testing.T) {
+	tests := []struct{ name, line, err string }{
+		{"no JSON", "I0102 03:04:05 server.go:1] hello", "not an audit event"},
+		{"foreign JSON", `{"kind":"Pod"}`, "verb or stage is missing"},
+		{"odd body", `{"stage":"ResponseComplete","verb":"create","objectRef":{"resource":"nodes"},"responseObject":{"spec":{"taints":"none"}}}`, "response of create nodes"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var converter Converter
+			if _, _, err := converter.Event([]byte(test.line)); err == nil || !strings.Contains(err.Error(), test.err) {
+				t.Errorf("error %v, want %q", err, test.err)
+			}
+		})
+	}
+}
+
+func TestActorIsNeverLong(t *testing.T) {
+	var converter Converter
+	event, _, err := converter.Event([]byte(`{"stage":"ResponseComplete","verb":"create","user":{"username":"` +
+		strings.Repeat("ü", 5000) + `"},"objectRef":{"resource":"pods"}}`))
+	if err != nil || len(event.Actor) > 310 || strings.Contains(event.Actor, "�") {
+		t.Errorf("actor of %d bytes, error %v", len(event.Actor), err)
+	}
+}
+
+func FuzzConvert(f *testing.F) {
+	for _, line := range readLines(f) {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		var converter Converter
+		event, ok, _ := converter.Event(line)
+		if ok && (event.Source != history.API || event.Verb == "") {
+			t.Errorf("event without source or verb: %+v", event)
+		}
+	})
+}

@@ -1,0 +1,66 @@
+package audit
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"k8s.io/apiserver/pkg/apis/audit"
+	"k8s.io/apiserver/pkg/audit/policy"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+)
+
+func TestPolicyLevels(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "policy.yaml")
+	if err := os.WriteFile(path, Policy(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := policy.LoadPolicyFromFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := policy.NewPolicyRuleEvaluator(loaded)
+	tests := []struct {
+		user, verb, group, resource, subresource string
+		want                                     audit.Level
+	}{
+		{"karpenter", "create", "karpenter.sh", "nodeclaims", "", audit.LevelRequestResponse},
+		{"karpenter", "patch", "karpenter.sh", "nodeclaims", "status", audit.LevelRequestResponse},
+		{"karpenter", "list", "karpenter.sh", "nodeclaims", "", audit.LevelNone},
+		{"karpenter", "delete", "karpenter.sh", "nodeclaims", "", audit.LevelMetadata},
+		{"karpenter", "patch", "karpenter.sh", "nodepools", "status", audit.LevelMetadata},
+		{"node-controller", "patch", "", "nodes", "", audit.LevelRequestResponse},
+		{"sim-node", "patch", "", "nodes", "status", audit.LevelMetadata},
+		{"sim-node", "update", "coordination.k8s.io", "leases", "", audit.LevelNone},
+		{"sim-node", "patch", "", "pods", "status", audit.LevelMetadata},
+		{"system:kube-scheduler", "patch", "", "pods", "status", audit.LevelRequest},
+		{"system:kube-scheduler", "create", "", "pods", "binding", audit.LevelRequest},
+		{"replicaset-controller", "create", "", "pods", "", audit.LevelRequestResponse},
+		{"taint-eviction-controller", "delete", "", "pods", "", audit.LevelRequest},
+		{"system:apiserver", "create", "rbac.authorization.k8s.io", "clusterroles", "", audit.LevelNone},
+		{"x", "create", "", "events", "", audit.LevelNone},
+		{"x", "patch", "events.k8s.io", "events", "", audit.LevelNone},
+		{"x", "create", "", "secrets", "", audit.LevelMetadata},
+		{"x", "update", "", "configmaps", "", audit.LevelMetadata},
+		{"x", "create", "", "serviceaccounts", "token", audit.LevelMetadata},
+		{"x", "create", "authentication.k8s.io", "tokenreviews", "", audit.LevelNone},
+		{"x", "get", "", "secrets", "", audit.LevelNone},
+	}
+	for _, test := range tests {
+		got := rules.EvaluatePolicyRule(authorizer.AttributesRecord{
+			User: &user.DefaultInfo{Name: test.user}, Verb: test.verb, APIGroup: test.group, APIVersion: "v1",
+			Resource: test.resource, Subresource: test.subresource, ResourceRequest: true,
+		})
+		if got.Level != test.want {
+			t.Errorf("%+v: level %s", test, got.Level)
+		}
+		if got.Level != audit.LevelNone && (!got.OmitManagedFields || len(got.OmitStages) == 0) {
+			t.Errorf("%+v: managed fields or stages are not omitted: %+v", test, got)
+		}
+	}
+	health := rules.EvaluatePolicyRule(authorizer.AttributesRecord{User: &user.DefaultInfo{Name: "x"}, Verb: "post", Path: "/healthz"})
+	if health.Level != audit.LevelNone {
+		t.Errorf("a call that names no resource has level %s", health.Level)
+	}
+}

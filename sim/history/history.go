@@ -1,0 +1,120 @@
+// Package history is the ordered record of a run: what the API server, the
+// cloud, the nodes, the faults, the target's log and the steps did, on one
+// virtual time line. It writes and reads history.ndjson, one JSON object a
+// line, and lets a running step wait for a record.
+//
+// It does not judge (sim/checker does) and does not draw (reports does).
+package history
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Source says which part of the world observed an event.
+type Source string
+
+// The sources a history can hold.
+const (
+	API     Source = "api"     // a call that kube-apiserver answered, from its audit log
+	Cloud   Source = "cloud"   // the fake cloud's own truth
+	Node    Source = "node"    // a simulated node, its pods and agents
+	Fault   Source = "fault"   // a fault: armed, effective, cleared
+	Logged  Source = "log"     // a line of a component's log turned into an event
+	Step    Source = "step"    // the outcome of one Gherkin step
+	Harness Source = "harness" // processes, worlds, time limits
+	Clock   Source = "clock"   // rate changes and distress of the clock
+)
+
+// Sources lists every source, in the order of the constants.
+func Sources() []Source {
+	return []Source{API, Cloud, Node, Fault, Logged, Step, Harness, Clock}
+}
+
+// Verbs of the harness that tell how complete a history is.
+const (
+	// Ended is recorded once, last, when a run is over. A history without it was
+	// cut off: what is not in it may have happened.
+	Ended = "ended"
+	// Unreadable stands for a part of a source that could not be read.
+	Unreadable = "unreadable"
+)
+
+// Object names what an event is about. All fields may be empty. Resource is the
+// plural in lower case as in the API's paths ("nodes", "nodeclaims").
+type Object struct {
+	Resource  string `json:"resource,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+}
+
+// String is "resource/namespace/name" without the empty parts.
+func (o Object) String() string {
+	var s string
+	for _, part := range []string{o.Resource, o.Namespace, o.Name} {
+		if part == "" {
+			continue
+		}
+		if s != "" {
+			s += "/"
+		}
+		s += part
+	}
+	return s
+}
+
+// Event is one thing that happened.
+type Event struct {
+	// At is the virtual wall time. Zero means now: the recorder stamps it. It is
+	// not written: Record.Virtual holds it as an offset.
+	At time.Time `json:"-"`
+	// Source is never empty.
+	Source Source `json:"source"`
+	// Verb is never empty: create, update, patch, delete for API calls; register,
+	// ready, notready, taint, untaint, running, terminated for nodes; armed,
+	// effective, cleared for faults; passed, failed and so on for steps.
+	Verb   string `json:"verb"`
+	Object Object `json:"object,omitzero"`
+	// Actor is a short user agent or component, for example "karpenter".
+	Actor string `json:"actor,omitempty"`
+	// Code is the HTTP status. Zero means there is none.
+	Code int `json:"code,omitempty"`
+	// Detail holds a few small facts that JSON can express. It belongs to the
+	// history once recorded: the caller must not change it any more.
+	Detail map[string]any `json:"detail,omitempty"`
+}
+
+// Record is an event in its place in the history.
+type Record struct {
+	// Seq numbers the records of a run from 1 in the order of arrival. It is what
+	// a finding quotes as evidence.
+	Seq uint64 `json:"seq"`
+	// Virtual and Real are offsets since the run's start, nanoseconds in JSON.
+	// Virtual is when the event happened; it may be negative for what came before
+	// the start. Real is when it was recorded: an API call arrives through the
+	// audit log's file and so is recorded later than it happened.
+	Virtual time.Duration `json:"virtual"`
+	Real    time.Duration `json:"real"`
+	Event
+}
+
+// Recorder takes events. Implementations are safe for concurrent use and never
+// wait for a disk, a network or the world.
+type Recorder interface {
+	Record(Event)
+}
+
+// Discard returns a Recorder that forgets everything.
+func Discard() Recorder { return discard{} }
+
+type discard struct{}
+
+func (discard) Record(Event) {}
+
+// Sort orders records by virtual time, those of the same instant by Seq.
+func Sort(records []Record) {
+	slices.SortFunc(records, func(a, b Record) int {
+		return cmp.Or(cmp.Compare(a.Virtual, b.Virtual), cmp.Compare(a.Seq, b.Seq))
+	})
+}

@@ -1,0 +1,201 @@
+package history
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// flushInterval is the longest real time that a record stays out of the file,
+// so that a killed run loses a second of its history at most.
+const flushInterval = time.Second
+
+// ErrClosed is what Wait returns when the log is closed before a record matches.
+var ErrClosed = errors.New("history is closed")
+
+// Log is the history of a running world: in memory, and in a file when made by
+// Create. Record only appends to memory; one goroutine writes the file.
+type Log struct {
+	clk         clock.PassiveClock
+	start       time.Time // virtual
+	realStart   time.Time
+	file        *os.File      // nil for memory only
+	stop        chan struct{} // closed by Close
+	writerEnded chan struct{}
+
+	mu       sync.Mutex
+	records  []Record // append-only
+	grown    chan struct{}
+	closed   bool
+	writeErr error
+}
+
+// New returns a Log that lives in memory only. start is the virtual wall time of
+// the run's start, from which offsets count; zero means clk's now.
+func New(start time.Time, clk clock.PassiveClock) *Log {
+	if start.IsZero() {
+		start = clk.Now()
+	}
+	return &Log{
+		clk: clk, start: start, realStart: time.Now(),
+		stop: make(chan struct{}), grown: make(chan struct{}),
+	}
+}
+
+// Create returns a Log that also writes path, which must not exist yet. See New
+// for start. Close it to have all records in the file.
+func Create(path string, start time.Time, clk clock.PassiveClock) (*Log, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("creating history: %w", err)
+	}
+	return newWithFile(file, start, clk), nil
+}
+
+func newWithFile(file *os.File, start time.Time, clk clock.PassiveClock) *Log {
+	l := New(start, clk)
+	l.file, l.writerEnded = file, make(chan struct{})
+	go l.write()
+	return l
+}
+
+// Start is the virtual wall time from which Record.Virtual counts.
+func (l *Log) Start() time.Time { return l.start }
+
+// Record implements Recorder. After Close it does nothing.
+func (l *Log) Record(e Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
+	if e.At.IsZero() {
+		e.At = l.clk.Now()
+	}
+	l.records = append(l.records, Record{
+		Seq:     uint64(len(l.records) + 1),
+		Virtual: e.At.Sub(l.start),
+		Real:    time.Since(l.realStart),
+		Event:   e,
+	})
+	close(l.grown)
+	l.grown = make(chan struct{})
+}
+
+// Records returns all records so far in the order of Sort. The slice is the
+// caller's; the records' details are shared and must not be changed.
+func (l *Log) Records() []Record {
+	records, _, _ := l.since(0)
+	sorted := slices.Clone(records)
+	Sort(sorted)
+	return sorted
+}
+
+// Since returns the records that arrived after the one numbered seq, in the
+// order of arrival; Since(0) returns all. It copies nothing and is cheap to
+// poll; the caller must not change what it returns.
+func (l *Log) Since(seq uint64) []Record {
+	records, _, _ := l.since(seq)
+	return records
+}
+
+func (l *Log) since(seq uint64) (records []Record, grown <-chan struct{}, closed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := uint64(len(l.records))
+	return l.records[min(seq, n):n:n], l.grown, l.closed
+}
+
+// Wait returns the first record, in the order of arrival, for which match holds,
+// whether it is there already or comes later. It ends with the context's cause,
+// or with ErrClosed when the log is closed first.
+func (l *Log) Wait(ctx context.Context, match func(Record) bool) (Record, error) {
+	return l.WaitAfter(ctx, 0, match)
+}
+
+// WaitAfter is Wait for the records that arrive after the one numbered seq.
+func (l *Log) WaitAfter(ctx context.Context, seq uint64, match func(Record) bool) (Record, error) {
+	for {
+		records, grown, closed := l.since(seq)
+		for _, r := range records {
+			if match(r) {
+				return r, nil
+			}
+			seq = r.Seq
+		}
+		if closed {
+			return Record{}, ErrClosed
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return Record{}, fmt.Errorf("waiting for a record (none of %d matches): %w", seq, context.Cause(ctx))
+		}
+	}
+}
+
+// Close ends the log: later events are dropped, waiters get ErrClosed, and the
+// file, if any, is complete. The error tells whether the file could not be
+// written at some time, for example because the disk was full; the records in
+// memory are complete all the same. Further calls return the same error.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	if !l.closed {
+		l.closed = true
+		close(l.stop)
+		close(l.grown)
+	}
+	l.mu.Unlock()
+	if l.writerEnded != nil {
+		<-l.writerEnded
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.writeErr
+}
+
+// write copies records to the file each flushInterval and once more at the end.
+func (l *Log) write() {
+	defer close(l.writerEnded)
+	buffer := bufio.NewWriter(l.file)
+	ticker := time.NewTicker(flushInterval)
+	defer ticker.Stop()
+	var seq uint64
+	var err error
+	for last := false; !last && err == nil; {
+		select {
+		case <-ticker.C:
+		case <-l.stop:
+			last = true
+		}
+		for _, r := range l.Since(seq) {
+			buffer.Write(line(r)) // a failed write stays in the buffer until Flush
+			seq = r.Seq
+		}
+		err = buffer.Flush()
+	}
+	if err = errors.Join(err, l.file.Close()); err != nil {
+		l.mu.Lock()
+		l.writeErr = fmt.Errorf("writing history: %w", err)
+		l.mu.Unlock()
+	}
+}
+
+// line is the record's line in the file. A detail that JSON cannot express is
+// replaced by the reason, so that the event itself is kept.
+func line(r Record) []byte {
+	text, err := json.Marshal(r)
+	if err != nil {
+		r.Detail = map[string]any{"unwritable": err.Error()}
+		text, _ = json.Marshal(r) // strings and numbers only
+	}
+	return append(text, '\n')
+}

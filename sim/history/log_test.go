@@ -1,0 +1,143 @@
+package history_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"nodestorm/sim/history"
+)
+
+var start = time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func created(name string) history.Event {
+	return history.Event{
+		Source: history.API, Verb: "create", Actor: "karpenter", Code: 201,
+		Object: history.Object{Resource: "nodeclaims", Name: name},
+		Detail: map[string]any{"pool": "default"},
+	}
+}
+
+func TestLogStampsAndOrders(t *testing.T) {
+	clk := clocktesting.NewFakePassiveClock(start)
+	log := history.New(time.Time{}, clk)
+	clk.SetTime(start.Add(3 * time.Second))
+	log.Record(created("second"))
+	early := created("first")
+	early.At = start.Add(time.Second)
+	log.Record(early)
+
+	records := log.Records()
+	if len(records) != 2 || records[0].Object.Name != "first" || records[0].Virtual != time.Second || records[0].Seq != 2 {
+		t.Fatalf("records are not in the order of virtual time: %+v", records)
+	}
+	if r := records[1]; r.Virtual != 3*time.Second || !r.At.Equal(start.Add(3*time.Second)) || r.Real <= 0 || r.Real > time.Minute {
+		t.Errorf("an event without a time was stamped %+v", r)
+	}
+	if since := log.Since(1); len(since) != 1 || since[0].Seq != 2 {
+		t.Errorf("Since(1) = %+v, want the record 2 only", since)
+	}
+	if since := log.Since(99); len(since) != 0 {
+		t.Errorf("Since beyond the end = %+v", since)
+	}
+}
+
+func TestLogFileReadsBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.ndjson")
+	clk := clocktesting.NewFakePassiveClock(start)
+	log, err := history.Create(path, start, clk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var writers sync.WaitGroup
+	for range 4 {
+		writers.Go(func() {
+			for range 250 {
+				log.Record(created("claim"))
+			}
+		})
+	}
+	writers.Wait()
+	log.Record(history.Event{Source: history.Harness, Verb: "odd", Detail: map[string]any{"f": func() {}}})
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log.Record(created("late"))
+	if err := log.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	records, problems := history.Read(file)
+	if len(problems) != 0 || len(records) != 1001 || len(log.Records()) != 1001 {
+		t.Fatalf("%d records read, %d in memory, problems %v; want 1001 and none", len(records), len(log.Records()), problems)
+	}
+	if r := records[0]; r.Seq != 1 || r.Code != 201 || r.Object.String() != "nodeclaims/claim" || r.Detail["pool"] != "default" {
+		t.Errorf("record reads back as %+v", r)
+	}
+	if text, _ := records[1000].Detail["unwritable"].(string); !strings.Contains(text, "func()") {
+		t.Errorf("a detail that JSON cannot express became %v", records[1000].Detail)
+	}
+	if _, err := history.Create(path, start, clk); !errors.Is(err, os.ErrExist) {
+		t.Errorf("creating over a stored history: %v, want ErrExist", err)
+	}
+}
+
+func TestLogFlushesWhileOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.ndjson")
+	log, err := history.Create(path, start, clocktesting.NewFakePassiveClock(start))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	log.Record(created("a"))
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(string(text), "}\n") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no record in the file of an open log")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func TestWait(t *testing.T) {
+	log := history.New(start, clocktesting.NewFakePassiveClock(start))
+	log.Record(created("a"))
+	named := func(name string) func(history.Record) bool {
+		return func(r history.Record) bool { return r.Object.Name == name }
+	}
+	if r, err := log.Wait(t.Context(), named("a")); err != nil || r.Seq != 1 {
+		t.Fatalf("waiting for a past record: %+v, %v", r, err)
+	}
+	go log.Record(created("b"))
+	if r, err := log.WaitAfter(t.Context(), 1, named("b")); err != nil || r.Seq != 2 {
+		t.Fatalf("waiting for a later record: %+v, %v", r, err)
+	}
+	cause := errors.New("15m are over")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	if _, err := log.WaitAfter(ctx, 1, named("a")); !errors.Is(err, cause) {
+		t.Errorf("waiting in vain: %v, want the context's cause", err)
+	}
+	go log.Close()
+	if _, err := log.Wait(t.Context(), named("c")); !errors.Is(err, history.ErrClosed) {
+		t.Errorf("waiting on a closed log: %v", err)
+	}
+}

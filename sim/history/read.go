@@ -1,0 +1,129 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// maxLine is the longest line, in bytes, that Read takes as a record. Real lines
+// are below 2 KiB; the bound keeps a foreign file from filling the memory.
+const maxLine = 4 << 20
+
+// maxProblems bounds how many problems Read lists: beyond, a file is foreign.
+const maxProblems = 100
+
+// Problem is a place of a stored history that could not be read as a record.
+type Problem struct {
+	// Line counts from 1.
+	Line int
+	Err  error
+}
+
+// Error is "line 12: " and the reason.
+func (p Problem) Error() string { return fmt.Sprintf("line %d: %v", p.Line, p.Err) }
+
+// Unwrap returns the reason.
+func (p Problem) Unwrap() error { return p.Err }
+
+// Read returns the records of a stored history in the order of Sort, and what
+// was wrong with it: lines that are no records are left out and listed, so is a
+// last line that was cut off, and so is an error of r, which ends the reading.
+// Text that is not UTF-8 is kept with U+FFFD in place of the bad bytes, and
+// listed. The records' At is zero: a stored history knows offsets only.
+func Read(r io.Reader) ([]Record, []Problem) {
+	var (
+		records  []Record
+		problems []Problem
+		seen     = map[uint64]int{} // seq → line
+		reader   = bufio.NewReaderSize(r, 64<<10)
+	)
+	for n := 1; ; n++ {
+		text, err := readLine(reader)
+		if len(text) > 0 || errors.Is(err, errLongLine) {
+			record, problem := parse(text, err)
+			if problem != nil {
+				problems = append(problems, Problem{n, problem})
+			}
+			if first := seen[record.Seq]; first != 0 {
+				problems = append(problems, Problem{n, fmt.Errorf("seq %d is already on line %d", record.Seq, first)})
+			} else if record.Seq != 0 {
+				seen[record.Seq] = n
+				records = append(records, record)
+			}
+		}
+		if err != nil && !errors.Is(err, errLongLine) {
+			if err != io.EOF {
+				problems = append(problems, Problem{n, err})
+			}
+			break
+		}
+		if len(problems) >= maxProblems {
+			problems = append(problems, Problem{n, errors.New("too many problems, the rest is not read")})
+			break
+		}
+	}
+	Sort(records)
+	return records, problems
+}
+
+// parse returns the line's record, with Seq zero if it holds none. err is how
+// reading the line ended.
+func parse(text []byte, err error) (Record, error) {
+	if errors.Is(err, errLongLine) {
+		return Record{}, err
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return Record{}, nil
+	}
+	var record Record
+	if jsonErr := json.Unmarshal(text, &record); jsonErr != nil {
+		if err == io.EOF {
+			return Record{}, fmt.Errorf("cut off after %d bytes", len(text))
+		}
+		return Record{}, fmt.Errorf("not a record: %w", jsonErr)
+	}
+	switch {
+	case record.Seq == 0:
+		return Record{}, errors.New("not a record: seq is missing")
+	case record.Source == "":
+		return Record{}, errors.New("not a record: source is missing")
+	case record.Verb == "":
+		return Record{}, errors.New("not a record: verb is missing")
+	case !utf8.Valid(text):
+		return record, errors.New("not UTF-8: bad bytes are shown as U+FFFD")
+	}
+	return record, nil
+}
+
+var errLongLine = fmt.Errorf("longer than %d bytes", maxLine)
+
+// readLine returns the next line without its end. errLongLine means that the
+// line was skipped and reading can go on; any other error is the reader's, and
+// what was read before it comes with it.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var text []byte
+	long := false
+	for {
+		chunk, err := r.ReadSlice('\n')
+		if !long {
+			text = append(text, chunk...)
+		}
+		if len(text) > maxLine {
+			text, long = nil, true
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case long: // at the end of r, the next call tells so
+			return nil, errLongLine
+		case err != nil:
+			return text, err
+		}
+		return bytes.TrimSuffix(text, []byte("\n")), nil
+	}
+}

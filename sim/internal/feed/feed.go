@@ -1,0 +1,128 @@
+// Package feed turns one list and watch of the API server into two plain calls:
+// Put for an object that is there or changed, Drop for one that is gone. It adds
+// what a bare watch lacks: after a gap it finds out what was deleted meanwhile,
+// and an object replaced under the same name is dropped before the new one is put.
+//
+// It is not a cache to read from; callers keep what they need.
+package feed
+
+import (
+	"context"
+	"errors"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+)
+
+// Object is what can be fed: *corev1.Node, *corev1.Pod and the like.
+type Object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// Feed describes one list and watch. List, Watch, Put and Drop are required.
+type Feed[T Object] struct {
+	// List and Watch are a typed client's methods of the same name. Narrow them
+	// with a selector set in a closure.
+	List  func(context.Context, metav1.ListOptions) (runtime.Object, error)
+	Watch func(context.Context, metav1.ListOptions) (watch.Interface, error)
+	// Put gets every object of the first list and every later addition or change.
+	// The object belongs to the receiver as long as it does not change it.
+	Put func(T)
+	// Drop gets the last known state of an object that is gone.
+	Drop func(T)
+	// Synced is called after each complete list, first of all after the initial
+	// one. Nil means nobody asks.
+	Synced func()
+	// Failed is called for every list or watch that failed; the feed goes on
+	// after a back-off (0.8 s to 30 s, client-go's reflector). Nil means nobody asks.
+	Failed func(error)
+}
+
+// Run feeds until ctx ends. All calls come from one goroutine, except Failed,
+// which may come from another. c measures the back-off and nothing else.
+func (f Feed[T]) Run(ctx context.Context, c clock.Clock) {
+	var example T
+	known := &store[T]{feed: f, known: map[types.NamespacedName]T{}}
+	lw := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			list, err := f.List(ctx, opts)
+			f.report(err)
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			w, err := f.Watch(ctx, opts)
+			f.report(err)
+			return w, err
+		},
+	}
+	cache.NewReflectorWithOptions(lw, example, known, cache.ReflectorOptions{Clock: c}).RunWithContext(ctx)
+}
+
+func (f Feed[T]) report(err error) {
+	if err != nil && f.Failed != nil && !errors.Is(err, context.Canceled) {
+		f.Failed(err)
+	}
+}
+
+// store receives what the reflector sees, always from the reflector's goroutine.
+type store[T Object] struct {
+	feed  Feed[T]
+	known map[types.NamespacedName]T
+}
+
+func key(obj metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: obj.GetNamespace(), Name: obj.GetName()}
+}
+
+func (s *store[T]) Add(obj any) error { return s.Update(obj) }
+
+func (s *store[T]) Update(obj any) error {
+	s.put(obj.(T))
+	return nil
+}
+
+func (s *store[T]) put(obj T) {
+	old, found := s.known[key(obj)]
+	if found && old.GetUID() != obj.GetUID() {
+		s.feed.Drop(old)
+	}
+	s.known[key(obj)] = obj
+	s.feed.Put(obj)
+}
+
+func (s *store[T]) Delete(obj any) error {
+	s.drop(obj.(T))
+	return nil
+}
+
+func (s *store[T]) drop(obj T) {
+	delete(s.known, key(obj))
+	s.feed.Drop(obj)
+}
+
+// Replace takes a complete list: what is known and not in it is gone.
+func (s *store[T]) Replace(objs []any, _ string) error {
+	listed := make(map[types.NamespacedName]bool, len(objs))
+	for _, obj := range objs {
+		listed[key(obj.(T))] = true
+	}
+	for k, obj := range s.known {
+		if !listed[k] {
+			s.drop(obj)
+		}
+	}
+	for _, obj := range objs {
+		s.put(obj.(T))
+	}
+	if s.feed.Synced != nil {
+		s.feed.Synced()
+	}
+	return nil
+}
+
+func (s *store[T]) Resync() error { return nil }
