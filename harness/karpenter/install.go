@@ -94,6 +94,9 @@ func Install(ctx context.Context, w *world.World, t target.Target) (*Karpenter, 
 	return k, nil
 }
 
+// Settings are the environment that the release's chart gives the controller.
+func (k *Karpenter) Settings() []string { return k.env }
+
 // render is `helm template karpenter --namespace karpenter` with default values.
 func render(dir string) ([]*unstructured.Unstructured, error) {
 	chart, err := loader.Load(dir)

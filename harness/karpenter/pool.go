@@ -3,21 +3,34 @@ package karpenter
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"nodestorm/sim/node"
 )
 
-// ProviderIDPrefix is how the kwok provider's Nodes begin their provider ID.
-const ProviderIDPrefix = "kwok://"
+// providerIDPrefix is how the kwok provider's Nodes begin their provider ID.
+const providerIDPrefix = "kwok://"
 
-// NodeClaims is the resource of Karpenter's machines.
-var NodeClaims = schema.GroupVersionKind{Group: "karpenter.sh", Version: "v1", Kind: "NodeClaimList"}
+// Machines makes the fleet stand in for the kubelets of the kwok provider's
+// Nodes, each with the profile of the moment it appears.
+func Machines(profile func() node.Profile) func(*corev1.Node) (node.Profile, bool) {
+	return func(n *corev1.Node) (node.Profile, bool) {
+		if !strings.HasPrefix(n.Spec.ProviderID, providerIDPrefix) {
+			return node.Profile{}, false
+		}
+		p := profile()
+		p.BootDelay = 0 // the Node object is the registration; see Pool.RegistrationDelay
+		p.GoneWithNode = true
+		return p, true
+	}
+}
 
 // Pool is a NodePool and the KWOKNodeClass of the same name.
 type Pool struct {
@@ -66,7 +79,11 @@ func (k *Karpenter) CreatePool(ctx context.Context, p Pool) error {
 	if len(p.StartupTaints) > 0 {
 		taints := []any{}
 		for _, t := range p.StartupTaints {
-			taints = append(taints, map[string]any{"key": t.Key, "value": t.Value, "effect": string(t.Effect)})
+			taint := map[string]any{"key": t.Key, "effect": string(t.Effect)}
+			if t.Value != "" {
+				taint["value"] = t.Value
+			}
+			taints = append(taints, taint)
 		}
 		template["startupTaints"] = taints
 	}

@@ -40,6 +40,9 @@ func NewGuard(dir string) (*Guard, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "pids"), 0o700); err != nil {
 		return nil, err
 	}
+	if err := os.WriteFile(filepath.Join(dir, ownerFile), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+		return nil, err
+	}
 	cmd := exec.Command("/bin/sh", "-c", guardScript, "nodestorm-guard", dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Dir = "/"

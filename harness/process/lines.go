@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// maxLine bounds what Lines keeps of one line; a longer one is dropped.
+// maxLine bounds what Lines keeps of one line; of a longer one each gets the
+// beginning.
 const maxLine = 8 << 20
 
 // Lines returns a writer that calls each with every whole line written to it,
@@ -18,7 +19,6 @@ type LineWriter struct {
 
 	mu      sync.Mutex
 	partial []byte
-	tooLong bool
 }
 
 func (w *LineWriter) Write(p []byte) (int, error) {
@@ -27,19 +27,12 @@ func (w *LineWriter) Write(p []byte) (int, error) {
 	n := len(p)
 	for {
 		line, rest, whole := bytes.Cut(p, []byte("\n"))
-		if len(w.partial)+len(line) > maxLine {
-			w.partial, w.tooLong = nil, true
-		}
-		if !w.tooLong {
-			w.partial = append(w.partial, line...)
-		}
+		w.partial = append(w.partial, line[:min(len(line), maxLine-len(w.partial))]...)
 		if !whole {
 			return n, nil
 		}
-		if !w.tooLong {
-			w.each(w.partial)
-		}
-		w.partial, w.tooLong = w.partial[:0], false
+		w.each(w.partial)
+		w.partial = w.partial[:0]
 		p = rest
 	}
 }

@@ -30,13 +30,13 @@ func (s *scenario) start(ctx context.Context, cfg world.Config) (err error) {
 		return errors.New("the scenario has a cluster already")
 	}
 	s.profile = node.DefaultProfile()
-	s.profile.BootDelay = 0 // the provider's Node object is the registration
-	s.profile.GoneWithNode = true
-	cfg.Nodes.Adopt = func(n *corev1.Node) (node.Profile, bool) {
-		return s.profile, strings.HasPrefix(n.Spec.ProviderID, karpenter.ProviderIDPrefix)
+	cfg.Nodes.Adopt = karpenter.Machines(func() node.Profile { return s.profile })
+	if s.world, err = world.Start(ctx, cfg); err != nil {
+		s.world = nil
+		return err
 	}
-	s.world, err = world.Start(ctx, cfg)
-	return err
+	s.rig.Started(s.world)
+	return nil
 }
 
 // systemNode keeps the cluster out of full disruption: if no Node at all is

@@ -15,6 +15,7 @@ import (
 
 	"nodestorm/harness/karpenter"
 	"nodestorm/harness/target"
+	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/sim/history"
 	"nodestorm/sim/node"
@@ -27,11 +28,15 @@ type Rig struct {
 	World world.Config
 	// Target is the build under test.
 	Target target.Target
-	// Ended is called when the scenario is over and before its world stops, with
-	// the world (nil if none was started).
-	Ended func(*world.World)
+	// Started is told the world as soon as it is ready.
+	Started func(*world.World)
 	// Step is told each step as it begins.
 	Step func(text string)
+	// Failed is told why there is no world, and so no history of the step.
+	Failed func(step string, err error)
+	// Ended is called when the scenario is over and before its world stops, with
+	// what the target was started with.
+	Ended func(settings []string)
 }
 
 // scenario is the state of one run of one scenario.
@@ -48,14 +53,15 @@ type scenario struct {
 // Initialize registers the steps for the one scenario that the rig is for.
 func (r Rig) Initialize(sc *godog.ScenarioContext) {
 	s := &scenario{rig: r}
-	sc.Before(func(ctx context.Context, _ *godog.Scenario) (context.Context, error) {
-		return ctx, nil
-	})
 	sc.After(func(ctx context.Context, _ *godog.Scenario, _ error) (context.Context, error) {
-		r.Ended(s.world)
 		if s.world == nil {
 			return ctx, nil
 		}
+		var settings []string
+		if s.karpenter != nil {
+			settings = s.karpenter.Settings()
+		}
+		r.Ended(settings)
 		return ctx, s.world.Stop()
 	})
 	sc.StepContext().Before(func(ctx context.Context, step *godog.Step) (context.Context, error) {
@@ -81,7 +87,7 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) {
 	sc.Given(`^its machine is initialized and (\S+) have passed since its launch$`, s.machineInitialized)
 
 	sc.When(`^a pod "([^"]*)" that requests (\S+) CPU is created$`, s.createPod)
-	sc.When(`^a pod "([^"]*)" that requests (\S+) CPU is created once the Node is NotReady$`, s.createPodOnceNotReady)
+	sc.When(`^a pod "([^"]*)" that requests (\S+) CPU is created once the Node is tainted "([^"]*)"$`, s.createPodOnceTainted)
 	sc.When(`^the kubelet of its Node restarts, is down for (\S+), and reports Ready (\S+) later$`, s.restartKubelet)
 
 	sc.Then(`^no more than (\d+) NodeClaims? (?:is|are) created within (\S+)$`, s.noMoreNodeClaims)
@@ -91,13 +97,16 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) {
 // record puts a step's outcome into the history: a stored run is judged by it.
 func (s *scenario) record(step *godog.Step, status godog.StepResultStatus, err error) {
 	if s.world == nil {
+		if err != nil {
+			s.rig.Failed(step.Text, err)
+		}
 		return
 	}
-	detail := map[string]any{"text": step.Text, "kind": string(step.Type)}
+	outcome := verdict.Step{Kind: verdict.Kind(step.Type), Text: step.Text, Status: status.String()}
 	if err != nil {
-		detail["error"] = err.Error()
+		outcome.Error = err.Error()
 	}
-	s.world.History().Record(history.Event{Source: history.Step, Verb: status.String(), Actor: "godog", Detail: detail})
+	s.world.History().Record(verdict.StepEvent(outcome))
 }
 
 // seq is the sequence number of the newest record.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,12 +40,17 @@ func (s *scenario) createPod(ctx context.Context, name, cpus string) error {
 	return err
 }
 
-func (s *scenario) createPodOnceNotReady(ctx context.Context, name, cpus string) error {
+func (s *scenario) createPodOnceTainted(ctx context.Context, name, cpus, taint string) error {
+	if _, err := parseTaint(taint); err != nil {
+		return err
+	}
+	node := s.node()
 	_, err := s.within(ctx, 2*time.Minute, s.asked, func(r history.Record) bool {
-		return r.Source == history.Node && r.Verb == "notready" && r.Object.Name == s.node()
+		taints, _ := r.Detail["taints"].([]string)
+		return r.Source == history.API && r.Object.Resource == "nodes" && r.Object.Name == node && slices.Contains(taints, taint)
 	})
 	if err != nil {
-		return fmt.Errorf("waiting for node %q to be NotReady: %w", s.node(), err)
+		return fmt.Errorf("waiting for node %q to be tainted %s: %w", node, taint, err)
 	}
 	return s.createPod(ctx, name, cpus)
 }

@@ -17,14 +17,14 @@ import (
 	"nodestorm/harness/process"
 )
 
-// etcd of one member needs no quick elections; its ticks are a large part of
-// what a quiet world costs. Data goes with the world, so nothing is synced.
+// etcd of one member waits for up to one election timeout before it serves: half
+// a second in place of one. Data goes with the world, so nothing is synced.
 func etcd(log io.Writer) *envtest.Etcd {
 	e := &envtest.Etcd{Out: log, Err: log}
 	e.Configure().
 		Set("unsafe-no-fsync", "true").
-		Set("heartbeat-interval", "1000").
-		Set("election-timeout", "10000")
+		Set("heartbeat-interval", "100").
+		Set("election-timeout", "500")
 	return e
 }
 
@@ -58,6 +58,7 @@ func (w *World) startController(ctx context.Context, name string, flags []string
 	_, err = w.StartComponent(ctx, process.Spec{
 		Name: name,
 		Path: filepath.Join(w.cfg.Kubernetes, name),
+		Env:  []string{fewerCollections},
 		Args: append(flags,
 			"--kubeconfig="+kubeconfig,
 			"--authentication-kubeconfig="+kubeconfig,
@@ -72,6 +73,10 @@ func (w *World) startController(ctx context.Context, name string, flags []string
 	})
 	return err
 }
+
+// fewerCollections trades memory, of which control planes of this size need
+// little, for a fifth of the processor time of a quiet world.
+const fewerCollections = "GOGC=400"
 
 // StartComponent runs a program as part of the world: in its time, its output in
 // the run's logs, its death noticed. Virtual time passes as real time does until
@@ -97,7 +102,7 @@ func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process
 	w.background.Go(func() {
 		<-p.Exited()
 		if err := p.Exit(); err != nil {
-			w.died(err)
+			w.died(spec.Name, err)
 		}
 	})
 	return p, nil

@@ -30,8 +30,8 @@ func (w *World) startControlPlane(ctx context.Context) error {
 		return err
 	}
 	for _, name := range []string{"etcd", "kube-apiserver"} {
-		script := fmt.Sprintf("#!/bin/sh\necho $$ > %s\n%s exec %s \"$@\"\n",
-			quote(w.guard.PIDFile(name)), quoteEnv(w.driver.Env()), quote(filepath.Join(w.cfg.controlDir(), name)))
+		script := fmt.Sprintf("#!/bin/sh\necho $$ > %s\n%s %s exec %s \"$@\"\n",
+			quote(w.guard.PIDFile(name)), fewerCollections, quoteEnv(w.driver.Env()), quote(filepath.Join(w.cfg.controlDir(), name)))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (w *World) watchControlPlane() {
 		}
 		for _, name := range controlPlaneParts {
 			if pid, ok := w.pid(name); ok && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-				w.died(&process.ExitError{Name: name, Status: "found dead", Tail: process.Tail(w.log(name)), Log: w.log(name)})
+				w.died(name, &process.ExitError{Name: name, Status: "found dead", Tail: process.Tail(w.log(name)), Log: w.log(name)})
 				return
 			}
 		}

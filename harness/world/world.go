@@ -24,11 +24,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"nodestorm/harness/process"
+	"nodestorm/harness/verdict"
 	"nodestorm/sim/clock"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/audit"
 	"nodestorm/sim/node"
 )
+
+// FolderPrefix begins the names of worlds' temporary folders.
+const FolderPrefix = "nodestorm-world-"
 
 // Config of a World. Out and Kubernetes are required.
 type Config struct {
@@ -69,7 +73,6 @@ type World struct {
 
 	mu         sync.Mutex
 	components map[string]*process.Process
-	deaths     []error
 	undo       []func() error // run in reverse by Stop
 	stopped    bool
 	background sync.WaitGroup
@@ -144,7 +147,7 @@ func (w *World) startFolder(context.Context) error {
 	if err := os.MkdirAll(filepath.Join(w.cfg.Out, "logs"), 0o755); err != nil {
 		return err
 	}
-	tmp, err := os.MkdirTemp("", "nodestorm-world-")
+	tmp, err := os.MkdirTemp("", FolderPrefix)
 	if err != nil {
 		return err
 	}
@@ -171,7 +174,10 @@ func (w *World) startHistory(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	w.onStop(w.history.Close)
+	w.onStop(func() error {
+		w.history.Record(history.Event{Source: history.Harness, Verb: history.Ended})
+		return w.history.Close()
+	})
 	return nil
 }
 
@@ -197,6 +203,7 @@ func (w *World) startFleet(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	rc.UserAgent = "sim-node"
 	rc.QPS = -1
 	rc.ContentType, rc.AcceptContentTypes = "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json"
 	if cfg.Client, err = kubernetes.NewForConfig(rc); err != nil {
@@ -260,21 +267,12 @@ func (w *World) Err() error {
 	return context.Cause(w.ctx)
 }
 
-// Deaths are all parts that died by themselves, in order.
-func (w *World) Deaths() []error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return append([]error(nil), w.deaths...)
-}
-
-func (w *World) died(err error) {
+func (w *World) died(component string, err error) {
 	w.mu.Lock()
 	stopped := w.stopped
-	if !stopped {
-		w.deaths = append(w.deaths, err)
-	}
 	w.mu.Unlock()
 	if !stopped {
+		w.history.Record(verdict.DiedEvent(component, err))
 		w.fail(err)
 	}
 }

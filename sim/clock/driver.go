@@ -20,9 +20,11 @@ const (
 	fineGrain   = 10 * time.Millisecond
 	coarseGrain = 100 * time.Millisecond
 
-	// eventful is the real time of work between two jumps from which on things
-	// happen; what the timers of a quiet control plane do is shorter.
-	eventful = 2 * time.Millisecond
+	// eventful is how often, between two jumps, a program's Ps and its poller go to
+	// sleep or wake for things to happen, on average over the programs. The timers
+	// of a quiet control plane make it 5 to 10, one pod's way through it hundreds.
+	// It counts and does not time, so that a noisy machine changes nothing.
+	eventful = 24
 
 	// maxJump bounds one jump, so that work that the kernel has not yet handed
 	// to an idle program meets a small step, not a large one.
@@ -66,8 +68,8 @@ type Driver struct {
 	meter meter
 	err   error
 
-	grain  time.Duration // the present one
-	jumped int64         // raw time of the last jump
+	grain   time.Duration // the present one
+	changed uint64        // changes at the last jump
 
 	polls  []unix.PollFd
 	reaped int64 // raw time of the last look for ended processes
@@ -191,21 +193,34 @@ func (d *Driver) jump() time.Duration {
 	if !idle {
 		return idleLook
 	}
-	if rawNow()-d.jumped > int64(eventful) {
+	changes, programs := d.changes()
+	if changes-d.changed >= eventful*programs {
 		d.grain = fineGrain
 	} else {
 		d.grain = min(d.grain+d.grain/8, coarseGrain)
 	}
+	d.changed = changes
 	next = min(next, d.clock.next())
 	to := min(max(next, now+int64(d.grain)), now+int64(maxJump))
 	d.page.set(to, 1000)
-	d.jumped = rawNow()
 	for i, p := range d.procs {
 		if p != nil && d.page.slots[i].wakeAt.Load() <= to {
 			p.wake()
 		}
 	}
 	return 0
+}
+
+// changes is how often the programs of the world went to sleep or woke, and how
+// many there are.
+func (d *Driver) changes() (changes, programs uint64) {
+	for _, p := range d.procs {
+		if p != nil {
+			changes += p.gen
+			programs++
+		}
+	}
+	return changes, programs
 }
 
 // observe keeps the list of processes and the figures while time runs at a rate.

@@ -51,7 +51,6 @@ type slot struct {
 // header; any may read it.
 type page struct {
 	path   string
-	mem    []byte
 	header *pageHeader
 	slots  *[slotCount]slotSpace
 }
@@ -79,7 +78,6 @@ func createPage(path string, start time.Time) (_ *page, err error) {
 	}
 	p := &page{
 		path:   path,
-		mem:    mem,
 		header: (*pageHeader)(unsafe.Pointer(&mem[0])),
 		slots:  (*[slotCount]slotSpace)(unsafe.Pointer(&mem[pageSize])),
 	}
@@ -91,11 +89,9 @@ func createPage(path string, start time.Time) (_ *page, err error) {
 	return p, nil
 }
 
-func (p *page) close() error {
-	err := unix.Munmap(p.mem)
-	p.header, p.slots = nil, nil
-	return errors.Join(err, os.Remove(p.path))
-}
+// close removes the file. The mapping stays, a few touched pages of memory: a
+// goroutine that outlives its world may still ask for the time.
+func (p *page) close() error { return os.Remove(p.path) }
 
 // rawNow is CLOCK_MONOTONIC, which all processes of a machine share.
 func rawNow() int64 {

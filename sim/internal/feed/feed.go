@@ -9,6 +9,7 @@ package feed
 import (
 	"context"
 	"errors"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -60,7 +61,12 @@ func (f Feed[T]) Run(ctx context.Context, c clock.Clock) {
 			return w, err
 		},
 	}
-	cache.NewReflectorWithOptions(lw, example, known, cache.ReflectorOptions{Clock: c}).RunWithContext(ctx)
+	cache.NewReflectorWithOptions(lw, example, known, cache.ReflectorOptions{
+		Clock: c,
+		// Resync does nothing here. With a period of zero the reflector waits on a
+		// channel of its package, which keeps testing/synctest from passing time.
+		ResyncPeriod: 24 * time.Hour,
+	}).RunWithContext(ctx)
 }
 
 func (f Feed[T]) report(err error) {

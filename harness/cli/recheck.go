@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/run"
+	"nodestorm/harness/verdict"
+	"nodestorm/reports"
+	"nodestorm/scenarios"
+)
+
+func (e *env) recheck() *cobra.Command {
+	var asJSON, timeline bool
+	c := &cobra.Command{
+		Use:   "recheck DIR",
+		Short: "Judge stored runs again, with today's catalogue, without running anything",
+		Long: `Judge the run in DIR, or all runs below it, again. With --timeline the history
+of each run is printed, line by line in virtual time.
+
+Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclusive.`,
+		Args: exactly(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			catalogue, err := scenarios.Load()
+			if err != nil {
+				return usage(err)
+			}
+			dirs, err := runsBelow(args[0])
+			if err != nil {
+				return usage(err)
+			}
+			rows := []reports.Row{}
+			for _, dir := range dirs {
+				again, err := run.Recheck(dir, catalogue)
+				if err != nil {
+					return usage(err)
+				}
+				for _, p := range again.Problems {
+					fmt.Fprintf(e.stderr, "nodestorm: %s: line %d: %v\n", filepath.Join(dir, run.HistoryFile), p.Line, p.Err)
+				}
+				if then := again.Run.Verdict; then != "" && then != again.Now.Verdict {
+					fmt.Fprintf(e.stderr, "nodestorm: %s was %s and is %s by today's rules\n", dir, then, again.Now.Verdict)
+				}
+				if timeline {
+					fmt.Fprintf(e.stdout, "%s on %s\n", again.Run.ID, again.Run.Target.Ref)
+					if err := reports.Timeline(e.stdout, again.Records); err != nil {
+						return err
+					}
+				}
+				rows = append(rows, reports.Row{
+					ID: again.Run.ID, Target: again.Run.Target.Ref.String(),
+					Expected: string(again.Expected), Verdict: string(again.Now.Verdict),
+					Outcome: string(verdict.Compare(again.Expected, again.Now.Verdict)), Reason: again.Now.Reason,
+					VirtualSeconds: again.Run.Clock.Virtual.Seconds(), Factor: again.Run.Clock.Mean,
+					WallSeconds: again.Run.Clock.Wall.Seconds(),
+					LagP99Ms:    float64(again.Run.Clock.Lag.P99) / 1e6, Run: dir,
+				})
+			}
+			return e.conclude(rows, asJSON)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&timeline, "timeline", false, "print each run's history")
+	return c
+}
+
+// runsBelow finds the folders with a run.json at or below dir.
+func runsBelow(dir string) (dirs []string, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == run.File && !d.IsDir() {
+			dirs = append(dirs, filepath.Dir(path))
+		}
+		return err
+	})
+	if err == nil && len(dirs) == 0 {
+		err = fmt.Errorf("%s: no %s in it or below, so there is no run to judge", dir, run.File)
+	}
+	return dirs, err
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/target"
+	"nodestorm/harness/verdict"
+	"nodestorm/reports"
+)
+
+func (e *env) run() *cobra.Command {
+	s := &session{env: e}
+	var tags, name string
+	var all, asJSON bool
+	c := &cobra.Command{
+		Use:   "run [ID…] --target NAME@VERSION",
+		Short: "Replay failures on one target",
+		Long: `Replay failures on one target: a release, your branch, your binary.
+
+Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy),
+1 not as expected, 2 usage, 3 inconclusive.`,
+		Example: `  nodestorm run karpenter-7515-not-ready-noexecute --target karpenter@v1.6.4
+  nodestorm run --tags @issue-7515 --target karpenter@my-fix --clock 30x`,
+		RunE: func(c *cobra.Command, ids []string) error {
+			catalogue, features, err := catalogue()
+			if err != nil {
+				return err
+			}
+			records, err := choose(catalogue, features, ids, tags, all)
+			if err != nil {
+				return err
+			}
+			if name == "" {
+				return usage(fmt.Errorf("--target NAME@VERSION is missing; the catalogue has %s for %s", records[0].Targets[0].Name, records[0].ID))
+			}
+			ref, err := target.ParseRef(name)
+			if err != nil {
+				return usage(err)
+			}
+			for _, r := range records {
+				if r.Autoscaler != ref.Name {
+					return usage(fmt.Errorf("%s is about %s, and --target is %s", r.ID, r.Autoscaler, ref))
+				}
+			}
+			if err := s.open(c.Context(), features, given(c)); err != nil {
+				return err
+			}
+			t, err := e.ensure(c.Context(), ref)
+			if err != nil {
+				return usage(err)
+			}
+			var rows []reports.Row
+			for _, r := range records {
+				_, row, err := s.replay(c.Context(), r, t, "")
+				if err != nil {
+					return err
+				}
+				rows = append(rows, row)
+			}
+			return e.conclude(rows, asJSON)
+		},
+	}
+	s.addFlags(c)
+	c.Flags().StringVar(&name, "target", "", "build under test, `NAME@VERSION`")
+	c.Flags().StringVar(&tags, "tags", "", "godog tag `expression`: \"@karpenter && ~@issue-7515\"")
+	c.Flags().BoolVar(&all, "all", false, "all failures")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// conclude prints the rows and turns them into the exit status.
+func (e *env) conclude(rows []reports.Row, asJSON bool) error {
+	print := reports.Table
+	if asJSON {
+		print = reports.JSON
+	}
+	if err := print(e.stdout, rows); err != nil {
+		return err
+	}
+	var outcomes []verdict.Outcome
+	for _, r := range rows {
+		if r.Verdict != skipped {
+			outcomes = append(outcomes, verdict.Outcome(r.Outcome))
+		}
+	}
+	if code := verdict.ExitStatus(outcomes...); code != AsExpected {
+		return &exit{code: code}
+	}
+	return nil
+}
+
+// skipped is the verdict of a target that cannot be had.
+const skipped = "skipped"

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/process"
+	"nodestorm/harness/target"
+	"nodestorm/harness/world"
+	"nodestorm/scenarios"
+	"nodestorm/sim/clock"
+)
+
+// needed are Kubernetes and all targets of the catalogue, each once.
+func needed() ([]target.Ref, error) {
+	c, err := scenarios.Load()
+	if err != nil {
+		return nil, err
+	}
+	refs, seen := []target.Ref{target.Kubernetes}, map[string]bool{}
+	for _, r := range c.Records() {
+		for _, t := range r.Targets {
+			if seen[t.Name] {
+				continue
+			}
+			seen[t.Name] = true
+			ref, err := target.ParseRef(t.Name)
+			if err != nil {
+				return nil, err
+			}
+			refs = append(refs, ref)
+		}
+	}
+	return refs, nil
+}
+
+func (e *env) setup() *cobra.Command {
+	return &cobra.Command{
+		Use:   "setup",
+		Short: "Build Kubernetes and all targets of the catalogue that can be had",
+		Args:  exactly(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			refs, err := needed()
+			if err != nil {
+				return usage(err)
+			}
+			for _, ref := range refs {
+				_, err := e.ensure(c.Context(), ref)
+				var cannot *unavailable
+				if errors.As(err, &cannot) {
+					fmt.Fprintln(e.stderr, "nodestorm: left out:", cannot)
+				} else if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (e *env) doctor() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Tell what is missing, and the command that gets it",
+		Args:  exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			refs, err := needed()
+			if err != nil {
+				return usage(err)
+			}
+			missing := 0
+			check := func(what string, err error) {
+				if err == nil {
+					fmt.Fprintf(e.stdout, "ok       %s\n", what)
+					return
+				}
+				missing++
+				fmt.Fprintf(e.stdout, "missing  %s: %v\n", what, err)
+			}
+			check("Go toolchain, for building targets", goFound())
+			check("virtual time", virtualTime())
+			_, err = target.Root()
+			check("checkout of nodestorm, for its features", err)
+			for _, ref := range refs {
+				_, err := e.store.Get(ref)
+				check(ref.String(), err)
+			}
+			if assets := os.Getenv("KUBEBUILDER_ASSETS"); assets != "" {
+				fmt.Fprintf(e.stdout, "note     KUBEBUILDER_ASSETS=%s: worlds use its control plane, in real time\n", assets)
+			}
+			if missing > 0 {
+				return &exit{code: NotAsExpected}
+			}
+			return nil
+		},
+	}
+}
+
+func goFound() error {
+	if _, err := exec.LookPath("go"); err != nil {
+		return errors.New("no go in PATH; install Go 1.26 from your distribution or go.dev")
+	}
+	return nil
+}
+
+func virtualTime() error {
+	if !clock.Supported(runtime.GOOS, runtime.GOARCH) {
+		return fmt.Errorf("this is %s/%s; it needs linux on amd64 or arm64; use --clock real", runtime.GOOS, runtime.GOARCH)
+	}
+	b, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
+	if scope := strings.TrimSpace(string(b)); err == nil && scope != "0" && scope != "1" {
+		return fmt.Errorf("kernel.yama.ptrace_scope is %s, which keeps the clock from its own programs; sysctl kernel.yama.ptrace_scope=1, or --clock real", scope)
+	}
+	return nil
+}
+
+func (e *env) clean() *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use:   "clean",
+		Short: "Remove what killed worlds left behind; with --all the store too",
+		Args:  exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			removed, err := process.Sweep(os.TempDir(), world.FolderPrefix)
+			for _, dir := range removed {
+				fmt.Fprintln(e.stdout, "removed", dir)
+			}
+			if err != nil || !all {
+				return err
+			}
+			fmt.Fprintln(e.stdout, "removing", e.store.Dir())
+			return os.RemoveAll(e.store.Dir())
+		},
+	}
+	c.Flags().BoolVar(&all, "all", false, "remove all builds from the store as well")
+	return c
+}

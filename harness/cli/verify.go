@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"nodestorm/harness/replay"
+	"nodestorm/harness/target"
+	"nodestorm/reports"
+	"nodestorm/scenarios"
+)
+
+func (e *env) verify() *cobra.Command {
+	s := &session{env: e}
+	var tags string
+	var all, asJSON, clocks bool
+	var repeat int
+	c := &cobra.Command{
+		Use:   "verify [ID…]",
+		Short: "Replay failures on the affected and on the fixed release",
+		Long: `Replay failures on every release that the catalogue has an expectation of, and
+compare: a failure must show on the affected release and not on the fixed one.
+Releases that are missing are built; one that cannot be had is skipped by name.
+
+With --clocks each replay runs at 1x and at the given clock, and their decisions
+are compared: the NodeClaims and Nodes created and deleted, in order.
+
+Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive.`,
+		Example: `  nodestorm verify karpenter-7515-not-ready-noexecute
+  nodestorm verify --all --repeat 20
+  nodestorm verify --clocks karpenter-7515-startup-taint-declared`,
+		RunE: func(c *cobra.Command, ids []string) error {
+			if repeat < 1 {
+				return usage(fmt.Errorf("--repeat %d: want 1 or more", repeat))
+			}
+			catalogue, features, err := catalogue()
+			if err != nil {
+				return err
+			}
+			records, err := choose(catalogue, features, ids, tags, all)
+			if err != nil {
+				return err
+			}
+			if err := s.open(c.Context(), features, given(c)); err != nil {
+				return err
+			}
+			jobs, rows, err := s.jobs(c, records)
+			if err != nil {
+				return err
+			}
+			if clocks {
+				return s.compareClocks(c, jobs, asJSON)
+			}
+			for n := range repeat {
+				for i, j := range jobs {
+					label := fmt.Sprintf("[%d/%d] ", n*len(jobs)+i+1, repeat*len(jobs))
+					_, row, err := s.replay(c.Context(), j.record, j.target, label)
+					if err != nil {
+						return err
+					}
+					rows = append(rows, row)
+				}
+			}
+			return e.conclude(rows, asJSON)
+		},
+	}
+	s.addFlags(c)
+	c.Flags().StringVar(&tags, "tags", "", "godog tag `expression`: \"@karpenter && ~@issue-7515\"")
+	c.Flags().BoolVar(&all, "all", false, "all failures")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&clocks, "clocks", false, "compare the decisions at 1x with those at --clock")
+	c.Flags().IntVar(&repeat, "repeat", 1, "how `often` to replay each")
+	return c
+}
+
+// given are the flags as they were given.
+func given(c *cobra.Command) (flags []string) {
+	c.Flags().Visit(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name+"="+f.Value.String()) })
+	return flags
+}
+
+type job struct {
+	record scenarios.Record
+	target target.Target
+}
+
+// jobs gets all targets before anything is replayed. Rows are of targets that
+// cannot be had.
+func (s *session) jobs(c *cobra.Command, records []scenarios.Record) (jobs []job, rows []reports.Row, err error) {
+	for _, r := range records {
+		for _, of := range r.Targets {
+			ref, err := target.ParseRef(of.Name)
+			if err != nil {
+				return nil, nil, usage(err)
+			}
+			t, err := s.ensure(c.Context(), ref)
+			var cannot *unavailable
+			if errors.As(err, &cannot) {
+				rows = append(rows, reports.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: skipped, Outcome: skipped, Reason: cannot.Error()})
+				continue
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			jobs = append(jobs, job{r, t})
+		}
+	}
+	return jobs, rows, nil
+}
+
+// comparison is one replay at 1x beside one at full speed.
+type comparison struct {
+	ID     string            `json:"id"`
+	Target string            `json:"target"`
+	Clock  string            `json:"clock"`
+	Same   bool              `json:"same"`
+	First  int               `json:"firstDifference"` // index into both lists; -1: none
+	Real   []replay.Decision `json:"real"`
+	Fast   []replay.Decision `json:"fast"`
+	Runs   [2]string         `json:"runs"`
+}
+
+func (s *session) compareClocks(c *cobra.Command, jobs []job, asJSON bool) error {
+	fast := s.clock
+	if !fast.Virtual() {
+		return usage(fmt.Errorf("--clocks compares 1x with another --clock, and that is %s too", fast))
+	}
+	comparisons, different := []comparison{}, false
+	for i, j := range jobs {
+		result := comparison{ID: j.record.ID, Target: j.target.Ref.String(), Clock: fast.String()}
+		for side, mode := range s.modes(fast) {
+			s.clock = mode
+			label := fmt.Sprintf("[%d/%d at %s] ", i+1, len(jobs), mode)
+			played, row, err := s.replay(c.Context(), j.record, j.target, label)
+			if err != nil {
+				return err
+			}
+			if row.Outcome == "inconclusive" {
+				return &exit{Inconclusive, fmt.Errorf("%s on %s at %s: %s", row.ID, row.Target, mode, row.Reason)}
+			}
+			records, err := readHistory(filepath.Join(played.Dir, "history.ndjson"))
+			if err != nil {
+				return err
+			}
+			result.Runs[side] = played.Dir
+			if side == 0 {
+				result.Real = replay.Decisions(records)
+			} else {
+				result.Fast = replay.Decisions(records)
+			}
+		}
+		result.First = replay.FirstDifference(result.Real, result.Fast)
+		result.Same = result.First < 0
+		different = different || !result.Same
+		comparisons = append(comparisons, result)
+		if !asJSON {
+			s.printComparison(result)
+		}
+	}
+	if asJSON {
+		if err := s.json(comparisons); err != nil {
+			return err
+		}
+	}
+	if different {
+		return &exit{code: NotAsExpected}
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+// Package replay runs one scenario of the catalogue on one target, in a world of
+// its own, and leaves the run's folder: run.json, history, logs, JUnit XML and
+// Cucumber JSON. What has been shown is for harness/run and harness/verdict to
+// say.
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cucumber/godog"
+
+	"nodestorm/harness/run"
+	"nodestorm/harness/steps"
+	"nodestorm/harness/target"
+	"nodestorm/harness/verdict"
+	"nodestorm/harness/world"
+	"nodestorm/scenarios"
+	"nodestorm/sim/clock"
+)
+
+// Request says what to replay. Record, Target, Kubernetes, Features and Out are
+// required.
+type Request struct {
+	Record     scenarios.Record
+	Target     target.Target
+	Kubernetes target.Target
+	// ControlPlane is a folder with another release's etcd and kube-apiserver;
+	// empty means Kubernetes' own. See world.Config.
+	ControlPlane string
+	Features     fs.FS // the features' root
+	Clock        clock.Mode
+	Seed         uint64
+	// Out is the folder under which the run gets its own.
+	Out    string
+	Commit string   // nodestorm's own
+	Flags  []string // of the command
+	// Watch is told of every step as it begins, with the clock so far; it is not
+	// told about steps before the world is ready. Nil means nobody watches.
+	Watch func(step string, clock func() clock.Figures)
+	// Ready, if given, is called when the world is ready, and may hold the
+	// scenario up.
+	Ready func(*world.World)
+}
+
+// Result is a run and where it is.
+type Result struct {
+	run.Run
+	Dir  string
+	Wall time.Duration // real, world and all
+}
+
+// Check tells whether the request can run at all, before anything starts.
+func (r Request) Check() error {
+	if r.Clock.Virtual() {
+		for _, t := range []target.Target{r.Target, r.Kubernetes} {
+			if !t.Virtual() {
+				return fmt.Errorf("%s was not built with the clock, so its world has no virtual time: use --clock real", t.Ref)
+			}
+		}
+		if r.ControlPlane != "" {
+			return fmt.Errorf("the control plane in %s (KUBEBUILDER_ASSETS) was not built with the clock: use --clock real", r.ControlPlane)
+		}
+	}
+	return nil
+}
+
+// Run replays. The error says why there is no run: a usage problem, a full disk,
+// an interrupt. Whatever went wrong in the run itself is in its judgement.
+func Run(ctx context.Context, r Request) (Result, error) {
+	if err := r.Check(); err != nil {
+		return Result{}, err
+	}
+	began := time.Now()
+	dir, err := makeDir(r.Out, r.Record.ID, r.Target.Ref)
+	if err != nil {
+		return Result{}, err
+	}
+	out := Result{Dir: dir, Run: run.Run{
+		ID:         r.Record.ID,
+		Seed:       r.Seed,
+		Commit:     r.Commit,
+		Started:    began,
+		Target:     r.Target.Manifest,
+		Kubernetes: r.Kubernetes.Manifest,
+		Flags:      r.Flags,
+		Expected:   r.Record.Expected(r.Target.Ref.String()),
+	}}
+	if err := out.Save(dir); err != nil {
+		return Result{}, err
+	}
+	if err := r.play(ctx, &out); err != nil {
+		return Result{}, err
+	}
+	out.Wall = time.Since(began)
+	return out, out.Save(dir)
+}
+
+// play runs the scenario through godog and judges what came of it.
+func (r Request) play(ctx context.Context, out *Result) error {
+	var w *world.World
+	var unplayed error
+	figures := func() clock.Figures { return clock.Figures{} }
+	watch := r.Watch
+	if watch == nil {
+		watch = func(string, func() clock.Figures) {}
+	}
+	rig := steps.Rig{
+		World: world.Config{
+			Out:          out.Dir,
+			Kubernetes:   r.Kubernetes.Bin(),
+			ControlPlane: r.ControlPlane,
+			Clock:        r.Clock,
+			Seed:         r.Seed,
+			Progress:     func(what string) { watch(what, figures) },
+		},
+		Target: r.Target,
+		Started: func(started *world.World) {
+			w, figures = started, started.Driver().Figures
+			if r.Ready != nil {
+				r.Ready(w)
+			}
+		},
+		Step:   func(text string) { watch(text, figures) },
+		Failed: func(step string, err error) { unplayed = fmt.Errorf("%s: %w", step, err) },
+		Ended: func(settings []string) {
+			out.Settings = settings
+			out.Clock = w.Driver().Figures()
+			if err := w.Driver().Err(); err != nil {
+				unplayed = fmt.Errorf("virtual time stood still: %w", err)
+			}
+		},
+	}
+	suite := godog.TestSuite{
+		Name:                r.Record.ID,
+		ScenarioInitializer: rig.Initialize,
+		Options: &godog.Options{
+			Format:         "junit:" + filepath.Join(out.Dir, "junit.xml") + ",cucumber:" + filepath.Join(out.Dir, "cucumber.json"),
+			FS:             r.Features,
+			Paths:          []string{r.Record.Feature},
+			Tags:           "@" + r.Record.ID,
+			Strict:         true,
+			DefaultContext: ctx,
+			Output:         io.Discard,
+		},
+	}
+	suite.Run() // its status says less than the history
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	switch {
+	case unplayed != nil:
+		out.Judgement = verdict.Judgement{Verdict: verdict.Inconclusive, Reason: unplayed.Error()}
+	case w == nil:
+		out.Judgement = verdict.Judgement{Verdict: verdict.Inconclusive, Reason: "the scenario started no world"}
+	default:
+		out.Judgement = run.Judge(out.Run, r.Record, w.History().Records())
+	}
+	return nil
+}
+
+// makeDir makes out/id/target, with a number behind it if that is taken.
+func makeDir(out, id string, ref target.Ref) (string, error) {
+	parent := filepath.Join(out, id)
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return "", fmt.Errorf("making the run's folder: %w", err)
+	}
+	for n := 1; ; n++ {
+		dir := filepath.Join(parent, ref.String())
+		if n > 1 {
+			dir += fmt.Sprintf(".%d", n)
+		}
+		err := os.Mkdir(dir, 0o755)
+		if err == nil {
+			return dir, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", fmt.Errorf("making the run's folder: %w", err)
+		}
+	}
+}

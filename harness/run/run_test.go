@@ -1,0 +1,195 @@
+package run_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"nodestorm/harness/run"
+	"nodestorm/harness/target"
+	"nodestorm/harness/verdict"
+	"nodestorm/scenarios"
+	"nodestorm/sim/clock"
+	"nodestorm/sim/history"
+)
+
+const scenario = "karpenter-7515-not-ready-noexecute"
+
+type detail = map[string]any
+
+// bought is what the API server says of a second NodeClaim for a pod whose first
+// machine is not ready yet, in the order of time.
+var bought = []history.Event{
+	event("create", "pods", "web", "admin", nil),
+	event("create", "nodeclaims", "one", "karpenter", nil),
+	event("patch", "nodeclaims", "one", "karpenter", detail{"providerID": "kwok://a"}),
+	event("create", "nodes", "a", "karpenter", detail{"providerID": "kwok://a", "taints": []string{"karpenter.sh/unregistered:NoExecute"}}),
+	event("patch", "nodes", "a", "node-controller", detail{"providerID": "kwok://a", "taints": []string{"node.kubernetes.io/not-ready:NoExecute"}}),
+	event("create", "nodeclaims", "two", "karpenter", nil),
+}
+
+func event(verb, resource, name, actor string, d detail) history.Event {
+	return history.Event{Source: history.API, Verb: verb, Object: history.Object{Resource: resource, Name: name}, Actor: actor, Code: 200, Detail: d}
+}
+
+// store writes a run as a live one would and returns its folder and judgement.
+func store(t *testing.T, status string, events ...history.Event) (string, verdict.Judgement) {
+	t.Helper()
+	dir := t.TempDir()
+	r := run.Run{ID: scenario, Seed: 7, Started: time.Now(), Target: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}},
+		Clock: clock.Figures{Mode: "auto"}, Expected: scenarios.Reproduced}
+	if err := r.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
+	clk := clocktesting.NewFakePassiveClock(start)
+	log, err := history.Create(filepath.Join(dir, run.HistoryFile), start, clk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events = append(events, verdict.StepEvent(verdict.Step{Kind: verdict.Then, Text: "no more than 1 NodeClaim", Status: status}),
+		history.Event{Source: history.Harness, Verb: history.Ended})
+	for i, e := range events {
+		clk.SetTime(start.Add(time.Duration(i) * time.Second))
+		log.Record(e)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	catalogue := load(t)
+	record, err := catalogue.Lookup(scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Judgement = run.Judge(r, record, log.Records())
+	if err := r.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir, r.Judgement
+}
+
+func load(t *testing.T) *scenarios.Catalogue {
+	t.Helper()
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return catalogue
+}
+
+func TestRecheckAgreesWithLive(t *testing.T) {
+	bound := event("create", "pods", "web", "kube-scheduler", detail{"subresource": "binding", "node": "a"})
+	tests := []struct {
+		name, status string
+		events       []history.Event
+		want         verdict.Verdict
+	}{
+		{"second claim", "failed", bought, verdict.Reproduced},
+		{"one claim", "passed", bought[:5], verdict.Healthy},
+		{"second claim after the pod was bound", "failed", append(append([]history.Event{}, bought[:5]...), bound, bought[5]), verdict.Inconclusive},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			dir, live := store(t, test.status, test.events...)
+			again, err := run.Recheck(dir, load(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if live.Verdict != test.want || again.Now.Verdict != test.want || again.Run.Verdict != test.want || again.Now.Reason != live.Reason {
+				t.Errorf("live %+v, stored %+v, again %+v; want %s", live, again.Run.Judgement, again.Now, test.want)
+			}
+			if again.Expected != scenarios.Reproduced || again.Run.Seed != 7 || len(again.Problems) != 0 {
+				t.Errorf("rechecked %+v", again)
+			}
+		})
+	}
+}
+
+func TestRecheckOfDamagedHistory(t *testing.T) {
+	damage := map[string]func(string) string{
+		"cut off in a line": func(s string) string { return s[:len(s)-20] },
+		"without its end":   func(s string) string { return s[:strings.LastIndex(strings.TrimSpace(s), "\n")+1] },
+		"corrupt line":      func(s string) string { return strings.Replace(s, `"verb":"patch"`, "\x00\x00", 1) },
+		"empty":             func(string) string { return "" },
+	}
+	for name, change := range damage {
+		t.Run(name, func(t *testing.T) {
+			dir, _ := store(t, "failed", bought...)
+			path := filepath.Join(dir, run.HistoryFile)
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(change(string(text))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			again, err := run.Recheck(dir, load(t))
+			if err != nil || again.Now.Verdict != verdict.Inconclusive || strings.Contains(again.Now.Reason, "\n") {
+				t.Errorf("judged %+v, %v; want inconclusive", again.Now, err)
+			}
+		})
+	}
+}
+
+func TestRecheckRefuses(t *testing.T) {
+	write := func(file, text string) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	remove := func(file string) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			if err := os.Remove(filepath.Join(dir, file)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	tests := []struct {
+		name   string
+		change func(t *testing.T, dir string)
+		want   string
+	}{
+		{"no run.json", remove(run.File), "is no folder of a run: it has no run.json"},
+		{"no history", remove(run.HistoryFile), "has no history.ndjson"},
+		{"cut off", write(run.File, `{"format": 1, "id": "kar`), "is cut off after 24 bytes"},
+		{"damaged", write(run.File, `{"format": one}`), "is damaged"},
+		{"foreign", write(run.File, `{"name": "x"}`), "was not written by nodestorm"},
+		{"later format", write(run.File, `{"format": 9, "id": "x", "commit": "abc"}`), `has format 9, this nodestorm reads format 1: use the nodestorm that made the run (commit "abc")`},
+		{"unknown scenario", write(run.File, `{"format": 1, "id": "x"}`), `unknown scenario "x"`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			dir, _ := store(t, "failed", bought...)
+			test.change(t, dir)
+			if _, err := run.Recheck(dir, load(t)); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v, want one line with %q", err, test.want)
+			}
+		})
+	}
+	if _, err := run.Recheck(filepath.Join(t.TempDir(), "none"), load(t)); err == nil || !strings.Contains(err.Error(), "is no folder of a run") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestSaveLeavesNothingBehind(t *testing.T) {
+	if err := (run.Run{ID: "x"}).Save(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "writing run.json") {
+		t.Errorf("saving into a folder that is not there: %v", err)
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, run.File), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := (run.Run{ID: "x"}).Save(dir); err == nil {
+		t.Error("saved over a folder")
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}

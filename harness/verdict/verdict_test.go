@@ -1,0 +1,146 @@
+package verdict_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nodestorm/harness/verdict"
+	"nodestorm/scenarios"
+	"nodestorm/sim/checker"
+	"nodestorm/sim/history"
+)
+
+func step(kind verdict.Kind, status string) verdict.Step {
+	return verdict.Step{Kind: kind, Text: "text of the step", Status: status}
+}
+
+var (
+	passed  = []verdict.Step{step(verdict.Given, "passed"), step(verdict.When, "passed"), step(verdict.Then, "passed"), step(verdict.Then, "passed")}
+	failed  = []verdict.Step{step(verdict.Given, "passed"), step(verdict.When, "passed"), {Kind: verdict.Then, Text: "no more than 1", Status: "failed", Error: "2 were created\nstack"}, step(verdict.Then, "skipped")}
+	present = checker.Finding{Result: checker.Valid, Statement: "a second one", Evidence: []uint64{3, 9}}
+	absent  = checker.Finding{Result: checker.Invalid, Statement: "a second one", Reason: "never matched"}
+	unknown = checker.Finding{Result: checker.Unknown, Statement: "a second one", Reason: "no record from api"}
+)
+
+func TestJudge(t *testing.T) {
+	tests := []struct {
+		name   string
+		in     verdict.Input
+		want   verdict.Verdict
+		reason string
+	}{
+		{"healthy", verdict.Input{Steps: passed, Symptom: absent}, verdict.Healthy, "every step passed"},
+		{"reproduced", verdict.Input{Steps: failed, Symptom: present}, verdict.Reproduced, "failed: Then no more than 1 (2 were created); the symptom is in the history: a second one"},
+		{"other failure", verdict.Input{Steps: failed, Symptom: absent}, verdict.Inconclusive, "but the documented symptom is not in the history: never matched"},
+		{"failure, symptom unknown", verdict.Input{Steps: failed, Symptom: unknown}, verdict.Inconclusive, "cannot be told: no record from api"},
+		{"failure, symptom not looked for", verdict.Input{Steps: failed}, verdict.Inconclusive, "cannot be told"},
+		{"symptom without failure", verdict.Input{Steps: passed, Symptom: present}, verdict.Inconclusive, "every step passed, yet the documented symptom"},
+		{"passed, symptom unknown", verdict.Input{Steps: passed, Symptom: unknown}, verdict.Inconclusive, "cannot be told: no record from api"},
+		{"passed, symptom not looked for", verdict.Input{Steps: passed}, verdict.Inconclusive, "cannot be told"},
+		{"nothing ran", verdict.Input{Symptom: absent}, verdict.Inconclusive, "no step ran"},
+		{"no Then", verdict.Input{Steps: passed[:2], Symptom: absent}, verdict.Inconclusive, "no Then ran"},
+		{"Given failed", verdict.Input{Steps: []verdict.Step{step(verdict.Given, "failed"), step(verdict.Then, "skipped")}, Symptom: present}, verdict.Inconclusive, "not set up: Given text of the step"},
+		{"When failed", verdict.Input{Steps: []verdict.Step{step(verdict.Given, "passed"), step(verdict.When, "failed")}, Symptom: present}, verdict.Inconclusive, "not set up: When text of the step"},
+		{"undefined", verdict.Input{Steps: []verdict.Step{step(verdict.Given, "undefined"), step(verdict.Then, "skipped")}, Symptom: absent}, verdict.Inconclusive, "a step is undefined: Given text"},
+		{"pending Then", verdict.Input{Steps: append(slices.Clone(passed), step(verdict.Then, "pending")), Symptom: absent}, verdict.Inconclusive, "a step is pending: Then text"},
+		{"skipped Then", verdict.Input{Steps: append(slices.Clone(passed), step(verdict.Then, "skipped")), Symptom: absent}, verdict.Inconclusive, "a step is skipped"},
+		{"step of no kind failed", verdict.Input{Steps: []verdict.Step{step("Unknown", "failed")}, Symptom: present}, verdict.Inconclusive, "not set up: text of the step"},
+		{"distorted, passed", verdict.Input{Steps: passed, Symptom: absent, Distortion: "the clock was late"}, verdict.Inconclusive, "the clock was late"},
+		{"distorted, failed", verdict.Input{Steps: failed, Symptom: present, Distortion: "the clock was late"}, verdict.Inconclusive, "the clock was late"},
+		{"fault unmet", verdict.Input{Steps: passed, Symptom: absent, FaultsUnmet: []string{"restart on nodes/a"}}, verdict.Inconclusive, "a fault never took effect: restart on nodes/a"},
+		{"death", verdict.Input{Steps: failed, Symptom: present, Deaths: []string{"etcd: exit status 2"}}, verdict.Inconclusive, "a component died: etcd: exit status 2"},
+		{"cut off", verdict.Input{Steps: passed, Symptom: absent, Incomplete: "the history was cut off"}, verdict.Inconclusive, "the history was cut off"},
+		{"all at once", verdict.Input{Steps: []verdict.Step{step(verdict.Given, "failed")}, Deaths: []string{"etcd: gone"}, Distortion: "late", FaultsUnmet: []string{"f"}},
+			verdict.Inconclusive, "a component died: etcd: gone; not set up: Given text of the step; late; a fault never took effect: f"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := verdict.Judge(test.in)
+			if got.Verdict != test.want || !strings.Contains(got.Reason, test.reason) || strings.Contains(got.Reason, "\n") {
+				t.Errorf("got %+v, want %s with %q", got, test.want, test.reason)
+			}
+			if (test.want == verdict.Reproduced) && !slices.Equal(got.Evidence, present.Evidence) {
+				t.Errorf("evidence %v", got.Evidence)
+			}
+		})
+	}
+}
+
+func TestCompare(t *testing.T) {
+	tests := []struct {
+		expected scenarios.Expectation
+		got      verdict.Verdict
+		want     verdict.Outcome
+		exit     int
+	}{
+		{scenarios.Healthy, verdict.Healthy, verdict.AsExpected, 0},
+		{scenarios.Reproduced, verdict.Reproduced, verdict.AsExpected, 0},
+		{scenarios.Healthy, verdict.Reproduced, verdict.Regression, 1},
+		{scenarios.Reproduced, verdict.Healthy, verdict.FixedEarlier, 1},
+		{scenarios.Healthy, verdict.Inconclusive, verdict.NotConclusive, 3},
+		{scenarios.Reproduced, verdict.Inconclusive, verdict.NotConclusive, 3},
+		{"", verdict.Healthy, verdict.AsExpected, 0},
+		{"", verdict.Reproduced, verdict.NotAsExpected, 1},
+		{"", verdict.Inconclusive, verdict.NotConclusive, 3},
+		{scenarios.Healthy, "", verdict.NotAsExpected, 1},
+		{"odd", verdict.Healthy, verdict.NotAsExpected, 1},
+	}
+	for _, test := range tests {
+		got := verdict.Compare(test.expected, test.got)
+		if got != test.want || verdict.ExitStatus(got) != test.exit {
+			t.Errorf("expected %q, got %q: %s, exit %d; want %s, exit %d", test.expected, test.got, got, verdict.ExitStatus(got), test.want, test.exit)
+		}
+	}
+	for _, test := range []struct {
+		outcomes []verdict.Outcome
+		want     int
+	}{
+		{nil, 3},
+		{[]verdict.Outcome{verdict.AsExpected, verdict.AsExpected}, 0},
+		{[]verdict.Outcome{verdict.AsExpected, verdict.NotConclusive}, 3},
+		{[]verdict.Outcome{verdict.NotConclusive, verdict.Regression}, 1},
+	} {
+		if got := verdict.ExitStatus(test.outcomes...); got != test.want {
+			t.Errorf("exit status of %v: %d, want %d", test.outcomes, got, test.want)
+		}
+	}
+}
+
+func TestFromHistory(t *testing.T) {
+	fault := func(verb, name, node string) history.Event {
+		return history.Event{Source: history.Fault, Verb: verb, Object: history.Object{Resource: "nodes", Name: node}, Detail: map[string]any{"fault": name}}
+	}
+	events := []history.Event{
+		verdict.StepEvent(verdict.Step{Kind: verdict.Given, Text: "a cluster", Status: "passed"}),
+		fault("armed", "restart", "a"),
+		fault("armed", "restart", "b"),
+		fault("effective", "restart", "a"),
+		verdict.DiedEvent("etcd", errors.New("exit status 2")),
+		verdict.StepEvent(verdict.Step{Kind: verdict.Then, Text: "no more", Status: "failed", Error: "2 were"}),
+		{Source: history.API, Verb: "create", Object: history.Object{Resource: "nodeclaims"}},
+		{Source: history.Harness, Verb: history.Ended},
+	}
+	var records []history.Record
+	for i, e := range events {
+		records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
+	}
+	slices.Reverse(records) // as a history that is not in order
+	symptom := checker.Symptom{Statement: "s", Sequence: []checker.Element{{Match: &checker.Pattern{}}}}
+	got := verdict.FromHistory(records, symptom, "late")
+	wantSteps := []verdict.Step{{Kind: verdict.Given, Text: "a cluster", Status: "passed"}, {Kind: verdict.Then, Text: "no more", Status: "failed", Error: "2 were"}}
+	if !slices.Equal(got.Steps, wantSteps) {
+		t.Errorf("steps %+v", got.Steps)
+	}
+	if !slices.Equal(got.FaultsUnmet, []string{"restart on nodes/b"}) || !slices.Equal(got.Deaths, []string{"etcd: exit status 2"}) {
+		t.Errorf("faults unmet %q, deaths %q", got.FaultsUnmet, got.Deaths)
+	}
+	if got.Distortion != "late" || got.Incomplete != "" || got.Symptom.Result != checker.Valid {
+		t.Errorf("input %+v", got)
+	}
+	if cut := verdict.FromHistory(records[1:], symptom, ""); !strings.Contains(cut.Incomplete, "cut off") {
+		t.Errorf("without its end the history is incomplete: %q", cut.Incomplete)
+	}
+}

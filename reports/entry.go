@@ -1,0 +1,104 @@
+package reports
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"nodestorm/sim/history"
+)
+
+// entry is a record as the timeline shows it.
+type entry struct {
+	at                  time.Duration
+	source, actor, what string
+	// fold is the same for records that may share a line, empty for those that
+	// have something of their own to tell.
+	fold string
+}
+
+// changes holds what the timeline has shown of each object's state: object and
+// key → value.
+type changes map[string]string
+
+// steps are Gherkin's kinds of steps in the words of a feature.
+var steps = map[string]string{"Context": "Given", "Action": "When", "Outcome": "Then"}
+
+func (c changes) entry(r history.Record) entry {
+	e := entry{at: r.Virtual, source: string(r.Source), actor: cut(clean(r.Actor), maxActor)}
+	detail := maps.Clone(r.Detail)
+	take := func(key string) string {
+		value, ok := detail[key]
+		delete(detail, key)
+		if !ok {
+			return ""
+		}
+		return valueText(value)
+	}
+	words := []string{clean(r.Verb)}
+	switch r.Source {
+	case history.Step:
+		words = append(words, steps[take("kind")], take("text"))
+	case history.Logged:
+		words = []string{take("level"), take("message")} // the verb tells nothing
+	}
+	words = append(words, clean(r.Object.String()))
+	if subresource := take("subresource"); subresource != "" {
+		words = append(words, "("+subresource+")")
+	}
+	if r.Code != 0 {
+		words = append(words, fmt.Sprint(r.Code))
+	}
+	if r.Source == history.API {
+		delete(detail, "agent")
+	}
+	facts := c.facts(r, detail)
+	e.what = strings.Join(slices.DeleteFunc(append(words, facts...), func(word string) bool { return word == "" }), " ")
+	switch {
+	case r.Source == history.API && len(facts) == 0:
+		e.fold = fmt.Sprintf("%q %q %d %q %v", r.Verb, r.Actor, r.Code, r.Object.Resource, r.Detail["subresource"])
+	case r.Source == history.Logged && strings.HasPrefix(fmt.Sprint(r.Detail["message"]), "Starting "):
+		// controller-runtime's three lines for each controller
+		e.fold = fmt.Sprintf("%q starting", r.Actor)
+	}
+	return e
+}
+
+// facts are the details as key=value. Of what the API server says of a node or a
+// NodeClaim, which repeats its state, only what is new; of taints the change, in
+// the notation of kubectl.
+func (c changes) facts(r history.Record, detail map[string]any) []string {
+	isState := r.Source == history.API && (r.Object.Resource == "nodes" || r.Object.Resource == "nodeclaims")
+	var facts []string
+	if isState {
+		for _, taint := range texts(detail["added"]) {
+			facts = append(facts, "+"+taint)
+		}
+		for _, taint := range texts(detail["removed"]) {
+			facts = append(facts, "-"+taint)
+		}
+		for _, key := range []string{"added", "removed", "taints"} {
+			delete(detail, key)
+		}
+		if conditions, ok := detail["conditions"].(map[string]any); ok {
+			delete(detail, "conditions")
+			for name, condition := range conditions {
+				detail[name] = condition
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(detail)) {
+		value := valueText(detail[key])
+		if isState && key != "error" {
+			place := r.Object.String() + " " + key
+			if c[place] == value {
+				continue
+			}
+			c[place] = value
+		}
+		facts = append(facts, clean(key)+"="+value)
+	}
+	return facts
+}

@@ -1,0 +1,72 @@
+// Package reports renders what runs have shown: a timeline of one run's history,
+// and the table of several verdicts, for people and for programs. It judges
+// nothing. JUnit XML and Cucumber JSON come from godog itself.
+package reports
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"nodestorm/sim/history"
+)
+
+const (
+	// maxLine bounds a line of the timeline, in characters: two lines of a wide
+	// terminal. The history has the rest.
+	maxLine = 240
+	// maxActor bounds the width of the column of actors.
+	maxActor = 26
+	// foldFrom is how many similar records in a row become one line.
+	foldFrom = 4
+)
+
+// Timeline writes the history as text, a record a line in the order of virtual
+// time: offset, source, actor, what happened, and the details. Of an object's
+// state (taints, conditions, provider ID) only what changed is shown; records in a
+// row that then differ in their object only are folded into one line. Text that
+// others wrote is made harmless for terminals, and long lines are cut.
+func Timeline(w io.Writer, records []history.Record) error {
+	records = slices.Clone(records)
+	history.Sort(records)
+	state := changes{}
+	entries := make([]entry, 0, len(records))
+	width := 0
+	for _, r := range records {
+		e := state.entry(r)
+		entries = append(entries, e)
+		width = max(width, utf8.RuneCountInString(e.actor))
+	}
+	out := bufio.NewWriter(w)
+	for i := 0; i < len(entries); {
+		same := i + 1
+		for same < len(entries) && entries[i].fold != "" && entries[same].fold == entries[i].fold {
+			same++
+		}
+		if same-i < foldFrom {
+			same = i + 1
+		}
+		e := entries[i]
+		line := fmt.Sprintf("%s  %-7s  %-*s  %s", offset(e.at), e.source, width, e.actor, e.what)
+		if more := same - i - 1; more > 0 {
+			line += fmt.Sprintf(" … and %d more like it until %s", more, strings.TrimSpace(offset(entries[same-1].at)))
+		}
+		fmt.Fprintln(out, cut(strings.TrimRight(line, " "), maxLine))
+		i = same
+	}
+	return out.Flush()
+}
+
+// offset is hours:minutes:seconds since the run's start.
+func offset(d time.Duration) string {
+	sign := " "
+	if d < 0 {
+		sign, d = "-", -d
+	}
+	d = d.Round(time.Millisecond)
+	return fmt.Sprintf("%s%d:%02d:%02d.%03d", sign, int64(d.Hours()), int64(d.Minutes())%60, int64(d.Seconds())%60, d.Milliseconds()%1000)
+}

@@ -1,0 +1,119 @@
+package reports
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// Row is one verdict of `nodestorm verify`, and its place in --json.
+type Row struct {
+	ID       string `json:"id"`
+	Target   string `json:"target"`
+	Expected string `json:"expected"`
+	// Verdict is healthy, reproduced or inconclusive, or "skipped" of a target
+	// that cannot be had.
+	Verdict string `json:"verdict"`
+	// Outcome compares the two: "expected", "regression" and so on.
+	Outcome string `json:"outcome"`
+	// Reason is why, in one line.
+	Reason         string  `json:"reason,omitempty"`
+	WallSeconds    float64 `json:"wallSeconds"`    // world and all
+	VirtualSeconds float64 `json:"virtualSeconds"` // since the world was ready
+	Factor         float64 `json:"factor"`         // mean, since the world was ready
+	LagP99Ms       float64 `json:"lagP99Ms"`       // virtual
+	Run            string  `json:"run"`            // folder of the run, empty if there is none
+}
+
+// fine is the outcome that needs no explanation.
+const fine = "expected"
+
+// Table writes the rows for people: a line each, then why for all that are not
+// as expected, then a count of the outcomes.
+func Table(w io.Writer, rows []Row) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "SCENARIO\tTARGET\tEXPECTED\tVERDICT\tWALL\tVIRTUAL\tFACTOR\tLAG P99")
+	for _, r := range rows {
+		virtual := "-"
+		if r.VirtualSeconds > 0 {
+			virtual = (time.Duration(r.VirtualSeconds) * time.Second).String() // "15m2s"
+		}
+		fmt.Fprintln(out, strings.Join([]string{clean(r.ID), clean(r.Target), orDash(r.Expected), orDash(r.Verdict),
+			figure("%.1fs", r.WallSeconds), virtual, figure("%.0fx", r.Factor), figure("%.0fms", r.LagP99Ms)}, "\t"))
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		if r.Outcome == fine {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s on %s: %s\n", clean(r.ID), clean(r.Target), strings.ToUpper(clean(r.Outcome)))
+		if r.Reason != "" {
+			fmt.Fprintf(&b, "  %s\n", clean(r.Reason))
+		}
+		if r.Run != "" {
+			fmt.Fprintf(&b, "  run: %s\n", clean(r.Run))
+		}
+	}
+	fmt.Fprintf(&b, "\n%s\n", count(rows))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// JSON writes the rows as an array, [] for none.
+func JSON(w io.Writer, rows []Row) error {
+	finite := make([]Row, 0, len(rows))
+	for _, r := range rows {
+		for _, figure := range []*float64{&r.WallSeconds, &r.VirtualSeconds, &r.Factor, &r.LagP99Ms} {
+			if math.IsNaN(*figure) || math.IsInf(*figure, 0) {
+				*figure = 0 // of a run that had no time; JSON has no such number
+			}
+		}
+		finite = append(finite, r)
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(finite)
+}
+
+// count is "3 expected, 1 regression", in the order of first appearance.
+func count(rows []Row) string {
+	var outcomes []string
+	counts := map[string]int{}
+	for _, r := range rows {
+		if !slices.Contains(outcomes, r.Outcome) {
+			outcomes = append(outcomes, r.Outcome)
+		}
+		counts[r.Outcome]++
+	}
+	if len(rows) == 0 {
+		return "nothing was run"
+	}
+	var parts []string
+	for _, o := range outcomes {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[o], clean(o)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return clean(text)
+}
+
+// figure formats a figure of a run, "-" if the run had none.
+func figure(format string, value float64) string {
+	if value == 0 || math.IsNaN(value) || math.IsInf(value, 0) {
+		return "-"
+	}
+	return fmt.Sprintf(format, value)
+}

@@ -1,0 +1,198 @@
+// Package scenarios is the catalogue: one record per documented failure, as YAML
+// in a folder per system, and the types that check them. A Gherkin scenario in
+// features tells the story that a record belongs to.
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"nodestorm/sim/checker"
+	"nodestorm/sim/checker/strict"
+)
+
+// Record is one documented failure, or the cure of one.
+type Record struct {
+	// ID is lower case with dashes and begins with the system. It is also the tag
+	// of the Gherkin scenario.
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	// System is the folder of the record and of its feature, see Systems.
+	System string `json:"system"`
+	// Autoscaler is what fails, and the name of the targets: see Autoscalers.
+	Autoscaler string `json:"autoscaler"`
+	// Issue is where the failure is documented, as owner/repository#number; Fix
+	// is the change that ended it, empty where there is none.
+	Issue string `json:"issue"`
+	Fix   string `json:"fix,omitempty"`
+	// Affected and Fixed are ranges of releases.
+	Affected Range `json:"affected"`
+	Fixed    Range `json:"fixed"`
+	// Targets are the releases to verify on, and what is expected of them.
+	Targets []Target `json:"targets"`
+	// Feature is the path of the feature below features/.
+	Feature string `json:"feature"`
+	// Summary is what users see, Mechanism why, Notes what to know of a replay.
+	Summary   string `json:"summary"`
+	Mechanism string `json:"mechanism"`
+	Notes     string `json:"notes,omitempty"`
+	// Symptom is what the failure looks like in the history of a run.
+	Symptom checker.Symptom `json:"symptom"`
+}
+
+// Target is a release and what is expected of it.
+type Target struct {
+	Name     string      `json:"name"` // autoscaler@version
+	Expected Expectation `json:"expected"`
+}
+
+// Expectation is a verdict that a record promises.
+type Expectation string
+
+// The expectations.
+const (
+	Reproduced Expectation = "reproduced"
+	Healthy    Expectation = "healthy"
+)
+
+// Systems are the folders of features and records.
+var Systems = []string{"hetzner", "clusterapi", "karpenter", "externalgrpc", "bootstrap"}
+
+// Autoscalers are the names of targets that records may have.
+var Autoscalers = []string{"cluster-autoscaler", "karpenter"}
+
+// Range is a set of releases: constraints such as ">=v1.0.0, <v1.7.0", of which
+// "||" joins several, or "none".
+type Range string
+
+// None is the range without any release.
+const None Range = "none"
+
+// Has tells whether the range has the release.
+func (r Range) Has(version string) (bool, error) {
+	v, err := semver.NewVersion(version)
+	if err != nil {
+		return false, fmt.Errorf("%q is no version (want for example v1.6.4)", version)
+	}
+	if r == None {
+		return false, nil
+	}
+	constraints, err := semver.NewConstraint(string(r))
+	if err != nil {
+		return false, fmt.Errorf(`%q is no range of releases (want "none" or for example ">=v1.0.0, <v1.7.0")`, r)
+	}
+	return constraints.Check(v), nil
+}
+
+// Version is the part of the target's name after the @.
+func (t Target) Version() string {
+	_, version, _ := strings.Cut(t.Name, "@")
+	return version
+}
+
+// Expected is what the record promises for a target: what Targets says, or what
+// the ranges say of other releases of the autoscaler. It is empty for a version
+// that is in no range, such as a branch.
+func (r *Record) Expected(target string) Expectation {
+	for _, t := range r.Targets {
+		if t.Name == target {
+			return t.Expected
+		}
+	}
+	name, version, _ := strings.Cut(target, "@")
+	if name != r.Autoscaler {
+		return ""
+	}
+	if affected, err := r.Affected.Has(version); err == nil && affected {
+		return Reproduced
+	}
+	if fixed, err := r.Fixed.Has(version); err == nil && fixed {
+		return Healthy
+	}
+	return ""
+}
+
+var (
+	idPattern    = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)+$`)
+	issuePattern = regexp.MustCompile(`^[A-Za-z0-9-]+/[A-Za-z0-9._-]+#[0-9]+$`)
+)
+
+// parse reads and checks one record.
+func parse(text []byte) (Record, error) {
+	var r Record
+	if err := strict.Unmarshal(text, &r); err != nil {
+		return Record{}, err
+	}
+	return r, r.check()
+}
+
+func (r *Record) check() error {
+	for _, required := range []struct{ field, value string }{
+		{"id", r.ID}, {"title", r.Title}, {"feature", r.Feature}, {"summary", r.Summary}, {"mechanism", r.Mechanism},
+	} {
+		if strings.TrimSpace(required.value) == "" {
+			return fmt.Errorf("%s is missing", required.field)
+		}
+	}
+	switch {
+	case !slices.Contains(Systems, r.System):
+		return fmt.Errorf("system: unknown value %q (allowed: %s)", r.System, strings.Join(Systems, ", "))
+	case !slices.Contains(Autoscalers, r.Autoscaler):
+		return fmt.Errorf("autoscaler: unknown value %q (allowed: %s)", r.Autoscaler, strings.Join(Autoscalers, ", "))
+	case !idPattern.MatchString(r.ID) || !strings.HasPrefix(r.ID, r.System+"-"):
+		return fmt.Errorf("id: %q is not like %s-7515-what-fails", r.ID, r.System)
+	case !issuePattern.MatchString(r.Issue):
+		return fmt.Errorf("issue: %q is not like owner/repository#7515", r.Issue)
+	case r.Fix != "" && !issuePattern.MatchString(r.Fix):
+		return fmt.Errorf("fix: %q is not like owner/repository#2265", r.Fix)
+	case !strings.HasPrefix(r.Feature, r.System+"/") || !strings.HasSuffix(r.Feature, ".feature"):
+		return fmt.Errorf("feature: %q is not like %s/issue-7515-what-fails.feature", r.Feature, r.System)
+	}
+	if err := r.checkTargets(); err != nil {
+		return err
+	}
+	if err := r.Symptom.Check(); err != nil {
+		return fmt.Errorf("symptom: %w", err)
+	}
+	return nil
+}
+
+func (r *Record) checkTargets() error {
+	if len(r.Targets) == 0 {
+		return errors.New("targets is missing")
+	}
+	seen := map[string]bool{}
+	for i, t := range r.Targets {
+		if name, _, ok := strings.Cut(t.Name, "@"); !ok || name != r.Autoscaler {
+			return fmt.Errorf("targets[%d].name: %q is not like %s@v1.6.4", i, t.Name, r.Autoscaler)
+		}
+		if seen[t.Name] {
+			return fmt.Errorf("targets[%d].name: %s is there twice", i, t.Name)
+		}
+		seen[t.Name] = true
+		if t.Expected != Reproduced && t.Expected != Healthy {
+			return fmt.Errorf("targets[%d].expected: unknown value %q (allowed: %s, %s)", i, t.Expected, Reproduced, Healthy)
+		}
+		affected, err := r.Affected.Has(t.Version())
+		if err != nil {
+			return fmt.Errorf("affected, or targets[%d].name: %w", i, err)
+		}
+		fixed, err := r.Fixed.Has(t.Version())
+		switch {
+		case err != nil:
+			return fmt.Errorf("fixed: %w", err)
+		case affected && fixed:
+			return fmt.Errorf("affected and fixed both have %s", t.Version())
+		case t.Expected == Reproduced && !affected:
+			return fmt.Errorf("targets[%d]: %s is expected %s, but affected is %q", i, t.Name, t.Expected, r.Affected)
+		case t.Expected == Healthy && affected:
+			return fmt.Errorf("targets[%d]: %s is expected %s, but affected is %q", i, t.Name, t.Expected, r.Affected)
+		}
+	}
+	return nil
+}

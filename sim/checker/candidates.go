@@ -1,0 +1,108 @@
+package checker
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"nodestorm/sim/history"
+)
+
+// candidatesOf returns the indexes of the records that the pattern's source,
+// verb, resource and code match, in order; a verb or resource that refers to a
+// capture is left open.
+func (s *search) candidatesOf(p *Pattern) []int {
+	if indexes, ok := s.candidates[p]; ok {
+		return indexes
+	}
+	plain := Pattern{Source: p.Source, Verb: fixed(p.Verb), Resource: fixed(p.Resource), Code: p.Code}
+	indexes := []int{}
+	for i := range s.records {
+		if plain.matchIdentity(&s.records[i], nil) {
+			indexes = append(indexes, i)
+		}
+	}
+	s.candidates[p] = indexes
+	return indexes
+}
+
+// fixed returns the values unless they refer to captures.
+func fixed(v *Values) *Values {
+	if len(v.captures()) > 0 {
+		return nil
+	}
+	return v
+}
+
+// whyUnknown says why a search that found nothing proves nothing, or "".
+func (s *search) whyUnknown() string {
+	if s.effort < 0 {
+		return fmt.Sprintf("too many records could match, gave up after %d comparisons; name the records of the sequence more closely", effort)
+	}
+	if s.undecided != "" {
+		return s.undecided
+	}
+	if why := s.complete.why(); why != "" {
+		return why
+	}
+	for i := range s.sequence {
+		if m := s.sequence[i].Match; m != nil && m.Source.op == "" {
+			seen := slices.ContainsFunc(m.Source.values, func(source string) bool { return s.complete.sources[history.Source(source)] })
+			if !seen {
+				return fmt.Sprintf("the history has no record from the source %s", strings.Join(m.Source.values, " or "))
+			}
+		}
+	}
+	return ""
+}
+
+func (s *search) noteStuck(n int, e *Element, from place) {
+	if s.stuck != "" && n <= s.deepest {
+		return
+	}
+	s.deepest = n
+	s.stuck = elementName(n, e) + " is not in the history"
+	if from.index >= 0 {
+		s.stuck += fmt.Sprintf(" after record %d", s.records[from.index].Seq)
+	}
+}
+
+func elementName(n int, e *Element) string {
+	if e.As != "" {
+		return fmt.Sprintf("%q", e.As)
+	}
+	return fmt.Sprintf("element %d of the sequence", n+1)
+}
+
+func named(names map[string]int, e *Element, index int) map[string]int {
+	if e.As == "" {
+		return names
+	}
+	names = maps.Clone(names)
+	names[e.As] = index
+	return names
+}
+
+// captureText is the text of the field that path names.
+func captureText(r *history.Record, path string) (string, bool) {
+	if key, ok := strings.CutPrefix(path, "detail."); ok {
+		return scalar(detail(r, key))
+	}
+	return scalar(field(r, path))
+}
+
+func hasDetails(p *Pattern, r *history.Record) bool {
+	for key := range p.Detail {
+		if detail(r, key) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// needsAbsence tells whether the sequence holds only because of what is not
+// there, so that an unreadable record could refute it.
+func needsAbsence(sequence []Element) bool {
+	return slices.ContainsFunc(sequence, func(e Element) bool { return len(e.Absent) > 0 || len(e.While) > 0 })
+}

@@ -1,0 +1,87 @@
+// Package checker tests statements over a history: pure functions from records
+// to findings, so that a stored run can be judged again. It reads nothing else,
+// neither logs nor a live world.
+package checker
+
+import (
+	"fmt"
+	"time"
+
+	"nodestorm/sim/history"
+)
+
+// Result is what a history says about a statement.
+type Result string
+
+// The results.
+const (
+	Valid   Result = "valid"   // the history shows that the statement holds
+	Invalid Result = "invalid" // the history shows that it does not
+	Unknown Result = "unknown" // the history cannot tell
+)
+
+// Finding is the answer to one statement. It is not an error: a harness that
+// broke is told by Unknown.
+type Finding struct {
+	Result    Result `json:"result"`
+	Statement string `json:"statement"`
+	// Evidence are the Seq of the records that show the result, in the order of
+	// time. A statement that something never happened has none.
+	Evidence []uint64 `json:"evidence,omitempty"`
+	// Reason says in one line why the result is not Valid.
+	Reason string `json:"reason,omitempty"`
+}
+
+// String is the statement, the result and the reason.
+func (f Finding) String() string {
+	text := fmt.Sprintf("%s: %s", f.Result, f.Statement)
+	if f.Reason != "" {
+		text += " (" + f.Reason + ")"
+	}
+	return text
+}
+
+// completeness says what a history may lack.
+type completeness struct {
+	end     time.Duration           // of what is known
+	cutOff  bool                    // no record that the run ended
+	damaged uint64                  // Seq of a record that says something is unreadable
+	sources map[history.Source]bool // that have a record
+}
+
+func completenessOf(records []history.Record) completeness {
+	c := completeness{cutOff: true, sources: map[history.Source]bool{}}
+	for _, r := range records {
+		c.sources[r.Source] = true
+		c.end = max(c.end, r.Virtual)
+		if r.Source != history.Harness {
+			continue
+		}
+		switch r.Verb {
+		case history.Ended:
+			c.cutOff = false
+		case history.Unreadable:
+			c.damaged = r.Seq
+		}
+	}
+	return c
+}
+
+// why says why nothing can be concluded from the absence of a record, or "".
+func (c completeness) why() string {
+	switch {
+	case c.damaged != 0:
+		return fmt.Sprintf("a part of the history could not be read, see record %d", c.damaged)
+	case c.cutOff:
+		return fmt.Sprintf("the history was cut off at %s", c.end)
+	}
+	return ""
+}
+
+// Incomplete says what a history lacks, so that nothing can be concluded from
+// what is not in it: its end, or a part that could not be read. Empty means that
+// it is complete.
+func Incomplete(records []history.Record) string {
+	complete := completenessOf(records)
+	return complete.why()
+}

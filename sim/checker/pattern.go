@@ -1,0 +1,200 @@
+package checker
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nodestorm/sim/history"
+)
+
+// Pattern matches records. Fields that are not given match anything, but without
+// code only records without a code, or with one below 400, match: what was
+// refused did not happen.
+type Pattern struct {
+	Source    *Values `json:"source,omitempty"`
+	Verb      *Values `json:"verb,omitempty"`
+	Resource  *Values `json:"resource,omitempty"`
+	Namespace *Values `json:"namespace,omitempty"`
+	Name      *Values `json:"name,omitempty"`
+	Actor     *Values `json:"actor,omitempty"`
+	Code      *Values `json:"code,omitempty"`
+	// Detail is compared by key; "conditions.Ready" looks into a mapping.
+	Detail map[string]*Values `json:"detail,omitempty"`
+}
+
+// matchIdentity compares everything but the details.
+func (p *Pattern) matchIdentity(r *history.Record, captured map[string]string) bool {
+	if !p.Code.given() && r.Code >= 400 {
+		return false
+	}
+	for _, name := range fieldNames {
+		if v := p.field(name); v.given() && !v.match(field(r, name), captured) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Pattern) matchDetail(r *history.Record, captured map[string]string) bool {
+	for key, values := range p.Detail {
+		if !values.match(detail(r, key), captured) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Pattern) match(r *history.Record, captured map[string]string) bool {
+	return p.matchIdentity(r, captured) && p.matchDetail(r, captured)
+}
+
+// captures lists the names of the captures that the pattern refers to.
+func (p *Pattern) captures() []string {
+	var names []string
+	for _, name := range fieldNames {
+		names = append(names, p.field(name).captures()...)
+	}
+	for _, key := range slices.Sorted(maps.Keys(p.Detail)) {
+		names = append(names, p.Detail[key].captures()...)
+	}
+	return names
+}
+
+// check finds what is wrong with the pattern, given what is captured before.
+func (p *Pattern) check(captured map[string]bool) error {
+	if !p.Source.given() {
+		return fmt.Errorf("source is missing (allowed: %v)", history.Sources())
+	}
+	var known []string
+	open := p.Source.op != "" // a source that says anything
+	for _, source := range p.Source.values {
+		if !slices.Contains(history.Sources(), history.Source(source)) {
+			return fmt.Errorf("unknown source %q (allowed: %v)", source, history.Sources())
+		}
+		known = append(known, verbs[source]...)
+		open = open || len(verbs[source]) == 0
+	}
+	if !open && p.Verb.given() && p.Verb.op != "exists" {
+		for _, verb := range p.Verb.values {
+			if !strings.HasPrefix(verb, "$") && !slices.Contains(known, verb) {
+				return fmt.Errorf("unknown verb %q of source %s (allowed: %s)", verb, strings.Join(p.Source.values, ", "), strings.Join(known, ", "))
+			}
+		}
+	}
+	for key, values := range p.Detail {
+		if !values.given() {
+			return fmt.Errorf("detail %q has no value to compare with", key)
+		}
+	}
+	for _, name := range p.captures() {
+		if !captured[name] {
+			return fmt.Errorf("$%s is not captured by an element before", name)
+		}
+	}
+	return nil
+}
+
+// fieldNames are the fields of a record that a pattern compares, apart from the
+// details; a capture may name them too.
+var fieldNames = []string{"source", "verb", "resource", "namespace", "name", "actor", "code"}
+
+func (p *Pattern) field(name string) *Values {
+	switch name {
+	case "source":
+		return p.Source
+	case "verb":
+		return p.Verb
+	case "resource":
+		return p.Resource
+	case "namespace":
+		return p.Namespace
+	case "name":
+		return p.Name
+	case "actor":
+		return p.Actor
+	}
+	return p.Code
+}
+
+// field returns a record's field as text, nil where it is empty.
+func field(r *history.Record, name string) any {
+	text := ""
+	switch name {
+	case "source":
+		text = string(r.Source)
+	case "verb":
+		text = r.Verb
+	case "resource":
+		text = r.Object.Resource
+	case "namespace":
+		text = r.Object.Namespace
+	case "name":
+		text = r.Object.Name
+	case "actor":
+		text = r.Actor
+	case "code":
+		if r.Code != 0 {
+			text = strconv.Itoa(r.Code)
+		}
+	}
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// detail returns a record's detail by its dotted key, nil where it is missing. A
+// key that itself has dots is found whole first.
+func detail(r *history.Record, key string) any {
+	var at any = r.Detail
+	for {
+		mapping, ok := at.(map[string]any)
+		if !ok {
+			return nil
+		}
+		if value, ok := mapping[key]; ok {
+			return value
+		}
+		first, rest, ok := strings.Cut(key, ".")
+		if !ok {
+			return nil
+		}
+		at, key = mapping[first], rest
+	}
+}
+
+// prepare returns the records in the order of time, with details as they would
+// be read back from a file, so that a live and a stored run are judged alike.
+func prepare(records []history.Record) []history.Record {
+	prepared := slices.Clone(records)
+	for i := range prepared {
+		prepared[i].Detail = plain(prepared[i].Detail)
+	}
+	history.Sort(prepared)
+	return prepared
+}
+
+func plain(detail map[string]any) map[string]any {
+	isPlain := true
+	for _, value := range detail {
+		if _, ok := scalar(value); !ok {
+			isPlain = false
+		}
+	}
+	if isPlain {
+		return detail
+	}
+	var read map[string]any
+	text, err := json.Marshal(detail)
+	if err == nil {
+		err = json.Unmarshal(text, &read)
+	}
+	if err != nil {
+		return map[string]any{"unwritable": err.Error()} // as in the file
+	}
+	return read
+}

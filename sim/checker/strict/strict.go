@@ -1,0 +1,132 @@
+// Package strict reads YAML that people write into Go values, and says what is
+// wrong with it in one line: the field by its path, and the fields allowed
+// there. It checks form only; what a value means is its type's business.
+package strict
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	sigsjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+// Unmarshal reads one YAML document into the value that into points to, by its
+// json tags. Unknown fields, duplicate fields, fields in another case, values of
+// another type, an empty document and a second one are errors.
+func Unmarshal(data []byte, into any) error {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return errors.New("the document is empty")
+	}
+	if bytes.Contains(bytes.TrimPrefix(data, []byte("---")), []byte("\n---")) {
+		return errors.New("more than one YAML document; keep one a file")
+	}
+	text, err := yaml.YAMLToJSONStrict(data)
+	if err != nil {
+		return errors.New(oneLine(err.Error()))
+	}
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		return fmt.Errorf("not a mapping of fields (allowed: %s)", allowed(reflect.TypeOf(into), ""))
+	}
+	problems, err := sigsjson.UnmarshalStrict(text, into)
+	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
+		return fmt.Errorf("field %q: found %s, want %s", wrong.Field, wrong.Value, kind(wrong.Type))
+	}
+	if err != nil {
+		return errors.New(oneLine(err.Error()))
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	var texts []string
+	for _, problem := range problems {
+		text := problem.Error()
+		if at := sigsjson.FieldError(nil); errors.As(problem, &at) {
+			if fields := allowed(reflect.TypeOf(into), at.FieldPath()); fields != "" {
+				text += " (allowed: " + fields + ")"
+			}
+		}
+		texts = append(texts, text)
+	}
+	return errors.New(strings.Join(texts, "; "))
+}
+
+// allowed lists the fields of the struct that holds the field at path, "" where
+// there is none.
+func allowed(t reflect.Type, path string) string {
+	steps := strings.Split(path, ".")
+	for _, step := range steps[:len(steps)-1] {
+		name, _, _ := strings.Cut(step, "[")
+		field, ok := fields(element(t))[name]
+		if !ok {
+			return ""
+		}
+		t = field
+	}
+	t = element(t)
+	var names []string
+	if t.Kind() == reflect.Struct {
+		names = fieldNames(t)
+	}
+	return strings.Join(names, ", ")
+}
+
+// element is the type below pointers and lists.
+func element(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
+		t = t.Elem()
+	}
+	return t
+}
+
+func fields(t reflect.Type) map[string]reflect.Type {
+	found := map[string]reflect.Type{}
+	if t.Kind() != reflect.Struct {
+		return found
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		if name, ok := jsonName(f); ok {
+			found[name] = f.Type
+		}
+	}
+	return found
+}
+
+func fieldNames(t reflect.Type) []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(t) {
+		if name, ok := jsonName(f); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func jsonName(f reflect.StructField) (string, bool) {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name, f.IsExported() && name != "" && name != "-"
+}
+
+// kind names a Go type in the words of a YAML file.
+func kind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Map, reflect.Struct:
+		return "a mapping"
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	default:
+		return "a number"
+	}
+}
+
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(text, "error converting YAML to JSON: ", "")), " ")
+}

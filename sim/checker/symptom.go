@@ -1,0 +1,161 @@
+package checker
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"nodestorm/sim/history"
+)
+
+// Symptom states what a documented failure looks like in a history: a sequence
+// of records, each after the one before. See the package's tests and the
+// catalogue in scenarios for examples in YAML.
+type Symptom struct {
+	// Statement is the symptom in one sentence.
+	Statement string    `json:"statement"`
+	Sequence  []Element `json:"sequence"`
+}
+
+// Element is one step of a symptom's sequence: either a record that comes after
+// the element before (Match), or a span after it in which something does not
+// happen (Absent and For).
+type Element struct {
+	// As names the element, for Absence.Since and for reasons.
+	As    string   `json:"as,omitempty"`
+	Match *Pattern `json:"match,omitempty"`
+	// Count is how many records must match, not necessarily in a row; the last of
+	// them is the element's. Zero means one.
+	Count int `json:"count,omitempty"`
+	// Capture gives names to fields of the record, for "$name" in later patterns:
+	// name, namespace, verb, actor, code, source, resource or detail.KEY. A record
+	// without that field does not match.
+	Capture map[string]string `json:"capture,omitempty"`
+	// While lists what is the case at the time of the record: the latest record
+	// before it that a pattern's other fields match, and that has all the keys of
+	// its detail, matches the detail too, and the object was not deleted since.
+	While []Pattern `json:"while,omitempty"`
+	// Within is the longest time since the element before; of the first element,
+	// from its first record to its last. Zero means any time.
+	Within Duration `json:"within,omitempty"`
+	// Absent lists what does not happen before the record, or during For.
+	Absent []Absence `json:"absent,omitempty"`
+	// For is how long after the element before nothing of Absent happens.
+	For Duration `json:"for,omitempty"`
+}
+
+// Absence is a record that is not there.
+type Absence struct {
+	// Since names the earlier element after which the record is absent, "start"
+	// the beginning of the run. Empty means the element before.
+	Since string `json:"since,omitempty"`
+	Pattern
+}
+
+// Duration is a time.Duration written as in "150s" or "15m", above zero.
+type Duration time.Duration
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (d *Duration) UnmarshalJSON(text []byte) error {
+	var written string
+	if err := json.Unmarshal(text, &written); err != nil {
+		return fmt.Errorf("%s is no duration (want for example 150s or 15m)", text)
+	}
+	span, err := time.ParseDuration(written)
+	if err != nil || span <= 0 {
+		return fmt.Errorf("%q is no duration above zero (want for example 150s or 15m)", written)
+	}
+	*d = Duration(span)
+	return nil
+}
+
+// start is the name of the run's beginning in Absence.Since.
+const start = "start"
+
+// Check finds what is wrong with a symptom before any history is there.
+func (s *Symptom) Check() error {
+	if strings.TrimSpace(s.Statement) == "" {
+		return errors.New("statement is missing")
+	}
+	if len(s.Sequence) == 0 {
+		return errors.New("sequence is empty")
+	}
+	names := []string{start}
+	captured := map[string]bool{}
+	for i := range s.Sequence {
+		if err := s.Sequence[i].check(names, captured); err != nil {
+			return fmt.Errorf("sequence[%d]: %w", i, err)
+		}
+		names = append(names, s.Sequence[i].As)
+	}
+	return nil
+}
+
+func (e *Element) check(names []string, captured map[string]bool) error {
+	if e.As != "" && slices.Contains(names, e.As) {
+		return fmt.Errorf("as: %q is taken", e.As)
+	}
+	switch {
+	case e.Match == nil && (len(e.Absent) == 0 || e.For == 0):
+		return errors.New("neither match, nor absent with for")
+	case e.Match == nil && (e.Count != 0 || len(e.Capture) > 0 || len(e.While) > 0 || e.Within != 0):
+		return errors.New("count, capture, while and within need match")
+	case e.Match != nil && e.For != 0:
+		return errors.New("for belongs to an element without match; use within")
+	case e.Count < 0:
+		return fmt.Errorf("count: %d is negative", e.Count)
+	case e.Count > 1 && len(e.Capture) > 0:
+		return errors.New("capture needs a single record, not count")
+	}
+	if e.Match != nil {
+		if err := e.Match.check(captured); err != nil {
+			return fmt.Errorf("match: %w", err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Capture)) {
+		path := e.Capture[name]
+		if key, ok := strings.CutPrefix(path, "detail."); !slices.Contains(fieldNames, path) && (!ok || key == "") {
+			return fmt.Errorf("capture %s: unknown field %q (allowed: %s, detail.KEY)", name, path, strings.Join(fieldNames, ", "))
+		}
+		if captured[name] {
+			return fmt.Errorf("capture: %q is taken", name)
+		}
+		captured[name] = true
+	}
+	for i := range e.While {
+		if err := e.While[i].check(captured); err != nil {
+			return fmt.Errorf("while[%d]: %w", i, err)
+		}
+		if len(e.While[i].Detail) == 0 {
+			return fmt.Errorf("while[%d]: detail is missing", i)
+		}
+		for key, values := range e.While[i].Detail {
+			if values.op == "exists" {
+				return fmt.Errorf("while[%d]: detail %q: exists says nothing here, the latest record that has it is compared", i, key)
+			}
+		}
+	}
+	for i := range e.Absent {
+		if err := e.Absent[i].check(captured); err != nil {
+			return fmt.Errorf("absent[%d]: %w", i, err)
+		}
+		if since := e.Absent[i].Since; since != "" && !slices.Contains(names, since) {
+			return fmt.Errorf("absent[%d]: since: no earlier element is called %q", i, since)
+		}
+		if e.Absent[i].Since != "" && e.Match == nil {
+			return fmt.Errorf("absent[%d]: since needs match; for counts from the element before", i)
+		}
+	}
+	return nil
+}
+
+// verbs are what the sources say; the sources that are not here say anything.
+var verbs = map[string][]string{
+	string(history.API):   {"create", "update", "patch", "delete", "deletecollection"},
+	string(history.Fault): {"armed", "effective", "cleared"},
+	string(history.Step):  {"passed", "failed", "undefined", "pending", "skipped", "ambiguous"},
+}

@@ -1,0 +1,123 @@
+package checker_test
+
+import (
+	"strings"
+	"testing"
+
+	"nodestorm/sim/checker"
+	"nodestorm/sim/checker/strict"
+	"nodestorm/sim/history"
+)
+
+func TestSymptomErrors(t *testing.T) {
+	const match = "{source: api, verb: create}"
+	tests := []struct{ name, text, want string }{
+		{"no statement", "sequence: [{match: " + match + "}]", "statement is missing"},
+		{"no sequence", "statement: s", "sequence is empty"},
+		{"unknown field", "statement: s\nsequence: [{mtach: " + match + "}]", `unknown field "sequence[0].mtach" (allowed: as, match, count, capture, while, within, absent, for)`},
+		{"unknown pattern field", "statement: s\nsequence: [{match: {source: api, kind: Pod}}]", `unknown field "sequence[0].match.kind" (allowed: source, verb,`},
+		{"unknown absence field", "statement: s\nsequence: [{match: " + match + ", absent: [{sins: a, source: api}]}]", `unknown field "sequence[0].absent[0].sins" (allowed: since, `},
+		{"no source", "statement: s\nsequence: [{match: {verb: create}}]", "sequence[0]: match: source is missing (allowed: [api cloud"},
+		{"unknown source", "statement: s\nsequence: [{match: {source: kubelet}}]", `unknown source "kubelet" (allowed: [api cloud`},
+		{"unknown verb", "statement: s\nsequence: [{match: {source: api, verb: creates}}]", `unknown verb "creates" of source api (allowed: create, update,`},
+		{"unknown verb of a fault", "statement: s\nsequence: [{match: {source: fault, verb: {not: started}}}]", `unknown verb "started" of source fault (allowed: armed,`},
+		{"unknown comparison", "statement: s\nsequence: [{match: {source: api, name: {like: x}}}]", `unknown comparison "like" (allowed: a value, a list of values, not, contains, lacks, exists)`},
+		{"two comparisons", "statement: s\nsequence: [{match: {source: api, name: {not: x, lacks: y}}}]", "want one of not, contains"},
+		{"empty list", "statement: s\nsequence: [{match: {source: api, name: []}}]", "the list of values is empty"},
+		{"mapping as value", "statement: s\nsequence: [{match: {source: api, name: {not: {a: b}}}}]", "is no value to compare with"},
+		{"exists what", "statement: s\nsequence: [{match: {source: api, name: {exists: maybe}}}]", "want true or false"},
+		{"empty detail", "statement: s\nsequence: [{match: {source: api, detail: {a: }}}]", `detail "a" has no value`},
+		{"bad duration", "statement: s\nsequence: [{match: " + match + ", within: 5 minutes}]", `"5 minutes" is no duration`},
+		{"negative duration", "statement: s\nsequence: [{match: " + match + ", within: -5m}]", "above zero"},
+		{"number as duration", "statement: s\nsequence: [{match: " + match + ", within: 5}]", "5 is no duration"},
+		{"capture nothing", "statement: s\nsequence: [{match: " + match + ", capture: {a: label}}]", `capture a: unknown field "label" (allowed: source, verb,`},
+		{"capture twice", "statement: s\nsequence: [{match: " + match + ", capture: {a: name}}, {match: " + match + ", capture: {a: name}}]", `sequence[1]: capture: "a" is taken`},
+		{"not captured", "statement: s\nsequence: [{match: {source: api, name: $a}}]", "$a is not captured by an element before"},
+		{"captured too late", "statement: s\nsequence: [{match: {source: api, name: $a}, capture: {a: name}}]", "$a is not captured"},
+		{"count and capture", "statement: s\nsequence: [{match: " + match + ", count: 2, capture: {a: name}}]", "capture needs a single record"},
+		{"negative count", "statement: s\nsequence: [{match: " + match + ", count: -2}]", "count: -2 is negative"},
+		{"nothing", "statement: s\nsequence: [{as: a}]", "neither match, nor absent with for"},
+		{"absent without for", "statement: s\nsequence: [{absent: [" + match + "]}]", "neither match, nor absent with for"},
+		{"for with match", "statement: s\nsequence: [{match: " + match + ", for: 5m}]", "use within"},
+		{"within without match", "statement: s\nsequence: [{absent: [" + match + "], for: 5m, within: 5m}]", "need match"},
+		{"name twice", "statement: s\nsequence: [{as: a, match: " + match + "}, {as: a, match: " + match + "}]", `as: "a" is taken`},
+		{"the name start", "statement: s\nsequence: [{as: start, match: " + match + "}]", `as: "start" is taken`},
+		{"unknown since", "statement: s\nsequence: [{match: " + match + ", absent: [{since: a, source: api}]}]", `no earlier element is called "a"`},
+		{"since of a quiet span", "statement: s\nsequence: [{absent: [{since: start, source: api}], for: 5m}]", "since needs match"},
+		{"while without detail", "statement: s\nsequence: [{match: " + match + ", while: [{source: api}]}]", "while[0]: detail is missing"},
+		{"while exists", "statement: s\nsequence: [{match: " + match + ", while: [{source: api, detail: {a: {exists: false}}}]}]", "exists says nothing here"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var symptom checker.Symptom
+			err := strict.Unmarshal([]byte(test.text), &symptom)
+			if err == nil {
+				err = symptom.Check()
+			}
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v, want one line with %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestValues(t *testing.T) {
+	record := history.Record{Seq: 1, Event: history.Event{Source: history.API, Verb: "patch", Code: 409, Detail: detail{
+		"grace": 30, "ok": true, "text": "0/3 nodes are available", "list": []string{"a", "b"}, "dotted.key": "d",
+		"conditions": detail{"Ready": "True"},
+	}}}
+	tests := []struct {
+		values string
+		want   checker.Result
+	}{
+		{"{grace: 30}", checker.Valid},
+		{"{grace: '30'}", checker.Valid},
+		{"{grace: 31}", checker.Invalid},
+		{"{ok: true}", checker.Valid},
+		{"{ok: [false, true]}", checker.Valid},
+		{"{text: {contains: 0/3}}", checker.Valid},
+		{"{text: {lacks: 0/3}}", checker.Invalid},
+		{"{text: 0/3}", checker.Invalid},
+		{"{list: {contains: [c, b]}}", checker.Valid},
+		{"{list: {contains: c}}", checker.Invalid},
+		{"{list: {lacks: c}}", checker.Valid},
+		{"{list: a}", checker.Invalid},
+		{"{none: {lacks: c}}", checker.Invalid},
+		{"{none: {contains: c}}", checker.Invalid},
+		{"{none: {not: c}}", checker.Valid},
+		{"{none: {exists: false}}", checker.Valid},
+		{"{list: {exists: false}}", checker.Invalid},
+		{"{list: {exists: true}}", checker.Valid},
+		{"{conditions.Ready: 'True'}", checker.Valid},
+		{"{conditions.Ready: {not: 'True'}}", checker.Invalid},
+		{"{conditions.Gone: {exists: true}}", checker.Invalid},
+		{"{dotted.key: d}", checker.Valid},
+	}
+	end := ended(1)
+	end.Seq = 2
+	for _, test := range tests {
+		t.Run(test.values, func(t *testing.T) {
+			symptom := parse(t, "statement: s\nsequence: [{match: {source: api, code: 409, detail: "+test.values+"}}]")
+			if got := checker.Find([]history.Record{record, end}, symptom); got.Result != test.want {
+				t.Errorf("got %v, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func FuzzSymptom(f *testing.F) {
+	for _, seed := range []string{secondClaim, neverReady, burst} {
+		f.Add([]byte(seed))
+	}
+	records := story(api(20, "create", "nodeclaims", "claim-2", nil), ended(30))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var symptom checker.Symptom
+		if strict.Unmarshal(text, &symptom) != nil || symptom.Check() != nil {
+			return
+		}
+		found := checker.Find(records, symptom)
+		if found.Result == checker.Valid && found.Reason != "" || found.Result != checker.Valid && found.Reason == "" {
+			t.Errorf("result and reason disagree: %+v", found)
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package checker
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Values says which values of a field match. In YAML one of
+//
+//	create                 this value
+//	[patch, update]        any of these
+//	{not: create}          none of these; a missing field matches
+//	{contains: "a:NoExecute"}   a list with one of these, or a text with it inside
+//	{lacks: "a:NoExecute"}      a list or text that is there and has none of these
+//	{exists: true}         any value at all; false: no value
+//
+// "$claim" stands for what an earlier element captured as claim. Numbers and
+// booleans are compared by their text.
+type Values struct {
+	op     string // "" for is, or one of valueOps
+	values []string
+}
+
+var valueOps = []string{"not", "contains", "lacks", "exists"}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *Values) UnmarshalJSON(text []byte) error {
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return v.setValues(text)
+	}
+	var ops map[string]json.RawMessage
+	if err := json.Unmarshal(text, &ops); err != nil {
+		return err
+	}
+	if len(ops) != 1 {
+		return fmt.Errorf("%s: want one of %s", text, strings.Join(valueOps, ", "))
+	}
+	for op, operand := range ops {
+		if !slices.Contains(valueOps, op) {
+			return fmt.Errorf("unknown comparison %q (allowed: a value, a list of values, %s)", op, strings.Join(valueOps, ", "))
+		}
+		v.op = op
+		if err := v.setValues(operand); err != nil {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+		if op == "exists" && !slices.Equal(v.values, []string{"true"}) && !slices.Equal(v.values, []string{"false"}) {
+			return fmt.Errorf("exists: want true or false, not %s", operand)
+		}
+	}
+	return nil
+}
+
+func (v *Values) setValues(text []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return err
+	}
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	v.values = nil
+	for _, item := range list {
+		text, ok := scalar(item)
+		if !ok || text == "" {
+			return fmt.Errorf("%v is no value to compare with: want text, a number, true or false", item)
+		}
+		v.values = append(v.values, text)
+	}
+	if len(v.values) == 0 {
+		return errors.New("the list of values is empty")
+	}
+	return nil
+}
+
+// given tells whether the field is compared at all.
+func (v *Values) given() bool { return v != nil && len(v.values) > 0 }
+
+// match compares a field's value; nil means that the field is not there.
+func (v *Values) match(actual any, captured map[string]string) bool {
+	if !v.given() {
+		return true
+	}
+	if v.op == "exists" {
+		return (actual != nil) == (v.values[0] == "true")
+	}
+	if actual == nil {
+		return v.op == "not"
+	}
+	wanted := func(test func(string) bool) bool {
+		return slices.ContainsFunc(v.values, func(value string) bool {
+			if name, ok := strings.CutPrefix(value, "$"); ok {
+				value = captured[name]
+			}
+			return test(value)
+		})
+	}
+	switch v.op {
+	case "contains":
+		return wanted(func(value string) bool { return holds(actual, value) })
+	case "lacks":
+		return !wanted(func(value string) bool { return holds(actual, value) })
+	}
+	text, ok := scalar(actual)
+	is := ok && wanted(func(value string) bool { return text == value })
+	return is == (v.op == "")
+}
+
+// captures lists the names of the captures that the values refer to.
+func (v *Values) captures() []string {
+	if v == nil {
+		return nil
+	}
+	var names []string
+	for _, value := range v.values {
+		if name, ok := strings.CutPrefix(value, "$"); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// holds tells whether a list has the value, or a text has it inside.
+func holds(actual any, value string) bool {
+	list, ok := actual.([]any)
+	if !ok {
+		text, ok := scalar(actual)
+		return ok && strings.Contains(text, value)
+	}
+	return slices.ContainsFunc(list, func(item any) bool {
+		text, ok := scalar(item)
+		return ok && text == value
+	})
+}
+
+// scalar is the text of a JSON text, number or boolean.
+func scalar(value any) (text string, ok bool) {
+	switch value := value.(type) {
+	case string:
+		return value, true
+	case json.Number:
+		return value.String(), true
+	case float64:
+		return strconv.FormatFloat(value, 'f', -1, 64), true
+	case bool:
+		return strconv.FormatBool(value), true
+	}
+	return "", false
+}
