@@ -5,13 +5,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"text/tabwriter"
 
-	"github.com/cucumber/godog"
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/replay"
 	"nodestorm/harness/target"
 	"nodestorm/scenarios"
 )
@@ -32,9 +31,6 @@ func catalogue() (*scenarios.Catalogue, fs.FS, error) {
 	}
 	return c, features, nil
 }
-
-// tagsPattern is godog's tag expression: "@a && ~@b", "@a,@b" for either.
-var tagsPattern = regexp.MustCompile(`^~?@[\w.-]+(,~?@[\w.-]+)*( && ~?@[\w.-]+(,~?@[\w.-]+)*)*$`)
 
 // choose returns the records named by ids and those with the tags, or all.
 func choose(c *scenarios.Catalogue, features fs.FS, ids []string, tags string, all bool) ([]scenarios.Record, error) {
@@ -57,26 +53,11 @@ func choose(c *scenarios.Catalogue, features fs.FS, ids []string, tags string, a
 	if tags == "" {
 		return chosen, nil
 	}
-	if !tagsPattern.MatchString(tags) {
-		return nil, usage(fmt.Errorf(`--tags %q: want tags such as "@issue-7515", "@karpenter && ~@issue-7515", or "@a,@b" for either`, tags))
-	}
-	found, err := godog.TestSuite{Options: &godog.Options{FS: features, Paths: []string{"."}, Tags: tags}}.RetrieveFeatures()
+	tagged, err := replay.Tagged(c, features, tags)
 	if err != nil {
-		return nil, usage(fmt.Errorf("reading the features: %w", err))
+		return nil, usage(err)
 	}
-	for _, f := range found {
-		for _, pickle := range f.Pickles {
-			for _, tag := range pickle.Tags {
-				if r, err := c.Lookup(strings.TrimPrefix(tag.Name, "@")); err == nil {
-					chosen = append(chosen, r)
-				}
-			}
-		}
-	}
-	if len(chosen) == 0 {
-		return nil, usage(fmt.Errorf("--tags %q: no scenario has these tags", tags))
-	}
-	return chosen, nil
+	return append(chosen, tagged...), nil
 }
 
 func (e *env) list() *cobra.Command {

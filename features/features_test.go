@@ -1,0 +1,126 @@
+// Package features runs the features with godog, each scenario on every target
+// that the catalogue expects something of:
+//
+//	go test ./features/... -godog.tags='@issue-7515' -v
+//
+// A scenario passes when its verdict is the expected one: on an affected release
+// that is "reproduced". What cannot be run is skipped by name, with the reason.
+package features
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nodestorm/harness/replay"
+	"nodestorm/harness/target"
+	"nodestorm/harness/verdict"
+	"nodestorm/scenarios"
+	"nodestorm/sim/clock"
+)
+
+var (
+	tags  = flag.String("godog.tags", "", "godog tag expression that chooses scenarios, for example @issue-7515")
+	out   = flag.String("nodestorm.out", "", "folder for the runs; empty: a temporary one")
+	seed  = flag.Uint64("nodestorm.seed", 1, "what all randomness of the simulated nodes derives from")
+	speed clock.Mode
+)
+
+func TestMain(m *testing.M) {
+	flag.Var(&speed, "nodestorm.clock", "auto, real, or a factor such as 60x")
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+// The catalogue and the features name each other.
+func TestCatalogueAgreesWithFeatures(t *testing.T) {
+	if err := load(t).CheckFeatures(os.DirFS(".")); err != nil {
+		t.Error(err)
+	}
+}
+
+func load(t *testing.T) *scenarios.Catalogue {
+	t.Helper()
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return catalogue
+}
+
+func TestFeatures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("replays need the control plane and the targets of the catalogue; run without -short")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	store, err := target.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubernetes, err := store.Get(target.Kubernetes)
+	if err != nil {
+		t.Skipf("no control plane: %v", err)
+	}
+	runs := *out
+	if runs == "" {
+		runs = t.TempDir()
+	}
+	for _, record := range chosen(t, load(t), os.DirFS(".")) {
+		for _, of := range record.Targets {
+			t.Run(record.ID+"/"+of.Name, func(t *testing.T) {
+				ref, err := target.ParseRef(of.Name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				build, err := store.Get(ref)
+				if err != nil {
+					t.Skip(err)
+				}
+				result, err := replay.Run(ctx, replay.Request{
+					Record: record, Target: build, Kubernetes: kubernetes, ControlPlane: os.Getenv("KUBEBUILDER_ASSETS"),
+					Features: os.DirFS("."), Clock: speed, Seed: *seed, Out: runs,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Logf("%s (%s), %s virtual at %.0fx, lag %s", result.Verdict, result.Reason, result.Clock.Virtual, result.Clock.Mean, result.Clock.Lag)
+				if got := verdict.Compare(of.Expected, result.Verdict); got != verdict.AsExpected {
+					t.Errorf("%s: want %s, got %s: %s\n%s", got, of.Expected, result.Verdict, result.Reason, logTails(result.Dir))
+				}
+			})
+		}
+	}
+}
+
+// chosen are the records of the scenarios with the tags.
+func chosen(t *testing.T, catalogue *scenarios.Catalogue, features fs.FS) []scenarios.Record {
+	t.Helper()
+	if *tags == "" {
+		return catalogue.Records()
+	}
+	records, err := replay.Tagged(catalogue, features, *tags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
+// logTails is the end of every log of a run that went wrong: its folder may be
+// gone by the time somebody looks.
+func logTails(dir string) string {
+	var text strings.Builder
+	logs, _ := filepath.Glob(filepath.Join(dir, "logs", "*.log"))
+	for _, path := range logs {
+		b, _ := os.ReadFile(path)
+		fmt.Fprintf(&text, "--- %s\n%s\n", filepath.Base(path), b[max(0, len(b)-1500):])
+	}
+	return text.String()
+}
