@@ -1,7 +1,7 @@
 # nodestorm. `make help` lists what can be made.
 
 GO      ?= go
-LINT    := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
+LINT    := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 BIN     := bin/nodestorm
 MODULES := . sim/kubernetes
 OUT     ?= reports/out

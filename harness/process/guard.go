@@ -22,12 +22,14 @@ type Guard struct {
 }
 
 // The shell ignores what a terminal sends to the whole foreground. "kept" is
-// what an owner says that cleans up by itself.
+// what an owner says that cleans up by itself. Once pids/ has another name, a
+// program that was just starting cannot leave its ID there, and so must end.
 const guardScript = `
 trap '' INT TERM HUP QUIT
 read -r word && [ "$word" = kept ] && exit 0
-for f in "$1"/pids/*; do
-	read -r pid < "$f" || continue
+mv -- "$1/pids" "$1/ending"
+for f in "$1"/ending/*; do
+	read -r pid < "$f" || { sleep 0.1; read -r pid < "$f"; } || continue
 	kill -KILL -- "-$pid" 2>/dev/null || kill -KILL "$pid" 2>/dev/null
 done
 n=0
@@ -57,7 +59,7 @@ func NewGuard(dir string) (*Guard, error) {
 }
 
 // PIDFile is where a program named name that we do not start ourselves writes
-// its process ID.
+// its process ID before anything else; it must end if it can't.
 func (g *Guard) PIDFile(name string) string { return filepath.Join(g.dir, "pids", name) }
 
 // Watch makes the guard end p if we can't.

@@ -127,7 +127,7 @@ func (p *Process) awaitReady(ctx context.Context) error {
 			tick.Stop()
 			killed := p.Kill()
 			if errors.Is(ctx.Err(), context.Canceled) {
-				return fmt.Errorf("starting %s: %w", p.spec.Name, errors.Join(context.Canceled, killed))
+				return fmt.Errorf("starting %s: %w", p.spec.Name, errors.Join(context.Cause(ctx), killed))
 			}
 			return &NotReadyError{Name: p.spec.Name, After: within, Last: last, Tail: Tail(p.spec.Log), Log: p.spec.Log, Killed: killed}
 		case <-tick.C:

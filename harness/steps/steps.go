@@ -32,8 +32,9 @@ type Rig struct {
 	Started func(*world.World)
 	// Step is told each step as it begins.
 	Step func(text string)
-	// Failed is told why there is no world, and so no history of the step.
-	Failed func(step string, err error)
+	// Failed is told what went wrong outside the history: why there is no world,
+	// or what could not be ended or written with it.
+	Failed func(what string, err error)
 	// Ended is called when the scenario is over and before its world stops, with
 	// what the target was started with.
 	Ended func(settings []string)
@@ -53,7 +54,9 @@ type scenario struct {
 // Initialize registers the steps for the one scenario that the rig is for.
 func (r Rig) Initialize(sc *godog.ScenarioContext) {
 	s := &scenario{rig: r}
+	ended := false // godog goes on, and skips what is left
 	sc.After(func(ctx context.Context, _ *godog.Scenario, _ error) (context.Context, error) {
+		ended = true
 		if s.world == nil {
 			return ctx, nil
 		}
@@ -62,9 +65,16 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) {
 			settings = s.karpenter.Settings()
 		}
 		r.Ended(settings)
-		return ctx, s.world.Stop()
+		err := s.world.Stop()
+		if err != nil {
+			r.Failed("ending the world", err)
+		}
+		return ctx, err
 	})
 	sc.StepContext().Before(func(ctx context.Context, step *godog.Step) (context.Context, error) {
+		if ended {
+			return ctx, nil
+		}
 		r.Step(step.Text)
 		if s.world != nil && step.Type == messages.PickleStepType_ACTION && s.asked == 0 {
 			s.asked = s.seq()
@@ -72,30 +82,16 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) {
 		return ctx, nil
 	})
 	sc.StepContext().After(func(ctx context.Context, step *godog.Step, status godog.StepResultStatus, err error) (context.Context, error) {
-		s.record(step, status, err)
+		if !ended {
+			s.record(ctx, step, status, err)
+		}
 		return ctx, nil
 	})
-
-	sc.Given(`^a cluster$`, s.cluster)
-	sc.Given(`^a cluster whose API server adds no default tolerations$`, s.clusterWithoutDefaultTolerations)
-	sc.Given(`^a Ready node "([^"]*)" for system pods only$`, s.systemNode)
-	sc.Given(`^machines that register (\S+) after their launch and are Ready (\S+) later$`, s.machines)
-	sc.Given(`^a node agent "([^"]*)" that taints its Node with "([^"]*)" from (\S+) to (\S+) after registration$`, s.agent)
-	sc.Given(`^Karpenter with a NodePool "([^"]*)"$`, s.karpenterWithPool)
-	sc.Given(`^Karpenter with a NodePool "([^"]*)" that declares the startup taint "([^"]*)"$`, s.karpenterWithStartupTaint)
-	sc.Given(`^a pod "([^"]*)" that requests (\S+) CPU is Running$`, s.runningPod)
-	sc.Given(`^its machine is initialized and (\S+) have passed since its launch$`, s.machineInitialized)
-
-	sc.When(`^a pod "([^"]*)" that requests (\S+) CPU is created$`, s.createPod)
-	sc.When(`^a pod "([^"]*)" that requests (\S+) CPU is created once the Node is tainted "([^"]*)"$`, s.createPodOnceTainted)
-	sc.When(`^the kubelet of its Node restarts, is down for (\S+), and reports Ready (\S+) later$`, s.restartKubelet)
-
-	sc.Then(`^no more than (\d+) NodeClaims? (?:is|are) created within (\S+)$`, s.noMoreNodeClaims)
-	sc.Then(`^the pod "([^"]*)" is Running within (\S+)$`, s.podRunning)
+	s.register(sc)
 }
 
 // record puts a step's outcome into the history: a stored run is judged by it.
-func (s *scenario) record(step *godog.Step, status godog.StepResultStatus, err error) {
+func (s *scenario) record(ctx context.Context, step *godog.Step, status godog.StepResultStatus, err error) {
 	if s.world == nil {
 		if err != nil {
 			s.rig.Failed(step.Text, err)
@@ -105,6 +101,9 @@ func (s *scenario) record(step *godog.Step, status godog.StepResultStatus, err e
 	outcome := verdict.Step{Kind: verdict.Kind(step.Type), Text: step.Text, Status: status.String()}
 	if err != nil {
 		outcome.Error = err.Error()
+	}
+	if ctx.Err() != nil {
+		outcome.Status = "interrupted" // it shows nothing, whatever it says
 	}
 	s.world.History().Record(verdict.StepEvent(outcome))
 }

@@ -19,8 +19,8 @@ import (
 
 // etcd of one member waits for up to one election timeout before it serves: half
 // a second in place of one. Data goes with the world, so nothing is synced.
-func etcd(log io.Writer) *envtest.Etcd {
-	e := &envtest.Etcd{Out: log, Err: log}
+func etcd(path, data string, log io.Writer) *envtest.Etcd {
+	e := &envtest.Etcd{Path: path, DataDir: data, Out: log, Err: log, StartTimeout: controlPlaneStart, StopTimeout: controlPlaneStop}
 	e.Configure().
 		Set("unsafe-no-fsync", "true").
 		Set("heartbeat-interval", "100").
@@ -30,7 +30,7 @@ func etcd(log io.Writer) *envtest.Etcd {
 
 // startControllers starts what envtest does not, both at once.
 func (w *World) startControllers(ctx context.Context) error {
-	certs := w.env.ControlPlane.APIServer.CertDir
+	certs := w.plane.APIServer.CertDir
 	errs := make(chan error, 2)
 	for name, flags := range map[string][]string{
 		"kube-controller-manager": {
@@ -55,6 +55,9 @@ func (w *World) startController(ctx context.Context, name string, flags []string
 	if err != nil {
 		return err
 	}
+	if w.cfg.ClientQPS > 0 {
+		flags = append(flags, fmt.Sprintf("--kube-api-qps=%d", w.cfg.ClientQPS), fmt.Sprintf("--kube-api-burst=%d", w.cfg.ClientQPS))
+	}
 	_, err = w.StartComponent(ctx, process.Spec{
 		Name: name,
 		Path: filepath.Join(w.cfg.Kubernetes, name),
@@ -66,7 +69,8 @@ func (w *World) startController(ctx context.Context, name string, flags []string
 			"--bind-address=127.0.0.1",
 			"--secure-port="+strconv.Itoa(port),
 			"--cert-dir="+filepath.Join(w.tmp, name),
-			"--leader-elect=false", // there is only one
+			"--authentication-skip-lookup", // nobody but us asks them
+			"--leader-elect=false",         // there is only one
 			"--profiling=false",
 		),
 		Ready: HTTPReady(fmt.Sprintf("https://127.0.0.1:%d/healthz", port)),

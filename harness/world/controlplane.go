@@ -11,6 +11,9 @@ import (
 	"syscall"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -18,7 +21,10 @@ import (
 	"nodestorm/sim/history/audit"
 )
 
-const controlPlaneStart = time.Minute
+const (
+	controlPlaneStart = time.Minute
+	controlPlaneStop  = 10 * time.Second
+)
 
 // startControlPlane lets envtest start etcd and kube-apiserver. It gives
 // neither an environment nor a death signal to its children: scripts in their
@@ -30,7 +36,7 @@ func (w *World) startControlPlane(ctx context.Context) error {
 		return err
 	}
 	for _, name := range []string{"etcd", "kube-apiserver"} {
-		script := fmt.Sprintf("#!/bin/sh\necho $$ > %s\n%s %s exec %s \"$@\"\n",
+		script := fmt.Sprintf("#!/bin/sh\necho $$ > %s || exit\n%s %s exec %s \"$@\"\n",
 			quote(w.guard.PIDFile(name)), fewerCollections, quoteEnv(w.driver.Env()), quote(filepath.Join(w.cfg.controlDir(), name)))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
 			return err
@@ -40,14 +46,16 @@ func (w *World) startControlPlane(ctx context.Context) error {
 	if err := os.WriteFile(policy, audit.Policy(), 0o600); err != nil {
 		return err
 	}
-	existing := false
-	w.env = &envtest.Environment{
-		BinaryAssetsDirectory:    bin,
-		UseExistingCluster:       &existing,
-		ControlPlaneStartTimeout: controlPlaneStart,
-		ControlPlaneStopTimeout:  10 * time.Second,
+	certs, data := filepath.Join(w.tmp, "kube-apiserver"), filepath.Join(w.tmp, "etcd")
+	if err := errors.Join(os.Mkdir(certs, 0o700), os.Mkdir(data, 0o700)); err != nil {
+		return err
 	}
-	server := w.env.ControlPlane.GetAPIServer()
+	// Everything of envtest's is in the world's folder: what it puts into
+	// temporary folders of its own would stay behind when we are killed.
+	server := &envtest.APIServer{
+		Path: filepath.Join(bin, "kube-apiserver"), CertDir: certs,
+		StartTimeout: controlPlaneStart, StopTimeout: controlPlaneStop,
+	}
 	args := server.Configure().
 		Disable("disable-admission-plugins"). // envtest's default leaves ServiceAccount out
 		Set("audit-policy-file", policy).
@@ -69,23 +77,65 @@ func (w *World) startControlPlane(ctx context.Context) error {
 		return errors.Join(err, log.Close())
 	}
 	w.onStop(func() error { return errors.Join(log.Close(), etcdLog.Close()) })
-	w.env.ControlPlane.Etcd = etcd(etcdLog)
+	w.plane = &envtest.ControlPlane{APIServer: server, Etcd: etcd(filepath.Join(bin, "etcd"), data, etcdLog)}
 
 	started := make(chan error, 1)
-	go func() { _, err := w.env.Start(); started <- err }()
-	select {
-	case err = <-started:
-	case <-ctx.Done():
-		// envtest cannot be interrupted: end what it waits for.
-		w.killControlPlane()
-		<-started
-		err = context.Cause(ctx)
-	}
+	go func() { started <- w.plane.Start() }()
+	err = w.awaitControlPlane(ctx, started)
 	w.onStop(w.stopControlPlane)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if err != nil {
-		return fmt.Errorf("%w; the last lines of %s:\n%s", err, w.log("kube-apiserver"), process.Tail(w.log("kube-apiserver")))
+		part := "kube-apiserver"
+		if _, came := w.pid(part); !came {
+			part = "etcd"
+		}
+		return fmt.Errorf("%w; its last lines, of %s:\n%s", err, w.log(part), process.Tail(w.log(part)))
 	}
 	w.background.Go(w.watchControlPlane)
+	admin, err := w.plane.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, nil)
+	if err != nil {
+		return fmt.Errorf("making user %q: %w", "admin", err)
+	}
+	w.admin = admin.Config()
+	w.admin.QPS = -1 // no limit
+	return w.awaitNamespace(ctx, metav1.NamespaceDefault)
+}
+
+// awaitControlPlane waits for envtest, which cannot be interrupted: when ctx
+// ends, it ends what envtest waits for.
+func (w *World) awaitControlPlane(ctx context.Context, started <-chan error) error {
+	select {
+	case err := <-started:
+		return err
+	case <-ctx.Done():
+	}
+	for {
+		w.killControlPlane()
+		select {
+		case err := <-started:
+			return err
+		case <-time.After(20 * time.Millisecond): // it may have been about to start the next one
+		}
+	}
+}
+
+// awaitNamespace waits for a namespace that kube-apiserver makes by itself soon
+// after it is ready.
+func (w *World) awaitNamespace(ctx context.Context, name string) error {
+	client, err := kubernetes.NewForConfig(w.admin)
+	if err != nil {
+		return err
+	}
+	var last error
+	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, controlPlaneStart, true, func(ctx context.Context) (bool, error) {
+		_, last = client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for namespace %q (%v): %w", name, last, err)
+	}
 	return nil
 }
 
@@ -122,7 +172,10 @@ func (w *World) killControlPlane() {
 // its data goes with the world. envtest then only tidies up.
 func (w *World) stopControlPlane() error {
 	w.killControlPlane()
-	err := w.env.Stop()
+	err := w.plane.Stop()
+	if errors.Is(err, os.ErrProcessDone) {
+		err = nil // it was gone before envtest looked
+	}
 	for _, name := range controlPlaneParts {
 		w.guard.Forget(name)
 	}
@@ -141,6 +194,7 @@ func (w *World) watchControlPlane() {
 		}
 		for _, name := range controlPlaneParts {
 			if pid, ok := w.pid(name); ok && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+				w.guard.Forget(name) // the ID may become somebody else's
 				w.died(name, &process.ExitError{Name: name, Status: "found dead", Tail: process.Tail(w.log(name)), Log: w.log(name)})
 				return
 			}
@@ -151,7 +205,7 @@ func (w *World) watchControlPlane() {
 // User makes an identity of the cluster with a client certificate of the
 // world's CA.
 func (w *World) User(name string, groups ...string) (*rest.Config, error) {
-	user, err := w.env.AddUser(envtest.User{Name: name, Groups: groups}, nil)
+	user, err := w.plane.AddUser(envtest.User{Name: name, Groups: groups}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("making user %q: %w", name, err)
 	}
@@ -161,7 +215,7 @@ func (w *World) User(name string, groups ...string) (*rest.Config, error) {
 // Kubeconfig writes a kubeconfig file for a new identity, readable by us only,
 // and returns its path, which ends with the world.
 func (w *World) Kubeconfig(name string, groups ...string) (string, error) {
-	user, err := w.env.AddUser(envtest.User{Name: name, Groups: groups}, nil)
+	user, err := w.plane.AddUser(envtest.User{Name: name, Groups: groups}, nil)
 	if err != nil {
 		return "", fmt.Errorf("making user %q: %w", name, err)
 	}

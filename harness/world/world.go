@@ -19,9 +19,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"nodestorm/harness/process"
 	"nodestorm/harness/verdict"
@@ -51,6 +53,10 @@ type Config struct {
 	// APIServer are flags for kube-apiserver, without dashes:
 	// {"disable-admission-plugins": {"DefaultTolerationSeconds"}}.
 	APIServer map[string][]string
+	// ClientQPS is how many calls a second kube-controller-manager and
+	// kube-scheduler allow themselves. Zero keeps the release's defaults, 20 and
+	// 50: ten thousand pods then take eight minutes.
+	ClientQPS int
 	// Nodes configures the simulated nodes; the world fills in its clients,
 	// clock, history and seed.
 	Nodes node.Config
@@ -66,7 +72,8 @@ type World struct {
 	fail    context.CancelCauseFunc
 	driver  *clock.Driver
 	guard   *process.Guard
-	env     *envtest.Environment
+	plane   *envtest.ControlPlane
+	admin   *rest.Config
 	history *history.Log
 	fleet   *node.Fleet
 	client  kubernetes.Interface
@@ -88,6 +95,7 @@ func Start(ctx context.Context, cfg Config) (_ *World, err error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
+	ctrllog.SetLogger(logr.Discard()) // controller-runtime's; it complains if it has none
 	w := &World{cfg: cfg, components: map[string]*process.Process{}}
 	w.ctx, w.fail = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
@@ -95,6 +103,9 @@ func Start(ctx context.Context, cfg Config) (_ *World, err error) {
 			err = errors.Join(err, w.Stop())
 		}
 	}()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })() // a part that dies ends the wait for the others
 	for _, part := range []struct {
 		what  string
 		start func(context.Context) error
@@ -120,14 +131,14 @@ func (c Config) check() error {
 	if c.Clock.Virtual() && c.ControlPlane != "" {
 		return fmt.Errorf("the control plane in %s is not built with the clock: it needs --clock real", c.ControlPlane)
 	}
-	for dir, names := range map[string][]string{
-		c.Kubernetes:   {"kube-controller-manager", "kube-scheduler"},
-		c.controlDir(): {"etcd", "kube-apiserver"},
+	for _, path := range []string{
+		filepath.Join(c.controlDir(), "etcd"),
+		filepath.Join(c.controlDir(), "kube-apiserver"),
+		filepath.Join(c.Kubernetes, "kube-controller-manager"),
+		filepath.Join(c.Kubernetes, "kube-scheduler"),
 	} {
-		for _, name := range names {
-			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-				return fmt.Errorf("no %s for the world; nodestorm doctor tells what to do: %w", name, err)
-			}
+		if _, err := os.Stat(path); err != nil {
+			return fmt.Errorf("no %s for the world; nodestorm doctor tells what to do: %w", filepath.Base(path), err)
 		}
 	}
 	return nil
@@ -209,7 +220,11 @@ func (w *World) startFleet(ctx context.Context) (err error) {
 	if cfg.Client, err = kubernetes.NewForConfig(rc); err != nil {
 		return err
 	}
-	w.client = cfg.Client
+	admin := w.Admin()
+	admin.UserAgent = "nodestorm"
+	if w.client, err = kubernetes.NewForConfig(admin); err != nil {
+		return err
+	}
 	cfg.Clock, cfg.History, cfg.Seed = w.Clock(), w.history, w.cfg.Seed
 	if w.fleet, err = node.New(cfg); err != nil {
 		return err
@@ -253,7 +268,7 @@ func (w *World) Fleet() *node.Fleet { return w.fleet }
 func (w *World) Client() kubernetes.Interface { return w.client }
 
 // Admin is the configuration of a client with all rights.
-func (w *World) Admin() *rest.Config { return rest.CopyConfig(w.env.Config) }
+func (w *World) Admin() *rest.Config { return rest.CopyConfig(w.admin) }
 
 // Done is closed when a part of the world died by itself; Err says which.
 func (w *World) Done() <-chan struct{} { return w.ctx.Done() }

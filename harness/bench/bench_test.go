@@ -1,0 +1,179 @@
+// Package bench measures what BENCHMARKS.md says:
+//
+//	make bench
+//
+// It asserts nothing: machines are shared and noisy.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"nodestorm/harness/target"
+	"nodestorm/harness/world"
+	"nodestorm/sim/clock"
+	"nodestorm/sim/node"
+)
+
+// start starts a world and reports how long that took.
+func start(b *testing.B, cfg world.Config) *world.World {
+	b.Helper()
+	store, err := target.Open("")
+	if err != nil {
+		b.Fatal(err)
+	}
+	kubernetes, err := store.Get(target.Kubernetes)
+	if err != nil {
+		b.Skip(err)
+	}
+	cfg.Out, cfg.Kubernetes, cfg.Seed = b.TempDir(), kubernetes.Bin(), 1
+	w, err := world.Start(context.Background(), cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := w.Stop(); err != nil {
+			b.Error(err)
+		}
+	})
+	return w
+}
+
+// pass waits for d of virtual time.
+func pass(b *testing.B, w *world.World, d time.Duration) {
+	b.Helper()
+	select {
+	case <-w.Clock().After(d):
+	case <-w.Done():
+		b.Fatal(w.Err())
+	}
+}
+
+// until waits, in real time, for n nodes or pods.
+func until(b *testing.B, w *world.World, n int, what string, count func() int) {
+	b.Helper()
+	deadline := time.After(10 * time.Minute)
+	for tick := time.NewTicker(50 * time.Millisecond); ; <-tick.C {
+		have := count()
+		if have >= n {
+			return
+		}
+		select {
+		case <-w.Done():
+			b.Fatal(w.Err())
+		case <-deadline:
+			b.Fatalf("%d of %d %s after 10 minutes", have, n, what)
+		default:
+		}
+	}
+}
+
+func total(usage map[string]world.Usage) (cpu time.Duration, rss int64) {
+	for _, u := range usage {
+		cpu += u.CPU
+		rss += u.RSS
+	}
+	return cpu, rss
+}
+
+// BenchmarkWorldReady is from nothing to etcd, kube-apiserver,
+// kube-controller-manager, kube-scheduler and an empty fleet, all ready.
+func BenchmarkWorldReady(b *testing.B) {
+	for b.Loop() {
+		w := start(b, world.Config{})
+		b.StopTimer()
+		_ = w.Stop()
+		b.StartTimer()
+	}
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s-ready/op")
+}
+
+// BenchmarkQuiet lets time pass in a world with three nodes.
+func BenchmarkQuiet(b *testing.B) {
+	for _, span := range []time.Duration{15 * time.Minute, time.Hour} {
+		b.Run(span.String(), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				w := start(b, world.Config{})
+				for n := range 3 {
+					if err := w.Fleet().Boot(node.Spec{Name: fmt.Sprintf("node-%d", n), Profile: node.DefaultProfile()}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				pass(b, w, 2*time.Minute)
+				w.Driver().Restart()
+				before, _ := total(w.Usage())
+				b.StartTimer()
+				pass(b, w, span)
+				b.StopTimer()
+				f := w.Driver().Figures()
+				after, _ := total(w.Usage())
+				b.ReportMetric(f.Wall.Seconds(), "s-wall")
+				b.ReportMetric(f.Mean, "x-mean")
+				b.ReportMetric(float64(f.Lag.P50)/1e6, "ms-lag-p50")
+				b.ReportMetric(float64(f.Lag.P99)/1e6, "ms-lag-p99")
+				b.ReportMetric((after-before).Seconds()/f.Virtual.Minutes(), "cpu-s/virtual-min")
+				_ = w.Stop()
+				b.StartTimer()
+			}
+		})
+	}
+}
+
+// BenchmarkScale boots 1,000 nodes at 1x and then 10,000 pods of a Deployment on
+// them. The controllers' client limits are raised: see world.Config.ClientQPS.
+func BenchmarkScale(b *testing.B) {
+	const nodes, pods = 1000, 10000
+	for b.Loop() {
+		w := start(b, world.Config{Clock: clock.Real, ClientQPS: 1000})
+		ctx := context.Background()
+		_, rss := total(w.Usage())
+		began := time.Now()
+		for n := range nodes {
+			if err := w.Fleet().Boot(node.Spec{Name: fmt.Sprintf("node-%d", n), Profile: node.Profile{PodStartDelay: time.Second}}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		until(b, w, nodes, "nodes Ready", func() int { return w.Fleet().Stats().Ready })
+		b.ReportMetric(time.Since(began).Seconds(), "s-nodes-ready")
+		_, after := total(w.Usage())
+		b.ReportMetric(float64(after-rss)/(1<<20), "MiB-1000-nodes")
+
+		began = time.Now()
+		replicas := int32(pods)
+		labels := map[string]string{"app": "bench"}
+		if _, err := w.Client().AppsV1().Deployments("default").Create(ctx, &appsv1.Deployment{
+			ObjectMeta: metav1.ObjectMeta{Name: "bench"},
+			Spec: appsv1.DeploymentSpec{
+				Replicas: &replicas,
+				Selector: &metav1.LabelSelector{MatchLabels: labels},
+				Template: corev1.PodTemplateSpec{
+					ObjectMeta: metav1.ObjectMeta{Labels: labels},
+					Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "registry.example/main", Resources: corev1.ResourceRequirements{
+						Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")},
+					}}}},
+				},
+			},
+		}, metav1.CreateOptions{}); err != nil {
+			b.Fatal(err)
+		}
+		until(b, w, pods, "pods Running", func() int { return w.Fleet().Stats().Running })
+		b.ReportMetric(time.Since(began).Seconds(), "s-pods-running")
+		spent, _ := total(w.Usage())
+		b.ReportMetric(spent.Seconds(), "cpu-s")
+
+		before, at := spent, w.Clock().Now()
+		pass(b, w, time.Minute)
+		spent, rss = total(w.Usage())
+		b.ReportMetric((spent-before).Seconds()/w.Clock().Since(at).Minutes(), "steady-cpu-s/min")
+		b.ReportMetric(float64(rss)/(1<<20), "MiB-total")
+		_ = w.Stop()
+	}
+}

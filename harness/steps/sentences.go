@@ -1,0 +1,85 @@
+package steps
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/cucumber/messages/go/v21"
+)
+
+// What the sentences' arguments look like. A malformed one makes its step match
+// nothing, and that is found before anything starts.
+const (
+	name   = `"([^"]+)"`
+	span   = `((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)` // 30s, 2m30s
+	number = `(\d+)`
+	cpus   = `(\d+m|\d+(?:\.\d+)?) CPU` // 500m CPU, 1 CPU
+	taint  = `"([^":=]+(?:=[^":]*)?:(?:NoSchedule|PreferNoSchedule|NoExecute))"`
+)
+
+// sentences is what the steps are registered with: godog, or a list of patterns.
+type sentences interface {
+	Given(pattern, do any)
+	When(pattern, do any)
+	Then(pattern, do any)
+}
+
+func (s *scenario) register(on sentences) {
+	on.Given(`^a cluster$`, s.cluster)
+	on.Given(`^a cluster whose API server adds no default tolerations$`, s.clusterWithoutDefaultTolerations)
+	on.Given(`^a Ready node `+name+` for system pods only$`, s.systemNode)
+	on.Given(`^machines that register `+span+` after their launch and are Ready `+span+` later$`, s.machines)
+	on.Given(`^a node agent `+name+` that taints its Node with `+taint+` from `+span+` to `+span+` after registration$`, s.agent)
+	on.Given(`^Karpenter with a NodePool `+name+`$`, s.karpenterWithPool)
+	on.Given(`^Karpenter with a NodePool `+name+` that declares the startup taint `+taint+`$`, s.karpenterWithStartupTaint)
+	on.Given(`^a pod `+name+` that requests `+cpus+` is Running$`, s.runningPod)
+	on.Given(`^its machine is initialized and `+span+` have passed since its launch$`, s.machineInitialized)
+
+	on.When(`^a pod `+name+` that requests `+cpus+` is created$`, s.createPod)
+	on.When(`^a pod `+name+` that requests `+cpus+` is created once the Node is tainted `+taint+`$`, s.createPodOnceTainted)
+	on.When(`^the kubelet of its Node restarts, is down for `+span+`, and reports Ready `+span+` later$`, s.restartKubelet)
+
+	on.Then(`^no more than `+number+` NodeClaims? (?:is|are) created within `+span+`$`, s.noMoreNodeClaims)
+	on.Then(`^the pod `+name+` is Running within `+span+`$`, s.podRunning)
+}
+
+// patterns are the sentences by the role of their steps.
+type patterns map[messages.PickleStepType][]*regexp.Regexp
+
+func (p patterns) add(role messages.PickleStepType, pattern any) {
+	p[role] = append(p[role], regexp.MustCompile(pattern.(string)))
+}
+
+func (p patterns) Given(pattern, _ any) { p.add(messages.PickleStepType_CONTEXT, pattern) }
+func (p patterns) When(pattern, _ any)  { p.add(messages.PickleStepType_ACTION, pattern) }
+func (p patterns) Then(pattern, _ any)  { p.add(messages.PickleStepType_OUTCOME, pattern) }
+
+var keywords = map[messages.PickleStepType]string{
+	messages.PickleStepType_CONTEXT: "Given", messages.PickleStepType_ACTION: "When", messages.PickleStepType_OUTCOME: "Then",
+}
+
+// Check finds a step that no sentence matches, or a scenario without a cluster,
+// before anything starts.
+func Check(steps []*messages.PickleStep) error {
+	known := patterns{}
+	(&scenario{}).register(known)
+	for i, step := range steps {
+		matches := 0
+		for _, pattern := range known[step.Type] {
+			if pattern.MatchString(step.Text) {
+				matches++
+			}
+		}
+		switch {
+		case matches == 0:
+			return fmt.Errorf("its step %q matches nothing; what does is in harness/steps/sentences.go", keywords[step.Type]+" "+step.Text)
+		case matches > 1:
+			return fmt.Errorf("its step %q matches %d sentences of harness/steps/sentences.go, want one", keywords[step.Type]+" "+step.Text, matches)
+		case i == 0 && !begins.MatchString(step.Text):
+			return fmt.Errorf("it begins with %q, and must with a cluster, as in \"Given a cluster\"", step.Text)
+		}
+	}
+	return nil
+}
+
+var begins = regexp.MustCompile(`^a cluster\b`)

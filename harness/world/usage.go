@@ -1,0 +1,62 @@
+package world
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Usage is what a part of the world has used so far.
+type Usage struct {
+	CPU time.Duration // user and system, real
+	RSS int64         // bytes of memory resident now
+}
+
+// Usage tells what each process of the world has used, and our own process under
+// "nodestorm". Parts that are gone are left out.
+func (w *World) Usage() map[string]Usage {
+	pids := map[string]int{"nodestorm": os.Getpid()}
+	for _, name := range controlPlaneParts {
+		if pid, ok := w.pid(name); ok {
+			pids[name] = pid
+		}
+	}
+	w.mu.Lock()
+	for name, p := range w.components {
+		pids[name] = p.PID()
+	}
+	w.mu.Unlock()
+	usage := map[string]Usage{}
+	for name, pid := range pids {
+		if u, err := usageOf(pid); err == nil {
+			usage[name] = u
+		}
+	}
+	return usage
+}
+
+// usageOf reads /proc/PID/stat; proc(5) numbers its fields from 1.
+func usageOf(pid int) (Usage, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return Usage{}, err
+	}
+	// The second field, the name, is in parentheses and may hold anything.
+	_, rest, _ := strings.Cut(string(b), ") ")
+	fields := strings.Fields(rest)
+	const first = 3 // number of fields[0]
+	number := func(field int) int64 {
+		n, _ := strconv.ParseInt(fields[field-first], 10, 64)
+		return n
+	}
+	if len(fields) < 24-first+1 {
+		return Usage{}, fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields)+first-1)
+	}
+	const tick = time.Second / 100 // USER_HZ, the same on all Linux
+	return Usage{
+		CPU: time.Duration(number(14)+number(15)) * tick,
+		RSS: number(24) * int64(os.Getpagesize()),
+	}, nil
+}

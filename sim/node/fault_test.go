@@ -1,0 +1,264 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+
+	"nodestorm/sim/history"
+)
+
+// readiness is the history of a node's readiness: "+30s" is ready, "-30s" not.
+func (w *world) readiness(node string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []string
+	for _, e := range w.events {
+		sign, found := map[string]string{"ready": "+", "notready": "-"}[e.Verb]
+		if found && e.Object.Name == node {
+			list = append(list, sign+e.At.Sub(w.start).String())
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// TestFaults runs a node that registers at 30 s and is Ready at 40 s, with one fault.
+// With this seed no Lease is due during the restarts.
+func TestFaults(t *testing.T) {
+	const never = -1
+	for _, test := range []struct {
+		fault              Fault
+		effective, cleared time.Duration // never, or an exact offset
+		readiness          string
+		registered         string
+	}{
+		{fault: Fault{Name: "never registers", Effect: NeverRegisters{}},
+			effective: 30 * time.Second, cleared: never, registered: "[]"},
+		{fault: Fault{Name: "registers late", Effect: RegistersLate{By: time.Minute}},
+			effective: 30 * time.Second, cleared: 90 * time.Second, readiness: "+1m40s", registered: "[1m30s]"},
+		{fault: Fault{Name: "not ready for a span", Effect: NotReady{}, At: 60 * time.Second, For: 45 * time.Second},
+			effective: 90 * time.Second, cleared: 135 * time.Second, readiness: "+40s -1m30s +2m15s", registered: "[30s]"},
+		{fault: Fault{Name: "not ready for ever", Effect: NotReady{Cause: NetworkDown}, At: 60 * time.Second},
+			effective: 90 * time.Second, cleared: never, readiness: "+40s -1m30s", registered: "[30s]"},
+		{fault: Fault{Name: "not ready from the start", Effect: NotReady{Cause: NetworkDown}, For: 30 * time.Second},
+			effective: 40 * time.Second, cleared: 60 * time.Second, readiness: "+1m0s", registered: "[30s]"},
+		{fault: Fault{Name: "over before it mattered", Effect: NotReady{Cause: NetworkDown}, For: 5 * time.Second},
+			effective: never, cleared: never, readiness: "+40s", registered: "[30s]"},
+		{fault: Fault{Name: "flapping", Effect: Flapping{Period: 40 * time.Second}, At: 60 * time.Second, For: 100 * time.Second},
+			effective: 90 * time.Second, cleared: 190 * time.Second,
+			readiness: "+40s -1m30s +1m50s -2m10s +2m30s -2m50s +3m10s", registered: "[30s]"},
+		{fault: Fault{Name: "kubelet restart", Effect: KubeletRestart{Down: 5 * time.Second, Settle: 8 * time.Second}, At: 124 * time.Second},
+			effective: 159 * time.Second, cleared: 167 * time.Second, readiness: "+40s -2m39s +2m47s", registered: "[30s 2m39s]"},
+		{fault: Fault{Name: "kubelet restart that settles at once", Effect: KubeletRestart{Down: 5 * time.Second}, At: 124 * time.Second},
+			effective: 159 * time.Second, cleared: 159 * time.Second, readiness: "+40s -2m39s +2m39s", registered: "[30s 2m39s]"},
+		{fault: Fault{Name: "taint never lifted", Effect: TaintNeverLifted{Agent: "cilium"}},
+			effective: 120 * time.Second, cleared: never, readiness: "+40s", registered: "[30s]"},
+		{fault: Fault{Name: "taint lifted late", Effect: TaintNeverLifted{Agent: "cilium"}, For: 5 * time.Minute},
+			effective: 120 * time.Second, cleared: 330 * time.Second, readiness: "+40s", registered: "[30s]"},
+		{fault: Fault{Name: "taint fault after the lift", Effect: TaintNeverLifted{Agent: "cilium"}, At: 100 * time.Second},
+			effective: never, cleared: never, readiness: "+40s", registered: "[30s]"},
+		{fault: Fault{Name: "node object deleted", Effect: NodeObjectDeleted{}, At: time.Minute},
+			effective: 90 * time.Second, cleared: never, readiness: "+40s", registered: "[30s]"},
+		{fault: Fault{Name: "on node ready", Effect: NotReady{}, When: NodeReady(), At: 10 * time.Second, For: 20 * time.Second},
+			effective: 50 * time.Second, cleared: 70 * time.Second, readiness: "+40s -50s +1m10s", registered: "[30s]"},
+		{fault: Fault{Name: "on pod running", Effect: NotReady{}, When: PodRunning("default", "we"), For: 20 * time.Second},
+			effective: 202 * time.Second, cleared: 222 * time.Second, readiness: "+40s -3m22s +3m42s", registered: "[30s]"},
+		{fault: Fault{Name: "on a pod that never runs", Effect: NotReady{}, When: PodRunning("default", "db"), For: 20 * time.Second},
+			effective: never, cleared: never, readiness: "+40s", registered: "[30s]"},
+	} {
+		t.Run(test.fault.Name, func(t *testing.T) {
+			inWorld(t, 1, nil, func(w *world) {
+				w.boot(Spec{Name: "a", Profile: Profile{
+					BootDelay: 30 * time.Second, ReadyDelay: 10 * time.Second, PodStartDelay: 2 * time.Second,
+					Agents: cilium(time.Second, 90*time.Second), Faults: []Fault{test.fault},
+				}})
+				w.at(200 * time.Second)
+				w.bind("web", "a")
+				w.at(time.Hour)
+				same(t, "readiness", w.readiness("a"), test.readiness)
+				same(t, "registered", fmt.Sprint(w.when(history.Node, "register", "a")), test.registered)
+				times := w.faultTimes(test.fault.Name)
+				same(t, "armed", times["armed"], 0)
+				wantTime(t, "effective", times, test.effective)
+				wantTime(t, "cleared", times, test.cleared)
+				unmet := 0
+				if test.effective == never {
+					unmet = 1
+				}
+				same(t, "unmet faults", len(w.fleet.Unmet()), unmet)
+			})
+		})
+	}
+}
+
+func wantTime(t *testing.T, verb string, times map[string]time.Duration, want time.Duration) {
+	t.Helper()
+	got, found := times[verb]
+	if found != (want >= 0) || found && got != want {
+		t.Errorf("%s: got %v (%t), want %v", verb, got, found, want)
+	}
+}
+
+func TestHeartbeatsStop(t *testing.T) {
+	inWorld(t, 1, nil, func(w *world) {
+		w.boot(Spec{Name: "a", Profile: Profile{Faults: []Fault{
+			{Name: "partition", Effect: HeartbeatsStop{}, At: time.Minute, For: 7 * time.Minute}}}})
+		w.at(2 * time.Minute)
+		w.bind("p", "a")
+		w.at(20 * time.Minute)
+		all := append(w.leaseTimes("a"), w.written("patch", "nodes", "status", "a")...)
+		before, after := time.Duration(0), time.Hour
+		for _, at := range all {
+			if at > time.Minute && at < 8*time.Minute {
+				t.Errorf("written at %v, in the middle of the fault", at)
+			}
+			if at <= time.Minute {
+				before = max(before, at)
+			} else {
+				after = min(after, at)
+			}
+		}
+		times := w.faultTimes("partition")
+		between(t, "effective with the first renewal that is missed", times["effective"], before+10*time.Second, before+10400*time.Millisecond)
+		between(t, "first write after it", after, 8*time.Minute, 8*time.Minute)
+		same(t, "cleared", times["cleared"], after)
+		sameTimes(t, "pod that came meanwhile runs", w.when(history.Node, "running", "p"), 8*time.Minute)
+	})
+}
+
+func TestPartitionForEver(t *testing.T) {
+	inWorld(t, 1, nil, func(w *world) {
+		w.boot(Spec{Name: "a", Profile: Profile{Faults: []Fault{{Name: "partition", Effect: HeartbeatsStop{}, At: time.Minute}}}})
+		w.at(time.Hour)
+		times := w.faultTimes("partition")
+		between(t, "effective", times["effective"], 60*time.Second, 70400*time.Millisecond)
+		wantTime(t, "cleared", times, -1)
+	})
+}
+
+// TestOnlyAcceptedReportsCount has the API server refuse the report that ends a fault.
+func TestOnlyAcceptedReportsCount(t *testing.T) {
+	inWorld(t, 1, nil, func(w *world) {
+		w.client.PrependReactor("patch", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
+			now := time.Since(w.start)
+			refused := now >= 2*time.Minute && now < 2*time.Minute+time.Second
+			return refused, nil, errors.New("etcdserver: leader changed")
+		})
+		w.boot(Spec{Name: "a", Profile: Profile{Faults: []Fault{{Name: "down", Effect: NotReady{}, At: time.Minute, For: time.Minute}}}})
+		w.at(time.Hour)
+		// Refused at 120, 120.2 and 120.6 s.
+		same(t, "readiness", w.readiness("a"), "+0s -1m0s +2m1.4s")
+		same(t, "cleared", w.faultTimes("down")["cleared"], 121400*time.Millisecond)
+	})
+}
+
+func TestLongRestartMissesHeartbeats(t *testing.T) {
+	inWorld(t, 1, nil, func(w *world) {
+		w.boot(Spec{Name: "a", Profile: Profile{Faults: []Fault{
+			{Name: "restart", Effect: KubeletRestart{Down: 2 * time.Minute, Settle: time.Second}, At: time.Minute}}}})
+		w.bind("p", "a")
+		w.at(2 * time.Minute)
+		w.markDeleted("p", 30*time.Second)
+		w.at(10 * time.Minute)
+		times := w.faultTimes("restart")
+		between(t, "effective", times["effective"], 60*time.Second, 70400*time.Millisecond)
+		same(t, "cleared", times["cleared"], 181*time.Second)
+		// Back, but without its runtime until it has settled.
+		sameTimes(t, "deletion of a pod meanwhile", w.written("delete", "pods", "", "p"), 181*time.Second)
+	})
+}
+
+func TestRuntimeDownStopsPods(t *testing.T) {
+	inWorld(t, 1, nil, func(w *world) {
+		w.boot(Spec{Name: "a", Profile: Profile{Faults: []Fault{
+			{Name: "down", Effect: NotReady{}, At: time.Minute, For: time.Minute}}}})
+		w.bind("old", "a")
+		w.at(90 * time.Second)
+		same(t, "message", readyCondition(w.node("a")).Message, "container runtime is down")
+		w.bind("new", "a", hostNetwork)
+		w.markDeleted("old", 30*time.Second)
+		w.at(10 * time.Minute)
+		sameTimes(t, "started", w.when(history.Node, "running", "new"), 2*time.Minute)
+		sameTimes(t, "stopped", w.when(history.Node, "terminated", "old"), 2*time.Minute)
+	})
+}
+
+func TestKubeletDoesNotCreateItsNodeAgain(t *testing.T) {
+	inWorld(t, 1, nil, func(w *world) {
+		w.boot(Spec{Name: "a", ProviderID: "hcloud://7", Profile: Profile{Faults: []Fault{
+			{Name: "deleted", Effect: NodeObjectDeleted{}, At: time.Minute}}}})
+		w.at(10 * time.Minute)
+		if renewed := w.leaseTimes("a"); renewed[len(renewed)-1] < 9*time.Minute {
+			t.Errorf("the Lease was last renewed at %v: it goes on until it is collected", renewed[len(renewed)-1])
+		}
+		if err := w.client.CoordinationV1().Leases("kube-node-lease").Delete(context.Background(), "a", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		w.at(30 * time.Minute)
+		sameTimes(t, "creations", w.written("create", "nodes", "", "a"), 0)
+		sameTimes(t, "creations of a Lease that nobody would own", w.written("create", "leases", "", "a"), 0)
+		sameTimes(t, "deleted events", w.when(history.Node, "deleted", "a"), time.Minute)
+		same(t, "stats", w.fleet.Stats(), Stats{Nodes: 1, Registered: 1})
+
+		if err := w.fleet.Inject("a", Fault{Name: "restart", Effect: KubeletRestart{Down: time.Minute}}); err != nil {
+			t.Fatal(err)
+		}
+		w.at(40 * time.Minute)
+		sameTimes(t, "creations with a restart", w.written("create", "nodes", "", "a"), 0, 31*time.Minute)
+		same(t, "provider ID", w.node("a").Spec.ProviderID, "hcloud://7")
+		same(t, "Ready", readyCondition(w.node("a")).Status, corev1.ConditionTrue)
+		same(t, "deletion cleared", w.faultTimes("deleted")["cleared"], 31*time.Minute)
+		same(t, "restart cleared", w.faultTimes("restart")["cleared"], 31*time.Minute)
+	})
+}
+
+func TestInject(t *testing.T) {
+	inWorld(t, 1, nil, func(w *world) {
+		w.boot(Spec{Name: "a"})
+		w.at(5 * time.Minute)
+		down := Fault{Name: "down", Effect: NotReady{}, At: 10 * time.Second, For: 20 * time.Second}
+		if err := w.fleet.Inject("a", down); err != nil {
+			t.Fatal(err)
+		}
+		w.at(10 * time.Minute)
+		same(t, "readiness", w.readiness("a"), "+0s -5m10s +5m30s")
+		for _, refused := range []struct {
+			node  string
+			fault Fault
+			want  string
+		}{
+			{"b", down, `injecting faults into node "b": there is no such machine`},
+			{"a", down, `injecting faults into node "a": fault "down" is there already`},
+			{"a", Fault{Name: "x", Effect: NeverRegisters{}}, `injecting faults into node "a": fault "x" (never registers): the node is registered already`},
+			{"a", Fault{Name: "x", Effect: TaintNeverLifted{Agent: "cilium"}}, `injecting faults into node "a": fault "x" (taint never lifted): agent "cilium" is not on the node or lifts no taint`},
+		} {
+			if err := w.fleet.Inject(refused.node, refused.fault); err == nil || err.Error() != refused.want {
+				t.Errorf("got %v, want %v", err, refused.want)
+			}
+		}
+	})
+}
+
+func TestFaultOfAnAdoptedNode(t *testing.T) {
+	adopt := func(*corev1.Node) (Profile, bool) {
+		return Profile{Faults: []Fault{{Name: "silent", Effect: NeverRegisters{}}}}, true
+	}
+	inWorld(t, 1, adopt, func(w *world) {
+		w.at(time.Minute)
+		if _, err := w.client.CoreV1().Nodes().Create(context.Background(), kwokNode("a"), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		w.at(time.Hour)
+		same(t, "conditions", len(w.node("a").Status.Conditions), 0)
+		sameTimes(t, "leases", w.leaseTimes("a"))
+		same(t, "effective", w.faultTimes("silent")["effective"], time.Minute)
+	})
+}

@@ -1,0 +1,68 @@
+package node
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// judgeFaults notes which faults have taken effect and which are cleared by now.
+func (k *kubelet) judgeFaults(now time.Time) {
+	for _, a := range k.faults {
+		if a.effectiveAt.IsZero() && k.felt(a, now) {
+			a.effectiveAt = now
+			a.record(k.fleet, now, "effective")
+		}
+		if !a.effectiveAt.IsZero() && a.clearedAt.IsZero() && k.recovered(a, now) {
+			a.clearedAt = now
+			a.record(k.fleet, now, "cleared")
+		}
+	}
+}
+
+// felt reports whether the API server has by now something else, or lacks
+// something, because of the fault.
+func (k *kubelet) felt(a *armed, now time.Time) bool {
+	heartbeatMissed := !k.lease.dueAt.IsZero() && !now.Before(k.lease.dueAt) && a.active(now)
+	switch e := a.Effect.(type) {
+	case NeverRegisters, RegistersLate:
+		return k.registered.IsZero() && !k.born.IsZero() && !now.Before(k.born.Add(k.profile.BootDelay))
+	case NotReady:
+		return a.causes(e.Cause, now) && k.saidNotReady() && k.networkUp(now)
+	case Flapping:
+		return a.causes(e.Cause, now) && k.saidNotReady() && k.networkUp(now)
+	case HeartbeatsStop:
+		return heartbeatMissed
+	case KubeletRestart:
+		return heartbeatMissed || !a.returnedAt.IsZero()
+	case TaintNeverLifted:
+		agent := k.agent(e.Agent)
+		return a.active(now) && k.node != nil && !k.registered.IsZero() &&
+			!now.Before(k.created.Add(agent.LiftAfter)) && hasTaint(k.node, agent.Taint)
+	case NodeObjectDeleted:
+		return a.deleted != ""
+	}
+	return false
+}
+
+// recovered reports whether the node is as it would be without the fault.
+func (k *kubelet) recovered(a *armed, now time.Time) bool {
+	switch e := a.Effect.(type) {
+	case RegistersLate:
+		return !k.registered.IsZero()
+	case NotReady, Flapping:
+		return a.over(now) && k.saidReady()
+	case HeartbeatsStop:
+		return a.over(now) && (!k.lease.sentAt.Before(a.endAt()) || !k.status.sentAt.Before(a.endAt()))
+	case KubeletRestart:
+		return !a.returnedAt.IsZero() && k.saidReady()
+	case TaintNeverLifted:
+		return k.agent(e.Agent).done == lifted
+	case NodeObjectDeleted:
+		return k.node != nil && k.node.UID != a.deleted
+	}
+	return false
+}
+
+func (k *kubelet) saidReady() bool    { return k.status.said.status == corev1.ConditionTrue }
+func (k *kubelet) saidNotReady() bool { return k.status.said.status == corev1.ConditionFalse }

@@ -1,0 +1,114 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+)
+
+// Demand creates and removes what asks for capacity, and waits for it. It is safe
+// for concurrent use.
+type Demand struct {
+	client kubernetes.Interface
+	clock  clock.WithTicker
+}
+
+// New returns a Demand on a cluster. Its client needs the rights of a user who
+// deploys and makes namespaces with their default service accounts; c is the world's time, in which waits are bounded.
+func New(client kubernetes.Interface, c clock.WithTicker) *Demand {
+	return &Demand{client: client, clock: c}
+}
+
+// Create creates the objects in their order, and namespaces that are missing. It
+// stops at the first that fails; those before it stay.
+func (d *Demand) Create(ctx context.Context, objects ...metav1.Object) error {
+	for _, object := range objects {
+		if err := d.ensureNamespace(ctx, object.GetNamespace()); err != nil {
+			return fmt.Errorf("creating namespace %q: %w", object.GetNamespace(), err)
+		}
+		if err := d.create(ctx, object); err != nil {
+			return fmt.Errorf("creating %T %s/%s: %w", object, object.GetNamespace(), object.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// ensureNamespace creates the namespace if it is missing, and with it the service
+// account that kube-controller-manager would create there a moment later: without one
+// the API server refuses every pod.
+func (d *Demand) ensureNamespace(ctx context.Context, name string) error {
+	_, err := d.client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if _, err = d.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "default"}}
+	if _, err = d.client.CoreV1().ServiceAccounts(name).Create(ctx, account, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	return nil
+}
+
+func (d *Demand) create(ctx context.Context, object metav1.Object) (err error) {
+	namespace, options := object.GetNamespace(), metav1.CreateOptions{}
+	switch o := object.(type) {
+	case *corev1.Pod:
+		_, err = d.client.CoreV1().Pods(namespace).Create(ctx, o, options)
+	case *appsv1.Deployment:
+		_, err = d.client.AppsV1().Deployments(namespace).Create(ctx, o, options)
+	case *appsv1.DaemonSet:
+		_, err = d.client.AppsV1().DaemonSets(namespace).Create(ctx, o, options)
+	case *batchv1.Job:
+		_, err = d.client.BatchV1().Jobs(namespace).Create(ctx, o, options)
+	case *policyv1.PodDisruptionBudget:
+		_, err = d.client.PolicyV1().PodDisruptionBudgets(namespace).Create(ctx, o, options)
+	default:
+		return fmt.Errorf("want a pod, deployment, daemon set, job or pod disruption budget")
+	}
+	return err
+}
+
+// Scale sets the replicas of a Deployment.
+func (d *Demand) Scale(ctx context.Context, namespace, deployment string, replicas int32) error {
+	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
+	_, err := d.client.AppsV1().Deployments(namespace).Patch(ctx, deployment, types.MergePatchType, patch, metav1.PatchOptions{})
+	if err != nil {
+		return fmt.Errorf("scaling deployment %s/%s to %d: %w", namespace, deployment, replicas, err)
+	}
+	return nil
+}
+
+// DeleteDeployment deletes a Deployment; its pods follow in the background.
+func (d *Demand) DeleteDeployment(ctx context.Context, namespace, name string) error {
+	background := metav1.DeletePropagationBackground
+	err := d.client.AppsV1().Deployments(namespace).Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &background})
+	if err != nil {
+		return fmt.Errorf("deleting deployment %s/%s: %w", namespace, name, err)
+	}
+	return nil
+}
+
+// DeletePod deletes a pod. Grace below zero means the pod's own grace period.
+func (d *Demand) DeletePod(ctx context.Context, namespace, name string, grace time.Duration) error {
+	var options metav1.DeleteOptions
+	if grace >= 0 {
+		options = *metav1.NewDeleteOptions(int64(grace / time.Second))
+	}
+	if err := d.client.CoreV1().Pods(namespace).Delete(ctx, name, options); err != nil {
+		return fmt.Errorf("deleting pod %s/%s: %w", namespace, name, err)
+	}
+	return nil
+}

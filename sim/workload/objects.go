@@ -1,0 +1,85 @@
+package workload
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// The builders below label pods app=<name> and select them by it. Their only error
+// is a quantity that does not parse.
+
+// Pod is a single pod that nobody replaces. With RunFor it is not restarted.
+func Pod(namespace, name string, t Template) (*corev1.Pod, error) {
+	restart := corev1.RestartPolicyAlways
+	if t.RunFor > 0 {
+		restart = corev1.RestartPolicyNever
+	}
+	pods, err := t.pods(name, restart)
+	if err != nil {
+		return nil, fmt.Errorf("building pod %s/%s: %w", namespace, name, err)
+	}
+	pods.Namespace, pods.Name = namespace, name
+	return &corev1.Pod{ObjectMeta: pods.ObjectMeta, Spec: pods.Spec}, nil
+}
+
+// Deployment keeps replicas pods.
+func Deployment(namespace, name string, replicas int32, t Template) (*appsv1.Deployment, error) {
+	pods, err := t.pods(name, corev1.RestartPolicyAlways)
+	if err != nil {
+		return nil, fmt.Errorf("building deployment %s/%s: %w", namespace, name, err)
+	}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas,
+			Selector: &metav1.LabelSelector{MatchLabels: selector(name)},
+			Template: pods,
+		},
+	}, nil
+}
+
+// Job runs pods, all at once, until completions of them have succeeded. Give them a
+// RunFor, or they never do. A failed one is replaced at most 6 times (Kubernetes'
+// default backoffLimit).
+func Job(namespace, name string, completions int32, t Template) (*batchv1.Job, error) {
+	pods, err := t.pods(name, corev1.RestartPolicyNever)
+	if err != nil {
+		return nil, fmt.Errorf("building job %s/%s: %w", namespace, name, err)
+	}
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       batchv1.JobSpec{Completions: &completions, Parallelism: &completions, Template: pods},
+	}, nil
+}
+
+// DaemonSet puts one pod on every Node that it tolerates. Kubernetes adds tolerations
+// for the taints of a NotReady Node by itself, but none for startup taints.
+func DaemonSet(namespace, name string, t Template) (*appsv1.DaemonSet, error) {
+	pods, err := t.pods(name, corev1.RestartPolicyAlways)
+	if err != nil {
+		return nil, fmt.Errorf("building daemon set %s/%s: %w", namespace, name, err)
+	}
+	return &appsv1.DaemonSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: selector(name)}, Template: pods},
+	}, nil
+}
+
+// Budget is a PodDisruptionBudget for the pods of the named owner: at most
+// maxUnavailable of them may be evicted at once, 0 blocks every eviction.
+func Budget(namespace, name string, maxUnavailable int) *policyv1.PodDisruptionBudget {
+	limit := intstr.FromInt(maxUnavailable)
+	return &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			MaxUnavailable: &limit,
+			Selector:       &metav1.LabelSelector{MatchLabels: selector(name)},
+		},
+	}
+}
