@@ -3,7 +3,6 @@
 GO      ?= go
 LINT    := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 BIN     := bin/nodestorm
-MODULES := . sim/kubernetes
 OUT     ?= reports/out
 
 # Everything heavy runs niced: a workstation stays usable during a cold build.
@@ -30,7 +29,6 @@ replay: setup ## Replay every failure on its affected and its fixed release
 .PHONY: test
 test: setup ## Run all tests, the replays among them
 	@$(GO) test -timeout 60m ./...
-	@for m in $(filter-out .,$(MODULES)); do (cd $$m && $(NICE) $(GO) vet ./...) || exit 1; done
 
 .PHONY: test-short
 test-short: ## Run the tests that need no Kubernetes

@@ -176,7 +176,9 @@ func TestCheckFeatures(t *testing.T) {
 		{"unknown tag", map[string]string{name: "Feature: F\n  @karpenter-1-a\n" + scenario + "  @karpenter-9-b\n" + scenario}, "none of its tags (@karpenter-9-b) is an ID"},
 		{"twice", map[string]string{name: "@karpenter-1-a\nFeature: F\n" + scenario + scenario}, "2 scenarios of features/karpenter/issue-1-a.feature have the tag"},
 		{"other file", map[string]string{name: "Feature: F\n  @karpenter-1-a\n" + scenario, "karpenter/b.feature": "Feature: F\n  @karpenter-1-a\n" + scenario}, "belongs to features/karpenter/issue-1-a.feature"},
-		{"malformed", map[string]string{name: "Feature: F\n  Scenario: S\n    Given x\n    Oops\n"}, "features/karpenter/issue-1-a.feature: Parser errors:"},
+		{"malformed", map[string]string{name: "Feature: F\n  Scenario: S\n    Given x\n    Oops\n"}, "features/karpenter/issue-1-a.feature: malformed: (4:5): expected"},
+		{"no text", map[string]string{name: "\x1b[2J\xff"}, `features/karpenter/issue-1-a.feature: malformed: "(1:1)`},
+		{"foreign folder", map[string]string{name: "Feature: F\n  @karpenter-1-a\n" + scenario, "other/b.feature": "Feature: F\n  @other-1-b\n" + scenario}, "features/other/b.feature: scenario"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -185,8 +187,8 @@ func TestCheckFeatures(t *testing.T) {
 				fsys[name] = &fstest.MapFile{Data: []byte(text)}
 			}
 			err := catalogue.CheckFeatures(fsys)
-			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want %q", err, test.want)
+			if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || strings.ContainsAny(err.Error(), "\n\x1b")) {
+				t.Errorf("error %q, want one line with %q", err, test.want)
 			}
 		})
 	}

@@ -32,8 +32,22 @@ func catalogue() (*scenarios.Catalogue, fs.FS, error) {
 	return c, features, nil
 }
 
-// choose returns the records named by ids and those with the tags, or all.
+// choose returns the records named by ids and those with the tags, or all. All
+// steps of their scenarios have a meaning.
 func choose(c *scenarios.Catalogue, features fs.FS, ids []string, tags string, all bool) ([]scenarios.Record, error) {
+	records, err := chosen(c, features, ids, tags, all)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		if err := (replay.Request{Record: r, Features: features}).CheckSteps(); err != nil {
+			return nil, usage(err)
+		}
+	}
+	return records, nil
+}
+
+func chosen(c *scenarios.Catalogue, features fs.FS, ids []string, tags string, all bool) ([]scenarios.Record, error) {
 	switch {
 	case all && len(ids) == 0 && tags == "":
 		return c.Records(), nil

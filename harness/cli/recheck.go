@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -33,13 +34,17 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 				return usage(err)
 			}
 			rows := []reports.Row{}
+			var unjudged []string
 			for _, dir := range dirs {
 				again, err := run.Recheck(dir, catalogue)
 				if err != nil {
-					return usage(err)
+					fmt.Fprintln(e.stderr, "nodestorm:", err)
+					unjudged = append(unjudged, dir)
+					continue
 				}
-				for _, p := range again.Problems {
-					fmt.Fprintf(e.stderr, "nodestorm: %s: line %d: %v\n", filepath.Join(dir, run.HistoryFile), p.Line, p.Err)
+				if n := len(again.Problems); n > 0 {
+					p := again.Problems[0]
+					fmt.Fprintf(e.stderr, "nodestorm: %s: line %d: %v (%d such lines)\n", filepath.Join(dir, run.HistoryFile), p.Line, p.Err, n)
 				}
 				if then := again.Run.Verdict; then != "" && then != again.Now.Verdict {
 					fmt.Fprintf(e.stderr, "nodestorm: %s was %s and is %s by today's rules\n", dir, then, again.Now.Verdict)
@@ -59,7 +64,14 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 					LagP99Ms:    float64(again.Run.Clock.Lag.P99) / 1e6, Run: dir,
 				})
 			}
-			return e.conclude(rows, asJSON)
+			if len(rows) == 0 {
+				return &exit{code: Usage}
+			}
+			err = e.conclude(rows, asJSON)
+			if err == nil && len(unjudged) > 0 {
+				return &exit{code: Inconclusive}
+			}
+			return err
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -75,7 +87,10 @@ func runsBelow(dir string) (dirs []string, err error) {
 		}
 		return err
 	})
-	if err == nil && len(dirs) == 0 {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("%s is not there; name the folder of a run, or one above it", dir)
+	case err == nil && len(dirs) == 0:
 		err = fmt.Errorf("%s: no %s in it or below, so there is no run to judge", dir, run.File)
 	}
 	return dirs, err

@@ -8,18 +8,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
+	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"nodestorm/harness/target"
+	"nodestorm/harness/world"
 )
 
 // Exit statuses.
 const (
 	AsExpected    = 0
 	NotAsExpected = 1
-	Usage         = 2 // nothing was started
+	Usage         = 2 // no run was begun
 	Inconclusive  = 3 // nothing may be concluded
 )
 
@@ -52,53 +58,96 @@ type env struct {
 	store          *target.Store
 }
 
+// Main is Run for a process of its own, which Ctrl-C and SIGTERM interrupt.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once; what we started ends all the same
+	return Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+}
+
 // Run runs the command with args (without the program's name) and returns its
 // exit status. The end of ctx interrupts it; what it started is gone then.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	e := &env{stdout: stdout, stderr: stderr}
-	root := &cobra.Command{
+	root := group(&cobra.Command{
 		Use:           "nodestorm",
 		Short:         "Replay documented failures of Kubernetes node autoscalers against real builds, in virtual time",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
 			e.store, err = target.Open("")
-			return err
+			return usage(err)
 		},
-	}
+	})
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetArgs(args)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(e.list(), e.run(), e.verify(), e.up(), e.recheck(), e.target(), e.setup(), e.doctor(), e.clean())
 
 	err := root.ExecuteContext(ctx)
 	var status *exit
+	var stuck *world.StopError
 	switch {
 	case err == nil:
 		return AsExpected
+	case ctx.Err() != nil && errors.As(err, &stuck):
+		fmt.Fprintln(stderr, "nodestorm: interrupted;", stuck)
+		return Inconclusive
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "nodestorm: interrupted; everything it started has ended")
+		return Inconclusive
 	case errors.As(err, &status):
 		if status.err != nil {
 			fmt.Fprintln(stderr, "nodestorm:", status.err)
 		}
 		return status.code
-	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "nodestorm: interrupted; everything it started has ended")
-		return Inconclusive
 	}
 	fmt.Fprintln(stderr, "nodestorm:", err)
-	// cobra's own complaints about words it doesn't know have no type.
-	if strings.HasPrefix(err.Error(), "unknown command") {
-		return Usage
-	}
 	return Inconclusive
+}
+
+// group is a command that has only others below it.
+func group(c *cobra.Command) *cobra.Command {
+	c.SuggestionsMinimumDistance = 2
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		text := fmt.Sprintf("unknown command %q", c.CommandPath()+" "+args[0])
+		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+			text += fmt.Sprintf(", did you mean %q", strings.Join(near, `" or "`))
+		}
+		return usage(fmt.Errorf("%s; %s --help lists all", text, c.CommandPath()))
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	return c
+}
+
+// wrongFlag says what is wrong with a flag, without what Go's parsers say of
+// themselves.
+func wrongFlag(c *cobra.Command, err error) error {
+	var value *pflag.InvalidValueError
+	var number *strconv.NumError
+	switch {
+	case errors.As(err, &value) && errors.As(err, &number):
+		least := ""
+		if strings.HasPrefix(value.GetFlag().Value.Type(), "uint") {
+			least = " from 0"
+		}
+		err = fmt.Errorf("--%s %q: want a whole number%s that fits 64 bits", value.GetFlag().Name, value.GetValue(), least)
+	case errors.As(err, &value):
+		err = fmt.Errorf("--%s: %w", value.GetFlag().Name, value.Unwrap())
+	}
+	return usage(fmt.Errorf("%w; %s --help shows the flags", err, c.CommandPath()))
 }
 
 // exactly makes a wrong number of arguments a usage error that shows the usage.
 func exactly(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usage(fmt.Errorf("%s takes %d argument(s), not %d; usage: %s", c.CommandPath(), n, len(args), c.UseLine()))
+			return usage(fmt.Errorf("%d argument(s) given, want %d: %s", len(args), n, c.UseLine()))
 		}
 		return nil
 	}

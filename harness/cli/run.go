@@ -44,16 +44,17 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 					return usage(fmt.Errorf("%s is about %s, and --target is %s", r.ID, r.Autoscaler, ref))
 				}
 			}
-			if err := s.open(c.Context(), features, given(c)); err != nil {
+			s.features = features
+			if err := s.check(c); err != nil {
 				return err
 			}
-			t, err := e.ensure(c.Context(), ref)
+			have, err := s.open(c.Context(), refuse, ref)
 			if err != nil {
-				return usage(err)
+				return err
 			}
 			var rows []reports.Row
 			for _, r := range records {
-				_, row, err := s.replay(c.Context(), r, t, "")
+				_, row, err := s.replay(c.Context(), r, have[ref], "")
 				if err != nil {
 					return err
 				}
@@ -63,7 +64,9 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 		},
 	}
 	s.addFlags(c)
+	c.ValidArgsFunction = completeIDs
 	c.Flags().StringVar(&name, "target", "", "build under test, `NAME@VERSION`")
+	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
 	c.Flags().StringVar(&tags, "tags", "", "godog tag `expression`: \"@karpenter && ~@issue-7515\"")
 	c.Flags().BoolVar(&all, "all", false, "all failures")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")

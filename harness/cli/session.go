@@ -9,9 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"nodestorm/harness/replay"
 	"nodestorm/harness/target"
@@ -37,50 +39,122 @@ type session struct {
 
 func (s *session) addFlags(c *cobra.Command) {
 	c.Flags().Var(&s.clock, "clock", "how virtual time passes")
+	_ = c.RegisterFlagCompletionFunc("clock", cobra.FixedCompletions([]string{"auto", "real", "60x"}, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "what all randomness of the simulated nodes derives from")
 	c.Flags().StringVar(&s.out, "out", filepath.Join("reports", "out"), "`folder` for the runs")
 }
 
-// open gets ready to replay: the control plane is there after it.
-func (s *session) open(ctx context.Context, features fs.FS, flags []string) (err error) {
-	s.features, s.flags, s.status = features, flags, newStatus(s.stderr)
+// check finds what is wrong with the flags and the machine before anything slow
+// begins.
+func (s *session) check(c *cobra.Command) error {
+	c.Flags().Visit(func(f *pflag.Flag) { s.flags = append(s.flags, "--"+f.Name+"="+f.Value.String()) })
+	s.status = newStatus(s.stderr)
+	if s.assets = os.Getenv(envAssets); s.assets != "" {
+		if err := checkAssets(s.assets); err != nil {
+			return usage(err)
+		}
+		fmt.Fprintf(s.stderr, "nodestorm: the control plane is that of %s (%s), which is not built with the clock: this runs in real time\n", envAssets, s.assets)
+		s.clock = clock.Real
+	}
+	return usage(s.checkOut())
+}
+
+// envAssets names a folder with another release's etcd and kube-apiserver.
+const envAssets = "KUBEBUILDER_ASSETS"
+
+func checkAssets(dir string) error {
+	for _, name := range []string{"etcd", "kube-apiserver"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+			return fmt.Errorf("%s=%s has no program %s; name a folder with etcd and kube-apiserver, or unset it to use those of %s", envAssets, dir, name, target.Kubernetes)
+		}
+	}
+	return nil
+}
+
+// checkOut makes sure that runs can be written.
+func (s *session) checkOut() (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("--out: %w; name a folder that can be written", err)
+		}
+	}()
+	if s.out == "" {
+		return errors.New("no folder given")
+	}
 	if s.out, err = filepath.Abs(s.out); err != nil {
 		return err
 	}
+	if err := os.MkdirAll(s.out, 0o755); err != nil {
+		return err
+	}
+	probe, err := os.MkdirTemp(s.out, ".probe-")
+	if err != nil {
+		return err
+	}
+	return os.Remove(probe)
+}
+
+// open gets the control plane and the targets, and builds what is missing. What
+// cannot be had is cannot's to refuse or to do without.
+func (s *session) open(ctx context.Context, cannot func(target.Ref, error) error, refs ...target.Ref) (map[target.Ref]target.Target, error) {
+	found := func(t target.Target) error { return usage(replay.CheckClock(s.clock, t)) }
+	have, err := s.ensure(ctx, found, cannot, append(refs, target.Kubernetes)...)
+	if err != nil {
+		return nil, err
+	}
+	s.kubernetes = have[target.Kubernetes]
 	if root, err := target.Root(); err == nil {
 		if b, err := exec.CommandContext(ctx, "git", "-C", root, "rev-parse", "HEAD").Output(); err == nil {
 			s.commit = strings.TrimSpace(string(b))
 		}
 	}
-	if s.assets = os.Getenv("KUBEBUILDER_ASSETS"); s.assets != "" {
-		if s.clock.Virtual() {
-			fmt.Fprintf(s.stderr, "nodestorm: the control plane of KUBEBUILDER_ASSETS (%s) is not built with the clock: this runs in real time\n", s.assets)
-		}
-		s.clock = clock.Real
-	}
-	s.kubernetes, err = s.ensure(ctx, target.Kubernetes)
-	return err
+	return have, nil
 }
 
-// unavailable says that a target is not in the store and has no recipe.
-type unavailable struct{ err error }
+// refuse is for targets that must be there.
+func refuse(_ target.Ref, err error) error { return usage(err) }
 
-func (u *unavailable) Error() string { return u.err.Error() }
-
-// ensure gets a target from the store, and builds it if it is of a known recipe.
-func (e *env) ensure(ctx context.Context, ref target.Ref) (target.Target, error) {
-	t, err := e.store.Get(ref)
-	var missing *target.NotFoundError
-	var stale *target.StaleError
-	if !errors.As(err, &missing) && !errors.As(err, &stale) {
-		return t, err
+// ensure gets targets from the store and builds those of known recipes that are
+// missing. Nothing is built before it is clear that no other is damaged, and
+// before found has seen what is there and cannot what is neither there nor known.
+func (e *env) ensure(ctx context.Context, found func(target.Target) error, cannot func(target.Ref, error) error, refs ...target.Ref) (map[target.Ref]target.Target, error) {
+	have := map[target.Ref]target.Target{}
+	var recipes []target.Recipe
+	for _, ref := range refs {
+		var missing *target.NotFoundError
+		var stale *target.StaleError
+		t, err := e.store.Get(ref)
+		if err != nil && !errors.As(err, &missing) && !errors.As(err, &stale) {
+			return nil, usage(err)
+		}
+		recipe, unknown := target.Known(ref)
+		switch {
+		case err == nil:
+			have[ref] = t
+			err = found(t)
+		case unknown == nil:
+			recipes = append(recipes, recipe)
+			err = nil
+		default:
+			err = cannot(ref, err)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	recipe, unknown := target.Known(ref)
-	if unknown != nil {
-		return t, &unavailable{err}
+	for _, recipe := range recipes {
+		if _, done := have[recipe.Ref]; done {
+			continue
+		}
+		fmt.Fprintf(e.stderr, "nodestorm: building %s; this is done once\n", recipe.Ref)
+		t, err := e.build(ctx, recipe)
+		if err != nil {
+			return nil, usage(err)
+		}
+		have[recipe.Ref] = t
 	}
-	fmt.Fprintf(e.stderr, "nodestorm: building %s; this is done once\n", ref)
-	return e.build(ctx, recipe)
+	return have, nil
 }
 
 // replay replays one record on one target and returns the row of it.
@@ -91,6 +165,9 @@ func (s *session) replay(ctx context.Context, record scenarios.Record, t target.
 		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.assets, Features: s.features,
 		Clock: s.clock, Seed: s.seed, Out: s.out, Commit: s.commit, Flags: s.flags, Watch: watch,
 	})
+	if errors.Is(err, syscall.ENOSPC) {
+		err = fmt.Errorf("%w; make room, or put the runs on another disk with --out", err)
+	}
 	if err != nil {
 		return result, reports.Row{}, err
 	}

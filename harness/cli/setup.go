@@ -50,16 +50,15 @@ func (e *env) setup() *cobra.Command {
 			if err != nil {
 				return usage(err)
 			}
-			for _, ref := range refs {
-				_, err := e.ensure(c.Context(), ref)
-				var cannot *unavailable
-				if errors.As(err, &cannot) {
-					fmt.Fprintln(e.stderr, "nodestorm: left out:", cannot)
-				} else if err != nil {
-					return err
+			all := func(target.Target) error { return nil }
+			_, err = e.ensure(c.Context(), all, func(ref target.Ref, err error) error {
+				if ref == target.Kubernetes {
+					return usage(err)
 				}
-			}
-			return nil
+				fmt.Fprintln(e.stderr, "nodestorm: left out:", err)
+				return nil
+			}, refs...)
+			return err
 		},
 	}
 }
@@ -91,8 +90,8 @@ func (e *env) doctor() *cobra.Command {
 				_, err := e.store.Get(ref)
 				check(ref.String(), err)
 			}
-			if assets := os.Getenv("KUBEBUILDER_ASSETS"); assets != "" {
-				fmt.Fprintf(e.stdout, "note     KUBEBUILDER_ASSETS=%s: worlds use its control plane, in real time\n", assets)
+			if assets := os.Getenv(envAssets); assets != "" {
+				check(fmt.Sprintf("%s, whose control plane worlds use, in real time", envAssets), checkAssets(assets))
 			}
 			if missing > 0 {
 				return &exit{code: NotAsExpected}

@@ -13,8 +13,8 @@ import (
 // status shows what is going on: one line that changes on a terminal, a plain
 // line now and then elsewhere.
 type status struct {
-	w     io.Writer
-	width int // 0: no terminal
+	w        io.Writer
+	terminal *os.File // nil: w is none
 
 	mu    sync.Mutex
 	shown time.Time
@@ -30,9 +30,7 @@ const (
 func newStatus(w io.Writer) *status {
 	s := &status{w: w}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-			s.width = width
-		}
+		s.terminal = f
 	}
 	return s
 }
@@ -45,7 +43,7 @@ func (s *status) about(key, text, detail string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	since := time.Since(s.shown)
-	if s.width == 0 {
+	if s.terminal == nil {
 		if since >= plainGap || key != s.key {
 			fmt.Fprintln(s.w, text)
 			s.shown, s.key = time.Now(), key
@@ -59,8 +57,9 @@ func (s *status) about(key, text, detail string) {
 	if detail != "" {
 		line += "  " + detail
 	}
-	if runes := []rune(line); len(runes) >= s.width {
-		line = string(runes[:s.width-1])
+	width, _, err := term.GetSize(int(s.terminal.Fd())) // it may have changed
+	if runes := []rune(line); err == nil && width > 0 && len(runes) >= width {
+		line = string(runes[:width-1])
 	}
 	fmt.Fprintf(s.w, "\r\x1b[K%s", line)
 	s.shown, s.key, s.dirty = time.Now(), key, true

@@ -12,11 +12,7 @@ import (
 )
 
 func (e *env) target() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "target",
-		Short: "The builds under test: build, add, list and remove them",
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
+	c := group(&cobra.Command{Use: "target", Short: "The builds under test: build, add, list and remove them"})
 	c.AddCommand(e.targetBuild(), e.targetAdd(), e.targetList(), e.targetRemove())
 	return c
 }
@@ -53,7 +49,7 @@ func (e *env) targetBuild() *cobra.Command {
 			}
 			t, err := e.build(c.Context(), recipe)
 			if err != nil {
-				return err
+				return usage(err)
 			}
 			fmt.Fprintf(e.stdout, "%s is ready: %s\n", t.Ref, t.Dir)
 			return nil
@@ -91,6 +87,9 @@ func (e *env) targetAdd() *cobra.Command {
 				return usage(err)
 			}
 			recipe := target.FromSource(ref, source)
+			if source == "" && len(recipe.Assets) > 0 {
+				return usage(fmt.Errorf("--source is missing: worlds install the charts and CRDs of %s from its source, such as a checkout", ref.Name))
+			}
 			if provider != "" {
 				recipe.Provider = provider
 			}

@@ -38,38 +38,35 @@ func (e *env) up() *cobra.Command {
 			if nodes < 0 || nodes > 5000 {
 				return usage(fmt.Errorf("--nodes %d: want 0 to 5000", nodes))
 			}
-			if err := s.open(ctx, nil, nil); err != nil {
+			if err := s.check(c); err != nil {
 				return err
 			}
-			var t target.Target
+			var refs []target.Ref
 			if name != "" {
-				var err error
-				if t, err = e.ensure(ctx, ref); err != nil {
-					return usage(err)
-				}
-				if s.clock.Virtual() && !t.Virtual() {
-					return usage(fmt.Errorf("%s was not built with the clock: use --clock real", t.Ref))
-				}
+				refs = append(refs, ref)
 			}
-			return s.stay(ctx, t, nodes)
+			have, err := s.open(ctx, refuse, refs...)
+			if err != nil {
+				return err
+			}
+			return s.stay(ctx, have[ref], nodes)
 		},
 	}
 	s.addFlags(c)
 	s.clock = clock.Real // for a person who types
 	c.Flags().Lookup("clock").DefValue = s.clock.String()
 	c.Flags().StringVar(&name, "target", "", "Karpenter to run in it, `NAME@VERSION`, with a NodePool \"default\"")
+	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
 	c.Flags().IntVar(&nodes, "nodes", 3, "simulated nodes")
 	return c
 }
 
 func (s *session) stay(ctx context.Context, t target.Target, nodes int) (err error) {
-	if err := os.MkdirAll(s.out, 0o755); err != nil {
-		return err
-	}
 	out, err := os.MkdirTemp(s.out, "up-")
 	if err != nil {
 		return err
 	}
+	defer func() { _ = os.Remove(out) }() // if nothing came of it
 	w, err := world.Start(ctx, world.Config{
 		Out: out, Kubernetes: s.kubernetes.Bin(), ControlPlane: s.assets, Clock: s.clock, Seed: s.seed,
 		Nodes:    node.Config{Adopt: karpenter.Machines(node.DefaultProfile)},

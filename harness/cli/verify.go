@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"nodestorm/harness/replay"
 	"nodestorm/harness/target"
@@ -45,14 +43,24 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive.`,
 			if err != nil {
 				return err
 			}
-			if err := s.open(c.Context(), features, given(c)); err != nil {
+			s.features = features
+			if err := s.check(c); err != nil {
 				return err
+			}
+			switch {
+			case clocks && s.assets != "":
+				return usage(fmt.Errorf("--clocks compares 1x with virtual time, and the control plane of %s has none: unset it", envAssets))
+			case clocks && !s.clock.Virtual():
+				return usage(fmt.Errorf("--clocks compares 1x with another --clock, and that is %s too: give --clock auto, or a factor", s.clock))
 			}
 			jobs, rows, err := s.jobs(c, records)
 			if err != nil {
 				return err
 			}
 			if clocks {
+				for _, r := range rows {
+					fmt.Fprintf(e.stderr, "nodestorm: skipped %s on %s: %s\n", r.ID, r.Target, r.Reason)
+				}
 				return s.compareClocks(c, jobs, asJSON)
 			}
 			for n := range repeat {
@@ -69,18 +77,13 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive.`,
 		},
 	}
 	s.addFlags(c)
+	c.ValidArgsFunction = completeIDs
 	c.Flags().StringVar(&tags, "tags", "", "godog tag `expression`: \"@karpenter && ~@issue-7515\"")
 	c.Flags().BoolVar(&all, "all", false, "all failures")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&clocks, "clocks", false, "compare the decisions at 1x with those at --clock")
 	c.Flags().IntVar(&repeat, "repeat", 1, "how `often` to replay each")
 	return c
-}
-
-// given are the flags as they were given.
-func given(c *cobra.Command) (flags []string) {
-	c.Flags().Visit(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name+"="+f.Value.String()) })
-	return flags
 }
 
 type job struct {
@@ -91,22 +94,36 @@ type job struct {
 // jobs gets all targets before anything is replayed. Rows are of targets that
 // cannot be had.
 func (s *session) jobs(c *cobra.Command, records []scenarios.Record) (jobs []job, rows []reports.Row, err error) {
+	var refs []target.Ref
 	for _, r := range records {
 		for _, of := range r.Targets {
 			ref, err := target.ParseRef(of.Name)
 			if err != nil {
 				return nil, nil, usage(err)
 			}
-			t, err := s.ensure(c.Context(), ref)
-			var cannot *unavailable
-			if errors.As(err, &cannot) {
+			refs = append(refs, ref)
+		}
+	}
+	without := map[target.Ref]error{}
+	have, err := s.open(c.Context(), func(ref target.Ref, err error) error {
+		without[ref] = err
+		if ref == target.Kubernetes {
+			return usage(err)
+		}
+		return nil
+	}, refs...)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range records {
+		for _, of := range r.Targets {
+			ref := refs[0]
+			refs = refs[1:]
+			if cannot := without[ref]; cannot != nil {
 				rows = append(rows, reports.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: skipped, Outcome: skipped, Reason: cannot.Error()})
 				continue
 			}
-			if err != nil {
-				return nil, nil, err
-			}
-			jobs = append(jobs, job{r, t})
+			jobs = append(jobs, job{r, have[ref]})
 		}
 	}
 	return jobs, rows, nil
@@ -126,9 +143,6 @@ type comparison struct {
 
 func (s *session) compareClocks(c *cobra.Command, jobs []job, asJSON bool) error {
 	fast := s.clock
-	if !fast.Virtual() {
-		return usage(fmt.Errorf("--clocks compares 1x with another --clock, and that is %s too", fast))
-	}
 	comparisons, different := []comparison{}, false
 	for i, j := range jobs {
 		result := comparison{ID: j.record.ID, Target: j.target.Ref.String(), Clock: fast.String()}
@@ -166,8 +180,11 @@ func (s *session) compareClocks(c *cobra.Command, jobs []job, asJSON bool) error
 			return err
 		}
 	}
-	if different {
+	switch {
+	case different:
 		return &exit{code: NotAsExpected}
+	case len(comparisons) == 0:
+		return &exit{code: Inconclusive}
 	}
 	return nil
 }

@@ -5,13 +5,14 @@
 package replay
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/cucumber/godog"
@@ -58,14 +59,38 @@ type Result struct {
 
 // Check tells whether the request can run at all, before anything starts.
 func (r Request) Check() error {
-	if r.Clock.Virtual() {
-		for _, t := range []target.Target{r.Target, r.Kubernetes} {
-			if !t.Virtual() {
-				return fmt.Errorf("%s was not built with the clock, so its world has no virtual time: use --clock real", t.Ref)
-			}
+	if err := r.CheckSteps(); err != nil {
+		return err
+	}
+	if r.Clock.Virtual() && r.ControlPlane != "" {
+		return fmt.Errorf("the control plane in %s (KUBEBUILDER_ASSETS) was not built with the clock: use --clock real", r.ControlPlane)
+	}
+	return CheckClock(r.Clock, r.Target, r.Kubernetes)
+}
+
+// CheckClock tells whether the targets can live in such time.
+func CheckClock(mode clock.Mode, targets ...target.Target) error {
+	for _, t := range targets {
+		if mode.Virtual() && !t.Virtual() {
+			return fmt.Errorf("%s was not built with the clock, so its world has no virtual time: use --clock real", t.Ref)
 		}
-		if r.ControlPlane != "" {
-			return fmt.Errorf("the control plane in %s (KUBEBUILDER_ASSETS) was not built with the clock: use --clock real", r.ControlPlane)
+	}
+	return nil
+}
+
+// CheckSteps tells whether all steps of the scenario have a meaning. It needs
+// Record and Features only.
+func (r Request) CheckSteps() error {
+	suite := r.suite()
+	features, err := suite.RetrieveFeatures()
+	if err != nil {
+		return fmt.Errorf("reading features/%s: %w", r.Record.Feature, err)
+	}
+	for _, f := range features {
+		for _, pickle := range f.Pickles {
+			if err := steps.Check(pickle.Steps); err != nil {
+				return fmt.Errorf("features/%s: scenario %q: %w", r.Record.Feature, pickle.Name, err)
+			}
 		}
 	}
 	return nil
@@ -106,6 +131,7 @@ func Run(ctx context.Context, r Request) (Result, error) {
 func (r Request) play(ctx context.Context, out *Result) error {
 	var w *world.World
 	var unplayed error
+	var stuck *world.StopError
 	figures := func() clock.Figures { return clock.Figures{} }
 	watch := r.Watch
 	if watch == nil {
@@ -127,42 +153,65 @@ func (r Request) play(ctx context.Context, out *Result) error {
 				r.Ready(w)
 			}
 		},
-		Step:   func(text string) { watch(text, figures) },
-		Failed: func(step string, err error) { unplayed = fmt.Errorf("%s: %w", step, err) },
+		Step: func(text string) { watch(text, figures) },
+		Failed: func(what string, err error) {
+			errors.As(err, &stuck)
+			if unplayed == nil {
+				unplayed = fmt.Errorf("%s: %w", what, err)
+			}
+		},
 		Ended: func(settings []string) {
 			out.Settings = settings
 			out.Clock = w.Driver().Figures()
-			if err := w.Driver().Err(); err != nil {
+			if err := w.Driver().Err(); err != nil && unplayed == nil {
 				unplayed = fmt.Errorf("virtual time stood still: %w", err)
 			}
 		},
 	}
-	suite := godog.TestSuite{
-		Name:                r.Record.ID,
-		ScenarioInitializer: rig.Initialize,
-		Options: &godog.Options{
-			Format:         "junit:" + filepath.Join(out.Dir, "junit.xml") + ",cucumber:" + filepath.Join(out.Dir, "cucumber.json"),
-			FS:             r.Features,
-			Paths:          []string{r.Record.Feature},
-			Tags:           "@" + r.Record.ID,
-			Strict:         true,
-			DefaultContext: ctx,
-			Output:         io.Discard,
-		},
-	}
+	suite := r.suite()
+	var report bytes.Buffer
+	suite.Name, suite.ScenarioInitializer = r.Record.ID, rig.Initialize
+	suite.Options.Format, suite.Options.Output = "junit,cucumber", &report
+	suite.Options.Strict, suite.Options.DefaultContext = true, ctx
 	suite.Run() // its status says less than the history
-	if err := ctx.Err(); err != nil {
+	if ctx.Err() != nil {
+		if stuck != nil {
+			return errors.Join(context.Cause(ctx), stuck)
+		}
 		return context.Cause(ctx)
+	}
+	if err := saveReports(out.Dir, report.Bytes()); err != nil {
+		return err
 	}
 	switch {
 	case unplayed != nil:
-		out.Judgement = verdict.Judgement{Verdict: verdict.Inconclusive, Reason: unplayed.Error()}
+		out.Judgement = verdict.Judgement{Verdict: verdict.Inconclusive, Reason: verdict.OneLine(unplayed.Error())}
 	case w == nil:
 		out.Judgement = verdict.Judgement{Verdict: verdict.Inconclusive, Reason: "the scenario started no world"}
 	default:
 		out.Judgement = run.Judge(out.Run, r.Record, w.History().Records())
 	}
 	return nil
+}
+
+// suite is godog's, of the record's scenario only.
+func (r Request) suite() godog.TestSuite {
+	return godog.TestSuite{Options: &godog.Options{FS: r.Features, Paths: []string{r.Record.Feature}, Tags: "@" + r.Record.ID}}
+}
+
+// saveReports writes what godog's two formatters have written, one after the
+// other, into files of their own: of files that godog writes by itself nobody
+// knows whether they are complete.
+func saveReports(dir string, report []byte) error {
+	const end = "</testsuites>"
+	junit, cucumber, found := bytes.Cut(report, []byte(end))
+	if !found {
+		return errors.New("godog has run nothing: its JUnit report is not there")
+	}
+	return errors.Join(
+		run.WriteFile(dir, run.JUnitFile, append(slices.Clone(junit), end+"\n"...)),
+		run.WriteFile(dir, run.CucumberFile, cucumber),
+	)
 }
 
 // makeDir makes out/id/target, with a number behind it if that is taken.

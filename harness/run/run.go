@@ -4,6 +4,8 @@
 //	run.json        Run
 //	history.ndjson  the history, see sim/history
 //	logs/           a file per component
+//	junit.xml       its steps, as JUnit XML
+//	cucumber.json   its steps, as Cucumber JSON
 package run
 
 import (
@@ -24,9 +26,11 @@ import (
 
 // Names of the files and folders in a run's folder.
 const (
-	File        = "run.json"
-	HistoryFile = "history.ndjson"
-	LogFolder   = "logs"
+	File         = "run.json"
+	HistoryFile  = "history.ndjson"
+	LogFolder    = "logs"
+	JUnitFile    = "junit.xml"
+	CucumberFile = "cucumber.json"
 )
 
 // Format is the version of run.json that this build writes and reads. It changes
@@ -67,17 +71,23 @@ func (r Run) Save(dir string) error {
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", File, err)
 	}
-	file, err := os.CreateTemp(dir, "."+File+"-*")
+	return WriteFile(dir, File, append(text, '\n'))
+}
+
+// WriteFile writes the file called name into the folder, which must exist, whole
+// or not at all.
+func WriteFile(dir, name string, text []byte) error {
+	file, err := os.CreateTemp(dir, "."+name+"-*")
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", File, err)
+		return fmt.Errorf("writing %s: %w", name, err)
 	}
-	_, err = file.Write(append(text, '\n'))
+	_, err = file.Write(text)
 	err = errors.Join(err, file.Chmod(0o644), file.Close())
 	if err == nil {
-		err = os.Rename(file.Name(), filepath.Join(dir, File))
+		err = os.Rename(file.Name(), filepath.Join(dir, name))
 	}
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", File, errors.Join(err, os.Remove(file.Name())))
+		return fmt.Errorf("writing %s: %w", name, errors.Join(err, os.Remove(file.Name())))
 	}
 	return nil
 }

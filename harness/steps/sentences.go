@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 
@@ -61,6 +62,9 @@ var keywords = map[messages.PickleStepType]string{
 // Check finds a step that no sentence matches, or a scenario without a cluster,
 // before anything starts.
 func Check(steps []*messages.PickleStep) error {
+	if len(steps) == 0 {
+		return errors.New("it has no steps")
+	}
 	known := patterns{}
 	(&scenario{}).register(known)
 	for i, step := range steps {

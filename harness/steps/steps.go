@@ -67,7 +67,7 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) {
 		r.Ended(settings)
 		err := s.world.Stop()
 		if err != nil {
-			r.Failed("ending the world", err)
+			r.Failed("after the last step", err)
 		}
 		return ctx, err
 	})

@@ -23,7 +23,11 @@ func (s *Store) Build(ctx context.Context, r Recipe, progress Progress) (Target,
 	}
 	t, err := s.build(ctx, r, reporter{ref: r.Ref, start: time.Now(), to: progress})
 	if err != nil {
-		return Target{}, withHint(fmt.Errorf("building %s: %w", r.Ref, err))
+		what := r.Ref.String()
+		if r.Dir != "" {
+			what += " from " + r.Dir
+		}
+		return Target{}, withHint(fmt.Errorf("building %s: %w", what, err))
 	}
 	return t, nil
 }

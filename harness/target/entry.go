@@ -21,7 +21,7 @@ import (
 func (s *Store) begin(ctx context.Context, ref Ref, report reporter) (tmp string, done func() error, err error) {
 	locks := filepath.Join(s.dir, "locks")
 	if err := os.MkdirAll(locks, 0o755); err != nil {
-		return "", nil, err
+		return "", nil, fmt.Errorf("making the store: %w; another place for it can be named in %s", err, EnvCache)
 	}
 	lock := flock.New(filepath.Join(locks, ref.String()))
 	got, err := lock.TryLock()

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/version"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,6 +53,9 @@ func (g gotool) run(ctx context.Context, line func(string) bool, args ...string)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, errors.New("there is no go in PATH; install Go from your distribution or from go.dev")
+	}
 	if err != nil {
 		return stdout.Bytes(), &CommandError{Args: cmd.Args, Err: err, Tail: stderr.tail}
 	}
@@ -68,7 +71,11 @@ type CommandError struct {
 
 func (e *CommandError) Error() string {
 	words := slices.DeleteFunc(slices.Clone(e.Args), func(arg string) bool { return strings.HasPrefix(arg, "-") })
-	return strings.Join(append([]string{fmt.Sprintf("%s: %v", strings.Join(words, " "), e.Err)}, e.Tail...), "\n\t")
+	text := fmt.Sprintf("%s: %v", strings.Join(words, " "), e.Err)
+	if len(e.Tail) == 1 {
+		return text + ": " + e.Tail[0]
+	}
+	return strings.Join(append([]string{text}, e.Tail...), "\n\t")
 }
 
 func (e *CommandError) Unwrap() error { return e.Err }
@@ -121,9 +128,12 @@ func (g gotool) toolchain(ctx context.Context) (toolchain, error) {
 	if err := json.Unmarshal(out, &env); err != nil {
 		return toolchain{}, fmt.Errorf("reading what go env says: %w", err)
 	}
+	if env.GOMOD == "" || env.GOMOD == os.DevNull {
+		return toolchain{}, errors.New("the source folder is in no Go module: there is no go.mod in it or above it")
+	}
 	mod, err := os.ReadFile(env.GOMOD)
 	if err != nil {
-		return toolchain{}, fmt.Errorf("%s is in no Go module: %w", g.dir, fs.ErrNotExist)
+		return toolchain{}, err
 	}
 	file, err := modfile.ParseLax(filepath.Base(env.GOMOD), mod, nil)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -31,7 +30,7 @@ func fetch(ctx context.Context, r Recipe, tmp string, report reporter) (fetched,
 	out, err := newGotool(tmp, tmp, alone).run(ctx, nil, "mod", "download", "-json", r.Module+"@"+r.Version)
 	var mod struct{ Dir, Sum, Error string }
 	if jsonErr := json.Unmarshal(out, &mod); jsonErr == nil && mod.Error != "" {
-		err = errors.New(mod.Error)
+		err = fmt.Errorf("%s; what there is: go list -m -versions %s", strings.Join(strings.Fields(mod.Error), " "), r.Module)
 	}
 	if err != nil {
 		return fetched{}, fmt.Errorf("downloading %s@%s: %w", r.Module, r.Version, err)

@@ -94,21 +94,22 @@ type Entry struct {
 	Err error
 }
 
-// List returns all entries, by name and version, the last built first.
-func (s *Store) List() ([]Entry, error) {
-	dirs, err := filepath.Glob(filepath.Join(s.dir, "targets", "*", "*"))
-	if err != nil {
-		return nil, err
-	}
-	var refs []Ref
+// Refs returns what the store has, by name and version, damaged or not.
+func (s *Store) Refs() (refs []Ref) {
+	dirs, _ := filepath.Glob(filepath.Join(s.dir, "targets", "*", "*")) // the pattern is right
 	for _, dir := range dirs {
 		refs = append(refs, Ref{Name: filepath.Base(filepath.Dir(dir)), Version: filepath.Base(dir)})
 	}
 	slices.SortFunc(refs, func(a, b Ref) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), semver.Compare(a.Version, b.Version), cmp.Compare(a.Version, b.Version))
 	})
+	return refs
+}
+
+// List returns all entries, by name and version, the last built first.
+func (s *Store) List() ([]Entry, error) {
 	var entries []Entry
-	for _, ref := range refs {
+	for _, ref := range s.Refs() {
 		keys, err := s.keys(ref)
 		if err != nil {
 			return nil, err
@@ -199,7 +200,7 @@ func (s *Store) fresh(t Target) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
+	defer func() { _ = os.RemoveAll(tmp) }()
 	_, hash, err := s.Overlay(t.GOROOT, runtime.GOARCH, tmp)
 	if err == nil && hash != t.OverlayHash {
 		err = fmt.Errorf("overlay %.12s, not %.12s", t.OverlayHash, hash)

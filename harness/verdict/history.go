@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"nodestorm/sim/checker"
 	"nodestorm/sim/history"
@@ -47,7 +48,11 @@ func FromHistory(records []history.Record, symptom checker.Symptom, distortion s
 				Kind: Kind(text(r, "kind")), Text: text(r, "text"), Status: r.Verb, Error: text(r, "error"),
 			})
 		case r.Source == history.Harness && r.Verb == Died:
-			in.Deaths = append(in.Deaths, fmt.Sprintf("%s: %s", r.Actor, text(r, "error")))
+			death := OneLine(text(r, "error"))
+			if !strings.HasPrefix(death, r.Actor) {
+				death = r.Actor + ": " + death
+			}
+			in.Deaths = append(in.Deaths, death)
 		case r.Source == history.Fault && r.Verb == "armed":
 			armed = append(armed, faultName(r))
 		case r.Source == history.Fault && r.Verb == "effective":

@@ -143,15 +143,24 @@ func judgeSteps(steps []Step) (failedThen *Step, problem string) {
 	return failedThen, ""
 }
 
-// String is the step in one line, with the error's first line.
+// String is the step in one line.
 func (s *Step) String() string {
 	keyword := map[Kind]string{Given: "Given ", When: "When ", Then: "Then "}[s.Kind]
 	text := keyword + s.Text
 	if s.Error != "" {
-		first, _, _ := strings.Cut(s.Error, "\n")
-		text += " (" + first + ")"
+		text += " (" + OneLine(s.Error) + ")"
 	}
 	return text
+}
+
+// OneLine is the first line of an error's text, and the last if there are more:
+// of a program that ended, what became of it and its last word.
+func OneLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if first, last := lines[0], lines[len(lines)-1]; len(lines) > 1 {
+		return strings.TrimSpace(first) + " … " + strings.TrimSpace(last)
+	}
+	return lines[0]
 }
 
 func inconclusive(reason string) Judgement {

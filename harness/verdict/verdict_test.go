@@ -33,7 +33,7 @@ func TestJudge(t *testing.T) {
 		reason string
 	}{
 		{"healthy", verdict.Input{Steps: passed, Symptom: absent}, verdict.Healthy, "every step passed"},
-		{"reproduced", verdict.Input{Steps: failed, Symptom: present}, verdict.Reproduced, "failed: Then no more than 1 (2 were created); the symptom is in the history: a second one"},
+		{"reproduced", verdict.Input{Steps: failed, Symptom: present}, verdict.Reproduced, "failed: Then no more than 1 (2 were created … stack); the symptom is in the history: a second one"},
 		{"other failure", verdict.Input{Steps: failed, Symptom: absent}, verdict.Inconclusive, "but the documented symptom is not in the history: never matched"},
 		{"failure, symptom unknown", verdict.Input{Steps: failed, Symptom: unknown}, verdict.Inconclusive, "cannot be told: no record from api"},
 		{"failure, symptom not looked for", verdict.Input{Steps: failed}, verdict.Inconclusive, "cannot be told"},

@@ -26,6 +26,15 @@ const (
 	controlPlaneStop  = 10 * time.Second
 )
 
+// controlPlaneScript starts a part of the control plane. envtest runs it with
+// --help first and looks there for flags of Kubernetes before 1.24 and of etcd
+// before 3.5: there are none.
+const controlPlaneScript = `#!/bin/sh
+[ "$1" = --help ] && exit
+echo $$ > %s || exit
+%s %s exec %s "$@"
+`
+
 // startControlPlane lets envtest start etcd and kube-apiserver. It gives
 // neither an environment nor a death signal to its children: scripts in their
 // place put the clock into their environment and leave their process IDs to
@@ -36,7 +45,7 @@ func (w *World) startControlPlane(ctx context.Context) error {
 		return err
 	}
 	for _, name := range []string{"etcd", "kube-apiserver"} {
-		script := fmt.Sprintf("#!/bin/sh\necho $$ > %s || exit\n%s %s exec %s \"$@\"\n",
+		script := fmt.Sprintf(controlPlaneScript,
 			quote(w.guard.PIDFile(name)), fewerCollections, quoteEnv(w.driver.Env()), quote(filepath.Join(w.cfg.controlDir(), name)))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
 			return err

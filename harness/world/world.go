@@ -22,6 +22,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -85,6 +86,14 @@ type World struct {
 	background sync.WaitGroup
 }
 
+// The clients in our own process say in their errors what matters. What they log
+// besides, for example about calls that the end of a world cuts off, would get
+// between our own lines.
+func init() {
+	klog.SetLogger(logr.Discard())
+	ctrllog.SetLogger(logr.Discard())
+}
+
 // Start assembles a world and returns when all of it is ready; from then on
 // virtual time passes as cfg.Clock says. An error names the part that failed,
 // and nothing is left running.
@@ -95,7 +104,6 @@ func Start(ctx context.Context, cfg Config) (_ *World, err error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	ctrllog.SetLogger(logr.Discard()) // controller-runtime's; it complains if it has none
 	w := &World{cfg: cfg, components: map[string]*process.Process{}}
 	w.ctx, w.fail = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
@@ -293,7 +301,7 @@ func (w *World) died(component string, err error) {
 }
 
 // Stop ends everything, in the reverse order of the start, and goes on past
-// errors. Further calls do nothing.
+// errors, which it returns as a *StopError. Further calls do nothing.
 func (w *World) Stop() error {
 	w.mu.Lock()
 	if w.stopped {
@@ -311,5 +319,14 @@ func (w *World) Stop() error {
 		errs = append(errs, w.undo[i]())
 	}
 	w.background.Wait()
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return &StopError{err}
+	}
+	return nil
 }
+
+// StopError says what of a world could not be ended, or not be written.
+type StopError struct{ Err error }
+
+func (e *StopError) Error() string { return "ending the world: " + e.Err.Error() }
+func (e *StopError) Unwrap() error { return e.Err }

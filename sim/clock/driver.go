@@ -1,12 +1,13 @@
+//go:build linux
+
 package clock
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,9 +17,9 @@ const (
 	// fineGrain and coarseGrain are the least that auto mode jumps, in virtual
 	// time: timers due within one grain fire together, so none is later than this
 	// for the clock's sake. While things happen the grain is fine; while nothing
-	// does it grows to coarseGrain, which leaves more than half of the lag Budget.
+	// does it grows to coarseGrain, which leaves a fifth of the lag Budget.
 	fineGrain   = 10 * time.Millisecond
-	coarseGrain = 100 * time.Millisecond
+	coarseGrain = 200 * time.Millisecond
 
 	// eventful is how often, between two jumps, a program's Ps and its poller go to
 	// sleep or wake for things to happen, on average over the programs. The timers
@@ -30,9 +31,11 @@ const (
 	// to an idle program meets a small step, not a large one.
 	maxJump = time.Second
 
-	// idleLook is how long the driver waits between looks at busy programs, in
-	// real time. It is what a jump costs at least.
-	idleLook = 20 * time.Microsecond
+	// firstLook is how long after a jump the driver looks whether the world is
+	// idle again, in real time; it waits twice as long before each further look,
+	// up to lastLook, so as not to take a processor from those who work.
+	firstLook = 20 * time.Microsecond
+	lastLook  = 320 * time.Microsecond
 	// tick is how often fixed rates look at our own timers, in real time.
 	tick = 200 * time.Microsecond
 
@@ -44,31 +47,26 @@ const (
 	reapEvery = 10 * time.Millisecond
 )
 
-// Config of a Driver. Path is required.
-type Config struct {
-	Path  string    // of the clock page, which must not exist
-	Mode  Mode      // zero: Auto
-	Start time.Time // virtual time at the start; zero: now
-}
-
 // Driver owns a world's clock page and makes its time pass. It starts held.
 type Driver struct {
 	cfg   Config
 	page  *page
 	clock *virtualClock
 	own   *ownProcess
+	load  load
 
-	holds atomic.Int32
-	stop  context.CancelFunc
-	done  chan struct{}
+	stop context.CancelFunc
+	done chan struct{}
 
 	mu    sync.Mutex // guards what follows
+	holds int
 	procs []*process // by slot
 	gone  lagHistogram
 	meter meter
 	err   error
 
 	grain   time.Duration // the present one
+	wait    time.Duration // real; before the last look
 	changed uint64        // changes at the last jump
 
 	polls  []unix.PollFd
@@ -78,6 +76,9 @@ type Driver struct {
 // NewDriver makes the page and lets virtual time pass as real time does until
 // Release. Close ends it.
 func NewDriver(cfg Config) (*Driver, error) {
+	if err := cfg.Mode.supported(runtime.GOOS, runtime.GOARCH); err != nil {
+		return nil, err
+	}
 	if cfg.Start.IsZero() {
 		cfg.Start = time.Now()
 	}
@@ -85,13 +86,16 @@ func NewDriver(cfg Config) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := createPage(cfg.Path, cfg.Start)
+	load, err := openLoad()
 	if err != nil {
 		return nil, err
 	}
+	p, err := createPage(cfg.Path, cfg.Start)
+	if err != nil {
+		return nil, errors.Join(err, unix.Close(load.fd))
+	}
 	ctx, cancel := context.WithCancel(context.Background())
-	d := &Driver{cfg: cfg, page: p, clock: &virtualClock{page: p}, own: own, grain: fineGrain, stop: cancel, done: make(chan struct{})}
-	d.holds.Store(1)
+	d := &Driver{cfg: cfg, page: p, clock: &virtualClock{page: p}, own: own, load: load, holds: 1, grain: fineGrain, wait: firstLook, stop: cancel, done: make(chan struct{})}
 	d.meter.start(p.now())
 	go d.run(ctx)
 	return d, nil
@@ -107,17 +111,22 @@ func (d *Driver) Env() string { return EnvPage + "=" + d.cfg.Path }
 func (d *Driver) Mode() Mode { return d.cfg.Mode }
 
 // Hold lets virtual time pass as real time does until a matching Release: for
-// the start of a component, which is work, not waiting.
+// the start of a component, which is work, not waiting. No jump is under way
+// when it returns.
 func (d *Driver) Hold() {
-	if d.holds.Add(1) == 1 {
-		d.setRate(1000)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.holds++; d.holds == 1 && d.cfg.Mode != Auto {
+		d.setRate(1)
 	}
 }
 
 // Release ends one Hold, or the one that a new Driver starts with.
 func (d *Driver) Release() {
-	if d.holds.Add(-1) == 0 && d.cfg.Mode.factor > 0 {
-		d.setRate(int64(math.Round(d.cfg.Mode.factor * 1000)))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.holds--; d.holds == 0 && d.cfg.Mode != Auto {
+		d.setRate(d.cfg.Mode.factor)
 	}
 }
 
@@ -129,25 +138,26 @@ func (d *Driver) Err() error {
 }
 
 // Close stops the clock and removes the page. Programs that still run keep the
-// last rate. Timers of Clock never fire again.
+// last rate, and so does Clock, whose timers never fire again.
 func (d *Driver) Close() error {
 	d.stop()
 	<-d.done
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, p := range d.procs {
+	for i, p := range d.procs {
 		if p != nil {
+			d.gone.merge(d.page.slots[i].histogram())
 			p.detach()
 		}
 	}
 	d.procs = nil
-	return d.page.close()
+	d.own.threads.close()
+	return errors.Join(d.page.close(), unix.Close(d.load.fd))
 }
 
-func (d *Driver) setRate(milli int64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.page.set(0, milli)
+// setRate is for fixed rates; in auto mode it is always 1.
+func (d *Driver) setRate(factor float64) {
+	d.page.set(0, int64(math.Round(factor*1000)))
 	for _, p := range d.procs {
 		if p != nil {
 			p.wake() // its sleep was measured at the old rate
@@ -158,57 +168,100 @@ func (d *Driver) setRate(milli int64) {
 // run is the driver's thread.
 func (d *Driver) run(ctx context.Context) {
 	defer close(d.done)
-	runtime.LockOSThread() // and never unlock: the thread ends with its timer slack
+	runtime.LockOSThread() // and never unlock: the thread ends with what is set here
+	defer beDriverThread()()
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	for ctx.Err() == nil {
 		d.clock.fire()
-		wait := tick
-		if d.holds.Load() == 0 && d.cfg.Mode == Auto {
-			wait = d.jump()
-		} else {
-			d.observe()
-		}
-		if wait > 0 {
+		if wait := d.look(); wait > 0 {
 			ts := unix.NsecToTimespec(int64(wait))
 			_ = unix.Nanosleep(&ts, nil)
 		}
 	}
 }
 
-// jump moves virtual time to the next timer if the whole world is idle, and
-// returns how long to wait, in real time, before the next look.
-func (d *Driver) jump() time.Duration {
+// look follows the processes, jumps if it may, and returns how long to wait, in
+// real time, before the next look.
+func (d *Driver) look() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.err != nil {
-		return tick
+	err := d.scan()
+	d.meter.see(d.page.now())
+	jumps := d.cfg.Mode == Auto && d.holds == 0 && d.err == nil
+	wait := tick
+	if err == nil && jumps {
+		wait, err = d.jump()
 	}
-	next, idle, err := d.idleUntil()
-	if err != nil {
+	if err != nil && d.err == nil && d.cfg.Mode.Virtual() {
 		d.err = err
-		return tick
 	}
-	now := d.page.now()
-	d.meter.see(now)
-	if !idle {
-		return idleLook
+	return wait
+}
+
+// jump moves virtual time to the next timer if the whole world is idle.
+//
+// Four looks make it sure: every slot says so; no poller holds an event that its
+// program has not yet been given (data written to a socket is there before the
+// write returns); no thread is on its way from an event, a timer or a system
+// call to saying so in its slot; and no slot has changed in between.
+func (d *Driver) jump() (wait time.Duration, err error) {
+	next, idle := d.idleUntil()
+	if !idle || d.eventsPending() {
+		return d.later(), nil
+	}
+	if runs, err := d.threadRuns(); err != nil || runs {
+		return d.later(), err
+	}
+	if d.own.waiting() {
+		return d.later(), nil
 	}
 	changes, programs := d.changes()
-	if changes-d.changed >= eventful*programs {
-		d.grain = fineGrain
-	} else {
-		d.grain = min(d.grain+d.grain/8, coarseGrain)
+	grain := fineGrain
+	if changes-d.changed < eventful*programs {
+		grain = min(d.grain+d.grain/8, coarseGrain)
 	}
-	d.changed = changes
+	now := d.page.now()
 	next = min(next, d.clock.next())
-	to := min(max(next, now+int64(d.grain)), now+int64(maxJump))
+	to := min(max(next, now+int64(grain)), now+int64(maxJump))
+	if d.stirred() {
+		return d.later(), nil
+	}
 	d.page.set(to, 1000)
+	d.grain, d.changed = grain, changes
 	for i, p := range d.procs {
+		// One that is about to sleep, at 0, may still see the old time.
 		if p != nil && d.page.slots[i].wakeAt.Load() <= to {
 			p.wake()
 		}
 	}
-	return 0
+	d.wait = firstLook / 2
+	return 0, nil
+}
+
+// later is the wait before the next look at programs that are busy.
+func (d *Driver) later() time.Duration {
+	d.wait = min(2*d.wait, lastLook)
+	return d.wait
+}
+
+// threadRuns reports whether any thread of the world or of our process runs or
+// wants to.
+func (d *Driver) threadRuns() (bool, error) {
+	if nobody, err := d.load.onlyUs(); err != nil || nobody {
+		return false, err
+	}
+	if runs, err := d.own.threads.run(); err != nil || runs {
+		return runs, err
+	}
+	for _, p := range d.procs {
+		if p != nil {
+			if runs, err := p.threads.run(); err != nil || runs {
+				return runs, err
+			}
+		}
+	}
+	// Looking took its time.
+	return d.eventsPending(), nil
 }
 
 // changes is how often the programs of the world went to sleep or woke, and how
@@ -223,26 +276,9 @@ func (d *Driver) changes() (changes, programs uint64) {
 	return changes, programs
 }
 
-// observe keeps the list of processes and the figures while time runs at a rate.
-func (d *Driver) observe() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.meter.see(d.page.now())
-	if err := d.scan(); err != nil && d.cfg.Mode.Virtual() && d.err == nil {
-		d.err = err
-	}
-}
-
-// idleUntil reports whether no program of the world has anything to do, and
-// until when, in virtual monotonic ns.
-//
-// Three looks make it sure: every slot says so; no poller holds an event that
-// its program has not yet been given (data written to a socket is there before
-// the write returns); and no slot has changed in between.
-func (d *Driver) idleUntil() (next int64, idle bool, err error) {
-	if err := d.scan(); err != nil {
-		return 0, false, err
-	}
+// idleUntil reports whether every slot says that its program has nothing to do,
+// and until when, in virtual monotonic ns.
+func (d *Driver) idleUntil() (next int64, idle bool) {
 	next = forever
 	raw := rawNow()
 	for i, p := range d.procs {
@@ -255,110 +291,39 @@ func (d *Driver) idleUntil() (next int64, idle bool, err error) {
 			p.gen, p.since = gen, raw
 		}
 		if s.busy.Load() > 0 {
-			return 0, false, nil
+			return 0, false
 		}
 		switch at := s.wakeAt.Load(); {
 		case at > 0:
 			next = min(next, at)
 		case raw-p.since < int64(settled):
-			return 0, false, nil
+			return 0, false
 		}
 	}
-	if !d.own.idle() || d.eventsPending() {
-		return 0, false, nil
-	}
+	return next, true
+}
+
+// stirred reports whether any slot has changed since idleUntil.
+func (d *Driver) stirred() bool {
 	for i, p := range d.procs {
 		if p != nil {
 			if s := &d.page.slots[i].slot; s.gen.Load() != p.gen || s.busy.Load() > 0 {
-				return 0, false, nil
+				return true
 			}
 		}
 	}
-	return next, true, nil
+	return false
 }
 
-// eventsPending reports whether any program's poller has an event for it.
+// eventsPending reports whether any program's poller has an event for it. What is
+// in a poller that nobody waits for, as the last wake, is for nobody.
 func (d *Driver) eventsPending() bool {
 	d.polls = append(d.polls[:0], unix.PollFd{Fd: d.own.epfd, Events: unix.POLLIN})
-	for _, p := range d.procs {
-		if p != nil && p.epfd >= 0 {
+	for i, p := range d.procs {
+		if p != nil && p.epfd >= 0 && d.page.slots[i].wakeAt.Load() > 0 {
 			d.polls = append(d.polls, unix.PollFd{Fd: int32(p.epfd), Events: unix.POLLIN})
 		}
 	}
 	n, err := unix.Poll(d.polls, 0)
 	return err != nil || n > 0
-}
-
-// scan follows processes that came or went. Slots are taken lowest first, so
-// the first free one behind the known ones ends the list.
-func (d *Driver) scan() error {
-	if raw := rawNow(); raw-d.reaped > int64(reapEvery) {
-		d.reap()
-		d.reaped = raw
-	}
-	for i := 0; i < slotCount; i++ {
-		if i == len(d.procs) {
-			if d.page.slots[i].pid.Load() == 0 {
-				return nil
-			}
-			d.procs = append(d.procs, nil)
-		}
-		s := &d.page.slots[i].slot
-		p := d.procs[i]
-		pid := s.pid.Load()
-		if p == nil {
-			if pid == 0 {
-				continue
-			}
-			p = &process{pid: pid, pidfd: -1, epfd: -1, eventfd: -1}
-			d.procs[i] = p
-		}
-		if p.pidfd >= 0 && (p.epfd >= 0 || s.epfd.Load() == 0) {
-			continue
-		}
-		if err := p.attach(s); err != nil {
-			if unix.Kill(int(pid), 0) == unix.ESRCH {
-				d.forget(i)
-				continue
-			}
-			return err
-		}
-	}
-	return fmt.Errorf("the world has more than %d processes", slotCount)
-}
-
-// reap frees the slots of programs that ended.
-func (d *Driver) reap() {
-	for i, p := range d.procs {
-		if p == nil || p.pidfd < 0 {
-			continue
-		}
-		fds := []unix.PollFd{{Fd: int32(p.pidfd), Events: unix.POLLIN}}
-		if n, err := unix.Poll(fds, 0); err == nil && n > 0 {
-			d.forget(i)
-		}
-	}
-}
-
-func (d *Driver) forget(i int) {
-	s := &d.page.slots[i].slot
-	d.gone.merge(s.histogram())
-	for b := range s.lag {
-		s.lag[b].Store(0)
-	}
-	s.lagMax.Store(0)
-	s.epfd.Store(0)
-	s.eventfd.Store(0)
-	s.wakeAt.Store(0)
-	d.procs[i].detach()
-	d.procs[i] = nil
-	s.pid.Store(0) // last: now it can be taken
-}
-
-func (s *slot) histogram() (h lagHistogram) {
-	for i := range s.lag {
-		h.counts[i] = s.lag[i].Load()
-	}
-	h.max = s.lagMax.Load()
-	return h
 }

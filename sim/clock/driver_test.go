@@ -1,107 +1,256 @@
-package clock_test
+//go:build linux
+
+package clock
 
 import (
-	"bufio"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"nodestorm/sim/clock"
+	"golang.org/x/sys/unix"
 )
 
-// pinger builds testdata/pinger with the overlay.
-func pinger(t *testing.T) string {
+func testDriver(t *testing.T, mode Mode) *Driver {
 	t.Helper()
-	if !clock.Supported(runtime.GOOS, runtime.GOARCH) {
-		t.Skipf("virtual time needs linux on amd64 or arm64; this is %s/%s", runtime.GOOS, runtime.GOARCH)
-	}
-	out, err := exec.Command("go", "env", "GOROOT").Output()
+	d, err := NewDriver(Config{Path: filepath.Join(t.TempDir(), "clock"), Mode: mode})
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	overlay, _, err := clock.WriteOverlay(strings.TrimSpace(string(out)), runtime.GOARCH, filepath.Join(dir, "overlay"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin := filepath.Join(dir, "pinger")
-	cmd := exec.Command("go", "build", "-trimpath", "-overlay", overlay, "-o", bin, "./testdata/pinger")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if b, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building pinger: %v\n%s", err, b)
-	}
-	return bin
+	t.Cleanup(func() {
+		if err := d.Err(); err != nil {
+			t.Error(err)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(d.cfg.Path); !os.IsNotExist(err) {
+			t.Errorf("the page is still there (%v)", err)
+		}
+	})
+	return d
 }
 
-func startPinger(t *testing.T, d *clock.Driver, bin string, args ...string) *bufio.Scanner {
+// atMost is the real time that an hour of nothing but waiting may take: it
+// takes a fraction of a second, and the machine may be busy.
+const atMost = time.Minute
+
+// within fails the test if f takes more than atMost, and returns what it took.
+func within(t *testing.T, f func()) time.Duration {
 	t.Helper()
-	cmd := exec.Command(bin, args...)
-	cmd.Env = append(os.Environ(), d.Env())
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	began := time.Now()
+	done := make(chan struct{})
+	go func() { defer close(done); f() }()
+	select {
+	case <-done:
+	case <-time.After(atMost):
+		buf := make([]byte, 1<<20)
+		t.Fatalf("not done in %s\n%s", atMost, buf[:runtime.Stack(buf, true)])
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	lines := bufio.NewScanner(out)
-	if !lines.Scan() {
-		t.Fatal("pinger said nothing")
-	}
-	return lines
+	return time.Since(began)
 }
 
-// Two programs and our own clock agree on the time while an hour passes.
-func TestOneTimeForAllPrograms(t *testing.T) {
-	bin := pinger(t)
-	for _, mode := range []clock.Mode{clock.Auto, clock.Fixed(60)} {
+// With nothing to do but to wait, an hour passes at once, and no timer is early.
+func TestAutoJumps(t *testing.T) {
+	d := testDriver(t, Auto)
+	c := d.Clock()
+	d.Release()
+	took := within(t, func() {
+		started, began := time.Now(), c.Now()
+		ticks := c.NewTicker(7 * time.Minute)
+		defer ticks.Stop()
+		for i := range 20 {
+			before := c.Now()
+			wait := time.Duration(i*i) * time.Second
+			at := <-c.After(wait)
+			if passed := at.Sub(before); passed < wait {
+				t.Errorf("a timer of %s fired after %s", wait, passed)
+			}
+			if now := c.Now(); now.Before(at) {
+				t.Errorf("it is %s, before %s, when the timer fired", now, at)
+			}
+		}
+		c.Sleep(began.Add(time.Hour).Sub(c.Now()))
+		if passed := c.Since(began); passed < time.Hour {
+			t.Errorf("%s passed, want 1h", passed)
+		}
+		if late := (<-ticks.C()).Sub(began) - 7*time.Minute; late < 0 || late > coarseGrain+time.Since(started) {
+			t.Errorf("the first tick of 7m came %s late", late)
+		}
+	})
+	f := d.Figures()
+	t.Logf("1h in %s: %+v", took, f)
+	if f.Mode != "auto" || f.Virtual < time.Hour || f.Wall > f.Virtual || f.Mean <= 1 || f.Max < f.Mean || f.Lag.Timers != 29 {
+		t.Errorf("figures %+v", f)
+	}
+}
+
+// While our own process works, time passes as real time does, whether it works
+// in Go or in system calls, and also if it must wait for the driver to let it.
+func TestAutoWaitsForUs(t *testing.T) {
+	buf := make([]byte, 64<<10)
+	compute := func() {}
+	read := func() {
+		f, err := unix.Open("/dev/zero", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err == nil {
+			_, err = unix.Read(f, buf)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		_ = unix.Close(f)
+	}
+	for name, work := range map[string]func(){"computing": compute, "reading": read} {
+		for procs := 1; procs <= 2; procs++ {
+			t.Run(fmt.Sprintf("%s with GOMAXPROCS=%d", name, procs), func(t *testing.T) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+				d := testDriver(t, Auto)
+				began := rawNow()
+				before := d.page.now()
+				d.Release()
+				for rawNow()-began < int64(200*time.Millisecond) {
+					work()
+				}
+				virtual := time.Duration(d.page.now() - before)
+				real := time.Duration(rawNow() - began)
+				if virtual > 2*real {
+					t.Errorf("%s of virtual time passed in %s of work", virtual, real)
+				}
+			})
+		}
+	}
+}
+
+// After Hold has returned nothing jumps, until Release.
+func TestHold(t *testing.T) {
+	d := testDriver(t, Auto)
+	d.Release()
+	// Blocked in a system call we look idle: the driver would jump.
+	for range 300 {
+		nap := unix.NsecToTimespec(int64(200 * time.Microsecond))
+		_ = unix.Nanosleep(&nap, nil)
+		d.Hold()
+		outer := rawNow()
+		v0 := d.page.now()
+		_ = unix.Nanosleep(&nap, nil)
+		v1 := d.page.now()
+		if real := rawNow() - outer; v1-v0 > real {
+			t.Fatalf("held, %s passed in %s", time.Duration(v1-v0), time.Duration(real))
+		}
+		d.Release()
+	}
+	if f := d.Figures(); f.Mean < 2 {
+		t.Errorf("released, time ran at %.1fx", f.Mean)
+	}
+}
+
+// Holds count, and don't overtake each other: with one of them open, a fixed
+// rate is 1x.
+func TestHoldsCount(t *testing.T) {
+	d := testDriver(t, Fixed(60))
+	rate := func() int64 {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return d.page.header.settings[d.page.header.seq.Load()&1].milli
+	}
+	for i := range 2000 {
+		both := []func(){d.Hold, d.Release}
+		var done sync.WaitGroup
+		done.Go(both[i%2])
+		done.Go(both[1-i%2])
+		done.Wait()
+		if got := rate(); got != 1000 {
+			t.Fatalf("held, time runs at %d/1000", got)
+		}
+	}
+	d.Release()
+	if got := rate(); got != 60_000 {
+		t.Errorf("released, time runs at %d/1000", got)
+	}
+}
+
+func TestFixed(t *testing.T) {
+	for _, mode := range []Mode{Fixed(60), Fixed(0.5), Real} {
 		t.Run(mode.String(), func(t *testing.T) {
-			d, err := clock.NewDriver(clock.Config{Path: filepath.Join(t.TempDir(), "clock"), Mode: mode})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer d.Close()
-			server := startPinger(t, d, bin)
-			client := startPinger(t, d, bin, server.Text(), "1s")
-			if addr := server.Text(); !strings.HasPrefix(addr, "127.0.0.1:") {
-				t.Errorf("a program of the world listens on %s, not on loopback only", addr)
-			}
+			d := testDriver(t, mode)
+			c := d.Clock()
 			d.Restart()
+			outer := rawNow()
 			d.Release()
-			began := d.Clock().Now()
-			pings := 60
-			for i := 1; i <= pings; i++ {
-				if !client.Scan() {
-					t.Fatalf("pinger ended after %d pings", i)
-				}
-				var at int64
-				var agrees bool
-				var took int64
-				if _, err := fmt.Sscan(client.Text(), &at, &agrees, &took); err != nil {
-					t.Fatal(err)
-				}
-				if !agrees {
-					t.Errorf("ping %d: the peer's time is not between the request and the reply", i)
-				}
+			wait := time.Duration(mode.factor * float64(50*time.Millisecond))
+			before := d.page.now()
+			at := <-c.After(wait)
+			passed := d.page.now() - before
+			real := rawNow() - outer
+			if passed < int64(wait) || d.clock.wall(before).Add(wait).After(at) {
+				t.Errorf("a timer of %s fired after %s", wait, time.Duration(passed))
 			}
-			if got := d.Clock().Since(began); got < time.Duration(pings-2)*time.Second {
-				t.Errorf("our clock saw %s pass during %d pings of 1s", got, pings)
+			if most := float64(real) * mode.factor; float64(passed) > most+1000 {
+				t.Errorf("%s passed in %s", time.Duration(passed), time.Duration(real))
 			}
-			f := d.Figures()
-			t.Logf("%+v", f)
-			if f.Lag.Timers < uint64(pings-1) {
-				t.Errorf("%d timers measured, want at least %d", f.Lag.Timers, pings-1)
-			}
-			if err := d.Err(); err != nil {
-				t.Error(err)
+			if f := d.Figures(); f.Mean > mode.factor*1.001 || f.Mode != mode.String() || f.Lag.Timers != 1 {
+				t.Errorf("figures %+v", f)
 			}
 		})
 	}
+}
+
+// Two worlds of one process don't keep each other from jumping.
+func TestTwoDrivers(t *testing.T) {
+	var both sync.WaitGroup
+	for range 2 {
+		d := testDriver(t, Auto)
+		both.Go(func() {
+			d.Release()
+			d.Clock().Sleep(time.Hour)
+		})
+	}
+	within(t, both.Wait)
+}
+
+// Restart begins the figures anew; Close keeps them, and Clock stays readable.
+func TestRestartAndClose(t *testing.T) {
+	d, err := NewDriver(Config{Path: filepath.Join(t.TempDir(), "clock")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Release()
+	c := d.Clock()
+	within(t, func() { c.Sleep(time.Minute) })
+	if f := d.Figures(); f.Lag.Timers != 1 || f.Virtual < time.Minute {
+		t.Errorf("figures %+v, want a timer and a minute", f)
+	}
+	d.Hold()
+	d.Restart()
+	if f := d.Figures(); f.Lag.Timers != 0 || f.Virtual > time.Second+f.Wall {
+		t.Errorf("figures %+v after Restart", f)
+	}
+	d.Release()
+	within(t, func() { c.Sleep(time.Minute) })
+	for d.Figures().Wall < 2*window {
+		c.Sleep(time.Second)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f := d.Figures()
+	if f.Lag.Timers == 0 || f.Virtual < time.Minute || f.Max < f.Mean {
+		t.Errorf("figures %+v after Close", f)
+	}
+	var sum float64
+	for _, s := range f.Shares {
+		sum += s.Part
+	}
+	if sum < 0.999 || sum > 1.001 {
+		t.Errorf("shares %+v make %g", f.Shares, sum)
+	}
+	before := c.Now()
+	if c.Since(before) < 0 {
+		t.Error("time goes back after Close")
+	}
+	d.Hold()
+	d.Release()
 }

@@ -9,7 +9,8 @@ import (
 const forever = 1<<63 - 1
 
 // lagHistogram counts how late timers fired, in virtual time. Bucket 0 is below
-// 1 µs (1024 ns); above are four buckets an octave, up to about 70 s.
+// 1 µs (1024 ns); above are four buckets an octave, and the last one holds all
+// from 120 s.
 type lagHistogram struct {
 	counts [lagBuckets]uint64
 	max    int64
@@ -27,8 +28,11 @@ func lagBucket(late int64) int {
 
 // lagUpper is the upper bound of a bucket in ns.
 func lagUpper(bucket int) int64 {
-	if bucket < 4 {
+	switch {
+	case bucket < 4:
 		return int64(bucket+1) << 10
+	case bucket == lagBuckets-1:
+		return forever
 	}
 	e := bucket/4 - 1
 	return int64(4+bucket%4+1) << e << 10

@@ -29,10 +29,18 @@ func Fixed(factor float64) Mode { return Mode{factor: factor} }
 // ParseMode reads "auto", "real", or a factor such as "60x" (0.1x to 10000x).
 func ParseMode(s string) (Mode, error) {
 	m, err := parseMode(s)
-	if err == nil && m != Real && !Supported(runtime.GOOS, runtime.GOARCH) {
-		return Mode{}, fmt.Errorf("clock %q: virtual time needs linux on amd64 or arm64, and this is %s/%s; use --clock real", s, runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		return Mode{}, err
 	}
-	return m, err
+	return m, m.supported(runtime.GOOS, runtime.GOARCH)
+}
+
+// supported is an error where virtual time can't be had.
+func (m Mode) supported(goos, goarch string) error {
+	if m.Virtual() && !Supported(goos, goarch) {
+		return fmt.Errorf("clock %q: virtual time needs linux on amd64 or arm64, and this is %s/%s; use --clock real", m, goos, goarch)
+	}
+	return nil
 }
 
 func parseMode(s string) (Mode, error) {

@@ -1,3 +1,5 @@
+//go:build linux
+
 package clock
 
 import (
@@ -10,20 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-// The layout below is shared with overlay/runtime/nodestorm.go.txt, which is
-// compiled into every program of a world. pageMagic changes whenever it does.
-const (
-	pageMagic  = 0x6e6f646573746f31 // "nodesto1"
-	pageSize   = 4096
-	slotSize   = 1024
-	slotCount  = 512 // processes a world can have at once
-	lagBuckets = 104
-)
-
-// EnvPage names the environment variable that tells a program built with the
-// overlay where its world's clock page is.
-const EnvPage = "NODESTORM_CLOCK"
 
 type setting struct {
 	raw, virt, milli, wall int64
@@ -67,12 +55,18 @@ func createPage(path string, start time.Time) (_ *page, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating the clock page: %w", err)
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	size := pageSize + slotCount*slotSize
-	if err := f.Truncate(int64(size)); err != nil {
+	defer func() {
+		err = errors.Join(err, f.Close())
+		if err != nil {
+			err = errors.Join(err, os.Remove(path))
+		}
+	}()
+	// Written, not only sized: a full disk is an error here, and a SIGBUS later.
+	zeros := make([]byte, pageSize+slotCount*slotSize)
+	if _, err := f.Write(zeros); err != nil {
 		return nil, fmt.Errorf("creating the clock page: %w", err)
 	}
-	mem, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	mem, err := unix.Mmap(int(f.Fd()), 0, len(zeros), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("mapping the clock page: %w", err)
 	}
@@ -93,13 +87,12 @@ func createPage(path string, start time.Time) (_ *page, err error) {
 // goroutine that outlives its world may still ask for the time.
 func (p *page) close() error { return os.Remove(p.path) }
 
-// rawNow is CLOCK_MONOTONIC, which all processes of a machine share.
-func rawNow() int64 {
-	var ts unix.Timespec
-	// Cannot fail for this clock on Linux.
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)
-	return ts.Nano()
-}
+// rawNow is CLOCK_MONOTONIC in ns, which all processes of a machine share. It is
+// the runtime's own reading because a system call in its place is where a
+// thread that is about to publish a setting would be preempted.
+//
+//go:linkname rawNow runtime.nanotime
+func rawNow() int64
 
 func (s setting) at(raw int64) int64 {
 	d := raw - s.raw
@@ -121,14 +114,25 @@ func (p *page) now() int64 {
 
 func (p *page) wallOffset() int64 { return p.header.settings[0].wall }
 
+// slowdown is how far ahead, in raw ns, a slower setting begins: what readers see
+// until it is published is not behind them then.
+const slowdown = 20_000
+
 // set puts virtual time at virt or later (never earlier than it is) and runs it
 // at milli thousandths from there. Only the driver calls it.
 func (p *page) set(virt, milli int64) {
 	h := p.header
 	seq := h.seq.Load()
 	cur := h.settings[seq&1]
-	raw := rawNow()
-	virt = max(virt, cur.at(raw))
-	h.settings[(seq+1)&1] = setting{raw: raw, virt: virt, milli: milli, wall: cur.wall}
+	for {
+		raw := rawNow()
+		if milli < cur.milli {
+			raw += slowdown
+		}
+		h.settings[(seq+1)&1] = setting{raw: raw, virt: max(virt, cur.at(raw)), milli: milli, wall: cur.wall}
+		if milli >= cur.milli || rawNow() < raw {
+			break // or else the thread lost its processor in between
+		}
+	}
 	h.seq.Store(seq + 1)
 }

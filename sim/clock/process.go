@@ -1,12 +1,10 @@
+//go:build linux
+
 package clock
 
 import (
 	"errors"
 	"fmt"
-	"os"
-	"runtime/metrics"
-	"strconv"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,6 +18,8 @@ type process struct {
 
 	gen   uint64 // of the slot when last looked at
 	since int64  // raw time at which gen was first seen
+
+	threads threads
 }
 
 // attach opens a process's poller. The kernel allows it to a process's parent
@@ -54,6 +54,7 @@ func (p *process) detach() {
 			_ = unix.Close(fd)
 		}
 	}
+	p.threads.close()
 }
 
 var wakeUp = []byte{1, 0, 0, 0, 0, 0, 0, 0} // an eventfd takes 8 bytes
@@ -65,44 +66,77 @@ func (p *process) wake() {
 	}
 }
 
-// ownProcess tells whether the process that the driver runs in has work to do:
-// it is not built with the clock, so Go's own figures stand in for a slot.
-type ownProcess struct {
-	epfd    int32
-	samples []metrics.Sample
-}
-
-func newOwnProcess() (*ownProcess, error) {
-	// A timer makes the runtime open its poller.
-	time.AfterFunc(time.Hour, func() {}).Stop()
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return nil, fmt.Errorf("looking for our own poller: %w", err)
+// scan follows processes that came or went. Slots are taken lowest first, so
+// the first free one behind the known ones ends the list.
+func (d *Driver) scan() error {
+	if raw := rawNow(); raw-d.reaped > int64(reapEvery) {
+		d.reap()
+		d.reaped = raw
 	}
-	epfd := -1
-	for _, e := range entries {
-		fd, err := strconv.Atoi(e.Name())
-		if err != nil {
+	for i := 0; i < slotCount; i++ {
+		if i == len(d.procs) {
+			if d.page.slots[i].pid.Load() == 0 {
+				return nil
+			}
+			d.procs = append(d.procs, nil)
+		}
+		s := &d.page.slots[i].slot
+		p := d.procs[i]
+		pid := s.pid.Load()
+		if p == nil {
+			if pid == 0 {
+				continue
+			}
+			p = &process{pid: pid, pidfd: -1, epfd: -1, eventfd: -1, since: rawNow(), threads: threads{pid: int(pid)}}
+			d.procs[i] = p
+		}
+		if p.pidfd >= 0 && (p.epfd >= 0 || s.epfd.Load() == 0) {
 			continue
 		}
-		if dest, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && dest == "anon_inode:[eventpoll]" && (epfd < 0 || fd < epfd) {
-			epfd = fd
+		switch err := p.attach(s); {
+		case errors.Is(err, unix.ESRCH) && p.pidfd < 0:
+			d.forget(i)
+		case errors.Is(err, unix.ESRCH), errors.Is(err, unix.EBADF):
+			// It is ending: its files are closed before it is gone.
+		case err != nil:
+			return err
 		}
 	}
-	if epfd < 0 {
-		return nil, errors.New("looking for our own poller: no epoll descriptor in /proc/self/fd")
-	}
-	return &ownProcess{
-		epfd: int32(epfd),
-		samples: []metrics.Sample{
-			{Name: "/sched/goroutines/runnable:goroutines"},
-			{Name: "/sched/goroutines/running:goroutines"},
-		},
-	}, nil
+	return nil
 }
 
-// idle reports whether only the calling goroutine runs.
-func (o *ownProcess) idle() bool {
-	metrics.Read(o.samples)
-	return o.samples[0].Value.Uint64() == 0 && o.samples[1].Value.Uint64() <= 1
+// reap frees the slots of programs that ended.
+func (d *Driver) reap() {
+	for i, p := range d.procs {
+		if p == nil || p.pidfd < 0 {
+			continue
+		}
+		fds := []unix.PollFd{{Fd: int32(p.pidfd), Events: unix.POLLIN}}
+		if n, err := unix.Poll(fds, 0); err == nil && n > 0 {
+			d.forget(i)
+		}
+	}
+}
+
+func (d *Driver) forget(i int) {
+	s := &d.page.slots[i].slot
+	d.gone.merge(s.histogram())
+	for b := range s.lag {
+		s.lag[b].Store(0)
+	}
+	s.lagMax.Store(0)
+	s.epfd.Store(0)
+	s.eventfd.Store(0)
+	s.wakeAt.Store(0)
+	d.procs[i].detach()
+	d.procs[i] = nil
+	s.pid.Store(0) // last: now it can be taken
+}
+
+func (s *slot) histogram() (h lagHistogram) {
+	for i := range s.lag {
+		h.counts[i] = s.lag[i].Load()
+	}
+	h.max = s.lagMax.Load()
+	return h
 }

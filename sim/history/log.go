@@ -177,7 +177,7 @@ func (l *Log) write() {
 			last = true
 		}
 		for _, r := range l.Since(seq) {
-			buffer.Write(line(r)) // a failed write stays in the buffer until Flush
+			_, _ = buffer.Write(line(r)) // a failed write stays in the buffer until Flush
 			seq = r.Seq
 		}
 		err = buffer.Flush()

@@ -57,7 +57,7 @@ func Read(r io.Reader) ([]Record, []Problem) {
 			}
 		}
 		if err != nil && !errors.Is(err, errLongLine) {
-			if err != io.EOF {
+			if !errors.Is(err, io.EOF) {
 				problems = append(problems, Problem{n, err})
 			}
 			break
@@ -82,7 +82,7 @@ func parse(text []byte, err error) (Record, error) {
 	}
 	var record Record
 	if jsonErr := json.Unmarshal(text, &record); jsonErr != nil {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return Record{}, fmt.Errorf("cut off after %d bytes", len(text))
 		}
 		return Record{}, fmt.Errorf("not a record: %w", jsonErr)

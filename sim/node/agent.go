@@ -86,7 +86,7 @@ func (k *kubelet) changeTaint(agent *agentState, to progress) func(context.Conte
 			taints = append(taints, agent.Taint)
 		}
 		patch, err := json.Marshal(map[string]any{
-			"metadata": map[string]any{"uid": node.UID, "resourceVersion": node.ResourceVersion},
+			"metadata": map[string]any{"resourceVersion": node.ResourceVersion},
 			"spec":     map[string]any{"taints": taints},
 		})
 		if err != nil {

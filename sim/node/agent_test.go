@@ -11,8 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
-
-	"nodestorm/sim/history"
 )
 
 var ciliumTaint = corev1.Taint{Key: "node.cilium.io/agent-not-ready", Value: "true", Effect: corev1.TaintEffectNoSchedule}
@@ -35,16 +33,16 @@ func TestAgentSetsAndLiftsItsTaint(t *testing.T) {
 		w.boot(Spec{Name: "a", Taints: []corev1.Taint{other},
 			Profile: Profile{BootDelay: 30 * time.Second, Agents: cilium(time.Second, 90*time.Second)}})
 		w.at(31*time.Second - 1)
-		same(t, "before", taints(w.node("a")), other.ToString())
+		same(t, "before", taints(w.node()), other.ToString())
 		w.at(31 * time.Second)
-		same(t, "set", taints(w.node("a")), other.ToString()+" "+ciliumTaint.ToString())
+		same(t, "set", taints(w.node()), other.ToString()+" "+ciliumTaint.ToString())
 		w.at(120*time.Second - 1)
-		same(t, "still set", taints(w.node("a")), other.ToString()+" "+ciliumTaint.ToString())
+		same(t, "still set", taints(w.node()), other.ToString()+" "+ciliumTaint.ToString())
 		w.at(120 * time.Second)
-		same(t, "lifted", taints(w.node("a")), other.ToString())
+		same(t, "lifted", taints(w.node()), other.ToString())
 		w.at(time.Hour)
-		sameTimes(t, "taint events", w.when(history.Node, "taint", "a"), 31*time.Second)
-		sameTimes(t, "untaint events", w.when(history.Node, "untaint", "a"), 120*time.Second)
+		sameTimes(t, "taint events", w.when("taint", "a"), 31*time.Second)
+		sameTimes(t, "untaint events", w.when("untaint", "a"), 120*time.Second)
 		sameTimes(t, "writes", w.written("patch", "nodes", "", "a"), 31*time.Second, 120*time.Second)
 		for _, e := range w.events {
 			if e.Verb == "taint" {
@@ -60,7 +58,21 @@ func TestAgentOfARegisteredTaintOnlyLifts(t *testing.T) {
 		w.boot(Spec{Name: "a", Taints: []corev1.Taint{ciliumTaint}, Profile: Profile{Agents: cilium(0, 10*time.Second)}})
 		w.at(time.Minute)
 		sameTimes(t, "writes", w.written("patch", "nodes", "", "a"), 10*time.Second)
-		same(t, "taints", taints(w.node("a")), "")
+		same(t, "taints", taints(w.node()), "")
+	})
+}
+
+func TestAgentHasNothingToLiftWhenSomebodyElseDid(t *testing.T) {
+	inWorld(t, 1, nil, func(w *world) {
+		w.boot(Spec{Name: "a", Profile: Profile{Agents: cilium(0, 10*time.Second)}})
+		w.at(5 * time.Second)
+		node := w.node()
+		node.Spec.Taints = nil
+		if _, err := w.client.CoreV1().Nodes().Update(context.Background(), node, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		w.at(time.Minute)
+		sameTimes(t, "writes", w.written("patch", "nodes", "", "a"), 0)
 	})
 }
 
@@ -68,7 +80,7 @@ func TestAgentWithoutLiftAfterKeepsItsTaint(t *testing.T) {
 	inWorld(t, 1, nil, func(w *world) {
 		w.boot(Spec{Name: "a", Profile: Profile{Agents: cilium(0, 0)}})
 		w.at(time.Hour)
-		same(t, "taints", taints(w.node("a")), ciliumTaint.ToString())
+		same(t, "taints", taints(w.node()), ciliumTaint.ToString())
 	})
 }
 
@@ -91,7 +103,7 @@ func TestAgentTriesAgainOnConflict(t *testing.T) {
 		})
 		w.boot(Spec{Name: "a", Profile: Profile{Agents: cilium(5*time.Second, 0)}})
 		w.at(5 * time.Second)
-		same(t, "taints", taints(w.node("a")), "other-1:NoSchedule other-2:NoSchedule "+ciliumTaint.ToString())
+		same(t, "taints", taints(w.node()), "other-1:NoSchedule other-2:NoSchedule "+ciliumTaint.ToString())
 		same(t, "failures", w.fleet.Stats().Failures, 0)
 	})
 }
@@ -109,8 +121,8 @@ func TestAgentsOfASecondNode(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.at(2 * time.Minute)
-		sameTimes(t, "taint events", w.when(history.Node, "taint", "a"), time.Second, 61*time.Second)
-		sameTimes(t, "untaint events", w.when(history.Node, "untaint", "a"), 10*time.Second, 70*time.Second)
-		same(t, "Ready", readyCondition(w.node("a")).Status, corev1.ConditionTrue)
+		sameTimes(t, "taint events", w.when("taint", "a"), time.Second, 61*time.Second)
+		sameTimes(t, "untaint events", w.when("untaint", "a"), 10*time.Second, 70*time.Second)
+		same(t, "Ready", readyCondition(w.node()).Status, corev1.ConditionTrue)
 	})
 }

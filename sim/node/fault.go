@@ -58,38 +58,38 @@ type Effect interface {
 	check(f Fault, agents map[string]Agent) error
 }
 
-// NeverRegisters: the machine boots and its kubelet is never heard of. An adopted
+// NeverRegisters means that the machine boots and its kubelet is never heard of. An adopted
 // Node stays without conditions. For must be zero.
 type NeverRegisters struct{}
 
-// RegistersLate: the kubelet is first heard of By later than BootDelay says.
+// RegistersLate means that the kubelet is first heard of By later than BootDelay says.
 type RegistersLate struct{ By time.Duration }
 
-// NotReady: the kubelet lives and reports Ready=False with reason KubeletNotReady.
+// NotReady means that the kubelet lives and reports Ready=False with reason KubeletNotReady.
 type NotReady struct{ Cause Cause }
 
-// Flapping: Ready=False for the first half of every Period, True for the second.
+// Flapping means Ready=False for the first half of every Period, True for the second.
 type Flapping struct {
 	Period time.Duration
 	Cause  Cause
 }
 
-// HeartbeatsStop: nothing passes between the kubelet and the API server, neither
+// HeartbeatsStop means that nothing passes between the kubelet and the API server, neither
 // Lease nor status nor pods. Containers go on. kube-controller-manager then sets
 // Ready=Unknown after its node-monitor-grace-period (50 s in 1.34).
 type HeartbeatsStop struct{}
 
-// KubeletRestart: the kubelet is down for Down, containers go on. It comes back,
+// KubeletRestart means that the kubelet is down for Down, containers go on. It comes back,
 // registers again, and first reports Ready=False (its runtime checks have not
 // succeeded yet), Settle later Ready=True. Settle zero means that Ready=True
 // follows in the next write. A real 1.34 kubelet is often fast enough to skip the
 // NotReady report; one with a slow runtime, and older ones, are not.
 type KubeletRestart struct{ Down, Settle time.Duration }
 
-// TaintNeverLifted: the agent leaves its startup taint on the Node.
+// TaintNeverLifted means that the agent leaves its startup taint on the Node.
 type TaintNeverLifted struct{ Agent string }
 
-// NodeObjectDeleted: someone deletes the Node object. The kubelet lives on and
+// NodeObjectDeleted means that someone deletes the Node object. The kubelet lives on and
 // does not create it again, unless it is restarted.
 type NodeObjectDeleted struct{}
 
@@ -123,14 +123,14 @@ func beforeRegistration(f Fault) error {
 
 func lengthOfItsOwn(f Fault) error {
 	if f.For != 0 {
-		return fmt.Errorf("For is %v: want zero", f.For)
+		return fmt.Errorf("field For is %v: want zero", f.For)
 	}
 	return nil
 }
 
 func positive(field string, d time.Duration) error {
 	if d <= 0 {
-		return fmt.Errorf("%s is %v: want more than zero", field, d)
+		return fmt.Errorf("field %s is %v: want more than zero", field, d)
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (e KubeletRestart) check(f Fault, _ map[string]Agent) error {
 		return err
 	}
 	if e.Settle < 0 {
-		return fmt.Errorf("Settle is %v: want zero or more", e.Settle)
+		return fmt.Errorf("field Settle is %v: want zero or more", e.Settle)
 	}
 	return lengthOfItsOwn(f)
 }

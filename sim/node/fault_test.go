@@ -12,8 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
-
-	"nodestorm/sim/history"
 )
 
 // readiness is the history of a node's readiness: "+30s" is ready, "-30s" not.
@@ -84,7 +82,7 @@ func TestFaults(t *testing.T) {
 				w.bind("web", "a")
 				w.at(time.Hour)
 				same(t, "readiness", w.readiness("a"), test.readiness)
-				same(t, "registered", fmt.Sprint(w.when(history.Node, "register", "a")), test.registered)
+				same(t, "registered", fmt.Sprint(w.when("register", "a")), test.registered)
 				times := w.faultTimes(test.fault.Name)
 				same(t, "armed", times["armed"], 0)
 				wantTime(t, "effective", times, test.effective)
@@ -130,7 +128,7 @@ func TestHeartbeatsStop(t *testing.T) {
 		between(t, "effective with the first renewal that is missed", times["effective"], before+10*time.Second, before+10400*time.Millisecond)
 		between(t, "first write after it", after, 8*time.Minute, 8*time.Minute)
 		same(t, "cleared", times["cleared"], after)
-		sameTimes(t, "pod that came meanwhile runs", w.when(history.Node, "running", "p"), 8*time.Minute)
+		sameTimes(t, "pod that came meanwhile runs", w.when("running", "p"), 8*time.Minute)
 	})
 }
 
@@ -182,12 +180,12 @@ func TestRuntimeDownStopsPods(t *testing.T) {
 			{Name: "down", Effect: NotReady{}, At: time.Minute, For: time.Minute}}}})
 		w.bind("old", "a")
 		w.at(90 * time.Second)
-		same(t, "message", readyCondition(w.node("a")).Message, "container runtime is down")
+		same(t, "message", readyCondition(w.node()).Message, "container runtime is down")
 		w.bind("new", "a", hostNetwork)
 		w.markDeleted("old", 30*time.Second)
 		w.at(10 * time.Minute)
-		sameTimes(t, "started", w.when(history.Node, "running", "new"), 2*time.Minute)
-		sameTimes(t, "stopped", w.when(history.Node, "terminated", "old"), 2*time.Minute)
+		sameTimes(t, "started", w.when("running", "new"), 2*time.Minute)
+		sameTimes(t, "stopped", w.when("terminated", "old"), 2*time.Minute)
 	})
 }
 
@@ -205,7 +203,7 @@ func TestKubeletDoesNotCreateItsNodeAgain(t *testing.T) {
 		w.at(30 * time.Minute)
 		sameTimes(t, "creations", w.written("create", "nodes", "", "a"), 0)
 		sameTimes(t, "creations of a Lease that nobody would own", w.written("create", "leases", "", "a"), 0)
-		sameTimes(t, "deleted events", w.when(history.Node, "deleted", "a"), time.Minute)
+		sameTimes(t, "deleted events", w.when("deleted", "a"), time.Minute)
 		same(t, "stats", w.fleet.Stats(), Stats{Nodes: 1, Registered: 1})
 
 		if err := w.fleet.Inject("a", Fault{Name: "restart", Effect: KubeletRestart{Down: time.Minute}}); err != nil {
@@ -213,8 +211,8 @@ func TestKubeletDoesNotCreateItsNodeAgain(t *testing.T) {
 		}
 		w.at(40 * time.Minute)
 		sameTimes(t, "creations with a restart", w.written("create", "nodes", "", "a"), 0, 31*time.Minute)
-		same(t, "provider ID", w.node("a").Spec.ProviderID, "hcloud://7")
-		same(t, "Ready", readyCondition(w.node("a")).Status, corev1.ConditionTrue)
+		same(t, "provider ID", w.node().Spec.ProviderID, "hcloud://7")
+		same(t, "Ready", readyCondition(w.node()).Status, corev1.ConditionTrue)
 		same(t, "deletion cleared", w.faultTimes("deleted")["cleared"], 31*time.Minute)
 		same(t, "restart cleared", w.faultTimes("restart")["cleared"], 31*time.Minute)
 	})
@@ -257,7 +255,7 @@ func TestFaultOfAnAdoptedNode(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.at(time.Hour)
-		same(t, "conditions", len(w.node("a").Status.Conditions), 0)
+		same(t, "conditions", len(w.node().Status.Conditions), 0)
 		sameTimes(t, "leases", w.leaseTimes("a"))
 		same(t, "effective", w.faultTimes("silent")["effective"], time.Minute)
 	})

@@ -15,8 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
-
-	"nodestorm/sim/history"
 )
 
 func (w *world) leaseTimes(node string) []time.Duration {
@@ -127,8 +125,8 @@ func TestLeaseThatFailsHoldsUpNothing(t *testing.T) {
 		})
 		w.boot(Spec{Name: "a", Profile: Profile{ReadyDelay: 10 * time.Second, Agents: cilium(20*time.Second, 0)}})
 		w.at(2 * time.Minute)
-		sameTimes(t, "ready events", w.when(history.Node, "ready", "a"), 10*time.Second)
-		sameTimes(t, "taint events", w.when(history.Node, "taint", "a"), 20*time.Second)
+		sameTimes(t, "ready events", w.when("ready", "a"), 10*time.Second)
+		sameTimes(t, "taint events", w.when("taint", "a"), 20*time.Second)
 		between(t, "Lease", w.leaseTimes("a")[0], time.Minute, 67*time.Second)
 	})
 }
@@ -163,7 +161,7 @@ func TestHeartbeatAndTransitionTimes(t *testing.T) {
 		w.at(time.Hour)
 		reports := w.written("patch", "nodes", "status", "a")
 		last := reports[len(reports)-1].Truncate(time.Second)
-		for _, c := range w.node("a").Status.Conditions {
+		for _, c := range w.node().Status.Conditions {
 			transition := 10 * time.Second
 			if c.Type == corev1.NodeReady {
 				transition = 30 * time.Second
@@ -187,7 +185,7 @@ func TestConditionsThatOthersChangedAreWrittenAgain(t *testing.T) {
 			inWorld(t, 1, nil, func(w *world) {
 				w.boot(Spec{Name: "a"})
 				w.at(95 * time.Second)
-				node := w.node("a")
+				node := w.node()
 				c := &node.Status.Conditions[i]
 				what := string(c.Type) + ", " + name
 				before, transition := *c, time.Duration(0)
@@ -204,7 +202,7 @@ func TestConditionsThatOthersChangedAreWrittenAgain(t *testing.T) {
 					t.Fatalf("%s: written at %v, want once again", what, times)
 				}
 				between(t, what+": written again", times[1], 95*time.Second, 105400*time.Millisecond)
-				after := w.node("a").Status.Conditions
+				after := w.node().Status.Conditions
 				if name == "all of it" || name == "status" {
 					transition = times[1].Truncate(time.Second)
 				}

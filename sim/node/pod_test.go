@@ -10,8 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
-
-	"nodestorm/sim/history"
 )
 
 func hostNetwork(p *corev1.Pod) { p.Spec.HostNetwork = true }
@@ -73,7 +71,7 @@ func TestPodRuns(t *testing.T) {
 			t.Errorf("pod IPs: %q and %q", one, two)
 		}
 		same(t, "IP on the host network", w.pod("host").Status.PodIP, "10.0.0.1")
-		sameTimes(t, "running events", w.when(history.Node, "running", "one"), 13*time.Second)
+		sameTimes(t, "running events", w.when("running", "one"), 13*time.Second)
 		sameTimes(t, "writes for one pod", w.written("patch", "pods", "status", "one"), 13*time.Second)
 		sameTimes(t, "writes for a foreign pod", w.written("patch", "pods", "status", "elsewhere"))
 		same(t, "stats", w.fleet.Stats(), Stats{Nodes: 1, Registered: 1, Ready: 1, Pods: 3, Running: 3})
@@ -93,14 +91,14 @@ func TestPodWaitsForTheNetwork(t *testing.T) {
 		same(t, "container", pod.Status.ContainerStatuses[0].State.Waiting.Reason, "ContainerCreating")
 		same(t, "reason", conditionOf(pod, corev1.PodReady).Reason, "ContainersNotReady")
 		same(t, "message", conditionOf(pod, corev1.PodReady).Message, "containers with unready status: [app]")
-		sameTimes(t, "waiting events", w.when(history.Node, "waiting", "early"), 10*time.Second)
+		sameTimes(t, "waiting events", w.when("waiting", "early"), 10*time.Second)
 
 		w.at(61 * time.Second)
 		pod = w.pod("early")
 		same(t, "phase with a network", pod.Status.Phase, corev1.PodRunning)
 		same(t, "reason cleared", conditionOf(pod, corev1.PodReady).Reason, "")
 		same(t, "start time kept", pod.Status.StartTime.Sub(w.start), 10*time.Second)
-		sameTimes(t, "running events", w.when(history.Node, "running", "early"), 61*time.Second)
+		sameTimes(t, "running events", w.when("running", "early"), 61*time.Second)
 		events, err := w.client.CoreV1().Events("default").List(context.Background(), metav1.ListOptions{})
 		if err != nil || len(events.Items) != 1 {
 			t.Fatalf("Events: %v, %v", events.Items, err)
@@ -153,7 +151,7 @@ func TestPodEnds(t *testing.T) {
 					w.markDeleted("p", grace)
 				}
 				w.at(10 * time.Minute)
-				sameTimes(t, "terminated events", w.when(history.Node, "terminated", "p"), test.ends)
+				sameTimes(t, "terminated events", w.when("terminated", "p"), test.ends)
 				if test.deleted > 0 {
 					sameTimes(t, "deletions", w.written("delete", "pods", "", "p"), test.ends)
 					same(t, "grace of the deletion", *options.GracePeriodSeconds, 0)
@@ -221,6 +219,35 @@ func TestReadyConditionIsRepaired(t *testing.T) {
 		sameTimes(t, "status writes", w.written("patch", "pods", "status", "p"), 0, 70*time.Second)
 		same(t, "Ready", conditionOf(w.pod("p"), corev1.PodReady).Status, corev1.ConditionTrue)
 		same(t, "start time", w.pod("p").Status.ContainerStatuses[0].State.Running.StartedAt.Sub(w.start), 0)
-		sameTimes(t, "running events", w.when(history.Node, "running", "p"), 0)
+		sameTimes(t, "running events", w.when("running", "p"), 0)
+	})
+}
+
+// TestStatusOfAnotherPod replaces the pod while the report about it is on its way.
+func TestStatusOfAnotherPod(t *testing.T) {
+	inWorld(t, 1, nil, func(w *world) {
+		replaced := false
+		w.client.PrependReactor("patch", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			if replaced {
+				return false, nil, nil
+			}
+			replaced = true
+			object, err := w.server.Get(a.GetResource(), "default", "p")
+			if err != nil {
+				return true, nil, err
+			}
+			next := object.(*corev1.Pod).DeepCopy()
+			next.UID = "another"
+			if err := w.server.Delete(a.GetResource(), "default", "p"); err != nil {
+				return true, nil, err
+			}
+			return false, nil, w.server.Create(a.GetResource(), next, "default")
+		})
+		w.boot(Spec{Name: "a", Profile: Profile{PodStartDelay: 5 * time.Second}})
+		w.bind("p", "a")
+		w.at(time.Minute)
+		sameTimes(t, "running events", w.when("running", "p"), 10*time.Second)
+		same(t, "UID", w.pod("p").UID, "another")
+		same(t, "failures", w.fleet.Stats().Failures, 0)
 	})
 }

@@ -126,11 +126,11 @@ func (p Profile) check() error {
 		"PodStartDelay": p.PodStartDelay, "PodStopDelay": p.PodStopDelay,
 	} {
 		if d < 0 {
-			return fmt.Errorf("%s is %v: want zero or more", name, d)
+			return fmt.Errorf("field %s is %v: want zero or more", name, d)
 		}
 	}
 	if p.LeaseDuration%time.Second != 0 {
-		return fmt.Errorf("LeaseDuration is %v: want whole seconds", p.LeaseDuration)
+		return fmt.Errorf("field LeaseDuration is %v: want whole seconds", p.LeaseDuration)
 	}
 	agents := map[string]Agent{}
 	for _, a := range p.Agents {

@@ -14,8 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
-
-	"nodestorm/sim/history"
 )
 
 const networkMessage = "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady " +
@@ -33,7 +31,7 @@ func TestBootRegistersNode(t *testing.T) {
 		w.at(30*time.Second - 1)
 		sameTimes(t, "created before the boot delay", w.written("create", "nodes", "", "a"))
 		w.at(30 * time.Second)
-		node := w.node("a")
+		node := w.node()
 		same(t, "provider ID", node.Spec.ProviderID, "hcloud://7")
 		same(t, "own label", node.Labels["pool"], "gpu")
 		same(t, "hostname label", node.Labels[corev1.LabelHostname], "a")
@@ -58,13 +56,13 @@ func TestBootRegistersNode(t *testing.T) {
 		same(t, "message", readyCondition(node).Message, networkMessage)
 
 		w.at(50*time.Second - 1)
-		same(t, "Ready before the ready delay", readyCondition(w.node("a")).Status, corev1.ConditionFalse)
+		same(t, "Ready before the ready delay", readyCondition(w.node()).Status, corev1.ConditionFalse)
 		w.at(50 * time.Second)
-		same(t, "Ready", readyCondition(w.node("a")).Status, corev1.ConditionTrue)
-		same(t, "reason", readyCondition(w.node("a")).Reason, "KubeletReady")
-		sameTimes(t, "register events", w.when(history.Node, "register", "a"), 30*time.Second)
-		sameTimes(t, "ready events", w.when(history.Node, "ready", "a"), 50*time.Second)
-		sameTimes(t, "notready events", w.when(history.Node, "notready", "a"))
+		same(t, "Ready", readyCondition(w.node()).Status, corev1.ConditionTrue)
+		same(t, "reason", readyCondition(w.node()).Reason, "KubeletReady")
+		sameTimes(t, "register events", w.when("register", "a"), 30*time.Second)
+		sameTimes(t, "ready events", w.when("ready", "a"), 50*time.Second)
+		sameTimes(t, "notready events", w.when("notready", "a"))
 		sameTimes(t, "creates", w.written("create", "nodes", "", "a"), 30*time.Second)
 		sameTimes(t, "status writes until Ready", w.written("patch", "nodes", "status", "a"), 50*time.Second)
 		same(t, "stats", w.fleet.Stats(), Stats{Nodes: 1, Registered: 1, Ready: 1})
@@ -75,8 +73,8 @@ func TestZeroProfileIsNotReadyFirst(t *testing.T) {
 	inWorld(t, 1, nil, func(w *world) {
 		w.boot(Spec{Name: "a"})
 		w.at(0)
-		sameTimes(t, "register events", w.when(history.Node, "register", "a"), 0)
-		sameTimes(t, "ready events", w.when(history.Node, "ready", "a"), 0)
+		sameTimes(t, "register events", w.when("register", "a"), 0)
+		sameTimes(t, "ready events", w.when("ready", "a"), 0)
 		sameTimes(t, "status writes", w.written("patch", "nodes", "status", "a"), 0)
 	})
 }
@@ -109,7 +107,7 @@ func TestAdoption(t *testing.T) {
 			}
 		}
 		w.at(5 * time.Second)
-		node := w.node("a")
+		node := w.node()
 		same(t, "transition", readyCondition(node).LastTransitionTime.Sub(w.start), 5*time.Second)
 		same(t, "Ready at once", readyCondition(node).Status, corev1.ConditionFalse)
 		same(t, "message", readyCondition(node).Message, networkMessage)
@@ -122,12 +120,12 @@ func TestAdoption(t *testing.T) {
 		sameTimes(t, "leases", w.written("create", "leases", "", "a"), 5*time.Second)
 
 		w.at(65 * time.Second)
-		sameTimes(t, "register events", w.when(history.Node, "register", "a"), 5*time.Second)
-		sameTimes(t, "ready events", w.when(history.Node, "ready", "a"), 65*time.Second)
-		sameTimes(t, "notready events", w.when(history.Node, "notready", "a"))
+		sameTimes(t, "register events", w.when("register", "a"), 5*time.Second)
+		sameTimes(t, "ready events", w.when("ready", "a"), 65*time.Second)
+		sameTimes(t, "notready events", w.when("notready", "a"))
 		sameTimes(t, "status writes", w.written("patch", "nodes", "status", "a"), 5*time.Second, 65*time.Second)
 
-		node = w.node("a")
+		node = w.node()
 		node.Status.Capacity[corev1.ResourceCPU] = resource.MustParse("8")
 		if _, err := nodes.UpdateStatus(context.Background(), node, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
@@ -143,12 +141,12 @@ func TestAdoption(t *testing.T) {
 
 		w.at(9 * time.Minute)
 		same(t, "status writes", len(w.written("patch", "nodes", "status", "a")), 3)
-		same(t, "capacity that the creator changed", w.node("a").Status.Capacity.Cpu().String(), "8")
+		same(t, "capacity that the creator changed", w.node().Status.Capacity.Cpu().String(), "8")
 		if err := nodes.Delete(context.Background(), "a", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		w.at(20 * time.Minute)
-		sameTimes(t, "deleted events", w.when(history.Node, "deleted", "a"), 9*time.Minute)
+		sameTimes(t, "deleted events", w.when("deleted", "a"), 9*time.Minute)
 		same(t, "stats after the machine went with its node", w.fleet.Stats(), Stats{})
 		for _, at := range w.written("update", "leases", "", "a") {
 			between(t, "lease renewed", at, 0, 9*time.Minute)
@@ -166,7 +164,7 @@ func TestRegistrationBacksOff(t *testing.T) {
 		w.boot(Spec{Name: "a", Profile: Profile{BootDelay: time.Second}})
 		w.at(time.Minute)
 		// 1 s, and after 200, 400 and 800 ms.
-		sameTimes(t, "register events", w.when(history.Node, "register", "a"), 2400*time.Millisecond)
+		sameTimes(t, "register events", w.when("register", "a"), 2400*time.Millisecond)
 		same(t, "failures", w.fleet.Stats().Failures, 3)
 		if err := w.fleet.Stats().LastError; err == nil || !strings.Contains(err.Error(), `registering node a: etcdserver`) {
 			t.Errorf("last error: %v", err)
@@ -182,7 +180,7 @@ func TestRegistrationTakesOverExistingNode(t *testing.T) {
 		}
 		w.at(20 * time.Second)
 		sameTimes(t, "status writes", w.written("patch", "nodes", "status", "a"), 10*time.Second, 11*time.Second)
-		same(t, "Ready", readyCondition(w.node("a")).Status, corev1.ConditionTrue)
+		same(t, "Ready", readyCondition(w.node()).Status, corev1.ConditionTrue)
 	})
 }
 
@@ -197,7 +195,7 @@ func TestShutdown(t *testing.T) {
 		for _, at := range w.written("update", "leases", "", "a") {
 			between(t, "lease renewed", at, 0, 60*time.Second)
 		}
-		same(t, "the Node stays", w.node("a").Name, "a")
+		same(t, "the Node stays", w.node().Name, "a")
 		if err := w.fleet.Shutdown("a"); err == nil || err.Error() != `shutting down node "a": there is no such machine` {
 			t.Errorf("second shutdown: %v", err)
 		}

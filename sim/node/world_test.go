@@ -84,9 +84,7 @@ func inWorld(t *testing.T, seed uint64, adopt func(*corev1.Node) (Profile, bool)
 func (w *world) note(a clienttesting.Action) {
 	n := write{at: time.Since(w.start), verb: a.GetVerb(), resource: a.GetResource().Resource, subresource: a.GetSubresource()}
 	switch a := a.(type) {
-	case clienttesting.CreateAction:
-		n.object = a.GetObject().(metav1.Object).GetName()
-	case clienttesting.UpdateAction:
+	case clienttesting.CreateAction: // and updates, which have the same methods
 		n.object = a.GetObject().(metav1.Object).GetName()
 	case clienttesting.PatchAction:
 		n.object, n.patch = a.GetName(), string(a.GetPatch())
@@ -118,9 +116,10 @@ func (w *world) boot(spec Spec) {
 	}
 }
 
-func (w *world) node(name string) *corev1.Node {
+// node returns Node "a", the only one of most tests.
+func (w *world) node() *corev1.Node {
 	w.t.Helper()
-	node, err := w.client.CoreV1().Nodes().Get(context.Background(), name, metav1.GetOptions{})
+	node, err := w.client.CoreV1().Nodes().Get(context.Background(), "a", metav1.GetOptions{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -166,13 +165,13 @@ func (w *world) markDeleted(name string, grace time.Duration) {
 	synctest.Wait()
 }
 
-// when returns the offsets of the events with this source and verb about object.
-func (w *world) when(source history.Source, verb, object string) []time.Duration {
+// when returns the offsets of the node's own events with this verb about object.
+func (w *world) when(verb, object string) []time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var times []time.Duration
 	for _, e := range w.events {
-		if e.Source == source && e.Verb == verb && e.Object.Name == object {
+		if e.Source == history.Node && e.Verb == verb && e.Object.Name == object {
 			times = append(times, e.At.Sub(w.start))
 		}
 	}

@@ -74,7 +74,7 @@ func (t *tally) failed(err error) {
 
 func (t *tally) judge() {
 	enough := t.good >= t.want && (t.isGood != nil || len(t.all) == 0)
-	if t.listed && enough && !t.closed {
+	if enough && !t.closed {
 		t.closed = true
 		close(t.reached)
 	}

@@ -117,6 +117,31 @@ func TestWaitSaysWhatItSawLast(t *testing.T) {
 			func(ctx context.Context, d *Demand) error { return d.WaitRunning(ctx, web, 1, time.Minute) },
 			"pods of shop/web not in time (1m0s): 0 of 1 Running; web-1 Pending on a: containers with unready status: [app]",
 		},
+		"no longer running": {
+			func(t *testing.T, c *fake.Clientset) {
+				add(t, c, "web-1", "a", corev1.PodRunning)
+				go func() {
+					time.Sleep(10 * time.Second)
+					if err := c.CoreV1().Pods("shop").Delete(context.Background(), "web-1", metav1.DeleteOptions{}); err != nil {
+						t.Error(err)
+					}
+					add(t, c, "web-2", "a", corev1.PodRunning)
+				}()
+			},
+			func(ctx context.Context, d *Demand) error { return d.WaitRunning(ctx, web, 2, time.Minute) },
+			"pods of shop/web not in time (1m0s): 1 of 2 Running, 1 not there",
+		},
+		"pods of others": {
+			func(t *testing.T, c *fake.Clientset) {
+				pod, _ := Pod("shop", "db", Template{})
+				pod.Status.Phase = corev1.PodRunning
+				if _, err := c.CoreV1().Pods("shop").Create(context.Background(), pod, metav1.CreateOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			},
+			func(ctx context.Context, d *Demand) error { return d.WaitRunning(ctx, web, 1, time.Minute) },
+			"pods of shop/web not in time (1m0s): 0 of 1 Running, 1 not there",
+		},
 		"no pods": {
 			func(*testing.T, *fake.Clientset) {},
 			func(ctx context.Context, d *Demand) error {

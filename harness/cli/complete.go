@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/target"
+	"nodestorm/scenarios"
+)
+
+// completeIDs offers the scenarios that are not on the command line yet.
+func completeIDs(_ *cobra.Command, ids []string, _ string) ([]string, cobra.ShellCompDirective) {
+	c, err := scenarios.Load()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var offer []string
+	for _, r := range c.Records() {
+		if !slices.Contains(ids, r.ID) {
+			offer = append(offer, cobra.CompletionWithDesc(r.ID, r.Title))
+		}
+	}
+	return offer, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeTargets offers what is in the store and what the catalogue names.
+func completeTargets(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	refs, err := needed()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	if store, err := target.Open(""); err == nil {
+		refs = append(refs, store.Refs()...)
+	}
+	var offer []string
+	for _, ref := range refs {
+		if ref.Name != target.Kubernetes.Name {
+			offer = append(offer, ref.String())
+		}
+	}
+	slices.Sort(offer)
+	return slices.Compact(offer), cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,239 @@
+package process_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nodestorm/harness/process"
+	"nodestorm/harness/process/processtest"
+)
+
+// shell is a program that does what the script says.
+func shell(t *testing.T, script string) process.Spec {
+	return process.Spec{
+		Name: "thing", Path: "/bin/sh", Args: []string{"-c", script}, Log: filepath.Join(t.TempDir(), "thing.log"),
+		Env: []string{"NODESTORM_TEST=" + t.Name()},
+	}
+}
+
+func running(t *testing.T) []processtest.Process {
+	return processtest.WithEnv("NODESTORM_TEST=" + t.Name())
+}
+
+// file is ready once the file is there.
+func file(path string) func(context.Context) error {
+	return func(context.Context) error { _, err := os.Stat(path); return err }
+}
+
+func TestStart(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	spec := shell(t, "echo hello; sleep 1000 & touch "+ready+"; wait")
+	spec.Ready = file(ready)
+	var lines []string
+	spec.Lines = func(line []byte) { lines = append(lines, string(line)) }
+	p, err := process.Start(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(running(t)); n != 2 || p.Exit() != nil {
+		t.Errorf("%d processes, want the shell and its child; exit %v", n, p.Exit())
+	}
+	if err := p.Stop(time.Minute); err != nil || p.Exit() != nil {
+		t.Errorf("stopping: %v; exit %v", err, p.Exit())
+	}
+	if left := running(t); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	log, err := os.ReadFile(spec.Log)
+	if err != nil || !strings.HasPrefix(string(log), "hello\n") || len(lines) == 0 || lines[0] != "hello" {
+		t.Errorf("log %q, %v; lines %q", log, err, lines)
+	}
+}
+
+func TestStartSaysWhatHappened(t *testing.T) {
+	tests := []struct {
+		name, script string
+		want         string
+		as           any
+	}{
+		{"exit", "echo no way >&2; exit 3", "thing ended (exit status 3)", new(*process.ExitError)},
+		{"exit 0", "echo no way", "thing ended (exit status 0)", new(*process.ExitError)},
+		{"signal", "echo no way; kill -9 $$", "thing ended (signal: killed)", new(*process.ExitError)},
+		{"not ready", "echo no way; sleep 1000", "thing was not ready after 200ms (stat ", new(*process.NotReadyError)},
+		{"does not end", "trap '' TERM; echo no way; while :; do sleep 1; done", "thing was not ready after 200ms", new(*process.NotReadyError)},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			spec := shell(t, test.script)
+			spec.Ready = file(filepath.Join(t.TempDir(), "never"))
+			if test.as != nil && strings.Contains(test.want, "not ready") {
+				spec.ReadyWithin = 200 * time.Millisecond
+			}
+			_, err := process.Start(t.Context(), spec)
+			if !errors.As(err, test.as) || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "no way") || !strings.Contains(err.Error(), spec.Log) {
+				t.Errorf("error %v, want %q, the last words and the log", err, test.want)
+			}
+			if left := running(t); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+	t.Run("interrupted", func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		enough := errors.New("enough")
+		time.AfterFunc(100*time.Millisecond, func() { cancel(enough) })
+		spec := shell(t, "sleep 1000")
+		spec.Ready = file(filepath.Join(t.TempDir(), "never"))
+		if _, err := process.Start(ctx, spec); !errors.Is(err, enough) {
+			t.Errorf("error %v, want its cause", err)
+		}
+		if left := running(t); len(left) > 0 {
+			t.Errorf("left: %v", left)
+		}
+	})
+	t.Run("no program", func(t *testing.T) {
+		spec := shell(t, "")
+		spec.Path = filepath.Join(t.TempDir(), "none")
+		if _, err := process.Start(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "starting thing: ") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// A program that ends by itself later is noticed, one that we end is not.
+func TestExit(t *testing.T) {
+	p, err := process.Start(t.Context(), shell(t, "echo bye; exit 4"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Exited()
+	var exit *process.ExitError
+	if !errors.As(p.Exit(), &exit) || exit.Status != "exit status 4" || exit.Tail != "bye" {
+		t.Errorf("exit %v", p.Exit())
+	}
+	if err := p.Stop(time.Second); err != nil {
+		t.Errorf("stopping what has ended: %v", err)
+	}
+}
+
+// owner is the test binary as an owner of a guarded folder that is killed.
+const owner = "NODESTORM_TEST_OWNER"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(owner); dir != "" {
+		guarded(dir)
+	}
+	os.Exit(m.Run())
+}
+
+// guarded starts what the guard has to end: a program of ours, and one that leaves
+// its ID itself, late.
+func guarded(dir string) {
+	g, err := process.NewGuard(dir)
+	if err != nil {
+		panic(err)
+	}
+	p, err := process.Start(context.Background(), process.Spec{Name: "ours", Path: "/bin/sh", Args: []string{"-c", "sleep 1000"}, Log: filepath.Join(dir, "log")})
+	if err != nil {
+		panic(err)
+	}
+	if err := g.Watch(p); err != nil {
+		panic(err)
+	}
+	for _, delay := range []string{"0", "1"} {
+		script := "sleep " + delay + "; echo $$ > " + g.PIDFile("other"+delay) + " || exit; exec sleep 1000"
+		cmd := exec.Command("/bin/sh", "-c", script)
+		if err := cmd.Start(); err != nil {
+			panic(err)
+		}
+	}
+	for {
+		if _, err := os.Stat(g.PIDFile("other0")); err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	os.Stdout.WriteString("up\n")
+	time.Sleep(time.Hour)
+}
+
+func TestGuard(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "world-1")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), owner+"="+dir, "NODESTORM_TEST="+t.Name())
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "up\n" {
+		t.Fatalf("the owner says %q, %v", line, err)
+	}
+	if n := len(running(t)); n < 4 {
+		t.Errorf("%d processes, want the owner, its guard, and more", n)
+	}
+	if removed, err := process.Sweep(filepath.Dir(dir), "world-"); len(removed) > 0 || err != nil {
+		t.Errorf("swept %v from under a living owner: %v", removed, err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	gone := func() bool {
+		_, err := os.Stat(dir)
+		return errors.Is(err, os.ErrNotExist) && len(running(t)) == 0
+	}
+	for deadline := time.Now().Add(10 * time.Second); !gone(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			_, err := os.Stat(dir)
+			t.Fatalf("left after 10s: %v; %s: %v", running(t), dir, err)
+		}
+	}
+}
+
+// Where the guard was killed too, Sweep does its work, and harms nobody else.
+func TestSweep(t *testing.T) {
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "world-1")
+	if err := os.MkdirAll(filepath.Join(dir, "pids"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	ours, others := exec.Command("sleep", "1000"), exec.Command("sleep", "1000")
+	ours.Env = append(os.Environ(), "CLOCK="+filepath.Join(dir, "clock"))
+	for _, cmd := range []*exec.Cmd{ours, others} {
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer cmd.Process.Kill()
+	}
+	for name, pid := range map[string]int{"owner": dead.Process.Pid, "pids/ours": ours.Process.Pid, "pids/others": others.Process.Pid, "pids/dead": dead.Process.Pid} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(strconv.Itoa(pid)+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removed, err := process.Sweep(parent, "world-")
+	if err != nil || len(removed) != 1 || removed[0] != dir {
+		t.Errorf("removed %v, %v; want %s", removed, err, dir)
+	}
+	if err := ours.Wait(); err == nil || err.Error() != "signal: killed" {
+		t.Errorf("the world's own program ended with %v, want it killed", err)
+	}
+	if err := others.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("somebody else's program: %v", err)
+	}
+}

@@ -1,0 +1,375 @@
+package world_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"nodestorm/harness/process"
+	"nodestorm/harness/process/processtest"
+	"nodestorm/harness/target"
+	"nodestorm/harness/verdict"
+	"nodestorm/harness/world"
+	"nodestorm/sim/clock"
+	"nodestorm/sim/history"
+)
+
+// programs is the folder of the control plane's programs.
+func programs(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("worlds need the control plane; run without -short")
+	}
+	store, err := target.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubernetes, err := store.Get(target.Kubernetes)
+	if err != nil {
+		t.Skipf("no control plane: %v", err)
+	}
+	return kubernetes.Bin()
+}
+
+// traces is the only place where worlds of this test leave anything: what they
+// start has it in its environment, and their temporary folders are in it.
+type traces struct{ dir string }
+
+func newTraces(t *testing.T) traces {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	return traces{dir}
+}
+
+func (l traces) processes() []processtest.Process { return processtest.WithEnv("TMPDIR=" + l.dir) }
+
+// gone makes sure that nothing is left.
+func (l traces) gone(t *testing.T) {
+	t.Helper()
+	for _, p := range l.processes() {
+		t.Errorf("left running: %d %s", p.PID, p.Command)
+	}
+	files, err := os.ReadDir(l.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		t.Errorf("left behind: %s", filepath.Join(l.dir, f.Name()))
+	}
+}
+
+// pid is the process of a part of the world.
+func (l traces) pid(t *testing.T, part string) int {
+	t.Helper()
+	for _, p := range l.processes() {
+		if program, _, _ := strings.Cut(p.Command, " "); filepath.Base(program) == part {
+			return p.PID
+		}
+	}
+	t.Fatalf("no process %s", part)
+	return 0
+}
+
+func config(t *testing.T, mode clock.Mode) world.Config {
+	t.Helper()
+	return world.Config{Kubernetes: programs(t), Out: t.TempDir(), Clock: mode, Seed: 1}
+}
+
+func start(t *testing.T, cfg world.Config) *world.World {
+	t.Helper()
+	w, err := world.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+func TestWorldLeavesNothing(t *testing.T) {
+	cfg := config(t, clock.Real)
+	left := newTraces(t)
+	w := start(t, cfg)
+	listening := 0
+	for _, part := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
+		addresses, err := processtest.Listening(left.pid(t, part))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range addresses {
+			listening++
+			if !a.Addr().IsLoopback() {
+				t.Errorf("%s listens on %s", part, a)
+			}
+		}
+	}
+	if listening < 5 {
+		t.Errorf("%d addresses, want etcd's two and one each of the others", listening)
+	}
+	if err := w.Stop(); err != nil {
+		t.Error(err)
+	}
+	left.gone(t)
+	if err := w.Stop(); err != nil {
+		t.Errorf("stopping again: %v", err)
+	}
+}
+
+// A start that fails says why, and undoes what it did.
+func TestStartFails(t *testing.T) {
+	real := programs(t)
+	const broken = "#!/bin/sh\necho cannot go on >&2\nexit 7\n"
+	tests := []struct {
+		name    string
+		program string // that is replaced
+		by      string // its text; empty: it is not there
+		want    []string
+	}{
+		{"no scheduler", "kube-scheduler", "", []string{"no kube-scheduler for the world", "nodestorm doctor"}},
+		{"no etcd", "etcd", "", []string{"no etcd for the world", "nodestorm doctor"}},
+		{"etcd ends", "etcd", broken, []string{"starting etcd and kube-apiserver", "process etcd", "etcd.log", "cannot go on"}},
+		{"kube-apiserver ends", "kube-apiserver", broken, []string{"process kube-apiserver", "kube-apiserver.log", "cannot go on"}},
+		{"scheduler ends", "kube-scheduler", broken, []string{"kube-scheduler ended (exit status 7)", "kube-scheduler.log", "cannot go on"}},
+		{"scheduler is no program", "kube-scheduler", "\x7fELF", []string{"starting kube-scheduler", "exec format error"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			cfg := config(t, clock.Real)
+			cfg.Kubernetes = t.TempDir()
+			for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
+				path := filepath.Join(cfg.Kubernetes, name)
+				switch {
+				case name != test.program:
+					if err := os.Symlink(filepath.Join(real, name), path); err != nil {
+						t.Fatal(err)
+					}
+				case test.by != "":
+					if err := os.WriteFile(path, []byte(test.by), 0o700); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			failsWith(t, t.Context(), cfg, test.want...)
+		})
+	}
+	t.Run("port taken", func(t *testing.T) {
+		cfg := config(t, clock.Real)
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		cfg.APIServer = map[string][]string{"secure-port": {port}}
+		failsWith(t, t.Context(), cfg, "process kube-apiserver", "address already in use")
+	})
+	t.Run("a part dies meanwhile", func(t *testing.T) {
+		cfg := config(t, clock.Real)
+		left := newTraces(t)
+		cfg.Progress = func(what string) {
+			if strings.Contains(what, "kube-scheduler") {
+				if err := syscall.Kill(left.pid(t, "etcd"), syscall.SIGKILL); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		began := time.Now()
+		_, err := world.Start(t.Context(), cfg)
+		if err == nil || !strings.Contains(err.Error(), "etcd ended") || time.Since(began) > 45*time.Second {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+		left.gone(t)
+	})
+}
+
+func failsWith(t *testing.T, ctx context.Context, cfg world.Config, want ...string) {
+	t.Helper()
+	left := newTraces(t)
+	w, err := world.Start(ctx, cfg)
+	if err == nil {
+		t.Errorf("started: %v", w.Stop())
+		return
+	}
+	for _, text := range want {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("error %q, want %q in it", err, text)
+		}
+	}
+	left.gone(t)
+}
+
+func TestStartInterrupted(t *testing.T) {
+	tests := []struct {
+		during string
+		after  time.Duration // real, of the part's start
+	}{
+		{"etcd", 0}, {"etcd", 100 * time.Millisecond}, {"etcd", time.Second},
+		{"kube-scheduler", 0}, {"kube-scheduler", 200 * time.Millisecond}, {"simulated nodes", 0},
+	}
+	for _, test := range tests {
+		t.Run(test.during+" after "+test.after.String(), func(t *testing.T) {
+			cfg := config(t, clock.Real)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			interrupt := errors.New("the user has seen enough")
+			cfg.Progress = func(what string) {
+				switch {
+				case !strings.Contains(what, test.during):
+				case test.after == 0:
+					cancel(interrupt)
+				default:
+					time.AfterFunc(test.after, func() { cancel(interrupt) })
+				}
+			}
+			left := newTraces(t)
+			w, err := world.Start(ctx, cfg)
+			if err == nil {
+				t.Errorf("started all the same: %v", w.Stop())
+			} else if !errors.Is(err, interrupt) {
+				t.Errorf("error %v, want the interrupt", err)
+			}
+			left.gone(t)
+		})
+	}
+}
+
+// Parts that die are named, the first by Err, all in the history.
+func TestDeath(t *testing.T) {
+	cfg := config(t, clock.Real)
+	left := newTraces(t)
+	w := start(t, cfg)
+	if _, err := w.StartComponent(t.Context(), process.Spec{Name: "target", Path: "/bin/sh", Args: []string{"-c", "echo last words; sleep 1000"}}); err != nil {
+		t.Fatal(err)
+	}
+	target, ok := w.Component("target")
+	if !ok || w.Err() != nil {
+		t.Fatalf("component %v, error %v", ok, w.Err())
+	}
+	pids := map[string]int{"etcd": left.pid(t, "etcd"), "kube-scheduler": left.pid(t, "kube-scheduler"), "target": target.PID()}
+	for _, name := range []string{"etcd", "kube-scheduler", "target"} {
+		if err := syscall.Kill(pids[name], syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		died, err := w.History().Wait(ctx, func(r history.Record) bool {
+			return r.Source == history.Harness && r.Verb == verdict.Died && r.Actor == name
+		})
+		cancel()
+		if err != nil {
+			t.Fatalf("%s was killed and nobody noticed: %v", name, err)
+		}
+		if text, _ := died.Detail["error"].(string); !strings.Contains(text, name+" ended") || name == "target" && !strings.Contains(text, "(signal: killed)") || name == "target" && !strings.Contains(text, "last words") {
+			t.Errorf("%s died: %s", name, text)
+		}
+	}
+	select {
+	case <-w.Done():
+	case <-time.After(10 * time.Second):
+		t.Error("the world is not done")
+	}
+	if err := w.Err(); err == nil || !strings.Contains(err.Error(), "etcd ended") {
+		t.Errorf("the world ended because of %v, want etcd, which died first", err)
+	}
+	if err := w.Stop(); err != nil {
+		t.Error(err)
+	}
+	left.gone(t)
+}
+
+// Two worlds have nothing in common but the machine.
+func TestTwoWorlds(t *testing.T) {
+	slowly, quickly := config(t, clock.Real), config(t, clock.Fixed(60))
+	left := newTraces(t)
+	var worlds [2]*world.World
+	var starting sync.WaitGroup
+	for i, cfg := range []world.Config{slowly, quickly} {
+		starting.Go(func() {
+			w, err := world.Start(t.Context(), cfg)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			worlds[i] = w
+		})
+	}
+	starting.Wait()
+	for _, w := range worlds {
+		if w == nil {
+			t.FailNow()
+		}
+		defer func() {
+			if err := w.Stop(); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	slow, fast := worlds[0], worlds[1]
+
+	slow0, fast0, real0 := slow.Clock().Now(), fast.Clock().Now(), time.Now()
+	time.Sleep(time.Second) // the clocks' own doing is what is looked at
+	passed := time.Since(real0)
+	if d := slow.Clock().Since(slow0); d < passed || d > 2*passed {
+		t.Errorf("in %s, %s have passed in the world at 1x", passed, d)
+	}
+	if d := fast.Clock().Since(fast0); d < 50*passed {
+		t.Errorf("in %s, only %s have passed in the world at 60x", passed, d)
+	}
+
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "mine"}}
+	if _, err := slow.Client().CoreV1().ConfigMaps("default").Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := fast.Client().CoreV1().ConfigMaps("default").Get(t.Context(), "mine", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("one world's object in the other: %v", err)
+	}
+	stranger, err := slow.User("stranger", "system:masters")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger.Host, stranger.CAData = fast.Admin().Host, fast.Admin().CAData
+	client, err := kubernetes.NewForConfig(stranger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
+		t.Errorf("one world's admin gets %v from the other, want to be unauthorized", err)
+	}
+
+	if err := slow.Stop(); err != nil {
+		t.Error(err)
+	}
+	if _, err := fast.Client().CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); err != nil || fast.Err() != nil {
+		t.Errorf("after the end of one world the other has %v, %v", err, fast.Err())
+	}
+	if err := fast.Stop(); err != nil {
+		t.Error(err)
+	}
+	left.gone(t)
+	if a, b := names(slow.History().Records()), names(fast.History().Records()); slices.Contains(b, "mine") || !slices.Contains(a, "mine") {
+		t.Error("the histories are mixed up")
+	}
+}
+
+func names(records []history.Record) (names []string) {
+	for _, r := range records {
+		names = append(names, r.Object.Name)
+	}
+	return names
+}

@@ -1,0 +1,1 @@
+// Lets page.go name a function of package runtime without a body.

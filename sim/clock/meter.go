@@ -1,0 +1,86 @@
+//go:build linux
+
+package clock
+
+import "time"
+
+const window = 100 * time.Millisecond
+
+var shareBounds = []float64{2, 10, 50, 100, 200, 500, 0}
+
+// meter follows how virtual time passed.
+type meter struct {
+	virt0, wall0 int64
+	virt, wall   int64 // start of the present window
+	max          float64
+	in           [7]int64 // wall ns by shareBounds
+	lag0         lagHistogram
+}
+
+func (m *meter) start(virt int64) {
+	*m = meter{virt0: virt, wall0: rawNow(), virt: virt, wall: rawNow()}
+}
+
+// see is called often, with the present virtual time.
+func (m *meter) see(virt int64) {
+	wall := rawNow()
+	if wall-m.wall < int64(window) {
+		return
+	}
+	factor := float64(virt-m.virt) / float64(wall-m.wall)
+	m.max = max(m.max, factor)
+	for i, bound := range shareBounds {
+		if bound == 0 || factor < bound {
+			m.in[i] += wall - m.wall
+			break
+		}
+	}
+	m.virt, m.wall = virt, wall
+}
+
+// Restart makes the figures begin anew: a world calls it when it is ready.
+func (d *Driver) Restart() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	lag := d.lagNow()
+	d.meter.start(d.page.now())
+	d.meter.lag0 = lag
+}
+
+// Figures since the start or the last Restart.
+func (d *Driver) Figures() Figures {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	m, now := &d.meter, d.page.now()
+	f := Figures{
+		Mode:    d.cfg.Mode.String(),
+		Virtual: time.Duration(now - m.virt0),
+		Wall:    time.Duration(rawNow() - m.wall0),
+		Lag:     d.lagNow().minus(m.lag0).figures(),
+	}
+	f.Mean = float64(f.Virtual) / float64(f.Wall)
+	f.Max = max(m.max, f.Mean)
+	var total int64
+	for _, ns := range m.in {
+		total += ns
+	}
+	for i, ns := range m.in {
+		if ns > 0 {
+			f.Shares = append(f.Shares, Share{Below: shareBounds[i], Part: float64(ns) / float64(total)})
+		}
+	}
+	return f
+}
+
+func (d *Driver) lagNow() lagHistogram {
+	h := d.gone
+	for i, p := range d.procs {
+		if p != nil {
+			h.merge(d.page.slots[i].histogram())
+		}
+	}
+	d.clock.mu.Lock()
+	defer d.clock.mu.Unlock()
+	h.merge(d.clock.lag)
+	return h
+}

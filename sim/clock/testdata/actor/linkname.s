@@ -1,0 +1,1 @@
+// Allows main.go to name a function of package runtime without a body.

@@ -1,0 +1,94 @@
+//go:build linux
+
+package clock
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// The threads of a program that sleeps don't run; those of one that works do.
+func TestThreads(t *testing.T) {
+	for name, args := range map[string][]string{"sleep": {"sleep", "100"}, "work": {"sh", "-c", "while :; do :; done"}} {
+		cmd := exec.Command(args[0], args[1:]...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		threads := threads{pid: cmd.Process.Pid}
+		defer threads.close()
+		eventually(t, name+" settles", func() bool {
+			runs, err := threads.run()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return runs == (name == "work") && len(threads.wchan) == 1
+		})
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		for range 2 { // it is gone: no error, nothing left open
+			if _, err := threads.run(); err != nil {
+				t.Error(err)
+			}
+		}
+		if len(threads.wchan) != 0 {
+			t.Errorf("%d threads of %s after its end", len(threads.wchan), name)
+		}
+	}
+}
+
+// Our own threads are found as they come, and a driver's don't count.
+func TestOwnThreads(t *testing.T) {
+	own := threads{pid: os.Getpid()}
+	defer own.close()
+	// locked runs f on a thread of its own, which ends with it.
+	locked := func(f func()) (ended chan struct{}) {
+		ended = make(chan struct{})
+		go func() {
+			defer close(ended)
+			runtime.LockOSThread()
+			f()
+		}()
+		return ended
+	}
+	runs := func() (runs bool) {
+		<-locked(func() {
+			defer beDriverThread()()
+			var err error
+			if runs, err = own.run(); err != nil {
+				t.Error(err)
+			}
+		})
+		return runs
+	}
+	var stop atomic.Bool
+	spin := func() {
+		for !stop.Load() {
+		}
+	}
+	eventually(t, "nobody but a driver runs", func() bool { return !runs() })
+	spinning := locked(func() { defer beDriverThread()(); spin() })
+	eventually(t, "nobody but two drivers runs", func() bool { return !runs() })
+	stop.Store(true)
+	<-spinning
+	stop.Store(false)
+	spinning = locked(spin)
+	for range 10 {
+		eventually(t, "a thread that spins is seen", runs)
+	}
+	stop.Store(true)
+	<-spinning
+}
+
+// eventually polls a condition for at most half a minute of real time.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 30s: %s", what)
+		}
+	}
+}
