@@ -30,7 +30,7 @@ read -r word && [ "$word" = kept ] && exit 0
 mv -- "$1/pids" "$1/ending"
 for f in "$1"/ending/*; do
 	read -r pid < "$f" || { sleep 0.1; read -r pid < "$f"; } || continue
-	kill -KILL -- "-$pid" 2>/dev/null || kill -KILL "$pid" 2>/dev/null
+	kill -KILL "-$pid" 2>/dev/null || kill -KILL "$pid" 2>/dev/null # dash takes no -- here
 done
 n=0
 until rm -rf -- "$1" 2>/dev/null || [ $n -ge 50 ]; do n=$((n+1)); sleep 0.1; done

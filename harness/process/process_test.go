@@ -150,7 +150,7 @@ func guarded(dir string) {
 		panic(err)
 	}
 	for _, delay := range []string{"0", "1"} {
-		script := "sleep " + delay + "; echo $$ > " + g.PIDFile("other"+delay) + " || exit; exec sleep 1000"
+		script := "sleep " + delay + "; echo $$ > " + g.PIDFile("other"+delay) + " || exit; exec sleep 100" + delay
 		cmd := exec.Command("/bin/sh", "-c", script)
 		if err := cmd.Start(); err != nil {
 			panic(err)

@@ -92,10 +92,10 @@ type Fleet struct {
 	kubelets map[string]*kubelet
 	declined map[types.UID]bool // Nodes that Adopt was asked about in vain
 	pods     map[types.NamespacedName]*pod
-	byNode   map[string]map[types.NamespacedName]*pod // all bound pods, ours or not
-	faults   []*armed                                 // of all nodes, also of those gone
-	booted   int                                      // machines so far, for their addresses
-	podIPs   int                                      // pod addresses handed out so far
+	byNode   map[string]*boundPods
+	faults   []*armed // of all nodes, also of those gone
+	booted   int      // machines so far, for their addresses
+	podIPs   int      // pod addresses handed out so far
 	failures int
 	lastErr  error
 
@@ -133,7 +133,7 @@ func New(cfg Config) (*Fleet, error) {
 		kubelets: map[string]*kubelet{},
 		declined: map[types.UID]bool{},
 		pods:     map[types.NamespacedName]*pod{},
-		byNode:   map[string]map[types.NamespacedName]*pod{},
+		byNode:   map[string]*boundPods{},
 	}, nil
 }
 

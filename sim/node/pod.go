@@ -31,6 +31,10 @@ type pod struct {
 	failures int // calls failed in a row
 }
 
+// running reports whether containers are up. Whoever changes that keeps count:
+// Fleet.counting.
+func (p *pod) running() bool { return !p.startedAt.IsZero() && !p.exited }
+
 func newPod(object *corev1.Pod) *pod {
 	p := &pod{object: object}
 	if object.Status.Phase == corev1.PodRunning && object.Status.StartTime != nil {
@@ -66,8 +70,10 @@ func (k *kubelet) tellPods(now time.Time) {
 		return
 	}
 	k.podView = view
-	for key := range k.fleet.byNode[k.spec.Name] {
-		k.fleet.podWork.add(key)
+	if bound := k.fleet.byNode[k.spec.Name]; bound != nil {
+		for key := range bound.pods {
+			k.fleet.podWork.add(key)
+		}
 	}
 }
 

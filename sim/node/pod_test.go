@@ -198,6 +198,7 @@ func TestFinalizerKeepsThePodAndCostsOneDeletion(t *testing.T) {
 		w.markDeleted("p", 30*time.Second) // any change
 		w.at(5 * time.Minute)
 		same(t, "deletions", deletions, 1)
+		same(t, "stats", w.fleet.Stats(), Stats{Nodes: 1, Registered: 1, Ready: 1, Pods: 1})
 	})
 }
 

@@ -125,7 +125,7 @@ func (f *Fleet) concluded(p *pod, err error, done func()) error {
 	case err != nil:
 		return err
 	default:
-		done()
+		f.counting(p, done)
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 package node
 
-// Stats counts what the fleet has. It is taken in about a millisecond for a
-// thousand nodes with ten thousand pods.
+// Stats counts what the fleet has. Taking it costs a look at every node and none at
+// the pods.
 type Stats struct {
 	Nodes      int // machines
 	Registered int // whose kubelet has spoken
@@ -26,11 +26,9 @@ func (f *Fleet) Stats() Stats {
 		if k.node != nil && k.saidReady() {
 			s.Ready++
 		}
-		for _, p := range f.byNode[name] {
-			s.Pods++
-			if !p.startedAt.IsZero() && !p.exited {
-				s.Running++
-			}
+		if bound := f.byNode[name]; bound != nil {
+			s.Pods += len(bound.pods)
+			s.Running += bound.running
 		}
 	}
 	return s

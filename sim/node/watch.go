@@ -138,10 +138,7 @@ func (f *Fleet) putPod(p *corev1.Pod) {
 	if state == nil {
 		state = newPod(p)
 		f.pods[key] = state
-		if f.byNode[p.Spec.NodeName] == nil {
-			f.byNode[p.Spec.NodeName] = map[types.NamespacedName]*pod{}
-		}
-		f.byNode[p.Spec.NodeName][key] = state
+		f.boundTo(p.Spec.NodeName).add(key, state)
 	}
 	state.object = p
 	if f.kubelets[p.Spec.NodeName] != nil {
@@ -153,12 +150,55 @@ func (f *Fleet) dropPod(p *corev1.Pod) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	key := podKey(p)
-	if state := f.pods[key]; state == nil || state.object.UID != p.UID {
+	state := f.pods[key]
+	if state == nil || state.object.UID != p.UID {
 		return
 	}
 	delete(f.pods, key)
-	if delete(f.byNode[p.Spec.NodeName], key); len(f.byNode[p.Spec.NodeName]) == 0 {
+	bound := f.boundTo(p.Spec.NodeName)
+	if bound.remove(key, state); len(bound.pods) == 0 {
 		delete(f.byNode, p.Spec.NodeName)
+	}
+}
+
+// boundPods are the pods of one Node, ours or not.
+type boundPods struct {
+	pods    map[types.NamespacedName]*pod
+	running int
+}
+
+func (f *Fleet) boundTo(node string) *boundPods {
+	if f.byNode[node] == nil {
+		f.byNode[node] = &boundPods{pods: map[types.NamespacedName]*pod{}}
+	}
+	return f.byNode[node]
+}
+
+func (b *boundPods) add(key types.NamespacedName, p *pod) {
+	b.pods[key] = p
+	if p.running() {
+		b.running++
+	}
+}
+
+func (b *boundPods) remove(key types.NamespacedName, p *pod) {
+	delete(b.pods, key)
+	if p.running() {
+		b.running--
+	}
+}
+
+// counting keeps count of the running pods across change. The caller holds f.mu.
+func (f *Fleet) counting(p *pod, change func()) {
+	before := p.running()
+	change()
+	after, bound := p.running(), f.byNode[p.object.Spec.NodeName]
+	switch {
+	case before == after || bound == nil || bound.pods[podKey(p.object)] != p:
+	case after:
+		bound.running++
+	default:
+		bound.running--
 	}
 }
 
