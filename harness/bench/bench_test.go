@@ -11,15 +11,11 @@ import (
 	"testing"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
 	"nodestorm/sim/clock"
 	"nodestorm/sim/node"
+	"nodestorm/sim/workload"
 )
 
 // start starts a world and reports how long that took.
@@ -147,21 +143,11 @@ func BenchmarkScale(b *testing.B) {
 		b.ReportMetric(float64(after-rss)/(1<<20), "MiB-1000-nodes")
 
 		began = time.Now()
-		replicas := int32(pods)
-		labels := map[string]string{"app": "bench"}
-		if _, err := w.Client().AppsV1().Deployments("default").Create(ctx, &appsv1.Deployment{
-			ObjectMeta: metav1.ObjectMeta{Name: "bench"},
-			Spec: appsv1.DeploymentSpec{
-				Replicas: &replicas,
-				Selector: &metav1.LabelSelector{MatchLabels: labels},
-				Template: corev1.PodTemplateSpec{
-					ObjectMeta: metav1.ObjectMeta{Labels: labels},
-					Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "registry.example/main", Resources: corev1.ResourceRequirements{
-						Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")},
-					}}}},
-				},
-			},
-		}, metav1.CreateOptions{}); err != nil {
+		deployment, err := workload.Deployment("default", "bench", pods, workload.Template{CPU: "100m"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := workload.New(w.Client(), w.Clock()).Create(ctx, deployment); err != nil {
 			b.Fatal(err)
 		}
 		until(b, w, pods, "pods Running", func() int { return w.Fleet().Stats().Running })

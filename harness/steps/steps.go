@@ -11,7 +11,6 @@ import (
 
 	"github.com/cucumber/godog"
 	"github.com/cucumber/messages/go/v21"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"nodestorm/harness/karpenter"
 	"nodestorm/harness/target"
@@ -145,12 +144,4 @@ func duration(s string) (time.Duration, error) {
 		return 0, fmt.Errorf("%q is no duration such as 30s or 2m30s", s)
 	}
 	return d, nil
-}
-
-func cpu(s string) (resource.Quantity, error) {
-	q, err := resource.ParseQuantity(s)
-	if err != nil || q.Sign() <= 0 {
-		return q, fmt.Errorf("%q is no number of CPUs such as 1 or 500m", s)
-	}
-	return q, nil
 }

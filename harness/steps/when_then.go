@@ -7,11 +7,9 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"nodestorm/sim/history"
 	"nodestorm/sim/node"
+	"nodestorm/sim/workload"
 )
 
 // A claim is created by the target, and the API server took it.
@@ -25,19 +23,16 @@ func nodeInitialized(r history.Record) bool {
 	return r.Source == history.API && r.Object.Resource == "nodes" && initialized
 }
 
+const namespace = "default"
+
+func (s *scenario) demand() *workload.Demand { return workload.New(s.world.Client(), s.world.Clock()) }
+
 func (s *scenario) createPod(ctx context.Context, name, cpus string) error {
-	q, err := cpu(cpus)
+	pod, err := workload.Pod(namespace, name, workload.Template{CPU: cpus})
 	if err != nil {
 		return err
 	}
-	_, err = s.world.Client().CoreV1().Pods("default").Create(ctx, &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": name}},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{
-			Name: "main", Image: "registry.example/main",
-			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: q}},
-		}}},
-	}, metav1.CreateOptions{})
-	return err
+	return s.demand().Create(ctx, pod)
 }
 
 func (s *scenario) createPodOnceTainted(ctx context.Context, name, cpus, taint string) error {
@@ -105,26 +100,18 @@ func (s *scenario) podRunning(ctx context.Context, name, window string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.within(ctx, d, 0, func(r history.Record) bool {
-		return r.Source == history.Node && r.Verb == "running" && r.Object.Name == name
-	})
-	if errors.Is(err, errWindow) {
-		return fmt.Errorf("pod %q is not Running after %s: %s", name, d, s.podState(ctx, name))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-s.world.Done():
+			cancel(s.world.Err())
+		case <-ctx.Done():
+		}
+	}()
+	err = s.demand().WaitRunning(ctx, workload.Selection{Namespace: namespace, Name: name}, 1, d)
+	if died := s.world.Err(); died != nil {
+		return died
 	}
 	return err
-}
-
-// podState is the last thing the API server knows of a pod.
-func (s *scenario) podState(ctx context.Context, name string) string {
-	pod, err := s.world.Client().CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return err.Error()
-	}
-	state := string(pod.Status.Phase)
-	for _, c := range pod.Status.Conditions {
-		if c.Status != corev1.ConditionTrue && c.Message != "" {
-			state += fmt.Sprintf(", %s: %s", c.Type, c.Message)
-		}
-	}
-	return state
 }

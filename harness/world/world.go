@@ -222,15 +222,25 @@ func (w *World) startFleet(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	rc.UserAgent = "sim-node"
-	rc.QPS = -1
-	rc.ContentType, rc.AcceptContentTypes = "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json"
-	if cfg.Client, err = kubernetes.NewForConfig(rc); err != nil {
+	if cfg.Client, err = node.Client(rc, "sim-node"); err != nil {
 		return err
 	}
-	admin := w.Admin()
-	admin.UserAgent = "nodestorm"
-	if w.client, err = kubernetes.NewForConfig(admin); err != nil {
+	agents := map[string]kubernetes.Interface{}
+	var mu sync.Mutex
+	cfg.AgentClient = func(agent string) kubernetes.Interface {
+		mu.Lock()
+		defer mu.Unlock()
+		if agents[agent] == nil {
+			// The same configuration made a client just now.
+			if c, err := node.Client(rc, agent); err == nil {
+				agents[agent] = c
+			} else {
+				agents[agent] = cfg.Client
+			}
+		}
+		return agents[agent]
+	}
+	if w.client, err = node.Client(w.Admin(), "nodestorm"); err != nil {
 		return err
 	}
 	cfg.Clock, cfg.History, cfg.Seed = w.Clock(), w.history, w.cfg.Seed
