@@ -170,12 +170,12 @@ func (d *Driver) run(ctx context.Context) {
 	defer close(d.done)
 	runtime.LockOSThread() // and never unlock: the thread ends with what is set here
 	defer beDriverThread()()
+	defer oneMoreP()()
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	for ctx.Err() == nil {
 		d.clock.fire()
 		if wait := d.look(); wait > 0 {
-			ts := unix.NsecToTimespec(int64(wait))
-			_ = unix.Nanosleep(&ts, nil)
+			pause(wait)
 		}
 	}
 }
@@ -324,6 +324,6 @@ func (d *Driver) eventsPending() bool {
 			d.polls = append(d.polls, unix.PollFd{Fd: int32(p.epfd), Events: unix.POLLIN})
 		}
 	}
-	n, err := unix.Poll(d.polls, 0)
+	n, err := poll(d.polls)
 	return err != nil || n > 0
 }

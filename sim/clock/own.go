@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/metrics"
 	"strconv"
 	"sync"
@@ -26,6 +27,7 @@ func newOwnProcess() (*ownProcess, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for our own poller: %w", err)
 	}
+	driverThreads.Store(monitorThread(), true)
 	return &ownProcess{
 		epfd:    epfd,
 		samples: []metrics.Sample{{Name: "/sched/goroutines/runnable:goroutines"}},
@@ -63,4 +65,30 @@ var ownPoller = sync.OnceValues(func() (int32, error) {
 func (o *ownProcess) waiting() bool {
 	metrics.Read(o.samples)
 	return o.samples[0].Value.Uint64() > 0
+}
+
+var moreP sync.Mutex
+
+// oneMoreP gives the process a P more until end: a driver keeps one for itself.
+func oneMoreP() (end func()) {
+	add := func(n int) {
+		moreP.Lock()
+		defer moreP.Unlock()
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
+	}
+	add(1)
+	return func() { add(-1) }
+}
+
+// The runtime's monitor is the first thread that it starts. It watches, and
+// does nothing that the clock should wait for.
+func monitorThread() int {
+	entries, _ := os.ReadDir("/proc/self/task")
+	monitor := 0
+	for _, e := range entries {
+		if tid, err := strconv.Atoi(e.Name()); err == nil && tid != os.Getpid() && (monitor == 0 || tid < monitor) {
+			monitor = tid
+		}
+	}
+	return monitor
 }

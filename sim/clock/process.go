@@ -62,7 +62,7 @@ var wakeUp = []byte{1, 0, 0, 0, 0, 0, 0, 0} // an eventfd takes 8 bytes
 // wake makes the process's poller look at the clock again.
 func (p *process) wake() {
 	if p.eventfd >= 0 {
-		_, _ = unix.Write(p.eventfd, wakeUp) // EAGAIN: it is awake already
+		write(p.eventfd, wakeUp) // EAGAIN: it is awake already
 	}
 }
 
@@ -112,7 +112,7 @@ func (d *Driver) reap() {
 			continue
 		}
 		fds := []unix.PollFd{{Fd: int32(p.pidfd), Events: unix.POLLIN}}
-		if n, err := unix.Poll(fds, 0); err == nil && n > 0 {
+		if n, err := poll(fds); err == nil && n > 0 {
 			d.forget(i)
 		}
 	}

@@ -31,7 +31,7 @@ func (t *threads) run() (bool, error) {
 		// What a thread sleeps in, or "0" if it does not: much less work for the
 		// kernel than its stat.
 		var buf [64]byte
-		n, err := unix.Pread(fd, buf[:], 0)
+		n, err := pread(fd, buf[:])
 		if err != nil { // it has ended
 			_ = unix.Close(fd)
 			delete(t.wchan, tid)
@@ -42,9 +42,10 @@ func (t *threads) run() (bool, error) {
 		}
 	}
 	// A folder has a link for itself, one for its name, and one a subfolder.
-	var dir unix.Stat_t
-	if t.dir > 0 && unix.Fstat(t.dir, &dir) == nil && int(dir.Nlink) == len(t.wchan)+2 {
-		return false, nil
+	if t.dir > 0 {
+		if n, err := links(t.dir); err == nil && n == len(t.wchan)+2 {
+			return false, nil
+		}
 	}
 	return true, t.list() // there are new ones: look again
 }
@@ -107,7 +108,7 @@ func openLoad() (load, error) {
 // runs or wants to: the 4th field is "running/existing"; see proc_loadavg(5).
 func (l load) onlyUs() (bool, error) {
 	var buf [64]byte
-	n, err := unix.Pread(l.fd, buf[:], 0)
+	n, err := pread(l.fd, buf[:])
 	if err != nil {
 		return false, fmt.Errorf("reading /proc/loadavg: %w", err)
 	}

@@ -1,0 +1,350 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nodestorm/harness/cli"
+	"nodestorm/harness/run"
+	"nodestorm/harness/target"
+)
+
+const scenario = "karpenter-7515-not-ready-noexecute"
+
+// nodestorm runs the command in this process.
+func nodestorm(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = cli.Run(t.Context(), args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+// bench is a machine with an empty store and a go command that builds nothing and
+// tells of itself.
+type bench struct{ store, goCalled, out string }
+
+func newBench(t *testing.T) bench {
+	t.Helper()
+	dir := t.TempDir()
+	b := bench{store: filepath.Join(dir, "store"), goCalled: filepath.Join(dir, "called"), out: filepath.Join(dir, "out")}
+	bin := filepath.Join(dir, "bin")
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(bin, "go"), "#!/bin/sh\ntouch "+b.goCalled+"\necho this go builds nothing >&2\nexit 1\n", 0o700)
+	t.Setenv("PATH", bin+":/usr/bin:/bin")
+	t.Setenv(target.EnvCache, b.store)
+	t.Setenv("KUBEBUILDER_ASSETS", "")
+	return b
+}
+
+func write(t *testing.T, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A wrong argument is told in one line, before anything is built or written.
+func TestWrongArguments(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	write(t, file, "", 0o600)
+	tests := []struct {
+		args string // separated by |
+		want string
+	}{
+		{"foo", `unknown command "nodestorm foo"; nodestorm --help lists all`},
+		{"verfy", `unknown command "nodestorm verfy", did you mean "verify"; nodestorm --help`},
+		{"target|lst", `unknown command "nodestorm target lst", did you mean "list"; nodestorm target --help`},
+		{"list|--jsn", "unknown flag: --jsn; nodestorm list --help shows the flags"},
+		{"list|more", "1 argument(s) given, want 0: nodestorm list [flags]"},
+		{"recheck", "0 argument(s) given, want 1: nodestorm recheck DIR"},
+
+		{"verify", "name a scenario (nodestorm list shows them), or give --tags or --all"},
+		{"verify|none", `unknown scenario "none" (known: karpenter-`},
+		{"verify|--all|" + scenario, "--all leaves nothing"},
+		{"verify|--tags|@none", `tags "@none": no scenario has these tags`},
+		{"verify|--tags|@a &&", `tags "@a &&": want an expression such as`},
+		{"verify|" + scenario + "|--repeat|0", "--repeat 0: want 1 or more"},
+		{"verify|" + scenario + "|--repeat|x", `--repeat "x": want a whole number`},
+		{"verify|" + scenario + "|--clock|5", `--clock: clock "5": want "auto", "real", or a factor`},
+		{"verify|" + scenario + "|--clock|0x", `want "auto", "real", or a factor`},
+		{"verify|" + scenario + "|--seed|-1", `--seed "-1": want a whole number from 0`},
+		{"verify|" + scenario + "|--seed|99999999999999999999", `--seed "99999999999999999999": want a whole number from 0`},
+		{"verify|" + scenario + "|--out|", "--out: no folder given"},
+		{"verify|" + scenario + "|--out|" + file, "--out: mkdir " + file + ": not a directory; name a folder that can be written"},
+		{"verify|" + scenario + "|--out|/proc/none", "--out: mkdir /proc/none: no such file or directory; name a folder"},
+		{"verify|--clocks|" + scenario + "|--clock|real", "--clocks compares 1x with another --clock, and that is real too"},
+
+		{"run|" + scenario, "--target NAME@VERSION is missing; the catalogue has karpenter@v1.6.4"},
+		{"run|" + scenario + "|--target|karpenter", `"karpenter" names no target: write NAME@VERSION`},
+		{"run|" + scenario + "|--target|../x@v1", `"../x@v1" names no target`},
+		{"run|" + scenario + "|--target|other@v1", scenario + " is about karpenter, and --target is other@v1"},
+		{"run|" + scenario + "|--target|karpenter@nope", "karpenter@nope is not in the store; get it with: nodestorm target build karpenter@nope --source DIR"},
+		{"run|none|--target|karpenter@v1.6.4", `unknown scenario "none"`},
+
+		{"up|--nodes|-1", "--nodes -1: want 0 to 5000"},
+		{"up|--target|other@v1", "--target other@v1: up knows karpenter"},
+		{"up|--clock|fast", `clock "fast": want`},
+
+		{"target|build|karpenter", `"karpenter" names no target`},
+		{"target|build|karpenter@nope", "karpenter@nope is no release"},
+		{"target|build|other@v1", `no recipe for "other"`},
+		{"target|build|kubernetes@v1.30.0", "name its binaries' folder in KUBEBUILDER_ASSETS"},
+		{"target|build|other@v1|--source|/none", "building other@v1 from /none: reading the source folder: stat /none"},
+		{"target|add|other@v1|/none", "adding other@v1: open /none"},
+		{"target|add|other@v1|" + file, file + " is no Linux program (ELF)"},
+		{"target|add|karpenter@v1|" + file, "--source is missing"},
+		{"target|rm|other@v1", "other@v1 is not in the store"},
+
+		{"recheck|/none", "/none is not there; name the folder of a run"},
+		{"recheck|" + filepath.Dir(file), "no run.json in it or below, so there is no run to judge"},
+	}
+	for _, test := range tests {
+		t.Run(test.args, func(t *testing.T) {
+			b := newBench(t)
+			args := strings.Split(test.args, "|")
+			if !slices.Contains(args, "--out") && slices.Contains([]string{"verify", "run", "up"}, args[0]) {
+				args = append(args, "--out", b.out)
+			}
+			b.refuses(t, test.want, args...)
+		})
+	}
+}
+
+// refuses makes sure of one line with want, status 2, and that nothing was done.
+func (b bench) refuses(t *testing.T, want string, args ...string) {
+	t.Helper()
+	code, stdout, stderr := nodestorm(t, args...)
+	if code != cli.Usage || stdout != "" || !strings.HasPrefix(stderr, "nodestorm: ") || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("status %d, stdout %q, stderr %q; want status 2 and one line with %q", code, stdout, stderr, want)
+	}
+	if _, err := os.Stat(b.goCalled); err == nil {
+		t.Error("a build was begun")
+	}
+	entries, _ := filepath.Glob(filepath.Join(b.store, "t*", "*")) // targets/ and tmp/; locks stay
+	runs, _ := filepath.Glob(filepath.Join(b.out, "*"))
+	if left := append(entries, runs...); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestWrongSurroundings(t *testing.T) {
+	verify := func(b bench) []string { return []string{"verify", scenario, "--out", b.out} }
+	t.Run("assets", func(t *testing.T) {
+		b := newBench(t)
+		t.Setenv("KUBEBUILDER_ASSETS", "/none")
+		b.refuses(t, "KUBEBUILDER_ASSETS=/none has no program etcd; name a folder with etcd and kube-apiserver, or unset it", verify(b)...)
+		b.refuses(t, "KUBEBUILDER_ASSETS=/none has no program etcd", "up", "--out", b.out)
+	})
+	t.Run("outside a checkout", func(t *testing.T) {
+		b := newBench(t)
+		t.Chdir(t.TempDir())
+		b.refuses(t, "no checkout of nodestorm at or above", verify(b)...)
+		b.refuses(t, "or name it in NODESTORM_ROOT", "list")
+		t.Setenv(target.EnvRoot, "/none")
+		b.refuses(t, "NODESTORM_ROOT=/none is not a checkout of nodestorm", verify(b)...)
+	})
+	t.Run("no place for the store", func(t *testing.T) {
+		b := newBench(t)
+		t.Setenv(target.EnvCache, "")
+		t.Setenv("HOME", "")
+		t.Setenv("XDG_CACHE_HOME", "")
+		b.refuses(t, "name one in NODESTORM_CACHE", verify(b)...)
+	})
+	t.Run("no go", func(t *testing.T) {
+		b := newBench(t)
+		t.Setenv("PATH", t.TempDir())
+		code, _, stderr := nodestorm(t, verify(b)...)
+		if last := lastLine(stderr); code != cli.Usage || !strings.Contains(last, "there is no go in PATH; install Go") {
+			t.Errorf("status %d, %q", code, stderr)
+		}
+	})
+	t.Run("does not build", func(t *testing.T) {
+		b := newBench(t)
+		code, stdout, stderr := nodestorm(t, verify(b)...)
+		if code != cli.Usage || stdout != "" || !strings.Contains(stderr, "nodestorm: building karpenter@v1.6.4: ") || !strings.Contains(stderr, "this go builds nothing") {
+			t.Errorf("status %d, %q", code, stderr)
+		}
+		if left, _ := filepath.Glob(filepath.Join(b.store, "t*", "*")); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	})
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}
+
+// What is wrong with the features is told by all commands that need them.
+func TestWrongFeatures(t *testing.T) {
+	const feature = "karpenter/issue-7515-not-ready-noexecute.feature"
+	right, err := os.ReadFile("../../features/" + feature)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ name, old, new, want string }{
+		{"malformed", "Scenario:", "Scenaro:", "features/" + feature + ": malformed: (12:3): expected:"},
+		{"no text", string(right), "\x1b[2J\xff", "features/" + feature + `: malformed: "(1:1): expected:`},
+		{"empty", string(right), "", "0 scenarios of features/" + feature + " have the tag @" + scenario},
+		{"unknown ID", "@" + scenario, "@karpenter-1-none", "(@karpenter @issue-7515 @karpenter-1-none) is an ID of the catalogue"},
+		{"step without a meaning", "When a pod", "When one pod", `its step "When one pod \"web\" that requests 1 CPU is created" matches nothing`},
+		{"malformed duration", "within 5m", "within 5mm", `within 5mm" matches nothing`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBench(t)
+			root := t.TempDir()
+			write(t, filepath.Join(root, "go.mod"), "module nodestorm\n", 0o600)
+			if err := os.CopyFS(filepath.Join(root, "features"), os.DirFS("../../features")); err != nil {
+				t.Fatal(err)
+			}
+			text := strings.ReplaceAll(string(right), test.old, test.new)
+			if text == string(right) {
+				t.Fatal("the feature does not have what is to be replaced")
+			}
+			write(t, filepath.Join(root, "features", feature), text, 0o600)
+			t.Setenv(target.EnvRoot, root)
+			b.refuses(t, test.want, "verify", scenario, "--out", b.out)
+			b.refuses(t, test.want, "verify", "--tags", "@issue-7515", "--out", b.out)
+			b.refuses(t, test.want, "run", scenario, "--target", "karpenter@v1.6.4", "--out", b.out)
+		})
+	}
+}
+
+// A target that is damaged, or made for real time only, is refused before another
+// is built.
+func TestUnfitTargets(t *testing.T) {
+	b := newBench(t)
+	source := t.TempDir()
+	for _, dir := range []string{"pkg/apis/crds", "kwok/apis/crds", "kwok/charts"} {
+		if err := os.MkdirAll(filepath.Join(source, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, stderr := nodestorm(t, "target", "add", "karpenter@mine", program, "--source", source); code != cli.AsExpected || !strings.Contains(stdout, "karpenter@mine is ready, for --clock real") {
+		t.Fatalf("status %d, %q, %q", code, stdout, stderr)
+	}
+	refuses := func(want string) {
+		t.Helper()
+		code, stdout, stderr := nodestorm(t, "run", scenario, "--target", "karpenter@mine", "--out", b.out)
+		if code != cli.Usage || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("status %d, stdout %q, stderr %q; want status 2 and one line with %q", code, stdout, stderr, want)
+		}
+		if _, err := os.Stat(b.goCalled); err == nil {
+			t.Error("a build was begun")
+		}
+	}
+	refuses("karpenter@mine was not built with the clock, so its world has no virtual time: use --clock real")
+
+	manifests, _ := filepath.Glob(filepath.Join(b.store, "targets/karpenter/mine/*/manifest.json"))
+	binaries, _ := filepath.Glob(filepath.Join(b.store, "targets/karpenter/mine/*/bin/karpenter"))
+	if len(manifests) != 1 || len(binaries) != 1 {
+		t.Fatalf("the store has %v and %v", manifests, binaries)
+	}
+	const wayOut = "; remove it with: nodestorm target rm karpenter@mine, and get it again with: nodestorm target"
+	if err := os.Truncate(binaries[0], 1000); err != nil {
+		t.Fatal(err)
+	}
+	refuses("karpenter@mine is damaged in the store (the binary's SHA-256 is ")
+	refuses(wayOut)
+	write(t, manifests[0], `{"name": "kar`, 0o600)
+	refuses("karpenter@mine is damaged in the store (unexpected end of JSON input)" + wayOut)
+	if code, stdout, _ := nodestorm(t, "target", "list"); code != cli.AsExpected || !strings.Contains(stdout, "karpenter@mine is damaged") {
+		t.Errorf("status %d, the list is %q", code, stdout)
+	}
+	if code, _, stderr := nodestorm(t, "target", "rm", "karpenter@mine"); code != cli.AsExpected {
+		t.Errorf("removing it: status %d, %q", code, stderr)
+	}
+	refuses("karpenter@mine is not in the store")
+}
+
+func TestRecheckDamaged(t *testing.T) {
+	save := func(dir string) {
+		t.Helper()
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		r := run.Run{ID: scenario, Target: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}}}
+		if err := r.Save(dir); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, run.HistoryFile), "{\"seq\":1,\n{\"seq\":2,\n", 0o600)
+	}
+	parent := t.TempDir()
+	whole, cut := filepath.Join(parent, "whole"), filepath.Join(parent, "cut")
+	save(whole)
+	save(cut)
+	if err := os.Truncate(filepath.Join(cut, run.File), 20); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name, dir string
+		code      int
+		stderr    []string
+		stdout    string
+	}{
+		{"history cut", whole, cli.Inconclusive, []string{"history.ndjson: line 1: "}, "INCONCLUSIVE"},
+		{"run.json cut", cut, cli.Usage, []string{filepath.Join(cut, run.File) + " is cut off after 20 bytes"}, ""},
+		{"both", parent, cli.Inconclusive, []string{"history.ndjson: line 1: ", "is cut off after 20 bytes"}, "1 inconclusive"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			code, stdout, stderr := nodestorm(t, "recheck", test.dir)
+			if code != test.code || !strings.Contains(stdout, test.stdout) || strings.Count(stderr, "\n") != len(test.stderr) {
+				t.Errorf("status %d, stdout %q, stderr %q; want status %d, %q and %d lines", code, stdout, stderr, test.code, test.stdout, len(test.stderr))
+			}
+			for _, want := range test.stderr {
+				if !strings.Contains(stderr, want) {
+					t.Errorf("stderr %q, want %q", stderr, want)
+				}
+			}
+		})
+	}
+}
+
+func TestListJSON(t *testing.T) {
+	code, stdout, stderr := nodestorm(t, "list", "--json")
+	var records []map[string]any
+	if err := json.Unmarshal([]byte(stdout), &records); code != cli.AsExpected || stderr != "" || err != nil || len(records) == 0 {
+		t.Fatalf("status %d, stderr %q, %d records, %v", code, stderr, len(records), err)
+	}
+	for _, r := range records {
+		for _, key := range []string{"id", "title", "system", "autoscaler", "issue", "affected", "fixed", "targets"} {
+			if r[key] == nil || r[key] == "" {
+				t.Errorf("%v has no %s", r["id"], key)
+			}
+		}
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	newBench(t)
+	tests := []struct{ args, want, not string }{
+		{"verify|karp", scenario + "\tA Node", ""},
+		{"verify|" + scenario + "|karp", "karpenter-7515-not-ready-flap\t", scenario},
+		{"run|", scenario + "\t", ""},
+		{"run|" + scenario + "|--target|", "karpenter@v1.6.4\nkarpenter@v1.7.0\n", "kubernetes"},
+		{"up|--clock|", "auto\nreal\n60x\n", ""},
+		{"tar", "target\tThe builds", ""},
+	}
+	for _, test := range tests {
+		code, stdout, _ := nodestorm(t, append([]string{"__complete"}, strings.Split(test.args, "|")...)...)
+		if code != cli.AsExpected || !strings.Contains(stdout, test.want) || test.not != "" && strings.Contains(stdout, test.not+"\t") {
+			t.Errorf("%q: status %d, %q; want %q", test.args, code, stdout, test.want)
+		}
+	}
+	if code, stdout, _ := nodestorm(t, "completion", "bash"); code != cli.AsExpected || !strings.Contains(stdout, "__start_nodestorm") {
+		t.Errorf("completion bash: status %d, %d bytes", code, len(stdout))
+	}
+}

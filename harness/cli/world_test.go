@@ -1,0 +1,194 @@
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nodestorm/harness/cli"
+	"nodestorm/harness/process/processtest"
+	"nodestorm/harness/target"
+	"nodestorm/reports"
+)
+
+// asCommand makes the test binary the nodestorm command.
+const asCommand = "NODESTORM_TEST_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		os.Exit(cli.Main())
+	}
+	os.Exit(m.Run())
+}
+
+// stored is the store's build of a target, without which there is no world.
+func stored(t *testing.T, name string) target.Target {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("worlds need the control plane and a target; run without -short")
+	}
+	store, err := target.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := target.ParseRef(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	build, err := store.Get(ref)
+	if err != nil {
+		t.Skip(err)
+	}
+	return build
+}
+
+// command is nodestorm as a process of its own. What it starts has tmp in its
+// environment as TMPDIR.
+func command(t *testing.T, tmp string, env []string, args ...string) (cmd *exec.Cmd, stdout, stderr io.Reader) {
+	t.Helper()
+	cmd = exec.Command(os.Args[0], args...)
+	cmd.Env = append(append(os.Environ(), asCommand+"=1", "TMPDIR="+tmp), env...)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr, err = cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // if the test ended before it did
+	return cmd, stdout, stderr
+}
+
+// await reads until a line has the text, and returns all lines so far.
+func await(t *testing.T, from *bufio.Reader, text string) (lines string) {
+	t.Helper()
+	for {
+		line, err := from.ReadString('\n')
+		lines += line
+		if strings.Contains(line, text) {
+			return lines
+		}
+		if err != nil {
+			t.Fatalf("%q did not come, but %q and %v", text, lines, err)
+		}
+	}
+}
+
+// goneWithin waits until no process and no file in tmp is left.
+func goneWithin(t *testing.T, d time.Duration, tmp string) {
+	t.Helper()
+	for deadline := time.Now().Add(d); ; time.Sleep(20 * time.Millisecond) {
+		processes := processtest.WithEnv("TMPDIR=" + tmp)
+		files, err := os.ReadDir(tmp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(processes) == 0 && len(files) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("left after %s: %v, %v", d, processes, files)
+		}
+	}
+}
+
+// However the command ends, nothing of its world stays.
+func TestUpEnds(t *testing.T) {
+	kubernetes := stored(t, target.Kubernetes.String())
+	const up, starting = "Ctrl-C ends the world", "starting kube-controller-manager"
+	tests := []struct {
+		name   string
+		env    []string
+		when   string // stdout or stderr says this
+		signal os.Signal
+		state  string // how the command ends
+		last   string // what it says then
+	}{
+		{"interrupt", nil, up, os.Interrupt, "exit status 0", "ending the world"},
+		{"terminate", []string{"KUBEBUILDER_ASSETS=" + kubernetes.Bin()}, up, syscall.SIGTERM, "exit status 0", "ending the world"},
+		{"kill", nil, up, os.Kill, "signal: killed", ""},
+		{"interrupt while starting", nil, starting, os.Interrupt, "exit status 3", "nodestorm: interrupted; everything it started has ended"},
+		{"kill while starting", nil, starting, os.Kill, "signal: killed", ""},
+		{"kill at once", nil, "starting etcd", os.Kill, "signal: killed", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			tmp := t.TempDir()
+			cmd, stdout, stderr := command(t, tmp, test.env, "up", "--nodes", "1", "--out", t.TempDir())
+			var said bytes.Buffer
+			out, err := bufio.NewReader(io.TeeReader(stdout, &said)), bufio.NewReader(io.TeeReader(stderr, &said))
+			if test.when == up {
+				await(t, out, test.when)
+			} else {
+				await(t, err, test.when)
+			}
+			if n := len(processtest.WithEnv("TMPDIR=" + tmp)); n < 2 {
+				t.Errorf("%d processes, want the command and more", n)
+			}
+			if err := cmd.Process.Signal(test.signal); err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.Copy(io.Discard, out)
+			_, _ = io.Copy(io.Discard, err)
+			state := "exit status 0"
+			if err := cmd.Wait(); err != nil {
+				state = err.Error()
+			}
+			if state != test.state || !strings.Contains(said.String(), test.last) {
+				t.Errorf("it ended with %s after %q, want %s and %q", state, said.String(), test.state, test.last)
+			}
+			if len(test.env) > 0 && !strings.Contains(said.String(), "which is not built with the clock: this runs in real time") {
+				t.Errorf("it does not say that it runs in real time: %q", said.String())
+			}
+			// A command that ends by itself leaves nothing; after a kill the guard needs a moment.
+			bound := 10 * time.Second
+			if test.signal != os.Kill {
+				bound = 0
+			}
+			goneWithin(t, bound, tmp)
+		})
+	}
+}
+
+// What run says of a replay, recheck says again of its folder.
+func TestRun(t *testing.T) {
+	stored(t, target.Kubernetes.String())
+	stored(t, "karpenter@v1.6.4")
+	out := t.TempDir()
+	code, stdout, stderr := nodestorm(t, "run", scenario, "--target", "karpenter@v1.6.4", "--json", "--out", out)
+	rows := rowsOf(t, stdout)
+	if code != cli.AsExpected || len(rows) != 1 || rows[0].Verdict != "reproduced" || rows[0].VirtualSeconds <= 0 || rows[0].Factor <= 1 {
+		t.Fatalf("status %d, %q, %q", code, stdout, stderr)
+	}
+	if !strings.Contains(stderr, "no more than 1 NodeClaim is created within 5m") || strings.ContainsAny(stderr, "\r\x1b") || strings.Contains(stderr, "SetLogger") {
+		t.Errorf("progress %q", stderr)
+	}
+	if rel, err := filepath.Rel(out, rows[0].Run); err != nil || rel != filepath.Join(scenario, "karpenter@v1.6.4") {
+		t.Errorf("the run is in %s, want it below %s", rows[0].Run, out)
+	}
+	code, stdout, stderr = nodestorm(t, "recheck", out, "--json")
+	if again := rowsOf(t, stdout); code != cli.AsExpected || stderr != "" || len(again) != 1 || again[0].Verdict != "reproduced" || again[0].Reason != rows[0].Reason {
+		t.Errorf("recheck: status %d, %+v, %q", code, again, stderr)
+	}
+}
+
+func rowsOf(t *testing.T, text string) (rows []reports.Row) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &rows); err != nil {
+		t.Fatalf("%q: %v", text, errors.Unwrap(err))
+	}
+	return rows
+}

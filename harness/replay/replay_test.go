@@ -1,0 +1,300 @@
+package replay_test
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"nodestorm/harness/process/processtest"
+	"nodestorm/harness/replay"
+	"nodestorm/harness/run"
+	"nodestorm/harness/target"
+	"nodestorm/harness/verdict"
+	"nodestorm/harness/world"
+	"nodestorm/scenarios"
+	"nodestorm/sim/clock"
+)
+
+const (
+	scenario = "karpenter-7515-not-ready-noexecute"
+	affected = "karpenter@v1.6.4"
+)
+
+func lookup(t *testing.T, id string) scenarios.Record {
+	t.Helper()
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := catalogue.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return record
+}
+
+// request is for the scenario on the affected release. What its world starts has
+// the folder that it returns in its environment as TMPDIR.
+func request(t *testing.T) (replay.Request, string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("replays need the control plane and a target; run without -short")
+	}
+	store, err := target.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := target.ParseRef(affected)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := replay.Request{Record: lookup(t, scenario), Features: os.DirFS("../../features"), Seed: 1}
+	if r.Kubernetes, err = store.Get(target.Kubernetes); err == nil {
+		r.Target, err = store.Get(ref)
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+	r.Out = filepath.Join(t.TempDir(), "runs, all: mine") // godog splits its own paths at commas
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	return r, tmp
+}
+
+func gone(t *testing.T, tmp string) {
+	t.Helper()
+	for _, p := range processtest.WithEnv("TMPDIR=" + tmp) {
+		t.Errorf("left running: %d %s", p.PID, p.Command)
+	}
+	if files, err := os.ReadDir(tmp); err != nil || len(files) > 0 {
+		t.Errorf("left behind: %v, %v", files, err)
+	}
+}
+
+// watcher calls each of its functions once, when its step begins in the world.
+type watcher struct {
+	world *world.World
+	at    map[string]func(*world.World)
+}
+
+func (w *watcher) ready(started *world.World) { w.world = started }
+
+func (w *watcher) step(step string, _ func() clock.Figures) {
+	for text, do := range w.at {
+		if w.world != nil && strings.HasPrefix(step, text) {
+			delete(w.at, text)
+			do(w.world)
+		}
+	}
+}
+
+const (
+	when = `a pod "web" that requests`
+	then = "no more than 1 NodeClaim"
+)
+
+func TestRun(t *testing.T) {
+	r, tmp := request(t)
+	var keys []string
+	looked := false
+	w := watcher{at: map[string]func(*world.World){when: func(w *world.World) {
+		target, ok := w.Component("karpenter")
+		if !ok {
+			t.Error("there is no component karpenter")
+			return
+		}
+		looked = true
+		checkIdentity(t, target.PID())
+		checkLoopback(t, tmp)
+		keys = privateKeys(t, tmp)
+	}}}
+	r.Watch, r.Ready = w.step, w.ready
+	result, err := replay.Run(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone(t, tmp)
+	if result.Verdict != verdict.Reproduced || !looked {
+		t.Fatalf("%s: %s (looked inside: %t)", result.Verdict, result.Reason, looked)
+	}
+	t.Run("files", func(t *testing.T) {
+		checkFiles(t, result.Dir)
+		if n := len(keys); n < 5 {
+			t.Errorf("%d private keys in the world, want those of its users and servers", n)
+		}
+		for _, leak := range leaks(t, result.Dir, keys) {
+			t.Error(leak)
+		}
+	})
+	t.Run("recheck", func(t *testing.T) { checkRecheck(t, result) })
+}
+
+func checkFiles(t *testing.T, dir string) {
+	t.Helper()
+	junit, err := os.Open(filepath.Join(dir, run.JUnitFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer junit.Close()
+	cases := 0
+	for d := xml.NewDecoder(junit); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", run.JUnitFile, err)
+		}
+		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "testcase" {
+			cases++
+		}
+	}
+	if cases != 1 {
+		t.Errorf("%s has %d test cases, want one", run.JUnitFile, cases)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, run.CucumberFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var features []struct {
+		Elements []struct {
+			Steps []struct{ Result struct{ Status string } }
+		}
+	}
+	if err := json.Unmarshal(text, &features); err != nil || len(features) != 1 || len(features[0].Elements) != 1 || len(features[0].Elements[0].Steps) != 7 {
+		t.Errorf("%s has %+v, %v; want one scenario with seven steps", run.CucumberFile, features, err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			t.Errorf("%s was left behind", e.Name())
+		}
+	}
+	if logs, _ := filepath.Glob(filepath.Join(dir, run.LogFolder, "*.log")); len(logs) < 5 {
+		t.Errorf("logs %v, want one of each component", logs)
+	}
+}
+
+// checkRecheck judges a reproduced run again, as it is and spoilt.
+func checkRecheck(t *testing.T, result replay.Result) {
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := run.Recheck(result.Dir, catalogue)
+	if err != nil || same.Now.Verdict != result.Verdict || same.Now.Reason != result.Reason {
+		t.Errorf("judged again: %+v, %v; live it was %+v", same.Now, err, result.Judgement)
+	}
+	spoilt := func(name, reason string, catalogue *scenarios.Catalogue, spoil func(dir string)) {
+		t.Helper()
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(result.Dir)); err != nil {
+			t.Fatal(err)
+		}
+		spoil(dir)
+		again, err := run.Recheck(dir, catalogue)
+		if err != nil || again.Now.Verdict != verdict.Inconclusive || !strings.Contains(again.Now.Reason, reason) {
+			t.Errorf("%s: %+v, %v; want inconclusive with %q", name, again.Now, err, reason)
+		}
+	}
+	spoilt("a detector that sees nothing", "the documented symptom is not in the history", blind(t), func(string) {})
+	spoilt("half a history", "", catalogue, func(dir string) {
+		path := filepath.Join(dir, run.HistoryFile)
+		info, err := os.Stat(path)
+		if err == nil {
+			err = os.Truncate(path, info.Size()/2)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	spoilt("a distorted clock", "the clock was distorted", catalogue, func(dir string) {
+		r := result.Run
+		r.Clock.Lag.P99 = clock.Budget + time.Millisecond
+		if err := r.Save(dir); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// blind is a catalogue whose symptoms nobody causes.
+func blind(t *testing.T) *scenarios.Catalogue {
+	t.Helper()
+	files := fstest.MapFS{}
+	source := os.DirFS("../../scenarios")
+	names, err := fs.Glob(source, "*/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(source, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(string(text), "actor: karpenter", "actor: nobody"))}
+	}
+	catalogue, err := scenarios.LoadFrom(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return catalogue
+}
+
+// A part that dies is named, and nothing is concluded; the files are complete.
+func TestRunDeath(t *testing.T) {
+	for part, step := range map[string]string{"kube-scheduler": when, "karpenter": then} {
+		t.Run(part, func(t *testing.T) {
+			r, tmp := request(t)
+			w := watcher{at: map[string]func(*world.World){step: func(w *world.World) {
+				if p, ok := w.Component(part); !ok || syscall.Kill(p.PID(), syscall.SIGKILL) != nil {
+					t.Errorf("could not kill %s", part)
+				}
+			}}}
+			r.Watch, r.Ready = w.step, w.ready
+			result, err := replay.Run(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := "a component died: " + part + " ended (signal: killed)"; result.Verdict != verdict.Inconclusive || !strings.Contains(result.Reason, want) || strings.Contains(result.Reason, "\n") {
+				t.Errorf("%s: %q; want inconclusive in one line with %q", result.Verdict, result.Reason, want)
+			}
+			checkFiles(t, result.Dir)
+			gone(t, tmp)
+		})
+	}
+}
+
+// An interrupted run has no verdict, then or later.
+func TestRunInterrupted(t *testing.T) {
+	r, tmp := request(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	enough := errors.New("the user has seen enough")
+	w := watcher{at: map[string]func(*world.World){then: func(*world.World) { cancel(enough) }}}
+	r.Watch, r.Ready = w.step, w.ready
+	if _, err := replay.Run(ctx, r); !errors.Is(err, enough) {
+		t.Errorf("error %v, want %v", err, enough)
+	}
+	gone(t, tmp)
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := run.Recheck(filepath.Join(r.Out, scenario, affected), catalogue)
+	if err != nil || again.Run.Verdict != "" || again.Now.Verdict != verdict.Inconclusive || !strings.Contains(again.Now.Reason, "interrupted") {
+		t.Errorf("stored as %q, judged again: %+v, %v", again.Run.Verdict, again.Now, err)
+	}
+}

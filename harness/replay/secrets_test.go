@@ -1,0 +1,195 @@
+package replay_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"nodestorm/harness/process/processtest"
+)
+
+// checkIdentity makes sure that the process has the rights of its chart, and no
+// more: those of its own kubeconfig.
+func checkIdentity(t *testing.T, pid int) {
+	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	var path string
+	for pair := range strings.SplitSeq(string(env), "\x00") {
+		if value, ok := strings.CutPrefix(pair, "KUBECONFIG="); ok {
+			path = value
+		}
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", path)
+	if err != nil {
+		t.Errorf("the target's kubeconfig %q: %v", path, err)
+		return
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	self, err := client.AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if user := self.Status.UserInfo; user.Username != "system:serviceaccount:karpenter:karpenter" || strings.Contains(fmt.Sprint(user.Groups), "system:masters") {
+		t.Errorf("the target is %s of %v", user.Username, user.Groups)
+	}
+	for _, may := range []struct {
+		allowed               bool
+		verb, group, resource string
+	}{
+		{true, "list", "", "nodes"},
+		{true, "create", "karpenter.sh", "nodeclaims"},
+		{false, "list", "", "secrets"},
+		{false, "create", "", "pods"},
+		{false, "create", "rbac.authorization.k8s.io", "clusterrolebindings"},
+		{false, "impersonate", "", "users"},
+		{false, "*", "*", "*"},
+	} {
+		review, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), &authorizationv1.SelfSubjectAccessReview{
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: may.verb, Group: may.group, Resource: may.resource}},
+		}, metav1.CreateOptions{})
+		if err != nil || review.Status.Allowed != may.allowed {
+			t.Errorf("the target may %s %s: %t, %v; want %t", may.verb, may.resource, review.Status.Allowed, err, may.allowed)
+		}
+	}
+	if _, err := client.CoreV1().Secrets(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("the target lists secrets: %v, want it to be forbidden", err)
+	}
+}
+
+// checkLoopback makes sure that no process of a world can be reached from outside.
+func checkLoopback(t *testing.T, tmp string) {
+	listening := 0
+	for _, p := range processtest.WithEnv("TMPDIR=" + tmp) {
+		addresses, err := processtest.Listening(p.PID)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, a := range addresses {
+			listening++
+			if !a.Addr().IsLoopback() {
+				t.Errorf("%s listens on %s", p.Command, a)
+			}
+		}
+	}
+	if listening < 7 {
+		t.Errorf("%d addresses, want five of the control plane and two of the target", listening)
+	}
+}
+
+var (
+	pem    = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----\n([A-Za-z0-9+/=\n]+)-----END`)
+	inYAML = regexp.MustCompile(`client-key-data: (\S+)`)
+)
+
+// privateKeys are the base64 of all private keys in the files below dir.
+func privateKeys(t *testing.T, dir string) (keys []string) {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || strings.Contains(path, "/member/") { // etcd's own
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, m := range inYAML.FindAllSubmatch(text, -1) {
+			decoded, err := base64.StdEncoding.DecodeString(string(m[1]))
+			if err != nil {
+				return err
+			}
+			keys = append(keys, string(m[1]))
+			text = append(text, decoded...)
+		}
+		for _, m := range pem.FindAllSubmatch(text, -1) {
+			keys = append(keys, strings.ReplaceAll(string(m[1]), "\n", ""))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return keys
+}
+
+// secretLooks is what credentials look like: keys, kubeconfigs, tokens.
+var secretLooks = regexp.MustCompile(`PRIVATE KEY|client-key-data|client-certificate-data|[Bb]earer [A-Za-z0-9]|eyJ[A-Za-z0-9_-]{8,}\.eyJ`)
+
+// leaks says which files below dir hold one of the keys, or what looks like a secret.
+func leaks(t *testing.T, dir string, keys []string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if m := secretLooks.Find(text); m != nil {
+			found = append(found, fmt.Sprintf("%s has %q", path, m))
+		}
+		oneLine := strings.NewReplacer("\n", "", `\n`, "").Replace(string(text))
+		for _, key := range keys {
+			if middle := key[len(key)/2-20 : len(key)/2+20]; strings.Contains(oneLine, middle) {
+				found = append(found, fmt.Sprintf("%s has a private key", path))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestLeaks(t *testing.T) {
+	const key = "MHcCAQEEIBY0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/aaaa"
+	keys := []string{key}
+	for text, want := range map[string]bool{
+		"nothing":                                    false,
+		`{"detail": "` + key + `"}`:                  true,
+		key[:40] + "\n" + key[40:]:                   true,
+		"-----BEGIN EC PRIVATE KEY-----":             true,
+		"    client-key-data: LS0t":                  true,
+		"Authorization: Bearer abc":                  true,
+		"token eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0": true,
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "log"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := leaks(t, dir, keys); (len(got) > 0) != want {
+			t.Errorf("%q: %q, want %t", text, got, want)
+		}
+	}
+	dir := t.TempDir()
+	pem := "-----BEGIN EC PRIVATE KEY-----\n" + key[:64] + "\n" + key[64:] + "\n-----END EC PRIVATE KEY-----\n"
+	kubeconfig := "users:\n- user:\n    client-key-data: " + base64.StdEncoding.EncodeToString([]byte(pem)) + "\n"
+	for name, text := range map[string]string{"a.key": pem, "kubeconfig": kubeconfig} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := privateKeys(t, dir); len(got) != 3 || got[0] != key || got[2] != key {
+		t.Errorf("private keys %q", got)
+	}
+}

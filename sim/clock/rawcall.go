@@ -1,0 +1,51 @@
+//go:build linux
+
+package clock
+
+import (
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The driver makes thousands of system calls a second that never block. Made the
+// ordinary way, each would wake the runtime's monitor in a process that is idle
+// otherwise, and the driver would see threads run that only watch it.
+
+func pread(fd int, b []byte) (int, error) {
+	n, _, errno := unix.RawSyscall6(unix.SYS_PREAD64, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), 0, 0, 0)
+	return int(n), asError(errno)
+}
+
+// links is the number of a file's hard links.
+func links(fd int) (int, error) {
+	var s unix.Stat_t
+	_, _, errno := unix.RawSyscall(unix.SYS_FSTAT, uintptr(fd), uintptr(unsafe.Pointer(&s)), 0)
+	return int(s.Nlink), asError(errno)
+}
+
+// poll tells how many of the descriptors, of which there must be one, have an
+// event now.
+func poll(fds []unix.PollFd) (int, error) {
+	var now unix.Timespec
+	n, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)), uintptr(unsafe.Pointer(&now)), 0, 0, 0)
+	return int(n), asError(errno)
+}
+
+func write(fd int, b []byte) {
+	_, _, _ = unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+}
+
+// pause sleeps without giving the driver's P away.
+func pause(d time.Duration) {
+	ts := unix.NsecToTimespec(int64(d))
+	_, _, _ = unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
+}
+
+func asError(errno unix.Errno) error {
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
