@@ -73,13 +73,13 @@ func command(t *testing.T, tmp string, env []string, args ...string) (cmd *exec.
 }
 
 // await reads until a line has the text, and returns all lines so far.
-func await(t *testing.T, from *bufio.Reader, text string) (lines string) {
+func await(t *testing.T, from *bufio.Reader, text string) {
 	t.Helper()
-	for {
+	for lines := ""; ; {
 		line, err := from.ReadString('\n')
 		lines += line
 		if strings.Contains(line, text) {
-			return lines
+			return
 		}
 		if err != nil {
 			t.Fatalf("%q did not come, but %q and %v", text, lines, err)

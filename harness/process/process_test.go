@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,13 +22,14 @@ import (
 func shell(t *testing.T, script string) process.Spec {
 	return process.Spec{
 		Name: "thing", Path: "/bin/sh", Args: []string{"-c", script}, Log: filepath.Join(t.TempDir(), "thing.log"),
-		Env: []string{"NODESTORM_TEST=" + t.Name()},
+		Env: []string{mark(t)},
 	}
 }
 
-func running(t *testing.T) []processtest.Process {
-	return processtest.WithEnv("NODESTORM_TEST=" + t.Name())
-}
+// mark is in the environment of what a test starts.
+func mark(t *testing.T) string { return fmt.Sprintf("NODESTORM_TEST=%s of %d", t.Name(), os.Getpid()) }
+
+func running(t *testing.T) []processtest.Process { return processtest.WithEnv(mark(t)) }
 
 // file is ready once the file is there.
 func file(path string) func(context.Context) error {
@@ -162,14 +164,14 @@ func guarded(dir string) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	os.Stdout.WriteString("up\n")
+	_, _ = os.Stdout.WriteString("up\n")
 	time.Sleep(time.Hour)
 }
 
 func TestGuard(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "world-1")
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), owner+"="+dir, "NODESTORM_TEST="+t.Name())
+	cmd.Env = append(os.Environ(), owner+"="+dir, mark(t))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +221,7 @@ func TestSweep(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		defer cmd.Process.Kill()
+		defer func() { _ = cmd.Process.Kill() }()
 	}
 	for name, pid := range map[string]int{"owner": dead.Process.Pid, "pids/ours": ours.Process.Pid, "pids/others": others.Process.Pid, "pids/dead": dead.Process.Pid} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(strconv.Itoa(pid)+"\n"), 0o600); err != nil {

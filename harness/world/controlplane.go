@@ -143,7 +143,7 @@ func (w *World) awaitNamespace(ctx context.Context, name string) error {
 		return last == nil, nil
 	})
 	if err != nil {
-		return fmt.Errorf("waiting for namespace %q (%v): %w", name, last, err)
+		return fmt.Errorf("waiting for namespace %q: %w", name, errors.Join(last, err))
 	}
 	return nil
 }
@@ -156,7 +156,6 @@ func quoteEnv(env string) string {
 	return name + "=" + quote(value)
 }
 
-func (w *World) auditLog() string       { return filepath.Join(w.tmp, "audit.log") }
 func (w *World) log(name string) string { return filepath.Join(w.cfg.Out, "logs", name+".log") }
 func (w *World) pid(name string) (int, bool) {
 	b, err := os.ReadFile(w.guard.PIDFile(name))

@@ -225,7 +225,7 @@ func TestShortPrograms(t *testing.T) {
 		if i%2 == 0 {
 			_ = cmd.Process.Kill()
 		}
-		defer cmd.Wait() // a zombie until then
+		defer func() { _ = cmd.Wait() }() // a zombie until then
 	}
 	within(t, func() { d.Clock().Sleep(time.Hour) })
 	eventually(t, "all slots are free", func() bool {
