@@ -29,7 +29,9 @@ trap '' INT TERM HUP QUIT
 read -r word && [ "$word" = kept ] && exit 0
 mv -- "$1/pids" "$1/ending"
 for f in "$1"/ending/*; do
-	read -r pid < "$f" || { sleep 0.1; read -r pid < "$f"; } || continue
+	pid=
+	read -r pid < "$f" || [ -n "$pid" ] || { sleep 0.1; read -r pid < "$f"; }
+	case $pid in '' | 0* | 1 | *[!0-9]*) continue ;; esac # -1 would be everybody
 	kill -KILL "-$pid" 2>/dev/null || kill -KILL "$pid" 2>/dev/null # dash takes no -- here
 done
 n=0
@@ -39,6 +41,10 @@ until rm -rf -- "$1" 2>/dev/null || [ $n -ge 50 ]; do n=$((n+1)); sleep 0.1; don
 // NewGuard makes the folder dir/pids and watches over dir, which must be a
 // folder of the caller's own.
 func NewGuard(dir string) (*Guard, error) {
+	dir, err := filepath.Abs(dir) // the guard runs elsewhere
+	if err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(filepath.Join(dir, "pids"), 0o700); err != nil {
 		return nil, err
 	}

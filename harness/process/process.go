@@ -38,8 +38,11 @@ type Process struct {
 	spec   Spec
 	cmd    *exec.Cmd
 	exited chan struct{}
-	err    error // of Wait; valid once exited is closed
 	ending atomic.Bool
+
+	// What follows is valid once exited is closed.
+	err   error // of Wait
+	asked bool  // to end, before it did
 }
 
 // ExitError says that a program ended by itself.
@@ -93,6 +96,9 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	}
 	go func() {
 		p.err = errors.Join(p.cmd.Wait(), out.Close())
+		// What it started ends with it, while the group's number is still its own.
+		_ = syscall.Kill(-p.PID(), syscall.SIGKILL)
+		p.asked = p.ending.Load()
 		close(p.exited)
 	}()
 	if err := p.awaitReady(ctx); err != nil {
@@ -111,27 +117,34 @@ func (p *Process) awaitReady(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	var last error
-	for tick := time.NewTicker(20 * time.Millisecond); ; {
-		if err := p.spec.Ready(ctx); err == nil {
-			tick.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	began := time.Now()
+	for last := error(nil); ; {
+		err := p.spec.Ready(ctx)
+		select {
+		case <-p.exited: // whoever answered on its port
+			return p.Exit()
+		default:
+		}
+		if err == nil {
 			return nil
-		} else if ctx.Err() == nil {
+		}
+		if last == nil || ctx.Err() == nil {
 			last = err
 		}
 		select {
 		case <-p.exited:
-			tick.Stop()
 			return p.Exit()
-		case <-ctx.Done():
-			tick.Stop()
-			killed := p.Kill()
-			if errors.Is(ctx.Err(), context.Canceled) {
-				return fmt.Errorf("starting %s: %w", p.spec.Name, errors.Join(context.Cause(ctx), killed))
-			}
-			return &NotReadyError{Name: p.spec.Name, After: within, Last: last, Tail: Tail(p.spec.Log), Log: p.spec.Log, Killed: killed}
 		case <-tick.C:
+			continue
+		case <-ctx.Done():
 		}
+		killed := p.Kill()
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return fmt.Errorf("starting %s: %w", p.spec.Name, errors.Join(context.Cause(ctx), killed))
+		}
+		return &NotReadyError{Name: p.spec.Name, After: min(within, time.Since(began)), Last: last, Tail: Tail(p.spec.Log), Log: p.spec.Log, Killed: killed}
 	}
 }
 
@@ -144,19 +157,20 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // Exited is closed when the program has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Exit is how the program ended: nil while it runs, and after Stop or Kill.
+// Exit is how the program ended: nil while it runs, and if it ended because of
+// Stop or Kill.
 func (p *Process) Exit() error {
 	select {
 	case <-p.exited:
 	default:
 		return nil
 	}
-	if p.ending.Load() {
+	if p.asked {
 		return nil
 	}
-	status := "exit status 0"
-	if p.err != nil {
-		status = p.err.Error()
+	status := p.cmd.ProcessState.String()
+	if exit := new(exec.ExitError); p.err != nil && !errors.As(p.err, &exit) {
+		status += ", " + p.err.Error()
 	}
 	return &ExitError{Name: p.spec.Name, Status: status, Tail: Tail(p.spec.Log), Log: p.spec.Log}
 }
@@ -166,6 +180,7 @@ func (p *Process) Exit() error {
 func (p *Process) Stop(grace time.Duration) error {
 	p.ending.Store(true)
 	_ = p.signal(syscall.SIGTERM) // gone already is fine: Kill looks again
+	_ = p.signal(syscall.SIGCONT) // a paused program has to run to end
 	select {
 	case <-p.exited:
 	case <-time.After(grace):
@@ -192,6 +207,11 @@ func (p *Process) Pause() error { return p.signal(syscall.SIGSTOP) }
 func (p *Process) Resume() error { return p.signal(syscall.SIGCONT) }
 
 func (p *Process) signal(s syscall.Signal) error {
+	select {
+	case <-p.exited: // so has its group, and the number may be another's
+		return nil
+	default:
+	}
 	if err := syscall.Kill(-p.PID(), s); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("sending %s to %s (process group %d): %w", s, p.spec.Name, p.PID(), err)
 	}
@@ -206,12 +226,17 @@ func Tail(path string) string {
 		return "(no log: " + err.Error() + ")"
 	}
 	defer f.Close()
+	cut := false
 	if info, err := f.Stat(); err == nil && info.Size() > most {
-		_, _ = f.Seek(-most, 2)
+		_, err = f.Seek(-most, io.SeekEnd)
+		cut = err == nil
 	}
 	b := make([]byte, most)
 	n, _ := f.Read(b)
 	lines := strings.Split(strings.TrimSpace(string(b[:n])), "\n")
+	if cut && len(lines) > 1 {
+		lines = lines[1:] // only its end
+	}
 	if len(lines) > 12 {
 		lines = lines[len(lines)-12:]
 	}

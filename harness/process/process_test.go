@@ -1,3 +1,5 @@
+//go:build linux
+
 package process_test
 
 import (
@@ -152,8 +154,8 @@ func guarded(dir string) {
 		panic(err)
 	}
 	for _, delay := range []string{"0", "1"} {
-		script := "sleep " + delay + "; echo $$ > " + g.PIDFile("other"+delay) + " || exit; exec sleep 100" + delay
-		cmd := exec.Command("/bin/sh", "-c", script)
+		script := `sleep "$1"; printf %s $$ > "$2" || exit; exec sleep 100$1`
+		cmd := exec.Command("/bin/sh", "-c", script, "other", delay, g.PIDFile("other"+delay))
 		if err := cmd.Start(); err != nil {
 			panic(err)
 		}
@@ -168,10 +170,22 @@ func guarded(dir string) {
 	time.Sleep(time.Hour)
 }
 
+// However an owner goes, nothing is left: killed, or interrupted with all that is
+// in the foreground of its terminal.
 func TestGuard(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "world-1")
+	for name, end := range map[string]func(owner int) error{
+		"killed":      func(owner int) error { return syscall.Kill(owner, syscall.SIGKILL) },
+		"interrupted": func(owner int) error { return syscall.Kill(-owner, syscall.SIGINT) },
+	} {
+		t.Run(name, func(t *testing.T) { testGuard(t, end) })
+	}
+}
+
+func testGuard(t *testing.T, end func(owner int) error) {
+	dir := filepath.Join(t.TempDir(), `world-1 with 'quotes"`)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), owner+"="+dir, mark(t))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +202,7 @@ func TestGuard(t *testing.T) {
 	if removed, err := process.Sweep(filepath.Dir(dir), "world-"); len(removed) > 0 || err != nil {
 		t.Errorf("swept %v from under a living owner: %v", removed, err)
 	}
-	if err := cmd.Process.Kill(); err != nil {
+	if err := end(cmd.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
@@ -217,6 +231,7 @@ func TestSweep(t *testing.T) {
 	}
 	ours, others := exec.Command("sleep", "1000"), exec.Command("sleep", "1000")
 	ours.Env = append(os.Environ(), "CLOCK="+filepath.Join(dir, "clock"))
+	others.Env = append(os.Environ(), "CLOCK="+dir+"2/clock") // another world's
 	for _, cmd := range []*exec.Cmd{ours, others} {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -235,7 +250,7 @@ func TestSweep(t *testing.T) {
 	if err := ours.Wait(); err == nil || err.Error() != "signal: killed" {
 		t.Errorf("the world's own program ended with %v, want it killed", err)
 	}
-	if err := others.Process.Signal(syscall.Signal(0)); err != nil {
-		t.Errorf("somebody else's program: %v", err)
+	if got := state(others.Process.Pid); got == 0 || got == 'Z' {
+		t.Errorf("somebody else's program was ended (state %q)", got)
 	}
 }

@@ -55,5 +55,5 @@ func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH
 
 func environContains(pid int, folder string) bool {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
-	return err == nil && strings.Contains(string(b), folder)
+	return err == nil && strings.Contains(string(b), folder+"/")
 }

@@ -1,0 +1,167 @@
+//go:build linux
+
+package process
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// script runs the guard's script for dir with the owner's last words, and with
+// a kill that only notes what it was asked to do.
+func script(t *testing.T, dir, words string) (killed []string) {
+	t.Helper()
+	log := filepath.Join(t.TempDir(), "killed")
+	cmd := exec.Command("/bin/sh", "-c", "kill() { echo \"$*\" >> '"+log+"'; }\n"+guardScript, "guard", dir)
+	cmd.Stdin = strings.NewReader(words)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	b, err := os.ReadFile(log)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(b)), "\n")
+}
+
+// Only what is the ID of a process that could be ours is killed: -1 would be
+// everybody, and -0 the guard itself.
+func TestGuardKillsIDsOnly(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), `it's "here" $(now)`)
+	if err := os.MkdirAll(filepath.Join(dir, "pids"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i, content := range []string{"4711\n", "4712", "", "\n", "1\n", "0\n", "01\n", "-1\n", "-4713\n", "4714 4715\n", "etcd\n", "47x\n", "4716\n4717\n"} {
+		if err := os.WriteFile(filepath.Join(dir, "pids", "p"+strconv.Itoa(i)), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := script(t, dir, "")
+	slices.Sort(got)
+	if want := []string{"-KILL -4711", "-KILL -4712", "-KILL -4716"}; !slices.Equal(got, want) {
+		t.Errorf("killed %q, want %q", got, want)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is still there (%v)", err)
+	}
+}
+
+// An owner that cleans up by itself says so; any other words are as good as none.
+func TestGuardIsTold(t *testing.T) {
+	for words, stays := range map[string]bool{"kept\n": true, "": false, "ke": false, "kep\n": false} {
+		dir := filepath.Join(t.TempDir(), "world")
+		if err := os.MkdirAll(filepath.Join(dir, "pids"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		script(t, dir, words)
+		if _, err := os.Stat(dir); (err == nil) != stays {
+			t.Errorf("told %q, the folder: %v", words, err)
+		}
+	}
+}
+
+// The guard ends and the folder goes with Close, whatever the folder is called
+// and wherever it was named from.
+func TestGuardClose(t *testing.T) {
+	parent := t.TempDir()
+	t.Chdir(parent)
+	for _, dir := range []string{filepath.Join(parent, "plain"), "relative", `with 'quotes" and spaces`, "-dash"} {
+		g, err := NewGuard(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !filepath.IsAbs(g.PIDFile("etcd")) || !strings.HasPrefix(g.PIDFile("etcd"), parent) {
+			t.Errorf("the guard of %q watches %s", dir, g.PIDFile("etcd"))
+		}
+		pid := g.cmd.Process.Pid
+		if err := g.Close(); err != nil {
+			t.Errorf("closing the guard of %q: %v", dir, err)
+		}
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("the guard of %q is still there: %v", dir, err)
+		}
+	}
+	if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// A folder named from here is removed here when the owner is gone, although the
+// guard lives elsewhere.
+func TestGuardOfRelativeFolder(t *testing.T) {
+	parent := t.TempDir()
+	t.Chdir(parent)
+	g, err := NewGuard("world")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.stdin.Close(); err != nil { // as the kernel does for a dead owner
+		t.Fatal(err)
+	}
+	if err := g.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(parent, "world")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is still there (%v)", err)
+	}
+}
+
+// What a terminal sends to the foreground does not end the guard.
+func TestGuardIgnoresSignals(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "world")
+	g, err := NewGuard(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sid, err := unix.Getsid(g.cmd.Process.Pid); err != nil || sid != g.cmd.Process.Pid {
+		t.Errorf("the guard is in session %d, %v; want its own", sid, err)
+	}
+	// From here on it is in its script: the traps are set.
+	deadline := time.Now().Add(20 * time.Second)
+	for !ignores(t, g.cmd.Process.Pid, syscall.SIGINT) {
+		if time.Now().After(deadline) {
+			t.Fatal("the guard does not ignore SIGINT")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		if err := g.cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := g.stdin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.cmd.Wait(); err != nil {
+		t.Errorf("the guard ended with %v before it had cleaned up", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is still there (%v)", err)
+	}
+}
+
+// ignores reads SigIgn of /proc/PID/status, a mask in hexadecimal.
+func ignores(t *testing.T, pid int, s syscall.Signal) bool {
+	t.Helper()
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(b), "SigIgn:\t")
+	line, _, _ := strings.Cut(rest, "\n")
+	mask, err := strconv.ParseUint(line, 16, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mask&(1<<(s-1)) != 0
+}
