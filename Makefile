@@ -28,7 +28,7 @@ replay: setup ## Replay every failure on its affected and its fixed release
 
 .PHONY: test
 test: setup ## Run all tests, the replays among them
-	@$(GO) test -timeout 60m ./...
+	@$(GO) test -p 1 -timeout 60m ./...
 
 .PHONY: test-short
 test-short: ## Run the tests that need no Kubernetes

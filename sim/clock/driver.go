@@ -17,9 +17,9 @@ const (
 	// fineGrain and coarseGrain are the least that auto mode jumps, in virtual
 	// time: timers due within one grain fire together, so none is later than this
 	// for the clock's sake. While things happen the grain is fine; while nothing
-	// does it grows to coarseGrain, which leaves a fifth of the lag Budget.
+	// does it grows to coarseGrain, which leaves two fifths of the lag Budget.
 	fineGrain   = 10 * time.Millisecond
-	coarseGrain = 200 * time.Millisecond
+	coarseGrain = 150 * time.Millisecond
 
 	// eventful is how often, between two jumps, a program's Ps and its poller go to
 	// sleep or wake for things to happen, on average over the programs. The timers
