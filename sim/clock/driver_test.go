@@ -106,15 +106,15 @@ func TestAutoWaitsForUs(t *testing.T) {
 	for name, work := range map[string]func(){"computing": compute, "reading": read} {
 		for procs := 1; procs <= 2; procs++ {
 			t.Run(fmt.Sprintf("%s with GOMAXPROCS=%d", name, procs), func(t *testing.T) {
-				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+				before := runtime.GOMAXPROCS(procs)
+				t.Cleanup(func() { runtime.GOMAXPROCS(before) }) // once the driver has taken its own back
 				d := testDriver(t, Auto)
-				began := rawNow()
-				before := d.page.now()
+				began, start := rawNow(), d.page.now()
 				d.Release()
 				for rawNow()-began < int64(200*time.Millisecond) {
 					work()
 				}
-				virtual := time.Duration(d.page.now() - before)
+				virtual := time.Duration(d.page.now() - start)
 				real := time.Duration(rawNow() - began)
 				if virtual > 2*real {
 					t.Errorf("%s of virtual time passed in %s of work", virtual, real)

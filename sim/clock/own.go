@@ -80,15 +80,29 @@ func oneMoreP() (end func()) {
 	return func() { add(-1) }
 }
 
-// The runtime's monitor is the first thread that it starts. It watches, and
-// does nothing that the clock should wait for.
+// monitorThread is the runtime's monitor, the first thread that it starts. It
+// watches, and does nothing that the clock should wait for.
 func monitorThread() int {
 	entries, _ := os.ReadDir("/proc/self/task")
-	monitor := 0
+	var ids []int
 	for _, e := range entries {
-		if tid, err := strconv.Atoi(e.Name()); err == nil && tid != os.Getpid() && (monitor == 0 || tid < monitor) {
-			monitor = tid
+		if id, err := strconv.Atoi(e.Name()); err == nil {
+			ids = append(ids, id)
 		}
 	}
-	return monitor
+	return firstAfter(os.Getpid(), ids)
+}
+
+// firstAfter is the thread that came right after the main one, pid. The kernel
+// counts IDs up and begins anew at the end, so it is the next above pid or, where
+// there is none, the lowest; 0 if there is only pid.
+func firstAfter(pid int, ids []int) (first int) {
+	for _, id := range ids {
+		switch above, best := id > pid, first > pid; {
+		case id == pid:
+		case first == 0, above && !best, above == best && id < first:
+			first = id
+		}
+	}
+	return first
 }

@@ -30,7 +30,7 @@ type slot struct {
 	busy    atomic.Int32
 	gen     atomic.Uint64
 	wakeAt  atomic.Int64
-	lagN    atomic.Uint64
+	_       atomic.Uint64 // lagN: how many timers fired, for debuggers; the driver adds up lag
 	lagMax  atomic.Int64
 	lag     [lagBuckets]atomic.Uint64
 }

@@ -238,6 +238,35 @@ func TestShortPrograms(t *testing.T) {
 	})
 }
 
+// A slot whose program died before the driver saw it is freed, whether somebody
+// has waited for the program or not.
+func TestDeadOnArrival(t *testing.T) {
+	d := testDriver(t, Auto)
+	d.Release()
+	for _, waited := range []bool{false, true} {
+		cmd := exec.Command("true")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		pid := cmd.Process.Pid
+		if waited {
+			_ = cmd.Wait()
+		} else {
+			defer func() { _ = cmd.Wait() }()
+			var info unix.Siginfo
+			if err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := &d.page.slots[0].slot
+		s.busy.Store(1)
+		s.epfd.Store(4)
+		s.pid.Store(int32(pid))
+		eventually(t, "the slot is free", func() bool { return s.pid.Load() == 0 })
+		within(t, func() { d.Clock().Sleep(time.Hour) })
+	}
+}
+
 // With every slot taken, the next program ends and says why; those that are
 // there live on.
 func TestNoSlot(t *testing.T) {
@@ -323,7 +352,10 @@ func TestStart(t *testing.T) {
 
 // Programs sort the lag of their timers as we do.
 func TestProgramsLag(t *testing.T) {
-	d := testDriver(t, Real)
+	d, err := NewDriver(Config{Path: filepath.Join(t.TempDir(), "clock"), Mode: Real})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var args []string
 	var want lagHistogram
 	add := func(late int64) {
@@ -353,7 +385,11 @@ func TestProgramsLag(t *testing.T) {
 			t.Errorf("max %d, want %d", got.max, want.max)
 		}
 	}
-	if n := d.page.slots[0].lagN.Load(); n != want.total() {
-		t.Errorf("%d timers, want %d", n, want.total())
+	// What was measured outlives the driver.
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if n := d.Figures().Lag.Timers; n != want.total() {
+		t.Errorf("%d timers after Close, want %d", n, want.total())
 	}
 }

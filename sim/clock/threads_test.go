@@ -81,6 +81,35 @@ func TestOwnThreads(t *testing.T) {
 	}
 	stop.Store(true)
 	<-spinning
+	// Threads that come later are followed, too.
+	hold := make(chan struct{})
+	defer close(hold)
+	for range 8 {
+		locked(func() { <-hold })
+	}
+	eventually(t, "all threads are followed", func() bool {
+		runs()
+		entries, err := os.ReadDir("/proc/self/task")
+		return err == nil && len(entries) == len(own.wchan)
+	})
+}
+
+// The monitor is found also where thread IDs began anew after the main thread's.
+func TestFirstAfter(t *testing.T) {
+	for _, tt := range []struct {
+		pid  int
+		ids  []int
+		want int
+	}{
+		{100, []int{103, 100, 101, 102}, 101},
+		{32760, []int{32760, 32761, 32764, 301, 305}, 32761},
+		{32767, []int{305, 32767, 301, 303}, 301},
+		{100, []int{100}, 0},
+	} {
+		if got := firstAfter(tt.pid, tt.ids); got != tt.want {
+			t.Errorf("firstAfter(%d, %v) = %d, want %d", tt.pid, tt.ids, got, tt.want)
+		}
+	}
 }
 
 // eventually polls a condition for at most half a minute of real time.
