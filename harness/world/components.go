@@ -88,6 +88,9 @@ const fewerCollections = "GOGC=400"
 func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process.Process, error) {
 	w.driver.Hold()
 	defer w.driver.Release()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })() // without the others it won't get ready
 	spec.Log = w.log(spec.Name)
 	spec.Env = append(spec.Env, w.driver.Env())
 	p, err := process.Start(ctx, spec)

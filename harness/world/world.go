@@ -111,9 +111,6 @@ func Start(ctx context.Context, cfg Config) (_ *World, err error) {
 			err = errors.Join(err, w.Stop())
 		}
 	}()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })() // a part that dies ends the wait for the others
 	for _, part := range []struct {
 		what  string
 		start func(context.Context) error

@@ -260,6 +260,11 @@ func TestDeath(t *testing.T) {
 	if !ok || w.Err() != nil {
 		t.Fatalf("component %v, error %v", ok, w.Err())
 	}
+	starting := make(chan error, 1)
+	go func() {
+		_, err := w.StartComponent(t.Context(), process.Spec{Name: "never ready", Path: "/bin/sh", Args: []string{"-c", "sleep 1000"}, Ready: func(context.Context) error { return errors.New("not yet") }})
+		starting <- err
+	}()
 	pids := map[string]int{"etcd": left.pid(t, "etcd"), "kube-scheduler": left.pid(t, "kube-scheduler"), "target": target.PID()}
 	for _, name := range []string{"etcd", "kube-scheduler", "target"} {
 		if err := syscall.Kill(pids[name], syscall.SIGKILL); err != nil {
@@ -276,6 +281,14 @@ func TestDeath(t *testing.T) {
 		if text, _ := died.Detail["error"].(string); !strings.Contains(text, name+" ended") || name == "target" && !strings.Contains(text, "(signal: killed)") || name == "target" && !strings.Contains(text, "last words") {
 			t.Errorf("%s died: %s", name, text)
 		}
+	}
+	select {
+	case err := <-starting:
+		if err == nil || !strings.Contains(err.Error(), "etcd ended") {
+			t.Errorf("starting something meanwhile: %v, want the reason", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("without etcd the world still waits for a component")
 	}
 	select {
 	case <-w.Done():
