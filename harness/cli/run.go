@@ -56,7 +56,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			for _, r := range records {
 				_, row, err := s.replay(c.Context(), r, have[ref], "")
 				if err != nil {
-					return err
+					return e.breakOff(rows, asJSON, err)
 				}
 				rows = append(rows, row)
 			}
@@ -92,6 +92,14 @@ func (e *env) conclude(rows []reports.Row, asJSON bool) error {
 		return &exit{code: code}
 	}
 	return nil
+}
+
+// breakOff prints the rows there are when err ends the command early.
+func (e *env) breakOff(rows []reports.Row, asJSON bool, err error) error {
+	if len(rows) > 0 {
+		_ = e.conclude(rows, asJSON) // err decides the exit status
+	}
+	return err
 }
 
 // skipped is the verdict of a target that cannot be had.

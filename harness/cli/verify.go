@@ -68,7 +68,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive.`,
 					label := fmt.Sprintf("[%d/%d] ", n*len(jobs)+i+1, repeat*len(jobs))
 					_, row, err := s.replay(c.Context(), j.record, j.target, label)
 					if err != nil {
-						return err
+						return e.breakOff(rows, asJSON, err)
 					}
 					rows = append(rows, row)
 				}

@@ -208,10 +208,10 @@ func saveReports(dir string, report []byte) error {
 	if !found {
 		return errors.New("godog has run nothing: its JUnit report is not there")
 	}
-	return errors.Join(
-		run.WriteFile(dir, run.JUnitFile, append(slices.Clone(junit), end+"\n"...)),
-		run.WriteFile(dir, run.CucumberFile, cucumber),
-	)
+	if err := run.WriteFile(dir, run.JUnitFile, append(slices.Clone(junit), end+"\n"...)); err != nil {
+		return err
+	}
+	return run.WriteFile(dir, run.CucumberFile, cucumber)
 }
 
 // makeDir makes out/id/target, with a number behind it if that is taken.

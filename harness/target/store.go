@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 
 	"golang.org/x/mod/semver"
 
@@ -202,6 +203,9 @@ func (s *Store) fresh(t Target) error {
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
 	_, hash, err := s.Overlay(t.GOROOT, runtime.GOARCH, tmp)
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("looking at the clock of %s: %w; make room, or name another folder in TMPDIR", t.Ref, err)
+	}
 	if err == nil && hash != t.OverlayHash {
 		err = fmt.Errorf("overlay %.12s, not %.12s", t.OverlayHash, hash)
 	}
