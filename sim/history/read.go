@@ -31,13 +31,23 @@ func (p Problem) Error() string { return fmt.Sprintf("line %d: %v", p.Line, p.Er
 func (p Problem) Unwrap() error { return p.Err }
 
 // Read returns the records of a stored history in the order of Sort, and what
-// was wrong with it: lines that are no records are left out and listed, so is a
-// last line that was cut off, and so is an error of r, which ends the reading.
-// Text that is not UTF-8 is kept with U+FFFD in place of the bad bytes, and
-// listed. The records' At is zero: a stored history knows offsets only.
+// was wrong with it, as Scan tells.
 func Read(r io.Reader) ([]Record, []Problem) {
+	var records []Record
+	problems := Scan(r, func(record Record) { records = append(records, record) })
+	Sort(records)
+	return records, problems
+}
+
+// Scan calls each for every record of a stored history, in the order of the
+// file, and returns what was wrong with it: lines that are no records are left
+// out and listed, so is a last line that was cut off, and so is an error of r,
+// which ends the reading. Text that is not UTF-8 is kept with U+FFFD in place of
+// the bad bytes, and listed. The records' At is zero: a stored history knows
+// offsets only. Scan keeps no record, so that a history may be larger than the
+// memory.
+func Scan(r io.Reader, each func(Record)) []Problem {
 	var (
-		records  []Record
 		problems []Problem
 		seen     = map[uint64]int{} // seq → line
 		reader   = bufio.NewReaderSize(r, 64<<10)
@@ -53,7 +63,7 @@ func Read(r io.Reader) ([]Record, []Problem) {
 				problems = append(problems, Problem{n, fmt.Errorf("seq %d is already on line %d", record.Seq, first)})
 			} else if record.Seq != 0 {
 				seen[record.Seq] = n
-				records = append(records, record)
+				each(record)
 			}
 		}
 		if err != nil && !errors.Is(err, errLongLine) {
@@ -67,8 +77,7 @@ func Read(r io.Reader) ([]Record, []Problem) {
 			break
 		}
 	}
-	Sort(records)
-	return records, problems
+	return problems
 }
 
 // parse returns the line's record, with Seq zero if it holds none. err is how
