@@ -1,0 +1,216 @@
+// Package egress is the only way out of a world: an HTTP proxy on loopback for
+// programs that have no setting for their cloud's endpoint and go by HTTPS_PROXY
+// and SSL_CERT_FILE. It ends TLS for the hosts it knows, with a certificate of
+// its own authority, and forwards to their stand-ins on loopback. Everything
+// else is refused and recorded; nothing is ever dialled outside loopback.
+//
+// It knows no cloud and changes no request.
+package egress
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"nodestorm/sim/history"
+)
+
+// Refused is the verb of the harness's record of a host that a program wanted to
+// reach and may not. The object is hosts/NAME, the actor the program's user agent.
+const Refused = "refused"
+
+// Limits in real time: a client of ours sends its header at once, and what it
+// does not use for minutes it opens anew.
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+)
+
+// Config of a Proxy. Forward and CertFile are required.
+type Config struct {
+	// Forward maps a host name, reached at port 443, to the origin that stands in
+	// for it: "http://127.0.0.1:4711", without a path.
+	Forward map[string]string
+	// CertFile is written: the authority's certificate, for SSL_CERT_FILE.
+	CertFile string
+	// Clock is the programs' time, which the certificates are valid in. Nil means
+	// real time.
+	Clock clock.PassiveClock
+	// History gets what is refused. Nil means nobody listens.
+	History history.Recorder
+}
+
+// Proxy is a running proxy.
+type Proxy struct {
+	cfg     Config
+	origins map[string]*httputil.ReverseProxy
+	certs   map[string]*tls.Certificate
+	front   *http.Server // takes CONNECT
+	inside  *http.Server // serves what is inside a tunnel
+	address string
+	tunnels *tunnels
+	servers sync.WaitGroup
+}
+
+// Serve starts a proxy on a free port of loopback. Close it.
+func Serve(cfg Config) (*Proxy, error) {
+	if cfg.Clock == nil {
+		cfg.Clock = clock.RealClock{}
+	}
+	if cfg.History == nil {
+		cfg.History = history.Discard()
+	}
+	p := &Proxy{cfg: cfg, origins: map[string]*httputil.ReverseProxy{}, certs: map[string]*tls.Certificate{}}
+	ca, err := newAuthority(cfg.Clock.Now())
+	if err != nil {
+		return nil, fmt.Errorf("making the proxy's authority: %w", err)
+	}
+	for i, host := range slices.Sorted(maps.Keys(cfg.Forward)) {
+		origin, err := loopback(cfg.Forward[host])
+		if err != nil {
+			return nil, fmt.Errorf("forwarding %s: %w", host, err)
+		}
+		p.origins[host] = forward(origin)
+		if p.certs[host], err = ca.leaf(host, int64(i)+2); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.WriteFile(cfg.CertFile, ca.pem(), 0o600); err != nil {
+		return nil, fmt.Errorf("writing the proxy's certificate: %w", err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listening for the proxy: %w", err)
+	}
+	p.address = listener.Addr().String()
+	p.tunnels = newTunnels(listener.Addr())
+	quiet := log.New(io.Discard, "", 0) // broken connections are the clients' to report
+	p.front = &http.Server{Handler: http.HandlerFunc(p.connect), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: quiet}
+	p.inside = &http.Server{
+		Handler: http.HandlerFunc(p.serveInside), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: quiet,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, hostKey{}, c.(*tunnel).host)
+		},
+	}
+	p.servers.Go(func() { _ = p.front.Serve(listener) })
+	p.servers.Go(func() { _ = p.inside.Serve(p.tunnels) })
+	return p, nil
+}
+
+// Env is what a program needs to go through the proxy.
+func (p *Proxy) Env() []string {
+	url := "http://" + p.address
+	return []string{
+		"HTTPS_PROXY=" + url, "https_proxy=" + url, "HTTP_PROXY=" + url, "http_proxy=" + url,
+		"NO_PROXY=127.0.0.1,localhost,::1", "no_proxy=127.0.0.1,localhost,::1",
+		"SSL_CERT_FILE=" + p.cfg.CertFile, "SSL_CERT_DIR=" + os.DevNull, // no other authority
+	}
+}
+
+// Close ends the proxy and all its connections.
+func (p *Proxy) Close() error {
+	err := errors.Join(p.front.Close(), p.inside.Close())
+	p.servers.Wait()
+	return err
+}
+
+type hostKey struct{}
+
+// connect answers what reaches the proxy itself.
+func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
+	host, port := r.URL.Hostname(), r.URL.Port()
+	if r.Method == http.MethodConnect {
+		var err error
+		if host, port, err = net.SplitHostPort(r.Host); err != nil {
+			host, port = r.Host, ""
+		}
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if r.Method != http.MethodConnect || port != "443" || p.certs[host] == nil {
+		p.refuse(w, r, host, port)
+		return
+	}
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	if _, err := io.WriteString(conn, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		_ = conn.Close()
+		return
+	}
+	// What the client has sent already is in the buffer.
+	plain := tls.Server(&bufferedConn{conn, buffered.Reader}, &tls.Config{
+		Certificates: []tls.Certificate{*p.certs[host]}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+	})
+	p.tunnels.add(&tunnel{Conn: plain, host: host})
+}
+
+func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, host, port string) {
+	agent, _, _ := strings.Cut(r.UserAgent(), "/")
+	p.cfg.History.Record(history.Event{
+		Source: history.Harness, Verb: Refused, Actor: short(agent), Code: http.StatusForbidden,
+		Object: history.Object{Resource: "hosts", Name: short(host)},
+		Detail: map[string]any{"method": short(r.Method), "port": short(port)},
+	})
+	w.Header().Set("Connection", "close")
+	http.Error(w, fmt.Sprintf("nodestorm: this world has no way to %q; there is one to %s, port 443", short(host),
+		strings.Join(slices.Sorted(maps.Keys(p.origins)), ", ")), http.StatusForbidden)
+}
+
+// serveInside forwards a request out of a tunnel to where the tunnel leads,
+// whatever host the request names.
+func (p *Proxy) serveInside(w http.ResponseWriter, r *http.Request) {
+	host, _ := r.Context().Value(hostKey{}).(string)
+	p.origins[host].ServeHTTP(w, r)
+}
+
+func forward(origin *url.URL) *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(origin) },
+		// The environment's proxies are not for us, and a body stays as it is.
+		Transport:     &http.Transport{Proxy: nil, DisableCompression: true, MaxIdleConnsPerHost: 16, IdleConnTimeout: idleTimeout},
+		FlushInterval: -1,
+		ErrorLog:      log.New(io.Discard, "", 0),
+		// A stand-in that hangs up is seen to hang up.
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+}
+
+// loopback reads an origin: http, a loopback address and a port.
+func loopback(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	address, err := netip.ParseAddrPort(u.Host)
+	if err != nil || u.Scheme != "http" || !address.Addr().IsLoopback() || u.Path != "" {
+		return nil, fmt.Errorf("%q is no origin on loopback (want for example http://127.0.0.1:4711)", text)
+	}
+	return u, nil
+}
+
+// short cuts what a program says to what a history line may hold.
+func short(text string) string {
+	const most = 100 // bytes
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
