@@ -1,0 +1,261 @@
+package fakecloud
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+
+	"nodestorm/fakecloud/fault"
+)
+
+// Statuses of an action.
+const (
+	ActionRunning = "running"
+	ActionSuccess = "success"
+	ActionError   = "error"
+)
+
+// Ref names a resource by its kind, in the singular as in "server", and its ID.
+type Ref struct {
+	Type string
+	ID   int64
+}
+
+// Action is something that the cloud has been asked to do and that takes time.
+//
+//	           ┌─(Ends)─▶ success
+//	running ───┤
+//	           └─(Ends, with Fails)─▶ error
+//
+// Commands that move an instance through its life have their effect when the action ends;
+// all others at once, and the action says so later.
+type Action struct {
+	ID        int64
+	Command   string // "create_server" and so on, as in the API
+	Status    string
+	Resources []Ref
+	// Started is when it was asked for.
+	Started time.Time
+	// Begins is when work on it begins; zero while it waits for the action Follows.
+	Begins  time.Time
+	Follows int64
+	// Takes is how long the work is from then on. Negative means that it never ends.
+	Takes time.Duration
+	// Finished is when it ended; zero while it runs.
+	Finished time.Time
+	// Fails is the error that it will end in, or has. Nil means success.
+	Fails *Failure
+}
+
+// Failure is the error that an action ends in.
+type Failure struct{ Code, Message string }
+
+// Progress is how much of the work is done at a time, from 0 to 100.
+func (a *Action) Progress(now time.Time) int {
+	switch {
+	case a.Status != ActionRunning:
+		return 100
+	case a.Begins.IsZero() || !now.After(a.Begins):
+		return 0
+	case a.Takes <= 0:
+		return 50 // it hangs
+	}
+	return int(min(99, 100*now.Sub(a.Begins)/a.Takes))
+}
+
+// About returns the ID of the first resource of that kind that the action is about, or zero.
+func (a *Action) About(kind string) int64 {
+	for _, r := range a.Resources {
+		if r.Type == kind {
+			return r.ID
+		}
+	}
+	return 0
+}
+
+// maxFinished is how many finished actions are kept at least. Older ones are forgotten, as the
+// API does after a while, so that a cloud that runs for days needs no more memory.
+const maxFinished = 10_000
+
+// Start starts an action about resources. After names one that has to succeed first; nil means none.
+func (tx *Tx) Start(command string, after *Action, resources ...Ref) *Action {
+	tx.actionID++
+	a := Action{ID: tx.actionID, Command: command, Status: ActionRunning, Resources: resources, Started: tx.now}
+	a.Takes = tx.c.cfg.Durations[command]
+	if a.Takes == 0 {
+		if _, known := tx.c.cfg.Durations[command]; !known {
+			a.Takes = time.Second
+		}
+	}
+	a.Takes = time.Duration(float64(a.Takes) * (0.8 + 0.4*tx.random.Float64()))
+	call := tx.call(command, a.About("server"))
+	if hit := tx.c.faults.First(fault.Action, call); hit != nil {
+		tx.applyFault(&a, hit)
+	}
+	if after != nil && after.Status == ActionRunning {
+		a.Follows = after.ID
+	} else {
+		tx.begin(&a)
+	}
+	tx.Actions.Put(a)
+	server := a.About("server")
+	tx.live[server] = append(tx.live[server], a.ID)
+	tx.forget()
+	return tx.Actions.Get(a.ID)
+}
+
+// applyFault makes an action end as the fault has it.
+func (tx *Tx) applyFault(a *Action, hit *fault.Hit) {
+	natural := a.Takes
+	switch e := hit.Effect.(type) {
+	case fault.ActionHangs:
+		a.Takes = -1
+	case fault.ActionTakes:
+		a.Takes = time.Duration(e.Time)
+		natural = min(natural, a.Takes)
+	case fault.ActionFails:
+		if e.After > 0 {
+			a.Takes = time.Duration(e.After)
+		}
+		natural = a.Takes
+		a.Fails = &Failure{Code: e.Code, Message: e.Message}
+		if e.Code == "" {
+			a.Fails.Code = "action_failed"
+		}
+		if e.Message == "" {
+			a.Fails.Message = "Action failed"
+		}
+	}
+	tx.hits[a.ID] = pendingHit{hit, natural}
+}
+
+// pendingHit is a fault that becomes effective so long after its action has begun.
+type pendingHit struct {
+	hit *fault.Hit
+	in  time.Duration
+}
+
+func (tx *Tx) begin(a *Action) {
+	a.Begins = tx.now
+	if p, ok := tx.hits[a.ID]; ok {
+		tx.at(tx.now.Add(p.in), func() { p.hit.EffectiveAt(tx.now) })
+		delete(tx.hits, a.ID)
+	}
+	if a.Takes >= 0 {
+		id := a.ID
+		tx.at(tx.now.Add(a.Takes), func() { tx.end(id) })
+	}
+}
+
+// end ends an action as it is to end.
+func (tx *Tx) end(id int64) {
+	a := tx.Actions.Get(id)
+	if a == nil || a.Status != ActionRunning {
+		return
+	}
+	tx.Actions.Update(id, func(a *Action) {
+		a.Finished, a.Status = tx.now, ActionSuccess
+		if a.Fails != nil {
+			a.Status = ActionError
+		}
+	})
+	a = tx.Actions.Get(id)
+	server := a.About("server")
+	tx.live[server] = slices.DeleteFunc(tx.live[server], func(live int64) bool { return live == id })
+	if len(tx.live[server]) == 0 {
+		delete(tx.live, server)
+	}
+	tx.take(a)
+	for _, next := range tx.running(server) {
+		if next.Follows != id || !next.Begins.IsZero() {
+			continue
+		}
+		if a.Fails != nil {
+			tx.fail(next.ID, *a.Fails)
+			continue
+		}
+		began := *next
+		tx.begin(&began)
+		tx.Actions.Put(began)
+	}
+}
+
+// fail ends an action in an error now.
+func (tx *Tx) fail(id int64, why Failure) {
+	tx.Actions.Update(id, func(a *Action) { a.Fails = &why })
+	tx.end(id)
+}
+
+// running returns the actions about a server that run, or those about none for zero.
+func (tx *Tx) running(server int64) []*Action {
+	var all []*Action
+	for _, id := range tx.live[server] {
+		all = append(all, tx.Actions.Get(id))
+	}
+	return all
+}
+
+// forget drops the oldest finished actions, many at once so that it is seldom done.
+func (tx *Tx) forget() {
+	if tx.Actions.Len() < 2*maxFinished {
+		return
+	}
+	for _, a := range tx.Actions.All()[:maxFinished] {
+		if a.Status != ActionRunning {
+			tx.Actions.Delete(a.ID)
+		}
+	}
+}
+
+// event is something that is due at a time.
+type event struct {
+	at  time.Time
+	seq int // among those of the same time
+	do  func()
+}
+
+type agenda []event
+
+func (q agenda) Len() int { return len(q) }
+func (q agenda) Less(i, j int) bool {
+	return q[i].at.Before(q[j].at) || (q[i].at.Equal(q[j].at) && q[i].seq < q[j].seq)
+}
+func (q agenda) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+
+// Push implements heap.Interface.
+func (q *agenda) Push(x any) { *q = append(*q, x.(event)) }
+
+// Pop implements heap.Interface.
+func (q *agenda) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}
+
+// at has do done when the cloud's time has come to at.
+func (tx *Tx) at(at time.Time, do func()) {
+	tx.seq++
+	heap.Push(&tx.agenda, event{at, tx.seq, do})
+}
+
+// advance does all that is due until now, each at its own time.
+func (tx *Tx) advance(now time.Time) {
+	for len(tx.agenda) > 0 && !tx.agenda[0].at.After(now) {
+		e := heap.Pop(&tx.agenda).(event)
+		if e.at.After(tx.now) {
+			tx.now = e.at
+		}
+		e.do()
+	}
+	if now.After(tx.now) {
+		tx.now = now
+	}
+}
+
+// due is when the next event is; zero means that there is none.
+func (tx *Tx) due() time.Time {
+	if len(tx.agenda) == 0 {
+		return time.Time{}
+	}
+	return tx.agenda[0].at
+}

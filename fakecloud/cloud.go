@@ -1,0 +1,316 @@
+// Package fakecloud is a cloud with a truth of its own: instances with a life cycle,
+// actions that take time, networks, images, prices, quota, and the faults of package
+// fault, all driven by a clock and a seed. It knows nothing of HTTP and nothing of
+// Kubernetes: wire APIs such as package hcloud serve it, and the harness joins its
+// instances to a cluster's nodes.
+//
+// These events go to the history, besides those of the faults, with source "cloud":
+//
+//	instances  created, starting, running, stopping, off, rebuilding, deleting, deleted
+//
+// The model is that of the Hetzner Cloud, which is rich enough for others.
+package fakecloud
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"nodestorm/fakecloud/fault"
+	"nodestorm/sim/history"
+)
+
+// Config says what a Cloud works with.
+type Config struct {
+	// Clock is the world's time. Required.
+	Clock clock.WithTicker
+	// Seed is the run's: the jitter of actions, passwords and fault probabilities derive from it.
+	Seed uint64
+	// Recorder gets the events. Nil means nobody listens.
+	Recorder history.Recorder
+	// Catalogue is what can be had. Nil means Hetzner().
+	Catalogue *Catalogue
+	// GroupLabel is the label whose value is an instance's node group. Empty means hcloud/node-group,
+	// which Cluster Autoscaler sets.
+	GroupLabel string
+	// Quota limits the project.
+	Quota Quota
+	// Durations says how long actions take, by command, in place of those of DefaultDurations.
+	Durations map[string]time.Duration
+	// State is what Save returned, to go on from. Nil means an empty project.
+	State []byte
+}
+
+// Quota limits a project. Zero values mean no limit. One more than the limit is refused with
+// resource_limit_exceeded.
+type Quota struct {
+	// Instances is how many there may be.
+	Instances int
+	// Cores is how many vCPUs they may have together.
+	Cores int
+}
+
+// DefaultDurations is how long actions take, within ±20 % by the seed. The API's documentation
+// gives no figures; these are in the order of what the public API shows for small servers. What is not
+// listed takes a second.
+func DefaultDurations() map[string]time.Duration {
+	return map[string]time.Duration{
+		"create_server":     6 * time.Second,
+		"start_server":      2 * time.Second,
+		"stop_server":       2 * time.Second,
+		"shutdown_server":   5 * time.Second,
+		"reboot_server":     3 * time.Second,
+		"reset_server":      3 * time.Second,
+		"delete_server":     2 * time.Second,
+		"rebuild_server":    15 * time.Second,
+		"change_type":       20 * time.Second,
+		"create_image":      30 * time.Second,
+		"attach_to_network": 2 * time.Second,
+	}
+}
+
+// Cloud is one project in a cloud. All methods are safe for concurrent use.
+type Cloud struct {
+	cfg    Config
+	faults *fault.Set
+
+	generation atomic.Uint64
+	kick       chan struct{} // something new to wait for or to tell
+	stop       chan struct{}
+	ended      chan struct{}
+	closeOnce  sync.Once
+
+	mu       sync.Mutex
+	tx       *Tx
+	sleeps   time.Time // until when run sleeps; zero: until it is poked
+	changes  []Change
+	watchers map[int]func(Change)
+	watches  int
+}
+
+// New returns a running Cloud. Close it.
+func New(cfg Config) (*Cloud, error) {
+	if cfg.Clock == nil {
+		return nil, errors.New("fakecloud: Config wants a Clock")
+	}
+	if cfg.Recorder == nil {
+		cfg.Recorder = history.Discard()
+	}
+	if cfg.Catalogue == nil {
+		cfg.Catalogue = Hetzner()
+	}
+	if cfg.GroupLabel == "" {
+		cfg.GroupLabel = "hcloud/node-group"
+	}
+	if cfg.Quota.Instances < 0 || cfg.Quota.Cores < 0 {
+		return nil, fmt.Errorf("fakecloud: quota of %d instances and %d cores: want zero or more", cfg.Quota.Instances, cfg.Quota.Cores)
+	}
+	durations := DefaultDurations()
+	for command, d := range cfg.Durations {
+		if d < 0 {
+			return nil, fmt.Errorf("fakecloud: duration of action %q is %v: want zero or more", command, d)
+		}
+		durations[command] = d
+	}
+	cfg.Durations = durations
+	c := &Cloud{
+		cfg:      cfg,
+		faults:   fault.NewSet(cfg.Clock, cfg.Seed, cfg.Recorder),
+		kick:     make(chan struct{}, 1),
+		stop:     make(chan struct{}),
+		ended:    make(chan struct{}),
+		watchers: map[int]func(Change){},
+	}
+	c.tx = newTx(c)
+	c.tx.random = rand.New(rand.NewPCG(cfg.Seed, 1)) // the faults have a stream of their own
+	if cfg.State == nil {
+		c.tx.seedImages()
+	} else if err := c.restore(cfg.State); err != nil {
+		return nil, err
+	}
+	go c.run()
+	return c, nil
+}
+
+// Close ends the cloud: nothing changes any more, and no watcher is called once it has returned.
+// It must not be called by a watcher.
+func (c *Cloud) Close() {
+	c.closeOnce.Do(func() { close(c.stop) })
+	<-c.ended
+}
+
+// Update carries out f as one step that nobody sees half of. f must not keep the Tx, and must
+// check everything before it changes anything: its error undoes nothing.
+func (c *Cloud) Update(f func(*Tx) error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance()
+	err := f(c.tx)
+	c.poke()
+	return err
+}
+
+// View shows f the cloud as it is now. f must not keep the Tx and must not change anything.
+func (c *Cloud) View(f func(*Tx)) {
+	_ = c.Update(func(tx *Tx) error { f(tx); return nil })
+}
+
+// Generation is a number that grows with every change.
+func (c *Cloud) Generation() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance()
+	return c.generation.Load()
+}
+
+// Catalogue is what can be had.
+func (c *Cloud) Catalogue() *Catalogue { return c.cfg.Catalogue }
+
+// Clock is the cloud's time.
+func (c *Cloud) Clock() clock.WithTicker { return c.cfg.Clock }
+
+// Recorder is where events go.
+func (c *Cloud) Recorder() history.Recorder { return c.cfg.Recorder }
+
+// Instances returns all instances by ascending ID.
+func (c *Cloud) Instances() []Instance {
+	var all []Instance
+	c.View(func(tx *Tx) {
+		for _, i := range tx.Instances.All() {
+			all = append(all, *i)
+		}
+	})
+	return all
+}
+
+// Change is one step in an instance's life.
+type Change struct {
+	At       time.Time
+	Instance Instance // as it is after the step; Gone means that it was
+	From, To State    // From is empty for a new instance
+}
+
+// Watch has f called for every change from now on, in their order, one after the other. f may use the
+// Cloud, but not Close it or stop a watch. After stop has returned f is not called any more.
+func (c *Cloud) Watch(f func(Change)) (stop func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	id := c.watches
+	c.watches++
+	var calling sync.Mutex
+	ended := false
+	c.watchers[id] = func(change Change) {
+		calling.Lock()
+		defer calling.Unlock()
+		if !ended {
+			f(change)
+		}
+	}
+	return func() {
+		c.mu.Lock()
+		delete(c.watchers, id)
+		c.mu.Unlock()
+		calling.Lock()
+		defer calling.Unlock()
+		ended = true
+	}
+}
+
+// Inject arms a fault.
+func (c *Cloud) Inject(f fault.Fault) error {
+	err := c.faults.Inject(f)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tx.faultsChanged()
+	c.poke()
+	return err
+}
+
+// Clear ends a fault. What it has done already is not undone: an action that hangs stays so.
+func (c *Cloud) Clear(name string) error {
+	err := c.faults.Clear(name)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tx.faultsChanged()
+	c.poke()
+	return err
+}
+
+// Unmet returns the names of the faults that have made no difference so far: a run that ends with
+// one has not shown what it set out to show.
+func (c *Cloud) Unmet() []string { return c.faults.Unmet() }
+
+// Faults are asked by the wire APIs.
+func (c *Cloud) Faults() *fault.Set { return c.faults }
+
+// poke has run look again if it has something new to tell or to wait for. The caller
+// holds c.mu.
+func (c *Cloud) poke() {
+	if len(c.changes) == 0 && c.tx.due().Equal(c.sleeps) {
+		return
+	}
+	select {
+	case c.kick <- struct{}{}:
+	default:
+	}
+}
+
+// advance brings the cloud to now. The caller holds c.mu.
+func (c *Cloud) advance() {
+	select {
+	case <-c.stop:
+		return
+	default:
+	}
+	c.tx.advance(c.cfg.Clock.Now())
+}
+
+// run wakes when something is due and tells watchers, until Close.
+func (c *Cloud) run() {
+	defer close(c.ended)
+	for {
+		c.mu.Lock()
+		c.advance()
+		changes := c.changes
+		c.changes = nil
+		var watchers []func(Change)
+		for id := range c.watches {
+			if f := c.watchers[id]; f != nil {
+				watchers = append(watchers, f)
+			}
+		}
+		due := c.tx.due()
+		c.sleeps = due
+		c.mu.Unlock()
+
+		for _, change := range changes {
+			for _, f := range watchers {
+				f(change)
+			}
+		}
+		var timer clock.Timer
+		var wake <-chan time.Time
+		if !due.IsZero() {
+			timer = c.cfg.Clock.NewTimer(due.Sub(c.cfg.Clock.Now()))
+			wake = timer.C()
+		}
+		select {
+		case <-wake:
+		case <-c.kick:
+		case <-c.stop:
+		}
+		if timer != nil {
+			timer.Stop()
+		}
+		select {
+		case <-c.stop:
+			return
+		default:
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package fakecloud_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/fault"
+	"nodestorm/sim/history"
+)
+
+func open(t *testing.T, cfg fakecloud.Config) *fakecloud.Cloud {
+	t.Helper()
+	cfg.Clock = clock.RealClock{} // synctest's
+	c, err := fakecloud.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func spec(c *fakecloud.Cloud, tx *fakecloud.Tx, name string) fakecloud.Spec {
+	return fakecloud.Spec{
+		Name: name, Type: c.Catalogue().ServerType("cx22"), Image: tx.Images.Named("debian-12"), Location: "fsn1",
+		Labels: map[string]string{"hcloud/node-group": "pool1"}, Start: true, IPv4: true, IPv6: true,
+	}
+}
+
+func create(t *testing.T, c *fakecloud.Cloud, name string) int64 {
+	t.Helper()
+	var id int64
+	err := c.Update(func(tx *fakecloud.Tx) error {
+		i, _, _, err := tx.Create(spec(c, tx, name))
+		if err == nil {
+			id = i.ID
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func state(c *fakecloud.Cloud, id int64) (s fakecloud.State) {
+	c.View(func(tx *fakecloud.Tx) {
+		if i := tx.Instances.Get(id); i != nil {
+			s = i.State
+		}
+	})
+	return s
+}
+
+// Life takes an instance from creating to gone, and every step is told in its order.
+func TestLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := history.New(time.Time{}, clock.RealClock{})
+		c := open(t, fakecloud.Config{Recorder: log})
+		var told []fakecloud.State
+		stop := c.Watch(func(change fakecloud.Change) { told = append(told, change.To) })
+		defer stop()
+		id := create(t, c, "a")
+		time.Sleep(time.Minute)
+		if got := state(c, id); got != fakecloud.Running {
+			t.Fatalf("after a minute the instance is %s, want running", got)
+		}
+		_ = c.Update(func(tx *fakecloud.Tx) error { tx.Delete(id); return nil })
+		time.Sleep(time.Minute)
+		want := []fakecloud.State{fakecloud.Creating, fakecloud.Starting, fakecloud.Running, fakecloud.Deleting, fakecloud.Gone}
+		if !slices.Equal(told, want) {
+			t.Errorf("told %v, want %v", told, want)
+		}
+		var verbs []string
+		for _, r := range log.Records() {
+			verbs = append(verbs, r.Verb)
+		}
+		if got := strings.Join(verbs, " "); got != "created starting running deleting deleted" {
+			t.Errorf("the history says %q", got)
+		}
+		c.View(func(tx *fakecloud.Tx) {
+			if tx.PrimaryIPs.Len() != 0 {
+				t.Errorf("%d primary IPs are left", tx.PrimaryIPs.Len())
+			}
+		})
+	})
+}
+
+func TestQuota(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t, fakecloud.Config{Quota: fakecloud.Quota{Instances: 1}})
+		create(t, c, "a")
+		err := c.Update(func(tx *fakecloud.Tx) error {
+			_, _, _, err := tx.Create(spec(c, tx, "b"))
+			return err
+		})
+		var refused *fakecloud.Error
+		if !errors.As(err, &refused) || refused.Code != "resource_limit_exceeded" {
+			t.Errorf("the second instance: %v, want resource_limit_exceeded", err)
+		}
+	})
+}
+
+// Faults in the lives of actions and instances act on those that they match, at their time.
+func TestLifeFaults(t *testing.T) {
+	for _, test := range []struct {
+		fault     fault.Fault
+		at        time.Duration
+		want      fakecloud.State
+		unmetThen bool
+	}{
+		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server"}}, time.Hour, fakecloud.Starting, false},
+		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server"}}, time.Second, fakecloud.Creating, true},
+		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server", Group: "pool2"}}, time.Hour, fakecloud.Running, true},
+		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server"}, Skip: 1}, time.Hour, fakecloud.Running, true},
+		{fault.Fault{Effect: fault.ActionTakes{Time: fault.Duration(2 * time.Minute)}, Match: fault.Match{Operation: "start_server"}}, time.Minute, fakecloud.Starting, false},
+		{fault.Fault{Effect: fault.ActionTakes{Time: fault.Duration(2 * time.Minute)}, Match: fault.Match{Operation: "start_server"}}, 3 * time.Minute, fakecloud.Running, false},
+		{fault.Fault{Effect: fault.ActionFails{}, Match: fault.Match{Operation: "start_server"}}, time.Minute, fakecloud.Off, false},
+		{fault.Fault{Effect: fault.ActionFails{}, Match: fault.Match{Operation: "create_server"}}, time.Minute, "", false},
+		{fault.Fault{Effect: fault.TurnsOff{After: fault.Duration(time.Minute)}, Match: fault.Match{Instance: "a*"}}, 2 * time.Minute, fakecloud.Off, false},
+		{fault.Fault{Effect: fault.TurnsOff{}, At: time.Hour}, 2 * time.Minute, fakecloud.Running, true},
+		{fault.Fault{Effect: fault.TurnsOff{}, At: time.Hour}, 2 * time.Hour, fakecloud.Off, false},
+		{fault.Fault{Effect: fault.Vanishes{After: fault.Duration(time.Minute)}}, 2 * time.Minute, "", false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := open(t, fakecloud.Config{})
+			test.fault.Name = "f"
+			if err := c.Inject(test.fault); err != nil {
+				t.Fatal(err)
+			}
+			id := create(t, c, "a")
+			time.Sleep(test.at)
+			synctest.Wait()
+			if got := state(c, id); got != test.want {
+				t.Errorf("%s after %v: the instance is %q, want %q", test.fault.Effect, test.at, got, test.want)
+			}
+			if unmet := len(c.Unmet()) > 0; unmet != test.unmetThen {
+				t.Errorf("%s after %v: unmet is %v, want %v", test.fault.Effect, test.at, unmet, test.unmetThen)
+			}
+		})
+	}
+}
+
+// A project goes on where it was saved, with the actions under way.
+func TestState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t, fakecloud.Config{})
+		id := create(t, c, "a")
+		saved, err := c.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+		again := open(t, fakecloud.Config{State: saved})
+		if got := state(again, id); got != fakecloud.Creating {
+			t.Fatalf("the instance is %q, want creating", got)
+		}
+		time.Sleep(time.Minute)
+		if got := state(again, id); got != fakecloud.Running {
+			t.Errorf("a minute later the instance is %q, want running", got)
+		}
+		for _, bad := range []string{
+			"", "{", `{"Version":1}x`, `{"Version":2}`, `{"Version":1,"Other":1}`, `{"Version":1,"Instances":[null]}`,
+			strings.Replace(string(saved), `"fsn1"`, `"moon"`, 1), strings.Replace(string(saved), `"State": "creating"`, `"State": "x"`, 1),
+		} {
+			c, err := fakecloud.New(fakecloud.Config{Clock: clock.RealClock{}, State: []byte(bad)})
+			if err == nil {
+				c.Close()
+				t.Errorf("the state %.40q is taken, want an error", bad)
+			}
+		}
+	})
+}
+
+// The same seed gives the same course, another one another.
+func TestSeed(t *testing.T) {
+	course := func(seed uint64) (all string) {
+		synctest.Test(t, func(t *testing.T) {
+			log := history.New(time.Time{}, clock.RealClock{})
+			c := open(t, fakecloud.Config{Seed: seed, Recorder: log})
+			create(t, c, "a")
+			create(t, c, "b")
+			time.Sleep(time.Minute)
+			for _, r := range log.Records() {
+				all += r.Virtual.String() + r.Verb + r.Object.Name + " "
+			}
+		})
+		return all
+	}
+	if course(1) != course(1) {
+		t.Errorf("seed 1 went two ways: %s and %s", course(1), course(1))
+	}
+	if course(1) == course(2) {
+		t.Error("seeds 1 and 2 went the same way")
+	}
+}

@@ -1,0 +1,149 @@
+// Package fault holds what can go wrong in a cloud, as values: what a fault
+// matches, how often and when it acts, and its effect. It keeps count of armed
+// faults and records each step of their lives; the cloud and its wire APIs ask it
+// at four points and carry the effects out.
+//
+//	before the call            Refuse, RateLimit, Hang
+//	after it, before the reply LoseReply
+//	in the listing             Stale, Partial, Missing
+//	in an action's life        ActionHangs, ActionTakes, ActionFails
+//	in an instance's life      TurnsOff, Vanishes
+//	in the supply              Unavailable, Retired
+//
+// It knows no cloud, no HTTP and no Kubernetes.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"time"
+)
+
+// Fault is one thing that goes wrong.
+//
+//	armed ──(At; a call that Match fits, after Skip of them)──▶ matched ──▶ effective ──(For or Limit over)──▶ cleared
+//
+// It is effective once somebody could have seen a difference.
+type Fault struct {
+	// Name is what records and errors call it. Required, unique in a cloud.
+	Name string
+	// Match says which calls, actions or instances it acts on. Zero means all that
+	// the Effect can act on.
+	Match Match
+	// At counts from Inject. Zero means at once.
+	At time.Duration
+	// For counts from At. Zero means for ever.
+	For time.Duration
+	// Skip lets that many matching calls pass first.
+	Skip int
+	// Limit is how many calls it acts on. Zero means no limit.
+	Limit int
+	// Probability is the chance from 0 to 1 that it acts on a matching call, drawn from
+	// the run's seed. Zero means 1: it always acts.
+	Probability float64
+	// Effect is what goes wrong. Required.
+	Effect Effect
+}
+
+// Match says what a fault acts on. Each field is a pattern as of path.Match; empty
+// fits everything.
+type Match struct {
+	// Operation is the wire API's own name of a call, for Hetzner "POST /servers" or
+	// "DELETE /servers/{id}"; for the effects on actions it is the action's command, for example
+	// "start_server". It is of no use to faults in an instance's life and in the supply.
+	Operation string `json:"operation,omitempty"`
+	// Group is the node group of the instance that the call is about.
+	Group string `json:"group,omitempty"`
+	// Instance is the name of that instance.
+	Instance string `json:"instance,omitempty"`
+}
+
+// Call is what a fault is matched with.
+type Call struct {
+	Operation, Group, Instance string
+}
+
+func (m Match) fits(c Call) bool {
+	return fits(m.Operation, c.Operation) && fits(m.Group, c.Group) && fits(m.Instance, c.Instance)
+}
+
+func fits(pattern, text string) bool {
+	if pattern == "" || pattern == text {
+		return true
+	}
+	ok, err := path.Match(pattern, text)
+	return ok && err == nil
+}
+
+// Point is where an effect acts.
+type Point int
+
+// The points, in the order in which a call passes them.
+const (
+	Before   Point = iota // before the call is carried out
+	After                 // after it, before the reply
+	Listing               // in what a listing shows
+	Action                // in an action's life
+	Instance              // in an instance's life
+	Supply                // in what the cloud offers
+)
+
+// Effect is one of the types of this package that Effects lists.
+type Effect interface {
+	// String is the short name that records carry as detail "effect".
+	String() string
+	// Point is where it acts.
+	Point() Point
+	// check says what is wrong with f, whose Effect this is.
+	check(f Fault) error
+}
+
+// Check says what is wrong with the fault. Operations lists the names that
+// Match.Operation may fit; nil means that they are not known here.
+func (f Fault) Check(operations []string) error {
+	if f.Name == "" {
+		return errors.New("a fault has no name: want names unique in a cloud")
+	}
+	if err := f.check(operations); err != nil {
+		return fmt.Errorf("fault %q: %w", f.Name, err)
+	}
+	return nil
+}
+
+func (f Fault) check(operations []string) error {
+	switch {
+	case f.Effect == nil:
+		return fmt.Errorf("it has no effect (allowed: %s)", effectNames())
+	case f.At < 0:
+		return fmt.Errorf("field at is %v: want zero or more", f.At)
+	case f.For < 0:
+		return fmt.Errorf("field for is %v: want zero or more", f.For)
+	case f.Skip < 0:
+		return fmt.Errorf("field skip is %d: want zero or more", f.Skip)
+	case f.Limit < 0:
+		return fmt.Errorf("field limit is %d: want zero or more", f.Limit)
+	case !(f.Probability >= 0 && f.Probability <= 1):
+		return fmt.Errorf("field probability is %v: want 0 to 1", f.Probability)
+	}
+	for field, pattern := range map[string]string{"operation": f.Match.Operation, "group": f.Match.Group, "instance": f.Match.Instance} {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("field match.%s %q is no pattern: brackets must be closed", field, pattern)
+		}
+	}
+	if err := f.Effect.check(f); err != nil {
+		return err
+	}
+	if f.Match.Operation == "" || operations == nil {
+		return nil
+	}
+	if point := f.Effect.Point(); point == Instance || point == Supply {
+		return fmt.Errorf("field match.operation %q: %s does not act on calls; leave it empty", f.Match.Operation, f.Effect)
+	}
+	for _, name := range operations {
+		if fits(f.Match.Operation, name) {
+			return nil
+		}
+	}
+	return fmt.Errorf("field match.operation %q fits no operation (such as %s)", f.Match.Operation, someOf(operations))
+}

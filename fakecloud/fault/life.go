@@ -1,0 +1,102 @@
+package fault
+
+import "errors"
+
+// ActionHangs means that the action never ends. It stays running, with some progress.
+type ActionHangs struct{}
+
+// ActionTakes sets how long the action takes.
+type ActionTakes struct {
+	// Time counts from the action's begin. Required.
+	Time Duration `json:"time"`
+}
+
+// ActionFails means that the action ends in an error, and what it should have done is not done: a
+// failed create_server leaves no instance, a failed start_server one that is off, a failed
+// delete_server one that runs on.
+type ActionFails struct {
+	// After is when, from the action's begin. Zero means when it would have succeeded.
+	After Duration `json:"after,omitempty"`
+	// Code and Message are the action's error. Empty means action_failed and its usual text.
+	Code    string `json:"code,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// TurnsOff means that a running instance goes off without anybody's call: its host crashed, or its
+// system shut down.
+type TurnsOff struct {
+	// After counts from when the instance is running.
+	After Duration `json:"after,omitempty"`
+}
+
+// Vanishes means that an instance is gone without anybody's call, as when somebody deletes it out
+// of band.
+type Vanishes struct {
+	// After counts from when the instance is running.
+	After Duration `json:"after,omitempty"`
+}
+
+// Unavailable means that a server type cannot be had for now: creating one is refused with
+// resource_unavailable, and listings say so.
+type Unavailable struct {
+	Type string `json:"type"`
+	// Location empty means all.
+	Location string `json:"location,omitempty"`
+}
+
+// Retired means that a server type is withdrawn: it is announced as unavailable since the fault is
+// active, and creating one is refused.
+type Retired struct {
+	Type string `json:"type"`
+	// Location empty means all.
+	Location string `json:"location,omitempty"`
+}
+
+func (ActionHangs) String() string { return "actionHangs" }
+func (ActionTakes) String() string { return "actionTakes" }
+func (ActionFails) String() string { return "actionFails" }
+func (TurnsOff) String() string    { return "turnsOff" }
+func (Vanishes) String() string    { return "vanishes" }
+func (Unavailable) String() string { return "unavailable" }
+func (Retired) String() string     { return "retired" }
+
+// Point implements Effect.
+func (ActionHangs) Point() Point { return Action }
+
+// Point implements Effect.
+func (ActionTakes) Point() Point { return Action }
+
+// Point implements Effect.
+func (ActionFails) Point() Point { return Action }
+
+// Point implements Effect.
+func (TurnsOff) Point() Point { return Instance }
+
+// Point implements Effect.
+func (Vanishes) Point() Point { return Instance }
+
+// Point implements Effect.
+func (Unavailable) Point() Point { return Supply }
+
+// Point implements Effect.
+func (Retired) Point() Point { return Supply }
+
+func (ActionHangs) check(Fault) error   { return nil }
+func (e ActionTakes) check(Fault) error { return positive("actionTakes.time", e.Time) }
+func (e ActionFails) check(Fault) error { return notNegative("actionFails.after", e.After) }
+func (e TurnsOff) check(Fault) error    { return notNegative("turnsOff.after", e.After) }
+func (e Vanishes) check(Fault) error    { return notNegative("vanishes.after", e.After) }
+func (e Unavailable) check(f Fault) error {
+	return supplyCheck(f, "unavailable", e.Type)
+}
+func (e Retired) check(f Fault) error { return supplyCheck(f, "retired", e.Type) }
+
+func supplyCheck(f Fault, effect, serverType string) error {
+	if serverType == "" {
+		return errors.New("field " + effect + ".type is empty: want a server type")
+	}
+	if f.Match != (Match{}) || f.Skip != 0 || f.Limit != 0 || f.Probability != 0 {
+		return errors.New("it acts on what is offered to all: want no match, skip, limit or probability")
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package fault
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"nodestorm/sim/checker/strict"
+)
+
+// Duration is a time.Duration that JSON and YAML hold as text such as "90s".
+type Duration time.Duration
+
+// UnmarshalJSON reads what time.ParseDuration reads.
+func (d *Duration) UnmarshalJSON(text []byte) error {
+	var s string
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("found %s, want a duration such as \"90s\"", text)
+	}
+	parsed, err := time.ParseDuration(s)
+	if err != nil {
+		return fmt.Errorf("found %q, want a duration such as \"90s\"", s)
+	}
+	*d = Duration(parsed)
+	return nil
+}
+
+// MarshalJSON writes what UnmarshalJSON reads.
+func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
+
+// written is a fault as a file has it: the effect is the one field of the lower part
+// that is there.
+type written struct {
+	Name        string   `json:"name"`
+	Match       Match    `json:"match,omitzero"`
+	At          Duration `json:"at,omitempty"`
+	For         Duration `json:"for,omitempty"`
+	Skip        int      `json:"skip,omitempty"`
+	Limit       int      `json:"limit,omitempty"`
+	Probability float64  `json:"probability,omitempty"`
+
+	Refuse      *Refuse      `json:"refuse,omitempty"`
+	RateLimit   *RateLimit   `json:"rateLimit,omitempty"`
+	Hang        *Hang        `json:"hang,omitempty"`
+	LoseReply   *LoseReply   `json:"loseReply,omitempty"`
+	Stale       *Stale       `json:"stale,omitempty"`
+	Partial     *Partial     `json:"partial,omitempty"`
+	Missing     *Missing     `json:"missing,omitempty"`
+	ActionHangs *ActionHangs `json:"actionHangs,omitempty"`
+	ActionTakes *ActionTakes `json:"actionTakes,omitempty"`
+	ActionFails *ActionFails `json:"actionFails,omitempty"`
+	TurnsOff    *TurnsOff    `json:"turnsOff,omitempty"`
+	Vanishes    *Vanishes    `json:"vanishes,omitempty"`
+	Unavailable *Unavailable `json:"unavailable,omitempty"`
+	Retired     *Retired     `json:"retired,omitempty"`
+}
+
+// maxFile is more than any hand-written list of faults needs, in bytes.
+const maxFile = 1 << 20
+
+// Load reads a file of faults: YAML or JSON with the one field "faults", a list. Operations is as
+// in Fault.Check. An error is one line that names the file, the fault and the field.
+func Load(file string, operations []string) ([]Fault, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("%s: %d bytes are too many for a list of faults: want at most %d", file, info.Size(), maxFile)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	faults, err := Parse(text, operations)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return faults, nil
+}
+
+// Parse is Load without the file.
+func Parse(text []byte, operations []string) ([]Fault, error) {
+	var list struct {
+		Faults []written `json:"faults"`
+	}
+	if err := strict.Unmarshal(text, &list); err != nil {
+		return nil, err
+	}
+	var faults []Fault
+	names := map[string]bool{}
+	for _, w := range list.Faults {
+		f, err := w.fault()
+		if err != nil {
+			return nil, err
+		}
+		if err := f.Check(operations); err != nil {
+			return nil, err
+		}
+		if names[f.Name] {
+			return nil, fmt.Errorf("fault %q is there twice: want names unique in a cloud", f.Name)
+		}
+		names[f.Name] = true
+		faults = append(faults, f)
+	}
+	return faults, nil
+}
+
+func (w *written) fault() (Fault, error) {
+	f := Fault{
+		Name: w.Name, Match: w.Match, At: time.Duration(w.At), For: time.Duration(w.For),
+		Skip: w.Skip, Limit: w.Limit, Probability: w.Probability,
+	}
+	effects := w.effects()
+	switch len(effects) {
+	case 1:
+		f.Effect = effects[0]
+		return f, nil
+	case 0:
+		return f, fmt.Errorf("fault %q: it has no effect (allowed: %s)", w.Name, effectNames())
+	}
+	return f, fmt.Errorf("fault %q: it has two effects, %s and %s: want one", w.Name, effects[0], effects[1])
+}
+
+func (w *written) effects() []Effect {
+	var all []Effect
+	all = add(all, w.Refuse)
+	all = add(all, w.RateLimit)
+	all = add(all, w.Hang)
+	all = add(all, w.LoseReply)
+	all = add(all, w.Stale)
+	all = add(all, w.Partial)
+	all = add(all, w.Missing)
+	all = add(all, w.ActionHangs)
+	all = add(all, w.ActionTakes)
+	all = add(all, w.ActionFails)
+	all = add(all, w.TurnsOff)
+	all = add(all, w.Vanishes)
+	all = add(all, w.Unavailable)
+	return add(all, w.Retired)
+}
+
+func add[E Effect](all []Effect, effect *E) []Effect {
+	if effect == nil {
+		return all
+	}
+	return append(all, *effect)
+}
+
+// Effects returns one zero value of each effect.
+func Effects() []Effect {
+	return []Effect{
+		Refuse{}, RateLimit{}, Hang{}, LoseReply{}, Stale{}, Partial{}, Missing{},
+		ActionHangs{}, ActionTakes{}, ActionFails{}, TurnsOff{}, Vanishes{}, Unavailable{}, Retired{},
+	}
+}
+
+func effectNames() string {
+	var names []string
+	for _, e := range Effects() {
+		names = append(names, e.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+func someOf(names []string) string { return strings.Join(names[:min(6, len(names))], ", ") }

@@ -1,0 +1,369 @@
+package fakecloud
+
+import (
+	"net/netip"
+	"time"
+
+	"nodestorm/fakecloud/fault"
+	"nodestorm/sim/history"
+)
+
+// State is where an instance is in its life.
+//
+//	creating ──create_server──▶ starting ──start_server──▶ running ◀─start/stop─▶ off
+//	    └──(not to be started)───────────────────────────────────────────────────▶ off
+//	any ──▶ deleting ──delete_server──▶ gone
+type State string
+
+// The states of an instance.
+const (
+	Creating   State = "creating"
+	Starting   State = "starting"
+	Running    State = "running"
+	Stopping   State = "stopping"
+	Off        State = "off"
+	Rebuilding State = "rebuilding"
+	Deleting   State = "deleting"
+	Gone       State = "gone"
+)
+
+// Instance is a machine of the cloud.
+type Instance struct {
+	Meta
+	Type     string // name of the server type
+	Location string
+	Image    int64 // zero after its image is gone
+	UserData string
+	State    State
+	// RebuildProtected refuses rebuilding.
+	RebuildProtected bool
+
+	// PublicIPv4 and PublicIPv6 are zero where there is none. PublicIPv6 is the first host address
+	// of the instance's /64.
+	PublicIPv4, PublicIPv6 netip.Addr
+	PrimaryIPv4ID          int64
+	PrimaryIPv6ID          int64
+	Networks               []Attachment
+
+	SSHKeys        []int64
+	PlacementGroup int64 // zero: none
+	ISO            int64 // zero: none
+	Rescue         bool
+	BackupWindow   string // empty: no backups
+	DNSPtr         map[string]string
+	// RootPassword is handed out where no SSH key is given. It is no secret: it opens nothing.
+	RootPassword string
+}
+
+// Attachment is an instance's or a load balancer's place in a network.
+type Attachment struct {
+	Network    int64
+	IP         netip.Addr
+	AliasIPs   []netip.Addr
+	MACAddress string
+	// Attached is false until the action attach_to_network has succeeded.
+	Attached bool
+}
+
+// PrivateIPs are the instance's addresses in networks that it is attached to.
+func (i *Instance) PrivateIPs() []netip.Addr {
+	var ips []netip.Addr
+	for _, a := range i.Networks {
+		if a.Attached {
+			ips = append(ips, a.IP)
+		}
+	}
+	return ips
+}
+
+// Locked reports whether the instance accepts no other action now.
+func (i *Instance) Locked() bool {
+	return i.State == Creating || i.State == Rebuilding || i.State == Deleting
+}
+
+// Spec is an instance to create. Names and IDs have been found to exist by the caller.
+type Spec struct {
+	Name           string
+	Labels         map[string]string
+	Type           *ServerType
+	Image          *Image
+	Location       string
+	UserData       string
+	Start          bool // begin running at once
+	IPv4, IPv6     bool
+	IPv4ID, IPv6ID int64 // existing primary IPs; zero: a new one
+	Networks       []int64
+	Firewalls      []int64
+	SSHKeys        []int64
+	Volumes        []int64
+	PlacementGroup int64
+}
+
+// Group is the node group that labels name, or empty.
+func (tx *Tx) Group(labels map[string]string) string { return labels[tx.c.cfg.GroupLabel] }
+
+// GroupLabel is the label whose value is an instance's node group.
+func (c *Cloud) GroupLabel() string { return c.cfg.GroupLabel }
+
+// call is what faults are matched with for an operation on an instance.
+func (tx *Tx) call(operation string, id int64) fault.Call {
+	call := fault.Call{Operation: operation}
+	if i := tx.Instances.Get(id); i != nil {
+		call.Group, call.Instance = tx.Group(i.Labels), i.Name
+	}
+	return call
+}
+
+// Create creates an instance. It returns the action create_server, and those that follow it.
+func (tx *Tx) Create(spec Spec) (*Instance, *Action, []*Action, error) {
+	if err := tx.checkSupply(spec); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := tx.checkQuota(spec.Type.Cores); err != nil {
+		return nil, nil, nil, err
+	}
+	attachments, err := tx.reserve(spec.Networks)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	i := Instance{
+		Meta:     Meta{ID: tx.nextID(), Name: spec.Name, Labels: spec.Labels, Created: tx.now},
+		Type:     spec.Type.Name,
+		Location: spec.Location, Image: spec.Image.ID, UserData: spec.UserData,
+		SSHKeys: spec.SSHKeys, PlacementGroup: spec.PlacementGroup, Networks: attachments,
+	}
+	if len(spec.SSHKeys) == 0 {
+		i.RootPassword = tx.Password()
+	}
+	if spec.IPv4 {
+		i.PrimaryIPv4ID, i.PublicIPv4 = tx.publicIP(spec.IPv4ID, "ipv4", &i)
+	}
+	if spec.IPv6 {
+		i.PrimaryIPv6ID, i.PublicIPv6 = tx.publicIP(spec.IPv6ID, "ipv6", &i)
+	}
+	tx.Instances.Put(i)
+	tx.move(i.ID, Creating)
+	for _, id := range spec.Firewalls {
+		tx.Firewalls.Update(id, func(f *Firewall) { f.Servers = append(f.Servers[:len(f.Servers):len(f.Servers)], i.ID) })
+	}
+	server := Ref{"server", i.ID}
+	create := tx.Start("create_server", nil, server)
+	var next []*Action
+	for _, a := range attachments {
+		next = append(next, tx.Start("attach_to_network", create, server, Ref{"network", a.Network}))
+	}
+	for _, id := range spec.Volumes {
+		tx.Volumes.Update(id, func(v *Volume) { v.Server = i.ID })
+		next = append(next, tx.Start("attach_volume", create, server, Ref{"volume", id}))
+	}
+	if spec.Start {
+		next = append(next, tx.Start("start_server", create, server))
+	}
+	return tx.Instances.Get(i.ID), create, next, nil
+}
+
+func (tx *Tx) checkQuota(cores int) error {
+	q := tx.c.cfg.Quota
+	if q.Instances > 0 && tx.Instances.Len() >= q.Instances {
+		return Errorf("resource_limit_exceeded", "server limit reached")
+	}
+	if q.Cores == 0 {
+		return nil
+	}
+	for _, i := range tx.Instances.All() {
+		if t := tx.c.cfg.Catalogue.ServerType(i.Type); t != nil {
+			cores += t.Cores
+		}
+	}
+	if cores > q.Cores {
+		return Errorf("resource_limit_exceeded", "core limit exceeded")
+	}
+	return nil
+}
+
+// Delete begins to delete an instance.
+func (tx *Tx) Delete(id int64) *Action {
+	if a := tx.runningOn(id, "delete_server"); a != nil {
+		return a
+	}
+	before := tx.Instances.Get(id).State
+	a := tx.Start("delete_server", nil, Ref{"server", id})
+	tx.deleting[id] = before
+	tx.move(id, Deleting)
+	return a
+}
+
+func (tx *Tx) runningOn(id int64, command string) *Action {
+	for _, a := range tx.running(id) {
+		if a.Command == command {
+			return a
+		}
+	}
+	return nil
+}
+
+// Power starts one of the actions start_server, stop_server, shutdown_server, reboot_server and
+// reset_server.
+func (tx *Tx) Power(id int64, command string) *Action {
+	i := tx.Instances.Get(id)
+	a := tx.Start(command, nil, Ref{"server", id})
+	switch {
+	case command == "start_server" && i.State == Off:
+		tx.move(id, Starting)
+	case command != "start_server" && i.State == Running:
+		tx.move(id, Stopping)
+	}
+	return a
+}
+
+// take carries out what the end of an action means for its instance.
+func (tx *Tx) take(a *Action) {
+	id := a.About("server")
+	i := tx.Instances.Get(id)
+	if i == nil {
+		return
+	}
+	ok := a.Status == ActionSuccess
+	switch a.Command {
+	case "create_server":
+		tx.created(i, ok)
+	case "start_server":
+		if i.State == Starting || i.State == Creating {
+			tx.settle(id, ok, Running, Off)
+		}
+	case "stop_server", "shutdown_server":
+		if i.State == Stopping {
+			tx.settle(id, ok, Off, Running)
+		}
+	case "reboot_server", "reset_server", "rebuild_server":
+		if i.State == Stopping || i.State == Rebuilding {
+			tx.move(id, Running)
+		}
+	case "delete_server":
+		if ok {
+			tx.Remove(id)
+		} else if i.State == Deleting {
+			tx.move(id, tx.deleting[id])
+		}
+		delete(tx.deleting, id)
+	case "attach_to_network":
+		tx.attached(id, a.About("network"), ok)
+	case "detach_from_network":
+		if ok {
+			tx.attached(id, a.About("network"), false)
+		}
+	}
+}
+
+func (tx *Tx) created(i *Instance, ok bool) {
+	switch {
+	case !ok:
+		tx.Remove(i.ID)
+	case i.State != Creating:
+	case tx.runningOn(i.ID, "start_server") != nil:
+		tx.move(i.ID, Starting)
+	default:
+		tx.move(i.ID, Off)
+	}
+}
+
+func (tx *Tx) settle(id int64, ok bool, good, bad State) {
+	if ok {
+		tx.move(id, good)
+		return
+	}
+	tx.move(id, bad)
+}
+
+// Remove takes an instance out of the cloud at once, with all that goes with it.
+func (tx *Tx) Remove(id int64) {
+	i := tx.Instances.Get(id)
+	if i == nil {
+		return
+	}
+	for _, a := range tx.running(id) {
+		if a.Command != "delete_server" {
+			tx.fail(a.ID, Failure{"action_failed", "Action failed"})
+		}
+	}
+	tx.release(i)
+	tx.move(id, Gone)
+	tx.Instances.Delete(id)
+}
+
+// move brings an instance into a state and tells it.
+func (tx *Tx) move(id int64, to State) {
+	i := tx.Instances.Get(id)
+	if i == nil || i.State == to {
+		return
+	}
+	from := i.State
+	tx.Instances.Update(id, func(i *Instance) { i.State = to })
+	i = tx.Instances.Get(id)
+	tx.c.changes = append(tx.c.changes, Change{At: tx.now, Instance: *i, From: from, To: to})
+	verb := string(to)
+	switch to {
+	case Creating:
+		verb = "created"
+	case Gone:
+		verb = "deleted"
+	}
+	detail := map[string]any{"id": i.ID, "type": i.Type, "location": i.Location}
+	if group := tx.Group(i.Labels); group != "" {
+		detail["group"] = group
+	}
+	tx.c.cfg.Recorder.Record(history.Event{
+		At: tx.now, Source: history.Cloud, Verb: verb, Actor: "fakecloud",
+		Object: history.Object{Resource: "instances", Name: i.Name}, Detail: detail,
+	})
+	if to == Running {
+		tx.breakLater(i)
+	}
+}
+
+// breakLater schedules what faults have in store for an instance that runs now.
+func (tx *Tx) breakLater(i *Instance) {
+	id, since := i.ID, tx.now
+	call := tx.call("", id)
+	for _, hit := range tx.c.faults.Active(fault.Instance) {
+		if !hit.Fits(call) || tx.struck[strike{hit.Name(), id}] || !hit.Take(call) {
+			continue
+		}
+		tx.struck[strike{hit.Name(), id}] = true
+		switch e := hit.Effect.(type) {
+		case fault.TurnsOff:
+			tx.at(since.Add(time.Duration(e.After)), func() {
+				if i := tx.Instances.Get(id); i != nil && i.State == Running {
+					tx.move(id, Off)
+					hit.EffectiveAt(tx.now)
+				}
+			})
+		case fault.Vanishes:
+			tx.at(since.Add(time.Duration(e.After)), func() {
+				if tx.Instances.Get(id) != nil {
+					tx.Remove(id)
+					hit.EffectiveAt(tx.now)
+				}
+			})
+		}
+	}
+}
+
+// strike is that a fault has been taken for an instance.
+type strike struct {
+	fault string
+	id    int64
+}
+
+// faultsChanged looks at the instances that run already when a fault is new, or begins later.
+func (tx *Tx) faultsChanged() {
+	for _, i := range tx.Instances.All() {
+		if i.State == Running {
+			tx.breakLater(i)
+		}
+	}
+	if next := tx.c.faults.Next(fault.Instance); !next.IsZero() {
+		tx.at(next, tx.faultsChanged)
+	}
+	tx.c.generation.Add(1) // what is offered may be different
+}

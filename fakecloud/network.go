@@ -1,0 +1,196 @@
+package fakecloud
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+)
+
+// Network is a private network.
+type Network struct {
+	Meta
+	Range                 netip.Prefix
+	Subnets               []Subnet
+	Routes                []Route
+	ExposeRoutesToVSwitch bool
+}
+
+// Subnet is the part of a Network that one zone uses.
+type Subnet struct {
+	Type      string // "cloud", "server" (its old name) or "vswitch"
+	Range     netip.Prefix
+	Zone      string
+	VSwitchID int64
+}
+
+// Route sends traffic for a destination to an address in the network.
+type Route struct {
+	Destination netip.Prefix
+	Gateway     netip.Addr
+}
+
+// Gateway is the network's own address in the subnet: the first of the network's range.
+func (n *Network) Gateway() netip.Addr { return n.Range.Masked().Addr().Next() }
+
+// FreeIP returns an address of the network that nobody has, in the given subnet or, with none
+// given, in the first that has one. ok is false where there is none.
+func (tx *Tx) FreeIP(n *Network, subnet netip.Prefix) (ip netip.Addr, ok bool) {
+	taken := tx.taken(n.ID)
+	taken[n.Gateway()] = true
+	for _, s := range n.Subnets {
+		if subnet.IsValid() && s.Range != subnet {
+			continue
+		}
+		// The first address is the network's, the second is kept for the subnet's gateway.
+		last := lastIP(s.Range)
+		for ip := s.Range.Masked().Addr().Next().Next(); s.Range.Contains(ip) && ip != last; ip = ip.Next() {
+			if !taken[ip] {
+				return ip, true
+			}
+		}
+	}
+	return netip.Addr{}, false
+}
+
+// HasFree reports whether ip lies in a subnet of the network and nobody has it.
+func (tx *Tx) HasFree(n *Network, ip netip.Addr) bool {
+	inside := slices.ContainsFunc(n.Subnets, func(s Subnet) bool { return s.Range.Contains(ip) })
+	return inside && ip != n.Gateway() && !tx.taken(n.ID)[ip]
+}
+
+func (tx *Tx) taken(network int64) map[netip.Addr]bool {
+	taken := map[netip.Addr]bool{}
+	note := func(all []Attachment) {
+		for _, a := range all {
+			if a.Network == network {
+				taken[a.IP] = true
+				for _, ip := range a.AliasIPs {
+					taken[ip] = true
+				}
+			}
+		}
+	}
+	for _, i := range tx.Instances.All() {
+		note(i.Networks)
+	}
+	for _, lb := range tx.LoadBalancers.All() {
+		note(lb.Networks)
+	}
+	return taken
+}
+
+func lastIP(p netip.Prefix) netip.Addr {
+	b := p.Masked().Addr().As4()
+	for bit := p.Bits(); bit < 32; bit++ {
+		b[bit/8] |= 1 << (7 - bit%8)
+	}
+	return netip.AddrFrom4(b)
+}
+
+// NewAttachment is a place in the network for an address, not attached yet.
+func (tx *Tx) NewAttachment(network int64, ip netip.Addr, aliases []netip.Addr) Attachment {
+	n := tx.random.Uint32()
+	return Attachment{
+		Network: network, IP: ip, AliasIPs: aliases,
+		MACAddress: fmt.Sprintf("86:00:%02x:%02x:%02x:%02x", byte(n>>24), byte(n>>16), byte(n>>8), byte(n)),
+	}
+}
+
+// reserve finds addresses in networks.
+func (tx *Tx) reserve(networks []int64) ([]Attachment, error) {
+	var all []Attachment
+	for _, id := range networks {
+		ip, ok := tx.FreeIP(tx.Networks.Get(id), netip.Prefix{})
+		if !ok {
+			return nil, Errorf("no_subnet_available", "no subnet or IP available in network %d", id)
+		}
+		all = append(all, tx.NewAttachment(id, ip, nil))
+	}
+	return all, nil
+}
+
+// attached notes that an instance is in a network now, or not.
+func (tx *Tx) attached(server, network int64, is bool) {
+	tx.Instances.Update(server, func(i *Instance) {
+		i.Networks = slices.Clone(i.Networks)
+		i.Networks = slices.DeleteFunc(i.Networks, func(a Attachment) bool { return a.Network == network && !is })
+		for k := range i.Networks {
+			if i.Networks[k].Network == network {
+				i.Networks[k].Attached = true
+			}
+		}
+	})
+}
+
+// PublicIP returns the next public address. They come out of ranges that are never routed: 198.18.0.0/15
+// (RFC 2544) and, a /64 each with its first host address, 2001:db8::/32 (RFC 3849).
+func (tx *Tx) PublicIP(kind string) netip.Addr {
+	tx.ips++
+	n := tx.ips % (1 << 17)
+	if kind == "ipv4" {
+		return netip.AddrFrom4([4]byte{198, 18 + byte(n>>16), byte(n >> 8), byte(n)})
+	}
+	b := netip.MustParseAddr("2001:db8::1").As16()
+	b[4], b[5], b[6], b[7] = byte(tx.ips>>24), byte(tx.ips>>16), byte(tx.ips>>8), byte(tx.ips)
+	return netip.AddrFrom16(b)
+}
+
+// publicIP gives an instance an existing primary IP, or a new one that goes with it.
+func (tx *Tx) publicIP(id int64, kind string, i *Instance) (int64, netip.Addr) {
+	if id == 0 {
+		id = tx.NewPrimaryIP(fmt.Sprintf("primary_ip-%d", tx.id+1), kind, i.Location, nil, true)
+	}
+	tx.PrimaryIPs.Update(id, func(p *PrimaryIP) { p.AssigneeID, p.AssigneeType = i.ID, "server" })
+	return id, tx.PrimaryIPs.Get(id).IP
+}
+
+// NewPrimaryIP creates an address that nobody has yet.
+func (tx *Tx) NewPrimaryIP(name, kind, location string, labels map[string]string, autoDelete bool) int64 {
+	p := PrimaryIP{
+		Meta: tx.NewMeta(name, labels), Type: kind, IP: tx.PublicIP(kind), Location: location,
+		AssigneeType: "unassigned", AutoDelete: autoDelete,
+	}
+	tx.PrimaryIPs.Put(p)
+	return p.ID
+}
+
+// ReleaseIPs lets go of the primary IPs of an instance or load balancer: they are deleted, or kept without
+// assignee.
+func (tx *Tx) ReleaseIPs(ids ...int64) {
+	for _, id := range ids {
+		if p := tx.PrimaryIPs.Get(id); p != nil && p.AutoDelete {
+			tx.PrimaryIPs.Delete(id)
+		}
+		tx.PrimaryIPs.Update(id, func(p *PrimaryIP) { p.AssigneeID, p.AssigneeType = 0, "unassigned" })
+	}
+}
+
+// release lets go of all that refers to an instance that is gone.
+func (tx *Tx) release(i *Instance) {
+	tx.ReleaseIPs(i.PrimaryIPv4ID, i.PrimaryIPv6ID)
+	for _, v := range tx.Volumes.All() {
+		if v.Server == i.ID {
+			tx.Volumes.Update(v.ID, func(v *Volume) { v.Server = 0 })
+		}
+	}
+	for _, f := range tx.FloatingIPs.All() {
+		if f.Server == i.ID {
+			tx.FloatingIPs.Update(f.ID, func(f *FloatingIP) { f.Server = 0 })
+		}
+	}
+	for _, f := range tx.Firewalls.All() {
+		if slices.Contains(f.Servers, i.ID) {
+			tx.Firewalls.Update(f.ID, func(f *Firewall) { f.Servers = without(f.Servers, i.ID) })
+		}
+	}
+	for _, lb := range tx.LoadBalancers.All() {
+		is := func(t Target) bool { return t.Server == i.ID }
+		if slices.ContainsFunc(lb.Targets, is) {
+			tx.LoadBalancers.Update(lb.ID, func(lb *LoadBalancer) { lb.Targets = slices.DeleteFunc(slices.Clone(lb.Targets), is) })
+		}
+	}
+}
+
+func without(ids []int64, id int64) []int64 {
+	return slices.DeleteFunc(slices.Clone(ids), func(other int64) bool { return other == id })
+}

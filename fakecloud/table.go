@@ -1,0 +1,92 @@
+package fakecloud
+
+import (
+	"slices"
+	"time"
+)
+
+// Meta is what all of a project's own resources have.
+type Meta struct {
+	// ID is unique among resources of its kind, and grows.
+	ID int64
+	// Name is unique among resources of its kind.
+	Name    string
+	Labels  map[string]string
+	Created time.Time
+	// Protected refuses deletion.
+	Protected bool
+}
+
+// Table holds the resources of one kind. What is in it is never changed: Put replaces it. So
+// what Get and All return may be kept and read without any lock.
+type Table[T any] struct {
+	meta    func(*T) *Meta
+	changed func()
+	byID    map[int64]*T
+	ids     []int64 // ascending
+}
+
+func newTable[T any](meta func(*T) *Meta, changed func()) *Table[T] {
+	return &Table[T]{meta: meta, changed: changed, byID: map[int64]*T{}}
+}
+
+// Get returns the resource with that ID, or nil.
+func (t *Table[T]) Get(id int64) *T { return t.byID[id] }
+
+// Named returns the resource with that name, or nil.
+func (t *Table[T]) Named(name string) *T {
+	for _, id := range t.ids {
+		if t.meta(t.byID[id]).Name == name {
+			return t.byID[id]
+		}
+	}
+	return nil
+}
+
+// All returns the resources by ascending ID.
+func (t *Table[T]) All() []*T {
+	all := make([]*T, len(t.ids))
+	for i, id := range t.ids {
+		all[i] = t.byID[id]
+	}
+	return all
+}
+
+// Len returns how many there are.
+func (t *Table[T]) Len() int { return len(t.ids) }
+
+// Meta returns the resource's Meta, to be read only.
+func (t *Table[T]) Meta(r *T) *Meta { return t.meta(r) }
+
+// Put stores a resource under its ID, in place of the one that is there.
+func (t *Table[T]) Put(r T) {
+	id := t.meta(&r).ID
+	if t.byID[id] == nil {
+		at, _ := slices.BinarySearch(t.ids, id)
+		t.ids = slices.Insert(t.ids, at, id)
+	}
+	t.byID[id] = &r
+	t.changed()
+}
+
+// Update replaces the resource with that ID by what change makes of a copy. Maps and slices in the
+// copy are those of the original: change replaces them. An unknown ID changes nothing.
+func (t *Table[T]) Update(id int64, change func(*T)) {
+	if old := t.byID[id]; old != nil {
+		r := *old
+		change(&r)
+		t.byID[id] = &r
+		t.changed()
+	}
+}
+
+// Delete removes the resource with that ID.
+func (t *Table[T]) Delete(id int64) {
+	if t.byID[id] == nil {
+		return
+	}
+	delete(t.byID, id)
+	at, _ := slices.BinarySearch(t.ids, id)
+	t.ids = slices.Delete(t.ids, at, at+1)
+	t.changed()
+}

@@ -1,0 +1,123 @@
+package fakecloud
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"nodestorm/fakecloud/fault"
+)
+
+// Tx is the cloud as one call sees it and changes it.
+type Tx struct {
+	Instances       *Table[Instance]
+	Actions         *Table[Action]
+	Images          *Table[Image]
+	Networks        *Table[Network]
+	PlacementGroups *Table[PlacementGroup]
+	Firewalls       *Table[Firewall]
+	SSHKeys         *Table[SSHKey]
+	Volumes         *Table[Volume]
+	LoadBalancers   *Table[LoadBalancer]
+	PrimaryIPs      *Table[PrimaryIP]
+	FloatingIPs     *Table[FloatingIP]
+	Certificates    *Table[Certificate]
+
+	c        *Cloud
+	now      time.Time
+	random   *rand.Rand
+	id       int64
+	actionID int64
+	ips      uint32 // public addresses handed out so far
+
+	agenda agenda
+	seq    int
+	live   map[int64][]int64    // running actions by server
+	hits   map[int64]pendingHit // faults of actions that have not begun
+	struck map[strike]bool
+	// deleting is the state before, in case that deleting fails.
+	deleting map[int64]State
+	// past are instances as listings had them, oldest first, as far as stale listings need them.
+	past []past
+}
+
+func newTx(c *Cloud) *Tx {
+	changed := func() { c.generation.Add(1) }
+	tx := &Tx{
+		c: c, now: c.cfg.Clock.Now(), id: 1000, actionID: 1000,
+		live: map[int64][]int64{}, hits: map[int64]pendingHit{}, struck: map[strike]bool{}, deleting: map[int64]State{},
+	}
+	tx.Instances = newTable(func(r *Instance) *Meta { return &r.Meta }, func() { changed(); tx.remember() })
+	tx.Actions = newTable(func(r *Action) *Meta { return &Meta{ID: r.ID} }, func() {})
+	tx.Images = newTable(func(r *Image) *Meta { return &r.Meta }, changed)
+	tx.Networks = newTable(func(r *Network) *Meta { return &r.Meta }, changed)
+	tx.PlacementGroups = newTable(func(r *PlacementGroup) *Meta { return &r.Meta }, changed)
+	tx.Firewalls = newTable(func(r *Firewall) *Meta { return &r.Meta }, changed)
+	tx.SSHKeys = newTable(func(r *SSHKey) *Meta { return &r.Meta }, changed)
+	tx.Volumes = newTable(func(r *Volume) *Meta { return &r.Meta }, changed)
+	tx.LoadBalancers = newTable(func(r *LoadBalancer) *Meta { return &r.Meta }, changed)
+	tx.PrimaryIPs = newTable(func(r *PrimaryIP) *Meta { return &r.Meta }, changed)
+	tx.FloatingIPs = newTable(func(r *FloatingIP) *Meta { return &r.Meta }, changed)
+	tx.Certificates = newTable(func(r *Certificate) *Meta { return &r.Meta }, changed)
+	return tx
+}
+
+// Now is the time of the call.
+func (tx *Tx) Now() time.Time { return tx.now }
+
+// NewMeta is the Meta of a resource that is created now.
+func (tx *Tx) NewMeta(name string, labels map[string]string) Meta {
+	return Meta{ID: tx.nextID(), Name: name, Labels: labels, Created: tx.now}
+}
+
+func (tx *Tx) nextID() int64 {
+	tx.id++
+	return tx.id
+}
+
+// Password is a new one of the seed's. It opens nothing.
+func (tx *Tx) Password() string {
+	const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+	text := make([]byte, 20)
+	for i := range text {
+		text[i] = letters[tx.random.IntN(len(letters))]
+	}
+	return string(text)
+}
+
+// past is the list of instances since a time, until the next one in the slice.
+type past struct {
+	since     time.Time
+	instances []*Instance
+}
+
+// remember keeps the instances as they are now, as long as a stale listing may be asked for.
+func (tx *Tx) remember() {
+	if !tx.stale() {
+		tx.past = nil
+		return
+	}
+	tx.past = append(tx.past, past{tx.now, tx.Instances.All()})
+}
+
+func (tx *Tx) stale() bool {
+	for _, hit := range tx.c.faults.Active(fault.Listing) {
+		if _, ok := hit.Effect.(fault.Stale); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// InstancesAt returns the instances as they were at a time; as they are, where that is not
+// remembered.
+func (tx *Tx) InstancesAt(at time.Time) []*Instance {
+	for k := len(tx.past) - 1; k >= 0; k-- {
+		if !tx.past[k].since.After(at) {
+			return tx.past[k].instances
+		}
+	}
+	if len(tx.past) > 0 {
+		return tx.past[0].instances
+	}
+	return tx.Instances.All()
+}
