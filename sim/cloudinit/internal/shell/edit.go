@@ -1,0 +1,287 @@
+package shell
+
+import (
+	"regexp"
+	"strings"
+)
+
+// grep answers about plain patterns in files that user data wrote, and asks about
+// all others.
+func grep(r *run, c invocation) status {
+	flags, rest := c.flags()
+	if len(rest) == 0 || strings.ContainsAny(flags, "vcwxzoABC") {
+		return ask(r, c)
+	}
+	text := c.in
+	if len(rest) > 1 {
+		if len(rest) > 2 || strings.Contains(flags, "r") || r.exists(rest[1]) == open {
+			return ask(r, c)
+		}
+		text = ""
+		if f, found := r.m.Files[r.abs(rest[1])]; found {
+			text = f.Content
+		}
+	}
+	re, ok := expression(rest[0], strings.Contains(flags, "E") || strings.Contains(flags, "P"), strings.Contains(flags, "i"))
+	if strings.Contains(flags, "F") {
+		re, ok = regexp.MustCompile(regexp.QuoteMeta(rest[0])), true
+	}
+	if !ok || marked(text) || marked(rest[0]) {
+		return ask(r, c)
+	}
+	found := no
+	for line := range strings.Lines(text) {
+		if re.MatchString(strings.TrimSuffix(line, "\n")) {
+			found = yes
+			if !strings.Contains(flags, "q") {
+				c.print(r, line)
+			}
+		}
+	}
+	return found
+}
+
+// sed edits files in place, or its input, by the commands s, d, a, i and c. A file
+// that it edits by others, or that user data did not write, becomes a mark.
+func sed(r *run, c invocation) status {
+	var scripts, files []string
+	extended, inPlace, quiet := false, false, false
+	for i := 1; i < len(c.args); i++ {
+		a := c.args[i]
+		switch {
+		case a == "-e" && i+1 < len(c.args), a == "--expression" && i+1 < len(c.args):
+			i++
+			scripts = append(scripts, c.args[i])
+		case a == "-E", a == "-r", a == "--regexp-extended":
+			extended = true
+		case a == "-n":
+			quiet = true
+		case strings.HasPrefix(a, "-i") && a != "-ie", strings.HasPrefix(a, "--in-place"):
+			inPlace = true
+		case a == "-ri", a == "-Ei", a == "-ie":
+			inPlace, extended = true, extended || a != "-ie"
+		case strings.HasPrefix(a, "-") && len(a) > 1:
+			quiet = true // an option that is not known
+		case len(scripts) == 0:
+			scripts = append(scripts, a)
+		default:
+			files = append(files, a)
+		}
+	}
+	var edits []edit
+	understood := !quiet
+	for _, s := range scripts {
+		e, ok := parseEdit(s, extended)
+		understood = understood && ok
+		edits = append(edits, e)
+	}
+	if len(files) == 0 {
+		c.print(r, r.edited(c.in, edits, understood, c))
+		return yes
+	}
+	for _, f := range files {
+		text := r.edited(r.read(f), edits, understood, c)
+		switch {
+		case !inPlace:
+			c.print(r, text)
+		case r.exists(f) == no:
+			return no
+		default:
+			r.write(f, text, false, c.pos)
+		}
+	}
+	return yes
+}
+
+func (r *run) edited(text string, edits []edit, understood bool, c invocation) string {
+	// Marks have no line ends in them, so lines without are as good as any.
+	if !understood || strings.HasPrefix(text, markStart) {
+		return r.m.mark("what " + short(strings.Join(c.args, " ")) + " makes of it")
+	}
+	for _, e := range edits {
+		var b strings.Builder
+		lines := strings.SplitAfter(text, "\n")
+		if lines[len(lines)-1] == "" {
+			lines = lines[:len(lines)-1]
+		}
+		for i, line := range lines {
+			line, hadEnd := strings.CutSuffix(line, "\n")
+			if (len(line)+1)*(len(e.new)+1) > maxBytes { // it may match everywhere
+				panic(ErrLimit)
+			}
+			if e.applies(line, i == len(lines)-1) {
+				line = e.apply(line)
+			} else {
+				line += "\n"
+			}
+			if !hadEnd && i == len(lines)-1 && e.command == 's' {
+				line = strings.TrimSuffix(line, "\n")
+			}
+			b.WriteString(r.m.produce(line))
+		}
+		text = b.String()
+	}
+	return text
+}
+
+// edit is one command of sed: [ADDRESS]s/old/new/flags, [ADDRESS]d, a, i or c.
+type edit struct {
+	address *regexp.Regexp // nil for all lines
+	last    bool           // the address is $
+	command byte
+	old     *regexp.Regexp
+	new     string // in the notation of regexp.Expand, or the text of a, i, c
+	all     bool
+}
+
+func (e edit) applies(line string, last bool) bool {
+	if e.last {
+		return last
+	}
+	return e.address == nil || e.address.MatchString(line)
+}
+
+func (e edit) apply(line string) string {
+	switch e.command {
+	case 'd':
+		return ""
+	case 'a':
+		return line + "\n" + e.new + "\n"
+	case 'i':
+		return e.new + "\n" + line + "\n"
+	case 'c':
+		return e.new + "\n"
+	}
+	if e.all {
+		return e.old.ReplaceAllString(line, e.new) + "\n"
+	}
+	at := e.old.FindStringSubmatchIndex(line)
+	if at == nil {
+		return line + "\n"
+	}
+	return line[:at[0]] + string(e.old.ExpandString(nil, e.new, line, at)) + line[at[1]:] + "\n"
+}
+
+func parseEdit(s string, extended bool) (e edit, ok bool) {
+	s = strings.TrimSpace(s)
+	switch {
+	case strings.HasPrefix(s, "$"):
+		e.last, s = true, strings.TrimSpace(s[1:])
+	case strings.HasPrefix(s, "/"):
+		parts, rest, found := delimited(s[1:], '/', 1)
+		if !found {
+			return e, false
+		}
+		if e.address, ok = expression(parts[0], extended, false); !ok {
+			return e, false
+		}
+		s = strings.TrimSpace(rest)
+	}
+	if s == "" {
+		return e, false
+	}
+	e.command = s[0]
+	switch e.command {
+	case 'd':
+		return e, s == "d"
+	case 'a', 'i', 'c':
+		text := strings.TrimLeft(s[1:], " \t")
+		text = strings.TrimPrefix(text, `\`)
+		e.new = escapes(strings.TrimPrefix(text, "\n"))
+		return e, true
+	case 's':
+		if len(s) < 4 {
+			return e, false
+		}
+		parts, flags, found := delimited(s[2:], s[1], 2)
+		if !found || strings.Trim(flags, "gI") != "" {
+			return e, false
+		}
+		e.all = strings.Contains(flags, "g")
+		e.old, ok = expression(parts[0], extended, strings.Contains(flags, "I"))
+		e.new = replacement(parts[1])
+		return e, ok
+	}
+	return e, false
+}
+
+// delimited cuts n parts off s, each ended by delimiter; \delimiter stands for it.
+func delimited(s string, delimiter byte, n int) (parts []string, rest string, ok bool) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s) && s[i+1] == delimiter:
+			i++
+			b.WriteByte(delimiter)
+		case s[i] == '\\' && i+1 < len(s):
+			b.WriteString(s[i : i+2])
+			i++
+		case s[i] == delimiter:
+			parts = append(parts, b.String())
+			b.Reset()
+			if len(parts) == n {
+				return parts, s[i+1:], true
+			}
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return nil, "", false
+}
+
+// expression compiles a POSIX expression. In basic ones ( ) { } + ? | have a
+// meaning only behind a backslash.
+func expression(s string, extended, fold bool) (*regexp.Regexp, bool) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		escaped := s[i] == '\\' && i+1 < len(s)
+		if escaped {
+			i++
+		}
+		special := strings.ContainsRune("(){}+?|", rune(s[i]))
+		switch {
+		case escaped && s[i] >= '1' && s[i] <= '9':
+			return nil, false
+		case special && escaped != extended, !special && !escaped:
+			b.WriteByte(s[i])
+		case escaped && strings.ContainsRune("swbSWB", rune(s[i])):
+			b.WriteString(`\` + s[i:i+1])
+		default:
+			b.WriteString(regexp.QuoteMeta(s[i : i+1]))
+		}
+	}
+	prefix := ""
+	if fold {
+		prefix = "(?i)"
+	}
+	re, err := regexp.Compile(prefix + b.String())
+	return re, err == nil
+}
+
+// replacement is the right side of s/// in the notation of regexp.Expand.
+func replacement(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '&':
+			b.WriteString("${0}")
+		case s[i] == '$':
+			b.WriteString("$$")
+		case s[i] == '\\' && i+1 < len(s):
+			i++
+			switch {
+			case s[i] >= '0' && s[i] <= '9':
+				b.WriteString("${" + s[i:i+1] + "}")
+			case s[i] == 'n':
+				b.WriteByte('\n')
+			case s[i] == '$':
+				b.WriteString("$$")
+			default:
+				b.WriteByte(s[i])
+			}
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}
