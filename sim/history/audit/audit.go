@@ -12,3 +12,7 @@ var policyYAML []byte
 // format must be json, its mode blocking: then a call's line is written before
 // its response.
 func Policy() []byte { return policyYAML }
+
+// TargetGroup is a group that the identity of the program under test has besides
+// its own, so that the policy knows it. No right goes with it.
+const TargetGroup = "nodestorm:target"

@@ -35,7 +35,14 @@ type body struct {
 	Target struct { // Binding
 		Name string `json:"name"`
 	} `json:"target"`
-	GracePeriodSeconds *int64 `json:"gracePeriodSeconds"` // DeleteOptions
+	GracePeriodSeconds *int64   `json:"gracePeriodSeconds"` // DeleteOptions
+	InvolvedObject     struct { // Event
+		Kind string `json:"kind"`
+		Name string `json:"name"`
+	} `json:"involvedObject"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	Type    string `json:"type"`
 
 	present bool
 }
@@ -112,6 +119,18 @@ func (b *body) pod() map[string]any {
 	}
 	if b.GracePeriodSeconds != nil {
 		facts["gracePeriodSeconds"] = *b.GracePeriodSeconds
+	}
+	return facts
+}
+
+// event returns the facts of an Event.
+func (b *body) event() map[string]any {
+	facts := map[string]any{}
+	put(facts, "reason", b.Reason)
+	put(facts, "message", short(b.Message))
+	put(facts, "type", b.Type)
+	if b.InvolvedObject.Kind != "" {
+		facts["about"] = b.InvolvedObject.Kind + "/" + b.InvolvedObject.Name
 	}
 	return facts
 }

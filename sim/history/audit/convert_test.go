@@ -72,6 +72,20 @@ func TestConvert(t *testing.T) {
 	}
 }
 
+func TestConvertEvent(t *testing.T) {
+	var converter Converter
+	got, ok, err := converter.Event([]byte(`{"stage":"ResponseComplete","verb":"create","user":{"username":"system:serviceaccount:kube-system:cluster-autoscaler"},
+		"objectRef":{"resource":"events","namespace":"default"},"responseStatus":{"code":201},"responseObject":{"metadata":{"name":"web.18"},
+		"involvedObject":{"kind":"Pod","name":"web"},"reason":"TriggeredScaleUp","message":"pod triggered scale-up","type":"Normal"}}`))
+	want := history.Event{
+		Source: history.API, Verb: "create", Object: history.Object{Resource: "events", Namespace: "default", Name: "web.18"}, Actor: "cluster-autoscaler", Code: 201,
+		Detail: map[string]any{"about": "Pod/web", "reason": "TriggeredScaleUp", "message": "pod triggered scale-up", "type": "Normal"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || !ok || err != nil {
+		t.Errorf("%t, %v (-want +got):\n%s", ok, err, diff)
+	}
+}
+
 func TestConvertRejects(t *testing.T) {
 	tests := []struct{ name, line, err string }{
 		{"no JSON", "I0102 03:04:05 server.go:1] hello", "not an audit event"},

@@ -59,6 +59,11 @@ func TestPolicyLevels(t *testing.T) {
 			t.Errorf("%+v: managed fields or stages are not omitted: %+v", test, got)
 		}
 	}
+	events := authorizer.AttributesRecord{Verb: "create", APIVersion: "v1", Resource: "events", ResourceRequest: true,
+		User: &user.DefaultInfo{Name: "system:serviceaccount:kube-system:any", Groups: []string{"system:serviceaccounts", TargetGroup}}}
+	if got := rules.EvaluatePolicyRule(events); got.Level != audit.LevelRequestResponse {
+		t.Errorf("events of the program under test have level %s", got.Level)
+	}
 	health := rules.EvaluatePolicyRule(authorizer.AttributesRecord{User: &user.DefaultInfo{Name: "x"}, Verb: "post", Path: "/healthz"})
 	if health.Level != audit.LevelNone {
 		t.Errorf("a call that names no resource has level %s", health.Level)
