@@ -44,7 +44,7 @@ type Recipe struct {
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("no recipe for %q: karpenter and kubernetes have one; build others from a folder with --source DIR", e.Name)
+	return fmt.Sprintf("no recipe for %q: karpenter, kubernetes and ccm have one; build others from a folder with --source DIR", e.Name)
 }
 
 // Kubernetes is the control plane of worlds, at the version that the module
@@ -62,6 +62,8 @@ func Known(ref Ref) (Recipe, error) {
 		return karpenter(ref), nil
 	case "kubernetes":
 		return kubernetes(ref)
+	case "ccm":
+		return ccm(ref)
 	}
 	return Recipe{}, &UnknownError{ref.Name}
 }
