@@ -44,9 +44,9 @@ func (w *World) startControlPlane(ctx context.Context) error {
 	if err := os.Mkdir(bin, 0o700); err != nil {
 		return err
 	}
-	for _, name := range []string{"etcd", "kube-apiserver"} {
+	for name, settings := range map[string]string{"etcd": fewerCollections + " " + fewerProcessors, "kube-apiserver": fewerCollections} {
 		script := fmt.Sprintf(controlPlaneScript,
-			quote(w.guard.PIDFile(name)), fewerCollections, quoteEnv(w.driver.Env()), quote(filepath.Join(w.cfg.controlDir(), name)))
+			quote(w.guard.PIDFile(name)), settings, quoteEnv(w.driver.Env()), quote(filepath.Join(w.cfg.controlDir(), name)))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
 			return err
 		}
@@ -231,6 +231,10 @@ func (w *World) Kubeconfig(name string, groups ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("making the kubeconfig of %q: %w", name, err)
 	}
+	return w.writeKubeconfig(b)
+}
+
+func (w *World) writeKubeconfig(b []byte) (string, error) {
 	f, err := os.CreateTemp(w.tmp, "kubeconfig-")
 	if err != nil {
 		return "", err

@@ -17,9 +17,10 @@ const (
 	// fineGrain and coarseGrain are the least that auto mode jumps, in virtual
 	// time: timers due within one grain fire together, so none is later than this
 	// for the clock's sake. While things happen the grain is fine; while nothing
-	// does it grows to coarseGrain, which leaves two fifths of the lag Budget.
+	// does it doubles with each jump up to coarseGrain, which leaves a fifth of the
+	// lag Budget.
 	fineGrain   = 10 * time.Millisecond
-	coarseGrain = 150 * time.Millisecond
+	coarseGrain = 190 * time.Millisecond
 
 	// eventful is how often, between two jumps, a program's Ps and its poller go to
 	// sleep or wake for things to happen, on average over the programs. The timers
@@ -33,9 +34,10 @@ const (
 
 	// firstLook is how long after a jump the driver looks whether the world is
 	// idle again, in real time; it waits twice as long before each further look,
-	// up to lastLook, so as not to take a processor from those who work.
+	// up to lastLook, so as not to take a processor from those who work. Once it
+	// seems idle, what is still on its way takes microseconds: it begins anew.
 	firstLook = 20 * time.Microsecond
-	lastLook  = 320 * time.Microsecond
+	lastLook  = 160 * time.Microsecond
 	// tick is how often fixed rates look at our own timers, in real time.
 	tick = 200 * time.Microsecond
 
@@ -68,6 +70,7 @@ type Driver struct {
 	grain   time.Duration // the present one
 	wait    time.Duration // real; before the last look
 	changed uint64        // changes at the last jump
+	seemed  bool          // idle, at a look since the last jump
 
 	polls  []unix.PollFd
 	reaped int64 // raw time of the last look for ended processes
@@ -206,7 +209,13 @@ func (d *Driver) look() time.Duration {
 // call to saying so in its slot; and no slot has changed in between.
 func (d *Driver) jump() (wait time.Duration, err error) {
 	next, idle := d.idleUntil()
-	if !idle || d.eventsPending() {
+	if !idle {
+		return d.later(), nil
+	}
+	if !d.seemed {
+		d.seemed, d.wait = true, firstLook/2
+	}
+	if d.eventsPending() {
 		return d.later(), nil
 	}
 	if runs, err := d.threadRuns(); err != nil || runs {
@@ -218,7 +227,7 @@ func (d *Driver) jump() (wait time.Duration, err error) {
 	changes, programs := d.changes()
 	grain := fineGrain
 	if changes-d.changed < eventful*programs {
-		grain = min(d.grain+d.grain/8, coarseGrain)
+		grain = min(2*d.grain, coarseGrain)
 	}
 	now := d.page.now()
 	next = min(next, d.clock.next())
@@ -234,7 +243,7 @@ func (d *Driver) jump() (wait time.Duration, err error) {
 			p.wake()
 		}
 	}
-	d.wait = firstLook / 2
+	d.seemed, d.wait = false, firstLook/2
 	return 0, nil
 }
 
