@@ -1,0 +1,41 @@
+package world
+
+import (
+	"fmt"
+
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"nodestorm/sim/apifault"
+)
+
+// KubeconfigThrough is Kubeconfig for an identity that reaches kube-apiserver
+// through a fault proxy with these rules. The proxy is the identity's own and ends
+// with the world; its rules' records go to the history, its delays are virtual.
+func (w *World) KubeconfigThrough(rules []apifault.Rule, name string, groups ...string) (string, *apifault.Proxy, error) {
+	user, err := w.plane.AddUser(envtest.User{Name: name, Groups: groups}, nil)
+	if err != nil {
+		return "", nil, fmt.Errorf("making user %q: %w", name, err)
+	}
+	p, err := apifault.Start(apifault.Config{Client: user.Config(), Writer: w.Admin(), Clock: w.Clock(), History: w.history}, rules...)
+	if err != nil {
+		return "", nil, err
+	}
+	w.mu.Lock()
+	w.undo = append(w.undo, p.Close)
+	w.mu.Unlock()
+	direct, err := user.KubeConfig()
+	if err != nil {
+		return "", nil, fmt.Errorf("making the kubeconfig of %q: %w", name, err)
+	}
+	config, err := clientcmd.Load(direct)
+	if err != nil {
+		return "", nil, err
+	}
+	through, err := p.Kubeconfig(*config)
+	if err != nil {
+		return "", nil, err
+	}
+	path, err := w.writeKubeconfig(through)
+	return path, p, err
+}

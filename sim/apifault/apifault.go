@@ -1,0 +1,257 @@
+// Package apifault is a proxy between one client and kube-apiserver that does to
+// the client's calls what networks, load balancers, busy API servers and other
+// clients do to them.
+//
+//	client ──TLS, HTTP/2──▶ Proxy ──TLS, HTTP/2──▶ kube-apiserver
+//	                          │ rules                    ▲
+//	                          ├──────(other writer)──────┘
+//	                          └──▶ history: armed, matched, effective, cleared
+//
+// Calls that no rule is about pass as they are: any verb, subresource, patch type
+// and encoding, watches event by event, upgrades.
+//
+// # Identity
+//
+// The proxy has no identity of its own. What the client authenticates with, it
+// gives to the API server too: a bearer token passes through with the call, and a
+// client certificate is presented again by the proxy, which holds the client's own
+// kubeconfig and accepts that certificate and no other. The API server, its RBAC
+// and its audit log see the client and nobody else. The alternatives were worse:
+// impersonation shows two users in the audit log, needs rights that the client must
+// not have and breaks clients that impersonate; a front proxy's headers need flags
+// of the API server, which only our own worlds could set.
+//
+// The package knows no cloud, no target and no world. It is no load generator and
+// no cache.
+package apifault
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"nodestorm/sim/history"
+)
+
+// Actor is who records of the proxy name where no client acts.
+const Actor = "sim-apifault"
+
+// Config of a Proxy. Client is required.
+type Config struct {
+	// Client is how the client reaches the API server without the proxy: its
+	// address, its CA, and the client's certificate if it has one.
+	Client *rest.Config
+	// Writer is the identity of the other writer (OtherWriter), and asks what the
+	// newest resource version is (StaleList). Nil means that rules with these
+	// actions are refused.
+	Writer *rest.Config
+	// Clock is what delays and spans of rules are measured in. Nil is real time.
+	Clock clock.WithTickerAndDelayedExecution
+	// History takes the rules' records, and is what their When waits on. Nil is a
+	// history of the proxy's own, in memory.
+	History *history.Log
+	// Listen is the address to listen on; empty is a free port on loopback.
+	Listen string
+}
+
+// Proxy is a running proxy. Its methods are safe for concurrent use.
+type Proxy struct {
+	cfg      Config
+	upstream *url.URL
+	reverse  httputil.ReverseProxy
+	server   *http.Server
+	listener net.Listener
+	certPEM  []byte // what clients have to trust
+	writer   *asks
+	calls    sync.WaitGroup
+
+	ctx     context.Context // ends with the proxy
+	cancel  context.CancelFunc
+	ended   chan struct{}
+	serving error // why it ended; valid once ended is closed
+
+	mu      sync.Mutex
+	rules   []*armed
+	turn    int                  // counts activations
+	streams map[*stream]struct{} // open watches
+}
+
+// Start starts a proxy with rules, and returns when it listens. Rules that cannot
+// work are an error, see Check. It stops with Close.
+func Start(cfg Config, rules ...Rule) (*Proxy, error) {
+	if cfg.Clock == nil {
+		cfg.Clock = clock.RealClock{}
+	}
+	if cfg.History == nil {
+		cfg.History = history.New(time.Time{}, cfg.Clock)
+	}
+	if cfg.Listen == "" {
+		cfg.Listen = "127.0.0.1:0"
+	}
+	p := &Proxy{cfg: cfg, ended: make(chan struct{}), streams: map[*stream]struct{}{}}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	if err := p.start(rules); err != nil {
+		p.cancel()
+		return nil, fmt.Errorf("starting the fault proxy: %w", err)
+	}
+	return p, nil
+}
+
+func (p *Proxy) start(rules []Rule) (err error) {
+	if p.upstream, _, err = rest.DefaultServerUrlFor(p.cfg.Client); err != nil {
+		return err
+	}
+	onward, err := newOnward(p.cfg.Client)
+	if err != nil {
+		return err
+	}
+	if p.cfg.Writer != nil {
+		if p.writer, err = newAsks(p.cfg.Writer); err != nil {
+			return err
+		}
+	}
+	serving, certPEM, err := servingConfig(onward.clientCert)
+	if err != nil {
+		return err
+	}
+	p.certPEM = certPEM
+	p.reverse = httputil.ReverseProxy{
+		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(p.upstream) },
+		Transport:      onward,
+		FlushInterval:  -1, // a watch's event must not wait for the next
+		ModifyResponse: p.replied,
+		ErrorHandler:   p.failed,
+		ErrorLog:       log.New(io.Discard, "", 0), // clients that go away are no news
+		BufferPool:     &buffers{},
+	}
+	if p.listener, err = net.Listen("tcp", p.cfg.Listen); err != nil {
+		return err
+	}
+	p.server = &http.Server{
+		Handler:           p,
+		TLSConfig:         serving,
+		ReadHeaderTimeout: 30 * time.Second,
+		ErrorLog:          log.New(io.Discard, "", 0),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, c)
+		},
+	}
+	if err := p.Inject(rules...); err != nil {
+		return errors.Join(err, p.listener.Close())
+	}
+	go func() {
+		p.serving = p.server.ServeTLS(p.listener, "", "")
+		close(p.ended)
+	}()
+	return nil
+}
+
+// URL is where the proxy listens.
+func (p *Proxy) URL() string { return "https://" + p.listener.Addr().String() }
+
+// Close ends the proxy and every call on it, and clears its rules.
+func (p *Proxy) Close() error {
+	p.clearAll()
+	p.cancel()
+	err := p.server.Close()
+	<-p.ended
+	p.calls.Wait()
+	if !errors.Is(p.serving, http.ErrServerClosed) {
+		err = errors.Join(err, p.serving)
+	}
+	return err
+}
+
+// Done is closed when the proxy has ended, by Close or by itself; Err says why.
+func (p *Proxy) Done() <-chan struct{} { return p.ended }
+
+// Err is why the proxy ended by itself; nil while it runs and after Close.
+func (p *Proxy) Err() error {
+	select {
+	case <-p.ended:
+	default:
+		return nil
+	}
+	if errors.Is(p.serving, http.ErrServerClosed) {
+		return nil
+	}
+	return p.serving
+}
+
+// ServeHTTP implements http.Handler.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.calls.Add(1)
+	defer p.calls.Done()
+	c := p.newCall(r)
+	defer c.done()
+	if c.rule != nil && !c.begin(w) {
+		return
+	}
+	p.reverse.ServeHTTP(w, c.req)
+}
+
+// replied is told of the API server's answer before the client is.
+func (p *Proxy) replied(resp *http.Response) error {
+	return callOf(resp.Request).replied(resp)
+}
+
+// failed answers a call that the API server did not answer.
+func (p *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case errors.Is(err, errLost):
+		hangUp(r)
+	case r.Context().Err() != nil: // the client has gone
+		panic(http.ErrAbortHandler)
+	}
+	writeStatus(w, r, unreachable(p.upstream.Host, err))
+}
+
+type connKey struct{}
+
+// hangUp closes the client's connection, and with it every call on it, as if the
+// machine at its other end had gone. It does not return.
+func hangUp(r *http.Request) {
+	if c, ok := r.Context().Value(connKey{}).(*tls.Conn); ok {
+		if tcp, ok := c.NetConn().(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0) // a reset, no farewell
+		}
+		_ = c.NetConn().Close()
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// buffers are what bodies are copied through.
+type buffers struct{ pool sync.Pool }
+
+// Get implements httputil.BufferPool.
+func (b *buffers) Get() []byte {
+	if buf, ok := b.pool.Get().(*[]byte); ok {
+		return *buf
+	}
+	return make([]byte, 32<<10)
+}
+
+// Put implements httputil.BufferPool.
+func (b *buffers) Put(buf []byte) { b.pool.Put(&buf) }
+
+// product is what a user agent begins with: "cluster-autoscaler/v1.32" is
+// cluster-autoscaler.
+func product(agent string) string {
+	if end := strings.IndexAny(agent, "/ "); end >= 0 {
+		return agent[:end]
+	}
+	return agent
+}

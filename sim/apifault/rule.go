@@ -1,0 +1,94 @@
+package apifault
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/endpoints/request"
+
+	"nodestorm/sim/checker"
+)
+
+// Rule is one thing that goes wrong with some of the client's calls.
+//
+//	armed ──(When, At)──▶ active ──▶ matched ──▶ effective ──(Limit, For, Clear)──▶ cleared
+//
+// Of a call that several active rules are about, the first in their order that
+// does not skip it takes it. Every step is in the history; a rule that is over
+// before it made a difference never becomes effective, and Proxy.Unmet lists it.
+type Rule struct {
+	// Name is what records, reports and errors call it. Required, unique.
+	Name string `json:"name"`
+	// Match says which calls the rule is about. Required.
+	Match Match `json:"match"`
+	// When arms the rule until a record of the history matches, which must come
+	// after the rule. Nil: the rule is active at once.
+	When *checker.Pattern `json:"when,omitempty"`
+	// At is how long after that, in virtual time, the rule becomes active.
+	At metav1.Duration `json:"at,omitzero"`
+	// For is how long, in virtual time, the rule is active; what it holds back
+	// goes on then. Zero: as long as the proxy lives.
+	For metav1.Duration `json:"for,omitzero"`
+	// Skip is how many matching calls pass first.
+	Skip int `json:"skip,omitempty"`
+	// Limit is how many calls after those the rule takes. Zero: any number.
+	Limit int `json:"limit,omitempty"`
+	// Act is what happens to them. Required.
+	Act Act `json:"act"`
+}
+
+// Match says which calls a rule is about. Fields that are not given match
+// anything, but see Subresource. Namespace, Name and Client are patterns as of
+// path.Match: "workers-*".
+type Match struct {
+	// Client is the product of the caller's user agent: "cluster-autoscaler".
+	Client string `json:"client,omitempty"`
+	// Verbs are those of RBAC: get, list, watch, create, update, patch, delete,
+	// deletecollection.
+	Verbs []string `json:"verbs,omitempty"`
+	// Resource is the plural as in RBAC, with its group after a dot unless it is
+	// one of Kubernetes' own: "pods", "machinedeployments.cluster.x-k8s.io". "*"
+	// is any. Required.
+	Resource string `json:"resource"`
+	// Subresource is "scale", "status", and so on. Empty is the object itself, as
+	// in RBAC; "*" is any, and the object itself.
+	Subresource string `json:"subresource,omitempty"`
+	Namespace   string `json:"namespace,omitempty"`
+	// Name is that in the path. Lists and watches have one when a field selector
+	// asks for it, and creations have none.
+	Name string `json:"name,omitempty"`
+}
+
+// wildcard stands for any resource, or any subresource.
+const wildcard = "*"
+
+func (m *Match) matches(info *request.RequestInfo, agent string) bool {
+	if !info.IsResourceRequest || len(m.Verbs) > 0 && !slices.Contains(m.Verbs, info.Verb) {
+		return false
+	}
+	if m.Resource != wildcard {
+		gr := schema.ParseGroupResource(m.Resource)
+		if gr.Resource != info.Resource || gr.Group != "" && gr.Group != info.APIGroup || gr.Group == "" && !builtIn(info.APIGroup) {
+			return false
+		}
+	}
+	return (m.Subresource == wildcard || m.Subresource == info.Subresource) &&
+		like(m.Namespace, info.Namespace) && like(m.Name, info.Name) && like(m.Client, product(agent))
+}
+
+// builtIn reports whether a group is one that Kubernetes itself serves, whose
+// resources rules may name without it.
+func builtIn(group string) bool {
+	return group == "" || !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") && !strings.HasSuffix(group, ".x-k8s.io")
+}
+
+func like(pattern, s string) bool {
+	if pattern == "" {
+		return true
+	}
+	ok, _ := path.Match(pattern, s) // Check has looked at the pattern
+	return ok
+}

@@ -1,0 +1,99 @@
+package apifault
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// past is what a StaleList serves. Its fields are valid once known is closed.
+type past struct {
+	known   chan struct{}
+	version string // resource version
+	err     error
+}
+
+// noteVersion asks for the newest resource version. All resources have one etcd,
+// and so one count of versions.
+func (p *Proxy) noteVersion(a *armed) {
+	defer close(a.past.known)
+	list, err := p.metadata("/api/v1/namespaces", url.Values{"limit": {"1"}})
+	a.past.version, a.past.err = list.ResourceVersion, err
+}
+
+// askForThePast makes a list one of the resource version from when the rule
+// became active.
+func (c *call) askForThePast() {
+	select {
+	case <-c.rule.past.known:
+	case <-c.req.Context().Done():
+		return
+	}
+	query := c.req.URL.Query()
+	if c.rule.past.err != nil || query.Get("continue") != "" {
+		return // see compare
+	}
+	query.Set("resourceVersion", c.rule.past.version)
+	query.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchExact))
+	c.req = c.req.Clone(c.req.Context())
+	c.req.URL.RawQuery = query.Encode()
+}
+
+// compare tells whether the list that the client gets differs from what is there
+// now.
+func (c *call) compare(resp *http.Response) {
+	if err := c.differs(resp); err != nil {
+		c.proxy.ineffective(c, c.rule, err.Error())
+		return
+	}
+	c.proxy.tookEffect(c, c.rule, map[string]any{"resourceVersion": c.rule.past.version})
+}
+
+func (c *call) differs(resp *http.Response) error {
+	query := c.req.URL.Query()
+	switch {
+	case c.rule.past.err != nil:
+		return fmt.Errorf("asking for the newest resource version: %w", c.rule.past.err)
+	case query.Get("continue") != "":
+		return errors.New("a further page is of its first page's version")
+	case resp.StatusCode != http.StatusOK:
+		return fmt.Errorf("the API server answers %s", resp.Status)
+	}
+	selected := url.Values{"labelSelector": query["labelSelector"], "fieldSelector": query["fieldSelector"]}
+	now, err := c.proxy.metadata(objectPath(c.info), selected)
+	if err != nil {
+		return err
+	}
+	selected["resourceVersion"], selected["resourceVersionMatch"] = query["resourceVersion"], query["resourceVersionMatch"]
+	then, err := c.proxy.metadata(objectPath(c.info), selected)
+	if err != nil {
+		return err
+	}
+	if maps.Equal(versions(now), versions(then)) {
+		return errors.New("nothing has changed since")
+	}
+	return nil
+}
+
+func versions(list *metav1.PartialObjectMetadataList) map[string]string {
+	found := map[string]string{}
+	for _, item := range list.Items {
+		found[item.Namespace+"/"+item.Name] = item.ResourceVersion
+	}
+	return found
+}
+
+// metadata lists what is at path, by its metadata.
+func (p *Proxy) metadata(path string, query url.Values) (*metav1.PartialObjectMetadataList, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	reply, err := p.writer.do(p.ctx, http.MethodGet, path, query, http.Header{"Accept": {"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"}}, nil)
+	if err == nil {
+		err = json.Unmarshal(reply, list)
+	}
+	return list, err
+}
