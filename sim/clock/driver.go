@@ -82,6 +82,11 @@ func NewDriver(cfg Config) (*Driver, error) {
 	if err := cfg.Mode.supported(runtime.GOOS, runtime.GOARCH); err != nil {
 		return nil, err
 	}
+	if cfg.Mode == Auto {
+		if err := sleepShown(readWchan); err != nil {
+			return nil, err
+		}
+	}
 	if cfg.Start.IsZero() {
 		cfg.Start = time.Now()
 	}

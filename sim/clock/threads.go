@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -90,6 +92,47 @@ func (t *threads) close() {
 		_ = unix.Close(t.dir)
 	}
 	t.wchan, t.dir = nil, 0
+}
+
+// sleepShown is nil if the kernel shows that a thread sleeps. One that hides it
+// would hold every world at the speed of real time.
+func sleepShown(wchan func(tid int) ([]byte, error)) error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	tid, ended := make(chan int), make(chan struct{})
+	go func() {
+		defer close(ended)
+		runtime.LockOSThread() // and never unlock: the thread ends with it
+		tid <- unix.Gettid()
+		var b [1]byte
+		_, _ = unix.Read(int(r.Fd()), b[:]) // Fd makes it blocking
+	}()
+	defer func() {
+		_ = w.Close()
+		<-ended
+	}()
+	id := <-tid
+	var last []byte
+	for deadline := time.Now().Add(sleepWithin); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if last, err = wchan(id); err != nil {
+			return fmt.Errorf("reading what a thread sleeps in: %w", err)
+		}
+		if string(last) != "0" {
+			return nil
+		}
+	}
+	return fmt.Errorf("the kernel does not show what threads sleep in (/proc/PID/task/TID/wchan is %q for a sleeping one); use --clock real", last)
+}
+
+// sleepWithin is how long a thread may take to sleep in a read, in real time: no
+// machine is that busy.
+const sleepWithin = 5 * time.Second
+
+func readWchan(tid int) ([]byte, error) {
+	return os.ReadFile(filepath.Join("/proc/self/task", strconv.Itoa(tid), "wchan"))
 }
 
 // load is /proc/loadavg, which tells in one read that nobody runs, where that is

@@ -3,9 +3,11 @@
 package clock
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -37,6 +39,21 @@ func TestThreads(t *testing.T) {
 		if len(threads.wchan) != 0 {
 			t.Errorf("%d threads of %s after its end", len(threads.wchan), name)
 		}
+	}
+}
+
+// A kernel that does not show who sleeps is refused, not waited for.
+func TestSleepShown(t *testing.T) {
+	if err := sleepShown(readWchan); err != nil {
+		t.Error(err)
+	}
+	hidden := func(int) ([]byte, error) { return []byte("0"), nil }
+	if err := sleepShown(hidden); err == nil || !strings.Contains(err.Error(), "--clock real") {
+		t.Errorf("a kernel that hides it: %v", err)
+	}
+	denied := func(int) ([]byte, error) { return nil, os.ErrPermission }
+	if err := sleepShown(denied); !errors.Is(err, os.ErrPermission) {
+		t.Errorf("a kernel that forbids it: %v", err)
 	}
 }
 
