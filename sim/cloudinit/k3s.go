@@ -81,7 +81,7 @@ func (s *System) k3s(k *Kubelet) error {
 		k.Args = append(k.Args, Arg{"hostname-override", name.value, name.from})
 	}
 	extra := settings.kubeletArgs()
-	for k3s, kubelet := range map[string]string{"node-label": "node-labels", "node-taint": "register-with-taints"} {
+	for k3s, kubelet := range map[string]string{"node-label": "node-labels", "node-taint": "register-with-taints", "node-ip": "node-ip"} {
 		var values []string
 		for _, v := range settings[k3s] {
 			values = append(values, v.value)
@@ -107,7 +107,7 @@ func (s k3sSettings) kubeletArgs() (args []Arg) {
 }
 
 // k3sKeys are the keys that are read. True stands for lists.
-var k3sKeys = map[string]bool{"node-name": false, "server": false, "node-label": true, "node-taint": true, "kubelet-arg": true}
+var k3sKeys = map[string]bool{"node-name": false, "node-ip": true, "server": false, "node-label": true, "node-taint": true, "kubelet-arg": true}
 
 // read adds a configuration file. Its values replace earlier ones; those of a key
 // that ends in + add to them.
