@@ -47,6 +47,8 @@ type Action struct {
 	Fails *Failure
 }
 
+func (a *Action) meta() *Meta { return &Meta{ID: a.ID} }
+
 // Failure is the error that an action ends in.
 type Failure struct{ Code, Message string }
 

@@ -76,6 +76,28 @@ type ISO struct {
 	Name, Description, Architecture string
 }
 
+// check says what is wrong with a catalogue.
+func (c *Catalogue) check() error {
+	prices := map[string][]Price{}
+	for _, t := range c.ServerTypes {
+		prices["server type "+t.Name] = t.Prices
+	}
+	for _, t := range c.LoadBalancerTypes {
+		prices["load balancer type "+t.Name] = t.Prices
+	}
+	for what, prices := range prices {
+		if len(prices) == 0 {
+			return fmt.Errorf("%s is offered nowhere: want a price", what)
+		}
+		for _, p := range prices {
+			if c.Location(p.Location) == nil {
+				return fmt.Errorf("%s has a price in location %q, which is not there", what, p.Location)
+			}
+		}
+	}
+	return nil
+}
+
 // ServerType returns the type of that name, or ID in digits, or nil.
 func (c *Catalogue) ServerType(idOrName string) *ServerType {
 	return find(c.ServerTypes, idOrName, func(t *ServerType) (int64, string) { return t.ID, t.Name })

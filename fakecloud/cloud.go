@@ -110,6 +110,9 @@ func New(cfg Config) (*Cloud, error) {
 	if cfg.Quota.Instances < 0 || cfg.Quota.Cores < 0 {
 		return nil, fmt.Errorf("fakecloud: quota of %d instances and %d cores: want zero or more", cfg.Quota.Instances, cfg.Quota.Cores)
 	}
+	if err := cfg.Catalogue.check(); err != nil {
+		return nil, fmt.Errorf("fakecloud: %w", err)
+	}
 	durations := DefaultDurations()
 	for command, d := range cfg.Durations {
 		if d < 0 {

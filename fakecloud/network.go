@@ -58,15 +58,13 @@ func (tx *Tx) HasFree(n *Network, ip netip.Addr) bool {
 	return inside && ip != n.Gateway() && !tx.taken(n.ID)[ip]
 }
 
-func (tx *Tx) taken(network int64) map[netip.Addr]bool {
-	taken := map[netip.Addr]bool{}
-	note := func(all []Attachment) {
-		for _, a := range all {
+// AttachedTo are all places in a network, also those that are not attached yet.
+func (tx *Tx) AttachedTo(network int64) []Attachment {
+	var all []Attachment
+	note := func(some []Attachment) {
+		for _, a := range some {
 			if a.Network == network {
-				taken[a.IP] = true
-				for _, ip := range a.AliasIPs {
-					taken[ip] = true
-				}
+				all = append(all, a)
 			}
 		}
 	}
@@ -75,6 +73,17 @@ func (tx *Tx) taken(network int64) map[netip.Addr]bool {
 	}
 	for _, lb := range tx.LoadBalancers.All() {
 		note(lb.Networks)
+	}
+	return all
+}
+
+func (tx *Tx) taken(network int64) map[netip.Addr]bool {
+	taken := map[netip.Addr]bool{}
+	for _, a := range tx.AttachedTo(network) {
+		taken[a.IP] = true
+		for _, ip := range a.AliasIPs {
+			taken[ip] = true
+		}
 	}
 	return taken
 }

@@ -92,7 +92,7 @@ func load[T any](t *Table[T], kind string, all []*T, last int64) error {
 		if r == nil {
 			return fmt.Errorf("%s number %d is empty", kind, n+1)
 		}
-		id := t.meta(r).ID
+		id := MetaOf(r).ID
 		if id <= 0 || (last > 0 && id > last) {
 			return fmt.Errorf("%s number %d has ID %d: want 1 to %d", kind, n+1, id, last)
 		}

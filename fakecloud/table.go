@@ -17,17 +17,21 @@ type Meta struct {
 	Protected bool
 }
 
+func (m *Meta) meta() *Meta { return m }
+
+// MetaOf is the Meta of a resource, which has one. It may be changed where the resource may.
+func MetaOf[T any](r *T) *Meta { return any(r).(interface{ meta() *Meta }).meta() }
+
 // Table holds the resources of one kind. What is in it is never changed: Put replaces it. So
 // what Get and All return may be kept and read without any lock.
 type Table[T any] struct {
-	meta    func(*T) *Meta
 	changed func()
 	byID    map[int64]*T
 	ids     []int64 // ascending
 }
 
-func newTable[T any](meta func(*T) *Meta, changed func()) *Table[T] {
-	return &Table[T]{meta: meta, changed: changed, byID: map[int64]*T{}}
+func newTable[T any](changed func()) *Table[T] {
+	return &Table[T]{changed: changed, byID: map[int64]*T{}}
 }
 
 // Get returns the resource with that ID, or nil.
@@ -36,7 +40,7 @@ func (t *Table[T]) Get(id int64) *T { return t.byID[id] }
 // Named returns the resource with that name, or nil.
 func (t *Table[T]) Named(name string) *T {
 	for _, id := range t.ids {
-		if t.meta(t.byID[id]).Name == name {
+		if MetaOf(t.byID[id]).Name == name {
 			return t.byID[id]
 		}
 	}
@@ -55,12 +59,9 @@ func (t *Table[T]) All() []*T {
 // Len returns how many there are.
 func (t *Table[T]) Len() int { return len(t.ids) }
 
-// Meta returns the resource's Meta, to be read only.
-func (t *Table[T]) Meta(r *T) *Meta { return t.meta(r) }
-
 // Put stores a resource under its ID, in place of the one that is there.
 func (t *Table[T]) Put(r T) {
-	id := t.meta(&r).ID
+	id := MetaOf(&r).ID
 	if t.byID[id] == nil {
 		at, _ := slices.BinarySearch(t.ids, id)
 		t.ids = slices.Insert(t.ids, at, id)

@@ -46,18 +46,18 @@ func newTx(c *Cloud) *Tx {
 		c: c, now: c.cfg.Clock.Now(), id: 1000, actionID: 1000,
 		live: map[int64][]int64{}, hits: map[int64]pendingHit{}, struck: map[strike]bool{}, deleting: map[int64]State{},
 	}
-	tx.Instances = newTable(func(r *Instance) *Meta { return &r.Meta }, func() { changed(); tx.remember() })
-	tx.Actions = newTable(func(r *Action) *Meta { return &Meta{ID: r.ID} }, func() {})
-	tx.Images = newTable(func(r *Image) *Meta { return &r.Meta }, changed)
-	tx.Networks = newTable(func(r *Network) *Meta { return &r.Meta }, changed)
-	tx.PlacementGroups = newTable(func(r *PlacementGroup) *Meta { return &r.Meta }, changed)
-	tx.Firewalls = newTable(func(r *Firewall) *Meta { return &r.Meta }, changed)
-	tx.SSHKeys = newTable(func(r *SSHKey) *Meta { return &r.Meta }, changed)
-	tx.Volumes = newTable(func(r *Volume) *Meta { return &r.Meta }, changed)
-	tx.LoadBalancers = newTable(func(r *LoadBalancer) *Meta { return &r.Meta }, changed)
-	tx.PrimaryIPs = newTable(func(r *PrimaryIP) *Meta { return &r.Meta }, changed)
-	tx.FloatingIPs = newTable(func(r *FloatingIP) *Meta { return &r.Meta }, changed)
-	tx.Certificates = newTable(func(r *Certificate) *Meta { return &r.Meta }, changed)
+	tx.Instances = newTable[Instance](func() { changed(); tx.remember() })
+	tx.Actions = newTable[Action](func() {})
+	tx.Images = newTable[Image](changed)
+	tx.Networks = newTable[Network](changed)
+	tx.PlacementGroups = newTable[PlacementGroup](changed)
+	tx.Firewalls = newTable[Firewall](changed)
+	tx.SSHKeys = newTable[SSHKey](changed)
+	tx.Volumes = newTable[Volume](changed)
+	tx.LoadBalancers = newTable[LoadBalancer](changed)
+	tx.PrimaryIPs = newTable[PrimaryIP](changed)
+	tx.FloatingIPs = newTable[FloatingIP](changed)
+	tx.Certificates = newTable[Certificate](changed)
 	return tx
 }
 

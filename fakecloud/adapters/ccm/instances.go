@@ -77,34 +77,13 @@ func (c instances) InstanceMetadata(ctx context.Context, node *corev1.Node) (*cl
 		ProviderID:    idPrefix + strconv.FormatInt(s.ID, 10),
 		InstanceType:  s.ServerType.Name,
 		NodeAddresses: c.addresses(s),
-		Region:        s.Location.Name,
-		Zone:          zone(s.Location.Name),
+		Region:        s.Datacenter.Location.Name,
+		Zone:          s.Datacenter.Name,
 		// Which of Hetzner's products the machine is, as the released controller
 		// manager says it.
 		AdditionalLabels: map[string]string{"instance.hetzner.cloud/provided-by": "cloud"},
 	}
 	return m, nil
-}
-
-// zone is the value of topology.kubernetes.io/zone in a location: the name of its one
-// data center, which volumes and selectors in clusters know. The API has not told
-// data centers since October 2026, and new locations have none.
-func zone(location string) string {
-	switch location {
-	case "fsn1":
-		return "fsn1-dc14"
-	case "nbg1":
-		return "nbg1-dc3"
-	case "hel1":
-		return "hel1-dc2"
-	case "ash":
-		return "ash-dc1"
-	case "hil":
-		return "hil-dc1"
-	case "sin":
-		return "sin-dc1"
-	}
-	return location
 }
 
 // addresses are the server's name, its public addresses of the family wanted, and

@@ -1,0 +1,225 @@
+package hcloud
+
+import (
+	"iter"
+	"net/netip"
+	"slices"
+
+	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
+
+	"nodestorm/fakecloud"
+)
+
+// server is schema.Server with what it cannot express: addresses that are null, and the data centre, which
+// the API has had until July 2026.
+type server struct {
+	schema.Server
+	PublicNet  publicNet         `json:"public_net"`
+	Datacenter schema.Datacenter `json:"datacenter"`
+}
+
+type publicNet struct {
+	IPv4        *schema.ServerPublicNetIPv4 `json:"ipv4"`
+	IPv6        *schema.ServerPublicNetIPv6 `json:"ipv6"`
+	FloatingIPs []int64                     `json:"floating_ips"`
+	Firewalls   []schema.ServerFirewall     `json:"firewalls"`
+}
+
+// statusNames are the API's words for states that it calls otherwise.
+var statusNames = map[fakecloud.State]string{fakecloud.Creating: "initializing"}
+
+func statusName(s fakecloud.State) string {
+	if name, ok := statusNames[s]; ok {
+		return name
+	}
+	return string(s)
+}
+
+func (c *call) server(i *fakecloud.Instance) any {
+	catalogue := c.h.cloud.Catalogue()
+	t, l := catalogue.ServerType(i.Type), catalogue.Location(i.Location)
+	s := server{
+		Server: schema.Server{
+			ID: i.ID, Name: i.Name, Status: statusName(i.State), Created: i.Created, ServerType: c.serverType(t),
+			OutgoingTraffic: new(uint64(0)), IngoingTraffic: new(uint64(0)), RescueEnabled: i.Rescue, Locked: i.Locked(),
+			Location: location(l), PrimaryDiskSize: t.DiskGB, Labels: labels(i.Labels), Volumes: []int64{}, LoadBalancers: []int64{},
+			Protection: schema.ServerProtection{Delete: i.Protected, Rebuild: i.RebuildProtected}, PrivateNet: []schema.ServerPrivateNet{},
+		},
+		PublicNet:  c.publicNet(i),
+		Datacenter: datacenter(l),
+	}
+	if price, ok := t.In(i.Location); ok {
+		s.IncludedTraffic = terabytes(price.TrafficTB)
+	}
+	if image := c.tx.Images.Get(i.Image); image != nil {
+		s.Image = new(c.image(image).(schema.Image))
+	}
+	if i.BackupWindow != "" {
+		s.BackupWindow = new(i.BackupWindow)
+	}
+	if iso := find(catalogue.ISOs, func(iso fakecloud.ISO) bool { return iso.ID == i.ISO }); iso != nil {
+		s.ISO = new(isoBody(iso))
+	}
+	if g := c.tx.PlacementGroups.Get(i.PlacementGroup); g != nil {
+		s.PlacementGroup = new(c.placementGroup(g).(schema.PlacementGroup))
+	}
+	for _, a := range i.Networks {
+		if a.Attached {
+			s.PrivateNet = append(s.PrivateNet, schema.ServerPrivateNet{
+				Network: a.Network, IP: a.IP.String(), AliasIPs: addresses(a.AliasIPs), MACAddress: a.MACAddress,
+			})
+		}
+	}
+	for _, v := range c.tx.Volumes.All() {
+		if v.Server == i.ID {
+			s.Volumes = append(s.Volumes, v.ID)
+		}
+	}
+	for _, lb := range c.tx.LoadBalancers.All() {
+		if slices.ContainsFunc(lb.Targets, func(t fakecloud.Target) bool { return t.Server == i.ID }) {
+			s.LoadBalancers = append(s.LoadBalancers, lb.ID)
+		}
+	}
+	return s
+}
+
+func (c *call) publicNet(i *fakecloud.Instance) publicNet {
+	n := publicNet{FloatingIPs: []int64{}, Firewalls: []schema.ServerFirewall{}}
+	if i.PublicIPv4.IsValid() {
+		ip := i.PublicIPv4.String()
+		n.IPv4 = &schema.ServerPublicNetIPv4{ID: i.PrimaryIPv4ID, IP: ip, DNSPtr: pointer(i.DNSPtr, i.PublicIPv4)}
+	}
+	if i.PublicIPv6.IsValid() {
+		n.IPv6 = &schema.ServerPublicNetIPv6{ID: i.PrimaryIPv6ID, IP: prefix64(i.PublicIPv6), DNSPtr: []schema.ServerPublicNetIPv6DNSPtr{}}
+		for _, ip := range sortedKeys(i.DNSPtr) {
+			if ip != i.PublicIPv4.String() {
+				n.IPv6.DNSPtr = append(n.IPv6.DNSPtr, schema.ServerPublicNetIPv6DNSPtr{IP: ip, DNSPtr: i.DNSPtr[ip]})
+			}
+		}
+	}
+	for _, f := range c.tx.FloatingIPs.All() {
+		if f.Server == i.ID {
+			n.FloatingIPs = append(n.FloatingIPs, f.ID)
+		}
+	}
+	for _, f := range c.tx.Firewalls.All() {
+		if slices.Contains(f.Servers, i.ID) || selected(f.Selectors, i.Labels) {
+			n.Firewalls = append(n.Firewalls, schema.ServerFirewall{ID: f.ID, Status: "applied"})
+		}
+	}
+	return n
+}
+
+// selected reports whether one of the selectors, which are known to be valid, matches.
+func selected(selectors []string, labels map[string]string) bool {
+	return slices.ContainsFunc(selectors, func(text string) bool {
+		s, err := parseSelector(text)
+		return err == nil && s.matches(labels)
+	})
+}
+
+func (c *call) action(a *fakecloud.Action) schema.Action {
+	s := schema.Action{
+		ID: a.ID, Status: a.Status, Command: a.Command, Progress: a.Progress(c.tx.Now()), Started: a.Started,
+		Resources: []schema.ActionResourceReference{},
+	}
+	if !a.Finished.IsZero() {
+		s.Finished = new(a.Finished)
+	}
+	if a.Status == fakecloud.ActionError {
+		s.Error = &schema.ActionError{Code: a.Fails.Code, Message: a.Fails.Message}
+	}
+	for _, r := range a.Resources {
+		s.Resources = append(s.Resources, schema.ActionResourceReference{ID: r.ID, Type: r.Type})
+	}
+	return s
+}
+
+func (c *call) actions(all []*fakecloud.Action) []schema.Action {
+	some := []schema.Action{}
+	for _, a := range all {
+		some = append(some, c.action(a))
+	}
+	return some
+}
+
+func location(l *fakecloud.Location) schema.Location {
+	return schema.Location{
+		ID: l.ID, Name: l.Name, Description: l.Description, Country: l.Country, City: l.City,
+		Latitude: l.Latitude, Longitude: l.Longitude, NetworkZone: l.NetworkZone,
+	}
+}
+
+func datacenter(l *fakecloud.Location) schema.Datacenter {
+	return schema.Datacenter{ID: l.DatacenterID, Name: l.Datacenter, Description: l.DatacenterText, Location: location(l)}
+}
+
+// labels are those of a resource, never null.
+func labels(l map[string]string) map[string]string {
+	if l == nil {
+		return map[string]string{}
+	}
+	return l
+}
+
+// nonNil is a list that is never null.
+func nonNil[T any](all []T) []T {
+	if all == nil {
+		return []T{}
+	}
+	return all
+}
+
+func addresses(ips []netip.Addr) []string {
+	all := []string{}
+	for _, ip := range ips {
+		all = append(all, ip.String())
+	}
+	return all
+}
+
+// prefix64 is the /64 that an IPv6 address is the first of.
+func prefix64(ip netip.Addr) string { return netip.PrefixFrom(ip, 64).Masked().String() }
+
+// pointer is an address's reverse DNS name: the one that was set, or that of the address itself.
+func pointer(set map[string]string, ip netip.Addr) string {
+	if name, ok := set[ip.String()]; ok {
+		return name
+	}
+	b := ip.As4()
+	return "static." + netip.AddrFrom4([4]byte{b[3], b[2], b[1], b[0]}).String() + ".clients.your-server.de"
+}
+
+// pointers are the addresses with a reverse DNS name: an IPv4 address always, of an IPv6 /64 those
+// that were set.
+func pointers(set map[string]string, ip netip.Addr) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		if ip.Is4() {
+			yield(ip.String(), pointer(set, ip))
+			return
+		}
+		for _, ip := range sortedKeys(set) {
+			if !yield(ip, set[ip]) {
+				return
+			}
+		}
+	}
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func terabytes(n int) uint64 { return uint64(n) << 40 }
+
+func find[T any](all []T, is func(T) bool) *T {
+	if k := slices.IndexFunc(all, is); k >= 0 {
+		return &all[k]
+	}
+	return nil
+}

@@ -1,0 +1,387 @@
+package hcloud
+
+import (
+	"net/http"
+	"net/netip"
+	"slices"
+
+	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
+
+	"nodestorm/fakecloud"
+)
+
+var networks = func() owned[fakecloud.Network] {
+	o := newOwned("networks", "network", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Network] { return tx.Networks }, (*call).network)
+	o.update = func(c *call, n *fakecloud.Network) error {
+		var change schema.NetworkUpdateRequest
+		if err := c.decode(&change); err != nil {
+			return err
+		}
+		if change.ExposeRoutesToVSwitch != nil {
+			n.ExposeRoutesToVSwitch = *change.ExposeRoutesToVSwitch
+		}
+		return nil
+	}
+	o.free = func(c *call, n *fakecloud.Network) error {
+		for _, i := range c.tx.Instances.All() {
+			if inNetwork(i.Networks, n.ID) == nil {
+				return fakecloud.Errorf("conflict", "network %d is in use by server %d", n.ID, i.ID)
+			}
+		}
+		for _, lb := range c.tx.LoadBalancers.All() {
+			if inNetwork(lb.Networks, n.ID) == nil {
+				return fakecloud.Errorf("conflict", "network %d is in use by load balancer %d", n.ID, lb.ID)
+			}
+		}
+		return nil
+	}
+	return o
+}()
+
+func networkOperations() []operation {
+	return append([]operation{
+		{"GET /networks", networks.list, true},
+		{"POST /networks", createNetwork, false},
+		{"GET /networks/{id}", networks.get, false},
+		{"PUT /networks/{id}", networks.put, false},
+		{"DELETE /networks/{id}", networks.delete, false},
+		{"GET /networks/{id}/members", networkMembers, false},
+		{"POST /networks/{id}/actions/add_route", changeNetwork("add_route", addRoute), false},
+		{"POST /networks/{id}/actions/delete_route", changeNetwork("delete_route", deleteRoute), false},
+		{"POST /networks/{id}/actions/add_subnet", changeNetwork("add_subnet", addSubnet), false},
+		{"POST /networks/{id}/actions/delete_subnet", changeNetwork("delete_subnet", deleteSubnet), false},
+		{"POST /networks/{id}/actions/change_ip_range", changeNetwork("change_ip_range", changeRange), false},
+		{"POST /networks/{id}/actions/change_protection", networks.protect, false},
+	}, resourceActions("networks", "network")...)
+}
+
+func createNetwork(c *call) (int, any, error) {
+	var r schema.NetworkCreateRequest
+	if err := c.decode(&r); err != nil {
+		return 0, nil, err
+	}
+	n := fakecloud.Network{ExposeRoutesToVSwitch: r.ExposeRoutesToVSwitch}
+	var err error
+	if n.Range, err = ipRange("ip_range", r.IPRange); err != nil {
+		return 0, nil, err
+	}
+	for _, s := range r.Subnets {
+		subnet := schema.NetworkActionAddSubnetRequest{Type: s.Type, IPRange: s.IPRange, NetworkZone: s.NetworkZone, VSwitchID: s.VSwitchID}
+		if err := appendSubnet(c, &n, subnet); err != nil {
+			return 0, nil, err
+		}
+	}
+	for _, route := range r.Routes {
+		if err := appendRoute(&n, route); err != nil {
+			return 0, nil, err
+		}
+	}
+	if n.Meta, err = networks.newMeta(c, r.Name, r.Labels); err != nil {
+		return 0, nil, err
+	}
+	c.tx.Networks.Put(n)
+	return http.StatusCreated, map[string]any{"network": c.network(&n)}, nil
+}
+
+// changeNetwork is the operation of an action that changes a copy of a network.
+func changeNetwork(command string, do func(c *call, n *fakecloud.Network) error) func(*call) (int, any, error) {
+	return func(c *call) (int, any, error) {
+		old, err := networks.find(c)
+		if err != nil {
+			return 0, nil, err
+		}
+		n := *old
+		n.Subnets, n.Routes = slices.Clone(n.Subnets), slices.Clone(n.Routes)
+		if err := do(c, &n); err != nil {
+			return 0, nil, err
+		}
+		c.tx.Networks.Put(n)
+		return c.started(command, networks.ref(c))
+	}
+}
+
+func addRoute(c *call, n *fakecloud.Network) error {
+	var r schema.NetworkRoute
+	if err := c.decode(&r); err != nil {
+		return err
+	}
+	return appendRoute(n, r)
+}
+
+func appendRoute(n *fakecloud.Network, r schema.NetworkRoute) error {
+	route, err := parseRoute(r)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !n.Range.Contains(route.Gateway):
+		return fakecloud.Invalid("gateway", "must be an address of the network %s", n.Range)
+	case slices.ContainsFunc(n.Routes, func(old fakecloud.Route) bool { return old.Destination == route.Destination }):
+		return fakecloud.Invalid("destination", "there is a route for %s already", route.Destination)
+	case len(n.Routes) >= maxRoutes:
+		return fakecloud.Errorf("resource_limit_exceeded", "a network has at most %d routes", maxRoutes)
+	}
+	n.Routes = append(n.Routes, route)
+	return nil
+}
+
+// Limits of networks (docs.hetzner.com, Cloud, Networks, FAQ).
+const (
+	maxRoutes  = 100
+	maxSubnets = 50
+)
+
+func parseRoute(r schema.NetworkRoute) (fakecloud.Route, error) {
+	destination, err := netip.ParsePrefix(r.Destination)
+	if err != nil || !destination.Addr().Is4() {
+		return fakecloud.Route{}, fakecloud.Invalid("destination", "must be an IPv4 range such as 10.100.1.0/24")
+	}
+	gateway, err := netip.ParseAddr(r.Gateway)
+	if err != nil {
+		return fakecloud.Route{}, fakecloud.Invalid("gateway", "must be an IPv4 address")
+	}
+	return fakecloud.Route{Destination: destination, Gateway: gateway}, nil
+}
+
+func deleteRoute(c *call, n *fakecloud.Network) error {
+	var r schema.NetworkRoute
+	if err := c.decode(&r); err != nil {
+		return err
+	}
+	route, err := parseRoute(r)
+	if err != nil {
+		return err
+	}
+	k := slices.Index(n.Routes, route)
+	if k < 0 {
+		return fakecloud.Invalid("destination", "there is no such route")
+	}
+	n.Routes = slices.Delete(n.Routes, k, k+1)
+	return nil
+}
+
+func addSubnet(c *call, n *fakecloud.Network) error {
+	var r schema.NetworkActionAddSubnetRequest
+	if err := c.decode(&r); err != nil {
+		return err
+	}
+	return appendSubnet(c, n, r)
+}
+
+func appendSubnet(c *call, n *fakecloud.Network, r schema.NetworkActionAddSubnetRequest) error {
+	if !slices.Contains([]string{"cloud", "server", "vswitch"}, r.Type) {
+		return fakecloud.Invalid("type", "must be cloud, server or vswitch")
+	}
+	if !slices.ContainsFunc(c.h.cloud.Catalogue().Locations, func(l fakecloud.Location) bool { return l.NetworkZone == r.NetworkZone }) {
+		return fakecloud.Invalid("network_zone", "network zone %q not found", r.NetworkZone)
+	}
+	overlaps := func(p netip.Prefix) bool {
+		return slices.ContainsFunc(n.Subnets, func(s fakecloud.Subnet) bool { return s.Range.Overlaps(p) })
+	}
+	var subnet netip.Prefix
+	if r.IPRange == "" {
+		subnet = freeRange(n.Range, overlaps)
+	} else {
+		var err error
+		if subnet, err = ipRange("ip_range", r.IPRange); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !subnet.IsValid():
+		return fakecloud.Errorf("no_subnet_available", "no free range for a subnet in %s", n.Range)
+	case !n.Range.Overlaps(subnet) || subnet.Bits() < n.Range.Bits():
+		return fakecloud.Invalid("ip_range", "must be within the network %s", n.Range)
+	case overlaps(subnet):
+		return fakecloud.Invalid("ip_range", "must not overlap another subnet")
+	case len(n.Subnets) >= maxSubnets:
+		return fakecloud.Errorf("resource_limit_exceeded", "a network has at most %d subnets", maxSubnets)
+	}
+	n.Subnets = append(n.Subnets, fakecloud.Subnet{Type: r.Type, Range: subnet, Zone: r.NetworkZone, VSwitchID: r.VSwitchID})
+	return nil
+}
+
+// freeRange is the first /24 of a network, or the network itself where it is smaller, that does not
+// overlap.
+func freeRange(network netip.Prefix, overlaps func(netip.Prefix) bool) netip.Prefix {
+	at := netip.PrefixFrom(network.Addr(), max(24, network.Bits()))
+	for range 1 << min(16, max(0, 24-network.Bits())) {
+		if !overlaps(at) {
+			return at
+		}
+		b := at.Addr().As4()
+		if b[2]++; b[2] == 0 {
+			b[1]++
+		}
+		at = netip.PrefixFrom(netip.AddrFrom4(b), at.Bits())
+	}
+	return netip.Prefix{}
+}
+
+func deleteSubnet(c *call, n *fakecloud.Network) error {
+	var r schema.NetworkActionDeleteSubnetRequest
+	if err := c.decode(&r); err != nil {
+		return err
+	}
+	k := slices.IndexFunc(n.Subnets, func(s fakecloud.Subnet) bool { return s.Range.String() == r.IPRange })
+	if k < 0 {
+		return fakecloud.Invalid("ip_range", "there is no subnet %q", r.IPRange)
+	}
+	for _, a := range c.tx.AttachedTo(n.ID) {
+		if n.Subnets[k].Range.Contains(a.IP) {
+			return fakecloud.Errorf("conflict", "the subnet is in use")
+		}
+	}
+	n.Subnets = slices.Delete(n.Subnets, k, k+1)
+	return nil
+}
+
+func changeRange(c *call, n *fakecloud.Network) error {
+	var r schema.NetworkActionChangeIPRangeRequest
+	if err := c.decode(&r); err != nil {
+		return err
+	}
+	wider, err := ipRange("ip_range", r.IPRange)
+	if err != nil {
+		return err
+	}
+	if wider.Bits() > n.Range.Bits() || !wider.Contains(n.Range.Addr()) {
+		return fakecloud.Invalid("ip_range", "must include the present range %s", n.Range)
+	}
+	n.Range = wider
+	return nil
+}
+
+// ipRange reads a range for a private network.
+func ipRange(field, text string) (netip.Prefix, error) {
+	p, err := netip.ParsePrefix(text)
+	switch {
+	case err != nil || !p.Addr().Is4() || p != p.Masked():
+		return p, fakecloud.Invalid(field, "must be an IPv4 range such as 10.0.0.0/16")
+	case !p.Addr().IsPrivate():
+		return p, fakecloud.Invalid(field, "must be within 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16")
+	case p.Bits() > 30 || p.Bits() < 8:
+		return p, fakecloud.Invalid(field, "must be a /8 to a /30")
+	}
+	return p, nil
+}
+
+// place finds a place in a network: a given address, one in a given subnet, or any.
+func (c *call) place(network int64, ip, subnet *string) (fakecloud.Attachment, error) {
+	n := c.tx.Networks.Get(network)
+	if n == nil {
+		return fakecloud.Attachment{}, fakecloud.NotFound("network", network)
+	}
+	if ip != nil && *ip != "" {
+		at, err := c.freeAddress(network, *ip, "ip")
+		return c.tx.NewAttachment(network, at, nil), err
+	}
+	var in netip.Prefix
+	if subnet != nil && *subnet != "" {
+		var err error
+		if in, err = ipRange("ip_range", *subnet); err != nil {
+			return fakecloud.Attachment{}, err
+		}
+	}
+	at, ok := c.tx.FreeIP(n, in)
+	if !ok {
+		return fakecloud.Attachment{}, fakecloud.Errorf("no_subnet_available", "no subnet or IP available in network %d", network)
+	}
+	return c.tx.NewAttachment(network, at, nil), nil
+}
+
+// freeAddress reads an address of a network that nobody has.
+func (c *call) freeAddress(network int64, text, field string) (netip.Addr, error) {
+	ip, err := netip.ParseAddr(text)
+	if err != nil {
+		return ip, fakecloud.Invalid(field, "must be an IPv4 address")
+	}
+	n := c.tx.Networks.Get(network)
+	if n == nil {
+		return ip, fakecloud.NotFound("network", network)
+	}
+	if !c.tx.HasFree(n, ip) {
+		return ip, fakecloud.Errorf("ip_not_available", "IP %s is not available in network %d", ip, network)
+	}
+	return ip, nil
+}
+
+// inNetwork is the error of something that is not in a network.
+func inNetwork(all []fakecloud.Attachment, network int64) error {
+	if slices.ContainsFunc(all, func(a fakecloud.Attachment) bool { return a.Network == network }) {
+		return nil
+	}
+	return fakecloud.NotFound("network", network)
+}
+
+func (c *call) network(n *fakecloud.Network) any {
+	s := schema.Network{
+		ID: n.ID, Name: n.Name, Created: n.Created, IPRange: n.Range.String(), Subnets: []schema.NetworkSubnet{}, Routes: []schema.NetworkRoute{},
+		Servers: []int64{}, LoadBalancers: []int64{}, Protection: schema.NetworkProtection{Delete: n.Protected}, Labels: labels(n.Labels),
+		ExposeRoutesToVSwitch: n.ExposeRoutesToVSwitch,
+	}
+	for _, sub := range n.Subnets {
+		s.Subnets = append(s.Subnets, schema.NetworkSubnet{
+			Type: sub.Type, IPRange: sub.Range.String(), NetworkZone: sub.Zone, Gateway: n.Gateway().String(), VSwitchID: sub.VSwitchID,
+		})
+	}
+	for _, r := range n.Routes {
+		s.Routes = append(s.Routes, schema.NetworkRoute{Destination: r.Destination.String(), Gateway: r.Gateway.String()})
+	}
+	for _, m := range c.members(n) {
+		if m.Type == "server" {
+			s.Servers = append(s.Servers, m.ID)
+		} else {
+			s.LoadBalancers = append(s.LoadBalancers, m.ID)
+		}
+	}
+	return s
+}
+
+// members are the servers and load balancers that are attached to a network.
+func (c *call) members(n *fakecloud.Network) []*schema.NetworkMember {
+	var all []*schema.NetworkMember
+	note := func(kind string, id int64, attachments []fakecloud.Attachment) {
+		for _, a := range attachments {
+			if a.Network != n.ID || !a.Attached {
+				continue
+			}
+			m := &schema.NetworkMember{Type: kind, ID: id, IP: a.IP.String(), Status: "attached", AliasIPs: addresses(a.AliasIPs)}
+			for _, s := range n.Subnets {
+				if s.Range.Contains(a.IP) {
+					m.Subnet = s.Range.String()
+				}
+			}
+			all = append(all, m)
+		}
+	}
+	for _, i := range c.tx.Instances.All() {
+		note("server", i.ID, i.Networks)
+	}
+	for _, lb := range c.tx.LoadBalancers.All() {
+		note("load_balancer", lb.ID, lb.Networks)
+	}
+	return all
+}
+
+func networkMembers(c *call) (int, any, error) {
+	n, err := networks.find(c)
+	if err != nil {
+		return 0, nil, err
+	}
+	k := kind[schema.NetworkMember]{
+		plural: "members",
+		meta:   func(m *schema.NetworkMember) fakecloud.Meta { return fakecloud.Meta{ID: m.ID} },
+		encode: func(_ *call, m *schema.NetworkMember) any { return m },
+		filters: map[string]func(*schema.NetworkMember, string) bool{
+			"type":   func(m *schema.NetworkMember, t string) bool { return m.Type == t },
+			"status": func(m *schema.NetworkMember, status string) bool { return m.Status == status },
+			"subnet": func(m *schema.NetworkMember, subnet string) bool { return m.Subnet == subnet },
+		},
+	}
+	some, err := k.selected(c, c.members(n))
+	if err != nil {
+		return 0, nil, err
+	}
+	return k.page(c, some)
+}

@@ -1,0 +1,279 @@
+// Package hcloud serves a fakecloud.Cloud on the wire API of the Hetzner Cloud: paths, bodies, error codes,
+// pagination, label selectors, rate limit headers and action polling as its documentation and hcloud-go v2
+// have them (docs.hetzner.cloud, reference "cloud", as of October 2026). Clients of other times are
+// content too: fields that the API has dropped since are still there (a server's datacenter, for
+// example), and so are the data centres themselves.
+//
+// It serves what hcloud-go calls for servers and all that belongs to them; not DNS zones and
+// storage boxes. It decides nothing about the cloud: that is fakecloud's.
+//
+// Every call goes to the history, with source "cloud" and the operation as verb ("POST /servers").
+package hcloud
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/fault"
+	"nodestorm/sim/history"
+)
+
+// Prefix is where the API begins below the host, as at api.hetzner.cloud.
+const Prefix = "/v1"
+
+// Config says what a Server works with.
+type Config struct {
+	// Cloud is what it serves. Required.
+	Cloud *fakecloud.Cloud
+	// Token is what clients have to show. Required.
+	Token string
+	// Addr is the address to listen on, for Serve; it must be one of loopback. Empty means 127.0.0.1 and a
+	// free port. Listener, if there is one, is used in its place.
+	Addr     string
+	Listener net.Listener
+	// RateLimit is how many calls an hour a project has. They come back evenly, one a second at 3600. Zero
+	// means that headers say 3600, Hetzner's limit, and calls beyond it are served.
+	RateLimit int
+}
+
+// maxBody is more than any request needs: user data is limited to 32 KiB.
+const maxBody = 1 << 20
+
+// Handler serves the API without a listener of its own.
+type Handler struct {
+	cfg    Config
+	cloud  *fakecloud.Cloud
+	routes router
+	limit  *limiter
+	cache  *cache
+}
+
+// NewHandler returns a Handler.
+func NewHandler(cfg Config) (*Handler, error) {
+	if cfg.Cloud == nil || cfg.Token == "" {
+		return nil, errors.New("hcloud: Config wants a Cloud and a Token")
+	}
+	if cfg.RateLimit < 0 {
+		return nil, fmt.Errorf("hcloud: rate limit of %d calls an hour: want zero or more", cfg.RateLimit)
+	}
+	return &Handler{
+		cfg: cfg, cloud: cfg.Cloud, routes: newRouter(),
+		limit: newLimiter(cfg.RateLimit, cfg.Cloud.Clock().Now()), cache: newCache(),
+	}, nil
+}
+
+// Operations are the names of all calls, as faults match them, and the commands of actions.
+func Operations() []string {
+	var names []string
+	for _, op := range operations() {
+		names = append(names, op.name)
+	}
+	return append(names, commands...)
+}
+
+// Server is an API that is being served.
+type Server struct {
+	listener net.Listener
+	server   *http.Server
+	served   chan struct{}
+	stop     func() bool
+	once     sync.Once
+}
+
+// Serve serves the API until Close or the end of ctx.
+func Serve(ctx context.Context, cfg Config) (*Server, error) {
+	h, err := NewHandler(cfg)
+	if err != nil {
+		return nil, err
+	}
+	l := cfg.Listener
+	if l == nil {
+		if l, err = listen(cfg.Addr); err != nil {
+			return nil, err
+		}
+	}
+	s := &Server{listener: l, served: make(chan struct{}), server: &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}}
+	go func() {
+		defer close(s.served)
+		_ = s.server.Serve(l) // ErrServerClosed
+	}()
+	s.stop = context.AfterFunc(ctx, func() { _ = s.server.Close() })
+	return s, nil
+}
+
+func listen(addr string) (net.Listener, error) {
+	if addr == "" {
+		addr = "127.0.0.1:0"
+	}
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("address %q: want HOST:PORT", addr)
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return nil, fmt.Errorf("address %q is not on loopback: want one such as 127.0.0.1:8080", addr)
+	}
+	return net.Listen("tcp", addr)
+}
+
+// URL is the endpoint as clients want it (HCLOUD_ENDPOINT).
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + Prefix }
+
+// Close ends the server and its connections.
+func (s *Server) Close() error {
+	var err error
+	s.once.Do(func() {
+		s.stop()
+		err = s.server.Close()
+		<-s.served
+	})
+	return err
+}
+
+// operation is one call of the API.
+type operation struct {
+	name   string // method and path below Prefix, as faults and the history have it
+	handle func(*call) (status int, body any, err error)
+	// steady says that the reply depends on nothing but the query, the cloud's changes and
+	// faults, so that it may be kept.
+	steady bool
+}
+
+// operations are all calls.
+func operations() []operation {
+	var all []operation
+	for _, some := range [][]operation{
+		serverOperations(), actionOperations(), offerOperations(), imageOperations(), networkOperations(), loadBalancerOperations(),
+		volumeOperations(), primaryIPOperations(), floatingIPOperations(), firewallOperations(), projectOperations(),
+	} {
+		all = append(all, some...)
+	}
+	return all
+}
+
+// ServeHTTP implements http.Handler: one call, with what faults have in store for it.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := &call{h: h, r: r, op: h.routes.find(r)}
+	c.id = pathID(r)
+	w = &recorder{ResponseWriter: w, call: c}
+	now := h.cloud.Clock().Now()
+	if !h.limit.take(w.Header(), now) {
+		c.fail(w, fakecloud.Errorf("rate_limit_exceeded", "limit of %d requests per hour reached", h.cfg.RateLimit))
+		return
+	}
+	if !h.authorized(r) {
+		c.fail(w, fakecloud.Errorf("unauthorized", "the token you have provided is invalid"))
+		return
+	}
+	if err := c.read(w); err != nil {
+		c.fail(w, err)
+		return
+	}
+	about := c.about()
+	if hit := h.cloud.Faults().First(fault.Before, about); hit != nil {
+		c.refuse(w, hit, now)
+		return
+	}
+	if c.op.steady && h.fromCache(c, w) {
+		return
+	}
+	reply := c.do()
+	if reply.err == nil {
+		c.lose(h.cloud.Faults().First(fault.After, about))
+	}
+	reply.write(w)
+}
+
+// lose carries out a fault after the call, if there is one.
+func (c *call) lose(hit *fault.Hit) {
+	if hit == nil {
+		return
+	}
+	hit.Effective()
+	c.record(0)
+	if hit.Effect.(fault.LoseReply).Hang {
+		<-c.r.Context().Done()
+	}
+	panic(http.ErrAbortHandler)
+}
+
+func (h *Handler) authorized(r *http.Request) bool {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return ok && subtle.ConstantTimeCompare([]byte(token), []byte(h.cfg.Token)) == 1
+}
+
+// refuse carries out a fault before the call.
+func (c *call) refuse(w http.ResponseWriter, hit *fault.Hit, now time.Time) {
+	hit.Effective()
+	switch e := hit.Effect.(type) {
+	case fault.Refuse:
+		if e.Code == "" {
+			text := e.Message
+			if text == "" {
+				text = http.StatusText(e.Status)
+			}
+			http.Error(w, text, e.Status)
+			return
+		}
+		c.failWith(w, e.Status, fakecloud.Errorf(e.Code, "%s", messageOf(e.Code, e.Message)))
+	case fault.RateLimit:
+		reset := time.Duration(e.Reset)
+		if reset == 0 {
+			reset = time.Hour
+		}
+		spent(w.Header(), now.Add(reset))
+		c.fail(w, fakecloud.Errorf("rate_limit_exceeded", "limit of 3600 requests per hour reached"))
+	case fault.Hang:
+		c.record(0)
+		<-c.r.Context().Done()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// record puts the call into the history. Status zero means that no reply was given.
+func (c *call) record(status int) {
+	resource, _, _ := strings.Cut(strings.TrimPrefix(c.r.URL.Path, Prefix+"/"), "/")
+	event := history.Event{
+		At: c.h.cloud.Clock().Now(), Source: history.Cloud, Verb: c.op.name, Code: status, Actor: actor(c.r),
+		Object: history.Object{Resource: resource, Name: c.name},
+	}
+	if c.op.name == unknown.name {
+		event.Object = history.Object{}
+	}
+	detail := map[string]any{}
+	for key, value := range map[string]string{"error": c.errorCode, "group": c.group} {
+		if value != "" {
+			detail[key] = value
+		}
+	}
+	if len(detail) > 0 {
+		event.Detail = detail
+	}
+	c.h.cloud.Recorder().Record(event)
+}
+
+// actor is the product that a client calls itself, cut short: it comes from outside.
+func actor(r *http.Request) string {
+	product, _, _ := strings.Cut(r.UserAgent(), "/")
+	product, _, _ = strings.Cut(product, " ")
+	return product[:min(len(product), 64)]
+}
+
+// recorder records the call when its reply's status is known.
+type recorder struct {
+	http.ResponseWriter
+	call *call
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *recorder) WriteHeader(status int) {
+	w.call.record(status)
+	w.ResponseWriter.WriteHeader(status)
+}

@@ -1,0 +1,361 @@
+package hcloud
+
+import (
+	"maps"
+	"net/http"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
+
+	"nodestorm/fakecloud"
+)
+
+// action carries out a server's action. The body may hold more than the action.
+type action func(c *call, i *fakecloud.Instance) (a *fakecloud.Action, more map[string]any, err error)
+
+// serverActions are the actions of a server by their path.
+var serverActions = map[string]action{
+	"poweron":  power("start_server"),
+	"poweroff": power("stop_server"),
+	"shutdown": power("shutdown_server"),
+	"reboot":   power("reboot_server"),
+	"reset":    power("reset_server"),
+
+	"add_to_placement_group":      addToPlacementGroup,
+	"attach_iso":                  attachISO,
+	"attach_to_network":           attachToNetwork,
+	"change_alias_ips":            changeAliasIPs,
+	"change_dns_ptr":              changeServerDNSPtr,
+	"change_protection":           changeServerProtection,
+	"change_type":                 changeServerType,
+	"create_image":                createImage,
+	"detach_from_network":         detachFromNetwork,
+	"detach_iso":                  change("detach_iso", func(i *fakecloud.Instance) { i.ISO = 0 }),
+	"disable_backup":              change("disable_backup", func(i *fakecloud.Instance) { i.BackupWindow = "" }),
+	"disable_rescue":              change("disable_rescue", func(i *fakecloud.Instance) { i.Rescue = false }),
+	"enable_backup":               change("enable_backup", func(i *fakecloud.Instance) { i.BackupWindow = "22-02" }),
+	"enable_rescue":               password("enable_rescue", func(i *fakecloud.Instance) { i.Rescue = true }),
+	"rebuild":                     rebuild,
+	"remove_from_placement_group": change("remove_from_placement_group", func(i *fakecloud.Instance) { i.PlacementGroup = 0 }),
+	"request_console":             requestConsole,
+	"reset_password":              password("reset_password", func(*fakecloud.Instance) {}),
+}
+
+// commands are the names that actions have, where faults match them.
+var commands = []string{
+	"create_server", "start_server", "stop_server", "shutdown_server", "reboot_server", "reset_server", "delete_server", "rebuild_server",
+	"attach_to_network", "detach_from_network", "attach_volume", "detach_volume", "change_type", "create_image", "change_protection",
+}
+
+func sortedActions[T any](all map[string]T) []string { return slices.Sorted(maps.Keys(all)) }
+
+// serverAction is the operation of an action.
+func serverAction(do action) func(*call) (int, any, error) {
+	return func(c *call) (int, any, error) {
+		i, err := servers.find(c)
+		if err != nil {
+			return 0, nil, err
+		}
+		if i.Locked() {
+			return 0, nil, fakecloud.Errorf("locked", "server is locked")
+		}
+		a, more, err := do(c, i)
+		if err != nil {
+			return 0, nil, err
+		}
+		body := map[string]any{"action": c.action(a)}
+		maps.Copy(body, more)
+		return http.StatusCreated, body, nil
+	}
+}
+
+func serverRef(i *fakecloud.Instance) fakecloud.Ref { return fakecloud.Ref{Type: "server", ID: i.ID} }
+
+func power(command string) action {
+	return func(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+		return c.tx.Power(i.ID, command), nil, nil
+	}
+}
+
+// change is an action that changes nothing but the server.
+func change(command string, do func(*fakecloud.Instance)) action {
+	return func(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+		c.tx.Instances.Update(i.ID, do)
+		return c.tx.Start(command, nil, serverRef(i)), nil, nil
+	}
+}
+
+// password is a change that gives a new root password.
+func password(command string, do func(*fakecloud.Instance)) action {
+	return func(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+		a, _, err := change(command, do)(c, i)
+		return a, map[string]any{"root_password": c.tx.Password()}, err
+	}
+}
+
+func changeServerProtection(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+	var r schema.ServerActionChangeProtectionRequest
+	if err := c.decode(&r); err != nil {
+		return nil, nil, err
+	}
+	return change("change_protection", func(i *fakecloud.Instance) {
+		if r.Delete != nil {
+			i.Protected = *r.Delete
+		}
+		if r.Rebuild != nil {
+			i.RebuildProtected = *r.Rebuild
+		}
+	})(c, i)
+}
+
+func changeServerType(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+	var r schema.ServerActionChangeTypeRequest
+	if err := c.decode(&r); err != nil {
+		return nil, nil, err
+	}
+	old, t := c.h.cloud.Catalogue().ServerType(i.Type), c.h.cloud.Catalogue().ServerType(idOrName(r.ServerType))
+	if t == nil {
+		return nil, nil, fakecloud.Invalid("server_type", "server type %q not found", idOrName(r.ServerType))
+	}
+	if _, ok := t.In(i.Location); !ok || t.Architecture != old.Architecture || t.DiskGB < old.DiskGB {
+		return nil, nil, fakecloud.Errorf("invalid_server_type", "server type %s does not fit for the server", t.Name)
+	}
+	if i.State != fakecloud.Off {
+		return nil, nil, fakecloud.Errorf("server_not_stopped", "server must be stopped")
+	}
+	return change("change_type", func(i *fakecloud.Instance) { i.Type = t.Name })(c, i)
+}
+
+func createImage(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+	var r schema.ServerActionCreateImageRequest
+	if err := c.decode(&r); err != nil {
+		return nil, nil, err
+	}
+	t := c.h.cloud.Catalogue().ServerType(i.Type)
+	image := fakecloud.Image{
+		Type: "snapshot", OSFlavor: "unknown", Architecture: t.Architecture, DiskGB: float32(t.DiskGB), CreatedFrom: i.ID, FromName: i.Name,
+	}
+	if old := c.tx.Images.Get(i.Image); old != nil {
+		image.OSFlavor, image.OSVersion = old.OSFlavor, old.OSVersion
+	}
+	if r.Description != nil {
+		image.Description = *r.Description
+	}
+	if r.Type != nil {
+		image.Type = *r.Type
+	}
+	switch image.Type {
+	case "snapshot":
+	case "backup":
+		image.BoundTo = i.ID
+	default:
+		return nil, nil, fakecloud.Invalid("type", "must be snapshot or backup")
+	}
+	var set map[string]string
+	if r.Labels != nil {
+		set = *r.Labels
+	}
+	if err := checkLabels(set); err != nil {
+		return nil, nil, fakecloud.Invalid("labels", "%v", err)
+	}
+	image.Meta = c.tx.NewMeta("", set)
+	c.tx.Images.Put(image)
+	a := c.tx.Start("create_image", nil, serverRef(i), fakecloud.Ref{Type: "image", ID: image.ID})
+	return a, map[string]any{"image": c.image(c.tx.Images.Get(image.ID))}, nil
+}
+
+func rebuild(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+	var r schema.ServerActionRebuildRequest
+	if err := c.decode(&r); err != nil {
+		return nil, nil, err
+	}
+	image := c.findImage(r.Image, c.h.cloud.Catalogue().ServerType(i.Type).Architecture)
+	if image == nil {
+		return nil, nil, fakecloud.Invalid("image", "image %q not found", idOrName(r.Image))
+	}
+	if i.RebuildProtected {
+		return nil, nil, fakecloud.Errorf("protected", "server rebuild is protected")
+	}
+	if r.UserData != nil && len(*r.UserData) > maxUserData {
+		return nil, nil, fakecloud.Invalid("user_data", "must be at most %d bytes", maxUserData)
+	}
+	a := c.tx.Rebuild(i.ID, image.ID, r.UserData)
+	if len(i.SSHKeys) > 0 {
+		return a, map[string]any{"root_password": nil}, nil
+	}
+	return a, map[string]any{"root_password": c.tx.Password()}, nil
+}
+
+func attachISO(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+	var r schema.ServerActionAttachISORequest
+	if err := c.decode(&r); err != nil {
+		return nil, nil, err
+	}
+	iso := c.h.cloud.Catalogue().ISO(idOrName(r.ISO))
+	if iso == nil {
+		return nil, nil, fakecloud.NotFound("iso", idOrName(r.ISO))
+	}
+	return change("attach_iso", func(i *fakecloud.Instance) { i.ISO = iso.ID })(c, i)
+}
+
+func requestConsole(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+	a := c.tx.Start("request_console", nil, serverRef(i))
+	// Nobody listens there: consoles are not part of the fake.
+	return a, map[string]any{"wss_url": "wss://console.invalid/?server_id=" + c.r.PathValue("id"), "password": c.tx.Password()}, nil
+}
+
+func addToPlacementGroup(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+	var r schema.ServerActionAddToPlacementGroupRequest
+	if err := c.decode(&r); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case c.tx.PlacementGroups.Get(r.PlacementGroup) == nil:
+		return nil, nil, fakecloud.NotFound("placement_group", r.PlacementGroup)
+	case i.State != fakecloud.Off:
+		return nil, nil, fakecloud.Errorf("server_not_stopped", "server must be stopped")
+	case len(c.tx.Members(r.PlacementGroup)) >= fakecloud.MaxSpread:
+		return nil, nil, fakecloud.Errorf("placement_error", "placement group %d is full", r.PlacementGroup)
+	}
+	return change("add_to_placement_group", func(i *fakecloud.Instance) { i.PlacementGroup = r.PlacementGroup })(c, i)
+}
+
+func attachToNetwork(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+	var r schema.ServerActionAttachToNetworkRequest
+	if err := c.decode(&r); err != nil {
+		return nil, nil, err
+	}
+	if slices.ContainsFunc(i.Networks, func(a fakecloud.Attachment) bool { return a.Network == r.Network }) {
+		return nil, nil, fakecloud.Errorf("server_already_attached", "server is attached to the network already")
+	}
+	place, err := c.place(r.Network, r.IP, r.IPRange)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, text := range r.AliasIPs {
+		if text == nil {
+			return nil, nil, fakecloud.Invalid("alias_ips", "must not be null")
+		}
+		ip, err := c.freeAddress(r.Network, *text, "alias_ips")
+		if err != nil {
+			return nil, nil, err
+		}
+		place.AliasIPs = append(place.AliasIPs, ip)
+	}
+	c.tx.Instances.Update(i.ID, func(i *fakecloud.Instance) { i.Networks = append(slices.Clone(i.Networks), place) })
+	return c.tx.Start("attach_to_network", nil, serverRef(i), fakecloud.Ref{Type: "network", ID: r.Network}), nil, nil
+}
+
+func detachFromNetwork(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+	var r schema.ServerActionDetachFromNetworkRequest
+	if err := c.decode(&r); err != nil {
+		return nil, nil, err
+	}
+	if err := inNetwork(i.Networks, r.Network); err != nil {
+		return nil, nil, err
+	}
+	return c.tx.Start("detach_from_network", nil, serverRef(i), fakecloud.Ref{Type: "network", ID: r.Network}), nil, nil
+}
+
+func changeAliasIPs(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+	var r schema.ServerActionChangeAliasIPsRequest
+	if err := c.decode(&r); err != nil {
+		return nil, nil, err
+	}
+	if err := inNetwork(i.Networks, r.Network); err != nil {
+		return nil, nil, err
+	}
+	networks := slices.Clone(i.Networks)
+	own := find(networks, func(a fakecloud.Attachment) bool { return a.Network == r.Network })
+	old := own.AliasIPs
+	own.AliasIPs = nil
+	for _, text := range r.AliasIPs {
+		ip, err := netip.ParseAddr(text)
+		if err != nil || !slices.Contains(old, ip) { // those that it has already are not free
+			if ip, err = c.freeAddress(r.Network, text, "alias_ips"); err != nil {
+				return nil, nil, err
+			}
+		}
+		own.AliasIPs = append(own.AliasIPs, ip)
+	}
+	return change("change_alias_ips", func(i *fakecloud.Instance) { i.Networks = networks })(c, i)
+}
+
+func changeServerDNSPtr(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+	set, err := c.dnsPtr(i.DNSPtr, i.PublicIPv4, i.PublicIPv6)
+	if err != nil {
+		return nil, nil, err
+	}
+	return change("change_dns_ptr", func(i *fakecloud.Instance) { i.DNSPtr = set })(c, i)
+}
+
+// dnsPtr reads a change of reverse DNS for one of some addresses, IPv6 ones with their /64, and
+// returns what is set then.
+func (c *call) dnsPtr(set map[string]string, own ...netip.Addr) (map[string]string, error) {
+	var r struct {
+		IP     string  `json:"ip"`
+		DNSPtr *string `json:"dns_ptr"`
+	}
+	if err := c.decode(&r); err != nil {
+		return nil, err
+	}
+	ip, err := netip.ParseAddr(r.IP)
+	if err != nil || !slices.ContainsFunc(own, func(o netip.Addr) bool {
+		return o.IsValid() && (o == ip || o.Is6() && netip.PrefixFrom(o, 64).Contains(ip))
+	}) {
+		return nil, fakecloud.Invalid("ip", "must be an address of the resource")
+	}
+	set = maps.Clone(set)
+	if set == nil {
+		set = map[string]string{}
+	}
+	delete(set, ip.String())
+	if r.DNSPtr != nil {
+		if !hostname.MatchString(*r.DNSPtr) {
+			return nil, fakecloud.Invalid("dns_ptr", "must be a valid hostname")
+		}
+		set[ip.String()] = *r.DNSPtr
+	}
+	return set, nil
+}
+
+// serverMetrics are flat lines: nothing runs on these servers.
+func serverMetrics(c *call) (int, any, error) {
+	if _, err := servers.find(c); err != nil {
+		return 0, nil, err
+	}
+	return c.metrics(map[string][]string{
+		"cpu":     {"cpu"},
+		"disk":    {"disk.0.iops.read", "disk.0.iops.write", "disk.0.bandwidth.read", "disk.0.bandwidth.write"},
+		"network": {"network.0.pps.in", "network.0.pps.out", "network.0.bandwidth.in", "network.0.bandwidth.out"},
+	})
+}
+
+// metrics are flat lines of the asked types, each of which has some series.
+func (c *call) metrics(types map[string][]string) (int, any, error) {
+	query := c.r.URL.Query()
+	start, err := time.Parse(time.RFC3339, query.Get("start"))
+	if err != nil {
+		return 0, nil, fakecloud.Invalid("start", "must be a time such as 2026-10-01T00:00:00Z")
+	}
+	end, err := time.Parse(time.RFC3339, query.Get("end"))
+	if err != nil || end.Before(start) {
+		return 0, nil, fakecloud.Invalid("end", "must be a time after start")
+	}
+	series := map[string]any{}
+	for _, t := range query["type"] {
+		if types[t] == nil {
+			return 0, nil, fakecloud.Invalid("type", "must be some of %v", sortedActions(types))
+		}
+		for _, name := range types[t] {
+			series[name] = map[string]any{"values": [][]any{{start.Unix(), "0"}, {end.Unix(), "0"}}}
+		}
+	}
+	if len(series) == 0 {
+		return 0, nil, fakecloud.Invalid("type", "must be some of %v", sortedActions(types))
+	}
+	metrics := map[string]any{"start": start, "end": end, "step": end.Sub(start).Seconds(), "time_series": series}
+	return http.StatusOK, map[string]any{"metrics": metrics}, nil
+}

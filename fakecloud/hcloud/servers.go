@@ -1,0 +1,320 @@
+package hcloud
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
+
+	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/fault"
+)
+
+var servers = func() owned[fakecloud.Instance] {
+	o := newOwned("servers", "server", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Instance] { return tx.Instances }, (*call).server)
+	o.filters = map[string]func(*fakecloud.Instance, string) bool{
+		"status": func(i *fakecloud.Instance, status string) bool { return statusName(i.State) == status },
+	}
+	return o
+}()
+
+func serverOperations() []operation {
+	all := []operation{
+		{"GET /servers", listServers, true},
+		{"POST /servers", createServer, false},
+		{"GET /servers/{id}", servers.get, false},
+		{"PUT /servers/{id}", updateServer, false},
+		{"DELETE /servers/{id}", deleteServer, false},
+		{"GET /servers/{id}/metrics", serverMetrics, false},
+	}
+	for _, command := range sortedActions(serverActions) {
+		all = append(all, operation{"POST /servers/{id}/actions/" + command, serverAction(serverActions[command]), false})
+	}
+	return append(all, resourceActions("servers", "server")...)
+}
+
+// listServers is where faults in the listing act.
+func listServers(c *call) (int, any, error) {
+	all := c.tx.Instances.All()
+	hits := c.h.cloud.Faults().Active(fault.Listing)
+	for _, hit := range hits {
+		if e, ok := hit.Effect.(fault.Stale); ok && hit.Fits(c.listing()) {
+			all = c.staleServers(hit, e, all)
+		}
+	}
+	all = leaveOut(c, hits, all, func(i *fakecloud.Instance) (fault.Call, time.Time) {
+		return fault.Call{Operation: c.op.name, Group: c.tx.Group(i.Labels), Instance: i.Name}, i.Created
+	})
+	some, err := servers.selected(c, all)
+	if err != nil {
+		return 0, nil, err
+	}
+	return servers.page(c, cutShort(c, hits, some))
+}
+
+// listing is what faults that act on a whole listing are matched with.
+func (c *call) listing() fault.Call {
+	return fault.Call{Operation: c.op.name, Group: c.group, Instance: c.name}
+}
+
+func (c *call) staleServers(hit *fault.Hit, e fault.Stale, now []*fakecloud.Instance) []*fakecloud.Instance {
+	at := hit.From
+	if e.By > 0 {
+		at = c.tx.Now().Add(-time.Duration(e.By))
+		if at.Before(hit.From) {
+			at = hit.From
+		}
+	}
+	then := c.tx.InstancesAt(at)
+	if slices.Equal(then, now) || !hit.Take(c.listing()) {
+		return now
+	}
+	hit.Effective()
+	return then
+}
+
+// leaveOut takes out of a listing what faults have missing in it.
+func leaveOut[T any](c *call, hits []*fault.Hit, all []*T, about func(*T) (call fault.Call, created time.Time)) []*T {
+	for _, hit := range hits {
+		e, ok := hit.Effect.(fault.Missing)
+		if !ok {
+			continue
+		}
+		gone := map[*T]bool{}
+		var last fault.Call
+		for _, r := range all {
+			call, created := about(r)
+			if hit.Fits(call) && (e.For == 0 || c.tx.Now().Before(created.Add(time.Duration(e.For)))) {
+				gone[r], last = true, call
+			}
+		}
+		if len(gone) > 0 && hit.Take(last) {
+			hit.Effective()
+			all = slices.DeleteFunc(slices.Clone(all), func(r *T) bool { return gone[r] })
+		}
+	}
+	return all
+}
+
+// cutShort ends a listing where faults have it end early.
+func cutShort[T any](c *call, hits []*fault.Hit, all []*T) []*T {
+	for _, hit := range hits {
+		if e, ok := hit.Effect.(fault.Partial); ok && hit.Fits(c.listing()) && len(all) > e.Keep && hit.Take(c.listing()) {
+			hit.Effective()
+			all = all[:e.Keep]
+		}
+	}
+	return all
+}
+
+// hostname is what a server may be called (RFC 1123).
+var hostname = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
+
+// maxUserData is the documented limit of user_data, in bytes.
+const maxUserData = 32 << 10
+
+// createRequest is schema.ServerCreateRequest with what older clients say otherwise: a data centre
+// in place of a location, and SSH keys by name.
+type createRequest struct {
+	schema.ServerCreateRequest
+	SSHKeys    []schema.IDOrName `json:"ssh_keys"`
+	Datacenter string            `json:"datacenter"`
+}
+
+func createServer(c *call) (int, any, error) {
+	var r createRequest
+	if err := c.decode(&r); err != nil {
+		return 0, nil, err
+	}
+	spec, err := c.spec(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	i, create, next, err := c.tx.Create(spec)
+	if err != nil {
+		return 0, nil, err
+	}
+	body := map[string]any{"server": c.server(i), "action": c.action(create), "next_actions": c.actions(next), "root_password": nil}
+	if i.RootPassword != "" {
+		body["root_password"] = i.RootPassword
+	}
+	return http.StatusCreated, body, nil
+}
+
+// spec checks everything that a request says about a new server.
+func (c *call) spec(r createRequest) (fakecloud.Spec, error) {
+	s := fakecloud.Spec{
+		Name: r.Name, UserData: r.UserData, Start: r.StartAfterCreate == nil || *r.StartAfterCreate, IPv4: true, IPv6: true,
+		Networks: r.Networks, Volumes: r.Volumes, PlacementGroup: r.PlacementGroup,
+	}
+	if r.Labels != nil {
+		s.Labels = *r.Labels
+	}
+	if n := r.PublicNet; n != nil {
+		s.IPv4, s.IPv6, s.IPv4ID, s.IPv6ID = n.EnableIPv4, n.EnableIPv6, n.IPv4ID, n.IPv6ID
+	}
+	for _, f := range r.Firewalls {
+		s.Firewalls = append(s.Firewalls, f.Firewall)
+	}
+	if err := c.checkServer(&s, r); err != nil {
+		return s, err
+	}
+	return s, c.checkParts(&s, r)
+}
+
+func (c *call) checkServer(s *fakecloud.Spec, r createRequest) error {
+	if !hostname.MatchString(s.Name) {
+		return fakecloud.Invalid("name", "must be a valid hostname")
+	}
+	if c.tx.Instances.Named(s.Name) != nil {
+		return fakecloud.Errorf("uniqueness_error", "server name is already used")
+	}
+	if err := checkLabels(s.Labels); err != nil {
+		return fakecloud.Invalid("labels", "%v", err)
+	}
+	if len(s.UserData) > maxUserData {
+		return fakecloud.Invalid("user_data", "must be at most %d bytes", maxUserData)
+	}
+	if s.Type = c.h.cloud.Catalogue().ServerType(idOrName(r.ServerType)); s.Type == nil {
+		return fakecloud.Invalid("server_type", "server type %q not found", idOrName(r.ServerType))
+	}
+	if s.Image = c.findImage(r.Image, s.Type.Architecture); s.Image == nil {
+		return fakecloud.Invalid("image", "image %q not found", idOrName(r.Image))
+	}
+	if s.Image.Architecture != s.Type.Architecture {
+		return fakecloud.Invalid("image", "image is for architecture %s, server type for %s", s.Image.Architecture, s.Type.Architecture)
+	}
+	l := c.h.cloud.Catalogue().Location(s.Type.Prices[0].Location)
+	switch {
+	case r.Location != "":
+		l = c.h.cloud.Catalogue().Location(r.Location)
+	case r.Datacenter != "":
+		l = c.h.cloud.Catalogue().Datacenter(r.Datacenter)
+	}
+	if l == nil {
+		return fakecloud.Invalid("location", "location %q not found", r.Location+r.Datacenter)
+	}
+	s.Location = l.Name
+	return nil
+}
+
+// checkParts checks what else a new server is to have.
+func (c *call) checkParts(s *fakecloud.Spec, r createRequest) error {
+	zone := c.h.cloud.Catalogue().Location(s.Location).NetworkZone
+	for _, id := range s.Networks {
+		n := c.tx.Networks.Get(id)
+		if n == nil {
+			return fakecloud.NotFound("network", id)
+		}
+		if !slices.ContainsFunc(n.Subnets, func(s fakecloud.Subnet) bool { return s.Zone == zone }) {
+			return fakecloud.Errorf("no_subnet_available", "network %d has no subnet in network zone %s", id, zone)
+		}
+	}
+	for _, id := range s.Firewalls {
+		if c.tx.Firewalls.Get(id) == nil {
+			return fakecloud.NotFound("firewall", id)
+		}
+	}
+	for _, id := range s.Volumes {
+		v := c.tx.Volumes.Get(id)
+		switch {
+		case v == nil:
+			return fakecloud.NotFound("volume", id)
+		case v.Server != 0:
+			return fakecloud.Errorf("volume_already_attached", "volume %d is attached to a server already", id)
+		case v.Location != s.Location:
+			return fakecloud.Invalid("volumes", "volume %d is in location %s", id, v.Location)
+		}
+	}
+	if id := s.PlacementGroup; id != 0 && c.tx.PlacementGroups.Get(id) == nil {
+		return fakecloud.NotFound("placement_group", id)
+	}
+	for _, key := range r.SSHKeys {
+		k := c.tx.SSHKeys.Get(key.ID)
+		if key.Name != "" {
+			k = c.tx.SSHKeys.Named(key.Name)
+		}
+		if k == nil {
+			return fakecloud.NotFound("ssh_key", idOrName(key))
+		}
+		s.SSHKeys = append(s.SSHKeys, k.ID)
+	}
+	if err := c.checkAddress(s.IPv4ID, "ipv4", s.Location); err != nil {
+		return err
+	}
+	if err := c.checkAddress(s.IPv6ID, "ipv6", s.Location); err != nil {
+		return err
+	}
+	if !s.IPv4 && !s.IPv6 && len(s.Networks) == 0 && s.Start {
+		return fakecloud.Invalid("public_net", "a server without public and private network cannot be started")
+	}
+	return nil
+}
+
+// checkAddress checks an existing primary IP that somebody is to get. Zero is none.
+func (c *call) checkAddress(id int64, kind, location string) error {
+	if id == 0 {
+		return nil
+	}
+	switch p := c.tx.PrimaryIPs.Get(id); {
+	case p == nil:
+		return fakecloud.NotFound("primary_ip", id)
+	case p.Type != kind:
+		return fakecloud.Errorf("primary_ip_version_mismatch", "primary IP %d is no %s", id, kind)
+	case p.AssigneeID != 0:
+		return fakecloud.Errorf("primary_ip_assigned", "primary IP %d is assigned already", id)
+	case p.Location != location:
+		return fakecloud.Errorf("primary_ip_datacenter_mismatch", "primary IP %d is in location %s", id, p.Location)
+	}
+	return nil
+}
+
+func idOrName(x schema.IDOrName) string {
+	if x.Name != "" || x.ID == 0 {
+		return x.Name
+	}
+	return strconv.FormatInt(x.ID, 10)
+}
+
+// findImage returns the image of that ID, or of that name for the architecture, if there is one.
+func (c *call) findImage(x schema.IDOrName, architecture string) *fakecloud.Image {
+	if x.Name == "" {
+		return c.tx.Images.Get(x.ID)
+	}
+	var other *fakecloud.Image
+	for _, i := range c.tx.Images.All() {
+		if i.Name != x.Name || i.Type != "system" {
+			continue
+		}
+		if i.Architecture == architecture {
+			return i
+		}
+		other = i
+	}
+	return other
+}
+
+func updateServer(c *call) (int, any, error) {
+	var change schema.ServerUpdateRequest
+	if err := c.decode(&change); err != nil {
+		return 0, nil, err
+	}
+	if change.Name != "" && !hostname.MatchString(change.Name) {
+		return 0, nil, fakecloud.Invalid("name", "must be a valid hostname")
+	}
+	return servers.put(c)
+}
+
+func deleteServer(c *call) (int, any, error) {
+	i, err := servers.find(c)
+	if err != nil {
+		return 0, nil, err
+	}
+	if i.Protected {
+		return 0, nil, protected("server")
+	}
+	return http.StatusOK, schema.ServerDeleteResponse{Action: c.action(c.tx.Delete(i.ID))}, nil
+}
