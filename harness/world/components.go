@@ -31,14 +31,17 @@ func etcd(path, data string, log io.Writer) *envtest.Etcd {
 
 // startControllers starts what envtest does not, both at once.
 func (w *World) startControllers(ctx context.Context) error {
-	certs := w.plane.APIServer.CertDir
+	manager := []string{
+		"--use-service-account-credentials",
+		"--service-account-private-key-file=" + filepath.Join(w.plane.APIServer.CertDir, "sa-signer.key"),
+	}
+	if w.cfg.ClusterCIDR != "" {
+		manager = append(manager, "--allocate-node-cidrs", "--cluster-cidr="+w.cfg.ClusterCIDR)
+	}
 	errs := make(chan error, 2)
 	for name, flags := range map[string][]string{
-		"kube-controller-manager": {
-			"--use-service-account-credentials",
-			"--service-account-private-key-file=" + filepath.Join(certs, "sa-signer.key"),
-		},
-		"kube-scheduler": nil,
+		"kube-controller-manager": manager,
+		"kube-scheduler":          nil,
 	} {
 		go func() {
 			errs <- w.startController(ctx, name, flags)

@@ -58,6 +58,9 @@ type Config struct {
 	// kube-scheduler allow themselves. Zero keeps the release's defaults, 20 and
 	// 50: ten thousand pods then take eight minutes.
 	ClientQPS int
+	// ClusterCIDR is what kube-controller-manager gives each Node a part of for its
+	// pods ("10.244.0.0/16"). Empty means that Nodes have none.
+	ClusterCIDR string
 	// Nodes configures the simulated nodes; the world fills in its clients,
 	// clock, history and seed.
 	Nodes node.Config
