@@ -355,17 +355,23 @@ type strike struct {
 	id    int64
 }
 
-// faultsChanged looks at the instances that run already when a fault is new, or begins later.
+// faultsChanged takes account of faults that are new or gone.
 func (tx *Tx) faultsChanged() {
+	tx.breakRunning()
+	tx.freeze()
+	tx.c.generation.Add(1) // what is offered may be different
+}
+
+// breakRunning looks at the instances that run already when a fault is new or begins.
+func (tx *Tx) breakRunning() {
 	for _, i := range tx.Instances.All() {
 		if i.State == Running {
 			tx.breakLater(i)
 		}
 	}
 	if next := tx.c.faults.Next(fault.Instance); !next.IsZero() {
-		tx.at(next, tx.faultsChanged)
+		tx.at(next, tx.breakRunning)
 	}
-	tx.c.generation.Add(1) // what is offered may be different
 }
 
 // Rebuild puts an image on an instance again. UserData nil keeps what it has.

@@ -90,22 +90,44 @@ type past struct {
 	instances []*Instance
 }
 
-// remember keeps the instances as they are now, as long as a stale listing may be asked for.
+// remember keeps the instances as they are now, as long as a stale listing may be asked for. It is
+// called after every change.
 func (tx *Tx) remember() {
-	if !tx.stale() {
+	frozen, lag := tx.staleness()
+	switch {
+	case lag > 0:
+		tx.past = append(tx.past, past{tx.now, tx.Instances.All()})
+	case !frozen:
 		tx.past = nil
+	}
+	if frozen {
 		return
 	}
-	tx.past = append(tx.past, past{tx.now, tx.Instances.All()})
+	for len(tx.past) > 1 && !tx.past[1].since.After(tx.now.Add(-lag)) {
+		tx.past = tx.past[1:]
+	}
 }
 
-func (tx *Tx) stale() bool {
+// staleness says whether a fault keeps listings as they were when it began, and how far back
+// another may look.
+func (tx *Tx) staleness() (frozen bool, lag time.Duration) {
 	for _, hit := range tx.c.faults.Active(fault.Listing) {
-		if _, ok := hit.Effect.(fault.Stale); ok {
-			return true
+		if e, ok := hit.Effect.(fault.Stale); ok {
+			frozen = frozen || e.By == 0
+			lag = max(lag, time.Duration(e.By))
 		}
 	}
-	return false
+	return frozen, lag
+}
+
+// freeze remembers the instances as they are when faults in the listing are new or begin.
+func (tx *Tx) freeze() {
+	if frozen, lag := tx.staleness(); frozen || lag > 0 {
+		tx.past = append(tx.past, past{tx.now, tx.Instances.All()})
+	}
+	if next := tx.c.faults.Next(fault.Listing); !next.IsZero() {
+		tx.at(next, tx.freeze)
+	}
 }
 
 // InstancesAt returns the instances as they were at a time; as they are, where that is not

@@ -28,7 +28,8 @@ type RateLimit struct {
 // gives up.
 type Hang struct{}
 
-// LoseReply means that the call is carried out and its reply does not arrive.
+// LoseReply means that the call succeeds and its reply does not arrive. Go's HTTP client tries a
+// GET again by itself then, so it is of use with calls that change something.
 type LoseReply struct {
 	// Hang keeps the connection until the client gives up. False closes it at once.
 	Hang bool `json:"hang,omitempty"`

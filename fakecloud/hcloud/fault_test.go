@@ -1,0 +1,424 @@
+package hcloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	api "github.com/hetznercloud/hcloud-go/v2/hcloud"
+
+	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/fault"
+	"nodestorm/sim/history"
+)
+
+// creation is what Cluster Autoscaler asks for.
+func creation(name, group string) api.ServerCreateOpts {
+	return api.ServerCreateOpts{
+		Name: name, ServerType: &api.ServerType{Name: "cx22"}, Image: &api.Image{Name: "debian-12"}, Location: &api.Location{Name: "fsn1"},
+		StartAfterCreate: new(true), Labels: map[string]string{"hcloud/node-group": group},
+	}
+}
+
+// try creates a server and waits for its actions; it deletes it when that fails. This is what
+// an autoscaler's provider does, and nothing more.
+func (e *env) try(c *api.Client, name, group string) error {
+	made, _, err := c.Server.Create(e.ctx, creation(name, group))
+	if err != nil {
+		return err
+	}
+	if err := c.Action.WaitFor(e.ctx, append(made.NextActions, made.Action)...); err != nil {
+		_, _, _ = c.Server.DeleteWithResult(e.ctx, made.Server)
+		return err
+	}
+	return nil
+}
+
+func (e *env) names(group string) []string {
+	e.Helper()
+	all, err := e.client.Server.AllWithOpts(e.ctx, api.ServerListOpts{ListOpts: api.ListOpts{LabelSelector: "hcloud/node-group=" + group}})
+	e.ok(err)
+	names := []string{}
+	for _, s := range all {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// met checks that the one fault has made a difference, and that the history says so in order.
+func (e *env) met() {
+	e.Helper()
+	e.check("faults that made no difference", e.cloud.Unmet(), []string(nil))
+	var verbs []string
+	for _, r := range e.log.Records() {
+		if r.Source == history.Fault && !slices.Contains(verbs, r.Verb) {
+			verbs = append(verbs, r.Verb)
+		}
+	}
+	if len(verbs) < 2 || verbs[0] != "armed" || !slices.Contains(verbs, "effective") {
+		e.Errorf("the history says %v of the fault", verbs)
+	}
+}
+
+var pool1 = fault.Match{Operation: "POST /servers", Group: "pool1"}
+
+func TestRefuse(t *testing.T) {
+	for code, status := range map[string]int{
+		"resource_unavailable": 412, "resource_limit_exceeded": 403, "placement_error": 412, "server_error": 500, "bad_gateway": 502, "timeout": 504, "conflict": 409,
+	} {
+		t.Run(code, func(t *testing.T) {
+			bubble(t, func(e *env) {
+				e.inject(fault.Fault{Match: pool1, Limit: 2, Effect: fault.Refuse{Code: code}})
+				for range 2 {
+					_, r, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
+					e.code(err, code)
+					e.check("status", r.StatusCode, status)
+				}
+				e.ok(e.try(e.client, "b", "pool2"))
+				e.ok(e.try(e.client, "a", "pool1"))
+				e.met()
+				e.check("servers", e.names("pool1"), []string{"a"})
+			})
+		})
+	}
+}
+
+// A proxy's answer is no JSON.
+func TestRefusePlain(t *testing.T) {
+	bubble(t, func(e *env) {
+		e.inject(fault.Fault{Match: fault.Match{Operation: "GET /servers"}, Effect: fault.Refuse{Status: 502}})
+		_, err := e.client.Server.All(e.ctx)
+		if !errors.Is(err, api.ErrStatusCode) {
+			e.Errorf("got %v, want %v", err, api.ErrStatusCode)
+		}
+	})
+}
+
+// The client waits out a rate limit of 20 s with its usual five retries.
+func TestRateLimit(t *testing.T) {
+	bubble(t, func(e *env) {
+		e.inject(fault.Fault{Match: fault.Match{Operation: "POST /servers"}, For: 20 * time.Second, Effect: fault.RateLimit{Reset: fault.Duration(time.Minute)}})
+		began := time.Now()
+		_, r, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
+		e.code(err, "rate_limit_exceeded")
+		e.check("status", r.StatusCode, 429)
+		e.check("remaining", r.Meta.Ratelimit.Remaining, 0)
+		e.check("reset", r.Meta.Ratelimit.Reset.Unix(), began.Add(time.Minute).Unix())
+		patient := e.newClient(api.WithRetryOpts(api.RetryOpts{BackoffFunc: api.ConstantBackoff(5 * time.Second), MaxRetries: 5}))
+		e.ok(e.try(patient, "a", "pool1"))
+		if took := time.Since(began); took < 20*time.Second {
+			e.Errorf("the server was there after %v, want 20s or more", took)
+		}
+		e.met()
+	})
+}
+
+// The project's own limit is that of the documentation: evenly back, and the headers tell.
+func TestLimit(t *testing.T) {
+	bubbleWith(t, fakecloud.Config{}, Config{RateLimit: 60}, func(e *env) {
+		for range 60 {
+			_, _, err := e.client.Location.List(e.ctx, api.LocationListOpts{})
+			e.ok(err)
+		}
+		_, r, err := e.client.Location.List(e.ctx, api.LocationListOpts{})
+		e.code(err, "rate_limit_exceeded")
+		e.check("limit", r.Meta.Ratelimit.Limit, 60)
+		time.Sleep(time.Minute)
+		_, _, err = e.client.Location.List(e.ctx, api.LocationListOpts{})
+		e.ok(err)
+	})
+}
+
+func TestHang(t *testing.T) {
+	bubble(t, func(e *env) {
+		e.inject(fault.Fault{Match: fault.Match{Operation: "DELETE /servers/{id}"}, Limit: 1, Effect: fault.Hang{}})
+		e.ok(e.try(e.client, "a", "pool1"))
+		s, _, err := e.client.Server.GetByName(e.ctx, "a")
+		e.ok(err)
+		began := time.Now()
+		_, _, err = e.client.Server.DeleteWithResult(e.ctx, s)
+		if timeout := net.Error(nil); !errors.As(err, &timeout) || !timeout.Timeout() {
+			e.Errorf("got %v, want a timeout", err)
+		}
+		e.check("gave up after", time.Since(began), 30*time.Second)
+		e.check("servers", e.names("pool1"), []string{"a"})
+		_, _, err = e.client.Server.DeleteWithResult(e.ctx, s)
+		e.ok(err)
+		e.met()
+	})
+}
+
+// A server whose creation nobody has heard of is there all the same.
+func TestLoseReply(t *testing.T) {
+	for _, hang := range []bool{false, true} {
+		bubble(t, func(e *env) {
+			e.inject(fault.Fault{Match: pool1, Limit: 1, Effect: fault.LoseReply{Hang: hang}})
+			if err := e.try(e.client, "a", "pool1"); err == nil {
+				e.Error("the reply came")
+			}
+			e.check("servers", e.names("pool1"), []string{"a"})
+			_, _, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
+			e.code(err, "uniqueness_error")
+			e.met()
+		})
+	}
+}
+
+func TestStale(t *testing.T) {
+	bubble(t, func(e *env) {
+		e.ok(e.try(e.client, "a", "pool1"))
+		e.inject(fault.Fault{Name: "f", Match: fault.Match{Operation: "GET /servers"}, Effect: fault.Stale{}})
+		e.ok(e.try(e.client, "b", "pool1"))
+		e.check("listed while stale", e.names("pool1"), []string{"a"})
+		e.met()
+		e.ok(e.cloud.Clear("f"))
+		e.check("listed", e.names("pool1"), []string{"a", "b"})
+		e.inject(fault.Fault{Name: "g", Effect: fault.Stale{By: fault.Duration(10 * time.Second)}})
+		e.ok(e.try(e.client, "c", "pool1"))
+		time.Sleep(20 * time.Second)
+		e.check("listed ten seconds late", e.names("pool1"), []string{"a", "b", "c"})
+		_, _, err := e.client.Server.DeleteWithResult(e.ctx, &api.Server{ID: e.id("a")})
+		e.ok(err)
+		time.Sleep(5 * time.Second)
+		e.check("listed ten seconds late", e.names("pool1"), []string{"a", "b", "c"})
+		time.Sleep(20 * time.Second)
+		e.check("listed ten seconds late", e.names("pool1"), []string{"b", "c"})
+	})
+}
+
+func (e *env) id(name string) int64 {
+	for _, i := range e.cloud.Instances() {
+		if i.Name == name {
+			return i.ID
+		}
+	}
+	return 0
+}
+
+func TestPartialAndMissing(t *testing.T) {
+	bubble(t, func(e *env) {
+		for _, name := range []string{"a", "b", "c"} {
+			e.ok(e.try(e.client, name, "pool1"))
+		}
+		e.inject(fault.Fault{Name: "p", Match: fault.Match{Operation: "GET /servers"}, Limit: 1, Effect: fault.Partial{Keep: 1}})
+		e.check("listed in part", e.names("pool1"), []string{"a"})
+		e.inject(fault.Fault{Name: "m", Match: fault.Match{Operation: "GET /servers", Instance: "b"}, Effect: fault.Missing{}})
+		e.check("listed without b", e.names("pool1"), []string{"a", "c"})
+		e.ok(e.cloud.Clear("m"))
+		e.inject(fault.Fault{Name: "new", Match: fault.Match{Operation: "GET /servers"}, Effect: fault.Missing{For: fault.Duration(time.Minute)}})
+		e.ok(e.try(e.client, "d", "pool1"))
+		e.check("listed without those that are new", slices.Contains(e.names("pool1"), "d"), false)
+		time.Sleep(time.Minute)
+		e.check("listed", e.names("pool1"), []string{"a", "b", "c", "d"})
+		e.met()
+	})
+}
+
+// An action that a listing does not show once: the client takes it for gone, and an
+// autoscaler deletes a good server.
+func TestActionMissingOnce(t *testing.T) {
+	bubble(t, func(e *env) {
+		e.inject(fault.Fault{Match: fault.Match{Operation: "GET /actions", Group: "pool1"}, Limit: 1, Effect: fault.Missing{}})
+		if err := e.try(e.client, "a", "pool1"); err == nil || !strings.Contains(err.Error(), "actions not found") {
+			e.Errorf("got %v, want actions not found", err)
+		}
+		e.met()
+		time.Sleep(time.Minute)
+		e.ok(e.try(e.client, "a", "pool1"))
+	})
+	bubble(t, func(e *env) { // older clients ask for one action
+		e.inject(fault.Fault{Match: fault.Match{Operation: "GET /actions/{id}"}, Limit: 1, Effect: fault.Refuse{Code: "not_found"}})
+		made, _, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
+		e.ok(err)
+		for _, want := range []bool{false, true} {
+			a, _, err := e.client.Action.GetByID(e.ctx, made.Action.ID)
+			e.ok(err)
+			e.check("action is there", a != nil, want)
+		}
+		e.met()
+	})
+}
+
+func TestActionHangs(t *testing.T) {
+	bubble(t, func(e *env) {
+		e.inject(fault.Fault{Match: fault.Match{Operation: "start_server"}, Effect: fault.ActionHangs{}})
+		ctx, cancel := context.WithTimeout(e.ctx, 5*time.Minute)
+		defer cancel()
+		made, _, err := e.client.Server.Create(ctx, creation("a", "pool1"))
+		e.ok(err)
+		if err := e.client.Action.WaitFor(ctx, append(made.NextActions, made.Action)...); !errors.Is(err, context.DeadlineExceeded) {
+			e.Errorf("got %v, want the deadline", err)
+		}
+		e.check("status", e.serverNow(made.Server).Status, api.ServerStatusStarting)
+		e.met()
+		_, _, err = e.client.Server.DeleteWithResult(e.ctx, made.Server)
+		e.ok(err)
+		time.Sleep(time.Minute)
+		e.check("servers", e.names("pool1"), []string{})
+	})
+}
+
+func TestActionTakes(t *testing.T) {
+	bubble(t, func(e *env) {
+		e.inject(fault.Fault{Match: fault.Match{Operation: "start_server"}, Effect: fault.ActionTakes{Time: fault.Duration(140 * time.Second)}})
+		began := time.Now()
+		e.ok(e.try(e.client, "a", "pool1"))
+		if took := time.Since(began); took < 140*time.Second || took > 150*time.Second {
+			e.Errorf("the server ran after %v, want 140s and the time of create_server", took)
+		}
+		e.met()
+	})
+}
+
+// The server is created and does not start: it stays, off.
+func TestActionFails(t *testing.T) {
+	bubble(t, func(e *env) {
+		e.inject(fault.Fault{Match: fault.Match{Operation: "start_server"}, Effect: fault.ActionFails{Code: "action_failed", Message: "no"}})
+		made, _, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
+		e.ok(err)
+		e.ok(e.client.Action.WaitFor(e.ctx, made.Action))
+		failed := api.ActionError{}
+		if err := e.client.Action.WaitFor(e.ctx, made.NextActions...); !errors.As(err, &failed) || failed.Code != "action_failed" {
+			e.Errorf("got %v, want action_failed", err)
+		}
+		e.check("status", e.serverNow(made.Server).Status, api.ServerStatusOff)
+		e.met()
+	})
+}
+
+func TestDeleteFails(t *testing.T) {
+	bubble(t, func(e *env) {
+		e.ok(e.try(e.client, "a", "pool1"))
+		e.inject(fault.Fault{Match: fault.Match{Operation: "delete_server"}, Limit: 1, Effect: fault.ActionFails{}})
+		s := &api.Server{ID: e.id("a")}
+		deleted, _, err := e.client.Server.DeleteWithResult(e.ctx, s)
+		e.ok(err)
+		if err := e.client.Action.WaitFor(e.ctx, deleted.Action); err == nil {
+			e.Error("deleting succeeded")
+		}
+		e.check("status", e.serverNow(s).Status, api.ServerStatusRunning)
+		_, _, err = e.client.Server.DeleteWithResult(e.ctx, s)
+		e.ok(err)
+		time.Sleep(time.Minute)
+		e.check("servers", e.names("pool1"), []string{})
+		e.met()
+	})
+}
+
+func TestInstanceLife(t *testing.T) {
+	bubble(t, func(e *env) {
+		e.inject(fault.Fault{Name: "off", Match: fault.Match{Instance: "a"}, Effect: fault.TurnsOff{After: fault.Duration(time.Minute)}})
+		e.inject(fault.Fault{Name: "gone", Match: fault.Match{Instance: "b"}, Effect: fault.Vanishes{After: fault.Duration(time.Minute)}})
+		e.ok(e.try(e.client, "a", "pool1"))
+		e.ok(e.try(e.client, "b", "pool1"))
+		time.Sleep(2 * time.Minute)
+		e.check("servers", e.names("pool1"), []string{"a"})
+		e.check("status", e.serverNow(&api.Server{ID: e.id("a")}).Status, api.ServerStatusOff)
+		synctest.Wait()
+		e.met()
+	})
+}
+
+func TestSupply(t *testing.T) {
+	bubble(t, func(e *env) {
+		e.inject(fault.Fault{Name: "out", For: time.Hour, Effect: fault.Unavailable{Type: "cx22", Location: "fsn1"}})
+		_, _, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
+		e.code(err, "resource_unavailable")
+		st, _, err := e.client.ServerType.GetByName(e.ctx, "cx22")
+		e.ok(err)
+		for _, l := range st.Locations {
+			e.check("available in "+l.Location.Name, l.Available, l.Location.Name != "fsn1")
+		}
+		elsewhere := creation("a", "pool1")
+		elsewhere.Location = &api.Location{Name: "nbg1"}
+		_, _, err = e.client.Server.Create(e.ctx, elsewhere)
+		e.ok(err)
+		time.Sleep(time.Hour)
+		e.ok(e.try(e.client, "b", "pool1"))
+		e.inject(fault.Fault{Name: "old", Effect: fault.Retired{Type: "cx22"}})
+		_, _, err = e.client.Server.Create(e.ctx, creation("c", "pool1"))
+		e.code(err, "invalid_input")
+		st, _, err = e.client.ServerType.GetByName(e.ctx, "cx22")
+		e.ok(err)
+		e.check("deprecated", st.IsDeprecated(), true)
+		e.met()
+	})
+}
+
+// The history has every call with who made it, and no token.
+func TestHistory(t *testing.T) {
+	bubble(t, func(e *env) {
+		e.ok(e.try(e.client, "a", "pool1"))
+		_, _, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
+		e.code(err, "uniqueness_error")
+		wrong := e.newClient(api.WithToken("wrong-token"))
+		_, err = wrong.Server.All(e.ctx)
+		e.code(err, "unauthorized")
+		var calls []string
+		for _, r := range e.log.Records() {
+			text := fmt.Sprintf("%+v", r)
+			if strings.Contains(text, token) || strings.Contains(text, "wrong-token") {
+				e.Errorf("a token is in the history: %s", text)
+			}
+			if r.Verb == "POST /servers" || r.Code == 401 {
+				calls = append(calls, fmt.Sprintf("%s %s %s %s %d %v", r.Source, r.Verb, r.Object, r.Actor, r.Code, r.Detail["error"]))
+			}
+		}
+		e.check("calls", calls, []string{
+			"cloud POST /servers servers/a contract 201 <nil>", "cloud POST /servers servers/a contract 409 uniqueness_error",
+			"cloud GET /servers servers contract 401 unauthorized",
+		})
+	})
+}
+
+// Over a connection, as others use it: a hang ends with the client, a lost reply is a broken
+// connection, and Close ends everything.
+func TestServe(t *testing.T) {
+	cloud, err := fakecloud.New(fakecloud.Config{Clock: realClock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cloud.Close()
+	s, err := Serve(t.Context(), Config{Cloud: cloud, Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := api.NewClient(api.WithEndpoint(s.URL()), api.WithToken(token), api.WithRetryOpts(api.RetryOpts{BackoffFunc: api.ConstantBackoff(0)}))
+	if _, err := client.ServerType.All(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []fault.Fault{
+		{Name: "lost", Match: fault.Match{Operation: "POST /placement_groups"}, Limit: 1, Effect: fault.LoseReply{}},
+		{Name: "hangs", Match: fault.Match{Operation: "GET /isos"}, Effect: fault.Hang{}},
+	} {
+		if err := cloud.Inject(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	opts := api.PlacementGroupCreateOpts{Name: "g", Type: api.PlacementGroupTypeSpread}
+	if _, _, err := client.PlacementGroup.Create(t.Context(), opts); !errors.Is(err, io.EOF) {
+		t.Errorf("a lost reply: got %v, want EOF", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, _, err := client.ISO.List(ctx, api.ISOListOpts{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a call that hangs: got %v, want the deadline", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := http.Get(s.URL()); err == nil {
+		t.Error("the server answers after Close")
+	}
+	if _, err := Serve(t.Context(), Config{Cloud: cloud, Token: token, Addr: "0.0.0.0:0"}); err == nil {
+		t.Error("it listens on all addresses")
+	}
+}
