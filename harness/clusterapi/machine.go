@@ -1,0 +1,169 @@
+package clusterapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"nodestorm/fakecloud"
+)
+
+const (
+	// finalizer keeps a NodestormMachine until its instance is gone.
+	finalizer = infrastructure + "/nodestorm"
+	// machineLabel is the instance's label that says whose it is: namespace/name.
+	machineLabel = "nodestorm-machine"
+	// ProviderIDPrefix begins the provider IDs of our instances; their cloud ID follows.
+	ProviderIDPrefix = "nodestorm://"
+)
+
+// machine makes one instance for a NodestormMachine, tells of it, and ends it with
+// the object.
+func (p *Provider) machine(ctx context.Context, u *unstructured.Unstructured) error {
+	i := p.instance(u)
+	if u.GetDeletionTimestamp() != nil {
+		switch {
+		case i == nil:
+			return p.setFinalizers(ctx, machines, u)
+		case i.State != fakecloud.Deleting:
+			return p.cfg.Cloud.Update(func(tx *fakecloud.Tx) error { tx.Delete(i.ID); return nil })
+		}
+		return nil // the cloud says when it is gone
+	}
+	if len(u.GetFinalizers()) == 0 {
+		return p.setFinalizers(ctx, machines, u, finalizer)
+	}
+	id := text(u, "spec", "providerID")
+	switch {
+	case i == nil && id != "":
+		// Gone behind our back. Providers say so and make no other one.
+		return p.patch(ctx, machines, u, "status", map[string]any{"ready": false})
+	case i == nil:
+		return p.create(ctx, u)
+	case i.State != fakecloud.Running:
+		return nil
+	case id == "":
+		return p.patch(ctx, machines, u, "", map[string]any{"spec": map[string]any{"providerID": ProviderIDPrefix + strconv.FormatInt(i.ID, 10)}})
+	}
+	return p.patch(ctx, machines, u, "status", map[string]any{
+		"ready":          true,
+		"initialization": map[string]any{"provisioned": true},
+		"instance":       strconv.FormatInt(i.ID, 10),
+		"addresses": []any{
+			map[string]any{"type": "InternalIP", "address": i.PublicIPv4.String()},
+			map[string]any{"type": "Hostname", "address": i.Name},
+		},
+	})
+}
+
+// instance is the machine's own, nil where there is none.
+func (p *Provider) instance(u *unstructured.Unstructured) *fakecloud.Instance {
+	for _, i := range p.cfg.Cloud.Instances() {
+		if i.Labels[machineLabel] == u.GetNamespace()+"/"+u.GetName() && i.State != fakecloud.Gone {
+			return &i
+		}
+	}
+	return nil
+}
+
+// create makes the instance once Cluster API has user data for it.
+func (p *Provider) create(ctx context.Context, u *unstructured.Unstructured) error {
+	owner := metav1.GetControllerOf(u)
+	if owner == nil {
+		return nil // Cluster API has not adopted it yet
+	}
+	m := p.get(owners, u.GetNamespace(), owner.Name)
+	if m == nil {
+		return nil
+	}
+	secret := text(m, "spec", "bootstrap", "dataSecretName")
+	if secret == "" {
+		return nil
+	}
+	data, err := p.client.Resource(corev1.SchemeGroupVersion.WithResource("secrets")).Namespace(u.GetNamespace()).Get(ctx, secret, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	var held corev1.Secret
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(data.Object, &held); err != nil {
+		return err
+	}
+	offer := p.cfg.Cloud.Catalogue()
+	serverType := offer.ServerType(text(u, "spec", "instanceType"))
+	if serverType == nil {
+		return fmt.Errorf("the cloud has no instance type %q", text(u, "spec", "instanceType"))
+	}
+	return p.cfg.Cloud.Update(func(tx *fakecloud.Tx) error {
+		_, _, _, err := tx.Create(fakecloud.Spec{
+			Name:     u.GetName(),
+			Labels:   map[string]string{machineLabel: u.GetNamespace() + "/" + u.GetName()},
+			Type:     serverType,
+			Image:    image(tx),
+			Location: offer.Locations[0].Name,
+			UserData: string(held.Data["value"]),
+			Start:    true,
+			IPv4:     true,
+		})
+		return err
+	})
+}
+
+// image is one that is there for all architectures.
+func image(tx *fakecloud.Tx) *fakecloud.Image {
+	for _, i := range tx.Images.All() {
+		if i.Name == "ubuntu-24.04" {
+			return i
+		}
+	}
+	return nil
+}
+
+func (p *Provider) setFinalizers(ctx context.Context, k kind, u *unstructured.Unstructured, to ...any) error {
+	return p.patch(ctx, k, u, "", map[string]any{"metadata": map[string]any{"finalizers": to}})
+}
+
+// patch changes fields of an object, or of its status, unless they are so already.
+func (p *Provider) patch(ctx context.Context, k kind, u *unstructured.Unstructured, subresource string, fields map[string]any) error {
+	var subresources []string
+	if subresource != "" {
+		fields, subresources = map[string]any{subresource: fields}, []string{subresource}
+	}
+	if contains(u.Object, fields) {
+		return nil
+	}
+	body, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	_, err = p.client.Resource(k.gvr()).Namespace(u.GetNamespace()).Patch(ctx, u.GetName(), types.MergePatchType, body, metav1.PatchOptions{}, subresources...)
+	if apierrors.IsNotFound(err) {
+		return nil // gone meanwhile
+	}
+	return err
+}
+
+// contains reports whether an object has these fields with these values.
+func contains(object, fields map[string]any) bool {
+	for name, want := range fields {
+		have := object[name]
+		if m, ok := want.(map[string]any); ok {
+			if inner, ok := have.(map[string]any); !ok || !contains(inner, m) {
+				return false
+			}
+			continue
+		}
+		if !reflect.DeepEqual(have, want) {
+			return false
+		}
+	}
+	return true
+}

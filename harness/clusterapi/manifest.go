@@ -1,0 +1,95 @@
+package clusterapi
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+//go:embed crds.yaml
+var crds []byte
+
+// render is `kustomize build dir`, with the defaults of its variables, as
+// clusterctl installs a release.
+func render(dir string) ([]*unstructured.Unstructured, error) {
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	if err != nil {
+		return nil, err
+	}
+	text, err := built.AsYaml()
+	if err != nil {
+		return nil, err
+	}
+	return decode(variable.ReplaceAll(text, []byte("$1")))
+}
+
+// variable is one of a release's, with its default: ${EXP_MACHINE_POOL:=true}.
+var variable = regexp.MustCompile(`\$\{[A-Z0-9_]+:=([^}]*)\}`)
+
+// decode reads the objects of a YAML file.
+func decode(text []byte) (objects []*unstructured.Unstructured, err error) {
+	for d := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
+		o := &unstructured.Unstructured{}
+		if err := d.Decode(&o.Object); errors.Is(err, io.EOF) {
+			return objects, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if len(o.Object) > 0 {
+			objects = append(objects, o)
+		}
+	}
+}
+
+// containerArgs are the arguments of the Deployment's first container.
+func containerArgs(o *unstructured.Unstructured) ([]string, error) {
+	var d appsv1.Deployment
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &d); err != nil {
+		return nil, err
+	}
+	if len(d.Spec.Template.Spec.Containers) == 0 || len(d.Spec.Template.Spec.Containers[0].Args) == 0 {
+		return nil, errors.New("its container has no arguments")
+	}
+	return d.Spec.Template.Spec.Containers[0].Args, nil
+}
+
+// outsideArgs leaves out what a process outside a pod cannot do: elect a leader in
+// the pod's namespace, and serve on the pod's ports.
+func outsideArgs(args []string) []string {
+	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return name == "--leader-elect" || name == "--diagnostics-address"
+	})
+}
+
+// awaitCRDs waits until the API server serves what the CRDs define.
+func (a *ClusterAPI) awaitCRDs(_ context.Context, objects []*unstructured.Unstructured) error {
+	var waitFor []*apiextensionsv1.CustomResourceDefinition
+	for _, o := range objects {
+		if o.GetKind() != "CustomResourceDefinition" {
+			continue
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, crd); err != nil {
+			return fmt.Errorf("reading CRD %s: %w", o.GetName(), err)
+		}
+		waitFor = append(waitFor, crd)
+	}
+	return envtest.WaitForCRDs(a.world.Admin(), waitFor, envtest.CRDInstallOptions{MaxTime: time.Minute, PollInterval: 50 * time.Millisecond})
+}

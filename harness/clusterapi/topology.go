@@ -1,0 +1,144 @@
+package clusterapi
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Namespace and ClusterName are those of the one cluster of a world.
+const (
+	Namespace   = "default"
+	ClusterName = "storm"
+)
+
+// kubernetesVersion is what Machines say that they run. Cluster API compares it
+// with the control plane's, and nobody else does.
+const kubernetesVersion = "v1.34.4"
+
+// CreateCluster creates the cluster, and waits until Cluster API says that its
+// control plane is initialized: only then does it look at nodes.
+func (a *ClusterAPI) CreateCluster(ctx context.Context) error {
+	infra := object(infrastructure+"/"+version, "NodestormCluster", Namespace, ClusterName)
+	plane := object(controlPlane+"/"+version, "NodestormControlPlane", Namespace, ClusterName)
+	setSpec(plane, map[string]any{"version": kubernetesVersion})
+	cluster := object(core+"/"+version, "Cluster", Namespace, ClusterName)
+	setSpec(cluster, map[string]any{"infrastructureRef": refTo(infra), "controlPlaneRef": refTo(plane)})
+	if err := a.create(ctx, infra, plane, cluster); err != nil {
+		return err
+	}
+	err := a.await(ctx, 5*time.Minute, func(ctx context.Context) (bool, error) {
+		err := a.client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)
+		return condition(cluster, "ControlPlaneInitialized") == "True" && condition(cluster, "InfrastructureReady") == "True", err
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for Cluster %q to be initialized: %w", ClusterName, err)
+	}
+	return nil
+}
+
+// MachineDeployment is one, with the templates of the same name.
+type MachineDeployment struct {
+	Name         string
+	Replicas     int64
+	InstanceType string // of the cloud; empty means cpx31: 4 CPUs, 8 GB
+	Annotations  map[string]string
+	// Taints and Labels are what its nodes register with: "key=value:Effect,…",
+	// "key=value,…".
+	Taints, Labels string
+}
+
+const defaultInstanceType = "cpx31"
+
+// CreateMachineDeployment creates it; its machines come by and by.
+func (a *ClusterAPI) CreateMachineDeployment(ctx context.Context, d MachineDeployment) error {
+	if d.InstanceType == "" {
+		d.InstanceType = defaultInstanceType
+	}
+	machine := MachineTemplate(d.Name, d.InstanceType)
+	config := object(bootstrap+"/"+version, "NodestormConfigTemplate", Namespace, d.Name)
+	setSpec(config, map[string]any{"template": map[string]any{"spec": map[string]any{"taints": d.Taints, "nodeLabels": d.Labels}}})
+	md := object(core+"/"+version, "MachineDeployment", Namespace, d.Name)
+	md.SetAnnotations(d.Annotations)
+	setSpec(md, map[string]any{
+		"clusterName": ClusterName,
+		"replicas":    d.Replicas,
+		"selector":    map[string]any{"matchLabels": map[string]any{}},
+		"template": map[string]any{"spec": map[string]any{
+			"clusterName":       ClusterName,
+			"version":           kubernetesVersion,
+			"bootstrap":         map[string]any{"configRef": refTo(config)},
+			"infrastructureRef": refTo(machine),
+		}},
+	})
+	return a.create(ctx, machine, config, md)
+}
+
+// MachineTemplate is the template of machines of an instance type. Templates do not
+// change: a rolling update is the change to another one.
+func MachineTemplate(name, instanceType string) *unstructured.Unstructured {
+	machine := object(infrastructure+"/"+version, "NodestormMachineTemplate", Namespace, name)
+	setSpec(machine, map[string]any{"template": map[string]any{"spec": map[string]any{"instanceType": instanceType}}})
+	return machine
+}
+
+// Rotate has a MachineDeployment replace its machines by those of a new template.
+func (a *ClusterAPI) Rotate(ctx context.Context, deployment, template, instanceType string) error {
+	machine := MachineTemplate(template, instanceType)
+	if err := a.create(ctx, machine); err != nil {
+		return err
+	}
+	md := object(core+"/"+version, "MachineDeployment", Namespace, deployment)
+	patch := fmt.Sprintf(`{"spec":{"template":{"spec":{"infrastructureRef":{"name":%q}}}}}`, template)
+	if err := a.client.Patch(ctx, md, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+		return fmt.Errorf("rotating MachineDeployment %q to template %q: %w", deployment, template, err)
+	}
+	return nil
+}
+
+// CreateHealthCheck has the machines of a MachineDeployment replaced whose node is
+// not Ready for so long, or does not come within startup.
+func (a *ClusterAPI) CreateHealthCheck(ctx context.Context, deployment string, notReady, startup time.Duration) error {
+	check := object(core+"/"+version, "MachineHealthCheck", Namespace, deployment)
+	unhealthy := func(status string) any {
+		return map[string]any{"type": "Ready", "status": status, "timeout": metav1.Duration{Duration: notReady}.Duration.String()}
+	}
+	setSpec(check, map[string]any{
+		"clusterName":         ClusterName,
+		"selector":            map[string]any{"matchLabels": map[string]any{core + "/deployment-name": deployment}},
+		"unhealthyConditions": []any{unhealthy("Unknown"), unhealthy("False")},
+		"nodeStartupTimeout":  startup.String(),
+	})
+	return a.create(ctx, check)
+}
+
+func (a *ClusterAPI) create(ctx context.Context, objects ...*unstructured.Unstructured) error {
+	for _, o := range objects {
+		if err := a.client.Create(ctx, o); err != nil {
+			return fmt.Errorf("creating %s %q: %w", o.GetKind(), o.GetName(), err)
+		}
+	}
+	return nil
+}
+
+func setSpec(o *unstructured.Unstructured, spec map[string]any) { o.Object["spec"] = spec }
+
+func refTo(o *unstructured.Unstructured) map[string]any {
+	return map[string]any{"apiVersion": o.GetAPIVersion(), "kind": o.GetKind(), "name": o.GetName(), "namespace": o.GetNamespace()}
+}
+
+// condition is the status of a condition, empty where it is missing.
+func condition(o *unstructured.Unstructured, name string) string {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, c := range conditions {
+		if c, _ := c.(map[string]any); c["type"] == name {
+			status, _ := c["status"].(string)
+			return status
+		}
+	}
+	return ""
+}

@@ -1,0 +1,24 @@
+package target
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/mod/semver"
+)
+
+// clusterAPI is Cluster API's core controllers. The kustomization that installs
+// them, with CRDs, RBAC and webhooks, is in config.
+func clusterAPI(ref Ref) (Recipe, error) {
+	if v := ref.Version; semver.Canonical(v) != v {
+		return Recipe{}, fmt.Errorf("%s is no release: a Go module version has three numbers and a v, as in cluster-api@v1.9.5", ref)
+	}
+	major, minor, _ := strings.Cut(strings.TrimPrefix(semver.MajorMinor(ref.Version), "v"), ".")
+	// As hack/version.sh of the release does, but for the commit and the date, which
+	// a module doesn't carry.
+	var ldflags []string
+	for _, set := range []string{"gitVersion=" + ref.Version, "gitMajor=" + major, "gitMinor=" + minor, "gitCommit=", "gitTreeState=clean"} {
+		ldflags = append(ldflags, "-X sigs.k8s.io/cluster-api/version."+set)
+	}
+	return Recipe{Ref: ref, Module: "sigs.k8s.io/cluster-api", LDFlags: strings.Join(ldflags, " "), Assets: []string{"config"}}, nil
+}
