@@ -24,9 +24,10 @@ const (
 
 	// eventful is how often, between two jumps, a program's Ps and its poller go to
 	// sleep or wake for things to happen, on average over the programs. The timers
-	// of a quiet control plane make it 5 to 10, one pod's way through it hundreds.
+	// of a quiet control plane make it 5 to 10, a lease's renewal 20 to 30, one pod's
+	// way through it hundreds.
 	// It counts and does not time, so that a noisy machine changes nothing.
-	eventful = 24
+	eventful = 40
 
 	// maxJump bounds one jump, so that work that the kernel has not yet handed
 	// to an idle program meets a small step, not a large one.
