@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 )
 
@@ -143,4 +146,38 @@ func (tx *Tx) checkRefs() error {
 		}
 	}
 	return nil
+}
+
+// ReadState reads what SaveFile wrote, for Config.State. Nil means that there is no such file yet.
+func ReadState(file string) ([]byte, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && len(text) == 0 {
+		err = fmt.Errorf("%s: the file is empty", file)
+	}
+	return text, err
+}
+
+// SaveFile writes what Save returns, whole or not at all.
+func (c *Cloud) SaveFile(file string) (err error) {
+	text, err := c.Save()
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // for the user only
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(tmp.Name())
+		}
+	}()
+	_, err = tmp.Write(append(text, '\n'))
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), file)
 }

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	api "github.com/hetznercloud/hcloud-go/v2/hcloud"
+)
+
+func TestCloudRefuses(t *testing.T) {
+	t.Setenv(envToken, "")
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good, empty := write("token", "x\n"), write("empty", "")
+	for _, test := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"no token", nil, []string{"HCLOUD_TOKEN", "--token-file"}},
+		{"no such token file", []string{"--token-file", "nothing"}, []string{"--token-file", "no such file"}},
+		{"two tokens", []string{"--token-file", write("two", "secret-a secret-b")}, []string{"two", "want one word"}},
+		{"all addresses", []string{"--token-file", good, "--listen", "0.0.0.0:0"}, []string{"--listen 0.0.0.0:0", "loopback"}},
+		{"unknown operation", []string{"--check", "--faults", write("op", "faults: [{name: a, match: {operation: GET /pods}, hang: {}}]")}, []string{"op", `fault "a"`, "match.operation", "GET /servers"}},
+		{"unknown field", []string{"--check", "--faults", write("field", "faults: [{name: a, limits: 1, hang: {}}]")}, []string{"field", "limits", "limit"}},
+		{"no effect", []string{"--check", "--faults", write("none", "faults: [{name: a}]")}, []string{"none", `fault "a"`, "loseReply"}},
+		{"wrong duration", []string{"--check", "--faults", write("time", "faults: [{name: a, for: 10, hang: {}}]")}, []string{"time", "duration"}},
+		{"empty state", []string{"--check", "--state", empty}, []string{"empty"}},
+		{"corrupt state", []string{"--check", "--state", write("state", `{"Version":1,"Instances":[`)}, []string{"state", "no state of a fake cloud", "move it away"}},
+		{"no folder", []string{"--check", "--state", filepath.Join(dir, "x", "state")}, []string{"no folder"}},
+		{"rate limit", []string{"--token-file", good, "--rate-limit", "-1"}, []string{"--rate-limit"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var stdout, stderr strings.Builder
+			if status := Run(t.Context(), append([]string{"cloud", "hcloud"}, test.args...), &stdout, &stderr); status != Usage {
+				t.Errorf("status %d", status)
+			}
+			for _, text := range test.want {
+				if !strings.Contains(stderr.String(), text) {
+					t.Errorf("%q, want %q in it", stderr.String(), text)
+				}
+			}
+			if strings.Count(stderr.String(), "\n") != 1 || strings.Contains(stderr.String(), "secret") {
+				t.Errorf("not one line without secrets: %q", stderr.String())
+			}
+		})
+	}
+}
+
+// The project outlives the command, and a fault that made no difference is told.
+func TestCloudServes(t *testing.T) {
+	t.Setenv(envToken, "x")
+	dir := t.TempDir()
+	state, record := filepath.Join(dir, "project.json"), filepath.Join(dir, "history.ndjson")
+	serve := func(use func(*api.Client), args ...string) (int, string) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var stdout, stderr lockedBuilder
+		status := make(chan int)
+		go func() {
+			status <- Run(ctx, append([]string{"cloud", "hcloud", "--json", "--state", state}, args...), &stdout, &stderr)
+		}()
+		var up struct{ Endpoint string }
+		for json.Unmarshal([]byte(stdout.String()), &up) != nil {
+			select {
+			case got := <-status:
+				t.Fatalf("status %d: %s", got, stderr.String())
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+		use(api.NewClient(api.WithEndpoint(up.Endpoint), api.WithToken("x")))
+		cancel()
+		return <-status, stderr.String()
+	}
+	status, text := serve(func(c *api.Client) {
+		if _, _, err := c.PlacementGroup.Create(t.Context(), api.PlacementGroupCreateOpts{Name: "g", Type: api.PlacementGroupTypeSpread}); err != nil {
+			t.Fatal(err)
+		}
+	}, "--history", record)
+	if status != AsExpected || text != "" {
+		t.Errorf("status %d: %s", status, text)
+	}
+	if text, err := os.ReadFile(record); err != nil || !strings.Contains(string(text), "POST /placement_groups") {
+		t.Errorf("the history lacks the call: %v", err)
+	}
+	faults := filepath.Join(dir, "faults.yaml")
+	if err := os.WriteFile(faults, []byte("faults:\n- {name: never, match: {operation: DELETE /servers/*}, hang: {}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status, text = serve(func(c *api.Client) {
+		if g, _, err := c.PlacementGroup.GetByName(t.Context(), "g"); g == nil || err != nil {
+			t.Errorf("the placement group is gone: %v", err)
+		}
+	}, "--faults", faults)
+	if status != Inconclusive || !strings.Contains(text, `"never" made no difference`) {
+		t.Errorf("status %d: %s", status, text)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 3 {
+		t.Errorf("%d files are left, want 3: %v", len(left), err)
+	}
+}
+
+// lockedBuilder is a strings.Builder for two goroutines.
+type lockedBuilder struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *lockedBuilder) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuilder) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
