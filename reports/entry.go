@@ -27,7 +27,7 @@ type changes map[string]string
 var steps = map[string]string{"Context": "Given", "Action": "When", "Outcome": "Then"}
 
 func (c changes) entry(r history.Record) entry {
-	e := entry{at: r.Virtual, source: string(r.Source), actor: cut(clean(r.Actor), maxActor)}
+	e := entry{at: r.Virtual, source: string(r.Source), actor: Cut(Clean(r.Actor), maxActor)}
 	detail := maps.Clone(r.Detail)
 	take := func(key string) string {
 		value, ok := detail[key]
@@ -37,14 +37,14 @@ func (c changes) entry(r history.Record) entry {
 		}
 		return valueText(value)
 	}
-	words := []string{clean(r.Verb)}
+	words := []string{Clean(r.Verb)}
 	switch r.Source {
 	case history.Step:
 		words = append(words, steps[take("kind")], take("text"))
 	case history.Logged:
 		words = []string{take("level"), take("message")} // the verb tells nothing
 	}
-	words = append(words, clean(r.Object.String()))
+	words = append(words, Clean(r.Object.String()))
 	if subresource := take("subresource"); subresource != "" {
 		words = append(words, "("+subresource+")")
 	}
@@ -98,7 +98,7 @@ func (c changes) facts(r history.Record, detail map[string]any) []string {
 			}
 			c[place] = value
 		}
-		facts = append(facts, clean(key)+"="+value)
+		facts = append(facts, Clean(key)+"="+value)
 	}
 	return facts
 }

@@ -9,10 +9,10 @@ import (
 	"unicode"
 )
 
-// clean makes text harmless for a terminal: characters that do not print,
+// Clean makes text harmless for terminals and for readers: characters that do not print,
 // escape sequences and changes of the writing direction among them, are shown as
 // in Go source ("\x1b", "\n"), bytes that are not UTF-8 as "\ufffd".
-func clean(text string) string {
+func Clean(text string) string {
 	printable := func(r rune) bool { return unicode.IsPrint(r) && r != unicode.ReplacementChar }
 	if strings.IndexFunc(text, func(r rune) bool { return !printable(r) }) < 0 {
 		return text
@@ -31,8 +31,8 @@ func clean(text string) string {
 	return b.String()
 }
 
-// cut shortens text to at most so many characters.
-func cut(text string, most int) string {
+// Cut shortens text to at most so many characters.
+func Cut(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {
 		return text
@@ -45,19 +45,19 @@ func cut(text string, most int) string {
 func valueText(value any) string {
 	switch value := value.(type) {
 	case string:
-		return clean(value)
+		return Clean(value)
 	case []string, []any:
 		return "[" + strings.Join(texts(value), ", ") + "]"
 	case map[string]any:
 		var fields []string
 		for _, key := range slices.Sorted(maps.Keys(value)) {
-			fields = append(fields, clean(key)+": "+valueText(value[key]))
+			fields = append(fields, Clean(key)+": "+valueText(value[key]))
 		}
 		return "{" + strings.Join(fields, ", ") + "}"
 	case float64: // how JSON reads numbers
 		return strconv.FormatFloat(value, 'f', -1, 64)
 	}
-	return clean(fmt.Sprint(value))
+	return Clean(fmt.Sprint(value))
 }
 
 // texts are the items of a list, none if value is no list.
@@ -66,7 +66,7 @@ func texts(value any) []string {
 	switch list := value.(type) {
 	case []string:
 		for _, item := range list {
-			items = append(items, clean(item))
+			items = append(items, Clean(item))
 		}
 	case []any:
 		for _, item := range list {

@@ -51,18 +51,18 @@ func Timeline(w io.Writer, records []history.Record) error {
 			same = i + 1
 		}
 		e := entries[i]
-		line := fmt.Sprintf("%s  %-7s  %-*s  %s", offset(e.at), e.source, width, e.actor, e.what)
+		line := fmt.Sprintf("%s  %-7s  %-*s  %s", Offset(e.at), e.source, width, e.actor, e.what)
 		if more := same - i - 1; more > 0 {
-			line += fmt.Sprintf(" … and %d more like it until %s", more, strings.TrimSpace(offset(entries[same-1].at)))
+			line += fmt.Sprintf(" … and %d more like it until %s", more, strings.TrimSpace(Offset(entries[same-1].at)))
 		}
-		fmt.Fprintln(out, cut(strings.TrimRight(line, " "), maxLine))
+		fmt.Fprintln(out, Cut(strings.TrimRight(line, " "), maxLine))
 		i = same
 	}
 	return out.Flush()
 }
 
-// offset is hours:minutes:seconds since the run's start.
-func offset(d time.Duration) string {
+// Offset is hours:minutes:seconds since the run's start.
+func Offset(d time.Duration) string {
 	sign := " "
 	if d < 0 {
 		sign, d = "-", -d

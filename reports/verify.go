@@ -43,7 +43,7 @@ func Table(w io.Writer, rows []Row) error {
 		if r.VirtualSeconds > 0 {
 			virtual = (time.Duration(r.VirtualSeconds) * time.Second).String() // "15m2s"
 		}
-		fmt.Fprintln(out, strings.Join([]string{clean(r.ID), clean(r.Target), orDash(r.Expected), orDash(r.Verdict),
+		fmt.Fprintln(out, strings.Join([]string{Clean(r.ID), Clean(r.Target), orDash(r.Expected), orDash(r.Verdict),
 			figure("%.1fs", r.WallSeconds), virtual, figure("%.0fx", r.Factor), figure("%.0fms", r.LagP99Ms)}, "\t"))
 	}
 	if err := out.Flush(); err != nil {
@@ -54,12 +54,12 @@ func Table(w io.Writer, rows []Row) error {
 		if r.Outcome == fine {
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s on %s: %s\n", clean(r.ID), clean(r.Target), strings.ToUpper(clean(r.Outcome)))
+		fmt.Fprintf(&b, "\n%s on %s: %s\n", Clean(r.ID), Clean(r.Target), strings.ToUpper(Clean(r.Outcome)))
 		if r.Reason != "" {
-			fmt.Fprintf(&b, "  %s\n", clean(r.Reason))
+			fmt.Fprintf(&b, "  %s\n", Clean(r.Reason))
 		}
 		if r.Run != "" {
-			fmt.Fprintf(&b, "  run: %s\n", clean(r.Run))
+			fmt.Fprintf(&b, "  run: %s\n", Clean(r.Run))
 		}
 	}
 	fmt.Fprintf(&b, "\n%s\n", count(rows))
@@ -98,7 +98,7 @@ func count(rows []Row) string {
 	}
 	var parts []string
 	for _, o := range outcomes {
-		parts = append(parts, fmt.Sprintf("%d %s", counts[o], clean(o)))
+		parts = append(parts, fmt.Sprintf("%d %s", counts[o], Clean(o)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -107,7 +107,7 @@ func orDash(text string) string {
 	if text == "" {
 		return "-"
 	}
-	return clean(text)
+	return Clean(text)
 }
 
 // figure formats a figure of a run, "-" if the run had none.

@@ -149,6 +149,7 @@ func (r Request) play(ctx context.Context, out *Result) error {
 		Target: r.Target,
 		Started: func(started *world.World) {
 			w, figures = started, started.Driver().Figures
+			out.Epoch = started.History().Start()
 			if r.Ready != nil {
 				r.Ready(w)
 			}

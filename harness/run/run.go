@@ -6,6 +6,7 @@
 //	logs/           a file per component
 //	junit.xml       its steps, as JUnit XML
 //	cucumber.json   its steps, as Cucumber JSON
+//	report.html     all of it for people, see reports/page
 package run
 
 import (
@@ -31,6 +32,7 @@ const (
 	LogFolder    = "logs"
 	JUnitFile    = "junit.xml"
 	CucumberFile = "cucumber.json"
+	ReportFile   = "report.html"
 )
 
 // Format is the version of run.json that this build writes and reads. It changes
@@ -47,8 +49,10 @@ type Run struct {
 	Seed uint64 `json:"seed"`
 	// Commit is nodestorm's own, empty when it is not known.
 	Commit string `json:"commit,omitempty"`
-	// Started is real time.
+	// Started is real time. Epoch is the virtual time from which the history's
+	// offsets count; zero in runs of before it was kept.
 	Started time.Time `json:"started"`
+	Epoch   time.Time `json:"epoch,omitzero"`
 	// Target is the build under test, Kubernetes the control plane.
 	Target     target.Manifest `json:"target"`
 	Kubernetes target.Manifest `json:"kubernetes,omitzero"`

@@ -1,0 +1,142 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"nodestorm/harness/verdict"
+	"nodestorm/reports/page"
+	"nodestorm/reports/story"
+	"nodestorm/scenarios"
+	"nodestorm/sim/history"
+)
+
+// Tell reads the run in dir for people. What can be read is told and the rest is
+// named in the story's Problems: a run.json or a history that is cut off,
+// damaged, of another program or of a later format. An error means that dir has
+// neither. hourlyEUR is what a machine costs that does not tell itself, 0 for
+// unknown.
+func Tell(dir string, catalogue *scenarios.Catalogue, hourlyEUR float64) (*story.Story, error) {
+	r, err := Load(dir)
+	about := Describe(r, catalogue)
+	about.HourlyEUR = hourlyEUR
+	if err != nil {
+		about.ID = filepath.Base(dir)
+		about.Problems = append(about.Problems, err.Error())
+	}
+	file, openErr := os.Open(filepath.Join(dir, HistoryFile))
+	if openErr != nil {
+		if err != nil {
+			return nil, fmt.Errorf("%s holds no run: neither %s nor %s can be read", dir, File, HistoryFile)
+		}
+		if !errors.Is(openErr, fs.ErrNotExist) {
+			return nil, fmt.Errorf("reading a run: %w", openErr)
+		}
+		about.Problems = append(about.Problems, fmt.Sprintf("%s is missing: what happened is not known", HistoryFile))
+		return story.NewBuilder(about).Story(), nil
+	}
+	defer file.Close()
+	return TellFrom(about, func(each func(history.Record)) []history.Problem { return history.Scan(file, each) }), nil
+}
+
+// maxNamed bounds how many problems of a history are named one by one.
+const maxNamed = 10
+
+// TellFrom makes the story of a run from its records.
+func TellFrom(about story.Run, scan func(func(history.Record)) []history.Problem) *story.Story {
+	b := story.NewBuilder(about)
+	ended := false
+	problems := scan(func(r history.Record) {
+		ended = ended || r.Source == history.Harness && r.Verb == history.Ended
+		b.Add(r)
+	})
+	s := b.Story()
+	for i, p := range problems {
+		if i == maxNamed {
+			s.Run.Problems = append(s.Run.Problems, fmt.Sprintf("%s: %d problems more", HistoryFile, len(problems)-maxNamed))
+			break
+		}
+		s.Run.Problems = append(s.Run.Problems, fmt.Sprintf("%s, %v", HistoryFile, p))
+	}
+	if !ended && !about.Live {
+		s.Run.Problems = append(s.Run.Problems, fmt.Sprintf("%s has no end: the run was cut off, and what is not in it may have happened", HistoryFile))
+	}
+	return s
+}
+
+// Describe is what reports say of a run besides its history. A scenario that the
+// catalogue does not have any more is described as far as the run itself does.
+func Describe(r Run, catalogue *scenarios.Catalogue) story.Run {
+	about := story.Run{
+		ID: r.ID, Autoscaler: r.Target.Name, Verdict: string(r.Verdict), Expected: string(r.Expected), Reason: r.Reason, Evidence: r.Evidence,
+		Seed: r.Seed, Commit: r.Commit, Started: r.Started, Epoch: r.Epoch, Settings: r.Settings,
+		Clock: story.Clock{
+			Mode: r.Clock.Mode, Virtual: millis(r.Clock.Virtual), Wall: millis(r.Clock.Wall), Factor: finite(r.Clock.Mean),
+			LagP50: millis(r.Clock.Lag.P50), LagP99: millis(r.Clock.Lag.P99), LagMax: millis(r.Clock.Lag.Max),
+		},
+	}
+	if about.Epoch.IsZero() { // runs of before had none; their virtual time began with them
+		about.Epoch = r.Started
+	}
+	if r.Target.Name != "" {
+		about.Target = r.Target.Ref.String()
+		about.Source = strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.Target.Source.Module, r.Target.Source.Version, r.Target.Source.Commit, r.Target.GoVersion))
+	}
+	about.Kubernetes = r.Kubernetes.Version
+	if r.Verdict != "" {
+		about.Outcome = string(verdict.Compare(r.Expected, r.Verdict))
+	}
+	if r.ID != "" && about.Target != "" {
+		about.Repeat = fmt.Sprintf("nodestorm run %s --target %s --seed %d", r.ID, about.Target, r.Seed)
+		if r.Clock.Mode != "" && r.Clock.Mode != "auto" {
+			about.Repeat += " --clock " + r.Clock.Mode
+		}
+	}
+	if catalogue == nil {
+		return about
+	}
+	if record, err := catalogue.Lookup(r.ID); err == nil {
+		about.Title, about.Summary, about.Mechanism = record.Title, record.Summary, record.Mechanism
+		about.Issue, about.Fix, about.Symptom = record.Issue, record.Fix, record.Symptom.Statement
+	}
+	return about
+}
+
+// Logs opens the logs in the run's folder, those of links left out. Close them
+// all with the function, which is never nil.
+func Logs(dir string) ([]page.Log, func()) {
+	paths, _ := filepath.Glob(filepath.Join(dir, LogFolder, "*.log")) // the pattern is ours
+	var logs []page.Log
+	var files []*os.File
+	for _, path := range paths {
+		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		files = append(files, file)
+		logs = append(logs, page.Log{Name: strings.TrimSuffix(filepath.Base(path), ".log"), Text: file})
+	}
+	return logs, func() {
+		for _, file := range files {
+			_ = file.Close() // it was only read
+		}
+	}
+}
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func finite(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}

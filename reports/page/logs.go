@@ -1,0 +1,134 @@
+package page
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Log is a component's log.
+type Log struct {
+	Name string // "karpenter"
+	Text io.Reader
+}
+
+// logTable is what the page's head says of a log.
+type logTable struct {
+	Name  string `json:"name"`
+	Lines int    `json:"lines"`
+	// Timeless says that no line has a time: all of them are in every window.
+	Timeless bool `json:"timeless,omitempty"`
+	// Note says what of it is not here.
+	Note string `json:"note,omitempty"`
+}
+
+const (
+	// maxLogLine is how much of a line is kept, in bytes.
+	maxLogLine = 8 << 10
+	// maxLog is how much of a log is kept, in bytes: its beginning.
+	maxLog = 48 << 20
+)
+
+// log writes a log as three columns: the lines' times, their lengths, and the
+// text. A line without a time has that of the line before.
+func (p *packer) log(l Log, epoch time.Time) logTable {
+	table := logTable{Name: l.Name}
+	var times []int64
+	var lines []string
+	reader := bufio.NewReaderSize(l.Text, maxLogLine)
+	size, longer, last, timed := 0, 0, int64(0), -1
+	for {
+		line, err := reader.ReadSlice('\n')
+		text := string(bytes.TrimRight(line, "\r\n"))
+		if err == bufio.ErrBufferFull {
+			longer++
+			text += "…"
+			for err == bufio.ErrBufferFull {
+				_, err = reader.ReadSlice('\n')
+			}
+		}
+		if text != "" {
+			if at, ok := lineTime(text, epoch); ok {
+				last = micros(at)
+				if timed < 0 {
+					timed = len(times)
+				}
+			}
+			times, lines = append(times, last), append(lines, strings.ToValidUTF8(text, "\ufffd"))
+			size += len(text)
+		}
+		if err != nil {
+			if err != io.EOF {
+				table.Note = fmt.Sprintf("not read to its end: %v", err)
+			}
+			break
+		}
+		if size > maxLog {
+			table.Note = fmt.Sprintf("the rest after %d MiB is in the run's folder", maxLog>>20)
+			break
+		}
+	}
+	if longer > 0 {
+		table.Note = strings.TrimPrefix(fmt.Sprintf("%s; %d lines cut to %d KiB", table.Note, longer, maxLogLine>>10), "; ")
+	}
+	table.Lines, table.Timeless = len(lines), timed < 0
+	for i := range max(timed, 0) { // those before the first time belong to it
+		times[i] = times[timed]
+	}
+	before := int64(0)
+	p.column(len(times), func(i int) uint64 {
+		step := zigzag(times[i] - before)
+		before = times[i]
+		return step
+	})
+	p.texts(lines)
+	return table
+}
+
+// klog begins a line with severity, month, day and time of day.
+var klog = regexp.MustCompile(`^[IWEF](\d{4} \d{2}:\d{2}:\d{2}\.\d{6}) `)
+
+// lineTime is when a line was written, as an offset from epoch, if it says so:
+// klog's head, or zap's and slog's JSON.
+func lineTime(line string, epoch time.Time) (time.Duration, bool) {
+	if epoch.IsZero() {
+		return 0, false
+	}
+	if m := klog.FindStringSubmatch(line); m != nil {
+		at, err := time.ParseInLocation("20060102 15:04:05.000000", fmt.Sprintf("%04d%s", epoch.UTC().Year(), m[1]), time.UTC)
+		if err != nil {
+			return 0, false
+		}
+		if at.Before(epoch.Add(-180 * 24 * time.Hour)) { // over New Year
+			at = at.AddDate(1, 0, 0)
+		}
+		return at.Sub(epoch), true
+	}
+	if !strings.HasPrefix(line, "{") {
+		return 0, false
+	}
+	var fields struct {
+		TS   json.RawMessage `json:"ts"`
+		Time json.RawMessage `json:"time"`
+	}
+	if json.Unmarshal([]byte(line), &fields) != nil {
+		return 0, false
+	}
+	for _, raw := range []json.RawMessage{fields.TS, fields.Time} {
+		var text string
+		var seconds float64
+		if json.Unmarshal(raw, &text) == nil {
+			if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+				return at.Sub(epoch), true
+			}
+		} else if json.Unmarshal(raw, &seconds) == nil && seconds > 1e9 && seconds < 1e11 {
+			return time.Unix(0, int64(seconds*1e9)).Sub(epoch), true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,219 @@
+package story
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Curve is a number over time. Of steps the value holds until the next point; a
+// curve that is not of steps goes straight from one to the next.
+type Curve struct {
+	Name, Unit string
+	Straight   bool
+	Points     []Point
+}
+
+// Point is a value from then on.
+type Point struct {
+	At    time.Duration
+	Value float64
+}
+
+// What the curves are called.
+const (
+	Pending    = "pods pending"
+	Running    = "pods running"
+	Asked      = "machines asked for"
+	Alive      = "instances"
+	NodesAll   = "Nodes"
+	NodesReady = "Nodes Ready"
+	Factor     = "clock factor"
+	Hours      = "node-hours"
+	Euros      = "cost"
+)
+
+var curveOrder = []string{Pending, Running, Asked, Alive, NodesAll, NodesReady}
+
+// counts keep how many there are of each.
+type counts struct {
+	changes map[string][]change
+	in      map[*life]map[string]bool
+	price   float64 // of a machine whose own is not known, in euros an hour
+}
+
+// change is one more or one less.
+type change struct {
+	at    time.Duration
+	by    int
+	price float64 // of a machine, in euros an hour
+}
+
+func newCounts(price float64) *counts {
+	return &counts{changes: map[string][]change{}, in: map[*life]map[string]bool{}, price: price}
+}
+
+// see takes a life as it is at t.
+func (c *counts) see(l *life, t time.Duration) {
+	alive := l.born && !l.gone
+	switch l.Group {
+	case Pods:
+		c.set(l, t, Pending, alive && !l.bound && !l.dying)
+		c.set(l, t, Running, alive && l.running && !l.dying)
+	case Claims, Machines:
+		c.set(l, t, Asked, alive && !l.dying)
+	case Instances:
+		c.set(l, t, Alive, alive)
+	case Nodes:
+		c.set(l, t, NodesAll, alive)
+		c.set(l, t, NodesReady, alive && l.ready == "True" && !l.dying)
+	}
+}
+
+// gone is the end of a life that is known afterwards only; t may be earlier than
+// what was seen last.
+func (c *counts) gone(l *life, t time.Duration) {
+	l.gone = true
+	c.see(l, t)
+}
+
+// set says whether a life counts as name from t on.
+func (c *counts) set(l *life, t time.Duration, name string, is bool) {
+	in := c.in[l]
+	if in[name] == is {
+		return
+	}
+	if in == nil {
+		in = map[string]bool{}
+		c.in[l] = in
+	}
+	in[name] = is
+	by := -1
+	if is {
+		by = 1
+	}
+	price := c.price
+	if l.hourlyEUR > 0 {
+		price = l.hourlyEUR
+	}
+	c.changes[name] = append(c.changes[name], change{t, by, price})
+}
+
+// curves are all that have changes, and what the machines cost.
+func (c *counts) curves(begin, end time.Duration) []Curve {
+	var curves []Curve
+	for _, name := range curveOrder {
+		changes := c.changes[name]
+		if len(changes) == 0 {
+			continue
+		}
+		// Ends that were known afterwards only are out of order.
+		slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+		points := []Point{{begin, 0}}
+		sum := 0
+		for _, change := range changes {
+			sum += change.by
+			if last := &points[len(points)-1]; last.At == change.at {
+				last.Value = float64(sum)
+				continue
+			}
+			points = append(points, Point{change.at, float64(sum)})
+		}
+		curves = append(curves, Curve{Name: name, Points: thin(points)})
+	}
+	// Instances cost; where no cloud tells of them, Nodes stand for them.
+	for _, name := range []string{Alive, NodesAll} {
+		if changes := c.changes[name]; len(changes) > 0 {
+			return append(curves, bill(changes, end)...)
+		}
+	}
+	return curves
+}
+
+// bill adds up what machines cost until the end.
+func bill(changes []change, end time.Duration) []Curve {
+	hours := Curve{Name: Hours, Unit: "h", Straight: true}
+	euros := Curve{Name: Euros, Unit: "€", Straight: true}
+	var machines int
+	var rate, used, paid float64
+	last := changes[0].at
+	until := func(t time.Duration) {
+		used += (t - last).Hours() * float64(machines)
+		paid += (t - last).Hours() * rate
+		last = t
+		hours.Points = append(hours.Points, Point{t, used})
+		euros.Points = append(euros.Points, Point{t, paid})
+	}
+	for _, change := range changes {
+		until(change.at)
+		machines += change.by
+		rate += float64(change.by) * change.price
+	}
+	until(max(end, last))
+	hours.Points, euros.Points = thin(hours.Points), thin(euros.Points)
+	if paid == 0 {
+		return []Curve{hours}
+	}
+	return []Curve{hours, euros}
+}
+
+// maxPoints bounds a curve. A screen has some thousands of columns.
+const maxPoints = 100_000
+
+// thin halves a curve until it is bounded, and keeps of each four points the
+// first, the highest, the lowest and the last.
+func thin(points []Point) []Point {
+	for len(points) > maxPoints {
+		kept := points[:0:0]
+		for block := range slices.Chunk(points, 8) {
+			low, high := 0, 0
+			for i, p := range block {
+				if p.Value < block[low].Value {
+					low = i
+				}
+				if p.Value > block[high].Value {
+					high = i
+				}
+			}
+			which := []int{0, low, high, len(block) - 1}
+			slices.Sort(which)
+			for _, i := range slices.Compact(which) {
+				kept = append(kept, block[i])
+			}
+		}
+		points = kept
+	}
+	return points
+}
+
+// window is the real time over which the clock's factor is told.
+const window = 250 * time.Millisecond
+
+// pace is how fast virtual time passed: the records have both times.
+func (s *Story) pace() []Curve {
+	type pair struct{ virtual, real time.Duration }
+	pairs := make([]pair, 0, len(s.Events))
+	for _, e := range s.Events {
+		if e.Virtual > -horizon && e.Virtual < horizon {
+			pairs = append(pairs, pair{e.Virtual, e.Real})
+		}
+	}
+	slices.SortFunc(pairs, func(a, b pair) int { return int(min(max(a.real-b.real, -1), 1)) })
+	var points []Point
+	var from pair
+	for i, p := range pairs {
+		p.virtual = max(p.virtual, from.virtual) // some are told late
+		if i == 0 {
+			from = p
+			continue
+		}
+		if took := p.real - from.real; took >= window && p.virtual > from.virtual {
+			points = append(points, Point{from.virtual, float64(p.virtual-from.virtual) / float64(took)})
+			from = p
+		}
+	}
+	if len(points) == 0 {
+		return nil
+	}
+	return []Curve{{Name: Factor, Unit: "x", Points: thin(append(points, Point{from.virtual, points[len(points)-1].Value}))}}
+}

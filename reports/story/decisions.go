@@ -1,0 +1,89 @@
+package story
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"nodestorm/sim/history"
+)
+
+// Decision is something that an autoscaler did to its machines. Names that are
+// made up at random are replaced by their order of appearance, so that two runs
+// can be held against each other.
+type Decision struct {
+	At    time.Duration
+	What  string
+	Event uint32
+}
+
+// machines are the resources whose creation and deletion is a decision, and what
+// to call one.
+var machines = map[string]string{"nodeclaims": "NodeClaim", "nodes": "Node", "machines": "Machine", "servers": "server"}
+
+type namer struct {
+	decisions []Decision
+	count     map[string]int
+	number    map[uint32]int
+	done      map[string]bool
+}
+
+func newNamer() *namer {
+	return &namer{count: map[string]int{}, number: map[uint32]int{}, done: map[string]bool{}}
+}
+
+// decide takes an event that may be a decision.
+func (w *walk) decide(i uint32, kind Kind) {
+	e := &w.s.Events[i]
+	verb, ours := "", false
+	switch history.Source(kind.Source) {
+	case history.API:
+		verb, ours = kind.Verb, kind.Subresource == "" && kind.Code < 300 && strings.HasPrefix(kind.Actor, w.autoscaler(kind))
+	case history.Cloud:
+		method, _, _ := strings.Cut(kind.Verb, " ")
+		verb, ours = map[string]string{"POST": "create", "DELETE": "delete"}[method], kind.Code != 0
+	}
+	what, known := machines[kind.Resource]
+	if !ours || !known || e.Object == 0 || verb != "create" && verb != "delete" {
+		return
+	}
+	n := w.namer
+	if n.number[e.Object] == 0 {
+		n.count[what]++
+		n.number[e.Object] = n.count[what]
+	}
+	decision := fmt.Sprintf("%s %s %d", verb, what, n.number[e.Object])
+	if kind.Code >= 300 {
+		decision += fmt.Sprintf(", refused with %d", kind.Code)
+	}
+	if n.done[decision] {
+		return
+	}
+	n.done[decision] = true
+	e.Flags |= Decided
+	n.decisions = append(n.decisions, Decision{e.Virtual, decision, i})
+}
+
+// autoscaler is whose API calls are decisions. Of Nodes, which others create as
+// well, only the autoscaler's are; where the run does not name one, nobody's but
+// those of claims.
+func (w *walk) autoscaler(kind Kind) string {
+	if name := w.s.Run.Autoscaler; name != "" {
+		return name
+	}
+	if kind.Resource == "nodeclaims" {
+		return ""
+	}
+	return "\x00"
+}
+
+// FirstDifference is the index at which two runs decide differently, or -1. When
+// something was decided may differ, what and in which order may not.
+func FirstDifference(a, b []Decision) int {
+	for i := range max(len(a), len(b)) {
+		if i >= len(a) || i >= len(b) || a[i].What != b[i].What {
+			return i
+		}
+	}
+	return -1
+}

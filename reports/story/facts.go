@@ -1,0 +1,177 @@
+package story
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"nodestorm/sim/history"
+)
+
+// facts are what lives and links need of a record's detail. Texts are empty
+// where the record does not tell.
+type facts struct {
+	ready              string // of a node: "True", "False", "Unknown"
+	taints             string // of a node: its taints, joined
+	tainted            bool   // taints is known
+	phase              string // of a claim: the furthest condition that is true
+	providerID, node   string
+	id, instance       string // of a cloud's record: the machine's ID and name
+	reason, state      string
+	pods, claim, group string // of a log line: what it tells of
+	hourlyEUR          float64
+	changes            bool // something of the object's state is in it
+}
+
+func (f facts) none() bool { return f == facts{} }
+
+// phases of a NodeClaim, the furthest first: their conditions.
+var phases = []string{"Initialized", "Registered", "Launched"}
+
+func factsOf(r history.Record, keep func(string) string) facts {
+	var f facts
+	d := r.Detail
+	if len(d) == 0 {
+		return f
+	}
+	switch r.Source {
+	case history.API:
+		f.providerID = keep(text(d, "providerID"))
+		f.node = keep(first(text(d, "node"), text(d, "nodeName")))
+		f.reason = keep(text(d, "reason"))
+		if _, ok := d["taints"]; ok {
+			f.tainted = true
+			f.taints = keep(strings.Join(texts(d["taints"]), ", "))
+		}
+		if ready := text(d, "ready"); ready != "" {
+			f.ready, _, _ = strings.Cut(ready, ":")
+			f.ready = keep(f.ready)
+			f.tainted = true // a node without the detail "taints" has none
+		}
+		if conditions, ok := d["conditions"].(map[string]any); ok {
+			for _, name := range phases {
+				if status, _ := conditions[name].(string); status == "True" {
+					f.phase = name
+					break
+				}
+			}
+		}
+		f.changes = d["added"] != nil || d["removed"] != nil
+	case history.Node:
+		f.providerID, f.node, f.reason = keep(text(d, "providerID")), keep(text(d, "node")), keep(text(d, "reason"))
+	case history.Cloud:
+		f.providerID = keep(text(d, "providerID"))
+		f.id, f.instance = keep(first(text(d, "id"), text(d, "instanceID"), text(d, "server"))), keep(first(text(d, "name"), text(d, "instance")))
+		f.hourlyEUR, _ = d["hourlyEUR"].(float64)
+		f.group = keep(first(text(d, "group"), text(d, "nodeGroup")))
+		f.reason = keep(first(text(d, "reason"), text(d, "error")))
+	case history.Logged:
+		f.pods = keep(first(text(d, "Pods"), text(d, "pods"), name(d["Pod"]), name(d["pod"])))
+		f.claim = keep(first(name(d["NodeClaim"]), name(d["nodeclaim"])))
+		f.node = keep(first(name(d["Node"]), name(d["node"])))
+		f.group = keep(first(text(d, "nodeGroup"), text(d, "group")))
+	case history.Fault:
+		f.state = keep(first(text(d, "fault"), text(d, "name"), text(d, "effect")))
+	case history.Step:
+		f.state = keep(text(d, "text"))
+	}
+	return f
+}
+
+// name is that of an object as logr writes it, {"name": …, "namespace": …}, or a
+// plain text.
+func name(value any) string {
+	switch value := value.(type) {
+	case string:
+		return value
+	case map[string]any:
+		if namespace := text(value, "namespace"); namespace != "" {
+			return namespace + "/" + text(value, "name")
+		}
+		return text(value, "name")
+	}
+	return ""
+}
+
+func text(detail map[string]any, key string) string {
+	s, _ := detail[key].(string)
+	return s
+}
+
+// texts are the items of a list of texts, live or read.
+func texts(value any) []string {
+	switch list := value.(type) {
+	case []string:
+		return list
+	case []any:
+		var items []string
+		for _, item := range list {
+			if s, ok := item.(string); ok {
+				items = append(items, s)
+			}
+		}
+		return items
+	}
+	return nil
+}
+
+func first(candidates ...string) string {
+	for _, s := range candidates {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// housekeeping are the resources that the control plane and the installation of
+// a chart keep to themselves.
+var housekeeping = map[string]bool{
+	"serviceaccounts": true, "configmaps": true, "secrets": true, "roles": true, "rolebindings": true,
+	"clusterroles": true, "clusterrolebindings": true, "servicecidrs": true, "ipaddresses": true,
+	"customresourcedefinitions": true, "namespaces": true, "leases": true, "events": true,
+	"endpoints": true, "endpointslices": true, "controllerrevisions": true, "flowschemas": true,
+	"prioritylevelconfigurations": true, "priorityclasses": true, "csinodes": true, "apiservices": true,
+	"mutatingadmissionpolicies": true, "mutatingadmissionpolicybindings": true,
+	"validatingadmissionpolicies": true, "validatingadmissionpolicybindings": true,
+	"mutatingwebhookconfigurations": true, "validatingwebhookconfigurations": true,
+	"tokenreviews": true, "subjectaccessreviews": true, "certificatesigningrequests/status": true,
+}
+
+// stateful are the details that make a patch worth showing.
+var stateful = []string{"added", "removed", "conditions", "node", "reason", "message", "error", "replicas", "nodeName", "registered"}
+
+func flagsOf(r history.Record) Flags {
+	var f Flags
+	level := strings.ToUpper(text(r.Detail, "level"))
+	switch {
+	case r.Code >= 400, r.Source == history.Step && r.Verb != "passed", level == "ERROR" || level == "FATAL" || level == "E" || level == "F",
+		r.Source == history.Harness && r.Verb != history.Ended:
+		f |= Bad
+	}
+	switch r.Source {
+	case history.API:
+		conflict := r.Code == 409 && r.Verb != "create"
+		told := slices.ContainsFunc(stateful, func(key string) bool { return r.Detail[key] != nil })
+		repeats := (r.Verb == "patch" || r.Verb == "update") && !told
+		if conflict || housekeeping[r.Object.Resource] || repeats {
+			f = f&^Bad | Noise
+		}
+	case history.Logged:
+		message := strings.ToLower(text(r.Detail, "message"))
+		if strings.HasPrefix(message, "starting ") || strings.HasPrefix(message, "serving ") || strings.HasPrefix(message, "caches populated") ||
+			strings.Contains(message, "leader lease") || strings.Contains(message, "acquired lease") || strings.Contains(message, "vcs.revision") {
+			f |= Noise
+		}
+	case history.Cloud:
+		if strings.HasPrefix(r.Verb, "GET ") && r.Code < 400 {
+			f |= Noise
+		}
+	case history.Clock:
+		f |= Noise
+	}
+	return f
+}
+
+// sorted are a map's keys in order.
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

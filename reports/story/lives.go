@@ -1,0 +1,375 @@
+package story
+
+import (
+	"strings"
+	"time"
+
+	"nodestorm/sim/history"
+)
+
+// Tone is how a state looks: what of it a reader must know without reading.
+type Tone uint8
+
+// The tones.
+const (
+	Neutral Tone = iota
+	Waiting      // under way, nothing wrong yet
+	Good
+	Wrong
+	Ending
+)
+
+// Span is a state of something for a while.
+type Span struct {
+	From, To time.Duration
+	Tone     Tone
+	Label    string
+	Event    uint32 // the event that began it
+}
+
+// Life is what became of one thing: a node, a pod, a claim, an instance, a
+// fault, the steps.
+type Life struct {
+	Group  string
+	Label  string
+	Object uint32 // 0 for none
+	Spans  []Span
+	// Under are the taints of a node.
+	Under []Span
+}
+
+// Groups of lives.
+const (
+	Steps     = "Steps"
+	Faults    = "Faults"
+	Claims    = "NodeClaims"
+	Machines  = "Machines"
+	Instances = "Instances"
+	Nodes     = "Nodes"
+	Pods      = "Pods"
+)
+
+// groupOf are the resources that have lives.
+var groupOf = map[string]string{
+	"nodes": Nodes, "pods": Pods, "nodeclaims": Claims, "machines": Machines, "instances": Instances,
+}
+
+// life is a Life that is being lived.
+type life struct {
+	Life
+	born, dying     bool
+	gone            bool
+	lastSeen        time.Duration
+	wasReady        bool
+	ready, taints   string
+	tainted         bool
+	phase, provider string
+	bound, running  bool
+	hourlyEUR       float64
+}
+
+// live goes through the events in order and makes lives, links, curves and
+// decisions.
+func (b *Builder) live() {
+	s := &b.story
+	w := walk{s: s, facts: b.facts, lives: map[uint32]*life{}, faults: map[string]*life{}, links: newLinks(s), counts: newCounts(s.Run.HourlyEUR), namer: newNamer()}
+	for i := range s.Events {
+		w.event(uint32(i))
+	}
+	w.finish()
+}
+
+type walk struct {
+	s      *Story
+	facts  []facts
+	lives  map[uint32]*life
+	order  []*life // lives, as they began
+	faults map[string]*life
+	steps  *life
+	since  time.Duration // the end of the step before
+	links  *links
+	counts *counts
+	namer  *namer
+}
+
+func (w *walk) event(i uint32) {
+	e := &w.s.Events[i]
+	kind, f := w.s.Kinds[e.Kind], w.facts[e.facts]
+	switch history.Source(kind.Source) {
+	case history.Step:
+		w.step(i, f)
+	case history.Fault:
+		w.fault(i, kind, f)
+	case history.Logged:
+		w.links.logged(i, e, f)
+	case history.API, history.Node, history.Cloud:
+		if kind.Code >= 300 {
+			w.decide(i, kind)
+			return
+		}
+		w.object(i, kind, f)
+		w.decide(i, kind)
+	}
+}
+
+// object lives on by what an event says of it.
+func (w *walk) object(i uint32, kind Kind, f facts) {
+	e := &w.s.Events[i]
+	group := groupOf[kind.Resource]
+	if e.Object == 0 || group == "" {
+		w.links.called(i, e, kind, f)
+		return
+	}
+	l := w.lives[e.Object]
+	if l == nil {
+		l = &life{Life: Life{Group: group, Label: w.s.Objects[e.Object].Name, Object: e.Object}}
+		w.lives[e.Object] = l
+		w.order = append(w.order, l)
+	}
+	l.lastSeen = e.Virtual
+	before := [...]string{l.ready, l.taints, l.phase, l.provider}
+	switch group {
+	case Nodes:
+		l.node(i, e.Virtual, kind, f)
+	case Pods:
+		l.pod(i, e.Virtual, kind, f)
+	case Claims, Machines:
+		l.claim(i, e.Virtual, kind, f)
+	case Instances:
+		l.instance(i, e.Virtual, kind, f)
+	}
+	if f.providerID != "" {
+		l.provider = f.providerID
+	}
+	after := [...]string{l.ready, l.taints, l.phase, l.provider}
+	if (kind.Verb == "patch" || kind.Verb == "update") && before == after && !f.changes && f.reason == "" && e.Flags&Evidence == 0 {
+		e.Flags |= Noise // it repeats what is known
+	}
+	w.counts.see(l, e.Virtual)
+	w.links.lived(i, e, kind, f)
+}
+
+// become begins a new state at t, unless it is that already.
+func (l *life) become(t time.Duration, tone Tone, label string, event uint32) {
+	l.Spans = push(l.Spans, t, tone, label, event)
+}
+
+// push ends the last span at t and begins another; an empty label begins none.
+func push(spans []Span, t time.Duration, tone Tone, label string, event uint32) []Span {
+	if n := len(spans); n > 0 && spans[n-1].To == open {
+		if spans[n-1].Label == label && spans[n-1].Tone == tone {
+			return spans
+		}
+		spans[n-1].To = max(t, spans[n-1].From)
+	}
+	if label == "" {
+		return spans
+	}
+	return append(spans, Span{t, open, tone, label, event})
+}
+
+// open is the end of a span that has none yet.
+const open = time.Duration(1<<63 - 1)
+
+func (l *life) node(i uint32, t time.Duration, kind Kind, f facts) {
+	fromAPI := history.Source(kind.Source) == history.API
+	switch {
+	case fromAPI && kind.Verb == "delete":
+		l.dying = true
+		l.become(t, Ending, "deleting", i)
+		return
+	case !fromAPI && kind.Verb == "deleted":
+		l.end(t)
+		return
+	case !fromAPI && kind.Verb == "register":
+		l.born = true
+	case !fromAPI && kind.Verb == "ready":
+		l.ready = "True"
+	case !fromAPI && kind.Verb == "notready":
+		l.ready = "False"
+	case fromAPI && kind.Verb == "create":
+		l.born = true
+		fallthrough
+	case fromAPI:
+		if f.ready != "" && (l.ready == "" || f.ready != "False" || l.wasReady) {
+			l.ready = f.ready
+		}
+		if f.tainted && f.taints != l.taints || f.tainted && !l.tainted {
+			l.taints, l.tainted = f.taints, true
+			l.Under = push(l.Under, t, Neutral, l.taints, i)
+		}
+	}
+	if l.dying {
+		return
+	}
+	switch {
+	case l.ready == "True":
+		l.wasReady = true
+		l.become(t, Good, "Ready", i)
+	case l.ready == "Unknown":
+		l.become(t, Wrong, "Unknown", i)
+	case l.wasReady:
+		l.become(t, Wrong, "NotReady", i)
+	case l.born:
+		l.become(t, Waiting, "NotReady", i)
+	}
+}
+
+func (l *life) pod(i uint32, t time.Duration, kind Kind, f facts) {
+	switch {
+	case kind.Verb == "delete":
+		l.dying = true
+		l.become(t, Ending, "deleting", i)
+	case kind.Verb == "create" && kind.Subresource == "binding":
+		l.born, l.bound = true, true
+		l.become(t, Neutral, "bound to "+f.node, i)
+	case kind.Verb == "create" && kind.Subresource == "":
+		l.born = true
+		l.become(t, Waiting, "pending", i)
+	case kind.Verb == "patch" && f.reason == "Unschedulable" && !l.bound:
+		l.become(t, Waiting, "unschedulable", i)
+	case kind.Verb == "running":
+		l.born, l.bound, l.running = true, true, true
+		l.become(t, Good, "running on "+f.node, i)
+	case kind.Verb == "waiting":
+		l.become(t, Waiting, "waiting: "+f.reason, i)
+	case kind.Verb == "terminated":
+		l.running = false
+		l.become(t, Ending, "terminated", i)
+		if l.dying {
+			l.end(t)
+		}
+	}
+}
+
+func (l *life) claim(i uint32, t time.Duration, kind Kind, f facts) {
+	switch {
+	case kind.Verb == "delete":
+		l.dying = true
+		l.become(t, Ending, "deleting", i)
+		return
+	case kind.Verb == "create":
+		l.born = true
+		l.become(t, Waiting, "created", i)
+	}
+	if f.phase != "" && f.phase != l.phase && !l.dying {
+		l.phase, l.born = f.phase, true
+		tone := Waiting
+		if f.phase == "Initialized" {
+			tone = Good
+		}
+		l.become(t, tone, strings.ToLower(f.phase), i)
+	}
+}
+
+func (l *life) instance(i uint32, t time.Duration, kind Kind, f facts) {
+	if f.hourlyEUR > 0 {
+		l.hourlyEUR = f.hourlyEUR
+	}
+	if f.instance != "" {
+		l.Label = f.instance
+	}
+	switch kind.Verb {
+	case "created":
+		l.born = true
+		l.become(t, Waiting, "creating", i)
+	case "running":
+		l.born = true
+		l.become(t, Good, "running", i)
+	case "off", "failed":
+		l.become(t, Wrong, kind.Verb, i)
+	case "deleted":
+		l.end(t)
+	default:
+		if history.Source(kind.Source) == history.Cloud {
+			l.become(t, Waiting, kind.Verb, i)
+		}
+	}
+}
+
+func (l *life) end(t time.Duration) {
+	l.gone = true
+	l.Spans = push(l.Spans, t, Neutral, "", 0)
+	l.Under = push(l.Under, t, Neutral, "", 0)
+}
+
+// step makes the steps a life: each lasts from the end of the one before.
+func (w *walk) step(i uint32, f facts) {
+	e := &w.s.Events[i]
+	if w.steps == nil {
+		w.steps = &life{Life: Life{Group: Steps, Label: "scenario"}}
+	}
+	tone := Good
+	switch w.s.Kinds[e.Kind].Verb {
+	case "passed":
+	case "skipped":
+		tone = Neutral
+	default:
+		tone = Wrong
+	}
+	w.steps.Spans = append(w.steps.Spans, Span{min(w.since, e.Virtual), e.Virtual, tone, f.state, i})
+	w.since = e.Virtual
+}
+
+// fault makes each fault on each object a life: armed, effective, cleared.
+func (w *walk) fault(i uint32, kind Kind, f facts) {
+	e := &w.s.Events[i]
+	o := w.s.Objects[e.Object]
+	label := f.state
+	if label == "" {
+		label = kind.Actor
+	}
+	if o.Name != "" {
+		label += " on " + o.Name
+	}
+	l := w.faults[label]
+	if l == nil {
+		l = &life{Life: Life{Group: Faults, Label: label, Object: e.Object}}
+		w.faults[label] = l
+		w.order = append(w.order, l)
+	}
+	l.lastSeen = e.Virtual
+	switch kind.Verb {
+	case "armed":
+		l.become(e.Virtual, Waiting, "armed", i)
+	case "matched":
+		l.become(e.Virtual, Waiting, "matched", i)
+	case "effective":
+		l.become(e.Virtual, Wrong, "effective", i)
+	case "cleared":
+		l.end(e.Virtual)
+	default:
+		l.become(e.Virtual, Neutral, kind.Verb, i)
+	}
+}
+
+// finish closes what is open and hands everything over.
+func (w *walk) finish() {
+	s := w.s
+	if w.steps != nil {
+		s.Lives = append(s.Lives, w.steps.Life)
+	}
+	for _, l := range w.order {
+		if len(l.Spans) == 0 {
+			continue
+		}
+		end := max(s.End, l.lastSeen)
+		if l.dying && !l.gone {
+			// A finalizer's removal is the last that is heard of what was deleted.
+			end = l.lastSeen
+			w.counts.gone(l, end)
+		}
+		closeAt(l.Spans, end)
+		closeAt(l.Under, end)
+		s.Lives = append(s.Lives, l.Life)
+	}
+	s.Curves = w.counts.curves(s.Begin, s.End)
+	s.Links, s.Mentions = w.links.all, w.links.mentions
+	s.Decisions = w.namer.decisions
+}
+
+func closeAt(spans []Span, end time.Duration) {
+	if n := len(spans); n > 0 && spans[n-1].To == open {
+		spans[n-1].To = max(end, spans[n-1].From)
+	}
+}

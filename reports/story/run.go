@@ -1,0 +1,69 @@
+// Package story puts the records of a run in order for people: who was alive in
+// what state and when, who belongs to whom, what the autoscaler decided, and how
+// many of each there were. It is pure, judges nothing and draws nothing.
+//
+// It is made for a million records: a Builder takes them one by one and keeps of
+// each a few numbers, and every text once.
+package story
+
+import "time"
+
+// Run is what is known of a run besides its history. All fields may be empty: of
+// a damaged run what could be read is shown.
+type Run struct {
+	ID    string `json:"id"`
+	Title string `json:"title,omitempty"`
+	// Summary is what users see of the failure, Mechanism why.
+	Summary   string `json:"summary,omitempty"`
+	Mechanism string `json:"mechanism,omitempty"`
+	// Issue and Fix are owner/repository#number.
+	Issue string `json:"issue,omitempty"`
+	Fix   string `json:"fix,omitempty"`
+	// Autoscaler is the name of the program under test, and the actor of its
+	// records: "karpenter". Target is the build, "karpenter@v1.6.4", Source where
+	// it came from; Kubernetes is the control plane.
+	Autoscaler string `json:"autoscaler,omitempty"`
+	Target     string `json:"target,omitempty"`
+	Source     string `json:"source,omitempty"`
+	Kubernetes string `json:"kubernetes,omitempty"`
+	// Verdict is healthy, reproduced or inconclusive, Expected what the catalogue
+	// promises, Outcome how the two compare, Reason why.
+	Verdict  string `json:"verdict,omitempty"`
+	Expected string `json:"expected,omitempty"`
+	Outcome  string `json:"outcome,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	// Symptom is the statement of what the failure looks like.
+	Symptom string `json:"symptom,omitempty"`
+	// Evidence are the Seq of the records that show the verdict, in order.
+	Evidence []uint64 `json:"evidence,omitempty"`
+	Seed     uint64   `json:"seed"`
+	Commit   string   `json:"commit,omitempty"` // nodestorm's own
+	// Started is real time, Epoch the virtual time from which offsets count.
+	Started time.Time `json:"started,omitzero"`
+	Epoch   time.Time `json:"epoch,omitzero"`
+	Clock   Clock     `json:"clock"`
+	// Settings are what the target was started with, without credentials.
+	Settings []string `json:"settings,omitempty"`
+	// Repeat is the command that makes the run again.
+	Repeat string `json:"repeat,omitempty"`
+	// Scenario is the Gherkin text, as it was run.
+	Scenario string `json:"scenario,omitempty"`
+	// Problems name what could not be read.
+	Problems []string `json:"problems,omitempty"`
+	// Live says that the run is still going on.
+	Live bool `json:"live,omitempty"`
+	// HourlyEUR is what a machine costs an hour in euros, where its own records
+	// do not tell. Zero: unknown, and then only node-hours are counted.
+	HourlyEUR float64 `json:"hourlyEUR,omitempty"`
+}
+
+// Clock says how time passed. Durations are in milliseconds.
+type Clock struct {
+	Mode    string  `json:"mode,omitempty"`
+	Virtual float64 `json:"virtual"`
+	Wall    float64 `json:"wall"`
+	Factor  float64 `json:"factor"` // mean; NaN and infinity are shown as 0
+	LagP50  float64 `json:"lagP50"` // how late timers fired, virtual
+	LagP99  float64 `json:"lagP99"`
+	LagMax  float64 `json:"lagMax"`
+}

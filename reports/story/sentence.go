@@ -1,0 +1,81 @@
+package story
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"nodestorm/reports"
+	"nodestorm/sim/history"
+)
+
+// articles are what people call one of a resource.
+var articles = map[string]string{"nodeclaims": "NodeClaim", "nodepools": "NodePool", "nodes": "Node", "pods": "Pod", "servers": "server", "instances": "instance", "machines": "Machine"}
+
+// maxFact bounds a fact of a sentence, in characters.
+const maxFact = 160
+
+// Sentence tells an event in a few words, for people who do not know the
+// history's form.
+func (s *Story) Sentence(i int) string {
+	e := s.Events[i]
+	k, o := s.Kinds[e.Kind], s.Objects[e.Object]
+	detail := map[string]any{}
+	_ = json.Unmarshal([]byte(s.Details[e.Detail]), &detail) // no detail, no facts
+	fact := func(key string) string { return reports.Cut(reports.Clean(text(detail, key)), maxFact) }
+	what := o.Name
+	if kind := articles[o.Resource]; kind != "" {
+		what = kind + " " + o.Name
+	} else if o.Resource != "" {
+		what = strings.TrimSpace(o.Resource + " " + o.Name)
+	}
+	switch history.Source(k.Source) {
+	case history.Step:
+		word := map[string]string{"Context": "Given ", "Action": "When ", "Outcome": "Then "}[fact("kind")]
+		if err := fact("error"); err != "" {
+			return word + fact("text") + " — " + err
+		}
+		return word + fact("text")
+	case history.Logged:
+		words := fact("message")
+		if claim := name(detail["NodeClaim"]); claim != "" {
+			words += " " + reports.Clean(claim)
+		}
+		if pods := fact("Pods"); pods != "" {
+			words += ": " + pods
+		}
+		return fmt.Sprintf("%s logs: %s", k.Actor, words)
+	case history.Fault:
+		return fmt.Sprintf("fault %s on %s: %s", reports.Clean(first(text(detail, "fault"), text(detail, "name"))), what, k.Verb)
+	case history.Harness:
+		return strings.TrimSpace(fmt.Sprintf("harness: %s %s %s", k.Actor, k.Verb, fact("error")))
+	}
+	verb := map[string]string{"create": "creates", "delete": "deletes", "patch": "changes", "update": "changes", "register": "registers"}[k.Verb]
+	switch {
+	case k.Subresource == "binding":
+		return fmt.Sprintf("%s binds %s to Node %s", k.Actor, what, fact("node"))
+	case verb == "":
+		verb = k.Verb + " of"
+	}
+	words := []string{k.Actor, verb, what}
+	if k.Code >= 300 {
+		words = append(words, fmt.Sprintf("— refused with %d", k.Code), fact("error"))
+	}
+	var facts []string
+	for _, taint := range texts(detail["added"]) {
+		facts = append(facts, "tainted "+reports.Clean(taint))
+	}
+	for _, taint := range texts(detail["removed"]) {
+		facts = append(facts, "no longer "+reports.Clean(taint))
+	}
+	for _, key := range []string{"providerID", "reason", "message"} {
+		if value := fact(key); value != "" && len(facts) == 0 {
+			facts = append(facts, map[string]string{"providerID": "provider ID "}[key]+value)
+		}
+	}
+	sentence := strings.TrimSpace(strings.Join(words, " "))
+	if len(facts) > 0 {
+		sentence += ": " + reports.Cut(strings.Join(facts, ", "), 2*maxFact)
+	}
+	return sentence
+}
