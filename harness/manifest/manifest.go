@@ -249,3 +249,9 @@ func namespaceOf(namespace string) string {
 	}
 	return namespace
 }
+
+// Assignment reads NAME=VALUE.
+func Assignment(pair string) Variable {
+	name, value, _ := strings.Cut(pair, "=")
+	return Variable{Name: name, Value: value}
+}

@@ -36,6 +36,9 @@ func (s *scenario) register(on sentences) {
 	on.Given(`^a pod `+name+` that requests `+cpus+` is Running$`, s.runningPod)
 	on.Given(`^its machine is initialized and `+span+` have passed since its launch$`, s.machineInitialized)
 
+	s.registerHetzner(on)
+	s.registerAutoscaler(on)
+
 	on.When(`^a pod `+name+` that requests `+cpus+` is created$`, s.createPod)
 	on.When(`^a pod `+name+` that requests `+cpus+` is created once the Node is tainted `+taint+`$`, s.createPodOnceTainted)
 	on.When(`^the kubelet of its Node restarts, is down for `+span+`, and reports Ready `+span+` later$`, s.restartKubelet)

@@ -12,7 +12,10 @@ import (
 	"github.com/cucumber/godog"
 	"github.com/cucumber/messages/go/v21"
 
+	"nodestorm/harness/autoscaler"
+	"nodestorm/harness/hetzner"
 	"nodestorm/harness/karpenter"
+	"nodestorm/harness/manifest"
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
@@ -27,6 +30,8 @@ type Rig struct {
 	World world.Config
 	// Target is the build under test.
 	Target target.Target
+	// Manifest is how the user runs it; nil means as its documentation has it.
+	Manifest *manifest.Container
 	// Started is told the world as soon as it is ready.
 	Started func(*world.World)
 	// Step is told each step as it begins.
@@ -41,13 +46,17 @@ type Rig struct {
 
 // scenario is the state of one run of one scenario.
 type scenario struct {
-	rig       Rig
-	world     *world.World
-	karpenter *karpenter.Karpenter
-	profile   node.Profile
-	delay     time.Duration // from launch to registration
-	launched  history.Record
-	asked     uint64 // sequence number of the history when the first When began
+	rig        Rig
+	world      *world.World
+	karpenter  *karpenter.Karpenter
+	hetzner    *hetzner.Project
+	autoscaler *autoscaler.Autoscaler
+	intent     autoscaler.Intent
+	env        []manifest.Variable // that the scenario gives the autoscaler
+	profile    node.Profile
+	delay      time.Duration // from launch to registration
+	launched   history.Record
+	asked      uint64 // sequence number of the history when the first When began
 }
 
 // Initialize registers the steps for the one scenario that the rig is for.
@@ -60,8 +69,11 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) {
 			return ctx, nil
 		}
 		var settings []string
-		if s.karpenter != nil {
+		switch {
+		case s.karpenter != nil:
 			settings = s.karpenter.Settings()
+		case s.autoscaler != nil:
+			settings = s.autoscaler.Settings()
 		}
 		r.Ended(settings)
 		err := s.world.Stop()

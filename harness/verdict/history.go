@@ -30,7 +30,8 @@ func DiedEvent(component string, err error) history.Event {
 // FromHistory collects from a run's history, live or stored, what its verdict
 // depends on. distortion is what the clock's figures say, see Input. It knows
 // steps and deaths by StepEvent and DiedEvent, and faults by the verbs armed and
-// effective with the same object and the same detail "fault".
+// effective with the same detail "fault"; one that is armed on an object has to
+// become effective on it.
 func FromHistory(records []history.Record, symptom checker.Symptom, distortion string) Input {
 	records = slices.Clone(records)
 	history.Sort(records)
@@ -57,6 +58,8 @@ func FromHistory(records []history.Record, symptom checker.Symptom, distortion s
 			armed = append(armed, faultName(r))
 		case r.Source == history.Fault && r.Verb == "effective":
 			effective[faultName(r)] = true
+			r.Object = history.Object{}
+			effective[faultName(r)] = true
 		}
 	}
 	for _, name := range armed {
@@ -68,6 +71,9 @@ func FromHistory(records []history.Record, symptom checker.Symptom, distortion s
 }
 
 func faultName(r history.Record) string {
+	if r.Object == (history.Object{}) {
+		return text(r, "fault")
+	}
 	return fmt.Sprintf("%s on %s", text(r, "fault"), r.Object)
 }
 

@@ -118,6 +118,9 @@ func TestFromHistory(t *testing.T) {
 		fault("armed", "restart", "a"),
 		fault("armed", "restart", "b"),
 		fault("effective", "restart", "a"),
+		{Source: history.Fault, Verb: "armed", Detail: map[string]any{"fault": "slow"}}, // of a cloud, on nothing yet
+		fault("effective", "slow", "a"),
+		{Source: history.Fault, Verb: "armed", Detail: map[string]any{"fault": "never"}},
 		verdict.DiedEvent("etcd", errors.New("exit status 2")),
 		verdict.StepEvent(verdict.Step{Kind: verdict.Then, Text: "no more", Status: "failed", Error: "2 were"}),
 		{Source: history.API, Verb: "create", Object: history.Object{Resource: "nodeclaims"}},
@@ -134,7 +137,7 @@ func TestFromHistory(t *testing.T) {
 	if !slices.Equal(got.Steps, wantSteps) {
 		t.Errorf("steps %+v", got.Steps)
 	}
-	if !slices.Equal(got.FaultsUnmet, []string{"restart on nodes/b"}) || !slices.Equal(got.Deaths, []string{"etcd: exit status 2"}) {
+	if !slices.Equal(got.FaultsUnmet, []string{"restart on nodes/b", "never"}) || !slices.Equal(got.Deaths, []string{"etcd: exit status 2"}) {
 		t.Errorf("faults unmet %q, deaths %q", got.FaultsUnmet, got.Deaths)
 	}
 	if got.Distortion != "late" || got.Incomplete != "" || got.Symptom.Result != checker.Valid {

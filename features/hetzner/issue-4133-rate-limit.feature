@@ -1,0 +1,21 @@
+# https://github.com/kubernetes/autoscaler/issues/4133
+
+@cluster-autoscaler @hetzner @issue-4133
+Feature: A request that Hetzner limits is made again
+
+  Hetzner answers 429 when a project has made too many requests. A moment later
+  there is room again; nobody has to wait for five minutes of back-off.
+
+  Background:
+    Given a cluster
+    And a Hetzner Cloud project
+    And a Ready node "control-plane" on a server of the project
+    And a node group "pool1" of 0 to 3 servers of type "cx22" in "fsn1"
+
+  @hetzner-4133-rate-limit
+  Scenario: Three answers with 429 to a request for a server
+    Given the next 3 requests for a server are answered with 429
+    And Cluster Autoscaler
+    When a pod "web" that requests 1 CPU is created
+    Then 1 server of the group "pool1" is created within 2m
+    And the pod "web" is Running within 5m

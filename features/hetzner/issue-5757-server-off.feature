@@ -1,0 +1,21 @@
+# https://github.com/kubernetes/autoscaler/issues/5757
+
+@cluster-autoscaler @hetzner @issue-5757
+Feature: A server that goes off before its Node registers is not waited for
+
+  The server's host crashes. The API says that it is off. Pods must not wait for it
+  as long as for one that is starting.
+
+  Background:
+    Given a cluster
+    And a Hetzner Cloud project
+    And a Ready node "control-plane" on a server of the project
+    And a node group "pool1" of 0 to 3 servers of type "cx22" in "fsn1"
+
+  @hetzner-5757-server-off
+  Scenario: The first server goes off ten seconds after it runs
+    Given the first server of the group "pool1" goes off 10s after it runs
+    And Cluster Autoscaler
+    When a pod "web" that requests 1 CPU is created
+    Then 2 servers of the group "pool1" are created within 10m
+    And the pod "web" is Running within 5m

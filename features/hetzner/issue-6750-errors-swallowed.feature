@@ -1,0 +1,39 @@
+# https://github.com/kubernetes/autoscaler/pull/6750
+
+@cluster-autoscaler @hetzner @issue-6750
+Feature: A node group whose servers cannot be had gives way to another
+
+  Hetzner refuses to create servers of one type. Cluster Autoscaler must notice,
+  back the node group off, and use the other one. It prefers the first: a "cpx11"
+  has less to spare for the pod than a "cx32".
+
+  Background:
+    Given a cluster
+    And a Hetzner Cloud project that still has the server type "cx11"
+    And a Ready node "control-plane" on a server of the project
+    And a node group "pool1" of 0 to 3 servers of type "cpx11" in "fsn1"
+    And a node group "pool2" of 0 to 3 servers of type "cx32" in "fsn1"
+
+  @hetzner-6750-resource-unavailable
+  Scenario: The server type is out of stock
+    Given creating servers in the group "pool1" is refused with "resource_unavailable"
+    And Cluster Autoscaler
+    When a pod "web" that requests 1 CPU is created
+    Then 1 server of the group "pool2" is created within 5m
+    And the pod "web" is Running within 5m
+
+  @hetzner-6750-limit-exceeded
+  Scenario: The project's limit is reached
+    Given creating servers in the group "pool1" is refused with "resource_limit_exceeded"
+    And Cluster Autoscaler
+    When a pod "web" that requests 1 CPU is created
+    Then 1 server of the group "pool2" is created within 5m
+    And the pod "web" is Running within 5m
+
+  @hetzner-6750-target-size
+  Scenario: The list of servers cannot be had while one is deleted
+    Given Cluster Autoscaler
+    And a pod "web" that requests 1500m CPU is Running
+    When the pod "web" is deleted
+    And the deletion of a server conflicts for a minute, and from then on listing servers fails for 3m
+    Then the target size of the group "pool1" is at no time above 1 within 5m

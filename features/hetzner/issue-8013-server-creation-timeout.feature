@@ -1,0 +1,47 @@
+# https://github.com/kubernetes/autoscaler/issues/8013
+
+@cluster-autoscaler @hetzner @issue-8013
+Feature: A server that starts is kept
+
+  Cluster Autoscaler waits for the actions of a new server as long as
+  HCLOUD_SERVER_CREATION_TIMEOUT says, five minutes by default, and deletes a server
+  that has not started by then. It must not delete one that has.
+
+  Background:
+    Given a cluster
+    And a Hetzner Cloud project
+    And a Ready node "control-plane" on a server of the project
+    And a node group "pool1" of 0 to 3 servers of type "cx22" in "fsn1"
+
+  @hetzner-8013-poll-window
+  Scenario: A server that runs 100 seconds before the timeout
+    Given the action "start_server" takes 2m14s
+    And a server creation timeout of 4 minutes
+    And Cluster Autoscaler
+    When a pod "web" that requests 1 CPU is created
+    Then no running server is deleted within 15m
+    And the pod "web" is Running within 1m
+
+  @hetzner-8013-poll-cap
+  Scenario: A server that runs 50 seconds before a timeout of two minutes
+    Given the action "start_server" takes 64s
+    And a server creation timeout of 2 minutes
+    And Cluster Autoscaler
+    When a pod "web" that requests 1 CPU is created
+    Then no running server is deleted within 15m
+    And the pod "web" is Running within 1m
+
+  @hetzner-8013-default-timeout
+  Scenario: A server that takes six minutes, with the default timeout
+    Given the action "start_server" takes 6m
+    And Cluster Autoscaler
+    When a pod "web" that requests 1 CPU is created
+    Then the pod "web" is Running within 15m
+
+  @hetzner-8013-longer-timeout
+  Scenario: A server that takes six minutes, with a timeout of ten
+    Given the action "start_server" takes 6m
+    And a server creation timeout of 10 minutes
+    And Cluster Autoscaler
+    When a pod "web" that requests 1 CPU is created
+    Then the pod "web" is Running within 15m

@@ -1,0 +1,145 @@
+package autoscaler
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"nodestorm/harness/target"
+)
+
+// Known are the flags of one build, by name without dashes, as it lists them
+// itself.
+type Known struct {
+	Build string // for errors: cluster-autoscaler@1.33.0
+	flags map[string]bool
+}
+
+// helpWithin bounds, in real time, how long a build may take to list its flags.
+const helpWithin = 30 * time.Second
+
+// Ask runs the build with --help, which starts nothing.
+func Ask(ctx context.Context, t target.Target) (Known, error) {
+	ctx, cancel := context.WithTimeout(ctx, helpWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, t.Binary(), "--help")
+	cmd.Env = []string{"HOME=" + os.TempDir()} // no credentials of the user's
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput() // its status is 2 with some versions
+	if ctx.Err() != nil {
+		return Known{}, fmt.Errorf("asking %s for its flags: no answer within %s", t.Ref, helpWithin)
+	}
+	known := parseHelp(out)
+	if !known["cloud-provider"] || !known["nodes"] {
+		if err == nil {
+			err = fmt.Errorf("it lists no --cloud-provider and --nodes: is it a Cluster Autoscaler?")
+		}
+		return Known{}, fmt.Errorf("asking %s for its flags: %w", t.Ref, err)
+	}
+	return Known{Build: t.Ref.String(), flags: known}, nil
+}
+
+// helpLine begins the description of a flag, as package pflag prints it.
+var helpLine = regexp.MustCompile(`^ {2,6}(?:-\w, )?--([a-z0-9][a-z0-9-]*)(?:[ \[]|$)`)
+
+func parseHelp(text []byte) map[string]bool {
+	known := map[string]bool{}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if m := helpLine.FindSubmatch(lines.Bytes()); m != nil {
+			known[string(m[1])] = true
+		}
+	}
+	return known
+}
+
+// Has tells whether the build knows a flag.
+func (k Known) Has(name string) bool { return k.flags[name] }
+
+// check makes sure that the build knows all flags.
+func (k Known) check(f flags, whose string) error {
+	for _, name := range f.names() {
+		if !k.Has(name) {
+			return fmt.Errorf("%s: %s knows no flag --%s%s", whose, k.Build, name, k.similar(name))
+		}
+	}
+	return nil
+}
+
+// similar names flags of the build that begin alike.
+func (k Known) similar(name string) string {
+	word, _, _ := strings.Cut(name, "-")
+	var found []string
+	for _, known := range slices.Sorted(maps.Keys(k.flags)) {
+		if strings.HasPrefix(known, word+"-") || known == word {
+			found = append(found, "--"+known)
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (it has %s)", strings.Join(found[:min(4, len(found))], ", "))
+}
+
+// flags are a command line's, in order; a flag can be there more than once.
+type flags []flag
+
+type flag struct{ name, value string }
+
+func (f *flags) add(name, value string) { *f = append(*f, flag{name, value}) }
+
+// replace removes the flags that others has, and appends those.
+func (f flags) replace(others flags) flags {
+	kept := slices.DeleteFunc(slices.Clone(f), func(mine flag) bool { return others.has(mine.name) })
+	return append(kept, others...)
+}
+
+func (f flags) has(name string) bool {
+	return slices.ContainsFunc(f, func(g flag) bool { return g.name == name })
+}
+
+func (f flags) names() []string {
+	var names []string
+	for _, g := range f {
+		names = append(names, g.name)
+	}
+	return names
+}
+
+func (f flags) args() []string {
+	var args []string
+	for _, g := range f {
+		args = append(args, "--"+g.name+"="+g.value)
+	}
+	return args
+}
+
+// parseFlags reads a command line without the program's name: --name=value,
+// --name value, or --name for a flag that is on. One dash is as good as two.
+func parseFlags(args []string) (flags, error) {
+	var f flags
+	for i := 0; i < len(args); i++ {
+		name, value, given := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		if !strings.HasPrefix(args[i], "-") || name == "" {
+			return nil, fmt.Errorf("argument %d is no flag: want --name=value", i+1)
+		}
+		if !given {
+			value = "true"
+			if i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+				i++
+				value = args[i]
+			}
+		}
+		f.add(strings.ReplaceAll(name, "_", "-"), value)
+	}
+	return f, nil
+}

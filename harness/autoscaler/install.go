@@ -1,0 +1,218 @@
+// Package autoscaler brings a Cluster Autoscaler build into a world as its
+// documentation, or the user's own manifest, would: with the rights of its service
+// account, and no more; with the flags that this build knows; and with the
+// environment of its cloud provider.
+//
+// What is wanted is said in an [Intent], which holds for every version. The cloud
+// itself is the caller's: it comes in as environment variables.
+package autoscaler
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"nodestorm/harness/manifest"
+	"nodestorm/harness/target"
+	"nodestorm/harness/world"
+)
+
+// Name of the program, of its targets, and of its records' actor.
+const Name = "cluster-autoscaler"
+
+//go:embed rbac.yaml
+var rbac []byte
+
+// Config says what to run. World, Target and Intent are required.
+type Config struct {
+	World  *world.World
+	Target target.Target
+	Intent Intent
+	// Env is what the world sets: the cloud's endpoint and token. It wins over
+	// the manifest's.
+	Env []manifest.Variable
+	// Manifest is what the user runs; nil means the documented way. Its mounted
+	// files must be placed.
+	Manifest *manifest.Container
+}
+
+// Autoscaler is one build in one world.
+type Autoscaler struct {
+	cfg       Config
+	known     Known
+	line      flags // without what the place demands
+	env       []manifest.Variable
+	namespace string
+	account   string
+}
+
+// Install checks that the build can do what is wanted, and gives its service
+// account its rights. The autoscaler does not run yet: see Start.
+func Install(ctx context.Context, cfg Config) (*Autoscaler, error) {
+	a, err := prepare(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	objects := []*unstructured.Unstructured{}
+	if cfg.Manifest != nil {
+		objects = cfg.Manifest.RBAC
+	}
+	if len(objects) == 0 {
+		if objects, err = a.documentedRBAC(); err != nil {
+			return nil, err
+		}
+	}
+	c, err := client.New(cfg.World.Admin(), client.Options{})
+	if err != nil {
+		return nil, err
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: a.namespace}}
+	if err := c.Create(ctx, namespace); err != nil && !apierrors.IsAlreadyExists(err) {
+		return nil, fmt.Errorf("making namespace %s: %w", a.namespace, err)
+	}
+	for _, o := range objects {
+		o = o.DeepCopy()
+		if namespaced := o.GetKind() == "ServiceAccount" || o.GetKind() == "Role" || o.GetKind() == "RoleBinding"; namespaced && o.GetNamespace() == "" {
+			o.SetNamespace(a.namespace)
+		}
+		if err := c.Create(ctx, o); err != nil && !apierrors.IsAlreadyExists(err) {
+			return nil, fmt.Errorf("creating %s %s: %w", o.GetKind(), o.GetName(), err)
+		}
+	}
+	return a, nil
+}
+
+// Check finds out whether the build can do what is wanted, before anything
+// starts. Of cfg it needs neither World nor Env.
+func Check(ctx context.Context, cfg Config) error {
+	_, err := prepare(ctx, cfg)
+	return err
+}
+
+func prepare(ctx context.Context, cfg Config) (*Autoscaler, error) {
+	if err := cfg.Intent.Check(); err != nil {
+		return nil, err
+	}
+	a := &Autoscaler{cfg: cfg, namespace: metav1.NamespaceSystem, account: Name}
+	var given flags
+	if m := cfg.Manifest; m != nil {
+		a.namespace, a.account = m.Namespace, m.ServiceAccount
+		var err error
+		if given, err = manifestFlags(m); err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Source, err)
+		}
+		a.env = append(a.env, m.Env...)
+	}
+	for _, v := range cfg.Env {
+		a.env = slices.DeleteFunc(a.env, func(old manifest.Variable) bool { return old.Name == v.Name })
+		a.env = append(a.env, v)
+	}
+	var err error
+	if a.known, err = Ask(ctx, cfg.Target); err != nil {
+		return nil, err
+	}
+	a.line, err = commandLine(a.known, given, cfg.Intent.stated(), nil)
+	return a, err
+}
+
+// manifestFlags are the flags of a container's command line.
+func manifestFlags(m *manifest.Container) (flags, error) {
+	args := m.Args
+	if len(m.Command) > 0 {
+		if path.Base(m.Command[0]) != Name {
+			return nil, fmt.Errorf("command: %q is not %s: want the program itself, not a shell", path.Base(m.Command[0]), Name)
+		}
+		args = append(slices.Clone(m.Command[1:]), m.Args...)
+	}
+	f, err := parseFlags(args)
+	if err != nil {
+		return nil, fmt.Errorf("command and args: %w", err)
+	}
+	for _, g := range f {
+		if g.name == "nodes" && m.Provider() == "hetzner" {
+			if _, err := ParseGroup(g.value); err != nil {
+				return nil, fmt.Errorf("args: --nodes: %w", err)
+			}
+		}
+	}
+	return f, nil
+}
+
+// documentedRBAC is rbac.yaml for the service account at hand.
+func (a *Autoscaler) documentedRBAC() (objects []*unstructured.Unstructured, err error) {
+	for d := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(rbac), 4096); ; {
+		o := &unstructured.Unstructured{}
+		if err := d.Decode(&o.Object); errors.Is(err, io.EOF) {
+			return objects, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if subjects, _, _ := unstructured.NestedSlice(o.Object, "subjects"); len(subjects) > 0 {
+			subject := map[string]any{"kind": "ServiceAccount", "name": a.account, "namespace": a.namespace}
+			if err := unstructured.SetNestedSlice(o.Object, []any{subject}, "subjects"); err != nil {
+				return nil, err
+			}
+		}
+		if o.GetKind() == "ServiceAccount" {
+			o.SetName(a.account)
+		}
+		if o.GetNamespace() != "" {
+			o.SetNamespace(a.namespace)
+		}
+		objects = append(objects, o)
+	}
+}
+
+// Settings are the command line and the environment, without what must not be
+// seen.
+func (a *Autoscaler) Settings() []string {
+	redact := a.redact()
+	var settings []string
+	for _, arg := range a.line.args() {
+		settings = append(settings, redact.Replace(arg))
+	}
+	for _, v := range a.env {
+		if hidden(v) {
+			settings = append(settings, v.Name+"=(hidden)")
+			continue
+		}
+		settings = append(settings, redact.Replace(v.Name+"="+v.Value))
+	}
+	return settings
+}
+
+// hidden tells whether a variable's value must not be seen: of secrets, and of
+// user data, which has the cluster's join token.
+func hidden(v manifest.Variable) bool {
+	return v.Secret || v.Name == "HCLOUD_CLOUD_INIT" || v.Name == "HCLOUD_CLUSTER_CONFIG"
+}
+
+// redact replaces what must not be seen. Values below 8 bytes would take half of
+// every text with them, and are no secrets.
+func (a *Autoscaler) redact() *strings.Replacer {
+	var pairs []string
+	for _, v := range a.env {
+		if hidden(v) && len(v.Value) >= 8 {
+			pairs = append(pairs, v.Value, "(hidden)")
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// ManifestOptions are for reading the manifest of a Cluster Autoscaler.
+func ManifestOptions() manifest.Options {
+	return manifest.Options{Program: Name, Provided: []string{"HCLOUD_TOKEN", "HCLOUD_ENDPOINT"}}
+}

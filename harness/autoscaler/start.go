@@ -1,0 +1,64 @@
+package autoscaler
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"nodestorm/harness/process"
+	"nodestorm/harness/world"
+	"nodestorm/sim/history/audit"
+)
+
+// Start runs the autoscaler and waits until it answers. Virtual time passes as
+// real time does meanwhile.
+func (a *Autoscaler) Start(ctx context.Context) (*process.Process, error) {
+	w := a.cfg.World
+	user := "system:serviceaccount:" + a.namespace + ":" + a.account
+	kubeconfig, err := w.Kubeconfig(user, "system:serviceaccounts", "system:serviceaccounts:"+a.namespace, "system:authenticated", audit.TargetGroup)
+	if err != nil {
+		return nil, err
+	}
+	port, err := world.FreePort()
+	if err != nil {
+		return nil, err
+	}
+	address := fmt.Sprintf("127.0.0.1:%d", port)
+	line, err := commandLine(a.known, nil, a.line, flags{
+		{"kubeconfig", kubeconfig},
+		{"kubernetes", ""},
+		{"namespace", a.namespace},
+		{"address", address},
+		{"logtostderr", "true"},
+		{"v", "4"}, // 5 has requests with user data, 4 has the loops
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w.StartComponent(ctx, process.Spec{
+		Name:  Name,
+		Path:  a.cfg.Target.Binary(),
+		Args:  line.args(),
+		Env:   a.environment(),
+		Lines: logLines(w.History(), w.Clock(), a.redact()),
+		Ready: world.HTTPReady("http://" + address + "/health-check"),
+	})
+}
+
+// environment is the container's, and nothing of the user's own that clouds or
+// proxies go by.
+func (a *Autoscaler) environment() []string {
+	env := []string{"HOME=" + os.TempDir()} // no configuration of the user's
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		if strings.HasPrefix(name, "HCLOUD_") || strings.HasSuffix(strings.ToLower(name), "_proxy") || name == "KUBECONFIG" {
+			env = append(env, name+"=") // empty is as good as not there
+		}
+	}
+	for _, v := range a.env {
+		env = append(env, v.Name+"="+v.Value)
+	}
+	return slices.Clip(env)
+}

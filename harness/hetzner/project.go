@@ -1,0 +1,98 @@
+// Package hetzner puts a Hetzner Cloud project into a world: the cloud, its API
+// on loopback, the ways to it that programs have, and the machines that its
+// servers boot into. Programs take the endpoint and the token from their
+// environment, as they do for the real one.
+//
+// It knows no autoscaler.
+package hetzner
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/hcloud"
+	"nodestorm/harness/egress"
+	"nodestorm/harness/join"
+	"nodestorm/harness/manifest"
+	"nodestorm/harness/world"
+	"nodestorm/sim/node"
+)
+
+// Host is where the API is in the real world: programs without a setting for the
+// endpoint go there, through the proxy.
+const Host = "api.hetzner.cloud"
+
+// Config of a Project. World is required.
+type Config struct {
+	World *world.World
+	Seed  uint64
+	Quota fakecloud.Quota
+	// CX11 says that the server type cx11 can still be had.
+	CX11 bool
+	// Profile says how the servers' machines behave, see join.Config.
+	Profile func(fakecloud.Instance) node.Profile
+}
+
+// Project is a Hetzner Cloud project that is being served.
+type Project struct {
+	*fakecloud.Cloud
+	server *hcloud.Server
+	proxy  *egress.Proxy
+	token  string
+}
+
+// Start makes an empty project. It ends with the world.
+func Start(ctx context.Context, cfg Config) (*Project, error) {
+	w := cfg.World
+	catalogue := fakecloud.Hetzner()
+	if cfg.CX11 {
+		catalogue.ServerTypes = append(catalogue.ServerTypes, cx11())
+	}
+	cloud, err := fakecloud.New(fakecloud.Config{Clock: w.Clock(), Seed: cfg.Seed, Recorder: w.History(), Quota: cfg.Quota, Catalogue: catalogue})
+	if err != nil {
+		return nil, err
+	}
+	w.OnStop(func() error { cloud.Close(); return nil })
+	machines, err := join.New(join.Config{Cloud: cloud, Fleet: w.Fleet(), History: w.History(), Seed: cfg.Seed, Profile: cfg.Profile})
+	if err != nil {
+		return nil, err
+	}
+	w.OnStop(func() error { machines.Close(); return nil })
+	p := &Project{Cloud: cloud, token: rand.Text()}
+	if p.server, err = hcloud.Serve(context.WithoutCancel(ctx), hcloud.Config{Cloud: cloud, Token: p.token}); err != nil {
+		return nil, fmt.Errorf("serving the Hetzner API: %w", err)
+	}
+	w.OnStop(p.server.Close)
+	origin, err := url.Parse(p.server.URL())
+	if err != nil {
+		return nil, err
+	}
+	p.proxy, err = egress.Serve(egress.Config{
+		Forward:  map[string]string{Host: "http://" + origin.Host},
+		CertFile: filepath.Join(w.Dir(), "egress-ca.crt"),
+		Clock:    w.Clock(),
+		History:  w.History(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	w.OnStop(p.proxy.Close)
+	return p, nil
+}
+
+// Env is how a program reaches the project: with HCLOUD_ENDPOINT if it knows that,
+// and otherwise through the proxy.
+func (p *Project) Env() []manifest.Variable {
+	env := []manifest.Variable{
+		{Name: "HCLOUD_TOKEN", Value: p.token, Secret: true},
+		{Name: "HCLOUD_ENDPOINT", Value: p.server.URL()},
+	}
+	for _, v := range p.proxy.Env() {
+		env = append(env, manifest.Assignment(v))
+	}
+	return env
+}

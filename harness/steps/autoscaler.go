@@ -1,0 +1,117 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/cucumber/godog"
+
+	"nodestorm/harness/autoscaler"
+	"nodestorm/harness/hetzner"
+	"nodestorm/harness/manifest"
+	"nodestorm/sim/history"
+)
+
+func (s *scenario) registerAutoscaler(on sentences) {
+	on.Given(`^a node group `+name+` of `+number+` to `+number+` servers of type `+name+` in `+name+`$`, s.nodeGroup)
+	on.Given(`^a server creation timeout of `+number+` minutes?$`, s.creationTimeout)
+	on.Given(`^Cluster Autoscaler$`, s.startAutoscaler)
+	on.Given(`^Cluster Autoscaler that enforces minimum sizes$`, s.enforcingAutoscaler)
+	on.Given(`^this manifest:$`, s.manifestOf)
+
+	on.When(`^the pod `+name+` is deleted$`, s.deletePod)
+
+	on.Then(`^the target size of the group `+name+` is `+number+` within `+span+`$`, s.targetSize)
+	on.Then(`^the target size of the group `+name+` is at no time above `+number+` within `+span+`$`, s.targetSizeBound)
+}
+
+func (s *scenario) nodeGroup(group string, from, to int, serverType, location string) {
+	s.intent.Groups = append(s.intent.Groups, autoscaler.Group{Name: group, Min: from, Max: to, Type: serverType, Location: location})
+}
+
+func (s *scenario) creationTimeout(minutes int) {
+	s.env = append(s.env, manifest.Variable{Name: "HCLOUD_SERVER_CREATION_TIMEOUT", Value: strconv.Itoa(minutes)})
+}
+
+// manifestOf is what the feature quotes; it counts in place of the user's.
+func (s *scenario) manifestOf(text *godog.DocString) (err error) {
+	if s.rig.Manifest, err = manifest.Parse([]byte(text.Content), autoscaler.ManifestOptions()); err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(s.world.Dir(), "feature"), 0o700); err != nil {
+		return err
+	}
+	return s.rig.Manifest.Place(filepath.Join(s.world.Dir(), "feature"))
+}
+
+func (s *scenario) enforcingAutoscaler(ctx context.Context) error {
+	s.intent.EnforceMinSize = true
+	return s.startAutoscaler(ctx)
+}
+
+func (s *scenario) startAutoscaler(ctx context.Context) (err error) {
+	if s.hetzner == nil {
+		return errNoProject
+	}
+	s.intent.Provider = "hetzner"
+	env := append(s.hetzner.Env(), s.env...)
+	if s.rig.Manifest == nil {
+		env = append(env, hetzner.Joining()...)
+	}
+	s.autoscaler, err = autoscaler.Install(ctx, autoscaler.Config{
+		World: s.world, Target: s.rig.Target, Intent: s.intent, Env: env, Manifest: s.rig.Manifest,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = s.autoscaler.Start(ctx)
+	return err
+}
+
+func (s *scenario) deletePod(ctx context.Context, name string) error {
+	return s.demand().DeletePod(ctx, namespace, name, 0)
+}
+
+// targetSize is known when the autoscaler says what it is, or was.
+func (s *scenario) targetSize(ctx context.Context, group string, want int, window string) error {
+	d, err := duration(window)
+	if err != nil {
+		return err
+	}
+	last := any("unknown")
+	_, err = s.within(ctx, d, s.asked, func(r history.Record) bool {
+		if size, ok := targetOf(r, group); ok {
+			last = size
+		}
+		return last == want
+	})
+	if errors.Is(err, errWindow) {
+		return fmt.Errorf("the target size of group %q is %v", group, last)
+	}
+	return err
+}
+
+// targetSizeBound also reads what a target size has been before it was set.
+func (s *scenario) targetSizeBound(ctx context.Context, group string, most int, window string) error {
+	return s.never(ctx, window, func(r history.Record) error {
+		for _, key := range []string{"from", "to"} {
+			size, ok := r.Detail[key].(int)
+			if _, target := targetOf(r, group); target && ok && size > most {
+				return fmt.Errorf("the target size of group %q was %d", group, size)
+			}
+		}
+		return nil
+	})
+}
+
+func targetOf(r history.Record, group string) (size int, ok bool) {
+	if r.Source != history.Logged || r.Verb != autoscaler.Target || r.Object.Name != group {
+		return 0, false
+	}
+	size, ok = r.Detail["to"].(int)
+	return size, ok
+}

@@ -1,0 +1,263 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nodestorm/fakecloud/fault"
+	"nodestorm/harness/hetzner"
+	"nodestorm/sim/history"
+	"nodestorm/sim/node"
+)
+
+func (s *scenario) registerHetzner(on sentences) {
+	on.Given(`^a Hetzner Cloud project$`, s.project)
+	on.Given(`^a Hetzner Cloud project that still has the server type "cx11"$`, s.projectWithCX11)
+	on.Given(`^a network, a firewall and an SSH key `+name+`$`, s.surroundings)
+	on.Given(`^a Ready node `+name+` on a server of the project$`, s.serverNode)
+	on.Given(`^a Ready node `+name+` with the provider ID `+name+`$`, s.foreignNode)
+	on.Given(`^the action `+name+` takes `+span+`$`, s.actionTakes)
+	on.Given(`^the action `+name+` fails$`, s.actionFails)
+	on.Given(`^creating servers in the group `+name+` is refused with `+name+`$`, s.refuseGroup)
+	on.Given(`^the next `+number+` requests for a server are answered with 429$`, s.rateLimit)
+	on.Given(`^the first list of a server's actions comes without them$`, s.actionsMissing)
+	on.Given(`^the first server of the group `+name+` goes off `+span+` after it runs$`, s.goesOff)
+
+	on.When(`^the server of the pod `+name+` is deleted by somebody else$`, s.serverGone)
+	on.When(`^the deletion of a server conflicts for a minute, and from then on listing servers fails for `+span+`$`, s.conflictThenNoList)
+
+	on.Then(`^no running server is deleted within `+span+`$`, s.noRunningServerDeleted)
+	on.Then(`^no server is deleted within `+span+`$`, s.noServerDeleted)
+	on.Then(`^a server that is off is deleted within `+span+`$`, s.offServerDeleted)
+	on.Then(`^`+number+` servers? of the group `+name+` (?:is|are) created within `+span+`$`, s.serversCreated)
+}
+
+func (s *scenario) project(ctx context.Context) error { return s.startProject(ctx, hetzner.Config{}) }
+
+// Servers of these scenarios' time needed it, whether anybody had one or not.
+func (s *scenario) projectWithCX11(ctx context.Context) error {
+	return s.startProject(ctx, hetzner.Config{CX11: true})
+}
+
+func (s *scenario) startProject(ctx context.Context, cfg hetzner.Config) (err error) {
+	if s.hetzner != nil {
+		return errors.New("the scenario has a project already")
+	}
+	cfg.World, cfg.Seed = s.world, s.rig.World.Seed
+	s.hetzner, err = hetzner.Start(ctx, cfg)
+	return err
+}
+
+var errNoProject = errors.New(`there is no cloud yet: say "a Hetzner Cloud project" before`)
+
+func (s *scenario) surroundings(name string) error {
+	if s.hetzner == nil {
+		return errNoProject
+	}
+	return s.hetzner.CreateSurroundings(name)
+}
+
+// serverNode stands for the control plane's. Old autoscalers do nothing while
+// there is a Node that is no server of the project, and none does without any Node.
+func (s *scenario) serverNode(ctx context.Context, name string) error {
+	if s.hetzner == nil {
+		return errNoProject
+	}
+	if err := s.hetzner.CreateServer(name, "cx22", "fsn1", " --register-with-taints=node-role.kubernetes.io/control-plane:NoSchedule"); err != nil {
+		return err
+	}
+	return s.nodeReady(ctx, name)
+}
+
+func (s *scenario) foreignNode(ctx context.Context, name, providerID string) error {
+	profile := node.DefaultProfile()
+	profile.BootDelay = 0
+	taint, err := parseTaint("CriticalAddonsOnly=true:NoSchedule")
+	if err != nil {
+		return err
+	}
+	spec := node.Spec{Name: name, ProviderID: providerID, Profile: profile}
+	spec.Taints = append(spec.Taints, taint)
+	if err := s.world.Fleet().Boot(spec); err != nil {
+		return err
+	}
+	return s.nodeReady(ctx, name)
+}
+
+func (s *scenario) nodeReady(ctx context.Context, name string) error {
+	_, err := s.within(ctx, 5*time.Minute, 0, func(r history.Record) bool {
+		return r.Source == history.Node && r.Verb == "ready" && r.Object.Name == name
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for node %q to be Ready: %w", name, err)
+	}
+	return nil
+}
+
+func (s *scenario) inject(f fault.Fault) error {
+	if s.hetzner == nil {
+		return errNoProject
+	}
+	return s.hetzner.Inject(f)
+}
+
+func (s *scenario) actionTakes(action, takes string) error {
+	d, err := duration(takes)
+	if err != nil {
+		return err
+	}
+	return s.inject(fault.Fault{Name: action + " takes " + takes, Match: fault.Match{Operation: action}, Effect: fault.ActionTakes{Time: fault.Duration(d)}})
+}
+
+func (s *scenario) actionFails(action string) error {
+	return s.inject(fault.Fault{Name: action + " fails", Match: fault.Match{Operation: action}, Effect: fault.ActionFails{}})
+}
+
+func (s *scenario) refuseGroup(group, code string) error {
+	return s.inject(fault.Fault{Name: "no server for " + group, Match: fault.Match{Operation: "POST /servers", Group: group}, Effect: fault.Refuse{Code: code}})
+}
+
+func (s *scenario) rateLimit(requests int) error {
+	return s.inject(fault.Fault{Name: "rate limit", Match: fault.Match{Operation: "POST /servers"}, Limit: requests, Effect: fault.RateLimit{}})
+}
+
+func (s *scenario) actionsMissing() error {
+	return s.inject(fault.Fault{Name: "actions missing once", Match: fault.Match{Operation: "GET /actions"}, Limit: 1, Effect: fault.Missing{}})
+}
+
+func (s *scenario) goesOff(group, after string) error {
+	d, err := duration(after)
+	if err != nil {
+		return err
+	}
+	return s.inject(fault.Fault{Name: "host crash", Match: fault.Match{Group: group}, Limit: 1, Effect: fault.TurnsOff{After: fault.Duration(d)}})
+}
+
+func (s *scenario) serverGone(pod string) error {
+	server := ""
+	for _, r := range s.world.History().Since(0) {
+		if r.Source == history.API && r.Object.Resource == "pods" && r.Object.Name == pod && r.Detail["subresource"] == "binding" {
+			server, _ = r.Detail["node"].(string)
+		}
+	}
+	if server == "" || s.hetzner == nil {
+		return fmt.Errorf("pod %q is on no server", pod)
+	}
+	return s.hetzner.RemoveServer(server)
+}
+
+// conflictThenNoList makes the list of servers too old while a server is being
+// deleted, and unobtainable: a client of hcloud-go before 2.21 asks again after
+// 0.5, 1, 2 … 32 s, and holds a list for up to 60 s.
+func (s *scenario) conflictThenNoList(ctx context.Context, fails string) error {
+	d, err := duration(fails)
+	if err != nil {
+		return err
+	}
+	const deletion = "DELETE /servers/{id}"
+	if err := s.inject(fault.Fault{Name: "conflict", Match: fault.Match{Operation: deletion}, Limit: 7, Effect: fault.Refuse{Code: "conflict"}}); err != nil {
+		return err
+	}
+	_, err = s.within(ctx, 45*time.Minute, s.asked, func(r history.Record) bool {
+		return r.Source == history.Cloud && r.Verb == deletion && r.Code == 409
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for a server to be deleted: %w", err)
+	}
+	return s.inject(fault.Fault{Name: "no list", Match: fault.Match{Operation: "GET /servers"}, For: d, Effect: fault.Refuse{Code: "server_error"}})
+}
+
+// life is a record of an instance's life, but for those of the machine inside it.
+func life(r history.Record) bool {
+	return r.Source == history.Cloud && r.Object.Resource == "instances"
+}
+
+func (s *scenario) noRunningServerDeleted(ctx context.Context, window string) error {
+	last := map[string]history.Record{}
+	return s.never(ctx, window, func(r history.Record) error {
+		if !life(r) {
+			return nil
+		}
+		before := last[r.Object.Name]
+		last[r.Object.Name] = r
+		if r.Verb == "deleting" && before.Verb == "running" {
+			return fmt.Errorf("server %s is deleted after running for %s", r.Object.Name, (r.Virtual - before.Virtual).Round(100*time.Millisecond))
+		}
+		return nil
+	})
+}
+
+func (s *scenario) noServerDeleted(ctx context.Context, window string) error {
+	last := map[string]history.Record{}
+	return s.never(ctx, window, func(r history.Record) error {
+		if !life(r) {
+			return nil
+		}
+		before := last[r.Object.Name]
+		last[r.Object.Name] = r
+		if r.Verb == "deleting" {
+			return fmt.Errorf("server %s, %s, is deleted", r.Object.Name, before.Verb)
+		}
+		return nil
+	})
+}
+
+// never watches the whole window unless a record is wrong.
+func (s *scenario) never(ctx context.Context, window string, wrong func(history.Record) error) error {
+	d, err := duration(window)
+	if err != nil {
+		return err
+	}
+	var found error
+	_, err = s.within(ctx, d, 0, func(r history.Record) bool {
+		found = wrong(r)
+		return found != nil
+	})
+	switch {
+	case found != nil:
+		return found
+	case errors.Is(err, errWindow):
+		return nil
+	}
+	return err
+}
+
+func (s *scenario) offServerDeleted(ctx context.Context, window string) error {
+	d, err := duration(window)
+	if err != nil {
+		return err
+	}
+	off, err := s.within(ctx, 10*time.Minute, 0, func(r history.Record) bool { return life(r) && r.Verb == "off" })
+	if err != nil {
+		return fmt.Errorf("waiting for a server to be off: %w", err)
+	}
+	_, err = s.within(ctx, d, off.Seq, func(r history.Record) bool {
+		return life(r) && r.Verb == "deleting" && r.Object.Name == off.Object.Name
+	})
+	if errors.Is(err, errWindow) {
+		return fmt.Errorf("server %s is off since %s and still there", off.Object.Name, off.Virtual.Round(100*time.Millisecond))
+	}
+	return err
+}
+
+// serversCreated counts from the first When, or from the beginning while there
+// was none.
+func (s *scenario) serversCreated(ctx context.Context, want int, group, window string) error {
+	d, err := duration(window)
+	if err != nil {
+		return err
+	}
+	created := 0
+	_, err = s.within(ctx, d, s.asked, func(r history.Record) bool {
+		if life(r) && r.Verb == "created" && r.Detail["group"] == group {
+			created++
+		}
+		return created >= want
+	})
+	if errors.Is(err, errWindow) {
+		return fmt.Errorf("%d of %d servers of group %q", created, want, group)
+	}
+	return err
+}
