@@ -106,10 +106,6 @@ func (c *CCM) Start(ctx context.Context, cfg Config) (*process.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	certs, err := os.MkdirTemp("", world.FolderPrefix+"ccm-")
-	if err != nil {
-		return nil, err
-	}
 	args := []string{
 		"--cloud-provider=hcloud",
 		"--allow-untagged-cloud", // as the released manifests say
@@ -121,7 +117,6 @@ func (c *CCM) Start(ctx context.Context, cfg Config) (*process.Process, error) {
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", port),
 		"--webhook-secure-port=0",
-		"--cert-dir=" + certs,
 		"--profiling=false",
 		fmt.Sprintf("--allocate-node-cidrs=%t", cfg.routes()),
 		fmt.Sprintf("--configure-cloud-routes=%t", cfg.routes()),
@@ -129,21 +124,19 @@ func (c *CCM) Start(ctx context.Context, cfg Config) (*process.Process, error) {
 	if cfg.routes() {
 		args = append(args, "--cluster-cidr="+cfg.ClusterCIDR.String(), "--route-reconciliation-period=30s")
 	}
-	p, err := c.world.StartComponent(ctx, process.Spec{
+	return c.world.StartComponent(ctx, process.Spec{
 		Name:  Name,
 		Path:  c.target.Binary(),
 		Env:   append(cfg.environment(), cfg.Env...),
 		Args:  append(args, cfg.Args...),
 		Ready: world.HTTPReady(fmt.Sprintf("https://127.0.0.1:%d/healthz", port)),
 	})
-	// The key pair is read at the start.
-	return p, errors.Join(err, os.RemoveAll(certs))
 }
 
 func (c Config) routes() bool { return c.Network != "" && c.ClusterCIDR.IsValid() }
 
 func (c Config) environment() []string {
-	env := []string{
+	return []string{
 		"HCLOUD_ENDPOINT=" + c.Endpoint,
 		"HCLOUD_TOKEN=" + c.Token,
 		"HCLOUD_NETWORK=" + c.Network,
@@ -155,5 +148,4 @@ func (c Config) environment() []string {
 		"HCLOUD_LOAD_BALANCERS_ENABLED=false",
 		"HOME=" + os.TempDir(), // no configuration of the user's
 	}
-	return env
 }

@@ -165,6 +165,12 @@ write_files:
 					t.Errorf("arguments %v", got.ExtraArgs)
 				}
 				for _, a := range got.Args {
+					if a.Name == "node-ip" {
+						if want := "/var/pre_install/install-k3s-agent.sh line 22 --node-ip"; a.Value != "10.0.0.7" || a.From != want {
+							t.Errorf("node-ip is %q from %q, want %q", a.Value, a.From, want)
+						}
+						continue
+					}
 					if !strings.Contains(a.From, "/etc/rancher/k3s/config.yaml (") {
 						t.Errorf("%s=%s is from %q", a.Name, a.Value, a.From)
 					}

@@ -71,9 +71,9 @@ func sed(r *run, c invocation) status {
 	var edits []edit
 	understood := !quiet
 	for _, s := range scripts {
-		e, ok := parseEdit(s, extended)
+		more, ok := parseEdits(s, extended)
 		understood = understood && ok
-		edits = append(edits, e)
+		edits = append(edits, more...)
 	}
 	if len(files) == 0 {
 		c.print(r, r.edited(c.in, edits, understood, c))
@@ -162,47 +162,70 @@ func (e edit) apply(line string) string {
 	return line[:at[0]] + string(e.old.ExpandString(nil, e.new, line, at)) + line[at[1]:] + "\n"
 }
 
-func parseEdit(s string, extended bool) (e edit, ok bool) {
-	s = strings.TrimSpace(s)
+// parseEdits reads commands, which semicolons and line ends divide.
+func parseEdits(s string, extended bool) (edits []edit, ok bool) {
+	for {
+		s = strings.TrimLeft(s, "; \t\n")
+		if s == "" {
+			return edits, len(edits) > 0
+		}
+		var e edit
+		if e, s, ok = parseEdit(s, extended); !ok {
+			return nil, false
+		}
+		edits = append(edits, e)
+	}
+}
+
+// parseEdit reads one command and returns what follows it.
+func parseEdit(s string, extended bool) (e edit, rest string, ok bool) {
 	switch {
 	case strings.HasPrefix(s, "$"):
 		e.last, s = true, strings.TrimSpace(s[1:])
 	case strings.HasPrefix(s, "/"):
-		parts, rest, found := delimited(s[1:], '/', 1)
+		parts, after, found := delimited(s[1:], '/', 1)
 		if !found {
-			return e, false
+			return e, "", false
 		}
 		if e.address, ok = expression(parts[0], extended, false); !ok {
-			return e, false
+			return e, "", false
 		}
-		s = strings.TrimSpace(rest)
+		s = strings.TrimLeft(after, " \t")
 	}
 	if s == "" {
-		return e, false
+		return e, "", false
 	}
 	e.command = s[0]
 	switch e.command {
 	case 'd':
-		return e, s == "d"
-	case 'a', 'i', 'c':
+		s = strings.TrimLeft(s[1:], " \t")
+		return e, s, s == "" || s[0] == ';' || s[0] == '\n'
+	case 'a', 'i', 'c': // the text goes to the end
 		text := strings.TrimLeft(s[1:], " \t")
 		text = strings.TrimPrefix(text, `\`)
 		e.new = escapes(strings.TrimPrefix(text, "\n"))
-		return e, true
+		return e, "", true
 	case 's':
 		if len(s) < 4 {
-			return e, false
+			return e, "", false
 		}
-		parts, flags, found := delimited(s[2:], s[1], 2)
-		if !found || strings.Trim(flags, "gI") != "" {
-			return e, false
+		parts, after, found := delimited(s[2:], s[1], 2)
+		if !found {
+			return e, "", false
+		}
+		flags, rest := after, ""
+		if end := strings.IndexAny(after, "; \t\n"); end >= 0 {
+			flags, rest = after[:end], strings.TrimLeft(after[end:], " \t")
+		}
+		if strings.Trim(flags, "gI") != "" || rest != "" && rest[0] != ';' && rest[0] != '\n' {
+			return e, "", false
 		}
 		e.all = strings.Contains(flags, "g")
 		e.old, ok = expression(parts[0], extended, strings.Contains(flags, "I"))
 		e.new = replacement(parts[1])
-		return e, ok
+		return e, rest, ok
 	}
-	return e, false
+	return e, "", false
 }
 
 // delimited cuts n parts off s, each ended by delimiter; \delimiter stands for it.

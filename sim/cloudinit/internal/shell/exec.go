@@ -378,7 +378,7 @@ func (r *run) dispatch(c invocation) status {
 	}
 	if strings.Contains(c.args[0], "/") {
 		if f, found := r.m.Files[r.abs(c.args[0])]; found {
-			return r.nested(c.args[0], f.Content, c, c.args[1:])
+			return r.nested(c.args[0], f.Content, c, c.args)
 		}
 	}
 	name := c.args[0]
@@ -423,7 +423,7 @@ func (r *run) note(c invocation) {
 // in capitals are.
 func environmental(name string) bool { return strings.ToUpper(name) == name }
 
-// nested follows a script that this one calls.
+// nested follows a script that this one calls with args, of which the first is $0.
 func (r *run) nested(name, text string, c invocation, args []string) status {
 	if why, found := r.m.Unknown(text); found && strings.HasPrefix(text, markStart) {
 		// All of it came from elsewhere.
@@ -438,7 +438,7 @@ func (r *run) nested(name, text string, c invocation, args []string) status {
 		return assumed
 	}
 	return r.in(func() status {
-		inner := &run{m: r.m, name: name, vars: map[string][]string{}, funcs: map[string]*syntax.Stmt{}, args: append([]string{name}, args...), cwd: r.cwd, depth: r.depth}
+		inner := &run{m: r.m, name: name, vars: map[string][]string{}, funcs: map[string]*syntax.Stmt{}, args: args, cwd: r.cwd, depth: r.depth}
 		for k, v := range r.vars {
 			if environmental(k) {
 				inner.vars[k] = v
@@ -447,7 +447,7 @@ func (r *run) nested(name, text string, c invocation, args []string) status {
 		for k, v := range c.env {
 			inner.vars[k] = []string{v}
 		}
-		if err := inner.script(text); err != nil {
+		if err := inner.script(text, c.in, c.out); err != nil {
 			r.why = err.Error()
 			c.in = text
 			r.note(c)

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/pattern"
@@ -259,6 +260,8 @@ func (r *run) variable(p *syntax.ParamExp) (values []string, set bool) {
 		return r.args[1:], len(r.args) > 1
 	case "?":
 		return []string{"0"}, true
+	case "#":
+		return []string{strconv.Itoa(len(r.args) - 1)}, true
 	case "HOSTNAME":
 		return []string{r.host()}, true
 	case "HOME":
@@ -267,7 +270,7 @@ func (r *run) variable(p *syntax.ParamExp) (values []string, set bool) {
 		return []string{"0"}, true
 	case "USER":
 		return []string{"root"}, true
-	case "RANDOM", "SECONDS", "PPID", "$", "!", "LINENO", "BASH_SOURCE", "#", "-", "PATH":
+	case "RANDOM", "SECONDS", "PPID", "$", "!", "LINENO", "BASH_SOURCE", "-", "PATH":
 		return []string{r.m.mark("$" + name)}, true
 	}
 	if len(name) == 1 && name[0] >= '0' && name[0] <= '9' {

@@ -402,7 +402,7 @@ func readInput(r *run, c invocation) status {
 }
 
 func eval(r *run, c invocation) status {
-	return r.nested(r.name+" eval", strings.Join(c.args[1:], " "), c, nil)
+	return r.here(r.name, strings.Join(c.args[1:], " "), c)
 }
 
 // source runs a script in this one's own variables.
@@ -419,11 +419,15 @@ func source(r *run, c invocation) status {
 		}
 		return s
 	}
-	name := r.name
-	r.name = c.args[1]
-	defer func() { r.name = name }()
+	return r.here(c.args[1], f.Content, c)
+}
+
+// here follows a script in this one's own shell.
+func (r *run) here(name, text string, c invocation) status {
+	defer func(name string) { r.name = name }(r.name)
+	r.name = name
 	return r.in(func() status {
-		if err := r.script(f.Content); err != nil {
+		if err := r.script(text, c.in, c.out); err != nil {
 			r.note(c)
 		}
 		return assumed
@@ -441,12 +445,15 @@ func interpreter(r *run, c invocation) status {
 			if len(rest) > 0 && rest[0] == "-" {
 				rest = rest[1:]
 			}
-			return r.nested("standard input of "+c.args[0], c.in, c, rest)
+			return r.nested("standard input of "+c.args[0], c.in, c, append(c.args[:1:1], rest...))
 		case strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c"):
 			if len(args) < 2 {
 				return no
 			}
-			return r.nested(r.name, args[1], c, args[min(3, len(args)):])
+			if len(args) == 2 {
+				args = append(args[:2:2], c.args[0])
+			}
+			return r.nested(r.name, args[1], c, args[2:])
 		case a == "-o" && len(args) > 1:
 			args = args[2:]
 		case strings.HasPrefix(a, "-"):
@@ -456,10 +463,10 @@ func interpreter(r *run, c invocation) status {
 			if !found {
 				return r.unknown(c)
 			}
-			return r.nested(a, f.Content, c, args[1:])
+			return r.nested(a, f.Content, c, args)
 		}
 	}
-	return r.nested("standard input of "+c.args[0], c.in, c, nil)
+	return r.nested("standard input of "+c.args[0], c.in, c, c.args[:1])
 }
 
 // wrapper is a program that runs another.

@@ -126,7 +126,7 @@ func (s *Session) Run(name, script string) error {
 			s.run.note(invocation{args: []string{name}, in: script})
 			return nil
 		}
-		return s.run.script(script)
+		return s.run.script(script, "", nil)
 	})
 }
 
@@ -172,7 +172,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s line %d is no shell: %s", e.Script, e.Line, e.Text)
 }
 
-func (r *run) script(text string) error {
+func (r *run) script(text, in string, out *strings.Builder) error {
 	if len(text) > maxScript || tooDeep(text) {
 		panic(ErrLimit)
 	}
@@ -185,7 +185,7 @@ func (r *run) script(text string) error {
 		}
 		return e
 	}
-	r.stmts(file.Stmts, "", nil)
+	r.stmts(file.Stmts, in, out)
 	return nil
 }
 
