@@ -1,0 +1,223 @@
+package fault_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	testclock "k8s.io/utils/clock/testing"
+
+	"nodestorm/fakecloud/fault"
+	"nodestorm/sim/history"
+)
+
+var operations = []string{"POST /servers", "GET /servers", "DELETE /servers/{id}", "start_server"}
+
+func TestParse(t *testing.T) {
+	faults, err := fault.Parse([]byte(`
+faults:
+- {name: stockout, match: {operation: POST /servers, group: pool1}, limit: 3, refuse: {code: resource_unavailable}}
+- name: slow
+  match: {operation: start_server, instance: "pool1-*"}
+  at: 1m
+  for: 1h30m
+  skip: 1
+  probability: 0.5
+  actionTakes: {time: 140s}
+- {name: any, hang: {}}
+`), operations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fault.Fault{
+		Name: "slow", Match: fault.Match{Operation: "start_server", Instance: "pool1-*"}, At: time.Minute, For: 90 * time.Minute, Skip: 1,
+		Probability: 0.5, Effect: fault.ActionTakes{Time: fault.Duration(140 * time.Second)},
+	}
+	if len(faults) != 3 || faults[1] != want {
+		t.Errorf("got %+v, want %+v second of three", faults, want)
+	}
+}
+
+// Each effect can be written, by its own name.
+func TestParseEffects(t *testing.T) {
+	fields := map[string]string{"refuse": "{status: 502}", "actionTakes": "{time: 1s}", "unavailable": "{type: cx22}", "retired": "{type: cx22}"}
+	for _, e := range fault.Effects() {
+		value := fields[e.String()]
+		if value == "" {
+			value = "{}"
+		}
+		faults, err := fault.Parse([]byte("faults: [{name: a, "+e.String()+": "+value+"}]"), nil)
+		if err != nil || len(faults) != 1 || faults[0].Effect.String() != e.String() {
+			t.Errorf("%s: got %+v, %v", e, faults, err)
+		}
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                     {"empty"},
+		"[]":                   {"allowed: faults"},
+		"faults: [{name: a}]":  {`fault "a"`, "no effect", "refuse, rateLimit"},
+		"faults: [{hang: {}}]": {"no name"},
+		"faults: [{name: a, hang: {}, stale: {}}]":                             {`fault "a"`, "two effects", "hang and stale"},
+		"faults: [{name: a, hang: {}}, {name: a, hang: {}}]":                   {`fault "a"`, "twice"},
+		"faults: [{name: a, hang: {}, limit: -1}]":                             {`fault "a"`, "limit is -1", "zero or more"},
+		"faults: [{name: a, hang: {}, probability: 2}]":                        {"probability is 2", "0 to 1"},
+		"faults: [{name: a, hang: {}, for: soon}]":                             {`"soon"`, "90s"},
+		"faults: [{name: a, hang: {}, match: {operation: GET /pods}}]":         {"match.operation", "GET /pods", "POST /servers"},
+		"faults: [{name: a, hang: {}, match: {group: '['}}]":                   {"match.group", "no pattern"},
+		"faults: [{name: a, refuse: {}}]":                                      {"code", "status"},
+		"faults: [{name: a, refuse: {code: x, status: 200}}]":                  {"refuse.status is 200", "400 to 599"},
+		"faults: [{name: a, refuse: {kode: x}}]":                               {"kode", "allowed: code"},
+		"faults: [{name: a, actionTakes: {}}]":                                 {"actionTakes.time", "more than zero"},
+		"faults: [{name: a, partial: {keep: -1}}]":                             {"partial.keep is -1"},
+		"faults: [{name: a, unavailable: {}}]":                                 {"unavailable.type", "server type"},
+		"faults: [{name: a, unavailable: {type: cx22}, limit: 1}]":             {"no match"},
+		"faults: [{name: a, turnsOff: {}, match: {operation: POST /servers}}]": {"does not act on calls"},
+		"faults: [{name: a, stale: {by: -1s}}]":                                {"stale.by", "zero or more"},
+		"faults: [{name: a, hang: {}, limit: many}]":                           {"limit", "number"},
+	} {
+		_, err := fault.Parse([]byte(text), operations)
+		if err == nil {
+			t.Errorf("%q is taken, want an error", text)
+			continue
+		}
+		for _, part := range want {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%q: got %q, want %q in it", text, err, part)
+			}
+		}
+		if strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: not one line: %q", text, err)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "faults.yaml")
+	if _, err := fault.Load(file, nil); !os.IsNotExist(err) {
+		t.Errorf("got %v, want that there is no such file", err)
+	}
+	if err := os.WriteFile(file, []byte("faults: [{name: a}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fault.Load(file, nil); err == nil || !strings.Contains(err.Error(), "faults.yaml") {
+		t.Errorf("got %v, want the file's name in it", err)
+	}
+	if err := os.WriteFile(file, make([]byte, 2<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fault.Load(file, nil); err == nil || !strings.Contains(err.Error(), "too many") {
+		t.Errorf("got %v, want that it is too large", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("faults: [{name: a, match: {operation: POST /servers}, for: 1s, refuse: {code: x}}]"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		faults, err := fault.Parse(text, operations)
+		if err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("not one line: %q", err)
+		}
+		for _, a := range faults {
+			if err := a.Check(operations); err != nil {
+				t.Errorf("%+v is taken, and wrong: %v", a, err)
+			}
+		}
+	})
+}
+
+// acts says on which of n equal calls, a second apart, a fault acts.
+func acts(t *testing.T, seed uint64, f fault.Fault, n int) (acted []int, verbs []string) {
+	t.Helper()
+	clk := testclock.NewFakeClock(time.Unix(0, 0))
+	log := history.New(time.Time{}, clk)
+	s := fault.NewSet(clk, seed, log)
+	f.Name, f.Effect = "f", fault.Hang{}
+	if err := s.Inject(f); err != nil {
+		t.Fatal(err)
+	}
+	for k := range n {
+		if hit := s.First(fault.Before, fault.Call{Operation: "POST /servers", Group: "pool1", Instance: "pool1-a"}); hit != nil {
+			hit.Effective()
+			acted = append(acted, k)
+		}
+		clk.Step(time.Second)
+	}
+	for _, r := range log.Records() {
+		verbs = append(verbs, r.Verb)
+	}
+	if unmet := len(s.Unmet()) > 0; unmet != (len(acted) == 0) {
+		t.Errorf("unmet is %v after it acted on %v", unmet, acted)
+	}
+	return acted, verbs
+}
+
+func TestWhen(t *testing.T) {
+	for _, test := range []struct {
+		fault fault.Fault
+		want  []int
+	}{
+		{fault.Fault{}, []int{0, 1, 2, 3, 4, 5}},
+		{fault.Fault{Skip: 2}, []int{2, 3, 4, 5}},
+		{fault.Fault{Limit: 2}, []int{0, 1}},
+		{fault.Fault{Skip: 1, Limit: 2}, []int{1, 2}},
+		{fault.Fault{At: 2 * time.Second}, []int{2, 3, 4, 5}},
+		{fault.Fault{For: 2 * time.Second}, []int{0, 1}},
+		{fault.Fault{At: time.Second, For: 2 * time.Second}, []int{1, 2}},
+		{fault.Fault{Match: fault.Match{Operation: "POST *", Group: "pool?", Instance: "pool1-*"}}, nil}, // * ends at /
+		{fault.Fault{Match: fault.Match{Operation: "POST /*", Group: "pool?", Instance: "pool1-*"}}, []int{0, 1, 2, 3, 4, 5}},
+		{fault.Fault{Match: fault.Match{Group: "pool2"}}, nil},
+	} {
+		if got, _ := acts(t, 1, test.fault, 6); !slices.Equal(got, test.want) {
+			t.Errorf("%+v acted on %v, want %v", test.fault, got, test.want)
+		}
+	}
+}
+
+func TestRecords(t *testing.T) {
+	_, verbs := acts(t, 1, fault.Fault{Limit: 2}, 4)
+	if got := strings.Join(verbs, " "); got != "armed matched effective matched cleared" {
+		t.Errorf("the history says %q", got)
+	}
+}
+
+func TestProbability(t *testing.T) {
+	half := fault.Fault{Probability: 0.5}
+	first, _ := acts(t, 1, half, 1000)
+	again, _ := acts(t, 1, half, 1000)
+	other, _ := acts(t, 2, half, 1000)
+	if n := len(first); n < 400 || n > 600 {
+		t.Errorf("it acted on %d of 1000 calls, want about half", n)
+	}
+	if !slices.Equal(first, again) || slices.Equal(first, other) {
+		t.Error("the same seed chose other calls, or another seed the same")
+	}
+}
+
+func TestInjectAndClear(t *testing.T) {
+	clk := testclock.NewFakeClock(time.Unix(0, 0))
+	s := fault.NewSet(clk, 1, history.Discard())
+	f := fault.Fault{Name: "f", Effect: fault.Hang{}}
+	if err := s.Inject(f); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Inject(f); err == nil {
+		t.Error("a second fault of the name is taken")
+	}
+	if err := s.Inject(fault.Fault{Name: "g"}); err == nil {
+		t.Error("a fault without effect is taken")
+	}
+	if err := s.Clear("f"); err != nil {
+		t.Error(err)
+	}
+	if s.First(fault.Before, fault.Call{}) != nil {
+		t.Error("it acts after Clear")
+	}
+	if err := s.Clear("h"); err == nil {
+		t.Error("an unknown fault is cleared")
+	}
+}
