@@ -80,6 +80,7 @@ func TestFeatures(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				ref.Provider = record.Provider()
 				build, err := store.Get(ref)
 				if err != nil {
 					t.Skip(err)

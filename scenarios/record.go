@@ -89,6 +89,15 @@ func (r Range) Has(version string) (bool, error) {
 	return constraints.Check(v), nil
 }
 
+// Provider is the cloud that the target's build has to serve, where builds differ
+// in that. Empty is any.
+func (r *Record) Provider() string {
+	if r.Autoscaler == "cluster-autoscaler" && r.System != "bootstrap" {
+		return r.System
+	}
+	return ""
+}
+
 // Version is the part of the target's name after the @.
 func (t Target) Version() string {
 	_, version, _ := strings.Cut(t.Name, "@")

@@ -48,13 +48,18 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			if err := s.check(c); err != nil {
 				return err
 			}
-			have, err := s.open(c.Context(), refuse, ref)
+			refs := make([]target.Ref, len(records))
+			for i, r := range records {
+				refs[i] = ref
+				refs[i].Provider = r.Provider()
+			}
+			have, err := s.open(c.Context(), refuse, refs...)
 			if err != nil {
 				return err
 			}
 			var rows []reports.Row
-			for _, r := range records {
-				_, row, err := s.replay(c.Context(), r, have[ref], "")
+			for i, r := range records {
+				_, row, err := s.replay(c.Context(), r, have[refs[i]], "")
 				if err != nil {
 					return e.breakOff(rows, asJSON, err)
 				}

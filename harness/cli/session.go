@@ -120,12 +120,12 @@ func refuse(_ target.Ref, err error) error { return usage(err) }
 // before found has seen what is there and cannot what is neither there nor known.
 func (e *env) ensure(ctx context.Context, found func(target.Target) error, cannot func(target.Ref, error) error, refs ...target.Ref) (map[target.Ref]target.Target, error) {
 	have := map[target.Ref]target.Target{}
-	var recipes []target.Recipe
+	missing := map[target.Ref]target.Recipe{}
 	for _, ref := range refs {
-		var missing *target.NotFoundError
+		var none *target.NotFoundError
 		var stale *target.StaleError
 		t, err := e.store.Get(ref)
-		if err != nil && !errors.As(err, &missing) && !errors.As(err, &stale) {
+		if err != nil && !errors.As(err, &none) && !errors.As(err, &stale) {
 			return nil, usage(err)
 		}
 		recipe, unknown := target.Known(ref)
@@ -134,7 +134,7 @@ func (e *env) ensure(ctx context.Context, found func(target.Target) error, canno
 			have[ref] = t
 			err = found(t)
 		case unknown == nil:
-			recipes = append(recipes, recipe)
+			missing[ref] = recipe
 			err = nil
 		default:
 			err = cannot(ref, err)
@@ -143,8 +143,9 @@ func (e *env) ensure(ctx context.Context, found func(target.Target) error, canno
 			return nil, err
 		}
 	}
-	for _, recipe := range recipes {
-		if _, done := have[recipe.Ref]; done {
+	for _, ref := range refs {
+		recipe, unbuilt := missing[ref]
+		if _, done := have[ref]; done || !unbuilt {
 			continue
 		}
 		fmt.Fprintf(e.stderr, "nodestorm: building %s; this is done once\n", recipe.Ref)
@@ -152,7 +153,7 @@ func (e *env) ensure(ctx context.Context, found func(target.Target) error, canno
 		if err != nil {
 			return nil, usage(err)
 		}
-		have[recipe.Ref] = t
+		have[ref] = t
 	}
 	return have, nil
 }

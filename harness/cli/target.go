@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -18,34 +21,51 @@ func (e *env) target() *cobra.Command {
 }
 
 func (e *env) targetBuild() *cobra.Command {
-	var source, pkg, provider string
+	var source, module, pkg, provider string
 	var tags []string
 	c := &cobra.Command{
 		Use:   "build NAME@VERSION",
 		Short: "Build a target with the clock, from its Go module or from a folder",
+		Long: `Build a target with the clock, from its Go module or from a folder.
+
+A folder is a checkout of the program, or of the repository that has it in a folder
+of its name; what it has changed is built too. Cluster Autoscaler builds for one cloud
+with that cloud's build tag, and for all without. One version can have a build for each
+cloud, and a replay takes the one for its own.`,
 		Example: `  nodestorm target build karpenter@v1.7.0
   nodestorm target build karpenter@my-fix --source ~/src/karpenter
-  nodestorm target build cluster-autoscaler@1.32.7 --source ~/src/autoscaler/cluster-autoscaler --tags hetzner --provider hetzner`,
+  nodestorm target build cluster-autoscaler@1.32.7 --source ~/src/autoscaler --tags hetzner
+  nodestorm target build my-controller@v2 --source ~/src/my-controller --package ./cmd/controller
+  nodestorm target build my-controller@v2 --module example.com/my-controller@v2.0.1 --package ./cmd/controller`,
 		Args: exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ref, err := target.ParseRef(args[0])
 			if err != nil {
 				return usage(err)
 			}
+			if source != "" && module != "" {
+				return usage(errors.New("--source and --module are two ways in: give one"))
+			}
 			recipe := target.FromSource(ref, source)
-			if source == "" {
+			if source == "" && module == "" {
 				if recipe, err = target.Known(ref); err != nil {
 					return usage(err)
 				}
 			}
+			if module != "" {
+				recipe.Module, recipe.Query, _ = strings.Cut(module, "@")
+			}
 			if pkg != "" {
 				recipe.Package = pkg
 			}
-			if provider != "" {
-				recipe.Provider = provider
-			}
 			if len(tags) > 0 {
 				recipe.Tags = tags
+			}
+			if provider == "" && len(tags) == 1 {
+				provider = tags[0]
+			}
+			if provider != "" {
+				recipe.Provider = provider
 			}
 			t, err := e.build(c.Context(), recipe)
 			if err != nil {
@@ -56,8 +76,9 @@ func (e *env) targetBuild() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&source, "source", "", "build from this `folder`, a checkout for example, not from the module")
+	c.Flags().StringVar(&module, "module", "", "build this Go `module`[@version] in its own dependency graph")
 	c.Flags().StringVar(&pkg, "package", "", "main `package` below the source's root")
-	c.Flags().StringVar(&provider, "provider", "", "`cloud` that the build is for")
+	c.Flags().StringVar(&provider, "provider", "", "`cloud` that the build is for; if there is one tag, that is it")
 	c.Flags().StringSliceVar(&tags, "tags", nil, "Go build `tags`")
 	return c
 }
@@ -66,22 +87,42 @@ func (e *env) targetBuild() *cobra.Command {
 func (e *env) build(ctx context.Context, r target.Recipe) (target.Target, error) {
 	line := newStatus(e.stderr)
 	defer line.clear()
-	return e.store.Build(ctx, r, func(u target.Update) {
-		text := fmt.Sprintf("%s: %s", u.Ref, u.Stage)
-		if u.Total > 0 {
-			text += fmt.Sprintf(" %d/%d packages", u.Done, u.Total)
-		}
-		line.show(fmt.Sprintf("%s, %s", text, u.Elapsed.Round(time.Second)), u.Package)
-	})
+	return e.store.Build(ctx, r, line.update)
+}
+
+// update shows the news of a build.
+func (s *status) update(u target.Update) {
+	text := fmt.Sprintf("%s: %s", u.Ref, u.Stage)
+	switch {
+	case u.Stage == target.Unpacking:
+		text += fmt.Sprintf(" layer %d of %d", u.Done+1, u.Total)
+	case u.Total > 0:
+		text += fmt.Sprintf(" %d/%d packages", u.Done, u.Total)
+	}
+	s.show(fmt.Sprintf("%s, %s", text, u.Elapsed.Round(time.Second)), u.Package)
 }
 
 func (e *env) targetAdd() *cobra.Command {
-	var source, provider string
+	var source, provider, image, path string
 	c := &cobra.Command{
-		Use:   "add NAME@VERSION FILE",
+		Use:   "add NAME@VERSION FILE | --image IMAGE",
 		Short: "Take a program as it is; it runs in real time only",
-		Args:  exactly(2),
+		Long: `Take a program as it is, from a file or out of a container image: an OCI layout
+(a folder), what docker save wrote (a file), or a reference to a registry. It has not
+been built with the clock and runs in real time only.`,
+		Example: `  nodestorm target add cluster-autoscaler@1.32.7 ./cluster-autoscaler
+  nodestorm target add cluster-autoscaler@1.32.7 --image registry.example/autoscaling/cluster-autoscaler:v1.32.7
+  nodestorm target add cluster-autoscaler@1.32.7 --image saved.tar --path /cluster-autoscaler`,
+		Args: func(c *cobra.Command, args []string) error {
+			if image != "" {
+				return exactly(1)(c, args)
+			}
+			return exactly(2)(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if path != "" && image == "" {
+				return usage(errors.New("--path is a path in an --image, and there is none"))
+			}
 			ref, err := target.ParseRef(args[0])
 			if err != nil {
 				return usage(err)
@@ -93,7 +134,14 @@ func (e *env) targetAdd() *cobra.Command {
 			if provider != "" {
 				recipe.Provider = provider
 			}
-			t, err := e.store.Add(c.Context(), recipe, args[1])
+			var t target.Target
+			if image != "" {
+				line := newStatus(e.stderr)
+				t, err = e.store.AddImage(c.Context(), recipe, image, path, line.update)
+				line.clear()
+			} else {
+				t, err = e.store.Add(c.Context(), recipe, args[1])
+			}
 			if err != nil {
 				return usage(err)
 			}
@@ -103,6 +151,8 @@ func (e *env) targetAdd() *cobra.Command {
 	}
 	c.Flags().StringVar(&source, "source", "", "`folder` of the program's source, for its charts and CRDs")
 	c.Flags().StringVar(&provider, "provider", "", "`cloud` that the program is for")
+	c.Flags().StringVar(&image, "image", "", "take it out of this `image`: a folder, a file, or a registry's name:tag")
+	c.Flags().StringVar(&path, "path", "", "the program's `path` in the image, if it is not what the image runs")
 	return c
 }
 
@@ -120,12 +170,13 @@ func (e *env) targetList() *cobra.Command {
 			if asJSON {
 				type row struct {
 					target.Manifest
-					Dir     string `json:"dir"`
-					Problem string `json:"problem,omitempty"`
+					RealTimeOnly bool   `json:"realTimeOnly"`
+					Dir          string `json:"dir"`
+					Problem      string `json:"problem,omitempty"`
 				}
 				rows := []row{}
 				for _, t := range entries {
-					r := row{Manifest: t.Manifest, Dir: t.Dir}
+					r := row{Manifest: t.Manifest, RealTimeOnly: !t.Virtual(), Dir: t.Dir}
 					if t.Err != nil {
 						r.Problem = t.Err.Error()
 					}
@@ -134,7 +185,7 @@ func (e *env) targetList() *cobra.Command {
 				return e.json(rows)
 			}
 			w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "TARGET\tFROM\tGO\tCLOCK\tSIZE\tBUILT")
+			fmt.Fprintln(w, "TARGET\tFOR\tFROM\tGO\tCLOCK\tSIZE\tBUILT")
 			for _, t := range entries {
 				if t.Err != nil {
 					fmt.Fprintf(w, "%s\t%v\n", t.Ref, t.Err)
@@ -144,7 +195,7 @@ func (e *env) targetList() *cobra.Command {
 				if !t.Virtual() {
 					clock = "real only"
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d MB\t%s\n", t.Ref, t.Source.Kind, t.GoVersion, clock, t.Size>>20, t.BuiltAt.Format("2006-01-02 15:04"))
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d MB\t%s\n", t.Ref, cmp.Or(t.Provider, "-"), t.Source.Kind, t.GoVersion, clock, t.Size>>20, t.BuiltAt.Format("2006-01-02 15:04"))
 			}
 			return w.Flush()
 		},

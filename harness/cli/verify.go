@@ -101,6 +101,7 @@ func (s *session) jobs(c *cobra.Command, records []scenarios.Record) (jobs []job
 			if err != nil {
 				return nil, nil, usage(err)
 			}
+			ref.Provider = r.Provider()
 			refs = append(refs, ref)
 		}
 	}

@@ -39,16 +39,23 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 	}
 	defer func() { err = errors.Join(err, done()) }()
 
-	src, err := fetch(ctx, r, tmp, report)
+	log, keepLog, err := s.log(r.Ref)
 	if err != nil {
 		return Target{}, err
 	}
-	tool := newGotool(src.root, tmp, src.env...)
+	defer func() { err = keepLog(err) }()
+
+	src, err := fetch(ctx, r, tmp, log, report)
+	if err != nil {
+		return Target{}, err
+	}
+	tool := newGotool(src.root, tmp, log, src.env...)
 	chain, err := tool.toolchain(ctx)
 	if err != nil {
 		return Target{}, err
 	}
-	m := Manifest{Ref: r.Ref, Provider: r.Provider, Source: src.Source, GoVersion: chain.GOVERSION, GOROOT: chain.GOROOT}
+	src.Workspace = chain.workspace
+	m := Manifest{Ref: r.Ref, Source: src.Source, GoVersion: chain.GOVERSION, GOROOT: chain.GOROOT}
 	flags := []string{"-trimpath", "-buildvcs=false", "-tags=" + strings.Join(r.Tags, ","), "-ldflags=-s -w " + r.LDFlags}
 	if s.Overlay != nil && !r.RealTime {
 		path, hash, err := s.Overlay(chain.GOROOT, runtime.GOARCH, filepath.Join(tmp, "overlay"))
@@ -82,57 +89,6 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 		if t, ok := s.reuse(r.Ref, key); ok {
 			return t, nil
 		}
-	}
-	return s.publish(d, key, m)
-}
-
-// Add stores the program in file, which someone else built for this machine. r
-// says under which name and for which provider; its Assets come from its Dir.
-// The program runs in real time only.
-func (s *Store) Add(ctx context.Context, r Recipe, file string) (Target, error) {
-	t, err := s.add(ctx, r, file)
-	if err != nil {
-		return Target{}, withHint(fmt.Errorf("adding %s: %w", r.Ref, err))
-	}
-	return t, nil
-}
-
-func (s *Store) add(ctx context.Context, r Recipe, file string) (_ Target, err error) {
-	if _, err := ParseRef(r.Ref.String()); err != nil {
-		return Target{}, err
-	}
-	if file, err = filepath.Abs(file); err != nil {
-		return Target{}, err
-	}
-	m := Manifest{Ref: r.Ref, Provider: r.Provider, Source: Source{Kind: FromBinary, File: file, Dir: r.Dir}}
-	if err := inspect(file, &m); err != nil {
-		return Target{}, err
-	}
-	tmp, done, err := s.begin(ctx, r.Ref, reporter{})
-	if err != nil {
-		return Target{}, err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	d := newDraft(tmp)
-	if err := copyInto(d.binary(r.Name), file); err != nil {
-		return Target{}, err
-	}
-	if err := os.Chmod(d.binary(r.Name), 0o755); err != nil {
-		return Target{}, err
-	}
-	if r.Dir == "" {
-		r.Assets = nil
-	}
-	if err := d.fill(r, r.Dir); err != nil {
-		return Target{}, err
-	}
-	content, err := d.content()
-	if err != nil {
-		return Target{}, err
-	}
-	key := keyOf(r.Provider, m.Source, content)
-	if t, ok := s.reuse(r.Ref, key); ok {
-		return t, nil
 	}
 	return s.publish(d, key, m)
 }

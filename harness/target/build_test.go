@@ -15,7 +15,7 @@ import (
 func TestBuildModule(t *testing.T) {
 	serveModule(t, tinySource(t))
 	s := openStore(t)
-	r := Recipe{Ref: tiny, Provider: "kwok", Module: "example.com/tiny", Package: "./cmd",
+	r := Recipe{Ref: Ref{Name: tiny.Name, Version: tiny.Version, Provider: "kwok"}, Module: "example.com/tiny", Package: "./cmd",
 		LDFlags: "-X main.version=v1.0.0", Assets: []string{"crds"}, Faces: []string{"small"}}
 	var stages []Stage
 	var last Update
@@ -31,12 +31,12 @@ func TestBuildModule(t *testing.T) {
 		t.Errorf("asset: %v", err)
 	}
 	m := got.Manifest
-	if m.Ref != tiny || m.Provider != "kwok" || m.Source.Kind != FromModule || m.Source.Module != "example.com/tiny" ||
+	if m.Ref.String() != tiny.String() || m.Provider != "kwok" || m.Source.Kind != FromModule || m.Source.Module != "example.com/tiny" ||
 		m.Source.Version != "v1.0.0" || !strings.HasPrefix(m.Source.Sum, "h1:") || m.GoVersion != runtime.Version() ||
 		m.OverlayHash != "clock-1" || m.Size == 0 || m.BuiltAt.IsZero() || !got.Virtual() {
 		t.Errorf("manifest: %+v", m)
 	}
-	if last.Stage != Linking || last.Total < 10 || last.Done != last.Total || last.Package != "example.com/tiny/cmd" || last.Ref != tiny || last.Elapsed <= 0 {
+	if last.Stage != Linking || last.Total < 10 || last.Done != last.Total || last.Package != "example.com/tiny/cmd" || last.Ref.String() != tiny.String() || last.Elapsed <= 0 {
 		t.Errorf("last update: %+v", last)
 	}
 	if stored, err := s.Get(tiny); err != nil || stored.Dir != got.Dir || stored.SHA256 != m.SHA256 {
@@ -193,7 +193,7 @@ func TestBuildFails(t *testing.T) {
 		change        func(*Recipe)
 		want          []string
 	}{
-		"does not compile": {file: "cmd/main.go", content: "package main\n\nfunc main() { oops() }\n", want: []string{"building tiny@v1.0.0", "cmd/main.go", "undefined: oops"}},
+		"does not compile": {file: "cmd/main.go", content: "package main\n\nfunc main() { oops() }\n", want: []string{"building tiny@v1.0.0", "cmd/main.go", "undefined: oops", "all it said is in " + filepath.Join(s.Dir(), "logs", "tiny@v1.0.0.log")}},
 		"no main package":  {change: func(r *Recipe) { r.Package = "./nowhere" }, want: []string{"nowhere"}},
 		"no such asset":    {change: func(r *Recipe) { r.Assets = []string{"charts"} }, want: []string{"the source has no charts"}},
 		"no such folder":   {change: func(r *Recipe) { r.Dir += "/nowhere" }, want: []string{"nowhere", "no such file"}},
@@ -216,7 +216,7 @@ func TestBuildFails(t *testing.T) {
 	}
 	t.Run("no such version", func(t *testing.T) {
 		serveModule(t, tinySource(t))
-		_, err := s.Build(context.Background(), Recipe{Ref: Ref{"tiny", "v9.9.9"}, Module: "example.com/tiny"}, nil)
+		_, err := s.Build(context.Background(), Recipe{Ref: Ref{Name: "tiny", Version: "v9.9.9"}, Module: "example.com/tiny"}, nil)
 		wantError(t, err, "downloading example.com/tiny@v9.9.9")
 		wantEmpty(t, s)
 	})

@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -40,6 +42,28 @@ func (s *Store) begin(ctx context.Context, ref Ref, report reporter) (tmp string
 	return tmp, func() error { return errors.Join(os.RemoveAll(tmp), lock.Close()) }, nil
 }
 
+// log is the file for what the go command says while it builds ref. The function
+// it returns closes it, and removes it unless err has more in it than it tells.
+func (s *Store) log(ref Ref) (log io.Writer, done func(err error) error, err error) {
+	path := filepath.Join(s.dir, "logs", ref.String()+".log")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, nil, err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, func(err error) error {
+		_ = f.Close() // it is no loss
+		if failed := (*CommandError)(nil); errors.As(err, &failed) {
+			failed.Log = path
+		} else {
+			_ = os.Remove(path)
+		}
+		return err
+	}, nil
+}
+
 // draft is an entry that is being made in a temporary folder of the store.
 type draft struct{ tmp, dir string }
 
@@ -68,8 +92,9 @@ func (d draft) fill(r Recipe, root string) error {
 // content is a hash over all that the entry holds so far.
 func (d draft) content() (string, error) { return dirhash.HashDir(d.dir, "", dirhash.DefaultHash) }
 
-// keep is how many entries of one ref stay: a few clocks', or the last states of
-// a source folder. A run that is older than that can't restart its target.
+// keep is how many entries of one ref and provider stay: a few clocks', or the
+// last states of a source folder. A run that is older than that can't restart its
+// target.
 const keep = 4
 
 // publish makes the draft the newest entry of m's ref, in one step.
@@ -120,7 +145,12 @@ func (s *Store) prune(ref Ref, tmp string) error {
 	if err != nil {
 		return err
 	}
-	for _, key := range keys[min(keep, len(keys)):] {
+	seen := map[string]int{} // by provider
+	for _, key := range keys {
+		provider := key[:max(0, strings.LastIndex(key, "-"))]
+		if seen[provider]++; seen[provider] <= keep {
+			continue
+		}
 		if err := os.Rename(filepath.Join(s.refDir(ref), key), filepath.Join(tmp, "old-"+key)); err != nil {
 			return err
 		}

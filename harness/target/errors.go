@@ -3,14 +3,22 @@ package target
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 )
 
 // NotFoundError says that the store has no such target.
-type NotFoundError struct{ Ref Ref }
+type NotFoundError struct {
+	Ref    Ref
+	Others []string // providers that it has Ref for, if Ref is for another
+}
 
 func (e *NotFoundError) Error() string {
+	if len(e.Others) > 0 {
+		return fmt.Sprintf("%s for %s is not in the store, only for %s; get it with: %s",
+			e.Ref, e.Ref.Provider, strings.Join(slices.Compact(slices.Sorted(slices.Values(e.Others))), ", "), e.Command())
+	}
 	return fmt.Sprintf("%s is not in the store; get it with: %s", e.Ref, e.Command())
 }
 
@@ -59,6 +67,8 @@ func buildCommand(ref Ref, src Source) string {
 	switch {
 	case src.Kind == FromBinary:
 		return fmt.Sprintf("nodestorm target add %s %s", ref, src.File)
+	case src.Kind == FromImage:
+		return fmt.Sprintf("nodestorm target add %s --image %s --path %s", ref, src.Image, src.File)
 	case src.Kind == FromFolder:
 		cmd := fmt.Sprintf("nodestorm target build %s --source %s --package %s", ref, src.Dir, src.Package)
 		if len(src.Tags) > 0 {
@@ -66,7 +76,11 @@ func buildCommand(ref Ref, src Source) string {
 		}
 		return cmd
 	case err != nil && ref.Name != Kubernetes.Name:
-		return fmt.Sprintf("nodestorm target build %s --source DIR", ref)
+		cmd := fmt.Sprintf("nodestorm target build %s --source DIR", ref)
+		if ref.Provider != "" {
+			cmd += " --tags " + ref.Provider
+		}
+		return cmd
 	}
 	return fmt.Sprintf("nodestorm target build %s", ref)
 }

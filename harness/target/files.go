@@ -19,17 +19,17 @@ import (
 func inspect(file string, m *Manifest) error {
 	f, err := elf.Open(file)
 	if bad := (*elf.FormatError)(nil); errors.As(err, &bad) || errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s is no Linux program (ELF)", file)
+		return errors.New("is no Linux program (ELF)")
 	} else if err != nil {
 		return err
 	}
 	defer f.Close()
 	if f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN || f.Entry == 0 {
-		return fmt.Errorf("%s is an ELF file, and no program", file)
+		return errors.New("is an ELF file, and no program")
 	}
 	machine := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH]
 	if f.Machine != machine {
-		return fmt.Errorf("%s is for another machine: %s, and this one is %s", file, f.Machine, machine)
+		return fmt.Errorf("is for another machine: %s, and this one is %s", f.Machine, machine)
 	}
 	// A program that is not Go's has no build information, and needs none.
 	if info, err := buildinfo.ReadFile(file); err == nil {

@@ -8,9 +8,7 @@ import (
 // Manifest says what an entry of the store is. It is manifest.json in the entry.
 type Manifest struct {
 	Ref
-	// Provider is the cloud the build is for, where that matters: "kwok".
-	Provider string `json:"provider,omitempty"`
-	Source   Source `json:"source"`
+	Source Source `json:"source"`
 	// GoVersion is the toolchain that built the binary, "go1.26.8"; empty for
 	// an added binary that is not Go's.
 	GoVersion string `json:"goVersion,omitempty"`
@@ -36,17 +34,23 @@ type Source struct {
 	Dirty   bool     `json:"dirty,omitempty"`   // it held changes that are in no commit
 	Package string   `json:"package,omitempty"` // main package below the module's root
 	Tags    []string `json:"tags,omitempty"`    // build tags
-	File    string   `json:"file,omitempty"`    // the binary that was added
+	File    string   `json:"file,omitempty"`    // the binary that was added; of an image, its path in there
+	// Workspace is the go.work that had a say in what the build consists of.
+	Workspace string `json:"workspace,omitempty"`
+	Image     string `json:"image,omitempty"`  // where the image was
+	Digest    string `json:"digest,omitempty"` // its digest, "sha256:…"
 }
 
 // Kind is the way a target came in.
 type Kind string
 
-// A target is a module version, a source folder, or a binary as given.
+// A target is a module version, a source folder, a binary as given, or one out of
+// an image.
 const (
 	FromModule Kind = "module"
 	FromFolder Kind = "source"
 	FromBinary Kind = "binary"
+	FromImage  Kind = "image"
 )
 
 // Target is an intact entry of the store.

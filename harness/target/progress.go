@@ -11,17 +11,20 @@ const (
 	Downloading Stage = "downloading"
 	Compiling   Stage = "compiling"
 	Linking     Stage = "linking"
+	Unpacking   Stage = "unpacking" // an image, instead
 )
 
 // Update is one piece of news from a build.
 type Update struct {
 	Ref   Ref
 	Stage Stage
-	// Done of Total packages have been compiled or are being. Those that Go's
+	// Done of Total layers have been unpacked, or packages have been compiled or
+	// are being. Those that Go's
 	// build cache has are not counted before linking starts, and if it has all,
 	// there is no news after the first. Zero Total means not known yet.
 	Done, Total int
-	// Package is the one that was started last; while downloading, a module.
+	// Package is the one that was started last; while downloading, a module;
+	// while unpacking, the image.
 	Package string
 	// Elapsed is real time since the build was asked for.
 	Elapsed time.Duration

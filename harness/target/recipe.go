@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -14,10 +15,12 @@ import (
 // Recipe says how to build a target: from a module or from a source folder.
 type Recipe struct {
 	Ref
-	Provider string
-	// Module is a Go module path, built at version Ref.Version in the module's
-	// own dependency graph. Empty if Dir is given.
+	// Module is a Go module path, built in the module's own dependency graph.
+	// Empty if Dir is given.
 	Module string
+	// Query is what of Module to build, as go get has it: a version, a tag, a
+	// commit. Empty is Ref.Version.
+	Query string
 	// Dir is a source folder: it or a folder above it has the go.mod. Empty if
 	// Module is given.
 	Dir string
@@ -44,7 +47,7 @@ type Recipe struct {
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("no recipe for %q: karpenter, kubernetes and ccm have one; build others from a folder with --source DIR", e.Name)
+	return fmt.Sprintf("no recipe for %q: karpenter, kubernetes, ccm and cluster-api have one; build others with --source DIR or --module PATH, or add a program with nodestorm target add", e.Name)
 }
 
 // Kubernetes is the control plane of worlds, at the version that the module
@@ -62,6 +65,8 @@ func Known(ref Ref) (Recipe, error) {
 		return karpenter(ref), nil
 	case "kubernetes":
 		return kubernetes(ref)
+	case "cluster-api":
+		return clusterAPI(ref)
 	case "ccm":
 		return ccm(ref)
 	}
@@ -84,13 +89,13 @@ func FromSource(ref Ref, dir string) Recipe {
 // karpenter is Karpenter with the cloud provider that comes with it, which
 // needs no cloud. Its chart holds the documented RBAC.
 func karpenter(ref Ref) Recipe {
+	ref.Provider = "kwok"
 	return Recipe{
-		Ref:      ref,
-		Provider: "kwok",
-		Module:   "sigs.k8s.io/karpenter",
-		Package:  "./kwok",
-		LDFlags:  "-X sigs.k8s.io/karpenter/pkg/operator.Version=" + strings.TrimPrefix(ref.Version, "v"),
-		Assets:   []string{"pkg/apis/crds", "kwok/apis/crds", "kwok/charts"},
+		Ref:     ref,
+		Module:  "sigs.k8s.io/karpenter",
+		Package: "./kwok",
+		LDFlags: "-X sigs.k8s.io/karpenter/pkg/operator.Version=" + strings.TrimPrefix(ref.Version, "v"),
+		Assets:  []string{"pkg/apis/crds", "kwok/apis/crds", "kwok/charts"},
 	}
 }
 
@@ -153,7 +158,7 @@ func isRoot(dir string) bool {
 
 // check finds what is wrong with a recipe before anything starts.
 func (r Recipe) check() error {
-	if _, err := ParseRef(r.Ref.String()); err != nil {
+	if err := r.Ref.check(); err != nil {
 		return err
 	}
 	if (r.Module == "") == (r.Dir == "") {
@@ -162,9 +167,6 @@ func (r Recipe) check() error {
 	return nil
 }
 
-func (r Recipe) mainPackage() string {
-	if r.Package == "" {
-		return "."
-	}
-	return r.Package
-}
+func (r Recipe) query() string { return cmp.Or(r.Query, r.Version) }
+
+func (r Recipe) mainPackage() string { return cmp.Or(r.Package, ".") }

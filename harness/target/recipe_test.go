@@ -25,26 +25,26 @@ func TestParseRef(t *testing.T) {
 }
 
 func TestKnown(t *testing.T) {
-	r, err := Known(Ref{"karpenter", "v1.7.0"})
+	r, err := Known(Ref{Name: "karpenter", Version: "v1.7.0"})
 	ok(t, err)
 	if r.Module != "sigs.k8s.io/karpenter" || r.Package != "./kwok" || r.Provider != "kwok" || !strings.HasSuffix(r.LDFlags, "operator.Version=1.7.0") {
 		t.Errorf("karpenter: %+v", r)
 	}
 	for _, version := range []string{"1.7.0", "v1.7", "main", "latest"} {
-		_, err := Known(Ref{"karpenter", version})
+		_, err := Known(Ref{Name: "karpenter", Version: version})
 		wantError(t, err, "karpenter@"+version, "karpenter@v1.7.0")
 	}
-	_, err = Known(Ref{"kubernetes", "v1.33.0"})
+	_, err = Known(Ref{Name: "kubernetes", Version: "v1.33.0"})
 	wantError(t, err, "kubernetes@v1.33.0", Kubernetes.String(), "KUBEBUILDER_ASSETS")
-	if _, err = Known(Ref{"cluster-autoscaler", "1.32.7"}); !errors.As(err, new(*UnknownError)) {
+	if _, err = Known(Ref{Name: "cluster-autoscaler", Version: "1.32.7"}); !errors.As(err, new(*UnknownError)) {
 		t.Errorf("cluster-autoscaler: %v", err)
 	}
 	wantError(t, err, "karpenter", "kubernetes", "--source")
 
-	if r := FromSource(Ref{"karpenter", "mine"}, "/src"); r.Dir != "/src" || r.Module != "" || r.Package != "./kwok" || len(r.Assets) == 0 {
+	if r := FromSource(Ref{Name: "karpenter", Version: "mine"}, "/src"); r.Dir != "/src" || r.Module != "" || r.Package != "./kwok" || len(r.Assets) == 0 {
 		t.Errorf("karpenter from source: %+v", r)
 	}
-	if r := FromSource(Ref{"cluster-autoscaler", "mine"}, "/src"); r.Dir != "/src" || r.Package != "" {
+	if r := FromSource(Ref{Name: "cluster-autoscaler", Version: "mine"}, "/src"); r.Dir != "/src" || r.Package != "" {
 		t.Errorf("cluster-autoscaler from source: %+v", r)
 	}
 }

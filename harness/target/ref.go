@@ -16,11 +16,18 @@ import (
 type Ref struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
+	// Provider is the cloud, where one build serves one cloud only: one version
+	// can then have a build for each. Of a target, empty means that it serves
+	// all that it knows; in a question to the store, that any will do.
+	Provider string `json:"provider,omitempty"`
 }
 
-// Both halves become folder names in the store, so neither holds a slash nor
+// All parts become names of folders in the store, so none holds a slash nor
 // starts with a dot.
-var refPattern = regexp.MustCompile(`^([a-z0-9][a-z0-9-]*)@([A-Za-z0-9][A-Za-z0-9._+-]*)$`)
+var (
+	refPattern      = regexp.MustCompile(`^([a-z0-9][a-z0-9-]*)@([A-Za-z0-9][A-Za-z0-9._+-]*)$`)
+	providerPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+)
 
 // ParseRef reads NAME@VERSION: a name of a-z, 0-9 and -, a version of letters,
 // digits and . _ + -.
@@ -32,4 +39,20 @@ func ParseRef(s string) (Ref, error) {
 	return Ref{Name: m[1], Version: m[2]}, nil
 }
 
+// check makes sure that the store can keep it.
+func (r Ref) check() error {
+	if r.Provider != "" && !providerPattern.MatchString(r.Provider) {
+		return fmt.Errorf("%q names no provider: write a word of a-z, 0-9 and -, for example hetzner", r.Provider)
+	}
+	_, err := ParseRef(r.String())
+	return err
+}
+
+// is reports whether a build of r can stand for what wanted asks.
+func (r Ref) is(wanted Ref) bool {
+	return r.Name == wanted.Name && r.Version == wanted.Version &&
+		(r.Provider == "" || wanted.Provider == "" || r.Provider == wanted.Provider)
+}
+
+// String is NAME@VERSION.
 func (r Ref) String() string { return r.Name + "@" + r.Version }

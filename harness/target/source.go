@@ -5,11 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
 	"golang.org/x/mod/sumdb/dirhash"
 )
 
@@ -20,41 +24,94 @@ type fetched struct {
 	env  []string // for the go command there
 }
 
-// fetch gets a recipe's source. A module is copied into tmp, because the module
-// cache is read-only and the go.mod of a main module must not be.
-func fetch(ctx context.Context, r Recipe, tmp string, report reporter) (fetched, error) {
+// fetch gets a recipe's source, and makes sure that it fits the recipe.
+func fetch(ctx context.Context, r Recipe, tmp string, log io.Writer, report reporter) (src fetched, err error) {
 	if r.Dir != "" {
-		return fromFolder(ctx, r)
+		src, err = fromFolder(ctx, r)
+	} else {
+		src, err = fromModule(ctx, r, tmp, log, report)
 	}
-	report.send(Update{Stage: Downloading, Package: r.Module + " " + r.Version})
-	out, err := newGotool(tmp, tmp, alone).run(ctx, nil, "mod", "download", "-json", r.Module+"@"+r.Version)
-	var mod struct{ Dir, Sum, Error string }
-	if jsonErr := json.Unmarshal(out, &mod); jsonErr == nil && mod.Error != "" {
-		err = fmt.Errorf("%s; what there is: go list -m -versions %s", strings.Join(strings.Fields(mod.Error), " "), r.Module)
+	if err == nil && r.sealed == "" {
+		err = checkTags(src.root, r.Tags)
 	}
-	if err != nil {
-		return fetched{}, fmt.Errorf("downloading %s@%s: %w", r.Module, r.Version, err)
-	}
-	root := filepath.Join(tmp, "src")
-	if err := os.CopyFS(root, os.DirFS(mod.Dir)); err != nil {
-		return fetched{}, fmt.Errorf("copying %s@%s: %w", r.Module, r.Version, err)
-	}
-	src := Source{Kind: FromModule, Module: r.Module, Version: r.Version, Sum: mod.Sum, Package: r.mainPackage(), Tags: r.Tags}
-	return fetched{Source: src, root: root, env: []string{alone}}, nil
+	return src, err
 }
 
 // alone keeps a go.work of the user's out of a build that has its own graph.
 const alone = "GOWORK=off"
+
+// fromModule copies a module into tmp, because the module cache is read-only and
+// the go.mod of a main module must not be.
+func fromModule(ctx context.Context, r Recipe, tmp string, log io.Writer, report reporter) (fetched, error) {
+	tool := newGotool(tmp, tmp, log, alone)
+	root := filepath.Join(tmp, "src")
+	main, err := tool.download(ctx, r.Module, r.query(), root, report)
+	if err != nil {
+		return fetched{}, fmt.Errorf("downloading %s@%s: %w; other ways in are --source DIR, and nodestorm target add with a program or an --image", r.Module, r.query(), err)
+	}
+	src := Source{Kind: FromModule, Module: r.Module, Version: main.Version, Sum: main.Sum, Package: r.mainPackage(), Tags: r.Tags}
+	nested, err := nestedModules(root)
+	if err != nil {
+		return fetched{}, err
+	}
+	for _, dir := range nested {
+		// Modules of one repository belong together at one commit.
+		version := main.Version
+		if module.IsPseudoVersion(version) {
+			if version, err = module.PseudoVersionRev(version); err != nil {
+				return fetched{}, err
+			}
+		}
+		name := path.Join(r.Module, filepath.ToSlash(dir))
+		got, err := tool.download(ctx, name, version, filepath.Join(root, dir), report)
+		if err != nil {
+			return fetched{}, fmt.Errorf("downloading %s@%s, which %s has in a folder: %w", name, version, r.Module, err)
+		}
+		src.Sum += " " + got.Sum
+	}
+	return fetched{Source: src, root: root, env: []string{alone}}, nil
+}
+
+// nestedModules are the folders that a go.mod puts in place of modules. If they
+// are modules of their own, the zip of the one around them lacks them.
+func nestedModules(root string) (dirs []string, err error) {
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	file, err := modfile.Parse("go.mod", mod, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, replace := range file.Replace {
+		dir := replace.New.Path
+		if modfile.IsDirectoryPath(dir) && filepath.IsLocal(dir) && !hasMod(filepath.Join(root, dir)) {
+			dirs = append(dirs, filepath.Clean(dir))
+		}
+	}
+	return dirs, nil
+}
+
+// download copies what a query finds of a module into a folder.
+func (g gotool) download(ctx context.Context, path, query, to string, report reporter) (m struct{ Version, Dir, Sum, Error string }, err error) {
+	report.send(Update{Stage: Downloading, Package: path + " " + query})
+	out, err := g.run(ctx, nil, "mod", "download", "-json", path+"@"+query)
+	if jsonErr := json.Unmarshal(out, &m); jsonErr == nil && m.Error != "" {
+		err = fmt.Errorf("%s; what there is: go list -m -versions %s", strings.Join(strings.Fields(m.Error), " "), path)
+	}
+	if err != nil {
+		return m, err
+	}
+	return m, os.CopyFS(to, os.DirFS(m.Dir))
+}
 
 func fromFolder(ctx context.Context, r Recipe) (fetched, error) {
 	root, err := filepath.Abs(r.Dir)
 	if err != nil {
 		return fetched{}, err
 	}
-	if info, err := os.Stat(root); err != nil {
-		return fetched{}, fmt.Errorf("reading the source folder: %w", err)
-	} else if !info.IsDir() {
-		return fetched{}, fmt.Errorf("%s is no folder", root)
+	if root, err = moduleIn(root, r.Name); err != nil {
+		return fetched{}, err
 	}
 	if r.sealed != "" {
 		sum, err := dirhash.HashDir(root, r.Name, dirhash.DefaultHash)
@@ -63,6 +120,9 @@ func fromFolder(ctx context.Context, r Recipe) (fetched, error) {
 		}
 		src := Source{Kind: FromModule, Module: r.sealed, Sum: sum}
 		return fetched{Source: src, root: root, env: []string{alone}}, nil
+	}
+	if err := checkVersion(r.Ref, root); err != nil {
+		return fetched{}, err
 	}
 	src := Source{Kind: FromFolder, Dir: root, Package: r.mainPackage(), Tags: r.Tags}
 	src.Commit, src.Dirty = gitState(ctx, root)

@@ -31,6 +31,7 @@ type OverlayFunc func(goroot, goarch, dir string) (path, hash string, err error)
 //	targets/NAME/VERSION/[PROVIDER-]KEY/   manifest.json, bin/, assets/
 //	locks/NAME@VERSION                     held while that target changes
 //	tmp/NAME@VERSION/                      what the holder of the lock works in
+//	logs/NAME@VERSION.log                  what the go command said when a build failed
 //
 // The key is a hash over source, toolchain, clock and flags. One version can
 // have several entries: checkouts of nodestorm with different clocks share a store.
@@ -69,21 +70,29 @@ func Open(dir string) (*Store, error) {
 // Dir is the store's folder.
 func (s *Store) Dir() string { return s.dir }
 
-// Get returns the target that was built or added last under ref. The error is a
-// *NotFoundError, a *StaleError if all were built with another clock, or a
-// *CorruptError; each names the command that helps.
+// Get returns the target that was built or added last under ref, for its provider
+// if it names one. The error is a *NotFoundError, a *StaleError if all were built
+// with another clock, or a *CorruptError; each names the command that helps.
 func (s *Store) Get(ref Ref) (Target, error) {
 	keys, err := s.keys(ref)
 	if err != nil {
 		return Target{}, err
 	}
-	var none error = &NotFoundError{ref}
+	none := &NotFoundError{Ref: ref}
+	var old error
 	for _, key := range keys {
 		t, err := s.load(ref, key)
-		if !errors.As(err, new(*StaleError)) {
+		switch {
+		case !t.is(ref):
+			none.Others = append(none.Others, t.Provider)
+		case !errors.As(err, new(*StaleError)):
 			return t, err
+		case old == nil:
+			old = err
 		}
-		none = err
+	}
+	if old != nil {
+		return Target{}, old
 	}
 	return Target{}, none
 }
@@ -128,7 +137,7 @@ func (s *Store) List() ([]Entry, error) {
 func (s *Store) Remove(ctx context.Context, ref Ref) error {
 	err := s.remove(ctx, ref)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &NotFoundError{ref}
+		return &NotFoundError{Ref: ref}
 	}
 	return err
 }
@@ -171,12 +180,13 @@ const manifestFile = "manifest.json"
 
 // load reads an entry and checks it against our clock and against its manifest.
 func (s *Store) load(ref Ref, key string) (Target, error) {
+	ref.Provider = "" // the manifest says which
 	t := Target{Manifest: Manifest{Ref: ref}, Dir: filepath.Join(s.refDir(ref), key)}
 	b, err := os.ReadFile(filepath.Join(t.Dir, manifestFile))
 	if err == nil {
 		err = json.Unmarshal(b, &t.Manifest)
 	}
-	if err == nil && t.Ref != ref {
+	if err == nil && (t.Name != ref.Name || t.Version != ref.Version) {
 		err = fmt.Errorf("the manifest is that of %q", t.Ref)
 		t.Manifest = Manifest{Ref: ref}
 	}

@@ -15,10 +15,11 @@ import (
 func TestGetNothing(t *testing.T) {
 	s := openStore(t)
 	for ref, command := range map[Ref]string{
-		{"karpenter", "v1.7.0"}:          "nodestorm target build karpenter@v1.7.0",
-		{"karpenter", "my-branch"}:       "nodestorm target build karpenter@my-branch --source DIR",
-		{"cluster-autoscaler", "1.32.7"}: "nodestorm target build cluster-autoscaler@1.32.7 --source DIR",
-		{"kubernetes", "v1.34.4"}:        "nodestorm target build kubernetes@v1.34.4",
+		{Name: "karpenter", Version: "v1.7.0"}:                               "nodestorm target build karpenter@v1.7.0",
+		{Name: "karpenter", Version: "my-branch"}:                            "nodestorm target build karpenter@my-branch --source DIR",
+		{Name: "cluster-autoscaler", Version: "1.32.7"}:                      "nodestorm target build cluster-autoscaler@1.32.7 --source DIR",
+		{Name: "cluster-autoscaler", Version: "1.32.7", Provider: "hetzner"}: "nodestorm target build cluster-autoscaler@1.32.7 --source DIR --tags hetzner",
+		{Name: "kubernetes", Version: "v1.34.4"}:                             "nodestorm target build kubernetes@v1.34.4",
 	} {
 		_, err := s.Get(ref)
 		missing := (*NotFoundError)(nil)
@@ -139,7 +140,7 @@ func TestAdd(t *testing.T) {
 	s := openStore(t)
 	ctx := context.Background()
 	program := build(t, s, fromFolderRecipe(tinySource(t))).Binary()
-	r := Recipe{Ref: Ref{"mine", "test"}, Provider: "kwok", Dir: tinySource(t), Assets: []string{"crds"}}
+	r := Recipe{Ref: Ref{Name: "mine", Version: "test", Provider: "kwok"}, Dir: tinySource(t), Assets: []string{"crds"}}
 	got, err := s.Add(ctx, r, program)
 	ok(t, err)
 	if out := output(t, got.Binary()); out != "tiny v1.0.0" {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,20 +56,45 @@ func fromFolderRecipe(dir string) Recipe {
 // serveModule makes the go command find the module in dir as version v1.0.0 of
 // example.com/tiny, and nothing else.
 func serveModule(t *testing.T, dir string) {
-	proxy := t.TempDir()
-	at := filepath.Join(proxy, "example.com", "tiny", "@v")
-	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	ok(t, err)
-	write(t, filepath.Join(at, "v1.0.0.mod"), string(mod))
-	write(t, filepath.Join(at, "v1.0.0.info"), `{"Version":"v1.0.0"}`)
-	f, err := os.Create(filepath.Join(at, "v1.0.0.zip"))
-	ok(t, err)
-	defer f.Close()
-	ok(t, zip.CreateFromDir(f, module.Version{Path: "example.com/tiny", Version: "v1.0.0"}, dir))
-	t.Setenv("GOPROXY", "file://"+proxy)
+	newProxy(t).serve("example.com/tiny", "v1.0.0", dir)
+}
+
+// proxy is a module proxy in a folder.
+type proxy struct {
+	t   *testing.T
+	dir string
+}
+
+// newProxy makes the go command ask it, and no other.
+func newProxy(t *testing.T) proxy {
+	p := proxy{t, t.TempDir()}
+	t.Setenv("GOPROXY", "file://"+p.dir)
 	t.Setenv("GOSUMDB", "off")
 	t.Setenv("GOMODCACHE", t.TempDir())
 	t.Setenv("GOFLAGS", "-modcacherw")
+	return p
+}
+
+// serve puts a module's version into it, which further queries find too.
+func (p proxy) serve(path, version, dir string, queries ...string) {
+	at := filepath.Join(p.dir, filepath.FromSlash(path), "@v")
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	ok(p.t, err)
+	write(p.t, filepath.Join(at, version+".mod"), string(mod))
+	for _, query := range append(queries, version) {
+		write(p.t, filepath.Join(at, query+".info"), fmt.Sprintf(`{"Version":%q}`, version))
+	}
+	f, err := os.Create(filepath.Join(at, version+".zip"))
+	ok(p.t, err)
+	defer f.Close()
+	ok(p.t, zip.CreateFromDir(f, module.Version{Path: path, Version: version}, dir))
+}
+
+// refuse makes the go command ask a proxy that has nothing.
+func refuse(t *testing.T) {
+	nothing := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(nothing.Close)
+	t.Setenv("GOPROXY", nothing.URL)
 }
 
 // openStore is an empty store whose clock overlay replaces nothing, so that

@@ -1,0 +1,109 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"nodestorm/harness/target/image"
+)
+
+// Add stores the program in file, which someone else built for this machine. r
+// says under which name and for which provider; its Assets come from its Dir.
+// The program runs in real time only.
+func (s *Store) Add(ctx context.Context, r Recipe, file string) (Target, error) {
+	return s.add(ctx, r, nil, func(reporter) (Source, func(string) error, error) {
+		file, err := filepath.Abs(file)
+		copy := func(to string) error { return copyInto(to, file) }
+		return Source{Kind: FromBinary, File: file}, copy, err
+	})
+}
+
+// AddImage stores the program called name in a container image, see image.Open for
+// what from can be; an empty name is what the image runs. The rest is as in Add.
+func (s *Store) AddImage(ctx context.Context, r Recipe, from, name string, progress Progress) (Target, error) {
+	return s.add(ctx, r, progress, func(report reporter) (Source, func(string) error, error) {
+		im, err := image.Open(ctx, from, runtime.GOARCH, func(done, total int) {
+			report.send(Update{Stage: Unpacking, Done: done, Total: total, Package: from})
+		})
+		if err == nil && name == "" {
+			name, err = im.Program()
+		}
+		name = path.Join("/", name)
+		if err != nil {
+			return Source{}, nil, err
+		}
+		copy := func(to string) error {
+			out, err := os.Create(to)
+			if err != nil {
+				return err
+			}
+			return errors.Join(im.Copy(ctx, name, out), out.Close())
+		}
+		if abs, err := filepath.Abs(from); err == nil && exists(from) {
+			from = abs
+		}
+		return Source{Kind: FromImage, Image: from, Digest: im.Digest(), File: name}, copy, nil
+	})
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// add stores the program that open finds and copies.
+func (s *Store) add(ctx context.Context, r Recipe, progress Progress, open func(reporter) (Source, func(to string) error, error)) (_ Target, err error) {
+	defer func() {
+		if err != nil {
+			err = withHint(fmt.Errorf("adding %s: %w", r.Ref, err))
+		}
+	}()
+	if err := r.Ref.check(); err != nil {
+		return Target{}, err
+	}
+	report := reporter{ref: r.Ref, start: time.Now(), to: progress}
+	source, copy, err := open(report)
+	if err != nil {
+		return Target{}, err
+	}
+	source.Dir = r.Dir
+	tmp, done, err := s.begin(ctx, r.Ref, report)
+	if err != nil {
+		return Target{}, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+
+	d := newDraft(tmp)
+	bin := d.binary(r.Name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(bin), 0o755), copy(bin)); err != nil {
+		return Target{}, err
+	}
+	m := Manifest{Ref: r.Ref, Source: source}
+	if err := inspect(bin, &m); err != nil {
+		return Target{}, fmt.Errorf("%s %w", source.File, err)
+	}
+	if err := os.Chmod(bin, 0o755); err != nil {
+		return Target{}, err
+	}
+	if r.Dir == "" {
+		r.Assets = nil
+	}
+	if err := d.fill(r, r.Dir); err != nil {
+		return Target{}, err
+	}
+	content, err := d.content()
+	if err != nil {
+		return Target{}, err
+	}
+	key := keyOf(r.Provider, m.Source, content)
+	if t, ok := s.reuse(r.Ref, key); ok {
+		return t, nil
+	}
+	return s.publish(d, key, m)
+}
