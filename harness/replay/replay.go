@@ -17,6 +17,8 @@ import (
 
 	"github.com/cucumber/godog"
 
+	"nodestorm/harness/autoscaler"
+	"nodestorm/harness/manifest"
 	"nodestorm/harness/run"
 	"nodestorm/harness/steps"
 	"nodestorm/harness/target"
@@ -35,9 +37,12 @@ type Request struct {
 	// ControlPlane is a folder with another release's etcd and kube-apiserver;
 	// empty means Kubernetes' own. See world.Config.
 	ControlPlane string
-	Features     fs.FS // the features' root
-	Clock        clock.Mode
-	Seed         uint64
+	// Manifest is a file with the Deployment that the user runs the target by; empty
+	// means as the target's documentation has it. Only of Cluster Autoscaler.
+	Manifest string
+	Features fs.FS // the features' root
+	Clock    clock.Mode
+	Seed     uint64
 	// Out is the folder under which the run gets its own.
 	Out    string
 	Commit string   // nodestorm's own
@@ -58,14 +63,37 @@ type Result struct {
 }
 
 // Check tells whether the request can run at all, before anything starts.
-func (r Request) Check() error {
+func (r Request) Check(ctx context.Context) error {
 	if err := r.CheckSteps(); err != nil {
+		return err
+	}
+	if err := r.checkManifest(ctx); err != nil {
 		return err
 	}
 	if r.Clock.Virtual() && r.ControlPlane != "" {
 		return fmt.Errorf("the control plane in %s (KUBEBUILDER_ASSETS) was not built with the clock: use --clock real", r.ControlPlane)
 	}
 	return CheckClock(r.Clock, r.Target, r.Kubernetes)
+}
+
+// manifest is what Manifest names, nil for none. Each run reads it anew, since its
+// mounted files end with the world.
+func (r Request) manifest() (*manifest.Container, error) {
+	if r.Manifest == "" {
+		return nil, nil
+	}
+	return manifest.Load(r.Manifest, autoscaler.ManifestOptions())
+}
+
+func (r Request) checkManifest(ctx context.Context) error {
+	container, err := r.manifest()
+	if err != nil || container == nil {
+		return err
+	}
+	if r.Target.Name != autoscaler.Name {
+		return fmt.Errorf("%s: it is for %s, and the target is %s", r.Manifest, autoscaler.Name, r.Target.Ref)
+	}
+	return autoscaler.Check(ctx, autoscaler.Config{Target: r.Target, Manifest: container, Intent: autoscaler.Intent{Provider: r.Record.System}})
 }
 
 // CheckClock tells whether the targets can live in such time.
@@ -99,7 +127,7 @@ func (r Request) CheckSteps() error {
 // Run replays. The error says why there is no run: a usage problem, a full disk,
 // an interrupt. Whatever went wrong in the run itself is in its judgement.
 func Run(ctx context.Context, r Request) (Result, error) {
-	if err := r.Check(); err != nil {
+	if err := r.Check(ctx); err != nil {
 		return Result{}, err
 	}
 	began := time.Now()
@@ -132,6 +160,10 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	var w *world.World
 	var unplayed error
 	var stuck *world.StopError
+	container, err := r.manifest()
+	if err != nil {
+		return err
+	}
 	figures := func() clock.Figures { return clock.Figures{} }
 	watch := r.Watch
 	if watch == nil {
@@ -146,7 +178,8 @@ func (r Request) play(ctx context.Context, out *Result) error {
 			Seed:         r.Seed,
 			Progress:     func(what string) { watch(what, figures) },
 		},
-		Target: r.Target,
+		Target:   r.Target,
+		Manifest: container,
 		Started: func(started *world.World) {
 			w, figures = started, started.Driver().Figures
 			out.Epoch = started.History().Start()

@@ -39,13 +39,8 @@ func (s *scenario) creationTimeout(minutes int) {
 
 // manifestOf is what the feature quotes; it counts in place of the user's.
 func (s *scenario) manifestOf(text *godog.DocString) (err error) {
-	if s.rig.Manifest, err = manifest.Parse([]byte(text.Content), autoscaler.ManifestOptions()); err != nil {
-		return err
-	}
-	if err := os.Mkdir(filepath.Join(s.world.Dir(), "feature"), 0o700); err != nil {
-		return err
-	}
-	return s.rig.Manifest.Place(filepath.Join(s.world.Dir(), "feature"))
+	s.rig.Manifest, err = manifest.Parse([]byte(text.Content), autoscaler.ManifestOptions())
+	return err
 }
 
 func (s *scenario) enforcingAutoscaler(ctx context.Context) error {
@@ -61,6 +56,8 @@ func (s *scenario) startAutoscaler(ctx context.Context) (err error) {
 	env := append(s.hetzner.Env(), s.env...)
 	if s.rig.Manifest == nil {
 		env = append(env, hetzner.Joining()...)
+	} else if err := s.placeManifest(); err != nil {
+		return err
 	}
 	s.autoscaler, err = autoscaler.Install(ctx, autoscaler.Config{
 		World: s.world, Target: s.rig.Target, Intent: s.intent, Env: env, Manifest: s.rig.Manifest,
@@ -70,6 +67,15 @@ func (s *scenario) startAutoscaler(ctx context.Context) (err error) {
 	}
 	_, err = s.autoscaler.Start(ctx)
 	return err
+}
+
+// placeManifest writes the mounted files to where they end with the world.
+func (s *scenario) placeManifest() error {
+	dir := filepath.Join(s.world.Dir(), "manifest")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	return s.rig.Manifest.Place(dir)
 }
 
 func (s *scenario) deletePod(ctx context.Context, name string) error {

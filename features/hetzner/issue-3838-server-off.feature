@@ -1,6 +1,6 @@
-# https://github.com/kubernetes/autoscaler/issues/5757
+# https://github.com/kubernetes/autoscaler/pull/3838
 
-@cluster-autoscaler @hetzner @issue-5757
+@cluster-autoscaler @hetzner @issue-3838
 Feature: A server that goes off before its Node registers is not waited for
 
   The server's host crashes. The API says that it is off. Pods must not wait for it
@@ -12,7 +12,7 @@ Feature: A server that goes off before its Node registers is not waited for
     And a Ready node "control-plane" on a server of the project
     And a node group "pool1" of 0 to 3 servers of type "cx22" in "fsn1"
 
-  @hetzner-5757-server-off
+  @hetzner-3838-server-off
   Scenario: The first server goes off ten seconds after it runs
     Given the first server of the group "pool1" goes off 10s after it runs
     And Cluster Autoscaler
