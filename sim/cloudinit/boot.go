@@ -55,7 +55,7 @@ func (c *Config) Boot(on Machine) (*System, error) {
 	}}
 	for _, s := range c.Scripts {
 		if s.Early {
-			if err := m.Start(nil).Run(s.From, s.Text); err != nil {
+			if err := m.Start().Run(s.From, s.Text); err != nil {
 				return nil, err
 			}
 		}
@@ -75,7 +75,7 @@ func (c *Config) Boot(on Machine) (*System, error) {
 	}
 	for _, s := range c.Scripts {
 		if !s.Early {
-			if err := m.Start(nil).Run(s.From, s.Text); err != nil {
+			if err := m.Start().Run(s.From, s.Text); err != nil {
 				return nil, err
 			}
 		}
@@ -96,7 +96,7 @@ func (c *Config) Boot(on Machine) (*System, error) {
 
 // follow runs the entries of bootcmd or runcmd, which share one shell.
 func follow(m *shell.Machine, commands []Command) error {
-	session := m.Start(nil)
+	session := m.Start()
 	for _, c := range commands {
 		var err error
 		if c.Args != nil {

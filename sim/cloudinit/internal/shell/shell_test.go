@@ -86,7 +86,7 @@ b > out`, `echo $'a\nb' > out`,
 		want, wrote := os.ReadFile(filepath.Join(dir, "out"))
 
 		m := &Machine{Files: map[string]File{}}
-		if err := m.Start(nil).Run("script", script); err != nil {
+		if err := m.Start().Run("script", script); err != nil {
 			t.Errorf("%s\n%v", script, err)
 			continue
 		}
@@ -117,7 +117,7 @@ func TestUnknown(t *testing.T) {
 		`echo $((1+2)) > out`:                            "$((1 + 2))",
 	} {
 		m := &Machine{Files: map[string]File{}}
-		if err := m.Start(nil).Run("script", script); err != nil {
+		if err := m.Start().Run("script", script); err != nil {
 			t.Errorf("%s\n%v", script, err)
 			continue
 		}
@@ -141,7 +141,7 @@ func TestAgreement(t *testing.T) {
 		`for i in 1 2 3; do x && break; sleep 1; done; echo a > out`,
 	} {
 		m := &Machine{Files: map[string]File{}}
-		if err := m.Start(nil).Run("script", script); err != nil || m.Files["/out"].Content != "a\n" {
+		if err := m.Start().Run("script", script); err != nil || m.Files["/out"].Content != "a\n" {
 			t.Errorf("%s\n%q, %v", script, m.Reveal(m.Files["/out"].Content), err)
 		}
 	}

@@ -77,37 +77,6 @@ func test(r *run, c invocation) status {
 	return s
 }
 
-func answer(b bool) status {
-	if b {
-		return yes
-	}
-	return no
-}
-
-func not(s status) status {
-	switch s {
-	case yes:
-		return no
-	case no:
-		return yes
-	}
-	return s
-}
-
-func both(and bool, a, b status) status {
-	decides := no
-	if !and {
-		decides = yes
-	}
-	switch {
-	case a == decides || b == decides:
-		return decides
-	case a == open || b == open:
-		return open
-	}
-	return a
-}
-
 func (r *run) unary(op, value string) status {
 	if why, found := r.m.Unknown(value); found {
 		r.why = why

@@ -5,42 +5,6 @@ import (
 	"strings"
 )
 
-// grep answers about plain patterns in files that user data wrote, and asks about
-// all others.
-func grep(r *run, c invocation) status {
-	flags, rest := c.flags()
-	if len(rest) == 0 || strings.ContainsAny(flags, "vcwxzoABC") {
-		return ask(r, c)
-	}
-	text := c.in
-	if len(rest) > 1 {
-		if len(rest) > 2 || strings.Contains(flags, "r") || r.exists(rest[1]) == open {
-			return ask(r, c)
-		}
-		text = ""
-		if f, found := r.m.Files[r.abs(rest[1])]; found {
-			text = f.Content
-		}
-	}
-	re, ok := expression(rest[0], strings.Contains(flags, "E") || strings.Contains(flags, "P"), strings.Contains(flags, "i"))
-	if strings.Contains(flags, "F") {
-		re, ok = regexp.MustCompile(regexp.QuoteMeta(rest[0])), true
-	}
-	if !ok || marked(text) || marked(rest[0]) {
-		return ask(r, c)
-	}
-	found := no
-	for line := range strings.Lines(text) {
-		if re.MatchString(strings.TrimSuffix(line, "\n")) {
-			found = yes
-			if !strings.Contains(flags, "q") {
-				c.print(r, line)
-			}
-		}
-	}
-	return found
-}
-
 // sed edits files in place, or its input, by the commands s, d, a, i and c. A file
 // that it edits by others, or that user data did not write, becomes a mark.
 func sed(r *run, c invocation) status {
@@ -250,35 +214,6 @@ func delimited(s string, delimiter byte, n int) (parts []string, rest string, ok
 		}
 	}
 	return nil, "", false
-}
-
-// expression compiles a POSIX expression. In basic ones ( ) { } + ? | have a
-// meaning only behind a backslash.
-func expression(s string, extended, fold bool) (*regexp.Regexp, bool) {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		escaped := s[i] == '\\' && i+1 < len(s)
-		if escaped {
-			i++
-		}
-		special := strings.ContainsRune("(){}+?|", rune(s[i]))
-		switch {
-		case escaped && s[i] >= '1' && s[i] <= '9':
-			return nil, false
-		case special && escaped != extended, !special && !escaped:
-			b.WriteByte(s[i])
-		case escaped && strings.ContainsRune("swbSWB", rune(s[i])):
-			b.WriteString(`\` + s[i:i+1])
-		default:
-			b.WriteString(regexp.QuoteMeta(s[i : i+1]))
-		}
-	}
-	prefix := ""
-	if fold {
-		prefix = "(?i)"
-	}
-	re, err := regexp.Compile(prefix + b.String())
-	return re, err == nil
 }
 
 // replacement is the right side of s/// in the notation of regexp.Expand.

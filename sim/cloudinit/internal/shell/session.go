@@ -1,0 +1,158 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// run is one script on its machine.
+type run struct {
+	m     *Machine
+	name  string
+	vars  map[string][]string // a plain variable has one value, an array any number
+	args  []string            // $0 $1 ...
+	funcs map[string]*syntax.Stmt
+	cwd   string
+	jump  jump
+	why   string // the question that the last open status stands for
+	depth int
+	errs  bool // set -e
+}
+
+type jump int
+
+const (
+	onward jump = iota
+	exits
+	returns
+	breaks
+	continues
+)
+
+// status is how a command ended, as far as that is known.
+type status int
+
+const (
+	yes     status = iota
+	no             // it failed
+	assumed        // a program was called, which is taken to succeed
+	open           // a question without an answer
+)
+
+// Session is a shell that lives through several commands, as the entries of runcmd
+// share one.
+type Session struct{ run *run }
+
+// Start opens a shell.
+func (m *Machine) Start() *Session {
+	r := &run{m: m, vars: map[string][]string{}, funcs: map[string]*syntax.Stmt{}, args: []string{"sh"}, cwd: "/"}
+	return &Session{r}
+}
+
+// Run follows a script, called name in records. After one that has ended the shell
+// nothing happens any more.
+func (s *Session) Run(name, script string) error {
+	return s.guarded(name, func() error {
+		if !IsShell(script) {
+			s.run.note(invocation{args: []string{name}, in: script})
+			return nil
+		}
+		return s.run.script(script, "", nil)
+	})
+}
+
+// Call follows the call of one program.
+func (s *Session) Call(name string, args []string) error {
+	return s.guarded(name, func() error {
+		s.run.dispatch(invocation{args: args})
+		return nil
+	})
+}
+
+func (s *Session) guarded(name string, f func() error) (err error) {
+	defer func() {
+		if e := recover(); e != nil {
+			if e != ErrLimit {
+				panic(e)
+			}
+			err = fmt.Errorf("%s: %w", name, ErrLimit)
+		}
+	}()
+	if s.run.jump == exits {
+		return nil
+	}
+	s.run.name, s.run.jump = name, onward
+	return f()
+}
+
+var shebang = regexp.MustCompile(`^#!\s*(\S*/)?(env\s+(-\S+\s+)*)?(\S*/)?(sh|bash|dash|ash|ksh)(\s|$)`)
+
+// IsShell reports whether a script is one for a shell: it says so, or says nothing.
+func IsShell(script string) bool {
+	return !strings.HasPrefix(script, "#!") || shebang.MatchString(script)
+}
+
+// SyntaxError says where a script cannot be parsed.
+type SyntaxError struct {
+	Script string
+	Line   uint
+	Text   string
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("%s line %d is no shell: %s", e.Script, e.Line, e.Text)
+}
+
+func (r *run) script(text, in string, out *strings.Builder) error {
+	if len(text) > maxScript || tooDeep(text) {
+		panic(ErrLimit)
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		e := &SyntaxError{Script: r.name, Text: err.Error()}
+		var parse syntax.ParseError
+		if errors.As(err, &parse) {
+			e.Line, e.Text = parse.Pos.Line(), parse.Text
+		}
+		return e
+	}
+	r.stmts(file.Stmts, in, out)
+	return nil
+}
+
+// tooDeep bounds what a recursive parser is given: nothing nests without one of
+// these.
+func tooDeep(text string) bool {
+	n := strings.Count(text, "(") + strings.Count(text, "{") + strings.Count(text, "`") + strings.Count(text, "[")
+	for _, word := range []string{"if", "while", "until", "for", "case", "select", "!", "time", "coproc"} {
+		n += strings.Count(text, word)
+	}
+	return n > 10_000
+}
+
+// step counts what is done; produce counts what is written.
+func (r *run) step() {
+	if r.m.steps++; r.m.steps > maxSteps {
+		panic(ErrLimit)
+	}
+}
+
+// in runs f one level deeper.
+func (r *run) in(f func() status) status {
+	if r.depth++; r.depth > maxDepth {
+		panic(ErrLimit)
+	}
+	defer func() { r.depth-- }()
+	return f()
+}
+
+func (r *run) where(pos syntax.Pos) string {
+	if !pos.IsValid() {
+		return r.name // a program that was called without a shell
+	}
+	return fmt.Sprintf("%s line %d", r.name, pos.Line())
+}
