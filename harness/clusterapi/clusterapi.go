@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"nodestorm/fakecloud"
+	"nodestorm/harness/join"
 	"nodestorm/harness/process"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
@@ -44,6 +45,7 @@ type ClusterAPI struct {
 	client client.Client
 	args   []string // of the container, as the release sets them
 	hooks  endpoint
+	cloud  *fakecloud.Cloud
 }
 
 // Install puts the release's CRDs, RBAC and webhooks into the world, and our
@@ -118,9 +120,36 @@ func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
 	})
 }
 
-// StartProvider starts our providers, whose machines are the cloud's instances. They
-// end with the world.
-func (a *ClusterAPI) StartProvider(ctx context.Context, cloud *fakecloud.Cloud) error {
+// Up brings a release up in a world: a fake cloud whose instances become nodes, the
+// controllers, our providers, and a cluster that is initialized. All of it ends with
+// the world.
+func Up(ctx context.Context, w *world.World, t target.Target, seed uint64) (*ClusterAPI, error) {
+	a, err := Install(ctx, w, t)
+	if err != nil {
+		return nil, err
+	}
+	if a.cloud, err = fakecloud.New(fakecloud.Config{Clock: w.Clock(), Seed: seed, Recorder: w.History(), GroupLabel: groupLabel}); err != nil {
+		return nil, err
+	}
+	w.OnStop(func() error { a.cloud.Close(); return nil })
+	joiner, err := join.New(join.Config{Cloud: a.cloud, Fleet: w.Fleet(), History: w.History(), Seed: seed})
+	if err != nil {
+		return nil, err
+	}
+	w.OnStop(func() error { joiner.Close(); return nil })
+	if _, err := a.Start(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.startProvider(ctx); err != nil {
+		return nil, err
+	}
+	return a, a.CreateCluster(ctx)
+}
+
+// Cloud has the instances of the machines.
+func (a *ClusterAPI) Cloud() *fakecloud.Cloud { return a.cloud }
+
+func (a *ClusterAPI) startProvider(ctx context.Context) error {
 	path, err := a.world.Kubeconfig(Name+"-remote", "system:masters")
 	if err != nil {
 		return err
@@ -129,7 +158,7 @@ func (a *ClusterAPI) StartProvider(ctx context.Context, cloud *fakecloud.Cloud) 
 	if err != nil {
 		return err
 	}
-	p, err := StartProvider(ctx, ProviderConfig{Client: a.world.Admin(), Clock: a.world.Clock(), Cloud: cloud, Kubeconfig: kubeconfig})
+	p, err := StartProvider(ctx, ProviderConfig{Client: a.world.Admin(), Clock: a.world.Clock(), Cloud: a.cloud, Kubeconfig: kubeconfig})
 	if err != nil {
 		return err
 	}

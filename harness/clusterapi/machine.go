@@ -22,6 +22,8 @@ const (
 	finalizer = infrastructure + "/nodestorm"
 	// machineLabel is the instance's label that says whose it is: namespace/name.
 	machineLabel = "nodestorm-machine"
+	// groupLabel is the one that says which MachineDeployment it belongs to.
+	groupLabel = "machine-deployment"
 	// ProviderIDPrefix begins the provider IDs of our instances; their cloud ID follows.
 	ProviderIDPrefix = "nodestorm://"
 )
@@ -104,8 +106,11 @@ func (p *Provider) create(ctx context.Context, u *unstructured.Unstructured) err
 	}
 	return p.cfg.Cloud.Update(func(tx *fakecloud.Tx) error {
 		_, _, _, err := tx.Create(fakecloud.Spec{
-			Name:     u.GetName(),
-			Labels:   map[string]string{machineLabel: u.GetNamespace() + "/" + u.GetName()},
+			Name: u.GetName(),
+			Labels: map[string]string{
+				machineLabel: u.GetNamespace() + "/" + u.GetName(),
+				groupLabel:   m.GetLabels()[core+"/deployment-name"],
+			},
 			Type:     serverType,
 			Image:    image(tx),
 			Location: offer.Locations[0].Name,

@@ -142,3 +142,11 @@ func condition(o *unstructured.Unstructured, name string) string {
 	}
 	return ""
 }
+
+// DeleteMachine deletes one, as somebody does by hand.
+func (a *ClusterAPI) DeleteMachine(ctx context.Context, name string) error {
+	if err := a.client.Delete(ctx, object(core+"/"+version, "Machine", Namespace, name)); err != nil {
+		return fmt.Errorf("deleting Machine %q: %w", name, err)
+	}
+	return nil
+}

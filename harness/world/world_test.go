@@ -28,7 +28,7 @@ import (
 )
 
 // programs is the folder of the control plane's programs.
-func programs(t *testing.T) string {
+func programs(t testing.TB) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("worlds need the control plane; run without -short")
