@@ -35,6 +35,10 @@ const (
 	token       = "a-token-that-no-log-may-show"
 	clusterCIDR = "10.244.0.0/16"
 	userData    = "#cloud-config\nwrite_files:\n- path: /etc/rancher/k3s/config.yaml\n  content: |\n    kubelet-arg: [cloud-provider=external]\n"
+	// dropIn is what guides for the Hetzner Cloud have told kubeadm users; since the
+	// kubelet's package has /etc/default/kubelet, it does nothing.
+	dropIn = "#cloud-config\nwrite_files:\n- path: /etc/systemd/system/kubelet.service.d/20-hcloud.conf\n  content: |\n" +
+		"    [Service]\n    Environment=\"KUBELET_EXTRA_ARGS=--cloud-provider=external\"\nruncmd:\n- kubeadm join 10.0.0.1:6443\n"
 )
 
 // targets are nodestorm's own controller manager, which is built if it is not there,
@@ -177,7 +181,7 @@ func (r *rig) network() *api.Network {
 	return n
 }
 
-func (r *rig) server(name string, n *api.Network) *api.Server {
+func (r *rig) server(name, userData string, n *api.Network) *api.Server {
 	created, _, err := r.client.Server.Create(r.Context(), api.ServerCreateOpts{
 		Name: name, ServerType: &api.ServerType{Name: "cax11"}, Image: &api.Image{Name: "debian-12"},
 		Location: &api.Location{Name: "fsn1"}, Networks: []*api.Network{n}, UserData: userData,
@@ -196,12 +200,13 @@ func TestNodeLife(t *testing.T) {
 		t.Run(manager.Ref.String(), func(t *testing.T) {
 			r := newRig(t, control, manager)
 			network := r.network()
-			first := r.server("first", network)
-			second := r.server("second", network)
+			first := r.server("first", userData, network)
+			second := r.server("second", userData, network)
+			r.server("lost", dropIn, network)
 
 			// Without a cloud controller manager a Node stays as its kubelet made it.
-			r.within(2*time.Minute, "the Nodes of both are Ready", func() error {
-				for _, name := range []string{"first", "second"} {
+			r.within(2*time.Minute, "the Nodes of all are Ready", func() error {
+				for _, name := range []string{"first", "second", "lost"} {
 					n, err := r.node(name)
 					if err != nil {
 						return err
@@ -224,7 +229,7 @@ func TestNodeLife(t *testing.T) {
 			})
 			r.must(err)
 			r.initialised(first)
-			r.routed(network, "first", "second")
+			r.routed(network, "first", "second", "lost")
 
 			// The Node of a machine of another kind is none of its business.
 			foreign := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "foreign"}, Spec: corev1.NodeSpec{ProviderID: "hrobot://1"}}
@@ -248,7 +253,7 @@ func TestNodeLife(t *testing.T) {
 			if by := r.deletedBy("first"); by != ccm.Name {
 				t.Errorf("the Node was deleted by %q, want %q", by, ccm.Name)
 			}
-			r.routed(network, "second")
+			r.routed(network, "second", "lost")
 
 			// A server that is off keeps its Node, with a taint.
 			const shutdown = "node.cloudprovider.kubernetes.io/shutdown"
@@ -264,6 +269,11 @@ func TestNodeLife(t *testing.T) {
 			})
 			if _, err := r.node("foreign"); err != nil {
 				t.Errorf("the Node of another cloud's machine: %v", err)
+			}
+			// Without --cloud-provider=external nobody tells a Node its provider ID, and an
+			// autoscaler cannot tell whose it is.
+			if n, err := r.node("lost"); err != nil || !ready(n) || n.Spec.ProviderID != "" {
+				t.Errorf("the Node that is not to be initialised: %v, provider ID %q", err, n.Spec.ProviderID)
 			}
 			r.rightsSuffice()
 			r.hides(token)

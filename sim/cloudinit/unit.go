@@ -21,8 +21,9 @@ var unitDirs = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/loca
 
 // packaged are the files of the packages kubelet and kubeadm of pkgs.k8s.io
 // (kubernetes/release, cmd/krel/templates/latest). The environment file is among
-// them, with nothing in it; that is enough to take the effect of an
-// Environment="KUBELET_EXTRA_ARGS=..." in a drop-in away.
+// them, with nothing in it, and that is enough to take the effect of an
+// Environment="KUBELET_EXTRA_ARGS=..." in a drop-in away: users met it in
+// kubernetes-sigs/cluster-api-provider-vsphere#68, and many guides still say so.
 func packaged(rpm bool) map[string]shell.File {
 	environment := "/etc/default/kubelet"
 	if rpm {
