@@ -124,8 +124,16 @@ func prepare(ctx context.Context, cfg Config) (*Autoscaler, error) {
 	if a.known, err = Ask(ctx, cfg.Target); err != nil {
 		return nil, err
 	}
-	a.line, err = commandLine(a.known, given, cfg.Intent.stated(), nil)
-	return a, err
+	if cfg.Manifest != nil {
+		if err := a.known.check(given, cfg.Manifest.Source+": command and args"); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.known.check(cfg.Intent.stated(), "the scenario"); err != nil {
+		return nil, err
+	}
+	a.line = commandLine(a.known, given, cfg.Intent.stated(), nil)
+	return a, nil
 }
 
 // manifestFlags are the flags of a container's command line.

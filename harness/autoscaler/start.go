@@ -26,7 +26,7 @@ func (a *Autoscaler) Start(ctx context.Context) (*process.Process, error) {
 		return nil, err
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", port)
-	line, err := commandLine(a.known, nil, a.line, flags{
+	line := commandLine(a.known, nil, a.line, flags{
 		{"kubeconfig", kubeconfig},
 		{"kubernetes", ""},
 		{"namespace", a.namespace},
@@ -34,9 +34,6 @@ func (a *Autoscaler) Start(ctx context.Context) (*process.Process, error) {
 		{"logtostderr", "true"},
 		{"v", "4"}, // 5 has requests with user data, 4 has the loops
 	})
-	if err != nil {
-		return nil, err
-	}
 	return w.StartComponent(ctx, process.Spec{
 		Name:  Name,
 		Path:  a.cfg.Target.Binary(),

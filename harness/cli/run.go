@@ -22,7 +22,8 @@ func (e *env) run() *cobra.Command {
 Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy),
 1 not as expected, 2 usage, 3 inconclusive.`,
 		Example: `  nodestorm run karpenter-7515-not-ready-noexecute --target karpenter@v1.6.4
-  nodestorm run --tags @issue-7515 --target karpenter@my-fix --clock 30x`,
+  nodestorm run --tags @issue-7515 --target karpenter@my-fix --clock 30x
+  nodestorm run --tags @issue-8013 --target cluster-autoscaler@1.33.0 --manifest deployment.yaml`,
 		RunE: func(c *cobra.Command, ids []string) error {
 			catalogue, features, err := catalogue()
 			if err != nil {
@@ -57,9 +58,16 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			if err != nil {
 				return err
 			}
-			var rows []reports.Row
+			var jobs []job
 			for i, r := range records {
-				_, row, err := s.replay(c.Context(), r, have[refs[i]], "")
+				jobs = append(jobs, job{r, have[refs[i]]})
+			}
+			if err := s.checkManifest(c.Context(), jobs); err != nil {
+				return err
+			}
+			var rows []reports.Row
+			for _, j := range jobs {
+				_, row, err := s.replay(c.Context(), j.record, j.target, "")
 				if err != nil {
 					return e.breakOff(rows, asJSON, err)
 				}
@@ -69,6 +77,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 		},
 	}
 	s.addFlags(c)
+	s.addManifest(c)
 	c.ValidArgsFunction = completeIDs
 	c.Flags().StringVar(&name, "target", "", "build under test, `NAME@VERSION`")
 	_ = c.RegisterFlagCompletionFunc("target", completeTargets)

@@ -34,6 +34,7 @@ type session struct {
 	assets     string // KUBEBUILDER_ASSETS
 	commit     string
 	features   fs.FS
+	manifest   string // of a Deployment; empty: the documented way
 	status     *status
 }
 
@@ -42,6 +43,21 @@ func (s *session) addFlags(c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("clock", cobra.FixedCompletions([]string{"auto", "real", "60x"}, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "what all randomness of the simulated nodes derives from")
 	c.Flags().StringVar(&s.out, "out", filepath.Join("reports", "out"), "`folder` for the runs")
+}
+
+// addManifest adds the flag of the commands that replay.
+func (s *session) addManifest(c *cobra.Command) {
+	c.Flags().StringVar(&s.manifest, "manifest", "", "run Cluster Autoscaler as the Deployment in `FILE` does: flags, environment, mounted files, RBAC")
+}
+
+// checkManifest makes sure that all targets can be run as the manifest has it.
+func (s *session) checkManifest(ctx context.Context, jobs []job) error {
+	for _, j := range jobs {
+		if err := (replay.Request{Record: j.record, Target: j.target, Manifest: s.manifest}).CheckManifest(ctx); err != nil {
+			return usage(err)
+		}
+	}
+	return nil
 }
 
 // check finds what is wrong with the flags and the machine before anything slow
@@ -163,7 +179,7 @@ func (s *session) replay(ctx context.Context, record scenarios.Record, t target.
 	watch, stop := s.watch(fmt.Sprintf("%s%s %s", label, record.ID, t.Ref))
 	defer stop()
 	result, err := replay.Run(ctx, replay.Request{
-		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.assets, Features: s.features,
+		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.assets, Features: s.features, Manifest: s.manifest,
 		Clock: s.clock, Seed: s.seed, Out: s.out, Commit: s.commit, Flags: s.flags, Watch: watch,
 	})
 	if errors.Is(err, syscall.ENOSPC) {

@@ -57,6 +57,9 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive.`,
 			if err != nil {
 				return err
 			}
+			if err := s.checkManifest(c.Context(), jobs); err != nil {
+				return err
+			}
 			if clocks {
 				for _, r := range rows {
 					fmt.Fprintf(e.stderr, "nodestorm: skipped %s on %s: %s\n", r.ID, r.Target, r.Reason)
@@ -77,6 +80,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive.`,
 		},
 	}
 	s.addFlags(c)
+	s.addManifest(c)
 	c.ValidArgsFunction = completeIDs
 	c.Flags().StringVar(&tags, "tags", "", "godog tag `expression`: \"@karpenter && ~@issue-7515\"")
 	c.Flags().BoolVar(&all, "all", false, "all failures")

@@ -91,8 +91,14 @@ func TestDecisions(t *testing.T) {
 		event(7*time.Second, "delete", "nodes", "busy-bee", 200, nil),
 		event(8*time.Second, "delete", "nodes", "busy-bee", 200, nil),
 	}
+	for i, verb := range []string{"created", "starting", "running", "deleting", "deleted"} {
+		r := event(time.Duration(9+i)*time.Second, verb, "instances", "pool1-5f", 0, nil)
+		r.Source = history.Cloud
+		records = append(records, r)
+	}
 	got := replay.Decisions(records)
-	want := []replay.Decision{{At: 1e9, What: "create nodeclaim 1"}, {At: 2e9, What: "create node 1"}, {At: 5e9, What: "create nodeclaim 2"}, {At: 7e9, What: "delete node 1"}}
+	want := []replay.Decision{{At: 1e9, What: "create nodeclaim 1"}, {At: 2e9, What: "create node 1"}, {At: 5e9, What: "create nodeclaim 2"}, {At: 7e9, What: "delete node 1"},
+		{At: 9e9, What: "create instance 1"}, {At: 12e9, What: "delete instance 1"}}
 	if len(got) != len(want) {
 		t.Fatalf("decisions %v, want %v", got, want)
 	}

@@ -14,7 +14,8 @@ type Decision struct {
 	What string        `json:"what"`
 }
 
-// Decisions are the NodeClaims and Nodes created and deleted, in order.
+// Decisions are the NodeClaims and Nodes created and deleted, and the instances of
+// a cloud, in order.
 func Decisions(records []history.Record) []Decision {
 	var decisions []Decision
 	number := map[string]int{} // how many of a resource have been seen
@@ -22,8 +23,8 @@ func Decisions(records []history.Record) []Decision {
 	done := map[string]bool{}
 	for _, r := range records {
 		resource := r.Object.Resource
-		if r.Source != history.API || r.Code >= 300 || resource != "nodeclaims" && resource != "nodes" ||
-			r.Verb != "create" && r.Verb != "delete" || r.Detail["subresource"] != nil {
+		verb, ok := decided(r)
+		if !ok {
 			continue
 		}
 		key := r.Object.String()
@@ -31,12 +32,23 @@ func Decisions(records []history.Record) []Decision {
 			number[resource]++
 			name[key] = fmt.Sprintf("%s %d", resource[:len(resource)-1], number[resource])
 		}
-		if what := r.Verb + " " + name[key]; !done[what] {
+		if what := verb + " " + name[key]; !done[what] {
 			done[what] = true
 			decisions = append(decisions, Decision{r.Virtual, what})
 		}
 	}
 	return decisions
+}
+
+// decided tells whether a record is a decision, and which.
+func decided(r history.Record) (verb string, ok bool) {
+	switch resource := r.Object.Resource; {
+	case r.Source == history.Cloud && resource == "instances":
+		verb, ok = map[string]string{"created": "create", "deleting": "delete"}[r.Verb]
+	case r.Source == history.API && r.Code < 300 && (resource == "nodeclaims" || resource == "nodes") && r.Detail["subresource"] == nil:
+		verb, ok = r.Verb, r.Verb == "create" || r.Verb == "delete"
+	}
+	return verb, ok
 }
 
 // FirstDifference is the index at which two lists decide differently, or -1.

@@ -67,7 +67,7 @@ func (r Request) Check(ctx context.Context) error {
 	if err := r.CheckSteps(); err != nil {
 		return err
 	}
-	if err := r.checkManifest(ctx); err != nil {
+	if err := r.CheckManifest(ctx); err != nil {
 		return err
 	}
 	if r.Clock.Virtual() && r.ControlPlane != "" {
@@ -85,7 +85,9 @@ func (r Request) manifest() (*manifest.Container, error) {
 	return manifest.Load(r.Manifest, autoscaler.ManifestOptions())
 }
 
-func (r Request) checkManifest(ctx context.Context) error {
+// CheckManifest tells whether the target can be run as the manifest has it. It needs
+// Record, Target and Manifest only.
+func (r Request) CheckManifest(ctx context.Context) error {
 	container, err := r.manifest()
 	if err != nil || container == nil {
 		return err

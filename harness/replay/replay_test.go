@@ -115,7 +115,7 @@ func TestRun(t *testing.T) {
 		}
 		looked = true
 		checkIdentity(t, target.PID())
-		checkLoopback(t, tmp)
+		checkLoopback(t, tmp, 7)
 		keys = privateKeys(t, tmp)
 	}}}
 	r.Watch, r.Ready = w.step, w.ready
