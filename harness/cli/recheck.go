@@ -19,8 +19,9 @@ func (e *env) recheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "recheck DIR",
 		Short: "Judge stored runs again, with today's catalogue, without running anything",
-		Long: `Judge the run in DIR, or all runs below it, again. With --timeline the history
-of each run is printed, line by line in virtual time.
+		Long: `Judge the run in a folder, all runs below it, or those of a bundle, again. What
+differs from the judgement of then is listed. With --timeline the history of each
+run is printed, line by line in virtual time.
 
 Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclusive.`,
 		Args: exactly(1),
@@ -29,13 +30,15 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			if err != nil {
 				return usage(err)
 			}
-			dirs, err := runsBelow(args[0])
+			found, done, err := e.runs(args)
+			defer done()
 			if err != nil {
 				return usage(err)
 			}
 			rows := []reports.Row{}
 			var unjudged []string
-			for _, dir := range dirs {
+			for _, f := range found {
+				dir := f.dir
 				again, err := run.Recheck(dir, catalogue)
 				if err != nil {
 					fmt.Fprintln(e.stderr, "nodestorm:", err)
@@ -46,8 +49,8 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 					p := again.Problems[0]
 					fmt.Fprintf(e.stderr, "nodestorm: %s: line %d: %v (%d such lines)\n", filepath.Join(dir, run.HistoryFile), p.Line, p.Err, n)
 				}
-				if then := again.Run.Verdict; then != "" && then != again.Now.Verdict {
-					fmt.Fprintf(e.stderr, "nodestorm: %s was %s and is %s by today's rules\n", dir, then, again.Now.Verdict)
+				for _, difference := range again.Differences() {
+					fmt.Fprintf(e.stderr, "nodestorm: %s: %s\n", dir, difference)
 				}
 				if timeline {
 					fmt.Fprintf(e.stdout, "%s on %s\n", again.Run.ID, again.Run.Target.Ref)

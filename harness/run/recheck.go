@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"nodestorm/harness/verdict"
 	"nodestorm/scenarios"
@@ -49,6 +50,28 @@ func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 	checked.Records, checked.Problems = history.Read(file)
 	checked.Now = Judge(r, record, withGaps(checked.Records, checked.Problems))
 	return checked, nil
+}
+
+// Differences say how today's judgement differs from that of then, a line each.
+// A run that was never judged differs in nothing.
+func (r Rechecked) Differences() []string {
+	then := r.Run.Judgement
+	if then.Verdict == "" {
+		return nil
+	}
+	var lines []string
+	if r.Run.Expected != r.Expected {
+		lines = append(lines, fmt.Sprintf("%q was expected of %s, and today's catalogue expects %q", r.Run.Expected, r.Run.Target.Ref, r.Expected))
+	}
+	switch {
+	case then.Verdict != r.Now.Verdict:
+		lines = append(lines, fmt.Sprintf("was %s and is %s by today's rules: %s", then.Verdict, r.Now.Verdict, r.Now.Reason))
+	case !slices.Equal(then.Evidence, r.Now.Evidence):
+		lines = append(lines, fmt.Sprintf("is still %s; records %v showed it, and today %v do", then.Verdict, then.Evidence, r.Now.Evidence))
+	case then.Reason != r.Now.Reason:
+		lines = append(lines, fmt.Sprintf("is still %s, because: %s", then.Verdict, r.Now.Reason))
+	}
+	return lines
 }
 
 // Judge judges a run by its history and the record of its scenario, the same way

@@ -38,7 +38,6 @@ var curveOrder = []string{Pending, Running, Asked, Alive, NodesAll, NodesReady}
 // counts keep how many there are of each.
 type counts struct {
 	changes map[string][]change
-	in      map[*life]map[string]bool
 	price   float64 // of a machine whose own is not known, in euros an hour
 }
 
@@ -50,7 +49,7 @@ type change struct {
 }
 
 func newCounts(price float64) *counts {
-	return &counts{changes: map[string][]change{}, in: map[*life]map[string]bool{}, price: price}
+	return &counts{changes: map[string][]change{}, price: price}
 }
 
 // see takes a life as it is at t.
@@ -79,15 +78,14 @@ func (c *counts) gone(l *life, t time.Duration) {
 
 // set says whether a life counts as name from t on.
 func (c *counts) set(l *life, t time.Duration, name string, is bool) {
-	in := c.in[l]
-	if in[name] == is {
+	if slices.Contains(l.counted, name) == is {
 		return
 	}
-	if in == nil {
-		in = map[string]bool{}
-		c.in[l] = in
+	if is {
+		l.counted = append(l.counted, name)
+	} else {
+		l.counted = slices.DeleteFunc(l.counted, func(other string) bool { return other == name })
 	}
-	in[name] = is
 	by := -1
 	if is {
 		by = 1

@@ -66,6 +66,7 @@ type life struct {
 	phase, provider string
 	bound, running  bool
 	hourlyEUR       float64
+	counted         []string // the curves that it counts in now
 }
 
 // live goes through the events in order and makes lives, links, curves and

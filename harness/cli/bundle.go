@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/run"
+	"nodestorm/reports/bundle"
+	"nodestorm/scenarios"
+)
+
+// archiveSuffix ends the names of bundles.
+const archiveSuffix = ".tar.gz"
+
+func (e *env) bundle() *cobra.Command {
+	var to string
+	var hourly float64
+	c := &cobra.Command{
+		Use:   "bundle RUN…",
+		Short: "Pack stored runs into one archive to give away",
+		Long: `Pack runs into one archive: record, history, logs and report. What looks like a
+credential is removed, and so are this machine's name and your home folder. The
+archive is opened by "nodestorm report" and "nodestorm recheck" on any machine.
+
+Look through the archive before you publish it: nobody knows all secrets.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(fmt.Errorf("no RUN is named: %s", c.UseLine()))
+			}
+			catalogue, err := scenarios.Load()
+			if err != nil {
+				return usage(err)
+			}
+			found, done, err := e.runs(args)
+			defer done()
+			if err != nil {
+				return usage(err)
+			}
+			if to == "" {
+				to = "nodestorm-" + filepath.Base(found[0].dir) + archiveSuffix
+			}
+			staging, err := os.MkdirTemp("", "nodestorm-bundle-")
+			if err != nil {
+				return err
+			}
+			defer os.RemoveAll(staging)
+			redactor := bundle.ForHere()
+			r := &reporter{env: e, catalogue: catalogue, hourly: hourly}
+			for n, f := range found {
+				dir := filepath.Join(staging, fmt.Sprintf("%03d-%s", n+1, filepath.Base(f.dir)))
+				if err := copyRun(redactor, f.dir, dir); err != nil {
+					return err
+				}
+				if err := r.page(filepath.Join(dir, run.ReportFile), dir); err != nil {
+					return err
+				}
+			}
+			name := strings.TrimSuffix(filepath.Base(to), archiveSuffix)
+			if err := r.file(to, func(w io.Writer) error { return bundle.Pack(w, staging, name) }); err != nil {
+				return err
+			}
+			fmt.Fprintf(e.stdout, "%s: %d runs, %d credentials removed\n", to, len(found), redactor.Count)
+			return nil
+		},
+	}
+	c.Flags().StringVarP(&to, "out", "o", "", "`file` to write; default nodestorm-RUN.tar.gz")
+	c.Flags().Float64Var(&hourly, "price", 0, "what a machine costs that does not tell itself, in `euros` an hour")
+	return c
+}
+
+// copyRun copies what belongs to a run, without credentials. Links and what else
+// lies in the folder are left out.
+func copyRun(redactor *bundle.Redactor, from, to string) error {
+	paths := []string{run.File, run.HistoryFile, run.JUnitFile, run.CucumberFile}
+	logs, _ := filepath.Glob(filepath.Join(from, run.LogFolder, "*.log")) // the pattern is ours
+	for _, path := range logs {
+		paths = append(paths, filepath.Join(run.LogFolder, filepath.Base(path)))
+	}
+	if err := os.MkdirAll(filepath.Join(to, run.LogFolder), 0o755); err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := copyRedacted(redactor, filepath.Join(from, path), filepath.Join(to, path)); err != nil {
+			return fmt.Errorf("copying %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func copyRedacted(redactor *bundle.Redactor, from, to string) error {
+	info, err := os.Lstat(from)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	return errors.Join(redactor.Copy(out, in), out.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
+}

@@ -1,0 +1,292 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/run"
+	"nodestorm/reports/bundle"
+	"nodestorm/reports/formats"
+	"nodestorm/reports/page"
+	"nodestorm/reports/story"
+	"nodestorm/scenarios"
+)
+
+// reporter is one way of `nodestorm report` to write runs. Formats but HTML write
+// all runs into one text.
+type reporter struct {
+	*env
+	catalogue *scenarios.Catalogue
+	to        string // file or folder; empty is the run's folder, or standard output
+	hourly    float64
+}
+
+func (e *env) report() *cobra.Command {
+	r := &reporter{env: e}
+	var format string
+	var issue, beside bool
+	c := &cobra.Command{
+		Use:   "report RUN…",
+		Short: "Show stored runs to people and to programs",
+		Long: `Show stored runs. A RUN is a folder of a run, a folder above some, or an archive
+of "nodestorm bundle".
+
+html      one page a run, report.html in its folder: opens from disk, needs no network
+junit     JUnit XML             ctrf      Common Test Report Format
+cucumber  Cucumber JSON         messages  Cucumber messages, NDJSON
+trace     Chrome trace, for ui.perfetto.dev and chrome://tracing
+md        a summary in Markdown, as for a GitHub step summary
+json      what is known of each run
+
+All but html go to standard output, or to --out.
+
+Exit status: 0 written, 2 usage, 3 something could not be read.`,
+		Example: `  nodestorm report reports/out/karpenter-7515-not-ready-noexecute/karpenter@v1.6.4
+  nodestorm report --side-by-side AFFECTED FIXED
+  nodestorm report --issue RUN > issue.md
+  nodestorm report --format md reports/out >> "$GITHUB_STEP_SUMMARY"`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(fmt.Errorf("no RUN is named: %s", c.UseLine()))
+			}
+			if issue {
+				format = "issue"
+			}
+			if !slices.Contains(formatNames(), format) && format != "issue" {
+				return usage(fmt.Errorf("--format %q: want one of %s", format, strings.Join(formatNames(), ", ")))
+			}
+			if r.hourly < 0 {
+				return usage(fmt.Errorf("--price %g: want euros an hour, 0 or more", r.hourly))
+			}
+			catalogue, err := scenarios.Load()
+			if err != nil {
+				return usage(err)
+			}
+			r.catalogue = catalogue
+			found, done, err := e.runs(args)
+			defer done()
+			if err != nil {
+				return usage(err)
+			}
+			switch {
+			case beside && (format != "html" || len(found) != 2):
+				return usage(fmt.Errorf("--side-by-side compares two runs in html, and %d are named", len(found)))
+			case beside:
+				return r.beside(found[0], found[1])
+			case format == "cucumber":
+				return r.cucumber(found)
+			case format == "html":
+				return r.pages(found)
+			}
+			return r.write(found, format)
+		},
+	}
+	c.Flags().StringVar(&format, "format", "html", "`FORMAT`: "+strings.Join(formatNames(), ", "))
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().BoolVar(&issue, "issue", false, "a short text in Markdown for an upstream issue")
+	c.Flags().BoolVar(&beside, "side-by-side", false, "two runs of a scenario on one axis")
+	c.Flags().StringVarP(&r.to, "out", "o", "", "`file` to write, - for standard output")
+	c.Flags().Float64Var(&r.hourly, "price", 0, "what a machine costs that does not tell itself, in `euros` an hour")
+	return c
+}
+
+// stored is the folder of a run, and where its page goes by default.
+type stored struct{ dir, page string }
+
+// runs finds the runs that args name: folders of runs, folders above some, and
+// bundles, which are unpacked. done removes what was unpacked; it is never nil.
+func (e *env) runs(args []string) (found []stored, done func(), err error) {
+	var unpacked []string
+	done = func() {
+		for _, dir := range unpacked {
+			_ = os.RemoveAll(dir)
+		}
+	}
+	for _, arg := range args {
+		dir, prefix := arg, ""
+		if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() {
+			if dir, err = os.MkdirTemp("", "nodestorm-bundle-"); err != nil {
+				return nil, done, err
+			}
+			unpacked = append(unpacked, dir)
+			if err := unpackFile(arg, dir); err != nil {
+				return nil, done, fmt.Errorf("%s: %w; name the folder of a run, one above it, or an archive of nodestorm bundle", arg, err)
+			}
+			prefix = strings.TrimSuffix(arg, archiveSuffix) + "-"
+		}
+		below, err := runsBelow(dir)
+		if err != nil {
+			if _, statErr := os.Stat(filepath.Join(dir, run.HistoryFile)); statErr != nil {
+				return nil, done, err
+			}
+			below = []string{dir} // its run.json is lost
+		}
+		for _, dir := range below {
+			page := filepath.Join(dir, run.ReportFile)
+			if prefix != "" {
+				page = prefix + filepath.Base(dir) + ".html"
+			}
+			found = append(found, stored{dir, page})
+		}
+	}
+	return found, done, nil
+}
+
+func unpackFile(path, dir string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return bundle.Unpack(file, dir)
+}
+
+// pages writes a page for each run, and prints where they are.
+func (r *reporter) pages(found []stored) error {
+	if len(found) > 1 && r.to != "" {
+		return usage(fmt.Errorf("--out names one file, and there are %d runs; without it each gets its own %s", len(found), run.ReportFile))
+	}
+	return r.each(found, func(f stored) error {
+		path := r.to
+		if path == "" {
+			path = f.page
+		}
+		if err := r.page(path, f.dir); err != nil {
+			return err
+		}
+		if path != "-" {
+			fmt.Fprintln(r.stdout, path)
+		}
+		return nil
+	})
+}
+
+// each does something for every run; those that it cannot be done for are named,
+// and make the exit status.
+func (r *reporter) each(found []stored, do func(stored) error) error {
+	failed := false
+	for _, f := range found {
+		if err := do(f); err != nil {
+			fmt.Fprintln(r.stderr, "nodestorm:", err)
+			failed = true
+		}
+	}
+	if failed {
+		return &exit{code: Inconclusive}
+	}
+	return nil
+}
+
+// page writes the page of one run, or of two side by side.
+func (r *reporter) page(path string, dirs ...string) error {
+	var runs []page.Run
+	for _, dir := range dirs {
+		told, err := run.Tell(dir, r.catalogue, r.hourly)
+		if err != nil {
+			return err
+		}
+		logs, done := run.Logs(dir)
+		defer done()
+		runs = append(runs, page.Run{Story: told, Logs: logs})
+	}
+	return r.file(path, func(w io.Writer) error { return page.Write(w, runs...) })
+}
+
+// beside writes the page of two runs.
+func (r *reporter) beside(a, b stored) error {
+	path := r.to
+	if path == "" {
+		path = filepath.Join(filepath.Dir(filepath.Dir(a.page)), filepath.Base(a.dir)+"-beside-"+filepath.Base(b.dir)+".html")
+	}
+	if err := r.page(path, a.dir, b.dir); err != nil {
+		return err
+	}
+	if path != "-" {
+		fmt.Fprintln(r.stdout, path)
+	}
+	return nil
+}
+
+// file writes a file whole or not at all, or standard output for "-".
+func (r *reporter) file(path string, write func(io.Writer) error) error {
+	if path == "-" {
+		return write(r.stdout)
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return fmt.Errorf("writing a report: %w; name a file that can be written with --out", err)
+	}
+	buffered := bufio.NewWriterSize(temporary, 1<<20)
+	err = write(buffered)
+	err = errors.Join(err, buffered.Flush(), temporary.Chmod(0o644), temporary.Close())
+	if err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(temporary.Name())
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+// formatNames are the values of --format.
+func formatNames() []string {
+	return append([]string{"html", "cucumber"}, slices.DeleteFunc(formats.Names(), func(name string) bool { return name == "issue" })...)
+}
+
+// write writes all runs in a format.
+func (r *reporter) write(found []stored, format string) error {
+	var stories []*story.Story
+	failed := r.each(found, func(f stored) error {
+		told, err := run.Tell(f.dir, r.catalogue, r.hourly)
+		if err != nil {
+			return err
+		}
+		stories = append(stories, told)
+		return nil
+	})
+	path := r.to
+	if path == "" {
+		path = "-"
+	}
+	err := r.file(path, func(w io.Writer) error { return formats.Write(w, format, stories) })
+	return cmp.Or(err, failed)
+}
+
+// cucumber writes the Cucumber JSON that the runs' own folders hold, as one.
+func (r *reporter) cucumber(found []stored) error {
+	features := []json.RawMessage{}
+	failed := r.each(found, func(f stored) error {
+		path := filepath.Join(f.dir, run.CucumberFile)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("reading a run: %w", err)
+		}
+		var own []json.RawMessage
+		if err := json.Unmarshal(text, &own); err != nil {
+			return fmt.Errorf("%s is damaged: %w", path, err)
+		}
+		features = append(features, own...)
+		return nil
+	})
+	path := r.to
+	if path == "" {
+		path = "-"
+	}
+	err := r.file(path, func(w io.Writer) error {
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(features)
+	})
+	return cmp.Or(err, failed)
+}

@@ -1,0 +1,129 @@
+package bundle
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+)
+
+// Removed stands for what was removed.
+const Removed = "[removed]"
+
+// secrets are what credentials look like, in logs, in JSON and in YAML. Where a
+// name says that a value is secret, the first group is kept.
+var secrets = []*regexp.Regexp{
+	regexp.MustCompile(`()-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`),
+	regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/-]{8,}=*`),
+	regexp.MustCompile(`()\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)?`),
+	regexp.MustCompile(`(?i)((?:token|password|passwd|secret|api[_-]?key|access[_-]?key|client-key-data|client-certificate-data|authorization|credentials?)\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,;&{}\[\]]{6,}`),
+	regexp.MustCompile(`()\b[a-z0-9]{6}\.[a-z0-9]{16}\b`), // kubeadm's bootstrap tokens
+	regexp.MustCompile(`(://[^/\s:@"]+:)[^@/\s"]+@`),      // user:password@host
+}
+
+// Redactor removes credentials and what tells of a machine from text.
+type Redactor struct {
+	// Texts are replaced by what they map to: a home folder, a host's name.
+	Texts map[string]string
+	// Count is how much was removed.
+	Count int
+	inKey bool // between the lines of a private key
+}
+
+// ForHere is a Redactor that knows this machine.
+func ForHere() *Redactor {
+	r := &Redactor{Texts: map[string]string{}}
+	if home, err := os.UserHomeDir(); err == nil && len(home) > 4 {
+		r.Texts[home] = "~"
+	}
+	if host, err := os.Hostname(); err == nil && len(host) > 5 {
+		r.Texts[host] = "host"
+	}
+	return r
+}
+
+var (
+	keyBegins = []byte("-----BEGIN ")
+	keyIs     = []byte("PRIVATE KEY-----")
+	keyEnds   = []byte("-----END ")
+)
+
+// Line is a line without its credentials.
+func (r *Redactor) Line(line []byte) []byte {
+	if r.inKey {
+		if bytes.Contains(line, keyEnds) {
+			r.inKey = false
+		}
+		return nil
+	}
+	if bytes.Contains(line, keyBegins) && bytes.Contains(line, keyIs) && !bytes.Contains(line, keyEnds) {
+		r.inKey = true
+	}
+	for _, secret := range secrets {
+		if !secret.Match(line) {
+			continue
+		}
+		line = secret.ReplaceAllFunc(line, func(found []byte) []byte {
+			if bytes.Contains(found, []byte(Removed)) {
+				return found
+			}
+			r.Count++
+			kept := secret.FindSubmatch(found)
+			return append(bytes.Clone(kept[1]), Removed...)
+		})
+	}
+	for text, instead := range r.Texts {
+		line = bytes.ReplaceAll(line, []byte(text), []byte(instead))
+	}
+	return line
+}
+
+// maxLine bounds a line, in bytes: what is longer is cut, for a credential could
+// be where two pieces meet.
+const maxLine = 4 << 20
+
+// Copy copies text, line by line, without its credentials.
+func (r *Redactor) Copy(w io.Writer, from io.Reader) error {
+	in, out := bufio.NewReaderSize(from, 64<<10), bufio.NewWriterSize(w, 64<<10)
+	r.inKey = false
+	var line []byte
+	long := false
+	for {
+		piece, err := in.ReadSlice('\n')
+		if len(line)+len(piece) <= maxLine {
+			line = append(line, piece...)
+		} else {
+			long = true
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if len(line) > 0 {
+			whole := bytes.HasSuffix(line, []byte("\n"))
+			clean := r.Line(bytes.TrimSuffix(line, []byte("\n")))
+			if _, err := out.Write(clean); err != nil {
+				return err
+			}
+			if long {
+				if _, err := fmt.Fprintf(out, " [cut after %d MiB]", maxLine>>20); err != nil {
+					return err
+				}
+			}
+			if whole || long {
+				if err := out.WriteByte('\n'); err != nil {
+					return err
+				}
+			}
+		}
+		line, long = line[:0], false
+		if errors.Is(err, io.EOF) {
+			return out.Flush()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

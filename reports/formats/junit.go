@@ -1,0 +1,113 @@
+package formats
+
+import (
+	"encoding/xml"
+	"io"
+	"strings"
+
+	"nodestorm/reports"
+	"nodestorm/reports/story"
+)
+
+type junitSuites struct {
+	XMLName  xml.Name     `xml:"testsuites"`
+	Name     string       `xml:"name,attr"`
+	Tests    int          `xml:"tests,attr"`
+	Failures int          `xml:"failures,attr"`
+	Skipped  int          `xml:"skipped,attr"`
+	Errors   int          `xml:"errors,attr"`
+	Time     float64      `xml:"time,attr"`
+	Suites   []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name       string          `xml:"name,attr"`
+	Tests      int             `xml:"tests,attr"`
+	Failures   int             `xml:"failures,attr"`
+	Skipped    int             `xml:"skipped,attr"`
+	Errors     int             `xml:"errors,attr"`
+	Time       float64         `xml:"time,attr"`
+	Timestamp  string          `xml:"timestamp,attr,omitempty"`
+	Properties []junitProperty `xml:"properties>property,omitempty"`
+	Cases      []junitCase     `xml:"testcase"`
+}
+
+type junitProperty struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
+
+type junitCase struct {
+	Name    string        `xml:"name,attr"`
+	Class   string        `xml:"classname,attr"`
+	Time    float64       `xml:"time,attr"`
+	Failure *junitMessage `xml:"failure"`
+	Skipped *junitMessage `xml:"skipped"`
+	Out     string        `xml:"system-out,omitempty"`
+}
+
+type junitMessage struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+// JUnit writes a suite a run, with one case: whether its verdict is the expected
+// one. An inconclusive run is a skipped case, for it counts neither way. What the
+// steps did is in the case's output.
+func JUnit(w io.Writer, stories []*story.Story) error {
+	all := junitSuites{Name: "nodestorm"}
+	for _, s := range stories {
+		r := s.Run
+		c := junitCase{Name: title(r), Class: reports.Clean(r.Autoscaler), Time: r.Clock.Wall / 1000}
+		if c.Class == "" {
+			c.Class = "nodestorm"
+		}
+		suite := junitSuite{Name: reports.Clean(r.ID), Tests: 1, Time: c.Time, Properties: []junitProperty{
+			{"target", reports.Clean(r.Target)}, {"kubernetes", reports.Clean(r.Kubernetes)}, {"verdict", reports.Clean(r.Verdict)},
+			{"expected", reports.Clean(r.Expected)}, {"issue", reports.Clean(r.Issue)}, {"repeat", reports.Clean(r.Repeat)},
+		}}
+		if !r.Started.IsZero() {
+			suite.Timestamp = r.Started.UTC().Format("2006-01-02T15:04:05")
+		}
+		switch outcomeOf(r) {
+		case failed:
+			c.Failure = &junitMessage{Message: explained(r), Type: reports.Clean(r.Outcome), Text: strings.Join(told(s), "\n")}
+			suite.Failures, all.Failures = 1, all.Failures+1
+		case skipped:
+			c.Skipped = &junitMessage{Message: explained(r)}
+			suite.Skipped, all.Skipped = 1, all.Skipped+1
+		}
+		c.Out = output(s)
+		suite.Cases = []junitCase{c}
+		all.Suites = append(all.Suites, suite)
+		all.Tests++
+		all.Time += c.Time
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	encoder := xml.NewEncoder(w)
+	encoder.Indent("", "  ")
+	if err := encoder.Encode(all); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// output are a run's steps, and why it was judged as it was.
+func output(s *story.Story) string {
+	lines := []string{explained(s.Run)}
+	for _, step := range s.Steps() {
+		line := strings.TrimSpace(step.Status + ": " + step.Keyword + " " + step.Text)
+		if step.Error != "" {
+			line += " — " + step.Error
+		}
+		lines = append(lines, line)
+	}
+	for _, problem := range s.Run.Problems {
+		lines = append(lines, "not read: "+reports.Clean(problem))
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,106 @@
+package formats
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"nodestorm/reports/story"
+)
+
+// traceEvent is one of Chrome's Trace Event Format, which ui.perfetto.dev and
+// chrome://tracing read. Times are in microseconds.
+type traceEvent struct {
+	Name  string         `json:"name"`
+	Cat   string         `json:"cat,omitempty"`
+	Phase string         `json:"ph"`
+	TS    float64        `json:"ts"`
+	Dur   *float64       `json:"dur,omitempty"`
+	PID   int            `json:"pid"`
+	TID   int            `json:"tid"`
+	Scope string         `json:"s,omitempty"`
+	Args  map[string]any `json:"args,omitempty"`
+}
+
+// Trace writes a process a run, in virtual time: lives as slices on a thread
+// each, records as instants on a thread for each actor, curves as counters.
+func Trace(w io.Writer, stories []*story.Story) error {
+	out := &tracer{w: bufio.NewWriter(w)}
+	out.text(`{"displayTimeUnit":"ms","traceEvents":[`)
+	for n, s := range stories {
+		out.story(n+1, s)
+	}
+	out.text("\n]}\n")
+	if out.err != nil {
+		return out.err
+	}
+	return out.w.Flush()
+}
+
+type tracer struct {
+	w     *bufio.Writer
+	count int
+	err   error
+}
+
+func (t *tracer) text(s string) {
+	if t.err == nil {
+		_, t.err = t.w.WriteString(s)
+	}
+}
+
+func (t *tracer) event(e traceEvent) {
+	encoded, err := json.Marshal(e)
+	if err != nil {
+		t.err = fmt.Errorf("writing a trace: %w", err)
+		return
+	}
+	if t.count > 0 {
+		t.text(",")
+	}
+	t.count++
+	t.text("\n")
+	t.text(string(encoded))
+}
+
+func (t *tracer) story(pid int, s *story.Story) {
+	name := func(what string, tid int, value string) {
+		t.event(traceEvent{Name: what, Phase: "M", PID: pid, TID: tid, Args: map[string]any{"name": value}})
+	}
+	name("process_name", 0, title(s.Run))
+	tid := 0
+	for _, l := range s.Lives {
+		tid++
+		name("thread_name", tid, l.Group+": "+l.Label)
+		for _, spans := range [][]story.Span{l.Spans, l.Under} {
+			for _, x := range spans {
+				if x.Label == "" {
+					continue
+				}
+				long := float64(x.To-x.From) / 1000
+				t.event(traceEvent{Name: x.Label, Cat: l.Group, Phase: "X", TS: float64(x.From) / 1000, Dur: &long, PID: pid, TID: tid, Args: map[string]any{"seq": s.Events[x.Event].Seq}})
+			}
+		}
+	}
+	threads := map[string]int{}
+	for i, e := range s.Events {
+		k := s.Kinds[e.Kind]
+		row := k.Source + ": " + k.Actor
+		if threads[row] == 0 {
+			tid++
+			threads[row] = tid
+			name("thread_name", tid, row)
+		}
+		args := map[string]any{"seq": e.Seq}
+		if detail := s.Details[e.Detail]; detail != "" {
+			args["detail"] = json.RawMessage(detail)
+		}
+		t.event(traceEvent{Name: s.Sentence(i), Cat: k.Source, Phase: "i", TS: float64(e.Virtual) / 1000, PID: pid, TID: threads[row], Scope: "t", Args: args})
+	}
+	for _, c := range s.Curves {
+		for _, p := range c.Points {
+			t.event(traceEvent{Name: c.Name, Phase: "C", TS: float64(p.At) / 1000, PID: pid, Args: map[string]any{"value": p.Value}})
+		}
+	}
+}
