@@ -1,0 +1,58 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"nodestorm/harness/cli"
+)
+
+func TestTargetArguments(t *testing.T) {
+	b := newBench(t)
+	for args, want := range map[string]string{
+		"target|add|other@v1":                                      "1 argument(s) given, want 2: nodestorm target add NAME@VERSION FILE | --image IMAGE",
+		"target|add|other@v1|/none|--image|/none":                  "2 argument(s) given, want 1",
+		"target|add|other@v1|/none|--path|/x":                      "--path is a path in an --image",
+		"target|add|other@v1|--image|/none":                        "adding other@v1: image /none: there is no such file or folder",
+		"target|add|other@v1|--image|" + t.TempDir():               "it is no OCI layout: the folder has no index.json",
+		"target|add|other@v1|--image|x@y@z":                        "no such file or folder, and it is no reference to a registry either",
+		"target|add|other@v1|--image|/none|--provider|A":           `"A" names no provider`,
+		"target|build|other@v1|--source|/none|--module|m.example":  "--source and --module are two ways in: give one",
+		"target|build|other@v1|--source|" + t.TempDir():            "it is no checkout of a Go program",
+		"target|build|other@v1|--source|/none|--provider|../../up": `"../../up" names no provider`,
+		"target|build|cluster-autoscaler@1.32.7":                   `; build others with --source DIR or --module PATH, or add a program with nodestorm target add`,
+	} {
+		t.Run(args, func(t *testing.T) { b.refuses(t, want, strings.Split(args, "|")...) })
+	}
+}
+
+func TestTargetList(t *testing.T) {
+	newBench(t)
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := nodestorm(t, "target", "add", "other@v1", program, "--provider", "hetzner"); code != cli.AsExpected {
+		t.Fatalf("status %d, %q", code, stderr)
+	}
+	code, stdout, _ := nodestorm(t, "target", "list", "--json")
+	var rows []struct {
+		Name, Version, Provider, GoVersion, SHA256, Dir string
+		Size                                            int64
+		RealTimeOnly                                    bool
+		Source                                          struct{ Kind, File string }
+	}
+	if err := json.Unmarshal([]byte(stdout), &rows); err != nil || code != cli.AsExpected || len(rows) != 1 {
+		t.Fatalf("status %d, %v: %s", code, err, stdout)
+	}
+	r := rows[0]
+	if r.Name != "other" || r.Version != "v1" || r.Provider != "hetzner" || r.GoVersion == "" || len(r.SHA256) != 64 || r.Size == 0 ||
+		!r.RealTimeOnly || r.Source.Kind != "binary" || r.Source.File != program || !strings.HasPrefix(r.Dir, "/") {
+		t.Errorf("%+v", r)
+	}
+	if _, stdout, _ := nodestorm(t, "target", "list"); !strings.Contains(stdout, "other@v1  hetzner  binary") {
+		t.Errorf("the table is %q", stdout)
+	}
+}
