@@ -258,6 +258,8 @@ func TestErrors(t *testing.T) {
 	tests := []struct{ name, userData, want string }{
 		{"empty", "", "joins no cluster"},
 		{"other programs", "#!/bin/bash\nansible-pull -U https://example.org/x\n", "it calls ansible-pull, which are not followed"},
+		{"a script that stops", "#!/bin/bash\nset -e\nchmod 600 /etc/rancher/k3s/token\nkubeadm join x", "user data line 3 stops, as “chmod 600 /etc/rancher/k3s/token” fails"},
+		{"a script that is none", "#cloud-config\nwrite_files:\n- {path: /a.sh, content: 'if'}\nruncmd: [[sh, /a.sh]]", "/a.sh line 1 is no shell"},
 		{"no header", "instance-id: a\n\n#cloud-config\nruncmd: [kubeadm join x]", "joins no cluster"},
 		{"jinja", "## template: jinja\n#cloud-config\n", `line 1: "## template: jinja" asks for a template`},
 		{"include", "#include\nhttps://example.org\n", "#include is not read here: want #cloud-config"},

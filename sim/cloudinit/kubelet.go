@@ -42,12 +42,17 @@ type Arg struct {
 type NoJoinError struct {
 	// Calls are the programs that it calls and that are not followed.
 	Calls []string
+	// Problems are what kept its scripts from going on.
+	Problems []string
 }
 
 func (e *NoJoinError) Error() string {
 	text := "user data joins no cluster: want k3s (its configuration or installer), kubeadm join, or arguments of a kubelet in /etc/default/kubelet or a drop-in"
 	if len(e.Calls) > 0 {
 		text += "; it calls " + strings.Join(e.Calls, ", ") + ", which are not followed"
+	}
+	for _, p := range e.Problems {
+		text += "; " + p
 	}
 	return text
 }
@@ -81,7 +86,7 @@ func (s *System) Kubelet() (Kubelet, error) {
 				calls = append(calls, name)
 			}
 		}
-		return Kubelet{}, &NoJoinError{calls}
+		return Kubelet{}, &NoJoinError{calls, s.machine.Problems}
 	}
 	if err == nil {
 		err = s.settle(&k)

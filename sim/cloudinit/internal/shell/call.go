@@ -159,10 +159,8 @@ func (r *run) nested(name, text string, c invocation, args []string) status {
 			inner.vars[k] = []string{v}
 		}
 		if err := inner.script(text, c.in, c.out); err != nil {
-			r.why = err.Error()
-			c.in = text
-			r.note(c)
-			return assumed
+			r.m.problem(err.Error())
+			return no
 		}
 		return assumed
 	})
@@ -174,7 +172,8 @@ func (r *run) here(name, text string, c invocation) status {
 	r.name = name
 	return r.in(func() status {
 		if err := r.script(text, c.in, c.out); err != nil {
-			r.note(c)
+			r.m.problem(err.Error())
+			return no
 		}
 		return assumed
 	})

@@ -57,6 +57,8 @@ type Machine struct {
 	Files    map[string]File
 	Hostname string
 	Calls    []Call
+	// Problems are scripts that are no shell, and those that set -e has stopped.
+	Problems []string
 	// Metadata answers a GET of the cloud's metadata service, by URL path. Nil, or
 	// false, means that the answer is not known.
 	Metadata func(path string) (string, bool)
@@ -70,6 +72,13 @@ func (m *Machine) produce(s string) string {
 		panic(ErrLimit)
 	}
 	return s
+}
+
+// problem notes one of a few.
+func (m *Machine) problem(text string) {
+	if len(m.Problems) < 10 {
+		m.Problems = append(m.Problems, text)
+	}
 }
 
 // Marks are made of private-use characters, which Strip keeps out of input.

@@ -93,10 +93,7 @@ func (r *run) merge(a, b state, calls int, why string) state {
 
 // question is the status of a condition: there a program's success is not assumed.
 func (r *run) question(cond []*syntax.Stmt, in string, out *strings.Builder) status {
-	errs := r.errs
-	r.errs = false
-	s := r.stmts(cond, in, out)
-	r.errs = errs
+	s := r.forgiving(func() status { return r.stmts(cond, in, out) })
 	if s == assumed {
 		r.why = "whether " + r.source(cond[len(cond)-1]) + " succeeds"
 		return open

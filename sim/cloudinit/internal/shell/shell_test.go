@@ -57,6 +57,7 @@ func TestAsBash(t *testing.T) {
 		`f() { echo "$@"; shift; echo "$*"; }; f a b c > out`,
 		`set -- a b; echo $1 $2 > out`,
 		`set -e; false; echo a > out; true`, `set -e; [ a = b ] && false; echo a > out`, `set -e; if false; then :; fi; echo a > out`,
+		`set -e; f() { false; echo a; }; f > out || true; echo b >> out`, `set -e; ! false; echo a > out`, `set -e; f() { false; echo a; }; f > out; echo b >> out`,
 		`(exit 1); echo a > out`, `echo a > out; exit 0; echo b > out`,
 		`X=1 bash -c 'echo $X' > out`, `export X=1; sh -c 'echo "$X$0"' name > out`,
 		"echo 'echo in $1' > s; bash s arg > out", `eval "echo a > out"`, `eval "x=1"; echo $x > out`,

@@ -15,12 +15,20 @@ func (r *run) stmts(list []*syntax.Stmt, in string, out *strings.Builder) status
 		s = r.stmt(stmt, in, out)
 		if s == no && r.errs && !stmt.Negated && !isList(stmt.Cmd) {
 			r.jump = exits
+			r.m.problem(r.where(stmt.Pos()) + " stops, as " + r.source(stmt) + " fails")
 		}
 		if r.jump != onward {
 			break
 		}
 	}
 	return s
+}
+
+// forgiving runs f where a failure is an answer, and does not end a script with set -e.
+func (r *run) forgiving(f func() status) status {
+	defer func(errs bool) { r.errs = errs }(r.errs)
+	r.errs = false
+	return f()
 }
 
 // isList reports whether a failure in c does not end a script with set -e.
@@ -62,7 +70,12 @@ func (r *run) stmt(s *syntax.Stmt, in string, out *strings.Builder) status {
 	}
 	result := yes
 	if s.Cmd != nil {
-		result = r.in(func() status { return r.command(s.Cmd, in, out) })
+		follow := func() status { return r.in(func() status { return r.command(s.Cmd, in, out) }) }
+		if s.Negated {
+			result = r.forgiving(follow)
+		} else {
+			result = follow()
+		}
 	}
 	if file != nil && target != "" {
 		r.write(target, out.String(), file.Op == syntax.AppOut || file.Op == syntax.AppAll, s.Pos())
@@ -171,7 +184,7 @@ func (r *run) binary(c *syntax.BinaryCmd, in string, out *strings.Builder) statu
 		r.stmt(c.X, in, &between)
 		return r.stmt(c.Y, between.String(), out)
 	}
-	left := r.stmt(c.X, in, out)
+	left := r.forgiving(func() status { return r.stmt(c.X, in, out) })
 	if r.jump != onward {
 		return left
 	}
