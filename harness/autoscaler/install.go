@@ -28,6 +28,7 @@ import (
 	"nodestorm/harness/manifest"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
+	"nodestorm/sim/apifault"
 )
 
 // Name of the program, of its targets, and of its records' actor.
@@ -47,6 +48,8 @@ type Config struct {
 	// Manifest is what the user runs; nil means the documented way. Its mounted
 	// files must be placed.
 	Manifest *manifest.Container
+	// Rules are faults of the API server between it and the autoscaler.
+	Rules []apifault.Rule
 }
 
 // Autoscaler is one build in one world.

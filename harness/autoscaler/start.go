@@ -17,7 +17,7 @@ import (
 func (a *Autoscaler) Start(ctx context.Context) (*process.Process, error) {
 	w := a.cfg.World
 	user := "system:serviceaccount:" + a.namespace + ":" + a.account
-	kubeconfig, err := w.Kubeconfig(user, "system:serviceaccounts", "system:serviceaccounts:"+a.namespace, "system:authenticated", audit.TargetGroup)
+	kubeconfig, err := a.kubeconfig(user, "system:serviceaccounts", "system:serviceaccounts:"+a.namespace, "system:authenticated", audit.TargetGroup)
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func TestInstancesAndMachinesAgree(t *testing.T) {
 		}
 	}
 	must(a.DeleteMachine(ctx, machines[0].Name))
-	must(a.AwaitGone(ctx, "workers", machines[:1], 10*time.Minute))
+	must(a.AwaitGone(ctx, machines[:1], 10*time.Minute))
 	_, err = a.AwaitRunning(ctx, "workers", 2, 10*time.Minute)
 	must(err)
 	if n := len(a.Cloud().Instances()); n != 2 {

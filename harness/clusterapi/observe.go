@@ -3,12 +3,16 @@ package clusterapi
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"nodestorm/fakecloud"
 )
 
 // Machine is what Cluster API says of one.
@@ -70,22 +74,28 @@ func (a *ClusterAPI) AwaitRunning(ctx context.Context, deployment string, want i
 }
 
 // AwaitGone waits until none of the machines is there any more.
-func (a *ClusterAPI) AwaitGone(ctx context.Context, deployment string, machines []Machine, d time.Duration) error {
+func (a *ClusterAPI) AwaitGone(ctx context.Context, machines []Machine, d time.Duration) error {
 	var left []Machine
 	err := a.await(ctx, d, func(ctx context.Context) (bool, error) {
-		now, err := a.Machines(ctx, deployment)
 		left = nil
-		for _, m := range now {
-			for _, old := range machines {
-				if m.Name == old.Name {
-					left = append(left, m)
-				}
+		for _, m := range machines {
+			err := a.client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: m.Name}, object(core+"/"+version, "Machine", Namespace, m.Name))
+			switch {
+			case err == nil:
+				left = append(left, m)
+			case !apierrors.IsNotFound(err):
+				return false, err
 			}
 		}
-		return len(left) == 0, err
+		return len(left) == 0, nil
 	})
 	if err != nil {
 		return fmt.Errorf("machines %v are still there: %w", left, err)
 	}
 	return nil
+}
+
+// Instances are those of the cloud that a MachineDeployment's machines have.
+func (a *ClusterAPI) Instances(deployment string) []fakecloud.Instance {
+	return slices.DeleteFunc(a.cloud.Instances(), func(i fakecloud.Instance) bool { return i.Labels[groupLabel] != deployment })
 }

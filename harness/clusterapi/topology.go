@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -94,7 +95,7 @@ func (a *ClusterAPI) Rotate(ctx context.Context, deployment, template, instanceT
 	}
 	md := object(core+"/"+version, "MachineDeployment", Namespace, deployment)
 	patch := fmt.Sprintf(`{"spec":{"template":{"spec":{"infrastructureRef":{"name":%q}}}}}`, template)
-	if err := a.client.Patch(ctx, md, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+	if err := a.client.Patch(ctx, md, mergePatch(patch)); err != nil {
 		return fmt.Errorf("rotating MachineDeployment %q to template %q: %w", deployment, template, err)
 	}
 	return nil
@@ -150,3 +151,5 @@ func (a *ClusterAPI) DeleteMachine(ctx context.Context, name string) error {
 	}
 	return nil
 }
+
+func mergePatch(text string) client.Patch { return client.RawPatch(types.MergePatchType, []byte(text)) }

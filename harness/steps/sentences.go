@@ -38,6 +38,7 @@ func (s *scenario) register(on sentences) {
 
 	s.registerHetzner(on)
 	s.registerAutoscaler(on)
+	s.registerClusterAPI(on)
 
 	on.When(`^a pod `+name+` that requests `+cpus+` is created$`, s.createPod)
 	on.When(`^a pod `+name+` that requests `+cpus+` is created once the Node is tainted `+taint+`$`, s.createPodOnceTainted)

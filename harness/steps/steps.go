@@ -13,12 +13,14 @@ import (
 	"github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/autoscaler"
+	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/hetzner"
 	"nodestorm/harness/karpenter"
 	"nodestorm/harness/manifest"
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
+	"nodestorm/sim/apifault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/node"
 )
@@ -50,6 +52,9 @@ type scenario struct {
 	world      *world.World
 	karpenter  *karpenter.Karpenter
 	hetzner    *hetzner.Project
+	capi       *clusterapi.ClusterAPI
+	old        []clusterapi.Machine // that are to go
+	rules      []apifault.Rule      // between the autoscaler and the API server
 	autoscaler *autoscaler.Autoscaler
 	intent     autoscaler.Intent
 	env        []manifest.Variable // that the scenario gives the autoscaler

@@ -1,0 +1,55 @@
+package features
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/cucumber/godog"
+
+	"nodestorm/harness/steps"
+	"nodestorm/harness/target"
+	"nodestorm/harness/world"
+)
+
+// The features of world/ tell of our own world, and need no target.
+func TestWorld(t *testing.T) {
+	if testing.Short() {
+		t.Skip("worlds need the control plane; run without -short")
+	}
+	store, err := target.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubernetes, err := store.Get(target.Kubernetes)
+	if err != nil {
+		t.Skipf("no control plane: %v", err)
+	}
+	suite := godog.TestSuite{Options: &godog.Options{FS: os.DirFS("."), Paths: []string{"world"}, Tags: *tags}}
+	features, err := suite.RetrieveFeatures()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range features {
+		for _, pickle := range f.Pickles {
+			if err := steps.Check(pickle.Steps); err != nil {
+				t.Errorf("%s: scenario %q: %v", f.Uri, pickle.Name, err)
+			}
+		}
+	}
+	rig := steps.Rig{
+		Started: func(*world.World) {},
+		Step:    func(string) {},
+		Failed:  func(what string, err error) { t.Errorf("%s: %v", what, err) },
+		Ended:   func([]string) {},
+	}
+	suite.ScenarioInitializer = func(sc *godog.ScenarioContext) {
+		rig.World = world.Config{Out: t.TempDir(), Kubernetes: kubernetes.Bin(), Clock: speed, Seed: *seed}
+		rig.Initialize(sc)
+	}
+	suite.Options.Format, suite.Options.Strict, suite.Options.TestingT = "pretty", true, t
+	suite.Options.DefaultContext = context.WithoutCancel(t.Context())
+	if suite.Run() != 0 {
+		t.Error("a scenario failed")
+	}
+}

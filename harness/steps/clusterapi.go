@@ -1,0 +1,163 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"nodestorm/harness/clusterapi"
+	"nodestorm/harness/target"
+	"nodestorm/sim/node"
+)
+
+const release = `(v\d+\.\d+\.\d+)`
+
+func (s *scenario) registerClusterAPI(on sentences) {
+	s.registerClusterAPIAutoscaler(on)
+
+	on.Given(`^Cluster API `+release+`$`, s.clusterAPI)
+	on.Given(`^a MachineDeployment `+name+` with `+number+` Running machines?$`, s.machineDeployment)
+	on.Given(`^a MachineHealthCheck that replaces machines of `+name+` whose node is not Ready for `+span+`$`, s.healthCheck)
+
+	on.When(`^somebody scales the MachineDeployment `+name+` to `+number+` with kubectl$`, s.kubectlScale)
+	on.When(`^the MachineDeployment `+name+` changes to instances of the type `+name+`$`, s.rotate)
+	on.When(`^the kubelet of a machine of `+name+` falls silent$`, s.silence)
+
+	on.Then(`^the MachineDeployment `+name+` has `+number+` Running machines? within `+span+`$`, s.runningMachines)
+	on.Then(`^the cloud has `+number+` instances? of `+name+`$`, s.instancesOf)
+	on.Then(`^all instances are of the type `+name+`$`, s.allOfType)
+	on.Then(`^(?:that machine is|its old machines are) gone within `+span+`$`, s.oldMachinesGone)
+}
+
+// clusterAPI is a release that the sentence names: it is part of the world, not the
+// build under test.
+func (s *scenario) clusterAPI(ctx context.Context, version string) error {
+	store, err := target.Open("")
+	if err != nil {
+		return err
+	}
+	t, err := store.Get(target.Ref{Name: clusterapi.Name, Version: version})
+	if err != nil {
+		return err
+	}
+	s.capi, err = clusterapi.Up(ctx, s.world, t, s.rig.World.Seed)
+	return err
+}
+
+var errNoClusterAPI = errors.New(`there is no Cluster API yet: say "Cluster API v1.9.5" before`)
+
+func (s *scenario) machineDeployment(ctx context.Context, name string, machines int) error {
+	if s.capi == nil {
+		return errNoClusterAPI
+	}
+	if err := s.capi.CreateMachineDeployment(ctx, clusterapi.MachineDeployment{Name: name, Replicas: int64(machines)}); err != nil {
+		return err
+	}
+	_, err := s.capi.AwaitRunning(ctx, name, machines, 10*time.Minute)
+	return err
+}
+
+func (s *scenario) healthCheck(ctx context.Context, deployment, notReady string) error {
+	d, err := duration(notReady)
+	if err != nil {
+		return err
+	}
+	if s.capi == nil {
+		return errNoClusterAPI
+	}
+	return s.capi.CreateHealthCheck(ctx, deployment, d, 20*time.Minute)
+}
+
+// kubectlScale is the real kubectl. It lives in real time: the world's passes as
+// real time does meanwhile.
+func (s *scenario) kubectlScale(ctx context.Context, deployment string, replicas int) error {
+	kubeconfig, err := s.world.Kubeconfig("somebody", "system:masters")
+	if err != nil {
+		return err
+	}
+	s.world.Driver().Hold()
+	defer s.world.Driver().Release()
+	command := exec.CommandContext(ctx, filepath.Join(s.rig.World.Kubernetes, "kubectl"), "--kubeconfig="+kubeconfig,
+		"--namespace="+clusterapi.Namespace, "scale", "machinedeployment/"+deployment, fmt.Sprintf("--replicas=%d", replicas))
+	command.Env = []string{"HOME=" + s.world.Dir()} // no configuration of the user's
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("kubectl scale: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+func (s *scenario) rotate(ctx context.Context, deployment, instanceType string) (err error) {
+	if s.capi == nil {
+		return errNoClusterAPI
+	}
+	if s.old, err = s.capi.Machines(ctx, deployment); err != nil {
+		return err
+	}
+	return s.capi.Rotate(ctx, deployment, deployment+"-"+instanceType, instanceType)
+}
+
+func (s *scenario) silence(ctx context.Context, deployment string) error {
+	if s.capi == nil {
+		return errNoClusterAPI
+	}
+	machines, err := s.capi.Machines(ctx, deployment)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(machines, func(m clusterapi.Machine) bool { return m.Node != "" })
+	if i < 0 {
+		return fmt.Errorf("no machine of %q has a node: %v", deployment, machines)
+	}
+	s.old = machines[i : i+1]
+	return s.world.Fleet().Inject(machines[i].Node, node.Fault{Name: "silence", Effect: node.HeartbeatsStop{}})
+}
+
+func (s *scenario) runningMachines(ctx context.Context, deployment string, want int, window string) error {
+	d, err := duration(window)
+	if err != nil {
+		return err
+	}
+	if s.capi == nil {
+		return errNoClusterAPI
+	}
+	_, err = s.capi.AwaitRunning(ctx, deployment, want, d)
+	return err
+}
+
+func (s *scenario) instancesOf(want int, deployment string) error {
+	if s.capi == nil {
+		return errNoClusterAPI
+	}
+	if got := len(s.capi.Instances(deployment)); got != want {
+		return fmt.Errorf("the cloud has %d instances of %q", got, deployment)
+	}
+	return nil
+}
+
+func (s *scenario) allOfType(instanceType string) error {
+	if s.capi == nil {
+		return errNoClusterAPI
+	}
+	for _, i := range s.capi.Cloud().Instances() {
+		if i.Type != instanceType {
+			return fmt.Errorf("instance %s is of the type %q", i.Name, i.Type)
+		}
+	}
+	return nil
+}
+
+func (s *scenario) oldMachinesGone(ctx context.Context, window string) error {
+	d, err := duration(window)
+	if err != nil {
+		return err
+	}
+	if len(s.old) == 0 {
+		return errors.New("no machine is to go")
+	}
+	return s.capi.AwaitGone(ctx, s.old, d)
+}
