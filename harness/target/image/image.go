@@ -13,6 +13,7 @@ import (
 	"io"
 	"path"
 	"strings"
+	"unicode"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
@@ -52,7 +53,7 @@ type Progress func(done, total int)
 func Open(ctx context.Context, from, arch string, progress Progress) (*Image, error) {
 	im, err := open(ctx, from, arch, progress)
 	if err != nil {
-		return nil, fmt.Errorf("image %s: %w", from, err)
+		return nil, fmt.Errorf("image %s: %w", from, oneLine{err})
 	}
 	return im, nil
 }
@@ -163,8 +164,23 @@ func (im *Image) Copy(ctx context.Context, name string, w io.Writer) error {
 }
 
 func (im *Image) errorf(format string, args ...any) error {
-	return fmt.Errorf("image %s: %w", im.from, fmt.Errorf(format, args...))
+	return fmt.Errorf("image %s: %w", im.from, oneLine{fmt.Errorf(format, args...)})
 }
+
+// oneLine is an error whose words may be a registry's or an archive's own: it
+// shows no more of them than a line of text.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string {
+	const most = 600
+	text := strings.Join(strings.FieldsFunc(e.error.Error(), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+func (e oneLine) Unwrap() error { return e.error }
 
 // others tells where programs with name in theirs are, as a help.
 func (im *Image) others(name string) string {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -236,7 +237,8 @@ func TestRefuses(t *testing.T) {
 			}
 			return name, b
 		})), "its content has the digest sha256:"},
-		"no such tag": {strings.TrimPrefix(serve(t), "http://") + "/autoscaler:v9", "NAME_UNKNOWN"},
+		"a registry that shouts": {strings.TrimPrefix(shouting(t), "http://") + "/autoscaler:v1", "NO! REALLY NO!"},
+		"no such tag":            {strings.TrimPrefix(serve(t), "http://") + "/autoscaler:v9", "NAME_UNKNOWN"},
 	} {
 		t.Run(name, func(t *testing.T) { wants(t, c.from, "amd64", "", c.want) })
 	}
@@ -262,6 +264,19 @@ func TestBomb(t *testing.T) {
 	if n, err := readLayer(t.Context(), tree, bomb, id, 5<<20); err != nil || n <= 4<<20 {
 		t.Errorf("below the limit: %d, %v", n, err)
 	}
+}
+
+// shouting is a registry whose errors are many lines.
+func shouting(t *testing.T) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v2/" {
+			return
+		}
+		w.WriteHeader(http.StatusTeapot)
+		_, _ = io.WriteString(w, "\x1b[31mNO!\nREALLY\x00NO!\n"+strings.Repeat("NO! ", 1000))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
 }
 
 func serve(t *testing.T) string {
@@ -392,8 +407,8 @@ func wantError(t *testing.T, err error, words ...string) {
 			t.Errorf("error %q does not say %q", err, w)
 		}
 	}
-	if strings.Contains(err.Error(), "\n") {
-		t.Errorf("error of several lines: %q", err)
+	if strings.ContainsAny(err.Error(), "\n\x00\x1b") || len(err.Error()) > 1000 {
+		t.Errorf("error of more than a line of text: %q", err)
 	}
 }
 
