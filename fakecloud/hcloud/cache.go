@@ -48,8 +48,8 @@ func (k *cache) put(generation uint64, key string, r cached) {
 	if k.generation != generation || k.size+size > maxCache {
 		k.generation, k.size, k.replies = generation, 0, map[string]cached{}
 	}
-	if _, known := k.replies[key]; !known && size <= maxCache {
-		k.size += size
+	if size <= maxCache {
+		k.size += size // also where it takes the place of one that was not compressed: an upper bound
 		k.replies[key] = r
 	}
 }
@@ -74,10 +74,13 @@ func (h *Handler) fromCache(c *call, w http.ResponseWriter) bool {
 		if err != nil {
 			return false
 		}
-		r = cached{plain: text, zipped: zip(text)}
+		r = cached{plain: text}
 		if h.cloud.Generation() == generation { // nothing has changed meanwhile
 			h.cache.put(generation, key, r)
 		}
+	} else if r.zipped == nil && len(r.plain) >= minZip {
+		r.zipped = zip(r.plain) // what is asked for twice is asked for often
+		h.cache.put(generation, key, r)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	text := r.plain
@@ -90,11 +93,8 @@ func (h *Handler) fromCache(c *call, w http.ResponseWriter) bool {
 	return true
 }
 
-// zip is text compressed, or nil where it is not worth it.
+// zip is text compressed.
 func zip(text []byte) []byte {
-	if len(text) < minZip {
-		return nil
-	}
 	var b bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // a level that there is
 	_, _ = w.Write(text)

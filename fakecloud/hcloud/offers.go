@@ -7,6 +7,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/fault"
 )
 
 // offer is a kind of which the catalogue has all.
@@ -64,7 +65,20 @@ func readOnly[T any](k kind[T]) []operation {
 	return []operation{{"GET /" + k.plural, k.list, true}, {"GET /" + k.plural + "/{id}", k.get, false}}
 }
 
+// serverType is kept while no fault says otherwise: each server in a listing has it, with all prices.
 func (c *call) serverType(t *fakecloud.ServerType) schema.ServerType {
+	if len(c.h.cloud.Faults().Active(fault.Supply)) > 0 {
+		return c.serverTypeNow(t)
+	}
+	if s, ok := c.h.types[t.ID]; ok {
+		return s
+	}
+	s := c.serverTypeNow(t)
+	c.h.types[t.ID] = s
+	return s
+}
+
+func (c *call) serverTypeNow(t *fakecloud.ServerType) schema.ServerType {
 	s := schema.ServerType{
 		ID: t.ID, Name: t.Name, Description: upper(t.Name), Category: t.Category, Cores: t.Cores, Memory: t.MemoryGB, Disk: t.DiskGB,
 		StorageType: "local", CPUType: t.CPUType, Architecture: t.Architecture, Prices: c.prices(t.Prices), Locations: []schema.ServerTypeLocation{},

@@ -21,6 +21,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
+
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/fault"
 	"nodestorm/sim/history"
@@ -54,6 +56,7 @@ type Handler struct {
 	routes router
 	limit  *limiter
 	cache  *cache
+	types  map[int64]schema.ServerType // by ID; used within the cloud's Update only
 }
 
 // NewHandler returns a Handler.
@@ -66,7 +69,7 @@ func NewHandler(cfg Config) (*Handler, error) {
 	}
 	return &Handler{
 		cfg: cfg, cloud: cfg.Cloud, routes: newRouter(),
-		limit: newLimiter(cfg.RateLimit, cfg.Cloud.Clock().Now()), cache: newCache(),
+		limit: newLimiter(cfg.RateLimit, cfg.Cloud.Clock().Now()), cache: newCache(), types: map[int64]schema.ServerType{},
 	}, nil
 }
 
