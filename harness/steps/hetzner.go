@@ -1,10 +1,14 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/hetznercloud/hcloud-go/v2/hcloud"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/fakecloud/fault"
 	"nodestorm/harness/hetzner"
@@ -25,11 +29,14 @@ func (s *scenario) registerHetzner(on sentences) {
 	on.Given(`^the first list of a server's actions comes without them$`, s.actionsMissing)
 	on.Given(`^the first server of the group `+name+` goes off `+span+` after it runs$`, s.goesOff)
 
+	on.When(`^a client creates the server `+name+` of type `+name+` in `+name+`$`, s.clientCreates)
+	on.When(`^a client that knows api.hetzner.cloud only creates the server `+name+` of type `+name+` in `+name+`$`, s.clientByNameCreates)
 	on.When(`^the server of the pod `+name+` is deleted by somebody else$`, s.serverGone)
 	on.When(`^the deletion of a server conflicts for a minute, and from then on listing servers fails for `+span+`$`, s.conflictThenNoList)
 
 	on.Then(`^no running server is deleted within `+span+`$`, s.noRunningServerDeleted)
 	on.Then(`^no server is deleted within `+span+`$`, s.noServerDeleted)
+	on.Then(`^the node `+name+` is Ready within `+span+` and has the provider ID of its server$`, s.serverJoins)
 	on.Then(`^a server that is off is deleted within `+span+`$`, s.offServerDeleted)
 	on.Then(`^`+number+` servers? of the group `+name+` (?:is|are) created within `+span+`$`, s.serversCreated)
 }
@@ -69,6 +76,67 @@ func (s *scenario) serverNode(ctx context.Context, name string) error {
 		return err
 	}
 	return s.nodeReady(ctx, name)
+}
+
+func (s *scenario) clientCreates(ctx context.Context, server, serverType, location string) error {
+	if s.hetzner == nil {
+		return errNoProject
+	}
+	return createServer(ctx, s.hetzner.Client(), server, serverType, location)
+}
+
+func (s *scenario) clientByNameCreates(ctx context.Context, server, serverType, location string) error {
+	if s.hetzner == nil {
+		return errNoProject
+	}
+	client, err := s.hetzner.ClientByName()
+	if err != nil {
+		return err
+	}
+	return createServer(ctx, client, server, serverType, location)
+}
+
+// createServer makes the calls that an autoscaler makes. It is none.
+func createServer(ctx context.Context, client *hcloud.Client, server, serverType, location string) error {
+	t, _, err := client.ServerType.GetByName(ctx, serverType)
+	if err != nil || t == nil {
+		return fmt.Errorf("looking for server type %q: %w", serverType, cmp.Or(err, errors.New("there is none")))
+	}
+	image, _, err := client.Image.GetForArchitecture(ctx, hetzner.Image, t.Architecture)
+	if err != nil || image == nil {
+		return fmt.Errorf("looking for image %q: %w", hetzner.Image, cmp.Or(err, errors.New("there is none")))
+	}
+	_, _, err = client.Server.Create(ctx, hcloud.ServerCreateOpts{
+		Name: server, ServerType: t, Image: image, Location: &hcloud.Location{Name: location}, UserData: hetzner.UserData(""),
+	})
+	return err
+}
+
+// serverJoins looks at what the cluster has, and at what the cloud has.
+func (s *scenario) serverJoins(ctx context.Context, name, window string) error {
+	d, err := duration(window)
+	if err != nil {
+		return err
+	}
+	_, err = s.within(ctx, d, s.asked, func(r history.Record) bool {
+		return r.Source == history.Node && r.Verb == "ready" && r.Object.Name == name
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for node %q to be Ready: %w", name, err)
+	}
+	n, err := s.world.Client().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	for _, i := range s.hetzner.Instances() {
+		if i.Name == name {
+			if want := fmt.Sprintf("hcloud://%d", i.ID); n.Spec.ProviderID != want {
+				return fmt.Errorf("node %q has the provider ID %q, and its server %q", name, n.Spec.ProviderID, want)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no server %q", name)
 }
 
 func (s *scenario) foreignNode(ctx context.Context, name, providerID string) error {
