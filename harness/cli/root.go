@@ -84,7 +84,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	root.SetArgs(args)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(e.list(), e.run(), e.verify(), e.up(), e.recheck(), e.report(), e.bundle(), e.proxy(), e.cloud(), e.target(), e.setup(), e.doctor(), e.clean())
+	root.AddCommand(e.list(), e.run(), e.verify(), e.up(), e.recheck(), e.report(), e.bundle(), e.matrix(), e.proxy(), e.cloud(), e.target(), e.setup(), e.doctor(), e.clean())
 
 	err := root.ExecuteContext(ctx)
 	var status *exit

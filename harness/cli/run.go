@@ -73,7 +73,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 				}
 				rows = append(rows, row)
 			}
-			return e.conclude(rows, asJSON)
+			return s.finish(rows, asJSON)
 		},
 	}
 	s.addFlags(c)
@@ -84,6 +84,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	c.Flags().StringVar(&tags, "tags", "", "godog tag `expression`: \"@karpenter && ~@issue-7515\"")
 	c.Flags().BoolVar(&all, "all", false, "all failures")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&s.live, "watch", false, "serve a page of each run, for a browser on this machine, while it goes on")
 	return c
 }
 

@@ -36,6 +36,7 @@ type session struct {
 	features   fs.FS
 	manifest   string // of a Deployment; empty: the documented way
 	status     *status
+	live       bool // serve a page of each run
 }
 
 func (s *session) addFlags(c *cobra.Command) {
@@ -178,10 +179,15 @@ func (e *env) ensure(ctx context.Context, found func(target.Target) error, canno
 func (s *session) replay(ctx context.Context, record scenarios.Record, t target.Target, label string) (replay.Result, reports.Row, error) {
 	watch, stop := s.watch(fmt.Sprintf("%s%s %s", label, record.ID, t.Ref))
 	defer stop()
+	ready, ended, err := s.serve(record, t)
+	if err != nil {
+		return replay.Result{}, reports.Row{}, err
+	}
 	result, err := replay.Run(ctx, replay.Request{
 		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.assets, Features: s.features, Manifest: s.manifest,
-		Clock: s.clock, Seed: s.seed, Out: s.out, Commit: s.commit, Flags: s.flags, Watch: watch,
+		Clock: s.clock, Seed: s.seed, Out: s.out, Commit: s.commit, Flags: s.flags, Watch: watch, Ready: ready,
 	})
+	ended(result.Dir)
 	if errors.Is(err, syscall.ENOSPC) {
 		err = fmt.Errorf("%w; make room, or put the runs on another disk with --out", err)
 	}

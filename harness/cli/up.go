@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/karpenter"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
+	"nodestorm/reports/story"
 	"nodestorm/sim/clock"
 	"nodestorm/sim/node"
 )
@@ -81,6 +83,11 @@ func (s *session) stay(ctx context.Context, t target.Target, nodes int) (err err
 			err = stopped
 		}
 	}()
+	live, err := s.follow(story.Run{ID: "nodestorm up", Title: "A world that stays", Target: t.Ref.String(), Autoscaler: t.Name, Kubernetes: s.kubernetes.Version, Seed: s.seed, Started: time.Now()}, w.History)
+	if err != nil {
+		return err
+	}
+	defer live.Close(nil)
 	for n := range nodes {
 		if err := w.Fleet().Boot(node.Spec{Name: fmt.Sprintf("node-%d", n+1), Profile: node.DefaultProfile()}); err != nil {
 			return err
@@ -107,8 +114,9 @@ func (s *session) stay(ctx context.Context, t target.Target, nodes int) (err err
   export KUBECONFIG=%s
   %s get nodes
 
+Watch it at %s
 Logs and history are in %s. Ctrl-C ends the world.
-`, s.clock, kubeconfig, filepath.Join(s.kubernetes.Bin(), "kubectl"), out)
+`, s.clock, kubeconfig, filepath.Join(s.kubernetes.Bin(), "kubectl"), live.URL(), out)
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(s.stdout, "\nending the world")

@@ -76,7 +76,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive.`,
 					rows = append(rows, row)
 				}
 			}
-			return e.conclude(rows, asJSON)
+			return s.finish(rows, asJSON)
 		},
 	}
 	s.addFlags(c)

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/run"
+	"nodestorm/harness/target"
+	"nodestorm/harness/verdict"
+	"nodestorm/reports/matrix"
+	"nodestorm/scenarios"
+)
+
+// verifiedFile, below the checkout's root, holds what was last verified of each
+// failure: runs themselves are too large to keep in git.
+const verifiedFile = "reports/verified.json"
+
+func (e *env) matrix() *cobra.Command {
+	var format, to, since, system, onTarget, status string
+	var track bool
+	c := &cobra.Command{
+		Use:   "matrix RUN…",
+		Short: "Show scenarios × targets, of stored runs",
+		Long: `Show the newest run of each scenario and target: verdict, expectation, wall time
+and a link. With --track-record the runs are noted in ` + verifiedFile + `, and the
+README's table of documented failures is written anew from it.`,
+		Example: `  nodestorm matrix reports/out --out matrix.html
+  nodestorm matrix reports/out --format md --since last.json
+  nodestorm matrix reports/out --track-record`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(fmt.Errorf("no RUN is named: %s", c.UseLine()))
+			}
+			if !slices.Contains([]string{"html", "md", "json"}, format) {
+				return usage(fmt.Errorf("--format %q: want html, md or json", format))
+			}
+			catalogue, err := scenarios.Load()
+			if err != nil {
+				return usage(err)
+			}
+			found, done, err := e.runs(args)
+			defer done()
+			if err != nil {
+				return usage(err)
+			}
+			cells := e.cells(found, catalogue, filepath.Dir(to))
+			if track {
+				return e.trackRecord(catalogue, cells)
+			}
+			m := matrix.New(time.Now(), documented(catalogue), cells)
+			m.Filter(system, onTarget, status)
+			if since != "" {
+				old, err := readMatrix(since)
+				if err != nil {
+					return usage(fmt.Errorf("--since %s: %w", since, err))
+				}
+				m.Since(old)
+			}
+			if to == "" {
+				to = "-"
+			}
+			return (&reporter{env: e}).file(to, func(w io.Writer) error { return m.Write(w, format) })
+		},
+	}
+	c.Flags().StringVar(&format, "format", "html", "`FORMAT`: html, md, json")
+	c.Flags().StringVarP(&to, "out", "o", "", "`file` to write; default standard output")
+	c.Flags().StringVar(&since, "since", "", "last matrix, a JSON `file`, to tell what has changed")
+	c.Flags().StringVar(&system, "system", "", "only failures of a `system`: "+strings.Join(scenarios.Systems, ", "))
+	c.Flags().StringVar(&onTarget, "target", "", "only targets whose name has this `text`")
+	c.Flags().StringVar(&status, "status", "", "only this `verdict` or outcome: reproduced, healthy, inconclusive, expected, regression…")
+	c.Flags().BoolVar(&track, "track-record", false, "note the runs as verified, and write the README's table")
+	return c
+}
+
+// cells are runs as cells, with links relative to a folder.
+func (e *env) cells(found []stored, catalogue *scenarios.Catalogue, base string) []matrix.Cell {
+	var cells []matrix.Cell
+	for _, f := range found {
+		r, err := run.Load(f.dir)
+		if err != nil {
+			fmt.Fprintln(e.stderr, "nodestorm: left out:", err)
+			continue
+		}
+		expected := r.Expected
+		if record, err := catalogue.Lookup(r.ID); err == nil {
+			expected = record.Expected(r.Target.Ref.String())
+		}
+		c := matrix.Cell{
+			Scenario: r.ID, Target: r.Target.Ref.String(), Expected: string(expected), Verdict: string(r.Verdict), Reason: r.Reason,
+			WallSeconds: r.Clock.Wall.Seconds(), Started: r.Started, Kubernetes: r.Kubernetes.Version, Commit: r.Commit,
+		}
+		if r.Verdict != "" {
+			c.Outcome = string(verdict.Compare(expected, r.Verdict))
+		}
+		if _, err := os.Stat(f.page); err == nil {
+			c.Run = relative(base, f.page)
+		}
+		cells = append(cells, c)
+	}
+	return cells
+}
+
+func relative(base, path string) string {
+	from, err := filepath.Abs(base)
+	if err != nil {
+		return ""
+	}
+	to, err := filepath.Abs(path)
+	if err != nil {
+		return ""
+	}
+	link, err := filepath.Rel(from, to)
+	if err != nil {
+		return ""
+	}
+	return filepath.ToSlash(link)
+}
+
+// documented is the catalogue, as the matrix shows it.
+func documented(c *scenarios.Catalogue) []matrix.Scenario {
+	var list []matrix.Scenario
+	for _, r := range c.Records() {
+		s := matrix.Scenario{ID: r.ID, Title: r.Title, System: r.System, Issue: r.Issue, Fix: r.Fix, Affected: string(r.Affected), Fixed: string(r.Fixed)}
+		for _, t := range r.Targets {
+			s.Targets = append(s.Targets, matrix.Promise{Target: t.Name, Expected: string(t.Expected)})
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+func readMatrix(path string) (*matrix.Matrix, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return matrix.Read(file)
+}
+
+// trackRecord notes runs as verified and writes the README's table.
+func (e *env) trackRecord(catalogue *scenarios.Catalogue, cells []matrix.Cell) error {
+	root, err := target.Root()
+	if err != nil {
+		return usage(err)
+	}
+	path, readme := filepath.Join(root, verifiedFile), filepath.Join(root, "README.md")
+	verified, err := readVerified(path)
+	if err != nil {
+		return err
+	}
+	verified = matrix.Newest(verified, cells)
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		return err
+	}
+	anew, err := matrix.Insert(string(text), matrix.TrackRecord(documented(catalogue), verified))
+	if err != nil {
+		return fmt.Errorf("%s: %w", readme, err)
+	}
+	var encoded bytes.Buffer
+	encoder := json.NewEncoder(&encoded)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(verified); err != nil {
+		return err
+	}
+	for file, content := range map[string][]byte{path: encoded.Bytes(), readme: []byte(anew)} {
+		if err := run.WriteFile(filepath.Dir(file), filepath.Base(file), content); err != nil {
+			return err
+		}
+		fmt.Fprintln(e.stdout, file)
+	}
+	return nil
+}
+
+func readVerified(path string) ([]matrix.Cell, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var cells []matrix.Cell
+	if err := json.Unmarshal(text, &cells); err != nil {
+		return nil, fmt.Errorf("%s is damaged: %w", path, err)
+	}
+	return cells, nil
+}

@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"nodestorm/harness/run"
+	"nodestorm/harness/target"
+	"nodestorm/harness/world"
+	"nodestorm/reports"
+	"nodestorm/reports/matrix"
+	"nodestorm/reports/page"
+	"nodestorm/reports/story"
+	"nodestorm/scenarios"
+	"nodestorm/sim/history"
+)
+
+// follow serves the page of a run that is going on, whose history from returns
+// once there is one.
+func (e *env) follow(about story.Run, from func() *history.Log) (*page.Live, error) {
+	about.Live = true
+	seen := -1
+	return page.Serve(func() *story.Story {
+		log := from()
+		if log == nil {
+			return nil
+		}
+		records := log.Since(0)
+		if len(records) == seen {
+			return nil
+		}
+		seen = len(records)
+		about.Epoch = log.Start()
+		return run.TellFrom(about, scanned(records))
+	})
+}
+
+// serve serves the page of a replay, if the command is to. ready wants its world
+// and ended its folder; both are never nil.
+func (s *session) serve(record scenarios.Record, t target.Target) (ready func(*world.World), ended func(dir string), err error) {
+	ready, ended = func(*world.World) {}, func(string) {}
+	if !s.live {
+		return ready, ended, nil
+	}
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		return ready, ended, err
+	}
+	about := run.Describe(run.Run{ID: record.ID, Seed: s.seed, Commit: s.commit, Started: time.Now(), Target: t.Manifest, Kubernetes: s.kubernetes.Manifest}, catalogue)
+	var log atomic.Pointer[history.Log]
+	live, err := s.follow(about, log.Load)
+	if err != nil {
+		return ready, ended, err
+	}
+	fmt.Fprintf(s.stderr, "nodestorm: the run can be watched at %s\n", live.URL())
+	return func(w *world.World) { log.Store(w.History()) }, func(dir string) {
+		told, err := run.Tell(dir, catalogue, 0)
+		if err != nil {
+			told = nil // what there was stays
+		}
+		live.Close(told)
+	}, nil
+}
+
+// scanned is what history.Scan does, with records that are there already.
+func scanned(records []history.Record) func(func(history.Record)) []history.Problem {
+	return func(each func(history.Record)) []history.Problem {
+		for _, r := range records {
+			each(r)
+		}
+		return nil
+	}
+}
+
+// finish prints the rows, writes their reports, and turns the rows into the exit
+// status. A report that cannot be written takes nothing from what was seen.
+func (s *session) finish(rows []reports.Row, asJSON bool) error {
+	concluded := s.conclude(rows, asJSON)
+	index, err := s.publish(rows)
+	switch {
+	case err != nil:
+		fmt.Fprintln(s.stderr, "nodestorm: no report:", err)
+	case index != "" && asJSON:
+		fmt.Fprintln(s.stderr, "nodestorm: report:", index)
+	case index != "":
+		fmt.Fprintf(s.stdout, "\nWhat happened, for a browser: %s\n", index)
+	}
+	return concluded
+}
+
+// publish writes a page for each run, one for the two sides of a failure where
+// both were replayed, and an index of them all, whose path it returns; empty if
+// nothing was run.
+func (s *session) publish(rows []reports.Row) (string, error) {
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		return "", err
+	}
+	r := &reporter{env: s.env, catalogue: catalogue}
+	var found []stored
+	for _, row := range rows {
+		if row.Run == "" {
+			continue
+		}
+		f := stored{row.Run, filepath.Join(row.Run, run.ReportFile)}
+		if err := r.page(f.page, f.dir); err != nil {
+			return "", err
+		}
+		found = append(found, f)
+	}
+	if len(found) == 0 {
+		return "", nil
+	}
+	known := documented(catalogue)
+	for i := range known {
+		beside, err := r.sides(rows, known[i].ID)
+		if err != nil {
+			return "", err
+		}
+		if beside != "" {
+			known[i].Beside = relative(s.out, beside)
+		}
+	}
+	m := matrix.New(time.Now(), known, s.cells(found, catalogue, s.out))
+	m.Filter("", "", "") // leaves failures out that were not replayed
+	index := filepath.Join(s.out, "index.html")
+	if err := r.file(index, func(w io.Writer) error { return m.Write(w, "html") }); err != nil {
+		return "", err
+	}
+	return index, nil
+}
+
+// sides writes the page of the last run that showed a failure beside the last
+// that did not, and returns where it is, or "" if there are not both.
+func (r *reporter) sides(rows []reports.Row, id string) (string, error) {
+	last := func(verdict string) string {
+		for _, row := range slices.Backward(rows) {
+			if row.ID == id && row.Verdict == verdict && row.Run != "" {
+				return row.Run
+			}
+		}
+		return ""
+	}
+	affected, fixed := last("reproduced"), last("healthy")
+	if affected == "" || fixed == "" {
+		return "", nil
+	}
+	path := filepath.Join(filepath.Dir(affected), "side-by-side.html")
+	return path, r.page(path, affected, fixed)
+}

@@ -1,0 +1,97 @@
+package matrix
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"nodestorm/reports"
+)
+
+// Where the track record stands in a Markdown file.
+const (
+	trackBegins = "<!-- track record: written by nodestorm matrix --track-record -->"
+	trackEnds   = "<!-- end of the track record -->"
+)
+
+// TrackRecord is a Markdown table: each failure, where it is documented, which
+// releases show it and which do not, what was verified last and how to repeat
+// it. Of a release that was never verified it says so.
+func TrackRecord(scenarios []Scenario, verified []Cell) string {
+	m := New(time.Time{}, scenarios, verified)
+	var b strings.Builder
+	b.WriteString("| failure | issue | shows on | does not show on | last verified | repeat |\n|---|---|---|---|---|---|\n")
+	for _, s := range scenarios {
+		issue := reference(s.Issue)
+		if s.Fix != "" {
+			issue += ", fixed by " + reference(s.Fix)
+		}
+		var last *Cell
+		sides := map[string][]string{}
+		for _, promise := range s.Targets {
+			text := cell(promise.Target)
+			c := m.At(s.ID, promise.Target)
+			switch {
+			case c == nil:
+				text += " (never verified)"
+			case c.Verdict != promise.Expected:
+				text += fmt.Sprintf(" (last: %s)", word(cell(c.Verdict)))
+			}
+			if c != nil && (last == nil || c.Started.After(last.Started)) {
+				last = c
+			}
+			sides[promise.Expected] = append(sides[promise.Expected], text)
+		}
+		verified := "never"
+		if last != nil {
+			verified = last.Started.UTC().Format("2006-01-02")
+			if last.Kubernetes != "" {
+				verified += ", Kubernetes " + cell(last.Kubernetes)
+			}
+			if len(last.Commit) >= 12 {
+				verified += ", commit " + cell(last.Commit[:12])
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `nodestorm verify %s` |\n", cell(s.Title), issue, list(sides["reproduced"]), list(sides["healthy"]), verified, s.ID)
+	}
+	return b.String()
+}
+
+func list(items []string) string {
+	if len(items) == 0 {
+		return "—"
+	}
+	return strings.Join(items, ", ")
+}
+
+// reference is owner/repository#number as a link.
+func reference(issue string) string {
+	name, number, ok := strings.Cut(issue, "#")
+	if !ok {
+		return cell(issue)
+	}
+	return fmt.Sprintf("[%s](https://github.com/%s/issues/%s)", cell(issue), reports.Clean(name), reports.Clean(number))
+}
+
+// Insert replaces the track record in a Markdown text that has its two marks.
+func Insert(text, table string) (string, error) {
+	before, rest, ok := strings.Cut(text, trackBegins)
+	_, after, closed := strings.Cut(rest, trackEnds)
+	if !ok || !closed {
+		return "", fmt.Errorf("the text has no place for the track record: put the lines %q and %q around it", trackBegins, trackEnds)
+	}
+	return before + trackBegins + "\n" + table + trackEnds + after, nil
+}
+
+// Newest merges cells, of which the newest of each scenario and target stays;
+// those of an inconclusive run do not count as verified. What only this machine
+// knows is left out.
+func Newest(old, runs []Cell) []Cell {
+	conclusive := slices.DeleteFunc(slices.Concat(old, runs), func(c Cell) bool { return c.Verdict == "" || c.Verdict == "inconclusive" })
+	cells := New(time.Time{}, nil, conclusive).Cells
+	for i := range cells {
+		cells[i].Run = ""
+	}
+	return cells
+}

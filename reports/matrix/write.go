@@ -1,0 +1,122 @@
+package matrix
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"net/url"
+	"strings"
+
+	"nodestorm/reports"
+)
+
+// Write writes the matrix as html, md or json.
+func (m *Matrix) Write(w io.Writer, format string) error {
+	switch format {
+	case "html":
+		return m.html(w)
+	case "md":
+		return m.markdown(w)
+	case "json":
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(m)
+	}
+	return fmt.Errorf("format %q: want html, md or json", format)
+}
+
+// mark is how an outcome looks in Markdown.
+func mark(c *Cell) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Outcome == "expected":
+		return "✅ " + reports.Clean(c.Verdict)
+	case c.Verdict == "" || c.Verdict == "inconclusive":
+		return "⚠️ " + word(reports.Clean(c.Verdict))
+	}
+	return "❌ " + reports.Clean(c.Verdict)
+}
+
+func (m *Matrix) markdown(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("| scenario |")
+	rule := "|---|"
+	for _, t := range m.Targets {
+		fmt.Fprintf(&b, " %s |", cell(t))
+		rule += "---|"
+	}
+	b.WriteString("\n" + rule + "\n")
+	for _, s := range m.Scenarios {
+		fmt.Fprintf(&b, "| %s |", cell(s.ID))
+		for _, t := range m.Targets {
+			c := m.At(s.ID, t)
+			text := mark(c)
+			if c != nil && c.WallSeconds > 0 {
+				text += fmt.Sprintf(" %.1f s", c.WallSeconds)
+			}
+			if c != nil && c.Run != "" {
+				text = fmt.Sprintf("[%s](%s)", text, link(c.Run))
+			}
+			fmt.Fprintf(&b, " %s |", text)
+		}
+		b.WriteString("\n")
+	}
+	for i, change := range m.Changes {
+		if i == 0 {
+			b.WriteString("\nSince the last matrix:\n\n")
+		}
+		fmt.Fprintf(&b, "- %s\n", cell(change))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// link is a relative path as a URL.
+func link(path string) string {
+	return (&url.URL{Path: "./" + strings.TrimPrefix(path, "./")}).EscapedPath()
+}
+
+// cell is text for a cell of a Markdown table.
+func cell(text string) string {
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "`", "'", "[", `\[`, "]", `\]`).Replace(reports.Clean(text))
+}
+
+var (
+	//go:embed matrix.html
+	page string
+	//go:embed matrix.css
+	style string
+	//go:embed matrix.js
+	script string
+
+	parsed = template.Must(template.New("matrix").Funcs(template.FuncMap{"clean": reports.Clean, "link": link, "tone": tone}).Parse(page))
+)
+
+func tone(c *Cell) string {
+	switch {
+	case c.Outcome == "expected":
+		return "good"
+	case c.Verdict == "" || c.Verdict == "inconclusive":
+		return "waiting"
+	}
+	return "wrong"
+}
+
+func (m *Matrix) html(w io.Writer) error {
+	hash := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return parsed.Execute(w, struct {
+		*Matrix
+		Policy string
+		Style  template.CSS
+		Script template.JS
+	}{m, fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'", hash(script), hash(style)),
+		template.CSS(style), template.JS(script)}) // our own files
+}
