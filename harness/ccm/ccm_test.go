@@ -41,7 +41,7 @@ const (
 		"    [Service]\n    Environment=\"KUBELET_EXTRA_ARGS=--cloud-provider=external\"\nruncmd:\n- kubeadm join 10.0.0.1:6443\n"
 )
 
-// targets are nodestorm's own controller manager, which is built if it is not there,
+// targets are nodestorm's own controller manager, built if need be,
 // and the released ones that the store has.
 func targets(t *testing.T) (control target.Target, managers []target.Target) {
 	t.Helper()
@@ -55,15 +55,13 @@ func targets(t *testing.T) (control target.Target, managers []target.Target) {
 	if control, err = store.Get(target.Kubernetes); err != nil {
 		t.Skipf("no control plane: %v", err)
 	}
-	own, err := store.Get(target.CCM)
+	recipe, err := target.Known(target.CCM)
 	if err != nil {
-		recipe, err := target.Known(target.CCM)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if own, err = store.Build(t.Context(), recipe, nil); err != nil {
-			t.Fatal(err)
-		}
+		t.Fatal(err)
+	}
+	own, err := store.Build(t.Context(), recipe, nil) // does nothing if its source is as it was
+	if err != nil {
+		t.Fatal(err)
 	}
 	managers = append(managers, own)
 	for _, ref := range store.Refs() {

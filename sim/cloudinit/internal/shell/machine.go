@@ -69,7 +69,7 @@ type Machine struct {
 
 func (m *Machine) produce(s string) string {
 	if m.bytes += len(s); m.bytes > maxBytes {
-		panic(ErrLimit)
+		panic(limit{})
 	}
 	return s
 }

@@ -175,7 +175,7 @@ func (r *run) replace(p *syntax.ParamExp, value string) string {
 		n = -1
 	}
 	if count := strings.Count(value, from); count*len(to) > maxBytes {
-		panic(ErrLimit)
+		panic(limit{})
 	}
 	return r.m.produce(strings.Replace(value, from, to, n))
 }

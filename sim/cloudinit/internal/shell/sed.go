@@ -71,7 +71,7 @@ func (r *run) edited(text string, edits []edit, understood bool, c invocation) s
 		for i, line := range lines {
 			line, hadEnd := strings.CutSuffix(line, "\n")
 			if (len(line)+1)*(len(e.new)+1) > maxBytes { // it may match everywhere
-				panic(ErrLimit)
+				panic(limit{})
 			}
 			if e.applies(line, i == len(lines)-1) {
 				line = e.apply(line)

@@ -23,6 +23,9 @@ type run struct {
 	errs  bool // set -e
 }
 
+// limit is what following a script panics with to end it, wherever it is.
+type limit struct{}
+
 type jump int
 
 const (
@@ -75,11 +78,12 @@ func (s *Session) Call(name string, args []string) error {
 
 func (s *Session) guarded(name string, f func() error) (err error) {
 	defer func() {
-		if e := recover(); e != nil {
-			if e != ErrLimit {
-				panic(e)
-			}
+		switch e := recover().(type) {
+		case nil:
+		case limit:
 			err = fmt.Errorf("%s: %w", name, ErrLimit)
+		default:
+			panic(e)
 		}
 	}()
 	if s.run.jump == exits {
@@ -109,7 +113,7 @@ func (e *SyntaxError) Error() string {
 
 func (r *run) script(text, in string, out *strings.Builder) error {
 	if len(text) > maxScript || tooDeep(text) {
-		panic(ErrLimit)
+		panic(limit{})
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
@@ -137,14 +141,14 @@ func tooDeep(text string) bool {
 // step counts what is done; produce counts what is written.
 func (r *run) step() {
 	if r.m.steps++; r.m.steps > maxSteps {
-		panic(ErrLimit)
+		panic(limit{})
 	}
 }
 
 // in runs f one level deeper.
 func (r *run) in(f func() status) status {
 	if r.depth++; r.depth > maxDepth {
-		panic(ErrLimit)
+		panic(limit{})
 	}
 	defer func() { r.depth-- }()
 	return f()
