@@ -161,6 +161,7 @@ func (tx *Tx) end(id int64) {
 			a.Status = ActionError
 		}
 	})
+	delete(tx.hits, id)
 	a = tx.Actions.Get(id)
 	server := a.About("server")
 	tx.live[server] = slices.DeleteFunc(tx.live[server], func(live int64) bool { return live == id })

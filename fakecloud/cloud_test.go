@@ -65,7 +65,6 @@ func TestLife(t *testing.T) {
 		c := open(t, fakecloud.Config{Recorder: log})
 		var told []fakecloud.State
 		stop := c.Watch(func(change fakecloud.Change) { told = append(told, change.To) })
-		defer stop()
 		id := create(t, c, "a")
 		time.Sleep(time.Minute)
 		if got := state(c, id); got != fakecloud.Running {
@@ -73,6 +72,7 @@ func TestLife(t *testing.T) {
 		}
 		_ = c.Update(func(tx *fakecloud.Tx) error { tx.Delete(id); return nil })
 		time.Sleep(time.Minute)
+		stop()
 		want := []fakecloud.State{fakecloud.Creating, fakecloud.Starting, fakecloud.Running, fakecloud.Deleting, fakecloud.Gone}
 		if !slices.Equal(told, want) {
 			t.Errorf("told %v, want %v", told, want)
@@ -175,6 +175,29 @@ func TestState(t *testing.T) {
 				t.Errorf("the state %.40q is taken, want an error", bad)
 			}
 		}
+	})
+}
+
+// An instance that vanishes before it runs goes without further states, and takes its actions along.
+func TestVanishEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t, fakecloud.Config{})
+		var told []fakecloud.State
+		stop := c.Watch(func(change fakecloud.Change) { told = append(told, change.To) })
+		id := create(t, c, "a")
+		_ = c.Update(func(tx *fakecloud.Tx) error { tx.Remove(id); return nil })
+		time.Sleep(time.Minute)
+		stop()
+		if want := []fakecloud.State{fakecloud.Creating, fakecloud.Gone}; !slices.Equal(told, want) {
+			t.Errorf("told %v, want %v", told, want)
+		}
+		c.View(func(tx *fakecloud.Tx) {
+			for _, a := range tx.Actions.All() {
+				if a.Status != fakecloud.ActionError {
+					t.Errorf("action %s is %s, want error", a.Command, a.Status)
+				}
+			}
+		})
 	})
 }
 

@@ -122,7 +122,7 @@ func (tx *Tx) Create(spec Spec) (*Instance, *Action, []*Action, error) {
 	if err := tx.checkQuota(spec.Type.Cores); err != nil {
 		return nil, nil, nil, err
 	}
-	attachments, err := tx.reserve(spec.Networks)
+	attachments, err := tx.reserve(spec.Networks, tx.c.cfg.Catalogue.Location(spec.Location).NetworkZone)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -281,14 +281,12 @@ func (tx *Tx) Remove(id int64) {
 	if i == nil {
 		return
 	}
-	for _, a := range tx.running(id) {
-		if a.Command != "delete_server" {
-			tx.fail(a.ID, Failure{"action_failed", "Action failed"})
-		}
-	}
 	tx.release(i)
 	tx.move(id, Gone)
 	tx.Instances.Delete(id)
+	for _, a := range tx.running(id) {
+		tx.fail(a.ID, Failure{"action_failed", "Action failed"})
+	}
 }
 
 // move brings an instance into a state and tells it.

@@ -32,13 +32,13 @@ type Route struct {
 // Gateway is the network's own address in the subnet: the first of the network's range.
 func (n *Network) Gateway() netip.Addr { return n.Range.Masked().Addr().Next() }
 
-// FreeIP returns an address of the network that nobody has, in the given subnet or, with none
-// given, in the first that has one. ok is false where there is none.
-func (tx *Tx) FreeIP(n *Network, subnet netip.Prefix) (ip netip.Addr, ok bool) {
+// FreeIP returns an address of the network that nobody has, in the first subnet of the zone that has
+// one, or in the given subnet only. ok is false where there is none.
+func (tx *Tx) FreeIP(n *Network, zone string, subnet netip.Prefix) (ip netip.Addr, ok bool) {
 	taken := tx.taken(n.ID)
 	taken[n.Gateway()] = true
 	for _, s := range n.Subnets {
-		if subnet.IsValid() && s.Range != subnet {
+		if s.Zone != zone || (subnet.IsValid() && s.Range != subnet) {
 			continue
 		}
 		// The first address is the network's, the second is kept for the subnet's gateway.
@@ -106,10 +106,10 @@ func (tx *Tx) NewAttachment(network int64, ip netip.Addr, aliases []netip.Addr) 
 }
 
 // reserve finds addresses in networks.
-func (tx *Tx) reserve(networks []int64) ([]Attachment, error) {
+func (tx *Tx) reserve(networks []int64, zone string) ([]Attachment, error) {
 	var all []Attachment
 	for _, id := range networks {
-		ip, ok := tx.FreeIP(tx.Networks.Get(id), netip.Prefix{})
+		ip, ok := tx.FreeIP(tx.Networks.Get(id), zone, netip.Prefix{})
 		if !ok {
 			return nil, Errorf("no_subnet_available", "no subnet or IP available in network %d", id)
 		}

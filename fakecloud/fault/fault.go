@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strings"
 	"time"
 )
 
@@ -140,10 +141,16 @@ func (f Fault) check(operations []string) error {
 	if point := f.Effect.Point(); point == Instance || point == Supply {
 		return fmt.Errorf("field match.operation %q: %s does not act on calls; leave it empty", f.Match.Operation, f.Effect)
 	}
+	var possible []string
 	for _, name := range operations {
+		// Commands of actions are words, calls are a method and a path.
+		if strings.Contains(name, " ") == (f.Effect.Point() == Action) {
+			continue
+		}
 		if fits(f.Match.Operation, name) {
 			return nil
 		}
+		possible = append(possible, name)
 	}
-	return fmt.Errorf("field match.operation %q fits no operation (such as %s)", f.Match.Operation, someOf(operations))
+	return fmt.Errorf("field match.operation %q fits nothing that %s acts on (such as %s)", f.Match.Operation, f.Effect, someOf(possible))
 }

@@ -36,7 +36,9 @@ func (l *limiter) take(h http.Header, now time.Time) bool {
 	l.left = min(l.limit, l.left+now.Sub(l.at).Hours()*l.limit)
 	l.at = now
 	ok := l.left >= 1 || !l.enforced
-	l.left = max(0, l.left-1)
+	if ok {
+		l.left = max(0, l.left-1)
+	}
 	full := now.Add(time.Duration((l.limit - l.left) / l.limit * float64(time.Hour)))
 	h.Set("RateLimit-Limit", strconv.Itoa(int(l.limit)))
 	h.Set("RateLimit-Remaining", strconv.Itoa(int(l.left)))

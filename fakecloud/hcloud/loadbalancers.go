@@ -203,7 +203,7 @@ func attach(c *call, lb *fakecloud.LoadBalancer, network int64, ip, subnet *stri
 	if len(lb.Networks) > 0 {
 		return fakecloud.Errorf("load_balancer_already_attached", "load balancer is attached to a network already")
 	}
-	place, err := c.place(network, ip, subnet)
+	place, err := c.place(network, lb.Location, ip, subnet)
 	place.Attached = true
 	lb.Networks = append(lb.Networks, place)
 	return err

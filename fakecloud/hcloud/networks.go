@@ -266,8 +266,9 @@ func ipRange(field, text string) (netip.Prefix, error) {
 	return p, nil
 }
 
-// place finds a place in a network: a given address, one in a given subnet, or any.
-func (c *call) place(network int64, ip, subnet *string) (fakecloud.Attachment, error) {
+// place finds a place in a network for something in a location: a given address, one in a given subnet,
+// or any.
+func (c *call) place(network int64, location string, ip, subnet *string) (fakecloud.Attachment, error) {
 	n := c.tx.Networks.Get(network)
 	if n == nil {
 		return fakecloud.Attachment{}, fakecloud.NotFound("network", network)
@@ -283,7 +284,7 @@ func (c *call) place(network int64, ip, subnet *string) (fakecloud.Attachment, e
 			return fakecloud.Attachment{}, err
 		}
 	}
-	at, ok := c.tx.FreeIP(n, in)
+	at, ok := c.tx.FreeIP(n, c.h.cloud.Catalogue().Location(location).NetworkZone, in)
 	if !ok {
 		return fakecloud.Attachment{}, fakecloud.Errorf("no_subnet_available", "no subnet or IP available in network %d", network)
 	}

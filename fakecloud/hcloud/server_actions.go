@@ -230,7 +230,7 @@ func attachToNetwork(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[str
 	if slices.ContainsFunc(i.Networks, func(a fakecloud.Attachment) bool { return a.Network == r.Network }) {
 		return nil, nil, fakecloud.Errorf("server_already_attached", "server is attached to the network already")
 	}
-	place, err := c.place(r.Network, r.IP, r.IPRange)
+	place, err := c.place(r.Network, i.Location, r.IP, r.IPRange)
 	if err != nil {
 		return nil, nil, err
 	}
