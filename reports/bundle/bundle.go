@@ -90,7 +90,7 @@ func Unpack(r io.Reader, dir string) error {
 			if n == 0 {
 				return errors.New("no bundle of runs: the archive is empty")
 			}
-			return nil
+			return sound(compressed)
 		}
 		if err != nil {
 			return fmt.Errorf("the archive is damaged: %w", err)
@@ -105,6 +105,14 @@ func Unpack(r io.Reader, dir string) error {
 			return fmt.Errorf("file %q of the archive: %w", header.Name, err)
 		}
 	}
+}
+
+// sound reads what follows an archive: the check sum tells whether it is whole.
+func sound(compressed io.Reader) error {
+	if _, err := io.Copy(io.Discard, io.LimitReader(compressed, 1<<20)); err != nil {
+		return fmt.Errorf("the archive is damaged: %w", err)
+	}
+	return nil
 }
 
 func unpack(root *os.Root, header *tar.Header, content io.Reader) error {

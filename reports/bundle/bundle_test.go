@@ -1,0 +1,202 @@
+package bundle_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nodestorm/reports/bundle"
+)
+
+// archive is a gzip-compressed tar archive of the headers, each with content x.
+func archive(t testing.TB, headers ...tar.Header) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	compressed := gzip.NewWriter(&out)
+	w := tar.NewWriter(compressed)
+	for _, h := range headers {
+		h.Mode = 0o777
+		if h.Typeflag == tar.TypeReg {
+			h.Size = 1
+		}
+		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		if h.Typeflag == tar.TypeReg {
+			if _, err := w.Write([]byte("x")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := compressed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestHostileArchives(t *testing.T) {
+	file := func(name string) tar.Header { return tar.Header{Typeflag: tar.TypeReg, Name: name} }
+	whole := archive(t, file("run/run.json"))
+	tests := []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"no archive", []byte("junk"), "no bundle of runs"},
+		{"empty", archive(t), "the archive is empty"},
+		{"cut off", whole[:len(whole)-12], "the archive is damaged"},
+		{"out of it", archive(t, file("../evil")), "its name leads out of the archive"},
+		{"out of it, later", archive(t, file("a/../../evil")), "its name leads out of the archive"},
+		{"absolute", archive(t, file("/etc/evil")), "its name leads out of the archive"},
+		{"backslash", archive(t, file(`a\..\..\evil`)), "its name leads out of the archive"},
+		{"link", archive(t, tar.Header{Typeflag: tar.TypeSymlink, Name: "a", Linkname: "/etc"}), "neither a file nor a folder"},
+		{"through a link", archive(t, tar.Header{Typeflag: tar.TypeSymlink, Name: "a", Linkname: ".."}, file("a/evil")), "neither a file nor a folder"},
+		{"hard link", archive(t, tar.Header{Typeflag: tar.TypeLink, Name: "a", Linkname: "/etc/passwd"}), "neither a file nor a folder"},
+		{"device", archive(t, tar.Header{Typeflag: tar.TypeChar, Name: "a"}), "neither a file nor a folder"},
+		{"twice", archive(t, file("a"), file("a")), "file exists"},
+		{"deep", archive(t, file(strings.Repeat("a/", 20)+"b")), "deeper than 8 folders"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			parent := t.TempDir()
+			dir := filepath.Join(parent, "in", "here")
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := bundle.Unpack(bytes.NewReader(test.data), dir); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+			for _, outside := range []string{parent, filepath.Dir(dir)} {
+				if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
+					t.Errorf("outside of the folder: %v, %v", entries, err)
+				}
+			}
+		})
+	}
+}
+
+// An archive that says it is huge is refused before anything of that is written.
+func TestHugeArchive(t *testing.T) {
+	var out bytes.Buffer
+	compressed := gzip.NewWriter(&out)
+	w := tar.NewWriter(compressed)
+	if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "a", Size: 1 << 40}); err != nil {
+		t.Fatal(err)
+	}
+	if err := compressed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := bundle.Unpack(&out, dir); err == nil || !strings.Contains(err.Error(), "more than 4 GiB") {
+		t.Errorf("error %v", err)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) > 0 {
+		t.Errorf("written: %v", entries)
+	}
+}
+
+func TestPackAndUnpack(t *testing.T) {
+	from, to := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{"001-run/run.json": "{}", "001-run/logs/a.log": "line\n"} {
+		path := filepath.Join(from, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(from, "link")); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := bundle.Pack(&out, from, "given"); err != nil {
+		t.Fatal(err)
+	}
+	if err := bundle.Unpack(bytes.NewReader(out.Bytes()), to); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"given/001-run/run.json": "{}", "given/001-run/logs/a.log": "line\n"} {
+		if got, err := os.ReadFile(filepath.Join(to, name)); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(to, "given/link")); err == nil {
+		t.Error("a link was packed")
+	}
+}
+
+func FuzzUnpack(f *testing.F) {
+	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: "run/run.json"}))
+	f.Add([]byte("junk"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		parent := t.TempDir()
+		dir := filepath.Join(parent, "here")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		_ = bundle.Unpack(bytes.NewReader(data), dir) // whether it is refused is its own matter
+		if entries, err := os.ReadDir(parent); err != nil || len(entries) != 1 {
+			t.Errorf("outside of the folder: %v, %v", entries, err)
+		}
+	})
+}
+
+func TestCredentialsAreRemoved(t *testing.T) {
+	const key = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7"
+	tests := map[string]string{
+		"header":          `GET / Authorization: Bearer ` + key,
+		"JSON":            `{"level":"info","token":"` + key + `","seq":1}`,
+		"escaped JSON":    `{"msg":"{\"hcloud_token\":\"` + key + `\"}"}`,
+		"environment":     `HCLOUD_TOKEN=` + key,
+		"YAML":            `    client-key-data: ` + key,
+		"JWT":             `x eyJhbGciOiJSUzI1NiIsImtpZCI6Ik.eyJpc3MiOiJrdWJlcm5ldGVzL3Nl.` + key,
+		"bootstrap token": `kubeadm join --discovery abcdef.0123456789abcdef password: ` + key,
+		"one-line key":    `{"key":"-----BEGIN RSA PRIVATE KEY-----\n` + key + `\n-----END RSA PRIVATE KEY-----"}`,
+		"key":             "before\n-----BEGIN EC PRIVATE KEY-----\n" + key + "\n" + key + "\n-----END EC PRIVATE KEY-----\nafter",
+		"URL":             `https://user:` + key + `@example.com/`,
+	}
+	for name, text := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := &bundle.Redactor{}
+			var out bytes.Buffer
+			if err := r.Copy(&out, strings.NewReader(text+"\n")); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(out.String(), key[:20]) || strings.Contains(out.String(), "0123456789abcdef") || r.Count == 0 {
+				t.Errorf("%d removed, left: %s", r.Count, out.String())
+			}
+			if name == "key" && (!strings.HasPrefix(out.String(), "before\n") || !strings.Contains(out.String(), "\nafter\n")) {
+				t.Errorf("more than the key is gone: %q", out.String())
+			}
+		})
+	}
+}
+
+// What tells the story stays, byte for byte.
+func TestTheRestStays(t *testing.T) {
+	text, err := os.ReadFile("../page/testdata/affected.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &bundle.Redactor{Texts: map[string]string{"/home/somebody": "~"}}
+	var out bytes.Buffer
+	if err := r.Copy(&out, strings.NewReader(string(text)+"no end of line /home/somebody/x")); err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != string(text)+"no end of line ~/x" || r.Count != 0 {
+		t.Errorf("%d removed of a history without credentials", r.Count)
+	}
+	long := strings.Repeat("x", 5<<20)
+	out.Reset()
+	if err := r.Copy(&out, strings.NewReader(long+"\nnext\n")); err != nil || out.Len() > 9<<19 || !strings.HasSuffix(out.String(), "MiB]\nnext\n") {
+		t.Errorf("a line of 5 MiB became %d bytes, %v", out.Len(), err)
+	}
+}

@@ -1,0 +1,155 @@
+package matrix_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nodestorm/reports/matrix"
+	"nodestorm/scenarios"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+var day = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+
+func example() *matrix.Matrix {
+	documented := []matrix.Scenario{
+		{ID: "a-1-x", Title: "The <first>", System: "karpenter", Issue: "o/r#1", Targets: []matrix.Promise{{"k@v1", "reproduced"}, {"k@v2", "healthy"}}, Beside: "a/side by side.html"},
+		{ID: "b-2-y", Title: "The second | one", System: "hetzner", Issue: "o/r#2", Fix: "o/r#3", Targets: []matrix.Promise{{"k@v1", "reproduced"}}},
+	}
+	return matrix.New(day, documented, []matrix.Cell{
+		{Scenario: "a-1-x", Target: "k@v1", Expected: "reproduced", Verdict: "inconclusive", Outcome: "inconclusive", Started: day.Add(-time.Hour)},
+		{Scenario: "a-1-x", Target: "k@v1", Expected: "reproduced", Verdict: "reproduced", Outcome: "expected", WallSeconds: 7.6, Started: day, Run: "a/k@v1/report.html", Commit: "0123456789abcdef", Kubernetes: "v1.34.4"},
+		{Scenario: "a-1-x", Target: "k@v2", Expected: "healthy", Verdict: "reproduced", Outcome: "regression", WallSeconds: 9, Started: day, Reason: `"><script>alert(1)</script>`},
+		{Scenario: "c-3-z", Target: "k@<b>", Verdict: "", Started: day},
+	})
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs (go test -update writes it anew); got:\n%s", path, got)
+	}
+}
+
+func TestGolden(t *testing.T) {
+	m := example()
+	m.Since(matrix.New(day, nil, []matrix.Cell{{Scenario: "a-1-x", Target: "k@v2", Expected: "healthy", Verdict: "healthy"}, {Scenario: "gone", Target: "k@v1", Verdict: "healthy"}}))
+	for _, format := range []string{"html", "md", "json"} {
+		var out bytes.Buffer
+		if err := m.Write(&out, format); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), "<script>alert") {
+			t.Errorf("%s has markup of a reason", format)
+		}
+		golden(t, "matrix."+format, out.Bytes())
+	}
+	if err := m.Write(&bytes.Buffer{}, "pdf"); err == nil {
+		t.Error("a matrix was written as pdf")
+	}
+}
+
+func TestChanges(t *testing.T) {
+	m := example()
+	var out bytes.Buffer
+	if err := m.Write(&out, "json"); err != nil {
+		t.Fatal(err)
+	}
+	old, err := matrix.Read(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Since(old); len(m.Changes) != 0 {
+		t.Errorf("since itself: %q", m.Changes)
+	}
+	old.Cells[0].Verdict = "healthy"
+	if m.Since(old); len(m.Changes) != 1 || m.Changes[0] != "a-1-x on k@v1 was healthy and is reproduced" {
+		t.Errorf("changes %q", m.Changes)
+	}
+	for _, text := range []string{"", "[]", `{"a":1}`} {
+		if _, err := matrix.Read(strings.NewReader(text)); err == nil {
+			t.Errorf("%q was read as a matrix", text)
+		}
+	}
+}
+
+func TestFilter(t *testing.T) {
+	for _, test := range []struct {
+		system, target, status string
+		want                   int
+	}{{"", "", "", 3}, {"karpenter", "", "", 2}, {"", "k@v2", "", 1}, {"", "", "regression", 1}, {"", "", "reproduced", 2}, {"hetzner", "", "", 0}} {
+		m := example()
+		m.Filter(test.system, test.target, test.status)
+		if len(m.Cells) != test.want || test.want == 0 && len(m.Scenarios)+len(m.Targets) > 0 {
+			t.Errorf("%+v leaves %d cells, %d scenarios", test, len(m.Cells), len(m.Scenarios))
+		}
+	}
+}
+
+func TestTrackRecord(t *testing.T) {
+	m := example()
+	golden(t, "track.md", []byte(matrix.TrackRecord(m.Scenarios, matrix.Newest(nil, m.Cells))))
+	text := "before\n<!-- track record: written by nodestorm matrix --track-record -->\nold\n<!-- end of the track record -->\nafter\n"
+	got, err := matrix.Insert(text, "new\n")
+	if err != nil || got != strings.Replace(text, "old", "new", 1) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := matrix.Insert("no place", "new\n"); err == nil || !strings.Contains(err.Error(), "put the lines") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The README's table is that of today's catalogue and of what was last verified.
+func TestTrackRecordIsNotStale(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../verified.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var verified []matrix.Cell
+	if err := json.Unmarshal(text, &verified); err != nil {
+		t.Fatal(err)
+	}
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documented []matrix.Scenario
+	for _, r := range catalogue.Records() {
+		s := matrix.Scenario{ID: r.ID, Title: r.Title, Issue: r.Issue, Fix: r.Fix}
+		for _, target := range r.Targets {
+			s.Targets = append(s.Targets, matrix.Promise{Target: target.Name, Expected: string(target.Expected)})
+		}
+		documented = append(documented, s)
+	}
+	anew, err := matrix.Insert(string(readme), matrix.TrackRecord(documented, verified))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if anew != string(readme) {
+		t.Error("the README's track record is stale; bin/nodestorm matrix reports/out/verify --track-record writes it anew")
+	}
+}
