@@ -1,0 +1,35 @@
+# https://github.com/kubernetes/autoscaler/issues/7872
+# Fixed by https://github.com/kubernetes/autoscaler/pull/7908, first in 1.33.0.
+
+@cluster-autoscaler @clusterapi @issue-7872
+Feature: A conflict with another writer is no reason to take the second choice
+
+  Controllers write to MachineDeployments all the time. When one does between
+  Cluster Autoscaler's read of a scale and its write, the API server refuses the
+  write and asks for another try. The group that the user prefers is as good as
+  before.
+
+  Background:
+    Given a cluster
+    And Cluster API v1.9.5
+    And a MachineDeployment "first" of 1 to 4 machines, 1 of them Running
+    And a MachineDeployment "second" of 1 to 4 machines, 1 of them Running
+    And a pod "a" that requests 3 CPU is Running
+    And a pod "b" that requests 3 CPU is Running
+
+  @clusterapi-7872-conflict-forced
+  Scenario: Another writer comes in between, once
+    Given another writer changes the MachineDeployment "first" between the autoscaler's read of its scale and the write that follows
+    And Cluster Autoscaler that prefers the MachineDeployment "first" to "second"
+    When a pod "web" that requests 3 CPU is created
+    Then the autoscaler scales the MachineDeployment "first" within 2m
+    And the autoscaler does not scale the MachineDeployment "second" within 2m
+    And the pod "web" is Running within 10m
+
+  @clusterapi-7872-conflict-busy
+  Scenario: Another controller keeps writing
+    Given Cluster Autoscaler that prefers the MachineDeployment "first" to "second"
+    When a controller keeps reporting on the MachineDeployment "first" and a pod "web" that requests 3 CPU is created
+    Then the autoscaler scales the MachineDeployment "first" within 2m
+    And the autoscaler does not scale the MachineDeployment "second" within 2m
+    And the pod "web" is Running within 10m
