@@ -19,27 +19,28 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// moduleIn is the folder of a checkout that a target is built in: dir, or the
+// sourceIn is the folder of a checkout that a target is built in: dir, or the
 // folder of the target's name in it where only that has a go.mod, as in a
-// repository of several programs.
-func moduleIn(dir, name string) (string, error) {
+// repository of several programs. Module is where the go.mod is, there or above.
+func sourceIn(dir, name string) (source, module string, err error) {
 	info, err := os.Stat(dir)
 	if err != nil {
-		return "", fmt.Errorf("reading the source folder: %w", err)
+		return "", "", fmt.Errorf("reading the source folder: %w", err)
 	}
 	if !info.IsDir() {
-		return "", fmt.Errorf("%s is no folder", dir)
+		return "", "", fmt.Errorf("%s is no folder", dir)
 	}
-	below := filepath.Join(dir, name)
-	if !hasMod(dir) && hasMod(below) {
-		return below, nil
+	if below := filepath.Join(dir, name); !hasMod(dir) && hasMod(below) {
+		return below, below, nil
 	}
-	for at := dir; !hasMod(at); at = filepath.Dir(at) {
-		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("it is no checkout of a Go program: there is no go.mod in it, in its folder %s, or above it", name)
+	module = dir
+	for !hasMod(module) {
+		if module == filepath.Dir(module) {
+			return "", "", fmt.Errorf("it is no checkout of a Go program: there is no go.mod in it, in its folder %s, or above it", name)
 		}
+		module = filepath.Dir(module)
 	}
-	return dir, nil
+	return dir, module, nil
 }
 
 func hasMod(dir string) bool {
@@ -97,7 +98,7 @@ func checkTags(root string, tags []string) error {
 	}
 	for _, tag := range tags {
 		if !known[tag] {
-			return fmt.Errorf("no file of it has the build tag %q; its tags are %s", tag, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			return fmt.Errorf("no file in %s has the build tag %q; the tags there are %s", root, tag, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
 	}
 	return nil

@@ -88,7 +88,7 @@ func TestCheckout(t *testing.T) {
 		"nothing there":   {func(r *Recipe) { r.Dir = t.TempDir() }, []string{"no checkout of a Go program", "no go.mod in it, in its folder tiny, or above it"}},
 		"a file":          {func(r *Recipe) { r.Dir = workspace }, []string{"is no folder"}},
 		"another release": {func(r *Recipe) { r.Version = "v1.0.1" }, []string{"its version/version.go says 1.0.0: build it as tiny@1.0.0", "tiny@v1.0.1-mine"}},
-		"unknown tag":     {func(r *Recipe) { r.Tags = []string{"cloud", "clowd"} }, []string{`no file of it has the build tag "clowd"; its tags are cloud, linux, other`}},
+		"unknown tag":     {func(r *Recipe) { r.Tags = []string{"cloud", "clowd"} }, []string{`has the build tag "clowd"; the tags there are cloud, linux, other`}},
 		"a path":          {func(r *Recipe) { r.Provider = "../x" }, []string{`"../x" names no provider`}},
 	} {
 		r := r
@@ -145,7 +145,7 @@ func TestModulesMissing(t *testing.T) {
 	wantError(t, err, "the module proxy does not serve example.com/other@v1.2.3", "go.work")
 
 	_, err = s.Build(context.Background(), Recipe{Ref: tiny, Module: "example.com/nowhere"}, nil)
-	wantError(t, err, "downloading example.com/nowhere@v1.0.0", "other ways in are --source DIR", "--image")
+	wantError(t, err, "downloading example.com/nowhere@v1.0.0: the module proxy does not serve it (404 Not Found)", "other ways in are --source DIR", "--image")
 	for _, line := range strings.Split(err.Error(), "\n")[1:] {
 		t.Errorf("a further line: %s", line)
 	}

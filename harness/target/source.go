@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -25,13 +26,12 @@ type fetched struct {
 }
 
 // fetch gets a recipe's source, and makes sure that it fits the recipe.
-func fetch(ctx context.Context, r Recipe, tmp string, log io.Writer, report reporter) (src fetched, err error) {
+func fetch(ctx context.Context, r Recipe, tmp string, log io.Writer, report reporter) (fetched, error) {
 	if r.Dir != "" {
-		src, err = fromFolder(ctx, r)
-	} else {
-		src, err = fromModule(ctx, r, tmp, log, report)
+		return fromFolder(ctx, r)
 	}
-	if err == nil && r.sealed == "" {
+	src, err := fromModule(ctx, r, tmp, log, report)
+	if err == nil {
 		err = checkTags(src.root, r.Tags)
 	}
 	return src, err
@@ -92,12 +92,20 @@ func nestedModules(root string) (dirs []string, err error) {
 	return dirs, nil
 }
 
+// unserved is how the go command says that a proxy has no such thing, or does not
+// give it away.
+var unserved = regexp.MustCompile(`: (403 Forbidden|404 Not Found|410 Gone)`)
+
 // download copies what a query finds of a module into a folder.
 func (g gotool) download(ctx context.Context, path, query, to string, report reporter) (m struct{ Version, Dir, Sum, Error string }, err error) {
 	report.send(Update{Stage: Downloading, Package: path + " " + query})
 	out, err := g.run(ctx, nil, "mod", "download", "-json", path+"@"+query)
 	if jsonErr := json.Unmarshal(out, &m); jsonErr == nil && m.Error != "" {
-		err = fmt.Errorf("%s; what there is: go list -m -versions %s", strings.Join(strings.Fields(m.Error), " "), path)
+		text := strings.Join(strings.Fields(m.Error), " ")
+		if status := unserved.FindString(text); status != "" {
+			text = "the module proxy does not serve it (" + strings.TrimPrefix(status, ": ") + ")"
+		}
+		err = fmt.Errorf("%s; what there is: go list -m -versions %s", text, path)
 	}
 	if err != nil {
 		return m, err
@@ -110,7 +118,8 @@ func fromFolder(ctx context.Context, r Recipe) (fetched, error) {
 	if err != nil {
 		return fetched{}, err
 	}
-	if root, err = moduleIn(root, r.Name); err != nil {
+	root, module, err := sourceIn(root, r.Name)
+	if err != nil {
 		return fetched{}, err
 	}
 	if r.sealed != "" {
@@ -121,7 +130,10 @@ func fromFolder(ctx context.Context, r Recipe) (fetched, error) {
 		src := Source{Kind: FromModule, Module: r.sealed, Sum: sum}
 		return fetched{Source: src, root: root, env: []string{alone}}, nil
 	}
-	if err := checkVersion(r.Ref, root); err != nil {
+	if err := checkVersion(r.Ref, module); err != nil {
+		return fetched{}, err
+	}
+	if err := checkTags(module, r.Tags); err != nil {
 		return fetched{}, err
 	}
 	src := Source{Kind: FromFolder, Dir: root, Package: r.mainPackage(), Tags: r.Tags}
