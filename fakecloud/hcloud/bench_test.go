@@ -113,6 +113,7 @@ func benchList(b *testing.B, servers int, changes time.Duration) {
 	latencies := make([][]time.Duration, connections)
 	var next atomic.Int64
 	var running sync.WaitGroup
+	before := cpuSeconds(b, child.Process.Pid)
 	b.ResetTimer()
 	for k := range connections {
 		running.Go(func() {
@@ -125,8 +126,10 @@ func benchList(b *testing.B, servers int, changes time.Duration) {
 	}
 	running.Wait()
 	b.StopTimer()
+	used := cpuSeconds(b, child.Process.Pid) - before
 	all := slices.Sorted(slices.Values(slices.Concat(latencies...)))
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
+	b.ReportMetric(float64(b.N)/used, "requests/cpu-s") // what a core that has nothing else to do serves
 	b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, "p50-ms")
 	b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, "p99-ms")
 	b.ReportMetric(peakMiB(b, child.Process.Pid), "RSS-MiB")
@@ -170,6 +173,25 @@ func (c benchClient) change(every time.Duration, stop <-chan struct{}) {
 		}
 		_ = response.Body.Close()
 	}
+}
+
+// cpuSeconds is the processor time that a process has used.
+func cpuSeconds(b *testing.B, pid int) float64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	ticks := 0
+	for _, field := range fields[11:13] { // utime and stime, proc(5)
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ticks += n
+	}
+	return float64(ticks) / 100 // USER_HZ
 }
 
 // peakMiB is the most memory that a process has had.
