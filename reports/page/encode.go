@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"io"
+	"sync"
 	"time"
 
 	"nodestorm/reports/story"
@@ -71,6 +72,9 @@ type decision struct {
 // encode packs a story.
 func encode(s *story.Story, logs []Log, first int) (sections, error) {
 	packed := sections{}
+	var rest []byte
+	var group sync.WaitGroup
+	group.Go(func() { rest = details(s) }) // half of the work
 	var tables []logTable
 	if len(logs) > 0 {
 		out := newPacker()
@@ -80,14 +84,12 @@ func encode(s *story.Story, logs []Log, first int) (sections, error) {
 		packed["logs"] = out.close()
 	}
 	text, err := json.Marshal(headOf(s, tables, first))
-	if err != nil {
-		return nil, err
-	}
 	out := newPacker()
-	_, _ = out.gz.Write(text)
-	packed["head"] = out.close()
-	packed["core"], packed["details"] = core(s), details(s)
-	return packed, nil
+	_, _ = out.gz.Write(text) // into memory
+	packed["head"], packed["core"] = out.close(), core(s)
+	group.Wait()
+	packed["details"] = rest
+	return packed, err
 }
 
 // sections are packed, by name.

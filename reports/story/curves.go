@@ -25,6 +25,7 @@ const (
 	Pending    = "pods pending"
 	Running    = "pods running"
 	Asked      = "machines asked for"
+	Size       = "target size"
 	Alive      = "instances"
 	NodesAll   = "Nodes"
 	NodesReady = "Nodes Ready"
@@ -33,12 +34,13 @@ const (
 	Euros      = "cost"
 )
 
-var curveOrder = []string{Pending, Running, Asked, Alive, NodesAll, NodesReady}
+var curveOrder = []string{Pending, Running, Asked, Size, Alive, NodesAll, NodesReady}
 
 // counts keep how many there are of each.
 type counts struct {
 	changes map[string][]change
-	price   float64 // of a machine whose own is not known, in euros an hour
+	sizes   map[uint32]int // of each group
+	price   float64        // of a machine whose own is not known, in euros an hour
 }
 
 // change is one more or one less.
@@ -49,7 +51,7 @@ type change struct {
 }
 
 func newCounts(price float64) *counts {
-	return &counts{changes: map[string][]change{}, price: price}
+	return &counts{changes: map[string][]change{}, sizes: map[uint32]int{}, price: price}
 }
 
 // see takes a life as it is at t.
@@ -74,6 +76,15 @@ func (c *counts) see(l *life, t time.Duration) {
 func (c *counts) gone(l *life, t time.Duration) {
 	l.gone = true
 	c.see(l, t)
+}
+
+// resize takes the size that a group shall have.
+func (c *counts) resize(group uint32, t time.Duration, size float64) {
+	to := int(min(max(size, -1e6), 1e6)) // a history may say anything
+	if by := to - c.sizes[group]; by != 0 {
+		c.sizes[group] = to
+		c.changes[Size] = append(c.changes[Size], change{at: t, by: by})
+	}
 }
 
 // set says whether a life counts as name from t on.

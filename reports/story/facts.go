@@ -20,7 +20,9 @@ type facts struct {
 	reason, state      string
 	pods, claim, group string // of a log line: what it tells of
 	hourlyEUR          float64
-	changes            bool // something of the object's state is in it
+	changes            bool    // something of the object's state is in it
+	size               float64 // of a group: how many machines it shall have
+	sized              bool    // size is known
 }
 
 func (f facts) none() bool { return f == facts{} }
@@ -57,12 +59,13 @@ func factsOf(r history.Record, keep func(string) string) facts {
 			}
 		}
 		f.changes = d["added"] != nil || d["removed"] != nil
+		f.size, f.sized = numeric(d["replicas"])
 	case history.Node:
 		f.providerID, f.node, f.reason = keep(text(d, "providerID")), keep(text(d, "node")), keep(text(d, "reason"))
 	case history.Cloud:
 		f.providerID = keep(text(d, "providerID"))
 		f.id, f.instance = keep(first(text(d, "id"), text(d, "instanceID"), text(d, "server"))), keep(first(text(d, "name"), text(d, "instance")))
-		f.hourlyEUR, _ = d["hourlyEUR"].(float64)
+		f.hourlyEUR, _ = numeric(d["hourlyEUR"])
 		f.group = keep(first(text(d, "group"), text(d, "nodeGroup")))
 		f.reason = keep(first(text(d, "reason"), text(d, "error")))
 	case history.Logged:
@@ -70,6 +73,7 @@ func factsOf(r history.Record, keep func(string) string) facts {
 		f.claim = keep(first(name(d["NodeClaim"]), name(d["nodeclaim"])))
 		f.node = keep(first(name(d["Node"]), name(d["node"])))
 		f.group = keep(first(text(d, "nodeGroup"), text(d, "group")))
+		f.size, f.sized = numeric(d["to"])
 	case history.Fault:
 		f.state = keep(first(text(d, "fault"), text(d, "name"), text(d, "effect")))
 	case history.Step:
@@ -115,6 +119,21 @@ func texts(value any) []string {
 	return nil
 }
 
+// numeric is a number, live or read.
+func numeric(value any) (float64, bool) {
+	switch n := value.(type) {
+	case float64:
+		return n, true
+	case int:
+		return float64(n), true
+	case int32:
+		return float64(n), true
+	case int64:
+		return float64(n), true
+	}
+	return 0, false
+}
+
 func first(candidates ...string) string {
 	for _, s := range candidates {
 		if s != "" {
@@ -145,7 +164,7 @@ func flagsOf(r history.Record) Flags {
 	var f Flags
 	level := strings.ToUpper(text(r.Detail, "level"))
 	switch {
-	case r.Code >= 400, r.Source == history.Step && r.Verb != "passed", level == "ERROR" || level == "FATAL" || level == "E" || level == "F",
+	case r.Code >= 400, r.Source == history.Step && r.Verb != "passed", level == "ERROR" || level == "FATAL" || r.Source == history.Logged && r.Verb == "error",
 		r.Source == history.Harness && r.Verb != history.Ended:
 		f |= Bad
 	}
@@ -161,6 +180,13 @@ func flagsOf(r history.Record) Flags {
 		message := strings.ToLower(text(r.Detail, "message"))
 		if strings.HasPrefix(message, "starting ") || strings.HasPrefix(message, "serving ") || strings.HasPrefix(message, "caches populated") ||
 			strings.Contains(message, "leader lease") || strings.Contains(message, "acquired lease") || strings.Contains(message, "vcs.revision") {
+			f |= Noise
+		}
+		if r.Verb == "loop" { // Cluster Autoscaler's, every ten seconds
+			f |= Noise
+		}
+	case history.Fault:
+		if r.Verb == "matched" { // every call that a fault acts on is there itself
 			f |= Noise
 		}
 	case history.Cloud:

@@ -54,6 +54,9 @@ var groupOf = map[string]string{
 	"nodes": Nodes, "pods": Pods, "nodeclaims": Claims, "machines": Machines, "instances": Instances,
 }
 
+// sizes are the resources whose replicas are machines.
+var sizes = map[string]bool{"machinedeployments": true, "machinepools": true}
+
 // life is a Life that is being lived.
 type life struct {
 	Life
@@ -103,10 +106,16 @@ func (w *walk) event(i uint32) {
 		w.fault(i, kind, f)
 	case history.Logged:
 		w.links.logged(i, e, f)
+		if f.sized && kind.Resource == "nodegroups" {
+			w.counts.resize(e.Object, e.Virtual, f.size)
+		}
 	case history.API, history.Node, history.Cloud:
 		if kind.Code >= 300 {
 			w.decide(i, kind)
 			return
+		}
+		if f.sized && sizes[kind.Resource] {
+			w.counts.resize(e.Object, e.Virtual, f.size)
 		}
 		w.object(i, kind, f)
 		w.decide(i, kind)
@@ -312,7 +321,8 @@ func (w *walk) step(i uint32, f facts) {
 	w.since = e.Virtual
 }
 
-// fault makes each fault on each object a life: armed, effective, cleared.
+// fault makes each fault a life: armed, effective, cleared. One that is armed for
+// an object of its own is told apart from those on others.
 func (w *walk) fault(i uint32, kind Kind, f facts) {
 	e := &w.s.Events[i]
 	o := w.s.Objects[e.Object]
@@ -320,7 +330,7 @@ func (w *walk) fault(i uint32, kind Kind, f facts) {
 	if label == "" {
 		label = kind.Actor
 	}
-	if o.Name != "" {
+	if o.Name != "" && w.faults[label] == nil { // armed for all, it is one fault
 		label += " on " + o.Name
 	}
 	l := w.faults[label]
@@ -333,8 +343,7 @@ func (w *walk) fault(i uint32, kind Kind, f facts) {
 	switch kind.Verb {
 	case "armed":
 		l.become(e.Virtual, Waiting, "armed", i)
-	case "matched":
-		l.become(e.Virtual, Waiting, "matched", i)
+	case "matched": // "effective" tells more, and comes once
 	case "effective":
 		l.become(e.Virtual, Wrong, "effective", i)
 	case "cleared":

@@ -38,6 +38,12 @@ func (s *Story) Sentence(i int) string {
 		return word + fact("text")
 	case history.Logged:
 		words := fact("message")
+		if words == "" {
+			words = strings.TrimSpace(k.Verb + " " + o.Name)
+			for _, key := range sorted(detail) {
+				words += " " + reports.Clean(key) + " " + reports.Cut(reports.Clean(fmt.Sprint(detail[key])), maxFact)
+			}
+		}
 		if claim := name(detail["NodeClaim"]); claim != "" {
 			words += " " + reports.Clean(claim)
 		}
@@ -55,7 +61,7 @@ func (s *Story) Sentence(i int) string {
 	case k.Subresource == "binding":
 		return fmt.Sprintf("%s binds %s to Node %s", k.Actor, what, fact("node"))
 	case verb == "":
-		verb = k.Verb + " of"
+		verb = k.Verb
 	}
 	words := []string{k.Actor, verb, what}
 	if k.Code >= 300 {

@@ -36,7 +36,8 @@ const role = { Context: 'Given', Action: 'When', Outcome: 'Then' };
 function brief(run, i) {
   const kind = run.kinds[run.kind[i]], facts = run.facts(i), name = run.objects[run.object[i]][2];
   switch (kind[SOURCE]) {
-    case 'log': return value(facts.message || '') + (facts.NodeClaim ? ' ' + value(facts.NodeClaim) : facts.Pods ? ' ' + value(facts.Pods) : '');
+    case 'log': if (!facts.message) return [kind[VERB], name, ...Object.keys(facts).sort().map(k => k + ' ' + value(facts[k]))].filter(Boolean).join(' ');
+      return value(facts.message) + (facts.NodeClaim ? ' ' + value(facts.NodeClaim) : facts.Pods ? ' ' + value(facts.Pods) : '');
     case 'step': return `${role[facts.kind] || ''} ${value(facts.text || '')}`.trim();
     case 'cloud': return [kind[VERB], name, kind[CODE] || ''].filter(Boolean).join(' ');
   }
@@ -49,7 +50,7 @@ function what(run, i) {
   const kind = run.kinds[run.kind[i]], facts = { ...run.facts(i) };
   let words;
   if (kind[SOURCE] === 'step') words = [kind[VERB], role[facts.kind], value(facts.text || '')];
-  else if (kind[SOURCE] === 'log') words = [facts.level, value(facts.message || '')];
+  else if (kind[SOURCE] === 'log') words = facts.message ? [facts.level, value(facts.message)] : [kind[VERB], run.nameOf(run.object[i])];
   else words = [kind[VERB], run.nameOf(run.object[i]), kind[SUBRESOURCE] && `(${kind[SUBRESOURCE]})`, kind[CODE]];
   for (const key of ['text', 'kind', 'level', 'message', 'subresource', 'agent']) if (kind[SOURCE] === 'step' || kind[SOURCE] === 'log' || key === 'subresource' || key === 'agent') delete facts[key];
   const rest = Object.keys(facts).sort().map(key => clean(key) + '=' + value(facts[key]));

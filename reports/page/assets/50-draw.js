@@ -149,7 +149,7 @@ function drawMarks(pen, y, height) {
     if (at !== null && at >= state.from && at <= state.to) {
       const x = xOf(at), text = 'symptom ' + clock(at - run.shift);
       pen.font = `600 11.5px ${SANS}`;
-      const w = pen.measureText(text).width + 12, from = Math.min(x, state.width - w);
+      const w = pen.measureText(text).width + 12, from = x - w > state.left ? x - w : x;
       pen.fillStyle = colors['wrong-fill'];
       pen.fillRect(from, y + 3, w, height - 6);
       write(pen, text, from + 6, y + height / 2 + .5, colors.wrong, `600 11.5px ${SANS}`);
@@ -366,7 +366,7 @@ function drawLinks(pen, from, to) {
 // charts are the curves that share a picture.
 const charts = [
   { title: 'Pods', names: ['pods pending', 'pods running'], tones: ['waiting', 'good'] },
-  { title: 'Machines', names: ['machines asked for', 'instances', 'Nodes', 'Nodes Ready'], tones: ['accent', 'wrong', 'neutral', 'good'] },
+  { title: 'Machines', names: ['machines asked for', 'target size', 'instances', 'Nodes', 'Nodes Ready'], tones: ['accent', 'accent', 'wrong', 'neutral', 'good'] },
   { title: 'Clock factor', names: ['clock factor'], tones: ['neutral'] },
   { title: 'Timer lag', names: ['timer lag'], tones: ['waiting'] },
   { title: 'Node-hours', names: ['node-hours'], tones: ['neutral'] },
@@ -441,7 +441,7 @@ function drawChart(pen, chart, y) {
   }
 }
 
-const short = name => ({ 'pods pending': 'pending', 'pods running': 'running', 'machines asked for': 'asked', 'Nodes Ready': 'Ready', 'left pods pending': 'pending ━', 'left pods running': 'running ━', 'right pods pending': 'pending ╌', 'right pods running': 'running ╌' }[name] || name.replace('left ', '━ ').replace('right ', '╌ ').replace('machines asked for', 'asked').replace('Nodes Ready', 'Ready'));
+const short = name => ({ 'pods pending': 'pending', 'pods running': 'running', 'machines asked for': 'asked', 'target size': 'target', 'Nodes Ready': 'Ready', 'left pods pending': 'pending ━', 'left pods running': 'running ━', 'right pods pending': 'pending ╌', 'right pods running': 'running ╌' }[name] || name.replace('left ', '━ ').replace('right ', '╌ ').replace('machines asked for', 'asked').replace('Nodes Ready', 'Ready'));
 
 // outline is a curve in the window, a point a pixel: [x, low, high, last, value
 // before].

@@ -1,0 +1,187 @@
+package story_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nodestorm/reports/story"
+	"nodestorm/sim/history"
+)
+
+func tell(t testing.TB, about story.Run, text string) *story.Story {
+	t.Helper()
+	b := story.NewBuilder(about)
+	for _, problem := range history.Scan(strings.NewReader(text), b.Add) {
+		t.Log(problem)
+	}
+	return b.Story()
+}
+
+func stored(t testing.TB, name string, about story.Run) *story.Story {
+	t.Helper()
+	text, err := os.ReadFile("../page/testdata/" + name + ".ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tell(t, about, string(text))
+}
+
+// lives are the states of one group's lives, in seconds.
+func lives(s *story.Story, group string) string {
+	var all []string
+	for _, l := range s.Lives {
+		if l.Group != group {
+			continue
+		}
+		states := []string{l.Label + ":"}
+		for _, x := range l.Spans {
+			states = append(states, fmt.Sprintf("%.0f–%.0f %s", x.From.Seconds(), x.To.Seconds(), x.Label))
+		}
+		all = append(all, strings.Join(states, " "))
+	}
+	return strings.Join(all, "; ")
+}
+
+func curve(s *story.Story, name string) string {
+	for _, c := range s.Curves {
+		if c.Name == name {
+			var points []string
+			for _, p := range c.Points {
+				points = append(points, fmt.Sprintf("%.0f:%.4g", p.At.Seconds(), p.Value))
+			}
+			return strings.Join(points, " ")
+		}
+	}
+	return ""
+}
+
+func same(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+func TestRealRun(t *testing.T) {
+	s := stored(t, "fixed", story.Run{Autoscaler: "karpenter"})
+	same(t, "pods", lives(s, story.Pods), "web: 29–29 pending 29–216 unschedulable 216–218 bound to interesting-cori-2015631447 218–329 running on interesting-cori-2015631447")
+	same(t, "claims", lives(s, story.Claims), "default-f9db6: 30–30 created 30–60 launched 60–216 registered 216–329 initialized")
+	same(t, "pending", curve(s, story.Pending), "4:0 29:1 216:0")
+	same(t, "Ready", curve(s, story.NodesReady), "4:0 14:1 210:2")
+	var chain []string
+	for _, l := range s.Links {
+		chain = append(chain, s.Objects[l.From].Resource+" "+l.Why+" "+s.Objects[l.To].Resource)
+	}
+	same(t, "links", strings.Join(chain, "; "), "pods made room for nodeclaims; nodeclaims same provider ID nodes; nodes runs there pods")
+	from, to := s.Focus()
+	if from > 29*time.Second || from < 10*time.Second || to < 329*time.Second {
+		t.Errorf("the story is from %s to %s", from, to)
+	}
+}
+
+func TestFirstDifference(t *testing.T) {
+	a, b := stored(t, "affected", story.Run{Autoscaler: "karpenter"}), stored(t, "fixed", story.Run{Autoscaler: "karpenter"})
+	if n := story.FirstDifference(a.Decisions, b.Decisions); n != 2 || a.Decisions[n].What != "create NodeClaim 2" {
+		t.Errorf("decision %d of %v and %v differs first", n, a.Decisions, b.Decisions)
+	}
+	if n := story.FirstDifference(a.Decisions, a.Decisions); n != -1 {
+		t.Errorf("decision %d of the same differs", n)
+	}
+}
+
+func TestCloud(t *testing.T) {
+	line := func(seq int, at float64, source, verb, resource, name, actor string, code int, detail string) string {
+		return fmt.Sprintf(`{"seq":%d,"virtual":%.0f,"real":0,"source":%q,"verb":%q,"object":{"resource":%q,"name":%q},"actor":%q,"code":%d,"detail":%s}`+"\n", seq, at*1e9, source, verb, resource, name, actor, code, detail)
+	}
+	s := tell(t, story.Run{Autoscaler: "cluster-autoscaler"}, line(1, 1, "log", "target", "nodegroups", "pool1", "cluster-autoscaler", 0, `{"from":0,"to":2}`)+
+		line(2, 2, "cloud", "POST /servers", "servers", "a", "cluster-autoscaler", 201, `{"group":"pool1"}`)+
+		line(3, 2, "cloud", "created", "instances", "a", "fakecloud", 0, `{"id":"7","hourlyEUR":3.6}`)+
+		line(4, 12, "cloud", "running", "instances", "a", "fakecloud", 0, `{}`)+
+		line(5, 20, "api", "create", "nodes", "a", "sim-node", 201, `{"providerID":"hcloud://7","ready":"False: KubeletNotReady","taints":["x:NoSchedule"]}`)+
+		line(6, 22, "cloud", "POST /servers", "servers", "b", "cluster-autoscaler", 422, `{"error":"limit"}`)+
+		line(7, 30, "fault", "armed", "", "", "fakecloud", 0, `{"fault":"no list"}`)+
+		line(8, 40, "fault", "effective", "instances", "a", "fakecloud", 0, `{"fault":"no list"}`)+
+		line(9, 41, "fault", "matched", "instances", "a", "fakecloud", 0, `{"fault":"no list"}`)+
+		line(10, 50, "fault", "cleared", "", "", "fakecloud", 0, `{"fault":"no list"}`)+
+		line(11, 1002, "cloud", "deleted", "instances", "a", "fakecloud", 0, `{}`)+
+		line(12, 1010, "log", "target", "nodegroups", "pool1", "cluster-autoscaler", 0, `{"from":2,"to":0}`))
+	same(t, "instances", lives(s, story.Instances), "a: 2–12 creating 12–1002 running")
+	same(t, "faults", lives(s, story.Faults), "no list: 30–40 armed 40–50 effective")
+	same(t, "target size", curve(s, story.Size), "1:2 1010:0")
+	same(t, "cost", curve(s, story.Euros), "2:0 1002:1 1010:1")
+	var decided []string
+	for _, d := range s.Decisions {
+		decided = append(decided, d.What)
+	}
+	same(t, "decisions", strings.Join(decided, "; "), "create server 1; create server 2, refused with 422")
+	if !slices.ContainsFunc(s.Links, func(l story.Link) bool {
+		return s.Objects[l.From].Resource == "servers" && s.Objects[l.To].Resource == "instances"
+	}) || !slices.ContainsFunc(s.Links, func(l story.Link) bool { return s.Objects[l.To].Resource == "nodes" }) {
+		t.Errorf("links %v of %v", s.Links, s.Objects)
+	}
+}
+
+func TestHostileRecords(t *testing.T) {
+	b := story.NewBuilder(story.Run{})
+	long := strings.Repeat("long ", 1<<18)
+	many := map[string]any{}
+	for n := range 5000 {
+		many[fmt.Sprint("key", n)] = n
+	}
+	b.Add(history.Record{Seq: 1, Virtual: 1<<63 - 1, Event: history.Event{Source: "\x1b[31m", Verb: long, Actor: "\u202e"}})
+	b.Add(history.Record{Seq: 2, Virtual: -1 << 63, Event: history.Event{Source: history.Logged, Detail: map[string]any{"message": long, "func": func() {}}}})
+	b.Add(history.Record{Seq: 3, Virtual: time.Second, Event: history.Event{Source: history.Logged, Detail: map[string]any{"message": long, "list": []any{long, long}}}})
+	b.Add(history.Record{Seq: 4, Virtual: 2 * time.Second, Event: history.Event{Source: history.Logged, Detail: many}})
+	s := b.Story()
+	if s.Absurd != 2 || s.Begin != time.Second || s.End != 2*time.Second {
+		t.Errorf("%d absurd times, from %s to %s", s.Absurd, s.Begin, s.End)
+	}
+	for _, detail := range s.Details {
+		if len(detail) > 40<<10 {
+			t.Errorf("a detail has %d bytes", len(detail))
+		}
+	}
+	for i := range s.Events {
+		if text := s.Sentence(i); len(text) > 4<<10 || strings.ContainsAny(text, "\x1b\u202e\n") {
+			t.Errorf("sentence %q", text[:min(len(text), 200)])
+		}
+	}
+	if k := s.Kinds[0]; strings.ContainsAny(k.Source+k.Actor, "\x1b\u202e") || len(k.Verb) > 1000 {
+		t.Errorf("kind %q", k.Source)
+	}
+}
+
+// A curve of more points than a screen can show keeps its highest and lowest.
+func TestLongCurve(t *testing.T) {
+	b := story.NewBuilder(story.Run{})
+	seq := uint64(0)
+	add := func(at time.Duration, verb, name string) {
+		seq++
+		b.Add(history.Record{Seq: seq, Virtual: at, Event: history.Event{Source: history.Cloud, Verb: verb, Object: history.Object{Resource: "instances", Name: name}}})
+	}
+	for n := range 120_000 {
+		at := time.Duration(n) * time.Second
+		add(at, "created", fmt.Sprint(n))
+		if n != 70_000 {
+			add(at+time.Millisecond, "deleted", fmt.Sprint(n))
+		}
+	}
+	for _, c := range b.Story().Curves {
+		if c.Name != story.Alive {
+			continue
+		}
+		most := 0.0
+		for _, p := range c.Points {
+			most = max(most, p.Value)
+		}
+		if len(c.Points) > 100_000 || most != 2 {
+			t.Errorf("%d points, at most %g", len(c.Points), most)
+		}
+		return
+	}
+	t.Error("no curve of instances")
+}
