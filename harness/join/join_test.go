@@ -175,7 +175,7 @@ func TestExternal(t *testing.T) {
 		if args := booted.Detail["args"].(string); !strings.Contains(args, "--cloud-provider=external") {
 			t.Errorf("arguments %q", args)
 		}
-		time.Sleep(booted.At.Add(delay - time.Millisecond).Sub(time.Now()))
+		time.Sleep(time.Until(booted.At.Add(delay - time.Millisecond)))
 		synctest.Wait()
 		if r.node("pool-a-1") != nil {
 			t.Error("the Node comes before its machine has booted")
