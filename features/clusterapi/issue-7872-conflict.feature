@@ -26,10 +26,11 @@ Feature: A conflict with another writer is no reason to take the second choice
     And the autoscaler does not scale the MachineDeployment "second" within 2m
     And the pod "web" is Running within 10m
 
-  @clusterapi-7872-conflict-busy
-  Scenario: Another controller keeps writing
-    Given Cluster Autoscaler that prefers the MachineDeployment "first" to "second"
-    When a controller keeps reporting on the MachineDeployment "first" and a pod "web" that requests 3 CPU is created
+  @clusterapi-7872-conflict-second-writer
+  Scenario: Another controller writes while the autoscaler's write is on its way
+    Given the autoscaler's writes to the scale of the MachineDeployment "first" take 1s to the API server
+    And Cluster Autoscaler that prefers the MachineDeployment "first" to "second"
+    When a controller reports on the MachineDeployment "first" every 250ms and a pod "web" that requests 3 CPU is created
     Then the autoscaler scales the MachineDeployment "first" within 2m
     And the autoscaler does not scale the MachineDeployment "second" within 2m
     And the pod "web" is Running within 10m

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,7 +21,8 @@ func (s *scenario) registerClusterAPIAutoscaler(on sentences) {
 	on.Given(`^Cluster Autoscaler that prefers the MachineDeployment `+name+` to `+name+`$`, s.preferringAutoscaler)
 	on.Given(`^Cluster Autoscaler without the right to patch, that prefers the MachineDeployment `+name+` to `+name+`$`, s.oldRightsAutoscaler)
 
-	on.When(`^a controller keeps reporting on the MachineDeployment `+name+` and a pod `+name+` that requests `+cpus+` is created$`, s.createPodMeanwhile)
+	on.Given(`^the autoscaler's writes to the scale of the MachineDeployment `+name+` take `+span+` to the API server$`, s.slowWrites)
+	on.When(`^a controller reports on the MachineDeployment `+name+` every `+span+` and a pod `+name+` that requests `+cpus+` is created$`, s.createPodMeanwhile)
 
 	on.Then(`^the autoscaler scales the MachineDeployment `+name+` within `+span+`$`, s.scaled)
 	on.Then(`^the autoscaler does not scale the MachineDeployment `+name+` within `+span+`$`, s.notScaled)
@@ -44,14 +44,28 @@ func (s *scenario) nodeGroupOfMachines(ctx context.Context, name string, least, 
 // to meet the other writer too.
 func (s *scenario) interject(deployment string) {
 	s.rules = append(s.rules, apifault.Rule{
-		Name: "another writer in between",
-		Match: apifault.Match{
-			Client: autoscaler.Name, Verbs: []string{"update", "patch"},
-			Resource: "machinedeployments.cluster.x-k8s.io", Subresource: "scale", Namespace: clusterapi.Namespace, Name: deployment,
-		},
-		Limit: 1,
-		Act:   apifault.Act{OtherWriter: &apifault.OtherWriter{}},
+		Name: "another writer in between", Match: scaleWrites(deployment), Limit: 1,
+		Act: apifault.Act{OtherWriter: &apifault.OtherWriter{}},
 	})
+}
+
+func (s *scenario) slowWrites(deployment, by string) error {
+	d, err := duration(by)
+	if err != nil {
+		return err
+	}
+	s.rules = append(s.rules, apifault.Rule{
+		Name: "slow writes", Match: scaleWrites(deployment),
+		Act: apifault.Act{Delay: &apifault.Delay{By: metav1.Duration{Duration: d}}},
+	})
+	return nil
+}
+
+func scaleWrites(deployment string) apifault.Match {
+	return apifault.Match{
+		Client: autoscaler.Name, Verbs: []string{"update", "patch"},
+		Resource: "machinedeployments.cluster.x-k8s.io", Subresource: "scale", Namespace: clusterapi.Namespace, Name: deployment,
+	}
 }
 
 func (s *scenario) preferringAutoscaler(ctx context.Context, first, second string) error {
@@ -83,42 +97,46 @@ func (s *scenario) startForClusterAPI(ctx context.Context, patch bool, preferred
 	return err
 }
 
-// writers is how many calls a busy controller has under way at once.
-const writers = 4
-
-// createPodMeanwhile has the other controller write until the autoscaler has
-// written once: nothing but chance decides who comes between whom.
-func (s *scenario) createPodMeanwhile(ctx context.Context, deployment, pod, cpus string) error {
+// createPodMeanwhile has another controller write until the autoscaler has written.
+func (s *scenario) createPodMeanwhile(ctx context.Context, deployment, every, pod, cpus string) error {
+	period, err := duration(every)
+	if err != nil {
+		return err
+	}
 	if err := s.createPod(ctx, pod, cpus); err != nil {
 		return err
 	}
-	var running sync.WaitGroup
 	busy, done := context.WithCancel(ctx)
-	failed := make(chan error, writers)
-	for n := range writers {
-		running.Go(func() {
-			for i := 0; busy.Err() == nil; i++ {
-				if err := s.capi.Touch(busy, deployment, strconv.Itoa(n)+"-"+strconv.Itoa(i)); err != nil && busy.Err() == nil {
-					failed <- err
-					return
-				}
-			}
-		})
-	}
-	_, err := s.within(ctx, 5*time.Minute, s.asked, func(r history.Record) bool {
+	ended := make(chan error, 1)
+	go func() { ended <- s.report(busy, deployment, period) }()
+	_, err = s.within(ctx, 5*time.Minute, s.asked, func(r history.Record) bool {
 		return scaling(r) && r.Object.Name == deployment
 	})
 	done()
-	running.Wait()
-	select {
-	case broken := <-failed:
+	if broken := <-ended; broken != nil {
 		return fmt.Errorf("reporting on MachineDeployment %q: %w", deployment, broken)
-	default:
 	}
 	if err != nil {
 		return fmt.Errorf("waiting for the autoscaler to scale MachineDeployment %q: %w", deployment, err)
 	}
 	return nil
+}
+
+// report changes the object again and again, as controllers do that keep a figure in
+// it.
+func (s *scenario) report(ctx context.Context, deployment string, period time.Duration) error {
+	tick := s.world.Clock().NewTicker(period)
+	defer tick.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-tick.C():
+		case <-ctx.Done():
+			return nil
+		}
+		if err := s.capi.Touch(ctx, deployment, strconv.Itoa(n)); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
 }
 
 // scaling is a write of the autoscaler to a MachineDeployment's scale, taken or not.
