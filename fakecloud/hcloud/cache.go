@@ -20,10 +20,14 @@ type cache struct {
 	replies    map[string]cached
 }
 
-type cached struct{ plain, zipped []byte }
+type cached struct {
+	text   []byte
+	zipped bool
+}
 
-// maxCache is how many bytes of replies are kept. Beyond it all are forgotten.
-const maxCache = 32 << 20
+// maxCache is how many bytes of replies are kept: all pages of 10,000 servers. Beyond it all are
+// forgotten.
+const maxCache = 64 << 20
 
 // minZip is from what size on a reply is compressed, where the client wants it: a full page
 // of servers is 30 times smaller then.
@@ -44,14 +48,17 @@ func (k *cache) get(generation uint64, key string) (cached, bool) {
 func (k *cache) put(generation uint64, key string, r cached) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	size := len(key) + len(r.plain) + len(r.zipped)
-	if k.generation != generation || k.size+size > maxCache {
+	if k.generation != generation || k.size+len(key)+len(r.text) > maxCache {
 		k.generation, k.size, k.replies = generation, 0, map[string]cached{}
 	}
-	if size <= maxCache {
-		k.size += size // also where it takes the place of one that was not compressed: an upper bound
-		k.replies[key] = r
+	if len(key)+len(r.text) > maxCache {
+		return
 	}
+	if old, ok := k.replies[key]; ok {
+		k.size -= len(key) + len(old.text)
+	}
+	k.size += len(key) + len(r.text)
+	k.replies[key] = r
 }
 
 // fromCache answers a call of a steady operation. It reports false for one that has to be carried out: faults
@@ -63,9 +70,14 @@ func (h *Handler) fromCache(c *call, w http.ResponseWriter) bool {
 		}
 	}
 	generation := h.cloud.Generation()
+	unzips := strings.Contains(c.r.Header.Get("Accept-Encoding"), "gzip")
 	key := c.r.URL.Path + "?" + c.r.URL.RawQuery
+	if unzips {
+		key += " gzip"
+	}
 	r, ok := h.cache.get(generation, key)
-	if !ok {
+	switch {
+	case !ok:
 		done := c.do()
 		if done.err != nil {
 			return false
@@ -74,22 +86,20 @@ func (h *Handler) fromCache(c *call, w http.ResponseWriter) bool {
 		if err != nil {
 			return false
 		}
-		r = cached{plain: text}
+		r = cached{text: text}
 		if h.cloud.Generation() == generation { // nothing has changed meanwhile
 			h.cache.put(generation, key, r)
 		}
-	} else if r.zipped == nil && len(r.plain) >= minZip {
-		r.zipped = zip(r.plain) // what is asked for twice is asked for often
+	case unzips && !r.zipped && len(r.text) >= minZip: // what is asked for twice is asked for often
+		r = cached{text: zip(r.text), zipped: true}
 		h.cache.put(generation, key, r)
 	}
 	w.Header().Set("Content-Type", "application/json")
-	text := r.plain
-	if r.zipped != nil && strings.Contains(c.r.Header.Get("Accept-Encoding"), "gzip") {
+	if r.zipped {
 		w.Header().Set("Content-Encoding", "gzip")
-		text = r.zipped
 	}
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(text) // the client may be gone
+	_, _ = w.Write(r.text) // the client may be gone
 	return true
 }
 

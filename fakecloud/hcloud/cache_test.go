@@ -1,0 +1,71 @@
+package hcloud
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// What is kept is what would be made now, compressed or not, and a change is seen at once.
+func TestCache(t *testing.T) {
+	h := furnished(t)
+	get := func(encoding string) string {
+		t.Helper()
+		r := httptest.NewRequest("GET", "/v1/server_types?per_page=50", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Accept-Encoding", encoding)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		body := io.Reader(w.Body)
+		if w.Header().Get("Content-Encoding") == "gzip" {
+			if encoding == "" {
+				t.Error("compressed for a client that has not asked for it")
+			}
+			var err error
+			if body, err = gzip.NewReader(body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text, err := io.ReadAll(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	first := get("")
+	for _, encoding := range []string{"", "gzip", "gzip", "gzip, deflate", ""} {
+		if again := get(encoding); again != first {
+			t.Errorf("with %q: got %.100s, want %.100s", encoding, again, first)
+		}
+	}
+	for range 3 {
+		if _, before := serve(h, "GET", "/v1/placement_groups", ""); !strings.Contains(before, `"name":"g"`) {
+			t.Fatalf("got %s", before)
+		}
+	}
+	serve(h, "PUT", "/v1/placement_groups/1002", `{"name":"h"}`)
+	if _, after := serve(h, "GET", "/v1/placement_groups", ""); !strings.Contains(after, `"name":"h"`) {
+		t.Errorf("the change is not seen: %s", after)
+	}
+}
+
+// The cache forgets before it holds too much.
+func TestCacheBound(t *testing.T) {
+	k := newCache()
+	for n := range 10 {
+		k.put(1, strings.Repeat("k", n), cached{text: make([]byte, maxCache/4)})
+		if k.size > maxCache {
+			t.Fatalf("it holds %d bytes, want at most %d", k.size, maxCache)
+		}
+	}
+	k.put(1, "k", cached{text: make([]byte, maxCache+1)})
+	if _, ok := k.get(1, "k"); ok {
+		t.Error("it holds a reply that is too large")
+	}
+	k.put(2, "a", cached{})
+	if _, ok := k.get(2, ""); ok || k.size != 1 {
+		t.Errorf("it holds replies of another generation, %d bytes", k.size)
+	}
+}
