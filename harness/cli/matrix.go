@@ -39,7 +39,7 @@ README's table of documented failures is written anew from it.`,
   nodestorm matrix reports/out --format md --since last.json
   nodestorm matrix reports/out --track-record`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 && !track {
 				return usage(fmt.Errorf("no RUN is named: %s", c.UseLine()))
 			}
 			if !slices.Contains([]string{"html", "md", "json"}, format) {

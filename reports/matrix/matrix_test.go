@@ -149,7 +149,11 @@ func TestTrackRecordIsNotStale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if anew != string(readme) {
-		t.Error("the README's track record is stale; bin/nodestorm matrix reports/out/verify --track-record writes it anew")
+	if *update {
+		if err := os.WriteFile("../../README.md", []byte(anew), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if anew != string(readme) {
+		t.Error("the README's track record is stale: go test ./reports/matrix -update writes it anew, and bin/nodestorm matrix reports/out --track-record notes new runs as well")
 	}
 }

@@ -28,13 +28,15 @@ func TrackRecord(scenarios []Scenario, verified []Cell) string {
 			issue += ", fixed by " + reference(s.Fix)
 		}
 		var last *Cell
+		some := slices.ContainsFunc(s.Targets, func(p Promise) bool { return m.At(s.ID, p.Target) != nil })
 		sides := map[string][]string{}
 		for _, promise := range s.Targets {
 			text := cell(promise.Target)
 			c := m.At(s.ID, promise.Target)
 			switch {
-			case c == nil:
+			case c == nil && some:
 				text += " (never verified)"
+			case c == nil: // the row says so
 			case c.Verdict != promise.Expected:
 				text += fmt.Sprintf(" (last: %s)", word(cell(c.Verdict)))
 			}
@@ -91,7 +93,7 @@ func Newest(old, runs []Cell) []Cell {
 	conclusive := slices.DeleteFunc(slices.Concat(old, runs), func(c Cell) bool { return c.Verdict == "" || c.Verdict == "inconclusive" })
 	cells := New(time.Time{}, nil, conclusive).Cells
 	for i := range cells {
-		cells[i].Run = ""
+		cells[i].Run, cells[i].Reason = "", ""
 	}
 	return cells
 }
