@@ -14,6 +14,6 @@ Feature: A machine whose Node is not ready yet is still the machine the pod wait
     And a Ready node "system" for system pods only
     And machines that register 30s after their launch and are Ready 2m30s later
     And Karpenter with a NodePool "default"
-    When a pod "web" that requests 1 CPU is created
+    When a Deployment "web" of 1 pod that requests 1 CPU is created
     Then no more than 1 NodeClaim is created within 5m
-    And the pod "web" is Running within 5m
+    And a pod of the Deployment "web" is Running within 5m

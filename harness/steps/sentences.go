@@ -41,11 +41,13 @@ func (s *scenario) register(on sentences) {
 	s.registerClusterAPI(on)
 
 	on.When(`^a pod `+name+` that requests `+cpus+` is created$`, s.createPod)
+	on.When(`^a Deployment `+name+` of `+number+` pods? that requests? `+cpus+` is created$`, s.createDeployment)
 	on.When(`^a pod `+name+` that requests `+cpus+` is created once the Node is tainted `+taint+`$`, s.createPodOnceTainted)
 	on.When(`^the kubelet of its Node restarts, is down for `+span+`, and reports Ready `+span+` later$`, s.restartKubelet)
 
 	on.Then(`^no more than `+number+` NodeClaims? (?:is|are) created within `+span+`$`, s.noMoreNodeClaims)
 	on.Then(`^the pod `+name+` is Running within `+span+`$`, s.podRunning)
+	on.Then(`^a pod of the Deployment `+name+` is Running within `+span+`$`, s.podRunning)
 }
 
 // patterns are the sentences by the role of their steps.

@@ -35,6 +35,14 @@ func (s *scenario) createPod(ctx context.Context, name, cpus string) error {
 	return s.demand().Create(ctx, pod)
 }
 
+func (s *scenario) createDeployment(ctx context.Context, name string, replicas int32, cpus string) error {
+	deployment, err := workload.Deployment(namespace, name, replicas, workload.Template{CPU: cpus})
+	if err != nil {
+		return err
+	}
+	return s.demand().Create(ctx, deployment)
+}
+
 func (s *scenario) createPodOnceTainted(ctx context.Context, name, cpus, taint string) error {
 	if _, err := parseTaint(taint); err != nil {
 		return err
