@@ -7,6 +7,10 @@ import (
 	"golang.org/x/mod/semver"
 )
 
+// ClusterAPI are the releases that worlds bring up: the one of the v1.9 line with
+// which kubernetes/autoscaler#7872 was reported, and one that stores v1beta2.
+var ClusterAPI = []Ref{{Name: "cluster-api", Version: "v1.9.5"}, {Name: "cluster-api", Version: "v1.12.0"}}
+
 // clusterAPI is Cluster API's core controllers. The kustomization that installs
 // them, with CRDs, RBAC and webhooks, is in config.
 func clusterAPI(ref Ref) (Recipe, error) {
