@@ -21,9 +21,7 @@ func (w *World) KubeconfigThrough(rules []apifault.Rule, name string, groups ...
 	if err != nil {
 		return "", nil, err
 	}
-	w.mu.Lock()
-	w.undo = append(w.undo, p.Close)
-	w.mu.Unlock()
+	w.OnStop(p.Close)
 	direct, err := user.KubeConfig()
 	if err != nil {
 		return "", nil, fmt.Errorf("making the kubeconfig of %q: %w", name, err)

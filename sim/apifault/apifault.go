@@ -8,7 +8,8 @@
 //	                          └──▶ history: armed, matched, effective, cleared
 //
 // Calls that no rule is about pass as they are: any verb, subresource, patch type
-// and encoding, watches event by event, upgrades.
+// and encoding, watches event by event. Upgrades (exec, attach, port-forward) do not
+// pass: no controller uses them, and simulated nodes have nothing to attach to.
 //
 // # Identity
 //
