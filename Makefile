@@ -16,18 +16,25 @@ help: ## Print this
 
 .PHONY: build
 build: ## Build the nodestorm command into bin/
+	@test -e $(BIN) || echo "building $(BIN): a minute or two the first time" >&2
 	@$(GO) build -trimpath -o $(BIN) ./harness/cmd/nodestorm
 
 .PHONY: setup
-setup: build ## Build what replays need: Kubernetes and two Karpenter releases (about 10 min once)
+setup: build ## Build what replays need: Kubernetes, two Karpenter and two Cluster API releases (about 15 min once)
 	@$(NICE) $(BIN) setup
 
 .PHONY: replay
 replay: setup ## Replay every failure on its affected and its fixed release
 	@$(BIN) verify --all --out $(OUT)/verify
 
+.PHONY: browser
+browser: ## Install Debian's Chromium, which the tests of pages drive, if root may
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+		echo "installing chromium for the tests of pages" >&2 && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+		echo "no chromium, and it could not be installed: the tests of pages in a browser are skipped" >&2
+
 .PHONY: test
-test: setup ## Run all tests, the replays among them
+test: setup browser ## Run all tests, the replays among them
 	@$(GO) test -p 1 -timeout 60m ./...
 
 .PHONY: test-short
