@@ -21,7 +21,7 @@ Feature: A Node that is no server of the project is none of Cluster Autoscaler's
     And the pod "web" is Running within 5m
 
   @hetzner-6716-server-gone
-  Scenario: A server that somebody else has deleted
+  Scenario: A server that somebody else has deleted, and whose Node stays
     Given Cluster Autoscaler
     And a pod "web" that requests 1500m CPU is Running
     When the server of the pod "web" is deleted by somebody else
