@@ -19,8 +19,8 @@ import (
 func (s *Store) Add(ctx context.Context, r Recipe, file string) (Target, error) {
 	return s.add(ctx, r, nil, func(reporter) (Source, func(string) error, error) {
 		file, err := filepath.Abs(file)
-		copy := func(to string) error { return copyInto(to, file) }
-		return Source{Kind: FromBinary, File: file}, copy, err
+		put := func(to string) error { return copyInto(to, file) }
+		return Source{Kind: FromBinary, File: file}, put, err
 	})
 }
 
@@ -38,7 +38,7 @@ func (s *Store) AddImage(ctx context.Context, r Recipe, from, name string, progr
 		if err != nil {
 			return Source{}, nil, err
 		}
-		copy := func(to string) error {
+		put := func(to string) error {
 			out, err := os.Create(to)
 			if err != nil {
 				return err
@@ -48,7 +48,7 @@ func (s *Store) AddImage(ctx context.Context, r Recipe, from, name string, progr
 		if abs, err := filepath.Abs(from); err == nil && exists(from) {
 			from = abs
 		}
-		return Source{Kind: FromImage, Image: from, Digest: im.Digest(), File: name}, copy, nil
+		return Source{Kind: FromImage, Image: from, Digest: im.Digest(), File: name}, put, nil
 	})
 }
 
@@ -68,7 +68,7 @@ func (s *Store) add(ctx context.Context, r Recipe, progress Progress, open func(
 		return Target{}, err
 	}
 	report := reporter{ref: r.Ref, start: time.Now(), to: progress}
-	source, copy, err := open(report)
+	source, put, err := open(report)
 	if err != nil {
 		return Target{}, err
 	}
@@ -81,7 +81,7 @@ func (s *Store) add(ctx context.Context, r Recipe, progress Progress, open func(
 
 	d := newDraft(tmp)
 	bin := d.binary(r.Name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(bin), 0o755), copy(bin)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(bin), 0o755), put(bin)); err != nil {
 		return Target{}, err
 	}
 	m := Manifest{Ref: r.Ref, Source: source}

@@ -118,7 +118,7 @@ func fromFolder(ctx context.Context, r Recipe) (fetched, error) {
 	if err != nil {
 		return fetched{}, err
 	}
-	root, module, err := sourceIn(root, r.Name)
+	root, top, err := sourceIn(root, r.Name)
 	if err != nil {
 		return fetched{}, err
 	}
@@ -130,10 +130,10 @@ func fromFolder(ctx context.Context, r Recipe) (fetched, error) {
 		src := Source{Kind: FromModule, Module: r.sealed, Sum: sum}
 		return fetched{Source: src, root: root, env: []string{alone}}, nil
 	}
-	if err := checkVersion(r.Ref, module); err != nil {
+	if err := checkVersion(r.Ref, top); err != nil {
 		return fetched{}, err
 	}
-	if err := checkTags(module, r.Tags); err != nil {
+	if err := checkTags(top, r.Tags); err != nil {
 		return fetched{}, err
 	}
 	src := Source{Kind: FromFolder, Dir: root, Package: r.mainPackage(), Tags: r.Tags}
