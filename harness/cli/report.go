@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -187,8 +188,13 @@ func (r *reporter) each(found []stored, do func(stored) error) error {
 	return nil
 }
 
+// reportMemory is from where on memory is collected more eagerly while a report
+// is made: one of a million records must do with 1 GiB.
+const reportMemory = 800 << 20
+
 // page writes the page of one run, or of two side by side.
 func (r *reporter) page(path string, dirs ...string) error {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
 	var runs []page.Run
 	for _, dir := range dirs {
 		told, err := run.Tell(dir, r.catalogue, r.hourly)
