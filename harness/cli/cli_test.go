@@ -194,7 +194,7 @@ func TestWrongFeatures(t *testing.T) {
 		{"no text", string(right), "\x1b[2J\xff", "features/" + feature + `: malformed: "(1:1): expected:`},
 		{"empty", string(right), "", "0 scenarios of features/" + feature + " have the tag @" + scenario},
 		{"unknown ID", "@" + scenario, "@karpenter-1-none", "(@karpenter @issue-7515 @karpenter-1-none) is an ID of the catalogue"},
-		{"step without a meaning", "When a pod", "When one pod", `its step "When one pod \"web\" that requests 1 CPU is created" matches nothing`},
+		{"step without a meaning", "When a Deployment", "When one Deployment", `its step "When one Deployment \"web\" of 1 pod that requests 1 CPU is created" matches nothing`},
 		{"malformed duration", "within 5m", "within 5mm", `within 5mm" matches nothing`},
 	}
 	for _, test := range tests {

@@ -53,8 +53,8 @@ func TestCheckSteps(t *testing.T) {
 	}
 	tests := []struct{ name, old, new, want string }{
 		{"right", "", "", ""},
-		{"other words", `a pod "web" that requests 1 CPU is created`, `one pod "web" is created`, `its step "When one pod \"web\" is created" matches nothing`},
-		{"other role", `When a pod "web" that requests 1 CPU is created`, `Then a pod "web" that requests 1 CPU is created`, "matches nothing"},
+		{"other words", `a Deployment "web" of 1 pod that requests 1 CPU is created`, `one pod "web" is created`, `its step "When one pod \"web\" is created" matches nothing`},
+		{"other role", `When a Deployment "web" of 1 pod that requests 1 CPU is created`, `Then a Deployment "web" of 1 pod that requests 1 CPU is created`, "matches nothing"},
 		{"duration", "within 5m", "within 5mm", `"Then no more than 1 NodeClaim is created within 5mm" matches nothing`},
 		{"CPU", "1 CPU", "one CPU", "matches nothing"},
 		{"no cluster", "Given a cluster whose API server adds no default tolerations\n    And a Ready", "Given a Ready", "must with a cluster"},

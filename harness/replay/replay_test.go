@@ -99,7 +99,7 @@ func (w *watcher) step(step string, _ func() clock.Figures) {
 }
 
 const (
-	when = `a pod "web" that requests`
+	when = `a Deployment "web" of 1 pod`
 	then = "no more than 1 NodeClaim"
 )
 
