@@ -88,7 +88,7 @@ func script(statement string) chromedp.Action[chromedp.Void] {
 // open opens a page and waits until all of it is read.
 func open(t testing.TB, ctx context.Context, path string) {
 	t.Helper()
-	do(t, ctx, chromedp.Navigate("file://"+path), chromedp.WaitReady("body[data-ready]"))
+	do(t, ctx, chromedp.Navigate("file://"+path), chromedp.WaitReady(chromedp.CSS("body[data-ready]")))
 }
 
 // eval is the value of an expression of the page.
@@ -145,41 +145,41 @@ func TestBrowserZoomsSearchesAndFollowsAChain(t *testing.T) {
 	do(t, ctx, chromedp.MouseEvent(chromedp.MousePressed, x, y, chromedp.ButtonLeft), chromedp.MouseEvent(chromedp.MouseMoved, x-200, y, chromedp.ButtonLeft),
 		chromedp.MouseEvent(chromedp.MouseReleased, x-200, y, chromedp.ButtonLeft))
 	until(t, ctx, fmt.Sprintf("nodestorm.state.from > %f", from+1e6))
-	do(t, ctx, chromedp.Click("#all"))
+	do(t, ctx, chromedp.Click(chromedp.CSS("#all")))
 	until(t, ctx, fmt.Sprintf("%s > 65e6", window))
-	do(t, ctx, chromedp.Click("#symptom"))
+	do(t, ctx, chromedp.Click(chromedp.CSS("#symptom")))
 	until(t, ctx, "nodestorm.state.selected && nodestorm.state.runs[0].seq[nodestorm.state.selected.event] === 238")
-	do(t, ctx, chromedp.Click("#story"))
+	do(t, ctx, chromedp.Click(chromedp.CSS("#story")))
 
 	// Search, and from the pod along the chain to its Node.
-	do(t, ctx, chromedp.SendKeys("#search", "default-6sgc7 create"))
+	do(t, ctx, chromedp.SendKeys(chromedp.CSS("#search"), "default-6sgc7 create"))
 	until(t, ctx, "document.getElementById('found').textContent === '2 found'")
-	do(t, ctx, chromedp.SetValue("#search", ""), script("document.getElementById('search').dispatchEvent(new Event('input'))"))
+	do(t, ctx, chromedp.SetValue(chromedp.CSS("#search"), ""), script("document.getElementById('search').dispatchEvent(new Event('input'))"))
 	until(t, ctx, "document.getElementById('found').textContent === ''")
-	do(t, ctx, chromedp.Click("li:nth-child(1) > .event"))
+	do(t, ctx, chromedp.Click(chromedp.CSS("li:nth-child(1) > .event")))
 	until(t, ctx, panel+".textContent.includes('pod web')")
 	chain := eval[string](t, ctx, "[...document.querySelectorAll('.chain button')].map(b => b.textContent).join(' → ')")
 	if chain != "pod web → NodeClaim default-6sgc7 → NodeClaim default-pvqrf → Node wizardly-volhard-1115035644" {
 		t.Errorf("the chain of the pod is %q", chain)
 	}
 	shot(t, ctx, "affected-chain")
-	do(t, ctx, chromedp.Click(`[data-object="nodes/wizardly-volhard-1115035644"]`))
+	do(t, ctx, chromedp.Click(chromedp.CSS(`[data-object="nodes/wizardly-volhard-1115035644"]`)))
 	until(t, ctx, panel+".querySelector('.here').textContent.includes('Node wizardly-volhard')")
 	if text := eval[string](t, ctx, panel+".textContent"); !strings.Contains(text, "nodes/wizardly-volhard-1115035644") || !strings.Contains(text, "karpenter.sh/unregistered:NoExecute") {
 		t.Errorf("the Node's record is shown as %q", text)
 	}
 
 	// The log lines of the window.
-	do(t, ctx, chromedp.Click("#tab-logs"))
+	do(t, ctx, chromedp.Click(chromedp.CSS("#tab-logs")))
 	until(t, ctx, "document.getElementById('grid').textContent.includes('a line to be found')")
 	if text := eval[string](t, ctx, "document.getElementById('grid').textContent"); !strings.Contains(text, "onerror=alert") {
 		t.Errorf("log lines are shown as %q", text)
 	}
 	// What is hidden can be shown.
 	shown := eval[int](t, ctx, "nodestorm.state.runs[0].shown.length")
-	do(t, ctx, chromedp.Click("#noise"))
+	do(t, ctx, chromedp.Click(chromedp.CSS("#noise")))
 	until(t, ctx, fmt.Sprintf("nodestorm.state.runs[0].shown.length > %d", shown))
-	do(t, ctx, chromedp.Click(`[data-source="api"]`))
+	do(t, ctx, chromedp.Click(chromedp.CSS(`[data-source="api"]`)))
 	until(t, ctx, fmt.Sprintf("nodestorm.state.runs[0].shown.length < %d", shown))
 }
 
@@ -233,7 +233,7 @@ func TestBrowserLooks(t *testing.T) {
 		t.Errorf("the picture is %d of 765 bright in the dark", got)
 	}
 	shot(t, ctx, "affected-dark")
-	do(t, ctx, chromedp.Click("#look"))
+	do(t, ctx, chromedp.Click(chromedp.CSS("#look")))
 	until(t, ctx, paper+" === 'rgb(252, 252, 251)'")
 	until(t, ctx, pixel+" > 700")
 
@@ -293,12 +293,12 @@ func TestBrowserShowsHostileTextAsText(t *testing.T) {
 	evil := "<script>window.pwned=1</script><img src=x onerror=window.pwned=1>"
 	about := story.Run{ID: evil, Title: evil, Target: evil, Verdict: "reproduced", Reason: evil, Evidence: []uint64{2, 4, 8}, Issue: "javascript:alert(1)//#1", Problems: []string{evil}, Scenario: evil}
 	open(t, ctx, write(t, page.Run{Story: told(t, about, hostile()), Logs: []page.Log{{Name: evil, Text: strings.NewReader(evil + strings.Repeat("x", 1<<20) + "\n\x1b[31m\xff\n")}}}))
-	do(t, ctx, chromedp.Click("#all"), chromedp.Click("#noise"))
+	do(t, ctx, chromedp.Click(chromedp.CSS("#all")), chromedp.Click(chromedp.CSS("#noise")))
 	for n := range 9 {
 		do(t, ctx, script(fmt.Sprintf("nodestorm.select(nodestorm.state.runs[0], {event: %d})", n)))
 		until(t, ctx, "!"+panel+".hidden")
 	}
-	do(t, ctx, chromedp.Click("#all"), chromedp.Click("#tab-logs"))
+	do(t, ctx, chromedp.Click(chromedp.CSS("#all")), chromedp.Click(chromedp.CSS("#tab-logs")))
 	until(t, ctx, "document.getElementById('grid').textContent.includes('<script>')")
 	if eval[bool](t, ctx, "'pwned' in window || document.querySelectorAll('img').length > 0 || ({}).a === 1") {
 		t.Error("text of the history was executed")

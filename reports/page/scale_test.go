@@ -168,7 +168,7 @@ func BenchmarkBrowser(b *testing.B) {
 	}
 	b.ReportMetric(eval[float64](b, ctx, "Number(document.body.dataset.drawn)"), "ms-first-picture")
 	b.ReportMetric(eval[float64](b, ctx, "Number(document.body.dataset.ready)"), "ms-all-read")
-	do(b, ctx, chromedp.Click("#all"))
+	do(b, ctx, chromedp.Click(chromedp.CSS("#all")))
 	// Two hundred frames, each with another window: zooming in and out, panning.
 	frames, err := chromedp.Run(ctx, chromedp.Evaluate[[]float64](`(async () => {
 		const took = [];
@@ -188,7 +188,7 @@ func BenchmarkBrowser(b *testing.B) {
 	b.ReportMetric(1000/frames[len(frames)/2], "frames/s-median")
 	b.ReportMetric(frames[len(frames)*95/100], "ms-frame-p95")
 	began := time.Now()
-	do(b, ctx, chromedp.SendKeys("#search", "node-000123"))
+	do(b, ctx, chromedp.SendKeys(chromedp.CSS("#search"), "node-000123"))
 	until(b, ctx, "/found$/.test(document.getElementById('found').textContent)")
 	b.ReportMetric(float64(time.Since(began).Milliseconds()), "ms-search")
 	shot(b, ctx, "million")
