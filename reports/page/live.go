@@ -119,10 +119,13 @@ func (l *Live) show(s *story.Story, last bool) {
 // read that, and ends the serving.
 func (l *Live) Close(s *story.Story) {
 	if s != nil {
+		l.mu.Lock()
+		readers := l.open // they close their event streams before they read
+		l.mu.Unlock()
 		l.show(s, true)
 		for deadline := time.Now().Add(farewell); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 			l.mu.Lock()
-			done := l.read[l.now] >= l.open
+			done := l.read[l.now] >= readers
 			l.mu.Unlock()
 			if done {
 				break
