@@ -47,8 +47,15 @@ func furnished(t testing.TB) *Handler {
 			t.Fatalf("creating %s: %d %s", call[0], status, body)
 		}
 	}
-	time.Sleep(10 * time.Millisecond) // let the actions end
-	return h
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		_, body := serve(h, "GET", "/v1/servers?name=s", "")
+		if strings.Contains(body, `"status":"running"`) {
+			return h
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the server does not run: %s", body)
+		}
+	}
 }
 
 func serve(h *Handler, method, target, body string) (int, string) {

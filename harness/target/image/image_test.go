@@ -110,19 +110,19 @@ func TestIndex(t *testing.T) {
 func TestProgram(t *testing.T) {
 	tree := []tar.Header{
 		{Name: "usr/local/bin/autoscaler", Mode: 0o755},
-		{Name: "work/autoscaler", Mode: 0o755},
+		{Name: "opt/autoscaler", Mode: 0o755},
 		{Name: "bin/busybox", Mode: 0o755},
 	}
 	for _, c := range []struct {
 		config     v1.Config
 		want, fail string
 	}{
-		{config: v1.Config{Entrypoint: []string{"/work/autoscaler"}}, want: "/work/autoscaler"},
-		{config: v1.Config{Cmd: []string{"/work/../work/autoscaler", "-v"}}, want: "/work/autoscaler"},
-		{config: v1.Config{Entrypoint: []string{"./autoscaler"}, WorkingDir: "/work"}, want: "/work/autoscaler"},
+		{config: v1.Config{Entrypoint: []string{"/opt/autoscaler"}}, want: "/opt/autoscaler"},
+		{config: v1.Config{Cmd: []string{"/opt/../opt/autoscaler", "-v"}}, want: "/opt/autoscaler"},
+		{config: v1.Config{Entrypoint: []string{"./autoscaler"}, WorkingDir: "/opt"}, want: "/opt/autoscaler"},
 		{config: v1.Config{Entrypoint: []string{"autoscaler"}}, want: "/usr/local/bin/autoscaler"},
-		{config: v1.Config{Entrypoint: []string{"autoscaler"}, Env: []string{"A=b", "PATH=/nowhere:/work"}}, want: "/work/autoscaler"},
-		{config: v1.Config{Entrypoint: []string{"autoscaler"}, Env: []string{"PATH=/nowhere"}}, fail: "entrypoint autoscaler is in none of /nowhere; --path can name /usr/local/bin/autoscaler, /work/autoscaler"},
+		{config: v1.Config{Entrypoint: []string{"autoscaler"}, Env: []string{"A=b", "PATH=/nowhere:/opt"}}, want: "/opt/autoscaler"},
+		{config: v1.Config{Entrypoint: []string{"autoscaler"}, Env: []string{"PATH=/nowhere"}}, fail: "entrypoint autoscaler is in none of /nowhere; --path can name /opt/autoscaler, /usr/local/bin/autoscaler"},
 		{config: v1.Config{Entrypoint: []string{"ghost"}}, fail: "name the program with --path"},
 		{config: v1.Config{}, fail: "neither entrypoint nor command"},
 		{config: v1.Config{Entrypoint: []string{"/bin/sh", "-c"}, Cmd: []string{"exec /x"}}, fail: `it starts with "/bin/sh -c exec /x"`},
