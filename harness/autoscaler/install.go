@@ -8,12 +8,9 @@
 package autoscaler
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -22,7 +19,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"nodestorm/harness/manifest"
@@ -163,14 +159,12 @@ func manifestFlags(m *manifest.Container) (flags, error) {
 }
 
 // documentedRBAC is rbac.yaml for the service account at hand.
-func (a *Autoscaler) documentedRBAC() (objects []*unstructured.Unstructured, err error) {
-	for d := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(rbac), 4096); ; {
-		o := &unstructured.Unstructured{}
-		if err := d.Decode(&o.Object); errors.Is(err, io.EOF) {
-			return objects, nil
-		} else if err != nil {
-			return nil, err
-		}
+func (a *Autoscaler) documentedRBAC() ([]*unstructured.Unstructured, error) {
+	objects, err := manifest.Decode(rbac)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range objects {
 		if subjects, _, _ := unstructured.NestedSlice(o.Object, "subjects"); len(subjects) > 0 {
 			subject := map[string]any{"kind": "ServiceAccount", "name": a.account, "namespace": a.namespace}
 			if err := unstructured.SetNestedSlice(o.Object, []any{subject}, "subjects"); err != nil {
@@ -183,8 +177,8 @@ func (a *Autoscaler) documentedRBAC() (objects []*unstructured.Unstructured, err
 		if o.GetNamespace() != "" {
 			o.SetNamespace(a.namespace)
 		}
-		objects = append(objects, o)
 	}
+	return objects, nil
 }
 
 // Settings are the command line and the environment, without what must not be

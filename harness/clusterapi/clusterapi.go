@@ -24,6 +24,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/harness/join"
+	"nodestorm/harness/manifest"
 	"nodestorm/harness/process"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
@@ -64,7 +65,7 @@ func Install(ctx context.Context, w *world.World, t target.Target) (*ClusterAPI,
 	if err != nil {
 		return nil, fmt.Errorf("rendering the kustomization of %s: %w", t.Ref, err)
 	}
-	ours, err := decode(crds)
+	ours, err := manifest.Decode(crds)
 	if err != nil {
 		return nil, err
 	}

@@ -1,22 +1,21 @@
 package clusterapi
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"nodestorm/harness/manifest"
+
 	appsv1 "k8s.io/api/apps/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -36,26 +35,11 @@ func render(dir string) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decode(variable.ReplaceAll(text, []byte("$1")))
+	return manifest.Decode(variable.ReplaceAll(text, []byte("$1")))
 }
 
 // variable is one of a release's, with its default: ${EXP_MACHINE_POOL:=true}.
 var variable = regexp.MustCompile(`\$\{[A-Z0-9_]+:=([^}]*)\}`)
-
-// decode reads the objects of a YAML file.
-func decode(text []byte) (objects []*unstructured.Unstructured, err error) {
-	for d := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
-		o := &unstructured.Unstructured{}
-		if err := d.Decode(&o.Object); errors.Is(err, io.EOF) {
-			return objects, nil
-		} else if err != nil {
-			return nil, err
-		}
-		if len(o.Object) > 0 {
-			objects = append(objects, o)
-		}
-	}
-}
 
 // containerArgs are the arguments of the Deployment's first container.
 func containerArgs(o *unstructured.Unstructured) ([]string, error) {

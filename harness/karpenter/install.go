@@ -8,12 +8,10 @@
 package karpenter
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -26,10 +24,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"nodestorm/harness/manifest"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
 )
@@ -63,7 +61,7 @@ func Install(ctx context.Context, w *world.World, t target.Target) (*Karpenter, 
 	if err := c.Create(ctx, namespace); err != nil && !apierrors.IsAlreadyExists(err) {
 		return nil, fmt.Errorf("making namespace %s: %w", Name, err)
 	}
-	policy, err := decode(bytes.NewReader(registration))
+	policy, err := manifest.Decode(registration)
 	if err != nil {
 		return nil, err
 	}
@@ -116,28 +114,13 @@ func render(dir string) ([]*unstructured.Unstructured, error) {
 		if !strings.HasSuffix(name, ".yaml") {
 			continue
 		}
-		more, err := decode(strings.NewReader(text))
+		more, err := manifest.Decode([]byte(text))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		objects = append(objects, more...)
 	}
 	return objects, nil
-}
-
-// decode reads the objects of a YAML file.
-func decode(r io.Reader) (objects []*unstructured.Unstructured, err error) {
-	for d := utilyaml.NewYAMLOrJSONDecoder(r, 4096); ; {
-		o := &unstructured.Unstructured{}
-		if err := d.Decode(&o.Object); errors.Is(err, io.EOF) {
-			return objects, nil
-		} else if err != nil {
-			return nil, err
-		}
-		if len(o.Object) > 0 {
-			objects = append(objects, o)
-		}
-	}
 }
 
 // containerEnv is the environment of the Deployment's first container, as far as
