@@ -123,13 +123,31 @@ func BenchmarkQuiet(b *testing.B) {
 	}
 }
 
-// BenchmarkScale boots 1,000 nodes at 1x and then 10,000 pods of a Deployment on
-// them. The controllers' client limits are raised: see world.Config.ClientQPS.
+// deploy makes n pods: a hundred to a Deployment, a thousand to a namespace. In
+// one namespace the work would grow with its square, as kube-scheduler counts the
+// namespace's pods for each pod that it places (the default topology spread), and
+// kube-controller-manager for each change of a Deployment.
+func deploy(b *testing.B, w *world.World, n int) {
+	b.Helper()
+	const namespaced, deployed = 1000, 100
+	demand := workload.New(w.Client(), w.Clock())
+	for first := 0; first < n; first += deployed {
+		deployment, err := workload.Deployment(fmt.Sprintf("bench-%d", first/namespaced), fmt.Sprintf("from-%d", first), deployed, workload.Template{CPU: "100m"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := demand.Create(b.Context(), deployment); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkScale boots 1,000 nodes at 1x and then 10,000 pods on them. The
+// controllers' client limits are raised: see world.Config.ClientQPS.
 func BenchmarkScale(b *testing.B) {
 	const nodes, pods = 1000, 10000
 	for b.Loop() {
 		w := start(b, world.Config{Clock: clock.Real, ClientQPS: 1000})
-		ctx := context.Background()
 		_, rss := total(w.Usage())
 		began := time.Now()
 		for n := range nodes {
@@ -143,17 +161,14 @@ func BenchmarkScale(b *testing.B) {
 		b.ReportMetric(float64(after-rss)/(1<<20), "MiB-1000-nodes")
 
 		began = time.Now()
-		deployment, err := workload.Deployment("default", "bench", pods, workload.Template{CPU: "100m"})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := workload.New(w.Client(), w.Clock()).Create(ctx, deployment); err != nil {
-			b.Fatal(err)
-		}
+		deploy(b, w, pods)
 		until(b, w, pods, "pods Running", func() int { return w.Fleet().Stats().Running })
 		b.ReportMetric(time.Since(began).Seconds(), "s-pods-running")
 		spent, _ := total(w.Usage())
 		b.ReportMetric(spent.Seconds(), "cpu-s")
+		for name, u := range w.Usage() {
+			b.ReportMetric(u.CPU.Seconds(), "cpu-s-"+name)
+		}
 
 		before, at := spent, w.Clock().Now()
 		pass(b, w, time.Minute)

@@ -17,13 +17,14 @@ import (
 	"nodestorm/sim/clock"
 )
 
-// needed are Kubernetes, Cluster API and all targets of the catalogue, each once.
+// needed are Kubernetes, Cluster API, the cloud controller manager and all targets
+// of the catalogue, each once.
 func needed() ([]target.Ref, error) {
 	c, err := scenarios.Load()
 	if err != nil {
 		return nil, err
 	}
-	refs, seen := append([]target.Ref{target.Kubernetes}, target.ClusterAPI...), map[string]bool{}
+	refs, seen := append([]target.Ref{target.Kubernetes, target.CCM}, target.ClusterAPI...), map[string]bool{}
 	for _, r := range c.Records() {
 		for _, t := range r.Targets {
 			if seen[t.Name] {

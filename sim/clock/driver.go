@@ -39,8 +39,10 @@ const (
 	// seems idle, what is still on its way takes microseconds: it begins anew.
 	firstLook = 20 * time.Microsecond
 	lastLook  = 160 * time.Microsecond
-	// tick is how often fixed rates look at our own timers, in real time.
-	tick = 200 * time.Microsecond
+	// shortTick and longTick bound, in real time, how often rates that do not jump
+	// look at our own timers; between the two it is every fineGrain.
+	shortTick = 200 * time.Microsecond
+	longTick  = 2 * time.Millisecond
 
 	// settled is the real time after which a program with idle Ps and no
 	// sleeping poller counts as idle: it waits for nothing but other programs.
@@ -197,7 +199,7 @@ func (d *Driver) look() time.Duration {
 	err := d.scan()
 	d.meter.see(d.page.now())
 	jumps := d.cfg.Mode == Auto && d.holds == 0 && d.err == nil
-	wait := tick
+	wait := d.cfg.Mode.tick()
 	if err == nil && jumps {
 		wait, err = d.jump()
 	}
@@ -205,6 +207,12 @@ func (d *Driver) look() time.Duration {
 		d.err = err
 	}
 	return wait
+}
+
+// tick is the real time from one look to the next at a rate that does not jump.
+func (m Mode) tick() time.Duration {
+	grain := float64(fineGrain) / max(1, m.factor)
+	return min(max(time.Duration(grain), shortTick), longTick)
 }
 
 // jump moves virtual time to the next timer if the whole world is idle.
