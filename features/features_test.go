@@ -73,6 +73,12 @@ func TestFeatures(t *testing.T) {
 	if runs == "" {
 		runs = t.TempDir()
 	}
+	var failed []string // once more at the end: what a long log keeps in view
+	defer func() {
+		for _, what := range failed {
+			t.Log(what)
+		}
+	}()
 	for _, record := range chosen(t, load(t), os.DirFS(".")) {
 		for _, of := range record.Targets {
 			t.Run(record.ID+"/"+of.Name, func(t *testing.T) {
@@ -94,7 +100,9 @@ func TestFeatures(t *testing.T) {
 				}
 				t.Logf("%s (%s), %s virtual at %.0fx, lag %s", result.Verdict, result.Reason, result.Clock.Virtual, result.Clock.Mean, result.Clock.Lag)
 				if got := verdict.Compare(of.Expected, result.Verdict); got != verdict.AsExpected {
-					t.Errorf("%s: want %s, got %s: %s\n%s", got, of.Expected, result.Verdict, result.Reason, logTails(result.Dir))
+					what := fmt.Sprintf("%s: want %s, got %s: %s", got, of.Expected, result.Verdict, result.Reason)
+					failed = append(failed, t.Name()+": "+what)
+					t.Errorf("%s\n%s", what, logTails(result.Dir))
 				}
 			})
 		}

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -20,8 +20,11 @@ import (
 
 // etcd of one member waits for up to one election timeout before it serves: half
 // a second in place of one. Data goes with the world, so nothing is synced.
-func etcd(path, data string, log io.Writer) *envtest.Etcd {
-	e := &envtest.Etcd{Path: path, DataDir: data, Out: log, Err: log, StartTimeout: controlPlaneStart, StopTimeout: controlPlaneStop}
+func etcd(path, data string, port int, log io.Writer) *envtest.Etcd {
+	e := &envtest.Etcd{
+		Path: path, DataDir: data, URL: &url.URL{Scheme: "http", Host: "127.0.0.1:" + strconv.Itoa(port)},
+		Out: log, Err: log, StartTimeout: controlPlaneStart, StopTimeout: controlPlaneStop,
+	}
 	e.Configure().
 		Set("unsafe-no-fsync", "true").
 		Set("heartbeat-interval", "100").
@@ -141,16 +144,6 @@ func (w *World) stopComponent(name string) error {
 	}
 	defer w.guard.Forget(name)
 	return p.Stop(time.Second)
-}
-
-// FreePort is a TCP port on loopback that is free now.
-func FreePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("looking for a free port on loopback: %w", err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // HTTPReady is nil once url, on loopback, answers 200.

@@ -59,11 +59,20 @@ func (w *World) startControlPlane(ctx context.Context) error {
 	if err := errors.Join(os.Mkdir(certs, 0o700), os.Mkdir(data, 0o700)); err != nil {
 		return err
 	}
+	etcdPort, err := FreePort()
+	if err != nil {
+		return err
+	}
+	port, err := FreePort()
+	if err != nil {
+		return err
+	}
 	// Everything of envtest's is in the world's folder: what it puts into
 	// temporary folders of its own would stay behind when we are killed.
 	server := &envtest.APIServer{
 		Path: filepath.Join(bin, "kube-apiserver"), CertDir: certs,
-		StartTimeout: controlPlaneStart, StopTimeout: controlPlaneStop,
+		SecureServing: envtest.SecureServing{ListenAddr: envtest.ListenAddr{Address: "127.0.0.1", Port: strconv.Itoa(port)}},
+		StartTimeout:  controlPlaneStart, StopTimeout: controlPlaneStop,
 	}
 	args := server.Configure().
 		Disable("disable-admission-plugins"). // envtest's default leaves ServiceAccount out
@@ -86,7 +95,7 @@ func (w *World) startControlPlane(ctx context.Context) error {
 		return errors.Join(err, log.Close())
 	}
 	w.onStop(func() error { return errors.Join(log.Close(), etcdLog.Close()) })
-	w.plane = &envtest.ControlPlane{APIServer: server, Etcd: etcd(filepath.Join(bin, "etcd"), data, etcdLog)}
+	w.plane = &envtest.ControlPlane{APIServer: server, Etcd: etcd(filepath.Join(bin, "etcd"), data, etcdPort, etcdLog)}
 
 	started := make(chan error, 1)
 	go func() { started <- w.plane.Start() }()

@@ -1,0 +1,61 @@
+package world
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strconv"
+	"sync/atomic"
+)
+
+// Programs are told a port and open it seconds later. Until then a connection to
+// somewhere else could be given the same port, as the kernel gives each of them one
+// at random, so ports come from below the kernel's own, one after the other: a port
+// comes again only after all others have.
+const (
+	firstPort  = 20000
+	leastPorts = 1000
+)
+
+var handedOut atomic.Uint32
+
+// FreePort is a TCP port on loopback that is free now and that no outgoing
+// connection will take.
+func FreePort() (int, error) {
+	end := firstEphemeral()
+	if end < firstPort+leastPorts {
+		return listenable(0)
+	}
+	handedOut.CompareAndSwap(0, rand.Uint32()) // where other processes of ours don't begin
+	ports := uint32(end - firstPort)
+	for range ports {
+		if port, err := listenable(firstPort + int(handedOut.Add(1)%ports)); err == nil {
+			return port, nil
+		}
+	}
+	return 0, fmt.Errorf("no port of loopback is free, from %d to %d", firstPort, end-1)
+}
+
+// listenable is the port, or any for 0, if it can be listened on now.
+func listenable(port int) (int, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return 0, fmt.Errorf("looking for a free port on loopback: %w", err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// firstEphemeral is the first port that the kernel gives to connections; ip(7).
+func firstEphemeral() int {
+	var first, last int
+	b, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
+	if err == nil {
+		_, err = fmt.Sscan(string(b), &first, &last)
+	}
+	if err != nil {
+		return 0
+	}
+	return first
+}
