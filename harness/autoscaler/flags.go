@@ -19,8 +19,8 @@ import (
 // Known are the flags of one build, by name without dashes, as it lists them
 // itself.
 type Known struct {
-	Build string // for errors: cluster-autoscaler@1.33.0
-	flags map[string]bool
+	Build string            // for errors: cluster-autoscaler@1.33.0
+	flags map[string]string // what is said of them
 }
 
 // helpWithin bounds, in real time, how long a build may take to list its flags.
@@ -38,32 +38,39 @@ func Ask(ctx context.Context, t target.Target) (Known, error) {
 		return Known{}, fmt.Errorf("asking %s for its flags: no answer within %s", t.Ref, helpWithin)
 	}
 	known := parseHelp(out)
-	if !known["cloud-provider"] || !known["nodes"] {
+	k := Known{Build: t.Ref.String(), flags: known}
+	if !k.Has("cloud-provider") || !k.Has("nodes") {
 		if err == nil {
 			err = fmt.Errorf("it lists no --cloud-provider and --nodes: is it a Cluster Autoscaler?")
 		}
 		return Known{}, fmt.Errorf("asking %s for its flags: %w", t.Ref, err)
 	}
-	return Known{Build: t.Ref.String(), flags: known}, nil
+	return k, nil
 }
 
 // helpLine begins the description of a flag, as package pflag prints it.
 var helpLine = regexp.MustCompile(`^ {2,6}(?:-\w, )?--([a-z0-9][a-z0-9-]*)(?:[ \[]|$)`)
 
-func parseHelp(text []byte) map[string]bool {
-	known := map[string]bool{}
+func parseHelp(text []byte) map[string]string {
+	known := map[string]string{}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		if m := helpLine.FindSubmatch(lines.Bytes()); m != nil {
-			known[string(m[1])] = true
+			known[string(m[1])] = string(lines.Bytes()[len(m[0]):])
 		}
 	}
 	return known
 }
 
 // Has tells whether the build knows a flag.
-func (k Known) Has(name string) bool { return k.flags[name] }
+func (k Known) Has(name string) bool {
+	_, has := k.flags[name]
+	return has
+}
+
+// locked tells whether the build says that the flag has one value only.
+func (k Known) locked(name string) bool { return strings.Contains(k.flags[name], "locked to ") }
 
 // check makes sure that the build knows all flags.
 func (k Known) check(f flags, whose string) error {

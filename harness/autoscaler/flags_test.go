@@ -18,6 +18,7 @@ const help = `Usage of ./cluster-autoscaler:
       --address string                      Where to serve metrics. (default ":8085")
       --cloud-provider string               Whose cloud. Available values: [hetzner]
       --cordon-node-before-terminating      Whether to cordon
+      --enable-dynamic-resource-allocation  Whether to, locked to true. (default true)
       --expander string                     How to choose (default "random")
       --feature-gates mapStringBool         A set of pairs. Options are:
                                             --not-a-flag=true|false (BETA - default=true)

@@ -141,7 +141,7 @@ var pins = flags{
 	{"expander", "least-waste"},                     // random until 1.32
 	{"cordon-node-before-terminating", "false"},     // true from 1.34
 	{"frequent-loops-enabled", "false"},             // true from 1.35
-	{"enable-dynamic-resource-allocation", "false"}, // true from 1.35
+	{"enable-dynamic-resource-allocation", "false"}, // true from 1.35, locked so from 1.36
 	{"leader-elect", "false"},                       // there is only one; 1.32.0 cannot parse it
 }
 
@@ -151,7 +151,7 @@ var pins = flags{
 func commandLine(k Known, given, stated, place flags) flags {
 	line := given.replace(stated)
 	for _, pin := range pins {
-		if k.Has(pin.name) && !line.has(pin.name) {
+		if k.Has(pin.name) && !k.locked(pin.name) && !line.has(pin.name) {
 			line.add(pin.name, pin.value)
 		}
 	}
