@@ -8,7 +8,7 @@ Feature: A node group that kube-hetzner declares has its minimum size
 
   Background:
     Given a cluster
-    And a Hetzner Cloud project
+    And a Hetzner Cloud project that still has the server type "cx11"
     And a network, a firewall and an SSH key "k3s"
     And a Ready node "k3s-control-plane" on a server of the project
     # HCLOUD_CLOUD_INIT is cloud-init for a k3s agent with cloud-provider=external.

@@ -9,7 +9,7 @@ Feature: A node group has its minimum size
 
   Background:
     Given a cluster
-    And a Hetzner Cloud project
+    And a Hetzner Cloud project that still has the server type "cx11"
     And a Ready node "k3s-control-plane" on a server of the project
 
   @hetzner-1476-min-size-ignored

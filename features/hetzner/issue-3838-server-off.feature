@@ -8,7 +8,7 @@ Feature: A server that goes off before its Node registers is not waited for
 
   Background:
     Given a cluster
-    And a Hetzner Cloud project
+    And a Hetzner Cloud project that still has the server type "cx11"
     And a Ready node "control-plane" on a server of the project
     And a node group "pool1" of 0 to 3 servers of type "cx22" in "fsn1"
 

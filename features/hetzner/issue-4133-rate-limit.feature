@@ -8,7 +8,7 @@ Feature: A request that Hetzner limits is made again
 
   Background:
     Given a cluster
-    And a Hetzner Cloud project
+    And a Hetzner Cloud project that still has the server type "cx11"
     And a Ready node "control-plane" on a server of the project
     And a node group "pool1" of 0 to 3 servers of type "cx22" in "fsn1"
 

@@ -3,11 +3,13 @@ package autoscaler
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"nodestorm/harness/manifest"
 	"nodestorm/harness/target"
@@ -212,5 +214,24 @@ func TestDocumentedRBAC(t *testing.T) {
 		if strings.Contains(string(text), `"*"`) || strings.Contains(string(text), "secrets") {
 			t.Errorf("more rights than documented: %s", text)
 		}
+	}
+
+	has := func(objects []*unstructured.Unstructured, word string) bool {
+		return slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool {
+			text, err := o.MarshalJSON()
+			return err != nil || strings.Contains(string(text), word)
+		})
+	}
+	a.cfg.Withheld = []string{"resource.k8s.io"}
+	fewer, err := a.documentedRBAC()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !has(objects, "resourceclaims") || has(fewer, "resourceclaims") || !has(fewer, "csinodes") {
+		t.Errorf("withheld %q: %v", a.cfg.Withheld, fewer)
+	}
+	a.cfg.Withheld = []string{"resource.k8s.oi"}
+	if _, err := a.documentedRBAC(); err == nil || !strings.Contains(err.Error(), `"resource.k8s.oi"`) {
+		t.Errorf("withheld %q: %v", a.cfg.Withheld, err)
 	}
 }

@@ -44,6 +44,9 @@ type Config struct {
 	// Manifest is what the user runs; nil means the documented way. Its mounted
 	// files must be placed.
 	Manifest *manifest.Container
+	// Withheld are API groups on which it gets none of the documented rights: as
+	// in a manifest that is older than the build. A manifest's own rights stay.
+	Withheld []string
 	// Rules are faults of the API server between it and the autoscaler.
 	Rules []apifault.Rule
 }
@@ -158,7 +161,8 @@ func manifestFlags(m *manifest.Container) (flags, error) {
 	return f, nil
 }
 
-// documentedRBAC is rbac.yaml for the service account at hand.
+// documentedRBAC is rbac.yaml for the service account at hand, without what is
+// withheld.
 func (a *Autoscaler) documentedRBAC() ([]*unstructured.Unstructured, error) {
 	objects, err := manifest.Decode(rbac)
 	if err != nil {
@@ -178,7 +182,28 @@ func (a *Autoscaler) documentedRBAC() ([]*unstructured.Unstructured, error) {
 			o.SetNamespace(a.namespace)
 		}
 	}
+	for _, group := range a.cfg.Withheld {
+		if !withhold(objects, group) {
+			return nil, fmt.Errorf("the API group %q cannot be withheld: there are no documented rights on it", group)
+		}
+	}
 	return objects, nil
+}
+
+// withhold removes the rules on an API group, and tells whether there were any.
+func withhold(objects []*unstructured.Unstructured, group string) (found bool) {
+	for _, o := range objects {
+		rules, _, _ := unstructured.NestedSlice(o.Object, "rules")
+		kept := slices.DeleteFunc(slices.Clone(rules), func(rule any) bool {
+			groups, _, _ := unstructured.NestedStringSlice(rule.(map[string]any), "apiGroups")
+			return slices.Contains(groups, group)
+		})
+		if len(kept) < len(rules) {
+			found = true
+			o.Object["rules"] = kept
+		}
+	}
+	return found
 }
 
 // Settings are the command line and the environment, without what must not be

@@ -183,9 +183,12 @@ func (s *session) replay(ctx context.Context, record scenarios.Record, t target.
 	if err != nil {
 		return replay.Result{}, reports.Row{}, err
 	}
-	result, err := replay.Run(ctx, replay.Request{
+	result, err := replay.Undistorted(ctx, replay.Request{
 		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.assets, Features: s.features, Manifest: s.manifest,
 		Clock: s.clock, Seed: s.seed, Out: s.out, Commit: s.commit, Flags: s.flags, Watch: watch, Ready: ready,
+	}, func(thrown replay.Result) {
+		s.status.clear()
+		fmt.Fprintf(s.stderr, "nodestorm: %s on %s does not count, and runs again: %s\n", record.ID, t.Ref, thrown.Clock.Distorted())
 	})
 	ended(result.Dir)
 	if errors.Is(err, syscall.ENOSPC) {

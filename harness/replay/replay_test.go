@@ -298,3 +298,27 @@ func TestRunInterrupted(t *testing.T) {
 		t.Errorf("stored as %q, judged again: %+v, %v", again.Run.Verdict, again.Now, err)
 	}
 }
+
+// At a thousand times real time no machine fires its timers within the budget.
+func TestUndistorted(t *testing.T) {
+	r, tmp := request(t)
+	r.Clock = clock.Fixed(1000)
+	var thrown []replay.Result
+	result, err := replay.Undistorted(t.Context(), r, func(again replay.Result) { thrown = append(thrown, again) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone(t, tmp)
+	if len(thrown) != 2 || result.Verdict != verdict.Inconclusive || thrown[0].Dir == thrown[1].Dir || result.Dir == thrown[1].Dir {
+		t.Errorf("%d runs thrown away, and then %s in %s; want two, and inconclusive", len(thrown), result.Verdict, result.Dir)
+	}
+	r.Clock = clock.Auto
+	result, err = replay.Undistorted(t.Context(), r, func(again replay.Result) {
+		if again.Clock.Distorted() == "" {
+			t.Errorf("thrown away: %s: %s", again.Verdict, again.Reason)
+		}
+	})
+	if err != nil || result.Verdict != verdict.Reproduced {
+		t.Errorf("%s: %s, %v", result.Verdict, result.Reason, err)
+	}
+}

@@ -21,6 +21,7 @@ func (s *scenario) registerAutoscaler(on sentences) {
 	on.Given(`^a server creation timeout of `+number+` minutes?$`, s.creationTimeout)
 	on.Given(`^Cluster Autoscaler$`, s.startAutoscaler)
 	on.Given(`^Cluster Autoscaler that enforces minimum sizes$`, s.enforcingAutoscaler)
+	on.Given(`^Cluster Autoscaler without rights on the API group `+name+`$`, s.autoscalerWithout)
 	on.Given(`^this manifest:$`, s.manifestOf)
 
 	on.When(`^the pod `+name+` is deleted$`, s.deletePod)
@@ -48,6 +49,12 @@ func (s *scenario) enforcingAutoscaler(ctx context.Context) error {
 	return s.startAutoscaler(ctx)
 }
 
+// autoscalerWithout is one whose manifest is older than the build.
+func (s *scenario) autoscalerWithout(ctx context.Context, group string) error {
+	s.withheld = append(s.withheld, group)
+	return s.startAutoscaler(ctx)
+}
+
 func (s *scenario) startAutoscaler(ctx context.Context) (err error) {
 	if s.hetzner == nil {
 		return errNoProject
@@ -61,6 +68,7 @@ func (s *scenario) startAutoscaler(ctx context.Context) (err error) {
 	}
 	s.autoscaler, err = autoscaler.Install(ctx, autoscaler.Config{
 		World: s.world, Target: s.rig.Target, Intent: s.intent, Env: env, Manifest: s.rig.Manifest,
+		Withheld: s.withheld,
 	})
 	if err != nil {
 		return err

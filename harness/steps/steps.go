@@ -57,6 +57,7 @@ type scenario struct {
 	rules      []apifault.Rule      // between the autoscaler and the API server
 	autoscaler *autoscaler.Autoscaler
 	intent     autoscaler.Intent
+	withheld   []string            // API groups that the autoscaler gets no rights on
 	env        []manifest.Variable // that the scenario gives the autoscaler
 	profile    node.Profile
 	delay      time.Duration // from launch to registration
