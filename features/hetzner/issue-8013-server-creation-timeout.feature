@@ -23,8 +23,8 @@ Feature: A server that starts is kept
     And the pod "web" is Running within 1m
 
   @hetzner-8013-poll-cap
-  Scenario: A server that runs 50 seconds before a timeout of two minutes
-    Given the action "start_server" takes 64s
+  Scenario: A server that runs 40 seconds before a timeout of two minutes
+    Given the action "start_server" takes 70s
     And a server creation timeout of 2 minutes
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created

@@ -141,7 +141,7 @@ var pins = flags{
 	{"expander", "least-waste"},                     // random until 1.32
 	{"cordon-node-before-terminating", "false"},     // true from 1.34
 	{"frequent-loops-enabled", "false"},             // true from 1.35
-	{"enable-dynamic-resource-allocation", "false"}, // true from 1.35, locked so from 1.36
+	{"enable-dynamic-resource-allocation", "false"}, // true, and locked, from 1.35
 	{"leader-elect", "false"},                       // there is only one; 1.32.0 cannot parse it
 }
 
