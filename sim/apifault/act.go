@@ -61,6 +61,9 @@ type Lose struct{}
 type OtherWriter struct {
 	// Patch is what it changes, besides the annotation Annotation. Empty: nothing.
 	Patch map[string]any `json:"patch,omitempty"`
+	// Settle is how long the call waits after that, for those who watch the object to
+	// see the change before the client goes on. Zero: not at all.
+	Settle metav1.Duration `json:"settle,omitzero"`
 }
 
 // Annotation is what the other writer sets, to a new value each time.
@@ -157,8 +160,8 @@ func (a *Hold) check(*Match) error { return notNegative("hold.for", a.For) }
 
 func (*Lose) check(*Match) error { return nil }
 
-func (*OtherWriter) check(m *Match) error {
-	return m.onlyVerbs("otherWriter", "get", "update", "patch", "delete")
+func (a *OtherWriter) check(m *Match) error {
+	return errors.Join(m.onlyVerbs("otherWriter", "get", "update", "patch", "delete"), notNegative("otherWriter.settle", a.Settle))
 }
 
 func (*StaleList) check(m *Match) error { return m.onlyVerbs("staleList", "list") }

@@ -16,7 +16,7 @@ rules:
   for: 5m
   skip: 1
   limit: 2
-  act: {otherWriter: {patch: {metadata: {labels: {a: b}}}}}
+  act: {otherWriter: {patch: {metadata: {labels: {a: b}}}, settle: 1s}}
 - name: busy
   match: {resource: "*"}
   act: {answer: {code: 429, retryAfter: 3s}}
@@ -24,7 +24,7 @@ rules:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rules) != 2 || rules[0].Limit != 2 || rules[0].For.Minutes() != 5 || rules[1].Act.Answer.RetryAfter.Seconds() != 3 || rules[0].Act.OtherWriter.Patch["metadata"] == nil {
+	if len(rules) != 2 || rules[0].Limit != 2 || rules[0].For.Minutes() != 5 || rules[1].Act.Answer.RetryAfter.Seconds() != 3 || rules[0].Act.OtherWriter.Patch["metadata"] == nil || rules[0].Act.OtherWriter.Settle.Seconds() != 1 {
 		t.Errorf("read %+v", rules)
 	}
 }
@@ -60,6 +60,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"freeze of anything", rule("match: {resource: pods}, act: {freeze: {}}"), []string{"want match.verbs to say so"}},
 		{"stale watch", rule("match: {resource: pods, verbs: [list, watch]}, act: {staleList: {}}"), []string{"staleList is for list, not for watch"}},
 		{"other writer of a collection", rule("match: {resource: pods, verbs: [deletecollection]}, act: {otherWriter: {}}"), []string{"not for deletecollection"}},
+		{"negative settling", rule("match: {resource: pods, verbs: [get]}, act: {otherWriter: {settle: -1s}}"), []string{"otherWriter.settle is -1s"}},
 		{"no delay", rule("match: {resource: pods}, act: {delay: {}}"), []string{"delay.by is 0s"}},
 		{"no duration", rule("match: {resource: pods}, act: {delay: {by: soon}}"), []string{"soon"}},
 		{"good answer", rule("match: {resource: pods}, act: {answer: {code: 200}}"), []string{"400 to 599"}},

@@ -88,6 +88,9 @@ func (c *call) interfere(act *OtherWriter) {
 		return
 	}
 	p.tookEffect(c, c.rule, nil)
+	if act.Settle.Duration > 0 {
+		c.wait(act.Settle.Duration, c.rule.over)
+	}
 }
 
 // objectPath is the path of the object that a call is about, without a
