@@ -18,6 +18,14 @@ func TestProxyRefuses(t *testing.T) {
 	}
 	good := write("good.yaml", "rules:\n- {name: a, match: {resource: pods}, act: {drop: {}}}\n")
 	bad := write("bad.yaml", "rules:\n- {name: a, match: {resource: pods, verbs: [PUT]}, act: {drop: {}}}\n")
+	one := func(name, match string) string {
+		return write(name, "rules:\n- {name: a, match: {"+match+"}, act: {drop: {}}}\n")
+	}
+	resource := one("resource.yaml", "resource: podz")
+	crd := one("crd.yaml", "resource: machinedeployments")
+	field := one("field.yaml", "resource: pods, verb: get")
+	never := one("never.yaml", "resource: pods, verbs: [create], name: a")
+	twice := write("twice.yaml", "rules:\n- {name: a, match: {resource: pods}, act: {drop: {}}}\n- {name: b, match: {resource: pods}, act: {lose: {}}}\n")
 	nowhere := write("nowhere", `
 apiVersion: v1
 kind: Config
@@ -34,6 +42,11 @@ current-context: x
 		{"no rules", nil, []string{"--rules is missing"}},
 		{"no such file", []string{"--rules", "nothing"}, []string{"--rules", "no such file"}},
 		{"bad rules", []string{"--rules", bad, "--check"}, []string{"bad.yaml", `unknown verb "PUT"`}},
+		{"an unknown resource", []string{"--rules", resource, "--check"}, []string{"resource.yaml", `unknown resource "podz"`}},
+		{"a CRD's resource without its group", []string{"--rules", crd, "--check"}, []string{"machinedeployments.cluster.x-k8s.io"}},
+		{"an unknown field", []string{"--rules", field, "--check"}, []string{`unknown field "rules[0].match.verb"`}},
+		{"a rule that can never match", []string{"--rules", never, "--check"}, []string{"can never match"}},
+		{"rules that contradict", []string{"--rules", twice, "--check"}, []string{`"b" contradicts rule "a"`}},
 		{"no kubeconfig", []string{"--rules", good}, []string{"--kubeconfig is missing", "--check"}},
 		{"no such kubeconfig", []string{"--rules", good, "--kubeconfig", "nothing"}, []string{"--kubeconfig", "no such file"}},
 		{"no kubeconfig at all", []string{"--rules", good, "--kubeconfig", good}, []string{"--kubeconfig"}},
