@@ -25,6 +25,9 @@ type Intent struct {
 	// Provider is the value of --cloud-provider. Required.
 	Provider string
 	Groups   []Group
+	// Discovery are values of --node-group-auto-discovery: which groups to look
+	// after, where they are not listed. Cluster API's: "clusterapi:clusterName=x".
+	Discovery []string
 	// Expander chooses among groups. Empty is "least-waste", whatever the
 	// build's default: random until 1.32.
 	Expander string
@@ -37,6 +40,9 @@ type Intent struct {
 	// ScaleDownDelayAfterAdd how long after a scale-up none goes. Builds have 10m
 	// for both.
 	ScaleDownUnneeded, ScaleDownDelayAfterAdd time.Duration
+	// Backoff is how long a group is left alone after a failed scale-up, however
+	// often it has failed. Builds have 5m, which grows to 30m.
+	Backoff time.Duration
 }
 
 // The names that Kubernetes labels and Hetzner's server types and locations have.
@@ -62,7 +68,7 @@ func (i Intent) Check() error {
 	}
 	for what, d := range map[string]time.Duration{
 		"scan interval": i.ScanInterval, "node provision time": i.MaxNodeProvisionTime,
-		"unneeded time": i.ScaleDownUnneeded, "delay after add": i.ScaleDownDelayAfterAdd,
+		"unneeded time": i.ScaleDownUnneeded, "delay after add": i.ScaleDownDelayAfterAdd, "backoff": i.Backoff,
 	} {
 		if d < 0 {
 			return fmt.Errorf("the %s is %s: want more than zero", what, d)
@@ -112,6 +118,9 @@ func (i Intent) stated() flags {
 	for _, g := range i.Groups {
 		f.add("nodes", g.String())
 	}
+	for _, d := range i.Discovery {
+		f.add("node-group-auto-discovery", d)
+	}
 	if i.Expander != "" {
 		f.add("expander", i.Expander)
 	}
@@ -126,6 +135,8 @@ func (i Intent) stated() flags {
 		{"max-node-provision-time", i.MaxNodeProvisionTime},
 		{"scale-down-unneeded-time", i.ScaleDownUnneeded},
 		{"scale-down-delay-after-add", i.ScaleDownDelayAfterAdd},
+		{"initial-node-group-backoff-duration", i.Backoff},
+		{"max-node-group-backoff-duration", i.Backoff},
 	} {
 		if d.value != 0 {
 			f.add(d.name, d.value.String())

@@ -8,39 +8,74 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Bounds are the annotations that make a MachineDeployment one of Cluster
+// The annotations that make a MachineDeployment or a MachinePool one of Cluster
 // Autoscaler's node groups.
+const (
+	MinimumAnnotation = core + "/cluster-api-autoscaler-node-group-min-size"
+	MaximumAnnotation = core + "/cluster-api-autoscaler-node-group-max-size"
+)
+
+// Bounds are those annotations.
 func Bounds(least, most int) map[string]string {
-	const prefix = core + "/cluster-api-autoscaler-node-group-"
-	return map[string]string{prefix + "min-size": fmt.Sprint(least), prefix + "max-size": fmt.Sprint(most)}
+	return map[string]string{MinimumAnnotation: fmt.Sprint(least), MaximumAnnotation: fmt.Sprint(most)}
 }
 
-// Grant gives Cluster Autoscaler's service account its rights on Cluster API, as
-// the example in its repository has them. Without the right to patch a scale, which
-// the example lacked until August 2026, releases from 1.33.0 can scale nothing.
-func (a *ClusterAPI) Grant(ctx context.Context, namespace, account string, patch bool) error {
+// Capacity are the annotations that tell Cluster Autoscaler what a machine has where
+// it cannot read the template: releases before 1.34 cannot by the API version v1beta2.
+func Capacity(cpus, memory string) map[string]string {
+	const prefix = "capacity.cluster-autoscaler.kubernetes.io/"
+	return map[string]string{prefix + "cpu": cpus, prefix + "memory": memory}
+}
+
+// Rights are what Cluster Autoscaler may do with Cluster API's objects.
+type Rights string
+
+const (
+	// ExampleRights are those of the example in its repository, with what its README
+	// adds for scaling up from no machine, and the scale of MachinePools, which both
+	// forget.
+	ExampleRights Rights = "as the example has them"
+	// RightsWithoutPatch are what the example had until August 2026: with them
+	// releases from 1.33.0 can scale nothing.
+	RightsWithoutPatch Rights = "without the right to patch"
+	// NamespacedRights hold in Namespace only, and not for the templates of
+	// machines: enough without scaling up from no machine.
+	NamespacedRights Rights = "in one namespace"
+)
+
+// Grant gives Cluster Autoscaler's service account its rights on Cluster API.
+func (a *ClusterAPI) Grant(ctx context.Context, namespace, account string, rights Rights) error {
 	const name = "cluster-autoscaler-management"
 	verbs := []string{"get", "list", "update", "watch"}
-	if patch {
+	if rights != RightsWithoutPatch {
 		verbs = append(verbs, "patch")
 	}
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{
+	meta := metav1.ObjectMeta{Name: name}
+	rules := []rbacv1.PolicyRule{
 		{APIGroups: []string{core}, Verbs: verbs, Resources: []string{"machinedeployments", "machinedeployments/scale", "machines", "machinesets", "machinepools", "machinepools/scale"}},
-		// Scaling up from no machine.
-		{APIGroups: []string{infrastructure}, Verbs: []string{"get", "list"}, Resources: []string{"*"}},
-	}}
-	if err := a.client.Create(ctx, role); err != nil {
-		return fmt.Errorf("creating ClusterRole %q: %w", name, err)
 	}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: account}},
+	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: account}}
+	objects := []client.Object{
+		&rbacv1.ClusterRole{ObjectMeta: meta, Rules: append(rules, rbacv1.PolicyRule{
+			// Scaling up from no machine.
+			APIGroups: []string{infrastructure}, Verbs: []string{"get", "list", "watch"}, Resources: []string{"*"},
+		})},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}},
 	}
-	if err := a.client.Create(ctx, binding); err != nil {
-		return fmt.Errorf("creating ClusterRoleBinding %q: %w", name, err)
+	if rights == NamespacedRights {
+		meta.Namespace = Namespace
+		objects = []client.Object{
+			&rbacv1.Role{ObjectMeta: meta, Rules: rules},
+			&rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name}},
+		}
+	}
+	for _, o := range objects {
+		if err := a.client.Create(ctx, o); err != nil {
+			return fmt.Errorf("granting the autoscaler's rights (%T %q): %w", o, name, err)
+		}
 	}
 	return nil
 }
@@ -60,12 +95,4 @@ func (a *ClusterAPI) Prefer(ctx context.Context, namespace string, deployments .
 		return fmt.Errorf("creating the priorities: %w", err)
 	}
 	return nil
-}
-
-// Touch changes a MachineDeployment in nothing that matters to it, as controllers
-// that report on it do.
-func (a *ClusterAPI) Touch(ctx context.Context, deployment, value string) error {
-	md := object(core+"/"+version, "MachineDeployment", Namespace, deployment)
-	patch := fmt.Sprintf(`{"metadata":{"annotations":{"example.org/seen":%q}}}`, value)
-	return a.client.Patch(ctx, md, mergePatch(patch))
 }

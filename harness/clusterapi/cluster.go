@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -97,8 +98,9 @@ kubeadm join %s --token unused --discovery-token-unsafe-skip-ca-verification
 
 // config hands out user data.
 func (p *Provider) config(ctx context.Context, u *unstructured.Unstructured) error {
-	if len(u.GetOwnerReferences()) == 0 {
-		return nil // Cluster API has not adopted it yet
+	m := p.owner(u)
+	if m == nil || text(u, "status", "dataSecretName") != "" {
+		return nil // Cluster API has not adopted it yet, or it is done
 	}
 	host, port, err := p.apiServer()
 	if err != nil {
@@ -112,6 +114,9 @@ func (p *Provider) config(ctx context.Context, u *unstructured.Unstructured) err
 		args += " --register-with-taints=" + taints
 	}
 	data := fmt.Sprintf(userData, ProviderIDPrefix, args, net.JoinHostPort(host, strconv.FormatInt(port, 10)))
+	if p.strikes(NeverJoins, m) {
+		data, _, _ = strings.Cut(data, "kubeadm join")
+	}
 	if err := p.createSecret(ctx, u, u.GetName(), u.GetLabels()[clusterLabel], []byte(data)); err != nil {
 		return err
 	}

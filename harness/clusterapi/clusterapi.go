@@ -46,12 +46,15 @@ type ClusterAPI struct {
 	client client.Client
 	args   []string // of the container, as the release sets them
 	hooks  endpoint
-	cloud  *fakecloud.Cloud
+
+	cloud    *fakecloud.Cloud
+	provider *Provider
 }
 
 // Install puts the release's CRDs, RBAC and webhooks into the world, and our
-// providers' CRDs. Nothing runs yet: see Start.
-func Install(ctx context.Context, w *world.World, t target.Target) (*ClusterAPI, error) {
+// providers' CRDs. variables are those of clusterctl that are not to have the release's
+// defaults; nil means none. Nothing runs yet: see Start.
+func Install(ctx context.Context, w *world.World, t target.Target, variables map[string]string) (*ClusterAPI, error) {
 	c, err := client.New(w.Admin(), client.Options{})
 	if err != nil {
 		return nil, err
@@ -61,7 +64,7 @@ func Install(ctx context.Context, w *world.World, t target.Target) (*ClusterAPI,
 		return nil, fmt.Errorf("making the webhooks' certificate: %w", err)
 	}
 	a := &ClusterAPI{world: w, target: t, client: c, hooks: hooks}
-	objects, err := render(t.Asset("config/default"))
+	objects, err := render(t.Asset("config/default"), variables)
 	if err != nil {
 		return nil, fmt.Errorf("rendering the kustomization of %s: %w", t.Ref, err)
 	}
@@ -124,8 +127,8 @@ func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
 // Up brings a release up in a world: a fake cloud whose instances become nodes, the
 // controllers, our providers, and a cluster that is initialized. All of it ends with
 // the world.
-func Up(ctx context.Context, w *world.World, t target.Target, seed uint64) (*ClusterAPI, error) {
-	a, err := Install(ctx, w, t)
+func Up(ctx context.Context, w *world.World, t target.Target, seed uint64, variables map[string]string) (*ClusterAPI, error) {
+	a, err := Install(ctx, w, t, variables)
 	if err != nil {
 		return nil, err
 	}
@@ -159,13 +162,18 @@ func (a *ClusterAPI) startProvider(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := StartProvider(ctx, ProviderConfig{Client: a.world.Admin(), Clock: a.world.Clock(), Cloud: a.cloud, Kubeconfig: kubeconfig})
+	a.provider, err = StartProvider(ctx, ProviderConfig{
+		Client: a.world.Admin(), Clock: a.world.Clock(), Cloud: a.cloud, Kubeconfig: kubeconfig, History: a.world.History(),
+	})
 	if err != nil {
 		return err
 	}
-	a.world.OnStop(p.Close)
+	a.world.OnStop(a.provider.Close)
 	return nil
 }
+
+// Inject arms a fault of the infrastructure or bootstrap provider.
+func (a *ClusterAPI) Inject(f Fault) error { return a.provider.Inject(f) }
 
 func object(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}

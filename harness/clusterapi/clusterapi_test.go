@@ -49,7 +49,7 @@ func up(t *testing.T, version string) (*world.World, *clusterapi.ClusterAPI) {
 			t.Logf("%s", b[max(0, len(b)-6000):])
 		}
 	})
-	a, err := clusterapi.Up(t.Context(), w, release, 1)
+	a, err := clusterapi.Up(t.Context(), w, release, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,9 +33,11 @@ const (
 // machine makes one instance for a NodestormMachine, tells of it, and ends it with
 // the object.
 func (p *Provider) machine(ctx context.Context, u *unstructured.Unstructured) error {
-	i := p.instance(u)
+	i, m := p.instance(u), p.owner(u)
 	if u.GetDeletionTimestamp() != nil {
 		switch {
+		case p.strikes(DeletionHeld, m):
+			return nil
 		case i == nil:
 			return p.setFinalizers(ctx, machines, u)
 		case i.State != fakecloud.Deleting:
@@ -49,14 +53,16 @@ func (p *Provider) machine(ctx context.Context, u *unstructured.Unstructured) er
 	case i == nil && id != "":
 		// Gone behind our back. Providers say so and make no other one.
 		return p.patch(ctx, machines, u, "status", map[string]any{"ready": false})
+	case i == nil && m == nil:
+		return nil // Cluster API has not adopted it yet
 	case i == nil:
-		return p.create(ctx, u)
+		return p.create(ctx, u, m)
 	case i.State != fakecloud.Running:
 		return nil
 	case id == "":
 		return p.patch(ctx, machines, u, "", map[string]any{"spec": map[string]any{"providerID": ProviderIDPrefix + strconv.FormatInt(i.ID, 10)}})
 	}
-	return p.patch(ctx, machines, u, "status", map[string]any{
+	status := map[string]any{
 		"ready":          true,
 		"initialization": map[string]any{"provisioned": true},
 		"instance":       strconv.FormatInt(i.ID, 10),
@@ -64,7 +70,32 @@ func (p *Provider) machine(ctx context.Context, u *unstructured.Unstructured) er
 			map[string]any{"type": "InternalIP", "address": i.PublicIPv4.String()},
 			map[string]any{"type": "Hostname", "address": i.Name},
 		},
-	})
+	}
+	switch {
+	case m == nil:
+	case text(m, "status", "nodeRef", "name") != "" && p.strikes(ReportedFailed, m):
+		maps.Copy(status, failure("UpdateError", "the provider's check of the instance has failed"))
+	case text(m, "spec", "providerID") != "" && p.strikes(LostBeforeJoining, m):
+		if wait := lostAfter - p.cfg.Clock.Since(i.Created); wait > 0 {
+			p.queue.AddAfter(request{machines, u.GetNamespace(), u.GetName()}, wait)
+			break
+		}
+		maps.Copy(status, failure("UpdateError", "the cloud has taken the instance back"))
+		if err := p.patch(ctx, machines, u, "status", status); err != nil {
+			return err
+		}
+		return p.cfg.Cloud.Update(func(tx *fakecloud.Tx) error { tx.Remove(i.ID); return nil })
+	}
+	return p.patch(ctx, machines, u, "status", status)
+}
+
+// lostAfter is when a cloud takes back an instance that it has given: before any is
+// booted.
+const lostAfter = 20 * time.Second
+
+// failure is what a provider says of a machine that will not recover.
+func failure(reason, message string) map[string]any {
+	return map[string]any{"failureReason": reason, "failureMessage": message}
 }
 
 // instance is the machine's own, nil where there is none.
@@ -77,20 +108,24 @@ func (p *Provider) instance(u *unstructured.Unstructured) *fakecloud.Instance {
 	return nil
 }
 
-// create makes the instance once Cluster API has user data for it.
-func (p *Provider) create(ctx context.Context, u *unstructured.Unstructured) error {
-	owner := metav1.GetControllerOf(u)
-	if owner == nil {
-		return nil // Cluster API has not adopted it yet
-	}
-	m := p.get(owners, u.GetNamespace(), owner.Name)
-	if m == nil {
-		return nil
-	}
+// create makes the instance of the Machine m once Cluster API has user data for it.
+func (p *Provider) create(ctx context.Context, u, m *unstructured.Unstructured) error {
 	secret := text(m, "spec", "bootstrap", "dataSecretName")
-	if secret == "" {
+	switch {
+	case secret == "" || p.strikes(StuckInProvisioning, m):
 		return nil
+	case p.strikes(FailsToProvision, m):
+		return p.patch(ctx, machines, u, "status", failure("CreateError", "the cloud has no room for the instance"))
 	}
+	return p.createInstance(ctx, u, secret, map[string]string{
+		machineLabel: u.GetNamespace() + "/" + u.GetName(),
+		groupLabel:   m.GetLabels()[deploymentLabel],
+	}, u.GetName())
+}
+
+// createInstance makes an instance of the type that u wants, with the user data in a
+// secret.
+func (p *Provider) createInstance(ctx context.Context, u *unstructured.Unstructured, secret string, labels map[string]string, name string) error {
 	data, err := p.client.Resource(corev1.SchemeGroupVersion.WithResource("secrets")).Namespace(u.GetNamespace()).Get(ctx, secret, metav1.GetOptions{})
 	if err != nil {
 		return err
@@ -106,11 +141,8 @@ func (p *Provider) create(ctx context.Context, u *unstructured.Unstructured) err
 	}
 	return p.cfg.Cloud.Update(func(tx *fakecloud.Tx) error {
 		_, _, _, err := tx.Create(fakecloud.Spec{
-			Name: u.GetName(),
-			Labels: map[string]string{
-				machineLabel: u.GetNamespace() + "/" + u.GetName(),
-				groupLabel:   m.GetLabels()[core+"/deployment-name"],
-			},
+			Name:     name,
+			Labels:   labels,
 			Type:     serverType,
 			Image:    image(tx),
 			Location: offer.Locations[0].Name,

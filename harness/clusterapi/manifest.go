@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,9 +25,9 @@ import (
 //go:embed crds.yaml
 var crds []byte
 
-// render is `kustomize build dir`, with the defaults of its variables, as
-// clusterctl installs a release.
-func render(dir string) ([]*unstructured.Unstructured, error) {
+// render is `kustomize build dir`, with the variables that are given and the defaults
+// of the others, as clusterctl installs a release.
+func render(dir string, given map[string]string) ([]*unstructured.Unstructured, error) {
 	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {
 		return nil, err
@@ -35,11 +36,27 @@ func render(dir string) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
-	return manifest.Decode(variable.ReplaceAll(text, []byte("$1")))
+	unknown := maps.Clone(given)
+	text = variable.ReplaceAllFunc(text, func(found []byte) []byte {
+		m := variable.FindSubmatch(found)
+		value, ok := given[string(m[1])]
+		if !ok {
+			return m[2]
+		}
+		delete(unknown, string(m[1]))
+		return []byte(value)
+	})
+	for name := range unknown {
+		return nil, fmt.Errorf("it has no variable %s", name)
+	}
+	return manifest.Decode(text)
 }
 
 // variable is one of a release's, with its default: ${EXP_MACHINE_POOL:=true}.
-var variable = regexp.MustCompile(`\$\{[A-Z0-9_]+:=([^}]*)\}`)
+var variable = regexp.MustCompile(`\$\{([A-Z0-9_]+):=([^}]*)\}`)
+
+// TaintPropagation are the variables by which a release has machines taint their nodes.
+var TaintPropagation = map[string]string{"EXP_MACHINE_TAINT_PROPAGATION": "true"}
 
 // containerArgs are the arguments of the Deployment's first container.
 func containerArgs(o *unstructured.Unstructured) ([]string, error) {

@@ -20,6 +20,8 @@ type Machine struct {
 	Name  string
 	Phase string // Pending, Provisioning, Provisioned, Running, Deleting, Failed …
 	Node  string // empty until Cluster API has found it
+	// Healthy says that the node is Ready, as far as Cluster API has seen.
+	Healthy bool
 }
 
 func (m Machine) String() string { return strings.TrimSpace(m.Name + " " + m.Phase + " " + m.Node) }
@@ -31,13 +33,13 @@ const Running = "Running"
 func (a *ClusterAPI) Machines(ctx context.Context, deployment string) ([]Machine, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: core, Version: version, Kind: "MachineList"})
-	err := a.client.List(ctx, list, client.InNamespace(Namespace), client.MatchingLabels{core + "/deployment-name": deployment})
+	err := a.client.List(ctx, list, client.InNamespace(Namespace), client.MatchingLabels{deploymentLabel: deployment})
 	if err != nil {
 		return nil, fmt.Errorf("listing the machines of %q: %w", deployment, err)
 	}
 	found := make([]Machine, 0, len(list.Items))
 	for _, m := range list.Items {
-		found = append(found, Machine{Name: m.GetName(), Phase: text(&m, "status", "phase"), Node: text(&m, "status", "nodeRef", "name")})
+		found = append(found, Machine{Name: m.GetName(), Phase: text(&m, "status", "phase"), Node: text(&m, "status", "nodeRef", "name"), Healthy: condition(&m, "NodeHealthy") == "True"})
 	}
 	return found, nil
 }
@@ -53,7 +55,7 @@ func (a *ClusterAPI) Replicas(ctx context.Context, deployment string) (int64, er
 }
 
 // AwaitRunning waits until a MachineDeployment has so many machines, all of them
-// Running with a node, for at most d of virtual time.
+// Running with a node that is Ready, for at most d of virtual time.
 func (a *ClusterAPI) AwaitRunning(ctx context.Context, deployment string, want int, d time.Duration) (machines []Machine, err error) {
 	err = a.await(ctx, d, func(ctx context.Context) (ok bool, err error) {
 		if machines, err = a.Machines(ctx, deployment); err != nil {
@@ -61,7 +63,7 @@ func (a *ClusterAPI) AwaitRunning(ctx context.Context, deployment string, want i
 		}
 		running := 0
 		for _, m := range machines {
-			if m.Phase == Running && m.Node != "" {
+			if m.Phase == Running && m.Healthy {
 				running++
 			}
 		}
@@ -71,6 +73,43 @@ func (a *ClusterAPI) AwaitRunning(ctx context.Context, deployment string, want i
 		return nil, fmt.Errorf("machines %v of %q, want %d that are Running: %w", machines, deployment, want, err)
 	}
 	return machines, nil
+}
+
+// AwaitPhase waits until a MachineDeployment has so many machines in a phase.
+func (a *ClusterAPI) AwaitPhase(ctx context.Context, deployment, phase string, want int, d time.Duration) error {
+	var machines []Machine
+	err := a.await(ctx, d, func(ctx context.Context) (ok bool, err error) {
+		machines, err = a.Machines(ctx, deployment)
+		found := 0
+		for _, m := range machines {
+			if m.Phase == phase {
+				found++
+			}
+		}
+		return found == want, err
+	})
+	if err != nil {
+		return fmt.Errorf("machines %v of %q, want %d that are %s: %w", machines, deployment, want, phase, err)
+	}
+	return nil
+}
+
+// AwaitPool waits until a MachinePool has so many instances, each with a node that is
+// Ready.
+func (a *ClusterAPI) AwaitPool(ctx context.Context, name string, want int, d time.Duration) error {
+	pool := object(core+"/"+version, "MachinePool", Namespace, name)
+	var ready int64
+	err := a.await(ctx, d, func(ctx context.Context) (bool, error) {
+		if err := a.client.Get(ctx, client.ObjectKeyFromObject(pool), pool); err != nil {
+			return false, err
+		}
+		ready, _, _ = unstructured.NestedInt64(pool.Object, "status", "readyReplicas")
+		return ready == int64(want) && len(a.Instances(name)) == want, nil
+	})
+	if err != nil {
+		return fmt.Errorf("MachinePool %q has %d instances, %d of them ready, want %d: %w", name, len(a.Instances(name)), ready, want, err)
+	}
+	return nil
 }
 
 // AwaitGone waits until none of the machines is there any more.
@@ -95,7 +134,8 @@ func (a *ClusterAPI) AwaitGone(ctx context.Context, machines []Machine, d time.D
 	return nil
 }
 
-// Instances are those of the cloud that a MachineDeployment's machines have.
+// Instances are those of the cloud that a MachineDeployment's machines or a MachinePool
+// has.
 func (a *ClusterAPI) Instances(deployment string) []fakecloud.Instance {
 	return slices.DeleteFunc(a.cloud.Instances(), func(i fakecloud.Instance) bool { return i.Labels[groupLabel] != deployment })
 }

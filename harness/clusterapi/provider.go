@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
@@ -18,6 +20,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"nodestorm/fakecloud"
+	"nodestorm/sim/history"
 )
 
 // Groups and versions of our kinds, and of the release's that we look at: v1beta1
@@ -44,9 +47,19 @@ var (
 	configs       = kind{bootstrap, "nodestormconfigs"}
 	controlPlanes = kind{controlPlane, "nodestormcontrolplanes"}
 	owners        = kind{core, "machines"}
+	infraPools    = kind{infrastructure, "nodestormmachinepools"}
+	pools         = kind{core, "machinepools"}
 )
 
-// ProviderConfig says what a Provider works with. All but Workers are required.
+// agent is how the provider calls itself, and deploymentLabel is Cluster API's on the
+// machines of a MachineDeployment.
+const (
+	agent           = "nodestorm-provider"
+	deploymentLabel = core + "/deployment-name"
+)
+
+// ProviderConfig says what a Provider works with. All but History and Workers are
+// required.
 type ProviderConfig struct {
 	// Client has all rights.
 	Client *rest.Config
@@ -54,6 +67,8 @@ type ProviderConfig struct {
 	Cloud  *fakecloud.Cloud
 	// Kubeconfig is how Cluster API reaches the workload cluster: this one.
 	Kubeconfig []byte
+	// History gets the records of faults. Nil means nobody listens.
+	History history.Recorder
 	// Workers is how many objects are reconciled at once; zero means 10, Cluster
 	// API's own default.
 	Workers int
@@ -71,6 +86,8 @@ type Provider struct {
 	cancel   context.CancelFunc
 	stop     func() // watching the cloud
 	running  sync.WaitGroup
+	faults   faults
+	made     atomic.Int64 // instances of pools, for their names
 
 	mu   sync.Mutex
 	last map[request]error // of objects whose last look failed
@@ -91,8 +108,11 @@ func StartProvider(ctx context.Context, cfg ProviderConfig) (*Provider, error) {
 	if cfg.Workers == 0 {
 		cfg.Workers = 10
 	}
+	if cfg.History == nil {
+		cfg.History = history.Discard()
+	}
 	rc := rest.CopyConfig(cfg.Client)
-	rc.UserAgent, rc.QPS = "nodestorm-provider", -1
+	rc.UserAgent, rc.QPS = agent, -1
 	client, err := dynamic.NewForConfig(rc)
 	if err != nil {
 		return nil, err
@@ -104,7 +124,7 @@ func StartProvider(ctx context.Context, cfg ProviderConfig) (*Provider, error) {
 	run, cancel := context.WithCancel(context.Background())
 	p.cancel = cancel
 	factory := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
-	for _, k := range []kind{clusters, machines, templates, configs, controlPlanes, owners} {
+	for _, k := range []kind{clusters, machines, templates, configs, controlPlanes, owners, infraPools, pools} {
 		p.informer[k] = factory.ForResource(k.gvr()).Informer()
 		_, err := p.informer[k].AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc:    func(o any) { p.enqueue(k, o) },
@@ -123,8 +143,10 @@ func StartProvider(ctx context.Context, cfg ProviderConfig) (*Provider, error) {
 		}
 	}
 	p.stop = cfg.Cloud.Watch(func(c fakecloud.Change) {
-		if namespace, name, ok := strings.Cut(c.Instance.Labels[machineLabel], "/"); ok {
-			p.queue.Add(request{machines, namespace, name})
+		for label, k := range map[string]kind{machineLabel: machines, poolLabel: infraPools} {
+			if namespace, name, ok := strings.Cut(c.Instance.Labels[label], "/"); ok {
+				p.queue.Add(request{k, namespace, name})
+			}
 		}
 	})
 	for range cfg.Workers {
@@ -146,16 +168,21 @@ func (p *Provider) Close() error {
 	return errors.Join(errs...)
 }
 
-// enqueue has an object looked at; of a Machine of Cluster API's the two that were
-// made for it, which have its name.
+// enqueue has an object looked at; of a Machine or a MachinePool of Cluster API's the
+// two that were made for it.
 func (p *Provider) enqueue(k kind, o any) {
 	u, ok := o.(*unstructured.Unstructured)
 	if !ok {
 		return
 	}
-	if k == owners {
+	switch k {
+	case owners:
 		p.queue.Add(request{machines, u.GetNamespace(), text(u, "spec", "infrastructureRef", "name")})
 		p.queue.Add(request{configs, u.GetNamespace(), text(u, "spec", "bootstrap", "configRef", "name")})
+		return
+	case pools:
+		p.queue.Add(request{infraPools, u.GetNamespace(), text(u, "spec", "template", "spec", "infrastructureRef", "name")})
+		p.queue.Add(request{configs, u.GetNamespace(), text(u, "spec", "template", "spec", "bootstrap", "configRef", "name")})
 		return
 	}
 	p.queue.Add(request{k, u.GetNamespace(), u.GetName()})
@@ -199,8 +226,24 @@ func (p *Provider) reconcile(ctx context.Context, r request) error {
 		return p.config(ctx, u)
 	case machines:
 		return p.machine(ctx, u)
+	case infraPools:
+		return p.pool(ctx, u)
 	}
 	return nil
+}
+
+// owner is the Machine or MachinePool that an object was made for; nil until Cluster
+// API has adopted it.
+func (p *Provider) owner(u *unstructured.Unstructured) *unstructured.Unstructured {
+	ref := metav1.GetControllerOf(u)
+	if ref == nil {
+		return nil
+	}
+	k := owners
+	if ref.Kind == "MachinePool" {
+		k = pools
+	}
+	return p.get(k, u.GetNamespace(), ref.Name)
 }
 
 // get returns a copy of what the provider has seen, nil for nothing.

@@ -7,7 +7,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -42,7 +41,8 @@ func (a *ClusterAPI) CreateCluster(ctx context.Context) error {
 	return nil
 }
 
-// MachineDeployment is one, with the templates of the same name.
+// MachineDeployment is one, with the templates of the same name; a MachinePool is made
+// from the same.
 type MachineDeployment struct {
 	Name         string
 	Replicas     int64
@@ -69,12 +69,7 @@ func (a *ClusterAPI) CreateMachineDeployment(ctx context.Context, d MachineDeplo
 		"clusterName": ClusterName,
 		"replicas":    d.Replicas,
 		"selector":    map[string]any{"matchLabels": map[string]any{}},
-		"template": map[string]any{"spec": map[string]any{
-			"clusterName":       ClusterName,
-			"version":           kubernetesVersion,
-			"bootstrap":         map[string]any{"configRef": refTo(config)},
-			"infrastructureRef": refTo(machine),
-		}},
+		"template":    map[string]any{"spec": machineSpec(config, machine)},
 	})
 	return a.create(ctx, machine, config, md)
 }
@@ -87,18 +82,34 @@ func MachineTemplate(name, instanceType string) *unstructured.Unstructured {
 	return machine
 }
 
-// Rotate has a MachineDeployment replace its machines by those of a new template.
-func (a *ClusterAPI) Rotate(ctx context.Context, deployment, template, instanceType string) error {
-	machine := MachineTemplate(template, instanceType)
-	if err := a.create(ctx, machine); err != nil {
-		return err
+// CreateMachinePool creates a MachinePool, with the infrastructure and the bootstrap
+// configuration of the same name; its instances come by and by.
+func (a *ClusterAPI) CreateMachinePool(ctx context.Context, d MachineDeployment) error {
+	if d.InstanceType == "" {
+		d.InstanceType = defaultInstanceType
 	}
-	md := object(core+"/"+version, "MachineDeployment", Namespace, deployment)
-	patch := fmt.Sprintf(`{"spec":{"template":{"spec":{"infrastructureRef":{"name":%q}}}}}`, template)
-	if err := a.client.Patch(ctx, md, mergePatch(patch)); err != nil {
-		return fmt.Errorf("rotating MachineDeployment %q to template %q: %w", deployment, template, err)
+	infra := object(infrastructure+"/"+version, "NodestormMachinePool", Namespace, d.Name)
+	setSpec(infra, map[string]any{"instanceType": d.InstanceType})
+	config := object(bootstrap+"/"+version, "NodestormConfig", Namespace, d.Name)
+	setSpec(config, map[string]any{"taints": d.Taints, "nodeLabels": d.Labels})
+	pool := object(core+"/"+version, "MachinePool", Namespace, d.Name)
+	pool.SetAnnotations(d.Annotations)
+	setSpec(pool, map[string]any{
+		"clusterName": ClusterName,
+		"replicas":    d.Replicas,
+		"template":    map[string]any{"spec": machineSpec(config, infra)},
+	})
+	return a.create(ctx, infra, config, pool)
+}
+
+// machineSpec is what a machine is made of.
+func machineSpec(config, infra *unstructured.Unstructured) map[string]any {
+	return map[string]any{
+		"clusterName":       ClusterName,
+		"version":           kubernetesVersion,
+		"bootstrap":         map[string]any{"configRef": refTo(config)},
+		"infrastructureRef": refTo(infra),
 	}
-	return nil
 }
 
 // CreateHealthCheck has the machines of a MachineDeployment replaced whose node is
@@ -110,7 +121,7 @@ func (a *ClusterAPI) CreateHealthCheck(ctx context.Context, deployment string, n
 	}
 	setSpec(check, map[string]any{
 		"clusterName":         ClusterName,
-		"selector":            map[string]any{"matchLabels": map[string]any{core + "/deployment-name": deployment}},
+		"selector":            map[string]any{"matchLabels": map[string]any{deploymentLabel: deployment}},
 		"unhealthyConditions": []any{unhealthy("Unknown"), unhealthy("False")},
 		"nodeStartupTimeout":  startup.String(),
 	})
@@ -143,13 +154,3 @@ func condition(o *unstructured.Unstructured, name string) string {
 	}
 	return ""
 }
-
-// DeleteMachine deletes one, as somebody does by hand.
-func (a *ClusterAPI) DeleteMachine(ctx context.Context, name string) error {
-	if err := a.client.Delete(ctx, object(core+"/"+version, "Machine", Namespace, name)); err != nil {
-		return fmt.Errorf("deleting Machine %q: %w", name, err)
-	}
-	return nil
-}
-
-func mergePatch(text string) client.Patch { return client.RawPatch(types.MergePatchType, []byte(text)) }

@@ -19,16 +19,22 @@ const release = `(v\d+\.\d+\.\d+)`
 
 func (s *scenario) registerClusterAPI(on sentences) {
 	s.registerClusterAPIAutoscaler(on)
+	s.registerClusterAPIFaults(on)
 
 	on.Given(`^Cluster API `+release+`$`, s.clusterAPI)
+	on.Given(`^Cluster API `+release+` that lets machines taint their nodes$`, s.taintingClusterAPI)
 	on.Given(`^a MachineDeployment `+name+` with `+number+` Running machines?$`, s.machineDeployment)
+	on.Given(`^a MachinePool `+name+` with `+number+` Running instances?$`, s.machinePool)
 	on.Given(`^a MachineHealthCheck that replaces machines of `+name+` whose node is not Ready for `+span+`$`, s.healthCheck)
+	on.Given(`^a MachineHealthCheck that replaces machines of `+name+` that have no node after `+span+`$`, s.startupCheck)
 
-	on.When(`^somebody scales the MachineDeployment `+name+` to `+number+` with kubectl$`, s.kubectlScale)
+	on.When(`^somebody scales the (MachineDeployment|MachinePool) `+name+` to `+number+` with kubectl$`, s.kubectlScale)
 	on.When(`^the MachineDeployment `+name+` changes to instances of the type `+name+`$`, s.rotate)
 	on.When(`^the kubelet of a machine of `+name+` falls silent$`, s.silence)
 
 	on.Then(`^the MachineDeployment `+name+` has `+number+` Running machines? within `+span+`$`, s.runningMachines)
+	on.Then(`^the MachineDeployment `+name+` has `+number+` machines? in the phase `+name+` within `+span+`$`, s.machinesInPhase)
+	on.Then(`^the MachinePool `+name+` has `+number+` Running instances? within `+span+`$`, s.runningPool)
 	on.Then(`^the cloud has `+number+` instances? of `+name+`$`, s.instancesOf)
 	on.Then(`^all instances are of the type `+name+`$`, s.allOfType)
 	on.Then(`^(?:that machine is|its old machines are) gone within `+span+`$`, s.oldMachinesGone)
@@ -37,6 +43,14 @@ func (s *scenario) registerClusterAPI(on sentences) {
 // clusterAPI is a release that the sentence names: it is part of the world, not the
 // build under test.
 func (s *scenario) clusterAPI(ctx context.Context, version string) error {
+	return s.startClusterAPI(ctx, version, nil)
+}
+
+func (s *scenario) taintingClusterAPI(ctx context.Context, version string) error {
+	return s.startClusterAPI(ctx, version, clusterapi.TaintPropagation)
+}
+
+func (s *scenario) startClusterAPI(ctx context.Context, version string, variables map[string]string) error {
 	store, err := target.Open("")
 	if err != nil {
 		return err
@@ -45,7 +59,7 @@ func (s *scenario) clusterAPI(ctx context.Context, version string) error {
 	if err != nil {
 		return err
 	}
-	s.capi, err = clusterapi.Up(ctx, s.world, t, s.rig.World.Seed)
+	s.capi, err = clusterapi.Up(ctx, s.world, t, s.rig.World.Seed, variables)
 	return err
 }
 
@@ -62,20 +76,49 @@ func (s *scenario) machineDeployment(ctx context.Context, name string, machines 
 	return err
 }
 
+func (s *scenario) machinePool(ctx context.Context, name string, instances int) error {
+	return s.createPool(ctx, clusterapi.MachineDeployment{Name: name, Replicas: int64(instances)})
+}
+
+func (s *scenario) createPool(ctx context.Context, pool clusterapi.MachineDeployment) error {
+	if s.capi == nil {
+		return errNoClusterAPI
+	}
+	if err := s.capi.CreateMachinePool(ctx, pool); err != nil {
+		return err
+	}
+	return s.capi.AwaitPool(ctx, pool.Name, int(pool.Replicas), 10*time.Minute)
+}
+
+// The spans that the sentences leave open are longer than those that they name.
+const patient = 20 * time.Minute
+
 func (s *scenario) healthCheck(ctx context.Context, deployment, notReady string) error {
 	d, err := duration(notReady)
 	if err != nil {
 		return err
 	}
+	return s.createHealthCheck(ctx, deployment, d, patient)
+}
+
+func (s *scenario) startupCheck(ctx context.Context, deployment, startup string) error {
+	d, err := duration(startup)
+	if err != nil {
+		return err
+	}
+	return s.createHealthCheck(ctx, deployment, patient, d)
+}
+
+func (s *scenario) createHealthCheck(ctx context.Context, deployment string, notReady, startup time.Duration) error {
 	if s.capi == nil {
 		return errNoClusterAPI
 	}
-	return s.capi.CreateHealthCheck(ctx, deployment, d, 20*time.Minute)
+	return s.capi.CreateHealthCheck(ctx, deployment, notReady, startup)
 }
 
 // kubectlScale is the real kubectl. It lives in real time: the world's passes as
 // real time does meanwhile.
-func (s *scenario) kubectlScale(ctx context.Context, deployment string, replicas int) error {
+func (s *scenario) kubectlScale(ctx context.Context, kind, group string, replicas int) error {
 	kubeconfig, err := s.world.Kubeconfig("somebody", "system:masters")
 	if err != nil {
 		return err
@@ -83,7 +126,7 @@ func (s *scenario) kubectlScale(ctx context.Context, deployment string, replicas
 	s.world.Driver().Hold()
 	defer s.world.Driver().Release()
 	command := exec.CommandContext(ctx, filepath.Join(s.rig.World.Kubernetes, "kubectl"), "--kubeconfig="+kubeconfig,
-		"--namespace="+clusterapi.Namespace, "scale", "machinedeployment/"+deployment, fmt.Sprintf("--replicas=%d", replicas))
+		"--namespace="+clusterapi.Namespace, "scale", strings.ToLower(kind)+"/"+group, fmt.Sprintf("--replicas=%d", replicas))
 	command.Env = []string{"HOME=" + s.world.Dir()} // no configuration of the user's
 	if out, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("kubectl scale: %w: %s", err, strings.TrimSpace(string(out)))
@@ -127,6 +170,28 @@ func (s *scenario) runningMachines(ctx context.Context, deployment string, want 
 	}
 	_, err = s.capi.AwaitRunning(ctx, deployment, want, d)
 	return err
+}
+
+func (s *scenario) machinesInPhase(ctx context.Context, deployment string, want int, phase, window string) error {
+	d, err := duration(window)
+	if err != nil {
+		return err
+	}
+	if s.capi == nil {
+		return errNoClusterAPI
+	}
+	return s.capi.AwaitPhase(ctx, deployment, phase, want, d)
+}
+
+func (s *scenario) runningPool(ctx context.Context, pool string, want int, window string) error {
+	d, err := duration(window)
+	if err != nil {
+		return err
+	}
+	if s.capi == nil {
+		return errNoClusterAPI
+	}
+	return s.capi.AwaitPool(ctx, pool, want, d)
 }
 
 func (s *scenario) instancesOf(want int, deployment string) error {

@@ -4,39 +4,106 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
+	"nodestorm/harness/manifest"
 	"nodestorm/sim/apifault"
 	"nodestorm/sim/history"
 )
 
 func (s *scenario) registerClusterAPIAutoscaler(on sentences) {
 	on.Given(`^a MachineDeployment `+name+` of `+number+` to `+number+` machines, `+number+` of them Running$`, s.nodeGroupOfMachines)
+	on.Given(`^a MachineDeployment `+name+` of `+number+` to `+number+` machines of the type `+name+`, `+number+` of them Running$`, s.nodeGroupOfType)
+	on.Given(`^a MachineDeployment `+name+` of 0 to `+number+` machines that taint their nodes `+taint+`, none of them there$`, s.emptyTaintedNodeGroup)
+	on.Given(`^a MachinePool `+name+` of `+number+` to `+number+` instances, `+number+` of them Running$`, s.nodeGroupOfPool)
 	on.Given(`^another writer changes the MachineDeployment `+name+` between the autoscaler's read of its scale and the write that follows$`, s.interject)
+	on.Given(`^Cluster Autoscaler for Cluster API$`, s.plainAutoscaler)
+	on.Given(`^Cluster Autoscaler for the API version v1beta1 of Cluster API$`, s.oldVersionAutoscaler)
 	on.Given(`^Cluster Autoscaler that prefers the MachineDeployment `+name+` to `+name+`$`, s.preferringAutoscaler)
 	on.Given(`^Cluster Autoscaler without the right to patch, that prefers the MachineDeployment `+name+` to `+name+`$`, s.oldRightsAutoscaler)
 
+	on.Given(`^somebody mistypes the maximum of the MachineDeployment `+name+` while the autoscaler reads its scale to delete a machine$`, s.mistypeMaximum)
 	on.Given(`^the autoscaler's writes to the scale of the MachineDeployment `+name+` take `+span+` to the API server$`, s.slowWrites)
 	on.When(`^a controller reports on the MachineDeployment `+name+` every `+span+` and a pod `+name+` that requests `+cpus+` is created$`, s.createPodMeanwhile)
 
-	on.Then(`^the autoscaler scales the MachineDeployment `+name+` within `+span+`$`, s.scaled)
+	on.When(`^a pod `+name+` that requests `+cpus+` is created once the autoscaler drains a node$`, s.createPodOnceDraining)
+	on.When(`^somebody lowers the maximum of the MachineDeployment `+name+` to `+number+`$`, s.lowerMaximum)
+
+	on.Then(`^the autoscaler scales the Machine(?:Deployment|Pool) `+name+` within `+span+`$`, s.scaled)
+	on.Then(`^the autoscaler reports no node as removed for `+span+` without scaling the MachineDeployment `+name+`$`, s.truthful)
 	on.Then(`^the autoscaler does not scale the MachineDeployment `+name+` within `+span+`$`, s.notScaled)
 }
 
 func (s *scenario) nodeGroupOfMachines(ctx context.Context, name string, least, most, running int) error {
+	return s.nodeGroupOfType(ctx, name, least, most, "", running)
+}
+
+func (s *scenario) nodeGroupOfType(ctx context.Context, name string, least, most int, instanceType string, running int) error {
 	if s.capi == nil {
 		return errNoClusterAPI
 	}
-	err := s.capi.CreateMachineDeployment(ctx, clusterapi.MachineDeployment{Name: name, Replicas: int64(running), Annotations: clusterapi.Bounds(least, most)})
+	err := s.capi.CreateMachineDeployment(ctx, clusterapi.MachineDeployment{
+		Name: name, Replicas: int64(running), InstanceType: instanceType, Annotations: clusterapi.Bounds(least, most),
+	})
 	if err != nil {
 		return err
 	}
 	_, err = s.capi.AwaitRunning(ctx, name, running, 10*time.Minute)
+	return err
+}
+
+// emptyTaintedNodeGroup says by annotations what a machine has: releases differ in
+// whether they can read its template, which is not the question here.
+func (s *scenario) emptyTaintedNodeGroup(ctx context.Context, name string, most int, taint string) error {
+	t, err := parseTaint(taint)
+	if err != nil {
+		return err
+	}
+	if s.capi == nil {
+		return errNoClusterAPI
+	}
+	annotations := clusterapi.Bounds(0, most)
+	maps.Copy(annotations, clusterapi.Capacity("4", "7Gi"))
+	if err := s.capi.CreateMachineDeployment(ctx, clusterapi.MachineDeployment{Name: name, Annotations: annotations}); err != nil {
+		return err
+	}
+	return s.capi.SetTaint(ctx, name, t)
+}
+
+func (s *scenario) nodeGroupOfPool(ctx context.Context, name string, least, most, running int) error {
+	return s.createPool(ctx, clusterapi.MachineDeployment{Name: name, Replicas: int64(running), Annotations: clusterapi.Bounds(least, most)})
+}
+
+func (s *scenario) lowerMaximum(ctx context.Context, deployment string, most int) error {
+	if s.capi == nil {
+		return errNoClusterAPI
+	}
+	return s.capi.SetMaximum(ctx, deployment, most)
+}
+
+// slip is about the one read between a drain's beginning and the deletion five seconds
+// later: the main loop reads again only after ten.
+const slip = `
+rules:
+- name: a slip of the hand
+  match: {client: cluster-autoscaler, verbs: [get], resource: machinedeployments.cluster.x-k8s.io, subresource: scale, namespace: %s, name: %q}
+  when: {source: api, verb: create, resource: events, actor: cluster-autoscaler, detail: {message: {contains: toBeDeleted}}}
+  at: 3s
+  limit: 1
+  act: {otherWriter: {patch: {metadata: {annotations: {%s: "4o"}}}, settle: 1s}}
+`
+
+func (s *scenario) mistypeMaximum(deployment string) error {
+	rules, err := apifault.Load(fmt.Appendf(nil, slip, clusterapi.Namespace, deployment, clusterapi.MaximumAnnotation))
+	s.rules = append(s.rules, rules...)
 	return err
 }
 
@@ -68,25 +135,39 @@ func scaleWrites(deployment string) apifault.Match {
 	}
 }
 
+func (s *scenario) plainAutoscaler(ctx context.Context) error {
+	return s.startForClusterAPI(ctx, clusterapi.ExampleRights)
+}
+
+// Cluster Autoscaler goes by the version that the API server prefers unless its user
+// says otherwise.
+func (s *scenario) oldVersionAutoscaler(ctx context.Context) error {
+	s.env = append(s.env, manifest.Variable{Name: "CAPI_VERSION", Value: "v1beta1"})
+	return s.startForClusterAPI(ctx, clusterapi.ExampleRights)
+}
+
 func (s *scenario) preferringAutoscaler(ctx context.Context, first, second string) error {
-	return s.startForClusterAPI(ctx, true, first, second)
+	return s.startForClusterAPI(ctx, clusterapi.ExampleRights, first, second)
 }
 
 func (s *scenario) oldRightsAutoscaler(ctx context.Context, first, second string) error {
-	return s.startForClusterAPI(ctx, false, first, second)
+	return s.startForClusterAPI(ctx, clusterapi.RightsWithoutPatch, first, second)
 }
 
-func (s *scenario) startForClusterAPI(ctx context.Context, patch bool, preferred ...string) (err error) {
+func (s *scenario) startForClusterAPI(ctx context.Context, rights clusterapi.Rights, preferred ...string) (err error) {
 	if s.capi == nil {
 		return errNoClusterAPI
 	}
-	if err := s.capi.Prefer(ctx, metav1.NamespaceSystem, preferred...); err != nil {
+	if len(preferred) > 0 {
+		s.intent.Expander = "priority"
+		if err := s.capi.Prefer(ctx, metav1.NamespaceSystem, preferred...); err != nil {
+			return err
+		}
+	}
+	if err := s.capi.Grant(ctx, metav1.NamespaceSystem, autoscaler.Name, rights); err != nil {
 		return err
 	}
-	if err := s.capi.Grant(ctx, metav1.NamespaceSystem, autoscaler.Name, patch); err != nil {
-		return err
-	}
-	s.intent.Provider, s.intent.Expander = "clusterapi", "priority"
+	s.intent.Provider = "clusterapi"
 	s.autoscaler, err = autoscaler.Install(ctx, autoscaler.Config{
 		World: s.world, Target: s.rig.Target, Intent: s.intent, Env: s.env, Manifest: s.rig.Manifest, Rules: s.rules,
 	})
@@ -95,6 +176,26 @@ func (s *scenario) startForClusterAPI(ctx context.Context, patch bool, preferred
 	}
 	_, err = s.autoscaler.Start(ctx)
 	return err
+}
+
+func (s *scenario) createPodOnceDraining(ctx context.Context, pod, cpus string) error {
+	if err := s.draining(ctx); err != nil {
+		return err
+	}
+	return s.createPod(ctx, pod, cpus)
+}
+
+// draining waits for the taint that comes before a drain.
+func (s *scenario) draining(ctx context.Context) error {
+	_, err := s.within(ctx, 30*time.Minute, 0, func(r history.Record) bool {
+		added, _ := r.Detail["added"].([]string)
+		return r.Source == history.API && r.Object.Resource == "nodes" &&
+			slices.ContainsFunc(added, func(taint string) bool { return strings.HasPrefix(taint, "ToBeDeletedByClusterAutoscaler") })
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for the autoscaler to drain a node: %w", err)
+	}
+	return nil
 }
 
 // createPodMeanwhile has another controller write until the autoscaler has written.
@@ -139,9 +240,10 @@ func (s *scenario) report(ctx context.Context, deployment string, period time.Du
 	}
 }
 
-// scaling is a write of the autoscaler to a MachineDeployment's scale, taken or not.
+// scaling is a write of the autoscaler to the scale of a MachineDeployment or a
+// MachinePool, taken or not.
 func scaling(r history.Record) bool {
-	return r.Source == history.API && r.Object.Resource == "machinedeployments" && r.Detail["subresource"] == "scale" &&
+	return r.Source == history.API && (r.Object.Resource == "machinedeployments" || r.Object.Resource == "machinepools") && r.Detail["subresource"] == "scale" &&
 		r.Actor == autoscaler.Name && (r.Verb == "update" || r.Verb == "patch")
 }
 
@@ -161,7 +263,7 @@ func (s *scenario) scaled(ctx context.Context, deployment, window string) error 
 		return r.Code < 300
 	})
 	if errors.Is(err, errWindow) {
-		return fmt.Errorf("MachineDeployment %q is as it was after %s%s", deployment, window, refused)
+		return fmt.Errorf("%q is as it was after %s%s", deployment, window, refused)
 	}
 	return err
 }
@@ -170,6 +272,19 @@ func (s *scenario) notScaled(ctx context.Context, deployment, window string) err
 	return s.never(ctx, window, func(r history.Record) error {
 		if scaling(r) && r.Object.Name == deployment && r.Code < 300 {
 			return fmt.Errorf("MachineDeployment %q is scaled %s after the start", deployment, r.Virtual.Round(time.Millisecond))
+		}
+		return nil
+	})
+}
+
+// truthful watches what the autoscaler says in events.
+func (s *scenario) truthful(ctx context.Context, window, deployment string) error {
+	acted := false
+	return s.never(ctx, window, func(r history.Record) error {
+		acted = acted || scaling(r) && r.Object.Name == deployment && r.Code < 300
+		message, _ := r.Detail["message"].(string)
+		if r.Source == history.API && r.Object.Resource == "events" && r.Actor == autoscaler.Name && strings.Contains(message, " removed") && !acted {
+			return fmt.Errorf("%q is as it was, and an event says %q", deployment, message)
 		}
 		return nil
 	})

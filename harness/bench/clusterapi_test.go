@@ -1,0 +1,135 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"nodestorm/harness/autoscaler"
+	"nodestorm/harness/clusterapi"
+	"nodestorm/harness/target"
+	"nodestorm/harness/world"
+	"nodestorm/sim/history"
+	"nodestorm/sim/workload"
+)
+
+// bring brings a Cluster API release up in a world.
+func bring(b *testing.B, w *world.World) *clusterapi.ClusterAPI {
+	b.Helper()
+	a, err := clusterapi.Up(context.Background(), w, stored(b, target.Ref{Name: clusterapi.Name, Version: "v1.9.5"}), 1, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return a
+}
+
+func stored(b *testing.B, ref target.Ref) target.Target {
+	b.Helper()
+	store, err := target.Open("")
+	if err != nil {
+		b.Fatal(err)
+	}
+	t, err := store.Get(ref)
+	if err != nil {
+		b.Skip(err)
+	}
+	return t
+}
+
+// BenchmarkMachines is from nothing to 50 MachineDeployments whose 500 Machines are
+// Running with a node.
+func BenchmarkMachines(b *testing.B) {
+	const deployments, each = 50, 10
+	for b.Loop() {
+		began := time.Now()
+		w := start(b, world.Config{})
+		a := bring(b, w)
+		b.ReportMetric(time.Since(began).Seconds(), "s-ready")
+		ctx := context.Background()
+		for n := range deployments {
+			if err := a.CreateMachineDeployment(ctx, clusterapi.MachineDeployment{Name: fmt.Sprintf("md-%d", n), Replicas: each}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for n := range deployments {
+			if _, err := a.AwaitRunning(ctx, fmt.Sprintf("md-%d", n), each, time.Hour); err != nil {
+				b.Fatal(err)
+			}
+		}
+		f := w.Driver().Figures()
+		b.ReportMetric(time.Since(began).Seconds(), "s-machines-running")
+		b.ReportMetric(f.Virtual.Seconds(), "s-virtual")
+		b.ReportMetric(float64(f.Lag.P99)/1e6, "ms-lag-p99")
+		cpu, rss := total(w.Usage())
+		b.ReportMetric(cpu.Seconds(), "cpu-s")
+		b.ReportMetric(float64(rss)/(1<<20), "MiB")
+		_ = w.Stop()
+	}
+}
+
+// BenchmarkUnforcedConflict tells how often a Cluster Autoscaler that updates the scale
+// of a MachineDeployment meets a write of Cluster API's own controllers: 200 scale-ups
+// of one, 20 s apart, so that it changes all the time, and nothing but real programs.
+func BenchmarkUnforcedConflict(b *testing.B) {
+	const tries, apart = 200, 20 * time.Second
+	for b.Loop() {
+		w := start(b, world.Config{})
+		a, ctx := bring(b, w), context.Background()
+		err := a.CreateMachineDeployment(ctx, clusterapi.MachineDeployment{Name: "workers", Replicas: 1, Annotations: clusterapi.Bounds(1, 2*tries)})
+		if err == nil {
+			_, err = a.AwaitRunning(ctx, "workers", 1, time.Hour)
+		}
+		if err == nil {
+			err = a.Grant(ctx, metav1.NamespaceSystem, autoscaler.Name, clusterapi.ExampleRights)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		ca, err := autoscaler.Install(ctx, autoscaler.Config{
+			World: w, Target: stored(b, target.Ref{Name: autoscaler.Name, Version: "1.32.5", Provider: "clusterapi"}),
+			Intent: autoscaler.Intent{Provider: "clusterapi", Backoff: time.Second},
+		})
+		if err == nil {
+			_, err = ca.Start(ctx)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		demand, made, conflicts := workload.New(w.Client(), w.Clock()), 0, 0
+		for pods := 0; made < tries && pods < 2*tries; pods++ {
+			pod, err := workload.Pod("default", fmt.Sprintf("pod-%d", pods), workload.Template{CPU: "3"})
+			if err == nil {
+				err = demand.Create(ctx, pod)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			pass(b, w, apart)
+			made, conflicts = writes(w.History().Records())
+		}
+		f := w.Driver().Figures()
+		b.ReportMetric(float64(made), "tries")
+		b.ReportMetric(float64(conflicts), "conflicts")
+		b.ReportMetric(f.Virtual.Minutes(), "min-virtual")
+		b.ReportMetric(f.Wall.Seconds(), "s-wall")
+		b.ReportMetric(float64(f.Lag.P99)/1e6, "ms-lag-p99")
+		_ = w.Stop()
+	}
+}
+
+// writes counts the autoscaler's writes to scales, and those that met a conflict.
+func writes(records []history.Record) (made, conflicts int) {
+	records = slices.DeleteFunc(records, func(r history.Record) bool {
+		return r.Source != history.API || r.Actor != autoscaler.Name || r.Object.Resource != "machinedeployments" || r.Detail["subresource"] != "scale"
+	})
+	for _, r := range records {
+		if r.Code == 409 {
+			conflicts++
+		}
+	}
+	return len(records), conflicts
+}
