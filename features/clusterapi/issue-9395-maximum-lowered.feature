@@ -1,0 +1,14 @@
+# https://github.com/kubernetes/autoscaler/issues/9395
+
+@cluster-autoscaler @clusterapi @issue-9395
+Feature: A group that is larger than its maximum can shrink
+
+  @clusterapi-9395-maximum-lowered
+  Scenario: Somebody lowers the maximum below what is there
+    Given a cluster
+    And Cluster API v1.9.5
+    And a MachineDeployment "workers" of 1 to 5 machines, 5 of them Running
+    And a pod "a" that requests 3 CPU is Running
+    And Cluster Autoscaler for Cluster API
+    When somebody lowers the maximum of the MachineDeployment "workers" to 3
+    Then the autoscaler scales the MachineDeployment "workers" within 30m
