@@ -2,12 +2,13 @@ package page
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"encoding/json"
 	"io"
 	"sync"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 
 	"nodestorm/reports/story"
 )

@@ -50,51 +50,43 @@ func Scan(r io.Reader, each func(Record)) []Problem {
 	var (
 		problems []Problem
 		seen     = map[uint64]int{} // seq → line
-		reader   = bufio.NewReaderSize(r, 64<<10)
 	)
-	for n := 1; ; n++ {
-		text, err := readLine(reader)
-		if len(text) > 0 || errors.Is(err, errLongLine) {
-			record, problem := parse(text, err)
-			if problem != nil {
-				problems = append(problems, Problem{n, problem})
-			}
-			if first := seen[record.Seq]; first != 0 {
-				problems = append(problems, Problem{n, fmt.Errorf("seq %d is already on line %d", record.Seq, first)})
-			} else if record.Seq != 0 {
-				seen[record.Seq] = n
-				each(record)
-			}
+	for l := range lines(r) {
+		if l.err != nil {
+			problems = append(problems, Problem{l.n, l.err})
 		}
-		if err != nil && !errors.Is(err, errLongLine) {
-			if !errors.Is(err, io.EOF) {
-				problems = append(problems, Problem{n, err})
-			}
-			break
+		if first := seen[l.record.Seq]; first != 0 {
+			problems = append(problems, Problem{l.n, fmt.Errorf("seq %d is already on line %d", l.record.Seq, first)})
+		} else if l.record.Seq != 0 {
+			seen[l.record.Seq] = l.n
+			each(l.record)
 		}
 		if len(problems) >= maxProblems {
-			problems = append(problems, Problem{n, errors.New("too many problems, the rest is not read")})
+			problems = append(problems, Problem{l.n, errors.New("too many problems, the rest is not read")})
 			break
 		}
 	}
 	return problems
 }
 
-// parse returns the line's record, with Seq zero if it holds none. err is how
-// reading the line ended.
-func parse(text []byte, err error) (Record, error) {
-	if errors.Is(err, errLongLine) {
-		return Record{}, err
+// parse finds the record in the line's text, if there is a text.
+func (l *storedLine) parse() {
+	if len(bytes.TrimSpace(l.text)) == 0 {
+		return
 	}
-	if len(bytes.TrimSpace(text)) == 0 {
-		return Record{}, nil
-	}
+	l.record, l.err = parse(l.text, l.open)
+	l.text = nil // the record has all of it
+}
+
+// parse returns a line's record, with Seq zero if it holds none. open says that
+// the line has no end.
+func parse(text []byte, open bool) (Record, error) {
 	var record Record
-	if jsonErr := json.Unmarshal(text, &record); jsonErr != nil {
-		if errors.Is(err, io.EOF) {
+	if err := json.Unmarshal(text, &record); err != nil {
+		if open {
 			return Record{}, fmt.Errorf("cut off after %d bytes", len(text))
 		}
-		return Record{}, fmt.Errorf("not a record: %w", jsonErr)
+		return Record{}, fmt.Errorf("not a record: %w", err)
 	}
 	switch {
 	case record.Seq == 0:
