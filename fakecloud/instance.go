@@ -310,6 +310,11 @@ func (tx *Tx) move(id int64, to State) {
 	if group := tx.Group(i.Labels); group != "" {
 		detail["group"] = group
 	}
+	if t := tx.c.cfg.Catalogue.ServerType(i.Type); to == Creating && t != nil && tx.c.cfg.Catalogue.Currency == "EUR" {
+		if price, offered := t.In(i.Location); offered {
+			detail["hourlyEUR"] = price.Hourly()
+		}
+	}
 	tx.c.cfg.Recorder.Record(history.Event{
 		At: tx.now, Source: history.Cloud, Verb: verb, Actor: "fakecloud",
 		Object: history.Object{Resource: "instances", Name: i.Name}, Detail: detail,

@@ -1,6 +1,7 @@
 package autoscaler
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,6 +20,10 @@ const (
 	// from, to and delta. When the cloud could not be asked, only delta and error
 	// are there. A round that leaves everything as it was is not recorded.
 	Target = "target"
+	// Plan is a scale-up that the autoscaler is about to ask the cloud for: the object
+	// is nodegroups/NAME, details from and to, and Pods, the pods that no node has
+	// room for, as far as the log names them: "default/a, default/b".
+	Plan = "plan"
 	// Failed is an error that the autoscaler logged.
 	Failed = "error"
 )
@@ -27,13 +32,18 @@ var (
 	// klogLine is Lmmdd hh:mm:ss.uuuuuu threadid file:line] msg.
 	klogLine = regexp.MustCompile(`^([IWEF])(\d{4} \d\d:\d\d:\d\d\.\d{6})\s+\d+ ([^:\s]+:\d+)\] (.*)$`)
 	// The Hetzner provider's words for a target size, in all versions.
-	sizeSet    = regexp.MustCompile(`^Set node group (\S+) size from (-?\d+) to (-?\d+), expected delta (-?\d+)$`)
+	sizeSet = regexp.MustCompile(`^Set node group (\S+) size from (-?\d+) to (-?\d+), expected delta (-?\d+)$`)
+	// What the autoscaler plans and for whom, in the words of all versions from 1.27 on;
+	// klog's quota leaves some pods out where there are many.
+	noRoom     = regexp.MustCompile(`^Pod (\S+/\S+) is unschedulable$`)
+	planned    = regexp.MustCompile(`\{(\S+) (\d+)->(\d+) \(max: (\d+)\)\}`)
 	sizeUnsure = regexp.MustCompile(`^failed to set node pool (\S+) size, using delta (-?\d+) error: (.*)$`)
 )
 
 // logLines turns klog's lines into history, redacted. Other lines, a panic for
 // one, stay in the log file only.
 func logLines(to history.Recorder, clk clock.PassiveClock, redact *strings.Replacer) func([]byte) {
+	var pods []string // without room, in this round
 	return func(line []byte) {
 		m := klogLine.FindSubmatch(line)
 		if m == nil {
@@ -43,7 +53,7 @@ func logLines(to history.Recorder, clk clock.PassiveClock, redact *strings.Repla
 		e := history.Event{At: stamp(clk.Now(), string(m[2])), Source: history.Logged, Actor: Name}
 		switch size, unsure := sizeSet.FindStringSubmatch(message), sizeUnsure.FindStringSubmatch(message); {
 		case strings.HasPrefix(message, "Starting main loop"):
-			e.Verb = Loop
+			e.Verb, pods = Loop, nil
 		case size != nil:
 			if size[2] == size[3] && size[4] == "0" {
 				return
@@ -53,6 +63,19 @@ func logLines(to history.Recorder, clk clock.PassiveClock, redact *strings.Repla
 		case unsure != nil:
 			e.Verb, e.Object = Target, group(unsure[1])
 			e.Detail = map[string]any{"delta": number(unsure[2]), "error": short(unsure[3])}
+		case noRoom.MatchString(message):
+			if len(pods) < mostPods {
+				pods = append(pods, noRoom.FindStringSubmatch(message)[1])
+			}
+			return
+		case strings.HasPrefix(message, "Final scale-up plan: "):
+			for _, p := range planned.FindAllStringSubmatch(message, mostGroups) {
+				to.Record(history.Event{At: e.At, Source: e.Source, Actor: e.Actor, Verb: Plan, Object: group(p[1]), Detail: map[string]any{
+					"message": fmt.Sprintf("plans to scale %s from %s to %s, of %s at most", p[1], p[2], p[3], p[4]),
+					"from":    number(p[2]), "to": number(p[3]), "Pods": strings.Join(pods, ", "),
+				}})
+			}
+			return
 		case severity == "E" || severity == "F":
 			e.Verb, e.Detail = Failed, map[string]any{"message": short(message), "at": string(m[3])}
 		default:
@@ -61,6 +84,13 @@ func logLines(to history.Recorder, clk clock.PassiveClock, redact *strings.Repla
 		to.Record(e)
 	}
 }
+
+const (
+	// mostPods bounds how many pods a plan names, mostGroups how many groups one plan
+	// has: those that are alike are scaled together.
+	mostPods   = 50
+	mostGroups = 20
+)
 
 func group(name string) history.Object { return history.Object{Resource: "nodegroups", Name: name} }
 

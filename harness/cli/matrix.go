@@ -27,7 +27,8 @@ import (
 const verifiedFile = "reports/verified.json"
 
 func (e *env) matrix() *cobra.Command {
-	var format, to, since, system, onTarget, status string
+	var format, to, since string
+	var keep matrix.Filter
 	var track bool
 	c := &cobra.Command{
 		Use:   "matrix RUN…",
@@ -37,6 +38,7 @@ and a link. With --track-record the runs are noted in ` + verifiedFile + `, and 
 README's table of documented failures is written anew from it.`,
 		Example: `  nodestorm matrix reports/out --out matrix.html
   nodestorm matrix reports/out --format md --since last.json
+  nodestorm matrix reports/out --provider hetzner --status regression --format json
   nodestorm matrix reports/out --track-record`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && !track {
@@ -59,12 +61,13 @@ README's table of documented failures is written anew from it.`,
 				return e.trackRecord(catalogue, cells)
 			}
 			m := matrix.New(time.Now(), documented(catalogue), cells)
-			m.Filter(system, onTarget, status)
+			m.Filter(keep)
 			if since != "" {
 				old, err := readMatrix(since)
 				if err != nil {
 					return usage(fmt.Errorf("--since %s: %w", since, err))
 				}
+				old.Filter(keep)
 				m.Since(old)
 			}
 			if to == "" {
@@ -76,9 +79,10 @@ README's table of documented failures is written anew from it.`,
 	c.Flags().StringVar(&format, "format", "html", "`FORMAT`: html, md, json")
 	c.Flags().StringVarP(&to, "out", "o", "", "`file` to write; default standard output")
 	c.Flags().StringVar(&since, "since", "", "last matrix, a JSON `file`, to tell what has changed")
-	c.Flags().StringVar(&system, "system", "", "only failures of a `system`: "+strings.Join(scenarios.Systems, ", "))
-	c.Flags().StringVar(&onTarget, "target", "", "only targets whose name has this `text`")
-	c.Flags().StringVar(&status, "status", "", "only this `verdict` or outcome: reproduced, healthy, inconclusive, expected, regression…")
+	c.Flags().StringVar(&keep.System, "system", "", "only failures of a `system`: "+strings.Join(scenarios.Systems, ", "))
+	c.Flags().StringVar(&keep.Provider, "provider", "", "only failures of an autoscaler linked with this `cloud`: hetzner, clusterapi…")
+	c.Flags().StringVar(&keep.Target, "target", "", "only targets whose name has this `text`")
+	c.Flags().StringVar(&keep.Status, "status", "", "only this `verdict` or outcome: reproduced, healthy, inconclusive, expected, regression…")
 	c.Flags().BoolVar(&track, "track-record", false, "note the runs as verified, and write the README's table")
 	return c
 }
@@ -131,7 +135,7 @@ func relative(base, path string) string {
 func documented(c *scenarios.Catalogue) []matrix.Scenario {
 	var list []matrix.Scenario
 	for _, r := range c.Records() {
-		s := matrix.Scenario{ID: r.ID, Title: r.Title, System: r.System, Issue: r.Issue, Fix: r.Fix, Affected: string(r.Affected), Fixed: string(r.Fixed)}
+		s := matrix.Scenario{ID: r.ID, Title: r.Title, System: r.System, Provider: r.Provider(), Issue: r.Issue, Fix: r.Fix, Affected: string(r.Affected), Fixed: string(r.Fixed)}
 		for _, t := range r.Targets {
 			s.Targets = append(s.Targets, matrix.Promise{Target: t.Name, Expected: string(t.Expected)})
 		}

@@ -93,8 +93,8 @@ func (s *session) finish(rows []reports.Row, asJSON bool) error {
 }
 
 // publish writes a page for each run, one for the two sides of a failure where
-// both were replayed, and an index of them all, whose path it returns; empty if
-// nothing was run.
+// both were replayed, and an index of them all, whose path it returns, with what
+// has changed since the last; empty if nothing was run.
 func (s *session) publish(rows []reports.Row) (string, error) {
 	catalogue, err := scenarios.Load()
 	if err != nil {
@@ -126,10 +126,15 @@ func (s *session) publish(rows []reports.Row) (string, error) {
 		}
 	}
 	m := matrix.New(time.Now(), known, s.cells(found, catalogue, s.out))
-	m.Filter("", "", "") // leaves failures out that were not replayed
-	index := filepath.Join(s.out, "index.html")
-	if err := r.file(index, func(w io.Writer) error { return m.Write(w, "html") }); err != nil {
-		return "", err
+	m.Filter(matrix.Filter{}) // leaves failures out that were not replayed
+	index, last := filepath.Join(s.out, "index.html"), filepath.Join(s.out, "matrix.json")
+	if old, err := readMatrix(last); err == nil { // the one of before is no reason to have no new one
+		m.Since(old.Of(m))
+	}
+	for path, format := range map[string]string{index: "html", last: "json"} {
+		if err := r.file(path, func(w io.Writer) error { return m.Write(w, format) }); err != nil {
+			return "", err
+		}
 	}
 	return index, nil
 }

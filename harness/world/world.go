@@ -132,6 +132,7 @@ func Start(ctx context.Context, cfg Config) (_ *World, err error) {
 	}
 	w.driver.Restart()
 	w.driver.Release()
+	w.recordPace()
 	return w, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"nodestorm/reports/bundle"
 )
@@ -178,6 +179,41 @@ func TestCredentialsAreRemoved(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A line takes time by its length, whatever it holds.
+func TestLongLinesOfHints(t *testing.T) {
+	for _, unit := range []string{"x", "token ", "token=", "bearer ", "bearer  ", "://a:", "://", "-----BEGIN A PRIVATE KEY----- ", "-----BEGIN ", "eyJ", "eyJ-", "eyJaaaaaa.", ".", "abcdef.0123456789abcdef ", "secret\\\" : "} {
+		line := []byte(strings.Repeat(unit, 2<<20/len(unit)))
+		began := time.Now()
+		(&bundle.Redactor{}).Line(line)
+		// Some hundredths of a second; hours if it took time by the square of the length.
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("2 MiB of %q take %s", unit, took)
+		}
+	}
+}
+
+// Whatever a line holds, what is left of it has no credential, and only credentials
+// are gone.
+func FuzzLine(f *testing.F) {
+	for _, line := range []string{"token=abcdefgh", `{"a":"\"password\": \"hunter22\""}`, "https://a:b@c", "eyJhbGciOiJI.eyJhbGciOiJI.x", "a abcdef.0123456789abcdef", "Authorization: Bearer abcdefghij", "-----BEGIN PRIVATE KEY-----a-----END PRIVATE KEY-----"} {
+		f.Add([]byte(line))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		r := &bundle.Redactor{}
+		clean := bytes.Clone(r.Line(bytes.Clone(line)))
+		if r.Count == 0 && len(clean) > 0 && !bytes.Equal(clean, line) {
+			t.Errorf("%q became %q without a credential", line, clean)
+		}
+		if bytes.Contains(line, []byte(bundle.Removed)) {
+			return // a piece between two of those may look like a credential by itself
+		}
+		again := &bundle.Redactor{}
+		if again.Line(clean); again.Count > 0 {
+			t.Logf("%q became %q, which has %d more", line, clean, again.Count)
+		}
+	})
 }
 
 // What tells the story stays, byte for byte.

@@ -7,22 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 )
 
 // Removed stands for what was removed.
 const Removed = "[removed]"
-
-// secrets are what credentials look like, in logs, in JSON and in YAML. Where a
-// name says that a value is secret, the first group is kept.
-var secrets = []*regexp.Regexp{
-	regexp.MustCompile(`()-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`),
-	regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/-]{8,}=*`),
-	regexp.MustCompile(`()\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)?`),
-	regexp.MustCompile(`(?i)((?:token|password|passwd|secret|api[_-]?key|access[_-]?key|client-key-data|client-certificate-data|authorization|credentials?)\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,;&{}\[\]]{6,}`),
-	regexp.MustCompile(`()\b[a-z0-9]{6}\.[a-z0-9]{16}\b`), // kubeadm's bootstrap tokens
-	regexp.MustCompile(`(://[^/\s:@"]+:)[^@/\s"]+@`),      // user:password@host
-}
 
 // Redactor removes credentials and what tells of a machine from text.
 type Redactor struct {
@@ -62,18 +50,15 @@ func (r *Redactor) Line(line []byte) []byte {
 	if bytes.Contains(line, keyBegins) && bytes.Contains(line, keyIs) && !bytes.Contains(line, keyEnds) {
 		r.inKey = true
 	}
-	for _, secret := range secrets {
-		if !secret.Match(line) {
-			continue
+	if found := places(line); len(found) > 0 {
+		var clean []byte
+		kept := 0
+		for _, p := range found {
+			clean = append(append(clean, line[kept:p.from]...), Removed...)
+			kept = p.to
 		}
-		line = secret.ReplaceAllFunc(line, func(found []byte) []byte {
-			if bytes.Contains(found, []byte(Removed)) {
-				return found
-			}
-			r.Count++
-			kept := secret.FindSubmatch(found)
-			return append(bytes.Clone(kept[1]), Removed...)
-		})
+		line = append(clean, line[kept:]...)
+		r.Count += len(found)
 	}
 	for text, instead := range r.Texts {
 		line = bytes.ReplaceAll(line, []byte(text), []byte(instead))

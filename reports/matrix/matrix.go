@@ -14,9 +14,11 @@ import (
 
 // Scenario is a documented failure, as the catalogue has it.
 type Scenario struct {
-	ID       string `json:"id"`
-	Title    string `json:"title,omitempty"`
-	System   string `json:"system,omitempty"`
+	ID     string `json:"id"`
+	Title  string `json:"title,omitempty"`
+	System string `json:"system,omitempty"`
+	// Provider is whose cloud the autoscaler is linked with, empty where none is.
+	Provider string `json:"provider,omitempty"`
 	Issue    string `json:"issue,omitempty"`
 	Fix      string `json:"fix,omitempty"`
 	Affected string `json:"affected,omitempty"` // range of releases
@@ -90,20 +92,36 @@ func New(made time.Time, scenarios []Scenario, runs []Cell) *Matrix {
 	return m
 }
 
-// Filter keeps the scenarios of a system, the targets of a provider or name, and
-// the cells with a verdict or outcome; empty keeps all.
-func (m *Matrix) Filter(system, target, status string) {
-	m.Cells = slices.DeleteFunc(m.Cells, func(c Cell) bool {
-		s := m.scenario(c.Scenario)
-		return system != "" && s.System != system || target != "" && !strings.Contains(c.Target, target) ||
-			status != "" && c.Verdict != status && c.Outcome != status
-	})
+// Filter says which cells to keep; what is empty keeps all.
+type Filter struct {
+	System   string // of the failure: hetzner, clusterapi, karpenter
+	Provider string // whose cloud the autoscaler is linked with
+	Target   string // a text that the target's name has: a program or a release
+	Status   string // a verdict, or how it compares with what is expected
+}
+
+func (f Filter) keeps(s Scenario, c Cell) bool {
+	return (f.System == "" || f.System == s.System) && (f.Provider == "" || f.Provider == s.Provider) &&
+		strings.Contains(c.Target, f.Target) && (f.Status == "" || f.Status == c.Verdict || f.Status == c.Outcome)
+}
+
+// Filter keeps the cells that f keeps, and the scenarios and targets that have any.
+func (m *Matrix) Filter(f Filter) {
+	m.Cells = slices.DeleteFunc(m.Cells, func(c Cell) bool { return !f.keeps(m.scenario(c.Scenario), c) })
 	m.Scenarios = slices.DeleteFunc(m.Scenarios, func(s Scenario) bool {
 		return !slices.ContainsFunc(m.Cells, func(c Cell) bool { return c.Scenario == s.ID })
 	})
 	m.Targets = slices.DeleteFunc(m.Targets, func(t string) bool {
 		return !slices.ContainsFunc(m.Cells, func(c Cell) bool { return c.Target == t })
 	})
+}
+
+// Of is the part of a matrix that another has cells of as well, for Since: a matrix
+// of a few runs says nothing of all others.
+func (m *Matrix) Of(other *Matrix) *Matrix {
+	part := *m
+	part.Cells = slices.DeleteFunc(slices.Clone(m.Cells), func(c Cell) bool { return other.At(c.Scenario, c.Target) == nil })
+	return &part
 }
 
 func (m *Matrix) scenario(id string) Scenario {

@@ -20,7 +20,7 @@ var day = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 
 func example() *matrix.Matrix {
 	documented := []matrix.Scenario{
-		{ID: "a-1-x", Title: "The <first>", System: "karpenter", Issue: "o/r#1", Targets: []matrix.Promise{{"k@v1", "reproduced"}, {"k@v2", "healthy"}}, Beside: "a/side by side.html"},
+		{ID: "a-1-x", Title: "The <first>", System: "karpenter", Provider: "aws", Issue: "o/r#1", Targets: []matrix.Promise{{"k@v1", "reproduced"}, {"k@v2", "healthy"}}, Beside: "a/side by side.html"},
 		{ID: "b-2-y", Title: "The second | one", System: "hetzner", Issue: "o/r#2", Fix: "o/r#3", Targets: []matrix.Promise{{"k@v1", "reproduced"}}},
 	}
 	return matrix.New(day, documented, []matrix.Cell{
@@ -95,13 +95,16 @@ func TestChanges(t *testing.T) {
 
 func TestFilter(t *testing.T) {
 	for _, test := range []struct {
-		system, target, status string
-		want                   int
-	}{{"", "", "", 3}, {"karpenter", "", "", 2}, {"", "k@v2", "", 1}, {"", "", "regression", 1}, {"", "", "reproduced", 2}, {"hetzner", "", "", 0}} {
+		matrix.Filter
+		want int
+	}{
+		{matrix.Filter{}, 3}, {matrix.Filter{System: "karpenter"}, 2}, {matrix.Filter{Target: "k@v2"}, 1}, {matrix.Filter{Status: "regression"}, 1},
+		{matrix.Filter{Status: "reproduced"}, 2}, {matrix.Filter{System: "hetzner"}, 0}, {matrix.Filter{Provider: "aws"}, 2}, {matrix.Filter{Provider: "aws", Status: "expected"}, 1}, {matrix.Filter{Provider: "a"}, 0},
+	} {
 		m := example()
-		m.Filter(test.system, test.target, test.status)
+		m.Filter(test.Filter)
 		if len(m.Cells) != test.want || test.want == 0 && len(m.Scenarios)+len(m.Targets) > 0 {
-			t.Errorf("%+v leaves %d cells, %d scenarios", test, len(m.Cells), len(m.Scenarios))
+			t.Errorf("%+v leaves %d cells, %d scenarios", test.Filter, len(m.Cells), len(m.Scenarios))
 		}
 	}
 }

@@ -315,15 +315,20 @@ func TestBrowserShowsHostileTextAsText(t *testing.T) {
 	}
 }
 
-// shot keeps a picture of the page in the folder that NODESTORM_SHOTS names.
+// shot keeps a picture of the whole page in the folder that NODESTORM_SHOTS names.
 func shot(t testing.TB, ctx context.Context, name string) {
+	t.Helper()
+	keep(t, ctx, name, chromedp.FullScreenshot(100))
+}
+
+func keep(t testing.TB, ctx context.Context, name string, take chromedp.Action[[]byte]) {
 	t.Helper()
 	folder := os.Getenv("NODESTORM_SHOTS")
 	if folder == "" {
 		return
 	}
 	do(t, ctx, chromedp.Sleep(200*time.Millisecond)) // for the eye only: what is drawn with the next frames
-	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	picture, err := chromedp.Run(ctx, take)
 	if err != nil {
 		t.Fatal(err)
 	}

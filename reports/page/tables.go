@@ -55,7 +55,7 @@ type span struct {
 
 func tablesOf(s *story.Story) tables {
 	t := tables{Run: printable(s.Run), Events: len(s.Events), Absurd: s.Absurd, End: s.End}
-	t.Sentence, t.Tone = sentence(t.Run)
+	t.Sentence, t.Tone = sentence(t.Run, s.Steps())
 	byGroup := map[string]*group{}
 	for i, e := range s.Events {
 		if e.Flags&story.Evidence != 0 && len(t.Told) < maxRows {
@@ -107,11 +107,16 @@ func printable(r story.Run) story.Run {
 var tones = map[story.Tone]string{story.Neutral: "neutral", story.Waiting: "waiting", story.Good: "good", story.Wrong: "wrong", story.Ending: "ending"}
 
 // sentence explains a run's verdict to somebody who sees it for the first time.
-func sentence(r story.Run) (text, tone string) {
+func sentence(r story.Run, steps []story.Step) (text, tone string) {
 	reason := strings.TrimPrefix(strings.TrimPrefix(r.Reason, "failed: "), "Then ")
-	failed, _, _ := strings.Cut(reason, "; the symptom is in the history")
 	switch r.Verdict {
 	case "reproduced":
+		for _, step := range steps {
+			if step.Status == "failed" && step.Error != "" {
+				return fmt.Sprintf("The failure shows. “%s” should hold, but %s.", step.Text, strings.TrimSuffix(reports.Cut(step.Error, 300), ".")), "wrong"
+			}
+		}
+		failed, _, _ := strings.Cut(reason, "; the symptom is in the history")
 		return fmt.Sprintf("The failure shows: %s.", failed), "wrong"
 	case "healthy":
 		return "The failure does not show: every step of the scenario passed, and the world was undistorted.", "good"

@@ -30,6 +30,7 @@ const (
 	NodesAll   = "Nodes"
 	NodesReady = "Nodes Ready"
 	Factor     = "clock factor"
+	Lag        = "timer lag"
 	Hours      = "node-hours"
 	Euros      = "cost"
 )
@@ -198,8 +199,37 @@ func thin(points []Point) []Point {
 // window is the real time over which the clock's factor is told.
 const window = 250 * time.Millisecond
 
-// pace is how fast virtual time passed: the records have both times.
-func (s *Story) pace() []Curve {
+// pace is how fast virtual time passed and how late timers fired. Of histories
+// without the clock's own records the factor is known, for records have both times.
+func (b *Builder) pace() []Curve {
+	s := &b.story
+	factor, lag := Curve{Name: Factor, Unit: "x"}, Curve{Name: Lag, Unit: "ms"}
+	for _, e := range s.Events {
+		f := b.facts[e.facts]
+		if f.pace == nil || e.Virtual <= -horizon || e.Virtual >= horizon {
+			continue
+		}
+		from := max(e.Virtual-min(f.pace.span, e.Virtual-s.Begin), s.Begin)
+		factor.Points = append(factor.Points, Point{from, f.pace.factor})
+		lag.Points = append(lag.Points, Point{from, f.pace.lagMs})
+	}
+	if len(factor.Points) == 0 {
+		return s.derived()
+	}
+	factor.Points, lag.Points = thin(inOrder(factor.Points)), thin(inOrder(lag.Points))
+	return []Curve{factor, lag}
+}
+
+// inOrder keeps points in order of time, which rounding may disturb.
+func inOrder(points []Point) []Point {
+	for i := 1; i < len(points); i++ {
+		points[i].At = max(points[i].At, points[i-1].At)
+	}
+	return points
+}
+
+// derived is the clock's factor as the times of records tell it.
+func (s *Story) derived() []Curve {
 	type pair struct{ virtual, real time.Duration }
 	pairs := make([]pair, 0, len(s.Events))
 	for _, e := range s.Events {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"nodestorm/sim/history"
 )
@@ -21,8 +22,28 @@ type facts struct {
 	pods, claim, group string // of a log line: what it tells of
 	hourlyEUR          float64
 	changes            bool    // something of the object's state is in it
-	size               float64 // of a group: how many machines it shall have
+	from, size         float64 // of a group: how many machines it had and shall have
 	sized              bool    // size is known
+	pace               *pace   // of the clock
+}
+
+// pace is how virtual time passed for a span.
+type pace struct {
+	span          time.Duration
+	factor, lagMs float64
+}
+
+// paceOf is nil where a record does not tell.
+func paceOf(d map[string]any) *pace {
+	seconds, spanned := numeric(d["seconds"])
+	factor, paced := numeric(d["factor"])
+	lag, late := numeric(d["lagMaxMs"])
+	const most = float64(1 << 30) // a history may say anything
+	in := func(f float64) bool { return f >= 0 && f < most }
+	if !spanned || !paced || !late || !in(seconds) || !in(factor) || !in(lag) {
+		return nil
+	}
+	return &pace{time.Duration(seconds * float64(time.Second)), factor, lag}
 }
 
 func (f facts) none() bool { return f == facts{} }
@@ -74,10 +95,13 @@ func factsOf(r history.Record, keep func(string) string) facts {
 		f.node = keep(first(name(d["Node"]), name(d["node"])))
 		f.group = keep(first(text(d, "nodeGroup"), text(d, "group")))
 		f.size, f.sized = numeric(d["to"])
+		f.from, _ = numeric(d["from"])
 	case history.Fault:
 		f.state = keep(first(text(d, "fault"), text(d, "name"), text(d, "effect")))
 	case history.Step:
 		f.state = keep(text(d, "text"))
+	case history.Clock:
+		f.pace = paceOf(d)
 	}
 	return f
 }

@@ -1,6 +1,8 @@
 package story
 
 import (
+	"fmt"
+	"iter"
 	"strings"
 
 	"nodestorm/sim/history"
@@ -24,11 +26,20 @@ type links struct {
 	known    map[[2]uint32]bool
 	byID     map[string]uint32 // provider ID, or the cloud's own → object
 	find     map[Object]uint32
-	batch    []uint32 // pods that the autoscaler is making room for
+	batch    []uint32          // pods that the autoscaler is making room for
+	plans    map[string]*plan  // the last of each group
+	machines map[string]uint32 // by name: their namespace is the cluster's
+}
+
+// plan is a scale-up that an autoscaler's log tells of.
+type plan struct {
+	object uint32
+	pods   []uint32
+	linked bool // something came of it
 }
 
 func newLinks(s *Story) *links {
-	l := &links{s: s, known: map[[2]uint32]bool{}, byID: map[string]uint32{}, find: make(map[Object]uint32, len(s.Objects))}
+	l := &links{s: s, known: map[[2]uint32]bool{}, byID: map[string]uint32{}, plans: map[string]*plan{}, machines: map[string]uint32{}, find: make(map[Object]uint32, len(s.Objects))}
 	for i, o := range s.Objects {
 		l.find[o] = uint32(i)
 	}
@@ -75,6 +86,13 @@ func (l *links) lived(i uint32, e *Event, kind Kind, f facts) {
 			l.mention(i, node)
 		}
 	case "nodeclaims", "machines":
+		if kind.Resource == "machines" && kind.Verb == "create" {
+			name := l.s.Objects[e.Object].Name
+			l.machines[name] = e.Object
+			for group := range prefixes(name) { // a MachineDeployment's Machines begin with its name
+				l.made(group, e.Object, i)
+			}
+		}
 		if f.node != "" {
 			l.link(e.Object, l.named("nodes", f.node), "its Node", i)
 		}
@@ -82,6 +100,9 @@ func (l *links) lived(i uint32, e *Event, kind Kind, f facts) {
 		o := l.s.Objects[e.Object]
 		l.link(l.named("instances", o.Name), e.Object, "same name", i)
 	case "instances":
+		if kind.Verb == "created" {
+			l.link(l.machines[l.s.Objects[e.Object].Name], e.Object, "same name", i)
+		}
 		l.called(i, e, kind, f)
 	}
 }
@@ -113,6 +134,7 @@ func (l *links) called(i uint32, e *Event, kind Kind, f facts) {
 		}
 	}
 	if kind.Resource == "servers" && strings.HasPrefix(kind.Verb, "POST") {
+		l.made(f.group, e.Object, i)
 		for _, pod := range l.batch {
 			l.link(pod, e.Object, "made room for", i)
 		}
@@ -147,6 +169,46 @@ func (l *links) logged(i uint32, e *Event, f facts) {
 		}
 	}
 	l.mention(i, l.named("nodes", f.node))
+}
+
+// planned makes an object of a scale-up and gives it the event: what the cloud is
+// asked for in the group from then on belongs to it, until the next.
+func (l *links) planned(i uint32, e *Event, f facts) {
+	group := l.s.Objects[e.Object].Name
+	p := &plan{object: uint32(len(l.s.Objects))}
+	l.s.Objects = append(l.s.Objects, Object{Resource: ScaleUps, Name: fmt.Sprintf("%s %g → %g", group, f.from, f.size)})
+	e.Object = p.object
+	for _, name := range strings.Split(f.pods, ", ") {
+		if pod := l.named("pods", name); pod != 0 {
+			l.mention(i, pod)
+			p.pods = append(p.pods, pod)
+		}
+	}
+	l.plans[group[strings.LastIndexByte(group, '/')+1:]] = p
+}
+
+// made links a machine, or the call for it, to the plan of its group and that to
+// its pods. Plans of which nothing came are linked to nothing.
+func (l *links) made(group string, machine uint32, event uint32) {
+	p := l.plans[group]
+	if p == nil {
+		return
+	}
+	if !p.linked {
+		p.linked = true
+		for _, pod := range p.pods {
+			l.link(pod, p.object, "made room for", event)
+		}
+	}
+	l.link(p.object, machine, "asked for", event)
+}
+
+// prefixes are what comes before each dash of a name, the longest first.
+func prefixes(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for end := strings.LastIndexByte(name, '-'); end > 0 && yield(name[:end]); end = strings.LastIndexByte(name[:end], '-') {
+		}
+	}
 }
 
 // bare tells whether a claim has no pods yet: its first line of the log names it

@@ -54,6 +54,14 @@ var groupOf = map[string]string{
 	"nodes": Nodes, "pods": Pods, "nodeclaims": Claims, "machines": Machines, "instances": Instances,
 }
 
+// planned is the verb of a scale-up in an autoscaler's log: its object is the group,
+// its details say for which pods.
+const planned = "plan"
+
+// ScaleUps is the resource of the scale-ups in a story. No record is about one: an
+// object is made for each plan of the autoscaler.
+const ScaleUps = "scaleups"
+
 // sizes are the resources whose replicas are machines.
 var sizes = map[string]bool{"machinedeployments": true, "machinepools": true}
 
@@ -105,10 +113,15 @@ func (w *walk) event(i uint32) {
 	case history.Fault:
 		w.fault(i, kind, f)
 	case history.Logged:
-		w.links.logged(i, e, f)
-		if f.sized && kind.Resource == "nodegroups" {
+		switch {
+		case kind.Resource != "nodegroups":
+		case kind.Verb == planned:
+			w.links.planned(i, e, f)
+			return
+		case f.sized:
 			w.counts.resize(e.Object, e.Virtual, f.size)
 		}
+		w.links.logged(i, e, f)
 	case history.API, history.Node, history.Cloud:
 		if kind.Code >= 300 {
 			w.decide(i, kind)

@@ -56,6 +56,9 @@ func (s *Story) Sentence(i int) string {
 	case history.Harness:
 		return strings.TrimSpace(fmt.Sprintf("harness: %s %s %s", k.Actor, k.Verb, fact("error")))
 	}
+	if history.Source(k.Source) == history.Cloud {
+		return s.cloudSentence(k, o, fact)
+	}
 	verb := map[string]string{"create": "creates", "delete": "deletes", "patch": "changes", "update": "changes", "register": "registers"}[k.Verb]
 	switch {
 	case k.Subresource == "binding":
@@ -84,4 +87,19 @@ func (s *Story) Sentence(i int) string {
 		sentence += ": " + reports.Cut(strings.Join(facts, ", "), 2*maxFact)
 	}
 	return sentence
+}
+
+// cloudSentence tells of a call to the cloud, or of what became of an instance.
+func (s *Story) cloudSentence(k Kind, o Object, fact func(string) string) string {
+	if k.Code == 0 {
+		return strings.TrimSpace(articles[o.Resource] + " " + o.Name + " is " + k.Verb)
+	}
+	sentence := k.Actor + " calls " + k.Verb
+	if o.Name != "" {
+		sentence += " for " + o.Name
+	}
+	if k.Code >= 300 {
+		sentence += fmt.Sprintf(" — refused with %d %s", k.Code, fact("error"))
+	}
+	return strings.TrimSpace(sentence)
 }

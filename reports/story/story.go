@@ -239,7 +239,7 @@ func (b *Builder) Story() *Story {
 		}
 	}
 	b.live()
-	s.Curves = append(s.Curves, s.pace()...)
+	s.Curves = append(s.Curves, b.pace()...)
 	b.kinds, b.objects, b.details, b.texts, b.facts = nil, nil, nil, nil, nil
 	return s
 }

@@ -94,9 +94,6 @@ func TestFirstDifference(t *testing.T) {
 }
 
 func TestCloud(t *testing.T) {
-	line := func(seq int, at float64, source, verb, resource, name, actor string, code int, detail string) string {
-		return fmt.Sprintf(`{"seq":%d,"virtual":%.0f,"real":0,"source":%q,"verb":%q,"object":{"resource":%q,"name":%q},"actor":%q,"code":%d,"detail":%s}`+"\n", seq, at*1e9, source, verb, resource, name, actor, code, detail)
-	}
 	s := tell(t, story.Run{Autoscaler: "cluster-autoscaler"}, line(1, 1, "log", "target", "nodegroups", "pool1", "cluster-autoscaler", 0, `{"from":0,"to":2}`)+
 		line(2, 2, "cloud", "POST /servers", "servers", "a", "cluster-autoscaler", 201, `{"group":"pool1"}`)+
 		line(3, 2, "cloud", "created", "instances", "a", "fakecloud", 0, `{"id":"7","hourlyEUR":3.6}`)+
@@ -123,6 +120,57 @@ func TestCloud(t *testing.T) {
 	}) || !slices.ContainsFunc(s.Links, func(l story.Link) bool { return s.Objects[l.To].Resource == "nodes" }) {
 		t.Errorf("links %v of %v", s.Links, s.Objects)
 	}
+}
+
+// line is a record of a history.
+func line(seq int, at float64, source, verb, resource, name, actor string, code int, detail string) string {
+	return fmt.Sprintf(`{"seq":%d,"virtual":%.0f,"real":0,"source":%q,"verb":%q,"object":{"resource":%q,"name":%q},"actor":%q,"code":%d,"detail":%s}`+"\n", seq, at*1e9, source, verb, resource, name, actor, code, detail)
+}
+
+// A pod leads to the scale-up that it caused, and on to the machine of that, not to
+// one of an earlier or later scale-up of the group.
+func TestScaleUps(t *testing.T) {
+	const ca = "cluster-autoscaler"
+	plan := func(seq int, at float64, group string, from, to int, pods string) string {
+		return line(seq, at, "log", "plan", "nodegroups", group, ca, 0, fmt.Sprintf(`{"message":"plans","from":%d,"to":%d,"Pods":%q}`, from, to, pods))
+	}
+	s := tell(t, story.Run{Autoscaler: ca}, line(1, 1, "api", "create", "pods", "web", "admin", 201, `{}`)+line(2, 1, "api", "create", "pods", "api", "admin", 201, `{}`)+
+		plan(3, 10, "pool1", 0, 1, "web")+
+		plan(4, 20, "pool1", 0, 1, "web")+
+		line(5, 21, "cloud", "POST /servers", "servers", "pool1-a", ca, 201, `{"group":"pool1"}`)+
+		line(6, 21, "cloud", "created", "instances", "pool1-a", "fakecloud", 0, `{"group":"pool1","hourlyEUR":0.5}`)+
+		plan(7, 30, "pool1", 1, 2, "api")+
+		line(8, 31, "cloud", "POST /servers", "servers", "pool1-b", ca, 201, `{"group":"pool1"}`)+
+		plan(9, 40, "MachineDeployment/default/first", 1, 2, "api")+
+		line(10, 41, "api", "create", "machines", "first-x-y", "capi", 201, `{}`)+
+		line(11, 42, "cloud", "created", "instances", "first-x-y", "fakecloud", 0, `{"group":"first"}`))
+	var got []string
+	for _, l := range s.Links {
+		got = append(got, fmt.Sprintf("%s %s > %s %s", s.Objects[l.From].Resource, s.Objects[l.From].Name, s.Objects[l.To].Resource, s.Objects[l.To].Name))
+	}
+	same(t, "links", strings.Join(got, "\n"), `servers pool1-a > instances pool1-a
+pods web > scaleups pool1 0 → 1
+scaleups pool1 0 → 1 > servers pool1-a
+pods api > scaleups pool1 1 → 2
+scaleups pool1 1 → 2 > servers pool1-b
+pods api > scaleups MachineDeployment/default/first 1 → 2
+scaleups MachineDeployment/default/first 1 → 2 > machines first-x-y
+machines first-x-y > instances first-x-y`)
+	if first, second := s.Events[2].Object, s.Events[3].Object; first == second || s.Links[1].To != second {
+		t.Errorf("two plans are objects %d and %d, and the machine belongs to %d", first, second, s.Links[1].To)
+	}
+	same(t, "target size", curve(s, story.Size), "") // what is planned is not yet asked for
+}
+
+// The clock's own records make the curves of factor and lag; what they say wrongly
+// is left out.
+func TestPace(t *testing.T) {
+	s := tell(t, story.Run{}, line(1, 0, "step", "passed", "", "", "godog", 0, `{}`)+
+		line(2, 10, "clock", "pace", "", "", "", 0, `{"seconds":8,"factor":32,"lagP99Ms":20,"lagMaxMs":40}`)+
+		line(3, 11, "clock", "pace", "", "", "", 0, `{"seconds":1e300,"factor":-1,"lagP99Ms":"x"}`)+
+		line(4, 20, "clock", "pace", "", "", "", 0, `{"seconds":1000,"factor":4,"lagP99Ms":1,"lagMaxMs":2}`))
+	same(t, "factor", curve(s, story.Factor), "2:32 2:4")
+	same(t, "lag", curve(s, story.Lag), "2:40 2:2")
 }
 
 func TestHostileRecords(t *testing.T) {

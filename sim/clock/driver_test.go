@@ -211,6 +211,26 @@ func TestTwoDrivers(t *testing.T) {
 	within(t, both.Wait)
 }
 
+// A window tells of its own span only, and takes nothing from the driver's figures.
+func TestWindow(t *testing.T) {
+	d := testDriver(t, Fixed(60))
+	d.Restart()
+	d.Release()
+	c, w := d.Clock(), d.Window()
+	for range 2 {
+		<-c.After(3 * time.Second)
+		if f := w.Next(); f.Lag.Timers != 1 || f.Virtual < 3*time.Second || f.Mean < 59 || f.Mean > 61 {
+			t.Errorf("figures %+v", f)
+		}
+	}
+	if f := w.Next(); f.Lag.Timers != 0 || f.Lag.Max != 0 {
+		t.Errorf("figures %+v of a span without a timer", f)
+	}
+	if f := d.Figures(); f.Lag.Timers != 2 || f.Virtual < 6*time.Second {
+		t.Errorf("figures %+v of all", f)
+	}
+}
+
 // Restart begins the figures anew; Close keeps them, and Clock stays readable.
 func TestRestartAndClose(t *testing.T) {
 	d, err := NewDriver(Config{Path: filepath.Join(t.TempDir(), "clock")})

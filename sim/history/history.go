@@ -41,6 +41,11 @@ const (
 	Unreadable = "unreadable"
 )
 
+// Pace is the verb of the clock's records: how virtual time passed until then, for
+// so many "seconds" of it. "factor" is the mean, "lagP99Ms" and "lagMaxMs" are how
+// late timers fired, in virtual milliseconds.
+const Pace = "pace"
+
 // Object names what an event is about. All fields may be empty. Resource is the
 // plural in lower case as in the API's paths ("nodes", "nodeclaims").
 type Object struct {

@@ -37,7 +37,7 @@ function brief(run, i) {
   const kind = run.kinds[run.kind[i]], facts = run.facts(i), name = run.objects[run.object[i]][2];
   switch (kind[SOURCE]) {
     case 'log': if (!facts.message) return [kind[VERB], name, ...Object.keys(facts).sort().map(k => k + ' ' + value(facts[k]))].filter(Boolean).join(' ');
-      return value(facts.message) + (facts.NodeClaim ? ' ' + value(facts.NodeClaim) : facts.Pods ? ' ' + value(facts.Pods) : '');
+      return value(facts.message) + (facts.NodeClaim ? ' ' + value(facts.NodeClaim) : facts.Pods ? ': ' + value(facts.Pods) : '');
     case 'step': return `${role[facts.kind] || ''} ${value(facts.text || '')}`.trim();
     case 'cloud': return [kind[VERB], name, kind[CODE] || ''].filter(Boolean).join(' ');
   }

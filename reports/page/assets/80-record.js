@@ -1,7 +1,7 @@
 // The panel of a record and what it is linked to.
 
-const rank = { pods: 0, nodeclaims: 1, machines: 1, servers: 2, instances: 3, nodes: 4 };
-const NOUN = { pods: 'pod', nodeclaims: 'NodeClaim', machines: 'Machine', servers: 'cloud call', instances: 'instance', nodes: 'Node', nodepools: 'NodePool' };
+const rank = { pods: 0, nodeclaims: 1, scaleups: 1, machines: 1.5, servers: 2, instances: 3, nodes: 4 };
+const NOUN = { pods: 'pod', nodeclaims: 'NodeClaim', scaleups: 'scale-up', machines: 'Machine', servers: 'cloud call', instances: 'instance', nodes: 'Node', nodepools: 'NodePool' };
 
 // chainOf is the way from a pod to its machine that an object is part of: at each
 // stage those that are linked, the object itself alone at its own.

@@ -1,0 +1,174 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nodestorm/harness/cli"
+	"nodestorm/harness/run"
+)
+
+// aRun is the folder of a run that shows the failure, of which the history is
+// real and the log holds a credential.
+func aRun(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "karpenter@v1.6.4")
+	text, err := os.ReadFile("../../reports/page/testdata/affected.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		run.HistoryFile:  string(text),
+		run.File:         `{"format":1,"id":"` + scenario + `","seed":1,"started":"2026-11-21T13:56:06Z","target":{"name":"karpenter","version":"v1.6.4","source":{"kind":"module"},"sha256":"","size":0,"builtAt":"2026-11-21T12:19:49Z"},"clock":{"mode":"auto","virtual":68416127992,"wall":2184801203,"meanFactor":31.3,"maxFactor":101,"lag":{"timers":22449,"p50":50331648,"p99":151097682,"max":151097682},"shares":null},"expected":"reproduced","verdict":"reproduced","reason":"failed: Then no more than 1 NodeClaim is created within 5m","evidence":[207,215,222,224,235,238]}`,
+		run.CucumberFile: `[{"name":"a feature"}]`,
+		filepath.Join(run.LogFolder, "karpenter.log"): `{"level":"INFO","message":"using","token":"a-very-secret-token"}` + "\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, content, 0o600)
+	}
+	return dir
+}
+
+func TestReport(t *testing.T) {
+	dir := aRun(t)
+	code, stdout, stderr := nodestorm(t, "report", dir)
+	page := filepath.Join(dir, run.ReportFile)
+	if code != cli.AsExpected || stdout != page+"\n" || stderr != "" {
+		t.Fatalf("status %d, %q, %q", code, stdout, stderr)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil || !strings.Contains(string(text), "A Node that is not ready yet buys a second one") {
+		t.Errorf("the page is %d bytes, %v", len(text), err)
+	}
+	for format, want := range map[string]string{
+		"junit": `<testcase name="` + scenario + ` on karpenter@v1.6.4"`, "ctrf": `"reportFormat": "CTRF"`, "messages": `{"testRunFinished":`, "trace": `"traceEvents":[`,
+		"md": "1 as expected, 0 not", "json": `"steps": [`, "cucumber": `"a feature"`,
+	} {
+		if code, stdout, stderr := nodestorm(t, "report", dir, "--format", format); code != cli.AsExpected || !strings.Contains(stdout, want) || stderr != "" {
+			t.Errorf("%s: status %d, %q, %q", format, code, stdout[:min(len(stdout), 200)], stderr)
+		}
+	}
+	if code, stdout, _ := nodestorm(t, "report", "--issue", dir); code != cli.AsExpected || !strings.Contains(stdout, "**To repeat**") {
+		t.Errorf("issue: status %d, %q", code, stdout)
+	}
+	if code, stdout, _ := nodestorm(t, "report", "--side-by-side", dir, aRun(t)); code != cli.AsExpected || !strings.HasSuffix(stdout, "-beside-karpenter@v1.6.4.html\n") {
+		t.Errorf("side by side: status %d, %q", code, stdout)
+	}
+}
+
+// What can be read of a damaged run is shown, and the rest is named.
+func TestReportOfDamagedRuns(t *testing.T) {
+	damage := map[string]struct {
+		change func(t *testing.T, dir string)
+		want   string
+	}{
+		"cut-off history": {func(t *testing.T, dir string) {
+			if err := os.Truncate(filepath.Join(dir, run.HistoryFile), 9000); err != nil {
+				t.Fatal(err)
+			}
+		}, "cut off after"},
+		"no history":    {func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, run.HistoryFile)) }, "history.ndjson is missing"},
+		"later format":  {func(t *testing.T, dir string) { write(t, filepath.Join(dir, run.File), `{"format":9,"id":"x"}`, 0o600) }, "has format 9"},
+		"cut-off run":   {func(t *testing.T, dir string) { write(t, filepath.Join(dir, run.File), `{"format":1,"id":"kar`, 0o600) }, "is cut off after 21 bytes"},
+		"lost run":      {func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, run.File)) }, "is no folder of a run"},
+		"foreign lines": {func(t *testing.T, dir string) { write(t, filepath.Join(dir, run.HistoryFile), "a\nb\n{}\n", 0o600) }, "not a record"},
+	}
+	for name, test := range damage {
+		t.Run(name, func(t *testing.T) {
+			dir := aRun(t)
+			test.change(t, dir)
+			if code, _, stderr := nodestorm(t, "report", dir); code != cli.AsExpected {
+				t.Fatalf("status %d, %q", code, stderr)
+			}
+			code, stdout, _ := nodestorm(t, "report", dir, "--format", "json")
+			var runs []struct{ Problems []string }
+			if err := json.Unmarshal([]byte(stdout), &runs); code != cli.AsExpected || err != nil || len(runs) != 1 || !strings.Contains(strings.Join(runs[0].Problems, "; "), test.want) {
+				t.Errorf("status %d, problems %v, %v; want %q", code, runs, err, test.want)
+			}
+		})
+	}
+}
+
+func TestReportUsage(t *testing.T) {
+	dir := aRun(t)
+	for args, want := range map[string]string{
+		"report":                              "no RUN is named",
+		"report|/none":                        "/none is not there",
+		"report|" + dir + "|--format|pdf":     `--format "pdf": want one of html, cucumber, junit`,
+		"report|" + dir + "|--side-by-side":   "compares two runs in html, and 1 are named",
+		"report|" + dir + "|--price|-1":       "--price -1: want euros an hour",
+		"report|" + dir + "/" + run.File:      "no bundle of runs",
+		"bundle":                              "no RUN is named",
+		"matrix|" + dir + "|--format|pdf":     `--format "pdf": want html, md or json`,
+		"matrix|" + dir + "|--since|" + dir:   "--since " + dir,
+		"recheck|" + dir + "/" + run.File:     "no bundle of runs",
+		"report|" + dir + "|" + dir + "|-o|x": "--out names one file, and there are 2 runs",
+	} {
+		if code, stdout, stderr := nodestorm(t, strings.Split(args, "|")...); code != cli.Usage || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: status %d, %q, %q; want %q", args, code, stdout, stderr, want)
+		}
+	}
+}
+
+// A bundle is opened on any machine, and holds no credential.
+func TestBundle(t *testing.T) {
+	archive := filepath.Join(t.TempDir(), "given.tar.gz")
+	code, stdout, stderr := nodestorm(t, "bundle", aRun(t), "-o", archive)
+	if code != cli.AsExpected || !strings.Contains(stdout, "1 runs, 1 credentials removed") || stderr != "" {
+		t.Fatalf("status %d, %q, %q", code, stdout, stderr)
+	}
+	code, stdout, _ = nodestorm(t, "recheck", archive, "--json")
+	if rows := rowsOf(t, stdout); code == cli.Usage || len(rows) != 1 || rows[0].Verdict != "reproduced" {
+		t.Errorf("recheck: status %d, %q", code, stdout)
+	}
+	code, stdout, stderr = nodestorm(t, "report", archive)
+	page := strings.TrimSuffix(archive, ".tar.gz") + "-001-karpenter@v1.6.4.html"
+	if code != cli.AsExpected || stdout != page+"\n" {
+		t.Errorf("report: status %d, %q, %q", code, stdout, stderr)
+	}
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "nodestorm-bundle-*")); len(left) > 0 {
+		t.Logf("in the temporary folder, of this or another run: %v", left)
+	}
+}
+
+// Recheck lists how today's judgement differs.
+func TestRecheckListsDifferences(t *testing.T) {
+	dir := aRun(t)
+	path := filepath.Join(dir, run.File)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, strings.Replace(string(text), `"verdict":"reproduced"`, `"verdict":"healthy"`, 1), 0o600)
+	if _, _, stderr := nodestorm(t, "recheck", dir); !strings.Contains(stderr, "was healthy and is reproduced by today's rules: failed") {
+		t.Errorf("it says %q", stderr)
+	}
+	write(t, path, strings.Replace(string(text), "[207,", "[206,", 1), 0o600)
+	if _, _, stderr := nodestorm(t, "recheck", dir); !strings.Contains(stderr, "is still reproduced; records [206 ") {
+		t.Errorf("it says %q", stderr)
+	}
+}
+
+func TestMatrix(t *testing.T) {
+	dir := aRun(t)
+	if code, _, stderr := nodestorm(t, "report", dir); code != cli.AsExpected {
+		t.Fatal(stderr)
+	}
+	out := filepath.Join(filepath.Dir(dir), "matrix.json")
+	if code, _, stderr := nodestorm(t, "matrix", dir, "--format", "json", "-o", out); code != cli.AsExpected || stderr != "" {
+		t.Fatalf("status %d, %q", code, stderr)
+	}
+	code, stdout, stderr := nodestorm(t, "matrix", dir, "--format", "md", "--since", out)
+	if code != cli.AsExpected || !strings.Contains(stdout, "✅ reproduced 2.2 s") || strings.Contains(stdout, "Since the last matrix") {
+		t.Errorf("status %d, %q, %q", code, stdout, stderr)
+	}
+	if code, stdout, _ := nodestorm(t, "matrix", dir, "--status", "healthy", "--format", "md"); code != cli.AsExpected || strings.Contains(stdout, "reproduced") {
+		t.Errorf("status %d, %q", code, stdout)
+	}
+}

@@ -1,0 +1,79 @@
+package world
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"nodestorm/sim/clock"
+	"nodestorm/sim/history"
+)
+
+const (
+	// paceEvery is how often, in real time, the pace of the clock is looked at.
+	paceEvery = 250 * time.Millisecond
+	// paceKept is the longest real time for which a pace that stays the same is not
+	// recorded again.
+	paceKept = 5 * time.Second
+)
+
+// recordPace records how virtual time passes, for reports: a record with the source
+// "clock" tells of the span before it. Spans that are like the last recorded one
+// are left out, so that histories stay small.
+func (w *World) recordPace() {
+	window := w.driver.Window()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		look := time.NewTicker(paceEvery) // real time: nobody's work waits for it
+		defer look.Stop()
+		var p pace
+		for {
+			select {
+			case <-look.C:
+				if f := window.Next(); p.tells(f) {
+					w.history.Record(paceEvent(f))
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	w.onStop(func() error {
+		cancel()
+		<-done
+		return nil
+	})
+}
+
+// pace is what was recorded last, and for how long spans since were like it.
+type pace struct {
+	last  clock.Figures
+	alike time.Duration // real
+}
+
+// tells says whether the next span is worth a record.
+func (p *pace) tells(f clock.Figures) bool {
+	p.alike += f.Wall
+	if near(f.Mean, p.last.Mean, 0.1) && near(float64(f.Lag.Max), float64(p.last.Lag.Max), float64(time.Millisecond)) && p.alike < paceKept {
+		return false
+	}
+	p.last, p.alike = f, 0
+	return true
+}
+
+// near tells whether two figures differ by less than a fifth, or than least.
+func near(a, b, least float64) bool {
+	return math.Abs(a-b) <= max(least, 0.2*max(a, b))
+}
+
+func paceEvent(f clock.Figures) history.Event {
+	return history.Event{Source: history.Clock, Verb: history.Pace, Detail: map[string]any{
+		"seconds": round(f.Virtual.Seconds()), "factor": round(f.Mean),
+		"lagP99Ms": round(f.Lag.P99.Seconds() * 1000), "lagMaxMs": round(f.Lag.Max.Seconds() * 1000),
+	}}
+}
+
+// round keeps three decimals.
+func round(f float64) float64 { return math.Round(f*1000) / 1000 }

@@ -1,0 +1,37 @@
+package world
+
+import (
+	"testing"
+	"time"
+
+	"nodestorm/sim/clock"
+)
+
+// What changes is recorded; what stays as it is is recorded again after a while only.
+func TestPace(t *testing.T) {
+	span := func(factor float64, lag time.Duration) clock.Figures {
+		return clock.Figures{Virtual: time.Duration(factor * float64(paceEvery)), Wall: paceEvery, Mean: factor, Lag: clock.Lag{P99: lag / 2, Max: lag}}
+	}
+	var p pace
+	for n, test := range []struct {
+		f    clock.Figures
+		tell bool
+	}{
+		{span(1, time.Millisecond), true}, {span(1.1, time.Millisecond), false}, {span(40, 5*time.Millisecond), true}, {span(41, 5*time.Millisecond), false},
+		{span(1, 5*time.Millisecond), true}, {span(1, 90*time.Millisecond), true},
+	} {
+		if tell := p.tells(test.f); tell != test.tell {
+			t.Errorf("span %d is told: %t", n, tell)
+		}
+	}
+	spans := 1
+	for ; !p.tells(span(1, 90*time.Millisecond)); spans++ {
+	}
+	if spans != int(paceKept/paceEvery) {
+		t.Errorf("a steady pace is told after %d spans", spans)
+	}
+	detail := paceEvent(span(40, 5*time.Millisecond)).Detail
+	if detail["seconds"] != 10.0 || detail["factor"] != 40.0 || detail["lagP99Ms"] != 2.5 || detail["lagMaxMs"] != 5.0 {
+		t.Errorf("detail %v", detail)
+	}
+}
