@@ -113,7 +113,7 @@ func sentence(r story.Run, steps []story.Step) (text, tone string) {
 	case "reproduced":
 		for _, step := range steps {
 			if step.Status == "failed" && step.Error != "" {
-				return fmt.Sprintf("The failure shows. “%s” should hold, but %s.", step.Text, strings.TrimSuffix(reports.Cut(step.Error, 300), ".")), "wrong"
+				return fmt.Sprintf("The failure shows: “%s” does not hold (%s).", step.Text, reports.Cut(step.Error, 300)), "wrong"
 			}
 		}
 		failed, _, _ := strings.Cut(reason, "; the symptom is in the history")

@@ -43,6 +43,11 @@ func (w *walk) decide(i uint32, kind Kind) {
 		method, _, _ := strings.Cut(kind.Verb, " ")
 		verb, ours = map[string]string{"POST": "create", "DELETE": "delete"}[method], kind.Code != 0
 	}
+	if scales(kind) && strings.HasPrefix(kind.Actor, w.autoscaler(kind)) {
+		o := w.s.Objects[e.Object]
+		w.decided(i, fmt.Sprintf("scale %s", strings.TrimSpace(articles[o.Resource]+" "+o.Name)), kind.Code)
+		return
+	}
 	what, known := machines[kind.Resource]
 	if !ours || !known || e.Object == 0 || verb != "create" && verb != "delete" {
 		return
@@ -52,15 +57,26 @@ func (w *walk) decide(i uint32, kind Kind) {
 		n.count[what]++
 		n.number[e.Object] = n.count[what]
 	}
-	decision := fmt.Sprintf("%s %s %d", verb, what, n.number[e.Object])
-	if kind.Code >= 300 {
-		decision += fmt.Sprintf(", refused with %d", kind.Code)
+	w.decided(i, fmt.Sprintf("%s %s %d", verb, what, n.number[e.Object]), kind.Code)
+}
+
+// scales tells whether a call changes how many machines a group shall have.
+func scales(kind Kind) bool {
+	return history.Source(kind.Source) == history.API && sizes[kind.Resource] && kind.Subresource == "scale" && (kind.Verb == "update" || kind.Verb == "patch")
+}
+
+// decided notes a decision, once: it may be tried again and again.
+func (w *walk) decided(i uint32, decision string, code int) {
+	e, n := &w.s.Events[i], w.namer
+	e.Flags = e.Flags&^Noise | Decided
+	if code >= 300 {
+		decision += fmt.Sprintf(", refused with %d", code)
+		e.Flags |= Bad
 	}
 	if n.done[decision] {
 		return
 	}
 	n.done[decision] = true
-	e.Flags |= Decided
 	n.decisions = append(n.decisions, Decision{e.Virtual, decision, i})
 }
 

@@ -10,7 +10,8 @@ import (
 )
 
 // articles are what people call one of a resource.
-var articles = map[string]string{"nodeclaims": "NodeClaim", "nodepools": "NodePool", "nodes": "Node", "pods": "Pod", "servers": "server", "instances": "instance", "machines": "Machine"}
+var articles = map[string]string{"nodeclaims": "NodeClaim", "nodepools": "NodePool", "nodes": "Node", "pods": "Pod", "servers": "server", "instances": "instance", "machines": "Machine",
+	"machinedeployments": "MachineDeployment", "machinepools": "MachinePool", "nodegroups": "node group"}
 
 // maxFact bounds a fact of a sentence, in characters.
 const maxFact = 160
@@ -38,6 +39,9 @@ func (s *Story) Sentence(i int) string {
 		return word + fact("text")
 	case history.Logged:
 		words := fact("message")
+		if k.Verb == "loop" { // Cluster Autoscaler's
+			return k.Actor + " begins a round of its main loop"
+		}
 		if words == "" {
 			words = strings.TrimSpace(k.Verb + " " + o.Name)
 			for _, key := range sorted(detail) {
@@ -63,6 +67,8 @@ func (s *Story) Sentence(i int) string {
 	switch {
 	case k.Subresource == "binding":
 		return fmt.Sprintf("%s binds %s to Node %s", k.Actor, what, fact("node"))
+	case k.Subresource == "scale":
+		verb = "scales"
 	case verb == "":
 		verb = k.Verb
 	}

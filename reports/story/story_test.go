@@ -162,6 +162,24 @@ machines first-x-y > instances first-x-y`)
 	same(t, "target size", curve(s, story.Size), "") // what is planned is not yet asked for
 }
 
+// What Cluster Autoscaler decides with Cluster API is the size of a group.
+func TestScaleIsDecided(t *testing.T) {
+	scale := func(seq int, at float64, actor, name string, code int) string {
+		return line(seq, at, "api", "update", "machinedeployments", name, actor, code, `{"subresource":"scale"}`)
+	}
+	s := tell(t, story.Run{Autoscaler: "cluster-autoscaler"}, scale(1, 1, "cluster-autoscaler", "first", 409)+scale(2, 2, "cluster-autoscaler", "first", 409)+
+		scale(3, 3, "somebody", "first", 200)+scale(4, 4, "cluster-autoscaler", "second", 200))
+	var decided []string
+	for _, d := range s.Decisions {
+		decided = append(decided, d.What)
+	}
+	same(t, "decisions", strings.Join(decided, "; "), "scale MachineDeployment first, refused with 409; scale MachineDeployment second")
+	same(t, "sentence", s.Sentence(3), "cluster-autoscaler scales MachineDeployment second")
+	if f := s.Events[1].Flags; f&story.Noise != 0 || f&story.Bad == 0 || f&story.Decided == 0 {
+		t.Errorf("a refused call has the flags %b", f)
+	}
+}
+
 // The clock's own records make the curves of factor and lag; what they say wrongly
 // is left out.
 func TestPace(t *testing.T) {

@@ -398,7 +398,7 @@ function valueAt(curve, t) {
   return curve.value[from - 1] + part * (curve.value[from] - curve.value[from - 1]);
 }
 
-const figure = (v, unit) => (unit === '€' ? '€ ' + v.toFixed(v < 1 ? 4 : 2) : unit === 'h' ? v.toFixed(v < 10 ? 3 : 1) + ' h' : unit === 'x' ? v.toFixed(v < 10 ? 1 : 0) + '×' : number(Math.round(v * 100) / 100) + (unit ? ' ' + unit : ''));
+const figure = (v, unit) => (unit === '€' ? '€ ' + v.toFixed(v < 1 ? 4 : 2) : unit === 'h' ? v.toFixed(v < 10 ? 3 : 1) + ' h' : unit === 'x' ? v.toFixed(v < 10 ? 1 : 0) + '×' : unit === 'ms' ? v.toFixed(v < 10 ? 1 : 0) + ' ms' : number(Math.round(v * 100) / 100) + (unit ? ' ' + unit : ''));
 
 function drawChart(pen, chart, y) {
   const { width, left } = state, top = y + 8, bottom = y + CHART - 6;
@@ -417,14 +417,16 @@ function drawChart(pen, chart, y) {
   const named = curves.filter(c => c.run === state.runs[0] || state.runs.length > 1);
   named.slice(0, 4).forEach((c, n) => {
     const v = at === null ? c.path.length ? c.path[c.path.length - 1][3] : 0 : valueAt(c.c, at);
-    const label = state.runs.length > 1 ? (c.run.index ? 'right ' : 'left ') + c.c.name : c.c.name;
+    const label = state.runs.length < 2 ? c.c.name : (c.run.index ? 'right ' : 'left ') + (chart.names.length > 1 ? c.c.name : '');
     const half = (left - 20) / 2, x = 10 + (n % 2) * half, line = y + 28 + Math.floor(n / 2) * 14;
     if (chart.names.length === 1 && state.runs.length === 1) write(pen, figure(v, c.c.unit), 10, y + 29, colors[c.tone], `11px ${SANS}`, left - 20);
     else write(pen, `${figure(v, c.c.unit)} ${short(label)}`, x, line, colors[c.tone], `11px ${SANS}`, half - 4);
   });
-  pen.textAlign = 'right';
-  write(pen, figure(most, curves[0].c.unit), left - 8, y + 13, colors.faint, `10.5px ${SANS}`);
-  pen.textAlign = 'left';
+  if (left > 150) { // on a telephone there is room for the title only
+    pen.textAlign = 'right';
+    write(pen, figure(most, curves[0].c.unit), left - 8, y + 13, colors.faint, `10.5px ${SANS}`);
+    pen.textAlign = 'left';
+  }
   for (const { path, tone, c, run } of curves) {
     pen.strokeStyle = colors[tone];
     pen.lineWidth = 1.5;
