@@ -9,17 +9,18 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// pictures of the README, of the pages that `nodestorm verify --all` writes.
+// pictures of the pages that `nodestorm verify --all` writes: the first three are the
+// README's, the others are worth a look after a change.
 var pictures = []struct {
 	name, page string
 	width      int64
 	dark       bool
 }{
 	{"karpenter-7515", "karpenter-7515-not-ready-noexecute/karpenter@v1.6.4/report.html", 1280, false},
-	{"karpenter-7515-sides", "karpenter-7515-not-ready-noexecute/side-by-side.html", 1280, false},
 	{"hetzner-8013", "hetzner-8013-poll-window/cluster-autoscaler@1.32.5/report.html", 1280, false},
-	{"hetzner-1476", "hetzner-1476-min-size-ignored/cluster-autoscaler@1.33.0/report.html", 1280, false},
 	{"clusterapi-7872", "clusterapi-7872-conflict-forced/side-by-side.html", 1280, true},
+	{"karpenter-7515-sides", "karpenter-7515-not-ready-noexecute/side-by-side.html", 1280, false},
+	{"hetzner-1476", "hetzner-1476-min-size-ignored/cluster-autoscaler@1.33.0/report.html", 1280, false},
 	{"phone", "hetzner-8013-poll-window/cluster-autoscaler@1.32.5/report.html", 390, true},
 	{"matrix", "index.html", 1280, false},
 }
