@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -151,7 +152,8 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	go func() {
 		finished := false
 		defer func() {
-			if reason := recover(); reason != nil && reason != http.ErrAbortHandler {
+			reason := recover()
+			if err, _ := reason.(error); reason != nil && !errors.Is(err, http.ErrAbortHandler) {
 				panic(reason)
 			}
 			done <- finished
@@ -190,7 +192,7 @@ func (e *env) shape(r *http.Request, status int, body []byte) {
 	into := shapes.of[op.name]
 	if status >= 400 {
 		into = reflect.TypeFor[errorBody]()
-		if !strings.HasPrefix(http.Header(r.Header).Get("User-Agent"), "contract") {
+		if !strings.HasPrefix(r.Header.Get("User-Agent"), "contract") {
 			return
 		}
 	}

@@ -42,9 +42,10 @@ func (e *env) try(c *api.Client, name, group string) error {
 	return nil
 }
 
-func (e *env) names(group string) []string {
+// names are those of the servers of pool1.
+func (e *env) names() []string {
 	e.Helper()
-	all, err := e.client.Server.AllWithOpts(e.ctx, api.ServerListOpts{ListOpts: api.ListOpts{LabelSelector: "hcloud/node-group=" + group}})
+	all, err := e.client.Server.AllWithOpts(e.ctx, api.ServerListOpts{ListOpts: api.ListOpts{LabelSelector: "hcloud/node-group=pool1"}})
 	e.ok(err)
 	names := []string{}
 	for _, s := range all {
@@ -85,7 +86,7 @@ func TestRefuse(t *testing.T) {
 				e.ok(e.try(e.client, "b", "pool2"))
 				e.ok(e.try(e.client, "a", "pool1"))
 				e.met()
-				e.check("servers", e.names("pool1"), []string{"a"})
+				e.check("servers", e.names(), []string{"a"})
 			})
 		})
 	}
@@ -149,7 +150,7 @@ func TestHang(t *testing.T) {
 			e.Errorf("got %v, want a timeout", err)
 		}
 		e.check("gave up after", time.Since(began), 30*time.Second)
-		e.check("servers", e.names("pool1"), []string{"a"})
+		e.check("servers", e.names(), []string{"a"})
 		_, _, err = e.client.Server.DeleteWithResult(e.ctx, s)
 		e.ok(err)
 		e.met()
@@ -164,7 +165,7 @@ func TestLoseReply(t *testing.T) {
 			if err := e.try(e.client, "a", "pool1"); err == nil {
 				e.Error("the reply came")
 			}
-			e.check("servers", e.names("pool1"), []string{"a"})
+			e.check("servers", e.names(), []string{"a"})
 			_, _, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 			e.code(err, "uniqueness_error")
 			e.met()
@@ -177,20 +178,20 @@ func TestStale(t *testing.T) {
 		e.ok(e.try(e.client, "a", "pool1"))
 		e.inject(fault.Fault{Name: "f", Match: fault.Match{Operation: "GET /servers"}, Effect: fault.Stale{}})
 		e.ok(e.try(e.client, "b", "pool1"))
-		e.check("listed while stale", e.names("pool1"), []string{"a"})
+		e.check("listed while stale", e.names(), []string{"a"})
 		e.met()
 		e.ok(e.cloud.Clear("f"))
-		e.check("listed", e.names("pool1"), []string{"a", "b"})
+		e.check("listed", e.names(), []string{"a", "b"})
 		e.inject(fault.Fault{Name: "g", Effect: fault.Stale{By: fault.Duration(10 * time.Second)}})
 		e.ok(e.try(e.client, "c", "pool1"))
 		time.Sleep(20 * time.Second)
-		e.check("listed ten seconds late", e.names("pool1"), []string{"a", "b", "c"})
+		e.check("listed ten seconds late", e.names(), []string{"a", "b", "c"})
 		_, _, err := e.client.Server.DeleteWithResult(e.ctx, &api.Server{ID: e.id("a")})
 		e.ok(err)
 		time.Sleep(5 * time.Second)
-		e.check("listed ten seconds late", e.names("pool1"), []string{"a", "b", "c"})
+		e.check("listed ten seconds late", e.names(), []string{"a", "b", "c"})
 		time.Sleep(20 * time.Second)
-		e.check("listed ten seconds late", e.names("pool1"), []string{"b", "c"})
+		e.check("listed ten seconds late", e.names(), []string{"b", "c"})
 	})
 }
 
@@ -209,15 +210,15 @@ func TestPartialAndMissing(t *testing.T) {
 			e.ok(e.try(e.client, name, "pool1"))
 		}
 		e.inject(fault.Fault{Name: "p", Match: fault.Match{Operation: "GET /servers"}, Limit: 1, Effect: fault.Partial{Keep: 1}})
-		e.check("listed in part", e.names("pool1"), []string{"a"})
+		e.check("listed in part", e.names(), []string{"a"})
 		e.inject(fault.Fault{Name: "m", Match: fault.Match{Operation: "GET /servers", Instance: "b"}, Effect: fault.Missing{}})
-		e.check("listed without b", e.names("pool1"), []string{"a", "c"})
+		e.check("listed without b", e.names(), []string{"a", "c"})
 		e.ok(e.cloud.Clear("m"))
 		e.inject(fault.Fault{Name: "new", Match: fault.Match{Operation: "GET /servers"}, Effect: fault.Missing{For: fault.Duration(time.Minute)}})
 		e.ok(e.try(e.client, "d", "pool1"))
-		e.check("listed without those that are new", slices.Contains(e.names("pool1"), "d"), false)
+		e.check("listed without those that are new", slices.Contains(e.names(), "d"), false)
 		time.Sleep(time.Minute)
-		e.check("listed", e.names("pool1"), []string{"a", "b", "c", "d"})
+		e.check("listed", e.names(), []string{"a", "b", "c", "d"})
 		e.met()
 	})
 }
@@ -262,7 +263,7 @@ func TestActionHangs(t *testing.T) {
 		_, _, err = e.client.Server.DeleteWithResult(e.ctx, made.Server)
 		e.ok(err)
 		time.Sleep(time.Minute)
-		e.check("servers", e.names("pool1"), []string{})
+		e.check("servers", e.names(), []string{})
 	})
 }
 
@@ -308,7 +309,7 @@ func TestDeleteFails(t *testing.T) {
 		_, _, err = e.client.Server.DeleteWithResult(e.ctx, s)
 		e.ok(err)
 		time.Sleep(time.Minute)
-		e.check("servers", e.names("pool1"), []string{})
+		e.check("servers", e.names(), []string{})
 		e.met()
 	})
 }
@@ -320,7 +321,7 @@ func TestInstanceLife(t *testing.T) {
 		e.ok(e.try(e.client, "a", "pool1"))
 		e.ok(e.try(e.client, "b", "pool1"))
 		time.Sleep(2 * time.Minute)
-		e.check("servers", e.names("pool1"), []string{"a"})
+		e.check("servers", e.names(), []string{"a"})
 		e.check("status", e.serverNow(&api.Server{ID: e.id("a")}).Status, api.ServerStatusOff)
 		synctest.Wait()
 		e.met()
@@ -415,7 +416,8 @@ func TestServe(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := http.Get(s.URL()); err == nil {
+	if answer, err := http.Get(s.URL()); err == nil {
+		answer.Body.Close()
 		t.Error("the server answers after Close")
 	}
 	if _, err := Serve(t.Context(), Config{Cloud: cloud, Token: token, Addr: "0.0.0.0:0"}); err == nil {

@@ -62,7 +62,7 @@ func createNetwork(c *call) (int, any, error) {
 	}
 	n := fakecloud.Network{ExposeRoutesToVSwitch: r.ExposeRoutesToVSwitch}
 	var err error
-	if n.Range, err = ipRange("ip_range", r.IPRange); err != nil {
+	if n.Range, err = ipRange(r.IPRange); err != nil {
 		return 0, nil, err
 	}
 	for _, s := range r.Subnets {
@@ -183,7 +183,7 @@ func appendSubnet(c *call, n *fakecloud.Network, r schema.NetworkActionAddSubnet
 		subnet = freeRange(n.Range, overlaps)
 	} else {
 		var err error
-		if subnet, err = ipRange("ip_range", r.IPRange); err != nil {
+		if subnet, err = ipRange(r.IPRange); err != nil {
 			return err
 		}
 	}
@@ -241,7 +241,7 @@ func changeRange(c *call, n *fakecloud.Network) error {
 	if err := c.decode(&r); err != nil {
 		return err
 	}
-	wider, err := ipRange("ip_range", r.IPRange)
+	wider, err := ipRange(r.IPRange)
 	if err != nil {
 		return err
 	}
@@ -253,15 +253,15 @@ func changeRange(c *call, n *fakecloud.Network) error {
 }
 
 // ipRange reads a range for a private network.
-func ipRange(field, text string) (netip.Prefix, error) {
+func ipRange(text string) (netip.Prefix, error) {
 	p, err := netip.ParsePrefix(text)
 	switch {
 	case err != nil || !p.Addr().Is4() || p != p.Masked():
-		return p, fakecloud.Invalid(field, "must be an IPv4 range such as 10.0.0.0/16")
+		return p, fakecloud.Invalid("ip_range", "must be an IPv4 range such as 10.0.0.0/16")
 	case !p.Addr().IsPrivate():
-		return p, fakecloud.Invalid(field, "must be within 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16")
+		return p, fakecloud.Invalid("ip_range", "must be within 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16")
 	case p.Bits() > 30 || p.Bits() < 8:
-		return p, fakecloud.Invalid(field, "must be a /8 to a /30")
+		return p, fakecloud.Invalid("ip_range", "must be a /8 to a /30")
 	}
 	return p, nil
 }
@@ -280,7 +280,7 @@ func (c *call) place(network int64, location string, ip, subnet *string) (fakecl
 	var in netip.Prefix
 	if subnet != nil && *subnet != "" {
 		var err error
-		if in, err = ipRange("ip_range", *subnet); err != nil {
+		if in, err = ipRange(*subnet); err != nil {
 			return fakecloud.Attachment{}, err
 		}
 	}
@@ -295,7 +295,7 @@ func (c *call) place(network int64, location string, ip, subnet *string) (fakecl
 func (c *call) freeAddress(network int64, text, field string) (netip.Addr, error) {
 	ip, err := netip.ParseAddr(text)
 	if err != nil {
-		return ip, fakecloud.Invalid(field, "must be an IPv4 address")
+		return ip, fakecloud.Invalid("ip_range", "must be an IPv4 address")
 	}
 	n := c.tx.Networks.Get(network)
 	if n == nil {

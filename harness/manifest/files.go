@@ -23,7 +23,7 @@ func (r *resolver) mount(m corev1.VolumeMount) (_ Mount, ok bool, err error) {
 		return Mount{}, false, fmt.Errorf("name: there is no volume %q", m.Name)
 	}
 	if !path.IsAbs(m.MountPath) || slices.Contains(strings.Split(m.MountPath, "/"), "..") {
-		return Mount{}, false, fmt.Errorf("mountPath: %q is no absolute path without ..", m.MountPath)
+		return Mount{}, false, fmt.Errorf("mountPath: %q is no absolute path, or has .. in it", m.MountPath)
 	}
 	if m.SubPathExpr != "" {
 		return Mount{}, false, errors.New("subPathExpr: want subPath")

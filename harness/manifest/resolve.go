@@ -94,7 +94,8 @@ func (r *resolver) set(v Variable) {
 }
 
 func (r *resolver) envFrom(from corev1.EnvFromSource) error {
-	data, secret := map[string]string{}, false
+	var data map[string]string
+	secret := false
 	switch {
 	case from.ConfigMapRef != nil:
 		m, err := r.configMap(from.ConfigMapRef.Name, from.ConfigMapRef.Optional)

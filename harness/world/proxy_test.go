@@ -484,7 +484,8 @@ var effects = []struct {
 			silent = true
 		}
 		s.clear()
-		return next(s.t, events).Type == watch.Modified && next(s.t, events).Type == watch.Modified && silent
+		first, second := next(s.t, events), next(s.t, events)
+		return first.Type == watch.Modified && second.Type == watch.Modified && silent
 	}},
 	{"cut", apifault.Rule{Match: on("watch"), Limit: 1, Act: apifault.Act{Cut: &apifault.Cut{After: seconds(60)}}}, func(s *scene) bool {
 		s.create()

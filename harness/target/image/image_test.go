@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net/http"
@@ -289,7 +290,7 @@ func serve(t *testing.T) string {
 // is in a file is "layer N: NAME".
 func imageOf(t *testing.T, config v1.Config, layers ...[]tar.Header) v1.Image {
 	t.Helper()
-	im := v1.Image(empty.Image)
+	var im v1.Image = empty.Image
 	for i, files := range layers {
 		var err error
 		im, err = mutate.AppendLayers(im, layerOf(t, tarOf(t, "layer "+string(rune('0'+i))+": ", files)))
@@ -339,7 +340,7 @@ func resaved(t *testing.T, im v1.Image, change func(string, []byte) (string, []b
 	r, w := tar.NewReader(&in), tar.NewWriter(&out)
 	for {
 		h, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		ok(t, err)
