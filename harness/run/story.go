@@ -28,6 +28,9 @@ func Tell(dir string, catalogue *scenarios.Catalogue, hourlyEUR float64) (*story
 	about.HourlyEUR = hourlyEUR
 	if err != nil {
 		about.ID = filepath.Base(dir)
+		if path, err := filepath.Abs(dir); err == nil { // "." is no name
+			about.ID = filepath.Base(path)
+		}
 		about.Problems = append(about.Problems, err.Error())
 	}
 	file, openErr := os.Open(filepath.Join(dir, HistoryFile))

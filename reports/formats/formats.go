@@ -67,8 +67,13 @@ func explained(r story.Run) string {
 	return reports.Clean(text + ": " + r.Reason)
 }
 
-// title of a run: its scenario and target.
-func title(r story.Run) string { return reports.Clean(strings.TrimSpace(r.ID + " on " + r.Target)) }
+// title of a run: its scenario and target, if that is known.
+func title(r story.Run) string {
+	if r.Target == "" {
+		return reports.Clean(r.ID)
+	}
+	return reports.Clean(strings.TrimSpace(r.ID + " on " + r.Target))
+}
 
 // told are the ten lines of history that show a verdict: its evidence, or else
 // what the autoscaler decided.

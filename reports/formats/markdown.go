@@ -109,6 +109,9 @@ func Markdown(w io.Writer, stories []*story.Story) error {
 	for _, s := range stories {
 		if outcomeOf(s.Run) != passed {
 			fmt.Fprintf(&b, "\n**%s**: %s\n", escape(title(s.Run)), escape(explained(s.Run)))
+			for _, problem := range s.Run.Problems {
+				fmt.Fprintf(&b, "\nNot read: %s\n", escape(problem))
+			}
 			if s.Run.Repeat != "" {
 				fmt.Fprintf(&b, "\n    %s\n", reports.Clean(s.Run.Repeat))
 			}
