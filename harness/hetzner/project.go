@@ -17,6 +17,7 @@ import (
 	"nodestorm/fakecloud/hcloud"
 	"nodestorm/harness/egress"
 	"nodestorm/harness/join"
+	"nodestorm/harness/kubelet"
 	"nodestorm/harness/manifest"
 	"nodestorm/harness/world"
 	"nodestorm/sim/node"
@@ -33,8 +34,10 @@ type Config struct {
 	Quota fakecloud.Quota
 	// CX11 says that the server type cx11 can still be had.
 	CX11 bool
-	// Profile says how the servers' machines behave, see join.Config.
-	Profile func(fakecloud.Instance) node.Profile
+	// Kubelets and Profile say what runs on the servers and how they behave, see
+	// join.Config.
+	Kubelets *kubelet.Machines
+	Profile  func(fakecloud.Instance) node.Profile
 }
 
 // Project is a Hetzner Cloud project that is being served.
@@ -57,7 +60,7 @@ func Start(ctx context.Context, cfg Config) (*Project, error) {
 		return nil, err
 	}
 	w.OnStop(func() error { cloud.Close(); return nil })
-	machines, err := join.New(join.Config{Cloud: cloud, Fleet: w.Fleet(), History: w.History(), Seed: cfg.Seed, Profile: cfg.Profile})
+	machines, err := join.New(join.Config{Cloud: cloud, Fleet: w.Fleet(), Kubelets: cfg.Kubelets, History: w.History(), Seed: cfg.Seed, Profile: cfg.Profile})
 	if err != nil {
 		return nil, err
 	}

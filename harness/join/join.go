@@ -2,7 +2,7 @@
 // runs boots, its user data decides how its kubelet joins, and when it is off or gone
 // its kubelet is silent. It knows no wire API and no autoscaler.
 //
-//	fakecloud (instance runs) ──▶ sim/cloudinit (settings) ──▶ sim/node (kubelet)
+//	fakecloud (instance runs) ──▶ sim/cloudinit (settings) ──▶ sim/node, or a real kubelet
 //
 // Who makes a Node's provider ID, lifts its taints or deletes it is the cluster's
 // business: a cloud controller manager, an autoscaler, or nobody.
@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"nodestorm/fakecloud"
+	"nodestorm/harness/kubelet"
 	"nodestorm/sim/cloudinit"
 	"nodestorm/sim/history"
 	"nodestorm/sim/node"
@@ -33,6 +34,8 @@ import (
 type Config struct {
 	Cloud *fakecloud.Cloud
 	Fleet *node.Fleet
+	// Kubelets, if given, boots machines with real kubelets in place of the Fleet's.
+	Kubelets *kubelet.Machines
 	// History gets the records. Nil means nobody listens.
 	History history.Recorder
 	// Seed is the run's. Each instance draws from a stream of its own.
@@ -81,6 +84,7 @@ type Joiner struct {
 type machine struct {
 	// spec is how its kubelet joins; empty name: it never will.
 	spec node.Spec
+	real kubelet.Machine // the same for a real one
 	up   bool
 }
 
@@ -147,12 +151,12 @@ func (j *Joiner) changed(c fakecloud.Change) {
 func (j *Joiner) boot(i fakecloud.Instance) {
 	m := &machine{}
 	j.machines[i.ID] = m
-	spec, args, err := j.spec(i)
+	spec, system, args, err := j.spec(i)
 	if err != nil {
 		j.record(i, "nojoin", map[string]any{"reason": err.Error()})
 		return
 	}
-	m.spec = spec
+	m.spec, m.real = spec, j.real(i, spec, system)
 	j.powerOn(i, m, args...)
 }
 
@@ -161,7 +165,11 @@ func (j *Joiner) powerOn(i fakecloud.Instance, m *machine, args ...string) {
 	if m.spec.Name == "" {
 		return
 	}
-	if err := j.cfg.Fleet.Boot(m.spec); err != nil {
+	start := func() error { return j.cfg.Fleet.Boot(m.spec) }
+	if j.cfg.Kubelets != nil {
+		start = func() error { return j.cfg.Kubelets.Boot(m.real) }
+	}
+	if err := start(); err != nil {
 		j.record(i, "nojoin", map[string]any{"reason": err.Error()})
 		return
 	}
@@ -179,7 +187,11 @@ func (j *Joiner) halt(i fakecloud.Instance, m *machine) {
 		return
 	}
 	m.up = false
-	if err := j.cfg.Fleet.Shutdown(m.spec.Name); err != nil {
+	stop := j.cfg.Fleet.Shutdown
+	if j.cfg.Kubelets != nil {
+		stop = j.cfg.Kubelets.Shutdown
+	}
+	if err := stop(m.spec.Name); err != nil {
 		return // it went with its Node
 	}
 	j.record(i, "halt", map[string]any{"node": m.spec.Name})
@@ -202,16 +214,17 @@ func (j *Joiner) delay(i fakecloud.Instance) time.Duration {
 }
 
 // settings are what the instance's user data says, and the kubelet's command line.
-func (j *Joiner) settings(i fakecloud.Instance) (cloudinit.Kubelet, error) {
+func (j *Joiner) settings(i fakecloud.Instance) (*cloudinit.System, cloudinit.Kubelet, error) {
 	config, err := cloudinit.Parse(i.UserData)
 	if err != nil {
-		return cloudinit.Kubelet{}, err
+		return nil, cloudinit.Kubelet{}, err
 	}
 	system, err := config.Boot(j.machine(i))
 	if err != nil {
-		return cloudinit.Kubelet{}, err
+		return nil, cloudinit.Kubelet{}, err
 	}
-	return system.Kubelet()
+	k, err := system.Kubelet()
+	return system, k, err
 }
 
 // machine is what the user data meets: the metadata service has the paths of

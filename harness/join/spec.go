@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"nodestorm/fakecloud"
+	"nodestorm/harness/kubelet"
 	"nodestorm/sim/cloudinit"
 	"nodestorm/sim/node"
 )
@@ -22,20 +23,21 @@ var Uninitialized = corev1.Taint{Key: "node.cloudprovider.kubernetes.io/uninitia
 // controller manager (k8s.io/cloud-provider/api).
 const providedIP = "alpha.kubernetes.io/provided-node-ip"
 
-// spec is the node that an instance boots into, and its kubelet's command line.
-func (j *Joiner) spec(i fakecloud.Instance) (node.Spec, []string, error) {
-	k, err := j.settings(i)
+// spec is the node that an instance boots into, the system it boots, and its kubelet's
+// command line.
+func (j *Joiner) spec(i fakecloud.Instance) (node.Spec, *cloudinit.System, []string, error) {
+	system, k, err := j.settings(i)
 	if err != nil {
-		return node.Spec{}, nil, err
+		return node.Spec{}, nil, nil, err
 	}
 	t := j.cfg.Cloud.Catalogue().ServerType(i.Type)
 	if t == nil {
-		return node.Spec{}, nil, fmt.Errorf("server type %q is not in the catalogue", i.Type)
+		return node.Spec{}, nil, nil, fmt.Errorf("server type %q is not in the catalogue", i.Type)
 	}
 	s := node.Spec{Name: k.NodeName, ProviderID: k.ProviderID, Labels: k.Labels, Taints: k.Taints}
 	s.Info.Architecture = map[string]string{"arm": "arm64", "x86": "amd64"}[t.Architecture]
 	if s.Capacity, s.Allocatable, err = resources(t, k.ExtraArgs); err != nil {
-		return node.Spec{}, nil, err
+		return node.Spec{}, nil, nil, err
 	}
 	external := k.CloudProvider == "external"
 	if external {
@@ -58,7 +60,25 @@ func (j *Joiner) spec(i fakecloud.Instance) (node.Spec, []string, error) {
 	for _, a := range k.Args {
 		args = append(args, "--"+a.Name+"="+a.Value)
 	}
-	return s, args, nil
+	return s, system, args, nil
+}
+
+// real is the machine that a real kubelet runs on, as the simulated one is.
+func (j *Joiner) real(i fakecloud.Instance, s node.Spec, system *cloudinit.System) kubelet.Machine {
+	memory, disk := s.Capacity[corev1.ResourceMemory], s.Capacity[corev1.ResourceEphemeralStorage]
+	cores := s.Capacity[corev1.ResourceCPU]
+	m := kubelet.Machine{
+		Name: s.Name, System: system,
+		Cores: int(cores.Value()), Memory: uint64(memory.Value()), Disk: uint64(disk.Value()),
+		BootDelay: s.Profile.BootDelay, NetworkDelay: s.Profile.ReadyDelay,
+		PullDelay: s.Profile.PodStartDelay, StopDelay: s.Profile.PodStopDelay,
+	}
+	for _, ip := range append([]netip.Addr{i.PublicIPv4}, i.PrivateIPs()...) {
+		if ip.IsValid() {
+			m.Addresses = append(m.Addresses, ip)
+		}
+	}
+	return m
 }
 
 // addresses are those that the kubelet itself puts into its Node

@@ -21,7 +21,8 @@ type Spec struct {
 	Name string   // how errors call it: "kube-scheduler"
 	Path string   // of the program
 	Args []string // without the program's name
-	Env  []string // added to ours
+	Env  []string // added to ours, unless Bare
+	Bare bool     // Env is all of it
 	Log  string   // file for stdout and stderr, made anew
 	// Lines, if given, is called with every line of the output as well.
 	Lines func([]byte)
@@ -83,7 +84,9 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	}
 	p := &Process{spec: spec, exited: make(chan struct{})}
 	p.cmd = exec.Command(spec.Path, spec.Args...)
-	p.cmd.Env = append(os.Environ(), spec.Env...)
+	if p.cmd.Env = spec.Env; !spec.Bare {
+		p.cmd.Env = append(os.Environ(), spec.Env...)
+	}
 	var output io.Writer = out
 	if spec.Lines != nil {
 		output = io.MultiWriter(out, Lines(spec.Lines))
@@ -153,6 +156,19 @@ func (p *Process) Name() string { return p.spec.Name }
 
 // PID is the process ID, and the process group's.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Signal sends a signal to the whole process group. One that is gone is fine.
+func (p *Process) Signal(s syscall.Signal) error { return p.signal(s) }
+
+// Code is the exit status of a program that has ended, or 128 and the number of the
+// signal that ended it, as shells have it.
+func (p *Process) Code() int {
+	state := p.cmd.ProcessState
+	if s, ok := state.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		return 128 + int(s.Signal())
+	}
+	return state.ExitCode()
+}
 
 // Exited is closed when the program has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }

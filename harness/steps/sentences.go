@@ -39,6 +39,7 @@ func (s *scenario) register(on sentences) {
 	s.registerHetzner(on)
 	s.registerAutoscaler(on)
 	s.registerClusterAPI(on)
+	s.registerKubelet(on)
 
 	on.When(`^a pod `+name+` that requests `+cpus+` is created$`, s.createPod)
 	on.When(`^a Deployment `+name+` of `+number+` pods? that requests? `+cpus+` is created$`, s.createDeployment)

@@ -16,6 +16,7 @@ import (
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/hetzner"
 	"nodestorm/harness/karpenter"
+	"nodestorm/harness/kubelet"
 	"nodestorm/harness/manifest"
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
@@ -53,6 +54,7 @@ type scenario struct {
 	karpenter  *karpenter.Karpenter
 	hetzner    *hetzner.Project
 	capi       *clusterapi.ClusterAPI
+	kubelets   *kubelet.Machines
 	old        []clusterapi.Machine // that are to go
 	rules      []apifault.Rule      // between the autoscaler and the API server
 	autoscaler *autoscaler.Autoscaler

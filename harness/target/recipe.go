@@ -120,7 +120,7 @@ func kubernetes(ref Ref) (Recipe, error) {
 		Ref:     ref,
 		Dir:     filepath.Join(root, "sim", "kubernetes"),
 		LDFlags: strings.Join(ldflags, " "),
-		Faces:   []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"},
+		Faces:   []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kubectl"},
 		sealed:  "nodestorm/sim/kubernetes",
 	}, nil
 }

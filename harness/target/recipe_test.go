@@ -114,6 +114,7 @@ func TestKubernetesFaces(t *testing.T) {
 		"kube-controller-manager": "Kubernetes v1.34.4",
 		"kube-scheduler":          "Kubernetes v1.34.4",
 		"etcd":                    "etcd Version: 3.6.4",
+		"kubelet":                 "Kubernetes v1.34.4",
 		"kubectl":                 "Client Version: v1.34.4",
 	} {
 		args := []string{"--version"}
@@ -129,8 +130,8 @@ func TestKubernetesFaces(t *testing.T) {
 			}
 		}
 	}
-	out, err := exec.Command(k.Binary(), "kubelet").CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl") {
+	out, err := exec.Command(k.Binary(), "kube-proxy").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, kubelet") {
 		t.Errorf("no such face: %v, %q", err, out)
 	}
 }

@@ -41,6 +41,9 @@ func (w *World) startControllers(ctx context.Context) error {
 	if w.cfg.ClusterCIDR != "" {
 		manager = append(manager, "--allocate-node-cidrs", "--cluster-cidr="+w.cfg.ClusterCIDR)
 	}
+	if w.cfg.Kubelets {
+		manager = append(manager, "--cluster-signing-cert-file="+w.ca.certFile(), "--cluster-signing-key-file="+w.ca.keyFile())
+	}
 	errs := make(chan error, 2)
 	for name, flags := range map[string][]string{
 		"kube-controller-manager": manager,

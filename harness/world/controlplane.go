@@ -56,7 +56,8 @@ func (w *World) startControlPlane(ctx context.Context) error {
 		return err
 	}
 	certs, data := filepath.Join(w.tmp, "kube-apiserver"), filepath.Join(w.tmp, "etcd")
-	if err := errors.Join(os.Mkdir(certs, 0o700), os.Mkdir(data, 0o700)); err != nil {
+	err := errors.Join(os.Mkdir(certs, 0o700), os.Mkdir(data, 0o700))
+	if err != nil {
 		return err
 	}
 	etcdPort, err := FreePort()
@@ -82,6 +83,15 @@ func (w *World) startControlPlane(ctx context.Context) error {
 		// Targets' packages use the policy to mend what a stand-in for a cloud gets wrong.
 		Set("feature-gates", "MutatingAdmissionPolicy=true").
 		Set("runtime-config", "admissionregistration.k8s.io/v1beta1=true")
+	if w.ca, err = newAuthority(certs); err != nil {
+		return err
+	}
+	server.Authn = w.ca
+	if w.cfg.Kubelets {
+		if err := w.openToKubelets(args, certs); err != nil {
+			return err
+		}
+	}
 	for name, values := range w.cfg.APIServer {
 		args.Set(name, values...)
 	}

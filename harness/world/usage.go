@@ -12,6 +12,9 @@ import (
 type Usage struct {
 	CPU time.Duration // user and system, real
 	RSS int64         // bytes of memory resident now
+	// Share is RSS with what several processes share, such as a program's code,
+	// divided among them: these add up.
+	Share int64
 }
 
 // Usage tells what each process of the world has used, and our own process under
@@ -25,6 +28,9 @@ func (w *World) Usage() map[string]Usage {
 	}
 	w.mu.Lock()
 	for name, p := range w.components {
+		pids[name] = p.PID()
+	}
+	for name, p := range w.programs {
 		pids[name] = p.PID()
 	}
 	w.mu.Unlock()
@@ -55,8 +61,25 @@ func usageOf(pid int) (Usage, error) {
 		return Usage{}, fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields)+first-1)
 	}
 	const tick = time.Second / 100 // USER_HZ, the same on all Linux
+	share, err := shareOf(pid)
 	return Usage{
-		CPU: time.Duration(number(14)+number(15)) * tick,
-		RSS: number(24) * int64(os.Getpagesize()),
-	}, nil
+		CPU:   time.Duration(number(14)+number(15)) * tick,
+		RSS:   number(24) * int64(os.Getpagesize()),
+		Share: share,
+	}, err
+}
+
+// shareOf reads Pss of /proc/PID/smaps_rollup.
+func shareOf(pid int) (int64, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(b)) {
+		if text, found := strings.CutPrefix(line, "Pss:"); found {
+			kB, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(text), " kB"), 10, 64)
+			return kB << 10, err
+		}
+	}
+	return 0, fmt.Errorf("/proc/%d/smaps_rollup has no Pss", pid)
 }

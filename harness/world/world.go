@@ -61,6 +61,10 @@ type Config struct {
 	// ClusterCIDR is what kube-controller-manager gives each Node a part of for its
 	// pods ("10.244.0.0/16"). Empty means that Nodes have none.
 	ClusterCIDR string
+	// Kubelets makes the control plane one that real kubelets can join, as kubeadm
+	// does: the Node authorizer and NodeRestriction, bootstrap tokens, a CA with which
+	// kube-controller-manager signs requests, and a way from kube-apiserver to them.
+	Kubelets bool
 	// Nodes configures the simulated nodes; the world fills in its clients,
 	// clock, history and seed.
 	Nodes node.Config
@@ -77,6 +81,8 @@ type World struct {
 	driver  *clock.Driver
 	guard   *process.Guard
 	plane   *envtest.ControlPlane
+	ca      *authority
+	tunnel  *tunnel // to kubelets; nil without
 	admin   *rest.Config
 	history *history.Log
 	fleet   *node.Fleet
@@ -84,7 +90,8 @@ type World struct {
 
 	mu         sync.Mutex
 	components map[string]*process.Process
-	undo       []func() error // run in reverse by Stop
+	programs   map[string]*process.Process // whose end is not the world's
+	undo       []func() error              // run in reverse by Stop
 	stopped    bool
 	background sync.WaitGroup
 }
@@ -107,7 +114,7 @@ func Start(ctx context.Context, cfg Config) (_ *World, err error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	w := &World{cfg: cfg, components: map[string]*process.Process{}}
+	w := &World{cfg: cfg, components: map[string]*process.Process{}, programs: map[string]*process.Process{}}
 	w.ctx, w.fail = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {

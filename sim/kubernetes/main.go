@@ -1,7 +1,8 @@
-// Command nodestorm-kubernetes is a Kubernetes control plane in one program:
-// the released etcd, kube-apiserver, kube-controller-manager, kube-scheduler
-// and kubectl, with their own commands, flags and defaults. One program instead
-// of five, because they share most of their packages: it is linked once.
+// Command nodestorm-kubernetes is Kubernetes in one program: the released etcd,
+// kube-apiserver, kube-controller-manager, kube-scheduler and kubectl, with their own
+// commands, flags and defaults, and the kubelet on a machine that is a folder (see
+// package kubelet). One program instead of six, because they share most of their
+// packages: it is linked once.
 //
 // Which face it shows is chosen by the name it is called by (a symlink), or by
 // the first argument:
@@ -34,6 +35,8 @@ import (
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+
+	"nodestorm/sim/kubernetes/kubelet"
 )
 
 // faces are run with os.Args as if each were the program of that name.
@@ -42,6 +45,7 @@ var faces = map[string]func() int{
 	"kube-apiserver":          func() int { return cli.Run(apiserver.NewAPIServerCommand()) },
 	"kube-controller-manager": func() int { return cli.Run(controllermanager.NewControllerManagerCommand()) },
 	"kube-scheduler":          func() int { return cli.Run(scheduler.NewSchedulerCommand()) },
+	"kubelet":                 func() int { return cli.Run(kubelet.NewCommand()) },
 	"kubectl":                 runKubectl,
 }
 

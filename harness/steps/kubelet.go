@@ -1,0 +1,163 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"nodestorm/harness/kubelet"
+	"nodestorm/sim/node"
+)
+
+const realKubelet = "real"
+
+func (s *scenario) registerKubelet(on sentences) {
+	on.Given(`^a cluster that kubelets can join$`, s.clusterForKubelets)
+	on.When(`^a machine `+name+` with a (simulated|`+realKubelet+`) kubelet boots, labelled `+name+` and tainted `+taint+`$`, s.bootKubelet)
+	on.When(`^a pod `+name+` for the node `+name+` is created$`, s.createPodFor)
+	on.When(`^somebody deletes the pod `+name+` with kubectl$`, s.deletePodGently)
+	on.When(`^the (simulated|`+realKubelet+`) kubelet of the machine `+name+` falls silent$`, s.silenceKubelet)
+	on.Then(`^the node `+name+` is Ready within `+span+`, labelled `+name+` and tainted `+taint+`$`, s.nodeReadyWith)
+	on.Then(`^the node `+name+` is not Ready within `+span+`$`, s.nodeNotReady)
+	on.Then(`^the pod `+name+` is gone within `+span+`$`, s.podGone)
+}
+
+func (s *scenario) clusterForKubelets(ctx context.Context) (err error) {
+	cfg := s.rig.World
+	cfg.Kubelets = true
+	if err := s.start(ctx, cfg); err != nil {
+		return err
+	}
+	s.kubelets, err = kubelet.New(ctx, s.world, kubelet.Config{Kubernetes: cfg.Kubernetes})
+	return err
+}
+
+func (s *scenario) bootKubelet(ctx context.Context, machine, kind, label, taint string) error {
+	if kind == realKubelet {
+		m := kubelet.Machine{Name: machine, Args: []string{"--node-labels=" + label, "--register-with-taints=" + taint}}
+		if err := s.kubelets.Check(ctx, m); err != nil {
+			return err
+		}
+		return s.kubelets.Boot(m)
+	}
+	t, err := parseTaint(taint)
+	if err != nil {
+		return err
+	}
+	key, value, _ := strings.Cut(label, "=")
+	return s.world.Fleet().Boot(node.Spec{Name: machine, Labels: map[string]string{key: value}, Taints: []corev1.Taint{t}})
+}
+
+func (s *scenario) silenceKubelet(kind, machine string) error {
+	if kind == realKubelet {
+		return s.kubelets.StopKubelet(machine)
+	}
+	return s.world.Fleet().Inject(machine, node.Fault{Name: "silence", Effect: node.HeartbeatsStop{}})
+}
+
+func (s *scenario) createPodFor(ctx context.Context, name, node string) error {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: corev1.PodSpec{
+			NodeSelector: map[string]string{corev1.LabelHostname: node},
+			Tolerations:  []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+			Containers:   []corev1.Container{{Name: "pause", Image: "registry.k8s.io/pause:3.10"}},
+		},
+	}
+	return s.demand().Create(ctx, pod)
+}
+
+func (s *scenario) deletePodGently(ctx context.Context, name string) error {
+	return s.world.Client().CoreV1().Pods(namespace).Delete(ctx, name, metav1.DeleteOptions{})
+}
+
+// eventually asks every second of virtual time until the answer is nil.
+func (s *scenario) eventually(ctx context.Context, window string, ask func(context.Context) error) error {
+	d, err := duration(window)
+	if err != nil {
+		return err
+	}
+	clock := s.world.Clock()
+	for end := clock.Now().Add(d); ; {
+		answer := ask(ctx)
+		if answer == nil {
+			return nil
+		}
+		if clock.Now().After(end) {
+			return fmt.Errorf("not within %s: %w", d, answer)
+		}
+		select {
+		case <-clock.After(time.Second):
+		case <-s.world.Done():
+			return s.world.Err()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (s *scenario) nodeReadyWith(ctx context.Context, name, window, label, taint string) error {
+	want, err := parseTaint(taint)
+	if err != nil {
+		return err
+	}
+	key, value, _ := strings.Cut(label, "=")
+	return s.eventually(ctx, window, func(ctx context.Context) error {
+		n, err := s.ready(ctx, name, corev1.ConditionTrue)
+		if err != nil {
+			return err
+		}
+		if n.Labels[key] != value {
+			return fmt.Errorf("its labels are %v", n.Labels)
+		}
+		if len(n.Spec.Taints) != 1 || !n.Spec.Taints[0].MatchTaint(&want) {
+			return fmt.Errorf("its taints are %v", n.Spec.Taints)
+		}
+		return nil
+	})
+}
+
+func (s *scenario) nodeNotReady(ctx context.Context, name, window string) error {
+	return s.eventually(ctx, window, func(ctx context.Context) error {
+		_, err := s.ready(ctx, name, corev1.ConditionFalse, corev1.ConditionUnknown)
+		return err
+	})
+}
+
+// ready is a Node whose Ready condition has one of the statuses.
+func (s *scenario) ready(ctx context.Context, name string, statuses ...corev1.ConditionStatus) (*corev1.Node, error) {
+	n, err := s.world.Client().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range n.Status.Conditions {
+		if c.Type != corev1.NodeReady {
+			continue
+		}
+		for _, status := range statuses {
+			if c.Status == status {
+				return n, nil
+			}
+		}
+		return nil, fmt.Errorf("node %q has Ready=%s: %s", name, c.Status, c.Message)
+	}
+	return nil, fmt.Errorf("node %q says nothing about Ready", name)
+}
+
+func (s *scenario) podGone(ctx context.Context, name, window string) error {
+	return s.eventually(ctx, window, func(ctx context.Context) error {
+		p, err := s.world.Client().CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err == nil {
+			err = fmt.Errorf("pod %q is %s", name, p.Status.Phase)
+		}
+		return err
+	})
+}
