@@ -295,7 +295,7 @@ func (c *call) place(network int64, location string, ip, subnet *string) (fakecl
 func (c *call) freeAddress(network int64, text, field string) (netip.Addr, error) {
 	ip, err := netip.ParseAddr(text)
 	if err != nil {
-		return ip, fakecloud.Invalid("ip_range", "must be an IPv4 address")
+		return ip, fakecloud.Invalid(field, "must be an IPv4 address")
 	}
 	n := c.tx.Networks.Get(network)
 	if n == nil {

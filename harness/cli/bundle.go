@@ -30,7 +30,7 @@ credential is removed, and so are this machine's name and your home folder. The
 archive is opened by "nodestorm report" and "nodestorm recheck" on any machine.
 
 Look through the archive before you publish it: nobody knows all secrets.`,
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) (err error) {
 			if len(args) == 0 {
 				return usage(fmt.Errorf("no RUN is named: %s", c.UseLine()))
 			}
@@ -50,7 +50,7 @@ Look through the archive before you publish it: nobody knows all secrets.`,
 			if err != nil {
 				return err
 			}
-			defer os.RemoveAll(staging)
+			defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
 			redactor := bundle.ForHere()
 			r := &reporter{env: e, catalogue: catalogue, hourly: hourly}
 			for n, f := range found {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -45,10 +46,10 @@ func (p *packer) log(l Log, epoch time.Time) logTable {
 	for {
 		line, err := reader.ReadSlice('\n')
 		text := string(bytes.TrimRight(line, "\r\n"))
-		if err == bufio.ErrBufferFull {
+		if errors.Is(err, bufio.ErrBufferFull) {
 			longer++
 			text += "…"
-			for err == bufio.ErrBufferFull {
+			for errors.Is(err, bufio.ErrBufferFull) {
 				_, err = reader.ReadSlice('\n')
 			}
 		}

@@ -126,9 +126,10 @@ func (l *links) called(i uint32, e *Event, kind Kind, f facts) {
 		if id == "" {
 			continue
 		}
-		if o.Resource == "servers" {
+		switch o.Resource {
+		case "servers":
 			l.link(e.Object, l.find[Object{Resource: "instances", Name: id}], "the machine of the call", i)
-		} else if o.Resource == "instances" {
+		case "instances":
 			l.link(l.find[Object{Resource: "servers", Name: id}], e.Object, "the machine of the call", i)
 			l.link(e.Object, l.find[Object{Resource: "nodes", Name: id}], "same name", i)
 		}
@@ -143,7 +144,7 @@ func (l *links) called(i uint32, e *Event, kind Kind, f facts) {
 
 // logged finds the objects that a line of the autoscaler's log tells of. Pods
 // that it found no room for belong to the machines that it makes next.
-func (l *links) logged(i uint32, e *Event, f facts) {
+func (l *links) logged(i uint32, f facts) {
 	if f.pods != "" {
 		if f.claim == "" && f.node == "" {
 			l.batch = l.batch[:0]

@@ -121,7 +121,7 @@ func (w *walk) event(i uint32) {
 		case f.sized:
 			w.counts.resize(e.Object, e.Virtual, f.size)
 		}
-		w.links.logged(i, e, f)
+		w.links.logged(i, f)
 	case history.API, history.Node, history.Cloud:
 		if kind.Code >= 300 {
 			w.decide(i, kind)
@@ -266,12 +266,12 @@ func (l *life) pod(i uint32, t time.Duration, kind Kind, f facts) {
 }
 
 func (l *life) claim(i uint32, t time.Duration, kind Kind, f facts) {
-	switch {
-	case kind.Verb == "delete":
+	switch kind.Verb {
+	case "delete":
 		l.dying = true
 		l.become(t, Ending, "deleting", i)
 		return
-	case kind.Verb == "create":
+	case "create":
 		l.born = true
 		l.become(t, Waiting, "created", i)
 	}

@@ -290,9 +290,9 @@ func serve(t *testing.T) string {
 // is in a file is "layer N: NAME".
 func imageOf(t *testing.T, config v1.Config, layers ...[]tar.Header) v1.Image {
 	t.Helper()
-	var im v1.Image = empty.Image
+	im, err := mutate.AppendLayers(empty.Image)
+	ok(t, err)
 	for i, files := range layers {
-		var err error
 		im, err = mutate.AppendLayers(im, layerOf(t, tarOf(t, "layer "+string(rune('0'+i))+": ", files)))
 		ok(t, err)
 	}
