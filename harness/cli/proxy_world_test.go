@@ -17,12 +17,17 @@ import (
 // kubectl on its way through it.
 func TestProxyServes(t *testing.T) {
 	kubernetes := stored(t, target.Kubernetes.String())
-	_, up, _ := command(t, t.TempDir(), nil, "up", "--nodes", "1", "--out", t.TempDir())
-	direct := exported(t, bufio.NewReader(up))
+	up, world, _ := command(t, t.TempDir(), nil, "up", "--nodes", "1", "--out", t.TempDir())
+	t.Cleanup(func() { // before its folder goes
+		_ = up.Process.Signal(os.Interrupt)
+		_, _ = io.Copy(io.Discard, world)
+		_ = up.Wait()
+	})
+	direct := exported(t, bufio.NewReader(world))
 
 	rules := filepath.Join(t.TempDir(), "rules.yaml")
 	write(t, rules, `rules:
-- name: no
+- name: refuse
   match: {client: kubectl, verbs: [create], resource: configmaps, namespace: default}
   limit: 1
   act: {answer: {code: 403}}
@@ -48,7 +53,7 @@ func TestProxyServes(t *testing.T) {
 	if out, err := kubectl(through, "", "auth", "whoami", "--output=jsonpath={.status.userInfo.username}"); err != nil || out != "admin" {
 		t.Errorf("the API server sees %q, %v: want the client itself", out, err)
 	}
-	if out, err := kubectl(through, "", "create", "configmap", "probe", "--from-literal=a=1"); err == nil || !strings.Contains(out, "Forbidden") {
+	if out, err := kubectl(through, "", "create", "configmap", "probe", "--from-literal=a=1"); err == nil || !strings.Contains(out, "forbidden by a rule") {
 		t.Errorf("the first creation: %v, %q, want it to be forbidden", err, out)
 	}
 	await(t, lines, "effective")
@@ -89,7 +94,7 @@ func TestProxyServes(t *testing.T) {
 	}
 	text, _ := io.ReadAll(warned)
 	_ = proxy.Wait()
-	if proxy.ProcessState.ExitCode() != cli.Inconclusive || !strings.Contains(string(text), `rule "no" made no difference`) {
+	if proxy.ProcessState.ExitCode() != cli.Inconclusive || !strings.Contains(string(text), `rule "refuse" made no difference`) {
 		t.Errorf("status %d, %q", proxy.ProcessState.ExitCode(), text)
 	}
 }

@@ -130,9 +130,10 @@ func (p *Proxy) start(rules []Rule) (err error) {
 	}
 	p.certPEM = certPEM
 	p.reverse = httputil.ReverseProxy{
-		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(p.upstream) },
-		Transport:      onward,
-		FlushInterval:  -1, // a watch's event must not wait for the next
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(p.upstream) },
+		Transport: onward,
+		// Bodies of unknown length, as those of watches, it flushes as they come; to flush
+		// the others before their end would be a frame more.
 		ModifyResponse: p.replied,
 		ErrorHandler:   p.failed,
 		ErrorLog:       log.New(io.Discard, "", 0), // clients that go away are no news

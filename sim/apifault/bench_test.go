@@ -2,6 +2,7 @@ package apifault
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -169,6 +170,60 @@ func drain(cfg *rest.Config) error {
 	defer resp.Body.Close()
 	_, err = io.Copy(io.Discard, resp.Body)
 	return err
+}
+
+// BenchmarkGet tells what the proxy itself adds to a GET, of a server that answers at
+// once, over what direct TLS takes; in turns, so that both meet the same machine. Behind
+// a real API server harness/world measures it.
+func BenchmarkGet(b *testing.B) {
+	const warm, calls = 500, 5000
+	body := bytes.Repeat([]byte("x"), 1000)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(body)
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	upstream := &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	p, err := Start(Config{Client: upstream})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer p.Close()
+	for b.Loop() {
+		var times [2][]time.Duration
+		var clients [2]*http.Client
+		hosts := []*rest.Config{upstream, p.ClientConfig()}
+		for i, cfg := range hosts {
+			if clients[i], err = rest.HTTPClientFor(cfg); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for n := range warm + calls {
+			for i, client := range clients {
+				began := time.Now()
+				resp, err := client.Get(hosts[i].Host + "/api/v1/namespaces/default")
+				if err != nil {
+					b.Fatal(err)
+				}
+				_, err = io.Copy(io.Discard, resp.Body)
+				if resp.Body.Close(); err != nil || resp.ProtoMajor != 2 {
+					b.Fatal(resp.Proto, err)
+				}
+				if n >= warm {
+					times[i] = append(times[i], time.Since(began))
+				}
+			}
+		}
+		for name, q := range map[string]float64{"p50": 0.5, "p99": 0.99} {
+			at := int(q * (calls - 1))
+			slices.Sort(times[0])
+			slices.Sort(times[1])
+			b.ReportMetric(float64(times[0][at].Microseconds()), name+"-direct-µs")
+			b.ReportMetric(float64((times[1][at] - times[0][at]).Microseconds()), name+"-added-µs")
+		}
+	}
 }
 
 func heap() int64 {
