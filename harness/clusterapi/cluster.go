@@ -115,7 +115,7 @@ func (p *Provider) config(ctx context.Context, u *unstructured.Unstructured) err
 	}
 	data := fmt.Sprintf(userData, ProviderIDPrefix, args, net.JoinHostPort(host, strconv.FormatInt(port, 10)))
 	if p.strikes(NeverJoins, m) {
-		data, _, _ = strings.Cut(data, "kubeadm join")
+		data, _, _ = strings.Cut(data, "cat <<EOF")
 	}
 	if err := p.createSecret(ctx, u, u.GetName(), u.GetLabels()[clusterLabel], []byte(data)); err != nil {
 		return err
