@@ -41,8 +41,8 @@ const (
 	// RightsWithoutPatch are what the example had until August 2026: with them
 	// releases from 1.33.0 can scale nothing.
 	RightsWithoutPatch Rights = "without the right to patch"
-	// NamespacedRights hold in Namespace only, and not for the templates of
-	// machines: enough without scaling up from no machine.
+	// NamespacedRights are the same in Namespace only. Those on the templates of
+	// machines cannot be left out: the autoscaler waits for them for ever.
 	NamespacedRights Rights = "in one namespace"
 )
 
@@ -56,13 +56,12 @@ func (a *ClusterAPI) Grant(ctx context.Context, namespace, account string, right
 	meta := metav1.ObjectMeta{Name: name}
 	rules := []rbacv1.PolicyRule{
 		{APIGroups: []string{core}, Verbs: verbs, Resources: []string{"machinedeployments", "machinedeployments/scale", "machines", "machinesets", "machinepools", "machinepools/scale"}},
+		// Scaling up from no machine.
+		{APIGroups: []string{infrastructure}, Verbs: []string{"get", "list", "watch"}, Resources: []string{"*"}},
 	}
 	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: account}}
 	objects := []client.Object{
-		&rbacv1.ClusterRole{ObjectMeta: meta, Rules: append(rules, rbacv1.PolicyRule{
-			// Scaling up from no machine.
-			APIGroups: []string{infrastructure}, Verbs: []string{"get", "list", "watch"}, Resources: []string{"*"},
-		})},
+		&rbacv1.ClusterRole{ObjectMeta: meta, Rules: rules},
 		&rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}},
 	}
 	if rights == NamespacedRights {

@@ -450,7 +450,7 @@ var effects = []struct {
 			return err
 		}
 		_, patched := scales.Patch(ctx, deployments.WithVersion("v1"), s.name, types.MergePatchType, []byte(`{"spec":{"replicas":1}}`), metav1.PatchOptions{})
-		for range 3 { // the Deployment's controller writes too, but not each time
+		for range 10 { // the Deployment's controller writes too, but not each time
 			if !apierrors.IsConflict(update()) {
 				return false
 			}
