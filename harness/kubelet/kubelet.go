@@ -24,12 +24,12 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"nodestorm/harness/world"
 	"nodestorm/sim/cri"
 	"nodestorm/sim/history"
+	"nodestorm/sim/node"
 )
 
 // Program is what runs in place of an image; see sim/cri for what may stand in it.
@@ -96,19 +96,9 @@ func (m *Machines) programFor(image string) (Program, bool) {
 	defer m.mu.Unlock()
 	p, found := m.programs[image]
 	if !found {
-		p, found = m.programs[repository(image)]
+		p, found = m.programs[node.Repository(image)]
 	}
 	return p, found
-}
-
-// repository is an image's name without tag and digest; a colon before a slash is a
-// registry's port.
-func repository(image string) string {
-	image, _, _ = strings.Cut(image, "@")
-	if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') {
-		image = image[:i]
-	}
-	return image
 }
 
 // close is all machines' end.

@@ -12,6 +12,7 @@ import (
 
 	"nodestorm/harness/kubelet"
 	"nodestorm/sim/node"
+	"nodestorm/sim/workload"
 )
 
 const realKubelet = "real"
@@ -61,14 +62,12 @@ func (s *scenario) silenceKubelet(kind, machine string) error {
 }
 
 func (s *scenario) createPodFor(ctx context.Context, name, node string) error {
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec: corev1.PodSpec{
-			NodeSelector: map[string]string{corev1.LabelHostname: node},
-			Tolerations:  []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
-			Containers:   []corev1.Container{{Name: "pause", Image: "registry.k8s.io/pause:3.10"}},
-		},
+	pod, err := workload.Pod(namespace, name, workload.Template{CPU: "100m"})
+	if err != nil {
+		return err
 	}
+	pod.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node}
+	pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 	return s.demand().Create(ctx, pod)
 }
 

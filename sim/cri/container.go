@@ -220,7 +220,7 @@ func (r *Runtime) ListContainers(_ context.Context, req *runtimeapi.ListContaine
 			continue
 		}
 		list = append(list, &runtimeapi.Container{
-			Id: c.id, PodSandboxId: c.sandbox.id, Metadata: c.config.GetMetadata(), Image: c.config.GetImage(), ImageRef: digestOf(c.image()),
+			Id: c.id, PodSandboxId: c.sandbox.id, Metadata: c.config.GetMetadata(), Image: c.config.GetImage(), ImageRef: referenceOf(c.image()),
 			ImageId: digestOf(c.image()), State: c.state, CreatedAt: c.created, Labels: c.config.GetLabels(), Annotations: c.config.GetAnnotations(),
 		})
 	}
@@ -238,7 +238,7 @@ func (r *Runtime) ContainerStatus(_ context.Context, req *runtimeapi.ContainerSt
 	}
 	s := &runtimeapi.ContainerStatus{
 		Id: c.id, Metadata: c.config.GetMetadata(), State: c.state, CreatedAt: c.created, StartedAt: c.started, FinishedAt: c.finished,
-		ExitCode: int32(c.code), Image: &runtimeapi.ImageSpec{Image: c.image()}, ImageRef: digestOf(c.image()), ImageId: digestOf(c.image()),
+		ExitCode: int32(c.code), Image: &runtimeapi.ImageSpec{Image: c.image()}, ImageRef: referenceOf(c.image()), ImageId: digestOf(c.image()),
 		Labels: c.config.GetLabels(), Annotations: c.config.GetAnnotations(), Mounts: c.config.GetMounts(), LogPath: c.log.path,
 	}
 	if c.state == runtimeapi.ContainerState_CONTAINER_EXITED {

@@ -11,12 +11,17 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"nodestorm/sim/node"
 )
 
 // nonroot is the user that all images name, so that runAsNonRoot is content.
 const nonroot = 65532
 
 func digestOf(image string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(image))) }
+
+// referenceOf is how a pod's status names the image of a container.
+func referenceOf(image string) string { return node.Repository(image) + "@" + digestOf(image) }
 
 func imageOf(name string) *runtimeapi.Image {
 	return &runtimeapi.Image{

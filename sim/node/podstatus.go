@@ -134,12 +134,22 @@ func containerStatuses(p *pod, containers []corev1.Container, state corev1.Conta
 	for _, c := range containers {
 		s := corev1.ContainerStatus{Name: c.Name, Image: c.Image, State: state, Ready: up, Started: ptr.To(up)}
 		if state.Waiting == nil {
-			s.ImageID = fmt.Sprintf("%s@sha256:%x", c.Image, digest(c.Image))
+			s.ImageID = fmt.Sprintf("%s@sha256:%x", Repository(c.Image), digest(c.Image))
 			s.ContainerID = containerID(p, c)
 		}
 		statuses = append(statuses, s)
 	}
 	return statuses
+}
+
+// Repository is an image's name without tag and digest. A colon before a slash is that
+// of a registry's port.
+func Repository(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') {
+		image = image[:i]
+	}
+	return image
 }
 
 func (e exit) state(p *pod, c corev1.Container, startedAt, now time.Time) corev1.ContainerState {
