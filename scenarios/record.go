@@ -26,6 +26,9 @@ type Record struct {
 	System string `json:"system"`
 	// Autoscaler is what fails, and the name of the targets: see Autoscalers.
 	Autoscaler string `json:"autoscaler"`
+	// Cloud is the provider that a build of Cluster Autoscaler has to serve, of
+	// records whose System does not say it.
+	Cloud string `json:"cloud,omitempty"`
 	// Issue is where the failure is documented, as owner/repository#number; Fix
 	// is the change that ended it, empty where there is none.
 	Issue string `json:"issue"`
@@ -63,8 +66,9 @@ const (
 // Systems are the folders of features and records.
 var Systems = []string{"hetzner", "clusterapi", "karpenter", "externalgrpc", "bootstrap"}
 
-// Autoscalers are the names of targets that records may have.
-var Autoscalers = []string{"cluster-autoscaler", "karpenter"}
+// Autoscalers are the names of targets that records may have. Kubespray is none: it
+// installs clusters, in an order that can be wrong.
+var Autoscalers = []string{"cluster-autoscaler", "karpenter", "kubespray"}
 
 // Range is a set of releases: constraints such as ">=v1.0.0, <v1.7.0", of which
 // "||" joins several, or "none".
@@ -92,10 +96,13 @@ func (r Range) Has(version string) (bool, error) {
 // Provider is the cloud that the target's build has to serve, where builds differ
 // in that. Empty is any.
 func (r *Record) Provider() string {
-	if r.Autoscaler == "cluster-autoscaler" && r.System != "bootstrap" {
-		return r.System
+	switch {
+	case r.Autoscaler != "cluster-autoscaler":
+		return ""
+	case r.System == "bootstrap":
+		return r.Cloud
 	}
-	return ""
+	return r.System
 }
 
 // Version is the part of the target's name after the @.
@@ -157,6 +164,8 @@ func (r *Record) check() error {
 		return fmt.Errorf("id: %q is not like %s-7515-what-fails", r.ID, r.System)
 	case !issuePattern.MatchString(r.Issue):
 		return fmt.Errorf("issue: %q is not like owner/repository#7515", r.Issue)
+	case (r.Cloud != "") != (r.System == "bootstrap" && r.Autoscaler == "cluster-autoscaler"):
+		return fmt.Errorf("cloud: %q: want a provider of Cluster Autoscaler's in the system bootstrap, and elsewhere none", r.Cloud)
 	case r.Fix != "" && !issuePattern.MatchString(r.Fix):
 		return fmt.Errorf("fix: %q is not like owner/repository#2265", r.Fix)
 	case !strings.HasPrefix(r.Feature, r.System+"/") || !strings.HasSuffix(r.Feature, ".feature"):

@@ -1,7 +1,8 @@
-// Package ccm runs a cloud controller manager in a world: nodestorm's own
-// (target.CCM) or the released hcloud-cloud-controller-manager, with the same flags
-// and environment, a service account of its own and the rights that its manifests
-// document, no more. It dials the Hetzner API that it is told.
+// Package ccm runs a cloud controller manager in a world: nodestorm's own for the
+// Hetzner Cloud (target.CCM) or the released hcloud-cloud-controller-manager, and for
+// vSphere nodestorm's own (target.CCMVSphere) or the released cloud-provider-vsphere;
+// each with the same flags and settings, a service account of its own and the rights
+// that its manifests document, no more. It dials the API that it is told.
 package ccm
 
 import (
@@ -21,8 +22,12 @@ import (
 	"nodestorm/harness/world"
 )
 
-// Name of the release, its service account and its component in the world.
-const Name = "hcloud-cloud-controller-manager"
+// Names of the releases, of their service accounts and of their components in the
+// world.
+const (
+	Name        = "hcloud-cloud-controller-manager"
+	VSphereName = "vsphere-cloud-controller-manager"
+)
 
 const namespace = metav1.NamespaceSystem
 
@@ -49,28 +54,33 @@ type Config struct {
 type CCM struct {
 	world  *world.World
 	target target.Target
+	name   string
 }
 
 // Install makes the service account with its rights. The controller manager does not
 // run yet: see Start.
 func Install(ctx context.Context, w *world.World, t target.Target) (*CCM, error) {
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: Name, Namespace: namespace}}
-	if _, err := w.Client().CoreV1().ServiceAccounts(namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-		return nil, fmt.Errorf("creating service account %s: %w", Name, err)
+	name := Name
+	if t.Name == target.CCMVSphere.Name {
+		name = VSphereName
 	}
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "system:" + Name}, Rules: rules()}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
+	if _, err := w.Client().CoreV1().ServiceAccounts(namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return nil, fmt.Errorf("creating service account %s: %w", name, err)
+	}
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "system:" + name}, Rules: rules()}
 	if _, err := w.Client().RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return nil, fmt.Errorf("creating cluster role %s: %w", role.Name, err)
 	}
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: Name, Namespace: namespace}},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: name, Namespace: namespace}},
 	}
 	if _, err := w.Client().RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return nil, fmt.Errorf("creating cluster role binding %s: %w", binding.Name, err)
 	}
-	return &CCM{world: w, target: t}, nil
+	return &CCM{world: w, target: t, name: name}, nil
 }
 
 // rules are what the released manager's manifests give it (deploy/ccm-networks.yaml of
@@ -97,7 +107,21 @@ func (c *CCM) Start(ctx context.Context, cfg Config) (*process.Process, error) {
 	if cfg.Endpoint == "" || cfg.Token == "" {
 		return nil, errors.New("starting the cloud controller manager: want an Endpoint and a Token")
 	}
-	kubeconfig, err := c.world.Kubeconfig("system:serviceaccount:"+namespace+":"+Name,
+	args := []string{
+		"--allow-untagged-cloud", // as the released manifests say
+		"--webhook-secure-port=0",
+		fmt.Sprintf("--allocate-node-cidrs=%t", cfg.routes()),
+		fmt.Sprintf("--configure-cloud-routes=%t", cfg.routes()),
+	}
+	if cfg.routes() {
+		args = append(args, "--cluster-cidr="+cfg.ClusterCIDR.String(), "--route-reconciliation-period=30s")
+	}
+	return c.start(ctx, "hcloud", append(cfg.environment(), cfg.Env...), append(args, cfg.Args...))
+}
+
+// start runs the controller manager of a cloud provider.
+func (c *CCM) start(ctx context.Context, provider string, env, args []string) (*process.Process, error) {
+	kubeconfig, err := c.world.Kubeconfig("system:serviceaccount:"+namespace+":"+c.name,
 		"system:serviceaccounts", "system:serviceaccounts:"+namespace, "system:authenticated")
 	if err != nil {
 		return nil, err
@@ -106,29 +130,22 @@ func (c *CCM) Start(ctx context.Context, cfg Config) (*process.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{
-		"--cloud-provider=hcloud",
-		"--allow-untagged-cloud", // as the released manifests say
-		"--leader-elect=false",   // there is only one
+	common := []string{
+		"--cloud-provider=" + provider,
+		"--leader-elect=false", // there is only one
 		"--kubeconfig=" + kubeconfig,
 		"--authentication-kubeconfig=" + kubeconfig,
 		"--authorization-kubeconfig=" + kubeconfig,
 		"--authentication-skip-lookup", // nobody but us asks it
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", port),
-		"--webhook-secure-port=0",
 		"--profiling=false",
-		fmt.Sprintf("--allocate-node-cidrs=%t", cfg.routes()),
-		fmt.Sprintf("--configure-cloud-routes=%t", cfg.routes()),
-	}
-	if cfg.routes() {
-		args = append(args, "--cluster-cidr="+cfg.ClusterCIDR.String(), "--route-reconciliation-period=30s")
 	}
 	return c.world.StartComponent(ctx, process.Spec{
-		Name:  Name,
+		Name:  c.name,
 		Path:  c.target.Binary(),
-		Env:   append(cfg.environment(), cfg.Env...),
-		Args:  append(args, cfg.Args...),
+		Env:   env,
+		Args:  append(common, args...),
 		Ready: world.HTTPReady(fmt.Sprintf("https://127.0.0.1:%d/healthz", port)),
 	})
 }

@@ -277,7 +277,7 @@ func TestNodeLife(t *testing.T) {
 			if n, err := r.node("lost"); err != nil || !ready(n) || n.Spec.ProviderID != "" {
 				t.Errorf("the Node that is not to be initialised: %v, provider ID %q", err, n.Spec.ProviderID)
 			}
-			r.rightsSuffice()
+			r.rightsSuffice(ccm.Name)
 			r.hides(token)
 		})
 	}
@@ -371,11 +371,11 @@ func (r *rig) deletedBy(node string) string {
 }
 
 // rightsSuffice makes sure that the controller manager was never refused.
-func (r *rig) rightsSuffice() {
+func (r *rig) rightsSuffice(manager string) {
 	r.Helper()
 	calls := 0
 	for _, e := range r.world.History().Since(0) {
-		if e.Actor != ccm.Name || e.Source != history.API {
+		if e.Actor != manager || e.Source != history.API {
 			continue
 		}
 		calls++
@@ -384,7 +384,7 @@ func (r *rig) rightsSuffice() {
 		}
 	}
 	if calls == 0 {
-		r.Errorf("%s has made no calls", ccm.Name)
+		r.Errorf("%s has made no calls", manager)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"nodestorm/harness/replay"
+	"nodestorm/harness/steps"
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
 	"nodestorm/reports"
@@ -35,6 +37,8 @@ type session struct {
 	commit     string
 	features   fs.FS
 	manifest   string // of a Deployment; empty: the documented way
+	with       []string
+	parts      []target.Target // what with names
 	status     *status
 	live       bool // serve a page of each run
 }
@@ -48,6 +52,7 @@ func (s *session) addFlags(c *cobra.Command) {
 
 // addManifest adds the flag of the commands that replay.
 func (s *session) addManifest(c *cobra.Command) {
+	c.Flags().StringArrayVar(&s.with, "with", nil, "take `NAME@VERSION` of the store in place of nodestorm's own: "+strings.Join(steps.Parts, ", "))
 	c.Flags().StringVar(&s.manifest, "manifest", "", "run Cluster Autoscaler as the Deployment in `FILE` does: flags, environment, mounted files, RBAC")
 }
 
@@ -121,12 +126,37 @@ func (s *session) open(ctx context.Context, cannot func(target.Ref, error) error
 		return nil, err
 	}
 	s.kubernetes = have[target.Kubernetes]
+	if s.parts, err = s.chosenParts(); err != nil {
+		return nil, err
+	}
 	if root, err := target.Root(); err == nil {
 		if b, err := exec.CommandContext(ctx, "git", "-C", root, "rev-parse", "HEAD").Output(); err == nil {
 			s.commit = strings.TrimSpace(string(b))
 		}
 	}
 	return have, nil
+}
+
+// chosenParts are the builds that --with names.
+func (s *session) chosenParts() (parts []target.Target, err error) {
+	for _, name := range s.with {
+		ref, err := target.ParseRef(name)
+		if err == nil && !slices.Contains(steps.Parts, ref.Name) {
+			err = fmt.Errorf("%s is no part of worlds (those are %s)", ref.Name, strings.Join(steps.Parts, ", "))
+		}
+		var part target.Target
+		if err == nil {
+			part, err = s.store.Get(ref)
+		}
+		if err == nil {
+			err = replay.CheckClock(s.clock, part)
+		}
+		if err != nil {
+			return nil, usage(fmt.Errorf("--with %s: %w", name, err))
+		}
+		parts = append(parts, part)
+	}
+	return parts, nil
 }
 
 // refuse is for targets that must be there.
@@ -184,7 +214,7 @@ func (s *session) replay(ctx context.Context, record scenarios.Record, t target.
 		return replay.Result{}, reports.Row{}, err
 	}
 	result, err := replay.Undistorted(ctx, replay.Request{
-		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.assets, Features: s.features, Manifest: s.manifest,
+		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.assets, Features: s.features, Manifest: s.manifest, With: s.parts,
 		Clock: s.clock, Seed: s.seed, Out: s.out, Commit: s.commit, Flags: s.flags, Watch: watch, Ready: ready,
 	}, func(thrown replay.Result) {
 		s.status.clear()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,14 +18,14 @@ import (
 	"nodestorm/sim/clock"
 )
 
-// needed are Kubernetes, Cluster API, the cloud controller manager and all targets
-// of the catalogue, each once.
+// needed are Kubernetes, Cluster API, our own parts of clusters, and all targets of
+// the catalogue, each once.
 func needed() ([]target.Ref, error) {
 	c, err := scenarios.Load()
 	if err != nil {
 		return nil, err
 	}
-	refs, seen := append([]target.Ref{target.Kubernetes, target.CCM}, target.ClusterAPI...), map[string]bool{}
+	refs, seen := slices.Concat([]target.Ref{target.Kubernetes}, target.ClusterAPI, target.Parts), map[string]bool{}
 	for _, r := range c.Records() {
 		for _, t := range r.Targets {
 			if seen[t.Name] {

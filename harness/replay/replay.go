@@ -40,6 +40,9 @@ type Request struct {
 	// Manifest is a file with the Deployment that the user runs the target by; empty
 	// means as the target's documentation has it. Only of Cluster Autoscaler.
 	Manifest string
+	// With are builds of parts of the world, such as a released cloud controller
+	// manager, to take in place of nodestorm's own.
+	With     []target.Target
 	Features fs.FS // the features' root
 	Clock    clock.Mode
 	Seed     uint64
@@ -73,7 +76,7 @@ func (r Request) Check(ctx context.Context) error {
 	if r.Clock.Virtual() && r.ControlPlane != "" {
 		return fmt.Errorf("the control plane in %s (KUBEBUILDER_ASSETS) was not built with the clock: use --clock real", r.ControlPlane)
 	}
-	return CheckClock(r.Clock, r.Target, r.Kubernetes)
+	return CheckClock(r.Clock, append([]target.Target{r.Target, r.Kubernetes}, r.With...)...)
 }
 
 // manifest is what Manifest names, nil for none. Each run reads it anew, since its
@@ -95,7 +98,7 @@ func (r Request) CheckManifest(ctx context.Context) error {
 	if r.Target.Name != autoscaler.Name {
 		return fmt.Errorf("%s: it is for %s, and the target is %s", r.Manifest, autoscaler.Name, r.Target.Ref)
 	}
-	return autoscaler.Check(ctx, autoscaler.Config{Target: r.Target, Manifest: container, Intent: autoscaler.Intent{Provider: r.Record.System}})
+	return autoscaler.Check(ctx, autoscaler.Config{Target: r.Target, Manifest: container, Intent: autoscaler.Intent{Provider: r.Record.Provider()}})
 }
 
 // CheckClock tells whether the targets can live in such time.
@@ -198,6 +201,7 @@ func (r Request) play(ctx context.Context, out *Result) error {
 		},
 		Target:   r.Target,
 		Manifest: container,
+		With:     r.With,
 		Started: func(started *world.World) {
 			w, figures = started, started.Driver().Figures
 			out.Epoch = started.History().Start()

@@ -60,12 +60,13 @@ func (s *scenario) startAutoscaler(ctx context.Context) (err error) {
 		return errNoProject
 	}
 	s.intent.Provider = "hetzner"
-	env := append(s.hetzner.Env(), s.env...)
+	env := s.hetzner.Env()
 	if s.rig.Manifest == nil {
 		env = append(env, hetzner.Joining()...)
 	} else if err := s.placeManifest(); err != nil {
 		return err
 	}
+	env = append(env, s.env...)
 	s.autoscaler, err = autoscaler.Install(ctx, autoscaler.Config{
 		World: s.world, Target: s.rig.Target, Intent: s.intent, Env: env, Manifest: s.rig.Manifest,
 		Withheld: s.withheld,

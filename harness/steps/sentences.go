@@ -39,6 +39,7 @@ func (s *scenario) register(on sentences) {
 	s.registerHetzner(on)
 	s.registerAutoscaler(on)
 	s.registerClusterAPI(on)
+	s.registerBootstrap(on)
 	s.registerKubelet(on)
 
 	on.When(`^a pod `+name+` that requests `+cpus+` is created$`, s.createPod)

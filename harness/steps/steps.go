@@ -35,6 +35,8 @@ type Rig struct {
 	Target target.Target
 	// Manifest is how the user runs it; nil means as its documentation has it.
 	Manifest *manifest.Container
+	// With are builds of parts of the world to take in place of nodestorm's own.
+	With []target.Target
 	// Started is told the world as soon as it is ready.
 	Started func(*world.World)
 	// Step is told each step as it begins.
@@ -65,6 +67,8 @@ type scenario struct {
 	delay      time.Duration // from launch to registration
 	launched   history.Record
 	asked      uint64 // sequence number of the history when the first When began
+
+	serverReady time.Duration // from a server's registration to Ready; zero: the default
 }
 
 // Initialize registers the steps for the one scenario that the rig is for.

@@ -71,5 +71,5 @@ func (t Target) Bin() string { return filepath.Join(t.Dir, "bin") }
 func (t Target) Asset(path string) string { return filepath.Join(t.Dir, "assets", path) }
 
 // Virtual reports whether the program was built with the clock, so that it can
-// live in virtual time.
-func (t Target) Virtual() bool { return t.OverlayHash != "" }
+// live in virtual time. An order has no time of its own.
+func (t Target) Virtual() bool { return t.OverlayHash != "" || t.Source.Kind == FromOrder }

@@ -47,7 +47,7 @@ type Recipe struct {
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("no recipe for %q: karpenter, kubernetes, ccm and cluster-api have one; build others with --source DIR or --module PATH, or add a program with nodestorm target add", e.Name)
+	return fmt.Sprintf("no recipe for %q: karpenter, kubernetes, cluster-api, ccm, ccm-vsphere and csr-approver have one; build others with --source DIR or --module PATH, or add a program with nodestorm target add", e.Name)
 }
 
 // Kubernetes is the control plane of worlds, at the version that the module
@@ -67,8 +67,8 @@ func Known(ref Ref) (Recipe, error) {
 		return kubernetes(ref)
 	case "cluster-api":
 		return clusterAPI(ref)
-	case "ccm":
-		return ccm(ref)
+	case CCM.Name, CCMVSphere.Name, CSRApprover.Name:
+		return part(ref)
 	}
 	return Recipe{}, &UnknownError{ref.Name}
 }
@@ -81,6 +81,9 @@ func FromSource(ref Ref, dir string) Recipe {
 	if ref.Name == "karpenter" {
 		r = karpenter(ref)
 		r.Module = ""
+	}
+	if ref.Name == CSRApprover.Name && ref != CSRApprover {
+		r.Package = "./cmd/kubelet-csr-approver" // where the released one has it
 	}
 	r.Dir = dir
 	return r

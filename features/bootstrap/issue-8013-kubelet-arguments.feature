@@ -1,0 +1,71 @@
+# https://github.com/kubernetes/autoscaler/issues/8013: what happened on the node.
+
+@cluster-autoscaler @bootstrap @hetzner @issue-8013
+Feature: A server whose kubelet runs pods is kept
+
+  A kubelet that is told --cloud-provider=external waits for the cloud controller
+  manager, which gives its Node the provider ID of its server. Cluster Autoscaler tells
+  by the provider ID which Node is whose. Where the argument does not arrive, the Node
+  works and nobody knows that it is the server's.
+
+  Background:
+    Given a cluster
+    And a Hetzner Cloud project that still has the server type "cx11"
+    And a Ready node "control-plane" on a server of the project
+    And a cloud controller manager for the Hetzner Cloud
+    And a node group "pool1" of 0 to 3 servers of type "cx22" in "fsn1"
+
+  @bootstrap-8013-drop-in-overridden
+  Scenario: The argument is in a drop-in, as guides have it, and the package's file overrides it
+    Given servers of the node groups boot with this user data:
+      """
+      #cloud-config
+      write_files:
+      - path: /etc/systemd/system/kubelet.service.d/20-hcloud.conf
+        content: |
+          [Service]
+          Environment="KUBELET_EXTRA_ARGS=--cloud-provider=external"
+      runcmd:
+      - kubeadm join 10.0.0.2:6443 --token nodest.0123456789abcdef --discovery-token-unsafe-skip-ca-verification
+      """
+    And Cluster Autoscaler
+    When a pod "web" that requests 1 CPU is created
+    Then the pod "web" is Running within 5m
+    And no running server is deleted within 25m
+
+  @bootstrap-8013-default-kubelet
+  Scenario: The argument is in /etc/default/kubelet
+    Given servers of the node groups boot with this user data:
+      """
+      #cloud-config
+      write_files:
+      - path: /etc/default/kubelet
+        content: |
+          KUBELET_EXTRA_ARGS=--cloud-provider=external
+      runcmd:
+      - kubeadm join 10.0.0.2:6443 --token nodest.0123456789abcdef --discovery-token-unsafe-skip-ca-verification
+      """
+    And Cluster Autoscaler
+    When a pod "web" that requests 1 CPU is created
+    Then the pod "web" is Running within 5m
+    And the Node of the pod "web" has the provider ID of its server
+    And no running server is deleted within 25m
+
+  @bootstrap-8013-network-late
+  Scenario: The network plugin comes ten minutes late
+    Given servers of the node groups boot with this user data:
+      """
+      #cloud-config
+      write_files:
+      - path: /etc/default/kubelet
+        content: |
+          KUBELET_EXTRA_ARGS=--cloud-provider=external
+      runcmd:
+      - kubeadm join 10.0.0.2:6443 --token nodest.0123456789abcdef --discovery-token-unsafe-skip-ca-verification
+      """
+    And servers whose Nodes are Ready 10m after their registration
+    And Cluster Autoscaler
+    When a pod "web" that requests 1 CPU is created
+    Then no more than 1 server of the group "pool1" is created within 11m
+    And the pod "web" is Running within 3m
+    And no running server is deleted within 10m

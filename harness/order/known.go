@@ -1,0 +1,40 @@
+package order
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// Orders of released installers: NAME/VERSION.yaml, and beside them their manifests.
+//
+//go:embed kubespray
+var files embed.FS
+
+// Versions are the releases of an installer whose order is known; none of another name.
+func Versions(name string) []string {
+	found, _ := fs.Glob(files, name+"/v*.*.*.yaml") // the pattern is right
+	for i, file := range found {
+		found[i] = strings.TrimSuffix(path.Base(file), ".yaml")
+	}
+	return found
+}
+
+// Known is the order of a release, and its text.
+func Known(name, version string) (*Order, []byte, error) {
+	fsys, err := fs.Sub(files, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := fs.ReadFile(fsys, version+".yaml")
+	if err != nil {
+		return nil, nil, fmt.Errorf("the order of %s@%s is not known (known: %s)", name, version, strings.Join(Versions(name), ", "))
+	}
+	o, err := Parse(text, fsys)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s/%s.yaml: %w", name, version, err)
+	}
+	return o, text, nil
+}

@@ -1,0 +1,148 @@
+package steps
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"slices"
+
+	"github.com/cucumber/godog"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"nodestorm/fakecloud"
+	"nodestorm/harness/ccm"
+	"nodestorm/harness/manifest"
+	"nodestorm/harness/target"
+	"nodestorm/sim/history"
+	"nodestorm/sim/node"
+)
+
+func (s *scenario) registerBootstrap(on sentences) {
+	on.Given(`^servers of the node groups boot with this user data:$`, s.serversBootWith)
+	on.Given(`^servers whose Nodes are Ready `+span+` after their registration$`, s.serversReadyAfter)
+	on.Given(`^a cloud controller manager for the Hetzner Cloud$`, s.hetznerCCM)
+
+	on.When(`^a cloud controller manager for the Hetzner Cloud comes `+span+` later$`, s.hetznerCCMLater)
+
+	on.Then(`^no more than `+number+` servers? of the group `+name+` (?:is|are) created within `+span+`$`, s.noMoreServers)
+	on.Then(`^the Node of the pod `+name+` has the provider ID of its server$`, s.podsNodeHasProviderID)
+}
+
+// Parts are the names of what Rig.With can hold: nodestorm's own parts of worlds, and
+// the released ones that can stand in for them.
+var Parts = []string{
+	target.CSRApprover.Name, "kubelet-csr-approver",
+	target.CCM.Name, ccm.Name,
+	target.CCMVSphere.Name, ccm.VSphereName,
+}
+
+// part is a program of the world beside the target: a released one that the user has
+// chosen, or nodestorm's own as the store has it.
+func (s *scenario) part(own target.Ref, released string) (t target.Target, err error) {
+	i := slices.IndexFunc(s.rig.With, func(t target.Target) bool { return t.Name == own.Name || t.Name == released })
+	if i >= 0 {
+		t = s.rig.With[i]
+	} else {
+		store, err := target.Open("")
+		if err != nil {
+			return t, err
+		}
+		if t, err = store.Get(own); err != nil {
+			return t, err
+		}
+	}
+	s.world.History().Record(history.Event{
+		Source: history.Harness, Verb: "part", Actor: t.Name,
+		Detail: map[string]any{"version": t.Version, "source": string(t.Source.Kind), "sha256": t.SHA256},
+	})
+	return t, nil
+}
+
+// serversBootWith is for what Cluster Autoscaler creates.
+func (s *scenario) serversBootWith(text *godog.DocString) {
+	s.env = append(s.env, manifest.Variable{Name: "HCLOUD_CLOUD_INIT", Value: base64.StdEncoding.EncodeToString([]byte(text.Content))})
+}
+
+func (s *scenario) serversReadyAfter(delay string) (err error) {
+	s.serverReady, err = duration(delay)
+	return err
+}
+
+// serverProfile is how servers behave that boot from now on.
+func (s *scenario) serverProfile(fakecloud.Instance) node.Profile {
+	p := node.DefaultProfile()
+	p.BootDelay = 0 // the server type's
+	if s.serverReady > 0 {
+		p.ReadyDelay = s.serverReady
+	}
+	return p
+}
+
+func (s *scenario) hetznerCCM(ctx context.Context) error {
+	if s.hetzner == nil {
+		return errNoProject
+	}
+	t, err := s.part(target.CCM, ccm.Name)
+	if err != nil {
+		return err
+	}
+	manager, err := ccm.Install(ctx, s.world, t)
+	if err != nil {
+		return err
+	}
+	cfg := ccm.Config{}
+	for _, v := range s.hetzner.Env() {
+		switch v.Name {
+		case "HCLOUD_ENDPOINT":
+			cfg.Endpoint = v.Value
+		case "HCLOUD_TOKEN":
+			cfg.Token = v.Value
+		}
+	}
+	_, err = manager.Start(ctx, cfg)
+	return err
+}
+
+func (s *scenario) hetznerCCMLater(ctx context.Context, after string) error {
+	if err := s.pass(ctx, after); err != nil {
+		return err
+	}
+	return s.hetznerCCM(ctx)
+}
+
+// noMoreServers watches the whole window unless there is one too many.
+func (s *scenario) noMoreServers(ctx context.Context, most int, group, window string) error {
+	created := 0
+	return s.never(ctx, window, func(r history.Record) error {
+		if life(r) && r.Verb == "created" && r.Detail["group"] == group {
+			created++
+		}
+		if created > most {
+			return fmt.Errorf("%d servers of group %q: %s is one too many", created, group, r.Object.Name)
+		}
+		return nil
+	})
+}
+
+func (s *scenario) podsNodeHasProviderID(ctx context.Context, pod string) error {
+	if s.hetzner == nil {
+		return errNoProject
+	}
+	p, err := s.world.Client().CoreV1().Pods(namespace).Get(ctx, pod, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	n, err := s.world.Client().CoreV1().Nodes().Get(ctx, p.Spec.NodeName, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	for _, i := range s.hetzner.Instances() {
+		if i.Name == n.Name {
+			if want := fmt.Sprintf("hcloud://%d", i.ID); n.Spec.ProviderID != want {
+				return fmt.Errorf("node %q has the provider ID %q, and its server %q", n.Name, n.Spec.ProviderID, want)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("node %q is no server", n.Name)
+}
