@@ -18,6 +18,9 @@ import (
 )
 
 func (s *scenario) registerBootstrap(on sentences) {
+	s.registerKubespray(on)
+	s.registerFlap(on)
+
 	on.Given(`^servers of the node groups boot with this user data:$`, s.serversBootWith)
 	on.Given(`^servers whose Nodes are Ready `+span+` after their registration$`, s.serversReadyAfter)
 	on.Given(`^a cloud controller manager for the Hetzner Cloud$`, s.hetznerCCM)

@@ -30,7 +30,13 @@ func (s *scenario) start(ctx context.Context, cfg world.Config) (err error) {
 		return errors.New("the scenario has a cluster already")
 	}
 	s.profile = node.DefaultProfile()
-	cfg.Nodes.Adopt = karpenter.Machines(func() node.Profile { return s.profile })
+	simulated := karpenter.Machines(func() node.Profile { return s.profile })
+	cfg.Nodes.Adopt = func(n *corev1.Node) (node.Profile, bool) {
+		if s.kwokKubelets {
+			return node.Profile{}, false
+		}
+		return simulated(n)
+	}
 	if s.world, err = world.Start(ctx, cfg); err != nil {
 		s.world = nil
 		return err

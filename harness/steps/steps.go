@@ -69,6 +69,9 @@ type scenario struct {
 	asked      uint64 // sequence number of the history when the first When began
 
 	serverReady time.Duration // from a server's registration to Ready; zero: the default
+	install     installation
+
+	kwokKubelets bool // Karpenter's machines have real kubelets
 }
 
 // Initialize registers the steps for the one scenario that the rig is for.

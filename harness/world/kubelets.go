@@ -39,6 +39,7 @@ func (w *World) openToKubelets(args *envtest.Arguments, dir string) error {
 	args.Set("authorization-mode", "Node,RBAC").
 		Set("enable-admission-plugins", "NodeRestriction").
 		Set("enable-bootstrap-token-auth", "true").
+		Set("kubelet-preferred-address-types", "InternalIP,ExternalIP,Hostname").
 		Set("kubelet-client-certificate", cert).
 		Set("kubelet-client-key", key).
 		Set("egress-selector-config-file", egress)

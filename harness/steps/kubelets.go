@@ -1,0 +1,124 @@
+package steps
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"nodestorm/sim/history"
+)
+
+// tolerantDaemonSet is like that of a network plugin: one pod on every Node, whatever
+// its taints.
+func (s *scenario) tolerantDaemonSet(ctx context.Context, name string) error {
+	labels := map[string]string{"app": name}
+	set := &appsv1.DaemonSet{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
+		Spec: appsv1.DaemonSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{
+					HostNetwork: true, Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+					Containers: []corev1.Container{{Name: name, Image: "example.org/" + name}},
+				},
+			},
+		},
+	}
+	_, err := s.world.Client().AppsV1().DaemonSets(namespace).Create(ctx, set, metav1.CreateOptions{})
+	return err
+}
+
+// askKubelets does what kubectl logs and a metrics server do, until all are answered
+// or the time is over. Each answer that is not the one before is recorded.
+func (s *scenario) askKubelets(ctx context.Context, set, window string) error {
+	d, err := duration(window)
+	if err != nil {
+		return err
+	}
+	clk := s.world.Clock()
+	last := map[string]string{}
+	for deadline := clk.Now().Add(d); ; {
+		if s.install.refused = s.askEach(ctx, set, last); s.install.refused == nil || clk.Now().After(deadline) {
+			return nil
+		}
+		if err := s.pass(ctx, "5s"); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *scenario) askEach(ctx context.Context, set string, last map[string]string) (refused error) {
+	note := func(verb string, about history.Object, err error) {
+		text := ""
+		if err != nil {
+			text = err.Error()
+			refused = fmt.Errorf("%s of %s: %w", verb, about, err)
+		}
+		if key := verb + about.String(); last[key] != text || last[key+"known"] == "" {
+			last[key], last[key+"known"] = text, "yes"
+			detail := map[string]any{"refused": err != nil}
+			if err != nil {
+				detail["error"] = text
+			}
+			s.world.History().Record(history.Event{Source: history.Harness, Verb: verb, Actor: "somebody", Object: about, Detail: detail})
+		}
+	}
+	pods, err := s.world.Client().CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + set})
+	if err != nil {
+		return err
+	}
+	if len(pods.Items) < len(s.install.nodes) {
+		return fmt.Errorf("%d pods of DaemonSet %q on %d nodes", len(pods.Items), set, len(s.install.nodes))
+	}
+	for _, p := range pods.Items {
+		err := s.get(ctx, "/api/v1/namespaces/"+namespace+"/pods/"+p.Name+"/log")
+		note("logs", history.Object{Resource: "pods", Namespace: namespace, Name: p.Name}, err)
+	}
+	for _, n := range s.install.nodes {
+		err := s.get(ctx, "/api/v1/nodes/"+n+"/proxy/metrics")
+		note("metrics", history.Object{Resource: "nodes", Name: n}, err)
+	}
+	return refused
+}
+
+// get asks kube-apiserver as kubectl get --raw does. The error is what the answer says.
+func (s *scenario) get(ctx context.Context, path string) error {
+	admin := s.world.Admin()
+	client, err := rest.HTTPClientFor(admin)
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second) // real: nobody is far away
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(admin.Host, "/")+path, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil || resp.StatusCode == http.StatusOK {
+		return err
+	}
+	var status metav1.Status
+	if json.Unmarshal(body, &status) != nil || status.Message == "" {
+		status.Message = fmt.Sprintf("%.300s", body)
+	}
+	return fmt.Errorf("%s: %s", resp.Status, strings.TrimSpace(status.Message))
+}
+
+func (s *scenario) kubeletsServed() error { return s.install.refused }

@@ -1,0 +1,210 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cucumber/godog"
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"nodestorm/harness/ccm"
+	"nodestorm/harness/join"
+	"nodestorm/harness/kubelet"
+	"nodestorm/harness/order"
+	"nodestorm/harness/target"
+	"nodestorm/harness/vcenter"
+	"nodestorm/sim/history"
+)
+
+func (s *scenario) registerKubespray(on sentences) {
+	on.Given(`^a vSphere$`, s.vSphere)
+	on.Given(`^the virtual machines `+name+`, `+name+` and `+name+`, with their addresses for ADDRESS in this user data:$`, s.virtualMachines)
+	on.Given(`^a DaemonSet `+name+` that tolerates everything$`, s.tolerantDaemonSet)
+	on.Given(`^the Deployment `+name+` tolerates the taint `+name+`$`, s.deploymentTolerates)
+
+	on.When(`^Kubespray installs the cluster's add-ons$`, s.kubesprayInstalls)
+	on.When(`^somebody asks for the logs of the DaemonSet `+name+` and the metrics of every Node for `+span+`$`, s.askKubelets)
+
+	on.Then(`^the installation has succeeded$`, s.installed)
+	on.Then(`^every Node is initialized within `+span+`$`, s.nodesInitialized)
+	on.Then(`^every kubelet has its serving certificate within `+span+`$`, s.servingCertificates)
+	on.Then(`^logs and metrics were served$`, s.kubeletsServed)
+}
+
+// installation is an installer's run, and what came of it.
+type installation struct {
+	order   *order.Order
+	err     error
+	refused error // what a kubelet last answered to who asked for logs or metrics
+	vcenter *vcenter.VCenter
+	nodes   []string
+}
+
+var errNoKubelets = errors.New(`no kubelet can join: say "a cluster that kubelets can join" in place of "a cluster"`)
+
+// vSphere has machines with kubelets, and the programs that the installer's manifests
+// name: the images are mapped to our own programs.
+func (s *scenario) vSphere(ctx context.Context) (err error) {
+	if s.kubelets == nil {
+		return errNoKubelets
+	}
+	if s.install.vcenter, err = vcenter.Start(ctx, s.world, s.rig.World.Seed); err != nil {
+		return err
+	}
+	approver, err := s.part(target.CSRApprover, "kubelet-csr-approver")
+	if err != nil {
+		return err
+	}
+	manager, err := s.part(target.CCMVSphere, ccm.VSphereName)
+	if err != nil {
+		return err
+	}
+	s.kubelets.Map("ghcr.io/postfinance/kubelet-csr-approver", kubelet.Program{
+		Path: approver.Binary(),
+		Args: []string{"--kubeconfig=$(KUBECONFIG)", "--health-probe-bind-address=127.0.0.1:$(PORT_8081)"},
+	})
+	s.kubelets.Map("registry.k8s.io/cloud-pv-vsphere/cloud-provider-vsphere", kubelet.Program{
+		Path: manager.Binary(),
+		Args: []string{
+			"--kubeconfig=$(KUBECONFIG)", "--authentication-kubeconfig=$(KUBECONFIG)", "--authorization-kubeconfig=$(KUBECONFIG)",
+			"--authentication-skip-lookup", // nobody but its probes asks it
+			"--bind-address=127.0.0.1", "--secure-port=$(PORT_10258)", "--webhook-secure-port=0",
+			"--leader-elect=false", // there is only one
+		},
+	})
+	machines, err := join.New(join.Config{
+		Cloud: s.install.vcenter.Cloud, Fleet: s.world.Fleet(), Kubelets: s.kubelets, History: s.world.History(), Seed: s.rig.World.Seed,
+	})
+	if err != nil {
+		return err
+	}
+	s.world.OnStop(func() error { machines.Close(); return nil })
+	return nil
+}
+
+var errNoVSphere = errors.New(`there is no vSphere yet: say "a vSphere" before`)
+
+// virtualMachines is over when all have registered, as kubeadm join waits for it.
+func (s *scenario) virtualMachines(ctx context.Context, first, second, third string, text *godog.DocString) error {
+	if s.install.vcenter == nil {
+		return errNoVSphere
+	}
+	s.install.nodes = []string{first, second, third}
+	for _, n := range s.install.nodes {
+		if err := s.install.vcenter.Create(n, text.Content); err != nil {
+			return err
+		}
+	}
+	for _, n := range s.install.nodes {
+		_, err := s.within(ctx, 5*time.Minute, 0, func(r history.Record) bool {
+			return r.Source == history.API && r.Verb == "create" && r.Object.Resource == "nodes" && r.Object.Name == n && r.Code < 300
+		})
+		if err != nil {
+			return fmt.Errorf("waiting for node %q to register: %w", n, err)
+		}
+	}
+	return s.vSphereSecret(ctx)
+}
+
+// vSphereSecret is what the manifest of the cloud controller manager mounts; the
+// installer makes it from the user's inventory.
+func (s *scenario) vSphereSecret(ctx context.Context) error {
+	text, err := s.install.vcenter.Settings().Config()
+	if err != nil {
+		return err
+	}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "vsphere-cloud-config", Namespace: metav1.NamespaceSystem},
+		StringData: map[string]string{"vsphere.conf": text},
+	}
+	_, err = s.world.Client().CoreV1().Secrets(secret.Namespace).Create(ctx, secret, metav1.CreateOptions{})
+	return err
+}
+
+// installer is the order under test.
+func (s *scenario) installer() (*order.Order, error) {
+	if s.install.order == nil {
+		o, _, err := order.Known(s.rig.Target.Name, s.rig.Target.Version)
+		if err != nil {
+			return nil, err
+		}
+		s.install.order = o
+	}
+	return s.install.order, nil
+}
+
+func (s *scenario) deploymentTolerates(deployment, key string) error {
+	o, err := s.installer()
+	if err != nil {
+		return err
+	}
+	return o.Tolerate("Deployment", metav1.NamespaceSystem, deployment, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
+}
+
+// kubesprayInstalls is over when the installer is, whether it succeeds or not: that is
+// for a Then to say.
+func (s *scenario) kubesprayInstalls(ctx context.Context) error {
+	o, err := s.installer()
+	if err != nil {
+		return err
+	}
+	c, err := client.New(s.world.Admin(), client.Options{})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-s.world.Done():
+			cancel(s.world.Err())
+		case <-ctx.Done():
+		}
+	}()
+	s.install.err = order.Runner{Client: c, Clock: s.world.Clock(), History: s.world.History()}.Run(ctx, o)
+	return context.Cause(ctx)
+}
+
+func (s *scenario) installed() error { return s.install.err }
+
+func (s *scenario) nodesInitialized(ctx context.Context, window string) error {
+	return s.eventually(ctx, window, func(ctx context.Context) error {
+		for _, name := range s.install.nodes {
+			n, err := s.world.Client().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			if slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == join.Uninitialized.Key }) || n.Spec.ProviderID == "" {
+				return fmt.Errorf("node %q has the taints %v and the provider ID %q", name, n.Spec.Taints, n.Spec.ProviderID)
+			}
+		}
+		return nil
+	})
+}
+
+func (s *scenario) servingCertificates(ctx context.Context, window string) error {
+	return s.eventually(ctx, window, func(ctx context.Context) error {
+		list, err := s.world.Client().CertificatesV1().CertificateSigningRequests().List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		issued := map[string]bool{}
+		for _, r := range list.Items {
+			if r.Spec.SignerName == certificatesv1.KubeletServingSignerName && len(r.Status.Certificate) > 0 {
+				issued[r.Spec.Username] = true
+			}
+		}
+		for _, name := range s.install.nodes {
+			if !issued["system:node:"+name] {
+				return fmt.Errorf("the kubelet of %q has no serving certificate", name)
+			}
+		}
+		return nil
+	})
+}
