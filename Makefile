@@ -20,7 +20,7 @@ build: ## Build the nodestorm command into bin/
 	@$(GO) build -trimpath -o $(BIN) ./harness/cmd/nodestorm
 
 .PHONY: setup
-setup: build ## Build what replays need: Kubernetes, two Karpenter and two Cluster API releases (about 15 min once)
+setup: build ## Build what replays need: Kubernetes, Karpenter, Cluster API, controllers of ours (about 20 min once)
 	@$(NICE) $(BIN) setup
 
 .PHONY: replay

@@ -47,7 +47,7 @@ func (a *ClusterAPI) SetTaint(ctx context.Context, deployment string, taint core
 	if err != nil {
 		return err
 	}
-	md := object(core+"/v1beta2", "MachineDeployment", Namespace, deployment)
+	md := object(core+"/v1beta2", "MachineDeployment", deployment)
 	if err := a.client.Patch(ctx, md, mergePatch(string(body))); err != nil {
 		return fmt.Errorf("tainting machines of MachineDeployment %q: %w", deployment, err)
 	}
@@ -67,14 +67,14 @@ func (a *ClusterAPI) Touch(ctx context.Context, deployment, value string) error 
 
 // DeleteMachine deletes one, as somebody does by hand.
 func (a *ClusterAPI) DeleteMachine(ctx context.Context, name string) error {
-	if err := a.client.Delete(ctx, object(core+"/"+version, "Machine", Namespace, name)); err != nil {
+	if err := a.client.Delete(ctx, object(core+"/"+version, "Machine", name)); err != nil {
 		return fmt.Errorf("deleting Machine %q: %w", name, err)
 	}
 	return nil
 }
 
 func (a *ClusterAPI) patchDeployment(ctx context.Context, name, patch string) error {
-	md := object(core+"/"+version, "MachineDeployment", Namespace, name)
+	md := object(core+"/"+version, "MachineDeployment", name)
 	if err := a.client.Patch(ctx, md, mergePatch(patch)); err != nil {
 		return fmt.Errorf("changing MachineDeployment %q: %w", name, err)
 	}

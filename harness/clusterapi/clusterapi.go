@@ -175,11 +175,11 @@ func (a *ClusterAPI) startProvider(ctx context.Context) error {
 // Inject arms a fault of the infrastructure or bootstrap provider.
 func (a *ClusterAPI) Inject(f Fault) error { return a.provider.Inject(f) }
 
-func object(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
+func object(apiVersion, kind, name string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}
 	o.SetAPIVersion(apiVersion)
 	o.SetKind(kind)
-	o.SetNamespace(namespace)
+	o.SetNamespace(Namespace)
 	o.SetName(name)
 	return o
 }

@@ -46,7 +46,7 @@ func (a *ClusterAPI) Machines(ctx context.Context, deployment string) ([]Machine
 
 // Replicas is how many machines a MachineDeployment is to have.
 func (a *ClusterAPI) Replicas(ctx context.Context, deployment string) (int64, error) {
-	md := object(core+"/"+version, "MachineDeployment", Namespace, deployment)
+	md := object(core+"/"+version, "MachineDeployment", deployment)
 	if err := a.client.Get(ctx, client.ObjectKeyFromObject(md), md); err != nil {
 		return 0, err
 	}
@@ -97,7 +97,7 @@ func (a *ClusterAPI) AwaitPhase(ctx context.Context, deployment, phase string, w
 // AwaitPool waits until a MachinePool has so many instances, each with a node that is
 // Ready.
 func (a *ClusterAPI) AwaitPool(ctx context.Context, name string, want int, d time.Duration) error {
-	pool := object(core+"/"+version, "MachinePool", Namespace, name)
+	pool := object(core+"/"+version, "MachinePool", name)
 	var ready int64
 	err := a.await(ctx, d, func(ctx context.Context) (bool, error) {
 		if err := a.client.Get(ctx, client.ObjectKeyFromObject(pool), pool); err != nil {
@@ -118,7 +118,7 @@ func (a *ClusterAPI) AwaitGone(ctx context.Context, machines []Machine, d time.D
 	err := a.await(ctx, d, func(ctx context.Context) (bool, error) {
 		left = nil
 		for _, m := range machines {
-			err := a.client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: m.Name}, object(core+"/"+version, "Machine", Namespace, m.Name))
+			err := a.client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: m.Name}, object(core+"/"+version, "Machine", m.Name))
 			switch {
 			case err == nil:
 				left = append(left, m)

@@ -23,10 +23,10 @@ const kubernetesVersion = "v1.34.4"
 // CreateCluster creates the cluster, and waits until Cluster API says that its
 // control plane is initialized: only then does it look at nodes.
 func (a *ClusterAPI) CreateCluster(ctx context.Context) error {
-	infra := object(infrastructure+"/"+version, "NodestormCluster", Namespace, ClusterName)
-	plane := object(controlPlane+"/"+version, "NodestormControlPlane", Namespace, ClusterName)
+	infra := object(infrastructure+"/"+version, "NodestormCluster", ClusterName)
+	plane := object(controlPlane+"/"+version, "NodestormControlPlane", ClusterName)
 	setSpec(plane, map[string]any{"version": kubernetesVersion})
-	cluster := object(core+"/"+version, "Cluster", Namespace, ClusterName)
+	cluster := object(core+"/"+version, "Cluster", ClusterName)
 	setSpec(cluster, map[string]any{"infrastructureRef": refTo(infra), "controlPlaneRef": refTo(plane)})
 	if err := a.create(ctx, infra, plane, cluster); err != nil {
 		return err
@@ -61,9 +61,9 @@ func (a *ClusterAPI) CreateMachineDeployment(ctx context.Context, d MachineDeplo
 		d.InstanceType = defaultInstanceType
 	}
 	machine := MachineTemplate(d.Name, d.InstanceType)
-	config := object(bootstrap+"/"+version, "NodestormConfigTemplate", Namespace, d.Name)
+	config := object(bootstrap+"/"+version, "NodestormConfigTemplate", d.Name)
 	setSpec(config, map[string]any{"template": map[string]any{"spec": map[string]any{"taints": d.Taints, "nodeLabels": d.Labels}}})
-	md := object(core+"/"+version, "MachineDeployment", Namespace, d.Name)
+	md := object(core+"/"+version, "MachineDeployment", d.Name)
 	md.SetAnnotations(d.Annotations)
 	setSpec(md, map[string]any{
 		"clusterName": ClusterName,
@@ -77,7 +77,7 @@ func (a *ClusterAPI) CreateMachineDeployment(ctx context.Context, d MachineDeplo
 // MachineTemplate is the template of machines of an instance type. Templates do not
 // change: a rolling update is the change to another one.
 func MachineTemplate(name, instanceType string) *unstructured.Unstructured {
-	machine := object(infrastructure+"/"+version, "NodestormMachineTemplate", Namespace, name)
+	machine := object(infrastructure+"/"+version, "NodestormMachineTemplate", name)
 	setSpec(machine, map[string]any{"template": map[string]any{"spec": map[string]any{"instanceType": instanceType}}})
 	return machine
 }
@@ -88,11 +88,11 @@ func (a *ClusterAPI) CreateMachinePool(ctx context.Context, d MachineDeployment)
 	if d.InstanceType == "" {
 		d.InstanceType = defaultInstanceType
 	}
-	infra := object(infrastructure+"/"+version, "NodestormMachinePool", Namespace, d.Name)
+	infra := object(infrastructure+"/"+version, "NodestormMachinePool", d.Name)
 	setSpec(infra, map[string]any{"instanceType": d.InstanceType})
-	config := object(bootstrap+"/"+version, "NodestormConfig", Namespace, d.Name)
+	config := object(bootstrap+"/"+version, "NodestormConfig", d.Name)
 	setSpec(config, map[string]any{"taints": d.Taints, "nodeLabels": d.Labels})
-	pool := object(core+"/"+version, "MachinePool", Namespace, d.Name)
+	pool := object(core+"/"+version, "MachinePool", d.Name)
 	pool.SetAnnotations(d.Annotations)
 	setSpec(pool, map[string]any{
 		"clusterName": ClusterName,
@@ -115,7 +115,7 @@ func machineSpec(config, infra *unstructured.Unstructured) map[string]any {
 // CreateHealthCheck has the machines of a MachineDeployment replaced whose node is
 // not Ready for so long, or does not come within startup.
 func (a *ClusterAPI) CreateHealthCheck(ctx context.Context, deployment string, notReady, startup time.Duration) error {
-	check := object(core+"/"+version, "MachineHealthCheck", Namespace, deployment)
+	check := object(core+"/"+version, "MachineHealthCheck", deployment)
 	unhealthy := func(status string) any {
 		return map[string]any{"type": "Ready", "status": status, "timeout": metav1.Duration{Duration: notReady}.Duration.String()}
 	}

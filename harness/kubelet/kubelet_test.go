@@ -152,10 +152,11 @@ func TestPodsLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.within(t, time.Minute, "slow gone", func(ctx context.Context) error {
-		if _, err := r.getPod(ctx, "slow"); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("it is there: %v", err)
+		_, err := r.getPod(ctx, "slow")
+		if apierrors.IsNotFound(err) {
+			return nil
 		}
-		return nil
+		return errors.Join(errors.New("it is not gone"), err)
 	})
 	if took := r.Clock().Since(asked); took < 3*time.Second || took > 10*time.Second {
 		t.Errorf("gone %s after its deletion, want 3s and a little", took)
@@ -250,10 +251,11 @@ while :; do sleep 0.1; done
 		t.Fatal(err)
 	}
 	r.within(t, time.Minute, "good gone", func(ctx context.Context) error {
-		if _, err := r.getPod(ctx, "good"); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("it is there: %v", err)
+		_, err := r.getPod(ctx, "good")
+		if apierrors.IsNotFound(err) {
+			return nil
 		}
-		return nil
+		return errors.Join(errors.New("it is not gone"), err)
 	})
 	var codes []any
 	for _, e := range r.records("exited") {
