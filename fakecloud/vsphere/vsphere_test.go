@@ -58,11 +58,12 @@ func (r *rig) must(err error) {
 	}
 }
 
-func (r *rig) create(name, size, location string) (id int64) {
+// create makes the instance web-1.
+func (r *rig) create(size, location string) (id int64) {
 	r.Helper()
 	r.must(r.cloud.Update(func(tx *fakecloud.Tx) error {
 		i, _, _, err := tx.Create(fakecloud.Spec{
-			Name: name, Type: r.cloud.Catalogue().ServerType(size), Image: tx.Images.All()[0], Location: location, Start: true, IPv4: true,
+			Name: "web-1", Type: r.cloud.Catalogue().ServerType(size), Image: tx.Images.All()[0], Location: location, Start: true, IPv4: true,
 		})
 		if err == nil {
 			id = i.ID
@@ -115,7 +116,7 @@ func (r *rig) state(id int64) (state fakecloud.State) {
 // What happens to an instance shows in the vCenter.
 func TestCloudIsTheTruth(t *testing.T) {
 	r := newRig(t)
-	id := r.create("web-1", "medium", "zone-b")
+	id := r.create("medium", "zone-b")
 	r.power(id, types.VirtualMachinePowerStatePoweredOn)
 	r.eventually("the guest says its name", func() bool { _, m := r.machine(id); return m.Guest != nil && m.Guest.HostName == "web-1" })
 	_, m := r.machine(id)
@@ -138,10 +139,10 @@ func TestCloudIsTheTruth(t *testing.T) {
 // What the API does is done to the instance.
 func TestPowerAndDestroy(t *testing.T) {
 	r := newRig(t)
-	id := r.create("web-1", "small", "zone-a")
+	id := r.create("small", "zone-a")
 	r.power(id, types.VirtualMachinePowerStatePoweredOn)
 	vm, _ := r.machine(id)
-	wait := func(what string, task *object.Task, err error) error {
+	wait := func(task *object.Task, err error) error {
 		t.Helper()
 		r.must(err)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -149,22 +150,22 @@ func TestPowerAndDestroy(t *testing.T) {
 		return task.Wait(ctx)
 	}
 	task, err := vm.PowerOn(t.Context())
-	if err := wait("power on", task, err); err == nil {
+	if err := wait(task, err); err == nil {
 		t.Error("a running machine is powered on")
 	}
 	task, err = vm.PowerOff(t.Context())
-	r.must(wait("power off", task, err))
+	r.must(wait(task, err))
 	if got := r.state(id); got != fakecloud.Off {
 		t.Errorf("powered off, the instance is %s", got)
 	}
 	r.power(id, types.VirtualMachinePowerStatePoweredOff)
 	task, err = vm.PowerOn(t.Context())
-	r.must(wait("power on", task, err))
+	r.must(wait(task, err))
 	if got := r.state(id); got != fakecloud.Running {
 		t.Errorf("powered on, the instance is %s", got)
 	}
 	task, err = vm.Destroy(t.Context())
-	r.must(wait("destroy", task, err))
+	r.must(wait(task, err))
 	if got := r.state(id); got != fakecloud.Gone {
 		t.Errorf("destroyed, the instance is %s", got)
 	}
@@ -174,7 +175,7 @@ func TestPowerAndDestroy(t *testing.T) {
 // A power operation that fails in the cloud fails in the vCenter.
 func TestActionFails(t *testing.T) {
 	r := newRig(t)
-	id := r.create("web-1", "small", "zone-a")
+	id := r.create("small", "zone-a")
 	r.power(id, types.VirtualMachinePowerStatePoweredOn)
 	r.must(r.cloud.Inject(fault.Fault{Name: "stuck", Match: fault.Match{Operation: "stop_server"}, Effect: fault.ActionFails{}}))
 	vm, _ := r.machine(id)
@@ -188,7 +189,7 @@ func TestActionFails(t *testing.T) {
 // Machines are where the tags say.
 func TestZones(t *testing.T) {
 	r := newRig(t)
-	id := r.create("web-1", "small", "zone-b")
+	id := r.create("small", "zone-b")
 	r.power(id, types.VirtualMachinePowerStatePoweredOn)
 	_, m := r.machine(id)
 	ancestors, err := mo.Ancestors(t.Context(), r.client.Client, r.client.ServiceContent.PropertyCollector, *m.ResourcePool)

@@ -2,7 +2,6 @@ package steps
 
 import (
 	"context"
-	"errors"
 
 	"nodestorm/harness/karpenter"
 	"nodestorm/harness/kubelet"
@@ -39,25 +38,25 @@ func (s *scenario) machinesWithKubelets(register, network string) (err error) {
 }
 
 // runtimeFlaps makes the kubelet say NotReady; it does not wait for the end.
-func (s *scenario) runtimeFlaps(ctx context.Context, down string) error {
+func (s *scenario) runtimeFlaps(down string) error {
 	name := s.node()
 	if err := s.kubelets.SetRuntimeDown(name, true); err != nil {
 		return err
 	}
-	return s.later(ctx, down, func() error { return s.kubelets.SetRuntimeDown(name, false) })
+	return s.later(down, func() error { return s.kubelets.SetRuntimeDown(name, false) })
 }
 
-func (s *scenario) kubeletStopped(ctx context.Context, down string) error {
+func (s *scenario) kubeletStopped(down string) error {
 	name := s.node()
 	if err := s.kubelets.StopKubelet(name); err != nil {
 		return err
 	}
-	return s.later(ctx, down, func() error { return s.kubelets.StartKubelet(name) })
+	return s.later(down, func() error { return s.kubelets.StartKubelet(name) })
 }
 
 // later does something after a time, while the scenario goes on. What went wrong shows
 // when the world ends.
-func (s *scenario) later(ctx context.Context, after string, do func() error) error {
+func (s *scenario) later(after string, do func() error) error {
 	d, err := duration(after)
 	if err != nil {
 		return err
@@ -76,7 +75,7 @@ func (s *scenario) later(ctx context.Context, after string, do func() error) err
 	}()
 	s.world.OnStop(func() error {
 		close(stop)
-		return errors.Join(<-ended)
+		return <-ended
 	})
 	return nil
 }
