@@ -122,11 +122,20 @@ func (b *bench) status(t *testing.T, id string) *runtimeapi.ContainerStatus {
 	return s.GetStatus()
 }
 
-// step lets time pass once somebody waits for it.
-func (b *bench) step(d time.Duration) {
-	for !b.clock.HasWaiters() {
-		time.Sleep(time.Millisecond)
+// eventually waits, in real time, for what other goroutines bring about.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not so after 10 s: %s", what)
+		}
 	}
+}
+
+// step lets time pass once somebody waits for it.
+func (b *bench) step(t *testing.T, d time.Duration) {
+	t.Helper()
+	eventually(t, "somebody waits for the clock", b.clock.HasWaiters)
 	b.clock.Step(d)
 }
 
@@ -219,7 +228,7 @@ func TestStopWithGrace(t *testing.T) {
 				stopped <- err
 			}()
 			if test.passes > 0 {
-				b.step(test.passes)
+				b.step(t, test.passes)
 			}
 			if err := <-stopped; err != nil {
 				t.Fatal(err)
@@ -236,10 +245,10 @@ func TestRunsForAsAnnotated(t *testing.T) {
 	b := newBench(t)
 	b.network(t)
 	id := b.run(t, map[string]string{node.RunForAnnotation: "10s"}, &runtimeapi.ContainerConfig{})
-	b.step(10 * time.Second)
-	for b.status(t, id).GetState() != runtimeapi.ContainerState_CONTAINER_EXITED {
-		time.Sleep(time.Millisecond)
-	}
+	b.step(t, 10*time.Second)
+	eventually(t, "the container has exited", func() bool {
+		return b.status(t, id).GetState() == runtimeapi.ContainerState_CONTAINER_EXITED
+	})
 	if s := b.status(t, id); s.GetExitCode() != 0 || s.GetReason() != "Completed" {
 		t.Error(s)
 	}
@@ -306,7 +315,7 @@ func TestProgramsLife(t *testing.T) {
 		_, err := b.RuntimeServiceClient.StopContainer(context.Background(), &runtimeapi.StopContainerRequest{ContainerId: id, Timeout: 30})
 		stopped <- err
 	}()
-	b.step(30 * time.Second)
+	b.step(t, 30*time.Second)
 	if err := <-stopped; err != nil {
 		t.Fatal(err)
 	}
@@ -375,9 +384,7 @@ func TestProbes(t *testing.T) {
 	})}
 	go func() { _ = server.ListenAndServe() }()
 	t.Cleanup(func() { _ = server.Close() })
-	for probe("tcp", "80") != http.StatusOK {
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, "the port can be dialled", func() bool { return probe("tcp", "80") == http.StatusOK })
 	if got := probe("http", "80"); got != http.StatusOK {
 		t.Errorf("http: %d", got)
 	}
