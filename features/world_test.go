@@ -9,22 +9,13 @@ import (
 
 	"nodestorm/harness/steps"
 	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/world"
 )
 
 // The features of world/ tell of our own world, and need no target.
 func TestWorld(t *testing.T) {
-	if testing.Short() {
-		t.Skip("worlds need the control plane; run without -short")
-	}
-	store, err := target.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	kubernetes, err := store.Get(target.Kubernetes)
-	if err != nil {
-		t.Skipf("no control plane: %v", err)
-	}
+	kubernetes := targettest.Get(t, target.Kubernetes)
 	suite := godog.TestSuite{Options: &godog.Options{FS: os.DirFS("."), Paths: []string{"world"}, Tags: *tags}}
 	features, err := suite.RetrieveFeatures()
 	if err != nil {

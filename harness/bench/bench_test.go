@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/world"
 	"nodestorm/sim/clock"
 	"nodestorm/sim/node"
@@ -21,14 +22,7 @@ import (
 // start starts a world and reports how long that took.
 func start(b *testing.B, cfg world.Config) *world.World {
 	b.Helper()
-	store, err := target.Open("")
-	if err != nil {
-		b.Fatal(err)
-	}
-	kubernetes, err := store.Get(target.Kubernetes)
-	if err != nil {
-		b.Skip(err)
-	}
+	kubernetes := targettest.Get(b, target.Kubernetes)
 	cfg.Out, cfg.Kubernetes, cfg.Seed = b.TempDir(), kubernetes.Bin(), 1
 	w, err := world.Start(context.Background(), cfg)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/world"
 	"nodestorm/sim/history"
 	"nodestorm/sim/workload"
@@ -20,24 +21,11 @@ import (
 // bring brings a Cluster API release up in a world.
 func bring(b *testing.B, w *world.World) *clusterapi.ClusterAPI {
 	b.Helper()
-	a, err := clusterapi.Up(context.Background(), w, stored(b, target.Ref{Name: clusterapi.Name, Version: "v1.9.5"}), 1, nil)
+	a, err := clusterapi.Up(context.Background(), w, targettest.Get(b, target.Ref{Name: clusterapi.Name, Version: "v1.9.5"}), 1, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	return a
-}
-
-func stored(b *testing.B, ref target.Ref) target.Target {
-	b.Helper()
-	store, err := target.Open("")
-	if err != nil {
-		b.Fatal(err)
-	}
-	t, err := store.Get(ref)
-	if err != nil {
-		b.Skip(err)
-	}
-	return t
 }
 
 // BenchmarkMachines is from nothing to 50 MachineDeployments whose 500 Machines are
@@ -90,7 +78,7 @@ func BenchmarkUnforcedConflict(b *testing.B) {
 			b.Fatal(err)
 		}
 		ca, err := autoscaler.Install(ctx, autoscaler.Config{
-			World: w, Target: stored(b, target.Ref{Name: autoscaler.Name, Version: "1.32.5", Provider: "clusterapi"}),
+			World: w, Target: targettest.Get(b, target.Ref{Name: autoscaler.Name, Version: "1.32.5", Provider: "clusterapi"}),
 			Intent: autoscaler.Intent{Provider: "clusterapi", Backoff: time.Second},
 		})
 		if err == nil {

@@ -12,20 +12,14 @@ import (
 
 	"nodestorm/harness/kubelet"
 	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/world"
 )
 
 // boot starts n machines with real kubelets and waits until they are Ready.
 func boot(b *testing.B, w *world.World, n int) {
 	b.Helper()
-	store, err := target.Open("")
-	if err != nil {
-		b.Fatal(err)
-	}
-	kubernetes, err := store.Get(target.Kubernetes)
-	if err != nil {
-		b.Fatal(err)
-	}
+	kubernetes := targettest.Get(b, target.Kubernetes)
 	machines, err := kubelet.New(context.Background(), w, kubelet.Config{Kubernetes: kubernetes.Bin()})
 	if err != nil {
 		b.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
 	"nodestorm/sim/workload"
 )
 
@@ -20,14 +21,7 @@ func TestAutoscalerInOneNamespace(t *testing.T) {
 		"clusterapi:namespace=default,clusterName=other": 1,
 	} {
 		t.Run(tags, func(t *testing.T) {
-			store, err := target.Open("")
-			if err != nil {
-				t.Fatal(err)
-			}
-			build, err := store.Get(target.Ref{Name: autoscaler.Name, Version: "1.33.0", Provider: "clusterapi"})
-			if err != nil {
-				t.Skip(err)
-			}
+			build := targettest.Get(t, target.Ref{Name: autoscaler.Name, Version: "1.33.0", Provider: "clusterapi"})
 			w, a := up(t, "v1.9.5")
 			ctx := t.Context()
 			must := func(err error) {
@@ -37,7 +31,7 @@ func TestAutoscalerInOneNamespace(t *testing.T) {
 				}
 			}
 			must(a.CreateMachineDeployment(ctx, clusterapi.MachineDeployment{Name: "workers", Replicas: 1, Annotations: clusterapi.Bounds(1, 3)}))
-			_, err = a.AwaitRunning(ctx, "workers", 1, 5*time.Minute)
+			_, err := a.AwaitRunning(ctx, "workers", 1, 5*time.Minute)
 			must(err)
 			must(a.Grant(ctx, metav1.NamespaceSystem, autoscaler.Name, clusterapi.NamespacedRights))
 			ca, err := autoscaler.Install(ctx, autoscaler.Config{

@@ -11,6 +11,7 @@ import (
 
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/world"
 	"nodestorm/sim/clock"
 )
@@ -18,21 +19,8 @@ import (
 // up is a release in a world of its own.
 func up(t *testing.T, version string) (*world.World, *clusterapi.ClusterAPI) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("worlds need the control plane; run without -short")
-	}
-	store, err := target.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	kubernetes, err := store.Get(target.Kubernetes)
-	if err != nil {
-		t.Skip(err)
-	}
-	release, err := store.Get(target.Ref{Name: clusterapi.Name, Version: version})
-	if err != nil {
-		t.Skip(err)
-	}
+	kubernetes := targettest.Get(t, target.Kubernetes)
+	release := targettest.Get(t, target.Ref{Name: clusterapi.Name, Version: version})
 	out := t.TempDir()
 	w, err := world.Start(t.Context(), world.Config{Kubernetes: kubernetes.Bin(), Out: out, Clock: clock.Auto, Seed: 1})
 	if err != nil {

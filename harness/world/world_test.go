@@ -21,6 +21,7 @@ import (
 	"nodestorm/harness/process"
 	"nodestorm/harness/process/processtest"
 	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/sim/clock"
@@ -30,18 +31,7 @@ import (
 // programs is the folder of the control plane's programs.
 func programs(t testing.TB) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("worlds need the control plane; run without -short")
-	}
-	store, err := target.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	kubernetes, err := store.Get(target.Kubernetes)
-	if err != nil {
-		t.Skipf("no control plane: %v", err)
-	}
-	return kubernetes.Bin()
+	return targettest.Get(t, target.Kubernetes).Bin()
 }
 
 // traces is the only place where worlds of this test leave anything: what they
