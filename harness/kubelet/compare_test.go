@@ -26,7 +26,7 @@ import (
 // differences are the ways in which the API server sees a simulated kubelet and its
 // pods otherwise than a real one, and why that stays.
 var differences = map[string]string{
-	`unready\.message`: "at its start a real kubelet also waits for its CSINode",
+	`registers\.message`: "at its start a real kubelet also waits for its CSINode",
 	`node\.status\.daemonEndpoints\.kubeletEndpoint\.Port`: "real kubelets share this host's loopback; simulated ones do not listen",
 	`.*pod\.containerStatuses\[c\]\.volumeMounts.*`:        "sim/node does not report volume mounts",
 	`events\..*`: "sim/node sends no events: ten thousand pods would send fifty thousand",
@@ -38,14 +38,26 @@ func TestSimulatedAndRealAgree(t *testing.T) {
 	r := newRig(t, clock.Auto)
 	const gib = kubelet.GiB
 	seen := map[string]map[string]string{"real": {}, "simd": {}}
-	unready := func(name string) {
-		note(t, seen[name], "unready", name, condition(r.is(t, name, corev1.ConditionFalse, 2*time.Minute)))
+	nodes, err := r.Client().CoreV1().Nodes().Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nodes.Stop()
+	// What a node says of itself as it registers: a moment later its CSINode may be there.
+	registers := func(name string) {
+		for e := range nodes.ResultChan() {
+			if n, ok := e.Object.(*corev1.Node); ok && e.Type == watch.Added && n.Name == name {
+				note(t, seen[name], "registers", name, condition(n))
+				return
+			}
+		}
+		t.Fatalf("%s did not register", name)
 	}
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("4Gi"),
 		corev1.ResourceEphemeralStorage: resource.MustParse("40Gi"), corev1.ResourcePods: resource.MustParse("110"),
 	}
-	err := r.Fleet().Boot(node.Spec{
+	err = r.Fleet().Boot(node.Spec{
 		Name: "simd", ProviderID: "test://simd", Labels: map[string]string{"team": "red"}, Capacity: capacity,
 		Taints:    []corev1.Taint{{Key: "dedicated", Value: "red", Effect: corev1.TaintEffectNoSchedule}},
 		Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.1.0.2"}, {Type: corev1.NodeHostName, Address: "simd"}},
@@ -54,13 +66,13 @@ func TestSimulatedAndRealAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unready("simd")
+	registers("simd")
 	r.boot(t, kubelet.Machine{
 		Name: "real", Cores: 2, Memory: 4 * gib, Disk: 40 * gib, NetworkDelay: 30 * time.Second, StopDelay: 3 * time.Second,
 		Addresses: []netip.Addr{netip.MustParseAddr("10.1.0.1")},
 		Args:      []string{"--node-labels=team=red", "--register-with-taints=dedicated=red:NoSchedule", "--provider-id=test://real", "--eviction-hard="},
 	})
-	unready("real")
+	registers("real")
 	for name, as := range seen {
 		n := r.is(t, name, corev1.ConditionTrue, 2*time.Minute)
 		r.within(t, time.Minute, "taints lifted", func(ctx context.Context) (err error) {

@@ -15,6 +15,7 @@ import (
 
 	"nodestorm/harness/kubelet"
 	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/world"
 	"nodestorm/sim/clock"
 	"nodestorm/sim/history"
@@ -31,17 +32,7 @@ type rig struct {
 // name may be too long for the sockets in it.
 func newRig(t testing.TB, mode clock.Mode) rig {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("worlds need the control plane; run without -short")
-	}
-	store, err := target.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	kubernetes, err := store.Get(target.Kubernetes)
-	if err != nil {
-		t.Skipf("no control plane: %v", err)
-	}
+	kubernetes := targettest.Get(t, target.Kubernetes)
 	tmp, err := os.MkdirTemp("/tmp", "k")
 	if err != nil {
 		t.Fatal(err)
@@ -71,13 +62,14 @@ func newRig(t testing.TB, mode clock.Mode) rig {
 	return r
 }
 
-// logs are the ends of what the kubelets and programs said.
+// logs are the ends of what the kubelets and programs said: short, as a test's own
+// complaint stands above them and CI systems cut what is long.
 func (r rig) logs(t testing.TB) {
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(r.out, "logs", "*.log"))
 	for _, f := range files {
 		if b, err := os.ReadFile(f); err == nil {
-			t.Logf("--- %s\n%s", filepath.Base(f), b[max(0, len(b)-6000):])
+			t.Logf("--- %s\n%s", filepath.Base(f), b[max(0, len(b)-1500):])
 		}
 	}
 }
