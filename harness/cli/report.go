@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -84,8 +83,6 @@ Exit status: 0 written, 2 usage, 3 something could not be read.`,
 				return usage(fmt.Errorf("--side-by-side compares two runs in html, and %d are named", len(found)))
 			case beside:
 				return r.beside(found[0], found[1])
-			case format == "cucumber":
-				return r.cucumber(found)
 			case format == "html":
 				return r.pages(found)
 			}
@@ -247,7 +244,7 @@ func (r *reporter) file(path string, write func(io.Writer) error) error {
 
 // formatNames are the values of --format.
 func formatNames() []string {
-	return append([]string{"html", "cucumber"}, slices.DeleteFunc(formats.Names(), func(name string) bool { return name == "issue" })...)
+	return append([]string{"html"}, slices.DeleteFunc(formats.Names(), func(name string) bool { return name == "issue" })...)
 }
 
 // write writes all runs in a format.
@@ -266,33 +263,5 @@ func (r *reporter) write(found []stored, format string) error {
 		path = "-"
 	}
 	err := r.file(path, func(w io.Writer) error { return formats.Write(w, format, stories) })
-	return cmp.Or(err, failed)
-}
-
-// cucumber writes the Cucumber JSON that the runs' own folders hold, as one.
-func (r *reporter) cucumber(found []stored) error {
-	features := []json.RawMessage{}
-	failed := r.each(found, func(f stored) error {
-		path := filepath.Join(f.dir, run.CucumberFile)
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return fmt.Errorf("reading a run: %w", err)
-		}
-		var own []json.RawMessage
-		if err := json.Unmarshal(text, &own); err != nil {
-			return fmt.Errorf("%s is damaged: %w", path, err)
-		}
-		features = append(features, own...)
-		return nil
-	})
-	path := r.to
-	if path == "" {
-		path = "-"
-	}
-	err := r.file(path, func(w io.Writer) error {
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(features)
-	})
 	return cmp.Or(err, failed)
 }

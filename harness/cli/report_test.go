@@ -21,9 +21,8 @@ func aRun(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{
-		run.HistoryFile:  string(text),
-		run.File:         `{"format":1,"id":"` + scenario + `","seed":1,"started":"2026-11-21T13:56:06Z","target":{"name":"karpenter","version":"v1.6.4","source":{"kind":"module"},"sha256":"","size":0,"builtAt":"2026-11-21T12:19:49Z"},"clock":{"mode":"auto","virtual":68416127992,"wall":2184801203,"meanFactor":31.3,"maxFactor":101,"lag":{"timers":22449,"p50":50331648,"p99":151097682,"max":151097682},"shares":null},"expected":"reproduced","verdict":"reproduced","reason":"failed: Then no more than 1 NodeClaim is created within 5m","evidence":[207,215,222,224,235,238]}`,
-		run.CucumberFile: `[{"name":"a feature"}]`,
+		run.HistoryFile: string(text),
+		run.File:        `{"format":1,"id":"` + scenario + `","seed":1,"started":"2026-11-21T13:56:06Z","target":{"name":"karpenter","version":"v1.6.4","source":{"kind":"module"},"sha256":"","size":0,"builtAt":"2026-11-21T12:19:49Z"},"clock":{"mode":"auto","virtual":68416127992,"wall":2184801203,"meanFactor":31.3,"maxFactor":101,"lag":{"timers":22449,"p50":50331648,"p99":151097682,"max":151097682},"shares":null},"expected":"reproduced","verdict":"reproduced","reason":"failed: Then no more than 1 NodeClaim is created within 5m","evidence":[207,215,222,224,235,238]}`,
 		filepath.Join(run.LogFolder, "karpenter.log"): `{"level":"INFO","message":"using","token":"a-very-secret-token"}` + "\n",
 	} {
 		path := filepath.Join(dir, name)
@@ -48,7 +47,7 @@ func TestReport(t *testing.T) {
 	}
 	for format, want := range map[string]string{
 		"junit": `<testcase name="` + scenario + ` on karpenter@v1.6.4"`, "ctrf": `"reportFormat": "CTRF"`, "messages": `{"testRunFinished":`, "trace": `"traceEvents":[`,
-		"md": "1 as expected, 0 not", "json": `"steps": [`, "cucumber": `"a feature"`,
+		"md": "1 as expected, 0 not", "json": `"steps": [`, "cucumber": `"mime_type": "text/markdown"`,
 	} {
 		if code, stdout, stderr := nodestorm(t, "report", dir, "--format", format); code != cli.AsExpected || !strings.Contains(stdout, want) || stderr != "" {
 			t.Errorf("%s: status %d, %q, %q", format, code, stdout[:min(len(stdout), 200)], stderr)
@@ -100,7 +99,7 @@ func TestReportUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"report":                              "no RUN is named",
 		"report|/none":                        "/none is not there",
-		"report|" + dir + "|--format|pdf":     `--format "pdf": want one of html, cucumber, junit`,
+		"report|" + dir + "|--format|pdf":     `--format "pdf": want one of html, junit, cucumber`,
 		"report|" + dir + "|--side-by-side":   "compares two runs in html, and 1 are named",
 		"report|" + dir + "|--price|-1":       "--price -1: want euros an hour",
 		"report|" + dir + "/" + run.File:      "no bundle of runs",

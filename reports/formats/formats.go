@@ -1,5 +1,5 @@
 // Package formats writes runs for programs and for upstream issues: JUnit XML,
-// CTRF, Cucumber messages, Chrome traces, Markdown and JSON. What a run has shown
+// CTRF, Cucumber JSON and messages, Chrome traces, Markdown and JSON. What a run has shown
 // is in its story; nothing is judged here.
 package formats
 
@@ -25,11 +25,11 @@ func Write(w io.Writer, format string, stories []*story.Story) error {
 
 // Names are the formats that Write knows.
 func Names() []string {
-	return []string{"junit", "messages", "trace", "ctrf", "md", "json", "issue"}
+	return []string{"junit", "cucumber", "messages", "trace", "ctrf", "md", "json", "issue"}
 }
 
 var writers = map[string]func(io.Writer, []*story.Story) error{
-	"junit": JUnit, "messages": Messages, "trace": Trace, "ctrf": CTRF, "md": Markdown, "json": JSON, "issue": Issue,
+	"junit": JUnit, "cucumber": Cucumber, "messages": Messages, "trace": Trace, "ctrf": CTRF, "md": Markdown, "json": JSON, "issue": Issue,
 }
 
 // outcome of a run for those who know tests only.

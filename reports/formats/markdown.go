@@ -31,29 +31,29 @@ func issue(b *strings.Builder, s *story.Story) {
 	if heading == "" {
 		heading = r.ID
 	}
-	fmt.Fprintf(b, "### %s\n\n", escape(heading))
+	fmt.Fprintf(b, "### %s\n\n", reports.Markdown(heading))
 	if r.Summary != "" {
-		fmt.Fprintf(b, "%s\n\n", escape(r.Summary))
+		fmt.Fprintf(b, "%s\n\n", reports.Markdown(r.Summary))
 	}
-	fmt.Fprintf(b, "**Versions.** %s", escape(r.Target))
+	fmt.Fprintf(b, "**Versions.** %s", reports.MarkdownName(r.Target))
 	if r.Source != "" {
-		fmt.Fprintf(b, " (%s)", escape(r.Source))
+		fmt.Fprintf(b, " (%s)", reports.Markdown(r.Source))
 	}
 	if r.Kubernetes != "" {
-		fmt.Fprintf(b, ", Kubernetes %s", escape(r.Kubernetes))
+		fmt.Fprintf(b, ", Kubernetes %s", reports.Markdown(r.Kubernetes))
 	}
 	fmt.Fprintf(b, ". Real builds in a simulated cluster (nodestorm%s), %s of virtual time.\n\n", commit(r), duration(r.Clock.Virtual).Round(time.Second))
 	var did, expected []string
-	happened := escape(r.Reason)
+	happened := reports.Markdown(r.Reason)
 	for _, step := range s.Steps() {
-		line := fmt.Sprintf("- %s %s", step.Keyword, escape(step.Text))
+		line := fmt.Sprintf("- %s %s", step.Keyword, reports.Markdown(step.Text))
 		if step.Keyword != "Then" {
 			did = append(did, line)
 			continue
 		}
 		expected = append(expected, line)
 		if step.Status == "failed" && step.Error != "" {
-			happened = escape(step.Error)
+			happened = reports.Markdown(step.Error)
 		}
 	}
 	section := func(name string, lines []string) {
@@ -67,7 +67,7 @@ func issue(b *strings.Builder, s *story.Story) {
 	if verdict == "" {
 		verdict = "no verdict"
 	}
-	fmt.Fprintf(b, "**What happened** (%s)\n\n%s\n\n", escape(verdict), happened)
+	fmt.Fprintf(b, "**What happened** (%s)\n\n%s\n\n", reports.Markdown(verdict), happened)
 	if lines := told(s); len(lines) > 0 {
 		fence := "```"
 		for strings.Contains(strings.Join(lines, ""), fence) {
@@ -76,7 +76,7 @@ func issue(b *strings.Builder, s *story.Story) {
 		fmt.Fprintf(b, "%s\n%s\n%s\n\n", fence, strings.Join(lines, "\n"), fence)
 	}
 	for _, problem := range r.Problems {
-		fmt.Fprintf(b, "Not read: %s\n\n", escape(problem))
+		fmt.Fprintf(b, "Not read: %s\n\n", reports.Markdown(problem))
 	}
 	if r.Repeat != "" {
 		fmt.Fprintf(b, "**To repeat**\n\n```sh\n%s\n```\n", strings.ReplaceAll(reports.Clean(r.Repeat), "`", "'"))
@@ -87,7 +87,15 @@ func commit(r story.Run) string {
 	if len(r.Commit) < 12 {
 		return ""
 	}
-	return " " + escape(r.Commit[:12])
+	return " " + reports.Markdown(r.Commit[:12])
+}
+
+// named is a run's title, for Markdown.
+func named(r story.Run) string {
+	if r.Target == "" {
+		return reports.MarkdownName(r.ID)
+	}
+	return reports.MarkdownName(r.ID) + " on " + reports.MarkdownName(r.Target)
 }
 
 // Markdown writes a table of the runs, as for a GitHub step summary, and what is
@@ -103,14 +111,14 @@ func Markdown(w io.Writer, stories []*story.Story) error {
 	for _, s := range stories {
 		r := s.Run
 		mark := [...]string{"✅", "❌", "⚠️"}[outcomeOf(r)]
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.1f s | %s | %.0f ms |\n", mark, escape(r.ID), escape(r.Target), escape(r.Expected), escape(r.Verdict),
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.1f s | %s | %.0f ms |\n", mark, reports.MarkdownName(r.ID), reports.MarkdownName(r.Target), reports.Markdown(r.Expected), reports.Markdown(r.Verdict),
 			r.Clock.Wall/1000, duration(r.Clock.Virtual).Round(time.Second), r.Clock.LagP99)
 	}
 	for _, s := range stories {
 		if outcomeOf(s.Run) != passed {
-			fmt.Fprintf(&b, "\n**%s**: %s\n", escape(title(s.Run)), escape(explained(s.Run)))
+			fmt.Fprintf(&b, "\n**%s**: %s\n", named(s.Run), reports.Markdown(explained(s.Run)))
 			for _, problem := range s.Run.Problems {
-				fmt.Fprintf(&b, "\nNot read: %s\n", escape(problem))
+				fmt.Fprintf(&b, "\nNot read: %s\n", reports.Markdown(problem))
 			}
 			if s.Run.Repeat != "" {
 				fmt.Fprintf(&b, "\n    %s\n", reports.Clean(s.Run.Repeat))
@@ -119,34 +127,4 @@ func Markdown(w io.Writer, stories []*story.Story) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// escaper keeps text from being markup: of Markdown, of HTML in it, and of
-// GitHub's mentions and references.
-var escaper = strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;", "&", "&amp;", "|", "\\|", "@", "@\u200b", "#", "\\#", "~", "\\~", "!", "\\!", "://", ":\u200b//")
-
-// escape is text for Markdown. An @ that stands between letters, as in a
-// target's name, mentions nobody and stays.
-func escape(text string) string {
-	var b strings.Builder
-	text = reports.Clean(text)
-	for {
-		at := strings.IndexByte(text, '@')
-		if at < 0 {
-			break
-		}
-		b.WriteString(escaper.Replace(text[:at]))
-		if at > 0 && isWord(text[at-1]) {
-			b.WriteByte('@')
-		} else {
-			b.WriteString("@\u200b")
-		}
-		text = text[at+1:]
-	}
-	b.WriteString(escaper.Replace(text))
-	return b.String()
-}
-
-func isWord(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-'
 }

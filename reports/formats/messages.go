@@ -1,6 +1,8 @@
 package formats
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -76,8 +78,7 @@ type acted struct {
 
 // scenario sends a run's source, document, pickle and test case.
 func (m *messenger) scenario(n int, s *story.Story) (*acted, error) {
-	uri := fmt.Sprintf("run-%d.feature", n+1)
-	text := feature(s)
+	uri, text := featureURI(n), feature(s)
 	document, err := gherkin.ParseGherkinDocument(strings.NewReader(text), m.next)
 	if err != nil {
 		return nil, err
@@ -100,19 +101,22 @@ func (m *messenger) scenario(n int, s *story.Story) (*acted, error) {
 	return c, nil
 }
 
+func featureURI(n int) string { return fmt.Sprintf("run-%d.feature", n+1) }
+
+// scenarioLine is where in feature the scenario is; its steps follow, a line each.
+const scenarioLine = 3
+
 // feature is the run's scenario as Gherkin. No text of it can end its line.
 func feature(s *story.Story) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Feature: %s\n\n  Scenario: %s\n", title(s.Run), title(s.Run))
 	for _, step := range s.Steps() {
-		keyword := step.Keyword
-		if keyword == "" {
-			keyword = "*"
-		}
-		fmt.Fprintf(&b, "    %s %s\n", keyword, strings.TrimSpace(step.Text))
+		fmt.Fprintf(&b, "    %s %s\n", keyword(step), strings.TrimSpace(step.Text))
 	}
 	return b.String()
 }
+
+func keyword(step story.Step) string { return cmp.Or(step.Keyword, "*") }
 
 // act sends what happened, and tells whether all passed.
 func (m *messenger) act(s *story.Story, c *acted) bool {
@@ -142,22 +146,31 @@ func (m *messenger) act(s *story.Story, c *acted) bool {
 			TestStepResult: &messages.TestStepResult{Status: status, Message: step.Error, Duration: &messages.Duration{Seconds: int64((step.To - step.From) / time.Second), Nanos: int64((step.To - step.From) % time.Second)}},
 		}})
 	}
-	var text strings.Builder
-	issue(&text, s)
-	m.attach(started, last, "issue.md", "text/markdown", text.String())
-	var run strings.Builder
-	if err := JSON(&run, []*story.Story{s}); err == nil { // into memory
-		m.attach(started, last, "run.json", "application/json", run.String())
+	for _, a := range attachments(s) {
+		m.send(&messages.Envelope{Attachment: &messages.Attachment{
+			TestCaseStartedId: started, TestStepId: last, FileName: a.name, MediaType: a.media,
+			ContentEncoding: messages.AttachmentContentEncoding_BASE64, Body: base64.StdEncoding.EncodeToString(a.body),
+		}})
 	}
 	m.send(&messages.Envelope{TestCaseFinished: &messages.TestCaseFinished{TestCaseStartedId: started, Timestamp: stamp(instant(s, s.End))}})
 	return success
 }
 
-func (m *messenger) attach(started, step, name, media, body string) {
-	m.send(&messages.Envelope{Attachment: &messages.Attachment{
-		TestCaseStartedId: started, TestStepId: step, FileName: name, MediaType: media,
-		ContentEncoding: messages.AttachmentContentEncoding_BASE64, Body: base64.StdEncoding.EncodeToString([]byte(body)),
-	}})
+type attachment struct {
+	name, media string
+	body        []byte
+}
+
+// attachments are what a person would want to see of a run.
+func attachments(s *story.Story) []attachment {
+	var text strings.Builder
+	issue(&text, s)
+	all := []attachment{{"issue.md", "text/markdown", []byte(text.String())}}
+	var run bytes.Buffer
+	if err := JSON(&run, []*story.Story{s}); err == nil { // into memory
+		all = append(all, attachment{"run.json", "application/json", run.Bytes()})
+	}
+	return all
 }
 
 // instant is a virtual time as a date.

@@ -71,11 +71,17 @@ func (t *tracer) story(pid int, s *story.Story) {
 	name("process_name", 0, title(s.Run))
 	tid := 0
 	for _, l := range s.Lives {
-		tid++
-		name("thread_name", tid, l.Group+": "+l.Label)
-		for _, spans := range [][]story.Span{l.Spans, l.Under} {
-			for _, x := range spans {
-				if x.Label == "" {
+		for _, part := range []struct {
+			of    string
+			spans []story.Span
+		}{{"", l.Spans}, {", taints", l.Under}} { // slices of a thread must not overlap
+			if len(part.spans) == 0 {
+				continue
+			}
+			tid++
+			name("thread_name", tid, l.Group+": "+l.Label+part.of)
+			for _, x := range part.spans {
+				if x.Label == "" { // a step without a text
 					continue
 				}
 				long := float64(x.To-x.From) / 1000

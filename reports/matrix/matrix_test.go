@@ -3,14 +3,19 @@ package matrix_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"nodestorm/reports/matrix"
+	"nodestorm/reports/seen"
 	"nodestorm/scenarios"
 )
 
@@ -69,6 +74,40 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// What a browser and GitHub make of a matrix: a row a failure, a column a target,
+// and nothing of others' text but text.
+func TestMatrixForOthers(t *testing.T) {
+	m := example()
+	m.Cells[0].Run = "a (1)/k@v1/report.html"
+	var markdown, html bytes.Buffer
+	if err := errors.Join(m.Write(&markdown, "md"), m.Write(&html, "html")); err != nil {
+		t.Fatal(err)
+	}
+	onGitHub, err := seen.Markdown(markdown.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{{"scenario", "k@\u200b<b>", "k@v1", "k@v2"}, {"a-1-x", "", "✅ reproduced 7.6 s", "❌ reproduced 9.0 s"}, {"b-2-y", "", "", ""}, {"c-3-z", "⚠️ without a verdict", "", ""}}
+	if diff := cmp.Diff(want, onGitHub.Rows); diff != "" {
+		t.Errorf("GitHub shows (-want +got):\n%s", diff)
+	}
+	inBrowser, err := seen.HTML(html.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = [][]string{{"failure", "k@<b>", "k@v1", "k@v2"}, {"a-1-xThe <first>affected and fixed side by side", "", "reproducedas expected · 7.6 s", "reproducedregression · 9.0 s"}, {"b-2-yThe second | one", "", "", ""}, {"c-3-z", "no verdict · 0.0 s", "", ""}}
+	if diff := cmp.Diff(want, inBrowser.Rows); diff != "" {
+		t.Errorf("a browser shows (-want +got):\n%s", diff)
+	}
+	const run = "./a%20%281%29/k@v1/report.html"
+	if got := append(onGitHub.Links, inBrowser.Links...); !slices.Equal(got, []string{run, "./a/side%20by%20side.html", run}) {
+		t.Errorf("links lead to %q", got)
+	}
+	if inBrowser.Elements["script"] != 1 || inBrowser.Elements["b"] != 0 || onGitHub.Elements["b"] != 0 {
+		t.Errorf("elements %v and %v", inBrowser.Elements, onGitHub.Elements)
+	}
+}
+
 func TestChanges(t *testing.T) {
 	m := example()
 	var out bytes.Buffer
@@ -111,7 +150,20 @@ func TestFilter(t *testing.T) {
 
 func TestTrackRecord(t *testing.T) {
 	m := example()
-	golden(t, "track.md", []byte(matrix.TrackRecord(m.Scenarios, matrix.Newest(nil, m.Cells))))
+	table := []byte(matrix.TrackRecord(m.Scenarios, matrix.Newest(nil, m.Cells)))
+	golden(t, "track.md", table)
+	onGitHub, err := seen.Markdown(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(onGitHub.Rows) != 4 || onGitHub.Rows[2][0] != "The second | one" || onGitHub.Rows[1][3] != "k@v2 (last: reproduced)" {
+		t.Errorf("GitHub shows %q", onGitHub.Rows)
+	}
+	for _, link := range onGitHub.Links {
+		if !strings.HasPrefix(link, "https://github.com/o/r/issues/") {
+			t.Errorf("a link leads to %s", link)
+		}
+	}
 	text := "before\n<!-- track record: written by nodestorm matrix --track-record -->\nold\n<!-- end of the track record -->\nafter\n"
 	got, err := matrix.Insert(text, "new\n")
 	if err != nil || got != strings.Replace(text, "old", "new", 1) {

@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -31,14 +32,14 @@ func TrackRecord(scenarios []Scenario, verified []Cell) string {
 		some := slices.ContainsFunc(s.Targets, func(p Promise) bool { return m.At(s.ID, p.Target) != nil })
 		sides := map[string][]string{}
 		for _, promise := range s.Targets {
-			text := cell(promise.Target)
+			text := reports.MarkdownName(promise.Target)
 			c := m.At(s.ID, promise.Target)
 			switch {
 			case c == nil && some:
 				text += " (never verified)"
 			case c == nil: // the row says so
 			case c.Verdict != promise.Expected:
-				text += fmt.Sprintf(" (last: %s)", word(cell(c.Verdict)))
+				text += fmt.Sprintf(" (last: %s)", word(reports.Markdown(c.Verdict)))
 			}
 			if c != nil && (last == nil || c.Started.After(last.Started)) {
 				last = c
@@ -49,13 +50,13 @@ func TrackRecord(scenarios []Scenario, verified []Cell) string {
 		if last != nil {
 			verified = last.Started.UTC().Format("2006-01-02")
 			if last.Kubernetes != "" {
-				verified += ", Kubernetes " + cell(last.Kubernetes)
+				verified += ", Kubernetes " + reports.Markdown(last.Kubernetes)
 			}
 			if len(last.Commit) >= 12 {
-				verified += ", commit " + cell(last.Commit[:12])
+				verified += ", commit " + reports.Markdown(last.Commit[:12])
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `nodestorm verify %s` |\n", cell(s.Title), issue, list(sides["reproduced"]), list(sides["healthy"]), verified, s.ID)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `nodestorm verify %s` |\n", reports.Markdown(s.Title), issue, list(sides["reproduced"]), list(sides["healthy"]), verified, s.ID)
 	}
 	return b.String()
 }
@@ -67,13 +68,14 @@ func list(items []string) string {
 	return strings.Join(items, ", ")
 }
 
+var number = regexp.MustCompile(`^([\w.-]+/[\w.-]+)#(\d+)$`)
+
 // reference is owner/repository#number as a link.
 func reference(issue string) string {
-	name, number, ok := strings.Cut(issue, "#")
-	if !ok {
-		return cell(issue)
+	if !number.MatchString(issue) {
+		return reports.Markdown(issue)
 	}
-	return fmt.Sprintf("[%s](https://github.com/%s/issues/%s)", cell(issue), reports.Clean(name), reports.Clean(number))
+	return number.ReplaceAllString(issue, "[$0](https://github.com/$1/issues/$2)")
 }
 
 // Insert replaces the track record in a Markdown text that has its two marks.

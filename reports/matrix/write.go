@@ -35,11 +35,11 @@ func mark(c *Cell) string {
 	case c == nil:
 		return ""
 	case c.Outcome == "expected":
-		return "✅ " + reports.Clean(c.Verdict)
+		return "✅ " + reports.Markdown(c.Verdict)
 	case c.Verdict == "" || c.Verdict == "inconclusive":
-		return "⚠️ " + word(reports.Clean(c.Verdict))
+		return "⚠️ " + word(reports.Markdown(c.Verdict))
 	}
-	return "❌ " + reports.Clean(c.Verdict)
+	return "❌ " + reports.Markdown(c.Verdict)
 }
 
 func (m *Matrix) markdown(w io.Writer) error {
@@ -47,12 +47,12 @@ func (m *Matrix) markdown(w io.Writer) error {
 	b.WriteString("| scenario |")
 	rule := "|---|"
 	for _, t := range m.Targets {
-		fmt.Fprintf(&b, " %s |", cell(t))
+		fmt.Fprintf(&b, " %s |", reports.MarkdownName(t))
 		rule += "---|"
 	}
 	b.WriteString("\n" + rule + "\n")
 	for _, s := range m.Scenarios {
-		fmt.Fprintf(&b, "| %s |", cell(s.ID))
+		fmt.Fprintf(&b, "| %s |", reports.MarkdownName(s.ID))
 		for _, t := range m.Targets {
 			c := m.At(s.ID, t)
 			text := mark(c)
@@ -70,20 +70,16 @@ func (m *Matrix) markdown(w io.Writer) error {
 		if i == 0 {
 			b.WriteString("\nSince the last matrix:\n\n")
 		}
-		fmt.Fprintf(&b, "- %s\n", cell(change))
+		fmt.Fprintf(&b, "- %s\n", reports.Markdown(change))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// link is a relative path as a URL.
+// link is a relative path as a URL, for Markdown without the brackets that end one.
 func link(path string) string {
-	return (&url.URL{Path: "./" + strings.TrimPrefix(path, "./")}).EscapedPath()
-}
-
-// cell is text for a cell of a Markdown table.
-func cell(text string) string {
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "`", "'", "[", `\[`, "]", `\]`).Replace(reports.Clean(text))
+	escaped := (&url.URL{Path: "./" + strings.TrimPrefix(path, "./")}).EscapedPath()
+	return strings.NewReplacer("(", "%28", ")", "%29").Replace(escaped)
 }
 
 var (
