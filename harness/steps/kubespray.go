@@ -158,15 +158,8 @@ func (s *scenario) kubesprayInstalls(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := s.alive(ctx)
 	defer cancel(nil)
-	go func() {
-		select {
-		case <-s.world.Done():
-			cancel(s.world.Err())
-		case <-ctx.Done():
-		}
-	}()
 	s.install.err = order.Runner{Client: c, Clock: s.world.Clock(), History: s.world.History()}.Run(ctx, o)
 	return context.Cause(ctx)
 }

@@ -149,7 +149,7 @@ var errWindow = errors.New("the time is over")
 // d of virtual time. It returns errWindow when the time is over, and the world's
 // error when a part of it dies.
 func (s *scenario) within(ctx context.Context, d time.Duration, seq uint64, match func(history.Record) bool) (history.Record, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := s.alive(ctx)
 	defer cancel(nil)
 	timer := s.world.Clock().NewTimer(d)
 	defer timer.Stop()
@@ -157,12 +157,24 @@ func (s *scenario) within(ctx context.Context, d time.Duration, seq uint64, matc
 		select {
 		case <-timer.C():
 			cancel(errWindow)
+		case <-ctx.Done():
+		}
+	}()
+	return s.world.History().WaitAfter(ctx, seq, match)
+}
+
+// alive is a context that ends when a part of the world dies, with the world's error
+// as its cause. The caller cancels it.
+func (s *scenario) alive(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
 		case <-s.world.Done():
 			cancel(s.world.Err())
 		case <-ctx.Done():
 		}
 	}()
-	return s.world.History().WaitAfter(ctx, seq, match)
+	return ctx, cancel
 }
 
 func duration(s string) (time.Duration, error) {

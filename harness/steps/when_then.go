@@ -108,15 +108,8 @@ func (s *scenario) podRunning(ctx context.Context, name, window string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := s.alive(ctx)
 	defer cancel(nil)
-	go func() {
-		select {
-		case <-s.world.Done():
-			cancel(s.world.Err())
-		case <-ctx.Done():
-		}
-	}()
 	err = s.demand().WaitRunning(ctx, workload.Selection{Namespace: namespace, Name: name}, 1, d)
 	if died := s.world.Err(); died != nil {
 		return died
