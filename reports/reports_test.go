@@ -105,6 +105,8 @@ var rows = []reports.Row{
 		Reason: "failed: Then no more than 1 NodeClaim is created within 5m", WallSeconds: 15, VirtualSeconds: 320, Factor: 101, LagP99Ms: 40, Run: "runs/2"},
 	{ID: "karpenter-7515-startup-taint-declared", Target: "karpenter@v9.9.9", Expected: "", Verdict: "skipped", Outcome: "skipped",
 		Reason: "karpenter@v9.9.9 is not in the store; get it with: nodestorm target build karpenter@v9.9.9", Factor: math.NaN()},
+	{ID: "karpenter-7515-startup-taint-undeclared", Target: "karpenter@v9.9.9", Expected: "reproduced", Verdict: "skipped", Outcome: "skipped",
+		Reason: "karpenter@v9.9.9 is not in the store; get it with: nodestorm target build karpenter@v9.9.9"},
 	{ID: "karpenter-7515-startup-taint-undeclared", Target: "karpenter@v1.7.0", Expected: "reproduced", Verdict: "inconclusive", Outcome: "inconclusive",
 		Reason: "the clock was distorted\nand more", WallSeconds: 200, VirtualSeconds: 5025, Factor: 25, LagP99Ms: 1234.5, Run: "runs/3"},
 }

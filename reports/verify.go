@@ -33,12 +33,15 @@ type Row struct {
 // fine is the outcome that needs no explanation.
 const fine = "expected"
 
-// Table writes the rows for people: a line each, then why for all that are not
-// as expected, then a count of the outcomes.
+// Table writes the rows for people: a line for each run, then why for all that are not
+// as expected, those of which there is no run by their reason, then a count of the outcomes.
 func Table(w io.Writer, rows []Row) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "SCENARIO\tTARGET\tEXPECTED\tVERDICT\tWALL\tVIRTUAL\tFACTOR\tLAG P99")
 	for _, r := range rows {
+		if r.Run == "" {
+			continue
+		}
 		virtual := "-"
 		if r.VirtualSeconds > 0 {
 			virtual = (time.Duration(r.VirtualSeconds) * time.Second).String() // "15m2s"
@@ -51,20 +54,40 @@ func Table(w io.Writer, rows []Row) error {
 	}
 	var b strings.Builder
 	for _, r := range rows {
-		if r.Outcome == fine {
+		if r.Outcome == fine || r.Run == "" {
 			continue
 		}
 		fmt.Fprintf(&b, "\n%s on %s: %s\n", Clean(r.ID), Clean(r.Target), strings.ToUpper(Clean(r.Outcome)))
 		if r.Reason != "" {
 			fmt.Fprintf(&b, "  %s\n", Clean(r.Reason))
 		}
-		if r.Run != "" {
-			fmt.Fprintf(&b, "  run: %s\n", Clean(r.Run))
-		}
+		fmt.Fprintf(&b, "  run: %s\n", Clean(r.Run))
 	}
+	notRun(&b, rows)
 	fmt.Fprintf(&b, "\n%s\n", count(rows))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// notRun writes the rows of which there is no run: a target that is missing is often
+// the reason of many.
+func notRun(b *strings.Builder, rows []Row) {
+	type reason struct{ target, outcome, why string }
+	var reasons []reason
+	ids := map[reason][]string{}
+	for _, r := range rows {
+		if r.Run != "" {
+			continue
+		}
+		of := reason{r.Target, r.Outcome, r.Reason}
+		if ids[of] == nil {
+			reasons = append(reasons, of)
+		}
+		ids[of] = append(ids[of], Clean(r.ID))
+	}
+	for _, of := range reasons {
+		fmt.Fprintf(b, "\n%d on %s: %s\n  %s\n  %s\n", len(ids[of]), Clean(of.target), strings.ToUpper(Clean(of.outcome)), Clean(of.why), strings.Join(ids[of], ", "))
+	}
 }
 
 // JSON writes the rows as an array, [] for none.
