@@ -20,6 +20,7 @@ import (
 
 	"nodestorm/harness/kubelet"
 	"nodestorm/sim/clock"
+	"nodestorm/sim/history"
 	"nodestorm/sim/node"
 )
 
@@ -30,6 +31,7 @@ var differences = map[string]string{
 	`node\.status\.daemonEndpoints\.kubeletEndpoint\.Port`: "real kubelets share this host's loopback; simulated ones do not listen",
 	`.*pod\.containerStatuses\[c\]\.volumeMounts.*`:        "sim/node does not report volume mounts",
 	`events\..*`: "sim/node sends no events: ten thousand pods would send fifty thousand",
+	`history\.nodes/NAME\.register\.(adopted|again)`: "a real kubelet cannot tell whether its machine is another's",
 }
 
 // What a simulated kubelet does and a real one does is the same in the eyes of the API
@@ -98,6 +100,7 @@ func TestSimulatedAndRealAgree(t *testing.T) {
 	}
 	for name, as := range seen {
 		r.deletion(t, name, as)
+		r.recorded(t, name, as)
 	}
 	if err := r.StopKubelet("real"); err != nil {
 		t.Fatal(err)
@@ -267,5 +270,22 @@ func (r rig) deletion(t *testing.T, name string, as map[string]string) {
 	note(t, as, "deleted pod", name, last.Status)
 	if took < 3*time.Second || took > 6*time.Second {
 		t.Errorf("%s: gone %s after its deletion, want 3s and a little", name, took)
+	}
+}
+
+// recorded is what the history tells of a node and its pods, apart from calls.
+func (r rig) recorded(t *testing.T, name string, as map[string]string) {
+	t.Helper()
+	for _, e := range r.History().Records() {
+		about := e.Object.Resource == "nodes" || e.Object.Resource == "pods"
+		if e.Source != history.Node || !about || !strings.HasPrefix(e.Object.Name, name) || e.Actor == "cri" {
+			continue
+		}
+		object := "history." + strings.ReplaceAll(e.Object.String(), name, "NAME")
+		as[object] += e.Verb + " "
+		note(t, as, object+"."+e.Verb, name, e.Detail)
+	}
+	if got := as["history.pods/default/NAME-p"]; got != "running terminated " {
+		t.Errorf("the history tells of %s-p: %q", name, got)
 	}
 }

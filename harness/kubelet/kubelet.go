@@ -15,6 +15,9 @@
 //	exit      the kubelet ended by itself; systemd starts it again after 10 s
 //	stop      the kubelet is stopped; its pods go on
 //	halt      the machine is off
+//
+// What the kubelets report of their Nodes and pods is recorded as the calls that they
+// make, by sim/history/audit: register, ready, notready; running, waiting, terminated.
 package kubelet
 
 import (

@@ -214,11 +214,11 @@ func (w *World) startHistory(context.Context) (err error) {
 func (w *World) recordCalls() io.Writer {
 	var convert audit.Converter
 	return process.Lines(func(line []byte) {
-		e, ok, err := convert.Event(line)
+		events, err := convert.Events(line)
 		if err != nil {
-			e = history.Event{Source: history.Harness, Verb: history.Unreadable, Actor: "kube-apiserver", Detail: map[string]any{"error": err.Error()}}
+			events = []history.Event{{Source: history.Harness, Verb: history.Unreadable, Actor: "kube-apiserver", Detail: map[string]any{"error": err.Error()}}}
 		}
-		if ok || err != nil {
+		for _, e := range events {
 			w.history.Record(e)
 		}
 	})

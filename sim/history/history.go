@@ -19,7 +19,7 @@ type Source string
 const (
 	API     Source = "api"     // a call that kube-apiserver answered, from its audit log
 	Cloud   Source = "cloud"   // the fake cloud's own truth
-	Node    Source = "node"    // a simulated node, its pods and agents
+	Node    Source = "node"    // a node, simulated or with a real kubelet, its pods and agents
 	Fault   Source = "fault"   // a fault: armed, effective, cleared
 	Logged  Source = "log"     // a line of a component's log turned into an event
 	Step    Source = "step"    // the outcome of one Gherkin step

@@ -13,30 +13,33 @@ import (
 )
 
 // Converter turns lines of an audit log, in their order, into events. It
-// remembers the taints of each node to tell what a call added and removed. The
-// zero value is ready; it is not safe for concurrent use.
+// remembers the taints of each node to tell what a call added and removed, and what
+// kubelets said of their pods. The zero value is ready; it is not safe for concurrent
+// use.
 type Converter struct {
 	taints map[string][]string // by node
+	pods   map[history.Object]*podState
 }
 
-// Event returns the event of one line. ok is false for a line that holds no
-// finished call (another stage). An error says what the line is instead, or what
-// of it cannot be read; record it as history.Unreadable, since a history that
-// lacks a call proves nothing.
-func (c *Converter) Event(line []byte) (event history.Event, ok bool, err error) {
+// Events returns the event of one line, and after it what a kubelet's call means for
+// its Node or pod, with source "node". There is none for a line that holds no
+// finished call (another stage). An error says what the line is instead, or what of
+// it cannot be read; record it as history.Unreadable, since a history that lacks a
+// call proves nothing.
+func (c *Converter) Events(line []byte) ([]history.Event, error) {
 	var call auditv1.Event
 	if err := json.Unmarshal(line, &call); err != nil {
-		return history.Event{}, false, fmt.Errorf("not an audit event: %w", err)
+		return nil, fmt.Errorf("not an audit event: %w", err)
 	}
 	if call.Verb == "" || call.Stage == "" {
-		return history.Event{}, false, fmt.Errorf("not an audit event: verb or stage is missing")
+		return nil, fmt.Errorf("not an audit event: verb or stage is missing")
 	}
 	finished := call.Stage == auditv1.StageResponseComplete || call.Stage == auditv1.StagePanic
 	if !finished || call.ObjectRef == nil {
-		return history.Event{}, false, nil
+		return nil, nil
 	}
 	ref := call.ObjectRef
-	event = history.Event{
+	event := history.Event{
 		At:     call.StageTimestamp.Time,
 		Source: history.API,
 		Verb:   call.Verb,
@@ -62,13 +65,17 @@ func (c *Converter) Event(line []byte) (event history.Event, ok bool, err error)
 	}
 	if !failed {
 		if err := c.facts(&call, &event); err != nil {
-			return history.Event{}, false, err
+			return nil, err
 		}
 	}
 	if len(event.Detail) == 0 {
 		event.Detail = nil
 	}
-	return event, true, nil
+	news, err := c.reported(&call, event)
+	if err != nil {
+		return nil, fmt.Errorf("report of %s %s: %w", event.Verb, event.Object, err)
+	}
+	return append([]history.Event{event}, news...), nil
 }
 
 // facts adds to the event what the bodies tell, and the name of an object that

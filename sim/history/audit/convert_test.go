@@ -56,13 +56,11 @@ func TestConvert(t *testing.T) {
 	var converter Converter
 	var got []history.Event
 	for i, line := range readLines(t) {
-		event, ok, err := converter.Event(line)
+		events, err := converter.Events(line)
 		if err != nil {
 			t.Errorf("line %d: %v", i+1, err)
 		}
-		if ok {
-			got = append(got, event)
-		}
+		got = append(got, events...)
 	}
 	for i := range want {
 		want[i].Source = history.API
@@ -74,15 +72,15 @@ func TestConvert(t *testing.T) {
 
 func TestConvertEvent(t *testing.T) {
 	var converter Converter
-	got, ok, err := converter.Event([]byte(`{"stage":"ResponseComplete","verb":"create","user":{"username":"system:serviceaccount:kube-system:cluster-autoscaler"},
+	got, err := converter.Events([]byte(`{"stage":"ResponseComplete","verb":"create","user":{"username":"system:serviceaccount:kube-system:cluster-autoscaler"},
 		"objectRef":{"resource":"events","namespace":"default"},"responseStatus":{"code":201},"responseObject":{"metadata":{"name":"web.18"},
 		"involvedObject":{"kind":"Pod","name":"web"},"reason":"TriggeredScaleUp","message":"pod triggered scale-up","type":"Normal"}}`))
-	want := history.Event{
+	want := []history.Event{{
 		Source: history.API, Verb: "create", Object: history.Object{Resource: "events", Namespace: "default", Name: "web.18"}, Actor: "cluster-autoscaler", Code: 201,
 		Detail: map[string]any{"about": "Pod/web", "reason": "TriggeredScaleUp", "message": "pod triggered scale-up", "type": "Normal"},
-	}
-	if diff := cmp.Diff(want, got); diff != "" || !ok || err != nil {
-		t.Errorf("%t, %v (-want +got):\n%s", ok, err, diff)
+	}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
@@ -95,7 +93,7 @@ func TestConvertRejects(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var converter Converter
-			if _, _, err := converter.Event([]byte(test.line)); err == nil || !strings.Contains(err.Error(), test.err) {
+			if _, err := converter.Events([]byte(test.line)); err == nil || !strings.Contains(err.Error(), test.err) {
 				t.Errorf("error %v, want %q", err, test.err)
 			}
 		})
@@ -104,10 +102,10 @@ func TestConvertRejects(t *testing.T) {
 
 func TestActorIsNeverLong(t *testing.T) {
 	var converter Converter
-	event, _, err := converter.Event([]byte(`{"stage":"ResponseComplete","verb":"create","user":{"username":"` +
+	events, err := converter.Events([]byte(`{"stage":"ResponseComplete","verb":"create","user":{"username":"` +
 		strings.Repeat("ü", 5000) + `"},"objectRef":{"resource":"pods"}}`))
-	if err != nil || len(event.Actor) > 310 || strings.Contains(event.Actor, "�") {
-		t.Errorf("actor of %d bytes, error %v", len(event.Actor), err)
+	if err != nil || len(events) != 1 || len(events[0].Actor) > 310 || strings.Contains(events[0].Actor, "�") {
+		t.Errorf("%v, error %v", events, err)
 	}
 }
 
@@ -117,9 +115,11 @@ func FuzzConvert(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var converter Converter
-		event, ok, _ := converter.Event(line)
-		if ok && (event.Source != history.API || event.Verb == "") {
-			t.Errorf("event without source or verb: %+v", event)
+		events, _ := converter.Events(line)
+		for i, event := range events {
+			if (event.Source == history.API) != (i == 0) || event.Verb == "" {
+				t.Errorf("event without source or verb: %+v", event)
+			}
 		}
 	})
 }

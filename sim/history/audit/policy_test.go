@@ -64,6 +64,18 @@ func TestPolicyLevels(t *testing.T) {
 	if got := rules.EvaluatePolicyRule(events); got.Level != audit.LevelRequestResponse {
 		t.Errorf("events of the program under test have level %s", got.Level)
 	}
+	for _, test := range []struct {
+		verb, resource string
+		want           audit.Level
+	}{{"patch", "pods", audit.LevelRequest}, {"patch", "nodes", audit.LevelRequest}, {"get", "pods", audit.LevelNone}} {
+		got := rules.EvaluatePolicyRule(authorizer.AttributesRecord{
+			User: &user.DefaultInfo{Name: "system:node:a", Groups: []string{"system:nodes"}}, Verb: test.verb, APIVersion: "v1",
+			Resource: test.resource, Subresource: "status", ResourceRequest: true,
+		})
+		if got.Level != test.want {
+			t.Errorf("a kubelet's %+v: level %s", test, got.Level)
+		}
+	}
 	health := rules.EvaluatePolicyRule(authorizer.AttributesRecord{User: &user.DefaultInfo{Name: "x"}, Verb: "post", Path: "/healthz"})
 	if health.Level != audit.LevelNone {
 		t.Errorf("a call that names no resource has level %s", health.Level)
