@@ -21,6 +21,7 @@ import (
 
 	"nodestorm/harness/kubelet"
 	"nodestorm/sim/clock"
+	"nodestorm/sim/history"
 )
 
 // A kubelet joins by its bootstrap token, with what its machine's files say.
@@ -115,6 +116,31 @@ func TestNetworkLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.is(t, "a", corev1.ConditionFalse, time.Minute)
+}
+
+// A Node is NotReady until its kubelet has made its CSINode.
+func TestCSINodeLate(t *testing.T) {
+	r := newRig(t, clock.Auto)
+	const late = time.Minute
+	if err := r.DelayCSINodes(t.Context(), late); err != nil {
+		t.Fatal(err)
+	}
+	r.boot(t, kubelet.Machine{Name: "a"})
+	r.within(t, time.Minute, "a Node without a CSINode", func(ctx context.Context) error {
+		n, err := r.node(ctx, "a")
+		if err == nil && !strings.Contains(condition(n).Message, "CSINode") {
+			err = fmt.Errorf("Ready=%s: %s", condition(n).Status, condition(n).Message)
+		}
+		return err
+	})
+	r.is(t, "a", corev1.ConditionTrue, 4*time.Minute)
+	fault := func(verb string) time.Duration {
+		return r.recordOf(t, "csinodes", "", func(e history.Record) bool { return e.Source == history.Fault && e.Verb == verb }).Virtual
+	}
+	ready := r.recordOf(t, "nodes", "a", reported("ready")).Virtual
+	if effective, cleared := fault("effective"), fault("cleared"); cleared-effective < late || ready-effective < late {
+		t.Errorf("Ready at %s, the fault from %s to %s", ready, effective, cleared)
+	}
 }
 
 // Pods are ready when their probes say so, restart when those fail, and stop within
@@ -266,48 +292,6 @@ while :; do sleep 0.1; done
 	if fmt.Sprint(codes) != "[0]" {
 		t.Errorf("good exited %v", codes)
 	}
-}
-
-// Until somebody approves the kubelet's serving certificate, kube-apiserver gets no
-// logs from it.
-func TestServingCertificate(t *testing.T) {
-	r := newRig(t, clock.Auto)
-	r.boot(t, kubelet.Machine{Name: "a", ServerTLSBootstrap: true})
-	r.is(t, "a", corev1.ConditionTrue, 2*time.Minute)
-	r.pod(t, "p", "a", nil)
-	r.podIs(t, "p", "Running", time.Minute, running)
-	kubeconfig, err := r.Kubeconfig("user", "system:masters")
-	if err != nil {
-		t.Fatal(err)
-	}
-	logs := func(ctx context.Context) error {
-		out, err := exec.CommandContext(ctx, filepath.Join(r.programs, "kubectl"), "--kubeconfig="+kubeconfig, "logs", "p").CombinedOutput()
-		if err != nil {
-			err = fmt.Errorf("%w: %s", err, out)
-		}
-		return err
-	}
-	if err := logs(t.Context()); err == nil || !strings.Contains(err.Error(), "remote error: tls: internal error") {
-		t.Errorf("logs without a certificate: %v", err)
-	}
-	requests := r.Client().CertificatesV1().CertificateSigningRequests()
-	r.within(t, time.Minute, "approving", func(ctx context.Context) error {
-		list, err := requests.List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return err
-		}
-		for _, csr := range list.Items {
-			if csr.Spec.SignerName == certificatesv1.KubeletServingSignerName && csr.Spec.Username == "system:node:a" {
-				csr.Status.Conditions = append(csr.Status.Conditions, certificatesv1.CertificateSigningRequestCondition{
-					Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "Test",
-				})
-				_, err := requests.UpdateApproval(ctx, csr.Name, &csr, metav1.UpdateOptions{})
-				return err
-			}
-		}
-		return errors.New("no request")
-	})
-	r.within(t, time.Minute, "logs", logs)
 }
 
 // A kubelet that cannot go on is started again, as by systemd.

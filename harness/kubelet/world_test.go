@@ -32,6 +32,11 @@ type rig struct {
 // name may be too long for the sockets in it.
 func newRig(t testing.TB, mode clock.Mode) rig {
 	t.Helper()
+	return newRigWith(t, world.Config{Clock: mode})
+}
+
+func newRigWith(t testing.TB, cfg world.Config) rig {
+	t.Helper()
 	kubernetes := targettest.Get(t, target.Kubernetes)
 	tmp, err := os.MkdirTemp("/tmp", "k")
 	if err != nil {
@@ -43,7 +48,8 @@ func newRig(t testing.TB, mode clock.Mode) rig {
 	if err := os.Mkdir(r.out, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r.World, err = world.Start(t.Context(), world.Config{Kubernetes: kubernetes.Bin(), Out: r.out, Clock: mode, Seed: 1, Kubelets: true})
+	cfg.Kubernetes, cfg.Out, cfg.Seed, cfg.Kubelets = kubernetes.Bin(), r.out, 1, true
+	r.World, err = world.Start(t.Context(), cfg)
 	if err != nil {
 		r.logs(t)
 		t.Fatal(err)

@@ -44,6 +44,7 @@ func (w *World) startControllers(ctx context.Context) error {
 	if w.cfg.Kubelets {
 		manager = append(manager, "--cluster-signing-cert-file="+w.ca.certFile(), "--cluster-signing-key-file="+w.ca.keyFile())
 	}
+	manager = append(manager, w.cfg.ControllerManager...)
 	errs := make(chan error, 2)
 	for name, flags := range map[string][]string{
 		"kube-controller-manager": manager,

@@ -54,6 +54,9 @@ type Config struct {
 	// APIServer are flags for kube-apiserver, without dashes:
 	// {"disable-admission-plugins": {"DefaultTolerationSeconds"}}.
 	APIServer map[string][]string
+	// ControllerManager are flags for kube-controller-manager:
+	// "--cluster-signing-duration=20m".
+	ControllerManager []string
 	// ClientQPS is how many calls a second kube-controller-manager and
 	// kube-scheduler allow themselves. Zero keeps the release's defaults, 20 and
 	// 50: ten thousand pods then take eight minutes.
