@@ -54,6 +54,9 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 func TestWrongArguments(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	write(t, file, "", 0o600)
+	const installed = "bootstrap-12059-csr-approver"
+	waits := filepath.Join(t.TempDir(), "order.yaml")
+	write(t, waits, "steps: [{rollout: {kind: Deployment, name: web}}]", 0o600)
 	tests := []struct {
 		args string // separated by |
 		want string
@@ -86,6 +89,10 @@ func TestWrongArguments(t *testing.T) {
 		{"run|" + scenario + "|--target|../x@v1", `"../x@v1" names no target`},
 		{"run|" + scenario + "|--target|other@v1", scenario + " is about karpenter, and --target is other@v1"},
 		{"run|" + scenario + "|--target|karpenter@nope", "karpenter@nope is not in the store; get it with: nodestorm target build karpenter@nope --source DIR"},
+		{"run|" + installed + "|--target|kubespray@mine", "the order of kubespray@mine is not known (known: v2.24.0, v2.28.0); --order names a file with yours"},
+		{"run|" + installed + "|--target|kubespray@mine|--order|/none", "--order: open /none: no such file"},
+		{"run|" + installed + "|--target|kubespray@mine|--order|" + waits, "--order: " + waits + ": steps[0]: it waits for Deployment default/web, which no step before has applied"},
+		{"run|" + scenario + "|--target|karpenter@v1.6.4|--order|" + waits, "--order: karpenter is no installer"},
 		{"run|none|--target|karpenter@v1.6.4", `unknown scenario "none"`},
 
 		{"up|--nodes|-1", "--nodes -1: want 0 to 5000"},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -8,6 +9,7 @@ import (
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
 	"nodestorm/reports"
+	"nodestorm/scenarios"
 )
 
 func (e *env) run() *cobra.Command {
@@ -23,7 +25,8 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 1 not as expected, 2 usage, 3 inconclusive.`,
 		Example: `  nodestorm run karpenter-7515-not-ready-noexecute --target karpenter@v1.6.4
   nodestorm run --tags @issue-7515 --target karpenter@my-fix --clock 30x
-  nodestorm run --tags @issue-8013 --target cluster-autoscaler@1.33.0 --manifest deployment.yaml`,
+  nodestorm run --tags @issue-8013 --target cluster-autoscaler@1.33.0 --manifest deployment.yaml
+  nodestorm run --tags @kubespray --target kubespray@mine --order my-order.yaml`,
 		RunE: func(c *cobra.Command, ids []string) error {
 			catalogue, features, err := catalogue()
 			if err != nil {
@@ -49,18 +52,9 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			if err := s.check(c); err != nil {
 				return err
 			}
-			refs := make([]target.Ref, len(records))
-			for i, r := range records {
-				refs[i] = ref
-				refs[i].Provider = r.Provider()
-			}
-			have, err := s.open(c.Context(), refuse, refs...)
+			jobs, err := s.on(c.Context(), ref, records)
 			if err != nil {
 				return err
-			}
-			var jobs []job
-			for i, r := range records {
-				jobs = append(jobs, job{r, have[refs[i]]})
 			}
 			if err := s.checkManifest(c.Context(), jobs); err != nil {
 				return err
@@ -81,11 +75,40 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	c.ValidArgsFunction = completeIDs
 	c.Flags().StringVar(&name, "target", "", "build under test, `NAME@VERSION`")
 	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
+	c.Flags().StringVar(&s.order, "order", "", "the target is the order of an installer's steps in `FILE`, whose manifests are beside it")
 	c.Flags().StringVar(&tags, "tags", "", "godog tag `expression`: \"@karpenter && ~@issue-7515\"")
 	c.Flags().BoolVar(&all, "all", false, "all failures")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&s.live, "watch", false, "serve a page of each run, for a browser on this machine, while it goes on")
 	return c
+}
+
+// on gets what the records are replayed on: builds of the store, or a user's order.
+func (s *session) on(ctx context.Context, ref target.Ref, records []scenarios.Record) (jobs []job, err error) {
+	refs := make([]target.Ref, len(records))
+	for i, r := range records {
+		refs[i] = ref
+		refs[i].Provider = r.Provider()
+	}
+	var own target.Target
+	if s.order != "" {
+		if own, err = target.OwnOrder(ref, s.order); err != nil {
+			return nil, usage(fmt.Errorf("--order: %w", err))
+		}
+		refs = nil // nothing of it is in the store
+	}
+	have, err := s.open(ctx, refuse, refs...)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range records {
+		build := own
+		if s.order == "" {
+			build = have[refs[i]]
+		}
+		jobs = append(jobs, job{r, build})
+	}
+	return jobs, nil
 }
 
 // conclude prints the rows and turns them into the exit status.

@@ -37,6 +37,7 @@ type session struct {
 	commit     string
 	features   fs.FS
 	manifest   string // of a Deployment; empty: the documented way
+	order      string // a file with the user's own; empty: that of the target's release
 	with       []string
 	parts      []target.Target // what with names
 	status     *status
@@ -214,7 +215,7 @@ func (s *session) replay(ctx context.Context, record scenarios.Record, t target.
 		return replay.Result{}, reports.Row{}, err
 	}
 	result, err := replay.Undistorted(ctx, replay.Request{
-		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.assets, Features: s.features, Manifest: s.manifest, With: s.parts,
+		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.assets, Features: s.features, Manifest: s.manifest, Order: s.order, With: s.parts,
 		Clock: s.clock, Seed: s.seed, Out: s.out, Commit: s.commit, Flags: s.flags, Watch: watch, Ready: ready,
 	}, func(thrown replay.Result) {
 		s.status.clear()

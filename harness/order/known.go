@@ -3,8 +3,11 @@ package order
 import (
 	"embed"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 )
 
@@ -20,6 +23,30 @@ func Versions(name string) []string {
 		found[i] = strings.TrimSuffix(path.Base(file), ".yaml")
 	}
 	return found
+}
+
+// Load is a user's own order, and its text; its manifests are in the file's folder or
+// below. Errors are one line and name the file.
+func Load(file string) (*Order, []byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err != nil {
+		return nil, nil, err
+	}
+	root, err := os.OpenRoot(filepath.Dir(file)) // which links do not leave
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	o, err := Parse(text, root.FS())
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return o, text, nil
 }
 
 // Known is the order of a release, and its text.

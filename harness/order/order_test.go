@@ -1,6 +1,8 @@
 package order_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -75,6 +77,37 @@ func TestTolerate(t *testing.T) {
 	}
 	if err := o.Tolerate("Deployment", "apps", "db", corev1.Toleration{}); err == nil || !strings.Contains(err.Error(), "no step applies Deployment apps/db") {
 		t.Errorf("a workload that is not there: %v", err)
+	}
+}
+
+// A user's own order is a file, with its manifests beside it and nowhere else.
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("/etc/hostname", filepath.Join(dir, "link.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct{ text, want string }{
+		"right.yaml":  {"steps: [{apply: web}]", ""},
+		"waits.yaml":  {"steps: [{rollout: {kind: Deployment, name: web}}]", "waits.yaml: steps[0]: it waits for Deployment default/web, which no step before has applied"},
+		"leaves.yaml": {"steps: [{apply: link.yaml}]", "path escapes"},
+		"web":         {deployment, "web: unknown field"},
+		"missing":     {"", "no such file"},
+	} {
+		file := filepath.Join(dir, name)
+		if name != "missing" {
+			if err := os.WriteFile(file, []byte(test.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if name == "right.yaml" {
+			if err := os.WriteFile(filepath.Join(dir, "web"), []byte(deployment), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, _, err := order.Load(file)
+		if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%s: error %v, want one line with %q", name, err, test.want)
+		}
 	}
 }
 

@@ -40,6 +40,9 @@ type Request struct {
 	// Manifest is a file with the Deployment that the user runs the target by; empty
 	// means as the target's documentation has it. Only of Cluster Autoscaler.
 	Manifest string
+	// Order is a file with the order that the Target stands for, see target.OwnOrder;
+	// empty means that of a release.
+	Order string
 	// With are builds of parts of the world, such as a released cloud controller
 	// manager, to take in place of nodestorm's own.
 	With     []target.Target
@@ -201,6 +204,7 @@ func (r Request) play(ctx context.Context, out *Result) error {
 		},
 		Target:   r.Target,
 		Manifest: container,
+		Order:    r.Order,
 		With:     r.With,
 		Started: func(started *world.World) {
 			w, figures = started, started.Driver().Figures

@@ -130,11 +130,15 @@ func (s *scenario) vSphereSecret(ctx context.Context) error {
 // installer is the order under test.
 func (s *scenario) installer() (*order.Order, error) {
 	if s.install.order == nil {
-		o, _, err := order.Known(s.rig.Target.Name, s.rig.Target.Version)
+		var err error
+		if s.rig.Order != "" {
+			s.install.order, _, err = order.Load(s.rig.Order)
+		} else {
+			s.install.order, _, err = order.Known(s.rig.Target.Name, s.rig.Target.Version)
+		}
 		if err != nil {
 			return nil, err
 		}
-		s.install.order = o
 	}
 	return s.install.order, nil
 }

@@ -35,6 +35,9 @@ type Rig struct {
 	Target target.Target
 	// Manifest is how the user runs it; nil means as its documentation has it.
 	Manifest *manifest.Container
+	// Order is a file with the user's own order of the installer under test; empty
+	// means that of its release.
+	Order string
 	// With are builds of parts of the world to take in place of nodestorm's own.
 	With []target.Target
 	// Started is told the world as soon as it is ready.
