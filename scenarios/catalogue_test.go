@@ -3,10 +3,13 @@ package scenarios_test
 import (
 	"encoding/json"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
 
 	"nodestorm/scenarios"
 )
@@ -38,6 +41,34 @@ func TestCatalogueIsRight(t *testing.T) {
 	}
 	if err := catalogue.CheckFeatures(os.DirFS("../features")); err != nil {
 		t.Error(err)
+	}
+}
+
+// A failure that is replayed with simulated and with real kubelets is expected to look
+// the same.
+func TestRealKubeletsAgree(t *testing.T) {
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	byID := map[string]scenarios.Record{}
+	for _, r := range catalogue.Records() {
+		byID[r.ID] = r
+	}
+	compared := 0
+	for id, real := range byID {
+		simulated, both := byID[strings.TrimSuffix(id, "-real")]
+		if !both || simulated.ID == id {
+			continue
+		}
+		compared++
+		real.ID, real.Title = simulated.ID, simulated.Title
+		if diff := cmp.Diff(simulated, real, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
+			t.Errorf("%s (-simulated +real):\n%s", id, diff)
+		}
+	}
+	if compared == 0 {
+		t.Error("nothing is replayed with both")
 	}
 }
 

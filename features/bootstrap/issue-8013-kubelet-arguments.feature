@@ -8,16 +8,18 @@ Feature: A server whose kubelet runs pods is kept
   by the provider ID which Node is whose. Where the argument does not arrive, the Node
   works and nobody knows that it is the server's.
 
+  What simulated and real kubelets show must be the same.
+
   Background:
-    Given a cluster
+    Given a cluster that kubelets can join
     And a Hetzner Cloud project that still has the server type "cx11"
     And a Ready node "control-plane" on a server of the project
     And a cloud controller manager for the Hetzner Cloud
     And a node group "pool1" of 0 to 3 servers of type "cx22" in "fsn1"
 
-  @bootstrap-8013-drop-in-overridden
-  Scenario: The argument is in a drop-in, as guides have it, and the package's file overrides it
-    Given servers of the node groups boot with this user data:
+  Scenario Outline: The argument is in a drop-in, as guides have it, and the package's file overrides it
+    Given servers with <kind> kubelets
+    And servers of the node groups boot with this user data:
       """
       #cloud-config
       write_files:
@@ -33,9 +35,19 @@ Feature: A server whose kubelet runs pods is kept
     Then the pod "web" is Running within 5m
     And no running server is deleted within 25m
 
-  @bootstrap-8013-default-kubelet
-  Scenario: The argument is in /etc/default/kubelet
-    Given servers of the node groups boot with this user data:
+    @bootstrap-8013-drop-in-overridden
+    Examples:
+      | kind      |
+      | simulated |
+
+    @bootstrap-8013-drop-in-overridden-real
+    Examples:
+      | kind |
+      | real |
+
+  Scenario Outline: The argument is in /etc/default/kubelet
+    Given servers with <kind> kubelets
+    And servers of the node groups boot with this user data:
       """
       #cloud-config
       write_files:
@@ -51,9 +63,19 @@ Feature: A server whose kubelet runs pods is kept
     And the Node of the pod "web" has the provider ID of its server
     And no running server is deleted within 25m
 
-  @bootstrap-8013-network-late
-  Scenario: The network plugin comes ten minutes late
-    Given servers of the node groups boot with this user data:
+    @bootstrap-8013-default-kubelet
+    Examples:
+      | kind      |
+      | simulated |
+
+    @bootstrap-8013-default-kubelet-real
+    Examples:
+      | kind |
+      | real |
+
+  Scenario Outline: The network plugin comes ten minutes late
+    Given servers with <kind> kubelets
+    And servers of the node groups boot with this user data:
       """
       #cloud-config
       write_files:
@@ -69,3 +91,33 @@ Feature: A server whose kubelet runs pods is kept
     Then no more than 1 server of the group "pool1" is created within 11m
     And the pod "web" is Running within 3m
     And no running server is deleted within 10m
+
+    @bootstrap-8013-network-late
+    Examples:
+      | kind      |
+      | simulated |
+
+    @bootstrap-8013-network-late-real
+    Examples:
+      | kind |
+      | real |
+
+  @bootstrap-8013-csinode-late
+  Scenario: The CSINode comes five minutes late
+    Given servers with real kubelets
+    And servers of the node groups boot with this user data:
+      """
+      #cloud-config
+      write_files:
+      - path: /etc/default/kubelet
+        content: |
+          KUBELET_EXTRA_ARGS=--cloud-provider=external
+      runcmd:
+      - kubeadm join 10.0.0.2:6443 --token nodest.0123456789abcdef --discovery-token-unsafe-skip-ca-verification
+      """
+    And CSINodes that come 5m late
+    And Cluster Autoscaler
+    When a pod "web" that requests 1 CPU is created
+    Then no more than 1 server of the group "pool1" is created within 6m
+    And the pod "web" is Running within 5m
+    And no running server is deleted within 15m

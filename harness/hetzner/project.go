@@ -36,7 +36,7 @@ type Config struct {
 	CX11 bool
 	// Kubelets and Profile say what runs on the servers and how they behave, see
 	// join.Config.
-	Kubelets *kubelet.Machines
+	Kubelets func(fakecloud.Instance) *kubelet.Machines
 	Profile  func(fakecloud.Instance) node.Profile
 }
 

@@ -34,8 +34,9 @@ import (
 type Config struct {
 	Cloud *fakecloud.Cloud
 	Fleet *node.Fleet
-	// Kubelets, if given, boots machines with real kubelets in place of the Fleet's.
-	Kubelets *kubelet.Machines
+	// Kubelets says whose an instance is when it boots for the first time: machines
+	// with real kubelets, or nil for the Fleet. Nil means that all are the Fleet's.
+	Kubelets func(fakecloud.Instance) *kubelet.Machines
 	// History gets the records. Nil means nobody listens.
 	History history.Recorder
 	// Seed is the run's. Each instance draws from a stream of its own.
@@ -83,9 +84,10 @@ type Joiner struct {
 // machine is an instance that has run.
 type machine struct {
 	// spec is how its kubelet joins; empty name: it never will.
-	spec node.Spec
-	real kubelet.Machine // the same for a real one
-	up   bool
+	spec     node.Spec
+	real     kubelet.Machine   // the same for a real one
+	kubelets *kubelet.Machines // nil: the Fleet's
+	up       bool
 }
 
 // New watches the cloud from now on, and boots what runs already.
@@ -157,6 +159,9 @@ func (j *Joiner) boot(i fakecloud.Instance) {
 		return
 	}
 	m.spec, m.real = spec, j.real(i, spec, system)
+	if j.cfg.Kubelets != nil {
+		m.kubelets = j.cfg.Kubelets(i)
+	}
 	j.powerOn(i, m, args...)
 }
 
@@ -166,8 +171,8 @@ func (j *Joiner) powerOn(i fakecloud.Instance, m *machine, args ...string) {
 		return
 	}
 	start := func() error { return j.cfg.Fleet.Boot(m.spec) }
-	if j.cfg.Kubelets != nil {
-		start = func() error { return j.cfg.Kubelets.Boot(m.real) }
+	if m.kubelets != nil {
+		start = func() error { return m.kubelets.Boot(m.real) }
 	}
 	if err := start(); err != nil {
 		j.record(i, "nojoin", map[string]any{"reason": err.Error()})
@@ -188,8 +193,8 @@ func (j *Joiner) halt(i fakecloud.Instance, m *machine) {
 	}
 	m.up = false
 	stop := j.cfg.Fleet.Shutdown
-	if j.cfg.Kubelets != nil {
-		stop = j.cfg.Kubelets.Shutdown
+	if m.kubelets != nil {
+		stop = m.kubelets.Shutdown
 	}
 	if err := stop(m.spec.Name); err != nil {
 		return // it went with its Node

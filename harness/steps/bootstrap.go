@@ -11,6 +11,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/harness/ccm"
+	"nodestorm/harness/kubelet"
 	"nodestorm/harness/manifest"
 	"nodestorm/harness/target"
 	"nodestorm/sim/history"
@@ -22,6 +23,8 @@ func (s *scenario) registerBootstrap(on sentences) {
 	s.registerFlap(on)
 
 	on.Given(`^servers of the node groups boot with this user data:$`, s.serversBootWith)
+	on.Given(`^servers with (simulated|`+realKubelet+`) kubelets$`, s.serversWithKubelets)
+	on.Given(`^CSINodes that come `+span+` late$`, s.csiNodesLate)
 	on.Given(`^servers whose Nodes are Ready `+span+` after their registration$`, s.serversReadyAfter)
 	on.Given(`^a cloud controller manager for the Hetzner Cloud$`, s.hetznerCCM)
 
@@ -34,7 +37,7 @@ func (s *scenario) registerBootstrap(on sentences) {
 // Parts are the names of what Rig.With can hold: nodestorm's own parts of worlds, and
 // the released ones that can stand in for them.
 var Parts = []string{
-	target.CSRApprover.Name, "kubelet-csr-approver",
+	target.CSRApprover.Name, target.ReleasedCSRApprover,
 	target.CCM.Name, ccm.Name,
 	target.CCMVSphere.Name, ccm.VSphereName,
 }
@@ -69,6 +72,34 @@ func (s *scenario) serversBootWith(text *godog.DocString) {
 func (s *scenario) serversReadyAfter(delay string) (err error) {
 	s.serverReady, err = duration(delay)
 	return err
+}
+
+// serversWithKubelets is for servers that boot from now on; without it they are simulated.
+func (s *scenario) serversWithKubelets(kind string) error {
+	if s.kubelets == nil {
+		return errNoKubelets
+	}
+	s.serverReal = kind == realKubelet
+	return nil
+}
+
+// serverKubelets is whose a server is: nobody's, where it is simulated.
+func (s *scenario) serverKubelets(fakecloud.Instance) *kubelet.Machines {
+	if !s.serverReal {
+		return nil
+	}
+	return s.kubelets
+}
+
+func (s *scenario) csiNodesLate(ctx context.Context, late string) error {
+	if s.kubelets == nil {
+		return errNoKubelets
+	}
+	d, err := duration(late)
+	if err != nil {
+		return err
+	}
+	return s.kubelets.DelayCSINodes(ctx, d)
 }
 
 // serverProfile is how servers behave that boot from now on.

@@ -52,7 +52,7 @@ func (s *scenario) startProject(ctx context.Context, cfg hetzner.Config) (err er
 	if s.hetzner != nil {
 		return errors.New("the scenario has a project already")
 	}
-	cfg.World, cfg.Seed, cfg.Profile = s.world, s.rig.World.Seed, s.serverProfile
+	cfg.World, cfg.Seed, cfg.Kubelets, cfg.Profile = s.world, s.rig.World.Seed, s.serverKubelets, s.serverProfile
 	s.hetzner, err = hetzner.Start(ctx, cfg)
 	return err
 }

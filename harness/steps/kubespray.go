@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"nodestorm/fakecloud"
 	"nodestorm/harness/ccm"
 	"nodestorm/harness/join"
 	"nodestorm/harness/kubelet"
@@ -57,7 +58,7 @@ func (s *scenario) vSphere(ctx context.Context) (err error) {
 	if s.install.vcenter, err = vcenter.Start(ctx, s.world, s.rig.World.Seed); err != nil {
 		return err
 	}
-	approver, err := s.part(target.CSRApprover, "kubelet-csr-approver")
+	approver, err := s.part(target.CSRApprover, target.ReleasedCSRApprover)
 	if err != nil {
 		return err
 	}
@@ -68,6 +69,7 @@ func (s *scenario) vSphere(ctx context.Context) (err error) {
 	s.kubelets.Map("ghcr.io/postfinance/kubelet-csr-approver", kubelet.Program{
 		Path: approver.Binary(),
 		Args: []string{"--kubeconfig=$(KUBECONFIG)", "--health-probe-bind-address=127.0.0.1:$(PORT_8081)"},
+		Env:  []string{"METRICS_BIND_ADDRESS=0"}, // the released one's would be a port that others have
 	})
 	s.kubelets.Map("registry.k8s.io/cloud-pv-vsphere/cloud-provider-vsphere", kubelet.Program{
 		Path: manager.Binary(),
@@ -79,7 +81,8 @@ func (s *scenario) vSphere(ctx context.Context) (err error) {
 		},
 	})
 	machines, err := join.New(join.Config{
-		Cloud: s.install.vcenter.Cloud, Fleet: s.world.Fleet(), Kubelets: s.kubelets, History: s.world.History(), Seed: s.rig.World.Seed,
+		Cloud: s.install.vcenter.Cloud, Fleet: s.world.Fleet(), History: s.world.History(), Seed: s.rig.World.Seed,
+		Kubelets: func(fakecloud.Instance) *kubelet.Machines { return s.kubelets },
 	})
 	if err != nil {
 		return err

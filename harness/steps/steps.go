@@ -72,6 +72,7 @@ type scenario struct {
 	asked      uint64 // sequence number of the history when the first When began
 
 	serverReady time.Duration // from a server's registration to Ready; zero: the default
+	serverReal  bool          // servers have real kubelets
 	install     installation
 
 	kwokKubelets bool // Karpenter's machines have real kubelets

@@ -82,8 +82,8 @@ func FromSource(ref Ref, dir string) Recipe {
 		r = karpenter(ref)
 		r.Module = ""
 	}
-	if ref.Name == CSRApprover.Name && ref != CSRApprover {
-		r.Package = "./cmd/kubelet-csr-approver" // where the released one has it
+	if ref.Name == ReleasedCSRApprover || ref.Name == CSRApprover.Name && ref != CSRApprover {
+		r.Package = "./cmd/" + ReleasedCSRApprover
 	}
 	r.Dir = dir
 	return r

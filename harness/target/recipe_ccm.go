@@ -17,6 +17,9 @@ var (
 	CSRApprover = Ref{Name: "csr-approver", Version: "v0.34.4"}
 )
 
+// ReleasedCSRApprover is the name of the one that can stand in for ours.
+const ReleasedCSRApprover = "kubelet-csr-approver"
+
 // Parts are those that worlds bring up beside the target.
 var Parts = []Ref{CCM, CCMVSphere, CSRApprover}
 
