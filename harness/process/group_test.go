@@ -45,18 +45,27 @@ func state(pid int) byte {
 // started starts a shell with a child, both of which ignore SIGTERM if deaf.
 func started(t *testing.T, deaf bool) *process.Process {
 	t.Helper()
-	ready := filepath.Join(t.TempDir(), "ready")
-	script := "sleep 1000 & touch " + ready + "; wait"
+	script := "sleep 1000 & wait"
 	if deaf {
 		script = "trap '' TERM; " + script
 	}
 	spec := shell(t, script)
-	spec.Ready = file(ready)
+	spec.Ready = both(t)
 	p, err := process.Start(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// both is ready once the shell and its one child are there.
+func both(t *testing.T) func(context.Context) error {
+	return func(context.Context) error {
+		if all := running(t); len(all) != 2 {
+			return fmt.Errorf("%v: want the shell and its child", all)
+		}
+		return nil
+	}
 }
 
 // Kill, and Stop of what does not listen, end the children too.
@@ -67,13 +76,10 @@ func TestWholeGroupEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := started(t, true)
-			if n := len(running(t)); n != 2 {
-				t.Fatalf("%d processes, want the shell and its child", n)
-			}
 			if err := end(p); err != nil || p.Exit() != nil {
 				t.Errorf("ending: %v; exit %v", err, p.Exit())
 			}
-			eventually(t, "all are gone", func() bool { return len(running(t)) == 0 })
+			gone(t)
 		})
 	}
 }
@@ -88,7 +94,7 @@ func TestEndsByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-p.Exited()
-	eventually(t, "the child is gone", func() bool { return len(running(t)) == 0 })
+	gone(t) // the child too
 	if err := p.Stop(time.Minute); err != nil {
 		t.Error(err)
 	}
@@ -132,12 +138,13 @@ func TestPauseAndResume(t *testing.T) {
 
 // Somebody else's answer on a program's port is not its own.
 func TestReadyByAnother(t *testing.T) {
-	exited := filepath.Join(t.TempDir(), "exited")
-	spec := shell(t, "echo address in use; touch "+exited+"; exit 1")
+	pid := filepath.Join(t.TempDir(), "pid")
+	spec := shell(t, "echo $$ > "+pid+"; echo address in use; exit 1")
 	spec.Ready = func(context.Context) error {
 		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-			if _, err := os.Stat(exited); err == nil && len(running(t)) == 0 {
-				// The zombie is waited for in a moment.
+			text, _ := os.ReadFile(pid) // not there before the program is
+			if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && state(n) == 0 {
+				// It has been waited for; in a moment Start knows.
 				time.Sleep(50 * time.Millisecond)
 				return nil
 			}

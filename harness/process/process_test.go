@@ -33,30 +33,33 @@ func mark(t *testing.T) string { return fmt.Sprintf("NODESTORM_TEST=%s of %d", t
 
 func running(t *testing.T) []processtest.Process { return processtest.WithEnv(mark(t)) }
 
+// gone makes sure that nothing is left. What was killed with its group ends in a moment.
+func gone(t *testing.T) {
+	t.Helper()
+	eventually(t, "all are gone", func() bool { return len(running(t)) == 0 })
+}
+
 // file is ready once the file is there.
 func file(path string) func(context.Context) error {
 	return func(context.Context) error { _, err := os.Stat(path); return err }
 }
 
 func TestStart(t *testing.T) {
-	ready := filepath.Join(t.TempDir(), "ready")
-	spec := shell(t, "echo hello; sleep 1000 & touch "+ready+"; wait")
-	spec.Ready = file(ready)
+	spec := shell(t, "echo hello; sleep 1000 & wait")
+	spec.Ready = both(t)
 	var lines []string
 	spec.Lines = func(line []byte) { lines = append(lines, string(line)) }
 	p, err := process.Start(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(running(t)); n != 2 || p.Exit() != nil {
-		t.Errorf("%d processes, want the shell and its child; exit %v", n, p.Exit())
+	if p.Exit() != nil {
+		t.Errorf("while it runs: %v", p.Exit())
 	}
 	if err := p.Stop(time.Minute); err != nil || p.Exit() != nil {
 		t.Errorf("stopping: %v; exit %v", err, p.Exit())
 	}
-	if left := running(t); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
+	gone(t)
 	log, err := os.ReadFile(spec.Log)
 	if err != nil || !strings.HasPrefix(string(log), "hello\n") || len(lines) == 0 || lines[0] != "hello" {
 		t.Errorf("log %q, %v; lines %q", log, err, lines)
@@ -78,17 +81,19 @@ func TestStartSaysWhatHappened(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			spec := shell(t, test.script)
-			spec.Ready = file(filepath.Join(t.TempDir(), "never"))
-			if test.as != nil && strings.Contains(test.want, "not ready") {
+			never := file(filepath.Join(t.TempDir(), "never"))
+			spec.Ready = func(ctx context.Context) error {
+				eventually(t, "it says so", func() bool { text, _ := os.ReadFile(spec.Log); return len(text) > 0 })
+				return never(ctx)
+			}
+			if strings.Contains(test.want, "not ready") {
 				spec.ReadyWithin = 200 * time.Millisecond
 			}
 			_, err := process.Start(t.Context(), spec)
 			if !errors.As(err, test.as) || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "no way") || !strings.Contains(err.Error(), spec.Log) {
 				t.Errorf("error %v, want %q, the last words and the log", err, test.want)
 			}
-			if left := running(t); len(left) > 0 {
-				t.Errorf("left: %v", left)
-			}
+			gone(t)
 		})
 	}
 	t.Run("interrupted", func(t *testing.T) {
@@ -100,9 +105,7 @@ func TestStartSaysWhatHappened(t *testing.T) {
 		if _, err := process.Start(ctx, spec); !errors.Is(err, enough) {
 			t.Errorf("error %v, want its cause", err)
 		}
-		if left := running(t); len(left) > 0 {
-			t.Errorf("left: %v", left)
-		}
+		gone(t)
 	})
 	t.Run("no program", func(t *testing.T) {
 		spec := shell(t, "")
@@ -206,11 +209,11 @@ func testGuard(t *testing.T, end func(owner int) error) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	gone := func() bool {
+	allGone := func() bool {
 		_, err := os.Stat(dir)
 		return errors.Is(err, os.ErrNotExist) && len(running(t)) == 0
 	}
-	for deadline := time.Now().Add(10 * time.Second); !gone(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); !allGone(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			_, err := os.Stat(dir)
 			t.Fatalf("left after 10s: %v; %s: %v", running(t), dir, err)
