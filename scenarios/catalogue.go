@@ -67,18 +67,34 @@ func LoadFrom(fsys fs.FS) (*Catalogue, error) {
 // Records returns all records, ordered by ID.
 func (c *Catalogue) Records() []Record { return slices.Clone(c.records) }
 
-// Lookup returns the record called id. The error lists what there is.
+// Lookup returns the record called id. The error names those that begin as it does.
 func (c *Catalogue) Lookup(id string) (Record, error) {
 	for _, r := range c.records {
 		if r.ID == id {
 			return r, nil
 		}
 	}
-	var known []string
-	for _, r := range c.records {
-		known = append(known, r.ID)
+	like := ""
+	if near := c.near(id); len(near) > 0 {
+		like = ", like " + strings.Join(near, ", ")
 	}
-	return Record{}, fmt.Errorf("unknown scenario %q (known: %s)", id, strings.Join(known, ", "))
+	return Record{}, fmt.Errorf("unknown scenario %q%s; nodestorm list shows all %d", id, like, len(c.records))
+}
+
+// near are the IDs that share most words with the beginning of id, if they are few.
+func (c *Catalogue) near(id string) (ids []string) {
+	const few = 10
+	for cut := len(id); cut > 0 && len(ids) == 0; cut = strings.LastIndexByte(id[:cut], '-') {
+		for _, r := range c.records {
+			if strings.HasPrefix(r.ID, id[:cut]) {
+				ids = append(ids, r.ID)
+			}
+		}
+	}
+	if len(ids) > few {
+		return nil
+	}
+	return ids
 }
 
 // Entry is what `nodestorm list --json` tells of a record.

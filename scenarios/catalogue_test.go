@@ -126,7 +126,7 @@ func TestExpected(t *testing.T) {
 			t.Errorf("%s: expected %q, want %q", target, got, want)
 		}
 	}
-	if _, err := catalogue.Lookup("karpenter-2"); err == nil || !strings.Contains(err.Error(), `unknown scenario "karpenter-2" (known: karpenter-1-a)`) {
+	if _, err := catalogue.Lookup("karpenter-2"); err == nil || !strings.Contains(err.Error(), `unknown scenario "karpenter-2", like karpenter-1-a; nodestorm list shows all 1`) {
 		t.Errorf("looking up an unknown ID: %v", err)
 	}
 }

@@ -69,7 +69,8 @@ func TestWrongArguments(t *testing.T) {
 		{"recheck", "0 argument(s) given, want 1: nodestorm recheck DIR"},
 
 		{"verify", "name a scenario (nodestorm list shows them), or give --tags or --all"},
-		{"verify|none", `unknown scenario "none" (known: `},
+		{"verify|none", `unknown scenario "none"; nodestorm list shows all `},
+		{"verify|karpenter-7515-nothing", `unknown scenario "karpenter-7515-nothing", like ` + "karpenter-7515-not-ready-flap, " + scenario},
 		{"verify|--all|" + scenario, "--all leaves nothing"},
 		{"verify|--tags|@none", `tags "@none": no scenario has these tags`},
 		{"verify|--tags|@a &&", `tags "@a &&": want an expression such as`},

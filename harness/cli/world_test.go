@@ -176,10 +176,11 @@ func TestRun(t *testing.T) {
 	if !strings.Contains(stderr, "no more than 1 NodeClaim is created within 5m") || strings.ContainsAny(stderr, "\r\x1b") || strings.Contains(stderr, "SetLogger") {
 		t.Errorf("progress %q", stderr)
 	}
-	if rel, err := filepath.Rel(out, rows[0].Run); err != nil || rel != filepath.Join(scenario, "karpenter@v1.6.4") {
-		t.Errorf("the run is in %s, want it below %s", rows[0].Run, out)
+	// One that did not count, of a busy machine, may be beside it.
+	if want := filepath.Join(out, scenario, "karpenter@v1.6.4"); !strings.HasPrefix(rows[0].Run, want) {
+		t.Errorf("the run is in %s, want %s", rows[0].Run, want)
 	}
-	code, stdout, stderr = nodestorm(t, "recheck", out, "--json")
+	code, stdout, stderr = nodestorm(t, "recheck", rows[0].Run, "--json")
 	if again := rowsOf(t, stdout); code != cli.AsExpected || stderr != "" || len(again) != 1 || again[0].Verdict != "reproduced" || again[0].Reason != rows[0].Reason {
 		t.Errorf("recheck: status %d, %+v, %q", code, again, stderr)
 	}

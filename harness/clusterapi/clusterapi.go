@@ -95,9 +95,6 @@ func Install(ctx context.Context, w *world.World, t target.Target, variables map
 	return a, a.awaitCRDs(ctx, append(objects, ours...))
 }
 
-// Settings are the arguments that the release's Deployment gives the controllers.
-func (a *ClusterAPI) Settings() []string { return a.args }
-
 // Start runs the controllers and waits until they and their webhooks are ready.
 // Virtual time passes as real time does meanwhile.
 func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {

@@ -322,7 +322,9 @@ func TestNothingIsLeft(t *testing.T) {
 	r.podIs(t, "p", "Running", time.Minute, running)
 	var pid []byte
 	r.within(t, time.Minute, "the program's mark", func(context.Context) (err error) {
-		pid, err = os.ReadFile(mark)
+		if pid, err = os.ReadFile(mark); err == nil && len(pid) == 0 {
+			err = errors.New("it is empty")
+		}
 		return err
 	})
 	if err := r.Stop(); err != nil {

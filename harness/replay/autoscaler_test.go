@@ -62,10 +62,7 @@ func TestRunAutoscaler(t *testing.T) {
 		checkLoopback(t, tmp, 6)
 	}}}
 	r.Watch, r.Ready = w.step, w.ready
-	result, err := replay.Run(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := undistorted(t, r)
 	gone(t, tmp)
 	if result.Verdict != verdict.Reproduced || !looked {
 		t.Fatalf("%s: %s (looked inside: %t)", result.Verdict, result.Reason, looked)
@@ -73,7 +70,7 @@ func TestRunAutoscaler(t *testing.T) {
 	for _, leak := range leaks(t, result.Dir, nil) {
 		t.Error(leak)
 	}
-	err = filepath.WalkDir(result.Dir, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(result.Dir, func(path string, d fs.DirEntry, err error) error {
 		// The feature's own text is in Cucumber's report.
 		if err != nil || d.IsDir() || filepath.Base(path) == "cucumber.json" {
 			return err

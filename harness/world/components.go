@@ -115,6 +115,9 @@ func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.stopped { // meanwhile: Stop does not know of it
+		return nil, errors.Join(context.Cause(w.ctx), p.Kill())
+	}
 	if err := w.guard.Watch(p); err != nil {
 		return nil, errors.Join(err, p.Kill())
 	}

@@ -168,12 +168,14 @@ func (w *World) StartProgram(ctx context.Context, spec process.Spec) (*process.P
 	if err != nil {
 		return nil, err
 	}
-	if err := w.guard.Watch(p); err != nil {
+	w.mu.Lock() // or the end of one with its name, just now, would be taken for its own
+	if err = w.guard.Watch(p); err == nil {
+		w.programs[spec.Name] = p
+	}
+	w.mu.Unlock()
+	if err != nil {
 		return nil, errors.Join(err, p.Kill())
 	}
-	w.mu.Lock()
-	w.programs[spec.Name] = p
-	w.mu.Unlock()
 	w.background.Go(func() {
 		<-p.Exited()
 		w.mu.Lock()

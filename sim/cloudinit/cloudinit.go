@@ -83,13 +83,3 @@ func Parse(userData string) (*Config, error) {
 	}
 	return p.config, nil
 }
-
-// Kubelet is the settings that a machine of unknown name would join with; see
-// System.Kubelet.
-func (c *Config) Kubelet() (Kubelet, error) {
-	s, err := c.Boot(Machine{})
-	if err != nil {
-		return Kubelet{}, err
-	}
-	return s.Kubelet()
-}
