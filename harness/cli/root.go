@@ -18,15 +18,16 @@ import (
 	"github.com/spf13/pflag"
 
 	"nodestorm/harness/target"
+	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
 )
 
 // Exit statuses.
 const (
-	AsExpected    = 0
-	NotAsExpected = 1
-	Usage         = 2 // no run was begun
-	Inconclusive  = 3 // nothing may be concluded
+	AsExpected    = verdict.ExitAsExpected
+	NotAsExpected = verdict.ExitNotAsExpected
+	Usage         = 2                        // no run was begun
+	Inconclusive  = verdict.ExitInconclusive // nothing may be concluded
 )
 
 // exit is an error with a status of its own. A nil err says nothing more.

@@ -88,7 +88,7 @@ func (s *scenario) placeManifest() error {
 }
 
 func (s *scenario) deletePod(ctx context.Context, name string) error {
-	return s.demand().DeletePod(ctx, namespace, name, 0)
+	return s.demand().DeletePod(ctx, namespace, name)
 }
 
 // targetSize is known when the autoscaler says what it is, or was.

@@ -31,11 +31,10 @@ func Compare(expected scenarios.Expectation, got Verdict) Outcome {
 	return NotAsExpected
 }
 
-// Exit statuses of the command.
+// Exit statuses of a command that judges; 2 is for its wrong use.
 const (
 	ExitAsExpected    = 0
 	ExitNotAsExpected = 1
-	ExitUsage         = 2
 	ExitInconclusive  = 3
 )
 

@@ -3,15 +3,12 @@ package workload
 import (
 	"context"
 	"fmt"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 )
@@ -23,8 +20,9 @@ type Demand struct {
 	clock  clock.WithTicker
 }
 
-// New returns a Demand on a cluster. Its client needs the rights of a user who
-// deploys and makes namespaces with their default service accounts; c is the world's time, in which waits are bounded.
+// New returns a Demand on a cluster. Its client needs the rights of a user who deploys
+// and makes namespaces with their default service accounts; c is the world's time, in
+// which waits are bounded.
 func New(client kubernetes.Interface, c clock.WithTicker) *Demand {
 	return &Demand{client: client, clock: c}
 }
@@ -69,45 +67,17 @@ func (d *Demand) create(ctx context.Context, object metav1.Object) (err error) {
 		_, err = d.client.CoreV1().Pods(namespace).Create(ctx, o, options)
 	case *appsv1.Deployment:
 		_, err = d.client.AppsV1().Deployments(namespace).Create(ctx, o, options)
-	case *appsv1.DaemonSet:
-		_, err = d.client.AppsV1().DaemonSets(namespace).Create(ctx, o, options)
-	case *batchv1.Job:
-		_, err = d.client.BatchV1().Jobs(namespace).Create(ctx, o, options)
 	case *policyv1.PodDisruptionBudget:
 		_, err = d.client.PolicyV1().PodDisruptionBudgets(namespace).Create(ctx, o, options)
 	default:
-		return fmt.Errorf("want a pod, deployment, daemon set, job or pod disruption budget")
+		return fmt.Errorf("want a pod, deployment or pod disruption budget")
 	}
 	return err
 }
 
-// Scale sets the replicas of a Deployment.
-func (d *Demand) Scale(ctx context.Context, namespace, deployment string, replicas int32) error {
-	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
-	_, err := d.client.AppsV1().Deployments(namespace).Patch(ctx, deployment, types.MergePatchType, patch, metav1.PatchOptions{})
-	if err != nil {
-		return fmt.Errorf("scaling deployment %s/%s to %d: %w", namespace, deployment, replicas, err)
-	}
-	return nil
-}
-
-// DeleteDeployment deletes a Deployment; its pods follow in the background.
-func (d *Demand) DeleteDeployment(ctx context.Context, namespace, name string) error {
-	background := metav1.DeletePropagationBackground
-	err := d.client.AppsV1().Deployments(namespace).Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &background})
-	if err != nil {
-		return fmt.Errorf("deleting deployment %s/%s: %w", namespace, name, err)
-	}
-	return nil
-}
-
-// DeletePod deletes a pod. Grace below zero means the pod's own grace period.
-func (d *Demand) DeletePod(ctx context.Context, namespace, name string, grace time.Duration) error {
-	var options metav1.DeleteOptions
-	if grace >= 0 {
-		options = *metav1.NewDeleteOptions(int64(grace / time.Second))
-	}
-	if err := d.client.CoreV1().Pods(namespace).Delete(ctx, name, options); err != nil {
+// DeletePod deletes a pod at once, without its grace period.
+func (d *Demand) DeletePod(ctx context.Context, namespace, name string) error {
+	if err := d.client.CoreV1().Pods(namespace).Delete(ctx, name, *metav1.NewDeleteOptions(0)); err != nil {
 		return fmt.Errorf("deleting pod %s/%s: %w", namespace, name, err)
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,13 +13,9 @@ import (
 // The builders below label pods app=<name> and select them by it. Their only error
 // is a quantity that does not parse.
 
-// Pod is a single pod that nobody replaces. With RunFor it is not restarted.
+// Pod is a single pod that nobody replaces.
 func Pod(namespace, name string, t Template) (*corev1.Pod, error) {
-	restart := corev1.RestartPolicyAlways
-	if t.RunFor > 0 {
-		restart = corev1.RestartPolicyNever
-	}
-	pods, err := t.pods(name, restart)
+	pods, err := t.pods(name)
 	if err != nil {
 		return nil, fmt.Errorf("building pod %s/%s: %w", namespace, name, err)
 	}
@@ -30,7 +25,7 @@ func Pod(namespace, name string, t Template) (*corev1.Pod, error) {
 
 // Deployment keeps replicas pods.
 func Deployment(namespace, name string, replicas int32, t Template) (*appsv1.Deployment, error) {
-	pods, err := t.pods(name, corev1.RestartPolicyAlways)
+	pods, err := t.pods(name)
 	if err != nil {
 		return nil, fmt.Errorf("building deployment %s/%s: %w", namespace, name, err)
 	}
@@ -41,33 +36,6 @@ func Deployment(namespace, name string, replicas int32, t Template) (*appsv1.Dep
 			Selector: &metav1.LabelSelector{MatchLabels: selector(name)},
 			Template: pods,
 		},
-	}, nil
-}
-
-// Job runs pods, all at once, until completions of them have succeeded. Give them a
-// RunFor, or they never do. A failed one is replaced at most 6 times (Kubernetes'
-// default backoffLimit).
-func Job(namespace, name string, completions int32, t Template) (*batchv1.Job, error) {
-	pods, err := t.pods(name, corev1.RestartPolicyNever)
-	if err != nil {
-		return nil, fmt.Errorf("building job %s/%s: %w", namespace, name, err)
-	}
-	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec:       batchv1.JobSpec{Completions: &completions, Parallelism: &completions, Template: pods},
-	}, nil
-}
-
-// DaemonSet puts one pod on every Node that it tolerates. Kubernetes adds tolerations
-// for the taints of a NotReady Node by itself, but none for startup taints.
-func DaemonSet(namespace, name string, t Template) (*appsv1.DaemonSet, error) {
-	pods, err := t.pods(name, corev1.RestartPolicyAlways)
-	if err != nil {
-		return nil, fmt.Errorf("building daemon set %s/%s: %w", namespace, name, err)
-	}
-	return &appsv1.DaemonSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec:       appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: selector(name)}, Template: pods},
 	}, nil
 }
 

@@ -8,24 +8,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// tally counts pods as they come and go, in constant time each, so that a wait for
+// tally counts Running pods as they come and go, in constant time each, so that a wait for
 // ten thousand costs no more than following them does.
 type tally struct {
-	isGood func(*corev1.Pod) bool // nil: wait for there to be none
-	want   int
+	want int
 
 	mu      sync.Mutex
 	listed  bool
-	good    int
-	other   map[string]*corev1.Pod // those that are not good, by name
-	all     map[string]bool        // whether each is good
+	running int
+	other   map[string]*corev1.Pod // those that are not Running, by name
+	all     map[string]bool        // whether each is Running
 	err     error                  // of the last list or watch
 	reached chan struct{}          // closed once there are enough
 	closed  bool
 }
 
-func newTally(good func(*corev1.Pod) bool, want int) *tally {
-	return &tally{isGood: good, want: want, other: map[string]*corev1.Pod{}, all: map[string]bool{}, reached: make(chan struct{})}
+func newTally(want int) *tally {
+	return &tally{want: want, other: map[string]*corev1.Pod{}, all: map[string]bool{}, reached: make(chan struct{})}
 }
 
 func (t *tally) put(p *corev1.Pod) {
@@ -33,10 +32,10 @@ func (t *tally) put(p *corev1.Pod) {
 	defer t.mu.Unlock()
 	t.forget(p.Name)
 	t.err = nil
-	isGood := t.isGood != nil && t.isGood(p)
-	t.all[p.Name] = isGood
-	if isGood {
-		t.good++
+	running := p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil
+	t.all[p.Name] = running
+	if running {
+		t.running++
 	} else {
 		t.other[p.Name] = p
 	}
@@ -53,7 +52,7 @@ func (t *tally) drop(p *corev1.Pod) {
 
 func (t *tally) forget(name string) {
 	if t.all[name] {
-		t.good--
+		t.running--
 	}
 	delete(t.all, name)
 	delete(t.other, name)
@@ -73,8 +72,7 @@ func (t *tally) failed(err error) {
 }
 
 func (t *tally) judge() {
-	enough := t.good >= t.want && (t.isGood != nil || len(t.all) == 0)
-	if enough && !t.closed {
+	if t.running >= t.want && !t.closed {
 		t.closed = true
 		close(t.reached)
 	}
@@ -82,22 +80,18 @@ func (t *tally) judge() {
 
 // last says what was seen last: how many pods are how far, and what holds up one of
 // the others.
-func (t *tally) last(state string) string {
+func (t *tally) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var text string
 	switch {
 	case t.err != nil:
 		return "the last look failed: " + t.err.Error()
 	case !t.listed:
 		return "the pods were never listed"
-	case t.isGood == nil:
-		text = fmt.Sprintf("%d left", len(t.all))
-	default:
-		text = fmt.Sprintf("%d of %d %s", t.good, t.want, state)
-		if missing := t.want - len(t.all); missing > 0 {
-			text += fmt.Sprintf(", %d not there", missing)
-		}
+	}
+	text := fmt.Sprintf("%d of %d Running", t.running, t.want)
+	if missing := t.want - len(t.all); missing > 0 {
+		text += fmt.Sprintf(", %d not there", missing)
 	}
 	var first *corev1.Pod
 	for _, p := range t.other {

@@ -47,57 +47,29 @@ func add(t *testing.T, client *fake.Clientset, name, node string, phase corev1.P
 
 var unschedulable = corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available: 3 Insufficient cpu."}
 
+var web = Selection{"shop", "web"}
+
 func TestWaitEndsWhenItIsTrue(t *testing.T) {
-	web := Selection{"shop", "web"}
-	for name, test := range map[string]struct {
-		change func(*testing.T, *fake.Clientset)
-		wait   func(context.Context, *Demand) error
-	}{
-		"scheduled": {
-			func(t *testing.T, c *fake.Clientset) { add(t, c, "web-2", "a", corev1.PodPending) },
-			func(ctx context.Context, d *Demand) error { return d.WaitScheduled(ctx, web, 2, time.Hour) },
-		},
-		"running": {
-			func(t *testing.T, c *fake.Clientset) { add(t, c, "web-2", "a", corev1.PodRunning) },
-			func(ctx context.Context, d *Demand) error { return d.WaitRunning(ctx, web, 2, time.Hour) },
-		},
-		"succeeded": {
-			func(t *testing.T, c *fake.Clientset) { add(t, c, "web-2", "a", corev1.PodSucceeded) },
-			func(ctx context.Context, d *Demand) error { return d.WaitSucceeded(ctx, web, 1, time.Hour) },
-		},
-		"gone": {
-			func(t *testing.T, c *fake.Clientset) {
-				if err := c.CoreV1().Pods("shop").Delete(context.Background(), "web-1", metav1.DeleteOptions{}); err != nil {
-					t.Fatal(err)
-				}
-			},
-			func(ctx context.Context, d *Demand) error { return d.WaitGone(ctx, web, time.Hour) },
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			cluster(t, func(t *testing.T, client *fake.Clientset, demand *Demand) {
-				add(t, client, "web-1", "a", corev1.PodRunning)
-				start := time.Now()
-				go func() {
-					time.Sleep(time.Minute)
-					test.change(t, client)
-				}()
-				if err := test.wait(t.Context(), demand); err != nil {
-					t.Error(err)
-				}
-				if took := time.Since(start); took != time.Minute {
-					t.Errorf("it took %v, want the minute until the change", took)
-				}
-			})
-		})
-	}
+	cluster(t, func(t *testing.T, client *fake.Clientset, demand *Demand) {
+		add(t, client, "web-1", "a", corev1.PodRunning)
+		start := time.Now()
+		go func() {
+			time.Sleep(time.Minute)
+			add(t, client, "web-2", "a", corev1.PodRunning)
+		}()
+		if err := demand.WaitRunning(t.Context(), web, 2, time.Hour); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(start); took != time.Minute {
+			t.Errorf("it took %v, want the minute until the change", took)
+		}
+	})
 }
 
 func TestWaitSaysWhatItSawLast(t *testing.T) {
-	web := Selection{"shop", "web"}
 	for name, test := range map[string]struct {
 		prepare func(*testing.T, *fake.Clientset)
-		wait    func(context.Context, *Demand) error
+		pods    int
 		want    string
 	}{
 		"unschedulable": {
@@ -106,7 +78,7 @@ func TestWaitSaysWhatItSawLast(t *testing.T) {
 				add(t, c, "web-3", "", corev1.PodPending)
 				add(t, c, "web-2", "", corev1.PodPending, unschedulable)
 			},
-			func(ctx context.Context, d *Demand) error { return d.WaitRunning(ctx, web, 5, time.Minute) },
+			5,
 			"pods of shop/web not in time (1m0s): 1 of 5 Running, 2 not there; web-2 Pending: 0/3 nodes are available: 3 Insufficient cpu.",
 		},
 		"waiting on its node": {
@@ -114,7 +86,7 @@ func TestWaitSaysWhatItSawLast(t *testing.T) {
 				add(t, c, "web-1", "a", corev1.PodPending, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue},
 					corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionFalse, Message: "containers with unready status: [app]"})
 			},
-			func(ctx context.Context, d *Demand) error { return d.WaitRunning(ctx, web, 1, time.Minute) },
+			1,
 			"pods of shop/web not in time (1m0s): 0 of 1 Running; web-1 Pending on a: containers with unready status: [app]",
 		},
 		"no longer running": {
@@ -128,7 +100,7 @@ func TestWaitSaysWhatItSawLast(t *testing.T) {
 					add(t, c, "web-2", "a", corev1.PodRunning)
 				}()
 			},
-			func(ctx context.Context, d *Demand) error { return d.WaitRunning(ctx, web, 2, time.Minute) },
+			2,
 			"pods of shop/web not in time (1m0s): 1 of 2 Running, 1 not there",
 		},
 		"pods of others": {
@@ -139,20 +111,8 @@ func TestWaitSaysWhatItSawLast(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
-			func(ctx context.Context, d *Demand) error { return d.WaitRunning(ctx, web, 1, time.Minute) },
+			1,
 			"pods of shop/web not in time (1m0s): 0 of 1 Running, 1 not there",
-		},
-		"no pods": {
-			func(*testing.T, *fake.Clientset) {},
-			func(ctx context.Context, d *Demand) error {
-				return d.WaitScheduled(ctx, Selection{Namespace: "shop"}, 3, time.Minute)
-			},
-			"pods of namespace shop not in time (1m0s): 0 of 3 scheduled, 3 not there",
-		},
-		"not gone": {
-			func(t *testing.T, c *fake.Clientset) { add(t, c, "web-1", "a", corev1.PodRunning) },
-			func(ctx context.Context, d *Demand) error { return d.WaitGone(ctx, web, time.Minute) },
-			"pods of shop/web not in time (1m0s): 1 left; web-1 Running on a",
 		},
 		"being deleted": {
 			func(t *testing.T, c *fake.Clientset) {
@@ -166,7 +126,7 @@ func TestWaitSaysWhatItSawLast(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
-			func(ctx context.Context, d *Demand) error { return d.WaitRunning(ctx, web, 1, time.Minute) },
+			1,
 			"pods of shop/web not in time (1m0s): 0 of 1 Running; web-1 being deleted, Running on a",
 		},
 		"no access": {
@@ -175,7 +135,7 @@ func TestWaitSaysWhatItSawLast(t *testing.T) {
 					return true, nil, errors.New("forbidden")
 				})
 			},
-			func(ctx context.Context, d *Demand) error { return d.WaitRunning(ctx, web, 1, time.Minute) },
+			1,
 			"pods of shop/web not in time (1m0s): the last look failed: forbidden",
 		},
 	} {
@@ -183,8 +143,8 @@ func TestWaitSaysWhatItSawLast(t *testing.T) {
 			cluster(t, func(t *testing.T, client *fake.Clientset, demand *Demand) {
 				test.prepare(t, client)
 				start := time.Now()
-				err := test.wait(t.Context(), demand)
-				if !errors.Is(err, ErrNotInTime) || err.Error() != test.want {
+				err := demand.WaitRunning(t.Context(), web, test.pods, time.Minute)
+				if !errors.Is(err, errNotInTime) || err.Error() != test.want {
 					t.Errorf("got  %v\nwant %v", err, test.want)
 				}
 				if took := time.Since(start); took != time.Minute {
@@ -200,8 +160,8 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 		add(t, client, "web-1", "", corev1.PodPending, unschedulable)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		err := demand.WaitRunning(ctx, Selection{"shop", "web"}, 1, time.Hour)
-		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrNotInTime) || !strings.Contains(err.Error(), "3 Insufficient cpu") {
+		err := demand.WaitRunning(ctx, web, 1, time.Hour)
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errNotInTime) || !strings.Contains(err.Error(), "3 Insufficient cpu") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -212,9 +172,7 @@ func TestDemand(t *testing.T) {
 		ctx := t.Context()
 		pod, _ := Pod("shop", "one", Template{})
 		deployment, _ := Deployment("shop", "web", 3, Template{})
-		job, _ := Job("batch", "sums", 2, Template{RunFor: time.Minute})
-		daemon, _ := DaemonSet("shop", "agent", Template{})
-		if err := demand.Create(ctx, pod, deployment, job, daemon, Budget("shop", "web", 1)); err != nil {
+		if err := demand.Create(ctx, pod, deployment, Budget("batch", "sums", 1)); err != nil {
 			t.Fatal(err)
 		}
 		namespaces, err := client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
@@ -225,26 +183,14 @@ func TestDemand(t *testing.T) {
 		if err != nil || len(accounts.Items) != 1 || accounts.Items[0].Name != "default" {
 			t.Errorf("service accounts: %v, %v", accounts.Items, err)
 		}
-		if err := demand.Scale(ctx, "shop", "web", 7); err != nil {
-			t.Error(err)
-		}
-		scaled, err := client.AppsV1().Deployments("shop").Get(ctx, "web", metav1.GetOptions{})
-		if err != nil || *scaled.Spec.Replicas != 7 {
-			t.Errorf("scaled: %v, %v", scaled, err)
-		}
-		if err := demand.DeletePod(ctx, "shop", "one", 0); err != nil {
-			t.Error(err)
-		}
-		if err := demand.DeleteDeployment(ctx, "shop", "web"); err != nil {
+		if err := demand.DeletePod(ctx, "shop", "one"); err != nil {
 			t.Error(err)
 		}
 		for want, got := range map[string]error{
-			`creating *v1.DaemonSet shop/agent: daemonsets.apps "agent" already exists`:            demand.Create(ctx, daemon),
-			`creating *v1.ConfigMap shop/x: want a pod, deployment, daemon set, job or pod disr`:   demand.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "x"}}),
-			`scaling deployment shop/web to 1: deployments.apps "web" not found`:                   demand.Scale(ctx, "shop", "web", 1),
-			`deleting deployment shop/web: deployments.apps "web" not found`:                       demand.DeleteDeployment(ctx, "shop", "web"),
-			`deleting pod shop/one: pods "one" not found`:                                          demand.DeletePod(ctx, "shop", "one", -1),
-			fmt.Sprintf(`creating %T shop/web: poddisruptionbud`, &policyv1.PodDisruptionBudget{}): demand.Create(ctx, Budget("shop", "web", 1)),
+			`creating *v1.Deployment shop/web: deployments.apps "web" already exists`:                demand.Create(ctx, deployment),
+			`creating *v1.ConfigMap shop/x: want a pod, deployment or pod disr`:                      demand.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "x"}}),
+			`deleting pod shop/one: pods "one" not found`:                                            demand.DeletePod(ctx, "shop", "one"),
+			fmt.Sprintf(`creating %T batch/sums: poddisruptionbud`, &policyv1.PodDisruptionBudget{}): demand.Create(ctx, Budget("batch", "sums", 1)),
 		} {
 			if got == nil || !strings.HasPrefix(got.Error(), want) {
 				t.Errorf("got %v, want %v", got, want)
