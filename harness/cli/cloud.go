@@ -134,7 +134,7 @@ func (e *env) showEndpoint(s *hcloud.Server, asJSON bool) error {
 func (e *env) unmetFaults(c *fakecloud.Cloud) error {
 	unmet := c.Unmet()
 	for _, name := range unmet {
-		fmt.Fprintf(e.stderr, "nodestorm: fault %q made no difference\n", name)
+		e.say("fault %q made no difference", name)
 	}
 	if len(unmet) > 0 {
 		return &exit{code: Inconclusive}

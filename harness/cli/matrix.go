@@ -93,7 +93,7 @@ func (e *env) cells(found []stored, catalogue *scenarios.Catalogue, base string)
 	for _, f := range found {
 		r, err := run.Load(f.dir)
 		if err != nil {
-			fmt.Fprintln(e.stderr, "nodestorm: left out:", err)
+			e.say("left out: %v", err)
 			continue
 		}
 		expected := r.Expected

@@ -115,7 +115,7 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 	}
 	if unmet := p.Unmet(); len(unmet) > 0 {
 		for _, rule := range unmet {
-			fmt.Fprintf(e.stderr, "nodestorm: rule %q made no difference: it took %d calls\n", rule.Name, rule.Matched)
+			e.say("rule %q made no difference: it took %d calls", rule.Name, rule.Matched)
 		}
 		return &exit{code: Inconclusive}
 	}

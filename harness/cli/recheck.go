@@ -41,16 +41,16 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 				dir := f.dir
 				again, err := run.Recheck(dir, catalogue)
 				if err != nil {
-					fmt.Fprintln(e.stderr, "nodestorm:", err)
+					e.say("%v", err)
 					unjudged = append(unjudged, dir)
 					continue
 				}
 				if n := len(again.Problems); n > 0 {
 					p := again.Problems[0]
-					fmt.Fprintf(e.stderr, "nodestorm: %s: line %d: %v (%d such lines)\n", filepath.Join(dir, run.HistoryFile), p.Line, p.Err, n)
+					e.say("%s: line %d: %v (%d such lines)", filepath.Join(dir, run.HistoryFile), p.Line, p.Err, n)
 				}
 				for _, difference := range again.Differences() {
-					fmt.Fprintf(e.stderr, "nodestorm: %s: %s\n", dir, difference)
+					e.say("%s: %s", dir, difference)
 				}
 				if timeline {
 					fmt.Fprintf(e.stdout, "%s on %s\n", again.Run.ID, again.Run.Target.Ref)

@@ -175,7 +175,7 @@ func (r *reporter) each(found []stored, do func(stored) error) error {
 	failed := false
 	for _, f := range found {
 		if err := do(f); err != nil {
-			fmt.Fprintln(r.stderr, "nodestorm:", err)
+			r.say("%v", err)
 			failed = true
 		}
 	}

@@ -56,7 +56,7 @@ func (s *session) serve(record scenarios.Record, t target.Target) (ready func(*w
 	if err != nil {
 		return ready, ended, err
 	}
-	fmt.Fprintf(s.stderr, "nodestorm: the run can be watched at %s\n", live.URL())
+	s.say("the run can be watched at %s", live.URL())
 	return func(w *world.World) { log.Store(w.History()) }, func(dir string) {
 		told, err := run.Tell(dir, catalogue, 0)
 		if err != nil {
@@ -83,9 +83,9 @@ func (s *session) finish(rows []reports.Row, asJSON bool) error {
 	index, err := s.publish(rows)
 	switch {
 	case err != nil:
-		fmt.Fprintln(s.stderr, "nodestorm: no report:", err)
+		s.say("no report: %v", err)
 	case index != "" && asJSON:
-		fmt.Fprintln(s.stderr, "nodestorm: report:", index)
+		s.say("report: %s", index)
 	case index != "":
 		fmt.Fprintf(s.stdout, "\nWhat happened, for a browser: %s\n", index)
 	}

@@ -171,3 +171,13 @@ func TestMatrix(t *testing.T) {
 		t.Errorf("status %d, %q", code, stdout)
 	}
 }
+
+// What a stored run says is shown on a terminal, and does nothing there.
+func TestRecheckOfHostileRun(t *testing.T) {
+	dir := aRun(t)
+	write(t, filepath.Join(dir, run.HistoryFile), `{"seq":1,"source":"harness","verb":"died","actor":"\u001b[2J","detail":{"error":"gone"}}`+"\n", 0o600)
+	_, stdout, stderr := nodestorm(t, "recheck", "--timeline", dir)
+	if strings.Contains(stdout+stderr, "\x1b") || !strings.Contains(stderr, `a component died: \x1b[2J: gone`) {
+		t.Errorf("%q, %q", stdout, stderr)
+	}
+}

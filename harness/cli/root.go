@@ -20,6 +20,7 @@ import (
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
+	"nodestorm/reports"
 )
 
 // Exit statuses.
@@ -94,18 +95,18 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err == nil:
 		return AsExpected
 	case ctx.Err() != nil && errors.As(err, &stuck):
-		fmt.Fprintln(stderr, "nodestorm: interrupted;", stuck)
+		e.say("interrupted; %v", stuck)
 		return Inconclusive
 	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "nodestorm: interrupted; everything it started has ended")
+		e.say("interrupted; everything it started has ended")
 		return Inconclusive
 	case errors.As(err, &status):
 		if status.err != nil {
-			fmt.Fprintln(stderr, "nodestorm:", status.err)
+			e.say("%v", status.err)
 		}
 		return status.code
 	}
-	fmt.Fprintln(stderr, "nodestorm:", err)
+	e.say("%v", err)
 	return Inconclusive
 }
 
@@ -151,6 +152,15 @@ func exactly(n int) cobra.PositionalArgs {
 			return usage(fmt.Errorf("%d argument(s) given, want %d: %s", len(args), n, c.UseLine()))
 		}
 		return nil
+	}
+}
+
+// say writes a message to standard error. What came from a stored run or a build is
+// shown by a terminal, not obeyed.
+func (e *env) say(format string, args ...any) {
+	lines := strings.Split(fmt.Sprintf("nodestorm: "+format, args...), "\n")
+	for _, line := range lines {
+		fmt.Fprintln(e.stderr, reports.Clean(strings.ReplaceAll(line, "\t", "    ")))
 	}
 }
 

@@ -76,7 +76,7 @@ func (s *session) check(c *cobra.Command) error {
 		if err := checkAssets(s.assets); err != nil {
 			return usage(err)
 		}
-		fmt.Fprintf(s.stderr, "nodestorm: the control plane is that of %s (%s), which is not built with the clock: this runs in real time\n", envAssets, s.assets)
+		s.say("the control plane is that of %s (%s), which is not built with the clock: this runs in real time", envAssets, s.assets)
 		s.clock = clock.Real
 	}
 	return usage(s.checkOut())
@@ -196,7 +196,7 @@ func (e *env) ensure(ctx context.Context, found func(target.Target) error, canno
 		if _, done := have[ref]; done || !unbuilt {
 			continue
 		}
-		fmt.Fprintf(e.stderr, "nodestorm: building %s; this is done once\n", recipe.Ref)
+		e.say("building %s; this is done once", recipe.Ref)
 		t, err := e.build(ctx, recipe)
 		if err != nil {
 			return nil, usage(err)
@@ -219,7 +219,7 @@ func (s *session) replay(ctx context.Context, record scenarios.Record, t target.
 		Clock: s.clock, Seed: s.seed, Out: s.out, Commit: s.commit, Flags: s.flags, Watch: watch, Ready: ready,
 	}, func(thrown replay.Result) {
 		s.status.clear()
-		fmt.Fprintf(s.stderr, "nodestorm: %s on %s does not count, and runs again: %s\n", record.ID, t.Ref, thrown.Clock.Distorted())
+		s.say("%s on %s does not count, and runs again: %s", record.ID, t.Ref, thrown.Clock.Distorted())
 	})
 	ended(result.Dir)
 	if errors.Is(err, syscall.ENOSPC) {

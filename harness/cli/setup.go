@@ -57,7 +57,7 @@ func (e *env) setup() *cobra.Command {
 				if ref == target.Kubernetes {
 					return usage(err)
 				}
-				fmt.Fprintln(e.stderr, "nodestorm: left out:", err)
+				e.say("left out: %v", err)
 				return nil
 			}, refs...)
 			return err

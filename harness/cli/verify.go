@@ -62,7 +62,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive.`,
 			}
 			if clocks {
 				for _, r := range rows {
-					fmt.Fprintf(e.stderr, "nodestorm: skipped %s on %s: %s\n", r.ID, r.Target, r.Reason)
+					e.say("skipped %s on %s: %s", r.ID, r.Target, r.Reason)
 				}
 				return s.compareClocks(c, jobs, asJSON)
 			}
