@@ -26,6 +26,7 @@ import (
 	"nodestorm/harness/ccm"
 	"nodestorm/harness/join"
 	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/world"
 	"nodestorm/sim/clock"
 	"nodestorm/sim/history"
@@ -45,15 +46,10 @@ const (
 // and the released ones that the store has.
 func targets(t *testing.T) (control target.Target, managers []target.Target) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("worlds need the control plane; run without -short")
-	}
+	control = targettest.Get(t, target.Kubernetes)
 	store, err := target.Open("")
 	if err != nil {
 		t.Fatal(err)
-	}
-	if control, err = store.Get(target.Kubernetes); err != nil {
-		t.Skipf("no control plane: %v", err)
 	}
 	recipe, err := target.Known(target.CCM)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/ccm"
 	"nodestorm/harness/join"
 	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/world"
 	"nodestorm/sim/clock"
 )
@@ -21,16 +22,10 @@ import (
 // The Node of a virtual machine gets its provider ID, addresses and zone, loses the
 // taint that waits for them, and goes with its machine.
 func TestVSphere(t *testing.T) {
-	if testing.Short() {
-		t.Skip("worlds need the control plane; run without -short")
-	}
+	control := targettest.Get(t, target.Kubernetes)
 	store, err := target.Open("")
 	if err != nil {
 		t.Fatal(err)
-	}
-	control, err := store.Get(target.Kubernetes)
-	if err != nil {
-		t.Skipf("no control plane: %v", err)
 	}
 	recipe, err := target.Known(target.CCMVSphere)
 	if err != nil {

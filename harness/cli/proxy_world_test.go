@@ -11,12 +11,13 @@ import (
 
 	"nodestorm/harness/cli"
 	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
 )
 
 // A world that stays, a proxy in front of it from the command line, and the real
 // kubectl on its way through it.
 func TestProxyServes(t *testing.T) {
-	kubernetes := stored(t, target.Kubernetes.String())
+	kubernetes := targettest.Get(t, target.Kubernetes)
 	up, world, _ := command(t, t.TempDir(), nil, "up", "--nodes", "1", "--out", t.TempDir())
 	t.Cleanup(func() { // before its folder goes
 		_ = up.Process.Signal(os.Interrupt)

@@ -17,6 +17,7 @@ import (
 	"nodestorm/harness/cli"
 	"nodestorm/harness/process/processtest"
 	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
 	"nodestorm/reports"
 )
 
@@ -28,27 +29,6 @@ func TestMain(m *testing.M) {
 		os.Exit(cli.Main())
 	}
 	os.Exit(m.Run())
-}
-
-// stored is the store's build of a target, without which there is no world.
-func stored(t *testing.T, name string) target.Target {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("worlds need the control plane and a target; run without -short")
-	}
-	store, err := target.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ref, err := target.ParseRef(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	build, err := store.Get(ref)
-	if err != nil {
-		t.Skip(err)
-	}
-	return build
 }
 
 // command is nodestorm as a process of its own. What it starts has tmp in its
@@ -107,7 +87,7 @@ func goneWithin(t *testing.T, d time.Duration, tmp string) {
 
 // However the command ends, nothing of its world stays.
 func TestUpEnds(t *testing.T) {
-	kubernetes := stored(t, target.Kubernetes.String())
+	kubernetes := targettest.Get(t, target.Kubernetes)
 	const up, starting = "Ctrl-C ends the world", "starting kube-controller-manager"
 	tests := []struct {
 		name   string
@@ -165,8 +145,8 @@ func TestUpEnds(t *testing.T) {
 
 // What run says of a replay, recheck says again of its folder.
 func TestRun(t *testing.T) {
-	stored(t, target.Kubernetes.String())
-	stored(t, "karpenter@v1.6.4")
+	targettest.Get(t, target.Kubernetes)
+	targettest.Get(t, target.Ref{Name: "karpenter", Version: "v1.6.4"})
 	out := t.TempDir()
 	code, stdout, stderr := nodestorm(t, "run", scenario, "--target", "karpenter@v1.6.4", "--json", "--out", out)
 	rows := rowsOf(t, stdout)

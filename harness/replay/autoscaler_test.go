@@ -9,11 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
-
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/target"
@@ -102,20 +97,11 @@ func checkAutoscalerIdentity(t *testing.T, pid int) {
 			path = value
 		}
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", path)
-	if err != nil {
-		t.Errorf("the target's kubeconfig %q: %v", path, err)
+	client := clientWith(t, path)
+	if client == nil {
 		return
 	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	for _, may := range []struct {
-		allowed                             bool
-		verb, group, resource, sub, of, ask string
-	}{
+	checkRights(t, client, []right{
 		{true, "list", "", "nodes", "", "", ""},
 		{true, "update", "", "nodes", "", "", ""},
 		{true, "create", "", "pods", "eviction", "", "default"},
@@ -128,16 +114,7 @@ func checkAutoscalerIdentity(t *testing.T, pid int) {
 		{false, "create", "rbac.authorization.k8s.io", "clusterrolebindings", "", "", ""},
 		{false, "impersonate", "", "users", "", "", ""},
 		{false, "*", "*", "*", "", "", ""},
-	} {
-		review, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), &authorizationv1.SelfSubjectAccessReview{
-			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Verb: may.verb, Group: may.group, Resource: may.resource, Subresource: may.sub, Name: may.of, Namespace: may.ask,
-			}},
-		}, metav1.CreateOptions{})
-		if err != nil || review.Status.Allowed != may.allowed {
-			t.Errorf("the target may %s %s/%s %s: %t, %v; want %t", may.verb, may.resource, may.sub, may.of, review.Status.Allowed, err, may.allowed)
-		}
-	}
+	})
 }
 
 // What is wrong with a manifest is told before anything starts.

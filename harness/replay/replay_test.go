@@ -19,16 +19,16 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
 	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/scenarios"
 	"nodestorm/sim/clock"
 )
 
-const (
-	scenario = "karpenter-7515-not-ready-noexecute"
-	affected = "karpenter@v1.6.4"
-)
+const scenario = "karpenter-7515-not-ready-noexecute"
+
+var affected = target.Ref{Name: "karpenter", Version: "v1.6.4"}
 
 func lookup(t *testing.T, id string) scenarios.Record {
 	t.Helper()
@@ -47,23 +47,9 @@ func lookup(t *testing.T, id string) scenarios.Record {
 // the folder that it returns in its environment as TMPDIR.
 func request(t *testing.T) (replay.Request, string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("replays need the control plane and a target; run without -short")
-	}
-	store, err := target.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ref, err := target.ParseRef(affected)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := replay.Request{Record: lookup(t, scenario), Features: os.DirFS("../../features"), Seed: 1}
-	if r.Kubernetes, err = store.Get(target.Kubernetes); err == nil {
-		r.Target, err = store.Get(ref)
-	}
-	if err != nil {
-		t.Skip(err)
+	r := replay.Request{
+		Record: lookup(t, scenario), Features: os.DirFS("../../features"), Seed: 1,
+		Kubernetes: targettest.Get(t, target.Kubernetes), Target: targettest.Get(t, affected),
 	}
 	r.Out = filepath.Join(t.TempDir(), "runs, all: mine") // godog splits its own paths at commas
 	tmp := t.TempDir()
@@ -301,7 +287,7 @@ func TestRunInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := run.Recheck(filepath.Join(r.Out, scenario, affected), catalogue)
+	again, err := run.Recheck(filepath.Join(r.Out, scenario, affected.String()), catalogue)
 	if err != nil || again.Run.Verdict != "" || again.Now.Verdict != verdict.Inconclusive || !strings.Contains(again.Now.Reason, "interrupted") {
 		t.Errorf("stored as %q, judged again: %+v, %v", again.Run.Verdict, again.Now, err)
 	}

@@ -34,14 +34,8 @@ func checkIdentity(t *testing.T, pid int) {
 			path = value
 		}
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", path)
-	if err != nil {
-		t.Errorf("the target's kubeconfig %q: %v", path, err)
-		return
-	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Error(err)
+	client := clientWith(t, path)
+	if client == nil {
 		return
 	}
 	self, err := client.AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
@@ -52,27 +46,51 @@ func checkIdentity(t *testing.T, pid int) {
 	if user := self.Status.UserInfo; user.Username != "system:serviceaccount:karpenter:karpenter" || strings.Contains(fmt.Sprint(user.Groups), "system:masters") {
 		t.Errorf("the target is %s of %v", user.Username, user.Groups)
 	}
-	for _, may := range []struct {
-		allowed               bool
-		verb, group, resource string
-	}{
-		{true, "list", "", "nodes"},
-		{true, "create", "karpenter.sh", "nodeclaims"},
-		{false, "list", "", "secrets"},
-		{false, "create", "", "pods"},
-		{false, "create", "rbac.authorization.k8s.io", "clusterrolebindings"},
-		{false, "impersonate", "", "users"},
-		{false, "*", "*", "*"},
-	} {
-		review, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), &authorizationv1.SelfSubjectAccessReview{
-			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: may.verb, Group: may.group, Resource: may.resource}},
-		}, metav1.CreateOptions{})
-		if err != nil || review.Status.Allowed != may.allowed {
-			t.Errorf("the target may %s %s: %t, %v; want %t", may.verb, may.resource, review.Status.Allowed, err, may.allowed)
-		}
-	}
+	checkRights(t, client, []right{
+		{allowed: true, verb: "list", resource: "nodes"},
+		{allowed: true, verb: "create", group: "karpenter.sh", resource: "nodeclaims"},
+		{verb: "list", resource: "secrets"},
+		{verb: "create", resource: "pods"},
+		{verb: "create", group: "rbac.authorization.k8s.io", resource: "clusterrolebindings"},
+		{verb: "impersonate", resource: "users"},
+		{verb: "*", group: "*", resource: "*"},
+	})
 	if _, err := client.CoreV1().Secrets(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("the target lists secrets: %v, want it to be forbidden", err)
+	}
+}
+
+// clientWith is one with the target's kubeconfig, nil if that is none.
+func clientWith(t *testing.T, path string) kubernetes.Interface {
+	config, err := clientcmd.BuildConfigFromFlags("", path)
+	if err != nil {
+		t.Errorf("the target's kubeconfig %q: %v", path, err)
+		return nil
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	return client
+}
+
+// right is what the target may do, or may not.
+type right struct {
+	allowed                             bool
+	verb, group, resource, sub, of, ask string // of: a name; ask: in that namespace
+}
+
+func checkRights(t *testing.T, client kubernetes.Interface, rights []right) {
+	for _, may := range rights {
+		review, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), &authorizationv1.SelfSubjectAccessReview{
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Verb: may.verb, Group: may.group, Resource: may.resource, Subresource: may.sub, Name: may.of, Namespace: may.ask,
+			}},
+		}, metav1.CreateOptions{})
+		if err != nil || review.Status.Allowed != may.allowed {
+			t.Errorf("the target may %s %s/%s %s: %t, %v; want %t", may.verb, may.resource, may.sub, may.of, review.Status.Allowed, err, may.allowed)
+		}
 	}
 }
 
