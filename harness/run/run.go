@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -96,15 +97,26 @@ func WriteFile(dir, name string, text []byte) error {
 	return nil
 }
 
+// maxSize bounds run.json, of which real ones have a few KiB: it may be a stranger's.
+const maxSize = 4 << 20
+
 // Load reads the folder's run.json. The error says in one line whether dir is no
 // folder of a run, or what is wrong with it.
 func Load(dir string) (Run, error) {
-	text, err := os.ReadFile(filepath.Join(dir, File))
+	file, err := os.Open(filepath.Join(dir, File))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Run{}, fmt.Errorf("%s is no folder of a run: it has no %s", dir, File)
 	}
 	if err != nil {
 		return Run{}, fmt.Errorf("reading a run: %w", err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxSize+1))
+	if err != nil {
+		return Run{}, fmt.Errorf("reading a run: %w", err)
+	}
+	if len(text) > maxSize {
+		return Run{}, fmt.Errorf("%s was not written by nodestorm: it has more than %d MiB", file.Name(), maxSize>>20)
 	}
 	var r Run
 	if err := json.Unmarshal(text, &r); err != nil {

@@ -161,6 +161,7 @@ func TestRecheckRefuses(t *testing.T) {
 		{"damaged", write(run.File, `{"format": one}`), "is damaged"},
 		{"foreign", write(run.File, `{"name": "x"}`), "was not written by nodestorm"},
 		{"later format", write(run.File, `{"format": 9, "id": "x", "commit": "abc"}`), `has format 9, this nodestorm reads format 1: use the nodestorm that made the run (commit "abc")`},
+		{"huge", write(run.File, strings.Repeat(" ", 5<<20)), "it has more than 4 MiB"},
 		{"unknown scenario", write(run.File, `{"format": 1, "id": "x"}`), `unknown scenario "x"`},
 	}
 	for _, test := range tests {
