@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -148,14 +149,25 @@ func (tx *Tx) checkRefs() error {
 	return nil
 }
 
+// maxState is more than a project of a hundred thousand servers needs, in bytes.
+const maxState = 256 << 20
+
 // ReadState reads what SaveFile wrote, for Config.State. Nil means that there is no such file yet.
 func ReadState(file string) ([]byte, error) {
-	text, err := os.ReadFile(file)
+	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil && len(text) == 0 {
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxState+1))
+	switch {
+	case err == nil && len(text) == 0:
 		err = fmt.Errorf("%s: the file is empty", file)
+	case len(text) > maxState:
+		err = fmt.Errorf("%s: more than %d bytes: want the state of a project", file, maxState)
 	}
 	return text, err
 }

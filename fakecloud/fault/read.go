@@ -3,6 +3,7 @@ package fault
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -63,16 +64,17 @@ const maxFile = 1 << 20
 // Load reads a file of faults: YAML or JSON with the one field "faults", a list. Operations is as
 // in Fault.Check. An error is one line that names the file, the fault and the field.
 func Load(file string, operations []string) ([]Fault, error) {
-	info, err := os.Stat(file)
+	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > maxFile {
-		return nil, fmt.Errorf("%s: %d bytes are too many for a list of faults: want at most %d", file, info.Size(), maxFile)
-	}
-	text, err := os.ReadFile(file)
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return nil, err
+	}
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("%s: more than %d bytes are too many for a list of faults", file, maxFile)
 	}
 	faults, err := Parse(text, operations)
 	if err != nil {

@@ -151,7 +151,7 @@ func readToken(file string) (string, error) {
 		}
 		return "", fmt.Errorf("no token: set %s, or name a file with --token-file; any text will do", envToken)
 	}
-	text, err := os.ReadFile(file)
+	text, err := readFile(file)
 	if err != nil {
 		return "", fmt.Errorf("--token-file: %w", err)
 	}

@@ -52,7 +52,7 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 	if o.rules == "" {
 		return usage(errors.New("--rules is missing: name a file with the rules"))
 	}
-	text, err := os.ReadFile(o.rules)
+	text, err := readFile(o.rules)
 	if err != nil {
 		return usage(fmt.Errorf("--rules: %w", err))
 	}

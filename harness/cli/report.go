@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -117,7 +118,9 @@ func (e *env) runs(args []string) (found []stored, done func(), err error) {
 				return nil, done, err
 			}
 			unpacked = append(unpacked, dir)
-			if err := unpackFile(arg, dir); err != nil {
+			if err := unpackFile(arg, dir); errors.Is(err, syscall.ENOSPC) {
+				return nil, done, fmt.Errorf("%s: %w", arg, err)
+			} else if err != nil {
 				return nil, done, fmt.Errorf("%s: %w; name the folder of a run, one above it, or an archive of nodestorm bundle", arg, err)
 			}
 			prefix = strings.TrimSuffix(arg, archiveSuffix) + "-"
@@ -175,7 +178,7 @@ func (r *reporter) each(found []stored, do func(stored) error) error {
 	failed := false
 	for _, f := range found {
 		if err := do(f); err != nil {
-			r.say("%v", err)
+			r.say("%v", withRoom(err))
 			failed = true
 		}
 	}

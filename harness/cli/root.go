@@ -88,7 +88,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(e.list(), e.run(), e.verify(), e.up(), e.recheck(), e.report(), e.bundle(), e.matrix(), e.proxy(), e.cloud(), e.target(), e.setup(), e.doctor(), e.clean())
 
-	err := root.ExecuteContext(ctx)
+	err := withRoom(root.ExecuteContext(ctx))
 	var status *exit
 	var stuck *world.StopError
 	switch {
@@ -108,6 +108,18 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	e.say("%v", err)
 	return Inconclusive
+}
+
+// withRoom tells the way out of a full disk where the error does not.
+func withRoom(err error) error {
+	if !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "make room") {
+		return err
+	}
+	code := Inconclusive
+	if status := (*exit)(nil); errors.As(err, &status) {
+		code = status.code
+	}
+	return &exit{code, fmt.Errorf("%w; make room, or name a folder on another disk: TMPDIR for what is temporary", err)}
 }
 
 // group is a command that has only others below it.
@@ -153,6 +165,21 @@ func exactly(n int) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// readFile reads what a user wrote by hand.
+func readFile(path string) ([]byte, error) {
+	const most = 1 << 20
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && len(text) > most {
+		err = fmt.Errorf("%s has more than 1 MiB", path)
+	}
+	return text, err
 }
 
 // say writes a message to standard error. What came from a stored run or a build is
