@@ -118,11 +118,11 @@ func (p *Process) awaitReady(ctx context.Context) error {
 	if within == 0 {
 		within = time.Minute
 	}
+	began := time.Now() // before the bound begins, so that no less passes
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	began := time.Now()
 	for last := error(nil); ; {
 		err := p.spec.Ready(ctx)
 		select {
