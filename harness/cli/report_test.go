@@ -1,14 +1,22 @@
 package cli_test
 
 import (
+	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"nodestorm/harness/cli"
 	"nodestorm/harness/run"
+	"nodestorm/reports/bundle"
 )
 
 // aRun is the folder of a run that shows the failure, of which the history is
@@ -115,11 +123,29 @@ func TestReportUsage(t *testing.T) {
 	}
 }
 
-// A bundle is opened on any machine, and holds no credential.
+// A bundle is opened on any machine, and holds no credential, nor what tells of this
+// one: in no file, and in no part of the page.
 func TestBundle(t *testing.T) {
+	dir := aRun(t)
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const secret = "a-very-secret-token"
+	for _, name := range []string{run.JUnitFile, run.CucumberFile, filepath.Join(run.LogFolder, "other.log")} {
+		write(t, filepath.Join(dir, name), `"password": "`+secret+`"`+"\n"+home+"/file\n", 0o600)
+	}
+	history, err := os.OpenFile(filepath.Join(dir, run.HistoryFile), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = fmt.Fprintf(history, `{"seq":9001,"virtual":60000000000,"real":1,"source":"log","verb":"log","actor":"karpenter","detail":{"message":"Authorization: Bearer %s, %s/file"}}`+"\n", secret, home)
+	if err := errors.Join(err, history.Close()); err != nil {
+		t.Fatal(err)
+	}
 	archive := filepath.Join(t.TempDir(), "given.tar.gz")
-	code, stdout, stderr := nodestorm(t, "bundle", aRun(t), "-o", archive)
-	if code != cli.AsExpected || !strings.Contains(stdout, "1 runs, 1 credentials removed") || stderr != "" {
+	code, stdout, stderr := nodestorm(t, "bundle", dir, "-o", archive)
+	if code != cli.AsExpected || !strings.Contains(stdout, "1 runs, 6 credentials removed") || stderr != "" {
 		t.Fatalf("status %d, %q, %q", code, stdout, stderr)
 	}
 	code, stdout, _ = nodestorm(t, "recheck", archive, "--json")
@@ -131,9 +157,59 @@ func TestBundle(t *testing.T) {
 	if code != cli.AsExpected || stdout != page+"\n" {
 		t.Errorf("report: status %d, %q, %q", code, stdout, stderr)
 	}
-	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "nodestorm-bundle-*")); len(left) > 0 {
-		t.Logf("in the temporary folder, of this or another run: %v", left)
+	files := 0
+	for name, text := range unpacked(t, archive) {
+		files++
+		for _, private := range []string{secret, home} {
+			if len(private) > 4 && strings.Contains(text, private) {
+				t.Errorf("%s holds %q", name, private)
+			}
+		}
 	}
+	if files != 7+4 {
+		t.Errorf("%d files and parts of the page, want the seven of a run and four parts", files)
+	}
+}
+
+// unpacked are the files of an archive, and the parts of its pages.
+func unpacked(t *testing.T, archive string) map[string]string {
+	t.Helper()
+	dir, found := t.TempDir(), map[string]string{}
+	file, err := os.Open(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := bundle.Unpack(file, dir); err != nil {
+		t.Fatal(err)
+	}
+	part := regexp.MustCompile(`<script type="application/octet-stream" id="([^"]+)">([^<]+)</script>`)
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		found[path] = string(text)
+		for _, match := range part.FindAllStringSubmatch(string(text), -1) {
+			compressed, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(match[2])))
+			if err != nil {
+				return err
+			}
+			plain, err := io.ReadAll(compressed)
+			if err != nil {
+				return err
+			}
+			found[path+" "+match[1]] = string(plain)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // Recheck lists how today's judgement differs.

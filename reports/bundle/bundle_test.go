@@ -181,6 +181,45 @@ func TestCredentialsAreRemoved(t *testing.T) {
 	}
 }
 
+// A key whose end is missing takes what may be of it, and not all that follows.
+func TestCutOffKeys(t *testing.T) {
+	const begin = "-----BEGIN RSA PRIVATE KEY-----"
+	for name, test := range map[string]struct{ text, want string }{
+		"within a record":     {`{"message":"` + begin + `\nMIIEvQIBADANBg (cut)"}` + "\nnext\n", `{"message":"[removed]"}` + "\nnext\n"},
+		"within a text of it": {`{"message":"{\"key\":\"` + begin + `\\nMIIE\"}"}` + "\n", `{"message":"{\"key\":\"[removed]\"}"}` + "\n"},
+		"in lines":            {begin + "\n" + strings.Repeat("MIIE\n", 255) + "last\nnext\n", "[removed]" + strings.Repeat("\n", 257) + "next\n"},
+		"at the end":          {begin + "\nMIIE", "[removed]\n"},
+	} {
+		var out bytes.Buffer
+		if err := (&bundle.Redactor{}).Copy(&out, strings.NewReader(test.text)); err != nil || out.String() != test.want {
+			t.Errorf("%s: %q, %v; want %q", name, out.String(), err, test.want)
+		}
+	}
+}
+
+// What is cut off a long line, and the piece of a credential before it, is gone.
+func TestCutOffLines(t *testing.T) {
+	const most = 4 << 20
+	secret := "hunter2hunter2hunter2"
+	for name, line := range map[string]string{
+		"behind the cut": strings.Repeat("x ", most/2) + "token=" + secret,
+		"at the cut":     strings.Repeat("x ", most/2-8) + "token=" + secret + strings.Repeat(" y", 1<<20),
+		"before it":      "token=" + secret + strings.Repeat(" x", most),
+	} {
+		var out bytes.Buffer
+		if err := (&bundle.Redactor{}).Copy(&out, strings.NewReader(line+"\nnext\n")); err != nil {
+			t.Fatal(err)
+		}
+		text := out.String()
+		if strings.Contains(text, secret[:6]) {
+			t.Errorf("%s: the credential is left", name)
+		}
+		if len(text) > most+100 || !strings.HasSuffix(text, " [cut after 4 MiB]\nnext\n") {
+			t.Errorf("%s: %d bytes, which end in %q", name, len(text), text[max(0, len(text)-60):])
+		}
+	}
+}
+
 // A line takes time by its length, whatever it holds.
 func TestLongLinesOfHints(t *testing.T) {
 	for _, unit := range []string{"x", "token ", "token=", "bearer ", "bearer  ", "://a:", "://", "-----BEGIN A PRIVATE KEY----- ", "-----BEGIN ", "eyJ", "eyJ-", "eyJaaaaaa.", ".", "abcdef.0123456789abcdef ", "secret\\\" : "} {
@@ -229,6 +268,10 @@ func TestTheRestStays(t *testing.T) {
 	}
 	if out.String() != string(text)+"no end of line ~/x" || r.Count != 0 {
 		t.Errorf("%d removed of a history without credentials", r.Count)
+	}
+	const event = `"name":"cluster-autoscaler-status.18ba0d5f7e3c1a42"`
+	if got := r.Line([]byte(event)); string(got) != event {
+		t.Errorf("the name of an Event became %s", got)
 	}
 	long := strings.Repeat("x", 5<<20)
 	out.Reset()

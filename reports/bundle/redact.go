@@ -18,7 +18,7 @@ type Redactor struct {
 	Texts map[string]string
 	// Count is how much was removed.
 	Count int
-	inKey bool // between the lines of a private key
+	inKey int // lines that a private key may still have, 0 outside of one
 }
 
 // ForHere is a Redactor that knows this machine.
@@ -39,16 +39,22 @@ var (
 	keyEnds   = []byte("-----END ")
 )
 
+// maxKey bounds a private key, in lines: one of RSA with 16,384 bits has 200. The
+// end of a key may be missing.
+const maxKey = 256
+
 // Line is a line without its credentials.
 func (r *Redactor) Line(line []byte) []byte {
-	if r.inKey {
+	if r.inKey > 0 {
+		r.inKey--
 		if bytes.Contains(line, keyEnds) {
-			r.inKey = false
+			r.inKey = 0
 		}
 		return nil
 	}
-	if bytes.Contains(line, keyBegins) && bytes.Contains(line, keyIs) && !bytes.Contains(line, keyEnds) {
-		r.inKey = true
+	// A key that begins within other text is on this line, cut off or not.
+	if bytes.Contains(line, keyBegins) && bytes.HasSuffix(bytes.TrimSpace(line), keyIs) && !bytes.Contains(line, keyEnds) {
+		r.inKey = maxKey
 	}
 	if found := places(line); len(found) > 0 {
 		var clean []byte
@@ -73,7 +79,7 @@ const maxLine = 4 << 20
 // Copy copies text, line by line, without its credentials.
 func (r *Redactor) Copy(w io.Writer, from io.Reader) error {
 	in, out := bufio.NewReaderSize(from, 64<<10), bufio.NewWriterSize(w, 64<<10)
-	r.inKey = false
+	r.inKey = 0
 	var line []byte
 	long := false
 	for {

@@ -71,7 +71,8 @@ func lowerASCII(line []byte) []byte {
 	return lower
 }
 
-// privateKey is one in PEM, on one line: up to its end, or to that of the line.
+// privateKey is one in PEM, on one line: up to its end, or to that of the text it is
+// in, a string in quotes or the line.
 func privateKey(line []byte, at, end int) (from, to int) {
 	kind := run(line, end, func(c byte) bool { return c >= 'A' && c <= 'Z' || c == ' ' })
 	if !bytes.HasSuffix(line[end:kind], []byte("PRIVATE KEY")) {
@@ -79,7 +80,11 @@ func privateKey(line []byte, at, end int) (from, to int) {
 	}
 	n := bytes.Index(line[kind:], keyEnds)
 	if n < 0 {
-		return at, len(line)
+		to = run(line, kind, func(c byte) bool { return c != '"' })
+		for to < len(line) && line[to-1] == '\\' { // the quote's own
+			to--
+		}
+		return at, to
 	}
 	to = kind + n + len(keyEnds)
 	if m := bytes.Index(line[to:], keyIs); m >= 0 && m < 40 {
@@ -137,11 +142,12 @@ func named(line []byte, _, end int) (from, to int) {
 	return from, to
 }
 
-// bootstrapToken is kubeadm's, abcdef.0123456789abcdef: at is its dot.
+// bootstrapToken is kubeadm's, abcdef.0123456789abcdef: at is its dot. What follows a
+// hyphen is a name: of an Event, cluster-autoscaler-status.0123456789abcdef.
 func bootstrapToken(line []byte, at, end int) (from, to int) {
 	const id, rest = 6, 16
 	from, to = at-id, end+rest
-	if from < 0 || to > len(line) || from > 0 && word(line[from-1]) || to < len(line) && word(line[to]) {
+	if from < 0 || to > len(line) || from > 0 && (word(line[from-1]) || line[from-1] == '-') || to < len(line) && word(line[to]) {
 		return 0, 0
 	}
 	part := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
