@@ -78,6 +78,9 @@ func TestGolden(t *testing.T) {
 // and nothing of others' text but text.
 func TestMatrixForOthers(t *testing.T) {
 	m := example()
+	if got := m.Sum(); got != "3 runs: 1 as expected, 1 regression, 1 without a verdict." {
+		t.Errorf("in all: %q", got)
+	}
 	m.Cells[0].Run = "a (1)/k@v1/report.html"
 	var markdown, html bytes.Buffer
 	if err := errors.Join(m.Write(&markdown, "md"), m.Write(&html, "html")); err != nil {
@@ -95,12 +98,12 @@ func TestMatrixForOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = [][]string{{"failure", "k@<b>", "k@v1", "k@v2"}, {"a-1-xThe <first>affected and fixed side by side", "", "reproducedas expected · 7.6 s", "reproducedregression · 9.0 s"}, {"b-2-yThe second | one", "", "", ""}, {"c-3-z", "no verdict · 0.0 s", "", ""}}
+	want = [][]string{{"failure", "k@<b>", "k@v1", "k@v2"}, {"a-1-xThe <first>o/r#1 affected and fixed side by side", "", "reproducedas expected · 7.6 s", "reproducedregression · 9.0 s"}, {"b-2-yThe second | oneo/r#2", "", "", ""}, {"c-3-z", "no verdict · 0.0 s", "", ""}}
 	if diff := cmp.Diff(want, inBrowser.Rows); diff != "" {
 		t.Errorf("a browser shows (-want +got):\n%s", diff)
 	}
-	const run = "./a%20%281%29/k@v1/report.html"
-	if got := append(onGitHub.Links, inBrowser.Links...); !slices.Equal(got, []string{run, "./a/side%20by%20side.html", run}) {
+	const issues, run = "https://github.com/o/r/issues/", "./a%20%281%29/k@v1/report.html"
+	if got := append(onGitHub.Links, inBrowser.Links...); !slices.Equal(got, []string{run, issues + "1", "./a/side%20by%20side.html", run, issues + "2"}) {
 		t.Errorf("links lead to %q", got)
 	}
 	if inBrowser.Elements["script"] != 1 || inBrowser.Elements["b"] != 0 || onGitHub.Elements["b"] != 0 {

@@ -72,10 +72,18 @@ var number = regexp.MustCompile(`^([\w.-]+/[\w.-]+)#(\d+)$`)
 
 // reference is owner/repository#number as a link.
 func reference(issue string) string {
-	if !number.MatchString(issue) {
-		return reports.Markdown(issue)
+	if to := address(issue); to != "" {
+		return fmt.Sprintf("[%s](%s)", issue, to)
 	}
-	return number.ReplaceAllString(issue, "[$0](https://github.com/$1/issues/$2)")
+	return reports.Markdown(issue)
+}
+
+// address is where an issue is, or empty.
+func address(issue string) string {
+	if !number.MatchString(issue) {
+		return ""
+	}
+	return number.ReplaceAllString(issue, "https://github.com/$1/issues/$2")
 }
 
 // Insert replaces the track record in a Markdown text that has its two marks.

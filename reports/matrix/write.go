@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -8,7 +9,9 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"nodestorm/reports"
@@ -42,8 +45,31 @@ func mark(c *Cell) string {
 	return "❌ " + reports.Markdown(c.Verdict)
 }
 
+// Sum is how many runs came out how, in a line.
+func (m *Matrix) Sum() string {
+	counts := map[string]int{}
+	for _, c := range m.Cells {
+		counts[cmp.Or(c.Outcome, "without a verdict")]++
+	}
+	as := counts["expected"]
+	delete(counts, "expected")
+	runs := fmt.Sprintf("%d runs", len(m.Cells))
+	if len(m.Cells) == 1 {
+		runs = "1 run"
+	}
+	if len(counts) == 0 {
+		return runs + ", all as expected."
+	}
+	text := fmt.Sprintf("%s: %d as expected", runs, as)
+	for _, outcome := range slices.Sorted(maps.Keys(counts)) {
+		text += fmt.Sprintf(", %d %s", counts[outcome], reports.Clean(outcome))
+	}
+	return text + "."
+}
+
 func (m *Matrix) markdown(w io.Writer) error {
 	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", reports.Markdown(m.Sum()))
 	b.WriteString("| scenario |")
 	rule := "|---|"
 	for _, t := range m.Targets {
@@ -90,7 +116,7 @@ var (
 	//go:embed matrix.js
 	script string
 
-	parsed = template.Must(template.New("matrix").Funcs(template.FuncMap{"clean": reports.Clean, "link": link, "tone": tone}).Parse(page))
+	parsed = template.Must(template.New("matrix").Funcs(template.FuncMap{"clean": reports.Clean, "link": link, "tone": tone, "issue": address}).Parse(page))
 )
 
 func tone(c *Cell) string {
