@@ -24,7 +24,7 @@ import (
 func (e *env) follow(about story.Run, from func() *history.Log) (*page.Live, error) {
 	about.Live = true
 	seen := -1
-	return page.Serve(func() *story.Story {
+	return page.Serve(about, func() *story.Story {
 		log := from()
 		if log == nil {
 			return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"nodestorm/reports/story"
 )
@@ -65,11 +66,14 @@ func (t *tracer) event(e traceEvent) {
 }
 
 func (t *tracer) story(pid int, s *story.Story) {
-	name := func(what string, tid int, value string) {
-		t.event(traceEvent{Name: what, Phase: "M", PID: pid, TID: tid, Args: map[string]any{"name": value}})
-	}
-	name("process_name", 0, title(s.Run))
+	t.event(traceEvent{Name: "process_name", Phase: "M", PID: pid, Args: map[string]any{"name": title(s.Run)}})
 	tid := 0
+	thread := func(name string) int { // they are shown in the order in which they come
+		tid++
+		t.event(traceEvent{Name: "thread_name", Phase: "M", PID: pid, TID: tid, Args: map[string]any{"name": name}})
+		t.event(traceEvent{Name: "thread_sort_index", Phase: "M", PID: pid, TID: tid, Args: map[string]any{"sort_index": tid}})
+		return tid
+	}
 	for _, l := range s.Lives {
 		for _, part := range []struct {
 			of    string
@@ -78,8 +82,7 @@ func (t *tracer) story(pid int, s *story.Story) {
 			if len(part.spans) == 0 {
 				continue
 			}
-			tid++
-			name("thread_name", tid, l.Group+": "+l.Label+part.of)
+			tid := thread(l.Group + ": " + l.Label + part.of)
 			for _, x := range part.spans {
 				if x.Label == "" { // a step without a text
 					continue
@@ -94,9 +97,7 @@ func (t *tracer) story(pid int, s *story.Story) {
 		k := s.Kinds[e.Kind]
 		row := k.Source + ": " + k.Actor
 		if threads[row] == 0 {
-			tid++
-			threads[row] = tid
-			name("thread_name", tid, row)
+			threads[row] = thread(row)
 		}
 		args := map[string]any{"seq": e.Seq}
 		if detail := s.Details[e.Detail]; detail != "" {
@@ -105,7 +106,11 @@ func (t *tracer) story(pid int, s *story.Story) {
 		t.event(traceEvent{Name: s.Sentence(i), Cat: k.Source, Phase: "i", TS: float64(e.Virtual) / 1000, PID: pid, TID: threads[row], Scope: "t", Args: args})
 	}
 	for _, c := range s.Curves {
-		for _, p := range c.Points {
+		points := c.Points
+		if n := len(points); n > 0 && points[n-1].At < s.End { // a curve lasts as long as the run
+			points = append(slices.Clip(points), story.Point{At: s.End, Value: points[n-1].Value})
+		}
+		for _, p := range points {
 			t.event(traceEvent{Name: c.Name, Phase: "C", TS: float64(p.At) / 1000, PID: pid, Args: map[string]any{"value": p.Value}})
 		}
 	}

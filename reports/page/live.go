@@ -34,7 +34,7 @@ type Live struct {
 	done     sync.WaitGroup
 
 	mu    sync.Mutex
-	kept  map[int]sections
+	kept  map[int]state
 	now   int // revision
 	last  bool
 	moved chan struct{} // closed when now or last changes
@@ -42,15 +42,22 @@ type Live struct {
 	open  int           // browsers that listen
 }
 
-// Serve serves a run until Close. tell makes its story as it is now, or returns
-// nil when nothing has come since it was asked last.
-func Serve(tell func() *story.Story) (*Live, error) {
+// state is a run at some time.
+type state struct {
+	sections sections
+	tables   tables
+}
+
+// Serve serves a run until Close. What it is about is shown until there is more;
+// tell makes its story as it is now, or returns nil when nothing has come since it
+// was asked last.
+func Serve(about story.Run, tell func() *story.Story) (*Live, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("serving the page of a run: %w", err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	l := &Live{listener: listener, stop: stop, kept: map[int]sections{}, moved: make(chan struct{}), read: map[int]int{}}
+	l := &Live{listener: listener, stop: stop, kept: map[int]state{0: {tables: tablesOf(story.NewBuilder(about).Story())}}, moved: make(chan struct{}), read: map[int]int{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", l.page)
 	mux.HandleFunc("GET /data/{name}", l.data)
@@ -103,13 +110,14 @@ func (l *Live) show(s *story.Story, last bool) {
 	if err != nil {
 		return // the next one may do
 	}
+	seen := tablesOf(s)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.last {
 		return
 	}
 	l.now++
-	l.kept[l.now], l.last = packed, last
+	l.kept[l.now], l.last = state{packed, seen}, last
 	delete(l.kept, l.now-revisions)
 	close(l.moved)
 	l.moved = make(chan struct{})
@@ -137,22 +145,27 @@ func (l *Live) Close(s *story.Story) {
 	l.done.Wait()
 }
 
-func (l *Live) page(w http.ResponseWriter, _ *http.Request) {
+// page is the page as it is now, or what of it is text in a state that a browser
+// names. The records follow by themselves.
+func (l *Live) page(w http.ResponseWriter, r *http.Request) {
+	revision, err := strconv.Atoi(r.URL.Query().Get("revision"))
 	l.mu.Lock()
-	first := l.now
-	l.mu.Unlock()
-	v := view{First: -1, Live: true, Runs: []tables{{Run: story.Run{Live: true, Title: "A run that is going on"}, Sentence: "The page follows the run.", Tone: "waiting"}}}
-	var b bytes.Buffer
-	err := v.open(&b, "self")
-	if err == nil {
-		err = parsed.ExecuteTemplate(&b, "close.html", v)
+	now, kept := l.kept[revision]
+	if err != nil || !kept {
+		now = l.kept[l.now]
 	}
-	if err != nil {
+	l.mu.Unlock()
+	v := view{First: -1, Live: true, Runs: []tables{now.tables}}
+	var b bytes.Buffer
+	if err := v.open(&b, "self"); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	if err := parsed.ExecuteTemplate(&b, "close.html", v); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("X-Revision", strconv.Itoa(first))
 	_, _ = w.Write(b.Bytes()) // a browser that has gone
 }
 
@@ -160,19 +173,19 @@ func (l *Live) data(w http.ResponseWriter, r *http.Request) {
 	revision, _ := strconv.Atoi(r.URL.Query().Get("revision")) // 0 is not kept
 	name := r.PathValue("name")
 	l.mu.Lock()
-	packed, kept := l.kept[revision]
+	at, kept := l.kept[revision]
 	if name == "logs" {
 		l.read[revision]++ // what a browser asks for last
 	}
 	l.mu.Unlock()
 	switch {
-	case !kept:
+	case !kept || at.sections == nil:
 		http.Error(w, "that state of the run is gone; a newer one is there", http.StatusGone)
-	case len(packed[name]) == 0:
+	case len(at.sections[name]) == 0:
 		w.WriteHeader(http.StatusNoContent)
 	default:
 		w.Header().Set("Content-Type", "application/octet-stream")
-		_, _ = w.Write(packed[name]) // a browser that has gone
+		_, _ = w.Write(at.sections[name]) // a browser that has gone
 	}
 }
 

@@ -35,7 +35,7 @@ func (g *growing) tell() *story.Story {
 		return nil
 	}
 	g.shown = len(g.records)
-	b := story.NewBuilder(story.Run{ID: "live", Title: "live", Live: true})
+	b := story.NewBuilder(story.Run{ID: "live", Title: "A run to watch", Live: true})
 	for _, r := range g.records {
 		b.Add(r)
 	}
@@ -47,13 +47,27 @@ func pod(seq uint64, name string) history.Record {
 		Object: history.Object{Resource: "pods", Namespace: "default", Name: name}}}
 }
 
-func TestBrowserFollowsALiveRun(t *testing.T) {
-	ctx := browser(t)
-	g := &growing{}
-	live, err := page.Serve(g.tell)
+func step(seq uint64, kind, text string) history.Record {
+	return history.Record{Seq: seq, Virtual: time.Duration(seq) * time.Second, Event: history.Event{Source: history.Step, Verb: "passed", Detail: map[string]any{"kind": kind, "text": text}}}
+}
+
+func serve(t testing.TB, g *growing) *page.Live {
+	t.Helper()
+	live, err := page.Serve(story.Run{ID: "live", Title: "A run to watch", Live: true}, g.tell)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return live
+}
+
+const card = "document.getElementById('told').textContent"
+
+// All of the page follows the run: what it says, the picture, the records; and at the
+// end the verdict.
+func TestBrowserFollowsALiveRun(t *testing.T) {
+	ctx := browser(t)
+	g := &growing{}
+	live := serve(t, g)
 	closed := false
 	t.Cleanup(func() {
 		if !closed {
@@ -61,27 +75,57 @@ func TestBrowserFollowsALiveRun(t *testing.T) {
 		}
 	})
 	do(t, ctx, chromedp.Navigate(live.URL()))
-	until(t, ctx, "!document.getElementById('live').hidden")
-	g.add(pod(1, "first"))
+	until(t, ctx, "!document.getElementById('live').hidden && "+card+".includes('A run to watch') && "+card+".includes('no verdict yet')")
+	g.add(pod(5, "first"))
 	until(t, ctx, "nodestorm.state.runs.length && nodestorm.state.runs[0].n === 1")
-	g.add(pod(2, "second"), pod(3, "third"))
-	until(t, ctx, "nodestorm.state.runs[0].n === 3 && nodestorm.state.rows.some(r => r.label === 'third')")
+	do(t, ctx, script("nodestorm.select(nodestorm.state.runs[0], {event: 0}); document.querySelector('.facts').open = true; document.querySelector('.facts > summary').focus()"))
+	// Records come in the order in which they are known, not in that of their times.
+	g.add(step(9, "Action", "something is done"), pod(7, "third"), pod(3, "before"))
+	until(t, ctx, "nodestorm.state.runs[0].n === 4 && nodestorm.state.rows.some(r => r.label === 'third')")
 	until(t, ctx, "document.getElementById('grid').textContent.includes('pods/default/third')")
+	if got := eval[string](t, ctx, "[...nodestorm.state.runs[0].seq].join()+' '+[...nodestorm.state.runs[0].t].map(t => t / 1e6).join()"); got != "3,5,7,9 3,5,7,9" {
+		t.Errorf("the records are %s, want them by time", got)
+	}
+	if seq := eval[int](t, ctx, "nodestorm.state.runs[0].seq[nodestorm.state.selected.event]"); seq != 5 {
+		t.Errorf("record %d is chosen, want the one of before", seq)
+	}
+	until(t, ctx, card+".includes('something is done')")
+	if !eval[bool](t, ctx, "document.querySelector('.facts').open && document.activeElement.parentNode.className === 'facts'") {
+		t.Error("what was open is closed, or the focus is elsewhere")
+	}
+	shot(t, ctx, "live")
+	do(t, ctx, chromedp.Reload())
+	until(t, ctx, "nodestorm.state.runs.length && nodestorm.state.runs[0].n === 4 && "+card+".includes('something is done')")
 
-	b := story.NewBuilder(story.Run{ID: "live", Title: "live", Verdict: "healthy"})
+	b := story.NewBuilder(story.Run{ID: "live", Title: "A run to watch", Verdict: "healthy"})
 	b.Add(pod(1, "first"))
 	live.Close(b.Story())
 	closed = true
 	until(t, ctx, "nodestorm.state.runs[0].run.verdict === 'healthy' && document.getElementById('live').hidden")
+	if got := eval[string](t, ctx, "document.querySelector('.badge').textContent + ': ' + document.querySelector('.sentence').textContent"); got != "healthy: The failure does not show: every step of the scenario passed, and the world was undistorted." {
+		t.Errorf("the page ends with %q", got)
+	}
+}
+
+// A nodestorm that is gone is no run that stands still.
+func TestBrowserNoticesALostConnection(t *testing.T) {
+	ctx := browser(t, "Failed to load resource: net::ERR_")
+	g := &growing{}
+	live := serve(t, g)
+	do(t, ctx, chromedp.Navigate(live.URL()))
+	g.add(pod(1, "first"))
+	until(t, ctx, "nodestorm.state.runs.length && document.getElementById('live').textContent === 'live'")
+	live.Close(nil)
+	until(t, ctx, "document.getElementById('live').className.includes('lost') && document.getElementById('live').textContent.includes('does not answer')")
+	if n := eval[int](t, ctx, "nodestorm.state.runs[0].n"); n != 1 {
+		t.Errorf("%d records are left", n)
+	}
+	shot(t, ctx, "lost")
 }
 
 // The page is for browsers on this machine, and nothing but it is there.
 func TestLiveIsForThisMachine(t *testing.T) {
-	g := &growing{}
-	live, err := page.Serve(g.tell)
-	if err != nil {
-		t.Fatal(err)
-	}
+	live := serve(t, &growing{})
 	defer live.Close(nil)
 	if !strings.HasPrefix(live.URL(), "http://127.0.0.1:") {
 		t.Errorf("it is served at %s", live.URL())

@@ -71,14 +71,11 @@ function controls() {
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   });
-  for (const button of document.querySelectorAll('.event')) {
-    button.addEventListener('click', () => {
-      const run = state.runs[Number(button.dataset.run)];
-      if (!run) return;
-      const i = run.bySeq(Number(button.dataset.seq));
-      if (i >= 0) select(run, { event: i });
-    });
-  }
+  byID('told').addEventListener('click', e => {
+    const button = e.target.closest('.event'), run = button && state.runs[Number(button.dataset.run)];
+    const i = run ? run.bySeq(Number(button.dataset.seq)) : -1;
+    if (i >= 0) select(run, { event: i });
+  });
   window.addEventListener('beforeprint', () => { byID('print').replaceChildren(forPaper()); for (const d of document.querySelectorAll('details')) { d.dataset.was = d.open ? '1' : ''; d.open = true; } });
   window.addEventListener('afterprint', () => { byID('print').replaceChildren(); for (const d of document.querySelectorAll('details')) d.open = d.dataset.was === '1'; });
 }
@@ -119,6 +116,28 @@ function again(chosen) {
   return event < 0 ? null : { run, event, row: chosen.row };
 }
 
+// renew replaces what a part of the page says, if it says anything new. What is
+// open stays open, and the focus where it is.
+function renew(part, now) {
+  const open = new Set([...part.querySelectorAll('details[open] > summary')].map(e => e.textContent));
+  for (const e of now.querySelectorAll('details > summary')) e.parentNode.open = open.has(e.textContent);
+  if (part.isEqualNode(now)) return;
+  const focused = part.contains(document.activeElement) ? document.activeElement.textContent : null;
+  part.replaceChildren(...now.childNodes);
+  if (focused !== null) [...part.querySelectorAll('button, summary, a')].find(e => e.textContent === focused)?.focus();
+}
+
+// textOf is the page without a picture, as nodestorm writes it of a state of the run.
+// A request for a document, other than a parser of text, makes no script of it.
+const textOf = revision => new Promise((done, fail) => {
+  const request = new XMLHttpRequest();
+  request.open('GET', `./?revision=${revision}`);
+  request.responseType = 'document';
+  request.addEventListener('load', () => request.response ? done(request.response) : fail(new Error(`the page: ${request.status}`)));
+  request.addEventListener('error', () => fail(new Error('the page cannot be read')));
+  request.send();
+});
+
 async function follow() {
   byID('live').hidden = false;
   let reading = false, wanted = null;
@@ -128,8 +147,10 @@ async function follow() {
     const revision = wanted;
     wanted = null;
     try {
-      const runs = await read(revision);
+      const page = await textOf(revision), runs = await read(revision);
       await readRest(runs, revision);
+      for (const part of ['#told', '.tables', '.crumb']) renew(document.querySelector(part), page.querySelector(part));
+      document.title = page.title;
       if (runs.length) { begin(runs); grid.components(); grid.update(); }
       if (runs.length && !runs[0].run.live) byID('live').hidden = true;
       document.body.dataset.revision = revision;
@@ -137,10 +158,11 @@ async function follow() {
     reading = false;
     next();
   };
-  const source = new EventSource('events');
+  const source = new EventSource('events'); // it connects again by itself
+  source.addEventListener('open', () => { byID('live').textContent = 'live'; byID('live').classList.remove('lost'); });
   source.addEventListener('message', e => { wanted = e.data; next(); });
   source.addEventListener('ended', () => { source.close(); byID('live').hidden = true; });
-  source.addEventListener('error', () => { byID('live').textContent = 'no longer live'; });
+  source.addEventListener('error', () => { byID('live').textContent = 'nodestorm does not answer; this is the last it has told'; byID('live').classList.add('lost'); });
 }
 
 async function main() {
