@@ -67,8 +67,8 @@ var keywords = map[messages.PickleStepType]string{
 	messages.PickleStepType_CONTEXT: "Given", messages.PickleStepType_ACTION: "When", messages.PickleStepType_OUTCOME: "Then",
 }
 
-// Check finds a step that no sentence matches, or a scenario without a cluster,
-// before anything starts.
+// Check finds a step that no sentence matches, a scenario without a cluster, or user
+// data that no machine can follow, before anything starts.
 func Check(steps []*messages.PickleStep) error {
 	if len(steps) == 0 {
 		return errors.New("it has no steps")
@@ -89,6 +89,9 @@ func Check(steps []*messages.PickleStep) error {
 			return fmt.Errorf("its step %q matches %d sentences of harness/steps/sentences.go, want one", keywords[step.Type]+" "+step.Text, matches)
 		case i == 0 && !begins.MatchString(step.Text):
 			return fmt.Errorf("it begins with %q, and must with a cluster, as in \"Given a cluster\"", step.Text)
+		}
+		if err := checkUserData(step); err != nil {
+			return err
 		}
 	}
 	return nil
