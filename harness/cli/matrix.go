@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,7 +36,9 @@ func (e *env) matrix() *cobra.Command {
 		Short: "Show scenarios × targets, of stored runs",
 		Long: `Show the newest run of each scenario and target: verdict, expectation, wall time
 and a link. With --track-record the runs are noted in ` + verifiedFile + `, and the
-README's table of documented failures is written anew from it.`,
+README's table of documented failures is written anew from it.
+
+Exit status: 0 written, 2 usage, 3 something could not be read.`,
 		Example: `  nodestorm matrix reports/out --out matrix.html
   nodestorm matrix reports/out --format md --since last.json
   nodestorm matrix reports/out --provider hetzner --status regression --format json
@@ -56,9 +59,9 @@ README's table of documented failures is written anew from it.`,
 			if err != nil {
 				return usage(err)
 			}
-			cells := e.cells(found, catalogue, filepath.Dir(to))
+			cells, unread := e.cells(found, catalogue, filepath.Dir(to))
 			if track {
-				return e.trackRecord(catalogue, cells)
+				return cmp.Or(e.trackRecord(catalogue, cells), unread)
 			}
 			m := matrix.New(time.Now(), documented(catalogue), cells)
 			m.Filter(keep)
@@ -73,7 +76,7 @@ README's table of documented failures is written anew from it.`,
 			if to == "" {
 				to = "-"
 			}
-			return (&reporter{env: e}).file(to, func(w io.Writer) error { return m.Write(w, format) })
+			return cmp.Or((&reporter{env: e}).file(to, func(w io.Writer) error { return m.Write(w, format) }), unread)
 		},
 	}
 	c.Flags().StringVar(&format, "format", "html", "`FORMAT`: html, md, json")
@@ -87,13 +90,14 @@ README's table of documented failures is written anew from it.`,
 	return c
 }
 
-// cells are runs as cells, with links relative to a folder.
-func (e *env) cells(found []stored, catalogue *scenarios.Catalogue, base string) []matrix.Cell {
-	var cells []matrix.Cell
+// cells are runs as cells, with links relative to a folder. Runs that cannot be read
+// are named and left out; unread is the exit status then.
+func (e *env) cells(found []stored, catalogue *scenarios.Catalogue, base string) (cells []matrix.Cell, unread error) {
 	for _, f := range found {
 		r, err := run.Load(f.dir)
 		if err != nil {
 			e.say("left out: %v", err)
+			unread = &exit{code: Inconclusive}
 			continue
 		}
 		expected := r.Expected
@@ -112,7 +116,7 @@ func (e *env) cells(found []stored, catalogue *scenarios.Catalogue, base string)
 		}
 		cells = append(cells, c)
 	}
-	return cells
+	return cells, unread
 }
 
 func relative(base, path string) string {

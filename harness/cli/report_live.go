@@ -125,7 +125,8 @@ func (s *session) publish(rows []reports.Row) (string, error) {
 			known[i].Beside = relative(s.out, beside)
 		}
 	}
-	m := matrix.New(time.Now(), known, s.cells(found, catalogue, s.out))
+	cells, _ := s.cells(found, catalogue, s.out) // what it could not read it has said
+	m := matrix.New(time.Now(), known, cells)
 	m.Filter(matrix.Filter{}) // leaves failures out that were not replayed
 	index, last := filepath.Join(s.out, "index.html"), filepath.Join(s.out, "matrix.json")
 	if old, err := readMatrix(last); err == nil { // the one of before is no reason to have no new one

@@ -246,6 +246,10 @@ func TestMatrix(t *testing.T) {
 	if code, stdout, _ := nodestorm(t, "matrix", dir, "--status", "healthy", "--format", "md"); code != cli.AsExpected || strings.Contains(stdout, "reproduced") {
 		t.Errorf("status %d, %q", code, stdout)
 	}
+	write(t, filepath.Join(dir, run.File), "{", 0o600)
+	if code, stdout, stderr := nodestorm(t, "matrix", dir, "--format", "md"); code != cli.Inconclusive || stdout == "" || !strings.Contains(stderr, "left out: ") {
+		t.Errorf("a damaged run: status %d, %q, %q", code, stdout, stderr)
+	}
 }
 
 // What a stored run says is shown on a terminal, and does nothing there.

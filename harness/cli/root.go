@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -75,6 +78,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := group(&cobra.Command{
 		Use:           "nodestorm",
 		Short:         "Replay documented failures of Kubernetes node autoscalers against real builds, in virtual time",
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
@@ -108,6 +112,15 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	e.say("%v", err)
 	return Inconclusive
+}
+
+// version is nodestorm's own as Go stamped it, and the Go release that built it.
+func version() string {
+	own := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		own = cmp.Or(info.Main.Version, own)
+	}
+	return own + " " + runtime.Version()
 }
 
 // withRoom tells the way out of a full disk where the error does not.
