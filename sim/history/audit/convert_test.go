@@ -113,6 +113,8 @@ func FuzzConvert(f *testing.F) {
 	for _, line := range readLines(f) {
 		f.Add(line)
 	}
+	f.Add([]byte(`{"stage":"ResponseComplete","verb":"patch","user":{"username":"system:node:a","groups":["system:nodes"]},"objectRef":{"resource":"pods","name":"p","subresource":"status"},
+		"responseStatus":{"code":200},"requestObject":{"metadata":{"uid":"1"},"status":{"phase":"Running","podIP":"10.0.0.1","conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{"state":{"waiting":{"reason":"x"}}}]}}}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var converter Converter
 		events, _ := converter.Events(line)
