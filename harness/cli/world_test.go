@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -118,6 +120,12 @@ func TestUpEnds(t *testing.T) {
 			if n := len(processtest.WithEnv("TMPDIR=" + tmp)); n < 2 {
 				t.Errorf("%d processes, want the command and more", n)
 			}
+			page := loopback.FindString(said.String())
+			if test.when == up {
+				if text, err := get(page); err != nil || !strings.Contains(text, "A world that stays") {
+					t.Errorf("the page at %q: %v, %q", page, err, text)
+				}
+			}
 			if err := cmd.Process.Signal(test.signal); err != nil {
 				t.Fatal(err)
 			}
@@ -139,8 +147,24 @@ func TestUpEnds(t *testing.T) {
 				bound = 0
 			}
 			goneWithin(t, bound, tmp)
+			if _, err := get(page); err == nil {
+				t.Errorf("%s is served after the end", page)
+			}
 		})
 	}
+}
+
+// loopback is where a page is served.
+var loopback = regexp.MustCompile(`http://127\.0\.0\.1:\d+/\n`)
+
+func get(address string) (string, error) {
+	answer, err := http.Get(strings.TrimSpace(address))
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	return string(text), err
 }
 
 // What run says of a replay, recheck says again of its folder.
@@ -148,12 +172,12 @@ func TestRun(t *testing.T) {
 	targettest.Get(t, target.Kubernetes)
 	targettest.Get(t, target.Ref{Name: "karpenter", Version: "v1.6.4"})
 	out := t.TempDir()
-	code, stdout, stderr := nodestorm(t, "run", scenario, "--target", "karpenter@v1.6.4", "--json", "--out", out)
+	code, stdout, stderr := nodestorm(t, "run", scenario, "--target", "karpenter@v1.6.4", "--json", "--watch", "--out", out)
 	rows := rowsOf(t, stdout)
 	if code != cli.AsExpected || len(rows) != 1 || rows[0].Verdict != "reproduced" || rows[0].VirtualSeconds <= 0 || rows[0].Factor <= 1 {
 		t.Fatalf("status %d, %q, %q", code, stdout, stderr)
 	}
-	if !strings.Contains(stderr, "no more than 1 NodeClaim is created within 5m") || strings.ContainsAny(stderr, "\r\x1b") || strings.Contains(stderr, "SetLogger") {
+	if !strings.Contains(stderr, "no more than 1 NodeClaim is created within 5m") || !loopback.MatchString(stderr) || strings.ContainsAny(stderr, "\r\x1b") || strings.Contains(stderr, "SetLogger") {
 		t.Errorf("progress %q", stderr)
 	}
 	// One that did not count, of a busy machine, may be beside it.
