@@ -125,8 +125,11 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 // readKubeconfig reads one file, and no other: what KUBECONFIG names is not meant.
 func readKubeconfig(path string) (*rest.Config, *clientcmdapi.Config, error) {
 	raw, err := clientcmd.LoadFromFile(path)
-	if err != nil {
+	switch {
+	case errors.As(err, new(*os.PathError)): // it names the file
 		return nil, nil, err
+	case err != nil:
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := clientcmd.ResolveLocalPaths(raw); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)

@@ -26,6 +26,7 @@ func TestProxyRefuses(t *testing.T) {
 	field := one("field.yaml", "resource: pods, verb: get")
 	never := one("never.yaml", "resource: pods, verbs: [create], name: a")
 	twice := write("twice.yaml", "rules:\n- {name: a, match: {resource: pods}, act: {drop: {}}}\n- {name: b, match: {resource: pods}, act: {lose: {}}}\n")
+	list := write("list.yaml", "current-context: [x]\n")
 	nowhere := write("nowhere", `
 apiVersion: v1
 kind: Config
@@ -49,7 +50,8 @@ current-context: x
 		{"rules that contradict", []string{"--rules", twice, "--check"}, []string{`"b" contradicts rule "a"`}},
 		{"no kubeconfig", []string{"--rules", good}, []string{"--kubeconfig is missing", "--check"}},
 		{"no such kubeconfig", []string{"--rules", good, "--kubeconfig", "nothing"}, []string{"--kubeconfig", "no such file"}},
-		{"no kubeconfig at all", []string{"--rules", good, "--kubeconfig", good}, []string{"--kubeconfig"}},
+		{"no kubeconfig at all", []string{"--rules", good, "--kubeconfig", good}, []string{"--kubeconfig", "good.yaml"}},
+		{"a kubeconfig that is none", []string{"--rules", good, "--kubeconfig", list}, []string{"--kubeconfig", "list.yaml"}},
 		{"API server that is not there", []string{"--rules", good, "--kubeconfig", nowhere}, []string{"asking the API server what it serves", "127.0.0.1:1"}},
 		{"an argument", []string{"--rules", good, "more"}, []string{"want 0"}},
 	}

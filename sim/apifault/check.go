@@ -170,16 +170,20 @@ func (r *Rule) takesAll() bool {
 	return r.When == nil && r.At.Duration == 0 && r.For.Duration == 0 && r.Skip == 0 && r.Limit == 0
 }
 
-// covers reports whether the match is about every call that other is about. Of
-// patterns it knows only the plain ones.
+// covers reports whether the match is about every call that other is about. Of two
+// patterns it knows only whether they are the same.
 func (m *Match) covers(other *Match) bool {
 	for _, verb := range knownVerbs {
 		if other.hasVerb(verb) && !m.hasVerb(verb) {
 			return false
 		}
 	}
-	within := func(pattern, s string) bool { return pattern == "" || pattern == wildcard || pattern == s }
-	return (m.Resource == wildcard || m.Resource == other.Resource) &&
+	within := func(pattern, s string) bool {
+		return pattern == "" || pattern == wildcard || pattern == s || !strings.ContainsAny(s, `*?[\`) && like(pattern, s)
+	}
+	mine, theirs := schema.ParseGroupResource(m.Resource), schema.ParseGroupResource(other.Resource)
+	anyGroup := mine.Group == "" && mine.Resource == theirs.Resource && builtIn(theirs.Group)
+	return (m.Resource == wildcard || m.Resource == other.Resource || anyGroup) &&
 		(m.Subresource == wildcard || m.Subresource == other.Subresource) &&
 		within(m.Namespace, other.Namespace) && within(m.Name, other.Name) && within(m.Client, other.Client)
 }

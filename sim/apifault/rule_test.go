@@ -72,6 +72,8 @@ func TestLoadRefuses(t *testing.T) {
 		{"event with a capture", rule("match: {resource: pods}, when: {source: api, name: $pod}, act: {drop: {}}"), []string{"when: $pod"}},
 		{"contradiction", "rules:\n- {name: a, match: {resource: pods}, act: {drop: {}}}\n- {name: b, match: {resource: pods}, act: {lose: {}}}", []string{`"b" contradicts rule "a"`}},
 		{"in the shadow", "rules:\n- {name: a, match: {resource: \"*\", subresource: \"*\"}, act: {drop: {}}}\n- {name: b, match: {resource: pods, verbs: [get]}, act: {lose: {}}}", []string{`"b" can never act`, `"a"`}},
+		{"in a pattern's shadow", "rules:\n- {name: a, match: {resource: pods, name: web-*}, act: {drop: {}}}\n- {name: b, match: {resource: pods, name: web-1}, act: {lose: {}}}", []string{`"b" can never act`, `"a"`}},
+		{"the same resource in other words", "rules:\n- {name: a, match: {resource: deployments}, act: {drop: {}}}\n- {name: b, match: {resource: deployments.apps}, act: {lose: {}}}", []string{`"b" can never act`, `"a"`}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
