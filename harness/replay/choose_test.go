@@ -75,6 +75,21 @@ func TestCheckSteps(t *testing.T) {
 	}
 }
 
+// A release that the world is to have, and that nobody has built, is found before there
+// is a world.
+func TestCheckReleases(t *testing.T) {
+	record := lookup(t, "clusterapi-7872-conflict-forced")
+	text, err := os.ReadFile("../../features/" + record.Feature)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := strings.ReplaceAll(string(text), "Cluster API v1.9.5", "Cluster API v1.9.99")
+	r := replay.Request{Record: record, Features: fstest.MapFS{record.Feature: {Data: []byte(other)}}}
+	if err := r.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "cluster-api@v1.9.99") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %v, want one line with the release", err)
+	}
+}
+
 // Of what an autoscaler does, Decisions keep what and in which order.
 func TestDecisions(t *testing.T) {
 	event := func(at time.Duration, verb, resource, name string, code int, detail map[string]any) history.Record {

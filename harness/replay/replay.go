@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/cucumber/godog"
+	"github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/manifest"
@@ -73,6 +74,9 @@ func (r Request) Check(ctx context.Context) error {
 	if err := r.CheckSteps(); err != nil {
 		return err
 	}
+	if err := r.checkReleases(); err != nil {
+		return err
+	}
 	if err := r.CheckManifest(ctx); err != nil {
 		return err
 	}
@@ -117,6 +121,27 @@ func CheckClock(mode clock.Mode, targets ...target.Target) error {
 // CheckSteps tells whether all steps of the scenario have a meaning. It needs
 // Record and Features only.
 func (r Request) CheckSteps() error {
+	return r.eachScenario(steps.Check)
+}
+
+// checkReleases tells whether the releases are there that the steps name as parts of the
+// world.
+func (r Request) checkReleases() error {
+	store, err := target.Open("")
+	if err != nil {
+		return err
+	}
+	return r.eachScenario(func(pickle []*messages.PickleStep) error {
+		for _, ref := range steps.Releases(pickle) {
+			if _, err := store.Get(ref); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (r Request) eachScenario(check func([]*messages.PickleStep) error) error {
 	suite := r.suite()
 	features, err := suite.RetrieveFeatures()
 	if err != nil {
@@ -124,7 +149,7 @@ func (r Request) CheckSteps() error {
 	}
 	for _, f := range features {
 		for _, pickle := range f.Pickles {
-			if err := steps.Check(pickle.Steps); err != nil {
+			if err := check(pickle.Steps); err != nil {
 				return fmt.Errorf("features/%s: scenario %q: %w", r.Record.Feature, pickle.Name, err)
 			}
 		}

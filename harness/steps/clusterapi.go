@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/target"
@@ -16,6 +19,18 @@ import (
 )
 
 const release = `(v\d+\.\d+\.\d+)`
+
+var namesRelease = regexp.MustCompile(`^Cluster API ` + release)
+
+// Releases are those that steps name as parts of the world.
+func Releases(steps []*messages.PickleStep) (refs []target.Ref) {
+	for _, step := range steps {
+		if m := namesRelease.FindStringSubmatch(step.Text); m != nil {
+			refs = append(refs, target.Ref{Name: clusterapi.Name, Version: m[1]})
+		}
+	}
+	return refs
+}
 
 func (s *scenario) registerClusterAPI(on sentences) {
 	s.registerClusterAPIAutoscaler(on)
