@@ -208,6 +208,13 @@ func (e *env) ensure(ctx context.Context, found func(target.Target) error, canno
 
 // replay replays one record on one target and returns the row of it.
 func (s *session) replay(ctx context.Context, record scenarios.Record, t target.Target, label string) (replay.Result, reports.Row, error) {
+	parts, err := replay.Request{Record: record, Features: s.features}.Releases()
+	if err == nil {
+		_, err = s.ensure(ctx, func(t target.Target) error { return usage(replay.CheckClock(s.clock, t)) }, refuse, parts...)
+	}
+	if err != nil {
+		return replay.Result{}, reports.Row{}, err
+	}
 	watch, stop := s.watch(fmt.Sprintf("%s%s %s", label, record.ID, t.Ref))
 	defer stop()
 	ready, ended, err := s.serve(record, t)

@@ -124,21 +124,32 @@ func (r Request) CheckSteps() error {
 	return r.eachScenario(steps.Check)
 }
 
-// checkReleases tells whether the releases are there that the steps name as parts of the
-// world.
+// Releases are those that the steps name as parts of the world. It needs Record and
+// Features only.
+func (r Request) Releases() (refs []target.Ref, err error) {
+	err = r.eachScenario(func(pickle []*messages.PickleStep) error {
+		refs = append(refs, steps.Releases(pickle)...)
+		return nil
+	})
+	return refs, err
+}
+
+// checkReleases tells whether they are there.
 func (r Request) checkReleases() error {
+	refs, err := r.Releases()
+	if err != nil || len(refs) == 0 {
+		return err
+	}
 	store, err := target.Open("")
 	if err != nil {
 		return err
 	}
-	return r.eachScenario(func(pickle []*messages.PickleStep) error {
-		for _, ref := range steps.Releases(pickle) {
-			if _, err := store.Get(ref); err != nil {
-				return err
-			}
+	for _, ref := range refs {
+		if _, err := store.Get(ref); err != nil {
+			return fmt.Errorf("features/%s: %w", r.Record.Feature, err)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func (r Request) eachScenario(check func([]*messages.PickleStep) error) error {
