@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,6 +93,9 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 	}
 	if err := loopback(o.listen); err != nil {
 		return usage(err)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(apifault.GCPercent)
 	}
 	log := history.New(time.Time{}, clock.RealClock{})
 	p, err := apifault.Start(apifault.Config{Client: client, Writer: writer, History: log, Listen: o.listen}, rules...)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 // adds to the median and to the 99th percentile. Run it with -benchtime 1x.
 func BenchmarkProxyGet(b *testing.B) {
 	const warm, calls = 200, 4000
+	defer debug.SetGCPercent(debug.SetGCPercent(apifault.GCPercent)) // as `nodestorm proxy` does
 	w, err := world.Start(b.Context(), world.Config{Kubernetes: programs(b), Out: b.TempDir(), Clock: clock.Real, Seed: 1})
 	if err != nil {
 		b.Fatal(err)

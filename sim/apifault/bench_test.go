@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"sync"
@@ -18,6 +19,9 @@ import (
 
 	"k8s.io/client-go/rest"
 )
+
+// The proxies of benchmarks collect as often as that of `nodestorm proxy`.
+func init() { debug.SetGCPercent(GCPercent) }
 
 // source is an API server that has nothing but a watch: events at a steady rate, each
 // with its number and the time at which it was sent. Watches begin together, when as
