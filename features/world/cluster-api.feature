@@ -46,3 +46,21 @@ Feature: Cluster API looks after machines as its users know it
       | release |
       | v1.9.5  |
       | v1.12.0 |
+
+  # Nodes are in the one cluster, and what makes them in the other.
+  Scenario Outline: a management cluster looks after the machines of another cluster, <release>
+    Given a cluster
+    And Cluster API <release> in a management cluster of its own
+    And a MachineDeployment "workers" with 1 Running machine
+    And a MachineHealthCheck that replaces machines of "workers" whose node is not Ready for 5m
+    When somebody scales the MachineDeployment "workers" to 2 with kubectl
+    Then the MachineDeployment "workers" has 2 Running machines within 5m
+    When the kubelet of a machine of "workers" falls silent
+    Then that machine is gone within 20m
+    And the MachineDeployment "workers" has 2 Running machines within 5m
+    And the cloud has 2 instances of "workers"
+
+    Examples:
+      | release |
+      | v1.9.5  |
+      | v1.12.0 |

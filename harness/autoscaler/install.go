@@ -47,7 +47,10 @@ type Config struct {
 	// Withheld are API groups on which it gets none of the documented rights: as
 	// in a manifest that is older than the build. A manifest's own rights stay.
 	Withheld []string
-	// Rules are faults of the API server between it and the autoscaler.
+	// Management has the objects of the cloud provider, where that is Cluster API: the
+	// cluster of --cloud-config. Nil is World's own.
+	Management *world.Cluster
+	// Rules are faults between the autoscaler and that API server.
 	Rules []apifault.Rule
 }
 

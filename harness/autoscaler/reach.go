@@ -1,11 +1,32 @@
 package autoscaler
 
-// kubeconfig is how the autoscaler reaches the API server: through a fault proxy if
-// there are rules.
-func (a *Autoscaler) kubeconfig(user string, groups ...string) (string, error) {
-	if len(a.cfg.Rules) == 0 {
-		return a.cfg.World.Kubeconfig(user, groups...)
+import (
+	"nodestorm/harness/world"
+	"nodestorm/sim/history/audit"
+)
+
+// reach is how the autoscaler reaches API servers: that with its cloud provider's
+// objects, which may be the same, through a fault proxy if there are rules.
+func (a *Autoscaler) reach() (flags, error) {
+	cluster, management := a.cfg.World.Cluster, a.cfg.Management
+	if management == nil || management == cluster {
+		path, err := a.kubeconfig(cluster, len(a.cfg.Rules) > 0)
+		return flags{{"kubeconfig", path}}, err
 	}
-	path, _, err := a.cfg.World.KubeconfigThrough(a.cfg.Rules, user, groups...)
+	path, err := a.kubeconfig(cluster, false)
+	if err != nil {
+		return nil, err
+	}
+	cloud, err := a.kubeconfig(management, len(a.cfg.Rules) > 0)
+	return flags{{"kubeconfig", path}, {"cloud-config", cloud}}, err
+}
+
+func (a *Autoscaler) kubeconfig(c *world.Cluster, proxied bool) (path string, err error) {
+	user := "system:serviceaccount:" + a.namespace + ":" + a.account
+	groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + a.namespace, "system:authenticated", audit.TargetGroup}
+	if !proxied {
+		return c.Kubeconfig(user, groups...)
+	}
+	path, _, err = c.KubeconfigThrough(a.cfg.Rules, user, groups...)
 	return path, err
 }

@@ -9,15 +9,13 @@ import (
 
 	"nodestorm/harness/process"
 	"nodestorm/harness/world"
-	"nodestorm/sim/history/audit"
 )
 
 // Start runs the autoscaler and waits until it answers. Virtual time passes as
 // real time does meanwhile.
 func (a *Autoscaler) Start(ctx context.Context) (*process.Process, error) {
 	w := a.cfg.World
-	user := "system:serviceaccount:" + a.namespace + ":" + a.account
-	kubeconfig, err := a.kubeconfig(user, "system:serviceaccounts", "system:serviceaccounts:"+a.namespace, "system:authenticated", audit.TargetGroup)
+	ways, err := a.reach()
 	if err != nil {
 		return nil, err
 	}
@@ -26,14 +24,13 @@ func (a *Autoscaler) Start(ctx context.Context) (*process.Process, error) {
 		return nil, err
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", port)
-	line := commandLine(a.known, nil, a.line, flags{
-		{"kubeconfig", kubeconfig},
+	line := commandLine(a.known, nil, a.line, append(ways, flags{
 		{"kubernetes", ""},
 		{"namespace", a.namespace},
 		{"address", address},
 		{"logtostderr", "true"},
 		{"v", "4"}, // 5 has requests with user data, 4 has the loops
-	})
+	}...))
 	return w.StartComponent(ctx, process.Spec{
 		Name:  Name,
 		Path:  a.cfg.Target.Binary(),

@@ -18,10 +18,12 @@ import (
 	"nodestorm/sim/workload"
 )
 
-// bring brings a Cluster API release up in a world.
-func bring(b *testing.B, w *world.World) *clusterapi.ClusterAPI {
+// bring brings a Cluster API release up in a world, with these arguments besides its own.
+func bring(b *testing.B, w *world.World, args ...string) *clusterapi.ClusterAPI {
 	b.Helper()
-	a, err := clusterapi.Up(context.Background(), w, targettest.Get(b, target.Ref{Name: clusterapi.Name, Version: "v1.9.5"}), 1, nil)
+	a, err := clusterapi.Up(context.Background(), clusterapi.Config{
+		World: w, Target: targettest.Get(b, target.Ref{Name: clusterapi.Name, Version: "v1.9.5"}), Seed: 1, Args: args,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -29,13 +31,14 @@ func bring(b *testing.B, w *world.World) *clusterapi.ClusterAPI {
 }
 
 // BenchmarkMachines is from nothing to 50 MachineDeployments whose 500 Machines are
-// Running with a node.
+// Running with a node, with the flags of those who have that many: more calls a second,
+// and more machines at once.
 func BenchmarkMachines(b *testing.B) {
 	const deployments, each = 50, 10
 	for b.Loop() {
 		began := time.Now()
-		w := start(b, world.Config{})
-		a := bring(b, w)
+		w := start(b, world.Config{ClientQPS: 200})
+		a := bring(b, w, "--kube-api-qps=200", "--kube-api-burst=400", "--clustercache-client-qps=200", "--clustercache-client-burst=400", "--machine-concurrency=50")
 		b.ReportMetric(time.Since(began).Seconds(), "s-ready")
 		ctx := context.Background()
 		for n := range deployments {

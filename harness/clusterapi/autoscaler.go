@@ -56,8 +56,8 @@ func (a *ClusterAPI) Grant(ctx context.Context, namespace, account string, right
 	meta := metav1.ObjectMeta{Name: name}
 	rules := []rbacv1.PolicyRule{
 		{APIGroups: []string{core}, Verbs: verbs, Resources: []string{"machinedeployments", "machinedeployments/scale", "machines", "machinesets", "machinepools", "machinepools/scale"}},
-		// Scaling up from no machine.
-		{APIGroups: []string{infrastructure}, Verbs: []string{"get", "list", "watch"}, Resources: []string{"*"}},
+		// Scaling up from no machine. Users name the kinds of their provider here.
+		{APIGroups: []string{infrastructure}, Verbs: []string{"get", "list", "watch"}, Resources: []string{templates.resource, infraPools.resource}},
 	}
 	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: account}}
 	objects := []client.Object{
@@ -79,8 +79,8 @@ func (a *ClusterAPI) Grant(ctx context.Context, namespace, account string, right
 	return nil
 }
 
-// Prefer writes what the priority expander reads: the first deployment over the
-// second, and so on.
+// Prefer writes what the priority expander reads, in the cluster with the nodes: the first
+// deployment over the second, and so on.
 func (a *ClusterAPI) Prefer(ctx context.Context, namespace string, deployments ...string) error {
 	var text strings.Builder
 	for i, name := range deployments {
@@ -90,7 +90,7 @@ func (a *ClusterAPI) Prefer(ctx context.Context, namespace string, deployments .
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cluster-autoscaler-priority-expander"},
 		Data:       map[string]string{"priorities": text.String()},
 	}
-	if err := a.client.Create(ctx, config); err != nil {
+	if _, err := a.cfg.World.Client().CoreV1().ConfigMaps(namespace).Create(ctx, config, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("creating the priorities: %w", err)
 	}
 	return nil

@@ -10,52 +10,122 @@ import (
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
+	"nodestorm/harness/world"
+	"nodestorm/sim/history"
 	"nodestorm/sim/workload"
 )
 
+// build is the Cluster Autoscaler of these tests.
+func build(t *testing.T) target.Target {
+	t.Helper()
+	return targettest.Get(t, target.Ref{Name: autoscaler.Name, Version: "1.33.0", Provider: "clusterapi"})
+}
+
+// run starts an autoscaler that looks after what tags name, and demand for as many
+// machines as there are names: each has room for one of the pods.
+func run(t *testing.T, w *world.World, a *clusterapi.ClusterAPI, build target.Target, tags string, names ...string) {
+	t.Helper()
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(a.Grant(ctx, metav1.NamespaceSystem, autoscaler.Name, clusterapi.NamespacedRights))
+	ca, err := autoscaler.Install(ctx, autoscaler.Config{
+		World: w, Target: build, Intent: autoscaler.Intent{Provider: "clusterapi", Discovery: []string{tags}}, Management: a.Management(),
+	})
+	must(err)
+	_, err = ca.Start(ctx)
+	must(err)
+	demand := workload.New(w.Client(), w.Clock())
+	for _, name := range names {
+		pod, err := workload.Pod("default", name, workload.Template{CPU: "3"})
+		must(err)
+		must(demand.Create(ctx, pod))
+	}
+}
+
 // Discovery by tags, and no right outside of one namespace: the autoscaler looks after
-// what its tags name, and after nothing else.
-func TestAutoscalerInOneNamespace(t *testing.T) {
-	for tags, want := range map[string]int64{
-		"clusterapi:namespace=default,clusterName=storm": 2,
-		"clusterapi:namespace=default,clusterName=other": 1,
+// what its tags name, and after nothing else. A label that only the MachineDeployment had
+// would not do: the autoscaler asks the MachineSet on its way from a node to the group,
+// and a group without nodes is unhealthy to it.
+func TestAutoscalerDiscoversByTags(t *testing.T) {
+	for _, test := range []struct {
+		name, tags  string
+		blue, plain int64 // machines, of two that each can have
+	}{
+		{"cluster", "clusterapi:namespace=default,clusterName=storm", 2, 2},
+		{"cluster and label", "clusterapi:namespace=default,clusterName=storm,color=blue", 2, 1},
+		{"another cluster", "clusterapi:namespace=default,clusterName=other", 1, 1},
 	} {
-		t.Run(tags, func(t *testing.T) {
-			build := targettest.Get(t, target.Ref{Name: autoscaler.Name, Version: "1.33.0", Provider: "clusterapi"})
+		t.Run(test.name, func(t *testing.T) {
+			build := build(t)
 			w, a := up(t, "v1.9.5")
 			ctx := t.Context()
-			must := func(err error) {
-				t.Helper()
+			want := map[string]int64{"blue": test.blue, "plain": test.plain}
+			for name, labels := range map[string]map[string]string{"blue": {"color": "blue"}, "plain": nil} {
+				err := a.CreateMachineDeployment(ctx, clusterapi.MachineDeployment{Name: name, Replicas: 1, Labels: labels, Annotations: clusterapi.Bounds(1, 2)})
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
-			must(a.CreateMachineDeployment(ctx, clusterapi.MachineDeployment{Name: "workers", Replicas: 1, Annotations: clusterapi.Bounds(1, 3)}))
-			_, err := a.AwaitRunning(ctx, "workers", 1, 5*time.Minute)
-			must(err)
-			must(a.Grant(ctx, metav1.NamespaceSystem, autoscaler.Name, clusterapi.NamespacedRights))
-			ca, err := autoscaler.Install(ctx, autoscaler.Config{
-				World: w, Target: build, Intent: autoscaler.Intent{Provider: "clusterapi", Discovery: []string{tags}},
-			})
-			must(err)
-			_, err = ca.Start(ctx)
-			must(err)
-			demand := workload.New(w.Client(), w.Clock())
-			for _, name := range []string{"a", "b"} { // one machine has room for one
-				pod, err := workload.Pod("default", name, workload.Template{CPU: "3"})
-				must(err)
-				must(demand.Create(ctx, pod))
+			for name := range want {
+				if _, err := a.AwaitRunning(ctx, name, 1, 5*time.Minute); err != nil {
+					t.Fatal(err)
+				}
 			}
+			run(t, w, a, build, test.tags, "a", "b", "c", "d")
 			select {
-			case <-w.Clock().After(2 * time.Minute):
+			case <-w.Clock().After(3 * time.Minute):
 			case <-w.Done():
 				t.Fatal(w.Err())
 			}
-			got, err := a.Replicas(ctx, "workers")
-			must(err)
-			if got != want {
-				t.Errorf("MachineDeployment of %d machines, want %d", got, want)
+			for name, want := range want {
+				if got, err := a.Replicas(ctx, name); got != want || err != nil {
+					t.Errorf("MachineDeployment %q is of %d machines, want %d: %v", name, got, want, err)
+				}
 			}
 		})
+	}
+}
+
+// Cluster Autoscaler with two kubeconfigs: pods and nodes are in one cluster, what makes
+// nodes in the other, and neither has anything of the other's.
+func TestAutoscalerOfTwoClusters(t *testing.T) {
+	build := build(t)
+	w := start(t)
+	ctx := t.Context()
+	management, err := w.StartCluster(ctx, "management")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := bring(t, clusterapi.Config{World: w, Management: management}, "v1.9.5")
+	if err := a.CreateMachineDeployment(ctx, clusterapi.MachineDeployment{Name: "workers", Replicas: 1, Annotations: clusterapi.Bounds(1, 3)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.AwaitRunning(ctx, "workers", 1, 5*time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	run(t, w, a, build, "clusterapi:namespace=default", "a", "b")
+	if _, err := a.AwaitRunning(ctx, "workers", 2, 10*time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	scaled := false
+	for _, r := range w.History().Records() {
+		if r.Source != history.API {
+			continue
+		}
+		there := r.Detail["cluster"] == "management"
+		switch {
+		case r.Object.Resource == "machinedeployments" && r.Actor == autoscaler.Name && r.Detail["subresource"] == "scale":
+			scaled = scaled || there && r.Code == 200
+		case r.Object.Resource == "nodes" && there, r.Object.Resource == "machines" && !there:
+			t.Errorf("%s of %s in the wrong cluster", r.Verb, r.Object)
+		}
+	}
+	if !scaled {
+		t.Error("the autoscaler's write to the scale is not in the history of the management cluster")
 	}
 }

@@ -13,7 +13,7 @@ const look = time.Second
 // await waits until what holds, for at most d of virtual time. An error of what is
 // the last word if time runs out.
 func (a *ClusterAPI) await(ctx context.Context, d time.Duration, what func(context.Context) (bool, error)) error {
-	timer := a.world.Clock().NewTimer(d)
+	timer := a.cfg.World.Clock().NewTimer(d)
 	defer timer.Stop()
 	for {
 		ok, last := what(ctx)
@@ -21,11 +21,11 @@ func (a *ClusterAPI) await(ctx context.Context, d time.Duration, what func(conte
 			return nil
 		}
 		select {
-		case <-a.world.Clock().After(look):
+		case <-a.cfg.World.Clock().After(look):
 		case <-timer.C():
 			return errors.Join(fmt.Errorf("not within %s", d), last)
-		case <-a.world.Done():
-			return a.world.Err()
+		case <-a.cfg.World.Done():
+			return a.cfg.World.Err()
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

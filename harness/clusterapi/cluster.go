@@ -29,7 +29,7 @@ func (p *Provider) cluster(ctx context.Context, u *unstructured.Unstructured) er
 }
 
 func (p *Provider) apiServer() (host string, port int64, err error) {
-	at, err := url.Parse(p.cfg.Client.Host)
+	at, err := url.Parse(p.cfg.Workload)
 	if err != nil {
 		return "", 0, err
 	}

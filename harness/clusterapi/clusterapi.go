@@ -7,9 +7,11 @@
 //	        (the release)              (Provider)              │ harness/join
 //	            nodeRef ◀──────────── Node ◀───────────────────┘
 //
-// The world's API server is management and workload cluster in one. Its control
-// plane belongs to no Machine: a NodestormControlPlane says that others look after
-// it, as hosted control planes do.
+// The world's API server is management and workload cluster in one, unless there is a
+// management cluster of its own: then Cluster API, its objects and our providers are
+// there, and the nodes in the world's. The workload cluster's control plane belongs to no
+// Machine: a NodestormControlPlane says that others look after it, as hosted control
+// planes do.
 package clusterapi
 
 import (
@@ -17,6 +19,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -39,32 +42,49 @@ const (
 	account   = "system:serviceaccount:" + namespace + ":capi-manager"
 )
 
+// Config says what to bring up. World and Target are required.
+type Config struct {
+	World  *world.World
+	Target target.Target
+	// Management is the cluster in which Cluster API runs; nil is the world's own.
+	Management *world.Cluster
+	// Seed is what all randomness of the cloud derives from.
+	Seed uint64
+	// Variables are those of clusterctl that are not to have the release's defaults.
+	Variables map[string]string
+	// Args are given to the controllers besides those that the release's Deployment has,
+	// and win over them: "--machine-concurrency=50".
+	Args []string
+}
+
 // ClusterAPI is one release in one world.
 type ClusterAPI struct {
-	world  *world.World
-	target target.Target
-	client client.Client
-	args   []string // of the container, as the release sets them
+	cfg    Config
+	client client.Client // of the management cluster
+	args   []string      // of the container, as the release sets them
 	hooks  endpoint
 
 	cloud    *fakecloud.Cloud
 	provider *Provider
 }
 
-// Install puts the release's CRDs, RBAC and webhooks into the world, and our
-// providers' CRDs. variables are those of clusterctl that are not to have the release's
-// defaults; nil means none. Nothing runs yet: see Start.
-func Install(ctx context.Context, w *world.World, t target.Target, variables map[string]string) (*ClusterAPI, error) {
-	c, err := client.New(w.Admin(), client.Options{})
+// Install puts the release's CRDs, RBAC and webhooks into the management cluster, and
+// our providers' CRDs. Nothing runs yet: see Start.
+func Install(ctx context.Context, cfg Config) (*ClusterAPI, error) {
+	if cfg.Management == nil {
+		cfg.Management = cfg.World.Cluster
+	}
+	t := cfg.Target
+	c, err := client.New(cfg.Management.Admin(), client.Options{})
 	if err != nil {
 		return nil, err
 	}
-	hooks, err := newEndpoint(filepath.Join(w.Dir(), "webhooks"))
+	hooks, err := newEndpoint(filepath.Join(cfg.World.Dir(), "webhooks"))
 	if err != nil {
 		return nil, fmt.Errorf("making the webhooks' certificate: %w", err)
 	}
-	a := &ClusterAPI{world: w, target: t, client: c, hooks: hooks}
-	objects, err := render(t.Asset("config/default"), variables)
+	a := &ClusterAPI{cfg: cfg, client: c, hooks: hooks}
+	objects, err := render(t.Asset("config/default"), cfg.Variables)
 	if err != nil {
 		return nil, fmt.Errorf("rendering the kustomization of %s: %w", t.Ref, err)
 	}
@@ -98,7 +118,7 @@ func Install(ctx context.Context, w *world.World, t target.Target, variables map
 // Start runs the controllers and waits until they and their webhooks are ready.
 // Virtual time passes as real time does meanwhile.
 func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
-	kubeconfig, err := a.world.Kubeconfig(account, "system:serviceaccounts", "system:serviceaccounts:"+namespace, "system:authenticated")
+	kubeconfig, err := a.cfg.Management.Kubeconfig(account, "system:serviceaccounts", "system:serviceaccounts:"+namespace, "system:authenticated")
 	if err != nil {
 		return nil, err
 	}
@@ -106,16 +126,16 @@ func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.world.StartComponent(ctx, process.Spec{
+	return a.cfg.World.StartComponent(ctx, process.Spec{
 		Name: Name,
-		Path: a.target.Binary(),
-		Args: append(outsideArgs(a.args),
-			"--kubeconfig="+kubeconfig,
-			"--webhook-port="+fmt.Sprint(a.hooks.port),
-			"--webhook-cert-dir="+a.hooks.dir,
+		Path: a.cfg.Target.Binary(),
+		Args: slices.Concat(outsideArgs(a.args), a.cfg.Args, []string{
+			"--kubeconfig=" + kubeconfig,
+			"--webhook-port=" + fmt.Sprint(a.hooks.port),
+			"--webhook-cert-dir=" + a.hooks.dir,
 			fmt.Sprintf("--health-addr=127.0.0.1:%d", health),
 			"--diagnostics-address=0", // metrics, which nobody asks for
-		),
+		}),
 		Env:   []string{"POD_NAMESPACE=" + namespace, "POD_NAME=capi-controller-manager", "POD_UID=", "HOME=" + os.TempDir()},
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
 	})
@@ -124,16 +144,17 @@ func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
 // Up brings a release up in a world: a fake cloud whose instances become nodes, the
 // controllers, our providers, and a cluster that is initialized. All of it ends with
 // the world.
-func Up(ctx context.Context, w *world.World, t target.Target, seed uint64, variables map[string]string) (*ClusterAPI, error) {
-	a, err := Install(ctx, w, t, variables)
+func Up(ctx context.Context, cfg Config) (*ClusterAPI, error) {
+	a, err := Install(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	if a.cloud, err = fakecloud.New(fakecloud.Config{Clock: w.Clock(), Seed: seed, Recorder: w.History(), GroupLabel: groupLabel}); err != nil {
+	w := cfg.World
+	if a.cloud, err = fakecloud.New(fakecloud.Config{Clock: w.Clock(), Seed: cfg.Seed, Recorder: w.History(), GroupLabel: groupLabel}); err != nil {
 		return nil, err
 	}
 	w.OnStop(func() error { a.cloud.Close(); return nil })
-	joiner, err := join.New(join.Config{Cloud: a.cloud, Fleet: w.Fleet(), History: w.History(), Seed: seed})
+	joiner, err := join.New(join.Config{Cloud: a.cloud, Fleet: w.Fleet(), History: w.History(), Seed: cfg.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -150,8 +171,12 @@ func Up(ctx context.Context, w *world.World, t target.Target, seed uint64, varia
 // Cloud has the instances of the machines.
 func (a *ClusterAPI) Cloud() *fakecloud.Cloud { return a.cloud }
 
+// Management is the cluster in which Cluster API runs.
+func (a *ClusterAPI) Management() *world.Cluster { return a.cfg.Management }
+
 func (a *ClusterAPI) startProvider(ctx context.Context) error {
-	path, err := a.world.Kubeconfig(Name+"-remote", "system:masters")
+	w := a.cfg.World
+	path, err := w.Kubeconfig(Name+"-remote", "system:masters")
 	if err != nil {
 		return err
 	}
@@ -160,12 +185,12 @@ func (a *ClusterAPI) startProvider(ctx context.Context) error {
 		return err
 	}
 	a.provider, err = StartProvider(ctx, ProviderConfig{
-		Client: a.world.Admin(), Clock: a.world.Clock(), Cloud: a.cloud, Kubeconfig: kubeconfig, History: a.world.History(),
+		Client: a.cfg.Management.Admin(), Clock: w.Clock(), Cloud: a.cloud, Kubeconfig: kubeconfig, Workload: w.Admin().Host, History: w.History(),
 	})
 	if err != nil {
 		return err
 	}
-	a.world.OnStop(a.provider.Close)
+	w.OnStop(a.provider.Close)
 	return nil
 }
 

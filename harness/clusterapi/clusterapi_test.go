@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
@@ -19,8 +20,25 @@ import (
 // up is a release in a world of its own.
 func up(t *testing.T, version string) (*world.World, *clusterapi.ClusterAPI) {
 	t.Helper()
+	w := start(t)
+	return w, bring(t, clusterapi.Config{World: w}, version)
+}
+
+// bring brings a release up in a world.
+func bring(t *testing.T, cfg clusterapi.Config, version string) *clusterapi.ClusterAPI {
+	t.Helper()
+	cfg.Target, cfg.Seed = targettest.Get(t, target.Ref{Name: clusterapi.Name, Version: version}), 1
+	a, err := clusterapi.Up(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// start starts a world, whose controllers' last lines a test shows that fails.
+func start(t *testing.T) *world.World {
+	t.Helper()
 	kubernetes := targettest.Get(t, target.Kubernetes)
-	release := targettest.Get(t, target.Ref{Name: clusterapi.Name, Version: version})
 	out := t.TempDir()
 	w, err := world.Start(t.Context(), world.Config{Kubernetes: kubernetes.Bin(), Out: out, Clock: clock.Auto, Seed: 1})
 	if err != nil {
@@ -33,15 +51,13 @@ func up(t *testing.T, version string) (*world.World, *clusterapi.ClusterAPI) {
 			t.Error(err)
 		}
 		if t.Failed() {
-			b, _ := os.ReadFile(filepath.Join(out, "logs", clusterapi.Name+".log"))
-			t.Logf("%s", b[max(0, len(b)-6000):])
+			for _, name := range []string{clusterapi.Name, autoscaler.Name} {
+				b, _ := os.ReadFile(filepath.Join(out, "logs", name+".log"))
+				t.Logf("%s: %s", name, b[max(0, len(b)-6000):])
+			}
 		}
 	})
-	a, err := clusterapi.Up(t.Context(), w, release, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w, a
+	return w
 }
 
 // A machine whose instance goes behind everybody's back, and one that is scaled
@@ -55,7 +71,7 @@ func TestInstancesAndMachinesAgree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(a.CreateMachineDeployment(ctx, clusterapi.MachineDeployment{Name: "workers", Replicas: 2, Taints: "example.org/a=b:NoSchedule", Labels: "example.org/pool=workers"}))
+	must(a.CreateMachineDeployment(ctx, clusterapi.MachineDeployment{Name: "workers", Replicas: 2, Taints: "example.org/a=b:NoSchedule", NodeLabels: "example.org/pool=workers"}))
 	machines, err := a.AwaitRunning(ctx, "workers", 2, 5*time.Minute)
 	must(err)
 	for _, i := range a.Cloud().Instances() {

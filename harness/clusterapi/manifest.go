@@ -92,5 +92,5 @@ func (a *ClusterAPI) awaitCRDs(_ context.Context, objects []*unstructured.Unstru
 		}
 		waitFor = append(waitFor, crd)
 	}
-	return envtest.WaitForCRDs(a.world.Admin(), waitFor, envtest.CRDInstallOptions{MaxTime: time.Minute, PollInterval: 50 * time.Millisecond})
+	return envtest.WaitForCRDs(a.cfg.Management.Admin(), waitFor, envtest.CRDInstallOptions{MaxTime: time.Minute, PollInterval: 50 * time.Millisecond})
 }

@@ -61,12 +61,14 @@ const (
 // ProviderConfig says what a Provider works with. All but History and Workers are
 // required.
 type ProviderConfig struct {
-	// Client has all rights.
+	// Client has all rights in the management cluster.
 	Client *rest.Config
 	Clock  clock.WithTicker
 	Cloud  *fakecloud.Cloud
-	// Kubeconfig is how Cluster API reaches the workload cluster: this one.
+	// Kubeconfig is how Cluster API reaches the workload cluster, and Workload the
+	// address of its API server, which machines join.
 	Kubeconfig []byte
+	Workload   string
 	// History gets the records of faults. Nil means nobody listens.
 	History history.Recorder
 	// Workers is how many objects are reconciled at once; zero means 10, Cluster

@@ -47,10 +47,12 @@ type MachineDeployment struct {
 	Name         string
 	Replicas     int64
 	InstanceType string // of the cloud; empty means cpx31: 4 CPUs, 8 GB
-	Annotations  map[string]string
-	// Taints and Labels are what its nodes register with: "key=value:Effect,…",
+	// Labels are its own and its template's, which Cluster API hands on to MachineSets and
+	// Machines; Annotations are its own only.
+	Labels, Annotations map[string]string
+	// Taints and NodeLabels are what its nodes register with: "key=value:Effect,…",
 	// "key=value,…".
-	Taints, Labels string
+	Taints, NodeLabels string
 }
 
 const defaultInstanceType = "cpx31"
@@ -62,14 +64,15 @@ func (a *ClusterAPI) CreateMachineDeployment(ctx context.Context, d MachineDeplo
 	}
 	machine := MachineTemplate(d.Name, d.InstanceType)
 	config := object(bootstrap+"/"+version, "NodestormConfigTemplate", d.Name)
-	setSpec(config, map[string]any{"template": map[string]any{"spec": map[string]any{"taints": d.Taints, "nodeLabels": d.Labels}}})
+	setSpec(config, map[string]any{"template": map[string]any{"spec": map[string]any{"taints": d.Taints, "nodeLabels": d.NodeLabels}}})
 	md := object(core+"/"+version, "MachineDeployment", d.Name)
+	md.SetLabels(d.Labels)
 	md.SetAnnotations(d.Annotations)
 	setSpec(md, map[string]any{
 		"clusterName": ClusterName,
 		"replicas":    d.Replicas,
 		"selector":    map[string]any{"matchLabels": map[string]any{}},
-		"template":    map[string]any{"spec": machineSpec(config, machine)},
+		"template":    template(d, config, machine),
 	})
 	return a.create(ctx, machine, config, md)
 }
@@ -91,24 +94,32 @@ func (a *ClusterAPI) CreateMachinePool(ctx context.Context, d MachineDeployment)
 	infra := object(infrastructure+"/"+version, "NodestormMachinePool", d.Name)
 	setSpec(infra, map[string]any{"instanceType": d.InstanceType})
 	config := object(bootstrap+"/"+version, "NodestormConfig", d.Name)
-	setSpec(config, map[string]any{"taints": d.Taints, "nodeLabels": d.Labels})
+	setSpec(config, map[string]any{"taints": d.Taints, "nodeLabels": d.NodeLabels})
 	pool := object(core+"/"+version, "MachinePool", d.Name)
+	pool.SetLabels(d.Labels)
 	pool.SetAnnotations(d.Annotations)
 	setSpec(pool, map[string]any{
 		"clusterName": ClusterName,
 		"replicas":    d.Replicas,
-		"template":    map[string]any{"spec": machineSpec(config, infra)},
+		"template":    template(d, config, infra),
 	})
 	return a.create(ctx, infra, config, pool)
 }
 
-// machineSpec is what a machine is made of.
-func machineSpec(config, infra *unstructured.Unstructured) map[string]any {
+// template is what machines are made of.
+func template(d MachineDeployment, config, infra *unstructured.Unstructured) map[string]any {
+	labels := map[string]any{}
+	for key, value := range d.Labels {
+		labels[key] = value
+	}
 	return map[string]any{
-		"clusterName":       ClusterName,
-		"version":           kubernetesVersion,
-		"bootstrap":         map[string]any{"configRef": refTo(config)},
-		"infrastructureRef": refTo(infra),
+		"metadata": map[string]any{"labels": labels},
+		"spec": map[string]any{
+			"clusterName":       ClusterName,
+			"version":           kubernetesVersion,
+			"bootstrap":         map[string]any{"configRef": refTo(config)},
+			"infrastructureRef": refTo(infra),
+		},
 	}
 }
 

@@ -37,6 +37,7 @@ func (s *scenario) registerClusterAPI(on sentences) {
 	s.registerClusterAPIFaults(on)
 
 	on.Given(`^Cluster API `+release+`$`, s.clusterAPI)
+	on.Given(`^Cluster API `+release+` in a management cluster of its own$`, s.separateClusterAPI)
 	on.Given(`^Cluster API `+release+` that lets machines taint their nodes$`, s.taintingClusterAPI)
 	on.Given(`^a MachineDeployment `+name+` with `+number+` Running machines?$`, s.machineDeployment)
 	on.Given(`^a MachinePool `+name+` with `+number+` Running instances?$`, s.machinePool)
@@ -58,23 +59,31 @@ func (s *scenario) registerClusterAPI(on sentences) {
 // clusterAPI is a release that the sentence names: it is part of the world, not the
 // build under test.
 func (s *scenario) clusterAPI(ctx context.Context, version string) error {
-	return s.startClusterAPI(ctx, version, nil)
+	return s.startClusterAPI(ctx, version, clusterapi.Config{})
+}
+
+func (s *scenario) separateClusterAPI(ctx context.Context, version string) error {
+	management, err := s.world.StartCluster(ctx, "management")
+	if err != nil {
+		return err
+	}
+	return s.startClusterAPI(ctx, version, clusterapi.Config{Management: management})
 }
 
 func (s *scenario) taintingClusterAPI(ctx context.Context, version string) error {
-	return s.startClusterAPI(ctx, version, clusterapi.TaintPropagation)
+	return s.startClusterAPI(ctx, version, clusterapi.Config{Variables: clusterapi.TaintPropagation})
 }
 
-func (s *scenario) startClusterAPI(ctx context.Context, version string, variables map[string]string) error {
+func (s *scenario) startClusterAPI(ctx context.Context, version string, cfg clusterapi.Config) error {
 	store, err := target.Open("")
 	if err != nil {
 		return err
 	}
-	t, err := store.Get(target.Ref{Name: clusterapi.Name, Version: version})
-	if err != nil {
+	cfg.World, cfg.Seed = s.world, s.rig.World.Seed
+	if cfg.Target, err = store.Get(target.Ref{Name: clusterapi.Name, Version: version}); err != nil {
 		return err
 	}
-	s.capi, err = clusterapi.Up(ctx, s.world, t, s.rig.World.Seed, variables)
+	s.capi, err = clusterapi.Up(ctx, cfg)
 	return err
 }
 
@@ -134,7 +143,10 @@ func (s *scenario) createHealthCheck(ctx context.Context, deployment string, not
 // kubectlScale is the real kubectl. It lives in real time: the world's passes as
 // real time does meanwhile.
 func (s *scenario) kubectlScale(ctx context.Context, kind, group string, replicas int) error {
-	kubeconfig, err := s.world.Kubeconfig("somebody", "system:masters")
+	if s.capi == nil {
+		return errNoClusterAPI
+	}
+	kubeconfig, err := s.capi.Management().Kubeconfig("somebody", "system:masters")
 	if err != nil {
 		return err
 	}

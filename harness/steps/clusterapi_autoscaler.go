@@ -169,7 +169,7 @@ func (s *scenario) startForClusterAPI(ctx context.Context, rights clusterapi.Rig
 	}
 	s.intent.Provider = "clusterapi"
 	s.autoscaler, err = autoscaler.Install(ctx, autoscaler.Config{
-		World: s.world, Target: s.rig.Target, Intent: s.intent, Env: s.env, Manifest: s.rig.Manifest, Rules: s.rules,
+		World: s.world, Target: s.rig.Target, Intent: s.intent, Env: s.env, Manifest: s.rig.Manifest, Management: s.capi.Management(), Rules: s.rules,
 	})
 	if err != nil {
 		return err

@@ -32,12 +32,19 @@ func etcd(path, data string, port int, log io.Writer) *envtest.Etcd {
 	return e
 }
 
+const controllerManager = "kube-controller-manager"
+
+// managerFlags are those of every kube-controller-manager.
+func (c *Cluster) managerFlags() []string {
+	return []string{
+		"--use-service-account-credentials",
+		"--service-account-private-key-file=" + filepath.Join(c.plane.APIServer.CertDir, "sa-signer.key"),
+	}
+}
+
 // startControllers starts what envtest does not, both at once.
 func (w *World) startControllers(ctx context.Context) error {
-	manager := []string{
-		"--use-service-account-credentials",
-		"--service-account-private-key-file=" + filepath.Join(w.plane.APIServer.CertDir, "sa-signer.key"),
-	}
+	manager := w.managerFlags()
 	if w.cfg.ClusterCIDR != "" {
 		manager = append(manager, "--allocate-node-cidrs", "--cluster-cidr="+w.cfg.ClusterCIDR)
 	}
@@ -47,8 +54,8 @@ func (w *World) startControllers(ctx context.Context) error {
 	manager = append(manager, w.cfg.ControllerManager...)
 	errs := make(chan error, 2)
 	for name, flags := range map[string][]string{
-		"kube-controller-manager": manager,
-		"kube-scheduler":          nil,
+		controllerManager: manager,
+		"kube-scheduler":  nil,
 	} {
 		go func() {
 			errs <- w.startController(ctx, name, flags)
@@ -57,8 +64,9 @@ func (w *World) startControllers(ctx context.Context) error {
 	return errors.Join(<-errs, <-errs)
 }
 
-func (w *World) startController(ctx context.Context, name string, flags []string) error {
-	kubeconfig, err := w.Kubeconfig("system:" + name)
+func (c *Cluster) startController(ctx context.Context, name string, flags []string) error {
+	w := c.world
+	kubeconfig, err := c.Kubeconfig("system:" + name)
 	if err != nil {
 		return err
 	}
@@ -70,7 +78,7 @@ func (w *World) startController(ctx context.Context, name string, flags []string
 		flags = append(flags, fmt.Sprintf("--kube-api-qps=%d", w.cfg.ClientQPS), fmt.Sprintf("--kube-api-burst=%d", w.cfg.ClientQPS))
 	}
 	_, err = w.StartComponent(ctx, process.Spec{
-		Name: name,
+		Name: c.program(name),
 		Path: filepath.Join(w.cfg.Kubernetes, name),
 		Env:  []string{fewerCollections, fewerProcessors},
 		Args: append(flags,
@@ -79,7 +87,7 @@ func (w *World) startController(ctx context.Context, name string, flags []string
 			"--authorization-kubeconfig="+kubeconfig,
 			"--bind-address=127.0.0.1",
 			"--secure-port="+strconv.Itoa(port),
-			"--cert-dir="+filepath.Join(w.tmp, name),
+			"--cert-dir="+filepath.Join(c.dir, name),
 			"--authentication-skip-lookup", // nobody but us asks them
 			"--leader-elect=false",         // there is only one
 			"--profiling=false",

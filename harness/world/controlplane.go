@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"nodestorm/harness/process"
@@ -40,24 +39,26 @@ echo $$ > %s || exit
 // startControlPlane lets envtest start etcd and kube-apiserver. It gives
 // neither an environment nor a death signal to its children: scripts in their
 // place put the clock into their environment and leave their process IDs to
-// the guard.
-func (w *World) startControlPlane(ctx context.Context) error {
-	bin := filepath.Join(w.tmp, "bin")
+// the guard. configure, if given, adds to kube-apiserver's flags, and may put files into
+// the folder certs.
+func (c *Cluster) startControlPlane(ctx context.Context, configure func(args *envtest.Arguments, certs string) error) error {
+	w := c.world
+	bin := filepath.Join(c.dir, "bin")
 	if err := os.Mkdir(bin, 0o700); err != nil {
 		return err
 	}
 	for name, settings := range map[string]string{"etcd": fewerCollections + " " + fewerProcessors, "kube-apiserver": fewerCollections} {
 		script := fmt.Sprintf(controlPlaneScript,
-			quote(w.guard.PIDFile(name)), settings, quoteEnv(w.driver.Env()), quote(filepath.Join(w.cfg.controlDir(), name)))
+			quote(w.guard.PIDFile(c.program(name))), settings, quoteEnv(w.driver.Env()), quote(filepath.Join(w.cfg.controlDir(), name)))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
 			return err
 		}
 	}
-	policy := filepath.Join(w.tmp, "audit-policy.yaml")
+	policy := filepath.Join(c.dir, "audit-policy.yaml")
 	if err := os.WriteFile(policy, audit.Policy(), 0o600); err != nil {
 		return err
 	}
-	certs, data := filepath.Join(w.tmp, "kube-apiserver"), filepath.Join(w.tmp, "etcd")
+	certs, data := filepath.Join(c.dir, "kube-apiserver"), filepath.Join(c.dir, "etcd")
 	err := errors.Join(os.Mkdir(certs, 0o700), os.Mkdir(data, 0o700))
 	if err != nil {
 		return err
@@ -85,64 +86,64 @@ func (w *World) startControlPlane(ctx context.Context) error {
 		// Targets' packages use the policy to mend what a stand-in for a cloud gets wrong.
 		Set("feature-gates", "MutatingAdmissionPolicy=true").
 		Set("runtime-config", "admissionregistration.k8s.io/v1beta1=true")
-	if w.ca, err = newAuthority(certs); err != nil {
+	if c.ca, err = newAuthority(certs); err != nil {
 		return err
 	}
-	server.Authn = w.ca
-	if w.cfg.Kubelets {
-		if err := w.openToKubelets(args, certs); err != nil {
+	server.Authn = c.ca
+	if configure != nil {
+		if err := configure(args, certs); err != nil {
 			return err
 		}
 	}
-	for name, values := range w.cfg.APIServer {
-		args.Set(name, values...)
-	}
-	log, err := os.Create(w.log("kube-apiserver"))
+	log, err := os.Create(w.log(c.program("kube-apiserver")))
 	if err != nil {
 		return err
 	}
-	server.Out, server.Err = w.recordCalls(), log
-	etcdLog, err := os.Create(w.log("etcd"))
+	server.Out, server.Err = c.recordCalls(), log
+	etcdLog, err := os.Create(w.log(c.program("etcd")))
 	if err != nil {
 		return errors.Join(err, log.Close())
 	}
-	w.onStop(func() error { return errors.Join(log.Close(), etcdLog.Close()) })
-	w.plane = &envtest.ControlPlane{APIServer: server, Etcd: etcd(filepath.Join(bin, "etcd"), data, etcdPort, etcdLog)}
+	w.OnStop(func() error { return errors.Join(log.Close(), etcdLog.Close()) })
+	c.plane = &envtest.ControlPlane{APIServer: server, Etcd: etcd(filepath.Join(bin, "etcd"), data, etcdPort, etcdLog)}
 
 	started := make(chan error, 1)
-	go func() { started <- w.plane.Start() }()
-	err = w.awaitControlPlane(ctx, started)
-	w.onStop(w.stopControlPlane)
+	go func() { started <- c.plane.Start() }()
+	err = c.awaitControlPlane(ctx, started)
+	w.OnStop(c.stopControlPlane)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		part := "kube-apiserver"
+		part := c.program("kube-apiserver")
 		if _, came := w.pid(part); !came {
-			part = "etcd"
+			part = c.program("etcd")
 		}
 		return fmt.Errorf("%w; its last lines, of %s:\n%s", err, w.log(part), process.Tail(w.log(part)))
 	}
-	w.background.Go(w.watchControlPlane)
-	admin, err := w.plane.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, nil)
+	w.mu.Lock()
+	w.clusters = append(w.clusters, c)
+	w.mu.Unlock()
+	w.background.Go(c.watchControlPlane)
+	admin, err := c.plane.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, nil)
 	if err != nil {
 		return fmt.Errorf("making user %q: %w", "admin", err)
 	}
-	w.admin = admin.Config()
-	w.admin.QPS = -1 // no limit
-	return w.awaitNamespace(ctx, metav1.NamespaceDefault)
+	c.admin = admin.Config()
+	c.admin.QPS = -1 // no limit
+	return c.awaitNamespace(ctx, metav1.NamespaceDefault)
 }
 
 // awaitControlPlane waits for envtest, which cannot be interrupted: when ctx
 // ends, it ends what envtest waits for.
-func (w *World) awaitControlPlane(ctx context.Context, started <-chan error) error {
+func (c *Cluster) awaitControlPlane(ctx context.Context, started <-chan error) error {
 	select {
 	case err := <-started:
 		return err
 	case <-ctx.Done():
 	}
 	for {
-		w.killControlPlane()
+		c.killControlPlane()
 		select {
 		case err := <-started:
 			return err
@@ -153,8 +154,8 @@ func (w *World) awaitControlPlane(ctx context.Context, started <-chan error) err
 
 // awaitNamespace waits for a namespace that kube-apiserver makes by itself soon
 // after it is ready.
-func (w *World) awaitNamespace(ctx context.Context, name string) error {
-	client, err := kubernetes.NewForConfig(w.admin)
+func (c *Cluster) awaitNamespace(ctx context.Context, name string) error {
+	client, err := kubernetes.NewForConfig(c.admin)
 	if err != nil {
 		return err
 	}
@@ -187,11 +188,14 @@ func (w *World) pid(name string) (int, bool) {
 	return pid, err == nil
 }
 
-var controlPlaneParts = []string{"kube-apiserver", "etcd"}
+// controlPlaneParts are the programs that envtest starts.
+func (c *Cluster) controlPlaneParts() []string {
+	return []string{c.program("kube-apiserver"), c.program("etcd")}
+}
 
-func (w *World) killControlPlane() {
-	for _, name := range controlPlaneParts {
-		if pid, ok := w.pid(name); ok {
+func (c *Cluster) killControlPlane() {
+	for _, name := range c.controlPlaneParts() {
+		if pid, ok := c.world.pid(name); ok {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
@@ -199,20 +203,21 @@ func (w *World) killControlPlane() {
 
 // stopControlPlane skips kube-apiserver's graceful end: its clients are gone and
 // its data goes with the world. envtest then only tidies up.
-func (w *World) stopControlPlane() error {
-	w.killControlPlane()
-	err := w.plane.Stop()
+func (c *Cluster) stopControlPlane() error {
+	c.killControlPlane()
+	err := c.plane.Stop()
 	if errors.Is(err, os.ErrProcessDone) {
 		err = nil // it was gone before envtest looked
 	}
-	for _, name := range controlPlaneParts {
-		w.guard.Forget(name)
+	for _, name := range c.controlPlaneParts() {
+		c.world.guard.Forget(name)
 	}
 	return err
 }
 
 // watchControlPlane notices when a part that envtest started dies.
-func (w *World) watchControlPlane() {
+func (c *Cluster) watchControlPlane() {
+	w := c.world
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -221,7 +226,7 @@ func (w *World) watchControlPlane() {
 			return
 		case <-tick.C:
 		}
-		for _, name := range controlPlaneParts {
+		for _, name := range c.controlPlaneParts() {
 			if pid, ok := w.pid(name); ok && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 				w.guard.Forget(name) // the ID may become somebody else's
 				w.died(name, &process.ExitError{Name: name, Status: "found dead", Tail: process.Tail(w.log(name)), Log: w.log(name)})
@@ -229,37 +234,4 @@ func (w *World) watchControlPlane() {
 			}
 		}
 	}
-}
-
-// User makes an identity of the cluster with a client certificate of the
-// world's CA.
-func (w *World) User(name string, groups ...string) (*rest.Config, error) {
-	user, err := w.plane.AddUser(envtest.User{Name: name, Groups: groups}, nil)
-	if err != nil {
-		return nil, fmt.Errorf("making user %q: %w", name, err)
-	}
-	return user.Config(), nil
-}
-
-// Kubeconfig writes a kubeconfig file for a new identity, readable by us only,
-// and returns its path, which ends with the world.
-func (w *World) Kubeconfig(name string, groups ...string) (string, error) {
-	user, err := w.plane.AddUser(envtest.User{Name: name, Groups: groups}, nil)
-	if err != nil {
-		return "", fmt.Errorf("making user %q: %w", name, err)
-	}
-	b, err := user.KubeConfig()
-	if err != nil {
-		return "", fmt.Errorf("making the kubeconfig of %q: %w", name, err)
-	}
-	return w.writeKubeconfig(b)
-}
-
-func (w *World) writeKubeconfig(b []byte) (string, error) {
-	f, err := os.CreateTemp(w.tmp, "kubeconfig-")
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(b)
-	return f.Name(), errors.Join(err, f.Close())
 }

@@ -12,12 +12,13 @@ import (
 // KubeconfigThrough is Kubeconfig for an identity that reaches kube-apiserver
 // through a fault proxy with these rules. The proxy is the identity's own and ends
 // with the world; its rules' records go to the history, its delays are virtual.
-func (w *World) KubeconfigThrough(rules []apifault.Rule, name string, groups ...string) (string, *apifault.Proxy, error) {
-	user, err := w.plane.AddUser(envtest.User{Name: name, Groups: groups}, nil)
+func (c *Cluster) KubeconfigThrough(rules []apifault.Rule, name string, groups ...string) (string, *apifault.Proxy, error) {
+	w := c.world
+	user, err := c.plane.AddUser(envtest.User{Name: name, Groups: groups}, nil)
 	if err != nil {
 		return "", nil, fmt.Errorf("making user %q: %w", name, err)
 	}
-	p, err := apifault.Start(apifault.Config{Client: user.Config(), Writer: w.Admin(), Clock: w.Clock(), History: w.history}, rules...)
+	p, err := apifault.Start(apifault.Config{Client: user.Config(), Writer: c.Admin(), Clock: w.Clock(), History: w.history}, rules...)
 	if err != nil {
 		return "", nil, err
 	}

@@ -21,12 +21,14 @@ type Usage struct {
 // "nodestorm". Parts that are gone are left out.
 func (w *World) Usage() map[string]Usage {
 	pids := map[string]int{"nodestorm": os.Getpid()}
-	for _, name := range controlPlaneParts {
-		if pid, ok := w.pid(name); ok {
-			pids[name] = pid
+	w.mu.Lock()
+	for _, c := range w.clusters {
+		for _, name := range c.controlPlaneParts() {
+			if pid, ok := w.pid(name); ok {
+				pids[name] = pid
+			}
 		}
 	}
-	w.mu.Lock()
 	for name, p := range w.components {
 		pids[name] = p.PID()
 	}

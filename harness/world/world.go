@@ -21,7 +21,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
@@ -75,23 +74,23 @@ type Config struct {
 	Progress func(string)
 }
 
-// World is a running cluster. Its methods are safe for concurrent use.
+// World is a running cluster, and more if they are started. Its methods are safe for
+// concurrent use.
 type World struct {
+	*Cluster
 	cfg     Config
 	tmp     string // what ends with the world: etcd's data, keys, the clock page
 	ctx     context.Context
 	fail    context.CancelCauseFunc
 	driver  *clock.Driver
 	guard   *process.Guard
-	plane   *envtest.ControlPlane
-	ca      *authority
 	tunnel  *tunnel // to kubelets; nil without
-	admin   *rest.Config
 	history *history.Log
 	fleet   *node.Fleet
 	client  kubernetes.Interface
 
 	mu         sync.Mutex
+	clusters   []*Cluster // the first is the world's own
 	components map[string]*process.Process
 	programs   map[string]*process.Process // whose end is not the world's
 	undo       []func() error              // run in reverse by Stop
@@ -131,7 +130,7 @@ func Start(ctx context.Context, cfg Config) (_ *World, err error) {
 		{"making the world's folder", w.startFolder},
 		{"starting the clock", w.startClock},
 		{"starting the history", w.startHistory},
-		{"starting etcd and kube-apiserver", w.startControlPlane},
+		{"starting etcd and kube-apiserver", w.startFirst},
 		{"starting kube-controller-manager and kube-scheduler", w.startControllers},
 		{"starting the simulated nodes", w.startFleet},
 	} {
@@ -187,6 +186,7 @@ func (w *World) startFolder(context.Context) error {
 		return errors.Join(err, os.RemoveAll(tmp))
 	}
 	w.onStop(w.guard.Close)
+	w.Cluster = &Cluster{world: w, dir: tmp}
 	return nil
 }
 
@@ -211,10 +211,26 @@ func (w *World) startHistory(context.Context) (err error) {
 	return nil
 }
 
+// startFirst starts the world's own cluster with the flags that its configuration asks for.
+func (w *World) startFirst(ctx context.Context) error {
+	return w.startControlPlane(ctx, func(args *envtest.Arguments, certs string) error {
+		if w.cfg.Kubelets {
+			if err := w.openToKubelets(args, certs); err != nil {
+				return err
+			}
+		}
+		for name, values := range w.cfg.APIServer {
+			args.Set(name, values...)
+		}
+		return nil
+	})
+}
+
 // recordCalls turns the lines of kube-apiserver's audit log, its standard
 // output, into history. A pipe, not a file: no call is older than the time it is
 // seen at, however fast time passes.
-func (w *World) recordCalls() io.Writer {
+func (c *Cluster) recordCalls() io.Writer {
+	w := c.world
 	var convert audit.Converter
 	return process.Lines(func(line []byte) {
 		events, err := convert.Events(line)
@@ -222,6 +238,12 @@ func (w *World) recordCalls() io.Writer {
 			events = []history.Event{{Source: history.Harness, Verb: history.Unreadable, Actor: "kube-apiserver", Detail: map[string]any{"error": err.Error()}}}
 		}
 		for _, e := range events {
+			if c.name != "" {
+				if e.Detail == nil {
+					e.Detail = map[string]any{}
+				}
+				e.Detail["cluster"] = c.name
+			}
 			w.history.Record(e)
 		}
 	})
@@ -295,9 +317,6 @@ func (w *World) Fleet() *node.Fleet { return w.fleet }
 
 // Client is the harness's own client, with all rights.
 func (w *World) Client() kubernetes.Interface { return w.client }
-
-// Admin is the configuration of a client with all rights.
-func (w *World) Admin() *rest.Config { return rest.CopyConfig(w.admin) }
 
 // Done is closed when a part of the world died by itself; Err says which.
 func (w *World) Done() <-chan struct{} { return w.ctx.Done() }
