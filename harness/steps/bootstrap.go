@@ -65,8 +65,12 @@ func (s *scenario) part(own target.Ref, released string) (t target.Target, err e
 }
 
 // serversBootWith is for what Cluster Autoscaler creates.
-func (s *scenario) serversBootWith(text *godog.DocString) {
+func (s *scenario) serversBootWith(ctx context.Context, text *godog.DocString) error {
 	s.env = append(s.env, manifest.Variable{Name: "HCLOUD_CLOUD_INIT", Value: base64.StdEncoding.EncodeToString([]byte(text.Content))})
+	if !s.serverReal {
+		return nil
+	}
+	return s.checkKubelet(ctx, text.Content)
 }
 
 func (s *scenario) serversReadyAfter(delay string) (err error) {

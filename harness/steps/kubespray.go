@@ -98,6 +98,9 @@ func (s *scenario) virtualMachines(ctx context.Context, first, second, third str
 	if s.install.vcenter == nil {
 		return errNoVSphere
 	}
+	if err := s.checkKubelet(ctx, text.Content); err != nil {
+		return err
+	}
 	s.install.nodes = []string{first, second, third}
 	for _, n := range s.install.nodes {
 		if err := s.install.vcenter.Create(n, text.Content); err != nil {

@@ -1,12 +1,14 @@
 package steps
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/cucumber/messages/go/v21"
 
+	"nodestorm/harness/kubelet"
 	"nodestorm/sim/cloudinit"
 )
 
@@ -31,12 +33,7 @@ func checkUserData(step *messages.PickleStep) error {
 	if step.Argument == nil || step.Argument.DocString == nil {
 		return errors.New("want the user data below the step, in quotes")
 	}
-	text := strings.ReplaceAll(step.Argument.DocString.Content, "ADDRESS", "10.0.0.1")
-	config, err := cloudinit.Parse(text)
-	if err != nil {
-		return fmt.Errorf("its user data: %w", err)
-	}
-	system, err := config.Boot(cloudinit.Machine{Name: "server", Metadata: metadata})
+	system, err := bootedWith(step.Argument.DocString.Content)
 	if err == nil {
 		_, err = system.Kubelet()
 	}
@@ -44,4 +41,27 @@ func checkUserData(step *messages.PickleStep) error {
 		return fmt.Errorf("its user data: %w", err)
 	}
 	return nil
+}
+
+// checkKubelet asks a real kubelet whether it would start with what the user data says;
+// of an unknown flag, for example, nobody else can tell.
+func (s *scenario) checkKubelet(ctx context.Context, userData string) error {
+	system, err := bootedWith(userData)
+	if err != nil {
+		return fmt.Errorf("the user data: %w", err)
+	}
+	err = s.kubelets.Check(ctx, kubelet.Machine{Name: "server", System: system})
+	if errors.As(err, new(*cloudinit.NoJoinError)) {
+		return nil
+	}
+	return err
+}
+
+// bootedWith is a machine that has followed the user data.
+func bootedWith(userData string) (*cloudinit.System, error) {
+	config, err := cloudinit.Parse(strings.ReplaceAll(userData, "ADDRESS", "10.0.0.1"))
+	if err != nil {
+		return nil, err
+	}
+	return config.Boot(cloudinit.Machine{Name: "server", Metadata: metadata})
 }
