@@ -155,6 +155,7 @@ func (d *Driver) Close() error {
 	<-d.done
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	_ = d.scan() // a program may have come since the last look
 	for i, p := range d.procs {
 		if p != nil {
 			d.gone.merge(d.page.slots[i].histogram())
