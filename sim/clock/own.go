@@ -27,7 +27,7 @@ func newOwnProcess() (*ownProcess, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for our own poller: %w", err)
 	}
-	driverThreads.Store(monitorThread(), true)
+	driverThreads.Store(monitor, true)
 	return &ownProcess{
 		epfd:    epfd,
 		samples: []metrics.Sample{{Name: "/sched/goroutines/runnable:goroutines"}},
@@ -79,6 +79,10 @@ func oneMoreP() (end func()) {
 	add(1)
 	return func() { add(-1) }
 }
+
+// monitor is found before much has run: on a machine that has used up its IDs a thread
+// that starts later may get one below the monitor's.
+var monitor = monitorThread()
 
 // monitorThread is the runtime's monitor, the first thread that it starts. It
 // watches, and does nothing that the clock should wait for.
