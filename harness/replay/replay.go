@@ -239,6 +239,7 @@ func (r Request) play(ctx context.Context, out *Result) error {
 			Progress:     func(what string) { watch(what, figures) },
 		},
 		Target:   r.Target,
+		Symptom:  r.Record.Symptom,
 		Manifest: container,
 		Order:    r.Order,
 		With:     r.With,

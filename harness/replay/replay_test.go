@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/scenarios"
+	"nodestorm/sim/checker"
 	"nodestorm/sim/clock"
 )
 
@@ -222,6 +224,22 @@ func checkRecheck(t *testing.T, result replay.Result) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// A Then can fail before the last part of the symptom is there: the world goes on for it.
+func TestRunAwaitsSymptom(t *testing.T) {
+	r, _ := request(t)
+	text, err := fs.ReadFile(r.Features, r.Record.Feature)
+	if err != nil {
+		t.Fatal(err)
+	}
+	early := strings.NewReplacer(then+" is created within 5m", `a pod of the Deployment "web" is Running within 20s`).Replace(string(text))
+	r.Features = fstest.MapFS{r.Record.Feature: {Data: []byte(early)}}
+	r.Record.Symptom.Sequence = slices.Clone(r.Record.Symptom.Sequence)
+	r.Record.Symptom.Sequence[len(r.Record.Symptom.Sequence)-1].Within = checker.Duration(5 * time.Minute)
+	if result := undistorted(t, r); result.Verdict != verdict.Reproduced {
+		t.Errorf("%s: %s", result.Verdict, result.Reason)
+	}
 }
 
 // blind is a catalogue whose symptoms nobody causes.

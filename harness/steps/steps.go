@@ -22,6 +22,7 @@ import (
 	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/sim/apifault"
+	"nodestorm/sim/checker"
 	"nodestorm/sim/history"
 	"nodestorm/sim/node"
 )
@@ -40,6 +41,8 @@ type Rig struct {
 	Order string
 	// With are builds of parts of the world to take in place of nodestorm's own.
 	With []target.Target
+	// Symptom is what the world goes on for after a Then has failed.
+	Symptom checker.Symptom
 	// Started is told the world as soon as it is ready.
 	Started func(*world.World)
 	// Step is told each step as it begins.
@@ -70,6 +73,7 @@ type scenario struct {
 	delay      time.Duration // from launch to registration
 	launched   history.Record
 	asked      uint64 // sequence number of the history when the first When began
+	failed     bool   // a Then
 
 	serverReady time.Duration // from a server's registration to Ready; zero: the default
 	serverReal  bool          // servers have real kubelets
@@ -86,6 +90,9 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) {
 		ended = true
 		if s.world == nil {
 			return ctx, nil
+		}
+		if s.failed {
+			s.awaitSymptom(ctx)
 		}
 		var settings []string
 		switch {
@@ -135,6 +142,7 @@ func (s *scenario) record(ctx context.Context, step *godog.Step, status godog.St
 	if ctx.Err() != nil {
 		outcome.Status = "interrupted" // it shows nothing, whatever it says
 	}
+	s.failed = s.failed || outcome.Kind == verdict.Then && status == godog.StepFailed
 	s.world.History().Record(verdict.StepEvent(outcome))
 }
 

@@ -95,6 +95,16 @@ func (s *Symptom) Check() error {
 	return nil
 }
 
+// Span is how long all elements together may take that say how long they may. Those
+// without within count nothing.
+func (s *Symptom) Span() time.Duration {
+	var span Duration
+	for _, e := range s.Sequence {
+		span += e.Within + e.For
+	}
+	return time.Duration(span)
+}
+
 func (e *Element) check(names []string, captured map[string]bool) error {
 	if e.As != "" && slices.Contains(names, e.As) {
 		return fmt.Errorf("as: %q is taken", e.As)
