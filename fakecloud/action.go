@@ -79,7 +79,8 @@ func (a *Action) About(kind string) int64 {
 // API does after a while, so that a cloud that runs for days needs no more memory.
 const maxFinished = 10_000
 
-// Start starts an action about resources. After names one that has to succeed first; nil means none.
+// Start starts an action about resources. After names one that has to succeed first, of the same server;
+// nil means none.
 func (tx *Tx) Start(command string, after *Action, resources ...Ref) *Action {
 	tx.actionID++
 	a := Action{ID: tx.actionID, Command: command, Status: ActionRunning, Resources: resources, Started: tx.now}

@@ -192,6 +192,12 @@ func volumesContract(e *env) {
 	e.check("volumes of a new server", len(made.Server.Volumes), 1)
 	e.act("Volume.Detach")(c.Detach(e.ctx, v))
 	e.done("Volume.Delete")(c.Delete(e.ctx, v))
+
+	with := call2[api.VolumeCreateResult](e, "Volume.Create")(c.Create(e.ctx, api.VolumeCreateOpts{Name: "with", Size: 10, Server: made.Server}))
+	e.ok(e.client.Action.WaitFor(e.ctx, append(with.NextActions, with.Action)...))
+	e.check("next actions", with.NextActions[0].Command, "attach_volume")
+	e.check("resources of create_volume", with.Action.Resources[0], &api.ActionResource{ID: made.Server.ID, Type: api.ActionResourceTypeServer})
+	e.check("volumes of the server", len(e.serverNow(made.Server).Volumes), 1)
 }
 
 func primaryIPsContract(e *env) {

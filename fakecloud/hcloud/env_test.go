@@ -55,7 +55,10 @@ func bubbleWith(t *testing.T, cloud fakecloud.Config, cfg Config, test func(e *e
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := &env{T: t, ctx: t.Context(), cloud: c, log: log, handler: h, covered: map[string]bool{}}
+		// What never ends fails, in place of being waited for.
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour)
+		defer cancel()
+		e := &env{T: t, ctx: ctx, cloud: c, log: log, handler: h, covered: map[string]bool{}}
 		e.client = e.newClient()
 		test(e)
 	})

@@ -69,11 +69,14 @@ func createVolume(c *call) (int, any, error) {
 		return 0, nil, err
 	}
 	c.tx.Volumes.Put(v)
-	ref := fakecloud.Ref{Type: "volume", ID: v.ID}
-	create := c.tx.Start("create_volume", nil, ref)
+	about := []fakecloud.Ref{{Type: "volume", ID: v.ID}}
+	if v.Server != 0 {
+		about = append([]fakecloud.Ref{{Type: "server", ID: v.Server}}, about...)
+	}
+	create := c.tx.Start("create_volume", nil, about...)
 	next := []schema.Action{}
 	if v.Server != 0 {
-		next = append(next, c.action(c.tx.Start("attach_volume", create, fakecloud.Ref{Type: "server", ID: v.Server}, ref)))
+		next = append(next, c.action(c.tx.Start("attach_volume", create, about...)))
 	}
 	return http.StatusCreated, schema.VolumeCreateResponse{Volume: c.volume(&v).(schema.Volume), Action: new(c.action(create)), NextActions: next}, nil
 }
