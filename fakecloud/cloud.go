@@ -226,9 +226,10 @@ func (c *Cloud) Watch(f func(Change)) (stop func()) {
 
 // Inject arms a fault.
 func (c *Cloud) Inject(f fault.Fault) error {
-	err := c.faults.Inject(f)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.advance() // what is due until now is done without it
+	err := c.faults.Inject(f)
 	c.tx.faultsChanged()
 	c.poke()
 	return err
@@ -236,9 +237,10 @@ func (c *Cloud) Inject(f fault.Fault) error {
 
 // Clear ends a fault. What it has done already is not undone: an action that hangs stays so.
 func (c *Cloud) Clear(name string) error {
-	err := c.faults.Clear(name)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.advance()
+	err := c.faults.Clear(name)
 	c.tx.faultsChanged()
 	c.poke()
 	return err

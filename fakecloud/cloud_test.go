@@ -147,6 +147,34 @@ func TestLifeFaults(t *testing.T) {
 	}
 }
 
+// A fault begins when it is injected, not when the cloud was last asked something.
+func TestInjectAfterAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := history.New(time.Time{}, clock.RealClock{})
+		c := open(t, fakecloud.Config{Recorder: log})
+		id := create(t, c, "a")
+		time.Sleep(10 * time.Minute) // it has been running since the first of them
+		if err := c.Inject(fault.Fault{Name: "f", Effect: fault.TurnsOff{After: fault.Duration(time.Minute)}}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute - time.Second)
+		if got := state(c, id); got != fakecloud.Running {
+			t.Errorf("before a minute is over the instance is %s, want running", got)
+		}
+		time.Sleep(2 * time.Second)
+		if got := state(c, id); got != fakecloud.Off {
+			t.Errorf("after a minute the instance is %s, want off", got)
+		}
+		var verbs []string
+		for _, r := range log.Records() {
+			verbs = append(verbs, r.Verb)
+		}
+		if got := strings.Join(verbs, " "); got != "created starting running armed matched off effective" {
+			t.Errorf("the history says %q", got)
+		}
+	})
+}
+
 // A project goes on where it was saved, with the actions under way.
 func TestState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -64,10 +64,8 @@ func (k *cache) put(generation uint64, key string, r cached) {
 // fromCache answers a call of a steady operation. It reports false for one that has to be carried out: faults
 // act in it, or it fails.
 func (h *Handler) fromCache(c *call, w http.ResponseWriter) bool {
-	for _, point := range []fault.Point{fault.After, fault.Listing, fault.Supply} {
-		if len(h.cloud.Faults().Active(point)) > 0 {
-			return false
-		}
+	if h.faulty() {
+		return false
 	}
 	generation := h.cloud.Generation()
 	unzips := strings.Contains(c.r.Header.Get("Accept-Encoding"), "gzip")
@@ -87,7 +85,7 @@ func (h *Handler) fromCache(c *call, w http.ResponseWriter) bool {
 			return false
 		}
 		r = cached{text: text}
-		if h.cloud.Generation() == generation { // nothing has changed meanwhile
+		if h.cloud.Generation() == generation && !h.faulty() { // nothing has changed meanwhile
 			h.cache.put(generation, key, r)
 		}
 	case unzips && !r.zipped && len(r.text) >= minZip: // what is asked for twice is asked for often
@@ -101,6 +99,16 @@ func (h *Handler) fromCache(c *call, w http.ResponseWriter) bool {
 	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(r.text) // the client may be gone
 	return true
+}
+
+// faulty reports whether faults may act in a reply now.
+func (h *Handler) faulty() bool {
+	for _, point := range []fault.Point{fault.After, fault.Listing, fault.Supply} {
+		if len(h.cloud.Faults().Active(point)) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // zip is text compressed.

@@ -5,7 +5,14 @@ import (
 	"io"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/fault"
 )
 
 // What is kept is what would be made now, compressed or not, and a change is seen at once.
@@ -67,5 +74,49 @@ func TestCacheBound(t *testing.T) {
 	k.put(2, "a", cached{})
 	if _, ok := k.get(2, ""); ok || k.size != 1 {
 		t.Errorf("it holds replies of another generation, %d bytes", k.size)
+	}
+}
+
+// hurried is a clock on which a millisecond passes whenever somebody looks.
+type hurried struct {
+	clock.WithTicker
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *hurried) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(time.Millisecond)
+	return c.now
+}
+
+// A reply that is made while a fault begins is not kept beyond the fault.
+func TestCacheWhileAFaultBegins(t *testing.T) {
+	for _, path := range []string{"/v1/server_types/104", "/v1/server_types?name=cx22"} {
+		for at := range 20 {
+			now := &hurried{WithTicker: realClock, now: time.Unix(0, 0)}
+			cloud, err := fakecloud.New(fakecloud.Config{Clock: now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer cloud.Close()
+			h, err := NewHandler(Config{Cloud: cloud, Token: token})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cloud.Inject(fault.Fault{
+				Name: "f", At: time.Duration(at) * time.Millisecond, For: time.Second, Effect: fault.Unavailable{Type: "cx22"},
+			}); err != nil {
+				t.Fatal(err)
+			}
+			serve(h, "GET", path, "")
+			now.mu.Lock()
+			now.now = now.now.Add(time.Minute)
+			now.mu.Unlock()
+			if _, body := serve(h, "GET", path, ""); strings.Contains(body, `"available":false`) {
+				t.Errorf("%s: not available after a fault that began after %dms", path, at)
+			}
+		}
 	}
 }

@@ -74,7 +74,9 @@ func (c *call) serverType(t *fakecloud.ServerType) schema.ServerType {
 		return s
 	}
 	s := c.serverTypeNow(t)
-	c.h.types[t.ID] = s
+	if len(c.h.cloud.Faults().Active(fault.Supply)) == 0 { // none has begun meanwhile
+		c.h.types[t.ID] = s
+	}
 	return s
 }
 
