@@ -14,7 +14,9 @@ package fakecloud
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -88,9 +90,16 @@ type Cloud struct {
 	mu       sync.Mutex
 	tx       *Tx
 	sleeps   time.Time // until when run sleeps; zero: until it is poked
-	changes  []Change
-	watchers map[int]func(Change)
+	changes  []Change  // that watchers are still to be told
+	told     int       // changes before those
+	watchers map[int]watcher
 	watches  int
+}
+
+// watcher is told the changes from a number on.
+type watcher struct {
+	from int
+	tell func(Change)
 }
 
 // New returns a running Cloud. Close it.
@@ -127,7 +136,7 @@ func New(cfg Config) (*Cloud, error) {
 		kick:     make(chan struct{}, 1),
 		stop:     make(chan struct{}),
 		ended:    make(chan struct{}),
-		watchers: map[int]func(Change){},
+		watchers: map[int]watcher{},
 	}
 	c.tx = newTx(c)
 	c.tx.random = rand.New(rand.NewPCG(cfg.Seed, 1)) // the faults have a stream of their own
@@ -203,17 +212,19 @@ type Change struct {
 func (c *Cloud) Watch(f func(Change)) (stop func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.advance()
+	c.poke()
 	id := c.watches
 	c.watches++
 	var calling sync.Mutex
 	ended := false
-	c.watchers[id] = func(change Change) {
+	c.watchers[id] = watcher{from: c.told + len(c.changes), tell: func(change Change) {
 		calling.Lock()
 		defer calling.Unlock()
 		if !ended {
 			f(change)
 		}
-	}
+	}}
 	return func() {
 		c.mu.Lock()
 		delete(c.watchers, id)
@@ -281,21 +292,21 @@ func (c *Cloud) run() {
 	for {
 		c.mu.Lock()
 		c.advance()
-		changes := c.changes
-		c.changes = nil
-		var watchers []func(Change)
-		for id := range c.watches {
-			if f := c.watchers[id]; f != nil {
-				watchers = append(watchers, f)
-			}
+		changes, first := c.changes, c.told
+		c.changes, c.told = nil, first+len(changes)
+		var watchers []watcher
+		for _, id := range slices.Sorted(maps.Keys(c.watchers)) {
+			watchers = append(watchers, c.watchers[id])
 		}
 		due := c.tx.due()
 		c.sleeps = due
 		c.mu.Unlock()
 
-		for _, change := range changes {
-			for _, f := range watchers {
-				f(change)
+		for k, change := range changes {
+			for _, w := range watchers {
+				if first+k >= w.from {
+					w.tell(change)
+				}
 			}
 		}
 		var timer clock.Timer

@@ -92,6 +92,35 @@ func TestLife(t *testing.T) {
 	})
 }
 
+// A watch is told nothing of what was before it, be it told to others already or not.
+func TestWatchFromNowOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t, fakecloud.Config{})
+		create(t, c, "a")
+		time.Sleep(time.Minute)
+		busy, ready, told := make(chan bool), make(chan bool), []string{}
+		defer c.Watch(func(fakecloud.Change) { // a slow one, so that changes wait for it
+			ready <- true
+			<-busy
+		})()
+		create(t, c, "b")
+		<-ready
+		create(t, c, "c")
+		defer c.Watch(func(change fakecloud.Change) { told = append(told, change.Instance.Name+" "+string(change.To)) })()
+		create(t, c, "d")
+		go func() {
+			for range ready {
+			}
+		}()
+		close(busy)
+		synctest.Wait()
+		if want := []string{"d creating"}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+		close(ready)
+	})
+}
+
 func TestQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := open(t, fakecloud.Config{Quota: fakecloud.Quota{Instances: 1}})
