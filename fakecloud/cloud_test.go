@@ -121,6 +121,39 @@ func TestWatchFromNowOn(t *testing.T) {
 	})
 }
 
+// What ended while deleting was tried has had its effect when deleting has failed.
+func TestDeleteFailsEarly(t *testing.T) {
+	for _, test := range []struct {
+		before time.Duration
+		want   fakecloud.State
+	}{{time.Second, fakecloud.Running}, {8 * time.Second, fakecloud.Running}, {time.Minute, fakecloud.Off}} {
+		synctest.Test(t, func(t *testing.T) {
+			c := open(t, fakecloud.Config{})
+			f := fault.Fault{Name: "f", Match: fault.Match{Operation: "delete_server"}, Effect: fault.ActionFails{After: fault.Duration(time.Minute)}}
+			if err := c.Inject(f); err != nil {
+				t.Fatal(err)
+			}
+			id := create(t, c, "a")
+			time.Sleep(test.before)
+			_ = c.Update(func(tx *fakecloud.Tx) error {
+				if tx.Instances.Get(id).State == fakecloud.Running {
+					tx.Power(id, "stop_server")
+				}
+				tx.Delete(id)
+				return nil
+			})
+			time.Sleep(30 * time.Second)
+			if got := state(c, id); got != fakecloud.Deleting {
+				t.Errorf("while it is deleted the instance is %s", got)
+			}
+			time.Sleep(time.Minute)
+			if got := state(c, id); got != test.want {
+				t.Errorf("deleted after %v in vain, the instance is %s, want %s", test.before, got, test.want)
+			}
+		})
+	}
+}
+
 func TestQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := open(t, fakecloud.Config{Quota: fakecloud.Quota{Instances: 1}})

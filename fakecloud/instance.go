@@ -223,29 +223,32 @@ func (tx *Tx) take(a *Action) {
 	if i == nil {
 		return
 	}
-	ok := a.Status == ActionSuccess
+	ok, state := a.Status == ActionSuccess, i.State
+	if before, deleting := tx.deleting[id]; deleting {
+		state = before
+	}
 	switch a.Command {
 	case "create_server":
-		tx.created(i, ok)
+		tx.created(i, state, ok)
 	case "start_server":
-		if i.State == Starting || i.State == Creating {
+		if state == Starting || state == Creating {
 			tx.settle(id, ok, Running, Off)
 		}
 	case "stop_server", "shutdown_server":
-		if i.State == Stopping {
+		if state == Stopping {
 			tx.settle(id, ok, Off, Running)
 		}
 	case "reboot_server", "reset_server", "rebuild_server":
-		if i.State == Stopping || i.State == Rebuilding {
-			tx.move(id, Running)
+		if state == Stopping || state == Rebuilding {
+			tx.become(id, Running)
 		}
 	case "delete_server":
+		delete(tx.deleting, id)
 		if ok {
 			tx.Remove(id)
 		} else if i.State == Deleting {
-			tx.move(id, tx.deleting[id])
+			tx.move(id, state)
 		}
-		delete(tx.deleting, id)
 	case "attach_to_network":
 		tx.attached(id, a.About("network"), ok)
 	case "detach_from_network":
@@ -255,24 +258,33 @@ func (tx *Tx) take(a *Action) {
 	}
 }
 
-func (tx *Tx) created(i *Instance, ok bool) {
+func (tx *Tx) created(i *Instance, state State, ok bool) {
 	switch {
 	case !ok:
 		tx.Remove(i.ID)
-	case i.State != Creating:
+	case state != Creating:
 	case tx.runningOn(i.ID, "start_server") != nil:
-		tx.move(i.ID, Starting)
+		tx.become(i.ID, Starting)
 	default:
-		tx.move(i.ID, Off)
+		tx.become(i.ID, Off)
 	}
 }
 
 func (tx *Tx) settle(id int64, ok bool, good, bad State) {
 	if ok {
-		tx.move(id, good)
+		tx.become(id, good)
 		return
 	}
-	tx.move(id, bad)
+	tx.become(id, bad)
+}
+
+// become brings an instance into a state; one that is being deleted will be in it if deleting fails.
+func (tx *Tx) become(id int64, to State) {
+	if _, deleting := tx.deleting[id]; deleting {
+		tx.deleting[id] = to
+		return
+	}
+	tx.move(id, to)
 }
 
 // Remove takes an instance out of the cloud at once, with all that goes with it.

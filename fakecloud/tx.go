@@ -34,7 +34,7 @@ type Tx struct {
 	live   map[int64][]int64    // running actions by server
 	hits   map[int64]pendingHit // faults of actions that have not begun
 	struck map[strike]bool
-	// deleting is the state before, in case that deleting fails.
+	// deleting is the state that an instance comes to if deleting it fails.
 	deleting map[int64]State
 	// past are instances as listings had them, oldest first, as far as stale listings need them.
 	past []past
