@@ -131,6 +131,22 @@ func (tx *Tx) attached(server, network int64, is bool) {
 	})
 }
 
+// Empty detaches all instances and load balancers from a network at once. The API does so "in the
+// background" when a network is deleted.
+func (tx *Tx) Empty(network int64) {
+	is := func(a Attachment) bool { return a.Network == network }
+	for _, i := range tx.Instances.All() {
+		if slices.ContainsFunc(i.Networks, is) {
+			tx.attached(i.ID, network, false)
+		}
+	}
+	for _, lb := range tx.LoadBalancers.All() {
+		if slices.ContainsFunc(lb.Networks, is) {
+			tx.LoadBalancers.Update(lb.ID, func(lb *LoadBalancer) { lb.Networks = nil }) // it is in one at most
+		}
+	}
+}
+
 // PublicIP returns the next public address. They come out of ranges that are never routed: 198.18.0.0/15
 // (RFC 2544) and, a /64 each with its first host address, 2001:db8::/32 (RFC 3849).
 func (tx *Tx) PublicIP(kind string) netip.Addr {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	api "github.com/hetznercloud/hcloud-go/v2/hcloud"
+
+	"nodestorm/fakecloud"
 )
 
 type contextType = context.Context
@@ -155,16 +157,27 @@ func networksContract(e *env) {
 	e.check("members", len(plain[[]*api.NetworkMember](e, "Network.AllMembersWithOpts")(c.AllMembersWithOpts(e.ctx, n, api.NetworkMemberListOpts{Type: []api.NetworkMemberType{"load_balancer"}}))), 0)
 	e.act("Server.ChangeAliasIPs")(e.client.Server.ChangeAliasIPs(e.ctx, s, api.ServerChangeAliasIPsOpts{Network: n, AliasIPs: []net.IP{net.ParseIP("10.0.0.50")}}))
 	e.check("alias", e.serverNow(s).PrivateNet[0].Aliases[0].String(), "10.0.0.50")
-	_, err = c.Delete(e.ctx, n)
-	e.code(err, "conflict")
 	e.act("Server.DetachFromNetwork")(e.client.Server.DetachFromNetwork(e.ctx, s, api.ServerDetachFromNetworkOpts{Network: n}))
 	e.check("networks", len(e.serverNow(s).PrivateNet), 0)
 	e.act("Server.AttachToNetwork")(e.client.Server.AttachToNetwork(e.ctx, s, api.ServerAttachToNetworkOpts{Network: n, IP: net.ParseIP("10.0.0.9")}))
 	e.check("private IP", e.serverNow(s).PrivateNet[0].IP.String(), "10.0.0.9")
 	_, _, err = e.client.Server.AttachToNetwork(e.ctx, s, api.ServerAttachToNetworkOpts{Network: n})
 	e.code(err, "server_already_attached")
-	e.act("Server.DetachFromNetwork")(e.client.Server.DetachFromNetwork(e.ctx, s, api.ServerDetachFromNetworkOpts{Network: n}))
+	// What is in a network is detached when it is deleted.
+	lb, _, err := e.client.LoadBalancer.Create(e.ctx, api.LoadBalancerCreateOpts{
+		Name: "lb", LoadBalancerType: &api.LoadBalancerType{Name: "lb11"}, Location: &api.Location{Name: "fsn1"}, Network: n,
+	})
+	e.ok(err)
 	e.done("Network.Delete")(c.Delete(e.ctx, n))
+	e.check("networks", len(e.serverNow(s).PrivateNet), 0)
+	balancer, _, err := e.client.LoadBalancer.GetByID(e.ctx, lb.LoadBalancer.ID)
+	e.ok(err)
+	e.check("networks", len(balancer.PrivateNet), 0)
+	saved, err := e.cloud.Save()
+	e.ok(err)
+	again, err := fakecloud.New(fakecloud.Config{Clock: realClock, State: saved})
+	e.ok(err)
+	again.Close()
 }
 
 func volumesContract(e *env) {

@@ -23,16 +23,7 @@ var networks = func() owned[fakecloud.Network] {
 		return nil
 	}
 	o.free = func(c *call, n *fakecloud.Network) error {
-		for _, i := range c.tx.Instances.All() {
-			if inNetwork(i.Networks, n.ID) == nil {
-				return fakecloud.Errorf("conflict", "network %d is in use by server %d", n.ID, i.ID)
-			}
-		}
-		for _, lb := range c.tx.LoadBalancers.All() {
-			if inNetwork(lb.Networks, n.ID) == nil {
-				return fakecloud.Errorf("conflict", "network %d is in use by load balancer %d", n.ID, lb.ID)
-			}
-		}
+		c.tx.Empty(n.ID)
 		return nil
 	}
 	return o
