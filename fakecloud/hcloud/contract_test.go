@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"maps"
 	"math/big"
 	"net"
 	"reflect"
@@ -16,6 +17,8 @@ import (
 	"time"
 
 	api "github.com/hetznercloud/hcloud-go/v2/hcloud"
+
+	"nodestorm/fakecloud"
 )
 
 // clients are the parts of the client that the fake serves, by the names of their fields.
@@ -43,7 +46,7 @@ var notServed = map[string]string{
 // Every method that the client has for the resources we serve is called, and its effect is looked
 // at. A new release of the client with a method that no test calls fails here.
 func TestContract(t *testing.T) {
-	covered := map[string]bool{}
+	covered, started := map[string]bool{}, map[string]bool{}
 	for name, test := range map[string]func(*env){
 		"offers": offersContract, "servers": serversContract, "power": powerContract, "images": imagesContract, "networks": networksContract,
 		"load balancers": loadBalancersContract, "volumes": volumesContract, "primary IPs": primaryIPsContract, "floating IPs": floatingIPsContract,
@@ -54,8 +57,16 @@ func TestContract(t *testing.T) {
 			bubble(t, func(e *env) {
 				e.covered = covered
 				test(e)
+				e.cloud.View(func(tx *fakecloud.Tx) {
+					for _, a := range tx.Actions.All() {
+						started[a.Command] = true
+					}
+				})
 			})
 		})
+	}
+	if all := slices.Sorted(maps.Keys(started)); !slices.Equal(all, slices.Sorted(slices.Values(commands))) {
+		t.Errorf("actions that have been started: %q, want those that faults may name: %q", all, slices.Sorted(slices.Values(commands)))
 	}
 	for field := range reflect.TypeFor[api.Client]().Fields() {
 		if field.IsExported() && clients[field.Name] == nil && notServed[field.Name] == "" {

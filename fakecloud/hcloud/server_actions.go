@@ -46,7 +46,16 @@ var serverActions = map[string]action{
 // commands are the names that actions have, where faults match them.
 var commands = []string{
 	"create_server", "start_server", "stop_server", "shutdown_server", "reboot_server", "reset_server", "delete_server", "rebuild_server",
-	"attach_to_network", "detach_from_network", "attach_volume", "detach_volume", "change_type", "create_image", "change_protection",
+	"attach_to_network", "detach_from_network", "change_alias_ips", "attach_volume", "detach_volume", "change_type", "change_protection",
+	"add_to_placement_group", "remove_from_placement_group", "attach_iso", "detach_iso", "enable_backup", "disable_backup", "enable_rescue",
+	"disable_rescue", "change_dns_ptr", "create_image", "request_console", "reset_password",
+	"add_route", "delete_route", "add_subnet", "delete_subnet", "change_ip_range",
+	"create_volume", "resize_volume",
+	"create_load_balancer", "delete_load_balancer", "add_service", "update_service", "delete_service", "add_target", "remove_target",
+	"change_algorithm", "enable_public_interface", "disable_public_interface",
+	"assign_primary_ip", "unassign_primary_ip", "assign_floating_ip", "unassign_floating_ip",
+	"set_firewall_rules", "apply_firewall", "remove_firewall",
+	"create_certificate", "issue_certificate",
 }
 
 func sortedActions[T any](all map[string]T) []string { return slices.Sorted(maps.Keys(all)) }
