@@ -144,7 +144,8 @@ func (f Fault) check(operations []string) error {
 	var possible []string
 	for _, name := range operations {
 		// Commands of actions are words, calls are a method and a path.
-		if strings.Contains(name, " ") == (f.Effect.Point() == Action) {
+		call, point := strings.Contains(name, " "), f.Effect.Point()
+		if call == (point == Action) || (point == Listing && !listed(f.Effect, name)) {
 			continue
 		}
 		if fits(f.Match.Operation, name) {

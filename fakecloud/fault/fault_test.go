@@ -14,7 +14,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-var operations = []string{"POST /servers", "GET /servers", "DELETE /servers/{id}", "start_server"}
+var operations = []string{"POST /servers", "GET /servers", "DELETE /servers/{id}", "GET /networks", "GET /actions", "GET /servers/{id}/actions", "start_server"}
 
 func TestParse(t *testing.T) {
 	faults, err := fault.Parse([]byte(`
@@ -28,6 +28,7 @@ faults:
   probability: 0.5
   actionTakes: {time: 140s}
 - {name: any, hang: {}}
+- {name: short, match: {operation: "GET /servers/*/actions"}, partial: {}}
 `), operations)
 	if err != nil {
 		t.Fatal(err)
@@ -36,8 +37,8 @@ faults:
 		Name: "slow", Match: fault.Match{Operation: "start_server", Instance: "pool1-*"}, At: time.Minute, For: 90 * time.Minute, Skip: 1,
 		Probability: 0.5, Effect: fault.ActionTakes{Time: fault.Duration(140 * time.Second)},
 	}
-	if len(faults) != 3 || faults[1] != want {
-		t.Errorf("got %+v, want %+v second of three", faults, want)
+	if len(faults) != 4 || faults[1] != want {
+		t.Errorf("got %+v, want %+v second of four", faults, want)
 	}
 }
 
@@ -78,6 +79,9 @@ func TestParseErrors(t *testing.T) {
 		"faults: [{name: a, unavailable: {type: cx22}, limit: 1}]":                {"no match"},
 		"faults: [{name: a, turnsOff: {}, match: {operation: POST /servers}}]":    {"does not act on calls"},
 		"faults: [{name: a, actionHangs: {}, match: {operation: POST /servers}}]": {"actionHangs acts on", "start_server"},
+		"faults: [{name: a, stale: {}, match: {operation: GET /actions}}]":        {`"GET /actions" fits nothing that stale acts on (such as GET /servers)`},
+		"faults: [{name: a, missing: {}, match: {operation: GET /networks}}]":     {"missing acts on (such as GET /servers, GET /actions, GET /servers/{id}/actions)"},
+		"faults: [{name: a, partial: {}, match: {operation: 'POST *'}}]":          {"partial acts on (such as GET /servers, "},
 		"faults: [{name: a, stale: {by: -1s}}]":                                   {"stale.by", "zero or more"},
 		"faults: [{name: a, hang: {}, limit: many}]":                              {"limit", "number"},
 	} {
