@@ -117,11 +117,17 @@ var hostname = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])
 const maxUserData = 32 << 10
 
 // createRequest is schema.ServerCreateRequest with what older clients say otherwise: a data centre
-// in place of a location, and SSH keys by name.
+// in place of a location, and SSH keys by name; and with what is left out told from false.
 type createRequest struct {
 	schema.ServerCreateRequest
 	SSHKeys    []schema.IDOrName `json:"ssh_keys"`
 	Datacenter string            `json:"datacenter"`
+	PublicNet  struct {
+		EnableIPv4 *bool `json:"enable_ipv4"` // nil: true
+		EnableIPv6 *bool `json:"enable_ipv6"` // nil: true
+		IPv4       int64 `json:"ipv4"`
+		IPv6       int64 `json:"ipv6"`
+	} `json:"public_net"`
 }
 
 func createServer(c *call) (int, any, error) {
@@ -148,13 +154,12 @@ func createServer(c *call) (int, any, error) {
 func (c *call) spec(r createRequest) (fakecloud.Spec, error) {
 	s := fakecloud.Spec{
 		Name: r.Name, UserData: r.UserData, Start: r.StartAfterCreate == nil || *r.StartAfterCreate, IPv4: true, IPv6: true,
-		Networks: r.Networks, Volumes: r.Volumes, PlacementGroup: r.PlacementGroup,
+		IPv4ID: r.PublicNet.IPv4, IPv6ID: r.PublicNet.IPv6, Networks: r.Networks, Volumes: r.Volumes, PlacementGroup: r.PlacementGroup,
 	}
+	put(&s.IPv4, r.PublicNet.EnableIPv4)
+	put(&s.IPv6, r.PublicNet.EnableIPv6)
 	if r.Labels != nil {
 		s.Labels = *r.Labels
-	}
-	if n := r.PublicNet; n != nil {
-		s.IPv4, s.IPv6, s.IPv4ID, s.IPv6ID = n.EnableIPv4, n.EnableIPv6, n.IPv4ID, n.IPv6ID
 	}
 	for _, f := range r.Firewalls {
 		s.Firewalls = append(s.Firewalls, f.Firewall)
