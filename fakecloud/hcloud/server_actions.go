@@ -243,15 +243,15 @@ func attachToNetwork(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[str
 	if err != nil {
 		return nil, nil, err
 	}
+	var aliases []string
 	for _, text := range r.AliasIPs {
 		if text == nil {
 			return nil, nil, fakecloud.Invalid("alias_ips", "must not be null")
 		}
-		ip, err := c.freeAddress(r.Network, *text, "alias_ips")
-		if err != nil {
-			return nil, nil, err
-		}
-		place.AliasIPs = append(place.AliasIPs, ip)
+		aliases = append(aliases, *text)
+	}
+	if place.AliasIPs, err = c.aliases(place, aliases); err != nil {
+		return nil, nil, err
 	}
 	c.tx.Instances.Update(i.ID, func(i *fakecloud.Instance) { i.Networks = append(slices.Clone(i.Networks), place) })
 	return c.tx.Start("attach_to_network", nil, serverRef(i), fakecloud.Ref{Type: "network", ID: r.Network}), nil, nil
@@ -278,18 +278,29 @@ func changeAliasIPs(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[stri
 	}
 	networks := slices.Clone(i.Networks)
 	own := find(networks, func(a fakecloud.Attachment) bool { return a.Network == r.Network })
-	old := own.AliasIPs
-	own.AliasIPs = nil
-	for _, text := range r.AliasIPs {
-		ip, err := netip.ParseAddr(text)
-		if err != nil || !slices.Contains(old, ip) { // those that it has already are not free
-			if ip, err = c.freeAddress(r.Network, text, "alias_ips"); err != nil {
-				return nil, nil, err
-			}
-		}
-		own.AliasIPs = append(own.AliasIPs, ip)
+	var err error
+	if own.AliasIPs, err = c.aliases(*own, r.AliasIPs); err != nil {
+		return nil, nil, err
 	}
 	return change("change_alias_ips", func(i *fakecloud.Instance) { i.Networks = networks })(c, i)
+}
+
+// aliases reads the alias IPs that a place in a network is to have.
+func (c *call) aliases(place fakecloud.Attachment, texts []string) ([]netip.Addr, error) {
+	var all []netip.Addr
+	for _, text := range texts {
+		ip, err := netip.ParseAddr(text)
+		if err != nil || !slices.Contains(place.AliasIPs, ip) { // those that it has already are not free
+			if ip, err = c.freeAddress(place.Network, text, "alias_ips"); err != nil {
+				return nil, err
+			}
+		}
+		if ip == place.IP || slices.Contains(all, ip) {
+			return nil, fakecloud.Invalid("alias_ips", "must be different addresses")
+		}
+		all = append(all, ip)
+	}
+	return all, nil
 }
 
 func changeServerDNSPtr(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {

@@ -208,6 +208,14 @@ func (c *call) checkServer(s *fakecloud.Spec, r createRequest) error {
 
 // checkParts checks what else a new server is to have.
 func (c *call) checkParts(s *fakecloud.Spec, r createRequest) error {
+	for _, part := range []struct {
+		field string
+		ids   []int64
+	}{{"networks", s.Networks}, {"firewalls", s.Firewalls}, {"volumes", s.Volumes}} {
+		if len(slices.Compact(slices.Sorted(slices.Values(part.ids)))) < len(part.ids) {
+			return fakecloud.Invalid(part.field, "must not name one twice")
+		}
+	}
 	zone := c.h.cloud.Catalogue().Location(s.Location).NetworkZone
 	for _, id := range s.Networks {
 		n := c.tx.Networks.Get(id)
