@@ -139,12 +139,15 @@ func New(cfg Config) (*Cloud, error) {
 		watchers: map[int]watcher{},
 	}
 	c.tx = newTx(c)
-	c.tx.random = rand.New(rand.NewPCG(cfg.Seed, 1)) // the faults have a stream of their own
+	stream := uint64(1) // the faults have one of their own
 	if cfg.State == nil {
 		c.tx.seedImages()
 	} else if err := c.restore(cfg.State); err != nil {
 		return nil, err
+	} else {
+		stream += uint64(c.tx.actionID) // what has been drawn before is not drawn again
 	}
+	c.tx.random = rand.New(rand.NewPCG(cfg.Seed, stream))
 	go c.run()
 	return c, nil
 }

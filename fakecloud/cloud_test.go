@@ -237,6 +237,32 @@ func TestInjectAfterAPause(t *testing.T) {
 	})
 }
 
+// A fault that acts on two instances is cleared when it has acted on the second.
+func TestLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := history.New(time.Time{}, clock.RealClock{})
+		c := open(t, fakecloud.Config{Recorder: log})
+		for _, name := range []string{"a", "b", "c"} {
+			create(t, c, name)
+			time.Sleep(30 * time.Second)
+		}
+		if err := c.Inject(fault.Fault{Name: "f", Match: fault.Match{Instance: "[ac]"}, Limit: 2, Effect: fault.TurnsOff{After: fault.Duration(time.Minute)}}); err != nil {
+			t.Fatal(err)
+		}
+		create(t, c, "d")
+		time.Sleep(2 * time.Minute)
+		var story []string
+		for _, r := range log.Records() {
+			if r.Source == history.Fault || r.Verb == "off" {
+				story = append(story, strings.TrimSpace(r.Verb+" "+r.Object.Name))
+			}
+		}
+		if want := []string{"armed", "matched a", "matched c", "off a", "effective a", "off c", "cleared"}; !slices.Equal(story, want) {
+			t.Errorf("the history says %q, want %q", story, want)
+		}
+	})
+}
+
 // A project goes on where it was saved, with the actions under way.
 func TestState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -254,6 +280,10 @@ func TestState(t *testing.T) {
 		time.Sleep(time.Minute)
 		if got := state(again, id); got != fakecloud.Running {
 			t.Errorf("a minute later the instance is %q, want running", got)
+		}
+		create(t, again, "b")
+		if all := again.Instances(); all[0].RootPassword == all[1].RootPassword {
+			t.Errorf("before and after saving, instances get the password %s", all[0].RootPassword)
 		}
 		for _, bad := range []string{
 			"", "{", `{"Version":1}x`, `{"Version":2}`, `{"Version":1,"Other":1}`, `{"Version":1,"Instances":[null]}`,

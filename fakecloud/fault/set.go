@@ -24,7 +24,8 @@ type Set struct {
 type armed struct {
 	Fault
 	from           time.Time // when it becomes active
-	matched, acted int       // calls that fit; calls that it acted on
+	matched, acted int       // calls that fit; calls that it acts on
+	effects        int       // those of the latter that have seen a difference
 	effective      time.Time // zero: not yet
 	cleared        bool
 }
@@ -86,9 +87,10 @@ type Hit struct {
 	// From is when the fault became active.
 	From time.Time
 
-	set   *Set
-	armed *armed
-	call  Call
+	set       *Set
+	armed     *armed
+	call      Call
+	effective bool
 }
 
 // Active returns the active faults at the point, in the order of Inject. It counts nothing.
@@ -146,11 +148,16 @@ func (h *Hit) Effective() { h.EffectiveAt(h.set.clk.Now()) }
 func (h *Hit) EffectiveAt(at time.Time) {
 	h.set.mu.Lock()
 	defer h.set.mu.Unlock()
-	if h.armed.effective.IsZero() {
-		h.armed.effective = at
-		h.set.record(h.armed, at, "effective", h.call)
+	a := h.armed
+	if a.effective.IsZero() {
+		a.effective = at
+		h.set.record(a, at, "effective", h.call)
 	}
-	if a := h.armed; a.Limit > 0 && a.acted >= a.Limit {
+	if !h.effective {
+		h.effective = true
+		a.effects++
+	}
+	if a.Limit > 0 && a.effects >= a.Limit {
 		h.set.clear(a, at)
 	}
 }
