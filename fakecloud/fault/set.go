@@ -3,6 +3,7 @@ package fault
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -106,10 +107,11 @@ func (s *Set) Active(point Point) []*Hit {
 	return hits
 }
 
-// First returns the first fault that acts at the point on the call, taken. Nil means none.
-func (s *Set) First(point Point, call Call) *Hit {
+// First returns the first fault that acts at the point on a call, taken. Nil means none. A call about
+// several instances is given once for each; it counts as one.
+func (s *Set) First(point Point, calls ...Call) *Hit {
 	for _, h := range s.Active(point) {
-		if h.Fits(call) && h.Take(call) {
+		if k := slices.IndexFunc(calls, h.Fits); k >= 0 && h.Take(calls[k]) {
 			return h
 		}
 	}

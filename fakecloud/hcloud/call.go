@@ -22,7 +22,8 @@ type call struct {
 	id   int64 // in the path; zero for none
 	tx   *fakecloud.Tx
 
-	name, group string // of the instance that it is about
+	calls       []fault.Call // what faults are matched with: one at least
+	name, group string       // of the instance that it is about, the first where there are more
 	errorCode   string
 }
 
@@ -73,9 +74,9 @@ func (c *call) decode(into any) error {
 	return fakecloud.Errorf("json_error", "Invalid JSON input in your request")
 }
 
-// about is what faults are matched with: the instance that the call names in its path, body or
+// about is what faults are matched with: the instances that the call names in its path, body or
 // query, or the group.
-func (c *call) about() fault.Call {
+func (c *call) about() []fault.Call {
 	query := c.r.URL.Query
 	label := c.h.cloud.GroupLabel()
 	switch {
@@ -94,20 +95,32 @@ func (c *call) about() fault.Call {
 	case strings.Contains(c.op.name, "/servers/{id}"):
 		c.h.cloud.View(func(tx *fakecloud.Tx) { c.instance(tx, c.id) })
 	case c.op.name == "GET /actions", strings.HasSuffix(c.op.name, "/actions/{id}"):
-		id := c.id
-		if text := query().Get("id"); text != "" {
-			id, _ = strconv.ParseInt(text, 10, 64) // zero is nobody's
+		ids := query()["id"]
+		if len(ids) == 0 {
+			ids = []string{c.r.PathValue("id")}
 		}
+		var calls []fault.Call
 		c.h.cloud.View(func(tx *fakecloud.Tx) {
-			if a := tx.Actions.Get(id); a != nil {
-				c.instance(tx, a.About("server"))
+			for _, text := range ids {
+				id, _ := strconv.ParseInt(text, 10, 64) // zero is nobody's
+				a := tx.Actions.Get(id)
+				if a == nil {
+					continue
+				}
+				if i := tx.Instances.Get(a.About("server")); i != nil {
+					calls = append(calls, fault.Call{Operation: c.op.name, Group: tx.Group(i.Labels), Instance: i.Name})
+				}
 			}
 		})
+		if len(calls) > 0 {
+			c.name, c.group = calls[0].Instance, calls[0].Group
+			return calls
+		}
 	case c.id != 0:
 		c.name = strconv.FormatInt(c.id, 10)
-		return fault.Call{Operation: c.op.name}
+		return []fault.Call{{Operation: c.op.name}}
 	}
-	return fault.Call{Operation: c.op.name, Group: c.group, Instance: c.name}
+	return []fault.Call{{Operation: c.op.name, Group: c.group, Instance: c.name}}
 }
 
 func (c *call) instance(tx *fakecloud.Tx, id int64) {

@@ -248,6 +248,25 @@ func TestActionMissingOnce(t *testing.T) {
 	})
 }
 
+// Who asks for the actions of several servers at once asks for each of them.
+func TestActionsOfSeveral(t *testing.T) {
+	for _, effect := range []fault.Effect{fault.Refuse{Code: "server_error"}, fault.Partial{Keep: 1}, fault.Missing{}} {
+		bubble(t, func(e *env) {
+			e.inject(fault.Fault{Match: fault.Match{Operation: "GET /actions", Instance: "b"}, Limit: 1, Effect: effect})
+			var actions []*api.Action
+			for _, name := range []string{"a", "b"} {
+				made, _, err := e.client.Server.Create(e.ctx, creation(name, "pool1"))
+				e.ok(err)
+				actions = append(actions, made.Action)
+			}
+			if err := e.client.Action.WaitFor(e.ctx, actions...); err == nil {
+				e.Errorf("%s of b's actions: waiting for them and others succeeds", effect)
+			}
+			e.met()
+		})
+	}
+}
+
 func TestActionHangs(t *testing.T) {
 	bubble(t, func(e *env) {
 		e.inject(fault.Fault{Match: fault.Match{Operation: "start_server"}, Effect: fault.ActionHangs{}})

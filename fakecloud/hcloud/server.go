@@ -179,8 +179,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, err)
 		return
 	}
-	about := c.about()
-	if hit := h.cloud.Faults().First(fault.Before, about); hit != nil {
+	c.calls = c.about()
+	if hit := h.cloud.Faults().First(fault.Before, c.calls...); hit != nil {
 		c.refuse(w, hit, now)
 		return
 	}
@@ -189,7 +189,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	reply := c.do()
 	if reply.err == nil {
-		c.lose(h.cloud.Faults().First(fault.After, about))
+		c.lose(h.cloud.Faults().First(fault.After, c.calls...))
 	}
 	reply.write(w)
 }

@@ -41,7 +41,7 @@ func listServers(c *call) (int, any, error) {
 	all := c.tx.Instances.All()
 	hits := c.h.cloud.Faults().Active(fault.Listing)
 	for _, hit := range hits {
-		if e, ok := hit.Effect.(fault.Stale); ok && hit.Fits(c.listing()) {
+		if e, ok := hit.Effect.(fault.Stale); ok && hit.Fits(c.calls[0]) {
 			all = c.staleServers(hit, e, all)
 		}
 	}
@@ -55,11 +55,6 @@ func listServers(c *call) (int, any, error) {
 	return servers.page(c, cutShort(c, hits, some))
 }
 
-// listing is what faults that act on a whole listing are matched with.
-func (c *call) listing() fault.Call {
-	return fault.Call{Operation: c.op.name, Group: c.group, Instance: c.name}
-}
-
 func (c *call) staleServers(hit *fault.Hit, e fault.Stale, now []*fakecloud.Instance) []*fakecloud.Instance {
 	at := hit.From
 	if e.By > 0 {
@@ -69,7 +64,7 @@ func (c *call) staleServers(hit *fault.Hit, e fault.Stale, now []*fakecloud.Inst
 		}
 	}
 	then := c.tx.InstancesAt(at)
-	if slices.Equal(then, now) || !hit.Take(c.listing()) {
+	if slices.Equal(then, now) || !hit.Take(c.calls[0]) {
 		return now
 	}
 	hit.Effective()
@@ -102,7 +97,9 @@ func leaveOut[T any](c *call, hits []*fault.Hit, all []*T, about func(*T) (call 
 // cutShort ends a listing where faults have it end early.
 func cutShort[T any](c *call, hits []*fault.Hit, all []*T) []*T {
 	for _, hit := range hits {
-		if e, ok := hit.Effect.(fault.Partial); ok && hit.Fits(c.listing()) && len(all) > e.Keep && hit.Take(c.listing()) {
+		e, ok := hit.Effect.(fault.Partial)
+		k := slices.IndexFunc(c.calls, hit.Fits)
+		if ok && k >= 0 && len(all) > e.Keep && hit.Take(c.calls[k]) {
 			hit.Effective()
 			all = all[:e.Keep]
 		}
