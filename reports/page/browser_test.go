@@ -126,6 +126,7 @@ func until(t testing.TB, ctx context.Context, expression string) {
 const (
 	window = "nodestorm.state.to - nodestorm.state.from"
 	panel  = "document.getElementById('record')"
+	drawn  = "nodestorm.picture(1100, 2400)"
 )
 
 func affectedPage(t testing.TB) string {
@@ -279,9 +280,27 @@ func TestBrowserSideBySide(t *testing.T) {
 	if !strings.Contains(got, "≠") || !strings.Contains(got, "creates NodeClaim default-pvqrf") || !strings.HasSuffix(got, "—") {
 		t.Errorf("the first decision that differs is shown as %q", got)
 	}
-	if first := eval[int](t, ctx, "nodestorm.state.runs[1].first ?? nodestorm.state.runs[1].firstDifference"); first != 2 {
+	if first := eval[int](t, ctx, "nodestorm.state.runs[1].firstDifference"); first != 2 {
 		t.Errorf("decision %d differs first, want the one numbered 2", first)
 	}
+	// It is marked above the rows and through those of its run; the symptom by a line too.
+	if marks := eval[int](t, ctx, "[..."+drawn+".querySelectorAll('text')].filter(e => e.textContent === '≠').length"); marks != 1 {
+		t.Errorf("the first decision that differs is marked %d times in the picture, want once: the other run has none", marks)
+	}
+	if lines := eval[int](t, ctx, drawn+".querySelectorAll('path[stroke-dasharray=\"4 3\"][stroke-width=\"1\"]').length"); lines != 1 {
+		t.Errorf("%d lines go through the rows at the first decision that differs, want 1", lines)
+	}
+}
+
+// Of a search for nothing there is nothing to see, and the page lives on.
+func TestBrowserSearchesForNothing(t *testing.T) {
+	ctx := browser(t)
+	open(t, ctx, affectedPage(t))
+	do(t, ctx, chromedp.SendKeys(chromedp.CSS("#search"), "there-is-no-such-thing"))
+	until(t, ctx, "document.getElementById('found').textContent === '0 found' && !nodestorm.state.rows.length")
+	until(t, ctx, "document.getElementById('grid').textContent.startsWith('No record in the window')")
+	do(t, ctx, script("const s = document.getElementById('search'); s.value = ''; s.dispatchEvent(new Event('input'))"))
+	until(t, ctx, "nodestorm.state.rows.length")
 }
 
 // hostile is a run whose every text would like to be something else.
@@ -295,6 +314,7 @@ func hostile() string {
 		line(2, "api", "create", "pods", evil, `{"`+evil+`":"`+evil+`","message":"`+strings.Repeat("long ", 200_000)+`"}`) +
 		line(3, "node", "running", "pods", evil, `{"node":"`+evil+`"}`) +
 		line(4, "api", "create", "nodes", evil, `{"taints":["`+evil+`"],"ready":"False: `+evil+`","providerID":"`+evil+`"}`) +
+		line(12, "api", "update", "nodes", evil, `{"added":"`+evil+`","removed":{"a":1},"taints":7}`) +
 		line(5, "fault", "armed", "nodes", evil, `{"fault":"`+evil+`"}`) +
 		line(6, "cloud", evil, evil, evil, `{}`) +
 		line(7, "log", "log", "", "", `{"message":"`+evil+`","Pods":"`+evil+`"}`) +

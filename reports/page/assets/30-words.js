@@ -30,6 +30,8 @@ function value(v) {
   return String(v);
 }
 
+const items = v => Array.isArray(v) ? v : []; // a history may say anything
+
 const role = { Context: 'Given', Action: 'When', Outcome: 'Then' };
 
 // brief is an event in a few words, for a picture.
@@ -41,7 +43,7 @@ function brief(run, i) {
     case 'step': return `${role[facts.kind] || ''} ${value(facts.text || '')}`.trim();
     case 'cloud': return [kind[VERB], name, kind[CODE] || ''].filter(Boolean).join(' ');
   }
-  const taints = [...(facts.added || []).map(t => '+' + value(t)), ...(facts.removed || []).map(t => '−' + value(t))].join(' ');
+  const taints = [...items(facts.added).map(t => '+' + value(t)), ...items(facts.removed).map(t => '−' + value(t))].join(' ');
   return [kind[VERB], kind[SUBRESOURCE] || '', name, kind[CODE] >= 300 ? kind[CODE] : '', taints, kind[SOURCE] === 'api' && facts.reason ? value(facts.reason) : ''].filter(Boolean).join(' ');
 }
 

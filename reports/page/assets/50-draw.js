@@ -156,8 +156,9 @@ function drawMarks(pen, y, height) {
       line(pen, x, y + 3, x, y + height, colors.wrong, 1.5);
       pen.symptomFrom = from;
     }
-    if (state.runs.length > 1 && run.first >= 0 && run.decisions[run.first]) {
-      const d = run.decisions[run.first], x = xOf(d.t);
+    const differs = run.decisions[run.firstDifference];
+    if (differs) {
+      const x = xOf(differs.t);
       if (x > state.left && x < state.width) { line(pen, x, y, x, y + height, colors.accent, 1.5); write(pen, '≠', x + 3, y + height / 2, colors.accent, `700 13px ${SANS}`); }
     }
   }
@@ -191,14 +192,12 @@ function drawRows(pen, from, to) {
   }
   line(pen, left - .5, 0, left - .5, to - from, colors.line);
   for (const run of state.runs) {
-    const at = symptom(run), x = at === null ? -1 : xOf(at);
-    if (x < left || x > width) continue;
     const own = state.rows.filter(r => r.run === run);
-    line(pen, x, own[0].y - from, x, own[own.length - 1].y + own[own.length - 1].height - from, colors.wrong, 1);
-  }
-  if (state.runs.length > 1) for (const run of state.runs) {
-    const d = run.decisions[run.first], own = state.rows.filter(r => r.run === run);
-    if (d && xOf(d.t) > left) line(pen, xOf(d.t), own[0].y - from, xOf(d.t), own[own.length - 1].y + own[own.length - 1].height - from, colors.accent, 1, [4, 3]);
+    if (!own.length) continue; // nothing is found
+    const last = own[own.length - 1], at = symptom(run), differs = run.decisions[run.firstDifference];
+    const mark = (x, color, dash) => { if (x >= left && x <= width) line(pen, x, own[0].y - from, x, last.y + last.height - from, color, 1, dash); };
+    if (at !== null) mark(xOf(at), colors.wrong);
+    if (differs) mark(xOf(differs.t), colors.accent, [4, 3]);
   }
   drawLinks(pen, from, to);
   if (state.hover && state.hover.x > left) line(pen, state.hover.x, 0, state.hover.x, to - from, colors.faint, 1, [2, 3]);
@@ -434,7 +433,7 @@ function drawChart(pen, chart, y) {
     pen.beginPath();
     let first = true;
     for (const [x, low, high, last, start] of path) {
-      if (first) { pen.moveTo(x, up(start)); first = false; } else if (!c.straight) pen.lineTo(x, up(start)); else pen.lineTo(x, up(start));
+      if (first) { pen.moveTo(x, up(start)); first = false; } else pen.lineTo(x, up(start));
       if (low !== high) { pen.lineTo(x, up(high)); pen.lineTo(x, up(low)); }
       pen.lineTo(x, up(last));
     }
