@@ -23,8 +23,8 @@ type entry struct {
 // key → value.
 type changes map[string]string
 
-// steps are Gherkin's kinds of steps in the words of a feature.
-var steps = map[string]string{"Context": "Given", "Action": "When", "Outcome": "Then"}
+// Keywords are Gherkin's kinds of steps in the words of a feature.
+var Keywords = map[string]string{"Context": "Given", "Action": "When", "Outcome": "Then"}
 
 func (c changes) entry(r history.Record) entry {
 	e := entry{at: r.Virtual, source: string(r.Source), actor: Cut(Clean(r.Actor), maxActor)}
@@ -40,7 +40,7 @@ func (c changes) entry(r history.Record) entry {
 	words := []string{Clean(r.Verb)}
 	switch r.Source {
 	case history.Step:
-		words = append(words, steps[take("kind")], take("text"))
+		words = append(words, Keywords[take("kind")], take("text"))
 	case history.Logged:
 		words = []string{take("level"), take("message")} // the verb tells nothing
 	}

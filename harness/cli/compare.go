@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"nodestorm/harness/replay"
+	"nodestorm/reports/story"
 	"nodestorm/sim/clock"
 	"nodestorm/sim/history"
 )
@@ -48,7 +48,7 @@ func (s *session) printComparison(c comparison) {
 	}
 }
 
-func cell(list []replay.Decision, i int) string {
+func cell(list []story.Decision, i int) string {
 	if i >= len(list) {
 		return "\t—"
 	}

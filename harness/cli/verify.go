@@ -9,6 +9,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/target"
 	"nodestorm/reports"
+	"nodestorm/reports/story"
 	"nodestorm/scenarios"
 )
 
@@ -136,14 +137,14 @@ func (s *session) jobs(c *cobra.Command, records []scenarios.Record) (jobs []job
 
 // comparison is one replay at 1x beside one at full speed.
 type comparison struct {
-	ID     string            `json:"id"`
-	Target string            `json:"target"`
-	Clock  string            `json:"clock"`
-	Same   bool              `json:"same"`
-	First  int               `json:"firstDifference"` // index into both lists; -1: none
-	Real   []replay.Decision `json:"real"`
-	Fast   []replay.Decision `json:"fast"`
-	Runs   [2]string         `json:"runs"`
+	ID     string           `json:"id"`
+	Target string           `json:"target"`
+	Clock  string           `json:"clock"`
+	Same   bool             `json:"same"`
+	First  int              `json:"firstDifference"` // index into both lists; -1: none
+	Real   []story.Decision `json:"real"`
+	Fast   []story.Decision `json:"fast"`
+	Runs   [2]string        `json:"runs"`
 }
 
 func (s *session) compareClocks(c *cobra.Command, jobs []job, asJSON bool) error {
@@ -172,7 +173,7 @@ func (s *session) compareClocks(c *cobra.Command, jobs []job, asJSON bool) error
 				result.Fast = replay.Decisions(records)
 			}
 		}
-		result.First = replay.FirstDifference(result.Real, result.Fast)
+		result.First = story.FirstDifference(result.Real, result.Fast)
 		result.Same = result.First < 0
 		different = different || !result.Same
 		comparisons = append(comparisons, result)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nodestorm/harness/replay"
+	"nodestorm/reports/story"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 )
@@ -112,7 +113,7 @@ func TestDecisions(t *testing.T) {
 		records = append(records, r)
 	}
 	got := replay.Decisions(records)
-	want := []replay.Decision{{At: 1e9, What: "create nodeclaim 1"}, {At: 2e9, What: "create node 1"}, {At: 5e9, What: "create nodeclaim 2"}, {At: 7e9, What: "delete node 1"},
+	want := []story.Decision{{At: 1e9, What: "create nodeclaim 1"}, {At: 2e9, What: "create node 1"}, {At: 5e9, What: "create nodeclaim 2"}, {At: 7e9, What: "delete node 1"},
 		{At: 9e9, What: "create instance 1"}, {At: 12e9, What: "delete instance 1"}}
 	if len(got) != len(want) {
 		t.Fatalf("decisions %v, want %v", got, want)
@@ -122,15 +123,15 @@ func TestDecisions(t *testing.T) {
 			t.Errorf("decision %d is %v, want %v", i, got[i], want[i])
 		}
 	}
-	later := append([]replay.Decision{}, got...)
+	later := append([]story.Decision{}, got...)
 	later[3].At += time.Hour
-	other := append([]replay.Decision{}, got...)
+	other := append([]story.Decision{}, got...)
 	other[2].What = "delete nodeclaim 1"
 	for name, test := range map[string]struct {
-		list  []replay.Decision
+		list  []story.Decision
 		first int
 	}{"the same": {got, -1}, "later": {later, -1}, "other": {other, 2}, "shorter": {got[:3], 3}, "empty": {nil, 0}} {
-		if first := replay.FirstDifference(got, test.list); first != test.first {
+		if first := story.FirstDifference(got, test.list); first != test.first {
 			t.Errorf("%s: first difference %d, want %d", name, first, test.first)
 		}
 	}

@@ -2,22 +2,15 @@ package replay
 
 import (
 	"fmt"
-	"time"
 
+	"nodestorm/reports/story"
 	"nodestorm/sim/history"
 )
 
-// Decision is something that an autoscaler did to its machines. Names that are
-// made up at random are replaced by their order of appearance.
-type Decision struct {
-	At   time.Duration `json:"at"` // virtual, since the run's start
-	What string        `json:"what"`
-}
-
 // Decisions are the NodeClaims and Nodes created and deleted, and the instances of
-// a cloud, in order.
-func Decisions(records []history.Record) []Decision {
-	var decisions []Decision
+// a cloud, in order. No story has told them, so their Event is 0.
+func Decisions(records []history.Record) []story.Decision {
+	var decisions []story.Decision
 	number := map[string]int{} // how many of a resource have been seen
 	name := map[string]string{}
 	done := map[string]bool{}
@@ -34,7 +27,7 @@ func Decisions(records []history.Record) []Decision {
 		}
 		if what := verb + " " + name[key]; !done[what] {
 			done[what] = true
-			decisions = append(decisions, Decision{r.Virtual, what})
+			decisions = append(decisions, story.Decision{At: r.Virtual, What: what})
 		}
 	}
 	return decisions
@@ -49,15 +42,4 @@ func decided(r history.Record) (verb string, ok bool) {
 		verb, ok = r.Verb, r.Verb == "create" || r.Verb == "delete"
 	}
 	return verb, ok
-}
-
-// FirstDifference is the index at which two lists decide differently, or -1.
-// When something was decided may differ: at 1x the machine's own speed shows.
-func FirstDifference(a, b []Decision) int {
-	for i := range max(len(a), len(b)) {
-		if i >= len(a) || i >= len(b) || a[i].What != b[i].What {
-			return i
-		}
-	}
-	return -1
 }

@@ -2,7 +2,6 @@ package matrix
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -68,22 +67,12 @@ func list(items []string) string {
 	return strings.Join(items, ", ")
 }
 
-var number = regexp.MustCompile(`^([\w.-]+/[\w.-]+)#(\d+)$`)
-
 // reference is owner/repository#number as a link.
 func reference(issue string) string {
-	if to := address(issue); to != "" {
+	if to := reports.IssueURL(issue); to != "" {
 		return fmt.Sprintf("[%s](%s)", issue, to)
 	}
 	return reports.Markdown(issue)
-}
-
-// address is where an issue is, or empty.
-func address(issue string) string {
-	if !number.MatchString(issue) {
-		return ""
-	}
-	return number.ReplaceAllString(issue, "https://github.com/$1/issues/$2")
 }
 
 // Insert replaces the track record in a Markdown text that has its two marks.

@@ -2,9 +2,7 @@ package matrix
 
 import (
 	"cmp"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -116,7 +114,7 @@ var (
 	//go:embed matrix.js
 	script string
 
-	parsed = template.Must(template.New("matrix").Funcs(template.FuncMap{"clean": reports.Clean, "link": link, "tone": tone, "issue": address}).Parse(page))
+	parsed = template.Must(template.New("matrix").Funcs(template.FuncMap{"clean": reports.Clean, "link": link, "tone": tone, "issue": reports.IssueURL}).Parse(page))
 )
 
 func tone(c *Cell) string {
@@ -130,15 +128,10 @@ func tone(c *Cell) string {
 }
 
 func (m *Matrix) html(w io.Writer) error {
-	hash := func(text string) string {
-		sum := sha256.Sum256([]byte(text))
-		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	}
 	return parsed.Execute(w, struct {
 		*Matrix
 		Policy string
 		Style  template.CSS
 		Script template.JS
-	}{m, fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'", hash(script), hash(style)),
-		template.CSS(style), template.JS(script)}) // our own files
+	}{m, reports.Policy(script, style), template.CSS(style), template.JS(script)}) // our own files
 }

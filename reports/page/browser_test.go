@@ -326,7 +326,7 @@ func hostile() string {
 func TestBrowserShowsHostileTextAsText(t *testing.T) {
 	ctx := browser(t)
 	evil := "<script>window.pwned=1</script><img src=x onerror=window.pwned=1>"
-	about := story.Run{ID: evil, Title: evil, Target: evil, Verdict: "reproduced", Reason: evil, Evidence: []uint64{2, 4, 8}, Issue: "javascript:alert(1)//#1", Problems: []string{evil}, Scenario: evil}
+	about := story.Run{ID: evil, Title: evil, Target: evil, Verdict: "reproduced", Reason: evil, Evidence: []uint64{2, 4, 8}, Issue: "javascript:alert(1)//#1", Problems: []string{evil}}
 	open(t, ctx, write(t, page.Run{Story: told(t, about, hostile()), Logs: []page.Log{{Name: evil, Text: strings.NewReader(evil + strings.Repeat("x", 1<<20) + "\n\x1b[31m\xff\n")}}}))
 	do(t, ctx, chromedp.Click(chromedp.CSS("#all")), chromedp.Click(chromedp.CSS("#noise")))
 	for n := range 9 {

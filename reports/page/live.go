@@ -157,7 +157,7 @@ func (l *Live) page(w http.ResponseWriter, r *http.Request) {
 	l.mu.Unlock()
 	v := view{First: -1, Live: true, Runs: []tables{now.tables}}
 	var b bytes.Buffer
-	if err := v.open(&b, "self"); err != nil {
+	if err := v.open(&b, "connect-src 'self'"); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}

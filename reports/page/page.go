@@ -8,7 +8,6 @@
 package page
 
 import (
-	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"fmt"
@@ -38,7 +37,7 @@ var (
 	parsed = template.Must(template.New("page.html").Funcs(template.FuncMap{
 		"offset":    func(d time.Duration) string { return strings.TrimSpace(reports.Offset(d)) },
 		"clean":     reports.Clean,
-		"repo":      repo,
+		"issue":     reports.IssueURL,
 		"seconds":   func(ms float64) float64 { return ms / 1000 },
 		"decisions": sideBySide,
 	}).ParseFS(assets, "assets/*.html"))
@@ -84,7 +83,7 @@ func Write(w io.Writer, runs ...Run) error {
 		packed = append(packed, p)
 		v.Runs = append(v.Runs, tablesOf(r.Story))
 	}
-	if err := v.open(w, "none"); err != nil {
+	if err := v.open(w); err != nil {
 		return err
 	}
 	for i, p := range packed {
@@ -127,24 +126,9 @@ type view struct {
 	Script template.JS
 }
 
-// open writes the page up to its data. connect is where its script may connect
-// to: 'none' or 'self', without the quotes.
-func (v *view) open(w io.Writer, connect string) error {
-	hash := func(text string) string {
-		sum := sha256.Sum256([]byte(text))
-		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	}
+// open writes the page up to its data. Its policy may have further directives.
+func (v *view) open(w io.Writer, policy ...string) error {
 	v.Style, v.Script = template.CSS(style), template.JS(script) // our own files
-	v.Policy = fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; connect-src '%s'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
-		hash(script), hash(style), connect)
+	v.Policy = reports.Policy(script, style, policy...)
 	return parsed.ExecuteTemplate(w, "page.html", v)
-}
-
-// repo is the address of owner/repository#number.
-func repo(issue string) string {
-	name, number, ok := strings.Cut(issue, "#")
-	if !ok {
-		return ""
-	}
-	return "https://github.com/" + name + "/issues/" + number
 }

@@ -12,9 +12,9 @@ import (
 // made up at random are replaced by their order of appearance, so that two runs
 // can be held against each other.
 type Decision struct {
-	At    time.Duration
-	What  string
-	Event uint32
+	At    time.Duration `json:"at"` // virtual, since the run's start
+	What  string        `json:"what"`
+	Event uint32        `json:"-"` // its index in the story
 }
 
 // machines are the resources whose creation and deletion is a decision, and what
@@ -94,7 +94,8 @@ func (w *walk) autoscaler(kind Kind) string {
 }
 
 // FirstDifference is the index at which two runs decide differently, or -1. When
-// something was decided may differ, what and in which order may not.
+// something was decided may differ, for at 1x the machine's own speed shows; what and
+// in which order may not.
 func FirstDifference(a, b []Decision) int {
 	for i := range max(len(a), len(b)) {
 		if i >= len(a) || i >= len(b) || a[i].What != b[i].What {

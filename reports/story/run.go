@@ -46,8 +46,6 @@ type Run struct {
 	Settings []string `json:"settings,omitempty"`
 	// Repeat is the command that makes the run again.
 	Repeat string `json:"repeat,omitempty"`
-	// Scenario is the Gherkin text, as it was run.
-	Scenario string `json:"scenario,omitempty"`
 	// Problems name what could not be read.
 	Problems []string `json:"problems,omitempty"`
 	// Live says that the run is still going on.

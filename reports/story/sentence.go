@@ -32,11 +32,11 @@ func (s *Story) Sentence(i int) string {
 	}
 	switch history.Source(k.Source) {
 	case history.Step:
-		word := map[string]string{"Context": "Given ", "Action": "When ", "Outcome": "Then "}[fact("kind")]
+		words := strings.TrimSpace(reports.Keywords[fact("kind")] + " " + fact("text"))
 		if err := fact("error"); err != "" {
-			return word + fact("text") + " — " + err
+			words += " — " + err
 		}
-		return word + fact("text")
+		return words
 	case history.Logged:
 		words := fact("message")
 		if k.Verb == "loop" { // Cluster Autoscaler's

@@ -18,9 +18,6 @@ type Step struct {
 	From, To      time.Duration // virtual
 }
 
-// Keywords are Gherkin's kinds of steps in the words of a feature.
-var Keywords = map[string]string{"Context": "Given", "Action": "When", "Outcome": "Then"}
-
 // Steps are the scenario's, in the order they were run. Their texts have nothing
 // that does not print.
 func (s *Story) Steps() []Step {
@@ -33,7 +30,7 @@ func (s *Story) Steps() []Step {
 		var detail struct{ Kind, Text, Error string }
 		_ = json.Unmarshal([]byte(s.Details[e.Detail]), &detail) // without a detail, a step without a text
 		steps = append(steps, Step{
-			Keyword: Keywords[detail.Kind], Text: reports.Clean(detail.Text), Status: s.Kinds[e.Kind].Verb, Error: reports.Clean(detail.Error),
+			Keyword: reports.Keywords[detail.Kind], Text: reports.Clean(detail.Text), Status: s.Kinds[e.Kind].Verb, Error: reports.Clean(detail.Error),
 			From: min(since, e.Virtual), To: e.Virtual,
 		})
 		since = e.Virtual

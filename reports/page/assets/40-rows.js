@@ -3,7 +3,7 @@
 const state = {
   runs: [], from: 0, to: 1, moved: false, hover: null,
   selected: null, // {run, event} or {run, object}
-  filter: { hidden: new Set(), noise: false, query: '', words: [] },
+  filter: { hidden: new Set(), noise: false, words: [] },
   open: new Map(), // group → whether a person has opened or closed it
   rows: [], height: 0, width: 800, left: 200, look: 'light',
 };

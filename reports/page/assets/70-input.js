@@ -82,7 +82,6 @@ function pressed(found) {
   if (row.type === 'run') return;
   const key = keyRow(row);
   if (found.event >= 0) return select(row.run, { event: found.event, row: key });
-  if (found.part && row.life.object && row.group !== 'Faults') return select(row.run, { event: found.part.event, row: key });
   if (found.part) return select(row.run, { event: found.part.event, row: key });
   if (row.life && row.life.object) select(row.run, { object: row.life.object, row: key });
 }

@@ -1,9 +1,7 @@
 // Reading the runs, the controls, and beginning.
 
 function search() {
-  const text = byID('search').value;
-  state.filter.query = text;
-  state.filter.words = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 8);
+  state.filter.words = byID('search').value.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 8);
   refilter();
   const n = state.runs.reduce((sum, run) => sum + run.shown.length, 0);
   byID('found').textContent = state.filter.words.length ? `${number(n)} found` + (state.runs.some(r => !r.details) ? ' (details are still being read)' : '') : '';
