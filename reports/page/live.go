@@ -38,7 +38,7 @@ type Live struct {
 	now   int // revision
 	last  bool
 	moved chan struct{} // closed when now or last changes
-	read  map[int]int   // revision → how often its last section was read
+	read  map[int]int   // revision that is kept → how often its last section was read
 	open  int           // browsers that listen
 }
 
@@ -72,12 +72,16 @@ func Serve(about story.Run, tell func() *story.Story) (*Live, error) {
 func (l *Live) URL() string { return "http://" + l.listener.Addr().String() + "/" }
 
 // own refuses what does not come from a page of ours: another site could name
-// its own host and mean ours.
+// its own host and mean ours, or ask without wanting to see the answer.
 func own(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
 		if address, ipErr := netip.ParseAddr(host); err != nil || host != "localhost" && (ipErr != nil || !address.IsLoopback()) {
 			http.Error(w, "this page is for browsers on this machine", http.StatusForbidden)
+			return
+		}
+		if r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.URL.Path != "/" { // a link may lead to the page
+			http.Error(w, "this page is not for other sites", http.StatusForbidden)
 			return
 		}
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -119,6 +123,7 @@ func (l *Live) show(s *story.Story, last bool) {
 	l.now++
 	l.kept[l.now], l.last = state{packed, seen}, last
 	delete(l.kept, l.now-revisions)
+	delete(l.read, l.now-revisions)
 	close(l.moved)
 	l.moved = make(chan struct{})
 }
@@ -174,7 +179,7 @@ func (l *Live) data(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	l.mu.Lock()
 	at, kept := l.kept[revision]
-	if name == "logs" {
+	if name == "logs" && kept {
 		l.read[revision]++ // what a browser asks for last
 	}
 	l.mu.Unlock()

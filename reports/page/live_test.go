@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"bufio"
 	"io"
 	"net/http"
 	"strings"
@@ -131,14 +132,16 @@ func TestLiveIsForThisMachine(t *testing.T) {
 		t.Errorf("it is served at %s", live.URL())
 	}
 	for _, test := range []struct {
-		method, path, host string
-		want               int
+		method, path, host, site string
+		want                     int
 	}{
-		{"GET", "", "", 200},
-		{"GET", "", "evil.example", 403},
-		{"GET", "data/core?revision=1", "", 410},
-		{"GET", "data/../../etc/passwd", "", 404},
-		{"POST", "", "", 405},
+		{"GET", "", "", "", 200},
+		{"GET", "", "evil.example", "", 403},
+		{"GET", "", "", "cross-site", 200}, // a link
+		{"GET", "data/logs?revision=1", "", "cross-site", 403},
+		{"GET", "data/core?revision=1", "", "same-origin", 410},
+		{"GET", "data/../../etc/passwd", "", "", 404},
+		{"POST", "", "", "", 405},
 	} {
 		request, err := http.NewRequest(test.method, live.URL()+test.path, nil)
 		if err != nil {
@@ -147,6 +150,9 @@ func TestLiveIsForThisMachine(t *testing.T) {
 		if test.host != "" {
 			request.Host = test.host
 		}
+		if test.site != "" {
+			request.Header.Set("Sec-Fetch-Site", test.site)
+		}
 		answer, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)
@@ -154,10 +160,56 @@ func TestLiveIsForThisMachine(t *testing.T) {
 		text, _ := io.ReadAll(answer.Body)
 		_ = answer.Body.Close()
 		if answer.StatusCode != test.want {
-			t.Errorf("%s /%s of host %q: %d %s, want %d", test.method, test.path, test.host, answer.StatusCode, text, test.want)
+			t.Errorf("%s /%s of host %q from %q: %d %s, want %d", test.method, test.path, test.host, test.site, answer.StatusCode, text, test.want)
 		}
 		if answer.StatusCode == 200 && !strings.Contains(string(text), "connect-src &#39;self&#39;") {
 			t.Error("the page may not fetch the run")
 		}
 	}
+}
+
+// Close waits for who listens to read the last state, and who has asked for that
+// before it was there has not read it.
+func TestCloseWaitsForReaders(t *testing.T) {
+	g := &growing{}
+	g.add(pod(1, "first"))
+	live := serve(t, g)
+	get := func(path string) *http.Response {
+		t.Helper()
+		answer, err := http.Get(live.URL() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	listening := get("events")
+	defer listening.Body.Close()
+	events := bufio.NewScanner(listening.Body)
+	told := func(want string) {
+		t.Helper()
+		for events.Scan() {
+			if events.Text() == want {
+				return
+			}
+		}
+		t.Fatalf("the events end before %q: %v", want, events.Err())
+	}
+	told("data: 1")
+	early := get("data/logs?revision=2")
+	_ = early.Body.Close()
+	if early.StatusCode != http.StatusGone {
+		t.Fatalf("a state of later is answered with %s", early.Status)
+	}
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		live.Close(story.NewBuilder(story.Run{ID: "live", Verdict: "healthy"}).Story())
+	}()
+	told("data: 2")
+	late := get("data/logs?revision=2")
+	_ = late.Body.Close()
+	if late.StatusCode != http.StatusNoContent {
+		t.Errorf("the last state is answered with %s", late.Status)
+	}
+	<-closed
 }
