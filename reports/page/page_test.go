@@ -3,6 +3,8 @@ package page_test
 import (
 	"bytes"
 	"flag"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -130,6 +132,7 @@ func TestPageOfNothing(t *testing.T) {
 func FuzzPage(f *testing.F) {
 	f.Add("web", "<script>alert(1)</script>", int64(1), "\x1b[31m\xff\u202e")
 	f.Add("</script><img src=x onerror=alert(1)>", "create", int64(-1<<63), `{"a":"]]>"}`)
+	f.Add("dear", "create", int64(math.Float64bits(1e308)), "")
 	f.Add("a\x00b", "<!--", int64(1<<62), strings.Repeat("long ", 1000))
 	f.Fuzz(func(t *testing.T, name, verb string, at int64, text string) {
 		b := story.NewBuilder(story.Run{ID: name, Title: text, Target: verb, Verdict: "reproduced", Reason: text, Evidence: []uint64{1, 2}, Problems: []string{text}, Settings: []string{text}, Issue: name, Repeat: text})
@@ -137,6 +140,12 @@ func FuzzPage(f *testing.F) {
 			b.Add(history.Record{Seq: uint64(seq + 1), Virtual: time.Duration(at) + time.Duration(seq), Real: time.Duration(-at), Event: history.Event{
 				Source: source, Verb: verb, Actor: name, Object: history.Object{Resource: "pods", Namespace: text, Name: name},
 				Detail: map[string]any{"message": text, "text": text, "kind": "Action", "Pods": name, "node": name, "taints": []any{text}, "added": []any{text, 1.5}, "ready": text, text: verb},
+			}})
+		}
+		for seq := range 3 {
+			b.Add(history.Record{Seq: uint64(100 + seq), Virtual: time.Duration(seq) * time.Hour, Event: history.Event{
+				Source: history.Cloud, Verb: "created", Object: history.Object{Resource: "instances", Name: fmt.Sprint(name, seq)},
+				Detail: map[string]any{"hourlyEUR": math.Float64frombits(uint64(at)), "group": text},
 			}})
 		}
 		var out bytes.Buffer

@@ -48,6 +48,10 @@ func paceOf(d map[string]any) *pace {
 
 func (f facts) none() bool { return f == facts{} }
 
+// maxHourlyEUR is more than any machine costs: a history may say anything, and the
+// sum of what machines cost stays a number.
+const maxHourlyEUR = 1e6
+
 // phases of a NodeClaim, the furthest first: their conditions.
 var phases = []string{"Initialized", "Registered", "Launched"}
 
@@ -86,7 +90,9 @@ func factsOf(r history.Record, keep func(string) string) facts {
 	case history.Cloud:
 		f.providerID = keep(text(d, "providerID"))
 		f.id, f.instance = keep(first(text(d, "id"), text(d, "instanceID"), text(d, "server"))), keep(first(text(d, "name"), text(d, "instance")))
-		f.hourlyEUR, _ = numeric(d["hourlyEUR"])
+		if price, told := numeric(d["hourlyEUR"]); told && price > 0 && price < maxHourlyEUR {
+			f.hourlyEUR = price
+		}
 		f.group = keep(first(text(d, "group"), text(d, "nodeGroup")))
 		f.reason = keep(first(text(d, "reason"), text(d, "error")))
 	case history.Logged:
