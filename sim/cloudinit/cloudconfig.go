@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -157,7 +158,7 @@ func (p *parser) file(f fileEntry) (File, error) {
 		return fail("content", err.Error())
 	}
 	return File{
-		Path: f.Path, Content: shell.Strip(content), Mode: mode, Append: f.Append, Defer: f.Defer,
+		Path: path.Clean(f.Path), Content: shell.Strip(content), Mode: mode, Append: f.Append, Defer: f.Defer,
 		From: f.from,
 	}, nil
 }

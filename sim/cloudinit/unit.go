@@ -79,6 +79,7 @@ func (s *System) unit(k *Kubelet) error {
 	}
 	for _, p := range u.environmentFiles {
 		name, optional := strings.CutPrefix(p.value, "-")
+		name = path.Clean(name)
 		if _, found := s.machine.Files[name]; !found {
 			if !optional {
 				return fmt.Errorf("%s: EnvironmentFile=%s is not there, so the kubelet does not start; want a - before its path, or the file", p.from, name)
@@ -131,6 +132,7 @@ type unitFile struct {
 	environment      map[string]setting
 	environmentFiles []setting
 	execStart        []setting
+	expanded         int // bytes that variables have added to the command line
 }
 
 // read adds a unit file: lists grow, an empty value empties them.
@@ -227,12 +229,19 @@ func (u *unitFile) args(m *shell.Machine) ([]Arg, error) {
 		expanded := []setting{{word, command.from}}
 		if name, found := strings.CutPrefix(word, "$"); found && !strings.HasPrefix(name, "{") {
 			expanded = nil
-			s := u.environment[name]
+			s, err := u.variable(name)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", command.from, err)
+			}
 			for _, w := range words(s.value) {
 				expanded = append(expanded, setting{w, s.from})
 			}
 		} else if strings.Contains(word, "${") {
-			expanded[0] = u.braces(expanded[0])
+			s, err := u.braces(expanded[0])
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", command.from, err)
+			}
+			expanded[0] = s
 		}
 		for _, s := range expanded {
 			name, isFlag := strings.CutPrefix(s.value, "--")
@@ -260,15 +269,38 @@ func (u *unitFile) args(m *shell.Machine) ([]Arg, error) {
 	return args, nil
 }
 
-// braces expands ${NAME} within a word.
-func (u *unitFile) braces(s setting) setting {
-	before, rest, _ := strings.Cut(s.value, "${")
-	name, after, found := strings.Cut(rest, "}")
-	if !found {
-		return s
-	}
+// maxExpanded bounds what variables add to a command line, in bytes: Linux takes no
+// longer one (ARG_MAX, with the usual stack of 8 MiB).
+const maxExpanded = 2 << 20
+
+// variable is one that is put into the command line.
+func (u *unitFile) variable(name string) (setting, error) {
 	v := u.environment[name]
-	return setting{before + v.value + after, cmp.Or(v.from, s.from)}
+	if u.expanded += len(v.value); u.expanded > maxExpanded {
+		return setting{}, fmt.Errorf("with its variables, ExecStart= is longer than %d bytes, so the kubelet does not start", maxExpanded)
+	}
+	return v, nil
+}
+
+// braces expands each ${NAME} of a word, and nothing of what is put there.
+func (u *unitFile) braces(s setting) (setting, error) {
+	var b strings.Builder
+	from := ""
+	for rest := s.value; ; {
+		before, after, _ := strings.Cut(rest, "${")
+		name, next, found := strings.Cut(after, "}")
+		if !found {
+			b.WriteString(rest)
+			return setting{b.String(), cmp.Or(from, s.from)}, nil
+		}
+		v, err := u.variable(name)
+		if err != nil {
+			return setting{}, err
+		}
+		b.WriteString(before)
+		b.WriteString(v.value)
+		from, rest = cmp.Or(from, v.from), next
+	}
 }
 
 // words splits as systemd and shells do, at blanks that are not in quotes.
