@@ -68,8 +68,11 @@ func (c *Config) Boot(on Machine) (*System, error) {
 	}
 	for _, late := range []bool{false, true} {
 		for _, f := range c.Files {
-			if f.Defer == late {
-				put(m, f)
+			if f.Defer != late {
+				continue
+			}
+			if err := m.Put(f.Path, shell.File{Content: f.Content, Mode: f.Mode, From: f.From}, f.Append); err != nil {
+				return nil, fmt.Errorf("%s: %w", f.From, err)
 			}
 		}
 	}
@@ -111,14 +114,6 @@ func follow(m *shell.Machine, commands []Command) error {
 		}
 	}
 	return nil
-}
-
-func put(m *shell.Machine, f File) {
-	content := f.Content
-	if f.Append {
-		content = m.Files[f.Path].Content + content
-	}
-	m.Files[f.Path] = shell.File{Content: content, Mode: f.Mode, From: f.From}
 }
 
 // Files are the machine's files by path, those of the kubelet's package and all that

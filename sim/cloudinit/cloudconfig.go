@@ -132,10 +132,10 @@ func (p *parser) finish() error {
 		c.Files = append(c.Files, file)
 	}
 	var err error
-	if c.BootCommands, err = commands(d.BootCommands); err != nil {
+	if c.BootCommands, err = p.commands(d.BootCommands); err != nil {
 		return err
 	}
-	c.Commands, err = commands(d.RunCommands)
+	c.Commands, err = p.commands(d.RunCommands)
 	return err
 }
 
@@ -180,12 +180,12 @@ func permissions(n yaml.Node) (uint32, error) {
 	return uint32(mode), nil
 }
 
-// decode undoes an encoding of write_files.
+// decode undoes an encoding of write_files. By aliases, plain content may be there many
+// times.
 func (p *parser) decode(content, encoding string) (string, error) {
 	var packed, encoded bool
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "", "text/plain":
-		return content, nil
 	case "b64", "base64":
 		encoded = true
 	case "gz", "gzip":
@@ -214,7 +214,7 @@ func (p *parser) decode(content, encoding string) (string, error) {
 }
 
 // commands are lines of shell, or lists of words.
-func commands(entries []entry) ([]Command, error) {
+func (p *parser) commands(entries []entry) ([]Command, error) {
 	var list []Command
 	for _, e := range entries {
 		c := Command{From: e.from}
@@ -226,6 +226,13 @@ func commands(entries []entry) ([]Command, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s line %d: want a line of shell or a list of words", e.from, e.node.Line)
+		}
+		p.unpacked += len(c.Shell)
+		for _, arg := range c.Args {
+			p.unpacked += 16 + len(arg) // an empty one takes memory too
+		}
+		if err := p.full(); err != nil {
+			return nil, fmt.Errorf("%s: %w", e.from, err)
 		}
 		c.Shell = shell.Strip(c.Shell)
 		for i := range c.Args {

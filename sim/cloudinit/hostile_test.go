@@ -2,6 +2,7 @@ package cloudinit_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,11 @@ func TestHostile(t *testing.T) {
 		next := string(rune('b' + i))
 		anchors += fmt.Sprintf("%s: &%s [%s]\n", next, next, strings.TrimSuffix(strings.Repeat("*"+last+",", 9), ","))
 		last = next
+	}
+	long, many := strings.Repeat("a", 50_000), strings.Repeat("*x,", 60_000)
+	var variables strings.Builder
+	for i := range 9_999 {
+		fmt.Fprintf(&variables, "A%d=1 ", i)
 	}
 	tests := map[string]string{
 		"too long":            strings.Repeat("x", cloudinit.MaxUserData+1),
@@ -38,18 +44,37 @@ func TestHostile(t *testing.T) {
 		"replacing":           "#!/bin/bash\nx=" + strings.Repeat("a", 10_000) + "\n" + strings.Repeat("x=${x//a/$x}\n", 6),
 		"sed":                 "#!/bin/sh\necho " + strings.Repeat("a", 100_000) + " | sed 's/a/" + strings.Repeat("&", 10_000) + "/g' > /a\n",
 		"archives":            nestedMIME(20),
+		"files by aliases":    "#cloud-config\nx: &x {path: /a, content: " + long + "}\nwrite_files: [" + many + "]\n",
+		"lines by aliases":    "#cloud-config\nx: &x " + long + "\nruncmd: [" + many + "]\n",
+		"words by aliases":    "#cloud-config\nx: &x [" + strings.Repeat("a,", 20_000) + "]\nruncmd: [" + many + "]\n",
+		"appending":           "#cloud-config\nx: &x {path: /a, append: true, content: " + long[:30] + "}\nwrite_files: [" + many[:3*50_000] + "]\n",
+		"variables":           "#!/bin/sh\n" + variables.String() + "\n" + strings.Repeat("x\n", 9_000),
+		"variables of a call": "#!/bin/sh\n" + strings.Repeat("env "+variables.String()+"x\n", 2),
+		"variables by read":   "#!/bin/sh\nread " + strings.ReplaceAll(variables.String(), "=1", "") + "\n" + strings.Repeat("x\n", 9_000),
+		"scripts with them":   "#!/bin/sh\n" + variables.String() + "\n" + strings.Repeat("sh -c x\n", 9_000),
+		"subshells with them": "#!/bin/sh\n" + variables.String() + "\n" + strings.Repeat("(x)\n", 9_000),
+		"unit": "#cloud-config\nwrite_files:\n- path: /etc/systemd/system/kubelet.service.d/20-a.conf\n  content: |\n    [Service]\n    Environment=A=" + long +
+			"\n    ExecStart=\n    ExecStart=/usr/bin/kubelet --a=" + strings.Repeat("${A}", 10_000) + strings.Repeat(" $A", 10_000) + "\n",
 	}
 	for name, userData := range tests {
 		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
 			start := time.Now()
 			_, err := kubelet(userData, machine)
+			took := time.Since(start)
+			runtime.ReadMemStats(&after)
 			if err == nil {
 				t.Error("no error")
 			} else if text := err.Error(); len(text) > 500 || strings.Contains(text, "\n") {
 				t.Errorf("error of %d bytes: %.200s", len(text), text)
 			}
-			if d := time.Since(start); d > 20*time.Second {
-				t.Errorf("took %s", d)
+			if took > 20*time.Second {
+				t.Errorf("took %s", took)
+			}
+			// With what was given back meanwhile: some take 100 MiB.
+			if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 300 {
+				t.Errorf("took %d MiB", took)
 			}
 		})
 	}

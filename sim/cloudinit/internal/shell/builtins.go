@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 )
@@ -61,6 +62,7 @@ func readInput(r *run, c invocation) status {
 	_, names := c.flags()
 	line, _, found := strings.Cut(c.in, "\n")
 	for _, name := range names {
+		r.step()
 		r.vars[name] = []string{line}
 		if len(names) > 1 || c.in == "" {
 			r.vars[name] = []string{r.m.mark("what read reads")}
@@ -132,7 +134,9 @@ func interpreter(r *run, c invocation) status {
 // wrapper is a program that runs another.
 func wrapper(r *run, c invocation) status {
 	args := c.args[1:]
+	env := maps.Clone(c.env)
 	for len(args) > 0 {
+		r.step()
 		a := args[0]
 		name, value, isAssign := strings.Cut(a, "=")
 		switch {
@@ -143,18 +147,16 @@ func wrapper(r *run, c invocation) status {
 		case strings.HasPrefix(a, "-"):
 			args = args[1:]
 		case isAssign && !strings.Contains(name, "/") && (c.args[0] == "env" || c.args[0] == "sudo"):
-			env := map[string]string{name: value}
-			for k, v := range c.env {
-				if k != name {
-					env[k] = v
-				}
+			if env == nil {
+				env = map[string]string{}
 			}
-			c.env, args = env, args[1:]
+			env[name] = value
+			args = args[1:]
 		case c.args[0] == "timeout" && len(args) > 1 && strings.ContainsAny(a[:1], "0123456789"):
 			c.args[0], args = "timed", args[1:]
 		default:
 			exec := c.args[0] == "exec"
-			c.args = args
+			c.args, c.env = args, env
 			s := r.in(func() status { return r.dispatch(c) })
 			if exec {
 				r.jump = exits

@@ -114,6 +114,8 @@ func (r *run) unknown(c invocation) status {
 }
 
 func (r *run) note(c invocation) {
+	const entry = 64 // bytes of a map; names and values are shared by all calls
+	r.m.copied(len(r.vars))
 	env := map[string]string{}
 	for name, v := range r.vars {
 		if len(v) == 1 && environmental(name) {
@@ -122,6 +124,9 @@ func (r *run) note(c invocation) {
 	}
 	for name, v := range c.env {
 		env[name] = v
+	}
+	if r.m.bytes += entry * len(env); r.m.bytes > maxBytes {
+		panic(limit{})
 	}
 	for _, a := range c.args {
 		r.m.produce(a)
@@ -149,6 +154,7 @@ func (r *run) nested(name, text string, c invocation, args []string) status {
 		return assumed
 	}
 	return r.in(func() status {
+		r.m.copied(len(r.vars) + len(c.env))
 		inner := &run{m: r.m, name: name, vars: map[string][]string{}, funcs: map[string]*syntax.Stmt{}, args: args, cwd: r.cwd, depth: r.depth}
 		for k, v := range r.vars {
 			if environmental(k) {

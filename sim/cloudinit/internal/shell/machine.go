@@ -74,6 +74,25 @@ func (m *Machine) produce(s string) string {
 	return s
 }
 
+// copied counts a copy of so many entries, which is work too.
+func (m *Machine) copied(entries int) {
+	if m.steps += entries / 8; m.steps > maxSteps {
+		panic(limit{})
+	}
+}
+
+// Put writes a file that no script writes, or appends to it. It returns ErrLimit.
+func (m *Machine) Put(name string, f File, appends bool) error {
+	if appends {
+		f.Content = m.Files[name].Content + f.Content
+		if m.bytes += len(f.Content); m.bytes > maxBytes {
+			return ErrLimit
+		}
+	}
+	m.Files[name] = f
+	return nil
+}
+
 // problem notes one of a few.
 func (m *Machine) problem(text string) {
 	if len(m.Problems) < 10 {
@@ -87,9 +106,12 @@ const markStart, markEnd = Mark, "\uE001"
 // Mark begins each mark.
 const Mark = "\uE000"
 
-// Strip removes from text what could be taken for a mark.
+var marks = strings.NewReplacer(markStart, "", markEnd, "")
+
+// Strip removes from text what could be taken for a mark. Text without such is not
+// copied.
 func Strip(text string) string {
-	return strings.NewReplacer(markStart, "", markEnd, "").Replace(text)
+	return marks.Replace(text)
 }
 
 // mark stands for a text that is not known: what says why, in a few words.

@@ -18,9 +18,7 @@ type state struct {
 }
 
 func (r *run) save() state {
-	if r.m.steps += len(r.m.Files) / 8; r.m.steps > maxSteps { // a copy is work too
-		panic(limit{})
-	}
+	r.m.copied(len(r.m.Files) + len(r.vars))
 	return state{maps.Clone(r.m.Files), r.m.Hostname, slices.Clip(r.m.Calls), maps.Clone(r.vars), r.cwd}
 }
 

@@ -12,6 +12,7 @@ func (r *run) assign(a *syntax.Assign) (called bool) {
 	if a.Name == nil {
 		return false
 	}
+	r.step()
 	name := a.Name.Value
 	switch {
 	case a.Naked: // export NAME
