@@ -4,6 +4,8 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -163,6 +165,11 @@ func TestCredentialsAreRemoved(t *testing.T) {
 		"one-line key":    `{"key":"-----BEGIN RSA PRIVATE KEY-----\n` + key + `\n-----END RSA PRIVATE KEY-----"}`,
 		"key":             "before\n-----BEGIN EC PRIVATE KEY-----\n" + key + "\n" + key + "\n-----END EC PRIVATE KEY-----\nafter",
 		"URL":             `https://user:` + key + `@example.com/`,
+		"user of a URL":   `git clone https://` + key + `@example.com/`,
+		"flag":            `k3s agent --server https://10.0.0.1:6443 --token ` + key + `::server:` + key,
+		"flag, quoted":    `kubeadm join --certificate-key "` + key + `"`,
+		"list of words":   `{"args":["kubeadm","join","--token","` + key + `"]}`,
+		"escaped list":    `{"body":"{\"args\":[\"--token\", \"` + key + `\"]}"}`,
 	}
 	for name, text := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -222,7 +229,7 @@ func TestCutOffLines(t *testing.T) {
 
 // A line takes time by its length, whatever it holds.
 func TestLongLinesOfHints(t *testing.T) {
-	for _, unit := range []string{"x", "token ", "token=", "bearer ", "bearer  ", "://a:", "://", "-----BEGIN A PRIVATE KEY----- ", "-----BEGIN ", "eyJ", "eyJ-", "eyJaaaaaa.", ".", "abcdef.0123456789abcdef ", "secret\\\" : "} {
+	for _, unit := range []string{"x", "token ", "token=", "bearer ", "bearer  ", "://a:", "://", "-----BEGIN A PRIVATE KEY----- ", "-----BEGIN ", "eyJ", "eyJ-", "eyJaaaaaa.", ".", "abcdef.0123456789abcdef ", "secret\\\" : ", "token=\"", "token='\"", "token=\\'\" ", "--token-", "token,", "--token\",", "://a@"} {
 		line := []byte(strings.Repeat(unit, 2<<20/len(unit)))
 		began := time.Now()
 		(&bundle.Redactor{}).Line(line)
@@ -250,7 +257,69 @@ func FuzzLine(f *testing.F) {
 		}
 		again := &bundle.Redactor{}
 		if again.Line(clean); again.Count > 0 {
-			t.Logf("%q became %q, which has %d more", line, clean, again.Count)
+			t.Errorf("%q became %q, which has %d more", line, clean, again.Count)
+		}
+	})
+}
+
+// A password may have any character; what is beside it stays.
+func TestWholePasswords(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"password":"pa,ssw0rd-rest","a":"b"}`:                          `{"password":"[removed]","a":"b"}`,
+		`{"password":"pa\"ss\\","a":"b"}`:                                `{"password":"[removed]","a":"b"}`,
+		`{"m":"{\"password\":\"pa\\\"ss\\\\\",\"a\":1}","a":"b"}`:        `{"m":"{\"password\":\"[removed]\",\"a\":1}","a":"b"}`,
+		`{"m":"password=\"hunter22 (cut off)","a":"b"}`:                  `{"m":"password=\"[removed]","a":"b"}`,
+		`{"m":"password='hunter22 \"(cut off)","a":"b"}`:                 `{"m":"password='[removed]\"(cut off)","a":"b"}`,
+		`password: "correct horse battery" # staple`:                     `password: "[removed]" # staple`,
+		`password: 'it''s horse' # staple`:                               `password: '[removed]' # staple`,
+		`password: abc`:                                                  `password: abc`, // a word of prose, or empty
+		`password=pa,ssw0rd-rest user=a`:                                 `password=[removed] user=a`,
+		`a=1,token=abcd{e}f,b=2`:                                         `a=1,token=[removed],b=2`,
+		`{a: 1, token: pa\$$word}`:                                       `{a: 1, token: [removed]}`,
+		`{"token":12345678,"secrets":null,"tokens":[],"secret":{"a":1}}`: `{"token":[removed],"secrets":null,"tokens":[],"secret":{"a":1}}`,
+		`{"m":"password=hunter22\nnext","a":"b"}`:                        `{"m":"password=[removed]\nnext","a":"b"}`,
+		`useradd --password hunter22 --secret --verbose`:                 `useradd --password [removed] --secret --verbose`,
+		`{"m":"no flag --token","next":"x"}`:                             `{"m":"no flag --token","next":"x"}`,
+		`the token has the-long-name-of-somebody`:                        `the token has the-long-name-of-somebody`,
+		`https://a:p@ss@b/c@d`:                                           `https://a:[removed]@b/c@d`,
+		`ssh://git@github.com/a/b docker://pause@sha256:abc`:             `ssh://git@github.com/a/b docker://pause@sha256:abc`,
+	} {
+		r := &bundle.Redactor{}
+		if got := string(r.Line([]byte(line))); got != want {
+			t.Errorf("%s\nbecame %s\nwant   %s", line, got, want)
+		}
+	}
+}
+
+// Whatever a password is, it is gone from JSON, and from JSON in JSON, and only it.
+func FuzzPassword(f *testing.F) {
+	for _, password := range []string{"hunter22", `a"b'c\d`, "a, b; c & d", `\\"`, "{[]}"} {
+		f.Add(password)
+	}
+	f.Fuzz(func(t *testing.T, password string) {
+		if len(password) < 4 || strings.Contains(bundle.Removed, password) {
+			return
+		}
+		inner, err := json.Marshal(map[string]string{"a": "before", "password": password, "z": "after"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		outer, err := json.Marshal(map[string]string{"message": string(inner)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := func(line []byte) (fields map[string]string) {
+			if err := json.Unmarshal(line, &fields); err != nil {
+				t.Errorf("%q: %s is no JSON: %v", password, line, err)
+			}
+			return fields
+		}
+		want := map[string]string{"a": "before", "password": bundle.Removed, "z": "after"}
+		if got := read((&bundle.Redactor{}).Line(bytes.Clone(inner))); !maps.Equal(got, want) {
+			t.Errorf("%q: %s became %v", password, inner, got)
+		}
+		if got := read([]byte(read((&bundle.Redactor{}).Line(bytes.Clone(outer)))["message"])); !maps.Equal(got, want) {
+			t.Errorf("%q: %s became %v", password, outer, got)
 		}
 	})
 }

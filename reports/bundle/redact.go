@@ -43,6 +43,10 @@ var (
 // end of a key may be missing.
 const maxKey = 256
 
+// maxPasses is how often a line is looked at. Of those that people and programs write
+// none needs more than two.
+const maxPasses = 10
+
 // Line is a line without its credentials.
 func (r *Redactor) Line(line []byte) []byte {
 	if r.inKey > 0 {
@@ -56,7 +60,17 @@ func (r *Redactor) Line(line []byte) []byte {
 	if bytes.Contains(line, keyBegins) && bytes.HasSuffix(bytes.TrimSpace(line), keyIs) && !bytes.Contains(line, keyEnds) {
 		r.inKey = maxKey
 	}
-	if found := places(line); len(found) > 0 {
+	// Without one credential, the rest of a line may be read as another.
+	for pass := 0; ; pass++ {
+		found := places(line)
+		if len(found) == 0 {
+			break
+		}
+		r.Count += len(found)
+		if pass == maxPasses {
+			line = removed
+			break
+		}
 		var clean []byte
 		kept := 0
 		for _, p := range found {
@@ -64,7 +78,6 @@ func (r *Redactor) Line(line []byte) []byte {
 			kept = p.to
 		}
 		line = append(clean, line[kept:]...)
-		r.Count += len(found)
 	}
 	for text, instead := range r.Texts {
 		line = bytes.ReplaceAll(line, []byte(text), []byte(instead))

@@ -12,7 +12,7 @@ import (
 type secret struct {
 	hints []string // what it begins with, in lower case
 	// find returns where in the line the credential is whose hint is at at and ends
-	// before end. There is none if to is 0.
+	// before end. There is none between 0 and 0.
 	find func(line []byte, at, end int) (from, to int)
 }
 
@@ -21,10 +21,12 @@ var secrets = []secret{
 	{[]string{"bearer", "basic"}, bearer},
 	{[]string{"eyj"}, webToken},
 	{[]string{"token", "password", "passwd", "secret", "api_key", "api-key", "apikey", "access_key", "access-key", "accesskey",
-		"client-key-data", "client-certificate-data", "authorization", "credential"}, named},
+		"client-key-data", "client-certificate-data", "certificate-key", "authorization", "credential"}, named},
 	{[]string{"."}, bootstrapToken},
 	{[]string{"://"}, userInfo},
 }
+
+var removed = []byte(Removed)
 
 type place struct{ from, to int }
 
@@ -41,7 +43,7 @@ func places(line []byte) []place {
 				}
 				begin := at + n
 				at = begin + len(hint)
-				if from, to := s.find(line, begin, at); to > 0 {
+				if from, to := s.find(line, begin, at); len(bytes.ReplaceAll(line[from:to], removed, nil)) > 0 {
 					found, at = append(found, place{from, to}), max(at, to)
 				}
 			}
@@ -125,21 +127,110 @@ func webToken(line []byte, at, _ int) (from, to int) {
 }
 
 // named is the value of what is called a secret: name=value, "name": "value", with
-// quotes that may be escaped themselves.
-func named(line []byte, _, end int) (from, to int) {
+// quotes that may be escaped themselves; and of a flag --name value, "--name","value".
+func named(line []byte, at, end int) (from, to int) {
 	if end < len(line) && line[end]|0x20 == 's' { // credentials
 		end++
 	}
-	from = run(line, quote(line, end), space)
-	if from == len(line) || line[from] != ':' && line[from] != '=' {
+	name := quote(line, end)
+	from = run(line, name, space)
+	list := false
+	switch {
+	case from == len(line):
+		return 0, 0
+	case line[from] == ':' || line[from] == '=':
+		from = run(line, from, func(c byte) bool { return c == ':' || c == '=' })
+	case !isFlag(line, at):
+		return 0, 0
+	case line[from] == ',' && name > end:
+		list = true
+		from++
+	case from == name || line[from] == '-': // another flag
 		return 0, 0
 	}
-	from = quote(line, run(line, from+1, space))
-	to = run(line, from, func(c byte) bool { return !space(c) && bytes.IndexByte([]byte(`"'\,;&{}[]`), c) < 0 })
-	if to-from < 6 {
+	from = run(line, from, space)
+	if value := quote(line, from); value > from {
+		to = quoteEnds(line, from, value)
+		if after := quote(line, to); list && after < len(line) && line[after] == ':' { // a key
+			return 0, 0
+		}
+		return value, to
+	}
+	to = wordEnds(line, from)
+	if value := line[from:to]; len(value) < 4 || slices.Contains([]string{"null", "true", "false"}, string(value)) {
 		return 0, 0
 	}
 	return from, to
+}
+
+// isFlag tells whether what is at at is the end of a flag's name, --client-secret.
+func isFlag(line []byte, at int) bool {
+	const longest = 64
+	begin := at
+	for begin > max(0, at-longest) && (word(line[begin-1]) || line[begin-1] == '-') {
+		begin--
+	}
+	return bytes.HasPrefix(line[begin:], []byte("--"))
+}
+
+// quoteEnds is where a value in quotes ends, whose quote with its backslashes is from
+// open to value: at one like it, or at one of a text around it. A quote within the
+// value has more backslashes before it.
+func quoteEnds(line []byte, open, value int) int {
+	mark, slashes := line[value-1], value-1-open
+	for at := value; ; at++ {
+		n := bytes.IndexByte(line[at:], mark)
+		if n < 0 {
+			break
+		}
+		at += n
+		before := at
+		for before > value && line[before-1] == '\\' {
+			before--
+		}
+		if mark == '\'' && at+1 < len(line) && line[at+1] == mark { // as YAML has a quote within a value
+			at++
+			continue
+		}
+		if own := at - before; own < slashes || own%(2*slashes+2) == slashes {
+			return before + own - min(own, slashes)
+		}
+	}
+	if n := bytes.IndexByte(line[value:], '"'); mark == '\'' && n >= 0 { // cut off, in a record
+		return value + len(bytes.TrimRight(line[value:value+n], `\`))
+	}
+	return len(line)
+}
+
+// wordEnds is where a value without quotes ends: what separates words in a shell, in
+// JSON and in an address is a part of it where no other word follows.
+func wordEnds(line []byte, from int) int {
+	at := func(i int) byte {
+		if i < len(line) {
+			return line[i]
+		}
+		return ' '
+	}
+	for to := from; ; to++ {
+		switch c := at(to); c {
+		case '"', '\'', '&', ';':
+			return to
+		case '\\': // of a text in quotes; others are a shell's
+			if bytes.IndexByte([]byte(`nrtu"'\`), at(to+1)) >= 0 {
+				return to
+			}
+		case ',', '{', '}', '[', ']':
+			next := at(to + 1)
+			key := run(line, to+1, func(c byte) bool { return word(c) || c == '-' || c == '.' })
+			if to == from || space(next) || bytes.IndexByte([]byte(`"'\,{}[]`), next) >= 0 || key > to+1 && (at(key) == '=' || at(key) == ':') {
+				return to
+			}
+		default:
+			if space(c) {
+				return min(to, len(line))
+			}
+		}
+	}
 }
 
 // bootstrapToken is kubeadm's, abcdef.0123456789abcdef: at is its dot. What follows a
@@ -157,18 +248,22 @@ func bootstrapToken(line []byte, at, end int) (from, to int) {
 	return from, to
 }
 
-// userInfo is the password in scheme://user:password@host.
+// userInfo is the password in scheme://user:password@host, or a long user without
+// one: a token.
 func userInfo(line []byte, _, end int) (from, to int) {
-	user := run(line, end, func(c byte) bool { return !space(c) && bytes.IndexByte([]byte(`/:@"`), c) < 0 })
-	if user == end || user == len(line) || line[user] != ':' {
+	const long = 16
+	host := run(line, end, func(c byte) bool { return !space(c) && bytes.IndexByte([]byte("/?#\"'<>\\"), c) < 0 })
+	to = end + bytes.LastIndexByte(line[end:host], '@')
+	colon := end + bytes.IndexByte(line[end:host], ':')
+	switch {
+	case to < end:
 		return 0, 0
+	case end < colon && colon < to:
+		return colon + 1, to
+	case to-end >= long:
+		return end, to
 	}
-	from = user + 1
-	to = run(line, from, func(c byte) bool { return !space(c) && bytes.IndexByte([]byte(`@/"`), c) < 0 })
-	if to == from || to == len(line) || line[to] != '@' {
-		return 0, 0
-	}
-	return from, to
+	return 0, 0
 }
 
 // run is where the bytes from at on that are of a class end.
@@ -179,13 +274,12 @@ func run(line []byte, at int, is func(byte) bool) int {
 	return at
 }
 
-// quote is what follows a quote, which may have a backslash before it.
+// quote is what follows a quote, which may have backslashes before it, or at if none
+// is there.
 func quote(line []byte, at int) int {
-	if at < len(line) && line[at] == '\\' {
-		at++
-	}
-	if at < len(line) && (line[at] == '"' || line[at] == '\'') {
-		at++
+	mark := run(line, at, func(c byte) bool { return c == '\\' })
+	if mark < len(line) && (line[mark] == '"' || line[mark] == '\'') {
+		return mark + 1
 	}
 	return at
 }
