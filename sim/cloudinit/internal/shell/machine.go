@@ -111,6 +111,9 @@ var marks = strings.NewReplacer(markStart, "", markEnd, "")
 // Strip removes from text what could be taken for a mark. Text without such is not
 // copied.
 func Strip(text string) string {
+	if !strings.Contains(text, markStart) && !strings.Contains(text, markEnd) {
+		return text // a Replacer would copy it
+	}
 	return marks.Replace(text)
 }
 
