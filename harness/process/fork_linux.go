@@ -1,10 +1,13 @@
 package process
 
 import (
+	"errors"
 	"os/exec"
 	"runtime"
 	"sync"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // attributes give a child its own process group, and an end when we end, even
@@ -30,4 +33,11 @@ func fork(cmd *exec.Cmd) error {
 	started := make(chan error)
 	forks() <- func() { started <- cmd.Start() }
 	return <-started
+}
+
+// ended reports whether a child of ours has, also if nobody has waited for it yet.
+func ended(pid int) bool {
+	var found unix.Siginfo
+	err := unix.Waitid(unix.P_PID, pid, &found, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return errors.Is(err, unix.ECHILD) || err == nil && found.Signo != 0
 }

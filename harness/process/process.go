@@ -23,7 +23,7 @@ type Spec struct {
 	Args []string // without the program's name
 	Env  []string // added to ours, unless Bare
 	Bare bool     // Env is all of it
-	Log  string   // file for stdout and stderr, made anew
+	Log  string   // file for stdout and stderr, which are added to it
 	// Lines, if given, is called with every line of the output as well.
 	Lines func([]byte)
 
@@ -78,7 +78,7 @@ func (e *NotReadyError) Unwrap() error { return e.Last }
 // if the program ends instead, a *NotReadyError if time runs out; in both cases
 // nothing is left running.
 func Start(ctx context.Context, spec Spec) (*Process, error) {
-	out, err := os.Create(spec.Log)
+	out, err := os.OpenFile(spec.Log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", spec.Name, err)
 	}
@@ -125,8 +125,11 @@ func (p *Process) awaitReady(ctx context.Context) error {
 	defer tick.Stop()
 	for last := error(nil); ; {
 		err := p.spec.Ready(ctx)
+		if err == nil && ended(p.PID()) {
+			<-p.exited // somebody else answered on its port
+		}
 		select {
-		case <-p.exited: // whoever answered on its port
+		case <-p.exited:
 			return p.Exit()
 		default:
 		}
@@ -156,9 +159,6 @@ func (p *Process) Name() string { return p.spec.Name }
 
 // PID is the process ID, and the process group's.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
-
-// Signal sends a signal to the whole process group. One that is gone is fine.
-func (p *Process) Signal(s syscall.Signal) error { return p.signal(s) }
 
 // Code is the exit status of a program that has ended, or 128 and the number of the
 // signal that ended it, as shells have it.
@@ -195,8 +195,7 @@ func (p *Process) Exit() error {
 // left of its process group.
 func (p *Process) Stop(grace time.Duration) error {
 	p.ending.Store(true)
-	_ = p.signal(syscall.SIGTERM) // gone already is fine: Kill looks again
-	_ = p.signal(syscall.SIGCONT) // a paused program has to run to end
+	_ = p.Signal(syscall.SIGTERM) // gone already is fine: Kill looks again
 	select {
 	case <-p.exited:
 	case <-time.After(grace):
@@ -207,7 +206,7 @@ func (p *Process) Stop(grace time.Duration) error {
 // Kill ends the whole process group at once and waits until the program is gone.
 func (p *Process) Kill() error {
 	p.ending.Store(true)
-	err := p.signal(syscall.SIGKILL)
+	err := p.Signal(syscall.SIGKILL)
 	select {
 	case <-p.exited:
 		return nil
@@ -216,13 +215,8 @@ func (p *Process) Kill() error {
 	}
 }
 
-// Pause stops the program where it is; Resume lets it go on.
-func (p *Process) Pause() error { return p.signal(syscall.SIGSTOP) }
-
-// Resume ends a Pause.
-func (p *Process) Resume() error { return p.signal(syscall.SIGCONT) }
-
-func (p *Process) signal(s syscall.Signal) error {
+// Signal sends a signal to the whole process group. One that is gone is fine.
+func (p *Process) Signal(s syscall.Signal) error {
 	select {
 	case <-p.exited: // so has its group, and the number may be another's
 		return nil

@@ -66,6 +66,21 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// What a program said stays when it is started again.
+func TestStartAgain(t *testing.T) {
+	spec := shell(t, "echo hello")
+	for range 2 {
+		p, err := process.Start(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-p.Exited()
+	}
+	if log, err := os.ReadFile(spec.Log); err != nil || string(log) != "hello\nhello\n" {
+		t.Errorf("log %q, %v", log, err)
+	}
+}
+
 func TestStartSaysWhatHappened(t *testing.T) {
 	tests := []struct {
 		name, script string
