@@ -61,7 +61,11 @@ func NewGuard(dir string) (*Guard, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting the guard of %s: %w", dir, err)
 	}
-	return &Guard{dir: dir, cmd: cmd, stdin: stdin}, nil
+	g := &Guard{dir: dir, cmd: cmd, stdin: stdin}
+	if err := os.WriteFile(filepath.Join(dir, guardFile), []byte(strconv.Itoa(cmd.Process.Pid)), 0o600); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return g, nil
 }
 
 // PIDFile is where a program named name that we do not start ourselves writes

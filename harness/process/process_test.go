@@ -200,8 +200,25 @@ func TestGuard(t *testing.T) {
 }
 
 func testGuard(t *testing.T, end func(owner int) error) {
-	dir := filepath.Join(t.TempDir(), `world-1 with 'quotes"`)
-	cmd := exec.Command(os.Args[0])
+	dir, owner := ownedFolder(t)
+	if n := len(running(t)); n < 4 {
+		t.Errorf("%d processes, want the owner, its guard, and more", n)
+	}
+	if removed, err := process.Sweep(filepath.Dir(dir), "world-"); len(removed) > 0 || err != nil {
+		t.Errorf("swept %v from under a living owner: %v", removed, err)
+	}
+	if err := end(owner.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	_ = owner.Wait() // it was killed
+	nothingLeft(t, dir)
+}
+
+// ownedFolder is a guarded folder with programs, and the process whose folder it is.
+func ownedFolder(t *testing.T) (dir string, cmd *exec.Cmd) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), `world-1 with 'quotes"`)
+	cmd = exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), owner+"="+dir, mark(t))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
@@ -214,49 +231,70 @@ func testGuard(t *testing.T, end func(owner int) error) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "up\n" {
 		t.Fatalf("the owner says %q, %v", line, err)
 	}
-	if n := len(running(t)); n < 4 {
-		t.Errorf("%d processes, want the owner, its guard, and more", n)
-	}
-	if removed, err := process.Sweep(filepath.Dir(dir), "world-"); len(removed) > 0 || err != nil {
-		t.Errorf("swept %v from under a living owner: %v", removed, err)
-	}
-	if err := end(cmd.Process.Pid); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait() // it was killed
-	allGone := func() bool {
+	return dir, cmd
+}
+
+func nothingLeft(t *testing.T, dir string) {
+	t.Helper()
+	eventually(t, "no process and no folder is left", func() bool {
 		_, err := os.Stat(dir)
 		return errors.Is(err, os.ErrNotExist) && len(running(t)) == 0
-	}
-	for deadline := time.Now().Add(10 * time.Second); !allGone(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			_, err := os.Stat(dir)
-			t.Fatalf("left after 10s: %v; %s: %v", running(t), dir, err)
+	})
+}
+
+// While the guard of a dead owner is at its work, Sweep does not take the folder with
+// the IDs from under it.
+func TestSweepLeavesItToTheGuard(t *testing.T) {
+	dir, owner := ownedFolder(t)
+	guard := 0
+	for _, p := range running(t) {
+		if strings.Contains(p.Command, "nodestorm-guard") {
+			guard = p.PID
 		}
 	}
+	if guard == 0 {
+		t.Fatalf("no guard among %v", running(t))
+	}
+	if err := syscall.Kill(guard, syscall.SIGSTOP); err != nil { // a slow machine's
+		t.Fatal(err)
+	}
+	if err := owner.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = owner.Wait() // it was killed
+	if removed, err := process.Sweep(filepath.Dir(dir), "world-"); len(removed) > 0 || err != nil {
+		t.Errorf("swept %v from under a living guard: %v", removed, err)
+	}
+	if err := syscall.Kill(guard, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	nothingLeft(t, dir)
 }
 
 // Where the guard was killed too, Sweep does its work, and harms nobody else.
 func TestSweep(t *testing.T) {
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "world-1")
-	if err := os.MkdirAll(filepath.Join(dir, "pids"), 0o700); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{"pids", "ending"} { // the latter of a guard that had begun
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	dead := exec.Command("true")
 	if err := dead.Run(); err != nil {
 		t.Fatal(err)
 	}
-	ours, others := exec.Command("sleep", "1000"), exec.Command("sleep", "1000")
+	ours, last, others := exec.Command("sleep", "1000"), exec.Command("sleep", "1000"), exec.Command("sleep", "1000")
 	ours.Env = append(os.Environ(), "CLOCK="+filepath.Join(dir, "clock"))
+	last.Env = ours.Env
 	others.Env = append(os.Environ(), "CLOCK="+dir+"2/clock") // another world's
-	for _, cmd := range []*exec.Cmd{ours, others} {
+	for _, cmd := range []*exec.Cmd{ours, last, others} {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = cmd.Process.Kill() }()
 	}
-	for name, pid := range map[string]int{"owner": dead.Process.Pid, "pids/ours": ours.Process.Pid, "pids/others": others.Process.Pid, "pids/dead": dead.Process.Pid} {
+	for name, pid := range map[string]int{"owner": dead.Process.Pid, "guard": others.Process.Pid, "pids/ours": ours.Process.Pid, "ending/last": last.Process.Pid, "pids/others": others.Process.Pid, "pids/dead": dead.Process.Pid} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(strconv.Itoa(pid)+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -265,8 +303,10 @@ func TestSweep(t *testing.T) {
 	if err != nil || len(removed) != 1 || removed[0] != dir {
 		t.Errorf("removed %v, %v; want %s", removed, err, dir)
 	}
-	if err := ours.Wait(); err == nil || err.Error() != "signal: killed" {
-		t.Errorf("the world's own program ended with %v, want it killed", err)
+	for _, cmd := range []*exec.Cmd{ours, last} {
+		if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
+			t.Errorf("the world's own program ended with %v, want it killed", err)
+		}
 	}
 	if got := state(others.Process.Pid); got == 0 || got == 'Z' {
 		t.Errorf("somebody else's program was ended (state %q)", got)

@@ -9,8 +9,11 @@ import (
 	"syscall"
 )
 
-// ownerFile holds the process ID of the Guard's owner.
-const ownerFile = "owner"
+// ownerFile holds the process ID of the Guard's owner, guardFile the Guard's.
+const (
+	ownerFile = "owner"
+	guardFile = "guard"
+)
 
 // Sweep removes the guarded folders dir/prefix* whose owner and guard are both
 // dead, after ending the processes that were left, and returns their paths.
@@ -25,11 +28,15 @@ func Sweep(dir, prefix string) (removed []string, err error) {
 		if !ok || alive(owner) {
 			continue
 		}
+		if guard, ok := readPID(filepath.Join(folder, guardFile)); ok && procContains(guard, "cmdline", folder) {
+			continue // it is about to do all this
+		}
 		files, _ := filepath.Glob(filepath.Join(folder, "pids", "*"))
-		for _, f := range files {
+		ending, _ := filepath.Glob(filepath.Join(folder, "ending", "*")) // of a guard that was killed at its work
+		for _, f := range append(files, ending...) {
 			// The ID may be somebody else's by now: ours has the folder in its
 			// environment (the clock page) or is gone.
-			if pid, ok := readPID(f); ok && environContains(pid, folder) {
+			if pid, ok := readPID(f); ok && procContains(pid, "environ", folder+"/") {
 				errs = append(errs, syscall.Kill(pid, syscall.SIGKILL))
 			}
 		}
@@ -53,7 +60,8 @@ func readPID(file string) (int, bool) {
 
 func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-func environContains(pid int, folder string) bool {
-	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
-	return err == nil && strings.Contains(string(b), folder+"/")
+// procContains looks for text in a file of /proc/PID.
+func procContains(pid int, file, text string) bool {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), file))
+	return err == nil && strings.Contains(string(b), text)
 }
