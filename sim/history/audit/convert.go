@@ -94,7 +94,7 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 	add := func(facts map[string]any) { maps.Copy(event.Detail, facts) }
 	switch resource := call.ObjectRef.Resource; {
 	case resource == "nodes":
-		if event.Verb == "delete" {
+		if event.Verb == "create" { // not at its deletion, which finalizers may put off
 			delete(c.taints, event.Object.Name)
 		}
 		if got.present {

@@ -70,6 +70,32 @@ func TestConvert(t *testing.T) {
 	}
 }
 
+// A Node whose deletion waits for a finalizer keeps its taints; one that is made anew has
+// new ones.
+func TestTaintsOfDeletedNode(t *testing.T) {
+	var converter Converter
+	node := func(verb, body string) map[string]any {
+		t.Helper()
+		events, err := converter.Events([]byte(`{"stage":"ResponseComplete","verb":"` + verb + `","objectRef":{"resource":"nodes","name":"a"},"responseStatus":{"code":200}` + body + `}`))
+		if err != nil || len(events) != 1 {
+			t.Fatalf("%s: %v, %v", verb, events, err)
+		}
+		return events[0].Detail
+	}
+	const tainted = `,"responseObject":{"spec":{"taints":[{"key":"k","effect":"NoSchedule"}]}}`
+	added := []string{"k:NoSchedule"}
+	if got := node("create", tainted)["added"]; !cmp.Equal(got, any(added)) {
+		t.Errorf("created: added %v", got)
+	}
+	node("delete", "")
+	if got := node("patch", tainted)["added"]; got != nil {
+		t.Errorf("added while it is deleted: %v", got)
+	}
+	if got := node("create", tainted)["added"]; !cmp.Equal(got, any(added)) {
+		t.Errorf("created again: added %v", got)
+	}
+}
+
 func TestConvertEvent(t *testing.T) {
 	var converter Converter
 	got, err := converter.Events([]byte(`{"stage":"ResponseComplete","verb":"create","user":{"username":"system:serviceaccount:kube-system:cluster-autoscaler"},
