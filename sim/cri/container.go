@@ -3,6 +3,7 @@ package cri
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -73,7 +74,7 @@ func (r *Runtime) CreateContainer(_ context.Context, req *runtimeapi.CreateConta
 }
 
 // StartContainer runs its program, if it has one.
-func (r *Runtime) StartContainer(_ context.Context, req *runtimeapi.StartContainerRequest) (*runtimeapi.StartContainerResponse, error) {
+func (r *Runtime) StartContainer(ctx context.Context, req *runtimeapi.StartContainerRequest) (*runtimeapi.StartContainerResponse, error) {
 	r.mu.Lock()
 	c := r.containers[req.GetContainerId()]
 	r.mu.Unlock()
@@ -94,6 +95,12 @@ func (r *Runtime) StartContainer(_ context.Context, req *runtimeapi.StartContain
 		if err != nil {
 			r.ended(c, 128) // as containerd has it for what did not start
 			return nil, status.Errorf(codes.Unknown, "failed to start container %q: %v", c.id, err)
+		}
+		if ctx.Err() != nil { // the kubelet has gone, or the machine: neither would stop it
+			err := process.Signal(syscall.SIGKILL)
+			<-process.Exited()
+			r.ended(c, process.Code())
+			return nil, errors.Join(ctx.Err(), err)
 		}
 		detail["program"] = program.Path
 	}

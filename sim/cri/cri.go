@@ -122,7 +122,7 @@ func New(cfg Config) (*Runtime, error) {
 		sandboxes: map[string]*sandbox{}, containers: map[string]*container{}, images: map[string]bool{},
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
-	r.server = grpc.NewServer(grpc.UnaryInterceptor(r.answer))
+	r.server = grpc.NewServer(grpc.WaitForHandlers(true), grpc.UnaryInterceptor(r.answer)) // Close has to see what is just starting
 	runtimeapi.RegisterRuntimeServiceServer(r.server, r)
 	runtimeapi.RegisterImageServiceServer(r.server, r)
 	r.gate = &http.Server{Handler: http.HandlerFunc(r.probe)}

@@ -91,6 +91,16 @@ func (b *bench) network(t *testing.T) {
 // run starts a pod of one container.
 func (b *bench) run(t *testing.T, annotations map[string]string, config *runtimeapi.ContainerConfig) string {
 	t.Helper()
+	id := b.create(t, annotations, config)
+	if _, err := b.RuntimeServiceClient.StartContainer(t.Context(), &runtimeapi.StartContainerRequest{ContainerId: id}); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// create makes a pod of one container, which does not run yet.
+func (b *bench) create(t *testing.T, annotations map[string]string, config *runtimeapi.ContainerConfig) string {
+	t.Helper()
 	ctx := t.Context()
 	pod := &runtimeapi.PodSandboxConfig{
 		Metadata: &runtimeapi.PodSandboxMetadata{Name: "p", Namespace: "default", Uid: "uid"}, Annotations: annotations, LogDirectory: filepath.Join(b.root, "logs"),
@@ -105,9 +115,6 @@ func (b *bench) run(t *testing.T, annotations map[string]string, config *runtime
 	}
 	c, err := b.RuntimeServiceClient.CreateContainer(ctx, &runtimeapi.CreateContainerRequest{PodSandboxId: s.GetPodSandboxId(), Config: config, SandboxConfig: pod})
 	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.RuntimeServiceClient.StartContainer(ctx, &runtimeapi.StartContainerRequest{ContainerId: c.GetContainerId()}); err != nil {
 		t.Fatal(err)
 	}
 	return c.GetContainerId()
@@ -321,6 +328,46 @@ func TestProgramsLife(t *testing.T) {
 	}
 	if s := b.status(t, id); s.GetExitCode() != 137 || len(p.signals) != 2 || p.signals[0] != syscall.SIGTERM {
 		t.Errorf("%v after %v", s, p.signals)
+	}
+}
+
+// A program whose start takes longer than its machine is on ends with the machine.
+func TestCloseDuringStart(t *testing.T) {
+	b := newBench(t)
+	b.network(t)
+	b.programs["p"] = Program{Path: "/bin/true"}
+	starting, release := make(chan struct{}), make(chan struct{})
+	p := &fakeProcess{exited: make(chan struct{})}
+	b.cfg.Start = func(Command) (Process, error) {
+		close(starting)
+		<-release
+		return p, nil
+	}
+	id := b.create(t, nil, &runtimeapi.ContainerConfig{Image: &runtimeapi.ImageSpec{Image: "p"}})
+	answered := make(chan error, 1)
+	go func() {
+		_, err := b.RuntimeServiceClient.StartContainer(context.Background(), &runtimeapi.StartContainerRequest{ContainerId: id})
+		answered <- err
+	}()
+	<-starting
+	closed := make(chan error, 1)
+	go func() { closed <- b.Close() }()
+	if err := <-answered; err == nil { // Close has ended the connection
+		t.Error("the program is started on a machine that is off")
+	}
+	select {
+	case <-closed:
+		t.Fatal("closed before the program has started")
+	case <-time.After(100 * time.Millisecond): // it would have by now
+	}
+	close(release)
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-p.exited:
+	default:
+		t.Error("the program outlives its machine")
 	}
 }
 
