@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -108,7 +109,7 @@ var fewerProcessors = fmt.Sprintf("GOMAXPROCS=%d", max(1, runtime.NumCPU()/2))
 
 // StartComponent runs a program as part of the world: in its time, its output in
 // the run's logs, its death noticed. Virtual time passes as real time does until
-// the program is ready.
+// the program is ready, for which it has three minutes where spec says nothing.
 func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process.Process, error) {
 	w.driver.Hold()
 	defer w.driver.Release()
@@ -117,6 +118,7 @@ func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process
 	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })() // without the others it won't get ready
 	spec.Log = w.log(spec.Name)
 	spec.Env = append(spec.Env, w.driver.Env())
+	spec.ReadyWithin = cmp.Or(spec.ReadyWithin, controlPlaneStart)
 	p, err := process.Start(ctx, spec)
 	if err != nil {
 		return nil, err
