@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,7 +32,7 @@ func (w *World) openToKubelets(args *envtest.Arguments, dir string) error {
 	if w.tunnel, err = newTunnel(filepath.Join(dir, "egress.sock")); err != nil {
 		return err
 	}
-	w.onStop(w.tunnel.close)
+	w.OnStop(w.tunnel.close)
 	egress := filepath.Join(dir, "egress.yaml")
 	config := fmt.Sprintf(egressConfig, w.tunnel.listener.Addr())
 	if err := os.WriteFile(egress, []byte(config), 0o600); err != nil {
@@ -158,7 +160,8 @@ func (t *tunnel) connect(w http.ResponseWriter, req *http.Request) {
 
 // StartProgram runs a program in the world's time whose end is not the world's: its
 // output goes to the run's logs, and it is gone when we are. Virtual time passes as
-// real time does until the program lives in it.
+// real time does until the program lives in it; one that does not within a minute, or
+// was not built with the clock, is an error where time is virtual.
 func (w *World) StartProgram(ctx context.Context, spec process.Spec) (*process.Process, error) {
 	w.driver.Hold()
 	defer w.driver.Release()
@@ -168,44 +171,81 @@ func (w *World) StartProgram(ctx context.Context, spec process.Spec) (*process.P
 	if err != nil {
 		return nil, err
 	}
-	w.mu.Lock() // or the end of one with its name, just now, would be taken for its own
-	if err = w.guard.Watch(p); err == nil {
-		w.programs[spec.Name] = p
-	}
-	w.mu.Unlock()
-	if err != nil {
+	if err := w.watchProgram(p); err != nil {
 		return nil, errors.Join(err, p.Kill())
 	}
+	if err := w.awaitClock(ctx, p); err != nil {
+		return nil, errors.Join(err, p.Kill())
+	}
+	return p, nil
+}
+
+// watchProgram has a program ended with the world, or with us.
+func (w *World) watchProgram(p *process.Process) error {
+	name := p.Name()
+	w.mu.Lock() // or the end of one with its name, just now, would be taken for its own
+	defer w.mu.Unlock()
+	if w.stopped { // meanwhile: Stop does not know of it
+		return context.Cause(w.ctx)
+	}
+	if err := w.guard.Watch(p); err != nil {
+		return err
+	}
+	w.programs[name] = p
 	w.background.Go(func() {
 		<-p.Exited()
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if w.programs[spec.Name] == p {
-			delete(w.programs, spec.Name)
-			w.guard.Forget(spec.Name)
+		if w.programs[name] == p {
+			delete(w.programs, name)
+			w.guard.Forget(name)
 		}
 	})
-	w.awaitClock(p)
-	return p, nil
+	return nil
 }
 
+// killPrograms ends what those who started programs have left.
+func (w *World) killPrograms() error {
+	w.mu.Lock()
+	left := slices.Collect(maps.Values(w.programs))
+	w.mu.Unlock()
+	var errs []error
+	for _, p := range left {
+		errs = append(errs, p.Kill())
+	}
+	return errors.Join(errs...)
+}
+
+// clockWithin bounds, in real time, how long a program may take to map the clock's page.
+const clockWithin = time.Minute
+
 // awaitClock waits until a program has the clock's page in its memory, which is
-// before its main function. One that was not built with the clock never has.
-func (w *World) awaitClock(p *process.Process) {
+// before its main function, or has ended. Time would else jump past its start.
+func (w *World) awaitClock(ctx context.Context, p *process.Process) error {
+	if !w.cfg.Clock.Virtual() {
+		return nil
+	}
 	_, page, _ := strings.Cut(w.driver.Env(), "=")
-	deadline := time.After(time.Second)
+	page, err := filepath.EvalSymlinks(page) // as the kernel has it
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, clockWithin, fmt.Errorf("%s is not in the world's time after %s: was it built with the clock?", p.Name(), clockWithin))
+	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.PID()))
-		if err != nil || strings.Contains(string(maps), page) {
-			return
+		mapped, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.PID()))
+		if err == nil && strings.Contains(string(mapped), page) {
+			return nil
 		}
 		select {
 		case <-p.Exited():
-			return
-		case <-deadline:
-			return
+			return nil
+		case <-w.ctx.Done():
+			return context.Cause(w.ctx)
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		case <-tick.C:
 		}
 	}

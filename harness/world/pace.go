@@ -40,7 +40,7 @@ func (w *World) recordPace() {
 			}
 		}
 	}()
-	w.onStop(func() error {
+	w.OnStop(func() error {
 		cancel()
 		<-done
 		return nil

@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -169,9 +170,6 @@ func (c Config) controlDir() string {
 	return c.Kubernetes
 }
 
-// onStop adds what Stop has to undo.
-func (w *World) onStop(f func() error) { w.undo = append(w.undo, f) }
-
 func (w *World) startFolder(context.Context) error {
 	if err := os.MkdirAll(filepath.Join(w.cfg.Out, "logs"), 0o755); err != nil {
 		return err
@@ -185,7 +183,7 @@ func (w *World) startFolder(context.Context) error {
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(tmp))
 	}
-	w.onStop(w.guard.Close)
+	w.OnStop(func() error { return errors.Join(w.killPrograms(), w.guard.Close()) })
 	w.Cluster = &Cluster{world: w, dir: tmp}
 	return nil
 }
@@ -195,7 +193,7 @@ func (w *World) startClock(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	w.onStop(w.driver.Close)
+	w.OnStop(w.driver.Close)
 	return nil
 }
 
@@ -204,7 +202,7 @@ func (w *World) startHistory(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	w.onStop(func() error {
+	w.OnStop(func() error {
 		w.history.Record(history.Event{Source: history.Harness, Verb: history.Ended})
 		return w.history.Close()
 	})
@@ -283,7 +281,7 @@ func (w *World) startFleet(ctx context.Context) (err error) {
 	run, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- w.fleet.Run(run) }()
-	w.onStop(func() error {
+	w.OnStop(func() error {
 		cancel()
 		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
 			return err
@@ -349,16 +347,23 @@ func (w *World) Stop() error {
 		return nil
 	}
 	w.stopped = true
+	undo := w.undo // what comes from now on is undone at once
 	w.mu.Unlock()
 	if w.driver != nil {
 		w.driver.Hold() // ending is work, not waiting
 	}
 	w.fail(context.Canceled)
 	var errs []error
-	for i := len(w.undo) - 1; i >= 0; i-- {
-		errs = append(errs, w.undo[i]())
+	for _, f := range slices.Backward(undo) {
+		errs = append(errs, f())
 	}
-	w.background.Wait()
+	ended := make(chan struct{})
+	go func() { w.background.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second): // those that cannot be killed are in errs
+		errs = append(errs, errors.New("not all that watched its programs has ended within 10s"))
+	}
 	if err := errors.Join(errs...); err != nil {
 		return &StopError{err}
 	}

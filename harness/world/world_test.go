@@ -294,6 +294,59 @@ func TestDeath(t *testing.T) {
 	left.gone(t)
 }
 
+// Programs that nobody has ended end with their world, which takes no more of them.
+func TestProgramsEndWithTheWorld(t *testing.T) {
+	cfg := config(t, clock.Real)
+	left := newTraces(t)
+	w := start(t, cfg)
+	spec := process.Spec{Name: "left", Path: "/bin/sh", Args: []string{"-c", "trap '' TERM; sleep 1000 & wait"}}
+	p, err := w.StartProgram(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.OnStop(func() error {
+		spec.Name = "late"
+		if _, err := w.StartProgram(context.WithoutCancel(t.Context()), spec); err == nil {
+			t.Error("a program starts in a world that is being stopped")
+		}
+		return nil
+	})
+	stopped := make(chan error, 1)
+	go func() { stopped <- w.Stop() }()
+	select {
+	case err := <-stopped:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		_ = p.Kill()
+		t.Fatal("the world waits for a program that nobody ends")
+	}
+	left.gone(t)
+	late := false
+	w.OnStop(func() error { late = true; return nil })
+	if !late {
+		t.Error("what comes after the end is not undone")
+	}
+}
+
+// Where time is virtual, a program that does not live in it is an error, not one that
+// time jumps past.
+func TestProgramWithoutTheClock(t *testing.T) {
+	w := start(t, config(t, clock.Auto))
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	_, err := w.StartProgram(ctx, process.Spec{Name: "foreign", Path: "/bin/sh", Args: []string{"-c", "sleep 1000 & wait"}})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v, want that it is waited for", err)
+	}
+	p, err := w.StartProgram(t.Context(), process.Spec{Name: "short", Path: "/bin/true"})
+	if err != nil {
+		t.Fatalf("one that has ended: %v", err)
+	}
+	<-p.Exited()
+}
+
 // Two worlds have nothing in common but the machine.
 func TestTwoWorlds(t *testing.T) {
 	slowly, quickly := config(t, clock.Real), config(t, clock.Fixed(60))
