@@ -24,6 +24,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/harness/kubelet"
+	"nodestorm/harness/verdict"
 	"nodestorm/sim/cloudinit"
 	"nodestorm/sim/history"
 	"nodestorm/sim/node"
@@ -174,7 +175,11 @@ func (j *Joiner) powerOn(i fakecloud.Instance, m *machine, args ...string) {
 	if m.kubelets != nil {
 		start = func() error { return m.kubelets.Boot(m.real) }
 	}
-	if err := start(); err != nil {
+	if err := start(); err != nil && m.kubelets != nil && !errors.Is(err, kubelet.ErrOn) {
+		// Its user data has been read before: it is the rig that fails.
+		j.cfg.History.Record(verdict.DiedEvent("kubelet."+m.spec.Name, err))
+		return
+	} else if err != nil {
 		j.record(i, "nojoin", map[string]any{"reason": err.Error()})
 		return
 	}

@@ -22,17 +22,11 @@ const csiNodesLate = "csinodes-late"
 // is NotReady; where that takes more than 140 s it gives up, and systemd starts it again
 // (pkg/volume/csi/csi_plugin.go, initializeCSINode). Once in a world.
 func (m *Machines) DelayCSINodes(ctx context.Context, d time.Duration) error {
-	about := history.Object{Resource: "csinodes"}
-	fault := func(verb string) {
-		m.world.History().Record(history.Event{
-			Source: history.Fault, Verb: verb, Actor: "kubelet", Object: about,
-			Detail: map[string]any{"fault": csiNodesLate, "effect": "kubelets cannot make their CSINodes for " + d.String()},
-		})
-	}
+	late := fault{csiNodesLate, "kubelets cannot make their CSINodes for " + d.String(), history.Object{Resource: "csinodes"}}
 	if err := m.refuseCSINodes(ctx); err != nil {
 		return fmt.Errorf("refusing CSINodes: %w", err)
 	}
-	fault("armed")
+	m.recordFault("armed", late)
 	m.done.Go(func() {
 		_, err := m.world.History().Wait(m.ctx, func(r history.Record) bool {
 			return r.Source == history.API && r.Verb == "create" && r.Object.Resource == "csinodes" && r.Actor == "kubelet" && r.Code == 403
@@ -40,7 +34,7 @@ func (m *Machines) DelayCSINodes(ctx context.Context, d time.Duration) error {
 		if err != nil {
 			return // the world ends
 		}
-		fault("effective")
+		m.recordFault("effective", late)
 		over := m.world.Clock().NewTimer(d)
 		defer over.Stop()
 		select {
@@ -50,9 +44,11 @@ func (m *Machines) DelayCSINodes(ctx context.Context, d time.Duration) error {
 		}
 		policies := m.world.Client().AdmissionregistrationV1()
 		// Without its binding it refuses nothing. If that cannot be deleted, no Node gets Ready.
-		if policies.ValidatingAdmissionPolicyBindings().Delete(m.ctx, csiNodesLate, metav1.DeleteOptions{}) == nil {
-			fault("cleared")
+		if err := policies.ValidatingAdmissionPolicyBindings().Delete(m.ctx, csiNodesLate, metav1.DeleteOptions{}); err != nil {
+			m.broken(csiNodesLate, fmt.Errorf("letting kubelets make their CSINodes: %w", err))
+			return
 		}
+		m.recordFault("cleared", late)
 	})
 	return nil
 }

@@ -16,6 +16,9 @@
 //	stop      the kubelet is stopped; its pods go on
 //	halt      the machine is off
 //
+// and faults, with source "fault" and the Node as object: kubelet-stopped, effective when
+// no kubelet runs, and runtime-down, effective when the kubelet says that it is not ready.
+//
 // What the kubelets report of their Nodes and pods is recorded as the calls that they
 // make, by sim/history/audit: register, ready, notready; running, waiting, terminated.
 package kubelet
@@ -42,9 +45,6 @@ type Program = cri.Program
 type Config struct {
 	// Kubernetes is the folder with the program kubelet. Required.
 	Kubernetes string
-	// Programs are the images that are programs: by name without tag or digest
-	// ("registry.k8s.io/a/b"), or with. Map adds to them.
-	Programs map[string]Program
 }
 
 // Machines are those of one world. Its methods are safe for concurrent use.
@@ -71,8 +71,8 @@ func New(ctx context.Context, w *world.World, cfg Config) (*Machines, error) {
 		return nil, fmt.Errorf("no kubelet for the world; nodestorm doctor tells what to do: %w", err)
 	}
 	m := &Machines{world: w, cfg: cfg, dir: filepath.Join(w.Dir(), "m"), programs: map[string]Program{}, machines: map[string]*machine{}}
-	for image, p := range cfg.Programs {
-		m.programs[image] = p
+	if socket := m.root(mostMachines) + longestSocket; len(socket) > 107 { // sun_path of unix(7) with its final NUL
+		return nil, fmt.Errorf("the kubelets' sockets, such as %s, would be %d bytes: want at most 107; a shorter TMPDIR makes it so", socket, len(socket))
 	}
 	if err := os.MkdirAll(m.dir, 0o700); err != nil {
 		return nil, err
@@ -86,7 +86,8 @@ func New(ctx context.Context, w *world.World, cfg Config) (*Machines, error) {
 	return m, nil
 }
 
-// Map makes an image a program, of containers that start from now on.
+// Map makes an image a program, of containers that start from now on: by its name
+// without tag or digest ("registry.k8s.io/a/b"), or with.
 func (m *Machines) Map(image string, p Program) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -124,6 +125,9 @@ func (m *Machines) close() error {
 	m.done.Wait()
 	return errors.Join(all...)
 }
+
+// root is the folder of the nth machine.
+func (m *Machines) root(n int) string { return filepath.Join(m.dir, fmt.Sprint(n)) }
 
 // Dir is the folder that stands for a machine's "/".
 func (m *Machines) Dir(name string) string {
@@ -179,13 +183,20 @@ func (m *Machines) SetNetwork(name string, ready bool) error {
 	return os.WriteFile(file, []byte(network), 0o644)
 }
 
-// SetRuntimeDown makes a machine's container runtime fail, or work again.
+// SetRuntimeDown makes a machine's container runtime fail, or work again. It is a fault,
+// and effective when the kubelet says that its Node is not ready.
 func (m *Machines) SetRuntimeDown(name string, down bool) error {
 	found, err := m.get(name)
-	if err == nil {
-		found.runtime.SetDown(down)
+	if err != nil {
+		return err
 	}
-	return err
+	found.runtime.SetDown(down)
+	if down {
+		m.awaitNotReady(runtimeDown(name))
+	} else {
+		m.recordFault("cleared", runtimeDown(name))
+	}
+	return nil
 }
 
 func (m *Machines) record(verb, name string, detail map[string]any) {

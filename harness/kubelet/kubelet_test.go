@@ -20,6 +20,10 @@ import (
 	"k8s.io/utils/ptr"
 
 	"nodestorm/harness/kubelet"
+	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
+	"nodestorm/harness/verdict"
+	"nodestorm/harness/world"
 	"nodestorm/sim/clock"
 	"nodestorm/sim/history"
 )
@@ -212,10 +216,100 @@ func TestKubeletStops(t *testing.T) {
 	if len(r.records("exited")) > 0 {
 		t.Errorf("containers ended: %v", r.records("exited"))
 	}
+	if got := r.faults("kubelet-stopped"); got != "armed effective cleared" {
+		t.Errorf("the fault was %s", got)
+	}
 	if err := r.Shutdown("a"); err != nil {
 		t.Fatal(err)
 	}
 	r.is(t, "a", corev1.ConditionUnknown, 2*time.Minute)
+}
+
+// faults are the verbs of a fault of the Node "a", in their order.
+func (r rig) faults(name string) string {
+	var verbs []string
+	for _, e := range r.History().Records() {
+		if e.Source == history.Fault && e.Object.String() == "nodes/a" && e.Detail["fault"] == name {
+			verbs = append(verbs, e.Verb)
+		}
+	}
+	return strings.Join(verbs, " ")
+}
+
+// A container runtime that does not answer is a fault without effect as long as the
+// kubelet does not mind.
+func TestRuntimeFlaps(t *testing.T) {
+	r := newRig(t, clock.Auto)
+	r.boot(t, kubelet.Machine{Name: "a"})
+	r.is(t, "a", corev1.ConditionTrue, 2*time.Minute)
+	down := func(is bool) {
+		t.Helper()
+		if err := r.SetRuntimeDown("a", is); err != nil {
+			t.Fatal(err)
+		}
+	}
+	down(true)
+	down(false)
+	down(true)
+	r.is(t, "a", corev1.ConditionFalse, 2*time.Minute)
+	r.recordOf(t, "nodes", "a", func(e history.Record) bool { return e.Source == history.Fault && e.Verb == "effective" })
+	down(false)
+	r.is(t, "a", corev1.ConditionTrue, 2*time.Minute)
+	if got := r.faults("runtime-down"); got != "armed cleared armed effective cleared" {
+		t.Errorf("the fault was %s", got)
+	}
+}
+
+// What the rig cannot do is no behaviour of the world: it is one line at the start, or a
+// death, with which a run proves nothing.
+func TestRigFails(t *testing.T) {
+	r := newRig(t, clock.Real)
+	programs := t.TempDir()
+	link := filepath.Join(programs, "kubelet")
+	if err := os.Symlink(filepath.Join(r.programs, "kubelet"), link); err != nil {
+		t.Fatal(err)
+	}
+	machines, err := kubelet.New(t.Context(), r.World, kubelet.Config{Kubernetes: programs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(link); err != nil {
+		t.Fatal(err)
+	}
+	if err := machines.Boot(kubelet.Machine{Name: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	died, err := r.History().Wait(ctx, func(e history.Record) bool { return e.Verb == verdict.Died })
+	if err != nil || died.Actor != "kubelet.a" || !strings.Contains(fmt.Sprint(died.Detail["error"]), "no such file") {
+		t.Errorf("recorded %v, %v; want that there is no kubelet", died, err)
+	}
+	if err := machines.Boot(kubelet.Machine{Name: "a"}); !errors.Is(err, kubelet.ErrOn) {
+		t.Errorf("booting what is on: %v", err)
+	}
+}
+
+func TestLongTMPDIR(t *testing.T) {
+	kubernetes := targettest.Get(t, target.Kubernetes)
+	tmp, err := os.MkdirTemp("/tmp", strings.Repeat("k", 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(tmp) })
+	t.Setenv("TMPDIR", tmp)
+	w, err := world.Start(t.Context(), world.Config{Kubernetes: kubernetes.Bin(), Out: t.TempDir(), Clock: clock.Real, Seed: 1, Kubelets: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := kubelet.New(t.Context(), w, kubelet.Config{Kubernetes: kubernetes.Bin()}); err == nil || !strings.Contains(err.Error(), "a shorter TMPDIR") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %v, want one line that names TMPDIR", err)
+	}
 }
 
 // script writes a program for a pod.

@@ -28,6 +28,12 @@ const restartAfter = 10 * time.Second
 // longestSocket is where a kubelet listens on a machine.
 const longestSocket = "/var/lib/kubelet/pod-resources/kubelet.sock"
 
+// mostMachines is how many a world boots, as far as their sockets' paths are concerned.
+const mostMachines = 9999
+
+// ErrOn says that a machine of that name is on already.
+var ErrOn = errors.New("it is on already")
+
 // machine is one that is on.
 type machine struct {
 	spec    Machine
@@ -66,7 +72,8 @@ func (m *Machines) Check(ctx context.Context, spec Machine) error {
 	return nil
 }
 
-// Boot starts a machine, and its kubelet after the machine's BootDelay.
+// Boot starts a machine, and its kubelet after the machine's BootDelay. It returns ErrOn,
+// an error of the machine's user data, or one of ours.
 func (m *Machines) Boot(spec Machine) error {
 	booted, err := m.boot(spec.withDefaults())
 	if err != nil {
@@ -93,13 +100,10 @@ func (m *Machines) boot(spec Machine) (_ *machine, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.machines[spec.Name] != nil {
-		return nil, errors.New("it is on already")
+		return nil, ErrOn
 	}
 	m.made++
-	booted.root = filepath.Join(m.dir, fmt.Sprint(m.made))
-	if socket := booted.root + longestSocket; len(socket) > 107 { // sun_path of unix(7) with its final NUL
-		return nil, fmt.Errorf("the kubelet's socket %s is %d bytes: want at most 107; a shorter TMPDIR makes it so", socket, len(socket))
-	}
+	booted.root = m.root(m.made)
 	if err := m.write(booted.root, spec, system); err != nil {
 		return nil, err
 	}
@@ -157,13 +161,18 @@ func (m *Machines) supervise(b *machine) {
 	if !b.spec.NoNetwork {
 		m.done.Go(func() {
 			if m.wait(b, b.spec.NetworkDelay) {
-				_ = m.SetNetwork(name, true) // without it, the kubelet says so
+				if err := m.SetNetwork(name, true); err != nil && m.wait(b, 0) {
+					m.broken("kubelet."+name, fmt.Errorf("bringing the network: %w", err))
+				}
 			}
 		})
 	}
 	for first := true; ; first = false {
 		wanted, changed := b.wants()
 		if !wanted {
+			if m.wait(b, 0) {
+				m.recordFault("effective", kubeletStopped(name))
+			}
 			select {
 			case <-changed:
 				continue
@@ -175,7 +184,7 @@ func (m *Machines) supervise(b *machine) {
 			Name: "kubelet." + name, Path: filepath.Join(m.cfg.Kubernetes, program), Args: b.args, Env: b.env,
 		})
 		if err != nil {
-			m.record("exit", name, map[string]any{"error": err.Error()})
+			m.broken("kubelet."+name, err)
 			return
 		}
 		if !first {
@@ -238,13 +247,14 @@ func (b *machine) want(wanted bool) *process.Process {
 	return b.process
 }
 
-// StopKubelet ends a machine's kubelet; containers go on.
+// StopKubelet ends a machine's kubelet, which is a fault; containers go on.
 func (m *Machines) StopKubelet(name string) error {
 	b, err := m.get(name)
 	if err != nil {
 		return err
 	}
 	m.record("stop", name, nil)
+	m.recordFault("armed", kubeletStopped(name))
 	if p := b.want(false); p != nil {
 		return p.Stop(time.Second)
 	}
@@ -254,10 +264,12 @@ func (m *Machines) StopKubelet(name string) error {
 // StartKubelet starts it again.
 func (m *Machines) StartKubelet(name string) error {
 	b, err := m.get(name)
-	if err == nil {
-		b.want(true)
+	if err != nil {
+		return err
 	}
-	return err
+	b.want(true)
+	m.recordFault("cleared", kubeletStopped(name))
+	return nil
 }
 
 // Shutdown cuts a machine's power: kubelet and containers are gone at once, and its
@@ -282,5 +294,10 @@ func (m *Machines) Shutdown(name string) error {
 
 // startProgram runs a container's program in the world.
 func (m *Machines) startProgram(c cri.Command) (cri.Process, error) {
-	return m.world.StartProgram(m.ctx, process.Spec{Name: c.Name, Path: c.Path, Args: c.Args, Env: c.Env, Bare: true, Lines: c.Line})
+	p, err := m.world.StartProgram(m.ctx, process.Spec{Name: c.Name, Path: c.Path, Args: c.Args, Env: c.Env, Bare: true, Lines: c.Line})
+	if err != nil {
+		m.broken(c.Name, err)
+		return nil, err
+	}
+	return p, nil
 }
