@@ -21,7 +21,7 @@ import (
 // Now is the virtual wall time; durations are virtual nanoseconds. It never
 // goes back, neither across a change of the rate nor across a jump, and keeps a
 // constant distance to the clocks of all programs of the world. A timer never
-// fires early. In auto mode it fires at most 150 ms late for the clock's sake.
+// fires early. In auto mode it fires at most 190 ms late for the clock's sake.
 type Clock interface {
 	clock.WithTickerAndDelayedExecution
 }

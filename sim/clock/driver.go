@@ -118,9 +118,6 @@ func (d *Driver) Clock() Clock { return d.clock }
 // Env is what a program of the world needs in its environment.
 func (d *Driver) Env() string { return EnvPage + "=" + d.cfg.Path }
 
-// Mode is the mode asked for.
-func (d *Driver) Mode() Mode { return d.cfg.Mode }
-
 // Hold lets virtual time pass as real time does until a matching Release: for
 // the start of a component, which is work, not waiting. No jump is under way
 // when it returns.

@@ -27,9 +27,6 @@ func (d *Driver) Clock() Clock { return clock.RealClock{} }
 // Env tells programs that there is no page.
 func (d *Driver) Env() string { return EnvPage + "=" }
 
-// Mode is Real.
-func (d *Driver) Mode() Mode { return Real }
-
 // Hold does nothing, nor do Release and Close.
 func (d *Driver) Hold() {}
 

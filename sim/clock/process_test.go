@@ -82,7 +82,7 @@ func pings(t *testing.T, d *Driver, client member, n int) {
 	if least := time.Duration(n-2) * time.Second; virtual < least {
 		t.Errorf("%d pings, one a second, took %s", n, virtual)
 	}
-	if d.Mode() == Auto && virtual > time.Duration(n+1)*time.Second+real {
+	if d.cfg.Mode == Auto && virtual > time.Duration(n+1)*time.Second+real {
 		t.Errorf("%d pings, one a second, took %s", n, virtual)
 	}
 	if f := d.Figures(); f.Lag.Timers < uint64(n)/2 {
