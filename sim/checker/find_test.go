@@ -228,32 +228,3 @@ func TestFindGivesUp(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
-
-func TestNoOvershoot(t *testing.T) {
-	create := func(second int, name string) history.Record { return api(second, "create", "nodeclaims", name, nil) }
-	remove := func(second int, name string) history.Record { return api(second, "delete", "nodeclaims", name, nil) }
-	tests := []struct {
-		name     string
-		records  []history.Record
-		want     checker.Result
-		evidence []uint64
-	}{
-		{"one", numbered(create(1, "a"), ended(9)), checker.Valid, nil},
-		{"two in turn", numbered(create(1, "a"), remove(2, "a"), create(3, "b"), ended(9)), checker.Valid, nil},
-		{"two at once", numbered(create(1, "a"), create(3, "b"), remove(4, "a"), ended(9)), checker.Invalid, []uint64{1, 2}},
-		{"second refused", numbered(create(1, "a"), refused(create(3, "b")), ended(9)), checker.Valid, nil},
-		{"first delete refused", numbered(create(1, "a"), refused(remove(2, "a")), create(3, "b"), ended(9)), checker.Invalid, []uint64{1, 3}},
-		{"cut off", numbered(create(1, "a")), checker.Unknown, nil},
-		{"two at once, cut off", numbered(create(1, "a"), create(3, "b")), checker.Invalid, []uint64{1, 2}},
-		{"gap", numbered(create(1, "a"), unreadable(2), create(3, "b"), ended(9)), checker.Unknown, []uint64{1, 3}},
-		{"no API records", numbered(ended(9)), checker.Unknown, nil},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			got := checker.NoOvershoot(test.records, "nodeclaims", 1)
-			if got.Result != test.want || !slices.Equal(got.Evidence, test.evidence) || (got.Reason == "") != (got.Result == checker.Valid) {
-				t.Errorf("got %+v, want %s with evidence %v", got, test.want, test.evidence)
-			}
-		})
-	}
-}
