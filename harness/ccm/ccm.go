@@ -1,8 +1,8 @@
-// Package ccm runs a cloud controller manager in a world: nodestorm's own for the
-// Hetzner Cloud (target.CCM) or the released hcloud-cloud-controller-manager, and for
-// vSphere nodestorm's own (target.CCMVSphere) or the released cloud-provider-vsphere;
-// each with the same flags and settings, a service account of its own and the rights
-// that its manifests document, no more. It dials the API that it is told.
+// Package ccm runs a cloud controller manager for the Hetzner Cloud in a world:
+// nodestorm's own (target.CCM) or the released hcloud-cloud-controller-manager, each with
+// the same flags and settings, a service account of its own and the rights that its
+// manifests document, no more. It dials the API that it is told. Of vSphere's, which in
+// worlds is a program of a pod, it knows the configuration.
 package ccm
 
 import (
@@ -60,10 +60,10 @@ type CCM struct {
 // Install makes the service account with its rights. The controller manager does not
 // run yet: see Start.
 func Install(ctx context.Context, w *world.World, t target.Target) (*CCM, error) {
-	name := Name
-	if t.Name == target.CCMVSphere.Name {
-		name = VSphereName
-	}
+	return install(ctx, w, t, Name)
+}
+
+func install(ctx context.Context, w *world.World, t target.Target, name string) (*CCM, error) {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
 	if _, err := w.Client().CoreV1().ServiceAccounts(namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return nil, fmt.Errorf("creating service account %s: %w", name, err)

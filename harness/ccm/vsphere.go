@@ -1,14 +1,10 @@
 package ccm
 
 import (
-	"context"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 
 	"nodestorm/fakecloud/vsphere"
-	"nodestorm/harness/process"
 )
 
 // VSphere says which vCenter the controller manager works with. All fields are required.
@@ -36,18 +32,4 @@ datacenters = %q
 region = %q
 zone = %q
 `, v.User, v.Password, port, host, vsphere.Datacenter, vsphere.RegionCategory, vsphere.ZoneCategory), nil
-}
-
-// StartVSphere runs the controller manager for a vCenter and waits until it is ready,
-// as Start does for the Hetzner Cloud. Its configuration ends with the world.
-func (c *CCM) StartVSphere(ctx context.Context, v VSphere, args ...string) (*process.Process, error) {
-	text, err := v.Config()
-	if err != nil {
-		return nil, err
-	}
-	file := filepath.Join(c.world.Dir(), "vsphere.conf")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
-	return c.start(ctx, "vsphere", nil, append([]string{"--cloud-config=" + file, "--webhook-secure-port=0"}, args...))
 }

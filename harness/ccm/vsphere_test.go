@@ -48,7 +48,7 @@ func TestVSphere(t *testing.T) {
 	server, err := vsphere.Serve(t.Context(), vsphere.Config{Cloud: cloud, User: "user", Password: token})
 	r.must(err)
 	t.Cleanup(func() { r.must(server.Close()) })
-	r.ccm, err = ccm.Install(t.Context(), r.world, manager)
+	r.ccm, err = ccm.InstallVSphere(t.Context(), r.world, manager)
 	r.must(err)
 
 	var id int64
