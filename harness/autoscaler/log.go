@@ -62,7 +62,7 @@ func logLines(to history.Recorder, clk clock.PassiveClock, redact *strings.Repla
 			e.Detail = map[string]any{"from": number(size[2]), "to": number(size[3]), "delta": number(size[4])}
 		case unsure != nil:
 			e.Verb, e.Object = Target, group(unsure[1])
-			e.Detail = map[string]any{"delta": number(unsure[2]), "error": short(unsure[3])}
+			e.Detail = map[string]any{"delta": number(unsure[2]), "error": history.Short(unsure[3])}
 		case noRoom.MatchString(message):
 			if len(pods) < mostPods {
 				pods = append(pods, noRoom.FindStringSubmatch(message)[1])
@@ -77,7 +77,7 @@ func logLines(to history.Recorder, clk clock.PassiveClock, redact *strings.Repla
 			}
 			return
 		case severity == "E" || severity == "F":
-			e.Verb, e.Detail = Failed, map[string]any{"message": short(message), "at": string(m[3])}
+			e.Verb, e.Detail = Failed, map[string]any{"message": history.Short(message), "at": string(m[3])}
 		default:
 			return
 		}
@@ -111,13 +111,4 @@ func stamp(now time.Time, text string) time.Time {
 		at = at.AddDate(-1, 0, 0)
 	}
 	return at
-}
-
-// short cuts a message to what a history line may hold.
-func short(text string) string {
-	const most = 300 // bytes
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
 }

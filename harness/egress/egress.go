@@ -165,12 +165,12 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, host, port string) {
 	agent, _, _ := strings.Cut(r.UserAgent(), "/")
 	p.cfg.History.Record(history.Event{
-		Source: history.Harness, Verb: Refused, Actor: short(agent), Code: http.StatusForbidden,
-		Object: history.Object{Resource: "hosts", Name: short(host)},
-		Detail: map[string]any{"method": short(r.Method), "port": short(port)},
+		Source: history.Harness, Verb: Refused, Actor: history.Short(agent), Code: http.StatusForbidden,
+		Object: history.Object{Resource: "hosts", Name: history.Short(host)},
+		Detail: map[string]any{"method": history.Short(r.Method), "port": history.Short(port)},
 	})
 	w.Header().Set("Connection", "close")
-	http.Error(w, fmt.Sprintf("nodestorm: this world has no way to %q; there is one to %s, port 443", short(host),
+	http.Error(w, fmt.Sprintf("nodestorm: this world has no way to %q; there is one to %s, port 443", history.Short(host),
 		strings.Join(slices.Sorted(maps.Keys(p.origins)), ", ")), http.StatusForbidden)
 }
 
@@ -204,13 +204,4 @@ func loopback(text string) (*url.URL, error) {
 		return nil, fmt.Errorf("%q is no origin on loopback (want for example http://127.0.0.1:4711)", text)
 	}
 	return u, nil
-}
-
-// short cuts what a program says to what a history line may hold.
-func short(text string) string {
-	const most = 100 // bytes
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
 }

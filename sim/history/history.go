@@ -9,6 +9,7 @@ package history
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -98,7 +99,7 @@ type Record struct {
 	// Virtual and Real are offsets since the run's start, nanoseconds in JSON.
 	// Virtual is when the event happened; it may be negative for what came before
 	// the start. Real is when it was recorded: an API call arrives through the
-	// audit log's file and so is recorded later than it happened.
+	// pipe of the audit log and so is recorded later than it happened.
 	Virtual time.Duration `json:"virtual"`
 	Real    time.Duration `json:"real"`
 	Event
@@ -116,6 +117,15 @@ func Discard() Recorder { return discard{} }
 type discard struct{}
 
 func (discard) Record(Event) {}
+
+// Short cuts text that others wrote to what a record may hold: 300 bytes.
+func Short(text string) string {
+	const most = 300
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
 
 // Sort orders records by virtual time, those of the same instant by Seq.
 func Sort(records []Record) {

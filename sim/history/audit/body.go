@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"nodestorm/sim/history"
 )
 
 // body is the part of any request or response object that becomes detail:
@@ -127,7 +129,7 @@ func (b *body) pod() map[string]any {
 func (b *body) event() map[string]any {
 	facts := map[string]any{}
 	put(facts, "reason", b.Reason)
-	put(facts, "message", short(b.Message))
+	put(facts, "message", history.Short(b.Message))
 	put(facts, "type", b.Type)
 	if b.InvolvedObject.Kind != "" {
 		facts["about"] = b.InvolvedObject.Kind + "/" + b.InvolvedObject.Name
@@ -141,7 +143,7 @@ func (b *body) unschedulable() map[string]any {
 	for _, c := range b.Status.Conditions {
 		if c.Type == string(corev1.PodScheduled) && c.Status == string(corev1.ConditionFalse) {
 			put(facts, "reason", c.Reason)
-			put(facts, "message", short(c.Message))
+			put(facts, "message", history.Short(c.Message))
 		}
 	}
 	return facts

@@ -60,7 +60,7 @@ func (c *Converter) Events(line []byte) ([]history.Event, error) {
 	if status := call.ResponseStatus; status != nil {
 		event.Code = int(status.Code)
 		if failed = status.Code >= 400; failed {
-			event.Detail["error"] = short(status.Message)
+			event.Detail["error"] = history.Short(status.Message)
 		}
 	}
 	if !failed {
@@ -142,7 +142,7 @@ func actor(call *auditv1.Event) (who, program string) {
 	if call.ImpersonatedUser != nil {
 		user = *call.ImpersonatedUser
 	}
-	program = short(call.UserAgent)
+	program = history.Short(call.UserAgent)
 	if end := strings.IndexAny(program, "/ "); end >= 0 {
 		program = program[:end]
 	}
@@ -153,14 +153,5 @@ func actor(call *auditv1.Event) (who, program string) {
 	if program != "" && (who == "" || strings.HasPrefix(who, "node:") || slices.Contains(user.Groups, "system:masters")) {
 		who = program
 	}
-	return short(who), program
-}
-
-// short cuts text that others wrote to what a history line may hold.
-func short(text string) string {
-	const most = 300 // bytes
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	return history.Short(who), program
 }

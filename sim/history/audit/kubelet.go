@@ -62,7 +62,7 @@ func (c *Converter) reported(call *auditv1.Event, e history.Event) ([]history.Ev
 	case e.Object.Resource == "pods" && patched:
 		news.Verb, news.Detail = c.podNews(e.Object, &said)
 		if news.Detail != nil {
-			news.Detail["node"] = short(strings.TrimPrefix(call.User.Username, "system:node:"))
+			news.Detail["node"] = history.Short(strings.TrimPrefix(call.User.Username, "system:node:"))
 		}
 	case e.Object.Resource == "nodes" && e.Verb == "create":
 		news.Verb, news.Detail = "register", map[string]any{}
@@ -88,7 +88,7 @@ func (r *report) nodeNews() (verb string, detail map[string]any) {
 		if c.Status == string(corev1.ConditionTrue) {
 			verb = "ready"
 		}
-		return verb, map[string]any{"reason": short(c.Reason), "message": short(c.Message)}
+		return verb, map[string]any{"reason": history.Short(c.Reason), "message": history.Short(c.Message)}
 	}
 	return "", nil
 }
@@ -130,10 +130,10 @@ func (p *podState) look(containers []corev1.ContainerStatus) {
 	p.waiting, p.exitCode, p.reason = "", 0, ""
 	for _, c := range containers {
 		if w := c.State.Waiting; w != nil && p.waiting == "" && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
-			p.waiting = short(w.Reason)
+			p.waiting = history.Short(w.Reason)
 		}
 		if t := c.State.Terminated; t != nil && p.exitCode == 0 {
-			p.exitCode, p.reason = t.ExitCode, short(t.Reason)
+			p.exitCode, p.reason = t.ExitCode, history.Short(t.Reason)
 		}
 	}
 }
