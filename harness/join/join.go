@@ -175,12 +175,12 @@ func (j *Joiner) powerOn(i fakecloud.Instance, m *machine, args ...string) {
 	if m.kubelets != nil {
 		start = func() error { return m.kubelets.Boot(m.real) }
 	}
-	if err := start(); err != nil && m.kubelets != nil && !errors.Is(err, kubelet.ErrOn) {
-		// Its user data has been read before: it is the rig that fails.
-		j.cfg.History.Record(verdict.DiedEvent("kubelet."+m.spec.Name, err))
-		return
-	} else if err != nil {
-		j.record(i, "nojoin", map[string]any{"reason": err.Error()})
+	if err := start(); err != nil {
+		if m.kubelets != nil && !errors.Is(err, kubelet.ErrOn) { // its user data has been read: it is the rig that fails
+			j.cfg.History.Record(verdict.DiedEvent("kubelet."+m.spec.Name, err))
+		} else {
+			j.record(i, "nojoin", map[string]any{"reason": err.Error()})
+		}
 		return
 	}
 	m.up = true
