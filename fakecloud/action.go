@@ -27,8 +27,8 @@ type Ref struct {
 //	running ───┤
 //	           └─(Ends, with Fails)─▶ error
 //
-// Commands that move an instance through its life have their effect when the action ends;
-// all others at once, and the action says so later.
+// Commands that move an instance through its life have their effect when the action ends, and so have
+// attach_to_network and detach_from_network of an instance; all others at once, and the action says so later.
 type Action struct {
 	ID        int64
 	Command   string // "create_server" and so on, as in the API

@@ -9,7 +9,8 @@ import (
 type Meta struct {
 	// ID is unique among resources of its kind, and grows.
 	ID int64
-	// Name is unique among resources of its kind.
+	// Name is unique among resources of its kind, but for images: those of two architectures have the same,
+	// and snapshots have none.
 	Name    string
 	Labels  map[string]string
 	Created time.Time

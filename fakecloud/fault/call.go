@@ -10,18 +10,18 @@ type Refuse struct {
 	// Code is the error code in the words of the wire API, for Hetzner for example
 	// resource_unavailable, resource_limit_exceeded, placement_error or server_error. Empty means a
 	// reply that is no JSON, as proxies in front of an API give it; Status is required then.
-	Code string `json:"code,omitempty"`
+	Code string `json:"code"`
 	// Message empty means the usual text of Code.
-	Message string `json:"message,omitempty"`
+	Message string `json:"message"`
 	// Status is the HTTP status, 400 to 599. Zero means the one that belongs to Code.
-	Status int `json:"status,omitempty"`
+	Status int `json:"status"`
 }
 
 // RateLimit means that the call gets 429 with code rate_limit_exceeded, and headers that
 // say that nothing is left.
 type RateLimit struct {
 	// Reset is when, from the call, the headers promise the full limit again. Zero means an hour.
-	Reset Duration `json:"reset,omitempty"`
+	Reset Duration `json:"reset"`
 }
 
 // Hang means that the call is not carried out and gets no reply, until the client
@@ -32,7 +32,7 @@ type Hang struct{}
 // GET again by itself then, so it is of use with calls that change something.
 type LoseReply struct {
 	// Hang keeps the connection until the client gives up. False closes it at once.
-	Hang bool `json:"hang,omitempty"`
+	Hang bool `json:"hang"`
 }
 
 func (Refuse) String() string    { return "refuse" }

@@ -1,7 +1,7 @@
 // Package fault holds what can go wrong in a cloud, as values: what a fault
 // matches, how often and when it acts, and its effect. It keeps count of armed
 // faults and records each step of their lives; the cloud and its wire APIs ask it
-// at four points and carry the effects out.
+// at six points and carry the effects out.
 //
 //	before the call            Refuse, RateLimit, Hang
 //	after it, before the reply LoseReply
@@ -53,11 +53,11 @@ type Match struct {
 	// Operation is the wire API's own name of a call, for Hetzner "POST /servers" or
 	// "DELETE /servers/{id}"; for the effects on actions it is the action's command, for example
 	// "start_server". It is of no use to faults in an instance's life and in the supply.
-	Operation string `json:"operation,omitempty"`
+	Operation string `json:"operation"`
 	// Group is the node group of the instance that the call is about.
-	Group string `json:"group,omitempty"`
+	Group string `json:"group"`
 	// Instance is the name of that instance.
-	Instance string `json:"instance,omitempty"`
+	Instance string `json:"instance"`
 }
 
 // Call is what a fault is matched with.

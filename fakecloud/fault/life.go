@@ -16,24 +16,24 @@ type ActionTakes struct {
 // delete_server one that runs on.
 type ActionFails struct {
 	// After is when, from the action's begin. Zero means when it would have succeeded.
-	After Duration `json:"after,omitempty"`
+	After Duration `json:"after"`
 	// Code and Message are the action's error. Empty means action_failed and its usual text.
-	Code    string `json:"code,omitempty"`
-	Message string `json:"message,omitempty"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
 }
 
 // TurnsOff means that a running instance goes off without anybody's call: its host crashed, or its
 // system shut down.
 type TurnsOff struct {
-	// After counts from when the instance is running.
-	After Duration `json:"after,omitempty"`
+	// After counts from when the instance is running and the fault active, whichever is later.
+	After Duration `json:"after"`
 }
 
 // Vanishes means that an instance is gone without anybody's call, as when somebody deletes it out
 // of band.
 type Vanishes struct {
-	// After counts from when the instance is running.
-	After Duration `json:"after,omitempty"`
+	// After counts from when the instance is running and the fault active, whichever is later.
+	After Duration `json:"after"`
 }
 
 // Unavailable means that a server type cannot be had for now: creating one is refused with
@@ -41,7 +41,7 @@ type Vanishes struct {
 type Unavailable struct {
 	Type string `json:"type"`
 	// Location empty means all.
-	Location string `json:"location,omitempty"`
+	Location string `json:"location"`
 }
 
 // Retired means that a server type is withdrawn: it is announced as unavailable since the fault is
@@ -49,7 +49,7 @@ type Unavailable struct {
 type Retired struct {
 	Type string `json:"type"`
 	// Location empty means all.
-	Location string `json:"location,omitempty"`
+	Location string `json:"location"`
 }
 
 func (ActionHangs) String() string { return "actionHangs" }

@@ -9,7 +9,7 @@ import (
 type Stale struct {
 	// By is how old the listing is; never older than the fault is active. Zero means that it
 	// stays as it was when the fault became active.
-	By Duration `json:"by,omitempty"`
+	By Duration `json:"by"`
 }
 
 // Partial means that the listing ends early, as if there were no more.
@@ -22,7 +22,7 @@ type Partial struct {
 type Missing struct {
 	// For is how long after its creation an entry is missing. Zero means as long as the
 	// fault is active.
-	For Duration `json:"for,omitempty"`
+	For Duration `json:"for"`
 }
 
 func (Stale) String() string   { return "stale" }

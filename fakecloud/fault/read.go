@@ -28,34 +28,31 @@ func (d *Duration) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalJSON writes what UnmarshalJSON reads.
-func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
-
 // written is a fault as a file has it: the effect is the one field of the lower part
 // that is there.
 type written struct {
 	Name        string   `json:"name"`
-	Match       Match    `json:"match,omitzero"`
-	At          Duration `json:"at,omitempty"`
-	For         Duration `json:"for,omitempty"`
-	Skip        int      `json:"skip,omitempty"`
-	Limit       int      `json:"limit,omitempty"`
-	Probability float64  `json:"probability,omitempty"`
+	Match       Match    `json:"match"`
+	At          Duration `json:"at"`
+	For         Duration `json:"for"`
+	Skip        int      `json:"skip"`
+	Limit       int      `json:"limit"`
+	Probability float64  `json:"probability"`
 
-	Refuse      *Refuse      `json:"refuse,omitempty"`
-	RateLimit   *RateLimit   `json:"rateLimit,omitempty"`
-	Hang        *Hang        `json:"hang,omitempty"`
-	LoseReply   *LoseReply   `json:"loseReply,omitempty"`
-	Stale       *Stale       `json:"stale,omitempty"`
-	Partial     *Partial     `json:"partial,omitempty"`
-	Missing     *Missing     `json:"missing,omitempty"`
-	ActionHangs *ActionHangs `json:"actionHangs,omitempty"`
-	ActionTakes *ActionTakes `json:"actionTakes,omitempty"`
-	ActionFails *ActionFails `json:"actionFails,omitempty"`
-	TurnsOff    *TurnsOff    `json:"turnsOff,omitempty"`
-	Vanishes    *Vanishes    `json:"vanishes,omitempty"`
-	Unavailable *Unavailable `json:"unavailable,omitempty"`
-	Retired     *Retired     `json:"retired,omitempty"`
+	Refuse      *Refuse      `json:"refuse"`
+	RateLimit   *RateLimit   `json:"rateLimit"`
+	Hang        *Hang        `json:"hang"`
+	LoseReply   *LoseReply   `json:"loseReply"`
+	Stale       *Stale       `json:"stale"`
+	Partial     *Partial     `json:"partial"`
+	Missing     *Missing     `json:"missing"`
+	ActionHangs *ActionHangs `json:"actionHangs"`
+	ActionTakes *ActionTakes `json:"actionTakes"`
+	ActionFails *ActionFails `json:"actionFails"`
+	TurnsOff    *TurnsOff    `json:"turnsOff"`
+	Vanishes    *Vanishes    `json:"vanishes"`
+	Unavailable *Unavailable `json:"unavailable"`
+	Retired     *Retired     `json:"retired"`
 }
 
 // maxFile is more than any hand-written list of faults needs, in bytes.

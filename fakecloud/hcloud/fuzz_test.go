@@ -14,8 +14,16 @@ import (
 
 var realClock = clock.RealClock{}
 
-// furnished is a handler whose cloud has one of everything. IDs begin at 1001.
+// furnished is a handler whose cloud has one of everything, until the test ends. IDs begin at 1001.
 func furnished(t testing.TB) *Handler {
+	t.Helper()
+	h := furnish(t)
+	t.Cleanup(h.cloud.Close)
+	return h
+}
+
+// furnish is furnished without an end: the cloud is to be closed.
+func furnish(t testing.TB) *Handler {
 	t.Helper()
 	durations := fakecloud.DefaultDurations()
 	for command := range durations {
@@ -25,7 +33,6 @@ func furnished(t testing.TB) *Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(cloud.Close)
 	h, err := NewHandler(Config{Cloud: cloud, Token: token})
 	if err != nil {
 		t.Fatal(err)
@@ -128,11 +135,13 @@ func FuzzHandler(f *testing.F) {
 	for n := range max(len(ops), len(badBodies)) {
 		f.Add(uint16(n), badIDs[n%2], badQueries[n%len(badQueries)], badBodies[n%len(badBodies)])
 	}
-	h := furnished(f)
+	h := furnish(f)
+	f.Cleanup(func() { h.cloud.Close() })
 	rounds := 0
 	f.Fuzz(func(t *testing.T, op uint16, id, query, body string) {
 		if rounds++; rounds%500 == 0 { // or the cloud grows without end
-			h = furnished(t)
+			h.cloud.Close()
+			h = furnish(t)
 		}
 		answered(t, h, ops[int(op)%len(ops)].name, id, query, body)
 	})
