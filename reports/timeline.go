@@ -1,6 +1,6 @@
 // Package reports renders what runs have shown: a timeline of one run's history,
 // and the table of several verdicts, for people and for programs. It judges
-// nothing. The junit.xml and cucumber.json of a run's folder are godog's.
+// nothing. The cucumber.json of a run's folder is godog's.
 package reports
 
 import (

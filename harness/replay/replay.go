@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/cucumber/godog"
@@ -25,6 +24,8 @@ import (
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
+	"nodestorm/reports/formats"
+	"nodestorm/reports/story"
 	"nodestorm/scenarios"
 	"nodestorm/sim/clock"
 )
@@ -196,7 +197,29 @@ func Run(ctx context.Context, r Request) (Result, error) {
 		return Result{}, err
 	}
 	out.Wall = time.Since(began)
-	return out, out.Save(dir)
+	if err := out.Save(dir); err != nil {
+		return out, err
+	}
+	return out, saveJUnit(dir)
+}
+
+// saveJUnit writes the run as `nodestorm report --format junit` does: godog's own JUnit
+// XML has what readers with a schema refuse, and of a failure that shows as the
+// catalogue promises it makes a failed test.
+func saveJUnit(dir string) error {
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		return err
+	}
+	told, err := run.Tell(dir, catalogue, 0)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := formats.JUnit(&text, []*story.Story{told}); err != nil {
+		return fmt.Errorf("writing %s: %w", run.JUnitFile, err)
+	}
+	return run.WriteFile(dir, run.JUnitFile, text.Bytes())
 }
 
 // attempts is how often Undistorted runs at most.
@@ -268,7 +291,7 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	suite := r.suite()
 	var report bytes.Buffer
 	suite.Name, suite.ScenarioInitializer = r.Record.ID, rig.Initialize
-	suite.Options.Format, suite.Options.Output = "junit,cucumber", &report
+	suite.Options.Format, suite.Options.Output = "cucumber", &report
 	suite.Options.Strict, suite.Options.DefaultContext = true, ctx
 	suite.Run() // its status says less than the history
 	if ctx.Err() != nil {
@@ -277,7 +300,11 @@ func (r Request) play(ctx context.Context, out *Result) error {
 		}
 		return context.Cause(ctx)
 	}
-	if err := saveReports(out.Dir, report.Bytes()); err != nil {
+	if report.Len() == 0 {
+		return errors.New("godog has run nothing: its report is not there")
+	}
+	// Of files that godog writes by itself nobody knows whether they are complete.
+	if err := run.WriteFile(out.Dir, run.CucumberFile, report.Bytes()); err != nil {
 		return err
 	}
 	switch {
@@ -294,21 +321,6 @@ func (r Request) play(ctx context.Context, out *Result) error {
 // suite is godog's, of the record's scenario only.
 func (r Request) suite() godog.TestSuite {
 	return godog.TestSuite{Options: &godog.Options{FS: r.Features, Paths: []string{r.Record.Feature}, Tags: "@" + r.Record.ID}}
-}
-
-// saveReports writes what godog's two formatters have written, one after the
-// other, into files of their own: of files that godog writes by itself nobody
-// knows whether they are complete.
-func saveReports(dir string, report []byte) error {
-	const end = "</testsuites>"
-	junit, cucumber, found := bytes.Cut(report, []byte(end))
-	if !found {
-		return errors.New("godog has run nothing: its JUnit report is not there")
-	}
-	if err := run.WriteFile(dir, run.JUnitFile, append(slices.Clone(junit), end+"\n"...)); err != nil {
-		return err
-	}
-	return run.WriteFile(dir, run.CucumberFile, cucumber)
 }
 
 // makeDir makes out/id/target, with a number behind it if that is taken.

@@ -4,7 +4,7 @@
 //	run.json        Run
 //	history.ndjson  the history, see sim/history
 //	logs/           a file per component
-//	junit.xml       its steps, as JUnit XML
+//	junit.xml       its verdict and steps, as JUnit XML, see reports/formats
 //	cucumber.json   its steps, as Cucumber JSON
 //	report.html     all of it for people, see reports/page
 package run
