@@ -28,6 +28,7 @@ import (
 	"nodestorm/reports/story"
 	"nodestorm/scenarios"
 	"nodestorm/sim/clock"
+	"nodestorm/sim/history"
 )
 
 // Request says what to replay. Record, Target, Kubernetes, Features and Out are
@@ -307,14 +308,16 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	if err := run.WriteFile(out.Dir, run.CucumberFile, report.Bytes()); err != nil {
 		return err
 	}
-	switch {
-	case unplayed != nil:
-		out.Judgement = verdict.Judgement{Verdict: verdict.Inconclusive, Reason: verdict.OneLine(unplayed.Error())}
-	case w == nil:
-		out.Judgement = verdict.Judgement{Verdict: verdict.Inconclusive, Reason: "the scenario started no world"}
-	default:
-		out.Judgement = run.Judge(out.Run, r.Record, w.History().Records())
+	var records []history.Record
+	if w != nil {
+		records = w.History().Records()
+	} else if unplayed == nil {
+		unplayed = errors.New("the scenario started no world")
 	}
+	if unplayed != nil {
+		out.Unplayed = unplayed.Error()
+	}
+	out.Judgement = run.Judge(out.Run, r.Record, records)
 	return nil
 }
 

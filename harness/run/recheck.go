@@ -77,6 +77,9 @@ func (r Rechecked) Differences() []string {
 // Judge judges a run by its history and the record of its scenario, the same way
 // when it has just ended and when it is rechecked.
 func Judge(r Run, record scenarios.Record, records []history.Record) verdict.Judgement {
+	if r.Unplayed != "" {
+		return verdict.Judgement{Verdict: verdict.Inconclusive, Reason: verdict.OneLine(r.Unplayed)}
+	}
 	return verdict.Judge(verdict.FromHistory(records, record.Symptom, r.Clock.Distorted()))
 }
 

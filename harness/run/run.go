@@ -65,6 +65,9 @@ type Run struct {
 	Clock clock.Figures `json:"clock"`
 	// Expected is what the catalogue promised when the run was made.
 	Expected scenarios.Expectation `json:"expected,omitempty"`
+	// Unplayed is what went wrong outside the history: virtual time stood still, a
+	// part of the world did not end. Empty means nothing.
+	Unplayed string `json:"unplayed,omitempty"`
 	// Judgement is empty in a run that did not come to its end.
 	verdict.Judgement
 }

@@ -39,8 +39,14 @@ func event(verb, resource, name, actor string, d detail) history.Event {
 // store writes a run as a live one would and returns its folder and judgement.
 func store(t *testing.T, status string, events ...history.Event) (string, verdict.Judgement) {
 	t.Helper()
+	return storeUnplayed(t, "", status, events...)
+}
+
+// storeUnplayed stores a run with which something went wrong outside its history.
+func storeUnplayed(t *testing.T, unplayed, status string, events ...history.Event) (string, verdict.Judgement) {
+	t.Helper()
 	dir := t.TempDir()
-	r := run.Run{ID: scenario, Seed: 7, Started: time.Now(), Target: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}},
+	r := run.Run{ID: scenario, Unplayed: unplayed, Seed: 7, Started: time.Now(), Target: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}},
 		Clock: clock.Figures{Mode: "auto"}, Expected: scenarios.Reproduced}
 	if err := r.Save(dir); err != nil {
 		t.Fatal(err)
@@ -84,23 +90,28 @@ func load(t *testing.T) *scenarios.Catalogue {
 func TestRecheckAgreesWithLive(t *testing.T) {
 	bound := event("create", "pods", "web", "kube-scheduler", detail{"subresource": "binding", "node": "a"})
 	tests := []struct {
-		name, status string
-		events       []history.Event
-		want         verdict.Verdict
+		name, status, unplayed string
+		events                 []history.Event
+		want                   verdict.Verdict
 	}{
-		{"second claim", "failed", bought, verdict.Reproduced},
-		{"one claim", "passed", bought[:5], verdict.Healthy},
-		{"second claim after the pod was bound", "failed", append(append([]history.Event{}, bought[:5]...), bound, bought[5]), verdict.Inconclusive},
+		{"second claim", "failed", "", bought, verdict.Reproduced},
+		{"one claim", "passed", "", bought[:5], verdict.Healthy},
+		{"second claim after the pod was bound", "failed", "", append(append([]history.Event{}, bought[:5]...), bound, bought[5]), verdict.Inconclusive},
+		{"second claim, and no time", "failed", "virtual time stood still", bought, verdict.Inconclusive},
+		{"one claim, and a world that did not end", "passed", "after the last step: etcd is still there", bought[:5], verdict.Inconclusive},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			dir, live := store(t, test.status, test.events...)
+			dir, live := storeUnplayed(t, test.unplayed, test.status, test.events...)
 			again, err := run.Recheck(dir, load(t))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if live.Verdict != test.want || again.Now.Verdict != test.want || again.Run.Verdict != test.want || again.Now.Reason != live.Reason {
 				t.Errorf("live %+v, stored %+v, again %+v; want %s", live, again.Run.Judgement, again.Now, test.want)
+			}
+			if test.unplayed != "" && live.Reason != test.unplayed {
+				t.Errorf("the reason is %q, want %q", live.Reason, test.unplayed)
 			}
 			if again.Expected != scenarios.Reproduced || again.Run.Seed != 7 || len(again.Problems) != 0 {
 				t.Errorf("rechecked %+v", again)

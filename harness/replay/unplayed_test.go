@@ -1,0 +1,51 @@
+package replay_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"nodestorm/harness/replay"
+	"nodestorm/harness/run"
+	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
+	"nodestorm/harness/verdict"
+	"nodestorm/harness/world"
+	"nodestorm/scenarios"
+)
+
+// What goes wrong after the last record is kept with the run: judged again, it shows
+// as little as before.
+func TestRunUnplayed(t *testing.T) {
+	kubernetes := targettest.Get(t, target.Kubernetes)
+	record := lookup(t, scenario)
+	result, err := replay.Run(t.Context(), replay.Request{
+		Record: record, Kubernetes: kubernetes, Target: kubernetes, Seed: 1, Out: t.TempDir(),
+		Features: fstest.MapFS{record.Feature: {Data: []byte(`Feature: a world that does not end well
+  @` + scenario + `
+  Scenario: nothing happens
+    Given a cluster
+    When 1s pass
+    Then no pod is evicted within 1s
+`)}},
+		Ready: func(w *world.World) {
+			w.OnStop(func() error { return errors.New("the last part\ndoes not end") })
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "after the last step: ending the world: the last part … does not end"
+	if result.Verdict != verdict.Inconclusive || result.Reason != want {
+		t.Errorf("%s: %s; want inconclusive: %s", result.Verdict, result.Reason, want)
+	}
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := run.Recheck(result.Dir, catalogue)
+	if err != nil || again.Now.Verdict != result.Verdict || again.Now.Reason != result.Reason || strings.Contains(again.Now.Reason, "\n") {
+		t.Errorf("judged again: %+v, %v; live it was %+v", again.Now, err, result.Judgement)
+	}
+}
