@@ -52,12 +52,16 @@ func (p *Proxy) Unmet() []RuleState {
 }
 
 // Inject arms more rules, behind those that are there, and returns when those that
-// are active at once are. An error, see Check, arms none.
+// are active at once are. An error of Check arms none. If the API server does not tell
+// what is new now, within 10s, they are armed, and a StaleList makes no difference.
 func (p *Proxy) Inject(rules ...Rule) error {
 	armed, err := p.inject(rules)
 	for _, a := range armed {
 		if a.Act.StaleList != nil && a.When == nil && a.At.Duration == 0 {
 			<-a.past.known
+			if err == nil && a.past.err != nil {
+				err = fmt.Errorf("rule %q: %w", a.Name, a.past.err)
+			}
 		}
 	}
 	return err

@@ -1,12 +1,14 @@
 package apifault
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -18,12 +20,20 @@ type past struct {
 	err     error
 }
 
+// answerWithin is how long the API server may take to tell its newest resource version.
+const answerWithin = 10 * time.Second
+
 // noteVersion asks for the newest resource version. All resources have one etcd,
 // and so one count of versions.
 func (p *Proxy) noteVersion(a *armed) {
 	defer close(a.past.known)
-	list, err := p.metadata("/api/v1/namespaces", url.Values{"limit": {"1"}})
-	a.past.version, a.past.err = list.ResourceVersion, err
+	ctx, cancel := context.WithTimeout(p.ctx, answerWithin)
+	defer cancel()
+	list, err := p.metadata(ctx, "/api/v1/namespaces", url.Values{"limit": {"1"}})
+	a.past.version = list.ResourceVersion
+	if err != nil {
+		a.past.err = fmt.Errorf("asking for the newest resource version: %w", err)
+	}
 }
 
 // askForThePast makes a list one of the resource version from when the rule
@@ -58,19 +68,19 @@ func (c *call) differs(resp *http.Response) error {
 	query := c.req.URL.Query()
 	switch {
 	case c.rule.past.err != nil:
-		return fmt.Errorf("asking for the newest resource version: %w", c.rule.past.err)
+		return c.rule.past.err
 	case query.Get("continue") != "":
 		return errors.New("a further page is of its first page's version")
 	case resp.StatusCode != http.StatusOK:
 		return fmt.Errorf("the API server answers %s", resp.Status)
 	}
 	selected := url.Values{"labelSelector": query["labelSelector"], "fieldSelector": query["fieldSelector"]}
-	now, err := c.proxy.metadata(objectPath(c.info), selected)
+	now, err := c.proxy.metadata(c.proxy.ctx, objectPath(c.info), selected)
 	if err != nil {
 		return err
 	}
 	selected["resourceVersion"], selected["resourceVersionMatch"] = query["resourceVersion"], query["resourceVersionMatch"]
-	then, err := c.proxy.metadata(objectPath(c.info), selected)
+	then, err := c.proxy.metadata(c.proxy.ctx, objectPath(c.info), selected)
 	if err != nil {
 		return err
 	}
@@ -89,9 +99,9 @@ func versions(list *metav1.PartialObjectMetadataList) map[string]string {
 }
 
 // metadata lists what is at path, by its metadata.
-func (p *Proxy) metadata(path string, query url.Values) (*metav1.PartialObjectMetadataList, error) {
+func (p *Proxy) metadata(ctx context.Context, path string, query url.Values) (*metav1.PartialObjectMetadataList, error) {
 	list := &metav1.PartialObjectMetadataList{}
-	reply, err := p.writer.do(p.ctx, http.MethodGet, path, query, http.Header{"Accept": {"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"}}, nil)
+	reply, err := p.writer.do(ctx, http.MethodGet, path, query, http.Header{"Accept": {"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"}}, nil)
 	if err == nil {
 		err = json.Unmarshal(reply, list)
 	}
