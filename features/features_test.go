@@ -4,7 +4,8 @@
 //	go test ./features/... -godog.tags='@issue-7515' -v
 //
 // A scenario passes when its verdict is the expected one: on an affected release
-// that is "reproduced". What cannot be run is skipped by name, with the reason.
+// that is "reproduced". A target that is not in the store is skipped by name, with the
+// reason; what its scenario needs besides, such as a release of Cluster API, must be there.
 package features
 
 import (

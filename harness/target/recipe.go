@@ -54,8 +54,8 @@ func (e *UnknownError) Error() string {
 // sim/kubernetes requires.
 var Kubernetes = Ref{Name: "kubernetes", Version: "v1.34.4"}
 
-// Known is the recipe of a released target: karpenter at any version of its
-// module, and Kubernetes.
+// Known is the recipe of a released target: karpenter and Cluster API at any version
+// of their modules, Kubernetes and our own parts of clusters at that of this build.
 func Known(ref Ref) (Recipe, error) {
 	switch ref.Name {
 	case "karpenter":
