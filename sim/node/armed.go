@@ -22,35 +22,6 @@ type armed struct {
 	deleted                         types.UID // NodeObjectDeleted: of the Node it took
 }
 
-// FaultState is what became of a fault. Times are zero as long as they have not come.
-type FaultState struct {
-	Node, Name, Effect        string
-	Armed, Effective, Cleared time.Time
-}
-
-// Faults returns every fault that was ever armed, in that order.
-func (f *Fleet) Faults() []FaultState {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	states := make([]FaultState, 0, len(f.faults))
-	for _, a := range f.faults {
-		states = append(states, FaultState{a.node, a.Name, a.Effect.String(), a.armedAt, a.effectiveAt, a.clearedAt})
-	}
-	return states
-}
-
-// Unmet returns the faults that have made no difference so far: a run that ends with
-// one has not shown what it set out to show.
-func (f *Fleet) Unmet() []FaultState {
-	var unmet []FaultState
-	for _, state := range f.Faults() {
-		if state.Effective.IsZero() {
-			unmet = append(unmet, state)
-		}
-	}
-	return unmet
-}
-
 // arm puts checked faults on the node. With fromNow their At counts from now.
 func (k *kubelet) arm(faults []Fault, fromNow bool) {
 	now := k.fleet.cfg.Clock.Now()
@@ -60,7 +31,6 @@ func (k *kubelet) arm(faults []Fault, fromNow bool) {
 			a.startAt = now.Add(fault.At)
 		}
 		k.faults = append(k.faults, a)
-		k.fleet.faults = append(k.fleet.faults, a)
 		a.record(k.fleet, now, "armed")
 	}
 }

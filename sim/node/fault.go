@@ -14,7 +14,7 @@ import (
 //
 // It is recorded as armed, as effective once the API server's view differs from
 // what it would have been, and as cleared once the node is as before. A fault that
-// is over before it made a difference never becomes effective; Fleet.Unmet lists it.
+// is over before it made a difference never becomes effective.
 type Fault struct {
 	// Name is what records, reports and errors call it. Required, unique on a node.
 	Name string

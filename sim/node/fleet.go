@@ -93,9 +93,8 @@ type Fleet struct {
 	declined map[types.UID]bool // Nodes that Adopt was asked about in vain
 	pods     map[types.NamespacedName]*pod
 	byNode   map[string]*boundPods
-	faults   []*armed // of all nodes, also of those gone
-	booted   int      // machines so far, for their addresses
-	podIPs   int      // pod addresses handed out so far
+	booted   int // machines so far, for their addresses
+	podIPs   int // pod addresses handed out so far
 	failures int
 	lastErr  error
 
