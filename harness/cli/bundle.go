@@ -66,7 +66,7 @@ Look through the archive before you publish it: nobody knows all secrets.`,
 			if err := r.file(to, func(w io.Writer) error { return bundle.Pack(w, staging, name) }); err != nil {
 				return err
 			}
-			fmt.Fprintf(e.stdout, "%s: %d runs, %d credentials removed\n", to, len(found), redactor.Count)
+			fmt.Fprintf(e.stdout, "%s: %s, %s removed\n", to, counted(len(found), "run"), counted(redactor.Count, "credential"))
 			return nil
 		},
 	}

@@ -63,6 +63,12 @@ func TestWrongArguments(t *testing.T) {
 	}{
 		{"foo", `unknown command "nodestorm foo"; nodestorm --help lists all`},
 		{"verfy", `unknown command "nodestorm verfy", did you mean "verify"; nodestorm --help`},
+		{"completion|foo", `unknown command "nodestorm completion foo"; nodestorm completion --help`},
+		{"completion|bsh", `unknown command "nodestorm completion bsh", did you mean "bash" or "fish" or "zsh"; nodestorm completion --help`},
+		{"completion|bash|more", `1 argument(s) given, want 0: nodestorm completion bash`},
+		{"help|nope", `unknown command "nodestorm nope"; nodestorm --help`},
+		{"help|verfy", `unknown command "nodestorm verfy", did you mean "verify"; nodestorm --help`},
+		{"help|target|nope", `unknown command "nodestorm target nope"; nodestorm target --help`},
 		{"target|lst", `unknown command "nodestorm target lst", did you mean "list"; nodestorm target --help`},
 		{"list|--jsn", "unknown flag: --jsn; nodestorm list --help shows the flags"},
 		{"list|more", "1 argument(s) given, want 0: nodestorm list [flags]"},

@@ -17,6 +17,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/clock"
 
+	"nodestorm/harness/process"
 	"nodestorm/reports"
 	"nodestorm/sim/apifault"
 	"nodestorm/sim/history"
@@ -111,7 +112,11 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 	if err != nil {
 		return usage(err)
 	}
-	defer remove()
+	defer func() {
+		if removed := remove(); err == nil {
+			err = removed
+		}
+	}()
 	fmt.Fprintf(e.stdout, "%s is %s with faults. Use it with\n\n  export KUBECONFIG=%s\n\nCtrl-C ends it.\n", p.URL(), client.Host, path)
 	e.printUntilDone(c.Context(), p, log)
 	if p.Err() != nil {
@@ -119,7 +124,7 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 	}
 	if unmet := p.Unmet(); len(unmet) > 0 {
 		for _, rule := range unmet {
-			e.say("rule %q made no difference: it took %d calls", rule.Name, rule.Matched)
+			e.say("rule %q made no difference: it took %s", rule.Name, counted(rule.Matched, "call"))
 		}
 		return &exit{code: Inconclusive}
 	}
@@ -158,26 +163,50 @@ func loopback(address string) error {
 	return nil
 }
 
-// writeProxied writes the kubeconfig for the client, readable by the user only.
-// remove ends one that nobody has named.
-func writeProxied(p *apifault.Proxy, raw clientcmdapi.Config, path string) (_ string, remove func(), err error) {
+// proxyPrefix begins the names of proxies' temporary folders.
+const proxyPrefix = "nodestorm-proxy-"
+
+// writeProxied writes the kubeconfig for the client, readable by the user only: it has
+// the client's own credentials. remove ends one that nobody has named; a guard does,
+// when we are killed.
+func writeProxied(p *apifault.Proxy, raw clientcmdapi.Config, path string) (_ string, remove func() error, err error) {
 	text, err := p.Kubeconfig(raw)
 	if err != nil {
 		return "", nil, err
 	}
-	remove = func() {}
+	remove = func() error { return nil }
 	if path == "" {
-		dir, err := os.MkdirTemp("", "nodestorm-proxy-")
+		dir, err := os.MkdirTemp("", proxyPrefix)
 		if err != nil {
 			return "", nil, err
 		}
-		path, remove = filepath.Join(dir, "kubeconfig"), func() { _ = os.RemoveAll(dir) }
+		guard, err := process.NewGuard(dir)
+		if err != nil {
+			return "", nil, errors.Join(err, os.RemoveAll(dir))
+		}
+		path, remove = filepath.Join(dir, "kubeconfig"), guard.Close
 	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		remove()
-		return "", nil, fmt.Errorf("--out: %w", err)
+	if err := writePrivate(path, text); err != nil {
+		return "", nil, errors.Join(fmt.Errorf("--out: %w", err), remove())
 	}
 	return path, remove, nil
+}
+
+// writePrivate writes a file whole or not at all, for the user only: also one that
+// others could read so far.
+func writePrivate(path string, text []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
 }
 
 // printUntilDone prints what the rules do until Ctrl-C or the proxy's own end.

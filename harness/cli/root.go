@@ -91,6 +91,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(e.list(), e.run(), e.verify(), e.up(), e.recheck(), e.report(), e.bundle(), e.matrix(), e.proxy(), e.cloud(), e.target(), e.setup(), e.doctor(), e.clean())
+	finishDefaults(root)
 
 	err := withRoom(root.ExecuteContext(ctx))
 	var status *exit
@@ -142,14 +143,42 @@ func group(c *cobra.Command) *cobra.Command {
 		if len(args) == 0 {
 			return nil
 		}
-		text := fmt.Sprintf("unknown command %q", c.CommandPath()+" "+args[0])
-		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-			text += fmt.Sprintf(", did you mean %q", strings.Join(near, `" or "`))
-		}
-		return usage(fmt.Errorf("%s; %s --help lists all", text, c.CommandPath()))
+		return unknown(c, args[0])
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	return c
+}
+
+// unknown says that the command has no such command below it.
+func unknown(c *cobra.Command, name string) error {
+	text := fmt.Sprintf("unknown command %q", c.CommandPath()+" "+name)
+	if near := c.SuggestionsFor(name); len(near) > 0 {
+		text += fmt.Sprintf(`, did you mean "%s"`, strings.Join(near, `" or "`))
+	}
+	return usage(fmt.Errorf("%s; %s --help lists all", text, c.CommandPath()))
+}
+
+// finishDefaults makes cobra's own commands refuse what they do not know, as ours do.
+func finishDefaults(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = func(c *cobra.Command, args []string) error {
+				about, rest, err := c.Root().Find(args)
+				if err == nil && len(rest) > 0 {
+					err = unknown(about, rest[0])
+				}
+				return usage(err)
+			}
+		case "completion":
+			group(c)
+			for _, shell := range c.Commands() {
+				shell.Args = exactly(0)
+			}
+		}
+	}
 }
 
 // wrongFlag says what is wrong with a flag, without what Go's parsers say of
@@ -202,6 +231,14 @@ func (e *env) say(format string, args ...any) {
 	for _, line := range lines {
 		fmt.Fprintln(e.stderr, reports.Clean(strings.ReplaceAll(line, "\t", "    ")))
 	}
+}
+
+// counted is "1 run", or "2 runs".
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 func (e *env) json(v any) error {

@@ -125,12 +125,15 @@ func (e *env) clean() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "clean",
-		Short: "Remove what killed worlds left behind; with --all the store too",
+		Short: "Remove what killed worlds and proxies left behind; with --all the store too",
 		Args:  exactly(0),
-		RunE: func(*cobra.Command, []string) error {
-			removed, err := process.Sweep(os.TempDir(), world.FolderPrefix)
-			for _, dir := range removed {
-				fmt.Fprintln(e.stdout, "removed", dir)
+		RunE: func(*cobra.Command, []string) (err error) {
+			for _, prefix := range []string{world.FolderPrefix, proxyPrefix} {
+				removed, failed := process.Sweep(os.TempDir(), prefix)
+				for _, dir := range removed {
+					fmt.Fprintln(e.stdout, "removed", dir)
+				}
+				err = errors.Join(err, failed)
 			}
 			if err != nil || !all {
 				return err
