@@ -1,10 +1,14 @@
 package clusterapi_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
@@ -22,8 +26,9 @@ func build(t *testing.T) target.Target {
 }
 
 // run starts an autoscaler that looks after what tags name, and demand for as many
-// machines as there are names: each has room for one of the pods.
-func run(t *testing.T, w *world.World, a *clusterapi.ClusterAPI, build target.Target, tags string, names ...string) {
+// machines as there are names: each has room for one of the pods. From the record that
+// it returns on, all pods are there.
+func run(t *testing.T, w *world.World, a *clusterapi.ClusterAPI, build target.Target, tags string, names ...string) history.Record {
 	t.Helper()
 	ctx := t.Context()
 	must := func(err error) {
@@ -45,6 +50,60 @@ func run(t *testing.T, w *world.World, a *clusterapi.ClusterAPI, build target.Ta
 		must(err)
 		must(demand.Create(ctx, pod))
 	}
+	last, err := w.History().WaitAfter(ctx, 0, func(r history.Record) bool {
+		return r.Source == history.API && r.Verb == "create" && r.Object.Resource == "pods" && r.Object.Name == names[len(names)-1]
+	})
+	must(err)
+	return last
+}
+
+// awaitLoops waits until the autoscaler has begun so many rounds after the record, for
+// at most a minute of virtual time each: it does so every 10 s.
+func awaitLoops(t *testing.T, w *world.World, after history.Record, loops int) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	bound := w.Clock().NewTimer(time.Duration(loops) * time.Minute)
+	defer bound.Stop()
+	go func() {
+		select {
+		case <-bound.C():
+			cancel(errors.New("the autoscaler does not go on"))
+		case <-w.Done():
+			cancel(w.Err())
+		case <-ctx.Done():
+		}
+	}()
+	begun := 0
+	_, err := w.History().WaitAfter(ctx, after.Seq, func(r history.Record) bool {
+		if r.Verb == autoscaler.Loop && r.Actor == autoscaler.Name {
+			begun++
+		}
+		return begun == loops
+	})
+	if err != nil {
+		t.Fatalf("%d of %d loops: %v", begun, loops, err)
+	}
+}
+
+// replicas is how many machines a MachineDeployment is to have.
+func replicas(t *testing.T, a *clusterapi.ClusterAPI, name string) int64 {
+	t.Helper()
+	c, err := client.New(a.Management().Admin(), client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	md := &unstructured.Unstructured{}
+	md.SetAPIVersion("cluster.x-k8s.io/v1beta1")
+	md.SetKind("MachineDeployment")
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: clusterapi.Namespace, Name: name}, md); err != nil {
+		t.Fatal(err)
+	}
+	n, _, err := unstructured.NestedInt64(md.Object, "spec", "replicas")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // Discovery by tags, and no right outside of one namespace: the autoscaler looks after
@@ -76,15 +135,19 @@ func TestAutoscalerDiscoversByTags(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			run(t, w, a, build, test.tags, "a", "b", "c", "d")
-			select {
-			case <-w.Clock().After(3 * time.Minute):
-			case <-w.Done():
-				t.Fatal(w.Err())
-			}
+			demanded := run(t, w, a, build, test.tags, "a", "b", "c", "d")
 			for name, want := range want {
-				if got, err := a.Replicas(ctx, name); got != want || err != nil {
-					t.Errorf("MachineDeployment %q is of %d machines, want %d: %v", name, got, want, err)
+				if want == 1 {
+					continue // which is already so
+				}
+				if _, err := a.AwaitRunning(ctx, name, int(want), 10*time.Minute); err != nil {
+					t.Error(err)
+				}
+			}
+			awaitLoops(t, w, demanded, 12)
+			for name, want := range want {
+				if got := replicas(t, a, name); got != want {
+					t.Errorf("MachineDeployment %q is of %d machines, want %d", name, got, want)
 				}
 			}
 		})

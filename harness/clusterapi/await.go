@@ -7,6 +7,20 @@ import (
 	"time"
 )
 
+// alive is a context that ends when a part of the world dies, with the world's error
+// as its cause. The caller cancels it.
+func (a *ClusterAPI) alive(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-a.cfg.World.Done():
+			cancel(a.cfg.World.Err())
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
 // look is how often await looks, in virtual time.
 const look = time.Second
 

@@ -65,14 +65,6 @@ func (a *ClusterAPI) Touch(ctx context.Context, deployment, value string) error 
 	return a.patchDeployment(ctx, deployment, fmt.Sprintf(`{"metadata":{"annotations":{"example.org/seen":%q}}}`, value))
 }
 
-// DeleteMachine deletes one, as somebody does by hand.
-func (a *ClusterAPI) DeleteMachine(ctx context.Context, name string) error {
-	if err := a.client.Delete(ctx, object(core+"/"+version, "Machine", name)); err != nil {
-		return fmt.Errorf("deleting Machine %q: %w", name, err)
-	}
-	return nil
-}
-
 func (a *ClusterAPI) patchDeployment(ctx context.Context, name, patch string) error {
 	md := object(core+"/"+version, "MachineDeployment", name)
 	if err := a.client.Patch(ctx, md, mergePatch(patch)); err != nil {

@@ -31,6 +31,7 @@ import (
 	"nodestorm/harness/process"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
+	"nodestorm/sim/node"
 )
 
 // Name is the component's.
@@ -50,6 +51,8 @@ type Config struct {
 	Management *world.Cluster
 	// Seed is what all randomness of the cloud derives from.
 	Seed uint64
+	// Profile is that of the machines' nodes; nil is the default one.
+	Profile func(fakecloud.Instance) node.Profile
 	// Variables are those of clusterctl that are not to have the release's defaults.
 	Variables map[string]string
 	// Args are given to the controllers besides those that the release's Deployment has,
@@ -154,7 +157,7 @@ func Up(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 		return nil, err
 	}
 	w.OnStop(func() error { a.cloud.Close(); return nil })
-	joiner, err := join.New(join.Config{Cloud: a.cloud, Fleet: w.Fleet(), History: w.History(), Seed: cfg.Seed})
+	joiner, err := join.New(join.Config{Cloud: a.cloud, Fleet: w.Fleet(), History: w.History(), Seed: cfg.Seed, Profile: cfg.Profile})
 	if err != nil {
 		return nil, err
 	}
@@ -175,6 +178,8 @@ func (a *ClusterAPI) Cloud() *fakecloud.Cloud { return a.cloud }
 func (a *ClusterAPI) Management() *world.Cluster { return a.cfg.Management }
 
 func (a *ClusterAPI) startProvider(ctx context.Context) error {
+	ctx, cancel := a.alive(ctx)
+	defer cancel(nil)
 	w := a.cfg.World
 	path, err := w.Kubeconfig(Name+"-remote", "system:masters")
 	if err != nil {

@@ -4,11 +4,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"nodestorm/fakecloud"
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/target"
@@ -87,14 +91,58 @@ func TestInstancesAndMachinesAgree(t *testing.T) {
 			t.Errorf("node %s: %v %v", node.Name, node.Labels, node.Status.Capacity)
 		}
 	}
-	must(a.DeleteMachine(ctx, machines[0].Name))
+	must(a.Cloud().Update(func(tx *fakecloud.Tx) error {
+		for _, i := range tx.Instances.All() {
+			if i.Name == machines[0].Node {
+				tx.Remove(i.ID)
+			}
+		}
+		return nil
+	}))
+	c, err := client.New(a.Management().Admin(), client.Options{})
+	must(err)
+	lost := &unstructured.Unstructured{}
+	lost.SetAPIVersion("cluster.x-k8s.io/v1beta1")
+	lost.SetKind("Machine")
+	lost.SetNamespace(clusterapi.Namespace)
+	lost.SetName(machines[0].Name)
+	must(c.Delete(ctx, lost)) // by somebody who has noticed
 	must(a.AwaitGone(ctx, machines[:1], 10*time.Minute))
 	_, err = a.AwaitRunning(ctx, "workers", 2, 10*time.Minute)
 	must(err)
-	if n := len(a.Cloud().Instances()); n != 2 {
-		t.Errorf("%d instances, want 2", n)
+	agree(t, w, a, 2)
+
+	must(a.SetReplicas(ctx, "workers", 1))
+	_, err = a.AwaitRunning(ctx, "workers", 1, 10*time.Minute)
+	must(err)
+	agree(t, w, a, 1)
+}
+
+// agree makes sure that machines, instances and nodes are the same, and so many.
+func agree(t *testing.T, w *world.World, a *clusterapi.ClusterAPI, want int) {
+	t.Helper()
+	machines, err := a.Machines(t.Context(), "workers")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := w.Client().CoreV1().Nodes().Get(ctx, machines[0].Node, metav1.GetOptions{}); err == nil {
-		t.Errorf("node %s is still there", machines[0].Node)
+	list, err := w.Client().CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string][]string{}
+	for _, m := range machines {
+		names["machines"] = append(names["machines"], m.Node)
+	}
+	for _, i := range a.Cloud().Instances() {
+		names["instances"] = append(names["instances"], i.Name)
+	}
+	for _, n := range list.Items {
+		names["nodes"] = append(names["nodes"], n.Name)
+	}
+	for kind := range names {
+		slices.Sort(names[kind])
+	}
+	if len(machines) != want || !slices.Equal(names["machines"], names["instances"]) || !slices.Equal(names["machines"], names["nodes"]) {
+		t.Errorf("%v, want %d of each, the same", names, want)
 	}
 }

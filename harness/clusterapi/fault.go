@@ -14,7 +14,7 @@ import (
 // of those that are made after it, or, of effects that strike later in a machine's
 // life, with those that are there too.
 //
-//	armed ──(a machine comes to that point of its life, after Skip of them)──▶ effective
+//	armed ──(a machine comes to that point of its life)──▶ effective
 //
 // Both are recorded. A fault lasts as long as the world.
 type Fault struct {
@@ -22,8 +22,6 @@ type Fault struct {
 	Name string
 	// Deployment is the MachineDeployment whose machines it strikes. Required.
 	Deployment string
-	// Skip is how many machines stay well first.
-	Skip int
 	// Effect is what goes wrong. Required.
 	Effect Effect
 }
@@ -59,8 +57,6 @@ func (f Fault) check() error {
 	switch {
 	case f.Name == "" || f.Deployment == "":
 		return fmt.Errorf("fault %q of machines of %q: want a name and a MachineDeployment", f.Name, f.Deployment)
-	case f.Skip < 0:
-		return fmt.Errorf("fault %q: skip is %d: want zero or more", f.Name, f.Skip)
 	case !slices.Contains(effects, f.Effect):
 		return fmt.Errorf("fault %q: unknown effect %q (allowed: %q)", f.Name, f.Effect, effects)
 	}
@@ -75,7 +71,7 @@ type faults struct {
 
 type armedFault struct {
 	Fault
-	spared map[string]bool // machines, by name
+	spared map[string]bool // machines that were there before, by name
 	struck map[string]bool
 }
 
@@ -95,7 +91,6 @@ func (p *Provider) Inject(f Fault) error {
 		for _, m := range there {
 			a.spared[m.GetName()] = true
 		}
-		a.Skip += len(there)
 	}
 	p.faults.mu.Lock()
 	defer p.faults.mu.Unlock()
@@ -126,8 +121,6 @@ func (p *Provider) strikes(effect Effect, m *unstructured.Unstructured) bool {
 		case a.Effect != effect || a.Deployment != m.GetLabels()[deploymentLabel] || a.spared[name]:
 		case a.struck[name]:
 			return true
-		case len(a.spared) < a.Skip:
-			a.spared[name] = true
 		default:
 			a.struck[name] = true
 			p.record(a, "effective", name)

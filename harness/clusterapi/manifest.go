@@ -80,7 +80,7 @@ func outsideArgs(args []string) []string {
 }
 
 // awaitCRDs waits until the API server serves what the CRDs define.
-func (a *ClusterAPI) awaitCRDs(_ context.Context, objects []*unstructured.Unstructured) error {
+func (a *ClusterAPI) awaitCRDs(ctx context.Context, objects []*unstructured.Unstructured) error {
 	var waitFor []*apiextensionsv1.CustomResourceDefinition
 	for _, o := range objects {
 		if o.GetKind() != "CustomResourceDefinition" {
@@ -92,5 +92,19 @@ func (a *ClusterAPI) awaitCRDs(_ context.Context, objects []*unstructured.Unstru
 		}
 		waitFor = append(waitFor, crd)
 	}
-	return envtest.WaitForCRDs(a.cfg.Management.Admin(), waitFor, envtest.CRDInstallOptions{MaxTime: time.Minute, PollInterval: 50 * time.Millisecond})
+	ctx, cancel := a.alive(ctx)
+	defer cancel(nil)
+	// It knows no context: it is asked in short turns.
+	options := envtest.CRDInstallOptions{MaxTime: 2 * time.Second, PollInterval: 50 * time.Millisecond}
+	for end := time.Now().Add(time.Minute); ; {
+		err := envtest.WaitForCRDs(a.cfg.Management.Admin(), waitFor, options)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("waiting for CRDs: %w", context.Cause(ctx))
+		case time.Now().After(end):
+			return err
+		}
+	}
 }

@@ -44,16 +44,6 @@ func (a *ClusterAPI) Machines(ctx context.Context, deployment string) ([]Machine
 	return found, nil
 }
 
-// Replicas is how many machines a MachineDeployment is to have.
-func (a *ClusterAPI) Replicas(ctx context.Context, deployment string) (int64, error) {
-	md := object(core+"/"+version, "MachineDeployment", deployment)
-	if err := a.client.Get(ctx, client.ObjectKeyFromObject(md), md); err != nil {
-		return 0, err
-	}
-	replicas, _, err := unstructured.NestedInt64(md.Object, "spec", "replicas")
-	return replicas, err
-}
-
 // AwaitRunning waits until a MachineDeployment has so many machines, all of them
 // Running with a node that is Ready, for at most d of virtual time.
 func (a *ClusterAPI) AwaitRunning(ctx context.Context, deployment string, want int, d time.Duration) (machines []Machine, err error) {

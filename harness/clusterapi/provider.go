@@ -83,6 +83,7 @@ type ProviderConfig struct {
 type Provider struct {
 	cfg      ProviderConfig
 	client   dynamic.Interface
+	factory  dynamicinformer.DynamicSharedInformerFactory
 	informer map[kind]cache.SharedIndexInformer
 	queue    workqueue.TypedRateLimitingInterface[request]
 	cancel   context.CancelFunc
@@ -105,7 +106,8 @@ type request struct {
 // long as providers of real clouds do after most.
 const retryAfter = 5 * time.Second
 
-// StartProvider returns when the provider sees the objects that are there.
+// StartProvider returns when the provider sees the objects that are there, or when ctx
+// ends.
 func StartProvider(ctx context.Context, cfg ProviderConfig) (*Provider, error) {
 	if cfg.Workers == 0 {
 		cfg.Workers = 10
@@ -125,9 +127,9 @@ func StartProvider(ctx context.Context, cfg ProviderConfig) (*Provider, error) {
 		workqueue.TypedRateLimitingQueueConfig[request]{Clock: cfg.Clock})
 	run, cancel := context.WithCancel(context.Background())
 	p.cancel = cancel
-	factory := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
+	p.factory = dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
 	for _, k := range []kind{clusters, machines, templates, configs, controlPlanes, owners, infraPools, pools} {
-		p.informer[k] = factory.ForResource(k.gvr()).Informer()
+		p.informer[k] = p.factory.ForResource(k.gvr()).Informer()
 		_, err := p.informer[k].AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc:    func(o any) { p.enqueue(k, o) },
 			UpdateFunc: func(_, o any) { p.enqueue(k, o) },
@@ -137,10 +139,11 @@ func StartProvider(ctx context.Context, cfg ProviderConfig) (*Provider, error) {
 			return nil, err
 		}
 	}
-	factory.Start(run.Done())
-	for gvr, synced := range factory.WaitForCacheSync(ctx.Done()) {
+	p.factory.Start(run.Done())
+	for gvr, synced := range p.factory.WaitForCacheSync(ctx.Done()) {
 		if !synced {
 			cancel()
+			p.factory.Shutdown()
 			return nil, fmt.Errorf("starting the provider: %s cannot be listed: %w", gvr.Resource, context.Cause(ctx))
 		}
 	}
@@ -163,6 +166,7 @@ func (p *Provider) Close() error {
 	p.cancel()
 	p.queue.ShutDown()
 	p.running.Wait()
+	p.factory.Shutdown()
 	var errs []error
 	for _, err := range p.last {
 		errs = append(errs, err)
