@@ -106,10 +106,11 @@ func (s *scenario) csiNodesLate(ctx context.Context, late string) error {
 	return s.kubelets.DelayCSINodes(ctx, d)
 }
 
-// serverProfile is how servers behave that boot from now on.
+// serverProfile is how a cloud's instances behave that boot from now on.
 func (s *scenario) serverProfile(fakecloud.Instance) node.Profile {
 	p := node.DefaultProfile()
 	p.BootDelay = 0 // the server type's
+	p.Agents, p.Faults = s.profile.Agents, s.profile.Faults
 	if s.serverReady > 0 {
 		p.ReadyDelay = s.serverReady
 	}
@@ -163,24 +164,9 @@ func (s *scenario) noMoreServers(ctx context.Context, most int, group, window st
 }
 
 func (s *scenario) podsNodeHasProviderID(ctx context.Context, pod string) error {
-	if s.hetzner == nil {
-		return errNoProject
-	}
 	p, err := s.world.Client().CoreV1().Pods(namespace).Get(ctx, pod, metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
-	n, err := s.world.Client().CoreV1().Nodes().Get(ctx, p.Spec.NodeName, metav1.GetOptions{})
-	if err != nil {
-		return err
-	}
-	for _, i := range s.hetzner.Instances() {
-		if i.Name == n.Name {
-			if want := fmt.Sprintf("hcloud://%d", i.ID); n.Spec.ProviderID != want {
-				return fmt.Errorf("node %q has the provider ID %q, and its server %q", n.Name, n.Spec.ProviderID, want)
-			}
-			return nil
-		}
-	}
-	return fmt.Errorf("node %q is no server", n.Name)
+	return s.hasProviderID(ctx, p.Spec.NodeName)
 }

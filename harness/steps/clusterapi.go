@@ -13,6 +13,7 @@ import (
 
 	"github.com/cucumber/messages/go/v21"
 
+	"nodestorm/fakecloud"
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/target"
 	"nodestorm/sim/node"
@@ -79,7 +80,7 @@ func (s *scenario) startClusterAPI(ctx context.Context, version string, cfg clus
 	if err != nil {
 		return err
 	}
-	cfg.World, cfg.Seed = s.world, s.rig.World.Seed
+	cfg.World, cfg.Seed, cfg.Profile = s.world, s.rig.World.Seed, s.serverProfile
 	if cfg.Target, err = store.Get(target.Ref{Name: clusterapi.Name, Version: version}); err != nil {
 		return err
 	}
@@ -235,7 +236,14 @@ func (s *scenario) allOfType(instanceType string) error {
 	if s.capi == nil {
 		return errNoClusterAPI
 	}
-	for _, i := range s.capi.Cloud().Instances() {
+	return ofType(s.capi.Cloud().Instances(), instanceType)
+}
+
+func ofType(instances []fakecloud.Instance, instanceType string) error {
+	if len(instances) == 0 {
+		return errors.New("the cloud has no instance")
+	}
+	for _, i := range instances {
 		if i.Type != instanceType {
 			return fmt.Errorf("instance %s is of the type %q", i.Name, i.Type)
 		}

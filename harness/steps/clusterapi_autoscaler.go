@@ -15,6 +15,7 @@ import (
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/manifest"
+	"nodestorm/harness/order"
 	"nodestorm/sim/apifault"
 	"nodestorm/sim/history"
 )
@@ -63,7 +64,7 @@ func (s *scenario) nodeGroupOfType(ctx context.Context, name string, least, most
 // emptyTaintedNodeGroup says by annotations what a machine has: releases differ in
 // whether they can read its template, which is not the question here.
 func (s *scenario) emptyTaintedNodeGroup(ctx context.Context, name string, most int, taint string) error {
-	t, err := parseTaint(taint)
+	t, err := order.ParseTaint(taint)
 	if err != nil {
 		return err
 	}

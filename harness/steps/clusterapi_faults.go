@@ -87,6 +87,8 @@ func (s *scenario) runDeployment(ctx context.Context, name string, replicas int,
 	if err := s.demand().Create(ctx, d); err != nil {
 		return err
 	}
+	ctx, cancel := s.alive(ctx)
+	defer cancel(nil)
 	return s.demand().WaitRunning(ctx, workload.Selection{Namespace: namespace, Name: name}, replicas, 10*time.Minute)
 }
 

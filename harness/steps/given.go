@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"nodestorm/harness/karpenter"
+	"nodestorm/harness/order"
 	"nodestorm/harness/world"
 	"nodestorm/sim/history"
 	"nodestorm/sim/node"
@@ -48,17 +48,28 @@ func (s *scenario) start(ctx context.Context, cfg world.Config) (err error) {
 // systemNode keeps the cluster out of full disruption: if no Node at all is
 // Ready, kube-controller-manager evicts nobody and taints nothing NoExecute.
 func (s *scenario) systemNode(ctx context.Context, name string) error {
+	return s.foreignNode(ctx, name, "")
+}
+
+// foreignNode is for system pods only.
+func (s *scenario) foreignNode(ctx context.Context, name, providerID string) error {
 	profile := node.DefaultProfile()
 	profile.BootDelay = 0
 	err := s.world.Fleet().Boot(node.Spec{
-		Name:    name,
-		Taints:  []corev1.Taint{{Key: "CriticalAddonsOnly", Value: "true", Effect: corev1.TaintEffectNoSchedule}},
-		Profile: profile,
+		Name:       name,
+		ProviderID: providerID,
+		Taints:     []corev1.Taint{{Key: "CriticalAddonsOnly", Value: "true", Effect: corev1.TaintEffectNoSchedule}},
+		Profile:    profile,
 	})
 	if err != nil {
 		return err
 	}
-	_, err = s.within(ctx, time.Minute, 0, func(r history.Record) bool {
+	return s.nodeReady(ctx, name, 5*time.Minute, 0)
+}
+
+// nodeReady waits for the record of it, after the one numbered seq.
+func (s *scenario) nodeReady(ctx context.Context, name string, d time.Duration, seq uint64) error {
+	_, err := s.within(ctx, d, seq, func(r history.Record) bool {
 		return r.Source == history.Node && r.Verb == "ready" && r.Object.Name == name
 	})
 	if err != nil {
@@ -76,7 +87,7 @@ func (s *scenario) machines(register, ready string) (err error) {
 }
 
 func (s *scenario) agent(name, taint, set, lift string) error {
-	t, err := parseTaint(taint)
+	t, err := order.ParseTaint(taint)
 	if err != nil {
 		return err
 	}
@@ -92,24 +103,12 @@ func (s *scenario) agent(name, taint, set, lift string) error {
 	return nil
 }
 
-// parseTaint reads key:effect or key=value:effect.
-func parseTaint(s string) (corev1.Taint, error) {
-	pair, effect, _ := strings.Cut(s, ":")
-	key, value, _ := strings.Cut(pair, "=")
-	t := corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
-	switch t.Effect {
-	case corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
-		return t, nil
-	}
-	return t, fmt.Errorf("taint %q: want key[=value]:effect with NoSchedule, PreferNoSchedule or NoExecute", s)
-}
-
 func (s *scenario) karpenterWithPool(ctx context.Context, pool string) error {
 	return s.startKarpenter(ctx, karpenter.Pool{Name: pool})
 }
 
 func (s *scenario) karpenterWithStartupTaint(ctx context.Context, pool, taint string) error {
-	t, err := parseTaint(taint)
+	t, err := order.ParseTaint(taint)
 	if err != nil {
 		return err
 	}

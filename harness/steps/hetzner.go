@@ -13,7 +13,6 @@ import (
 	"nodestorm/fakecloud/fault"
 	"nodestorm/harness/hetzner"
 	"nodestorm/sim/history"
-	"nodestorm/sim/node"
 )
 
 func (s *scenario) registerHetzner(on sentences) {
@@ -75,7 +74,7 @@ func (s *scenario) serverNode(ctx context.Context, name string) error {
 	if err := s.hetzner.CreateServer(name, "cx22", "fsn1", " --register-with-taints=node-role.kubernetes.io/control-plane:NoSchedule"); err != nil {
 		return err
 	}
-	return s.nodeReady(ctx, name)
+	return s.nodeReady(ctx, name, 5*time.Minute, 0)
 }
 
 func (s *scenario) clientCreates(ctx context.Context, server, serverType, location string) error {
@@ -118,11 +117,16 @@ func (s *scenario) serverJoins(ctx context.Context, name, window string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.within(ctx, d, s.asked, func(r history.Record) bool {
-		return r.Source == history.Node && r.Verb == "ready" && r.Object.Name == name
-	})
-	if err != nil {
-		return fmt.Errorf("waiting for node %q to be Ready: %w", name, err)
+	if err := s.nodeReady(ctx, name, d, s.asked); err != nil {
+		return err
+	}
+	return s.hasProviderID(ctx, name)
+}
+
+// hasProviderID makes sure that a Node has the provider ID of the server of its name.
+func (s *scenario) hasProviderID(ctx context.Context, name string) error {
+	if s.hetzner == nil {
+		return errNoProject
 	}
 	n, err := s.world.Client().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -136,32 +140,7 @@ func (s *scenario) serverJoins(ctx context.Context, name, window string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("there is no server %q", name)
-}
-
-func (s *scenario) foreignNode(ctx context.Context, name, providerID string) error {
-	profile := node.DefaultProfile()
-	profile.BootDelay = 0
-	taint, err := parseTaint("CriticalAddonsOnly=true:NoSchedule")
-	if err != nil {
-		return err
-	}
-	spec := node.Spec{Name: name, ProviderID: providerID, Profile: profile}
-	spec.Taints = append(spec.Taints, taint)
-	if err := s.world.Fleet().Boot(spec); err != nil {
-		return err
-	}
-	return s.nodeReady(ctx, name)
-}
-
-func (s *scenario) nodeReady(ctx context.Context, name string) error {
-	_, err := s.within(ctx, 5*time.Minute, 0, func(r history.Record) bool {
-		return r.Source == history.Node && r.Verb == "ready" && r.Object.Name == name
-	})
-	if err != nil {
-		return fmt.Errorf("waiting for node %q to be Ready: %w", name, err)
-	}
-	return nil
+	return fmt.Errorf("node %q is no server", name)
 }
 
 func (s *scenario) inject(f fault.Fault) error {

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/harness/kubelet"
+	"nodestorm/harness/order"
 	"nodestorm/sim/node"
 	"nodestorm/sim/workload"
 )
@@ -40,18 +41,24 @@ func (s *scenario) clusterForKubelets(ctx context.Context) (err error) {
 
 func (s *scenario) bootKubelet(ctx context.Context, machine, kind, label, taint string) error {
 	if kind == realKubelet {
+		if s.kubelets == nil {
+			return errNoKubelets
+		}
 		m := kubelet.Machine{Name: machine, Args: []string{"--node-labels=" + label, "--register-with-taints=" + taint}}
 		if err := s.kubelets.Check(ctx, m); err != nil {
 			return err
 		}
 		return s.kubelets.Boot(m)
 	}
-	t, err := parseTaint(taint)
+	t, err := order.ParseTaint(taint)
 	if err != nil {
 		return err
 	}
 	key, value, _ := strings.Cut(label, "=")
-	return s.world.Fleet().Boot(node.Spec{Name: machine, Labels: map[string]string{key: value}, Taints: []corev1.Taint{t}})
+	return s.world.Fleet().Boot(node.Spec{
+		Name: machine, Labels: map[string]string{key: value}, Taints: []corev1.Taint{t},
+		Profile: node.Profile{Agents: s.profile.Agents, Faults: s.profile.Faults},
+	})
 }
 
 func (s *scenario) silenceKubelet(kind, machine string) error {
@@ -101,7 +108,7 @@ func (s *scenario) eventually(ctx context.Context, window string, ask func(conte
 }
 
 func (s *scenario) nodeReadyWith(ctx context.Context, name, window, label, taint string) error {
-	want, err := parseTaint(taint)
+	want, err := order.ParseTaint(taint)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -41,12 +42,16 @@ func (s *scenario) tolerantDaemonSet(ctx context.Context, name string) error {
 // askKubelets does what kubectl logs and a metrics server do, until all are answered
 // or the time is over. Each answer that is not the one before is recorded.
 func (s *scenario) askKubelets(ctx context.Context, set, window string) error {
+	if len(s.install.nodes) == 0 {
+		return errNoMachines
+	}
 	d, err := duration(window)
 	if err != nil {
 		return err
 	}
 	clk := s.world.Clock()
 	last := map[string]string{}
+	s.install.asked = true
 	for deadline := clk.Now().Add(d); ; {
 		if s.install.refused = s.askEach(ctx, set, last); s.install.refused == nil || clk.Now().After(deadline) {
 			return nil
@@ -121,4 +126,9 @@ func (s *scenario) get(ctx context.Context, path string) error {
 	return fmt.Errorf("%s: %s", resp.Status, strings.TrimSpace(status.Message))
 }
 
-func (s *scenario) kubeletsServed() error { return s.install.refused }
+func (s *scenario) kubeletsServed() error {
+	if !s.install.asked {
+		return errors.New("nobody has asked for logs or metrics")
+	}
+	return s.install.refused
+}

@@ -41,8 +41,10 @@ func (s *scenario) registerKubespray(on sentences) {
 // installation is an installer's run, and what came of it.
 type installation struct {
 	order   *order.Order
-	err     error
-	refused error // what a kubelet last answered to who asked for logs or metrics
+	ran     bool  // the order
+	err     error // of the order
+	asked   bool  // for logs or metrics
+	refused error // what a kubelet last answered to who asked
 	vcenter *vcenter.VCenter
 	nodes   []string
 }
@@ -171,12 +173,23 @@ func (s *scenario) kubesprayInstalls(ctx context.Context) error {
 	ctx, cancel := s.alive(ctx)
 	defer cancel(nil)
 	s.install.err = order.Runner{Client: c, Clock: s.world.Clock(), History: s.world.History()}.Run(ctx, o)
+	s.install.ran = true
 	return context.Cause(ctx)
 }
 
-func (s *scenario) installed() error { return s.install.err }
+func (s *scenario) installed() error {
+	if !s.install.ran {
+		return errors.New("nobody has installed anything")
+	}
+	return s.install.err
+}
+
+var errNoMachines = errors.New(`there are no virtual machines yet: say "the virtual machines …" before`)
 
 func (s *scenario) nodesInitialized(ctx context.Context, window string) error {
+	if len(s.install.nodes) == 0 {
+		return errNoMachines
+	}
 	return s.eventually(ctx, window, func(ctx context.Context) error {
 		for _, name := range s.install.nodes {
 			n, err := s.world.Client().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
@@ -192,6 +205,9 @@ func (s *scenario) nodesInitialized(ctx context.Context, window string) error {
 }
 
 func (s *scenario) servingCertificates(ctx context.Context, window string) error {
+	if len(s.install.nodes) == 0 {
+		return errNoMachines
+	}
 	return s.eventually(ctx, window, func(ctx context.Context) error {
 		list, err := s.world.Client().CertificatesV1().CertificateSigningRequests().List(ctx, metav1.ListOptions{})
 		if err != nil {
