@@ -41,6 +41,7 @@ func (s *scenario) register(on sentences) {
 	s.registerClusterAPI(on)
 	s.registerBootstrap(on)
 	s.registerKubelet(on)
+	s.registerNodeFaults(on)
 
 	on.When(`^a pod `+name+` that requests `+cpus+` is created$`, s.createPod)
 	on.When(`^a Deployment `+name+` of `+number+` pods? that requests? `+cpus+` is created$`, s.createDeployment)
