@@ -2,8 +2,12 @@ package process
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -40,4 +44,24 @@ func ended(pid int) bool {
 	var found unix.Siginfo
 	err := unix.Waitid(unix.P_PID, pid, &found, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
 	return errors.Is(err, unix.ECHILD) || err == nil && found.Signo != 0
+}
+
+// state says what the kernel has of a program that does not end: the state of each
+// of its threads, and what those wait for that are within the kernel.
+func state(pid int) string {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+	if len(threads) == 0 {
+		return "the kernel no longer has it"
+	}
+	var states []string
+	for _, t := range threads {
+		status, _ := os.ReadFile(filepath.Join(t, "status"))
+		_, rest, _ := strings.Cut(string(status), "State:")
+		s, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
+		if at, err := os.ReadFile(filepath.Join(t, "wchan")); err == nil && len(at) > 1 {
+			s += " in " + string(at)
+		}
+		states = append(states, s)
+	}
+	return "its threads are " + strings.Join(states, ", ")
 }

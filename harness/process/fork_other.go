@@ -15,3 +15,6 @@ func fork(cmd *exec.Cmd) error { return cmd.Start() }
 
 // ended is for Linux; elsewhere Start may learn a moment too late.
 func ended(int) bool { return false }
+
+// state is for Linux.
+func state(int) string { return "its state is not known here" }

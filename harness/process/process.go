@@ -203,6 +203,10 @@ func (p *Process) Stop(grace time.Duration) error {
 	return p.Kill()
 }
 
+// killWithin bounds, in real time, how long a killed program may take to be gone:
+// on a full machine, or behind a disk that stands still, that is no instant.
+const killWithin = time.Minute
+
 // Kill ends the whole process group at once and waits until the program is gone.
 func (p *Process) Kill() error {
 	p.ending.Store(true)
@@ -210,8 +214,8 @@ func (p *Process) Kill() error {
 	select {
 	case <-p.exited:
 		return nil
-	case <-time.After(10 * time.Second):
-		return errors.Join(err, fmt.Errorf("%s (process %d) is still there 10s after SIGKILL", p.spec.Name, p.PID()))
+	case <-time.After(killWithin):
+		return errors.Join(err, fmt.Errorf("%s (process %d) is still there %s after SIGKILL: %s", p.spec.Name, p.PID(), killWithin, state(p.PID())))
 	}
 }
 
