@@ -60,7 +60,7 @@ func (s *session) addManifest(c *cobra.Command) {
 // checkManifest makes sure that all targets can be run as the manifest has it.
 func (s *session) checkManifest(ctx context.Context, jobs []job) error {
 	for _, j := range jobs {
-		if err := (replay.Request{Record: j.record, Target: j.target, Manifest: s.manifest}).CheckManifest(ctx); err != nil {
+		if err := (replay.Request{Record: j.record, Features: s.features, Target: j.target, Manifest: s.manifest}).CheckManifest(ctx); err != nil {
 			return usage(err)
 		}
 	}

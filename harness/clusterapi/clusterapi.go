@@ -87,7 +87,7 @@ func Install(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 		return nil, fmt.Errorf("making the webhooks' certificate: %w", err)
 	}
 	a := &ClusterAPI{cfg: cfg, client: c, hooks: hooks}
-	objects, err := render(t.Asset("config/default"), cfg.Variables)
+	objects, err := render(t.Asset(kustomization), cfg.Variables)
 	if err != nil {
 		return nil, fmt.Errorf("rendering the kustomization of %s: %w", t.Ref, err)
 	}

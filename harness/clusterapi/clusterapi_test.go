@@ -15,6 +15,7 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
+	"nodestorm/harness/manifest"
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/world"
@@ -144,5 +145,30 @@ func agree(t *testing.T, w *world.World, a *clusterapi.ClusterAPI, want int) {
 	}
 	if len(machines) != want || !slices.Equal(names["machines"], names["instances"]) || !slices.Equal(names["machines"], names["nodes"]) {
 		t.Errorf("%v, want %d of each, the same", names, want)
+	}
+}
+
+// TestCheckVersion: what an autoscaler's environment may name depends on the release.
+func TestCheckVersion(t *testing.T) {
+	for _, test := range []struct{ release, name, value, wrong string }{
+		{"v1.9.5", "CAPI_VERSION", "v1beta1", ""},
+		{"v1.9.5", "CAPI_VERSION", "", ""}, // as if it were not there
+		{"v1.9.5", "CAPI_VERSION", "v1beta2", `CAPI_VERSION: cluster-api@v1.9.5 does not serve "v1beta2": want v1beta1`},
+		{"v1.12.0", "CAPI_VERSION", "v1beta2", ""},
+		{"v1.12.0", "CAPI_VERSION", "v1alpha4", `CAPI_VERSION: cluster-api@v1.12.0 does not serve "v1alpha4": want v1beta1 or v1beta2`},
+		{"v1.12.0", "CAPI_GROUP", "cluster.x-k8s.io", ""},
+		{"v1.12.0", "CAPI_GROUP", "cluster.k8s.io", `CAPI_GROUP: cluster-api@v1.12.0 does not serve "cluster.k8s.io": want cluster.x-k8s.io`},
+		{"v1.12.0", "OTHER", "v1alpha4", ""},
+	} {
+		t.Run(test.release+" "+test.name+"="+test.value, func(t *testing.T) {
+			release := targettest.Get(t, target.Ref{Name: clusterapi.Name, Version: test.release})
+			got := ""
+			if err := clusterapi.CheckVersion(release, []manifest.Variable{{Name: test.name, Value: test.value}}); err != nil {
+				got = err.Error()
+			}
+			if got != test.wrong {
+				t.Errorf("error %q, want %q", got, test.wrong)
+			}
+		})
 	}
 }

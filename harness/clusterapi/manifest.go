@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nodestorm/harness/manifest"
+	"nodestorm/harness/target"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -57,6 +58,57 @@ var variable = regexp.MustCompile(`\$\{([A-Z0-9_]+):=([^}]*)\}`)
 
 // TaintPropagation are the variables by which a release has machines taint their nodes.
 var TaintPropagation = map[string]string{"EXP_MACHINE_TAINT_PROPAGATION": "true"}
+
+// CheckVersion tells whether a release serves the API version by which an autoscaler's
+// environment has it ask for MachineDeployments.
+func CheckVersion(release target.Target, env []manifest.Variable) error {
+	for _, v := range env {
+		var want []string
+		switch v.Name {
+		case "CAPI_GROUP":
+			want = []string{core}
+		case "CAPI_VERSION":
+			served, err := versions(release)
+			if err != nil {
+				return err
+			}
+			want = served
+		}
+		if want != nil && v.Value != "" && !slices.Contains(want, v.Value) {
+			return fmt.Errorf("%s: %s does not serve %q: want %s", v.Name, release.Ref, v.Value, strings.Join(want, " or "))
+		}
+	}
+	return nil
+}
+
+// versions are those in which a release serves MachineDeployments.
+func versions(release target.Target) (served []string, err error) {
+	objects, err := render(release.Asset(kustomization), nil)
+	if err != nil {
+		return nil, fmt.Errorf("rendering the kustomization of %s: %w", release.Ref, err)
+	}
+	for _, o := range objects {
+		if o.GetKind() != "CustomResourceDefinition" || o.GetName() != "machinedeployments."+core {
+			continue
+		}
+		var crd apiextensionsv1.CustomResourceDefinition
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &crd); err != nil {
+			return nil, err
+		}
+		for _, v := range crd.Spec.Versions {
+			if v.Served {
+				served = append(served, v.Name)
+			}
+		}
+	}
+	if served == nil {
+		return nil, fmt.Errorf("the kustomization of %s has no MachineDeployments", release.Ref)
+	}
+	return served, nil
+}
+
+// kustomization is that of a release, within its source.
+const kustomization = "config/default"
 
 // containerArgs are the arguments of the Deployment's first container.
 func containerArgs(o *unstructured.Unstructured) ([]string, error) {

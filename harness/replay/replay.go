@@ -18,6 +18,7 @@ import (
 	"github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/autoscaler"
+	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/manifest"
 	"nodestorm/harness/run"
 	"nodestorm/harness/steps"
@@ -76,7 +77,7 @@ func (r Request) Check(ctx context.Context) error {
 	if err := r.CheckSteps(); err != nil {
 		return err
 	}
-	if err := r.checkReleases(); err != nil {
+	if _, err := r.checkReleases(); err != nil {
 		return err
 	}
 	if err := r.CheckManifest(ctx); err != nil {
@@ -98,7 +99,7 @@ func (r Request) manifest() (*manifest.Container, error) {
 }
 
 // CheckManifest tells whether the target can be run as the manifest has it. It needs
-// Record, Target and Manifest only.
+// Record, Features, Target and Manifest only.
 func (r Request) CheckManifest(ctx context.Context) error {
 	container, err := r.manifest()
 	if err != nil || container == nil {
@@ -107,7 +108,22 @@ func (r Request) CheckManifest(ctx context.Context) error {
 	if r.Target.Name != autoscaler.Name {
 		return fmt.Errorf("%s: it is for %s, and the target is %s", r.Manifest, autoscaler.Name, r.Target.Ref)
 	}
-	return autoscaler.Check(ctx, autoscaler.Config{Target: r.Target, Manifest: container, Intent: autoscaler.Intent{Provider: r.Record.Provider()}})
+	if err := autoscaler.Check(ctx, autoscaler.Config{Target: r.Target, Manifest: container, Intent: autoscaler.Intent{Provider: r.Record.Provider()}}); err != nil {
+		return err
+	}
+	releases, err := r.checkReleases()
+	if err != nil {
+		return err
+	}
+	for _, t := range releases {
+		if t.Name != clusterapi.Name {
+			continue
+		}
+		if err := clusterapi.CheckVersion(t, container.Env); err != nil {
+			return fmt.Errorf("%s: env: %w", container.Source, err)
+		}
+	}
+	return nil
 }
 
 // CheckClock tells whether the targets can live in such time.
@@ -136,22 +152,25 @@ func (r Request) Releases() (refs []target.Ref, err error) {
 	return refs, err
 }
 
-// checkReleases tells whether they are there.
-func (r Request) checkReleases() error {
+// checkReleases finds them in the store.
+func (r Request) checkReleases() ([]target.Target, error) {
 	refs, err := r.Releases()
 	if err != nil || len(refs) == 0 {
-		return err
+		return nil, err
 	}
 	store, err := target.Open("")
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var releases []target.Target
 	for _, ref := range refs {
-		if _, err := store.Get(ref); err != nil {
-			return fmt.Errorf("features/%s: %w", r.Record.Feature, err)
+		t, err := store.Get(ref)
+		if err != nil {
+			return nil, fmt.Errorf("features/%s: %w", r.Record.Feature, err)
 		}
+		releases = append(releases, t)
 	}
-	return nil
+	return releases, nil
 }
 
 func (r Request) eachScenario(check func([]*messages.PickleStep) error) error {
