@@ -243,7 +243,7 @@ func TestLongLinesOfHints(t *testing.T) {
 // Whatever a line holds, what is left of it has no credential, and only credentials
 // are gone.
 func FuzzLine(f *testing.F) {
-	for _, line := range []string{"token=abcdefgh", `{"a":"\"password\": \"hunter22\""}`, "https://a:b@c", "eyJhbGciOiJI.eyJhbGciOiJI.x", "a abcdef.0123456789abcdef", "Authorization: Bearer abcdefghij", "-----BEGIN PRIVATE KEY-----a-----END PRIVATE KEY-----"} {
+	for _, line := range []string{"token=abcdefgh", `{"a":"\"password\": \"hunter22\""}`, "https://a:b@c", "eyJhbGciOiJI.eyJhbGciOiJI.x", "a abcdef.0123456789abcdef", "Authorization: Bearer abcdefghij", "Authorization: token abcdefgh", `{"name":"X_TOKEN","value":"abcdefgh"}`, "- password: a b # c", "-----BEGIN PRIVATE KEY-----a-----END PRIVATE KEY-----"} {
 		f.Add([]byte(line))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
@@ -273,6 +273,14 @@ func TestWholePasswords(t *testing.T) {
 		`password: "correct horse battery" # staple`:                     `password: "[removed]" # staple`,
 		`password: 'it''s horse' # staple`:                               `password: '[removed]' # staple`,
 		`password: abc`:                                                  `password: abc`, // a word of prose, or empty
+		`{"name":"X_TOKEN","value":"pa,ss","a":"b"}`:                     `{"name":"X_TOKEN","value":"[removed]","a":"b"}`,
+		`{"m":"{\"name\": \"X_SECRET\", \"value\": \"pa ss\"}","a":1}`:   `{"m":"{\"name\": \"X_SECRET\", \"value\": \"[removed]\"}","a":1}`,
+		`- {name: X_TOKEN, value: hunter22}`:                             `- {name: X_TOKEN, value: [removed]}`,
+		`{"name":"X_TOKEN","valueFrom":{"a":"b"}}`:                       `{"name":"X_TOKEN","valueFrom":{"a":"b"}}`,
+		`  password: correct horse battery # staple`:                     `  password: [removed] # staple`,
+		`- api-key: correct, horse battery`:                              `- api-key: [removed]`,
+		`I1122 main.go:3] the token: expired an hour ago`:                `I1122 main.go:3] the token: [removed] an hour ago`,
+		`curl -H Authorization: token hunter22 https://a`:                `curl -H Authorization: [removed] https://a`,
 		`password=pa,ssw0rd-rest user=a`:                                 `password=[removed] user=a`,
 		`a=1,token=abcd{e}f,b=2`:                                         `a=1,token=[removed],b=2`,
 		`{a: 1, token: pa\$$word}`:                                       `{a: 1, token: [removed]}`,

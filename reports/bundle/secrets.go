@@ -127,7 +127,8 @@ func webToken(line []byte, at, _ int) (from, to int) {
 }
 
 // named is the value of what is called a secret: name=value, "name": "value", with
-// quotes that may be escaped themselves; and of a flag --name value, "--name","value".
+// quotes that may be escaped themselves; of a flag --name value, "--name","value"; and of
+// a container's variable, {"name":"X_TOKEN","value":"value"}.
 func named(line []byte, at, end int) (from, to int) {
 	if end < len(line) && line[end]|0x20 == 's' { // credentials
 		end++
@@ -140,6 +141,8 @@ func named(line []byte, at, end int) (from, to int) {
 		return 0, 0
 	case line[from] == ':' || line[from] == '=':
 		from = run(line, from, func(c byte) bool { return c == ':' || c == '=' })
+	case line[from] == ',' && isValue(line, from+1) > 0:
+		from = isValue(line, from+1)
 	case !isFlag(line, at):
 		return 0, 0
 	case line[from] == ',' && name > end:
@@ -160,7 +163,47 @@ func named(line []byte, at, end int) (from, to int) {
 	if value := line[from:to]; len(value) < 4 || slices.Contains([]string{"null", "true", "false"}, string(value)) {
 		return 0, 0
 	}
+	switch {
+	case isYAML(line, at, end):
+		to = scalarEnds(line, from)
+	case bytes.EqualFold(line[at:end], []byte("authorization")) && run(line, from, letter) == to:
+		to = max(to, wordEnds(line, run(line, to, space))) // a scheme, and what is sent by it
+	}
 	return from, to
+}
+
+// isValue is what follows the key "value", which begins at at, or 0.
+func isValue(line []byte, at int) int {
+	const key = "value"
+	begin := quote(line, run(line, at, space))
+	end := begin + len(key)
+	if end > len(line) || !bytes.EqualFold(line[begin:end], []byte(key)) {
+		return 0
+	}
+	if end = run(line, quote(line, end), space); end == len(line) || line[end] != ':' {
+		return 0
+	}
+	return end + 1
+}
+
+// isYAML tells whether what is from at to end is the end of a key that has the rest of
+// the line to itself.
+func isYAML(line []byte, at, end int) bool {
+	begin := at
+	for begin > 0 && (word(line[begin-1]) || line[begin-1] == '-' || line[begin-1] == '.') {
+		begin--
+	}
+	before := bytes.TrimSpace(line[:begin])
+	return (len(before) == 0 || string(before) == "-") && end+1 < len(line) && line[end] == ':' && line[end+1] == ' '
+}
+
+// scalarEnds is where YAML's value without quotes ends: at a comment, or with the line.
+func scalarEnds(line []byte, from int) int {
+	to := len(line)
+	if n := bytes.Index(line[from:], []byte(" #")); n >= 0 {
+		to = from + n
+	}
+	return from + len(bytes.TrimRight(line[from:to], " \t\r\n"))
 }
 
 // isFlag tells whether what is at at is the end of a flag's name, --client-secret.
@@ -285,6 +328,8 @@ func quote(line []byte, at int) int {
 }
 
 func space(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func word(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
