@@ -30,6 +30,17 @@ Feature: A node group whose servers cannot be had gives way to another
     Then 1 server of the group "pool2" is created within 5m
     And the pod "web" is Running within 5m
 
+  @issue-8013
+  @hetzner-8013-start-never-ends
+  Scenario: A server never starts, with a timeout of one minute
+    Given the action "start_server" never ends for servers of the group "pool1"
+    And a server creation timeout of 1 minute
+    And Cluster Autoscaler
+    When a pod "web" that requests 1 CPU is created
+    Then a server of the group "pool1" that has not started is deleted within 2m
+    And 1 server of the group "pool2" is created within 5m
+    And the pod "web" is Running within 5m
+
   @hetzner-6750-target-size
   Scenario: The list of servers cannot be had while one is deleted
     Given Cluster Autoscaler

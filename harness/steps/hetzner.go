@@ -23,6 +23,7 @@ func (s *scenario) registerHetzner(on sentences) {
 	on.Given(`^a Ready node `+name+` with the provider ID `+name+`$`, s.foreignNode)
 	on.Given(`^the action `+name+` takes `+span+`$`, s.actionTakes)
 	on.Given(`^the action `+name+` fails$`, s.actionFails)
+	on.Given(`^the action `+name+` never ends for servers of the group `+name+`$`, s.actionHangs)
 	on.Given(`^creating servers in the group `+name+` is refused with `+name+`$`, s.refuseGroup)
 	on.Given(`^the next `+number+` requests for a server are answered with 429$`, s.rateLimit)
 	on.Given(`^the first list of a server's actions comes without them$`, s.actionsMissing)
@@ -36,6 +37,7 @@ func (s *scenario) registerHetzner(on sentences) {
 	on.Then(`^no running server is deleted within `+span+`$`, s.noRunningServerDeleted)
 	on.Then(`^no server is deleted within `+span+`$`, s.noServerDeleted)
 	on.Then(`^the node `+name+` is Ready within `+span+` and has the provider ID of its server$`, s.serverJoins)
+	on.Then(`^a server of the group `+name+` that has not started is deleted within `+span+`$`, s.startingServerDeleted)
 	on.Then(`^a server that is off is deleted within `+span+`$`, s.offServerDeleted)
 	on.Then(`^`+number+` servers? of the group `+name+` (?:is|are) created within `+span+`$`, s.serversCreated)
 }
@@ -162,6 +164,10 @@ func (s *scenario) actionFails(action string) error {
 	return s.inject(fault.Fault{Name: action + " fails", Match: fault.Match{Operation: action}, Effect: fault.ActionFails{}})
 }
 
+func (s *scenario) actionHangs(action, group string) error {
+	return s.inject(fault.Fault{Name: action + " never ends", Match: fault.Match{Operation: action, Group: group}, Effect: fault.ActionHangs{}})
+}
+
 func (s *scenario) refuseGroup(group, code string) error {
 	return s.inject(fault.Fault{Name: "no server for " + group, Match: fault.Match{Operation: "POST /servers", Group: group}, Effect: fault.Refuse{Code: code}})
 }
@@ -267,6 +273,26 @@ func (s *scenario) never(ctx context.Context, window string, wrong func(history.
 		return found
 	case errors.Is(err, errWindow):
 		return nil
+	}
+	return err
+}
+
+func (s *scenario) startingServerDeleted(ctx context.Context, group, window string) error {
+	d, err := duration(window)
+	if err != nil {
+		return err
+	}
+	before := map[string]history.Record{}
+	_, err = s.within(ctx, d, s.asked, func(r history.Record) bool {
+		if !life(r) {
+			return false
+		}
+		last := before[r.Object.Name]
+		before[r.Object.Name] = r
+		return r.Verb == "deleting" && last.Detail["group"] == group && (last.Verb == "created" || last.Verb == "starting")
+	})
+	if errors.Is(err, errWindow) {
+		return fmt.Errorf("no server of group %q was deleted before it had started", group)
 	}
 	return err
 }
