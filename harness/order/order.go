@@ -33,6 +33,7 @@ import (
 
 	"nodestorm/harness/manifest"
 	"nodestorm/sim/checker/strict"
+	"nodestorm/sim/cloudinit"
 )
 
 // DefaultTimeout is how long a rollout is waited for where the step does not say:
@@ -206,29 +207,13 @@ func (t *Taint) check() error {
 		return errors.New("taint: want nodes and taints")
 	}
 	for _, text := range t.Taints {
-		taint, err := ParseTaint(text)
+		taint, err := cloudinit.ParseTaint(text)
 		if err != nil {
 			return err
 		}
 		t.taints = append(t.taints, taint)
 	}
 	return nil
-}
-
-// ParseTaint reads key:effect or key=value:effect.
-func ParseTaint(text string) (corev1.Taint, error) {
-	pair, effect, _ := strings.Cut(text, ":")
-	key, value, _ := strings.Cut(pair, "=")
-	taint := corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
-	switch taint.Effect {
-	case corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
-	default:
-		return corev1.Taint{}, fmt.Errorf("taint %.80q: want key[=value]:effect with NoSchedule, PreferNoSchedule or NoExecute", text)
-	}
-	if problems := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)...); len(problems) > 0 {
-		return corev1.Taint{}, fmt.Errorf("taint %.80q: %s", text, problems[0])
-	}
-	return taint, nil
 }
 
 func key(kind, namespace, name string) string {

@@ -15,8 +15,8 @@ import (
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/manifest"
-	"nodestorm/harness/order"
 	"nodestorm/sim/apifault"
+	"nodestorm/sim/cloudinit"
 	"nodestorm/sim/history"
 )
 
@@ -64,7 +64,7 @@ func (s *scenario) nodeGroupOfType(ctx context.Context, name string, least, most
 // emptyTaintedNodeGroup says by annotations what a machine has: releases differ in
 // whether they can read its template, which is not the question here.
 func (s *scenario) emptyTaintedNodeGroup(ctx context.Context, name string, most int, taint string) error {
-	t, err := order.ParseTaint(taint)
+	t, err := cloudinit.ParseTaint(taint)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"nodestorm/harness/karpenter"
-	"nodestorm/harness/order"
 	"nodestorm/harness/world"
+	"nodestorm/sim/cloudinit"
 	"nodestorm/sim/history"
 	"nodestorm/sim/node"
 )
@@ -87,7 +87,7 @@ func (s *scenario) machines(register, ready string) (err error) {
 }
 
 func (s *scenario) agent(name, taint, set, lift string) error {
-	t, err := order.ParseTaint(taint)
+	t, err := cloudinit.ParseTaint(taint)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (s *scenario) karpenterWithPool(ctx context.Context, pool string) error {
 }
 
 func (s *scenario) karpenterWithStartupTaint(ctx context.Context, pool, taint string) error {
-	t, err := order.ParseTaint(taint)
+	t, err := cloudinit.ParseTaint(taint)
 	if err != nil {
 		return err
 	}

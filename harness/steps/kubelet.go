@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/harness/kubelet"
-	"nodestorm/harness/order"
+	"nodestorm/sim/cloudinit"
 	"nodestorm/sim/node"
 	"nodestorm/sim/workload"
 )
@@ -50,7 +50,7 @@ func (s *scenario) bootKubelet(ctx context.Context, machine, kind, label, taint 
 		}
 		return s.kubelets.Boot(m)
 	}
-	t, err := order.ParseTaint(taint)
+	t, err := cloudinit.ParseTaint(taint)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (s *scenario) eventually(ctx context.Context, window string, ask func(conte
 }
 
 func (s *scenario) nodeReadyWith(ctx context.Context, name, window, label, taint string) error {
-	want, err := order.ParseTaint(taint)
+	want, err := cloudinit.ParseTaint(taint)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"nodestorm/harness/order"
+	"nodestorm/sim/cloudinit"
 	"nodestorm/sim/history"
 	"nodestorm/sim/node"
 )
@@ -146,7 +146,7 @@ func (s *scenario) nodeKeepsTaint(ctx context.Context, name, taint, window strin
 	if err != nil {
 		return err
 	}
-	want, err := order.ParseTaint(taint)
+	want, err := cloudinit.ParseTaint(taint)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"nodestorm/harness/order"
+	"nodestorm/sim/cloudinit"
 	"nodestorm/sim/history"
 	"nodestorm/sim/node"
 	"nodestorm/sim/workload"
@@ -45,7 +45,7 @@ func (s *scenario) createDeployment(ctx context.Context, name string, replicas i
 }
 
 func (s *scenario) createPodOnceTainted(ctx context.Context, name, cpus, taint string) error {
-	if _, err := order.ParseTaint(taint); err != nil {
+	if _, err := cloudinit.ParseTaint(taint); err != nil {
 		return err
 	}
 	node := s.node()

@@ -201,7 +201,7 @@ func parseTaints(text string) (taints []corev1.Taint, err error) {
 		if part = strings.TrimSpace(part); part == "" {
 			continue
 		}
-		taint, err := parseTaint(part)
+		taint, err := ParseTaint(part)
 		if err != nil {
 			return nil, err
 		}
@@ -210,20 +210,18 @@ func parseTaints(text string) (taints []corev1.Taint, err error) {
 	return taints, nil
 }
 
-func parseTaint(text string) (corev1.Taint, error) {
-	name, effect, found := strings.Cut(text, ":")
-	key, value, _ := strings.Cut(name, "=")
+// ParseTaint reads key:effect or key=value:effect.
+func ParseTaint(text string) (corev1.Taint, error) {
+	pair, effect, _ := strings.Cut(text, ":")
+	key, value, _ := strings.Cut(pair, "=")
 	taint := corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
 	switch taint.Effect {
 	case corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
 	default:
-		found = false
-	}
-	if !found {
-		return taint, fmt.Errorf("taint %.80q: want key[=value]:effect with effect NoSchedule, PreferNoSchedule or NoExecute", text)
+		return corev1.Taint{}, fmt.Errorf("taint %.80q: want key[=value]:effect with effect NoSchedule, PreferNoSchedule or NoExecute", text)
 	}
 	if problems := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)...); len(problems) > 0 {
-		return taint, fmt.Errorf("taint %.80q: %s", text, problems[0])
+		return corev1.Taint{}, fmt.Errorf("taint %.80q: %s", text, problems[0])
 	}
 	return taint, nil
 }
