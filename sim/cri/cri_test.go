@@ -356,8 +356,8 @@ func TestCloseDuringStart(t *testing.T) {
 		t.Error("the program is started on a machine that is off")
 	}
 	select {
-	case <-closed:
-		t.Fatal("closed before the program has started")
+	case err := <-closed:
+		t.Fatalf("closed before the program has started: %v", err)
 	case <-time.After(100 * time.Millisecond): // it would have by now
 	}
 	close(release)
