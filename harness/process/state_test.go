@@ -5,31 +5,41 @@ package process
 import (
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
-	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// TestState: what is said of a program that would not end.
+// TestState: what is said of a program that would not end. It waits for the kernel's
+// own word of each state, and leaves the program to be waited for.
 func TestState(t *testing.T) {
 	cmd := exec.Command("sleep", "60")
-	if err := cmd.Start(); err != nil {
+	cmd.SysProcAttr = attributes()
+	if err := fork(cmd); err != nil {
 		t.Fatal(err)
 	}
-	says := func(want string) {
-		t.Helper()
-		var got string
-		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-			if got = state(cmd.Process.Pid); strings.Contains(got, want) {
-				return
-			}
+	defer func() { _ = cmd.Process.Kill() }()
+	for _, step := range []struct {
+		signal syscall.Signal
+		until  int
+		says   string
+	}{
+		{syscall.SIGSTOP, unix.WSTOPPED, "T (stopped)"},
+		{syscall.SIGKILL, unix.WEXITED, "Z (zombie)"}, // dead, and nobody has waited for it
+	} {
+		if err := cmd.Process.Signal(step.signal); err != nil {
+			t.Fatal(err)
 		}
-		t.Errorf("%q does not say %q", got, want)
+		if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, step.until|unix.WNOWAIT, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := state(cmd.Process.Pid); !strings.Contains(got, step.says) {
+			t.Errorf("%q does not say %q", got, step.says)
+		}
 	}
-	says("S (sleeping)")
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	says("Z (zombie)") // dead, and nobody has waited for it
 	_ = cmd.Wait()
-	says("no longer has it")
+	if got := state(cmd.Process.Pid); !strings.Contains(got, "no longer has it") {
+		t.Errorf("%q of a program that is gone", got)
+	}
 }
