@@ -16,7 +16,7 @@ type Row struct {
 	ID       string `json:"id"`
 	Target   string `json:"target"`
 	Expected string `json:"expected"`
-	// Verdict is healthy, reproduced or inconclusive, or "skipped" of a target
+	// Verdict is healthy, reproduced, failed or inconclusive, or "skipped" of a target
 	// that cannot be had.
 	Verdict string `json:"verdict"`
 	// Outcome compares the two: "expected", "regression" and so on.

@@ -85,7 +85,7 @@ Exit status: 0 written, 2 usage, 3 something could not be read.`,
 	c.Flags().StringVar(&keep.System, "system", "", "only failures of a `system`: "+strings.Join(scenarios.Systems, ", "))
 	c.Flags().StringVar(&keep.Provider, "provider", "", "only failures of an autoscaler linked with this `cloud`: hetzner, clusterapi…")
 	c.Flags().StringVar(&keep.Target, "target", "", "only targets whose name has this `text`")
-	c.Flags().StringVar(&keep.Status, "status", "", "only this `verdict` or outcome: reproduced, healthy, inconclusive, expected, regression…")
+	c.Flags().StringVar(&keep.Status, "status", "", "only this `verdict` or outcome: reproduced, healthy, failed, inconclusive, expected, regression…")
 	c.Flags().BoolVar(&track, "track-record", false, "note the runs as verified, and write the README's table")
 	return c
 }

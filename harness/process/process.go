@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -50,12 +49,23 @@ type Process struct {
 type ExitError struct {
 	Name   string
 	Status string // "exit status 1", "signal: killed"
+	Cause  string // the line of its output that says why, empty if none does
 	Tail   string // its last lines
 	Log    string // where the rest is
 }
 
+// Ended is how a program ended that logged to the file.
+func Ended(name, status, log string) *ExitError {
+	return &ExitError{Name: name, Status: status, Cause: lastWords(log), Tail: Tail(log), Log: log}
+}
+
+// Error has what matters in its first line.
 func (e *ExitError) Error() string {
-	return fmt.Sprintf("%s ended (%s); its last lines, of %s:\n%s", e.Name, e.Status, e.Log, indent(e.Tail))
+	text := fmt.Sprintf("%s ended (%s)", e.Name, e.Status)
+	if e.Cause != "" {
+		text += ": " + e.Cause
+	}
+	return fmt.Sprintf("%s\nits last lines, of %s:\n%s", text, e.Log, indent(e.Tail))
 }
 
 // NotReadyError says that a program runs but did not become ready in time.
@@ -188,7 +198,7 @@ func (p *Process) Exit() error {
 	if exit := new(exec.ExitError); p.err != nil && !errors.As(p.err, &exit) {
 		status += ", " + p.err.Error()
 	}
-	return &ExitError{Name: p.spec.Name, Status: status, Tail: Tail(p.spec.Log), Log: p.spec.Log}
+	return Ended(p.spec.Name, status, p.spec.Log)
 }
 
 // Stop asks the program to end, waits for grace of real time, and kills what is
@@ -231,30 +241,3 @@ func (p *Process) Signal(s syscall.Signal) error {
 	}
 	return nil
 }
-
-// Tail is the last lines of a log, at most 12 and 2 KiB.
-func Tail(path string) string {
-	const most = 2 << 10
-	f, err := os.Open(path)
-	if err != nil {
-		return "(no log: " + err.Error() + ")"
-	}
-	defer f.Close()
-	cut := false
-	if info, err := f.Stat(); err == nil && info.Size() > most {
-		_, err = f.Seek(-most, io.SeekEnd)
-		cut = err == nil
-	}
-	b := make([]byte, most)
-	n, _ := f.Read(b)
-	lines := strings.Split(strings.TrimSpace(string(b[:n])), "\n")
-	if cut && len(lines) > 1 {
-		lines = lines[1:] // only its end
-	}
-	if len(lines) > 12 {
-		lines = lines[len(lines)-12:]
-	}
-	return strings.Join(lines, "\n")
-}
-
-func indent(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }

@@ -273,12 +273,20 @@ func blind(t *testing.T) *scenarios.Catalogue {
 	return catalogue
 }
 
-// A part that dies is named, and nothing is concluded; the files are complete.
+// A part that dies is named, and nothing is concluded; if it is the target, the run
+// has failed. The files are complete.
 func TestRunDeath(t *testing.T) {
-	for part, step := range map[string]string{"kube-scheduler": when, "karpenter": then} {
+	for part, test := range map[string]struct {
+		step   string
+		want   verdict.Verdict
+		reason string
+	}{
+		"kube-scheduler": {when, verdict.Inconclusive, "a component died: kube-scheduler ended (signal: killed)"},
+		"karpenter":      {then, verdict.Failed, "the target died: karpenter ended (signal: killed)"},
+	} {
 		t.Run(part, func(t *testing.T) {
 			r, tmp := request(t)
-			w := watcher{at: map[string]func(*world.World){step: func(w *world.World) {
+			w := watcher{at: map[string]func(*world.World){test.step: func(w *world.World) {
 				if p, ok := w.Component(part); !ok || syscall.Kill(p.PID(), syscall.SIGKILL) != nil {
 					t.Errorf("could not kill %s", part)
 				}
@@ -288,8 +296,8 @@ func TestRunDeath(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := "a component died: " + part + " ended (signal: killed)"; result.Verdict != verdict.Inconclusive || !strings.Contains(result.Reason, want) || strings.Contains(result.Reason, "\n") {
-				t.Errorf("%s: %q; want inconclusive in one line with %q", result.Verdict, result.Reason, want)
+			if result.Verdict != test.want || !strings.Contains(result.Reason, test.reason) || strings.Contains(result.Reason, "\n") {
+				t.Errorf("%s: %q; want %s in one line with %q", result.Verdict, result.Reason, test.want, test.reason)
 			}
 			checkFiles(t, result.Dir)
 			gone(t, tmp)

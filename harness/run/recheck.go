@@ -80,7 +80,7 @@ func Judge(r Run, record scenarios.Record, records []history.Record) verdict.Jud
 	if r.Unplayed != "" {
 		return verdict.Judgement{Verdict: verdict.Inconclusive, Reason: verdict.OneLine(r.Unplayed)}
 	}
-	return verdict.Judge(verdict.FromHistory(records, record.Symptom, r.Clock.Distorted()))
+	return verdict.Judge(verdict.FromHistory(records, record, r.Clock.Distorted()))
 }
 
 // withGaps adds a record for each problem, so that the verdict knows of them.

@@ -96,7 +96,7 @@ func TestRecheckAgreesWithLive(t *testing.T) {
 	}{
 		{"second claim", "failed", "", bought, verdict.Reproduced},
 		{"one claim", "passed", "", bought[:5], verdict.Healthy},
-		{"second claim after the pod was bound", "failed", "", append(append([]history.Event{}, bought[:5]...), bound, bought[5]), verdict.Inconclusive},
+		{"second claim after the pod was bound", "failed", "", append(append([]history.Event{}, bought[:5]...), bound, bought[5]), verdict.Failed},
 		{"second claim, and no time", "failed", "virtual time stood still", bought, verdict.Inconclusive},
 		{"one claim, and a world that did not end", "passed", "after the last step: etcd is still there", bought[:5], verdict.Inconclusive},
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"nodestorm/scenarios"
 	"nodestorm/sim/checker"
 	"nodestorm/sim/history"
 )
@@ -29,14 +30,14 @@ func DiedEvent(component string, err error) history.Event {
 
 // FromHistory collects from a run's history, live or stored, what its verdict
 // depends on. distortion is what the clock's figures say, see Input. It knows
-// steps and deaths by StepEvent and DiedEvent, and faults by the verbs armed and
-// effective with the same detail "fault"; one that is armed on an object has to
-// become effective on it.
-func FromHistory(records []history.Record, symptom checker.Symptom, distortion string) Input {
+// steps and deaths by StepEvent and DiedEvent, the target's by the name of its
+// autoscaler, and faults by the verbs armed and effective with the same detail
+// "fault"; one that is armed on an object has to become effective on it.
+func FromHistory(records []history.Record, record scenarios.Record, distortion string) Input {
 	records = slices.Clone(records)
 	history.Sort(records)
 	in := Input{
-		Symptom:    checker.Find(records, symptom),
+		Symptom:    checker.Find(records, record.Symptom),
 		Distortion: distortion,
 		Incomplete: checker.Incomplete(records),
 	}
@@ -53,7 +54,12 @@ func FromHistory(records []history.Record, symptom checker.Symptom, distortion s
 			if !strings.HasPrefix(death, r.Actor) {
 				death = r.Actor + ": " + death
 			}
-			in.Deaths = append(in.Deaths, death)
+			switch {
+			case r.Actor != record.Autoscaler:
+				in.Deaths = append(in.Deaths, death)
+			case in.TargetDeath.Text == "":
+				in.TargetDeath = Death{r.Seq, death}
+			}
 		case r.Source == history.Fault && r.Verb == "armed":
 			armed = append(armed, faultName(r))
 		case r.Source == history.Fault && r.Verb == "effective":

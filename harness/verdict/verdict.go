@@ -1,10 +1,11 @@
-// Package verdict decides what a run has shown: healthy, reproduced or
+// Package verdict decides what a run has shown: healthy, reproduced, failed or
 // inconclusive, and whether that is what the catalogue expects. It is pure: the
 // same history gives the same verdict, live or stored.
 package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"nodestorm/sim/checker"
@@ -20,7 +21,10 @@ const (
 	Healthy Verdict = "healthy"
 	// Reproduced: a Then failed, and the documented symptom is in the history.
 	Reproduced Verdict = "reproduced"
-	// Inconclusive: anything else. It counts neither as passed nor as failed.
+	// Failed: a Then failed in another way than documented, or the target died.
+	Failed Verdict = "failed"
+	// Inconclusive: the rig could not decide. It counts neither as passed nor as
+	// failed.
 	Inconclusive Verdict = "inconclusive"
 )
 
@@ -56,9 +60,17 @@ type Input struct {
 	Distortion string
 	// Incomplete says what the history lacks, empty if it is complete.
 	Incomplete string
-	// FaultsUnmet are the faults that never took effect, Deaths the components
-	// that died though nothing was to kill them.
+	// FaultsUnmet are the faults that never took effect, Deaths the components of
+	// ours that died though nothing was to kill them.
 	FaultsUnmet, Deaths []string
+	// TargetDeath is how the target died, zero if it did not.
+	TargetDeath Death
+}
+
+// Death is how a program ended that was not to.
+type Death struct {
+	Seq  uint64 // of the record that says so
+	Text string // its name, exit status or signal, and cause
 }
 
 // Judgement is a verdict with the reason and the records that show it.
@@ -76,16 +88,23 @@ func Judge(in Input) Judgement {
 		spoilt = append(spoilt, "a component died: "+death)
 	}
 	failedThen, problem := judgeSteps(in.Steps)
+	// The world ends with its target: no step and no fault after that says anything.
+	died := in.TargetDeath.Text != "" && !in.documentsDeath()
 	for _, text := range []string{problem, in.Distortion, in.Incomplete} {
-		if text != "" {
+		if text != "" && !(died && text == problem) {
 			spoilt = append(spoilt, text)
 		}
 	}
-	for _, fault := range in.FaultsUnmet {
-		spoilt = append(spoilt, "a fault never took effect: "+fault)
+	if !died {
+		for _, fault := range in.FaultsUnmet {
+			spoilt = append(spoilt, "a fault never took effect: "+fault)
+		}
 	}
 	if len(spoilt) > 0 {
 		return inconclusive(strings.Join(spoilt, "; "))
+	}
+	if died {
+		return Judgement{Verdict: Failed, Reason: "the target died: " + in.TargetDeath.Text, Evidence: []uint64{in.TargetDeath.Seq}}
 	}
 	if failedThen == nil {
 		return withoutFailure(in)
@@ -95,9 +114,14 @@ func Judge(in Input) Judgement {
 	case checker.Valid:
 		return Judgement{Verdict: Reproduced, Reason: failure + "; the symptom is in the history: " + in.Symptom.Statement, Evidence: in.Symptom.Evidence}
 	case checker.Invalid:
-		return inconclusive(failure + "; but the documented symptom is not in the history: " + in.Symptom.Reason)
+		return Judgement{Verdict: Failed, Reason: failure + "; not as documented, the symptom is not in the history: " + in.Symptom.Reason}
 	}
 	return inconclusive(failure + "; whether the documented symptom is in the history cannot be told: " + in.Symptom.Reason)
+}
+
+// documentsDeath tells whether the symptom is that the target dies.
+func (in *Input) documentsDeath() bool {
+	return in.Symptom.Result == checker.Valid && slices.Contains(in.Symptom.Evidence, in.TargetDeath.Seq)
 }
 
 // withoutFailure judges a run whose steps all passed.
@@ -153,14 +177,16 @@ func (s *Step) String() string {
 	return text
 }
 
-// OneLine is the first line of an error's text, and the last if there are more:
-// of a program that ended, what became of it and its last word.
+// OneLine is the first line of an error's text, and the last if there are more,
+// unless that is indented: the output of a program, of which the first line has
+// what matters.
 func OneLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	if first, last := lines[0], lines[len(lines)-1]; len(lines) > 1 {
-		return strings.TrimSpace(first) + " … " + strings.TrimSpace(last)
+	first, last := lines[0], lines[len(lines)-1]
+	if len(lines) == 1 || strings.HasPrefix(last, "    ") {
+		return strings.TrimSpace(first)
 	}
-	return lines[0]
+	return strings.TrimSpace(first) + " … " + strings.TrimSpace(last)
 }
 
 func inconclusive(reason string) Judgement {

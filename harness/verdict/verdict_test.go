@@ -22,6 +22,7 @@ var (
 	failed  = []verdict.Step{step(verdict.Given, "passed"), step(verdict.When, "passed"), {Kind: verdict.Then, Text: "no more than 1", Status: "failed", Error: "2 were created\nstack"}, step(verdict.Then, "skipped")}
 	present = checker.Finding{Result: checker.Valid, Statement: "a second one", Evidence: []uint64{3, 9}}
 	absent  = checker.Finding{Result: checker.Invalid, Statement: "a second one", Reason: "never matched"}
+	crash   = verdict.Death{Seq: 12, Text: "karpenter ended (exit status 2): panic: no"}
 	unknown = checker.Finding{Result: checker.Unknown, Statement: "a second one", Reason: "no record from api"}
 )
 
@@ -34,7 +35,12 @@ func TestJudge(t *testing.T) {
 	}{
 		{"healthy", verdict.Input{Steps: passed, Symptom: absent}, verdict.Healthy, "every step passed"},
 		{"reproduced", verdict.Input{Steps: failed, Symptom: present}, verdict.Reproduced, "failed: Then no more than 1 (2 were created … stack); the symptom is in the history: a second one"},
-		{"other failure", verdict.Input{Steps: failed, Symptom: absent}, verdict.Inconclusive, "but the documented symptom is not in the history: never matched"},
+		{"other failure", verdict.Input{Steps: failed, Symptom: absent}, verdict.Failed, "failed: Then no more than 1 (2 were created … stack); not as documented, the symptom is not in the history: never matched"},
+		{"target died", verdict.Input{Steps: failed, Symptom: present, TargetDeath: crash}, verdict.Failed, "the target died: karpenter ended (exit status 2): panic: no"},
+		{"target died at its start", verdict.Input{Steps: []verdict.Step{step(verdict.Given, "failed"), step(verdict.Then, "skipped")}, Symptom: unknown, TargetDeath: crash, FaultsUnmet: []string{"f"}}, verdict.Failed, "the target died"},
+		{"target died as documented", verdict.Input{Steps: failed, Symptom: checker.Finding{Result: checker.Valid, Statement: "it crashes", Evidence: []uint64{3, 9, 12}}, TargetDeath: crash}, verdict.Reproduced, "the symptom is in the history: it crashes"},
+		{"target died after ours", verdict.Input{Steps: failed, Symptom: absent, TargetDeath: crash, Deaths: []string{"etcd: gone"}}, verdict.Inconclusive, "a component died: etcd: gone"},
+		{"target died in distorted time", verdict.Input{Steps: failed, Symptom: absent, TargetDeath: crash, Distortion: "late"}, verdict.Inconclusive, "late"},
 		{"failure, symptom unknown", verdict.Input{Steps: failed, Symptom: unknown}, verdict.Inconclusive, "cannot be told: no record from api"},
 		{"failure, symptom not looked for", verdict.Input{Steps: failed}, verdict.Inconclusive, "cannot be told"},
 		{"symptom without failure", verdict.Input{Steps: passed, Symptom: present}, verdict.Inconclusive, "every step passed, yet the documented symptom"},
@@ -62,7 +68,7 @@ func TestJudge(t *testing.T) {
 			if got.Verdict != test.want || !strings.Contains(got.Reason, test.reason) || strings.Contains(got.Reason, "\n") {
 				t.Errorf("got %+v, want %s with %q", got, test.want, test.reason)
 			}
-			if (test.want == verdict.Reproduced) && !slices.Equal(got.Evidence, present.Evidence) {
+			if test.want == verdict.Reproduced && !slices.Equal(got.Evidence, test.in.Symptom.Evidence) {
 				t.Errorf("evidence %v", got.Evidence)
 			}
 		})
@@ -85,6 +91,9 @@ func TestCompare(t *testing.T) {
 		{"", verdict.Healthy, verdict.AsExpected, 0},
 		{"", verdict.Reproduced, verdict.NotAsExpected, 1},
 		{"", verdict.Inconclusive, verdict.NotConclusive, 3},
+		{scenarios.Healthy, verdict.Failed, verdict.NotAsExpected, 1},
+		{scenarios.Reproduced, verdict.Failed, verdict.NotAsExpected, 1},
+		{"", verdict.Failed, verdict.NotAsExpected, 1},
 		{scenarios.Healthy, "", verdict.NotAsExpected, 1},
 		{"odd", verdict.Healthy, verdict.NotAsExpected, 1},
 	}
@@ -122,6 +131,7 @@ func TestFromHistory(t *testing.T) {
 		fault("effective", "slow", "a"),
 		{Source: history.Fault, Verb: "armed", Detail: map[string]any{"fault": "never"}},
 		verdict.DiedEvent("etcd", errors.New("exit status 2")),
+		verdict.DiedEvent("karpenter", errors.New("karpenter ended (signal: killed)\nits last lines:\n    a\n    b")),
 		verdict.StepEvent(verdict.Step{Kind: verdict.Then, Text: "no more", Status: "failed", Error: "2 were"}),
 		{Source: history.API, Verb: "create", Object: history.Object{Resource: "nodeclaims"}},
 		{Source: history.Harness, Verb: history.Ended},
@@ -131,7 +141,7 @@ func TestFromHistory(t *testing.T) {
 		records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
 	}
 	slices.Reverse(records) // as a history that is not in order
-	symptom := checker.Symptom{Statement: "s", Sequence: []checker.Element{{Match: &checker.Pattern{}}}}
+	symptom := scenarios.Record{Autoscaler: "karpenter", Symptom: checker.Symptom{Statement: "s", Sequence: []checker.Element{{Match: &checker.Pattern{}}}}}
 	got := verdict.FromHistory(records, symptom, "late")
 	wantSteps := []verdict.Step{{Kind: verdict.Given, Text: "a cluster", Status: "passed"}, {Kind: verdict.Then, Text: "no more", Status: "failed", Error: "2 were"}}
 	if !slices.Equal(got.Steps, wantSteps) {
@@ -139,6 +149,9 @@ func TestFromHistory(t *testing.T) {
 	}
 	if !slices.Equal(got.FaultsUnmet, []string{"restart on nodes/b", "never"}) || !slices.Equal(got.Deaths, []string{"etcd: exit status 2"}) {
 		t.Errorf("faults unmet %q, deaths %q", got.FaultsUnmet, got.Deaths)
+	}
+	if want := (verdict.Death{Seq: 9, Text: "karpenter ended (signal: killed)"}); got.TargetDeath != want {
+		t.Errorf("the target's death is %+v, want %+v", got.TargetDeath, want)
 	}
 	if got.Distortion != "late" || got.Incomplete != "" || got.Symptom.Result != checker.Valid {
 		t.Errorf("input %+v", got)

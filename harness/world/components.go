@@ -121,6 +121,9 @@ func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process
 	spec.ReadyWithin = cmp.Or(spec.ReadyWithin, controlPlaneStart)
 	p, err := process.Start(ctx, spec)
 	if err != nil {
+		if exited := new(process.ExitError); errors.As(err, &exited) {
+			w.died(spec.Name, err)
+		}
 		return nil, err
 	}
 	w.mu.Lock()

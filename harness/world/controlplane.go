@@ -229,7 +229,7 @@ func (c *Cluster) watchControlPlane() {
 		for _, name := range c.controlPlaneParts() {
 			if pid, ok := w.pid(name); ok && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 				w.guard.Forget(name) // the ID may become somebody else's
-				w.died(name, &process.ExitError{Name: name, Status: "found dead", Tail: process.Tail(w.log(name)), Log: w.log(name)})
+				w.died(name, process.Ended(name, "found dead", w.log(name)))
 				return
 			}
 		}

@@ -16,7 +16,10 @@ import (
 )
 
 func TestJUnitForOthers(t *testing.T) {
-	suites, err := junit.Ingest(written(t, "junit", runs(t)...))
+	all := runs(t)
+	other := runs(t)[0]
+	other.Run.Target, other.Run.Verdict, other.Run.Outcome = "karpenter@v1.9.0", "failed", "not as expected"
+	suites, err := junit.Ingest(written(t, "junit", append(all, other)...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +30,8 @@ func TestJUnitForOthers(t *testing.T) {
 		}
 	}
 	want := "passed karpenter-7515-not-ready-noexecute on karpenter@v1.6.4; passed karpenter-7515-not-ready-noexecute on karpenter@v1.7.0; " +
-		"failed karpenter-7515-not-ready-noexecute on karpenter@v1.8.0; skipped karpenter-7515-not-ready-noexecute on karpenter@my-fix"
+		"failed karpenter-7515-not-ready-noexecute on karpenter@v1.8.0; skipped karpenter-7515-not-ready-noexecute on karpenter@my-fix; " +
+		"failed karpenter-7515-not-ready-noexecute on karpenter@v1.9.0"
 	if strings.Join(got, "; ") != want {
 		t.Errorf("another reader understands %q", got)
 	}

@@ -41,7 +41,7 @@ type Cell struct {
 	Scenario string `json:"scenario"`
 	Target   string `json:"target"`
 	Expected string `json:"expected,omitempty"`
-	// Verdict is healthy, reproduced or inconclusive; empty of a run that was cut
+	// Verdict is healthy, reproduced, failed or inconclusive; empty of a run that was cut
 	// off. Outcome is how it compares with Expected.
 	Verdict     string    `json:"verdict"`
 	Outcome     string    `json:"outcome,omitempty"`

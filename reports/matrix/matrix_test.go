@@ -32,6 +32,7 @@ func example() *matrix.Matrix {
 		{Scenario: "a-1-x", Target: "k@v1", Expected: "reproduced", Verdict: "inconclusive", Outcome: "inconclusive", Started: day.Add(-time.Hour)},
 		{Scenario: "a-1-x", Target: "k@v1", Expected: "reproduced", Verdict: "reproduced", Outcome: "expected", WallSeconds: 7.6, Started: day, Run: "a/k@v1/report.html", Commit: "0123456789abcdef", Kubernetes: "v1.34.4"},
 		{Scenario: "a-1-x", Target: "k@v2", Expected: "healthy", Verdict: "reproduced", Outcome: "regression", WallSeconds: 9, Started: day, Reason: `"><script>alert(1)</script>`},
+		{Scenario: "b-2-y", Target: "k@v2", Verdict: "failed", Outcome: "not as expected", Started: day},
 		{Scenario: "c-3-z", Target: "k@<b>", Verdict: "", Started: day},
 	})
 }
@@ -78,7 +79,7 @@ func TestGolden(t *testing.T) {
 // and nothing of others' text but text.
 func TestMatrixForOthers(t *testing.T) {
 	m := example()
-	if got := m.Sum(); got != "3 runs: 1 as expected, 1 regression, 1 without a verdict." {
+	if got := m.Sum(); got != "4 runs: 1 as expected, 1 not as expected, 1 regression, 1 without a verdict." {
 		t.Errorf("in all: %q", got)
 	}
 	m.Cells[0].Run = "a (1)/k@v1/report.html"
@@ -90,7 +91,7 @@ func TestMatrixForOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := [][]string{{"scenario", "k@\u200b<b>", "k@v1", "k@v2"}, {"a-1-x", "", "✅ reproduced 7.6 s", "❌ reproduced 9.0 s"}, {"b-2-y", "", "", ""}, {"c-3-z", "⚠️ without a verdict", "", ""}}
+	want := [][]string{{"scenario", "k@\u200b<b>", "k@v1", "k@v2"}, {"a-1-x", "", "✅ reproduced 7.6 s", "❌ reproduced 9.0 s"}, {"b-2-y", "", "", "🟪 failed"}, {"c-3-z", "⚠️ without a verdict", "", ""}}
 	if diff := cmp.Diff(want, onGitHub.Rows); diff != "" {
 		t.Errorf("GitHub shows (-want +got):\n%s", diff)
 	}
@@ -98,7 +99,7 @@ func TestMatrixForOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = [][]string{{"failure", "k@<b>", "k@v1", "k@v2"}, {"a-1-xThe <first>o/r#1 affected and fixed side by side", "", "reproducedas expected · 7.6 s", "reproducedregression · 9.0 s"}, {"b-2-yThe second | oneo/r#2", "", "", ""}, {"c-3-z", "no verdict · 0.0 s", "", ""}}
+	want = [][]string{{"failure", "k@<b>", "k@v1", "k@v2"}, {"a-1-xThe <first>o/r#1 affected and fixed side by side", "", "reproducedas expected · 7.6 s", "reproducedregression · 9.0 s"}, {"b-2-yThe second | oneo/r#2", "", "", "failednot as expected · 0.0 s"}, {"c-3-z", "no verdict · 0.0 s", "", ""}}
 	if diff := cmp.Diff(want, inBrowser.Rows); diff != "" {
 		t.Errorf("a browser shows (-want +got):\n%s", diff)
 	}
@@ -140,8 +141,8 @@ func TestFilter(t *testing.T) {
 		matrix.Filter
 		want int
 	}{
-		{matrix.Filter{}, 3}, {matrix.Filter{System: "karpenter"}, 2}, {matrix.Filter{Target: "k@v2"}, 1}, {matrix.Filter{Status: "regression"}, 1},
-		{matrix.Filter{Status: "reproduced"}, 2}, {matrix.Filter{System: "hetzner"}, 0}, {matrix.Filter{Provider: "aws"}, 2}, {matrix.Filter{Provider: "aws", Status: "expected"}, 1}, {matrix.Filter{Provider: "a"}, 0},
+		{matrix.Filter{}, 4}, {matrix.Filter{System: "karpenter"}, 2}, {matrix.Filter{Target: "k@v2"}, 2}, {matrix.Filter{Status: "regression"}, 1},
+		{matrix.Filter{Status: "reproduced"}, 2}, {matrix.Filter{System: "hetzner"}, 1}, {matrix.Filter{Provider: "aws"}, 2}, {matrix.Filter{Provider: "aws", Status: "expected"}, 1}, {matrix.Filter{Provider: "a"}, 0}, {matrix.Filter{Status: "failed"}, 1},
 	} {
 		m := example()
 		m.Filter(test.Filter)

@@ -39,6 +39,8 @@ func mark(c *Cell) string {
 		return "✅ " + reports.Markdown(c.Verdict)
 	case c.Verdict == "" || c.Verdict == "inconclusive":
 		return "⚠️ " + word(reports.Markdown(c.Verdict))
+	case c.Verdict == "failed":
+		return "🟪 failed"
 	}
 	return "❌ " + reports.Markdown(c.Verdict)
 }
@@ -123,6 +125,8 @@ func tone(c *Cell) string {
 		return "good"
 	case c.Verdict == "" || c.Verdict == "inconclusive":
 		return "waiting"
+	case c.Verdict == "failed":
+		return "failed"
 	}
 	return "wrong"
 }

@@ -19,7 +19,7 @@ type tables struct {
 	story.Run
 	Events   int
 	Sentence string
-	Tone     string // of the verdict: good, wrong, waiting
+	Tone     string // of the verdict: good, wrong, failed, waiting
 	Told     []line // how it happened: the evidence
 	Steps    []line
 	Decided  []line
@@ -120,6 +120,12 @@ func sentence(r story.Run, steps []story.Step) (text, tone string) {
 		return fmt.Sprintf("The failure shows: %s.", failed), "wrong"
 	case "healthy":
 		return "The failure does not show: every step of the scenario passed, and the world was undistorted.", "good"
+	case "failed":
+		if death, ok := strings.CutPrefix(reason, "the target died: "); ok {
+			return fmt.Sprintf("The target died: %s.", strings.TrimSuffix(death, ".")), "failed"
+		}
+		failed, _, _ := strings.Cut(reason, "; not as documented")
+		return fmt.Sprintf("Something else fails than is documented: %s.", failed), "failed"
 	case "inconclusive":
 		return fmt.Sprintf("Nothing may be concluded: %s.", reason), "waiting"
 	case "":

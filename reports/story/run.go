@@ -26,7 +26,7 @@ type Run struct {
 	Target     string `json:"target,omitempty"`
 	Source     string `json:"source,omitempty"`
 	Kubernetes string `json:"kubernetes,omitempty"`
-	// Verdict is healthy, reproduced or inconclusive, Expected what the catalogue
+	// Verdict is healthy, reproduced, failed or inconclusive, Expected what the catalogue
 	// promises, Outcome how the two compare, Reason why.
 	Verdict  string `json:"verdict,omitempty"`
 	Expected string `json:"expected,omitempty"`
