@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"go/version"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,6 +66,12 @@ var unixTime = map[string]string{
 //go:embed overlay
 var additions embed.FS
 
+// toolchains are the Go releases that the edits were written for, with all of their
+// patch releases, which mend faults and keep to the runtime's design. In another
+// release the same lines may mean something else, so that the edits fit it proves
+// nothing: read its runtime first, and then name it here.
+var toolchains = []string{"go1.26"}
+
 // Supported reports whether programs can be built with the clock for goos and
 // goarch. Elsewhere worlds run in real time.
 func Supported(goos, goarch string) bool {
@@ -74,12 +82,16 @@ func Supported(goos, goarch string) bool {
 // linux and goarch ("amd64" or "arm64") into dir, which it makes. It returns
 // the path of the overlay.json that `go build -overlay` takes, and the hex
 // SHA-256 over everything the overlay puts into a build. An error names the
-// toolchain's version and the file when the source is not what the edits expect.
+// toolchain's release when it is none that the edits were written for, and the file
+// when the source is not what they expect.
 func WriteOverlay(goroot, goarch, dir string) (path, hash string, err error) {
 	if !Supported("linux", goarch) {
 		return "", "", fmt.Errorf("the clock overlay knows linux/amd64 and linux/arm64, not linux/%s; use --clock real", goarch)
 	}
-	version := toolchainVersion(goroot)
+	release, err := toolchainRelease(goroot)
+	if err != nil {
+		return "", "", err
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", "", fmt.Errorf("making the overlay folder: %w", err)
 	}
@@ -93,13 +105,13 @@ func WriteOverlay(goroot, goarch, dir string) (path, hash string, err error) {
 		if !ok {
 			b, err := os.ReadFile(filepath.Join(goroot, "src", e.file))
 			if err != nil {
-				return "", "", fmt.Errorf("%s has no %s, so it can't be given the clock; use Go 1.26, or --clock real: %w", version, e.file, err)
+				return "", "", fmt.Errorf("%s has no %s, so it can't be given the clock; use another %s, or --clock real: %w", release, e.file, known(), err)
 			}
 			src = string(b)
 		}
 		if n := strings.Count(src, e.old); n != 1 {
-			return "", "", fmt.Errorf("%s of %s is not as the clock overlay expects it (%d places instead of 1 for %q); use Go 1.26, or --clock real",
-				e.file, version, n, firstLine(e.old))
+			return "", "", fmt.Errorf("%s of %s is not as the clock overlay expects it (%d places instead of 1 for %q); use another %s, or --clock real",
+				e.file, release, n, firstLine(e.old), known())
 		}
 		content[e.file] = strings.Replace(src, e.old, e.new, 1)
 	}
@@ -140,13 +152,30 @@ func WriteOverlay(goroot, goarch, dir string) (path, hash string, err error) {
 	return path, hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// toolchainVersion is the first line of GOROOT/VERSION, "go1.26.8".
-func toolchainVersion(goroot string) string {
+// released is the name of a release: none of a candidate ("go1.27rc1"), of what is
+// between two ("devel go1.28-abc"), or of somebody's own ("go1.26.8-mine").
+var released = regexp.MustCompile(`^go1\.\d+(\.\d+)?$`)
+
+// toolchainRelease is the first line of GOROOT/VERSION, "go1.26.8".
+func toolchainRelease(goroot string) (string, error) {
 	b, err := os.ReadFile(filepath.Join(goroot, "VERSION"))
 	if err != nil {
-		return "the Go toolchain at " + goroot
+		return "", fmt.Errorf("the Go toolchain at %s does not say which release it is, so it can't be given the clock; use %s, or --clock real: %w", goroot, known(), err)
 	}
-	return firstLine(string(b))
+	release := firstLine(string(b))
+	if !released.MatchString(release) || !slices.Contains(toolchains, version.Lang(release)) {
+		return "", fmt.Errorf("the clock overlay was not written for %s (the Go toolchain at %s); use %s, or --clock real", release, goroot, known())
+	}
+	return release, nil
+}
+
+// known are the releases for people: "Go 1.26.x".
+func known() string {
+	var names []string
+	for _, t := range toolchains {
+		names = append(names, "Go "+strings.TrimPrefix(t, "go")+".x")
+	}
+	return strings.Join(names, " or ")
 }
 
 func firstLine(s string) string {

@@ -65,6 +65,24 @@ func TestOverlayHash(t *testing.T) {
 	}
 }
 
+// A release that the edits were not written for is refused though all of them fit.
+func TestOverlayOfAnotherRelease(t *testing.T) {
+	for _, release := range []string{"go1.25.9", "go1.27.0", "go1.27", "go1.26rc1", "go1.260.1", "devel go1.27-abc", "go1.26.8-mine", "go2.26", ""} {
+		goroot, dir := toolchain(t), filepath.Join(t.TempDir(), "overlay")
+		if err := os.WriteFile(filepath.Join(goroot, "VERSION"), []byte(release+"\ntime 2030-01-01T00:00:00Z\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := WriteOverlay(goroot, "amd64", dir)
+		if err == nil || !strings.Contains(err.Error(), "not written for "+release) || !strings.Contains(err.Error(), "use Go 1.26.x, or --clock real") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: error %v", release, err)
+		}
+		if _, err := os.Stat(dir); !os.IsNotExist(err) {
+			t.Errorf("%q: an overlay is there (%v)", release, err)
+		}
+	}
+}
+
+// A toolchain of the right release that somebody has changed is refused as well.
 func TestOverlayOfAnotherToolchain(t *testing.T) {
 	for _, tt := range []struct {
 		what, goarch string
@@ -73,15 +91,15 @@ func TestOverlayOfAnotherToolchain(t *testing.T) {
 	}{
 		{"a place has changed", "arm64", func(t *testing.T, goroot string) {
 			change(t, filepath.Join(goroot, "src/runtime/netpoll_epoll.go"), "linux.EpollWait(epfd,", "linux.EpollWait2(epfd,")
-		}, []string{"go9.87", "runtime/netpoll_epoll.go", "--clock real"}},
+		}, []string{"go1.26.99", "runtime/netpoll_epoll.go", "--clock real"}},
 		{"a place is there twice", "amd64", func(t *testing.T, goroot string) {
 			change(t, filepath.Join(goroot, "src/runtime/timestub.go"), "sec, nsec = walltime()", "sec, nsec = walltime(); sec, nsec = walltime()")
-		}, []string{"go9.87", "runtime/timestub.go", "2 places instead of 1"}},
+		}, []string{"go1.26.99", "runtime/timestub.go", "2 places instead of 1"}},
 		{"a file is missing", "amd64", func(t *testing.T, goroot string) {
 			if err := os.Remove(filepath.Join(goroot, "src/runtime/timeasm.go")); err != nil {
 				t.Fatal(err)
 			}
-		}, []string{"go9.87", "runtime/timeasm.go", "--clock real"}},
+		}, []string{"go1.26.99", "runtime/timeasm.go", "--clock real"}},
 		{"an architecture that it does not know", "riscv64", func(*testing.T, string) {}, []string{"linux/riscv64", "linux/arm64", "--clock real"}},
 		{"no toolchain", "amd64", func(t *testing.T, goroot string) {
 			if err := os.RemoveAll(goroot); err != nil {
@@ -91,7 +109,7 @@ func TestOverlayOfAnotherToolchain(t *testing.T) {
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			goroot, dir := toolchain(t), filepath.Join(t.TempDir(), "overlay")
-			if err := os.WriteFile(filepath.Join(goroot, "VERSION"), []byte("go9.87\ntime 2030-01-01T00:00:00Z\n"), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(goroot, "VERSION"), []byte("go1.26.99\ntime 2030-01-01T00:00:00Z\n"), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			tt.spoil(t, goroot)
