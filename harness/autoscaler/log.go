@@ -100,10 +100,9 @@ func number(text string) int {
 }
 
 // stamp is the time of a line: klog writes neither the year nor the zone, which is
-// local. now is not long after it.
+// UTC in a world. now is not long after it.
 func stamp(now time.Time, text string) time.Time {
-	local := now.Local()
-	at, err := time.ParseInLocation("2006 0102 15:04:05.000000", strconv.Itoa(local.Year())+" "+text, local.Location())
+	at, err := time.Parse("2006 0102 15:04:05.000000", strconv.Itoa(now.UTC().Year())+" "+text)
 	if err != nil {
 		return now
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestLogLines(t *testing.T) {
-	now := time.Date(2027, 1, 1, 0, 0, 1, 0, time.Local)
+	now := time.Date(2027, 1, 1, 0, 0, 1, 0, time.UTC).In(time.FixedZone("Asia/Kolkata", 5.5*3600))
 	log := history.New(now, testclock.NewFakePassiveClock(now))
 	lines := logLines(log, testclock.NewFakePassiveClock(now), strings.NewReplacer("s3cret-token", "(hidden)"))
 	for _, line := range []string{

@@ -49,7 +49,7 @@ func (c *Cluster) startControlPlane(ctx context.Context, configure func(args *en
 	}
 	for name, settings := range map[string]string{"etcd": fewerCollections + " " + fewerProcessors, "kube-apiserver": fewerCollections} {
 		script := fmt.Sprintf(controlPlaneScript,
-			quote(w.guard.PIDFile(c.program(name))), settings, quoteEnv(w.driver.Env()), quote(filepath.Join(w.cfg.controlDir(), name)))
+			quote(w.guard.PIDFile(c.program(name))), settings+" "+utc, quoteEnv(w.driver.Env()), quote(filepath.Join(w.cfg.controlDir(), name)))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
 			return err
 		}

@@ -94,8 +94,12 @@ func (p *packer) log(l Log, epoch time.Time) logTable {
 // klog begins a line with severity, month, day and time of day.
 var klog = regexp.MustCompile(`^[IWEF](\d{4} \d{2}:\d{2}:\d{2}\.\d{6}) `)
 
+// stamps are how JSON lines write their time: RFC 3339, and zap's "ISO 8601" of etcd
+// and Karpenter, whose offset has no colon.
+var stamps = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700"}
+
 // lineTime is when a line was written, as an offset from epoch, if it says so:
-// klog's head, or zap's and slog's JSON.
+// klog's head, which is in UTC as are all programs of a world, or zap's and slog's JSON.
 func lineTime(line string, epoch time.Time) (time.Duration, bool) {
 	if epoch.IsZero() {
 		return 0, false
@@ -124,8 +128,10 @@ func lineTime(line string, epoch time.Time) (time.Duration, bool) {
 		var text string
 		var seconds float64
 		if json.Unmarshal(raw, &text) == nil {
-			if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
-				return at.Sub(epoch), true
+			for _, layout := range stamps {
+				if at, err := time.Parse(layout, text); err == nil {
+					return at.Sub(epoch), true
+				}
 			}
 		} else if json.Unmarshal(raw, &seconds) == nil && seconds > 1e9 && seconds < 1e11 {
 			return time.Unix(0, int64(seconds*1e9)).Sub(epoch), true
