@@ -14,7 +14,8 @@ import (
 
 // What only the log tells, as verbs of records with the source "log".
 const (
-	// Loop begins a round of the main loop.
+	// Loop begins a round of the main loop. Detail idle is true if the round before
+	// found no pod that needs a node.
 	Loop = "loop"
 	// Target is a node group's target size: the object is nodegroups/NAME, details
 	// from, to and delta. When the cloud could not be asked, only delta and error
@@ -44,6 +45,7 @@ var (
 // one, stay in the log file only.
 func logLines(to history.Recorder, clk clock.PassiveClock, redact *strings.Replacer) func([]byte) {
 	var pods []string // without room, in this round
+	idle := false     // no pod needs a node, in this round
 	return func(line []byte) {
 		m := klogLine.FindSubmatch(line)
 		if m == nil {
@@ -53,7 +55,14 @@ func logLines(to history.Recorder, clk clock.PassiveClock, redact *strings.Repla
 		e := history.Event{At: stamp(clk.Now(), string(m[2])), Source: history.Logged, Actor: Name}
 		switch size, unsure := sizeSet.FindStringSubmatch(message), sizeUnsure.FindStringSubmatch(message); {
 		case strings.HasPrefix(message, "Starting main loop"):
-			e.Verb, pods = Loop, nil
+			e.Verb = Loop
+			if idle {
+				e.Detail = map[string]any{"idle": true}
+			}
+			pods, idle = nil, false
+		case message == "No unschedulable pods": // in all versions from 1.27 on
+			idle = true
+			return
 		case size != nil:
 			if size[2] == size[3] && size[4] == "0" {
 				return

@@ -24,6 +24,9 @@ func TestLogLines(t *testing.T) {
 		"I0101 00:00:01.560000       1 orchestrator.go:257] Final scale-up plan: [{pool1 0->1 (max: 3)} {MachineDeployment/a/b 1->4 (max: 9)}]",
 		"I0101 00:00:01.600000       1 hetzner_node_group.go:560] Set node group pool1 size from 2 to 2, expected delta -1",
 		"W0101 00:00:01.700000       1 hetzner_node_group.go:557] failed to set node pool pool1 size, using delta -1 error: it is s3cret-token",
+		"I0101 00:00:01.750000       1 static_autoscaler.go:527] No unschedulable pods",
+		"I0101 00:00:11.500000       1 static_autoscaler.go:287] Starting main loop",
+		"I0101 00:00:21.500000       1 static_autoscaler.go:287] Starting main loop",
 		"E0101 00:00:01.800000       1 static_autoscaler.go:300] Failed: " + strings.Repeat("x", 1000),
 		"W0101 00:00:01.900000       1 x.go:1] a warning",
 		"panic: s3cret-token", "", "I0101", "E9999 99:99:99.999999 1 x.go:1] odd",
@@ -43,6 +46,8 @@ func TestLogLines(t *testing.T) {
 		{Virtual: ms(600), Event: history.Event{Verb: Target, Object: pool, Detail: detail{"from": 2, "to": 2, "delta": -1}}},
 		{Virtual: ms(700), Event: history.Event{Verb: Target, Object: pool, Detail: detail{"delta": -1, "error": "it is (hidden)"}}},
 		{Virtual: ms(800), Event: history.Event{Verb: Failed, Detail: detail{"message": ("Failed: " + strings.Repeat("x", 292)) + "…", "at": "static_autoscaler.go:300"}}},
+		{Virtual: ms(10_500), Event: history.Event{Verb: Loop, Detail: detail{"idle": true}}},
+		{Virtual: ms(20_500), Event: history.Event{Verb: Loop}},
 	}
 	got := log.Records()
 	for i := range got {

@@ -1,6 +1,7 @@
 package checker_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ sequence:
       - {source: api, resource: nodes, name: $node, detail: {taints: {contains: "a:NoExecute"}}}
     within: 15m
     absent:
-      - {since: pod, source: api, verb: create, resource: pods, name: $pod, detail: {subresource: binding}}
+      - {since: pod, source: api, verb: create, resource: pods, name: $pod, code: [200, 201], detail: {subresource: binding}}
 `
 
 func parse(t *testing.T, text string) checker.Symptom {
@@ -161,15 +162,16 @@ func TestFindIsTheSameLiveAndRead(t *testing.T) {
 	}
 }
 
-// A quiet span: a node that stays NotReady for five minutes.
+// A quiet span: a node that stays NotReady for five minutes, and is then given up.
 const neverReady = `
-statement: the node is not Ready for 5m
+statement: the node is not Ready for 5m and is terminated
 sequence:
   - as: registered
     match: {source: node, verb: register}
     capture: {node: name}
   - absent: [{source: node, verb: ready, name: $node}]
     for: 5m
+  - match: {source: node, verb: terminated, name: $node}
 `
 
 // A count: three creates within a minute.
@@ -188,18 +190,20 @@ func node(second int, verb, name string) history.Record {
 
 func TestFindQuietSpansAndCounts(t *testing.T) {
 	claim := func(second int) history.Record { return api(second, "create", "nodeclaims", "c", nil) }
+	gone := func(name string) history.Record { return node(350, "terminated", name) }
 	tests := []struct {
 		name, symptom string
 		records       []history.Record
 		want          checker.Result
 	}{
-		{"quiet", neverReady, numbered(node(1, "register", "a"), ended(400)), checker.Valid},
-		{"quiet until later", neverReady, numbered(node(1, "register", "a"), node(302, "ready", "a"), ended(400)), checker.Valid},
-		{"quiet apart from others", neverReady, numbered(node(1, "register", "a"), node(9, "ready", "b"), ended(400)), checker.Valid},
-		{"not quiet", neverReady, numbered(node(1, "register", "a"), node(9, "ready", "a"), ended(400)), checker.Invalid},
-		{"one of two quiet", neverReady, numbered(node(1, "register", "a"), node(2, "register", "b"), node(9, "ready", "a"), ended(400)), checker.Valid},
+		{"quiet", neverReady, numbered(node(1, "register", "a"), gone("a"), ended(400)), checker.Valid},
+		{"quiet, and nothing comes of it", neverReady, numbered(node(1, "register", "a"), gone("b"), ended(400)), checker.Invalid},
+		{"quiet until later", neverReady, numbered(node(1, "register", "a"), node(302, "ready", "a"), gone("a"), ended(400)), checker.Valid},
+		{"quiet apart from others", neverReady, numbered(node(1, "register", "a"), node(9, "ready", "b"), gone("a"), ended(400)), checker.Valid},
+		{"not quiet", neverReady, numbered(node(1, "register", "a"), node(9, "ready", "a"), gone("a"), ended(400)), checker.Invalid},
+		{"one of two quiet", neverReady, numbered(node(1, "register", "a"), node(2, "register", "b"), node(9, "ready", "a"), gone("a"), gone("b"), ended(400)), checker.Valid},
 		{"the run was too short", neverReady, numbered(node(1, "register", "a"), ended(300)), checker.Unknown},
-		{"quiet with a gap", neverReady, numbered(node(1, "register", "a"), unreadable(9), ended(400)), checker.Unknown},
+		{"quiet with a gap", neverReady, numbered(node(1, "register", "a"), unreadable(9), gone("a"), ended(400)), checker.Unknown},
 		{"three", burst, numbered(claim(100), claim(130), claim(160), ended(400)), checker.Valid},
 		{"three after a first one", burst, numbered(claim(1), claim(100), claim(130), claim(160), ended(400)), checker.Valid},
 		{"two", burst, numbered(claim(100), claim(130), ended(400)), checker.Invalid},
@@ -211,6 +215,40 @@ func TestFindQuietSpansAndCounts(t *testing.T) {
 				t.Errorf("got %v, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+// What is absent was not even tried, unless the pattern says which answers count.
+func TestAbsentIsNotTried(t *testing.T) {
+	const without = `
+statement: the claim is given up without a try to launch it
+sequence:
+  - match: {source: api, verb: create, resource: nodeclaims}
+  - match: {source: api, verb: delete, resource: nodeclaims}
+    absent: [{source: cloud, verb: "POST /servers"%s}]
+`
+	launch := func(code int) history.Record {
+		return history.Record{Virtual: 2 * time.Second, Event: history.Event{Source: history.Cloud, Verb: "POST /servers", Code: code}}
+	}
+	claims := []history.Record{api(1, "create", "nodeclaims", "c", nil), api(3, "delete", "nodeclaims", "c", nil), ended(4)}
+	tests := []struct {
+		code    string
+		records []history.Record
+		want    checker.Result
+	}{
+		{"", claims, checker.Valid},
+		{"", append(slices.Clone(claims), launch(201)), checker.Invalid},
+		{"", append(slices.Clone(claims), launch(412)), checker.Invalid},
+		{"", append(slices.Clone(claims), launch(0)), checker.Invalid},
+		{", code: 201", append(slices.Clone(claims), launch(201)), checker.Invalid},
+		{", code: 201", append(slices.Clone(claims), launch(412)), checker.Valid},
+		{", code: 412", append(slices.Clone(claims), launch(412)), checker.Invalid},
+	}
+	for _, test := range tests {
+		symptom := parse(t, fmt.Sprintf(without, test.code))
+		if got := checker.Find(numbered(test.records...), symptom); got.Result != test.want {
+			t.Errorf("absent%s with %v: got %v, want %s", test.code, test.records[len(test.records)-1].Event, got, test.want)
+		}
 	}
 }
 

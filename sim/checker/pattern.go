@@ -11,9 +11,14 @@ import (
 	"nodestorm/sim/history"
 )
 
-// Pattern matches records. Fields that are not given match anything, but without
-// code only records without a code, or with one below 400, match: what was
-// refused did not happen.
+// Pattern matches records. Fields that are not given match anything, but where code
+// is not given
+//
+//   - a pattern of what happened (Match, While) matches only records without a code,
+//     or with one below 400: what was refused did not happen;
+//   - a pattern of what did not (Absent) matches any code: what is absent was not even
+//     tried. "code: [200, 201]" there means that trying in vain does not count. A
+//     refused call has no details but subresource, error and, in the cloud, group.
 type Pattern struct {
 	Source    *Values `json:"source,omitempty"`
 	Verb      *Values `json:"verb,omitempty"`
@@ -28,9 +33,6 @@ type Pattern struct {
 
 // matchIdentity compares everything but the details.
 func (p *Pattern) matchIdentity(r *history.Record, captured map[string]string) bool {
-	if !p.Code.given() && r.Code >= 400 {
-		return false
-	}
 	for _, name := range fieldNames {
 		if v := p.field(name); v.given() && !v.match(field(r, name), captured) {
 			return false
@@ -48,7 +50,17 @@ func (p *Pattern) matchDetail(r *history.Record, captured map[string]string) boo
 	return true
 }
 
+// happened tells whether the record is of something that took place, or of the
+// refusal that the pattern asks for.
+func (p *Pattern) happened(r *history.Record) bool { return p.Code.given() || r.Code < 400 }
+
+// match compares a record with a pattern of what happened.
 func (p *Pattern) match(r *history.Record, captured map[string]string) bool {
+	return p.happened(r) && p.tried(r, captured)
+}
+
+// tried compares a record, refused or not, with a pattern of what did not happen.
+func (p *Pattern) tried(r *history.Record, captured map[string]string) bool {
 	return p.matchIdentity(r, captured) && p.matchDetail(r, captured)
 }
 

@@ -188,7 +188,7 @@ func (s *search) while(p *Pattern, i int, captured map[string]string) (holds boo
 	for _, at := range slices.Backward(candidates[:before]) {
 		s.effort--
 		r := &s.records[at]
-		if !p.matchIdentity(r, captured) || !hasDetails(p, r) {
+		if !p.happened(r) || !p.matchIdentity(r, captured) || !hasDetails(p, r) {
 			continue
 		}
 		return p.matchDetail(r, captured) && !s.deleted(r, at+1, i), at
@@ -205,7 +205,8 @@ func (s *search) deleted(r *history.Record, from, to int) bool {
 	})
 }
 
-// happens tells whether the pattern matches one of records[from:to].
+// happens tells whether one of records[from:to] is what the pattern of an absence is
+// about, refused or not.
 func (s *search) happens(p *Pattern, from, to int, captured map[string]string) bool {
 	candidates := s.candidatesOf(p)
 	first, _ := slices.BinarySearch(candidates, from)
@@ -213,7 +214,7 @@ func (s *search) happens(p *Pattern, from, to int, captured map[string]string) b
 		if s.effort--; i >= to {
 			return false
 		}
-		if p.match(&s.records[i], captured) {
+		if p.tried(&s.records[i], captured) {
 			return true
 		}
 	}

@@ -13,8 +13,9 @@ import (
 )
 
 // Symptom states what a documented failure looks like in a history: a sequence
-// of records, each after the one before. See the package's tests and the
-// catalogue in scenarios for examples in YAML.
+// of records, each after the one before. The last of them shows the failure: what
+// is not there could have many reasons, a program that does nothing for one. See
+// the package's tests and the catalogue in scenarios for examples in YAML.
 type Symptom struct {
 	// Statement is the symptom in one sentence.
 	Statement string    `json:"statement"`
@@ -48,7 +49,7 @@ type Element struct {
 	For Duration `json:"for,omitempty"`
 }
 
-// Absence is a record that is not there.
+// Absence is a record that is not there, with any code unless the pattern has one.
 type Absence struct {
 	// Since names the earlier element after which the record is absent, "start"
 	// the beginning of the run. Empty means the element before.
@@ -92,7 +93,63 @@ func (s *Symptom) Check() error {
 		}
 		names = append(names, s.Sequence[i].As)
 	}
+	if err := s.checkUse(); err != nil {
+		return err
+	}
+	last := len(s.Sequence) - 1
+	if why := s.Sequence[last].showsNothing(); why != "" {
+		return fmt.Errorf("sequence[%d]: the last element is %s: nothing in the history would show the failure; "+
+			"end with what it leads to, such as a complaint in the log, an event's reason, or the call that comes too late", last, why)
+	}
 	return nil
+}
+
+// checkUse finds captures that nothing refers to: the sequence then does not say
+// that it is about the same object throughout.
+func (s *Symptom) checkUse() error {
+	used := map[string]bool{}
+	use := func(p *Pattern) {
+		for _, name := range p.captures() {
+			used[name] = true
+		}
+	}
+	for i := range s.Sequence {
+		e := &s.Sequence[i]
+		if e.Match != nil {
+			use(e.Match)
+		}
+		for j := range e.While {
+			use(&e.While[j])
+		}
+		for j := range e.Absent {
+			use(&e.Absent[j].Pattern)
+		}
+	}
+	for i := range s.Sequence {
+		for _, name := range slices.Sorted(maps.Keys(s.Sequence[i].Capture)) {
+			if !used[name] {
+				return fmt.Errorf("sequence[%d]: capture %s: no pattern has $%s; name it where the same one is meant, or leave the capture out (detail: {KEY: {exists: true}} asks only that a field is there)", i, name, name)
+			}
+		}
+	}
+	return nil
+}
+
+// round is the verb with which a log's source tells of every round of an autoscaler.
+const round = "loop"
+
+// showsNothing says what the element is if its records are in healthy histories as
+// well, or "".
+func (e *Element) showsNothing() string {
+	switch {
+	case e.Match == nil:
+		return "a span in which something is absent"
+	case e.Match.Source.only(string(history.Logged)) && e.Match.Verb.only(round) && len(e.Match.Detail) == 0:
+		return "a round of the autoscaler, as there is in every run"
+	case e.Match.Source.only(string(history.Step), string(history.Fault), string(history.Clock)):
+		return "what the scenario itself does"
+	}
+	return ""
 }
 
 // Span is how long all elements together may take that say how long they may. Those

@@ -46,6 +46,11 @@ func TestSymptomErrors(t *testing.T) {
 		{"since of a quiet span", "statement: s\nsequence: [{absent: [{since: start, source: api}], for: 5m}]", "since needs match"},
 		{"while without detail", "statement: s\nsequence: [{match: " + match + ", while: [{source: api}]}]", "while[0]: detail is missing"},
 		{"while exists", "statement: s\nsequence: [{match: " + match + ", while: [{source: api, detail: {a: {exists: false}}}]}]", "exists says nothing here"},
+		{"unused capture", "statement: s\nsequence: [{match: " + match + ", capture: {a: name}}, {match: " + match + "}]", "sequence[0]: capture a: no pattern has $a; name it where the same one is meant"},
+		{"unused second capture", "statement: s\nsequence: [{match: " + match + ", capture: {a: name, b: verb}}, {match: {source: api, name: $a}}]", "sequence[0]: capture b: no pattern has $b"},
+		{"ends with absence", "statement: s\nsequence: [{match: " + match + "}, {absent: [" + match + "], for: 5m}]", "sequence[1]: the last element is a span in which something is absent: nothing in the history would show the failure; end with"},
+		{"ends with rounds", "statement: s\nsequence: [{match: {source: log, verb: loop}, count: 11, absent: [" + match + "]}]", "sequence[0]: the last element is a round of the autoscaler"},
+		{"ends with a fault", "statement: s\nsequence: [{match: " + match + "}, {match: {source: [step, fault]}}]", "sequence[1]: the last element is what the scenario itself does"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -83,6 +83,11 @@ func (v *Values) setValues(text []byte) error {
 // given tells whether the field is compared at all.
 func (v *Values) given() bool { return v != nil && len(v.values) > 0 }
 
+// only tells whether no other values than these match.
+func (v *Values) only(these ...string) bool {
+	return v.given() && v.op == "" && !slices.ContainsFunc(v.values, func(value string) bool { return !slices.Contains(these, value) })
+}
+
 // match compares a field's value; nil means that the field is not there.
 func (v *Values) match(actual any, captured map[string]string) bool {
 	if !v.given() {
