@@ -289,7 +289,7 @@ func TestRecheckDamaged(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		r := run.Run{ID: scenario, Target: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}}}
+		r := run.Run{ID: scenario, Target: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}}} // of a nodestorm that was killed
 		if err := r.Save(dir); err != nil {
 			t.Fatal(err)
 		}
@@ -308,9 +308,9 @@ func TestRecheckDamaged(t *testing.T) {
 		stderr    []string
 		stdout    string
 	}{
-		{"history cut", whole, cli.Inconclusive, []string{"history.ndjson: line 1: "}, "INCONCLUSIVE"},
+		{"history cut", whole, cli.Inconclusive, []string{"run.json has no digests", "history.ndjson, line 1: ", "history.ndjson, line 2: "}, "INCONCLUSIVE"},
 		{"run.json cut", cut, cli.Usage, []string{filepath.Join(cut, run.File) + " is cut off after 20 bytes"}, ""},
-		{"both", parent, cli.Inconclusive, []string{"history.ndjson: line 1: ", "is cut off after 20 bytes"}, "1 inconclusive"},
+		{"both", parent, cli.Inconclusive, []string{"run.json has no digests", "history.ndjson, line 1: ", "history.ndjson, line 2: ", "is cut off after 20 bytes"}, "1 inconclusive"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

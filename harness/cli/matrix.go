@@ -94,7 +94,7 @@ Exit status: 0 written, 2 usage, 3 something could not be read.`,
 // are named and left out; unread is the exit status then.
 func (e *env) cells(found []stored, catalogue *scenarios.Catalogue, base string) (cells []matrix.Cell, unread error) {
 	for _, f := range found {
-		r, err := run.Load(f.dir)
+		r, err := run.Checked(f.dir)
 		if err != nil {
 			e.say("left out: %v", err)
 			unread = &exit{code: Inconclusive}
@@ -107,6 +107,9 @@ func (e *env) cells(found []stored, catalogue *scenarios.Catalogue, base string)
 		c := matrix.Cell{
 			Scenario: r.ID, Target: r.Target.Ref.String(), Expected: string(expected), Verdict: string(r.Verdict), Reason: r.Reason,
 			WallSeconds: r.Clock.Wall.Seconds(), Started: r.Started, Kubernetes: r.Kubernetes.Version, Commit: r.Commit,
+		}
+		if r.Seal != nil {
+			c.Digest = r.Seal.Run
 		}
 		if r.Verdict != "" {
 			c.Outcome = string(verdict.Compare(expected, r.Verdict))

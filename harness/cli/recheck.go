@@ -45,9 +45,8 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 					unjudged = append(unjudged, dir)
 					continue
 				}
-				if n := len(again.Problems); n > 0 {
-					p := again.Problems[0]
-					e.say("%s: line %d: %v (%d such lines)", filepath.Join(dir, run.HistoryFile), p.Line, p.Err, n)
+				for _, doubt := range again.Doubts {
+					e.say("%s: %s", dir, doubt)
 				}
 				for _, difference := range again.Differences() {
 					e.say("%s: %s", dir, difference)

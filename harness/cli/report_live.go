@@ -66,9 +66,9 @@ func (s *session) serve(record scenarios.Record, t target.Target) (ready func(*w
 	}, nil
 }
 
-// scanned is what history.Scan does, with records that are there already.
-func scanned(records []history.Record) func(func(history.Record)) []history.Problem {
-	return func(each func(history.Record)) []history.Problem {
+// scanned gives away records that are there already.
+func scanned(records []history.Record) func(func(history.Record)) []string {
+	return func(each func(history.Record)) []string {
 		for _, r := range records {
 			each(r)
 		}

@@ -17,10 +17,12 @@ import (
 	"nodestorm/harness/cli"
 	"nodestorm/harness/run"
 	"nodestorm/reports/bundle"
+	"nodestorm/scenarios"
 )
 
-// aRun is the folder of a run that shows the failure, of which the history is
-// real and the log holds a credential.
+// aRun is the folder of a run that shows the failure, of which the history is that of
+// a real run, less most of the housekeeping and numbered anew, and the log holds a
+// credential.
 func aRun(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "karpenter@v1.6.4")
@@ -29,8 +31,8 @@ func aRun(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{
-		run.HistoryFile: string(text),
-		run.File:        `{"format":1,"id":"` + scenario + `","seed":1,"started":"2026-11-21T13:56:06Z","target":{"name":"karpenter","version":"v1.6.4","source":{"kind":"module"},"sha256":"","size":0,"builtAt":"2026-11-21T12:19:49Z"},"clock":{"mode":"auto","virtual":68416127992,"wall":2184801203,"meanFactor":31.3,"maxFactor":101,"lag":{"timers":22449,"p50":50331648,"p99":151097682,"max":151097682},"shares":null},"expected":"reproduced","verdict":"reproduced","reason":"failed: Then no more than 1 NodeClaim is created within 5m","evidence":[207,215,222,224,235,238]}`,
+		run.HistoryFile: numbered(string(text)),
+		run.File:        `{"format":2,"id":"` + scenario + `","seed":1,"started":"2026-11-21T13:56:06Z","target":{"name":"karpenter","version":"v1.6.4","source":{"kind":"module"},"sha256":"5e4d","size":0,"builtAt":"2026-11-21T12:19:49Z"},"clock":{"mode":"auto","virtual":68416127992,"wall":2184801203,"meanFactor":31.3,"maxFactor":101,"lag":{"timers":22449,"p50":50331648,"p99":151097682,"max":151097682},"shares":null},"expected":"reproduced","verdict":"reproduced","reason":"failed: Then no more than 1 NodeClaim is created within 5m","evidence":[` + evidence + `],"seal":{"record":"` + recordDigest(t) + `"}}`,
 		filepath.Join(run.LogFolder, "karpenter.log"): `{"level":"INFO","message":"using","token":"a-very-secret-token"}` + "\n",
 	} {
 		path := filepath.Join(dir, name)
@@ -39,7 +41,40 @@ func aRun(t *testing.T) string {
 		}
 		write(t, path, content, 0o600)
 	}
+	reseal(t, dir)
 	return dir
+}
+
+// evidence are the records of aRun that show the failure.
+const evidence = "37,44,51,53,64,67"
+
+var seqs = regexp.MustCompile(`(?m)^\{"seq":\d+,`)
+
+// numbered gives the lines of a history numbers without gaps.
+func numbered(history string) string {
+	n := 0
+	return seqs.ReplaceAllStringFunc(history, func(string) string { n++; return fmt.Sprintf(`{"seq":%d,`, n) })
+}
+
+// reseal makes what was changed in a run's folder what the run left.
+func reseal(t *testing.T, dir string) {
+	t.Helper()
+	if err := run.Reseal(dir); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func recordDigest(t *testing.T) string {
+	t.Helper()
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := catalogue.Lookup(scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run.RecordDigest(record)
 }
 
 func TestReport(t *testing.T) {
@@ -139,10 +174,11 @@ func TestBundle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = fmt.Fprintf(history, `{"seq":9001,"virtual":60000000000,"real":1,"source":"log","verb":"log","actor":"karpenter","detail":{"message":"Authorization: Bearer %s, %s/file"}}`+"\n", secret, home)
+	_, err = fmt.Fprintf(history, `{"seq":72,"virtual":60000000000,"real":1,"source":"log","verb":"log","actor":"karpenter","detail":{"message":"Authorization: Bearer %s, %s/file"}}`+"\n", secret, home)
 	if err := errors.Join(err, history.Close()); err != nil {
 		t.Fatal(err)
 	}
+	reseal(t, dir)
 	archive := filepath.Join(t.TempDir(), "given.tar.gz")
 	code, stdout, stderr := nodestorm(t, "bundle", dir, "-o", archive)
 	if code != cli.AsExpected || !strings.Contains(stdout, "1 run, 5 credentials removed") || stderr != "" {
@@ -168,6 +204,25 @@ func TestBundle(t *testing.T) {
 	}
 	if files != 7+4 {
 		t.Errorf("%d files and parts of the page, want the seven of a run and four parts", files)
+	}
+}
+
+// Packing a changed run does not make it a sound one.
+func TestBundleOfAChangedRun(t *testing.T) {
+	dir := aRun(t)
+	path := filepath.Join(dir, run.File)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, strings.Replace(string(text), `"version": "v1.6.4"`, `"version": "v1.7.0"`, 1), 0o600)
+	archive := filepath.Join(t.TempDir(), "given.tar.gz")
+	if code, _, stderr := nodestorm(t, "bundle", dir, "-o", archive); code != cli.AsExpected {
+		t.Fatalf("status %d, %q", code, stderr)
+	}
+	code, stdout, stderr := nodestorm(t, "recheck", archive, "--json")
+	if rows := rowsOf(t, stdout); code != cli.Inconclusive || len(rows) != 1 || rows[0].Verdict != "inconclusive" || !strings.Contains(stderr, "run.json was changed since the run") {
+		t.Errorf("recheck: status %d, %q, %q", code, stdout, stderr)
 	}
 }
 
@@ -220,12 +275,17 @@ func TestRecheckListsDifferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, path, strings.Replace(string(text), `"verdict":"reproduced"`, `"verdict":"healthy"`, 1), 0o600)
+	write(t, path, strings.Replace(string(text), `"verdict": "reproduced"`, `"verdict": "healthy"`, 1), 0o600)
+	if code, stdout, stderr := nodestorm(t, "recheck", dir); code != cli.Inconclusive || !strings.Contains(stderr, "run.json was changed since the run") {
+		t.Errorf("a changed verdict: status %d, %q, %q", code, stdout, stderr)
+	}
+	reseal(t, dir)
 	if _, _, stderr := nodestorm(t, "recheck", dir); !strings.Contains(stderr, "was healthy and is reproduced by today's rules: failed") {
 		t.Errorf("it says %q", stderr)
 	}
-	write(t, path, strings.Replace(string(text), "[207,", "[206,", 1), 0o600)
-	if _, _, stderr := nodestorm(t, "recheck", dir); !strings.Contains(stderr, "is still reproduced; records [206 ") {
+	write(t, path, strings.Replace(string(text), "    37,", "    36,", 1), 0o600)
+	reseal(t, dir)
+	if _, _, stderr := nodestorm(t, "recheck", dir); !strings.Contains(stderr, "is still reproduced; records [36 ") {
 		t.Errorf("it says %q", stderr)
 	}
 }
@@ -256,6 +316,7 @@ func TestMatrix(t *testing.T) {
 func TestRecheckOfHostileRun(t *testing.T) {
 	dir := aRun(t)
 	write(t, filepath.Join(dir, run.HistoryFile), `{"seq":1,"source":"harness","verb":"died","actor":"\u001b[2J","detail":{"error":"gone"}}`+"\n", 0o600)
+	reseal(t, dir)
 	_, stdout, stderr := nodestorm(t, "recheck", "--timeline", dir)
 	if strings.Contains(stdout+stderr, "\x1b") || !strings.Contains(stderr, `a component died: \x1b[2J: gone`) {
 		t.Errorf("%q, %q", stdout, stderr)

@@ -327,9 +327,10 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	if err := run.WriteFile(out.Dir, run.CucumberFile, report.Bytes()); err != nil {
 		return err
 	}
+	out.Seal = &run.Seal{Record: run.RecordDigest(r.Record)}
 	var records []history.Record
 	if w != nil {
-		records = w.History().Records()
+		records, out.Seal.History = w.History().Records(), w.History().Digest()
 	} else if unplayed == nil {
 		unplayed = errors.New("the scenario started no world")
 	}

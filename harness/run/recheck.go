@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"nodestorm/harness/verdict"
@@ -22,13 +20,15 @@ type Rechecked struct {
 	// Expected is what today's record expects of the run's target.
 	Expected scenarios.Expectation
 	Records  []history.Record
-	// Problems are the places of the history that could not be read.
-	Problems []history.Problem
+	// Doubts say why nothing may be concluded from the run, a sentence each.
+	Doubts []string
+	// Changed says that the record is another than the one of then.
+	Changed bool
 }
 
 // Recheck judges the run in dir again: the outcome of its steps as recorded,
-// with the symptom that the catalogue has today. Damage to the history makes the
-// run inconclusive; an error means that dir cannot be judged at all.
+// with the symptom that the catalogue has today. A run that is not as it was when it
+// ended is inconclusive; an error means that dir cannot be judged at all.
 func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 	r, err := Load(dir)
 	if err != nil {
@@ -38,17 +38,21 @@ func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 	if err != nil {
 		return Rechecked{}, fmt.Errorf("%s: %w", dir, err)
 	}
-	file, err := os.Open(filepath.Join(dir, HistoryFile))
+	checked := Rechecked{Run: r, Expected: record.Expected(r.Target.Ref.String())}
+	checked.Doubts, err = r.read(dir, func(record history.Record) { checked.Records = append(checked.Records, record) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return Rechecked{}, fmt.Errorf("%s has no %s: the run cannot be judged again", dir, HistoryFile)
 	}
 	if err != nil {
 		return Rechecked{}, fmt.Errorf("reading a run: %w", err)
 	}
-	defer file.Close()
-	checked := Rechecked{Run: r, Expected: record.Expected(r.Target.Ref.String())}
-	checked.Records, checked.Problems = history.Read(file)
-	checked.Now = Judge(r, record, withGaps(checked.Records, checked.Problems))
+	history.Sort(checked.Records)
+	checked.Changed = r.Seal != nil && r.Seal.Record != RecordDigest(record)
+	if len(checked.Doubts) > 0 {
+		checked.Now = doubtful(checked.Doubts)
+	} else {
+		checked.Now = Judge(r, record, checked.Records)
+	}
 	return checked, nil
 }
 
@@ -60,6 +64,9 @@ func (r Rechecked) Differences() []string {
 		return nil
 	}
 	var lines []string
+	if r.Changed {
+		lines = append(lines, fmt.Sprintf("the record of %s has changed since the run, which is judged by today's", r.Run.ID))
+	}
 	if r.Run.Expected != r.Expected {
 		lines = append(lines, fmt.Sprintf("%q was expected of %s, and today's catalogue expects %q", r.Run.Expected, r.Run.Target.Ref, r.Expected))
 	}
@@ -81,20 +88,4 @@ func Judge(r Run, record scenarios.Record, records []history.Record) verdict.Jud
 		return verdict.Judgement{Verdict: verdict.Inconclusive, Reason: verdict.OneLine(r.Unplayed)}
 	}
 	return verdict.Judge(verdict.FromHistory(records, record, r.Clock.Distorted()))
-}
-
-// withGaps adds a record for each problem, so that the verdict knows of them.
-func withGaps(records []history.Record, problems []history.Problem) []history.Record {
-	var seq uint64
-	for _, r := range records {
-		seq = max(seq, r.Seq)
-	}
-	for _, p := range problems {
-		seq++
-		records = append(records, history.Record{Seq: seq, Event: history.Event{
-			Source: history.Harness, Verb: history.Unreadable, Actor: HistoryFile,
-			Detail: map[string]any{"line": p.Line, "error": p.Err.Error()},
-		}})
-	}
-	return records
 }

@@ -36,9 +36,10 @@ const (
 	ReportFile   = "report.html"
 )
 
-// Format is the version of run.json that this build writes and reads. It changes
-// when an older reader would misunderstand the file.
-const Format = 1
+// Format is the version of run.json that this build writes. It changes when an
+// older reader would misunderstand the file. Of runs of an older format, which have
+// no Seal, nothing is concluded; they can be shown.
+const Format = 2
 
 // Run is run.json. It is written when the run begins, without clock figures and
 // verdict, and again when it is over.
@@ -68,18 +69,22 @@ type Run struct {
 	// Unplayed is what went wrong outside the history: virtual time stood still, a
 	// part of the world did not end. Empty means nothing.
 	Unplayed string `json:"unplayed,omitempty"`
-	// Judgement is empty in a run that did not come to its end.
+	// Judgement is empty in a run that did not come to its end, and so is Seal.
 	verdict.Judgement
+	Seal *Seal `json:"seal,omitempty"`
+
+	// doubts are what Load found wrong with the file.
+	doubts []string
 }
 
 // Save writes run.json into the folder, which must exist, whole or not at all.
 func (r Run) Save(dir string) error {
 	r.Format = Format
-	text, err := json.MarshalIndent(r, "", "  ")
+	text, err := r.encode()
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", File, err)
 	}
-	return WriteFile(dir, File, append(text, '\n'))
+	return WriteFile(dir, File, text)
 }
 
 // WriteFile writes the file called name into the folder, which must exist, whole
@@ -104,7 +109,8 @@ func WriteFile(dir, name string, text []byte) error {
 const maxSize = 4 << 20
 
 // Load reads the folder's run.json. The error says in one line whether dir is no
-// folder of a run, or what is wrong with it.
+// folder of a run, or what is wrong with it. Whether something was changed since is
+// not asked: see Checked.
 func Load(dir string) (Run, error) {
 	file, err := os.Open(filepath.Join(dir, File))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -132,8 +138,9 @@ func Load(dir string) (Run, error) {
 	switch {
 	case r.Format == 0 || r.ID == "":
 		return Run{}, fmt.Errorf("%s was not written by nodestorm: format or id is missing", filepath.Join(dir, File))
-	case r.Format != Format:
-		return Run{}, fmt.Errorf("%s has format %d, this nodestorm reads format %d: use the nodestorm that made the run (commit %q)", filepath.Join(dir, File), r.Format, Format, r.Commit)
+	case r.Format > Format || r.Format < 0:
+		return Run{}, fmt.Errorf("%s has format %d, this nodestorm reads formats up to %d: use the nodestorm that made the run (commit %q)", filepath.Join(dir, File), r.Format, Format, r.Commit)
 	}
+	r.doubts = r.doubt(text)
 	return r, nil
 }

@@ -46,7 +46,7 @@ func store(t *testing.T, status string, events ...history.Event) (string, verdic
 func storeUnplayed(t *testing.T, unplayed, status string, events ...history.Event) (string, verdict.Judgement) {
 	t.Helper()
 	dir := t.TempDir()
-	r := run.Run{ID: scenario, Unplayed: unplayed, Seed: 7, Started: time.Now(), Target: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}},
+	r := run.Run{ID: scenario, Unplayed: unplayed, Seed: 7, Started: time.Now(), Target: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}, SHA256: "5e4d"},
 		Clock: clock.Figures{Mode: "auto"}, Expected: scenarios.Reproduced}
 	if err := r.Save(dir); err != nil {
 		t.Fatal(err)
@@ -72,6 +72,7 @@ func storeUnplayed(t *testing.T, unplayed, status string, events ...history.Even
 		t.Fatal(err)
 	}
 	r.Judgement = run.Judge(r, record, log.Records())
+	r.Seal = &run.Seal{History: log.Digest(), Record: run.RecordDigest(record)}
 	if err := r.Save(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -113,34 +114,8 @@ func TestRecheckAgreesWithLive(t *testing.T) {
 			if test.unplayed != "" && live.Reason != test.unplayed {
 				t.Errorf("the reason is %q, want %q", live.Reason, test.unplayed)
 			}
-			if again.Expected != scenarios.Reproduced || again.Run.Seed != 7 || len(again.Problems) != 0 {
+			if again.Expected != scenarios.Reproduced || again.Run.Seed != 7 || len(again.Doubts) != 0 || again.Changed {
 				t.Errorf("rechecked %+v", again)
-			}
-		})
-	}
-}
-
-func TestRecheckOfDamagedHistory(t *testing.T) {
-	damage := map[string]func(string) string{
-		"cut off in a line": func(s string) string { return s[:len(s)-20] },
-		"without its end":   func(s string) string { return s[:strings.LastIndex(strings.TrimSpace(s), "\n")+1] },
-		"corrupt line":      func(s string) string { return strings.Replace(s, `"verb":"patch"`, "\x00\x00", 1) },
-		"empty":             func(string) string { return "" },
-	}
-	for name, change := range damage {
-		t.Run(name, func(t *testing.T) {
-			dir, _ := store(t, "failed", bought...)
-			path := filepath.Join(dir, run.HistoryFile)
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(change(string(text))), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			again, err := run.Recheck(dir, load(t))
-			if err != nil || again.Now.Verdict != verdict.Inconclusive || strings.Contains(again.Now.Reason, "\n") {
-				t.Errorf("judged %+v, %v; want inconclusive", again.Now, err)
 			}
 		})
 	}
@@ -171,7 +146,7 @@ func TestRecheckRefuses(t *testing.T) {
 		{"cut off", write(run.File, `{"format": 1, "id": "kar`), "is cut off after 24 bytes"},
 		{"damaged", write(run.File, `{"format": one}`), "is damaged"},
 		{"foreign", write(run.File, `{"name": "x"}`), "was not written by nodestorm"},
-		{"later format", write(run.File, `{"format": 9, "id": "x", "commit": "abc"}`), `has format 9, this nodestorm reads format 1: use the nodestorm that made the run (commit "abc")`},
+		{"later format", write(run.File, `{"format": 9, "id": "x", "commit": "abc"}`), `has format 9, this nodestorm reads formats up to 2: use the nodestorm that made the run (commit "abc")`},
 		{"huge", write(run.File, strings.Repeat(" ", 5<<20)), "it has more than 4 MiB"},
 		{"unknown scenario", write(run.File, `{"format": 1, "id": "x"}`), `unknown scenario "x"`},
 	}

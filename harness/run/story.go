@@ -33,26 +33,33 @@ func Tell(dir string, catalogue *scenarios.Catalogue, hourlyEUR float64) (*story
 		}
 		about.Problems = append(about.Problems, err.Error())
 	}
-	file, openErr := os.Open(filepath.Join(dir, HistoryFile))
-	if openErr != nil {
-		if err != nil {
-			return nil, fmt.Errorf("%s holds no run: neither %s nor %s can be read", dir, File, HistoryFile)
-		}
-		if !errors.Is(openErr, fs.ErrNotExist) {
-			return nil, fmt.Errorf("reading a run: %w", openErr)
-		}
-		about.Problems = append(about.Problems, fmt.Sprintf("%s is missing: what happened is not known", HistoryFile))
-		return story.NewBuilder(about).Story(), nil
+	var doubts []string
+	var openErr error
+	told := TellFrom(about, func(each func(history.Record)) []string {
+		doubts, openErr = r.read(dir, each)
+		return doubts
+	})
+	switch {
+	case openErr != nil && err != nil:
+		return nil, fmt.Errorf("%s holds no run: neither %s nor %s can be read", dir, File, HistoryFile)
+	case errors.Is(openErr, fs.ErrNotExist):
+		doubts = append(doubts, fmt.Sprintf("%s is missing: what happened is not known", HistoryFile))
+		told = story.NewBuilder(about).Story()
+		told.Run.Problems = append(told.Run.Problems, doubts...)
+	case openErr != nil:
+		return nil, fmt.Errorf("reading a run: %w", openErr)
 	}
-	defer file.Close()
-	return TellFrom(about, func(each func(history.Record)) []history.Problem { return history.Scan(file, each) }), nil
+	if len(doubts) > 0 && r.Verdict != "" {
+		now := doubtful(doubts)
+		told.Run.Verdict, told.Run.Reason, told.Run.Evidence = string(now.Verdict), now.Reason, nil
+		told.Run.Outcome = string(verdict.Compare(r.Expected, now.Verdict))
+	}
+	return told, nil
 }
 
-// maxNamed bounds how many problems of a history are named one by one.
-const maxNamed = 10
-
-// TellFrom makes the story of a run from its records.
-func TellFrom(about story.Run, scan func(func(history.Record)) []history.Problem) *story.Story {
+// TellFrom makes the story of a run from its records, which scan gives away; what it
+// returns are problems.
+func TellFrom(about story.Run, scan func(func(history.Record)) []string) *story.Story {
 	b := story.NewBuilder(about)
 	ended := false
 	problems := scan(func(r history.Record) {
@@ -60,13 +67,7 @@ func TellFrom(about story.Run, scan func(func(history.Record)) []history.Problem
 		b.Add(r)
 	})
 	s := b.Story()
-	for i, p := range problems {
-		if i == maxNamed {
-			s.Run.Problems = append(s.Run.Problems, fmt.Sprintf("%s: %d problems more", HistoryFile, len(problems)-maxNamed))
-			break
-		}
-		s.Run.Problems = append(s.Run.Problems, fmt.Sprintf("%s, %v", HistoryFile, p))
-	}
+	s.Run.Problems = append(s.Run.Problems, problems...)
 	if !ended && !about.Live {
 		s.Run.Problems = append(s.Run.Problems, fmt.Sprintf("%s has no end: the run was cut off, and what is not in it may have happened", HistoryFile))
 	}

@@ -50,6 +50,9 @@ type Cell struct {
 	Started     time.Time `json:"started"`
 	Kubernetes  string    `json:"kubernetes,omitempty"`
 	Commit      string    `json:"commit,omitempty"` // nodestorm's own
+	// Digest is that of the run's run.json, which has those of the rest. Runs had none
+	// before format 2.
+	Digest string `json:"digest,omitempty"`
 	// Run is where the run is, relative to the matrix; empty if that is not known.
 	Run string `json:"run,omitempty"`
 }

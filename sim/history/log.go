@@ -3,9 +3,12 @@ package history
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"sync"
@@ -36,6 +39,13 @@ type Log struct {
 	grown    chan struct{}
 	closed   bool
 	writeErr error
+	written  Digest
+}
+
+// Digest tells a history's file from every other.
+type Digest struct {
+	Records uint64 `json:"records"`
+	SHA256  string `json:"sha256"` // of the file
 }
 
 // New returns a Log that lives in memory only. start is the virtual wall time of
@@ -162,10 +172,19 @@ func (l *Log) Close() error {
 	return l.writeErr
 }
 
+// Digest is that of the file, once the log is closed: of what was to be in it, also
+// where the disk was full. It is zero for a log in memory.
+func (l *Log) Digest() Digest {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.written
+}
+
 // write copies records to the file each flushInterval and once more at the end.
 func (l *Log) write() {
 	defer close(l.writerEnded)
-	buffer := bufio.NewWriter(l.file)
+	sum := sha256.New()
+	buffer := bufio.NewWriter(io.MultiWriter(sum, l.file)) // a sum takes whatever the file does not
 	ticker := time.NewTicker(flushInterval)
 	defer ticker.Stop()
 	var seq uint64
@@ -182,10 +201,12 @@ func (l *Log) write() {
 		}
 		err = buffer.Flush()
 	}
-	if err = errors.Join(err, l.file.Close()); err != nil {
-		l.mu.Lock()
+	err = errors.Join(err, l.file.Close())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.written = Digest{Records: seq, SHA256: hex.EncodeToString(sum.Sum(nil))}
+	if err != nil {
 		l.writeErr = fmt.Errorf("writing history: %w", err)
-		l.mu.Unlock()
 	}
 }
 

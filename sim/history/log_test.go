@@ -1,8 +1,11 @@
 package history_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,12 +76,14 @@ func TestLogFileReadsBack(t *testing.T) {
 	if err := log.Close(); err != nil {
 		t.Errorf("second Close: %v", err)
 	}
-	file, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	records, problems := history.Read(file)
+	if got, want := log.Digest(), (history.Digest{Records: 1001, SHA256: fmt.Sprintf("%x", sha256.Sum256(text))}); got != want {
+		t.Errorf("the digest is %+v, of the file it is %+v", got, want)
+	}
+	records, problems := history.Read(bytes.NewReader(text))
 	if len(problems) != 0 || len(records) != 1001 || len(log.Records()) != 1001 {
 		t.Fatalf("%d records read, %d in memory, problems %v; want 1001 and none", len(records), len(log.Records()), problems)
 	}

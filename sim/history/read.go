@@ -17,6 +17,10 @@ const maxLine = 4 << 20
 // maxProblems bounds how many problems Read lists: beyond, a file is foreign.
 const maxProblems = 100
 
+// maxRecords bounds how many records are read: a run of ten thousand nodes has a
+// million. A variable for tests only.
+var maxRecords = 5_000_000
+
 // Problem is a place of a stored history that could not be read as a record.
 type Problem struct {
 	// Line counts from 1.
@@ -57,6 +61,8 @@ func Scan(r io.Reader, each func(Record)) []Problem {
 		}
 		if first := seen[l.record.Seq]; first != 0 {
 			problems = append(problems, Problem{l.n, fmt.Errorf("seq %d is already on line %d", l.record.Seq, first)})
+		} else if l.record.Seq != 0 && len(seen) == maxRecords {
+			return append(problems, Problem{l.n, fmt.Errorf("more than %d records, no run has as many: the rest is not read", maxRecords)})
 		} else if l.record.Seq != 0 {
 			seen[l.record.Seq] = l.n
 			each(l.record)
