@@ -26,6 +26,7 @@ setup: build ## Build what replays need: Kubernetes, Karpenter, Cluster API, con
 .PHONY: replay
 replay: setup ## Replay every failure on its affected and its fixed release
 	@$(BIN) verify --all --out $(OUT)/verify
+	@$(BIN) recheck --cross $(OUT)/verify
 
 .PHONY: browser
 browser: ## Install Debian's Chromium, which the tests of pages drive, if root may

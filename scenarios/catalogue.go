@@ -57,6 +57,13 @@ func LoadFrom(fsys fs.FS) (*Catalogue, error) {
 		where[r.ID] = name
 		c.records = append(c.records, r)
 	}
+	for _, r := range c.records {
+		for i, id := range r.Kin {
+			if _, err := c.Lookup(id); err != nil {
+				errs = append(errs, fmt.Errorf("scenarios/%s: kin[%d]: %w", where[r.ID], i, err))
+			}
+		}
+	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}

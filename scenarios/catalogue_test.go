@@ -62,7 +62,7 @@ func TestRealKubeletsAgree(t *testing.T) {
 			continue
 		}
 		compared++
-		real.ID, real.Title = simulated.ID, simulated.Title
+		real.ID, real.Title, real.Kin = simulated.ID, simulated.Title, simulated.Kin
 		if diff := cmp.Diff(simulated, real, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
 			t.Errorf("%s (-simulated +real):\n%s", id, diff)
 		}
@@ -162,6 +162,8 @@ func TestLoadErrors(t *testing.T) {
 		{"other contradiction", with("karpenter@v1.7.0", "karpenter@v1.3.0"), `karpenter@v1.3.0 is expected healthy, but affected is`},
 		{"both", with(`fixed: ">=v1.7.0, !=v1.7.5"`, `fixed: ">=v1.6.0"`), "affected and fixed both have v1.6.4"},
 		{"symptom", with("verb: create", "verb: make"), `symptom: sequence[0]: match: unknown verb "make"`},
+		{"kin is itself", good + "kin: [karpenter-1-a]\n", "kin[0]: karpenter-1-a is the record itself"},
+		{"unknown kin", good + "kin: [karpenter-1-b]\n", `scenarios/karpenter/a.yaml: kin[0]: unknown scenario "karpenter-1-b", like karpenter-1-a`},
 		{"syntax", "id: [", "scenarios/karpenter/a.yaml: yaml:"},
 		{"empty", "", "the document is empty"},
 	}

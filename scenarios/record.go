@@ -46,6 +46,9 @@ type Record struct {
 	Notes     string `json:"notes,omitempty"`
 	// Symptom is what the failure looks like in the history of a run.
 	Symptom checker.Symptom `json:"symptom"`
+	// Kin are the IDs of other records whose failing runs show this symptom as well,
+	// since it is the same failure. In any other run it must not be found.
+	Kin []string `json:"kin,omitempty"`
 }
 
 // Target is a release and what is expected of it.
@@ -176,6 +179,11 @@ func (r *Record) check() error {
 	}
 	if err := r.Symptom.Check(); err != nil {
 		return fmt.Errorf("symptom: %w", err)
+	}
+	for i, id := range r.Kin {
+		if id == r.ID || slices.Contains(r.Kin[:i], id) {
+			return fmt.Errorf("kin[%d]: %s is the record itself, or there twice", i, id)
+		}
 	}
 	return nil
 }

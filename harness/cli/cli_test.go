@@ -72,7 +72,7 @@ func TestWrongArguments(t *testing.T) {
 		{"target|lst", `unknown command "nodestorm target lst", did you mean "list"; nodestorm target --help`},
 		{"list|--jsn", "unknown flag: --jsn; nodestorm list --help shows the flags"},
 		{"list|more", "1 argument(s) given, want 0: nodestorm list [flags]"},
-		{"recheck", "0 argument(s) given, want 1: nodestorm recheck DIR"},
+		{"recheck", "no DIR is named: nodestorm recheck DIR…"},
 
 		{"verify", "name a scenario (nodestorm list shows them), or give --tags or --all"},
 		{"verify|none", `unknown scenario "none"; nodestorm list shows all `},

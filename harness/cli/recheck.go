@@ -15,17 +15,23 @@ import (
 )
 
 func (e *env) recheck() *cobra.Command {
-	var asJSON, timeline bool
+	var asJSON, timeline, cross bool
 	c := &cobra.Command{
-		Use:   "recheck DIR",
+		Use:   "recheck DIR…",
 		Short: "Judge stored runs again, with today's catalogue, without running anything",
 		Long: `Judge the run in a folder, all runs below it, or those of a bundle, again. What
 differs from the judgement of then is listed. With --timeline the history of each
 run is printed, line by line in virtual time.
 
+With --cross every symptom of the catalogue is looked for in the runs of all other
+scenarios instead. One that is there is too loose, unless its record names the run's
+scenario as kin and the run fails.
+
 Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclusive.`,
-		Args: exactly(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(fmt.Errorf("no DIR is named: %s", c.UseLine()))
+			}
 			catalogue, err := scenarios.Load()
 			if err != nil {
 				return usage(err)
@@ -34,6 +40,9 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			defer done()
 			if err != nil {
 				return usage(err)
+			}
+			if cross {
+				return e.cross(found, catalogue, asJSON)
 			}
 			rows := []reports.Row{}
 			var unjudged []string
@@ -77,6 +86,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&cross, "cross", false, "look for the symptoms of all other scenarios in each run")
 	c.Flags().BoolVar(&timeline, "timeline", false, "print each run's history")
 	return c
 }

@@ -30,6 +30,9 @@ type Finding struct {
 	Evidence []uint64 `json:"evidence,omitempty"`
 	// Reason says in one line why the result is not Valid.
 	Reason string `json:"reason,omitempty"`
+	// GaveUp says that the result is Unknown because the search became too long, not
+	// for what the history lacks.
+	GaveUp bool `json:"gaveUp,omitempty"`
 }
 
 // String is the statement, the result and the reason.

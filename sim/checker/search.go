@@ -17,13 +17,30 @@ const effort = 2_000_000
 // whatever order they are. Valid means that it is there, with the records of the
 // sequence and of While as evidence.
 func Find(records []history.Record, symptom Symptom) Finding {
+	return Prepare(records).Find(symptom)
+}
+
+// Prepared is a history in which many symptoms are looked for, one after the other.
+type Prepared struct {
+	records  []history.Record
+	complete completeness
+}
+
+// Prepare gets the records, in whatever order they are, ready for searches.
+func Prepare(records []history.Record) Prepared {
+	records = prepare(records)
+	return Prepared{records, completenessOf(records)}
+}
+
+// Find is the function Find on this history.
+func (p Prepared) Find(symptom Symptom) Finding {
 	s := search{
-		records:    prepare(records),
+		records:    p.records,
+		complete:   p.complete,
 		sequence:   symptom.Sequence,
 		candidates: map[*Pattern][]int{},
 		effort:     effort,
 	}
-	s.complete = completenessOf(s.records)
 	finding := Finding{Statement: symptom.Statement}
 	if s.element(0, place{index: -1, names: map[string]int{start: -1}}) {
 		finding.Result = Valid
@@ -35,7 +52,7 @@ func Find(records []history.Record, symptom Symptom) Finding {
 		}
 		return finding
 	}
-	finding.Result, finding.Reason = Unknown, s.whyUnknown()
+	finding.Result, finding.Reason, finding.GaveUp = Unknown, s.whyUnknown(), s.effort < 0
 	if finding.Reason == "" {
 		finding.Result, finding.Reason = Invalid, s.stuck
 	}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"fmt"
+
+	"nodestorm/harness/run"
+	"nodestorm/reports"
+	"nodestorm/scenarios"
+	"nodestorm/sim/checker"
+	"nodestorm/sim/history"
+)
+
+// foreign is a symptom in the run of another scenario, for machines.
+type foreign struct {
+	ID        string   `json:"id"` // of the symptom
+	Statement string   `json:"statement"`
+	Scenario  string   `json:"scenario"` // of the run
+	Target    string   `json:"target"`
+	Verdict   string   `json:"verdict"`
+	Evidence  []uint64 `json:"evidence"`
+	Run       string   `json:"run"`
+}
+
+// cross judges every symptom on the runs of all other scenarios, one run in memory
+// at a time.
+func (e *env) cross(found []stored, catalogue *scenarios.Catalogue, asJSON bool) error {
+	symptoms := len(catalogue.Records())
+	strangers, judged, unsure := []foreign{}, 0, 0
+	for _, f := range found {
+		again, err := run.Recheck(f.dir, catalogue)
+		if err != nil {
+			e.say("%v", err)
+			unsure++
+			continue
+		}
+		if why := checker.Incomplete(again.Records); why != "" {
+			e.say("%s: not judged: %s", f.dir, why)
+			unsure++
+			continue
+		}
+		judged++
+		for _, of := range again.Cross(catalogue) {
+			if of.Finding.GaveUp {
+				e.say("%s: the symptom of %s: %s", f.dir, of.ID, of.Finding.Reason)
+				unsure++
+				continue
+			}
+			stranger := foreign{
+				ID: of.ID, Statement: of.Finding.Statement, Scenario: again.Run.ID, Target: again.Run.Target.Ref.String(),
+				Verdict: string(again.Now.Verdict), Evidence: of.Finding.Evidence, Run: f.dir,
+			}
+			strangers = append(strangers, stranger)
+			if !asJSON {
+				fmt.Fprintf(e.stdout, "%s\n\n", reports.Clean(stranger.text(again.Records)))
+			}
+		}
+	}
+	if asJSON {
+		if err := e.json(strangers); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(e.stdout, "%s, %s: %s\n", counted(judged, "run"), counted(symptoms, "symptom"), counted(len(strangers), "symptom")+" of another scenario")
+	}
+	switch {
+	case len(strangers) > 0:
+		return &exit{code: NotAsExpected}
+	case unsure > 0:
+		return &exit{code: Inconclusive}
+	}
+	return nil
+}
+
+// text names both records, the place, and the way out.
+func (f foreign) text(records []history.Record) string {
+	place := ""
+	for _, r := range records {
+		if len(f.Evidence) > 0 && r.Seq == f.Evidence[0] {
+			place = " from " + reports.Offset(r.Virtual) + " on"
+		}
+	}
+	out := fmt.Sprintf("name %s in its kin if they are the same failure, else tighten it", f.Scenario)
+	if f.Verdict == "healthy" {
+		out = "the run is healthy: tighten it"
+	}
+	return fmt.Sprintf("the symptom of %s is in a run of %s on %s (%s)%s, records %v: %s; %s: %s",
+		f.ID, f.Scenario, f.Target, f.Verdict, place, f.Evidence, f.Statement, out, f.Run)
+}

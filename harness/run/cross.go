@@ -1,0 +1,35 @@
+package run
+
+import (
+	"slices"
+
+	"nodestorm/harness/verdict"
+	"nodestorm/scenarios"
+	"nodestorm/sim/checker"
+)
+
+// Foreign is what was found of another scenario's symptom in a run.
+type Foreign struct {
+	// ID is the scenario of the symptom.
+	ID      string
+	Finding checker.Finding
+}
+
+// Cross looks in a stored run for the symptoms of all other scenarios. It returns
+// those that are there though the run is healthy, or its scenario none of their
+// record's kin: they are too loose, or the run fails in another way than its own
+// record says. Those on which the search gave up are returned as well.
+func (r Rechecked) Cross(catalogue *scenarios.Catalogue) []Foreign {
+	var foreign []Foreign
+	prepared := checker.Prepare(r.Records)
+	for _, record := range catalogue.Records() {
+		kin := slices.Contains(record.Kin, r.Run.ID) && r.Now.Verdict != verdict.Healthy
+		if record.ID == r.Run.ID || kin {
+			continue
+		}
+		if found := prepared.Find(record.Symptom); found.Result == checker.Valid || found.GaveUp {
+			foreign = append(foreign, Foreign{record.ID, found})
+		}
+	}
+	return foreign
+}
