@@ -33,8 +33,12 @@ func (e *env) cross(found []stored, catalogue *scenarios.Catalogue, asJSON bool)
 			unsure++
 			continue
 		}
+		doubts := again.Doubts
 		if why := checker.Incomplete(again.Records); why != "" {
-			e.say("%s: not judged: %s", f.dir, why)
+			doubts = append(doubts, why)
+		}
+		if len(doubts) > 0 {
+			e.say("%s: not judged: %s", f.dir, doubts[0])
 			unsure++
 			continue
 		}

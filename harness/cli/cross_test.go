@@ -21,6 +21,7 @@ func TestRecheckCross(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, file, strings.Replace(string(text), scenario, declared, 1), 0o600)
+	reseal(t, other)
 
 	if code, stdout, stderr := nodestorm(t, "recheck", "--cross", own); code != cli.AsExpected || !strings.HasPrefix(stdout, "1 run, ") || !strings.HasSuffix(stdout, ": 0 symptoms of another scenario\n") || stderr != "" {
 		t.Errorf("its own run: status %d, %q, %q", code, stdout, stderr)
@@ -43,7 +44,7 @@ func TestRecheckCross(t *testing.T) {
 	if err := os.Truncate(filepath.Join(own, run.HistoryFile), 9000); err != nil {
 		t.Fatal(err)
 	}
-	if code, stdout, stderr := nodestorm(t, "recheck", "--cross", own); code != cli.Inconclusive || !strings.HasPrefix(stdout, "0 runs") || !strings.Contains(stderr, "not judged: the history was cut off") {
+	if code, stdout, stderr := nodestorm(t, "recheck", "--cross", own); code != cli.Inconclusive || !strings.HasPrefix(stdout, "0 runs") || !strings.Contains(stderr, "not judged: "+run.HistoryFile) {
 		t.Errorf("a history that is cut off: status %d, %q, %q", code, stdout, stderr)
 	}
 }
