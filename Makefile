@@ -5,6 +5,9 @@ LINT    := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.1
 BIN     := bin/nodestorm
 OUT     ?= reports/out
 
+# What the command is built from, for its reports; empty without git.
+BUILT    = $(shell git rev-parse HEAD 2>/dev/null)$(shell test -z "$$(git status --porcelain 2>/dev/null)" || echo +dirty)
+
 # Everything heavy runs niced: a workstation stays usable during a cold build.
 NICE    := nice
 
@@ -17,7 +20,7 @@ help: ## Print this
 .PHONY: build
 build: ## Build the nodestorm command into bin/
 	@test -e $(BIN) || echo "building $(BIN): a minute or two the first time" >&2
-	@$(GO) build -trimpath -o $(BIN) ./harness/cmd/nodestorm
+	@$(GO) build -trimpath -ldflags "-X nodestorm/harness/run.built=$(BUILT)" -o $(BIN) ./harness/cmd/nodestorm
 
 .PHONY: setup
 setup: build ## Build what replays need: Kubernetes, Karpenter, Cluster API, controllers of ours (about 20 min once)

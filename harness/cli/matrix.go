@@ -36,9 +36,10 @@ func (e *env) matrix() *cobra.Command {
 		Short: "Show scenarios × targets, of stored runs",
 		Long: `Show the newest run of each scenario and target: verdict, expectation, wall time
 and a link. With --track-record the runs are noted in ` + verifiedFile + `, and the
-README's table of documented failures is written anew from it.
+README's table of documented failures is written anew from it; runs of uncommitted
+changes, or with a manifest, an order or programs of your own, are left out.
 
-Exit status: 0 written, 2 usage, 3 something could not be read.`,
+Exit status: 0 written, 2 usage, 3 something could not be read or noted.`,
 		Example: `  nodestorm matrix reports/out --out matrix.html
   nodestorm matrix reports/out --format md --since last.json
   nodestorm matrix reports/out --provider hetzner --status regression --format json
@@ -106,7 +107,11 @@ func (e *env) cells(found []stored, catalogue *scenarios.Catalogue, base string)
 		}
 		c := matrix.Cell{
 			Scenario: r.ID, Target: r.Target.Ref.String(), Expected: string(expected), Verdict: string(r.Verdict), Reason: r.Reason,
-			WallSeconds: r.Clock.Wall.Seconds(), Started: r.Started, Kubernetes: r.Kubernetes.Version, Commit: r.Commit,
+			WallSeconds: r.Clock.Wall.Seconds(), Started: r.Started, Kubernetes: r.KubernetesVersion(), Commit: r.Commit,
+			Departures: r.Departures(),
+		}
+		if r.Provenance == nil {
+			c.Departures = append(c.Departures, "the run is of before nodestorm noted all that was run")
 		}
 		if r.Seal != nil {
 			c.Digest = r.Seal.Run
@@ -171,6 +176,13 @@ func (e *env) trackRecord(catalogue *scenarios.Catalogue, cells []matrix.Cell) e
 	if err != nil {
 		return err
 	}
+	var left error
+	for _, c := range cells {
+		if len(c.Departures) > 0 {
+			e.say("%s on %s is not noted as verified: %s", c.Scenario, c.Target, strings.Join(c.Departures, "; "))
+			left = &exit{code: Inconclusive}
+		}
+	}
 	verified = matrix.Newest(verified, cells)
 	text, err := os.ReadFile(readme)
 	if err != nil {
@@ -192,7 +204,7 @@ func (e *env) trackRecord(catalogue *scenarios.Catalogue, cells []matrix.Cell) e
 		}
 		fmt.Fprintln(e.stdout, file)
 	}
-	return nil
+	return left
 }
 
 func readVerified(path string) ([]matrix.Cell, error) {

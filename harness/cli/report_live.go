@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -8,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
 	"nodestorm/harness/world"
 	"nodestorm/reports"
 	"nodestorm/reports/matrix"
@@ -41,7 +42,7 @@ func (e *env) follow(about story.Run, from func() *history.Log) (*page.Live, err
 
 // serve serves the page of a replay, if the command is to. ready wants its world
 // and ended its folder; both are never nil.
-func (s *session) serve(record scenarios.Record, t target.Target) (ready func(*world.World), ended func(dir string), err error) {
+func (s *session) serve(ctx context.Context, request replay.Request) (ready func(*world.World), ended func(dir string), err error) {
 	ready, ended = func(*world.World) {}, func(string) {}
 	if !s.live {
 		return ready, ended, nil
@@ -50,7 +51,14 @@ func (s *session) serve(record scenarios.Record, t target.Target) (ready func(*w
 	if err != nil {
 		return ready, ended, err
 	}
-	about := run.Describe(run.Run{ID: record.ID, Seed: s.seed, Commit: s.commit, Started: time.Now(), Target: t.Manifest, Kubernetes: s.kubernetes.Manifest}, catalogue)
+	provenance, err := request.Provenance(ctx)
+	if err != nil {
+		return ready, ended, usage(err)
+	}
+	about := run.Describe(run.Run{
+		ID: request.Record.ID, Seed: s.seed, Commit: provenance.Nodestorm.Commit, Started: time.Now(),
+		Target: request.Target.Manifest, Kubernetes: s.kubernetes.Manifest, Provenance: &provenance,
+	}, catalogue)
 	var log atomic.Pointer[history.Log]
 	live, err := s.follow(about, log.Load)
 	if err != nil {

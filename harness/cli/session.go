@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,14 +33,14 @@ type session struct {
 	flags      []string
 	kubernetes target.Target
 	assets     string // KUBEBUILDER_ASSETS
-	commit     string
 	features   fs.FS
 	manifest   string // of a Deployment; empty: the documented way
 	order      string // a file with the user's own; empty: that of the target's release
 	with       []string
 	parts      []target.Target // what with names
 	status     *status
-	live       bool // serve a page of each run
+	stale      []target.Ref // whose source has changed since they were built
+	live       bool         // serve a page of each run
 }
 
 func (s *session) addFlags(c *cobra.Command) {
@@ -70,7 +69,13 @@ func (s *session) checkManifest(ctx context.Context, jobs []job) error {
 // check finds what is wrong with the flags and the machine before anything slow
 // begins.
 func (s *session) check(c *cobra.Command) error {
-	c.Flags().Visit(func(f *pflag.Flag) { s.flags = append(s.flags, "--"+f.Name+"="+f.Value.String()) })
+	c.Flags().Visit(func(f *pflag.Flag) {
+		value := f.Value.String()
+		if slices.Contains([]string{"out", "manifest", "order"}, f.Name) {
+			value = filepath.Base(value) // where a user keeps files is nobody's business
+		}
+		s.flags = append(s.flags, "--"+f.Name+"="+value)
+	})
 	s.status = newStatus(s.stderr)
 	if s.assets = os.Getenv(envAssets); s.assets != "" {
 		if err := checkAssets(s.assets); err != nil {
@@ -121,25 +126,39 @@ func (s *session) checkOut() (err error) {
 // open gets the control plane and the targets, and builds what is missing. What
 // cannot be had is cannot's to refuse or to do without.
 func (s *session) open(ctx context.Context, cannot func(target.Ref, error) error, refs ...target.Ref) (map[target.Ref]target.Target, error) {
-	found := func(t target.Target) error { return usage(replay.CheckClock(s.clock, t)) }
+	found := func(t target.Target) error {
+		s.checkSource(ctx, t)
+		return usage(replay.CheckClock(s.clock, t))
+	}
 	have, err := s.ensure(ctx, found, cannot, append(refs, target.Kubernetes)...)
 	if err != nil {
 		return nil, err
 	}
 	s.kubernetes = have[target.Kubernetes]
-	if s.parts, err = s.chosenParts(); err != nil {
+	if s.parts, err = s.chosenParts(ctx); err != nil {
 		return nil, err
-	}
-	if root, err := target.Root(); err == nil {
-		if b, err := exec.CommandContext(ctx, "git", "-C", root, "rev-parse", "HEAD").Output(); err == nil {
-			s.commit = strings.TrimSpace(string(b))
-		}
 	}
 	return have, nil
 }
 
+// checkSource tells of a build whose source has changed since it was made, once.
+func (s *session) checkSource(ctx context.Context, t target.Target) {
+	if slices.Contains(s.stale, t.Ref) {
+		return
+	}
+	changed, err := t.SourceChanged(ctx)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		s.say("whether the source of %s has changed since it was built cannot be told: %v", t.Ref, err)
+	case changed:
+		s.say("%s is stale: its source has changed since it was built on %s; build it again with: %s", t.Ref, t.BuiltAt.Format("2006-01-02 15:04"), t.BuildCommand())
+		s.stale = append(s.stale, t.Ref)
+	}
+}
+
 // chosenParts are the builds that --with names.
-func (s *session) chosenParts() (parts []target.Target, err error) {
+func (s *session) chosenParts(ctx context.Context) (parts []target.Target, err error) {
 	for _, name := range s.with {
 		ref, err := target.ParseRef(name)
 		if err == nil && !slices.Contains(steps.Parts, ref.Name) {
@@ -155,6 +174,7 @@ func (s *session) chosenParts() (parts []target.Target, err error) {
 		if err != nil {
 			return nil, usage(fmt.Errorf("--with %s: %w", name, err))
 		}
+		s.checkSource(ctx, part)
 		parts = append(parts, part)
 	}
 	return parts, nil
@@ -217,14 +237,21 @@ func (s *session) replay(ctx context.Context, record scenarios.Record, t target.
 	}
 	watch, stop := s.watch(fmt.Sprintf("%s%s %s", label, record.ID, t.Ref))
 	defer stop()
-	ready, ended, err := s.serve(record, t)
+	request := replay.Request{
+		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.assets, Features: s.features, Manifest: s.manifest, Order: s.order, With: s.parts,
+		Clock: s.clock, Seed: s.seed, Out: s.out, Flags: s.flags, Watch: watch,
+	}
+	for _, ref := range s.stale {
+		if ref == t.Ref || slices.ContainsFunc(s.parts, func(part target.Target) bool { return part.Ref == ref }) {
+			request.Stale = append(request.Stale, ref)
+		}
+	}
+	ready, ended, err := s.serve(ctx, request)
 	if err != nil {
 		return replay.Result{}, reports.Row{}, err
 	}
-	result, err := replay.Undistorted(ctx, replay.Request{
-		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.assets, Features: s.features, Manifest: s.manifest, Order: s.order, With: s.parts,
-		Clock: s.clock, Seed: s.seed, Out: s.out, Commit: s.commit, Flags: s.flags, Watch: watch, Ready: ready,
-	}, func(thrown replay.Result) {
+	request.Ready = ready
+	result, err := replay.Undistorted(ctx, request, func(thrown replay.Result) {
 		s.status.clear()
 		s.say("%s on %s does not count, and runs again: %s", record.ID, t.Ref, thrown.Clock.Distorted())
 	})

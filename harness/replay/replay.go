@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/cucumber/godog"
@@ -54,9 +55,10 @@ type Request struct {
 	Clock    clock.Mode
 	Seed     uint64
 	// Out is the folder under which the run gets its own.
-	Out    string
-	Commit string   // nodestorm's own
-	Flags  []string // of the command
+	Out   string
+	Flags []string // of the command
+	// Stale are the builds whose source has changed since they were made.
+	Stale []target.Ref
 	// Watch is told of every step as it begins, with the clock so far; it is not
 	// told about steps before the world is ready. Nil means nobody watches.
 	Watch func(step string, clock func() clock.Figures)
@@ -196,6 +198,10 @@ func Run(ctx context.Context, r Request) (Result, error) {
 		return Result{}, err
 	}
 	began := time.Now()
+	provenance, err := r.Provenance(ctx)
+	if err != nil {
+		return Result{}, err
+	}
 	dir, err := makeDir(r.Out, r.Record.ID, r.Target.Ref)
 	if err != nil {
 		return Result{}, err
@@ -203,11 +209,12 @@ func Run(ctx context.Context, r Request) (Result, error) {
 	out := Result{Dir: dir, Run: run.Run{
 		ID:         r.Record.ID,
 		Seed:       r.Seed,
-		Commit:     r.Commit,
+		Commit:     provenance.Nodestorm.Commit,
 		Started:    began,
 		Target:     r.Target.Manifest,
 		Kubernetes: r.Kubernetes.Manifest,
 		Flags:      r.Flags,
+		Provenance: &provenance,
 		Expected:   r.Record.Expected(r.Target.Ref.String()),
 	}}
 	if err := out.Save(dir); err != nil {
@@ -266,6 +273,9 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	container, err := r.manifest()
 	if err != nil {
 		return err
+	}
+	if container != nil { // what the run says is for others, who have another folder
+		container.Source = strings.Replace(container.Source, r.Manifest, filepath.Base(r.Manifest), 1)
 	}
 	figures := func() clock.Figures { return clock.Figures{} }
 	watch := r.Watch

@@ -58,10 +58,12 @@ type Run struct {
 	// Target is the build under test, Kubernetes the control plane.
 	Target     target.Manifest `json:"target"`
 	Kubernetes target.Manifest `json:"kubernetes,omitzero"`
-	// Flags are those of the command, Settings what the target was started with:
-	// arguments or environment, without credentials.
+	// Flags are those of the command, with base names for paths, Settings what the
+	// target was started with: arguments or environment, without credentials.
 	Flags    []string `json:"flags,omitempty"`
 	Settings []string `json:"settings,omitempty"`
+	// Provenance says what else was run; nil in runs of before it was noted.
+	Provenance *Provenance `json:"provenance,omitempty"`
 	// Clock says how time passed, from when the world was ready.
 	Clock clock.Figures `json:"clock"`
 	// Expected is what the catalogue promised when the run was made.

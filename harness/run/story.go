@@ -90,17 +90,22 @@ func Describe(r Run, catalogue *scenarios.Catalogue) story.Run {
 	}
 	if r.Target.Name != "" {
 		about.Target = r.Target.Ref.String()
-		about.Source = strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.Target.Source.Module, r.Target.Source.Version, r.Target.Source.Commit, r.Target.GoVersion))
+		about.Source = strings.Trim(sourceOf(r.Target)+", "+r.Target.GoVersion, ", ")
 	}
-	about.Kubernetes = r.Kubernetes.Version
+	about.Kubernetes = r.KubernetesVersion()
+	if r.ID != "" {
+		about.Departures, about.Builds = r.Departures(), r.builds()
+	}
+	if r.Provenance != nil && r.Provenance.Nodestorm.Commit != "" {
+		about.Nodestorm = r.Provenance.Nodestorm.String()
+	} else {
+		about.Nodestorm = short(r.Commit)
+	}
 	if r.Verdict != "" {
 		about.Outcome = string(verdict.Compare(r.Expected, r.Verdict))
 	}
 	if r.ID != "" && about.Target != "" {
-		about.Repeat = fmt.Sprintf("nodestorm run %s --target %s --seed %d", r.ID, about.Target, r.Seed)
-		if r.Clock.Mode != "" && r.Clock.Mode != "auto" {
-			about.Repeat += " --clock " + r.Clock.Mode
-		}
+		about.Repeat = r.repeat(about.Departures)
 	}
 	if catalogue == nil {
 		return about

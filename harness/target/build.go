@@ -55,6 +55,13 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 		return Target{}, err
 	}
 	src.Workspace = chain.workspace
+	if src.Kind == FromFolder {
+		now, err := stateOf(ctx, src.Source)
+		if err != nil {
+			return Target{}, err
+		}
+		src.Commit, src.Dirty, src.Sum = now.commit, now.dirty, now.sum
+	}
 	m := Manifest{Ref: r.Ref, Source: src.Source, GoVersion: chain.GOVERSION, GOROOT: chain.GOROOT}
 	flags := []string{"-trimpath", "-buildvcs=false", "-tags=" + strings.Join(r.Tags, ","), "-ldflags=-s -w " + r.LDFlags}
 	if s.Overlay != nil && !r.RealTime {
@@ -78,7 +85,7 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 	if err := d.fill(r, src.root); err != nil {
 		return Target{}, err
 	}
-	if src.Sum == "" {
+	if src.Kind == FromFolder {
 		// Only the outcome tells whether anything in the folder, or in those
 		// that its go.mod points to, has changed.
 		content, err := d.content()

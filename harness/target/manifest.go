@@ -28,7 +28,7 @@ type Source struct {
 	Kind    Kind     `json:"kind"`
 	Module  string   `json:"module,omitempty"`  // module path
 	Version string   `json:"version,omitempty"` // module version
-	Sum     string   `json:"sum,omitempty"`     // hash of all source in go.sum's notation, where one is known
+	Sum     string   `json:"sum,omitempty"`     // hash of all source in go.sum's notation, where one is known; of a folder see state
 	Dir     string   `json:"dir,omitempty"`     // source folder
 	Commit  string   `json:"commit,omitempty"`  // its git commit, empty without git
 	Dirty   bool     `json:"dirty,omitempty"`   // it held changes that are in no commit

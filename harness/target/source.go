@@ -1,13 +1,11 @@
 package target
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -137,17 +135,5 @@ func fromFolder(ctx context.Context, r Recipe) (fetched, error) {
 		return fetched{}, err
 	}
 	src := Source{Kind: FromFolder, Dir: root, Package: r.mainPackage(), Tags: r.Tags}
-	src.Commit, src.Dirty = gitState(ctx, root)
 	return fetched{Source: src, root: root}, nil
-}
-
-// gitState is the commit of the checkout that holds dir, and whether anything
-// below dir differs from it. No git, or no checkout: no commit.
-func gitState(ctx context.Context, dir string) (commit string, dirty bool) {
-	head, err := exec.CommandContext(ctx, "git", "-C", dir, "rev-parse", "HEAD").Output()
-	if err != nil {
-		return "", false
-	}
-	status, err := exec.CommandContext(ctx, "git", "-C", dir, "status", "--porcelain", "--", ".").Output()
-	return strings.TrimSpace(string(head)), err != nil || len(bytes.TrimSpace(status)) > 0
 }

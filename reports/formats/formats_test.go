@@ -29,17 +29,21 @@ func runs(t testing.TB) []*story.Story {
 		return story.Run{
 			ID: "karpenter-7515-not-ready-noexecute", Title: "A Node that is not ready yet buys a second one", Autoscaler: "karpenter", Target: target, Source: "sigs.k8s.io/karpenter",
 			Kubernetes: "v1.34.4", Issue: "aws/karpenter-provider-aws#7515", Verdict: verdict, Expected: map[string]string{"expected": verdict, "regression": "healthy"}[outcome], Outcome: outcome, Reason: reason,
-			Evidence: evidence, Seed: 1, Commit: "96c6f7f8867a2013ced34d5bafd588954dc95d36", Started: epoch, Epoch: epoch,
+			Evidence: evidence, Seed: 1, Commit: "96c6f7f8867a2013ced34d5bafd588954dc95d36", Nodestorm: "96c6f7f8867a", Started: epoch, Epoch: epoch,
 			Clock:  story.Clock{Mode: "auto", Virtual: 68416.1, Wall: 2184.8, Factor: 31.3, LagP50: 50, LagP99: 151, LagMax: 151},
 			Repeat: "nodestorm run karpenter-7515-not-ready-noexecute --target " + target + " --seed 1",
 		}
+	}
+	other := func(s *story.Story) *story.Story {
+		s.Run.Departures = []string{s.Run.Target + " was built from 796b28ee0123 with uncommitted changes", "<b>it</b> ran as deployment.yaml (sha256 0123456789ab) has it"}
+		return s
 	}
 	failed := "failed: Then no more than 1 NodeClaim is created within 5m (2 NodeClaims)"
 	evidence := []uint64{207, 215, 222, 224, 235, 238}
 	return []*story.Story{
 		tell(t, "affected", about("karpenter@v1.6.4", "reproduced", "expected", failed, evidence...)),
-		tell(t, "fixed", about("karpenter@v1.7.0", "healthy", "expected", "every step passed")),
-		tell(t, "affected", about("karpenter@v1.8.0", "reproduced", "regression", failed, evidence...)),
+		other(tell(t, "fixed", about("karpenter@v1.7.0", "healthy", "expected", "every step passed"))),
+		other(tell(t, "affected", about("karpenter@v1.8.0", "reproduced", "regression", failed, evidence...))),
 		tell(t, "affected", about("karpenter@my-fix", "", "", "")),
 	}
 }

@@ -115,6 +115,9 @@ func output(s *story.Story) string {
 		}
 		lines = append(lines, line)
 	}
+	for _, d := range s.Run.Departures {
+		lines = append(lines, "other than the names say: "+reports.Clean(d))
+	}
 	for _, problem := range s.Run.Problems {
 		lines = append(lines, "not read: "+reports.Clean(problem))
 	}

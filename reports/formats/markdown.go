@@ -37,12 +37,19 @@ func issue(b *strings.Builder, s *story.Story) {
 	}
 	fmt.Fprintf(b, "**Versions.** %s", reports.MarkdownName(r.Target))
 	if r.Source != "" {
-		fmt.Fprintf(b, " (%s)", reports.Markdown(r.Source))
+		fmt.Fprintf(b, ", %s", reports.Markdown(r.Source))
 	}
 	if r.Kubernetes != "" {
 		fmt.Fprintf(b, ", Kubernetes %s", reports.Markdown(r.Kubernetes))
 	}
-	fmt.Fprintf(b, ". Real builds in a simulated cluster (nodestorm%s), %s of virtual time.\n\n", commit(r), duration(r.Clock.Virtual).Round(time.Second))
+	fmt.Fprintf(b, ". Real builds in a simulated cluster (nodestorm%s), %s of virtual time.\n\n", nodestorm(r), duration(r.Clock.Virtual).Round(time.Second))
+	if len(r.Departures) > 0 {
+		b.WriteString("**Other than the names say**\n\n")
+		for _, d := range r.Departures {
+			fmt.Fprintf(b, "- %s\n", reports.Markdown(d))
+		}
+		b.WriteString("\n")
+	}
 	var did, expected []string
 	happened := reports.Markdown(r.Reason)
 	for _, step := range s.Steps() {
@@ -83,11 +90,11 @@ func issue(b *strings.Builder, s *story.Story) {
 	}
 }
 
-func commit(r story.Run) string {
-	if len(r.Commit) < 12 {
+func nodestorm(r story.Run) string {
+	if r.Nodestorm == "" {
 		return ""
 	}
-	return " " + reports.Markdown(r.Commit[:12])
+	return " " + reports.Markdown(r.Nodestorm)
 }
 
 // named is a run's title, for Markdown.
@@ -115,6 +122,14 @@ func Markdown(w io.Writer, stories []*story.Story) error {
 			r.Clock.Wall/1000, duration(r.Clock.Virtual).Round(time.Second), r.Clock.LagP99)
 	}
 	for _, s := range stories {
+		if outcomeOf(s.Run) == passed {
+			for n, d := range s.Run.Departures {
+				if n == 0 {
+					fmt.Fprintf(&b, "\n**%s** is other than its names say:\n\n", named(s.Run))
+				}
+				fmt.Fprintf(&b, "- %s\n", reports.Markdown(d))
+			}
+		}
 		if outcomeOf(s.Run) != passed {
 			fmt.Fprintf(&b, "\n**%s**: %s\n", named(s.Run), reports.Markdown(explained(s.Run)))
 			for _, problem := range s.Run.Problems {

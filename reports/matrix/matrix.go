@@ -53,6 +53,9 @@ type Cell struct {
 	// Digest is that of the run's run.json, which has those of the rest. Runs had none
 	// before format 2.
 	Digest string `json:"digest,omitempty"`
+	// Departures say in which ways the run was something else than its names say.
+	// One that has any proves nothing of a release.
+	Departures []string `json:"departures,omitempty"`
 	// Run is where the run is, relative to the matrix; empty if that is not known.
 	Run string `json:"run,omitempty"`
 }

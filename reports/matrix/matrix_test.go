@@ -33,7 +33,7 @@ func example() *matrix.Matrix {
 		{Scenario: "a-1-x", Target: "k@v1", Expected: "reproduced", Verdict: "reproduced", Outcome: "expected", WallSeconds: 7.6, Started: day, Run: "a/k@v1/report.html", Commit: "0123456789abcdef", Kubernetes: "v1.34.4"},
 		{Scenario: "a-1-x", Target: "k@v2", Expected: "healthy", Verdict: "reproduced", Outcome: "regression", WallSeconds: 9, Started: day, Reason: `"><script>alert(1)</script>`},
 		{Scenario: "b-2-y", Target: "k@v2", Verdict: "failed", Outcome: "not as expected", Started: day},
-		{Scenario: "c-3-z", Target: "k@<b>", Verdict: "", Started: day},
+		{Scenario: "c-3-z", Target: "k@<b>", Verdict: "", Started: day, Departures: []string{`"><b>k@<b> was built with uncommitted changes`}},
 	})
 }
 
@@ -91,7 +91,7 @@ func TestMatrixForOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := [][]string{{"scenario", "k@\u200b<b>", "k@v1", "k@v2"}, {"a-1-x", "", "✅ reproduced 7.6 s", "❌ reproduced 9.0 s"}, {"b-2-y", "", "", "🟪 failed"}, {"c-3-z", "⚠️ without a verdict", "", ""}}
+	want := [][]string{{"scenario", "k@\u200b<b>", "k@v1", "k@v2"}, {"a-1-x", "", "✅ reproduced 7.6 s", "❌ reproduced 9.0 s"}, {"b-2-y", "", "", "🟪 failed"}, {"c-3-z", "⚠️ without a verdict (other than its names say)", "", ""}}
 	if diff := cmp.Diff(want, onGitHub.Rows); diff != "" {
 		t.Errorf("GitHub shows (-want +got):\n%s", diff)
 	}
@@ -99,7 +99,7 @@ func TestMatrixForOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = [][]string{{"failure", "k@<b>", "k@v1", "k@v2"}, {"a-1-xThe <first>o/r#1 affected and fixed side by side", "", "reproducedas expected · 7.6 s", "reproducedregression · 9.0 s"}, {"b-2-yThe second | oneo/r#2", "", "", "failednot as expected · 0.0 s"}, {"c-3-z", "no verdict · 0.0 s", "", ""}}
+	want = [][]string{{"failure", "k@<b>", "k@v1", "k@v2"}, {"a-1-xThe <first>o/r#1 affected and fixed side by side", "", "reproducedas expected · 7.6 s", "reproducedregression · 9.0 s"}, {"b-2-yThe second | oneo/r#2", "", "", "failednot as expected · 0.0 s"}, {"c-3-z", "no verdict · 0.0 s · other than its names say", "", ""}}
 	if diff := cmp.Diff(want, inBrowser.Rows); diff != "" {
 		t.Errorf("a browser shows (-want +got):\n%s", diff)
 	}
@@ -167,6 +167,14 @@ func TestTrackRecord(t *testing.T) {
 		if !strings.HasPrefix(link, "https://github.com/o/r/issues/") {
 			t.Errorf("a link leads to %s", link)
 		}
+	}
+	dirty := matrix.Cell{Scenario: "b-2-y", Target: "k@v1", Expected: "reproduced", Verdict: "reproduced", Outcome: "expected", Started: day.Add(time.Hour), Departures: []string{"k@v1 was built with uncommitted changes"}}
+	if noted := matrix.TrackRecord(m.Scenarios, matrix.Newest(m.Cells, []matrix.Cell{dirty})); noted != string(table) {
+		t.Errorf("a run with uncommitted changes is noted:\n%s", noted)
+	}
+	dirty.Departures = nil
+	if noted := matrix.TrackRecord(m.Scenarios, matrix.Newest(m.Cells, []matrix.Cell{dirty})); noted == string(table) {
+		t.Error("the same run without them is not noted")
 	}
 	text := "before\n<!-- track record: written by nodestorm matrix --track-record -->\nold\n<!-- end of the track record -->\nafter\n"
 	got, err := matrix.Insert(text, "new\n")

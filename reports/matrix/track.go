@@ -96,10 +96,10 @@ func Insert(text, table string) (string, error) {
 }
 
 // Newest merges cells, of which the newest of each scenario and target stays;
-// those of an inconclusive run do not count as verified. What only this machine
-// knows is left out.
+// those of an inconclusive run do not count as verified, nor those of a run that was
+// something else than its names say. What only this machine knows is left out.
 func Newest(old, runs []Cell) []Cell {
-	conclusive := slices.DeleteFunc(slices.Concat(old, runs), func(c Cell) bool { return c.Verdict == "" || c.Verdict == "inconclusive" })
+	conclusive := slices.DeleteFunc(slices.Concat(old, runs), func(c Cell) bool { return c.Verdict == "" || c.Verdict == "inconclusive" || len(c.Departures) > 0 })
 	cells := New(time.Time{}, nil, conclusive).Cells
 	for i := range cells {
 		cells[i].Run, cells[i].Reason = "", ""

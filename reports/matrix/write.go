@@ -85,6 +85,9 @@ func (m *Matrix) markdown(w io.Writer) error {
 			if c != nil && c.WallSeconds > 0 {
 				text += fmt.Sprintf(" %.1f s", c.WallSeconds)
 			}
+			if c != nil && len(c.Departures) > 0 {
+				text += " (other than its names say)"
+			}
 			if c != nil && c.Run != "" {
 				text = fmt.Sprintf("[%s](%s)", text, link(c.Run))
 			}

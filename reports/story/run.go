@@ -26,6 +26,11 @@ type Run struct {
 	Target     string `json:"target,omitempty"`
 	Source     string `json:"source,omitempty"`
 	Kubernetes string `json:"kubernetes,omitempty"`
+	// Departures say in which ways the run was something else than Target and
+	// Kubernetes say: uncommitted changes, a manifest of the user's. A line each.
+	Departures []string `json:"departures,omitempty"`
+	// Builds name the programs, each with its digest.
+	Builds []string `json:"builds,omitempty"`
 	// Verdict is healthy, reproduced, failed or inconclusive, Expected what the catalogue
 	// promises, Outcome how the two compare, Reason why.
 	Verdict  string `json:"verdict,omitempty"`
@@ -38,13 +43,15 @@ type Run struct {
 	Evidence []uint64 `json:"evidence,omitempty"`
 	Seed     uint64   `json:"seed"`
 	Commit   string   `json:"commit,omitempty"` // nodestorm's own
+	// Nodestorm is its commit for people, with whether there were changes besides.
+	Nodestorm string `json:"nodestorm,omitempty"`
 	// Started is real time, Epoch the virtual time from which offsets count.
 	Started time.Time `json:"started,omitzero"`
 	Epoch   time.Time `json:"epoch,omitzero"`
 	Clock   Clock     `json:"clock"`
 	// Settings are what the target was started with, without credentials.
 	Settings []string `json:"settings,omitempty"`
-	// Repeat is the command that makes the run again.
+	// Repeat is the command that makes the run again, with the departures as a comment.
 	Repeat string `json:"repeat,omitempty"`
 	// Problems name what could not be read.
 	Problems []string `json:"problems,omitempty"`

@@ -1,0 +1,115 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nodestorm/harness/cli"
+	"nodestorm/harness/run"
+	"nodestorm/harness/target"
+)
+
+// A target whose source has changed since it was built is said to be stale before
+// anything runs, with the command that builds it again.
+func TestStaleTarget(t *testing.T) {
+	b := newBench(t)
+	source := t.TempDir()
+	for _, dir := range []string{"pkg/apis/crds", "kwok/apis/crds", "kwok/charts"} {
+		if err := os.MkdirAll(filepath.Join(source, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(source, "karpenter")
+	write(t, file, string(text), 0o700)
+	if code, _, stderr := nodestorm(t, "target", "add", "karpenter@mine", file, "--source", source); code != cli.AsExpected {
+		t.Fatalf("status %d, %q", code, stderr)
+	}
+	said := func() string {
+		_, _, stderr := nodestorm(t, "run", scenario, "--target", "karpenter@mine", "--clock", "real", "--out", b.out)
+		if !strings.Contains(stderr, "building kubernetes@") { // which this bench cannot
+			t.Fatalf("it said %q", stderr)
+		}
+		return stderr
+	}
+	if stderr := said(); strings.Contains(stderr, "stale") {
+		t.Errorf("as it was added: %q", stderr)
+	}
+	write(t, file, "other", 0o700)
+	want := "; build it again with: nodestorm target add karpenter@mine " + file + "\n"
+	if stderr := said(); !strings.HasPrefix(stderr, "nodestorm: karpenter@mine is stale: its source has changed since it was built on ") || !strings.Contains(stderr, want) {
+		t.Errorf("changed since: %q", stderr)
+	}
+}
+
+// Only what was run as its names say is noted as verified.
+func TestTrackRecordOfDepartures(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv(target.EnvRoot, root)
+	if err := os.Mkdir(filepath.Join(root, "reports"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const marks = "<!-- track record: written by nodestorm matrix --track-record -->\n<!-- end of the track record -->\n"
+	const commit = "796b28ee0123456789abcdef0123456789abcdef"
+	for name, c := range map[string]struct {
+		change func(*run.Run)
+		want   string // why it is not noted; empty: it is
+	}{
+		"as its names say": {func(*run.Run) {}, ""},
+		"of before":        {func(r *run.Run) { r.Provenance = nil }, "the run is of before nodestorm noted all that was run"},
+		"dirty target": {func(r *run.Run) {
+			r.Target.Source = target.Source{Kind: target.FromFolder, Commit: commit, Dirty: true}
+		}, "karpenter@v1.6.4 was built from 796b28ee0123 with uncommitted changes"},
+		"dirty nodestorm": {func(r *run.Run) { r.Provenance.Nodestorm.Dirty, r.Provenance.Features.Dirty = true, true }, "nodestorm itself is of 796b28ee0123 with uncommitted changes"},
+		"dirty features":  {func(r *run.Run) { r.Provenance.Features.Dirty = true }, "the features are of 796b28ee0123 with uncommitted changes"},
+		"--manifest":      {func(r *run.Run) { r.Provenance.Manifest = &run.Input{Name: "d.yaml"} }, "ran as d.yaml"},
+		"--with":          {func(r *run.Run) { r.Provenance.With = []target.Manifest{{Ref: target.CCM}} }, "in the place of nodestorm's own"},
+		"--order":         {func(r *run.Run) { r.Provenance.Order = []run.Input{{Name: "o.yaml"}} }, "the installer's order was that of o.yaml"},
+		"KUBEBUILDER_ASSETS": {func(r *run.Run) { r.Provenance.ControlPlane = &run.ControlPlane{Name: "k8s"} },
+			"the control plane was that of KUBEBUILDER_ASSETS=k8s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			write(t, filepath.Join(root, "go.mod"), "module nodestorm\n", 0o600)
+			write(t, filepath.Join(root, "README.md"), marks, 0o600)
+			verified := filepath.Join(root, "reports", "verified.json")
+			_ = os.Remove(verified)
+			dir := aRun(t)
+			r, err := run.Load(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Commit = commit
+			r.Provenance = &run.Provenance{Nodestorm: run.Code{Commit: commit}, Features: run.Code{Commit: commit}}
+			c.change(&r)
+			if err := r.Save(dir); err != nil {
+				t.Fatal(err)
+			}
+			reseal(t, dir)
+			code, _, stderr := nodestorm(t, "matrix", dir, "--track-record")
+			text, err := os.ReadFile(verified)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var cells []json.RawMessage
+			if err := json.Unmarshal(text, &cells); err != nil {
+				t.Fatal(err)
+			}
+			if c.want == "" && (code != cli.AsExpected || len(cells) != 1) {
+				t.Errorf("status %d, %q, and noted %s", code, stderr, text)
+			}
+			if c.want != "" && (code != cli.Inconclusive || len(cells) != 0 || !strings.Contains(stderr, scenario+" on karpenter@v1.6.4 is not noted as verified: ") || !strings.Contains(stderr, c.want)) {
+				t.Errorf("status %d, %q, and noted %s; want %q", code, stderr, text, c.want)
+			}
+		})
+	}
+}

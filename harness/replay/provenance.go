@@ -1,0 +1,96 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"nodestorm/harness/order"
+	"nodestorm/harness/run"
+	"nodestorm/harness/target"
+)
+
+// Provenance is what the request is going to run, as far as the manifests of its
+// builds do not say it.
+func (r Request) Provenance(ctx context.Context) (run.Provenance, error) {
+	p := run.Provenance{SHA256: run.Program(), Stale: r.Stale}
+	if root, err := target.Root(); err == nil {
+		p.Nodestorm, p.Features = run.Self(ctx, root)
+	}
+	if r.ControlPlane != "" {
+		var err error
+		if p.ControlPlane, err = controlPlaneIn(ctx, r.ControlPlane); err != nil {
+			return p, fmt.Errorf("reading the control plane of KUBEBUILDER_ASSETS: %w", err)
+		}
+	}
+	if r.Manifest != "" {
+		file, err := run.Digest(r.Manifest)
+		if err != nil {
+			return p, fmt.Errorf("reading the manifest: %w", err)
+		}
+		p.Manifest = &file
+	}
+	if r.Order != "" {
+		var err error
+		if p.Order, err = orderFiles(r.Order); err != nil {
+			return p, fmt.Errorf("reading the order: %w", err)
+		}
+	}
+	for _, t := range r.With {
+		p.With = append(p.With, t.Manifest)
+	}
+	parts, err := r.checkReleases()
+	for _, t := range parts {
+		p.Parts = append(p.Parts, t.Manifest)
+	}
+	return p, err
+}
+
+// controlPlaneIn is what a folder holds of a control plane.
+func controlPlaneIn(ctx context.Context, dir string) (*run.ControlPlane, error) {
+	c := &run.ControlPlane{Name: filepath.Base(dir)}
+	for _, name := range []string{"etcd", "kube-apiserver"} {
+		file, err := run.Digest(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		c.Programs = append(c.Programs, file)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(dir, "kube-apiserver"), "--version")
+	cmd.WaitDelay = time.Second
+	if says, err := cmd.Output(); err == nil {
+		if version, is := strings.CutPrefix(strings.TrimSpace(string(says)), "Kubernetes "); is {
+			c.Version = version
+		}
+	}
+	return c, nil
+}
+
+// orderFiles are an order's file and those that it applies, each once.
+func orderFiles(path string) (files []run.Input, err error) {
+	steps, _, err := order.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{filepath.Base(path)}
+	for _, step := range steps.Steps {
+		if step.Apply != "" && !slices.Contains(names, step.Apply) {
+			names = append(names, step.Apply)
+		}
+	}
+	for _, name := range names {
+		file, err := run.Digest(filepath.Join(filepath.Dir(path), filepath.FromSlash(name)))
+		if err != nil {
+			return nil, err
+		}
+		file.Name = name
+		files = append(files, file)
+	}
+	return files, nil
+}

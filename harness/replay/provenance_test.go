@@ -1,0 +1,83 @@
+package replay_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nodestorm/harness/replay"
+	"nodestorm/harness/target"
+)
+
+// What the user puts in place of a release is noted by its content, and by no path.
+func TestProvenance(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a private place")
+	put := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const applied = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
+	put("k8s/etcd", "#!/bin/sh\n")
+	put("k8s/kube-apiserver", "#!/bin/sh\necho Kubernetes v1.33.2\n")
+	put("apps/dns.yaml", applied)
+	r := replay.Request{
+		Record: lookup(t, scenario), Features: os.DirFS("../../features"),
+		ControlPlane: filepath.Join(dir, "k8s"),
+		Manifest:     put("deployment.yaml", "kind: Deployment"),
+		Order:        put("order.yaml", "steps: [{apply: apps/dns.yaml}, {apply: apps/dns.yaml}]"),
+		With:         []target.Target{{Manifest: target.Manifest{Ref: target.CCM, SHA256: "01"}, Dir: dir}},
+		Stale:        []target.Ref{target.CCM},
+	}
+	noted := func() string {
+		t.Helper()
+		p, err := r.Provenance(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	first := noted()
+	for _, want := range []string{
+		`"controlPlane":{"name":"k8s","version":"v1.33.2","programs":[{"name":"etcd","sha256":"`, `"manifest":{"name":"deployment.yaml","sha256":"`,
+		`"order":[{"name":"order.yaml","sha256":"`, `},{"name":"apps/dns.yaml","sha256":"`, `"with":[{"name":"ccm",`, `"stale":[{"name":"ccm",`,
+	} {
+		if !strings.Contains(first, want) {
+			t.Errorf("%s lacks %s", first, want)
+		}
+	}
+	if strings.Contains(first, "private") || strings.Count(first, `"apps/dns.yaml"`) != 1 {
+		t.Errorf("%s has a path, or a file twice", first)
+	}
+	seen := map[string]string{first: "as it was"}
+	for name, text := range map[string]string{
+		"k8s/etcd": "#!/bin/sh\n# other\n", "deployment.yaml": "kind: Other", "order.yaml": "steps: [{apply: apps/dns.yaml}]", "apps/dns.yaml": applied + "\n",
+	} {
+		put(name, text)
+		now := noted()
+		if before, is := seen[now]; is {
+			t.Errorf("%s has changed, and what is noted is the same as with %s", name, before)
+		}
+		seen[now] = name
+	}
+	put("k8s/kube-apiserver", "#!/bin/sh\nexit 1\n")
+	if now := noted(); strings.Contains(now, `"version":"v1.33.2"`) {
+		t.Errorf("a version of a program that says none: %s", now)
+	}
+	r.Manifest = filepath.Join(dir, "none.yaml")
+	if _, err := r.Provenance(t.Context()); err == nil {
+		t.Error("a manifest that is not there was noted")
+	}
+}
