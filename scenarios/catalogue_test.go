@@ -29,6 +29,10 @@ targets:
 feature: karpenter/issue-1-a.feature
 summary: What users see.
 mechanism: Why.
+trigger:
+  statement: It can fail.
+  sequence: [{match: {source: fault, verb: effective}}]
+work: {source: api, actor: karpenter, count: 2}
 symptom:
   statement: It fails.
   sequence: [{match: {source: api, verb: create}}]
@@ -164,6 +168,16 @@ func TestLoadErrors(t *testing.T) {
 		{"symptom", with("verb: create", "verb: make"), `symptom: sequence[0]: match: unknown verb "make"`},
 		{"kin is itself", good + "kin: [karpenter-1-a]\n", "kin[0]: karpenter-1-a is the record itself"},
 		{"unknown kin", good + "kin: [karpenter-1-b]\n", `scenarios/karpenter/a.yaml: kin[0]: unknown scenario "karpenter-1-b", like karpenter-1-a`},
+		{"no trigger", with("trigger:\n  statement: It can fail.\n  sequence: [{match: {source: fault, verb: effective}}]\n", ""), "scenarios/karpenter/a.yaml: trigger is missing: write, as a statement and a sequence"},
+		{"trigger", with("verb: effective", "verb: broken"), `trigger: sequence[0]: match: unknown verb "broken"`},
+		{"trigger of absences", with("{match: {source: fault, verb: effective}}", "{absent: [{source: api}], for: 1m}"), "trigger: sequence: it has absences only"},
+		{"no work", with("work: {source: api, actor: karpenter, count: 2}\n", ""), "scenarios/karpenter/a.yaml: work: it is missing: write a pattern of what the target must have done"},
+		{"work without count", with(", count: 2", ""), "work: count: 0, want 1 or more"},
+		{"work since", with(", count: 2", ", count: 2, since: then"), `work: since: unknown value "then" (allowed: start, or nothing for the last When)`},
+		{"nobody's work", with(", actor: karpenter", ""), "work: actor is missing"},
+		{"work in the log", with("work: {source: api", "work: {source: [api, log]"), "work: source: log shows no work (allowed: api, cloud, node, harness)"},
+		{"work anywhere", with("work: {source: api", "work: {source: {not: cloud}"), "work: source: log shows no work"},
+		{"work's verb", with("work: {source: api", "work: {verb: make, source: api"), `work: unknown verb "make"`},
 		{"syntax", "id: [", "scenarios/karpenter/a.yaml: yaml:"},
 		{"empty", "", "the document is empty"},
 	}

@@ -44,6 +44,12 @@ type Record struct {
 	Summary   string `json:"summary"`
 	Mechanism string `json:"mechanism"`
 	Notes     string `json:"notes,omitempty"`
+	// Trigger is what made the failure possible on the affected releases: the fault
+	// took effect, the taint was there, the rollout began. It has to be in the history
+	// on both sides: a run without it has put nothing to the test.
+	Trigger checker.Symptom `json:"trigger"`
+	// Work is what a target must have done for its health to mean anything.
+	Work Work `json:"work"`
 	// Symptom is what the failure looks like in the history of a run.
 	Symptom checker.Symptom `json:"symptom"`
 	// Kin are the IDs of other records whose failing runs show this symptom as well,
@@ -176,6 +182,15 @@ func (r *Record) check() error {
 	}
 	if err := r.checkTargets(); err != nil {
 		return err
+	}
+	if r.Trigger.Statement == "" && len(r.Trigger.Sequence) == 0 {
+		return errors.New("trigger is missing: write, as a statement and a sequence like the symptom's, what made the failure possible and must be in the history of an affected and of a fixed release")
+	}
+	if err := r.Trigger.CheckTrigger(); err != nil {
+		return fmt.Errorf("trigger: %w", err)
+	}
+	if err := r.Work.check(); err != nil {
+		return fmt.Errorf("work: %w", err)
 	}
 	if err := r.Symptom.Check(); err != nil {
 		return fmt.Errorf("symptom: %w", err)

@@ -30,6 +30,8 @@ targets: [{name: karpenter@v1.6.4, expected: reproduced}]
 feature: karpenter/issue-1-a.feature
 summary: What users see.
 mechanism: Why.
+trigger: {statement: t, sequence: [{match: {source: api}}]}
+work: {source: api, actor: karpenter, count: 1}
 %s
 `, id, more))}
 	}

@@ -38,6 +38,8 @@ func FromHistory(records []history.Record, record scenarios.Record, distortion s
 	history.Sort(records)
 	in := Input{
 		Symptom:    checker.Find(records, record.Symptom),
+		Trigger:    checker.Find(records, record.Trigger),
+		Idle:       idle(records, record.Work),
 		Distortion: distortion,
 		Incomplete: checker.Incomplete(records),
 	}
@@ -74,6 +76,23 @@ func FromHistory(records []history.Record, record scenarios.Record, distortion s
 		}
 	}
 	return in
+}
+
+// idle says what is missing of the work that a target must have done, or "".
+func idle(records []history.Record, work scenarios.Work) string {
+	done, since := 0, "the start"
+	for _, r := range records {
+		if r.Source == history.Step && Kind(text(r, "kind")) == When && !work.FromStart() {
+			done, since = 0, "the last When"
+		}
+		if work.Matches(r) {
+			done++
+		}
+	}
+	if done >= work.Count {
+		return ""
+	}
+	return fmt.Sprintf("%q is %d times in the history since %s, of %d at least", &work.Pattern, done, since, work.Count)
 }
 
 func faultName(r history.Record) string {

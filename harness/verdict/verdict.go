@@ -17,9 +17,12 @@ type Verdict string
 // The verdicts. A feature states the right behaviour, so a bug shows as a Then
 // that fails.
 const (
-	// Healthy: every step passed in an undistorted world.
+	// Healthy: the failure was possible, the target has worked, and every step passed
+	// in an undistorted world.
 	Healthy Verdict = "healthy"
-	// Reproduced: a Then failed, and the documented symptom is in the history.
+	// Reproduced: a Then failed, and the documented symptom and its trigger are in the
+	// history. A symptom without its trigger came about by another mechanism than the
+	// documented one, which is nothing that the record could tell of.
 	Reproduced Verdict = "reproduced"
 	// Failed: a Then failed in another way than documented, or the target died.
 	Failed Verdict = "failed"
@@ -53,8 +56,12 @@ type Step struct {
 // Input is all that a verdict depends on.
 type Input struct {
 	Steps []Step
-	// Symptom is what the checker found of the record's symptom.
-	Symptom checker.Finding
+	// Symptom is what the checker found of the record's symptom, Trigger of what made
+	// it possible.
+	Symptom, Trigger checker.Finding
+	// Idle says in a sentence what the target has not done of the work that the record
+	// asks of it, empty if it has.
+	Idle string
 	// Distortion says in a sentence why the clock spoilt the run, empty if it did
 	// not.
 	Distortion string
@@ -112,6 +119,9 @@ func Judge(in Input) Judgement {
 	failure := "failed: " + failedThen.String()
 	switch in.Symptom.Result {
 	case checker.Valid:
+		if untested := in.untested(); untested != "" {
+			return inconclusive(failure + "; the symptom is in the history, and nothing was put to the test: " + untested)
+		}
 		return Judgement{Verdict: Reproduced, Reason: failure + "; the symptom is in the history: " + in.Symptom.Statement, Evidence: in.Symptom.Evidence}
 	case checker.Invalid:
 		return Judgement{Verdict: Failed, Reason: failure + "; not as documented, the symptom is not in the history: " + in.Symptom.Reason}
@@ -124,6 +134,14 @@ func (in *Input) documentsDeath() bool {
 	return in.Symptom.Result == checker.Valid && slices.Contains(in.Symptom.Evidence, in.TargetDeath.Seq)
 }
 
+// untested says what made the failure possible in no part of the run, or "".
+func (in *Input) untested() string {
+	if in.Trigger.Result == checker.Valid {
+		return ""
+	}
+	return fmt.Sprintf("it cannot be seen that %q (%s)", in.Trigger.Statement, in.Trigger.Reason)
+}
+
 // withoutFailure judges a run whose steps all passed.
 func withoutFailure(in Input) Judgement {
 	switch in.Symptom.Result {
@@ -132,6 +150,15 @@ func withoutFailure(in Input) Judgement {
 		j.Evidence = in.Symptom.Evidence
 		return j
 	case checker.Invalid:
+		var missing []string
+		for _, what := range []string{in.untested(), in.Idle} {
+			if what != "" {
+				missing = append(missing, what)
+			}
+		}
+		if len(missing) > 0 {
+			return inconclusive("every step passed, but nothing was put to the test: " + strings.Join(missing, "; "))
+		}
 		return Judgement{Verdict: Healthy, Reason: "every step passed"}
 	}
 	return inconclusive("every step passed, but whether the documented symptom is in the history cannot be told: " + in.Symptom.Reason)

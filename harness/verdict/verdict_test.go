@@ -10,6 +10,7 @@ import (
 	"nodestorm/harness/verdict"
 	"nodestorm/scenarios"
 	"nodestorm/sim/checker"
+	"nodestorm/sim/checker/strict"
 	"nodestorm/sim/history"
 )
 
@@ -23,6 +24,8 @@ var (
 	present = checker.Finding{Result: checker.Valid, Statement: "a second one", Evidence: []uint64{3, 9}}
 	absent  = checker.Finding{Result: checker.Invalid, Statement: "a second one", Reason: "never matched"}
 	crash   = verdict.Death{Seq: 12, Text: "karpenter ended (exit status 2): panic: no"}
+	tested  = checker.Finding{Result: checker.Valid, Statement: "the taint is there"}
+	untest  = checker.Finding{Result: checker.Invalid, Statement: "the taint is there", Reason: "never matched"}
 	unknown = checker.Finding{Result: checker.Unknown, Statement: "a second one", Reason: "no record from api"}
 )
 
@@ -48,6 +51,12 @@ func TestJudge(t *testing.T) {
 		{"passed, symptom not looked for", verdict.Input{Steps: passed}, verdict.Inconclusive, "cannot be told"},
 		{"nothing ran", verdict.Input{Symptom: absent}, verdict.Inconclusive, "no step ran"},
 		{"no Then", verdict.Input{Steps: passed[:2], Symptom: absent}, verdict.Inconclusive, "no Then ran"},
+		{"nothing put to the test", verdict.Input{Steps: passed, Symptom: absent, Trigger: untest}, verdict.Inconclusive, `nothing was put to the test: it cannot be seen that "the taint is there" (never matched)`},
+		{"an idle target", verdict.Input{Steps: passed, Symptom: absent, Idle: "it is 0 times in the history"}, verdict.Inconclusive, "nothing was put to the test: it is 0 times in the history"},
+		{"neither", verdict.Input{Steps: passed, Symptom: absent, Trigger: untest, Idle: "it is 0 times in the history"}, verdict.Inconclusive, "(never matched); it is 0 times"},
+		{"symptom without its trigger", verdict.Input{Steps: failed, Symptom: present, Trigger: untest}, verdict.Inconclusive, "the symptom is in the history, and nothing was put to the test: it cannot be seen"},
+		{"other failure without a trigger", verdict.Input{Steps: failed, Symptom: absent, Trigger: untest, Idle: "nothing"}, verdict.Failed, "not as documented"},
+		{"symptom of an idle target", verdict.Input{Steps: failed, Symptom: present, Idle: "nothing"}, verdict.Reproduced, "the symptom is in the history"},
 		{"Given failed", verdict.Input{Steps: []verdict.Step{step(verdict.Given, "failed"), step(verdict.Then, "skipped")}, Symptom: present}, verdict.Inconclusive, "not set up: Given text of the step"},
 		{"When failed", verdict.Input{Steps: []verdict.Step{step(verdict.Given, "passed"), step(verdict.When, "failed")}, Symptom: present}, verdict.Inconclusive, "not set up: When text of the step"},
 		{"undefined", verdict.Input{Steps: []verdict.Step{step(verdict.Given, "undefined"), step(verdict.Then, "skipped")}, Symptom: absent}, verdict.Inconclusive, "a step is undefined: Given text"},
@@ -64,6 +73,9 @@ func TestJudge(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			if test.in.Trigger.Result == "" {
+				test.in.Trigger = tested
+			}
 			got := verdict.Judge(test.in)
 			if got.Verdict != test.want || !strings.Contains(got.Reason, test.reason) || strings.Contains(got.Reason, "\n") {
 				t.Errorf("got %+v, want %s with %q", got, test.want, test.reason)
@@ -158,5 +170,39 @@ func TestFromHistory(t *testing.T) {
 	}
 	if cut := verdict.FromHistory(records[1:], symptom, ""); !strings.Contains(cut.Incomplete, "cut off") {
 		t.Errorf("without its end the history is incomplete: %q", cut.Incomplete)
+	}
+}
+
+// Work counts from the last When, or from the start if the record says so.
+func TestWork(t *testing.T) {
+	round := history.Event{Source: history.API, Verb: "update", Actor: "karpenter", Object: history.Object{Resource: "nodepools"}, Code: 200}
+	refused := round
+	refused.Code = 403
+	others := round
+	others.Actor = "somebody"
+	when := verdict.StepEvent(verdict.Step{Kind: verdict.When, Text: "a pod", Status: "passed"})
+	for _, test := range []struct {
+		work   string
+		events []history.Event
+		idle   string
+	}{
+		{"count: 2", []history.Event{when, round, round}, ""},
+		{"count: 2", []history.Event{round, round}, ""}, // a scenario without a When
+		{"count: 2", []history.Event{round, when, round, refused, others}, `"api update nodepools by karpenter" is 1 times in the history since the last When, of 2 at least`},
+		{"count: 1", []history.Event{when, round, when}, `is 0 times in the history since the last When`},
+		{"count: 2, since: start", []history.Event{round, when, round}, ""},
+		{"count: 3, since: start", []history.Event{round, when, round}, "is 2 times in the history since the start, of 3 at least"},
+	} {
+		var record scenarios.Record
+		if err := strict.Unmarshal([]byte("{source: api, verb: update, resource: nodepools, actor: karpenter, "+test.work+"}"), &record.Work); err != nil {
+			t.Fatal(err)
+		}
+		var records []history.Record
+		for i, e := range test.events {
+			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
+		}
+		if got := verdict.FromHistory(records, record, "").Idle; (got == "") != (test.idle == "") || !strings.Contains(got, test.idle) {
+			t.Errorf("%s of %d events: %q, want %q", test.work, len(test.events), got, test.idle)
+		}
 	}
 }

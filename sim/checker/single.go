@@ -1,14 +1,36 @@
 package checker
 
-import "nodestorm/sim/history"
+import (
+	"strings"
+
+	"nodestorm/sim/history"
+)
 
 // Check finds what is wrong with a pattern that stands for itself, in no sequence:
 // it has nothing captured to refer to.
 func (p *Pattern) Check() error { return p.check(nil) }
+
+// Covers tells whether records of the source can match the pattern.
+func (p *Pattern) Covers(source history.Source) bool { return p.Source.match(string(source), nil) }
 
 // Matches reports whether a record matches such a pattern, live or read from a
 // file.
 func (p *Pattern) Matches(r history.Record) bool {
 	r.Detail = plain(r.Detail)
 	return p.match(&r, nil)
+}
+
+// String is the pattern as a timeline would have a record of it, without the details.
+func (p *Pattern) String() string {
+	var words []string
+	for _, name := range fieldNames {
+		if v := p.field(name); v.given() {
+			word := strings.TrimPrefix(v.op+" "+strings.Join(v.values, " or "), " ")
+			if name == "actor" {
+				word = "by " + word
+			}
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
 }

@@ -79,6 +79,32 @@ const start = "start"
 
 // Check finds what is wrong with a symptom before any history is there.
 func (s *Symptom) Check() error {
+	if err := s.wellFormed(); err != nil {
+		return err
+	}
+	last := len(s.Sequence) - 1
+	if why := s.Sequence[last].showsNothing(); why != "" {
+		return fmt.Errorf("sequence[%d]: the last element is %s: nothing in the history would show the failure; "+
+			"end with what it leads to, such as a complaint in the log, an event's reason, or the call that comes too late", last, why)
+	}
+	return nil
+}
+
+// CheckTrigger is Check for what made a failure possible, which may well be what the
+// scenario itself does, or that something does not come.
+func (s *Symptom) CheckTrigger() error {
+	if err := s.wellFormed(); err != nil {
+		return err
+	}
+	for _, e := range s.Sequence {
+		if e.Match != nil {
+			return nil
+		}
+	}
+	return errors.New("sequence: it has absences only, which a run in which nothing happens has too; begin with a match")
+}
+
+func (s *Symptom) wellFormed() error {
 	if strings.TrimSpace(s.Statement) == "" {
 		return errors.New("statement is missing")
 	}
@@ -93,15 +119,7 @@ func (s *Symptom) Check() error {
 		}
 		names = append(names, s.Sequence[i].As)
 	}
-	if err := s.checkUse(); err != nil {
-		return err
-	}
-	last := len(s.Sequence) - 1
-	if why := s.Sequence[last].showsNothing(); why != "" {
-		return fmt.Errorf("sequence[%d]: the last element is %s: nothing in the history would show the failure; "+
-			"end with what it leads to, such as a complaint in the log, an event's reason, or the call that comes too late", last, why)
-	}
-	return nil
+	return s.checkUse()
 }
 
 // checkUse finds captures that nothing refers to: the sequence then does not say
