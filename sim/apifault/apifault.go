@@ -13,7 +13,8 @@
 //
 // # Identity
 //
-// The proxy has no identity of its own. What the client authenticates with, it
+// The proxy has no identity of its own, and acts for one client: on calls that come
+// with its credential. Those of others pass, and the API server says what they may. What the client authenticates with, it
 // gives to the API server too: a bearer token passes through with the call, and a
 // client certificate is presented again by the proxy, which holds the client's own
 // kubeconfig and accepts that certificate and no other. The API server, its RBAC
@@ -59,7 +60,7 @@ const Actor = "sim-apifault"
 // Config of a Proxy. Client is required.
 type Config struct {
 	// Client is how the client reaches the API server without the proxy: its
-	// address, its CA, and the client's certificate if it has one.
+	// address, its CA, and what it authenticates with: a certificate or a token.
 	Client *rest.Config
 	// Writer is the identity of the other writer (OtherWriter), and asks what the
 	// newest resource version is (StaleList). Nil means that rules with these
@@ -82,6 +83,7 @@ type Proxy struct {
 	server   *http.Server
 	listener net.Listener
 	certPEM  []byte // what clients have to trust
+	client   *credential
 	writer   *asks
 	calls    sync.WaitGroup
 
@@ -123,6 +125,9 @@ func (p *Proxy) start(rules []Rule) (err error) {
 	}
 	onward, err := newOnward(p.cfg.Client)
 	if err != nil {
+		return err
+	}
+	if p.client, err = newCredential(p.cfg.Client, onward.clientCert); err != nil {
 		return err
 	}
 	if p.cfg.Writer != nil {

@@ -16,6 +16,7 @@ type call struct {
 	req   *http.Request
 	info  *request.RequestInfo
 	agent string
+	known bool   // it is the client's, and not somebody else's
 	rule  *armed // that takes it; nil for none
 	turn  int    // see claim
 }
@@ -31,13 +32,13 @@ var infos = request.RequestInfoFactory{
 }
 
 func (p *Proxy) newCall(r *http.Request) *call {
-	c := &call{proxy: p, agent: r.UserAgent()}
+	c := &call{proxy: p, agent: r.UserAgent(), known: p.client.shownBy(r)}
 	var err error
 	if c.info, err = infos.NewRequestInfo(r); err != nil {
 		c.info.IsResourceRequest = false // the API server will say what is wrong with it
 	}
 	c.req = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
-	if c.info.IsResourceRequest {
+	if c.known && c.info.IsResourceRequest {
 		c.rule, c.turn = p.claim(c.info, c.agent)
 	}
 	return c
@@ -81,6 +82,9 @@ func (c *call) begin(w http.ResponseWriter) bool {
 // replied does what the rule does between the API server's reply and the client.
 func (c *call) replied(resp *http.Response) error {
 	p, a := c.proxy, c.rule
+	if !c.known {
+		return nil
+	}
 	if c.info.IsResourceRequest && c.info.Verb == "watch" && resp.StatusCode == http.StatusOK {
 		return p.open(c, resp)
 	}
