@@ -226,3 +226,19 @@ func TestInjectAndClear(t *testing.T) {
 		t.Error("an unknown fault is cleared")
 	}
 }
+
+// A limit counts the calls that a fault acts on, whether or not anybody has seen a difference by then.
+func TestLimitBeforeEffect(t *testing.T) {
+	clk := testclock.NewFakeClock(time.Unix(0, 0))
+	s := fault.NewSet(clk, 1, history.Discard())
+	if err := s.Inject(fault.Fault{Name: "f", Effect: fault.Hang{}, Limit: 1}); err != nil {
+		t.Fatal(err)
+	}
+	call := fault.Call{Operation: "POST /servers"}
+	if s.First(fault.Before, call) == nil {
+		t.Error("it does not act on the first call")
+	}
+	if s.First(fault.Before, call) != nil {
+		t.Error("it acts on a second call while the first still runs")
+	}
+}
