@@ -24,6 +24,7 @@ import (
 	"nodestorm/harness/manifest"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
+	"nodestorm/reports/redact"
 	"nodestorm/sim/apifault"
 )
 
@@ -227,20 +228,28 @@ func (a *Autoscaler) Settings() []string {
 	return settings
 }
 
-// hidden tells whether a variable's value must not be seen: of secrets, and of
-// user data, which has the cluster's join token.
+// hidden tells whether a variable's value must not be seen: of secrets, by their
+// source or their name, and of user data, which has the cluster's join token.
 func hidden(v manifest.Variable) bool {
-	return v.Secret || v.Name == "HCLOUD_CLOUD_INIT" || v.Name == "HCLOUD_CLUSTER_CONFIG"
+	return v.Secret || redact.SecretName(v.Name) || v.Name == "HCLOUD_CLOUD_INIT" || v.Name == "HCLOUD_CLUSTER_CONFIG"
 }
 
-// redact replaces what must not be seen. Values below 8 bytes would take half of
-// every text with them, and are no secrets.
-func (a *Autoscaler) redact() *strings.Replacer {
-	var pairs []string
+// secrets are what must not be seen. Values below 8 bytes would take half of every
+// text with them, and are no secrets.
+func (a *Autoscaler) secrets() (values []string) {
 	for _, v := range a.env {
 		if hidden(v) && len(v.Value) >= 8 {
-			pairs = append(pairs, v.Value, "(hidden)")
+			values = append(values, v.Value)
 		}
+	}
+	return values
+}
+
+// redact replaces what must not be seen.
+func (a *Autoscaler) redact() *strings.Replacer {
+	var pairs []string
+	for _, value := range a.secrets() {
+		pairs = append(pairs, value, "(hidden)")
 	}
 	return strings.NewReplacer(pairs...)
 }

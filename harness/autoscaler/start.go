@@ -36,6 +36,7 @@ func (a *Autoscaler) Start(ctx context.Context) (*process.Process, error) {
 		Path:  a.cfg.Target.Binary(),
 		Args:  line.args(),
 		Env:   a.environment(),
+		Hide:  a.secrets(),
 		Lines: logLines(w.History(), w.Clock(), a.redact()),
 		Ready: world.HTTPReady("http://" + address + "/health-check"),
 	})

@@ -13,6 +13,7 @@ import (
 
 	"nodestorm/harness/run"
 	"nodestorm/reports/bundle"
+	"nodestorm/reports/redact"
 	"nodestorm/scenarios"
 )
 
@@ -51,7 +52,7 @@ Look through the archive before you publish it: nobody knows all secrets.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
-			redactor := bundle.ForHere()
+			redactor := redact.ForHere()
 			r := &reporter{env: e, catalogue: catalogue, hourly: hourly}
 			for n, f := range found {
 				dir := filepath.Join(staging, fmt.Sprintf("%03d-%s", n+1, filepath.Base(f.dir)))
@@ -82,7 +83,7 @@ Look through the archive before you publish it: nobody knows all secrets.`,
 
 // copyRun copies what belongs to a run, without credentials. Links and what else
 // lies in the folder are left out.
-func copyRun(redactor *bundle.Redactor, from, to string) error {
+func copyRun(redactor *redact.Redactor, from, to string) error {
 	paths := []string{run.File, run.HistoryFile, run.JUnitFile, run.CucumberFile}
 	logs, _ := filepath.Glob(filepath.Join(from, run.LogFolder, "*.log")) // the pattern is ours
 	for _, path := range logs {
@@ -99,7 +100,7 @@ func copyRun(redactor *bundle.Redactor, from, to string) error {
 	return nil
 }
 
-func copyRedacted(redactor *bundle.Redactor, from, to string) error {
+func copyRedacted(redactor *redact.Redactor, from, to string) error {
 	info, err := os.Lstat(from)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return nil

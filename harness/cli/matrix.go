@@ -20,6 +20,7 @@ import (
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
 	"nodestorm/reports/matrix"
+	"nodestorm/reports/redact"
 	"nodestorm/scenarios"
 )
 
@@ -94,6 +95,7 @@ Exit status: 0 written, 2 usage, 3 something could not be read or noted.`,
 // cells are runs as cells, with links relative to a folder. Runs that cannot be read
 // are named and left out; unread is the exit status then.
 func (e *env) cells(found []stored, catalogue *scenarios.Catalogue, base string) (cells []matrix.Cell, unread error) {
+	redactor := redact.ForHere()
 	for _, f := range found {
 		r, err := run.Checked(f.dir)
 		if err != nil {
@@ -106,9 +108,11 @@ func (e *env) cells(found []stored, catalogue *scenarios.Catalogue, base string)
 			expected = record.Expected(r.Target.Ref.String())
 		}
 		c := matrix.Cell{
-			Scenario: r.ID, Target: r.Target.Ref.String(), Expected: string(expected), Verdict: string(r.Verdict), Reason: r.Reason,
+			Scenario: r.ID, Target: r.Target.Ref.String(), Expected: string(expected), Verdict: string(r.Verdict), Reason: redactor.Text(r.Reason),
 			WallSeconds: r.Clock.Wall.Seconds(), Started: r.Started, Kubernetes: r.KubernetesVersion(), Commit: r.Commit,
-			Departures: r.Departures(),
+		}
+		for _, departure := range r.Departures() {
+			c.Departures = append(c.Departures, redactor.Text(departure))
 		}
 		if r.Provenance == nil {
 			c.Departures = append(c.Departures, "the run is of before nodestorm noted all that was run")

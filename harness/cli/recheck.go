@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 
@@ -11,6 +12,7 @@ import (
 	"nodestorm/harness/run"
 	"nodestorm/harness/verdict"
 	"nodestorm/reports"
+	"nodestorm/reports/redact"
 	"nodestorm/scenarios"
 )
 
@@ -44,6 +46,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			if cross {
 				return e.cross(found, catalogue, asJSON)
 			}
+			redactor := redact.ForHere()
 			rows := []reports.Row{}
 			var unjudged []string
 			for _, f := range found {
@@ -62,7 +65,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 				}
 				if timeline {
 					fmt.Fprintf(e.stdout, "%s on %s\n", again.Run.ID, again.Run.Target.Ref)
-					if err := reports.Timeline(e.stdout, again.Records); err != nil {
+					if err := redactor.Through(e.stdout, func(w io.Writer) error { return reports.Timeline(w, again.Records) }); err != nil {
 						return err
 					}
 				}

@@ -238,7 +238,6 @@ func unpacked(t *testing.T, archive string) map[string]string {
 	if err := bundle.Unpack(file, dir); err != nil {
 		t.Fatal(err)
 	}
-	part := regexp.MustCompile(`<script type="application/octet-stream" id="([^"]+)">([^<]+)</script>`)
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -248,21 +247,33 @@ func unpacked(t *testing.T, archive string) map[string]string {
 			return err
 		}
 		found[path] = string(text)
-		for _, match := range part.FindAllStringSubmatch(string(text), -1) {
-			compressed, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(match[2])))
-			if err != nil {
-				return err
-			}
-			plain, err := io.ReadAll(compressed)
-			if err != nil {
-				return err
-			}
-			found[path+" "+match[1]] = string(plain)
+		for id, plain := range parts(t, string(text)) {
+			found[path+" "+id] = plain
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	return found
+}
+
+var part = regexp.MustCompile(`<script type="application/octet-stream" id="([^"]+)">([^<]+)</script>`)
+
+// parts are the compressed parts of a page, by name.
+func parts(t *testing.T, page string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, match := range part.FindAllStringSubmatch(page, -1) {
+		compressed, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(match[2])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := io.ReadAll(compressed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[match[1]] = string(plain)
 	}
 	return found
 }

@@ -3,12 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
 	"nodestorm/reports"
+	"nodestorm/reports/redact"
 	"nodestorm/scenarios"
 )
 
@@ -113,6 +115,11 @@ func (s *session) on(ctx context.Context, ref target.Ref, records []scenarios.Re
 
 // conclude prints the rows and turns them into the exit status.
 func (e *env) conclude(rows []reports.Row, asJSON bool) error {
+	redactor := redact.ForHere()
+	rows = slices.Clone(rows)
+	for i := range rows {
+		rows[i].Reason = redactor.Text(rows[i].Reason)
+	}
 	print := reports.Table
 	if asJSON {
 		print = reports.JSON

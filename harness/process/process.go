@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"nodestorm/reports/redact"
 )
 
 // Spec is a program to run.
@@ -23,6 +25,9 @@ type Spec struct {
 	Env  []string // added to ours, unless Bare
 	Bare bool     // Env is all of it
 	Log  string   // file for stdout and stderr, which are added to it
+	// Hide are secrets that must not be in the output, besides those that Env has by
+	// their names: they are removed before anybody sees them.
+	Hide []string
 	// Lines, if given, is called with every line of the output as well.
 	Lines func([]byte)
 
@@ -100,6 +105,9 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	var output io.Writer = out
 	if spec.Lines != nil {
 		output = io.MultiWriter(out, Lines(spec.Lines))
+	}
+	output, flush := hiding(output, append(redact.Secrets(spec.Env), spec.Hide...))
+	if output != io.Writer(out) {
 		p.cmd.WaitDelay = time.Second // for output that a child of the program holds open
 	}
 	p.cmd.Stdout, p.cmd.Stderr = output, output
@@ -108,7 +116,7 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 		return nil, errors.Join(fmt.Errorf("starting %s: %w", spec.Name, err), out.Close())
 	}
 	go func() {
-		p.err = errors.Join(p.cmd.Wait(), out.Close())
+		p.err = errors.Join(p.cmd.Wait(), flush(), out.Close())
 		// What it started ends with it, while the group's number is still its own.
 		_ = syscall.Kill(-p.PID(), syscall.SIGKILL)
 		p.asked = p.ending.Load()

@@ -10,8 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -310,5 +312,38 @@ func TestSweep(t *testing.T) {
 	}
 	if got := state(others.Process.Pid); got == 0 || got == 'Z' {
 		t.Errorf("somebody else's program was ended (state %q)", got)
+	}
+}
+
+// What a program prints of its secrets is in no log, and nobody is told of it; also
+// not where it comes in two pieces, or without an end of line.
+func TestSecretsOfAProgramAreHidden(t *testing.T) {
+	const token, other = "tok-0123456789", "known-elsewhere"
+	var mu sync.Mutex
+	var lines []string
+	spec := process.Spec{
+		Name: "thing", Path: "/bin/sh", Log: filepath.Join(t.TempDir(), "log"),
+		Args:  []string{"-c", `printf 'a tok-0123'; sleep 0.1; echo "456789 b"; echo "$PATHLIKE"; printf 'last: known-elsewhere'`},
+		Env:   []string{"HCLOUD_TOKEN=" + token, "KEY_FILE=/dev/null", "PATHLIKE=/dev/null"},
+		Hide:  []string{other},
+		Lines: func(line []byte) { mu.Lock(); lines = append(lines, string(line)); mu.Unlock() },
+	}
+	p, err := process.Start(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-p.Exited():
+	case <-time.After(time.Minute):
+		t.Fatal("it does not end")
+	}
+	log, err := os.ReadFile(spec.Log)
+	if want := "a [removed] b\n/dev/null\nlast: [removed]"; err != nil || string(log) != want {
+		t.Errorf("the log is %q, %v; want %q", log, err, want)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if want := []string{"a [removed] b", "/dev/null"}; !slices.Equal(lines, want) {
+		t.Errorf("told of %q, want %q", lines, want)
 	}
 }

@@ -27,6 +27,7 @@ import (
 	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/reports/formats"
+	"nodestorm/reports/redact"
 	"nodestorm/reports/story"
 	"nodestorm/scenarios"
 	"nodestorm/sim/clock"
@@ -333,8 +334,9 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	if report.Len() == 0 {
 		return errors.New("godog has run nothing: its report is not there")
 	}
-	// Of files that godog writes by itself nobody knows whether they are complete.
-	if err := run.WriteFile(out.Dir, run.CucumberFile, report.Bytes()); err != nil {
+	// Of files that godog writes by itself nobody knows whether they are complete, and
+	// the errors of steps have the last lines of logs.
+	if err := run.WriteFile(out.Dir, run.CucumberFile, []byte(redact.ForHere().Text(report.String()))); err != nil {
 		return err
 	}
 	out.Seal = &run.Seal{Record: run.RecordDigest(r.Record)}

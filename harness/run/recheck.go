@@ -39,7 +39,7 @@ func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 		return Rechecked{}, fmt.Errorf("%s: %w", dir, err)
 	}
 	checked := Rechecked{Run: r, Expected: record.Expected(r.Target.Ref.String())}
-	checked.Doubts, err = r.read(dir, func(record history.Record) { checked.Records = append(checked.Records, record) })
+	checked.Doubts, err = r.read(dir, nil, func(record history.Record) { checked.Records = append(checked.Records, record) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return Rechecked{}, fmt.Errorf("%s has no %s: the run cannot be judged again", dir, HistoryFile)
 	}

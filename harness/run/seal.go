@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"nodestorm/harness/verdict"
+	"nodestorm/reports/redact"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 )
@@ -100,10 +101,11 @@ func (r Run) doubt(text []byte) (doubts []string) {
 // maxNamed bounds how many problems of a history are named one by one.
 const maxNamed = 10
 
-// read reads the run's history in dir, and gives each record to each. It returns why
-// nothing may be concluded from the run, a sentence each; none if it is as it was when
-// it ended. The error is that of opening the history.
-func (r Run) read(dir string, each func(history.Record)) (doubts []string, err error) {
+// read reads the run's history in dir, and gives each record to each, as the redactor
+// lets it through, if there is one. It returns why nothing may be concluded from the
+// run, a sentence each; none if it is as it was when it ended. The error is that of
+// opening the history.
+func (r Run) read(dir string, redactor *redact.Redactor, each func(history.Record)) (doubts []string, err error) {
 	file, err := os.Open(filepath.Join(dir, HistoryFile))
 	if err != nil {
 		return r.doubts, err
@@ -111,7 +113,11 @@ func (r Run) read(dir string, each func(history.Record)) (doubts []string, err e
 	defer file.Close()
 	sum, last := sha256.New(), uint64(0)
 	var found []string
-	problems := history.Scan(io.TeeReader(file, sum), func(record history.Record) {
+	text := io.TeeReader(file, sum)
+	if redactor != nil {
+		text = redactor.Reader(text)
+	}
+	problems := history.Scan(text, func(record history.Record) {
 		switch {
 		case record.Seq > last+1:
 			found = append(found, fmt.Sprintf("%s: seq %d to %d are missing", HistoryFile, last+1, record.Seq-1))
@@ -182,7 +188,7 @@ func Checked(dir string) (Run, error) {
 	if err != nil || r.Verdict == "" {
 		return r, err
 	}
-	doubts, err := r.read(dir, func(history.Record) {})
+	doubts, err := r.read(dir, nil, func(history.Record) {})
 	if err != nil {
 		doubts = append(doubts, fmt.Sprintf("%s cannot be read: %v", HistoryFile, errors.Unwrap(err)))
 	}
@@ -223,6 +229,6 @@ func Sound(dir string) bool {
 	if err != nil {
 		return false
 	}
-	doubts, err := r.read(dir, func(history.Record) {})
+	doubts, err := r.read(dir, nil, func(history.Record) {})
 	return err == nil && len(doubts) == 0
 }

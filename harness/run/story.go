@@ -12,12 +12,14 @@ import (
 
 	"nodestorm/harness/verdict"
 	"nodestorm/reports/page"
+	"nodestorm/reports/redact"
 	"nodestorm/reports/story"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 )
 
-// Tell reads the run in dir for people. What can be read is told and the rest is
+// Tell reads the run in dir for people, here and elsewhere: all reports of stored runs
+// are made of what it returns and of [Logs], and both have passed the redactor. What can be read is told and the rest is
 // named in the story's Problems: a run.json or a history that is cut off,
 // damaged, of another program or of a later format. An error means that dir has
 // neither. hourlyEUR is what a machine costs that does not tell itself, 0 for
@@ -33,10 +35,14 @@ func Tell(dir string, catalogue *scenarios.Catalogue, hourlyEUR float64) (*story
 		}
 		about.Problems = append(about.Problems, err.Error())
 	}
+	redactor := redact.ForHere()
+	if err := redactor.JSON(&about); err != nil {
+		return nil, fmt.Errorf("removing credentials: %w", err)
+	}
 	var doubts []string
 	var openErr error
 	told := TellFrom(about, func(each func(history.Record)) []string {
-		doubts, openErr = r.read(dir, each)
+		doubts, openErr = r.read(dir, redactor, each)
 		return doubts
 	})
 	switch {
@@ -54,6 +60,10 @@ func Tell(dir string, catalogue *scenarios.Catalogue, hourlyEUR float64) (*story
 		told.Run.Verdict, told.Run.Reason, told.Run.Evidence = string(now.Verdict), now.Reason, nil
 		told.Run.Outcome = string(verdict.Compare(r.Expected, now.Verdict))
 	}
+	for i, problem := range told.Run.Problems { // of paths, and of what a stranger wrote
+		told.Run.Problems[i] = redactor.Text(problem)
+	}
+	told.Run.Reason = redactor.Text(told.Run.Reason)
 	return told, nil
 }
 
@@ -117,7 +127,7 @@ func Describe(r Run, catalogue *scenarios.Catalogue) story.Run {
 	return about
 }
 
-// Logs opens the logs in the run's folder, those of links left out. Close them
+// Logs opens the logs in the run's folder, those of links left out; see [Tell]. Close them
 // all with the function, which is never nil.
 func Logs(dir string) ([]page.Log, func()) {
 	paths, _ := filepath.Glob(filepath.Join(dir, LogFolder, "*.log")) // the pattern is ours
@@ -132,7 +142,7 @@ func Logs(dir string) ([]page.Log, func()) {
 			continue
 		}
 		files = append(files, file)
-		logs = append(logs, page.Log{Name: strings.TrimSuffix(filepath.Base(path), ".log"), Text: file})
+		logs = append(logs, page.Log{Name: strings.TrimSuffix(filepath.Base(path), ".log"), Text: redact.ForHere().Reader(file)})
 	}
 	return logs, func() {
 		for _, file := range files {

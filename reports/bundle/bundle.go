@@ -1,6 +1,6 @@
 // Package bundle packs folders of runs into one archive that can be given away,
-// and unpacks archives that others have given. What looks like a credential is
-// removed on the way out; what looks like an attack is refused on the way in.
+// and unpacks archives that others have given. Credentials are removed before, see
+// reports/redact; what looks like an attack is refused on the way in.
 package bundle
 
 import (

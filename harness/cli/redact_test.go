@@ -1,0 +1,74 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nodestorm/harness/run"
+)
+
+// Whatever is made of a run to be given away has neither credentials nor the home
+// folder, wherever in the run they were: in its history, settings, reason or logs.
+func TestNothingLeavesWithCredentials(t *testing.T) {
+	const home, ours, header = "/home/zoe-private", "ours-0123456789", "eyJhbGciOi.eyJzdWIiOi.c2lnbmF0"
+	t.Setenv("HOME", home)
+	t.Setenv("SOME_API_TOKEN", ours)
+	const planted = "found " + home + "/x, " + ours + ", Authorization: Bearer " + header
+	dir := aRun(t)
+	for _, change := range []struct{ file, old, with string }{
+		{run.File, `"reason": "failed: `, `"reason": "failed: ` + planted + `: `},
+		{run.File, `"seed": 1,`, `"seed": 1, "settings": ["--x=` + planted + `", "--client-secret", "` + ours + `"], "flags": ["--manifest=` + home + `/m.yaml"],`},
+		{run.HistoryFile, `"message":"`, `"message":"` + planted + `; `},
+		{run.HistoryFile, `"error":"`, `"error":"` + planted + `; `},
+		{filepath.Join(run.LogFolder, "karpenter.log"), `"message":"`, `"message":"` + planted + `; `},
+	} {
+		path := filepath.Join(dir, change.file)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), change.old) {
+			t.Fatalf("%s has no %q to plant at", change.file, change.old)
+		}
+		write(t, path, strings.ReplaceAll(string(text), change.old, change.with), 0o600)
+	}
+	reseal(t, dir)
+
+	leaves := map[string]string{}
+	for _, format := range []string{"html", "junit", "ctrf", "cucumber", "messages", "trace", "md", "json"} {
+		_, leaves[format], _ = nodestorm(t, "report", dir, "--format", format, "--out", "-")
+	}
+	_, leaves["issue"], _ = nodestorm(t, "report", dir, "--issue")
+	_, leaves["timeline"], _ = nodestorm(t, "recheck", dir, "--timeline")
+	_, leaves["recheck as JSON"], _ = nodestorm(t, "recheck", dir, "--json")
+	for _, format := range []string{"html", "md", "json"} {
+		_, leaves["matrix as "+format], _ = nodestorm(t, "matrix", dir, "--format", format)
+	}
+	side := filepath.Join(t.TempDir(), "side.html")
+	nodestorm(t, "report", "--side-by-side", dir, dir, "-o", side)
+	text, err := os.ReadFile(side)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaves["side by side"] = string(text)
+	archive := filepath.Join(t.TempDir(), "given.tar.gz")
+	nodestorm(t, "bundle", dir, "-o", archive)
+	for name, text := range unpacked(t, archive) {
+		leaves["bundle, "+filepath.Base(name)] = text
+	}
+	for name, text := range leaves {
+		if len(text) < 100 && !strings.HasPrefix(name, "bundle") {
+			t.Errorf("%s: %q", name, text)
+		}
+		for part, plain := range parts(t, text) {
+			text += part + plain
+		}
+		for _, private := range []string{home, "zoe-private", ours, header} {
+			if at := strings.Index(text, private); at >= 0 {
+				t.Errorf("%s has %q: …%q…", name, private, text[max(0, at-80):min(len(text), at+80)])
+			}
+		}
+	}
+}
