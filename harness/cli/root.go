@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
 
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
@@ -32,6 +33,9 @@ const (
 	NotAsExpected = verdict.ExitNotAsExpected
 	Usage         = 2                        // no run was begun
 	Inconclusive  = verdict.ExitInconclusive // nothing may be concluded
+	// By a signal that ended the command it is BySignal and the signal's number, as
+	// shells have it: 129 for SIGHUP, 130 for SIGINT (Ctrl-C), 143 for SIGTERM.
+	BySignal = 128
 )
 
 // exit is an error with a status of its own. A nil err says nothing more.
@@ -63,12 +67,42 @@ type env struct {
 	store          *target.Store
 }
 
-// Main is Run for a process of its own, which Ctrl-C and SIGTERM interrupt.
+// Main is Run for a process of its own, which Ctrl-C, SIGTERM and SIGHUP interrupt.
 func Main() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once; what we started ends all the same
 	return Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+}
+
+// interruption is the cause of a context that a signal has ended.
+type interruption struct{ syscall.Signal }
+
+func (i interruption) Error() string { return "interrupted by " + unix.SignalName(i.Signal) }
+
+func (i interruption) Is(err error) bool { return err == context.Canceled }
+
+// interruptible is a context that the first signal ends. A second ends us at once;
+// what we started ends all the same.
+func interruptible() (context.Context, func()) {
+	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	came := make(chan os.Signal, 1)
+	signal.Notify(came, signals...)
+	go func() {
+		select {
+		case s := <-came:
+			signal.Stop(came)
+			cancel(interruption{s.(syscall.Signal)})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(came)
+		cancel(nil)
+	}
 }
 
 // Run runs the command with args (without the program's name) and returns its
@@ -99,12 +133,18 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		return AsExpected
-	case ctx.Err() != nil && errors.As(err, &stuck):
-		e.say("interrupted; %v", stuck)
-		return Inconclusive
 	case ctx.Err() != nil:
-		e.say("interrupted; everything it started has ended")
-		return Inconclusive
+		left := "everything it started has ended"
+		if errors.As(err, &stuck) {
+			left = stuck.Error()
+		}
+		by := interruption{}
+		if !errors.As(context.Cause(ctx), &by) {
+			e.say("interrupted; %s", left)
+			return Inconclusive
+		}
+		e.say("%v; %s", by, left)
+		return BySignal + int(by.Signal)
 	case errors.As(err, &status):
 		if status.err != nil {
 			e.say("%v", status.err)

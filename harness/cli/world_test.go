@@ -102,7 +102,7 @@ func TestUpEnds(t *testing.T) {
 		{"interrupt", nil, up, os.Interrupt, "exit status 0", "ending the world"},
 		{"terminate", []string{"KUBEBUILDER_ASSETS=" + kubernetes.Bin()}, up, syscall.SIGTERM, "exit status 0", "ending the world"},
 		{"kill", nil, up, os.Kill, "signal: killed", ""},
-		{"interrupt while starting", nil, starting, os.Interrupt, "exit status 3", "nodestorm: interrupted; everything it started has ended"},
+		{"interrupt while starting", nil, starting, os.Interrupt, "exit status 130", "nodestorm: interrupted by SIGINT; everything it started has ended"},
 		{"kill while starting", nil, starting, os.Kill, "signal: killed", ""},
 		{"kill at once", nil, "starting etcd", os.Kill, "signal: killed", ""},
 	}
