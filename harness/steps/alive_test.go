@@ -1,9 +1,13 @@
 package steps
 
 import (
+	"context"
 	"errors"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
@@ -13,19 +17,79 @@ import (
 	"nodestorm/sim/workload"
 )
 
-// Whoever waits for pods of a Deployment sees the world die.
-func TestDeploymentOfADyingWorld(t *testing.T) {
+// The tests share a world without nodes, which the last of them ends.
+func TestInAWorld(t *testing.T) {
 	kubernetes := targettest.Get(t, target.Kubernetes)
-	w, err := world.Start(t.Context(), world.Config{Kubernetes: kubernetes.Bin(), Out: t.TempDir(), Clock: clock.Real, Seed: 1})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	w, err := world.Start(ctx, world.Config{Kubernetes: kubernetes.Bin(), Out: t.TempDir(), Clock: clock.Auto, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = w.Stop() }() // it is dead
+	t.Run("nothing holds of what never was", func(t *testing.T) { testThensOfNothing(ctx, t, w) })
+	t.Run("a Then counts from the Whens before it", func(t *testing.T) { testBegin(t, w) })
+	t.Run("the world dies", func(t *testing.T) { testDeploymentOfADyingWorld(ctx, t, w) })
+}
+
+func testThensOfNothing(ctx context.Context, t *testing.T, w *world.World) {
+	s := &scenario{world: w}
+	for then, holds := range map[string]func() error{
+		"the pod \"web\" is gone":                        func() error { return s.podGone(ctx, "web", "1s") },
+		"the node \"a\" is not Ready":                    func() error { return s.nodeNotReady(ctx, "a", "1s") },
+		"the node \"a\" does not register":               func() error { return s.nodeNeverRegisters(ctx, "a", "1s") },
+		"no more than 1 NodeClaim is created":            func() error { return s.noMoreNodeClaims(ctx, 1, "1s") },
+		"no more than 1 server is created":               func() error { return s.noMoreServers(ctx, 1, "pool1", "1s") },
+		"no running server is deleted":                   func() error { return s.noRunningServerDeleted(ctx, "1s") },
+		"no server is deleted":                           func() error { return s.noServerDeleted(ctx, "1s") },
+		"no machine is deleted":                          func() error { return s.noMachineDeleted(ctx, "1s") },
+		"no pod is evicted":                              func() error { return s.noPodEvicted(ctx, "1s") },
+		"the target size is at no time above 1":          func() error { return s.targetSizeBound(ctx, "pool1", 1, "1s") },
+		"the autoscaler does not scale \"first\"":        func() error { return s.notScaled(ctx, "first", "1s") },
+		"the autoscaler reports no node without scaling": func() error { return s.truthful(ctx, "1s", "first") },
+	} {
+		if holds() == nil {
+			t.Errorf("%q holds without anything to hold of", then)
+		}
+	}
+	if err := s.createPod(ctx, "web", "1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.deletePod(ctx, "web"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.History().Wait(ctx, func(r history.Record) bool { return r.Verb == "delete" && r.Object.Name == "web" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.podGone(ctx, "web", "1m"); err != nil {
+		t.Errorf("a pod that has been is gone: %v", err)
+	}
+}
+
+func testBegin(t *testing.T, w *world.World) {
+	const given, when, then = messages.PickleStepType_CONTEXT, messages.PickleStepType_ACTION, messages.PickleStepType_OUTCOME
+	s := &scenario{world: w}
+	var counts []uint64
+	for _, kind := range []messages.PickleStepType{given, when, when, then, then, when, then} {
+		s.begin(kind)
+		w.History().Record(history.Event{Source: history.Harness, Verb: "step"})
+		if kind == then {
+			counts = append(counts, s.asked)
+		}
+	}
+	if counts[0] == 0 || counts[1] != counts[0] || counts[2] < counts[0]+4 {
+		t.Errorf("the Thens count from %d, want the first two from before the two Whens, and the third from before the last", counts)
+	}
+}
+
+// Whoever waits for pods of a Deployment sees the world die.
+func testDeploymentOfADyingWorld(ctx context.Context, t *testing.T, w *world.World) {
 	s := &scenario{world: w}
 	ran := make(chan error, 1)
-	go func() { ran <- s.runDeployment(t.Context(), "web", 1, workload.Template{CPU: "1"}) }() // there is no node
-	_, err = w.History().Wait(t.Context(), func(r history.Record) bool {
-		return r.Source == history.API && r.Verb == "create" && r.Object.Resource == "pods"
+	go func() { ran <- s.runDeployment(ctx, "web", 1, workload.Template{CPU: "1"}) }() // there is no node
+	_, err := w.History().Wait(ctx, func(r history.Record) bool {
+		return r.Source == history.API && r.Verb == "create" && r.Object.Resource == "pods" && r.Object.Name != "web"
 	})
 	if err != nil {
 		t.Fatal(err)

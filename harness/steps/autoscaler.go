@@ -112,7 +112,7 @@ func (s *scenario) targetSize(ctx context.Context, group string, want int, windo
 
 // targetSizeBound also reads what a target size has been before it was set.
 func (s *scenario) targetSizeBound(ctx context.Context, group string, most int, window string) error {
-	return s.never(ctx, window, func(r history.Record) error {
+	return s.never(ctx, window, serverOf(group), func(r history.Record) error {
 		for _, key := range []string{"from", "to"} {
 			size, ok := r.Detail[key].(int)
 			if _, target := targetOf(r, group); target && ok && size > most {

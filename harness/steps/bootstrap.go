@@ -152,8 +152,9 @@ func (s *scenario) hetznerCCMLater(ctx context.Context, after string) error {
 // noMoreServers watches the whole window unless there is one too many.
 func (s *scenario) noMoreServers(ctx context.Context, most int, group, window string) error {
 	created := 0
-	return s.never(ctx, window, func(r history.Record) error {
-		if life(r) && r.Verb == "created" && r.Detail["group"] == group {
+	server := serverOf(group)
+	return s.never(ctx, window, server, func(r history.Record) error {
+		if server.is(r) {
 			created++
 		}
 		if created > most {

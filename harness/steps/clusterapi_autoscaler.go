@@ -270,7 +270,7 @@ func (s *scenario) scaled(ctx context.Context, deployment, window string) error 
 }
 
 func (s *scenario) notScaled(ctx context.Context, deployment, window string) error {
-	return s.never(ctx, window, func(r history.Record) error {
+	return s.never(ctx, window, deployed(deployment), func(r history.Record) error {
 		if scaling(r) && r.Object.Name == deployment && r.Code < 300 {
 			return fmt.Errorf("MachineDeployment %q is scaled %s after the start", deployment, r.Virtual.Round(time.Millisecond))
 		}
@@ -278,10 +278,16 @@ func (s *scenario) notScaled(ctx context.Context, deployment, window string) err
 	})
 }
 
+func deployed(deployment string) subject {
+	return subject{fmt.Sprintf("there is no MachineDeployment %q", deployment), func(r history.Record) bool {
+		return r.Source == history.API && r.Object.Resource == "machinedeployments" && r.Object.Name == deployment && r.Actor != autoscaler.Name && r.Code < 300
+	}}
+}
+
 // truthful watches what the autoscaler says in events.
 func (s *scenario) truthful(ctx context.Context, window, deployment string) error {
 	acted := false
-	return s.never(ctx, window, func(r history.Record) error {
+	return s.never(ctx, window, deployed(deployment), func(r history.Record) error {
 		acted = acted || scaling(r) && r.Object.Name == deployment && r.Code < 300
 		message, _ := r.Detail["message"].(string)
 		if r.Source == history.API && r.Object.Resource == "events" && r.Actor == autoscaler.Name && strings.Contains(message, " removed") && !acted {

@@ -229,7 +229,8 @@ func life(r history.Record) bool {
 
 func (s *scenario) noRunningServerDeleted(ctx context.Context, window string) error {
 	last := map[string]history.Record{}
-	return s.never(ctx, window, func(r history.Record) error {
+	ran := subject{"no server of a group has run", func(r history.Record) bool { return life(r) && r.Verb == "running" && r.Detail["group"] != nil }}
+	return s.never(ctx, window, ran, func(r history.Record) error {
 		if !life(r) {
 			return nil
 		}
@@ -244,7 +245,8 @@ func (s *scenario) noRunningServerDeleted(ctx context.Context, window string) er
 
 func (s *scenario) noServerDeleted(ctx context.Context, window string) error {
 	last := map[string]history.Record{}
-	return s.never(ctx, window, func(r history.Record) error {
+	created := subject{"no server of a group has been created", func(r history.Record) bool { return life(r) && r.Verb == "created" && r.Detail["group"] != nil }}
+	return s.never(ctx, window, created, func(r history.Record) error {
 		if !life(r) {
 			return nil
 		}
@@ -257,20 +259,37 @@ func (s *scenario) noServerDeleted(ctx context.Context, window string) error {
 	})
 }
 
-// never watches the whole window unless a record is wrong.
-func (s *scenario) never(ctx context.Context, window string, wrong func(history.Record) error) error {
+// subject is what a Then is about: of what never was nothing holds.
+type subject struct {
+	missing string // says that there is none
+	is      func(history.Record) bool
+}
+
+func serverOf(group string) subject {
+	return subject{fmt.Sprintf("no server of group %q has been created", group), func(r history.Record) bool {
+		return life(r) && r.Verb == "created" && r.Detail["group"] == group
+	}}
+}
+
+// never watches the whole window unless a record is wrong. It fails as well if no
+// record of the run is of what it is about.
+func (s *scenario) never(ctx context.Context, window string, about subject, wrong func(history.Record) error) error {
 	d, err := duration(window)
 	if err != nil {
 		return err
 	}
 	var found error
+	there := false
 	_, err = s.within(ctx, d, 0, func(r history.Record) bool {
+		there = there || about.is(r)
 		found = wrong(r)
 		return found != nil
 	})
 	switch {
 	case found != nil:
 		return found
+	case errors.Is(err, errWindow) && !there:
+		return errors.New(about.missing)
 	case errors.Is(err, errWindow):
 		return nil
 	}
@@ -315,7 +334,7 @@ func (s *scenario) offServerDeleted(ctx context.Context, window string) error {
 	return err
 }
 
-// serversCreated counts from the first When, or from the beginning while there
+// serversCreated counts from the Whens before it, or from the beginning while there
 // was none.
 func (s *scenario) serversCreated(ctx context.Context, want int, group, window string) error {
 	d, err := duration(window)

@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"nodestorm/harness/kubelet"
 	"nodestorm/sim/cloudinit"
+	"nodestorm/sim/history"
 	"nodestorm/sim/node"
 	"nodestorm/sim/workload"
 )
@@ -129,10 +131,21 @@ func (s *scenario) nodeReadyWith(ctx context.Context, name, window, label, taint
 }
 
 func (s *scenario) nodeNotReady(ctx context.Context, name, window string) error {
+	was := func(r history.Record) bool {
+		return r.Source == history.Node && r.Verb == "ready" && r.Object.Name == name
+	}
+	if !s.has(was) {
+		return fmt.Errorf("node %q has never been Ready", name)
+	}
 	return s.eventually(ctx, window, func(ctx context.Context) error {
 		_, err := s.ready(ctx, name, corev1.ConditionFalse, corev1.ConditionUnknown)
 		return err
 	})
+}
+
+// has tells whether the history has such a record by now.
+func (s *scenario) has(is func(history.Record) bool) bool {
+	return slices.ContainsFunc(s.world.History().Since(0), is)
 }
 
 // ready is a Node whose Ready condition has one of the statuses.
@@ -156,6 +169,12 @@ func (s *scenario) ready(ctx context.Context, name string, statuses ...corev1.Co
 }
 
 func (s *scenario) podGone(ctx context.Context, name, window string) error {
+	was := func(r history.Record) bool {
+		return r.Source == history.API && r.Verb == "create" && r.Object == (history.Object{Resource: "pods", Namespace: namespace, Name: name}) && r.Code < 300
+	}
+	if !s.has(was) {
+		return fmt.Errorf("there has never been a pod %q", name)
+	}
 	return s.eventually(ctx, window, func(ctx context.Context) error {
 		p, err := s.world.Client().CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {

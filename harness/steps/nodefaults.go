@@ -106,7 +106,10 @@ func (s *scenario) bootSimulated(machine string) error {
 }
 
 func (s *scenario) nodeNeverRegisters(ctx context.Context, name, window string) error {
-	return s.never(ctx, window, func(r history.Record) error {
+	booted := subject{fmt.Sprintf("no machine %q has booted with a fault that it could show", name), func(r history.Record) bool {
+		return r.Source == history.Fault && r.Verb == "armed" && r.Object.Name == name
+	}}
+	return s.never(ctx, window, booted, func(r history.Record) error {
 		if r.Source == history.Node && r.Verb == "register" && r.Object.Name == name {
 			return fmt.Errorf("node %q has registered %s after the start", name, r.Virtual.Round(time.Millisecond))
 		}
@@ -121,7 +124,7 @@ func (s *scenario) nodeIsReady(ctx context.Context, name, window string) error {
 	})
 }
 
-// nodeBecomesNotReady counts from the first When: a node that registers is not Ready
+// nodeBecomesNotReady counts from the Whens before it: a node that registers is not Ready
 // yet, and does not become so.
 func (s *scenario) nodeBecomesNotReady(ctx context.Context, name string, want int, window string) error {
 	d, err := duration(window)

@@ -72,8 +72,9 @@ type scenario struct {
 	profile    node.Profile
 	delay      time.Duration // from launch to registration
 	launched   history.Record
-	asked      uint64 // sequence number of the history when the first When began
-	failed     bool   // a Then
+	asked      uint64 // sequence number of the history when the last block of Whens began
+	last       messages.PickleStepType
+	failed     bool // a Then
 
 	serverReady time.Duration // from a server's registration to Ready; zero: the default
 	serverReal  bool          // servers have real kubelets
@@ -113,9 +114,7 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) {
 			return ctx, nil
 		}
 		r.Step(step.Text)
-		if s.world != nil && step.Type == messages.PickleStepType_ACTION && s.asked == 0 {
-			s.asked = s.seq()
-		}
+		s.begin(step.Type)
 		return ctx, nil
 	})
 	sc.StepContext().After(func(ctx context.Context, step *godog.Step, status godog.StepResultStatus, err error) (context.Context, error) {
@@ -125,6 +124,15 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) {
 		return ctx, nil
 	})
 	s.register(sc)
+}
+
+// begin notes where the history is as a block of Whens begins: the Thens after it
+// count from there.
+func (s *scenario) begin(kind messages.PickleStepType) {
+	if s.world != nil && kind == messages.PickleStepType_ACTION && s.last != kind {
+		s.asked = s.seq()
+	}
+	s.last = kind
 }
 
 // record puts a step's outcome into the history: a stored run is judged by it.

@@ -95,6 +95,8 @@ func (s *scenario) noMoreNodeClaims(ctx context.Context, most int, window string
 		return len(claims) > most
 	})
 	switch {
+	case errors.Is(err, errWindow) && len(claims) == 0:
+		return errors.New("no NodeClaim was created at all")
 	case errors.Is(err, errWindow):
 		return nil
 	case err != nil:
