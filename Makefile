@@ -67,6 +67,10 @@ fuzz: ## Run every fuzz function for FUZZTIME, 2m unless told
 mutants: ## Break nodestorm in all listed ways; a test must notice each: make mutants WORDS="clock fault"
 	@$(GO) run ./harness/cmd/mutants $(WORDS)
 
+.PHONY: inert
+inert: setup ## Replay every record on programs that do nothing: none may be healthy or reproduced (about an hour)
+	@NODESTORM_INERT=all $(GO) test ./harness/replay -run '^TestInert$$' -count=1 -v -timeout 10h
+
 .PHONY: features
 features: setup ## Run the features with godog: make features TAGS=@issue-7515
 	@$(GO) test ./features/... -count=1 -v -timeout 60m $(if $(TAGS),-godog.tags='$(TAGS)')
