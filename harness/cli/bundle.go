@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/process"
 	"nodestorm/harness/run"
 	"nodestorm/reports/bundle"
 	"nodestorm/reports/redact"
@@ -47,11 +48,11 @@ Look through the archive before you publish it: nobody knows all secrets.`,
 			if to == "" {
 				to = "nodestorm-" + filepath.Base(found[0].dir) + archiveSuffix
 			}
-			staging, err := os.MkdirTemp("", "nodestorm-bundle-")
+			staging, remove, err := process.Scratch(bundlePrefix)
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
+			defer func() { err = errors.Join(err, remove()) }()
 			redactor := redact.ForHere()
 			r := &reporter{env: e, catalogue: catalogue, hourly: hourly}
 			for n, f := range found {

@@ -3,6 +3,9 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +13,7 @@ import (
 	"testing"
 
 	"nodestorm/harness/cli"
+	"nodestorm/harness/process"
 	"nodestorm/harness/run"
 	"nodestorm/harness/target"
 )
@@ -360,5 +364,31 @@ func TestCompletion(t *testing.T) {
 	}
 	if code, stdout, _ := nodestorm(t, "completion", "bash"); code != cli.AsExpected || !strings.Contains(stdout, "__start_nodestorm") {
 		t.Errorf("completion bash: status %d, %d bytes", code, len(stdout))
+	}
+}
+
+// Clean finds what a killed command left, whatever TMPDIR is now, and says what it did.
+func TestClean(t *testing.T) {
+	newBench(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("TMPDIR", t.TempDir())
+	if code, stdout, stderr := nodestorm(t, "clean"); code != cli.AsExpected || stdout != "nothing was left behind\n" || stderr != "" {
+		t.Errorf("status %d, %q, %q", code, stdout, stderr)
+	}
+	dir, _, err := process.Scratch("nodestorm-bundle-") // as bundle, report and recheck have one
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = filepath.Dir(dir)
+	t.Setenv("TMPDIR", t.TempDir())
+	if code, stdout, stderr := nodestorm(t, "clean"); code != cli.AsExpected || stdout != "left "+dir+" alone: it is in use\n" || stderr != "" {
+		t.Errorf("status %d, %q, %q", code, stdout, stderr)
+	}
+	write(t, filepath.Join(dir, "owner"), fmt.Sprintf("%d 1\n", os.Getpid()), 0o600) // that began with the kernel
+	if code, stdout, stderr := nodestorm(t, "clean"); code != cli.AsExpected || stdout != "removed "+dir+"\n" || stderr != "" {
+		t.Errorf("status %d, %q, %q", code, stdout, stderr)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
 	}
 }

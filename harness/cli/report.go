@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/process"
 	"nodestorm/harness/run"
 	"nodestorm/reports/bundle"
 	"nodestorm/reports/formats"
@@ -99,25 +100,29 @@ Exit status: 0 written, 2 usage, 3 something could not be read.`,
 	return c
 }
 
+// bundlePrefix begins the names of folders in which bundles are packed and unpacked.
+const bundlePrefix = "nodestorm-bundle-"
+
 // stored is the folder of a run, and where its page goes by default.
 type stored struct{ dir, page string }
 
 // runs finds the runs that args name: folders of runs, folders above some, and
 // bundles, which are unpacked. done removes what was unpacked; it is never nil.
 func (e *env) runs(args []string) (found []stored, done func(), err error) {
-	var unpacked []string
+	var unpacked []func() error
 	done = func() {
-		for _, dir := range unpacked {
-			_ = os.RemoveAll(dir)
+		for _, remove := range unpacked {
+			_ = remove()
 		}
 	}
 	for _, arg := range args {
 		dir, prefix := arg, ""
 		if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() {
-			if dir, err = os.MkdirTemp("", "nodestorm-bundle-"); err != nil {
+			var remove func() error
+			if dir, remove, err = process.Scratch(bundlePrefix); err != nil {
 				return nil, done, err
 			}
-			unpacked = append(unpacked, dir)
+			unpacked = append(unpacked, remove)
 			if err := unpackFile(arg, dir); errors.Is(err, syscall.ENOSPC) {
 				return nil, done, fmt.Errorf("%s: %w", arg, err)
 			} else if err != nil {

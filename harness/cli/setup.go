@@ -125,15 +125,21 @@ func (e *env) clean() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "clean",
-		Short: "Remove what killed worlds and proxies left behind; with --all the store too",
-		Args:  exactly(0),
-		RunE: func(*cobra.Command, []string) (err error) {
-			for _, prefix := range []string{world.FolderPrefix, proxyPrefix} {
-				removed, failed := process.Sweep(os.TempDir(), prefix)
-				for _, dir := range removed {
-					fmt.Fprintln(e.stdout, "removed", dir)
-				}
-				err = errors.Join(err, failed)
+		Short: "End and remove what killed commands left behind; with --all remove the store too",
+		Long: `End the programs and remove the temporary folders of worlds, proxies, reports and
+bundles whose command was killed, in whatever TMPDIR, and say so. What is in use stays.
+With --all the builds in the store are removed as well.`,
+		Args: exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			swept, used, err := process.Sweep(os.TempDir(), world.FolderPrefix, proxyPrefix, bundlePrefix)
+			for _, s := range swept {
+				fmt.Fprintln(e.stdout, s)
+			}
+			for _, dir := range used {
+				fmt.Fprintf(e.stdout, "left %s alone: it is in use\n", dir)
+			}
+			if len(swept)+len(used) == 0 && err == nil {
+				fmt.Fprintln(e.stdout, "nothing was left behind")
 			}
 			if err != nil || !all {
 				return err

@@ -17,6 +17,7 @@ import (
 // It is a shell that waits for its standard input to end.
 type Guard struct {
 	dir   string
+	noted string // where, "" if it is not
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 }
@@ -27,15 +28,28 @@ type Guard struct {
 const guardScript = `
 trap '' INT TERM HUP QUIT
 read -r word && [ "$word" = kept ] && exit 0
+# The ID may be somebody else's by now, see belongs in Go.
+belongs() { grep -qaF -- "$dir/" "/proc/$1/environ" "/proc/$1/cmdline" 2>/dev/null; }
+dir=$1
 mv -- "$1/pids" "$1/ending"
 for f in "$1"/ending/*; do
 	pid=
 	read -r pid < "$f" || [ -n "$pid" ] || { sleep 0.1; read -r pid < "$f"; }
 	case $pid in '' | 0* | 1 | *[!0-9]*) continue ;; esac # -1 would be everybody
-	kill -KILL "-$pid" 2>/dev/null || kill -KILL "$pid" 2>/dev/null # dash takes no -- here
+	if [ ! -d /proc/1 ] || belongs "$pid"; then
+		kill -KILL "-$pid" 2>/dev/null || kill -KILL "$pid" 2>/dev/null # dash takes no -- here
+		continue
+	fi
+	for f in /proc/[0-9]*/stat; do # what it started may still be there
+		read -r stat 2>/dev/null < "$f" || continue
+		set -- "$1" "$2" ${stat##*) }
+		member=${f%/stat} member=${member#/proc/}
+		[ "$5" = "$pid" ] && belongs "$member" && kill -KILL "$member" 2>/dev/null
+	done
 done
 n=0
 until rm -rf -- "$1" 2>/dev/null || [ $n -ge 50 ]; do n=$((n+1)); sleep 0.1; done
+[ -z "$2" ] || rm -f -- "$2"
 `
 
 // NewGuard makes the folder dir/pids and watches over dir, which must be a
@@ -48,10 +62,11 @@ func NewGuard(dir string) (*Guard, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "pids"), 0o700); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, ownerFile), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+	noted, err := own(dir)
+	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command("/bin/sh", "-c", guardScript, "nodestorm-guard", dir)
+	cmd := exec.Command("/bin/sh", "-c", guardScript, "nodestorm-guard", dir, noted)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Dir = "/"
 	stdin, err := cmd.StdinPipe()
@@ -61,7 +76,7 @@ func NewGuard(dir string) (*Guard, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting the guard of %s: %w", dir, err)
 	}
-	g := &Guard{dir: dir, cmd: cmd, stdin: stdin}
+	g := &Guard{dir: dir, noted: noted, cmd: cmd, stdin: stdin}
 	if err := os.WriteFile(filepath.Join(dir, guardFile), []byte(strconv.Itoa(cmd.Process.Pid)), 0o600); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
@@ -83,5 +98,9 @@ func (g *Guard) Forget(name string) { _ = os.Remove(g.PIDFile(name)) }
 // Close ends the guard and removes the folder. All programs must have ended.
 func (g *Guard) Close() error {
 	_, err := io.WriteString(g.stdin, "kept\n")
-	return errors.Join(err, g.stdin.Close(), g.cmd.Wait(), os.RemoveAll(g.dir))
+	err = errors.Join(err, g.stdin.Close(), g.cmd.Wait(), os.RemoveAll(g.dir))
+	if g.noted != "" {
+		_ = os.Remove(g.noted) // the next Sweep does
+	}
+	return err
 }

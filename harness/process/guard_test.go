@@ -18,11 +18,11 @@ import (
 )
 
 // script runs the guard's script for dir with the owner's last words, and with
-// a kill that only notes what it was asked to do.
+// a kill that only notes what it was asked to do; all processes are the folder's.
 func script(t *testing.T, dir, words string) (killed []string) {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "killed")
-	cmd := exec.Command("/bin/sh", "-c", "kill() { echo \"$*\" >> '"+log+"'; }\n"+guardScript, "guard", dir)
+	cmd := exec.Command("/bin/sh", "-c", "kill() { echo \"$*\" >> '"+log+"'; }\ngrep() { :; }\n"+guardScript, "guard", dir)
 	cmd.Stdin = strings.NewReader(words)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -164,4 +164,41 @@ func ignores(t *testing.T, pid int, s syscall.Signal) bool {
 		t.Fatal(err)
 	}
 	return mask&(1<<(s-1)) != 0
+}
+
+// A process whose ID was a world's once, and is somebody else's, stays.
+func TestGuardLeavesOthersAlone(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	dir := filepath.Join(t.TempDir(), "world 1")
+	g, err := NewGuard(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, others := exec.Command("sleep", "1000"), exec.Command("sleep", "1000")
+	ours.Env = []string{"CLOCK=" + dir + "/clock"}
+	others.Env = []string{"CLOCK=" + dir + "2/clock"} // another world's
+	for name, cmd := range map[string]*exec.Cmd{"ours": ours, "others": others} {
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = cmd.Process.Kill() }()
+		if err := os.WriteFile(g.PIDFile(name), []byte(strconv.Itoa(cmd.Process.Pid)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(noted()) != 1 {
+		t.Errorf("noted are %v", noted())
+	}
+	if err := errors.Join(g.stdin.Close(), g.cmd.Wait()); err != nil { // as the kernel does for a dead owner
+		t.Fatal(err)
+	}
+	if err := ours.Wait(); err == nil || err.Error() != "signal: killed" {
+		t.Errorf("the world's own program ended with %v, want it killed", err)
+	}
+	if err := syscall.Kill(others.Process.Pid, 0); err != nil || !procContains(others.Process.Pid, "cmdline", "sleep") {
+		t.Errorf("somebody else's program was ended: %v", err)
+	}
+	if links, err := os.ReadDir(filepath.Join(os.Getenv("XDG_STATE_HOME"), "nodestorm", "folders")); err != nil || len(links) > 0 {
+		t.Errorf("still noted: %v, %v", links, err)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -206,8 +207,8 @@ func testGuard(t *testing.T, end func(owner int) error) {
 	if n := len(running(t)); n < 4 {
 		t.Errorf("%d processes, want the owner, its guard, and more", n)
 	}
-	if removed, err := process.Sweep(filepath.Dir(dir), "world-"); len(removed) > 0 || err != nil {
-		t.Errorf("swept %v from under a living owner: %v", removed, err)
+	if swept, used, err := process.Sweep(filepath.Dir(dir), "world-"); len(swept) > 0 || !slices.Equal(used, []string{dir}) || err != nil {
+		t.Errorf("swept %v from under a living owner: %v, used: %v", swept, err, used)
 	}
 	if err := end(owner.Process.Pid); err != nil {
 		t.Fatal(err)
@@ -221,7 +222,8 @@ func ownedFolder(t *testing.T) (dir string, cmd *exec.Cmd) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), `world-1 with 'quotes"`)
 	cmd = exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), owner+"="+dir, mark(t))
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	cmd.Env = append(os.Environ(), owner+"="+dir, "CLOCK="+filepath.Join(dir, "clock"), mark(t))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -264,8 +266,8 @@ func TestSweepLeavesItToTheGuard(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = owner.Wait() // it was killed
-	if removed, err := process.Sweep(filepath.Dir(dir), "world-"); len(removed) > 0 || err != nil {
-		t.Errorf("swept %v from under a living guard: %v", removed, err)
+	if swept, used, err := process.Sweep(filepath.Dir(dir), "world-"); len(swept) > 0 || !slices.Equal(used, []string{dir}) || err != nil {
+		t.Errorf("swept %v from under a living guard: %v, used: %v", swept, err, used)
 	}
 	if err := syscall.Kill(guard, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
@@ -301,9 +303,11 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	removed, err := process.Sweep(parent, "world-")
-	if err != nil || len(removed) != 1 || removed[0] != dir {
-		t.Errorf("removed %v, %v; want %s", removed, err, dir)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	swept, _, err := process.Sweep(parent, "world-")
+	want := process.Swept{Folder: dir, Ended: []string{fmt.Sprintf("ours (process %d)", ours.Process.Pid), fmt.Sprintf("last (process %d)", last.Process.Pid)}}
+	if err != nil || len(swept) != 1 || !reflect.DeepEqual(swept[0], want) {
+		t.Errorf("swept %v, %v; want %v", swept, err, want)
 	}
 	for _, cmd := range []*exec.Cmd{ours, last} {
 		if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
@@ -345,5 +349,68 @@ func TestSecretsOfAProgramAreHidden(t *testing.T) {
 	defer mu.Unlock()
 	if want := []string{"a [removed] b", "/dev/null"}; !slices.Equal(lines, want) {
 		t.Errorf("told of %q, want %q", lines, want)
+	}
+}
+
+// A world is found when its owner and its guard were both killed, also from where
+// TMPDIR is another, and what it was is gone then.
+func TestSweepFindsWorldsOfAnyTMPDIR(t *testing.T) {
+	dir, owner := ownedFolder(t)
+	guard := 0
+	for _, p := range running(t) {
+		if strings.Contains(p.Command, "nodestorm-guard") {
+			guard = p.PID
+		}
+	}
+	if guard == 0 {
+		t.Fatalf("no guard among %v", running(t))
+	}
+	for _, pid := range []int{guard, owner.Process.Pid} {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = owner.Wait() // it was killed
+	eventually(t, "the programs have left their IDs", func() bool {
+		left, _ := filepath.Glob(filepath.Join(dir, "pids", "other*"))
+		return len(left) == 2
+	})
+	swept, _, err := process.Sweep(t.TempDir(), "world-")
+	if err != nil || len(swept) != 1 || swept[0].Folder != dir || !strings.Contains(swept[0].String(), "other0 (process ") {
+		t.Errorf("swept %v, %v", swept, err)
+	}
+	nothingLeft(t, dir)
+	if swept, used, err := process.Sweep(t.TempDir(), "world-"); len(swept)+len(used) > 0 || err != nil {
+		t.Errorf("swept again %v, %v, %v", swept, used, err)
+	}
+}
+
+// The folder of a command that was killed goes with the next Sweep, and not before:
+// also where its process ID is another's by now.
+func TestScratchIsSwept(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("TMPDIR", t.TempDir())
+	dir, remove, err := process.Scratch("scratch-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if swept, used, err := process.Sweep(t.TempDir(), "scratch-"); len(swept) > 0 || len(used) != 1 || err != nil {
+		t.Errorf("swept %v, used %v, %v", swept, used, err)
+	}
+	again, _, err := process.Scratch("scratch-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(again), "owner"), fmt.Appendf(nil, "%d 1", os.Getpid()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if swept, _, err := process.Sweep(t.TempDir(), "scratch-"); len(swept) != 1 || swept[0].Folder != filepath.Dir(again) || err != nil {
+		t.Errorf("swept %v, %v; want the one whose owner is gone", swept, err)
+	}
+	if err := remove(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
 	}
 }
