@@ -137,7 +137,7 @@ func (e *env) unmetFaults(c *fakecloud.Cloud) error {
 		e.say("fault %q made no difference", name)
 	}
 	if len(unmet) > 0 {
-		return &exit{code: Inconclusive}
+		return &exit{code: Inconclusive, asked: true}
 	}
 	return nil
 }

@@ -126,7 +126,7 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 		for _, rule := range unmet {
 			e.say("rule %q made no difference: it took %s", rule.Name, counted(rule.Matched, "call"))
 		}
-		return &exit{code: Inconclusive}
+		return &exit{code: Inconclusive, asked: true}
 	}
 	return nil
 }

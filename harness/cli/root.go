@@ -42,6 +42,8 @@ const (
 type exit struct {
 	code int
 	err  error
+	// asked: the command goes on until a signal ends it, which is no interruption.
+	asked bool
 }
 
 func (e *exit) Error() string {
@@ -58,7 +60,7 @@ func usage(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &exit{Usage, err}
+	return &exit{code: Usage, err: err}
 }
 
 // env is what all commands share.
@@ -130,10 +132,11 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := withRoom(root.ExecuteContext(ctx))
 	var status *exit
 	var stuck *world.StopError
+	hasStatus := errors.As(err, &status)
 	switch {
 	case err == nil:
 		return AsExpected
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && !(hasStatus && status.asked):
 		left := "everything it started has ended"
 		if errors.As(err, &stuck) {
 			left = stuck.Error()
@@ -145,7 +148,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		e.say("%v; %s", by, left)
 		return BySignal + int(by.Signal)
-	case errors.As(err, &status):
+	case hasStatus:
 		if status.err != nil {
 			e.say("%v", status.err)
 		}
@@ -173,7 +176,7 @@ func withRoom(err error) error {
 	if status := (*exit)(nil); errors.As(err, &status) {
 		code = status.code
 	}
-	return &exit{code, fmt.Errorf("%w; make room, or name a folder on another disk: TMPDIR for what is temporary", err)}
+	return &exit{code: code, err: fmt.Errorf("%w; make room, or name a folder on another disk: TMPDIR for what is temporary", err)}
 }
 
 // group is a command that has only others below it.

@@ -160,7 +160,7 @@ func (s *session) compareClocks(c *cobra.Command, jobs []job, asJSON bool) error
 				return err
 			}
 			if row.Outcome == "inconclusive" {
-				return &exit{Inconclusive, fmt.Errorf("%s on %s at %s: %s", row.ID, row.Target, mode, row.Reason)}
+				return &exit{code: Inconclusive, err: fmt.Errorf("%s on %s at %s: %s", row.ID, row.Target, mode, row.Reason)}
 			}
 			records, err := readHistory(filepath.Join(played.Dir, "history.ndjson"))
 			if err != nil {

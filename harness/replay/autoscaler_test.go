@@ -62,7 +62,7 @@ func TestRunAutoscaler(t *testing.T) {
 	if result.Verdict != verdict.Reproduced || !looked {
 		t.Fatalf("%s: %s (looked inside: %t)", result.Verdict, result.Reason, looked)
 	}
-	checkJUnit(t, result.Dir)
+	checkJUnit(t, result.Dir, result.Verdict)
 	for _, leak := range leaks(t, result.Dir, nil) {
 		t.Error(leak)
 	}

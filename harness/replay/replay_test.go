@@ -123,7 +123,7 @@ func TestRun(t *testing.T) {
 		t.Fatalf("%s: %s (looked inside: %t)", result.Verdict, result.Reason, looked)
 	}
 	t.Run("files", func(t *testing.T) {
-		checkFiles(t, result.Dir)
+		checkFiles(t, result.Dir, result.Verdict)
 		if n := len(keys); n < 5 {
 			t.Errorf("%d private keys in the world, want those of its users and servers", n)
 		}
@@ -134,9 +134,9 @@ func TestRun(t *testing.T) {
 	t.Run("recheck", func(t *testing.T) { checkRecheck(t, result) })
 }
 
-// checkJUnit looks for one case that passed, for the failure shows as the catalogue
-// promises it, without what Jenkins' schema refuses.
-func checkJUnit(t *testing.T, dir string) {
+// checkJUnit looks for one case with the steps, without what Jenkins' schema refuses. It
+// passed if the failure showed as the catalogue promises it, or nothing was concluded.
+func checkJUnit(t *testing.T, dir string, of verdict.Verdict) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, run.JUnitFile))
 	if err != nil {
@@ -158,14 +158,15 @@ func checkJUnit(t *testing.T, dir string) {
 	if len(suites.Cases) != 1 {
 		t.Fatalf("%s has %d test cases, want one", run.JUnitFile, len(suites.Cases))
 	}
-	if c := suites.Cases[0]; c.Failure != nil || len(c.Others) > 0 || !strings.Contains(c.Output, "failed: Then ") {
-		t.Errorf("%s has %+v, want one that passed, with the steps", run.JUnitFile, c)
+	c := suites.Cases[0]
+	if c.Failure != nil != (of == verdict.Failed) || len(c.Others) > 0 || !strings.Contains(c.Output, "failed: Then ") {
+		t.Errorf("%s has %+v, want one of a run that is %s, with the steps", run.JUnitFile, c, of)
 	}
 }
 
-func checkFiles(t *testing.T, dir string) {
+func checkFiles(t *testing.T, dir string, of verdict.Verdict) {
 	t.Helper()
-	checkJUnit(t, dir)
+	checkJUnit(t, dir, of)
 	text, err := os.ReadFile(filepath.Join(dir, run.CucumberFile))
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +203,7 @@ func checkRecheck(t *testing.T, result replay.Result) {
 	if err != nil || same.Now.Verdict != result.Verdict || same.Now.Reason != result.Reason {
 		t.Errorf("judged again: %+v, %v; live it was %+v", same.Now, err, result.Judgement)
 	}
-	spoilt := func(name, reason string, catalogue *scenarios.Catalogue, spoil func(dir string)) {
+	spoilt := func(name string, want verdict.Verdict, reason string, catalogue *scenarios.Catalogue, spoil func(dir string)) {
 		t.Helper()
 		dir := t.TempDir()
 		if err := os.CopyFS(dir, os.DirFS(result.Dir)); err != nil {
@@ -210,12 +211,12 @@ func checkRecheck(t *testing.T, result replay.Result) {
 		}
 		spoil(dir)
 		again, err := run.Recheck(dir, catalogue)
-		if err != nil || again.Now.Verdict != verdict.Inconclusive || !strings.Contains(again.Now.Reason, reason) {
-			t.Errorf("%s: %+v, %v; want inconclusive with %q", name, again.Now, err, reason)
+		if err != nil || again.Now.Verdict != want || !strings.Contains(again.Now.Reason, reason) {
+			t.Errorf("%s: %+v, %v; want %s with %q", name, again.Now, err, want, reason)
 		}
 	}
-	spoilt("a detector that sees nothing", "the documented symptom is not in the history", blind(t), func(string) {})
-	spoilt("half a history", "", catalogue, func(dir string) {
+	spoilt("a detector that sees nothing", verdict.Failed, "not as documented, the symptom is not in the history", blind(t), func(string) {})
+	spoilt("half a history", verdict.Inconclusive, "", catalogue, func(dir string) {
 		path := filepath.Join(dir, run.HistoryFile)
 		info, err := os.Stat(path)
 		if err == nil {
@@ -225,7 +226,7 @@ func checkRecheck(t *testing.T, result replay.Result) {
 			t.Fatal(err)
 		}
 	})
-	spoilt("a distorted clock", "the clock was distorted", catalogue, func(dir string) {
+	spoilt("a distorted clock", verdict.Inconclusive, "the clock was distorted", catalogue, func(dir string) {
 		r := result.Run
 		r.Clock.Lag.P99 = clock.Budget + time.Millisecond
 		if err := r.Save(dir); err != nil {
@@ -299,7 +300,7 @@ func TestRunDeath(t *testing.T) {
 			if result.Verdict != test.want || !strings.Contains(result.Reason, test.reason) || strings.Contains(result.Reason, "\n") {
 				t.Errorf("%s: %q; want %s in one line with %q", result.Verdict, result.Reason, test.want, test.reason)
 			}
-			checkFiles(t, result.Dir)
+			checkFiles(t, result.Dir, result.Verdict)
 			gone(t, tmp)
 		})
 	}
@@ -322,7 +323,7 @@ func TestRunInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := run.Recheck(filepath.Join(r.Out, scenario, affected.String()), catalogue)
-	if err != nil || again.Run.Verdict != "" || again.Now.Verdict != verdict.Inconclusive || !strings.Contains(again.Now.Reason, "interrupted") {
+	if err != nil || again.Run.Verdict != "" || again.Now.Verdict != verdict.Inconclusive || !strings.Contains(again.Now.Reason, "the run did not come to its end") {
 		t.Errorf("stored as %q, judged again: %+v, %v", again.Run.Verdict, again.Now, err)
 	}
 }

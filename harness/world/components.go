@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"nodestorm/harness/process"
+	"nodestorm/harness/verdict"
 )
 
 // etcd of one member waits for up to one election timeout before it serves: half
@@ -126,7 +127,7 @@ func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process
 	p, err := process.Start(ctx, spec)
 	if err != nil {
 		if exited := new(process.ExitError); errors.As(err, &exited) {
-			w.died(spec.Name, err)
+			w.history.Record(verdict.DiedEvent(spec.Name, err)) // the caller may start it otherwise
 		}
 		return nil, err
 	}
