@@ -112,7 +112,7 @@ var rows = []reports.Row{
 }
 
 func TestTable(t *testing.T) {
-	for name, rows := range map[string][]reports.Row{"verify.txt": rows, "verify-nothing.txt": nil} {
+	for name, rows := range map[string][]reports.Row{"verify.txt": rows, "verify-nothing.txt": nil, "verify-skipped.txt": rows[2:4]} {
 		var out bytes.Buffer
 		if err := reports.Table(&out, rows); err != nil {
 			t.Fatal(err)

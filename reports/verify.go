@@ -116,10 +116,10 @@ func count(rows []Row) string {
 		}
 		counts[r.Outcome]++
 	}
-	if len(rows) == 0 {
-		return "nothing was run"
-	}
 	var parts []string
+	if !slices.ContainsFunc(rows, func(r Row) bool { return r.Run != "" }) {
+		parts = append(parts, "nothing was run")
+	}
 	for _, o := range outcomes {
 		parts = append(parts, fmt.Sprintf("%d %s", counts[o], Clean(o)))
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,7 +41,8 @@ and a link. With --track-record the runs are noted in ` + verifiedFile + `, and 
 README's table of documented failures is written anew from it; runs of uncommitted
 changes, or with a manifest, an order or programs of your own, are left out.
 
-Exit status: 0 written, 2 usage, 3 something could not be read or noted.`,
+Exit status: 0 written, 2 usage, 3 something could not be read or noted, or nothing is
+what is asked for.`,
 		Example: `  nodestorm matrix reports/out --out matrix.html
   nodestorm matrix reports/out --format md --since last.json
   nodestorm matrix reports/out --provider hetzner --status regression --format json
@@ -52,8 +54,14 @@ Exit status: 0 written, 2 usage, 3 something could not be read or noted.`,
 			if !slices.Contains([]string{"html", "md", "json"}, format) {
 				return usage(fmt.Errorf("--format %q: want html, md or json", format))
 			}
+			if track && keep != (matrix.Filter{}) {
+				return usage(errors.New("--track-record notes all runs: leave out what filters them"))
+			}
 			catalogue, err := scenarios.Load()
 			if err != nil {
+				return usage(err)
+			}
+			if err := checkFilter(keep, catalogue); err != nil {
 				return usage(err)
 			}
 			found, done, err := e.runs(args)
@@ -66,7 +74,14 @@ Exit status: 0 written, 2 usage, 3 something could not be read or noted.`,
 				return cmp.Or(e.trackRecord(catalogue, cells), unread)
 			}
 			m := matrix.New(time.Now(), documented(catalogue), cells)
+			if keep.Target != "" && !slices.ContainsFunc(m.Targets, func(t string) bool { return strings.Contains(t, keep.Target) }) {
+				return usage(fmt.Errorf("--target %q: no run's target has this text; there are %s", keep.Target, strings.Join(m.Targets, ", ")))
+			}
 			m.Filter(keep)
+			if len(m.Cells) == 0 && unread == nil {
+				e.say("none of the %s is what is asked for", counted(len(cells), "run"))
+				unread = &exit{code: Inconclusive}
+			}
 			if since != "" {
 				old, err := readMatrix(since)
 				if err != nil {
@@ -90,6 +105,28 @@ Exit status: 0 written, 2 usage, 3 something could not be read or noted.`,
 	c.Flags().StringVar(&keep.Status, "status", "", "only this `verdict` or outcome: reproduced, healthy, failed, inconclusive, expected, regression…")
 	c.Flags().BoolVar(&track, "track-record", false, "note the runs as verified, and write the README's table")
 	return c
+}
+
+// checkFilter makes sure that runs can have what the filter asks for. What targets there
+// are only the runs know.
+func checkFilter(keep matrix.Filter, catalogue *scenarios.Catalogue) error {
+	providers := map[string]bool{}
+	for _, r := range catalogue.Records() {
+		if p := r.Provider(); p != "" {
+			providers[p] = true
+		}
+	}
+	for _, of := range []struct {
+		flag, value string
+		allowed     []string
+	}{
+		{"system", keep.System, scenarios.Systems}, {"provider", keep.Provider, slices.Sorted(maps.Keys(providers))}, {"status", keep.Status, verdict.Statuses()},
+	} {
+		if of.value != "" && !slices.Contains(of.allowed, of.value) {
+			return fmt.Errorf("--%s %q: want one of %s", of.flag, of.value, strings.Join(of.allowed, ", "))
+		}
+	}
+	return nil
 }
 
 // cells are runs as cells, with links relative to a folder. Runs that cannot be read

@@ -81,7 +81,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			if len(rows) == 0 {
 				return &exit{code: Usage}
 			}
-			err = e.conclude(rows, asJSON)
+			err = e.conclude(rows, asJSON, false)
 			if err == nil && len(unjudged) > 0 {
 				return &exit{code: Inconclusive}
 			}

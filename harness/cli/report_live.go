@@ -87,7 +87,7 @@ func scanned(records []history.Record) func(func(history.Record)) []string {
 // finish prints the rows, writes their reports, and turns the rows into the exit
 // status. A report that cannot be written takes nothing from what was seen.
 func (s *session) finish(rows []reports.Row, asJSON bool) error {
-	concluded := s.conclude(rows, asJSON)
+	concluded := s.conclude(rows, asJSON, s.strict)
 	index, err := s.publish(rows)
 	switch {
 	case err != nil:
@@ -110,8 +110,10 @@ func (s *session) publish(rows []reports.Row) (string, error) {
 	}
 	r := &reporter{env: s.env, catalogue: catalogue}
 	var found []stored
+	var without []matrix.Skip
 	for _, row := range rows {
 		if row.Run == "" {
+			without = append(without, matrix.Skip{Scenario: row.ID, Target: row.Target, Reason: row.Reason})
 			continue
 		}
 		f := stored{row.Run, filepath.Join(row.Run, run.ReportFile)}
@@ -120,7 +122,7 @@ func (s *session) publish(rows []reports.Row) (string, error) {
 		}
 		found = append(found, f)
 	}
-	if len(found) == 0 {
+	if len(rows) == 0 {
 		return "", nil
 	}
 	known := documented(catalogue)
@@ -135,6 +137,7 @@ func (s *session) publish(rows []reports.Row) (string, error) {
 	}
 	cells, _ := s.cells(found, catalogue, s.out) // what it could not read it has said
 	m := matrix.New(time.Now(), known, cells)
+	m.Skipped = without
 	m.Filter(matrix.Filter{}) // leaves failures out that were not replayed
 	index, last := filepath.Join(s.out, "index.html"), filepath.Join(s.out, "matrix.json")
 	if old, err := readMatrix(last); err == nil { // the one of before is no reason to have no new one

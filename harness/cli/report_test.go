@@ -149,6 +149,11 @@ func TestReportUsage(t *testing.T) {
 		"bundle":                              "no RUN is named",
 		"matrix|" + dir + "|--format|pdf":     `--format "pdf": want html, md or json`,
 		"matrix|" + dir + "|--since|" + dir:   "--since " + dir,
+		"matrix|" + dir + "|--status|foo":     `--status "foo": want one of healthy, reproduced, failed, inconclusive, expected, regression, fixed earlier than recorded, not as expected`,
+		"matrix|" + dir + "|--target|nosuch":  `--target "nosuch": no run's target has this text; there are karpenter@v1.6.4`,
+		"matrix|" + dir + "|--system|foo":     `--system "foo": want one of hetzner, clusterapi, karpenter`,
+		"matrix|" + dir + "|--provider|foo":   `--provider "foo": want one of clusterapi, `,
+		"matrix|--track-record|--target|a":    "--track-record notes all runs: leave out what filters them",
 		"recheck|" + dir + "/" + run.File:     "no bundle of runs",
 		"report|" + dir + "|" + dir + "|-o|x": "--out names one file, and there are 2 runs",
 	} {
@@ -314,8 +319,14 @@ func TestMatrix(t *testing.T) {
 	if code != cli.AsExpected || !strings.Contains(stdout, "✅ reproduced 2.2 s") || strings.Contains(stdout, "Since the last matrix") {
 		t.Errorf("status %d, %q, %q", code, stdout, stderr)
 	}
-	if code, stdout, _ := nodestorm(t, "matrix", dir, "--status", "healthy", "--format", "md"); code != cli.AsExpected || strings.Contains(stdout, "reproduced") {
-		t.Errorf("status %d, %q", code, stdout)
+	if code, stdout, stderr := nodestorm(t, "matrix", dir, "--status", "healthy", "--format", "md"); code != cli.Inconclusive || !strings.HasPrefix(stdout, "No runs: nothing is shown.") || stderr != "nodestorm: none of the 1 run is what is asked for\n" {
+		t.Errorf("nothing is healthy: status %d, %q, %q", code, stdout, stderr)
+	}
+	for filter, kept := range map[string]bool{"--status|reproduced": true, "--status|expected": true, "--target|v1.6": true, "--system|karpenter": true, "--provider|hetzner": false, "--status|regression": false} {
+		want := map[bool]int{true: cli.AsExpected, false: cli.Inconclusive}[kept]
+		if code, stdout, stderr := nodestorm(t, append([]string{"matrix", dir, "--format", "md"}, strings.Split(filter, "|")...)...); code != want || strings.Contains(stdout, "all as expected") != kept {
+			t.Errorf("%s: status %d, %q, %q", filter, code, stdout, stderr)
+		}
 	}
 	write(t, filepath.Join(dir, run.File), "{", 0o600)
 	if code, stdout, stderr := nodestorm(t, "matrix", dir, "--format", "md"); code != cli.Inconclusive || stdout == "" || !strings.Contains(stderr, "left out: ") {

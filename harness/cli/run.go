@@ -113,8 +113,9 @@ func (s *session) on(ctx context.Context, ref target.Ref, records []scenarios.Re
 	return jobs, nil
 }
 
-// conclude prints the rows and turns them into the exit status.
-func (e *env) conclude(rows []reports.Row, asJSON bool) error {
+// conclude prints the rows and turns them into the exit status, of which skipped ones
+// are no part if not strict.
+func (e *env) conclude(rows []reports.Row, asJSON, strict bool) error {
 	redactor := redact.ForHere()
 	rows = slices.Clone(rows)
 	for i := range rows {
@@ -129,7 +130,7 @@ func (e *env) conclude(rows []reports.Row, asJSON bool) error {
 	}
 	var outcomes []verdict.Outcome
 	for _, r := range rows {
-		if r.Verdict != skipped {
+		if r.Verdict != skipped || strict {
 			outcomes = append(outcomes, verdict.Outcome(r.Outcome))
 		}
 	}
@@ -142,7 +143,7 @@ func (e *env) conclude(rows []reports.Row, asJSON bool) error {
 // breakOff prints the rows there are when err ends the command early.
 func (e *env) breakOff(rows []reports.Row, asJSON bool, err error) error {
 	if len(rows) > 0 {
-		_ = e.conclude(rows, asJSON) // err decides the exit status
+		_ = e.conclude(rows, asJSON, false) // err decides the exit status
 	}
 	return err
 }

@@ -41,6 +41,7 @@ type session struct {
 	status     *status
 	stale      []target.Ref // whose source has changed since they were built
 	live       bool         // serve a page of each run
+	strict     bool         // what is skipped is not as expected
 }
 
 func (s *session) addFlags(c *cobra.Command) {

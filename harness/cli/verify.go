@@ -28,7 +28,8 @@ Releases that are missing are built; one that cannot be had is skipped by name.
 With --clocks each replay runs at 1x and at the given clock, and their decisions
 are compared: the NodeClaims and Nodes created and deleted, in order.
 
-Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive.`,
+Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
+--strict a release that is skipped is not as expected.`,
 		Example: `  nodestorm verify karpenter-7515-not-ready-noexecute
   nodestorm verify --all --repeat 20
   nodestorm verify --clocks karpenter-7515-startup-taint-declared`,
@@ -62,10 +63,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive.`,
 				return err
 			}
 			if clocks {
-				for _, r := range rows {
-					e.say("skipped %s on %s: %s", r.ID, r.Target, r.Reason)
-				}
-				return s.compareClocks(c, jobs, asJSON)
+				return s.compareClocks(c, jobs, rows, asJSON)
 			}
 			for n := range repeat {
 				for i, j := range jobs {
@@ -87,6 +85,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive.`,
 	c.Flags().BoolVar(&all, "all", false, "all failures")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&clocks, "clocks", false, "compare the decisions at 1x with those at --clock")
+	c.Flags().BoolVar(&s.strict, "strict", false, "let the exit status be 1 if something is skipped")
 	c.Flags().IntVar(&repeat, "repeat", 1, "how `often` to replay each")
 	return c
 }
@@ -145,11 +144,18 @@ type comparison struct {
 	Real   []story.Decision `json:"real"`
 	Fast   []story.Decision `json:"fast"`
 	Runs   [2]string        `json:"runs"`
+	// Skipped is why there was no replay.
+	Skipped string `json:"skipped,omitempty"`
 }
 
-func (s *session) compareClocks(c *cobra.Command, jobs []job, asJSON bool) error {
+// compareClocks replays the jobs at both clocks; without are those that cannot be.
+func (s *session) compareClocks(c *cobra.Command, jobs []job, without []reports.Row, asJSON bool) error {
 	fast := s.clock
 	comparisons, different := []comparison{}, false
+	for _, r := range without {
+		s.say("skipped %s on %s: %s", r.ID, r.Target, r.Reason)
+		comparisons = append(comparisons, comparison{ID: r.ID, Target: r.Target, Clock: fast.String(), First: -1, Skipped: r.Reason})
+	}
 	for i, j := range jobs {
 		result := comparison{ID: j.record.ID, Target: j.target.Ref.String(), Clock: fast.String()}
 		for side, mode := range s.modes(fast) {
@@ -187,9 +193,9 @@ func (s *session) compareClocks(c *cobra.Command, jobs []job, asJSON bool) error
 		}
 	}
 	switch {
-	case different:
+	case different || s.strict && len(without) > 0:
 		return &exit{code: NotAsExpected}
-	case len(comparisons) == 0:
+	case len(jobs) == 0:
 		return &exit{code: Inconclusive}
 	}
 	return nil

@@ -3,10 +3,13 @@ package replay
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/cucumber/godog"
+	"github.com/cucumber/messages/go/v21"
 
 	"nodestorm/scenarios"
 )
@@ -20,22 +23,44 @@ func Tagged(c *scenarios.Catalogue, features fs.FS, tags string) ([]scenarios.Re
 	if !tagExpression.MatchString(tags) {
 		return nil, fmt.Errorf(`tags %q: want an expression such as "@issue-7515", "@karpenter && ~@issue-7515", or "@a,@b" for either`, tags)
 	}
+	found, err := pickles(features, tags)
+	if err != nil {
+		return nil, err
+	}
+	var records []scenarios.Record
+	for _, pickle := range found {
+		for _, tag := range pickle.Tags {
+			if r, err := c.Lookup(strings.TrimPrefix(tag.Name, "@")); err == nil {
+				records = append(records, r)
+			}
+		}
+	}
+	if len(records) > 0 {
+		return records, nil
+	}
+	all, err := pickles(features, "")
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, pickle := range all {
+		for _, tag := range pickle.Tags {
+			if _, err := c.Lookup(strings.TrimPrefix(tag.Name, "@")); err != nil { // IDs are listed by nodestorm list
+				known[tag.Name] = true
+			}
+		}
+	}
+	return nil, fmt.Errorf("tags %q: no scenario has these tags; there are @ and an ID each, and %s", tags, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+}
+
+// pickles are the scenarios with the tags.
+func pickles(features fs.FS, tags string) (list []*messages.Pickle, err error) {
 	found, err := godog.TestSuite{Options: &godog.Options{FS: features, Paths: []string{"."}, Tags: tags}}.RetrieveFeatures()
 	if err != nil {
 		return nil, fmt.Errorf("reading the features: %w", err)
 	}
-	var records []scenarios.Record
 	for _, f := range found {
-		for _, pickle := range f.Pickles {
-			for _, tag := range pickle.Tags {
-				if r, err := c.Lookup(strings.TrimPrefix(tag.Name, "@")); err == nil {
-					records = append(records, r)
-				}
-			}
-		}
+		list = append(list, f.Pickles...)
 	}
-	if len(records) == 0 {
-		return nil, fmt.Errorf("tags %q: no scenario has these tags", tags)
-	}
-	return records, nil
+	return list, nil
 }

@@ -14,6 +14,15 @@ const (
 	NotAsExpected Outcome = "not as expected"
 )
 
+// Statuses are all words for how a run came out: verdicts, and what they are beside
+// an expectation.
+func Statuses() []string {
+	return []string{
+		string(Healthy), string(Reproduced), string(Failed), string(Inconclusive),
+		string(AsExpected), string(Regression), string(FixedEarlier), string(NotAsExpected),
+	}
+}
+
 // Compare holds a verdict against the record's expectation for the target. Of a
 // target that the catalogue expects nothing of (empty: a branch, say), the right
 // behaviour is expected; showing the failure is then "not as expected".

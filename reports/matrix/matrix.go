@@ -60,12 +60,20 @@ type Cell struct {
 	Run string `json:"run,omitempty"`
 }
 
+// Skip is a scenario that was to run on a target, and did not.
+type Skip struct {
+	Scenario string `json:"scenario"`
+	Target   string `json:"target"`
+	Reason   string `json:"reason"`
+}
+
 // Matrix is scenarios × targets.
 type Matrix struct {
 	Made      time.Time  `json:"made"`
 	Scenarios []Scenario `json:"scenarios"`
 	Targets   []string   `json:"targets"`
 	Cells     []Cell     `json:"cells"`
+	Skipped   []Skip     `json:"skipped,omitempty"`
 	// Changes say what differs from the last matrix, if one was given.
 	Changes []string `json:"changes,omitempty"`
 }

@@ -60,6 +60,7 @@ func golden(t *testing.T, name string, got []byte) {
 func TestGolden(t *testing.T) {
 	m := example()
 	m.Since(matrix.New(day, nil, []matrix.Cell{{Scenario: "a-1-x", Target: "k@v2", Expected: "healthy", Verdict: "healthy"}, {Scenario: "gone", Target: "k@v1", Verdict: "healthy"}}))
+	m.Skipped = []matrix.Skip{{Scenario: "b-2-y", Target: "k@v1", Reason: `k@v1 is not in the store "><script>alert(1)</script>`}}
 	for _, format := range []string{"html", "md", "json"} {
 		var out bytes.Buffer
 		if err := m.Write(&out, format); err != nil {
@@ -109,6 +110,27 @@ func TestMatrixForOthers(t *testing.T) {
 	}
 	if inBrowser.Elements["script"] != 1 || inBrowser.Elements["b"] != 0 || onGitHub.Elements["b"] != 0 {
 		t.Errorf("elements %v and %v", inBrowser.Elements, onGitHub.Elements)
+	}
+}
+
+// Nothing run is never as expected, nor is what was skipped.
+func TestSum(t *testing.T) {
+	ran, without := []matrix.Cell{{Scenario: "a", Target: "k@v1", Verdict: "healthy", Outcome: "expected"}}, []matrix.Skip{{Scenario: "b", Target: "k@v1"}, {Scenario: "c", Target: "k@v1"}}
+	for _, test := range []struct {
+		cells   []matrix.Cell
+		skipped []matrix.Skip
+		want    string
+	}{
+		{nil, nil, "No runs: nothing is shown."},
+		{nil, without, "No runs: nothing is shown, 2 skipped."},
+		{ran, nil, "1 run, all as expected."},
+		{ran, without, "1 run: 1 as expected, 2 skipped."},
+	} {
+		m := matrix.New(day, nil, test.cells)
+		m.Skipped = test.skipped
+		if got := m.Sum(); got != test.want {
+			t.Errorf("%d cells, %d skipped: %q, want %q", len(test.cells), len(test.skipped), got, test.want)
+		}
 	}
 }
 

@@ -53,11 +53,19 @@ func (m *Matrix) Sum() string {
 	}
 	as := counts["expected"]
 	delete(counts, "expected")
+	if n := len(m.Skipped); n > 0 {
+		counts["skipped"] = n
+	}
 	runs := fmt.Sprintf("%d runs", len(m.Cells))
 	if len(m.Cells) == 1 {
 		runs = "1 run"
 	}
-	if len(counts) == 0 {
+	switch {
+	case len(m.Cells) == 0 && len(m.Skipped) == 0:
+		return "No runs: nothing is shown."
+	case len(m.Cells) == 0:
+		return fmt.Sprintf("No runs: nothing is shown, %d skipped.", len(m.Skipped))
+	case len(counts) == 0:
 		return runs + ", all as expected."
 	}
 	text := fmt.Sprintf("%s: %d as expected", runs, as)
@@ -94,6 +102,12 @@ func (m *Matrix) markdown(w io.Writer) error {
 			fmt.Fprintf(&b, " %s |", text)
 		}
 		b.WriteString("\n")
+	}
+	for i, skip := range m.Skipped {
+		if i == 0 {
+			b.WriteString("\nSkipped:\n\n")
+		}
+		fmt.Fprintf(&b, "- %s on %s: %s\n", reports.MarkdownName(skip.Scenario), reports.MarkdownName(skip.Target), reports.Markdown(skip.Reason))
 	}
 	for i, change := range m.Changes {
 		if i == 0 {

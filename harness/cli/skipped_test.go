@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nodestorm/harness/run"
+	"nodestorm/harness/target"
+	"nodestorm/harness/verdict"
+	"nodestorm/reports"
+	"nodestorm/sim/clock"
+)
+
+// What is skipped is in the summary and in the index, and in the exit status if that is
+// to be strict. Nothing run is never as expected.
+func TestSkipped(t *testing.T) {
+	without := reports.Row{ID: "karpenter-7515-not-ready-flap", Target: "karpenter@v9.9.9", Expected: "reproduced", Verdict: skipped, Outcome: skipped, Reason: "karpenter@v9.9.9 is not in the store"}
+	for _, test := range []struct {
+		name            string
+		ran             []string // outcomes
+		without         []reports.Row
+		strict          bool
+		status          int
+		summary, inPage string
+	}{
+		{"all ran", []string{"expected"}, nil, false, AsExpected, "\n1 expected\n", "1 run, all as expected."},
+		{"all ran, strict", []string{"expected"}, nil, true, AsExpected, "\n1 expected\n", "1 run, all as expected."},
+		{"half", []string{"expected"}, []reports.Row{without}, false, AsExpected, "\n1 expected, 1 skipped\n", "1 run: 1 as expected, 1 skipped."},
+		{"half, strict", []string{"expected"}, []reports.Row{without}, true, NotAsExpected, "\n1 expected, 1 skipped\n", "1 run: 1 as expected, 1 skipped."},
+		{"half, strict and inconclusive", []string{"inconclusive"}, []reports.Row{without}, true, NotAsExpected, "1 inconclusive, 1 skipped\n", "1 run: 0 as expected, 1 inconclusive, 1 skipped."},
+		{"all skipped", nil, []reports.Row{without, without}, false, Inconclusive, "\nnothing was run, 2 skipped\n", "No runs: nothing is shown, 2 skipped."},
+		{"all skipped, strict", nil, []reports.Row{without}, true, NotAsExpected, "\nnothing was run, 1 skipped\n", "No runs: nothing is shown, 1 skipped."},
+		{"nothing", nil, nil, false, Inconclusive, "\nnothing was run\n", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			s := session{env: &env{stdout: &stdout, stderr: &stderr}, out: t.TempDir(), strict: test.strict}
+			var rows []reports.Row
+			for _, outcome := range test.ran {
+				r := run.Run{ID: "karpenter-7515-not-ready-noexecute", Target: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.7.0"}, SHA256: "01"}, Expected: "healthy",
+					Clock: clock.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
+				r.Verdict = map[string]verdict.Verdict{"expected": "healthy", "inconclusive": "inconclusive"}[outcome]
+				dir := filepath.Join(s.out, "run")
+				if err := errors.Join(os.Mkdir(dir, 0o700), r.Save(dir), os.WriteFile(filepath.Join(dir, run.HistoryFile), []byte(`{"seq":1,"source":"harness","verb":"ended"}`+"\n"), 0o600), run.Reseal(dir)); err != nil {
+					t.Fatal(err)
+				}
+				rows = append(rows, reports.Row{ID: r.ID, Target: r.Target.Ref.String(), Expected: "healthy", Verdict: string(r.Verdict), Outcome: outcome, Run: dir})
+			}
+			status, err := AsExpected, s.finish(append(rows, test.without...), false)
+			if end := (*exit)(nil); errors.As(err, &end) {
+				status = end.code
+			}
+			if status != test.status || !strings.Contains(stdout.String(), test.summary) || stderr.Len() > 0 {
+				t.Errorf("status %d, it says %q and %q; want status %d and %q", status, stdout.String(), stderr.String(), test.status, test.summary)
+			}
+			index, err := os.ReadFile(filepath.Join(s.out, "index.html"))
+			if (err != nil) != (test.inPage == "") || !strings.Contains(string(index), test.inPage) || strings.Contains(string(index), without.Reason) != (len(test.without) > 0) {
+				t.Errorf("the index lacks %q, or why something was skipped (%v): %s", test.inPage, err, index)
+			}
+		})
+	}
+}
