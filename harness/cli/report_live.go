@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/world"
 	"nodestorm/reports"
 	"nodestorm/reports/matrix"
+	"nodestorm/reports/redact"
 	"nodestorm/reports/page"
 	"nodestorm/reports/story"
 	"nodestorm/scenarios"
@@ -111,9 +112,10 @@ func (s *session) publish(rows []reports.Row) (string, error) {
 	r := &reporter{env: s.env, catalogue: catalogue}
 	var found []stored
 	var without []matrix.Skip
+	redactor := redact.ForHere()
 	for _, row := range rows {
 		if row.Run == "" {
-			without = append(without, matrix.Skip{Scenario: row.ID, Target: row.Target, Reason: row.Reason})
+			without = append(without, matrix.Skip{Scenario: row.ID, Target: row.Target, Reason: redactor.Text(row.Reason)})
 			continue
 		}
 		f := stored{row.Run, filepath.Join(row.Run, run.ReportFile)}
