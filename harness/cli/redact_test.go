@@ -72,3 +72,19 @@ func TestNothingLeavesWithCredentials(t *testing.T) {
 		}
 	}
 }
+
+// A matrix that lies elsewhere has no link through the home folder.
+func TestNoLinkThroughHome(t *testing.T) {
+	dir := aRun(t)
+	nodestorm(t, "report", dir)
+	home := strings.TrimPrefix(dir, os.TempDir()) // as a part of the path to it
+	for _, of := range []struct {
+		home string
+		link bool
+	}{{"/home/zoe-private", true}, {home, false}} {
+		t.Setenv("HOME", of.home)
+		if code, text, stderr := nodestorm(t, "matrix", dir, "--format", "json"); code != 0 || strings.Contains(text, home) != of.link {
+			t.Errorf("with home %s: status %d, %s, %s", of.home, code, text, stderr)
+		}
+	}
+}

@@ -6,10 +6,12 @@ package redact
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/user"
 	"reflect"
@@ -30,6 +32,7 @@ type Redactor struct {
 	// Count is how many credentials were removed.
 	Count int
 	inKey int // lines that a private key may still have, 0 outside of one
+	order []string
 }
 
 // ForHere is a Redactor that knows this machine, its user, and the secrets in our
@@ -68,7 +71,7 @@ func SecretName(name string) bool {
 const minSecret = 8
 
 // Secrets are the values of those variables that by their names hold one, and not just
-// the way to its file.
+// the way to its file: as they are, as JSON has them, and each line of those with many.
 func Secrets(environment []string) (values []string) {
 	for _, pair := range environment {
 		name, value, _ := strings.Cut(pair, "=")
@@ -78,9 +81,29 @@ func Secrets(environment []string) (values []string) {
 		if _, err := os.Stat(value); err == nil {
 			continue
 		}
-		values = append(values, value)
+		forms := []string{value, inJSON(value, true), inJSON(value, false)}
+		for line := range strings.Lines(value) {
+			if line = strings.TrimSpace(line); len(line) >= minSecret {
+				forms = append(forms, line, inJSON(line, true), inJSON(line, false))
+			}
+		}
+		for _, form := range forms {
+			if !slices.Contains(values, form) {
+				values = append(values, form)
+			}
+		}
 	}
 	return values
+}
+
+// inJSON is text as it is within a string of JSON, with or without &, < and > written
+// as numbers.
+func inJSON(text string, numbers bool) string {
+	var quoted bytes.Buffer
+	to := json.NewEncoder(&quoted)
+	to.SetEscapeHTML(numbers)
+	_ = to.Encode(text) // a string has a JSON
+	return strings.TrimSuffix(quoted.String(), "\"\n")[1:]
 }
 
 var (
@@ -129,10 +152,19 @@ func (r *Redactor) Line(line []byte) []byte {
 		}
 		line = append(clean, line[kept:]...)
 	}
-	for text, instead := range r.Texts {
-		line = bytes.ReplaceAll(line, []byte(text), []byte(instead))
+	for _, text := range r.texts() {
+		line = bytes.ReplaceAll(line, []byte(text), []byte(r.Texts[text]))
 	}
 	return r.withoutUser(line)
+}
+
+// texts are the keys of Texts, longer ones first: one may begin as another does, whose
+// rest would stay.
+func (r *Redactor) texts() []string {
+	if len(r.order) != len(r.Texts) {
+		r.order = slices.SortedFunc(maps.Keys(r.Texts), func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
+	}
+	return r.order
 }
 
 func (r *Redactor) withoutUser(line []byte) []byte {

@@ -240,3 +240,31 @@ func TestSecretsOfAnEnvironment(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// A secret is found as text and as JSON has it, each line of it, and whole where another
+// one begins as it does.
+func TestSecretsInOtherForms(t *testing.T) {
+	t.Setenv("A_TOKEN", "begins-alike")
+	t.Setenv("B_TOKEN", "begins-alike-and-goes-on")
+	t.Setenv("C_PASSWORD", `p&ss"w<rd\9081`)
+	t.Setenv("D_KEY", "first line of it\nand the second\n")
+	number, err := json.Marshal(os.Getenv("C_PASSWORD"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"it is begins-alike-and-goes-on.":             "it is [removed].",
+		"it is begins-alike.":                         "it is [removed].",
+		`it is p&ss"w<rd\9081.`:                       "it is [removed].",
+		"it is " + string(number) + ".":               `it is "[removed]".`,
+		`it is "p&ss\"w<rd\\9081".`:                   `it is "[removed]".`,
+		`it is "first line of it\nand the second\n".`: `it is "[removed]".`,
+		"it is\nfirst line of it\nand the second":     "it is\n[removed]\n[removed]",
+	} {
+		for range 5 { // the order of maps is another each time
+			if got := redact.ForHere().Text(text); got != want {
+				t.Errorf("%q became %q, want %q", text, got, want)
+			}
+		}
+	}
+}
