@@ -27,7 +27,9 @@ type Row struct {
 	VirtualSeconds float64 `json:"virtualSeconds"` // since the world was ready
 	Factor         float64 `json:"factor"`         // mean, since the world was ready
 	LagP99Ms       float64 `json:"lagP99Ms"`       // virtual
-	Run            string  `json:"run"`            // folder of the run, empty if there is none
+	// Programs say how late each program was, from the first When on.
+	Programs []Program `json:"programs,omitempty"`
+	Run      string    `json:"run"` // folder of the run, empty if there is none
 }
 
 // fine is the outcome that needs no explanation.

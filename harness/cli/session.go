@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"nodestorm/harness/replay"
+	"nodestorm/harness/run"
 	"nodestorm/harness/steps"
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
@@ -274,6 +275,7 @@ func (s *session) replay(ctx context.Context, record scenarios.Record, t target.
 		VirtualSeconds: result.Clock.Virtual.Seconds(),
 		Factor:         result.Clock.Mean,
 		LagP99Ms:       float64(result.Clock.Lag.P99) / float64(time.Millisecond),
+		Programs:       run.Lateness(result.Clock),
 		Run:            result.Dir,
 	}
 	return result, row, nil

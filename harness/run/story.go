@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"nodestorm/harness/verdict"
+	"nodestorm/reports"
 	"nodestorm/reports/page"
 	"nodestorm/reports/redact"
 	"nodestorm/reports/story"
 	"nodestorm/scenarios"
+	"nodestorm/sim/clock"
 	"nodestorm/sim/history"
 )
 
@@ -93,6 +95,7 @@ func Describe(r Run, catalogue *scenarios.Catalogue) story.Run {
 		Clock: story.Clock{
 			Mode: r.Clock.Mode, Virtual: millis(r.Clock.Virtual), Wall: millis(r.Clock.Wall), Factor: finite(r.Clock.Mean),
 			LagP50: millis(r.Clock.Lag.P50), LagP99: millis(r.Clock.Lag.P99), LagMax: millis(r.Clock.Lag.Max),
+			Programs: Lateness(r.Clock),
 		},
 	}
 	if about.Epoch.IsZero() { // runs of before had none; their virtual time began with them
@@ -149,6 +152,18 @@ func Logs(dir string) ([]page.Log, func()) {
 			_ = file.Close() // it was only read
 		}
 	}
+}
+
+// Lateness is how late each program of the run was, for reports.
+func Lateness(f clock.Figures) []reports.Program {
+	var programs []reports.Program
+	for _, p := range f.Programs {
+		programs = append(programs, reports.Program{
+			Name: p.Name, Vital: p.Vital, Timers: p.Lag.Timers, P99: millis(p.Lag.P99), Max: millis(p.Lag.Max),
+			Stopped: millis(p.Stopped), Disk: millis(p.Disk), Distorted: p.Distorted(),
+		})
+	}
+	return programs
 }
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

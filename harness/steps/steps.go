@@ -113,6 +113,9 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) {
 		if ended {
 			return ctx, nil
 		}
+		if s.world != nil && step.Type == messages.PickleStepType_ACTION {
+			s.world.Begin()
+		}
 		r.Step(step.Text)
 		s.begin(step.Type)
 		return ctx, nil

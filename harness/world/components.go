@@ -131,6 +131,7 @@ func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process
 		}
 		return nil, err
 	}
+	w.driver.Name(p.PID(), spec.Name, true)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stopped { // meanwhile: Stop does not know of it

@@ -121,6 +121,11 @@ func (c *Cluster) startControlPlane(ctx context.Context, configure func(args *en
 		}
 		return fmt.Errorf("%w; its last lines, of %s:\n%s", err, w.log(part), process.Tail(w.log(part)))
 	}
+	for _, name := range c.controlPlaneParts() {
+		if pid, ok := w.pid(name); ok {
+			w.driver.Name(pid, name, true)
+		}
+	}
 	w.mu.Lock()
 	w.clusters = append(w.clusters, c)
 	w.mu.Unlock()

@@ -177,6 +177,7 @@ func (w *World) StartProgram(ctx context.Context, spec process.Spec) (*process.P
 	if err := w.awaitClock(ctx, p); err != nil {
 		return nil, errors.Join(err, p.Kill())
 	}
+	w.driver.Name(p.PID(), spec.Name, false)
 	return p, nil
 }
 

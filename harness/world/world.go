@@ -97,6 +97,7 @@ type World struct {
 	undo       []func() error              // run in reverse by Stop
 	stopped    bool
 	background sync.WaitGroup
+	begun      sync.Once
 }
 
 // The clients in our own process say in their errors what matters. What they log
@@ -306,6 +307,10 @@ func (w *World) Clock() clock.Clock { return w.driver.Clock() }
 
 // Driver makes the world's time pass.
 func (w *World) Driver() *clock.Driver { return w.driver }
+
+// Begin tells that what the world is judged by begins now: how late each program is
+// counts from here on. Only the first call does anything.
+func (w *World) Begin() { w.begun.Do(w.driver.Count) }
 
 // History is the record of the run.
 func (w *World) History() *history.Log { return w.history }

@@ -40,6 +40,7 @@ var (
 		"issue":     reports.IssueURL,
 		"seconds":   func(ms float64) float64 { return ms / 1000 },
 		"decisions": sideBySide,
+		"programs":  latest,
 	}).ParseFS(assets, "assets/*.html"))
 )
 

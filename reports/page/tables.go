@@ -1,7 +1,9 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -135,6 +137,19 @@ func sentence(r story.Run, steps []story.Step) (text, tone string) {
 		return "The run did not come to its end, so there is no verdict.", "waiting"
 	}
 	return reason, "waiting"
+}
+
+// latest are the programs in the order of how late they were at most, those that were
+// later than they may be first.
+func latest(programs []reports.Program) []reports.Program {
+	most := func(p reports.Program) float64 { return max(p.Max, p.Stopped, p.Disk) }
+	sorted := slices.SortedStableFunc(slices.Values(programs), func(a, b reports.Program) int {
+		if late := a.Distorted != ""; late != (b.Distorted != "") {
+			return map[bool]int{true: -1, false: 1}[late]
+		}
+		return cmp.Compare(most(b), most(a))
+	})
+	return sorted[:min(len(sorted), maxRows)]
 }
 
 // sideBySide are the decisions of the runs, a row each.

@@ -6,7 +6,11 @@
 // each a few numbers, and every text once.
 package story
 
-import "time"
+import (
+	"time"
+
+	"nodestorm/reports"
+)
 
 // Run is what is known of a run besides its history. All fields may be empty: of
 // a damaged run what could be read is shown.
@@ -71,4 +75,6 @@ type Clock struct {
 	LagP50  float64 `json:"lagP50"` // how late timers fired, virtual
 	LagP99  float64 `json:"lagP99"`
 	LagMax  float64 `json:"lagMax"`
+	// Programs say it of each program, from the first When on.
+	Programs []reports.Program `json:"programs,omitempty"`
 }

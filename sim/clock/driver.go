@@ -48,6 +48,10 @@ const (
 	// sleeping poller counts as idle: it waits for nothing but other programs.
 	settled = 2 * time.Millisecond
 
+	// followEvery is how often, in real time, the driver looks who is stopped or waits
+	// for a disk.
+	followEvery = 50 * time.Millisecond
+
 	// reapEvery is how often ended programs are looked for, in real time.
 	reapEvery = 10 * time.Millisecond
 )
@@ -65,8 +69,10 @@ type Driver struct {
 
 	mu    sync.Mutex // guards what follows
 	holds int
-	procs []*process // by slot
-	gone  lagHistogram
+	procs []*process       // by slot
+	gone  lagHistogram     // of programs that ended, since the driver was made
+	ended map[string]*part // by name, since the last Count
+	us    part             // our own process; its lag is the clock's
 	meter meter
 	err   error
 
@@ -75,8 +81,10 @@ type Driver struct {
 	changed uint64        // changes at the last jump
 	seemed  bool          // idle, at a look since the last jump
 
-	polls  []unix.PollFd
-	reaped int64 // raw time of the last look for ended processes
+	polls    []unix.PollFd
+	reaped   int64 // raw time of the last look for ended processes
+	followed int64 // raw time of the last look who is stopped
+	looked   int64 // virtual time of the last look at anything
 }
 
 // NewDriver makes the page and lets virtual time pass as real time does until
@@ -155,7 +163,7 @@ func (d *Driver) Close() error {
 	_ = d.scan() // a program may have come since the last look
 	for i, p := range d.procs {
 		if p != nil {
-			d.gone.merge(d.page.slots[i].histogram())
+			d.end(p, d.page.slots[i].take())
 			p.detach()
 		}
 	}
@@ -195,7 +203,9 @@ func (d *Driver) look() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err := d.scan()
-	d.meter.see(d.page.now())
+	now := d.page.now()
+	d.meter.see(now)
+	d.follow(now)
 	jumps := d.cfg.Mode == Auto && d.holds == 0 && d.err == nil
 	wait := d.cfg.Mode.tick()
 	if err == nil && jumps {
@@ -204,6 +214,7 @@ func (d *Driver) look() time.Duration {
 	if err != nil && d.err == nil && d.cfg.Mode.Virtual() {
 		d.err = err
 	}
+	d.looked = d.page.now()
 	return wait
 }
 
@@ -265,21 +276,28 @@ func (d *Driver) later() time.Duration {
 	return d.wait
 }
 
-// threadRuns reports whether any thread of the world or of our process runs or
-// wants to.
+// threadRuns reports whether any thread of the world or of our process runs, wants
+// to, or waits for a disk.
 func (d *Driver) threadRuns() (bool, error) {
-	if nobody, err := d.load.onlyUs(); err != nil || nobody {
+	nobody, err := d.load.onlyUs()
+	if err != nil {
 		return false, err
 	}
 	if runs, err := d.own.threads.run(); err != nil || runs {
 		return runs, err
 	}
 	for _, p := range d.procs {
-		if p != nil {
-			if runs, err := p.threads.run(); err != nil || runs {
-				return runs, err
-			}
+		// Who waits for a disk does not run either, but has left its P before.
+		if p == nil || nobody && p.gen == p.calm {
+			continue
 		}
+		if runs, err := p.threads.run(); err != nil || runs {
+			return runs, err
+		}
+		p.calm = p.gen
+	}
+	if nobody {
+		return false, nil
 	}
 	// Looking took its time.
 	return d.eventsPending(), nil

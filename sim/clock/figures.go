@@ -1,14 +1,28 @@
 package clock
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
-// Budget is the lag at p99 beyond which a run is distorted: a quarter of a
-// second, a fortieth of the shortest interval that the failures are made of
-// (Karpenter's 10 s batch, Cluster Autoscaler's 10 s scan).
-const Budget = 250 * time.Millisecond
+const (
+	// Budget is the lag at p99 beyond which a run is distorted: a quarter of a
+	// second, a fortieth of the shortest interval that the failures are made of
+	// (Karpenter's 10 s batch, Cluster Autoscaler's 10 s scan).
+	Budget = 250 * time.Millisecond
+
+	// Longest is how late one timer of a vital program may fire, and for how long such
+	// a program may stand still: a fifth of that interval.
+	Longest = 2 * time.Second
+
+	// fewest is how many timers a program must have for its own p99 to be judged. Of
+	// fewer than 500 at most four are beyond it: the timers that are due in one and the
+	// same hiccup of the machine, which Longest judges.
+	fewest = 500
+)
 
 // Figures say how a world's time passed since its driver was made or Restart.
 type Figures struct {
@@ -18,6 +32,9 @@ type Figures struct {
 	Mean    float64       `json:"meanFactor"` // Virtual / Wall
 	Max     float64       `json:"maxFactor"`  // of the windows
 	Lag     Lag           `json:"lag"`
+	// Programs say how late each program's own timers were, by name. They count from
+	// Driver.Count on. Runs of before they were kept have none.
+	Programs []Program `json:"programs,omitempty"`
 	// Shares of wall time by factor, over windows of 100 ms.
 	Shares []Share `json:"shares"`
 }
@@ -29,10 +46,60 @@ type Share struct {
 	Part  float64 `json:"part"` // 0 to 1
 }
 
+// Program says how late one program of the world was. Durations are virtual.
+type Program struct {
+	Name string `json:"name"`
+	// Vital is a program without which there is no run, so that Longest holds for it:
+	// the target, those of the control plane, nodestorm itself.
+	Vital bool `json:"vital,omitempty"`
+	Lag   Lag  `json:"lag"`
+	// Stopped is the longest that the program was stopped (SIGSTOP), or, of nodestorm
+	// itself, not run; Disk the longest that one of its threads waited for a disk.
+	Stopped time.Duration `json:"stopped"` // ns in JSON, as is Disk
+	Disk    time.Duration `json:"disk"`
+}
+
+// Distorted says in a few words how the program was later than it may be, or "".
+func (p Program) Distorted() string {
+	var how []string
+	if p.Lag.Timers >= fewest && p.Lag.P99 > Budget {
+		how = append(how, fmt.Sprintf("timers %s late at p99 (at most %s)", p.Lag.P99.Round(time.Millisecond), Budget))
+	}
+	if p.Vital {
+		for _, most := range []struct {
+			took time.Duration
+			what string
+		}{{p.Stopped, "stopped for %s (at most %s)"}, {p.Disk, "waited %s for a disk (at most %s)"}, {p.Lag.Max, "a timer %s late (at most %s)"}} {
+			if most.took > Longest {
+				how = append(how, fmt.Sprintf(most.what, most.took.Round(100*time.Millisecond), Longest))
+			}
+		}
+	}
+	return strings.Join(how, ", ")
+}
+
+// worst is what of a program is furthest from what it should be.
+func (p Program) worst() time.Duration { return max(p.Stopped, p.Disk, p.Lag.Max) }
+
+// maxNamed is how many programs Distorted names.
+const maxNamed = 5
+
 // Distorted says in a sentence why nothing may be concluded from the run, or "".
 func (f Figures) Distorted() string {
-	if f.Lag.P99 > Budget {
-		return fmt.Sprintf("the clock was distorted: timers fired %s late at p99, and the budget is %s of virtual time; try a lower --clock factor, or a quieter machine", f.Lag.P99.Round(time.Millisecond), Budget)
+	var late []string
+	for _, p := range slices.SortedStableFunc(slices.Values(f.Programs), func(a, b Program) int { return cmp.Compare(b.worst(), a.worst()) }) {
+		if how := p.Distorted(); how != "" {
+			late = append(late, p.Name+": "+how)
+		}
 	}
-	return ""
+	if more := len(late) - maxNamed; more > 0 {
+		late = append(late[:maxNamed], fmt.Sprintf("%d programs more", more))
+	}
+	if f.Lag.P99 > Budget {
+		late = append(late, fmt.Sprintf("timers of all programs fired %s late at p99 (at most %s)", f.Lag.P99.Round(time.Millisecond), Budget))
+	}
+	if len(late) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the clock was distorted: %s, in virtual time; try a lower --clock factor, or a quieter machine", strings.Join(late, "; "))
 }

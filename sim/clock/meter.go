@@ -45,6 +45,7 @@ func (d *Driver) Restart() {
 	lag := d.lagNow()
 	d.meter.start(d.page.now())
 	d.meter.lag0 = lag
+	d.count()
 }
 
 // Figures since the start or the last Restart.
@@ -57,6 +58,8 @@ func (d *Driver) Figures() Figures {
 		Virtual: time.Duration(now - m.virt0),
 		Wall:    time.Duration(rawNow() - m.wall0),
 		Lag:     d.lagNow().minus(m.lag0).figures(),
+
+		Programs: d.programs(),
 	}
 	f.Mean = float64(f.Virtual) / float64(f.Wall)
 	f.Max = max(m.max, f.Mean)
@@ -72,15 +75,18 @@ func (d *Driver) Figures() Figures {
 	return f
 }
 
+// lagNow is the lag of all programs since the driver was made.
 func (d *Driver) lagNow() lagHistogram {
 	h := d.gone
 	for i, p := range d.procs {
 		if p != nil {
+			h.merge(p.before)
 			h.merge(d.page.slots[i].histogram())
 		}
 	}
 	d.clock.mu.Lock()
 	defer d.clock.mu.Unlock()
+	h.merge(d.clock.before)
 	h.merge(d.clock.lag)
 	return h
 }

@@ -5,12 +5,15 @@ package clock
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
 
 // process is another program of the world as the driver sees it.
 type process struct {
+	part
 	pid     int32
 	pidfd   int
 	epfd    int // our duplicate of its poller; -1 until it has one
@@ -18,6 +21,7 @@ type process struct {
 
 	gen   uint64 // of the slot when last looked at
 	since int64  // raw time at which gen was first seen
+	calm  uint64 // gen when no thread ran, was stopped or waited for a disk
 
 	threads threads
 }
@@ -87,7 +91,7 @@ func (d *Driver) scan() error {
 			if pid == 0 {
 				continue
 			}
-			p = &process{pid: pid, pidfd: -1, epfd: -1, eventfd: -1, since: rawNow(), threads: threads{pid: int(pid)}}
+			p = &process{part: part{name: programName(pid)}, pid: pid, pidfd: -1, epfd: -1, eventfd: -1, since: rawNow(), threads: threads{pid: int(pid)}}
 			d.procs[i] = p
 		}
 		if p.pidfd >= 0 && (p.epfd >= 0 || s.epfd.Load() == 0) {
@@ -120,11 +124,7 @@ func (d *Driver) reap() {
 
 func (d *Driver) forget(i int) {
 	s := &d.page.slots[i].slot
-	d.gone.merge(s.histogram())
-	for b := range s.lag {
-		s.lag[b].Store(0)
-	}
-	s.lagMax.Store(0)
+	d.end(d.procs[i], s.take())
 	s.epfd.Store(0)
 	s.eventfd.Store(0)
 	s.wakeAt.Store(0)
@@ -133,10 +133,45 @@ func (d *Driver) forget(i int) {
 	s.pid.Store(0) // last: now it can be taken
 }
 
+// end remembers what a program that is gone has shown, of which last has not been
+// counted yet.
+func (d *Driver) end(p *process, last lagHistogram) {
+	p.lag.merge(last)
+	d.gone.merge(p.before)
+	d.gone.merge(p.lag)
+	if d.ended == nil {
+		d.ended = map[string]*part{}
+	}
+	if before := d.ended[p.name]; before != nil {
+		p.merge(*before)
+	}
+	d.ended[p.name] = &p.part
+}
+
+// programName is what a program that nobody has named is called.
+func programName(pid int32) string {
+	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return fmt.Sprintf("process %d", pid)
+	}
+	return filepath.Base(path)
+}
+
+// histogram is how late the timers were since the last take.
 func (s *slot) histogram() (h lagHistogram) {
 	for i := range s.lag {
 		h.counts[i] = s.lag[i].Load()
 	}
 	h.max = s.lagMax.Load()
+	return h
+}
+
+// take is histogram, which begins anew. No timer that fires meanwhile is lost; what
+// it adds to the maximum may be.
+func (s *slot) take() (h lagHistogram) {
+	for i := range s.lag {
+		h.counts[i] = s.lag[i].Swap(0)
+	}
+	h.max = s.lagMax.Swap(0)
 	return h
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,14 +25,78 @@ type threads struct {
 	pid   int
 	dir   int         // descriptor of /proc/PID/task; 0 until the first look
 	wchan map[int]int // by thread ID, descriptors of /proc/PID/task/TID/wchan
+	stays map[int]stay
 }
 
-// run reports whether a thread runs, or would if it had a processor. Drivers'
-// own threads don't count.
+// stay is for how long a thread has been stopped (state T), or has waited for a disk
+// (state D): neither by its own will.
+type stay struct {
+	state    byte
+	switches string // how often it had given up its processor when it began
+	since    int64  // virtual
+}
+
+// run reports whether a thread runs, would if it had a processor, was stopped, or
+// waits for a disk. Drivers' own threads don't count.
 func (t *threads) run() (bool, error) {
+	runs := false
+	t.each(func(tid int, wchan []byte) bool {
+		switch {
+		case string(wchan) == "0":
+			runs = true
+		case !waits(wchan):
+			state, _ := t.status(tid)
+			runs = state == 'R' || stuck(state)
+		}
+		return !runs
+	})
+	if runs {
+		return true, nil
+	}
+	if t.complete() {
+		return false, nil
+	}
+	return true, t.list() // there are new ones: look again
+}
+
+// follow looks who is stopped or waits for a disk, and returns for how long in virtual
+// time, which is now, the one and the other have been going on.
+func (t *threads) follow(now int64) (stopped, disk int64) {
+	if !t.complete() {
+		_ = t.list() // run tells
+	}
+	var stays map[int]stay
+	t.each(func(tid int, wchan []byte) bool {
+		if string(wchan) == "0" || waits(wchan) {
+			return true
+		}
+		state, switches := t.status(tid)
+		if !stuck(state) {
+			return true
+		}
+		s := stay{state, switches, now}
+		if before, ok := t.stays[tid]; ok && before.state == state && before.switches == switches {
+			s.since = before.since
+		}
+		if stays == nil {
+			stays = map[int]stay{}
+		}
+		stays[tid] = s
+		if state == 'D' {
+			disk = max(disk, now-s.since)
+		} else {
+			stopped = max(stopped, now-s.since)
+		}
+		return true
+	})
+	t.stays = stays
+	return stopped, disk
+}
+
+// each calls f with what each thread sleeps in, or "0" if it does not, until f is
+// false: much less work for the kernel than its status.
+func (t *threads) each(f func(tid int, wchan []byte) bool) {
 	for tid, fd := range t.wchan {
-		// What a thread sleeps in, or "0" if it does not: much less work for the
-		// kernel than its stat.
 		var buf [64]byte
 		n, err := pread(fd, buf[:])
 		if err != nil { // it has ended
@@ -39,17 +104,63 @@ func (t *threads) run() (bool, error) {
 			delete(t.wchan, tid)
 			continue
 		}
-		if _, driver := driverThreads.Load(tid); !driver && n == 1 && buf[0] == '0' {
-			return true, nil
+		if _, driver := driverThreads.Load(tid); !driver && !f(tid, buf[:n]) {
+			return
 		}
+	}
+}
+
+// complete reports whether all threads that the process has now are known.
+func (t *threads) complete() bool {
+	if t.dir <= 0 {
+		return false
 	}
 	// A folder has a link for itself, one for its name, and one a subfolder.
-	if t.dir > 0 {
-		if n, err := links(t.dir); err == nil && n == len(t.wchan)+2 {
-			return false, nil
+	n, err := links(t.dir)
+	return err == nil && n == len(t.wchan)+2
+}
+
+// waiting are the beginnings of what threads of Go programs sleep in by their own
+// will: for other threads, events, time, pipes and children. A thread that sleeps in
+// anything else has to be asked for its state, which is ten times as much work.
+var waiting = [][]byte{[]byte("futex_"), []byte("ep_poll"), []byte("do_epoll_wait"), []byte("hrtimer_nanosleep"), []byte("do_nanosleep"), []byte("pipe_"), []byte("anon_pipe_read"), []byte("do_wait")}
+
+func waits(wchan []byte) bool {
+	for _, w := range waiting {
+		if bytes.HasPrefix(wchan, w) {
+			return true
 		}
 	}
-	return true, t.list() // there are new ones: look again
+	return false
+}
+
+// stuck reports whether a thread in that state can't go on though nothing of its own
+// holds it up: stopped (T, or t by a debugger), or waiting for a disk (D).
+func stuck(state byte) bool { return state == 'D' || state == 'T' || state == 't' }
+
+// status is a thread's state and how often it has given up its processor by itself,
+// see proc_pid_status(5); 0 of one that has ended.
+func (t *threads) status(tid int) (state byte, switches string) {
+	fd, err := unix.Open(filepath.Join("/proc", strconv.Itoa(t.pid), "task", strconv.Itoa(tid), "status"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, ""
+	}
+	var buf [4096]byte
+	n, err := pread(fd, buf[:])
+	_ = unix.Close(fd)
+	if err != nil {
+		return 0, ""
+	}
+	return parseStatus(string(buf[:n]))
+}
+
+func parseStatus(text string) (state byte, switches string) {
+	if _, after, ok := strings.Cut(text, "\nState:\t"); ok && after != "" {
+		state = after[0]
+	}
+	_, after, _ := strings.Cut(text, "\nvoluntary_ctxt_switches:\t")
+	switches, _, _ = strings.Cut(after, "\n")
+	return state, switches
 }
 
 func (t *threads) list() error {

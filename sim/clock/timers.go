@@ -18,7 +18,8 @@ type virtualClock struct {
 
 	mu     sync.Mutex
 	timers timerHeap
-	lag    lagHistogram
+	lag    lagHistogram // since the last take
+	before lagHistogram // until then
 }
 
 func (c *virtualClock) Now() time.Time { return c.wall(c.page.now()) }
@@ -87,6 +88,14 @@ func (c *virtualClock) fire() {
 		default:
 		}
 	}
+}
+
+// take makes lag begin anew.
+func (c *virtualClock) take() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.before.merge(c.lag)
+	c.lag = lagHistogram{}
 }
 
 type timer struct {

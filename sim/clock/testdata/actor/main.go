@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strconv"
 	"syscall"
@@ -40,6 +41,17 @@ func main() {
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, syscall.SIGTERM)
 		<-c
+	case "write": // a file, ten times a second
+		for range time.Tick(time.Second / 10) {
+			if err := os.WriteFile(os.Args[2], []byte("line\n"), 0o600); err != nil {
+				panic(err)
+			}
+			fmt.Println("written")
+		}
+	case "run": // another program
+		_ = exec.Command(os.Args[2]).Run()
+		fmt.Println("done")
+		os.Stdin.Read(make([]byte, 1))
 	case "lag": // says that timers were as late as the arguments
 		for _, arg := range os.Args[2:] {
 			late, err := strconv.ParseInt(arg, 10, 64)

@@ -1,0 +1,128 @@
+//go:build linux
+
+package clock
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// OurName is what our own process is called among the programs.
+const OurName = "nodestorm"
+
+// part is what one program of the world has shown since the last Count, when it was
+// before as late as it says.
+type part struct {
+	name          string
+	vital         bool
+	before        lagHistogram
+	lag           lagHistogram // of a running program: only what is not in its slot any more
+	stopped, disk int64        // the longest stay, virtual ns
+}
+
+// merge adds what another process of the same name has shown.
+func (p *part) merge(o part) {
+	p.vital = p.vital || o.vital
+	p.lag.merge(o.lag)
+	p.stopped, p.disk = max(p.stopped, o.stopped), max(p.disk, o.disk)
+}
+
+// Name says what the program with that process ID is called in the figures, where
+// processes of the same name are one, and whether it is vital: see Program. One that
+// is not built with the clock is not known.
+func (d *Driver) Name(pid int, name string, vital bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_ = d.scan() // it may have come since the last look
+	for _, p := range d.procs {
+		if p != nil && int(p.pid) == pid {
+			p.name, p.vital = name, vital
+		}
+	}
+}
+
+// Count makes the programs' figures begin anew: a world calls it when that begins
+// which they are judged by.
+func (d *Driver) Count() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.count()
+}
+
+func (d *Driver) count() {
+	now := d.page.now()
+	d.ended = nil
+	d.clock.take()
+	d.us.stopped, d.us.disk = 0, 0
+	d.own.threads.stayFrom(now)
+	for i, p := range d.procs {
+		if p != nil {
+			p.before.merge(d.page.slots[i].take())
+			p.stopped, p.disk = 0, 0
+			p.threads.stayFrom(now)
+		}
+	}
+}
+
+// stayFrom forgets what of the stays that go on was before.
+func (t *threads) stayFrom(now int64) {
+	for tid, s := range t.stays {
+		s.since = now
+		t.stays[tid] = s
+	}
+}
+
+// follow looks who is stopped or waits for a disk. Our own process can't see that it
+// is stopped, only that it was: its last look is long ago then.
+func (d *Driver) follow(now int64) {
+	if d.looked > 0 {
+		d.us.stopped = max(d.us.stopped, now-d.looked)
+	}
+	raw := rawNow()
+	if raw-d.followed < int64(followEvery) {
+		return
+	}
+	d.followed = raw
+	_, disk := d.own.threads.follow(now)
+	d.us.disk = max(d.us.disk, disk)
+	for _, p := range d.procs {
+		if p != nil {
+			stopped, disk := p.threads.follow(now)
+			p.stopped, p.disk = max(p.stopped, stopped), max(p.disk, disk)
+		}
+	}
+}
+
+// programs are the figures of all programs that were there since the last Count.
+func (d *Driver) programs() []Program {
+	parts := map[string]part{}
+	add := func(p part) {
+		if before, ok := parts[p.name]; ok {
+			p.merge(before)
+		}
+		parts[p.name] = p
+	}
+	for _, p := range d.ended {
+		add(*p)
+	}
+	for i, p := range d.procs {
+		if p != nil {
+			now := p.part
+			now.lag = d.page.slots[i].histogram()
+			add(now)
+		}
+	}
+	us := d.us
+	us.name, us.vital = OurName, true
+	d.clock.mu.Lock()
+	us.lag = d.clock.lag
+	d.clock.mu.Unlock()
+	add(us)
+	var programs []Program
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		p := parts[name]
+		programs = append(programs, Program{Name: name, Vital: p.vital, Lag: p.lag.figures(), Stopped: time.Duration(p.stopped), Disk: time.Duration(p.disk)})
+	}
+	return programs
+}
