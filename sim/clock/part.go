@@ -76,9 +76,7 @@ func (t *threads) stayFrom(now int64) {
 // follow looks who is stopped or waits for a disk. Our own process can't see that it
 // is stopped, only that it was: its last look is long ago then.
 func (d *Driver) follow(now int64) {
-	if d.looked > 0 {
-		d.us.stopped = max(d.us.stopped, now-d.looked)
-	}
+	d.us.stopped = max(d.us.stopped, now-d.looked)
 	raw := rawNow()
 	if raw-d.followed < int64(followEvery) {
 		return

@@ -105,6 +105,19 @@ func TestStoppedForGood(t *testing.T) {
 	eventually(t, "the stop is seen", func() bool { return strings.Contains(d.Figures().Distorted(), "victim: stopped for ") })
 }
 
+// That we were stopped ourselves shows when we go on, also if no timer of ours was due.
+func TestStoppedOurselves(t *testing.T) {
+	d := testDriver(t, Auto)
+	d.Release()
+	if why := d.Figures().Distorted(); why != "" {
+		t.Fatalf("before: %s", why)
+	}
+	d.mu.Lock() // what the driver does next is to look
+	time.Sleep(tooLong)
+	d.mu.Unlock()
+	eventually(t, "the stop is seen", func() bool { return strings.Contains(d.Figures().Distorted(), "nodestorm: stopped for ") })
+}
+
 // Programs of one name are one: an operator that was restarted, say.
 func TestOneName(t *testing.T) {
 	d := testDriver(t, Auto)
