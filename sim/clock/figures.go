@@ -61,10 +61,7 @@ type Program struct {
 
 // Distorted says in a few words how the program was later than it may be, or "".
 func (p Program) Distorted() string {
-	var how []string
-	if p.Lag.Timers >= fewest && p.Lag.P99 > Budget {
-		how = append(how, fmt.Sprintf("timers %s late at p99 (at most %s)", p.Lag.P99.Round(time.Millisecond), Budget))
-	}
+	var how []string // causes before what comes of them
 	if p.Vital {
 		for _, most := range []struct {
 			took time.Duration
@@ -74,6 +71,9 @@ func (p Program) Distorted() string {
 				how = append(how, fmt.Sprintf(most.what, most.took.Round(100*time.Millisecond), Longest))
 			}
 		}
+	}
+	if p.Lag.Timers >= fewest && p.Lag.P99 > Budget {
+		how = append(how, fmt.Sprintf("timers %s late at p99 (at most %s)", p.Lag.P99.Round(time.Millisecond), Budget))
 	}
 	return strings.Join(how, ", ")
 }
