@@ -136,7 +136,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		return AsExpected
-	case ctx.Err() != nil && !(hasStatus && status.asked):
+	case ctx.Err() != nil && (!hasStatus || !status.asked):
 		left := "everything it started has ended"
 		if errors.As(err, &stuck) {
 			left = stuck.Error()

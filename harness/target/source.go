@@ -26,7 +26,7 @@ type fetched struct {
 // fetch gets a recipe's source, and makes sure that it fits the recipe.
 func fetch(ctx context.Context, r Recipe, tmp string, log io.Writer, report reporter) (fetched, error) {
 	if r.Dir != "" {
-		return fromFolder(ctx, r)
+		return fromFolder(r)
 	}
 	src, err := fromModule(ctx, r, tmp, log, report)
 	if err == nil {
@@ -111,7 +111,7 @@ func (g gotool) download(ctx context.Context, path, query, to string, report rep
 	return m, os.CopyFS(to, os.DirFS(m.Dir))
 }
 
-func fromFolder(ctx context.Context, r Recipe) (fetched, error) {
+func fromFolder(r Recipe) (fetched, error) {
 	root, err := filepath.Abs(r.Dir)
 	if err != nil {
 		return fetched{}, err

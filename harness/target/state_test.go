@@ -8,13 +8,12 @@ import (
 	"testing"
 )
 
-func gitIn(t *testing.T, dir string, args ...string) string {
+func gitIn(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	out, err := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
-	return strings.TrimSpace(string(out))
 }
 
 // What the source folder of a build holds by now is noticed, with git and without,

@@ -98,7 +98,7 @@ func Judge(in Input) Judgement {
 	// The world ends with its target: no step and no fault after that says anything.
 	died := in.TargetDeath.Text != "" && !in.documentsDeath()
 	for _, text := range []string{problem, in.Distortion, in.Incomplete} {
-		if text != "" && !(died && text == problem) {
+		if text != "" && (!died || text != problem) {
 			spoilt = append(spoilt, text)
 		}
 	}

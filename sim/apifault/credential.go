@@ -36,7 +36,7 @@ func newCredential(cfg *rest.Config, cert []byte) (*credential, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := wrapped.RoundTrip(req); !errors.Is(err, errCaught) {
+	if _, err := wrapped.RoundTrip(req); !errors.Is(err, errCaught) { //nolint:bodyclose // nothing is sent, and nothing comes
 		return nil, err
 	}
 	c.authorization = catch.authorization
