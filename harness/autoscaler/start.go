@@ -3,9 +3,6 @@ package autoscaler
 import (
 	"context"
 	"fmt"
-	"os"
-	"slices"
-	"strings"
 
 	"nodestorm/harness/process"
 	"nodestorm/harness/world"
@@ -42,18 +39,10 @@ func (a *Autoscaler) Start(ctx context.Context) (*process.Process, error) {
 	})
 }
 
-// environment is the container's, and nothing of the user's own that clouds or
-// proxies go by.
-func (a *Autoscaler) environment() []string {
-	env := []string{"HOME=" + os.TempDir()} // no configuration of the user's
-	for _, pair := range os.Environ() {
-		name, _, _ := strings.Cut(pair, "=")
-		if strings.HasPrefix(name, "HCLOUD_") || strings.HasSuffix(strings.ToLower(name), "_proxy") || name == "KUBECONFIG" {
-			env = append(env, name+"=") // empty is as good as not there
-		}
-	}
+// environment is the container's.
+func (a *Autoscaler) environment() (env []string) {
 	for _, v := range a.env {
 		env = append(env, v.Name+"="+v.Value)
 	}
-	return slices.Clip(env)
+	return env
 }

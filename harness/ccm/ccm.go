@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -163,6 +162,5 @@ func (c Config) environment() []string {
 		// The released manager would listen on a fixed port.
 		"HCLOUD_METRICS_ENABLED=false",
 		"HCLOUD_LOAD_BALANCERS_ENABLED=false",
-		"HOME=" + os.TempDir(), // no configuration of the user's
 	}
 }

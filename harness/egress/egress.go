@@ -42,11 +42,8 @@ const (
 	idleTimeout   = 2 * time.Minute
 )
 
-// Config of a Proxy. Forward and CertFile are required.
+// Config of a Proxy. CertFile is required.
 type Config struct {
-	// Forward maps a host name, reached at port 443, to the origin that stands in
-	// for it: "http://127.0.0.1:4711", without a path.
-	Forward map[string]string
 	// CertFile is written: the authority's certificate, for SSL_CERT_FILE.
 	CertFile string
 	// Clock is the programs' time, which the certificates are valid in. Nil means
@@ -56,42 +53,40 @@ type Config struct {
 	History history.Recorder
 }
 
-// Proxy is a running proxy.
+// Proxy is a running proxy. Its methods are safe for concurrent use.
 type Proxy struct {
 	cfg     Config
-	origins map[string]*httputil.ReverseProxy
-	certs   map[string]*tls.Certificate
+	ca      *authority
 	front   *http.Server // takes CONNECT
 	inside  *http.Server // serves what is inside a tunnel
 	address string
 	tunnels *tunnels
 	servers sync.WaitGroup
+
+	mu      sync.Mutex
+	origins map[string]*origin
 }
 
-// Serve starts a proxy on a free port of loopback. Close it.
-func Serve(cfg Config) (*Proxy, error) {
+// origin stands in for a host.
+type origin struct {
+	cert *tls.Certificate // the host's
+	to   *httputil.ReverseProxy
+}
+
+// Serve starts a proxy on a free port of loopback that leads nowhere, see Forward.
+// Close it.
+func Serve(cfg Config) (_ *Proxy, err error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.RealClock{}
 	}
 	if cfg.History == nil {
 		cfg.History = history.Discard()
 	}
-	p := &Proxy{cfg: cfg, origins: map[string]*httputil.ReverseProxy{}, certs: map[string]*tls.Certificate{}}
-	ca, err := newAuthority(cfg.Clock.Now())
-	if err != nil {
+	p := &Proxy{cfg: cfg, origins: map[string]*origin{}}
+	if p.ca, err = newAuthority(cfg.Clock.Now()); err != nil {
 		return nil, fmt.Errorf("making the proxy's authority: %w", err)
 	}
-	for i, host := range slices.Sorted(maps.Keys(cfg.Forward)) {
-		origin, err := loopback(cfg.Forward[host])
-		if err != nil {
-			return nil, fmt.Errorf("forwarding %s: %w", host, err)
-		}
-		p.origins[host] = forward(origin)
-		if p.certs[host], err = ca.leaf(host, int64(i)+2); err != nil {
-			return nil, err
-		}
-	}
-	if err := os.WriteFile(cfg.CertFile, ca.pem(), 0o600); err != nil {
+	if err := os.WriteFile(cfg.CertFile, p.ca.pem(), 0o600); err != nil {
 		return nil, fmt.Errorf("writing the proxy's certificate: %w", err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -111,6 +106,30 @@ func Serve(cfg Config) (*Proxy, error) {
 	p.servers.Go(func() { _ = p.front.Serve(listener) })
 	p.servers.Go(func() { _ = p.inside.Serve(p.tunnels) })
 	return p, nil
+}
+
+// Forward opens the way to a host, at port 443: to the origin that stands in for it,
+// "http://127.0.0.1:4711", without a path.
+func (p *Proxy) Forward(host, to string) error {
+	url, err := loopback(to)
+	if err != nil {
+		return fmt.Errorf("forwarding %s: %w", host, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	cert, err := p.ca.leaf(host, int64(len(p.origins))+2)
+	if err != nil {
+		return err
+	}
+	p.origins[host] = &origin{cert: cert, to: forward(url)}
+	return nil
+}
+
+// origin is what stands in for a host; nil for none.
+func (p *Proxy) origin(host string) *origin {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.origins[host]
 }
 
 // Env is what a program needs to go through the proxy.
@@ -142,7 +161,8 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if r.Method != http.MethodConnect || port != "443" || p.certs[host] == nil {
+	origin := p.origin(host)
+	if r.Method != http.MethodConnect || port != "443" || origin == nil {
 		p.refuse(w, r, host, port)
 		return
 	}
@@ -157,7 +177,7 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 	}
 	// What the client has sent already is in the buffer.
 	plain := tls.Server(&bufferedConn{conn, buffered.Reader}, &tls.Config{
-		Certificates: []tls.Certificate{*p.certs[host]}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+		Certificates: []tls.Certificate{*origin.cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 	})
 	p.tunnels.add(&tunnel{Conn: plain, host: host})
 }
@@ -170,15 +190,24 @@ func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, host, port string
 		Detail: map[string]any{"method": history.Short(r.Method), "port": history.Short(port)},
 	})
 	w.Header().Set("Connection", "close")
-	http.Error(w, fmt.Sprintf("nodestorm: this world has no way to %q; there is one to %s, port 443", history.Short(host),
-		strings.Join(slices.Sorted(maps.Keys(p.origins)), ", ")), http.StatusForbidden)
+	http.Error(w, fmt.Sprintf("nodestorm: this world has no way to %q; there is %s", history.Short(host), p.ways()), http.StatusForbidden)
+}
+
+// ways says where the proxy leads.
+func (p *Proxy) ways() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.origins) == 0 {
+		return "none to any host"
+	}
+	return "one to " + strings.Join(slices.Sorted(maps.Keys(p.origins)), ", ") + ", port 443"
 }
 
 // serveInside forwards a request out of a tunnel to where the tunnel leads,
 // whatever host the request names.
 func (p *Proxy) serveInside(w http.ResponseWriter, r *http.Request) {
 	host, _ := r.Context().Value(hostKey{}).(string)
-	p.origins[host].ServeHTTP(w, r)
+	p.origin(host).to.ServeHTTP(w, r) // the tunnel was opened to it
 }
 
 func forward(origin *url.URL) *httputil.ReverseProxy {

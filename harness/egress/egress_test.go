@@ -41,7 +41,7 @@ func start(t *testing.T, stand http.HandlerFunc) *rig {
 	r := &rig{now: testclock.NewFakePassiveClock(time.Date(2061, 7, 28, 0, 0, 0, 0, time.UTC))}
 	r.history = history.New(time.Time{}, r.now)
 	cert := filepath.Join(t.TempDir(), "ca.crt")
-	proxy, err := egress.Serve(egress.Config{Forward: map[string]string{cloud: origin.URL}, CertFile: cert, Clock: r.now, History: r.history})
+	proxy, err := egress.Serve(egress.Config{CertFile: cert, Clock: r.now, History: r.history})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +50,9 @@ func start(t *testing.T, stand http.HandlerFunc) *rig {
 			t.Error(err)
 		}
 	})
+	if err := proxy.Forward(cloud, origin.URL); err != nil {
+		t.Fatal(err)
+	}
 	r.proxy = proxy
 	r.client = r.newClient(t, cert)
 	return r
@@ -212,13 +215,12 @@ func TestHostileBytes(t *testing.T) {
 	_ = resp.Body.Close()
 }
 
-func TestServeErrors(t *testing.T) {
+func TestForwardErrors(t *testing.T) {
+	r := start(t, func(http.ResponseWriter, *http.Request) {})
 	for _, origin := range []string{"https://127.0.0.1:1", "http://127.0.0.1", "http://192.0.2.1:80", "http://localhost:80", "http://127.0.0.1:80/v1", ":"} {
-		p, err := egress.Serve(egress.Config{Forward: map[string]string{cloud: origin}, CertFile: filepath.Join(t.TempDir(), "ca")})
-		if err == nil {
-			_ = p.Close()
+		if err := r.proxy.Forward("example.org", origin); err == nil {
 			t.Errorf("%s: no error", origin)
-		} else if !strings.Contains(err.Error(), "forwarding "+cloud) || strings.Contains(err.Error(), "\n") {
+		} else if !strings.Contains(err.Error(), "forwarding example.org") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", origin, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 )
@@ -20,8 +21,9 @@ func (p *Project) Client() *hcloud.Client {
 // the proxy, and trusts the proxy's authority in the world's time.
 func (p *Project) ClientByName() (*hcloud.Client, error) {
 	env := map[string]string{}
-	for _, v := range p.Env() {
-		env[v.Name] = v.Value
+	for _, pair := range p.egress.Env() {
+		name, value, _ := strings.Cut(pair, "=")
+		env[name] = value
 	}
 	through, err := url.Parse(env["HTTPS_PROXY"])
 	if err != nil {

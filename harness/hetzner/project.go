@@ -11,7 +11,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/url"
-	"path/filepath"
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/hcloud"
@@ -44,7 +43,7 @@ type Config struct {
 type Project struct {
 	*fakecloud.Cloud
 	server *hcloud.Server
-	proxy  *egress.Proxy
+	egress *egress.Proxy
 	token  string
 }
 
@@ -74,28 +73,15 @@ func Start(ctx context.Context, cfg Config) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.proxy, err = egress.Serve(egress.Config{
-		Forward:  map[string]string{Host: "http://" + origin.Host},
-		CertFile: filepath.Join(w.Dir(), "egress-ca.crt"),
-		Clock:    w.Clock(),
-		History:  w.History(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	w.OnStop(p.proxy.Close)
-	return p, nil
+	p.egress = w.Egress()
+	return p, p.egress.Forward(Host, "http://"+origin.Host)
 }
 
-// Env is how a program reaches the project: with HCLOUD_ENDPOINT if it knows that,
-// and otherwise through the proxy.
+// Env is how a program reaches the project if it knows HCLOUD_ENDPOINT. One that does
+// not gets there by the world's only way out.
 func (p *Project) Env() []manifest.Variable {
-	env := []manifest.Variable{
+	return []manifest.Variable{
 		{Name: "HCLOUD_TOKEN", Value: p.token, Secret: true},
 		{Name: "HCLOUD_ENDPOINT", Value: p.server.URL()},
 	}
-	for _, v := range p.proxy.Env() {
-		env = append(env, manifest.Assignment(v))
-	}
-	return env
 }

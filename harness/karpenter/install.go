@@ -12,7 +12,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart/loader"
@@ -152,6 +151,5 @@ func outsideEnv(kubeconfig string, metrics, health int) []string {
 		fmt.Sprintf("METRICS_PORT=%d", metrics),
 		fmt.Sprintf("HEALTH_PROBE_PORT=%d", health),
 		"LEADER_ELECTION_NAMESPACE=" + Name,
-		"HOME=" + os.TempDir(), // no configuration of the user's
 	}
 }

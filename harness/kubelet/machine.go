@@ -294,7 +294,7 @@ func (m *Machines) Shutdown(name string) error {
 
 // startProgram runs a container's program in the world.
 func (m *Machines) startProgram(c cri.Command) (cri.Process, error) {
-	p, err := m.world.StartProgram(m.ctx, process.Spec{Name: c.Name, Path: c.Path, Args: c.Args, Env: c.Env, Bare: true, Lines: c.Line})
+	p, err := m.world.StartProgram(m.ctx, process.Spec{Name: c.Name, Path: c.Path, Args: c.Args, Env: c.Env, Lines: c.Line})
 	if err != nil {
 		m.broken(c.Name, err)
 		return nil, err

@@ -249,9 +249,3 @@ func namespaceOf(namespace string) string {
 	}
 	return namespace
 }
-
-// Assignment reads NAME=VALUE.
-func Assignment(pair string) Variable {
-	name, value, _ := strings.Cut(pair, "=")
-	return Variable{Name: name, Value: value}
-}

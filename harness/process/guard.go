@@ -69,6 +69,7 @@ func NewGuard(dir string) (*Guard, error) {
 	cmd := exec.Command("/bin/sh", "-c", guardScript, "nodestorm-guard", dir, noted)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Dir = "/"
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err

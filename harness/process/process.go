@@ -22,8 +22,7 @@ type Spec struct {
 	Name string   // how errors call it: "kube-scheduler"
 	Path string   // of the program
 	Args []string // without the program's name
-	Env  []string // added to ours, unless Bare
-	Bare bool     // Env is all of it
+	Env  []string // all of it: nothing of ours is added
 	Log  string   // file for stdout and stderr, which are added to it
 	// Hide are secrets that must not be in the output, besides those that Env has by
 	// their names: they are removed before anybody sees them.
@@ -99,9 +98,7 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	}
 	p := &Process{spec: spec, exited: make(chan struct{})}
 	p.cmd = exec.Command(spec.Path, spec.Args...)
-	if p.cmd.Env = spec.Env; !spec.Bare {
-		p.cmd.Env = append(os.Environ(), spec.Env...)
-	}
+	p.cmd.Env = append([]string{}, spec.Env...) // nil would be ours
 	var output io.Writer = out
 	if spec.Lines != nil {
 		output = io.MultiWriter(out, Lines(spec.Lines))

@@ -167,7 +167,7 @@ func guarded(dir string) {
 	if err != nil {
 		panic(err)
 	}
-	p, err := process.Start(context.Background(), process.Spec{Name: "ours", Path: "/bin/sh", Args: []string{"-c", "sleep 1000"}, Log: filepath.Join(dir, "log")})
+	p, err := process.Start(context.Background(), process.Spec{Name: "ours", Path: "/bin/sh", Args: []string{"-c", "sleep 1000"}, Env: os.Environ(), Log: filepath.Join(dir, "log")})
 	if err != nil {
 		panic(err)
 	}
@@ -204,7 +204,7 @@ func TestGuard(t *testing.T) {
 
 func testGuard(t *testing.T, end func(owner int) error) {
 	dir, owner := ownedFolder(t)
-	if n := len(running(t)); n < 4 {
+	if n := len(processtest.Under(dir)); n < 4 {
 		t.Errorf("%d processes, want the owner, its guard, and more", n)
 	}
 	if swept, used, err := process.Sweep(filepath.Dir(dir), "world-"); len(swept) > 0 || !slices.Equal(used, []string{dir}) || err != nil {
@@ -223,7 +223,7 @@ func ownedFolder(t *testing.T) (dir string, cmd *exec.Cmd) {
 	dir = filepath.Join(t.TempDir(), `world-1 with 'quotes"`)
 	cmd = exec.Command(os.Args[0])
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	cmd.Env = append(os.Environ(), owner+"="+dir, "CLOCK="+filepath.Join(dir, "clock"), mark(t))
+	cmd.Env = append(os.Environ(), owner+"="+dir, "CLOCK="+filepath.Join(dir, "clock"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -238,11 +238,23 @@ func ownedFolder(t *testing.T) (dir string, cmd *exec.Cmd) {
 	return dir, cmd
 }
 
+// guardOf is the process ID of the folder's guard.
+func guardOf(t *testing.T, dir string) int {
+	t.Helper()
+	for _, p := range processtest.Under(dir) {
+		if strings.Contains(p.Command, "nodestorm-guard") {
+			return p.PID
+		}
+	}
+	t.Fatalf("no guard among %v", processtest.Under(dir))
+	return 0
+}
+
 func nothingLeft(t *testing.T, dir string) {
 	t.Helper()
 	eventually(t, "no process and no folder is left", func() bool {
 		_, err := os.Stat(dir)
-		return errors.Is(err, os.ErrNotExist) && len(running(t)) == 0
+		return errors.Is(err, os.ErrNotExist) && len(processtest.Under(dir)) == 0
 	})
 }
 
@@ -250,15 +262,7 @@ func nothingLeft(t *testing.T, dir string) {
 // the IDs from under it.
 func TestSweepLeavesItToTheGuard(t *testing.T) {
 	dir, owner := ownedFolder(t)
-	guard := 0
-	for _, p := range running(t) {
-		if strings.Contains(p.Command, "nodestorm-guard") {
-			guard = p.PID
-		}
-	}
-	if guard == 0 {
-		t.Fatalf("no guard among %v", running(t))
-	}
+	guard := guardOf(t, dir)
 	if err := syscall.Kill(guard, syscall.SIGSTOP); err != nil { // a slow machine's
 		t.Fatal(err)
 	}
@@ -356,15 +360,7 @@ func TestSecretsOfAProgramAreHidden(t *testing.T) {
 // TMPDIR is another, and what it was is gone then.
 func TestSweepFindsWorldsOfAnyTMPDIR(t *testing.T) {
 	dir, owner := ownedFolder(t)
-	guard := 0
-	for _, p := range running(t) {
-		if strings.Contains(p.Command, "nodestorm-guard") {
-			guard = p.PID
-		}
-	}
-	if guard == 0 {
-		t.Fatalf("no guard among %v", running(t))
-	}
+	guard := guardOf(t, dir)
 	for _, pid := range []int{guard, owner.Process.Pid} {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)

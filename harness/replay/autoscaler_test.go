@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nodestorm/harness/autoscaler"
+	"nodestorm/harness/process/processtest"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
@@ -45,6 +46,7 @@ var secretsOfFeature = []string{"replaced-by-the-world", "I2Nsb3VkLWNvbmZpZwp3cm
 
 func TestRunAutoscaler(t *testing.T) {
 	r, tmp := autoscalerRequest(t, "hetzner-1476-kube-hetzner-ignored")
+	processtest.Poison(t)
 	looked := false
 	w := watcher{at: map[string]func(*world.World){"3 servers of the group": func(w *world.World) {
 		p, ok := w.Component(autoscaler.Name)
@@ -55,6 +57,7 @@ func TestRunAutoscaler(t *testing.T) {
 		looked = true
 		checkAutoscalerIdentity(t, p.PID())
 		checkLoopback(t, tmp, 6)
+		processtest.CheckUnpoisoned(t, tmp, 6)
 	}}}
 	r.Watch, r.Ready = w.step, w.ready
 	result := undistorted(t, r)

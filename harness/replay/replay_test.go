@@ -60,7 +60,7 @@ func request(t *testing.T) (replay.Request, string) {
 
 func gone(t *testing.T, tmp string) {
 	t.Helper()
-	for _, p := range processtest.WithEnv("TMPDIR=" + tmp) {
+	for _, p := range processtest.Under(tmp) {
 		t.Errorf("left running: %d %s", p.PID, p.Command)
 	}
 	if files, err := os.ReadDir(tmp); err != nil || len(files) > 0 {
@@ -103,6 +103,7 @@ const (
 
 func TestRun(t *testing.T) {
 	r, tmp := request(t)
+	processtest.Poison(t)
 	var keys []string
 	looked := false
 	w := watcher{at: map[string]func(*world.World){when: func(w *world.World) {
@@ -114,6 +115,7 @@ func TestRun(t *testing.T) {
 		looked = true
 		checkIdentity(t, target.PID())
 		checkLoopback(t, tmp, 7)
+		processtest.CheckUnpoisoned(t, tmp, 6)
 		keys = privateKeys(t, tmp)
 	}}}
 	r.Watch, r.Ready = w.step, w.ready

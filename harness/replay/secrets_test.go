@@ -97,7 +97,7 @@ func checkRights(t *testing.T, client kubernetes.Interface, rights []right) {
 // checkLoopback makes sure that no process of a world can be reached from outside.
 func checkLoopback(t *testing.T, tmp string, atLeast int) {
 	listening := 0
-	for _, p := range processtest.WithEnv("TMPDIR=" + tmp) {
+	for _, p := range processtest.Under(tmp) {
 		addresses, err := processtest.Listening(p.PID)
 		if err != nil {
 			t.Error(err)

@@ -108,10 +108,6 @@ const fewerCollections = "GOGC=400"
 // takes another fifth in a quiet world. kube-apiserver and targets keep all.
 var fewerProcessors = fmt.Sprintf("GOMAXPROCS=%d", max(1, runtime.NumCPU()/2))
 
-// utc is the time zone of every program of a world: klog's lines have the local time
-// without its zone, and are read by us.
-const utc = "TZ=UTC"
-
 // StartComponent runs a program as part of the world: in its time, its output in
 // the run's logs, its death noticed. Virtual time passes as real time does until
 // the program is ready, for which it has three minutes where spec says nothing.
@@ -122,7 +118,7 @@ func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process
 	defer cancel(nil)
 	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })() // without the others it won't get ready
 	spec.Log = w.log(spec.Name)
-	spec.Env = append(spec.Env, w.driver.Env(), utc)
+	spec.Env = w.inside(spec.Env)
 	spec.ReadyWithin = cmp.Or(spec.ReadyWithin, controlPlaneStart)
 	p, err := process.Start(ctx, spec)
 	if err != nil {

@@ -33,13 +33,13 @@ const (
 const controlPlaneScript = `#!/bin/sh
 [ "$1" = --help ] && exit
 echo $$ > %s || exit
-%s %s exec %s "$@"
+exec env -i %s %s "$@"
 `
 
-// startControlPlane lets envtest start etcd and kube-apiserver. It gives
-// neither an environment nor a death signal to its children: scripts in their
-// place put the clock into their environment and leave their process IDs to
-// the guard. configure, if given, adds to kube-apiserver's flags, and may put files into
+// startControlPlane lets envtest start etcd and kube-apiserver. It gives them our
+// environment and no death signal: scripts in their place give them the world's and
+// leave their process IDs to the guard. They get no proxy, which kube-apiserver would
+// ask for nodes too. configure, if given, adds to kube-apiserver's flags, and may put files into
 // the folder certs.
 func (c *Cluster) startControlPlane(ctx context.Context, configure func(args *envtest.Arguments, certs string) error) error {
 	w := c.world
@@ -47,9 +47,13 @@ func (c *Cluster) startControlPlane(ctx context.Context, configure func(args *en
 	if err := os.Mkdir(bin, 0o700); err != nil {
 		return err
 	}
-	for name, settings := range map[string]string{"etcd": fewerCollections + " " + fewerProcessors, "kube-apiserver": fewerCollections} {
+	for name, settings := range map[string][]string{"etcd": {fewerCollections, fewerProcessors}, "kube-apiserver": {fewerCollections}} {
+		var env []string
+		for _, pair := range w.environment(settings...) {
+			env = append(env, quote(pair))
+		}
 		script := fmt.Sprintf(controlPlaneScript,
-			quote(w.guard.PIDFile(c.program(name))), settings+" "+utc, quoteEnv(w.driver.Env()), quote(filepath.Join(w.cfg.controlDir(), name)))
+			quote(w.guard.PIDFile(c.program(name))), strings.Join(env, " "), quote(filepath.Join(w.cfg.controlDir(), name)))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
 			return err
 		}
@@ -177,11 +181,6 @@ func (c *Cluster) awaitNamespace(ctx context.Context, name string) error {
 
 // quote makes s one word of a shell script.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
-func quoteEnv(env string) string {
-	name, value, _ := strings.Cut(env, "=")
-	return name + "=" + quote(value)
-}
 
 func (w *World) log(name string) string { return filepath.Join(w.cfg.Out, "logs", name+".log") }
 func (w *World) pid(name string) (int, bool) {

@@ -166,7 +166,7 @@ func (w *World) StartProgram(ctx context.Context, spec process.Spec) (*process.P
 	w.driver.Hold()
 	defer w.driver.Release()
 	spec.Log = w.log(spec.Name)
-	spec.Env = append(spec.Env, w.driver.Env(), utc)
+	spec.Env = w.inside(spec.Env)
 	p, err := process.Start(ctx, spec)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"nodestorm/harness/egress"
 	"nodestorm/harness/process"
 	"nodestorm/harness/verdict"
 	"nodestorm/sim/clock"
@@ -87,6 +88,7 @@ type World struct {
 	guard   *process.Guard
 	tunnel  *tunnel // to kubelets; nil without
 	history *history.Log
+	egress  *egress.Proxy
 	fleet   *node.Fleet
 	client  kubernetes.Interface
 
@@ -180,6 +182,11 @@ func (w *World) startFolder(context.Context) error {
 		return err
 	}
 	w.tmp = tmp
+	for _, dir := range []string{"home", "tmp"} { // for the programs
+		if err := os.Mkdir(filepath.Join(tmp, dir), 0o700); err != nil {
+			return errors.Join(err, os.RemoveAll(tmp))
+		}
+	}
 	w.guard, err = process.NewGuard(tmp)
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(tmp))
@@ -207,7 +214,7 @@ func (w *World) startHistory(context.Context) (err error) {
 		w.history.Record(history.Event{Source: history.Harness, Verb: history.Ended})
 		return w.history.Close()
 	})
-	return nil
+	return w.startEgress()
 }
 
 // startFirst starts the world's own cluster with the flags that its configuration asks for.
