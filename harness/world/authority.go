@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -21,8 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// authority is the CA that the cluster trusts its clients' certificates of. envtest
-// has one too, but keeps the key to itself, and kube-controller-manager needs it.
+// authority is a CA: that which the cluster trusts its clients' certificates of, or
+// etcd's. envtest has one too, but keeps the key to itself, and kube-controller-manager
+// needs it.
 type authority struct {
 	dir  string
 	cert *x509.Certificate
@@ -32,14 +34,14 @@ type authority struct {
 var _ envtest.Authn = (*authority)(nil)
 
 // newAuthority makes one that keeps its files in dir, readable by us only.
-func newAuthority(dir string) (*authority, error) {
+func newAuthority(dir, name string) (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("making the key of the cluster's CA: %w", err)
+		return nil, fmt.Errorf("making the key of the CA %q: %w", name, err)
 	}
-	cert, err := certutil.NewSelfSignedCACert(certutil.Config{CommonName: "kubernetes"}, key)
+	cert, err := certutil.NewSelfSignedCACert(certutil.Config{CommonName: name}, key)
 	if err != nil {
-		return nil, fmt.Errorf("making the cluster's CA: %w", err)
+		return nil, fmt.Errorf("making the CA %q: %w", name, err)
 	}
 	a := &authority{dir: dir, cert: cert, key: key}
 	if err := os.WriteFile(a.certFile(), pemOf(cert.Raw), 0o600); err != nil {
@@ -59,8 +61,9 @@ func pemOf(der []byte) []byte {
 func (a *authority) certFile() string { return filepath.Join(a.dir, "ca.crt") }
 func (a *authority) keyFile() string  { return filepath.Join(a.dir, "ca.key") }
 
-// issue signs a client certificate for a week of virtual time, as envtest does.
-func (a *authority) issue(user envtest.User) (cert, key []byte, err error) {
+// issue signs a client's certificate for a week of virtual time, as envtest does. With
+// addresses, it is a server's there too.
+func (a *authority) issue(user envtest.User, addresses ...net.IP) (cert, key []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err
@@ -69,13 +72,17 @@ func (a *authority) issue(user envtest.User) (cert, key []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	usages := []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	if len(addresses) > 0 {
+		usages = append(usages, x509.ExtKeyUsageServerAuth)
+	}
 	now := time.Now()
 	raw, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      pkix.Name{CommonName: user.Name, Organization: user.Groups},
 		NotBefore:    now.Add(-time.Minute), NotAfter: now.Add(7 * 24 * time.Hour),
 		KeyUsage:    x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		ExtKeyUsage: usages, IPAddresses: addresses,
 	}, a.cert, private.Public(), a.key)
 	if err != nil {
 		return nil, nil, err
@@ -85,8 +92,8 @@ func (a *authority) issue(user envtest.User) (cert, key []byte, err error) {
 }
 
 // issueFiles writes a certificate and its key as NAME.crt and NAME.key.
-func (a *authority) issueFiles(name string, user envtest.User) (cert, key string, err error) {
-	certPEM, keyPEM, err := a.issue(user)
+func (a *authority) issueFiles(name string, user envtest.User, addresses ...net.IP) (cert, key string, err error) {
+	certPEM, keyPEM, err := a.issue(user, addresses...)
 	if err != nil {
 		return "", "", fmt.Errorf("making a certificate for %q: %w", user.Name, err)
 	}

@@ -8,31 +8,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
-
 	"nodestorm/harness/process"
 	"nodestorm/harness/verdict"
 )
-
-// etcd of one member waits for up to one election timeout before it serves: half
-// a second in place of one. Data goes with the world, so nothing is synced.
-func etcd(path, data string, port int, log io.Writer) *envtest.Etcd {
-	e := &envtest.Etcd{
-		Path: path, DataDir: data, URL: &url.URL{Scheme: "http", Host: "127.0.0.1:" + strconv.Itoa(port)},
-		Out: log, Err: log, StartTimeout: controlPlaneStart, StopTimeout: controlPlaneStop,
-	}
-	e.Configure().
-		Set("unsafe-no-fsync", "true").
-		Set("heartbeat-interval", "100").
-		Set("election-timeout", "500")
-	return e
-}
 
 const controllerManager = "kube-controller-manager"
 
@@ -170,11 +153,15 @@ func (w *World) stopComponent(name string) error {
 
 // HTTPReady is nil once url, on loopback, answers 200.
 func HTTPReady(url string) func(context.Context) error {
-	client := &http.Client{
+	return healthy(&http.Client{
 		Timeout: 2 * time.Second,
 		// Components make their own certificates; this asks only for health.
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true},
-	}
+	}, url)
+}
+
+// healthy is nil once url answers 200 to a client.
+func healthy(client *http.Client, url string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {

@@ -27,19 +27,18 @@ const (
 	controlPlaneStop  = 10 * time.Second
 )
 
-// controlPlaneScript starts a part of the control plane. envtest runs it with
-// --help first and looks there for flags of Kubernetes before 1.24 and of etcd
-// before 3.5: there are none.
-const controlPlaneScript = `#!/bin/sh
+// apiServerScript starts kube-apiserver. envtest runs it with --help first and looks
+// there for flags of Kubernetes before 1.24: there are none.
+const apiServerScript = `#!/bin/sh
 [ "$1" = --help ] && exit
 echo $$ > %s || exit
 exec env -i %s %s "$@"
 `
 
-// startControlPlane lets envtest start etcd and kube-apiserver. It gives them our
-// environment and no death signal: scripts in their place give them the world's and
-// leave their process IDs to the guard. They get no proxy, which kube-apiserver would
-// ask for nodes too. configure, if given, adds to kube-apiserver's flags, and may put files into
+// startControlPlane starts etcd and lets envtest start kube-apiserver. That would give it
+// our environment and no death signal: a script in its place gives it the world's and
+// leaves its process ID to the guard. It gets no proxy, which it would ask for nodes too.
+// configure, if given, adds to kube-apiserver's flags, and may put files into
 // the folder certs.
 func (c *Cluster) startControlPlane(ctx context.Context, configure func(args *envtest.Arguments, certs string) error) error {
 	w := c.world
@@ -47,27 +46,24 @@ func (c *Cluster) startControlPlane(ctx context.Context, configure func(args *en
 	if err := os.Mkdir(bin, 0o700); err != nil {
 		return err
 	}
-	for name, settings := range map[string][]string{"etcd": {fewerCollections, fewerProcessors}, "kube-apiserver": {fewerCollections}} {
-		var env []string
-		for _, pair := range w.environment(settings...) {
-			env = append(env, quote(pair))
-		}
-		script := fmt.Sprintf(controlPlaneScript,
-			quote(w.guard.PIDFile(c.program(name))), strings.Join(env, " "), quote(filepath.Join(w.cfg.controlDir(), name)))
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
-			return err
-		}
+	var env []string
+	for _, pair := range w.environment(fewerCollections) {
+		env = append(env, quote(pair))
+	}
+	script := fmt.Sprintf(apiServerScript,
+		quote(w.guard.PIDFile(c.apiServer())), strings.Join(env, " "), quote(filepath.Join(w.cfg.controlDir(), apiServer)))
+	if err := os.WriteFile(filepath.Join(bin, apiServer), []byte(script), 0o700); err != nil {
+		return err
 	}
 	policy := filepath.Join(c.dir, "audit-policy.yaml")
 	if err := os.WriteFile(policy, audit.Policy(), 0o600); err != nil {
 		return err
 	}
-	certs, data := filepath.Join(c.dir, "kube-apiserver"), filepath.Join(c.dir, "etcd")
-	err := errors.Join(os.Mkdir(certs, 0o700), os.Mkdir(data, 0o700))
-	if err != nil {
+	certs := filepath.Join(c.dir, apiServer)
+	if err := os.Mkdir(certs, 0o700); err != nil {
 		return err
 	}
-	etcdPort, err := FreePort()
+	etcd, err := c.startEtcd(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,7 +74,7 @@ func (c *Cluster) startControlPlane(ctx context.Context, configure func(args *en
 	// Everything of envtest's is in the world's folder: what it puts into
 	// temporary folders of its own would stay behind when we are killed.
 	server := &envtest.APIServer{
-		Path: filepath.Join(bin, "kube-apiserver"), CertDir: certs,
+		Path: filepath.Join(bin, apiServer), CertDir: certs, EtcdURL: etcd.url,
 		SecureServing: envtest.SecureServing{ListenAddr: envtest.ListenAddr{Address: "127.0.0.1", Port: strconv.Itoa(port)}},
 		StartTimeout:  controlPlaneStart, StopTimeout: controlPlaneStop,
 	}
@@ -87,10 +83,13 @@ func (c *Cluster) startControlPlane(ctx context.Context, configure func(args *en
 		Set("audit-policy-file", policy).
 		Set("audit-log-path", "-").
 		Set("profiling", "false").
+		Set("etcd-cafile", etcd.ca.certFile()).
+		Set("etcd-certfile", etcd.cert).
+		Set("etcd-keyfile", etcd.key).
 		// Targets' packages use the policy to mend what a stand-in for a cloud gets wrong.
 		Set("feature-gates", "MutatingAdmissionPolicy=true").
 		Set("runtime-config", "admissionregistration.k8s.io/v1beta1=true")
-	if c.ca, err = newAuthority(certs); err != nil {
+	if c.ca, err = newAuthority(certs, "kubernetes"); err != nil {
 		return err
 	}
 	server.Authn = c.ca
@@ -99,41 +98,34 @@ func (c *Cluster) startControlPlane(ctx context.Context, configure func(args *en
 			return err
 		}
 	}
-	log, err := os.Create(w.log(c.program("kube-apiserver")))
+	log, err := os.Create(w.log(c.apiServer()))
 	if err != nil {
 		return err
 	}
+	w.OnStop(log.Close)
 	server.Out, server.Err = c.recordCalls(), log
-	etcdLog, err := os.Create(w.log(c.program("etcd")))
-	if err != nil {
-		return errors.Join(err, log.Close())
-	}
-	w.OnStop(func() error { return errors.Join(log.Close(), etcdLog.Close()) })
-	c.plane = &envtest.ControlPlane{APIServer: server, Etcd: etcd(filepath.Join(bin, "etcd"), data, etcdPort, etcdLog)}
+	c.plane = &envtest.ControlPlane{APIServer: server}
 
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })() // etcd may die meanwhile
 	started := make(chan error, 1)
-	go func() { started <- c.plane.Start() }()
-	err = c.awaitControlPlane(ctx, started)
-	w.OnStop(c.stopControlPlane)
+	go func() { started <- server.Start() }()
+	err = c.awaitAPIServer(ctx, started)
+	w.OnStop(c.stopAPIServer)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		part := c.program("kube-apiserver")
-		if _, came := w.pid(part); !came {
-			part = c.program("etcd")
-		}
-		return fmt.Errorf("%w; its last lines, of %s:\n%s", err, w.log(part), process.Tail(w.log(part)))
+		return fmt.Errorf("%w; its last lines, of %s:\n%s", err, log.Name(), process.Tail(log.Name()))
 	}
-	for _, name := range c.controlPlaneParts() {
-		if pid, ok := w.pid(name); ok {
-			w.driver.Name(pid, name, true)
-		}
+	if pid, ok := w.pid(c.apiServer()); ok {
+		w.driver.Name(pid, c.apiServer(), true)
 	}
 	w.mu.Lock()
 	w.clusters = append(w.clusters, c)
 	w.mu.Unlock()
-	w.background.Go(c.watchControlPlane)
+	w.background.Go(c.watchAPIServer)
 	admin, err := c.plane.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, nil)
 	if err != nil {
 		return fmt.Errorf("making user %q: %w", "admin", err)
@@ -143,20 +135,20 @@ func (c *Cluster) startControlPlane(ctx context.Context, configure func(args *en
 	return c.awaitNamespace(ctx, metav1.NamespaceDefault)
 }
 
-// awaitControlPlane waits for envtest, which cannot be interrupted: when ctx
-// ends, it ends what envtest waits for.
-func (c *Cluster) awaitControlPlane(ctx context.Context, started <-chan error) error {
+// awaitAPIServer waits for envtest, which cannot be interrupted: when ctx ends, it ends
+// what envtest waits for.
+func (c *Cluster) awaitAPIServer(ctx context.Context, started <-chan error) error {
 	select {
 	case err := <-started:
 		return err
 	case <-ctx.Done():
 	}
 	for {
-		c.killControlPlane()
+		c.killAPIServer()
 		select {
 		case err := <-started:
 			return err
-		case <-time.After(20 * time.Millisecond): // it may have been about to start the next one
+		case <-time.After(20 * time.Millisecond): // it may have been about to start it
 		}
 	}
 }
@@ -173,6 +165,9 @@ func (c *Cluster) awaitNamespace(ctx context.Context, name string) error {
 		_, last = client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
 		return last == nil, nil
 	})
+	if ctx.Err() != nil { // such as that it is another server's answers that we waited on
+		return context.Cause(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("waiting for namespace %q: %w", name, errors.Join(last, err))
 	}
@@ -192,36 +187,32 @@ func (w *World) pid(name string) (int, bool) {
 	return pid, err == nil
 }
 
-// controlPlaneParts are the programs that envtest starts.
-func (c *Cluster) controlPlaneParts() []string {
-	return []string{c.program("kube-apiserver"), c.program("etcd")}
-}
+const apiServer = "kube-apiserver"
 
-func (c *Cluster) killControlPlane() {
-	for _, name := range c.controlPlaneParts() {
-		if pid, ok := c.world.pid(name); ok {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
+// apiServer is what the cluster's kube-apiserver is called in the world.
+func (c *Cluster) apiServer() string { return c.program(apiServer) }
+
+func (c *Cluster) killAPIServer() {
+	if pid, ok := c.world.pid(c.apiServer()); ok {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 
-// stopControlPlane skips kube-apiserver's graceful end: its clients are gone and
-// its data goes with the world. envtest then only tidies up.
-func (c *Cluster) stopControlPlane() error {
-	c.killControlPlane()
+// stopAPIServer skips kube-apiserver's graceful end: its clients are gone and its data
+// goes with the world. envtest then only tidies up.
+func (c *Cluster) stopAPIServer() error {
+	c.killAPIServer()
 	err := c.plane.Stop()
 	if errors.Is(err, os.ErrProcessDone) {
 		err = nil // it was gone before envtest looked
 	}
-	for _, name := range c.controlPlaneParts() {
-		c.world.guard.Forget(name)
-	}
+	c.world.guard.Forget(c.apiServer())
 	return err
 }
 
-// watchControlPlane notices when a part that envtest started dies.
-func (c *Cluster) watchControlPlane() {
-	w := c.world
+// watchAPIServer notices when kube-apiserver, which envtest started, dies.
+func (c *Cluster) watchAPIServer() {
+	w, name := c.world, c.apiServer()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -230,12 +221,10 @@ func (c *Cluster) watchControlPlane() {
 			return
 		case <-tick.C:
 		}
-		for _, name := range c.controlPlaneParts() {
-			if pid, ok := w.pid(name); ok && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-				w.guard.Forget(name) // the ID may become somebody else's
-				w.died(name, process.Ended(name, "found dead", w.log(name)))
-				return
-			}
+		if pid, ok := w.pid(name); ok && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			w.guard.Forget(name) // the ID may become somebody else's
+			w.died(name, process.Ended(name, "found dead", w.log(name)))
+			return
 		}
 	}
 }

@@ -23,10 +23,8 @@ func (w *World) Usage() map[string]Usage {
 	pids := map[string]int{"nodestorm": os.Getpid()}
 	w.mu.Lock()
 	for _, c := range w.clusters {
-		for _, name := range c.controlPlaneParts() {
-			if pid, ok := w.pid(name); ok {
-				pids[name] = pid
-			}
+		if pid, ok := w.pid(c.apiServer()); ok {
+			pids[c.apiServer()] = pid
 		}
 	}
 	for name, p := range w.components {

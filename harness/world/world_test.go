@@ -134,7 +134,7 @@ func TestStartFails(t *testing.T) {
 	}{
 		{"no scheduler", "kube-scheduler", "", []string{"no kube-scheduler for the world", "nodestorm doctor"}},
 		{"no etcd", "etcd", "", []string{"no etcd for the world", "nodestorm doctor"}},
-		{"etcd ends", "etcd", broken, []string{"starting etcd and kube-apiserver", "process etcd", "etcd.log", "cannot go on"}},
+		{"etcd ends", "etcd", broken, []string{"starting etcd and kube-apiserver", "etcd ended (exit status 7)", "etcd.log", "cannot go on"}},
 		{"kube-apiserver ends", "kube-apiserver", broken, []string{"process kube-apiserver", "kube-apiserver.log", "cannot go on"}},
 		{"scheduler ends", "kube-scheduler", broken, []string{"kube-scheduler ended (exit status 7)", "kube-scheduler.log", "cannot go on"}},
 		{"scheduler is no program", "kube-scheduler", "\x7fELF", []string{"starting kube-scheduler", "exec format error"}},
