@@ -2,6 +2,8 @@ package ccm_test
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"nodestorm/fakecloud/vsphere"
 	"nodestorm/harness/ccm"
 	"nodestorm/harness/join"
+	"nodestorm/harness/process/processtest"
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/world"
@@ -100,6 +103,10 @@ func TestVSphere(t *testing.T) {
 		}
 		return err
 	})
+
+	may := maps.Clone(processtest.Anonymous)
+	may[""] = append(slices.Clone(may[""]), "/about")    // which methods vcsim knows
+	processtest.CheckStrangers(t, r.world.Dir(), 7, may) // the control plane's five, the manager's, vCenter's
 
 	r.must(cloud.Update(func(tx *fakecloud.Tx) error { tx.Delete(id); return nil }))
 	r.within(2*time.Minute, "the Node of the deleted machine is gone", func() error {

@@ -16,6 +16,7 @@ import (
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/manifest"
+	"nodestorm/harness/process/processtest"
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/world"
@@ -117,6 +118,7 @@ func TestInstancesAndMachinesAgree(t *testing.T) {
 	_, err = a.AwaitRunning(ctx, "workers", 1, 10*time.Minute)
 	must(err)
 	agree(t, w, a, 1)
+	processtest.CheckStrangers(t, w.Dir(), 7, processtest.Anonymous) // the control plane's five, health, webhooks
 }
 
 // agree makes sure that machines, instances and nodes are the same, and so many.

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"nodestorm/harness/kubelet"
+	"nodestorm/harness/process/processtest"
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/verdict"
@@ -71,6 +72,7 @@ func TestKubeletJoins(t *testing.T) {
 		_, err := r.Client().StorageV1().CSINodes().Get(ctx, "a", metav1.GetOptions{})
 		return err
 	})
+	processtest.CheckStrangers(t, r.World.Dir(), 7, processtest.Anonymous) // the control plane's five, the kubelet's, its runtime's
 }
 
 // What keeps a kubelet from starting is one line, before anything starts.

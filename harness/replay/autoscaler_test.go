@@ -57,6 +57,7 @@ func TestRunAutoscaler(t *testing.T) {
 		looked = true
 		checkAutoscalerIdentity(t, p.PID())
 		checkLoopback(t, tmp, 6)
+		processtest.CheckStrangers(t, tmp, 6, openMetrics())
 		processtest.CheckUnpoisoned(t, tmp, 6)
 	}}}
 	r.Watch, r.Ready = w.step, w.ready

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -92,6 +93,14 @@ func checkRights(t *testing.T, client kubernetes.Interface, rights []right) {
 			t.Errorf("the target may %s %s/%s %s: %t, %v; want %t", may.verb, may.resource, may.sub, may.of, review.Status.Allowed, err, may.allowed)
 		}
 	}
+}
+
+// openMetrics are what strangers may ask for: autoscalers have no setting that closes
+// their metrics.
+func openMetrics() map[string][]string {
+	may := maps.Clone(processtest.Anonymous)
+	may["karpenter"], may["cluster-autoscaler"] = []string{"/metrics"}, []string{"/metrics"}
+	return may
 }
 
 // checkLoopback makes sure that no process of a world can be reached from outside.
