@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nodestorm/harness/replay"
+	"nodestorm/harness/run"
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/verdict"
@@ -67,6 +68,13 @@ func TestInert(t *testing.T) {
 				t.Logf("%s in %s: %s", result.Verdict, result.Wall.Round(time.Second), result.Reason)
 				if result.Verdict != verdict.Failed && result.Verdict != verdict.Inconclusive {
 					t.Errorf("a program that does nothing is %s: %s", result.Verdict, result.Reason)
+				}
+				again, err := run.Recheck(result.Dir, catalogue)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, of := range again.Cross(catalogue) {
+					t.Errorf("a program that does nothing shows %s: %s, records %v", of.ID, of.Finding.Statement, of.Finding.Evidence)
 				}
 			})
 		}
