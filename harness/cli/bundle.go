@@ -40,7 +40,7 @@ Look through the archive before you publish it: nobody knows all secrets.`,
 			if err != nil {
 				return usage(err)
 			}
-			found, done, err := e.runs(args)
+			found, done, err := e.runs(c.Context(), args)
 			defer done()
 			if err != nil {
 				return usage(err)

@@ -64,7 +64,7 @@ what is asked for.`,
 			if err := checkFilter(keep, catalogue); err != nil {
 				return usage(err)
 			}
-			found, done, err := e.runs(args)
+			found, done, err := e.runs(c.Context(), args)
 			defer done()
 			if err != nil {
 				return usage(err)

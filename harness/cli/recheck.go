@@ -38,7 +38,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			if err != nil {
 				return usage(err)
 			}
-			found, done, err := e.runs(args)
+			found, done, err := e.runs(c.Context(), args)
 			defer done()
 			if err != nil {
 				return usage(err)

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -75,7 +76,7 @@ Exit status: 0 written, 2 usage, 3 something could not be read.`,
 				return usage(err)
 			}
 			r.catalogue = catalogue
-			found, done, err := e.runs(args)
+			found, done, err := e.runs(c.Context(), args)
 			defer done()
 			if err != nil {
 				return usage(err)
@@ -108,7 +109,7 @@ type stored struct{ dir, page string }
 
 // runs finds the runs that args name: folders of runs, folders above some, and
 // bundles, which are unpacked. done removes what was unpacked; it is never nil.
-func (e *env) runs(args []string) (found []stored, done func(), err error) {
+func (e *env) runs(ctx context.Context, args []string) (found []stored, done func(), err error) {
 	var unpacked []func() error
 	done = func() {
 		for _, remove := range unpacked {
@@ -123,7 +124,7 @@ func (e *env) runs(args []string) (found []stored, done func(), err error) {
 				return nil, done, err
 			}
 			unpacked = append(unpacked, remove)
-			if err := unpackFile(arg, dir); errors.Is(err, syscall.ENOSPC) {
+			if err := unpackFile(ctx, arg, dir); errors.Is(err, syscall.ENOSPC) {
 				return nil, done, fmt.Errorf("%s: %w", arg, err)
 			} else if err != nil {
 				return nil, done, fmt.Errorf("%s: %w; name the folder of a run, one above it, or an archive of nodestorm bundle", arg, err)
@@ -148,13 +149,13 @@ func (e *env) runs(args []string) (found []stored, done func(), err error) {
 	return found, done, nil
 }
 
-func unpackFile(path, dir string) error {
+func unpackFile(ctx context.Context, path, dir string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	return bundle.Unpack(file, dir)
+	return bundle.Unpack(ctx, file, dir)
 }
 
 // pages writes a page for each run, and prints where they are.

@@ -240,7 +240,7 @@ func unpacked(t *testing.T, archive string) map[string]string {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if err := bundle.Unpack(file, dir); err != nil {
+	if err := bundle.Unpack(t.Context(), file, dir); err != nil {
 		t.Fatal(err)
 	}
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

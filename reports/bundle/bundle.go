@@ -6,6 +6,7 @@ package bundle
 import (
 	"archive/tar"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -71,9 +72,9 @@ func add(archive *tar.Writer, file, name string) error {
 // Unpack unpacks an archive into dir, which must exist. It writes regular files
 // below dir and nothing else: an archive with anything else, with a name that
 // leads elsewhere or comes twice, or one that is larger than a bundle can be, is
-// refused, and what was unpacked until then stays in dir.
-func Unpack(r io.Reader, dir string) error {
-	compressed, err := gzip.NewReader(r)
+// refused, and what was unpacked until then stays in dir, as when ctx ends.
+func Unpack(ctx context.Context, r io.Reader, dir string) error {
+	compressed, err := gzip.NewReader(interruptible{ctx, r})
 	if err != nil {
 		return fmt.Errorf("no bundle of runs: %w", err)
 	}
@@ -105,6 +106,20 @@ func Unpack(r io.Reader, dir string) error {
 			return fmt.Errorf("file %q of the archive: %w", header.Name, err)
 		}
 	}
+}
+
+// interruptible reads no more when its context has ended.
+type interruptible struct {
+	ctx context.Context
+	io.Reader
+}
+
+// Read implements io.Reader.
+func (r interruptible) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.Reader.Read(p)
 }
 
 // sound reads what follows an archive: the check sum tells whether it is whole.

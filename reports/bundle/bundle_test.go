@@ -4,6 +4,10 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,7 +74,7 @@ func TestHostileArchives(t *testing.T) {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := bundle.Unpack(bytes.NewReader(test.data), dir); err == nil || !strings.Contains(err.Error(), test.want) {
+			if err := bundle.Unpack(t.Context(), bytes.NewReader(test.data), dir); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
 			for _, outside := range []string{parent, filepath.Dir(dir)} {
@@ -94,7 +98,7 @@ func TestHugeArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := bundle.Unpack(&out, dir); err == nil || !strings.Contains(err.Error(), "more than 4 GiB") {
+	if err := bundle.Unpack(t.Context(), &out, dir); err == nil || !strings.Contains(err.Error(), "more than 4 GiB") {
 		t.Errorf("error %v", err)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) > 0 {
@@ -120,7 +124,7 @@ func TestPackAndUnpack(t *testing.T) {
 	if err := bundle.Pack(&out, from, "given"); err != nil {
 		t.Fatal(err)
 	}
-	if err := bundle.Unpack(bytes.NewReader(out.Bytes()), to); err != nil {
+	if err := bundle.Unpack(t.Context(), bytes.NewReader(out.Bytes()), to); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"given/001-run/run.json": "{}", "given/001-run/logs/a.log": "line\n"} {
@@ -142,9 +146,36 @@ func FuzzUnpack(f *testing.F) {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		_ = bundle.Unpack(bytes.NewReader(data), dir) // whether it is refused is its own matter
+		_ = bundle.Unpack(t.Context(), bytes.NewReader(data), dir) // whether it is refused is its own matter
 		if entries, err := os.ReadDir(parent); err != nil || len(entries) != 1 {
 			t.Errorf("outside of the folder: %v, %v", entries, err)
 		}
 	})
+}
+
+// cancelling ends a context when it is first read from.
+type cancelling struct {
+	io.Reader
+	cancel context.CancelFunc
+}
+
+func (r cancelling) Read(p []byte) (int, error) {
+	r.cancel()
+	return r.Reader.Read(p[:min(len(p), 512)])
+}
+
+// Who no longer wants an archive does not wait for its end.
+func TestUnpackInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var headers []tar.Header
+	for i := range 1000 {
+		headers = append(headers, tar.Header{Typeflag: tar.TypeReg, Name: fmt.Sprintf("a%d", i)})
+	}
+	dir := t.TempDir()
+	if err := bundle.Unpack(ctx, cancelling{bytes.NewReader(archive(t, headers...)), cancel}, dir); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) > 500 {
+		t.Errorf("unpacked %d of 1000 files all the same", len(entries))
+	}
 }
