@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -83,6 +84,10 @@ func (i interruption) Error() string { return "interrupted by " + unix.SignalNam
 
 func (i interruption) Is(err error) bool { return err == context.Canceled }
 
+// again is from when on a second signal is another one: timeout(1) and terminals send
+// one and the same to us and to our group.
+const again = time.Second
+
 // interruptible is a context that the first signal ends. A second ends us at once;
 // what we started ends all the same.
 func interruptible() (context.Context, func()) {
@@ -96,8 +101,8 @@ func interruptible() (context.Context, func()) {
 	go func() {
 		select {
 		case s := <-came:
-			signal.Stop(came)
 			cancel(interruption{s.(syscall.Signal)})
+			time.AfterFunc(again, func() { signal.Stop(came) })
 		case <-ctx.Done():
 		}
 	}()

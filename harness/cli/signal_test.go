@@ -14,7 +14,8 @@ import (
 )
 
 // A signal that ends the command has an exit status of its own and is named. One that
-// the command was started deaf to, as nohup does, does not end it.
+// the command was started deaf to, as nohup does, does not end it. The same one twice at
+// once, as timeout sends it, is one.
 func TestSignals(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -26,6 +27,7 @@ func TestSignals(t *testing.T) {
 		{"SIGHUP", false, []syscall.Signal{syscall.SIGHUP}, 129, "nodestorm: interrupted by SIGHUP; everything it started has ended\n"},
 		{"Ctrl-C", false, []syscall.Signal{syscall.SIGINT}, 130, "nodestorm: interrupted by SIGINT; everything it started has ended\n"},
 		{"SIGTERM", false, []syscall.Signal{syscall.SIGTERM}, 143, "nodestorm: interrupted by SIGTERM; everything it started has ended\n"},
+		{"timeout", false, []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM}, 143, "nodestorm: interrupted by SIGTERM; everything it started has ended\n"},
 		{"nohup", true, []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM}, 143, "nodestorm: interrupted by SIGTERM; everything it started has ended\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
