@@ -84,7 +84,7 @@ type Driver struct {
 	polls    []unix.PollFd
 	reaped   int64 // raw time of the last look for ended processes
 	followed int64 // raw time of the last look who is stopped
-	looked   int64 // virtual time of the last look at anything
+	looked   int64 // virtual time of the last look at anything, and what was jumped since
 }
 
 // NewDriver makes the page and lets virtual time pass as real time does until
@@ -207,6 +207,7 @@ func (d *Driver) look() time.Duration {
 	now := d.page.now()
 	d.meter.see(now)
 	d.follow(now)
+	d.looked = now
 	jumps := d.cfg.Mode == Auto && d.holds == 0 && d.err == nil
 	wait := d.cfg.Mode.tick()
 	if err == nil && jumps {
@@ -215,7 +216,6 @@ func (d *Driver) look() time.Duration {
 	if err != nil && d.err == nil && d.cfg.Mode.Virtual() {
 		d.err = err
 	}
-	d.looked = d.page.now()
 	return wait
 }
 
@@ -260,6 +260,7 @@ func (d *Driver) jump() (wait time.Duration, err error) {
 		return d.later(), nil
 	}
 	d.page.set(to, 1000)
+	d.looked += to - now
 	d.grain, d.changed = grain, changes
 	for i, p := range d.procs {
 		// One that is about to sleep, at 0, may still see the old time.

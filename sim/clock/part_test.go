@@ -3,8 +3,13 @@
 package clock
 
 import (
+	"bufio"
+	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -105,17 +110,93 @@ func TestStoppedForGood(t *testing.T) {
 	eventually(t, "the stop is seen", func() bool { return strings.Contains(d.Figures().Distorted(), "victim: stopped for ") })
 }
 
-// That we were stopped ourselves shows when we go on, also if no timer of ours was due.
+// stopMe is set in the process that TestStoppedOurselves stops: one more of this test.
+const stopMe = "NODESTORM_TEST_STOP_ME"
+
+// That we were stopped ourselves shows when we go on, wherever the driver was, and
+// also if no timer of ours was due.
 func TestStoppedOurselves(t *testing.T) {
-	d := testDriver(t, Auto)
-	d.Release()
-	if why := d.Figures().Distorted(); why != "" {
-		t.Fatalf("before: %s", why)
+	if os.Getenv(stopMe) != "" {
+		stoppedOurselves(t)
+		return
 	}
-	d.mu.Lock() // what the driver does next is to look
-	time.Sleep(tooLong)
-	d.mu.Unlock()
-	eventually(t, "the stop is seen", func() bool { return strings.Contains(d.Figures().Distorted(), "nodestorm: stopped for ") })
+	ctx, cancel := context.WithTimeout(t.Context(), atMost)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestStoppedOurselves$")
+	cmd.Env = append(os.Environ(), stopMe+"=1")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	const stop = time.Second / 4
+	for i := range 10 {
+		lines.Scan()
+		if lines.Text() != "ready" {
+			t.Fatalf("it says %q", lines.Text())
+		}
+		for _, s := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+			if err := cmd.Process.Signal(s); err != nil {
+				t.Fatal(err)
+			}
+			if s == syscall.SIGSTOP {
+				time.Sleep(stop)
+			}
+		}
+		fmt.Fprintln(in)
+		lines.Scan()
+		// A thread at work is stopped at its next interrupt.
+		if seen, err := time.ParseDuration(lines.Text()); err != nil || seen < stop/2 {
+			t.Errorf("stop %d, of %s, is %q, %v", i, stop, lines.Text(), err)
+		}
+	}
+	_ = in.Close()
+	for lines.Scan() {
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// stoppedOurselves says for how long it was stopped, for each line that it reads. Its
+// driver spends most of its time in jumps: they have many threads to look at.
+func stoppedOurselves(t *testing.T) {
+	for range 300 {
+		go func() {
+			runtime.LockOSThread()
+			select {}
+		}()
+	}
+	d := testDriver(t, Auto)
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+			asked <- struct{}{}
+		}
+	}()
+	d.Release()
+	fmt.Println("ready")
+	for {
+		select {
+		case _, more := <-asked:
+			if !more {
+				return
+			}
+			d.Clock().Sleep(time.Second) // what the driver does next is to look
+			fmt.Println(named(d, OurName).Stopped)
+			d.Count()
+			fmt.Println("ready")
+		case <-d.Clock().After(time.Second):
+		}
+	}
 }
 
 // Programs of one name are one: an operator that was restarted, say.
