@@ -182,6 +182,9 @@ func (w *World) startFolder(context.Context) error {
 		return err
 	}
 	w.tmp = tmp
+	if err := w.disks()[1].check(roomToBegin); err != nil {
+		return errors.Join(err, os.RemoveAll(tmp))
+	}
 	for _, dir := range []string{"home", "tmp"} { // for the programs
 		if err := os.Mkdir(filepath.Join(tmp, dir), 0o700); err != nil {
 			return errors.Join(err, os.RemoveAll(tmp))
@@ -214,6 +217,7 @@ func (w *World) startHistory(context.Context) (err error) {
 		w.history.Record(history.Event{Source: history.Harness, Verb: history.Ended})
 		return w.history.Close()
 	})
+	w.background.Go(func() { w.watchDisks(roomAtLeast) })
 	return w.startEgress()
 }
 
