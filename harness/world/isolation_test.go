@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"nodestorm/harness/egress"
 	"nodestorm/harness/hetzner"
 	"nodestorm/harness/process"
@@ -134,40 +136,17 @@ func TestLeaver(t *testing.T) {
 }
 
 // A port that somebody else took first is an error that names the program and the
-// port, whatever is answered there: nothing of another world's is taken for ours.
+// port, whatever is answered there: what is another world's is never taken for ours,
+// and nothing of ours gets into another world.
 func TestPortTakenMeanwhile(t *testing.T) {
+	cfg := config(t, clock.Real)
+	first := newTraces(t)
+	other := start(t, cfg)
+	had := apiServers(t, other)
 	for _, part := range []string{"etcd", "kube-apiserver", "kube-scheduler"} {
-		t.Run(part, func(t *testing.T) {
-			cfg := config(t, clock.Real)
-			dir := t.TempDir()
-			asked, taken := filepath.Join(dir, "asked"), filepath.Join(dir, "taken")
-			cfg.Kubernetes = withScript(t, cfg.Kubernetes, part, `echo "$*" > '`+asked+`.new' && mv '`+asked+`.new' '`+asked+`'
-until [ -e '`+taken+`' ]; do sleep 0.02; done
-`)
-			ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
-			defer cancel()
+		t.Run(part+", by a server that says yes", func(t *testing.T) {
 			var calls atomic.Int32
-			port := make(chan string, 1)
-			var other sync.WaitGroup
-			defer other.Wait()
-			other.Go(func() {
-				defer close(port)
-				defer func() { _ = os.WriteFile(taken, nil, 0o600) }()
-				text, err := awaitFile(ctx, asked)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				found := portFlag.FindStringSubmatch(text)
-				if found == nil {
-					t.Errorf("%s has no port: %s", part, text)
-					return
-				}
-				listener, err := net.Listen("tcp", "127.0.0.1:"+found[1])
-				if err != nil {
-					t.Error(err)
-					return
-				}
+			portTaken(t, part, func(listener net.Listener) {
 				server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					calls.Add(1)
 					_, _ = w.Write([]byte(`{"health":"true"}`))
@@ -177,31 +156,151 @@ until [ -e '`+taken+`' ]; do sleep 0.02; done
 				server.Listener = listener
 				server.StartTLS()
 				t.Cleanup(server.Close)
-				port <- found[1]
 			})
-			left := newTraces(t)
-			w, err := world.Start(ctx, cfg)
-			if err == nil { // it took the other's answer for the program's, whose end comes
-				select {
-				case <-w.Done():
-				case <-ctx.Done():
-				}
-				err = errors.Join(w.Err(), w.Stop())
-			}
-			for _, text := range []string{part, "address already in use", "127.0.0.1:" + <-port} {
-				if err == nil || !strings.Contains(err.Error(), text) {
-					t.Errorf("error %v, want %q in it", err, text)
-				}
-			}
 			if part == "etcd" && calls.Load() > 0 {
 				t.Errorf("%d requests for etcd came to somebody else", calls.Load())
 			}
-			left.gone(t)
+		})
+		t.Run(part+", by another world's", func(t *testing.T) {
+			port := portFlag.FindStringSubmatch(first.process(t, part).Command)
+			if port == nil {
+				t.Fatalf("the other world's %s has no port", part)
+			}
+			portTaken(t, part, func(listener net.Listener) {
+				passed := passOn(listener, "127.0.0.1:"+port[1])
+				t.Cleanup(func() {
+					_ = listener.Close()
+					passed.Wait()
+				})
+			})
+			if got := apiServers(t, other); !slices.Equal(got, had) {
+				t.Errorf("the other world has the API servers %v, and had %v", got, had)
+			}
+			if err := other.Err(); err != nil {
+				t.Errorf("the other world: %v", err)
+			}
 		})
 	}
 }
 
-var portFlag = regexp.MustCompile(`(?:--listen-client-urls=https://127\.0\.0\.1:|--secure-port=)(\d+)`)
+// portTaken starts a world one of whose programs finds its port taken, after the world
+// has been there once.
+func portTaken(t *testing.T, part string, serve func(net.Listener)) {
+	cfg := config(t, clock.Real)
+	dir := t.TempDir()
+	asked, taken := filepath.Join(dir, "asked"), filepath.Join(dir, "taken")
+	cfg.Kubernetes = withScript(t, cfg.Kubernetes, part, `echo "$*" > '`+asked+`.new' && mv '`+asked+`.new' '`+asked+`'
+until [ -e '`+taken+`' ]; do sleep 0.02; done
+`)
+	ctx, cancel := context.WithTimeout(t.Context(), 45*time.Second)
+	defer cancel()
+	address := make(chan string, 1)
+	var taker sync.WaitGroup
+	defer taker.Wait()
+	taker.Go(func() {
+		defer close(address)
+		defer func() { _ = os.WriteFile(taken, nil, 0o600) }()
+		text, err := awaitFile(ctx, asked)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		found := portFlag.FindStringSubmatch(text)
+		if found == nil {
+			t.Errorf("%s has no port: %s", part, text)
+			return
+		}
+		listener, err := net.Listen("tcp", "127.0.0.1:"+found[1])
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		knocked := &knocked{Listener: listener, came: make(chan struct{})}
+		serve(knocked)
+		address <- listener.Addr().String()
+		select {
+		case <-knocked.came:
+		case <-ctx.Done():
+			t.Errorf("the world was never at %s", listener.Addr())
+		}
+	})
+	left := newTraces(t)
+	w, err := world.Start(ctx, cfg)
+	if err == nil { // it took the other's answer for the program's, whose end comes
+		select {
+		case <-w.Done():
+		case <-ctx.Done():
+		}
+		err = errors.Join(w.Err(), w.Stop())
+	}
+	for _, text := range []string{part, "address already in use", <-address} {
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("error %v, want %q in it", err, text)
+		}
+	}
+	left.gone(t)
+}
+
+// knocked tells when the first connection came.
+type knocked struct {
+	net.Listener
+	came chan struct{}
+	once sync.Once
+}
+
+func (k *knocked) Accept() (net.Conn, error) {
+	conn, err := k.Listener.Accept()
+	if err == nil {
+		k.once.Do(func() { close(k.came) })
+	}
+	return conn, err
+}
+
+// passOn passes all connections on to an address, until the listener is closed and
+// both sides have ended.
+func passOn(listener net.Listener, to string) *sync.WaitGroup {
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			up, err := net.Dial("tcp", to)
+			if err != nil {
+				_ = conn.Close()
+				continue
+			}
+			for _, way := range [][2]net.Conn{{conn, up}, {up, conn}} {
+				all.Go(func() {
+					_, _ = io.Copy(way[0], way[1])
+					_ = way[0].Close()
+				})
+			}
+		}
+	})
+	return &all
+}
+
+// apiServers are the Leases of every kube-apiserver that has the world's etcd for its
+// own: it writes one soon after its start.
+func apiServers(t *testing.T, w *world.World) (names []string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for ; len(names) == 0; time.Sleep(20 * time.Millisecond) {
+		list, err := w.Client().CoordinationV1().Leases(metav1.NamespaceSystem).List(ctx, metav1.ListOptions{LabelSelector: "apiserver.kubernetes.io/identity=kube-apiserver"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range list.Items {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+var portFlag = regexp.MustCompile(`(?:--listen-client-urls=https?://127\.0\.0\.1:|--secure-port=)(\d+)`)
 
 // withScript is a folder with the programs of another, one of which does something first.
 func withScript(t *testing.T, programs, name, first string) string {

@@ -62,16 +62,21 @@ func (l traces) gone(t *testing.T) {
 	}
 }
 
-// pid is the process of a part of the world.
-func (l traces) pid(t *testing.T, part string) int {
+// process is that of a part of the world.
+func (l traces) process(t *testing.T, part string) processtest.Process {
 	t.Helper()
 	for _, p := range l.processes() {
 		if program, _, _ := strings.Cut(p.Command, " "); filepath.Base(program) == part {
-			return p.PID
+			return p
 		}
 	}
 	t.Fatalf("no process %s", part)
-	return 0
+	return processtest.Process{}
+}
+
+func (l traces) pid(t *testing.T, part string) int {
+	t.Helper()
+	return l.process(t, part).PID
 }
 
 func config(t *testing.T, mode clock.Mode) world.Config {
