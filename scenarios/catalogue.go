@@ -1,25 +1,115 @@
 package scenarios
 
 import (
+	"archive/zip"
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"os"
 	"path"
 	"slices"
 	"strings"
+
+	"nodestorm/features"
 )
 
 //go:embed */*.yaml
 var files embed.FS
 
-// Catalogue holds the records, ordered by ID.
+// Catalogue holds the records, ordered by ID, and their features.
 type Catalogue struct {
-	records []Record
+	records  []Record
+	own      []Scenario // of a user, with and without a record
+	bare     []Scenario // without
+	features map[string][]byte
+	places   map[string]string // of what is a user's own, by ID
 }
 
 // Load reads the catalogue that is built in.
-func Load() (*Catalogue, error) { return LoadFrom(files) }
+func Load() (*Catalogue, error) {
+	c, err := LoadFrom(files)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.addFeatures(features.Files)
+}
+
+// LoadCheckout reads the records and features of a checkout, which must agree.
+func LoadCheckout(dir string) (*Catalogue, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	in := func(folder string) fs.FS {
+		below, _ := fs.Sub(root.FS(), folder) // only an invalid path is an error
+		return below
+	}
+	c, err := LoadFrom(in("scenarios"))
+	if err != nil {
+		return nil, err
+	}
+	if err := c.CheckFeatures(in("features")); err != nil {
+		return nil, err
+	}
+	return c, c.addFeatures(in("features"))
+}
+
+// Of is the catalogue of one record only, without its feature.
+func Of(r Record) *Catalogue { return &Catalogue{records: []Record{r}} }
+
+// Empty is a catalogue without a record.
+func Empty() *Catalogue { return &Catalogue{} }
+
+func (c *Catalogue) addFeatures(fsys fs.FS) error {
+	names, err := fs.Glob(fsys, "*/*.feature")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		c.addFeature(name, text)
+	}
+	return nil
+}
+
+func (c *Catalogue) addFeature(name string, text []byte) {
+	if c.features == nil {
+		c.features = map[string][]byte{}
+	}
+	c.features[name] = text
+}
+
+// Features are the features as they were when the catalogue was read, by the paths that
+// the records have.
+func (c *Catalogue) Features() fs.FS {
+	// An archive in memory is a file system that nobody changes.
+	var buffer bytes.Buffer
+	w := zip.NewWriter(&buffer)
+	for _, name := range slices.Sorted(maps.Keys(c.features)) {
+		file, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		if err == nil {
+			_, err = file.Write(c.features[name])
+		}
+		if err != nil {
+			panic(fmt.Sprintf("keeping the feature %s in memory: %v", name, err)) // a buffer takes all
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(fmt.Sprintf("keeping the features in memory: %v", err))
+	}
+	r, err := zip.NewReader(bytes.NewReader(buffer.Bytes()), int64(buffer.Len()))
+	if err != nil {
+		panic(fmt.Sprintf("keeping the features in memory: %v", err))
+	}
+	return r
+}
 
 // LoadFrom reads the records SYSTEM/*.yaml below fsys. The error has a line for
 // each record that is wrong: its file, the field, and what is allowed there.
@@ -74,18 +164,26 @@ func LoadFrom(fsys fs.FS) (*Catalogue, error) {
 // Records returns all records, ordered by ID.
 func (c *Catalogue) Records() []Record { return slices.Clone(c.records) }
 
-// Lookup returns the record called id. The error names those that begin as it does.
+// Bare returns the scenarios of a user's own that have no record, ordered by ID.
+func (c *Catalogue) Bare() []Scenario { return slices.Clone(c.bare) }
+
+// Lookup returns the record called id, or what stands for that of a bare scenario. The error names those that begin as it does.
 func (c *Catalogue) Lookup(id string) (Record, error) {
 	for _, r := range c.records {
 		if r.ID == id {
 			return r, nil
 		}
 	}
+	for _, s := range c.bare {
+		if s.Record.ID == id {
+			return s.Record, nil
+		}
+	}
 	like := ""
 	if near := c.near(id); len(near) > 0 {
 		like = ", like " + strings.Join(near, ", ")
 	}
-	return Record{}, fmt.Errorf("unknown scenario %q%s; nodestorm list shows all %d", id, like, len(c.records))
+	return Record{}, fmt.Errorf("unknown scenario %q%s; nodestorm list shows all %d", id, like, len(c.records)+len(c.bare))
 }
 
 // near are the IDs that share most words with the beginning of id, if they are few.
@@ -120,7 +218,7 @@ type Entry struct {
 	Symptom    string   `json:"symptom"` // its statement
 }
 
-// Entries returns all records as entries, ordered by ID.
+// Entries returns all records as entries, ordered by ID, and then what has none.
 func (c *Catalogue) Entries() []Entry {
 	entries := make([]Entry, 0, len(c.records))
 	for _, r := range c.records {
@@ -129,6 +227,9 @@ func (c *Catalogue) Entries() []Entry {
 			Affected: r.Affected, Fixed: r.Fixed, Targets: r.Targets, Feature: r.Feature,
 			Summary: r.Summary, Symptom: r.Symptom.Statement,
 		})
+	}
+	for _, s := range c.bare {
+		entries = append(entries, Entry{ID: s.Record.ID, Title: s.Name, System: s.Record.System, Targets: []Target{}, Feature: s.Record.Feature})
 	}
 	return entries
 }

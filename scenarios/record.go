@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -55,6 +56,28 @@ type Record struct {
 	// Kin are the IDs of other records whose failing runs show this symptom as well,
 	// since it is the same failure. In any other run it must not be found.
 	Kin []string `json:"kin,omitempty"`
+
+	// line is where the scenario of a feature begins that has no record; zero for others.
+	line int
+	bare bool
+}
+
+// Unrecorded stands for the record of a scenario that has none: nothing is expected of
+// it anywhere, and nothing documented is looked for in its runs.
+func Unrecorded(id, autoscaler string) Record {
+	return Record{ID: id, Autoscaler: autoscaler, bare: true}
+}
+
+// Bare tells whether the scenario has no record, and this only stands for one.
+func (r *Record) Bare() bool { return r.bare }
+
+// Scenario is how godog finds the scenario below a root of features: by a path, and by
+// tags if they are not empty.
+func (r *Record) Scenario() (path, tags string) {
+	if r.line > 0 {
+		return r.Feature + ":" + strconv.Itoa(r.line), ""
+	}
+	return r.Feature, "@" + r.ID
 }
 
 // Target is a release and what is expected of it.
@@ -147,6 +170,14 @@ var (
 	issuePattern = regexp.MustCompile(`^[A-Za-z0-9-]+/[A-Za-z0-9._-]+#[0-9]+$`)
 )
 
+// CheckID tells whether a scenario can be called that.
+func CheckID(id string) error {
+	if len(id) > 80 || !idPattern.MatchString(id) {
+		return fmt.Errorf("%q is no ID: want words of a-z and 0-9 with dashes between them, like karpenter-7515-what-fails, 80 characters at most", id)
+	}
+	return nil
+}
+
 // parse reads and checks one record.
 func parse(text []byte) (Record, error) {
 	var r Record
@@ -156,56 +187,90 @@ func parse(text []byte) (Record, error) {
 	return r, r.check()
 }
 
+// check returns the first thing that is wrong with a record of ours.
 func (r *Record) check() error {
-	for _, required := range []struct{ field, value string }{
-		{"id", r.ID}, {"title", r.Title}, {"feature", r.Feature}, {"summary", r.Summary}, {"mechanism", r.Mechanism},
-	} {
-		if strings.TrimSpace(required.value) == "" {
-			return fmt.Errorf("%s is missing", required.field)
-		}
-	}
-	switch {
-	case !slices.Contains(Systems, r.System):
-		return fmt.Errorf("system: unknown value %q (allowed: %s)", r.System, strings.Join(Systems, ", "))
-	case !slices.Contains(Autoscalers, r.Autoscaler):
-		return fmt.Errorf("autoscaler: unknown value %q (allowed: %s)", r.Autoscaler, strings.Join(Autoscalers, ", "))
-	case !idPattern.MatchString(r.ID) || !strings.HasPrefix(r.ID, r.System+"-"):
-		return fmt.Errorf("id: %q is not like %s-7515-what-fails", r.ID, r.System)
-	case !issuePattern.MatchString(r.Issue):
-		return fmt.Errorf("issue: %q is not like owner/repository#7515", r.Issue)
-	case (r.Cloud != "") != (r.System == "bootstrap" && r.Autoscaler == "cluster-autoscaler"):
-		return fmt.Errorf("cloud: %q: want a provider of Cluster Autoscaler's in the system bootstrap, and elsewhere none", r.Cloud)
-	case r.Fix != "" && !issuePattern.MatchString(r.Fix):
-		return fmt.Errorf("fix: %q is not like owner/repository#2265", r.Fix)
-	case !strings.HasPrefix(r.Feature, r.System+"/") || !strings.HasSuffix(r.Feature, ".feature"):
-		return fmt.Errorf("feature: %q is not like %s/issue-7515-what-fails.feature", r.Feature, r.System)
-	}
-	if err := r.checkTargets(); err != nil {
-		return err
-	}
-	if r.Trigger.Statement == "" && len(r.Trigger.Sequence) == 0 {
-		return errors.New("trigger is missing: write, as a statement and a sequence like the symptom's, what made the failure possible and must be in the history of an affected and of a fixed release")
-	}
-	if err := r.Trigger.CheckTrigger(); err != nil {
-		return fmt.Errorf("trigger: %w", err)
-	}
-	if err := r.Work.check(); err != nil {
-		return fmt.Errorf("work: %w", err)
-	}
-	if err := r.Symptom.Check(); err != nil {
-		return fmt.Errorf("symptom: %w", err)
-	}
-	for i, id := range r.Kin {
-		if id == r.ID || slices.Contains(r.Kin[:i], id) {
-			return fmt.Errorf("kin[%d]: %s is the record itself, or there twice", i, id)
-		}
+	if wrong := r.problems(false); len(wrong) > 0 {
+		return wrong[0]
 	}
 	return nil
 }
 
-func (r *Record) checkTargets() error {
+// problems are all that is wrong. A record of a user's own needs no issue, no ranges of
+// releases and no explanation, and lies wherever the user keeps it.
+func (r *Record) problems(own bool) (wrong []error) {
+	add := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
+	required := []struct{ field, value string }{{"id", r.ID}, {"title", r.Title}, {"feature", r.Feature}}
+	if !own {
+		required = append(required, []struct{ field, value string }{{"summary", r.Summary}, {"mechanism", r.Mechanism}}...)
+	}
+	for _, of := range required {
+		if strings.TrimSpace(of.value) == "" {
+			add("%s is missing", of.field)
+		}
+	}
+	system := slices.Contains(Systems, r.System)
+	if !system {
+		add("system: unknown value %q (allowed: %s)", r.System, strings.Join(Systems, ", "))
+	}
+	autoscaler := slices.Contains(Autoscalers, r.Autoscaler)
+	if !autoscaler {
+		add("autoscaler: unknown value %q (allowed: %s)", r.Autoscaler, strings.Join(Autoscalers, ", "))
+	}
+	if own && r.ID != "" {
+		if err := CheckID(r.ID); err != nil {
+			add("id: %w", err)
+		}
+	}
+	if !own && r.ID != "" && system && (!idPattern.MatchString(r.ID) || !strings.HasPrefix(r.ID, r.System+"-")) {
+		add("id: %q is not like %s-7515-what-fails", r.ID, r.System)
+	}
+	if !(own && r.Issue == "") && !issuePattern.MatchString(r.Issue) {
+		add("issue: %q is not like owner/repository#7515", r.Issue)
+	}
+	if system && autoscaler && (r.Cloud != "") != (r.System == "bootstrap" && r.Autoscaler == "cluster-autoscaler") {
+		add("cloud: %q: want a provider of Cluster Autoscaler's in the system bootstrap, and elsewhere none", r.Cloud)
+	}
+	if r.Fix != "" && !issuePattern.MatchString(r.Fix) {
+		add("fix: %q is not like owner/repository#2265", r.Fix)
+	}
+	if r.Feature != "" && system && !own && (!strings.HasPrefix(r.Feature, r.System+"/") || !strings.HasSuffix(r.Feature, ".feature")) {
+		add("feature: %q is not like %s/issue-7515-what-fails.feature", r.Feature, r.System)
+	}
+	if autoscaler {
+		if err := r.checkTargets(own); err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	if r.Trigger.Statement == "" && len(r.Trigger.Sequence) == 0 {
+		add("trigger is missing: write, as a statement and a sequence like the symptom's, what made the failure possible and must be in the history of an affected and of a fixed release")
+	} else if err := r.Trigger.CheckTrigger(); err != nil {
+		add("trigger: %w", err)
+	}
+	if err := r.Work.check(); err != nil {
+		add("work: %w", err)
+	}
+	if err := r.Symptom.Check(); err != nil {
+		add("symptom: %w", err)
+	}
+	for i, id := range r.Kin {
+		if id == r.ID || slices.Contains(r.Kin[:i], id) {
+			add("kin[%d]: %s is the record itself, or there twice", i, id)
+		}
+	}
+	return wrong
+}
+
+// checkTargets compares the targets with the ranges. Those of a user's own record may be
+// empty: the record then tells of no other release than its targets.
+func (r *Record) checkTargets(own bool) error {
 	if len(r.Targets) == 0 {
 		return errors.New("targets is missing")
+	}
+	has := func(of Range, version string, otherwise bool) (bool, error) {
+		if own && of == "" {
+			return otherwise, nil
+		}
+		return of.Has(version)
 	}
 	seen := map[string]bool{}
 	for i, t := range r.Targets {
@@ -219,11 +284,11 @@ func (r *Record) checkTargets() error {
 		if t.Expected != Reproduced && t.Expected != Healthy {
 			return fmt.Errorf("targets[%d].expected: unknown value %q (allowed: %s, %s)", i, t.Expected, Reproduced, Healthy)
 		}
-		affected, err := r.Affected.Has(t.Version())
+		affected, err := has(r.Affected, t.Version(), t.Expected == Reproduced)
 		if err != nil {
 			return fmt.Errorf("affected, or targets[%d].name: %w", i, err)
 		}
-		fixed, err := r.Fixed.Has(t.Version())
+		fixed, err := has(r.Fixed, t.Version(), t.Expected == Healthy)
 		switch {
 		case err != nil:
 			return fmt.Errorf("fixed: %w", err)

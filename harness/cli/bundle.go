@@ -15,7 +15,6 @@ import (
 	"nodestorm/harness/run"
 	"nodestorm/reports/bundle"
 	"nodestorm/reports/redact"
-	"nodestorm/scenarios"
 )
 
 // archiveSuffix ends the names of bundles.
@@ -36,9 +35,9 @@ Look through the archive before you publish it: nobody knows all secrets.`,
 			if len(args) == 0 {
 				return usage(fmt.Errorf("no RUN is named: %s", c.UseLine()))
 			}
-			catalogue, err := scenarios.Load()
+			catalogue, err := e.catalogue()
 			if err != nil {
-				return usage(err)
+				return err
 			}
 			found, done, err := e.runs(c.Context(), args)
 			defer done()
@@ -77,6 +76,7 @@ Look through the archive before you publish it: nobody knows all secrets.`,
 			return nil
 		},
 	}
+	e.catalogueFlags(c)
 	c.Flags().StringVarP(&to, "out", "o", "", "`file` to write; default nodestorm-RUN.tar.gz")
 	c.Flags().Float64Var(&hourly, "price", 0, "what a machine costs that does not tell itself, in `euros` an hour")
 	return c

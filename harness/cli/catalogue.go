@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -15,21 +16,52 @@ import (
 	"nodestorm/scenarios"
 )
 
-// catalogue is the catalogue with the checkout's features, which must agree.
-func catalogue() (*scenarios.Catalogue, fs.FS, error) {
+// envCatalogue lists folders as --catalogue does, separated as in PATH.
+const envCatalogue = "NODESTORM_CATALOGUE"
+
+// own says which catalogue there is besides the one that is built in.
+type own struct {
+	folders   []string
+	noBuiltin bool
+	checkout  string // whose records and features there are in place of those built in
+}
+
+// catalogueFlags are those of the commands that take a catalogue.
+func (e *env) catalogueFlags(c *cobra.Command) {
+	c.Flags().StringArrayVar(&e.own.folders, "catalogue", nil, "`folder` with features and records of your own, beside those that are built in, or a checkout of nodestorm, in their place; also "+envCatalogue)
+	_ = c.MarkFlagDirname("catalogue")
+	c.Flags().BoolVar(&e.own.noBuiltin, "no-builtin", false, "leave out the features and records that are built in")
+}
+
+// catalogue is the one that is built in, with the user's own.
+func (e *env) catalogue() (*scenarios.Catalogue, error) {
 	c, err := scenarios.Load()
 	if err != nil {
-		return nil, nil, usage(err)
+		return nil, usage(err)
 	}
-	root, err := target.Root()
-	if err != nil {
-		return nil, nil, usage(err)
+	if e.own.noBuiltin {
+		c = scenarios.Empty()
 	}
-	features := os.DirFS(filepath.Join(root, "features"))
-	if err := c.CheckFeatures(features); err != nil {
-		return nil, nil, usage(err)
+	var folders []string
+	for _, folder := range append(filepath.SplitList(os.Getenv(envCatalogue)), e.own.folders...) {
+		switch {
+		case folder == "":
+		case !target.IsRoot(folder):
+			folders = append(folders, folder)
+		case e.own.checkout != "":
+			return nil, usage(fmt.Errorf("%s and %s are checkouts of nodestorm; name one", e.own.checkout, folder))
+		default:
+			e.own.checkout = folder
+			if c, err = scenarios.LoadCheckout(folder); err != nil {
+				return nil, usage(err)
+			}
+		}
 	}
-	return c, features, nil
+	var errs []error
+	for _, folder := range folders {
+		errs = append(errs, c.Add(replay.ReadFolder(folder)))
+	}
+	return c, usage(errors.Join(errs...))
 }
 
 // choose returns the records named by ids and those with the tags, or all. All
@@ -81,7 +113,7 @@ func (e *env) list() *cobra.Command {
 		Short: "List the documented failures",
 		Args:  exactly(0),
 		RunE: func(*cobra.Command, []string) error {
-			c, _, err := catalogue()
+			c, err := e.catalogue()
 			if err != nil {
 				return err
 			}
@@ -97,9 +129,13 @@ func (e *env) list() *cobra.Command {
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.ID, r.Issue, strings.Join(targets, ", "), r.Title)
 			}
+			for _, s := range c.Bare() {
+				fmt.Fprintf(w, "%s\t\tno record\t%s\n", s.Record.ID, s.Name)
+			}
 			return w.Flush()
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.catalogueFlags(c)
 	return c
 }

@@ -164,8 +164,10 @@ func TestWrongSurroundings(t *testing.T) {
 	t.Run("outside a checkout", func(t *testing.T) {
 		b := newBench(t)
 		t.Chdir(t.TempDir())
-		b.refuses(t, "no checkout of nodestorm at or above", verify(b)...)
-		b.refuses(t, "or name it in NODESTORM_ROOT", "list")
+		b.refuses(t, "kubernetes@v1.34.4 is not in the store, and its source is needed to build it: no checkout of nodestorm at or above", verify(b)...)
+		if code, stdout, stderr := nodestorm(t, "list"); code != cli.AsExpected || !strings.Contains(stdout, scenario) {
+			t.Errorf("status %d, %q: what is built in needs no checkout", code, stderr)
+		}
 		t.Setenv(target.EnvRoot, "/none")
 		b.refuses(t, "NODESTORM_ROOT=/none is not a checkout of nodestorm", verify(b)...)
 	})
@@ -201,7 +203,7 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// What is wrong with the features is told by all commands that need them.
+// What is wrong with the features of a checkout is told by all commands that need them.
 func TestWrongFeatures(t *testing.T) {
 	const feature = "karpenter/issue-7515-not-ready-noexecute.feature"
 	right, err := os.ReadFile("../../features/" + feature)
@@ -221,15 +223,17 @@ func TestWrongFeatures(t *testing.T) {
 			b := newBench(t)
 			root := t.TempDir()
 			write(t, filepath.Join(root, "go.mod"), "module nodestorm\n", 0o600)
-			if err := os.CopyFS(filepath.Join(root, "features"), os.DirFS("../../features")); err != nil {
-				t.Fatal(err)
+			for _, dir := range []string{"features", "scenarios"} {
+				if err := os.CopyFS(filepath.Join(root, dir), os.DirFS("../../"+dir)); err != nil {
+					t.Fatal(err)
+				}
 			}
 			text := strings.ReplaceAll(string(right), test.old, test.new)
 			if text == string(right) {
 				t.Fatal("the feature does not have what is to be replaced")
 			}
 			write(t, filepath.Join(root, "features", feature), text, 0o600)
-			t.Setenv(target.EnvRoot, root)
+			t.Setenv("NODESTORM_CATALOGUE", root)
 			b.refuses(t, test.want, "verify", scenario, "--out", b.out)
 			b.refuses(t, test.want, "verify", "--tags", "@issue-7515", "--out", b.out)
 			b.refuses(t, test.want, "run", scenario, "--target", "karpenter@v1.6.4", "--out", b.out)

@@ -6,12 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/target"
-	"nodestorm/scenarios"
 )
 
 // completeIDs offers the scenarios that are not on the command line yet.
-func completeIDs(_ *cobra.Command, ids []string, _ string) ([]string, cobra.ShellCompDirective) {
-	c, err := scenarios.Load()
+func (e *env) completeIDs(_ *cobra.Command, ids []string, _ string) ([]string, cobra.ShellCompDirective) {
+	c, err := e.catalogue()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

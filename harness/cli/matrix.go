@@ -57,9 +57,9 @@ what is asked for.`,
 			if track && keep != (matrix.Filter{}) {
 				return usage(errors.New("--track-record notes all runs: leave out what filters them"))
 			}
-			catalogue, err := scenarios.Load()
+			catalogue, err := e.catalogue()
 			if err != nil {
-				return usage(err)
+				return err
 			}
 			if err := checkFilter(keep, catalogue); err != nil {
 				return usage(err)
@@ -103,6 +103,7 @@ what is asked for.`,
 	c.Flags().StringVar(&keep.Provider, "provider", "", "only failures of an autoscaler linked with this `cloud`: hetzner, clusterapi…")
 	c.Flags().StringVar(&keep.Target, "target", "", "only targets whose name has this `text`")
 	c.Flags().StringVar(&keep.Status, "status", "", "only this `verdict` or outcome: reproduced, healthy, failed, inconclusive, expected, regression…")
+	e.catalogueFlags(c)
 	c.Flags().BoolVar(&track, "track-record", false, "note the runs as verified, and write the README's table")
 	return c
 }

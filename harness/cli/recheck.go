@@ -13,7 +13,6 @@ import (
 	"nodestorm/harness/verdict"
 	"nodestorm/reports"
 	"nodestorm/reports/redact"
-	"nodestorm/scenarios"
 )
 
 func (e *env) recheck() *cobra.Command {
@@ -34,9 +33,9 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			if len(args) == 0 {
 				return usage(fmt.Errorf("no DIR is named: %s", c.UseLine()))
 			}
-			catalogue, err := scenarios.Load()
+			catalogue, err := e.catalogue()
 			if err != nil {
-				return usage(err)
+				return err
 			}
 			found, done, err := e.runs(c.Context(), args)
 			defer done()
@@ -91,6 +90,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&cross, "cross", false, "look for the symptoms of all other scenarios in each run")
+	e.catalogueFlags(c)
 	c.Flags().BoolVar(&timeline, "timeline", false, "print each run's history")
 	return c
 }

@@ -71,9 +71,9 @@ Exit status: 0 written, 2 usage, 3 something could not be read.`,
 			if r.hourly < 0 {
 				return usage(fmt.Errorf("--price %g: want euros an hour, 0 or more", r.hourly))
 			}
-			catalogue, err := scenarios.Load()
+			catalogue, err := e.catalogue()
 			if err != nil {
-				return usage(err)
+				return err
 			}
 			r.catalogue = catalogue
 			found, done, err := e.runs(c.Context(), args)
@@ -94,6 +94,7 @@ Exit status: 0 written, 2 usage, 3 something could not be read.`,
 	}
 	c.Flags().StringVar(&format, "format", "html", "`FORMAT`: "+strings.Join(formatNames(), ", "))
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp))
+	e.catalogueFlags(c)
 	c.Flags().BoolVar(&issue, "issue", false, "a short text in Markdown for an upstream issue")
 	c.Flags().BoolVar(&beside, "side-by-side", false, "two runs of a scenario on one axis")
 	c.Flags().StringVarP(&r.to, "out", "o", "", "`file` to write, - for standard output")

@@ -17,7 +17,6 @@ import (
 	"nodestorm/reports/page"
 	"nodestorm/reports/redact"
 	"nodestorm/reports/story"
-	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 )
 
@@ -48,10 +47,6 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 	if !s.live {
 		return ready, ended, nil
 	}
-	catalogue, err := scenarios.Load()
-	if err != nil {
-		return ready, ended, err
-	}
 	provenance, err := request.Provenance(ctx)
 	if err != nil {
 		return ready, ended, usage(err)
@@ -59,7 +54,7 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 	about := run.Describe(run.Run{
 		ID: request.Record.ID, Seed: s.seed, Commit: provenance.Nodestorm.Commit, Started: time.Now(),
 		Target: request.Target.Manifest, Kubernetes: s.kubernetes.Manifest, Provenance: &provenance,
-	}, catalogue)
+	}, s.catalogue)
 	var log atomic.Pointer[history.Log]
 	live, err := s.follow(about, log.Load)
 	if err != nil {
@@ -67,7 +62,7 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 	}
 	s.say("the run can be watched at %s", live.URL())
 	return func(w *world.World) { log.Store(w.History()) }, func(dir string) {
-		told, err := run.Tell(dir, catalogue, 0)
+		told, err := run.Tell(dir, s.catalogue, 0)
 		if err != nil {
 			told = nil // what there was stays
 		}
@@ -105,11 +100,7 @@ func (s *session) finish(rows []reports.Row, asJSON bool) error {
 // both were replayed, and an index of them all, whose path it returns, with what
 // has changed since the last; empty if nothing was run.
 func (s *session) publish(rows []reports.Row) (string, error) {
-	catalogue, err := scenarios.Load()
-	if err != nil {
-		return "", err
-	}
-	r := &reporter{env: s.env, catalogue: catalogue}
+	r := &reporter{env: s.env, catalogue: s.catalogue}
 	var found []stored
 	var without []matrix.Skip
 	redactor := redact.ForHere()
@@ -127,7 +118,7 @@ func (s *session) publish(rows []reports.Row) (string, error) {
 	if len(rows) == 0 {
 		return "", nil
 	}
-	known := documented(catalogue)
+	known := documented(s.catalogue)
 	for i := range known {
 		beside, err := r.sides(rows, known[i].ID)
 		if err != nil {
@@ -137,7 +128,7 @@ func (s *session) publish(rows []reports.Row) (string, error) {
 			known[i].Beside = relative(s.out, beside)
 		}
 	}
-	cells, _ := s.cells(found, catalogue, s.out) // what it could not read it has said
+	cells, _ := s.cells(found, s.catalogue, s.out) // what it could not read it has said
 	m := matrix.New(time.Now(), known, cells)
 	m.Skipped = without
 	m.Filter(matrix.Filter{}) // leaves failures out that were not replayed

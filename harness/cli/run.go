@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/replay"
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
 	"nodestorm/reports"
@@ -16,41 +18,60 @@ import (
 
 func (e *env) run() *cobra.Command {
 	s := &session{env: e}
-	var tags, name string
+	var tags, name, called string
 	var all, asJSON bool
 	c := &cobra.Command{
-		Use:   "run [ID…] --target NAME@VERSION",
+		Use:   "run [ID|FILE.feature…] --target NAME@VERSION",
 		Short: "Replay failures on one target",
-		Long: `Replay failures on one target: a release, your branch, your binary.
+		Long: `Replay failures on one target: a release, your branch, your binary. A feature of your
+own needs no record: its runs are healthy or failed, and nothing documented is looked
+for in them. All scenarios of a feature are played, or those with --tags or --name.
 
 Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy),
 1 not as expected, 2 usage, 3 inconclusive.`,
 		Example: `  nodestorm run karpenter-7515-not-ready-noexecute --target karpenter@v1.6.4
   nodestorm run --tags @issue-7515 --target karpenter@my-fix --clock 30x
+  nodestorm run mine.feature --target karpenter@v1.6.4
   nodestorm run --tags @issue-8013 --target cluster-autoscaler@1.33.0 --manifest deployment.yaml
   nodestorm run --tags @kubespray --target kubespray@mine --order my-order.yaml`,
 		RunE: func(c *cobra.Command, ids []string) error {
-			catalogue, features, err := catalogue()
+			var err error
+			if s.catalogue, err = e.catalogue(); err != nil {
+				return err
+			}
+			files, ids := split(ids)
+			records, err := s.inFiles(files, tags, called)
 			if err != nil {
 				return err
 			}
-			records, err := choose(catalogue, features, ids, tags, all)
-			if err != nil {
-				return err
+			s.features = s.catalogue.Features()
+			if len(files) == 0 || len(ids) > 0 || all {
+				documented, err := choose(s.catalogue, s.features, ids, tags, all)
+				if err != nil {
+					return err
+				}
+				records = append(records, documented...)
 			}
 			if name == "" {
-				return usage(fmt.Errorf("--target NAME@VERSION is missing; the catalogue has %s for %s", records[0].Targets[0].Name, records[0].ID))
+				of := "karpenter@v1.7.0"
+				if len(records[0].Targets) > 0 {
+					of = records[0].Targets[0].Name
+				}
+				return usage(fmt.Errorf("--target NAME@VERSION is missing; the catalogue has %s for %s", of, records[0].ID))
 			}
 			ref, err := target.ParseRef(name)
 			if err != nil {
 				return usage(err)
 			}
-			for _, r := range records {
+			for i, r := range records {
+				if r.Bare() {
+					records[i].Autoscaler = ref.Name
+					continue
+				}
 				if r.Autoscaler != ref.Name {
 					return usage(fmt.Errorf("%s is about %s, and --target is %s", r.ID, r.Autoscaler, ref))
 				}
 			}
-			s.features = features
 			if err := s.check(c); err != nil {
 				return err
 			}
@@ -73,16 +94,59 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 		},
 	}
 	s.addFlags(c)
+	e.catalogueFlags(c)
 	s.addManifest(c)
-	c.ValidArgsFunction = completeIDs
+	c.ValidArgsFunction = e.completeIDs
 	c.Flags().StringVar(&name, "target", "", "build under test, `NAME@VERSION`")
 	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
 	c.Flags().StringVar(&s.order, "order", "", "the target is the order of an installer's steps in `FILE`, whose manifests are beside it")
 	c.Flags().StringVar(&tags, "tags", "", "godog tag `expression`: \"@karpenter && ~@issue-7515\"")
+	c.Flags().StringVar(&called, "name", "", "of a feature that is named, the scenarios with this `text` in their names")
 	c.Flags().BoolVar(&all, "all", false, "all failures")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&s.live, "watch", false, "serve a page of each run, for a browser on this machine, while it goes on")
 	return c
+}
+
+// split tells the features from the IDs.
+func split(args []string) (files, ids []string) {
+	for _, arg := range args {
+		if strings.HasSuffix(arg, ".feature") {
+			files = append(files, arg)
+		} else {
+			ids = append(ids, arg)
+		}
+	}
+	return files, ids
+}
+
+// inFiles are the scenarios of the features, with the tags and the text in their names.
+func (s *session) inFiles(files []string, tags, called string) (records []scenarios.Record, err error) {
+	if called != "" && len(files) == 0 {
+		return nil, usage(fmt.Errorf("--name %q chooses among the scenarios of features, and no FILE.feature is named", called))
+	}
+	for _, file := range files {
+		found := s.catalogue.InFile(file)
+		if len(found) == 0 {
+			if err := s.catalogue.Add(replay.ReadFolder(file)); err != nil {
+				return nil, usage(err)
+			}
+			found = s.catalogue.InFile(file)
+		}
+		for _, of := range found {
+			is, err := replay.HasTags(tags, of.Tags)
+			if err != nil {
+				return nil, usage(err)
+			}
+			if is && strings.Contains(of.Name, called) {
+				records = append(records, of.Record)
+			}
+		}
+	}
+	if len(files) > 0 && len(records) == 0 {
+		return nil, usage(fmt.Errorf("no scenario of %s has the tags %q and %q in its name", strings.Join(files, ", "), tags, called))
+	}
+	return records, nil
 }
 
 // on gets what the records are replayed on: builds of the store, or a user's order.

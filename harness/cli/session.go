@@ -34,6 +34,7 @@ type session struct {
 	flags      []string
 	kubernetes target.Target
 	assets     string // KUBEBUILDER_ASSETS
+	catalogue  *scenarios.Catalogue
 	features   fs.FS
 	manifest   string // of a Deployment; empty: the documented way
 	order      string // a file with the user's own; empty: that of the target's release
@@ -76,6 +77,9 @@ func (s *session) check(c *cobra.Command) error {
 		if slices.Contains([]string{"out", "manifest", "order"}, f.Name) {
 			value = filepath.Base(value) // where a user keeps files is nobody's business
 		}
+		if f.Name == "catalogue" {
+			value = s.baseNames()
+		}
 		s.flags = append(s.flags, "--"+f.Name+"="+value)
 	})
 	s.status = newStatus(s.stderr)
@@ -87,6 +91,15 @@ func (s *session) check(c *cobra.Command) error {
 		s.clock = clock.Real
 	}
 	return usage(s.checkOut())
+}
+
+// baseNames are those of the user's catalogues.
+func (s *session) baseNames() string {
+	var names []string
+	for _, folder := range s.own.folders {
+		names = append(names, filepath.Base(folder))
+	}
+	return strings.Join(names, string(os.PathListSeparator))
 }
 
 // envAssets names a folder with another release's etcd and kube-apiserver.
@@ -207,6 +220,9 @@ func (e *env) ensure(ctx context.Context, found func(target.Target) error, canno
 			missing[ref] = recipe
 			err = nil
 		default:
+			if errors.As(unknown, new(*target.NoCheckoutError)) {
+				err = fmt.Errorf("%s is not in the store, and its source is needed to build it: %w", ref, unknown)
+			}
 			err = cannot(ref, err)
 		}
 		if err != nil {
@@ -241,6 +257,7 @@ func (s *session) replay(ctx context.Context, record scenarios.Record, t target.
 	defer stop()
 	request := replay.Request{
 		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.assets, Features: s.features, Manifest: s.manifest, Order: s.order, With: s.parts,
+		Checkout: s.own.checkout, Own: s.catalogue.Own(record.ID),
 		Clock: s.clock, Seed: s.seed, Out: s.out, Flags: s.flags, Watch: watch,
 	}
 	for _, ref := range s.stale {

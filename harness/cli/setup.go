@@ -87,7 +87,7 @@ func (e *env) doctor() *cobra.Command {
 			check("Go toolchain, for building targets", goFound())
 			check("virtual time", virtualTime())
 			_, err = target.Root()
-			check("checkout of nodestorm, for its features", err)
+			check("checkout of nodestorm, for building its own parts of worlds", err)
 			for _, ref := range refs {
 				_, err := e.store.Get(ref)
 				check(ref.String(), err)

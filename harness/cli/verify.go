@@ -37,15 +37,20 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if repeat < 1 {
 				return usage(fmt.Errorf("--repeat %d: want 1 or more", repeat))
 			}
-			catalogue, features, err := catalogue()
+			var err error
+			if s.catalogue, err = e.catalogue(); err != nil {
+				return err
+			}
+			s.features = s.catalogue.Features()
+			records, err := choose(s.catalogue, s.features, ids, tags, all)
 			if err != nil {
 				return err
 			}
-			records, err := choose(catalogue, features, ids, tags, all)
-			if err != nil {
-				return err
+			for _, r := range records {
+				if r.Bare() {
+					return usage(fmt.Errorf("%s has no record, so nothing is expected of it on any target: nodestorm run %s --target NAME@VERSION", r.ID, r.ID))
+				}
 			}
-			s.features = features
 			if err := s.check(c); err != nil {
 				return err
 			}
@@ -79,8 +84,9 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 		},
 	}
 	s.addFlags(c)
+	e.catalogueFlags(c)
 	s.addManifest(c)
-	c.ValidArgsFunction = completeIDs
+	c.ValidArgsFunction = e.completeIDs
 	c.Flags().StringVar(&tags, "tags", "", "godog tag `expression`: \"@karpenter && ~@issue-7515\"")
 	c.Flags().BoolVar(&all, "all", false, "all failures")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")

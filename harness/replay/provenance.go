@@ -2,7 +2,9 @@ package replay
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -18,8 +20,14 @@ import (
 // builds do not say it.
 func (r Request) Provenance(ctx context.Context) (run.Provenance, error) {
 	p := run.Provenance{SHA256: run.Program(), Stale: r.Stale}
-	if root, err := target.Root(); err == nil {
-		p.Nodestorm, p.Features = run.Self(ctx, root)
+	around, _ := target.Root() // there need not be one
+	p.Nodestorm, p.Features = run.Self(ctx, around, r.Checkout)
+	if r.Own {
+		text, err := fs.ReadFile(r.Features, r.Record.Feature)
+		if err != nil {
+			return p, fmt.Errorf("reading the feature: %w", err)
+		}
+		p.Feature = &run.Input{Name: r.Record.Feature, SHA256: fmt.Sprintf("%x", sha256.Sum256(text))}
 	}
 	if r.ControlPlane != "" {
 		var err error

@@ -53,6 +53,10 @@ type Request struct {
 	// manager, to take in place of nodestorm's own.
 	With     []target.Target
 	Features fs.FS // the features' root
+	// Checkout is the one whose features they are; empty if they are part of the
+	// program. Own says that this one is the user's own.
+	Checkout string
+	Own      bool
 	Clock    clock.Mode
 	Seed     uint64
 	// Out is the folder under which the run gets its own.
@@ -217,6 +221,7 @@ func Run(ctx context.Context, r Request) (Result, error) {
 		Flags:      r.Flags,
 		Provenance: &provenance,
 		Expected:   r.Record.Expected(r.Target.Ref.String()),
+		Unrecorded: r.Record.Bare(),
 	}}
 	if err := out.Save(dir); err != nil {
 		return Result{}, err
@@ -228,18 +233,14 @@ func Run(ctx context.Context, r Request) (Result, error) {
 	if err := out.Save(dir); err != nil {
 		return out, err
 	}
-	return out, saveJUnit(dir)
+	return out, saveJUnit(dir, r.Record)
 }
 
 // saveJUnit writes the run as `nodestorm report --format junit` does: godog's own JUnit
 // XML has what readers with a schema refuse, and of a failure that shows as the
 // catalogue promises it makes a failed test.
-func saveJUnit(dir string) error {
-	catalogue, err := scenarios.Load()
-	if err != nil {
-		return err
-	}
-	told, err := run.Tell(dir, catalogue, 0)
+func saveJUnit(dir string, record scenarios.Record) error {
+	told, err := run.Tell(dir, scenarios.Of(record), 0)
 	if err != nil {
 		return err
 	}
@@ -355,7 +356,8 @@ func (r Request) play(ctx context.Context, out *Result) error {
 
 // suite is godog's, of the record's scenario only.
 func (r Request) suite() godog.TestSuite {
-	return godog.TestSuite{Options: &godog.Options{FS: r.Features, Paths: []string{r.Record.Feature}, Tags: "@" + r.Record.ID}}
+	path, tags := r.Record.Scenario()
+	return godog.TestSuite{Options: &godog.Options{FS: r.Features, Paths: []string{path}, Tags: tags}}
 }
 
 // makeDir makes out/id/target, with a number behind it if that is taken.

@@ -17,11 +17,35 @@ import (
 // tagExpression is godog's: "@a && ~@b"; "@a,@b" for either.
 var tagExpression = regexp.MustCompile(`^~?@[\w.-]+(,~?@[\w.-]+)*( && ~?@[\w.-]+(,~?@[\w.-]+)*)*$`)
 
+// HasTags tells whether a scenario with these tags is chosen by the expression, of which
+// "" chooses all.
+func HasTags(expression string, tags []string) (bool, error) {
+	if expression == "" {
+		return true, nil
+	}
+	if !tagExpression.MatchString(expression) {
+		return false, fmt.Errorf(wantTags, expression)
+	}
+	for all := range strings.SplitSeq(expression, " && ") {
+		any := false
+		for tag := range strings.SplitSeq(all, ",") {
+			name, not := strings.CutPrefix(tag, "~")
+			any = any || slices.Contains(tags, name) != not
+		}
+		if !any {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+const wantTags = `tags %q: want an expression such as "@issue-7515", "@karpenter && ~@issue-7515", or "@a,@b" for either`
+
 // Tagged returns the records of the scenarios that the tag expression chooses;
 // that there are none is an error.
 func Tagged(c *scenarios.Catalogue, features fs.FS, tags string) ([]scenarios.Record, error) {
 	if !tagExpression.MatchString(tags) {
-		return nil, fmt.Errorf(`tags %q: want an expression such as "@issue-7515", "@karpenter && ~@issue-7515", or "@a,@b" for either`, tags)
+		return nil, fmt.Errorf(wantTags, tags)
 	}
 	found, err := pickles(features, tags)
 	if err != nil {

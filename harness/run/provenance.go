@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
@@ -23,10 +24,12 @@ import (
 // the names say.
 type Provenance struct {
 	// Nodestorm is what the program was built from, SHA256 the program; Features is
-	// the checkout whose features it read.
+	// what the features are of, which are part of the program if no checkout was named.
 	Nodestorm Code   `json:"nodestorm"`
 	SHA256    string `json:"sha256,omitempty"`
 	Features  Code   `json:"features"`
+	// Feature is that of the scenario, if it is a user's own.
+	Feature *Input `json:"feature,omitempty"`
 	// ControlPlane is that of KUBEBUILDER_ASSETS; nil is Kubernetes' own.
 	ControlPlane *ControlPlane `json:"controlPlane,omitempty"`
 	// Manifest is --manifest's file, Order --order's and those that it applies.
@@ -79,18 +82,27 @@ func short(hash string) string { return hash[:min(12, len(hash))] }
 // there were changes besides. The Makefile has the linker set it.
 var built string
 
-// Self is what this program was built from, and what checkout holds by now. A program
-// that does not know its commit, such as that of a test, is taken for the checkout's.
-func Self(ctx context.Context, checkout string) (program, features Code) {
-	features.Commit, features.Dirty = target.GitState(ctx, checkout)
+// Self is what this program was built from, and what the features are of: the checkout,
+// or the program where that is empty. A program that does not know its commit, such as
+// that of a test, is taken for that of the checkout around it, if there is one.
+func Self(ctx context.Context, around, checkout string) (program, features Code) {
+	state := func(dir string) (c Code) {
+		if dir != "" {
+			c.Commit, c.Dirty = target.GitState(ctx, dir)
+		}
+		return c
+	}
 	program.Commit, program.Dirty = strings.CutSuffix(built, "+dirty")
 	if program.Commit == "" {
 		program = stamped()
 	}
 	if program.Commit == "" {
-		program = features
+		program = state(around)
 	}
-	return program, features
+	if checkout == "" {
+		return program, program
+	}
+	return program, state(checkout)
 }
 
 // stamped is what the go command notes in programs that it builds in a checkout.
@@ -189,6 +201,9 @@ func (r Run) Departures() (list []string) {
 	if p.Nodestorm.Dirty || p.Nodestorm.Commit == "" {
 		list = append(list, fmt.Sprintf("nodestorm itself is of %s (program sha256 %s)", p.Nodestorm, short(p.SHA256)))
 	}
+	if p.Feature != nil {
+		list = append(list, fmt.Sprintf("the scenario is that of %s", p.Feature))
+	}
 	if p.Features != p.Nodestorm {
 		list = append(list, fmt.Sprintf("the features are of %s, and nodestorm of %s", p.Features, p.Nodestorm))
 	}
@@ -245,6 +260,12 @@ func (r Run) repeat(departures []string) string {
 		words = append(words, "--clock", r.Clock.Mode)
 	}
 	if p := r.Provenance; p != nil {
+		if p.Feature != nil && r.Unrecorded {
+			words[2] = quoted(path.Base(p.Feature.Name))
+		} else if p.Feature != nil {
+			folder, _, _ := strings.Cut(p.Feature.Name, "/")
+			words = append(words, "--catalogue", quoted(folder))
+		}
 		if p.ControlPlane != nil {
 			words = append([]string{"KUBEBUILDER_ASSETS=" + quoted(p.ControlPlane.Name)}, words...)
 		}

@@ -131,7 +131,7 @@ func TestSelf(t *testing.T) {
 	}
 	self := func(what string, wantProgram, wantFeatures Code) {
 		t.Helper()
-		if program, features := Self(t.Context(), dir); program != wantProgram || features != wantFeatures {
+		if program, features := Self(t.Context(), dir, dir); program != wantProgram || features != wantFeatures {
 			t.Errorf("%s: program %+v, features %+v; want %+v, %+v", what, program, features, wantProgram, wantFeatures)
 		}
 	}

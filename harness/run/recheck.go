@@ -34,9 +34,11 @@ func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 	if err != nil {
 		return Rechecked{}, err
 	}
-	record, err := catalogue.Lookup(r.ID)
-	if err != nil {
-		return Rechecked{}, fmt.Errorf("%s: %w", dir, err)
+	record := scenarios.Unrecorded(r.ID, r.Target.Name)
+	if !r.Unrecorded {
+		if record, err = catalogue.Lookup(r.ID); err != nil {
+			return Rechecked{}, fmt.Errorf("%s: %w; that of a catalogue of one's own is found with --catalogue", dir, err)
+		}
 	}
 	checked := Rechecked{Run: r, Expected: record.Expected(r.Target.Ref.String())}
 	checked.Doubts, err = r.read(dir, nil, func(record history.Record) { checked.Records = append(checked.Records, record) })
@@ -47,7 +49,7 @@ func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 		return Rechecked{}, fmt.Errorf("reading a run: %w", err)
 	}
 	history.Sort(checked.Records)
-	checked.Changed = r.Seal != nil && r.Seal.Record != RecordDigest(record)
+	checked.Changed = !r.Unrecorded && r.Seal != nil && r.Seal.Record != RecordDigest(record)
 	if len(checked.Doubts) > 0 {
 		checked.Now = doubtful(checked.Doubts)
 	} else {

@@ -68,6 +68,8 @@ type Run struct {
 	Clock clock.Figures `json:"clock"`
 	// Expected is what the catalogue promised when the run was made.
 	Expected scenarios.Expectation `json:"expected,omitempty"`
+	// Unrecorded says that the scenario has no record in any catalogue.
+	Unrecorded bool `json:"unrecorded,omitempty"`
 	// Unplayed is what went wrong outside the history: virtual time stood still, a
 	// part of the world did not end. Empty means nothing.
 	Unplayed string `json:"unplayed,omitempty"`

@@ -33,6 +33,20 @@ func Releases(steps []*messages.PickleStep) (refs []target.Ref) {
 	return refs
 }
 
+// System is the cloud that steps speak of, which a build of Cluster Autoscaler then has to
+// serve; empty if they speak of none.
+func System(steps []*messages.PickleStep) string {
+	for _, step := range steps {
+		switch {
+		case strings.HasPrefix(step.Text, "a Hetzner Cloud project"):
+			return "hetzner"
+		case namesRelease.MatchString(step.Text):
+			return "clusterapi"
+		}
+	}
+	return ""
+}
+
 func (s *scenario) registerClusterAPI(on sentences) {
 	s.registerClusterAPIAutoscaler(on)
 	s.registerClusterAPIFaults(on)

@@ -74,28 +74,46 @@ func Check(steps []*messages.PickleStep) error {
 	if len(steps) == 0 {
 		return errors.New("it has no steps")
 	}
+	if wrong := Problems(steps); len(wrong) > 0 {
+		return wrong[0].Err
+	}
+	return nil
+}
+
+// Problem is something wrong with a step, by its index.
+type Problem struct {
+	Step int
+	Err  error
+}
+
+// Problems are all that Check would find, one after the other.
+func Problems(steps []*messages.PickleStep) (wrong []Problem) {
 	known := patterns{}
 	(&scenario{}).register(known)
 	for i, step := range steps {
-		matches := 0
-		for _, pattern := range known[step.Type] {
-			if pattern.MatchString(step.Text) {
-				matches++
-			}
-		}
-		switch {
-		case matches == 0:
-			return fmt.Errorf("its step %q matches nothing; what does is in harness/steps/sentences.go", keywords[step.Type]+" "+step.Text)
-		case matches > 1:
-			return fmt.Errorf("its step %q matches %d sentences of harness/steps/sentences.go, want one", keywords[step.Type]+" "+step.Text, matches)
-		case i == 0 && !begins.MatchString(step.Text):
-			return fmt.Errorf("it begins with %q, and must with a cluster, as in \"Given a cluster\"", step.Text)
-		}
-		if err := checkUserData(step); err != nil {
-			return err
+		if err := known.check(i, step); err != nil {
+			wrong = append(wrong, Problem{i, err})
 		}
 	}
-	return nil
+	return wrong
+}
+
+func (p patterns) check(i int, step *messages.PickleStep) error {
+	matches := 0
+	for _, pattern := range p[step.Type] {
+		if pattern.MatchString(step.Text) {
+			matches++
+		}
+	}
+	switch {
+	case matches == 0:
+		return fmt.Errorf("its step %q matches nothing; what does is in harness/steps/sentences.go", keywords[step.Type]+" "+step.Text)
+	case matches > 1:
+		return fmt.Errorf("its step %q matches %d sentences of harness/steps/sentences.go, want one", keywords[step.Type]+" "+step.Text, matches)
+	case i == 0 && !begins.MatchString(step.Text):
+		return fmt.Errorf("it begins with %q, and must with a cluster, as in \"Given a cluster\"", step.Text)
+	}
+	return checkUserData(step)
 }
 
 var begins = regexp.MustCompile(`^a cluster\b`)

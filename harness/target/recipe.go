@@ -135,8 +135,8 @@ const EnvRoot = "NODESTORM_ROOT"
 // the working directory whose go.mod is nodestorm's.
 func Root() (string, error) {
 	if root := os.Getenv(EnvRoot); root != "" {
-		if !isRoot(root) {
-			return "", fmt.Errorf("%s=%s is not a checkout of nodestorm: its go.mod is missing or another module's", EnvRoot, root)
+		if !IsRoot(root) {
+			return "", &NoCheckoutError{fmt.Sprintf("%s=%s is not a checkout of nodestorm: its go.mod is missing or another module's", EnvRoot, root)}
 		}
 		return filepath.Abs(root)
 	}
@@ -145,16 +145,23 @@ func Root() (string, error) {
 		return "", err
 	}
 	for dir := wd; ; dir = filepath.Dir(dir) {
-		if isRoot(dir) {
+		if IsRoot(dir) {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("no checkout of nodestorm at or above %s: run from one, or name it in %s", wd, EnvRoot)
+			return "", &NoCheckoutError{fmt.Sprintf("no checkout of nodestorm at or above %s: run from one, or name it in %s", wd, EnvRoot)}
 		}
 	}
 }
 
-func isRoot(dir string) bool {
+// NoCheckoutError says that there is no checkout of nodestorm to build its own parts of
+// worlds from. What is in the store needs none.
+type NoCheckoutError struct{ text string }
+
+func (e *NoCheckoutError) Error() string { return e.text }
+
+// IsRoot tells whether the folder is a checkout of nodestorm.
+func IsRoot(dir string) bool {
 	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	return err == nil && modfile.ModulePath(mod) == "nodestorm"
 }

@@ -36,12 +36,12 @@ func DiedEvent(component string, err error) history.Event {
 func FromHistory(records []history.Record, record scenarios.Record, distortion string) Input {
 	records = slices.Clone(records)
 	history.Sort(records)
-	in := Input{
-		Symptom:    checker.Find(records, record.Symptom),
-		Trigger:    checker.Find(records, record.Trigger),
-		Idle:       idle(records, record.Work),
-		Distortion: distortion,
-		Incomplete: checker.Incomplete(records),
+	in := Input{Distortion: distortion, Incomplete: checker.Incomplete(records)}
+	if record.Bare() {
+		in.Undocumented, in.Idle = true, inert(records, record.Autoscaler)
+	} else {
+		in.Symptom, in.Trigger = checker.Find(records, record.Symptom), checker.Find(records, record.Trigger)
+		in.Idle = idle(records, record.Work)
 	}
 	var armed []string
 	effective := map[string]bool{}
@@ -94,6 +94,26 @@ func idle(records []history.Record, work scenarios.Work) string {
 	}
 	return fmt.Sprintf("%q is %d times in the history since %s, of %d at least", &work.Pattern, done, since, work.Count)
 }
+
+// inert says that the target has done nothing at all, or "". It is all that can be asked
+// of the work of a target where no record says more.
+func inert(records []history.Record, target string) string {
+	for _, r := range records {
+		did := r.Actor == target && (r.Source == history.Cloud || r.Source == history.API && slices.Contains(writes, r.Verb))
+		if r.Actor == installer {
+			did = r.Source == history.Harness
+		}
+		if did && r.Code < 400 && r.Object.Resource != "leases" {
+			return ""
+		}
+	}
+	return target + " has written nothing, neither to the API server nor to a cloud"
+}
+
+var writes = []string{"create", "update", "patch", "delete"}
+
+// installer is the actor of what an installer's order does.
+const installer = "order"
 
 func faultName(r history.Record) string {
 	if r.Object == (history.Object{}) {

@@ -59,6 +59,8 @@ type Input struct {
 	// Symptom is what the checker found of the record's symptom, Trigger of what made
 	// it possible.
 	Symptom, Trigger checker.Finding
+	// Undocumented says that the scenario has no record: there is no symptom to look for.
+	Undocumented bool
 	// Idle says in a sentence what the target has not done of the work that the record
 	// asks of it, empty if it has.
 	Idle string
@@ -117,6 +119,9 @@ func Judge(in Input) Judgement {
 		return withoutFailure(in)
 	}
 	failure := "failed: " + failedThen.String()
+	if in.Undocumented {
+		return Judgement{Verdict: Failed, Reason: failure + "; " + undocumented}
+	}
 	switch in.Symptom.Result {
 	case checker.Valid:
 		if untested := in.untested(); untested != "" {
@@ -128,6 +133,8 @@ func Judge(in Input) Judgement {
 	}
 	return inconclusive(failure + "; whether the documented symptom is in the history cannot be told: " + in.Symptom.Reason)
 }
+
+const undocumented = "the scenario has no record, so nothing documented was looked for"
 
 // documentsDeath tells whether the symptom is that the target dies.
 func (in *Input) documentsDeath() bool {
@@ -144,6 +151,12 @@ func (in *Input) untested() string {
 
 // withoutFailure judges a run whose steps all passed.
 func withoutFailure(in Input) Judgement {
+	switch {
+	case in.Undocumented && in.Idle != "":
+		return inconclusive("every step passed, but nothing was put to the test: " + in.Idle)
+	case in.Undocumented:
+		return Judgement{Verdict: Healthy, Reason: "every step passed; " + undocumented}
+	}
 	switch in.Symptom.Result {
 	case checker.Valid:
 		j := inconclusive("every step passed, yet the documented symptom is in the history: " + in.Symptom.Statement)

@@ -52,8 +52,14 @@ func Unmarshal(data []byte, into any) error {
 		}
 		texts = append(texts, text)
 	}
-	return errors.New(strings.Join(texts, "; "))
+	return Problems(texts)
 }
+
+// Problems are all fields that are wrong, a text each. The value was read as far as its
+// other fields go.
+type Problems []string
+
+func (p Problems) Error() string { return strings.Join(p, "; ") }
 
 // allowed lists the fields of the struct that holds the field at path, "" where
 // there is none.

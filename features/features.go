@@ -1,0 +1,20 @@
+// Package features holds the features, which are part of the program. Its tests run
+// them with godog, each scenario on every target that the catalogue expects something of:
+//
+//	go test ./features/... -godog.tags='@issue-7515' -v
+//
+// A scenario passes when its verdict is the expected one: on an affected release
+// that is "reproduced". A target that is not in the store is skipped by name, with the
+// reason; what its scenario needs besides, such as a release of Cluster API, must be there.
+//
+// NODESTORM_RUNS names a folder of runs that `nodestorm verify` has just made with this
+// very code: a scenario that has run there on the build in the store is judged by its
+// history, and not played a second time.
+package features
+
+import "embed"
+
+// Files are the features, SYSTEM/NAME.feature.
+//
+//go:embed */*.feature
+var Files embed.FS

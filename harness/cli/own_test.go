@@ -1,0 +1,226 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nodestorm/harness/cli"
+	"nodestorm/harness/replay"
+	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
+)
+
+// ownCatalogue is a folder with what nodestorm new writes.
+func ownCatalogue(t *testing.T) (dir, feature, record string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "failures")
+	if code, _, stderr := nodestorm(t, "new", "late-node", "--dir", dir); code != cli.AsExpected {
+		t.Fatalf("status %d: %s", code, stderr)
+	}
+	return dir, filepath.Join(dir, "late-node.feature"), filepath.Join(dir, "late-node.yaml")
+}
+
+func change(t *testing.T, path, old, replacement string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), old) {
+		t.Fatalf("%s has no %q", path, old)
+	}
+	write(t, path, strings.Replace(string(text), old, replacement, 1), 0o600)
+}
+
+// What is wrong with a catalogue of one's own is told with its place, a line each, and
+// by all commands that load it.
+func TestOwnCatalogueIsWrong(t *testing.T) {
+	const minimal = "Feature: f\n  Scenario: s\n    Given a cluster\n    Then the pod \"a\" is Running within 1m\n"
+	var bomb strings.Builder
+	bomb.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
+	for i := range 9 {
+		fmt.Fprintf(&bomb, "a%d: &a%d [%s*a%d]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), i)
+	}
+	tests := []struct {
+		name string
+		do   func(dir, feature, record string)
+		want []string // a line each
+	}{
+		{"two at once", func(_, feature, record string) {
+			change(t, feature, "are Ready 2m30s", "are Ready 2m30")
+			change(t, record, "title:", "titel:")
+		}, []string{`late-node.feature:16: its step "Given machines that`, "late-node.yaml:3: title is missing", `late-node.yaml:4: unknown field "titel" (allowed: id, title,`}},
+		{"deep field", func(_, _, record string) { change(t, record, "count: 3", "count: 0") }, []string{"late-node.yaml:31: work: count: 0, want 1 or more"}},
+		{"system", func(_, _, record string) { change(t, record, "system: karpenter", "system: aws") }, []string{`late-node.yaml:5: system: unknown value "aws" (allowed: hetzner,`}},
+		{"feature elsewhere", func(_, _, record string) {
+			change(t, record, "feature: late", "feature: ../late")
+		}, []string{"late-node.yaml:7: feature: "}},
+		{"no tag", func(_, feature, _ string) { change(t, feature, "@late-node", "@other") }, []string{"late-node.yaml:7: feature: 0 scenarios of"}},
+		{"no Then", func(dir, _, _ string) {
+			write(t, filepath.Join(dir, "x.feature"), "Feature: f\n  Scenario: s\n    Given a cluster\n", 0o600)
+		}, []string{`x.feature:2: the scenario "s" has no Then`}},
+		{"Examples", func(dir, _, _ string) {
+			write(t, filepath.Join(dir, "x.feature"), "Feature: f\n  Scenario Outline: s\n    Given a cluster\n    Then x <a>\n    Examples:\n      | a |\n      | 1 |\n", 0o600)
+		}, []string{`x.feature:2: "s" has Examples; write a Scenario each`}},
+		{"two records of one ID", func(dir, _, record string) {
+			text, _ := os.ReadFile(record)
+			write(t, filepath.Join(dir, "z.yaml"), string(text), 0o600)
+		}, []string{"z.yaml:3: late-node is the ID of "}},
+		{"ID of a record that is built in", func(dir, feature, record string) {
+			change(t, record, "id: late-node", "id: "+scenario)
+			change(t, feature, "@late-node", "@"+scenario)
+		}, []string{"late-node.feature:12: " + scenario + " is the ID of a record that is built in, see --no-builtin, too; give one of them another"}},
+		{"10,000 steps", func(dir, _, _ string) {
+			write(t, filepath.Join(dir, "x.feature"), minimal+strings.Repeat("    And a cluster\n", 10_000), 0o600)
+		}, []string{"x.feature: its scenarios have 10002 steps, more than 10000"}},
+		{"malformed", func(dir, _, _ string) {
+			write(t, filepath.Join(dir, "x.feature"), "Feature: f\n  Scenario: s\n    Given a cluster\n    Gven more\n", 0o600)
+		}, []string{"x.feature:4: malformed: (4:5): expected: "}},
+		{"YAML bomb", func(dir, _, _ string) { write(t, filepath.Join(dir, "x.yaml"), bomb.String(), 0o600) }, []string{"x.yaml: yaml: document contains excessive aliasing"}},
+		{"large", func(dir, _, _ string) {
+			write(t, filepath.Join(dir, "x.yaml"), strings.Repeat("# x\n", 300_000), 0o600)
+		}, []string{"x.yaml: it has more than 1 MiB"}},
+		{"link that leads out", func(dir, _, _ string) {
+			if err := os.Symlink("/etc/passwd", filepath.Join(dir, "x.yaml")); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"x.yaml: it is a link that leads out of the folder"}},
+		{"pipe", func(dir, _, _ string) {
+			if err := syscall.Mkfifo(filepath.Join(dir, "x.feature"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"x.feature: it is no file"}},
+		{"kin", func(_, _, record string) { change(t, record, "summary:", "kin: [nobody-knows]\nsummary:") }, []string{`late-node.yaml:18: kin[0]: unknown scenario "nobody-knows"`}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBench(t)
+			dir, feature, record := ownCatalogue(t)
+			test.do(dir, feature, record)
+			code, stdout, stderr := nodestorm(t, "lint", dir)
+			lines := strings.Split(strings.TrimSpace(stdout), "\n")
+			if code != cli.NotAsExpected || stderr != "" || len(lines) != len(test.want) {
+				t.Fatalf("status %d, stdout %q, stderr %q; want status 1 and %d lines", code, stdout, stderr, len(test.want))
+			}
+			for i, want := range test.want {
+				if line, below := strings.CutPrefix(lines[i], dir+"/"); !below || !strings.HasPrefix(line, want) {
+					t.Errorf("line %q, want %q below %s", lines[i], want, dir)
+				}
+			}
+			code, stdout, stderr = nodestorm(t, "run", "late-node", "--catalogue", dir, "--target", "karpenter@v1.6.4", "--out", b.out)
+			if code != cli.Usage || stdout != "" || stderr != "nodestorm: "+strings.Join(lines, "\n")+"\n" {
+				t.Errorf("run: status %d, stdout %q, stderr %q; want what lint says", code, stdout, stderr)
+			}
+			if _, err := os.Stat(b.goCalled); !errors.Is(err, os.ErrNotExist) {
+				t.Error("a build was begun")
+			}
+		})
+	}
+	t.Run("not there", func(t *testing.T) {
+		newBench(t).refuses(t, "it is not there; name a folder with features and records, or a feature", "list", "--catalogue", "/none")
+	})
+	t.Run("empty", func(t *testing.T) {
+		dir := t.TempDir()
+		newBench(t).refuses(t, dir+": it has no feature; make one with nodestorm new ID --dir "+dir, "list", "--catalogue", dir)
+	})
+	t.Run("new where one is", func(t *testing.T) {
+		dir, feature, _ := ownCatalogue(t)
+		newBench(t).refuses(t, feature+" is there already", "new", "late-node", "--dir", dir)
+		newBench(t).refuses(t, `"Late" is no ID: want words`, "new", "Late", "--dir", dir)
+	})
+	t.Run("verify without a record", func(t *testing.T) {
+		b := newBench(t)
+		dir, _, record := ownCatalogue(t)
+		if err := os.Remove(record); err != nil {
+			t.Fatal(err)
+		}
+		b.refuses(t, "late-node has no record, so nothing is expected of it on any target: nodestorm run late-node --target", "verify", "late-node", "--catalogue", dir, "--out", b.out)
+	})
+}
+
+func TestOwnCatalogue(t *testing.T) {
+	newBench(t)
+	dir, feature, _ := ownCatalogue(t)
+	ids := func(args ...string) (list []string) {
+		t.Helper()
+		code, stdout, stderr := nodestorm(t, append([]string{"list", "--json"}, args...)...)
+		var entries []struct{ ID string }
+		if err := json.Unmarshal([]byte(stdout), &entries); code != cli.AsExpected || err != nil {
+			t.Fatalf("status %d, %v, %s", code, err, stderr)
+		}
+		for _, e := range entries {
+			list = append(list, e.ID)
+		}
+		return list
+	}
+	builtin := len(ids())
+	if n := len(ids("--catalogue", dir)); n != builtin+1 {
+		t.Errorf("%d with the catalogue, %d without", n, builtin)
+	}
+	if list := ids("--catalogue", dir, "--no-builtin"); len(list) != 1 || list[0] != "late-node" {
+		t.Errorf("without those built in: %v", list)
+	}
+	other := t.TempDir()
+	write(t, filepath.Join(other, "other.feature"), "Feature: f\n  Scenario: s\n    Given a cluster\n    Then the pod \"a\" is Running within 1m\n", 0o600)
+	t.Setenv("NODESTORM_CATALOGUE", dir+":"+other)
+	if list := ids("--no-builtin"); len(list) != 2 || list[1] != "other" {
+		t.Errorf("by the environment: %v", list)
+	}
+	if code, _, stderr := nodestorm(t, "run", feature, "--name", "nothing like it", "--target", "karpenter@v1.6.4"); code != cli.Usage || !strings.Contains(stderr, `no scenario of `+feature) {
+		t.Errorf("status %d, %q", code, stderr)
+	}
+	for expression, want := range map[string]bool{"": true, "@a": true, "~@a": false, "@b": false, "@b,@a": true, "@a && @c": true, "@a && ~@c": false, "@a && ~@b": true} {
+		if got, err := replay.HasTags(expression, []string{"@a", "@c"}); got != want || err != nil {
+			t.Errorf("%q: %t, %v", expression, got, err)
+		}
+	}
+}
+
+// Somebody who has only the program, and builds in the store, writes a failure, plays it
+// and shows it, in an empty folder. The test is the program: it is linked of the same packages.
+func TestBinaryAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays a failure")
+	}
+	targettest.Get(t, target.Kubernetes)
+	targettest.Get(t, target.Ref{Name: "karpenter", Version: "v1.6.4"})
+	ctx, cancel := context.WithTimeout(t.Context(), 110*time.Second)
+	defer cancel()
+	dir := t.TempDir()
+	nodestorm := func(status int, want string, args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(ctx, os.Args[0], args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), asCommand+"=1", target.EnvRoot+"=", "NODESTORM_CATALOGUE=", "KUBEBUILDER_ASSETS=")
+		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+		out, err := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != status || !strings.Contains(string(out), want) {
+			t.Fatalf("nodestorm %s: status %d (%v), want %d and %q:\n%s", strings.Join(args, " "), code, err, status, want, out)
+		}
+	}
+	nodestorm(0, scenario, "list")
+	nodestorm(0, "failures/late-node.yaml", "new", "late-node", "--dir", "failures")
+	nodestorm(0, "nothing is wrong with 1 scenario", "lint", "failures")
+	nodestorm(0, "reproduced", "run", "late-node", "--catalogue", "failures", "--target", "karpenter@v1.6.4")
+	nodestorm(2, "that of a catalogue of one's own is found with --catalogue", "recheck", "reports/out")
+	nodestorm(0, "1 expected", "recheck", "reports/out", "--catalogue", "failures")
+	nodestorm(0, "A Node that is not ready yet buys a second one", "report", "--format", "json", "reports/out", "--catalogue", "failures")
+	nodestorm(0, "reports/out/late-node/karpenter@v1.6.4/report.html", "report", "reports/out", "--catalogue", "failures")
+	if _, err := os.Stat(filepath.Join(dir, "reports/out/index.html")); err != nil {
+		t.Error(err)
+	}
+	// The same feature without its record.
+	if err := os.Remove(filepath.Join(dir, "failures", "late-node.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	nodestorm(1, "the scenario has no record, so nothing documented was looked for", "run", "failures/late-node.feature", "--target", "karpenter@v1.6.4", "--out", "bare")
+	nodestorm(1, "failed", "recheck", "bare")
+}

@@ -1,0 +1,567 @@
+package scenarios
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	gherkin "github.com/cucumber/gherkin/go/v26"
+	messages "github.com/cucumber/messages/go/v21"
+	"go.yaml.in/yaml/v3"
+
+	"nodestorm/sim/checker/strict"
+)
+
+// What a folder may hold that anybody may have written.
+const (
+	maxFileSize = 1 << 20
+	maxFiles    = 2000   // features and records
+	maxEntries  = 50_000 // of any kind
+	maxSteps    = 10_000 // of a feature
+)
+
+// Problem is something wrong with a catalogue, at a place.
+type Problem struct {
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"`
+	// Field is that of a record, as in symptom.sequence[0].match; empty elsewhere.
+	Field string `json:"field,omitempty"`
+	Text  string `json:"text"`
+}
+
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return fmt.Sprintf("%s: %s", p.File, p.Text)
+	}
+	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text)
+}
+
+// Problems are an error of a line each.
+type Problems []Problem
+
+// mostProblems are told at once.
+const mostProblems = 100
+
+func (p Problems) Error() string {
+	var lines []string
+	for _, problem := range p[:min(len(p), mostProblems)] {
+		lines = append(lines, strings.Join(strings.Fields(problem.String()), " "))
+	}
+	if more := len(p) - mostProblems; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Sort orders problems by their places.
+func (p Problems) Sort() {
+	slices.SortStableFunc(p, func(a, b Problem) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+}
+
+// Scenario is one of a feature of a user's own.
+type Scenario struct {
+	// Record is its own, or stands for one.
+	Record Record
+	Name   string
+	Tags   []string // with their @
+	File   string   // as the user calls it
+	Line   int
+	Steps  []Step
+}
+
+// Step is a step and where it is.
+type Step struct {
+	*messages.PickleStep
+	Line int
+}
+
+// Pickle are the steps as godog has them.
+func (s Scenario) Pickle() (list []*messages.PickleStep) {
+	for _, step := range s.Steps {
+		list = append(list, step.PickleStep)
+	}
+	return list
+}
+
+// Folder is a catalogue of a user's own: records, and features beside or below them.
+type Folder struct {
+	Scenarios []Scenario
+	Problems  Problems
+
+	shown    string // what the user calls it
+	mount    string // what its features are below
+	features map[string][]byte
+	byFile   map[string][]int // of Scenarios, by the feature's path
+	records  []placed
+}
+
+// placed is a record and where it is.
+type placed struct {
+	Record
+	path string // in the folder
+	node *yaml.Node
+}
+
+// ReadFolder reads what is in a folder, or one feature. Whatever is wrong is in its
+// Problems. Nothing in it is trusted: neither sizes nor numbers nor links.
+func ReadFolder(name string) *Folder {
+	f := &Folder{shown: name, features: map[string][]byte{}, byFile: map[string][]int{}}
+	dir, only := name, ""
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.problem(".", 0, "", "it is not there; name a folder with features and records, or a feature")
+		return f
+	case err != nil:
+		f.problem(".", 0, "", "%v", withoutPath(err))
+		return f
+	case !info.IsDir():
+		if !strings.HasSuffix(name, featureSuffix) {
+			f.problem(".", 0, "", "it is neither a folder nor called NAME%s", featureSuffix)
+			return f
+		}
+		dir, only = filepath.Dir(name), filepath.Base(name)
+		f.shown = dir
+	}
+	f.mount = "own"
+	if abs, err := filepath.Abs(dir); err == nil && fs.ValidPath(filepath.Base(abs)) && filepath.Base(abs) != "." {
+		f.mount = filepath.Base(abs)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		f.problem(".", 0, "", "%v", withoutPath(err))
+		return f
+	}
+	defer root.Close()
+	fsys := root.FS()
+	names := []string{only}
+	if only == "" {
+		names = f.list(fsys)
+	}
+	for _, name := range names {
+		f.read(fsys, name)
+	}
+	f.join()
+	return f
+}
+
+const featureSuffix = ".feature"
+
+// problem notes what is wrong with a file of the folder.
+func (f *Folder) problem(name string, line int, field, format string, args ...any) {
+	f.Problems = append(f.Problems, Problem{f.file(name), line, field, fmt.Sprintf(format, args...)})
+}
+
+// file is what the user calls a path of the folder.
+func (f *Folder) file(name string) string { return filepath.Join(f.shown, filepath.FromSlash(name)) }
+
+// withoutPath is an error of a system call without the path, which is said elsewhere.
+func withoutPath(err error) error {
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// list finds the features and the files that may be records.
+func (f *Folder) list(fsys fs.FS) (names []string) {
+	entries := 0
+	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			f.problem(name, 0, "", "%v", withoutPath(err))
+			return nil
+		}
+		if entries++; entries > maxEntries {
+			return fmt.Errorf("it has more than %d files; name a folder that has features and records only", maxEntries)
+		}
+		if name != "." && strings.HasPrefix(entry.Name(), ".") {
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if entry.IsDir() || !slices.Contains([]string{featureSuffix, ".yaml", ".yml"}, path.Ext(name)) {
+			return nil
+		}
+		if len(names) == maxFiles {
+			return fmt.Errorf("it has more than %d features and records", maxFiles)
+		}
+		names = append(names, name)
+		return nil
+	})
+	if err != nil {
+		f.problem(".", 0, "", "%v", withoutPath(err))
+	}
+	if err == nil && len(names) == 0 && len(f.Problems) == 0 {
+		f.problem(".", 0, "", "it has no feature; make one with nodestorm new ID --dir %s", f.shown)
+	}
+	return names
+}
+
+// read reads a feature or a record.
+func (f *Folder) read(fsys fs.FS, name string) {
+	text, err := readSmall(fsys, name)
+	switch {
+	case err != nil:
+		f.problem(name, 0, "", "%v", err)
+	case strings.HasSuffix(name, featureSuffix):
+		f.readFeature(name, text)
+	case !isObject.Match(text):
+		f.readRecord(name, text)
+	}
+}
+
+// isObject finds what is meant for Kubernetes, such as a manifest beside a feature.
+var isObject = regexp.MustCompile(`(?m)^apiVersion:`)
+
+// readSmall reads a regular file that is not large.
+func readSmall(fsys fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(fsys, name)
+	switch {
+	case err != nil && strings.Contains(err.Error(), "escapes"): // os.Root has no value for it
+		return nil, errors.New("it is a link that leads out of the folder")
+	case err != nil:
+		return nil, withoutPath(err)
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no file")
+	case info.Size() > maxFileSize:
+		return nil, fmt.Errorf("it has more than %d MiB", maxFileSize>>20)
+	}
+	file, err := fsys.Open(name)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxFileSize))
+}
+
+// atLine is where the parsers of Gherkin and YAML say that something is.
+var atLine = regexp.MustCompile(`\((\d+):\d+\)|line (\d+)`)
+
+func lineIn(text string) int {
+	m := atLine.FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	line, _ := strconv.Atoi(m[1] + m[2]) // one of them is empty
+	return line
+}
+
+func (f *Folder) readFeature(name string, text []byte) {
+	ids := &messages.Incrementing{}
+	document, err := gherkin.ParseGherkinDocument(bytes.NewReader(text), ids.NewId)
+	if err != nil {
+		err = firstProblem(err)
+		f.problem(name, lineIn(err.Error()), "", "%v", err)
+		return
+	}
+	lines, ok := f.checkShape(name, document)
+	if !ok {
+		return
+	}
+	f.features[name] = text
+	pickles := gherkin.Pickles(*document, name, ids.NewId)
+	base := slug(strings.TrimSuffix(path.Base(name), featureSuffix))
+	for _, pickle := range pickles {
+		s := Scenario{Name: pickle.Name, File: f.file(name), Line: lines[pickle.AstNodeIds[0]]}
+		hasThen := false
+		for _, tag := range pickle.Tags {
+			s.Tags = append(s.Tags, tag.Name)
+		}
+		for _, step := range pickle.Steps {
+			hasThen = hasThen || step.Type == messages.PickleStepType_OUTCOME
+			s.Steps = append(s.Steps, Step{step, lines[step.AstNodeIds[0]]})
+		}
+		if !hasThen {
+			f.problem(name, s.Line, "", "the scenario %q has no Then: say what ought to hold, or else nothing is put to the test", s.Name)
+		}
+		id := base
+		if len(pickles) > 1 {
+			id += "-" + slug(s.Name)
+		}
+		s.Record = Unrecorded(strings.Trim(id[:min(len(id), 80)], "-"), "")
+		s.Record.Title, s.Record.Feature, s.Record.line = s.Name, path.Join(f.mount, name), s.Line
+		f.byFile[name] = append(f.byFile[name], len(f.Scenarios))
+		f.Scenarios = append(f.Scenarios, s)
+	}
+	if len(pickles) == 0 {
+		f.problem(name, 0, "", "it has no scenario with steps")
+	}
+}
+
+// checkShape bounds a feature before its scenarios are made of it, and finds the lines of
+// its scenarios and steps.
+func (f *Folder) checkShape(name string, document *messages.GherkinDocument) (lines map[string]int, ok bool) {
+	lines, ok = map[string]int{}, true
+	if document.Feature == nil {
+		f.problem(name, 0, "", "it is empty")
+		return nil, false
+	}
+	total := 0
+	note := func(steps []*messages.Step) {
+		for _, step := range steps {
+			lines[step.Id] = int(step.Location.Line)
+		}
+	}
+	scenario := func(s *messages.Scenario, before int) {
+		lines[s.Id] = int(s.Location.Line)
+		note(s.Steps)
+		total += before + len(s.Steps)
+		if len(s.Examples) > 0 {
+			f.problem(name, int(s.Location.Line), "", "%q has Examples; write a Scenario each, so that a run can be called by its name", s.Name)
+			ok = false
+		}
+	}
+	before := 0
+	for _, child := range document.Feature.Children {
+		switch {
+		case child.Background != nil:
+			note(child.Background.Steps)
+			before = len(child.Background.Steps)
+		case child.Scenario != nil:
+			scenario(child.Scenario, before)
+		case child.Rule != nil:
+			own := before
+			for _, child := range child.Rule.Children {
+				if child.Background != nil {
+					note(child.Background.Steps)
+					own += len(child.Background.Steps)
+				} else if child.Scenario != nil {
+					scenario(child.Scenario, own)
+				}
+			}
+		}
+	}
+	if total > maxSteps {
+		f.problem(name, 0, "", "its scenarios have %d steps, more than %d", total, maxSteps)
+		ok = false
+	}
+	return lines, ok
+}
+
+var noSlug = regexp.MustCompile(`[^a-z0-9]+`)
+
+// slug is a text as part of an ID.
+func slug(text string) string {
+	if s := strings.Trim(noSlug.ReplaceAllString(strings.ToLower(text), "-"), "-"); s != "" {
+		return s
+	}
+	return "scenario"
+}
+
+func (f *Folder) readRecord(name string, text []byte) {
+	r := placed{path: name, node: &yaml.Node{}}
+	var wrong []error
+	err := strict.Unmarshal(text, &r.Record)
+	if all := (strict.Problems)(nil); errors.As(err, &all) {
+		for _, problem := range all {
+			wrong = append(wrong, errors.New(problem))
+		}
+	} else if err != nil {
+		f.problem(name, lineIn(err.Error()), "", "%v", err)
+		return
+	}
+	if err := yaml.Unmarshal(text, r.node); err != nil {
+		f.problem(name, lineIn(err.Error()), "", "%v", err)
+		return
+	}
+	for _, err := range append(wrong, r.problems(true)...) {
+		field, line := locate(r.node, err.Error())
+		f.problem(name, line, field, "%v", err)
+	}
+	f.records = append(f.records, r)
+}
+
+var (
+	fieldWord = regexp.MustCompile(`^([A-Za-z][\w-]*)((?:\[\d+\])*)(\.|: )?`)
+	unknown   = regexp.MustCompile(`^(?:unknown|duplicate) field "([^"]+)"`)
+)
+
+// locate finds the field that the text about a record begins with, and its line.
+func locate(document *yaml.Node, text string) (field string, line int) {
+	if m := unknown.FindStringSubmatch(text); m != nil {
+		text = m[1]
+	}
+	if len(document.Content) == 0 {
+		return "", 0
+	}
+	node := document.Content[0]
+	line = node.Line
+	for {
+		m := fieldWord.FindStringSubmatch(text)
+		if m == nil {
+			return field, line
+		}
+		key, value := member(node, m[1])
+		if value == nil {
+			if field == "" { // it is missing
+				field = m[1]
+			}
+			return field, line
+		}
+		field, line, node = strings.TrimPrefix(field+"."+m[1], "."), key.Line, value
+		for index := range strings.FieldsSeq(strings.NewReplacer("[", " ", "]", " ").Replace(m[2])) {
+			i, err := strconv.Atoi(index)
+			if err != nil || node.Kind != yaml.SequenceNode || i >= len(node.Content) {
+				return field, line
+			}
+			node = node.Content[i]
+			field, line = field+"["+index+"]", node.Line
+		}
+		if m[3] == "" {
+			return field, line
+		}
+		text = text[len(m[0]):]
+	}
+}
+
+// member is a field of a mapping.
+func member(node *yaml.Node, name string) (key, value *yaml.Node) {
+	if node.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == name {
+			return node.Content[i], node.Content[i+1]
+		}
+	}
+	return nil, nil
+}
+
+// join gives the scenarios their records.
+func (f *Folder) join() {
+	where := map[string]string{} // ID → its file and line
+	alone := map[string]bool{}   // IDs of records without a scenario
+	take := func(id, name string, line int, field string) bool {
+		if id == "" {
+			return false
+		}
+		if other, taken := where[id]; taken {
+			f.problem(name, line, field, "%s is the ID of %s too; give one of them another", id, other)
+			return false
+		}
+		where[id] = fmt.Sprintf("%s:%d", f.file(name), line)
+		return true
+	}
+	for _, r := range f.records {
+		_, line := locate(r.node, "id: ")
+		if !take(r.ID, r.path, line, "id") || r.Feature == "" {
+			continue
+		}
+		_, line = locate(r.node, "feature: ")
+		feature := path.Join(path.Dir(r.path), r.Feature)
+		found := f.byFile[feature]
+		if _, there := f.features[feature]; !there {
+			alone[r.ID] = true
+			if !slices.ContainsFunc(f.Problems, func(p Problem) bool { return p.File == f.file(feature) }) {
+				f.problem(r.path, line, "feature", "feature: %s is not there; name it as seen from the record, inside the catalogue", f.file(feature))
+			}
+			continue
+		}
+		tagged := 0
+		for _, i := range found {
+			s := &f.Scenarios[i]
+			if !slices.Contains(s.Tags, "@"+r.ID) {
+				continue
+			}
+			tagged++
+			if !s.Record.Bare() {
+				f.problem(feature, s.Line, "", "the scenario %q has the tags of two records, @%s and @%s", s.Name, s.Record.ID, r.ID)
+				continue
+			}
+			s.Record = r.Record
+			s.Record.Feature = path.Join(f.mount, feature)
+		}
+		alone[r.ID] = tagged == 0
+		if tagged != 1 {
+			f.problem(r.path, line, "feature", "feature: %d scenarios of %s have the tag @%s, want one", tagged, f.file(feature), r.ID)
+		}
+	}
+	for name, indexes := range f.byFile {
+		for _, i := range indexes {
+			// What a record without a scenario is told of is no other problem.
+			if s := f.Scenarios[i]; s.Record.Bare() && !alone[s.Record.ID] {
+				take(s.Record.ID, name, s.Line, "")
+			}
+		}
+	}
+	f.Problems.Sort()
+}
+
+// Own tells whether a scenario is a user's own.
+func (c *Catalogue) Own(id string) bool { return c.places[id] != "" }
+
+// InFile are the scenarios of a user's own feature, in its order; none if it is in no
+// folder that was added.
+func (c *Catalogue) InFile(name string) (found []Scenario) {
+	is, err := os.Stat(name)
+	if err != nil {
+		return nil
+	}
+	for _, s := range c.own {
+		if info, err := os.Stat(s.File); err == nil && os.SameFile(info, is) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// Add puts what is in a folder beside what the catalogue has. Nothing of the folder is
+// taken if anything is wrong with it.
+func (c *Catalogue) Add(f *Folder) error {
+	problems := slices.Clone(f.Problems)
+	if c.places == nil {
+		c.places = map[string]string{}
+	}
+	for i, s := range f.Scenarios {
+		id, place := s.Record.ID, fmt.Sprintf("%s:%d", s.File, s.Line)
+		if _, err := c.Lookup(id); err == nil {
+			other := c.places[id]
+			if other == "" {
+				other = "a record that is built in, see --no-builtin,"
+			}
+			problems = append(problems, Problem{File: s.File, Line: s.Line, Text: fmt.Sprintf("%s is the ID of %s too; give one of them another", id, other)})
+			continue
+		}
+		c.places[id] = place
+		c.own = append(c.own, s)
+		if s.Record.Bare() {
+			c.bare = append(c.bare, f.Scenarios[i])
+		} else {
+			c.records = append(c.records, s.Record)
+		}
+	}
+	for _, r := range f.records {
+		for i, id := range r.Kin {
+			if _, err := c.Lookup(id); err != nil {
+				field, line := locate(r.node, fmt.Sprintf("kin[%d]: ", i))
+				problems = append(problems, Problem{f.file(r.path), line, field, fmt.Sprintf("%s: %v", field, err)})
+			}
+		}
+	}
+	for name := range f.features {
+		mounted := path.Join(f.mount, name)
+		if _, taken := c.features[mounted]; taken {
+			problems = append(problems, Problem{File: f.file(name), Text: "another catalogue has a folder of this name; rename one of the folders"})
+		}
+		c.addFeature(mounted, f.features[name])
+	}
+	slices.SortFunc(c.records, func(a, b Record) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(c.bare, func(a, b Scenario) int { return strings.Compare(a.Record.ID, b.Record.ID) })
+	if len(problems) > 0 {
+		return Problems(problems)
+	}
+	return nil
+}
