@@ -12,6 +12,7 @@ import (
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
 	"nodestorm/reports"
+	"nodestorm/scenarios"
 	"nodestorm/sim/clock"
 )
 
@@ -39,7 +40,11 @@ func TestSkipped(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			s := session{env: &env{stdout: &stdout, stderr: &stderr}, out: t.TempDir(), strict: test.strict}
+			catalogue, err := scenarios.Load()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := session{env: &env{stdout: &stdout, stderr: &stderr}, catalogue: catalogue, out: t.TempDir(), strict: test.strict}
 			var rows []reports.Row
 			for _, outcome := range test.ran {
 				r := run.Run{ID: "karpenter-7515-not-ready-noexecute", Target: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.7.0"}, SHA256: "01"}, Expected: "healthy",
