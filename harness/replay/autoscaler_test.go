@@ -56,6 +56,7 @@ func TestRunAutoscaler(t *testing.T) {
 		}
 		looked = true
 		checkAutoscalerIdentity(t, p.PID())
+		checkWayOut(t, w, p.PID())
 		checkLoopback(t, tmp, 6)
 		processtest.CheckStrangers(t, tmp, 6, openMetrics())
 		processtest.CheckUnpoisoned(t, tmp, 6)

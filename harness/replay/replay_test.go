@@ -114,6 +114,7 @@ func TestRun(t *testing.T) {
 		}
 		looked = true
 		checkIdentity(t, target.PID())
+		checkWayOut(t, w, target.PID())
 		checkLoopback(t, tmp, 7)
 		processtest.CheckStrangers(t, tmp, 7, openMetrics())
 		processtest.CheckUnpoisoned(t, tmp, 6)

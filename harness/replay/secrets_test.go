@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"nodestorm/harness/process/processtest"
+	"nodestorm/harness/world"
 )
 
 // checkIdentity makes sure that the process has the rights of its chart, and no
@@ -101,6 +103,17 @@ func openMetrics() map[string][]string {
 	may := maps.Clone(processtest.Anonymous)
 	may["karpenter"], may["cluster-autoscaler"] = []string{"/metrics"}, []string{"/metrics"}
 	return may
+}
+
+// checkWayOut makes sure that a program has no other way out than the world's, which
+// records who wants to go where.
+func checkWayOut(t *testing.T, w *world.World, pid int) {
+	env := processtest.Env(pid)
+	for _, pair := range w.Egress().Env() {
+		if !slices.Contains(env, pair) {
+			t.Errorf("the target has no %s: %v", pair, env)
+		}
+	}
 }
 
 // checkLoopback makes sure that no process of a world can be reached from outside.
