@@ -64,6 +64,7 @@ current-context: x
 	}
 	write(t, filepath.Join(left, "owner"), fmt.Sprint(proxy.Process.Pid), 0o600)
 	t.Setenv("TMPDIR", tmp)
+	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where other worlds of this machine are noted
 	if status, stdout, stderr := nodestorm(t, "clean"); status != cli.AsExpected || stdout != "removed "+left+"\n" {
 		t.Errorf("clean: status %d, %q, %q", status, stdout, stderr)
 	}
