@@ -83,6 +83,10 @@ repro: setup ## Replay one upstream issue on both sides: make repro ISSUE=7515
 	@test -n "$(ISSUE)" || { echo "make repro ISSUE=<number>; bin/nodestorm list shows them" >&2; exit 2; }
 	@$(BIN) verify --tags @issue-$(ISSUE) --out $(OUT)/verify
 
+.PHONY: sentences
+sentences: build ## Write features/SENTENCES.md, what the steps of a feature can say
+	@$(BIN) sentences --page > features/SENTENCES.md
+
 .PHONY: bench
 bench: setup ## Measure what BENCHMARKS.md says (about 15 min)
 	@$(GO) test ./harness/bench -run '^$$' -bench . -skip 'Machines|UnforcedConflict' -benchtime 1x -count 5 -timeout 60m

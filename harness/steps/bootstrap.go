@@ -18,10 +18,7 @@ import (
 	"nodestorm/sim/node"
 )
 
-func (s *scenario) registerBootstrap(on sentences) {
-	s.registerKubespray(on)
-	s.registerFlap(on)
-
+func (s *scenario) registerServers(on sentences) {
 	on.Given(`^servers of the node groups boot with this user data:$`, s.serversBootWith)
 	on.Given(`^servers with (simulated|`+realKubelet+`) kubelets$`, s.serversWithKubelets)
 	on.Given(`^CSINodes that come `+span+` late$`, s.csiNodesLate)

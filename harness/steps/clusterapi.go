@@ -48,9 +48,6 @@ func System(steps []*messages.PickleStep) string {
 }
 
 func (s *scenario) registerClusterAPI(on sentences) {
-	s.registerClusterAPIAutoscaler(on)
-	s.registerClusterAPIFaults(on)
-
 	on.Given(`^Cluster API `+release+`$`, s.clusterAPI)
 	on.Given(`^Cluster API `+release+` in a management cluster of its own$`, s.separateClusterAPI)
 	on.Given(`^Cluster API `+release+` that lets machines taint their nodes$`, s.taintingClusterAPI)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"nodestorm/harness/clusterapi"
@@ -12,14 +14,15 @@ import (
 )
 
 func (s *scenario) registerClusterAPIFaults(on sentences) {
-	for words, effect := range map[string]clusterapi.Effect{
+	effects := map[string]clusterapi.Effect{
 		"are stuck in Provisioning":                       clusterapi.StuckInProvisioning,
 		"fail to be provisioned":                          clusterapi.FailsToProvision,
 		"never join":                                      clusterapi.NeverJoins,
 		"get a provider ID and are lost before they join": clusterapi.LostBeforeJoining,
-	} {
+	}
+	for _, words := range slices.Sorted(maps.Keys(effects)) {
 		on.Given(`^further machines of the MachineDeployment `+name+` `+words+`$`, func(deployment string) error {
-			return s.injectMachines(deployment, effect)
+			return s.injectMachines(deployment, effects[words])
 		})
 	}
 	on.Given(`^a finalizer of the provider holds every machine of the MachineDeployment `+name+`$`, s.holdDeletion)

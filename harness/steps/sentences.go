@@ -26,6 +26,12 @@ type sentences interface {
 }
 
 func (s *scenario) register(on sentences) {
+	for _, r := range rooms {
+		r.register(s, on)
+	}
+}
+
+func (s *scenario) registerKarpenter(on sentences) {
 	on.Given(`^a cluster$`, s.cluster)
 	on.Given(`^a cluster whose API server adds no default tolerations$`, s.clusterWithoutDefaultTolerations)
 	on.Given(`^a Ready node `+name+` for system pods only$`, s.systemNode)
@@ -35,13 +41,6 @@ func (s *scenario) register(on sentences) {
 	on.Given(`^Karpenter with a NodePool `+name+` that declares the startup taint `+taint+`$`, s.karpenterWithStartupTaint)
 	on.Given(`^a pod `+name+` that requests `+cpus+` is Running$`, s.runningPod)
 	on.Given(`^its machine is initialized and `+span+` have passed since its launch$`, s.machineInitialized)
-
-	s.registerHetzner(on)
-	s.registerAutoscaler(on)
-	s.registerClusterAPI(on)
-	s.registerBootstrap(on)
-	s.registerKubelet(on)
-	s.registerNodeFaults(on)
 
 	on.When(`^a pod `+name+` that requests `+cpus+` is created$`, s.createPod)
 	on.When(`^a Deployment `+name+` of `+number+` pods? that requests? `+cpus+` is created$`, s.createDeployment)
@@ -91,14 +90,17 @@ func Problems(steps []*messages.PickleStep) (wrong []Problem) {
 	known := patterns{}
 	(&scenario{}).register(known)
 	for i, step := range steps {
-		if err := known.check(i, step); err != nil {
+		if err := known.check(i, step, len(wrong) < mostMeant); err != nil {
 			wrong = append(wrong, Problem{i, err})
 		}
 	}
 	return wrong
 }
 
-func (p patterns) check(i int, step *messages.PickleStep) error {
+// mostMeant is for how many steps of a scenario it is guessed what they might mean.
+const mostMeant = 20
+
+func (p patterns) check(i int, step *messages.PickleStep, guess bool) error {
 	matches := 0
 	for _, pattern := range p[step.Type] {
 		if pattern.MatchString(step.Text) {
@@ -107,9 +109,15 @@ func (p patterns) check(i int, step *messages.PickleStep) error {
 	}
 	switch {
 	case matches == 0:
-		return fmt.Errorf("its step %q matches nothing; what does is in harness/steps/sentences.go", keywords[step.Type]+" "+step.Text)
+		said := fmt.Sprintf("its step %q matches nothing", keywords[step.Type]+" "+step.Text)
+		if guess {
+			if meant := instead(step); meant != "" {
+				said += ": " + meant
+			}
+		}
+		return fmt.Errorf("%s; nodestorm sentences prints what does", said)
 	case matches > 1:
-		return fmt.Errorf("its step %q matches %d sentences of harness/steps/sentences.go, want one", keywords[step.Type]+" "+step.Text, matches)
+		return fmt.Errorf("its step %q matches %d sentences, want one", keywords[step.Type]+" "+step.Text, matches)
 	case i == 0 && !begins.MatchString(step.Text):
 		return fmt.Errorf("it begins with %q, and must with a cluster, as in \"Given a cluster\"", step.Text)
 	}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/steps"
+)
+
+func (e *env) sentences() *cobra.Command {
+	var asJSON, asPage bool
+	c := &cobra.Command{
+		Use:   "sentences [WORD…]",
+		Short: "Print what the steps of a feature can say",
+		Long: `Print the sentences that have all the words: with an example, their arguments, the worlds
+that have them, and what they leave in the history.`,
+		Example: "  nodestorm sentences pod deleted",
+		RunE: func(_ *cobra.Command, words []string) error {
+			found := []steps.Sentence{}
+			for _, s := range steps.Sentences() {
+				if hasAll(s.Role+" "+s.Words+" "+s.Worlds, words) {
+					found = append(found, s)
+				}
+			}
+			if len(found) == 0 {
+				return usage(fmt.Errorf("no sentence has the words %s; nodestorm sentences prints all", strings.Join(words, " ")))
+			}
+			switch {
+			case asJSON:
+				return e.json(found)
+			case asPage:
+				fmt.Fprint(e.stdout, steps.Page())
+				return nil
+			}
+			for _, s := range found {
+				fmt.Fprintf(e.stdout, "%s %s\n  example  %s %s\n", s.Role, s.Words, s.Role, s.Example)
+				for _, a := range s.Arguments {
+					fmt.Fprintf(e.stdout, "  %s: %s\n", a.Name, a.Means)
+				}
+				fmt.Fprintf(e.stdout, "  worlds   %s\n  records  %s\n\n", s.Worlds, s.Records)
+			}
+			return nil
+		},
+		ValidArgsFunction: func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+			seen, offer := map[string]bool{}, []string{}
+			for _, s := range steps.Sentences() {
+				for word := range strings.FieldsSeq(s.Words) {
+					if word = strings.Trim(word, `",:`); len(word) > 3 && strings.HasPrefix(word, begun) && !seen[word] {
+						seen[word] = true
+						offer = append(offer, word)
+					}
+				}
+			}
+			return offer, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&asPage, "page", false, "print all as a page in Markdown, which features/SENTENCES.md is")
+	return c
+}
+
+func hasAll(text string, words []string) bool {
+	for _, word := range words {
+		if !strings.Contains(strings.ToLower(text), strings.ToLower(word)) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,244 @@
+package steps
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/cucumber/messages/go/v21"
+)
+
+// Sentence is what a step can say, for people. All of it follows from the words with
+// which the step is registered.
+type Sentence struct {
+	Role string `json:"role"` // Given, When or Then
+	// Words are the sentence with what its arguments are called, Example has values.
+	Words     string     `json:"words"`
+	Example   string     `json:"example"`
+	Arguments []Argument `json:"arguments,omitempty"`
+	// Worlds are where it has a meaning, Records what it leaves in the history.
+	Worlds  string `json:"worlds"`
+	Records string `json:"records"`
+
+	pattern *regexp.Regexp
+}
+
+// Argument is a part of a sentence that a feature chooses.
+type Argument struct {
+	Name    string `json:"name"`
+	Means   string `json:"means"`
+	Example string `json:"example"`
+
+	pattern string
+}
+
+var arguments = []Argument{
+	{"NAME", `a name in quotes`, `"web"`, name},
+	{"DURATION", "virtual time, such as 30s, 5m or 2m30s", "5m", span},
+	{"N", "a whole number", "2", number},
+	{"CPU", "processors, as in 500m CPU or 1 CPU", "1 CPU", cpus},
+	{"TAINT", "a taint in quotes, KEY[=VALUE]:EFFECT, with the effect NoSchedule, PreferNoSchedule or NoExecute", `"example.com/agent:NoSchedule"`, taint},
+	{"VERSION", "a release, such as v1.9.5", "v1.9.5", release},
+}
+
+// room is a group of sentences that the same worlds have.
+type room struct {
+	worlds, records string
+	register        func(*scenario, sentences)
+}
+
+// rooms are all sentences. Every step leaves a record of the source step besides.
+var rooms = []room{
+	{"any; those about NodeClaims need Karpenter", "calls to the API server (api), simulated nodes (node)", (*scenario).registerKarpenter},
+	{"a Hetzner Cloud project", "the cloud's servers, actions and calls (cloud), its faults (fault)", (*scenario).registerHetzner},
+	{"Cluster Autoscaler, on the Hetzner Cloud or Cluster API", "calls to the API server (api), the autoscaler's log (log)", (*scenario).registerAutoscaler},
+	{"Cluster API", "calls to the API server (api), instances (cloud), faults of machines (fault)", (*scenario).registerClusterAPI},
+	{"Cluster Autoscaler with Cluster API", "calls to the API server (api), the autoscaler's log (log), faults between them (fault)", (*scenario).registerClusterAPIAutoscaler},
+	{"Cluster API", "faults of machines (fault), calls to the API server (api)", (*scenario).registerClusterAPIFaults},
+	{"servers of a Hetzner Cloud project", "servers (cloud), nodes (node), calls to the API server (api)", (*scenario).registerServers},
+	{"an installation by Kubespray on a vSphere, with real kubelets", "what the installer does (harness), calls to the API server (api)", (*scenario).registerKubespray},
+	{"Karpenter, with real kubelets", "kubelets (node), faults of them (fault)", (*scenario).registerFlap},
+	{"any whose cluster kubelets can join", "kubelets (node), faults of them (fault)", (*scenario).registerKubelet},
+	{"any with simulated nodes", "nodes (node), faults of them (fault)", (*scenario).registerNodeFaults},
+}
+
+// Sentences are all that steps can say, by role and then as registered.
+func Sentences() []Sentence { return slices.Clone(table()) }
+
+var table = sync.OnceValue(func() (all []Sentence) {
+	for _, r := range rooms {
+		r.register(&scenario{}, collector(func(role, pattern string) { all = append(all, sentence(role, pattern, r)) }))
+	}
+	order := []string{"Given", "When", "Then"}
+	slices.SortStableFunc(all, func(a, b Sentence) int { return slices.Index(order, a.Role) - slices.Index(order, b.Role) })
+	return all
+})
+
+// collector is told of each sentence.
+type collector func(role, pattern string)
+
+func (c collector) Given(pattern, _ any) { c("Given", pattern.(string)) }
+func (c collector) When(pattern, _ any)  { c("When", pattern.(string)) }
+func (c collector) Then(pattern, _ any)  { c("Then", pattern.(string)) }
+
+// sentence reads the words out of the pattern.
+func sentence(role, pattern string, r room) Sentence {
+	s := Sentence{Role: role, Worlds: r.worlds, Records: r.records, pattern: regexp.MustCompile(pattern)}
+	var words, example strings.Builder
+	rest := strings.TrimSuffix(strings.TrimPrefix(pattern, "^"), "$")
+	say := func(w, e string) { words.WriteString(w); example.WriteString(e) }
+next:
+	for rest != "" {
+		for _, a := range arguments {
+			if after, is := strings.CutPrefix(rest, a.pattern); is {
+				rest = after
+				shown := a.Name
+				if strings.HasPrefix(a.Example, `"`) {
+					shown = `"` + a.Name + `"`
+				}
+				say(shown, a.Example)
+				s.Arguments = append(s.Arguments, a)
+				continue next
+			}
+		}
+		switch {
+		case strings.HasPrefix(rest, "(?:"): // words that come to the same
+			inside, after, _ := strings.Cut(rest[3:], ")")
+			options := strings.Split(inside, "|")
+			say(options[len(options)-1], options[len(options)-1])
+			rest = after
+		case rest[0] == '(': // a choice
+			inside, after, _ := strings.Cut(rest[1:], ")")
+			options := strings.Split(inside, "|")
+			say(strings.Join(options, "|"), options[0])
+			s.Arguments = append(s.Arguments, Argument{strings.Join(options, "|"), "one of these words", options[0], ""})
+			rest = after
+		case strings.HasPrefix(rest, `s?`): // of two, nouns have it and the verb "request" has not
+			if !strings.HasSuffix(words.String(), "request") {
+				say("s", "s")
+			}
+			rest = rest[2:]
+		case rest[0] == '\\':
+			say(rest[1:2], rest[1:2])
+			rest = rest[2:]
+		default:
+			say(rest[:1], rest[:1])
+			rest = rest[1:]
+		}
+	}
+	s.Words, s.Example = words.String(), example.String()
+	if strings.HasSuffix(s.Words, ":") {
+		s.Arguments = append(s.Arguments, Argument{Name: "TEXT", Means: `lines between """ below the step`})
+	}
+	return s
+}
+
+// longest is more words than any sentence has.
+const longest = 60
+
+// instead says what a step might mean that no sentence matches, or "".
+func instead(step *messages.PickleStep) string {
+	role := keywords[step.Type]
+	said := strings.Fields(step.Text)
+	if len(said) > longest {
+		return ""
+	}
+	best, least := Sentence{}, len(said)/2+1
+	for _, s := range table() {
+		if s.pattern.MatchString(step.Text) {
+			return fmt.Sprintf("it is a %s, and not a %s", s.Role, role)
+		}
+		if d := distance(said, strings.Fields(s.Words)); d < least || d == least && s.Role == role && best.Role != role {
+			best, least = s, d
+		}
+	}
+	if best.Words == "" {
+		return ""
+	}
+	if wrong := wrongArgument(said, strings.Fields(best.Words)); wrong != "" {
+		return wrong + fmt.Sprintf(", in %q", best.Role+" "+best.Words)
+	}
+	return fmt.Sprintf("did you mean %q", best.Role+" "+best.Words)
+}
+
+// wrongArgument says which argument is malformed if nothing else is wrong, or "".
+func wrongArgument(said, words []string) string {
+	if len(said) != len(words) {
+		return ""
+	}
+	wrong := ""
+	for i := range said {
+		if same(said[i], words[i]) {
+			continue
+		}
+		a := slices.IndexFunc(arguments, func(a Argument) bool { return a.Name == strings.Trim(words[i], `",`) })
+		if a < 0 || wrong != "" {
+			return ""
+		}
+		wrong = fmt.Sprintf("%s is not %s", strings.TrimSuffix(said[i], ","), arguments[a].Means)
+	}
+	return wrong
+}
+
+// words are the arguments as words of a step, by their names.
+var words = sync.OnceValue(func() map[string]*regexp.Regexp {
+	compiled := map[string]*regexp.Regexp{}
+	for _, a := range arguments {
+		compiled[a.Name] = regexp.MustCompile("^" + strings.TrimSuffix(a.pattern, " CPU") + "$")
+	}
+	return compiled
+})
+
+// same tells whether a word of a step can be that of a sentence.
+func same(said, word string) bool {
+	if said == word {
+		return true
+	}
+	word, said = strings.TrimSuffix(word, ","), strings.TrimSuffix(said, ",")
+	if argument := words()[strings.Trim(word, `"`)]; argument != nil {
+		return argument.MatchString(said)
+	}
+	return slices.Contains(strings.Split(word, "|"), said) || strings.TrimSuffix(said, "s") == strings.TrimSuffix(word, "s") || said == "is" && word == "are"
+}
+
+// distance is in how many words two texts differ.
+func distance(said, words []string) int {
+	row := make([]int, len(words)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range said {
+		before := row[0]
+		row[0] = i + 1
+		for j := range words {
+			cost := before
+			if !same(said[i], words[j]) {
+				cost++
+			}
+			before = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(words)]
+}
+
+// Page is all sentences in Markdown, features/SENTENCES.md.
+func Page() string {
+	var page strings.Builder
+	page.WriteString("# What the steps of a feature can say\n\nWritten by `make sentences`. Every step leaves a record of the source `step` besides.\n\n")
+	for _, a := range arguments {
+		fmt.Fprintf(&page, "- `%s`: %s\n", a.Name, a.Means)
+	}
+	role := ""
+	for _, s := range Sentences() {
+		if s.Role != role {
+			role = s.Role
+			fmt.Fprintf(&page, "\n## %s\n\n| sentence | example | worlds | records |\n|---|---|---|---|\n", role)
+		}
+		cell := func(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+		fmt.Fprintf(&page, "| `%s` | `%s` | %s | %s |\n", cell(s.Words), cell(s.Example), s.Worlds, s.Records)
+	}
+	return page.String()
+}
