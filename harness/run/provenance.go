@@ -83,8 +83,8 @@ func short(hash string) string { return hash[:min(12, len(hash))] }
 var built string
 
 // Self is what this program was built from, and what the features are of: the checkout,
-// or the program where that is empty. A program that does not know its commit, such as
-// that of a test, is taken for that of the checkout around it, if there is one.
+// or the program where that is empty. The program of a test, which does not know its
+// commit, is of the checkout around it; of any other the checkout may hold another.
 func Self(ctx context.Context, around, checkout string) (program, features Code) {
 	state := func(dir string) (c Code) {
 		if dir != "" {
@@ -96,7 +96,7 @@ func Self(ctx context.Context, around, checkout string) (program, features Code)
 	if program.Commit == "" {
 		program = stamped()
 	}
-	if program.Commit == "" {
+	if program.Commit == "" && ofTest {
 		program = state(around)
 	}
 	if checkout == "" {
@@ -104,6 +104,12 @@ func Self(ctx context.Context, around, checkout string) (program, features Code)
 	}
 	return program, state(checkout)
 }
+
+// ofTest tells whether this is the program that go test has just built and runs.
+var ofTest = func() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && strings.HasSuffix(info.Path, ".test")
+}()
 
 // stamped is what the go command notes in programs that it builds in a checkout.
 func stamped() (c Code) {

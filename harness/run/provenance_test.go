@@ -117,8 +117,8 @@ func TestRepeatIsOneCommand(t *testing.T) {
 	}
 }
 
-// A program that does not know its commit is taken for the checkout's; one that does
-// is told apart from a checkout that has changed since.
+// The program of a test is of the checkout that it is run in. One that knows its commit
+// is told apart from a checkout that has changed since, and one that does not is of none.
 func TestSelf(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) string {
@@ -144,7 +144,9 @@ func TestSelf(t *testing.T) {
 		t.Fatal(err)
 	}
 	self("dirty", Code{head, true}, Code{head, true})
-	t.Cleanup(func() { built = "" })
+	t.Cleanup(func() { built, ofTest = "", true })
+	ofTest = false
+	self("built without a commit", Code{}, Code{head, true})
 	built = commit + "+dirty"
 	self("built before", Code{commit, true}, Code{head, true})
 	built = head
