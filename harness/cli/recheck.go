@@ -48,6 +48,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			redactor := redact.ForHere()
 			rows := []reports.Row{}
 			var unjudged []string
+			judged, asRecorded := 0, 0
 			for _, f := range found {
 				dir := f.dir
 				again, err := run.Recheck(dir, catalogue)
@@ -59,6 +60,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 				for _, doubt := range again.Doubts {
 					e.say("%s: %s", dir, doubt)
 				}
+				judged, asRecorded = judged+again.Thens.Again, asRecorded+again.Thens.AsRecorded
 				for _, difference := range again.Differences() {
 					e.say("%s: %s", dir, difference)
 				}
@@ -80,6 +82,9 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			}
 			if len(rows) == 0 {
 				return &exit{code: Usage}
+			}
+			if all := judged + asRecorded; all > 0 {
+				e.say("%d of %d Thens were judged again by the histories, %d are taken as recorded", judged, all, asRecorded)
 			}
 			err = e.conclude(rows, asJSON, false)
 			if err == nil && len(unjudged) > 0 {

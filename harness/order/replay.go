@@ -35,7 +35,7 @@ func (r Runner) Run(ctx context.Context, o *Order) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		detail := map[string]any{"step": i + 1, "failed": err != nil}
+		detail := map[string]any{"step": i + 1, "of": len(o.Steps), "failed": err != nil}
 		if err != nil {
 			detail["error"] = err.Error()
 		}

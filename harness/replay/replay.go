@@ -350,7 +350,7 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	if unplayed != nil {
 		out.Unplayed = unplayed.Error()
 	}
-	out.Judgement = run.Judge(out.Run, r.Record, records)
+	out.Judgement, _ = run.Judge(out.Run, r.Record, records)
 	return nil
 }
 

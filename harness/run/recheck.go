@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"nodestorm/harness/steps"
 	"nodestorm/harness/verdict"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
@@ -24,10 +25,13 @@ type Rechecked struct {
 	Doubts []string
 	// Changed says that the record is another than the one of then.
 	Changed bool
+	// Thens says which Thens the history has judged.
+	Thens steps.Judged
 }
 
-// Recheck judges the run in dir again: the outcome of its steps as recorded,
-// with the symptom that the catalogue has today. A run that is not as it was when it
+// Recheck judges the run in dir again: its Thens, as their sentences mean today, and the
+// symptom that the catalogue has today. The outcome of a Then that no history can judge,
+// and of other steps, is taken as recorded. A run that is not as it was when it
 // ended is inconclusive; an error means that dir cannot be judged at all.
 func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 	r, err := Load(dir)
@@ -53,7 +57,7 @@ func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 	if len(checked.Doubts) > 0 {
 		checked.Now = doubtful(checked.Doubts)
 	} else {
-		checked.Now = Judge(r, record, checked.Records)
+		checked.Now, checked.Thens = Judge(r, record, checked.Records)
 	}
 	return checked, nil
 }
@@ -65,7 +69,7 @@ func (r Rechecked) Differences() []string {
 	if then.Verdict == "" {
 		return nil
 	}
-	var lines []string
+	lines := slices.Clone(r.Thens.Differences)
 	if r.Changed {
 		lines = append(lines, fmt.Sprintf("the record of %s has changed since the run, which is judged by today's", r.Run.ID))
 	}
@@ -84,10 +88,12 @@ func (r Rechecked) Differences() []string {
 }
 
 // Judge judges a run by its history and the record of its scenario, the same way
-// when it has just ended and when it is rechecked.
-func Judge(r Run, record scenarios.Record, records []history.Record) verdict.Judgement {
+// when it has just ended and when it is rechecked. The Thens are judged by what the
+// history says, whatever was recorded of them.
+func Judge(r Run, record scenarios.Record, records []history.Record) (verdict.Judgement, steps.Judged) {
 	if r.Unplayed != "" {
-		return verdict.Judgement{Verdict: verdict.Inconclusive, Reason: verdict.OneLine(r.Unplayed)}
+		return verdict.Judgement{Verdict: verdict.Inconclusive, Reason: verdict.OneLine(r.Unplayed)}, steps.Judged{}
 	}
-	return verdict.Judge(verdict.FromHistory(records, record, r.Clock.Distorted()))
+	records, judged := steps.Rejudge(records)
+	return verdict.Judge(verdict.FromHistory(records, record, r.Clock.Distorted())), judged
 }

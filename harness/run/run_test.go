@@ -42,8 +42,16 @@ func store(t *testing.T, status string, events ...history.Event) (string, verdic
 	return storeUnplayed(t, "", status, events...)
 }
 
+// then is a Then that no sentence says: it is taken as recorded.
+const then = "no more than 1 NodeClaim"
+
 // storeUnplayed stores a run with which something went wrong outside its history.
 func storeUnplayed(t *testing.T, unplayed, status string, events ...history.Event) (string, verdict.Judgement) {
+	t.Helper()
+	return storeThen(t, unplayed, verdict.Step{Kind: verdict.Then, Text: then, Status: status}, events...)
+}
+
+func storeThen(t *testing.T, unplayed string, then verdict.Step, events ...history.Event) (string, verdict.Judgement) {
 	t.Helper()
 	dir := t.TempDir()
 	r := run.Run{ID: scenario, Unplayed: unplayed, Seed: 7, Started: time.Now(), Target: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}, SHA256: "5e4d"},
@@ -57,7 +65,7 @@ func storeUnplayed(t *testing.T, unplayed, status string, events ...history.Even
 	if err != nil {
 		t.Fatal(err)
 	}
-	events = append(events, verdict.StepEvent(verdict.Step{Kind: verdict.Then, Text: "no more than 1 NodeClaim", Status: status}),
+	events = append(events, verdict.StepEvent(then),
 		history.Event{Source: history.Harness, Verb: history.Ended})
 	for i, e := range events {
 		clk.SetTime(start.Add(time.Duration(i) * time.Second))
@@ -71,7 +79,7 @@ func storeUnplayed(t *testing.T, unplayed, status string, events ...history.Even
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Judgement = run.Judge(r, record, log.Records())
+	r.Judgement, _ = run.Judge(r, record, log.Records())
 	r.Seal = &run.Seal{History: log.Digest(), Record: run.RecordDigest(record)}
 	if err := r.Save(dir); err != nil {
 		t.Fatal(err)
@@ -118,6 +126,48 @@ func TestRecheckAgreesWithLive(t *testing.T) {
 				t.Errorf("rechecked %+v", again)
 			}
 		})
+	}
+}
+
+// A run whose recorded outcome of a Then was changed, with digests that fit, is judged by
+// what its history says. So is one whose live judge was another.
+func TestRecheckJudgesThens(t *testing.T) {
+	const real = "no more than 1 NodeClaim is created within 5s"
+	for _, test := range []struct {
+		recorded, changed string
+		events            []history.Event
+		want              verdict.Verdict
+		difference        string
+	}{
+		{"failed", "passed", bought, verdict.Reproduced, "was recorded as passed, the history says failed: 2 NodeClaims: two, 4s after one"},
+		{"passed", "failed", bought[:5], verdict.Healthy, "was recorded as failed, the history says passed"},
+		{"failed", "failed", bought, verdict.Reproduced, ""},
+		{"passed", "passed", bought[:5], verdict.Healthy, ""},
+		{"passed", "passed", bought[:3:3], verdict.Inconclusive, "was recorded as passed, the history says undecided: its window ends at 5s, and the history at 4s"},
+	} {
+		dir, live := storeThen(t, "", verdict.Step{Kind: verdict.Then, Text: real, Status: test.recorded}, test.events...)
+		file := filepath.Join(dir, run.HistoryFile)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = []byte(strings.Replace(string(text), `"source":"step","verb":"`+test.recorded, `"source":"step","verb":"`+test.changed, 1))
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := run.Reseal(dir); err != nil {
+			t.Fatal(err)
+		}
+		again, err := run.Recheck(dir, load(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if live.Verdict != test.want || again.Now.Verdict != test.want || again.Thens.Again != 1 || again.Thens.AsRecorded != 0 || len(again.Doubts) != 0 {
+			t.Errorf("recorded as %s, changed to %s: live %+v, again %+v %+v, want %s", test.recorded, test.changed, live, again.Now, again.Thens, test.want)
+		}
+		if said := strings.Join(again.Differences(), "\n"); !strings.Contains(said, test.difference) || (test.difference == "") != (said == "") {
+			t.Errorf("recorded as %s, changed to %s: differences %q, want %q", test.recorded, test.changed, said, test.difference)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package steps
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -92,29 +91,21 @@ func (s *scenario) deletePod(ctx context.Context, name string) error {
 }
 
 // targetSize is known when the autoscaler says what it is, or was.
-func (s *scenario) targetSize(ctx context.Context, group string, want int, window string) error {
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
+func (*scenario) targetSize(group string, want int, d string) (observation, error) {
 	last := any("unknown")
-	_, err = s.within(ctx, d, s.asked, func(r history.Record) bool {
+	return within(d, func(r history.Record) bool {
 		if size, ok := targetOf(r, group); ok {
 			last = size
 		}
 		return last == want
-	})
-	if errors.Is(err, errWindow) {
-		return fmt.Errorf("the target size of group %q is %v", group, last)
-	}
-	return err
+	}, func() error { return fmt.Errorf("the target size of group %q is %v", group, last) })
 }
 
 // targetSizeBound also reads what a target size has been before it was set.
-func (s *scenario) targetSizeBound(ctx context.Context, group string, most int, window string) error {
-	return s.never(ctx, window, serverOf(group), func(r history.Record) error {
+func (*scenario) targetSizeBound(group string, most int, d string) (observation, error) {
+	return never(d, serverOf(group), func(r history.Record) error {
 		for _, key := range []string{"from", "to"} {
-			size, ok := r.Detail[key].(int)
+			size, ok := count(r, key)
 			if _, target := targetOf(r, group); target && ok && size > most {
 				return fmt.Errorf("the target size of group %q was %d", group, size)
 			}
@@ -127,6 +118,5 @@ func targetOf(r history.Record, group string) (size int, ok bool) {
 	if r.Source != history.Logged || r.Verb != autoscaler.Target || r.Object.Name != group {
 		return 0, false
 	}
-	size, ok = r.Detail["to"].(int)
-	return size, ok
+	return count(r, "to")
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/cucumber/godog"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/fakecloud"
 	"nodestorm/harness/ccm"
@@ -147,10 +146,10 @@ func (s *scenario) hetznerCCMLater(ctx context.Context, after string) error {
 }
 
 // noMoreServers watches the whole window unless there is one too many.
-func (s *scenario) noMoreServers(ctx context.Context, most int, group, window string) error {
+func (*scenario) noMoreServers(most int, group, d string) (observation, error) {
 	created := 0
 	server := serverOf(group)
-	return s.never(ctx, window, server, func(r history.Record) error {
+	return never(d, server, func(r history.Record) error {
 		if server.is(r) {
 			created++
 		}
@@ -161,10 +160,13 @@ func (s *scenario) noMoreServers(ctx context.Context, most int, group, window st
 	})
 }
 
-func (s *scenario) podsNodeHasProviderID(ctx context.Context, pod string) error {
-	p, err := s.world.Client().CoreV1().Pods(namespace).Get(ctx, pod, metav1.GetOptions{})
-	if err != nil {
-		return err
-	}
-	return s.hasProviderID(ctx, p.Spec.NodeName)
+func (*scenario) podsNodeHasProviderID(pod string) (observation, error) {
+	pods, servers := podsOf(pod), &joined{nodes: nodes{}}
+	return now(both{pods, servers}, func() error {
+		p := pods.all[pod]
+		if p == nil {
+			return fmt.Errorf("pods %q not found", pod)
+		}
+		return servers.hasProviderID(p.node)
+	})
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/cucumber/messages/go/v21"
 
-	"nodestorm/fakecloud"
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/target"
 	"nodestorm/sim/node"
@@ -233,30 +232,34 @@ func (s *scenario) runningPool(ctx context.Context, pool string, want int, windo
 	return s.capi.AwaitPool(ctx, pool, want, d)
 }
 
-func (s *scenario) instancesOf(want int, deployment string) error {
-	if s.capi == nil {
-		return errNoClusterAPI
-	}
-	if got := len(s.capi.Instances(deployment)); got != want {
-		return fmt.Errorf("the cloud has %d instances of %q", got, deployment)
-	}
-	return nil
+func (*scenario) instancesOf(want int, deployment string) (observation, error) {
+	var all instances
+	return now(&all, func() error {
+		got := 0
+		for _, i := range all {
+			if i.group == deployment {
+				got++
+			}
+		}
+		if got != want {
+			return fmt.Errorf("the cloud has %d instances of %q", got, deployment)
+		}
+		return nil
+	})
 }
 
-func (s *scenario) allOfType(instanceType string) error {
-	if s.capi == nil {
-		return errNoClusterAPI
-	}
-	return ofType(s.capi.Cloud().Instances(), instanceType)
+func (*scenario) allOfType(instanceType string) (observation, error) {
+	var all instances
+	return now(&all, func() error { return ofType(all, instanceType) })
 }
 
-func ofType(instances []fakecloud.Instance, instanceType string) error {
-	if len(instances) == 0 {
+func ofType(all instances, instanceType string) error {
+	if len(all) == 0 {
 		return errors.New("the cloud has no instance")
 	}
-	for _, i := range instances {
-		if i.Type != instanceType {
-			return fmt.Errorf("instance %s is of the type %q", i.Name, i.Type)
+	for _, i := range all {
+		if i.kind != instanceType {
+			return fmt.Errorf("instance %s is of the type %q", i.name, i.kind)
 		}
 	}
 	return nil

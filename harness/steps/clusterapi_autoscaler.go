@@ -2,7 +2,6 @@ package steps
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -189,7 +188,7 @@ func (s *scenario) createPodOnceDraining(ctx context.Context, pod, cpus string) 
 // draining waits for the taint that comes before a drain.
 func (s *scenario) draining(ctx context.Context) error {
 	_, err := s.within(ctx, 30*time.Minute, 0, func(r history.Record) bool {
-		added, _ := r.Detail["added"].([]string)
+		added, _ := texts(r, "added")
 		return r.Source == history.API && r.Object.Resource == "nodes" &&
 			slices.ContainsFunc(added, func(taint string) bool { return strings.HasPrefix(taint, "ToBeDeletedByClusterAutoscaler") })
 	})
@@ -248,13 +247,9 @@ func scaling(r history.Record) bool {
 		r.Actor == autoscaler.Name && (r.Verb == "update" || r.Verb == "patch")
 }
 
-func (s *scenario) scaled(ctx context.Context, deployment, window string) error {
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
+func (*scenario) scaled(deployment, d string) (observation, error) {
 	refused := ""
-	_, err = s.within(ctx, d, s.asked, func(r history.Record) bool {
+	return within(d, func(r history.Record) bool {
 		if !scaling(r) || r.Object.Name != deployment {
 			return false
 		}
@@ -262,15 +257,11 @@ func (s *scenario) scaled(ctx context.Context, deployment, window string) error 
 			refused = fmt.Sprintf(", its write was answered with %d", r.Code)
 		}
 		return r.Code < 300
-	})
-	if errors.Is(err, errWindow) {
-		return fmt.Errorf("%q is as it was after %s%s", deployment, window, refused)
-	}
-	return err
+	}, func() error { return fmt.Errorf("%q is as it was after %s%s", deployment, d, refused) })
 }
 
-func (s *scenario) notScaled(ctx context.Context, deployment, window string) error {
-	return s.never(ctx, window, deployed(deployment), func(r history.Record) error {
+func (*scenario) notScaled(deployment, d string) (observation, error) {
+	return never(d, deployed(deployment), func(r history.Record) error {
 		if scaling(r) && r.Object.Name == deployment && r.Code < 300 {
 			return fmt.Errorf("MachineDeployment %q is scaled %s after the start", deployment, r.Virtual.Round(time.Millisecond))
 		}
@@ -285,9 +276,9 @@ func deployed(deployment string) subject {
 }
 
 // truthful watches what the autoscaler says in events.
-func (s *scenario) truthful(ctx context.Context, window, deployment string) error {
+func (*scenario) truthful(d, deployment string) (observation, error) {
 	acted := false
-	return s.never(ctx, window, deployed(deployment), func(r history.Record) error {
+	return never(d, deployed(deployment), func(r history.Record) error {
 		acted = acted || scaling(r) && r.Object.Name == deployment && r.Code < 300
 		message, _ := r.Detail["message"].(string)
 		if r.Source == history.API && r.Object.Resource == "events" && r.Actor == autoscaler.Name && strings.Contains(message, " removed") && !acted {

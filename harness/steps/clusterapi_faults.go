@@ -122,11 +122,11 @@ func (s *scenario) pass(ctx context.Context, span string) error {
 	return err
 }
 
-func (s *scenario) noPodEvicted(ctx context.Context, window string) error {
+func (*scenario) noPodEvicted(d string) (observation, error) {
 	bound := subject{"no pod has been bound to a node", func(r history.Record) bool {
 		return r.Source == history.API && r.Object.Resource == "pods" && r.Detail["subresource"] == "binding" && r.Code < 300
 	}}
-	return s.never(ctx, window, bound, func(r history.Record) error {
+	return never(d, bound, func(r history.Record) error {
 		if r.Source == history.API && r.Verb == "create" && r.Object.Resource == "pods" && r.Detail["subresource"] == "eviction" {
 			return fmt.Errorf("%s evicts the pod %q %s after the start", r.Actor, r.Object.Name, r.Virtual.Round(time.Millisecond))
 		}
@@ -134,11 +134,11 @@ func (s *scenario) noPodEvicted(ctx context.Context, window string) error {
 	})
 }
 
-func (s *scenario) noMachineDeleted(ctx context.Context, window string) error {
+func (*scenario) noMachineDeleted(d string) (observation, error) {
 	machine := subject{"there has been no machine", func(r history.Record) bool {
 		return r.Source == history.API && r.Object.Resource == "machines" && r.Code < 300
 	}}
-	return s.never(ctx, window, machine, func(r history.Record) error {
+	return never(d, machine, func(r history.Record) error {
 		if r.Source == history.API && r.Verb == "delete" && r.Object.Resource == "machines" && r.Code < 300 {
 			return fmt.Errorf("%s deletes the machine %q %s after the start", r.Actor, r.Object.Name, r.Virtual.Round(time.Millisecond))
 		}

@@ -131,7 +131,11 @@ func (s *scenario) runningPod(ctx context.Context, name, cpus string) error {
 	if err := s.createPod(ctx, name, cpus); err != nil {
 		return err
 	}
-	return s.podRunning(ctx, name, "10m")
+	running, err := s.podRunning(name, "10m")
+	if err != nil {
+		return err
+	}
+	return s.holds(ctx, running)
 }
 
 // machineInitialized waits for Karpenter to call its only machine initialized,

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/fakecloud/fault"
 	"nodestorm/harness/hetzner"
@@ -114,35 +113,18 @@ func createServer(ctx context.Context, client *hcloud.Client, server, serverType
 }
 
 // serverJoins looks at what the cluster has, and at what the cloud has.
-func (s *scenario) serverJoins(ctx context.Context, name, window string) error {
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
-	if err := s.nodeReady(ctx, name, d, s.asked); err != nil {
-		return err
-	}
-	return s.hasProviderID(ctx, name)
-}
-
-// hasProviderID makes sure that a Node has the provider ID of the server of its name.
-func (s *scenario) hasProviderID(ctx context.Context, name string) error {
-	if s.hetzner == nil {
-		return errNoProject
-	}
-	n, err := s.world.Client().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return err
-	}
-	for _, i := range s.hetzner.Instances() {
-		if i.Name == name {
-			if want := fmt.Sprintf("hcloud://%d", i.ID); n.Spec.ProviderID != want {
-				return fmt.Errorf("node %q has the provider ID %q, and its server %q", name, n.Spec.ProviderID, want)
+func (*scenario) serverJoins(name, d string) (observation, error) {
+	servers := &joined{nodes: nodes{}}
+	return window(d, observation{
+		see: func(r history.Record, at phase) (bool, error) {
+			servers.take(r)
+			if at < asked || r.Source != history.Node || r.Verb != "ready" || r.Object.Name != name {
+				return false, nil
 			}
-			return nil
-		}
-	}
-	return fmt.Errorf("node %q is no server", name)
+			return true, servers.hasProviderID(name)
+		},
+		over: func() error { return fmt.Errorf("waiting for node %q to be Ready: %w", name, errWindow) },
+	})
 }
 
 func (s *scenario) inject(f fault.Fault) error {
@@ -222,15 +204,10 @@ func (s *scenario) conflictThenNoList(ctx context.Context, fails string) error {
 	return s.inject(fault.Fault{Name: "no list", Match: fault.Match{Operation: "GET /servers"}, For: d, Effect: fault.Refuse{Code: "server_error"}})
 }
 
-// life is a record of an instance's life, but for those of the machine inside it.
-func life(r history.Record) bool {
-	return r.Source == history.Cloud && r.Object.Resource == "instances"
-}
-
-func (s *scenario) noRunningServerDeleted(ctx context.Context, window string) error {
+func (*scenario) noRunningServerDeleted(d string) (observation, error) {
 	last := map[string]history.Record{}
 	ran := subject{"no server of a group has run", func(r history.Record) bool { return life(r) && r.Verb == "running" && r.Detail["group"] != nil }}
-	return s.never(ctx, window, ran, func(r history.Record) error {
+	return never(d, ran, func(r history.Record) error {
 		if !life(r) {
 			return nil
 		}
@@ -243,10 +220,10 @@ func (s *scenario) noRunningServerDeleted(ctx context.Context, window string) er
 	})
 }
 
-func (s *scenario) noServerDeleted(ctx context.Context, window string) error {
+func (*scenario) noServerDeleted(d string) (observation, error) {
 	last := map[string]history.Record{}
 	created := subject{"no server of a group has been created", func(r history.Record) bool { return life(r) && r.Verb == "created" && r.Detail["group"] != nil }}
-	return s.never(ctx, window, created, func(r history.Record) error {
+	return never(d, created, func(r history.Record) error {
 		if !life(r) {
 			return nil
 		}
@@ -259,97 +236,69 @@ func (s *scenario) noServerDeleted(ctx context.Context, window string) error {
 	})
 }
 
-// subject is what a Then is about: of what never was nothing holds.
-type subject struct {
-	missing string // says that there is none
-	is      func(history.Record) bool
-}
-
 func serverOf(group string) subject {
 	return subject{fmt.Sprintf("no server of group %q has been created", group), func(r history.Record) bool {
 		return life(r) && r.Verb == "created" && r.Detail["group"] == group
 	}}
 }
 
-// never watches the whole window unless a record is wrong. It fails as well if no
-// record of the run is of what it is about.
-func (s *scenario) never(ctx context.Context, window string, about subject, wrong func(history.Record) error) error {
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
-	var found error
-	there := false
-	_, err = s.within(ctx, d, 0, func(r history.Record) bool {
-		there = there || about.is(r)
-		found = wrong(r)
-		return found != nil
-	})
-	switch {
-	case found != nil:
-		return found
-	case errors.Is(err, errWindow) && !there:
-		return errors.New(about.missing)
-	case errors.Is(err, errWindow):
-		return nil
-	}
-	return err
-}
-
-func (s *scenario) startingServerDeleted(ctx context.Context, group, window string) error {
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
+func (*scenario) startingServerDeleted(group, d string) (observation, error) {
 	before := map[string]history.Record{}
-	_, err = s.within(ctx, d, s.asked, func(r history.Record) bool {
+	return within(d, func(r history.Record) bool {
 		if !life(r) {
 			return false
 		}
 		last := before[r.Object.Name]
 		before[r.Object.Name] = r
 		return r.Verb == "deleting" && last.Detail["group"] == group && (last.Verb == "created" || last.Verb == "starting")
-	})
-	if errors.Is(err, errWindow) {
-		return fmt.Errorf("no server of group %q was deleted before it had started", group)
-	}
-	return err
+	}, func() error { return fmt.Errorf("no server of group %q was deleted before it had started", group) })
 }
 
-func (s *scenario) offServerDeleted(ctx context.Context, window string) error {
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
-	off, err := s.within(ctx, 10*time.Minute, 0, func(r history.Record) bool { return life(r) && r.Verb == "off" })
-	if err != nil {
-		return fmt.Errorf("waiting for a server to be off: %w", err)
-	}
-	_, err = s.within(ctx, d, off.Seq, func(r history.Record) bool {
-		return life(r) && r.Verb == "deleting" && r.Object.Name == off.Object.Name
-	})
-	if errors.Is(err, errWindow) {
+// offServerDeleted counts from when the first server is off, for which it waits.
+func (*scenario) offServerDeleted(d string) (observation, error) {
+	const turnsOff = 10 * time.Minute
+	limit, err := duration(d)
+	var off history.Record
+	var deadline time.Duration
+	still := func() error {
+		if off.Seq == 0 {
+			return fmt.Errorf("waiting for a server to be off: %w", errWindow)
+		}
 		return fmt.Errorf("server %s is off since %s and still there", off.Object.Name, off.Virtual.Round(100*time.Millisecond))
 	}
-	return err
+	return observation{
+		window: turnsOff + limit,
+		see: func(r history.Record, at phase) (bool, error) {
+			if at == begun && deadline == 0 {
+				if deadline = r.Virtual + turnsOff; off.Seq != 0 {
+					deadline = r.Virtual + limit
+				}
+			}
+			switch {
+			case at == begun && r.Virtual > deadline:
+				return true, still()
+			case off.Seq == 0 && life(r) && r.Verb == "off":
+				off = r
+				if at == begun {
+					deadline = r.Virtual + limit
+				}
+			case off.Seq != 0 && life(r) && r.Verb == "deleting" && r.Object.Name == off.Object.Name:
+				return true, nil
+			}
+			return false, nil
+		},
+		over: still,
+	}, err
 }
 
 // serversCreated counts from the Whens before it, or from the beginning while there
 // was none.
-func (s *scenario) serversCreated(ctx context.Context, want int, group, window string) error {
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
+func (*scenario) serversCreated(want int, group, d string) (observation, error) {
 	created := 0
-	_, err = s.within(ctx, d, s.asked, func(r history.Record) bool {
+	return within(d, func(r history.Record) bool {
 		if life(r) && r.Verb == "created" && r.Detail["group"] == group {
 			created++
 		}
 		return created >= want
-	})
-	if errors.Is(err, errWindow) {
-		return fmt.Errorf("%d of %d servers of group %q", created, want, group)
-	}
-	return err
+	}, func() error { return fmt.Errorf("%d of %d servers of group %q", created, want, group) })
 }

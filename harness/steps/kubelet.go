@@ -3,17 +3,14 @@ package steps
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/harness/kubelet"
 	"nodestorm/sim/cloudinit"
-	"nodestorm/sim/history"
 	"nodestorm/sim/node"
 	"nodestorm/sim/workload"
 )
@@ -130,22 +127,14 @@ func (s *scenario) nodeReadyWith(ctx context.Context, name, window, label, taint
 	})
 }
 
-func (s *scenario) nodeNotReady(ctx context.Context, name, window string) error {
-	was := func(r history.Record) bool {
-		return r.Source == history.Node && r.Verb == "ready" && r.Object.Name == name
-	}
-	if !s.has(was) {
-		return fmt.Errorf("node %q has never been Ready", name)
-	}
-	return s.eventually(ctx, window, func(ctx context.Context) error {
-		_, err := s.ready(ctx, name, corev1.ConditionFalse, corev1.ConditionUnknown)
-		return err
+func (*scenario) nodeNotReady(name, d string) (observation, error) {
+	all := nodes{}
+	return eventually(d, all, func() error {
+		if n := all[name]; n == nil || !n.was {
+			return fmt.Errorf("node %q has never been Ready", name)
+		}
+		return all.ready(name, "False", "Unknown")
 	})
-}
-
-// has tells whether the history has such a record by now.
-func (s *scenario) has(is func(history.Record) bool) bool {
-	return slices.ContainsFunc(s.world.History().Since(0), is)
 }
 
 // ready is a Node whose Ready condition has one of the statuses.
@@ -168,21 +157,15 @@ func (s *scenario) ready(ctx context.Context, name string, statuses ...corev1.Co
 	return nil, fmt.Errorf("node %q says nothing about Ready", name)
 }
 
-func (s *scenario) podGone(ctx context.Context, name, window string) error {
-	was := func(r history.Record) bool {
-		return r.Source == history.API && r.Verb == "create" && r.Object == (history.Object{Resource: "pods", Namespace: namespace, Name: name}) && r.Code < 300
-	}
-	if !s.has(was) {
-		return fmt.Errorf("there has never been a pod %q", name)
-	}
-	return s.eventually(ctx, window, func(ctx context.Context) error {
-		p, err := s.world.Client().CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			return nil
+func (*scenario) podGone(name, d string) (observation, error) {
+	pods := podsOf(name)
+	return eventually(d, pods, func() error {
+		if !pods.ever {
+			return fmt.Errorf("there has never been a pod %q", name)
 		}
-		if err == nil {
-			err = fmt.Errorf("pod %q is %s", name, p.Status.Phase)
+		if p := pods.all[name]; p != nil {
+			return fmt.Errorf("pod %q is %s", name, p.phase)
 		}
-		return err
+		return nil
 	})
 }

@@ -39,6 +39,9 @@ func (s *scenario) tolerantDaemonSet(ctx context.Context, name string) error {
 	return err
 }
 
+// askedKubelets is the verb of the record of how asking ended.
+const askedKubelets = "asked kubelets"
+
 // askKubelets does what kubectl logs and a metrics server do, until all are answered
 // or the time is over. Each answer that is not the one before is recorded.
 func (s *scenario) askKubelets(ctx context.Context, set, window string) error {
@@ -51,9 +54,16 @@ func (s *scenario) askKubelets(ctx context.Context, set, window string) error {
 	}
 	clk := s.world.Clock()
 	last := map[string]string{}
-	s.install.asked = true
 	for deadline := clk.Now().Add(d); ; {
-		if s.install.refused = s.askEach(ctx, set, last); s.install.refused == nil || clk.Now().After(deadline) {
+		if refused := s.askEach(ctx, set, last); refused == nil || clk.Now().After(deadline) {
+			detail := map[string]any{"refused": refused != nil}
+			if refused != nil {
+				detail["error"] = refused.Error()
+			}
+			s.world.History().Record(history.Event{
+				Source: history.Harness, Verb: askedKubelets, Actor: "somebody",
+				Object: history.Object{Resource: "daemonsets", Namespace: namespace, Name: set}, Detail: detail,
+			})
 			return nil
 		}
 		if err := s.pass(ctx, "5s"); err != nil {
@@ -126,9 +136,23 @@ func (s *scenario) get(ctx context.Context, path string) error {
 	return fmt.Errorf("%s: %s", resp.Status, strings.TrimSpace(status.Message))
 }
 
-func (s *scenario) kubeletsServed() error {
-	if !s.install.asked {
-		return errors.New("nobody has asked for logs or metrics")
-	}
-	return s.install.refused
+func (*scenario) kubeletsServed() (observation, error) {
+	ended, refused := false, errors.New("nobody has asked for logs or metrics")
+	noted := false // one answer
+	return now(taking(func(r history.Record) {
+		switch {
+		case r.Source != history.Harness || r.Actor != "somebody":
+		case r.Verb == askedKubelets && r.Detail["refused"] == true:
+			ended, refused = true, errors.New(text(r, "error"))
+		case r.Verb == askedKubelets:
+			ended, refused = true, nil
+		default:
+			noted = true
+		}
+	}), func() error {
+		if noted && !ended {
+			return errLacking
+		}
+		return refused
+	})
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cucumber/godog"
@@ -41,10 +43,6 @@ func (s *scenario) registerKubespray(on sentences) {
 // installation is an installer's run, and what came of it.
 type installation struct {
 	order   *order.Order
-	ran     bool  // the order
-	err     error // of the order
-	asked   bool  // for logs or metrics
-	refused error // what a kubelet last answered to who asked
 	vcenter *vcenter.VCenter
 	nodes   []string
 }
@@ -172,32 +170,47 @@ func (s *scenario) kubesprayInstalls(ctx context.Context) error {
 	}
 	ctx, cancel := s.alive(ctx)
 	defer cancel(nil)
-	s.install.err = order.Runner{Client: c, Clock: s.world.Clock(), History: s.world.History()}.Run(ctx, o)
-	s.install.ran = true
+	// What it did, and whether it succeeded, is in the history.
+	_ = order.Runner{Client: c, Clock: s.world.Clock(), History: s.world.History()}.Run(ctx, o)
 	return context.Cause(ctx)
 }
 
-func (s *scenario) installed() error {
-	if !s.install.ran {
-		return errors.New("nobody has installed anything")
-	}
-	return s.install.err
+func (*scenario) installed() (observation, error) {
+	ran := false
+	var failed error
+	return now(taking(func(r history.Record) {
+		if r.Source != history.Harness || r.Actor != "order" {
+			return
+		}
+		ran = true
+		if r.Detail["failed"] == true {
+			step, _ := count(r, "step")
+			steps, _ := count(r, "of")
+			failed = fmt.Errorf("step %d of %d: %s", step, steps, text(r, "error"))
+		}
+	}), func() error {
+		if !ran {
+			return errors.New("nobody has installed anything")
+		}
+		return failed
+	})
 }
 
 var errNoMachines = errors.New(`there are no virtual machines yet: say "the virtual machines …" before`)
 
-func (s *scenario) nodesInitialized(ctx context.Context, window string) error {
-	if len(s.install.nodes) == 0 {
-		return errNoMachines
-	}
-	return s.eventually(ctx, window, func(ctx context.Context) error {
-		for _, name := range s.install.nodes {
-			n, err := s.world.Client().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+func (*scenario) nodesInitialized(d string) (observation, error) {
+	all := nodes{}
+	return eventually(d, all, func() error {
+		if len(all) == 0 {
+			return errNoMachines
+		}
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			n, err := all.get(name)
 			if err != nil {
 				return err
 			}
-			if slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == join.Uninitialized.Key }) || n.Spec.ProviderID == "" {
-				return fmt.Errorf("node %q has the taints %v and the provider ID %q", name, n.Spec.Taints, n.Spec.ProviderID)
+			if slices.ContainsFunc(n.taints, func(t string) bool { return strings.HasPrefix(t, join.Uninitialized.Key) }) || n.providerID == "" {
+				return fmt.Errorf("node %q has the taints %v and the provider ID %q", name, n.taints, n.providerID)
 			}
 		}
 		return nil

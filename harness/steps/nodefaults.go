@@ -1,13 +1,10 @@
 package steps
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/sim/cloudinit"
 	"nodestorm/sim/history"
@@ -105,11 +102,11 @@ func (s *scenario) bootSimulated(machine string) error {
 	return s.world.Fleet().Boot(node.Spec{Name: machine, Profile: s.profile})
 }
 
-func (s *scenario) nodeNeverRegisters(ctx context.Context, name, window string) error {
+func (*scenario) nodeNeverRegisters(name, d string) (observation, error) {
 	booted := subject{fmt.Sprintf("no machine %q has booted with a fault that it could show", name), func(r history.Record) bool {
 		return r.Source == history.Fault && r.Verb == "armed" && r.Object.Name == name
 	}}
-	return s.never(ctx, window, booted, func(r history.Record) error {
+	return never(d, booted, func(r history.Record) error {
 		if r.Source == history.Node && r.Verb == "register" && r.Object.Name == name {
 			return fmt.Errorf("node %q has registered %s after the start", name, r.Virtual.Round(time.Millisecond))
 		}
@@ -117,77 +114,40 @@ func (s *scenario) nodeNeverRegisters(ctx context.Context, name, window string) 
 	})
 }
 
-func (s *scenario) nodeIsReady(ctx context.Context, name, window string) error {
-	return s.eventually(ctx, window, func(ctx context.Context) error {
-		_, err := s.ready(ctx, name, corev1.ConditionTrue)
-		return err
-	})
+func (*scenario) nodeIsReady(name, d string) (observation, error) {
+	all := nodes{}
+	return eventually(d, all, func() error { return all.ready(name, "True") })
 }
 
 // nodeBecomesNotReady counts from the Whens before it: a node that registers is not Ready
 // yet, and does not become so.
-func (s *scenario) nodeBecomesNotReady(ctx context.Context, name string, want int, window string) error {
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
+func (*scenario) nodeBecomesNotReady(name string, want int, d string) (observation, error) {
 	times := 0
-	_, err = s.within(ctx, d, s.asked, func(r history.Record) bool {
+	return within(d, func(r history.Record) bool {
 		if r.Source == history.Node && r.Verb == "notready" && r.Object.Name == name {
 			times++
 		}
 		return times >= want
-	})
-	if errors.Is(err, errWindow) {
-		return fmt.Errorf("node %q has become NotReady %d times", name, times)
-	}
-	return err
+	}, func() error { return fmt.Errorf("node %q has become NotReady %d times", name, times) })
 }
 
-func (s *scenario) nodeKeepsTaint(ctx context.Context, name, taint, window string) error {
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
+func (*scenario) nodeKeepsTaint(name, taint, d string) (observation, error) {
 	want, err := cloudinit.ParseTaint(taint)
 	if err != nil {
+		return observation{}, err
+	}
+	all := nodes{}
+	return throughout(d, all, func() error {
+		n, err := all.get(name)
+		if err == nil && !slices.Contains(n.taints, want.ToString()) {
+			err = fmt.Errorf("node %q has the taints %v", name, n.taints)
+		}
 		return err
-	}
-	clock := s.world.Clock()
-	for end := clock.Now().Add(d); clock.Now().Before(end); {
-		n, err := s.world.Client().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if !hasTaint(n, want) {
-			return fmt.Errorf("node %q has the taints %v", name, n.Spec.Taints)
-		}
-		if err := s.pass(ctx, "1s"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func hasTaint(n *corev1.Node, want corev1.Taint) bool {
-	for _, t := range n.Spec.Taints {
-		if t.MatchTaint(&want) {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *scenario) nodeDeleted(ctx context.Context, name, window string) error {
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
-	_, err = s.within(ctx, d, s.asked, func(r history.Record) bool {
-		return r.Source == history.API && r.Verb == "delete" && r.Object.Resource == "nodes" && r.Object.Name == name && r.Code < 300
 	})
-	if errors.Is(err, errWindow) {
-		return fmt.Errorf("nobody deletes the Node %q", name)
-	}
-	return err
+}
+
+func (*scenario) nodeDeleted(name, d string) (observation, error) {
+	return within(d, func(r history.Record) bool {
+		return taken(r, "nodes", "") && r.Verb == "delete" && r.Object.Name == name
+	}, func() error { return fmt.Errorf("nobody deletes the Node %q", name) })
 }

@@ -126,7 +126,7 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) {
 		}
 		return ctx, nil
 	})
-	s.register(sc)
+	s.register(live{sc, s})
 }
 
 // begin notes where the history is as a block of Whens begins: the Thens after it

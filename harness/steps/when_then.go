@@ -2,7 +2,6 @@ package steps
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -82,40 +81,29 @@ func (s *scenario) restartKubelet(down, settle string) error {
 }
 
 // noMoreNodeClaims watches the whole window unless there is one too many.
-func (s *scenario) noMoreNodeClaims(ctx context.Context, most int, window string) error {
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
+func (*scenario) noMoreNodeClaims(most int, d string) (observation, error) {
 	var claims []history.Record
-	last, err := s.within(ctx, d, 0, func(r history.Record) bool {
+	return never(d, subject{"no NodeClaim was created at all", claimCreated}, func(r history.Record) error {
 		if claimCreated(r) {
 			claims = append(claims, r)
 		}
-		return len(claims) > most
+		if len(claims) <= most {
+			return nil
+		}
+		first := claims[0]
+		return fmt.Errorf("%d NodeClaims: %s, %s after %s", len(claims), r.Object.Name, (r.Virtual - first.Virtual).Round(100*time.Millisecond), first.Object.Name)
 	})
-	switch {
-	case errors.Is(err, errWindow) && len(claims) == 0:
-		return errors.New("no NodeClaim was created at all")
-	case errors.Is(err, errWindow):
-		return nil
-	case err != nil:
-		return err
-	}
-	first := claims[0]
-	return fmt.Errorf("%d NodeClaims: %s, %s after %s", len(claims), last.Object.Name, (last.Virtual - first.Virtual).Round(100*time.Millisecond), first.Object.Name)
 }
 
-func (s *scenario) podRunning(ctx context.Context, name, window string) error {
-	d, err := duration(window)
-	if err != nil {
-		return err
+func (*scenario) podRunning(name, d string) (observation, error) {
+	pods := podsOf(name)
+	running := func() error { return pods.running(1) }
+	o, err := eventually(d, pods, running)
+	o.over = func() error {
+		if err := running(); err != nil {
+			return fmt.Errorf("pods of %s/%s not in time (%s): %w", namespace, name, o.window, err)
+		}
+		return nil
 	}
-	ctx, cancel := s.alive(ctx)
-	defer cancel(nil)
-	err = s.demand().WaitRunning(ctx, workload.Selection{Namespace: namespace, Name: name}, 1, d)
-	if died := s.world.Err(); died != nil {
-		return died
-	}
-	return err
+	return o, err
 }

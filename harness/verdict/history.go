@@ -23,6 +23,14 @@ func StepEvent(s Step) history.Event {
 	return history.Event{Source: history.Step, Verb: s.Status, Actor: "godog", Detail: detail}
 }
 
+// StepOf is the step whose outcome a record tells.
+func StepOf(r history.Record) (s Step, ok bool) {
+	if r.Source != history.Step {
+		return s, false
+	}
+	return Step{Kind: Kind(text(r, "kind")), Text: text(r, "text"), Status: r.Verb, Error: text(r, "error")}, true
+}
+
 // DiedEvent is the record of a component's death that FromHistory reads.
 func DiedEvent(component string, err error) history.Event {
 	return history.Event{Source: history.Harness, Verb: Died, Actor: component, Detail: map[string]any{"error": err.Error()}}
@@ -46,11 +54,10 @@ func FromHistory(records []history.Record, record scenarios.Record, distortion s
 	var armed []string
 	effective := map[string]bool{}
 	for _, r := range records {
+		if step, ok := StepOf(r); ok {
+			in.Steps = append(in.Steps, step)
+		}
 		switch {
-		case r.Source == history.Step:
-			in.Steps = append(in.Steps, Step{
-				Kind: Kind(text(r, "kind")), Text: text(r, "text"), Status: r.Verb, Error: text(r, "error"),
-			})
 		case r.Source == history.Harness && r.Verb == Died:
 			death := OneLine(text(r, "error"))
 			if !strings.HasPrefix(death, r.Actor) {

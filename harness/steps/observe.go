@@ -1,0 +1,174 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nodestorm/harness/verdict"
+	"nodestorm/sim/history"
+)
+
+// observation is what a Then says of the history, made from the sentence's arguments
+// alone. It is given the records one after the other, in the order of their arrival,
+// live and stored alike, and keeps what it has seen: it is for one judgement.
+type observation struct {
+	// window is how long it may take, in virtual time from the step's beginning; zero
+	// is about what is so then.
+	window time.Duration
+	// see takes in a record of the run, and says when the Then is decided: it holds, or
+	// does not for the reason of the error.
+	see func(r history.Record, at phase) (decided bool, err error)
+	// over is how it stands when the window ends undecided.
+	over func() error
+}
+
+// phase is where in the run a record is, seen from a Then. A record of the step before
+// counts as the beginning.
+type phase int
+
+const (
+	earlier phase = iota
+	asked         // since the Whens right before the Then, or since the start without any
+	begun         // since the Then itself
+)
+
+// errLacking is what an observation says of a history of before it had what is asked for.
+var errLacking = errors.New("the history does not have what this asks for")
+
+// window makes an observation from the sentence's window.
+func window(text string, o observation) (observation, error) {
+	d, err := duration(text)
+	o.window = d
+	return o, err
+}
+
+// within holds as soon as a record since the Whens matches.
+func within(d string, match func(history.Record) bool, missing func() error) (observation, error) {
+	return window(d, observation{
+		see:  func(r history.Record, at phase) (bool, error) { return at >= asked && match(r), nil },
+		over: missing,
+	})
+}
+
+// subject is what a Then is about: of what never was nothing holds.
+type subject struct {
+	missing string // says that there is none
+	is      func(history.Record) bool
+}
+
+// never fails as soon as a record of the run is wrong, and after the window if none is of
+// what it is about.
+func never(d string, about subject, wrong func(history.Record) error) (observation, error) {
+	there := false
+	return window(d, observation{
+		see: func(r history.Record, _ phase) (bool, error) {
+			there = there || about.is(r)
+			err := wrong(r)
+			return err != nil, err
+		},
+		over: func() error {
+			if !there {
+				return errors.New(about.missing)
+			}
+			return nil
+		},
+	})
+}
+
+// state is something that the records of a run tell of.
+type state interface{ take(r history.Record) }
+
+// eventually holds as soon as the state does, from the step's beginning on.
+func eventually(d string, s state, holds func() error) (observation, error) {
+	o, err := window(d, observation{see: func(r history.Record, at phase) (bool, error) {
+		s.take(r)
+		return at == begun && holds() == nil, nil
+	}})
+	o.over = func() error {
+		if err := holds(); err != nil {
+			return fmt.Errorf("not within %s: %w", o.window, err)
+		}
+		return nil
+	}
+	return o, err
+}
+
+// throughout fails as soon as the state does, from the step's beginning on.
+func throughout(d string, s state, holds func() error) (observation, error) {
+	return window(d, observation{
+		see: func(r history.Record, at phase) (bool, error) {
+			s.take(r)
+			if at < begun {
+				return false, nil
+			}
+			err := holds()
+			return err != nil, err
+		},
+		over: holds,
+	})
+}
+
+// now is about the state as the step begins.
+func now(s state, holds func() error) (observation, error) {
+	return observation{
+		see:  func(r history.Record, _ phase) (bool, error) { s.take(r); return false, nil },
+		over: holds,
+	}, nil
+}
+
+// judge is the judgement of one observation in one run.
+type judge struct {
+	observation
+	asked, begun uint64        // Seq of the records from which the phases count
+	end          time.Duration // of the window
+}
+
+// judging judges from here on: the last of the records, which are in the order of
+// arrival, is of the step before or came after it.
+func judging(o observation, records []history.Record) *judge {
+	j := &judge{observation: o}
+	var last verdict.Kind
+	for _, r := range records {
+		step, ok := verdict.StepOf(r)
+		if !ok {
+			continue
+		}
+		if step.Kind == verdict.When && last != step.Kind {
+			j.asked = j.begun
+		}
+		last, j.begun, j.end = step.Kind, r.Seq, r.Virtual
+	}
+	j.end += o.window
+	return j
+}
+
+// take takes in the next record. What happened after the window decides nothing.
+func (j *judge) take(r history.Record) (decided bool, err error) {
+	if r.Virtual > j.end && j.window > 0 {
+		return false, nil
+	}
+	at := earlier
+	switch {
+	case r.Seq >= j.begun:
+		at = begun
+	case r.Seq > j.asked:
+		at = asked
+	}
+	return j.see(r, at)
+}
+
+// holds judges an observation live: it waits until it is decided or its window is over.
+func (s *scenario) holds(ctx context.Context, o observation) (found error) {
+	j := judging(o, s.world.History().Since(0))
+	wait := s.world.History().Start().Add(j.end).Sub(s.world.Clock().Now())
+	_, err := s.within(ctx, max(wait, 0), 0, func(r history.Record) (decided bool) {
+		decided, found = j.take(r)
+		return decided
+	})
+	if errors.Is(err, errWindow) {
+		return j.over()
+	}
+	return errors.Join(found, err)
+}

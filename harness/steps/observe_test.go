@@ -1,0 +1,222 @@
+package steps
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"nodestorm/harness/verdict"
+	"nodestorm/sim/history"
+)
+
+// at is a record of a story: when it happened, in seconds, and what.
+type at struct {
+	second float64
+	history.Event
+}
+
+func step(kind verdict.Kind, text, status string) history.Event {
+	return verdict.StepEvent(verdict.Step{Kind: kind, Text: text, Status: status})
+}
+
+func api(verb, resource, name string, detail ...any) history.Event {
+	e := history.Event{Source: history.API, Verb: verb, Object: history.Object{Resource: resource, Name: name}, Code: 200, Detail: map[string]any{}}
+	if resource == "pods" {
+		e.Object.Namespace = namespace
+	}
+	for i := 0; i+1 < len(detail); i += 2 {
+		e.Detail[detail[i].(string)] = detail[i+1]
+	}
+	return e
+}
+
+func of(source history.Source, e history.Event) history.Event {
+	e.Source, e.Code = source, 0
+	return e
+}
+
+func server(verb, name string) history.Event {
+	return of(history.Cloud, api(verb, "instances", name, "group", "pool1", "type", "cx22", "id", float64(len(name))))
+}
+
+func claim(name string) history.Event { return api("create", "nodeclaims", name) }
+
+func size(to int) history.Event {
+	return of(history.Logged, api("target", "nodegroups", "pool1", "from", 1, "to", float64(to)))
+}
+
+// story is a run whose only Then, of which the text is then, was recorded at the second
+// recorded as status, after a Given and a When.
+func story(then, status string, recorded float64, events ...at) (records []history.Record) {
+	own := at{recorded, step(verdict.Then, then, status)}
+	placed := false
+	add := func(e at) {
+		records = append(records, history.Record{Seq: uint64(len(records) + 1), Virtual: time.Duration(e.second * 1e9), Event: e.Event})
+	}
+	for _, e := range append(events, at{1e9, history.Event{Source: history.Harness, Verb: history.Ended}}) {
+		if !placed && e.second > recorded {
+			add(own)
+			placed = true
+		}
+		if e.second < 1e9 {
+			add(e)
+		}
+	}
+	add(at{records[len(records)-1].Virtual.Seconds(), history.Event{Source: history.Harness, Verb: history.Ended}})
+	return records
+}
+
+// set is how a story begins: the When begins after the first second, and the Then after
+// the second.
+func set(events ...at) []at {
+	var all []at
+	given, when := at{1, step(verdict.Given, "a cluster", "passed")}, at{2, step(verdict.When, "a pod", "passed")}
+	for i, e := range append([]at{{0, history.Event{Source: history.Clock, Verb: history.Pace}}}, events...) {
+		if given.Source != "" && e.second > given.second {
+			all, given = append(all, given), at{}
+		}
+		if when.Source != "" && e.second > when.second {
+			all, when = append(all, when), at{}
+		}
+		if all = append(all, e); i == len(events) {
+			for _, rest := range []at{given, when} {
+				if rest.Source != "" {
+					all = append(all, rest)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Of each kind of observation: what holds, what does not and why, and what the history
+// is too short for.
+func TestRejudge(t *testing.T) {
+	const twoServers, noDeletion, oneClaim = `2 servers of the group "pool1" are created within 1m`, `no running server is deleted within 1m`, `no more than 1 NodeClaim is created within 1m`
+	const sized, bounded = `the target size of the group "pool1" is 2 within 1m`, `the target size of the group "pool1" is at no time above 2 within 1m`
+	const running, gone, off = `the pod "web" is Running within 1m`, `the pod "web" is gone within 1m`, `a server that is off is deleted within 1m`
+	const ready, notReady, keeps = `the node "a" is Ready within 1m`, `the node "a" is not Ready within 1m`, `the node "a" keeps the taint "x=y:NoSchedule" for 1m`
+	const joins, has, initialized = `the node "a" is Ready within 1m and has the provider ID of its server`, `the Node of the pod "web" has the provider ID of its server`, `every Node is initialized within 1m`
+	const cloudHas, notRegister, served = `the cloud has 1 instance of "pool1"`, `the node "a" does not register within 1m`, `logs and metrics were served`
+	pod := at{0.5, api("create", "pods", "web")}
+	bound := at{1.5, api("create", "pods", "web", "subresource", "binding", "node", "a")}
+	runs := of(history.Node, api("running", "pods", "web"))
+	isReady, isNot := of(history.Node, api("ready", "nodes", "a")), of(history.Node, api("notready", "nodes", "a", "reason", "no"))
+	node := func(second float64, detail ...any) at { return at{second, api("patch", "nodes", "a", detail...)} }
+	answered := func(refused bool) at {
+		return at{1.5, history.Event{Source: history.Harness, Verb: askedKubelets, Actor: "somebody", Detail: map[string]any{"refused": refused, "error": "Forbidden"}}}
+	}
+	tests := []struct {
+		then     string
+		recorded float64
+		events   []at
+		want     string // "", why it fails, or Undecided
+	}{
+		{twoServers, 5, set(at{3, server("created", "s")}, at{4, server("created", "ss")}), ""},
+		{twoServers, 5, set(at{1.5, server("created", "s")}, at{4, server("created", "ss")}), ""}, // since the When began
+		{twoServers, 62, set(at{0.5, server("created", "s")}, at{4, server("created", "ss")}), `1 of 2 servers of group "pool1"`},
+		{twoServers, 62.1, set(at{4, server("created", "s")}, at{62.05, server("created", "ss")}), `1 of 2 servers`}, // too late
+		{twoServers, 30, set(at{4, server("created", "s")}), Undecided},
+		{twoServers, 3, set(at{4, server("created", "s")}, at{5, server("created", "ss")}), ""}, // what a live judge would have seen
+		{oneClaim, 62, set(at{0.5, claim("one")}), ""},
+		{oneClaim, 9, set(at{0.5, claim("one")}, at{8.25, claim("two")}), "2 NodeClaims: two, 7.8s after one"},
+		{oneClaim, 62, set(), "no NodeClaim was created at all"},
+		{oneClaim, 30, set(at{0.5, claim("one")}), Undecided},
+		{noDeletion, 62, set(at{0.5, server("running", "s")}, at{3, server("created", "ss")}, at{4, server("deleting", "ss")}), ""},
+		{noDeletion, 10, set(at{0.5, server("running", "s")}, at{9, server("deleting", "s")}), "server s is deleted after running for 8.5s"},
+		{sized, 5, set(at{4, size(2)}), ""},
+		{sized, 62, set(at{4, size(3)}), `the target size of group "pool1" is 3`},
+		{bounded, 62, set(at{0.5, server("created", "s")}, at{4, size(2)}), ""},
+		{bounded, 62, set(at{0.5, server("created", "s")}, at{4, size(3)}), `the target size of group "pool1" was 3`},
+		{running, 5, set(pod, bound, at{4, runs}), ""},
+		{running, 3, set(pod, bound, at{1.7, runs}), ""}, // before the Then
+		{running, 62, set(pod, bound), "pods of default/web not in time (1m0s): 0 of 1 Running; web Pending on a"},
+		{running, 62, set(pod, bound, at{1.6, runs}, at{1.7, api("delete", "pods", "web")}), "web being deleted, Running on a"},
+		{running, 30, set(pod, bound), Undecided},
+		{gone, 5, set(pod, bound, at{1.6, runs}, at{3, api("delete", "pods", "web")}, at{4, api("delete", "pods", "web", "gracePeriodSeconds", float64(0))}), ""},
+		{gone, 62, set(pod, bound, at{1.6, runs}, at{3, api("delete", "pods", "web")}), `pod "web" is Running`},
+		{gone, 62, set(), `there has never been a pod "web"`},
+		{off, 30, set(at{1.5, server("off", "s")}, at{29, server("deleting", "s")}), ""},
+		{off, 70, set(at{1.5, server("off", "s")}, at{69, server("deleting", "s")}), "server s is off since 1.5s and still there"},
+		{off, 200, set(at{150, server("off", "s")}, at{199, server("deleting", "s")}), ""}, // from then on
+		{ready, 5, set(node(0.5, "ready", "False: x"), at{4, isReady}), ""},
+		{ready, 62, set(node(0.5, "ready", "False: x")), `not within 1m0s: node "a" has Ready=False: x`},
+		{ready, 62, set(at{0.5, isReady}, at{1.5, api("delete", "nodes", "a")}), `nodes "a" not found`},
+		{notReady, 5, set(at{0.5, isReady}, at{4, isNot}), ""},
+		{notReady, 5, set(at{0.5, isReady}, node(4, "ready", "Unknown: NodeStatusUnknown")), ""},
+		{notReady, 62, set(at{0.5, isReady}), `node "a" has Ready=True`},
+		{notReady, 62, set(at{0.5, isNot}), `node "a" has never been Ready`},
+		{keeps, 62, set(node(0.5, "taints", []any{"x=y:NoSchedule"})), ""},
+		{keeps, 10, set(node(0.5, "taints", []string{"x=y:NoSchedule"}), node(9, "taints", []string{})), `node "a" has the taints []`},
+		{joins, 5, set(at{0.5, server("created", "a")}, node(1.5, "providerID", "hcloud://1"), at{4, isReady}), ""},
+		{joins, 5, set(at{0.5, server("created", "a")}, node(1.5, "providerID", "hcloud://2"), at{4, isReady}), `node "a" has the provider ID "hcloud://2", and its server "hcloud://1"`},
+		{joins, 62, set(at{0.5, isReady}), `waiting for node "a" to be Ready`}, // before the When
+		{has, 2.1, set(pod, bound, at{0.5, server("created", "a")}, node(1.6, "providerID", "hcloud://1")), ""},
+		{has, 2.1, set(pod, bound, node(1.6, "providerID", "hcloud://1")), `node "a" is no server`},
+		{initialized, 5, set(node(0.5), node(4, "providerID", "b", "taints", []string{})), ""},
+		{initialized, 62, set(node(0.5, "taints", []string{"node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule"})), `has the taints [node.cloud`},
+		{cloudHas, 2.1, set(at{0.5, server("created", "a")}, at{0.6, server("created", "bb")}, at{0.7, server("deleted", "a")}), ""},
+		{cloudHas, 2.1, set(), `the cloud has 0 instances of "pool1"`},
+		{notRegister, 62, set(at{1.5, of(history.Fault, api("armed", "nodes", "a"))}), ""},
+		{notRegister, 9, set(at{1.5, of(history.Fault, api("armed", "nodes", "a"))}, at{8, of(history.Node, api("register", "nodes", "a"))}), `node "a" has registered 8s after`},
+		{served, 2.1, set(answered(false)), ""},
+		{served, 2.1, set(answered(true)), "Forbidden"},
+	}
+	for i, test := range tests {
+		t.Run(fmt.Sprintf("%d %s", i, test.then), func(t *testing.T) {
+			right, wrong := passed, failed
+			if test.want != "" {
+				right, wrong = failed, passed
+			}
+			if test.want != Undecided {
+				records, judged := Rejudge(story(test.then, right, test.recorded, test.events...))
+				if len(judged.Differences) > 0 || judged.Again != 1 || outcome(records).Status != right {
+					t.Fatalf("judged %+v: %+v, want what was recorded", judged, outcome(records))
+				}
+			}
+			records, judged := Rejudge(story(test.then, wrong, test.recorded, test.events...))
+			got := outcome(records)
+			if test.want == Undecided {
+				right, test.want = Undecided, "and the history at"
+			}
+			if got.Status != right || !strings.Contains(got.Error, test.want) || len(judged.Differences) != 1 ||
+				!strings.HasPrefix(judged.Differences[0], fmt.Sprintf("the Then %q was recorded as %s, the history says %s", test.then, wrong, right)) {
+				t.Errorf("recorded as %s: %+v, %q; want %s with %q", wrong, got, judged.Differences, right, test.want)
+			}
+		})
+	}
+}
+
+func outcome(records []history.Record) (then verdict.Step) {
+	for _, r := range records {
+		if s, ok := verdict.StepOf(r); ok && s.Kind == verdict.Then {
+			then = s
+		}
+	}
+	return then
+}
+
+// What no history can tell stays as it was recorded: a Then that asks others, one of a
+// world that died, one that nobody knows any more, and one that came to nothing.
+func TestRejudgeLeaves(t *testing.T) {
+	died := at{4, verdict.DiedEvent("etcd", fmt.Errorf("gone"))}
+	noted := at{1.5, history.Event{Source: history.Harness, Verb: "logs", Actor: "somebody"}}
+	for _, test := range []struct {
+		then, status string
+		events       []at
+		asRecorded   int
+	}{
+		{`the MachineDeployment "a" has 1 Running machine within 1m`, passed, set(), 1},
+		{`the pod "web" is Running within 1m`, failed, set(died), 1},
+		{`the moon is full`, failed, set(), 1},
+		{`logs and metrics were served`, passed, set(noted), 1}, // of before its end was recorded
+		{`the pod "web" is Running within 1m`, "skipped", set(), 0},
+		{`the pod "web" is Running within 1m`, "interrupted", set(), 0},
+	} {
+		records, judged := Rejudge(story(test.then, test.status, 5, test.events...))
+		if judged.AsRecorded != test.asRecorded || judged.Again != 0 || outcome(records).Status != test.status {
+			t.Errorf("%s: %+v, %+v", test.then, judged, outcome(records))
+		}
+	}
+}
