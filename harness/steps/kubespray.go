@@ -217,22 +217,25 @@ func (*scenario) nodesInitialized(d string) (observation, error) {
 	})
 }
 
-func (s *scenario) servingCertificates(ctx context.Context, window string) error {
-	if len(s.install.nodes) == 0 {
-		return errNoMachines
-	}
-	return s.eventually(ctx, window, func(ctx context.Context) error {
-		list, err := s.world.Client().CertificatesV1().CertificateSigningRequests().List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return err
+func (*scenario) servingCertificates(d string) (observation, error) {
+	all, issued := nodes{}, map[string]bool{}
+	lacking := false // a run of before the audit log had who wants what
+	certificates := taking(func(r history.Record) {
+		if taken(r, "certificatesigningrequests", "") && r.Verb == "create" && text(r, "signer") == "" {
+			lacking = true
 		}
-		issued := map[string]bool{}
-		for _, r := range list.Items {
-			if r.Spec.SignerName == certificatesv1.KubeletServingSignerName && len(r.Status.Certificate) > 0 {
-				issued[r.Spec.Username] = true
-			}
+		if taken(r, "certificatesigningrequests", "status") && text(r, "signer") == certificatesv1.KubeletServingSignerName && r.Detail["issued"] == true {
+			issued[text(r, "user")] = true
 		}
-		for _, name := range s.install.nodes {
+	})
+	return eventually(d, both{all, certificates}, func() error {
+		switch {
+		case len(all) == 0:
+			return errNoMachines
+		case lacking:
+			return errLacking
+		}
+		for _, name := range slices.Sorted(maps.Keys(all)) {
 			if !issued["system:node:"+name] {
 				return fmt.Errorf("the kubelet of %q has no serving certificate", name)
 			}

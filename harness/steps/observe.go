@@ -84,7 +84,13 @@ type state interface{ take(r history.Record) }
 func eventually(d string, s state, holds func() error) (observation, error) {
 	o, err := window(d, observation{see: func(r history.Record, at phase) (bool, error) {
 		s.take(r)
-		return at == begun && holds() == nil, nil
+		if at < begun {
+			return false, nil
+		}
+		if err := holds(); err == nil || errors.Is(err, errLacking) {
+			return true, err
+		}
+		return false, nil
 	}})
 	o.over = func() error {
 		if err := holds(); err != nil {

@@ -99,6 +99,10 @@ func TestRejudge(t *testing.T) {
 	const ready, notReady, keeps = `the node "a" is Ready within 1m`, `the node "a" is not Ready within 1m`, `the node "a" keeps the taint "x=y:NoSchedule" for 1m`
 	const joins, has, initialized = `the node "a" is Ready within 1m and has the provider ID of its server`, `the Node of the pod "web" has the provider ID of its server`, `every Node is initialized within 1m`
 	const cloudHas, notRegister, served = `the cloud has 1 instance of "pool1"`, `the node "a" does not register within 1m`, `logs and metrics were served`
+	const certified, serving = `every kubelet has its serving certificate within 1m`, "kubernetes.io/kubelet-serving"
+	certificate := func(second float64, signer string) at {
+		return at{second, api("update", "certificatesigningrequests", "csr-1", "subresource", "status", "signer", signer, "user", "system:node:a", "issued", true)}
+	}
 	pod := at{0.5, api("create", "pods", "web")}
 	bound := at{1.5, api("create", "pods", "web", "subresource", "binding", "node", "a")}
 	runs := of(history.Node, api("running", "pods", "web"))
@@ -155,6 +159,9 @@ func TestRejudge(t *testing.T) {
 		{has, 2.1, set(pod, bound, at{0.5, server("created", "a")}, node(1.6, "providerID", "hcloud://1")), ""},
 		{has, 2.1, set(pod, bound, node(1.6, "providerID", "hcloud://1")), `node "a" is no server`},
 		{initialized, 5, set(node(0.5), node(4, "providerID", "b", "taints", []string{})), ""},
+		{certified, 5, set(node(0.5), certificate(4, serving)), ""},
+		{certified, 62, set(node(0.5), certificate(4, "kubernetes.io/kube-apiserver-client-kubelet")), `the kubelet of "a" has no serving certificate`},
+		{certified, 62, set(certificate(4, serving)), "there are no virtual machines"},
 		{initialized, 62, set(node(0.5, "taints", []string{"node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule"})), `has the taints [node.cloud`},
 		{cloudHas, 2.1, set(at{0.5, server("created", "a")}, at{0.6, server("created", "bb")}, at{0.7, server("deleted", "a")}), ""},
 		{cloudHas, 2.1, set(), `the cloud has 0 instances of "pool1"`},
@@ -211,6 +218,7 @@ func TestRejudgeLeaves(t *testing.T) {
 		{`the pod "web" is Running within 1m`, failed, set(died), 1},
 		{`the moon is full`, failed, set(), 1},
 		{`logs and metrics were served`, passed, set(noted), 1}, // of before its end was recorded
+		{`every kubelet has its serving certificate within 1m`, passed, set(at{1.5, api("patch", "nodes", "a")}, at{2, api("create", "certificatesigningrequests", "csr-1")}), 1},
 		{`the pod "web" is Running within 1m`, "skipped", set(), 0},
 		{`the pod "web" is Running within 1m`, "interrupted", set(), 0},
 	} {

@@ -10,7 +10,7 @@ import (
 )
 
 // body is the part of any request or response object that becomes detail:
-// nodes, NodeClaims, pods, bindings, delete options. Fields that a kind does not
+// nodes, NodeClaims, pods, bindings, delete options, certificate requests. Fields that a kind does not
 // have stay empty.
 type body struct {
 	Metadata struct {
@@ -28,11 +28,15 @@ type body struct {
 		Unschedulable bool           `json:"unschedulable"`
 		Taints        []corev1.Taint `json:"taints"`
 		StartupTaints []corev1.Taint `json:"startupTaints"`
+		SignerName    string         `json:"signerName"`
+		Username      string         `json:"username"`
 	} `json:"spec"`
 	Status struct {
 		NodeName   string      `json:"nodeName"`
 		ProviderID string      `json:"providerID"`
 		Conditions []condition `json:"conditions"`
+		// Certificate is base64 of PEM.
+		Certificate string `json:"certificate"`
 	} `json:"status"`
 	Target struct { // Binding
 		Name string `json:"name"`
@@ -121,6 +125,17 @@ func (b *body) pod() map[string]any {
 	}
 	if b.GracePeriodSeconds != nil {
 		facts["gracePeriodSeconds"] = *b.GracePeriodSeconds
+	}
+	return facts
+}
+
+// certificate returns the facts of a CertificateSigningRequest.
+func (b *body) certificate() map[string]any {
+	facts := map[string]any{}
+	put(facts, "signer", b.Spec.SignerName)
+	put(facts, "user", history.Short(b.Spec.Username))
+	if b.Status.Certificate != "" {
+		facts["issued"] = true
 	}
 	return facts
 }

@@ -103,6 +103,8 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 		}
 	case resource == "nodeclaims" && got.present:
 		add(got.nodeClaim())
+	case resource == "certificatesigningrequests" && got.present:
+		add(got.certificate())
 	case resource == "events" && got.present:
 		add(got.event())
 	case resource == "pods" && call.ObjectRef.Subresource == "status" && asked.present:

@@ -110,6 +110,20 @@ func TestConvertEvent(t *testing.T) {
 	}
 }
 
+func TestConvertCertificate(t *testing.T) {
+	var converter Converter
+	got, err := converter.Events([]byte(`{"stage":"ResponseComplete","verb":"update","user":{"username":"system:serviceaccount:kube-system:certificate-controller"},
+		"objectRef":{"resource":"certificatesigningrequests","subresource":"status","name":"csr-1"},"responseStatus":{"code":200},"responseObject":{
+		"spec":{"request":"eA==","signerName":"kubernetes.io/kubelet-serving","username":"system:node:a"},"status":{"certificate":"eA=="}}}`))
+	want := []history.Event{{
+		Source: history.API, Verb: "update", Object: history.Object{Resource: "certificatesigningrequests", Name: "csr-1"}, Actor: "certificate-controller", Code: 200,
+		Detail: map[string]any{"subresource": "status", "signer": "kubernetes.io/kubelet-serving", "user": "system:node:a", "issued": true},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 func TestConvertRejects(t *testing.T) {
 	tests := []struct{ name, line, err string }{
 		{"no JSON", "I0102 03:04:05 server.go:1] hello", "not an audit event"},
