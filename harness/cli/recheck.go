@@ -83,10 +83,10 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			if len(rows) == 0 {
 				return &exit{code: Usage}
 			}
-			if all := judged + asRecorded; all > 0 {
-				e.say("%d of %d Thens were judged again by the histories, %d are taken as recorded", judged, all, asRecorded)
-			}
 			err = e.conclude(rows, asJSON, false)
+			if all := judged + asRecorded; all > 0 && !asJSON {
+				fmt.Fprintf(e.stdout, "%d of %d Thens were judged again by the histories, %d are taken as recorded\n", judged, all, asRecorded)
+			}
 			if err == nil && len(unjudged) > 0 {
 				return &exit{code: Inconclusive}
 			}
