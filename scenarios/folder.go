@@ -561,7 +561,7 @@ func (c *Catalogue) Add(f *Folder) error {
 	slices.SortFunc(c.records, func(a, b Record) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortFunc(c.bare, func(a, b Scenario) int { return strings.Compare(a.Record.ID, b.Record.ID) })
 	if len(problems) > 0 {
-		return Problems(problems)
+		return problems
 	}
 	return nil
 }

@@ -224,7 +224,7 @@ func (r *Record) problems(own bool) (wrong []error) {
 	if !own && r.ID != "" && system && (!idPattern.MatchString(r.ID) || !strings.HasPrefix(r.ID, r.System+"-")) {
 		add("id: %q is not like %s-7515-what-fails", r.ID, r.System)
 	}
-	if !(own && r.Issue == "") && !issuePattern.MatchString(r.Issue) {
+	if (!own || r.Issue != "") && !issuePattern.MatchString(r.Issue) {
 		add("issue: %q is not like owner/repository#7515", r.Issue)
 	}
 	if system && autoscaler && (r.Cloud != "") != (r.System == "bootstrap" && r.Autoscaler == "cluster-autoscaler") {
