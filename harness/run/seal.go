@@ -154,7 +154,7 @@ func (r Run) read(dir string, redactor *redact.Redactor, each func(history.Recor
 // verbs are what sources say in a run's history. Sources that are not here say anything.
 var verbs = map[history.Source][]string{
 	history.API:   {"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"},
-	history.Fault: {"armed", "matched", "effective", "cleared"},
+	history.Fault: history.FaultVerbs(),
 	history.Step:  {"passed", "failed", "undefined", "pending", "skipped", "ambiguous"},
 }
 

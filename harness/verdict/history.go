@@ -69,9 +69,9 @@ func FromHistory(records []history.Record, record scenarios.Record, distortion s
 			case in.TargetDeath.Text == "":
 				in.TargetDeath = Death{r.Seq, death}
 			}
-		case r.Source == history.Fault && r.Verb == "armed":
+		case r.Source == history.Fault && r.Verb == history.Armed:
 			armed = append(armed, faultName(r))
-		case r.Source == history.Fault && r.Verb == "effective":
+		case r.Source == history.Fault && r.Verb == history.Effective:
 			effective[faultName(r)] = true
 			r.Object = history.Object{}
 			effective[faultName(r)] = true

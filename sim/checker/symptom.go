@@ -241,6 +241,6 @@ func (e *Element) check(names []string, captured map[string]bool) error {
 // verbs are what the sources say; the sources that are not here say anything.
 var verbs = map[string][]string{
 	string(history.API):   {"create", "update", "patch", "delete", "deletecollection"},
-	string(history.Fault): {"armed", "effective", "cleared"},
+	string(history.Fault): history.FaultVerbs(),
 	string(history.Step):  {"passed", "failed", "undefined", "pending", "skipped", "ambiguous"},
 }

@@ -21,7 +21,7 @@ const (
 	API     Source = "api"     // a call that kube-apiserver answered, from its audit log
 	Cloud   Source = "cloud"   // the fake cloud's own truth
 	Node    Source = "node"    // a node, simulated or with a real kubelet, its pods and agents
-	Fault   Source = "fault"   // a fault: armed, effective, cleared
+	Fault   Source = "fault"   // a fault: see FaultVerbs
 	Logged  Source = "log"     // a line of a component's log turned into an event
 	Step    Source = "step"    // the outcome of one Gherkin step
 	Harness Source = "harness" // processes, worlds, time limits
@@ -41,6 +41,18 @@ const (
 	// Unreadable stands for a part of a source that could not be read.
 	Unreadable = "unreadable"
 )
+
+// Verbs of faults, in the order of their lives.
+const (
+	Armed       = "armed"
+	Matched     = "matched"     // an occasion on which it acts
+	Effective   = "effective"   // somebody could have seen a difference
+	Ineffective = "ineffective" // it acted, and made none
+	Cleared     = "cleared"
+)
+
+// FaultVerbs lists them.
+func FaultVerbs() []string { return []string{Armed, Matched, Effective, Ineffective, Cleared} }
 
 // Pace is the verb of the clock's records: how virtual time passed until then, for
 // so many "seconds" of it. "factor" is the mean, "lagP99Ms" and "lagMaxMs" are how

@@ -1,0 +1,181 @@
+// Package fault is the life of any fault, whatever it breaks: from when to when and how
+// often it acts, and what the history has of that. It knows no effects and not what they
+// act on: who has something to break embeds a Life in each fault that it has armed, and
+// carries the effect out where it acts.
+//
+//	armed ──(When, At)──▶ active ──(an occasion, after Skip of them, drawn)──▶ matched ──▶ effective ──(For or Limit over)──▶ cleared
+//
+// A fault is effective once somebody could have seen a difference, and ineffective on an
+// occasion on which it made none. One that was never effective has shown nothing, and a
+// verdict says so.
+package fault
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"time"
+
+	"nodestorm/sim/history"
+	"nodestorm/sim/seed"
+)
+
+// About is what a record says of a fault besides its name and effect.
+type About struct {
+	Actor  string
+	Object history.Object
+	Detail map[string]any
+}
+
+// Recorder is where faults of one part of the world are recorded.
+type Recorder struct {
+	History history.Recorder
+	// Seed is what probabilities are drawn from, for each fault by its name.
+	Seed uint64
+}
+
+// Life is that of one armed fault; Recorder.Arm makes it. It is not safe for concurrent
+// use: its state changes with that of what it breaks, under the same lock.
+type Life struct {
+	Plan
+	name, effect string
+
+	armed, active, effective, cleared time.Time // zero: not yet
+	seen, taken                       int
+
+	random  *rand.Rand
+	history history.Recorder
+}
+
+// Arm begins a life. A plan without When has its time count from now; where it is to
+// count from something else, Start or Wait say so afterwards.
+func (r Recorder) Arm(name, effect string, plan Plan, now time.Time, about About) Life {
+	l := Life{Plan: plan, name: name, effect: effect, armed: now, random: seed.Stream(r.Seed, "fault", name), history: r.History}
+	if plan.When == nil {
+		l.Start(now)
+	}
+	l.record(history.Armed, now, about)
+	return l
+}
+
+// Start has the plan's time count from then: the fault is active At later.
+func (l *Life) Start(from time.Time) { l.active = from.Add(time.Duration(l.At)) }
+
+// Wait has the plan's time count from a Start that is still to come.
+func (l *Life) Wait() { l.active = time.Time{} }
+
+// Name and Effect are what records call the fault and what it does.
+func (l *Life) Name() string { return l.name }
+
+// Effect is described with Name.
+func (l *Life) Effect() string { return l.effect }
+
+// Armed, Begins, Ends, EffectiveSince and Cleared are when. Zero means that it has not come
+// or never comes; Begins and Ends may be still to come.
+func (l *Life) Armed() time.Time { return l.armed }
+
+// Begins is described with Armed.
+func (l *Life) Begins() time.Time { return l.active }
+
+// Ends is described with Armed.
+func (l *Life) Ends() time.Time {
+	if l.active.IsZero() || l.For == 0 {
+		return time.Time{}
+	}
+	return l.active.Add(time.Duration(l.For))
+}
+
+// EffectiveSince is described with Armed.
+func (l *Life) EffectiveSince() time.Time { return l.effective }
+
+// Cleared is described with Armed.
+func (l *Life) Cleared() time.Time { return l.cleared }
+
+// Over reports whether its time is over.
+func (l *Life) Over(now time.Time) bool {
+	end := l.Ends()
+	return !end.IsZero() && !now.Before(end)
+}
+
+// Active reports whether it is at work.
+func (l *Life) Active(now time.Time) bool {
+	return l.cleared.IsZero() && !l.active.IsZero() && !now.Before(l.active) && !l.Over(now)
+}
+
+// Take counts an occasion, and reports whether the fault acts on it: not one of those to
+// skip, within the limit, and drawn.
+func (l *Life) Take() bool {
+	if l.Spent() {
+		return false
+	}
+	l.seen++
+	if l.seen <= l.Skip || l.Probability > 0 && l.random.Float64() >= l.Probability {
+		return false
+	}
+	l.taken++
+	return true
+}
+
+// Taken is on how many occasions it has acted.
+func (l *Life) Taken() int { return l.taken }
+
+// Spent reports whether it has acted on as many occasions as it may.
+func (l *Life) Spent() bool { return l.Limit > 0 && l.taken >= l.Limit }
+
+// Matched records an occasion on which the fault acts.
+func (l *Life) Matched(at time.Time, about About) { l.record(history.Matched, at, about) }
+
+// Effective records a difference, and reports whether it was the first.
+func (l *Life) Effective(at time.Time, about About) (first bool) {
+	if first = l.effective.IsZero(); first {
+		l.effective = at
+	}
+	l.record(history.Effective, at, about)
+	return first
+}
+
+// Ineffective records an occasion on which the fault made no difference, and why.
+func (l *Life) Ineffective(at time.Time, about About) { l.record(history.Ineffective, at, about) }
+
+// Clear ends the fault, and reports whether it was not over already.
+func (l *Life) Clear(at time.Time, about About) bool {
+	if !l.cleared.IsZero() {
+		return false
+	}
+	l.cleared = at
+	l.record(history.Cleared, at, about)
+	return true
+}
+
+func (l *Life) record(verb string, at time.Time, about About) {
+	detail := map[string]any{}
+	maps.Copy(detail, about.Detail)
+	detail["fault"], detail["effect"] = l.name, l.effect
+	l.history.Record(history.Event{At: at, Source: history.Fault, Verb: verb, Actor: about.Actor, Object: about.Object, Detail: detail})
+}
+
+// Awaiting is the record that a plan's When is about. It is taken before the fault is
+// armed, for the fault's own records not to count.
+type Awaiting struct {
+	log   *history.Log
+	after uint64
+}
+
+// AwaitIn makes an Awaiting of what comes from now on.
+func AwaitIn(log *history.Log) Awaiting {
+	a := Awaiting{log: log}
+	if before := log.Since(0); len(before) > 0 {
+		a.after = before[len(before)-1].Seq
+	}
+	return a
+}
+
+// Record waits for the record, and returns when it happened. The error is that the
+// context or the history has ended.
+func (a Awaiting) Record(ctx context.Context, plan Plan) (time.Time, error) {
+	r, err := a.log.WaitAfter(ctx, a.after, func(r history.Record) bool { return plan.When.Matches(r) })
+	if err != nil {
+		return time.Time{}, err
+	}
+	return a.log.Start().Add(r.Virtual), nil
+}

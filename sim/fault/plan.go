@@ -1,0 +1,76 @@
+package fault
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"nodestorm/sim/checker"
+)
+
+// Plan is from when to when and how often a fault acts, whatever it breaks. Zero means
+// at once, always and for ever.
+type Plan struct {
+	// When is the record that the fault waits for; it must come after the fault. Nil means
+	// that it waits for none.
+	When *checker.Pattern `json:"when,omitempty"`
+	// At counts from that record, else from where those that arm the fault say.
+	At Duration `json:"at,omitzero"`
+	// For counts from At. Zero means for ever.
+	For Duration `json:"for,omitzero"`
+	// Skip lets that many occasions pass first.
+	Skip int `json:"skip,omitempty"`
+	// Limit is on how many occasions it acts. Zero means no limit.
+	Limit int `json:"limit,omitempty"`
+	// Probability is the chance from 0 to 1 that it acts on an occasion, drawn from the
+	// run's seed. Zero means 1: it always acts.
+	Probability float64 `json:"probability,omitempty"`
+}
+
+// Check says what is wrong with the plan.
+func (p Plan) Check() error {
+	switch {
+	case p.At < 0:
+		return fmt.Errorf("field at is %v: want zero or more", p.At)
+	case p.For < 0:
+		return fmt.Errorf("field for is %v: want zero or more", p.For)
+	case p.Skip < 0:
+		return fmt.Errorf("field skip is %d: want zero or more", p.Skip)
+	case p.Limit < 0:
+		return fmt.Errorf("field limit is %d: want zero or more", p.Limit)
+	case !(p.Probability >= 0 && p.Probability <= 1):
+		return fmt.Errorf("field probability is %v: want 0 to 1", p.Probability)
+	case p.When == nil:
+		return nil
+	}
+	if err := p.When.Check(); err != nil {
+		return fmt.Errorf("field when: %w", err)
+	}
+	return nil
+}
+
+// Always reports whether the fault acts on every occasion, from when it is armed on.
+func (p Plan) Always() bool { return p == Plan{} || p == Plan{Probability: 1} }
+
+// Duration is a time.Duration that JSON and YAML hold as text such as "90s".
+type Duration time.Duration
+
+// String is as time.Duration's.
+func (d Duration) String() string { return time.Duration(d).String() }
+
+// MarshalJSON writes what UnmarshalJSON reads.
+func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+
+// UnmarshalJSON reads what time.ParseDuration reads.
+func (d *Duration) UnmarshalJSON(text []byte) error {
+	var s string
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("found %s, want a duration such as \"90s\"", text)
+	}
+	parsed, err := time.ParseDuration(s)
+	if err != nil {
+		return fmt.Errorf("found %q, want a duration such as \"90s\"", s)
+	}
+	*d = Duration(parsed)
+	return nil
+}
