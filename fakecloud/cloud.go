@@ -12,6 +12,7 @@
 package fakecloud
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,6 +25,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"nodestorm/fakecloud/fault"
+	simfault "nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
 
@@ -86,6 +88,9 @@ type Cloud struct {
 	stop       chan struct{}
 	ended      chan struct{}
 	closeOnce  sync.Once
+	ctx        context.Context // ends with the cloud
+	cancel     context.CancelFunc
+	waits      sync.WaitGroup // for records that faults wait for
 
 	mu       sync.Mutex
 	tx       *Tx
@@ -138,11 +143,13 @@ func New(cfg Config) (*Cloud, error) {
 		ended:    make(chan struct{}),
 		watchers: map[int]watcher{},
 	}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.tx = newTx(c)
 	stream := uint64(1) // the faults have one of their own
 	if cfg.State == nil {
 		c.tx.seedImages()
 	} else if err := c.restore(cfg.State); err != nil {
+		c.cancel()
 		return nil, err
 	} else {
 		stream += uint64(c.tx.actionID) // what has been drawn before is not drawn again
@@ -155,8 +162,9 @@ func New(cfg Config) (*Cloud, error) {
 // Close ends the cloud: nothing changes any more, and no watcher is called once it has returned.
 // It must not be called by a watcher.
 func (c *Cloud) Close() {
-	c.closeOnce.Do(func() { close(c.stop) })
+	c.closeOnce.Do(func() { close(c.stop); c.cancel() })
 	<-c.ended
+	c.waits.Wait()
 }
 
 // Update carries out f as one step that nobody sees half of. f must not keep the Tx, and must
@@ -238,15 +246,48 @@ func (c *Cloud) Watch(f func(Change)) (stop func()) {
 	}
 }
 
-// Inject arms a fault.
+// Inject arms a fault. One with a When needs a history.Log as Config.Recorder.
 func (c *Cloud) Inject(f fault.Fault) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	log, ok := c.cfg.Recorder.(*history.Log)
+	if f.When != nil && !ok {
+		return fmt.Errorf("fault %q: field when: this cloud has no history to wait on", f.Name)
+	}
 	c.advance() // what is due until now is done without it
-	err := c.faults.Inject(f)
+	var waiting simfault.Awaiting
+	if f.When != nil {
+		waiting = simfault.AwaitIn(log)
+	}
+	if err := c.faults.Inject(f); err != nil {
+		return err
+	}
+	if f.When != nil {
+		c.waits.Go(func() { c.startOn(waiting, f) })
+		return nil
+	}
+	c.faultsChanged()
+	return nil
+}
+
+// startOn starts a fault when what it waits for has come.
+func (c *Cloud) startOn(waiting simfault.Awaiting, f fault.Fault) {
+	at, err := waiting.Record(c.ctx, f.Plan)
+	if err != nil {
+		return // the cloud or its history has ended
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance()
+	if c.faults.Start(f.Name, at) == nil {
+		c.faultsChanged()
+	}
+}
+
+// faultsChanged takes account of faults that are new or gone. The caller holds c.mu.
+func (c *Cloud) faultsChanged() {
 	c.tx.faultsChanged()
 	c.poke()
-	return err
 }
 
 // Clear ends a fault. What it has done already is not undone: an action that hangs stays so.
@@ -255,8 +296,7 @@ func (c *Cloud) Clear(name string) error {
 	defer c.mu.Unlock()
 	c.advance()
 	err := c.faults.Clear(name)
-	c.tx.faultsChanged()
-	c.poke()
+	c.faultsChanged()
 	return err
 }
 

@@ -180,14 +180,14 @@ func TestLifeFaults(t *testing.T) {
 		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server"}}, time.Hour, fakecloud.Starting, false},
 		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server"}}, time.Second, fakecloud.Creating, true},
 		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server", Group: "pool2"}}, time.Hour, fakecloud.Running, true},
-		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server"}, Skip: 1}, time.Hour, fakecloud.Running, true},
+		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server"}, Plan: fault.Plan{Skip: 1}}, time.Hour, fakecloud.Running, true},
 		{fault.Fault{Effect: fault.ActionTakes{Time: fault.Duration(2 * time.Minute)}, Match: fault.Match{Operation: "start_server"}}, time.Minute, fakecloud.Starting, false},
 		{fault.Fault{Effect: fault.ActionTakes{Time: fault.Duration(2 * time.Minute)}, Match: fault.Match{Operation: "start_server"}}, 3 * time.Minute, fakecloud.Running, false},
 		{fault.Fault{Effect: fault.ActionFails{}, Match: fault.Match{Operation: "start_server"}}, time.Minute, fakecloud.Off, false},
 		{fault.Fault{Effect: fault.ActionFails{}, Match: fault.Match{Operation: "create_server"}}, time.Minute, "", false},
 		{fault.Fault{Effect: fault.TurnsOff{After: fault.Duration(time.Minute)}, Match: fault.Match{Instance: "a*"}}, 2 * time.Minute, fakecloud.Off, false},
-		{fault.Fault{Effect: fault.TurnsOff{}, At: time.Hour}, 2 * time.Minute, fakecloud.Running, true},
-		{fault.Fault{Effect: fault.TurnsOff{}, At: time.Hour}, 2 * time.Hour, fakecloud.Off, false},
+		{fault.Fault{Effect: fault.TurnsOff{}, Plan: fault.Plan{At: fault.Duration(time.Hour)}}, 2 * time.Minute, fakecloud.Running, true},
+		{fault.Fault{Effect: fault.TurnsOff{}, Plan: fault.Plan{At: fault.Duration(time.Hour)}}, 2 * time.Hour, fakecloud.Off, false},
 		{fault.Fault{Effect: fault.Vanishes{After: fault.Duration(time.Minute)}}, 2 * time.Minute, "", false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -246,7 +246,7 @@ func TestLimit(t *testing.T) {
 			create(t, c, name)
 			time.Sleep(30 * time.Second)
 		}
-		if err := c.Inject(fault.Fault{Name: "f", Match: fault.Match{Instance: "[ac]"}, Limit: 2, Effect: fault.TurnsOff{After: fault.Duration(time.Minute)}}); err != nil {
+		if err := c.Inject(fault.Fault{Name: "f", Match: fault.Match{Instance: "[ac]"}, Plan: fault.Plan{Limit: 2}, Effect: fault.TurnsOff{After: fault.Duration(time.Minute)}}); err != nil {
 			t.Fatal(err)
 		}
 		create(t, c, "d")
@@ -259,6 +259,43 @@ func TestLimit(t *testing.T) {
 		}
 		if want := []string{"armed", "matched a", "matched c", "off a", "effective a", "off c", "cleared"}; !slices.Equal(story, want) {
 			t.Errorf("the history says %q, want %q", story, want)
+		}
+	})
+}
+
+// A fault that waits for a record acts from that on, and one that came before the fault is none.
+func TestWhen(t *testing.T) {
+	faults, err := fault.Parse([]byte(`faults: [{name: f, match: {instance: a}, when: {source: cloud, verb: running, name: b}, at: 1m, turnsOff: {}}]`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		if err := open(t, fakecloud.Config{}).Inject(faults[0]); err == nil || !strings.Contains(err.Error(), "no history to wait on") {
+			t.Errorf("without a history: got %v", err)
+		}
+		log := history.New(time.Time{}, clock.RealClock{})
+		c := open(t, fakecloud.Config{Recorder: log})
+		id := create(t, c, "a")
+		state := func() (s fakecloud.State) {
+			c.View(func(tx *fakecloud.Tx) { s = tx.Instances.Get(id).State })
+			return s
+		}
+		log.Record(history.Event{Source: history.Cloud, Verb: "running", Object: history.Object{Resource: "instances", Name: "b"}})
+		if err := c.Inject(faults[0]); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if got := state(); got != fakecloud.Running {
+			t.Fatalf("a is %s before b runs", got)
+		}
+		log.Record(history.Event{Source: history.Cloud, Verb: "running", Object: history.Object{Resource: "instances", Name: "b"}})
+		time.Sleep(59 * time.Second)
+		if got := state(); got != fakecloud.Running {
+			t.Errorf("a is %s 59s after b runs", got)
+		}
+		time.Sleep(2 * time.Second)
+		if got := state(); got != fakecloud.Off {
+			t.Errorf("a is %s 61s after b runs, want off", got)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 // Package fault holds what can go wrong in a cloud, as values: what a fault
-// matches, how often and when it acts, and its effect. It keeps count of armed
-// faults and records each step of their lives; the cloud and its wire APIs ask it
-// at six points and carry the effects out.
+// matches, and its effect; its life is sim/fault's. The cloud and its wire APIs ask
+// it at six points and carry the effects out.
 //
 //	before the call            Refuse, RateLimit, Hang
 //	after it, before the reply LoseReply
@@ -18,31 +17,21 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"time"
 )
 
 // Fault is one thing that goes wrong.
 //
-//	armed ──(At; a call that Match fits, after Skip of them)──▶ matched ──▶ effective ──(For or Limit over)──▶ cleared
-//
-// It is effective once somebody could have seen a difference.
+// Its life is that of any fault (sim/fault). It is effective once somebody could have seen
+// a difference.
 type Fault struct {
 	// Name is what records and errors call it. Required, unique in a cloud.
 	Name string
 	// Match says which calls, actions or instances it acts on. Zero means all that
 	// the Effect can act on.
 	Match Match
-	// At counts from Inject. Zero means at once.
-	At time.Duration
-	// For counts from At. Zero means for ever.
-	For time.Duration
-	// Skip lets that many matching calls pass first.
-	Skip int
-	// Limit is how many calls it acts on. Zero means no limit.
-	Limit int
-	// Probability is the chance from 0 to 1 that it acts on a matching call, drawn from
-	// the run's seed. Zero means 1: it always acts.
-	Probability float64
+	// Plan is when and how often. Its At counts from Inject, and its occasions are calls,
+	// actions or instances that Match fits. When needs a cloud with a history.
+	Plan
 	// Effect is what goes wrong. Required.
 	Effect Effect
 }
@@ -113,19 +102,11 @@ func (f Fault) Check(operations []string) error {
 }
 
 func (f Fault) check(operations []string) error {
-	switch {
-	case f.Effect == nil:
+	if f.Effect == nil {
 		return fmt.Errorf("it has no effect (allowed: %s)", effectNames())
-	case f.At < 0:
-		return fmt.Errorf("field at is %v: want zero or more", f.At)
-	case f.For < 0:
-		return fmt.Errorf("field for is %v: want zero or more", f.For)
-	case f.Skip < 0:
-		return fmt.Errorf("field skip is %d: want zero or more", f.Skip)
-	case f.Limit < 0:
-		return fmt.Errorf("field limit is %d: want zero or more", f.Limit)
-	case !(f.Probability >= 0 && f.Probability <= 1):
-		return fmt.Errorf("field probability is %v: want 0 to 1", f.Probability)
+	}
+	if err := f.Plan.Check(); err != nil {
+		return err
 	}
 	for field, pattern := range map[string]string{"operation": f.Match.Operation, "group": f.Match.Group, "instance": f.Match.Instance} {
 		if _, err := path.Match(pattern, ""); err != nil {

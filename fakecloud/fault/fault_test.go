@@ -34,8 +34,9 @@ faults:
 		t.Fatal(err)
 	}
 	want := fault.Fault{
-		Name: "slow", Match: fault.Match{Operation: "start_server", Instance: "pool1-*"}, At: time.Minute, For: 90 * time.Minute, Skip: 1,
-		Probability: 0.5, Effect: fault.ActionTakes{Time: fault.Duration(140 * time.Second)},
+		Name: "slow", Match: fault.Match{Operation: "start_server", Instance: "pool1-*"},
+		Plan:   fault.Plan{At: fault.Duration(time.Minute), For: fault.Duration(90 * time.Minute), Skip: 1, Probability: 0.5},
+		Effect: fault.ActionTakes{Time: fault.Duration(140 * time.Second)},
 	}
 	if len(faults) != 4 || faults[1] != want {
 		t.Errorf("got %+v, want %+v second of four", faults, want)
@@ -161,18 +162,20 @@ func acts(t *testing.T, seed uint64, f fault.Fault, n int) (acted []int, verbs [
 	return acted, verbs
 }
 
-func TestWhen(t *testing.T) {
+const second = fault.Duration(time.Second)
+
+func TestPlan(t *testing.T) {
 	for _, test := range []struct {
 		fault fault.Fault
 		want  []int
 	}{
 		{fault.Fault{}, []int{0, 1, 2, 3, 4, 5}},
-		{fault.Fault{Skip: 2}, []int{2, 3, 4, 5}},
-		{fault.Fault{Limit: 2}, []int{0, 1}},
-		{fault.Fault{Skip: 1, Limit: 2}, []int{1, 2}},
-		{fault.Fault{At: 2 * time.Second}, []int{2, 3, 4, 5}},
-		{fault.Fault{For: 2 * time.Second}, []int{0, 1}},
-		{fault.Fault{At: time.Second, For: 2 * time.Second}, []int{1, 2}},
+		{fault.Fault{Plan: fault.Plan{Skip: 2}}, []int{2, 3, 4, 5}},
+		{fault.Fault{Plan: fault.Plan{Limit: 2}}, []int{0, 1}},
+		{fault.Fault{Plan: fault.Plan{Skip: 1, Limit: 2}}, []int{1, 2}},
+		{fault.Fault{Plan: fault.Plan{At: 2 * second}}, []int{2, 3, 4, 5}},
+		{fault.Fault{Plan: fault.Plan{For: 2 * second}}, []int{0, 1}},
+		{fault.Fault{Plan: fault.Plan{At: second, For: 2 * second}}, []int{1, 2}},
 		{fault.Fault{Match: fault.Match{Operation: "POST *", Group: "pool?", Instance: "pool1-*"}}, nil}, // * ends at /
 		{fault.Fault{Match: fault.Match{Operation: "POST /*", Group: "pool?", Instance: "pool1-*"}}, []int{0, 1, 2, 3, 4, 5}},
 		{fault.Fault{Match: fault.Match{Group: "pool2"}}, nil},
@@ -184,14 +187,14 @@ func TestWhen(t *testing.T) {
 }
 
 func TestRecords(t *testing.T) {
-	_, verbs := acts(t, 1, fault.Fault{Limit: 2}, 4)
+	_, verbs := acts(t, 1, fault.Fault{Plan: fault.Plan{Limit: 2}}, 4)
 	if got := strings.Join(verbs, " "); got != "armed matched effective matched cleared" {
 		t.Errorf("the history says %q", got)
 	}
 }
 
 func TestProbability(t *testing.T) {
-	half := fault.Fault{Probability: 0.5}
+	half := fault.Fault{Plan: fault.Plan{Probability: 0.5}}
 	first, _ := acts(t, 1, half, 1000)
 	again, _ := acts(t, 1, half, 1000)
 	other, _ := acts(t, 2, half, 1000)
@@ -231,7 +234,7 @@ func TestInjectAndClear(t *testing.T) {
 func TestLimitBeforeEffect(t *testing.T) {
 	clk := testclock.NewFakeClock(time.Unix(0, 0))
 	s := fault.NewSet(clk, 1, history.Discard())
-	if err := s.Inject(fault.Fault{Name: "f", Effect: fault.Hang{}, Limit: 1}); err != nil {
+	if err := s.Inject(fault.Fault{Name: "f", Effect: fault.Hang{}, Plan: fault.Plan{Limit: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	call := fault.Call{Operation: "POST /servers"}

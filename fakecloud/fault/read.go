@@ -1,43 +1,27 @@
 package fault
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"nodestorm/sim/checker/strict"
+	"nodestorm/sim/fault"
 )
 
 // Duration is a time.Duration that JSON and YAML hold as text such as "90s".
-type Duration time.Duration
+type Duration = fault.Duration
 
-// UnmarshalJSON reads what time.ParseDuration reads.
-func (d *Duration) UnmarshalJSON(text []byte) error {
-	var s string
-	if err := json.Unmarshal(text, &s); err != nil {
-		return fmt.Errorf("found %s, want a duration such as \"90s\"", text)
-	}
-	parsed, err := time.ParseDuration(s)
-	if err != nil {
-		return fmt.Errorf("found %q, want a duration such as \"90s\"", s)
-	}
-	*d = Duration(parsed)
-	return nil
-}
+// Plan is when and how often a fault acts.
+type Plan = fault.Plan
 
 // written is a fault as a file has it: the effect is the one field of the lower part
 // that is there.
 type written struct {
-	Name        string   `json:"name"`
-	Match       Match    `json:"match"`
-	At          Duration `json:"at"`
-	For         Duration `json:"for"`
-	Skip        int      `json:"skip"`
-	Limit       int      `json:"limit"`
-	Probability float64  `json:"probability"`
+	Name  string `json:"name"`
+	Match Match  `json:"match"`
+	Plan
 
 	Refuse      *Refuse      `json:"refuse"`
 	RateLimit   *RateLimit   `json:"rateLimit"`
@@ -108,10 +92,7 @@ func Parse(text []byte, operations []string) ([]Fault, error) {
 }
 
 func (w *written) fault() (Fault, error) {
-	f := Fault{
-		Name: w.Name, Match: w.Match, At: time.Duration(w.At), For: time.Duration(w.For),
-		Skip: w.Skip, Limit: w.Limit, Probability: w.Probability,
-	}
+	f := Fault{Name: w.Name, Match: w.Match, Plan: w.Plan}
 	effects := w.effects()
 	switch len(effects) {
 	case 1:

@@ -1,71 +1,71 @@
 package fault
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
 
 	"k8s.io/utils/clock"
 
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
 
 // Set is the faults of one cloud. All methods are safe for concurrent use.
 type Set struct {
 	clk      clock.PassiveClock
-	recorder history.Recorder
+	recorder fault.Recorder
 
-	mu     sync.Mutex
-	random *rand.Rand
-	armed  []*armed
+	mu    sync.Mutex
+	armed fault.Set[*armed]
 }
 
 type armed struct {
-	Fault
-	from           time.Time // when it becomes active
-	matched, acted int       // calls that fit; calls that it acts on
-	effects        int       // those of the latter that have seen a difference
-	effective      time.Time // zero: not yet
-	cleared        bool
+	fault.Life
+	match   Match
+	does    Effect
+	effects int // calls that it acted on and that have seen a difference
 }
 
 // NewSet returns a Set without faults. Seed decides Probability.
 func NewSet(clk clock.PassiveClock, seed uint64, recorder history.Recorder) *Set {
-	return &Set{clk: clk, recorder: recorder, random: rand.New(rand.NewPCG(seed, seed))}
+	return &Set{clk: clk, recorder: fault.Recorder{History: recorder, Seed: seed}}
 }
 
-// Inject arms a fault.
+// Inject arms a fault. One with a When waits for Start.
 func (s *Set) Inject(f Fault) error {
 	if err := f.Check(nil); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, a := range s.armed {
-		if a.Name == f.Name {
-			return fmt.Errorf("fault %q is there already: want names unique in a cloud", f.Name)
-		}
+	if err := s.armed.Free(f.Name); err != nil {
+		return err
 	}
-	now := s.clk.Now()
-	a := &armed{Fault: f, from: now.Add(f.At)}
-	s.armed = append(s.armed, a)
-	s.record(a, now, "armed", Call{})
+	s.armed.Add(&armed{Life: s.recorder.Arm(f.Name, f.Effect.String(), f.Plan, s.clk.Now(), about(Call{})), match: f.Match, does: f.Effect})
 	return nil
+}
+
+// Start has a fault's At count from a time.
+func (s *Set) Start(name string, from time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, err := s.armed.Named(name)
+	if err == nil {
+		a.Start(from)
+	}
+	return err
 }
 
 // Clear ends a fault early.
 func (s *Set) Clear(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, a := range s.armed {
-		if a.Name == name {
-			s.clear(a, s.clk.Now())
-			return nil
-		}
+	a, err := s.armed.Named(name)
+	if err == nil {
+		a.Clear(s.clk.Now(), about(Call{}))
 	}
-	return fmt.Errorf("there is no fault %q", name)
+	return err
 }
 
 // Unmet returns the names of the faults that have made no difference so far, in the order of
@@ -73,13 +73,7 @@ func (s *Set) Clear(name string) error {
 func (s *Set) Unmet() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var names []string
-	for _, a := range s.armed {
-		if a.effective.IsZero() {
-			names = append(names, a.Name)
-		}
-	}
-	return names
+	return s.armed.Unmet()
 }
 
 // Hit is a fault that is active at a point, and may act on a call there.
@@ -99,9 +93,9 @@ func (s *Set) Active(point Point) []*Hit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var hits []*Hit
-	for _, a := range s.armed {
-		if a.Effect.Point() == point && s.active(a, s.clk.Now()) {
-			hits = append(hits, &Hit{Effect: a.Effect, From: a.from, set: s, armed: a})
+	for _, a := range s.armed.All() {
+		if a.does.Point() == point && a.atWork(s.clk.Now()) {
+			hits = append(hits, &Hit{Effect: a.does, From: a.Begins(), set: s, armed: a})
 		}
 	}
 	return hits
@@ -119,27 +113,21 @@ func (s *Set) First(point Point, calls ...Call) *Hit {
 }
 
 // Name is the fault's.
-func (h *Hit) Name() string { return h.armed.Name }
+func (h *Hit) Name() string { return h.armed.Name() }
 
 // Fits reports whether the fault's Match fits the call.
-func (h *Hit) Fits(call Call) bool { return h.armed.Match.fits(call) }
+func (h *Hit) Fits(call Call) bool { return h.armed.match.fits(call) }
 
 // Take counts a call that fits, and reports whether the fault acts on it: not one of those
 // to skip, within the limit, and drawn.
 func (h *Hit) Take(call Call) bool {
-	s, a := h.set, h.armed
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a.matched++
-	if a.matched <= a.Skip || (a.Limit > 0 && a.acted >= a.Limit) {
+	h.set.mu.Lock()
+	defer h.set.mu.Unlock()
+	if !h.armed.Take() {
 		return false
 	}
-	if a.Probability > 0 && s.random.Float64() >= a.Probability {
-		return false
-	}
-	a.acted++
 	h.call = call
-	s.record(a, s.clk.Now(), "matched", call)
+	h.armed.Matched(h.set.clk.Now(), about(call))
 	return true
 }
 
@@ -151,16 +139,15 @@ func (h *Hit) EffectiveAt(at time.Time) {
 	h.set.mu.Lock()
 	defer h.set.mu.Unlock()
 	a := h.armed
-	if a.effective.IsZero() {
-		a.effective = at
-		h.set.record(a, at, "effective", h.call)
+	if a.EffectiveSince().IsZero() { // the records of the calls themselves tell of the others
+		a.Effective(at, about(h.call))
 	}
 	if !h.effective {
 		h.effective = true
 		a.effects++
 	}
 	if a.Limit > 0 && a.effects >= a.Limit {
-		h.set.clear(a, at)
+		a.Clear(at, about(Call{}))
 	}
 }
 
@@ -170,11 +157,11 @@ func (s *Set) Next(point Point) time.Time {
 	defer s.mu.Unlock()
 	now := s.clk.Now()
 	var next time.Time
-	for _, a := range s.armed {
-		if a.cleared || a.Effect.Point() != point {
+	for _, a := range s.armed.All() {
+		if !a.Cleared().IsZero() || a.does.Point() != point {
 			continue
 		}
-		for _, at := range []time.Time{a.from, a.from.Add(a.For)} {
+		for _, at := range []time.Time{a.Begins(), a.Ends()} {
 			if at.After(now) && (next.IsZero() || at.Before(next)) {
 				next = at
 			}
@@ -183,23 +170,17 @@ func (s *Set) Next(point Point) time.Time {
 	return next
 }
 
-// active reports whether the fault acts now, and clears it when its time is over.
-func (s *Set) active(a *armed, now time.Time) bool {
-	if !a.cleared && a.For > 0 && !now.Before(a.from.Add(a.For)) {
-		s.clear(a, a.from.Add(a.For))
+// atWork reports whether the fault acts now, and clears it when its time is over.
+func (a *armed) atWork(now time.Time) bool {
+	if a.Over(now) {
+		a.Clear(a.Ends(), about(Call{}))
 	}
-	return !a.cleared && !now.Before(a.from)
+	return a.Active(now)
 }
 
-func (s *Set) clear(a *armed, at time.Time) {
-	if !a.cleared {
-		a.cleared = true
-		s.record(a, at, "cleared", Call{})
-	}
-}
-
-func (s *Set) record(a *armed, at time.Time, verb string, call Call) {
-	detail := map[string]any{"fault": a.Name, "effect": a.Effect.String()}
+// about is what records say of a fault that acts on a call.
+func about(call Call) fault.About {
+	detail := map[string]any{}
 	for key, value := range map[string]string{"operation": call.Operation, "group": call.Group} {
 		if value != "" {
 			detail[key] = value
@@ -209,5 +190,5 @@ func (s *Set) record(a *armed, at time.Time, verb string, call Call) {
 	if call.Instance != "" {
 		object = history.Object{Resource: "instances", Name: call.Instance}
 	}
-	s.recorder.Record(history.Event{At: at, Source: history.Fault, Verb: verb, Object: object, Actor: "fakecloud", Detail: detail})
+	return fault.About{Actor: "fakecloud", Object: object, Detail: detail}
 }

@@ -106,7 +106,7 @@ func TestCacheWhileAFaultBegins(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := cloud.Inject(fault.Fault{
-				Name: "f", At: time.Duration(at) * time.Millisecond, For: time.Second, Effect: fault.Unavailable{Type: "cx22"},
+				Name: "f", Plan: fault.Plan{At: fault.Duration(at) * fault.Duration(time.Millisecond), For: fault.Duration(time.Second)}, Effect: fault.Unavailable{Type: "cx22"},
 			}); err != nil {
 				t.Fatal(err)
 			}

@@ -77,7 +77,7 @@ func TestRefuse(t *testing.T) {
 	} {
 		t.Run(code, func(t *testing.T) {
 			bubble(t, func(e *env) {
-				e.inject(fault.Fault{Match: pool1, Limit: 2, Effect: fault.Refuse{Code: code}})
+				e.inject(fault.Fault{Match: pool1, Plan: fault.Plan{Limit: 2}, Effect: fault.Refuse{Code: code}})
 				for range 2 {
 					_, r, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 					e.code(err, code)
@@ -106,7 +106,7 @@ func TestRefusePlain(t *testing.T) {
 // The client waits out a rate limit of 20 s with its usual five retries.
 func TestRateLimit(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: fault.Match{Operation: "POST /servers"}, For: 20 * time.Second, Effect: fault.RateLimit{Reset: fault.Duration(time.Minute)}})
+		e.inject(fault.Fault{Match: fault.Match{Operation: "POST /servers"}, Plan: fault.Plan{For: fault.Duration(20 * time.Second)}, Effect: fault.RateLimit{Reset: fault.Duration(time.Minute)}})
 		began := time.Now()
 		_, r, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 		e.code(err, "rate_limit_exceeded")
@@ -140,7 +140,7 @@ func TestLimit(t *testing.T) {
 
 func TestHang(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: fault.Match{Operation: "DELETE /servers/{id}"}, Limit: 1, Effect: fault.Hang{}})
+		e.inject(fault.Fault{Match: fault.Match{Operation: "DELETE /servers/{id}"}, Plan: fault.Plan{Limit: 1}, Effect: fault.Hang{}})
 		e.ok(e.try(e.client, "a", "pool1"))
 		s, _, err := e.client.Server.GetByName(e.ctx, "a")
 		e.ok(err)
@@ -161,7 +161,7 @@ func TestHang(t *testing.T) {
 func TestLoseReply(t *testing.T) {
 	for _, hang := range []bool{false, true} {
 		bubble(t, func(e *env) {
-			e.inject(fault.Fault{Match: pool1, Limit: 1, Effect: fault.LoseReply{Hang: hang}})
+			e.inject(fault.Fault{Match: pool1, Plan: fault.Plan{Limit: 1}, Effect: fault.LoseReply{Hang: hang}})
 			if err := e.try(e.client, "a", "pool1"); err == nil {
 				e.Error("the reply came")
 			}
@@ -209,7 +209,7 @@ func TestPartialAndMissing(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			e.ok(e.try(e.client, name, "pool1"))
 		}
-		e.inject(fault.Fault{Name: "p", Match: fault.Match{Operation: "GET /servers"}, Limit: 1, Effect: fault.Partial{Keep: 1}})
+		e.inject(fault.Fault{Name: "p", Match: fault.Match{Operation: "GET /servers"}, Plan: fault.Plan{Limit: 1}, Effect: fault.Partial{Keep: 1}})
 		e.check("listed in part", e.names(), []string{"a"})
 		e.inject(fault.Fault{Name: "m", Match: fault.Match{Operation: "GET /servers", Instance: "b"}, Effect: fault.Missing{}})
 		e.check("listed without b", e.names(), []string{"a", "c"})
@@ -227,7 +227,7 @@ func TestPartialAndMissing(t *testing.T) {
 // autoscaler deletes a good server.
 func TestActionMissingOnce(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: fault.Match{Operation: "GET /actions", Group: "pool1"}, Limit: 1, Effect: fault.Missing{}})
+		e.inject(fault.Fault{Match: fault.Match{Operation: "GET /actions", Group: "pool1"}, Plan: fault.Plan{Limit: 1}, Effect: fault.Missing{}})
 		if err := e.try(e.client, "a", "pool1"); err == nil || !strings.Contains(err.Error(), "actions not found") {
 			e.Errorf("got %v, want actions not found", err)
 		}
@@ -236,7 +236,7 @@ func TestActionMissingOnce(t *testing.T) {
 		e.ok(e.try(e.client, "a", "pool1"))
 	})
 	bubble(t, func(e *env) { // older clients ask for one action
-		e.inject(fault.Fault{Match: fault.Match{Operation: "GET /actions/{id}"}, Limit: 1, Effect: fault.Refuse{Code: "not_found"}})
+		e.inject(fault.Fault{Match: fault.Match{Operation: "GET /actions/{id}"}, Plan: fault.Plan{Limit: 1}, Effect: fault.Refuse{Code: "not_found"}})
 		made, _, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 		e.ok(err)
 		for _, want := range []bool{false, true} {
@@ -252,7 +252,7 @@ func TestActionMissingOnce(t *testing.T) {
 func TestActionsOfSeveral(t *testing.T) {
 	for _, effect := range []fault.Effect{fault.Refuse{Code: "server_error"}, fault.Partial{Keep: 1}, fault.Missing{}} {
 		bubble(t, func(e *env) {
-			e.inject(fault.Fault{Match: fault.Match{Operation: "GET /actions", Instance: "b"}, Limit: 1, Effect: effect})
+			e.inject(fault.Fault{Match: fault.Match{Operation: "GET /actions", Instance: "b"}, Plan: fault.Plan{Limit: 1}, Effect: effect})
 			var actions []*api.Action
 			for _, name := range []string{"a", "b"} {
 				made, _, err := e.client.Server.Create(e.ctx, creation(name, "pool1"))
@@ -317,7 +317,7 @@ func TestActionFails(t *testing.T) {
 func TestDeleteFails(t *testing.T) {
 	bubble(t, func(e *env) {
 		e.ok(e.try(e.client, "a", "pool1"))
-		e.inject(fault.Fault{Match: fault.Match{Operation: "delete_server"}, Limit: 1, Effect: fault.ActionFails{}})
+		e.inject(fault.Fault{Match: fault.Match{Operation: "delete_server"}, Plan: fault.Plan{Limit: 1}, Effect: fault.ActionFails{}})
 		s := &api.Server{ID: e.id("a")}
 		deleted, _, err := e.client.Server.DeleteWithResult(e.ctx, s)
 		e.ok(err)
@@ -349,7 +349,7 @@ func TestInstanceLife(t *testing.T) {
 
 func TestSupply(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Name: "out", For: time.Hour, Effect: fault.Unavailable{Type: "cx22", Location: "fsn1"}})
+		e.inject(fault.Fault{Name: "out", Plan: fault.Plan{For: fault.Duration(time.Hour)}, Effect: fault.Unavailable{Type: "cx22", Location: "fsn1"}})
 		_, _, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 		e.code(err, "resource_unavailable")
 		st, _, err := e.client.ServerType.GetByName(e.ctx, "cx22")
@@ -416,7 +416,7 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range []fault.Fault{
-		{Name: "lost", Match: fault.Match{Operation: "POST /placement_groups"}, Limit: 1, Effect: fault.LoseReply{}},
+		{Name: "lost", Match: fault.Match{Operation: "POST /placement_groups"}, Plan: fault.Plan{Limit: 1}, Effect: fault.LoseReply{}},
 		{Name: "hangs", Match: fault.Match{Operation: "GET /isos"}, Effect: fault.Hang{}},
 	} {
 		if err := cloud.Inject(f); err != nil {

@@ -155,11 +155,11 @@ func (s *scenario) refuseGroup(group, code string) error {
 }
 
 func (s *scenario) rateLimit(requests int) error {
-	return s.inject(fault.Fault{Name: "rate limit", Match: fault.Match{Operation: "POST /servers"}, Limit: requests, Effect: fault.RateLimit{}})
+	return s.inject(fault.Fault{Name: "rate limit", Match: fault.Match{Operation: "POST /servers"}, Plan: fault.Plan{Limit: requests}, Effect: fault.RateLimit{}})
 }
 
 func (s *scenario) actionsMissing() error {
-	return s.inject(fault.Fault{Name: "actions missing once", Match: fault.Match{Operation: "GET /actions"}, Limit: 1, Effect: fault.Missing{}})
+	return s.inject(fault.Fault{Name: "actions missing once", Match: fault.Match{Operation: "GET /actions"}, Plan: fault.Plan{Limit: 1}, Effect: fault.Missing{}})
 }
 
 func (s *scenario) goesOff(group, after string) error {
@@ -167,7 +167,7 @@ func (s *scenario) goesOff(group, after string) error {
 	if err != nil {
 		return err
 	}
-	return s.inject(fault.Fault{Name: "host crash", Match: fault.Match{Group: group}, Limit: 1, Effect: fault.TurnsOff{After: fault.Duration(d)}})
+	return s.inject(fault.Fault{Name: "host crash", Match: fault.Match{Group: group}, Plan: fault.Plan{Limit: 1}, Effect: fault.TurnsOff{After: fault.Duration(d)}})
 }
 
 func (s *scenario) serverGone(pod string) error {
@@ -192,7 +192,7 @@ func (s *scenario) conflictThenNoList(ctx context.Context, fails string) error {
 		return err
 	}
 	const deletion = "DELETE /servers/{id}"
-	if err := s.inject(fault.Fault{Name: "conflict", Match: fault.Match{Operation: deletion}, Limit: 7, Effect: fault.Refuse{Code: "conflict"}}); err != nil {
+	if err := s.inject(fault.Fault{Name: "conflict", Match: fault.Match{Operation: deletion}, Plan: fault.Plan{Limit: 7}, Effect: fault.Refuse{Code: "conflict"}}); err != nil {
 		return err
 	}
 	_, err = s.within(ctx, 45*time.Minute, s.asked, func(r history.Record) bool {
@@ -201,7 +201,7 @@ func (s *scenario) conflictThenNoList(ctx context.Context, fails string) error {
 	if err != nil {
 		return fmt.Errorf("waiting for a server to be deleted: %w", err)
 	}
-	return s.inject(fault.Fault{Name: "no list", Match: fault.Match{Operation: "GET /servers"}, For: d, Effect: fault.Refuse{Code: "server_error"}})
+	return s.inject(fault.Fault{Name: "no list", Match: fault.Match{Operation: "GET /servers"}, Plan: fault.Plan{For: fault.Duration(d)}, Effect: fault.Refuse{Code: "server_error"}})
 }
 
 func (*scenario) noRunningServerDeleted(d string) (observation, error) {
