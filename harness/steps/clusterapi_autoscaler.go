@@ -111,7 +111,7 @@ func (s *scenario) mistypeMaximum(deployment string) error {
 // to meet the other writer too.
 func (s *scenario) interject(deployment string) {
 	s.rules = append(s.rules, apifault.Rule{
-		Name: "another writer in between", Match: scaleWrites(deployment), Limit: 1,
+		Name: "another writer in between", Match: scaleWrites(deployment), Plan: apifault.Plan{Limit: 1},
 		Act: apifault.Act{OtherWriter: &apifault.OtherWriter{}},
 	})
 }

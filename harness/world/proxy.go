@@ -18,7 +18,7 @@ func (c *Cluster) KubeconfigThrough(rules []apifault.Rule, name string, groups .
 	if err != nil {
 		return "", nil, fmt.Errorf("making user %q: %w", name, err)
 	}
-	p, err := apifault.Start(apifault.Config{Client: user.Config(), Writer: c.Admin(), Clock: w.Clock(), History: w.history}, rules...)
+	p, err := apifault.Start(apifault.Config{Client: user.Config(), Writer: c.Admin(), Clock: w.Clock(), History: w.history, Seed: w.cfg.Seed}, rules...)
 	if err != nil {
 		return "", nil, err
 	}

@@ -36,6 +36,7 @@ import (
 	"nodestorm/sim/apifault"
 	"nodestorm/sim/checker"
 	"nodestorm/sim/clock"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
 
@@ -369,7 +370,7 @@ var effects = []struct {
 		})
 		return took >= 5*time.Minute && took < 6*time.Minute
 	}},
-	{"answer 409", apifault.Rule{Match: on("update"), Limit: 1, Act: apifault.Act{Answer: &apifault.Answer{Code: 409}}}, func(s *scene) bool {
+	{"answer 409", apifault.Rule{Match: on("update"), Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{Answer: &apifault.Answer{Code: 409}}}, func(s *scene) bool {
 		m := s.create()
 		_, err := s.client.CoreV1().ConfigMaps("default").Update(s.t.Context(), m, metav1.UpdateOptions{})
 		if err != nil && !strings.Contains(err.Error(), "Operation cannot be fulfilled on configmaps") {
@@ -377,7 +378,7 @@ var effects = []struct {
 		}
 		return apierrors.IsConflict(err)
 	}},
-	{"answer 429", apifault.Rule{Match: on("get"), Limit: 1, Act: apifault.Act{Answer: &apifault.Answer{Code: 429, RetryAfter: seconds(1)}}}, func(s *scene) bool {
+	{"answer 429", apifault.Rule{Match: on("get"), Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{Answer: &apifault.Answer{Code: 429, RetryAfter: seconds(1)}}}, func(s *scene) bool {
 		s.create()
 		var codes []int // client-go waits, in real time, and tries again
 		cfg := rest.CopyConfig(s.cfg)
@@ -396,7 +397,7 @@ var effects = []struct {
 		}
 		return slices.Equal(codes, []int{http.StatusTooManyRequests, http.StatusOK})
 	}},
-	{"answer 503", apifault.Rule{Match: on("get"), Skip: 1, Limit: 1, Act: apifault.Act{Answer: &apifault.Answer{Code: 503}}}, func(s *scene) bool {
+	{"answer 503", apifault.Rule{Match: on("get"), Plan: apifault.Plan{Skip: 1, Limit: 1}, Act: apifault.Act{Answer: &apifault.Answer{Code: 503}}}, func(s *scene) bool {
 		s.create()
 		_, first := s.get()
 		_, second := s.get()
@@ -423,7 +424,7 @@ var effects = []struct {
 		_, there := s.get()
 		return err != nil && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && there == nil
 	}},
-	{"hold", apifault.Rule{Match: on("create"), Limit: 1, Act: apifault.Act{Hold: &apifault.Hold{}}}, func(s *scene) bool {
+	{"hold", apifault.Rule{Match: on("create"), Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{Hold: &apifault.Hold{}}}, func(s *scene) bool {
 		done := make(chan error, 1)
 		go func() {
 			_, err := s.client.CoreV1().ConfigMaps("default").Create(s.t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: s.name}}, metav1.CreateOptions{})
@@ -444,13 +445,13 @@ var effects = []struct {
 		s.clear()
 		return <-done == nil && held
 	}},
-	{"other writer before an update", apifault.Rule{Match: on("update", "patch"), Limit: 1, Act: apifault.Act{OtherWriter: &apifault.OtherWriter{}}}, func(s *scene) bool {
+	{"other writer before an update", apifault.Rule{Match: on("update", "patch"), Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{OtherWriter: &apifault.OtherWriter{}}}, func(s *scene) bool {
 		m := s.create()
 		_, err := s.client.CoreV1().ConfigMaps("default").Update(s.t.Context(), m, metav1.UpdateOptions{})
 		now, _ := s.get()
 		return apierrors.IsConflict(err) && now.Annotations[apifault.Annotation] != ""
 	}},
-	{"other writer after a get", apifault.Rule{Match: on("get"), Limit: 1, Act: apifault.Act{OtherWriter: &apifault.OtherWriter{Patch: map[string]any{"data": map[string]any{"k": "theirs"}}}}}, func(s *scene) bool {
+	{"other writer after a get", apifault.Rule{Match: on("get"), Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{OtherWriter: &apifault.OtherWriter{Patch: map[string]any{"data": map[string]any{"k": "theirs"}}}}}, func(s *scene) bool {
 		s.create()
 		m, err := s.get()
 		if err != nil || m.Data != nil {
@@ -496,7 +497,7 @@ var effects = []struct {
 		}
 		return len(list.Items) > 0
 	}},
-	{"freeze", apifault.Rule{Match: on("watch"), Limit: 1, Act: apifault.Act{Freeze: &apifault.Freeze{}}}, func(s *scene) bool {
+	{"freeze", apifault.Rule{Match: on("watch"), Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{Freeze: &apifault.Freeze{}}}, func(s *scene) bool {
 		s.create()
 		events := s.watch(s.t.Context())
 		defer events.Stop()
@@ -513,7 +514,7 @@ var effects = []struct {
 		first, second := next(s.t, events), next(s.t, events)
 		return first.Type == watch.Modified && second.Type == watch.Modified && silent
 	}},
-	{"cut", apifault.Rule{Match: on("watch"), Limit: 1, Act: apifault.Act{Cut: &apifault.Cut{After: seconds(60)}}}, func(s *scene) bool {
+	{"cut", apifault.Rule{Match: on("watch"), Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{Cut: &apifault.Cut{After: seconds(60)}}}, func(s *scene) bool {
 		s.create()
 		ended := false
 		took := s.virtually(func() {
@@ -531,7 +532,7 @@ var effects = []struct {
 		})
 		return ended && took >= time.Minute && took < 80*time.Second
 	}},
-	{"expire", apifault.Rule{Match: on("watch"), Limit: 1, Act: apifault.Act{Expire: &apifault.Expire{}}}, func(s *scene) bool {
+	{"expire", apifault.Rule{Match: on("watch"), Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{Expire: &apifault.Expire{}}}, func(s *scene) bool {
 		s.create()
 		events := s.watch(s.t.Context())
 		defer events.Stop()
@@ -623,7 +624,7 @@ func TestProxyWhen(t *testing.T) {
 		}
 	}
 	cfg, p := through(t, w, asJSON,
-		apifault.Rule{Name: theRule, Match: on("watch"), When: when, At: seconds(30), Act: apifault.Act{Expire: &apifault.Expire{}}},
+		apifault.Rule{Name: theRule, Match: on("watch"), Plan: apifault.Plan{When: when, At: fault.Duration(30 * time.Second)}, Act: apifault.Act{Expire: &apifault.Expire{}}},
 		apifault.Rule{Name: "never", Match: on("delete"), Act: apifault.Act{Drop: &apifault.Drop{}}},
 	)
 	s := &scene{t, w, p, cfg, clientFor(t, cfg), "seen"}

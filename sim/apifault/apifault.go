@@ -45,6 +45,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
 
@@ -71,6 +72,8 @@ type Config struct {
 	// History takes the rules' records, and is what their When waits on. Nil is a
 	// history of the proxy's own, in memory.
 	History *history.Log
+	// Seed is what the probabilities of rules are drawn from.
+	Seed uint64
 	// Listen is the address to listen on; empty is a free port on loopback.
 	Listen string
 }
@@ -93,7 +96,7 @@ type Proxy struct {
 	serving error // why it ended; valid once ended is closed
 
 	mu      sync.Mutex
-	rules   []*armed
+	rules   fault.Set[*armed]
 	turn    int                  // counts activations
 	streams map[*stream]struct{} // open watches
 }

@@ -8,23 +8,21 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/utils/clock"
 
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
 
-// armed is a rule at work. Its fields are guarded by the proxy's mutex; times are
-// zero as long as they have not come.
+// armed is a rule at work. Its fields are guarded by the proxy's mutex.
 type armed struct {
-	Rule
+	fault.Life
+	rule Rule
 	action
 
-	armedAt, effectiveAt, clearedAt time.Time
-	activeAt                        time.Time
-	turn                            int           // at which it became active
-	seen                            int           // matching calls since it is active
-	taken                           int           // calls that it has not finished with
-	over                            chan struct{} // closed when it is cleared
-	timer                           clock.Timer   // of At and For
-	past                            past          // StaleList: what it serves
+	turn     int           // at which it became active; zero: not yet
+	underWay int           // calls that it took and has not finished with
+	over     chan struct{} // closed when it is cleared
+	timer    clock.Timer   // of At and For
+	past     past          // StaleList: what it serves
 }
 
 // RuleState is what became of a rule. Times are zero as long as they have not come.
@@ -38,9 +36,9 @@ type RuleState struct {
 func (p *Proxy) Rules() []RuleState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	states := make([]RuleState, 0, len(p.rules))
-	for _, a := range p.rules {
-		states = append(states, RuleState{a.Name, a.action.String(), a.armedAt, a.effectiveAt, a.clearedAt, max(0, a.seen-a.Skip)})
+	states := make([]RuleState, 0, len(p.rules.All()))
+	for _, a := range p.rules.All() {
+		states = append(states, RuleState{a.Name(), a.Effect(), a.Armed(), a.EffectiveSince(), a.Cleared(), a.Taken()})
 	}
 	return states
 }
@@ -57,10 +55,10 @@ func (p *Proxy) Unmet() []RuleState {
 func (p *Proxy) Inject(rules ...Rule) error {
 	armed, err := p.inject(rules)
 	for _, a := range armed {
-		if a.Act.StaleList != nil && a.When == nil && a.At.Duration == 0 {
+		if a.rule.Act.StaleList != nil && a.When == nil && a.At == 0 {
 			<-a.past.known
 			if err == nil && a.past.err != nil {
-				err = fmt.Errorf("rule %q: %w", a.Name, a.past.err)
+				err = fmt.Errorf("rule %q: %w", a.Name(), a.past.err)
 			}
 		}
 	}
@@ -71,16 +69,19 @@ func (p *Proxy) inject(rules []Rule) (injected []*armed, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all []Rule
-	for _, a := range p.rules {
-		if a.clearedAt.IsZero() {
-			all = append(all, a.Rule)
+	for _, a := range p.rules.All() {
+		if a.Cleared().IsZero() {
+			all = append(all, a.rule)
 		}
 	}
 	if err := Check(append(all, rules...)); err != nil {
 		return nil, err
 	}
 	for _, rule := range rules {
-		a := &armed{Rule: rule, over: make(chan struct{}), past: past{known: make(chan struct{})}}
+		if err := p.rules.Free(rule.Name); err != nil {
+			return nil, err
+		}
+		a := &armed{rule: rule, over: make(chan struct{}), past: past{known: make(chan struct{})}}
 		a.action, _ = rule.Act.one() // Check has looked
 		if p.writer == nil && (rule.Act.OtherWriter != nil || rule.Act.StaleList != nil) {
 			return nil, fmt.Errorf("rule %q: %s needs an identity of its own (Config.Writer)", rule.Name, a.action)
@@ -94,40 +95,38 @@ func (p *Proxy) inject(rules []Rule) (injected []*armed, err error) {
 }
 
 func (p *Proxy) arm(a *armed) {
-	a.armedAt = p.cfg.Clock.Now()
-	p.rules = append(p.rules, a)
-	var newest uint64
-	if before := p.cfg.History.Since(0); len(before) > 0 {
-		newest = before[len(before)-1].Seq
-	}
-	p.record(a, "armed", Actor, nil)
+	waiting := fault.AwaitIn(p.cfg.History)
+	recorder := fault.Recorder{History: p.cfg.History, Seed: p.cfg.Seed}
+	now := p.cfg.Clock.Now()
+	a.Life = recorder.Arm(a.rule.Name, a.action.String(), a.rule.Plan, now, a.about(Actor, nil))
+	p.rules.Add(a)
 	if a.When == nil {
-		p.activateIn(a, a.At.Duration)
+		p.activateIn(a, a.Begins().Sub(now))
 		return
 	}
 	p.calls.Go(func() {
-		event, err := p.cfg.History.WaitAfter(p.ctx, newest, func(r history.Record) bool { return a.When.Matches(r) })
+		at, err := waiting.Record(p.ctx, a.rule.Plan)
 		if err != nil {
 			return // the proxy or the history has ended
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		at := p.cfg.History.Start().Add(event.Virtual + a.At.Duration)
-		p.activateIn(a, at.Sub(p.cfg.Clock.Now()))
+		a.Start(at)
+		p.activateIn(a, a.Begins().Sub(p.cfg.Clock.Now()))
 	})
 }
 
 // activateIn activates the rule after d, at once if that is over.
 func (p *Proxy) activateIn(a *armed, d time.Duration) {
 	switch {
-	case !a.clearedAt.IsZero():
+	case !a.Cleared().IsZero():
 	case d <= 0:
 		p.activate(a)
 	default:
 		a.timer = p.cfg.Clock.AfterFunc(d, func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			if a.clearedAt.IsZero() {
+			if a.Cleared().IsZero() {
 				p.activate(a)
 			}
 		})
@@ -135,17 +134,16 @@ func (p *Proxy) activateIn(a *armed, d time.Duration) {
 }
 
 func (p *Proxy) activate(a *armed) {
-	a.activeAt = p.cfg.Clock.Now()
 	p.turn++
 	a.turn = p.turn
-	if a.For.Duration > 0 {
-		a.timer = p.cfg.Clock.AfterFunc(a.For.Duration, func() {
+	if a.For > 0 {
+		a.timer = p.cfg.Clock.AfterFunc(time.Duration(a.For), func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.clear(a)
 		})
 	}
-	if a.Act.StaleList != nil {
+	if a.rule.Act.StaleList != nil {
 		p.calls.Go(func() { p.noteVersion(a) })
 	}
 	for s := range p.streams {
@@ -160,7 +158,7 @@ func (p *Proxy) activate(a *armed) {
 func (p *Proxy) claim(info *request.RequestInfo, agent string) (rule *armed, turn int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, a := range p.rules {
+	for _, a := range p.rules.All() {
 		if p.takes(a, info, agent) {
 			return a, p.turn
 		}
@@ -170,15 +168,11 @@ func (p *Proxy) claim(info *request.RequestInfo, agent string) (rule *armed, tur
 
 // takes counts a call that the rule is about, and reports whether it takes it.
 func (p *Proxy) takes(a *armed, info *request.RequestInfo, agent string) bool {
-	if a.activeAt.IsZero() || !a.clearedAt.IsZero() || a.Limit > 0 && a.seen == a.Skip+a.Limit || !a.Match.matches(info, agent) {
+	if a.turn == 0 || !a.Cleared().IsZero() || !a.rule.Match.matches(info, agent) || !a.Take() {
 		return false
 	}
-	a.seen++
-	if a.seen <= a.Skip {
-		return false
-	}
-	a.taken++
-	p.record(a, "matched", product(agent), map[string]any{"call": describe(info)})
+	a.underWay++
+	a.Matched(p.cfg.Clock.Now(), a.about(product(agent), map[string]any{"call": describe(info)}))
 	return true
 }
 
@@ -186,28 +180,25 @@ func (p *Proxy) takes(a *armed, info *request.RequestInfo, agent string) bool {
 func (p *Proxy) tookEffect(c *call, a *armed, facts map[string]any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a.effectiveAt.IsZero() {
-		a.effectiveAt = p.cfg.Clock.Now()
-	}
 	detail := map[string]any{"call": describe(c.info)}
 	for key, value := range facts {
 		detail[key] = value
 	}
-	p.record(a, "effective", product(c.agent), detail)
+	a.Life.Effective(p.cfg.Clock.Now(), a.about(product(c.agent), detail))
 }
 
 // ineffective notes why a call that a rule took went as it would have anyway.
 func (p *Proxy) ineffective(c *call, a *armed, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.record(a, "ineffective", product(c.agent), map[string]any{"call": describe(c.info), "reason": why})
+	a.Ineffective(p.cfg.Clock.Now(), a.about(product(c.agent), map[string]any{"call": describe(c.info), "reason": why}))
 }
 
 // finished clears a rule whose last call is over.
 func (p *Proxy) finished(a *armed) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a.taken--; a.taken == 0 && a.Limit > 0 && a.seen == a.Skip+a.Limit {
+	if a.underWay--; a.underWay == 0 && a.Spent() {
 		p.clear(a)
 	}
 }
@@ -217,46 +208,36 @@ func (p *Proxy) finished(a *armed) {
 func (p *Proxy) Clear(name string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, a := range p.rules {
-		if a.Name == name {
-			p.clear(a)
-			return nil
-		}
+	a, err := p.rules.Named(name)
+	if err == nil {
+		p.clear(a)
 	}
-	return fmt.Errorf("no rule %q", name)
+	return err
 }
 
 func (p *Proxy) clearAll() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, a := range p.rules {
+	for _, a := range p.rules.All() {
 		p.clear(a)
 	}
 }
 
 func (p *Proxy) clear(a *armed) {
-	if !a.clearedAt.IsZero() {
+	if !a.Clear(p.cfg.Clock.Now(), a.about(Actor, nil)) {
 		return
 	}
 	if a.timer != nil {
 		a.timer.Stop()
 	}
-	a.clearedAt = p.cfg.Clock.Now()
 	close(a.over)
-	p.record(a, "cleared", Actor, nil)
 }
 
-// record writes a step of the rule's life. The object is the same in all of them:
-// a verdict knows a fault by its name and its object.
-func (p *Proxy) record(a *armed, verb, actor string, detail map[string]any) {
-	if detail == nil {
-		detail = map[string]any{}
-	}
-	detail["fault"], detail["effect"] = a.Name, a.action.String()
-	p.cfg.History.Record(history.Event{
-		At: p.cfg.Clock.Now(), Source: history.Fault, Verb: verb, Actor: actor, Detail: detail,
-		Object: history.Object{Resource: a.Match.Resource, Namespace: a.Match.Namespace, Name: a.Match.Name},
-	})
+// about is what records of the rule say. The object is the same in all of them: a
+// verdict knows a fault by its name and its object.
+func (a *armed) about(actor string, detail map[string]any) fault.About {
+	m := a.rule.Match
+	return fault.About{Actor: actor, Object: history.Object{Resource: m.Resource, Namespace: m.Namespace, Name: m.Name}, Detail: detail}
 }
 
 // describe is a call in a few words: "update machinedeployments/scale default/web".

@@ -65,16 +65,8 @@ func Check(rules []Rule) error {
 }
 
 func (r *Rule) check() error {
-	switch {
-	case r.At.Duration < 0, r.For.Duration < 0:
-		return fmt.Errorf("at is %v and for is %v: want zero or more", r.At.Duration, r.For.Duration)
-	case r.Skip < 0, r.Limit < 0:
-		return fmt.Errorf("skip is %d and limit is %d: want zero or more", r.Skip, r.Limit)
-	}
-	if r.When != nil {
-		if err := r.When.Check(); err != nil {
-			return fmt.Errorf("when: %w", err)
-		}
+	if err := r.Plan.Check(); err != nil {
+		return err
 	}
 	if err := r.Match.check(); err != nil {
 		return err
@@ -167,7 +159,7 @@ func (m *Match) checkVerbs() error {
 
 // takesAll reports whether no call that the rule matches gets past it, ever.
 func (r *Rule) takesAll() bool {
-	return r.When == nil && r.At.Duration == 0 && r.For.Duration == 0 && r.Skip == 0 && r.Limit == 0
+	return r.Always()
 }
 
 // covers reports whether the match is about every call that other is about. Of two

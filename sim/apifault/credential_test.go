@@ -92,7 +92,7 @@ func TestRulesAreForTheClient(t *testing.T) {
 	}
 	for name, client := range clients {
 		t.Run(name, func(t *testing.T) {
-			p := startProxy(t, client, Rule{Name: "busy", Limit: 2, Match: Match{Resource: "pods", Client: "target", Verbs: []string{"list"}}, Act: Act{Answer: &Answer{Code: 503}}})
+			p := startProxy(t, client, Rule{Name: "busy", Plan: Plan{Limit: 2}, Match: Match{Resource: "pods", Client: "target", Verbs: []string{"list"}}, Act: Act{Answer: &Answer{Code: 503}}})
 			stranger := rest.AnonymousClientConfig(p.ClientConfig())
 			stranger.BearerToken = "not mine"
 			strangers := []*rest.Config{stranger}

@@ -5,18 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/endpoints/request"
 
-	"nodestorm/sim/checker"
+	"nodestorm/sim/fault"
 )
 
 // Rule is one thing that goes wrong with some of the client's calls.
 //
-//	armed ──(When, At)──▶ active ──▶ matched ──▶ effective ──(Limit, For, Clear)──▶ cleared
-//
-// Of a call that several active rules are about, the first in their order that
+// Its life is that of any fault (sim/fault). Of a call that several active rules are about, the first in their order that
 // does not skip it takes it. Every step is in the history; a rule that is over
 // before it made a difference never becomes effective, and Proxy.Unmet lists it.
 type Rule struct {
@@ -24,21 +21,16 @@ type Rule struct {
 	Name string `json:"name"`
 	// Match says which calls the rule is about. Required.
 	Match Match `json:"match"`
-	// When arms the rule until a record of the history matches, which must come
-	// after the rule. Nil: the rule is active at once.
-	When *checker.Pattern `json:"when,omitempty"`
-	// At is how long after that, in virtual time, the rule becomes active.
-	At metav1.Duration `json:"at,omitzero"`
-	// For is how long, in virtual time, the rule is active; what it holds back
-	// goes on then. Zero: as long as the proxy lives.
-	For metav1.Duration `json:"for,omitzero"`
-	// Skip is how many matching calls pass first.
-	Skip int `json:"skip,omitempty"`
-	// Limit is how many calls after those the rule takes. Zero: any number.
-	Limit int `json:"limit,omitempty"`
+	// Plan is when and how often. Its At counts from when the rule is armed, or from the
+	// record of its When; what a rule holds back goes on when its For is over. Its
+	// occasions are matching calls.
+	Plan
 	// Act is what happens to them. Required.
 	Act Act `json:"act"`
 }
+
+// Plan is when and how often a rule acts.
+type Plan = fault.Plan
 
 // Match says which calls a rule is about. Fields that are not given match
 // anything, but see Subresource. Namespace, Name and Client are patterns as of

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestLoad(t *testing.T) {
@@ -24,7 +25,7 @@ rules:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rules) != 2 || rules[0].Limit != 2 || rules[0].For.Minutes() != 5 || rules[1].Act.Answer.RetryAfter.Seconds() != 3 || rules[0].Act.OtherWriter.Patch["metadata"] == nil || rules[0].Act.OtherWriter.Settle.Seconds() != 1 {
+	if len(rules) != 2 || rules[0].Limit != 2 || time.Duration(rules[0].For).Minutes() != 5 || rules[1].Act.Answer.RetryAfter.Seconds() != 3 || rules[0].Act.OtherWriter.Patch["metadata"] == nil || rules[0].Act.OtherWriter.Settle.Seconds() != 1 {
 		t.Errorf("read %+v", rules)
 	}
 }
@@ -95,7 +96,7 @@ func TestLoadRefuses(t *testing.T) {
 
 // Rules that overlap without hiding each other are no contradiction.
 func TestCheckAllows(t *testing.T) {
-	limited := Rule{Name: "first", Match: Match{Resource: "pods"}, Limit: 1, Act: Act{Drop: &Drop{}}}
+	limited := Rule{Name: "first", Match: Match{Resource: "pods"}, Plan: Plan{Limit: 1}, Act: Act{Drop: &Drop{}}}
 	rest := Rule{Name: "rest", Match: Match{Resource: "pods"}, Act: Act{Lose: &Lose{}}}
 	if err := Check([]Rule{limited, rest}); err != nil {
 		t.Error(err)

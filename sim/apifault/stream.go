@@ -63,7 +63,7 @@ func (p *Proxy) open(c *call, resp *http.Response) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.streams[s] = struct{}{}
-	for _, late := range p.rules { // active since the call came
+	for _, late := range p.rules.All() { // active since the call came
 		if late.watches() && late.turn > c.turn && s.free() && p.takes(late, c.info, c.agent) {
 			s.begin(late)
 		}
