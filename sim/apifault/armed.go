@@ -184,7 +184,7 @@ func (p *Proxy) tookEffect(c *call, a *armed, facts map[string]any) {
 	for key, value := range facts {
 		detail[key] = value
 	}
-	a.Life.Effective(p.cfg.Clock.Now(), a.about(product(c.agent), detail))
+	a.Effective(p.cfg.Clock.Now(), a.about(product(c.agent), detail))
 }
 
 // ineffective notes why a call that a rule took went as it would have anyway.

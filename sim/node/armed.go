@@ -2,36 +2,40 @@ package node
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
 
-// armed is a fault at work on a node. Times are zero as long as they have not come.
+// armed is a fault at work on a node.
 type armed struct {
-	Fault
-	node                            string
-	armedAt, effectiveAt, clearedAt time.Time
-	startAt                         time.Time // when it becomes active
-	begun                           bool      // KubeletRestart: the kubelet went down
-	returnedAt                      time.Time // KubeletRestart: first report after it
-	deleted                         types.UID // NodeObjectDeleted: of the Node it took
+	fault.Life
+	does Effect
+	on   When
+
+	begun      bool      // KubeletRestart: the kubelet went down
+	returnedAt time.Time // KubeletRestart: first report after it; zero: not yet
+	deleted    types.UID // NodeObjectDeleted: of the Node it took
 }
 
 // arm puts checked faults on the node. With fromNow their At counts from now.
 func (k *kubelet) arm(faults []Fault, fromNow bool) {
 	now := k.fleet.cfg.Clock.Now()
-	for _, fault := range faults {
-		a := &armed{Fault: fault, node: k.spec.Name, armedAt: now}
-		if fromNow && fault.When == nil {
-			a.startAt = now.Add(fault.At)
+	recorder := fault.Recorder{History: k.fleet.cfg.History, Seed: k.fleet.cfg.Seed}
+	for _, f := range faults {
+		plan := fault.Plan{At: fault.Duration(f.At), For: fault.Duration(f.For)}
+		if restart, ok := f.Effect.(KubeletRestart); ok {
+			plan.For = fault.Duration(restart.Down)
 		}
-		k.faults = append(k.faults, a)
-		a.record(k.fleet, now, "armed")
+		a := &armed{Life: recorder.Arm(f.Name, f.Effect.String(), plan, now, k.about()), does: f.Effect, on: f.When}
+		if !fromNow || f.When != nil {
+			a.Wait() // for the registration, or the event
+		}
+		k.faults.Add(a)
 	}
 }
 
@@ -43,71 +47,43 @@ func (k *kubelet) inject(faults []Fault) error {
 	if err := checkFaults(faults, agents, !k.registered.IsZero()); err != nil {
 		return err
 	}
-	for _, fault := range faults {
-		for _, old := range k.faults {
-			if old.Name == fault.Name {
-				return fmt.Errorf("fault %q is there already", fault.Name)
-			}
+	for _, f := range faults {
+		if err := k.faults.Free(f.Name); err != nil {
+			return err
 		}
 	}
 	k.arm(faults, true)
 	return nil
 }
 
-func (a *armed) record(f *Fleet, now time.Time, verb string) {
-	f.cfg.History.Record(history.Event{
-		At: now, Source: history.Fault, Verb: verb, Object: nodeObject(a.node), Actor: Actor,
-		Detail: map[string]any{"fault": a.Name, "effect": a.Effect.String()},
-	})
+// about is what records of the node's faults say.
+func (k *kubelet) about() fault.About {
+	return fault.About{Actor: Actor, Object: nodeObject(k.spec.Name)}
 }
 
 // offer starts a fault that waits for an event such as e.
 func (a *armed) offer(e history.Event) {
-	if a.When != nil && a.startAt.IsZero() && a.When(e) {
-		a.startAt = e.At.Add(a.At)
+	if a.on != nil && a.Begins().IsZero() && a.on(e) {
+		a.Start(e.At)
 	}
-}
-
-// endAt is when the fault stops acting. Zero means never, or not started.
-func (a *armed) endAt() time.Time {
-	switch e := a.Effect.(type) {
-	case KubeletRestart:
-		if !a.startAt.IsZero() {
-			return a.startAt.Add(e.Down)
-		}
-	default:
-		if !a.startAt.IsZero() && a.For > 0 {
-			return a.startAt.Add(a.For)
-		}
-	}
-	return time.Time{}
-}
-
-func (a *armed) active(now time.Time) bool {
-	return !a.startAt.IsZero() && !now.Before(a.startAt) && !a.over(now)
-}
-
-func (a *armed) over(now time.Time) bool {
-	end := a.endAt()
-	return !end.IsZero() && !now.Before(end)
 }
 
 // advanceFaults starts what is to start, notes what has come true, and has the node
 // looked at again when that may change.
 func (k *kubelet) advanceFaults(due *earliest) {
-	for _, a := range k.faults {
-		if a.startAt.IsZero() && a.When == nil && !k.registered.IsZero() {
-			a.startAt = k.registered.Add(a.At)
+	for _, a := range k.faults.All() {
+		if a.Begins().IsZero() && a.on == nil && !k.registered.IsZero() {
+			a.Start(k.registered)
 		}
-		started := due.reached(a.startAt)
-		due.reached(a.endAt())
-		switch e := a.Effect.(type) {
+		started := due.reached(a.Begins())
+		due.reached(a.Ends())
+		switch e := a.does.(type) {
 		case NeverRegisters, RegistersLate:
 			due.reached(k.born.Add(k.profile.BootDelay))
 		case Flapping:
-			if a.active(due.now) {
+			if a.Active(due.now) {
 				half := e.Period / 2
-				due.reached(a.startAt.Add((due.now.Sub(a.startAt)/half + 1) * half))
+				due.reached(a.Begins().Add((due.now.Sub(a.Begins())/half + 1) * half))
 			}
 		case KubeletRestart:
 			if started && !a.begun {
@@ -126,8 +102,8 @@ func (k *kubelet) advanceFaults(due *earliest) {
 
 // cut reports whether nothing passes between the machine and the API server.
 func (k *kubelet) cut(now time.Time) bool {
-	for _, a := range k.faults {
-		if _, ok := a.Effect.(HeartbeatsStop); ok && a.active(now) {
+	for _, a := range k.faults.All() {
+		if _, ok := a.does.(HeartbeatsStop); ok && a.Active(now) {
 			return true
 		}
 	}
@@ -136,8 +112,8 @@ func (k *kubelet) cut(now time.Time) bool {
 
 // down reports whether the kubelet's process is not there.
 func (k *kubelet) down(now time.Time) bool {
-	for _, a := range k.faults {
-		if _, ok := a.Effect.(KubeletRestart); ok && a.active(now) {
+	for _, a := range k.faults.All() {
+		if _, ok := a.does.(KubeletRestart); ok && a.Active(now) {
 			return true
 		}
 	}
@@ -146,8 +122,8 @@ func (k *kubelet) down(now time.Time) bool {
 
 // returned notes the first report after a restart.
 func (k *kubelet) returned(now time.Time) {
-	for _, a := range k.faults {
-		if a.begun && a.over(now) && a.returnedAt.IsZero() {
+	for _, a := range k.faults.All() {
+		if a.begun && a.Over(now) && a.returnedAt.IsZero() {
 			a.returnedAt = now
 		}
 	}
@@ -155,8 +131,8 @@ func (k *kubelet) returned(now time.Time) {
 
 // runtimeError is why the kubelet starts and stops no pod. Nil means that it does.
 func (k *kubelet) runtimeError(now time.Time) error {
-	for _, a := range k.faults {
-		if e, ok := a.Effect.(KubeletRestart); ok && a.begun && a.over(now) &&
+	for _, a := range k.faults.All() {
+		if e, ok := a.does.(KubeletRestart); ok && a.begun && a.Over(now) &&
 			(a.returnedAt.IsZero() || now.Before(a.returnedAt.Add(e.Settle))) {
 			return errStarting
 		}
@@ -172,7 +148,7 @@ func (k *kubelet) networkError(now time.Time) error {
 	if !k.networkUp(now) {
 		return errNetworkDown
 	}
-	for _, a := range k.faults {
+	for _, a := range k.faults.All() {
 		if a.causes(NetworkDown, now) {
 			return errNetworkDown
 		}
@@ -195,22 +171,22 @@ func (k *kubelet) networkUp(now time.Time) bool {
 
 // causes reports whether the fault makes the node NotReady in this way now.
 func (a *armed) causes(cause Cause, now time.Time) bool {
-	if !a.active(now) {
+	if !a.Active(now) {
 		return false
 	}
-	switch e := a.Effect.(type) {
+	switch e := a.does.(type) {
 	case NotReady:
 		return e.Cause == cause
 	case Flapping:
-		return e.Cause == cause && now.Sub(a.startAt)%e.Period < e.Period/2
+		return e.Cause == cause && now.Sub(a.Begins())%e.Period < e.Period/2
 	}
 	return false
 }
 
 // nextDeletion is the call of a fault that is due to delete the Node.
 func (k *kubelet) nextDeletion(now time.Time) call {
-	for _, a := range k.faults {
-		if _, ok := a.Effect.(NodeObjectDeleted); ok && a.deleted == "" && a.active(now) {
+	for _, a := range k.faults.All() {
+		if _, ok := a.does.(NodeObjectDeleted); ok && a.deleted == "" && a.Active(now) {
 			return call{"deleting node", func(ctx context.Context) error { return k.deleteNode(ctx, a) }}
 		}
 	}

@@ -10,11 +10,9 @@ import (
 
 // Fault is one thing that goes wrong on one node.
 //
-//	armed ──(At, When)──▶ active ──▶ effective ──(For, then recovery)──▶ cleared
-//
-// It is recorded as armed, as effective once the API server's view differs from
-// what it would have been, and as cleared once the node is as before. A fault that
-// is over before it made a difference never becomes effective.
+// Its life is that of any fault (sim/fault), with one occasion. It is effective once the
+// API server's view differs from what it would have been, and cleared once the node is
+// as before. A fault that is over before it made a difference never becomes effective.
 type Fault struct {
 	// Name is what records, reports and errors call it. Required, unique on a node.
 	Name string

@@ -229,7 +229,7 @@ func TestInject(t *testing.T) {
 			want  string
 		}{
 			{"b", down, `injecting faults into node "b": there is no such machine`},
-			{"a", down, `injecting faults into node "a": fault "down" is there already`},
+			{"a", down, `injecting faults into node "a": fault "down" is there already: want unique names`},
 			{"a", Fault{Name: "x", Effect: NeverRegisters{}}, `injecting faults into node "a": fault "x" (never registers): the node is registered already`},
 			{"a", Fault{Name: "x", Effect: TaintNeverLifted{Agent: "cilium"}}, `injecting faults into node "a": fault "x" (taint never lifted): agent "cilium" is not on the node or lifts no taint`},
 		} {

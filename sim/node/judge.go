@@ -8,14 +8,12 @@ import (
 
 // judgeFaults notes which faults have taken effect and which are cleared by now.
 func (k *kubelet) judgeFaults(now time.Time) {
-	for _, a := range k.faults {
-		if a.effectiveAt.IsZero() && k.felt(a, now) {
-			a.effectiveAt = now
-			a.record(k.fleet, now, "effective")
+	for _, a := range k.faults.All() {
+		if a.EffectiveSince().IsZero() && k.felt(a, now) {
+			a.Effective(now, k.about())
 		}
-		if !a.effectiveAt.IsZero() && a.clearedAt.IsZero() && k.recovered(a, now) {
-			a.clearedAt = now
-			a.record(k.fleet, now, "cleared")
+		if !a.EffectiveSince().IsZero() && a.Cleared().IsZero() && k.recovered(a, now) {
+			a.Clear(now, k.about())
 		}
 	}
 }
@@ -23,8 +21,8 @@ func (k *kubelet) judgeFaults(now time.Time) {
 // felt reports whether the API server has by now something else, or lacks
 // something, because of the fault.
 func (k *kubelet) felt(a *armed, now time.Time) bool {
-	heartbeatMissed := !k.lease.dueAt.IsZero() && !now.Before(k.lease.dueAt) && a.active(now)
-	switch e := a.Effect.(type) {
+	heartbeatMissed := !k.lease.dueAt.IsZero() && !now.Before(k.lease.dueAt) && a.Active(now)
+	switch e := a.does.(type) {
 	case NeverRegisters, RegistersLate:
 		return k.registered.IsZero() && !k.born.IsZero() && !now.Before(k.born.Add(k.profile.BootDelay))
 	case NotReady:
@@ -37,7 +35,7 @@ func (k *kubelet) felt(a *armed, now time.Time) bool {
 		return heartbeatMissed || !a.returnedAt.IsZero()
 	case TaintNeverLifted:
 		agent := k.agent(e.Agent)
-		return a.active(now) && k.node != nil && !k.registered.IsZero() &&
+		return a.Active(now) && k.node != nil && !k.registered.IsZero() &&
 			!now.Before(k.created.Add(agent.LiftAfter)) && hasTaint(k.node, agent.Taint)
 	case NodeObjectDeleted:
 		return a.deleted != ""
@@ -47,13 +45,13 @@ func (k *kubelet) felt(a *armed, now time.Time) bool {
 
 // recovered reports whether the node is as it would be without the fault.
 func (k *kubelet) recovered(a *armed, now time.Time) bool {
-	switch e := a.Effect.(type) {
+	switch e := a.does.(type) {
 	case RegistersLate:
 		return !k.registered.IsZero()
 	case NotReady, Flapping:
-		return a.over(now) && k.saidReady()
+		return a.Over(now) && k.saidReady()
 	case HeartbeatsStop:
-		return a.over(now) && (!k.lease.sentAt.Before(a.endAt()) || !k.status.sentAt.Before(a.endAt()))
+		return a.Over(now) && (!k.lease.sentAt.Before(a.Ends()) || !k.status.sentAt.Before(a.Ends()))
 	case KubeletRestart:
 		return !a.returnedAt.IsZero() && k.saidReady()
 	case TaintNeverLifted:

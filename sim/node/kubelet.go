@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
 
@@ -39,7 +40,7 @@ type kubelet struct {
 	status statusLoop
 	lease  leaseLoop
 	agents []agentState
-	faults []*armed
+	faults fault.Set[*armed]
 
 	retries map[string]retry // of the calls that failed last time, by their name
 	podView podView          // what pods were last told about the kubelet
@@ -154,8 +155,8 @@ func (k *kubelet) nextReport(due *earliest) call {
 // firstWord is when the kubelet registers. Zero means never.
 func (k *kubelet) firstWord() time.Time {
 	at := k.born.Add(k.profile.BootDelay)
-	for _, f := range k.faults {
-		switch e := f.Effect.(type) {
+	for _, f := range k.faults.All() {
+		switch e := f.does.(type) {
 		case NeverRegisters:
 			return time.Time{}
 		case RegistersLate:
@@ -225,7 +226,7 @@ func (k *kubelet) emit(now time.Time, verb string, detail map[string]any) {
 func (k *kubelet) record(e history.Event) {
 	e.Source = history.Node
 	k.fleet.cfg.History.Record(e)
-	for _, f := range k.faults {
+	for _, f := range k.faults.All() {
 		f.offer(e)
 	}
 }

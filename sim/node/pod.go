@@ -206,7 +206,7 @@ func (k *kubelet) podEvent(now time.Time, verb string, object *corev1.Pod, detai
 		At: now, Verb: verb, Actor: Actor, Detail: detail,
 		Object: history.Object{Resource: "pods", Namespace: object.Namespace, Name: object.Name},
 	})
-	if len(k.faults) > 0 {
+	if len(k.faults.All()) > 0 {
 		k.fleet.nodeWork.add(k.spec.Name) // one may have been waiting for this
 	}
 }
