@@ -190,7 +190,7 @@ func (a *ClusterAPI) startProvider(ctx context.Context) error {
 		return err
 	}
 	a.provider, err = StartProvider(ctx, ProviderConfig{
-		Client: a.cfg.Management.Admin(), Clock: w.Clock(), Cloud: a.cloud, Kubeconfig: kubeconfig, Workload: w.Admin().Host, History: w.History(),
+		Client: a.cfg.Management.Admin(), Clock: w.Clock(), Cloud: a.cloud, Kubeconfig: kubeconfig, Workload: w.Admin().Host, History: w.History(), Seed: a.cfg.Seed,
 	})
 	if err != nil {
 		return err
@@ -201,6 +201,9 @@ func (a *ClusterAPI) startProvider(ctx context.Context) error {
 
 // Inject arms a fault of the infrastructure or bootstrap provider.
 func (a *ClusterAPI) Inject(f Fault) error { return a.provider.Inject(f) }
+
+// Clear ends one.
+func (a *ClusterAPI) Clear(name string) error { return a.provider.Clear(name) }
 
 func object(apiVersion, kind, name string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}

@@ -71,6 +71,8 @@ type ProviderConfig struct {
 	Workload   string
 	// History gets the records of faults. Nil means nobody listens.
 	History history.Recorder
+	// Seed is what the probabilities of faults are drawn from.
+	Seed uint64
 	// Workers is how many objects are reconciled at once; zero means 10, Cluster
 	// API's own default.
 	Workers int
@@ -86,6 +88,7 @@ type Provider struct {
 	factory  dynamicinformer.DynamicSharedInformerFactory
 	informer map[kind]cache.SharedIndexInformer
 	queue    workqueue.TypedRateLimitingInterface[request]
+	ctx      context.Context // ends with the provider
 	cancel   context.CancelFunc
 	stop     func() // watching the cloud
 	running  sync.WaitGroup
@@ -126,7 +129,7 @@ func StartProvider(ctx context.Context, cfg ProviderConfig) (*Provider, error) {
 		workqueue.NewTypedItemExponentialFailureRateLimiter[request](retryAfter, retryAfter),
 		workqueue.TypedRateLimitingQueueConfig[request]{Clock: cfg.Clock})
 	run, cancel := context.WithCancel(context.Background())
-	p.cancel = cancel
+	p.ctx, p.cancel = run, cancel
 	p.factory = dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
 	for _, k := range []kind{clusters, machines, templates, configs, controlPlanes, owners, infraPools, pools} {
 		p.informer[k] = p.factory.ForResource(k.gvr()).Informer()
