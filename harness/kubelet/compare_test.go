@@ -102,7 +102,7 @@ func TestSimulatedAndRealAgree(t *testing.T) {
 		r.deletion(t, name, as)
 		r.recorded(t, name, as)
 	}
-	if err := r.StopKubelet("real"); err != nil {
+	if err := r.Inject(kubelet.Fault{Name: "kubelet-stopped", Machine: "real", Effect: kubelet.Stopped}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Fleet().Inject("simd", node.Fault{Name: "silence", Effect: node.HeartbeatsStop{}}); err != nil {

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
 
@@ -22,11 +23,13 @@ const csiNodesLate = "csinodes-late"
 // is NotReady; where that takes more than 140 s it gives up, and systemd starts it again
 // (pkg/volume/csi/csi_plugin.go, initializeCSINode). Once in a world.
 func (m *Machines) DelayCSINodes(ctx context.Context, d time.Duration) error {
-	late := fault{csiNodesLate, "kubelets cannot make their CSINodes for " + d.String(), history.Object{Resource: "csinodes"}}
 	if err := m.refuseCSINodes(ctx); err != nil {
 		return fmt.Errorf("refusing CSINodes: %w", err)
 	}
-	m.recordFault("armed", late)
+	late, err := m.arm(csiNodesLate, Effect("kubelets cannot make their CSINodes for "+d.String()), fault.Plan{}, history.Object{Resource: "csinodes"})
+	if err != nil {
+		return err
+	}
 	m.done.Go(func() {
 		_, err := m.world.History().Wait(m.ctx, func(r history.Record) bool {
 			return r.Source == history.API && r.Verb == "create" && r.Object.Resource == "csinodes" && r.Actor == "kubelet" && r.Code == 403
@@ -34,7 +37,7 @@ func (m *Machines) DelayCSINodes(ctx context.Context, d time.Duration) error {
 		if err != nil {
 			return // the world ends
 		}
-		m.recordFault("effective", late)
+		m.effective(late)
 		over := m.world.Clock().NewTimer(d)
 		defer over.Stop()
 		select {
@@ -48,7 +51,7 @@ func (m *Machines) DelayCSINodes(ctx context.Context, d time.Duration) error {
 			m.broken(csiNodesLate, fmt.Errorf("letting kubelets make their CSINodes: %w", err))
 			return
 		}
-		m.recordFault("cleared", late)
+		m.cleared(late)
 	})
 	return nil
 }

@@ -1,44 +1,263 @@
 package kubelet
 
 import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
 	"nodestorm/harness/verdict"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
 
-// fault is one of those that are done to machines from outside. It is recorded as
-// armed, effective and cleared, for the verdict to know whether it made a difference.
-type fault struct {
-	name, effect string
-	about        history.Object
+// Fault is one thing that is done to a machine from outside. Its life is that of any
+// fault (sim/fault), with one occasion: the machine.
+type Fault struct {
+	// Name is what records and errors call it. Required, unique on a machine as long as
+	// the fault is there.
+	Name string
+	// Machine is the name of the machine, and of its Node. Required.
+	Machine string
+	// Plan is from when to when; its At counts from Inject. Skip, Limit and Probability
+	// are zero.
+	fault.Plan
+	// Effect is what goes wrong. Required.
+	Effect Effect
 }
 
-func runtimeDown(node string) fault {
-	return fault{"runtime-down", "the container runtime does not answer", history.Object{Resource: "nodes", Name: node}}
+// Effect is what goes wrong on a machine, or with all of them.
+type Effect string
+
+// The effects on one machine.
+const (
+	// RuntimeDown: effective when the kubelet says that its Node is not ready.
+	RuntimeDown Effect = "the container runtime does not answer"
+	// NetworkGone is as if the network plugin's configuration had been removed: effective
+	// like RuntimeDown.
+	NetworkGone Effect = "the network plugin has no configuration"
+	// Stopped: effective when the process is gone; containers go on.
+	Stopped Effect = "no kubelet runs"
+)
+
+// Effects lists them.
+func Effects() []Effect { return []Effect{RuntimeDown, NetworkGone, Stopped} }
+
+// faults are those of a world's machines.
+type faults struct {
+	mu  sync.Mutex
+	all []*armed
 }
 
-func kubeletStopped(node string) fault {
-	return fault{"kubelet-stopped", "no kubelet runs", history.Object{Resource: "nodes", Name: node}}
+type armed struct {
+	fault.Life
+	object history.Object
+	does   Effect
 }
 
-func (m *Machines) recordFault(verb string, f fault) {
-	m.world.History().Record(history.Event{
-		Source: history.Fault, Verb: verb, Actor: "kubelet", Object: f.about,
-		Detail: map[string]any{"fault": f.name, "effect": f.effect},
-	})
+func (f Fault) check() error {
+	switch {
+	case f.Name == "" || f.Machine == "":
+		return fmt.Errorf("fault %q of machine %q: want a name and a machine", f.Name, f.Machine)
+	case !slices.Contains(Effects(), f.Effect):
+		return fmt.Errorf("fault %q: unknown effect %q (allowed: %q)", f.Name, f.Effect, Effects())
+	case f.Skip != 0 || f.Limit != 0 || f.Probability != 0:
+		return fmt.Errorf("fault %q: it acts on one machine: want no skip, limit or probability", f.Name)
+	}
+	if err := f.Plan.Check(); err != nil {
+		return fmt.Errorf("fault %q: %w", f.Name, err)
+	}
+	return nil
 }
 
-// awaitNotReady records the fault, armed just now, as effective if a kubelet says that
-// its Node is not ready before the fault is cleared.
-func (m *Machines) awaitNotReady(f fault) {
-	since := uint64(len(m.world.History().Records())) // Seq counts from 1
-	m.recordFault("armed", f)
+// Inject arms a fault. One that is active at once has been done when it returns.
+func (m *Machines) Inject(f Fault) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if _, err := m.get(f.Machine); err != nil {
+		return fmt.Errorf("fault %q: %w", f.Name, err)
+	}
+	object := history.Object{Resource: "nodes", Name: f.Machine}
+	waiting := fault.AwaitIn(m.world.History())
+	a, err := m.arm(f.Name, f.Effect, f.Plan, object)
+	if err != nil {
+		return err
+	}
+	if f.When == nil && f.At == 0 {
+		if err := m.begin(a); err != nil {
+			return err
+		}
+	}
+	if f.When != nil || f.At > 0 || f.For > 0 {
+		m.done.Go(func() { m.live(a, waiting) })
+	}
+	return nil
+}
+
+// Clear ends a fault of a machine: what it has broken works again.
+func (m *Machines) Clear(name, machine string) error {
+	m.faults.mu.Lock()
+	a := m.there(name, history.Object{Resource: "nodes", Name: machine})
+	m.faults.mu.Unlock()
+	if a == nil {
+		return fmt.Errorf("there is no fault %q of machine %q", name, machine)
+	}
+	return m.mend(a)
+}
+
+// arm records a fault, of a machine or of all.
+func (m *Machines) arm(name string, effect Effect, plan fault.Plan, object history.Object) (*armed, error) {
+	m.faults.mu.Lock()
+	defer m.faults.mu.Unlock()
+	if m.there(name, object) != nil {
+		return nil, fmt.Errorf("fault %q of %s is there already", name, object)
+	}
+	a := &armed{object: object, does: effect}
+	a.Life = fault.Recorder{History: m.world.History()}.Arm(name, string(effect), plan, m.world.Clock().Now(), a.about())
+	m.faults.all = append(m.faults.all, a)
+	return a, nil
+}
+
+// there is the fault that is not cleared yet, nil for none. The caller holds the lock.
+func (m *Machines) there(name string, object history.Object) *armed {
+	for _, a := range m.faults.all {
+		if a.Name() == name && a.object == object && a.Cleared().IsZero() {
+			return a
+		}
+	}
+	return nil
+}
+
+// live begins and ends a fault that has a time.
+func (m *Machines) live(a *armed, waiting fault.Awaiting) {
+	begins := a.Begins()
+	if a.When != nil {
+		at, err := waiting.Record(m.ctx, a.Plan)
+		if err != nil {
+			return // the world or its history has ended
+		}
+		begins = at.Add(time.Duration(a.At))
+	}
+	err := error(nil)
+	if a.When != nil || a.At > 0 {
+		if !m.sleep(begins.Sub(m.world.Clock().Now())) {
+			return
+		}
+		err = m.begin(a)
+	}
+	if err == nil && a.For > 0 && m.sleep(time.Duration(a.For)) {
+		err = m.mend(a)
+	}
+	if err != nil && m.machine(a.object.Name) != nil { // else it is off, which is worse
+		m.broken("fault "+a.Name(), err)
+	}
+}
+
+// sleep lets virtual time pass, and reports whether the world has lived so long.
+func (m *Machines) sleep(d time.Duration) bool {
+	t := m.world.Clock().NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C():
+		return true
+	case <-m.ctx.Done():
+		return false
+	}
+}
+
+// begin breaks what the fault is about, unless it is over.
+func (m *Machines) begin(a *armed) error {
+	m.faults.mu.Lock()
+	over := !a.Cleared().IsZero()
+	m.faults.mu.Unlock()
+	if over {
+		return nil
+	}
+	b, err := m.get(a.object.Name)
+	if err != nil {
+		return err
+	}
+	switch a.does {
+	case RuntimeDown:
+		m.awaitNotReady(a)
+		b.runtime.SetDown(true)
+	case NetworkGone:
+		m.awaitNotReady(a)
+		return m.SetNetwork(a.object.Name, false)
+	case Stopped:
+		m.record("stop", a.object.Name, nil)
+		if p := b.want(false); p != nil {
+			return p.Stop(time.Second)
+		}
+	}
+	return nil
+}
+
+// mend ends a fault, once.
+func (m *Machines) mend(a *armed) error {
+	if !m.cleared(a) {
+		return nil
+	}
+	b, err := m.get(a.object.Name)
+	if err != nil {
+		return err
+	}
+	switch a.does {
+	case RuntimeDown:
+		b.runtime.SetDown(false)
+	case NetworkGone:
+		return m.SetNetwork(a.object.Name, true)
+	case Stopped:
+		b.want(true)
+	}
+	return nil
+}
+
+// cleared notes that a fault is over, and reports whether it was not already.
+func (m *Machines) cleared(a *armed) bool {
+	m.faults.mu.Lock()
+	defer m.faults.mu.Unlock()
+	return a.Clear(m.world.Clock().Now(), a.about())
+}
+
+// effective notes that a fault has made a difference, once.
+func (m *Machines) effective(a *armed) {
+	m.faults.mu.Lock()
+	defer m.faults.mu.Unlock()
+	if a.EffectiveSince().IsZero() {
+		a.Effective(m.world.Clock().Now(), a.about())
+	}
+}
+
+// stopped notes that a machine's kubelet does not run because of a fault.
+func (m *Machines) stopped(machine string) {
+	m.faults.mu.Lock()
+	var why []*armed
+	for _, a := range m.faults.all {
+		if a.does == Stopped && a.object.Name == machine && a.Cleared().IsZero() {
+			why = append(why, a)
+		}
+	}
+	m.faults.mu.Unlock()
+	for _, a := range why {
+		m.effective(a)
+	}
+}
+
+func (a *armed) about() fault.About { return fault.About{Actor: "kubelet", Object: a.object} }
+
+// awaitNotReady notes that a fault is effective if a kubelet says that its Node is not
+// ready before the fault is cleared.
+func (m *Machines) awaitNotReady(a *armed) {
+	since := uint64(len(m.world.History().Since(0))) // Seq counts from 1
 	m.done.Go(func() {
 		r, err := m.world.History().WaitAfter(m.ctx, since, func(r history.Record) bool {
-			return r.Object == f.about &&
-				(r.Source == history.Node && r.Verb == "notready" || r.Source == history.Fault && r.Verb == "cleared" && r.Detail["fault"] == f.name)
+			return r.Object == a.object &&
+				(r.Source == history.Node && r.Verb == "notready" || r.Source == history.Fault && r.Verb == history.Cleared && r.Detail["fault"] == a.Name())
 		})
 		if err == nil && r.Source == history.Node { // else it is over, or the world ends
-			m.recordFault("effective", f)
+			m.effective(a)
 		}
 	})
 }

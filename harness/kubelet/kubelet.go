@@ -16,8 +16,7 @@
 //	stop      the kubelet is stopped; its pods go on
 //	halt      the machine is off
 //
-// and faults, with source "fault" and the Node as object: kubelet-stopped, effective when
-// no kubelet runs, and runtime-down, effective when the kubelet says that it is not ready.
+// and faults, with source "fault" and the Node as object: see Fault.
 //
 // What the kubelets report of their Nodes and pods is recorded as the calls that they
 // make, by sim/history/audit: register, ready, notready; running, waiting, terminated.
@@ -56,6 +55,8 @@ type Machines struct {
 	ctx   context.Context // of the world
 	end   context.CancelFunc
 	done  sync.WaitGroup
+
+	faults faults
 
 	mu       sync.Mutex
 	programs map[string]Program
@@ -181,22 +182,6 @@ func (m *Machines) SetNetwork(name string, ready bool) error {
 		return err
 	}
 	return os.WriteFile(file, []byte(network), 0o644)
-}
-
-// SetRuntimeDown makes a machine's container runtime fail, or work again. It is a fault,
-// and effective when the kubelet says that its Node is not ready.
-func (m *Machines) SetRuntimeDown(name string, down bool) error {
-	found, err := m.get(name)
-	if err != nil {
-		return err
-	}
-	found.runtime.SetDown(down)
-	if down {
-		m.awaitNotReady(runtimeDown(name))
-	} else {
-		m.recordFault("cleared", runtimeDown(name))
-	}
-	return nil
 }
 
 func (m *Machines) record(verb, name string, detail map[string]any) {

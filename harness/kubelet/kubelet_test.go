@@ -203,11 +203,11 @@ func TestKubeletStops(t *testing.T) {
 	r.pod(t, "p", "a", nil)
 	p := r.podIs(t, "p", "Running", time.Minute, running)
 	id := p.Status.ContainerStatuses[0].ContainerID
-	if err := r.StopKubelet("a"); err != nil {
+	if err := r.Inject(kubelet.Fault{Name: "kubelet-stopped", Machine: "a", Effect: kubelet.Stopped}); err != nil {
 		t.Fatal(err)
 	}
 	r.is(t, "a", corev1.ConditionUnknown, 2*time.Minute)
-	if err := r.StartKubelet("a"); err != nil {
+	if err := r.Clear("kubelet-stopped", "a"); err != nil {
 		t.Fatal(err)
 	}
 	r.is(t, "a", corev1.ConditionTrue, 2*time.Minute)
@@ -246,7 +246,13 @@ func TestRuntimeFlaps(t *testing.T) {
 	r.is(t, "a", corev1.ConditionTrue, 2*time.Minute)
 	down := func(is bool) {
 		t.Helper()
-		if err := r.SetRuntimeDown("a", is); err != nil {
+		err := error(nil)
+		if is {
+			err = r.Inject(kubelet.Fault{Name: "runtime-down", Machine: "a", Effect: kubelet.RuntimeDown})
+		} else {
+			err = r.Clear("runtime-down", "a")
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

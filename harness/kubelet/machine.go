@@ -171,7 +171,7 @@ func (m *Machines) supervise(b *machine) {
 		wanted, changed := b.wants()
 		if !wanted {
 			if m.wait(b, 0) {
-				m.recordFault("effective", kubeletStopped(name))
+				m.stopped(name)
 			}
 			select {
 			case <-changed:
@@ -245,31 +245,6 @@ func (b *machine) want(wanted bool) *process.Process {
 		b.changed = make(chan struct{})
 	}
 	return b.process
-}
-
-// StopKubelet ends a machine's kubelet, which is a fault; containers go on.
-func (m *Machines) StopKubelet(name string) error {
-	b, err := m.get(name)
-	if err != nil {
-		return err
-	}
-	m.record("stop", name, nil)
-	m.recordFault("armed", kubeletStopped(name))
-	if p := b.want(false); p != nil {
-		return p.Stop(time.Second)
-	}
-	return nil
-}
-
-// StartKubelet starts it again.
-func (m *Machines) StartKubelet(name string) error {
-	b, err := m.get(name)
-	if err != nil {
-		return err
-	}
-	b.want(true)
-	m.recordFault("cleared", kubeletStopped(name))
-	return nil
 }
 
 // Shutdown cuts a machine's power: kubelet and containers are gone at once, and its

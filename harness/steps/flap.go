@@ -5,6 +5,7 @@ import (
 
 	"nodestorm/harness/karpenter"
 	"nodestorm/harness/kubelet"
+	"nodestorm/sim/fault"
 )
 
 func (s *scenario) registerFlap(on sentences) {
@@ -39,43 +40,17 @@ func (s *scenario) machinesWithKubelets(register, network string) (err error) {
 
 // runtimeFlaps makes the kubelet say NotReady; it does not wait for the end.
 func (s *scenario) runtimeFlaps(down string) error {
-	name := s.node()
-	if err := s.kubelets.SetRuntimeDown(name, true); err != nil {
-		return err
-	}
-	return s.later(down, func() error { return s.kubelets.SetRuntimeDown(name, false) })
+	return s.breakKubelet("runtime-down", kubelet.RuntimeDown, down)
 }
 
 func (s *scenario) kubeletStopped(down string) error {
-	name := s.node()
-	if err := s.kubelets.StopKubelet(name); err != nil {
-		return err
-	}
-	return s.later(down, func() error { return s.kubelets.StartKubelet(name) })
+	return s.breakKubelet("kubelet-stopped", kubelet.Stopped, down)
 }
 
-// later does something after a time, while the scenario goes on. What went wrong shows
-// when the world ends.
-func (s *scenario) later(after string, do func() error) error {
-	d, err := duration(after)
+func (s *scenario) breakKubelet(name string, effect kubelet.Effect, down string) error {
+	d, err := duration(down)
 	if err != nil {
 		return err
 	}
-	timer := s.world.Clock().NewTimer(d)
-	stop := make(chan struct{})
-	ended := make(chan error, 1)
-	go func() {
-		defer timer.Stop()
-		select {
-		case <-timer.C():
-			ended <- do()
-		case <-stop:
-			ended <- nil
-		}
-	}()
-	s.world.OnStop(func() error {
-		close(stop)
-		return <-ended
-	})
-	return nil
+	return s.kubelets.Inject(kubelet.Fault{Name: name, Machine: s.node(), Plan: fault.Plan{For: fault.Duration(d)}, Effect: effect})
 }

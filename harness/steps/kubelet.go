@@ -62,7 +62,7 @@ func (s *scenario) bootKubelet(ctx context.Context, machine, kind, label, taint 
 
 func (s *scenario) silenceKubelet(kind, machine string) error {
 	if kind == realKubelet {
-		return s.kubelets.StopKubelet(machine)
+		return s.kubelets.Inject(kubelet.Fault{Name: "kubelet-stopped", Machine: machine, Effect: kubelet.Stopped})
 	}
 	return s.world.Fleet().Inject(machine, node.Fault{Name: "silence", Effect: node.HeartbeatsStop{}})
 }
