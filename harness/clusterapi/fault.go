@@ -60,7 +60,8 @@ var effects = []Effect{StuckInProvisioning, FailsToProvision, NeverJoins, LostBe
 // they are past that point of their life.
 func (e Effect) spares() bool { return e != ReportedFailed && e != DeletionHeld }
 
-func (f Fault) check() error {
+// Check says what is wrong with the fault.
+func (f Fault) Check() error {
 	switch {
 	case f.Name == "" || f.Deployment == "":
 		return fmt.Errorf("fault %q of machines of %q: want a name and a MachineDeployment", f.Name, f.Deployment)
@@ -88,7 +89,7 @@ type armedFault struct {
 
 // Inject arms a fault.
 func (p *Provider) Inject(f Fault) error {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	log, ok := p.cfg.History.(*history.Log)

@@ -157,7 +157,7 @@ func TestFaultCheck(t *testing.T) {
 		`unknown effect "melts" (allowed: `:   {Name: "f", Deployment: "web", Effect: "melts"},
 		"field limit is -1":                   {Name: "f", Deployment: "web", Effect: NeverJoins, Plan: fault.Plan{Limit: -1}},
 	} {
-		if err := f.check(); err == nil || !strings.Contains(fmt.Sprint(err), want) {
+		if err := f.Check(); err == nil || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}

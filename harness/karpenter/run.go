@@ -6,13 +6,19 @@ import (
 
 	"nodestorm/harness/process"
 	"nodestorm/harness/world"
+	"nodestorm/sim/apifault"
 )
 
 // Start runs the controller and waits until it is ready. Virtual time passes as
-// real time does meanwhile.
-func (k *Karpenter) Start(ctx context.Context) (*process.Process, error) {
-	account := "system:serviceaccount:" + Name + ":" + Name
-	kubeconfig, err := k.world.Kubeconfig(account, "system:serviceaccounts", "system:serviceaccounts:"+Name, "system:authenticated")
+// real time does meanwhile. Rules are faults between it and the API server.
+func (k *Karpenter) Start(ctx context.Context, rules ...apifault.Rule) (*process.Process, error) {
+	account, groups := "system:serviceaccount:"+Name+":"+Name, []string{"system:serviceaccounts", "system:serviceaccounts:" + Name, "system:authenticated"}
+	kubeconfig, err := "", error(nil)
+	if len(rules) > 0 {
+		kubeconfig, _, err = k.world.KubeconfigThrough(rules, account, groups...)
+	} else {
+		kubeconfig, err = k.world.Kubeconfig(account, groups...)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,8 @@ type armed struct {
 	does   Effect
 }
 
-func (f Fault) check() error {
+// Check says what is wrong with the fault.
+func (f Fault) Check() error {
 	switch {
 	case f.Name == "" || f.Machine == "":
 		return fmt.Errorf("fault %q of machine %q: want a name and a machine", f.Name, f.Machine)
@@ -72,7 +73,7 @@ func (f Fault) check() error {
 
 // Inject arms a fault. One that is active at once has been done when it returns.
 func (m *Machines) Inject(f Fault) error {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	if _, err := m.get(f.Machine); err != nil {

@@ -106,7 +106,7 @@ func (s *scenario) csiNodesLate(ctx context.Context, late string) error {
 func (s *scenario) serverProfile(fakecloud.Instance) node.Profile {
 	p := node.DefaultProfile()
 	p.BootDelay = 0 // the server type's
-	p.Agents, p.Faults = s.profile.Agents, s.profile.Faults
+	p.Agents, p.Faults = s.profile.Agents, s.nextFaults()
 	if s.serverReady > 0 {
 		p.ReadyDelay = s.serverReady
 	}

@@ -30,7 +30,7 @@ func (s *scenario) start(ctx context.Context, cfg world.Config) (err error) {
 		return errors.New("the scenario has a cluster already")
 	}
 	s.profile = node.DefaultProfile()
-	simulated := karpenter.Machines(func() node.Profile { return s.profile })
+	simulated := karpenter.Machines(s.nextProfile)
 	cfg.Nodes.Adopt = func(n *corev1.Node) (node.Profile, bool) {
 		if s.kwokKubelets {
 			return node.Profile{}, false
@@ -119,7 +119,7 @@ func (s *scenario) startKarpenter(ctx context.Context, pool karpenter.Pool) (err
 	if s.karpenter, err = karpenter.Install(ctx, s.world, s.rig.Target); err != nil {
 		return err
 	}
-	if _, err := s.karpenter.Start(ctx); err != nil {
+	if _, err := s.karpenter.Start(ctx, s.rules...); err != nil {
 		return err
 	}
 	pool.InstanceTypes = []string{"c-4x-amd64-linux"} // 4 CPUs, 8 GiB

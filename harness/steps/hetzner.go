@@ -26,7 +26,6 @@ func (s *scenario) registerHetzner(on sentences) {
 	on.Given(`^creating servers in the group `+name+` is refused with `+name+`$`, s.refuseGroup)
 	on.Given(`^the next `+number+` requests for a server are answered with 429$`, s.rateLimit)
 	on.Given(`^the first list of a server's actions comes without them$`, s.actionsMissing)
-	on.Given(`^the first server of the group `+name+` goes off `+span+` after it runs$`, s.goesOff)
 
 	on.When(`^a client creates the server `+name+` of type `+name+` in `+name+`$`, s.clientCreates)
 	on.When(`^a client that knows api.hetzner.cloud only creates the server `+name+` of type `+name+` in `+name+`$`, s.clientByNameCreates)
@@ -160,14 +159,6 @@ func (s *scenario) rateLimit(requests int) error {
 
 func (s *scenario) actionsMissing() error {
 	return s.inject(fault.Fault{Name: "actions missing once", Match: fault.Match{Operation: "GET /actions"}, Plan: fault.Plan{Limit: 1}, Effect: fault.Missing{}})
-}
-
-func (s *scenario) goesOff(group, after string) error {
-	d, err := duration(after)
-	if err != nil {
-		return err
-	}
-	return s.inject(fault.Fault{Name: "host crash", Match: fault.Match{Group: group}, Plan: fault.Plan{Limit: 1}, Effect: fault.TurnsOff{After: fault.Duration(d)}})
 }
 
 func (s *scenario) serverGone(pod string) error {

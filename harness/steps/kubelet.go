@@ -56,7 +56,7 @@ func (s *scenario) bootKubelet(ctx context.Context, machine, kind, label, taint 
 	key, value, _ := strings.Cut(label, "=")
 	return s.world.Fleet().Boot(node.Spec{
 		Name: machine, Labels: map[string]string{key: value}, Taints: []corev1.Taint{t},
-		Profile: node.Profile{Agents: s.profile.Agents, Faults: s.profile.Faults},
+		Profile: node.Profile{Agents: s.profile.Agents, Faults: s.nextFaults()},
 	})
 }
 

@@ -31,6 +31,13 @@ func (s *scenario) registerNodeFaults(on sentences) {
 	on.Then(`^the Node `+name+` is deleted within `+span+`$`, s.nodeDeleted)
 }
 
+// nextProfile is that of the next machine that boots.
+func (s *scenario) nextProfile() node.Profile {
+	p := s.profile
+	p.Faults = s.nextFaults()
+	return p
+}
+
 // further adds a fault to the profile of machines that boot from now on.
 func (s *scenario) further(f node.Fault) {
 	f.Name = f.Effect.String()
@@ -99,7 +106,7 @@ func (s *scenario) nodesDeleted(after string) error {
 }
 
 func (s *scenario) bootSimulated(machine string) error {
-	return s.world.Fleet().Boot(node.Spec{Name: machine, Profile: s.profile})
+	return s.world.Fleet().Boot(node.Spec{Name: machine, Profile: s.nextProfile()})
 }
 
 func (*scenario) nodeNeverRegisters(name, d string) (observation, error) {

@@ -121,7 +121,7 @@ func (p patterns) check(i int, step *messages.PickleStep, guess bool) error {
 	case i == 0 && !begins.MatchString(step.Text):
 		return fmt.Errorf("it begins with %q, and must with a cluster, as in \"Given a cluster\"", step.Text)
 	}
-	return checkUserData(step)
+	return errors.Join(checkUserData(step), checkFaults(step))
 }
 
 var begins = regexp.MustCompile(`^a cluster\b`)

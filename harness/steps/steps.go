@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/cucumber/godog"
@@ -70,6 +71,7 @@ type scenario struct {
 	withheld   []string            // API groups that the autoscaler gets no rights on
 	env        []manifest.Variable // that the scenario gives the autoscaler
 	profile    node.Profile
+	text       string        // of the step
 	delay      time.Duration // from launch to registration
 	launched   history.Record
 	asked      uint64 // sequence number of the history when the last block of Whens began
@@ -79,6 +81,9 @@ type scenario struct {
 	serverReady time.Duration // from a server's registration to Ready; zero: the default
 	serverReal  bool          // servers have real kubelets
 	install     installation
+
+	furtherMu     sync.Mutex
+	furtherFaults []furtherFault
 
 	kwokKubelets bool // Karpenter's machines have real kubelets
 }
@@ -117,6 +122,7 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) {
 			s.world.Begin()
 		}
 		r.Step(step.Text)
+		s.text = step.Text
 		s.begin(step.Type)
 		return ctx, nil
 	})

@@ -34,14 +34,14 @@ type Argument struct {
 	pattern string
 }
 
-var arguments = []Argument{
+var arguments = append(faultArguments(), []Argument{
 	{"NAME", `a name in quotes`, `"web"`, name},
 	{"DURATION", "virtual time, such as 30s, 5m or 2m30s", "5m", span},
 	{"N", "a whole number", "2", number},
 	{"CPU", "processors, as in 500m CPU or 1 CPU", "1 CPU", cpus},
 	{"TAINT", "a taint in quotes, KEY[=VALUE]:EFFECT, with the effect NoSchedule, PreferNoSchedule or NoExecute", `"example.com/agent:NoSchedule"`, taint},
 	{"VERSION", "a release, such as v1.9.5", "v1.9.5", release},
-}
+}...)
 
 // room is a group of sentences that the same worlds have.
 type room struct {
@@ -62,6 +62,7 @@ var rooms = []room{
 	{"Karpenter, with real kubelets", "kubelets (node), faults of them (fault)", (*scenario).registerFlap},
 	{"any whose cluster kubelets can join", "kubelets (node), faults of them (fault)", (*scenario).registerKubelet},
 	{"any with simulated nodes", "nodes (node), faults of them (fault)", (*scenario).registerNodeFaults},
+	{"any that has what it is about", "faults (fault)", (*scenario).registerFaults},
 }
 
 // Sentences are all that steps can say, by role and then as registered.
@@ -97,6 +98,9 @@ next:
 				shown := a.Name
 				if strings.HasPrefix(a.Example, `"`) {
 					shown = `"` + a.Name + `"`
+				}
+				if strings.HasPrefix(a.pattern, "((?:") && strings.ContainsAny(a.Example[:1], " ,") { // may be empty
+					shown = " " + shown
 				}
 				say(shown, a.Example)
 				s.Arguments = append(s.Arguments, a)
@@ -240,5 +244,6 @@ func Page() string {
 		cell := func(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 		fmt.Fprintf(&page, "| `%s` | `%s` | %s | %s |\n", cell(s.Words), cell(s.Example), s.Worlds, s.Records)
 	}
+	page.WriteString(faultsPage())
 	return page.String()
 }

@@ -100,6 +100,13 @@ func (KubeletRestart) String() string    { return "kubelet restart" }
 func (TaintNeverLifted) String() string  { return "taint never lifted" }
 func (NodeObjectDeleted) String() string { return "node object deleted" }
 
+// Effects returns one zero value of each effect.
+func Effects() []Effect {
+	return []Effect{
+		NeverRegisters{}, RegistersLate{}, NotReady{}, Flapping{}, HeartbeatsStop{}, KubeletRestart{}, TaintNeverLifted{}, NodeObjectDeleted{},
+	}
+}
+
 // Cause is why a living kubelet reports Ready=False. It decides what pods feel.
 type Cause int
 
@@ -166,6 +173,9 @@ func (e TaintNeverLifted) check(_ Fault, agents map[string]Agent) error {
 }
 
 func (NodeObjectDeleted) check(f Fault, _ map[string]Agent) error { return lengthOfItsOwn(f) }
+
+// CheckFault says what is wrong with a fault of a machine without agents.
+func CheckFault(f Fault) error { return checkFaults([]Fault{f}, nil, false) }
 
 // checkFaults says what is wrong with faults that are to be armed together.
 // Once a Node is registered, those that act before it are refused.

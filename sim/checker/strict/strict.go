@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	sigsjson "sigs.k8s.io/json"
@@ -47,12 +48,49 @@ func Unmarshal(data []byte, into any) error {
 		text := problem.Error()
 		if at := sigsjson.FieldError(nil); errors.As(problem, &at) {
 			if fields := allowed(reflect.TypeOf(into), at.FieldPath()); fields != "" {
-				text += " (allowed: " + fields + ")"
+				path := strings.Split(at.FieldPath(), ".")
+				text += " (allowed: " + fields + ")" + Meant(path[len(path)-1], strings.Split(fields, ", "))
 			}
 		}
 		texts = append(texts, text)
 	}
 	return Problems(texts)
+}
+
+// Meant is ", did you mean …?" for a word that is close to one of those that are known,
+// else empty.
+func Meant(word string, known []string) string {
+	best, least := "", len(word)/2+1
+	for _, other := range slices.Sorted(slices.Values(known)) {
+		if d := distance(strings.ToLower(word), strings.ToLower(other)); d < least {
+			best, least = other, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", best)
+}
+
+// distance is how many letters have to be put in, taken out or replaced.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := before
+			if a[i] != b[j] {
+				cost++
+			}
+			before = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }
 
 // Problems are all fields that are wrong, a text each. The value was read as far as its
