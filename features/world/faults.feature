@@ -29,3 +29,15 @@ Feature: Faults say when and how often
     Then the node "a" is Ready within 1m
     And the node "a" becomes NotReady 1 time within 2m
     And the node "a" is Ready within 1m
+
+  Scenario: A fault of the cloud is cleared before it acts
+    Given a Hetzner Cloud project
+    And these faults:
+      """
+      faults:
+      - {name: no room, match: {operation: POST /servers}, refuse: {code: resource_unavailable}}
+      """
+    And the first action "start_server" in the cloud takes 2m
+    When the fault "no room" of the cloud or of machines is cleared
+    And a client creates the server "web" of type "cx22" in "fsn1"
+    Then the node "web" is Ready within 5m and has the provider ID of its server

@@ -96,16 +96,24 @@ func (m *Machines) Inject(f Fault) error {
 	return nil
 }
 
-// Clear ends a fault of a machine: what it has broken works again.
+// Clear ends a fault of a machine, of any if machine is empty: what it has broken works
+// again.
 func (m *Machines) Clear(name, machine string) error {
 	m.faults.mu.Lock()
-	a := m.there(name, history.Object{Resource: "nodes", Name: machine})
-	m.faults.mu.Unlock()
-	if a == nil {
-		return fmt.Errorf("there is no fault %q of machine %q", name, machine)
+	var found *armed
+	for _, a := range m.faults.all {
+		if a.Name() == name && a.does.ofMachine() && a.Cleared().IsZero() && (machine == "" || a.object.Name == machine) {
+			found = a
+		}
 	}
-	return m.mend(a)
+	m.faults.mu.Unlock()
+	if found == nil {
+		return fmt.Errorf("there is no fault %q of a machine %q", name, machine)
+	}
+	return m.mend(found)
 }
+
+func (e Effect) ofMachine() bool { return slices.Contains(Effects(), e) }
 
 // arm records a fault, of a machine or of all.
 func (m *Machines) arm(name string, effect Effect, plan fault.Plan, object history.Object) (*armed, error) {

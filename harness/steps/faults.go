@@ -390,6 +390,7 @@ func (s *scenario) registerFaults(on sentences) {
 	}
 	on.Given(`^`+listsFaults+`$`, s.armThese)
 	on.When(`^`+listsFaults+`$`, s.armThese)
+	on.When(`^the fault `+name+` of the cloud or of machines is cleared$`, s.clearFault)
 }
 
 // listsFaults is the step whose quoted text is a list of faults.
@@ -473,6 +474,21 @@ func (s *scenario) arm(these theseFaults) error {
 	}
 	s.rules = append(s.rules, these.rules...)
 	return nil
+}
+
+// clearFault ends a fault before its time. Rules and faults of nodes end by themselves.
+func (s *scenario) clearFault(name string) error {
+	err := fmt.Errorf("there is no fault %q of the cloud, of machines of Cluster API or of real kubelets", name)
+	if s.hetzner != nil && err != nil {
+		err = s.hetzner.Clear(name)
+	}
+	if s.capi != nil && err != nil {
+		err = s.capi.Clear(name)
+	}
+	if s.kubelets != nil && err != nil {
+		err = s.kubelets.Clear(name, "")
+	}
+	return err
 }
 
 func (s *scenario) breakReal(f kubelet.Fault) error {
