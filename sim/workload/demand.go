@@ -31,7 +31,7 @@ func New(client kubernetes.Interface, c clock.WithTicker) *Demand {
 // stops at the first that fails; those before it stay.
 func (d *Demand) Create(ctx context.Context, objects ...metav1.Object) error {
 	for _, object := range objects {
-		if err := d.ensureNamespace(ctx, object.GetNamespace()); err != nil {
+		if err := d.EnsureNamespace(ctx, object.GetNamespace()); err != nil {
 			return fmt.Errorf("creating namespace %q: %w", object.GetNamespace(), err)
 		}
 		if err := d.create(ctx, object); err != nil {
@@ -41,20 +41,24 @@ func (d *Demand) Create(ctx context.Context, objects ...metav1.Object) error {
 	return nil
 }
 
-// ensureNamespace creates the namespace if it is missing, and with it the service
-// account that kube-controller-manager would create there a moment later: without one
-// the API server refuses every pod.
-func (d *Demand) ensureNamespace(ctx context.Context, name string) error {
-	_, err := d.client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
-	if !apierrors.IsNotFound(err) {
+// EnsureNamespace creates the namespace if it is missing, and the service account that
+// kube-controller-manager creates there a moment later, in "default" too: without one the
+// API server refuses every pod.
+func (d *Demand) EnsureNamespace(ctx context.Context, name string) error {
+	core := d.client.CoreV1()
+	_, err := core.Namespaces().Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		_, err = core.Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	}
+	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if _, err = d.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-		return err
+	_, err = core.ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "default"}}
+		_, err = core.ServiceAccounts(name).Create(ctx, account, metav1.CreateOptions{})
 	}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "default"}}
-	if _, err = d.client.CoreV1().ServiceAccounts(name).Create(ctx, account, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
 	}
 	return nil
