@@ -22,9 +22,9 @@ var files embed.FS
 // Catalogue holds the records, ordered by ID, and their features.
 type Catalogue struct {
 	records  []Record
-	own      []Scenario // of a user, with and without a record
-	bare     []Scenario // without
-	features map[string][]byte
+	own      []Scenario        // of a user, with and without a record
+	bare     []Scenario        // without
+	features map[string][]byte // with the files that their steps name
 	places   map[string]string // of what is a user's own, by ID
 }
 
@@ -75,6 +75,14 @@ func (c *Catalogue) addFeatures(fsys fs.FS) error {
 			return err
 		}
 		c.addFeature(name, text)
+		for _, m := range fromFile.FindAllSubmatch(text, -1) {
+			beside := path.Join(path.Dir(name), string(m[1]))
+			text, err := fs.ReadFile(fsys, beside)
+			if err != nil {
+				return fmt.Errorf("features/%s: %w", name, err)
+			}
+			c.addFeature(beside, text)
+		}
 	}
 	return nil
 }
@@ -87,15 +95,17 @@ func (c *Catalogue) addFeature(name string, text []byte) {
 }
 
 // Features are the features as they were when the catalogue was read, by the paths that
-// the records have.
-func (c *Catalogue) Features() fs.FS {
-	// An archive in memory is a file system that nobody changes.
+// the records have, and the files that their steps name.
+func (c *Catalogue) Features() fs.FS { return inMemory(c.features) }
+
+// inMemory is a file system that nobody changes.
+func inMemory(files map[string][]byte) fs.FS {
 	var buffer bytes.Buffer
 	w := zip.NewWriter(&buffer)
-	for _, name := range slices.Sorted(maps.Keys(c.features)) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		file, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
 		if err == nil {
-			_, err = file.Write(c.features[name])
+			_, err = file.Write(files[name])
 		}
 		if err != nil {
 			panic(fmt.Sprintf("keeping the feature %s in memory: %v", name, err)) // a buffer takes all

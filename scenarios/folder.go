@@ -103,7 +103,8 @@ type Folder struct {
 	shown    string // what the user calls it
 	mount    string // what its features are below
 	features map[string][]byte
-	byFile   map[string][]int // of Scenarios, by the feature's path
+	beside   map[string][]byte // files that steps name
+	byFile   map[string][]int  // of Scenarios, by the feature's path
 	records  []placed
 }
 
@@ -117,7 +118,7 @@ type placed struct {
 // ReadFolder reads what is in a folder, or one feature. Whatever is wrong is in its
 // Problems. Nothing in it is trusted: neither sizes nor numbers nor links.
 func ReadFolder(name string) *Folder {
-	f := &Folder{shown: name, features: map[string][]byte{}, byFile: map[string][]int{}}
+	f := &Folder{shown: name, features: map[string][]byte{}, beside: map[string][]byte{}, byFile: map[string][]int{}}
 	dir, only := name, ""
 	info, err := os.Stat(name)
 	switch {
@@ -150,6 +151,7 @@ func ReadFolder(name string) *Folder {
 	if only == "" {
 		names = f.list(fsys)
 	}
+	slices.SortStableFunc(names, func(a, b string) int { return kindOf(a) - kindOf(b) })
 	for _, name := range names {
 		f.read(fsys, name)
 	}
@@ -210,14 +212,25 @@ func (f *Folder) list(fsys fs.FS) (names []string) {
 	return names
 }
 
+// kindOf has features before what may be records: they name files that are none.
+func kindOf(name string) int {
+	if strings.HasSuffix(name, featureSuffix) {
+		return 0
+	}
+	return 1
+}
+
 // read reads a feature or a record.
 func (f *Folder) read(fsys fs.FS, name string) {
+	if _, named := f.beside[name]; named {
+		return
+	}
 	text, err := readSmall(fsys, name)
 	switch {
 	case err != nil:
 		f.problem(name, 0, "", "%v", err)
 	case strings.HasSuffix(name, featureSuffix):
-		f.readFeature(name, text)
+		f.readFeature(fsys, name, text)
 	case !isObject.Match(text):
 		f.readRecord(name, text)
 	}
@@ -259,7 +272,53 @@ func lineIn(text string) int {
 	return line
 }
 
-func (f *Folder) readFeature(name string, text []byte) {
+// fromFile is how a step names a file beside its feature.
+var fromFile = regexp.MustCompile(`\bfrom the file "([^"]*)"`)
+
+// FileOf is the file beside the feature that a step's text names.
+func FileOf(step string) (name string, ok bool) {
+	m := fromFile.FindStringSubmatch(step)
+	if m == nil {
+		return "", false
+	}
+	return m[1], true
+}
+
+// readBeside reads the file that a step names.
+func (f *Folder) readBeside(fsys fs.FS, feature, file string, line int) {
+	name := path.Join(path.Dir(feature), file)
+	if file == "" || path.IsAbs(file) || !fs.ValidPath(name) {
+		f.problem(feature, line, "", "the file %q is not in the folder; name one beside the feature", file)
+		return
+	}
+	if _, read := f.beside[name]; read {
+		return
+	}
+	if len(f.beside) == maxFiles {
+		f.problem(feature, line, "", "the features name more than %d files", maxFiles)
+		return
+	}
+	text, err := readSmall(fsys, name)
+	if err != nil {
+		f.problem(feature, line, "", "the file %q: %v", file, err)
+		return
+	}
+	f.beside[name] = text
+}
+
+// Files are the features, and the files that their steps name, by the paths that the
+// scenarios have.
+func (f *Folder) Files() fs.FS {
+	files := map[string][]byte{}
+	for _, of := range []map[string][]byte{f.features, f.beside} {
+		for name, text := range of {
+			files[path.Join(f.mount, name)] = text
+		}
+	}
+	return inMemory(files)
+}
+
+func (f *Folder) readFeature(fsys fs.FS, name string, text []byte) {
 	ids := &messages.Incrementing{}
 	document, err := gherkin.ParseGherkinDocument(bytes.NewReader(text), ids.NewId)
 	if err != nil {
@@ -283,6 +342,9 @@ func (f *Folder) readFeature(name string, text []byte) {
 		for _, step := range pickle.Steps {
 			hasThen = hasThen || step.Type == messages.PickleStepType_OUTCOME
 			s.Steps = append(s.Steps, Step{step, lines[step.AstNodeIds[0]]})
+			if file, is := FileOf(step.Text); is {
+				f.readBeside(fsys, name, file, lines[step.AstNodeIds[0]])
+			}
 		}
 		if !hasThen {
 			f.problem(name, s.Line, "", "the scenario %q has no Then: say what ought to hold, or else nothing is put to the test", s.Name)
@@ -557,6 +619,9 @@ func (c *Catalogue) Add(f *Folder) error {
 			problems = append(problems, Problem{File: f.file(name), Text: "another catalogue has a folder of this name; rename one of the folders"})
 		}
 		c.addFeature(mounted, f.features[name])
+	}
+	for name := range f.beside {
+		c.addFeature(path.Join(f.mount, name), f.beside[name])
 	}
 	slices.SortFunc(c.records, func(a, b Record) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortFunc(c.bare, func(a, b Scenario) int { return strings.Compare(a.Record.ID, b.Record.ID) })
