@@ -14,7 +14,7 @@ package features
 
 import "embed"
 
-// Files are the features, SYSTEM/NAME.feature.
+// Files are the features, SYSTEM/NAME.feature, and the files that their steps name.
 //
-//go:embed */*.feature
+//go:embed */*.feature */*.yaml
 var Files embed.FS

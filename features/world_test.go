@@ -23,12 +23,13 @@ func TestWorld(t *testing.T) {
 	}
 	for _, f := range features {
 		for _, pickle := range f.Pickles {
-			if err := steps.Check(pickle.Steps); err != nil {
+			if err := steps.Check(pickle.Steps, os.DirFS("world")); err != nil {
 				t.Errorf("%s: scenario %q: %v", f.Uri, pickle.Name, err)
 			}
 		}
 	}
 	rig := steps.Rig{
+		Beside:  os.DirFS("world"),
 		Started: func(*world.World) {},
 		Step:    func(string) {},
 		Failed:  func(what string, err error) { t.Errorf("%s: %v", what, err) },

@@ -16,6 +16,11 @@ Feature: A Node that is not ready for a moment is still the machine that new pod
     And a pod "web" that requests 1 CPU is Running
     And its machine is initialized and 2m have passed since its launch
     When the kubelet of its Node restarts, is down for 5s, and reports Ready 30s later
-    And a pod "api" that requests 1 CPU is created once the Node is tainted "node.kubernetes.io/not-ready:NoSchedule"
+    And a pod "api" that requests 1 CPU is created once this is recorded:
+      """
+      source: api
+      resource: nodes
+      detail: {added: {contains: "node.kubernetes.io/not-ready:NoSchedule"}}
+      """
     Then no more than 1 NodeClaim is created within 5m
     And the pod "api" is Running within 5m

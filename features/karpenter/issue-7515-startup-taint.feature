@@ -23,14 +23,52 @@ Feature: A startup taint that the NodePool declares does not buy a second machin
 
   @karpenter-7515-startup-taint-declared
   Scenario: The NodePool declares the taint with the same key and effect
-    Given Karpenter with a NodePool "default" that declares the startup taint "node.cilium.io/agent-not-ready:NoSchedule"
+    Given Karpenter
+    And these objects:
+      """
+      apiVersion: karpenter.kwok.sh/v1alpha1
+      kind: KWOKNodeClass
+      metadata: {name: default}
+      ---
+      apiVersion: karpenter.sh/v1
+      kind: NodePool
+      metadata: {name: default}
+      spec:
+        template:
+          spec:
+            nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+            requirements:
+              - {key: node.kubernetes.io/instance-type, operator: In, values: [c-4x-amd64-linux]}
+              - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+            startupTaints:
+              - {key: node.cilium.io/agent-not-ready, effect: NoSchedule}
+      """
     When a pod "web" that requests 1 CPU is created
     Then no more than 1 NodeClaim is created within 5m
     And the pod "web" is Running within 5m
 
   @karpenter-7515-startup-taint-other-effect
   Scenario: The NodePool declares the taint's key with another effect
-    Given Karpenter with a NodePool "default" that declares the startup taint "node.cilium.io/agent-not-ready:NoExecute"
+    Given Karpenter
+    And these objects:
+      """
+      apiVersion: karpenter.kwok.sh/v1alpha1
+      kind: KWOKNodeClass
+      metadata: {name: default}
+      ---
+      apiVersion: karpenter.sh/v1
+      kind: NodePool
+      metadata: {name: default}
+      spec:
+        template:
+          spec:
+            nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+            requirements:
+              - {key: node.kubernetes.io/instance-type, operator: In, values: [c-4x-amd64-linux]}
+              - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+            startupTaints:
+              - {key: node.cilium.io/agent-not-ready, effect: NoExecute}
+      """
     When a pod "web" that requests 1 CPU is created
     Then no more than 1 NodeClaim is created within 5m
     And the pod "web" is Running within 5m

@@ -233,3 +233,35 @@ func TestDocumentedRBAC(t *testing.T) {
 		t.Errorf("withheld %q: %v", a.cfg.Withheld, err)
 	}
 }
+
+// The scenario's flags go over the intent's, and not over what is the world's to say.
+func TestScenarioFlags(t *testing.T) {
+	cfg := Config{Target: build(t, help, "0"), Intent: Intent{Provider: "hetzner", Expander: "random"}, Flags: []string{
+		"--expander=priority", "--nodes=0:3:cx22:fsn1:a", "--nodes=0:3:cx32:nbg1:b",
+	}}
+	a, err := prepare(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"--cloud-provider=hetzner", "--expander=priority", "--nodes=0:3:cx22:fsn1:a", "--nodes=0:3:cx32:nbg1:b", "--cordon-node-before-terminating=false"}
+	if diff := cmp.Diff(want, a.line.args()); diff != "" {
+		t.Errorf("command line (-want +got):\n%s", diff)
+	}
+	group := Group{Name: "c", Min: 0, Max: 1, Type: "cx22", Location: "fsn1"}
+	for _, test := range []struct {
+		flag   string
+		groups []Group
+		want   string
+	}{
+		{"--kubeconfig=/x", nil, "--kubeconfig is what the world sets"},
+		{"--cloud-provider=aws", nil, "--cloud-provider is what the world sets"},
+		{"--expandr=x", nil, "knows no flag --expandr"},
+		{"--nodes=0:3:cx22", nil, "want min:max:type:location:name"},
+		{"--nodes=0:3:cx22:fsn1:a", []Group{group}, "the node groups are said already"},
+	} {
+		cfg.Flags, cfg.Intent.Groups = []string{test.flag}, test.groups
+		if _, err := prepare(t.Context(), cfg); err == nil || !strings.HasPrefix(err.Error(), "the scenario: ") || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.flag, err, test.want)
+		}
+	}
+}

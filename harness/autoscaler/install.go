@@ -10,6 +10,7 @@ package autoscaler
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -48,6 +49,9 @@ type Config struct {
 	// Withheld are API groups on which it gets none of the documented rights: as
 	// in a manifest that is older than the build. A manifest's own rights stay.
 	Withheld []string
+	// Flags are the scenario's, as on a command line. They go over those of the Intent
+	// and of the Manifest.
+	Flags []string
 	// Management has the objects of the cloud provider, where that is Cluster API: the
 	// cluster of --cloud-config. Nil is World's own.
 	Management *world.Cluster
@@ -135,11 +139,41 @@ func prepare(ctx context.Context, cfg Config) (*Autoscaler, error) {
 			return nil, err
 		}
 	}
-	if err := a.known.check(cfg.Intent.stated(), "the scenario"); err != nil {
+	own, err := cfg.ownFlags()
+	if err != nil {
+		return nil, fmt.Errorf("the scenario: %w", err)
+	}
+	stated := cfg.Intent.stated().replace(own)
+	if err := a.known.check(stated, "the scenario"); err != nil {
 		return nil, err
 	}
-	a.line = commandLine(a.known, given, cfg.Intent.stated(), nil)
+	a.line = commandLine(a.known, given, stated, nil)
 	return a, nil
+}
+
+// place are the flags that say where the autoscaler is, and on which cloud, which is the
+// world's to say.
+var place = []string{"cloud-provider", "kubeconfig", "cloud-config", "kubernetes", "namespace", "address", "logtostderr", "v"}
+
+// ownFlags are the scenario's.
+func (c Config) ownFlags() (flags, error) {
+	f, err := parseFlags(c.Flags)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range f {
+		switch {
+		case slices.Contains(place, g.name):
+			return nil, fmt.Errorf("--%s is what the world sets", g.name)
+		case g.name == "nodes" && len(c.Intent.Groups) > 0:
+			return nil, errors.New("--nodes: the node groups are said already; say all of them here, or none")
+		case g.name == "nodes" && c.Intent.Provider == "hetzner":
+			if _, err := ParseGroup(g.value); err != nil {
+				return nil, fmt.Errorf("--nodes: %w", err)
+			}
+		}
+	}
+	return f, nil
 }
 
 // manifestFlags are the flags of a container's command line.

@@ -15,7 +15,9 @@ func (e *env) sentences() *cobra.Command {
 		Use:   "sentences [WORD…]",
 		Short: "Print what the steps of a feature can say",
 		Long: `Print the sentences that have all the words: with an example, their arguments, the worlds
-that have them, and what they leave in the history.`,
+that have them, and what they leave in the history.
+
+` + strings.TrimSpace(steps.Grammar),
 		Example: "  nodestorm sentences pod deleted",
 		RunE: func(_ *cobra.Command, words []string) error {
 			found := []steps.Sentence{}

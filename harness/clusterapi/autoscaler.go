@@ -1,8 +1,10 @@
 package clusterapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,11 +25,27 @@ func Bounds(least, most int) map[string]string {
 	return map[string]string{MinimumAnnotation: fmt.Sprint(least), MaximumAnnotation: fmt.Sprint(most)}
 }
 
+// The annotations that tell Cluster Autoscaler what the nodes of a group have that has none.
+const (
+	capacityPrefix   = "capacity.cluster-autoscaler.kubernetes.io/"
+	LabelsAnnotation = capacityPrefix + "labels"
+	TaintsAnnotation = capacityPrefix + "taints"
+)
+
+// Shape are the annotations that tell Cluster Autoscaler what machines of an instance type
+// have; empty is the default one.
+func (a *ClusterAPI) Shape(instanceType string) (map[string]string, error) {
+	t := a.cloud.Catalogue().ServerType(cmp.Or(instanceType, defaultInstanceType))
+	if t == nil {
+		return nil, fmt.Errorf("the cloud has no instance type %q", instanceType)
+	}
+	return Capacity(strconv.Itoa(t.Cores), strconv.FormatFloat(float64(t.MemoryGB), 'f', -1, 32)+"Gi"), nil
+}
+
 // Capacity are the annotations that tell Cluster Autoscaler what a machine has where
 // it cannot read the template: releases before 1.34 cannot by the API version v1beta2.
 func Capacity(cpus, memory string) map[string]string {
-	const prefix = "capacity.cluster-autoscaler.kubernetes.io/"
-	return map[string]string{prefix + "cpu": cpus, prefix + "memory": memory}
+	return map[string]string{capacityPrefix + "cpu": cpus, capacityPrefix + "memory": memory}
 }
 
 // Rights are what Cluster Autoscaler may do with Cluster API's objects.

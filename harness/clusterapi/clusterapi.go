@@ -51,6 +51,8 @@ type Config struct {
 	Management *world.Cluster
 	// Seed is what all randomness of the cloud derives from.
 	Seed uint64
+	// Types are instance types that the cloud has besides its own.
+	Types []fakecloud.ServerType
 	// Profile is that of the machines' nodes; nil is the default one.
 	Profile func(fakecloud.Instance) node.Profile
 	// Variables are those of clusterctl that are not to have the release's defaults.
@@ -153,7 +155,9 @@ func Up(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 		return nil, err
 	}
 	w := cfg.World
-	if a.cloud, err = fakecloud.New(fakecloud.Config{Clock: w.Clock(), Seed: cfg.Seed, Recorder: w.History(), GroupLabel: groupLabel}); err != nil {
+	catalogue := fakecloud.Hetzner()
+	catalogue.ServerTypes = append(catalogue.ServerTypes, cfg.Types...)
+	if a.cloud, err = fakecloud.New(fakecloud.Config{Catalogue: catalogue, Clock: w.Clock(), Seed: cfg.Seed, Recorder: w.History(), GroupLabel: groupLabel}); err != nil {
 		return nil, err
 	}
 	w.OnStop(func() error { a.cloud.Close(); return nil })

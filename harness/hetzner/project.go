@@ -31,8 +31,8 @@ type Config struct {
 	World *world.World
 	Seed  uint64
 	Quota fakecloud.Quota
-	// CX11 says that the server type cx11 can still be had.
-	CX11 bool
+	// Types are server types that it has besides those of today.
+	Types []fakecloud.ServerType
 	// Kubelets and Profile say what runs on the servers and how they behave, see
 	// join.Config.
 	Kubelets func(fakecloud.Instance) *kubelet.Machines
@@ -51,9 +51,7 @@ type Project struct {
 func Start(ctx context.Context, cfg Config) (*Project, error) {
 	w := cfg.World
 	catalogue := fakecloud.Hetzner()
-	if cfg.CX11 {
-		catalogue.ServerTypes = append(catalogue.ServerTypes, cx11())
-	}
+	catalogue.ServerTypes = append(catalogue.ServerTypes, cfg.Types...)
 	cloud, err := fakecloud.New(fakecloud.Config{Clock: w.Clock(), Seed: cfg.Seed, Recorder: w.History(), Quota: cfg.Quota, Catalogue: catalogue})
 	if err != nil {
 		return nil, err

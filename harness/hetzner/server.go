@@ -80,10 +80,10 @@ func (p *Project) CreateSurroundings(name string) error {
 	})
 }
 
-// cx11 is the server type that Hetzner withdrew in September 2024 (its changelog of
+// CX11 is the server type that Hetzner withdrew in September 2024 (its changelog of
 // 2024-06-06). Cluster Autoscaler up to 1.28.6, 1.29.4, 1.30.2 and 1.31.0 does
 // nothing in a project without it (kubernetes/autoscaler#7210).
-func cx11() fakecloud.ServerType {
+func CX11() fakecloud.ServerType {
 	t := fakecloud.ServerType{ID: 1, Name: "cx11", Cores: 1, MemoryGB: 2, DiskGB: 20, CPUType: "shared", Architecture: "x86", Category: "Cost-Optimized"}
 	for _, location := range []string{"fsn1", "nbg1", "hel1"} {
 		t.Prices = append(t.Prices, fakecloud.Price{Location: location, Monthly: 3.29, TrafficTB: 20, PerTB: 1})

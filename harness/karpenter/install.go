@@ -12,6 +12,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart/loader"
@@ -42,7 +43,8 @@ type Karpenter struct {
 	world  *world.World
 	target target.Target
 	client client.Client
-	env    []string // of the container, as the chart sets it
+	env    []string // of the container, as the chart and the scenario set it
+	flags  []string // of the scenario
 }
 
 // Install puts the release's CRDs, namespace and RBAC into the world. The
@@ -91,8 +93,8 @@ func Install(ctx context.Context, w *world.World, t target.Target) (*Karpenter, 
 	return k, nil
 }
 
-// Settings are the environment that the release's chart gives the controller.
-func (k *Karpenter) Settings() []string { return k.env }
+// Settings are the controller's command line and environment, but for what says where it is.
+func (k *Karpenter) Settings() []string { return slices.Concat(k.flags, k.env) }
 
 // render is `helm template karpenter --namespace karpenter` with default values.
 func render(dir string) ([]*unstructured.Unstructured, error) {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -47,20 +48,14 @@ type Pool struct {
 
 // CreatePool creates the pool and waits until Karpenter says that it is ready.
 func (k *Karpenter) CreatePool(ctx context.Context, p Pool) error {
-	class := object("karpenter.kwok.sh/v1alpha1", "KWOKNodeClass", p.Name, map[string]any{
+	class := object(classVersion, ClassKind.Kind, p.Name, map[string]any{
 		"nodeRegistrationDelay": p.RegistrationDelay.String(),
 	})
 	if err := k.client.Create(ctx, class); err != nil {
 		return fmt.Errorf("creating KWOKNodeClass %q: %w", p.Name, err)
 	}
-	// Readiness of a node class is the provider's to say, and kwok's has nothing
-	// that could be unready.
-	_ = unstructured.SetNestedSlice(class.Object, []any{map[string]any{
-		"type": "Ready", "status": "True", "reason": "Ready", "message": "",
-		"lastTransitionTime": metav1.NewTime(k.world.Clock().Now()).UTC().Format(time.RFC3339),
-	}}, "status", "conditions")
-	if err := k.client.Status().Update(ctx, class); err != nil {
-		return fmt.Errorf("making KWOKNodeClass %q ready: %w", p.Name, err)
+	if err := k.MakeReady(ctx, p.Name); err != nil {
+		return err
 	}
 
 	requirements := []any{}
@@ -73,7 +68,7 @@ func (k *Karpenter) CreatePool(ctx context.Context, p Pool) error {
 	}
 	requirements = append(requirements, map[string]any{"key": corev1.LabelArchStable, "operator": "In", "values": []any{"amd64"}})
 	template := map[string]any{
-		"nodeClassRef": map[string]any{"group": "karpenter.kwok.sh", "kind": "KWOKNodeClass", "name": p.Name},
+		"nodeClassRef": map[string]any{"group": ClassKind.Group, "kind": ClassKind.Kind, "name": p.Name},
 		"requirements": requirements,
 	}
 	if len(p.StartupTaints) > 0 {
@@ -87,15 +82,49 @@ func (k *Karpenter) CreatePool(ctx context.Context, p Pool) error {
 		}
 		template["startupTaints"] = taints
 	}
-	pool := object("karpenter.sh/v1", "NodePool", p.Name, map[string]any{
+	pool := object(poolVersion, PoolKind.Kind, p.Name, map[string]any{
 		"template": map[string]any{"spec": template},
 	})
 	if err := k.client.Create(ctx, pool); err != nil {
 		return fmt.Errorf("creating NodePool %q: %w", p.Name, err)
 	}
+	return k.AwaitPool(ctx, p.Name)
+}
+
+// PoolKind and ClassKind are the kinds of NodePools, and of the kwok provider's classes.
+var (
+	PoolKind  = schema.GroupKind{Group: "karpenter.sh", Kind: "NodePool"}
+	ClassKind = schema.GroupKind{Group: "karpenter.kwok.sh", Kind: "KWOKNodeClass"}
+)
+
+const (
+	poolVersion  = "karpenter.sh/v1"
+	classVersion = "karpenter.kwok.sh/v1alpha1"
+)
+
+// MakeReady has a node class be ready, which is the provider's to say: kwok's has nothing
+// that could be unready.
+func (k *Karpenter) MakeReady(ctx context.Context, name string) error {
+	class := object(classVersion, ClassKind.Kind, name, nil)
+	if err := k.client.Get(ctx, client.ObjectKey{Name: name}, class); err != nil {
+		return fmt.Errorf("making KWOKNodeClass %q ready: %w", name, err)
+	}
+	_ = unstructured.SetNestedSlice(class.Object, []any{map[string]any{
+		"type": "Ready", "status": "True", "reason": "Ready", "message": "",
+		"lastTransitionTime": metav1.NewTime(k.world.Clock().Now()).UTC().Format(time.RFC3339),
+	}}, "status", "conditions")
+	if err := k.client.Status().Update(ctx, class); err != nil {
+		return fmt.Errorf("making KWOKNodeClass %q ready: %w", name, err)
+	}
+	return nil
+}
+
+// AwaitPool waits, in real time, until Karpenter says that a NodePool is ready.
+func (k *Karpenter) AwaitPool(ctx context.Context, name string) error {
+	pool := object(poolVersion, PoolKind.Kind, name, nil)
 	var last string
 	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		if err := k.client.Get(ctx, client.ObjectKey{Name: p.Name}, pool); err != nil {
+		if err := k.client.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
 			return false, err
 		}
 		var status string
@@ -103,7 +132,7 @@ func (k *Karpenter) CreatePool(ctx context.Context, p Pool) error {
 		return status == "True", nil
 	})
 	if err != nil {
-		return fmt.Errorf("waiting for NodePool %q to be ready (%s): %w", p.Name, last, err)
+		return fmt.Errorf("waiting for NodePool %q to be ready (%s): %w", name, last, err)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package karpenter
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"nodestorm/harness/process"
 	"nodestorm/harness/world"
@@ -33,7 +34,8 @@ func (k *Karpenter) Start(ctx context.Context, rules ...apifault.Rule) (*process
 	return k.world.StartComponent(ctx, process.Spec{
 		Name:  Name,
 		Path:  k.target.Binary(),
-		Env:   append(k.env, outsideEnv(kubeconfig, metrics, health)...),
+		Args:  k.flags,
+		Env:   append(slices.Clone(k.env), outsideEnv(kubeconfig, metrics, health)...),
 		Lines: logLines(k.world.History()),
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
 	})

@@ -1,6 +1,10 @@
 package replay
 
 import (
+	"errors"
+	"io/fs"
+	"path"
+
 	"nodestorm/harness/steps"
 	"nodestorm/scenarios"
 )
@@ -8,14 +12,27 @@ import (
 // ReadFolder is scenarios.ReadFolder with what is wrong with the steps besides.
 func ReadFolder(name string) *scenarios.Folder {
 	f := scenarios.ReadFolder(name)
+	files := f.Files()
 	for i, s := range f.Scenarios {
 		if s.Record.Bare() {
 			f.Scenarios[i].Record.System = steps.System(s.Pickle())
 		}
-		for _, wrong := range steps.Problems(s.Pickle()) {
+		for _, wrong := range steps.Problems(s.Pickle(), beside(files, s.Record)) {
+			if errors.Is(wrong.Err, fs.ErrNotExist) {
+				continue // why there is no such file, the folder says
+			}
 			f.Problems = append(f.Problems, scenarios.Problem{File: s.File, Line: s.Steps[wrong.Step].Line, Text: wrong.Err.Error()})
 		}
 	}
 	f.Problems.Sort()
 	return f
+}
+
+// beside is the folder of a record's feature.
+func beside(features fs.FS, r scenarios.Record) fs.FS {
+	dir, err := fs.Sub(features, path.Dir(r.Feature))
+	if err != nil {
+		return nil // the feature is nowhere either, and that is told
+	}
+	return dir
 }

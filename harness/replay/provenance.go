@@ -11,9 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cucumber/messages/go/v21"
+
 	"nodestorm/harness/order"
 	"nodestorm/harness/run"
 	"nodestorm/harness/target"
+	"nodestorm/scenarios"
 )
 
 // Provenance is what the request is going to run, as far as the manifests of its
@@ -28,6 +31,9 @@ func (r Request) Provenance(ctx context.Context) (run.Provenance, error) {
 			return p, fmt.Errorf("reading the feature: %w", err)
 		}
 		p.Feature = &run.Input{Name: r.Record.Feature, SHA256: fmt.Sprintf("%x", sha256.Sum256(text))}
+		if p.Beside, err = r.filesBeside(); err != nil {
+			return p, err
+		}
 	}
 	if r.ControlPlane != "" {
 		var err error
@@ -56,6 +62,25 @@ func (r Request) Provenance(ctx context.Context) (run.Provenance, error) {
 		p.Parts = append(p.Parts, t.Manifest)
 	}
 	return p, err
+}
+
+// filesBeside are the files that the steps name, each once.
+func (r Request) filesBeside() (files []run.Input, err error) {
+	err = r.eachScenario(func(pickle []*messages.PickleStep) error {
+		for _, step := range pickle {
+			name, is := scenarios.FileOf(step.Text)
+			if !is || slices.ContainsFunc(files, func(have run.Input) bool { return have.Name == name }) {
+				continue
+			}
+			text, err := fs.ReadFile(beside(r.Features, r.Record), name)
+			if err != nil {
+				return fmt.Errorf("reading the file %q beside the feature: %w", name, err)
+			}
+			files = append(files, run.Input{Name: name, SHA256: fmt.Sprintf("%x", sha256.Sum256(text))})
+		}
+		return nil
+	})
+	return files, err
 }
 
 // controlPlaneIn is what a folder holds of a control plane.

@@ -6,6 +6,7 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
+	"nodestorm/harness/karpenter"
 	"nodestorm/harness/manifest"
 	"nodestorm/harness/run"
 	"nodestorm/harness/steps"
@@ -90,6 +92,9 @@ func (r Request) Check(ctx context.Context) error {
 	if err := r.CheckManifest(ctx); err != nil {
 		return err
 	}
+	if err := r.checkFlags(ctx); err != nil {
+		return err
+	}
 	if r.Clock.Virtual() && r.ControlPlane != "" {
 		return fmt.Errorf("the control plane in %s (KUBEBUILDER_ASSETS) was not built with the clock: use --clock real", r.ControlPlane)
 	}
@@ -133,6 +138,35 @@ func (r Request) CheckManifest(ctx context.Context) error {
 	return nil
 }
 
+// checkFlags tells whether the target knows the flags and variables that the steps give it.
+func (r Request) checkFlags(ctx context.Context) error {
+	var given, env []string
+	err := r.eachScenario(func(pickle []*messages.PickleStep) error {
+		flags, err := steps.Flags(pickle)
+		names, other := steps.Environment(pickle)
+		given, env = append(given, flags...), append(env, names...)
+		return errors.Join(err, other)
+	})
+	for _, name := range env {
+		if known, broken := r.Target.Mentions(name); broken != nil || !known && err == nil {
+			err = cmp.Or(broken, fmt.Errorf("features/%s: %s knows no environment variable %s", r.Record.Feature, r.Target.Ref, name))
+		}
+	}
+	if err != nil || len(given) == 0 {
+		return err
+	}
+	switch r.Target.Name {
+	case autoscaler.Name:
+		err = autoscaler.Check(ctx, autoscaler.Config{Target: r.Target, Flags: given, Intent: autoscaler.Intent{Provider: r.Record.Provider()}})
+	case karpenter.Name:
+		err = karpenter.Check(ctx, r.Target, given)
+	}
+	if err != nil {
+		return fmt.Errorf("features/%s: %w", r.Record.Feature, err)
+	}
+	return nil
+}
+
 // CheckClock tells whether the targets can live in such time.
 func CheckClock(mode clock.Mode, targets ...target.Target) error {
 	for _, t := range targets {
@@ -146,7 +180,7 @@ func CheckClock(mode clock.Mode, targets ...target.Target) error {
 // CheckSteps tells whether all steps of the scenario have a meaning. It needs
 // Record and Features only.
 func (r Request) CheckSteps() error {
-	return r.eachScenario(steps.Check)
+	return r.eachScenario(func(pickle []*messages.PickleStep) error { return steps.Check(pickle, beside(r.Features, r.Record)) })
 }
 
 // Releases are those that the steps name as parts of the world. It needs Record and
@@ -294,6 +328,7 @@ func (r Request) play(ctx context.Context, out *Result) error {
 			Progress:     func(what string) { watch(what, figures) },
 		},
 		Target:   r.Target,
+		Beside:   beside(r.Features, r.Record),
 		Symptom:  r.Record.Symptom,
 		Manifest: container,
 		Order:    r.Order,

@@ -28,8 +28,10 @@ type Provenance struct {
 	Nodestorm Code   `json:"nodestorm"`
 	SHA256    string `json:"sha256,omitempty"`
 	Features  Code   `json:"features"`
-	// Feature is that of the scenario, if it is a user's own.
-	Feature *Input `json:"feature,omitempty"`
+	// Feature is that of the scenario, if it is a user's own, and Beside the files that
+	// its steps name.
+	Feature *Input  `json:"feature,omitempty"`
+	Beside  []Input `json:"beside,omitempty"`
 	// ControlPlane is that of KUBEBUILDER_ASSETS; nil is Kubernetes' own.
 	ControlPlane *ControlPlane `json:"controlPlane,omitempty"`
 	// Manifest is --manifest's file, Order --order's and those that it applies.
@@ -208,7 +210,11 @@ func (r Run) Departures() (list []string) {
 		list = append(list, fmt.Sprintf("nodestorm itself is of %s (program sha256 %s)", p.Nodestorm, short(p.SHA256)))
 	}
 	if p.Feature != nil {
-		list = append(list, fmt.Sprintf("the scenario is that of %s", p.Feature))
+		said := fmt.Sprintf("the scenario is that of %s", p.Feature)
+		for _, f := range p.Beside {
+			said += fmt.Sprintf(", with %s", f)
+		}
+		list = append(list, said)
 	}
 	if p.Features != p.Nodestorm {
 		list = append(list, fmt.Sprintf("the features are of %s, and nodestorm of %s", p.Features, p.Nodestorm))

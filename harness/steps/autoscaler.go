@@ -1,15 +1,19 @@
 package steps
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 
 	"github.com/cucumber/godog"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/harness/autoscaler"
+	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/hetzner"
 	"nodestorm/harness/manifest"
 	"nodestorm/sim/history"
@@ -54,28 +58,60 @@ func (s *scenario) autoscalerWithout(ctx context.Context, group string) error {
 	return s.startAutoscaler(ctx)
 }
 
+// startAutoscaler starts it on the cloud that the scenario has.
 func (s *scenario) startAutoscaler(ctx context.Context) (err error) {
-	if s.hetzner == nil {
-		return errNoProject
+	cfg := autoscaler.Config{World: s.world, Target: s.rig.Target, Manifest: s.rig.Manifest, Withheld: s.withheld, Flags: s.flags, Rules: s.rules}
+	switch {
+	case s.hetzner != nil:
+		s.intent.Provider = "hetzner"
+		cfg.Env = s.hetzner.Env()
+		if s.rig.Manifest == nil {
+			cfg.Env = append(cfg.Env, hetzner.Joining()...)
+		}
+		if len(s.marked) > 0 {
+			config, err := s.clusterConfig()
+			if err != nil {
+				return err
+			}
+			cfg.Env = append(cfg.Env, config)
+		}
+	case s.capi != nil:
+		s.intent.Provider = "clusterapi"
+		cfg.Management = s.capi.Management()
+		if err := s.capi.Grant(ctx, metav1.NamespaceSystem, autoscaler.Name, cmp.Or(s.rights, clusterapi.ExampleRights)); err != nil {
+			return err
+		}
+	default:
+		return errNoCloud
 	}
-	s.intent.Provider = "hetzner"
-	env := s.hetzner.Env()
-	if s.rig.Manifest == nil {
-		env = append(env, hetzner.Joining()...)
-	} else if err := s.placeManifest(); err != nil {
-		return err
+	if s.rig.Manifest != nil {
+		if err := s.placeManifest(); err != nil {
+			return err
+		}
 	}
-	env = append(env, s.env...)
-	s.autoscaler, err = autoscaler.Install(ctx, autoscaler.Config{
-		World: s.world, Target: s.rig.Target, Intent: s.intent, Env: env, Manifest: s.rig.Manifest,
-		Withheld: s.withheld,
-	})
-	if err != nil {
+	cfg.Intent, cfg.Env = s.intent, append(cfg.Env, s.env...)
+	if s.autoscaler, err = autoscaler.Install(ctx, cfg); err != nil {
 		return err
 	}
 	_, err = s.autoscaler.Start(ctx)
 	return err
 }
+
+// clusterConfig tells of all groups once one of them has labels or taints: it wants them
+// all.
+func (s *scenario) clusterConfig() (manifest.Variable, error) {
+	all := map[string]hetzner.NodeConfig{}
+	for _, g := range s.intent.Groups {
+		config, marked := s.marked[g.Name]
+		if !marked {
+			config = hetzner.NodeConfig{CloudInit: hetzner.UserData("")}
+		}
+		all[g.Name] = config
+	}
+	return hetzner.ClusterConfig(all)
+}
+
+var errNoCloud = errors.New(`there is no cloud yet: say "a Hetzner Cloud project" or "Cluster API v1.9.5" before`)
 
 // placeManifest writes the mounted files to where they end with the world.
 func (s *scenario) placeManifest() error {

@@ -90,6 +90,7 @@ func (s *scenario) startClusterAPI(ctx context.Context, version string, cfg clus
 	if err != nil {
 		return err
 	}
+	cfg.Types = s.types
 	cfg.World, cfg.Seed, cfg.Profile = s.world, s.rig.World.Seed, s.serverProfile
 	if cfg.Target, err = store.Get(target.Ref{Name: clusterapi.Name, Version: version}); err != nil {
 		return err

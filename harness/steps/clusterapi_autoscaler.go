@@ -154,7 +154,7 @@ func (s *scenario) oldRightsAutoscaler(ctx context.Context, first, second string
 	return s.startForClusterAPI(ctx, clusterapi.RightsWithoutPatch, first, second)
 }
 
-func (s *scenario) startForClusterAPI(ctx context.Context, rights clusterapi.Rights, preferred ...string) (err error) {
+func (s *scenario) startForClusterAPI(ctx context.Context, rights clusterapi.Rights, preferred ...string) error {
 	if s.capi == nil {
 		return errNoClusterAPI
 	}
@@ -164,18 +164,8 @@ func (s *scenario) startForClusterAPI(ctx context.Context, rights clusterapi.Rig
 			return err
 		}
 	}
-	if err := s.capi.Grant(ctx, metav1.NamespaceSystem, autoscaler.Name, rights); err != nil {
-		return err
-	}
-	s.intent.Provider = "clusterapi"
-	s.autoscaler, err = autoscaler.Install(ctx, autoscaler.Config{
-		World: s.world, Target: s.rig.Target, Intent: s.intent, Env: s.env, Manifest: s.rig.Manifest, Management: s.capi.Management(), Rules: s.rules,
-	})
-	if err != nil {
-		return err
-	}
-	_, err = s.autoscaler.Start(ctx)
-	return err
+	s.rights = rights
+	return s.startAutoscaler(ctx)
 }
 
 func (s *scenario) createPodOnceDraining(ctx context.Context, pod, cpus string) error {

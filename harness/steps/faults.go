@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/cucumber/godog"
-	"github.com/cucumber/messages/go/v21"
 	"sigs.k8s.io/yaml"
 
 	"nodestorm/fakecloud/hcloud"
@@ -388,13 +387,15 @@ func (s *scenario) registerFaults(on sentences) {
 			on.When(sentence.pattern.String(), s.doing(sentence))
 		}
 	}
-	on.Given(`^`+listsFaults+`$`, s.armThese)
-	on.When(`^`+listsFaults+`$`, s.armThese)
+	for _, role := range []func(pattern, do any){on.Given, on.When} {
+		role(`^these faults:$`, s.armThese)
+		role(`^these faults from the file `+file+`$`, s.armTheseOf)
+	}
 	on.When(`^the fault `+name+` of the cloud or of machines is cleared$`, s.clearFault)
 }
 
-// listsFaults is the step whose quoted text is a list of faults.
-const listsFaults = "these faults:"
+// listsFaults are the steps whose quoted text, or file, is a list of faults.
+var listsFaults = regexp.MustCompile(`^these faults( from the file "[^"]+"|:)$`)
 
 // doing is the step of a sentence.
 func (s *scenario) doing(sentence faultSentence) any {
@@ -416,6 +417,18 @@ func (s *scenario) doing(sentence faultSentence) any {
 }
 
 func (s *scenario) armThese(_ context.Context, text *godog.DocString) error {
+	return s.armAll(text)
+}
+
+func (s *scenario) armTheseOf(_ context.Context, file string) error {
+	text, err := s.beside(file)
+	if err != nil {
+		return err
+	}
+	return s.armAll(text)
+}
+
+func (s *scenario) armAll(text *godog.DocString) error {
 	these, err := parseFaults([]byte(text.Content))
 	if err != nil {
 		return err
@@ -423,20 +436,11 @@ func (s *scenario) armThese(_ context.Context, text *godog.DocString) error {
 	return s.arm(these)
 }
 
-// checkFaults finds what is wrong with the faults of a step.
-func checkFaults(step *messages.PickleStep) error {
-	if step.Text == listsFaults {
-		if step.Argument == nil || step.Argument.DocString == nil {
-			return errors.New("want the faults below the step, in quotes")
-		}
-		if _, err := parseFaults([]byte(step.Argument.DocString.Content)); err != nil {
-			return fmt.Errorf("its faults: %w", err)
-		}
-		return nil
-	}
+// checkFault finds what is wrong with a sentence, if it is one about a fault.
+func checkFault(text string) error {
 	for _, sentence := range faultSentences() {
-		if groups := sentence.pattern.FindStringSubmatch(step.Text); groups != nil {
-			if _, err := sentence.read(step.Text, groups[1:]); err != nil {
+		if groups := sentence.pattern.FindStringSubmatch(text); groups != nil {
+			if _, err := sentence.read(text, groups[1:]); err != nil {
 				return fmt.Errorf("its fault: %w", err)
 			}
 		}

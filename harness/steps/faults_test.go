@@ -19,8 +19,8 @@ import (
 	"nodestorm/sim/node"
 )
 
-// said is what a sentence says.
-func said(t *testing.T, text string) theseFaults {
+// faultOf is the fault that a sentence says.
+func faultOf(t *testing.T, text string) theseFaults {
 	t.Helper()
 	for _, s := range faultSentences() {
 		if groups := s.pattern.FindStringSubmatch(text); groups != nil {
@@ -70,7 +70,7 @@ func TestFaultSentences(t *testing.T) {
 			if s.pattern.String() != of.pattern.String() {
 				continue
 			}
-			effects := effectsOf(said(t, s.Example))
+			effects := effectsOf(faultOf(t, s.Example))
 			if len(effects) != 1 {
 				t.Errorf("%s: effects %q", s.Example, effects)
 			}
@@ -108,7 +108,7 @@ func TestFaultSentences(t *testing.T) {
 func TestFaultWords(t *testing.T) {
 	const from = `, once {source: api, verb: create, detail: {message: {contains: "a, b}"}}}, from 3s on, for 2m30s, with probability 0.25`
 	s := fault.Duration(time.Second)
-	these := said(t, `the third call "update,patch machinedeployments.cluster.x-k8s.io/scale default/web" of the program "cluster-autoscaler" is delayed by 30s`+from)
+	these := faultOf(t, `the third call "update,patch machinedeployments.cluster.x-k8s.io/scale default/web" of the program "cluster-autoscaler" is delayed by 30s`+from)
 	r := these.rules[0]
 	want := apifault.Match{
 		Client: "cluster-autoscaler", Verbs: []string{"update", "patch"}, Resource: "machinedeployments.cluster.x-k8s.io", Subresource: "scale", Namespace: "default", Name: "web",
@@ -119,7 +119,7 @@ func TestFaultWords(t *testing.T) {
 	if r.When == nil || r.At != 3*s || r.For != 150*s || r.Skip != 2 || r.Limit != 1 || r.Probability != 0.25 {
 		t.Errorf("got %+v", r.Plan)
 	}
-	f := said(t, `each of the first 3 calls "delete servers" to the cloud for servers of the group "pool1" is refused with "conflict"`).cloud[0]
+	f := faultOf(t, `each of the first 3 calls "delete servers" to the cloud for servers of the group "pool1" is refused with "conflict"`).cloud[0]
 	if f.Match != (cloudfault.Match{Operation: "DELETE /servers/{id}", Group: "pool1"}) || f.Limit != 3 || f.Skip != 0 || f.Effect != (cloudfault.Refuse{Code: "conflict"}) {
 		t.Errorf("got %+v", f)
 	}
@@ -130,17 +130,17 @@ func TestFaultWords(t *testing.T) {
 		if strings.HasPrefix(words, "each") {
 			noun = "servers"
 		}
-		if got := said(t, words+" "+noun+" goes off 5m after it runs").cloud[0].Plan; got != want {
+		if got := faultOf(t, words+" "+noun+" goes off 5m after it runs").cloud[0].Plan; got != want {
 			t.Errorf("%s: got %+v, want %+v", words, got, want)
 		}
 	}
-	if got := said(t, "every server from the third on goes off 5m after it runs").cloud[0].Plan; got != (fault.Plan{Skip: 2}) {
+	if got := faultOf(t, "every server from the third on goes off 5m after it runs").cloud[0].Plan; got != (fault.Plan{Skip: 2}) {
 		t.Errorf("from the third on: got %+v", got)
 	}
-	if hang := said(t, `the first call "create servers" to the cloud is done, and never answered`).cloud[0].Effect; hang != (cloudfault.LoseReply{Hang: true}) {
+	if hang := faultOf(t, `the first call "create servers" to the cloud is done, and never answered`).cloud[0].Effect; hang != (cloudfault.LoseReply{Hang: true}) {
 		t.Errorf("got %+v", hang)
 	}
-	if out := said(t, `the server type "cx22" cannot be had in "fsn1", for 1h`).cloud[0]; out.Effect != (cloudfault.Unavailable{Type: "cx22", Location: "fsn1"}) || out.For != 3600*s {
+	if out := faultOf(t, `the server type "cx22" cannot be had in "fsn1", for 1h`).cloud[0]; out.Effect != (cloudfault.Unavailable{Type: "cx22", Location: "fsn1"}) || out.For != 3600*s {
 		t.Errorf("got %+v", out)
 	}
 }
@@ -171,13 +171,14 @@ func TestFaultProblems(t *testing.T) {
 		`these faults: kubelets: [{name: a, machine: b, stopped: {}, for: "-1s"}]`: "field for is -1s",
 		`these faults: nothing`:                                                    "cannot unmarshal string",
 		`these faults:`:                                                            "there is no fault",
+		`these faults from the file "a.yaml"`:                                      `the file "a.yaml": the feature is in no folder`,
 	} {
 		step := &messages.PickleStep{Type: messages.PickleStepType_CONTEXT, Text: text}
-		if _, list, ok := strings.Cut(text, listsFaults); ok {
-			step.Text = listsFaults
+		if _, list, ok := strings.Cut(text, "these faults:"); ok {
+			step.Text = "these faults:"
 			step.Argument = &messages.PickleStepArgument{DocString: &messages.PickleDocString{Content: list}}
 		}
-		wrong := Problems([]*messages.PickleStep{{Type: messages.PickleStepType_CONTEXT, Text: "a cluster"}, step})
+		wrong := Problems([]*messages.PickleStep{{Type: messages.PickleStepType_CONTEXT, Text: "a cluster"}, step}, nil)
 		if len(wrong) != 1 || !strings.Contains(wrong[0].Err.Error(), want) || strings.Contains(wrong[0].Err.Error(), "\n") {
 			t.Errorf("%s: got %v, want %s", text, wrong, want)
 		}

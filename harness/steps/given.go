@@ -115,11 +115,8 @@ func (s *scenario) karpenterWithStartupTaint(ctx context.Context, pool, taint st
 	return s.startKarpenter(ctx, karpenter.Pool{Name: pool, StartupTaints: []corev1.Taint{t}})
 }
 
-func (s *scenario) startKarpenter(ctx context.Context, pool karpenter.Pool) (err error) {
-	if s.karpenter, err = karpenter.Install(ctx, s.world, s.rig.Target); err != nil {
-		return err
-	}
-	if _, err := s.karpenter.Start(ctx, s.rules...); err != nil {
+func (s *scenario) startKarpenter(ctx context.Context, pool karpenter.Pool) error {
+	if err := s.beginKarpenter(ctx); err != nil {
 		return err
 	}
 	pool.InstanceTypes = []string{"c-4x-amd64-linux"} // 4 CPUs, 8 GiB

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
+	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/fault"
 	"nodestorm/harness/hetzner"
 	"nodestorm/sim/history"
@@ -44,13 +45,14 @@ func (s *scenario) project(ctx context.Context) error { return s.startProject(ct
 
 // Servers of these scenarios' time needed it, whether anybody had one or not.
 func (s *scenario) projectWithCX11(ctx context.Context) error {
-	return s.startProject(ctx, hetzner.Config{CX11: true})
+	return s.startProject(ctx, hetzner.Config{Types: []fakecloud.ServerType{hetzner.CX11()}})
 }
 
 func (s *scenario) startProject(ctx context.Context, cfg hetzner.Config) (err error) {
 	if s.hetzner != nil {
 		return errors.New("the scenario has a project already")
 	}
+	cfg.Types = append(cfg.Types, s.types...)
 	cfg.World, cfg.Seed, cfg.Kubelets, cfg.Profile = s.world, s.rig.World.Seed, s.serverKubelets, s.serverProfile
 	s.hetzner, err = hetzner.Start(ctx, cfg)
 	return err

@@ -7,18 +7,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 	"time"
 
 	"github.com/cucumber/godog"
 	"github.com/cucumber/messages/go/v21"
 
+	"nodestorm/fakecloud"
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/hetzner"
 	"nodestorm/harness/karpenter"
 	"nodestorm/harness/kubelet"
 	"nodestorm/harness/manifest"
+	"nodestorm/harness/objects"
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
@@ -42,6 +45,8 @@ type Rig struct {
 	Order string
 	// With are builds of parts of the world to take in place of nodestorm's own.
 	With []target.Target
+	// Beside is the folder of the feature, with the files that its steps name.
+	Beside fs.FS
 	// Symptom is what the world goes on for after a Then has failed.
 	Symptom checker.Symptom
 	// Started is told the world as soon as it is ready.
@@ -68,8 +73,14 @@ type scenario struct {
 	rules      []apifault.Rule      // between the autoscaler and the API server
 	autoscaler *autoscaler.Autoscaler
 	intent     autoscaler.Intent
-	withheld   []string            // API groups that the autoscaler gets no rights on
-	env        []manifest.Variable // that the scenario gives the autoscaler
+	rights     clusterapi.Rights             // that the autoscaler has on Cluster API; empty: the example's
+	withheld   []string                      // API groups that the autoscaler gets no rights on
+	env        []manifest.Variable           // that the scenario gives the target
+	flags      []string                      // that it gives it, as on a command line
+	types      []fakecloud.ServerType        // that the cloud has besides its own
+	marked     map[string]hetzner.NodeConfig // groups of servers with labels or taints
+	clients    map[*world.Cluster]*objects.Client
+	awaited    *history.Record // that a step waited for last
 	profile    node.Profile
 	text       string        // of the step
 	delay      time.Duration // from launch to registration

@@ -40,6 +40,10 @@ var arguments = append(faultArguments(), []Argument{
 	{"N", "a whole number", "2", number},
 	{"CPU", "processors, as in 500m CPU or 1 CPU", "1 CPU", cpus},
 	{"TAINT", "a taint in quotes, KEY[=VALUE]:EFFECT, with the effect NoSchedule, PreferNoSchedule or NoExecute", `"example.com/agent:NoSchedule"`, taint},
+	{"KIND/NAME", "an object in quotes, KIND/NAME, or KIND/NAMESPACE/NAME outside of the namespace default; after a record was waited for, $name, $namespace, $actor and $detail.KEY stand for what that has", `"Deployment/web"`, object},
+	{"KEY=VALUE", "a label or an annotation in quotes; KEY- removes it", `"example.com/team=a"`, mark},
+	{"FILE", "a file in quotes, .yaml, .yml or .json, beside the feature", `"objects.yaml"`, file},
+	{"RECORD", "a record in words: \"ACTOR\" has sent \"VERB\" of \"RESOURCE\", or \"SOURCE\" has recorded \"VERB\" of \"RESOURCE\"; the head of features/SENTENCES.md says more", `"cluster-autoscaler" has sent "delete" of "nodes"`, recordWords},
 	{"VERSION", "a release, such as v1.9.5", "v1.9.5", release},
 }...)
 
@@ -52,6 +56,8 @@ type room struct {
 // rooms are all sentences. Every step leaves a record of the source step besides.
 var rooms = []room{
 	{"any; those about NodeClaims need Karpenter", "calls to the API server (api), simulated nodes (node)", (*scenario).registerKarpenter},
+	{"any", "calls to the API server (api) by kubectl", (*scenario).registerObjects},
+	{"any; the autoscalers, node groups and types need the target or the cloud that they are of", "calls to the API server (api), the target's log (log)", (*scenario).registerTargets},
 	{"a Hetzner Cloud project", "the cloud's servers, actions and calls (cloud), its faults (fault)", (*scenario).registerHetzner},
 	{"Cluster Autoscaler, on the Hetzner Cloud or Cluster API", "calls to the API server (api), the autoscaler's log (log)", (*scenario).registerAutoscaler},
 	{"Cluster API", "calls to the API server (api), instances (cloud), faults of machines (fault)", (*scenario).registerClusterAPI},
@@ -96,7 +102,7 @@ next:
 			if after, is := strings.CutPrefix(rest, a.pattern); is {
 				rest = after
 				shown := a.Name
-				if strings.HasPrefix(a.Example, `"`) {
+				if strings.HasPrefix(a.pattern, `"`) {
 					shown = `"` + a.Name + `"`
 				}
 				if strings.HasPrefix(a.pattern, "((?:") && strings.ContainsAny(a.Example[:1], " ,") { // may be empty
@@ -133,7 +139,10 @@ next:
 		}
 	}
 	s.Words, s.Example = words.String(), example.String()
-	if strings.HasSuffix(s.Words, ":") {
+	switch {
+	case strings.HasSuffix(s.Words, flagsWords), s.Words == environmentWords, s.Words == groupsWords, s.Words == typesWords:
+		s.Arguments = append(s.Arguments, Argument{Name: "TABLE", Means: "a table below the step, of names and their values; of node groups with the columns name, min, max, and if need be type, zone, labels, taints; of instance types with name, cpu, memory, and if need be price, zones"})
+	case strings.HasSuffix(s.Words, ":"):
 		s.Arguments = append(s.Arguments, Argument{Name: "TEXT", Means: `lines between """ below the step`})
 	}
 	return s
@@ -148,6 +157,13 @@ func instead(step *messages.PickleStep) string {
 	said := strings.Fields(step.Text)
 	if len(said) > longest {
 		return ""
+	}
+	if action, record, waits := strings.Cut(step.Text, onceWords); waits && !recordParts.MatchString(strings.TrimSuffix(record, ":")) {
+		if slices.ContainsFunc(table(), func(s Sentence) bool {
+			return s.Role == "When" && (s.pattern.MatchString(action) || s.pattern.MatchString(action+":"))
+		}) {
+			return fmt.Sprintf(`%q is no record to wait for, such as "karpenter" has sent "delete" of "nodes", or "cloud" has recorded "running" of "instances"`, record)
+		}
 	}
 	best, least := Sentence{}, len(said)/2+1
 	for _, s := range table() {
@@ -228,10 +244,26 @@ func distance(said, words []string) int {
 	return row[len(words)]
 }
 
+// Grammar is what holds for all sentences.
+const Grammar = `A sentence that ends with a colon quotes the lines between two """ below it, or a table. Files are beside the feature.
+
+Every When can wait: append "once RECORD" (before the colon, if there is one), or "once this is recorded:" and a
+pattern below in YAML, as symptoms have them, with count (how many records), within (1h if not said) and ever. A RECORD is
+
+- "ACTOR" has sent "VERB" of "RESOURCE", or somebody has sent ...: a call that the API server took; "been refused" in
+  place of "sent": one that it did not; "pods/eviction" is a part of a resource
+- "SOURCE" has recorded "VERB" of "RESOURCE": anything else, of the source cloud, node, fault, log, harness or clock
+
+each with a name in quotes behind it, or "NAMESPACE/NAME", and with N times. It counts since the first When of a row of
+Whens; has ever sent and has ever recorded: since the start.
+
+`
+
 // Page is all sentences in Markdown, features/SENTENCES.md.
 func Page() string {
 	var page strings.Builder
 	page.WriteString("# What the steps of a feature can say\n\nWritten by `make sentences`. Every step leaves a record of the source `step` besides.\n\n")
+	page.WriteString(Grammar)
 	for _, a := range arguments {
 		fmt.Fprintf(&page, "- `%s`: %s\n", a.Name, a.Means)
 	}

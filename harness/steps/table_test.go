@@ -53,7 +53,7 @@ func TestDidYouMean(t *testing.T) {
 		{messages.PickleStepType_ACTION, `the pod "web" is Running within 5m`, "it is a Then, and not a When"},
 		{messages.PickleStepType_OUTCOME, `nothing like any sentence there is at all`, "matches nothing; nodestorm sentences prints"},
 	} {
-		wrong := Problems([]*messages.PickleStep{{Type: messages.PickleStepType_CONTEXT, Text: "a cluster"}, {Type: test.kind, Text: test.said}})
+		wrong := Problems([]*messages.PickleStep{{Type: messages.PickleStepType_CONTEXT, Text: "a cluster"}, {Type: test.kind, Text: test.said}}, nil)
 		if len(wrong) != 1 || wrong[0].Step != 1 || !strings.Contains(wrong[0].Err.Error(), test.want) {
 			t.Errorf("%s: %+v, want %s", test.said, wrong, test.want)
 		}

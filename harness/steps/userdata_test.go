@@ -29,7 +29,7 @@ func TestUserDataCheck(t *testing.T) {
 				{Type: messages.PickleStepType_CONTEXT, Text: "a cluster"},
 				{Type: messages.PickleStepType_CONTEXT, Text: "servers of the node groups boot with this user data:",
 					Argument: &messages.PickleStepArgument{DocString: &messages.PickleDocString{Content: test.data}}},
-			})
+			}, nil)
 			if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n")) {
 				t.Errorf("error %v, want one line with %q", err, test.want)
 			}
@@ -38,7 +38,7 @@ func TestUserDataCheck(t *testing.T) {
 	if err := steps.Check([]*messages.PickleStep{
 		{Type: messages.PickleStepType_CONTEXT, Text: "a cluster"},
 		{Type: messages.PickleStepType_CONTEXT, Text: "servers of the node groups boot with this user data:"},
-	}); err == nil || !strings.Contains(err.Error(), "want the user data below the step") {
+	}, nil); err == nil || !strings.Contains(err.Error(), "want the user data below the step") {
 		t.Errorf("without user data: %v", err)
 	}
 }

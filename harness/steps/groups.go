@@ -1,0 +1,239 @@
+package steps
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cucumber/godog"
+	"github.com/cucumber/messages/go/v21"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"nodestorm/fakecloud"
+	"nodestorm/harness/autoscaler"
+	"nodestorm/harness/clusterapi"
+	"nodestorm/harness/hetzner"
+	"nodestorm/sim/cloudinit"
+)
+
+const groupsWords = "these node groups:"
+
+// nodeGroupRow is a row of the table of node groups.
+type nodeGroupRow struct {
+	name           string
+	min, max       int
+	kind, zone     string
+	labels, taints string
+}
+
+// readTable reads a table whose first row says which columns there are: of these, the first so
+// many at least.
+func readTable(table *messages.PickleTable, needed int, columns ...string) (rows []map[string]string, err error) {
+	if table == nil || len(table.Rows) < 2 {
+		return nil, fmt.Errorf("want a table below the step: | %s |, and a row for each", strings.Join(columns[:needed], " | "))
+	}
+	var has []string
+	for _, cell := range table.Rows[0].Cells {
+		if !slices.Contains(columns, cell.Value) || slices.Contains(has, cell.Value) {
+			return nil, fmt.Errorf("column %q: want each of %s once at most", cell.Value, strings.Join(columns, ", "))
+		}
+		has = append(has, cell.Value)
+	}
+	for _, column := range columns[:needed] {
+		if !slices.Contains(has, column) {
+			return nil, fmt.Errorf("the column %s is missing", column)
+		}
+	}
+	names := map[string]bool{}
+	for i, row := range table.Rows[1:] {
+		cells := map[string]string{}
+		for i, cell := range row.Cells { // Gherkin has as many in each row
+			cells[has[i]] = cell.Value
+		}
+		switch name := cells["name"]; {
+		case name == "":
+			return nil, fmt.Errorf("row %d has no name", i+1)
+		case names[name]:
+			return nil, fmt.Errorf("row %d: %s is there twice", i+1, name)
+		default:
+			names[name] = true
+		}
+		rows = append(rows, cells)
+	}
+	return rows, nil
+}
+
+// groupsOf reads the table of node groups.
+func groupsOf(table *messages.PickleTable) (all []nodeGroupRow, err error) {
+	rows, err := readTable(table, 3, "name", "min", "max", "type", "zone", "labels", "taints")
+	if err != nil {
+		return nil, err
+	}
+	for _, cells := range rows {
+		g, err := groupOf(cells)
+		if err != nil {
+			return nil, fmt.Errorf("node group %q: %w", g.name, err)
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+func groupOf(cell map[string]string) (g nodeGroupRow, err error) {
+	g = nodeGroupRow{name: cell["name"], kind: cell["type"], zone: cell["zone"], labels: cell["labels"], taints: cell["taints"]}
+	var errMin, errMax error
+	g.min, errMin = strconv.Atoi(cell["min"])
+	g.max, errMax = strconv.Atoi(cell["max"])
+	if errMin != nil || errMax != nil || g.min < 0 || g.max < max(1, g.min) {
+		return g, fmt.Errorf("from %q to %q: want whole numbers, 0 <= min <= max, and max above 0", cell["min"], cell["max"])
+	}
+	if _, err := labels.ConvertSelectorToLabelsMap(g.labels); err != nil {
+		return g, fmt.Errorf("labels: %w", err)
+	}
+	for _, taint := range g.taintList() {
+		if _, err := cloudinit.ParseTaint(taint); err != nil {
+			return g, fmt.Errorf("taints: %w", err)
+		}
+	}
+	return g, nil
+}
+
+const typesWords = "the cloud also has these instance types:"
+
+// typesOf reads the table of instance types: with whole processors, gigabytes, what one
+// costs a month, and the zones that have it.
+func typesOf(table *messages.PickleTable) (all []fakecloud.ServerType, err error) {
+	rows, err := readTable(table, 3, "name", "cpu", "memory", "price", "zones")
+	if err != nil {
+		return nil, err
+	}
+	offer := fakecloud.Hetzner()
+	for i, cell := range rows {
+		fail := func(format string, args ...any) ([]fakecloud.ServerType, error) {
+			return nil, fmt.Errorf("instance type %q: %w", cell["name"], fmt.Errorf(format, args...))
+		}
+		if offer.ServerType(cell["name"]) != nil {
+			return fail("the cloud has it")
+		}
+		t := fakecloud.ServerType{ID: int64(10_000 + i), Name: cell["name"], DiskGB: 80, CPUType: "shared", Architecture: "x86", Category: "Cost-Optimized"}
+		if t.Cores, err = strconv.Atoi(cell["cpu"]); err != nil || t.Cores < 1 {
+			return fail("cpu: %q: want whole processors, such as 4", cell["cpu"])
+		}
+		memory, err := strconv.ParseFloat(cell["memory"], 32)
+		if err != nil || !(memory > 0) {
+			return fail("memory: %q: want gigabytes, such as 16", cell["memory"])
+		}
+		t.MemoryGB = float32(memory)
+		price, err := strconv.ParseFloat(cmp.Or(cell["price"], "1"), 64)
+		if err != nil || !(price > 0) {
+			return fail("price: %q: want that of a month, such as 12.50", cell["price"])
+		}
+		for zone := range strings.SplitSeq(cmp.Or(cell["zones"], "fsn1,nbg1,hel1"), ",") {
+			if offer.Location(zone) == nil {
+				var zones []string
+				for _, l := range offer.Locations {
+					zones = append(zones, l.Name)
+				}
+				return fail("zones: there is no %q (there is %s)", zone, strings.Join(zones, ", "))
+			}
+			t.Prices = append(t.Prices, fakecloud.Price{Location: zone, Monthly: price, TrafficTB: 20, PerTB: 1})
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+func (s *scenario) instanceTypes(table *godog.Table) (err error) {
+	if s.hetzner != nil || s.capi != nil {
+		return errors.New("the cloud is there already: say before it what it has")
+	}
+	s.types, err = typesOf(table)
+	return err
+}
+
+func (g nodeGroupRow) taintList() []string {
+	if g.taints == "" {
+		return nil
+	}
+	return strings.Split(g.taints, ",")
+}
+
+func (g nodeGroupRow) marked() bool { return g.labels != "" || g.taints != "" }
+
+// nodeGroups are there with their least number of nodes where the cloud has them without
+// an autoscaler.
+func (s *scenario) nodeGroups(ctx context.Context, table *godog.Table) error {
+	all, err := groupsOf(table)
+	if err != nil {
+		return err
+	}
+	for _, g := range all {
+		switch {
+		case s.hetzner != nil:
+			err = s.serverGroup(g)
+		case s.capi != nil:
+			err = s.machineGroup(ctx, g)
+		default:
+			return errNoCloud
+		}
+		if err != nil {
+			return fmt.Errorf("node group %q: %w", g.name, err)
+		}
+	}
+	return nil
+}
+
+func (s *scenario) serverGroup(g nodeGroupRow) error {
+	group := autoscaler.Group{Name: g.name, Min: g.min, Max: g.max, Type: cmp.Or(g.kind, "cx22"), Location: cmp.Or(g.zone, "fsn1")}
+	if s.hetzner.Catalogue().ServerType(group.Type) == nil {
+		return fmt.Errorf("there is no server type %q", group.Type)
+	}
+	s.intent.Groups = append(s.intent.Groups, group)
+	if g.marked() {
+		if s.marked == nil {
+			s.marked = map[string]hetzner.NodeConfig{}
+		}
+		config, err := hetzner.ConfigOf(g.labels, g.taintList())
+		if err != nil {
+			return err
+		}
+		s.marked[g.name] = config
+	}
+	return nil
+}
+
+// machineGroup says by annotations what a machine of a group has that may have none:
+// releases differ in whether they can read its template.
+func (s *scenario) machineGroup(ctx context.Context, g nodeGroupRow) error {
+	if g.zone != "" {
+		return errors.New("machines of Cluster API have no zone here: leave the column out")
+	}
+	shape, err := s.capi.Shape(g.kind)
+	if err != nil {
+		return err
+	}
+	annotations := clusterapi.Bounds(g.min, g.max)
+	if g.min == 0 {
+		maps.Copy(annotations, shape)
+		if g.labels != "" {
+			annotations[clusterapi.LabelsAnnotation] = g.labels
+		}
+		if g.taints != "" {
+			annotations[clusterapi.TaintsAnnotation] = g.taints
+		}
+	}
+	err = s.capi.CreateMachineDeployment(ctx, clusterapi.MachineDeployment{
+		Name: g.name, Replicas: int64(g.min), InstanceType: g.kind, Annotations: annotations, NodeLabels: g.labels, Taints: g.taints,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = s.capi.AwaitRunning(ctx, g.name, g.min, 10*time.Minute)
+	return err
+}
