@@ -241,16 +241,23 @@ func TestWrongFeatures(t *testing.T) {
 	}
 }
 
-// A target that is damaged, or made for real time only, is refused before another
-// is built.
-func TestUnfitTargets(t *testing.T) {
-	b := newBench(t)
+// karpenterSource is a folder with all that a target of Karpenter takes from its source.
+func karpenterSource(t *testing.T) string {
+	t.Helper()
 	source := t.TempDir()
 	for _, dir := range []string{"pkg/apis/crds", "kwok/apis/crds", "kwok/charts"} {
 		if err := os.MkdirAll(filepath.Join(source, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return source
+}
+
+// A target that is damaged, or made for real time only, is refused before another
+// is built.
+func TestUnfitTargets(t *testing.T) {
+	b := newBench(t)
+	source := karpenterSource(t)
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -189,7 +189,7 @@ func TestOwnCatalogue(t *testing.T) {
 // and shows it, in an empty folder. The test is the program: it is linked of the same packages.
 func TestBinaryAlone(t *testing.T) {
 	if testing.Short() {
-		t.Skip("plays a failure")
+		t.Skip("it plays a failure; run without -short")
 	}
 	targettest.Get(t, target.Kubernetes)
 	targettest.Get(t, target.Ref{Name: "karpenter", Version: "v1.6.4"})

@@ -16,12 +16,7 @@ import (
 // anything runs, with the command that builds it again.
 func TestStaleTarget(t *testing.T) {
 	b := newBench(t)
-	source := t.TempDir()
-	for _, dir := range []string{"pkg/apis/crds", "kwok/apis/crds", "kwok/charts"} {
-		if err := os.MkdirAll(filepath.Join(source, dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
+	source := karpenterSource(t)
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

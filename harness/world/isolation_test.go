@@ -115,7 +115,7 @@ func testStrangers(t *testing.T, w *world.World, left traces) {
 // leaver makes the test binary a program that tries to get out of its world.
 const leaver = "NODESTORM_TEST_LEAVER"
 
-var outside = []string{"example.org", "192.0.2.1", "169.254.169.254"}
+var outside = []string{"example.invalid", "192.0.2.1", "169.254.169.254"}
 
 func TestLeaver(t *testing.T) {
 	if os.Getenv(leaver) == "" {

@@ -56,7 +56,7 @@ func hasTest(t *testing.T, dir, name string) bool {
 // A mutant that is noticed, one that is not, and one that does not compile are told apart.
 func TestNoticed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it runs go test")
+		t.Skip("it runs go test; run without -short")
 	}
 	mutants, err := read()
 	if err != nil {
