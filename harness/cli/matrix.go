@@ -38,8 +38,10 @@ func (e *env) matrix() *cobra.Command {
 		Short: "Show scenarios × targets, of stored runs",
 		Long: `Show the newest run of each scenario and target: verdict, expectation, wall time
 and a link. With --track-record the runs are noted in ` + verifiedFile + `, and the
-README's table of documented failures is written anew from it; runs of uncommitted
-changes, or with a manifest, an order or programs of your own, are left out.
+table of documented failures in scenarios/README.md and its summary in README.md are
+written anew from it; runs of uncommitted changes, or with a manifest, an order or
+programs of your own, are left out. --since tells what has changed since the matrix
+in a file.
 
 Exit status: 0 written, 2 usage, 3 something could not be read or noted, or nothing is
 what is asked for.`,
@@ -104,7 +106,7 @@ what is asked for.`,
 	c.Flags().StringVar(&keep.Target, "target", "", "only targets whose name has this `text`")
 	c.Flags().StringVar(&keep.Status, "status", "", "only this `verdict` or outcome: reproduced, healthy, failed, inconclusive, expected, regression…")
 	e.catalogueFlags(c)
-	c.Flags().BoolVar(&track, "track-record", false, "note the runs as verified, and write the README's table")
+	c.Flags().BoolVar(&track, "track-record", false, "note the runs as verified, and write the table of scenarios/README.md")
 	return c
 }
 
@@ -210,13 +212,13 @@ func readMatrix(path string) (*matrix.Matrix, error) {
 	return matrix.Read(file)
 }
 
-// trackRecord notes runs as verified and writes the README's table.
+// trackRecord notes runs as verified, and writes the tables of them.
 func (e *env) trackRecord(catalogue *scenarios.Catalogue, cells []matrix.Cell) error {
 	root, err := target.Root()
 	if err != nil {
 		return usage(err)
 	}
-	path, readme := filepath.Join(root, verifiedFile), filepath.Join(root, "README.md")
+	path := filepath.Join(root, verifiedFile)
 	verified, err := readVerified(path)
 	if err != nil {
 		return err
@@ -229,22 +231,28 @@ func (e *env) trackRecord(catalogue *scenarios.Catalogue, cells []matrix.Cell) e
 		}
 	}
 	verified = matrix.Newest(verified, cells)
-	text, err := os.ReadFile(readme)
-	if err != nil {
-		return err
-	}
-	anew, err := matrix.Insert(string(text), matrix.TrackRecord(documented(catalogue), verified))
-	if err != nil {
-		return fmt.Errorf("%s: %w", readme, err)
-	}
 	var encoded bytes.Buffer
 	encoder := json.NewEncoder(&encoded)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(verified); err != nil {
 		return err
 	}
-	for file, content := range map[string][]byte{path: encoded.Bytes(), readme: []byte(anew)} {
-		if err := run.WriteFile(filepath.Dir(file), filepath.Base(file), content); err != nil {
+	record := documented(catalogue)
+	write := map[string][]byte{path: encoded.Bytes()}
+	for name, table := range map[string]string{"README.md": matrix.Summary(record, verified), "scenarios/README.md": matrix.TrackRecord(record, verified)} {
+		file := filepath.Join(root, name)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		anew, err := matrix.Insert(string(text), table)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		write[file] = []byte(anew)
+	}
+	for _, file := range slices.Sorted(maps.Keys(write)) {
+		if err := run.WriteFile(filepath.Dir(file), filepath.Base(file), write[file]); err != nil {
 			return err
 		}
 		fmt.Fprintln(e.stdout, file)

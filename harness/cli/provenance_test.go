@@ -51,8 +51,10 @@ func TestStaleTarget(t *testing.T) {
 func TestTrackRecordOfDepartures(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv(target.EnvRoot, root)
-	if err := os.Mkdir(filepath.Join(root, "reports"), 0o700); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{"reports", "scenarios"} {
+		if err := os.Mkdir(filepath.Join(root, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	const marks = "<!-- track record: written by nodestorm matrix --track-record -->\n<!-- end of the track record -->\n"
 	const commit = "796b28ee0123456789abcdef0123456789abcdef"
@@ -76,6 +78,7 @@ func TestTrackRecordOfDepartures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			write(t, filepath.Join(root, "go.mod"), "module nodestorm\n", 0o600)
 			write(t, filepath.Join(root, "README.md"), marks, 0o600)
+			write(t, filepath.Join(root, "scenarios", "README.md"), marks, 0o600)
 			verified := filepath.Join(root, "reports", "verified.json")
 			_ = os.Remove(verified)
 			dir := aRun(t)

@@ -53,6 +53,12 @@ json      what is known of each run
 
 All but html go to standard output, or to --out.
 
+In a page: drag or swipe to pan, Ctrl and wheel or two fingers to zoom, click anything
+for its record and what it is linked to: from a pod to the scale-up or NodeClaim, the
+call to the cloud, the instance, the Node. Below are curves on the same axis, the
+records and the log lines of the window, and tables of all of it for screen readers
+and paper. With --side-by-side the first decision that differs is marked.
+
 Exit status: 0 written, 2 usage, 3 something could not be read.`,
 		Example: `  nodestorm report reports/out/karpenter-7515-not-ready-noexecute/karpenter@v1.6.4
   nodestorm report --side-by-side AFFECTED FIXED

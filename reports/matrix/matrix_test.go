@@ -190,6 +190,7 @@ func TestTrackRecord(t *testing.T) {
 			t.Errorf("a link leads to %s", link)
 		}
 	}
+	golden(t, "summary.md", []byte(matrix.Summary(m.Scenarios, matrix.Newest(nil, m.Cells))))
 	dirty := matrix.Cell{Scenario: "b-2-y", Target: "k@v1", Expected: "reproduced", Verdict: "reproduced", Outcome: "expected", Started: day.Add(time.Hour), Departures: []string{"k@v1 was built with uncommitted changes"}}
 	if noted := matrix.TrackRecord(m.Scenarios, matrix.Newest(m.Cells, []matrix.Cell{dirty})); noted != string(table) {
 		t.Errorf("a run with uncommitted changes is noted:\n%s", noted)
@@ -208,12 +209,9 @@ func TestTrackRecord(t *testing.T) {
 	}
 }
 
-// The README's table is that of today's catalogue and of what was last verified.
+// The tables of scenarios/README.md and of README.md are those of today's catalogue and
+// of what was last verified.
 func TestTrackRecordIsNotStale(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	text, err := os.ReadFile("../verified.json")
 	if err != nil {
 		t.Fatal(err)
@@ -228,21 +226,27 @@ func TestTrackRecordIsNotStale(t *testing.T) {
 	}
 	var documented []matrix.Scenario
 	for _, r := range catalogue.Records() {
-		s := matrix.Scenario{ID: r.ID, Title: r.Title, Issue: r.Issue, Fix: r.Fix}
+		s := matrix.Scenario{ID: r.ID, Title: r.Title, System: r.System, Issue: r.Issue, Fix: r.Fix}
 		for _, target := range r.Targets {
 			s.Targets = append(s.Targets, matrix.Promise{Target: target.Name, Expected: string(target.Expected)})
 		}
 		documented = append(documented, s)
 	}
-	anew, err := matrix.Insert(string(readme), matrix.TrackRecord(documented, verified))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if *update {
-		if err := os.WriteFile("../../README.md", []byte(anew), 0o644); err != nil {
+	for path, table := range map[string]string{"../../scenarios/README.md": matrix.TrackRecord(documented, verified), "../../README.md": matrix.Summary(documented, verified)} {
+		stored, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-	} else if anew != string(readme) {
-		t.Error("the README's track record is stale: go test ./reports/matrix -update writes it anew, and bin/nodestorm matrix reports/out --track-record notes new runs as well")
+		anew, err := matrix.Insert(string(stored), table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *update {
+			if err := os.WriteFile(path, []byte(anew), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if anew != string(stored) {
+			t.Errorf("the track record in %s is stale: go test ./reports/matrix -run NotStale -update writes it anew, and bin/nodestorm matrix reports/out --track-record notes new runs as well", path)
+		}
 	}
 }

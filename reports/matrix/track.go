@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -66,6 +67,50 @@ func TrackRecord(scenarios []Scenario, verified []Cell) string {
 	}
 	if unsealed > 0 {
 		fmt.Fprintf(&b, "\nOf the %d runs that verified all this, %d were made before runs had digests (format 1).\n", len(m.Cells), unsealed)
+	}
+	return b.String()
+}
+
+// Summary is the track record in a few lines of Markdown: for each system how many
+// records there are, on how many releases they are replayed, and how many of those
+// were as expected when that was last verified.
+func Summary(scenarios []Scenario, verified []Cell) string {
+	m := New(time.Time{}, scenarios, verified)
+	type row struct {
+		records, replays, expected int
+		last                       time.Time
+	}
+	rows := map[string]*row{}
+	for _, s := range scenarios {
+		r := rows[s.System]
+		if r == nil {
+			r = &row{}
+			rows[s.System] = r
+		}
+		r.records++
+		for _, promise := range s.Targets {
+			r.replays++
+			c := m.At(s.ID, promise.Target)
+			if c == nil {
+				continue
+			}
+			if c.Verdict == promise.Expected {
+				r.expected++
+			}
+			if c.Started.After(r.last) {
+				r.last = c.Started
+			}
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| system | records | replays, on affected and fixed releases | as expected when last verified | last |\n|---|---|---|---|---|\n")
+	for _, system := range slices.Sorted(maps.Keys(rows)) {
+		r := rows[system]
+		last := "never"
+		if !r.last.IsZero() {
+			last = r.last.UTC().Format("2006-01-02")
+		}
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", reports.MarkdownName(system), r.records, r.replays, r.expected, last)
 	}
 	return b.String()
 }
