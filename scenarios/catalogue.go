@@ -16,7 +16,7 @@ import (
 	"nodestorm/features"
 )
 
-//go:embed */*.yaml
+//go:embed releases.yaml */*.yaml
 var files embed.FS
 
 // Catalogue holds the records, ordered by ID, and their features.
@@ -131,6 +131,10 @@ func LoadFrom(fsys fs.FS) (*Catalogue, error) {
 	if len(names) == 0 {
 		return nil, errors.New("scenarios: no record found")
 	}
+	releases, err := releasesIn(fsys)
+	if err != nil {
+		return nil, err
+	}
 	c := &Catalogue{}
 	var errs []error
 	where := map[string]string{} // ID → file
@@ -141,7 +145,7 @@ func LoadFrom(fsys fs.FS) (*Catalogue, error) {
 			fail(err)
 			continue
 		}
-		r, err := parse(text)
+		r, err := parse(text, releases)
 		if err != nil {
 			fail(err)
 			continue

@@ -154,7 +154,6 @@ func TestLoadErrors(t *testing.T) {
 		{"cloud", with("autoscaler: karpenter", "autoscaler: karpenter\ncloud: hetzner"), `cloud: "hetzner": want a provider`},
 		{"issue", with("owner/repository#1", "https://example.org/1"), "issue: "},
 		{"fix", with("fix: owner/repository#2", "fix: https://example.org/2"), "fix: "},
-		{"no targets", with("targets:\n  - {name: karpenter@v1.6.4, expected: reproduced}\n  - {name: karpenter@v1.7.0, expected: healthy}", "targets: []"), "targets is missing"},
 		{"other target", with("karpenter@v1.6.4", "kubernetes@v1.6.4"), `targets[0].name: "kubernetes@v1.6.4" is not like karpenter@`},
 		{"target twice", with("karpenter@v1.7.0", "karpenter@v1.6.4"), "targets[1].name: karpenter@v1.6.4 is there twice"},
 		{"expectation", with("expected: reproduced", "expected: broken"), `targets[0].expected: unknown value "broken" (allowed: reproduced, healthy)`},

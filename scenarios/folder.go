@@ -439,7 +439,12 @@ func (f *Folder) readRecord(name string, text []byte) {
 		f.problem(name, lineIn(err.Error()), "", "%v", err)
 		return
 	}
-	for _, err := range append(wrong, r.problems(true)...) {
+	releases, err := ReadReleases(builtinReleases)
+	if err != nil {
+		f.problem(name, 0, "", "%v", err)
+		return
+	}
+	for _, err := range append(wrong, r.complete(releases, true)...) {
 		field, line := locate(r.node, err.Error())
 		f.problem(name, line, field, "%v", err)
 	}

@@ -37,7 +37,10 @@ type Record struct {
 	// Affected and Fixed are ranges of releases.
 	Affected Range `json:"affected"`
 	Fixed    Range `json:"fixed"`
-	// Targets are the releases to verify on, and what is expected of them.
+	// Releases are those to verify on, if others than by default: see releases.yaml.
+	Releases []string `json:"releases,omitempty"`
+	// Targets are the builds to verify on, and what is expected of them. A record needs
+	// none: they are made of its ranges and of the releases that there are.
 	Targets []Target `json:"targets"`
 	// Feature is the path of the feature below features/.
 	Feature string `json:"feature"`
@@ -178,26 +181,21 @@ func CheckID(id string) error {
 	return nil
 }
 
-// parse reads and checks one record.
-func parse(text []byte) (Record, error) {
+// parse reads one record, and checks it: the error is the first thing that is wrong.
+func parse(text []byte, releases Releases) (Record, error) {
 	var r Record
 	if err := strict.Unmarshal(text, &r); err != nil {
 		return Record{}, err
 	}
-	return r, r.check()
-}
-
-// check returns the first thing that is wrong with a record of ours.
-func (r *Record) check() error {
-	if wrong := r.problems(false); len(wrong) > 0 {
-		return wrong[0]
+	if wrong := r.complete(releases, false); len(wrong) > 0 {
+		return Record{}, wrong[0]
 	}
-	return nil
+	return r, nil
 }
 
-// problems are all that is wrong. A record of a user's own needs no issue, no ranges of
+// complete gives a record its targets, and tells all that is wrong with it. A record of a user's own needs no issue, no ranges of
 // releases and no explanation, and lies wherever the user keeps it.
-func (r *Record) problems(own bool) (wrong []error) {
+func (r *Record) complete(releases Releases, own bool) (wrong []error) {
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 	required := []struct{ field, value string }{{"id", r.ID}, {"title", r.Title}, {"feature", r.Feature}}
 	if !own {
@@ -237,7 +235,7 @@ func (r *Record) problems(own bool) (wrong []error) {
 		add("feature: %q is not like %s/issue-7515-what-fails.feature", r.Feature, r.System)
 	}
 	if autoscaler {
-		if err := r.checkTargets(own); err != nil {
+		if err := r.setTargets(releases, own); err != nil {
 			wrong = append(wrong, err)
 		}
 	}
@@ -260,11 +258,17 @@ func (r *Record) problems(own bool) (wrong []error) {
 	return wrong
 }
 
-// checkTargets compares the targets with the ranges. Those of a user's own record may be
-// empty: the record then tells of no other release than its targets.
-func (r *Record) checkTargets(own bool) error {
-	if len(r.Targets) == 0 {
-		return errors.New("targets is missing")
+// setTargets makes the targets of the ranges, or compares those that are there with them.
+// The ranges of a user's own record may be empty: the record then tells of no other
+// release than its targets.
+func (r *Record) setTargets(releases Releases, own bool) (err error) {
+	switch {
+	case len(r.Targets) == 0:
+		if r.Targets, err = releases.targets(r); err != nil {
+			return err
+		}
+	case len(r.Releases) > 0:
+		return errors.New("releases: targets names the builds already; leave one of them out")
 	}
 	has := func(of Range, version string, otherwise bool) (bool, error) {
 		if own && of == "" {

@@ -104,6 +104,10 @@ func (p Problems) Error() string { return strings.Join(p, "; ") }
 func allowed(t reflect.Type, path string) string {
 	steps := strings.Split(path, ".")
 	for _, step := range steps[:len(steps)-1] {
+		if of := element(t); of.Kind() == reflect.Map {
+			t = of.Elem()
+			continue
+		}
 		name, _, _ := strings.Cut(step, "[")
 		field, ok := fields(element(t))[name]
 		if !ok {

@@ -22,6 +22,7 @@ type outer struct {
 	Items []inner           `json:"items"`
 	Extra map[string]string `json:"extra"`
 	Maybe *inner            `json:"maybe"`
+	Named map[string]inner  `json:"named"`
 }
 
 func TestUnmarshal(t *testing.T) {
@@ -37,12 +38,13 @@ func TestUnmarshalErrors(t *testing.T) {
 		{"empty", " \n", "the document is empty"},
 		{"two documents", "id: a\n---\nid: b\n", "more than one YAML document"},
 		{"syntax", "id: [a\n", "yaml: line"},
-		{"list", "- id: a\n", "not a mapping of fields (allowed: shared, id, items, extra, maybe)"},
-		{"unknown field", "id: a\nidd: b\n", `unknown field "idd" (allowed: shared, id, items, extra, maybe)`},
+		{"list", "- id: a\n", "not a mapping of fields (allowed: shared, id, items, extra, maybe, named)"},
+		{"unknown field", "id: a\nidd: b\n", `unknown field "idd" (allowed: shared, id, items, extra, maybe, named)`},
 		{"other case", "ID: a\n", `unknown field "ID"`},
 		{"deep unknown field", "items: [{verb: a}, {vrb: b}]\n", `unknown field "items[1].vrb" (allowed: verb, age)`},
 		{"unknown field behind a pointer", "maybe: {vrb: b}\n", `unknown field "maybe.vrb" (allowed: verb, age)`},
-		{"two unknown fields", "a: 1\nb: 2\n", `unknown field "a" (allowed: shared, id, items, extra, maybe); unknown field "b"`},
+		{"unknown field below a name", "named: {any: {vrb: b}}\n", `unknown field "named.any.vrb" (allowed: verb, age)`},
+		{"two unknown fields", "a: 1\nb: 2\n", `unknown field "a" (allowed: shared, id, items, extra, maybe, named); unknown field "b"`},
 		{"duplicate", "id: a\nid: b\n", `already set`},
 		{"type", "items: {verb: a}\n", `field "items": found object, want a list`},
 		{"deep type", "items: [{age: old}]\n", `field "items.age": found string, want a number`},
