@@ -50,11 +50,8 @@ Feature: A server whose kubelet runs pods is kept
     And servers of the node groups boot with this user data:
       """
       #cloud-config
-      write_files:
-      - path: /etc/default/kubelet
-        content: |
-          KUBELET_EXTRA_ARGS=--cloud-provider=external
       runcmd:
+      - grep -q cloud-provider /etc/default/kubelet || sed -i 's/^KUBELET_EXTRA_ARGS=.*/KUBELET_EXTRA_ARGS=--cloud-provider=external/' /etc/default/kubelet
       - kubeadm join 10.0.0.2:6443 --token nodest.0123456789abcdef --discovery-token-unsafe-skip-ca-verification
       """
     And Cluster Autoscaler

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -76,7 +75,7 @@ var pool = Group{Name: "pool1", Min: 1, Max: 3, Type: "cx22", Location: "fsn1"}
 
 func TestCommandLine(t *testing.T) {
 	known := Known{Build: "cluster-autoscaler@1.2.3", flags: parseHelp([]byte(help))}
-	intent := Intent{Provider: "hetzner", Groups: []Group{pool}, EnforceMinSize: true, ScanInterval: 20 * time.Second}
+	intent := Intent{Provider: "hetzner", Groups: []Group{pool}, EnforceMinSize: true}
 	place := flags{{"address", "127.0.0.1:1"}, {"v", "4"}, {"namespace", "x"}}
 	given, err := parseFlags([]string{"--expander=priority", "-v=9", "--nodes=0:1:a:b:c", "--nodes", "0:2:a:b:d", "--scale_down_unneeded_time=1m", "--cordon-node-before-terminating"})
 	if err != nil {
@@ -87,10 +86,10 @@ func TestCommandLine(t *testing.T) {
 		given flags
 		want  string
 	}{
-		{"documented", nil, "--cloud-provider=hetzner --nodes=1:3:cx22:fsn1:pool1 --enforce-node-group-min-size=true --scan-interval=20s" +
+		{"documented", nil, "--cloud-provider=hetzner --nodes=1:3:cx22:fsn1:pool1 --enforce-node-group-min-size=true" +
 			" --expander=least-waste --cordon-node-before-terminating=false --address=127.0.0.1:1 --v=4"},
 		{"manifest", given, "--expander=priority --scale-down-unneeded-time=1m --cordon-node-before-terminating=true --cloud-provider=hetzner" +
-			" --nodes=1:3:cx22:fsn1:pool1 --enforce-node-group-min-size=true --scan-interval=20s --address=127.0.0.1:1 --v=4"},
+			" --nodes=1:3:cx22:fsn1:pool1 --enforce-node-group-min-size=true --address=127.0.0.1:1 --v=4"},
 	}
 	for _, test := range tests {
 		line := commandLine(known, test.given, intent.stated(), place)
@@ -100,7 +99,7 @@ func TestCommandLine(t *testing.T) {
 	}
 
 	for want, f := range map[string]flags{
-		"who: cluster-autoscaler@1.2.3 knows no flag --max-node-provision-time":                                        Intent{Provider: "hetzner", MaxNodeProvisionTime: time.Minute}.stated(),
+		"who: cluster-autoscaler@1.2.3 knows no flag --max-node-provision-time":                                        {{"max-node-provision-time", "1m0s"}},
 		"who: cluster-autoscaler@1.2.3 knows no flag --scale-down-delay-after-add (it has --scale-down-unneeded-time)": {{"scale-down-delay-after-add", "1m"}},
 	} {
 		if err := known.check(f, "who"); err == nil || err.Error() != want {
@@ -134,7 +133,7 @@ func TestIntentCheck(t *testing.T) {
 		{with(func(g *Group) { g.Type = "" }), `node group "pool1": "" is no server type`},
 		{with(func(g *Group) { g.Location = "a:b" }), `"a:b" is no location`},
 		{Intent{Provider: "hetzner", Groups: []Group{pool, pool}}, `node group "pool1" is there twice`},
-		{Intent{Provider: "hetzner", ScanInterval: -1}, "the scan interval is -1ns"},
+		{Intent{Provider: "hetzner", Backoff: -1}, "the backoff is -1ns"},
 	}
 	for _, test := range tests {
 		if err := test.intent.Check(); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {

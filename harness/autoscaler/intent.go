@@ -33,13 +33,6 @@ type Intent struct {
 	Expander string
 	// EnforceMinSize has groups brought up to their Min.
 	EnforceMinSize bool
-	// ScanInterval is between two loops, MaxNodeProvisionTime how long an
-	// instance may take to become a Node. Builds have 10s and 15m.
-	ScanInterval, MaxNodeProvisionTime time.Duration
-	// ScaleDownUnneeded is how long a Node is unneeded before it goes,
-	// ScaleDownDelayAfterAdd how long after a scale-up none goes. Builds have 10m
-	// for both.
-	ScaleDownUnneeded, ScaleDownDelayAfterAdd time.Duration
 	// Backoff is how long a group is left alone after a failed scale-up, however
 	// often it has failed. Builds have 5m, which grows to 30m.
 	Backoff time.Duration
@@ -66,13 +59,8 @@ func (i Intent) Check() error {
 		}
 		names = append(names, g.Name)
 	}
-	for what, d := range map[string]time.Duration{
-		"scan interval": i.ScanInterval, "node provision time": i.MaxNodeProvisionTime,
-		"unneeded time": i.ScaleDownUnneeded, "delay after add": i.ScaleDownDelayAfterAdd, "backoff": i.Backoff,
-	} {
-		if d < 0 {
-			return fmt.Errorf("the %s is %s: want more than zero", what, d)
-		}
+	if i.Backoff < 0 {
+		return fmt.Errorf("the backoff is %s: want more than zero", i.Backoff)
 	}
 	return nil
 }
@@ -127,20 +115,9 @@ func (i Intent) stated() flags {
 	if i.EnforceMinSize {
 		f.add("enforce-node-group-min-size", "true")
 	}
-	for _, d := range []struct {
-		name  string
-		value time.Duration
-	}{
-		{"scan-interval", i.ScanInterval},
-		{"max-node-provision-time", i.MaxNodeProvisionTime},
-		{"scale-down-unneeded-time", i.ScaleDownUnneeded},
-		{"scale-down-delay-after-add", i.ScaleDownDelayAfterAdd},
-		{"initial-node-group-backoff-duration", i.Backoff},
-		{"max-node-group-backoff-duration", i.Backoff},
-	} {
-		if d.value != 0 {
-			f.add(d.name, d.value.String())
-		}
+	if i.Backoff != 0 {
+		f.add("initial-node-group-backoff-duration", i.Backoff.String())
+		f.add("max-node-group-backoff-duration", i.Backoff.String())
 	}
 	return f
 }

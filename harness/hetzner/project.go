@@ -30,7 +30,6 @@ const Host = "api.hetzner.cloud"
 type Config struct {
 	World *world.World
 	Seed  uint64
-	Quota fakecloud.Quota
 	// Types are server types that it has besides those of today.
 	Types []fakecloud.ServerType
 	// Kubelets and Profile say what runs on the servers and how they behave, see
@@ -52,7 +51,7 @@ func Start(ctx context.Context, cfg Config) (*Project, error) {
 	w := cfg.World
 	catalogue := fakecloud.Hetzner()
 	catalogue.ServerTypes = append(catalogue.ServerTypes, cfg.Types...)
-	cloud, err := fakecloud.New(fakecloud.Config{Clock: w.Clock(), Seed: cfg.Seed, Recorder: w.History(), Quota: cfg.Quota, Catalogue: catalogue})
+	cloud, err := fakecloud.New(fakecloud.Config{Clock: w.Clock(), Seed: cfg.Seed, Recorder: w.History(), Catalogue: catalogue})
 	if err != nil {
 		return nil, err
 	}
