@@ -6,6 +6,7 @@ package scenarios
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -51,11 +52,11 @@ type Record struct {
 	// Trigger is what made the failure possible on the affected releases: the fault
 	// took effect, the taint was there, the rollout began. It has to be in the history
 	// on both sides: a run without it has put nothing to the test.
-	Trigger checker.Symptom `json:"trigger"`
+	Trigger checker.Statement `json:"trigger"`
 	// Work is what a target must have done for its health to mean anything.
 	Work Work `json:"work"`
 	// Symptom is what the failure looks like in the history of a run.
-	Symptom checker.Symptom `json:"symptom"`
+	Symptom checker.Statement `json:"symptom"`
 	// Kin are the IDs of other records whose failing runs show this symptom as well,
 	// since it is the same failure. In any other run it must not be found.
 	Kin []string `json:"kin,omitempty"`
@@ -239,7 +240,7 @@ func (r *Record) complete(releases Releases, own bool) (wrong []error) {
 			wrong = append(wrong, err)
 		}
 	}
-	if r.Trigger.Statement == "" && len(r.Trigger.Sequence) == 0 {
+	if reflect.ValueOf(r.Trigger).IsZero() {
 		add("trigger is missing: write, as a statement and a sequence like the symptom's, what made the failure possible and must be in the history of an affected and of a fixed release")
 	} else if err := r.Trigger.CheckTrigger(); err != nil {
 		add("trigger: %w", err)
@@ -247,7 +248,7 @@ func (r *Record) complete(releases Releases, own bool) (wrong []error) {
 	if err := r.Work.check(); err != nil {
 		add("work: %w", err)
 	}
-	if err := r.Symptom.Check(); err != nil {
+	if err := r.Symptom.CheckSymptom(); err != nil {
 		add("symptom: %w", err)
 	}
 	for i, id := range r.Kin {

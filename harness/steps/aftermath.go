@@ -27,7 +27,7 @@ func (s *scenario) awaitSymptom(ctx context.Context) {
 }
 
 // shows reports whether the symptom would be in the history if it ended now.
-func shows(records []history.Record, now time.Duration, symptom checker.Symptom) bool {
+func shows(records []history.Record, now time.Duration, symptom checker.Statement) bool {
 	records = append(slices.Clone(records), history.Record{
 		Seq: records[len(records)-1].Seq + 1, Virtual: now, Event: history.Event{Source: history.Harness, Verb: history.Ended},
 	})

@@ -48,7 +48,7 @@ type Rig struct {
 	// Beside is the folder of the feature, with the files that its steps name.
 	Beside fs.FS
 	// Symptom is what the world goes on for after a Then has failed.
-	Symptom checker.Symptom
+	Symptom checker.Statement
 	// Started is told the world as soon as it is ready.
 	Started func(*world.World)
 	// Step is told each step as it begins.

@@ -153,7 +153,7 @@ func TestFromHistory(t *testing.T) {
 		records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
 	}
 	slices.Reverse(records) // as a history that is not in order
-	symptom := scenarios.Record{Autoscaler: "karpenter", Symptom: checker.Symptom{Statement: "s", Sequence: []checker.Element{{Match: &checker.Pattern{}}}}}
+	symptom := scenarios.Record{Autoscaler: "karpenter", Symptom: checker.Statement{Statement: "s", Sequence: []checker.Element{{Match: &checker.Pattern{}}}}}
 	got := verdict.FromHistory(records, symptom, "late")
 	wantSteps := []verdict.Step{{Kind: verdict.Given, Text: "a cluster", Status: "passed"}, {Kind: verdict.Then, Text: "no more", Status: "failed", Error: "2 were"}}
 	if !slices.Equal(got.Steps, wantSteps) {

@@ -16,7 +16,7 @@ func (s *search) candidatesOf(p *Pattern) []int {
 	if indexes, ok := s.candidates[p]; ok {
 		return indexes
 	}
-	plain := Pattern{Source: p.Source, Verb: fixed(p.Verb), Resource: fixed(p.Resource), Code: p.Code}
+	plain := p.identity()
 	indexes := []int{}
 	for i := range s.records {
 		if plain.matchIdentity(&s.records[i], nil) {
@@ -25,6 +25,11 @@ func (s *search) candidatesOf(p *Pattern) []int {
 	}
 	s.candidates[p] = indexes
 	return indexes
+}
+
+// identity is as much of a pattern as needs no captures.
+func (p *Pattern) identity() *Pattern {
+	return &Pattern{Source: p.Source, Verb: fixed(p.Verb), Resource: fixed(p.Resource), Code: p.Code}
 }
 
 // fixed returns the values unless they refer to captures.
@@ -47,10 +52,9 @@ func (s *search) whyUnknown() string {
 		return why
 	}
 	for i := range s.sequence {
-		if m := s.sequence[i].Match; m != nil && m.Source.op == "" {
-			seen := slices.ContainsFunc(m.Source.values, func(source string) bool { return s.complete.sources[history.Source(source)] })
-			if !seen {
-				return fmt.Sprintf("the history has no record from the source %s", strings.Join(m.Source.values, " or "))
+		if m := s.sequence[i].Match; m != nil {
+			if why := s.complete.silent(m); why != "" {
+				return why
 			}
 		}
 	}
@@ -86,10 +90,15 @@ func named(names map[string]int, e *Element, index int) map[string]int {
 
 // captureText is the text of the field that path names.
 func captureText(r *history.Record, path string) (string, bool) {
+	return scalar(fieldAt(r, path))
+}
+
+// fieldAt is the field that path names, nil where it is missing.
+func fieldAt(r *history.Record, path string) any {
 	if key, ok := strings.CutPrefix(path, "detail."); ok {
-		return scalar(detail(r, key))
+		return detail(r, key)
 	}
-	return scalar(field(r, path))
+	return field(r, path)
 }
 
 func hasDetails(p *Pattern, r *history.Record) bool {

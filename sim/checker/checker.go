@@ -5,6 +5,8 @@ package checker
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"nodestorm/sim/history"
@@ -79,6 +81,14 @@ func (c completeness) why() string {
 		return fmt.Sprintf("the history was cut off at %s", c.end)
 	}
 	return ""
+}
+
+// silent says that nobody has told what the pattern is about, or "".
+func (c completeness) silent(p *Pattern) string {
+	if p.Source.op != "" || slices.ContainsFunc(p.Source.values, func(source string) bool { return c.sources[history.Source(source)] }) {
+		return ""
+	}
+	return fmt.Sprintf("the history has no record from the source %s", strings.Join(p.Source.values, " or "))
 }
 
 // Incomplete says what a history lacks, so that nothing can be concluded from

@@ -34,9 +34,9 @@ sequence:
       - {since: pod, source: api, verb: create, resource: pods, name: $pod, code: [200, 201], detail: {subresource: binding}}
 `
 
-func parse(t *testing.T, text string) checker.Symptom {
+func parse(t *testing.T, text string) checker.Statement {
 	t.Helper()
-	var symptom checker.Symptom
+	var symptom checker.Statement
 	if err := strict.Unmarshal([]byte(text), &symptom); err != nil {
 		t.Fatal(err)
 	}

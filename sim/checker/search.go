@@ -9,18 +9,18 @@ import (
 	"nodestorm/sim/history"
 )
 
-// effort bounds how many records a search compares, so that a symptom with many
+// effort bounds how many records a search compares, so that a sequence with many
 // possible assignments ends as Unknown after about a second and not hours.
 const effort = 2_000_000
 
-// Find looks for the symptom, which Check has found right, in the records, in
-// whatever order they are. Valid means that it is there, with the records of the
-// sequence and of While as evidence.
-func Find(records []history.Record, symptom Symptom) Finding {
-	return Prepare(records).Find(symptom)
+// Find judges the statement, which Check has found right, by the records, in whatever
+// order they are. Valid means that it holds: of a sequence, that it is there, with its
+// records and those of While as evidence.
+func Find(records []history.Record, s Statement) Finding {
+	return Prepare(records).Find(s)
 }
 
-// Prepared is a history in which many symptoms are looked for, one after the other.
+// Prepared is a history in which many statements are looked for, one after the other.
 type Prepared struct {
 	records  []history.Record
 	complete completeness
@@ -33,21 +33,28 @@ func Prepare(records []history.Record) Prepared {
 }
 
 // Find is the function Find on this history.
-func (p Prepared) Find(symptom Symptom) Finding {
+func (p Prepared) Find(s Statement) Finding {
+	if len(s.Sequence) == 0 {
+		return p.watch(s)
+	}
+	return p.search(s)
+}
+
+func (p Prepared) search(statement Statement) Finding {
 	s := search{
 		records:    p.records,
 		complete:   p.complete,
-		sequence:   symptom.Sequence,
+		sequence:   statement.Sequence,
 		candidates: map[*Pattern][]int{},
 		effort:     effort,
 	}
-	finding := Finding{Statement: symptom.Statement}
+	finding := Finding{Statement: statement.Statement}
 	if s.element(0, place{index: -1, names: map[string]int{start: -1}}) {
 		finding.Result = Valid
 		for _, i := range s.found {
 			finding.Evidence = append(finding.Evidence, s.records[i].Seq)
 		}
-		if s.complete.damaged != 0 && needsAbsence(symptom.Sequence) {
+		if s.complete.damaged != 0 && needsAbsence(statement.Sequence) {
 			finding.Result, finding.Reason = Unknown, s.complete.why()
 		}
 		return finding

@@ -13,7 +13,7 @@ func TestSymptomErrors(t *testing.T) {
 	const match = "{source: api, verb: create}"
 	tests := []struct{ name, text, want string }{
 		{"no statement", "sequence: [{match: " + match + "}]", "statement is missing"},
-		{"no sequence", "statement: s", "sequence is empty"},
+		{"about nothing", "statement: s", "it is about nothing: want one of sequence, happens, never"}, {"no sequence", "statement: s\nsequence: []", "sequence is empty"},
 		{"unknown field", "statement: s\nsequence: [{mtach: " + match + "}]", `unknown field "sequence[0].mtach" (allowed: as, match, count, capture, while, within, absent, for)`},
 		{"unknown pattern field", "statement: s\nsequence: [{match: {source: api, kind: Pod}}]", `unknown field "sequence[0].match.kind" (allowed: source, verb,`},
 		{"unknown absence field", "statement: s\nsequence: [{match: " + match + ", absent: [{sins: a, source: api}]}]", `unknown field "sequence[0].absent[0].sins" (allowed: since, `},
@@ -54,10 +54,10 @@ func TestSymptomErrors(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			var symptom checker.Symptom
+			var symptom checker.Statement
 			err := strict.Unmarshal([]byte(test.text), &symptom)
 			if err == nil {
-				err = symptom.Check()
+				err = symptom.CheckSymptom()
 			}
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v, want one line with %q", err, test.want)
@@ -116,8 +116,8 @@ func FuzzSymptom(f *testing.F) {
 	}
 	records := story(api(20, "create", "nodeclaims", "claim-2", nil), ended(30))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var symptom checker.Symptom
-		if strict.Unmarshal(text, &symptom) != nil || symptom.Check() != nil {
+		var symptom checker.Statement
+		if strict.Unmarshal(text, &symptom) != nil || symptom.CheckSymptom() != nil {
 			return
 		}
 		found := checker.Find(records, symptom)

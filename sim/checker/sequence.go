@@ -6,23 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"nodestorm/sim/history"
 )
 
-// Symptom states what a documented failure looks like in a history: a sequence
-// of records, each after the one before. The last of them shows the failure: what
-// is not there could have many reasons, a program that does nothing for one. See
-// the package's tests and the catalogue in scenarios for examples in YAML.
-type Symptom struct {
-	// Statement is the symptom in one sentence.
-	Statement string    `json:"statement"`
-	Sequence  []Element `json:"sequence"`
-}
-
-// Element is one step of a symptom's sequence: either a record that comes after
+// Element is one step of a sequence: either a record that comes after
 // the element before (Match), or a span after it in which something does not
 // happen (Absent and For).
 type Element struct {
@@ -77,40 +66,8 @@ func (d *Duration) UnmarshalJSON(text []byte) error {
 // start is the name of the run's beginning in Absence.Since.
 const start = "start"
 
-// Check finds what is wrong with a symptom before any history is there.
-func (s *Symptom) Check() error {
-	if err := s.wellFormed(); err != nil {
-		return err
-	}
-	last := len(s.Sequence) - 1
-	if why := s.Sequence[last].showsNothing(); why != "" {
-		return fmt.Errorf("sequence[%d]: the last element is %s: nothing in the history would show the failure; "+
-			"end with what it leads to, such as a complaint in the log, an event's reason, or the call that comes too late", last, why)
-	}
-	return nil
-}
-
-// CheckTrigger is Check for what made a failure possible, which may well be what the
-// scenario itself does, or that something does not come.
-func (s *Symptom) CheckTrigger() error {
-	if err := s.wellFormed(); err != nil {
-		return err
-	}
-	for _, e := range s.Sequence {
-		if e.Match != nil {
-			return nil
-		}
-	}
-	return errors.New("sequence: it has absences only, which a run in which nothing happens has too; begin with a match")
-}
-
-func (s *Symptom) wellFormed() error {
-	if strings.TrimSpace(s.Statement) == "" {
-		return errors.New("statement is missing")
-	}
-	if len(s.Sequence) == 0 {
-		return errors.New("sequence is empty")
-	}
+// wellFormed finds what is wrong with a sequence.
+func (s *Statement) wellFormed() error {
 	names := []string{start}
 	captured := map[string]bool{}
 	for i := range s.Sequence {
@@ -124,7 +81,7 @@ func (s *Symptom) wellFormed() error {
 
 // checkUse finds captures that nothing refers to: the sequence then does not say
 // that it is about the same object throughout.
-func (s *Symptom) checkUse() error {
+func (s *Statement) checkUse() error {
 	used := map[string]bool{}
 	use := func(p *Pattern) {
 		for _, name := range p.captures() {
@@ -159,25 +116,20 @@ const round = "loop"
 // showsNothing says what the element is if its records are in healthy histories as
 // well, or "".
 func (e *Element) showsNothing() string {
-	switch {
-	case e.Match == nil:
+	if e.Match == nil {
 		return "a span in which something is absent"
-	case e.Match.Source.only(string(history.Logged)) && e.Match.Verb.only(round) && len(e.Match.Detail) == 0:
+	}
+	return e.Match.showsNothing()
+}
+
+func (p *Pattern) showsNothing() string {
+	switch {
+	case p.Source.only(string(history.Logged)) && p.Verb.only(round) && len(p.Detail) == 0:
 		return "a round of the autoscaler, as there is in every run"
-	case e.Match.Source.only(string(history.Step), string(history.Fault), string(history.Clock)):
+	case p.Source.only(string(history.Step), string(history.Fault), string(history.Clock)):
 		return "what the scenario itself does"
 	}
 	return ""
-}
-
-// Span is how long all elements together may take that say how long they may. Those
-// without within count nothing.
-func (s *Symptom) Span() time.Duration {
-	var span Duration
-	for _, e := range s.Sequence {
-		span += e.Within + e.For
-	}
-	return time.Duration(span)
 }
 
 func (e *Element) check(names []string, captured map[string]bool) error {
@@ -203,8 +155,8 @@ func (e *Element) check(names []string, captured map[string]bool) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Capture)) {
 		path := e.Capture[name]
-		if key, ok := strings.CutPrefix(path, "detail."); !slices.Contains(fieldNames, path) && (!ok || key == "") {
-			return fmt.Errorf("capture %s: unknown field %q (allowed: %s, detail.KEY)", name, path, strings.Join(fieldNames, ", "))
+		if err := checkField(path); err != nil {
+			return fmt.Errorf("capture %s: %w", name, err)
 		}
 		if captured[name] {
 			return fmt.Errorf("capture: %q is taken", name)

@@ -1,0 +1,378 @@
+package checker
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nodestorm/sim/history"
+)
+
+// Statement is something that a history shows, or not: a symptom, a trigger, a Then or
+// an invariant. It has one of Sequence, Happens, Never, Count, Throughout, Eventually,
+// Finally, and First with Then; the fields after them say where it has to hold. A pattern
+// of all but Sequence counts what happened; with "code: {exists: true}" also what was
+// refused. See the package's tests and the catalogue in scenarios for examples in YAML.
+type Statement struct {
+	// Statement says it in one sentence.
+	Statement string `json:"statement,omitempty"`
+
+	// Sequence is found if its elements are there, each after the one before. It is
+	// searched in the whole history, and has no other fields but Statement.
+	Sequence []Element `json:"sequence,omitempty"`
+	// Happens is a record that is there, Never one that is not.
+	Happens *Pattern `json:"happens,omitempty"`
+	Never   *Pattern `json:"never,omitempty"`
+	// Count are records of which there are AtLeast and AtMost so many; with Every in
+	// any span of that length: at most so many in each, or at least so many in one.
+	Count   *Pattern `json:"count,omitempty"`
+	AtLeast *int     `json:"atLeast,omitempty"`
+	AtMost  *int     `json:"atMost,omitempty"`
+	Every   Duration `json:"every,omitempty"`
+	// First comes before Then, which comes.
+	First *Pattern `json:"first,omitempty"`
+	Then  *Pattern `json:"then,omitempty"`
+	// Throughout is so all the time, Eventually at some time, Finally at the end.
+	Throughout *State `json:"throughout,omitempty"`
+	Eventually *State `json:"eventually,omitempty"`
+	Finally    *State `json:"finally,omitempty"`
+
+	// Since begins the span that is meant: after each such record until Until, or for
+	// Within, it has to hold again. Without Since there is one span: from the start of
+	// the run if it is Ever, or the statement is a record's; otherwise from the Whens
+	// before a Then, and for a state from the Then.
+	Since  *Pattern `json:"since,omitempty"`
+	Until  *Pattern `json:"until,omitempty"`
+	Within Duration `json:"within,omitempty"`
+	Ever   bool     `json:"ever,omitempty"`
+	// ForEach tells apart what the records are about, by fields as in Capture: it has
+	// to hold for each. ForAny: for one at least.
+	ForEach []string `json:"forEach,omitempty"`
+	ForAny  []string `json:"forAny,omitempty"`
+}
+
+// State is a value that records set, and how it has to be.
+type State struct {
+	// Value is the field that has it, such as detail.to, of the latest of the records Of,
+	// until their object is deleted. Records without the field change nothing.
+	Value string   `json:"value"`
+	Of    *Pattern `json:"of"`
+	// The value is one of Is, or a number in these bounds.
+	Is      *Values  `json:"is,omitempty"`
+	Above   *float64 `json:"above,omitempty"`
+	Below   *float64 `json:"below,omitempty"`
+	AtLeast *float64 `json:"atLeast,omitempty"`
+	AtMost  *float64 `json:"atMost,omitempty"`
+}
+
+// about are the fields that say what a statement is about.
+var about = []string{"sequence", "happens", "never", "count", "first with then", "throughout", "eventually", "finally"}
+
+// Check finds what is wrong with a statement before any history is there: also that
+// every history would show it, or none.
+func (s *Statement) Check() error {
+	given := s.about()
+	switch {
+	case len(given) == 0:
+		return fmt.Errorf("it is about nothing: want one of %s", strings.Join(about, ", "))
+	case len(given) > 1:
+		return fmt.Errorf("it has %s: want one of them", strings.Join(given, " and "))
+	case given[0] == "sequence":
+		return s.checkSequence()
+	}
+	for _, p := range s.patterns() {
+		if err := p.pattern.Check(); err != nil {
+			return fmt.Errorf("%s: %w", p.field, err)
+		}
+	}
+	checks := []func() error{s.checkCount, s.checkOrder, s.checkSpan, s.checkEach}
+	if state := s.state(); state != nil {
+		checks = append(checks, state.check)
+	}
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Statement) about() (given []string) {
+	for i, is := range []bool{
+		len(s.Sequence) > 0, s.Happens != nil, s.Never != nil, s.Count != nil,
+		s.First != nil || s.Then != nil, s.Throughout != nil, s.Eventually != nil, s.Finally != nil,
+	} {
+		if is {
+			given = append(given, about[i])
+		}
+	}
+	return given
+}
+
+// state is what a statement about one says of it.
+func (s *Statement) state() *State {
+	for _, state := range []*State{s.Throughout, s.Eventually, s.Finally} {
+		if state != nil {
+			return state
+		}
+	}
+	return nil
+}
+
+type fieldPattern struct {
+	field   string
+	pattern *Pattern
+}
+
+func (s *Statement) patterns() (all []fieldPattern) {
+	for _, p := range []fieldPattern{
+		{"happens", s.Happens}, {"never", s.Never}, {"count", s.Count}, {"first", s.First},
+		{"then", s.Then}, {"since", s.Since}, {"until", s.Until},
+	} {
+		if p.pattern != nil {
+			all = append(all, p)
+		}
+	}
+	if state := s.state(); state != nil && state.Of != nil {
+		all = append(all, fieldPattern{"of", state.Of})
+	}
+	return all
+}
+
+func (s *Statement) checkSequence() error {
+	if others := *s; true {
+		others.Statement, others.Sequence = "", nil
+		if !reflect.DeepEqual(others, Statement{}) {
+			return errors.New("a sequence has within, since and absent in its elements, and the statement no other fields")
+		}
+	}
+	return s.wellFormed()
+}
+
+func (s *Statement) checkCount() error {
+	bounded := s.AtLeast != nil || s.AtMost != nil
+	switch {
+	case s.Count == nil && (bounded || s.Every != 0):
+		return errors.New("atLeast, atMost and every need count")
+	case s.Count == nil:
+		return nil
+	case !bounded:
+		return errors.New("count: every history has some or none: say atLeast or atMost how many")
+	case s.AtLeast != nil && *s.AtLeast < 1:
+		return fmt.Errorf("atLeast: %d: no history could have less, want 1 or more", *s.AtLeast)
+	case s.AtMost != nil && *s.AtMost < 0:
+		return fmt.Errorf("atMost: %d: no history could have so few, want 0 or more", *s.AtMost)
+	case s.AtLeast != nil && s.AtMost != nil && *s.AtLeast > *s.AtMost:
+		return fmt.Errorf("atLeast: %d is above atMost: %d: no history could have both", *s.AtLeast, *s.AtMost)
+	case s.Every != 0 && s.AtLeast != nil && s.AtMost != nil:
+		return errors.New("every: want atMost, in each such span, or atLeast, in one, and not both")
+	case s.Every != 0 && s.Within != 0 && s.Every >= s.Within:
+		return fmt.Errorf("every: %s is no part of within: %s; leave every out", time.Duration(s.Every), time.Duration(s.Within))
+	}
+	return nil
+}
+
+func (s *Statement) checkOrder() error {
+	switch {
+	case (s.First == nil) != (s.Then == nil):
+		return errors.New("first needs then, and then needs first")
+	case s.First != nil && reflect.DeepEqual(s.First, s.Then):
+		return errors.New("first and then are the same: nothing comes before itself")
+	}
+	return nil
+}
+
+func (s *Statement) checkSpan() error {
+	switch {
+	case s.Until != nil && s.Since == nil:
+		return errors.New("until needs since: say what the span begins with")
+	case s.Until != nil && reflect.DeepEqual(s.Since, s.Until):
+		return errors.New("since and until are the same: the span would have no time")
+	case s.Since != nil && s.Ever:
+		return errors.New("ever is the span from the start, and since another one")
+	case s.Happens != nil && s.Since != nil && reflect.DeepEqual(s.Happens, s.Until):
+		return errors.New("happens and until are the same: the span ends before it could")
+	}
+	return nil
+}
+
+func (s *Statement) checkEach() error {
+	if len(s.ForEach) > 0 && len(s.ForAny) > 0 {
+		return errors.New("forEach and forAny: want one of them")
+	}
+	for _, field := range s.fields() {
+		if err := checkField(field); err != nil {
+			return fmt.Errorf("forEach, forAny: %w", err)
+		}
+	}
+	if len(s.fields()) > 0 && s.Since == nil && (s.Happens != nil || s.AtLeast != nil && *s.AtLeast == 1) {
+		return errors.New("forEach, forAny: only those are known that have one: say in since what there is one of for each")
+	}
+	return nil
+}
+
+func (s *Statement) fields() []string { return append(slices.Clip(s.ForEach), s.ForAny...) }
+
+func (s *State) check() error {
+	if s.Of == nil {
+		return errors.New("of is missing: say which records set the value")
+	}
+	if err := checkField(s.Value); err != nil {
+		return fmt.Errorf("value: %w", err)
+	}
+	bounds := s.bounds()
+	switch {
+	case s.Is.given() && len(bounds) > 0:
+		return errors.New("is and bounds: want one of them")
+	case s.Is.given() && s.Is.op == "exists":
+		return errors.New("is: exists says nothing here, the latest record that has the value is compared")
+	case !s.Is.given() && len(bounds) == 0:
+		return errors.New("say how the value is: is, above, below, atLeast, atMost")
+	case s.Above != nil && s.AtLeast != nil, s.Below != nil && s.AtMost != nil:
+		return errors.New("above and atLeast, or below and atMost: want one of the two")
+	}
+	for _, low := range bounds {
+		for _, high := range bounds {
+			if low.lower && !high.lower && (low.than > high.than || low.than == high.than && (low.strict || high.strict)) {
+				return fmt.Errorf("%s: %s and %s: %s: no number is both", low.field, short(low.than), high.field, short(high.than))
+			}
+		}
+	}
+	return nil
+}
+
+type bound struct {
+	field         string
+	than          float64
+	lower, strict bool
+}
+
+func (s *State) bounds() (all []bound) {
+	for _, b := range []struct {
+		field         string
+		than          *float64
+		lower, strict bool
+	}{
+		{"above", s.Above, true, true}, {"atLeast", s.AtLeast, true, false},
+		{"below", s.Below, false, true}, {"atMost", s.AtMost, false, false},
+	} {
+		if b.than != nil {
+			all = append(all, bound{b.field, *b.than, b.lower, b.strict})
+		}
+	}
+	return all
+}
+
+// is compares a value. wrong says why it is another, or "".
+func (s *State) is(value any) (wrong string) {
+	text, _ := scalar(value)
+	if text == "" {
+		text = fmt.Sprint(value)
+	}
+	if s.Is.given() {
+		if s.Is.match(value, nil) {
+			return ""
+		}
+		return text
+	}
+	number, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return fmt.Sprintf("%q, which is no number", text)
+	}
+	for _, b := range s.bounds() {
+		more := number > b.than || !b.strict && number == b.than
+		less := number < b.than || !b.strict && number == b.than
+		if b.lower && !more || !b.lower && !less {
+			return text
+		}
+	}
+	return ""
+}
+
+func short(number float64) string { return strconv.FormatFloat(number, 'f', -1, 64) }
+
+// checkField tells whether path names a field of records.
+func checkField(path string) error {
+	if key, ok := strings.CutPrefix(path, "detail."); !slices.Contains(fieldNames, path) && (!ok || key == "") {
+		return fmt.Errorf("unknown field %q (allowed: %s, detail.KEY)", path, strings.Join(fieldNames, ", "))
+	}
+	return nil
+}
+
+// CheckSymptom is Check for what a documented failure looks like. The last record shows
+// the failure: what is not there could have many reasons, a program that does nothing for
+// one.
+func (s *Statement) CheckSymptom() error {
+	if err := s.CheckTrigger(); err != nil {
+		return err
+	}
+	if len(s.Sequence) == 0 {
+		for _, p := range s.patterns() {
+			shows := p.field != "since" && p.field != "until" && p.field != "first"
+			if why := p.pattern.showsNothing(); shows && why != "" {
+				return fmt.Errorf("%s: it is %s: %s", p.field, why, nothingShown)
+			}
+		}
+		return nil
+	}
+	last := len(s.Sequence) - 1
+	if why := s.Sequence[last].showsNothing(); why != "" {
+		return fmt.Errorf("sequence[%d]: the last element is %s: %s", last, why, nothingShown)
+	}
+	return nil
+}
+
+const nothingShown = "nothing in the history would show the failure; " +
+	"end with what it leads to, such as a complaint in the log, an event's reason, or the call that comes too late"
+
+// CheckTrigger is Check for what made a failure possible, which may well be what the
+// scenario itself does, or that something does not come.
+func (s *Statement) CheckTrigger() error {
+	if strings.TrimSpace(s.Statement) == "" {
+		return errors.New("statement is missing")
+	}
+	if s.Sequence != nil && len(s.Sequence) == 0 {
+		return errors.New("sequence is empty")
+	}
+	if err := s.Check(); err != nil {
+		return err
+	}
+	switch {
+	case s.Never != nil, s.Count != nil && s.AtLeast == nil:
+		return errors.New("it is about absences only, which a run in which nothing happens has too; say what happens")
+	case len(s.Sequence) > 0 && !slices.ContainsFunc(s.Sequence, func(e Element) bool { return e.Match != nil }):
+		return errors.New("sequence: it has absences only, which a run in which nothing happens has too; begin with a match")
+	}
+	return nil
+}
+
+// Span is how long the elements of a sequence may take together that say how long they
+// may, or the statement. Those without within count nothing.
+func (s *Statement) Span() time.Duration {
+	span := s.Within
+	for _, e := range s.Sequence {
+		span += e.Within + e.For
+	}
+	return time.Duration(span)
+}
+
+// keyOf is what a record is about, as far as the fields tell it apart.
+func keyOf(r *history.Record, fields []string) (key string, ok bool) {
+	parts := make([]string, 0, len(fields))
+	for _, path := range fields {
+		text, ok := captureText(r, path)
+		if !ok && path != "namespace" { // of what is in none
+			return "", false
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "/"), true
+}
+
+// sortedKeys is for reasons that are the same each time.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

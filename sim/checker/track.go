@@ -1,0 +1,268 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"nodestorm/sim/history"
+)
+
+// track judges a statement for one of what its records are about.
+type track struct {
+	m    *Monitor
+	key  string
+	hits []hit // in the order of time, those of before the beginning first
+
+	known    *hit // that has set the value
+	open     *span
+	complete int      // spans that are over, and held
+	evidence []uint64 // of the last of them
+	broken   *broken  // by the first span that did not
+}
+
+// hit is a record that the statement is about.
+type hit struct {
+	at     time.Duration
+	seq    uint64
+	early  bool // before the beginning
+	object history.Object
+
+	since, until, counted, first, then bool
+	value                              any
+	gone                               bool // the object that has the value
+}
+
+func (h hit) before(other hit) bool {
+	if h.early != other.early {
+		return h.early
+	}
+	return cmp.Or(cmp.Compare(h.at, other.at), cmp.Compare(h.seq, other.seq)) < 0
+}
+
+// span is what a statement has to hold in.
+type span struct {
+	from     time.Duration
+	since    uint64 // Seq of the record that began it, zero for the span without Since
+	counted  []hit  // all of them, or those that a span of Every ending now has
+	most     int    // of those, ever
+	first    bool
+	judged   bool // a value was there
+	met      bool // nothing is missing any more
+	evidence []uint64
+}
+
+type broken struct {
+	reason   string
+	evidence []uint64
+}
+
+// add takes in a hit. One that happened before another and arrives after it is judged
+// in its place.
+func (t *track) add(h hit) {
+	n := len(t.hits)
+	if n == 0 || !h.before(t.hits[n-1]) {
+		t.hits = append(t.hits, h)
+		t.step(h)
+		return
+	}
+	at, _ := slices.BinarySearchFunc(t.hits, h, func(a, b hit) int {
+		if a.before(b) {
+			return -1
+		}
+		return 1
+	})
+	t.hits = slices.Insert(t.hits, at, h)
+	*t = track{m: t.m, key: t.key, hits: t.hits}
+	t.m.effort -= len(t.hits)
+	opened := false
+	for _, h := range t.hits {
+		if !h.early && !opened {
+			opened = true
+			t.begin()
+		}
+		t.step(h)
+	}
+	if t.m.begun && !opened {
+		t.begin()
+	}
+}
+
+// begin opens the span without Since.
+func (t *track) begin() {
+	if t.m.s.Since == nil {
+		t.enter(&span{})
+	}
+}
+
+func (t *track) enter(s *span) {
+	t.open = s
+	if t.known != nil {
+		t.look()
+	}
+}
+
+func (t *track) step(h hit) {
+	s := t.m.s
+	if t.open != nil && t.open.since != 0 {
+		if end := t.open.from + time.Duration(s.Within); s.Within != 0 && h.at > end {
+			t.leave()
+		} else if h.until {
+			t.leave()
+		}
+	}
+	switch {
+	case h.gone && t.known != nil && t.known.object == h.object:
+		t.known = nil
+	case h.value != nil:
+		t.known = &h
+	}
+	if t.open != nil {
+		t.inside(h)
+	}
+	if h.since && t.open == nil {
+		t.enter(&span{from: h.at, since: h.seq})
+	}
+}
+
+// inside is a hit in the open span.
+func (t *track) inside(h hit) {
+	switch {
+	case h.then && t.open.first:
+		t.open.met, t.open.evidence = true, append(t.open.evidence, h.seq)
+	case h.then:
+		t.breaks(fmt.Sprintf("%q came with none of %q before it", t.m.s.Then, t.m.s.First), h.seq)
+	}
+	if h.first && !t.open.first {
+		t.open.first, t.open.evidence = true, []uint64{h.seq}
+	}
+	if h.counted {
+		t.count(h)
+	}
+	if h.value != nil {
+		t.look()
+	}
+}
+
+func (t *track) count(h hit) {
+	o := t.open
+	o.counted = append(o.counted, h)
+	if every := time.Duration(t.m.s.Every); every != 0 {
+		o.counted = slices.DeleteFunc(o.counted, func(earlier hit) bool { return h.at-earlier.at >= every })
+	}
+	n := len(o.counted)
+	o.most = max(o.most, n)
+	if t.m.least > 0 && n >= t.m.least && !o.met {
+		o.met, o.evidence = true, seqs(o.counted)
+	}
+	if t.m.most >= 0 && n > t.m.most {
+		t.breaks(fmt.Sprintf("%q is there %s%s, of %d at most", t.m.counted, times(n), t.inAny(), t.m.most), seqs(o.counted)...)
+	}
+}
+
+func (t *track) inAny() string {
+	if t.m.s.Every == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" within %s", time.Duration(t.m.s.Every))
+}
+
+// look compares the value that is known.
+func (t *track) look() {
+	state := t.m.s.state()
+	wrong := state.is(t.known.value)
+	t.open.judged = true
+	switch {
+	case t.m.s.Eventually != nil && wrong == "":
+		t.open.met, t.open.evidence = true, []uint64{t.known.seq}
+	case t.m.s.Throughout != nil && wrong != "":
+		t.breaks(fmt.Sprintf("%s of %q is %s", state.Value, state.Of, wrong), t.known.seq)
+	}
+}
+
+// leave ends the open span.
+func (t *track) leave() {
+	o, m := t.open, t.m
+	each := len(m.fields) > 0 && m.s.Since == nil // then something may have none
+	switch {
+	case m.least > 0 && !o.met:
+		t.breaks(fmt.Sprintf("%q is there %s%s, of %d at least", m.counted, times(o.most), t.inAny(), m.least), seqs(o.counted)...)
+	case m.s.First != nil && !o.met && each && o.first:
+		t.open = nil
+		return
+	case m.s.First != nil && !o.met:
+		missing := m.s.Then
+		if !o.first {
+			missing = m.s.First
+		}
+		t.breaks(fmt.Sprintf("%q is not there", missing), o.evidence...)
+	case m.s.state() != nil:
+		t.leaveState(each)
+	}
+	if t.open = nil; t.broken == nil {
+		t.complete, t.evidence = t.complete+1, o.evidence
+	}
+}
+
+func (t *track) leaveState(each bool) {
+	s, o := t.m.s, t.open
+	state := s.state()
+	none := fmt.Sprintf("no record of %q has %s", state.Of, state.Value)
+	switch {
+	case s.Finally != nil && t.known == nil && !each:
+		t.breaks(none + " at the end")
+	case s.Finally != nil && t.known != nil:
+		if wrong := state.is(t.known.value); wrong != "" {
+			t.breaks(fmt.Sprintf("%s of %q is %s", state.Value, state.Of, wrong), t.known.seq)
+		}
+		o.evidence = []uint64{t.known.seq}
+	case s.Throughout != nil && !o.judged:
+		t.breaks(none)
+	case s.Eventually != nil && !o.met && t.known == nil:
+		t.breaks(none)
+	case s.Eventually != nil && !o.met:
+		t.breaks(fmt.Sprintf("%s of %q is %s", state.Value, state.Of, state.is(t.known.value)), t.known.seq)
+	}
+}
+
+// over ends what is open, if it could be over by then.
+func (t *track) over(end time.Duration) {
+	s := t.m.s
+	switch {
+	case t.open == nil:
+	case t.open.since == 0, s.Within != 0 && t.open.from+time.Duration(s.Within) <= end, s.Within == 0 && s.Until == nil:
+		t.leave()
+	}
+}
+
+// breaks keeps the first reason why the statement does not hold.
+func (t *track) breaks(reason string, evidence ...uint64) {
+	if t.broken != nil {
+		return
+	}
+	if t.key != "" {
+		reason = fmt.Sprintf("of %s, %s", t.key, reason)
+	}
+	if t.open.since != 0 {
+		reason += fmt.Sprintf(", since record %d", t.open.since)
+	}
+	t.broken = &broken{reason, evidence}
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "1 time"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// mostEvidence is how many records are quoted for a count.
+const mostEvidence = 20
+
+func seqs(hits []hit) (all []uint64) {
+	for _, h := range hits[max(0, len(hits)-mostEvidence):] {
+		all = append(all, h.seq)
+	}
+	return all
+}
