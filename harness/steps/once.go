@@ -33,6 +33,8 @@ const (
 
 var recordParts = regexp.MustCompile(`^(?:"([^"]+)"|somebody) has (ever )?(sent|been refused|recorded) "([^"]+)" of "([^"]+)"(?: "([^"]+)")?(?: (\d+) times)?$`)
 
+var timesSaid = regexp.MustCompile(` \d+ times$`)
+
 // awaited is a record that a step waits for. In YAML, the fields of a pattern are beside
 // the others.
 type awaited struct {

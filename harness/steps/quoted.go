@@ -26,12 +26,16 @@ type reader struct {
 var (
 	// onceAtEnd are an action, the record it waits for, and a colon if something is quoted.
 	onceAtEnd   = regexp.MustCompile(`^(?:(.*)` + onceWords + `)?(?:` + recordWords + `(:?)|` + thisRecorded + `:)$`)
+	statesThis  = regexp.MustCompile(`^this holds\b`)
 	putsObjects = regexp.MustCompile(`^these objects( with their status)?( from the file "[^"]+")?( are (created|applied))?:?$`)
 	onObject    = regexp.MustCompile(`^` + object + ` is (deleted|patched|scaled|labelled|annotated)(?: "([^"]+)")?`)
 )
 
 func (r *reader) check(step *messages.PickleStep) error {
 	text := step.Text
+	if step.Type == messages.PickleStepType_OUTCOME {
+		return r.checkThen(step)
+	}
 	switch {
 	case strings.HasPrefix(text, "Karpenter"):
 		r.karpenter, r.started = true, true
@@ -74,6 +78,22 @@ func (r *reader) check(step *messages.PickleStep) error {
 		return err
 	}
 	return checkUserData(step)
+}
+
+// checkThen checks that what a Then says can be observed, and could be otherwise.
+func (r *reader) checkThen(step *messages.PickleStep) error {
+	said := ""
+	if statesThis.MatchString(step.Text) {
+		text, err := r.text(step)
+		if err != nil {
+			return err
+		}
+		if said = string(text); strings.TrimSpace(said) == "" {
+			return errors.New("the statement: the text is empty")
+		}
+	}
+	_, _, err := knownObservers().find(step.Text, said)
+	return err
 }
 
 // checkAwaited checks a record that is waited for, in words or else in YAML.

@@ -9,9 +9,14 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
+	"github.com/cucumber/godog"
+
 	"nodestorm/harness/verdict"
+	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 )
 
@@ -19,6 +24,7 @@ var (
 	observationType = reflect.TypeFor[observation]()
 	contextType     = reflect.TypeFor[context.Context]()
 	errorType       = reflect.TypeFor[error]()
+	quotedType      = reflect.TypeFor[quotation]()
 )
 
 // isObserver tells whether a sentence only makes an observation of its arguments.
@@ -35,26 +41,59 @@ type live struct {
 
 func (l live) Then(pattern, do any) {
 	if isObserver(do) {
-		do = l.s.waiting(do)
+		do = l.s.waiting(do, strings.HasSuffix(pattern.(string), ":$"))
 	}
 	l.sentences.Then(pattern, do)
 }
 
+// quotes tells whether the last argument of an observer is what the step quotes, or the
+// file that it names.
+func quotes(observe reflect.Type) bool {
+	n := observe.NumIn()
+	return n > 0 && observe.In(n-1) == quotedType
+}
+
 // waiting is the step that judges the observation that observe makes of its arguments.
-func (s *scenario) waiting(observe any) any {
+func (s *scenario) waiting(observe any, docString bool) any {
 	t := reflect.TypeOf(observe)
 	in := []reflect.Type{contextType}
 	for i := range t.NumIn() {
-		in = append(in, t.In(i))
+		if t.In(i) != quotedType {
+			in = append(in, t.In(i))
+		}
+	}
+	if docString {
+		in = append(in, docStringType)
 	}
 	step := reflect.FuncOf(in, []reflect.Type{errorType}, false)
 	return reflect.MakeFunc(step, func(args []reflect.Value) []reflect.Value {
-		o, err := made(reflect.ValueOf(observe).Call(args[1:]))
-		if err == nil {
-			err = s.holds(args[0].Interface().(context.Context), o)
-		}
+		err := s.judgeLive(args, observe, docString)
 		return []reflect.Value{reflect.ValueOf(&err).Elem()}
 	}).Interface()
+}
+
+func (s *scenario) judgeLive(args []reflect.Value, observe any, docString bool) error {
+	ctx, of := args[0].Interface().(context.Context), args[1:]
+	if quotes(reflect.TypeOf(observe)) {
+		if docString {
+			n := len(of) - 1
+			s.quoted = of[n].Interface().(*godog.DocString).Content
+			of = of[:n:n]
+		} else {
+			name, _ := scenarios.FileOf(s.text)
+			text, err := readBeside(s.rig.Beside, name)
+			if err != nil {
+				return err
+			}
+			s.quoted = string(text)
+		}
+		of = append(of, reflect.ValueOf(quotation(s.quoted)))
+	}
+	o, err := made(reflect.ValueOf(observe).Call(of))
+	if err != nil {
+		return err
+	}
+	return s.holds(ctx, o)
 }
 
 func made(out []reflect.Value) (observation, error) {
@@ -70,6 +109,11 @@ type observer struct {
 	observe reflect.Value
 }
 
+var knownObservers = sync.OnceValue(func() (known observers) {
+	(&scenario{}).register(&known)
+	return known
+})
+
 func (*observers) Given(any, any) {}
 func (*observers) When(any, any)  {}
 func (o *observers) Then(pattern, do any) {
@@ -78,12 +122,21 @@ func (o *observers) Then(pattern, do any) {
 	}
 }
 
-// find makes the observation of a sentence. There is none for one that does more than
+// find makes the observation of a sentence, and of what its step quoted. There is none for one that does more than
 // observe the history, or that nodestorm does not know any more.
-func (o observers) find(text string) (made_ observation, ok bool, err error) {
+func (o observers) find(text, said string) (made_ observation, ok bool, err error) {
 	for _, sentence := range o {
 		m := sentence.pattern.FindStringSubmatch(text)
-		if m == nil || len(m)-1 != sentence.observe.Type().NumIn() {
+		if m == nil {
+			continue
+		}
+		if quotes(sentence.observe.Type()) {
+			if said == "" {
+				continue
+			}
+			m = append(m, said)
+		}
+		if len(m)-1 != sentence.observe.Type().NumIn() {
 			continue
 		}
 		args := make([]reflect.Value, 0, len(m))
@@ -125,8 +178,7 @@ const Undecided = "undecided"
 func Rejudge(records []history.Record) ([]history.Record, Judged) {
 	records = slices.Clone(records)
 	slices.SortStableFunc(records, func(a, b history.Record) int { return cmp.Compare(a.Seq, b.Seq) })
-	var known observers
-	(&scenario{}).register(&known)
+	known := knownObservers()
 	var judged Judged
 	again := slices.Clone(records)
 	for i, r := range records {
@@ -134,7 +186,7 @@ func Rejudge(records []history.Record) ([]history.Record, Judged) {
 		if !ok || step.Kind != verdict.Then || step.Status != passed && step.Status != failed {
 			continue
 		}
-		o, ok, err := known.find(step.Text)
+		o, ok, err := known.find(step.Text, step.Quoted)
 		if !ok {
 			judged.AsRecorded++
 			continue

@@ -83,6 +83,7 @@ type scenario struct {
 	awaited    *history.Record // that a step waited for last
 	profile    node.Profile
 	text       string        // of the step
+	quoted     string        // by the step, where that is what it states
 	delay      time.Duration // from launch to registration
 	launched   history.Record
 	asked      uint64 // sequence number of the history when the last block of Whens began
@@ -133,7 +134,7 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) {
 			s.world.Begin()
 		}
 		r.Step(step.Text)
-		s.text = step.Text
+		s.text, s.quoted = step.Text, ""
 		s.begin(step.Type)
 		return ctx, nil
 	})
@@ -163,7 +164,7 @@ func (s *scenario) record(ctx context.Context, step *godog.Step, status godog.St
 		}
 		return
 	}
-	outcome := verdict.Step{Kind: verdict.Kind(step.Type), Text: step.Text, Status: status.String()}
+	outcome := verdict.Step{Kind: verdict.Kind(step.Type), Text: step.Text, Quoted: s.quoted, Status: status.String()}
 	if err != nil {
 		outcome.Error = err.Error()
 	}

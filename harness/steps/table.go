@@ -69,6 +69,7 @@ var rooms = []room{
 	{"any whose cluster kubelets can join", "kubelets (node), faults of them (fault)", (*scenario).registerKubelet},
 	{"any with simulated nodes", "nodes (node), faults of them (fault)", (*scenario).registerNodeFaults},
 	{"any that has what it is about", "faults (fault)", (*scenario).registerFaults},
+	{"any", "nothing", (*scenario).registerStatements},
 }
 
 // Sentences are all that steps can say, by role and then as registered.

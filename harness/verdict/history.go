@@ -17,8 +17,10 @@ const Died = "died"
 // StepEvent is the record of a step's outcome that FromHistory reads.
 func StepEvent(s Step) history.Event {
 	detail := map[string]any{"kind": string(s.Kind), "text": s.Text}
-	if s.Error != "" {
-		detail["error"] = s.Error
+	for key, text := range map[string]string{"quoted": s.Quoted, "error": s.Error} {
+		if text != "" {
+			detail[key] = text
+		}
 	}
 	return history.Event{Source: history.Step, Verb: s.Status, Actor: "godog", Detail: detail}
 }
@@ -28,7 +30,7 @@ func StepOf(r history.Record) (s Step, ok bool) {
 	if r.Source != history.Step {
 		return s, false
 	}
-	return Step{Kind: Kind(text(r, "kind")), Text: text(r, "text"), Status: r.Verb, Error: text(r, "error")}, true
+	return Step{Kind: Kind(text(r, "kind")), Text: text(r, "text"), Quoted: text(r, "quoted"), Status: r.Verb, Error: text(r, "error")}, true
 }
 
 // DiedEvent is the record of a component's death that FromHistory reads.

@@ -46,6 +46,8 @@ const (
 type Step struct {
 	Kind Kind
 	Text string
+	// Quoted is the statement that a Then quotes or reads from a file, if it does.
+	Quoted string
 	// Status is as godog has it: passed, failed, skipped, undefined, pending,
 	// ambiguous.
 	Status string
