@@ -32,9 +32,13 @@ func Joining() []manifest.Variable {
 	}
 }
 
-// CreateServer creates a server that belongs to no node group and joins the
-// cluster, as somebody would by hand.
-func (p *Project) CreateServer(name, serverType, location, flags string) error {
+// CreateServer creates a server that joins the cluster, as somebody would by hand. It
+// belongs to no node group unless one is named.
+func (p *Project) CreateServer(name, group, serverType, location, flags string) error {
+	var labels map[string]string
+	if group != "" {
+		labels = map[string]string{p.GroupLabel(): group}
+	}
 	t := p.Catalogue().ServerType(serverType)
 	if t == nil {
 		return fmt.Errorf("creating server %q: there is no server type %q", name, serverType)
@@ -43,7 +47,7 @@ func (p *Project) CreateServer(name, serverType, location, flags string) error {
 		for _, image := range tx.Images.All() {
 			if image.Name == Image && image.Architecture == t.Architecture {
 				_, _, _, err := tx.Create(fakecloud.Spec{
-					Name: name, Type: t, Image: image, Location: location, UserData: UserData(flags), Start: true, IPv4: true, IPv6: true,
+					Name: name, Labels: labels, Type: t, Image: image, Location: location, UserData: UserData(flags), Start: true, IPv4: true, IPv6: true,
 				})
 				return err
 			}

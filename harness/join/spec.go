@@ -36,7 +36,7 @@ func (j *Joiner) spec(i fakecloud.Instance) (node.Spec, *cloudinit.System, []str
 	}
 	s := node.Spec{Name: k.NodeName, ProviderID: k.ProviderID, Labels: k.Labels, Taints: k.Taints}
 	s.Info.Architecture = map[string]string{"arm": "arm64", "x86": "amd64"}[t.Architecture]
-	if s.Capacity, s.Allocatable, err = resources(t, k.ExtraArgs); err != nil {
+	if s.Capacity, s.Allocatable, err = Resources(t, k.ExtraArgs); err != nil {
 		return node.Spec{}, nil, nil, err
 	}
 	external := k.CloudProvider == "external"
@@ -113,9 +113,9 @@ func addresses(i fakecloud.Instance, k cloudinit.Kubelet, external bool) []corev
 }
 
 const (
-	// usable is the part of a server's nominal memory that Linux has: firmware and
+	// Usable is the part of a server's nominal memory that Linux has: firmware and
 	// kernel take the rest. Servers of 2, 4 and 8 GB show 1.9, 3.7 and 7.6 GiB.
-	usable = 0.95
+	Usable = 0.95
 	// evictionMemory is a kubelet's default for --eviction-hard memory.available,
 	// and evictionDisk for nodefs.available, as a part.
 	evictionMemory = 100 << 20
@@ -123,16 +123,16 @@ const (
 	defaultMaxPods = 110
 )
 
-// resources are capacity and allocatable of a server type, with what the kubelet's
+// Resources are capacity and allocatable of a server type, with what the kubelet's
 // arguments reserve.
-func resources(t *fakecloud.ServerType, args map[string]string) (capacity, allocatable corev1.ResourceList, err error) {
+func Resources(t *fakecloud.ServerType, args map[string]string) (capacity, allocatable corev1.ResourceList, err error) {
 	pods := int64(defaultMaxPods)
 	if text, given := args["max-pods"]; given {
 		if pods, err = strconv.ParseInt(text, 10, 32); err != nil || pods < 0 {
 			return nil, nil, fmt.Errorf("--max-pods is %.40q: want a number", text)
 		}
 	}
-	memory := int64(float64(t.MemoryGB) * usable * (1 << 30))
+	memory := int64(float64(t.MemoryGB) * Usable * (1 << 30))
 	disk := int64(t.DiskGB) * 1_000_000_000
 	capacity = corev1.ResourceList{
 		corev1.ResourceCPU:              *resource.NewQuantity(int64(t.Cores), resource.DecimalSI),

@@ -73,7 +73,7 @@ func (s *scenario) serverNode(ctx context.Context, name string) error {
 	if s.hetzner == nil {
 		return errNoProject
 	}
-	if err := s.hetzner.CreateServer(name, "cx22", "fsn1", " --register-with-taints=node-role.kubernetes.io/control-plane:NoSchedule"); err != nil {
+	if err := s.hetzner.CreateServer(name, "", "cx22", "fsn1", " --register-with-taints=node-role.kubernetes.io/control-plane:NoSchedule"); err != nil {
 		return err
 	}
 	return s.nodeReady(ctx, name, 5*time.Minute, 0)

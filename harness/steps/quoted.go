@@ -65,6 +65,9 @@ func (r *reader) check(step *messages.PickleStep) error {
 	case text == typesWords:
 		_, err := typesOf(tableOf(step))
 		return err
+	case text == nodesWords:
+		_, err := nodesOf(tableOf(step))
+		return err
 	case text == groupsWords:
 		_, err := groupsOf(tableOf(step))
 		return err

@@ -27,6 +27,7 @@ func (s *scenario) registerTargets(on sentences) {
 	on.Given(`^`+environmentWords+`$`, s.environment)
 	on.Given(`^`+typesWords+`$`, s.instanceTypes)
 	on.Given(`^`+groupsWords+`$`, s.nodeGroups)
+	on.Given(`^`+nodesWords+`$`, s.nodes)
 	on.Given(`^Cluster Autoscaler `+flagsWords+`$`, s.autoscalerWithFlags)
 	on.Given(`^Karpenter$`, s.karpenterAlone)
 	on.Given(`^Karpenter `+flagsWords+`$`, s.karpenterWithFlags)

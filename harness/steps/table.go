@@ -141,8 +141,8 @@ next:
 	}
 	s.Words, s.Example = words.String(), example.String()
 	switch {
-	case strings.HasSuffix(s.Words, flagsWords), s.Words == environmentWords, s.Words == groupsWords, s.Words == typesWords:
-		s.Arguments = append(s.Arguments, Argument{Name: "TABLE", Means: "a table below the step, of names and their values; of node groups with the columns name, min, max, and if need be type, zone, labels, taints; of instance types with name, cpu, memory, and if need be price, zones"})
+	case strings.HasSuffix(s.Words, flagsWords), s.Words == environmentWords, s.Words == groupsWords, s.Words == typesWords, s.Words == nodesWords:
+		s.Arguments = append(s.Arguments, Argument{Name: "TABLE", Means: "a table below the step, of names and their values; of node groups with the columns name, min, max, and if need be type, zone, labels, taints; of instance types with name, cpu, memory, and if need be price, zones; of nodes with name, and if need be type, zone, group, labels, taints"})
 	case strings.HasSuffix(s.Words, ":"):
 		s.Arguments = append(s.Arguments, Argument{Name: "TEXT", Means: `lines between """ below the step`})
 	}

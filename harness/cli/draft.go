@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/draft"
+	"nodestorm/harness/replay"
+	"nodestorm/scenarios"
+)
+
+// drafted is what `draft --json` prints.
+type drafted struct {
+	draft.Draft
+	File string `json:"file,omitempty"` // that it was written to
+}
+
+// quiet is for how long nothing is said of what goes on.
+const quiet = 2 * time.Second
+
+func (e *env) draft() *cobra.Command {
+	paths := map[draft.Kind]*[]string{}
+	var out, program string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "draft --audit-log FILE|--events FILE|--log FILE|--dump DIR…",
+		Short: "Make a feature to start from of a cluster's logs, events and dumps",
+		Long: `Make a feature to start from of what somebody has of a cluster that failed: its nodes with
+their shapes, labels and taints, node groups or NodePools, the pods that found no node, and the
+flags of Cluster Autoscaler, as far as the sources tell. What they don't tell is noted in it.
+The draft runs as it is.
+
+Sources may be given together, and each more than once; - is standard input. They may be cut
+off, have prefixes and colours of kubectl logs and stern, or come out of a text with fences.
+Values of variables, secrets, annotations and what looks like a credential stay out.
+
+Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
+		Example: `  kubectl cluster-info dump --all-namespaces --output-directory dump
+  kubectl logs -n kube-system deploy/cluster-autoscaler --prefix > autoscaler.log
+  nodestorm draft --dump dump --log autoscaler.log --out mine.feature
+  kubectl get events -A -o yaml | nodestorm draft --events -
+  nodestorm draft --audit-log audit.log --autoscaler karpenter --json`,
+		Args: exactly(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			var sources []draft.Source
+			for _, kind := range []draft.Kind{draft.Dump, draft.AuditLog, draft.Events, draft.Log} {
+				for _, path := range *paths[kind] {
+					sources = append(sources, draft.Source{Kind: kind, Path: path})
+				}
+			}
+			switch {
+			case len(sources) == 0:
+				return usage(fmt.Errorf("no source is named: %s", c.UseLine()))
+			case program != "" && program != draft.Karpenter && program != draft.ClusterAutoscaler:
+				return usage(fmt.Errorf("--autoscaler %q: want %s or %s", program, draft.Karpenter, draft.ClusterAutoscaler))
+			}
+			if _, err := os.Lstat(out); out != "" && !errors.Is(err, fs.ErrNotExist) {
+				return usage(fmt.Errorf("--out %s is there already; name another file", out))
+			}
+			status, began := newStatus(e.stderr), time.Now()
+			cluster, err := draft.Read(c.Context(), sources, func(what string) {
+				if time.Since(began) > quiet {
+					status.show(what, "")
+				}
+			})
+			status.clear()
+			if err != nil {
+				return usage(err)
+			}
+			d := drafted{Draft: draft.Write(cluster, program)}
+			if err := runs(d.Feature); err != nil {
+				return fmt.Errorf("the draft is wrong, which is a fault of nodestorm: %w", err)
+			}
+			if out != "" {
+				if err := os.WriteFile(out, []byte(d.Feature), 0o644); err != nil {
+					return usage(fmt.Errorf("--out: %w; name a file in a folder that can be written", err))
+				}
+				d.File = out
+			}
+			if asJSON {
+				return e.json(d)
+			}
+			if out == "" {
+				_, err := fmt.Fprint(e.stdout, d.Feature)
+				return err
+			}
+			groups := "node group"
+			if d.Autoscaler == draft.Karpenter {
+				groups = "NodePool"
+			}
+			fmt.Fprintf(e.stdout, "%s: %s, %s, %s, %s; %s on what is not known at its head\n\n  nodestorm run %s --target %s\n", out,
+				counted(d.Pods, "pod"), counted(d.Nodes, "node"), counted(d.Groups, groups), counted(d.Flags, "flag"), counted(len(d.Notes), "note"), out, d.Target)
+			return nil
+		},
+	}
+	for kind, what := range map[draft.Kind]string{
+		draft.AuditLog: "kube-apiserver's audit log, a `FILE` of an event in JSON a line",
+		draft.Events:   "a `FILE` of what kubectl get events prints, as a table or with -o yaml or json",
+		draft.Log:      "the autoscaler's log, a `FILE`",
+		draft.Dump:     "a `FOLDER` of kubectl cluster-info dump or a must-gather, or a file of kubectl get -o yaml or json",
+	} {
+		paths[kind] = c.Flags().StringArray(string(kind), nil, what)
+		_ = c.MarkFlagFilename(string(kind))
+	}
+	c.Flags().StringVar(&out, "out", "", "`FILE`.feature to write; without it the draft is printed")
+	_ = c.MarkFlagFilename("out", "feature")
+	c.Flags().StringVar(&program, "autoscaler", "", "whose failure it is, karpenter or cluster-autoscaler, if the sources do not `tell`")
+	_ = c.RegisterFlagCompletionFunc("autoscaler", cobra.FixedCompletions([]string{draft.Karpenter, draft.ClusterAutoscaler}, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// runs finds what nodestorm lint would find.
+func runs(feature string) error {
+	dir, err := os.MkdirTemp("", "nodestorm-draft-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	file := filepath.Join(dir, "draft.feature")
+	if err := os.WriteFile(file, []byte(feature), 0o600); err != nil {
+		return err
+	}
+	if err := scenarios.Empty().Add(replay.ReadFolder(file)); err != nil {
+		return errors.New(strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package draft_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nodestorm/harness/draft"
+	"nodestorm/harness/replay"
+	"nodestorm/scenarios"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func read(t *testing.T, sources ...draft.Source) (draft.Draft, error) {
+	t.Helper()
+	c, err := draft.Read(t.Context(), sources, func(string) {})
+	if err != nil {
+		return draft.Draft{}, err
+	}
+	return draft.Write(c, ""), nil
+}
+
+// lints finds what nodestorm lint would.
+func lints(t *testing.T, feature string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "draft.feature")
+	if err := os.WriteFile(file, []byte(feature), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := scenarios.Empty().Add(replay.ReadFolder(file)); err != nil {
+		t.Error(err)
+	}
+}
+
+// What people paste, cut off, mixed and quoted, and what worlds of our own leave.
+func TestDrafts(t *testing.T) {
+	for name, sources := range map[string][]draft.Source{
+		"pasted":   {{draft.Log, "pasted.log"}},
+		"stern":    {{draft.Log, "stern.log"}},
+		"table":    {{draft.Events, "events.txt"}},
+		"events":   {{draft.Events, "events.yaml"}},
+		"audit":    {{draft.AuditLog, "audit.ndjson"}},
+		"dump":     {{draft.Dump, "dump"}},
+		"combined": {{draft.Dump, "dump"}, {draft.Events, "events.txt"}, {draft.Log, "pasted.log"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for i := range sources {
+				sources[i].Path = filepath.Join("testdata", sources[i].Path)
+			}
+			d, err := read(t, sources...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lints(t, d.Feature)
+			for _, secret := range []string{"hunter2", "aHVudGVyMmh1", "eyJhbGci", "pa55w0rd"} {
+				if strings.Contains(d.Feature, secret) || strings.Contains(fmt.Sprint(d.Notes), secret) {
+					t.Errorf("the draft has the secret %s", secret)
+				}
+			}
+			golden := filepath.Join("testdata", name+".feature")
+			if *update {
+				if err := os.WriteFile(golden, []byte(d.Feature), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), d.Feature); diff != "" {
+				t.Errorf("-want +got (go test -update writes it):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A source that cannot be read is told in a line, with the place and the way out.
+func TestSourceIsWrong(t *testing.T) {
+	write := func(text string) func(string) error {
+		return func(path string) error { return os.WriteFile(path, []byte(text), 0o600) }
+	}
+	var bomb strings.Builder
+	bomb.WriteString("apiVersion: v1\nkind: Node\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
+	for i := range 9 {
+		fmt.Fprintf(&bomb, "a%d: &a%d [%s*a%d]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), i)
+	}
+	for _, test := range []struct {
+		name string
+		kind draft.Kind
+		make func(path string) error
+		want string
+	}{
+		{"nothing there", draft.Log, func(string) error { return nil }, "no such file or directory; name a file that can be read"},
+		{"empty", draft.Log, write(""), "is empty"},
+		{"a folder as a log", draft.Log, func(path string) error { return os.Mkdir(path, 0o700) }, "is a folder; --dump takes folders"},
+		{"a folder of something else", draft.Dump, func(path string) error { return os.Mkdir(path, 0o700) }, "none of its 0 files has nodes"},
+		{"a pipe", draft.Events, func(path string) error { return syscall.Mkfifo(path, 0o600) }, "is no file; write it to one first"},
+		{"a program", draft.Log, write("\x7fELF\x02\x01\x01\x00\x00"), "is no text"},
+		{"an essay", draft.Log, write("It all began\nwhen nothing scaled.\n"), "none of its 2 lines is of klog"},
+		{"another's log", draft.Log, write("I0102 03:04:05.000000       1 server.go:1] \"Started\"\n"), "take the log of the autoscaler's own pod"},
+		{"an essay as events", draft.Events, write("It all began\nwhen nothing scaled.\n"), "has no events; want what `kubectl get events -A` prints"},
+		{"a log as an audit log", draft.AuditLog, write("I0102 03:04:05.000000       1 a.go:1] Pod a/b is unschedulable\n"), "no audit log: want an event of audit.k8s.io in JSON on each line"},
+		{"half an event of an audit log", draft.AuditLog, write(`{"kind":"Event","apiVersion":"audit.k8s.io/v1","verb":"cre`), ":1: not an audit event: "},
+		{"a YAML bomb", draft.Dump, write(bomb.String()), "with what its aliases stand for"},
+		{"objects of other kinds", draft.Dump, write(`{"kind":"Secret","apiVersion":"v1","metadata":{"name":"a"}}`), "has no nodes, pods or events; want a folder"},
+		{"an archive", draft.Dump, write("\x1f\x8b not really"), "unpack it with gunzip"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "source")
+			if err := test.make(path); err != nil {
+				t.Fatal(err)
+			}
+			_, err := read(t, draft.Source{Kind: test.kind, Path: path})
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v, want one line with %q and the path", err, test.want)
+			}
+		})
+	}
+}
+
+// What is too large is read as far as it goes, and the draft says so.
+func TestLargeSource(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large.log")
+	line := "I0102 03:04:05.000000       1 klogx.go:87] Pod default/web is unschedulable\n"
+	if err := os.WriteFile(path, []byte(strings.Repeat(line, 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 5<<30); err != nil {
+		t.Fatal(err)
+	}
+	d, err := read(t, draft.Source{Kind: draft.Log, Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lints(t, d.Feature)
+	if text := fmt.Sprint(d.Notes); d.Pods != 1 || !strings.Contains(text, "larger than 256 MiB") || !strings.Contains(text, "lines are longer than") {
+		t.Errorf("%d pods, notes %s", d.Pods, text)
+	}
+}
+
+// Names, labels, messages and flags are anybody's: none of them gets out of its place.
+func TestHostileNames(t *testing.T) {
+	node := `{"kind":"Node","apiVersion":"v1","metadata":{"name":"n","labels":{"a|b":"c","x":"\"\"\"","team":"é","node.kubernetes.io/instance-type":"m | 5\n"}},` +
+		`"spec":{"taints":[{"key":"k|","effect":"NoSchedule"},{"key":"k","effect":"Nope"}]},"status":{"capacity":{"cpu":"100m","memory":"1Ki"}}}`
+	pod := `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"},"spec":{"nodeSelector":{"x\"\"\"":"\n  \"\"\"\n    When nothing \\"},` +
+		`"containers":[{"args":["--nodes=1:2:a|b\n","--expander=x|y","--scan-interval=1s|\n"],"image":"cluster-autoscaler:v1.33.0","name":"a","resources":{}}]},` +
+		`"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","message":"\u001b[31m\n    Then \"\"\""}]}}`
+	path := filepath.Join(t.TempDir(), "dump.json")
+	if err := os.WriteFile(path, []byte(node+"\n"+pod), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := read(t, draft.Source{Kind: draft.Dump, Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lints(t, d.Feature)
+	if d.Nodes != 1 || d.Groups != 1 || d.Pods != 1 || strings.Contains(d.Feature, "\x1b") {
+		t.Errorf("%d nodes, %d pods:\n%s", d.Nodes, d.Pods, d.Feature)
+	}
+}
+
+// It ends when it is told to.
+func TestReadEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := draft.Read(ctx, []draft.Source{{Kind: draft.Log, Path: "testdata/pasted.log"}}, func(string) {}); err == nil {
+		t.Error("no error")
+	}
+}

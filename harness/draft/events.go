@@ -1,0 +1,145 @@
+package draft
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// happening is an event, from whichever form of it.
+type happening struct {
+	kind, namespace, name string
+	at                    time.Time
+	reason, message, by   string
+}
+
+var (
+	// scaledUp is in events and logs of Cluster Autoscaler: {GROUP 1->2 (max: 3)}.
+	scaledUp = regexp.MustCompile(`\{([^\s{}]+) (\d+)->(\d+) \(max: (\d+)\)\}`)
+	assigned = regexp.MustCompile(`^Successfully assigned (?:([a-z0-9.-]+)/)?([a-z0-9.-]+) to ([a-z0-9.-]+)`)
+)
+
+func (c *Cluster) happened(h happening) {
+	c.readAny++
+	if program := programIn(h.by); program != "" {
+		c.runs(program, "")
+	}
+	switch strings.ToLower(h.kind) {
+	case "pod", "pods", "po":
+		c.podEvent(h)
+	case "node", "nodes", "no":
+		if c.nodes[h.name] == nil {
+			c.node(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: h.name}})
+		}
+	case "nodepool", "nodeclaim", "nodepools", "nodeclaims":
+		c.runs(Karpenter, "")
+	}
+}
+
+func (c *Cluster) podEvent(h happening) {
+	switch h.reason {
+	case "FailedScheduling":
+		c.pod(h.namespace, h.name).wants(h.at, h.message)
+	case "NotTriggerScaleUp", "TriggeredScaleUp":
+		c.runs(ClusterAutoscaler, "")
+		c.pod(h.namespace, h.name).wants(h.at, "")
+		c.plans(h.message)
+	case "Nominated":
+		c.pod(h.namespace, h.name).wants(h.at, "")
+	case "Scheduled":
+		if m := assigned.FindStringSubmatch(h.message); m != nil {
+			p := c.pod(h.namespace, h.name)
+			if p.node = m[3]; c.nodes[p.node] == nil {
+				c.node(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: p.node}})
+			}
+		}
+	}
+}
+
+// plans reads which groups are to be scaled, and what they had.
+func (c *Cluster) plans(message string) {
+	for _, m := range scaledUp.FindAllStringSubmatch(message, 50) {
+		g := c.group(shortGroup(m[1]))
+		g.has(number(m[2]))
+		if g.max < number(m[4]) {
+			g.max = number(m[4])
+		}
+	}
+}
+
+// row is a line of what `kubectl get events` prints, with -A or without, wide or not.
+var row = regexp.MustCompile(`^\s*(?:([a-z0-9][a-z0-9-]*)\s+)?(?:<unknown>|<invalid>|[0-9][0-9dhmsy]*)(?:\s+\(x\d+ over [^)]*\))?\s+(?:Normal|Warning)\s+(\S+)\s+([A-Za-z.]+)/(\S+)\s*(.*)$`)
+
+// events reads what `kubectl get events` prints: as a table, or with -o yaml or json.
+func (r reader) events(in *input) error {
+	begin, _ := in.text.Peek(64 << 10)
+	var err error
+	switch first := firstLine(begin); {
+	case bytes.HasPrefix(first, []byte("{")), bytes.HasPrefix(first, []byte("[")):
+		err = r.json(in)
+	case yamlLine.Match(begin) && !rowIn(begin):
+		err = r.yaml(in)
+	default:
+		err = r.table(in)
+	}
+	if err == nil && r.c.readAny == 0 {
+		err = fmt.Errorf("%s has no events; want what `kubectl get events -A` prints, as a table or with -o yaml or json", in.name)
+	}
+	return err
+}
+
+var yamlLine = regexp.MustCompile(`(?m)^[> ]*(?:- )?(?:apiVersion|kind|items|reason|involvedObject|metadata):`)
+
+func rowIn(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if row.Match(clean(line)) {
+			return true
+		}
+	}
+	return false
+}
+
+// firstLine is the first that is more than space, a fence, or a command that was copied along.
+func firstLine(text []byte) []byte {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(clean(line))
+		if len(line) > 0 && !bytes.HasPrefix(line, []byte("```")) && line[0] != '$' && line[0] != '#' {
+			return line
+		}
+	}
+	return nil
+}
+
+func (r reader) table(in *input) error {
+	rows, other := 0, 0
+	for line, ok := in.next(); ok; line, ok = in.next() {
+		m := row.FindStringSubmatch(string(line))
+		if m == nil {
+			if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 && !bytes.Contains(trimmed, []byte("REASON")) {
+				other++
+			}
+			continue
+		}
+		rows++
+		by := ""
+		for _, program := range []string{"cluster-autoscaler", "karpenter"} {
+			if strings.Contains(m[5], program) {
+				by = program
+			}
+		}
+		r.c.happened(happening{kind: m[3], namespace: m[1], name: m[4], reason: m[2], message: strings.TrimSpace(m[5]), by: by})
+	}
+	if rows == 0 {
+		return fmt.Errorf("%s has no events; want what `kubectl get events -A` prints, as a table or with -o yaml or json", in.name)
+	}
+	if other > 0 {
+		r.c.note("%s: %d lines are no events, cut off or of another kind, and were left out", in.base(), other)
+	}
+	in.ended(r.c)
+	return in.ctx.Err()
+}

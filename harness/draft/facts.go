@@ -1,0 +1,310 @@
+package draft
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"nodestorm/harness/autoscaler"
+)
+
+// take takes what matters of an object. Kind and version are those that its list says,
+// for what has none of its own. Kinds that nobody asks for are not looked into.
+func (c *Cluster) take(raw []byte, kind, version string) error {
+	var h struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+	}
+	if err := json.Unmarshal(raw, &h); err != nil {
+		return err
+	}
+	if h.Kind == "" {
+		h.Kind, h.APIVersion = kind, version
+	}
+	group, _, _ := strings.Cut(h.APIVersion, "/")
+	var err error
+	switch h.Kind {
+	case "Node":
+		err = with(raw, c.node)
+	case "Pod":
+		err = with(raw, c.podObject)
+	case "Event":
+		if strings.HasPrefix(group, "audit.k8s.io") {
+			return c.audit(raw)
+		}
+		err = with(raw, c.event)
+	case "NodePool":
+		if group == "karpenter.sh" {
+			err = c.pool(raw)
+		}
+	case "NodeClaim":
+		if group == "karpenter.sh" {
+			c.runs(Karpenter, "")
+		}
+	case "PriorityClass":
+		err = with(raw, func(p *schedulingv1.PriorityClass) {
+			c.priorities[p.Name] = p.Value
+			c.readAny++
+		})
+	case "Deployment", "DaemonSet", "StatefulSet", "ReplicaSet":
+		err = with(raw, func(d *struct {
+			Spec struct {
+				Template corev1.PodTemplateSpec `json:"template"`
+			} `json:"spec"`
+		}) {
+			c.programs(&d.Spec.Template.Spec)
+		})
+	case "MachineDeployment", "MachinePool":
+		if strings.HasPrefix(group, "cluster.x-k8s.io") {
+			err = with(raw, c.machines)
+		}
+	case "ConfigMap":
+		err = with(raw, func(m *corev1.ConfigMap) {
+			if m.Name == "cluster-autoscaler-status" {
+				c.status(m.Data["status"])
+			}
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", h.Kind, err)
+	}
+	return nil
+}
+
+// with reads an object of a type.
+func with[T any](raw []byte, take func(*T)) error {
+	var o T
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return err
+	}
+	take(&o)
+	return nil
+}
+
+// node keeps the first that is heard of a node: later ones have what went wrong. Who hears
+// of its shape later takes that.
+func (c *Cluster) node(n *corev1.Node) {
+	old := c.nodes[n.Name]
+	switch {
+	case n.Name == "":
+		return
+	case old == nil && !c.keep():
+		return
+	case old == nil:
+		c.nodes[n.Name] = n
+	case old.Status.Capacity.Cpu().IsZero():
+		old.Status = n.Status
+		if len(old.Labels) == 0 {
+			old.Labels = n.Labels
+		}
+	}
+	c.readAny++
+	if strings.HasPrefix(n.Spec.ProviderID, "kwok://") || n.Labels["karpenter.sh/nodepool"] != "" {
+		c.runs(Karpenter, "")
+	}
+	for label, provider := range map[string]string{"eks.amazonaws.com/nodegroup": "aws", "cloud.google.com/gke-nodepool": "gce", "kubernetes.azure.com/agentpool": "azure"} {
+		if n.Labels[label] != "" && c.Provider == "" && c.Autoscaler != Karpenter {
+			c.Provider = provider
+		}
+	}
+}
+
+func (c *Cluster) podObject(o *corev1.Pod) {
+	if o.Name == "" {
+		return
+	}
+	c.readAny++
+	c.programs(&o.Spec)
+	p := c.pod(o.Namespace, o.Name)
+	p.spec, p.labels = &o.Spec, o.Labels
+	if p.node == "" {
+		p.node = o.Spec.NodeName
+	}
+	p.done = o.Status.Phase == corev1.PodSucceeded || o.Status.Phase == corev1.PodFailed
+	if o.Status.Phase == corev1.PodPending && o.Spec.NodeName == "" {
+		why := ""
+		at := o.CreationTimestamp.Time
+		for _, cond := range o.Status.Conditions {
+			if cond.Type == corev1.PodScheduled && cond.Status == corev1.ConditionFalse {
+				why = cond.Message
+				if cond.Reason == corev1.PodReasonSchedulingGated {
+					return
+				}
+			}
+		}
+		if len(o.Status.Conditions) > 0 { // one that was just created is not waiting yet
+			p.wants(at, why)
+		}
+	}
+}
+
+// image is the program and the release that an image is of.
+var image = regexp.MustCompile(`(?:^|/)(cluster-autoscaler|karpenter)[^/:@]*(?:/controller)?(?::v?([0-9]+\.[0-9]+\.[0-9]+))?`)
+
+// programs finds the autoscaler among a pod's containers, and its flags. Values of its
+// variables are not looked at: they may be secrets.
+func (c *Cluster) programs(spec *corev1.PodSpec) {
+	for _, container := range spec.Containers {
+		m := image.FindStringSubmatch(container.Image)
+		if m == nil {
+			continue
+		}
+		c.runs(m[1], m[2])
+		if m[1] != ClusterAutoscaler || len(c.flags) > 0 {
+			continue
+		}
+		args := append(slices.Clone(container.Command), container.Args...)
+		for i := 0; i < len(args); i++ {
+			name, value, given := strings.Cut(args[i], "=")
+			if !strings.HasPrefix(name, "-") {
+				continue
+			}
+			if !given {
+				value = "true"
+				if i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+					i++
+					value = args[i]
+				}
+			}
+			c.flagged(name, value)
+		}
+	}
+}
+
+func (c *Cluster) pool(raw []byte) error {
+	o := &unstructured.Unstructured{}
+	if err := json.Unmarshal(raw, &o.Object); err != nil {
+		return err
+	}
+	c.runs(Karpenter, "")
+	c.readAny++
+	if c.pools[o.GetName()] == nil && o.GetName() != "" && c.keep() {
+		c.pools[o.GetName()] = o
+	}
+	return nil
+}
+
+// machines takes a group of Cluster API's.
+func (c *Cluster) machines(o *struct {
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     struct {
+		Replicas *int `json:"replicas"`
+	} `json:"spec"`
+}) {
+	if o.Metadata.Name == "" {
+		return
+	}
+	c.readAny++
+	g := c.group(o.Metadata.Name)
+	const prefix = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-"
+	from, errMin := strconv.Atoi(o.Metadata.Annotations[prefix+"min-size"])
+	to, errMax := strconv.Atoi(o.Metadata.Annotations[prefix+"max-size"])
+	if errMin == nil && errMax == nil {
+		g.bounds(from, to)
+		c.runs(ClusterAutoscaler, "")
+		if c.Provider == "" {
+			c.Provider = "clusterapi"
+		}
+	}
+	if o.Spec.Replicas != nil {
+		g.has(*o.Spec.Replicas)
+	}
+}
+
+var (
+	statusName = regexp.MustCompile(`(?m)^\s*(?:- )?[Nn]ame:\s*(\S+)`)
+	statusOld  = regexp.MustCompile(`cloudProviderTarget=(\d+)(?:, | \()minSize=(\d+), maxSize=(\d+)`)
+	statusNew  = regexp.MustCompile(`(?s)cloudProviderTarget:\s*(\d+).*?maxSize:\s*(\d+).*?minSize:\s*(\d+)`)
+)
+
+// status reads what Cluster Autoscaler keeps in its ConfigMap, in both of its forms.
+func (c *Cluster) status(text string) {
+	if text == "" || len(text) > 1<<20 {
+		return
+	}
+	c.runs(ClusterAutoscaler, "")
+	c.readAny++
+	names := statusName.FindAllStringSubmatchIndex(text, mostObjects)
+	for i, at := range names {
+		end := len(text)
+		if i+1 < len(names) {
+			end = names[i+1][0]
+		}
+		part := text[at[1]:end]
+		g := c.group(shortGroup(text[at[2]:at[3]]))
+		if m := statusOld.FindStringSubmatch(part); m != nil {
+			g.bounds(number(m[2]), number(m[3]))
+			g.has(number(m[1]))
+		} else if m := statusNew.FindStringSubmatch(part); m != nil {
+			g.bounds(number(m[3]), number(m[2]))
+			g.has(number(m[1]))
+		}
+	}
+}
+
+// nodesFlag reads --nodes, of which a log prints all in one: min:max:name, or on Hetzner
+// min:max:type:location:name.
+func (c *Cluster) nodesFlag(value string) {
+	for one := range strings.FieldsFuncSeq(strings.Trim(value, "[]"), func(r rune) bool { return r == ' ' || r == ',' }) {
+		parts := strings.SplitN(one, ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		name, kind, zone := parts[2], "", ""
+		if h, err := autoscaler.ParseGroup(one); err == nil {
+			name, kind, zone = h.Name, h.Type, h.Location
+		}
+		g := c.group(shortGroup(name))
+		g.kind, g.zone = kind, zone
+		g.bounds(number(parts[0]), number(parts[1]))
+	}
+}
+
+// shortGroup is a group's name without where it is: MachineDeployment/default/NAME, or
+// the address of a managed instance group.
+func shortGroup(name string) string { return path.Base(strings.TrimRight(name, "/")) }
+
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// event takes one of the API's events. Both forms of them have these fields.
+func (c *Cluster) event(e *struct {
+	Metadata                                struct{ CreationTimestamp string }
+	InvolvedObject, Regarding               corev1.ObjectReference
+	Reason, Message, Note                   string
+	Source                                  corev1.EventSource
+	ReportingComponent, ReportingController string
+	FirstTimestamp, EventTime               string
+}) {
+	about := e.InvolvedObject
+	if about.Kind == "" {
+		about = e.Regarding
+	}
+	var at time.Time
+	for _, text := range []string{e.FirstTimestamp, e.EventTime, e.Metadata.CreationTimestamp} {
+		if at.IsZero() {
+			at, _ = time.Parse(time.RFC3339, text) // nobody knows, then
+		}
+	}
+	if about.Kind != "" {
+		c.happened(happening{
+			kind: about.Kind, namespace: about.Namespace, name: about.Name, at: at, reason: e.Reason, message: e.Message + e.Note,
+			by: e.Source.Component + " " + e.ReportingComponent + " " + e.ReportingController,
+		})
+	}
+}

@@ -1,0 +1,54 @@
+package draft
+
+import (
+	"slices"
+	"strings"
+
+	"nodestorm/reports/redact"
+)
+
+// shaping are flags of Cluster Autoscaler that shape what it decides, with the values that
+// they have if nobody sets them (FAQ of Cluster Autoscaler). Logs print all flags, set or
+// not.
+var shaping = map[string]string{
+	"balance-similar-node-groups": "false", "cordon-node-before-terminating": "false", "cores-total": "0:320000",
+	"daemonset-eviction-for-empty-nodes": "false", "daemonset-eviction-for-occupied-nodes": "true",
+	"enforce-node-group-min-size": "false", "expander": "random", "expendable-pods-priority-cutoff": "-10",
+	"force-ds": "false", "ignore-daemonsets-utilization": "false", "ignore-mirror-pods-utilization": "false",
+	"initial-node-group-backoff-duration": "5m0s", "max-drain-parallelism": "1", "max-empty-bulk-delete": "10",
+	"max-graceful-termination-sec": "600", "max-inactivity": "10m0s", "max-node-group-backoff-duration": "30m0s",
+	"max-node-provision-time": "15m0s", "max-nodes-per-scaleup": "1000", "max-nodes-total": "0",
+	"max-pod-eviction-time": "2m0s", "max-scale-down-parallelism": "10", "max-total-unready-percentage": "45",
+	"memory-total": "0:6400000", "min-replica-count": "0", "new-pod-scale-up-delay": "0s",
+	"node-deletion-batcher-interval": "0s", "node-deletion-delay-timeout": "2m0s",
+	"node-group-backoff-reset-timeout": "3h0m0s", "ok-total-unready-count": "3", "scale-down-candidates-pool-min-count": "50",
+	"scale-down-candidates-pool-ratio": "0.1", "scale-down-delay-after-add": "10m0s", "scale-down-delay-after-delete": "0s",
+	"scale-down-delay-after-failure": "3m0s", "scale-down-enabled": "true", "scale-down-non-empty-candidates-count": "30",
+	"scale-down-unneeded-time": "10m0s", "scale-down-unready-enabled": "true", "scale-down-unready-time": "20m0s",
+	"scale-down-utilization-threshold": "0.5", "scale-up-from-zero": "true", "scan-interval": "10s",
+	"skip-nodes-with-custom-controller-pods": "true", "skip-nodes-with-local-storage": "true",
+	"skip-nodes-with-system-pods": "true", "unremovable-node-recheck-timeout": "5m0s",
+}
+
+// expanders are those that need nothing besides the flag.
+var expanders = []string{"random", "most-pods", "least-waste", "least-nodes"}
+
+// settings are the flags that a world can be given, and the names of the others: those that
+// say where the autoscaler is, which the world's own are in place of.
+func (c *Cluster) settings() (given []flag, others []string) {
+	for _, f := range c.flags {
+		_, shapes := shaping[f.name]
+		good := shapes && !redact.SecretName(f.name) && !strings.ContainsAny(f.value, "\n\r\t|\\") && len(f.value) <= 100 && f.value != ""
+		if f.name == "expander" && !slices.Contains(expanders, f.value) {
+			good = false
+		}
+		switch {
+		case good:
+			given = append(given, f)
+		case !slices.Contains(others, f.name) && labelKey.MatchString(f.name):
+			others = append(others, f.name)
+		}
+	}
+	slices.Sort(others)
+	return given, others
+}

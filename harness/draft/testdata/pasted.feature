@@ -1,0 +1,61 @@
+# A draft by nodestorm draft. It runs as it is, but tells what there was, not what went wrong:
+# go on with the Whens and Thens, with the faults that you suspect, and with what is noted here.
+#
+#   nodestorm lint THIS.feature; nodestorm run THIS.feature --target cluster-autoscaler@1.32.5
+#
+# From pasted.log (log)
+#
+# Not known, or not as it was:
+# - pasted.log: 3 lines are of other programs, cut off or without a time, and were left out
+# - the cloud is aws; a project of the Hetzner Cloud stands for it, with the same groups, shapes, labels and taints
+# - what node ip-10-0-1-7.eu-central-1.compute.internal has is not known: 4 CPUs and 16 GiB are taken
+# - what a node of the group eksctl-shop-ng-gpu has is not known: 4 CPUs and 8 GB are taken
+# - what a node of the group eksctl-shop-ng-workers has is not known: 4 CPUs and 8 GB are taken
+# - pods of the namespace shop are in default here
+# - what the pod cart-7d4b9-aaaaa asks for is not in the sources: 1 CPU is taken
+# - what the pod cart-7d4b9-bbbbb asks for is not in the sources: 1 CPU is taken
+
+Feature: 2 pods find a node
+
+  Scenario: 2 pods find a node with Cluster Autoscaler 1.32.5
+    Given a cluster
+    And a Hetzner Cloud project
+    And these nodes:
+      | name                                      | type | zone |
+      | ip-10-0-1-7.eu-central-1.compute.internal | cx42 | fsn1 |
+    And these node groups:
+      | name                   | min | max | type | zone |
+      | eksctl-shop-ng-gpu     | 0   | 2   | cx32 | fsn1 |
+      | eksctl-shop-ng-workers | 1   | 5   | cx32 | fsn1 |
+    And Cluster Autoscaler with the flags:
+      | flag                    | value       |
+      | expander                | least-waste |
+      | max-node-provision-time | 5m0s        |
+    When these objects are created:
+      """
+      apiVersion: v1
+      kind: Pod
+      metadata:
+        name: cart-7d4b9-aaaaa
+      spec:
+        containers:
+        - image: app
+          name: app
+          resources:
+            requests:
+              cpu: "1"
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata:
+        name: cart-7d4b9-bbbbb
+      spec:
+        containers:
+        - image: app
+          name: app
+          resources:
+            requests:
+              cpu: "1"
+      """
+    Then the pod "cart-7d4b9-aaaaa" is Running within 15m
+    And the pod "cart-7d4b9-bbbbb" is Running within 15m
