@@ -1,0 +1,56 @@
+# https://github.com/kubernetes/autoscaler/pull/8164 and https://github.com/kubernetes/autoscaler/pull/9288
+
+@cluster-autoscaler @clusterapi
+Feature: Pods that are spread over nodes are no reason to keep a node, unless they need it
+
+  Two machines have a pod each, and one machine has room for both.
+
+  @issue-8164 @clusterapi-8164-spread-blocks
+  Scenario: The spread leaves out nodes that are tainted
+    Given a cluster
+    And Cluster API v1.9.5
+    And a MachineDeployment "workers" of 1 to 3 machines, 2 of them Running
+    And these objects:
+      """
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: web}
+      spec:
+        replicas: 2
+        selector: {matchLabels: {app: web}}
+        template:
+          metadata: {labels: {app: web}}
+          spec:
+            topologySpreadConstraints:
+              - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Honor, labelSelector: {matchLabels: {app: web}}}
+            containers: [{name: web, image: web, resources: {requests: {cpu: 200m}}}]
+      """
+    And "kube-scheduler" has ever sent "create" of "pods/binding" 2 times
+    And Cluster Autoscaler for Cluster API
+    When 1m pass
+    Then the autoscaler scales the MachineDeployment "workers" within 30m
+
+  @issue-9288 @clusterapi-9288-spread-oscillates
+  Scenario: The spread counts nodes that are tainted
+    Given a cluster
+    And Cluster API v1.9.5
+    And a MachineDeployment "workers" of 1 to 3 machines, 2 of them Running
+    And these objects:
+      """
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: web}
+      spec:
+        replicas: 2
+        selector: {matchLabels: {app: web}}
+        template:
+          metadata: {labels: {app: web}}
+          spec:
+            topologySpreadConstraints:
+              - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: web}}}
+            containers: [{name: web, image: web, resources: {requests: {cpu: 200m}}}]
+      """
+    And "kube-scheduler" has ever sent "create" of "pods/binding" 2 times
+    And Cluster Autoscaler for Cluster API
+    When 1m pass
+    Then no pod is evicted within 40m

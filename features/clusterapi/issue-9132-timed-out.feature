@@ -1,0 +1,31 @@
+# https://github.com/kubernetes/autoscaler/pull/9132 and https://github.com/kubernetes/autoscaler/pull/9360, first in 1.36.0.
+
+@cluster-autoscaler @clusterapi
+Feature: Nodes that were asked for and never came are not counted on
+
+  The first choice is an empty group that makes no machine: it is paused.
+
+  Background:
+    Given a cluster
+    And Cluster API v1.9.5
+    And these node groups:
+      | name   | min | max |
+      | first  | 0   | 3   |
+      | second | 1   | 3   |
+    And a pod "a" that requests 3 CPU is Running
+    And Cluster Autoscaler that prefers the MachineDeployment "first" to "second"
+    And "MachineDeployment/first" is annotated "cluster.x-k8s.io/paused="
+
+  @issue-9132 @clusterapi-9132-not-reverted
+  Scenario: The pod is gone when the group goes on
+    When a pod "web" that requests 3 CPU is created
+    And 17m pass
+    And the pod "web" is deleted
+    And 3m pass
+    And "MachineDeployment/first" is annotated "cluster.x-k8s.io/paused-"
+    Then the MachineDeployment "first" still has 0 machines 3m later
+
+  @issue-9360 @clusterapi-9360-hidden-pods
+  Scenario: The pod waits, and the other group has room
+    When a pod "web" that requests 3 CPU is created
+    Then the pod "web" is Running within 30m
