@@ -12,7 +12,20 @@ Feature: A hardened cluster on a cloud can be installed
   Background:
     Given a cluster that kubelets can join
     And a vSphere
-    And a DaemonSet "agent" that tolerates everything
+    And these objects:
+      """
+      apiVersion: apps/v1
+      kind: DaemonSet
+      metadata: {name: agent}
+      spec:
+        selector: {matchLabels: {app: agent}}
+        template:
+          metadata: {labels: {app: agent}}
+          spec:
+            hostNetwork: true
+            tolerations: [{operator: Exists}]
+            containers: [{name: agent, image: example.org/agent}]
+      """
     And the virtual machines "cp-1", "worker-1" and "worker-2", with their addresses for ADDRESS in this user data:
       """
       #cloud-config

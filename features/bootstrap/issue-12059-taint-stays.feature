@@ -22,7 +22,8 @@ Feature: A Node that waits for its cloud controller manager is not bought twice
       """
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
-    And a cloud controller manager for the Hetzner Cloud comes 20m later
+    And 20m pass
+    And a cloud controller manager for the Hetzner Cloud comes
     Then the pod "web" is Running within 2m
     And no more than 1 server of the group "pool1" is created within 1m
 

@@ -24,8 +24,13 @@ Feature: A real kubelet that is not ready for a moment costs no second machine
     And Karpenter with a NodePool "default"
     And a pod "web" that requests 1 CPU is Running
     And its machine is initialized and 2m have passed since its launch
-    When the container runtime of its Node does not answer for 1m
-    And a pod "api" that requests 1 CPU is created once the Node is tainted "node.kubernetes.io/not-ready:NoSchedule"
+    When the real kubelet of the machine "$name" gets no answer of its container runtime, for 1m
+    And a pod "api" that requests 1 CPU is created once this is recorded:
+      """
+      source: api
+      resource: nodes
+      detail: {added: {contains: "node.kubernetes.io/not-ready:NoSchedule"}}
+      """
     Then no more than 1 NodeClaim is created within 5m
     And the pod "api" is Running within 5m
 
@@ -37,7 +42,7 @@ Feature: A real kubelet that is not ready for a moment costs no second machine
     And Karpenter with a NodePool "default"
     And a pod "web" that requests 1 CPU is Running
     And its machine is initialized and 2m have passed since its launch
-    When the kubelet of its Node is stopped for 5s
+    When the real kubelet of the machine "$name" is stopped, for 5s
     And a pod "api" that requests 1 CPU is created
     Then no more than 1 NodeClaim is created within 5m
     And the pod "api" is Running within 5m

@@ -14,6 +14,8 @@ Feature: A machine that runs is not deleted for what its provider once said of i
     And a MachineDeployment "workers" of 1 to 4 machines, 2 of them Running
     And a pod "a" that requests 3 CPU is Running
     And a pod "b" that requests 3 CPU is Running
-    And Cluster Autoscaler for the API version v1beta1 of Cluster API
-    When the provider reports every machine of the MachineDeployment "workers" as failed
+    And the target has the environment variables:
+      | CAPI_VERSION | v1beta1 |
+    And Cluster Autoscaler
+    When every machine of the MachineDeployment "workers" is reported as failed while it runs
     Then no machine is deleted within 40m

@@ -13,7 +13,7 @@ Feature: A group that is smaller than its minimum can grow
 
   @clusterapi-4942-minimum-raised
   Scenario: The minimum is six, there are two, and a pod needs a third
-    Given Cluster Autoscaler for Cluster API
+    Given Cluster Autoscaler
     When a pod "web" that requests 3 CPU is created
     Then the pod "web" is Running within 10m
 

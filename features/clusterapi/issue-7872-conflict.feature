@@ -19,7 +19,7 @@ Feature: A conflict with another writer is no reason to take the second choice
 
   @clusterapi-7872-conflict-forced
   Scenario: Another writer comes in between, once
-    Given another writer changes the MachineDeployment "first" between the autoscaler's read of its scale and the write that follows
+    Given the first call "update,patch machinedeployments.cluster.x-k8s.io/scale first" of the program "cluster-autoscaler" meets another writer of its object
     And Cluster Autoscaler that prefers the MachineDeployment "first" to "second"
     When a pod "web" that requests 3 CPU is created
     Then the autoscaler scales the MachineDeployment "first" within 2m
@@ -28,9 +28,10 @@ Feature: A conflict with another writer is no reason to take the second choice
 
   @clusterapi-7872-conflict-second-writer
   Scenario: Another controller writes while the autoscaler's write is on its way
-    Given the autoscaler's writes to the scale of the MachineDeployment "first" take 1s to the API server
+    Given every call "update,patch machinedeployments.cluster.x-k8s.io/scale first" of the program "cluster-autoscaler" is delayed by 30s
     And Cluster Autoscaler that prefers the MachineDeployment "first" to "second"
-    When a controller reports on the MachineDeployment "first" every 250ms and a pod "web" that requests 3 CPU is created
+    When a pod "web" that requests 3 CPU is created
+    And "MachineDeployment/first" is annotated "example.org/seen=1" once "fault" has recorded "effective" of "machinedeployments.cluster.x-k8s.io" "first"
     Then the autoscaler scales the MachineDeployment "first" within 2m
     And the autoscaler does not scale the MachineDeployment "second" within 2m
     And the pod "web" is Running within 10m

@@ -14,7 +14,11 @@ Feature: An upgrade scales with the rights that the last release had
     And a MachineDeployment "second" of 1 to 4 machines, 1 of them Running
     And a pod "a" that requests 3 CPU is Running
     And a pod "b" that requests 3 CPU is Running
-    And Cluster Autoscaler without the right to patch, that prefers the MachineDeployment "first" to "second"
+    And Cluster Autoscaler that prefers the MachineDeployment "first" to "second"
+    And "ClusterRole/cluster-autoscaler-management" is patched with:
+      """
+      - {op: replace, path: /rules/0/verbs, value: [get, list, update, watch]}
+      """
     When a pod "web" that requests 3 CPU is created
     Then the autoscaler scales the MachineDeployment "first" within 5m
     And the pod "web" is Running within 10m

@@ -9,8 +9,10 @@ Feature: Machines that never become nodes stop nothing but their own group
   Background:
     Given a cluster
     And Cluster API v1.9.5
-    And a MachineDeployment "first" of 1 to 4 machines, 1 of them Running
-    And a MachineDeployment "second" of 1 to 4 machines of the type "cpx41", 1 of them Running
+    And these node groups:
+      | name   | min | max | type  |
+      | first  | 1   | 4   | cpx31 |
+      | second | 1   | 4   | cpx41 |
     And a pod "a" that requests 7 CPU is Running
     And a pod "b" that requests 3 CPU is Running
     And Cluster Autoscaler that prefers the MachineDeployment "first" to "second"
@@ -22,11 +24,11 @@ Feature: Machines that never become nodes stop nothing but their own group
     default, before Cluster Autoscaler gives them up after its default of fifteen: none
     of them is ever old enough for it.
 
-    Given further machines of the MachineDeployment "first" are stuck in Provisioning
+    Given every machine of the MachineDeployment "first" is stuck in Provisioning
     And a MachineHealthCheck that replaces machines of "first" that have no node after 10m
     When a pod "small" that requests 3 CPU is created
     And 1m pass
-    And somebody pauses the MachineDeployment "first"
+    And "MachineDeployment/first" is annotated "cluster.x-k8s.io/paused="
     And a pod "another" that requests 3 CPU is created
     And 20m pass
     And a pod "large" that requests 6 CPU is created
@@ -35,6 +37,6 @@ Feature: Machines that never become nodes stop nothing but their own group
 
   @issue-7976 @clusterapi-7976-failed-after-provider-id
   Scenario: The cloud takes an instance back once its machine has a provider ID
-    Given further machines of the MachineDeployment "first" get a provider ID and are lost before they join
+    Given every machine of the MachineDeployment "first" gets a provider ID and is lost before it joins
     When a pod "small" that requests 3 CPU is created
     Then the pod "small" is Running within 10m

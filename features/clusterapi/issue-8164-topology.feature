@@ -26,7 +26,7 @@ Feature: Pods that are spread over nodes are no reason to keep a node, unless th
             containers: [{name: web, image: web, resources: {requests: {cpu: 200m}}}]
       """
     And "kube-scheduler" has ever sent "create" of "pods/binding" 2 times
-    And Cluster Autoscaler for Cluster API
+    And Cluster Autoscaler
     When 1m pass
     Then the autoscaler scales the MachineDeployment "workers" within 30m
 
@@ -51,6 +51,6 @@ Feature: Pods that are spread over nodes are no reason to keep a node, unless th
             containers: [{name: web, image: web, resources: {requests: {cpu: 200m}}}]
       """
     And "kube-scheduler" has ever sent "create" of "pods/binding" 2 times
-    And Cluster Autoscaler for Cluster API
+    And Cluster Autoscaler
     When 1m pass
     Then no pod is evicted within 40m

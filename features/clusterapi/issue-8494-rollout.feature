@@ -12,9 +12,12 @@ Feature: A scale-down in the middle of a rollout deletes the machine that is not
     Given a cluster
     And Cluster API v1.9.5
     And a MachineDeployment "workers" of 1 to 4 machines, 2 of them Running
-    And the MachineDeployment "workers" counts a new machine as available 40m after its node is Ready
+    And "MachineDeployment/workers" is patched with:
+      """
+      spec: {minReadySeconds: 2400}
+      """
     And a pod "a" that requests 3 CPU is Running
     And a pod "b" that requests 3 CPU is Running
-    And Cluster Autoscaler for Cluster API
+    And Cluster Autoscaler
     When the MachineDeployment "workers" changes to instances of the type "cpx41"
     Then no pod is evicted within 30m

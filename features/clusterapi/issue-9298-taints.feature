@@ -10,7 +10,16 @@ Feature: An empty group whose machines taint their nodes is not scaled for pods 
   Scenario: The first choice has no machine, and taints
     Given a cluster
     And Cluster API v1.12.0 that lets machines taint their nodes
-    And a MachineDeployment "first" of 0 to 3 machines that taint their nodes "dedicated=gpu:NoSchedule", none of them there
+    And these node groups:
+      | name  | min | max |
+      | first | 0   | 3   |
+    And "MachineDeployment/first" is patched with:
+      """
+      spec:
+        template:
+          spec:
+            taints: [{key: dedicated, value: gpu, effect: NoSchedule, propagation: Always}]
+      """
     And a MachineDeployment "second" of 1 to 4 machines, 1 of them Running
     And a pod "a" that requests 3 CPU is Running
     And Cluster Autoscaler that prefers the MachineDeployment "first" to "second"

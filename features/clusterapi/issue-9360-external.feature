@@ -9,8 +9,8 @@ Feature: A machine that is on its way is counted on, whoever asked for it
     And Cluster API v1.9.5
     And a MachineDeployment "workers" of 1 to 5 machines, 1 of them Running
     And a pod "a" that requests 3 CPU is Running
-    And Cluster Autoscaler for Cluster API
-    When somebody scales the MachineDeployment "workers" to 2 with kubectl
+    And Cluster Autoscaler
+    When "MachineDeployment/workers" is scaled to 2
     And a pod "web" that requests 3 CPU is created
     Then the autoscaler does not scale the MachineDeployment "workers" within 5m
     And the pod "web" is Running within 10m

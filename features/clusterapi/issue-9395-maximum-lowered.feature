@@ -9,6 +9,6 @@ Feature: A group that is larger than its maximum can shrink
     And Cluster API v1.9.5
     And a MachineDeployment "workers" of 1 to 5 machines, 5 of them Running
     And a pod "a" that requests 3 CPU is Running
-    And Cluster Autoscaler for Cluster API
-    When somebody lowers the maximum of the MachineDeployment "workers" to 3
+    And Cluster Autoscaler
+    When "MachineDeployment/workers" is annotated "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size=3"
     Then the autoscaler scales the MachineDeployment "workers" within 30m

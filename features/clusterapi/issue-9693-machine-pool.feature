@@ -7,9 +7,11 @@ Feature: A node that is not needed goes, or is said to stay
   Scenario: There is no Machine for any node of a MachinePool, which Cluster API leaves to its provider
     Given a cluster
     And Cluster API v1.9.5
-    And a MachinePool "pool" of 1 to 4 instances, 2 of them Running
+    And a MachinePool "pool" with 2 Running instances
+    And "MachinePool/pool" is annotated "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size=1"
+    And "MachinePool/pool" is annotated "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size=4"
     And a pod "a" that requests 3 CPU is Running
-    And Cluster Autoscaler for Cluster API
+    And Cluster Autoscaler
     When 1m pass
     Then the autoscaler scales the MachinePool "pool" within 30m
 
@@ -19,7 +21,21 @@ Feature: A node that is not needed goes, or is said to stay
     And Cluster API v1.9.5
     And a MachineDeployment "workers" of 1 to 4 machines, 2 of them Running
     And a pod "a" that requests 3 CPU is Running
-    And somebody mistypes the maximum of the MachineDeployment "workers" while the autoscaler reads its scale to delete a machine
-    And Cluster Autoscaler for Cluster API
+    And these faults:
+      """
+      rules:
+      # Of the reads since the drain began, the one five seconds later: the main loop reads
+      # again only after ten.
+      - name: a slip of the hand
+        match: {client: cluster-autoscaler, verbs: [get], resource: machinedeployments.cluster.x-k8s.io, subresource: scale, name: workers}
+        when: {source: api, verb: create, resource: events, actor: cluster-autoscaler, detail: {message: {contains: toBeDeleted}}}
+        at: 3s
+        limit: 1
+        act:
+          otherWriter:
+            patch: {metadata: {annotations: {cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size: "4o"}}}
+            settle: 1s
+      """
+    And Cluster Autoscaler
     When 10m pass
     Then the autoscaler reports no node as removed for 5m without scaling the MachineDeployment "workers"

@@ -64,5 +64,6 @@ Feature: A node group that kube-hetzner declares has its minimum size
 
   @hetzner-1476-kube-hetzner-enforced
   Scenario: With --enforce-node-group-min-size besides
-    Given Cluster Autoscaler that enforces minimum sizes
+    Given Cluster Autoscaler with the flags:
+      | --enforce-node-group-min-size | true |
     Then 3 servers of the group "k3s-autoscaled-egress" are created within 5m

@@ -21,5 +21,6 @@ Feature: A node group has its minimum size
   @hetzner-1476-min-size-enforced
   Scenario: A minimum of three that is to be enforced
     Given a node group "k3s-autoscaled-egress" of 3 to 5 servers of type "cax11" in "fsn1"
-    And Cluster Autoscaler that enforces minimum sizes
+    And Cluster Autoscaler with the flags:
+      | --enforce-node-group-min-size | true |
     Then 3 servers of the group "k3s-autoscaled-egress" are created within 5m

@@ -14,7 +14,7 @@ Feature: A request that Hetzner limits is made again
 
   @hetzner-4133-rate-limit
   Scenario: Three answers with 429 to a request for a server
-    Given the next 3 requests for a server are answered with 429
+    Given each of the first 3 calls "create servers" to the cloud meets a spent rate limit, full again 1h later
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
     Then 1 server of the group "pool1" is created within 2m

@@ -14,7 +14,7 @@ Feature: A server that cannot be started is deleted
 
   @hetzner-6364-start-server-fails
   Scenario: start_server fails after create_server has succeeded
-    Given the action "start_server" fails
+    Given every action "start_server" in the cloud fails
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
     Then a server that is off is deleted within 1m

@@ -22,9 +22,10 @@ Feature: A Node that is no server of the project is none of Cluster Autoscaler's
 
   @hetzner-6716-server-gone
   Scenario: A server that somebody else has deleted, and whose Node stays
-    Given Cluster Autoscaler
+    Given the first server of the group "pool1" vanishes 5m after it runs
+    And Cluster Autoscaler
     And a pod "web" that requests 1500m CPU is Running
-    When the server of the pod "web" is deleted by somebody else
+    When "cloud" has recorded "deleted" of "instances"
     Then the target size of the group "pool1" is 0 within 75s
     When a pod "api" that requests 1500m CPU is created
     Then 1 server of the group "pool1" is created within 3m

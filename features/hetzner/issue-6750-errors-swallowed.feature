@@ -16,7 +16,7 @@ Feature: A node group whose servers cannot be had gives way to another
 
   @hetzner-6750-resource-unavailable
   Scenario: The server type is out of stock
-    Given creating servers in the group "pool1" is refused with "resource_unavailable"
+    Given every call "create servers" to the cloud for servers of the group "pool1" is refused with "resource_unavailable"
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
     Then 1 server of the group "pool2" is created within 5m
@@ -24,7 +24,7 @@ Feature: A node group whose servers cannot be had gives way to another
 
   @hetzner-6750-limit-exceeded
   Scenario: The project's limit is reached
-    Given creating servers in the group "pool1" is refused with "resource_limit_exceeded"
+    Given every call "create servers" to the cloud for servers of the group "pool1" is refused with "resource_limit_exceeded"
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
     Then 1 server of the group "pool2" is created within 5m
@@ -33,8 +33,9 @@ Feature: A node group whose servers cannot be had gives way to another
   @issue-8013
   @hetzner-8013-start-never-ends
   Scenario: A server never starts, with a timeout of one minute
-    Given the action "start_server" never ends for servers of the group "pool1"
-    And a server creation timeout of 1 minute
+    Given every action "start_server" in the cloud for servers of the group "pool1" never ends
+    And the target has the environment variables:
+      | HCLOUD_SERVER_CREATION_TIMEOUT | 1 |
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
     Then a server of the group "pool1" that has not started is deleted within 2m
@@ -45,6 +46,10 @@ Feature: A node group whose servers cannot be had gives way to another
   Scenario: The list of servers cannot be had while one is deleted
     Given Cluster Autoscaler
     And a pod "web" that requests 1500m CPU is Running
-    When the pod "web" is deleted
-    And the deletion of a server conflicts for a minute, and from then on listing servers fails for 3m
+    And each of the first 7 calls "delete servers" to the cloud is refused with "conflict"
+    When "Pod/web" is deleted
+    And every call "list servers" to the cloud is refused with "server_error", for 3m once this is recorded:
+      """
+      {source: cloud, verb: "DELETE /servers/{id}", code: 409}
+      """
     Then the target size of the group "pool1" is at no time above 1 within 5m

@@ -14,7 +14,7 @@ Feature: An action that is not listed at once is looked for again
 
   @hetzner-8013-actions-not-found
   Scenario: The first list of actions is empty
-    Given the first list of a server's actions comes without them
+    Given the first call "list actions" to the cloud lists none of them
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
     Then no server is deleted within 5m

@@ -15,8 +15,9 @@ Feature: A server that starts is kept
 
   @hetzner-8013-poll-window
   Scenario: A server that runs 100 seconds before the timeout
-    Given the action "start_server" takes 2m14s
-    And a server creation timeout of 4 minutes
+    Given every action "start_server" in the cloud takes 2m14s
+    And the target has the environment variables:
+      | HCLOUD_SERVER_CREATION_TIMEOUT | 4 |
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
     Then no running server is deleted within 15m
@@ -24,8 +25,9 @@ Feature: A server that starts is kept
 
   @hetzner-8013-poll-cap
   Scenario: A server that runs 40 seconds before a timeout of two minutes
-    Given the action "start_server" takes 70s
-    And a server creation timeout of 2 minutes
+    Given every action "start_server" in the cloud takes 70s
+    And the target has the environment variables:
+      | HCLOUD_SERVER_CREATION_TIMEOUT | 2 |
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
     Then no running server is deleted within 15m
@@ -33,15 +35,16 @@ Feature: A server that starts is kept
 
   @hetzner-8013-default-timeout
   Scenario: A server that takes six minutes, with the default timeout
-    Given the action "start_server" takes 6m
+    Given every action "start_server" in the cloud takes 6m
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
     Then the pod "web" is Running within 15m
 
   @hetzner-8013-longer-timeout
   Scenario: A server that takes six minutes, with a timeout of ten
-    Given the action "start_server" takes 6m
-    And a server creation timeout of 10 minutes
+    Given every action "start_server" in the cloud takes 6m
+    And the target has the environment variables:
+      | HCLOUD_SERVER_CREATION_TIMEOUT | 10 |
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
     Then the pod "web" is Running within 15m

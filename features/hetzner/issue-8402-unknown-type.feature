@@ -23,5 +23,6 @@ Feature: A node group of a server type that is gone does not stop the others
   @hetzner-8402-min-size
   Scenario: A minimum size of the other group that is to be enforced
     Given a node group "pool1" of 3 to 5 servers of type "cx22" in "fsn1"
-    And Cluster Autoscaler that enforces minimum sizes
+    And Cluster Autoscaler with the flags:
+      | --enforce-node-group-min-size | true |
     Then 3 servers of the group "pool1" are created within 5m

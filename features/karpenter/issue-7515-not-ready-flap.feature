@@ -15,7 +15,7 @@ Feature: A Node that is not ready for a moment is still the machine that new pod
     And Karpenter with a NodePool "default"
     And a pod "web" that requests 1 CPU is Running
     And its machine is initialized and 2m have passed since its launch
-    When the kubelet of its Node restarts, is down for 5s, and reports Ready 30s later
+    When the simulated node "$name" has its kubelet restarted, which is down for 5s and reports Ready 30s later
     And a pod "api" that requests 1 CPU is created once this is recorded:
       """
       source: api

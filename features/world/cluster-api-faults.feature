@@ -11,14 +11,14 @@ Feature: Cluster API and what goes wrong around it
     And a MachineDeployment "refused" with 1 Running machine
     And a MachineDeployment "lost" with 1 Running machine
     And a MachineDeployment "deaf" with 1 Running machine
-    And further machines of the MachineDeployment "stuck" are stuck in Provisioning
-    And further machines of the MachineDeployment "refused" fail to be provisioned
-    And further machines of the MachineDeployment "lost" get a provider ID and are lost before they join
-    And further machines of the MachineDeployment "deaf" never join
-    When somebody scales the MachineDeployment "stuck" to 2 with kubectl
-    And somebody scales the MachineDeployment "refused" to 2 with kubectl
-    And somebody scales the MachineDeployment "lost" to 2 with kubectl
-    And somebody scales the MachineDeployment "deaf" to 2 with kubectl
+    And every machine of the MachineDeployment "stuck" is stuck in Provisioning
+    And every machine of the MachineDeployment "refused" fails to be provisioned
+    And every machine of the MachineDeployment "lost" gets a provider ID and is lost before it joins
+    And every machine of the MachineDeployment "deaf" never joins
+    When "MachineDeployment/stuck" is scaled to 2
+    And "MachineDeployment/refused" is scaled to 2
+    And "MachineDeployment/lost" is scaled to 2
+    And "MachineDeployment/deaf" is scaled to 2
     And 10m pass
     Then the MachineDeployment "stuck" has 1 machine in the phase "Provisioning" within 1m
     And the MachineDeployment "refused" has 1 machine in the phase "Failed" within 1m
@@ -33,10 +33,27 @@ Feature: Cluster API and what goes wrong around it
     Given a cluster
     And Cluster API v1.9.5
     And a MachineDeployment "guarded" with 1 Running machine
-    And a Deployment "web" of 1 pod that requests 3 CPU and cannot be evicted is Running
+    And these objects:
+      """
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: web}
+      spec:
+        selector: {matchLabels: {app: web}}
+        template:
+          metadata: {labels: {app: web}}
+          spec:
+            containers: [{name: web, image: web, resources: {requests: {cpu: 3}}}]
+      ---
+      apiVersion: policy/v1
+      kind: PodDisruptionBudget
+      metadata: {name: web}
+      spec: {maxUnavailable: 0, selector: {matchLabels: {app: web}}}
+      """
+    And "node" has recorded "running" of "pods"
     And a MachineDeployment "held" with 2 Running machines
-    And a finalizer of the provider holds every machine of the MachineDeployment "held"
-    When somebody scales the MachineDeployment "held" to 1 with kubectl
+    And every machine of the MachineDeployment "held" is held by a finalizer when it is deleted
+    When "MachineDeployment/held" is scaled to 1
     And the MachineDeployment "guarded" changes to instances of the type "cpx41"
     And 15m pass
     Then the MachineDeployment "held" has 1 machine in the phase "Deleting" within 1m
@@ -50,12 +67,15 @@ Feature: Cluster API and what goes wrong around it
     And a MachineDeployment "rotated" with 1 Running machine
     And a MachineDeployment "paused" with 1 Running machine
     And a MachineDeployment "fought" with 1 Running machine
-    When somebody scales the MachineDeployment "rotated" to 3 with kubectl
+    When "MachineDeployment/rotated" is scaled to 3
     And the MachineDeployment "rotated" changes to instances of the type "cpx41"
-    And somebody pauses the MachineDeployment "paused"
-    And somebody scales the MachineDeployment "paused" to 2 with kubectl
-    And somebody scales the MachineDeployment "fought" to 3 with kubectl
-    And another controller sets the MachineDeployment "fought" to 2
+    And "MachineDeployment/paused" is annotated "cluster.x-k8s.io/paused="
+    And "MachineDeployment/paused" is scaled to 2
+    And "MachineDeployment/fought" is scaled to 3
+    And "MachineDeployment/fought" is patched with:
+      """
+      spec: {replicas: 2}
+      """
     Then the MachineDeployment "fought" has 2 Running machines within 10m
     And its old machines are gone within 20m
     And the MachineDeployment "rotated" has 3 Running machines within 10m
@@ -65,7 +85,7 @@ Feature: Cluster API and what goes wrong around it
     Given a cluster
     And Cluster API v1.9.5
     And a MachineDeployment "workers" with 2 Running machines
-    When the provider reports every machine of the MachineDeployment "workers" as failed
+    When every machine of the MachineDeployment "workers" is reported as failed while it runs
     Then the MachineDeployment "workers" has 2 machines in the phase "Failed" within 5m
     And the cloud has 2 instances of "workers"
 
@@ -73,9 +93,9 @@ Feature: Cluster API and what goes wrong around it
     Given a cluster
     And Cluster API <release>
     And a MachinePool "pool" with 1 Running instance
-    When somebody scales the MachinePool "pool" to 3 with kubectl
+    When "MachinePool/pool" is scaled to 3
     Then the MachinePool "pool" has 3 Running instances within 5m
-    When somebody scales the MachinePool "pool" to 2 with kubectl
+    When "MachinePool/pool" is scaled to 2
     Then the MachinePool "pool" has 2 Running instances within 10m
 
     Examples:

@@ -8,7 +8,7 @@ Feature: Cluster API looks after machines as its users know it
     Given a cluster
     And Cluster API <release>
     And a MachineDeployment "workers" with 1 Running machine
-    When somebody scales the MachineDeployment "workers" to 3 with kubectl
+    When "MachineDeployment/workers" is scaled to 3
     Then the MachineDeployment "workers" has 3 Running machines within 5m
     And the cloud has 3 instances of "workers"
 
@@ -53,7 +53,7 @@ Feature: Cluster API looks after machines as its users know it
     And Cluster API <release> in a management cluster of its own
     And a MachineDeployment "workers" with 1 Running machine
     And a MachineHealthCheck that replaces machines of "workers" whose node is not Ready for 5m
-    When somebody scales the MachineDeployment "workers" to 2 with kubectl
+    When "MachineDeployment/workers" is scaled to 2
     Then the MachineDeployment "workers" has 2 Running machines within 5m
     When the kubelet of a machine of "workers" falls silent
     Then that machine is gone within 20m

@@ -10,7 +10,7 @@ Feature: A kubelet's machine as the cluster sees it
     Then the node "a" is Ready within 2m, labelled "team=red" and tainted "dedicated=red:NoSchedule"
     When a pod "p" for the node "a" is created
     Then the pod "p" is Running within 1m
-    When somebody deletes the pod "p" with kubectl
+    When "Pod/p" is deleted
     Then the pod "p" is gone within 1m
     When the <kind> kubelet of the machine "a" falls silent
     Then the node "a" is not Ready within 2m

@@ -75,7 +75,7 @@ var pool = Group{Name: "pool1", Min: 1, Max: 3, Type: "cx22", Location: "fsn1"}
 
 func TestCommandLine(t *testing.T) {
 	known := Known{Build: "cluster-autoscaler@1.2.3", flags: parseHelp([]byte(help))}
-	intent := Intent{Provider: "hetzner", Groups: []Group{pool}, EnforceMinSize: true}
+	intent := Intent{Provider: "hetzner", Groups: []Group{pool}}
 	place := flags{{"address", "127.0.0.1:1"}, {"v", "4"}, {"namespace", "x"}}
 	given, err := parseFlags([]string{"--expander=priority", "-v=9", "--nodes=0:1:a:b:c", "--nodes", "0:2:a:b:d", "--scale_down_unneeded_time=1m", "--cordon-node-before-terminating"})
 	if err != nil {
@@ -86,10 +86,10 @@ func TestCommandLine(t *testing.T) {
 		given flags
 		want  string
 	}{
-		{"documented", nil, "--cloud-provider=hetzner --nodes=1:3:cx22:fsn1:pool1 --enforce-node-group-min-size=true" +
+		{"documented", nil, "--cloud-provider=hetzner --nodes=1:3:cx22:fsn1:pool1" +
 			" --expander=least-waste --cordon-node-before-terminating=false --address=127.0.0.1:1 --v=4"},
 		{"manifest", given, "--expander=priority --scale-down-unneeded-time=1m --cordon-node-before-terminating=true --cloud-provider=hetzner" +
-			" --nodes=1:3:cx22:fsn1:pool1 --enforce-node-group-min-size=true --address=127.0.0.1:1 --v=4"},
+			" --nodes=1:3:cx22:fsn1:pool1 --address=127.0.0.1:1 --v=4"},
 	}
 	for _, test := range tests {
 		line := commandLine(known, test.given, intent.stated(), place)

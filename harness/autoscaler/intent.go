@@ -31,8 +31,6 @@ type Intent struct {
 	// Expander chooses among groups. Empty is "least-waste", whatever the
 	// build's default: random until 1.32.
 	Expander string
-	// EnforceMinSize has groups brought up to their Min.
-	EnforceMinSize bool
 	// Backoff is how long a group is left alone after a failed scale-up, however
 	// often it has failed. Builds have 5m, which grows to 30m.
 	Backoff time.Duration
@@ -111,9 +109,6 @@ func (i Intent) stated() flags {
 	}
 	if i.Expander != "" {
 		f.add("expander", i.Expander)
-	}
-	if i.EnforceMinSize {
-		f.add("enforce-node-group-min-size", "true")
 	}
 	if i.Backoff != 0 {
 		f.add("initial-node-group-backoff-duration", i.Backoff.String())

@@ -124,7 +124,7 @@ func BenchmarkQuiet(b *testing.B) {
 func deploy(b *testing.B, w *world.World, n int) {
 	b.Helper()
 	const namespaced, deployed = 1000, 100
-	demand := workload.New(w.Client(), w.Clock())
+	demand := workload.New(w.Client())
 	for first := 0; first < n; first += deployed {
 		deployment, err := workload.Deployment(fmt.Sprintf("bench-%d", first/namespaced), fmt.Sprintf("from-%d", first), deployed, workload.Template{CPU: "100m"})
 		if err != nil {

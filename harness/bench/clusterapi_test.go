@@ -90,7 +90,7 @@ func BenchmarkUnforcedConflict(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		demand, made, conflicts := workload.New(w.Client(), w.Clock()), 0, 0
+		demand, made, conflicts := workload.New(w.Client()), 0, 0
 		for pods := 0; made < tries && pods < 2*tries; pods++ {
 			pod, err := workload.Pod("default", fmt.Sprintf("pod-%d", pods), workload.Template{CPU: "3"})
 			if err == nil {

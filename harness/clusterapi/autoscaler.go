@@ -56,9 +56,6 @@ const (
 	// adds for scaling up from no machine, and the scale of MachinePools, which both
 	// forget.
 	ExampleRights Rights = "as the example has them"
-	// RightsWithoutPatch are what the example had until August 2026: with them
-	// releases from 1.33.0 can scale nothing.
-	RightsWithoutPatch Rights = "without the right to patch"
 	// NamespacedRights are the same in Namespace only. Those on the templates of
 	// machines cannot be left out: the autoscaler waits for them for ever.
 	NamespacedRights Rights = "in one namespace"
@@ -67,10 +64,7 @@ const (
 // Grant gives Cluster Autoscaler's service account its rights on Cluster API.
 func (a *ClusterAPI) Grant(ctx context.Context, namespace, account string, rights Rights) error {
 	const name = "cluster-autoscaler-management"
-	verbs := []string{"get", "list", "update", "watch"}
-	if rights != RightsWithoutPatch {
-		verbs = append(verbs, "patch")
-	}
+	verbs := []string{"get", "list", "update", "watch", "patch"}
 	meta := metav1.ObjectMeta{Name: name}
 	rules := []rbacv1.PolicyRule{
 		{APIGroups: []string{core}, Verbs: verbs, Resources: []string{"machinedeployments", "machinedeployments/scale", "machines", "machinesets", "machinepools", "machinepools/scale"}},

@@ -44,7 +44,7 @@ func run(t *testing.T, w *world.World, a *clusterapi.ClusterAPI, build target.Ta
 	must(err)
 	_, err = ca.Start(ctx)
 	must(err)
-	demand := workload.New(w.Client(), w.Clock())
+	demand := workload.New(w.Client())
 	for _, name := range names {
 		pod, err := workload.Pod("default", name, workload.Template{CPU: "3"})
 		must(err)

@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"nodestorm/fakecloud"
@@ -114,7 +115,12 @@ func TestInstancesAndMachinesAgree(t *testing.T) {
 	must(err)
 	agree(t, w, a, 2)
 
-	must(a.SetReplicas(ctx, "workers", 1))
+	workers := &unstructured.Unstructured{}
+	workers.SetAPIVersion("cluster.x-k8s.io/v1beta1")
+	workers.SetKind("MachineDeployment")
+	workers.SetNamespace(clusterapi.Namespace)
+	workers.SetName("workers")
+	must(c.Patch(ctx, workers, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":1}}`))))
 	_, err = a.AwaitRunning(ctx, "workers", 1, 10*time.Minute)
 	must(err)
 	agree(t, w, a, 1)

@@ -56,20 +56,6 @@ func (p *Project) CreateServer(name, group, serverType, location, flags string) 
 	})
 }
 
-// RemoveServer takes a server away at once, without a call of the API's: as seen
-// by those who hold a list of servers, somebody else has deleted it.
-func (p *Project) RemoveServer(name string) error {
-	return p.Update(func(tx *fakecloud.Tx) error {
-		for _, i := range tx.Instances.All() {
-			if i.Name == name {
-				tx.Remove(i.ID)
-				return nil
-			}
-		}
-		return fmt.Errorf("removing server %q: there is none", name)
-	})
-}
-
 // CreateSurroundings creates what kube-hetzner makes before any server: a network
 // with one subnet, a firewall and an SSH key, all of that name.
 func (p *Project) CreateSurroundings(name string) error {

@@ -36,9 +36,6 @@ func Machines(profile func() node.Profile) func(*corev1.Node) (node.Profile, boo
 // Pool is a NodePool and the KWOKNodeClass of the same name.
 type Pool struct {
 	Name string
-	// StartupTaints are the taints that Karpenter is told to expect on a Node
-	// until it is initialized.
-	StartupTaints []corev1.Taint
 	// InstanceTypes are names of the kwok provider's, such as "c-4x-amd64-linux".
 	// Empty means all.
 	InstanceTypes []string
@@ -70,17 +67,6 @@ func (k *Karpenter) CreatePool(ctx context.Context, p Pool) error {
 	template := map[string]any{
 		"nodeClassRef": map[string]any{"group": ClassKind.Group, "kind": ClassKind.Kind, "name": p.Name},
 		"requirements": requirements,
-	}
-	if len(p.StartupTaints) > 0 {
-		taints := []any{}
-		for _, t := range p.StartupTaints {
-			taint := map[string]any{"key": t.Key, "effect": string(t.Effect)}
-			if t.Value != "" {
-				taint["value"] = t.Value
-			}
-			taints = append(taints, taint)
-		}
-		template["startupTaints"] = taints
 	}
 	pool := object(poolVersion, PoolKind.Kind, p.Name, map[string]any{
 		"template": map[string]any{"spec": template},

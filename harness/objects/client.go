@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/clock"
 
 	"nodestorm/sim/workload"
 )
@@ -38,8 +37,8 @@ type Client struct {
 	workload *workload.Demand
 }
 
-// NewClient makes a client of a user who may do everything; c is the world's time.
-func NewClient(user *rest.Config, c clock.WithTicker) (*Client, error) {
+// NewClient makes a client of a user who may do everything.
+func NewClient(user *rest.Config) (*Client, error) {
 	user = rest.CopyConfig(user)
 	user.UserAgent, user.QPS = agent, -1
 	asks, err := discovery.NewDiscoveryClientForConfig(user)
@@ -54,7 +53,7 @@ func NewClient(user *rest.Config, c clock.WithTicker) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{asks: asks, does: does, workload: workload.New(typed, c)}, nil
+	return &Client{asks: asks, does: does, workload: workload.New(typed)}, nil
 }
 
 // resource is one that the API server serves.

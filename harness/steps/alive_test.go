@@ -15,7 +15,6 @@ import (
 	"nodestorm/harness/world"
 	"nodestorm/sim/clock"
 	"nodestorm/sim/history"
-	"nodestorm/sim/workload"
 )
 
 // The tests share a world without nodes, which the last of them ends.
@@ -45,7 +44,7 @@ func testThensOfNothing(ctx context.Context, t *testing.T, w *world.World) {
 	if err := s.createPod(ctx, "web", "1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.deletePod(ctx, "web"); err != nil {
+	if err := s.deleteObject(ctx, "Pod/web"); err != nil {
 		t.Fatal(err)
 	}
 	gone, err := s.podGone("web", "1m")
@@ -78,11 +77,14 @@ func testBegin(t *testing.T, w *world.World) {
 	}
 }
 
-// Whoever waits for pods of a Deployment sees the world die.
+// Whoever waits for a record sees the world die.
 func testDeploymentOfADyingWorld(ctx context.Context, t *testing.T, w *world.World) {
 	s := &scenario{world: w}
 	ran := make(chan error, 1)
-	go func() { ran <- s.runDeployment(ctx, "web", 1, workload.Template{CPU: "1"}) }() // there is no node
+	if err := s.createDeployment(ctx, "web", 1, "1"); err != nil {
+		t.Fatal(err)
+	}
+	go func() { ran <- s.awaitWords(ctx, `"node" has recorded "running" of "pods"`) }() // there is no node
 	_, err := w.History().Wait(ctx, func(r history.Record) bool {
 		return r.Source == history.API && r.Verb == "create" && r.Object.Resource == "pods" && r.Object.Name != "web"
 	})

@@ -1,13 +1,11 @@
 package steps
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/cucumber/godog"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,13 +19,9 @@ import (
 
 func (s *scenario) registerAutoscaler(on sentences) {
 	on.Given(`^a node group `+name+` of `+number+` to `+number+` servers of type `+name+` in `+name+`$`, s.nodeGroup)
-	on.Given(`^a server creation timeout of `+number+` minutes?$`, s.creationTimeout)
 	on.Given(`^Cluster Autoscaler$`, s.startAutoscaler)
-	on.Given(`^Cluster Autoscaler that enforces minimum sizes$`, s.enforcingAutoscaler)
 	on.Given(`^Cluster Autoscaler without rights on the API group `+name+`$`, s.autoscalerWithout)
 	on.Given(`^this manifest:$`, s.manifestOf)
-
-	on.When(`^the pod `+name+` is deleted$`, s.deletePod)
 
 	on.Then(`^the target size of the group `+name+` is `+number+` within `+span+`$`, s.targetSize)
 	on.Then(`^the target size of the group `+name+` is at no time above `+number+` within `+span+`$`, s.targetSizeBound)
@@ -37,19 +31,10 @@ func (s *scenario) nodeGroup(group string, from, to int, serverType, location st
 	s.intent.Groups = append(s.intent.Groups, autoscaler.Group{Name: group, Min: from, Max: to, Type: serverType, Location: location})
 }
 
-func (s *scenario) creationTimeout(minutes int) {
-	s.env = append(s.env, manifest.Variable{Name: "HCLOUD_SERVER_CREATION_TIMEOUT", Value: strconv.Itoa(minutes)})
-}
-
 // manifestOf is what the feature quotes; it counts in place of the user's.
 func (s *scenario) manifestOf(text *godog.DocString) (err error) {
 	s.rig.Manifest, err = manifest.Parse([]byte(text.Content), autoscaler.ManifestOptions())
 	return err
-}
-
-func (s *scenario) enforcingAutoscaler(ctx context.Context) error {
-	s.intent.EnforceMinSize = true
-	return s.startAutoscaler(ctx)
 }
 
 // autoscalerWithout is one whose manifest is older than the build.
@@ -78,7 +63,7 @@ func (s *scenario) startAutoscaler(ctx context.Context) (err error) {
 	case s.capi != nil:
 		s.intent.Provider = "clusterapi"
 		cfg.Management = s.capi.Management()
-		if err := s.capi.Grant(ctx, metav1.NamespaceSystem, autoscaler.Name, cmp.Or(s.rights, clusterapi.ExampleRights)); err != nil {
+		if err := s.capi.Grant(ctx, metav1.NamespaceSystem, autoscaler.Name, clusterapi.ExampleRights); err != nil {
 			return err
 		}
 	default:
@@ -120,10 +105,6 @@ func (s *scenario) placeManifest() error {
 		return err
 	}
 	return s.rig.Manifest.Place(dir)
-}
-
-func (s *scenario) deletePod(ctx context.Context, name string) error {
-	return s.demand().DeletePod(ctx, namespace, name)
 }
 
 // targetSize is known when the autoscaler says what it is, or was.

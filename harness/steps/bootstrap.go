@@ -24,7 +24,7 @@ func (s *scenario) registerServers(on sentences) {
 	on.Given(`^servers whose Nodes are Ready `+span+` after their registration$`, s.serversReadyAfter)
 	on.Given(`^a cloud controller manager for the Hetzner Cloud$`, s.hetznerCCM)
 
-	on.When(`^a cloud controller manager for the Hetzner Cloud comes `+span+` later$`, s.hetznerCCMLater)
+	on.When(`^a cloud controller manager for the Hetzner Cloud comes$`, s.hetznerCCM)
 
 	on.Then(`^no more than `+number+` servers? of the group `+name+` (?:is|are) created within `+span+`$`, s.noMoreServers)
 	on.Then(`^the Node of the pod `+name+` has the provider ID of its server$`, s.podsNodeHasProviderID)
@@ -136,13 +136,6 @@ func (s *scenario) hetznerCCM(ctx context.Context) error {
 	}
 	_, err = manager.Start(ctx, cfg)
 	return err
-}
-
-func (s *scenario) hetznerCCMLater(ctx context.Context, after string) error {
-	if err := s.pass(ctx, after); err != nil {
-		return err
-	}
-	return s.hetznerCCM(ctx)
 }
 
 // noMoreServers watches the whole window unless there is one too many.

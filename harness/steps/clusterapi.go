@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -55,7 +53,6 @@ func (s *scenario) registerClusterAPI(on sentences) {
 	on.Given(`^a MachineHealthCheck that replaces machines of `+name+` whose node is not Ready for `+span+`$`, s.healthCheck)
 	on.Given(`^a MachineHealthCheck that replaces machines of `+name+` that have no node after `+span+`$`, s.startupCheck)
 
-	on.When(`^somebody scales the (MachineDeployment|MachinePool) `+name+` to `+number+` with kubectl$`, s.kubectlScale)
 	on.When(`^the MachineDeployment `+name+` changes to instances of the type `+name+`$`, s.rotate)
 	on.When(`^the kubelet of a machine of `+name+` falls silent$`, s.silence)
 
@@ -150,27 +147,6 @@ func (s *scenario) createHealthCheck(ctx context.Context, deployment string, not
 		return errNoClusterAPI
 	}
 	return s.capi.CreateHealthCheck(ctx, deployment, notReady, startup)
-}
-
-// kubectlScale is the real kubectl. It lives in real time: the world's passes as
-// real time does meanwhile.
-func (s *scenario) kubectlScale(ctx context.Context, kind, group string, replicas int) error {
-	if s.capi == nil {
-		return errNoClusterAPI
-	}
-	kubeconfig, err := s.capi.Management().Kubeconfig("somebody", "system:masters")
-	if err != nil {
-		return err
-	}
-	s.world.Driver().Hold()
-	defer s.world.Driver().Release()
-	command := exec.CommandContext(ctx, filepath.Join(s.rig.World.Kubernetes, "kubectl"), "--kubeconfig="+kubeconfig,
-		"--namespace="+clusterapi.Namespace, "scale", strings.ToLower(kind)+"/"+group, fmt.Sprintf("--replicas=%d", replicas))
-	command.Env = []string{"HOME=" + s.world.Dir()} // no configuration of the user's
-	if out, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("kubectl scale: %w: %s", err, strings.TrimSpace(string(out)))
-	}
-	return nil
 }
 
 func (s *scenario) rotate(ctx context.Context, deployment, instanceType string) (err error) {

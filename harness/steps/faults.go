@@ -404,11 +404,16 @@ func (s *scenario) doing(sentence faultSentence) any {
 		in = append(in, reflect.TypeFor[string]())
 	}
 	return reflect.MakeFunc(reflect.FuncOf(in, []reflect.Type{errorType}, false), func(args []reflect.Value) []reflect.Value {
+		text, err := s.fill(s.text)
 		var groups []string
 		for _, arg := range args[1:] {
-			groups = append(groups, arg.String())
+			group, _ := s.fill(arg.String()) // a part of the text
+			groups = append(groups, group)
 		}
-		these, err := sentence.read(s.text, groups)
+		var these theseFaults
+		if err == nil {
+			these, err = sentence.read(text, groups)
+		}
 		if err == nil {
 			err = s.arm(these)
 		}
@@ -434,18 +439,6 @@ func (s *scenario) armAll(text *godog.DocString) error {
 		return err
 	}
 	return s.arm(these)
-}
-
-// checkFault finds what is wrong with a sentence, if it is one about a fault.
-func checkFault(text string) error {
-	for _, sentence := range faultSentences() {
-		if groups := sentence.pattern.FindStringSubmatch(text); groups != nil {
-			if _, err := sentence.read(text, groups[1:]); err != nil {
-				return fmt.Errorf("its fault: %w", err)
-			}
-		}
-	}
-	return nil
 }
 
 // arm gives the parts of the world their faults.

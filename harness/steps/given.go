@@ -107,14 +107,6 @@ func (s *scenario) karpenterWithPool(ctx context.Context, pool string) error {
 	return s.startKarpenter(ctx, karpenter.Pool{Name: pool})
 }
 
-func (s *scenario) karpenterWithStartupTaint(ctx context.Context, pool, taint string) error {
-	t, err := cloudinit.ParseTaint(taint)
-	if err != nil {
-		return err
-	}
-	return s.startKarpenter(ctx, karpenter.Pool{Name: pool, StartupTaints: []corev1.Taint{t}})
-}
-
 func (s *scenario) startKarpenter(ctx context.Context, pool karpenter.Pool) error {
 	if err := s.beginKarpenter(ctx); err != nil {
 		return err
@@ -135,8 +127,8 @@ func (s *scenario) runningPod(ctx context.Context, name, cpus string) error {
 	return s.holds(ctx, running)
 }
 
-// machineInitialized waits for Karpenter to call its only machine initialized,
-// and for a time since its launch.
+// machineInitialized waits for Karpenter to call its only machine initialized, for whose
+// Node $name stands from then on, and for a time since its launch.
 func (s *scenario) machineInitialized(ctx context.Context, since string) error {
 	d, err := duration(since)
 	if err != nil {
@@ -146,9 +138,11 @@ func (s *scenario) machineInitialized(ctx context.Context, since string) error {
 	if err != nil {
 		return fmt.Errorf("looking for the NodeClaim: %w", err)
 	}
-	if _, err := s.within(ctx, 10*time.Minute, 0, nodeInitialized); err != nil {
+	initialized, err := s.within(ctx, 10*time.Minute, 0, nodeInitialized)
+	if err != nil {
 		return fmt.Errorf("waiting for the Node to be initialized: %w", err)
 	}
+	s.awaited = &initialized
 	at := s.world.History().Start().Add(s.launched.Virtual + d)
 	if wait := at.Sub(s.world.Clock().Now()); wait > 0 {
 		_, err = s.within(ctx, wait, s.seq(), func(history.Record) bool { return false })

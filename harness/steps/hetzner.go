@@ -21,17 +21,9 @@ func (s *scenario) registerHetzner(on sentences) {
 	on.Given(`^a network, a firewall and an SSH key `+name+`$`, s.surroundings)
 	on.Given(`^a Ready node `+name+` on a server of the project$`, s.serverNode)
 	on.Given(`^a Ready node `+name+` with the provider ID `+name+`$`, s.foreignNode)
-	on.Given(`^the action `+name+` takes `+span+`$`, s.actionTakes)
-	on.Given(`^the action `+name+` fails$`, s.actionFails)
-	on.Given(`^the action `+name+` never ends for servers of the group `+name+`$`, s.actionHangs)
-	on.Given(`^creating servers in the group `+name+` is refused with `+name+`$`, s.refuseGroup)
-	on.Given(`^the next `+number+` requests for a server are answered with 429$`, s.rateLimit)
-	on.Given(`^the first list of a server's actions comes without them$`, s.actionsMissing)
 
 	on.When(`^a client creates the server `+name+` of type `+name+` in `+name+`$`, s.clientCreates)
 	on.When(`^a client that knows api.hetzner.cloud only creates the server `+name+` of type `+name+` in `+name+`$`, s.clientByNameCreates)
-	on.When(`^the server of the pod `+name+` is deleted by somebody else$`, s.serverGone)
-	on.When(`^the deletion of a server conflicts for a minute, and from then on listing servers fails for `+span+`$`, s.conflictThenNoList)
 
 	on.Then(`^no running server is deleted within `+span+`$`, s.noRunningServerDeleted)
 	on.Then(`^no server is deleted within `+span+`$`, s.noServerDeleted)
@@ -133,68 +125,6 @@ func (s *scenario) inject(f fault.Fault) error {
 		return errNoProject
 	}
 	return s.hetzner.Inject(f)
-}
-
-func (s *scenario) actionTakes(action, takes string) error {
-	d, err := duration(takes)
-	if err != nil {
-		return err
-	}
-	return s.inject(fault.Fault{Name: action + " takes " + takes, Match: fault.Match{Operation: action}, Effect: fault.ActionTakes{Time: fault.Duration(d)}})
-}
-
-func (s *scenario) actionFails(action string) error {
-	return s.inject(fault.Fault{Name: action + " fails", Match: fault.Match{Operation: action}, Effect: fault.ActionFails{}})
-}
-
-func (s *scenario) actionHangs(action, group string) error {
-	return s.inject(fault.Fault{Name: action + " never ends", Match: fault.Match{Operation: action, Group: group}, Effect: fault.ActionHangs{}})
-}
-
-func (s *scenario) refuseGroup(group, code string) error {
-	return s.inject(fault.Fault{Name: "no server for " + group, Match: fault.Match{Operation: "POST /servers", Group: group}, Effect: fault.Refuse{Code: code}})
-}
-
-func (s *scenario) rateLimit(requests int) error {
-	return s.inject(fault.Fault{Name: "rate limit", Match: fault.Match{Operation: "POST /servers"}, Plan: fault.Plan{Limit: requests}, Effect: fault.RateLimit{}})
-}
-
-func (s *scenario) actionsMissing() error {
-	return s.inject(fault.Fault{Name: "actions missing once", Match: fault.Match{Operation: "GET /actions"}, Plan: fault.Plan{Limit: 1}, Effect: fault.Missing{}})
-}
-
-func (s *scenario) serverGone(pod string) error {
-	server := ""
-	for _, r := range s.world.History().Since(0) {
-		if r.Source == history.API && r.Object.Resource == "pods" && r.Object.Name == pod && r.Detail["subresource"] == "binding" {
-			server, _ = r.Detail["node"].(string)
-		}
-	}
-	if server == "" || s.hetzner == nil {
-		return fmt.Errorf("pod %q is on no server", pod)
-	}
-	return s.hetzner.RemoveServer(server)
-}
-
-// conflictThenNoList makes the list of servers too old while a server is being
-// deleted, and unobtainable: a client of hcloud-go before 2.21 asks again after
-// 0.5, 1, 2 … 32 s, and holds a list for up to 60 s.
-func (s *scenario) conflictThenNoList(ctx context.Context, fails string) error {
-	d, err := duration(fails)
-	if err != nil {
-		return err
-	}
-	const deletion = "DELETE /servers/{id}"
-	if err := s.inject(fault.Fault{Name: "conflict", Match: fault.Match{Operation: deletion}, Plan: fault.Plan{Limit: 7}, Effect: fault.Refuse{Code: "conflict"}}); err != nil {
-		return err
-	}
-	_, err = s.within(ctx, 45*time.Minute, s.asked, func(r history.Record) bool {
-		return r.Source == history.Cloud && r.Verb == deletion && r.Code == 409
-	})
-	if err != nil {
-		return fmt.Errorf("waiting for a server to be deleted: %w", err)
-	}
-	return s.inject(fault.Fault{Name: "no list", Match: fault.Match{Operation: "GET /servers"}, Plan: fault.Plan{For: fault.Duration(d)}, Effect: fault.Refuse{Code: "server_error"}})
 }
 
 func (*scenario) noRunningServerDeleted(d string) (observation, error) {

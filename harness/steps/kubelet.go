@@ -21,7 +21,6 @@ func (s *scenario) registerKubelet(on sentences) {
 	on.Given(`^a cluster that kubelets can join$`, s.clusterForKubelets)
 	on.When(`^a machine `+name+` with a (simulated|`+realKubelet+`) kubelet boots, labelled `+name+` and tainted `+taint+`$`, s.bootKubelet)
 	on.When(`^a pod `+name+` for the node `+name+` is created$`, s.createPodFor)
-	on.When(`^somebody deletes the pod `+name+` with kubectl$`, s.deletePodGently)
 	on.When(`^the (simulated|`+realKubelet+`) kubelet of the machine `+name+` falls silent$`, s.silenceKubelet)
 	on.Then(`^the node `+name+` is Ready within `+span+`, labelled `+name+` and tainted `+taint+`$`, s.nodeReadyWith)
 	on.Then(`^the node `+name+` is not Ready within `+span+`$`, s.nodeNotReady)
@@ -75,10 +74,6 @@ func (s *scenario) createPodFor(ctx context.Context, name, node string) error {
 	pod.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node}
 	pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 	return s.demand().Create(ctx, pod)
-}
-
-func (s *scenario) deletePodGently(ctx context.Context, name string) error {
-	return s.world.Client().CoreV1().Pods(namespace).Delete(ctx, name, metav1.DeleteOptions{})
 }
 
 // eventually asks every second of virtual time until the answer is nil.

@@ -10,34 +10,11 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"nodestorm/sim/history"
 )
-
-// tolerantDaemonSet is like that of a network plugin: one pod on every Node, whatever
-// its taints.
-func (s *scenario) tolerantDaemonSet(ctx context.Context, name string) error {
-	labels := map[string]string{"app": name}
-	set := &appsv1.DaemonSet{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
-		Spec: appsv1.DaemonSetSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec: corev1.PodSpec{
-					HostNetwork: true, Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
-					Containers: []corev1.Container{{Name: name, Image: "example.org/" + name}},
-				},
-			},
-		},
-	}
-	_, err := s.world.Client().AppsV1().DaemonSets(namespace).Create(ctx, set, metav1.CreateOptions{})
-	return err
-}
 
 // askedKubelets is the verb of the record of how asking ended.
 const askedKubelets = "asked kubelets"

@@ -28,7 +28,6 @@ import (
 func (s *scenario) registerKubespray(on sentences) {
 	on.Given(`^a vSphere$`, s.vSphere)
 	on.Given(`^the virtual machines `+name+`, `+name+` and `+name+`, with their addresses for ADDRESS in this user data:$`, s.virtualMachines)
-	on.Given(`^a DaemonSet `+name+` that tolerates everything$`, s.tolerantDaemonSet)
 	on.Given(`^the Deployment `+name+` tolerates the taint `+name+`$`, s.deploymentTolerates)
 
 	on.When(`^Kubespray installs the cluster's add-ons$`, s.kubesprayInstalls)

@@ -1,7 +1,6 @@
 package steps
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,13 +13,6 @@ import (
 // registerNodeFaults has what goes wrong on the simulated nodes of machines that boot
 // from now on. A "Ready node" of the cluster's own stays well.
 func (s *scenario) registerNodeFaults(on sentences) {
-	on.Given(`^further simulated nodes never register$`, s.neverRegister)
-	on.Given(`^further simulated nodes register `+span+` late$`, s.registerLate)
-	on.Given(`^further simulated nodes are NotReady for `+span+`, from `+span+` after they are Ready$`, s.notReadyAfterReady)
-	on.Given(`^further simulated nodes are NotReady for `+span+` once a pod `+name+` runs on them$`, s.notReadyOncePodRuns)
-	on.Given(`^further simulated nodes flap every `+span+`$`, s.flap)
-	on.Given(`^the agents of further simulated nodes never lift their taint$`, s.agentsNeverLift)
-	on.Given(`^the Nodes of further simulated machines are deleted `+span+` after they are Ready$`, s.nodesDeleted)
 
 	on.When(`^a machine `+name+` with a simulated kubelet boots$`, s.bootSimulated)
 
@@ -36,73 +28,6 @@ func (s *scenario) nextProfile() node.Profile {
 	p := s.profile
 	p.Faults = s.nextFaults()
 	return p
-}
-
-// further adds a fault to the profile of machines that boot from now on.
-func (s *scenario) further(f node.Fault) {
-	f.Name = f.Effect.String()
-	s.profile.Faults = append(s.profile.Faults, f)
-}
-
-func (s *scenario) neverRegister() { s.further(node.Fault{Effect: node.NeverRegisters{}}) }
-
-func (s *scenario) registerLate(late string) error {
-	d, err := duration(late)
-	if err != nil {
-		return err
-	}
-	s.further(node.Fault{Effect: node.RegistersLate{By: d}})
-	return nil
-}
-
-func (s *scenario) notReadyAfterReady(lasts, after string) error {
-	d, err := duration(lasts)
-	if err != nil {
-		return err
-	}
-	at, err := duration(after)
-	if err != nil {
-		return err
-	}
-	s.further(node.Fault{Effect: node.NotReady{}, When: node.NodeReady(), At: at, For: d})
-	return nil
-}
-
-func (s *scenario) notReadyOncePodRuns(lasts, pod string) error {
-	d, err := duration(lasts)
-	if err != nil {
-		return err
-	}
-	s.further(node.Fault{Effect: node.NotReady{}, When: node.PodRunning(namespace, pod), For: d})
-	return nil
-}
-
-func (s *scenario) flap(every string) error {
-	d, err := duration(every)
-	if err != nil {
-		return err
-	}
-	s.further(node.Fault{Effect: node.Flapping{Period: d}})
-	return nil
-}
-
-func (s *scenario) agentsNeverLift() error {
-	if len(s.profile.Agents) == 0 {
-		return errors.New(`there is no node agent yet: say "a node agent …" before`)
-	}
-	for _, a := range s.profile.Agents {
-		s.profile.Faults = append(s.profile.Faults, node.Fault{Name: "taint of " + a.Name, Effect: node.TaintNeverLifted{Agent: a.Name}})
-	}
-	return nil
-}
-
-func (s *scenario) nodesDeleted(after string) error {
-	at, err := duration(after)
-	if err != nil {
-		return err
-	}
-	s.further(node.Fault{Effect: node.NodeObjectDeleted{}, When: node.NodeReady(), At: at})
-	return nil
 }
 
 func (s *scenario) bootSimulated(machine string) error {

@@ -43,6 +43,8 @@ func (r *reader) check(step *messages.PickleStep) error {
 		r.started = true
 	case namesRelease.MatchString(text):
 		r.clusterAPI = true
+	case strings.HasPrefix(text, "its machine is initialized"):
+		r.awaited = true
 	}
 	if m := onceAtEnd.FindStringSubmatch(text); m != nil {
 		if err := r.checkAwaited(step, m[2]); err != nil {
@@ -77,7 +79,7 @@ func (r *reader) check(step *messages.PickleStep) error {
 		_, err := environmentOf(step)
 		return err
 	}
-	if err := checkFault(text); err != nil {
+	if err := r.checkFault(text); err != nil {
 		return err
 	}
 	return checkUserData(step)
@@ -187,10 +189,35 @@ func (r *reader) has(gvk schema.GroupVersionKind) error {
 	return fmt.Errorf("there is no kind %s of %s yet: %s", gvk.Kind, gvk.GroupVersion(), missing)
 }
 
+// checkFilled finds what stands for a record's field where no record was waited for.
+func (r *reader) checkFilled(text string) error {
+	if field := ofAwaited.FindString(text); field != "" && !r.awaited {
+		return fmt.Errorf("%s stands for the name in a record that was waited for, and nothing is: say %q before, or after the action", field, "once …")
+	}
+	return nil
+}
+
+// checkFault finds what is wrong with a sentence, if it is one about a fault.
+func (r *reader) checkFault(text string) error {
+	for _, sentence := range faultSentences() {
+		groups := sentence.pattern.FindStringSubmatch(text)
+		if groups == nil {
+			continue
+		}
+		if err := r.checkFilled(text); err != nil {
+			return err
+		}
+		if _, err := sentence.read(text, groups[1:]); err != nil {
+			return fmt.Errorf("its fault: %w", err)
+		}
+	}
+	return nil
+}
+
 // checkChange checks what is done to an object.
 func (r *reader) checkChange(step *messages.PickleStep, ref, does, argument string) error {
-	if field := ofAwaited.FindString(ref); field != "" && !r.awaited {
-		return fmt.Errorf("%s stands for the name in a record that was waited for, and nothing is: say %q before, or after the action", field, "once …")
+	if err := r.checkFilled(ref); err != nil {
+		return err
 	}
 	of, err := objects.ParseRef(ref)
 	if err != nil {

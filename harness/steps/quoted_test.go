@@ -59,6 +59,8 @@ func TestQuoted(t *testing.T) {
 		{step(when, `"PodDisruptionBudget/web" is deleted once this is recorded:`, "{source: api, verb: delete, kind: nodes}"), `unknown field "kind"`},
 		{step(when, `"PodDisruptonBudget/web" is deleted`, ""), "did you mean PodDisruptionBudget"},
 		{step(when, `"Node/$name" is deleted`, ""), "$name stands for the name in a record"},
+		{step(when, `the simulated node "$name" is NotReady, for 1m`, ""), "$name stands for the name in a record"},
+		{append(step(given, `its machine is initialized and 2m have passed since its launch`, ""), said(when, `the simulated node "$name" is NotReady, for 1m`, "")), ""},
 		{step(when, `"Node/$name" is deleted once "karpenter" has sent "create" of "nodes"`, ""), ""},
 		{append(step(when, `"karpenter" has sent "create" of "nodes"`, ""), said(when, `"Node/$name" is deleted`, "")), ""},
 		{step(when, `"pdb/web" is patched with:`, "spec: {maxUnavailable: 1}"), ""},

@@ -40,14 +40,11 @@ func (s *scenario) registerKarpenter(on sentences) {
 	on.Given(`^machines that register `+span+` after their launch and are Ready `+span+` later$`, s.machines)
 	on.Given(`^a node agent `+name+` that taints its Node with `+taint+` from `+span+` to `+span+` after registration$`, s.agent)
 	on.Given(`^Karpenter with a NodePool `+name+`$`, s.karpenterWithPool)
-	on.Given(`^Karpenter with a NodePool `+name+` that declares the startup taint `+taint+`$`, s.karpenterWithStartupTaint)
 	on.Given(`^a pod `+name+` that requests `+cpus+` is Running$`, s.runningPod)
 	on.Given(`^its machine is initialized and `+span+` have passed since its launch$`, s.machineInitialized)
 
 	on.When(`^a pod `+name+` that requests `+cpus+` is created$`, s.createPod)
 	on.When(`^a Deployment `+name+` of `+number+` pods? that requests? `+cpus+` is created$`, s.createDeployment)
-	on.When(`^a pod `+name+` that requests `+cpus+` is created once the Node is tainted `+taint+`$`, s.createPodOnceTainted)
-	on.When(`^the kubelet of its Node restarts, is down for `+span+`, and reports Ready `+span+` later$`, s.restartKubelet)
 
 	on.Then(`^no more than `+number+` NodeClaims? (?:is|are) created within `+span+`$`, s.noMoreNodeClaims)
 	on.Then(`^the pod `+name+` is Running within `+span+`$`, s.podRunning)

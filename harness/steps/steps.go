@@ -73,7 +73,6 @@ type scenario struct {
 	rules      []apifault.Rule      // between the autoscaler and the API server
 	autoscaler *autoscaler.Autoscaler
 	intent     autoscaler.Intent
-	rights     clusterapi.Rights             // that the autoscaler has on Cluster API; empty: the example's
 	withheld   []string                      // API groups that the autoscaler gets no rights on
 	env        []manifest.Variable           // that the scenario gives the target
 	flags      []string                      // that it gives it, as on a command line

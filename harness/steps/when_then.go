@@ -3,12 +3,9 @@ package steps
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
-	"nodestorm/sim/cloudinit"
 	"nodestorm/sim/history"
-	"nodestorm/sim/node"
 	"nodestorm/sim/workload"
 )
 
@@ -25,7 +22,7 @@ func nodeInitialized(r history.Record) bool {
 
 const namespace = "default"
 
-func (s *scenario) demand() *workload.Demand { return workload.New(s.world.Client(), s.world.Clock()) }
+func (s *scenario) demand() *workload.Demand { return workload.New(s.world.Client()) }
 
 func (s *scenario) createPod(ctx context.Context, name, cpus string) error {
 	pod, err := workload.Pod(namespace, name, workload.Template{CPU: cpus})
@@ -41,43 +38,6 @@ func (s *scenario) createDeployment(ctx context.Context, name string, replicas i
 		return err
 	}
 	return s.demand().Create(ctx, deployment)
-}
-
-func (s *scenario) createPodOnceTainted(ctx context.Context, name, cpus, taint string) error {
-	if _, err := cloudinit.ParseTaint(taint); err != nil {
-		return err
-	}
-	node := s.node()
-	_, err := s.within(ctx, 2*time.Minute, s.asked, func(r history.Record) bool {
-		taints, _ := r.Detail["taints"].([]string)
-		return r.Source == history.API && r.Object.Resource == "nodes" && r.Object.Name == node && slices.Contains(taints, taint)
-	})
-	if err != nil {
-		return fmt.Errorf("waiting for node %q to be tainted %s: %w", node, taint, err)
-	}
-	return s.createPod(ctx, name, cpus)
-}
-
-// node is the Node of the machine that was launched first.
-func (s *scenario) node() string {
-	for _, r := range s.world.History().Since(0) {
-		if nodeInitialized(r) {
-			return r.Object.Name
-		}
-	}
-	return ""
-}
-
-func (s *scenario) restartKubelet(down, settle string) error {
-	d, err := duration(down)
-	if err != nil {
-		return err
-	}
-	after, err := duration(settle)
-	if err != nil {
-		return err
-	}
-	return s.world.Fleet().Inject(s.node(), node.Fault{Name: "kubelet restart", Effect: node.KubeletRestart{Down: d, Settle: after}})
 }
 
 // noMoreNodeClaims watches the whole window unless there is one too many.

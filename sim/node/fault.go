@@ -2,7 +2,6 @@ package node
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"nodestorm/sim/history"
@@ -33,20 +32,6 @@ type Fault struct {
 // this package records on the same node (see Fleet), in their order, until it says
 // yes once. It must be quick and must not call the Fleet.
 type When func(history.Event) bool
-
-// NodeReady starts a fault when the Node has been reported Ready.
-func NodeReady() When {
-	return func(e history.Event) bool { return e.Verb == "ready" && e.Object.Resource == "nodes" }
-}
-
-// PodRunning starts a fault when a pod of namespace whose name begins with prefix
-// has been reported Running on the node.
-func PodRunning(namespace, prefix string) When {
-	return func(e history.Event) bool {
-		return e.Verb == "running" && e.Object.Resource == "pods" &&
-			e.Object.Namespace == namespace && strings.HasPrefix(e.Object.Name, prefix)
-	}
-}
 
 // Effect is one of the types below.
 type Effect interface {

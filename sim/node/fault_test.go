@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
+
+	"nodestorm/sim/history"
 )
 
 // readiness is the history of a node's readiness: "+30s" is ready, "-30s" not.
@@ -30,6 +32,14 @@ func (w *world) readiness(node string) string {
 
 // TestFaults runs a node that registers at 30 s and is Ready at 40 s, with one fault.
 // With this seed no Lease is due during the restarts.
+func nodeReady(e history.Event) bool { return e.Verb == "ready" && e.Object.Resource == "nodes" }
+
+func podRunning(name string) When {
+	return func(e history.Event) bool {
+		return e.Verb == "running" && e.Object.Resource == "pods" && e.Object.Name == name
+	}
+}
+
 func TestFaults(t *testing.T) {
 	const never = -1
 	for _, test := range []struct {
@@ -65,11 +75,11 @@ func TestFaults(t *testing.T) {
 			effective: never, cleared: never, readiness: "+40s", registered: "[30s]"},
 		{fault: Fault{Name: "node object deleted", Effect: NodeObjectDeleted{}, At: time.Minute},
 			effective: 90 * time.Second, cleared: never, readiness: "+40s", registered: "[30s]"},
-		{fault: Fault{Name: "on node ready", Effect: NotReady{}, When: NodeReady(), At: 10 * time.Second, For: 20 * time.Second},
+		{fault: Fault{Name: "on node ready", Effect: NotReady{}, When: nodeReady, At: 10 * time.Second, For: 20 * time.Second},
 			effective: 50 * time.Second, cleared: 70 * time.Second, readiness: "+40s -50s +1m10s", registered: "[30s]"},
-		{fault: Fault{Name: "on pod running", Effect: NotReady{}, When: PodRunning("default", "we"), For: 20 * time.Second},
+		{fault: Fault{Name: "on pod running", Effect: NotReady{}, When: podRunning("web"), For: 20 * time.Second},
 			effective: 202 * time.Second, cleared: 222 * time.Second, readiness: "+40s -3m22s +3m42s", registered: "[30s]"},
-		{fault: Fault{Name: "on a pod that never runs", Effect: NotReady{}, When: PodRunning("default", "db"), For: 20 * time.Second},
+		{fault: Fault{Name: "on a pod that never runs", Effect: NotReady{}, When: podRunning("db"), For: 20 * time.Second},
 			effective: never, cleared: never, readiness: "+40s", registered: "[30s]"},
 	} {
 		t.Run(test.fault.Name, func(t *testing.T) {

@@ -36,7 +36,7 @@ func TestBootRefuses(t *testing.T) {
 		`booting node "a": fault "f": want a name, an effect`:                                     faulty(Fault{Name: "f"}),
 		`booting node "a": fault "f" is there twice`:                                              faulty(Fault{Name: "f", Effect: NotReady{}}, Fault{Name: "f", Effect: NotReady{}}),
 		`fault "f" (never registers): it acts before there is a Node: want At, When and For zero`: faulty(Fault{Name: "f", Effect: NeverRegisters{}, At: 1}),
-		`fault "f" (registers late): it acts before there is a Node: want At, When and For zero`:  faulty(Fault{Name: "f", Effect: RegistersLate{By: 1}, When: NodeReady()}),
+		`fault "f" (registers late): it acts before there is a Node: want At, When and For zero`:  faulty(Fault{Name: "f", Effect: RegistersLate{By: 1}, When: nodeReady}),
 		`fault "f" (registers late): field By is 0s: want more than zero`:                         faulty(Fault{Name: "f", Effect: RegistersLate{}}),
 		`fault "f" (flapping): field Period is 0s: want more than zero`:                           faulty(Fault{Name: "f", Effect: Flapping{}}),
 		`fault "f" (kubelet restart): field Down is 0s: want more than zero`:                      faulty(Fault{Name: "f", Effect: KubeletRestart{}}),

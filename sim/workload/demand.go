@@ -6,26 +6,19 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/clock"
 )
 
-// Demand creates and removes what asks for capacity, and waits for it. It is safe
-// for concurrent use.
+// Demand creates what asks for capacity. It is safe for concurrent use.
 type Demand struct {
 	client kubernetes.Interface
-	clock  clock.WithTicker
 }
 
 // New returns a Demand on a cluster. Its client needs the rights of a user who deploys
-// and makes namespaces with their default service accounts; c is the world's time, in
-// which waits are bounded.
-func New(client kubernetes.Interface, c clock.WithTicker) *Demand {
-	return &Demand{client: client, clock: c}
-}
+// and makes namespaces with their default service accounts.
+func New(client kubernetes.Interface) *Demand { return &Demand{client: client} }
 
 // Create creates the objects in their order, and namespaces that are missing. It
 // stops at the first that fails; those before it stay.
@@ -71,18 +64,8 @@ func (d *Demand) create(ctx context.Context, object metav1.Object) (err error) {
 		_, err = d.client.CoreV1().Pods(namespace).Create(ctx, o, options)
 	case *appsv1.Deployment:
 		_, err = d.client.AppsV1().Deployments(namespace).Create(ctx, o, options)
-	case *policyv1.PodDisruptionBudget:
-		_, err = d.client.PolicyV1().PodDisruptionBudgets(namespace).Create(ctx, o, options)
 	default:
-		return fmt.Errorf("want a pod, deployment or pod disruption budget")
+		return fmt.Errorf("want a pod or deployment")
 	}
 	return err
-}
-
-// DeletePod deletes a pod at once, without its grace period.
-func (d *Demand) DeletePod(ctx context.Context, namespace, name string) error {
-	if err := d.client.CoreV1().Pods(namespace).Delete(ctx, name, *metav1.NewDeleteOptions(0)); err != nil {
-		return fmt.Errorf("deleting pod %s/%s: %w", namespace, name, err)
-	}
-	return nil
 }

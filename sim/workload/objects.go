@@ -5,9 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // The builders below label pods app=<name> and select them by it. Their only error
@@ -37,17 +35,4 @@ func Deployment(namespace, name string, replicas int32, t Template) (*appsv1.Dep
 			Template: pods,
 		},
 	}, nil
-}
-
-// Budget is a PodDisruptionBudget for the pods of the named owner: at most
-// maxUnavailable of them may be evicted at once, 0 blocks every eviction.
-func Budget(namespace, name string, maxUnavailable int) *policyv1.PodDisruptionBudget {
-	limit := intstr.FromInt(maxUnavailable)
-	return &policyv1.PodDisruptionBudget{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec: policyv1.PodDisruptionBudgetSpec{
-			MaxUnavailable: &limit,
-			Selector:       &metav1.LabelSelector{MatchLabels: selector(name)},
-		},
-	}
 }

@@ -3,31 +3,22 @@ package workload
 import (
 	"strings"
 	"testing"
-	"time"
-
-	"nodestorm/sim/node"
 )
 
 func TestTemplate(t *testing.T) {
-	deployment, err := Deployment("shop", "web", 3, Template{CPU: "500m", Grace: time.Minute, StopAfter: 90 * time.Second})
+	deployment, err := Deployment("shop", "web", 3, Template{CPU: "500m"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	pods := deployment.Spec.Template
 	for what, got := range map[string]bool{
-		"name":        deployment.Namespace == "shop" && deployment.Name == "web" && *deployment.Spec.Replicas == 3,
-		"selector":    deployment.Spec.Selector.MatchLabels["app"] == "web" && pods.Labels["app"] == "web",
-		"cpu":         pods.Spec.Containers[0].Resources.Requests.Cpu().String() == "500m",
-		"grace":       *pods.Spec.TerminationGracePeriodSeconds == 60,
-		"annotations": len(pods.Annotations) == 1 && pods.Annotations[node.StopAfterAnnotation] == "1m30s",
+		"name":     deployment.Namespace == "shop" && deployment.Name == "web" && *deployment.Spec.Replicas == 3,
+		"selector": deployment.Spec.Selector.MatchLabels["app"] == "web" && pods.Labels["app"] == "web",
+		"cpu":      pods.Spec.Containers[0].Resources.Requests.Cpu().String() == "500m",
 	} {
 		if !got {
 			t.Errorf("%s: %+v", what, deployment)
 		}
-	}
-	budget := Budget("shop", "web", 0)
-	if budget.Spec.MaxUnavailable.IntValue() != 0 || budget.Spec.Selector.MatchLabels["app"] != "web" {
-		t.Errorf("budget: %+v", budget)
 	}
 }
 

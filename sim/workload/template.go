@@ -1,20 +1,16 @@
-// Package workload is pod demand: small builders for the objects that make a
-// scheduler and an autoscaler work, a client that creates them, and waits that say
-// what they saw last. How long pods run and how they stop is up to sim/node.
+// Package workload is pod demand: small builders for the pods that make a scheduler
+// and an autoscaler work, and a client that creates them. How long pods run and how they
+// stop is up to sim/node.
 //
 // It does not judge: statements about what must not happen belong to sim/checker.
 package workload
 
 import (
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
-
-	"nodestorm/sim/node"
 )
 
 // Template is what pods of one kind ask for. The zero value asks for nothing: such a
@@ -22,12 +18,6 @@ import (
 type Template struct {
 	// CPU is a request as in a manifest: "500m". Empty means none.
 	CPU string
-	// Grace is terminationGracePeriodSeconds, whole seconds. Zero keeps Kubernetes'
-	// default of 30 s.
-	Grace time.Duration
-	// StopAfter makes the containers exit this long after SIGTERM. Zero leaves it to
-	// the node's profile; more than Grace ignores the signal.
-	StopAfter time.Duration
 }
 
 // image is only a name: nobody pulls it.
@@ -46,12 +36,6 @@ func (t Template) pods(name string) (corev1.PodTemplateSpec, error) {
 	template := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: selector(name)},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{container}},
-	}
-	if t.Grace > 0 {
-		template.Spec.TerminationGracePeriodSeconds = ptr.To(int64(t.Grace / time.Second))
-	}
-	if t.StopAfter > 0 {
-		template.Annotations = map[string]string{node.StopAfterAnnotation: t.StopAfter.String()}
 	}
 	return template, nil
 }
