@@ -258,6 +258,18 @@ pattern below in YAML, as symptoms have them, with count (how many records), wit
 each with a name in quotes behind it, or "NAMESPACE/NAME", and with N times. It counts since the first When of a row of
 Whens; has ever sent and has ever recorded: since the start.
 
+A Then states something of the history: such a RECORD (how often, how often in any span of some length, before another
+RECORD), the value that records set (a key of their detail), or "this holds:" and a statement in YAML, as records have
+them for symptom and trigger. A statement is about one of
+
+- happens, never: a pattern; count: a pattern, with atLeast, atMost, and every for a rate; first and then: two patterns
+- throughout, eventually, finally: {value: detail.KEY, of: a pattern, and is, above, below, atLeast or atMost}
+- sequence: elements, each after the one before, in the whole run
+
+and says where it holds: since (again after each such record), until, within, ever (since the start), forEach or forAny
+(fields that tell apart what it is about, as in [namespace, name]). Of what never was nothing holds; a statement that no
+history could break, or none fulfil, is refused. Without since it counts as records do; states count from the Then on.
+
 `
 
 // Page is all sentences in Markdown, features/SENTENCES.md.

@@ -60,7 +60,6 @@ func (m *Monitor) Take(r history.Record, counts bool) (f Finding, decided bool) 
 	if p := m.counted; p != nil {
 		m.there = m.there || p.Source.match(string(r.Source), nil) && p.Resource.match(field(&r, "resource"), nil)
 	}
-	m.takeDeletion(&r, counts)
 	if h, hits := m.hit(&r, counts); hits {
 		if key, ok := keyOf(&r, m.fields); ok {
 			t := m.tracks[key]
@@ -75,6 +74,7 @@ func (m *Monitor) Take(r history.Record, counts bool) (f Finding, decided bool) 
 			touched = append(touched, t)
 		}
 	}
+	m.takeDeletion(&r, counts) // which may have set a value itself
 	return m.decided(counts, touched)
 }
 
