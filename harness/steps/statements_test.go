@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/cucumber/godog"
 	"github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/verdict"
@@ -189,6 +191,23 @@ func TestStatementsRefused(t *testing.T) {
 		wrong := Problems([]*messages.PickleStep{{Type: messages.PickleStepType_CONTEXT, Text: "a cluster"}, then}, beside)
 		if len(wrong) != 1 || wrong[0].Step != 1 || !strings.Contains(wrong[0].Err.Error(), test.want) {
 			t.Errorf("%s %s: %v, want %q", test.then, test.quotes, fmt.Sprint(wrong), test.want)
+		}
+	}
+}
+
+// What godog hands over, a text or the name of a file, is what is stated.
+func TestQuotedIsStated(t *testing.T) {
+	s := &scenario{rig: Rig{Beside: fstest.MapFS{"s.yaml": {Data: []byte("never: {source: apo}")}}}}
+	text := &godog.DocString{Content: "never: {source: apo}"}
+	s.text = `this holds within 5m from the file "s.yaml"`
+	for i, err := range []error{
+		s.waiting(s.thisHolds, true).(func(context.Context, *godog.DocString) error)(t.Context(), text),
+		s.waiting(s.thisHoldsWithin, true).(func(context.Context, string, *godog.DocString) error)(t.Context(), "5m", text),
+		s.waiting(s.thisHoldsOf, false).(func(context.Context, string) error)(t.Context(), "s.yaml"),
+		s.waiting(s.thisHoldsWithinOf, false).(func(context.Context, string, string) error)(t.Context(), "5m", "s.yaml"),
+	} {
+		if err == nil || !strings.Contains(err.Error(), `unknown source "apo"`) || s.quoted != text.Content {
+			t.Errorf("%d: %v, quoted %q", i, err, s.quoted)
 		}
 	}
 }
