@@ -14,19 +14,19 @@ Feature: Pods that are spread over nodes are no reason to keep a node, unless th
       """
       apiVersion: apps/v1
       kind: Deployment
-      metadata: {name: web}
+      metadata: {name: honor}
       spec:
         replicas: 2
-        selector: {matchLabels: {app: web}}
+        selector: {matchLabels: {app: honor}}
         template:
-          metadata: {labels: {app: web}}
+          metadata: {labels: {app: honor}}
           spec:
             topologySpreadConstraints:
-              - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Honor, labelSelector: {matchLabels: {app: web}}}
-            containers: [{name: web, image: web, resources: {requests: {cpu: 200m}}}]
+              - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Honor, labelSelector: {matchLabels: {app: honor}}}
+            containers: [{name: honor, image: honor, resources: {requests: {cpu: 200m}}}]
       """
     And "kube-scheduler" has ever sent "create" of "pods/binding" 2 times
-    And Cluster Autoscaler
+    And Cluster Autoscaler for Cluster API
     When 1m pass
     Then the autoscaler scales the MachineDeployment "workers" within 30m
 
@@ -51,6 +51,6 @@ Feature: Pods that are spread over nodes are no reason to keep a node, unless th
             containers: [{name: web, image: web, resources: {requests: {cpu: 200m}}}]
       """
     And "kube-scheduler" has ever sent "create" of "pods/binding" 2 times
-    And Cluster Autoscaler
+    And Cluster Autoscaler for Cluster API
     When 1m pass
     Then no pod is evicted within 40m
