@@ -2,126 +2,325 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
+	"github.com/cucumber/messages/go/v21"
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/karpenter"
+	"nodestorm/harness/replay"
+	"nodestorm/harness/steps"
 	"nodestorm/harness/target"
+	"nodestorm/harness/transcript"
 	"nodestorm/harness/world"
+	"nodestorm/reports/page"
 	"nodestorm/reports/story"
 	"nodestorm/sim/clock"
-	"nodestorm/sim/node"
+	"nodestorm/sim/history/audit"
 )
 
 func (e *env) up() *cobra.Command {
-	s := &session{env: e}
-	var name string
-	var nodes int
+	u := &upOptions{session: &session{env: e}}
+	s := u.session
 	c := &cobra.Command{
 		Use:   "up",
 		Short: "Start a world that stays until Ctrl-C",
-		Args:  exactly(0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			ctx := c.Context()
-			var ref target.Ref
-			if name != "" {
-				var err error
-				if ref, err = target.ParseRef(name); err != nil {
-					return usage(err)
-				}
-				if ref.Name != karpenter.Name {
-					return usage(fmt.Errorf("--target %s: up knows karpenter", ref))
-				}
-			}
-			if nodes < 0 || nodes > 5000 {
-				return usage(fmt.Errorf("--nodes %d: want 0 to 5000", nodes))
-			}
-			if err := s.check(c); err != nil {
-				return err
-			}
-			var refs []target.Ref
-			if name != "" {
-				refs = append(refs, ref)
-			}
-			have, err := s.open(ctx, refuse, refs...)
-			if err != nil {
-				return err
-			}
-			return s.stay(ctx, have[ref], nodes)
-		},
+		Long: `Start a world that stays until Ctrl-C, for kubectl and nodestorm fault: three simulated
+nodes, and Karpenter with --target; or what the Givens of a feature say, with --given.
+
+With --record, what somebody does in it with the kubeconfig that is printed, and the
+faults that they arm, are written as a feature that does it again at the same times. It
+ends with a comment where your Thens belong. The data of secrets is not in it.`,
+		Example: `  nodestorm up --target karpenter@v1.7.0 --record mine.feature
+  nodestorm up --given mine.feature --target karpenter@v1.7.0`,
+		Args: exactly(0),
+		RunE: func(c *cobra.Command, _ []string) error { return u.run(c) },
 	}
 	s.addFlags(c)
 	s.clock = clock.Real // for a person who types
 	c.Flags().Lookup("clock").DefValue = s.clock.String()
-	c.Flags().StringVar(&name, "target", "", "Karpenter to run in it, `NAME@VERSION`, with a NodePool \"default\"")
+	c.Flags().StringVar(&u.target, "target", "", "what runs in it, `NAME@VERSION`: Karpenter with a NodePool \"default\", or of any kind with --given")
 	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
-	c.Flags().IntVar(&nodes, "nodes", 3, "simulated nodes")
+	c.Flags().IntVar(&u.nodes, "nodes", 3, "simulated nodes")
+	c.Flags().StringVar(&u.given, "given", "", "set it up as the Givens of the scenario in `FILE.feature` say")
+	c.Flags().StringVar(&u.record, "record", "", "write what somebody does in it as the new feature `FILE.feature`")
+	_ = c.MarkFlagFilename("given", "feature")
+	_ = c.MarkFlagFilename("record", "feature")
 	return c
 }
 
-func (s *session) stay(ctx context.Context, t target.Target, nodes int) (err error) {
-	out, err := os.MkdirTemp(s.out, "up-")
+// upOptions are what up is to do.
+type upOptions struct {
+	*session
+	target, given, record string
+	nodes                 int
+
+	ref    target.Ref
+	build  target.Target
+	givens []*messages.PickleStep
+	beside fs.FS
+}
+
+func (u *upOptions) run(c *cobra.Command) (err error) {
+	ctx := c.Context()
+	if u.target != "" {
+		if u.ref, err = target.ParseRef(u.target); err != nil {
+			return usage(err)
+		}
+	}
+	switch {
+	case u.nodes < 0 || u.nodes > 5000:
+		return usage(fmt.Errorf("--nodes %d: want 0 to 5000", u.nodes))
+	case u.given != "" && c.Flags().Changed("nodes"):
+		return usage(errors.New("--nodes and --given both say which nodes there are: want one of them"))
+	case u.given != "" && u.target == "":
+		return usage(errors.New("--target NAME@VERSION is missing: what is to run in the world of --given?"))
+	case u.given == "" && u.target != "" && u.ref.Name != karpenter.Name:
+		return usage(fmt.Errorf("--target %s: up knows karpenter; of other targets say with --given FILE.feature how to set them up", u.ref))
+	case u.record != "" && filepath.Ext(u.record) != ".feature":
+		return usage(fmt.Errorf("--record %s: want a name that ends with .feature", u.record))
+	}
+	if err := u.check(c); err != nil {
+		return err
+	}
+	if u.given != "" {
+		err = u.fromFeature(ctx)
+	} else {
+		err = u.fromFlags(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if u.record == "" {
+		return u.stay(ctx, nil)
+	}
+	if usesFiles(u.givens) && filepath.Dir(u.record) != filepath.Dir(u.given) {
+		return usage(fmt.Errorf("--record %s: the Givens of %s name files beside it: write to the same folder", u.record, u.given))
+	}
+	reserved, err := os.OpenFile(u.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return usage(fmt.Errorf("--record %s: it is there already; take another name, or move it away", u.record))
+	case err != nil:
+		return usage(fmt.Errorf("--record: %w; name a folder that can be written", err))
+	}
+	if err := reserved.Close(); err != nil {
+		return err
+	}
+	told := transcript.New(u.feature())
+	err = u.stay(ctx, told)
+	if !told.Begun() { // there is nothing to tell
+		return errors.Join(err, os.Remove(u.record))
+	}
+	return err
+}
+
+// fromFlags has a world as the flags say.
+func (u *upOptions) fromFlags(ctx context.Context) error {
+	var refs []target.Ref
+	u.givens = []*messages.PickleStep{transcript.Given("a cluster", "")}
+	if u.nodes > 0 {
+		u.givens = append(u.givens, transcript.Given(counted(u.nodes, "simulated node"), ""))
+	}
+	if u.target != "" {
+		refs = append(refs, u.ref)
+		u.givens = append(u.givens, transcript.Given("Karpenter", ""), transcript.Given("these objects:", defaultPool))
+	}
+	have, err := u.open(ctx, refuse, refs...)
+	u.build = have[u.ref]
+	return err
+}
+
+// defaultPool is a NodePool that takes any machine of the kwok provider, 30s after it was
+// asked for.
+const defaultPool = `apiVersion: karpenter.kwok.sh/v1alpha1
+kind: KWOKNodeClass
+metadata: {name: default}
+spec: {nodeRegistrationDelay: 30s}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+      requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]
+`
+
+// fromFeature has a world as a feature's Givens say.
+func (u *upOptions) fromFeature(ctx context.Context) (err error) {
+	if u.catalogue, err = u.env.catalogue(); err != nil {
+		return err
+	}
+	records, err := u.inFiles([]string{u.given}, "", "")
+	if err != nil {
+		return err
+	}
+	if len(records) != 1 {
+		return usage(fmt.Errorf("--given %s: it has %d scenarios, want one", u.given, len(records)))
+	}
+	if records[0].Bare() {
+		records[0].Autoscaler = u.ref.Name
+	}
+	u.features = u.catalogue.Features()
+	jobs, err := u.on(ctx, u.ref, records)
+	if err != nil {
+		return err
+	}
+	u.build, u.givens = jobs[0].target, u.catalogue.InFile(u.given)[0].Pickle()
+	request := replay.Request{Record: records[0], Target: u.build, Kubernetes: u.kubernetes, ControlPlane: u.assets, Features: u.features, Clock: u.clock}
+	releases, err := request.Releases()
+	if err == nil {
+		_, err = u.ensure(ctx, func(t target.Target) error { return usage(replay.CheckClock(u.clock, t)) }, refuse, releases...)
+	}
+	if err == nil {
+		err = request.Check(ctx)
+	}
+	u.beside = os.DirFS(filepath.Dir(u.given))
+	return usage(err)
+}
+
+var namesFile = regexp.MustCompile(`from the file "`)
+
+func usesFiles(givens []*messages.PickleStep) bool {
+	for _, step := range givens {
+		if step.Type == messages.PickleStepType_CONTEXT && namesFile.MatchString(step.Text) {
+			return true
+		}
+	}
+	return false
+}
+
+// feature is one that sets up the world and no more.
+func (u *upOptions) feature() string {
+	name := strings.TrimSuffix(filepath.Base(u.record), ".feature")
+	if u.record == "" {
+		name = "up"
+	}
+	with := ""
+	if u.target != "" {
+		with = fmt.Sprintf(" --target %s --seed %d", u.build.Ref, u.seed)
+	}
+	return fmt.Sprintf(`# Written by nodestorm up. Do it again with: nodestorm run %s.feature%s
+Feature: %s
+
+  Scenario: what somebody did in a world that stays
+%s`, name, with, name, transcript.Givens(u.givens))
+}
+
+// stay has the world for as long as ctx, and told is told what happens in it.
+func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err error) {
+	out, err := os.MkdirTemp(u.out, "up-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(out) }() // if nothing came of it
-	w, err := world.Start(ctx, world.Config{
-		Out: out, Kubernetes: s.kubernetes.Bin(), ControlPlane: s.assets, Clock: s.clock, Seed: s.seed,
-		Nodes:    node.Config{Adopt: karpenter.Machines(node.DefaultProfile)},
-		Progress: func(what string) { s.status.about(what, what, "") },
-	})
-	s.status.clear()
-	if err != nil {
-		return err
+	cfg := world.Config{
+		Out: out, Kubernetes: u.kubernetes.Bin(), ControlPlane: u.assets, Clock: u.clock, Seed: u.seed,
+		Progress: func(what string) { u.status.about(what, what, "") },
+	}
+	if told != nil {
+		cfg.Calls = told.Call
+	}
+	var w *world.World
+	var live *page.Live
+	var unserved error
+	rig := steps.Rig{
+		World: cfg, Target: u.build, With: u.parts, Beside: u.beside,
+		Step: func(text string) { u.status.about(text, text, "") },
+		Started: func(started *world.World) {
+			w = started
+			live, unserved = u.follow(story.Run{ID: "nodestorm up", Title: "A world that stays", Target: u.target, Autoscaler: u.build.Name, Kubernetes: u.kubernetes.Version, Seed: u.seed, Started: time.Now()}, w.History)
+		},
 	}
 	defer func() {
-		if stopped := w.Stop(); err == nil {
-			err = stopped
+		if live != nil {
+			live.Close(nil)
 		}
 	}()
-	live, err := s.follow(story.Run{ID: "nodestorm up", Title: "A world that stays", Target: t.Ref.String(), Autoscaler: t.Name, Kubernetes: s.kubernetes.Version, Seed: s.seed, Started: time.Now()}, w.History)
+	err = rig.Stay(ctx, []byte(u.feature()), func(ctx context.Context, stage *steps.Stage) error {
+		if unserved != nil {
+			return unserved
+		}
+		return u.act(ctx, w, stage, told, live.URL(), out)
+	})
+	u.status.clear()
+	return err
+}
+
+// act is what happens in a world that stays.
+func (u *upOptions) act(ctx context.Context, w *world.World, stage *steps.Stage, told *transcript.Transcript, live, out string) error {
+	u.status.clear()
+	groups := []string{"system:masters"}
+	if told != nil {
+		groups = append(groups, audit.SomebodyGroup)
+		told.Begin(w.Clock().Now())
+	}
+	kubeconfig, err := w.Kubeconfig("admin", groups...)
 	if err != nil {
 		return err
 	}
-	defer live.Close(nil)
-	for n := range nodes {
-		if err := w.Fleet().Boot(node.Spec{Name: fmt.Sprintf("node-%d", n+1), Profile: node.DefaultProfile()}); err != nil {
-			return err
-		}
-	}
-	if t.Name != "" {
-		k, err := karpenter.Install(ctx, w, t)
-		if err != nil {
-			return err
-		}
-		if _, err := k.Start(ctx); err != nil {
-			return err
-		}
-		if err := k.CreatePool(ctx, karpenter.Pool{Name: "default", RegistrationDelay: node.DefaultProfile().BootDelay}); err != nil {
-			return err
-		}
-	}
-	kubeconfig, err := w.Kubeconfig("admin", "system:masters")
+	closed, err := serveFaults(filepath.Dir(kubeconfig), stage, told)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stdout, `The world is up, in %s time. Use it with
+	fmt.Fprintf(u.stdout, `The world is up, in %s time. Use it with
 
   export KUBECONFIG=%s
   %s get nodes
+  nodestorm fault 'the simulated node "node-1" is NotReady, for 2m'
 
 Watch it at %s
 Logs and history are in %s. Ctrl-C ends the world.
-`, s.clock, kubeconfig, filepath.Join(s.kubernetes.Bin(), "kubectl"), live.URL(), out)
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(s.stdout, "\nending the world")
+`, u.clock, kubeconfig, filepath.Join(u.kubernetes.Bin(), "kubectl"), live, out)
+	err = u.keep(ctx, w, told)
+	return errors.Join(err, closed())
+}
+
+// keep waits for the end and writes the feature, after changes at most once a second.
+func (u *upOptions) keep(ctx context.Context, w *world.World, told *transcript.Transcript) error {
+	write := func() error {
+		if told == nil {
+			return nil
+		}
+		told.Nodes(w.History().Since(0))
+		if err := writePrivate(u.record, told.Feature(w.Clock().Now())); err != nil {
+			return fmt.Errorf("--record: %w", err)
+		}
 		return nil
-	case <-w.Done():
-		return w.Err()
+	}
+	if err := write(); err != nil {
+		return err
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	written := 0
+	for {
+		select {
+		case <-ctx.Done():
+			fmt.Fprintln(u.stdout, "\nending the world")
+			if told != nil {
+				fmt.Fprintf(u.stdout, "What happened in it is in %s\n", u.record)
+			}
+			return write()
+		case <-w.Done():
+			return errors.Join(w.Err(), write())
+		case <-tick.C:
+			if told == nil || told.Len() == written {
+				continue
+			}
+			written = told.Len()
+			if err := write(); err != nil {
+				return err
+			}
+		}
 	}
 }

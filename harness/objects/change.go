@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/dynamic"
@@ -96,6 +98,20 @@ func (c *Client) Delete(ctx context.Context, r Ref, force bool) error {
 		options.GracePeriodSeconds = new(int64)
 	}
 	return c.on(r, "deleting", func(_ resource, where dynamic.ResourceInterface) error { return where.Delete(ctx, r.Name, options) })
+}
+
+// Evict asks for a pod's eviction, which a PodDisruptionBudget may refuse.
+func (c *Client) Evict(ctx context.Context, r Ref) error {
+	return c.on(r, "evicting", func(found resource, where dynamic.ResourceInterface) error {
+		if !slices.Contains(found.parts, "eviction") {
+			return fmt.Errorf("%s cannot be evicted: pods can", found.Name)
+		}
+		namespace := cmp.Or(r.Namespace, metav1.NamespaceDefault)
+		_, err := where.Create(ctx, &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "policy/v1", "kind": "Eviction", "metadata": map[string]any{"name": r.Name, "namespace": namespace},
+		}}, metav1.CreateOptions{}, "eviction")
+		return err
+	})
 }
 
 // Patch changes an object as the text in YAML says, as `kubectl patch` does: a list of

@@ -17,6 +17,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -301,4 +302,14 @@ func letters(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// KindOf is what Kubernetes' own objects of a resource are; empty if it knows none.
+func KindOf(group, resource string) string {
+	for of := range known.AllKnownTypes() {
+		if plural, _ := meta.UnsafeGuessKindToResource(of); of.Group == group && plural.Resource == resource && isObject(of) {
+			return of.Kind
+		}
+	}
+	return ""
 }

@@ -37,6 +37,7 @@ const (
 	forGroup   = `((?: for servers of the group "[^"]+")?)`
 	ofGroup    = `((?: of the group "[^"]+")?)`
 	inLocation = `((?: in "[^"]+")?)`
+	faultName  = `"(.+)"` // one that a sentence has armed is called what that says, quotes and all
 	status     = `([45]\d\d)`
 	ordinal    = `(?:first|second|third|fourth|fifth|\d+(?:st|nd|rd|th))`
 	aSpan      = `(?:\d+(?:\.\d+)?(?:ms|h|m|s))+`
@@ -67,6 +68,7 @@ func faultArguments() []Argument {
 		{"LIST", "lists in quotes: list servers, or of actions, such as list actions", `"list servers"`, cloudList},
 		{"CALL", "calls in quotes, such as create servers, delete servers, list servers, list actions of servers", `"create servers"`, cloudCall},
 		{"ACTION", "an action of the cloud in quotes, such as create_server, start_server or delete_server", `"start_server"`, cloudWork},
+		{"FAULT", "a fault in quotes: the name that it has in YAML, or the sentence that armed it", `"the server type "cx22" cannot be had"`, faultName},
 		{"STATUS", "an HTTP status that is an error, 400 to 599", "503", status},
 		{"FOR-GROUP", `nothing, or: for servers of the group "NAME"`, ` for servers of the group "web"`, forGroup},
 		{"OF-GROUP", `nothing, or: of the group "NAME"`, ` of the group "web"`, ofGroup},
@@ -145,9 +147,14 @@ func which(noun string) part {
 		case each:
 			f["limit"] = n
 		case strings.HasPrefix(text, "every"):
-			f["skip"] = max(0, n-1)
+			if n > 1 {
+				f["skip"] = n - 1
+			}
 		default:
-			f["skip"], f["limit"] = n-1, 1
+			f["limit"] = 1
+			if n > 1 {
+				f["skip"] = n - 1
+			}
 		}
 		return nil
 	}}
@@ -358,7 +365,16 @@ var faultSentences = sync.OnceValue(func() (all []faultSentence) {
 // read makes a fault of what the sentence's groups have matched. It is called what the
 // sentence says.
 func (s faultSentence) read(text string, groups []string) (theseFaults, error) {
-	f, below := map[string]any{"name": text}, map[string]any{}
+	list, err := s.yaml(text, groups)
+	if err != nil {
+		return theseFaults{}, err
+	}
+	return parseFaults(list)
+}
+
+// yaml is the list of faults with the one that the sentence says, called name.
+func (s faultSentence) yaml(name string, groups []string) ([]byte, error) {
+	f, below := map[string]any{"name": name}, map[string]any{}
 	for i, p := range s.parts {
 		said := ""
 		if p.pattern != "" {
@@ -369,15 +385,11 @@ func (s faultSentence) read(text string, groups []string) (theseFaults, error) {
 			to = below
 		}
 		if err := p.says(to, said); err != nil {
-			return theseFaults{}, err
+			return nil, err
 		}
 	}
 	setField(f, s.key, below)
-	list, err := yaml.Marshal(map[string]any{s.list: []any{f}})
-	if err != nil {
-		return theseFaults{}, err
-	}
-	return parseFaults(list)
+	return yaml.Marshal(map[string]any{s.list: []any{f}})
 }
 
 func (s *scenario) registerFaults(on sentences) {
@@ -391,7 +403,7 @@ func (s *scenario) registerFaults(on sentences) {
 		role(`^these faults:$`, s.armThese)
 		role(`^these faults from the file `+file+`$`, s.armTheseOf)
 	}
-	on.When(`^the fault `+name+` of the cloud or of machines is cleared$`, s.clearFault)
+	on.When(`^the fault `+faultName+` of the cloud or of machines is cleared$`, s.clearFault)
 }
 
 // listsFaults are the steps whose quoted text, or file, is a list of faults.
@@ -473,19 +485,40 @@ func (s *scenario) arm(these theseFaults) error {
 	return nil
 }
 
-// clearFault ends a fault before its time. Rules and faults of nodes end by themselves.
+// clearFault ends a fault before its time. Rules end by themselves.
 func (s *scenario) clearFault(name string) error {
-	err := fmt.Errorf("there is no fault %q of the cloud, of machines of Cluster API or of real kubelets", name)
-	if s.hetzner != nil && err != nil {
-		err = s.hetzner.Clear(name)
+	var clears []func(string) error
+	if s.hetzner != nil {
+		clears = append(clears, s.hetzner.Clear)
 	}
-	if s.capi != nil && err != nil {
-		err = s.capi.Clear(name)
+	if s.capi != nil {
+		clears = append(clears, s.capi.Clear)
 	}
-	if s.kubelets != nil && err != nil {
-		err = s.kubelets.Clear(name, "")
+	if s.kubelets != nil {
+		clears = append(clears, func(name string) error { return s.kubelets.Clear(name, "") })
 	}
-	return err
+	if s.world != nil {
+		clears = append(clears, s.clearOfNodes)
+	}
+	for _, clear := range clears {
+		if clear(name) == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no fault %q of the cloud or of machines that could be cleared", name)
+}
+
+// clearOfNodes ends a fault on the nodes that have it, and spares those still to come.
+func (s *scenario) clearOfNodes(name string) error {
+	s.furtherMu.Lock()
+	before := len(s.furtherFaults)
+	s.furtherFaults = slices.DeleteFunc(s.furtherFaults, func(f furtherFault) bool { return f.Name == name })
+	spared := len(s.furtherFaults) < before
+	s.furtherMu.Unlock()
+	if err := s.world.Fleet().Clear(name); err != nil && !spared {
+		return err
+	}
+	return nil
 }
 
 func (s *scenario) breakReal(f kubelet.Fault) error {

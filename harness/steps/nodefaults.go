@@ -14,6 +14,8 @@ import (
 // from now on. A "Ready node" of the cluster's own stays well.
 func (s *scenario) registerNodeFaults(on sentences) {
 
+	on.Given(`^`+number+` simulated nodes?$`, s.simulatedNodes)
+
 	on.When(`^a machine `+name+` with a simulated kubelet boots$`, s.bootSimulated)
 
 	on.Then(`^the node `+name+` does not register within `+span+`$`, s.nodeNeverRegisters)
@@ -28,6 +30,23 @@ func (s *scenario) nextProfile() node.Profile {
 	p := s.profile
 	p.Faults = s.nextFaults()
 	return p
+}
+
+// simulatedNodes boots node-1, node-2 and so on, and does not wait for them.
+func (s *scenario) simulatedNodes(n int) error {
+	const most = 10_000
+	if s.world == nil {
+		return errNoCluster
+	}
+	if n > most {
+		return fmt.Errorf("%d nodes: want %d at most", n, most)
+	}
+	for i := range n {
+		if err := s.bootSimulated(fmt.Sprintf("node-%d", i+1)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *scenario) bootSimulated(machine string) error {

@@ -32,6 +32,7 @@ func (s *scenario) registerObjects(on sentences) {
 	for _, role := range []func(pattern, do any){on.Given, on.When} {
 		role(`^`+object+` is deleted$`, s.deleteObject)
 		role(`^`+object+` is deleted by force$`, s.deleteObjectByForce)
+		role(`^`+object+` is evicted$`, s.evictObject)
 		role(`^`+object+` is patched with:$`, s.patchObject)
 		role(`^`+object+` is patched from the file `+file+`$`, s.patchObjectOf)
 		role(`^`+object+` is scaled to `+number+`$`, s.scaleObject)
@@ -252,6 +253,14 @@ func (s *scenario) deleteObject(ctx context.Context, ref string) error {
 
 func (s *scenario) deleteObjectByForce(ctx context.Context, ref string) error {
 	return s.change(ref, func(c *objects.Client, of objects.Ref) error { return c.Delete(ctx, of, true) })
+}
+
+func (s *scenario) evictObject(ctx context.Context, ref string) error {
+	c, of, err := s.of(ref)
+	if err != nil {
+		return err
+	}
+	return c.Evict(ctx, of)
 }
 
 func (s *scenario) patchObject(ctx context.Context, ref string, text *godog.DocString) error {

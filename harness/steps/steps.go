@@ -100,7 +100,9 @@ type scenario struct {
 }
 
 // Initialize registers the steps for the one scenario that the rig is for.
-func (r Rig) Initialize(sc *godog.ScenarioContext) {
+func (r Rig) Initialize(sc *godog.ScenarioContext) { r.initialize(sc) }
+
+func (r Rig) initialize(sc *godog.ScenarioContext) *scenario {
 	s := &scenario{rig: r}
 	ended := false // godog goes on, and skips what is left
 	sc.After(func(ctx context.Context, _ *godog.Scenario, _ error) (context.Context, error) {
@@ -144,6 +146,7 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) {
 		return ctx, nil
 	})
 	s.register(live{sc, s})
+	return s
 }
 
 // begin notes where the history is as a block of Whens begins: the Thens after it

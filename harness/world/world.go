@@ -72,6 +72,9 @@ type Config struct {
 	// Nodes configures the simulated nodes; the world fills in its clients,
 	// clock, history and seed.
 	Nodes node.Config
+	// Calls, if given, is told each call to the world's own API server that is audited, in
+	// their order: its line of the audit log, only during the call, and the record of it.
+	Calls func(line []byte, call history.Event)
 	// Progress is told in a few words what happens while the world starts.
 	Progress func(string)
 }
@@ -246,6 +249,9 @@ func (c *Cluster) recordCalls() io.Writer {
 		events, err := convert.Events(line)
 		if err != nil {
 			events = []history.Event{{Source: history.Harness, Verb: history.Unreadable, Actor: "kube-apiserver", Detail: map[string]any{"error": err.Error()}}}
+		}
+		if w.cfg.Calls != nil && c.name == "" && len(events) > 0 && events[0].Source == history.API {
+			w.cfg.Calls(line, events[0])
 		}
 		for _, e := range events {
 			if c.name != "" {

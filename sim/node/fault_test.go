@@ -250,6 +250,27 @@ func TestInject(t *testing.T) {
 	})
 }
 
+func TestClear(t *testing.T) {
+	inWorld(t, 1, nil, func(w *world) {
+		w.boot(Spec{Name: "a"})
+		w.at(5 * time.Minute)
+		if err := w.fleet.Inject("a", Fault{Name: "down", Effect: NotReady{}}); err != nil {
+			t.Fatal(err)
+		}
+		w.at(6 * time.Minute)
+		if err := w.fleet.Clear("down"); err != nil {
+			t.Fatal(err)
+		}
+		w.at(10 * time.Minute)
+		same(t, "readiness", w.readiness("a"), "+0s -5m0s +6m0s")
+		for _, gone := range []string{"down", "up"} {
+			if err := w.fleet.Clear(gone); err == nil || !strings.Contains(err.Error(), "no simulated node has it, or it is over") {
+				t.Errorf("clearing %q: %v", gone, err)
+			}
+		}
+	})
+}
+
 func TestFaultOfAnAdoptedNode(t *testing.T) {
 	adopt := func(*corev1.Node) (Profile, bool) {
 		return Profile{Faults: []Fault{{Name: "silent", Effect: NeverRegisters{}}}}, true

@@ -245,6 +245,26 @@ func (f *Fleet) Inject(name string, faults ...Fault) error {
 	return nil
 }
 
+// Clear ends a fault before its time, on all machines that have it. A restart of a
+// kubelet ends by itself.
+func (f *Fleet) Clear(fault string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	cleared := false
+	for name, k := range f.kubelets {
+		for _, a := range k.faults.All() {
+			if _, restart := a.does.(KubeletRestart); a.Name() == fault && !restart && a.Clear(f.cfg.Clock.Now(), k.about()) {
+				cleared = true
+				f.nodeWork.add(name)
+			}
+		}
+	}
+	if !cleared {
+		return fmt.Errorf("clearing fault %q: no simulated node has it, or it is over", fault)
+	}
+	return nil
+}
+
 // failed notes a call that did not succeed. The caller holds f.mu.
 func (f *Fleet) failed(what string, err error) {
 	f.failures++

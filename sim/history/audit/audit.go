@@ -16,3 +16,7 @@ func Policy() []byte { return policyYAML }
 // TargetGroup is a group that the identity of the program under test has besides
 // its own, so that the policy knows it. No right goes with it.
 const TargetGroup = "nodestorm:target"
+
+// SomebodyGroup is a group of the identity of somebody whose calls are to be written
+// down: the log has their bodies, but for what is secret. No right goes with it.
+const SomebodyGroup = "nodestorm:somebody"

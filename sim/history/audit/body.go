@@ -60,16 +60,36 @@ type condition struct {
 	Message string `json:"message"`
 }
 
-// read fills the body. JSON patches (lists) and absent objects leave it empty.
+// read fills the body. JSON patches (lists), absent objects and a Status leave it empty.
 func (b *body) read(object *runtime.Unknown) error {
 	if object == nil || len(object.Raw) == 0 || object.Raw[0] == '[' {
 		return nil
 	}
 	if err := json.Unmarshal(object.Raw, b); err != nil {
+		var is struct {
+			Kind string `json:"kind"`
+		}
+		if json.Unmarshal(object.Raw, &is) == nil && is.Kind == "Status" { // whose status is a word
+			*b = body{}
+			return nil
+		}
 		return err
 	}
 	b.present = true
 	return nil
+}
+
+// nameIn is the name of an object of any kind; empty if it has none that can be read.
+func nameIn(object *runtime.Unknown) string {
+	var named struct {
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	}
+	if object == nil || json.Unmarshal(object.Raw, &named) != nil {
+		return ""
+	}
+	return named.Metadata.Name
 }
 
 // node returns the facts of a Node apart from its taints.

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -82,6 +83,10 @@ func (c *Converter) Events(line []byte) ([]history.Event, error) {
 // the API server named.
 func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 	var asked, got body
+	if !told(call.ObjectRef.Resource) { // others have fields of these names, too, and other things in them
+		event.Object.Name = cmp.Or(event.Object.Name, nameIn(call.ResponseObject))
+		return nil
+	}
 	if err := asked.read(call.RequestObject); err != nil {
 		return fmt.Errorf("request of %s %s: %w", event.Verb, event.Object, err)
 	}
@@ -114,6 +119,11 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 		add(got.pod())
 	}
 	return nil
+}
+
+// told tells whether the bodies of a resource become detail.
+func told(resource string) bool {
+	return slices.Contains([]string{"nodes", "nodeclaims", "certificatesigningrequests", "events", "pods", "bindings"}, resource)
 }
 
 // taintChange returns the node's taints and what changed since its last call.

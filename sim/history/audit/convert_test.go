@@ -124,6 +124,20 @@ func TestConvertCertificate(t *testing.T) {
 	}
 }
 
+// Bodies that are not what they are called after say nothing, and are no problem.
+func TestConvertForeignBodies(t *testing.T) {
+	for _, line := range []string{
+		`{"stage":"ResponseComplete","verb":"create","objectRef":{"resource":"pods","subresource":"eviction","name":"a"},"responseStatus":{"code":201},"responseObject":{"kind":"Status","status":"Success"}}`,
+		`{"stage":"ResponseComplete","verb":"create","objectRef":{"resource":"widgets"},"responseStatus":{"code":201},"responseObject":{"metadata":{"name":"a"},"spec":{"taints":"none"}}}`,
+	} {
+		var converter Converter
+		got, err := converter.Events([]byte(line))
+		if err != nil || len(got) != 1 || got[0].Object.Name != "a" {
+			t.Errorf("%v, %v of %s", got, err, line)
+		}
+	}
+}
+
 func TestConvertRejects(t *testing.T) {
 	tests := []struct{ name, line, err string }{
 		{"no JSON", "I0102 03:04:05 server.go:1] hello", "not an audit event"},

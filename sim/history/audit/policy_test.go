@@ -50,6 +50,26 @@ func TestPolicyLevels(t *testing.T) {
 		{"x", "create", "authentication.k8s.io", "tokenreviews", "", audit.LevelNone},
 		{"x", "get", "", "secrets", "", audit.LevelNone},
 	}
+	somebody := []struct {
+		verb, group, resource, subresource string
+		want                               audit.Level
+	}{
+		{"patch", "apps", "deployments", "", audit.LevelRequestResponse},
+		{"create", "", "pods", "eviction", audit.LevelRequestResponse},
+		{"get", "", "pods", "", audit.LevelNone},
+		{"create", "", "secrets", "", audit.LevelMetadata},
+		{"create", "", "serviceaccounts", "token", audit.LevelMetadata},
+		{"create", "authentication.k8s.io", "tokenreviews", "", audit.LevelNone},
+	}
+	for _, test := range somebody {
+		got := rules.EvaluatePolicyRule(authorizer.AttributesRecord{
+			User: &user.DefaultInfo{Name: "admin", Groups: []string{SomebodyGroup}}, Verb: test.verb, APIGroup: test.group, APIVersion: "v1",
+			Resource: test.resource, Subresource: test.subresource, ResourceRequest: true,
+		})
+		if got.Level != test.want {
+			t.Errorf("of somebody, %+v: level %s", test, got.Level)
+		}
+	}
 	for _, test := range tests {
 		got := rules.EvaluatePolicyRule(authorizer.AttributesRecord{
 			User: &user.DefaultInfo{Name: test.user}, Verb: test.verb, APIGroup: test.group, APIVersion: "v1",

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/control"
+	"nodestorm/harness/steps"
+	"nodestorm/harness/transcript"
+	"nodestorm/harness/world"
+	"nodestorm/reports"
+)
+
+func (e *env) fault() *cobra.Command {
+	var file, name string
+	c := &cobra.Command{
+		Use:   "fault SENTENCE|--file FILE",
+		Short: "Break something in the world that nodestorm up keeps",
+		Long: `Arm a fault in the world that nodestorm up keeps: a sentence as the steps of features
+have it, in quotes, or the YAML of "these faults:". What there is:
+
+  nodestorm sentences When 'what it is about'
+
+If more than one world is there, KUBECONFIG says which is meant.`,
+		Example: `  nodestorm fault 'the simulated node "node-1" is NotReady, for 2m'
+  nodestorm fault 'every further simulated node never registers' --name dead
+  nodestorm fault clear dead
+  nodestorm fault --file faults.yaml`,
+		RunE: func(c *cobra.Command, args []string) error {
+			asked, err := readAsked(args, file, name)
+			if err != nil {
+				return usage(err)
+			}
+			armed := clocked{}
+			if err := e.ask(c.Context(), "/fault", asked, &armed); err != nil {
+				return usage(err)
+			}
+			fmt.Fprintf(e.stdout, "armed at %s\n", armed.At.UTC().Format(time.TimeOnly))
+			return nil
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return steps.FaultExamples(), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	c.Flags().StringVar(&file, "file", "", "`file` with faults in YAML")
+	_ = c.MarkFlagFilename("file", "yaml", "yml", "json")
+	c.Flags().StringVar(&name, "name", "", "what the fault is called; empty: as the sentence says")
+	c.AddCommand(e.faultList(), e.faultClear())
+	return c
+}
+
+func readAsked(args []string, file, name string) (asked askedFault, err error) {
+	switch {
+	case (len(args) == 1) == (file != ""), len(args) > 1:
+		return asked, errors.New("want one fault: a sentence, all of it in single quotes, or --file FILE; nodestorm sentences prints them")
+	case file != "" && name != "":
+		return asked, errors.New("--name is for a sentence: those of --file have names")
+	case file != "":
+		text, err := readFile(file)
+		if err != nil {
+			return asked, fmt.Errorf("--file: %w", err)
+		}
+		asked.YAML = string(text)
+		if err := steps.CheckFaults(text); err != nil {
+			return asked, fmt.Errorf("%s: %w", file, err)
+		}
+	case name != "":
+		text, err := steps.NamedFault(name, args[0])
+		if err != nil {
+			return asked, err
+		}
+		asked.YAML = string(text)
+	default:
+		asked.Sentence = args[0]
+		return asked, steps.CheckFault(args[0])
+	}
+	return asked, nil
+}
+
+func (e *env) faultList() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the faults of the world that nodestorm up keeps",
+		Args:  exactly(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			all := []steps.ArmedFault{}
+			if err := e.ask(c.Context(), "/list", struct{}{}, &all); err != nil {
+				return usage(err)
+			}
+			if asJSON {
+				return e.json(all)
+			}
+			table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(table, "FAULT\tOF\tSTATE\tSINCE")
+			for _, f := range all {
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", reports.Clean(f.Name), reports.Clean(f.On), f.State, f.Since.Round(time.Second))
+			}
+			return table.Flush()
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (e *env) faultClear() *cobra.Command {
+	return &cobra.Command{
+		Use:   "clear NAME",
+		Short: "End a fault before its time",
+		Args:  exactly(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := e.ask(c.Context(), "/clear", askedName{args[0]}, nil); err != nil {
+				return usage(err)
+			}
+			fmt.Fprintln(e.stdout, "cleared")
+			return nil
+		},
+		ValidArgsFunction: func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			all := []steps.ArmedFault{}
+			_ = e.ask(c.Context(), "/list", struct{}{}, &all) // without a world there is nothing to offer
+			var names []string
+			for _, f := range all {
+				if f.State != "cleared" && !slices.Contains(names, f.Name) {
+					names = append(names, f.Name)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// What commands ask a world, and what it answers.
+type (
+	askedFault struct{ Sentence, YAML string }
+	askedName  struct{ Name string }
+	clocked    struct{ At time.Time }
+)
+
+// ask asks the world that is running.
+func (e *env) ask(ctx context.Context, path string, question, answer any) error {
+	dir, err := control.Find(ctx, os.Getenv("KUBECONFIG"), os.TempDir(), world.FolderPrefix)
+	if err != nil {
+		return err
+	}
+	return control.Call(ctx, dir, http.MethodPost, path, question, answer)
+}
+
+// serveFaults lets commands break a world that stays, until closed.
+func serveFaults(dir string, stage *steps.Stage, told *transcript.Transcript) (closed func() error, err error) {
+	mux := http.NewServeMux()
+	mux.Handle("POST /fault", control.Handle(func(asked askedFault) (clocked, error) {
+		var at time.Time
+		var err error
+		step := asked.Sentence
+		if asked.YAML != "" {
+			step = "these faults:"
+			at, err = stage.Faults([]byte(asked.YAML))
+		} else {
+			at, err = stage.Fault(asked.Sentence)
+		}
+		if err == nil && told != nil {
+			told.Fault(at, strings.TrimSpace(step), asked.YAML)
+		}
+		return clocked{at}, err
+	}))
+	mux.Handle("POST /clear", control.Handle(func(asked askedName) (clocked, error) {
+		at, err := stage.Clear(asked.Name)
+		if err == nil && told != nil {
+			told.Say(at, steps.ClearSentence(asked.Name), "")
+		}
+		return clocked{at}, err
+	}))
+	mux.Handle("POST /list", control.Handle(func(struct{}) ([]steps.ArmedFault, error) { return stage.ArmedFaults(), nil }))
+	server, err := control.Serve(dir, mux)
+	if err != nil {
+		return nil, fmt.Errorf("serving nodestorm fault: %w", err)
+	}
+	return server.Close, nil
+}
