@@ -223,4 +223,12 @@ func TestBinaryAlone(t *testing.T) {
 	}
 	nodestorm(1, "the scenario has no record, so nothing documented was looked for", "run", "failures/late-node.feature", "--target", "karpenter@v1.6.4", "--out", "bare")
 	nodestorm(1, "failed", "recheck", "bare")
+	// What is drafted of somebody's audit log runs as it is.
+	audit, err := os.ReadFile(drafts + "audit.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "audit.log"), string(audit), 0o600)
+	nodestorm(0, "1 pod, 1 node, 1 NodePool", "draft", "--audit-log", "audit.log", "--out", "draft.feature")
+	nodestorm(0, "healthy", "run", "draft.feature", "--target", "karpenter@v1.6.4", "--out", "drafted")
 }
