@@ -91,8 +91,8 @@ func with[T any](raw []byte, take func(*T)) error {
 	return nil
 }
 
-// node keeps the first that is heard of a node: later ones have what went wrong. Who hears
-// of its shape later takes that.
+// node keeps the first that is heard of a node with its shape: later ones have what went
+// wrong, and events have its name only.
 func (c *Cluster) node(n *corev1.Node) {
 	old := c.nodes[n.Name]
 	switch {
@@ -100,16 +100,11 @@ func (c *Cluster) node(n *corev1.Node) {
 		return
 	case old == nil && !c.keep():
 		return
-	case old == nil:
+	case old == nil || old.Status.Capacity.Cpu().IsZero() && len(n.Status.Capacity) > 0:
 		c.nodes[n.Name] = n
-	case old.Status.Capacity.Cpu().IsZero():
-		old.Status = n.Status
-		if len(old.Labels) == 0 {
-			old.Labels = n.Labels
-		}
 	}
 	c.readAny++
-	if strings.HasPrefix(n.Spec.ProviderID, "kwok://") || n.Labels["karpenter.sh/nodepool"] != "" {
+	if karpenters(n) {
 		c.runs(Karpenter, "")
 	}
 	for label, provider := range map[string]string{"eks.amazonaws.com/nodegroup": "aws", "cloud.google.com/gke-nodepool": "gce", "kubernetes.azure.com/agentpool": "azure"} {

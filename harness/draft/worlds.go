@@ -248,7 +248,7 @@ func (w *writer) karpenter(pods []*pod) {
 	zones := w.zones()
 	var own []*corev1.Node
 	for _, n := range first {
-		if n.Labels["karpenter.sh/nodepool"] != "" {
+		if karpenters(n) {
 			later = append(later, n)
 			continue
 		}
@@ -279,6 +279,12 @@ func (w *writer) karpenter(pods []*pod) {
 	w.step("And Karpenter", "What it has by variables is in no draft; say \"the target has the environment variables:\" before.")
 	w.step("And these objects:", "The provider is kwok, with types such as c-4x-amd64-linux (4 CPUs; c has 2 GiB for each, s 4, m 8).")
 	w.quote(pools...)
+}
+
+// karpenters tells the nodes that Karpenter has brought.
+func karpenters(n *corev1.Node) bool {
+	return n.Labels["karpenter.sh/nodepool"] != "" || n.Labels["karpenter.sh/registered"] != "" || strings.HasPrefix(n.Spec.ProviderID, "kwok://") ||
+		slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return strings.HasPrefix(t.Key, "karpenter.sh/") })
 }
 
 // agents lift the startup taints of all pools: without them no machine is ever initialized.

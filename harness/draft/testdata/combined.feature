@@ -3,7 +3,7 @@
 #
 #   nodestorm lint THIS.feature; nodestorm run THIS.feature --target cluster-autoscaler@1.33.0
 #
-# From dump (dump, 4 of 5 files)
+# From dump (dump, 5 of 6 files)
 # From events.txt (events)
 # From pasted.log (log)
 #

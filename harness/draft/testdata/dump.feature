@@ -3,7 +3,7 @@
 #
 #   nodestorm lint THIS.feature; nodestorm run THIS.feature --target cluster-autoscaler@1.33.0
 #
-# From dump (dump, 4 of 5 files)
+# From dump (dump, 5 of 6 files)
 #
 # Not known, or not as it was:
 # - the volumes of the pod web-9 are left out, and with them the zones that they are in
