@@ -1,6 +1,7 @@
 package features_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -20,6 +21,7 @@ import (
 	"nodestorm/harness/verdict"
 	"nodestorm/scenarios"
 	"nodestorm/sim/clock"
+	"nodestorm/sim/history/vocabulary"
 )
 
 var (
@@ -146,6 +148,9 @@ func played(runs []replay.Result, record scenarios.Record, build target.Target) 
 		}
 		again, err := run.Recheck(r.Dir, catalogue)
 		r.Judgement = again.Now
+		for _, said := range again.Records {
+			err = cmp.Or(err, vocabulary.Check(said))
+		}
 		return r, err
 	}
 	return replay.Result{}, errNotPlayed

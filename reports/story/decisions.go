@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/vocabulary"
 )
 
 // Decision is something that an autoscaler did to its machines. Names that are
@@ -45,7 +46,7 @@ func (w *walk) decide(i uint32, kind Kind) {
 	}
 	if scales(kind) && strings.HasPrefix(kind.Actor, w.autoscaler(kind)) {
 		o := w.s.Objects[e.Object]
-		w.decided(i, fmt.Sprintf("scale %s", strings.TrimSpace(articles[o.Resource]+" "+o.Name)), kind.Code)
+		w.decided(i, fmt.Sprintf("scale %s", strings.TrimSpace(vocabulary.Kind(o.Resource)+" "+o.Name)), kind.Code)
 		return
 	}
 	what, known := machines[kind.Resource]

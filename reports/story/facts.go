@@ -3,6 +3,7 @@ package story
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ type facts struct {
 	tainted            bool   // taints is known
 	phase              string // of a claim: the furthest condition that is true
 	providerID, node   string
-	id, instance       string // of a cloud's record: the machine's ID and name
+	id                 string // of a cloud's machine
 	reason, state      string
 	pods, claim, group string // of a log line: what it tells of
 	hourlyEUR          float64
@@ -88,22 +89,19 @@ func factsOf(r history.Record, keep func(string) string) facts {
 	case history.Node:
 		f.providerID, f.node, f.reason = keep(text(d, "providerID")), keep(text(d, "node")), keep(text(d, "reason"))
 	case history.Cloud:
-		f.providerID = keep(text(d, "providerID"))
-		f.id, f.instance = keep(first(text(d, "id"), text(d, "instanceID"), text(d, "server"))), keep(first(text(d, "name"), text(d, "instance")))
+		if id, told := numeric(d["id"]); told {
+			f.id = keep(strconv.FormatFloat(id, 'f', -1, 64))
+		}
 		if price, told := numeric(d["hourlyEUR"]); told && price > 0 && price < maxHourlyEUR {
 			f.hourlyEUR = price
 		}
-		f.group = keep(first(text(d, "group"), text(d, "nodeGroup")))
-		f.reason = keep(first(text(d, "reason"), text(d, "error")))
+		f.group, f.reason = keep(text(d, "group")), keep(text(d, "error"))
 	case history.Logged:
-		f.pods = keep(first(text(d, "Pods"), text(d, "pods"), name(d["Pod"]), name(d["pod"])))
-		f.claim = keep(first(name(d["NodeClaim"]), name(d["nodeclaim"])))
-		f.node = keep(first(name(d["Node"]), name(d["node"])))
-		f.group = keep(first(text(d, "nodeGroup"), text(d, "group")))
+		f.pods, f.claim, f.node = keep(text(d, "Pods")), keep(name(d["NodeClaim"])), keep(name(d["Node"]))
 		f.size, f.sized = numeric(d["to"])
 		f.from, _ = numeric(d["from"])
 	case history.Fault:
-		f.state = keep(first(text(d, "fault"), text(d, "name"), text(d, "effect")))
+		f.state = keep(first(text(d, "fault"), text(d, "effect")))
 	case history.Step:
 		f.state = keep(text(d, "text"))
 	case history.Clock:

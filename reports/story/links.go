@@ -29,6 +29,8 @@ type links struct {
 	batch    []uint32          // pods that the autoscaler is making room for
 	plans    map[string]*plan  // the last of each group
 	machines map[string]uint32 // by name: their namespace is the cluster's
+	// instances are a cloud's by their ID, with which the provider ID of a Node ends.
+	instances map[string]uint32
 }
 
 // plan is a scale-up that an autoscaler's log tells of.
@@ -39,7 +41,7 @@ type plan struct {
 }
 
 func newLinks(s *Story) *links {
-	l := &links{s: s, known: map[[2]uint32]bool{}, byID: map[string]uint32{}, plans: map[string]*plan{}, machines: map[string]uint32{}, find: make(map[Object]uint32, len(s.Objects))}
+	l := &links{s: s, known: map[[2]uint32]bool{}, byID: map[string]uint32{}, plans: map[string]*plan{}, machines: map[string]uint32{}, instances: map[string]uint32{}, find: make(map[Object]uint32, len(s.Objects))}
 	for i, o := range s.Objects {
 		l.find[o] = uint32(i)
 	}
@@ -97,9 +99,15 @@ func (l *links) lived(i uint32, e *Event, kind Kind, f facts) {
 			l.link(e.Object, l.named("nodes", f.node), "its Node", i)
 		}
 	case "nodes":
-		o := l.s.Objects[e.Object]
-		l.link(l.named("instances", o.Name), e.Object, "same name", i)
+		if machine := l.instances[f.providerID[strings.LastIndexByte(f.providerID, '/')+1:]]; machine != 0 {
+			l.link(machine, e.Object, "same provider ID", i)
+		} else {
+			l.link(l.named("instances", l.s.Objects[e.Object].Name), e.Object, "same name", i)
+		}
 	case "instances":
+		if f.id != "" {
+			l.instances[f.id] = e.Object
+		}
 		if kind.Verb == "created" {
 			l.link(l.machines[l.s.Objects[e.Object].Name], e.Object, "same name", i)
 		}
@@ -122,7 +130,7 @@ func (l *links) called(i uint32, e *Event, kind Kind, f facts) {
 		return
 	}
 	o := l.s.Objects[e.Object]
-	for _, id := range []string{o.Name, f.id, f.instance} {
+	for _, id := range []string{o.Name, f.id} {
 		if id == "" {
 			continue
 		}
@@ -131,7 +139,6 @@ func (l *links) called(i uint32, e *Event, kind Kind, f facts) {
 			l.link(e.Object, l.find[Object{Resource: "instances", Name: id}], "the machine of the call", i)
 		case "instances":
 			l.link(l.find[Object{Resource: "servers", Name: id}], e.Object, "the machine of the call", i)
-			l.link(e.Object, l.find[Object{Resource: "nodes", Name: id}], "same name", i)
 		}
 	}
 	if kind.Resource == "servers" && strings.HasPrefix(kind.Verb, "POST") {

@@ -289,9 +289,6 @@ func (l *life) instance(i uint32, t time.Duration, kind Kind, f facts) {
 	if f.hourlyEUR > 0 {
 		l.hourlyEUR = f.hourlyEUR
 	}
-	if f.instance != "" {
-		l.Label = f.instance
-	}
 	switch kind.Verb {
 	case "created":
 		l.born = true

@@ -7,11 +7,8 @@ import (
 
 	"nodestorm/reports"
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/vocabulary"
 )
-
-// articles are what people call one of a resource.
-var articles = map[string]string{"nodeclaims": "NodeClaim", "nodepools": "NodePool", "nodes": "Node", "pods": "Pod", "servers": "server", "instances": "instance", "machines": "Machine",
-	"machinedeployments": "MachineDeployment", "machinepools": "MachinePool", "nodegroups": "node group"}
 
 // maxFact bounds a fact of a sentence, in characters.
 const maxFact = 160
@@ -25,7 +22,7 @@ func (s *Story) Sentence(i int) string {
 	_ = json.Unmarshal([]byte(s.Details[e.Detail]), &detail) // no detail, no facts
 	fact := func(key string) string { return reports.Cut(reports.Clean(text(detail, key)), maxFact) }
 	what := o.Name
-	if kind := articles[o.Resource]; kind != "" {
+	if kind := vocabulary.Kind(o.Resource); kind != "" {
 		what = kind + " " + o.Name
 	} else if o.Resource != "" {
 		what = strings.TrimSpace(o.Resource + " " + o.Name)
@@ -56,7 +53,7 @@ func (s *Story) Sentence(i int) string {
 		}
 		return fmt.Sprintf("%s logs: %s", k.Actor, words)
 	case history.Fault:
-		return fmt.Sprintf("fault %s on %s: %s", reports.Clean(first(text(detail, "fault"), text(detail, "name"))), what, k.Verb)
+		return fmt.Sprintf("fault %s on %s: %s", reports.Clean(text(detail, "fault")), what, k.Verb)
 	case history.Harness:
 		return strings.TrimSpace(fmt.Sprintf("harness: %s %s %s", k.Actor, k.Verb, fact("error")))
 	}
@@ -98,7 +95,7 @@ func (s *Story) Sentence(i int) string {
 // cloudSentence tells of a call to the cloud, or of what became of an instance.
 func (s *Story) cloudSentence(k Kind, o Object, fact func(string) string) string {
 	if k.Code == 0 {
-		return strings.TrimSpace(articles[o.Resource] + " " + o.Name + " is " + k.Verb)
+		return strings.TrimSpace(vocabulary.Kind(o.Resource) + " " + o.Name + " is " + k.Verb)
 	}
 	sentence := k.Actor + " calls " + k.Verb
 	if o.Name != "" {

@@ -96,7 +96,7 @@ func TestFirstDifference(t *testing.T) {
 func TestCloud(t *testing.T) {
 	s := tell(t, story.Run{Autoscaler: "cluster-autoscaler"}, line(1, 1, "log", "target", "nodegroups", "pool1", "cluster-autoscaler", 0, `{"from":0,"to":2}`)+
 		line(2, 2, "cloud", "POST /servers", "servers", "a", "cluster-autoscaler", 201, `{"group":"pool1"}`)+
-		line(3, 2, "cloud", "created", "instances", "a", "fakecloud", 0, `{"id":"7","hourlyEUR":3.6}`)+
+		line(3, 2, "cloud", "created", "instances", "a", "fakecloud", 0, `{"id":7,"hourlyEUR":3.6}`)+
 		line(4, 12, "cloud", "running", "instances", "a", "fakecloud", 0, `{}`)+
 		line(5, 20, "api", "create", "nodes", "a", "sim-node", 201, `{"providerID":"hcloud://7","ready":"False: KubeletNotReady","taints":["x:NoSchedule"]}`)+
 		line(6, 22, "cloud", "POST /servers", "servers", "b", "cluster-autoscaler", 422, `{"error":"limit"}`)+
@@ -120,6 +120,18 @@ func TestCloud(t *testing.T) {
 	}) || !slices.ContainsFunc(s.Links, func(l story.Link) bool { return s.Objects[l.To].Resource == "nodes" }) {
 		t.Errorf("links %v of %v", s.Links, s.Objects)
 	}
+}
+
+// A Node belongs to the machine that its provider ID names, whatever it is called.
+func TestNodeOfAnotherServer(t *testing.T) {
+	s := tell(t, story.Run{Autoscaler: "cluster-autoscaler"}, line(1, 1, "cloud", "created", "instances", "a", "fakecloud", 0, `{"id":7}`)+
+		line(2, 2, "cloud", "created", "instances", "b", "fakecloud", 0, `{"id":8}`)+
+		line(3, 3, "api", "create", "nodes", "a", "sim-node", 201, `{"providerID":"hcloud://8"}`))
+	var got []string
+	for _, l := range s.Links {
+		got = append(got, fmt.Sprintf("%s %s → %s %s: %s", s.Objects[l.From].Resource, s.Objects[l.From].Name, s.Objects[l.To].Resource, s.Objects[l.To].Name, l.Why))
+	}
+	same(t, "links", strings.Join(got, "; "), "instances b → nodes a: same provider ID")
 }
 
 // line is a record of a history.

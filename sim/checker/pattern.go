@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"nodestorm/sim/checker/strict"
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/vocabulary"
 )
 
 // Pattern matches records. Fields that are not given match anything, but where code
@@ -93,19 +95,47 @@ func (p *Pattern) check(captured map[string]bool) error {
 	if !open && p.Verb.given() && p.Verb.op != "exists" {
 		for _, verb := range p.Verb.values {
 			if !strings.HasPrefix(verb, "$") && !slices.Contains(known, verb) {
-				return fmt.Errorf("unknown verb %q of source %s (allowed: %s)", verb, strings.Join(p.Source.values, ", "), strings.Join(known, ", "))
+				return fmt.Errorf("unknown verb %q of source %s (allowed: %s)%s", verb, strings.Join(p.Source.values, ", "), strings.Join(known, ", "), strict.Meant(verb, known))
 			}
 		}
 	}
-	for key, values := range p.Detail {
-		if !values.given() {
+	if p.Resource.given() {
+		for _, word := range p.Resource.values {
+			if meant := vocabulary.Meant(word); meant != "" {
+				return fmt.Errorf("resource: %q is none, did you mean %q?", word, meant)
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(p.Detail)) {
+		if !p.Detail[key].given() {
 			return fmt.Errorf("detail %q has no value to compare with", key)
+		}
+		if err := p.checkDetail(key); err != nil {
+			return err
 		}
 	}
 	for _, name := range p.captures() {
 		if !captured[name] {
 			return fmt.Errorf("$%s is not captured by an element before", name)
 		}
+	}
+	return nil
+}
+
+// checkDetail finds a detail that no record of the sources has.
+func (p *Pattern) checkDetail(key string) error {
+	if p.Source.op != "" {
+		return nil
+	}
+	var known []string
+	for _, source := range p.Source.values {
+		if vocabulary.Open(history.Source(source)) {
+			return nil
+		}
+		known = append(known, vocabulary.Details(history.Source(source))...)
+	}
+	if name, _, _ := strings.Cut(key, "."); !slices.Contains(known, name) {
+		return fmt.Errorf("unknown detail %q of source %s (allowed: %s)%s", key, strings.Join(p.Source.values, ", "), strings.Join(known, ", "), strict.Meant(name, known))
 	}
 	return nil
 }

@@ -20,6 +20,10 @@ func TestSymptomErrors(t *testing.T) {
 		{"no source", "statement: s\nsequence: [{match: {verb: create}}]", "sequence[0]: match: source is missing (allowed: [api cloud"},
 		{"unknown source", "statement: s\nsequence: [{match: {source: kubelet}}]", `unknown source "kubelet" (allowed: [api cloud`},
 		{"unknown verb", "statement: s\nsequence: [{match: {source: api, verb: creates}}]", `unknown verb "creates" of source api (allowed: create, update,`},
+		{"a verb that is close", "statement: s\nsequence: [{match: {source: api, verb: creates}}]", `did you mean "create"?`},
+		{"a kind for a resource", "statement: s\nsequence: [{match: {source: api, resource: [pods, Node]}}]", `resource: "Node" is none, did you mean "nodes"?`},
+		{"unknown detail", "statement: s\nsequence: [{match: {source: api, detail: {providerId: x}}}]", `unknown detail "providerId" of source api (allowed: about,`},
+		{"a detail that is close", "statement: s\nsequence: [{match: {source: [api, node], detail: {providerId: x}}}]", `did you mean "providerID"?`},
 		{"unknown verb of a fault", "statement: s\nsequence: [{match: {source: fault, verb: {not: started}}}]", `unknown verb "started" of source fault (allowed: armed,`},
 		{"unknown comparison", "statement: s\nsequence: [{match: {source: api, name: {like: x}}}]", `unknown comparison "like" (allowed: a value, a list of values, not, contains, lacks, exists)`},
 		{"two comparisons", "statement: s\nsequence: [{match: {source: api, name: {not: x, lacks: y}}}]", "want one of not, contains"},
@@ -45,7 +49,7 @@ func TestSymptomErrors(t *testing.T) {
 		{"unknown since", "statement: s\nsequence: [{match: " + match + ", absent: [{since: a, source: api}]}]", `no earlier element is called "a"`},
 		{"since of a quiet span", "statement: s\nsequence: [{absent: [{since: start, source: api}], for: 5m}]", "since needs match"},
 		{"while without detail", "statement: s\nsequence: [{match: " + match + ", while: [{source: api}]}]", "while[0]: detail is missing"},
-		{"while exists", "statement: s\nsequence: [{match: " + match + ", while: [{source: api, detail: {a: {exists: false}}}]}]", "exists says nothing here"},
+		{"while exists", "statement: s\nsequence: [{match: " + match + ", while: [{source: api, detail: {node: {exists: false}}}]}]", "exists says nothing here"},
 		{"unused capture", "statement: s\nsequence: [{match: " + match + ", capture: {a: name}}, {match: " + match + "}]", "sequence[0]: capture a: no pattern has $a; name it where the same one is meant"},
 		{"unused second capture", "statement: s\nsequence: [{match: " + match + ", capture: {a: name, b: verb}}, {match: {source: api, name: $a}}]", "sequence[0]: capture b: no pattern has $b"},
 		{"ends with absence", "statement: s\nsequence: [{match: " + match + "}, {absent: [" + match + "], for: 5m}]", "sequence[1]: the last element is a span in which something is absent: nothing in the history would show the failure; end with"},
@@ -67,7 +71,7 @@ func TestSymptomErrors(t *testing.T) {
 }
 
 func TestValues(t *testing.T) {
-	record := history.Record{Seq: 1, Event: history.Event{Source: history.API, Verb: "patch", Code: 409, Detail: detail{
+	record := history.Record{Seq: 1, Event: history.Event{Source: history.Harness, Verb: "patch", Code: 409, Detail: detail{
 		"grace": 30, "ok": true, "text": "0/3 nodes are available", "list": []string{"a", "b"}, "dotted.key": "d",
 		"conditions": detail{"Ready": "True"},
 	}}}
@@ -102,7 +106,7 @@ func TestValues(t *testing.T) {
 	end.Seq = 2
 	for _, test := range tests {
 		t.Run(test.values, func(t *testing.T) {
-			symptom := parse(t, "statement: s\nsequence: [{match: {source: api, code: 409, detail: "+test.values+"}}]")
+			symptom := parse(t, "statement: s\nsequence: [{match: {source: harness, code: 409, detail: "+test.values+"}}]")
 			if got := checker.Find([]history.Record{record, end}, symptom); got.Result != test.want {
 				t.Errorf("got %v, want %s", got, test.want)
 			}

@@ -10,7 +10,7 @@ import (
 )
 
 // body is the part of any request or response object that becomes detail:
-// nodes, NodeClaims, pods, bindings, delete options, certificate requests. Fields that a kind does not
+// nodes, NodeClaims, pods, bindings, delete options, certificate requests, scales. Fields that a kind does not
 // have stay empty.
 type body struct {
 	Metadata struct {
@@ -30,6 +30,7 @@ type body struct {
 		StartupTaints []corev1.Taint `json:"startupTaints"`
 		SignerName    string         `json:"signerName"`
 		Username      string         `json:"username"`
+		Replicas      *int64         `json:"replicas"`
 	} `json:"spec"`
 	Status struct {
 		NodeName   string      `json:"nodeName"`
@@ -133,6 +134,14 @@ func (b *body) nodeClaim() map[string]any {
 		facts["conditions"] = conditions
 	}
 	return facts
+}
+
+// scale returns the facts of a Scale: how many there shall be.
+func (b *body) scale() map[string]any {
+	if b.Spec.Replicas == nil {
+		return nil
+	}
+	return map[string]any{"replicas": *b.Spec.Replicas}
 }
 
 // pod returns the facts of a pod, a binding, an eviction or delete options.
