@@ -23,7 +23,7 @@ Feature: Nodes that were asked for and never came are not counted on
   Scenario: The pod is gone when the group has its template
     When a pod "web" that requests 3 CPU is created
     And 17m pass
-    And the pod "web" is deleted
+    And "Pod/web" is deleted
     And 3m pass
     And the MachineDeployment "first" changes to instances of the type "cpx31"
     Then the MachineDeployment "first" still has 0 machines 3m later
