@@ -39,8 +39,14 @@ func TestMain(m *testing.M) {
 
 // The catalogue and the features name each other.
 func TestCatalogueAgreesWithFeatures(t *testing.T) {
-	if err := load(t).CheckFeatures(os.DirFS(".")); err != nil {
+	catalogue, files := load(t), os.DirFS(".")
+	if err := catalogue.CheckFeatures(files); err != nil {
 		t.Error(err)
+	}
+	for _, record := range catalogue.Records() {
+		if err := (replay.Request{Record: record, Features: files}).CheckSteps(); err != nil {
+			t.Errorf("%s: %v", record.ID, err)
+		}
 	}
 }
 
