@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/Masterminds/semver/v3"
 
@@ -122,11 +123,26 @@ func (r Range) Has(version string) (bool, error) {
 	if r == None {
 		return false, nil
 	}
-	constraints, err := semver.NewConstraint(string(r))
+	constraints, err := r.constraints()
 	if err != nil {
-		return false, fmt.Errorf(`%q is no range of releases (want "none" or for example ">=v1.0.0, <v1.7.0")`, r)
+		return false, err
 	}
 	return constraints.Check(v), nil
+}
+
+// parsed are the ranges met so far: a catalogue asks the few that it has about every release.
+var parsed sync.Map // of Range to *semver.Constraints
+
+func (r Range) constraints() (*semver.Constraints, error) {
+	if known, is := parsed.Load(r); is {
+		return known.(*semver.Constraints), nil
+	}
+	constraints, err := semver.NewConstraint(string(r))
+	if err != nil {
+		return nil, fmt.Errorf(`%q is no range of releases (want "none" or for example ">=v1.0.0, <v1.7.0")`, r)
+	}
+	parsed.Store(r, constraints)
+	return constraints, nil
 }
 
 // Provider is the cloud that the target's build has to serve, where builds differ

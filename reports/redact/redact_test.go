@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"nodestorm/reports/redact"
 )
@@ -88,15 +87,13 @@ func TestCutOffLines(t *testing.T) {
 	}
 }
 
-// A line takes time by its length, whatever it holds.
+// A line takes time by its length, whatever it holds: some hundredths of a second each. By
+// the square of the length it were hours, and the test would not end.
 func TestLongLinesOfHints(t *testing.T) {
 	for _, unit := range []string{"x", "token ", "token=", "bearer ", "bearer  ", "://a:", "://", "-----BEGIN A PRIVATE KEY----- ", "-----BEGIN ", "eyJ", "eyJ-", "eyJaaaaaa.", ".", "abcdef.0123456789abcdef ", "secret\\\" : ", "token=\"", "token='\"", "token=\\'\" ", "--token-", "token,", "--token\",", "://a@"} {
 		line := []byte(strings.Repeat(unit, 2<<20/len(unit)))
-		began := time.Now()
-		(&redact.Redactor{}).Line(line)
-		// Some hundredths of a second; hours if it took time by the square of the length.
-		if took := time.Since(began); took > 20*time.Second {
-			t.Errorf("2 MiB of %q take %s", unit, took)
+		if got := (&redact.Redactor{}).Line(line); len(got) == 0 {
+			t.Errorf("nothing is left of %q", unit)
 		}
 	}
 }
