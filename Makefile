@@ -57,7 +57,7 @@ RACY    := nodestorm/fakecloud/vsphere
 
 .PHONY: test-short
 test-short: ## Run the tests that need no Kubernetes, with the race detector
-	@$(GO) test -short -race $$($(GO) list ./... | grep -vxF "$(RACY)")
+	@$(GO) test -short -race -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$(RACY)")
 	@$(GO) test -short -timeout $(TIMEOUT) $(RACY)
 	@cd sim/csrapprover && $(GO) test ./...
 
