@@ -39,7 +39,7 @@ var details = map[history.Source]map[string]Form{
 	},
 	history.Cloud: {"error": Text, "group": Text, "hourlyEUR": Number, "id": Number, "location": Text, "type": Text},
 	history.Fault: {"fault": Text, "effect": Text, "call": Text, "group": Text, "operation": Text, "deployment": Text, "reason": Text, "code": Number, "resourceVersion": Text},
-	history.Step:  {"error": Text, "kind": Text, "text": Text},
+	history.Step:  {"error": Text, "kind": Text, "quoted": Text, "text": Text},
 	history.Clock: {"factor": Number, "lagMaxMs": Number, "lagP99Ms": Number, "seconds": Number},
 	history.Logged: {
 		"NodeClaim": Mapping, "Node": Mapping, "NodePool": Mapping, "Pods": Text, "at": Text, "controller": Text, "delta": Number, "error": Text,
