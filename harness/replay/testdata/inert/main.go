@@ -19,7 +19,13 @@ var flags = []string{
 	"kubeconfig", "kubernetes", "leader-elect", "logtostderr", "namespace", "node-group-auto-discovery", "nodes", "scan-interval", "v",
 }
 
+// variables are those that records give a Cluster Autoscaler, which has to ask for them.
+var variables = []string{"CAPI_VERSION", "HCLOUD_SERVER_CREATION_TIMEOUT"}
+
 func main() {
+	for _, name := range variables {
+		os.Getenv(name)
+	}
 	address := "127.0.0.1:" + os.Getenv("HEALTH_PROBE_PORT") // Karpenter's
 	for _, arg := range os.Args[1:] {
 		name, value, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
