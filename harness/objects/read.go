@@ -25,6 +25,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	sigsjson "sigs.k8s.io/json"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"nodestorm/sim/checker/strict"
 )
 
 // What one text may hold: a feature is small, and anybody may have written it.
@@ -267,41 +269,15 @@ func OwnKind(kind string) bool {
 	return false
 }
 
-// LikeKind says which kind is spelled like it but for two letters at most, or nothing.
+// LikeKind is ", did you mean …?" with the kind that is spelled most like it, or nothing.
 func LikeKind(kind string) string {
-	var near []string
+	var kinds []string
 	for of := range known.AllKnownTypes() {
-		if isObject(of) && !slices.Contains(near, of.Kind) && letters(kind, of.Kind) <= 2 {
-			near = append(near, of.Kind)
+		if isObject(of) {
+			kinds = append(kinds, of.Kind)
 		}
 	}
-	if len(near) == 0 {
-		return ""
-	}
-	slices.Sort(near)
-	return "; did you mean " + strings.Join(near, " or ")
-}
-
-// letters is in how many letters two words differ, whatever their case.
-func letters(a, b string) int {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		before := row[0]
-		row[0] = i + 1
-		for j := range b {
-			cost := before
-			if a[i] != b[j] {
-				cost++
-			}
-			before = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return strict.Meant(kind, kinds)
 }
 
 // KindOf is what Kubernetes' own objects of a resource are; empty if it knows none.

@@ -57,7 +57,7 @@ func TestQuoted(t *testing.T) {
 		{step(when, `"PodDisruptionBudget/web" is deleted once the cloud is there`, ""), `"the cloud is there" is no record to wait for`},
 		{step(when, `"PodDisruptionBudget/web" is deleted once this is recorded:`, "{source: api, verb: delete, resource: nodes, count: 2, within: 5m}"), ""},
 		{step(when, `"PodDisruptionBudget/web" is deleted once this is recorded:`, "{source: api, verb: delete, kind: nodes}"), `unknown field "kind"`},
-		{step(when, `"PodDisruptonBudget/web" is deleted`, ""), "did you mean PodDisruptionBudget"},
+		{step(when, `"PodDisruptonBudget/web" is deleted`, ""), `did you mean "PodDisruptionBudget"?`},
 		{step(when, `"Node/$name" is deleted`, ""), "$name stands for the name in a record"},
 		{step(when, `the simulated node "$name" is NotReady, for 1m`, ""), "$name stands for the name in a record"},
 		{append(step(given, `its machine is initialized and 2m have passed since its launch`, ""), said(when, `the simulated node "$name" is NotReady, for 1m`, "")), ""},
