@@ -2,6 +2,7 @@ package draft
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -216,7 +217,7 @@ func (l *logReader) json(text []byte) bool {
 	}
 	var e entry
 	if err := json.Unmarshal(text, &e); err != nil {
-		if _, wrong := err.(*json.UnmarshalTypeError); !wrong {
+		if wrong := new(json.UnmarshalTypeError); !errors.As(err, &wrong) {
 			return false // cut off
 		}
 	}

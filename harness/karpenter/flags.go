@@ -1,7 +1,9 @@
 package karpenter
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -43,7 +45,7 @@ func Check(ctx context.Context, t target.Target, flags []string) error {
 		known = append(known, string(m[1]))
 	}
 	if !slices.Contains(known, "batch-max-duration") {
-		return fmt.Errorf("asking %s for its flags: it lists no --batch-max-duration: is it a Karpenter? (%v)", t.Ref, err)
+		return fmt.Errorf("asking %s for its flags: it lists no --batch-max-duration: is it a Karpenter? (%w)", t.Ref, cmp.Or(err, errors.New("it ended well")))
 	}
 	for _, f := range flags {
 		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")

@@ -113,40 +113,46 @@ func typesOf(table *messages.PickleTable) (all []fakecloud.ServerType, err error
 	if err != nil {
 		return nil, err
 	}
-	offer := fakecloud.Hetzner()
 	for i, cell := range rows {
-		fail := func(format string, args ...any) ([]fakecloud.ServerType, error) {
-			return nil, fmt.Errorf("instance type %q: %w", cell["name"], fmt.Errorf(format, args...))
+		t, err := typeOf(cell)
+		if err != nil {
+			return nil, fmt.Errorf("instance type %q: %w", cell["name"], err)
 		}
-		if offer.ServerType(cell["name"]) != nil {
-			return fail("the cloud has it")
-		}
-		t := fakecloud.ServerType{ID: int64(10_000 + i), Name: cell["name"], DiskGB: 80, CPUType: "shared", Architecture: "x86", Category: "Cost-Optimized"}
-		if t.Cores, err = strconv.Atoi(cell["cpu"]); err != nil || t.Cores < 1 {
-			return fail("cpu: %q: want whole processors, such as 4", cell["cpu"])
-		}
-		memory, err := strconv.ParseFloat(cell["memory"], 32)
-		if err != nil || !(memory > 0) {
-			return fail("memory: %q: want gigabytes, such as 16", cell["memory"])
-		}
-		t.MemoryGB = float32(memory)
-		price, err := strconv.ParseFloat(cmp.Or(cell["price"], "1"), 64)
-		if err != nil || !(price > 0) {
-			return fail("price: %q: want that of a month, such as 12.50", cell["price"])
-		}
-		for zone := range strings.SplitSeq(cmp.Or(cell["zones"], "fsn1,nbg1,hel1"), ",") {
-			if offer.Location(zone) == nil {
-				var zones []string
-				for _, l := range offer.Locations {
-					zones = append(zones, l.Name)
-				}
-				return fail("zones: there is no %q (there is %s)", zone, strings.Join(zones, ", "))
-			}
-			t.Prices = append(t.Prices, fakecloud.Price{Location: zone, Monthly: price, TrafficTB: 20, PerTB: 1})
-		}
+		t.ID = int64(10_000 + i)
 		all = append(all, t)
 	}
 	return all, nil
+}
+
+func typeOf(cell map[string]string) (t fakecloud.ServerType, err error) {
+	offer := fakecloud.Hetzner()
+	if offer.ServerType(cell["name"]) != nil {
+		return t, errors.New("the cloud has it")
+	}
+	t = fakecloud.ServerType{Name: cell["name"], DiskGB: 80, CPUType: "shared", Architecture: "x86", Category: "Cost-Optimized"}
+	if t.Cores, err = strconv.Atoi(cell["cpu"]); err != nil || t.Cores < 1 {
+		return t, fmt.Errorf("cpu: %q: want whole processors, such as 4", cell["cpu"])
+	}
+	memory, err := strconv.ParseFloat(cell["memory"], 32)
+	if err != nil || !(memory > 0) {
+		return t, fmt.Errorf("memory: %q: want gigabytes, such as 16", cell["memory"])
+	}
+	t.MemoryGB = float32(memory)
+	price, err := strconv.ParseFloat(cmp.Or(cell["price"], "1"), 64)
+	if err != nil || !(price > 0) {
+		return t, fmt.Errorf("price: %q: want that of a month, such as 12.50", cell["price"])
+	}
+	for zone := range strings.SplitSeq(cmp.Or(cell["zones"], "fsn1,nbg1,hel1"), ",") {
+		if offer.Location(zone) == nil {
+			var zones []string
+			for _, l := range offer.Locations {
+				zones = append(zones, l.Name)
+			}
+			return t, fmt.Errorf("zones: there is no %q (there is %s)", zone, strings.Join(zones, ", "))
+		}
+		t.Prices = append(t.Prices, fakecloud.Price{Location: zone, Monthly: price, TrafficTB: 20, PerTB: 1})
+	}
+	return t, nil
 }
 
 func (s *scenario) instanceTypes(table *godog.Table) (err error) {

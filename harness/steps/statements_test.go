@@ -18,8 +18,8 @@ import (
 
 func evicted(pod string) history.Event { return api("create", "pods", pod, "subresource", "eviction") }
 
-func by(actor string, e history.Event) history.Event {
-	e.Actor = actor
+func byKarpenter(e history.Event) history.Event {
+	e.Actor = "karpenter"
 	return e
 }
 
@@ -29,8 +29,8 @@ var general = []struct {
 	holds, fails []at
 	why          string // they fail
 }{
-	{`"karpenter" has sent "create" of "nodeclaims" within 1m`, "", set(at{4, by("karpenter", claim("one"))}), set(at{0.5, by("karpenter", claim("one"))}), `"api create nodeclaims by karpenter" is there 0 times, of 1 at least`},
-	{`"karpenter" has ever sent "create" of "nodeclaims" within 1m`, "", set(at{0.5, by("karpenter", claim("one"))}), set(at{4, claim("one")}), "0 times"},
+	{`"karpenter" has sent "create" of "nodeclaims" within 1m`, "", set(at{4, byKarpenter(claim("one"))}), set(at{0.5, byKarpenter(claim("one"))}), `"api create nodeclaims by karpenter" is there 0 times, of 1 at least`},
+	{`"karpenter" has ever sent "create" of "nodeclaims" within 1m`, "", set(at{0.5, byKarpenter(claim("one"))}), set(at{4, claim("one")}), "0 times"},
 	{`somebody has sent "create" of "nodeclaims" 2 times within 1m`, "", set(at{4, claim("one")}, at{5, claim("two")}), set(at{4, claim("one")}, at{70, claim("two")}), "1 time, of 2 at least (record"},
 	{`somebody has sent "create" of "nodeclaims" at no time within 1m`, "", set(at{0.5, claim("one")}), set(at{4, claim("one")}), "1 time, of 0 at most (record 5)"},
 	{`somebody has sent "create" of "nodeclaims" at no time within 1m`, "", set(at{4, api("patch", "nodeclaims", "one")}), set(), "of what never was nothing holds"},
@@ -135,7 +135,7 @@ func agrees(t *testing.T, then, quotes, status string, second float64, events []
 // A live judgement is the stored one, whatever happens.
 func TestGeneralThensOfAnything(t *testing.T) {
 	kinds := []func(string) history.Event{
-		func(name string) history.Event { return by("karpenter", claim(name)) },
+		func(name string) history.Event { return byKarpenter(claim(name)) },
 		func(name string) history.Event { return api("patch", "nodeclaims", name) },
 		func(name string) history.Event { return api("patch", "nodes", name) },
 		func(name string) history.Event { return api("delete", "nodes", name) },

@@ -106,7 +106,7 @@ func (o objects) action(call auditv1.Event, r history.Event) action {
 	case verb == "update" && asked != nil:
 		return o.put(call, r, asked, "applied", "Here somebody replaced the whole object. Applied, it keeps fields that are not said.")
 	case verb == "patch":
-		return o.patch(call, r, asked, uri)
+		return o.patch(call, r, asked)
 	case verb == "delete":
 		return o.remove(call, r, asked)
 	}
@@ -212,7 +212,7 @@ func (o objects) secret(call auditv1.Event, r history.Event) action {
 }
 
 // patch is a step that changes an object, or applies it.
-func (o objects) patch(call auditv1.Event, r history.Event, asked map[string]any, uri *url.URL) action {
+func (o objects) patch(call auditv1.Event, r history.Event, asked map[string]any) action {
 	if call.RequestObject == nil {
 		return note("Here somebody changed %s; the API server's log does not say how.", r.Object)
 	}

@@ -70,8 +70,8 @@ func (l *Life) Name() string { return l.name }
 // Effect is described with Name.
 func (l *Life) Effect() string { return l.effect }
 
-// Armed, Begins, Ends, EffectiveSince and Cleared are when. Zero means that it has not come
-// or never comes; Begins and Ends may be still to come.
+// Armed is when it was armed. As with Begins, Ends, EffectiveSince and Cleared, zero means that
+// this has not come or never comes; Begins and Ends may be still to come.
 func (l *Life) Armed() time.Time { return l.armed }
 
 // Begins is described with Armed.

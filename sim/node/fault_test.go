@@ -16,14 +16,14 @@ import (
 	"nodestorm/sim/history"
 )
 
-// readiness is the history of a node's readiness: "+30s" is ready, "-30s" not.
-func (w *world) readiness(node string) string {
+// readiness is the history of the readiness of the node a: "+30s" is ready, "-30s" not.
+func (w *world) readiness() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var list []string
 	for _, e := range w.events {
 		sign, found := map[string]string{"ready": "+", "notready": "-"}[e.Verb]
-		if found && e.Object.Name == node {
+		if found && e.Object.Name == "a" {
 			list = append(list, sign+e.At.Sub(w.start).String())
 		}
 	}
@@ -91,7 +91,7 @@ func TestFaults(t *testing.T) {
 				w.at(200 * time.Second)
 				w.bind("web", "a")
 				w.at(time.Hour)
-				same(t, "readiness", w.readiness("a"), test.readiness)
+				same(t, "readiness", w.readiness(), test.readiness)
 				same(t, "registered", fmt.Sprint(w.when("register", "a")), test.registered)
 				times := w.faultTimes(test.fault.Name)
 				same(t, "armed", times["armed"], 0)
@@ -158,7 +158,7 @@ func TestOnlyAcceptedReportsCount(t *testing.T) {
 		w.boot(Spec{Name: "a", Profile: Profile{Faults: []Fault{{Name: "down", Effect: NotReady{}, At: time.Minute, For: time.Minute}}}})
 		w.at(time.Hour)
 		// Refused at 120, 120.2 and 120.6 s.
-		same(t, "readiness", w.readiness("a"), "+0s -1m0s +2m1.4s")
+		same(t, "readiness", w.readiness(), "+0s -1m0s +2m1.4s")
 		same(t, "cleared", w.faultTimes("down")["cleared"], 121400*time.Millisecond)
 	})
 }
@@ -232,7 +232,7 @@ func TestInject(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.at(10 * time.Minute)
-		same(t, "readiness", w.readiness("a"), "+0s -5m10s +5m30s")
+		same(t, "readiness", w.readiness(), "+0s -5m10s +5m30s")
 		for _, refused := range []struct {
 			node  string
 			fault Fault
@@ -262,7 +262,7 @@ func TestClear(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.at(10 * time.Minute)
-		same(t, "readiness", w.readiness("a"), "+0s -5m0s +6m0s")
+		same(t, "readiness", w.readiness(), "+0s -5m0s +6m0s")
 		for _, gone := range []string{"down", "up"} {
 			if err := w.fleet.Clear(gone); err == nil || !strings.Contains(err.Error(), "no simulated node has it, or it is over") {
 				t.Errorf("clearing %q: %v", gone, err)
