@@ -1,14 +1,7 @@
 package hcloud
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"maps"
-	"math/big"
 	"net"
 	"reflect"
 	"slices"
@@ -19,6 +12,7 @@ import (
 	api "github.com/hetznercloud/hcloud-go/v2/hcloud"
 
 	"nodestorm/fakecloud"
+	"nodestorm/sim/pki"
 )
 
 // clients are the parts of the client that the fake serves, by the names of their fields.
@@ -264,8 +258,11 @@ func sshKeysContract(e *env) {
 
 func certificatesContract(e *env) {
 	c := &e.client.Certificate
-	certificate, key := selfSigned(e.T)
-	up := call2[*api.Certificate](e, "Certificate.Create")(c.Create(e.ctx, api.CertificateCreateOpts{Name: "up", Certificate: certificate, PrivateKey: key}))
+	ca, err := pki.NewAuthority("a", time.Now())
+	e.ok(err)
+	pair, err := ca.Issue("a.example", nil, "a.example")
+	e.ok(err)
+	up := call2[*api.Certificate](e, "Certificate.Create")(c.Create(e.ctx, api.CertificateCreateOpts{Name: "up", Certificate: string(pair.Cert), PrivateKey: string(pair.Key)}))
 	e.check("domains", up.DomainNames, []string{"a.example"})
 	finds(e, "Certificate", c, up.ID, "up", func(t *api.Certificate) int64 { return t.ID }, api.CertificateListOpts{Name: "up"}, api.CertificateListOpts{Name: "x"})
 	managed := call2[api.CertificateCreateResult](e, "Certificate.CreateCertificate")(c.CreateCertificate(e.ctx, api.CertificateCreateOpts{
@@ -275,27 +272,6 @@ func certificatesContract(e *env) {
 	e.act("Certificate.RetryIssuance")(c.RetryIssuance(e.ctx, managed.Certificate))
 	e.check("name", call2[*api.Certificate](e, "Certificate.Update")(c.Update(e.ctx, up, api.CertificateUpdateOpts{Name: "down"})).Name, "down")
 	e.done("Certificate.Delete")(c.Delete(e.ctx, up))
-}
-
-func selfSigned(t *testing.T) (certificate, key string) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a.example"}, DNSNames: []string{"a.example"}, NotAfter: time.Now().AddDate(1, 0, 0)}
-	der, err := x509.CreateCertificate(rand.Reader, &template, &template, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := func(kind string, bytes []byte) string {
-		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: bytes}))
-	}
-	return text("CERTIFICATE", der), text("PRIVATE KEY", pkcs8)
 }
 
 func firewallsContract(e *env) {

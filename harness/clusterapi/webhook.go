@@ -3,14 +3,13 @@ package clusterapi
 import (
 	"encoding/base64"
 	"fmt"
-	"net"
 	"os"
-	"path/filepath"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	certutil "k8s.io/client-go/util/cert"
 
 	"nodestorm/harness/world"
+	"nodestorm/sim/pki"
 )
 
 // endpoint is where the release's webhooks listen: on loopback, with a certificate
@@ -25,18 +24,20 @@ func newEndpoint(dir string) (e endpoint, err error) {
 	if e.port, err = world.FreePort(); err != nil {
 		return e, err
 	}
-	cert, key, err := certutil.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
+	ca, err := pki.NewAuthority("nodestorm webhooks", time.Now())
 	if err != nil {
 		return e, err
 	}
-	e.dir, e.ca = dir, cert
+	e.dir, e.ca = dir, ca.Cert
+	pair, err := ca.Issue("webhooks", nil, "127.0.0.1")
+	if err != nil {
+		return e, err
+	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return e, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "tls.crt"), cert, 0o600); err != nil {
-		return e, err
-	}
-	return e, os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600)
+	_, _, err = pair.Write(dir, "tls")
+	return e, err
 }
 
 // redirect has an object's webhooks called at the endpoint. Objects that have none

@@ -29,6 +29,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"nodestorm/sim/history"
+	"nodestorm/sim/pki"
 )
 
 // Refused is the verb of the harness's record of a host that a program wanted to
@@ -56,7 +57,7 @@ type Config struct {
 // Proxy is a running proxy. Its methods are safe for concurrent use.
 type Proxy struct {
 	cfg     Config
-	ca      *authority
+	ca      *pki.Authority
 	front   *http.Server // takes CONNECT
 	inside  *http.Server // serves what is inside a tunnel
 	address string
@@ -69,7 +70,7 @@ type Proxy struct {
 
 // origin stands in for a host.
 type origin struct {
-	cert *tls.Certificate // the host's
+	cert tls.Certificate // the host's
 	to   *httputil.ReverseProxy
 }
 
@@ -83,10 +84,10 @@ func Serve(cfg Config) (_ *Proxy, err error) {
 		cfg.History = history.Discard()
 	}
 	p := &Proxy{cfg: cfg, origins: map[string]*origin{}}
-	if p.ca, err = newAuthority(cfg.Clock.Now()); err != nil {
-		return nil, fmt.Errorf("making the proxy's authority: %w", err)
+	if p.ca, err = pki.NewAuthority("nodestorm egress CA", cfg.Clock.Now()); err != nil {
+		return nil, err
 	}
-	if err := os.WriteFile(cfg.CertFile, p.ca.pem(), 0o600); err != nil {
+	if err := os.WriteFile(cfg.CertFile, p.ca.Cert, 0o600); err != nil {
 		return nil, fmt.Errorf("writing the proxy's certificate: %w", err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -115,12 +116,16 @@ func (p *Proxy) Forward(host, to string) error {
 	if err != nil {
 		return fmt.Errorf("forwarding %s: %w", host, err)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	cert, err := p.ca.leaf(host, int64(len(p.origins))+2)
+	pair, err := p.ca.Issue(host, nil, host)
 	if err != nil {
 		return err
 	}
+	cert, err := pair.TLS()
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.origins[host] = &origin{cert: cert, to: forward(url)}
 	return nil
 }
@@ -177,7 +182,7 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 	}
 	// What the client has sent already is in the buffer.
 	plain := tls.Server(&bufferedConn{conn, buffered.Reader}, &tls.Config{
-		Certificates: []tls.Certificate{*origin.cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+		Certificates: []tls.Certificate{origin.cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 	})
 	p.tunnels.add(&tunnel{Conn: plain, host: host})
 }

@@ -34,7 +34,7 @@ func (w *World) startControllers(ctx context.Context) error {
 		manager = append(manager, "--allocate-node-cidrs", "--cluster-cidr="+w.cfg.ClusterCIDR)
 	}
 	if w.cfg.Kubelets {
-		manager = append(manager, "--cluster-signing-cert-file="+w.ca.certFile(), "--cluster-signing-key-file="+w.ca.keyFile())
+		manager = append(manager, "--cluster-signing-cert-file="+w.ca.certFile, "--cluster-signing-key-file="+w.ca.keyFile)
 	}
 	manager = append(manager, w.cfg.ControllerManager...)
 	errs := make(chan error, 2)

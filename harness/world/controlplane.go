@@ -83,7 +83,7 @@ func (c *Cluster) startControlPlane(ctx context.Context, configure func(args *en
 		Set("audit-policy-file", policy).
 		Set("audit-log-path", "-").
 		Set("profiling", "false").
-		Set("etcd-cafile", etcd.ca.certFile()).
+		Set("etcd-cafile", etcd.ca.certFile).
 		Set("etcd-certfile", etcd.cert).
 		Set("etcd-keyfile", etcd.key).
 		// Targets' packages use the policy to mend what a stand-in for a cloud gets wrong.

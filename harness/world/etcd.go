@@ -42,7 +42,7 @@ func (c *Cluster) startEtcd(ctx context.Context) (*etcd, error) {
 	if e.ca, err = newAuthority(certs, "etcd-ca"); err != nil {
 		return nil, err
 	}
-	serverCert, serverKey, err := e.ca.issueFiles("server", envtest.User{Name: "etcd"}, net.IPv4(127, 0, 0, 1))
+	serverCert, serverKey, err := e.ca.issueFiles("server", envtest.User{Name: "etcd"}, "127.0.0.1")
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func (c *Cluster) startEtcd(ctx context.Context) (*etcd, error) {
 			"--data-dir=" + data,
 			"--listen-client-urls=" + urls[0], "--advertise-client-urls=" + urls[0],
 			"--listen-peer-urls=" + urls[1], "--initial-advertise-peer-urls=" + urls[1], "--initial-cluster=default=" + urls[1],
-			"--cert-file=" + serverCert, "--key-file=" + serverKey, "--trusted-ca-file=" + e.ca.certFile(), "--client-cert-auth",
-			"--peer-cert-file=" + serverCert, "--peer-key-file=" + serverKey, "--peer-trusted-ca-file=" + e.ca.certFile(), "--peer-client-cert-auth",
+			"--cert-file=" + serverCert, "--key-file=" + serverKey, "--trusted-ca-file=" + e.ca.certFile, "--client-cert-auth",
+			"--peer-cert-file=" + serverCert, "--peer-key-file=" + serverKey, "--peer-trusted-ca-file=" + e.ca.certFile, "--peer-client-cert-auth",
 			"--enable-grpc-gateway=false",
 			"--cors=" + urls[0], // the default is any page
 			// One member waits for up to one election timeout before it serves: half a
@@ -93,7 +93,7 @@ func (e *etcd) ready() (func(context.Context) error, error) {
 		return nil, fmt.Errorf("reading the certificate for etcd: %w", err)
 	}
 	roots := x509.NewCertPool()
-	roots.AddCert(e.ca.cert)
+	roots.AppendCertsFromPEM(e.ca.Cert)
 	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}}, DisableKeepAlives: true,
 	}}

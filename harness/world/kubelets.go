@@ -253,4 +253,4 @@ func (w *World) awaitClock(ctx context.Context, p *process.Process) error {
 }
 
 // ClientCA is the file with the CA that clients' certificates are of.
-func (w *World) ClientCA() string { return w.ca.certFile() }
+func (w *World) ClientCA() string { return w.ca.certFile }

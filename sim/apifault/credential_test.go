@@ -16,9 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd/api"
-	"k8s.io/client-go/util/keyutil"
 
 	"nodestorm/sim/history"
+	"nodestorm/sim/pki"
 )
 
 // apiServer is one that gives everybody an empty list, and a watch of one event a
@@ -60,19 +60,6 @@ func startProxy(t *testing.T, client *rest.Config, rules ...Rule) *Proxy {
 	return p
 }
 
-// certificate is one that nobody has signed, and its key, in PEM.
-func certificate(t *testing.T) (cert, key []byte) {
-	t.Helper()
-	pair, cert, err := selfSigned()
-	if err == nil {
-		key, err = keyutil.MarshalPrivateKeyToPEM(pair.PrivateKey)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cert, key
-}
-
 // Rules act on calls with the credential of the proxy's client. Whoever else knows its
 // name and its port uses none of them up, is taken for nobody, and gets nothing of it.
 func TestRulesAreForTheClient(t *testing.T) {
@@ -82,9 +69,12 @@ func TestRulesAreForTheClient(t *testing.T) {
 	if err := os.WriteFile(file, []byte("of before"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cert, key := certificate(t)
+	unknown, err := pki.NewAuthority("unknown", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
 	clients := map[string]*rest.Config{
-		"certificate": {Host: server, TLSClientConfig: rest.TLSClientConfig{Insecure: true, CertData: cert, KeyData: key}},
+		"certificate": {Host: server, TLSClientConfig: rest.TLSClientConfig{Insecure: true, CertData: unknown.Cert, KeyData: unknown.Key}},
 		"token":       {Host: server, TLSClientConfig: insecure, BearerToken: "mine"},
 		"token file":  {Host: server, TLSClientConfig: insecure, BearerTokenFile: file},
 		"password":    {Host: server, TLSClientConfig: insecure, Username: "me", Password: "mine"},

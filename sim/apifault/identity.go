@@ -2,16 +2,9 @@ package apifault
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
 	"net/http"
 	"time"
@@ -19,6 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"nodestorm/sim/pki"
 )
 
 // onward carries calls to the API server: with the client's certificate those of
@@ -80,11 +75,19 @@ func (o *onward) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // servingConfig is the proxy's own side of TLS: a certificate for loopback, made
 // now, and of clients' certificates only the one that is known. clientCert nil
-// accepts none.
+// accepts none. With it comes the CA that clients have to trust.
 func servingConfig(clientCert []byte) (*tls.Config, []byte, error) {
-	pair, certPEM, err := selfSigned()
+	ca, err := pki.NewAuthority("nodestorm fault proxy", time.Now())
 	if err != nil {
-		return nil, nil, fmt.Errorf("making the proxy's certificate: %w", err)
+		return nil, nil, err
+	}
+	issued, err := ca.Issue("nodestorm fault proxy", nil, "localhost", "127.0.0.1", "::1")
+	if err != nil {
+		return nil, nil, err
+	}
+	pair, err := issued.TLS()
+	if err != nil {
+		return nil, nil, err
 	}
 	config := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	if clientCert != nil {
@@ -97,33 +100,7 @@ func servingConfig(clientCert []byte) (*tls.Config, []byte, error) {
 			return nil
 		}
 	}
-	return config, certPEM, nil
-}
-
-// selfSigned makes a certificate for loopback that is its own CA. Real years pass
-// before it ends, or a client's virtual ones.
-func selfSigned() (tls.Certificate, []byte, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return tls.Certificate{}, nil, err
-	}
-	template := &x509.Certificate{
-		SerialNumber:          big.NewInt(1),
-		Subject:               pkix.Name{CommonName: "nodestorm fault proxy"},
-		NotBefore:             time.Now().Add(-24 * time.Hour),
-		NotAfter:              time.Now().AddDate(10, 0, 0),
-		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		BasicConstraintsValid: true,
-		IsCA:                  true,
-		DNSNames:              []string{"localhost"},
-		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return tls.Certificate{}, nil, err
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
+	return config, ca.Cert, nil
 }
 
 // ClientConfig is how the client reaches the API server through the proxy.

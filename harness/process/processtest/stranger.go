@@ -2,15 +2,9 @@ package processtest
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"fmt"
 	"io"
-	"math/big"
 	"net/http"
 	"net/netip"
 	"os"
@@ -19,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"nodestorm/sim/pki"
 )
 
 // What a stranger asks for: what there is to be had from programs of the field that
@@ -55,13 +51,13 @@ func CheckStrangers(t *testing.T, dir string, atLeast int, may map[string][]stri
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	asked := 0
-	certificate, err := selfSigned()
+	certificate, err := unknown()
 	if err != nil {
 		t.Fatal(err)
 	}
 	ways := map[string]*tls.Config{
 		"http": nil, "https": {InsecureSkipVerify: true},
-		"https with a certificate": {InsecureSkipVerify: true, GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return certificate, nil }},
+		"https with a certificate": {InsecureSkipVerify: true, GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &certificate, nil }},
 	}
 	for _, p := range append(Under(dir), Process{PID: os.Getpid()}) {
 		program, _, _ := strings.Cut(p.Command, " ")
@@ -174,16 +170,15 @@ func (s stranger) once(ctx context.Context, transport *http.Transport, a *answer
 	return nil
 }
 
-// selfSigned is a client's certificate that nobody knows.
-func selfSigned() (*tls.Certificate, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+// unknown is a client's certificate of an authority that nobody knows.
+func unknown() (tls.Certificate, error) {
+	ca, err := pki.NewAuthority("kubernetes", time.Now())
 	if err != nil {
-		return nil, err
+		return tls.Certificate{}, err
 	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "kube-apiserver", Organization: []string{"system:masters"}},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	pair, err := ca.Issue("kube-apiserver", []string{"system:masters"})
+	if err != nil {
+		return tls.Certificate{}, err
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
+	return pair.TLS()
 }
