@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nodestorm/fakecloud/fault"
+	"nodestorm/sim/seed"
 )
 
 // Statuses of an action.
@@ -90,7 +91,7 @@ func (tx *Tx) Start(command string, after *Action, resources ...Ref) *Action {
 			a.Takes = time.Second
 		}
 	}
-	a.Takes = time.Duration(float64(a.Takes) * (0.8 + 0.4*tx.random.Float64()))
+	a.Takes = seed.Around(tx.random, a.Takes, 0.2)
 	call := tx.call(command, a.About("server"))
 	if hit := tx.c.faults.First(fault.Action, call); hit != nil {
 		tx.applyFault(&a, hit)

@@ -16,8 +16,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +27,7 @@ import (
 	"nodestorm/fakecloud/fault"
 	simfault "nodestorm/sim/fault"
 	"nodestorm/sim/history"
+	"nodestorm/sim/seed"
 )
 
 // Config says what a Cloud works with.
@@ -145,16 +146,14 @@ func New(cfg Config) (*Cloud, error) {
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.tx = newTx(c)
-	stream := uint64(1) // the faults have one of their own
 	if cfg.State == nil {
 		c.tx.seedImages()
 	} else if err := c.restore(cfg.State); err != nil {
 		c.cancel()
 		return nil, err
-	} else {
-		stream += uint64(c.tx.actionID) // what has been drawn before is not drawn again
 	}
-	c.tx.random = rand.New(rand.NewPCG(cfg.Seed, stream))
+	// Of a cloud that is restored, what has been drawn before is not drawn again.
+	c.tx.random = seed.Stream(cfg.Seed, "fakecloud", strconv.FormatInt(c.tx.actionID, 10))
 	go c.run()
 	return c, nil
 }

@@ -126,9 +126,9 @@ func TestDeleteFailsEarly(t *testing.T) {
 	for _, test := range []struct {
 		before time.Duration
 		want   fakecloud.State
-	}{{time.Second, fakecloud.Running}, {8 * time.Second, fakecloud.Running}, {time.Minute, fakecloud.Off}} {
+	}{{time.Second, fakecloud.Running}, {10 * time.Second, fakecloud.Running}, {time.Minute, fakecloud.Off}} {
 		synctest.Test(t, func(t *testing.T) {
-			c := open(t, fakecloud.Config{})
+			c := open(t, fakecloud.Config{Durations: map[string]time.Duration{"create_server": 5 * time.Second, "start_server": 20 * time.Second}})
 			f := fault.Fault{Name: "f", Match: fault.Match{Operation: "delete_server"}, Effect: fault.ActionFails{After: fault.Duration(time.Minute)}}
 			if err := c.Inject(f); err != nil {
 				t.Fatal(err)

@@ -27,7 +27,8 @@ func FreePort() (int, error) {
 	if end < firstPort+leastPorts {
 		return listenable(0)
 	}
-	handedOut.CompareAndSwap(0, rand.Uint32()) // where other processes of ours don't begin
+	// Where other processes of ours don't begin, those of the same seed neither.
+	handedOut.CompareAndSwap(0, rand.Uint32())
 	ports := uint32(end - firstPort)
 	for range ports {
 		if port, err := listenable(firstPort + int(handedOut.Add(1)%ports)); err == nil {

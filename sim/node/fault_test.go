@@ -83,7 +83,7 @@ func TestFaults(t *testing.T) {
 			effective: never, cleared: never, readiness: "+40s", registered: "[30s]"},
 	} {
 		t.Run(test.fault.Name, func(t *testing.T) {
-			inWorld(t, 1, nil, func(w *world) {
+			inWorld(t, 3, nil, func(w *world) {
 				w.boot(Spec{Name: "a", Profile: Profile{
 					BootDelay: 30 * time.Second, ReadyDelay: 10 * time.Second, PodStartDelay: 2 * time.Second,
 					Agents: cilium(time.Second, 90*time.Second), Faults: []Fault{test.fault},

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"math/rand/v2"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -196,4 +197,10 @@ func (k *kubelet) leaseAt(now time.Time) *coordinationv1.Lease {
 		RenewTime:            ptr.To(metav1.NewMicroTime(now)),
 	}
 	return lease
+}
+
+// late returns d or up to 4 % more: the jitter of the kubelet's lease and status
+// loops, wait.JitterUntil with a factor of 0.04.
+func late(d time.Duration, r *rand.Rand) time.Duration {
+	return d + time.Duration(r.Float64()*0.04*float64(d))
 }

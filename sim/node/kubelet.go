@@ -13,6 +13,7 @@ import (
 
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
+	"nodestorm/sim/seed"
 )
 
 // kubelet is one machine. Its fields are guarded by the fleet's mutex; as its key
@@ -62,7 +63,7 @@ func newKubelet(f *Fleet, spec Spec) *kubelet {
 }
 
 func (k *kubelet) stream(purpose string) *rand.Rand {
-	return stream(k.fleet.cfg.Seed, k.spec.Name, purpose)
+	return seed.Stream(k.fleet.cfg.Seed, "node", k.spec.Name, purpose)
 }
 
 // see takes in the Node as the API server has it, unless it is older than what is
