@@ -64,7 +64,7 @@ type Machines struct {
 	made     int
 }
 
-// New prepares the world, which must have been started with Config.Kubelets: the
+// New prepares the world, which must have been started with Wishes.Kubelets: the
 // bootstrap token, and the rights that kubeadm gives to who has it. The machines end
 // with the world.
 func New(ctx context.Context, w *world.World, cfg Config) (*Machines, error) {

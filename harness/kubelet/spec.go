@@ -134,7 +134,7 @@ func (m *Machines) write(root string, s Machine, system *cloudinit.System) error
 	if err != nil {
 		return err
 	}
-	ca, err := os.ReadFile(m.world.ClientCA())
+	ca, err := m.world.ClientCA()
 	if err != nil {
 		return err
 	}

@@ -8,19 +8,17 @@ import (
 	"path/filepath"
 
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Cluster is an API server with objects and users of its own, etcd, and a
-// kube-controller-manager. The first of a world has simulated nodes and a scheduler
-// besides; further ones have neither, so no pod runs there.
+// Cluster is a control plane in a world, with objects and users of its own. The first of
+// a world has simulated nodes besides, and a scheduler; further ones have neither, so no
+// pod runs there.
 type Cluster struct {
 	world *World
-	name  string // begins its programs' names; empty for the first
-	dir   string // for what ends with the world
-	plane *envtest.ControlPlane
-	ca    *authority
-	admin *rest.Config
+	name  string // empty for the first
+	plane ControlPlane
 }
 
 // StartCluster starts one more cluster and returns when it is ready. name begins the
@@ -30,52 +28,63 @@ type Cluster struct {
 func (w *World) StartCluster(ctx context.Context, name string) (*Cluster, error) {
 	w.driver.Hold()
 	defer w.driver.Release()
-	c := &Cluster{world: w, name: name, dir: filepath.Join(w.tmp, name)}
-	if err := os.Mkdir(c.dir, 0o700); err != nil {
+	dir := filepath.Join(w.tmp, name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of cluster %q: %w", name, err)
 	}
-	if err := c.startControlPlane(ctx, nil); err != nil {
-		return nil, fmt.Errorf("starting etcd and kube-apiserver of cluster %q: %w", name, err)
-	}
-	if err := c.startController(ctx, controllerManager, c.managerFlags()); err != nil {
-		return nil, fmt.Errorf("starting %s of cluster %q: %w", controllerManager, name, err)
+	c, err := w.startCluster(ctx, name, dir, Wishes{})
+	if err != nil {
+		return nil, fmt.Errorf("cluster %q: %w", name, err)
 	}
 	return c, nil
 }
 
-// program is what a program of the cluster is called in the world.
-func (c *Cluster) program(name string) string {
-	if c.name == "" {
-		return name
+func (w *World) startCluster(ctx context.Context, name, dir string, wishes Wishes) (*Cluster, error) {
+	c := &Cluster{world: w, name: name}
+	start := w.cfg.Start
+	if start == nil {
+		start = startLocal
 	}
-	return c.name + "-" + name
+	var err error
+	c.plane, err = start(ctx, Site{World: w, Name: name, Dir: dir, Calls: c.recordCalls(), Wishes: wishes})
+	return c, err
 }
 
 // Admin is the configuration of a client with all rights.
-func (c *Cluster) Admin() *rest.Config { return rest.CopyConfig(c.admin) }
+func (c *Cluster) Admin() *rest.Config { return rest.CopyConfig(c.plane.Admin()) }
 
-// User makes an identity of the cluster with a client certificate of the
-// world's CA.
+// User makes an identity of the cluster with a client certificate.
 func (c *Cluster) User(name string, groups ...string) (*rest.Config, error) {
-	user, err := c.plane.AddUser(envtest.User{Name: name, Groups: groups}, nil)
+	user, err := c.plane.User(name, groups...)
 	if err != nil {
 		return nil, fmt.Errorf("making user %q: %w", name, err)
 	}
-	return user.Config(), nil
+	return user, nil
 }
 
 // Kubeconfig writes a kubeconfig file for a new identity, readable by us only,
 // and returns its path, which ends with the world.
 func (c *Cluster) Kubeconfig(name string, groups ...string) (string, error) {
-	user, err := c.plane.AddUser(envtest.User{Name: name, Groups: groups}, nil)
+	user, err := c.User(name, groups...)
 	if err != nil {
-		return "", fmt.Errorf("making user %q: %w", name, err)
+		return "", err
 	}
-	b, err := user.KubeConfig()
+	b, err := clientcmd.Write(kubeconfig(user))
 	if err != nil {
 		return "", fmt.Errorf("making the kubeconfig of %q: %w", name, err)
 	}
 	return c.world.writeKubeconfig(b)
+}
+
+// kubeconfig has a client's configuration, which is of certificates in memory.
+func kubeconfig(c *rest.Config) clientcmdapi.Config {
+	const name = "world"
+	config := clientcmdapi.NewConfig()
+	config.Clusters[name] = &clientcmdapi.Cluster{Server: c.Host, CertificateAuthorityData: c.CAData}
+	config.AuthInfos[name] = &clientcmdapi.AuthInfo{ClientCertificateData: c.CertData, ClientKeyData: c.KeyData}
+	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
+	config.CurrentContext = name
+	return *config
 }
 
 func (w *World) writeKubeconfig(b []byte) (string, error) {

@@ -17,41 +17,39 @@ import (
 	"nodestorm/harness/verdict"
 )
 
-const controllerManager = "kube-controller-manager"
-
-// managerFlags are those of every kube-controller-manager.
-func (c *Cluster) managerFlags() []string {
-	return []string{
+// startControllers starts what envtest does not, all at once. A cluster without nodes
+// needs no scheduler.
+func (c *local) startControllers(ctx context.Context) error {
+	manager := []string{
 		"--use-service-account-credentials",
 		"--service-account-private-key-file=" + filepath.Join(c.plane.APIServer.CertDir, "sa-signer.key"),
 	}
-}
-
-// startControllers starts what envtest does not, both at once.
-func (w *World) startControllers(ctx context.Context) error {
-	manager := w.managerFlags()
-	if w.cfg.ClusterCIDR != "" {
-		manager = append(manager, "--allocate-node-cidrs", "--cluster-cidr="+w.cfg.ClusterCIDR)
+	if c.Wishes.ClusterCIDR != "" {
+		manager = append(manager, "--allocate-node-cidrs", "--cluster-cidr="+c.Wishes.ClusterCIDR)
 	}
-	if w.cfg.Kubelets {
-		manager = append(manager, "--cluster-signing-cert-file="+w.ca.certFile, "--cluster-signing-key-file="+w.ca.keyFile)
+	if c.Wishes.Kubelets {
+		manager = append(manager, "--cluster-signing-cert-file="+c.ca.certFile, "--cluster-signing-key-file="+c.ca.keyFile)
 	}
-	manager = append(manager, w.cfg.ControllerManager...)
-	errs := make(chan error, 2)
-	for name, flags := range map[string][]string{
-		controllerManager: manager,
-		"kube-scheduler":  nil,
-	} {
+	controllers := map[string][]string{"kube-controller-manager": append(manager, c.Wishes.ControllerManager...)}
+	if c.Name == "" {
+		controllers["kube-scheduler"] = nil
+	}
+	started := make(chan error, len(controllers))
+	for name, flags := range controllers {
 		go func() {
-			errs <- w.startController(ctx, name, flags)
+			started <- c.startController(ctx, name, flags)
 		}()
 	}
-	return errors.Join(<-errs, <-errs)
+	var errs []error
+	for range controllers {
+		errs = append(errs, <-started)
+	}
+	return errors.Join(errs...)
 }
 
-func (c *Cluster) startController(ctx context.Context, name string, flags []string) error {
-	w := c.world
-	kubeconfig, err := c.Kubeconfig("system:" + name)
+func (c *local) startController(ctx context.Context, name string, flags []string) error {
+	w := c.World
+	kubeconfig, err := (&Cluster{world: w, plane: c}).Kubeconfig("system:" + name)
 	if err != nil {
 		return err
 	}
@@ -72,7 +70,7 @@ func (c *Cluster) startController(ctx context.Context, name string, flags []stri
 			"--authorization-kubeconfig="+kubeconfig,
 			"--bind-address=127.0.0.1",
 			"--secure-port="+strconv.Itoa(port),
-			"--cert-dir="+filepath.Join(c.dir, name),
+			"--cert-dir="+filepath.Join(c.Dir, name),
 			"--authentication-skip-lookup", // nobody but us asks them
 			"--leader-elect=false",         // there is only one
 			"--profiling=false",
@@ -126,7 +124,7 @@ func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process
 	w.background.Go(func() {
 		<-p.Exited()
 		if err := p.Exit(); err != nil {
-			w.died(spec.Name, err)
+			w.Died(spec.Name, err)
 		}
 	})
 	return p, nil

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"nodestorm/harness/process"
@@ -35,14 +36,60 @@ echo $$ > %s || exit
 exec env -i %s %s "$@"
 `
 
-// startControlPlane starts etcd and lets envtest start kube-apiserver. That would give it
+// local is a control plane of programs on loopback: etcd, kube-apiserver, which envtest
+// starts, and the controllers.
+type local struct {
+	Site
+	plane  *envtest.ControlPlane
+	ca     *authority
+	tunnel *tunnel // to kubelets; nil without
+	admin  *rest.Config
+}
+
+// startLocal is the way of [Config] without Start.
+func startLocal(ctx context.Context, at Site) (ControlPlane, error) {
+	c := &local{Site: at}
+	for _, part := range []struct {
+		what  string
+		start func(context.Context) error
+	}{
+		{"starting etcd and kube-apiserver", c.startAPIServer},
+		{"starting the controllers", c.startControllers},
+	} {
+		at.World.cfg.Progress(part.what)
+		if err := part.start(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", part.what, err)
+		}
+	}
+	return c, nil
+}
+
+// Admin is made with the control plane.
+func (c *local) Admin() *rest.Config { return c.admin }
+
+// User has a certificate of the control plane's CA.
+func (c *local) User(name string, groups ...string) (*rest.Config, error) {
+	user, err := c.plane.AddUser(envtest.User{Name: name, Groups: groups}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return user.Config(), nil
+}
+
+// program is what a program of the cluster is called in the world.
+func (c *local) program(name string) string {
+	if c.Name == "" {
+		return name
+	}
+	return c.Name + "-" + name
+}
+
+// startAPIServer starts etcd and lets envtest start kube-apiserver. That would give it
 // our environment and no death signal: a script in its place gives it the world's and
 // leaves its process ID to the guard. It gets no proxy, which it would ask for nodes too.
-// configure, if given, adds to kube-apiserver's flags, and may put files into
-// the folder certs.
-func (c *Cluster) startControlPlane(ctx context.Context, configure func(args *envtest.Arguments, certs string) error) error {
-	w := c.world
-	bin := filepath.Join(c.dir, "bin")
+func (c *local) startAPIServer(ctx context.Context) error {
+	w := c.World
+	bin := filepath.Join(c.Dir, "bin")
 	if err := os.Mkdir(bin, 0o700); err != nil {
 		return err
 	}
@@ -55,11 +102,11 @@ func (c *Cluster) startControlPlane(ctx context.Context, configure func(args *en
 	if err := os.WriteFile(filepath.Join(bin, apiServer), []byte(script), 0o700); err != nil {
 		return err
 	}
-	policy := filepath.Join(c.dir, "audit-policy.yaml")
+	policy := filepath.Join(c.Dir, "audit-policy.yaml")
 	if err := os.WriteFile(policy, audit.Policy(), 0o600); err != nil {
 		return err
 	}
-	certs := filepath.Join(c.dir, apiServer)
+	certs := filepath.Join(c.Dir, apiServer)
 	if err := os.Mkdir(certs, 0o700); err != nil {
 		return err
 	}
@@ -93,17 +140,20 @@ func (c *Cluster) startControlPlane(ctx context.Context, configure func(args *en
 		return err
 	}
 	server.Authn = c.ca
-	if configure != nil {
-		if err := configure(args, certs); err != nil {
+	if c.Wishes.Kubelets {
+		if err := c.openToKubelets(args, certs); err != nil {
 			return err
 		}
+	}
+	for name, values := range c.Wishes.APIServer {
+		args.Set(name, values...)
 	}
 	log, err := os.Create(w.log(c.apiServer()))
 	if err != nil {
 		return err
 	}
 	w.OnStop(log.Close)
-	server.Out, server.Err = c.recordCalls(), log
+	server.Out, server.Err = c.Calls, log
 	c.plane = &envtest.ControlPlane{APIServer: server}
 
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -123,21 +173,19 @@ func (c *Cluster) startControlPlane(ctx context.Context, configure func(args *en
 		w.driver.Name(pid, c.apiServer(), true)
 	}
 	w.mu.Lock()
-	w.clusters = append(w.clusters, c)
+	w.apiServers = append(w.apiServers, c.apiServer())
 	w.mu.Unlock()
 	w.background.Go(c.watchAPIServer)
-	admin, err := c.plane.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, nil)
-	if err != nil {
+	if c.admin, err = c.User("admin", "system:masters"); err != nil {
 		return fmt.Errorf("making user %q: %w", "admin", err)
 	}
-	c.admin = admin.Config()
 	c.admin.QPS = -1 // no limit
 	return c.awaitNamespace(ctx, metav1.NamespaceDefault)
 }
 
 // awaitAPIServer waits for envtest, which cannot be interrupted: when ctx ends, it ends
 // what envtest waits for.
-func (c *Cluster) awaitAPIServer(ctx context.Context, started <-chan error) error {
+func (c *local) awaitAPIServer(ctx context.Context, started <-chan error) error {
 	select {
 	case err := <-started:
 		return err
@@ -155,7 +203,7 @@ func (c *Cluster) awaitAPIServer(ctx context.Context, started <-chan error) erro
 
 // awaitNamespace waits for a namespace that kube-apiserver makes by itself soon
 // after it is ready.
-func (c *Cluster) awaitNamespace(ctx context.Context, name string) error {
+func (c *local) awaitNamespace(ctx context.Context, name string) error {
 	client, err := kubernetes.NewForConfig(c.admin)
 	if err != nil {
 		return err
@@ -190,29 +238,29 @@ func (w *World) pid(name string) (int, bool) {
 const apiServer = "kube-apiserver"
 
 // apiServer is what the cluster's kube-apiserver is called in the world.
-func (c *Cluster) apiServer() string { return c.program(apiServer) }
+func (c *local) apiServer() string { return c.program(apiServer) }
 
-func (c *Cluster) killAPIServer() {
-	if pid, ok := c.world.pid(c.apiServer()); ok {
+func (c *local) killAPIServer() {
+	if pid, ok := c.World.pid(c.apiServer()); ok {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 
 // stopAPIServer skips kube-apiserver's graceful end: its clients are gone and its data
 // goes with the world. envtest then only tidies up.
-func (c *Cluster) stopAPIServer() error {
+func (c *local) stopAPIServer() error {
 	c.killAPIServer()
 	err := c.plane.Stop()
 	if errors.Is(err, os.ErrProcessDone) {
 		err = nil // it was gone before envtest looked
 	}
-	c.world.guard.Forget(c.apiServer())
+	c.World.guard.Forget(c.apiServer())
 	return err
 }
 
 // watchAPIServer notices when kube-apiserver, which envtest started, dies.
-func (c *Cluster) watchAPIServer() {
-	w, name := c.world, c.apiServer()
+func (c *local) watchAPIServer() {
+	w, name := c.World, c.apiServer()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -223,7 +271,7 @@ func (c *Cluster) watchAPIServer() {
 		}
 		if pid, ok := w.pid(name); ok && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 			w.guard.Forget(name) // the ID may become somebody else's
-			w.died(name, process.Ended(name, "found dead", w.log(name)))
+			w.Died(name, process.Ended(name, "found dead", w.log(name)))
 			return
 		}
 	}

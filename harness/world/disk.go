@@ -48,7 +48,7 @@ func (w *World) watchDisks(least uint64) {
 		}
 		for _, d := range w.disks() {
 			if err := d.check(least); err != nil {
-				w.died("disk", err)
+				w.Died("disk", err)
 				return
 			}
 		}

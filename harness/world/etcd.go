@@ -29,9 +29,9 @@ type etcd struct {
 
 // startEtcd starts the cluster's etcd. envtest's own way gives it no certificates, and
 // takes whatever answers on its port for it.
-func (c *Cluster) startEtcd(ctx context.Context) (*etcd, error) {
-	w := c.world
-	data, certs := filepath.Join(c.dir, "etcd"), filepath.Join(c.dir, "etcd-certs")
+func (c *local) startEtcd(ctx context.Context) (*etcd, error) {
+	w := c.World
+	data, certs := filepath.Join(c.Dir, "etcd"), filepath.Join(c.Dir, "etcd-certs")
 	for _, dir := range []string{data, certs} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return nil, err

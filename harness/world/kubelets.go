@@ -24,17 +24,17 @@ import (
 // controlplane/manifests.go): who kubelets are and what they may, and who it is for
 // them. It reaches them through a proxy, as it would with Konnectivity, because nodes'
 // addresses are the cloud's and not this host's.
-func (w *World) openToKubelets(args *envtest.Arguments, dir string) error {
-	cert, key, err := w.ca.issueFiles("apiserver-kubelet-client", envtest.User{Name: "kube-apiserver-kubelet-client", Groups: []string{"system:masters"}})
+func (c *local) openToKubelets(args *envtest.Arguments, dir string) error {
+	cert, key, err := c.ca.issueFiles("apiserver-kubelet-client", envtest.User{Name: "kube-apiserver-kubelet-client", Groups: []string{"system:masters"}})
 	if err != nil {
 		return err
 	}
-	if w.tunnel, err = newTunnel(filepath.Join(dir, "egress.sock")); err != nil {
+	if c.tunnel, err = newTunnel(filepath.Join(dir, "egress.sock")); err != nil {
 		return err
 	}
-	w.OnStop(w.tunnel.close)
+	c.World.OnStop(c.tunnel.close)
 	egress := filepath.Join(dir, "egress.yaml")
-	config := fmt.Sprintf(egressConfig, w.tunnel.listener.Addr())
+	config := fmt.Sprintf(egressConfig, c.tunnel.listener.Addr())
 	if err := os.WriteFile(egress, []byte(config), 0o600); err != nil {
 		return err
 	}
@@ -62,10 +62,11 @@ egressSelections:
 // Reach lets kube-apiserver reach what serves on a port of loopback under any address
 // of a node, until the returned function is called.
 func (w *World) Reach(port int) (forget func(), err error) {
-	if w.tunnel == nil {
-		return nil, errors.New("this world's kube-apiserver reaches no nodes: want Config.Kubelets")
+	c, err := w.forKubelets()
+	if err != nil {
+		return nil, err
 	}
-	return w.tunnel.open(port), nil
+	return c.tunnel.open(port), nil
 }
 
 // tunnel is an HTTP proxy that knows CONNECT, to chosen ports of loopback.
@@ -252,5 +253,20 @@ func (w *World) awaitClock(ctx context.Context, p *process.Process) error {
 	}
 }
 
-// ClientCA is the file with the CA that clients' certificates are of.
-func (w *World) ClientCA() string { return w.ca.certFile }
+// ClientCA is the CA that clients' certificates are of, as kubelets have it in a file.
+func (w *World) ClientCA() ([]byte, error) {
+	c, err := w.forKubelets()
+	if err != nil {
+		return nil, err
+	}
+	return c.ca.Cert, nil
+}
+
+// forKubelets is the world's control plane if kubelets on loopback can join it.
+func (w *World) forKubelets() (*local, error) {
+	c, ok := w.plane.(*local)
+	if !ok || c.tunnel == nil {
+		return nil, errors.New("this world's kube-apiserver reaches no kubelets on loopback: want Wishes.Kubelets, and programs on loopback")
+	}
+	return c, nil
+}

@@ -22,9 +22,9 @@ type Usage struct {
 func (w *World) Usage() map[string]Usage {
 	pids := map[string]int{"nodestorm": os.Getpid()}
 	w.mu.Lock()
-	for _, c := range w.clusters {
-		if pid, ok := w.pid(c.apiServer()); ok {
-			pids[c.apiServer()] = pid
+	for _, name := range w.apiServers {
+		if pid, ok := w.pid(name); ok {
+			pids[name] = pid
 		}
 	}
 	for name, p := range w.components {

@@ -23,7 +23,6 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"nodestorm/harness/egress"
@@ -38,10 +37,15 @@ import (
 // FolderPrefix begins the names of worlds' temporary folders.
 const FolderPrefix = "nodestorm-world-"
 
-// Config of a World. Out and Kubernetes are required.
+// Config of a World. Out is required, and Kubernetes or Start.
 type Config struct {
 	// Out is the run's folder, which must exist: history.ndjson and logs/ go there.
 	Out string
+	// Wishes are for the world's own cluster.
+	Wishes
+	// Start is how clusters start, in real time only. Nil means as programs on loopback,
+	// which Kubernetes, ControlPlane and ClientQPS are for.
+	Start StartControlPlane
 	// Kubernetes is a folder with etcd, kube-apiserver,
 	// kube-controller-manager and kube-scheduler. All must be built with the
 	// clock overlay unless Clock is clock.Real.
@@ -52,23 +56,10 @@ type Config struct {
 	Clock        clock.Mode
 	// Seed is what all randomness of the simulated nodes derives from.
 	Seed uint64
-	// APIServer are flags for kube-apiserver, without dashes:
-	// {"disable-admission-plugins": {"DefaultTolerationSeconds"}}.
-	APIServer map[string][]string
-	// ControllerManager are flags for kube-controller-manager:
-	// "--cluster-signing-duration=20m".
-	ControllerManager []string
 	// ClientQPS is how many calls a second kube-controller-manager and
 	// kube-scheduler allow themselves. Zero keeps the release's defaults, 20 and
 	// 50: ten thousand pods then take eight minutes.
 	ClientQPS int
-	// ClusterCIDR is what kube-controller-manager gives each Node a part of for its
-	// pods ("10.244.0.0/16"). Empty means that Nodes have none.
-	ClusterCIDR string
-	// Kubelets makes the control plane one that real kubelets can join, as kubeadm
-	// does: the Node authorizer and NodeRestriction, bootstrap tokens, a CA with which
-	// kube-controller-manager signs requests, and a way from kube-apiserver to them.
-	Kubelets bool
 	// Nodes configures the simulated nodes; the world fills in its clients,
 	// clock, history and seed.
 	Nodes node.Config
@@ -89,14 +80,13 @@ type World struct {
 	fail    context.CancelCauseFunc
 	driver  *clock.Driver
 	guard   *process.Guard
-	tunnel  *tunnel // to kubelets; nil without
 	history *history.Log
 	egress  *egress.Proxy
 	fleet   *node.Fleet
 	client  kubernetes.Interface
 
 	mu         sync.Mutex
-	clusters   []*Cluster // the first is the world's own
+	apiServers []string // that local control planes have
 	components map[string]*process.Process
 	programs   map[string]*process.Process // whose end is not the world's
 	undo       []func() error              // run in reverse by Stop
@@ -137,8 +127,7 @@ func Start(ctx context.Context, cfg Config) (_ *World, err error) {
 		{"making the world's folder", w.startFolder},
 		{"starting the clock", w.startClock},
 		{"starting the history", w.startHistory},
-		{"starting etcd and kube-apiserver", w.startFirst},
-		{"starting kube-controller-manager and kube-scheduler", w.startControllers},
+		{"starting the cluster", w.startFirst},
 		{"starting the simulated nodes", w.startFleet},
 	} {
 		cfg.Progress(part.what)
@@ -153,6 +142,12 @@ func Start(ctx context.Context, cfg Config) (_ *World, err error) {
 }
 
 func (c Config) check() error {
+	if c.Start != nil {
+		if c.Clock.Virtual() {
+			return errors.New("the world's cluster is not of programs with the clock: it needs --clock real")
+		}
+		return nil
+	}
 	if c.Clock.Virtual() && c.ControlPlane != "" {
 		return fmt.Errorf("the control plane in %s is not built with the clock: it needs --clock real", c.ControlPlane)
 	}
@@ -198,7 +193,6 @@ func (w *World) startFolder(context.Context) error {
 		return errors.Join(err, os.RemoveAll(tmp))
 	}
 	w.OnStop(func() error { return errors.Join(w.killPrograms(), w.guard.Close()) })
-	w.Cluster = &Cluster{world: w, dir: tmp}
 	return nil
 }
 
@@ -224,19 +218,10 @@ func (w *World) startHistory(context.Context) (err error) {
 	return w.startEgress()
 }
 
-// startFirst starts the world's own cluster with the flags that its configuration asks for.
-func (w *World) startFirst(ctx context.Context) error {
-	return w.startControlPlane(ctx, func(args *envtest.Arguments, certs string) error {
-		if w.cfg.Kubelets {
-			if err := w.openToKubelets(args, certs); err != nil {
-				return err
-			}
-		}
-		for name, values := range w.cfg.APIServer {
-			args.Set(name, values...)
-		}
-		return nil
-	})
+// startFirst starts the world's own cluster.
+func (w *World) startFirst(ctx context.Context) (err error) {
+	w.Cluster, err = w.startCluster(ctx, "", w.tmp, w.cfg.Wishes)
+	return err
 }
 
 // recordCalls turns the lines of kube-apiserver's audit log, its standard
@@ -350,7 +335,8 @@ func (w *World) Err() error {
 	return context.Cause(w.ctx)
 }
 
-func (w *World) died(component string, err error) {
+// Died tells that a part of the world has ended by itself, which the world then does too.
+func (w *World) Died(component string, err error) {
 	w.mu.Lock()
 	stopped := w.stopped
 	w.mu.Unlock()
