@@ -96,13 +96,16 @@ func Install(ctx context.Context, w *world.World, t target.Target) (*Karpenter, 
 // Settings are the controller's command line and environment, but for what says where it is.
 func (k *Karpenter) Settings() []string { return slices.Concat(k.flags, k.env) }
 
-// render is `helm template karpenter --namespace karpenter` with default values.
+// render is `helm template karpenter --namespace karpenter` with default values, but without
+// the webhooks that releases before v1.1 have: they convert objects of v1beta1, and a world
+// has those of v1 only.
 func render(dir string) ([]*unstructured.Unstructured, error) {
 	chart, err := loader.Load(dir)
 	if err != nil {
 		return nil, err
 	}
-	values, err := chartutil.ToRenderValues(chart, nil, chartutil.ReleaseOptions{Name: Name, Namespace: Name, IsInstall: true}, nil)
+	settings := chartutil.Values{"webhook": map[string]any{"enabled": false}}
+	values, err := chartutil.ToRenderValues(chart, settings, chartutil.ReleaseOptions{Name: Name, Namespace: Name, IsInstall: true}, nil)
 	if err != nil {
 		return nil, err
 	}
