@@ -41,7 +41,11 @@ that have them, and what they leave in the history.
 				for _, a := range s.Arguments {
 					fmt.Fprintf(e.stdout, "  %s: %s\n", a.Name, a.Means)
 				}
-				fmt.Fprintf(e.stdout, "  worlds   %s\n  records  %s\n\n", s.Worlds, s.Records)
+				fmt.Fprintf(e.stdout, "  worlds   %s\n  records  %s\n", s.Worlds, s.Records)
+				if s.Stands != "" {
+					fmt.Fprintf(e.stdout, "  the example stands for\n    %s\n", strings.ReplaceAll(strings.TrimSpace(s.Stands), "\n", "\n    "))
+				}
+				fmt.Fprintln(e.stdout)
 			}
 			return nil
 		},

@@ -139,7 +139,7 @@ func TestRecheckJudgesThens(t *testing.T) {
 		want              verdict.Verdict
 		difference        string
 	}{
-		{"failed", "passed", bought, verdict.Reproduced, "was recorded as passed, the history says failed: 2 NodeClaims: two, 4s after one"},
+		{"failed", "passed", bought, verdict.Reproduced, "was recorded as passed, the history says failed: \"api create nodeclaims\" is there 2 times, of 1 at most"},
 		{"passed", "failed", bought[:5], verdict.Healthy, "was recorded as failed, the history says passed"},
 		{"failed", "failed", bought, verdict.Reproduced, ""},
 		{"passed", "passed", bought[:5], verdict.Healthy, ""},

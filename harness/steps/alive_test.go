@@ -35,7 +35,7 @@ func TestInAWorld(t *testing.T) {
 func testThensOfNothing(ctx context.Context, t *testing.T, w *world.World) {
 	s := &scenario{world: w}
 	given := verdict.StepEvent(verdict.Step{Kind: verdict.Given, Text: "a cluster", Status: passed})
-	for then, o := range aboutNothing(s) {
+	for then, o := range aboutNothing() {
 		w.History().Record(given)
 		if s.holds(ctx, o) == nil {
 			t.Errorf("%q holds without anything to hold of", then)

@@ -3,7 +3,6 @@ package steps
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -14,7 +13,6 @@ import (
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/hetzner"
 	"nodestorm/harness/manifest"
-	"nodestorm/sim/history"
 )
 
 func (s *scenario) registerAutoscaler(on sentences) {
@@ -23,8 +21,17 @@ func (s *scenario) registerAutoscaler(on sentences) {
 	on.Given(`^Cluster Autoscaler without rights on the API group `+name+`$`, s.autoscalerWithout)
 	on.Given(`^this manifest:$`, s.manifestOf)
 
-	on.Then(`^the target size of the group `+name+` is `+number+` within `+span+`$`, s.targetSize)
-	on.Then(`^the target size of the group `+name+` is at no time above `+number+` within `+span+`$`, s.targetSizeBound)
+	on.Then(`^the target size of the group `+name+` is `+number+` within `+span+`$`, named(`
+- happens: {source: log, verb: target, resource: nodegroups, name: "$1", detail: {to: #2}}
+`))
+	on.Then(`^the target size of the group `+name+` is at no time above `+number+` within `+span+`$`, named(`
+- never: {source: log, verb: target, resource: nodegroups, name: "$1", detail: {to: {above: #2}}}
+  ever: true
+- never: {source: log, verb: target, resource: nodegroups, name: "$1", detail: {from: {above: #2}}}
+  ever: true
+- happens: {source: cloud, verb: created, resource: instances, detail: {group: "$1"}}
+  ever: true
+`))
 }
 
 func (s *scenario) nodeGroup(group string, from, to int, serverType, location string) {
@@ -105,35 +112,4 @@ func (s *scenario) placeManifest() error {
 		return err
 	}
 	return s.rig.Manifest.Place(dir)
-}
-
-// targetSize is known when the autoscaler says what it is, or was.
-func (*scenario) targetSize(group string, want int, d string) (observation, error) {
-	last := any("unknown")
-	return within(d, func(r history.Record) bool {
-		if size, ok := targetOf(r, group); ok {
-			last = size
-		}
-		return last == want
-	}, func() error { return fmt.Errorf("the target size of group %q is %v", group, last) })
-}
-
-// targetSizeBound also reads what a target size has been before it was set.
-func (*scenario) targetSizeBound(group string, most int, d string) (observation, error) {
-	return never(d, serverOf(group), func(r history.Record) error {
-		for _, key := range []string{"from", "to"} {
-			size, ok := count(r, key)
-			if _, target := targetOf(r, group); target && ok && size > most {
-				return fmt.Errorf("the target size of group %q was %d", group, size)
-			}
-		}
-		return nil
-	})
-}
-
-func targetOf(r history.Record, group string) (size int, ok bool) {
-	if r.Source != history.Logged || r.Verb != autoscaler.Target || r.Object.Name != group {
-		return 0, false
-	}
-	return count(r, "to")
 }

@@ -3,7 +3,6 @@ package steps
 import (
 	"context"
 	"encoding/base64"
-	"fmt"
 	"slices"
 
 	"github.com/cucumber/godog"
@@ -26,8 +25,19 @@ func (s *scenario) registerServers(on sentences) {
 
 	on.When(`^a cloud controller manager for the Hetzner Cloud comes$`, s.hetznerCCM)
 
-	on.Then(`^no more than `+number+` servers? of the group `+name+` (?:is|are) created within `+span+`$`, s.noMoreServers)
-	on.Then(`^the Node of the pod `+name+` has the provider ID of its server$`, s.podsNodeHasProviderID)
+	on.Then(`^no more than `+number+` servers? of the group `+name+` (?:is|are) created within `+span+`$`, named(`
+- count: {source: cloud, verb: created, resource: instances, detail: {group: "$2"}}
+  atLeast: 1
+  atMost: #1
+  ever: true
+`))
+	on.Then(`^the Node of the pod `+name+` has the provider ID of its server$`, named(`
+- sequence:
+  - match: {source: cloud, verb: created, resource: instances}
+    capture: {server: name, id: detail.id}
+  - match: {source: api, resource: nodes, name: $server, detail: {providerID: "hcloud://${id}"}}
+  - match: {source: api, verb: create, resource: pods, namespace: default, name: "$1", detail: {subresource: binding, node: $server}}
+`))
 }
 
 // Parts are the names of what Rig.With can hold: nodestorm's own parts of worlds, and
@@ -136,30 +146,4 @@ func (s *scenario) hetznerCCM(ctx context.Context) error {
 	}
 	_, err = manager.Start(ctx, cfg)
 	return err
-}
-
-// noMoreServers watches the whole window unless there is one too many.
-func (*scenario) noMoreServers(most int, group, d string) (observation, error) {
-	created := 0
-	server := serverOf(group)
-	return never(d, server, func(r history.Record) error {
-		if server.is(r) {
-			created++
-		}
-		if created > most {
-			return fmt.Errorf("%d servers of group %q: %s is one too many", created, group, r.Object.Name)
-		}
-		return nil
-	})
-}
-
-func (*scenario) podsNodeHasProviderID(pod string) (observation, error) {
-	pods, servers := podsOf(pod), &joined{nodes: nodes{}}
-	return now(both{pods, servers}, func() error {
-		p := pods.all[pod]
-		if p == nil {
-			return fmt.Errorf("pods %q not found", pod)
-		}
-		return servers.hasProviderID(p.node)
-	})
 }

@@ -60,7 +60,10 @@ func (s *scenario) registerClusterAPI(on sentences) {
 	on.Then(`^the MachineDeployment `+name+` has `+number+` machines? in the phase `+name+` within `+span+`$`, s.machinesInPhase)
 	on.Then(`^the MachinePool `+name+` has `+number+` Running instances? within `+span+`$`, s.runningPool)
 	on.Then(`^the cloud has `+number+` instances? of `+name+`$`, s.instancesOf)
-	on.Then(`^all instances are of the type `+name+`$`, s.allOfType)
+	on.Then(`^all instances are of the type `+name+`$`, named(`
+- finally: {value: detail.type, of: {source: cloud, verb: created, resource: instances}, is: "$1"}
+  forEach: [name]
+`))
 	on.Then(`^(?:that machine is|its old machines are) gone within `+span+`$`, s.oldMachinesGone)
 }
 
@@ -223,23 +226,6 @@ func (*scenario) instancesOf(want int, deployment string) (observation, error) {
 		}
 		return nil
 	})
-}
-
-func (*scenario) allOfType(instanceType string) (observation, error) {
-	var all instances
-	return now(&all, func() error { return ofType(all, instanceType) })
-}
-
-func ofType(all instances, instanceType string) error {
-	if len(all) == 0 {
-		return errors.New("the cloud has no instance")
-	}
-	for _, i := range all {
-		if i.kind != instanceType {
-			return fmt.Errorf("instance %s is of the type %q", i.name, i.kind)
-		}
-	}
-	return nil
 }
 
 func (s *scenario) oldMachinesGone(ctx context.Context, window string) error {

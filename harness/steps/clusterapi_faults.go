@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"nodestorm/sim/history"
 )
@@ -13,8 +12,18 @@ func (s *scenario) registerClusterAPIFaults(on sentences) {
 
 	on.When(`^`+span+` pass$`, s.pass)
 
-	on.Then(`^no pod is evicted within `+span+`$`, s.noPodEvicted)
-	on.Then(`^no machine is deleted within `+span+`$`, s.noMachineDeleted)
+	on.Then(`^no pod is evicted within `+span+`$`, named(`
+- never: {source: api, verb: create, resource: pods, code: {exists: true}, detail: {subresource: eviction}}
+  ever: true
+- happens: {source: api, resource: pods, detail: {subresource: binding}}
+  ever: true
+`))
+	on.Then(`^no machine is deleted within `+span+`$`, named(`
+- never: {source: api, verb: delete, resource: machines}
+  ever: true
+- happens: {source: api, resource: machines}
+  ever: true
+`))
 	on.Then(`^the MachineDeployment `+name+` still has `+number+` machines? `+span+` later$`, s.stillMachines)
 }
 
@@ -29,30 +38,6 @@ func (s *scenario) pass(ctx context.Context, span string) error {
 		return nil
 	}
 	return err
-}
-
-func (*scenario) noPodEvicted(d string) (observation, error) {
-	bound := subject{"no pod has been bound to a node", func(r history.Record) bool {
-		return r.Source == history.API && r.Object.Resource == "pods" && r.Detail["subresource"] == "binding" && r.Code < 300
-	}}
-	return never(d, bound, func(r history.Record) error {
-		if r.Source == history.API && r.Verb == "create" && r.Object.Resource == "pods" && r.Detail["subresource"] == "eviction" {
-			return fmt.Errorf("%s evicts the pod %q %s after the start", r.Actor, r.Object.Name, r.Virtual.Round(time.Millisecond))
-		}
-		return nil
-	})
-}
-
-func (*scenario) noMachineDeleted(d string) (observation, error) {
-	machine := subject{"there has been no machine", func(r history.Record) bool {
-		return r.Source == history.API && r.Object.Resource == "machines" && r.Code < 300
-	}}
-	return never(d, machine, func(r history.Record) error {
-		if r.Source == history.API && r.Verb == "delete" && r.Object.Resource == "machines" && r.Code < 300 {
-			return fmt.Errorf("%s deletes the machine %q %s after the start", r.Actor, r.Object.Name, r.Virtual.Round(time.Millisecond))
-		}
-		return nil
-	})
 }
 
 func (s *scenario) stillMachines(ctx context.Context, deployment string, want int, later string) error {

@@ -120,11 +120,11 @@ func (s *scenario) runningPod(ctx context.Context, name, cpus string) error {
 	if err := s.createPod(ctx, name, cpus); err != nil {
 		return err
 	}
-	running, err := s.podRunning(name, "10m")
+	running, err := podRuns.statements([]string{name})
 	if err != nil {
 		return err
 	}
-	return s.holds(ctx, running)
+	return s.holds(ctx, together(running, 10*time.Minute))
 }
 
 // machineInitialized waits for Karpenter to call its only machine initialized, for whose

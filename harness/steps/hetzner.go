@@ -25,12 +25,40 @@ func (s *scenario) registerHetzner(on sentences) {
 	on.When(`^a client creates the server `+name+` of type `+name+` in `+name+`$`, s.clientCreates)
 	on.When(`^a client that knows api.hetzner.cloud only creates the server `+name+` of type `+name+` in `+name+`$`, s.clientByNameCreates)
 
-	on.Then(`^no running server is deleted within `+span+`$`, s.noRunningServerDeleted)
-	on.Then(`^no server is deleted within `+span+`$`, s.noServerDeleted)
-	on.Then(`^the node `+name+` is Ready within `+span+` and has the provider ID of its server$`, s.serverJoins)
-	on.Then(`^a server of the group `+name+` that has not started is deleted within `+span+`$`, s.startingServerDeleted)
+	on.Then(`^no running server is deleted within `+span+`$`, named(`
+- noSequence:
+  - match: {source: cloud, verb: running, resource: instances}
+    capture: {server: name}
+  - match: {source: cloud, verb: deleting, resource: instances, name: $server}
+    absent: [{source: cloud, resource: instances, name: $server}]
+- happens: {source: cloud, verb: running, resource: instances, detail: {group: {exists: true}}}
+  ever: true
+`))
+	on.Then(`^no server is deleted within `+span+`$`, named(`
+- never: {source: cloud, verb: deleting, resource: instances}
+  ever: true
+- happens: {source: cloud, verb: created, resource: instances, detail: {group: {exists: true}}}
+  ever: true
+`))
+	on.Then(`^the node `+name+` is Ready within `+span+` and has the provider ID of its server$`, named(`
+- happens: {source: node, verb: ready, resource: nodes, name: "$1"}
+- sequence:
+  - match: {source: cloud, verb: created, resource: instances, name: "$1"}
+    capture: {id: detail.id}
+  - match: {source: api, resource: nodes, name: "$1", detail: {providerID: "hcloud://${id}"}}
+`))
+	on.Then(`^a server of the group `+name+` that has not started is deleted within `+span+`$`, named(`
+- sequence:
+  - match: {source: cloud, verb: [created, starting], resource: instances, detail: {group: "$1"}}
+    capture: {server: name}
+  - match: {source: cloud, verb: deleting, resource: instances, name: $server}
+    absent: [{source: cloud, resource: instances, name: $server}]
+`))
 	on.Then(`^a server that is off is deleted within `+span+`$`, s.offServerDeleted)
-	on.Then(`^`+number+` servers? of the group `+name+` (?:is|are) created within `+span+`$`, s.serversCreated)
+	on.Then(`^`+number+` servers? of the group `+name+` (?:is|are) created within `+span+`$`, named(`
+- count: {source: cloud, verb: created, resource: instances, detail: {group: "$2"}}
+  atLeast: #1
+`))
 }
 
 func (s *scenario) project(ctx context.Context) error { return s.startProject(ctx, hetzner.Config{}) }
@@ -105,76 +133,11 @@ func createServer(ctx context.Context, client *hcloud.Client, server, serverType
 	return err
 }
 
-// serverJoins looks at what the cluster has, and at what the cloud has.
-func (*scenario) serverJoins(name, d string) (observation, error) {
-	servers := &joined{nodes: nodes{}}
-	return window(d, observation{
-		see: func(r history.Record, at phase) (bool, error) {
-			servers.take(r)
-			if at < asked || r.Source != history.Node || r.Verb != "ready" || r.Object.Name != name {
-				return false, nil
-			}
-			return true, servers.hasProviderID(name)
-		},
-		over: func() error { return fmt.Errorf("waiting for node %q to be Ready: %w", name, errWindow) },
-	})
-}
-
 func (s *scenario) inject(f fault.Fault) error {
 	if s.hetzner == nil {
 		return errNoProject
 	}
 	return s.hetzner.Inject(f)
-}
-
-func (*scenario) noRunningServerDeleted(d string) (observation, error) {
-	last := map[string]history.Record{}
-	ran := subject{"no server of a group has run", func(r history.Record) bool { return life(r) && r.Verb == "running" && r.Detail["group"] != nil }}
-	return never(d, ran, func(r history.Record) error {
-		if !life(r) {
-			return nil
-		}
-		before := last[r.Object.Name]
-		last[r.Object.Name] = r
-		if r.Verb == "deleting" && before.Verb == "running" {
-			return fmt.Errorf("server %s is deleted after running for %s", r.Object.Name, (r.Virtual - before.Virtual).Round(100*time.Millisecond))
-		}
-		return nil
-	})
-}
-
-func (*scenario) noServerDeleted(d string) (observation, error) {
-	last := map[string]history.Record{}
-	created := subject{"no server of a group has been created", func(r history.Record) bool { return life(r) && r.Verb == "created" && r.Detail["group"] != nil }}
-	return never(d, created, func(r history.Record) error {
-		if !life(r) {
-			return nil
-		}
-		before := last[r.Object.Name]
-		last[r.Object.Name] = r
-		if r.Verb == "deleting" {
-			return fmt.Errorf("server %s, %s, is deleted", r.Object.Name, before.Verb)
-		}
-		return nil
-	})
-}
-
-func serverOf(group string) subject {
-	return subject{fmt.Sprintf("no server of group %q has been created", group), func(r history.Record) bool {
-		return life(r) && r.Verb == "created" && r.Detail["group"] == group
-	}}
-}
-
-func (*scenario) startingServerDeleted(group, d string) (observation, error) {
-	before := map[string]history.Record{}
-	return within(d, func(r history.Record) bool {
-		if !life(r) {
-			return false
-		}
-		last := before[r.Object.Name]
-		before[r.Object.Name] = r
-		return r.Verb == "deleting" && last.Detail["group"] == group && (last.Verb == "created" || last.Verb == "starting")
-	}, func() error { return fmt.Errorf("no server of group %q was deleted before it had started", group) })
 }
 
 // offServerDeleted counts from when the first server is off, for which it waits.
@@ -212,16 +175,4 @@ func (*scenario) offServerDeleted(d string) (observation, error) {
 		},
 		over: still,
 	}, err
-}
-
-// serversCreated counts from the Whens before it, or from the beginning while there
-// was none.
-func (*scenario) serversCreated(want int, group, d string) (observation, error) {
-	created := 0
-	return within(d, func(r history.Record) bool {
-		if life(r) && r.Verb == "created" && r.Detail["group"] == group {
-			created++
-		}
-		return created >= want
-	}, func() error { return fmt.Errorf("%d of %d servers of group %q", created, want, group) })
 }

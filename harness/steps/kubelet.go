@@ -23,7 +23,11 @@ func (s *scenario) registerKubelet(on sentences) {
 	on.When(`^a pod `+name+` for the node `+name+` is created$`, s.createPodFor)
 	on.When(`^the (simulated|`+realKubelet+`) kubelet of the machine `+name+` falls silent$`, s.silenceKubelet)
 	on.Then(`^the node `+name+` is Ready within `+span+`, labelled `+name+` and tainted `+taint+`$`, s.nodeReadyWith)
-	on.Then(`^the node `+name+` is not Ready within `+span+`$`, s.nodeNotReady)
+	on.Then(`^the node `+name+` is not Ready within `+span+`$`, named(`
+- eventually: {value: detail.ready, of: {source: api, resource: nodes, name: "$1"}, is: {matches: ["False.*", "Unknown.*"]}}
+- happens: {source: api, resource: nodes, name: "$1", detail: {ready: {matches: "True.*"}}}
+  ever: true
+`))
 	on.Then(`^the pod `+name+` is gone within `+span+`$`, s.podGone)
 }
 
@@ -119,16 +123,6 @@ func (s *scenario) nodeReadyWith(ctx context.Context, name, window, label, taint
 			return fmt.Errorf("its taints are %v", n.Spec.Taints)
 		}
 		return nil
-	})
-}
-
-func (*scenario) nodeNotReady(name, d string) (observation, error) {
-	all := nodes{}
-	return eventually(d, all, func() error {
-		if n := all[name]; n == nil || !n.was {
-			return fmt.Errorf("node %q has never been Ready", name)
-		}
-		return all.ready(name, "False", "Unknown")
 	})
 }
 

@@ -3,7 +3,6 @@ package steps
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -111,25 +110,4 @@ func (s *scenario) get(ctx context.Context, path string) error {
 		status.Message = fmt.Sprintf("%.300s", body)
 	}
 	return fmt.Errorf("%s: %s", resp.Status, strings.TrimSpace(status.Message))
-}
-
-func (*scenario) kubeletsServed() (observation, error) {
-	ended, refused := false, errors.New("nobody has asked for logs or metrics")
-	noted := false // one answer
-	return now(taking(func(r history.Record) {
-		switch {
-		case r.Source != history.Harness || r.Actor != "somebody":
-		case r.Verb == askedKubelets && r.Detail["refused"] == true:
-			ended, refused = true, errors.New(text(r, "error"))
-		case r.Verb == askedKubelets:
-			ended, refused = true, nil
-		default:
-			noted = true
-		}
-	}), func() error {
-		if noted && !ended {
-			return errLacking
-		}
-		return refused
-	})
 }

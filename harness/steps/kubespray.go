@@ -33,10 +33,17 @@ func (s *scenario) registerKubespray(on sentences) {
 	on.When(`^Kubespray installs the cluster's add-ons$`, s.kubesprayInstalls)
 	on.When(`^somebody asks for the logs of the DaemonSet `+name+` and the metrics of every Node for `+span+`$`, s.askKubelets)
 
-	on.Then(`^the installation has succeeded$`, s.installed)
+	on.Then(`^the installation has succeeded$`, named(`
+- never: {source: harness, actor: order, detail: {failed: true}}
+  ever: true
+- happens: {source: harness, actor: order}
+  ever: true
+`))
 	on.Then(`^every Node is initialized within `+span+`$`, s.nodesInitialized)
 	on.Then(`^every kubelet has its serving certificate within `+span+`$`, s.servingCertificates)
-	on.Then(`^logs and metrics were served$`, s.kubeletsServed)
+	on.Then(`^logs and metrics were served$`, named(`
+- finally: {value: detail.refused, of: {source: harness, verb: asked kubelets, actor: somebody}, is: false}
+`))
 }
 
 // installation is an installer's run, and what came of it.
@@ -172,27 +179,6 @@ func (s *scenario) kubesprayInstalls(ctx context.Context) error {
 	// What it did, and whether it succeeded, is in the history.
 	_ = order.Runner{Client: c, Clock: s.world.Clock(), History: s.world.History()}.Run(ctx, o)
 	return context.Cause(ctx)
-}
-
-func (*scenario) installed() (observation, error) {
-	ran := false
-	var failed error
-	return now(taking(func(r history.Record) {
-		if r.Source != history.Harness || r.Actor != "order" {
-			return
-		}
-		ran = true
-		if r.Detail["failed"] == true {
-			step, _ := count(r, "step")
-			steps, _ := count(r, "of")
-			failed = fmt.Errorf("step %d of %d: %s", step, steps, text(r, "error"))
-		}
-	}), func() error {
-		if !ran {
-			return errors.New("nobody has installed anything")
-		}
-		return failed
-	})
 }
 
 var errNoMachines = errors.New(`there are no virtual machines yet: say "the virtual machines …" before`)

@@ -37,83 +37,31 @@ const (
 // errLacking is what an observation says of a history of before it had what is asked for.
 var errLacking = errors.New("the history does not have what this asks for")
 
-// window makes an observation from the sentence's window.
-func window(text string, o observation) (observation, error) {
-	d, err := duration(text)
-	o.window = d
-	return o, err
-}
-
-// within holds as soon as a record since the Whens matches.
-func within(d string, match func(history.Record) bool, missing func() error) (observation, error) {
-	return window(d, observation{
-		see:  func(r history.Record, at phase) (bool, error) { return at >= asked && match(r), nil },
-		over: missing,
-	})
-}
-
-// subject is what a Then is about: of what never was nothing holds.
-type subject struct {
-	missing string // says that there is none
-	is      func(history.Record) bool
-}
-
-// never fails as soon as a record of the run is wrong, and after the window if none is of
-// what it is about.
-func never(d string, about subject, wrong func(history.Record) error) (observation, error) {
-	there := false
-	return window(d, observation{
-		see: func(r history.Record, _ phase) (bool, error) {
-			there = there || about.is(r)
-			err := wrong(r)
-			return err != nil, err
-		},
-		over: func() error {
-			if !there {
-				return errors.New(about.missing)
-			}
-			return nil
-		},
-	})
-}
-
 // state is something that the records of a run tell of.
 type state interface{ take(r history.Record) }
 
 // eventually holds as soon as the state does, from the step's beginning on.
 func eventually(d string, s state, holds func() error) (observation, error) {
-	o, err := window(d, observation{see: func(r history.Record, at phase) (bool, error) {
-		s.take(r)
-		if at < begun {
-			return false, nil
-		}
-		if err := holds(); err == nil || errors.Is(err, errLacking) {
-			return true, err
-		}
-		return false, nil
-	}})
-	o.over = func() error {
-		if err := holds(); err != nil {
-			return fmt.Errorf("not within %s: %w", o.window, err)
-		}
-		return nil
-	}
-	return o, err
-}
-
-// throughout fails as soon as the state does, from the step's beginning on.
-func throughout(d string, s state, holds func() error) (observation, error) {
-	return window(d, observation{
+	window, err := duration(d)
+	return observation{
+		window: window,
 		see: func(r history.Record, at phase) (bool, error) {
 			s.take(r)
 			if at < begun {
 				return false, nil
 			}
-			err := holds()
-			return err != nil, err
+			if err := holds(); err == nil || errors.Is(err, errLacking) {
+				return true, err
+			}
+			return false, nil
 		},
-		over: holds,
-	})
+		over: func() error {
+			if err := holds(); err != nil {
+				return fmt.Errorf("not within %s: %w", window, err)
+			}
+			return nil
+		},
+	}, err
 }
 
 // now is about the state as the step begins.

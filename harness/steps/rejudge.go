@@ -33,6 +33,14 @@ func isObserver(do any) bool {
 	return t != nil && t.Kind() == reflect.Func && t.NumOut() == 2 && t.Out(0) == observationType
 }
 
+// observerOf is the function in place of the statements that a sentence is a name for.
+func observerOf(pattern, do any) any {
+	if n, is := do.(named); is {
+		return n.observer(pattern.(string))
+	}
+	return do
+}
+
 // live is godog, which is given a function that waits for each observation.
 type live struct {
 	sentences
@@ -40,6 +48,7 @@ type live struct {
 }
 
 func (l live) Then(pattern, do any) {
+	do = observerOf(pattern, do)
 	if isObserver(do) {
 		do = l.s.waiting(do, strings.HasSuffix(pattern.(string), ":$"))
 	}
@@ -117,6 +126,7 @@ var knownObservers = sync.OnceValue(func() (known observers) {
 func (*observers) Given(any, any) {}
 func (*observers) When(any, any)  {}
 func (o *observers) Then(pattern, do any) {
+	do = observerOf(pattern, do)
 	if isObserver(do) {
 		*o = append(*o, observer{regexp.MustCompile(pattern.(string)), reflect.ValueOf(do)})
 	}

@@ -3,7 +3,6 @@ package steps
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -49,12 +48,10 @@ func taken(r history.Record, resource, subresource string) bool {
 	return r.Source == history.API && r.Code < 300 && r.Object.Resource == resource && text(r, "subresource") == subresource
 }
 
-// nodes are what the API server and the kubelets have said of Nodes, by name.
+// nodes are what the API server has said of Nodes, by name.
 type nodes map[string]*nodeState
 
 type nodeState struct {
-	ready      string // status of the condition, with its reason
-	was        bool   // Ready, at some time
 	providerID string
 	taints     []string
 	gone       bool
@@ -69,17 +66,12 @@ func (n nodes) take(r history.Record) {
 		s = &nodeState{}
 	}
 	switch {
-	case r.Source == history.Node && r.Verb == "ready":
-		s.ready, s.was = "True", true
-	case r.Source == history.Node && r.Verb == "notready":
-		s.ready = strings.TrimSuffix("False: "+text(r, "reason"), ": ")
 	case taken(r, "nodes", "") && r.Verb == "delete":
 		s.gone = true
 	case taken(r, "nodes", ""):
 		if r.Verb == "create" {
-			*s = nodeState{was: s.was}
+			*s = nodeState{}
 		}
-		s.ready = cmp.Or(text(r, "ready"), s.ready)
 		s.providerID = cmp.Or(text(r, "providerID"), s.providerID)
 		if taints, ok := texts(r, "taints"); ok {
 			s.taints = taints
@@ -98,22 +90,6 @@ func (n nodes) get(name string) (*nodeState, error) {
 	return nil, fmt.Errorf("nodes %q not found", name)
 }
 
-// ready tells whether a Node's condition has one of the statuses.
-func (n nodes) ready(name string, statuses ...string) error {
-	s, err := n.get(name)
-	if err != nil {
-		return err
-	}
-	status, _, _ := strings.Cut(s.ready, ":")
-	switch {
-	case s.ready == "":
-		return fmt.Errorf("node %q says nothing about Ready", name)
-	case !slices.Contains(statuses, status):
-		return fmt.Errorf("node %q has Ready=%s", name, s.ready)
-	}
-	return nil
-}
-
 // pods are those that are named as their owner, a Deployment's or one alone.
 type pods struct {
 	owner string
@@ -122,8 +98,7 @@ type pods struct {
 }
 
 type podState struct {
-	node, phase, why string
-	deleting         bool
+	node, phase string
 }
 
 func podsOf(owner string) *pods { return &pods{owner: owner, all: map[string]*podState{}} }
@@ -145,19 +120,16 @@ func (p *pods) take(r history.Record) {
 	}
 	switch {
 	case r.Source == history.Node && r.Verb == "running":
-		s.phase, s.why = "Running", ""
+		s.phase = "Running"
 	case r.Source == history.Node && r.Verb == "terminated":
 		s.phase = "Succeeded"
 		if code, _ := count(r, "exitCode"); code != 0 {
 			s.phase = "Failed"
 		}
 	case taken(r, "pods", "binding"):
-		s.node, s.why = text(r, "node"), ""
-	case taken(r, "pods", "status") && text(r, "message") != "":
-		s.why = text(r, "message")
+		s.node = text(r, "node")
 	case taken(r, "pods", "eviction"), taken(r, "pods", "") && r.Verb == "delete":
 		// Where a kubelet has it, only the kubelet's own deletion or one by force ends it.
-		s.deleting = true
 		grace, given := count(r, "gracePeriodSeconds")
 		if s.node == "" || s.phase == "Succeeded" || s.phase == "Failed" || given && grace == 0 {
 			delete(p.all, name)
@@ -165,47 +137,12 @@ func (p *pods) take(r history.Record) {
 	}
 }
 
-func (p *pods) running(want int) error {
-	running := 0
-	var other string
-	for _, name := range slices.Sorted(maps.Keys(p.all)) {
-		s := p.all[name]
-		if s.phase == "Running" && !s.deleting {
-			running++
-		} else if other == "" {
-			other = "; " + name + " " + s.String()
-		}
-	}
-	if running >= want {
-		return nil
-	}
-	missing := ""
-	if n := want - len(p.all); n > 0 {
-		missing = fmt.Sprintf(", %d not there", n)
-	}
-	return fmt.Errorf("%d of %d Running%s%s", running, want, missing, other)
-}
-
-func (s *podState) String() string {
-	how := s.phase
-	if s.deleting {
-		how = "being deleted, " + how
-	}
-	if s.node != "" {
-		how += " on " + s.node
-	}
-	if s.why != "" {
-		how += ": " + s.why
-	}
-	return how
-}
-
 // instances are those that the cloud has, in the order of their creation.
 type instances []instance
 
 type instance struct {
-	name, group, kind string
-	id                int
+	group string
+	id    int
 }
 
 func (i *instances) take(r history.Record) {
@@ -215,7 +152,7 @@ func (i *instances) take(r history.Record) {
 	switch r.Verb {
 	case "created":
 		id, _ := count(r, "id")
-		*i = append(*i, instance{r.Object.Name, text(r, "group"), text(r, "type"), id})
+		*i = append(*i, instance{text(r, "group"), id})
 	case "deleted":
 		id, _ := count(r, "id")
 		*i = slices.DeleteFunc(*i, func(i instance) bool { return i.id == id })
@@ -236,28 +173,3 @@ func (s both) take(r history.Record) { s.a.take(r); s.b.take(r) }
 type taking func(r history.Record)
 
 func (t taking) take(r history.Record) { t(r) }
-
-// joined are the Nodes of servers.
-type joined struct {
-	nodes     nodes
-	instances instances
-}
-
-func (j *joined) take(r history.Record) { j.nodes.take(r); j.instances.take(r) }
-
-// hasProviderID makes sure that a Node has the provider ID of the server of its name.
-func (j *joined) hasProviderID(name string) error {
-	n, err := j.nodes.get(name)
-	if err != nil {
-		return err
-	}
-	for _, i := range j.instances {
-		if i.name == name {
-			if want := fmt.Sprintf("hcloud://%d", i.id); n.providerID != want {
-				return fmt.Errorf("node %q has the provider ID %q, and its server %q", name, n.providerID, want)
-			}
-			return nil
-		}
-	}
-	return fmt.Errorf("node %q is no server", name)
-}

@@ -76,7 +76,7 @@ func statement(s checker.Statement, d string) (observation, error) {
 	if s.Since != nil && time.Duration(s.Within) > span {
 		return observation{}, fmt.Errorf("the statement: within: %s after since is longer than the %s of the step: it would never be over", time.Duration(s.Within), d)
 	}
-	if s.Since == nil && s.Sequence == nil {
+	if s.Since == nil && s.Sequence == nil && s.NoSequence == nil {
 		s.Within = checker.Duration(span)
 	}
 	if err := s.Check(); err != nil {

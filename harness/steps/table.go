@@ -18,6 +18,9 @@ type Sentence struct {
 	Words     string     `json:"words"`
 	Example   string     `json:"example"`
 	Arguments []Argument `json:"arguments,omitempty"`
+	// Stands are the statements that the example is a name for, as a list in YAML; empty if
+	// it is none.
+	Stands string `json:"stands,omitempty"`
 	// Worlds are where it has a meaning, Records what it leaves in the history.
 	Worlds  string `json:"worlds"`
 	Records string `json:"records"`
@@ -77,7 +80,13 @@ func Sentences() []Sentence { return slices.Clone(table()) }
 
 var table = sync.OnceValue(func() (all []Sentence) {
 	for _, r := range rooms {
-		r.register(&scenario{}, collector(func(role, pattern string) { all = append(all, sentence(role, pattern, r)) }))
+		r.register(&scenario{}, collector(func(role, pattern string, do any) {
+			s := sentence(role, pattern, r)
+			if n, is := do.(named); is {
+				s.Stands = n.with(s.pattern.FindStringSubmatch(s.Example)[1:])
+			}
+			all = append(all, s)
+		}))
 	}
 	order := []string{"Given", "When", "Then"}
 	slices.SortStableFunc(all, func(a, b Sentence) int { return slices.Index(order, a.Role) - slices.Index(order, b.Role) })
@@ -85,11 +94,11 @@ var table = sync.OnceValue(func() (all []Sentence) {
 })
 
 // collector is told of each sentence.
-type collector func(role, pattern string)
+type collector func(role, pattern string, do any)
 
-func (c collector) Given(pattern, _ any) { c("Given", pattern.(string)) }
-func (c collector) When(pattern, _ any)  { c("When", pattern.(string)) }
-func (c collector) Then(pattern, _ any)  { c("Then", pattern.(string)) }
+func (c collector) Given(pattern, do any) { c("Given", pattern.(string), do) }
+func (c collector) When(pattern, do any)  { c("When", pattern.(string), do) }
+func (c collector) Then(pattern, do any)  { c("Then", pattern.(string), do) }
 
 // sentence reads the words out of the pattern.
 func sentence(role, pattern string, r room) Sentence {
@@ -260,17 +269,22 @@ Whens; has ever sent and has ever recorded: since the start.
 
 A Then states something of the history: such a RECORD (how often, how often in any span of some length, before another
 RECORD), the value that records set (a key of their detail), or "this holds:" and a statement in YAML, as records have
-them for symptom and trigger. A statement is about one of
+them for symptom and trigger. Most other Thens are readable names of such statements. A statement is about one of
 
 - happens, never: a pattern; count: a pattern, with atLeast, atMost, and every for a rate; first and then: two patterns
 - throughout, eventually, finally: {value: detail.KEY, of: a pattern, and is, above, below, atLeast or atMost}
-- sequence: elements, each after the one before, in the whole run
+- sequence: elements, each after the one before, in the whole run; noSequence: there are none such
 
 and says where it holds: since (again after each such record), until, within, ever (since the start), forEach or forAny
 (fields that tell apart what it is about, as in [namespace, name]). Of what never was nothing holds; a statement that no
 history could break, or none fulfil, is refused. Without since it counts as records do; states count from the Then on.
 
 `
+
+const standsFor = `These Thens are readable names for statements, all of which have to hold in the window of the sentence. The general Thens say
+theirs in words. A few others put together what several records tell of a pod, a Node or all instances, or wait for the first of them: a pod
+is gone, a server that is off, the cloud has so many instances, every Node, every kubelet. Those about the phases of machines, and
+about labels of a Node, ask the world itself: they are taken as recorded when a run is judged again.`
 
 // Page is all sentences in Markdown, features/SENTENCES.md.
 func Page() string {
@@ -288,6 +302,12 @@ func Page() string {
 		}
 		cell := func(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 		fmt.Fprintf(&page, "| `%s` | `%s` | %s | %s |\n", cell(s.Words), cell(s.Example), s.Worlds, s.Records)
+	}
+	page.WriteString("\n### What Thens are names for\n\n" + standsFor + "\n")
+	for _, s := range Sentences() {
+		if s.Stands != "" {
+			fmt.Fprintf(&page, "\n`%s`\n\n```yaml\n%s\n```\n", s.Example, strings.TrimSpace(s.Stands))
+		}
 	}
 	page.WriteString(faultsPage())
 	return page.String()

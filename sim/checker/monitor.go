@@ -50,7 +50,7 @@ func (s *Statement) Monitor() *Monitor {
 // whatever comes.
 func (m *Monitor) Take(r history.Record, counts bool) (f Finding, decided bool) {
 	r.Detail = plain(r.Detail)
-	if m.s.Sequence != nil {
+	if m.s.elements() != nil {
 		return m.takeSequence(r)
 	}
 	var touched []*track
@@ -107,7 +107,7 @@ func (m *Monitor) hit(r *history.Record, counts bool) (h hit, hits bool) {
 
 // takeDeletion ends the values of an object that is gone.
 func (m *Monitor) takeDeletion(r *history.Record, counts bool) {
-	if m.s.state() == nil || r.Source != history.API || r.Verb != "delete" || r.Code >= 400 || r.Detail["subresource"] != nil {
+	if m.s.state() == nil || !deletes(r) {
 		return
 	}
 	for _, t := range m.tracks {
@@ -147,7 +147,7 @@ func (m *Monitor) finding(result Result, reason string, evidence []uint64) Findi
 
 // Over is the finding when nothing that comes after end counts.
 func (m *Monitor) Over(end time.Duration) Finding {
-	if m.s.Sequence != nil {
+	if m.s.elements() != nil {
 		return m.overSequence(end)
 	}
 	if m.most >= 0 && m.least == 0 && m.s.Since == nil && !m.there {
@@ -198,12 +198,13 @@ func (m *Monitor) patternOfAll() *Pattern {
 // takeSequence searches whenever a record may be the last of the sequence.
 func (m *Monitor) takeSequence(r history.Record) (f Finding, decided bool) {
 	m.records = append(m.records, r)
-	last := m.s.Sequence[len(m.s.Sequence)-1].Match
+	elements := m.s.elements()
+	last := elements[len(elements)-1].Match
 	if last == nil || !last.identity().matchIdentity(&r, nil) {
 		return f, false
 	}
 	f = m.overSequence(r.Virtual)
-	return f, f.Result == Valid
+	return f, m.s.Sequence != nil && f.Result == Valid || m.s.NoSequence != nil && f.Result == Invalid && len(f.Evidence) > 0
 }
 
 // overSequence searches as if the run had ended then.

@@ -34,10 +34,29 @@ func Prepare(records []history.Record) Prepared {
 
 // Find is the function Find on this history.
 func (p Prepared) Find(s Statement) Finding {
-	if len(s.Sequence) == 0 {
-		return p.watch(s)
+	switch {
+	case len(s.NoSequence) > 0:
+		return p.not(s)
+	case len(s.Sequence) > 0:
+		return p.search(s)
 	}
-	return p.search(s)
+	return p.watch(s)
+}
+
+// not finds that there is no such sequence.
+func (p Prepared) not(s Statement) Finding {
+	found := p.search(Statement{Statement: s.Statement, Sequence: s.NoSequence})
+	first := s.NoSequence[0].Match
+	about := Pattern{Source: first.Source, Resource: fixed(first.Resource)}
+	switch {
+	case found.Result == Valid:
+		found.Result, found.Reason = Invalid, "the sequence is in the history"
+	case found.Result == Invalid && !slices.ContainsFunc(p.records, func(r history.Record) bool { return about.matchIdentity(&r, nil) }):
+		found.Reason = fmt.Sprintf("nothing in the history is about %q: of what never was nothing holds", &about)
+	case found.Result == Invalid:
+		found.Result, found.Reason = Valid, ""
+	}
+	return found
 }
 
 func (p Prepared) search(statement Statement) Finding {
@@ -224,9 +243,14 @@ func (s *search) while(p *Pattern, i int, captured map[string]string) (holds boo
 func (s *search) deleted(r *history.Record, from, to int) bool {
 	s.effort -= to - from
 	return slices.ContainsFunc(s.records[from:to], func(other history.Record) bool {
-		return other.Source == history.API && other.Verb == "delete" && other.Code < 400 &&
-			other.Object == r.Object && other.Detail["subresource"] == nil
+		return deletes(&other) && other.Object == r.Object
 	})
+}
+
+// deletes tells whether the record's object is gone with it, or asked to go.
+func deletes(r *history.Record) bool {
+	return r.Source == history.API && r.Verb == "delete" && r.Code < 400 && r.Detail["subresource"] == nil ||
+		r.Source == history.Cloud && r.Verb == "deleted"
 }
 
 // happens tells whether one of records[from:to] is what the pattern of an absence is

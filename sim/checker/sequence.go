@@ -68,13 +68,13 @@ const start = "start"
 
 // wellFormed finds what is wrong with a sequence.
 func (s *Statement) wellFormed() error {
-	names := []string{start}
+	elements, names := s.elements(), []string{start}
 	captured := map[string]bool{}
-	for i := range s.Sequence {
-		if err := s.Sequence[i].check(names, captured); err != nil {
-			return fmt.Errorf("sequence[%d]: %w", i, err)
+	for i := range elements {
+		if err := elements[i].check(names, captured); err != nil {
+			return fmt.Errorf("%s[%d]: %w", s.about()[0], i, err)
 		}
-		names = append(names, s.Sequence[i].As)
+		names = append(names, elements[i].As)
 	}
 	return s.checkUse()
 }
@@ -82,14 +82,14 @@ func (s *Statement) wellFormed() error {
 // checkUse finds captures that nothing refers to: the sequence then does not say
 // that it is about the same object throughout.
 func (s *Statement) checkUse() error {
-	used := map[string]bool{}
+	elements, used := s.elements(), map[string]bool{}
 	use := func(p *Pattern) {
 		for _, name := range p.captures() {
 			used[name] = true
 		}
 	}
-	for i := range s.Sequence {
-		e := &s.Sequence[i]
+	for i := range elements {
+		e := &elements[i]
 		if e.Match != nil {
 			use(e.Match)
 		}
@@ -100,10 +100,10 @@ func (s *Statement) checkUse() error {
 			use(&e.Absent[j].Pattern)
 		}
 	}
-	for i := range s.Sequence {
-		for _, name := range slices.Sorted(maps.Keys(s.Sequence[i].Capture)) {
+	for i := range elements {
+		for _, name := range slices.Sorted(maps.Keys(elements[i].Capture)) {
 			if !used[name] {
-				return fmt.Errorf("sequence[%d]: capture %s: no pattern has $%s; name it where the same one is meant, or leave the capture out (detail: {KEY: {exists: true}} asks only that a field is there)", i, name, name)
+				return fmt.Errorf("%s[%d]: capture %s: no pattern has $%s; name it where the same one is meant, or leave the capture out (detail: {KEY: {exists: true}} asks only that a field is there)", s.about()[0], i, name, name)
 			}
 		}
 	}

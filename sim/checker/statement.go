@@ -14,17 +14,20 @@ import (
 )
 
 // Statement is something that a history shows, or not: a symptom, a trigger, a Then or
-// an invariant. It has one of Sequence, Happens, Never, Count, Throughout, Eventually,
+// an invariant. It has one of Sequence, NoSequence, Happens, Never, Count, Throughout, Eventually,
 // Finally, and First with Then; the fields after them say where it has to hold. A pattern
-// of all but Sequence counts what happened; with "code: {exists: true}" also what was
+// of all but sequences counts what happened; with "code: {exists: true}" also what was
 // refused. See the package's tests and the catalogue in scenarios for examples in YAML.
 type Statement struct {
 	// Statement says it in one sentence.
 	Statement string `json:"statement,omitempty"`
 
 	// Sequence is found if its elements are there, each after the one before. It is
-	// searched in the whole history, and has no other fields but Statement.
+	// searched in the whole history, and has no other fields but Statement, like NoSequence.
 	Sequence []Element `json:"sequence,omitempty"`
+	// NoSequence is one that is not found, though there are records of the source and the
+	// resource that it begins with.
+	NoSequence []Element `json:"noSequence,omitempty"`
 	// Happens is a record that is there, Never one that is not.
 	Happens *Pattern `json:"happens,omitempty"`
 	Never   *Pattern `json:"never,omitempty"`
@@ -59,7 +62,7 @@ type Statement struct {
 // State is a value that records set, and how it has to be.
 type State struct {
 	// Value is the field that has it, such as detail.to, of the latest of the records Of,
-	// until their object is deleted. Records without the field change nothing.
+	// until their object is deleted, of which Finally says nothing any more. Records without the field change nothing.
 	Value string   `json:"value"`
 	Of    *Pattern `json:"of"`
 	// The value is one of Is, or a number in these bounds.
@@ -71,7 +74,7 @@ type State struct {
 }
 
 // about are the fields that say what a statement is about.
-var about = []string{"sequence", "happens", "never", "count", "first with then", "throughout", "eventually", "finally"}
+var about = []string{"sequence", "noSequence", "happens", "never", "count", "first with then", "throughout", "eventually", "finally"}
 
 // Check finds what is wrong with a statement before any history is there: also that
 // every history would show it, or none.
@@ -82,7 +85,7 @@ func (s *Statement) Check() error {
 		return fmt.Errorf("it is about nothing: want one of %s", strings.Join(about, ", "))
 	case len(given) > 1:
 		return fmt.Errorf("it has %s: want one of them", strings.Join(given, " and "))
-	case given[0] == "sequence":
+	case s.elements() != nil:
 		return s.checkSequence()
 	}
 	for _, p := range s.patterns() {
@@ -104,7 +107,7 @@ func (s *Statement) Check() error {
 
 func (s *Statement) about() (given []string) {
 	for i, is := range []bool{
-		len(s.Sequence) > 0, s.Happens != nil, s.Never != nil, s.Count != nil,
+		len(s.Sequence) > 0, len(s.NoSequence) > 0, s.Happens != nil, s.Never != nil, s.Count != nil,
 		s.First != nil || s.Then != nil, s.Throughout != nil, s.Eventually != nil, s.Finally != nil,
 	} {
 		if is {
@@ -112,6 +115,14 @@ func (s *Statement) about() (given []string) {
 		}
 	}
 	return given
+}
+
+// elements are those of a sequence, found or not.
+func (s *Statement) elements() []Element {
+	if len(s.NoSequence) > 0 {
+		return s.NoSequence
+	}
+	return s.Sequence
 }
 
 // state is what a statement about one says of it.
@@ -146,10 +157,13 @@ func (s *Statement) patterns() (all []fieldPattern) {
 
 func (s *Statement) checkSequence() error {
 	if others := *s; true {
-		others.Statement, others.Sequence = "", nil
+		others.Statement, others.Sequence, others.NoSequence = "", nil, nil
 		if !reflect.DeepEqual(others, Statement{}) {
 			return errors.New("a sequence has within, since and absent in its elements, and the statement no other fields")
 		}
+	}
+	if s.NoSequence != nil && s.NoSequence[0].Match == nil {
+		return errors.New("noSequence: begin with a match: of what never was nothing holds")
 	}
 	return s.wellFormed()
 }
@@ -343,7 +357,7 @@ func (s *Statement) CheckTrigger() error {
 		return err
 	}
 	switch {
-	case s.Never != nil, s.Count != nil && s.AtLeast == nil:
+	case s.Never != nil, s.NoSequence != nil, s.Count != nil && s.AtLeast == nil:
 		return errors.New("it is about absences only, which a run in which nothing happens has too; say what happens")
 	case len(s.Sequence) > 0 && !slices.ContainsFunc(s.Sequence, func(e Element) bool { return e.Match != nil }):
 		return errors.New("sequence: it has absences only, which a run in which nothing happens has too; begin with a match")

@@ -16,9 +16,9 @@ func TestStatementErrors(t *testing.T) {
 	const some = "{source: api, verb: create}"
 	const state = "value: detail.to, of: {source: log}"
 	tests := []struct{ text, want string }{
-		{"within: 5m", "it is about nothing: want one of sequence, happens, never, count,"},
+		{"within: 5m", "it is about nothing: want one of sequence, noSequence, happens, never, count,"},
 		{"happens: " + some + "\nnever: " + some, "it has happens and never: want one of them"},
-		{"hapens: " + some, `unknown field "hapens" (allowed: statement, sequence, happens,`},
+		{"hapens: " + some, `unknown field "hapens" (allowed: statement, sequence, noSequence, happens,`},
 		{"hapens: " + some, `did you mean "happens"?`},
 		{"happens: {source: api, verb: creates}", `happens: unknown verb "creates"`},
 		{"never: {verb: create}", "never: source is missing"},
@@ -49,6 +49,10 @@ func TestStatementErrors(t *testing.T) {
 		{"throughout: {" + state + ", above: 3, below: 3}", "above: 3 and below: 3: no number is both"},
 		{"throughout: {" + state + ", atLeast: 3.5, atMost: 3}", "atLeast: 3.5 and atMost: 3: no number is both"},
 		{"finally: {value: to, of: {source: log}, is: 1}", `value: unknown field "to"`},
+		{"noSequence: [{absent: [" + some + "], for: 5m}]", "noSequence: begin with a match"},
+		{"noSequence: [{match: {source: apo}}]", "noSequence[0]: match: unknown source"},
+		{"noSequence: [{match: {source: api, name: 'a${b}'}}]", "$b is not captured"},
+		{"never: {source: api, name: {matches: '('}}", "is no regular expression"},
 		{"sequence: [{match: " + some + "}]\nwithin: 5m", "a sequence has within, since and absent in its elements"},
 	}
 	for _, test := range tests {
@@ -161,6 +165,15 @@ func TestStatement(t *testing.T) {
 		{"since: " + created + "\nuntil: " + bound + "\nnever: " + claims, run(9, pod(2, "p"), bind(3, "p", "n"), pod(4, "q"), claim(5, "b"), bind(6, "q", "n")), checker.Invalid, "1 time, of 0 at most, since record 3"},
 		{"since: " + created + "\nuntil: " + bound + "\nnever: " + claims, run(9, pod(2, "p")), checker.Unknown, "what began with record 1 is not over"},
 		{"since: " + created + "\nuntil: " + bound + "\nhappens: " + claims, run(9, pod(2, "p"), bind(3, "p", "n"), claim(4, "a")), checker.Invalid, "0 times"},
+
+		{"noSequence: [{match: " + created + ", capture: {pod: name}}, {match: " + bound[:len(bound)-1] + ", name: $pod}}]", run(9, pod(1, "p"), bind(2, "q", "n")), checker.Valid, ""},
+		{"noSequence: [{match: " + created + ", capture: {pod: name}}, {match: " + bound[:len(bound)-1] + ", name: $pod}}]", run(9, pod(1, "p"), bind(2, "p", "n")), checker.Invalid, "the sequence is in the history"},
+		{"noSequence: [{match: " + created + "}, {match: " + claims + "}]", run(9, claim(1, "a")), checker.Invalid, "of what never was nothing holds"},
+		{"noSequence: [{match: " + created + "}, {match: " + claims + "}]", []history.Record{pod(1, "p")}, checker.Unknown, "cut off"},
+		{"happens: {source: api, name: {matches: 'web-[a-z]+'}}", run(9, pod(1, "web-a")), checker.Valid, ""},
+		{"happens: {source: api, name: {matches: 'web-[a-z]+'}}", run(9, pod(1, "web-a-b"), pod(2, "my-web-a")), checker.Invalid, "0 times"},
+		{"sequence: [{match: " + created + ", capture: {pod: name}}, {match: {source: api, name: 'x-${pod}'}}]", run(9, pod(1, "p"), pod(2, "x-p")), checker.Valid, ""},
+		{"sequence: [{match: " + created + ", capture: {pod: name}}, {match: {source: api, name: 'x-${pod}'}}]", run(9, pod(1, "p"), pod(2, "x-q")), checker.Invalid, "is not in the history"},
 
 		{"throughout: {" + sizeOf + ", atMost: 3}", run(9, size(1, "a", 3), size(2, "b", 9)), checker.Valid, ""},
 		{"throughout: {" + sizeOf + ", atMost: 3}", run(9, size(1, "a", 3), size(2, "a", 4)), checker.Invalid, `detail.to of "log target nodegroups a" is 4`},

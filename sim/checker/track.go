@@ -197,20 +197,23 @@ func (t *track) leave() {
 			missing = m.s.First
 		}
 		t.breaks(fmt.Sprintf("%q is not there", missing), o.evidence...)
+	case m.s.Finally != nil && each && t.known == nil: // it is gone
+		t.open = nil
+		return
 	case m.s.state() != nil:
-		t.leaveState(each)
+		t.leaveState()
 	}
 	if t.open = nil; t.broken == nil {
 		t.complete, t.evidence = t.complete+1, o.evidence
 	}
 }
 
-func (t *track) leaveState(each bool) {
+func (t *track) leaveState() {
 	s, o := t.m.s, t.open
 	state := s.state()
 	none := fmt.Sprintf("no record of %q has %s", state.Of, state.Value)
 	switch {
-	case s.Finally != nil && t.known == nil && !each:
+	case s.Finally != nil && t.known == nil:
 		t.breaks(none + " at the end")
 	case s.Finally != nil && t.known != nil:
 		if wrong := state.is(t.known.value); wrong != "" {

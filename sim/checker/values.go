@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,16 +18,21 @@ import (
 //	{not: create}          none of these; a missing field matches
 //	{contains: "a:NoExecute"}   a list with one of these, or a text with it inside
 //	{lacks: "a:NoExecute"}      a list or text that is there and has none of these
+//	{matches: "web-[a-z0-9]+"}  a text that the regular expression (RE2) matches as a whole
+//	{above: 3}, {below: 3} a number that is more, or less
 //	{exists: true}         any value at all; false: no value
 //
-// "$claim" stands for what an earlier element captured as claim. Numbers and
+// "$claim" stands for what an earlier element captured as claim, and "${claim}" inside of a
+// longer text, as in "hcloud://${id}". Numbers and
 // booleans are compared by their text.
 type Values struct {
 	op     string // "" for is, or one of valueOps
 	values []string
+
+	expressions []*regexp.Regexp // of matches
 }
 
-var valueOps = []string{"not", "contains", "lacks", "exists"}
+var valueOps = []string{"not", "contains", "lacks", "matches", "above", "below", "exists"}
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (v *Values) UnmarshalJSON(text []byte) error {
@@ -47,6 +53,16 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 		v.op = op
 		if err := v.setValues(operand); err != nil {
 			return fmt.Errorf("%s: %w", op, err)
+		}
+		switch op {
+		case "matches":
+			if err := v.compile(); err != nil {
+				return err
+			}
+		case "above", "below":
+			if _, err := strconv.ParseFloat(v.values[0], 64); err != nil || len(v.values) > 1 {
+				return fmt.Errorf("%s: want a number, not %s", op, operand)
+			}
 		}
 		if op == "exists" && !slices.Equal(v.values, []string{"true"}) && !slices.Equal(v.values, []string{"false"}) {
 			return fmt.Errorf("exists: want true or false, not %s", operand)
@@ -80,6 +96,19 @@ func (v *Values) setValues(text []byte) error {
 	return nil
 }
 
+// compile reads the regular expressions, which take no time worth a bound: RE2 looks at each
+// letter once.
+func (v *Values) compile() error {
+	for _, text := range v.values {
+		expression, err := regexp.Compile("^(?:" + text + ")$")
+		if err != nil {
+			return fmt.Errorf("matches: %q is no regular expression: %w", text, err)
+		}
+		v.expressions = append(v.expressions, expression)
+	}
+	return nil
+}
+
 // given tells whether the field is compared at all.
 func (v *Values) given() bool { return v != nil && len(v.values) > 0 }
 
@@ -101,8 +130,10 @@ func (v *Values) match(actual any, captured map[string]string) bool {
 	}
 	wanted := func(test func(string) bool) bool {
 		return slices.ContainsFunc(v.values, func(value string) bool {
-			if name, ok := strings.CutPrefix(value, "$"); ok {
+			if name, ok := strings.CutPrefix(value, "$"); ok && !strings.HasPrefix(name, "{") {
 				value = captured[name]
+			} else if strings.Contains(value, "${") {
+				value = inside.ReplaceAllStringFunc(value, func(name string) string { return captured[name[2:len(name)-1]] })
 			}
 			return test(value)
 		})
@@ -114,9 +145,25 @@ func (v *Values) match(actual any, captured map[string]string) bool {
 		return !wanted(func(value string) bool { return holds(actual, value) })
 	}
 	text, ok := scalar(actual)
+	switch v.op {
+	case "matches":
+		return ok && slices.ContainsFunc(v.expressions, func(e *regexp.Regexp) bool { return e.MatchString(text) })
+	case "above", "below":
+		return ok && v.beyond(text)
+	}
 	is := ok && wanted(func(value string) bool { return text == value })
 	return is == (v.op == "")
 }
+
+// beyond compares numbers. What is none is neither above nor below one.
+func (v *Values) beyond(text string) bool {
+	number, err := strconv.ParseFloat(text, 64)
+	than, _ := strconv.ParseFloat(v.values[0], 64) // setValues has read it
+	return err == nil && (v.op == "above" && number > than || v.op == "below" && number < than)
+}
+
+// inside is a capture in a longer text.
+var inside = regexp.MustCompile(`\$\{[^{}]+\}`)
 
 // captures lists the names of the captures that the values refer to.
 func (v *Values) captures() []string {
@@ -124,9 +171,15 @@ func (v *Values) captures() []string {
 		return nil
 	}
 	var names []string
+	if v.op == "matches" {
+		return nil // $ is the end of the text
+	}
 	for _, value := range v.values {
-		if name, ok := strings.CutPrefix(value, "$"); ok {
+		if name, ok := strings.CutPrefix(value, "$"); ok && !strings.HasPrefix(name, "{") {
 			names = append(names, name)
+		}
+		for _, name := range inside.FindAllString(value, -1) {
+			names = append(names, name[2:len(name)-1])
 		}
 	}
 	return names
