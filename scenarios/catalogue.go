@@ -22,10 +22,11 @@ var files embed.FS
 // Catalogue holds the records, ordered by ID, and their features.
 type Catalogue struct {
 	records  []Record
-	own      []Scenario        // of a user, with and without a record
-	bare     []Scenario        // without
-	features map[string][]byte // with the files that their steps name
-	places   map[string]string // of what is a user's own, by ID
+	own      []Scenario                   // of a user, with and without a record
+	bare     []Scenario                   // without
+	features map[string][]byte            // with the files that their steps name
+	places   map[string]string            // of what is a user's own, by ID
+	kept     map[string]map[string][]byte // the files of that, by ID
 }
 
 // Load reads the catalogue that is built in.

@@ -79,6 +79,8 @@ type Scenario struct {
 	File   string   // as the user calls it
 	Line   int
 	Steps  []Step
+
+	files []string // that it is made of, in its folder: the feature, what its steps name, its record
 }
 
 // Step is a step and where it is.
@@ -106,6 +108,7 @@ type Folder struct {
 	beside   map[string][]byte // files that steps name
 	byFile   map[string][]int  // of Scenarios, by the feature's path
 	records  []placed
+	texts    map[string][]byte // of records, by their paths
 }
 
 // placed is a record and where it is.
@@ -118,7 +121,7 @@ type placed struct {
 // ReadFolder reads what is in a folder, or one feature. Whatever is wrong is in its
 // Problems. Nothing in it is trusted: neither sizes nor numbers nor links.
 func ReadFolder(name string) *Folder {
-	f := &Folder{shown: name, features: map[string][]byte{}, beside: map[string][]byte{}, byFile: map[string][]int{}}
+	f := &Folder{shown: name, features: map[string][]byte{}, beside: map[string][]byte{}, byFile: map[string][]int{}, texts: map[string][]byte{}}
 	dir, only := name, ""
 	info, err := os.Stat(name)
 	switch {
@@ -334,7 +337,7 @@ func (f *Folder) readFeature(fsys fs.FS, name string, text []byte) {
 	pickles := gherkin.Pickles(*document, name, ids.NewId)
 	base := slug(strings.TrimSuffix(path.Base(name), featureSuffix))
 	for _, pickle := range pickles {
-		s := Scenario{Name: pickle.Name, File: f.file(name), Line: lines[pickle.AstNodeIds[0]]}
+		s := Scenario{Name: pickle.Name, File: f.file(name), Line: lines[pickle.AstNodeIds[0]], files: []string{name}}
 		hasThen := false
 		for _, tag := range pickle.Tags {
 			s.Tags = append(s.Tags, tag.Name)
@@ -344,6 +347,7 @@ func (f *Folder) readFeature(fsys fs.FS, name string, text []byte) {
 			s.Steps = append(s.Steps, Step{step, lines[step.AstNodeIds[0]]})
 			if file, is := FileOf(step.Text); is {
 				f.readBeside(fsys, name, file, lines[step.AstNodeIds[0]])
+				s.files = append(s.files, path.Join(path.Dir(name), file))
 			}
 		}
 		if !hasThen {
@@ -448,7 +452,7 @@ func (f *Folder) readRecord(name string, text []byte) {
 		field, line := locate(r.node, err.Error())
 		f.problem(name, line, field, "%v", err)
 	}
-	f.records = append(f.records, r)
+	f.records, f.texts[name] = append(f.records, r), text
 }
 
 var (
@@ -548,7 +552,7 @@ func (f *Folder) join() {
 				f.problem(feature, s.Line, "", "the scenario %q has the tags of two records, @%s and @%s", s.Name, s.Record.ID, r.ID)
 				continue
 			}
-			s.Record = r.Record
+			s.Record, s.files = r.Record, append(s.files, r.path)
 			s.Record.Feature = path.Join(f.mount, feature)
 		}
 		alone[r.ID] = tagged == 0
@@ -567,8 +571,36 @@ func (f *Folder) join() {
 	f.Problems.Sort()
 }
 
-// Own tells whether a scenario is a user's own.
-func (c *Catalogue) Own(id string) bool { return c.places[id] != "" }
+// Own are the files that a user's own scenario is made of, which are a catalogue of its
+// own; nil if it is none.
+func (c *Catalogue) Own(id string) fs.FS {
+	if files := c.kept[id]; len(files) > 0 {
+		return inMemory(files)
+	}
+	return nil
+}
+
+// keep notes the files of a scenario, by their paths below the folder that has them all.
+func (c *Catalogue) keep(f *Folder, s Scenario) {
+	if c.kept == nil {
+		c.kept = map[string]map[string][]byte{}
+	}
+	above := path.Dir(s.files[0])
+	for _, name := range s.files {
+		for above != "." && !strings.HasPrefix(name, above+"/") {
+			above = path.Dir(above)
+		}
+	}
+	files := map[string][]byte{}
+	for _, name := range s.files {
+		for _, of := range []map[string][]byte{f.features, f.beside, f.texts} {
+			if text, is := of[name]; is {
+				files[strings.TrimPrefix(name, above+"/")] = text
+			}
+		}
+	}
+	c.kept[s.Record.ID] = files
+}
 
 // InFile are the scenarios of a user's own feature, in its order; none if it is in no
 // folder that was added.
@@ -604,6 +636,7 @@ func (c *Catalogue) Add(f *Folder) error {
 		}
 		c.places[id] = place
 		c.own = append(c.own, s)
+		c.keep(f, s)
 		if s.Record.Bare() {
 			c.bare = append(c.bare, f.Scenarios[i])
 		} else {

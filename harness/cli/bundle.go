@@ -26,9 +26,10 @@ func (e *env) bundle() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bundle RUN…",
 		Short: "Pack stored runs into one archive to give away",
-		Long: `Pack runs into one archive: record, history, logs and report. What looks like a
-credential is removed, and so are this machine's name and your home folder. The
-archive is opened by "nodestorm report" and "nodestorm recheck" on any machine.
+		Long: `Pack runs into one archive: run.json, history, logs, report, and the feature and record if
+they are your own. What looks like a credential is removed, and so are this machine's name
+and your home folder. The archive is opened by "nodestorm report" and "nodestorm recheck"
+on any machine; who unpacks it plays the failure with --catalogue RUN/scenario.
 
 Look through the archive before you publish it: nobody knows all secrets.`,
 		RunE: func(c *cobra.Command, args []string) (err error) {
@@ -45,7 +46,7 @@ Look through the archive before you publish it: nobody knows all secrets.`,
 				return usage(err)
 			}
 			if to == "" {
-				to = "nodestorm-" + filepath.Base(found[0].dir) + archiveSuffix
+				to = "nodestorm-" + called(found[0].dir) + archiveSuffix
 			}
 			staging, remove, err := process.Scratch(bundlePrefix)
 			if err != nil {
@@ -77,9 +78,18 @@ Look through the archive before you publish it: nobody knows all secrets.`,
 		},
 	}
 	e.catalogueFlags(c)
-	c.Flags().StringVarP(&to, "out", "o", "", "`file` to write; default nodestorm-RUN.tar.gz")
+	c.Flags().StringVarP(&to, "out", "o", "", "`file` to write; default nodestorm-SCENARIO-TARGET.tar.gz")
 	c.Flags().Float64Var(&hourly, "price", 0, "what a machine costs that does not tell itself, in `euros` an hour")
 	return c
+}
+
+// called is what a run in dir is called in the name of a file.
+func called(dir string) string {
+	r, err := run.Load(dir)
+	if err != nil || filepath.Base(r.ID) != r.ID { // a stranger's may have a path
+		return filepath.Base(dir)
+	}
+	return r.ID + "-" + filepath.Base(dir)
 }
 
 // copyRun copies what belongs to a run, without credentials. Links and what else
@@ -90,10 +100,22 @@ func copyRun(redactor *redact.Redactor, from, to string) error {
 	for _, path := range logs {
 		paths = append(paths, filepath.Join(run.LogFolder, filepath.Base(path)))
 	}
-	if err := os.MkdirAll(filepath.Join(to, run.LogFolder), 0o755); err != nil {
+	root, err := os.OpenRoot(from)
+	if err != nil {
 		return err
 	}
+	defer root.Close()
+	// Most runs have no such folder, and one that leads elsewhere is none.
+	_ = fs.WalkDir(root.FS(), run.ScenarioFolder, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			paths = append(paths, filepath.FromSlash(name))
+		}
+		return err
+	})
 	for _, path := range paths {
+		if err := os.MkdirAll(filepath.Join(to, filepath.Dir(path)), 0o755); err != nil {
+			return err
+		}
 		if err := copyRedacted(redactor, filepath.Join(from, path), filepath.Join(to, path)); err != nil {
 			return fmt.Errorf("copying %s: %w", path, err)
 		}

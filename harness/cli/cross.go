@@ -29,7 +29,7 @@ func (e *env) cross(found []stored, catalogue *scenarios.Catalogue, asJSON bool)
 	for _, f := range found {
 		again, err := run.Recheck(f.dir, catalogue)
 		if err != nil {
-			e.say("%v", err)
+			e.say("%s", f.says(err))
 			unsure++
 			continue
 		}
@@ -38,20 +38,20 @@ func (e *env) cross(found []stored, catalogue *scenarios.Catalogue, asJSON bool)
 			doubts = append(doubts, why)
 		}
 		if len(doubts) > 0 {
-			e.say("%s: not judged: %s", f.dir, doubts[0])
+			e.say("%s: not judged: %s", f.name, doubts[0])
 			unsure++
 			continue
 		}
 		judged++
 		for _, of := range again.Cross(catalogue) {
 			if of.Finding.GaveUp {
-				e.say("%s: the symptom of %s: %s", f.dir, of.ID, of.Finding.Reason)
+				e.say("%s: the symptom of %s: %s", f.name, of.ID, of.Finding.Reason)
 				unsure++
 				continue
 			}
 			stranger := foreign{
 				ID: of.ID, Statement: of.Finding.Statement, Scenario: again.Run.ID, Target: again.Run.Target.Ref.String(),
-				Verdict: string(again.Now.Verdict), Evidence: of.Finding.Evidence, Run: f.dir,
+				Verdict: string(again.Now.Verdict), Evidence: of.Finding.Evidence, Run: f.name,
 			}
 			strangers = append(strangers, stranger)
 			if !asJSON {

@@ -15,6 +15,7 @@ import (
 
 	"nodestorm/harness/cli"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/run"
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
 )
@@ -185,6 +186,56 @@ func TestOwnCatalogue(t *testing.T) {
 	}
 }
 
+// Who is given a bundle of somebody's own failure has its feature and record, and judges
+// and shows the run without any other catalogue.
+func TestBundleOfOnesOwn(t *testing.T) {
+	newBench(t)
+	dir := aRun(t)
+	change(t, filepath.Join(dir, run.File), `"id": "`+scenario+`"`, `"id": "late-node"`)
+	reseal(t, dir)
+	t.Chdir(t.TempDir())
+	const archive, name = "nodestorm-late-node-karpenter@v1.6.4.tar.gz", "001-karpenter@v1.6.4"
+	pack := func() {
+		t.Helper()
+		if code, stdout, stderr := nodestorm(t, "bundle", dir); code != cli.AsExpected || !strings.HasPrefix(stdout, archive+": 1 run, ") {
+			t.Fatalf("status %d, %q, %q", code, stdout, stderr)
+		}
+	}
+	for _, without := range []func(){
+		func() {},
+		func() { // what it leads to is no part of the run
+			elsewhere, _, _ := ownCatalogue(t)
+			if err := os.Symlink(elsewhere, filepath.Join(dir, run.ScenarioFolder)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		without()
+		pack()
+		if code, _, stderr := nodestorm(t, "recheck", archive); code != cli.Usage || !strings.HasPrefix(stderr, "nodestorm: "+archive+": "+name+`: unknown scenario "late-node"`) {
+			t.Errorf("without its record: status %d, %q", code, stderr)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, run.ScenarioFolder)); err != nil {
+		t.Fatal(err)
+	}
+	nodestorm(t, "new", "late-node", "--dir", filepath.Join(dir, run.ScenarioFolder))
+	change(t, filepath.Join(dir, run.ScenarioFolder, "late-node.feature"), "# A failure", `# "password": "a-very-secret-token"`)
+	pack()
+	code, stdout, stderr := nodestorm(t, "recheck", archive, "--json")
+	if rows := rowsOf(t, stdout); code != cli.AsExpected || len(rows) != 1 || rows[0].Verdict != "reproduced" || rows[0].Run != archive+": "+name {
+		t.Errorf("recheck: status %d, %q, %q", code, stdout, stderr)
+	}
+	if _, stdout, stderr := nodestorm(t, "report", archive, "--format", "json"); !strings.Contains(stdout, "A Node that is not ready yet buys a second one") {
+		t.Errorf("report: %q, %q", stdout, stderr)
+	}
+	for path, text := range unpacked(t, archive) {
+		if strings.Contains(text, "a-very-secret-token") {
+			t.Errorf("%s has the password", path)
+		}
+	}
+}
+
 // Somebody who has only the program, and builds in the store, writes a failure, plays it
 // and shows it, in an empty folder. The test is the program: it is linked of the same packages.
 func TestBinaryAlone(t *testing.T) {
@@ -210,10 +261,21 @@ func TestBinaryAlone(t *testing.T) {
 	nodestorm(0, "failures/late-node.yaml", "new", "late-node", "--dir", "failures")
 	nodestorm(0, "nothing is wrong with 1 scenario", "lint", "failures")
 	nodestorm(0, "reproduced", "run", "late-node", "--catalogue", "failures", "--target", "karpenter@v1.6.4")
-	nodestorm(2, "that of a catalogue of one's own is found with --catalogue", "recheck", "reports/out")
 	nodestorm(0, "1 expected", "recheck", "reports/out", "--catalogue", "failures")
-	nodestorm(0, "A Node that is not ready yet buys a second one", "report", "--format", "json", "reports/out", "--catalogue", "failures")
 	nodestorm(0, "reports/out/late-node/karpenter@v1.6.4/report.html", "report", "reports/out", "--catalogue", "failures")
+	// Whoever it is shared with has neither the folder nor the run.
+	const archive = "nodestorm-late-node-karpenter@v1.6.4.tar.gz"
+	nodestorm(0, archive+": 1 run", "bundle", "reports/out")
+	mine := dir
+	dir = t.TempDir()
+	if err := os.Rename(filepath.Join(mine, archive), filepath.Join(dir, archive)); err != nil {
+		t.Fatal(err)
+	}
+	nodestorm(0, "1 expected", "recheck", archive)
+	nodestorm(0, "A Node that is not ready yet buys a second one", "report", "--format", "json", archive)
+	unpack(t, filepath.Join(dir, archive), dir)
+	nodestorm(0, "nothing is wrong with 1 scenario", "lint", "nodestorm-late-node-karpenter@v1.6.4/001-karpenter@v1.6.4/scenario")
+	dir = mine
 	if _, err := os.Stat(filepath.Join(dir, "reports/out/index.html")); err != nil {
 		t.Error(err)
 	}

@@ -50,10 +50,10 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			var unjudged []string
 			judged, asRecorded := 0, 0
 			for _, f := range found {
-				dir := f.dir
-				again, err := run.Recheck(dir, catalogue)
+				dir := f.name
+				again, err := run.Recheck(f.dir, catalogue)
 				if err != nil {
-					e.say("%v", err)
+					e.say("%s", f.says(err))
 					unjudged = append(unjudged, dir)
 					continue
 				}

@@ -111,8 +111,11 @@ Exit status: 0 written, 2 usage, 3 something could not be read.`,
 // bundlePrefix begins the names of folders in which bundles are packed and unpacked.
 const bundlePrefix = "nodestorm-bundle-"
 
-// stored is the folder of a run, and where its page goes by default.
-type stored struct{ dir, page string }
+// stored is the folder of a run, what the user calls it, and where its page goes by default.
+type stored struct{ dir, name, page string }
+
+// says is an error about the run, as the user calls it.
+func (s stored) says(err error) string { return strings.ReplaceAll(err.Error(), s.dir, s.name) }
 
 // runs finds the runs that args name: folders of runs, folders above some, and
 // bundles, which are unpacked. done removes what was unpacked; it is never nil.
@@ -146,11 +149,11 @@ func (e *env) runs(ctx context.Context, args []string) (found []stored, done fun
 			below = []string{dir} // its run.json is lost
 		}
 		for _, dir := range below {
-			page := filepath.Join(dir, run.ReportFile)
+			name, page := dir, filepath.Join(dir, run.ReportFile)
 			if prefix != "" {
-				page = prefix + filepath.Base(dir) + ".html"
+				name, page = arg+": "+filepath.Base(dir), prefix+filepath.Base(dir)+".html"
 			}
-			found = append(found, stored{dir, page})
+			found = append(found, stored{dir, name, page})
 		}
 	}
 	return found, done, nil
@@ -191,7 +194,7 @@ func (r *reporter) each(found []stored, do func(stored) error) error {
 	failed := false
 	for _, f := range found {
 		if err := do(f); err != nil {
-			r.say("%v", withRoom(err))
+			r.say("%s", f.says(withRoom(err)))
 			failed = true
 		}
 	}

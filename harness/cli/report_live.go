@@ -109,7 +109,7 @@ func (s *session) publish(rows []reports.Row) (string, error) {
 			without = append(without, matrix.Skip{Scenario: row.ID, Target: row.Target, Reason: redactor.Text(row.Reason)})
 			continue
 		}
-		f := stored{row.Run, filepath.Join(row.Run, run.ReportFile)}
+		f := stored{row.Run, row.Run, filepath.Join(row.Run, run.ReportFile)}
 		if err := r.page(f.page, f.dir); err != nil {
 			return "", err
 		}

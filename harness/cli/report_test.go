@@ -231,10 +231,8 @@ func TestBundleOfAChangedRun(t *testing.T) {
 	}
 }
 
-// unpacked are the files of an archive, and the parts of its pages.
-func unpacked(t *testing.T, archive string) map[string]string {
+func unpack(t *testing.T, archive, dir string) {
 	t.Helper()
-	dir, found := t.TempDir(), map[string]string{}
 	file, err := os.Open(archive)
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +241,14 @@ func unpacked(t *testing.T, archive string) map[string]string {
 	if err := bundle.Unpack(t.Context(), file, dir); err != nil {
 		t.Fatal(err)
 	}
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+}
+
+// unpacked are the files of an archive, and the parts of its pages.
+func unpacked(t *testing.T, archive string) map[string]string {
+	t.Helper()
+	dir, found := t.TempDir(), map[string]string{}
+	unpack(t, archive, dir)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

@@ -25,7 +25,7 @@ func (r Request) Provenance(ctx context.Context) (run.Provenance, error) {
 	p := run.Provenance{SHA256: run.Program(), Stale: r.Stale}
 	around, _ := target.Root() // there need not be one
 	p.Nodestorm, p.Features = run.Self(ctx, around, r.Checkout)
-	if r.Own {
+	if r.Own != nil {
 		text, err := fs.ReadFile(r.Features, r.Record.Feature)
 		if err != nil {
 			return p, fmt.Errorf("reading the feature: %w", err)

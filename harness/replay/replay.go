@@ -56,9 +56,9 @@ type Request struct {
 	With     []target.Target
 	Features fs.FS // the features' root
 	// Checkout is the one whose features they are; empty if they are part of the
-	// program. Own says that this one is the user's own.
+	// program. Own are the files of a scenario that is the user's own.
 	Checkout string
-	Own      bool
+	Own      fs.FS
 	Clock    clock.Mode
 	Seed     uint64
 	// Out is the folder under which the run gets its own.
@@ -259,6 +259,11 @@ func Run(ctx context.Context, r Request) (Result, error) {
 	}}
 	if err := out.Save(dir); err != nil {
 		return Result{}, err
+	}
+	if r.Own != nil {
+		if err := os.CopyFS(filepath.Join(dir, run.ScenarioFolder), r.Own); err != nil {
+			return Result{}, fmt.Errorf("keeping the scenario: %w", err)
+		}
 	}
 	if err := r.play(ctx, &out); err != nil {
 		return Result{}, err

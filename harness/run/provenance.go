@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"nodestorm/harness/target"
+	"nodestorm/scenarios"
 )
 
 // Provenance says what was run as far as the names and the manifests of the target
@@ -209,7 +210,7 @@ func (r Run) Departures() (list []string) {
 	if p.Nodestorm.Dirty || p.Nodestorm.Commit == "" {
 		list = append(list, fmt.Sprintf("nodestorm itself is of %s (program sha256 %s)", p.Nodestorm, short(p.SHA256)))
 	}
-	if p.Feature != nil {
+	if p.Feature != nil && builtin()[r.ID] {
 		said := fmt.Sprintf("the scenario is that of %s", p.Feature)
 		for _, f := range p.Beside {
 			said += fmt.Sprintf(", with %s", f)
@@ -221,6 +222,17 @@ func (r Run) Departures() (list []string) {
 	}
 	return list
 }
+
+// builtin are the IDs that are nodestorm's own: a user's own scenario may have taken one.
+var builtin = sync.OnceValue(func() map[string]bool {
+	ids := map[string]bool{}
+	if catalogue, err := scenarios.Load(); err == nil {
+		for _, record := range catalogue.Records() {
+			ids[record.ID] = true
+		}
+	}
+	return ids
+})
 
 // sourceOf tells people where a build came from, without a path.
 func sourceOf(m target.Manifest) string {
@@ -260,6 +272,11 @@ func (r Run) builds() (list []string) {
 	}
 	if r.Provenance != nil && r.Provenance.SHA256 != "" {
 		list = append(list, "nodestorm sha256 "+r.Provenance.SHA256)
+	}
+	if r.Provenance != nil && r.Provenance.Feature != nil {
+		for _, f := range append([]Input{*r.Provenance.Feature}, r.Provenance.Beside...) {
+			list = append(list, f.Name+" sha256 "+f.SHA256)
+		}
 	}
 	return list
 }

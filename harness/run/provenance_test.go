@@ -14,6 +14,8 @@ import (
 	"nodestorm/sim/clock"
 )
 
+const scenario = "karpenter-7515-not-ready-noexecute"
+
 const commit = "796b28ee0123456789abcdef0123456789abcdef"
 
 // clean is a run of a release, of which nothing is other than its names say.
@@ -71,6 +73,10 @@ func TestDepartures(t *testing.T) {
 			r.Provenance.Nodestorm, r.Provenance.Features = Code{}, Code{}
 		}, "nodestorm itself is of no known commit (program sha256 03)", "", ""},
 		{"other features", func(r *Run) { r.Provenance.Features.Dirty = true }, "the features are of 796b28ee0123 with uncommitted changes, and nodestorm of 796b28ee0123", "", ""},
+		{"one's own scenario", func(r *Run) { r.Provenance.Feature = &Input{"mine/a.feature", "0123456789abcdef"} }, "", "", "nodestorm run x --target karpenter@v1.7.0 --seed 7 --catalogue mine"},
+		{"one's own in place of ours", func(r *Run) {
+			r.ID, r.Provenance.Feature = scenario, &Input{"mine/a.feature", "0123456789abcdef"}
+		}, "the scenario is that of mine/a.feature (sha256 0123456789ab)", "", " --catalogue mine # the scenario"},
 		{"a program as given", func(r *Run) {
 			r.Target.Source = target.Source{Kind: target.FromBinary, File: folder + "/karpenter"}
 		}, "", "a program as given, karpenter, go1.26.8", ""},

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"nodestorm/harness/steps"
@@ -30,7 +32,8 @@ type Rechecked struct {
 }
 
 // Recheck judges the run in dir again: its Thens, as their sentences mean today, and the
-// symptom that the catalogue has today. The outcome of a Then that no history can judge,
+// symptom that the catalogue has today; one of a catalogue of one's own that is not named
+// is found with the run. The outcome of a Then that no history can judge,
 // and of other steps, is taken as recorded. A run that is not as it was when it
 // ended is inconclusive; an error means that dir cannot be judged at all.
 func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
@@ -40,7 +43,7 @@ func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 	}
 	record := scenarios.Unrecorded(r.ID, r.Target.Name)
 	if !r.Unrecorded {
-		if record, err = catalogue.Lookup(r.ID); err != nil {
+		if record, err = r.record(dir, catalogue); err != nil {
 			return Rechecked{}, fmt.Errorf("%s: %w; that of a catalogue of one's own is found with --catalogue", dir, err)
 		}
 	}
@@ -60,6 +63,23 @@ func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 		checked.Now, checked.Thens = Judge(r, record, checked.Records)
 	}
 	return checked, nil
+}
+
+// record is the one that the catalogue has of the scenario, or that was kept with the run.
+func (r Run) record(dir string, catalogue *scenarios.Catalogue) (scenarios.Record, error) {
+	record, err := catalogue.Lookup(r.ID)
+	if err == nil {
+		return record, nil
+	}
+	folder := filepath.Join(dir, ScenarioFolder)
+	if _, missing := os.Stat(folder); missing != nil {
+		return record, err
+	}
+	kept := scenarios.Empty()
+	if err := kept.Add(scenarios.ReadFolder(folder)); err != nil {
+		return record, err
+	}
+	return kept.Lookup(r.ID)
 }
 
 // Differences say how today's judgement differs from that of then, a line each.

@@ -4,6 +4,7 @@
 //	run.json        Run
 //	history.ndjson  the history, see sim/history
 //	logs/           a file per component
+//	scenario/       the feature and the record, if they are a user's own
 //	junit.xml       its verdict and steps, as JUnit XML, see reports/formats
 //	cucumber.json   its steps, as Cucumber JSON
 //	report.html     all of it for people, see reports/page
@@ -34,6 +35,8 @@ const (
 	JUnitFile    = "junit.xml"
 	CucumberFile = "cucumber.json"
 	ReportFile   = "report.html"
+	// ScenarioFolder is a catalogue of the run's scenario.
+	ScenarioFolder = "scenario"
 )
 
 // Format is the version of run.json that this build writes. It changes when an

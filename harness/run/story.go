@@ -28,6 +28,11 @@ import (
 // unknown.
 func Tell(dir string, catalogue *scenarios.Catalogue, hourlyEUR float64) (*story.Story, error) {
 	r, err := Load(dir)
+	if catalogue != nil {
+		if record, err := r.record(dir, catalogue); err == nil {
+			catalogue = scenarios.Of(record)
+		}
+	}
 	about := Describe(r, catalogue)
 	about.HourlyEUR = hourlyEUR
 	if err != nil {
