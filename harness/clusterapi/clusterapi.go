@@ -182,7 +182,7 @@ func (a *ClusterAPI) Cloud() *fakecloud.Cloud { return a.cloud }
 func (a *ClusterAPI) Management() *world.Cluster { return a.cfg.Management }
 
 func (a *ClusterAPI) startProvider(ctx context.Context) error {
-	ctx, cancel := a.alive(ctx)
+	ctx, cancel := a.cfg.World.Alive(ctx)
 	defer cancel(nil)
 	w := a.cfg.World
 	path, err := w.Kubeconfig(Name+"-remote", "system:masters")

@@ -144,7 +144,7 @@ func (a *ClusterAPI) awaitCRDs(ctx context.Context, objects []*unstructured.Unst
 		}
 		waitFor = append(waitFor, crd)
 	}
-	ctx, cancel := a.alive(ctx)
+	ctx, cancel := a.cfg.World.Alive(ctx)
 	defer cancel(nil)
 	// It knows no context: it is asked in short turns.
 	options := envtest.CRDInstallOptions{MaxTime: 2 * time.Second, PollInterval: 50 * time.Millisecond}

@@ -47,9 +47,9 @@ func (a *ClusterAPI) Machines(ctx context.Context, deployment string) ([]Machine
 // AwaitRunning waits until a MachineDeployment has so many machines, all of them
 // Running with a node that is Ready, for at most d of virtual time.
 func (a *ClusterAPI) AwaitRunning(ctx context.Context, deployment string, want int, d time.Duration) (machines []Machine, err error) {
-	err = a.await(ctx, d, func(ctx context.Context) (ok bool, err error) {
+	err = a.cfg.World.Await(ctx, d, func(ctx context.Context) (err error) {
 		if machines, err = a.Machines(ctx, deployment); err != nil {
-			return false, err
+			return err
 		}
 		running := 0
 		for _, m := range machines {
@@ -57,71 +57,68 @@ func (a *ClusterAPI) AwaitRunning(ctx context.Context, deployment string, want i
 				running++
 			}
 		}
-		return running == want && len(machines) == want, nil
+		if running != want || len(machines) != want {
+			return fmt.Errorf("machines %v of %q, want %d that are Running", machines, deployment, want)
+		}
+		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("machines %v of %q, want %d that are Running: %w", machines, deployment, want, err)
-	}
-	return machines, nil
+	return machines, err
 }
 
 // AwaitPhase waits until a MachineDeployment has so many machines in a phase.
 func (a *ClusterAPI) AwaitPhase(ctx context.Context, deployment, phase string, want int, d time.Duration) error {
-	var machines []Machine
-	err := a.await(ctx, d, func(ctx context.Context) (ok bool, err error) {
-		machines, err = a.Machines(ctx, deployment)
+	return a.cfg.World.Await(ctx, d, func(ctx context.Context) error {
+		machines, err := a.Machines(ctx, deployment)
+		if err != nil {
+			return err
+		}
 		found := 0
 		for _, m := range machines {
 			if m.Phase == phase {
 				found++
 			}
 		}
-		return found == want, err
+		if found != want {
+			return fmt.Errorf("machines %v of %q, want %d that are %s", machines, deployment, want, phase)
+		}
+		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("machines %v of %q, want %d that are %s: %w", machines, deployment, want, phase, err)
-	}
-	return nil
 }
 
 // AwaitPool waits until a MachinePool has so many instances, each with a node that is
 // Ready.
 func (a *ClusterAPI) AwaitPool(ctx context.Context, name string, want int, d time.Duration) error {
 	pool := object(core+"/"+version, "MachinePool", name)
-	var ready int64
-	err := a.await(ctx, d, func(ctx context.Context) (bool, error) {
+	return a.cfg.World.Await(ctx, d, func(ctx context.Context) error {
 		if err := a.client.Get(ctx, client.ObjectKeyFromObject(pool), pool); err != nil {
-			return false, err
+			return err
 		}
-		ready, _, _ = unstructured.NestedInt64(pool.Object, "status", "readyReplicas")
-		return ready == int64(want) && len(a.Instances(name)) == want, nil
+		ready, _, _ := unstructured.NestedInt64(pool.Object, "status", "readyReplicas")
+		if instances := len(a.Instances(name)); ready != int64(want) || instances != want {
+			return fmt.Errorf("MachinePool %q has %d instances, %d of them ready, want %d", name, instances, ready, want)
+		}
+		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("MachinePool %q has %d instances, %d of them ready, want %d: %w", name, len(a.Instances(name)), ready, want, err)
-	}
-	return nil
 }
 
 // AwaitGone waits until none of the machines is there any more.
 func (a *ClusterAPI) AwaitGone(ctx context.Context, machines []Machine, d time.Duration) error {
-	var left []Machine
-	err := a.await(ctx, d, func(ctx context.Context) (bool, error) {
-		left = nil
+	return a.cfg.World.Await(ctx, d, func(ctx context.Context) error {
+		var left []Machine
 		for _, m := range machines {
 			err := a.client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: m.Name}, object(core+"/"+version, "Machine", m.Name))
 			switch {
 			case err == nil:
 				left = append(left, m)
 			case !apierrors.IsNotFound(err):
-				return false, err
+				return err
 			}
 		}
-		return len(left) == 0, nil
+		if len(left) > 0 {
+			return fmt.Errorf("machines %v are still there", left)
+		}
+		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("machines %v are still there: %w", left, err)
-	}
-	return nil
 }
 
 // Instances are those of the cloud that a MachineDeployment's machines or a MachinePool

@@ -31,14 +31,13 @@ func (a *ClusterAPI) CreateCluster(ctx context.Context) error {
 	if err := a.create(ctx, infra, plane, cluster); err != nil {
 		return err
 	}
-	err := a.await(ctx, 5*time.Minute, func(ctx context.Context) (bool, error) {
+	return a.cfg.World.Await(ctx, 5*time.Minute, func(ctx context.Context) error {
 		err := a.client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)
-		return condition(cluster, "ControlPlaneInitialized") == "True" && condition(cluster, "InfrastructureReady") == "True", err
+		if err == nil && (condition(cluster, "ControlPlaneInitialized") != "True" || condition(cluster, "InfrastructureReady") != "True") {
+			err = fmt.Errorf("the Cluster %q is not initialized", ClusterName)
+		}
+		return err
 	})
-	if err != nil {
-		return fmt.Errorf("waiting for Cluster %q to be initialized: %w", ClusterName, err)
-	}
-	return nil
 }
 
 // MachineDeployment is one, with the templates of the same name; a MachinePool is made

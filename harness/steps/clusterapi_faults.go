@@ -2,10 +2,7 @@ package steps
 
 import (
 	"context"
-	"errors"
 	"fmt"
-
-	"nodestorm/sim/history"
 )
 
 func (s *scenario) registerClusterAPIFaults(on sentences) {
@@ -33,11 +30,7 @@ func (s *scenario) pass(ctx context.Context, span string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.within(ctx, d, s.seq(), func(history.Record) bool { return false })
-	if errors.Is(err, errWindow) {
-		return nil
-	}
-	return err
+	return s.sleep(ctx, d)
 }
 
 func (s *scenario) stillMachines(ctx context.Context, deployment string, want int, later string) error {

@@ -144,11 +144,5 @@ func (s *scenario) machineInitialized(ctx context.Context, since string) error {
 	}
 	s.awaited = &initialized
 	at := s.world.History().Start().Add(s.launched.Virtual + d)
-	if wait := at.Sub(s.world.Clock().Now()); wait > 0 {
-		_, err = s.within(ctx, wait, s.seq(), func(history.Record) bool { return false })
-		if !errors.Is(err, errWindow) {
-			return err
-		}
-	}
-	return nil
+	return s.sleep(ctx, at.Sub(s.world.Clock().Now()))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,38 +79,17 @@ func (s *scenario) createPodFor(ctx context.Context, name, node string) error {
 	return s.demand().Create(ctx, pod)
 }
 
-// eventually asks every second of virtual time until the answer is nil.
-func (s *scenario) eventually(ctx context.Context, window string, ask func(context.Context) error) error {
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
-	clock := s.world.Clock()
-	for end := clock.Now().Add(d); ; {
-		answer := ask(ctx)
-		if answer == nil {
-			return nil
-		}
-		if clock.Now().After(end) {
-			return fmt.Errorf("not within %s: %w", d, answer)
-		}
-		select {
-		case <-clock.After(time.Second):
-		case <-s.world.Done():
-			return s.world.Err()
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
 func (s *scenario) nodeReadyWith(ctx context.Context, name, window, label, taint string) error {
 	want, err := cloudinit.ParseTaint(taint)
 	if err != nil {
 		return err
 	}
+	d, err := duration(window)
+	if err != nil {
+		return err
+	}
 	key, value, _ := strings.Cut(label, "=")
-	return s.eventually(ctx, window, func(ctx context.Context) error {
+	return s.world.Await(ctx, d, func(ctx context.Context) error {
 		n, err := s.ready(ctx, name, corev1.ConditionTrue)
 		if err != nil {
 			return err

@@ -174,7 +174,7 @@ func (s *scenario) kubesprayInstalls(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.alive(ctx)
+	ctx, cancel := s.world.Alive(ctx)
 	defer cancel(nil)
 	// What it did, and whether it succeeded, is in the history.
 	_ = order.Runner{Client: c, Clock: s.world.Clock(), History: s.world.History()}.Run(ctx, o)

@@ -192,7 +192,7 @@ var errWindow = errors.New("the time is over")
 // d of virtual time. It returns errWindow when the time is over, and the world's
 // error when a part of it dies.
 func (s *scenario) within(ctx context.Context, d time.Duration, seq uint64, match func(history.Record) bool) (history.Record, error) {
-	ctx, cancel := s.alive(ctx)
+	ctx, cancel := s.world.Alive(ctx)
 	defer cancel(nil)
 	timer := s.world.Clock().NewTimer(d)
 	defer timer.Stop()
@@ -206,18 +206,16 @@ func (s *scenario) within(ctx context.Context, d time.Duration, seq uint64, matc
 	return s.world.History().WaitAfter(ctx, seq, match)
 }
 
-// alive is a context that ends when a part of the world dies, with the world's error
-// as its cause. The caller cancels it.
-func (s *scenario) alive(ctx context.Context) (context.Context, context.CancelCauseFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		select {
-		case <-s.world.Done():
-			cancel(s.world.Err())
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
+// sleep lets so much virtual time pass.
+func (s *scenario) sleep(ctx context.Context, d time.Duration) error {
+	ctx, cancel := s.world.Alive(ctx)
+	defer cancel(nil)
+	select {
+	case <-s.world.Clock().After(max(d, 0)):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func duration(s string) (time.Duration, error) {

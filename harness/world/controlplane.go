@@ -156,9 +156,8 @@ func (c *local) startAPIServer(ctx context.Context) error {
 	server.Out, server.Err = c.Calls, log
 	c.plane = &envtest.ControlPlane{APIServer: server}
 
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := w.Alive(ctx) // etcd may die meanwhile
 	defer cancel(nil)
-	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })() // etcd may die meanwhile
 	started := make(chan error, 1)
 	go func() { started <- server.Start() }()
 	err = c.awaitAPIServer(ctx, started)
