@@ -24,7 +24,6 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/harness/kubelet"
-	"nodestorm/harness/verdict"
 	"nodestorm/sim/cloudinit"
 	"nodestorm/sim/history"
 	"nodestorm/sim/node"
@@ -177,7 +176,7 @@ func (j *Joiner) powerOn(i fakecloud.Instance, m *machine, args ...string) {
 	}
 	if err := start(); err != nil {
 		if m.kubelets != nil && !errors.Is(err, kubelet.ErrOn) { // its user data has been read: it is the rig that fails
-			j.cfg.History.Record(verdict.DiedEvent("kubelet."+m.spec.Name, err))
+			j.cfg.History.Record(history.Death("kubelet."+m.spec.Name, err))
 		} else {
 			j.record(i, "nojoin", map[string]any{"reason": err.Error()})
 		}

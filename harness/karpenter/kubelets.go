@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/harness/kubelet"
-	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/sim/history"
 )
@@ -37,7 +36,7 @@ func Kubelets(w *world.World, machines *kubelet.Machines, machine func() kubelet
 				m := machine()
 				m.Name = name
 				if err := machines.Boot(m); err != nil {
-					w.History().Record(verdict.DiedEvent("kubelet."+name, err))
+					w.History().Record(history.Death("kubelet."+name, err))
 				}
 			case on[name]:
 				deleting[name] = deleting[name] || r.Verb == "delete"

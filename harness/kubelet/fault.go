@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"nodestorm/harness/verdict"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
@@ -277,6 +276,6 @@ func (m *Machines) broken(part string, err error) {
 	select {
 	case <-m.world.Done():
 	default:
-		m.world.History().Record(verdict.DiedEvent(part, err))
+		m.world.History().Record(history.Death(part, err))
 	}
 }

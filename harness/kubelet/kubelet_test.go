@@ -23,7 +23,6 @@ import (
 	"nodestorm/harness/process/processtest"
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
-	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/sim/clock"
 	"nodestorm/sim/history"
@@ -289,7 +288,7 @@ func TestRigFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	died, err := r.History().Wait(ctx, func(e history.Record) bool { return e.Verb == verdict.Died })
+	died, err := r.History().Wait(ctx, func(e history.Record) bool { return e.Verb == history.Died })
 	if err != nil || died.Actor != "kubelet.a" || !strings.Contains(fmt.Sprint(died.Detail["error"]), "no such file") {
 		t.Errorf("recorded %v, %v; want that there is no kubelet", died, err)
 	}

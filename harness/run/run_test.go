@@ -48,10 +48,10 @@ const then = "no more than 1 NodeClaim"
 // storeUnplayed stores a run with which something went wrong outside its history.
 func storeUnplayed(t *testing.T, unplayed, status string, events ...history.Event) (string, verdict.Judgement) {
 	t.Helper()
-	return storeThen(t, unplayed, verdict.Step{Kind: verdict.Then, Text: then, Status: status}, events...)
+	return storeThen(t, unplayed, history.Outcome{Role: history.Then, Text: then, Status: status}, events...)
 }
 
-func storeThen(t *testing.T, unplayed string, then verdict.Step, events ...history.Event) (string, verdict.Judgement) {
+func storeThen(t *testing.T, unplayed string, then history.Outcome, events ...history.Event) (string, verdict.Judgement) {
 	t.Helper()
 	dir := t.TempDir()
 	r := run.Run{ID: scenario, Unplayed: unplayed, Seed: 7, Started: time.Now(), Target: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}, SHA256: "5e4d"},
@@ -65,7 +65,7 @@ func storeThen(t *testing.T, unplayed string, then verdict.Step, events ...histo
 	if err != nil {
 		t.Fatal(err)
 	}
-	events = append(events, verdict.StepEvent(then),
+	events = append(events, then.Event(),
 		history.Event{Source: history.Harness, Verb: history.Ended})
 	for i, e := range events {
 		clk.SetTime(start.Add(time.Duration(i) * time.Second))
@@ -145,7 +145,7 @@ func TestRecheckJudgesThens(t *testing.T) {
 		{"passed", "passed", bought[:5], verdict.Healthy, ""},
 		{"passed", "passed", bought[:3:3], verdict.Inconclusive, "was recorded as passed, the history says undecided: its window ends at 5s, and the history at 4s"},
 	} {
-		dir, live := storeThen(t, "", verdict.Step{Kind: verdict.Then, Text: real, Status: test.recorded}, test.events...)
+		dir, live := storeThen(t, "", history.Outcome{Role: history.Then, Text: real, Status: test.recorded}, test.events...)
 		file := filepath.Join(dir, run.HistoryFile)
 		text, err := os.ReadFile(file)
 		if err != nil {

@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cucumber/messages/go/v21"
+	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
-	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/sim/clock"
 	"nodestorm/sim/history"
@@ -34,7 +33,7 @@ func TestInAWorld(t *testing.T) {
 
 func testThensOfNothing(ctx context.Context, t *testing.T, w *world.World) {
 	s := &scenario{world: w}
-	given := verdict.StepEvent(verdict.Step{Kind: verdict.Given, Text: "a cluster", Status: passed})
+	given := history.Outcome{Role: history.Given, Text: "a cluster", Status: passed}.Event()
 	for then, o := range aboutNothing() {
 		w.History().Record(given)
 		if s.holds(ctx, o) == nil {

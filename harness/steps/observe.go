@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"nodestorm/harness/verdict"
 	"nodestorm/sim/history"
 )
 
@@ -83,16 +82,16 @@ type judge struct {
 // arrival, is of the step before or came after it.
 func judging(o observation, records []history.Record) *judge {
 	j := &judge{observation: o}
-	var last verdict.Kind
+	var last history.Role
 	for _, r := range records {
-		step, ok := verdict.StepOf(r)
+		step, ok := history.OutcomeOf(r)
 		if !ok {
 			continue
 		}
-		if step.Kind == verdict.When && last != step.Kind {
+		if step.Role == history.When && last != step.Role {
 			j.asked = j.begun
 		}
-		last, j.begun, j.end = step.Kind, r.Seq, r.Virtual
+		last, j.begun, j.end = step.Role, r.Seq, r.Virtual
 	}
 	j.end += o.window
 	return j

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"nodestorm/harness/verdict"
 	"nodestorm/sim/history"
 )
 
@@ -16,8 +15,8 @@ type at struct {
 	history.Event
 }
 
-func step(kind verdict.Kind, text, status string) history.Event {
-	return verdict.StepEvent(verdict.Step{Kind: kind, Text: text, Status: status})
+func step(kind history.Role, text, status string) history.Event {
+	return history.Outcome{Role: kind, Text: text, Status: status}.Event()
 }
 
 func api(verb, resource, name string, detail ...any) history.Event {
@@ -49,7 +48,7 @@ func size(to int) history.Event {
 // story is a run whose only Then, of which the text is then, was recorded at the second
 // recorded as status, after a Given and a When.
 func story(then, status string, recorded float64, events ...at) (records []history.Record) {
-	own := at{recorded, step(verdict.Then, then, status)}
+	own := at{recorded, step(history.Then, then, status)}
 	placed := false
 	add := func(e at) {
 		records = append(records, history.Record{Seq: uint64(len(records) + 1), Virtual: time.Duration(e.second * 1e9), Event: e.Event})
@@ -71,7 +70,7 @@ func story(then, status string, recorded float64, events ...at) (records []histo
 // the second.
 func set(events ...at) []at {
 	var all []at
-	given, when := at{1, step(verdict.Given, "a cluster", "passed")}, at{2, step(verdict.When, "a pod", "passed")}
+	given, when := at{1, step(history.Given, "a cluster", "passed")}, at{2, step(history.When, "a pod", "passed")}
 	for i, e := range append([]at{{0, history.Event{Source: history.Clock, Verb: history.Pace}}}, events...) {
 		if given.Source != "" && e.second > given.second {
 			all, given = append(all, given), at{}
@@ -195,9 +194,9 @@ func TestRejudge(t *testing.T) {
 	}
 }
 
-func outcome(records []history.Record) (then verdict.Step) {
+func outcome(records []history.Record) (then history.Outcome) {
 	for _, r := range records {
-		if s, ok := verdict.StepOf(r); ok && s.Kind == verdict.Then {
+		if s, ok := history.OutcomeOf(r); ok && s.Role == history.Then {
 			then = s
 		}
 	}
@@ -207,7 +206,7 @@ func outcome(records []history.Record) (then verdict.Step) {
 // What no history can tell stays as it was recorded: a Then that asks others, one of a
 // world that died, one that nobody knows any more, and one that came to nothing.
 func TestRejudgeLeaves(t *testing.T) {
-	died := at{4, verdict.DiedEvent("etcd", fmt.Errorf("gone"))}
+	died := at{4, history.Death("etcd", fmt.Errorf("gone"))}
 	for _, test := range []struct {
 		then, status string
 		events       []at

@@ -192,8 +192,8 @@ func Rejudge(records []history.Record) ([]history.Record, Judged) {
 	var judged Judged
 	again := slices.Clone(records)
 	for i, r := range records {
-		step, ok := verdict.StepOf(r)
-		if !ok || step.Kind != verdict.Then || step.Status != passed && step.Status != failed {
+		step, ok := history.OutcomeOf(r)
+		if !ok || step.Role != history.Then || step.Status != passed && step.Status != failed {
 			continue
 		}
 		o, ok, err := known.find(step.Text, step.Quoted)
@@ -229,7 +229,7 @@ func Rejudge(records []history.Record) ([]history.Record, Judged) {
 			why += ": " + verdict.OneLine(now.Error)
 		}
 		judged.Differences = append(judged.Differences, fmt.Sprintf("the Then %q was recorded as %s, the history says %s", step.Text, step.Status, why))
-		again[i].Event = verdict.StepEvent(now)
+		again[i].Event = now.Event()
 	}
 	return again, judged
 }
@@ -257,6 +257,6 @@ func (j *judge) stored(records []history.Record, own int) (decided bool, err err
 // died tells whether the world did, which makes the step of then fail.
 func died(records []history.Record) bool {
 	return slices.ContainsFunc(records, func(r history.Record) bool {
-		return r.Source == history.Harness && r.Verb == verdict.Died
+		return r.Source == history.Harness && r.Verb == history.Died
 	})
 }

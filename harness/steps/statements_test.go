@@ -10,9 +10,8 @@ import (
 	"testing/fstest"
 
 	"github.com/cucumber/godog"
-	"github.com/cucumber/messages/go/v21"
+	messages "github.com/cucumber/messages/go/v21"
 
-	"nodestorm/harness/verdict"
 	"nodestorm/sim/history"
 )
 
@@ -59,9 +58,9 @@ var general = []struct {
 func told(then, quotes, status string, recorded float64, events ...at) []history.Record {
 	records := story(then, status, recorded, events...)
 	for i := range records {
-		if s, ok := verdict.StepOf(records[i]); ok && s.Kind == verdict.Then && quotes != "" {
+		if s, ok := history.OutcomeOf(records[i]); ok && s.Role == history.Then && quotes != "" {
 			s.Quoted = quotes
-			records[i].Event = verdict.StepEvent(s)
+			records[i].Event = s.Event()
 		}
 	}
 	return records
@@ -77,8 +76,8 @@ func judgedLive(t *testing.T, then, quotes string, events []at) (status, why str
 	}
 	records := told(then, quotes, passed, 2, events...)
 	own := slices.IndexFunc(records, func(r history.Record) bool {
-		s, ok := verdict.StepOf(r)
-		return ok && s.Kind == verdict.Then
+		s, ok := history.OutcomeOf(r)
+		return ok && s.Role == history.Then
 	})
 	j := judging(o, records[:own])
 	second, decided := 2.0, false

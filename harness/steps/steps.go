@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/cucumber/godog"
-	"github.com/cucumber/messages/go/v21"
+	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/fakecloud"
 	"nodestorm/harness/autoscaler"
@@ -23,7 +23,6 @@ import (
 	"nodestorm/harness/manifest"
 	"nodestorm/harness/objects"
 	"nodestorm/harness/target"
-	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/sim/apifault"
 	"nodestorm/sim/checker"
@@ -166,15 +165,15 @@ func (s *scenario) record(ctx context.Context, step *godog.Step, status godog.St
 		}
 		return
 	}
-	outcome := verdict.Step{Kind: verdict.Kind(step.Type), Text: step.Text, Quoted: s.quoted, Status: status.String()}
+	outcome := history.Outcome{Role: history.Role(step.Type), Text: step.Text, Quoted: s.quoted, Status: status.String()}
 	if err != nil {
 		outcome.Error = err.Error()
 	}
 	if ctx.Err() != nil {
 		outcome.Status = "interrupted" // it shows nothing, whatever it says
 	}
-	s.failed = s.failed || outcome.Kind == verdict.Then && status == godog.StepFailed
-	s.world.History().Record(verdict.StepEvent(outcome))
+	s.failed = s.failed || outcome.Role == history.Then && status == godog.StepFailed
+	s.world.History().Record(outcome.Event())
 }
 
 // seq is the sequence number of the newest record.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cucumber/messages/go/v21"
+	messages "github.com/cucumber/messages/go/v21"
 )
 
 // Every sentence's example is a step of that sentence and of no other, and its words say

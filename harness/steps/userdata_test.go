@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cucumber/messages/go/v21"
+	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/steps"
 )

@@ -10,37 +10,9 @@ import (
 	"nodestorm/sim/history"
 )
 
-// Died is the verb of the harness's record of a component that died though
-// nothing was to kill it. The actor is the component; detail "error" says how.
-const Died = "died"
-
-// StepEvent is the record of a step's outcome that FromHistory reads.
-func StepEvent(s Step) history.Event {
-	detail := map[string]any{"kind": string(s.Kind), "text": s.Text}
-	for key, text := range map[string]string{"quoted": s.Quoted, "error": s.Error} {
-		if text != "" {
-			detail[key] = text
-		}
-	}
-	return history.Event{Source: history.Step, Verb: s.Status, Actor: "godog", Detail: detail}
-}
-
-// StepOf is the step whose outcome a record tells.
-func StepOf(r history.Record) (s Step, ok bool) {
-	if r.Source != history.Step {
-		return s, false
-	}
-	return Step{Kind: Kind(text(r, "kind")), Text: text(r, "text"), Quoted: text(r, "quoted"), Status: r.Verb, Error: text(r, "error")}, true
-}
-
-// DiedEvent is the record of a component's death that FromHistory reads.
-func DiedEvent(component string, err error) history.Event {
-	return history.Event{Source: history.Harness, Verb: Died, Actor: component, Detail: map[string]any{"error": err.Error()}}
-}
-
 // FromHistory collects from a run's history, live or stored, what its verdict
 // depends on. distortion is what the clock's figures say, see Input. It knows
-// steps and deaths by StepEvent and DiedEvent, the target's by the name of its
+// steps and deaths as package history words them, the target's by the name of its
 // autoscaler, and faults by the verbs armed and effective with the same detail
 // "fault"; one that is armed on an object has to become effective on it.
 func FromHistory(records []history.Record, record scenarios.Record, distortion string) Input {
@@ -56,11 +28,11 @@ func FromHistory(records []history.Record, record scenarios.Record, distortion s
 	var armed []string
 	effective := map[string]bool{}
 	for _, r := range records {
-		if step, ok := StepOf(r); ok {
+		if step, ok := history.OutcomeOf(r); ok {
 			in.Steps = append(in.Steps, step)
 		}
 		switch {
-		case r.Source == history.Harness && r.Verb == Died:
+		case r.Source == history.Harness && r.Verb == history.Died:
 			death := OneLine(text(r, "error"))
 			if !strings.HasPrefix(death, r.Actor) {
 				death = r.Actor + ": " + death
@@ -91,7 +63,7 @@ func FromHistory(records []history.Record, record scenarios.Record, distortion s
 func idle(records []history.Record, work scenarios.Work) string {
 	done, since := 0, "the start"
 	for _, r := range records {
-		if r.Source == history.Step && Kind(text(r, "kind")) == When && !work.FromStart() {
+		if r.Source == history.Step && history.Role(text(r, "kind")) == history.When && !work.FromStart() {
 			done, since = 0, "the last When"
 		}
 		if work.Matches(r) {

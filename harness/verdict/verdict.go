@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nodestorm/sim/checker"
+	"nodestorm/sim/history"
 )
 
 // Verdict is what a run has shown.
@@ -31,33 +32,9 @@ const (
 	Inconclusive Verdict = "inconclusive"
 )
 
-// Kind is the role of a step, in Gherkin's own names; And and But take the role
-// of the step before.
-type Kind string
-
-// The kinds.
-const (
-	Given Kind = "Context"
-	When  Kind = "Action"
-	Then  Kind = "Outcome"
-)
-
-// Step is the outcome of one step.
-type Step struct {
-	Kind Kind
-	Text string
-	// Quoted is the statement that a Then quotes or reads from a file, if it does.
-	Quoted string
-	// Status is as godog has it: passed, failed, skipped, undefined, pending,
-	// ambiguous.
-	Status string
-	// Error is why it failed, empty otherwise.
-	Error string
-}
-
 // Input is all that a verdict depends on.
 type Input struct {
-	Steps []Step
+	Steps []history.Outcome
 	// Symptom is what the checker found of the record's symptom, Trigger of what made
 	// it possible.
 	Symptom, Trigger checker.Finding
@@ -120,7 +97,7 @@ func Judge(in Input) Judgement {
 	if failedThen == nil {
 		return withoutFailure(in)
 	}
-	failure := "failed: " + failedThen.String()
+	failure := "failed: " + line(failedThen)
 	if in.Undocumented {
 		return Judgement{Verdict: Failed, Reason: failure + "; " + undocumented}
 	}
@@ -181,23 +158,23 @@ func withoutFailure(in Input) Judgement {
 
 // judgeSteps finds the Then that failed, if any, and what makes the steps prove
 // nothing, or "".
-func judgeSteps(steps []Step) (failedThen *Step, problem string) {
+func judgeSteps(steps []history.Outcome) (failedThen *history.Outcome, problem string) {
 	thens := 0
 	for i := range steps {
 		s := &steps[i]
 		switch {
-		case s.Status == "passed" && s.Kind == Then:
+		case s.Status == "passed" && s.Role == history.Then:
 			thens++
 		case s.Status == "passed":
 		case s.Status == "skipped" && failedThen != nil:
-		case s.Status == "failed" && s.Kind == Then:
+		case s.Status == "failed" && s.Role == history.Then:
 			if failedThen == nil {
 				failedThen = s
 			}
 		case s.Status == "failed":
-			return nil, "not set up: " + s.String()
+			return nil, "not set up: " + line(s)
 		default:
-			return nil, fmt.Sprintf("a step is %s: %s", s.Status, s.String())
+			return nil, fmt.Sprintf("a step is %s: %s", s.Status, line(s))
 		}
 	}
 	switch {
@@ -209,9 +186,9 @@ func judgeSteps(steps []Step) (failedThen *Step, problem string) {
 	return failedThen, ""
 }
 
-// String is the step in one line.
-func (s *Step) String() string {
-	keyword := map[Kind]string{Given: "Given ", When: "When ", Then: "Then "}[s.Kind]
+// line is the step in one line.
+func line(s *history.Outcome) string {
+	keyword := map[history.Role]string{history.Given: "Given ", history.When: "When ", history.Then: "Then "}[s.Role]
 	text := keyword + s.Text
 	if s.Error != "" {
 		text += " (" + OneLine(s.Error) + ")"

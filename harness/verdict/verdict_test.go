@@ -14,13 +14,13 @@ import (
 	"nodestorm/sim/history"
 )
 
-func step(kind verdict.Kind, status string) verdict.Step {
-	return verdict.Step{Kind: kind, Text: "text of the step", Status: status}
+func step(kind history.Role, status string) history.Outcome {
+	return history.Outcome{Role: kind, Text: "text of the step", Status: status}
 }
 
 var (
-	passed  = []verdict.Step{step(verdict.Given, "passed"), step(verdict.When, "passed"), step(verdict.Then, "passed"), step(verdict.Then, "passed")}
-	failed  = []verdict.Step{step(verdict.Given, "passed"), step(verdict.When, "passed"), {Kind: verdict.Then, Text: "no more than 1", Status: "failed", Error: "2 were created\nstack"}, step(verdict.Then, "skipped")}
+	passed  = []history.Outcome{step(history.Given, "passed"), step(history.When, "passed"), step(history.Then, "passed"), step(history.Then, "passed")}
+	failed  = []history.Outcome{step(history.Given, "passed"), step(history.When, "passed"), {Role: history.Then, Text: "no more than 1", Status: "failed", Error: "2 were created\nstack"}, step(history.Then, "skipped")}
 	present = checker.Finding{Result: checker.Valid, Statement: "a second one", Evidence: []uint64{3, 9}}
 	absent  = checker.Finding{Result: checker.Invalid, Statement: "a second one", Reason: "never matched"}
 	crash   = verdict.Death{Seq: 12, Text: "karpenter ended (exit status 2): panic: no"}
@@ -40,7 +40,7 @@ func TestJudge(t *testing.T) {
 		{"reproduced", verdict.Input{Steps: failed, Symptom: present}, verdict.Reproduced, "failed: Then no more than 1 (2 were created … stack); the symptom is in the history: a second one"},
 		{"other failure", verdict.Input{Steps: failed, Symptom: absent}, verdict.Failed, "failed: Then no more than 1 (2 were created … stack); not as documented, the symptom is not in the history: never matched"},
 		{"target died", verdict.Input{Steps: failed, Symptom: present, TargetDeath: crash}, verdict.Failed, "the target died: karpenter ended (exit status 2): panic: no"},
-		{"target died at its start", verdict.Input{Steps: []verdict.Step{step(verdict.Given, "failed"), step(verdict.Then, "skipped")}, Symptom: unknown, TargetDeath: crash, FaultsUnmet: []string{"f"}}, verdict.Failed, "the target died"},
+		{"target died at its start", verdict.Input{Steps: []history.Outcome{step(history.Given, "failed"), step(history.Then, "skipped")}, Symptom: unknown, TargetDeath: crash, FaultsUnmet: []string{"f"}}, verdict.Failed, "the target died"},
 		{"target died as documented", verdict.Input{Steps: failed, Symptom: checker.Finding{Result: checker.Valid, Statement: "it crashes", Evidence: []uint64{3, 9, 12}}, TargetDeath: crash}, verdict.Reproduced, "the symptom is in the history: it crashes"},
 		{"target died after ours", verdict.Input{Steps: failed, Symptom: absent, TargetDeath: crash, Deaths: []string{"etcd: gone"}}, verdict.Inconclusive, "a component died: etcd: gone"},
 		{"target died in distorted time", verdict.Input{Steps: failed, Symptom: absent, TargetDeath: crash, Distortion: "late"}, verdict.Inconclusive, "late"},
@@ -57,18 +57,18 @@ func TestJudge(t *testing.T) {
 		{"symptom without its trigger", verdict.Input{Steps: failed, Symptom: present, Trigger: untest}, verdict.Inconclusive, "the symptom is in the history, and nothing was put to the test: it cannot be seen"},
 		{"other failure without a trigger", verdict.Input{Steps: failed, Symptom: absent, Trigger: untest, Idle: "nothing"}, verdict.Failed, "not as documented"},
 		{"symptom of an idle target", verdict.Input{Steps: failed, Symptom: present, Idle: "nothing"}, verdict.Reproduced, "the symptom is in the history"},
-		{"Given failed", verdict.Input{Steps: []verdict.Step{step(verdict.Given, "failed"), step(verdict.Then, "skipped")}, Symptom: present}, verdict.Inconclusive, "not set up: Given text of the step"},
-		{"When failed", verdict.Input{Steps: []verdict.Step{step(verdict.Given, "passed"), step(verdict.When, "failed")}, Symptom: present}, verdict.Inconclusive, "not set up: When text of the step"},
-		{"undefined", verdict.Input{Steps: []verdict.Step{step(verdict.Given, "undefined"), step(verdict.Then, "skipped")}, Symptom: absent}, verdict.Inconclusive, "a step is undefined: Given text"},
-		{"pending Then", verdict.Input{Steps: append(slices.Clone(passed), step(verdict.Then, "pending")), Symptom: absent}, verdict.Inconclusive, "a step is pending: Then text"},
-		{"skipped Then", verdict.Input{Steps: append(slices.Clone(passed), step(verdict.Then, "skipped")), Symptom: absent}, verdict.Inconclusive, "a step is skipped"},
-		{"step of no kind failed", verdict.Input{Steps: []verdict.Step{step("Unknown", "failed")}, Symptom: present}, verdict.Inconclusive, "not set up: text of the step"},
+		{"Given failed", verdict.Input{Steps: []history.Outcome{step(history.Given, "failed"), step(history.Then, "skipped")}, Symptom: present}, verdict.Inconclusive, "not set up: Given text of the step"},
+		{"When failed", verdict.Input{Steps: []history.Outcome{step(history.Given, "passed"), step(history.When, "failed")}, Symptom: present}, verdict.Inconclusive, "not set up: When text of the step"},
+		{"undefined", verdict.Input{Steps: []history.Outcome{step(history.Given, "undefined"), step(history.Then, "skipped")}, Symptom: absent}, verdict.Inconclusive, "a step is undefined: Given text"},
+		{"pending Then", verdict.Input{Steps: append(slices.Clone(passed), step(history.Then, "pending")), Symptom: absent}, verdict.Inconclusive, "a step is pending: Then text"},
+		{"skipped Then", verdict.Input{Steps: append(slices.Clone(passed), step(history.Then, "skipped")), Symptom: absent}, verdict.Inconclusive, "a step is skipped"},
+		{"step of no kind failed", verdict.Input{Steps: []history.Outcome{step("Unknown", "failed")}, Symptom: present}, verdict.Inconclusive, "not set up: text of the step"},
 		{"distorted, passed", verdict.Input{Steps: passed, Symptom: absent, Distortion: "the clock was late"}, verdict.Inconclusive, "the clock was late"},
 		{"distorted, failed", verdict.Input{Steps: failed, Symptom: present, Distortion: "the clock was late"}, verdict.Inconclusive, "the clock was late"},
 		{"fault unmet", verdict.Input{Steps: passed, Symptom: absent, FaultsUnmet: []string{"restart on nodes/a"}}, verdict.Inconclusive, "a fault never took effect: restart on nodes/a"},
 		{"death", verdict.Input{Steps: failed, Symptom: present, Deaths: []string{"etcd: exit status 2"}}, verdict.Inconclusive, "a component died: etcd: exit status 2"},
 		{"cut off", verdict.Input{Steps: passed, Symptom: absent, Incomplete: "the history was cut off"}, verdict.Inconclusive, "the history was cut off"},
-		{"all at once", verdict.Input{Steps: []verdict.Step{step(verdict.Given, "failed")}, Deaths: []string{"etcd: gone"}, Distortion: "late", FaultsUnmet: []string{"f"}},
+		{"all at once", verdict.Input{Steps: []history.Outcome{step(history.Given, "failed")}, Deaths: []string{"etcd: gone"}, Distortion: "late", FaultsUnmet: []string{"f"}},
 			verdict.Inconclusive, "a component died: etcd: gone; not set up: Given text of the step; late; a fault never took effect: f"},
 	}
 	for _, test := range tests {
@@ -135,16 +135,16 @@ func TestFromHistory(t *testing.T) {
 		return history.Event{Source: history.Fault, Verb: verb, Object: history.Object{Resource: "nodes", Name: node}, Detail: map[string]any{"fault": name}}
 	}
 	events := []history.Event{
-		verdict.StepEvent(verdict.Step{Kind: verdict.Given, Text: "a cluster", Status: "passed"}),
+		history.Outcome{Role: history.Given, Text: "a cluster", Status: "passed"}.Event(),
 		fault("armed", "restart", "a"),
 		fault("armed", "restart", "b"),
 		fault("effective", "restart", "a"),
 		{Source: history.Fault, Verb: "armed", Detail: map[string]any{"fault": "slow"}}, // of a cloud, on nothing yet
 		fault("effective", "slow", "a"),
 		{Source: history.Fault, Verb: "armed", Detail: map[string]any{"fault": "never"}},
-		verdict.DiedEvent("etcd", errors.New("exit status 2")),
-		verdict.DiedEvent("karpenter", errors.New("karpenter ended (signal: killed)\nits last lines:\n    a\n    b")),
-		verdict.StepEvent(verdict.Step{Kind: verdict.Then, Text: "no more", Status: "failed", Error: "2 were"}),
+		history.Death("etcd", errors.New("exit status 2")),
+		history.Death("karpenter", errors.New("karpenter ended (signal: killed)\nits last lines:\n    a\n    b")),
+		history.Outcome{Role: history.Then, Text: "no more", Status: "failed", Error: "2 were"}.Event(),
 		{Source: history.API, Verb: "create", Object: history.Object{Resource: "nodeclaims"}},
 		{Source: history.Harness, Verb: history.Ended},
 	}
@@ -155,7 +155,7 @@ func TestFromHistory(t *testing.T) {
 	slices.Reverse(records) // as a history that is not in order
 	symptom := scenarios.Record{Autoscaler: "karpenter", Symptom: checker.Statement{Statement: "s", Sequence: []checker.Element{{Match: &checker.Pattern{}}}}}
 	got := verdict.FromHistory(records, symptom, "late")
-	wantSteps := []verdict.Step{{Kind: verdict.Given, Text: "a cluster", Status: "passed"}, {Kind: verdict.Then, Text: "no more", Status: "failed", Error: "2 were"}}
+	wantSteps := []history.Outcome{{Role: history.Given, Text: "a cluster", Status: "passed"}, {Role: history.Then, Text: "no more", Status: "failed", Error: "2 were"}}
 	if !slices.Equal(got.Steps, wantSteps) {
 		t.Errorf("steps %+v", got.Steps)
 	}
@@ -180,7 +180,7 @@ func TestWork(t *testing.T) {
 	refused.Code = 403
 	others := round
 	others.Actor = "somebody"
-	when := verdict.StepEvent(verdict.Step{Kind: verdict.When, Text: "a pod", Status: "passed"})
+	when := history.Outcome{Role: history.When, Text: "a pod", Status: "passed"}.Event()
 	for _, test := range []struct {
 		work   string
 		events []history.Event

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"nodestorm/harness/process"
-	"nodestorm/harness/verdict"
+	"nodestorm/sim/history"
 )
 
 // startControllers starts what envtest does not, all at once. A cluster without nodes
@@ -104,7 +104,7 @@ func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process
 	p, err := process.Start(ctx, spec)
 	if err != nil {
 		if exited := new(process.ExitError); errors.As(err, &exited) {
-			w.history.Record(verdict.DiedEvent(spec.Name, err)) // the caller may start it otherwise
+			w.history.Record(history.Death(spec.Name, err)) // the caller may start it otherwise
 		}
 		return nil, err
 	}

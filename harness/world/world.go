@@ -27,7 +27,6 @@ import (
 
 	"nodestorm/harness/egress"
 	"nodestorm/harness/process"
-	"nodestorm/harness/verdict"
 	"nodestorm/sim/clock"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/audit"
@@ -341,7 +340,7 @@ func (w *World) Died(component string, err error) {
 	stopped := w.stopped
 	w.mu.Unlock()
 	if !stopped {
-		w.history.Record(verdict.DiedEvent(component, err))
+		w.history.Record(history.Death(component, err))
 		w.fail(err)
 	}
 }

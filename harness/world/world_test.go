@@ -22,7 +22,6 @@ import (
 	"nodestorm/harness/process/processtest"
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
-	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/sim/clock"
 	"nodestorm/sim/history"
@@ -267,7 +266,7 @@ func TestDeath(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		died, err := w.History().Wait(ctx, func(r history.Record) bool {
-			return r.Source == history.Harness && r.Verb == verdict.Died && r.Actor == name
+			return r.Source == history.Harness && r.Verb == history.Died && r.Actor == name
 		})
 		cancel()
 		if err != nil {

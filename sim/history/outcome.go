@@ -1,0 +1,57 @@
+package history
+
+// Died is the verb of the harness's record of a component that died though nothing was to
+// kill it. The actor is the component; detail "error" says how.
+const Died = "died"
+
+// Death is the record of it.
+func Death(component string, err error) Event {
+	return Event{Source: Harness, Verb: Died, Actor: component, Detail: map[string]any{"error": err.Error()}}
+}
+
+// Role is what a step is for, in Gherkin's own names; And and But take the role of the
+// step before.
+type Role string
+
+// The roles.
+const (
+	Given Role = "Context"
+	When  Role = "Action"
+	Then  Role = "Outcome"
+)
+
+// Outcome is how one step came out.
+type Outcome struct {
+	Role Role
+	Text string
+	// Quoted is the statement that a Then quotes or reads from a file, if it does.
+	Quoted string
+	// Status is as godog has it: passed, failed, skipped, undefined, pending,
+	// ambiguous.
+	Status string
+	// Error is why it failed, empty otherwise.
+	Error string
+}
+
+// Event is the record of the outcome.
+func (o Outcome) Event() Event {
+	detail := map[string]any{"kind": string(o.Role), "text": o.Text}
+	for key, text := range map[string]string{"quoted": o.Quoted, "error": o.Error} {
+		if text != "" {
+			detail[key] = text
+		}
+	}
+	return Event{Source: Step, Verb: o.Status, Actor: "godog", Detail: detail}
+}
+
+// OutcomeOf is what a record tells of a step.
+func OutcomeOf(r Record) (o Outcome, ok bool) {
+	if r.Source != Step {
+		return o, false
+	}
+	text := func(key string) string {
+		s, _ := r.Detail[key].(string)
+		return s
+	}
+	return Outcome{Role: Role(text("kind")), Text: text("text"), Quoted: text("quoted"), Status: r.Verb, Error: text("error")}, true
+}
