@@ -30,7 +30,9 @@ func TestControlPlaneOfAnotherKind(t *testing.T) {
 	other = start(t, config(t, clock.Real))
 	cfg.Clock = clock.Real
 	w := start(t, cfg)
-	if err := w.Fleet().Boot(node.Spec{Name: "simulated", Profile: node.DefaultProfile()}); err != nil {
+	profile := node.DefaultProfile()
+	profile.BootDelay, profile.ReadyDelay = 0, 0 // of real time
+	if err := w.Fleet().Boot(node.Spec{Name: "simulated", Profile: profile}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.History().WaitAfter(t.Context(), 0, func(r history.Record) bool {

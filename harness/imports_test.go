@@ -1,0 +1,117 @@
+package harness_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestImports keeps who imports whom as ARCHITECTURE.md has it.
+func TestImports(t *testing.T) {
+	imports := listImports(t)
+	if len(imports["nodestorm/harness/world"]) == 0 || len(imports["nodestorm/scenarios"]) == 0 {
+		t.Fatalf("packages of this module are missing among the %d listed", len(imports))
+	}
+	for _, wrong := range wrongImports(imports) {
+		t.Error(wrong)
+	}
+}
+
+func TestWrongImports(t *testing.T) {
+	for _, test := range []struct {
+		imports map[string][]string
+		want    string // part of the only one; empty for none
+	}{
+		{map[string][]string{"nodestorm/sim/node": {"nodestorm/sim/fault", "fmt"}, "nodestorm/harness/world": {"nodestorm/sim/node"}}, ""},
+		{map[string][]string{"nodestorm/sim/node": {"nodestorm/fakecloud"}}, "nodestorm/sim/node imports nodestorm/fakecloud"},
+		{map[string][]string{"nodestorm/reports/story": {"nodestorm/harness/run"}}, "nodestorm/reports/story imports"},
+		{map[string][]string{"nodestorm/harness/join": {"github.com/cucumber/godog"}}, "nodestorm/harness/join imports github.com/cucumber/godog"},
+		{map[string][]string{"nodestorm/fakecloud/hcloud": {"k8s.io/client-go/rest"}}, "nodestorm/fakecloud/hcloud imports k8s.io/client-go/rest"},
+		{map[string][]string{"nodestorm/harness/world": {"nodestorm/harness/process"}, "nodestorm/harness/process": {"nodestorm/scenarios"}}, "nodestorm/harness/world needs nodestorm/scenarios"},
+	} {
+		wrong := wrongImports(test.imports)
+		if len(wrong) == 0 && test.want == "" {
+			continue
+		}
+		if len(wrong) != 1 || test.want == "" || !strings.Contains(wrong[0], test.want) {
+			t.Errorf("%v: %q, want %q", test.imports, wrong, test.want)
+		}
+	}
+}
+
+// rooms are the folders of the module and those of its folders that each may import.
+var rooms = map[string][]string{
+	"sim":       {"sim"},
+	"fakecloud": {"fakecloud", "sim"},
+	"reports":   {"reports", "sim"},
+	"features":  nil,
+	"scenarios": {"scenarios", "features", "sim"},
+	"harness":   {"harness", "scenarios", "reports", "fakecloud", "sim"},
+}
+
+// wrongImports says in a sentence each what must not be.
+func wrongImports(imports map[string][]string) (wrong []string) {
+	for p, imported := range imports {
+		room := roomOf(p)
+		for _, other := range imported {
+			var ok bool
+			switch {
+			case roomOf(other) != "":
+				ok = slices.Contains(rooms[room], roomOf(other))
+			case under(other, "github.com/cucumber/godog"):
+				ok = under(p, "nodestorm/harness/steps") || under(p, "nodestorm/harness/replay")
+			case under(other, "k8s.io/client-go"): // the cloud's truth is not the cluster's
+				ok = room != "fakecloud"
+			default:
+				ok = true
+			}
+			if !ok {
+				wrong = append(wrong, p+" imports "+other)
+			}
+		}
+	}
+	// A world is the same whatever is replayed in it.
+	if needs(imports, "nodestorm/harness/world", "nodestorm/scenarios", map[string]bool{}) {
+		wrong = append(wrong, "nodestorm/harness/world needs nodestorm/scenarios")
+	}
+	slices.Sort(wrong)
+	return wrong
+}
+
+func needs(imports map[string][]string, p, other string, seen map[string]bool) bool {
+	seen[p] = true
+	return slices.ContainsFunc(imports[p], func(next string) bool {
+		return next == other || !seen[next] && needs(imports, next, other, seen)
+	})
+}
+
+// roomOf is "" for what is not ours.
+func roomOf(p string) string {
+	path, ours := strings.CutPrefix(p, "nodestorm/")
+	if !ours {
+		return ""
+	}
+	room, _, _ := strings.Cut(path, "/")
+	return room
+}
+
+func under(p, parent string) bool { return p == parent || strings.HasPrefix(p, parent+"/") }
+
+// listImports are those of every package of the module, tests left out.
+func listImports(t *testing.T) map[string][]string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "nodestorm/...")
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("listing imports: %v\n%s", err, &said)
+	}
+	imports := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		imports[words[0]] = words[1:]
+	}
+	return imports
+}
