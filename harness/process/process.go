@@ -209,13 +209,18 @@ func (p *Process) Exit() error {
 // Stop asks the program to end, waits for grace of real time, and kills what is
 // left of its process group.
 func (p *Process) Stop(grace time.Duration) error {
-	p.ending.Store(true)
-	_ = p.Signal(syscall.SIGTERM) // gone already is fine: Kill looks again
+	_ = p.Terminate() // gone already is fine: Kill looks again
 	select {
 	case <-p.exited:
 	case <-time.After(grace):
 	}
 	return p.Kill()
+}
+
+// Terminate asks the program to end, and does not wait for it.
+func (p *Process) Terminate() error {
+	p.ending.Store(true)
+	return p.Signal(syscall.SIGTERM)
 }
 
 // killWithin bounds, in real time, how long a killed program may take to be gone:

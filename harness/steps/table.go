@@ -72,6 +72,7 @@ var rooms = []room{
 	{"any whose cluster kubelets can join", "kubelets (node), faults of them (fault)", (*scenario).registerKubelet},
 	{"any with simulated nodes", "nodes (node), faults of them (fault)", (*scenario).registerNodeFaults},
 	{"any that has what it is about", "faults (fault)", (*scenario).registerFaults},
+	{"any", "programs that end and start (harness)", (*scenario).registerPrograms},
 	{"any", "nothing", (*scenario).registerStatements},
 }
 

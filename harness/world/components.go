@@ -98,6 +98,7 @@ func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })() // without the others it won't get ready
+	asked := spec
 	spec.Log = w.log(spec.Name)
 	spec.Env = w.inside(spec.Env)
 	spec.ReadyWithin = cmp.Or(spec.ReadyWithin, controlPlaneStart)
@@ -120,7 +121,7 @@ func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process
 	if _, again := w.components[spec.Name]; !again {
 		w.undo = append(w.undo, func() error { return w.stopComponent(spec.Name) })
 	}
-	w.components[spec.Name] = p
+	w.components[spec.Name], w.specs[spec.Name] = p, asked
 	w.background.Go(func() {
 		<-p.Exited()
 		if err := p.Exit(); err != nil {

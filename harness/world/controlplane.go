@@ -1,6 +1,7 @@
 package world
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -44,6 +46,9 @@ type local struct {
 	ca     *authority
 	tunnel *tunnel // to kubelets; nil without
 	admin  *rest.Config
+
+	restart sync.Mutex // held while somebody ends or starts kube-apiserver
+	down    bool       // because somebody has ended it
 }
 
 // startLocal is the way of [Config] without Start.
@@ -153,26 +158,18 @@ func (c *local) startAPIServer(ctx context.Context) error {
 		return err
 	}
 	w.OnStop(log.Close)
-	server.Out, server.Err = c.Calls, log
+	server.Err = log
 	c.plane = &envtest.ControlPlane{APIServer: server}
 
 	ctx, cancel := w.Alive(ctx) // etcd may die meanwhile
 	defer cancel(nil)
-	started := make(chan error, 1)
-	go func() { started <- server.Start() }()
-	err = c.awaitAPIServer(ctx, started)
+	err = c.runAPIServer(ctx)
 	w.OnStop(c.stopAPIServer)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	if err != nil {
-		return fmt.Errorf("%w; its last lines, of %s:\n%s", err, log.Name(), process.Tail(log.Name()))
-	}
-	if pid, ok := w.pid(c.apiServer()); ok {
-		w.driver.Name(pid, c.apiServer(), true)
+		return err
 	}
 	w.mu.Lock()
-	w.apiServers = append(w.apiServers, c.apiServer())
+	w.locals = append(w.locals, c)
 	w.mu.Unlock()
 	w.background.Go(c.watchAPIServer)
 	if c.admin, err = c.User("admin", "system:masters"); err != nil {
@@ -180,6 +177,26 @@ func (c *local) startAPIServer(ctx context.Context) error {
 	}
 	c.admin.QPS = -1 // no limit
 	return c.awaitNamespace(ctx, metav1.NamespaceDefault)
+}
+
+// runAPIServer starts what is configured, again too, and returns when it is ready.
+func (c *local) runAPIServer(ctx context.Context) error {
+	server, log := c.plane.APIServer, c.World.log(c.apiServer())
+	// The line in which a killed one was never ends, and is no call.
+	server.Out = process.Lines(func(line []byte) { _, _ = c.Calls.Write(append(bytes.Clone(line), '\n')) })
+	started := make(chan error, 1)
+	go func() { started <- server.Start() }()
+	err := c.awaitAPIServer(ctx, started)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("%w; its last lines, of %s:\n%s", err, log, process.Tail(log))
+	}
+	if pid, ok := c.World.pid(c.apiServer()); ok {
+		c.World.driver.Name(pid, c.apiServer(), true)
+	}
+	return nil
 }
 
 // awaitAPIServer waits for envtest, which cannot be interrupted: when ctx ends, it ends
@@ -268,10 +285,24 @@ func (c *local) watchAPIServer() {
 			return
 		case <-tick.C:
 		}
-		if pid, ok := w.pid(name); ok && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-			w.guard.Forget(name) // the ID may become somebody else's
+		if c.foundDead() {
 			w.Died(name, process.Ended(name, "found dead", w.log(name)))
 			return
 		}
 	}
 }
+
+// foundDead tells whether kube-apiserver is gone, and nobody has ended it.
+func (c *local) foundDead() bool {
+	c.restart.Lock()
+	defer c.restart.Unlock()
+	pid, ok := c.World.pid(c.apiServer())
+	if !ok || c.down || !gone(pid) {
+		return false
+	}
+	c.World.guard.Forget(c.apiServer()) // the ID may become somebody else's
+	return true
+}
+
+// gone tells whether there is no such process.
+func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

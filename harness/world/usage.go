@@ -22,7 +22,8 @@ type Usage struct {
 func (w *World) Usage() map[string]Usage {
 	pids := map[string]int{"nodestorm": os.Getpid()}
 	w.mu.Lock()
-	for _, name := range w.apiServers {
+	for _, c := range w.locals {
+		name := c.apiServer()
 		if pid, ok := w.pid(name); ok {
 			pids[name] = pid
 		}

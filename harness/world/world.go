@@ -85,8 +85,9 @@ type World struct {
 	client  kubernetes.Interface
 
 	mu         sync.Mutex
-	apiServers []string // that local control planes have
+	locals     []*local // control planes
 	components map[string]*process.Process
+	specs      map[string]process.Spec     // of the components, as they came
 	programs   map[string]*process.Process // whose end is not the world's
 	undo       []func() error              // run in reverse by Stop
 	stopped    bool
@@ -112,7 +113,7 @@ func Start(ctx context.Context, cfg Config) (_ *World, err error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	w := &World{cfg: cfg, components: map[string]*process.Process{}, programs: map[string]*process.Process{}}
+	w := &World{cfg: cfg, components: map[string]*process.Process{}, specs: map[string]process.Spec{}, programs: map[string]*process.Process{}}
 	w.ctx, w.fail = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {

@@ -193,7 +193,7 @@ func flagsOf(r history.Record) Flags {
 	level := strings.ToUpper(text(r.Detail, "level"))
 	switch {
 	case r.Code >= 400, r.Source == history.Step && r.Verb != "passed", level == "ERROR" || level == "FATAL" || r.Source == history.Logged && r.Verb == "error",
-		r.Source == history.Harness && r.Verb != history.Ended:
+		r.Source == history.Harness && !slices.Contains([]string{history.Ended, history.Killed, history.Stopped, history.Started}, r.Verb):
 		f |= Bad
 	}
 	switch r.Source {

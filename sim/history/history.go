@@ -42,6 +42,17 @@ const (
 	Unreadable = "unreadable"
 )
 
+// Verbs of the harness about a program of the world that somebody ends and starts: one
+// that ends by itself has died.
+const (
+	Killed  = "killed"
+	Stopped = "stopped"
+	Started = "started"
+)
+
+// Programs is the resource of the objects of such records.
+const Programs = "programs"
+
 // Verbs of faults, in the order of their lives.
 const (
 	Armed       = "armed"

@@ -28,7 +28,7 @@ const (
 // details are those of each source.
 var details = map[history.Source]map[string]Form{
 	history.API: {
-		"about": Text, "added": List, "agent": Text, "cluster": Text, "conditions": Mapping, "deleting": Truth, "error": Text,
+		"about": Text, "added": List, "agent": Text, "applied": Truth, "cluster": Text, "conditions": Mapping, "deleting": Truth, "error": Text,
 		"gracePeriodSeconds": Number, "initialized": Truth, "issued": Truth, "message": Text, "node": Text, "nodeName": Text, "nodePool": Text, "owner": Text,
 		"panic": Truth, "providerID": Text, "ready": Text, "reason": Text, "registered": Truth, "removed": List, "replicas": Number, "signer": Text,
 		"startupTaints": List, "subresource": Text, "taints": List, "type": Text, "unschedulable": Truth, "user": Text,
@@ -100,6 +100,7 @@ func formOf(value any) Form {
 var kinds = map[string]string{
 	"nodeclaims": "NodeClaim", "nodepools": "NodePool", "nodes": "Node", "pods": "Pod", "servers": "server", "instances": "instance",
 	"machines": "Machine", "machinedeployments": "MachineDeployment", "machinepools": "MachinePool", "nodegroups": "node group",
+	history.Programs: "program",
 }
 
 // Kind is what people call one of a resource, empty if they have no word for it.
