@@ -38,6 +38,6 @@ Feature: Faults say when and how often
       - {name: no room, match: {operation: POST /servers}, refuse: {code: resource_unavailable}}
       """
     And the first action "start_server" in the cloud takes 2m
-    When the fault "no room" of the cloud or of machines is cleared
+    When the fault "no room" is cleared
     And a client creates the server "web" of type "cx22" in "fsn1"
     Then the node "web" is Ready within 5m and has the provider ID of its server

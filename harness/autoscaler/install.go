@@ -55,8 +55,10 @@ type Config struct {
 	// Management has the objects of the cloud provider, where that is Cluster API: the
 	// cluster of --cloud-config. Nil is World's own.
 	Management *world.Cluster
-	// Rules are faults between the autoscaler and that API server.
-	Rules []apifault.Rule
+	// Broken says that faults come between the autoscaler and that API server: Rules, and
+	// those that its Way gets later.
+	Broken bool
+	Rules  []apifault.Rule
 }
 
 // Autoscaler is one build in one world.
@@ -67,6 +69,7 @@ type Autoscaler struct {
 	env       []manifest.Variable
 	namespace string
 	account   string
+	way       *apifault.Proxy
 }
 
 // Install checks that the build can do what is wanted, and gives its service

@@ -2,22 +2,23 @@ package autoscaler
 
 import (
 	"nodestorm/harness/world"
+	"nodestorm/sim/apifault"
 	"nodestorm/sim/history/audit"
 )
 
 // reach is how the autoscaler reaches API servers: that with its cloud provider's
-// objects, which may be the same, through a fault proxy if there are rules.
+// objects, which may be the same, through a fault proxy if it is to be broken.
 func (a *Autoscaler) reach() (flags, error) {
 	cluster, management := a.cfg.World.Cluster, a.cfg.Management
 	if management == nil || management == cluster {
-		path, err := a.kubeconfig(cluster, len(a.cfg.Rules) > 0)
+		path, err := a.kubeconfig(cluster, a.cfg.Broken)
 		return flags{{"kubeconfig", path}}, err
 	}
 	path, err := a.kubeconfig(cluster, false)
 	if err != nil {
 		return nil, err
 	}
-	cloud, err := a.kubeconfig(management, len(a.cfg.Rules) > 0)
+	cloud, err := a.kubeconfig(management, a.cfg.Broken)
 	return flags{{"kubeconfig", path}, {"cloud-config", cloud}}, err
 }
 
@@ -27,6 +28,9 @@ func (a *Autoscaler) kubeconfig(c *world.Cluster, proxied bool) (path string, er
 	if !proxied {
 		return c.Kubeconfig(user, groups...)
 	}
-	path, _, err = c.KubeconfigThrough(a.cfg.Rules, user, groups...)
+	path, a.way, err = c.KubeconfigThrough(a.cfg.Rules, user, groups...)
 	return path, err
 }
+
+// Way is its way to the API server where that can be broken, or nil.
+func (a *Autoscaler) Way() *apifault.Proxy { return a.way }

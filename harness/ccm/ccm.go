@@ -19,6 +19,7 @@ import (
 	"nodestorm/harness/process"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
+	"nodestorm/sim/history/audit"
 )
 
 // Names of the releases, of their service accounts and of their components in the
@@ -121,7 +122,7 @@ func (c *CCM) Start(ctx context.Context, cfg Config) (*process.Process, error) {
 // start runs the controller manager of a cloud provider.
 func (c *CCM) start(ctx context.Context, provider string, env, args []string) (*process.Process, error) {
 	kubeconfig, err := c.world.Kubeconfig("system:serviceaccount:"+namespace+":"+c.name,
-		"system:serviceaccounts", "system:serviceaccounts:"+namespace, "system:authenticated")
+		"system:serviceaccounts", "system:serviceaccounts:"+namespace, "system:authenticated", audit.TargetGroup)
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,7 @@ import (
 	"nodestorm/harness/process"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
+	"nodestorm/sim/history/audit"
 	"nodestorm/sim/node"
 )
 
@@ -123,7 +124,7 @@ func Install(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 // Start runs the controllers and waits until they and their webhooks are ready.
 // Virtual time passes as real time does meanwhile.
 func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
-	kubeconfig, err := a.cfg.Management.Kubeconfig(account, "system:serviceaccounts", "system:serviceaccounts:"+namespace, "system:authenticated")
+	kubeconfig, err := a.cfg.Management.Kubeconfig(account, "system:serviceaccounts", "system:serviceaccounts:"+namespace, "system:authenticated", audit.TargetGroup)
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,7 @@ import (
 	"nodestorm/harness/manifest"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
+	"nodestorm/sim/apifault"
 )
 
 // Name of the release, the namespace and the service account.
@@ -43,8 +44,9 @@ type Karpenter struct {
 	world  *world.World
 	target target.Target
 	client client.Client
-	env    []string // of the container, as the chart and the scenario set it
-	flags  []string // of the scenario
+	env    []string        // of the container, as the chart and the scenario set it
+	flags  []string        // of the scenario
+	way    *apifault.Proxy // between it and the API server; nil without
 }
 
 // Install puts the release's CRDs, namespace and RBAC into the world. The

@@ -8,15 +8,17 @@ import (
 	"nodestorm/harness/process"
 	"nodestorm/harness/world"
 	"nodestorm/sim/apifault"
+	"nodestorm/sim/history/audit"
 )
 
 // Start runs the controller and waits until it is ready. Virtual time passes as
-// real time does meanwhile. Rules are faults between it and the API server.
-func (k *Karpenter) Start(ctx context.Context, rules ...apifault.Rule) (*process.Process, error) {
-	account, groups := "system:serviceaccount:"+Name+":"+Name, []string{"system:serviceaccounts", "system:serviceaccounts:" + Name, "system:authenticated"}
+// real time does meanwhile. Where it is to be broken, its way to the API server has these
+// rules, and may get more.
+func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...apifault.Rule) (*process.Process, error) {
+	account, groups := "system:serviceaccount:"+Name+":"+Name, []string{"system:serviceaccounts", "system:serviceaccounts:" + Name, "system:authenticated", audit.TargetGroup}
 	kubeconfig, err := "", error(nil)
-	if len(rules) > 0 {
-		kubeconfig, _, err = k.world.KubeconfigThrough(rules, account, groups...)
+	if broken {
+		kubeconfig, k.way, err = k.world.KubeconfigThrough(rules, account, groups...)
 	} else {
 		kubeconfig, err = k.world.Kubeconfig(account, groups...)
 	}
@@ -40,3 +42,6 @@ func (k *Karpenter) Start(ctx context.Context, rules ...apifault.Rule) (*process
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
 	})
 }
+
+// Way is its way to the API server where that can be broken, or nil.
+func (k *Karpenter) Way() *apifault.Proxy { return k.way }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"reflect"
 	"regexp"
 	"slices"
@@ -12,10 +13,12 @@ import (
 	"sync"
 
 	"github.com/cucumber/godog"
+	"github.com/cucumber/messages/go/v21"
 	"sigs.k8s.io/yaml"
 
 	"nodestorm/fakecloud/hcloud"
 	"nodestorm/harness/kubelet"
+	"nodestorm/sim/apifault"
 	"nodestorm/sim/checker/strict"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
@@ -229,8 +232,6 @@ func readCloudCall(f map[string]any, text string) error {
 type breakable struct {
 	list    string // of faultLists
 	subject []part
-	// begun says that these faults are there before what they break has started.
-	begun   bool
 	effects []effect
 }
 
@@ -268,7 +269,7 @@ var breakables = sync.OnceValue(func() []breakable {
 		is("nodeDeleted", plain("has its Node deleted")).at(since),
 	}
 	return []breakable{
-		{list: "rules", subject: toAPI(apiCall), begun: true, effects: []effect{
+		{list: "rules", subject: toAPI(apiCall), effects: []effect{
 			is("act.delay", plain("is delayed by "), sets("by", span)),
 			is("act.answer", plain("is answered with "), sets("code", status)),
 			is("act.drop", plain("breaks its connection")),
@@ -276,10 +277,10 @@ var breakables = sync.OnceValue(func() []breakable {
 			is("act.lose", plain("is done, and its answer lost")),
 			is("act.otherWriter", plain("meets another writer of its object")),
 		}},
-		{list: "rules", subject: toAPI(apiList), begun: true, effects: []effect{
+		{list: "rules", subject: toAPI(apiList), effects: []effect{
 			is("act.staleList", plain("lists what there was when this began")),
 		}},
-		{list: "rules", subject: toAPI(apiWatch), begun: true, effects: []effect{
+		{list: "rules", subject: toAPI(apiWatch), effects: []effect{
 			is("act.freeze", plain("goes silent for "), sets("for", span)),
 			is("act.cut", plain("is cut off after "), sets("after", span)),
 			is("act.expire", plain("expires after "), sets("after", span)),
@@ -395,15 +396,14 @@ func (s faultSentence) yaml(name string, groups []string) ([]byte, error) {
 func (s *scenario) registerFaults(on sentences) {
 	for _, sentence := range faultSentences() {
 		on.Given(sentence.pattern.String(), s.doing(sentence))
-		if !sentence.begun {
-			on.When(sentence.pattern.String(), s.doing(sentence))
-		}
+		on.When(sentence.pattern.String(), s.doing(sentence))
 	}
 	for _, role := range []func(pattern, do any){on.Given, on.When} {
 		role(`^these faults:$`, s.armThese)
 		role(`^these faults from the file `+file+`$`, s.armTheseOf)
 	}
-	on.When(`^the fault `+faultName+` of the cloud or of machines is cleared$`, s.clearFault)
+	on.When(`^the fault `+faultName+` is cleared$`, s.clearFault)
+	on.When(`^all faults are cleared$`, s.clearFaults)
 }
 
 // listsFaults are the steps whose quoted text, or file, is a list of faults.
@@ -478,14 +478,74 @@ func (s *scenario) arm(these theseFaults) error {
 			return err
 		}
 	}
-	if len(these.rules) > 0 && (s.autoscaler != nil || s.karpenter != nil) {
-		return fmt.Errorf("rule %q comes after its program has started: say it before, and with once or from when it acts", these.rules[0].Name)
+	if len(these.rules) == 0 {
+		return nil
 	}
-	s.rules = append(s.rules, these.rules...)
+	if s.autoscaler == nil && s.karpenter == nil { // it starts with them
+		s.rules = append(s.rules, these.rules...)
+		return nil
+	}
+	way := s.way()
+	if way == nil {
+		return fmt.Errorf("rule %q: %w", these.rules[0].Name, errNoTarget)
+	}
+	return way.Inject(these.rules...)
+}
+
+// way is the target's to the API server, nil where it cannot be broken.
+func (s *scenario) way() *apifault.Proxy {
+	switch {
+	case s.karpenter != nil:
+		return s.karpenter.Way()
+	case s.autoscaler != nil:
+		return s.autoscaler.Way()
+	}
 	return nil
 }
 
-// clearFault ends a fault before its time. Rules end by themselves.
+// rulesLater tells whether a When has faults of the target's way to the API server: the
+// target then starts with a way that can be broken.
+func rulesLater(steps []*messages.PickleStep, beside fs.FS) bool {
+	return slices.ContainsFunc(steps, func(step *messages.PickleStep) bool {
+		if step.Type != messages.PickleStepType_ACTION {
+			return false
+		}
+		text := step.Text
+		if m := onceAtEnd.FindStringSubmatch(text); m != nil {
+			text = m[1] + m[3]
+		}
+		if listsFaults.MatchString(text) {
+			list, err := (&reader{beside: beside}).text(step)
+			these, wrong := parseFaults(list)
+			return err == nil && wrong == nil && len(these.rules) > 0
+		}
+		return slices.ContainsFunc(faultSentences(), func(s faultSentence) bool { return s.list == "rules" && s.pattern.MatchString(text) })
+	})
+}
+
+// clearFaults ends all faults that have been armed and are not over.
+func (s *scenario) clearFaults() error {
+	if s.world == nil {
+		return errNoCluster
+	}
+	var names []string
+	for _, f := range s.armedFaults() {
+		if f.State != history.Cleared && !slices.Contains(names, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	if len(names) == 0 {
+		return errors.New("no fault is armed that could be cleared")
+	}
+	for _, name := range names {
+		if err := s.clearFault(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clearFault ends a fault before its time.
 func (s *scenario) clearFault(name string) error {
 	var clears []func(string) error
 	if s.hetzner != nil {
@@ -497,6 +557,9 @@ func (s *scenario) clearFault(name string) error {
 	if s.kubelets != nil {
 		clears = append(clears, func(name string) error { return s.kubelets.Clear(name, "") })
 	}
+	if way := s.way(); way != nil {
+		clears = append(clears, way.Clear)
+	}
 	if s.world != nil {
 		clears = append(clears, s.clearOfNodes)
 	}
@@ -505,7 +568,7 @@ func (s *scenario) clearFault(name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("there is no fault %q of the cloud or of machines that could be cleared", name)
+	return fmt.Errorf("there is no fault %q that could be cleared", name)
 }
 
 // clearOfNodes ends a fault on the nodes that have it, and spares those still to come.

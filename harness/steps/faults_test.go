@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	messages "github.com/cucumber/messages/go/v21"
@@ -203,5 +204,31 @@ func TestNextFaults(t *testing.T) {
 	}
 	if !slices.Equal(got, []string{"[all]", "[all second]", "[all]"}) {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A target has a way that can be broken where a When breaks it, and only there.
+func TestRulesLater(t *testing.T) {
+	const given, when = messages.PickleStepType_CONTEXT, messages.PickleStepType_ACTION
+	const rule, cloud = "rules:\n- {name: slow, match: {client: karpenter, verbs: [create], resource: nodeclaims.karpenter.sh}, act: {delay: {by: 1m}}}\n",
+		"faults:\n- {name: full, match: {operation: POST /servers}, refuse: {code: resource_unavailable}}\n"
+	const sentence = `every call "create nodeclaims.karpenter.sh" of the program "karpenter" is delayed by 1m`
+	files := fstest.MapFS{"rules.yaml": {Data: []byte(rule)}}
+	for _, test := range []struct {
+		step *messages.PickleStep
+		want bool
+	}{
+		{said(when, sentence, ""), true},
+		{said(given, sentence, ""), false}, // known when the target starts
+		{said(when, sentence+`, for 5m once "karpenter" has sent "create" of "nodeclaims"`, ""), true},
+		{said(when, "these faults:", rule), true},
+		{said(when, "these faults:", cloud), false},
+		{said(when, `these faults from the file "rules.yaml"`, ""), true},
+		{said(when, `these faults once "node" has recorded "ready" of "nodes":`, rule), true},
+		{said(when, `the fault "slow" is cleared`, ""), false},
+	} {
+		if got := rulesLater([]*messages.PickleStep{test.step}, files); got != test.want {
+			t.Errorf("%s: %t", test.step.Text, got)
+		}
 	}
 }

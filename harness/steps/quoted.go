@@ -73,6 +73,8 @@ func (r *reader) check(step *messages.PickleStep) error {
 	case text == groupsWords:
 		_, err := groupsOf(tableOf(step))
 		return err
+	case strings.HasPrefix(text, "the target is ") && !r.started:
+		return errNoTarget
 	case text == environmentWords && r.started:
 		return errors.New("the target runs already: say it before")
 	case text == environmentWords:

@@ -57,6 +57,8 @@ func TestQuoted(t *testing.T) {
 		{step(when, `"PodDisruptionBudget/web" is deleted once the cloud is there`, ""), `"the cloud is there" is no record to wait for`},
 		{step(when, `"PodDisruptionBudget/web" is deleted once this is recorded:`, "{source: api, verb: delete, resource: nodes, count: 2, within: 5m}"), ""},
 		{step(when, `"PodDisruptionBudget/web" is deleted once this is recorded:`, "{source: api, verb: delete, kind: nodes}"), `unknown field "kind"`},
+		{step(when, "the target is killed", ""), "the target does not run yet"},
+		{append(step(given, "Karpenter", ""), said(when, `the target is restarted once "karpenter" has sent "create" of "nodeclaims"`, "")), ""},
 		{step(when, `"PodDisruptonBudget/web" is deleted`, ""), `did you mean "PodDisruptionBudget"?`},
 		{step(when, `"Node/$name" is deleted`, ""), "$name stands for the name in a record"},
 		{step(when, `the simulated node "$name" is NotReady, for 1m`, ""), "$name stands for the name in a record"},

@@ -37,6 +37,7 @@ func (r Rig) Stay(ctx context.Context, feature []byte, stay func(context.Context
 	suite := godog.TestSuite{
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
 			stage.s = r.initialize(sc)
+			stage.s.broken = true // nobody knows what is to come
 			sc.StepContext().After(func(ctx context.Context, _ *godog.Step, _ godog.StepResultStatus, err error) (context.Context, error) {
 				if err != nil && failed == nil {
 					failed = err
@@ -161,15 +162,12 @@ func (t *Stage) Faults(text []byte) (time.Time, error) {
 }
 
 func (t *Stage) arm(text string, these theseFaults) (time.Time, error) {
-	if len(these.rules) > 0 {
-		return time.Time{}, fmt.Errorf("rule %q is between a program and its API server, and there before the program starts: say it in a feature whose Givens nodestorm up --given takes", these.rules[0].Name)
-	}
 	return t.do(text, func() error { return t.s.arm(these) })
 }
 
 // ClearSentence says that a fault is cleared.
 func ClearSentence(name string) string {
-	return `the fault "` + name + `" of the cloud or of machines is cleared`
+	return `the fault "` + name + `" is cleared`
 }
 
 // Clear ends a fault before its time, and returns when.
@@ -186,7 +184,7 @@ func (t *Stage) do(text string, act func() error) (time.Time, error) {
 	t.s.text = text
 	at := t.s.world.Clock().Now()
 	err := act()
-	for _, missing := range []error{errNoProject, errNoClusterAPI, errNoKubelets} {
+	for _, missing := range []error{errNoProject, errNoClusterAPI, errNoKubelets, errNoTarget} {
 		if errors.Is(err, missing) {
 			err = fmt.Errorf("this world has nothing that it could break: %w, in a feature whose Givens nodestorm up --given takes", err)
 		}
@@ -208,9 +206,11 @@ type ArmedFault struct {
 }
 
 // ArmedFaults are those that the history tells of, in the order in which they were armed.
-func (t *Stage) ArmedFaults() []ArmedFault {
+func (t *Stage) ArmedFaults() []ArmedFault { return t.s.armedFaults() }
+
+func (s *scenario) armedFaults() []ArmedFault {
 	var all []ArmedFault
-	for _, r := range t.s.world.History().Since(0) {
+	for _, r := range s.world.History().Since(0) {
 		if r.Source != history.Fault {
 			continue
 		}
@@ -224,11 +224,11 @@ func (t *Stage) ArmedFaults() []ArmedFault {
 			all[i] = f
 		}
 	}
-	t.s.furtherMu.Lock()
-	defer t.s.furtherMu.Unlock()
-	for _, f := range t.s.furtherFaults {
+	s.furtherMu.Lock()
+	defer s.furtherMu.Unlock()
+	for _, f := range s.furtherFaults {
 		if !slices.ContainsFunc(all, func(known ArmedFault) bool { return known.Name == f.Name }) {
-			all = append(all, ArmedFault{Name: f.Name, On: "further simulated nodes", Effect: f.Effect.String(), State: history.Armed, Since: f.chosen.Armed().Sub(t.s.world.History().Start())})
+			all = append(all, ArmedFault{Name: f.Name, On: "further simulated nodes", Effect: f.Effect.String(), State: history.Armed, Since: f.chosen.Armed().Sub(s.world.History().Start())})
 		}
 	}
 	return all

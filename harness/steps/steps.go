@@ -69,7 +69,8 @@ type scenario struct {
 	capi       *clusterapi.ClusterAPI
 	kubelets   *kubelet.Machines
 	old        []clusterapi.Machine // that are to go
-	rules      []apifault.Rule      // between the autoscaler and the API server
+	rules      []apifault.Rule      // between the target and the API server
+	broken     bool                 // a When may have such rules
 	autoscaler *autoscaler.Autoscaler
 	intent     autoscaler.Intent
 	withheld   []string                      // API groups that the autoscaler gets no rights on
@@ -103,6 +104,10 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) { r.initialize(sc) }
 
 func (r Rig) initialize(sc *godog.ScenarioContext) *scenario {
 	s := &scenario{rig: r}
+	sc.Before(func(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
+		s.broken = s.broken || rulesLater(sc.Steps, r.Beside)
+		return ctx, nil
+	})
 	ended := false // godog goes on, and skips what is left
 	sc.After(func(ctx context.Context, _ *godog.Scenario, _ error) (context.Context, error) {
 		ended = true

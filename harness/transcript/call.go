@@ -79,7 +79,7 @@ func (o objects) action(call auditv1.Event, r history.Event) action {
 	asked, _ := fields(call.RequestObject)
 	got, _ := fields(call.ResponseObject)
 	o.learn(call, asked, got)
-	part, verb := call.ObjectRef.Subresource, r.Verb
+	part, verb := call.ObjectRef.Subresource, call.Verb // an apply is a patch here, also one that creates
 	what := fmt.Sprintf("%s %s", verb, r.Object)
 	if part != "" {
 		what += " (" + part + ")"

@@ -65,7 +65,7 @@ func TestFeature(t *testing.T) {
 	h.call(77*time.Second, "admin", "create", `"resource":"pods","apiVersion":"v1","namespace":"default","name":"web"`, `"responseStatus":{"code":409,"message":"there"}`)
 	h.call(78*time.Second, "admin", "patch", `"resource":"widgets","apiGroup":"example.com","apiVersion":"v1","name":"w"`, `,"requestObject":[{"op":"remove","path":"/spec/a"}]`)
 	told.Fault(start.Add(79*time.Second), `the simulated node "happy-turing" is NotReady, for 2m`, "")
-	told.Say(start.Add(80*time.Second), `the fault "late" of the cloud or of machines is cleared`, "")
+	told.Say(start.Add(80*time.Second), `the fault "late" is cleared`, "")
 	told.Nodes([]history.Record{
 		{Event: history.Event{Source: history.API, Verb: "create", Actor: "sim-node", Object: history.Object{Resource: "nodes", Name: "node-1"}}},
 		{Event: history.Event{Source: history.API, Verb: "create", Actor: "sim-node", Object: history.Object{Resource: "nodes", Name: "node-2"}}},
@@ -141,7 +141,7 @@ func TestFeature(t *testing.T) {
     And 1s pass
     And the simulated node "$name" is NotReady, for 2m once "karpenter" has ever sent "create" of "nodes"
     And 1s pass
-    And the fault "late" of the cloud or of machines is cleared
+    And the fault "late" is cleared
     And 40s pass
 `
 	if !strings.Contains(text, want) {

@@ -84,7 +84,7 @@ func inert(records []history.Record, target string) string {
 		if r.Actor == installer {
 			did = r.Source == history.Harness
 		}
-		if did && r.Code < 400 && r.Object.Resource != "leases" {
+		if did && r.Code < 400 && !slices.Contains([]string{"leases", "events"}, r.Object.Resource) {
 			return ""
 		}
 	}

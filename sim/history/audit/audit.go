@@ -13,8 +13,9 @@ var policyYAML []byte
 // its response.
 func Policy() []byte { return policyYAML }
 
-// TargetGroup is a group that the identity of the program under test has besides
-// its own, so that the policy knows it. No right goes with it.
+// TargetGroup is a group that the identities of programs under test have besides
+// their own, so that the policy knows them: what they say in Events is in the log. No
+// right goes with it.
 const TargetGroup = "nodestorm:target"
 
 // SomebodyGroup is a group of the identity of somebody whose calls are to be written

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"encoding/json"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,16 +43,20 @@ type body struct {
 	Target struct { // Binding
 		Name string `json:"name"`
 	} `json:"target"`
-	GracePeriodSeconds *int64   `json:"gracePeriodSeconds"` // DeleteOptions
-	InvolvedObject     struct { // Event
-		Kind string `json:"kind"`
-		Name string `json:"name"`
-	} `json:"involvedObject"`
-	Reason  string `json:"reason"`
-	Message string `json:"message"`
-	Type    string `json:"type"`
+	GracePeriodSeconds *int64    `json:"gracePeriodSeconds"` // DeleteOptions
+	InvolvedObject     reference `json:"involvedObject"`     // Event
+	Regarding          reference `json:"regarding"`          // Event of events.k8s.io
+	Reason             string    `json:"reason"`
+	Message            string    `json:"message"`
+	Note               string    `json:"note"` // of events.k8s.io: the message
+	Type               string    `json:"type"`
 
 	present bool
+}
+
+type reference struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
 }
 
 type condition struct {
@@ -173,10 +178,10 @@ func (b *body) certificate() map[string]any {
 func (b *body) event() map[string]any {
 	facts := map[string]any{}
 	put(facts, "reason", b.Reason)
-	put(facts, "message", history.Short(b.Message))
+	put(facts, "message", history.Short(cmp.Or(b.Message, b.Note)))
 	put(facts, "type", b.Type)
-	if b.InvolvedObject.Kind != "" {
-		facts["about"] = b.InvolvedObject.Kind + "/" + b.InvolvedObject.Name
+	if of := cmp.Or(b.InvolvedObject, b.Regarding); of.Kind != "" {
+		facts["about"] = of.Kind + "/" + of.Name
 	}
 	return facts
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -60,6 +61,10 @@ func (c *Converter) Events(line []byte) ([]history.Event, error) {
 	failed := false
 	if status := call.ResponseStatus; status != nil {
 		event.Code = int(status.Code)
+		// Who applies what is not there creates it, by a patch.
+		if call.Verb == "patch" && status.Code == http.StatusCreated {
+			event.Verb, event.Detail["applied"] = "create", true
+		}
 		if failed = status.Code >= 400; failed {
 			event.Detail["error"] = history.Short(status.Message)
 		}

@@ -110,6 +110,33 @@ func TestConvertEvent(t *testing.T) {
 	}
 }
 
+// An Event of events.k8s.io has other fields for the same.
+func TestConvertEventOfItsOwnGroup(t *testing.T) {
+	var converter Converter
+	got, err := converter.Events([]byte(`{"stage":"ResponseComplete","verb":"create","user":{"username":"system:serviceaccount:karpenter:karpenter"},
+		"objectRef":{"resource":"events","apiGroup":"events.k8s.io","namespace":"default"},"responseStatus":{"code":201},"responseObject":{"metadata":{"name":"a.18"},
+		"regarding":{"kind":"NodeClaim","name":"a"},"reason":"Unconsolidatable","note":"` + strings.Repeat("x", 1000) + `","type":"Normal"}}`))
+	if err != nil || len(got) != 1 {
+		t.Fatalf("%v, %v", got, err)
+	}
+	d := got[0].Detail
+	if message, _ := d["message"].(string); d["about"] != "NodeClaim/a" || d["reason"] != "Unconsolidatable" || len(message) < 300 || len(message) > 310 {
+		t.Errorf("detail %v", d)
+	}
+}
+
+// Who applies what is not there creates it.
+func TestConvertApplied(t *testing.T) {
+	for code, want := range map[string]string{"201": "create", "200": "patch"} {
+		var converter Converter
+		got, err := converter.Events([]byte(`{"stage":"ResponseComplete","verb":"patch","user":{"username":"system:serviceaccount:capi-system:capi-manager"},
+			"objectRef":{"resource":"machines","namespace":"default","name":"a"},"responseStatus":{"code":` + code + `}}`))
+		if err != nil || len(got) != 1 || got[0].Verb != want || (got[0].Detail["applied"] == true) != (want == "create") {
+			t.Errorf("code %s: %v, %v, want verb %s", code, got, err, want)
+		}
+	}
+}
+
 func TestConvertCertificate(t *testing.T) {
 	var converter Converter
 	got, err := converter.Events([]byte(`{"stage":"ResponseComplete","verb":"update","user":{"username":"system:serviceaccount:kube-system:certificate-controller"},

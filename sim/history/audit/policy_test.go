@@ -90,6 +90,10 @@ func TestPolicyLevels(t *testing.T) {
 	if got := rules.EvaluatePolicyRule(events); got.Level != audit.LevelRequestResponse {
 		t.Errorf("events of the program under test have level %s", got.Level)
 	}
+	events.APIGroup, events.Verb = "events.k8s.io", "update"
+	if got := rules.EvaluatePolicyRule(events); got.Level != audit.LevelRequestResponse {
+		t.Errorf("events of events.k8s.io of the program under test have level %s", got.Level)
+	}
 	for _, test := range []struct {
 		verb, resource string
 		want           audit.Level

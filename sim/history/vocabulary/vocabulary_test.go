@@ -243,7 +243,7 @@ func TestNothingIsMadeUp(t *testing.T) {
 	}
 	// What only runs that went wrong have.
 	rare := map[history.Source][]string{
-		history.API: {"cluster", "deleting", "panic"}, history.Node: {"machineGone", "taint", "error", "exitCode"},
+		history.API: {"applied", "cluster", "deleting", "panic"}, history.Node: {"machineGone", "taint", "error", "exitCode"},
 	}
 	for source, there := range written {
 		for _, key := range vocabulary.Details(source) {
