@@ -88,7 +88,7 @@ func (c *Converter) Events(line []byte) ([]history.Event, error) {
 // the API server named.
 func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 	var asked, got body
-	if !told(call.ObjectRef.Resource) { // others have fields of these names, too, and other things in them
+	if !told(call.ObjectRef) { // others have fields of these names, too, and other things in them
 		event.Object.Name = cmp.Or(event.Object.Name, nameIn(call.ResponseObject))
 		return nil
 	}
@@ -128,9 +128,10 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 	return nil
 }
 
-// told tells whether the bodies of a resource become detail.
-func told(resource string) bool {
-	return slices.Contains([]string{"nodes", "nodeclaims", "certificatesigningrequests", "events", "pods", "bindings"}, resource)
+// told tells whether the bodies of calls on it become detail.
+func told(object *auditv1.ObjectReference) bool {
+	return object.Subresource == "scale" ||
+		slices.Contains([]string{"nodes", "nodeclaims", "certificatesigningrequests", "events", "pods", "bindings"}, object.Resource)
 }
 
 // taintChange returns the node's taints and what changed since its last call.

@@ -151,6 +151,19 @@ func TestConvertCertificate(t *testing.T) {
 	}
 }
 
+func TestConvertScale(t *testing.T) {
+	var converter Converter
+	got, err := converter.Events([]byte(`{"stage":"ResponseComplete","verb":"update","user":{"username":"system:serviceaccount:kube-system:cluster-autoscaler"},
+		"objectRef":{"resource":"machinedeployments","subresource":"scale","name":"workers"},"responseStatus":{"code":200},"requestObject":{"kind":"Scale","spec":{"replicas":3}}}`))
+	want := []history.Event{{
+		Source: history.API, Verb: "update", Object: history.Object{Resource: "machinedeployments", Name: "workers"}, Actor: "cluster-autoscaler", Code: 200,
+		Detail: map[string]any{"subresource": "scale", "replicas": int64(3)},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 // Bodies that are not what they are called after say nothing, and are no problem.
 func TestConvertForeignBodies(t *testing.T) {
 	for _, line := range []string{
