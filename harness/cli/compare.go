@@ -2,29 +2,27 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"text/tabwriter"
 	"time"
 
+	"nodestorm/harness/run"
 	"nodestorm/reports/story"
 	"nodestorm/sim/clock"
-	"nodestorm/sim/history"
 )
 
 // modes are the two sides of a comparison, 1x first.
 func (s *session) modes(fast clock.Mode) [2]clock.Mode { return [2]clock.Mode{clock.Real, fast} }
 
-func readHistory(path string) ([]history.Record, error) {
-	f, err := os.Open(path)
+// decisionsOf are those of a stored run, of which all is there.
+func decisionsOf(dir string) ([]story.Decision, error) {
+	told, err := run.Tell(dir, nil, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	records, problems := history.Read(f)
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("reading %s: line %d: %w", path, problems[0].Line, problems[0].Err)
+	if len(told.Run.Problems) > 0 {
+		return nil, fmt.Errorf("reading %s: %s", dir, told.Run.Problems[0])
 	}
-	return records, nil
+	return told.Decisions, nil
 }
 
 // printComparison writes both lists side by side, each counted from its first

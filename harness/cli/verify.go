@@ -2,11 +2,9 @@ package cli
 
 import (
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/replay"
 	"nodestorm/harness/target"
 	"nodestorm/reports"
 	"nodestorm/reports/story"
@@ -174,15 +172,15 @@ func (s *session) compareClocks(c *cobra.Command, jobs []job, without []reports.
 			if row.Outcome == "inconclusive" {
 				return &exit{code: Inconclusive, err: fmt.Errorf("%s on %s at %s: %s", row.ID, row.Target, mode, row.Reason)}
 			}
-			records, err := readHistory(filepath.Join(played.Dir, "history.ndjson"))
+			decisions, err := decisionsOf(played.Dir)
 			if err != nil {
 				return err
 			}
 			result.Runs[side] = played.Dir
 			if side == 0 {
-				result.Real = replay.Decisions(records)
+				result.Real = decisions
 			} else {
-				result.Fast = replay.Decisions(records)
+				result.Fast = decisions
 			}
 		}
 		result.First = story.FirstDifference(result.Real, result.Fast)

@@ -5,12 +5,9 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"nodestorm/harness/replay"
-	"nodestorm/reports/story"
 	"nodestorm/scenarios"
-	"nodestorm/sim/history"
 )
 
 func TestTagged(t *testing.T) {
@@ -88,51 +85,5 @@ func TestCheckReleases(t *testing.T) {
 	r := replay.Request{Record: record, Features: fstest.MapFS{record.Feature: {Data: []byte(other)}}}
 	if err := r.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "cluster-api@v1.9.99") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v, want one line with the release", err)
-	}
-}
-
-// Of what an autoscaler does, Decisions keep what and in which order.
-func TestDecisions(t *testing.T) {
-	event := func(at time.Duration, verb, resource, name string, code int, detail map[string]any) history.Record {
-		return history.Record{Virtual: at, Event: history.Event{Source: history.API, Verb: verb, Object: history.Object{Resource: resource, Name: name}, Code: code, Detail: detail}}
-	}
-	records := []history.Record{
-		event(1*time.Second, "create", "nodeclaims", "default-x7", 201, nil),
-		event(2*time.Second, "create", "nodes", "busy-bee", 201, nil),
-		event(2*time.Second, "patch", "nodes", "busy-bee", 200, nil),
-		event(3*time.Second, "create", "nodeclaims", "default-q2", 409, nil),
-		event(4*time.Second, "create", "nodes", "busy-bee", 201, map[string]any{"subresource": "binding"}),
-		event(5*time.Second, "create", "nodeclaims", "default-k1", 201, nil),
-		event(6*time.Second, "create", "pods", "web", 201, nil),
-		event(7*time.Second, "delete", "nodes", "busy-bee", 200, nil),
-		event(8*time.Second, "delete", "nodes", "busy-bee", 200, nil),
-	}
-	for i, verb := range []string{"created", "starting", "running", "deleting", "deleted"} {
-		r := event(time.Duration(9+i)*time.Second, verb, "instances", "pool1-5f", 0, nil)
-		r.Source = history.Cloud
-		records = append(records, r)
-	}
-	got := replay.Decisions(records)
-	want := []story.Decision{{At: 1e9, What: "create nodeclaim 1"}, {At: 2e9, What: "create node 1"}, {At: 5e9, What: "create nodeclaim 2"}, {At: 7e9, What: "delete node 1"},
-		{At: 9e9, What: "create instance 1"}, {At: 12e9, What: "delete instance 1"}}
-	if len(got) != len(want) {
-		t.Fatalf("decisions %v, want %v", got, want)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("decision %d is %v, want %v", i, got[i], want[i])
-		}
-	}
-	later := append([]story.Decision{}, got...)
-	later[3].At += time.Hour
-	other := append([]story.Decision{}, got...)
-	other[2].What = "delete nodeclaim 1"
-	for name, test := range map[string]struct {
-		list  []story.Decision
-		first int
-	}{"the same": {got, -1}, "later": {later, -1}, "other": {other, 2}, "shorter": {got[:3], 3}, "empty": {nil, 0}} {
-		if first := story.FirstDifference(got, test.list); first != test.first {
-			t.Errorf("%s: first difference %d, want %d", name, first, test.first)
-		}
 	}
 }

@@ -34,7 +34,7 @@ func newNamer() *namer {
 }
 
 // decide takes an event that may be a decision.
-func (w *walk) decide(i uint32, kind Kind) {
+func (w *walk) decide(i uint32, kind Kind, f facts) {
 	e := &w.s.Events[i]
 	verb, ours := "", false
 	switch history.Source(kind.Source) {
@@ -46,7 +46,11 @@ func (w *walk) decide(i uint32, kind Kind) {
 	}
 	if scales(kind) && strings.HasPrefix(kind.Actor, w.autoscaler(kind)) {
 		o := w.s.Objects[e.Object]
-		w.decided(i, fmt.Sprintf("scale %s", strings.TrimSpace(vocabulary.Kind(o.Resource)+" "+o.Name)), kind.Code)
+		what := "scale " + strings.TrimSpace(vocabulary.Kind(o.Resource)+" "+o.Name)
+		if f.sized {
+			what += fmt.Sprintf(" to %.0f", f.size)
+		}
+		w.decided(i, what, kind.Code)
 		return
 	}
 	what, known := machines[kind.Resource]

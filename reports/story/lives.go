@@ -124,14 +124,14 @@ func (w *walk) event(i uint32) {
 		w.links.logged(i, f)
 	case history.API, history.Node, history.Cloud:
 		if kind.Code >= 300 {
-			w.decide(i, kind)
+			w.decide(i, kind, f)
 			return
 		}
 		if f.sized && sizes[kind.Resource] {
 			w.counts.resize(e.Object, e.Virtual, f.size)
 		}
 		w.object(i, kind, f)
-		w.decide(i, kind)
+		w.decide(i, kind, f)
 	}
 }
 

@@ -122,6 +122,45 @@ func TestCloud(t *testing.T) {
 	}
 }
 
+// Of what an autoscaler does, decisions keep what and in which order: not what others do,
+// what is no decision, or when.
+func TestDecisions(t *testing.T) {
+	api := func(seq int, verb, resource, name, actor string, code int, detail string) string {
+		return line(seq, float64(seq), "api", verb, resource, name, actor, code, detail)
+	}
+	history := api(1, "create", "nodeclaims", "default-x7", "karpenter", 201, `{}`) +
+		api(2, "create", "nodes", "busy-bee", "sim-node", 201, `{}`) +
+		api(3, "create", "nodeclaims", "default-q2", "karpenter", 409, `{}`) +
+		api(4, "create", "nodeclaims", "default-k1", "karpenter", 201, `{}`) +
+		api(5, "create", "pods", "web", "karpenter", 201, `{}`) +
+		api(6, "delete", "nodes", "busy-bee", "karpenter", 200, `{}`) +
+		api(7, "delete", "nodes", "busy-bee", "karpenter", 200, `{}`) +
+		api(8, "update", "machinedeployments", "workers", "karpenter", 200, `{"subresource":"scale","replicas":2}`) +
+		api(9, "update", "machinedeployments", "workers", "karpenter", 200, `{"subresource":"scale","replicas":3}`)
+	decisions := func(text string) []story.Decision { return tell(t, story.Run{Autoscaler: "karpenter"}, text).Decisions }
+	got := decisions(history)
+	var what []string
+	for _, d := range got {
+		what = append(what, d.What)
+	}
+	same(t, "decisions", strings.Join(what, "; "), "create NodeClaim 1; create NodeClaim 2; delete Node 1; "+
+		"scale MachineDeployment workers to 2; scale MachineDeployment workers to 3")
+	for name, test := range map[string]struct {
+		list  []story.Decision
+		first int
+	}{
+		"the same":    {decisions(history), -1},
+		"other names": {decisions(strings.ReplaceAll(history, "busy-bee", "lazy-cat")), -1},
+		"other":       {decisions(strings.ReplaceAll(history, `"replicas":3`, `"replicas":4`)), 4},
+		"shorter":     {got[:3], 3},
+		"empty":       {nil, 0},
+	} {
+		if first := story.FirstDifference(got, test.list); first != test.first {
+			t.Errorf("%s: first difference %d, want %d", name, first, test.first)
+		}
+	}
+}
+
 // A Node belongs to the machine that its provider ID names, whatever it is called.
 func TestNodeOfAnotherServer(t *testing.T) {
 	s := tell(t, story.Run{Autoscaler: "cluster-autoscaler"}, line(1, 1, "cloud", "created", "instances", "a", "fakecloud", 0, `{"id":7}`)+
