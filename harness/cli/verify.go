@@ -24,7 +24,7 @@ compare: a failure must show on the affected release and not on the fixed one.
 Releases that are missing are built; one that cannot be had is skipped by name.
 
 With --clocks each replay runs at 1x and at the given clock, and their decisions
-are compared: the NodeClaims and Nodes created and deleted, in order.
+are compared: what the autoscaler created, deleted and scaled, in order.
 
 Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 --strict a release that is skipped is not as expected.`,
