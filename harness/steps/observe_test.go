@@ -164,7 +164,7 @@ func TestRejudge(t *testing.T) {
 		{initialized, 62, set(node(0.5, "taints", []string{"node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule"})), `has the taints [node.cloud`},
 		{cloudHas, 2.1, set(at{0.5, server("created", "a")}, at{0.6, server("created", "bb")}, at{0.7, server("deleted", "a")}), ""},
 		{cloudHas, 2.1, set(), `the cloud has 0 instances of "pool1"`},
-		{notRegister, 62, set(at{1.2, of(history.Node, api("boot", "instances", "a"))}, at{1.5, of(history.Fault, api("armed", "nodes", "a"))}), ""},
+		{notRegister, 62, set(at{1.5, of(history.Fault, api("armed", "nodes", "a"))}), ""},
 		{notRegister, 9, set(at{1.5, of(history.Fault, api("armed", "nodes", "a"))}, at{8, of(history.Node, api("register", "nodes", "a"))}), "the sequence is in the history"},
 		{served, 2.1, set(answered(false)), ""},
 		{served, 2.1, set(answered(true)), "detail.refused"},

@@ -52,6 +52,9 @@ func (s *search) whyUnknown() string {
 		return why
 	}
 	for i := range s.sequence {
+		if s.refuted && i > 0 {
+			break // whoever has never told of the rest has not told of one after the first
+		}
 		if m := s.sequence[i].Match; m != nil {
 			if why := s.complete.silent(m); why != "" {
 				return why

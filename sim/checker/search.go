@@ -45,7 +45,7 @@ func (p Prepared) Find(s Statement) Finding {
 
 // not finds that there is no such sequence.
 func (p Prepared) not(s Statement) Finding {
-	found := p.search(Statement{Statement: s.Statement, Sequence: s.NoSequence})
+	found := p.search(s)
 	first := s.NoSequence[0].Match
 	about := Pattern{Source: first.Source, Resource: fixed(first.Resource)}
 	switch {
@@ -63,7 +63,8 @@ func (p Prepared) search(statement Statement) Finding {
 	s := search{
 		records:    p.records,
 		complete:   p.complete,
-		sequence:   statement.Sequence,
+		sequence:   statement.elements(),
+		refuted:    len(statement.NoSequence) > 0,
 		candidates: map[*Pattern][]int{},
 		effort:     effort,
 	}
@@ -73,7 +74,7 @@ func (p Prepared) search(statement Statement) Finding {
 		for _, i := range s.found {
 			finding.Evidence = append(finding.Evidence, s.records[i].Seq)
 		}
-		if s.complete.damaged != 0 && needsAbsence(statement.Sequence) {
+		if s.complete.damaged != 0 && needsAbsence(s.sequence) {
 			finding.Result, finding.Reason = Unknown, s.complete.why()
 		}
 		return finding
@@ -89,6 +90,7 @@ func (p Prepared) search(statement Statement) Finding {
 type search struct {
 	records    []history.Record
 	sequence   []Element
+	refuted    bool // it is not to be there
 	complete   completeness
 	candidates map[*Pattern][]int // records that may match, captures aside
 	effort     int

@@ -170,6 +170,8 @@ func TestStatement(t *testing.T) {
 		{"noSequence: [{match: " + created + ", capture: {pod: name}}, {match: " + bound[:len(bound)-1] + ", name: $pod}}]", run(9, pod(1, "p"), bind(2, "p", "n")), checker.Invalid, "the sequence is in the history"},
 		{"noSequence: [{match: " + created + "}, {match: " + claims + "}]", run(9, claim(1, "a")), checker.Invalid, "of what never was nothing holds"},
 		{"noSequence: [{match: " + created + "}, {match: " + claims + "}]", []history.Record{pod(1, "p")}, checker.Unknown, "cut off"},
+		{"noSequence: [{match: " + created + "}, {match: {source: node, verb: register}}]", run(9, pod(1, "p")), checker.Valid, ""},
+		{"noSequence: [{match: {source: node, verb: register}}, {match: " + created + "}]", run(9, pod(1, "p")), checker.Unknown, "no record from the source node"},
 		{"happens: {source: api, name: {matches: 'web-[a-z]+'}}", run(9, pod(1, "web-a")), checker.Valid, ""},
 		{"happens: {source: api, name: {matches: 'web-[a-z]+'}}", run(9, pod(1, "web-a-b"), pod(2, "my-web-a")), checker.Invalid, "0 times"},
 		{"sequence: [{match: " + created + ", capture: {pod: name}}, {match: {source: api, name: 'x-${pod}'}}]", run(9, pod(1, "p"), pod(2, "x-p")), checker.Valid, ""},
