@@ -142,6 +142,8 @@ func containerEnv(o *unstructured.Unstructured) ([]string, error) {
 	env := []string{}
 	for _, v := range d.Spec.Template.Spec.Containers[0].Env {
 		switch {
+		case v.ValueFrom == nil && v.Name == "FEATURE_GATES":
+			env = append(env, v.Name+"="+settled(v.Value))
 		case v.ValueFrom == nil:
 			env = append(env, v.Name+"="+v.Value)
 		case v.ValueFrom.FieldRef != nil && v.ValueFrom.FieldRef.FieldPath == "metadata.namespace":
@@ -149,6 +151,14 @@ func containerEnv(o *unstructured.Unstructured) ([]string, error) {
 		}
 	}
 	return env, nil
+}
+
+// settled leaves out the gates that have no value: the kwok charts of later releases name some
+// that their values have not, and Karpenter ends because of them.
+func settled(gates string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(gates, ","), func(gate string) bool {
+		return strings.HasSuffix(gate, "=")
+	}), ",")
 }
 
 // outsideEnv is what a process outside a pod needs in place of the pod's.

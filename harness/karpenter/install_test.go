@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The chart of v1.0 runs webhooks unless told otherwise.
-func TestChartWithoutWebhooks(t *testing.T) {
+// The chart of v1.0 runs webhooks unless told otherwise, that of v1.14 names gates without a value.
+func TestCharts(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"Chart.yaml":  "apiVersion: v2\nname: karpenter\nversion: 1.0.6\n",
@@ -24,6 +24,7 @@ spec:
         - name: controller
           env:
             - {name: DISABLE_WEBHOOK, value: "{{ not .Values.webhook.enabled }}"}
+            - {name: FEATURE_GATES, value: "StaticCapacity={{ .Values.missing }},NodeRepair=false,CapacityBuffer={{ .Values.missing }}"}
 `,
 		"templates/secret.yaml": `
 {{- if .Values.webhook.enabled }}
@@ -52,7 +53,7 @@ metadata: {name: karpenter-cert}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(env, []string{"DISABLE_WEBHOOK=true"}) {
+	if !slices.Equal(env, []string{"DISABLE_WEBHOOK=true", "FEATURE_GATES=NodeRepair=false"}) {
 		t.Errorf("the container has %v", env)
 	}
 }
