@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -101,7 +102,11 @@ func (p *Pattern) check(captured map[string]bool) error {
 	}
 	if p.Resource.given() {
 		for _, word := range p.Resource.values {
-			if meant := vocabulary.Meant(word); meant != "" {
+			meant := vocabulary.Meant(word)
+			if p.Source.only(string(history.API)) {
+				meant = cmp.Or(meant, vocabulary.Plural(word))
+			}
+			if meant != "" {
 				return fmt.Errorf("resource: %q is none, did you mean %q?", word, meant)
 			}
 		}
@@ -133,6 +138,13 @@ func (p *Pattern) checkDetail(key string) error {
 			return nil
 		}
 		known = append(known, vocabulary.Details(history.Source(source))...)
+	}
+	if values := p.Detail[key]; key == "subresource" && (values.op == "" || values.op == "not") {
+		for _, value := range values.values {
+			if known := vocabulary.Subresources(); !strings.HasPrefix(value, "$") && !slices.Contains(known, value) {
+				return fmt.Errorf("unknown subresource %q (allowed: %s)%s", value, strings.Join(known, ", "), strict.Meant(value, known))
+			}
+		}
 	}
 	if name, _, _ := strings.Cut(key, "."); !slices.Contains(known, name) {
 		return fmt.Errorf("unknown detail %q of source %s (allowed: %s)%s", key, strings.Join(p.Source.values, ", "), strings.Join(known, ", "), strict.Meant(name, known))

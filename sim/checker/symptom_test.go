@@ -21,6 +21,8 @@ func TestSymptomErrors(t *testing.T) {
 		{"unknown source", "statement: s\nsequence: [{match: {source: kubelet}}]", `unknown source "kubelet" (allowed: [api cloud`},
 		{"unknown verb", "statement: s\nsequence: [{match: {source: api, verb: creates}}]", `unknown verb "creates" of source api (allowed: create, update,`},
 		{"a verb that is close", "statement: s\nsequence: [{match: {source: api, verb: creates}}]", `did you mean "create"?`},
+		{"a kind of Kubernetes for a resource", "statement: s\nsequence: [{match: {source: api, resource: PodDisruptionBudget}}]", `resource: "PodDisruptionBudget" is none, did you mean "poddisruptionbudgets"?`},
+		{"a subresource", "statement: s\nsequence: [{match: {source: api, resource: pods, detail: {subresource: evictions}}}]", `unknown subresource "evictions" (allowed: approval,`},
 		{"a kind for a resource", "statement: s\nsequence: [{match: {source: api, resource: [pods, Node]}}]", `resource: "Node" is none, did you mean "nodes"?`},
 		{"unknown detail", "statement: s\nsequence: [{match: {source: api, detail: {providerId: x}}}]", `unknown detail "providerId" of source api (allowed: about,`},
 		{"a detail that is close", "statement: s\nsequence: [{match: {source: [api, node], detail: {providerId: x}}}]", `did you mean "providerID"?`},

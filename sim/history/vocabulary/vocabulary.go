@@ -9,6 +9,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"nodestorm/sim/history"
 )
@@ -115,4 +119,29 @@ func Meant(word string) string {
 		}
 	}
 	return ""
+}
+
+// Plural is the resource of the kind of Kubernetes' own that a word is, in letters of any
+// size; empty if it is none.
+func Plural(word string) string {
+	if resource := kinded()[strings.ToLower(word)]; resource != word {
+		return resource
+	}
+	return ""
+}
+
+// kinded are the resources of Kubernetes by the names of their kinds, in small letters.
+var kinded = sync.OnceValue(func() map[string]string {
+	resources := map[string]string{}
+	for kind := range scheme.Scheme.AllKnownTypes() {
+		of, _ := meta.UnsafeGuessKindToResource(kind)
+		resources[strings.ToLower(kind.Kind)] = of.Resource
+	}
+	return resources
+})
+
+// Subresources are the parts of objects that calls name: all of Kubernetes' own, among
+// them those that custom resources have.
+func Subresources() []string {
+	return []string{"approval", "attach", "binding", "ephemeralcontainers", "eviction", "exec", "finalize", "log", "portforward", "proxy", "resize", "scale", "status", "token"}
 }

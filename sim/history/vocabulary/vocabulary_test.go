@@ -230,6 +230,14 @@ func TestMeant(t *testing.T) {
 	}
 }
 
+func TestPlural(t *testing.T) {
+	for word, want := range map[string]string{"DaemonSet": "daemonsets", "poddisruptionbudget": "poddisruptionbudgets", "Endpoints": "endpoints", "endpoints": "", "daemonsets": "", "Widget": "", "": ""} {
+		if got := vocabulary.Plural(word); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+}
+
 // Every detail of a source that nobody else adds to is one that a real run has.
 func TestNothingIsMadeUp(t *testing.T) {
 	written := map[history.Source]map[string]bool{}
