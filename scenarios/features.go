@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -51,15 +53,14 @@ func (c *Catalogue) CheckFeatures(fsys fs.FS) error {
 
 // idsOf returns the ID of each scenario of a feature, and what is wrong with it.
 func (c *Catalogue) idsOf(fsys fs.FS, name string) (ids []string, problems []error) {
-	file, err := fsys.Open(name)
+	text, err := fs.ReadFile(fsys, name)
 	if err != nil {
 		return nil, []error{err}
 	}
-	defer file.Close()
 	newID := func() string { return "" }
-	document, err := gherkin.ParseGherkinDocument(file, newID)
+	document, err := parseFeature(text, newID)
 	if err != nil {
-		return nil, []error{firstProblem(err)}
+		return nil, []error{err}
 	}
 	for _, pickle := range gherkin.Pickles(*document, path.Base(name), newID) {
 		id, err := c.idOf(pickle, name)
@@ -72,13 +73,36 @@ func (c *Catalogue) idsOf(fsys fs.FS, name string) (ids []string, problems []err
 	return ids, problems
 }
 
+// longestLine is what the parser takes: it ends without a word at a longer one, or panics.
+const longestLine = bufio.MaxScanTokenSize - 2
+
+func parseFeature(text []byte, newID func() string) (*messages.GherkinDocument, error) {
+	n := 0
+	for line := range bytes.SplitSeq(text, []byte("\n")) {
+		if n++; len(line) > longestLine {
+			return nil, fmt.Errorf("malformed: (%d:1): a line has more than %d KiB; steps take files beside the feature, too", n, longestLine>>10)
+		}
+	}
+	document, err := gherkin.ParseGherkinDocument(bytes.NewReader(text), newID)
+	if err != nil {
+		return nil, firstProblem(err)
+	}
+	return document, nil
+}
+
+// longestProblem is what is told of one.
+const longestProblem = 300
+
 // firstProblem is the first line of what the parser says, after its heading; the
 // others mostly follow from it.
 func firstProblem(err error) error {
 	lines := strings.Split(err.Error(), "\n")
 	text := lines[min(1, len(lines)-1)]
 	if strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) >= 0 {
-		text = strconv.QuoteToASCII(text) // of a file that is no text
+		text = strconv.QuoteToASCII(text[:min(len(text), longestProblem)]) // of a file that is no text
+	}
+	if len(text) > longestProblem {
+		text = strings.ToValidUTF8(text[:longestProblem], "") + "…"
 	}
 	return errors.New("malformed: " + text)
 }

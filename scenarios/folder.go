@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -25,9 +26,10 @@ import (
 // What a folder may hold that anybody may have written.
 const (
 	maxFileSize = 1 << 20
-	maxFiles    = 2000   // features and records
-	maxEntries  = 50_000 // of any kind
-	maxSteps    = 10_000 // of a feature
+	maxFiles    = 2000     // features and records
+	maxEntries  = 50_000   // of any kind
+	maxHead     = 64 << 10 // of a large file, to see whether it is a record
+	maxSteps    = 10_000   // of a feature
 )
 
 // Problem is something wrong with a catalogue, at a place.
@@ -101,6 +103,8 @@ func (s Scenario) Pickle() (list []*messages.PickleStep) {
 type Folder struct {
 	Scenarios []Scenario
 	Problems  Problems
+	// Others is how many YAML files are neither records nor named by a step.
+	Others int
 
 	shown    string // what the user calls it
 	mount    string // what its features are below
@@ -156,6 +160,10 @@ func ReadFolder(name string) *Folder {
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return kindOf(a) - kindOf(b) })
 	for _, name := range names {
+		if len(f.features)+len(f.records) == maxFiles {
+			f.problem(".", 0, "", "it has more than %d features and records", maxFiles)
+			break
+		}
 		f.read(fsys, name)
 	}
 	f.join()
@@ -174,6 +182,9 @@ func (f *Folder) file(name string) string { return filepath.Join(f.shown, filepa
 
 // withoutPath is an error of a system call without the path, which is said elsewhere.
 func withoutPath(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return errors.New("permission denied; let it be read, or name another folder")
+	}
 	if at := (*fs.PathError)(nil); errors.As(err, &at) {
 		return at.Err
 	}
@@ -199,9 +210,6 @@ func (f *Folder) list(fsys fs.FS) (names []string) {
 		}
 		if entry.IsDir() || !slices.Contains([]string{featureSuffix, ".yaml", ".yml"}, path.Ext(name)) {
 			return nil
-		}
-		if len(names) == maxFiles {
-			return fmt.Errorf("it has more than %d features and records", maxFiles)
 		}
 		names = append(names, name)
 		return nil
@@ -229,20 +237,42 @@ func (f *Folder) read(fsys fs.FS, name string) {
 		return
 	}
 	text, err := readSmall(fsys, name)
+	isFeature := strings.HasSuffix(name, featureSuffix)
 	switch {
+	case !isFeature && (err == nil || errors.Is(err, errLarge)) && !f.isRecord(name, text):
+		f.Others++
 	case err != nil:
 		f.problem(name, 0, "", "%v", err)
-	case strings.HasSuffix(name, featureSuffix):
+	case isFeature:
 		f.readFeature(fsys, name, text)
-	case !isObject.Match(text):
+	default:
 		f.readRecord(name, text)
 	}
 }
 
-// isObject finds what is meant for Kubernetes, such as a manifest beside a feature.
-var isObject = regexp.MustCompile(`(?m)^apiVersion:`)
+// isRecord tells a record, or what is meant as one, from other YAML that a folder has: it
+// has two of the fields that nothing else has together, or the name of a feature.
+func (f *Folder) isRecord(name string, text []byte) bool {
+	if isObject.Match(text) {
+		return false
+	}
+	fields := map[string]bool{}
+	for _, m := range recordField.FindAllSubmatch(text, -1) {
+		fields[string(m[1])] = true
+	}
+	_, beside := f.features[strings.TrimSuffix(name, path.Ext(name))+featureSuffix]
+	return beside || len(fields) > 1
+}
 
-// readSmall reads a regular file that is not large.
+var (
+	// isObject finds what is meant for Kubernetes, such as a manifest beside a feature.
+	isObject    = regexp.MustCompile(`(?m)^apiVersion:`)
+	recordField = regexp.MustCompile(`(?m)^(feature|autoscaler|affected|fixed|mechanism|trigger|work|symptom|kin|targets):`)
+)
+
+var errLarge = fmt.Errorf("it has more than %d MiB", maxFileSize>>20)
+
+// readSmall reads a regular file that is not large, or the head of one that is.
 func readSmall(fsys fs.FS, name string) ([]byte, error) {
 	info, err := fs.Stat(fsys, name)
 	switch {
@@ -252,15 +282,17 @@ func readSmall(fsys fs.FS, name string) ([]byte, error) {
 		return nil, withoutPath(err)
 	case !info.Mode().IsRegular():
 		return nil, errors.New("it is no file")
-	case info.Size() > maxFileSize:
-		return nil, fmt.Errorf("it has more than %d MiB", maxFileSize>>20)
 	}
 	file, err := fsys.Open(name)
 	if err != nil {
 		return nil, withoutPath(err)
 	}
 	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, maxFileSize))
+	if info.Size() <= maxFileSize {
+		return io.ReadAll(io.LimitReader(file, maxFileSize))
+	}
+	head, err := io.ReadAll(io.LimitReader(file, maxHead))
+	return head, cmp.Or(err, errLarge)
 }
 
 // atLine is where the parsers of Gherkin and YAML say that something is.
@@ -323,9 +355,9 @@ func (f *Folder) Files() fs.FS {
 
 func (f *Folder) readFeature(fsys fs.FS, name string, text []byte) {
 	ids := &messages.Incrementing{}
-	document, err := gherkin.ParseGherkinDocument(bytes.NewReader(text), ids.NewId)
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // Windows' editors write it
+	document, err := parseFeature(text, ids.NewId)
 	if err != nil {
-		err = firstProblem(err)
 		f.problem(name, lineIn(err.Error()), "", "%v", err)
 		return
 	}
@@ -560,8 +592,8 @@ func (f *Folder) join() {
 			f.problem(r.path, line, "feature", "feature: %d scenarios of %s have the tag @%s, want one", tagged, f.file(feature), r.ID)
 		}
 	}
-	for name, indexes := range f.byFile {
-		for _, i := range indexes {
+	for _, name := range slices.Sorted(maps.Keys(f.byFile)) {
+		for _, i := range f.byFile[name] {
 			// What a record without a scenario is told of is no other problem.
 			if s := f.Scenarios[i]; s.Record.Bare() && !alone[s.Record.ID] {
 				take(s.Record.ID, name, s.Line, "")
@@ -631,7 +663,10 @@ func (c *Catalogue) Add(f *Folder) error {
 			if other == "" {
 				other = "a record that is built in, see --no-builtin,"
 			}
-			problems = append(problems, Problem{File: s.File, Line: s.Line, Text: fmt.Sprintf("%s is the ID of %s too; give one of them another", id, other)})
+			problem := Problem{File: s.File, Line: s.Line, Text: fmt.Sprintf("%s is the ID of %s too; give one of them another", id, other)}
+			if !slices.Contains(problems, problem) { // in one folder that is told already
+				problems = append(problems, problem)
+			}
 			continue
 		}
 		c.places[id] = place
@@ -651,7 +686,7 @@ func (c *Catalogue) Add(f *Folder) error {
 			}
 		}
 	}
-	for name := range f.features {
+	for _, name := range slices.Sorted(maps.Keys(f.features)) {
 		mounted := path.Join(f.mount, name)
 		if _, taken := c.features[mounted]; taken {
 			problems = append(problems, Problem{File: f.file(name), Text: "another catalogue has a folder of this name; rename one of the folders"})

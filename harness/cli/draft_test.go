@@ -21,7 +21,7 @@ func TestDraft(t *testing.T) {
 	if code != cli.AsExpected || stderr != "" || !strings.Contains(stdout, "nodestorm run "+file+" --target cluster-autoscaler@1.33.0") {
 		t.Fatalf("status %d, %q, %q", code, stdout, stderr)
 	}
-	if code, stdout, stderr := nodestorm(t, "lint", file); code != cli.AsExpected || stdout != "nothing is wrong with 1 scenario\n" {
+	if code, stdout, stderr := nodestorm(t, "lint", file); code != cli.AsExpected || stdout != "nothing is wrong with 1 scenario, 0 with a record\n" {
 		t.Errorf("lint: status %d, %q, %q", code, stdout, stderr)
 	}
 	b.refuses(t, "--out "+file+" is there already", "draft", "--dump", drafts+"dump", "--out", file)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/replay"
+	"nodestorm/harness/target"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
 )
@@ -19,7 +20,9 @@ func (e *env) lint() *cobra.Command {
 		Use:   "lint DIR|FILE.feature…",
 		Short: "Find what is wrong with features and records of your own, before anything starts",
 		Long: `Find all that is wrong with the features and records in folders: a line each, with the
-file, the line, the field, and what is allowed there.
+file, the line, the field, and what is allowed there. Other YAML is left alone: a record is
+what has the name of a feature beside it, or a record's fields. Of a checkout of nodestorm
+its own features and records are looked at.
 
 Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -33,10 +36,21 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 				return err
 			}
 			problems := scenarios.Problems{}
-			found := 0
+			found, recorded, others := 0, 0, 0
 			for _, name := range slices.Concat(own, args) {
+				if target.IsRoot(name) {
+					checked, wrong := lintCheckout(name)
+					found, recorded, problems = found+checked, recorded+checked, append(problems, wrong...)
+					continue
+				}
 				folder := replay.ReadFolder(name)
-				found += len(folder.Scenarios)
+				others += folder.Others
+				for _, s := range folder.Scenarios {
+					found++
+					if !s.Record.Bare() {
+						recorded++
+					}
+				}
 				if wrong := (scenarios.Problems)(nil); errors.As(catalogue.Add(folder), &wrong) {
 					problems = append(problems, wrong...)
 				}
@@ -45,7 +59,11 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 			case asJSON:
 				err = e.json(problems)
 			case len(problems) == 0:
-				fmt.Fprintf(e.stdout, "nothing is wrong with %s\n", counted(found, "scenario"))
+				said := fmt.Sprintf("nothing is wrong with %s, %d with a record", counted(found, "scenario"), recorded)
+				if others > 0 {
+					said += fmt.Sprintf("; left alone: %s", counted(others, "other YAML file"))
+				}
+				fmt.Fprintln(e.stdout, said)
 			default:
 				for line := range strings.SplitSeq(problems.Error(), "\n") {
 					fmt.Fprintln(e.stdout, reports.Clean(line))
@@ -60,4 +78,23 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 	e.catalogueFlags(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// lintCheckout looks at the records of a checkout of nodestorm, and at their features.
+func lintCheckout(dir string) (checked int, problems scenarios.Problems) {
+	catalogue, err := scenarios.LoadCheckout(dir)
+	if err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			problems = append(problems, scenarios.Problem{File: dir, Text: line})
+		}
+		return 0, problems
+	}
+	features := catalogue.Features()
+	for _, record := range catalogue.Records() {
+		checked++
+		if err := (replay.Request{Record: record, Features: features}).CheckSteps(); err != nil {
+			problems = append(problems, scenarios.Problem{File: dir, Text: err.Error()})
+		}
+	}
+	return checked, problems
 }

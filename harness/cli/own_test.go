@@ -46,8 +46,9 @@ func change(t *testing.T, path, old, replacement string) {
 // by all commands that load it.
 func TestOwnCatalogueIsWrong(t *testing.T) {
 	const minimal = "Feature: f\n  Scenario: s\n    Given a cluster\n    Then the pod \"a\" is Running within 1m\n"
+	const fields = "feature: x.feature\nautoscaler: karpenter\n" // by which a record is known
 	var bomb strings.Builder
-	bomb.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
+	bomb.WriteString(fields + "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
 	for i := range 9 {
 		fmt.Fprintf(&bomb, "a%d: &a%d [%s*a%d]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), i)
 	}
@@ -86,9 +87,26 @@ func TestOwnCatalogueIsWrong(t *testing.T) {
 		{"malformed", func(dir, _, _ string) {
 			write(t, filepath.Join(dir, "x.feature"), "Feature: f\n  Scenario: s\n    Given a cluster\n    Gven more\n", 0o600)
 		}, []string{"x.feature:4: malformed: (4:5): expected: "}},
+		{"a line that is too long", func(dir, _, _ string) {
+			write(t, filepath.Join(dir, "x.feature"), minimal+"    And these objects:\n      \"\"\"\n"+strings.Repeat("x", 70_000)+"\n      \"\"\"\n", 0o600)
+		}, []string{"x.feature:7: malformed: (7:1): a line has more than 63 KiB"}},
+		{"junk", func(dir, _, _ string) {
+			write(t, filepath.Join(dir, "x.feature"), strings.Repeat("\xff\x00", 20_000), 0o600)
+		}, []string{"x.feature:1: malformed: "}},
+		{"a fault that is none", func(_, feature, _ string) {
+			change(t, feature, "And Karpenter", "And the first further simulated node is NotRedy, from 2m on\n    And Karpenter")
+		}, []string{`late-node.feature:17: its step "Given the first further simulated node is NotRedy, from 2m on" matches nothing: did you mean "Given EVERY-NODE is NotReady WHEN"`}},
+		{"two features of one ID", func(dir, feature, _ string) {
+			for _, name := range []string{"a/x.feature", "b/x.feature", "c/x.feature"} {
+				if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				write(t, filepath.Join(dir, name), minimal, 0o600)
+			}
+		}, []string{"b/x.feature:2: x is the ID of ", "c/x.feature:2: x is the ID of "}},
 		{"YAML bomb", func(dir, _, _ string) { write(t, filepath.Join(dir, "x.yaml"), bomb.String(), 0o600) }, []string{"x.yaml: yaml: document contains excessive aliasing"}},
 		{"large", func(dir, _, _ string) {
-			write(t, filepath.Join(dir, "x.yaml"), strings.Repeat("# x\n", 300_000), 0o600)
+			write(t, filepath.Join(dir, "x.yaml"), fields+strings.Repeat("# x\n", 300_000), 0o600)
 		}, []string{"x.yaml: it has more than 1 MiB"}},
 		{"link that leads out", func(dir, _, _ string) {
 			if err := os.Symlink("/etc/passwd", filepath.Join(dir, "x.yaml")); err != nil {
@@ -150,7 +168,14 @@ func TestOwnCatalogueIsWrong(t *testing.T) {
 
 func TestOwnCatalogue(t *testing.T) {
 	newBench(t)
-	dir, feature, _ := ownCatalogue(t)
+	dir, feature, record := ownCatalogue(t)
+	for _, path := range []string{feature, record} { // as an editor of Windows has them
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, "\ufeff"+strings.ReplaceAll(string(text), "\n", "\r\n"), 0o600)
+	}
 	ids := func(args ...string) (list []string) {
 		t.Helper()
 		code, stdout, stderr := nodestorm(t, append([]string{"list", "--json"}, args...)...)
@@ -233,6 +258,49 @@ func TestBundleOfOnesOwn(t *testing.T) {
 		if strings.Contains(text, "a-very-secret-token") {
 			t.Errorf("%s has the password", path)
 		}
+	}
+}
+
+// A folder may have any other YAML: none of it is taken for a record, and a record with a
+// mistake is.
+func TestLintLeavesOtherYAMLAlone(t *testing.T) {
+	dir, _, record := ownCatalogue(t)
+	for name, text := range map[string]string{
+		"docker-compose.yaml": "version: '3'\nservices: {web: {image: nginx}}\n", "values.yaml": "title: x\nid: y\ntargets: []\n",
+		"chart/templates/deployment.yaml": "{{- if .Values.web }}\nkind: {{ .Kind }}\n{{- end }}\n", "list.yml": "- hosts: all\n",
+		"crds.yaml": strings.Repeat("# a large one\n", 100_000), "empty.yaml": "", "junk.yaml": "\x00\x01\xff", "object.yaml": "apiVersion: v1\nkind: Secret\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, text, 0o600)
+	}
+	if code, stdout, stderr := nodestorm(t, "lint", dir); code != cli.AsExpected || stdout != "nothing is wrong with 1 scenario, 1 with a record; left alone: 8 other YAML files\n" {
+		t.Errorf("status %d, %q, %q", code, stdout, stderr)
+	}
+	write(t, record, "id: late-node\n", 0o600)
+	if code, stdout, _ := nodestorm(t, "lint", dir); code != cli.NotAsExpected || !strings.Contains(stdout, "late-node.yaml:1: feature is missing") {
+		t.Errorf("what has the name of a feature: status %d, %q", code, stdout)
+	}
+}
+
+// Of a checkout lint looks at what is built in elsewhere.
+func TestLintOfACheckout(t *testing.T) {
+	if code, stdout, stderr := nodestorm(t, "lint", "../.."); code != cli.AsExpected || !strings.HasPrefix(stdout, "nothing is wrong with ") {
+		t.Errorf("status %d, %q, %q", code, stdout, stderr)
+	}
+	root := t.TempDir()
+	if err := os.CopyFS(filepath.Join(root, "scenarios"), os.DirFS("../../scenarios")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(root, "features"), os.DirFS("../../features")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(root, "go.mod"), "module nodestorm\n", 0o600)
+	change(t, filepath.Join(root, "features", "karpenter", "issue-7515-not-ready-noexecute.feature"), "Given a cluster", "Given a clutter")
+	if code, stdout, stderr := nodestorm(t, "lint", root); code != cli.NotAsExpected || !strings.Contains(stdout, "features/karpenter/issue-7515-not-ready-noexecute.feature") || !strings.Contains(stdout, "a clutter") {
+		t.Errorf("status %d, %q, %q", code, stdout, stderr)
 	}
 }
 

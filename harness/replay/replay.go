@@ -149,7 +149,7 @@ func (r Request) checkFlags(ctx context.Context) error {
 	})
 	for _, name := range env {
 		if known, broken := r.Target.Mentions(name); broken != nil || !known && err == nil {
-			err = cmp.Or(broken, fmt.Errorf("features/%s: %s knows no environment variable %s", r.Record.Feature, r.Target.Ref, name))
+			err = cmp.Or(broken, fmt.Errorf("%s: %s knows no environment variable %s", r.feature(), r.Target.Ref, name))
 		}
 	}
 	if err != nil || len(given) == 0 {
@@ -162,7 +162,7 @@ func (r Request) checkFlags(ctx context.Context) error {
 		err = karpenter.Check(ctx, r.Target, given)
 	}
 	if err != nil {
-		return fmt.Errorf("features/%s: %w", r.Record.Feature, err)
+		return fmt.Errorf("%s: %w", r.feature(), err)
 	}
 	return nil
 }
@@ -207,23 +207,31 @@ func (r Request) checkReleases() ([]target.Target, error) {
 	for _, ref := range refs {
 		t, err := store.Get(ref)
 		if err != nil {
-			return nil, fmt.Errorf("features/%s: %w", r.Record.Feature, err)
+			return nil, fmt.Errorf("%s: %w", r.feature(), err)
 		}
 		releases = append(releases, t)
 	}
 	return releases, nil
 }
 
+// feature is what people call the scenario's: ours are in features/.
+func (r Request) feature() string {
+	if r.Own != nil {
+		return r.Record.Feature
+	}
+	return "features/" + r.Record.Feature
+}
+
 func (r Request) eachScenario(check func([]*messages.PickleStep) error) error {
 	suite := r.suite()
 	features, err := suite.RetrieveFeatures()
 	if err != nil {
-		return fmt.Errorf("reading features/%s: %w", r.Record.Feature, err)
+		return fmt.Errorf("reading %s: %w", r.feature(), err)
 	}
 	for _, f := range features {
 		for _, pickle := range f.Pickles {
 			if err := check(pickle.Steps); err != nil {
-				return fmt.Errorf("features/%s: scenario %q: %w", r.Record.Feature, pickle.Name, err)
+				return fmt.Errorf("%s: scenario %q: %w", r.feature(), pickle.Name, err)
 			}
 		}
 	}

@@ -127,7 +127,7 @@ func nearestFault(text string) string {
 	best, least := "", len(said)/2+1
 	for _, s := range faultTable() {
 		words := strings.Fields(s.Words)
-		if d := distance(said, words); d < least {
+		if d := apart(text, s.Words); d < least {
 			best, least = fmt.Sprintf("did you mean %q", s.Words), d
 			if wrong := wrongArgument(said, words); wrong != "" {
 				best = wrong + fmt.Sprintf(", in %q", s.Words)

@@ -181,7 +181,7 @@ func instead(step *messages.PickleStep) string {
 		if s.pattern.MatchString(step.Text) {
 			return fmt.Sprintf("it is a %s, and not a %s", s.Role, role)
 		}
-		if d := distance(said, strings.Fields(s.Words)); d < least || d == least && s.Role == role && best.Role != role {
+		if d := apart(step.Text, s.Words); d < least || d == least && s.Role == role && best.Role != role {
 			best, least = s, d
 		}
 	}
@@ -233,6 +233,21 @@ func same(said, word string) bool {
 	}
 	return slices.Contains(strings.Split(word, "|"), said) || strings.TrimSuffix(said, "s") == strings.TrimSuffix(word, "s") || said == "is" && word == "are"
 }
+
+// apart is in how many words a step and a sentence differ, with those of many words counted as one.
+func apart(text, sentence string) int {
+	words := strings.Fields(sentence)
+	shape := moments.ReplaceAllString(text, " WHEN")
+	if m := chosen.FindStringSubmatch(shape); m != nil {
+		shape = "EVERY-" + strings.ToUpper(m[1]) + shape[len(m[0]):]
+	}
+	return min(distance(strings.Fields(text), words), distance(strings.Fields(shape), words))
+}
+
+var (
+	chosen  = regexp.MustCompile(`^(?:every|the first|the \d+\w+|each of the first \d+) (?:\w+ )*?(node|call|action|server|machine)s?\b(?: from the \w+ on)?`)
+	moments = regexp.MustCompile(`(?:, (?:once \{.*\}|from \S+ on|for \S+|with probability \S+))+$`)
+)
 
 // distance is in how many words two texts differ.
 func distance(said, words []string) int {
