@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -402,5 +403,29 @@ func TestClean(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it is still there: %v", err)
+	}
+}
+
+// A flag's value is called by a noun: what a usage text has between backquotes.
+func TestPlaceholders(t *testing.T) {
+	nouns := strings.Fields("address cloud euros expression file folder image int module package path string system tags text uint verdict auto|real|FACTORx FILE.feature")
+	command, value := regexp.MustCompile(`(?m)^  (\w+)  +[A-Z]`), regexp.MustCompile(`(?m)^ +(?:-\w, )?--([\w-]+) (\S+)  +`)
+	seen := 0
+	var look func(args ...string)
+	look = func(args ...string) {
+		_, text, _ := nodestorm(t, append(args, "--help")...)
+		_, commands, _ := strings.Cut(text, "Available Commands:\n")
+		for _, m := range value.FindAllStringSubmatch(text, -1) {
+			if seen++; m[2] != strings.ToUpper(m[2]) && !slices.Contains(nouns, m[2]) {
+				t.Errorf("%v --%s %s", args, m[1], m[2])
+			}
+		}
+		for _, m := range command.FindAllStringSubmatch(commands, -1) {
+			look(append(slices.Clone(args), m[1])...)
+		}
+	}
+	look()
+	if seen < 50 {
+		t.Errorf("%d flags seen", seen)
 	}
 }

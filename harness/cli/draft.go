@@ -111,7 +111,7 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
 	}
 	c.Flags().StringVar(&out, "out", "", "`FILE`.feature to write; without it the draft is printed")
 	_ = c.MarkFlagFilename("out", "feature")
-	c.Flags().StringVar(&program, "autoscaler", "", "whose failure it is, karpenter or cluster-autoscaler, if the sources do not `tell`")
+	c.Flags().StringVar(&program, "autoscaler", "", "whose failure it is, karpenter or cluster-autoscaler, if the sources do not tell")
 	_ = c.RegisterFlagCompletionFunc("autoscaler", cobra.FixedCompletions([]string{draft.Karpenter, draft.ClusterAutoscaler}, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c

@@ -69,7 +69,11 @@ func (e *env) doctor() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Tell what is missing, and the command that gets it",
-		Args:  exactly(0),
+		Long: `Tell what there is and what is missing, and the command that gets it. Not all of it is
+needed: a replay takes Kubernetes, its own target, and what its scenario names.
+
+Exit status: 0 all is there, 1 something is missing, 2 usage.`,
+		Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			refs, err := needed()
 			if err != nil {

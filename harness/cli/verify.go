@@ -90,7 +90,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&clocks, "clocks", false, "compare the decisions at 1x with those at --clock")
 	c.Flags().BoolVar(&s.strict, "strict", false, "let the exit status be 1 if something is skipped")
-	c.Flags().IntVar(&repeat, "repeat", 1, "how `often` to replay each")
+	c.Flags().IntVar(&repeat, "repeat", 1, "how many times to replay each")
 	return c
 }
 

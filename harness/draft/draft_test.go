@@ -43,13 +43,14 @@ func lints(t *testing.T, feature string) {
 // What people paste, cut off, mixed and quoted, and what worlds of our own leave.
 func TestDrafts(t *testing.T) {
 	for name, sources := range map[string][]draft.Source{
-		"pasted":   {{draft.Log, "pasted.log"}},
-		"stern":    {{draft.Log, "stern.log"}},
-		"table":    {{draft.Events, "events.txt"}},
-		"events":   {{draft.Events, "events.yaml"}},
-		"audit":    {{draft.AuditLog, "audit.ndjson"}},
-		"dump":     {{draft.Dump, "dump"}},
-		"combined": {{draft.Dump, "dump"}, {draft.Events, "events.txt"}, {draft.Log, "pasted.log"}},
+		"pasted":      {{draft.Log, "pasted.log"}},
+		"stern":       {{draft.Log, "stern.log"}},
+		"table":       {{draft.Events, "events.txt"}},
+		"events":      {{draft.Events, "events.yaml"}},
+		"audit":       {{draft.AuditLog, "audit.ndjson"}},
+		"dump":        {{draft.Dump, "dump"}},
+		"must-gather": {{draft.Dump, "must-gather"}},
+		"combined":    {{draft.Dump, "dump"}, {draft.Events, "events.txt"}, {draft.Log, "pasted.log"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for i := range sources {

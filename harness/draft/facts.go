@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -67,6 +68,14 @@ func (c *Cluster) take(raw []byte, kind, version string) error {
 	case "MachineDeployment", "MachinePool":
 		if strings.HasPrefix(group, "cluster.x-k8s.io") {
 			err = with(raw, c.machines)
+		}
+	case "MachineSet":
+		if strings.HasPrefix(group, "machine.openshift.io") {
+			err = with(raw, c.machines)
+		}
+	case "Machine":
+		if strings.HasPrefix(group, "machine.openshift.io") {
+			err = with(raw, c.machine)
 		}
 	case "ConfigMap":
 		err = with(raw, func(m *corev1.ConfigMap) {
@@ -151,8 +160,11 @@ var image = regexp.MustCompile(`(?:^|/)(cluster-autoscaler|karpenter)[^/:@]*(?:/
 func (c *Cluster) programs(spec *corev1.PodSpec) {
 	for _, container := range spec.Containers {
 		m := image.FindStringSubmatch(container.Image)
-		if m == nil {
-			continue
+		if m == nil { // of a name that says nothing, such as OpenShift's
+			if name := path.Base(slices.Concat(container.Command, container.Args, []string{""})[0]); name != ClusterAutoscaler {
+				continue
+			}
+			m = []string{"", ClusterAutoscaler, ""}
 		}
 		c.runs(m[1], m[2])
 		if m[1] != ClusterAutoscaler || len(c.flags) > 0 {
@@ -201,9 +213,12 @@ func (c *Cluster) machines(o *struct {
 	}
 	c.readAny++
 	g := c.group(o.Metadata.Name)
-	const prefix = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-"
-	from, errMin := strconv.Atoi(o.Metadata.Annotations[prefix+"min-size"])
-	to, errMax := strconv.Atoi(o.Metadata.Annotations[prefix+"max-size"])
+	annotation := func(name string) string {
+		const suffix = ".io/cluster-api-autoscaler-node-group-"
+		return cmp.Or(o.Metadata.Annotations["cluster.x-k8s"+suffix+name], o.Metadata.Annotations["machine.openshift"+suffix+name])
+	}
+	from, errMin := strconv.Atoi(annotation("min-size"))
+	to, errMax := strconv.Atoi(annotation("max-size"))
 	if errMin == nil && errMax == nil {
 		g.bounds(from, to)
 		c.runs(ClusterAutoscaler, "")
@@ -213,6 +228,21 @@ func (c *Cluster) machines(o *struct {
 	}
 	if o.Spec.Replicas != nil {
 		g.has(*o.Spec.Replicas)
+	}
+}
+
+// machine says which group a node of OpenShift is of.
+func (c *Cluster) machine(o *struct {
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Status   struct {
+		NodeRef struct {
+			Name string `json:"name"`
+		} `json:"nodeRef"`
+	} `json:"status"`
+}) {
+	if set := o.Metadata.Labels["machine.openshift.io/cluster-api-machineset"]; set != "" && o.Status.NodeRef.Name != "" && c.keep() {
+		c.readAny++
+		c.groupOf[o.Status.NodeRef.Name] = set
 	}
 }
 

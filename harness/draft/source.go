@@ -321,7 +321,7 @@ func (r reader) folder(dir string) error {
 
 // named are the files of a dump that have objects of kinds that matter. A must-gather has
 // thousands of others, secrets among them.
-var named = regexp.MustCompile(`(?i)(^|/)(nodes?|pods?|events?|nodepools?|nodeclaims?|deployments?|daemonsets?|machinedeployments?|machinepools?|machinesets?|priorityclasses|configmaps?|cluster-autoscaler-status)[^/]*(/|\.)`)
+var named = regexp.MustCompile(`(?i)(^|/)(nodes?|pods?|events?|nodepools?|nodeclaims?|deployments?|daemonsets?|machinedeployments?|machinepools?|machinesets?|machine\.openshift\.io/machines|priorityclasses|configmaps?|cluster-autoscaler-status)[^/]*(/|\.)`)
 
 func (r reader) file(path, under string) error {
 	packed := strings.TrimSuffix(under, ".gz")
