@@ -20,6 +20,7 @@ import (
 	messages "github.com/cucumber/messages/go/v21"
 	"go.yaml.in/yaml/v3"
 
+	"nodestorm/sim/checker"
 	"nodestorm/sim/checker/strict"
 )
 
@@ -113,6 +114,8 @@ type Folder struct {
 	byFile   map[string][]int  // of Scenarios, by the feature's path
 	records  []placed
 	texts    map[string][]byte // of records, by their paths
+	// invariants are those of all scenarios.
+	invariants []checker.Statement
 }
 
 // placed is a record and where it is.
@@ -157,6 +160,8 @@ func ReadFolder(name string) *Folder {
 	names := []string{only}
 	if only == "" {
 		names = f.list(fsys)
+	} else if _, err := fs.Stat(fsys, InvariantsFile); err == nil {
+		names = append(names, InvariantsFile)
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return kindOf(a) - kindOf(b) })
 	for _, name := range names {
@@ -167,6 +172,7 @@ func ReadFolder(name string) *Folder {
 		f.read(fsys, name)
 	}
 	f.join()
+	f.hold()
 	return f
 }
 
@@ -239,12 +245,14 @@ func (f *Folder) read(fsys fs.FS, name string) {
 	text, err := readSmall(fsys, name)
 	isFeature := strings.HasSuffix(name, featureSuffix)
 	switch {
-	case !isFeature && (err == nil || errors.Is(err, errLarge)) && !f.isRecord(name, text):
+	case !isFeature && name != InvariantsFile && (err == nil || errors.Is(err, errLarge)) && !f.isRecord(name, text):
 		f.Others++
 	case err != nil:
 		f.problem(name, 0, "", "%v", err)
 	case isFeature:
 		f.readFeature(fsys, name, text)
+	case name == InvariantsFile:
+		f.readInvariants(name, text)
 	default:
 		f.readRecord(name, text)
 	}
@@ -630,6 +638,9 @@ func (c *Catalogue) keep(f *Folder, s Scenario) {
 				files[strings.TrimPrefix(name, above+"/")] = text
 			}
 		}
+	}
+	if text, is := f.texts[InvariantsFile]; is { // of all its scenarios
+		files[InvariantsFile] = text
 	}
 	c.kept[s.Record.ID] = files
 }

@@ -58,6 +58,9 @@ type Record struct {
 	Work Work `json:"work"`
 	// Symptom is what the failure looks like in the history of a run.
 	Symptom checker.Statement `json:"symptom"`
+	// Invariants must hold from the start of a run to its end, on both sides. A broken one
+	// makes a run failed, unless the record that breaks it is part of the symptom.
+	Invariants []checker.Statement `json:"invariants,omitempty"`
 	// Kin are the IDs of other records whose failing runs show this symptom as well,
 	// since it is the same failure. In any other run it must not be found.
 	Kin []string `json:"kin,omitempty"`
@@ -267,6 +270,7 @@ func (r *Record) complete(releases Releases, own bool) (wrong []error) {
 	if err := r.Symptom.CheckSymptom(); err != nil {
 		add("symptom: %w", err)
 	}
+	wrong = append(wrong, checkInvariants(r.Invariants)...)
 	for i, id := range r.Kin {
 		if id == r.ID || slices.Contains(r.Kin[:i], id) {
 			add("kin[%d]: %s is the record itself, or there twice", i, id)

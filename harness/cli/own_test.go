@@ -61,6 +61,13 @@ func TestOwnCatalogueIsWrong(t *testing.T) {
 			change(t, feature, "are Ready 2m30s", "are Ready 2m30")
 			change(t, record, "title:", "titel:")
 		}, []string{`late-node.feature:16: its step "Given machines that`, "late-node.yaml:3: title is missing", `late-node.yaml:4: unknown field "titel" (allowed: id, title,`}},
+		{"invariants", func(dir, _, record string) {
+			change(t, record, "\nsummary:", "\ninvariants: [{statement: s, never: {source: apo}}]\nsummary:")
+			write(t, filepath.Join(dir, "invariants.yaml"), "invariants:\n- statement: s\n  hapens: {source: api}\n- statement: s\n  count: {source: api}\n  atLeast: 3\n  atMost: 2\n", 0o600)
+		}, []string{
+			`invariants.yaml:2: invariants[0]: it is about nothing`, `invariants.yaml:3: unknown field "invariants[0].hapens"`, "invariants.yaml:6: invariants[1]: atLeast: 3 is above atMost: 2",
+			`late-node.yaml:18: invariants[0]: never: unknown source "apo"`,
+		}},
 		{"deep field", func(_, _, record string) { change(t, record, "count: 3", "count: 0") }, []string{"late-node.yaml:31: work: count: 0, want 1 or more"}},
 		{"system", func(_, _, record string) { change(t, record, "system: karpenter", "system: aws") }, []string{`late-node.yaml:5: system: unknown value "aws" (allowed: hetzner,`}},
 		{"feature elsewhere", func(_, _, record string) {

@@ -340,12 +340,13 @@ func (r Request) play(ctx context.Context, out *Result) error {
 			Seed:         r.Seed,
 			Progress:     func(what string) { watch(what, figures) },
 		},
-		Target:   r.Target,
-		Beside:   beside(r.Features, r.Record),
-		Symptom:  r.Record.Symptom,
-		Manifest: container,
-		Order:    r.Order,
-		With:     r.With,
+		Target:     r.Target,
+		Beside:     beside(r.Features, r.Record),
+		Symptom:    r.Record.Symptom,
+		Invariants: r.Record.Invariants,
+		Manifest:   container,
+		Order:      r.Order,
+		With:       r.With,
 		Started: func(started *world.World) {
 			w, figures = started, started.Driver().Figures
 			out.Epoch = started.History().Start()

@@ -42,7 +42,11 @@ func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 		return Rechecked{}, err
 	}
 	record := scenarios.Unrecorded(r.ID, r.Target.Name)
-	if !r.Unrecorded {
+	if r.Unrecorded {
+		if bare, err := r.record(dir, catalogue); err == nil && bare.Bare() {
+			record.Invariants = bare.Invariants
+		}
+	} else {
 		if record, err = r.record(dir, catalogue); err != nil {
 			return Rechecked{}, fmt.Errorf("%s: %w; that of a catalogue of one's own is found with --catalogue", dir, err)
 		}

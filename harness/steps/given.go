@@ -42,6 +42,7 @@ func (s *scenario) start(ctx context.Context, cfg world.Config) (err error) {
 		return err
 	}
 	s.rig.Started(s.world)
+	s.guard(ctx)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cucumber/godog"
@@ -48,6 +49,8 @@ type Rig struct {
 	Beside fs.FS
 	// Symptom is what the world goes on for after a Then has failed.
 	Symptom checker.Statement
+	// Invariants are judged from the world's start to its end.
+	Invariants []checker.Statement
 	// Started is told the world as soon as it is ready.
 	Started func(*world.World)
 	// Step is told each step as it begins.
@@ -70,7 +73,7 @@ type scenario struct {
 	kubelets   *kubelet.Machines
 	old        []clusterapi.Machine // that are to go
 	rules      []apifault.Rule      // between the target and the API server
-	broken     bool                 // a When may have such rules
+	breakable  bool                 // a When may have such rules
 	autoscaler *autoscaler.Autoscaler
 	intent     autoscaler.Intent
 	withheld   []string                      // API groups that the autoscaler gets no rights on
@@ -87,7 +90,8 @@ type scenario struct {
 	launched   history.Record
 	asked      uint64 // sequence number of the history when the last block of Whens began
 	last       messages.PickleStepType
-	failed     bool // a Then
+	failed     bool        // a Then
+	broken     atomic.Bool // an invariant
 
 	serverReady time.Duration // from a server's registration to Ready; zero: the default
 	serverReal  bool          // servers have real kubelets
@@ -105,7 +109,7 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) { r.initialize(sc) }
 func (r Rig) initialize(sc *godog.ScenarioContext) *scenario {
 	s := &scenario{rig: r}
 	sc.Before(func(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
-		s.broken = s.broken || rulesLater(sc.Steps, r.Beside)
+		s.breakable = s.breakable || rulesLater(sc.Steps, r.Beside)
 		return ctx, nil
 	})
 	ended := false // godog goes on, and skips what is left
@@ -114,7 +118,7 @@ func (r Rig) initialize(sc *godog.ScenarioContext) *scenario {
 		if s.world == nil {
 			return ctx, nil
 		}
-		if s.failed {
+		if s.failed || s.broken.Load() {
 			s.awaitSymptom(ctx)
 		}
 		var settings []string

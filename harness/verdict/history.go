@@ -19,6 +19,15 @@ func FromHistory(records []history.Record, record scenarios.Record, distortion s
 	records = slices.Clone(records)
 	history.Sort(records)
 	in := Input{Distortion: distortion, Incomplete: checker.Incomplete(records)}
+	prepared := checker.Prepare(records)
+	for i := range record.Invariants {
+		switch found := prepared.Find(record.Invariants[i]); {
+		case record.Invariants[i].Breaks(found):
+			in.Broken = append(in.Broken, found)
+		case found.GaveUp:
+			in.Unjudged = fmt.Sprintf("whether the invariant %q holds cannot be told: %s", found.Statement, found.Reason)
+		}
+	}
 	if record.Bare() {
 		in.Undocumented, in.Idle = true, inert(records, record.Autoscaler)
 	} else {

@@ -21,11 +21,12 @@ const (
 	// Healthy: the failure was possible, the target has worked, and every step passed
 	// in an undistorted world.
 	Healthy Verdict = "healthy"
-	// Reproduced: a Then failed, and the documented symptom and its trigger are in the
+	// Reproduced: a Then failed or an invariant is broken, and the documented symptom and its trigger are in the
 	// history. A symptom without its trigger came about by another mechanism than the
 	// documented one, which is nothing that the record could tell of.
 	Reproduced Verdict = "reproduced"
-	// Failed: a Then failed in another way than documented, or the target died.
+	// Failed: a Then failed or an invariant is broken in another way than documented, or the
+	// target died.
 	Failed Verdict = "failed"
 	// Inconclusive: the rig could not decide. It counts neither as passed nor as
 	// failed.
@@ -38,6 +39,8 @@ type Input struct {
 	// Symptom is what the checker found of the record's symptom, Trigger of what made
 	// it possible.
 	Symptom, Trigger checker.Finding
+	// Broken are the invariants that do not hold.
+	Broken []checker.Finding
 	// Undocumented says that the scenario has no record: there is no symptom to look for.
 	Undocumented bool
 	// Idle says in a sentence what the target has not done of the work that the record
@@ -46,6 +49,8 @@ type Input struct {
 	// Distortion says in a sentence why the clock spoilt the run, empty if it did
 	// not.
 	Distortion string
+	// Unjudged says which invariant took too long to judge, empty if none did.
+	Unjudged string
 	// Incomplete says what the history lacks, empty if it is complete.
 	Incomplete string
 	// FaultsUnmet are the faults that never took effect, Deaths the components of
@@ -78,7 +83,7 @@ func Judge(in Input) Judgement {
 	failedThen, problem := judgeSteps(in.Steps)
 	// The world ends with its target: no step and no fault after that says anything.
 	died := in.TargetDeath.Text != "" && !in.documentsDeath()
-	for _, text := range []string{problem, in.Distortion, in.Incomplete} {
+	for _, text := range []string{problem, in.Distortion, in.Incomplete, in.Unjudged} {
 		if text != "" && (!died || text != problem) {
 			spoilt = append(spoilt, text)
 		}
@@ -94,12 +99,17 @@ func Judge(in Input) Judgement {
 	if died {
 		return Judgement{Verdict: Failed, Reason: "the target died: " + in.TargetDeath.Text, Evidence: []uint64{in.TargetDeath.Seq}}
 	}
-	if failedThen == nil {
+	if failedThen == nil && len(in.Broken) == 0 {
 		return withoutFailure(in)
 	}
-	failure := "failed: " + line(failedThen)
+	failure := in.failure(failedThen)
 	if in.Undocumented {
-		return Judgement{Verdict: Failed, Reason: failure + "; " + undocumented}
+		return Judgement{Verdict: Failed, Reason: failure + "; " + undocumented, Evidence: in.breaking()}
+	}
+	for _, broken := range in.Broken {
+		if !in.documents(broken) {
+			return Judgement{Verdict: Failed, Reason: failure + "; not as documented, the symptom does not have what breaks the invariant", Evidence: broken.Evidence}
+		}
 	}
 	switch in.Symptom.Result {
 	case checker.Valid:
@@ -111,6 +121,33 @@ func Judge(in Input) Judgement {
 		return Judgement{Verdict: Failed, Reason: failure + "; not as documented, the symptom is not in the history: " + in.Symptom.Reason}
 	}
 	return inconclusive(failure + "; whether the documented symptom is in the history cannot be told: " + in.Symptom.Reason)
+}
+
+// failure names the Then that failed, if any, and the invariants that are broken.
+func (in *Input) failure(failedThen *history.Outcome) string {
+	var all []string
+	if failedThen != nil {
+		all = append(all, "failed: "+line(failedThen))
+	}
+	for _, broken := range in.Broken {
+		all = append(all, fmt.Sprintf("an invariant is broken: %s (%s)", broken.Statement, OneLine(broken.Reason)))
+	}
+	return strings.Join(all, "; ")
+}
+
+// documents tells whether what breaks the invariant, the last of its evidence, is part of
+// the symptom.
+func (in *Input) documents(broken checker.Finding) bool {
+	n := len(broken.Evidence)
+	return in.Symptom.Result == checker.Valid && n > 0 && slices.Contains(in.Symptom.Evidence, broken.Evidence[n-1])
+}
+
+// breaking are the records that show the first invariant that is broken.
+func (in *Input) breaking() []uint64 {
+	if len(in.Broken) == 0 {
+		return nil
+	}
+	return in.Broken[0].Evidence
 }
 
 const undocumented = "the scenario has no record, so nothing documented was looked for"

@@ -26,6 +26,7 @@ var (
 	crash   = verdict.Death{Seq: 12, Text: "karpenter ended (exit status 2): panic: no"}
 	tested  = checker.Finding{Result: checker.Valid, Statement: "the taint is there"}
 	untest  = checker.Finding{Result: checker.Invalid, Statement: "the taint is there", Reason: "never matched"}
+	broken  = checker.Finding{Result: checker.Invalid, Statement: "one at most", Reason: "2 times", Evidence: []uint64{3, 9}}
 	unknown = checker.Finding{Result: checker.Unknown, Statement: "a second one", Reason: "no record from api"}
 )
 
@@ -49,6 +50,14 @@ func TestJudge(t *testing.T) {
 		{"symptom without failure", verdict.Input{Steps: passed, Symptom: present}, verdict.Inconclusive, "every step passed, yet the documented symptom"},
 		{"passed, symptom unknown", verdict.Input{Steps: passed, Symptom: unknown}, verdict.Inconclusive, "cannot be told: no record from api"},
 		{"passed, symptom not looked for", verdict.Input{Steps: passed}, verdict.Inconclusive, "cannot be told"},
+		{"an invariant broken alone", verdict.Input{Steps: passed, Symptom: absent, Broken: []checker.Finding{broken}}, verdict.Failed, "an invariant is broken: one at most (2 times); not as documented, the symptom does not have what breaks the invariant"},
+		{"an invariant broken as documented", verdict.Input{Steps: failed, Symptom: present, Broken: []checker.Finding{broken}}, verdict.Reproduced, "failed: Then no more than 1 (2 were created … stack); an invariant is broken: one at most (2 times); the symptom is in the history: a second one"},
+		{"an invariant broken as documented, and no Then", verdict.Input{Steps: passed, Symptom: present, Broken: []checker.Finding{broken}}, verdict.Reproduced, "an invariant is broken: one at most (2 times); the symptom"},
+		{"an invariant broken beside the symptom", verdict.Input{Steps: failed, Symptom: checker.Finding{Result: checker.Valid, Evidence: []uint64{3, 7}}, Broken: []checker.Finding{broken}}, verdict.Failed, "does not have what breaks the invariant"},
+		{"one of two invariants as documented", verdict.Input{Steps: failed, Symptom: present, Broken: []checker.Finding{broken, {Result: checker.Invalid, Statement: "never", Evidence: []uint64{11}}}}, verdict.Failed, "an invariant is broken: never"},
+		{"an invariant of a scenario without a record", verdict.Input{Steps: passed, Undocumented: true, Broken: []checker.Finding{broken}}, verdict.Failed, "an invariant is broken: one at most (2 times); the scenario has no record"},
+		{"an invariant in distorted time", verdict.Input{Steps: passed, Symptom: absent, Broken: []checker.Finding{broken}, Distortion: "late"}, verdict.Inconclusive, "late"},
+		{"an invariant that takes too long", verdict.Input{Steps: passed, Symptom: absent, Unjudged: "whether it holds cannot be told"}, verdict.Inconclusive, "whether it holds"},
 		{"nothing ran", verdict.Input{Symptom: absent}, verdict.Inconclusive, "no step ran"},
 		{"no Then", verdict.Input{Steps: passed[:2], Symptom: absent}, verdict.Inconclusive, "no Then ran"},
 		{"nothing put to the test", verdict.Input{Steps: passed, Symptom: absent, Trigger: untest}, verdict.Inconclusive, `nothing was put to the test: it cannot be seen that "the taint is there" (never matched)`},
@@ -170,6 +179,47 @@ func TestFromHistory(t *testing.T) {
 	}
 	if cut := verdict.FromHistory(records[1:], symptom, ""); !strings.Contains(cut.Incomplete, "cut off") {
 		t.Errorf("without its end the history is incomplete: %q", cut.Incomplete)
+	}
+}
+
+// Invariants are judged over the whole run, and of what never was they hold.
+func TestInvariants(t *testing.T) {
+	claim := history.Event{Source: history.API, Verb: "create", Object: history.Object{Resource: "nodeclaims", Name: "a"}, Code: 201}
+	gone := history.Event{Source: history.API, Verb: "delete", Object: history.Object{Resource: "nodeclaims", Name: "a"}, Code: 200}
+	const one, none = "count: {source: api, verb: create, resource: nodeclaims}\natMost: 1", "never: {source: api, verb: create, resource: pods}"
+	const done = "happens: {source: api, verb: delete, resource: nodeclaims}"
+	const each = "since: {source: api, verb: create, resource: nodeclaims}\nhappens: {source: api, verb: delete, resource: nodeclaims}\nforEach: [name]\nwithin: 3ns"
+	for _, test := range []struct {
+		invariant string
+		events    []history.Event
+		evidence  []uint64
+		broken    bool
+	}{
+		{one, []history.Event{claim}, nil, false},
+		{one, []history.Event{claim, claim}, []uint64{1, 2}, true},
+		{one, nil, nil, false},
+		{none, []history.Event{claim}, nil, false},
+		{done, []history.Event{claim}, nil, true},
+		{done, []history.Event{claim, gone}, nil, false},
+		{each, []history.Event{claim, gone}, nil, false},
+		{each, []history.Event{claim, {Source: history.Clock}, {Source: history.Clock}, {Source: history.Clock}, {Source: history.Clock}}, []uint64{1}, true},
+		{each, []history.Event{claim}, nil, false}, // cut off by the end of the run
+		{each, nil, nil, false},
+	} {
+		record := scenarios.Record{Autoscaler: "karpenter", Invariants: make([]checker.Statement, 1)}
+		if err := strict.Unmarshal([]byte("statement: s\n"+test.invariant), &record.Invariants[0]); err != nil || record.Invariants[0].CheckInvariant() != nil {
+			t.Fatal(err)
+		}
+		var records []history.Record
+		for i, e := range append(test.events, history.Event{Source: history.Harness, Verb: history.Ended}) {
+			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
+		}
+		record.Symptom = checker.Statement{Statement: "s", Sequence: []checker.Element{{Match: &checker.Pattern{}}}}
+		record.Trigger = record.Symptom
+		in := verdict.FromHistory(records, record, "")
+		if (len(in.Broken) == 1) != test.broken || test.broken && !slices.Equal(in.Broken[0].Evidence, test.evidence) {
+			t.Errorf("%s of %d records: broken %+v, want %t by %v", test.invariant, len(test.events), in.Broken, test.broken, test.evidence)
+		}
 	}
 }
 

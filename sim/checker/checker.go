@@ -1,6 +1,11 @@
 // Package checker tests statements over a history: pure functions from records
 // to findings, so that a stored run can be judged again. It reads nothing else,
 // neither logs nor a live world.
+//
+// There are two evaluators. A sequence names records for its later elements to be about,
+// so its first may turn out to be the wrong one: it is searched, and found again, in all
+// that is there. All else needs each record once, and is judged as they arrive, in memory
+// that does not grow with the run but with what the statement is about.
 package checker
 
 import (

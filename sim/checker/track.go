@@ -249,6 +249,9 @@ func (t *track) breaks(reason string, evidence ...uint64) {
 	}
 	if t.open.since != 0 {
 		reason += fmt.Sprintf(", since record %d", t.open.since)
+		if len(evidence) == 0 {
+			evidence = []uint64{t.open.since}
+		}
 	}
 	t.broken = &broken{reason, evidence}
 }

@@ -9,6 +9,12 @@ func Death(component string, err error) Event {
 	return Event{Source: Harness, Verb: Died, Actor: component, Detail: map[string]any{"error": err.Error()}}
 }
 
+// Broken is the record of an invariant that does not hold any more. It is for who watches
+// or reads the run, which is judged by the records that break it.
+func Broken(invariant, why string) Event {
+	return Event{Source: Harness, Verb: "broken", Actor: "invariant", Detail: map[string]any{"error": invariant + ": " + why}}
+}
+
 // Role is what a step is for, in Gherkin's own names; And and But take the role of the
 // step before.
 type Role string
