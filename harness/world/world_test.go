@@ -184,7 +184,10 @@ func TestStartFails(t *testing.T) {
 				}
 			}
 		}
-		if _, err := world.Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "kube-apiserver ended") {
+		w, err := world.Start(t.Context(), cfg)
+		if err == nil {
+			t.Errorf("started all the same: %v", w.Stop())
+		} else if !strings.Contains(err.Error(), "kube-apiserver ended") {
 			t.Errorf("error %v, want it to name kube-apiserver, not those that miss it", err)
 		}
 		left.gone(t)

@@ -63,6 +63,9 @@ func (d *Duration) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// MarshalJSON writes what UnmarshalJSON reads.
+func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
+
 // start is the name of the run's beginning in Absence.Since.
 const start = "start"
 

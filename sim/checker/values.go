@@ -71,6 +71,14 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// MarshalJSON writes what UnmarshalJSON reads: a record's digest is made of it.
+func (v Values) MarshalJSON() ([]byte, error) {
+	if v.op == "" {
+		return json.Marshal(v.values)
+	}
+	return json.Marshal(map[string][]string{v.op: v.values})
+}
+
 func (v *Values) setValues(text []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
