@@ -127,7 +127,7 @@ func TestGuardIgnoresSignals(t *testing.T) {
 		t.Errorf("the guard is in session %d, %v; want its own", sid, err)
 	}
 	// From here on it is in its script: the traps are set.
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for !ignores(t, g.cmd.Process.Pid, syscall.SIGINT) {
 		if time.Now().After(deadline) {
 			t.Fatal("the guard does not ignore SIGINT")
