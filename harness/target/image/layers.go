@@ -11,7 +11,9 @@ import (
 )
 
 // readLayers learns what files the layers make together. Each layer is read to
-// its end and has to have its digest of ids.
+// its end and has to have its digest of ids. (go-containerregistry's mutate.Extract merges
+// layers, too: it compares no digests, bounds neither names nor bytes, and as a stream
+// leaves the links on the way to the program to be followed all the same.)
 func readLayers(ctx context.Context, layers []v1.Layer, ids []v1.Hash, progress Progress) (*tree, error) {
 	t := newTree()
 	left := int64(maxUnpacked)
