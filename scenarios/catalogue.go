@@ -146,28 +146,37 @@ func LoadFrom(fsys fs.FS) (*Catalogue, error) {
 			fail(err)
 			continue
 		}
-		r, err := parse(text, releases)
+		list, err := parse(text, releases)
 		if err != nil {
 			fail(err)
 			continue
 		}
-		if other, taken := where[r.ID]; taken {
-			fail(fmt.Errorf("id: %q is taken by scenarios/%s", r.ID, other))
+		if folder := path.Dir(name); folder != list[0].System {
+			fail(fmt.Errorf("system: %q, but the folder is %q", list[0].System, folder))
 			continue
 		}
-		if folder := path.Dir(name); folder != r.System {
-			fail(fmt.Errorf("system: %q, but the folder is %q", r.System, folder))
-			continue
+		for i, r := range list {
+			if other, taken := where[r.ID]; taken {
+				fail(fmt.Errorf("%sid: %q is taken by scenarios/%s", place(i), r.ID, other))
+				continue
+			}
+			where[r.ID] = name
+			c.records = append(c.records, r)
 		}
-		where[r.ID] = name
-		c.records = append(c.records, r)
 	}
-	for _, r := range c.records {
+	told := map[string]bool{} // twins have the same kin
+	for i := range c.records {
+		r := &c.records[i]
 		for i, id := range r.Kin {
 			if _, err := c.Lookup(id); err != nil {
-				errs = append(errs, fmt.Errorf("scenarios/%s: kin[%d]: %w", where[r.ID], i, err))
+				err = fmt.Errorf("scenarios/%s: kin[%d]: %w", where[r.ID], i, err)
+				if !told[err.Error()] {
+					errs = append(errs, err)
+				}
+				told[err.Error()] = true
 			}
 		}
+		r.nameTwins()
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)

@@ -123,7 +123,11 @@ type placed struct {
 	Record
 	path string // in the folder
 	node *yaml.Node
+	at   string // what its fields begin with, of a twin
 }
+
+// locate finds the field that the text about the record begins with, and its line.
+func (r placed) locate(text string) (field string, line int) { return locate(r.node, r.at+text) }
 
 // ReadFolder reads what is in a folder, or one feature. Whatever is wrong is in its
 // Problems. Nothing in it is trusted: neither sizes nor numbers nor links.
@@ -165,7 +169,7 @@ func ReadFolder(name string) *Folder {
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return kindOf(a) - kindOf(b) })
 	for _, name := range names {
-		if len(f.features)+len(f.records) == maxFiles {
+		if len(f.features)+len(f.records) >= maxFiles {
 			f.problem(".", 0, "", "it has more than %d features and records", maxFiles)
 			break
 		}
@@ -468,9 +472,9 @@ func slug(text string) string {
 }
 
 func (f *Folder) readRecord(name string, text []byte) {
-	r := placed{path: name, node: &yaml.Node{}}
+	var file written
 	var wrong []error
-	err := strict.Unmarshal(text, &r.Record)
+	err := strict.Unmarshal(text, &file)
 	if all := (strict.Problems)(nil); errors.As(err, &all) {
 		for _, problem := range all {
 			wrong = append(wrong, errors.New(problem))
@@ -479,7 +483,8 @@ func (f *Folder) readRecord(name string, text []byte) {
 		f.problem(name, lineIn(err.Error()), "", "%v", err)
 		return
 	}
-	if err := yaml.Unmarshal(text, r.node); err != nil {
+	node := &yaml.Node{}
+	if err := yaml.Unmarshal(text, node); err != nil {
 		f.problem(name, lineIn(err.Error()), "", "%v", err)
 		return
 	}
@@ -488,11 +493,15 @@ func (f *Folder) readRecord(name string, text []byte) {
 		f.problem(name, 0, "", "%v", err)
 		return
 	}
-	for _, err := range append(wrong, r.complete(releases, true)...) {
-		field, line := locate(r.node, err.Error())
+	list, more := file.records(releases, true)
+	for _, err := range append(wrong, more...) {
+		field, line := locate(node, err.Error())
 		f.problem(name, line, field, "%v", err)
 	}
-	f.records, f.texts[name] = append(f.records, r), text
+	for i, r := range list {
+		f.records = append(f.records, placed{r, name, node, place(i)})
+	}
+	f.texts[name] = text
 }
 
 var (
@@ -555,6 +564,7 @@ func member(node *yaml.Node, name string) (key, value *yaml.Node) {
 func (f *Folder) join() {
 	where := map[string]string{} // ID → its file and line
 	alone := map[string]bool{}   // IDs of records without a scenario
+	inFile := map[string][]int{} // of Scenarios, by their record's file
 	take := func(id, name string, line int, field string) bool {
 		if id == "" {
 			return false
@@ -567,17 +577,17 @@ func (f *Folder) join() {
 		return true
 	}
 	for _, r := range f.records {
-		_, line := locate(r.node, "id: ")
-		if !take(r.ID, r.path, line, "id") || r.Feature == "" {
+		field, line := r.locate("id: ")
+		if !take(r.ID, r.path, line, field) || r.Feature == "" {
 			continue
 		}
-		_, line = locate(r.node, "feature: ")
+		field, line = r.locate("feature: ")
 		feature := path.Join(path.Dir(r.path), r.Feature)
 		found := f.byFile[feature]
 		if _, there := f.features[feature]; !there {
 			alone[r.ID] = true
 			if !slices.ContainsFunc(f.Problems, func(p Problem) bool { return p.File == f.file(feature) }) {
-				f.problem(r.path, line, "feature", "feature: %s is not there; name it as seen from the record, inside the catalogue", f.file(feature))
+				f.problem(r.path, line, field, "feature: %s is not there; name it as seen from the record, inside the catalogue", f.file(feature))
 			}
 			continue
 		}
@@ -592,12 +602,24 @@ func (f *Folder) join() {
 				f.problem(feature, s.Line, "", "the scenario %q has the tags of two records, @%s and @%s", s.Name, s.Record.ID, r.ID)
 				continue
 			}
-			s.Record, s.files = r.Record, append(s.files, r.path)
+			s.Record = r.Record
+			s.Record.nameTwins()
 			s.Record.Feature = path.Join(f.mount, feature)
+			inFile[r.path] = append(inFile[r.path], i)
 		}
 		alone[r.ID] = tagged == 0
 		if tagged != 1 {
-			f.problem(r.path, line, "feature", "feature: %d scenarios of %s have the tag @%s, want one", tagged, f.file(feature), r.ID)
+			f.problem(r.path, line, field, "feature: %d scenarios of %s have the tag @%s, want one", tagged, f.file(feature), r.ID)
+		}
+	}
+	for file, twins := range inFile { // a record whose twin has no feature is wrong
+		all := []string{file}
+		for _, i := range twins {
+			all = append(all, f.Scenarios[i].files...)
+		}
+		for _, i := range twins {
+			s := &f.Scenarios[i]
+			s.files = append(s.files[:1:1], all...) // its feature first
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.byFile)) {
@@ -690,6 +712,9 @@ func (c *Catalogue) Add(f *Folder) error {
 		}
 	}
 	for _, r := range f.records {
+		if r.at != "" { // a twin's are those of its record
+			continue
+		}
 		for i, id := range r.Kin {
 			if _, err := c.Lookup(id); err != nil {
 				field, line := locate(r.node, fmt.Sprintf("kin[%d]: ", i))

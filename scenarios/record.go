@@ -16,7 +16,6 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"nodestorm/sim/checker"
-	"nodestorm/sim/checker/strict"
 )
 
 // Record is one documented failure, or the cure of one.
@@ -62,8 +61,11 @@ type Record struct {
 	// makes a run failed, unless the record that breaks it is part of the symptom.
 	Invariants []checker.Statement `json:"invariants,omitempty"`
 	// Kin are the IDs of other records whose failing runs show this symptom as well,
-	// since it is the same failure. In any other run it must not be found.
+	// since it is the same failure. In any other run it must not be found. Its twins need
+	// not be named.
 	Kin []string `json:"kin,omitempty"`
+
+	twins []string // kin that nobody names, see written
 
 	// line is where the scenario of a feature begins that has no record; zero for others.
 	line int
@@ -201,18 +203,6 @@ func CheckID(id string) error {
 	return nil
 }
 
-// parse reads one record, and checks it: the error is the first thing that is wrong.
-func parse(text []byte, releases Releases) (Record, error) {
-	var r Record
-	if err := strict.Unmarshal(text, &r); err != nil {
-		return Record{}, err
-	}
-	if wrong := r.complete(releases, false); len(wrong) > 0 {
-		return Record{}, wrong[0]
-	}
-	return r, nil
-}
-
 // complete gives a record its targets, and tells all that is wrong with it. A record of a user's own needs no issue, no ranges of
 // releases and no explanation, and lies wherever the user keeps it.
 func (r *Record) complete(releases Releases, own bool) (wrong []error) {
@@ -272,8 +262,8 @@ func (r *Record) complete(releases Releases, own bool) (wrong []error) {
 	}
 	wrong = append(wrong, checkInvariants(r.Invariants)...)
 	for i, id := range r.Kin {
-		if id == r.ID || slices.Contains(r.Kin[:i], id) {
-			add("kin[%d]: %s is the record itself, or there twice", i, id)
+		if id == r.ID || slices.Contains(r.twins, id) || slices.Contains(r.Kin[:i], id) {
+			add("kin[%d]: %s is the record itself or its twin, or there twice", i, id)
 		}
 	}
 	return wrong

@@ -1,0 +1,98 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+
+	"nodestorm/sim/checker/strict"
+)
+
+// written is a file of the catalogue: a record, and what is another in its twins.
+type written struct {
+	Record
+	Twins []twin `json:"twins"`
+}
+
+// twin is the same failure, shown by another scenario: with real kubelets in place of
+// simulated ones, or with another setting. It is a record of its own that has the ranges,
+// trigger, work and symptom of the one it is written in. Of the fields with a pointer it
+// has that one's as well if they are not there.
+type twin struct {
+	ID        string  `json:"id"`
+	Title     string  `json:"title"`
+	System    *string `json:"system"`
+	Feature   *string `json:"feature"`
+	Summary   *string `json:"summary"`
+	Mechanism *string `json:"mechanism"`
+	Notes     *string `json:"notes"`
+}
+
+// maxTwins bounds what one file can make of itself.
+const maxTwins = 100
+
+func (t twin) of(r Record) Record {
+	r.ID, r.Title = t.ID, t.Title
+	for _, field := range []struct{ from, to *string }{
+		{t.System, &r.System}, {t.Feature, &r.Feature}, {t.Summary, &r.Summary}, {t.Mechanism, &r.Mechanism}, {t.Notes, &r.Notes},
+	} {
+		if field.from != nil {
+			*field.to = *field.from
+		}
+	}
+	return r
+}
+
+// records are the file's record and its twins, complete, and all that is wrong with them.
+func (w *written) records(releases Releases, own bool) (list []Record, wrong []error) {
+	if len(w.Twins) > maxTwins {
+		return nil, []error{fmt.Errorf("twins: there are %d, more than %d", len(w.Twins), maxTwins)}
+	}
+	list = []Record{w.Record}
+	for _, t := range w.Twins {
+		list = append(list, t.of(w.Record))
+	}
+	known := map[string]bool{} // what is wrong with the record is not told of its twins, too
+	for i := range list {
+		if w.Affected != None { // else no run shows the failure
+			for j, other := range list {
+				if j != i {
+					list[i].twins = append(list[i].twins, other.ID)
+				}
+			}
+		}
+		for _, err := range list[i].complete(releases, own) {
+			switch {
+			case i == 0:
+				known[err.Error()] = true
+				wrong = append(wrong, err)
+			case !known[err.Error()]:
+				wrong = append(wrong, fmt.Errorf("%s%w", place(i), err))
+			}
+		}
+	}
+	return list, wrong
+}
+
+// place is what the fields of a file's records begin with.
+func place(i int) string {
+	if i == 0 {
+		return ""
+	}
+	return fmt.Sprintf("twins[%d].", i-1)
+}
+
+// nameTwins has the twins be kin, as soon as those that somebody named are looked up.
+func (r *Record) nameTwins() { r.Kin, r.twins = slices.Concat(r.twins, r.Kin), nil }
+
+// parse reads a record and its twins, and checks them: the error is the first thing that is wrong.
+func parse(text []byte, releases Releases) ([]Record, error) {
+	var w written
+	if err := strict.Unmarshal(text, &w); err != nil {
+		return nil, err
+	}
+	list, wrong := w.records(releases, false)
+	if len(wrong) > 0 {
+		return nil, wrong[0]
+	}
+	return list, nil
+}
