@@ -109,11 +109,11 @@ func (r *reader) checkAwaited(step *messages.PickleStep, words string) error {
 		_, err := inWords(words)
 		return err
 	}
-	text, err := r.text(step)
+	text, err := docString(step) // a file that the step names is the action's
 	if err != nil {
 		return err
 	}
-	_, err = inYAML(string(text))
+	_, err = inYAML(text)
 	return err
 }
 
@@ -122,10 +122,15 @@ func (r *reader) text(step *messages.PickleStep) ([]byte, error) {
 	if file, is := scenarios.FileOf(step.Text); is {
 		return readBeside(r.beside, file)
 	}
+	text, err := docString(step)
+	return []byte(text), err
+}
+
+func docString(step *messages.PickleStep) (string, error) {
 	if step.Argument == nil || step.Argument.DocString == nil {
-		return nil, errors.New(`want the text below the step, between lines of """`)
+		return "", errors.New(`want the text below the step, between lines of """`)
 	}
-	return []byte(step.Argument.DocString.Content), nil
+	return step.Argument.DocString.Content, nil
 }
 
 func (r *reader) checkFaults(step *messages.PickleStep) error {

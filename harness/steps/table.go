@@ -169,11 +169,9 @@ func instead(step *messages.PickleStep) string {
 	if len(said) > longest {
 		return ""
 	}
-	if action, record, waits := strings.Cut(step.Text, onceWords); waits && !recordParts.MatchString(strings.TrimSuffix(record, ":")) {
-		if slices.ContainsFunc(table(), func(s Sentence) bool {
-			return s.Role == "When" && (s.pattern.MatchString(action) || s.pattern.MatchString(action+":"))
-		}) {
-			return fmt.Sprintf(`%q is no record to wait for, such as "karpenter" has sent "delete" of "nodes", or "cloud" has recorded "running" of "instances"`, record)
+	if action, record, waits := strings.Cut(step.Text, onceWords); waits {
+		if wrong := wrongRecord(action, strings.TrimSuffix(record, ":")); wrong != "" {
+			return wrong
 		}
 	}
 	best, least := Sentence{}, len(said)/2+1
@@ -192,6 +190,23 @@ func instead(step *messages.PickleStep) string {
 		return wrong + fmt.Sprintf(", in %q", best.Role+" "+best.Words)
 	}
 	return fmt.Sprintf("did you mean %q", best.Role+" "+best.Words)
+}
+
+// wrongRecord says what is wrong with the record that an action waits for, or "".
+func wrongRecord(action, record string) string {
+	does := func(words string) bool {
+		return slices.ContainsFunc(table(), func(s Sentence) bool { return s.Role == "When" && s.pattern.MatchString(words) })
+	}
+	alone, quotes := does(action), does(action+":")
+	switch {
+	case !alone && !quotes, recordParts.MatchString(record):
+		return ""
+	case record != thisRecorded:
+		return fmt.Sprintf(`%q is no record to wait for, such as "karpenter" has sent "delete" of "nodes", or "cloud" has recorded "running" of "instances"`, record)
+	case alone:
+		return fmt.Sprintf("the record is quoted below the step, which ends with a colon then: %q", onceWords[1:]+thisRecorded+":")
+	}
+	return fmt.Sprintf("a step quotes one text, and %q has its own: say %q with the record before it, as a step, or name the record in words", action+":", "When "+thisRecorded+":")
 }
 
 // wrongArgument says which argument is malformed if nothing else is wrong, or "".
@@ -274,7 +289,8 @@ func distance(said, words []string) int {
 const Grammar = `A sentence that ends with a colon quotes the lines between two """ below it, or a table. Files are beside the feature.
 
 Every When can wait: append "once RECORD" (before the colon, if there is one), or "once this is recorded:" and a
-pattern below in YAML, as symptoms have them, with count (how many records), within (1h if not said) and ever. A RECORD is
+pattern below in YAML, as symptoms have them, with count (how many records), within (1h if not said) and ever. Before a
+When that quotes something itself, "When this is recorded:" is a step with the pattern. A RECORD is
 
 - "ACTOR" has sent "VERB" of "RESOURCE", or somebody has sent ...: a call that the API server took; "been refused" in
   place of "sent": one that it did not; "pods/eviction" is a part of a resource
