@@ -1,12 +1,13 @@
 package cli
 
 import (
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,54 +15,69 @@ import (
 	"nodestorm/scenarios"
 )
 
-// What nodestorm new writes, of which SCENARIO-ID becomes the ID.
-var (
-	//go:embed new/new.feature
-	newFeature string
-	//go:embed new/new.yaml
-	newRecord string
-)
+// What nodestorm new writes: a feature and a record for each system, of which SCENARIO-ID
+// becomes the ID.
+//
+//go:embed new
+var examples embed.FS
+
+// exampleSystems are those that new has an example of, the one first that is written if none is named.
+var exampleSystems = []string{"karpenter", "hetzner", "clusterapi"}
 
 func (e *env) newFailure() *cobra.Command {
-	var dir string
+	var dir, system string
 	c := &cobra.Command{
 		Use:   "new ID",
 		Short: "Write a feature and a record to start from",
-		Long: `Write ID.feature and ID.yaml, with comments, for a failure of your own. They run as they
-are, on a build of Karpenter:
+		Long: `Write ID.feature and ID.yaml, with comments, for a failure of your own. --system says what
+fails, and each runs as it is on a build that shows it:
+
+  karpenter   Karpenter                            karpenter@v1.6.4
+  hetzner     Cluster Autoscaler on Hetzner Cloud  cluster-autoscaler@1.33.0
+  clusterapi  Cluster Autoscaler on Cluster API    cluster-autoscaler@1.36.1
 
   nodestorm lint DIR
   nodestorm run ID --catalogue DIR --target karpenter@v1.6.4
 
 A file that is there already is left alone.`,
-		Example: "  nodestorm new karpenter-late-node --dir failures",
-		Args:    exactly(1),
+		Example: `  nodestorm new karpenter-late-node --dir failures
+  nodestorm new server-goes-off --system hetzner --dir failures`,
+		Args: exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			id := args[0]
 			if err := scenarios.CheckID(id); err != nil {
 				return usage(err)
 			}
+			if !slices.Contains(exampleSystems, system) {
+				return usage(fmt.Errorf("--system %q: want one of %s", system, strings.Join(exampleSystems, ", ")))
+			}
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return usage(fmt.Errorf("--dir: %w; name a folder that can be written", err))
 			}
-			files := []struct{ path, text string }{
-				{filepath.Join(dir, id+".feature"), newFeature}, {filepath.Join(dir, id+".yaml"), newRecord},
-			}
-			for _, file := range files {
-				if _, err := os.Lstat(file.path); !errors.Is(err, fs.ErrNotExist) {
-					return usage(fmt.Errorf("%s is there already; take another ID, or another --dir", file.path))
+			kinds := []string{".feature", ".yaml"}
+			for _, kind := range kinds {
+				path := filepath.Join(dir, id+kind)
+				if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+					return usage(fmt.Errorf("%s is there already; take another ID, or another --dir", path))
 				}
 			}
-			for _, file := range files {
-				if err := os.WriteFile(file.path, []byte(strings.ReplaceAll(file.text, "SCENARIO-ID", id)), 0o644); err != nil {
+			for _, kind := range kinds {
+				text, err := examples.ReadFile("new/" + system + kind)
+				if err != nil {
 					return err
 				}
-				fmt.Fprintln(e.stdout, file.path)
+				path := filepath.Join(dir, id+kind)
+				if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), "SCENARIO-ID", id)), 0o644); err != nil {
+					return err
+				}
+				fmt.Fprintln(e.stdout, path)
 			}
 			return nil
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", ".", "`folder` to write into")
+	c.Flags().StringVar(&system, "system", exampleSystems[0], "what fails: a `system` of "+strings.Join(exampleSystems, ", "))
 	_ = c.MarkFlagDirname("dir")
+	_ = c.RegisterFlagCompletionFunc("system", cobra.FixedCompletions(exampleSystems, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

@@ -8,6 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,9 +21,10 @@ import (
 	"nodestorm/harness/run"
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
+	"nodestorm/scenarios"
 )
 
-// ownCatalogue is a folder with what nodestorm new writes.
+// ownCatalogue is a folder with what nodestorm new writes if no system is named.
 func ownCatalogue(t *testing.T) (dir, feature, record string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "failures")
@@ -162,6 +166,7 @@ func TestOwnCatalogueIsWrong(t *testing.T) {
 		dir, feature, _ := ownCatalogue(t)
 		newBench(t).refuses(t, feature+" is there already", "new", "late-node", "--dir", dir)
 		newBench(t).refuses(t, `"Late" is no ID: want words`, "new", "Late", "--dir", dir)
+		newBench(t).refuses(t, `--system "aws": want one of karpenter, hetzner, clusterapi`, "new", "a-failure", "--dir", dir, "--system", "aws")
 	})
 	t.Run("verify without a record", func(t *testing.T) {
 		b := newBench(t)
@@ -309,6 +314,78 @@ func TestLintOfACheckout(t *testing.T) {
 	if code, stdout, stderr := nodestorm(t, "lint", root); code != cli.NotAsExpected || !strings.Contains(stdout, "features/karpenter/issue-7515-not-ready-noexecute.feature") || !strings.Contains(stdout, "a clutter") {
 		t.Errorf("status %d, %q, %q", code, stdout, stderr)
 	}
+}
+
+// What new writes lints for each system, also with all that it has as a comment, and is
+// the failure of a record that is built in, which has been shown.
+func TestNew(t *testing.T) {
+	newBench(t)
+	comment := regexp.MustCompile(`(?m)^# (issue|fix|affected|fixed|invariants|  .*)(:|$)`)
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ system, feature, of string }{
+		{"karpenter", "", ""}, // a shorter record than the one that is built in: TestBinaryAlone plays it
+		{"hetzner", "issue-3838-server-off.feature", "hetzner-3838-server-off"},
+		{"clusterapi", "issue-9360-external.feature", "clusterapi-9360-bought-twice"},
+	} {
+		t.Run(test.system, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "failures")
+			feature, record := filepath.Join(dir, "my-failure.feature"), filepath.Join(dir, "my-failure.yaml")
+			if code, stdout, stderr := nodestorm(t, "new", "my-failure", "--system", test.system, "--dir", dir); code != cli.AsExpected || stdout != feature+"\n"+record+"\n" {
+				t.Fatalf("status %d, %q, %q", code, stdout, stderr)
+			}
+			lints := func() {
+				t.Helper()
+				if code, stdout, stderr := nodestorm(t, "lint", dir); code != cli.AsExpected || stdout != "nothing is wrong with 1 scenario, 1 with a record\n" {
+					t.Errorf("status %d, %q, %q", code, stdout, stderr)
+				}
+			}
+			lints()
+			own := replay.ReadFolder(dir).Scenarios[0]
+			if own.Record.System != test.system {
+				t.Errorf("the system is %q", own.Record.System)
+			}
+			text, err := os.ReadFile(record)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := comment.ReplaceAllString(string(text), "$1$2")
+			if !strings.Contains(all, "\nissue: ") || !strings.Contains(all, "\nfixed: ") || !strings.Contains(all, "\ninvariants:\n  - statement: ") {
+				t.Fatalf("comments were left:\n%s", all)
+			}
+			write(t, record, all, 0o600)
+			lints()
+			if test.of == "" {
+				return
+			}
+			r, err := catalogue.Lookup(test.of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			builtin := replay.ReadFolder(filepath.Join("../../features", test.system, test.feature)).Scenarios[0]
+			if got, want := said(own), said(builtin); !slices.Equal(got, want) {
+				t.Errorf("steps %q, want %q", got, want)
+			}
+			if !reflect.DeepEqual(own.Record.Trigger, r.Trigger) || !reflect.DeepEqual(own.Record.Symptom, r.Symptom) || !reflect.DeepEqual(own.Record.Work, r.Work) {
+				t.Errorf("trigger, symptom or work is not that of %s", test.of)
+			}
+			for _, target := range own.Record.Targets {
+				if want := r.Expected(target.Name); target.Expected != want {
+					t.Errorf("%s is expected %s, and %s by %s", target.Name, target.Expected, want, test.of)
+				}
+			}
+		})
+	}
+}
+
+// said is what the steps of a scenario say.
+func said(s scenarios.Scenario) (all []string) {
+	for _, step := range s.Steps {
+		all = append(all, string(step.Type)+" "+step.Text)
+	}
+	return all
 }
 
 // Somebody who has only the program, and builds in the store, writes a failure, plays it
