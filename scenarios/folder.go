@@ -564,7 +564,6 @@ func member(node *yaml.Node, name string) (key, value *yaml.Node) {
 func (f *Folder) join() {
 	where := map[string]string{} // ID → its file and line
 	alone := map[string]bool{}   // IDs of records without a scenario
-	inFile := map[string][]int{} // of Scenarios, by their record's file
 	take := func(id, name string, line int, field string) bool {
 		if id == "" {
 			return false
@@ -605,21 +604,11 @@ func (f *Folder) join() {
 			s.Record = r.Record
 			s.Record.nameTwins()
 			s.Record.Feature = path.Join(f.mount, feature)
-			inFile[r.path] = append(inFile[r.path], i)
+			s.files = append(s.files, r.path)
 		}
 		alone[r.ID] = tagged == 0
 		if tagged != 1 {
 			f.problem(r.path, line, field, "feature: %d scenarios of %s have the tag @%s, want one", tagged, f.file(feature), r.ID)
-		}
-	}
-	for file, twins := range inFile { // a record whose twin has no feature is wrong
-		all := []string{file}
-		for _, i := range twins {
-			all = append(all, f.Scenarios[i].files...)
-		}
-		for _, i := range twins {
-			s := &f.Scenarios[i]
-			s.files = append(s.files[:1:1], all...) // its feature first
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.byFile)) {
@@ -642,19 +631,37 @@ func (c *Catalogue) Own(id string) fs.FS {
 	return nil
 }
 
+// together are the files of a scenario, its feature first, and of those that share its feature
+// or record: without them neither could be read.
+func (f *Folder) together(s Scenario) []string {
+	all := slices.Clone(s.files)
+	for i := 0; i < len(all); i++ {
+		if _, shared := f.beside[all[i]]; shared {
+			continue
+		}
+		for _, other := range f.Scenarios {
+			if slices.Contains(other.files, all[i]) {
+				all = append(all, slices.DeleteFunc(slices.Clone(other.files), func(name string) bool { return slices.Contains(all, name) })...)
+			}
+		}
+	}
+	return all
+}
+
 // keep notes the files of a scenario, by their paths below the folder that has them all.
 func (c *Catalogue) keep(f *Folder, s Scenario) {
 	if c.kept == nil {
 		c.kept = map[string]map[string][]byte{}
 	}
-	above := path.Dir(s.files[0])
-	for _, name := range s.files {
+	all := f.together(s)
+	above := path.Dir(all[0])
+	for _, name := range all {
 		for above != "." && !strings.HasPrefix(name, above+"/") {
 			above = path.Dir(above)
 		}
 	}
 	files := map[string][]byte{}
-	for _, name := range s.files {
+	for _, name := range all {
 		for _, of := range []map[string][]byte{f.features, f.beside, f.texts} {
 			if text, is := of[name]; is {
 				files[strings.TrimPrefix(name, above+"/")] = text

@@ -258,6 +258,7 @@ func TestBundleOfOnesOwn(t *testing.T) {
 	}
 	nodestorm(t, "new", "late-node", "--dir", filepath.Join(dir, run.ScenarioFolder))
 	change(t, filepath.Join(dir, run.ScenarioFolder, "late-node.feature"), "# A failure", `# "password": "a-very-secret-token"`)
+	change(t, filepath.Join(dir, run.ScenarioFolder, "late-node.yaml"), "\nsymptom:", "\nkin: ["+scenario+"]\nsymptom:") // which is not kept with it
 	pack()
 	code, stdout, stderr := nodestorm(t, "recheck", archive, "--json")
 	if rows := rowsOf(t, stdout); code != cli.AsExpected || len(rows) != 1 || rows[0].Verdict != "reproduced" || rows[0].Run != archive+": "+name {
@@ -351,7 +352,8 @@ func TestNew(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all := comment.ReplaceAllString(string(text), "$1$2")
+			fields, twins, _ := strings.Cut(string(text), "\n# twins:") // which want a scenario of their own
+			all := comment.ReplaceAllString(fields, "$1$2") + "\n" + twins
 			if !strings.Contains(all, "\nissue: ") || !strings.Contains(all, "\nfixed: ") || !strings.Contains(all, "\ninvariants:\n  - statement: ") {
 				t.Fatalf("comments were left:\n%s", all)
 			}

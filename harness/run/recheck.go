@@ -79,11 +79,16 @@ func (r Run) record(dir string, catalogue *scenarios.Catalogue) (scenarios.Recor
 	if _, missing := os.Stat(folder); missing != nil {
 		return record, err
 	}
-	kept := scenarios.Empty()
-	if err := kept.Add(scenarios.ReadFolder(folder)); err != nil {
-		return record, err
+	kept := scenarios.ReadFolder(folder) // in no catalogue: its kin are not kept with it
+	if len(kept.Problems) > 0 {
+		return record, kept.Problems
 	}
-	return kept.Lookup(r.ID)
+	for _, s := range kept.Scenarios {
+		if s.Record.ID == r.ID {
+			return s.Record, nil
+		}
+	}
+	return record, err
 }
 
 // Differences say how today's judgement differs from that of then, a line each.
