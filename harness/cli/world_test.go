@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -37,7 +38,10 @@ func TestMain(m *testing.M) {
 // environment as TMPDIR.
 func command(t *testing.T, tmp string, env []string, args ...string) (cmd *exec.Cmd, stdout, stderr io.Reader) {
 	t.Helper()
-	cmd = exec.Command(os.Args[0], args...)
+	// What a test awaits may never come.
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	cmd = exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Env = append(append(os.Environ(), asCommand+"=1", "TMPDIR="+tmp), env...)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -50,7 +54,6 @@ func command(t *testing.T, tmp string, env []string, args ...string) (cmd *exec.
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // if the test ended before it did
 	return cmd, stdout, stderr
 }
 

@@ -54,12 +54,16 @@ type local struct {
 // startLocal is the way of [Config] without Start.
 func startLocal(ctx context.Context, at Site) (ControlPlane, error) {
 	c := &local{Site: at}
+	controllers := "kube-controller-manager"
+	if at.Name == "" { // the world's own
+		controllers += " and kube-scheduler"
+	}
 	for _, part := range []struct {
 		what  string
 		start func(context.Context) error
 	}{
 		{"starting etcd and kube-apiserver", c.startAPIServer},
-		{"starting the controllers", c.startControllers},
+		{"starting " + controllers, c.startControllers},
 	} {
 		at.World.cfg.Progress(part.what)
 		if err := part.start(ctx); err != nil {

@@ -178,7 +178,7 @@ func TestStartFails(t *testing.T) {
 		cfg := config(t, clock.Real)
 		left := newTraces(t)
 		cfg.Progress = func(what string) {
-			if strings.Contains(what, "controllers") {
+			if strings.Contains(what, "kube-scheduler") {
 				if err := syscall.Kill(left.pid(t, "kube-apiserver"), syscall.SIGKILL); err != nil {
 					t.Error(err)
 				}
