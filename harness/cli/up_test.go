@@ -81,7 +81,6 @@ func TestRecord(t *testing.T) {
 		`say "a Hetzner Cloud project" before`:                        {"fault", `the server type "cx22" cannot be had`},
 		`there is no fault "dead"`:                                    {"fault", "clear", "dead"},
 		"it is there already; take another name":                      {"up", "--record", feature},
-		"there before the program starts":                             {"fault", `every call "list pods" of the program "karpenter" is answered with 503`},
 	} {
 		if code, _, text := nodestorm(t, args...); code != cli.Usage || !strings.Contains(text, want) || strings.Count(text, "\n") != 1 {
 			t.Errorf("%v: status %d, %q, want %q", args, code, text, want)
