@@ -61,6 +61,11 @@ test-short: ## Run the tests that need no Kubernetes, with the race detector
 	@$(GO) test -short -timeout $(TIMEOUT) $(RACY)
 	@cd sim/csrapprover && $(GO) test ./...
 
+.PHONY: test-kind
+test-kind: setup ## Make a node image and a real cluster of it (Docker, root and a Debian mirror; no image registry)
+	@$(NICE) $(BIN) cluster image
+	@$(GO) test ./harness/kind/... -p 1 -count=1 -v -timeout 10m
+
 .PHONY: fuzz
 fuzz: export FUZZTIME ?= 2m
 fuzz: ## Run every fuzz function for FUZZTIME, 2m unless told

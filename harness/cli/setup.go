@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/kind"
 	"nodestorm/harness/process"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
@@ -74,7 +75,7 @@ needed: a replay takes Kubernetes, its own target, and what its scenario names.
 
 Exit status: 0 all is there, 1 something is missing, 2 usage.`,
 		Args: exactly(0),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			refs, err := needed()
 			if err != nil {
 				return usage(err)
@@ -98,6 +99,20 @@ Exit status: 0 all is there, 1 something is missing, 2 usage.`,
 			}
 			if assets := os.Getenv(envAssets); assets != "" {
 				check(fmt.Sprintf("%s, whose control plane worlds use, in real time", envAssets), checkAssets(assets))
+			}
+			// No record of the catalogue needs them.
+			optional := func(what string, err error) {
+				if err != nil {
+					fmt.Fprintf(e.stdout, "optional %s: %v\n", what, err)
+					return
+				}
+				check(what, nil)
+			}
+			err = kind.CheckDocker(c.Context())
+			optional("Docker, for nodestorm cluster", err)
+			if err == nil {
+				optional("node image, for nodestorm cluster", kind.CheckImage(c.Context(), target.Kubernetes.Version))
+				optional("inotify instances, for nodestorm cluster", kind.CheckInotify())
 			}
 			if missing > 0 {
 				return &exit{code: NotAsExpected}
@@ -131,18 +146,24 @@ func (e *env) clean() *cobra.Command {
 		Use:   "clean",
 		Short: "End and remove what killed commands left behind; with --all remove the store too",
 		Long: `End the programs and remove the temporary folders of worlds, proxies, reports and
-bundles whose command was killed, in whatever TMPDIR, and say so. What is in use stays.
+bundles whose command was killed, in whatever TMPDIR, and clusters that were not ready
+yet when it was; and say so. What is in use stays.
 With --all the builds in the store are removed as well.`,
 		Args: exactly(0),
-		RunE: func(*cobra.Command, []string) error {
-			swept, used, err := process.Sweep(os.TempDir(), world.FolderPrefix, proxyPrefix, bundlePrefix)
+		RunE: func(c *cobra.Command, _ []string) error {
+			swept, used, err := process.Sweep(os.TempDir(), world.FolderPrefix, proxyPrefix, bundlePrefix, imagePrefix)
 			for _, s := range swept {
 				fmt.Fprintln(e.stdout, s)
 			}
 			for _, dir := range used {
 				fmt.Fprintf(e.stdout, "left %s alone: it is in use\n", dir)
 			}
-			if len(swept)+len(used) == 0 && err == nil {
+			clusters, failed := kind.Sweep(c.Context())
+			for _, name := range clusters {
+				fmt.Fprintf(e.stdout, "removed cluster %s\n", name)
+			}
+			err = errors.Join(err, failed)
+			if len(swept)+len(used)+len(clusters) == 0 && err == nil {
 				fmt.Fprintln(e.stdout, "nothing was left behind")
 			}
 			if err != nil || !all {

@@ -10,8 +10,14 @@ import (
 )
 
 // registry is the folder in which every temporary folder is noted, whatever TMPDIR it
-// is in, as a link to it: $XDG_STATE_HOME/nodestorm/folders.
+// is in, as a link to it.
 func registry() (string, error) {
+	state, err := State()
+	return filepath.Join(state, "folders"), err
+}
+
+// State is the folder for what outlives a command: $XDG_STATE_HOME/nodestorm.
+func State() (string, error) {
 	state := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(state) { // as its specification has it
 		home, err := os.UserHomeDir()
@@ -20,7 +26,7 @@ func registry() (string, error) {
 		}
 		state = filepath.Join(home, ".local", "state")
 	}
-	return filepath.Join(state, "nodestorm", "folders"), nil
+	return filepath.Join(state, "nodestorm"), nil
 }
 
 // entry is where the folder dir is noted.

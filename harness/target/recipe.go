@@ -54,6 +54,10 @@ func (e *UnknownError) Error() string {
 // sim/kubernetes requires.
 var Kubernetes = Ref{Name: "kubernetes", Version: "v1.34.4"}
 
+// Node is what makes a machine a node of a real cluster, kubelet and kubeadm, at the same
+// version.
+var Node = Ref{Name: "kubernetes-node", Version: Kubernetes.Version}
+
 // Known is the recipe of a released target: karpenter and Cluster API at any version
 // of their modules, Kubernetes and our own parts of clusters at that of this build.
 func Known(ref Ref) (Recipe, error) {
@@ -63,7 +67,7 @@ func Known(ref Ref) (Recipe, error) {
 			return Recipe{}, fmt.Errorf("%s is no release: a Go module version has three numbers and a v, as in karpenter@v1.7.0", ref)
 		}
 		return karpenter(ref), nil
-	case "kubernetes":
+	case Kubernetes.Name, Node.Name:
 		return kubernetes(ref)
 	case "cluster-api":
 		return clusterAPI(ref)
@@ -103,7 +107,11 @@ func karpenter(ref Ref) Recipe {
 }
 
 func kubernetes(ref Ref) (Recipe, error) {
-	if ref != Kubernetes {
+	dir, faces := "sim/kubernetes", []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kubectl"}
+	if ref.Name == Node.Name {
+		dir, faces = "harness/kind/node", []string{"kubelet", "kubeadm"}
+	}
+	if ref != Kubernetes && ref != Node {
 		return Recipe{}, fmt.Errorf("%s: this nodestorm builds %s; for another version name its binaries' folder in KUBEBUILDER_ASSETS (real time only)", ref, Kubernetes)
 	}
 	root, err := Root()
@@ -121,10 +129,10 @@ func kubernetes(ref Ref) (Recipe, error) {
 	}
 	return Recipe{
 		Ref:     ref,
-		Dir:     filepath.Join(root, "sim", "kubernetes"),
+		Dir:     filepath.Join(root, filepath.FromSlash(dir)),
 		LDFlags: strings.Join(ldflags, " "),
-		Faces:   []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kubectl"},
-		sealed:  "nodestorm/sim/kubernetes",
+		Faces:   faces,
+		sealed:  "nodestorm/" + dir,
 	}, nil
 }
 

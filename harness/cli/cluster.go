@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/kind"
+	"nodestorm/harness/process"
+	"nodestorm/harness/target"
+)
+
+// imagePrefix begins the names of folders in which node images are made.
+const imagePrefix = "nodestorm-node-image-"
+
+func (e *env) cluster() *cobra.Command {
+	c := group(&cobra.Command{
+		Use:   "cluster",
+		Short: "Real clusters, whose nodes are containers (kind), without an image registry",
+		Long: `Make and remove real clusters with kind, whose nodes are containers of Docker: the
+Kubernetes of worlds, with a kubelet and containerd on each node, in real time.
+
+No image registry is needed: the image of the nodes is made here, of Debian packages and
+Go modules. The clusters have no kube-proxy and no CoreDNS: Services reach nobody.
+Records do not run on them yet.`,
+	})
+	c.AddCommand(e.clusterImage(), e.clusterCreate(), e.clusterList(), e.clusterLoad(), e.clusterDelete())
+	return c
+}
+
+func (e *env) clusterImage() *cobra.Command {
+	return &cobra.Command{
+		Use:   "image",
+		Short: "Make the image of the nodes: 0.7 GB in Docker, some minutes once",
+		Args:  exactly(0),
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			ctx := c.Context()
+			if err := errors.Join(kind.CanBuildImage(), kind.CheckDocker(ctx)); err != nil {
+				return usage(err)
+			}
+			root, err := target.Root()
+			if err != nil {
+				return usage(err)
+			}
+			all := func(target.Target) error { return nil }
+			builds, err := e.ensure(ctx, all, refuse, target.Kubernetes, target.Node)
+			if err != nil {
+				return err
+			}
+			dir, remove, err := process.Scratch(imagePrefix)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, remove()) }()
+			e.say("making %s of Debian packages and builds of the store; this is done once", kind.Image(target.Kubernetes.Version))
+			err = kind.BuildImage(ctx, kind.Programs{
+				Version: target.Kubernetes.Version, Root: root,
+				Kubernetes: builds[target.Kubernetes].Binary(), Node: builds[target.Node].Binary(),
+			}, dir, e.stderr)
+			if err != nil {
+				return fmt.Errorf("making the node image: %w", err)
+			}
+			fmt.Fprintf(e.stdout, "%s is ready\n", kind.Image(target.Kubernetes.Version))
+			return nil
+		},
+	}
+}
+
+func (e *env) clusterCreate() *cobra.Command {
+	var workers int
+	c := &cobra.Command{
+		Use:     "create NAME",
+		Short:   "Make a cluster, and say where its kubeconfig and audit log are",
+		Example: "  nodestorm cluster create mine --workers 2",
+		Args:    exactly(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if workers < 0 || workers > 20 {
+				return usage(fmt.Errorf("--workers %d: want 0 to 20; thousands of nodes are for simulated ones, with nodestorm up", workers))
+			}
+			if err := errors.Join(kind.CheckName(args[0]), canCluster(c.Context())); err != nil {
+				return usage(err)
+			}
+			cluster, err := kind.Create(c.Context(), kind.Spec{Name: args[0], Version: target.Kubernetes.Version, Workers: workers})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(e.stdout, "export KUBECONFIG=%s\n", cluster.Kubeconfig())
+			e.say("its API server's audit log is %s; it stays until: nodestorm cluster delete %s", cluster.AuditLog(), cluster.Name)
+			return nil
+		},
+	}
+	c.Flags().IntVar(&workers, "workers", 0, "nodes besides the control plane's")
+	return c
+}
+
+// canCluster says what the machine lacks for clusters.
+func canCluster(ctx context.Context) error {
+	if err := kind.CheckDocker(ctx); err != nil {
+		return err
+	}
+	return kind.CheckImage(ctx, target.Kubernetes.Version)
+}
+
+func (e *env) clusterList() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the clusters",
+		Args:  exactly(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := kind.CheckDocker(c.Context()); err != nil {
+				return usage(err)
+			}
+			names, err := kind.List()
+			for _, name := range names {
+				fmt.Fprintln(e.stdout, name)
+			}
+			return err
+		},
+	}
+}
+
+func (e *env) clusterLoad() *cobra.Command {
+	return &cobra.Command{
+		Use:   "load NAME IMAGE.tar",
+		Short: "Give all nodes an image, as docker save writes it",
+		Args:  exactly(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			cluster, err := kind.Find(args[0])
+			if err == nil {
+				_, err = os.Stat(args[1])
+			}
+			if err == nil {
+				err = kind.CheckDocker(c.Context())
+			}
+			if err != nil {
+				return usage(err)
+			}
+			if err := cluster.Load(args[1]); err != nil {
+				return err
+			}
+			fmt.Fprintf(e.stdout, "the nodes of cluster %s have %s\n", cluster.Name, filepath.Base(args[1]))
+			return nil
+		},
+	}
+}
+
+func (e *env) clusterDelete() *cobra.Command {
+	return &cobra.Command{
+		Use:   "delete NAME",
+		Short: "Remove a cluster with all it has",
+		Args:  exactly(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := errors.Join(kind.CheckName(args[0]), kind.CheckDocker(c.Context())); err != nil {
+				return usage(err)
+			}
+			if err := kind.Delete(args[0]); err != nil {
+				return usage(err)
+			}
+			fmt.Fprintf(e.stdout, "removed cluster %s\n", args[0])
+			return nil
+		},
+	}
+}
