@@ -59,6 +59,19 @@ func NewAuthority(name string, now time.Time) (*Authority, error) {
 	return a, err
 }
 
+// ReadAuthority is one that somebody else has made, such as kubeadm.
+func ReadAuthority(pair Pair, now time.Time) (*Authority, error) {
+	both, err := pair.TLS()
+	if err != nil {
+		return nil, fmt.Errorf("reading an authority: %w", err)
+	}
+	signer, ok := both.PrivateKey.(crypto.Signer)
+	if !ok || !both.Leaf.IsCA {
+		return nil, errors.New("reading an authority: it cannot sign")
+	}
+	return &Authority{Pair: pair, now: now, cert: both.Leaf, key: signer}, nil
+}
+
 // Issue makes a certificate for a client, which Kubernetes takes for the user of that
 // name in those groups, and for the server at hosts (names or addresses), if there are any.
 func (a *Authority) Issue(name string, groups []string, hosts ...string) (Pair, error) {
