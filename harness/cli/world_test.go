@@ -38,8 +38,9 @@ func TestMain(m *testing.M) {
 // environment as TMPDIR.
 func command(t *testing.T, tmp string, env []string, args ...string) (cmd *exec.Cmd, stdout, stderr io.Reader) {
 	t.Helper()
-	// What a test awaits may never come.
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	// What a test awaits may never come. The test's own context ends before its cleanup, which
+	// is to end the command in order.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 3*time.Minute)
 	t.Cleanup(cancel)
 	cmd = exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Env = append(append(os.Environ(), asCommand+"=1", "TMPDIR="+tmp), env...)
