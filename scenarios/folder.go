@@ -471,21 +471,38 @@ func slug(text string) string {
 	return "scenario"
 }
 
-func (f *Folder) readRecord(name string, text []byte) {
-	var file written
-	var wrong []error
-	err := strict.Unmarshal(text, &file)
+// decode reads a file of YAML strictly. What is wrong with its fields is returned; of one
+// that is no YAML the node is nil, and the problem noted.
+func (f *Folder) decode(name string, text []byte, into any) (node *yaml.Node, wrong []error) {
+	err := strict.Unmarshal(text, into)
 	if all := (strict.Problems)(nil); errors.As(err, &all) {
 		for _, problem := range all {
 			wrong = append(wrong, errors.New(problem))
 		}
 	} else if err != nil {
 		f.problem(name, lineIn(err.Error()), "", "%v", err)
-		return
+		return nil, nil
 	}
-	node := &yaml.Node{}
+	node = &yaml.Node{}
 	if err := yaml.Unmarshal(text, node); err != nil {
 		f.problem(name, lineIn(err.Error()), "", "%v", err)
+		return nil, nil
+	}
+	return node, wrong
+}
+
+// misplaced notes what is wrong with fields of a file, where they are.
+func (f *Folder) misplaced(name string, node *yaml.Node, wrong []error) {
+	for _, err := range wrong {
+		field, line := locate(node, err.Error())
+		f.problem(name, line, field, "%v", err)
+	}
+}
+
+func (f *Folder) readRecord(name string, text []byte) {
+	var file written
+	node, wrong := f.decode(name, text, &file)
+	if node == nil {
 		return
 	}
 	releases, err := ReadReleases(builtinReleases)
@@ -494,10 +511,7 @@ func (f *Folder) readRecord(name string, text []byte) {
 		return
 	}
 	list, more := file.records(releases, true)
-	for _, err := range append(wrong, more...) {
-		field, line := locate(node, err.Error())
-		f.problem(name, line, field, "%v", err)
-	}
+	f.misplaced(name, node, append(wrong, more...))
 	for i, r := range list {
 		f.records = append(f.records, placed{r, name, node, place(i)})
 	}

@@ -1,14 +1,10 @@
 package scenarios
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
-	"go.yaml.in/yaml/v3"
-
 	"nodestorm/sim/checker"
-	"nodestorm/sim/checker/strict"
 )
 
 // InvariantsFile has the invariants of all scenarios of a folder.
@@ -28,25 +24,11 @@ func (f *Folder) readInvariants(name string, text []byte) {
 	var file struct {
 		Invariants []checker.Statement `json:"invariants"`
 	}
-	var wrong []error
-	err := strict.Unmarshal(text, &file)
-	if all := (strict.Problems)(nil); errors.As(err, &all) {
-		for _, problem := range all {
-			wrong = append(wrong, errors.New(problem))
-		}
-	} else if err != nil {
-		f.problem(name, lineIn(err.Error()), "", "%v", err)
+	node, wrong := f.decode(name, text, &file)
+	if node == nil {
 		return
 	}
-	node := &yaml.Node{}
-	if err := yaml.Unmarshal(text, node); err != nil {
-		f.problem(name, lineIn(err.Error()), "", "%v", err)
-		return
-	}
-	for _, err := range append(wrong, checkInvariants(file.Invariants)...) {
-		field, line := locate(node, err.Error())
-		f.problem(name, line, field, "%v", err)
-	}
+	f.misplaced(name, node, append(wrong, checkInvariants(file.Invariants)...))
 	f.invariants, f.texts[name] = file.Invariants, text
 }
 
