@@ -95,7 +95,7 @@ func TestFeatures(t *testing.T) {
 					t.Fatal(err)
 				}
 				ref.Provider = record.Provider()
-				build, err := store.Get(ref)
+				build, err := replay.Find(store, ref)
 				if err != nil {
 					t.Skip(err)
 				}

@@ -29,6 +29,7 @@ func TestWrongImports(t *testing.T) {
 		{map[string][]string{"nodestorm/harness/join": {"github.com/cucumber/godog"}}, "nodestorm/harness/join imports github.com/cucumber/godog"},
 		{map[string][]string{"nodestorm/fakecloud/hcloud": {"k8s.io/client-go/rest"}}, "nodestorm/fakecloud/hcloud imports k8s.io/client-go/rest"},
 		{map[string][]string{"nodestorm/harness/world": {"nodestorm/harness/process"}, "nodestorm/harness/process": {"nodestorm/scenarios"}}, "nodestorm/harness/world needs nodestorm/scenarios"},
+		{map[string][]string{"nodestorm/harness/target": {"nodestorm/harness/manifest"}, "nodestorm/harness/manifest": {"nodestorm/harness/order"}}, "nodestorm/harness/target needs nodestorm/harness/order"},
 	} {
 		wrong := wrongImports(test.imports)
 		if len(wrong) == 0 && test.want == "" {
@@ -48,6 +49,12 @@ var rooms = map[string][]string{
 	"features":  nil,
 	"scenarios": {"scenarios", "features", "sim"},
 	"harness":   {"harness", "scenarios", "reports", "fakecloud", "sim"},
+}
+
+// apart are packages of one room that must not need each other, not even through others.
+var apart = []struct{ p, from, why string }{
+	{"nodestorm/harness/world", "nodestorm/scenarios", "a world is the same whatever is replayed in it"},
+	{"nodestorm/harness/target", "nodestorm/harness/order", "the store has builds, and what a name stands for is said where targets are named"},
 }
 
 // wrongImports says in a sentence each what must not be.
@@ -71,9 +78,10 @@ func wrongImports(imports map[string][]string) (wrong []string) {
 			}
 		}
 	}
-	// A world is the same whatever is replayed in it.
-	if needs(imports, "nodestorm/harness/world", "nodestorm/scenarios", map[string]bool{}) {
-		wrong = append(wrong, "nodestorm/harness/world needs nodestorm/scenarios")
+	for _, apart := range apart {
+		if needs(imports, apart.p, apart.from, map[string]bool{}) {
+			wrong = append(wrong, apart.p+" needs "+apart.from+": "+apart.why)
+		}
 	}
 	slices.Sort(wrong)
 	return wrong

@@ -158,7 +158,7 @@ func (s *session) on(ctx context.Context, ref target.Ref, records []scenarios.Re
 	}
 	var own target.Target
 	if s.order != "" {
-		if own, err = target.OwnOrder(ref, s.order); err != nil {
+		if own, err = replay.OwnOrder(ref, s.order); err != nil {
 			return nil, usage(fmt.Errorf("--order: %w", err))
 		}
 		refs = nil // nothing of it is in the store

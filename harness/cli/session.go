@@ -207,7 +207,7 @@ func (e *env) ensure(ctx context.Context, found func(target.Target) error, canno
 	for _, ref := range refs {
 		var none *target.NotFoundError
 		var stale *target.StaleError
-		t, err := e.store.Get(ref)
+		t, err := replay.Find(e.store, ref)
 		if err != nil && !errors.As(err, &none) && !errors.As(err, &stale) {
 			return nil, usage(err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"nodestorm/harness/kind"
 	"nodestorm/harness/process"
+	"nodestorm/harness/replay"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
 	"nodestorm/scenarios"
@@ -94,7 +95,7 @@ Exit status: 0 all is there, 1 something is missing, 2 usage.`,
 			_, err = target.Root()
 			check("checkout of nodestorm, for building its own parts of worlds", err)
 			for _, ref := range refs {
-				_, err := e.store.Get(ref)
+				_, err := replay.Find(e.store, ref)
 				check(ref.String(), err)
 			}
 			if assets := os.Getenv(envAssets); assets != "" {

@@ -48,7 +48,7 @@ type Request struct {
 	// Manifest is a file with the Deployment that the user runs the target by; empty
 	// means as the target's documentation has it. Only of Cluster Autoscaler.
 	Manifest string
-	// Order is a file with the order that the Target stands for, see target.OwnOrder;
+	// Order is a file with the order that the Target stands for, see OwnOrder;
 	// empty means that of a release.
 	Order string
 	// With are builds of parts of the world, such as a released cloud controller

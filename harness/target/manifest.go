@@ -45,12 +45,14 @@ type Source struct {
 type Kind string
 
 // A target is a module version, a source folder, a binary as given, or one out of
-// an image.
+// an image; or no program at all and not in the store, but the order in which a
+// release of an installer brings up a cluster.
 const (
 	FromModule Kind = "module"
 	FromFolder Kind = "source"
 	FromBinary Kind = "binary"
 	FromImage  Kind = "image"
+	FromOrder  Kind = "order"
 )
 
 // Target is an intact entry of the store.

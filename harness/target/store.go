@@ -71,13 +71,10 @@ func Open(dir string) (*Store, error) {
 func (s *Store) Dir() string { return s.dir }
 
 // Get returns the target that was built or added last under ref, for its provider
-// if it names one; an installer's order is always there. The error is a
+// if it names one. The error is a
 // *NotFoundError, a *StaleError if all were built with another clock, or a
 // *CorruptError; each names the command that helps.
 func (s *Store) Get(ref Ref) (Target, error) {
-	if t, is, err := orderOf(ref); is {
-		return t, err
-	}
 	keys, err := s.keys(ref)
 	if err != nil {
 		return Target{}, err
