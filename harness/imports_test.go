@@ -54,6 +54,7 @@ var rooms = map[string][]string{
 // apart are packages of one room that must not need each other, not even through others.
 var apart = []struct{ p, from, why string }{
 	{"nodestorm/harness/world", "nodestorm/scenarios", "a world is the same whatever is replayed in it"},
+	{"nodestorm/harness/run", "nodestorm/reports", "a stored run is a record, and what people read of it is harness/tell's and the reports'"},
 	{"nodestorm/harness/target", "nodestorm/harness/order", "the store has builds, and what a name stands for is said where targets are named"},
 }
 

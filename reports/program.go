@@ -1,5 +1,11 @@
 package reports
 
+import (
+	"time"
+
+	"nodestorm/sim/clock"
+)
+
 // Program is how late one program was. Durations are in milliseconds of virtual time.
 type Program struct {
 	Name    string  `json:"name"`
@@ -12,3 +18,18 @@ type Program struct {
 	// Distorted says how it was later than it may be.
 	Distorted string `json:"distorted,omitempty"`
 }
+
+// Lateness is how late each program of the run was, for reports.
+func Lateness(f clock.Figures) []Program {
+	var programs []Program
+	for _, p := range f.Programs {
+		programs = append(programs, Program{
+			Name: p.Name, Vital: p.Vital, Timers: p.Lag.Timers, P99: Millis(p.Lag.P99), Max: Millis(p.Lag.Max),
+			Stopped: Millis(p.Stopped), Disk: Millis(p.Disk), Distorted: p.Distorted(),
+		})
+	}
+	return programs
+}
+
+// Millis is a duration as reports have it.
+func Millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

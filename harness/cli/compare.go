@@ -5,7 +5,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"nodestorm/harness/run"
+	"nodestorm/harness/tell"
 	"nodestorm/reports/story"
 	"nodestorm/sim/clock"
 )
@@ -15,7 +15,7 @@ func (s *session) modes(fast clock.Mode) [2]clock.Mode { return [2]clock.Mode{cl
 
 // decisionsOf are those of a stored run, of which all is there.
 func decisionsOf(dir string) ([]story.Decision, error) {
-	told, err := run.Tell(dir, nil, 0)
+	told, err := tell.Run(dir, nil, 0)
 	if err != nil {
 		return nil, err
 	}

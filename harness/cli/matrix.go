@@ -19,6 +19,7 @@ import (
 
 	"nodestorm/harness/run"
 	"nodestorm/harness/target"
+	"nodestorm/harness/tell"
 	"nodestorm/harness/verdict"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/redact"
@@ -149,9 +150,9 @@ func (e *env) cells(found []stored, catalogue *scenarios.Catalogue, base string)
 		}
 		c := matrix.Cell{
 			Scenario: r.ID, Target: r.Target.Ref.String(), Expected: string(expected), Verdict: string(r.Verdict), Reason: redactor.Text(r.Reason),
-			WallSeconds: r.Clock.Wall.Seconds(), Started: r.Started, Kubernetes: r.KubernetesVersion(), Commit: r.Commit,
+			WallSeconds: r.Clock.Wall.Seconds(), Started: r.Started, Kubernetes: tell.KubernetesVersion(r), Commit: r.Commit,
 		}
-		for _, departure := range r.Departures() {
+		for _, departure := range tell.Departures(r) {
 			c.Departures = append(c.Departures, redactor.Text(departure))
 		}
 		if r.Provenance == nil {

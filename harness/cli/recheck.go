@@ -77,7 +77,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 					VirtualSeconds: again.Run.Clock.Virtual.Seconds(), Factor: again.Run.Clock.Mean,
 					WallSeconds: again.Run.Clock.Wall.Seconds(),
 					LagP99Ms:    float64(again.Run.Clock.Lag.P99) / 1e6, Run: dir,
-					Programs: run.Lateness(again.Run.Clock),
+					Programs: reports.Lateness(again.Run.Clock),
 				})
 			}
 			if len(rows) == 0 {

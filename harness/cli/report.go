@@ -18,6 +18,7 @@ import (
 
 	"nodestorm/harness/process"
 	"nodestorm/harness/run"
+	"nodestorm/harness/tell"
 	"nodestorm/reports/bundle"
 	"nodestorm/reports/formats"
 	"nodestorm/reports/page"
@@ -213,11 +214,11 @@ func (r *reporter) page(path string, dirs ...string) error {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
 	var runs []page.Run
 	for _, dir := range dirs {
-		told, err := run.Tell(dir, r.catalogue, r.hourly)
+		told, err := tell.Run(dir, r.catalogue, r.hourly)
 		if err != nil {
 			return err
 		}
-		logs, done := run.Logs(dir)
+		logs, done := page.Logs(filepath.Join(dir, run.LogFolder))
 		defer done()
 		runs = append(runs, page.Run{Story: told, Logs: logs})
 	}
@@ -270,7 +271,7 @@ func formatNames() []string {
 func (r *reporter) write(found []stored, format string) error {
 	var stories []*story.Story
 	failed := r.each(found, func(f stored) error {
-		told, err := run.Tell(f.dir, r.catalogue, r.hourly)
+		told, err := tell.Run(f.dir, r.catalogue, r.hourly)
 		if err != nil {
 			return err
 		}

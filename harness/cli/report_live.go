@@ -11,6 +11,7 @@ import (
 
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
+	"nodestorm/harness/tell"
 	"nodestorm/harness/world"
 	"nodestorm/reports"
 	"nodestorm/reports/matrix"
@@ -36,7 +37,7 @@ func (e *env) follow(about story.Run, from func() *history.Log) (*page.Live, err
 		}
 		seen = len(records)
 		about.Epoch = log.Start()
-		return run.TellFrom(about, scanned(records))
+		return story.From(about, scanned(records))
 	})
 }
 
@@ -51,7 +52,7 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 	if err != nil {
 		return ready, ended, usage(err)
 	}
-	about := run.Describe(run.Run{
+	about := tell.Describe(run.Run{
 		ID: request.Record.ID, Seed: s.seed, Commit: provenance.Nodestorm.Commit, Started: time.Now(),
 		Target: request.Target.Manifest, Kubernetes: s.kubernetes.Manifest, Provenance: &provenance,
 	}, s.catalogue)
@@ -62,7 +63,7 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 	}
 	s.say("the run can be watched at %s", live.URL())
 	return func(w *world.World) { log.Store(w.History()) }, func(dir string) {
-		told, err := run.Tell(dir, s.catalogue, 0)
+		told, err := tell.Run(dir, s.catalogue, 0)
 		if err != nil {
 			told = nil // what there was stays
 		}

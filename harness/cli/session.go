@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"nodestorm/harness/replay"
-	"nodestorm/harness/run"
 	"nodestorm/harness/steps"
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
@@ -292,7 +291,7 @@ func (s *session) replay(ctx context.Context, record scenarios.Record, t target.
 		VirtualSeconds: result.Clock.Virtual.Seconds(),
 		Factor:         result.Clock.Mean,
 		LagP99Ms:       float64(result.Clock.Lag.P99) / float64(time.Millisecond),
-		Programs:       run.Lateness(result.Clock),
+		Programs:       reports.Lateness(result.Clock),
 		Run:            result.Dir,
 	}
 	return result, row, nil

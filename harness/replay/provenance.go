@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cucumber/messages/go/v21"
+	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/order"
 	"nodestorm/harness/run"

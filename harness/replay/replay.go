@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/cucumber/godog"
-	"github.com/cucumber/messages/go/v21"
+	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
@@ -26,6 +26,7 @@ import (
 	"nodestorm/harness/run"
 	"nodestorm/harness/steps"
 	"nodestorm/harness/target"
+	"nodestorm/harness/tell"
 	"nodestorm/harness/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/reports/formats"
@@ -287,7 +288,7 @@ func Run(ctx context.Context, r Request) (Result, error) {
 // XML has what readers with a schema refuse, and of a failure that shows as the
 // catalogue promises it makes a failed test.
 func saveJUnit(dir string, record scenarios.Record) error {
-	told, err := run.Tell(dir, scenarios.Of(record), 0)
+	told, err := tell.Run(dir, scenarios.Of(record), 0)
 	if err != nil {
 		return err
 	}

@@ -7,17 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
-	"regexp"
 	"runtime/debug"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"nodestorm/harness/target"
-	"nodestorm/scenarios"
 )
 
 // Provenance says what was run as far as the names and the manifests of the target
@@ -57,9 +52,9 @@ func (c Code) String() string {
 		return "no known commit"
 	}
 	if c.Dirty {
-		return short(c.Commit) + " with uncommitted changes"
+		return Short(c.Commit) + " with uncommitted changes"
 	}
-	return short(c.Commit)
+	return Short(c.Commit)
 }
 
 // Input is a file that a flag named, by its base name, or one below that's folder.
@@ -68,7 +63,7 @@ type Input struct {
 	SHA256 string `json:"sha256"`
 }
 
-func (f Input) String() string { return fmt.Sprintf("%s (sha256 %s)", f.Name, short(f.SHA256)) }
+func (f Input) String() string { return fmt.Sprintf("%s (sha256 %s)", f.Name, Short(f.SHA256)) }
 
 // ControlPlane is a folder with another release's programs, by its base name.
 type ControlPlane struct {
@@ -78,8 +73,8 @@ type ControlPlane struct {
 	Programs []Input `json:"programs"`
 }
 
-// short is what a text for people has of a commit or of a digest in hex.
-func short(hash string) string { return hash[:min(12, len(hash))] }
+// Short is what a text for people has of a commit or of a digest in hex.
+func Short(hash string) string { return hash[:min(12, len(hash))] }
 
 // built is the commit that this program was built from, with "+dirty" behind it if
 // there were changes besides. The Makefile has the linker set it.
@@ -157,169 +152,3 @@ func Digest(path string) (Input, error) {
 	}
 	return Input{Name: filepath.Base(path), SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
 }
-
-// KubernetesVersion is the release of the API server that the run had.
-func (r Run) KubernetesVersion() string {
-	if r.Provenance == nil || r.Provenance.ControlPlane == nil {
-		return r.Kubernetes.Version
-	}
-	if v := r.Provenance.ControlPlane.Version; v != "" {
-		return v + " (KUBEBUILDER_ASSETS)"
-	}
-	return "of KUBEBUILDER_ASSETS"
-}
-
-// Departures say in which ways the run was something else than its names say, a line
-// each, without a path. A run with any proves nothing of a release.
-func (r Run) Departures() (list []string) {
-	var p Provenance
-	if r.Provenance != nil {
-		p = *r.Provenance
-	}
-	for _, m := range slices.Concat([]target.Manifest{r.Target}, p.With, p.Parts) {
-		if m.Source.Dirty {
-			list = append(list, fmt.Sprintf("%s was built from %s", m.Ref, sourceOf(m)))
-		}
-	}
-	for _, ref := range p.Stale {
-		list = append(list, fmt.Sprintf("the source of %s had changed since it was built, and what ran is the old build", ref))
-	}
-	if c := p.ControlPlane; c != nil {
-		programs := make([]string, len(c.Programs))
-		for i, f := range c.Programs {
-			programs[i] = f.String()
-		}
-		list = append(list, strings.TrimSpace(fmt.Sprintf("the control plane was that of KUBEBUILDER_ASSETS=%s %s", c.Name, c.Version))+": "+strings.Join(programs, ", "))
-	}
-	if p.Manifest != nil {
-		list = append(list, fmt.Sprintf("%s ran as %s has it", r.Target.Ref, p.Manifest))
-	}
-	for _, m := range p.With {
-		list = append(list, fmt.Sprintf("%s (sha256 %s) was in the place of nodestorm's own", m.Ref, short(m.SHA256)))
-	}
-	if len(p.Order) > 0 {
-		files := make([]string, len(p.Order))
-		for i, f := range p.Order {
-			files[i] = f.String()
-		}
-		list = append(list, "the installer's order was that of "+strings.Join(files, ", "))
-	}
-	if r.Provenance == nil {
-		return list // of before
-	}
-	if p.Nodestorm.Dirty || p.Nodestorm.Commit == "" {
-		list = append(list, fmt.Sprintf("nodestorm itself is of %s (program sha256 %s)", p.Nodestorm, short(p.SHA256)))
-	}
-	if p.Feature != nil && builtin()[r.ID] {
-		said := fmt.Sprintf("the scenario is that of %s", p.Feature)
-		for _, f := range p.Beside {
-			said += fmt.Sprintf(", with %s", f)
-		}
-		list = append(list, said)
-	}
-	if p.Features != p.Nodestorm {
-		list = append(list, fmt.Sprintf("the features are of %s, and nodestorm of %s", p.Features, p.Nodestorm))
-	}
-	return list
-}
-
-// builtin are the IDs that are nodestorm's own: a user's own scenario may have taken one.
-var builtin = sync.OnceValue(func() map[string]bool {
-	ids := map[string]bool{}
-	if catalogue, err := scenarios.Load(); err == nil {
-		for _, record := range catalogue.Records() {
-			ids[record.ID] = true
-		}
-	}
-	return ids
-})
-
-// sourceOf tells people where a build came from, without a path.
-func sourceOf(m target.Manifest) string {
-	var parts []string
-	switch src := m.Source; src.Kind {
-	case target.FromFolder:
-		code := Code{src.Commit, src.Dirty}.String()
-		if src.Commit == "" {
-			code = "a folder without git"
-		}
-		parts = append(parts, code)
-		if src.Sum != "" {
-			parts = append(parts, "source "+src.Sum)
-		}
-	case target.FromBinary:
-		parts = append(parts, "a program as given", filepath.Base(src.File))
-	case target.FromImage:
-		parts = append(parts, "an image", src.Digest)
-	case target.FromOrder:
-		parts = append(parts, "an installer's order", filepath.Base(src.File))
-	default:
-		parts = append(parts, src.Module, src.Version)
-	}
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" || part == "." }), ", ")
-}
-
-// builds name all programs of the run that somebody built, with their digests.
-func (r Run) builds() (list []string) {
-	manifests := []target.Manifest{r.Target, r.Kubernetes}
-	if r.Provenance != nil {
-		manifests = slices.Concat(manifests, r.Provenance.With, r.Provenance.Parts)
-	}
-	for _, m := range manifests {
-		if m.SHA256 != "" {
-			list = append(list, fmt.Sprintf("%s sha256 %s", m.Ref, m.SHA256))
-		}
-	}
-	if r.Provenance != nil && r.Provenance.SHA256 != "" {
-		list = append(list, "nodestorm sha256 "+r.Provenance.SHA256)
-	}
-	if r.Provenance != nil && r.Provenance.Feature != nil {
-		for _, f := range append([]Input{*r.Provenance.Feature}, r.Provenance.Beside...) {
-			list = append(list, f.Name+" sha256 "+f.SHA256)
-		}
-	}
-	return list
-}
-
-// repeat is the command that makes the run again, with what else it takes behind it
-// as a comment. Files and folders are named as they were called, wherever they are.
-func (r Run) repeat(departures []string) string {
-	words := []string{"nodestorm", "run", r.ID, "--target", r.Target.Ref.String(), "--seed", strconv.FormatUint(r.Seed, 10)}
-	if r.Clock.Mode != "" && r.Clock.Mode != "auto" {
-		words = append(words, "--clock", r.Clock.Mode)
-	}
-	if p := r.Provenance; p != nil {
-		if p.Feature != nil && r.Unrecorded {
-			words[2] = quoted(path.Base(p.Feature.Name))
-		} else if p.Feature != nil {
-			folder, _, _ := strings.Cut(p.Feature.Name, "/")
-			words = append(words, "--catalogue", quoted(folder))
-		}
-		if p.ControlPlane != nil {
-			words = append([]string{"KUBEBUILDER_ASSETS=" + quoted(p.ControlPlane.Name)}, words...)
-		}
-		if p.Manifest != nil {
-			words = append(words, "--manifest", quoted(p.Manifest.Name))
-		}
-		if len(p.Order) > 0 {
-			words = append(words, "--order", quoted(p.Order[0].Name))
-		}
-		for _, m := range p.With {
-			words = append(words, "--with", quoted(m.Ref.String()))
-		}
-	}
-	if len(departures) > 0 {
-		words = append(words, "#", strings.Join(departures, "; "))
-	}
-	return strings.Join(words, " ")
-}
-
-// quoted is a word that a shell takes as it is.
-func quoted(word string) string {
-	if plain.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-var plain = regexp.MustCompile(`^[A-Za-z0-9_./@:+-]+$`)

@@ -43,16 +43,16 @@ func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 	}
 	record := scenarios.Unrecorded(r.ID, r.Target.Name)
 	if r.Unrecorded {
-		if bare, err := r.record(dir, catalogue); err == nil && bare.Bare() {
+		if bare, err := r.Record(dir, catalogue); err == nil && bare.Bare() {
 			record.Invariants = bare.Invariants
 		}
 	} else {
-		if record, err = r.record(dir, catalogue); err != nil {
+		if record, err = r.Record(dir, catalogue); err != nil {
 			return Rechecked{}, fmt.Errorf("%s: %w; that of a catalogue of one's own is found with --catalogue", dir, err)
 		}
 	}
 	checked := Rechecked{Run: r, Expected: record.Expected(r.Target.Ref.String())}
-	checked.Doubts, err = r.read(dir, nil, func(record history.Record) { checked.Records = append(checked.Records, record) })
+	checked.Doubts, err = r.Read(dir, nil, func(record history.Record) { checked.Records = append(checked.Records, record) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return Rechecked{}, fmt.Errorf("%s has no %s: the run cannot be judged again", dir, HistoryFile)
 	}
@@ -62,15 +62,15 @@ func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 	history.Sort(checked.Records)
 	checked.Changed = !r.Unrecorded && r.Seal != nil && r.Seal.Record != RecordDigest(record)
 	if len(checked.Doubts) > 0 {
-		checked.Now = doubtful(checked.Doubts)
+		checked.Now = Doubtful(checked.Doubts)
 	} else {
 		checked.Now, checked.Thens = Judge(r, record, checked.Records)
 	}
 	return checked, nil
 }
 
-// record is the one that the catalogue has of the scenario, or that was kept with the run.
-func (r Run) record(dir string, catalogue *scenarios.Catalogue) (scenarios.Record, error) {
+// Record is the one that the catalogue has of the scenario, or that was kept with the run.
+func (r Run) Record(dir string, catalogue *scenarios.Catalogue) (scenarios.Record, error) {
 	record, err := catalogue.Lookup(r.ID)
 	if err == nil {
 		return record, nil

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"nodestorm/harness/verdict"
-	"nodestorm/reports/redact"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 )
@@ -103,11 +102,11 @@ func (r Run) doubt(text []byte) (doubts []string) {
 // maxNamed bounds how many problems of a history are named one by one.
 const maxNamed = 10
 
-// read reads the run's history in dir, and gives each record to each, as the redactor
-// lets it through, if there is one. It returns why nothing may be concluded from the
+// Read reads the run's history in dir, and gives each record to each, as through, if it
+// is not nil, lets the text through. It returns why nothing may be concluded from the
 // run, a sentence each; none if it is as it was when it ended. The error is that of
 // opening the history.
-func (r Run) read(dir string, redactor *redact.Redactor, each func(history.Record)) (doubts []string, err error) {
+func (r Run) Read(dir string, through func(io.Reader) io.Reader, each func(history.Record)) (doubts []string, err error) {
 	file, err := os.Open(filepath.Join(dir, HistoryFile))
 	if err != nil {
 		return r.doubts, err
@@ -116,8 +115,8 @@ func (r Run) read(dir string, redactor *redact.Redactor, each func(history.Recor
 	sum, last := sha256.New(), uint64(0)
 	var found []string
 	text := io.TeeReader(file, sum)
-	if redactor != nil {
-		text = redactor.Reader(text)
+	if through != nil {
+		text = through(text)
 	}
 	problems := history.Scan(text, func(record history.Record) {
 		switch {
@@ -174,8 +173,8 @@ func unknown(r history.Record) string {
 	return ""
 }
 
-// doubtful is the judgement of a run that is not as it was when it ended.
-func doubtful(doubts []string) verdict.Judgement {
+// Doubtful is the judgement of a run that is not as it was when it ended.
+func Doubtful(doubts []string) verdict.Judgement {
 	reason := "the stored run proves nothing: " + doubts[0]
 	if more := len(doubts) - 1; more > 0 {
 		reason += fmt.Sprintf("; and %d more", more)
@@ -190,12 +189,12 @@ func Checked(dir string) (Run, error) {
 	if err != nil || r.Verdict == "" {
 		return r, err
 	}
-	doubts, err := r.read(dir, nil, func(history.Record) {})
+	doubts, err := r.Read(dir, nil, func(history.Record) {})
 	if err != nil {
 		doubts = append(doubts, fmt.Sprintf("%s cannot be read: %v", HistoryFile, errors.Unwrap(err)))
 	}
 	if len(doubts) > 0 {
-		r.Judgement = doubtful(doubts)
+		r.Judgement = Doubtful(doubts)
 	}
 	return r, nil
 }
@@ -231,6 +230,6 @@ func Sound(dir string) bool {
 	if err != nil {
 		return false
 	}
-	doubts, err := r.read(dir, nil, func(history.Record) {})
+	doubts, err := r.Read(dir, nil, func(history.Record) {})
 	return err == nil && len(doubts) == 0
 }

@@ -7,15 +7,43 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
+
+	"nodestorm/reports/redact"
 )
 
 // Log is a component's log.
 type Log struct {
 	Name string // "karpenter"
 	Text io.Reader
+}
+
+// Logs opens the logs in a folder, those of links left out, as the redactor lets them
+// through. Close them all with the function, which is never nil.
+func Logs(folder string) ([]Log, func()) {
+	paths, _ := filepath.Glob(filepath.Join(folder, "*.log")) // the pattern is ours
+	var logs []Log
+	var files []*os.File
+	for _, path := range paths {
+		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		files = append(files, file)
+		logs = append(logs, Log{Name: strings.TrimSuffix(filepath.Base(path), ".log"), Text: redact.ForHere().Reader(file)})
+	}
+	return logs, func() {
+		for _, file := range files {
+			_ = file.Close() // it was only read
+		}
+	}
 }
 
 // logTable is what the page's head says of a log.

@@ -7,9 +7,11 @@
 package story
 
 import (
+	"math"
 	"time"
 
 	"nodestorm/reports"
+	"nodestorm/sim/clock"
 )
 
 // Run is what is known of a run besides its history. All fields may be empty: of
@@ -77,4 +79,17 @@ type Clock struct {
 	LagMax  float64 `json:"lagMax"`
 	// Programs say it of each program, from the first When on.
 	Programs []reports.Program `json:"programs,omitempty"`
+}
+
+// Passed is what the figures of a run's clock say.
+func Passed(f clock.Figures) Clock {
+	factor := f.Mean
+	if math.IsNaN(factor) || math.IsInf(factor, 0) {
+		factor = 0
+	}
+	return Clock{
+		Mode: f.Mode, Virtual: reports.Millis(f.Virtual), Wall: reports.Millis(f.Wall), Factor: factor,
+		LagP50: reports.Millis(f.Lag.P50), LagP99: reports.Millis(f.Lag.P99), LagMax: reports.Millis(f.Lag.Max),
+		Programs: reports.Lateness(f),
+	}
 }

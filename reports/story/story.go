@@ -304,3 +304,20 @@ func (s *Story) stepKind(i int) string {
 	_ = json.Unmarshal([]byte(s.Details[e.Detail]), &detail) // no detail, no kind
 	return detail.Kind
 }
+
+// From is the story of a run from its records, which scan gives away; what it returns
+// are problems.
+func From(about Run, scan func(func(history.Record)) []string) *Story {
+	b := NewBuilder(about)
+	ended := false
+	problems := scan(func(r history.Record) {
+		ended = ended || r.Source == history.Harness && r.Verb == history.Ended
+		b.Add(r)
+	})
+	s := b.Story()
+	s.Run.Problems = append(s.Run.Problems, problems...)
+	if !ended && !about.Live {
+		s.Run.Problems = append(s.Run.Problems, "the history has no end: the run was cut off, and what is not in it may have happened")
+	}
+	return s
+}
