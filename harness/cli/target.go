@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -17,69 +16,6 @@ import (
 func (e *env) target() *cobra.Command {
 	c := group(&cobra.Command{Use: "target", Short: "The builds under test: build, add, list and remove them"})
 	c.AddCommand(e.targetBuild(), e.targetAdd(), e.targetList(), e.targetRemove())
-	return c
-}
-
-func (e *env) targetBuild() *cobra.Command {
-	var source, module, pkg, provider string
-	var tags []string
-	c := &cobra.Command{
-		Use:   "build NAME@VERSION",
-		Short: "Build a target with the clock, from its Go module or from a folder",
-		Long: `Build a target with the clock, from its Go module or from a folder.
-
-A folder is a checkout of the program, or of the repository that has it in a folder
-of its name; what it has changed is built too. Cluster Autoscaler builds for one cloud
-with that cloud's build tag, and for all without. One version can have a build for each
-cloud, and a replay takes the one for its own.`,
-		Example: `  nodestorm target build karpenter@v1.7.0
-  nodestorm target build karpenter@my-fix --source ~/src/karpenter
-  nodestorm target build cluster-autoscaler@1.32.7 --source ~/src/autoscaler --tags hetzner
-  nodestorm target build my-controller@v2 --source ~/src/my-controller --package ./cmd/controller
-  nodestorm target build my-controller@v2 --module example.com/my-controller@v2.0.1 --package ./cmd/controller`,
-		Args: exactly(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			ref, err := target.ParseRef(args[0])
-			if err != nil {
-				return usage(err)
-			}
-			if source != "" && module != "" {
-				return usage(errors.New("--source and --module are two ways in: give one"))
-			}
-			recipe := target.FromSource(ref, source)
-			if source == "" && module == "" {
-				if recipe, err = target.Known(ref); err != nil {
-					return usage(err)
-				}
-			}
-			if module != "" {
-				recipe.Module, recipe.Query, _ = strings.Cut(module, "@")
-			}
-			if pkg != "" {
-				recipe.Package = pkg
-			}
-			if len(tags) > 0 {
-				recipe.Tags = tags
-			}
-			if provider == "" && len(tags) == 1 {
-				provider = tags[0]
-			}
-			if provider != "" {
-				recipe.Provider = provider
-			}
-			t, err := e.build(c.Context(), recipe)
-			if err != nil {
-				return usage(err)
-			}
-			fmt.Fprintf(e.stdout, "%s is ready: %s\n", t.Ref, t.Dir)
-			return nil
-		},
-	}
-	c.Flags().StringVar(&source, "source", "", "build from this `folder`, a checkout for example, not from the module")
-	c.Flags().StringVar(&module, "module", "", "build this Go `module`[@version] in its own dependency graph")
-	c.Flags().StringVar(&pkg, "package", "", "main `package` below the source's root")
-	c.Flags().StringVar(&provider, "provider", "", "`cloud` that the build is for; if there is one tag, that is it")
-	c.Flags().StringSliceVar(&tags, "tags", nil, "Go build `tags`")
 	return c
 }
 
@@ -103,7 +39,7 @@ func (s *status) update(u target.Update) {
 }
 
 func (e *env) targetAdd() *cobra.Command {
-	var source, provider, image, path string
+	var source, at, provider, image, path string
 	c := &cobra.Command{
 		Use:   "add NAME@VERSION FILE | --image IMAGE",
 		Short: "Take a program as it is; it runs in real time only",
@@ -127,7 +63,15 @@ been built with the clock and runs in real time only.`,
 			if err != nil {
 				return usage(err)
 			}
+			if at != "" && source == "" {
+				return usage(errors.New("--ref is one of a repository: name that with --source"))
+			}
 			recipe := target.FromSource(ref, source)
+			if recipe.At = at; at != "" {
+				if err := e.checkRefs(c.Context(), source, []string{at}); err != nil {
+					return err
+				}
+			}
 			if source == "" && len(recipe.Assets) > 0 {
 				return usage(fmt.Errorf("--source is missing: worlds install the charts and CRDs of %s from its source, such as a checkout", ref.Name))
 			}
@@ -149,7 +93,8 @@ been built with the clock and runs in real time only.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&source, "source", "", "`folder` of the program's source, for its charts and CRDs")
+	c.Flags().StringVar(&source, "source", "", "`folder` of the program's source, for its charts and CRDs; with --ref a repository, which can be a URL, too")
+	c.Flags().StringVar(&at, "ref", "", "`tag`, branch or commit of the repository, whatever is checked out")
 	c.Flags().StringVar(&provider, "provider", "", "`cloud` that the program is for")
 	c.Flags().StringVar(&image, "image", "", "take it out of this `image`: a folder, a file, or a registry's name:tag")
 	c.Flags().StringVar(&path, "path", "", "the program's `path` in the image, if it is not what the image runs")

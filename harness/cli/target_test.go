@@ -12,17 +12,25 @@ import (
 func TestTargetArguments(t *testing.T) {
 	b := newBench(t)
 	for args, want := range map[string]string{
-		"target|add|other@v1":                                      "1 argument(s) given, want 2: nodestorm target add NAME@VERSION FILE | --image IMAGE",
-		"target|add|other@v1|/none|--image|/none":                  "2 argument(s) given, want 1",
-		"target|add|other@v1|/none|--path|/x":                      "--path is a path in an --image",
-		"target|add|other@v1|--image|/none":                        "adding other@v1: image /none: there is no such file or folder",
-		"target|add|other@v1|--image|" + t.TempDir():               "it is no OCI layout: the folder has no index.json",
-		"target|add|other@v1|--image|x@y@z":                        "no such file or folder, and it is no reference to a registry either",
-		"target|add|other@v1|--image|/none|--provider|A":           `"A" names no provider`,
-		"target|build|other@v1|--source|/none|--module|m.example":  "--source and --module are two ways in: give one",
-		"target|build|other@v1|--source|" + t.TempDir():            "it is no checkout of a Go program",
-		"target|build|other@v1|--source|/none|--provider|../../up": `"../../up" names no provider`,
-		"target|build|cluster-autoscaler@1.32.7":                   `; build others with --source DIR or --module PATH, or add a program with nodestorm target add`,
+		"target|add|other@v1":                                             "1 argument(s) given, want 2: nodestorm target add NAME@VERSION FILE | --image IMAGE",
+		"target|add|other@v1|/none|--image|/none":                         "2 argument(s) given, want 1",
+		"target|add|other@v1|/none|--path|/x":                             "--path is a path in an --image",
+		"target|add|other@v1|--image|/none":                               "adding other@v1: image /none: there is no such file or folder",
+		"target|add|other@v1|--image|" + t.TempDir():                      "it is no OCI layout: the folder has no index.json",
+		"target|add|other@v1|--image|x@y@z":                               "no such file or folder, and it is no reference to a registry either",
+		"target|add|other@v1|--image|/none|--provider|A":                  `"A" names no provider`,
+		"target|build|other@v1|--source|/none|--module|m.example":         "--source and --module are two ways in: give one",
+		"target|build|other@v1|--source|" + t.TempDir():                   "it is no checkout of a Go program",
+		"target|build|other@v1|--ref|main":                                "--ref is one of a repository: name that with --source",
+		"target|build|other@v1|--source|/none|--ref|main":                 "--source: /none is no folder, and no URL of a git repository",
+		"target|build|other|--source|/none":                               `"other" names no target`,
+		"target|build|a@v1|b@v1|--source|/none|--ref|main":                "2 NAME@VERSION and 1 --ref: want one --ref for each",
+		"target|build|a@v1|--source|/none|--ref|":                         "--ref is empty",
+		"target|build|a|--source|/none|--ref|HEAD^":                       `"HEAD^" is no name for a version: write NAME@VERSION`,
+		"target|build|a@v1|--source|/none|--tags|x|--tags|y|--provider|z": "--provider is the cloud of one build",
+		"target|add|other@v1|/none|--ref|main":                            "--ref is one of a repository",
+		"target|build|other@v1|--source|/none|--provider|../../up":        `"../../up" names no provider`,
+		"target|build|cluster-autoscaler@1.32.7":                          `; build others with --source DIR or --module PATH, or add a program with nodestorm target add`,
 	} {
 		t.Run(args, func(t *testing.T) { b.refuses(t, want, strings.Split(args, "|")...) })
 	}

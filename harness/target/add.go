@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"nodestorm/harness/repository"
 	"nodestorm/harness/target/image"
 )
 
@@ -91,10 +92,18 @@ func (s *Store) add(ctx context.Context, r Recipe, progress Progress, open func(
 	if err := os.Chmod(bin, 0o755); err != nil {
 		return Target{}, err
 	}
-	if r.Dir == "" {
+	root := r.Dir
+	if root == "" {
 		r.Assets = nil
 	}
-	if err := d.fill(r, r.Dir); err != nil {
+	if r.At != "" {
+		var repo *repository.Repository
+		if root, repo, err = s.checkout(ctx, r, tmp, report); err != nil {
+			return Target{}, err
+		}
+		m.Source.Dir, m.Source.Ref = repo.Name, r.At
+	}
+	if err := d.fill(r, root); err != nil {
 		return Target{}, err
 	}
 	content, err := d.content()
@@ -102,7 +111,7 @@ func (s *Store) add(ctx context.Context, r Recipe, progress Progress, open func(
 		return Target{}, err
 	}
 	key := keyOf(r.Provider, m.Source, content)
-	if t, ok := s.reuse(r.Ref, key); ok {
+	if t, ok := s.reuse(r.Ref, key, m.Source); ok {
 		return t, nil
 	}
 	return s.publish(d, key, m)

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"nodestorm/harness/repository"
 )
 
 // Build makes a target by its recipe and returns it. What the store already has
@@ -25,7 +27,10 @@ func (s *Store) Build(ctx context.Context, r Recipe, progress Progress) (Target,
 	if err != nil {
 		what := r.Ref.String()
 		if r.Dir != "" {
-			what += " from " + r.Dir
+			what += " from " + repository.Redacted(r.Dir)
+			if r.At != "" {
+				what += " at " + r.At
+			}
 		}
 		return Target{}, withHint(fmt.Errorf("building %s: %w", what, err))
 	}
@@ -45,7 +50,7 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 	}
 	defer func() { err = keepLog(err) }()
 
-	src, err := fetch(ctx, r, tmp, log, report)
+	src, err := s.fetch(ctx, r, tmp, log, report)
 	if err != nil {
 		return Target{}, err
 	}
@@ -56,11 +61,15 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 	}
 	src.Workspace = chain.workspace
 	if src.Kind == FromFolder {
-		now, err := stateOf(ctx, src.Source)
+		now, err := stateOf(ctx, Source{Dir: src.root, Workspace: src.Workspace})
 		if err != nil {
 			return Target{}, err
 		}
 		src.Commit, src.Dirty, src.Sum = now.commit, now.dirty, now.sum
+		if src.Ref != "" {
+			src.Dirty = false // what a checkout of git's own differs in are line ends and the like
+			src.Workspace = strings.TrimPrefix(src.Workspace, filepath.Join(tmp, "src")+"/")
+		}
 	}
 	m := Manifest{Ref: r.Ref, Source: src.Source, GoVersion: chain.GOVERSION, GOROOT: chain.GOROOT}
 	flags := []string{"-trimpath", "-buildvcs=false", "-tags=" + strings.Join(r.Tags, ","), "-ldflags=-s -w " + r.LDFlags}
@@ -73,9 +82,9 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 		flags = append(flags, "-overlay="+path)
 	}
 
-	known := []any{src.Source, chain, m.OverlayHash, r.LDFlags, r.Assets, r.Faces}
+	known := []any{src.Source.placeless(), chain, m.OverlayHash, r.LDFlags, r.Assets, r.Faces}
 	key := keyOf(r.Provider, known...)
-	if t, ok := s.reuse(r.Ref, key); ok {
+	if t, ok := s.reuse(r.Ref, key, src.Source); ok {
 		return t, nil
 	}
 	d := newDraft(tmp)
@@ -93,7 +102,7 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 			return Target{}, err
 		}
 		key = keyOf(r.Provider, append(known, content)...)
-		if t, ok := s.reuse(r.Ref, key); ok {
+		if t, ok := s.reuse(r.Ref, key, src.Source); ok {
 			return t, nil
 		}
 	}

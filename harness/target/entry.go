@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -130,14 +131,24 @@ func (s *Store) publish(d draft, key string, m Manifest) (_ Target, err error) {
 	return Target{Manifest: m, Dir: dir}, s.prune(m.Ref, d.tmp)
 }
 
-// reuse returns the entry of that key, if it is intact, as the newest of ref.
-func (s *Store) reuse(ref Ref, key string) (t Target, ok bool) {
+// reuse returns the entry of that key, if it is intact, as the newest of ref and as
+// what came from src.
+func (s *Store) reuse(ref Ref, key string, src Source) (t Target, ok bool) {
 	t, err := s.load(ref, key)
 	if err != nil {
 		return Target{}, false
 	}
-	now := time.Now()
-	return t, os.Chtimes(filepath.Join(t.Dir, manifestFile), now, now) == nil
+	if path := filepath.Join(t.Dir, manifestFile); !reflect.DeepEqual(t.Source, src) {
+		t.Source = src // the same, elsewhere
+		b, err := json.MarshalIndent(t.Manifest, "", "  ")
+		if err == nil {
+			err = errors.Join(os.WriteFile(path+".new", append(b, '\n'), 0o644), os.Rename(path+".new", path))
+		}
+		return t, err == nil
+	} else {
+		now := time.Now()
+		return t, os.Chtimes(path, now, now) == nil
+	}
 }
 
 func (s *Store) prune(ref Ref, tmp string) error {

@@ -71,6 +71,9 @@ func buildCommand(ref Ref, src Source) string {
 		return fmt.Sprintf("nodestorm target add %s --image %s --path %s", ref, src.Image, src.File)
 	case src.Kind == FromFolder:
 		cmd := fmt.Sprintf("nodestorm target build %s --source %s --package %s", ref, src.Dir, src.Package)
+		if src.Ref != "" {
+			cmd += " --ref " + src.Ref
+		}
 		if len(src.Tags) > 0 {
 			cmd += " --tags " + strings.Join(src.Tags, ",")
 		}

@@ -29,7 +29,8 @@ type Source struct {
 	Module  string   `json:"module,omitempty"`  // module path
 	Version string   `json:"version,omitempty"` // module version
 	Sum     string   `json:"sum,omitempty"`     // hash of all source in go.sum's notation, where one is known; of a folder see state
-	Dir     string   `json:"dir,omitempty"`     // source folder
+	Dir     string   `json:"dir,omitempty"`     // source folder; of a Ref its repository
+	Ref     string   `json:"ref,omitempty"`     // tag, branch or commit of the repository, if not the folder as it was
 	Commit  string   `json:"commit,omitempty"`  // its git commit, empty without git
 	Dirty   bool     `json:"dirty,omitempty"`   // it held changes that are in no commit
 	Package string   `json:"package,omitempty"` // main package below the module's root

@@ -7,7 +7,8 @@ type Stage string
 
 // The stages of a build, in order. A build whose target is already there has none.
 const (
-	Waiting     Stage = "waiting" // for another build of the same target
+	Waiting     Stage = "waiting"      // for another build of the same target
+	Checkout    Stage = "checking out" // a ref of a repository
 	Downloading Stage = "downloading"
 	Compiling   Stage = "compiling"
 	Linking     Stage = "linking"

@@ -22,8 +22,11 @@ type Recipe struct {
 	// commit. Empty is Ref.Version.
 	Query string
 	// Dir is a source folder: it or a folder above it has the go.mod. Empty if
-	// Module is given.
+	// Module is given. With At it is a git repository: a folder of one, or a URL.
 	Dir string
+	// At is the tag, branch or commit of the repository to build, whatever is checked
+	// out in it. Empty is the folder as it is.
+	At string
 	// Package is the main package, below the root of the source: "./kwok".
 	// Empty is ".".
 	Package string
@@ -181,6 +184,9 @@ func (r Recipe) check() error {
 	}
 	if (r.Module == "") == (r.Dir == "") {
 		return errors.New("a recipe has a module or a source folder, one of the two")
+	}
+	if r.At != "" && r.Dir == "" {
+		return errors.New("a ref is one of a repository, and none is named")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ package target
 import (
 	"fmt"
 	"regexp"
+	"strings"
 )
 
 // Ref names a target: karpenter@v1.7.0. A version of a Go module is its module
@@ -37,6 +38,26 @@ func ParseRef(s string) (Ref, error) {
 		return Ref{}, fmt.Errorf("%q names no target: write NAME@VERSION, for example karpenter@v1.7.0", s)
 	}
 	return Ref{Name: m[1], Version: m[2]}, nil
+}
+
+var (
+	releasePattern = regexp.MustCompile(`(?:^|[-/])(v?[0-9]+\.[0-9]+\.[0-9]+[A-Za-z0-9._+-]*)$`)
+	commitPattern  = regexp.MustCompile(`^[0-9a-f]{12,64}$`)
+)
+
+// VersionOf is what a build of a tag, a branch or a commit is called: 1.33.0 of the tag
+// cluster-autoscaler-1.33.0.
+func VersionOf(ref string) (string, error) {
+	version := strings.ReplaceAll(ref, "/", "-")
+	if m := releasePattern.FindStringSubmatch(ref); m != nil {
+		version = m[1]
+	} else if commitPattern.MatchString(ref) {
+		version = ref[:12]
+	}
+	if _, err := ParseRef("x@" + version); err != nil {
+		return "", fmt.Errorf("%q is no name for a version: write NAME@VERSION", ref)
+	}
+	return version, nil
 }
 
 // check makes sure that the store can keep it.

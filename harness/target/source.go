@@ -24,7 +24,10 @@ type fetched struct {
 }
 
 // fetch gets a recipe's source, and makes sure that it fits the recipe.
-func fetch(ctx context.Context, r Recipe, tmp string, log io.Writer, report reporter) (fetched, error) {
+func (s *Store) fetch(ctx context.Context, r Recipe, tmp string, log io.Writer, report reporter) (fetched, error) {
+	if r.At != "" {
+		return s.fromRepository(ctx, r, tmp, report)
+	}
 	if r.Dir != "" {
 		return fromFolder(r)
 	}

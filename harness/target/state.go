@@ -194,6 +194,9 @@ func (t Target) SourceChanged(ctx context.Context) (bool, error) {
 	default:
 		return false, nil
 	}
+	if src.Ref != "" {
+		return src.moved(ctx), nil
+	}
 	_, module, err := sourceIn(src.Dir, "")
 	if err != nil || checkVersion(t.Ref, module) != nil {
 		return false, nil
