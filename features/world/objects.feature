@@ -50,3 +50,45 @@ Feature: Objects of any kind are created, changed and deleted
     And "kubectl" has sent "delete" of "things" "shop/one"
     And somebody has sent "create" of "pods" 3 times
     Then a pod of the Deployment "web" is Running within 1m
+
+  @drain
+  Scenario: A drain takes what a budget lets go, and gives up at its time
+    Given a cluster
+    And these objects:
+      """
+      apiVersion: apps/v1
+      kind: DaemonSet
+      metadata: {name: agent}
+      spec:
+        selector: {matchLabels: {app: agent}}
+        template:
+          metadata: {labels: {app: agent}}
+          spec:
+            tolerations: [{operator: Exists}]
+            containers: [{name: agent, image: agent}]
+      ---
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: web}
+      spec:
+        replicas: 2
+        selector: {matchLabels: {app: web}}
+        template:
+          metadata: {labels: {app: web}}
+          spec:
+            containers: [{name: web, image: web, resources: {requests: {cpu: 100m}}}]
+            volumes: [{name: scratch, emptyDir: {}}]
+      ---
+      {apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web}, spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}}
+      """
+    When a machine "a" with a simulated kubelet boots
+    And "node" has recorded "running" of "pods" 3 times
+    And "node/a" is drained for at most 1m
+    # The new pod finds no node, and so the budget keeps the other; the agent's are not asked for.
+    Then "kubectl" has sent "patch" of "nodes" "a" exactly 1 times within 1s
+    And "kubectl" has sent "create" of "pods/eviction" exactly 1 times within 1s
+    And "kubectl" has been refused "create" of "pods/eviction" at least 8 times within 1s
+    When a machine "b" with a simulated kubelet boots
+    And "Node/a" is drained
+    Then "kubectl" has sent "create" of "pods/eviction" exactly 1 times within 1s
+    And "node" has recorded "running" of "pods" at least 3 times within 1m

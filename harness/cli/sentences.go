@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,10 +21,10 @@ that have them, and what they leave in the history.
 ` + strings.TrimSpace(steps.Grammar),
 		Example: "  nodestorm sentences pod deleted",
 		RunE: func(_ *cobra.Command, words []string) error {
-			found := []steps.Sentence{}
-			for _, s := range steps.Sentences() {
-				if hasAll(s.Role+" "+s.Words+" "+s.Worlds, words) {
-					found = append(found, s)
+			found := sentencesWith(words)
+			if len(found) == 0 && len(words) == 1 {
+				for _, other := range steps.Related(words[0]) {
+					found = append(found, sentencesWith([]string{other})...)
 				}
 			}
 			if len(found) == 0 {
@@ -47,6 +48,11 @@ that have them, and what they leave in the history.
 				}
 				fmt.Fprintln(e.stdout)
 			}
+			for _, word := range words {
+				for _, other := range steps.Related(word) {
+					fmt.Fprintf(e.stdout, "see also: nodestorm sentences %s\n", other)
+				}
+			}
 			return nil
 		},
 		ValidArgsFunction: func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -65,6 +71,16 @@ that have them, and what they leave in the history.
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&asPage, "page", false, "print all as a page in Markdown, which features/SENTENCES.md is")
 	return c
+}
+
+func sentencesWith(words []string) []steps.Sentence {
+	return slices.DeleteFunc(steps.Sentences(), func(s steps.Sentence) bool {
+		about := s.Role + " " + s.Words + " " + s.Worlds
+		for _, a := range s.Arguments {
+			about += " " + a.Name
+		}
+		return !hasAll(about, words)
+	})
 }
 
 func hasAll(text string, words []string) bool {

@@ -34,6 +34,7 @@ const (
 type Client struct {
 	asks     discovery.DiscoveryInterface
 	does     dynamic.Interface
+	typed    kubernetes.Interface
 	workload *workload.Demand
 }
 
@@ -53,7 +54,7 @@ func NewClient(user *rest.Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{asks: asks, does: does, workload: workload.New(typed)}, nil
+	return &Client{asks: asks, does: does, typed: typed, workload: workload.New(typed)}, nil
 }
 
 // resource is one that the API server serves.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/cucumber/godog"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,6 +17,12 @@ import (
 
 // object is KIND/NAME or KIND/NAMESPACE/NAME.
 const object = `"([A-Za-z][A-Za-z0-9.-]*/[^"/]+(?:/[^"/]+)?)"`
+
+// Those of one kind, by the names that kubectl has for it.
+const (
+	podObject  = `"((?:[Pp]ods?|po)/[^"/]+(?:/[^"/]+)?)"`
+	nodeObject = `"((?:[Nn]odes?|no)/[^"/]+)"`
+)
 
 const (
 	mark = `"([^"=]+=[^"]*|[^"]+-)"`      // a label or an annotation
@@ -32,7 +39,10 @@ func (s *scenario) registerObjects(on sentences) {
 	for _, role := range []func(pattern, do any){on.Given, on.When} {
 		role(`^`+object+` is deleted$`, s.deleteObject)
 		role(`^`+object+` is deleted by force$`, s.deleteObjectByForce)
-		role(`^`+object+` is evicted$`, s.evictObject)
+		role(`^`+podObject+` is evicted$`, s.evictObject)
+		role(`^`+nodeObject+` is drained$`, s.drainNode)
+		role(`^`+nodeObject+` is drained by force$`, s.drainNodeByForce)
+		role(`^`+nodeObject+` is drained for at most `+span+`$`, s.drainNodeForAtMost)
 		role(`^`+object+` is patched with:$`, s.patchObject)
 		role(`^`+object+` is patched from the file `+file+`$`, s.patchObjectOf)
 		role(`^`+object+` is scaled to `+number+`$`, s.scaleObject)
@@ -261,6 +271,51 @@ func (s *scenario) evictObject(ctx context.Context, ref string) error {
 		return err
 	}
 	return c.Evict(ctx, of)
+}
+
+func (s *scenario) drainNode(ctx context.Context, ref string) error {
+	return s.drain(ctx, ref, false, longestWait, false)
+}
+
+func (s *scenario) drainNodeByForce(ctx context.Context, ref string) error {
+	return s.drain(ctx, ref, true, longestWait, false)
+}
+
+// drainNodeForAtMost gives up then, as `kubectl drain --timeout` does: the node stays
+// cordoned, and pods whose eviction is refused stay on it.
+func (s *scenario) drainNodeForAtMost(ctx context.Context, ref, span string) error {
+	d, err := duration(span)
+	if err != nil {
+		return err
+	}
+	return s.drain(ctx, ref, false, d, true)
+}
+
+// drain asks as often and looks as often as kubectl does, in the world's time.
+func (s *scenario) drain(ctx context.Context, ref string, force bool, atMost time.Duration, giveUp bool) error {
+	const look = time.Second
+	var d *objects.Drain
+	if err := s.change(ref, func(c *objects.Client, of objects.Ref) (err error) {
+		d, err = c.StartDrain(ctx, of, force)
+		return err
+	}); err != nil {
+		return err
+	}
+	for until := s.world.Clock().Now().Add(atMost); ; {
+		now := s.world.Clock().Now()
+		left, err := d.Advance(ctx, now)
+		switch {
+		case err != nil:
+			return err
+		case len(left) == 0, giveUp && !now.Before(until):
+			return nil
+		case !now.Before(until):
+			return fmt.Errorf("draining %s: after %s there still are: %s; of one that is given up say \"is drained for at most 10m\"", ref, atMost, strings.Join(left, "; "))
+		}
+		if err := s.sleep(ctx, min(look, until.Sub(now))); err != nil {
+			return err
+		}
+	}
 }
 
 func (s *scenario) patchObject(ctx context.Context, ref string, text *godog.DocString) error {

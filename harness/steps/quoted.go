@@ -28,7 +28,7 @@ var (
 	onceAtEnd   = regexp.MustCompile(`^(?:(.*)` + onceWords + `)?(?:` + recordWords + `(:?)|` + thisRecorded + `:)$`)
 	statesThis  = regexp.MustCompile(`^this holds\b`)
 	putsObjects = regexp.MustCompile(`^these objects( with their status)?( from the file "[^"]+")?( are (created|applied))?:?$`)
-	onObject    = regexp.MustCompile(`^` + object + ` is (deleted|patched|scaled|labelled|annotated)(?: "([^"]+)")?`)
+	onObject    = regexp.MustCompile(`^` + object + ` is (deleted|evicted|drained|patched|scaled|labelled|annotated)(?: "([^"]+)")?`)
 )
 
 func (r *reader) check(step *messages.PickleStep) error {

@@ -44,6 +44,8 @@ var arguments = append(faultArguments(), []Argument{
 	{"CPU", "processors, as in 500m CPU or 1 CPU", "1 CPU", cpus},
 	{"TAINT", "a taint in quotes, KEY[=VALUE]:EFFECT, with the effect NoSchedule, PreferNoSchedule or NoExecute", `"example.com/agent:NoSchedule"`, taint},
 	{"KIND/NAME", "an object in quotes, KIND/NAME, or KIND/NAMESPACE/NAME outside of the namespace default; after a record was waited for, $name, $namespace, $actor and $detail.KEY stand for what that has", `"Deployment/web"`, object},
+	{"Pod/NAME", "a pod in quotes, Pod/NAME or Pod/NAMESPACE/NAME; $name and $namespace as in KIND/NAME", `"Pod/web-0"`, podObject},
+	{"Node/NAME", "a node in quotes; $name as in KIND/NAME", `"Node/node-1"`, nodeObject},
 	{"KEY=VALUE", "a label or an annotation in quotes; KEY- removes it", `"example.com/team=a"`, mark},
 	{"FILE", "a file in quotes, .yaml, .yml or .json, beside the feature", `"objects.yaml"`, file},
 	{"RECORD", "a record in words: \"ACTOR\" has sent \"VERB\" of \"RESOURCE\", or \"SOURCE\" has recorded \"VERB\" of \"RESOURCE\"; the head of features/SENTENCES.md says more", `"cluster-autoscaler" has sent "delete" of "nodes"`, recordWords},
@@ -93,6 +95,30 @@ var table = sync.OnceValue(func() (all []Sentence) {
 	slices.SortStableFunc(all, func(a, b Sentence) int { return slices.Index(order, a.Role) - slices.Index(order, b.Role) })
 	return all
 })
+
+// related are words for one subject: what the sentences call it, and what else people do.
+var related = [][]string{
+	{"drain", "evict", "taint", "unschedulable", "cordon"},
+	{"scale", "replicas", "target size"},
+	{"fault", "fail", "break", "inject"},
+	{"kill", "crash", "restart"},
+	{"wait", "pass", "sleep"},
+}
+
+// Related are the other words for what a word is about that sentences have.
+func Related(word string) (all []string) {
+	for _, words := range related {
+		if !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(strings.ToLower(word), w) }) {
+			continue
+		}
+		for _, w := range words {
+			if !strings.HasPrefix(strings.ToLower(word), w) && slices.ContainsFunc(table(), func(s Sentence) bool { return strings.Contains(s.Words, w) }) {
+				all = append(all, w)
+			}
+		}
+	}
+	return all
+}
 
 // collector is told of each sentence.
 type collector func(role, pattern string, do any)
@@ -298,6 +324,10 @@ When that quotes something itself, "When this is recorded:" is a step with the p
 
 each with a name in quotes behind it, or "NAMESPACE/NAME", and with N times. It counts since the first When of a row of
 Whens; has ever sent and has ever recorded: since the start.
+
+A node is drained as by kubectl drain --ignore-daemonsets --delete-emptydir-data: cordoned, and its pods evicted, until they
+are gone; what a PodDisruptionBudget refuses is asked for every 5s, for an hour if not said. After "for at most" it is given
+up, as with --timeout, and the scenario goes on; by force, pods without a controller are evicted, too, as with --force.
 
 A Then states something of the history: such a RECORD (how often, how often in any span of some length, before another
 RECORD), the value that records set (a key of their detail), or "this holds:" and a statement in YAML, as records have
