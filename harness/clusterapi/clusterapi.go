@@ -89,6 +89,7 @@ func Install(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the webhooks' certificate: %w", err)
 	}
+	_ = cfg.Management.Reach(hooks.port) // for as long as the world is there
 	a := &ClusterAPI{cfg: cfg, client: c, hooks: hooks}
 	objects, err := render(t.Asset(kustomization), cfg.Variables)
 	if err != nil {

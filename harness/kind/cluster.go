@@ -56,8 +56,15 @@ func (c Cluster) made() string { return filepath.Join(c.Dir, "made") }
 // making is locked by who makes the cluster, or has made a temporary one.
 func (c Cluster) making() *flock.Flock { return flock.New(filepath.Join(c.Dir, "making")) }
 
+// SharedPath is the folder that the control plane's node and kube-apiserver share with us,
+// where Shared is it.
+const SharedPath = "/nodestorm"
+
+// Shared is for the files of kube-apiserver's that are ours.
+func (c Cluster) Shared() string { return filepath.Join(c.Dir, "audit") }
+
 // AuditLog is the file that kube-apiserver writes, by the policy of worlds.
-func (c Cluster) AuditLog() string { return filepath.Join(c.Dir, "audit", "audit.log") }
+func (c Cluster) AuditLog() string { return filepath.Join(c.Shared(), "audit.log") }
 
 var names = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,28}[a-z0-9])?$`)
 
@@ -89,8 +96,8 @@ type Spec struct {
 	Name    string
 	Version string // of Kubernetes, and of the node image
 	Workers int    // nodes besides the control plane's
-	// APIServer and ControllerManager are further flags, without dashes.
-	APIServer, ControllerManager map[string]string
+	// APIServer, ControllerManager and Scheduler are further flags, without dashes.
+	APIServer, ControllerManager, Scheduler map[string]string
 	// PodSubnet is what nodes' pods get addresses of; empty is kind's default.
 	PodSubnet string
 	// Temporary clusters are left behind, see Sweep, when their maker has been killed.
@@ -112,7 +119,7 @@ func Create(ctx context.Context, spec Spec) (_ Cluster, err error) {
 	if slices.Contains(there, name) {
 		return Cluster{}, fmt.Errorf("there is a cluster %q already; nodestorm cluster delete %s removes it", name, name)
 	}
-	if err := os.MkdirAll(filepath.Join(c.Dir, "audit"), 0o700); err != nil {
+	if err := os.MkdirAll(c.Shared(), 0o700); err != nil {
 		return Cluster{}, err
 	}
 	lock := c.making()
@@ -124,7 +131,7 @@ func Create(ctx context.Context, spec Spec) (_ Cluster, err error) {
 			err = errors.Join(err, lock.Unlock())
 		}
 	}()
-	if err := os.WriteFile(filepath.Join(c.Dir, "audit", "policy.yaml"), audit.Policy(), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(c.Shared(), "policy.yaml"), audit.Policy(), 0o600); err != nil {
 		return Cluster{}, err
 	}
 	provider := provider()
@@ -280,8 +287,10 @@ etcd:
 apiServer:
   extraArgs: %s
   extraVolumes:
-  - {name: nodestorm, hostPath: /nodestorm, mountPath: /nodestorm, pathType: Directory}
+  - {name: nodestorm, hostPath: ` + SharedPath + `, mountPath: ` + SharedPath + `, pathType: Directory}
 controllerManager:
+  extraArgs: %s
+scheduler:
   extraArgs: %s
 `
 
@@ -296,8 +305,8 @@ func flags(m map[string]string) string {
 
 func (c Cluster) config(spec Spec) *v1alpha4.Cluster {
 	apiServer := map[string]string{
-		"audit-policy-file": "/nodestorm/policy.yaml",
-		"audit-log-path":    "/nodestorm/audit.log",
+		"audit-policy-file": SharedPath + "/policy.yaml",
+		"audit-log-path":    SharedPath + "/audit.log",
 		"audit-log-maxsize": "100000", // not rotated: then its reader would lose lines
 	}
 	maps.Copy(apiServer, spec.APIServer)
@@ -305,11 +314,11 @@ func (c Cluster) config(spec Spec) *v1alpha4.Cluster {
 	controlPlane := v1alpha4.Node{
 		Role:        v1alpha4.ControlPlaneRole,
 		Image:       Image(spec.Version),
-		ExtraMounts: []v1alpha4.Mount{{HostPath: filepath.Join(c.Dir, "audit"), ContainerPath: "/nodestorm"}},
+		ExtraMounts: []v1alpha4.Mount{{HostPath: c.Shared(), ContainerPath: SharedPath}},
 	}
 	config := &v1alpha4.Cluster{
 		Nodes:                []v1alpha4.Node{controlPlane},
-		KubeadmConfigPatches: []string{initPatch, fmt.Sprintf(clusterPatch, flags(apiServer), flags(spec.ControllerManager))},
+		KubeadmConfigPatches: []string{initPatch, fmt.Sprintf(clusterPatch, flags(apiServer), flags(spec.ControllerManager), flags(spec.Scheduler))},
 		Networking: v1alpha4.Networking{
 			IPFamily: v1alpha4.IPv4Family, APIServerAddress: "127.0.0.1",
 			PodSubnet: spec.PodSubnet, DisableDefaultCNI: true, KubeProxyMode: "none",

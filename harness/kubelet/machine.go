@@ -119,9 +119,7 @@ func (m *Machines) boot(spec Machine) (_ *machine, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if booted.forget, err = m.world.Reach(booted.port); err != nil {
-		return nil, errors.Join(err, booted.runtime.Close())
-	}
+	booted.forget = m.world.Reach(booted.port)
 	if booted.env, err = booted.environment(m.made, system.Hostname); err != nil {
 		return nil, err
 	}

@@ -62,6 +62,10 @@ func (c *Cluster) User(name string, groups ...string) (*rest.Config, error) {
 	return user, nil
 }
 
+// Reach lets kube-apiserver reach what serves on a port of loopback until forget is called:
+// as a webhook, and in a world with Wishes.Kubelets under any address of a node.
+func (c *Cluster) Reach(port int) (forget func()) { return c.plane.Reach(port) }
+
 // Kubeconfig writes a kubeconfig file for a new identity, readable by us only,
 // and returns its path, which ends with the world.
 func (c *Cluster) Kubeconfig(name string, groups ...string) (string, error) {

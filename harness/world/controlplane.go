@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"nodestorm/harness/process"
+	"nodestorm/harness/tunnel"
 	"nodestorm/sim/history/audit"
 )
 
@@ -44,7 +45,7 @@ type local struct {
 	Site
 	plane  *envtest.ControlPlane
 	ca     *authority
-	tunnel *tunnel // to kubelets; nil without
+	tunnel *tunnel.Tunnel // to kubelets; nil without
 	admin  *rest.Config
 
 	restart sync.Mutex // held while somebody ends or starts kube-apiserver
@@ -83,6 +84,17 @@ func (c *local) User(name string, groups ...string) (*rest.Config, error) {
 		return nil, err
 	}
 	return user.Config(), nil
+}
+
+// ClientCA is made with the control plane.
+func (c *local) ClientCA() ([]byte, error) { return c.ca.Cert, nil }
+
+// Reach is about nodes' addresses: kube-apiserver itself is on our loopback.
+func (c *local) Reach(port int) (forget func()) {
+	if c.tunnel == nil {
+		return func() {}
+	}
+	return c.tunnel.Open(port)
 }
 
 // program is what a program of the cluster is called in the world.

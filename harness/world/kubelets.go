@@ -4,20 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"nodestorm/harness/process"
+	"nodestorm/harness/tunnel"
 )
 
 // openToKubelets configures kube-apiserver as kubeadm does (cmd/kubeadm/app/phases/
@@ -29,13 +26,13 @@ func (c *local) openToKubelets(args *envtest.Arguments, dir string) error {
 	if err != nil {
 		return err
 	}
-	if c.tunnel, err = newTunnel(filepath.Join(dir, "egress.sock")); err != nil {
+	socket := filepath.Join(dir, "egress.sock")
+	if c.tunnel, err = tunnel.Listen(socket); err != nil {
 		return err
 	}
-	c.World.OnStop(c.tunnel.close)
+	c.World.OnStop(c.tunnel.Close)
 	egress := filepath.Join(dir, "egress.yaml")
-	config := fmt.Sprintf(egressConfig, c.tunnel.listener.Addr())
-	if err := os.WriteFile(egress, []byte(config), 0o600); err != nil {
+	if err := os.WriteFile(egress, tunnel.Config(socket, tunnel.ToNodes), 0o600); err != nil {
 		return err
 	}
 	args.Set("authorization-mode", "Node,RBAC").
@@ -46,117 +43,6 @@ func (c *local) openToKubelets(args *envtest.Arguments, dir string) error {
 		Set("kubelet-client-key", key).
 		Set("egress-selector-config-file", egress)
 	return nil
-}
-
-const egressConfig = `apiVersion: apiserver.k8s.io/v1beta1
-kind: EgressSelectorConfiguration
-egressSelections:
-- name: cluster
-  connection:
-    proxyProtocol: HTTPConnect
-    transport:
-      uds:
-        udsName: %s
-`
-
-// Reach lets kube-apiserver reach what serves on a port of loopback under any address
-// of a node, until the returned function is called.
-func (w *World) Reach(port int) (forget func(), err error) {
-	c, err := w.forKubelets()
-	if err != nil {
-		return nil, err
-	}
-	return c.tunnel.open(port), nil
-}
-
-// tunnel is an HTTP proxy that knows CONNECT, to chosen ports of loopback.
-type tunnel struct {
-	listener net.Listener
-	server   *http.Server
-	done     sync.WaitGroup
-
-	mu    sync.Mutex
-	ports map[string]int // how often open
-	conns map[net.Conn]bool
-}
-
-func newTunnel(socket string) (*tunnel, error) {
-	if len(socket) > 107 { // sun_path of unix(7) with its final NUL
-		return nil, fmt.Errorf("the socket %s is %d bytes: want at most 107; a shorter TMPDIR makes it so", socket, len(socket))
-	}
-	l, err := net.Listen("unix", socket)
-	if err != nil {
-		return nil, fmt.Errorf("listening for kube-apiserver on its way to kubelets: %w", err)
-	}
-	t := &tunnel{listener: l, ports: map[string]int{}, conns: map[net.Conn]bool{}}
-	t.server = &http.Server{Handler: http.HandlerFunc(t.connect)}
-	t.done.Go(func() { _ = t.server.Serve(l) }) // until close
-	return t, nil
-}
-
-func (t *tunnel) open(port int) (forget func()) {
-	name := fmt.Sprint(port)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.ports[name]++
-	return sync.OnceFunc(func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if t.ports[name]--; t.ports[name] == 0 {
-			delete(t.ports, name)
-		}
-	})
-}
-
-func (t *tunnel) close() error {
-	err := t.server.Close()
-	t.mu.Lock()
-	for c := range t.conns {
-		_ = c.Close()
-	}
-	t.mu.Unlock()
-	t.done.Wait()
-	return err
-}
-
-func (t *tunnel) connect(w http.ResponseWriter, req *http.Request) {
-	_, port, err := net.SplitHostPort(req.Host)
-	t.mu.Lock()
-	known := t.ports[port] > 0
-	t.mu.Unlock()
-	if err != nil || req.Method != http.MethodConnect || !known {
-		http.Error(w, "no route to host", http.StatusBadGateway)
-		return
-	}
-	there, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", port))
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadGateway)
-		return
-	}
-	here, buffered, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		_ = there.Close()
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	t.mu.Lock()
-	t.conns[here], t.conns[there] = true, true
-	t.mu.Unlock()
-	_, _ = io.WriteString(here, "HTTP/1.1 200 Connection established\r\n\r\n")
-	var copies sync.WaitGroup
-	pipe := func(to net.Conn, from io.Reader) {
-		_, _ = io.Copy(to, from) // either end may close
-		_ = to.Close()
-	}
-	copies.Go(func() { pipe(there, buffered) })
-	copies.Go(func() { pipe(here, there) })
-	t.done.Go(func() {
-		copies.Wait()
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		delete(t.conns, here)
-		delete(t.conns, there)
-	})
 }
 
 // StartProgram runs a program in the world's time whose end is not the world's: its
@@ -253,20 +139,11 @@ func (w *World) awaitClock(ctx context.Context, p *process.Process) error {
 	}
 }
 
-// ClientCA is the CA that clients' certificates are of, as kubelets have it in a file.
+// ClientCA is the CA that clients' certificates are of, as kubelets have it in a file. It
+// is an error in a world that kubelets cannot join.
 func (w *World) ClientCA() ([]byte, error) {
-	c, err := w.forKubelets()
-	if err != nil {
-		return nil, err
+	if !w.cfg.Wishes.Kubelets {
+		return nil, errors.New("no kubelet can join this world: want Wishes.Kubelets")
 	}
-	return c.ca.Cert, nil
-}
-
-// forKubelets is the world's control plane if kubelets on loopback can join it.
-func (w *World) forKubelets() (*local, error) {
-	c, ok := w.plane.(*local)
-	if !ok || c.tunnel == nil {
-		return nil, errors.New("this world's kube-apiserver reaches no kubelets on loopback: want Wishes.Kubelets, and programs on loopback")
-	}
-	return c, nil
+	return w.plane.ClientCA()
 }

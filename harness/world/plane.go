@@ -15,6 +15,11 @@ type ControlPlane interface {
 	Admin() *rest.Config
 	// User makes an identity with a client certificate.
 	User(name string, groups ...string) (*rest.Config, error)
+	// ClientCA is the CA that clients' certificates are of, PEM.
+	ClientCA() ([]byte, error)
+	// Reach lets kube-apiserver reach what serves on a port of our loopback until forget is
+	// called: under 127.0.0.1, and with Wishes.Kubelets under any address of a node.
+	Reach(port int) (forget func())
 }
 
 // StartControlPlane starts one at a site and returns when it serves. It ends with the

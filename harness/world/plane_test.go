@@ -51,8 +51,8 @@ func TestControlPlaneOfAnotherKind(t *testing.T) {
 	if _, err := kubernetes.NewForConfigOrDie(config).CoreV1().Nodes().Get(t.Context(), "simulated", metav1.GetOptions{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.Reach(1); err == nil || !strings.Contains(err.Error(), "no kubelets on loopback") {
-		t.Errorf("kubelets on loopback: %v", err)
+	if _, err := w.ClientCA(); err == nil || !strings.Contains(err.Error(), "no kubelet can join") {
+		t.Errorf("kubelets in a world that did not ask for them: %v", err)
 	}
 	at.World.Died("the cluster", errors.New("somebody has removed it"))
 	<-w.Done()

@@ -1,29 +1,28 @@
 // Package plane makes a cluster of kind the control plane of a world: real etcd,
-// kube-apiserver, kube-controller-manager and kube-scheduler in pods of a real kubelet,
-// in real time. Simulated nodes, targets and faults stay outside of it, the world's.
+// kube-apiserver, kube-controller-manager and kube-scheduler in containers of
+// containerd, in real time. Nodes, targets and faults stay outside of it, the world's.
 package plane
 
 import (
+	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"nodestorm/harness/kind"
+	"nodestorm/harness/tunnel"
 	"nodestorm/harness/world"
 	"nodestorm/sim/pki"
 )
@@ -33,6 +32,7 @@ type plane struct {
 	cluster kind.Cluster
 	admin   *rest.Config
 	ca      *pki.Authority
+	tunnel  *tunnel.Tunnel
 }
 
 // Start is the way to make a world's clusters of kind, with the node image of a version
@@ -45,43 +45,58 @@ func Start(version string) world.StartControlPlane {
 		if err := kind.CheckImage(ctx, version); err != nil {
 			return nil, err
 		}
-		spec, err := wanted(at, version)
-		if err != nil {
-			return nil, err
-		}
+		spec := wanted(at, version)
 		cluster, err := kind.Find(spec.Name)
 		if err != nil {
 			return nil, err
 		}
-		if err := listen(cluster, at); err != nil {
+		if err := os.MkdirAll(cluster.Shared(), 0o700); err != nil {
+			return nil, err
+		}
+		p := &plane{}
+		if p.tunnel, err = tunnel.Listen(filepath.Join(cluster.Shared(), egressSocket)); err != nil {
+			return nil, err
+		}
+		at.World.OnStop(p.tunnel.Close)
+		if err := os.WriteFile(filepath.Join(cluster.Shared(), egressConfig), tunnel.Config(kind.SharedPath+"/"+egressSocket, tunnel.ToNodes, tunnel.ToWebhooks), 0o600); err != nil {
+			return nil, err
+		}
+		calls, err := listen(cluster, at)
+		if err != nil {
 			return nil, fmt.Errorf("making a pipe for the audit log: %w", err)
 		}
-		if cluster, err = kind.Create(ctx, spec); err != nil {
+		if p.cluster, err = kind.Create(ctx, spec); err != nil {
 			return nil, err
 		}
 		at.World.OnStop(func() error { return kind.Delete(spec.Name) })
-		p := &plane{cluster: cluster}
 		if err := p.connect(ctx); err != nil {
 			return nil, fmt.Errorf("reaching cluster %q: %w", spec.Name, err)
 		}
-		watch(cluster, at)
+		watch(p.cluster, at)
+		calls.Store(true)
 		return p, nil
 	}
 }
 
-// wanted is a cluster as the scenario has it, or an error that names what kind cannot do.
-func wanted(at world.Site, version string) (kind.Spec, error) {
-	if at.Wishes.Kubelets {
-		return kind.Spec{}, errors.New("real kubelets on loopback cannot join a cluster of kind; such a feature needs a simulated cluster")
-	}
+// What kube-apiserver has of ours, in the folder that it shares with us.
+const (
+	egressSocket = "egress.sock"
+	egressConfig = "egress.yaml"
+)
+
+// wanted is a cluster as the scenario has it.
+func wanted(at world.Site, version string) kind.Spec {
 	spec := kind.Spec{
 		Name: strings.Trim("world-"+at.Name, "-") + fmt.Sprintf("-%d", os.Getpid()), Version: version, PodSubnet: at.Wishes.ClusterCIDR, Temporary: true,
 		APIServer: map[string]string{
 			// As in other worlds: targets' packages use the policy.
-			"feature-gates":  "MutatingAdmissionPolicy=true",
-			"runtime-config": "admissionregistration.k8s.io/v1beta1=true",
+			"feature-gates":               "MutatingAdmissionPolicy=true",
+			"runtime-config":              "admissionregistration.k8s.io/v1beta1=true",
+			"egress-selector-config-file": kind.SharedPath + "/" + egressConfig,
 		},
-		ControllerManager: map[string]string{},
+		// There is one of each, and nobody starts it again when it has lost its lease.
+		ControllerManager: map[string]string{"leader-elect": "false"},
+		Scheduler:         map[string]string{"leader-elect": "false"},
 	}
 	for name, values := range at.Wishes.APIServer {
 		spec.APIServer[name] = strings.Join(values, ",")
@@ -90,27 +105,34 @@ func wanted(at world.Site, version string) (kind.Spec, error) {
 		name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
 		spec.ControllerManager[name] = value
 	}
-	return spec, nil
+	return spec
 }
 
 // listen puts a pipe where kube-apiserver writes its audit log: no call is older than
-// its line, as in other worlds.
-func listen(cluster kind.Cluster, at world.Site) error {
-	if err := os.MkdirAll(filepath.Dir(cluster.AuditLog()), 0o700); err != nil {
-		return err
-	}
+// its line, as in other worlds. Calls count from when they are said to.
+func listen(cluster kind.Cluster, at world.Site) (count *atomic.Bool, err error) {
 	if err := syscall.Mkfifo(cluster.AuditLog(), 0o600); err != nil {
-		return err
+		return nil, err
 	}
 	// Open for writing, too: then it does not end while kube-apiserver is not there.
 	pipe, err := os.OpenFile(cluster.AuditLog(), os.O_RDWR, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	count = new(atomic.Bool)
 	read := make(chan error, 1)
 	go func() {
-		_, err := io.Copy(at.Calls, pipe)
-		read <- err
+		lines := bufio.NewReader(pipe)
+		for {
+			line, err := lines.ReadBytes('\n')
+			if err != nil {
+				read <- err
+				return
+			}
+			if count.Load() {
+				_, _ = at.Calls.Write(line) // it notes what it cannot read
+			}
+		}
 	}()
 	at.World.OnStop(func() error {
 		err := pipe.Close()
@@ -119,47 +141,53 @@ func listen(cluster kind.Cluster, at world.Site) error {
 		}
 		return err
 	})
-	return nil
+	return count, nil
 }
 
-// connect gets credentials, and keeps pods off the node of the control plane: kind lets
-// them on it where it is the only one, but here nodes are the world's.
+// connect gets credentials, and leaves the cluster without a Node: all that it has are the
+// world's.
 func (p *plane) connect(ctx context.Context) error {
 	var err error
 	if p.admin, err = clientcmd.BuildConfigFromFlags("", p.cluster.Kubeconfig()); err != nil {
 		return err
 	}
 	p.admin.QPS = -1 // no limit
-	cert, err := p.read(ctx, "/etc/kubernetes/pki/ca.crt")
+	cert, err := p.exec(ctx, "cat", "/etc/kubernetes/pki/ca.crt")
 	if err != nil {
 		return err
 	}
-	key, err := p.read(ctx, "/etc/kubernetes/pki/ca.key")
+	key, err := p.exec(ctx, "cat", "/etc/kubernetes/pki/ca.key")
 	if err != nil {
 		return err
 	}
 	if p.ca, err = pki.ReadAuthority(pki.Pair{Cert: cert, Key: key}, time.Now()); err != nil {
 		return err
 	}
+	return p.leave(ctx)
+}
+
+// leave ends the kubelet of the control plane's node when it has started that, and removes
+// its Node and pods from the API. In containers of containerd they run on.
+func (p *plane) leave(ctx context.Context) error {
 	client, err := kubernetes.NewForConfig(p.admin)
 	if err != nil {
 		return err
 	}
-	patch, err := json.Marshal(corev1.Node{Spec: corev1.NodeSpec{Taints: []corev1.Taint{{
-		Key: "node-role.kubernetes.io/control-plane", Effect: corev1.TaintEffectNoSchedule,
-	}}}})
-	if err != nil {
+	if _, err := p.exec(ctx, "systemctl", "stop", "kubelet"); err != nil {
 		return err
 	}
-	_, err = client.CoreV1().Nodes().Patch(ctx, p.cluster.Node(), types.StrategicMergePatchType, patch, metav1.PatchOptions{})
-	return err
+	if err := client.CoreV1().Nodes().Delete(ctx, p.cluster.Node(), metav1.DeleteOptions{}); err != nil {
+		return err
+	}
+	now := int64(0)
+	return client.CoreV1().Pods(metav1.NamespaceSystem).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{FieldSelector: "spec.nodeName=" + p.cluster.Node()})
 }
 
-// read is a file of the control plane's node.
-func (p *plane) read(ctx context.Context, path string) ([]byte, error) {
-	b, err := exec.CommandContext(ctx, "docker", "exec", p.cluster.Node(), "cat", path).Output()
+// exec is what a command says on the control plane's node.
+func (p *plane) exec(ctx context.Context, command ...string) ([]byte, error) {
+	b, err := exec.CommandContext(ctx, "docker", append([]string{"exec", p.cluster.Node()}, command...)...).Output()
 	if err != nil {
-		return nil, fmt.Errorf("reading %s of node %q: %w", path, p.cluster.Node(), err)
+		return nil, fmt.Errorf("%s on node %q: %w", strings.Join(command, " "), p.cluster.Node(), err)
 	}
 	return b, nil
 }
@@ -195,3 +223,9 @@ func (p *plane) User(name string, groups ...string) (*rest.Config, error) {
 	config.CertData, config.KeyData = pair.Cert, pair.Key
 	return config, nil
 }
+
+// ClientCA is kubeadm's.
+func (p *plane) ClientCA() ([]byte, error) { return p.ca.Cert, nil }
+
+// Reach leads out of the container, whose loopback is its own.
+func (p *plane) Reach(port int) (forget func()) { return p.tunnel.Open(port) }

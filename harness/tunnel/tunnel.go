@@ -1,0 +1,126 @@
+// Package tunnel is the way of a kube-apiserver to programs on loopback: to kubelets whose
+// nodes have addresses of the cloud's, as with Konnectivity, and to webhooks from an API
+// server that has a loopback of its own.
+package tunnel
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// What of kube-apiserver's traffic goes through a tunnel.
+const (
+	ToNodes    = "cluster"
+	ToWebhooks = "controlplane" // of those that are named by URL
+)
+
+// Config is kube-apiserver's --egress-selector-config-file for a tunnel at a socket, as
+// kube-apiserver sees it.
+func Config(socket string, traffic ...string) []byte {
+	var b strings.Builder
+	b.WriteString("apiVersion: apiserver.k8s.io/v1beta1\nkind: EgressSelectorConfiguration\negressSelections:\n")
+	for _, name := range traffic {
+		fmt.Fprintf(&b, `- name: %s
+  connection:
+    proxyProtocol: HTTPConnect
+    transport:
+      uds:
+        udsName: %s
+`, name, socket)
+	}
+	return []byte(b.String())
+}
+
+// Tunnel is an HTTP proxy that knows CONNECT, to chosen ports of loopback.
+type Tunnel struct {
+	listener net.Listener
+	server   *http.Server
+	done     sync.WaitGroup
+
+	mu    sync.Mutex
+	ports map[string]int // how often open
+	conns map[net.Conn]bool
+}
+
+func Listen(socket string) (*Tunnel, error) {
+	if len(socket) > 107 { // sun_path of unix(7) with its final NUL
+		return nil, fmt.Errorf("the socket %s is %d bytes: want at most 107; a shorter TMPDIR makes it so", socket, len(socket))
+	}
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		return nil, fmt.Errorf("listening for kube-apiserver on its way to kubelets: %w", err)
+	}
+	t := &Tunnel{listener: l, ports: map[string]int{}, conns: map[net.Conn]bool{}}
+	t.server = &http.Server{Handler: http.HandlerFunc(t.connect)}
+	t.done.Go(func() { _ = t.server.Serve(l) }) // until close
+	return t, nil
+}
+
+func (t *Tunnel) Open(port int) (forget func()) {
+	name := fmt.Sprint(port)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ports[name]++
+	return sync.OnceFunc(func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.ports[name]--; t.ports[name] == 0 {
+			delete(t.ports, name)
+		}
+	})
+}
+
+func (t *Tunnel) Close() error {
+	err := t.server.Close()
+	t.mu.Lock()
+	for c := range t.conns {
+		_ = c.Close()
+	}
+	t.mu.Unlock()
+	t.done.Wait()
+	return err
+}
+
+func (t *Tunnel) connect(w http.ResponseWriter, req *http.Request) {
+	_, port, err := net.SplitHostPort(req.Host)
+	t.mu.Lock()
+	known := t.ports[port] > 0
+	t.mu.Unlock()
+	if err != nil || req.Method != http.MethodConnect || !known {
+		http.Error(w, "no route to host", http.StatusBadGateway)
+		return
+	}
+	there, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", port))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	here, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		_ = there.Close()
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	t.mu.Lock()
+	t.conns[here], t.conns[there] = true, true
+	t.mu.Unlock()
+	_, _ = io.WriteString(here, "HTTP/1.1 200 Connection established\r\n\r\n")
+	var copies sync.WaitGroup
+	pipe := func(to net.Conn, from io.Reader) {
+		_, _ = io.Copy(to, from) // either end may close
+		_ = to.Close()
+	}
+	copies.Go(func() { pipe(there, buffered) })
+	copies.Go(func() { pipe(here, there) })
+	t.done.Go(func() {
+		copies.Wait()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.conns, here)
+		delete(t.conns, there)
+	})
+}
