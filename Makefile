@@ -61,10 +61,16 @@ test-short: ## Run the tests that need no Kubernetes, with the race detector
 	@$(GO) test -short -timeout $(TIMEOUT) $(RACY)
 	@cd sim/csrapprover && $(GO) test ./...
 
+# Records that play on a real cluster in about an hour, as they are: nothing is shortened.
+ON_KIND := karpenter-7515-not-ready-noexecute karpenter-3038-forced-deletion bootstrap-12059-csr-approver bootstrap-12059-toleration \
+	hetzner-6677-options-error clusterapi-7872-conflict-forced
+
 .PHONY: test-kind
-test-kind: setup ## Make a node image and a real cluster of it (Docker, root and a Debian mirror; no image registry)
+test-kind: setup ## Play records on real clusters beside simulated ones (Docker, root and a Debian mirror; no image registry)
 	@$(NICE) $(BIN) cluster image
 	@$(GO) test ./harness/kind/... -p 1 -count=1 -v -timeout 10m
+	@$(GO) test ./harness/cli -run '^TestKind' -count=1 -v -timeout 20m
+	@$(BIN) verify --cluster kind,sim $(ON_KIND) --out $(OUT)/kind
 
 .PHONY: fuzz
 fuzz: export FUZZTIME ?= 2m

@@ -96,6 +96,13 @@ func TestWrongArguments(t *testing.T) {
 		{"verify|" + scenario + "|--out|" + file, "--out: mkdir " + file + ": not a directory; name a folder that can be written"},
 		{"verify|" + scenario + "|--out|/proc/none", "--out: mkdir /proc/none: no such file or directory; name a folder"},
 		{"verify|--clocks|" + scenario + "|--clock|real", "--clocks compares 1x with another --clock, and that is real too"},
+		{"verify|" + scenario + "|--cluster|kid", `cluster "kid": want sim (programs on this machine, in virtual time), or kind (containers of Docker, in real time)`},
+		{"verify|" + scenario + "|--cluster|kind,kind", "--cluster kind,kind: want sim, kind, or both to compare them"},
+		{"verify|" + scenario + "|--cluster|kind|--clock|60x", "--clock 60x: a cluster of kind has real time only, and no thousands of nodes: leave --clock out, or take --cluster sim"},
+		{"verify|" + scenario + "|--cluster|kind|--clocks", "--clocks compares clocks, of which clusters of kind have one: want --clocks or --cluster kind,sim"},
+		{"verify|" + scenario + "|--cluster|kind,sim|--repeat|2", "--repeat plays on one kind of cluster"},
+		{"run|" + scenario + "|--target|karpenter@v1.6.4|--cluster|kind|--clock|auto", "--clock auto: a cluster of kind has real time only"},
+		{"run|" + scenario + "|--target|karpenter@v1.6.4|--cluster|kind,sim", `cluster "kind,sim": want`},
 
 		{"run|" + scenario, "--target NAME@VERSION is missing; the catalogue has karpenter@v1.6.4"},
 		{"run|" + scenario + "|--target|karpenter", `"karpenter" names no target: write NAME@VERSION`},

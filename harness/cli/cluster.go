@@ -26,7 +26,7 @@ Kubernetes of worlds, with a kubelet and containerd on each node, in real time.
 
 No image registry is needed: the image of the nodes is made here, of Debian packages and
 Go modules. The clusters have no kube-proxy and no CoreDNS: Services reach nobody.
-Records do not run on them yet.`,
+Records play on clusters of their own: nodestorm verify ID --cluster kind.`,
 	})
 	c.AddCommand(e.clusterImage(), e.clusterCreate(), e.clusterList(), e.clusterLoad(), e.clusterDelete())
 	return c

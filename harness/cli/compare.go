@@ -5,13 +5,115 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/replay"
 	"nodestorm/harness/tell"
+	"nodestorm/reports"
 	"nodestorm/reports/story"
 	"nodestorm/sim/clock"
 )
 
-// modes are the two sides of a comparison, 1x first.
-func (s *session) modes(fast clock.Mode) [2]clock.Mode { return [2]clock.Mode{clock.Real, fast} }
+// side is one way to replay.
+type side struct {
+	name    string
+	clock   clock.Mode
+	cluster replay.Cluster
+}
+
+// sides are the ways to replay that the flags name: one, or two to be compared.
+func (s *session) sides(c *cobra.Command, clusters []replay.Cluster, clocks bool) (list []side, err error) {
+	if clocks {
+		return []side{{"1x", clock.Real, s.cluster}, {s.clock.String(), s.clock, s.cluster}}, nil
+	}
+	asked := s.clock
+	for _, of := range clusters {
+		if s.clock = asked; len(clusters) > 1 && of == replay.Kind {
+			s.clock = clock.Real // the other side's is what --clock is about
+		}
+		if err := s.chooseCluster(c, of); err != nil {
+			return nil, err
+		}
+		list = append(list, side{of.String(), s.clock, of})
+	}
+	if len(list) > 1 {
+		s.clock = asked // what builds are looked at for
+	}
+	return list, nil
+}
+
+// comparison is one replay in two ways, beside each other.
+type comparison struct {
+	ID        string              `json:"id"`
+	Target    string              `json:"target"`
+	Sides     [2]string           `json:"sides"` // clocks, or kinds of clusters
+	Verdicts  [2]string           `json:"verdicts"`
+	Same      bool                `json:"same"`            // verdicts and decisions
+	First     int                 `json:"firstDifference"` // index into both lists of decisions; -1: none
+	Decisions [2][]story.Decision `json:"decisions"`
+	Runs      [2]string           `json:"runs"`
+	// WallSeconds are how long each took, its world included.
+	WallSeconds [2]float64 `json:"wallSeconds"`
+	// Skipped is why there was no replay, Inconclusive why it says nothing.
+	Skipped      string `json:"skipped,omitempty"`
+	Inconclusive string `json:"inconclusive,omitempty"`
+}
+
+// compare replays the jobs in two ways; without are those that cannot be.
+func (s *session) compare(c *cobra.Command, sides []side, jobs []job, without []reports.Row, asJSON bool) error {
+	for _, of := range sides {
+		s.clock, s.cluster = of.clock, of.cluster
+		var cannot []reports.Row
+		jobs, cannot = s.parting(c.Context(), jobs)
+		without = append(without, cannot...)
+	}
+	names := [2]string{sides[0].name, sides[1].name}
+	comparisons, different, inconclusive := []comparison{}, false, len(jobs) == 0
+	for _, r := range without {
+		s.say("skipped %s on %s: %s", r.ID, r.Target, r.Reason)
+		comparisons = append(comparisons, comparison{ID: r.ID, Target: r.Target, Sides: names, First: -1, Skipped: r.Reason})
+	}
+	for i, j := range jobs {
+		result := comparison{ID: j.record.ID, Target: j.target.Ref.String(), Sides: names, First: -1}
+		for n, of := range sides {
+			s.clock, s.cluster = of.clock, of.cluster
+			played, row, err := s.replay(c.Context(), j.record, j.target, fmt.Sprintf("[%d/%d %s] ", i+1, len(jobs), of.name))
+			if err != nil {
+				return err
+			}
+			result.Runs[n], result.Verdicts[n], result.WallSeconds[n] = played.Dir, row.Verdict, row.WallSeconds
+			if row.Outcome == "inconclusive" {
+				result.Inconclusive = fmt.Sprintf("%s: %s", of.name, row.Reason)
+				break
+			}
+			if result.Decisions[n], err = decisionsOf(played.Dir); err != nil {
+				return err
+			}
+		}
+		if result.Inconclusive == "" {
+			result.First = story.FirstDifference(result.Decisions[0], result.Decisions[1])
+			result.Same = result.First < 0 && result.Verdicts[0] == result.Verdicts[1]
+			different = different || !result.Same
+		}
+		inconclusive = inconclusive || result.Inconclusive != ""
+		comparisons = append(comparisons, result)
+		if !asJSON {
+			s.printComparison(result)
+		}
+	}
+	if asJSON {
+		if err := s.json(comparisons); err != nil {
+			return err
+		}
+	}
+	switch {
+	case different || s.strict && len(without) > 0:
+		return &exit{code: NotAsExpected}
+	case inconclusive:
+		return &exit{code: Inconclusive}
+	}
+	return nil
+}
 
 // decisionsOf are those of a stored run, of which all is there.
 func decisionsOf(dir string) ([]story.Decision, error) {
@@ -29,21 +131,33 @@ func decisionsOf(dir string) ([]story.Decision, error) {
 // decision, and names the first difference.
 func (s *session) printComparison(c comparison) {
 	fmt.Fprintf(s.stdout, "%s on %s\n", c.ID, c.Target)
+	if c.Inconclusive != "" {
+		fmt.Fprintf(s.stdout, "inconclusive on %s\n\n", c.Inconclusive)
+		return
+	}
 	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\t1x\t\t%s\n", c.Clock)
-	for i := range max(len(c.Real), len(c.Fast)) {
+	fmt.Fprintf(w, "\t%s\t%s\t%s\t%s\n", c.Sides[0], c.Verdicts[0], c.Sides[1], c.Verdicts[1])
+	for i := range max(len(c.Decisions[0]), len(c.Decisions[1])) {
 		mark := ""
 		if i == c.First {
 			mark = "≠"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", mark, cell(c.Real, i), cell(c.Fast, i))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", mark, cell(c.Decisions[0], i), cell(c.Decisions[1], i))
 	}
+	fmt.Fprintf(w, "\t%s\tin all\t%s\tin all\n", seconds(c.WallSeconds[0]), seconds(c.WallSeconds[1]))
 	_ = w.Flush()
-	if c.Same {
-		fmt.Fprintf(s.stdout, "the same %d decisions\n\n", len(c.Real))
-	} else {
+	switch {
+	case c.Same:
+		fmt.Fprintf(s.stdout, "the same verdict, and the same %s\n\n", counted(len(c.Decisions[0]), "decision"))
+	case c.First < 0:
+		fmt.Fprintf(s.stdout, "the same %s, and another verdict; the runs are %s and %s\n\n", counted(len(c.Decisions[0]), "decision"), c.Runs[0], c.Runs[1])
+	default:
 		fmt.Fprintf(s.stdout, "they differ first at decision %d; the runs are %s and %s\n\n", c.First+1, c.Runs[0], c.Runs[1])
 	}
+}
+
+func seconds(n float64) time.Duration {
+	return time.Duration(n * float64(time.Second)).Round(100 * time.Millisecond)
 }
 
 func cell(list []story.Decision, i int) string {

@@ -33,6 +33,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
   nodestorm run --tags @issue-7515 --target karpenter@my-fix --clock 30x
   nodestorm run mine.feature --target karpenter@v1.6.4
   nodestorm run --tags @issue-8013 --target cluster-autoscaler@1.33.0 --manifest deployment.yaml
+  nodestorm run karpenter-7515-not-ready-noexecute --target karpenter@v1.6.4 --cluster kind
   nodestorm run --tags @kubespray --target kubespray@mine --order my-order.yaml`,
 		RunE: func(c *cobra.Command, ids []string) error {
 			var err error
@@ -75,6 +76,9 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			if err := s.check(c); err != nil {
 				return err
 			}
+			if err := s.chooseCluster(c, s.cluster); err != nil {
+				return err
+			}
 			jobs, err := s.on(c.Context(), ref, records)
 			if err != nil {
 				return err
@@ -82,7 +86,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			if err := s.checkManifest(c.Context(), jobs); err != nil {
 				return err
 			}
-			var rows []reports.Row
+			jobs, rows := s.parting(c.Context(), jobs)
 			for _, j := range jobs {
 				_, row, err := s.replay(c.Context(), j.record, j.target, "")
 				if err != nil {
@@ -99,6 +103,8 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	c.ValidArgsFunction = e.completeIDs
 	c.Flags().StringVar(&name, "target", "", "build under test, `NAME@VERSION`")
 	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
+	c.Flags().Var(&s.cluster, "cluster", "`CLUSTER`: sim, or kind for containers of Docker in real time")
+	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
 	c.Flags().StringVar(&s.order, "order", "", "the target is the order of an installer's steps in `FILE`, whose manifests are beside it")
 	c.Flags().StringVar(&tags, "tags", "", "godog tag `expression`: \"@karpenter && ~@issue-7515\"")
 	c.Flags().StringVar(&called, "name", "", "of a feature that is named, the scenarios with this `text` in their names")

@@ -28,6 +28,7 @@ import (
 type session struct {
 	*env
 	clock      clock.Mode
+	cluster    replay.Cluster
 	seed       uint64
 	out        string
 	flags      []string
@@ -257,7 +258,7 @@ func (s *session) replay(ctx context.Context, record scenarios.Record, t target.
 	request := replay.Request{
 		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.assets, Features: s.features, Manifest: s.manifest, Order: s.order, With: s.parts,
 		Checkout: s.own.checkout, Own: s.catalogue.Own(record.ID),
-		Clock: s.clock, Seed: s.seed, Out: s.out, Flags: s.flags, Watch: watch,
+		Cluster: s.cluster, Clock: s.clock, Seed: s.seed, Out: s.out, Flags: s.flags, Watch: watch,
 	}
 	for _, ref := range s.stale {
 		if ref == t.Ref || slices.ContainsFunc(s.parts, func(part target.Target) bool { return part.Ref == ref }) {

@@ -1,13 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/replay"
 	"nodestorm/harness/target"
 	"nodestorm/reports"
-	"nodestorm/reports/story"
 	"nodestorm/scenarios"
 )
 
@@ -16,6 +17,7 @@ func (e *env) verify() *cobra.Command {
 	var tags string
 	var all, asJSON, clocks bool
 	var repeat int
+	var names []string
 	c := &cobra.Command{
 		Use:   "verify [ID…]",
 		Short: "Replay failures on the affected and on the fixed release",
@@ -23,19 +25,24 @@ func (e *env) verify() *cobra.Command {
 compare: a failure must show on the affected release and not on the fixed one.
 Releases that are missing are built; one that cannot be had is skipped by name.
 
-With --clocks each replay runs at 1x and at the given clock, and their decisions
+With --clocks each replay runs at 1x and at the given clock, with --cluster kind,sim on
+a real cluster, whose nodes are containers, and on a simulated one; verdicts and decisions
 are compared: what the autoscaler created, deleted and scaled, in order.
 
 Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 --strict a release that is skipped is not as expected.`,
 		Example: `  nodestorm verify karpenter-7515-not-ready-noexecute
   nodestorm verify --all --repeat 20
-  nodestorm verify --clocks karpenter-7515-startup-taint-declared`,
+  nodestorm verify --clocks karpenter-7515-startup-taint-declared
+  nodestorm verify --cluster kind,sim karpenter-7515-not-ready-noexecute`,
 		RunE: func(c *cobra.Command, ids []string) error {
 			if repeat < 1 {
 				return usage(fmt.Errorf("--repeat %d: want 1 or more", repeat))
 			}
-			var err error
+			clusters, err := parseClusters(names)
+			if err != nil {
+				return usage(err)
+			}
 			if s.catalogue, err = e.catalogue(); err != nil {
 				return err
 			}
@@ -53,10 +60,18 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 				return err
 			}
 			switch {
+			case clocks && (len(clusters) > 1 || clusters[0] != replay.Simulated):
+				return usage(fmt.Errorf("--clocks compares clocks, of which clusters of kind have one: want --clocks or --cluster %s,%s", replay.Kind, replay.Simulated))
+			case len(clusters) > 1 && repeat > 1:
+				return usage(errors.New("--repeat plays on one kind of cluster: want one --cluster"))
 			case clocks && s.assets != "":
 				return usage(fmt.Errorf("--clocks compares 1x with virtual time, and the control plane of %s has none: unset it", envAssets))
 			case clocks && !s.clock.Virtual():
 				return usage(fmt.Errorf("--clocks compares 1x with another --clock, and that is %s too: give --clock auto, or a factor", s.clock))
+			}
+			sides, err := s.sides(c, clusters, clocks)
+			if err != nil {
+				return err
 			}
 			jobs, rows, err := s.jobs(c, records)
 			if err != nil {
@@ -65,9 +80,11 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if err := s.checkManifest(c.Context(), jobs); err != nil {
 				return err
 			}
-			if clocks {
-				return s.compareClocks(c, jobs, rows, asJSON)
+			if len(sides) > 1 {
+				return s.compare(c, sides, jobs, rows, asJSON)
 			}
+			jobs, without := s.parting(c.Context(), jobs)
+			rows = append(rows, without...)
 			for n := range repeat {
 				for i, j := range jobs {
 					label := fmt.Sprintf("[%d/%d] ", n*len(jobs)+i+1, repeat*len(jobs))
@@ -85,6 +102,8 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	e.catalogueFlags(c)
 	s.addManifest(c)
 	c.ValidArgsFunction = e.completeIDs
+	c.Flags().StringSliceVar(&names, "cluster", []string{string(replay.Simulated)}, "`CLUSTER`: sim, or kind for containers of Docker in real time; kind,sim compares the decisions")
+	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
 	c.Flags().StringVar(&tags, "tags", "", "godog tag `expression`: \"@karpenter && ~@issue-7515\"")
 	c.Flags().BoolVar(&all, "all", false, "all failures")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -136,71 +155,4 @@ func (s *session) jobs(c *cobra.Command, records []scenarios.Record) (jobs []job
 		}
 	}
 	return jobs, rows, nil
-}
-
-// comparison is one replay at 1x beside one at full speed.
-type comparison struct {
-	ID     string           `json:"id"`
-	Target string           `json:"target"`
-	Clock  string           `json:"clock"`
-	Same   bool             `json:"same"`
-	First  int              `json:"firstDifference"` // index into both lists; -1: none
-	Real   []story.Decision `json:"real"`
-	Fast   []story.Decision `json:"fast"`
-	Runs   [2]string        `json:"runs"`
-	// Skipped is why there was no replay.
-	Skipped string `json:"skipped,omitempty"`
-}
-
-// compareClocks replays the jobs at both clocks; without are those that cannot be.
-func (s *session) compareClocks(c *cobra.Command, jobs []job, without []reports.Row, asJSON bool) error {
-	fast := s.clock
-	comparisons, different := []comparison{}, false
-	for _, r := range without {
-		s.say("skipped %s on %s: %s", r.ID, r.Target, r.Reason)
-		comparisons = append(comparisons, comparison{ID: r.ID, Target: r.Target, Clock: fast.String(), First: -1, Skipped: r.Reason})
-	}
-	for i, j := range jobs {
-		result := comparison{ID: j.record.ID, Target: j.target.Ref.String(), Clock: fast.String()}
-		for side, mode := range s.modes(fast) {
-			s.clock = mode
-			label := fmt.Sprintf("[%d/%d at %s] ", i+1, len(jobs), mode)
-			played, row, err := s.replay(c.Context(), j.record, j.target, label)
-			if err != nil {
-				return err
-			}
-			if row.Outcome == "inconclusive" {
-				return &exit{code: Inconclusive, err: fmt.Errorf("%s on %s at %s: %s", row.ID, row.Target, mode, row.Reason)}
-			}
-			decisions, err := decisionsOf(played.Dir)
-			if err != nil {
-				return err
-			}
-			result.Runs[side] = played.Dir
-			if side == 0 {
-				result.Real = decisions
-			} else {
-				result.Fast = decisions
-			}
-		}
-		result.First = story.FirstDifference(result.Real, result.Fast)
-		result.Same = result.First < 0
-		different = different || !result.Same
-		comparisons = append(comparisons, result)
-		if !asJSON {
-			s.printComparison(result)
-		}
-	}
-	if asJSON {
-		if err := s.json(comparisons); err != nil {
-			return err
-		}
-	}
-	switch {
-	case different || s.strict && len(without) > 0:
-		return &exit{code: NotAsExpected}
-	case len(jobs) == 0:
-		return &exit{code: Inconclusive}
-	}
-	return nil
 }

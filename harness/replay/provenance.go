@@ -35,6 +35,9 @@ func (r Request) Provenance(ctx context.Context) (run.Provenance, error) {
 			return p, err
 		}
 	}
+	if r.Cluster == Kind {
+		p.Cluster = run.Kind
+	}
 	if r.ControlPlane != "" {
 		var err error
 		if p.ControlPlane, err = controlPlaneIn(ctx, r.ControlPlane); err != nil {

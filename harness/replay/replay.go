@@ -46,6 +46,8 @@ type Request struct {
 	// ControlPlane is a folder with another release's etcd and kube-apiserver;
 	// empty means Kubernetes' own. See world.Config.
 	ControlPlane string
+	// Cluster is what the world's clusters are made of.
+	Cluster Cluster
 	// Manifest is a file with the Deployment that the user runs the target by; empty
 	// means as the target's documentation has it. Only of Cluster Autoscaler.
 	Manifest string
@@ -94,6 +96,9 @@ func (r Request) Check(ctx context.Context) error {
 		return err
 	}
 	if err := r.checkFlags(ctx); err != nil {
+		return err
+	}
+	if err := r.CheckCluster(); err != nil {
 		return err
 	}
 	if r.Clock.Virtual() && r.ControlPlane != "" {
@@ -337,6 +342,7 @@ func (r Request) play(ctx context.Context, out *Result) error {
 			Out:          out.Dir,
 			Kubernetes:   r.Kubernetes.Bin(),
 			ControlPlane: r.ControlPlane,
+			Start:        r.Cluster.start(),
 			Clock:        r.Clock,
 			Seed:         r.Seed,
 			Progress:     func(what string) { watch(what, figures) },

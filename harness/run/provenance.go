@@ -28,6 +28,8 @@ type Provenance struct {
 	// its steps name.
 	Feature *Input  `json:"feature,omitempty"`
 	Beside  []Input `json:"beside,omitempty"`
+	// Cluster is what the clusters were made of: [Kind], or empty for programs on loopback.
+	Cluster string `json:"cluster,omitempty"`
 	// ControlPlane is that of KUBEBUILDER_ASSETS; nil is Kubernetes' own.
 	ControlPlane *ControlPlane `json:"controlPlane,omitempty"`
 	// Manifest is --manifest's file, Order --order's and those that it applies.
@@ -39,6 +41,9 @@ type Provenance struct {
 	// Stale are the builds whose source had changed since they were made.
 	Stale []target.Ref `json:"stale,omitempty"`
 }
+
+// Kind is the Provenance.Cluster of clusters that were made with kind.
+const Kind = "kind"
 
 // Code is a state of nodestorm's source: its commit, and whether it held changes that
 // are in none. Without git there is no commit.
@@ -152,3 +157,6 @@ func Digest(path string) (Input, error) {
 	}
 	return Input{Name: filepath.Base(path), SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
 }
+
+// OnKind tells whether the clusters were made with kind.
+func (r Run) OnKind() bool { return r.Provenance != nil && r.Provenance.Cluster == Kind }

@@ -17,6 +17,9 @@ import (
 
 // KubernetesVersion is the release of the API server that the run had.
 func KubernetesVersion(r run.Run) string {
+	if r.OnKind() {
+		return r.Kubernetes.Version + " (kind)"
+	}
 	if r.Provenance == nil || r.Provenance.ControlPlane == nil {
 		return r.Kubernetes.Version
 	}
@@ -40,6 +43,9 @@ func Departures(r run.Run) (list []string) {
 	}
 	for _, ref := range p.Stale {
 		list = append(list, fmt.Sprintf("the source of %s had changed since it was built, and what ran is the old build", ref))
+	}
+	if r.OnKind() {
+		list = append(list, fmt.Sprintf("the cluster was one of kind, with the control plane of %s in containers, in real time", r.Kubernetes.Ref))
 	}
 	if c := p.ControlPlane; c != nil {
 		programs := make([]string, len(c.Programs))
@@ -142,7 +148,9 @@ func builds(r run.Run) (list []string) {
 // as a comment. Files and folders are named as they were called, wherever they are.
 func repeat(r run.Run, departures []string) string {
 	words := []string{"nodestorm", "run", r.ID, "--target", r.Target.Ref.String(), "--seed", strconv.FormatUint(r.Seed, 10)}
-	if r.Clock.Mode != "" && r.Clock.Mode != "auto" {
+	if r.OnKind() {
+		words = append(words, "--cluster", run.Kind) // whose clock is real
+	} else if r.Clock.Mode != "" && r.Clock.Mode != "auto" {
 		words = append(words, "--clock", r.Clock.Mode)
 	}
 	if p := r.Provenance; p != nil {

@@ -50,7 +50,9 @@ func TestDepartures(t *testing.T) {
 		{"a dirty target", mine(target.Source{Commit: commit, Dirty: true, Sum: "h1:a="}), "karpenter@mine was built from 796b28ee0123 with uncommitted changes, source h1:a=",
 			"796b28ee0123 with uncommitted changes, source h1:a=, go1.26.8", "nodestorm run x --target karpenter@mine --seed 7 # karpenter@mine was built from 796b28ee0123 with uncommitted changes"},
 		{"a stale target", func(r *run.Run) { r.Provenance.Stale = []target.Ref{r.Target.Ref} }, "the source of karpenter@v1.7.0 had changed since it was built", "", "# the source of"},
-		{"a manifest", func(r *run.Run) { r.Provenance.Manifest = &run.Input{Name: "my deployment.yaml", SHA256: "0123456789abcdef"} }, "karpenter@v1.7.0 ran as my deployment.yaml (sha256 0123456789ab) has it", "", " --manifest 'my deployment.yaml' # "},
+		{"a manifest", func(r *run.Run) {
+			r.Provenance.Manifest = &run.Input{Name: "my deployment.yaml", SHA256: "0123456789abcdef"}
+		}, "karpenter@v1.7.0 ran as my deployment.yaml (sha256 0123456789ab) has it", "", " --manifest 'my deployment.yaml' # "},
 		{"a part", func(r *run.Run) {
 			r.Provenance.With = []target.Manifest{{Ref: target.Ref{Name: "ccm", Version: "v2"}, SHA256: "0123456789abcdef"}}
 		}, "ccm@v2 (sha256 0123456789ab) was in the place of nodestorm's own", "", " --with ccm@v2 # "},
@@ -65,6 +67,9 @@ func TestDepartures(t *testing.T) {
 			r.Provenance.ControlPlane = &run.ControlPlane{Name: "k8s", Version: "v1.33.2", Programs: []run.Input{{Name: "etcd", SHA256: "ab"}, {Name: "kube-apiserver", SHA256: "cd"}}}
 			r.Clock.Mode = "real"
 		}, "the control plane was that of KUBEBUILDER_ASSETS=k8s v1.33.2: etcd (sha256 ab), kube-apiserver (sha256 cd)", "", "KUBEBUILDER_ASSETS=k8s nodestorm run x --target karpenter@v1.7.0 --seed 7 --clock real # "},
+		{"kind", func(r *run.Run) {
+			r.Provenance.Cluster, r.Clock.Mode = run.Kind, "real"
+		}, "the cluster was one of kind, with the control plane of kubernetes@v1.34.4 in containers, in real time", "", "nodestorm run x --target karpenter@v1.7.0 --seed 7 --cluster kind # the cluster was"},
 		{"a dirty nodestorm", func(r *run.Run) {
 			r.Provenance.Nodestorm.Dirty, r.Provenance.Features.Dirty = true, true
 		}, "nodestorm itself is of 796b28ee0123 with uncommitted changes (program sha256 03)", "", "# nodestorm itself"},
@@ -72,7 +77,9 @@ func TestDepartures(t *testing.T) {
 			r.Provenance.Nodestorm, r.Provenance.Features = run.Code{}, run.Code{}
 		}, "nodestorm itself is of no known commit (program sha256 03)", "", ""},
 		{"other features", func(r *run.Run) { r.Provenance.Features.Dirty = true }, "the features are of 796b28ee0123 with uncommitted changes, and nodestorm of 796b28ee0123", "", ""},
-		{"one's own scenario", func(r *run.Run) { r.Provenance.Feature = &run.Input{Name: "mine/a.feature", SHA256: "0123456789abcdef"} }, "", "", "nodestorm run x --target karpenter@v1.7.0 --seed 7 --catalogue mine"},
+		{"one's own scenario", func(r *run.Run) {
+			r.Provenance.Feature = &run.Input{Name: "mine/a.feature", SHA256: "0123456789abcdef"}
+		}, "", "", "nodestorm run x --target karpenter@v1.7.0 --seed 7 --catalogue mine"},
 		{"one's own in place of ours", func(r *run.Run) {
 			r.ID, r.Provenance.Feature = scenario, &run.Input{Name: "mine/a.feature", SHA256: "0123456789abcdef"}
 		}, "the scenario is that of mine/a.feature (sha256 0123456789ab)", "", " --catalogue mine # the scenario"},

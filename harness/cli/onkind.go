@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/replay"
+	"nodestorm/reports"
+	"nodestorm/sim/clock"
+)
+
+// completeClusters are the values of --cluster.
+var completeClusters = cobra.FixedCompletions([]string{string(replay.Simulated), string(replay.Kind)}, cobra.ShellCompDirectiveNoFileComp)
+
+// chooseCluster has worlds be made of clusters of that kind from now on. What a real
+// cluster cannot do is said here.
+func (s *session) chooseCluster(c *cobra.Command, of replay.Cluster) error {
+	s.cluster = of
+	if of != replay.Kind {
+		return nil
+	}
+	if c.Flags().Changed("clock") && s.clock != clock.Real {
+		return usage(fmt.Errorf("--clock %s: a cluster of kind has real time only, and no thousands of nodes: leave --clock out, or take --cluster %s", s.clock, replay.Simulated))
+	}
+	if s.assets != "" {
+		return usage(fmt.Errorf("--cluster %s: a cluster of kind has a control plane of its own, unset %s", of, envAssets))
+	}
+	s.clock = clock.Real
+	s.say("clusters are made with kind: all durations are real time, nothing is shortened")
+	return nil
+}
+
+// parting parts the jobs that can be played on the chosen kind of cluster from those that
+// cannot, which become rows that say why.
+func (s *session) parting(ctx context.Context, jobs []job) (play []job, without []reports.Row) {
+	lacks := s.cluster.Lacks(ctx)
+	for _, j := range jobs {
+		cannot := lacks
+		if cannot == nil {
+			cannot = replay.Request{Record: j.record, Features: s.features, Cluster: s.cluster, Clock: s.clock, ControlPlane: s.assets}.CheckCluster()
+		}
+		if cannot == nil {
+			play = append(play, j)
+			continue
+		}
+		without = append(without, reports.Row{
+			ID: j.record.ID, Target: j.target.Ref.String(), Expected: string(j.record.Expected(j.target.Ref.String())),
+			Verdict: skipped, Outcome: skipped, Reason: fmt.Sprintf("--cluster %s: %v", s.cluster, cannot),
+		})
+	}
+	return play, without
+}
+
+// parseClusters reads --cluster of verify: one, or two to be compared.
+func parseClusters(names []string) (list []replay.Cluster, err error) {
+	for _, name := range names {
+		c, err := replay.ParseCluster(strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	if len(list) == 0 || len(list) > 2 || len(list) == 2 && list[0] == list[1] {
+		return nil, fmt.Errorf("--cluster %s: want %s, %s, or both to compare them", strings.Join(names, ","), replay.Simulated, replay.Kind)
+	}
+	return list, nil
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"nodestorm/harness/replay"
+	"nodestorm/harness/target"
+	"nodestorm/reports/story"
+	"nodestorm/scenarios"
+	"nodestorm/sim/clock"
+)
+
+const failure = "karpenter-7515-not-ready-noexecute"
+
+// Without Docker each replay on kind is skipped by name, and says what brings it.
+func TestKindWithoutDocker(t *testing.T) {
+	t.Setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := catalogue.Lookup(failure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs := []job{{record, target.Target{Manifest: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}}}}}
+	var stdout, stderr bytes.Buffer
+	s := session{env: &env{stdout: &stdout, stderr: &stderr}, catalogue: catalogue, features: catalogue.Features(), clock: clock.Real, cluster: replay.Kind}
+	play, without := s.parting(t.Context(), jobs)
+	if len(play) > 0 || len(without) != 1 || without[0].Verdict != skipped || without[0].ID != failure || without[0].Target != "karpenter@v1.6.4" || without[0].Expected != "reproduced" {
+		t.Fatalf("played: %v; not played: %+v", play, without)
+	}
+	if why := without[0].Reason; !strings.Contains(why, "--cluster kind: no") || !strings.Contains(why, "start dockerd") && !strings.Contains(why, "apt-get install") {
+		t.Errorf("it says %q", why)
+	}
+	var end *exit
+	if err := s.conclude(without, false, false); !errors.As(err, &end) || end.code != Inconclusive {
+		t.Errorf("the exit status is of %v", err)
+	}
+	s.cluster = replay.Simulated
+	if play, without := s.parting(t.Context(), jobs); len(play) != 1 || len(without) > 0 {
+		t.Errorf("simulated: played %v, not %+v", play, without)
+	}
+}
+
+func TestPrintComparison(t *testing.T) {
+	made, gone := story.Decision{What: "create NodeClaim 1"}, story.Decision{At: 90e9, What: "delete NodeClaim 1"}
+	for _, test := range []struct {
+		name     string
+		verdicts [2]string
+		second   []story.Decision
+		why      string
+		want     []string
+	}{
+		{"the same", [2]string{"healthy", "healthy"}, []story.Decision{made, gone}, "", []string{"kind healthy sim healthy", "1m30s delete NodeClaim 1 1m30s", "the same verdict, and the same 2 decisions"}},
+		{"another verdict", [2]string{"healthy", "failed"}, []story.Decision{made, gone}, "", []string{"kind healthy sim failed", "the same 2 decisions, and another verdict; the runs are a and b"}},
+		{"another decision", [2]string{"healthy", "healthy"}, []story.Decision{made}, "", []string{"≠", "—", "they differ first at decision 2"}},
+		{"inconclusive", [2]string{"inconclusive", ""}, nil, "kind: Docker has died", []string{"inconclusive on kind: Docker has died"}},
+	} {
+		var stdout bytes.Buffer
+		c := comparison{
+			ID: "x", Target: "karpenter@v1.7.0", Sides: [2]string{"kind", "sim"}, Verdicts: test.verdicts, Runs: [2]string{"a", "b"}, Inconclusive: test.why,
+			Decisions: [2][]story.Decision{{made, gone}, test.second}, First: story.FirstDifference([]story.Decision{made, gone}, test.second),
+		}
+		c.Same = c.First < 0 && c.Verdicts[0] == c.Verdicts[1]
+		(&session{env: &env{stdout: &stdout}}).printComparison(c)
+		for _, want := range test.want {
+			if !strings.Contains(strings.Join(strings.Fields(stdout.String()), " "), want) {
+				t.Errorf("%s: %q is not in %s", test.name, want, &stdout)
+			}
+		}
+	}
+}

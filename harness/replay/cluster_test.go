@@ -1,0 +1,47 @@
+package replay
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nodestorm/scenarios"
+	"nodestorm/sim/clock"
+)
+
+// What kind cannot do is said before anything starts.
+func TestCheckCluster(t *testing.T) {
+	feature := filepath.Join(t.TempDir(), "programs.feature")
+	if err := os.WriteFile(feature, []byte("Feature: f\n  Scenario: s\n    Given a cluster\n    When the program \"kube-scheduler\" is killed\n    Then \"kube-scheduler\" has sent \"create\" of \"pods/binding\" at no time within 1m\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := catalogue.Add(ReadFolder(feature)); err != nil {
+		t.Fatal(err)
+	}
+	found := catalogue.InFile(feature)
+	if len(found) != 1 {
+		t.Fatalf("%s has %d scenarios", feature, len(found))
+	}
+	for _, test := range []struct {
+		name   string
+		change func(*Request)
+		want   string
+	}{
+		{"simulated", func(r *Request) { r.Cluster = Simulated }, ""},
+		{"virtual time", func(r *Request) { r.Clock = clock.Auto }, "real time only"},
+		{"another control plane", func(r *Request) { r.ControlPlane = "k8s" }, "unset KUBEBUILDER_ASSETS"},
+		{"its programs", func(*Request) {}, "kube-scheduler is in a container of kind's"},
+	} {
+		r := Request{Record: found[0].Record, Features: catalogue.Features(), Cluster: Kind, Clock: clock.Real}
+		test.change(&r)
+		err := r.CheckCluster()
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+	}
+}
