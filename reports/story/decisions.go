@@ -9,7 +9,7 @@ import (
 	"nodestorm/sim/history/vocabulary"
 )
 
-// Decision is something that an autoscaler did to its machines. Names that are
+// Decision is something that an autoscaler did to its machines, or a step of an installer. Names that are
 // made up at random are replaced by their order of appearance, so that two runs
 // can be held against each other.
 type Decision struct {
@@ -63,6 +63,21 @@ func (w *walk) decide(i uint32, kind Kind, f facts) {
 		n.number[e.Object] = n.count[what]
 	}
 	w.decided(i, fmt.Sprintf("%s %s %d", verb, what, n.number[e.Object]), kind.Code)
+}
+
+// installer is who takes an installer's steps, see harness/order.
+const installer = "order"
+
+// install takes an event that may be a step of an installer's.
+func (w *walk) install(i uint32, kind Kind, f facts) {
+	if kind.Actor != installer {
+		return
+	}
+	step := strings.TrimSpace(kind.Verb + " " + strings.TrimSpace(vocabulary.Kind(kind.Resource)+" "+w.s.Objects[w.s.Events[i].Object].Name))
+	if f.failed {
+		step += ", in vain"
+	}
+	w.decided(i, step, kind.Code)
 }
 
 // scales tells whether a call changes how many machines a group shall have.

@@ -25,6 +25,7 @@ type facts struct {
 	changes            bool    // something of the object's state is in it
 	from, size         float64 // of a group: how many machines it had and shall have
 	sized              bool    // size is known
+	failed             bool    // of an installer's step
 	pace               *pace   // of the clock
 }
 
@@ -104,6 +105,8 @@ func factsOf(r history.Record, keep func(string) string) facts {
 		f.state = keep(first(text(d, "fault"), text(d, "effect")))
 	case history.Step:
 		f.state = keep(text(d, "text"))
+	case history.Harness:
+		f.failed, _ = d["failed"].(bool)
 	case history.Clock:
 		f.pace = paceOf(d)
 	}

@@ -112,6 +112,8 @@ func (w *walk) event(i uint32) {
 		w.step(i, f)
 	case history.Fault:
 		w.fault(i, kind, f)
+	case history.Harness:
+		w.install(i, kind, f)
 	case history.Logged:
 		switch {
 		case kind.Resource != "nodegroups":

@@ -93,6 +93,18 @@ func TestFirstDifference(t *testing.T) {
 	}
 }
 
+// An installer's steps are what it decides: what was done, and what was waited for in vain.
+func TestInstaller(t *testing.T) {
+	s := tell(t, story.Run{Autoscaler: "kubespray"}, line(1, 1, "harness", "started", "programs", "kubelet", "harness", 0, `{}`)+
+		line(2, 2, "harness", "apply", "manifests", "approver.yaml", "order", 0, `{"failed":false,"step":1,"of":2}`)+
+		line(3, 9, "harness", "rollout", "deployments", "approver", "order", 0, `{"failed":true,"step":2,"of":2}`))
+	var steps []string
+	for _, d := range s.Decisions {
+		steps = append(steps, d.What)
+	}
+	same(t, "steps", strings.Join(steps, "; "), "apply approver.yaml; rollout approver, in vain")
+}
+
 func TestCloud(t *testing.T) {
 	s := tell(t, story.Run{Autoscaler: "cluster-autoscaler"}, line(1, 1, "log", "target", "nodegroups", "pool1", "cluster-autoscaler", 0, `{"from":0,"to":2}`)+
 		line(2, 2, "cloud", "POST /servers", "servers", "a", "cluster-autoscaler", 201, `{"group":"pool1"}`)+
