@@ -94,6 +94,13 @@ func notRun(b *strings.Builder, rows []Row) {
 
 // JSON writes the rows as an array, [] for none.
 func JSON(w io.Writer, rows []Row) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(Finite(rows))
+}
+
+// Finite are the rows as JSON can have them.
+func Finite(rows []Row) []Row {
 	finite := make([]Row, 0, len(rows))
 	for _, r := range rows {
 		for _, figure := range []*float64{&r.WallSeconds, &r.VirtualSeconds, &r.Factor, &r.LagP99Ms} {
@@ -103,9 +110,7 @@ func JSON(w io.Writer, rows []Row) error {
 		}
 		finite = append(finite, r)
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(finite)
+	return finite
 }
 
 // count is "3 expected, 1 regression", in the order of first appearance.

@@ -108,14 +108,20 @@ func chosen(c *scenarios.Catalogue, features fs.FS, ids []string, tags string, a
 
 func (e *env) list() *cobra.Command {
 	var asJSON bool
+	var split sharding
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the documented failures",
-		Args:  exactly(0),
-		RunE: func(*cobra.Command, []string) error {
+		Long: `List the documented failures. With --shard i/N the replays of that part of
+"nodestorm verify --all" are listed, and how long each is expected to take.`,
+		Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := e.catalogue()
 			if err != nil {
 				return err
+			}
+			if split.asked() {
+				return e.listShard(cmd.Context(), split, c.Records(), asJSON)
 			}
 			if asJSON {
 				return e.json(c.Entries())
@@ -136,6 +142,7 @@ func (e *env) list() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	split.addFlags(c)
 	e.catalogueFlags(c)
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -111,8 +112,10 @@ func (s *session) publish(rows []reports.Row) (string, error) {
 			continue
 		}
 		f := stored{row.Run, row.Run, filepath.Join(row.Run, run.ReportFile)}
-		if err := r.page(f.page, f.dir); err != nil {
-			return "", err
+		if _, err := os.Stat(f.page); err != nil { // a shard has left one
+			if err := r.page(f.page, f.dir); err != nil {
+				return "", err
+			}
 		}
 		found = append(found, f)
 	}
@@ -121,7 +124,7 @@ func (s *session) publish(rows []reports.Row) (string, error) {
 	}
 	known := documented(s.catalogue)
 	for i := range known {
-		beside, err := r.sides(rows, known[i].ID)
+		beside, err := r.sides(rows, known[i].ID, s.out)
 		if err != nil {
 			return "", err
 		}
@@ -146,8 +149,8 @@ func (s *session) publish(rows []reports.Row) (string, error) {
 }
 
 // sides writes the page of the last run that showed a failure beside the last
-// that did not, and returns where it is, or "" if there are not both.
-func (r *reporter) sides(rows []reports.Row, id string) (string, error) {
+// that did not below out, and returns where it is, or "" if there are not both.
+func (r *reporter) sides(rows []reports.Row, id, out string) (string, error) {
 	last := func(verdict string) string {
 		for _, row := range slices.Backward(rows) {
 			if row.ID == id && row.Verdict == verdict && row.Run != "" {
@@ -160,6 +163,9 @@ func (r *reporter) sides(rows []reports.Row, id string) (string, error) {
 	if affected == "" || fixed == "" {
 		return "", nil
 	}
-	path := filepath.Join(filepath.Dir(affected), "side-by-side.html")
+	path := filepath.Join(out, id, "side-by-side.html")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
 	return path, r.page(path, affected, fixed)
 }

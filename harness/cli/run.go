@@ -200,7 +200,10 @@ func (e *env) conclude(rows []reports.Row, asJSON, strict bool) error {
 	}
 	var outcomes []verdict.Outcome
 	for _, r := range rows {
-		if r.Verdict != skipped || strict {
+		switch {
+		case r.Verdict == lost:
+			outcomes = append(outcomes, verdict.NotConclusive)
+		case r.Verdict != skipped || strict:
 			outcomes = append(outcomes, verdict.Outcome(r.Outcome))
 		}
 	}

@@ -44,6 +44,7 @@ type session struct {
 	stale      []target.Ref // whose source has changed since they were built
 	live       bool         // serve a page of each run
 	strict     bool         // what is skipped is not as expected
+	shard      sharding
 }
 
 func (s *session) addFlags(c *cobra.Command) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -29,10 +30,15 @@ With --clocks each replay runs at 1x and at the given clock, with --cluster kind
 a real cluster, whose nodes are containers, and on a simulated one; verdicts and decisions
 are compared: what the autoscaler created, deleted and scaled, in order.
 
+With --shard i/N only the i-th of N parts is replayed, which take about equally long:
+by the runs that --durations names, or else by those that were last verified. Give all
+shards the same flags, and "nodestorm merge" joins what they left.
+
 Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 --strict a release that is skipped is not as expected.`,
 		Example: `  nodestorm verify karpenter-7515-not-ready-noexecute
   nodestorm verify --all --repeat 20
+  nodestorm verify --all --shard 2/4 --out reports/out/shard-2
   nodestorm verify --clocks karpenter-7515-startup-taint-declared
   nodestorm verify --cluster kind,sim karpenter-7515-not-ready-noexecute`,
 		RunE: func(c *cobra.Command, ids []string) error {
@@ -73,6 +79,12 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if err != nil {
 				return err
 			}
+			if records, err = s.shard.choose(c.Context(), s, records); err != nil {
+				return err
+			}
+			if s.shard.empty() {
+				return s.shard.keep(nil, true)
+			}
 			jobs, rows, err := s.jobs(c, records)
 			if err != nil {
 				return err
@@ -93,14 +105,18 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 						return e.breakOff(rows, asJSON, err)
 					}
 					rows = append(rows, row)
+					if err := s.shard.keep(rows, false); err != nil {
+						return e.breakOff(rows, asJSON, err)
+					}
 				}
 			}
-			return s.finish(rows, asJSON)
+			return cmp.Or(s.shard.keep(rows, true), s.finish(rows, asJSON))
 		},
 	}
 	s.addFlags(c)
 	e.catalogueFlags(c)
 	s.addManifest(c)
+	s.shard.addFlags(c)
 	c.ValidArgsFunction = e.completeIDs
 	c.Flags().StringSliceVar(&names, "cluster", []string{string(replay.Simulated)}, "`CLUSTER`: sim, or kind for containers of Docker in real time; kind,sim compares the decisions")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)

@@ -3,6 +3,8 @@ package formats
 import (
 	"encoding/xml"
 	"io"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,9 +66,12 @@ func (s seconds) MarshalText() ([]byte, error) {
 // JUnit writes a suite a run, with one case: whether its verdict is the expected
 // one. An inconclusive run is a skipped case, for it counts neither way. What the
 // steps did is in the case's output.
-func JUnit(w io.Writer, stories []*story.Story) error {
+func JUnit(w io.Writer, stories []*story.Story) error { return JUnitOf(w, slices.Values(stories)) }
+
+// JUnitOf is JUnit for more stories than there is memory for.
+func JUnitOf(w io.Writer, stories iter.Seq[*story.Story]) error {
 	all := junitSuites{Name: "nodestorm"}
-	for _, s := range stories {
+	for s := range stories {
 		r := s.Run
 		c := junitCase{Name: title(r), Class: reports.Clean(r.Autoscaler), Time: seconds(r.Clock.Wall / 1000)}
 		if c.Class == "" {

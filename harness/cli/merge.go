@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/run"
+	"nodestorm/harness/shard"
+	"nodestorm/harness/target"
+	"nodestorm/harness/tell"
+	"nodestorm/harness/verdict"
+	"nodestorm/reports"
+	"nodestorm/reports/formats"
+	"nodestorm/reports/story"
+)
+
+func (e *env) merge() *cobra.Command {
+	s := &session{env: e}
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "merge RUNS…",
+		Short: "Join what shards of verify left",
+		Long: `Join what "nodestorm verify --shard" left on several machines: the table, index.html,
+matrix.json and junit.xml, as if one machine had replayed all. RUNS are the shards' --out,
+or folders above some. The runs stay where they are, and the index links to them.
+
+Shards that were split otherwise, had other flags or another nodestorm, or played other
+builds under the same names are not joined. One that is missing, or did not come to its
+end, is named with all that is missing, and what there is is shown.
+
+Exit status: that of the whole; 1 not as expected outweighs what is missing, which
+makes it 3. 2 usage, or they are not parts of one whole.`,
+		Example: `  nodestorm merge shards/* --out reports/out/merged`,
+		RunE: func(c *cobra.Command, dirs []string) error {
+			if len(dirs) == 0 {
+				return usage(fmt.Errorf("no RUNS are named: %s", c.UseLine()))
+			}
+			var err error
+			if s.catalogue, err = e.catalogue(); err != nil {
+				return err
+			}
+			shards, err := shardsBelow(dirs)
+			if err != nil {
+				return usage(err)
+			}
+			if err := shard.Check(shards); err != nil {
+				return usage(err)
+			}
+			if err := s.judge(shards); err != nil {
+				return usage(err)
+			}
+			if err := s.checkOut(); err != nil {
+				return usage(err)
+			}
+			rows, missing, told := shard.Join(shards)
+			for _, text := range told {
+				e.say("%s", text)
+			}
+			for _, m := range missing {
+				rows = append(rows, reports.Row{ID: m.Scenario, Target: m.Target, Verdict: lost, Outcome: lost, Reason: m.Reason})
+			}
+			concluded := s.finish(rows, asJSON)
+			if err := s.junit(rows); err != nil {
+				e.say("no %s: %v", run.JUnitFile, err)
+			}
+			if concluded == nil && len(told) > 0 {
+				return &exit{code: Inconclusive}
+			}
+			return concluded
+		},
+	}
+	c.Flags().StringVar(&s.out, "out", filepath.Join("reports", "out", "merged"), "`folder` for the index, the matrix and the JUnit XML")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&s.strict, "strict", false, "let the exit status be 1 if something was skipped")
+	e.catalogueFlags(c)
+	return c
+}
+
+// lost is the verdict of a replay that a shard was to do of which nothing is there.
+const lost = "missing"
+
+// judge takes the verdicts from the runs themselves, which tell if they were changed, and
+// makes sure that builds of one name are one build.
+func (s *session) judge(shards []shard.Shard) error {
+	type build struct{ sha, in string }
+	builds := map[target.Ref]build{}
+	for _, of := range shards {
+		for i := range of.Rows {
+			row := &of.Rows[i]
+			if row.Run == "" {
+				continue
+			}
+			r, err := run.Checked(row.Run)
+			if err != nil {
+				return fmt.Errorf("shard %s: %w", of.Part, err)
+			}
+			if r.ID != row.ID || r.Target.Ref.String() != row.Target {
+				return fmt.Errorf("shard %s: %s is a run of %s on %s, and %s says %s on %s", of.Part, row.Run, r.ID, r.Target.Ref, shard.File, row.ID, row.Target)
+			}
+			row.Expected, row.Verdict, row.Reason = string(r.Expected), string(r.Verdict), r.Reason
+			row.Outcome = string(verdict.Compare(r.Expected, r.Verdict))
+			manifests := []target.Manifest{r.Target, r.Kubernetes}
+			if r.Provenance != nil {
+				manifests = append(append(manifests, r.Provenance.With...), r.Provenance.Parts...)
+			}
+			for _, m := range manifests {
+				here := build{m.SHA256, fmt.Sprintf("shard %s", of.Part)}
+				first, seen := builds[m.Ref]
+				if seen && first.sha != here.sha {
+					return fmt.Errorf("%s was another build in %s (sha256 %.12s) than in %s (sha256 %.12s); they are not parts of one whole, and nothing was joined", m.Ref, first.in, first.sha, here.in, here.sha)
+				}
+				if !seen {
+					builds[m.Ref] = here
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// junit writes all runs as one JUnit XML, in which one that cannot be read is missing and named.
+func (s *session) junit(rows []reports.Row) error {
+	r := &reporter{env: s.env}
+	return r.file(filepath.Join(s.out, run.JUnitFile), func(w io.Writer) error {
+		return formats.JUnitOf(w, func(yield func(*story.Story) bool) {
+			for _, row := range rows {
+				if row.Run == "" {
+					continue
+				}
+				told, err := tell.Run(row.Run, s.catalogue, 0)
+				if err != nil {
+					s.say("%s is not in %s: %v", row.Run, run.JUnitFile, err)
+					continue
+				}
+				if !yield(told) {
+					return
+				}
+			}
+		})
+	})
+}

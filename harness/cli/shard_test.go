@@ -1,0 +1,276 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/joshdk/go-junit"
+
+	"nodestorm/harness/run"
+	"nodestorm/harness/shard"
+	"nodestorm/harness/target"
+	"nodestorm/harness/verdict"
+	"nodestorm/reports"
+	"nodestorm/reports/matrix"
+	"nodestorm/scenarios"
+	"nodestorm/sim/clock"
+)
+
+func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = Run(t.Context(), args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+// Four shards of the built-in catalogue together are all of it, each replay once, and none
+// of them is much longer than the others.
+func TestShardsOfCatalogue(t *testing.T) {
+	t.Setenv(target.EnvCache, t.TempDir())
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole, split []string
+	for _, r := range catalogue.Records() {
+		for _, of := range r.Targets {
+			whole = append(whole, r.ID+" on "+of.Name)
+		}
+	}
+	var loads []float64
+	longest := 0.0
+	for n := 1; n <= 4; n++ {
+		code, stdout, stderr := command(t, "list", "--shard", fmt.Sprintf("%d/4", n), "--json")
+		var jobs []shard.Job
+		if err := json.Unmarshal([]byte(stdout), &jobs); code != AsExpected || err != nil {
+			t.Fatalf("status %d, %v: %s", code, err, stderr)
+		}
+		load := 0.0
+		for _, j := range jobs {
+			split = append(split, j.String())
+			load += j.Seconds
+			longest = max(longest, j.Seconds)
+		}
+		loads = append(loads, load)
+	}
+	slices.Sort(whole)
+	slices.Sort(split)
+	if !slices.Equal(whole, split) {
+		t.Errorf("the shards have %d replays, the catalogue %d, and they are not the same", len(split), len(whole))
+	}
+	if least, most := slices.Min(loads), slices.Max(loads); most-least > longest {
+		t.Errorf("the shards take %.0f s, and the longest replay %.0f s", loads, longest)
+	}
+}
+
+// night is a machine with runs that ended as told: all, or those of a shard.
+func night(t *testing.T, part string, change func(*session, []reports.Row)) (out string, status int, stdout string) {
+	t.Helper()
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text, stderr bytes.Buffer
+	s := session{env: &env{stdout: &text, stderr: &stderr}, catalogue: catalogue, out: t.TempDir(), flags: []string{"--all=true", "--shard=" + part}, shard: sharding{text: part}}
+	records := slices.DeleteFunc(catalogue.Records(), func(r scenarios.Record) bool { return !strings.HasPrefix(r.ID, "karpenter-7515-") })
+	if records, err = s.shard.choose(t.Context(), &s, records); err != nil {
+		t.Fatal(err)
+	}
+	var without, rows []reports.Row
+	for _, r := range records {
+		for _, of := range r.Targets {
+			if r.ID == "karpenter-7515-not-ready-flap" {
+				without = append(without, reports.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: skipped, Outcome: skipped, Reason: "it is not in the store"})
+				continue
+			}
+			row := reports.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: string(of.Expected), WallSeconds: 1.5, Run: filepath.Join(s.out, r.ID, of.Name)}
+			if r.ID == "karpenter-7515-not-ready-noexecute" && of.Expected == "healthy" {
+				row.Verdict = "reproduced"
+			}
+			row.Outcome = string(verdict.Compare(of.Expected, verdict.Verdict(row.Verdict)))
+			rows = append(rows, row)
+		}
+	}
+	if change != nil {
+		change(&s, rows)
+	}
+	for _, row := range rows {
+		keepRun(t, row, "01")
+	}
+	rows = append(without, rows...)
+	if err := s.shard.keep(rows, true); err != nil {
+		t.Fatal(err)
+	}
+	return s.out, statusOf(s.finish(rows, false)), text.String()
+}
+
+func statusOf(err error) int {
+	if end := (*exit)(nil); errors.As(err, &end) {
+		return end.code
+	}
+	return AsExpected
+}
+
+// keepRun writes a run as short as one can be.
+func keepRun(t *testing.T, row reports.Row, sha string) {
+	t.Helper()
+	ref, err := target.ParseRef(row.Target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run.Run{ID: row.ID, Target: target.Manifest{Ref: ref, SHA256: sha}, Kubernetes: target.Manifest{Ref: target.Kubernetes, SHA256: "03"},
+		Expected: scenarios.Expectation(row.Expected), Clock: clock.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
+	r.Verdict = verdict.Verdict(row.Verdict)
+	if err := errors.Join(os.MkdirAll(row.Run, 0o700), r.Save(row.Run), os.WriteFile(filepath.Join(row.Run, run.HistoryFile), []byte(`{"seq":1,"source":"harness","verb":"ended"}`+"\n"), 0o600), run.Reseal(row.Run)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// seenIn is the matrix in a folder without what may differ: when it was made, and where the runs are.
+func seenIn(t *testing.T, dir string) (seen string) {
+	t.Helper()
+	m, err := readMatrix(filepath.Join(dir, "matrix.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range m.Cells {
+		if _, err := os.Stat(filepath.Join(dir, c.Run)); err != nil {
+			t.Errorf("the link to %s on %s leads nowhere: %v", c.Scenario, c.Target, err)
+		}
+		m.Cells[i].Run, m.Cells[i].Digest = "", ""
+	}
+	text, err := json.MarshalIndent(struct {
+		Scenarios []matrix.Scenario
+		Cells     []matrix.Cell
+		Skipped   []matrix.Skip
+	}{m.Scenarios, m.Cells, m.Skipped}, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// What four machines leave is, joined, what one would have left.
+func TestMergeIsTheWhole(t *testing.T) {
+	one, status, table := night(t, "1/1", nil)
+	if status != NotAsExpected || !strings.Contains(table, "skipped") {
+		t.Fatalf("one machine: status %d, %s", status, table)
+	}
+	args := []string{"merge", "--out", filepath.Join(t.TempDir(), "merged")}
+	for n := 1; n <= 4; n++ {
+		dir, _, _ := night(t, fmt.Sprintf("%d/4", n), nil)
+		args = append(args, dir)
+	}
+	code, stdout, stderr := command(t, args...)
+	if code != status || stderr != "" {
+		t.Errorf("status %d, want %d: %s", code, status, stderr)
+	}
+	sameTable := func(text string) string { // without the places of runs and of the page
+		var lines []string
+		for line := range strings.Lines(text) {
+			if !strings.HasPrefix(line, "  run: ") && !strings.HasPrefix(line, "What happened") {
+				lines = append(lines, line)
+			}
+		}
+		return strings.TrimSpace(strings.Join(lines, ""))
+	}
+	if got, want := sameTable(stdout), sameTable(table); got != want {
+		t.Errorf("merged:\n%s\nwant:\n%s", got, want)
+	}
+	if got, want := seenIn(t, args[2]), seenIn(t, one); got != want {
+		t.Errorf("merged:\n%s\nwant:\n%s", got, want)
+	}
+	suites, err := junit.IngestFile(filepath.Join(args[2], run.JUnitFile))
+	if err != nil || len(suites) != strings.Count(seenIn(t, one), `"wallSeconds"`) {
+		t.Errorf("%d suites, %v", len(suites), err)
+	}
+
+	// The same shards with one of them gone, in the middle of its work, twice, or changed.
+	code, stdout, stderr = command(t, append(slices.Clone(args[:3]), args[3:6]...)...)
+	if code != NotAsExpected && code != Inconclusive || !strings.Contains(stderr, "shard 4/4 is missing, with ") || !strings.Contains(stdout, "MISSING") {
+		t.Errorf("one gone: status %d, %s%s", code, stdout, stderr)
+	}
+	again, _, _ := night(t, "2/4", nil)
+	wants := func(want string, args ...string) {
+		t.Helper()
+		code, stdout, stderr := command(t, args...)
+		if code != Usage || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("status %d, %q, %q; want %q", code, stdout, stderr, want)
+		}
+	}
+	wants("shard 2/4 is there twice, in ", append(slices.Clone(args), again)...)
+	flags, _, _ := night(t, "2/4", func(s *session, _ []reports.Row) { s.shard.kept.Flags = []string{"--seed=2"} })
+	wants("flags of shard 1/4", append(slices.Concat(args[:4], args[5:]), flags)...)
+	wants("no shard.json in it or below", "merge", t.TempDir())
+	wants("/none is not there", "merge", "/none")
+	wants("no RUNS are named", "merge")
+
+	kept, err := shard.Load(args[3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(kept.Rows, func(r reports.Row) bool { return r.Run != "" && r.Outcome == "expected" })
+	healed := kept.Rows[at]
+	keepRun(t, healed, "0badc0de")
+	wants("was another build in shard 1/4", args...)
+	change(t, filepath.Join(healed.Run, run.File), `"sha256": "0badc0de"`, `"sha256": "01"`)
+	if code, _, _ := command(t, args...); code != NotAsExpected {
+		t.Errorf("a run that was changed, and one that is not as expected: status %d", code)
+	}
+	if row := seenIn(t, args[2]); !strings.Contains(row, "was changed since the run") {
+		t.Error("a changed run counts")
+	}
+	if err := os.RemoveAll(healed.Run); err != nil {
+		t.Fatal(err)
+	}
+	wants("is no folder of a run", args...)
+}
+
+// All that is wrong with shards is told before anything is built.
+func TestShardArguments(t *testing.T) {
+	t.Setenv(target.EnvCache, t.TempDir())
+	other := t.TempDir()
+	if err := (shard.Kept{Part: shard.Part{Number: 1, Of: 4}}).Save(other); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"verify|--all|--shard|5/4":                      `--shard "5/4": want i/N`,
+		"verify|--all|--shard|2/4|--out|" + other:       "has what shard 1/4 left; name another folder for shard 2/4",
+		"verify|--all|--durations|/none":                "--durations says how --shard i/N splits, and there is none",
+		"verify|--all|--shard|1/4|--durations|/none":    "--durations: /none is not there",
+		"list|--shard|1/4|--durations|cli_test.go.json": "--durations: cli_test.go.json is not there",
+		"list|--shard|x":                                `--shard "x": want i/N`,
+	} {
+		words := strings.Split(args, "|")
+		if words[0] == "verify" && !slices.Contains(words, "--out") {
+			words = append(words, "--out", t.TempDir())
+		}
+		if code, stdout, stderr := command(t, words...); code != Usage || stdout != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%s: status %d, %q, %q; want %q", args, code, stdout, stderr, want)
+		}
+	}
+	// More shards than replays: one has nothing to do, and that is all.
+	out := t.TempDir()
+	code, _, stderr := command(t, "verify", "karpenter-7515-not-ready-flap", "--shard", "9/9", "--out", out)
+	if kept, err := shard.Load(out); code != AsExpected || err != nil || !kept.Ended || !strings.Contains(stderr, "shard 9/9 has 0 of ") {
+		t.Errorf("status %d, %s, %+v, %v", code, stderr, kept, err)
+	}
+}
+
+func change(t *testing.T, path, old, replacement string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(text), old) {
+		t.Fatalf("%s has no %q: %v", path, old, err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, replacement, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
