@@ -14,8 +14,8 @@ import (
 )
 
 func (e *env) target() *cobra.Command {
-	c := group(&cobra.Command{Use: "target", Short: "The builds under test: build, add, list and remove them"})
-	c.AddCommand(e.targetBuild(), e.targetAdd(), e.targetList(), e.targetRemove())
+	c := group(&cobra.Command{Use: "target", Short: "The builds under test: build, add, share, list and remove them"})
+	c.AddCommand(e.targetBuild(), e.targetAdd(), e.targetPush(), e.targetPull(), e.targetList(), e.targetRemove())
 	return c
 }
 
@@ -32,6 +32,8 @@ func (s *status) update(u target.Update) {
 	switch {
 	case u.Stage == target.Unpacking:
 		text += fmt.Sprintf(" layer %d of %d", u.Done+1, u.Total)
+	case u.Stage == target.Pushing || u.Stage == target.Pulling:
+		text += fmt.Sprintf(" %d of %d MiB", u.Done, u.Total)
 	case u.Total > 0:
 		text += fmt.Sprintf(" %d/%d packages", u.Done, u.Total)
 	}
@@ -98,6 +100,77 @@ been built with the clock and runs in real time only.`,
 	c.Flags().StringVar(&provider, "provider", "", "`cloud` that the program is for")
 	c.Flags().StringVar(&image, "image", "", "take it out of this `image`: a folder, a file, or a registry's name:tag")
 	c.Flags().StringVar(&path, "path", "", "the program's `path` in the image, if it is not what the image runs")
+	return c
+}
+
+func (e *env) targetPush() *cobra.Command {
+	var provider string
+	c := &cobra.Command{
+		Use:   "push NAME@VERSION REGISTRY/REPOSITORY",
+		Short: "Give a build to others, through a container registry",
+		Long: `Write a build to an OCI registry, for "nodestorm target pull" on other machines: those of
+one team, or of a night. One repository holds as many as there are: each has a tag of its
+name, version, provider, machine and clock. What is pushed twice has one digest, its
+provenance is in the annotations, and no path of this machine is in it.
+
+The registry is asked with the credentials that docker has for it. Plain HTTP is spoken
+on loopback only.`,
+		Example: `  nodestorm target push kubernetes@v1.34.4 registry.example/team/nodestorm
+  nodestorm target push cluster-autoscaler@1.33.0 registry.example/team/nodestorm --provider hetzner`,
+		Args: exactly(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			ref, err := target.ParseRef(args[0])
+			if err != nil {
+				return usage(err)
+			}
+			ref.Provider = provider
+			line := newStatus(e.stderr)
+			where, err := e.store.Push(c.Context(), ref, args[1], line.update)
+			line.clear()
+			if err != nil {
+				return usage(err)
+			}
+			fmt.Fprintf(e.stdout, "%s is at %s\n", ref, where)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&provider, "provider", "", "`cloud` that the build is for; default: the one built last")
+	return c
+}
+
+func (e *env) targetPull() *cobra.Command {
+	var provider string
+	c := &cobra.Command{
+		Use:   "pull NAME@VERSION REGISTRY/REPOSITORY[@DIGEST]",
+		Short: "Take a build that others have pushed to a container registry",
+		Long: `Take a build out of an OCI registry, where "nodestorm target push" has written it. All of
+it is checked against its digests, and nothing is changed if something does not fit. Who can
+write to the repository decides what runs here: name a digest, as push prints it, to take
+that and nothing else.`,
+		Example: `  nodestorm target pull kubernetes@v1.34.4 registry.example/team/nodestorm
+  nodestorm target pull cluster-autoscaler@1.33.0 registry.example/team/nodestorm --provider hetzner`,
+		Args: exactly(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			ref, err := target.ParseRef(args[0])
+			if err != nil {
+				return usage(err)
+			}
+			if ref.Provider = provider; provider == "" {
+				if known, err := target.Known(ref); err == nil {
+					ref.Provider = known.Provider
+				}
+			}
+			line := newStatus(e.stderr)
+			t, err := e.store.Pull(c.Context(), ref, args[1], line.update)
+			line.clear()
+			if err != nil {
+				return usage(err)
+			}
+			fmt.Fprintf(e.stdout, "%s is ready: %s\n", t.Ref, t.Dir)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&provider, "provider", "", "`cloud` that the build is for; default: the one that its recipe has, if any")
 	return c
 }
 

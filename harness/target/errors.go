@@ -65,6 +65,12 @@ func (e *CorruptError) Command() string { return "nodestorm target rm " + e.Ref.
 func buildCommand(ref Ref, src Source) string {
 	_, err := Known(ref)
 	switch {
+	case src.Kind != FromImage && src.Image != "":
+		cmd := fmt.Sprintf("nodestorm target pull %s %s", ref, src.Image)
+		if ref.Provider != "" {
+			cmd += " --provider " + ref.Provider
+		}
+		return cmd
 	case src.Kind == FromBinary:
 		return fmt.Sprintf("nodestorm target add %s %s", ref, src.File)
 	case src.Kind == FromImage:

@@ -17,6 +17,9 @@ type Manifest struct {
 	// OverlayHash is that of the clock overlay the binary was built with. Empty
 	// means none: such a binary runs in real time only.
 	OverlayHash string `json:"overlayHash,omitempty"`
+	// Clock is [clock.Digest] of what OverlayHash is, in a build from a registry: the
+	// toolchain that made it need not be here.
+	Clock string `json:"clock,omitempty"`
 	// SHA256 is that of the binary, in hex; Size is in bytes.
 	SHA256  string    `json:"sha256"`
 	Size    int64     `json:"size"`
@@ -38,8 +41,10 @@ type Source struct {
 	File    string   `json:"file,omitempty"`    // the binary that was added; of an image, its path in there
 	// Workspace is the go.work that had a say in what the build consists of.
 	Workspace string `json:"workspace,omitempty"`
-	Image     string `json:"image,omitempty"`  // where the image was
-	Digest    string `json:"digest,omitempty"` // its digest, "sha256:…"
+	// Image is where the image was; of another kind, the repository that the build was
+	// pulled from.
+	Image  string `json:"image,omitempty"`
+	Digest string `json:"digest,omitempty"` // its digest, "sha256:…"
 }
 
 // Kind is the way a target came in.

@@ -13,14 +13,16 @@ const (
 	Compiling   Stage = "compiling"
 	Linking     Stage = "linking"
 	Unpacking   Stage = "unpacking" // an image, instead
+	Pushing     Stage = "pushing"   // to a registry
+	Pulling     Stage = "pulling"   // from a registry
 )
 
 // Update is one piece of news from a build.
 type Update struct {
 	Ref   Ref
 	Stage Stage
-	// Done of Total layers have been unpacked, or packages have been compiled or
-	// are being. Those that Go's
+	// Done of Total layers have been unpacked, MiB pushed or pulled, or packages
+	// have been compiled or are being. Those that Go's
 	// build cache has are not counted before linking starts, and if it has all,
 	// there is no news after the first. Zero Total means not known yet.
 	Done, Total int

@@ -208,6 +208,12 @@ func (s *Store) fresh(t Target) error {
 	if !t.Virtual() || s.Overlay == nil {
 		return nil
 	}
+	if t.Clock != "" {
+		if t.Clock != clock.Digest() {
+			return &StaleError{Ref: t.Ref, Source: t.Source, Err: fmt.Errorf("%.12s, not %.12s", t.Clock, clock.Digest())}
+		}
+		return nil
+	}
 	tmp, err := os.MkdirTemp("", "nodestorm-overlay-")
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
@@ -51,7 +50,7 @@ func inRegistry(ctx context.Context, from string, platform v1.Platform) (v1.Imag
 	if err != nil {
 		return nil, fmt.Errorf("there is no such file or folder, and it is no reference to a registry either: %w", err)
 	}
-	got, err := remote.Get(ref, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithPlatform(platform))
+	got, err := remote.Get(ref, append(options(ctx), remote.WithPlatform(platform))...)
 	if err != nil {
 		return nil, fmt.Errorf("asking the registry (there is no such file or folder): %w", err)
 	}

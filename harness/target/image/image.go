@@ -4,6 +4,8 @@
 // Images are other people's. Nothing of them is run or unpacked, each byte that
 // is used is checked against the image's digests, and what they may make us read
 // and remember is bounded. The package knows no targets.
+//
+// It also takes a folder to a registry and back, as an image of its own kind: see Push.
 package image
 
 import (
