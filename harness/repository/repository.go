@@ -339,3 +339,15 @@ func environment(env []string) []string {
 	}
 	return env
 }
+
+// Has tells whether a commit has a file, slashed from the top.
+func (r *Repository) Has(ctx context.Context, commit, file string) bool {
+	_, err := r.git(ctx, "cat-file", "-e", commit+":"+file)
+	return err == nil
+}
+
+// Contains tells whether a commit is newer's, or one before it.
+func (r *Repository) Contains(ctx context.Context, newer, commit string) bool {
+	_, err := r.git(ctx, "merge-base", "--is-ancestor", commit, newer)
+	return err == nil
+}

@@ -2,7 +2,12 @@ package target
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"nodestorm/harness/repository"
 )
@@ -70,4 +75,51 @@ func (s Source) moved(ctx context.Context) bool {
 	}
 	commit, err := repo.Commit(ctx, s.Ref)
 	return err == nil && commit != s.Commit
+}
+
+// OfCommit is an intact build of a commit that the store has under any version, for the
+// recipe's name, provider, package and tags.
+func (s *Store) OfCommit(r Recipe, commit string) (Target, bool) {
+	for _, ref := range s.Refs() {
+		if ref.Name != r.Name {
+			continue
+		}
+		keys, err := s.keys(ref)
+		if err != nil {
+			continue
+		}
+		for _, key := range keys {
+			var m Manifest
+			b, err := os.ReadFile(filepath.Join(s.refDir(ref), key, manifestFile))
+			if err != nil || json.Unmarshal(b, &m) != nil {
+				continue
+			}
+			src := m.Source
+			if src.Kind != FromFolder || src.Commit != commit || src.Dirty || m.Provider != r.Provider || src.Package != r.mainPackage() || !slices.Equal(src.Tags, r.Tags) {
+				continue
+			}
+			if t, err := s.load(ref, key); err == nil {
+				return t, true
+			}
+		}
+	}
+	return Target{}, false
+}
+
+// Versions are the releases of a module that the go command finds, oldest first.
+func Versions(ctx context.Context, module string) ([]string, error) {
+	tmp, err := os.MkdirTemp("", "nodestorm-versions-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(tmp) }()
+	out, err := newGotool(tmp, tmp, io.Discard, alone).run(ctx, nil, "list", "-m", "-versions", "-json", "--", module)
+	if err != nil {
+		return nil, fmt.Errorf("listing the releases of %s: %w", module, err)
+	}
+	var m struct{ Versions []string }
+	if err := json.Unmarshal(out, &m); err != nil {
+		return nil, fmt.Errorf("listing the releases of %s: %w", module, err)
+	}
+	return slices.DeleteFunc(m.Versions, func(v string) bool { return !release(v) }), nil
 }

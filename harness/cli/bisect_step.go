@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/bisect"
+	"nodestorm/harness/target"
+	"nodestorm/harness/verdict"
+)
+
+// What git bisect run takes a script's exit status for. From 128 on it stops.
+const (
+	gitOld  = 0
+	gitNew  = 1
+	gitSkip = 125
+	gitStop = 128
+)
+
+func (e *env) bisectStep() *cobra.Command {
+	b := &bisection{session: &session{env: e}, points: map[string]candidate{}}
+	var mended bool
+	c := &cobra.Command{
+		Use:   "step ID|FILE.feature --source DIR",
+		Short: "Build and play what is checked out, for a script of git bisect run",
+		Long: `Build and play what is checked out in a folder, for a script of git bisect run.
+
+Exit status: 0 the failure does not show, 1 it does, 125 this one cannot be told (it
+does not build, or the runs were inconclusive), 128 nothing can, which ends git bisect
+run. With --mended 0 and 1 are the other way round: to find what mended it, git bisect's
+"new" is healthy.`,
+		Example: `  git bisect start v1.7.0 v1.6.4
+  git bisect run nodestorm bisect step karpenter-3038-forced-deletion --source .
+  git bisect start --term-old=broken --term-new=mended v1.7.0 v1.6.4
+  git bisect run nodestorm bisect step karpenter-7515-not-ready-noexecute --source . --mended`,
+		Args: exactlyOneScenario,
+		RunE: func(c *cobra.Command, args []string) error {
+			status, err := b.step(c, args[0])
+			switch {
+			case c.Context().Err() != nil:
+				return err
+			case err != nil:
+				return &exit{code: gitStop, err: err}
+			case mended && status != gitSkip:
+				status = gitNew - status
+			}
+			if status == gitOld {
+				return nil
+			}
+			return &exit{code: status}
+		},
+	}
+	b.session.addFlags(c)
+	e.catalogueFlags(c)
+	b.addManifest(c)
+	c.ValidArgsFunction = e.completeIDs
+	c.Flags().StringVar(&b.dir, "source", "", "the checkout, a `folder`")
+	c.Flags().BoolVar(&mended, "mended", false, "0 while the failure shows, 1 from when on it does not")
+	b.addCertain(c)
+	b.addHow(c)
+	// A wrong flag is no answer about a commit.
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &exit{code: gitStop, err: wrongFlag(c, err)}
+	})
+	return c
+}
+
+// step is one answer to git.
+func (b *bisection) step(c *cobra.Command, name string) (status int, err error) {
+	if b.dir == "" {
+		return 0, errors.New("--source is missing: the checkout that git bisect run is in is --source .")
+	}
+	if err := b.one(c, name); err != nil {
+		return 0, err
+	}
+	ctx := c.Context()
+	commit, _ := target.GitState(ctx, b.dir)
+	if commit == "" {
+		return 0, fmt.Errorf("%s is no checkout of a git repository with a commit", b.dir)
+	}
+	recipe, err := b.toBuild(commit[:12], "")
+	if err != nil {
+		return 0, err
+	}
+	if _, err := b.open(ctx, refuse); err != nil {
+		return 0, err
+	}
+	t, err := b.stepOn(ctx, recipe)
+	if err != nil {
+		return 0, err
+	}
+	b.status.clear()
+	switch t.Verdict {
+	case verdict.Healthy:
+		b.say("%.12s: healthy", commit)
+		return gitOld, nil
+	case verdict.Reproduced:
+		b.say("%.12s: reproduced; the run is %s", commit, t.Run())
+		return gitNew, nil
+	case verdict.Failed:
+		if b.record.Bare() {
+			b.say("%.12s: failed; the run is %s", commit, t.Run())
+			return gitNew, nil
+		}
+		b.say("%.12s fails in another way than the record has it, so it is skipped: %s", commit, t.Reason)
+		return gitSkip, nil
+	}
+	b.say("%.12s is skipped: %s", commit, t.Reason)
+	return gitSkip, nil
+}
+
+// stepOn builds and plays what is checked out.
+func (b *bisection) stepOn(ctx context.Context, recipe target.Recipe) (t bisect.Trial, err error) {
+	begin := time.Now()
+	build, err := b.env.build(ctx, recipe)
+	t.BuildSeconds = time.Since(begin).Seconds()
+	if err != nil {
+		if ctx.Err() != nil || fatal(err) {
+			return t, err
+		}
+		t.Reason = "it cannot be built: " + err.Error()
+		return t, nil
+	}
+	return t, b.judge(ctx, &t, build)
+}
