@@ -30,6 +30,8 @@ type Row struct {
 	// Programs say how late each program was, from the first When on.
 	Programs []Program `json:"programs,omitempty"`
 	Run      string    `json:"run"` // folder of the run, empty if there is none
+	// Rate is that of all runs of the scenario on the target, where there are several.
+	Rate *Rate `json:"rate,omitempty"`
 }
 
 // fine is the outcome that needs no explanation.
@@ -66,6 +68,7 @@ func Table(w io.Writer, rows []Row) error {
 		fmt.Fprintf(&b, "  run: %s\n", Clean(r.Run))
 	}
 	notRun(&b, rows)
+	rates(&b, rows)
 	fmt.Fprintf(&b, "\n%s\n", count(rows))
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -107,6 +110,9 @@ func Finite(rows []Row) []Row {
 			if math.IsNaN(*figure) || math.IsInf(*figure, 0) {
 				*figure = 0 // of a run that had no time; JSON has no such number
 			}
+		}
+		if rate := RateOf(rows, r.ID, r.Target); rate.Runs+rate.Inconclusive > 1 {
+			r.Rate = &rate
 		}
 		finite = append(finite, r)
 	}

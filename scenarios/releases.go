@@ -165,3 +165,9 @@ func releasesIn(fsys fs.FS) (Releases, error) {
 	}
 	return ReadReleases(text)
 }
+
+// ReleasesOf are those of an autoscaler that the built-in catalogue knows, oldest first.
+func ReleasesOf(autoscaler string) ([]string, error) {
+	all, err := ReadReleases(builtinReleases)
+	return all[autoscaler].Releases, err
+}

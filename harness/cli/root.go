@@ -132,7 +132,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	root.SetArgs(args)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(e.list(), e.newFailure(), e.draft(), e.lint(), e.sentences(), e.run(), e.verify(), e.merge(), e.bisect(), e.up(), e.fault(), e.recheck(), e.report(), e.bundle(), e.matrix(), e.proxy(), e.cloud(), e.cluster(), e.target(), e.setup(), e.doctor(), e.clean())
+	root.AddCommand(e.list(), e.newFailure(), e.draft(), e.lint(), e.sentences(), e.run(), e.verify(), e.merge(), e.bisect(), e.history(), e.up(), e.fault(), e.recheck(), e.report(), e.bundle(), e.matrix(), e.proxy(), e.cloud(), e.cluster(), e.target(), e.setup(), e.doctor(), e.clean())
 	finishDefaults(root)
 
 	err := withRoom(root.ExecuteContext(ctx))

@@ -19,6 +19,7 @@ func (e *env) verify() *cobra.Command {
 	var all, asJSON, clocks bool
 	var repeat int
 	var names []string
+	var certain float64
 	c := &cobra.Command{
 		Use:   "verify [ID…]",
 		Short: "Replay failures on the affected and on the fixed release",
@@ -39,11 +40,15 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 		Example: `  nodestorm verify karpenter-7515-not-ready-noexecute
   nodestorm verify --all --repeat 20
   nodestorm verify --all --shard 2/4 --out reports/out/shard-2
+  nodestorm verify --tags @karpenter --repeat 20 --until-certain 0.99
   nodestorm verify --clocks karpenter-7515-startup-taint-declared
   nodestorm verify --cluster kind,sim karpenter-7515-not-ready-noexecute`,
 		RunE: func(c *cobra.Command, ids []string) error {
 			if repeat < 1 {
 				return usage(fmt.Errorf("--repeat %d: want 1 or more", repeat))
+			}
+			if set := c.Flags().Changed("until-certain"); set && (!(certain > 0.5) || certain >= 1 || repeat < 2 || clocks) {
+				return usage(fmt.Errorf("--until-certain %g: want more than 0.5 and less than 1, a --repeat for how many runs are enough, and no --clocks", certain))
 			}
 			clusters, err := parseClusters(names)
 			if err != nil {
@@ -99,6 +104,9 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			rows = append(rows, without...)
 			for n := range repeat {
 				for i, j := range jobs {
+					if certain > 0 && reports.RateOf(rows, j.record.ID, j.target.Ref.String()).Certainty >= certain {
+						continue
+					}
 					label := fmt.Sprintf("[%d/%d] ", n*len(jobs)+i+1, repeat*len(jobs))
 					_, row, err := s.replay(c.Context(), j.record, j.target, label)
 					if err != nil {
@@ -125,7 +133,8 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&clocks, "clocks", false, "compare the decisions at 1x with those at --clock")
 	c.Flags().BoolVar(&s.strict, "strict", false, "let the exit status be 1 if something is skipped")
-	c.Flags().IntVar(&repeat, "repeat", 1, "how many times to replay each")
+	c.Flags().IntVar(&repeat, "repeat", 1, "how many times to replay each; how often each was as expected is told with its interval")
+	c.Flags().Float64Var(&certain, "until-certain", 0, "stop repeating what is known so far with this `probability`, 0.99 say: whether it usually is as expected")
 	return c
 }
 

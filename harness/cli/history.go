@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/bisect"
+	"nodestorm/harness/target"
+	"nodestorm/harness/verdict"
+	"nodestorm/reports"
+	"nodestorm/scenarios"
+)
+
+func (e *env) history() *cobra.Command {
+	b := &bisection{session: &session{env: e}}
+	var build bool
+	c := &cobra.Command{
+		Use:   "history ID",
+		Short: "Replay a failure on every release that the store has: which are affected",
+		Long: `Replay a failure on every release that the store has, oldest first, and say which is
+the first and which the last that is affected, and what is healthy in between. Releases
+that the catalogue knows and the store lacks are named; with --build those that can be
+had are built: of a Go module as such, others from a repository with --source, by their
+tags.
+
+Exit status: 0 as the catalogue expects, 1 not, 2 usage, 3 inconclusive.`,
+		Example: `  nodestorm history karpenter-7515-not-ready-noexecute
+  nodestorm history karpenter-7515-not-ready-noexecute --build --json
+  nodestorm history hetzner-8402-min-size --build --source https://github.com/kubernetes/autoscaler`,
+		Args: exactlyOneScenario,
+		RunE: func(c *cobra.Command, args []string) error {
+			if b.dir != "" && !build {
+				return usage(errors.New("--source is where to build from: it needs --build"))
+			}
+			if err := b.one(c, args[0]); err != nil {
+				return err
+			}
+			return b.tellHistory(c.Context(), build)
+		},
+	}
+	b.session.addFlags(c)
+	e.catalogueFlags(c)
+	b.addManifest(c)
+	c.ValidArgsFunction = e.completeIDs
+	c.Flags().BoolVar(&build, "build", false, "build the releases that the catalogue knows and the store lacks")
+	c.Flags().StringVar(&b.dir, "source", "", "the git `repository` to build them from, by their tags: a folder, bare or not, or a URL")
+	c.Flags().BoolVar(&b.asJSON, "json", false, "print JSON")
+	b.addCertain(c)
+	b.addHow(c)
+	return c
+}
+
+// past is a record over releases, for machines.
+type past struct {
+	ID string `json:"id"`
+	bisect.Summary
+	Releases []bisect.Release `json:"releases"`
+}
+
+// tellHistory plays all releases there are.
+func (b *bisection) tellHistory(ctx context.Context, build bool) error {
+	versions, err := b.versions()
+	if err != nil {
+		return usage(err)
+	}
+	if _, err := b.open(ctx, refuse); err != nil {
+		return err
+	}
+	p := past{ID: b.record.ID}
+	var outcomes []verdict.Outcome
+	for i, version := range versions {
+		r := bisect.Release{Version: version, Expected: string(b.record.Expected(b.record.Autoscaler + "@" + version))}
+		got, err := b.releaseOf(ctx, version, build)
+		switch {
+		case ctx.Err() != nil:
+			return err
+		case err != nil:
+			r.Reason = err.Error()
+		default:
+			b.say("%d of %d: %s", i+1, len(versions), version)
+			t := bisect.Trial{}
+			if err := b.judge(ctx, &t, got); err != nil {
+				return err
+			}
+			r.Verdict, r.Reason, r.Run = cmp.Or(t.Verdict, verdict.Inconclusive), t.Reason, t.Run()
+			outcomes = append(outcomes, verdict.Compare(scenarios.Expectation(r.Expected), r.Verdict))
+			if r.Expected == "" { // the ranges say nothing of it, so nothing was promised
+				outcomes = outcomes[:len(outcomes)-1]
+			}
+		}
+		p.Releases = append(p.Releases, r)
+	}
+	p.Summary = bisect.Summarize(p.Releases)
+	b.status.clear()
+	if b.asJSON {
+		err = b.json(p)
+	} else {
+		err = b.printHistory(p)
+	}
+	if code := verdict.ExitStatus(outcomes...); err == nil && code != AsExpected {
+		return &exit{code: code}
+	}
+	return err
+}
+
+// versions are the releases of the store and of the catalogue, oldest first.
+func (b *bisection) versions() ([]string, error) {
+	versions, err := scenarios.ReleasesOf(b.record.Autoscaler)
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range b.store.Refs() {
+		if ref.Name == b.record.Autoscaler && tagPattern.MatchString(ref.Version) && !slices.Contains(versions, ref.Version) {
+			versions = append(versions, ref.Version)
+		}
+	}
+	slices.SortFunc(versions, func(x, y string) int { return semver.MustParse(x).Compare(semver.MustParse(y)) })
+	return versions, nil
+}
+
+// releaseOf is a build that the store has, or gets.
+func (b *bisection) releaseOf(ctx context.Context, version string, build bool) (target.Target, error) {
+	ref := target.Ref{Name: b.record.Autoscaler, Version: version, Provider: b.record.Provider()}
+	got, err := b.store.Get(ref)
+	if none := (*target.NotFoundError)(nil); !errors.As(err, &none) || !build {
+		return got, err
+	}
+	at := ""
+	if b.dir != "" {
+		repo, err := b.store.Repository(ctx, b.dir)
+		if err != nil {
+			return got, err
+		}
+		for _, tag := range []string{b.record.Autoscaler + "-" + version, version} {
+			if at, err = repo.Commit(ctx, tag); err == nil {
+				at = tag
+				break
+			}
+		}
+		if err != nil {
+			return got, err
+		}
+	}
+	recipe, err := b.toBuild(version, at)
+	if err != nil {
+		return got, err
+	}
+	return b.env.build(ctx, recipe)
+}
+
+func (b *bisection) printHistory(p past) error {
+	w := tabwriter.NewWriter(b.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RELEASE\tVERDICT\tEXPECTED\tWHY")
+	for _, r := range p.Releases {
+		why := ""
+		if r.Verdict == "" || r.Verdict == verdict.Inconclusive || r.Verdict == verdict.Failed {
+			why = reports.Cut(r.Reason, 120)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", reports.Clean(r.Version), cmp.Or(string(r.Verdict), "-"), cmp.Or(r.Expected, "-"), reports.Clean(why))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(b.stdout, "\n%s: %s\n", p.ID, p.Summary)
+	return err
+}

@@ -1,0 +1,69 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestCertainty(t *testing.T) {
+	for _, tc := range []struct {
+		k, n int
+		want float64
+	}{
+		{0, 0, 0.5}, {1, 1, 0.75}, {0, 1, 0.75}, {2, 2, 0.875}, {1, 2, 0.5}, {5, 5, 0.984375}, {6, 6, 0.9921875}, {0, 6, 0.9921875},
+		{9, 10, 0.994140625}, {5, 10, 0.5}, {1000, 1000, 1},
+	} {
+		if got := Certainty(tc.k, tc.n); math.Abs(got-tc.want) > 1e-9 {
+			t.Errorf("%d of %d: %v, want %v", tc.k, tc.n, got, tc.want)
+		}
+	}
+}
+
+// Rates are told of what was run more than once, with the runs that they rest on.
+func TestRates(t *testing.T) {
+	var rows []Row
+	add := func(id, outcome string, n int) {
+		for range n {
+			rows = append(rows, Row{ID: id, Target: "karpenter@v1", Outcome: outcome, Run: "somewhere"})
+		}
+	}
+	add("always", "expected", 6)
+	add("flaky", "expected", 3)
+	add("flaky", "regression", 1)
+	add("flaky", "inconclusive", 2)
+	add("never", "regression", 2)
+	add("doubtful", "inconclusive", 2)
+	add("once", "expected", 1)
+	rows = append(rows, Row{ID: "skipped", Target: "karpenter@v1", Outcome: "skipped"})
+	var out bytes.Buffer
+	if err := Table(&out, rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\nalways on karpenter@v1: as expected in 6 of 6 runs, a rate of 61 to 100 % (at 95 %); that it usually is as expected is 99.2 % certain\n",
+		"\nflaky on karpenter@v1: as expected in 3 of 4 runs, a rate of 30 to 95 % (at 95 %); that it usually is as expected is 81.2 % certain; 2 more inconclusive\n",
+		"\nnever on karpenter@v1: as expected in 0 of 2 runs, a rate of 0 to 66 % (at 95 %); that it usually is not as expected is 87.5 % certain\n",
+		"\ndoubtful on karpenter@v1: no run could decide; 2 more inconclusive\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s\nlacks %q", out.String(), want)
+		}
+	}
+	if strings.Contains(out.String(), "once on") || strings.Contains(out.String(), "skipped on karpenter@v1: as") {
+		t.Errorf("a rate of one run, or of none:\n%s", out.String())
+	}
+	out.Reset()
+	if err := JSON(&out, rows); err != nil {
+		t.Fatal(err)
+	}
+	var read []struct {
+		ID   string
+		Rate *Rate
+	}
+	if err := json.Unmarshal(out.Bytes(), &read); err != nil || read[0].Rate == nil || read[0].Rate.Runs != 6 || read[len(read)-2].Rate != nil {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}

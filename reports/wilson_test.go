@@ -1,0 +1,22 @@
+package reports_test
+
+import (
+	"math"
+	"testing"
+
+	"nodestorm/reports"
+)
+
+// Values of the score interval without continuity correction as in Newcombe (1998), Statistics in Medicine
+// 17, table I: 81 of 263, 15 of 148, 0 of 20, 1 of 29.
+func TestWilson(t *testing.T) {
+	for _, of := range []struct {
+		k, n      int
+		low, high float64
+	}{{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611}, {1, 29, 0.0061, 0.1718}, {0, 0, 0, 1}, {5, 5, 0.5655, 1}} {
+		low, high := reports.Wilson(of.k, of.n)
+		if math.Abs(low-of.low) > 5e-5 || math.Abs(high-of.high) > 5e-5 {
+			t.Errorf("%d of %d: %.4f to %.4f, want %.4f to %.4f", of.k, of.n, low, high, of.low, of.high)
+		}
+	}
+}
