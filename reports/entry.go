@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/vocabulary"
 )
 
 // entry is a record as the timeline shows it.
@@ -70,7 +71,7 @@ func (c changes) entry(r history.Record) entry {
 // NodeClaim, which repeats its state, only what is new; of taints the change, in
 // the notation of kubectl.
 func (c changes) facts(r history.Record, detail map[string]any) []string {
-	isState := r.Source == history.API && (r.Object.Resource == "nodes" || r.Object.Resource == "nodeclaims")
+	isState := r.Source == history.API && (r.Object.Resource == vocabulary.Nodes || r.Object.Resource == vocabulary.NodeClaims)
 	var facts []string
 	if isState {
 		for _, taint := range texts(detail["added"]) {

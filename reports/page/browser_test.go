@@ -172,9 +172,9 @@ func TestBrowserZoomsSearchesAndFollowsAChain(t *testing.T) {
 	do(t, ctx, script("const s = document.getElementById('search'); s.value = ''; s.dispatchEvent(new Event('input'))"))
 	until(t, ctx, "document.getElementById('found').textContent === ''")
 	do(t, ctx, chromedp.Click(chromedp.CSS("li:nth-child(1) > .event")))
-	until(t, ctx, panel+".textContent.includes('pod web')")
+	until(t, ctx, panel+".textContent.includes('Pod web')")
 	chain := eval[string](t, ctx, "[...document.querySelectorAll('.chain button')].map(b => b.textContent).join(' → ')")
-	if chain != "pod web → NodeClaim default-6sgc7 → NodeClaim default-pvqrf → Node wizardly-volhard-1115035644" {
+	if chain != "Pod web → NodeClaim default-6sgc7 → NodeClaim default-pvqrf → Node wizardly-volhard-1115035644" {
 		t.Errorf("the chain of the pod is %q", chain)
 	}
 	shot(t, ctx, "affected-chain")

@@ -65,7 +65,7 @@ func TestBrowserByTouch(t *testing.T) {
 		"return [nodestorm.xOf((x.from + Math.min(x.to, s.to)) / 2), r.y - document.getElementById('scroll').scrollTop + 8] })()")
 	touch(start, finger(1, spot[0], spot[1]))
 	touch(end)
-	until(t, ctx, "!"+panel+".hidden && "+panel+".textContent.includes('pod web')")
+	until(t, ctx, "!"+panel+".hidden && "+panel+".textContent.includes('Pod web')")
 }
 
 // What a screen reader is told: headings, tables with their captions, what is said
@@ -138,7 +138,7 @@ func TestBrowserShowsAScaleUp(t *testing.T) {
 		record(9, 3662, "harness", "ended", "", "", "", "", 0, `{}`))}))
 	do(t, ctx, script("nodestorm.select(nodestorm.state.runs[0], {event: 1})"))
 	until(t, ctx, "!"+panel+".hidden")
-	if chain := eval[string](t, ctx, "[...document.querySelectorAll('.chain button')].map(b => b.textContent).join(' → ')"); chain != "pod web → scale-up pool1 0 → 1 → cloud call pool1-a → instance pool1-a → Node pool1-a" {
+	if chain := eval[string](t, ctx, "[...document.querySelectorAll('.chain button')].map(b => b.textContent).join(' → ')"); chain != "Pod web → scale-up pool1 0 → 1 → server pool1-a → instance pool1-a → Node pool1-a" {
 		t.Errorf("the chain of the pod is %q", chain)
 	}
 	if curves := eval[string](t, ctx, "nodestorm.state.runs[0].curves.map(c => c.name + ' ' + c.value[c.value.length - 1].toFixed(4)).join()"); curves !=

@@ -20,6 +20,7 @@ import (
 
 	"nodestorm/reports"
 	"nodestorm/reports/story"
+	"nodestorm/sim/history/vocabulary"
 )
 
 //go:embed assets
@@ -125,11 +126,14 @@ type view struct {
 	Policy string
 	Style  template.CSS
 	Script template.JS
+	// Resources are what the script knows of them.
+	Resources []vocabulary.Resource
 }
 
 // open writes the page up to its data. Its policy may have further directives.
 func (v *view) open(w io.Writer, policy ...string) error {
 	v.Style, v.Script = template.CSS(style), template.JS(script) // our own files
+	v.Resources = vocabulary.Resources()
 	v.Policy = reports.Policy(script, style, policy...)
 	return parsed.ExecuteTemplate(w, "page.html", v)
 }

@@ -159,8 +159,8 @@ func FuzzPage(f *testing.F) {
 		if err := page.Write(&out, page.Run{Story: b.Story(), Logs: []page.Log{{Name: name, Text: strings.NewReader(text)}}}); err != nil {
 			t.Fatal(err)
 		}
-		if n := strings.Count(strings.ToLower(out.String()), "<script"); n != 5 {
-			t.Errorf("%d scripts, want the four sections and our own", n)
+		if n := strings.Count(strings.ToLower(out.String()), "<script"); n != 6 {
+			t.Errorf("%d scripts, want the four sections, the resources and our own", n)
 		}
 		if strings.Contains(out.String(), "<img") || strings.ContainsAny(out.String(), "\x1b\x00\u202e") {
 			t.Error("text of the history is in the page as it was")

@@ -9,6 +9,7 @@ import (
 
 	"nodestorm/reports"
 	"nodestorm/reports/story"
+	"nodestorm/sim/history/vocabulary"
 )
 
 // maxRows bounds a table of the page. What the picture shows beyond is in the
@@ -89,8 +90,8 @@ func tablesOf(s *story.Story) tables {
 		}
 		g.Lives = append(g.Lives, e)
 	}
-	for _, name := range []string{story.Faults, story.Claims, story.Machines, story.Instances, story.Nodes, story.Pods} {
-		if g := byGroup[name]; g != nil {
+	for _, of := range append([]vocabulary.Resource{{Group: story.Faults}}, vocabulary.Resources()...) {
+		if g := byGroup[of.Group]; g != nil {
 			t.Groups = append(t.Groups, *g)
 		}
 	}

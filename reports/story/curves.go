@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"nodestorm/sim/history/vocabulary"
 )
 
 // Curve is a number over time. Of steps the value holds until the next point; a
@@ -58,15 +60,15 @@ func newCounts(price float64) *counts {
 // see takes a life as it is at t.
 func (c *counts) see(l *life, t time.Duration) {
 	alive := l.born && !l.gone
-	switch l.Group {
-	case Pods:
+	switch l.resource {
+	case vocabulary.Pods:
 		c.set(l, t, Pending, alive && !l.bound && !l.dying)
 		c.set(l, t, Running, alive && l.running && !l.dying)
-	case Claims, Machines:
+	case vocabulary.NodeClaims, vocabulary.Machines:
 		c.set(l, t, Asked, alive && !l.dying)
-	case Instances:
+	case vocabulary.Instances:
 		c.set(l, t, Alive, alive)
-	case Nodes:
+	case vocabulary.Nodes:
 		c.set(l, t, NodesAll, alive)
 		c.set(l, t, NodesReady, alive && l.ready == "True" && !l.dying)
 	}

@@ -18,10 +18,6 @@ type Decision struct {
 	Event uint32        `json:"-"` // its index in the story
 }
 
-// machines are the resources whose creation and deletion is a decision, and what
-// to call one.
-var machines = map[string]string{"nodeclaims": "NodeClaim", "nodes": "Node", "machines": "Machine", "servers": "server"}
-
 type namer struct {
 	decisions []Decision
 	count     map[string]int
@@ -53,8 +49,9 @@ func (w *walk) decide(i uint32, kind Kind, f facts) {
 		w.decided(i, what, kind.Code)
 		return
 	}
-	what, known := machines[kind.Resource]
-	if !ours || !known || e.Object == 0 || verb != "create" && verb != "delete" {
+	of := vocabulary.Of(kind.Resource)
+	what := of.Word
+	if !ours || !of.Decided || e.Object == 0 || verb != "create" && verb != "delete" {
 		return
 	}
 	n := w.namer
@@ -82,7 +79,7 @@ func (w *walk) install(i uint32, kind Kind, f facts) {
 
 // scales tells whether a call changes how many machines a group shall have.
 func scales(kind Kind) bool {
-	return history.Source(kind.Source) == history.API && sizes[kind.Resource] && kind.Subresource == "scale" && (kind.Verb == "update" || kind.Verb == "patch")
+	return history.Source(kind.Source) == history.API && vocabulary.Of(kind.Resource).Sized && kind.Subresource == "scale" && (kind.Verb == "update" || kind.Verb == "patch")
 }
 
 // decided notes a decision, once: it may be tried again and again.
@@ -107,7 +104,7 @@ func (w *walk) autoscaler(kind Kind) string {
 	if name := w.s.Run.Autoscaler; name != "" {
 		return name
 	}
-	if kind.Resource == "nodeclaims" {
+	if kind.Resource == vocabulary.NodeClaims {
 		return ""
 	}
 	return "\x00"

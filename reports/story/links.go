@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/vocabulary"
 )
 
 // Link joins two objects: the way from a pod to its machine and back.
@@ -74,21 +75,21 @@ func (l *links) mention(event, object uint32) {
 // lived links the object of an event to those that its detail names.
 func (l *links) lived(i uint32, e *Event, kind Kind, f facts) {
 	if f.providerID != "" {
-		if kind.Resource == "nodeclaims" || kind.Resource == "machines" || kind.Resource == "instances" {
+		if kind.Resource == vocabulary.NodeClaims || kind.Resource == vocabulary.Machines || kind.Resource == vocabulary.Instances {
 			l.join(f.providerID, e.Object, "same provider ID", i)
 		} else if other := l.byID[f.providerID]; other != 0 {
 			l.link(other, e.Object, "same provider ID", i)
 		}
 	}
 	switch kind.Resource {
-	case "pods":
+	case vocabulary.Pods:
 		if f.node != "" {
-			node := l.named("nodes", f.node)
+			node := l.named(vocabulary.Nodes, f.node)
 			l.link(node, e.Object, "runs there", i)
 			l.mention(i, node)
 		}
-	case "nodeclaims", "machines":
-		if kind.Resource == "machines" && kind.Verb == "create" {
+	case vocabulary.NodeClaims, vocabulary.Machines:
+		if kind.Resource == vocabulary.Machines && kind.Verb == "create" {
 			name := l.s.Objects[e.Object].Name
 			l.machines[name] = e.Object
 			for group := range prefixes(name) { // a MachineDeployment's Machines begin with its name
@@ -96,15 +97,15 @@ func (l *links) lived(i uint32, e *Event, kind Kind, f facts) {
 			}
 		}
 		if f.node != "" {
-			l.link(e.Object, l.named("nodes", f.node), "its Node", i)
+			l.link(e.Object, l.named(vocabulary.Nodes, f.node), "its Node", i)
 		}
-	case "nodes":
+	case vocabulary.Nodes:
 		if machine := l.instances[f.providerID[strings.LastIndexByte(f.providerID, '/')+1:]]; machine != 0 {
 			l.link(machine, e.Object, "same provider ID", i)
 		} else {
-			l.link(l.named("instances", l.s.Objects[e.Object].Name), e.Object, "same name", i)
+			l.link(l.named(vocabulary.Instances, l.s.Objects[e.Object].Name), e.Object, "same name", i)
 		}
-	case "instances":
+	case vocabulary.Instances:
 		if f.id != "" {
 			l.instances[f.id] = e.Object
 		}
@@ -135,13 +136,13 @@ func (l *links) called(i uint32, e *Event, kind Kind, f facts) {
 			continue
 		}
 		switch o.Resource {
-		case "servers":
-			l.link(e.Object, l.find[Object{Resource: "instances", Name: id}], "the machine of the call", i)
-		case "instances":
-			l.link(l.find[Object{Resource: "servers", Name: id}], e.Object, "the machine of the call", i)
+		case vocabulary.Servers:
+			l.link(e.Object, l.find[Object{Resource: vocabulary.Instances, Name: id}], "the machine of the call", i)
+		case vocabulary.Instances:
+			l.link(l.find[Object{Resource: vocabulary.Servers, Name: id}], e.Object, "the machine of the call", i)
 		}
 	}
-	if kind.Resource == "servers" && strings.HasPrefix(kind.Verb, "POST") {
+	if kind.Resource == vocabulary.Servers && strings.HasPrefix(kind.Verb, "POST") {
 		l.made(f.group, e.Object, i)
 		for _, pod := range l.batch {
 			l.link(pod, e.Object, "made room for", i)
@@ -157,7 +158,7 @@ func (l *links) logged(i uint32, f facts) {
 			l.batch = l.batch[:0]
 		}
 		for _, name := range strings.Split(f.pods, ", ") {
-			pod := l.named("pods", strings.TrimSpace(name))
+			pod := l.named(vocabulary.Pods, strings.TrimSpace(name))
 			if pod == 0 {
 				continue
 			}
@@ -167,7 +168,7 @@ func (l *links) logged(i uint32, f facts) {
 			}
 		}
 	}
-	claim := l.named("nodeclaims", f.claim)
+	claim := l.named(vocabulary.NodeClaims, f.claim)
 	if claim != 0 {
 		l.mention(i, claim)
 		if l.bare(claim) {
@@ -176,7 +177,7 @@ func (l *links) logged(i uint32, f facts) {
 			}
 		}
 	}
-	l.mention(i, l.named("nodes", f.node))
+	l.mention(i, l.named(vocabulary.Nodes, f.node))
 }
 
 // planned makes an object of a scale-up and gives it the event: what the cloud is
@@ -184,10 +185,10 @@ func (l *links) logged(i uint32, f facts) {
 func (l *links) planned(i uint32, e *Event, f facts) {
 	group := l.s.Objects[e.Object].Name
 	p := &plan{object: uint32(len(l.s.Objects))}
-	l.s.Objects = append(l.s.Objects, Object{Resource: ScaleUps, Name: fmt.Sprintf("%s %g → %g", group, f.from, f.size)})
+	l.s.Objects = append(l.s.Objects, Object{Resource: vocabulary.ScaleUps, Name: fmt.Sprintf("%s %g → %g", group, f.from, f.size)})
 	e.Object = p.object
 	for _, name := range strings.Split(f.pods, ", ") {
-		if pod := l.named("pods", name); pod != 0 {
+		if pod := l.named(vocabulary.Pods, name); pod != 0 {
 			l.mention(i, pod)
 			p.pods = append(p.pods, pod)
 		}

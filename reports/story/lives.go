@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/vocabulary"
 )
 
 // Tone is how a state looks: what of it a reader must know without reading.
@@ -38,36 +39,20 @@ type Life struct {
 	Under []Span
 }
 
-// Groups of lives.
+// Groups of lives that are of no resource; the others are the vocabulary's.
 const (
-	Steps     = "Steps"
-	Faults    = "Faults"
-	Claims    = "NodeClaims"
-	Machines  = "Machines"
-	Instances = "Instances"
-	Nodes     = "Nodes"
-	Pods      = "Pods"
+	Steps  = "Steps"
+	Faults = "Faults"
 )
-
-// groupOf are the resources that have lives.
-var groupOf = map[string]string{
-	"nodes": Nodes, "pods": Pods, "nodeclaims": Claims, "machines": Machines, "instances": Instances,
-}
 
 // planned is the verb of a scale-up in an autoscaler's log: its object is the group,
 // its details say for which pods.
 const planned = "plan"
 
-// ScaleUps is the resource of the scale-ups in a story. No record is about one: an
-// object is made for each plan of the autoscaler.
-const ScaleUps = "scaleups"
-
-// sizes are the resources whose replicas are machines.
-var sizes = map[string]bool{"machinedeployments": true, "machinepools": true}
-
 // life is a Life that is being lived.
 type life struct {
 	Life
+	resource        string
 	born, dying     bool
 	gone            bool
 	lastSeen        time.Duration
@@ -116,7 +101,7 @@ func (w *walk) event(i uint32) {
 		w.install(i, kind, f)
 	case history.Logged:
 		switch {
-		case kind.Resource != "nodegroups":
+		case kind.Resource != vocabulary.NodeGroups:
 		case kind.Verb == planned:
 			w.links.planned(i, e, f)
 			return
@@ -129,7 +114,7 @@ func (w *walk) event(i uint32) {
 			w.decide(i, kind, f)
 			return
 		}
-		if f.sized && sizes[kind.Resource] {
+		if f.sized && vocabulary.Of(kind.Resource).Sized {
 			w.counts.resize(e.Object, e.Virtual, f.size)
 		}
 		w.object(i, kind, f)
@@ -140,27 +125,27 @@ func (w *walk) event(i uint32) {
 // object lives on by what an event says of it.
 func (w *walk) object(i uint32, kind Kind, f facts) {
 	e := &w.s.Events[i]
-	group := groupOf[kind.Resource]
+	group := vocabulary.Of(kind.Resource).Group
 	if e.Object == 0 || group == "" {
 		w.links.called(i, e, kind, f)
 		return
 	}
 	l := w.lives[e.Object]
 	if l == nil {
-		l = &life{Life: Life{Group: group, Label: w.s.Objects[e.Object].Name, Object: e.Object}}
+		l = &life{Life: Life{Group: group, Label: w.s.Objects[e.Object].Name, Object: e.Object}, resource: kind.Resource}
 		w.lives[e.Object] = l
 		w.order = append(w.order, l)
 	}
 	l.lastSeen = e.Virtual
 	before := [...]string{l.ready, l.taints, l.phase, l.provider}
-	switch group {
-	case Nodes:
+	switch kind.Resource {
+	case vocabulary.Nodes:
 		l.node(i, e.Virtual, kind, f)
-	case Pods:
+	case vocabulary.Pods:
 		l.pod(i, e.Virtual, kind, f)
-	case Claims, Machines:
+	case vocabulary.NodeClaims, vocabulary.Machines:
 		l.claim(i, e.Virtual, kind, f)
-	case Instances:
+	case vocabulary.Instances:
 		l.instance(i, e.Virtual, kind, f)
 	}
 	if f.providerID != "" {

@@ -68,8 +68,8 @@ func same(t *testing.T, what, got, want string) {
 
 func TestRealRun(t *testing.T) {
 	s := stored(t, "fixed", story.Run{Autoscaler: "karpenter"})
-	same(t, "pods", lives(s, story.Pods), "web: 29–29 pending 29–216 unschedulable 216–218 bound to interesting-cori-2015631447 218–329 running on interesting-cori-2015631447")
-	same(t, "claims", lives(s, story.Claims), "default-f9db6: 30–30 created 30–60 launched 60–216 registered 216–329 initialized")
+	same(t, "pods", lives(s, "Pods"), "web: 29–29 pending 29–216 unschedulable 216–218 bound to interesting-cori-2015631447 218–329 running on interesting-cori-2015631447")
+	same(t, "claims", lives(s, "NodeClaims"), "default-f9db6: 30–30 created 30–60 launched 60–216 registered 216–329 initialized")
 	same(t, "pending", curve(s, story.Pending), "4:0 29:1 216:0")
 	same(t, "Ready", curve(s, story.NodesReady), "4:0 14:1 210:2")
 	var chain []string
@@ -118,7 +118,7 @@ func TestCloud(t *testing.T) {
 		line(10, 50, "fault", "cleared", "", "", "fakecloud", 0, `{"fault":"no list"}`)+
 		line(11, 1002, "cloud", "deleted", "instances", "a", "fakecloud", 0, `{}`)+
 		line(12, 1010, "log", "target", "nodegroups", "pool1", "cluster-autoscaler", 0, `{"from":2,"to":0}`))
-	same(t, "instances", lives(s, story.Instances), "a: 2–12 creating 12–1002 running")
+	same(t, "instances", lives(s, "Instances"), "a: 2–12 creating 12–1002 running")
 	same(t, "faults", lives(s, story.Faults), "no list: 30–40 armed 40–50 effective")
 	same(t, "target size", curve(s, story.Size), "1:2 1010:0")
 	same(t, "cost", curve(s, story.Euros), "2:0 1002:1 1010:1")

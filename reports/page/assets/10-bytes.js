@@ -2,6 +2,10 @@
 
 const byID = id => document.getElementById(id);
 
+// resources are what the vocabulary of histories has of each, by name, in the order of
+// their rows.
+const resources = new Map(JSON.parse(byID('resources').textContent).map(r => [r.name, r]));
+
 // el makes an element; text is text and never markup.
 function el(tag, attributes, ...children) {
   const e = document.createElement(tag);

@@ -168,12 +168,9 @@ class Run {
   }
 }
 
-// groupOf are the groups of lives, by resource; keyOf the rows that a kind of
-// event is drawn in, besides its object's own.
-const groupOf = { nodes: 'Nodes', pods: 'Pods', nodeclaims: 'NodeClaims', machines: 'Machines', instances: 'Instances' };
-
+// keyOf are the rows that a kind of event is drawn in, besides its object's own.
 function keyOf(kind) {
-  const keys = groupOf[kind[RESOURCE]] ? ['group ' + groupOf[kind[RESOURCE]]] : [];
+  const group = resources.get(kind[RESOURCE])?.group, keys = group ? ['group ' + group] : [];
   switch (kind[SOURCE]) {
     case 'api': keys.push('api ' + kind[ACTOR]); break;
     case 'cloud': if (kind[CODE] || kind[VERB].includes(' ')) keys.push('cloud ' + (kind[ACTOR] || kind[VERB])); break;

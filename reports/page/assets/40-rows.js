@@ -39,12 +39,10 @@ function arrange() {
     lives('Faults');
     const decisions = run.listOf('decisions').length ? [{ key: 'decisions', label: 'decisions' }] : [];
     points('Autoscaler', [...decisions, ...actors('log ').map(key => ({ key, label: key.slice(4) + ' log' }))]);
-    lives('NodeClaims');
-    lives('Machines');
-    points('Cloud calls', actors('cloud ').map(key => ({ key, label: key.slice(6) })));
-    lives('Instances');
-    lives('Nodes');
-    lives('Pods');
+    for (const { group, calls } of resources.values()) {
+      if (group) lives(group);
+      if (calls) points(calls, actors('cloud ').map(key => ({ key, label: key.slice(6) })));
+    }
     points('API calls', actors('api ').map(key => ({ key, label: key.slice(4) || 'unknown' })));
     points('Other', actors('other ').map(key => ({ key, label: key.slice(6) })));
   }

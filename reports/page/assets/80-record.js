@@ -1,18 +1,17 @@
 // The panel of a record and what it is linked to.
 
-const rank = { pods: 0, nodeclaims: 1, scaleups: 1, machines: 1.5, servers: 2, instances: 3, nodes: 4 };
-const NOUN = { pods: 'pod', nodeclaims: 'NodeClaim', scaleups: 'scale-up', machines: 'Machine', servers: 'cloud call', instances: 'instance', nodes: 'Node', nodepools: 'NodePool' };
+const rank = (run, object) => resources.get(run.objects[object][0])?.stage;
 
 // chainOf is the way from a pod to its machine that an object is part of: at each
 // stage those that are linked, the object itself alone at its own.
 function chainOf(run, object) {
   if (!object || !run.linked.has(object)) return [];
   const near = new Map([[object, 0]]), queue = [object];
-  const own = rank[run.objects[object][0]];
+  const own = rank(run, object);
   while (queue.length && near.size < 60) {
-    const at = queue.shift(), place = rank[run.objects[at][0]];
+    const at = queue.shift(), place = rank(run, at);
     for (const { to } of run.linked.get(at) || []) {
-      const next = rank[run.objects[to][0]];
+      const next = rank(run, to);
       // Go on away from where it began: a Node's other pods are none of its chain.
       if (near.has(to) || next === own || Math.abs(next - own) < Math.abs(place - own)) continue;
       if (place !== own && Math.sign(next - own) !== Math.sign(place - own)) continue;
@@ -20,7 +19,7 @@ function chainOf(run, object) {
       queue.push(to);
     }
   }
-  return [...near.keys()].sort((a, b) => rank[run.objects[a][0]] - rank[run.objects[b][0]] || a - b).map(o => ({ run, object: o }));
+  return [...near.keys()].sort((a, b) => rank(run, a) - rank(run, b) || a - b).map(o => ({ run, object: o }));
 }
 
 function chainObjects() {
@@ -81,7 +80,7 @@ function show(run, event, object) {
       const o = run.objects[link.object], life = run.lifeOf.get(link.object), last = life && life.spans[life.spans.length - 1];
       const whys = (run.linked.get(link.object) || []).filter(l => state.chain.some(c => c.object === l.to)).map(l => `${l.why}: ${run.objects[l.to][2]}`);
       return el('li', link.object === object ? { class: 'here' } : {},
-        el('button', { onclick: () => toObject(run, link.object), 'data-object': run.nameOf(link.object) }, `${NOUN[o[0]] || o[0]} ${o[2]}`), el('small', {}, [last && last.label, ...whys.slice(0, 2)].filter(Boolean).join(' · ')));
+        el('button', { onclick: () => toObject(run, link.object), 'data-object': run.nameOf(link.object) }, `${resources.get(o[0])?.word || o[0]} ${o[2]}`), el('small', {}, [last && last.label, ...whys.slice(0, 2)].filter(Boolean).join(' · ')));
     })));
   }
   if (object) {

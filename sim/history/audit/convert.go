@@ -12,6 +12,7 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/vocabulary"
 )
 
 // Converter turns lines of an audit log, in their order, into events. It
@@ -131,7 +132,7 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 // told tells whether the bodies of calls on it become detail.
 func told(object *auditv1.ObjectReference) bool {
 	return object.Subresource == "scale" ||
-		slices.Contains([]string{"nodes", "nodeclaims", "certificatesigningrequests", "events", "pods", "bindings"}, object.Resource)
+		vocabulary.Of(object.Resource).Told
 }
 
 // taintChange returns the node's taints and what changed since its last call.

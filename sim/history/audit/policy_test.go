@@ -3,13 +3,44 @@ package audit
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"k8s.io/apiserver/pkg/apis/audit"
 	"k8s.io/apiserver/pkg/audit/policy"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"nodestorm/sim/history/vocabulary"
 )
+
+// kube-apiserver writes the bodies of calls on what becomes details, and no others.
+func TestPolicyHasBodiesOfWhatIsTold(t *testing.T) {
+	loaded, err := policy.LoadPolicyFromBytes(Policy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bodies := map[string]bool{}
+	for _, rule := range loaded.Rules {
+		if rule.Level.Less(audit.LevelRequest) {
+			continue
+		}
+		for _, group := range rule.Resources {
+			for _, resource := range group.Resources {
+				name, sub, _ := strings.Cut(resource, "/")
+				bodies[name] = true
+				if !vocabulary.Of(name).Told && sub != "scale" {
+					t.Errorf("the policy has bodies of %s, of which the vocabulary's table says that nothing is told", resource)
+				}
+			}
+		}
+	}
+	for _, r := range vocabulary.Resources() {
+		if (r.Told || r.Sized) && !bodies[r.Name] {
+			t.Errorf("the vocabulary's table says that %s are told of, and the policy has no bodies of them", r.Name)
+		}
+	}
+}
 
 func TestPolicyLevels(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "policy.yaml")

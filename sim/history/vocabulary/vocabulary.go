@@ -100,22 +100,15 @@ func formOf(value any) Form {
 	return Number
 }
 
-// kinds are the resources that people have a word for, and that word.
-var kinds = map[string]string{
-	"nodeclaims": "NodeClaim", "nodepools": "NodePool", "nodes": "Node", "pods": "Pod", "servers": "server", "instances": "instance",
-	"machines": "Machine", "machinedeployments": "MachineDeployment", "machinepools": "MachinePool", "nodegroups": "node group",
-	history.Programs: "program",
-}
-
-// Kind is what people call one of a resource, empty if they have no word for it.
-func Kind(resource string) string { return kinds[resource] }
-
 // Meant is the resource that a word stands for which is none itself, such as "Node" or
 // "nodeclaim": empty if it is none of those that people have a word for.
 func Meant(word string) string {
-	for _, resource := range slices.Sorted(maps.Keys(kinds)) {
-		if word != resource && (strings.EqualFold(word, resource) || strings.EqualFold(word+"s", resource) || strings.EqualFold(word, kinds[resource])) {
-			return resource
+	for _, r := range resources {
+		if r.Word == "" || r.Page || word == r.Name {
+			continue
+		}
+		if strings.EqualFold(word, r.Name) || strings.EqualFold(word+"s", r.Name) || strings.EqualFold(word, r.Word) {
+			return r.Name
 		}
 	}
 	return ""

@@ -223,7 +223,7 @@ func isDetail(e ast.Expr) bool {
 }
 
 func TestMeant(t *testing.T) {
-	for word, want := range map[string]string{"Node": "nodes", "nodeclaim": "nodeclaims", "NodeClaims": "nodeclaims", "nodes": "", "widgets": "", "": ""} {
+	for word, want := range map[string]string{"Node": "nodes", "nodeclaim": "nodeclaims", "NodeClaims": "nodeclaims", "nodes": "", "widgets": "", "scaleup": "", "": ""} {
 		if got := vocabulary.Meant(word); got != want {
 			t.Errorf("%q: %q, want %q", word, got, want)
 		}

@@ -1,0 +1,83 @@
+package vocabulary
+
+import (
+	"slices"
+
+	"nodestorm/sim/history"
+)
+
+// Resource is a kind of things that records are about, or that pages make of records.
+// Kubernetes has more: those of which nothing is to be said but their name are in no list.
+type Resource struct {
+	// Name is the resource in a record, Word what people call one of it.
+	Name string `json:"name"`
+	Word string `json:"word,omitempty"`
+	// Group is the heading of its rows on a page, of which each shows a life; Calls that
+	// of the rows of those who call a cloud for it. Most have neither.
+	Group string `json:"group,omitempty"`
+	Calls string `json:"calls,omitempty"`
+	// Stage counts the way from a pod to its Node; 0 is beside the way.
+	Stage int `json:"stage,omitempty"`
+	// Decided says that to create or delete one is an autoscaler's decision, Sized that
+	// how many machines there shall be is a number of it, and Told that the bodies of
+	// kube-apiserver's calls become details.
+	Decided bool `json:"-"`
+	Sized   bool `json:"-"`
+	Told    bool `json:"-"`
+	// Page says that no record is about one: pages make them.
+	Page bool `json:"-"`
+}
+
+// Names of resources that code does more with than the table says.
+const (
+	Nodes      = "nodes"
+	Pods       = "pods"
+	NodeClaims = "nodeclaims"
+	Machines   = "machines"
+	Instances  = "instances"
+	Servers    = "servers" // instances, as clouds call them whose API says so
+	NodeGroups = "nodegroups"
+	ScaleUps   = "scaleups" // those that an autoscaler's log tells of
+)
+
+// resources are in the order of their rows on a page.
+var resources = []Resource{
+	{Name: NodeClaims, Word: "NodeClaim", Group: "NodeClaims", Stage: 2, Decided: true, Told: true},
+	{Name: ScaleUps, Word: "scale-up", Stage: 2, Page: true},
+	{Name: Machines, Word: "Machine", Group: "Machines", Stage: 3, Decided: true},
+	{Name: Servers, Word: "server", Calls: "Cloud calls", Stage: 4, Decided: true},
+	{Name: Instances, Word: "instance", Group: "Instances", Stage: 5},
+	{Name: Nodes, Word: "Node", Group: "Nodes", Stage: 6, Decided: true, Told: true},
+	{Name: Pods, Word: "Pod", Group: "Pods", Stage: 1, Told: true},
+	{Name: "nodepools", Word: "NodePool"},
+	{Name: "machinedeployments", Word: "MachineDeployment", Sized: true},
+	{Name: "machinepools", Word: "MachinePool", Sized: true},
+	{Name: NodeGroups, Word: "node group"},
+	{Name: history.Programs, Word: "program"},
+	{Name: "hosts", Word: "host"},         // that a program tried to reach
+	{Name: "manifests", Word: "manifest"}, // that an installer applies
+	{Name: "certificatesigningrequests", Told: true},
+	{Name: "events", Told: true},
+	{Name: "bindings", Told: true},
+}
+
+// Resources are all that there are, in the order of their rows on a page.
+func Resources() []Resource { return slices.Clone(resources) }
+
+var named = func() map[string]Resource {
+	m := map[string]Resource{}
+	for _, r := range resources {
+		m[r.Name] = r
+	}
+	return m
+}()
+
+// Of is what is known of a resource, nothing but its name if it is in no list.
+func Of(name string) Resource {
+	r := named[name]
+	r.Name = name
+	return r
+}
+
+// Kind is what people call one of a resource, empty if they have no word for it.
+func Kind(resource string) string { return Of(resource).Word }
