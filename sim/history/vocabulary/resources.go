@@ -54,8 +54,8 @@ var resources = []Resource{
 	{Name: "machinepools", Word: "MachinePool", Sized: true},
 	{Name: NodeGroups, Word: "node group"},
 	{Name: history.Programs, Word: "program"},
-	{Name: "hosts", Word: "host"},         // that a program tried to reach
-	{Name: "manifests", Word: "manifest"}, // that an installer applies
+	{Name: "hosts", Word: "host"}, // that a program tried to reach
+	{Name: "manifests"},           // that an installer applies: files, whose names say so
 	{Name: "certificatesigningrequests", Told: true},
 	{Name: "events", Told: true},
 	{Name: "bindings", Told: true},
