@@ -293,19 +293,13 @@ func (c *local) stopAPIServer() error {
 // watchAPIServer notices when kube-apiserver, which envtest started, dies.
 func (c *local) watchAPIServer() {
 	w, name := c.World, c.apiServer()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-w.ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if c.foundDead() {
+	w.lookout(func() bool {
+		dead := c.foundDead()
+		if dead {
 			w.Died(name, process.Ended(name, "found dead", w.log(name)))
-			return
 		}
-	}
+		return dead
+	})
 }
 
 // foundDead tells whether kube-apiserver is gone, and nobody has ended it.

@@ -3,7 +3,6 @@ package world
 import (
 	"fmt"
 	"syscall"
-	"time"
 )
 
 // What a world needs of its disks, in bytes: etcd makes two files of 64 MB to begin
@@ -38,19 +37,13 @@ func (w *World) disks() []disk {
 // watchDisks ends the world when one of its disks is full: programs go on without
 // their logs, and time with them, and nothing of that would be in the run.
 func (w *World) watchDisks(least uint64) {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-w.ctx.Done():
-			return
-		case <-tick.C:
-		}
+	w.lookout(func() bool {
 		for _, d := range w.disks() {
 			if err := d.check(least); err != nil {
 				w.Died("disk", err)
-				return
+				return true
 			}
 		}
-	}
+		return false
+	})
 }

@@ -14,6 +14,24 @@ func (w *World) Alive(ctx context.Context) (context.Context, context.CancelCause
 	return ctx, func(cause error) { stop(); cancel(cause) }
 }
 
+// lookout looks every 100 ms of real time until it has seen what ends the world, or that has
+// ended otherwise. It is for what happens outside of virtual time, to a disk or to a
+// process that is not ours: no timer of ours may hold the clock for it.
+func (w *World) lookout(look func() (over bool)) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if look() {
+			return
+		}
+	}
+}
+
 // Await asks every second of virtual time until the answer is nil, for at most d. The
 // last answer is in the error if time runs out. What is in the history is waited for
 // there, see history.Log.
