@@ -83,6 +83,7 @@ type Scenario struct {
 	Line   int
 	Steps  []Step
 
+	isRow bool     // of an outline
 	files []string // that it is made of, in its folder: the feature, what its steps name, its record
 }
 
@@ -373,15 +374,21 @@ func (f *Folder) readFeature(fsys fs.FS, name string, text []byte) {
 		f.problem(name, lineIn(err.Error()), "", "%v", err)
 		return
 	}
-	lines, ok := f.checkShape(name, document)
+	lines, rows, ok := f.checkShape(name, document)
 	if !ok {
 		return
 	}
 	f.features[name] = text
 	pickles := gherkin.Pickles(*document, name, ids.NewId)
+	nameRows(pickles, rows)
 	base := slug(strings.TrimSuffix(path.Base(name), featureSuffix))
 	for _, pickle := range pickles {
-		s := Scenario{Name: pickle.Name, File: f.file(name), Line: lines[pickle.AstNodeIds[0]], files: []string{name}}
+		line := lines[pickle.AstNodeIds[0]]
+		s := Scenario{Name: pickle.Name, File: f.file(name), Line: line, files: []string{name}}
+		row, isRow := rows[pickle.AstNodeIds[len(pickle.AstNodeIds)-1]]
+		if isRow {
+			s.Line, s.isRow = row.line, true
+		}
 		hasThen := false
 		for _, tag := range pickle.Tags {
 			s.Tags = append(s.Tags, tag.Name)
@@ -402,7 +409,8 @@ func (f *Folder) readFeature(fsys fs.FS, name string, text []byte) {
 			id += "-" + slug(s.Name)
 		}
 		s.Record = Unrecorded(strings.Trim(id[:min(len(id), 80)], "-"), "")
-		s.Record.Title, s.Record.Feature, s.Record.line = s.Name, path.Join(f.mount, name), s.Line
+		s.Record.Title, s.Record.Feature, s.Record.line = s.Name, path.Join(f.mount, name), line
+		s.Record.otherRows = row.others
 		f.byFile[name] = append(f.byFile[name], len(f.Scenarios))
 		f.Scenarios = append(f.Scenarios, s)
 	}
@@ -412,12 +420,12 @@ func (f *Folder) readFeature(fsys fs.FS, name string, text []byte) {
 }
 
 // checkShape bounds a feature before its scenarios are made of it, and finds the lines of
-// its scenarios and steps.
-func (f *Folder) checkShape(name string, document *messages.GherkinDocument) (lines map[string]int, ok bool) {
-	lines, ok = map[string]int{}, true
+// its scenarios and steps, and the rows of its outlines.
+func (f *Folder) checkShape(name string, document *messages.GherkinDocument) (lines map[string]int, rows map[string]row, ok bool) {
+	lines, rows, ok = map[string]int{}, map[string]row{}, true
 	if document.Feature == nil {
 		f.problem(name, 0, "", "it is empty")
-		return nil, false
+		return nil, nil, false
 	}
 	total := 0
 	note := func(steps []*messages.Step) {
@@ -428,11 +436,18 @@ func (f *Folder) checkShape(name string, document *messages.GherkinDocument) (li
 	scenario := func(s *messages.Scenario, before int) {
 		lines[s.Id] = int(s.Location.Line)
 		note(s.Steps)
-		total += before + len(s.Steps)
-		if len(s.Examples) > 0 {
-			f.problem(name, int(s.Location.Line), "", "%q has Examples; write a Scenario each, so that a run can be called by its name", s.Name)
-			ok = false
+		times := 1
+		for _, wrong := range wrongPlaceholders(s) {
+			f.problem(name, wrong.line, "", "%s", wrong.text)
 		}
+		if len(s.Examples) > 0 {
+			its := rowsOf(s)
+			maps.Copy(rows, its)
+			if times = len(its); times == 0 {
+				f.problem(name, int(s.Location.Line), "", "the Examples of %q have no row below their names", s.Name)
+			}
+		}
+		total += times * (before + len(s.Steps))
 	}
 	before := 0
 	for _, child := range document.Feature.Children {
@@ -458,7 +473,7 @@ func (f *Folder) checkShape(name string, document *messages.GherkinDocument) (li
 		f.problem(name, 0, "", "its scenarios have %d steps, more than %d", total, maxSteps)
 		ok = false
 	}
-	return lines, ok
+	return lines, rows, ok
 }
 
 var noSlug = regexp.MustCompile(`[^a-z0-9]+`)
@@ -615,6 +630,9 @@ func (f *Folder) join() {
 				f.problem(feature, s.Line, "", "the scenario %q has the tags of two records, @%s and @%s", s.Name, s.Record.ID, r.ID)
 				continue
 			}
+			if tagged > 1 {
+				continue
+			}
 			s.Record = r.Record
 			s.Record.nameTwins()
 			s.Record.Feature = path.Join(f.mount, feature)
@@ -622,7 +640,11 @@ func (f *Folder) join() {
 		}
 		alone[r.ID] = tagged == 0
 		if tagged != 1 {
-			f.problem(r.path, line, field, "feature: %d scenarios of %s have the tag @%s, want one", tagged, f.file(feature), r.ID)
+			hint := ""
+			if tagged > 1 && slices.ContainsFunc(found, func(i int) bool { return f.Scenarios[i].isRow }) {
+				hint = "; of an outline, give each row Examples: of its own, with a tag"
+			}
+			f.problem(r.path, line, field, "feature: %d scenarios of %s have the tag @%s, want one%s", tagged, f.file(feature), r.ID, hint)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.byFile)) {

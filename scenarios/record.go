@@ -69,7 +69,9 @@ type Record struct {
 
 	// line is where the scenario of a feature begins that has no record; zero for others.
 	line int
-	bare bool
+	// otherRows are the lines of those of its outline that it is not.
+	otherRows []int
+	bare      bool
 }
 
 // Unrecorded stands for the record of a scenario that has none: nothing is expected of

@@ -82,8 +82,17 @@ func TestOwnCatalogueIsWrong(t *testing.T) {
 			write(t, filepath.Join(dir, "x.feature"), "Feature: f\n  Scenario: s\n    Given a cluster\n", 0o600)
 		}, []string{`x.feature:2: the scenario "s" has no Then`}},
 		{"Examples", func(dir, _, _ string) {
-			write(t, filepath.Join(dir, "x.feature"), "Feature: f\n  Scenario Outline: s\n    Given a cluster\n    Then x <a>\n    Examples:\n      | a |\n      | 1 |\n", 0o600)
-		}, []string{`x.feature:2: "s" has Examples; write a Scenario each`}},
+			write(t, filepath.Join(dir, "x.feature"), "Feature: f\n  Scenario Outline: s\n    Given a clster\n    Then x <b>\n    Examples:\n      | a |\n      | 1 |\n      | 1 |\n"+
+				"  Scenario Outline: none\n    Given a cluster\n    Then no pod is evicted within 1m\n", 0o600)
+		}, []string{`x.feature:3: its step "Given a clster" matches nothing`, `x.feature:4: <b> is no column of the Examples in line 5, which have a`, `x.feature:4: its step "Then x <b>" matches nothing`, `x.feature:9: the outline "none" has no Examples`}},
+		{"many rows", func(dir, _, _ string) {
+			write(t, filepath.Join(dir, "x.feature"), "Feature: f\n  Scenario Outline: s\n"+strings.Repeat("    Given a cluster\n", 100)+"    Examples:\n      | a |\n"+strings.Repeat("      | 1 |\n", 200), 0o600)
+		}, []string{"x.feature: its scenarios have 20000 steps, more than 10000"}},
+		{"a record of many rows", func(_, feature, _ string) {
+			change(t, feature, "Scenario:", "Scenario Outline:")
+			text, _ := os.ReadFile(feature)
+			write(t, feature, strings.TrimRight(string(text), "\n")+"\n\n    Examples:\n      | a |\n      | 1 |\n      | 2 |\n", 0o600)
+		}, []string{"late-node.yaml:7: feature: 2 scenarios of"}},
 		{"two records of one ID", func(dir, _, record string) {
 			text, _ := os.ReadFile(record)
 			write(t, filepath.Join(dir, "z.yaml"), string(text), 0o600)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 
 	"nodestorm/harness/steps"
 	"nodestorm/scenarios"
@@ -25,6 +26,7 @@ func ReadFolder(name string) *scenarios.Folder {
 		}
 	}
 	f.Problems.Sort()
+	f.Problems = slices.Compact(f.Problems) // rows of an outline have steps in common
 	return f
 }
 

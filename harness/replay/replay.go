@@ -229,7 +229,10 @@ func (r Request) feature() string {
 }
 
 func (r Request) eachScenario(check func([]*messages.PickleStep) error) error {
-	suite := r.suite()
+	suite, err := r.suite()
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", r.feature(), err)
+	}
 	features, err := suite.RetrieveFeatures()
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", r.feature(), err)
@@ -376,7 +379,10 @@ func (r Request) play(ctx context.Context, out *Result) error {
 			}
 		},
 	}
-	suite := r.suite()
+	suite, err := r.suite()
+	if err != nil {
+		return err
+	}
 	var report bytes.Buffer
 	suite.Name, suite.ScenarioInitializer = r.Record.ID, rig.Initialize
 	suite.Options.Format, suite.Options.Output = "cucumber", &report
@@ -411,9 +417,10 @@ func (r Request) play(ctx context.Context, out *Result) error {
 }
 
 // suite is godog's, of the record's scenario only.
-func (r Request) suite() godog.TestSuite {
+func (r Request) suite() (godog.TestSuite, error) {
 	path, tags := r.Record.Scenario()
-	return godog.TestSuite{Options: &godog.Options{FS: r.Features, Paths: []string{path}, Tags: tags}}
+	features, err := r.Record.Within(r.Features)
+	return godog.TestSuite{Options: &godog.Options{FS: features, Paths: []string{path}, Tags: tags}}, err
 }
 
 // makeDir makes out/id/target, with a number behind it if that is taken.

@@ -314,6 +314,9 @@ func distance(said, words []string) int {
 // Grammar is what holds for all sentences.
 const Grammar = `A sentence that ends with a colon quotes the lines between two """ below it, or a table. Files are beside the feature.
 
+Each row of a Scenario Outline's Examples is a scenario: it is listed, run and judged alone. Of a row that has a record, the tag
+is that of Examples of its own.
+
 Every When can wait: append "once RECORD" (before the colon, if there is one), or "once this is recorded:" and a
 pattern below in YAML, as symptoms have them, with count (how many records), within (1h if not said) and ever. Before a
 When that quotes something itself, "When this is recorded:" is a step with the pattern. A RECORD is
