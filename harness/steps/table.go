@@ -341,7 +341,8 @@ them for symptom and trigger. Most other Thens are readable names of such statem
 - sequence: elements, each after the one before, in the whole run; noSequence: there are none such
 
 and says where it holds: since (again after each such record), until, within, ever (since the start), forEach or forAny
-(fields that tell apart what it is about, as in [namespace, name]). Of what never was nothing holds; a statement that no
+(fields that tell apart what it is about, as in [namespace, name]). Of lists, such as taints, contains and lacks compare
+whole items: "node.kubernetes.io/not-ready:NoExecute". Of what never was nothing holds; a statement that no
 history could break, or none fulfil, is refused. Without since it counts as records do; states count from the Then on.
 The invariants of a record, and those in the invariants.yaml of a folder for all its features, are such statements too: each
 has to hold from the start of the run to its end.

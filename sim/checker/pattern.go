@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,6 +112,9 @@ func (p *Pattern) check(captured map[string]bool) error {
 			}
 		}
 	}
+	if err := p.checkActor(); err != nil {
+		return err
+	}
 	for _, key := range slices.Sorted(maps.Keys(p.Detail)) {
 		if !p.Detail[key].given() {
 			return fmt.Errorf("detail %q has no value to compare with", key)
@@ -122,6 +126,49 @@ func (p *Pattern) check(captured map[string]bool) error {
 	for _, name := range p.captures() {
 		if !captured[name] {
 			return fmt.Errorf("$%s is not captured by an element before", name)
+		}
+	}
+	return nil
+}
+
+// checkActor finds an actor that nobody is: that it never does something would be true of
+// every history.
+func (p *Pattern) checkActor() error {
+	if p.Source.op != "" || !p.Actor.given() || p.Actor.op != "" && p.Actor.op != "not" {
+		return nil
+	}
+	for _, name := range p.Actor.values {
+		is := func(source string) bool { return vocabulary.IsActor(history.Source(source), name) }
+		if strings.HasPrefix(name, "$") || strings.Contains(name, "${") || slices.ContainsFunc(p.Source.values, is) {
+			continue
+		}
+		meant := strict.Meant(name, vocabulary.Actors(history.Source(p.Source.values[0])))
+		return fmt.Errorf("unknown actor %q of source %s: it is a program, such as karpenter or kubelet, or a controller of Kubernetes, such as node-controller; say {matches: %q} if it is neither%s", name, strings.Join(p.Source.values, ", "), regexp.QuoteMeta(name), meant)
+	}
+	return nil
+}
+
+// taintItem is an item of the details that are lists: all of them are of taints.
+var taintItem = regexp.MustCompile(`^[^\s:]+:(NoSchedule|PreferNoSchedule|NoExecute)$`)
+
+// checkList finds comparisons that no list can have: its items are compared as a whole.
+func (p *Pattern) checkList(key string) error {
+	for _, source := range p.Source.values {
+		if vocabulary.FormOf(history.Source(source), key) != vocabulary.List {
+			return nil
+		}
+	}
+	values := p.Detail[key]
+	switch values.op {
+	case "exists":
+		return nil
+	case "contains", "lacks":
+	default:
+		return fmt.Errorf("detail %q is a list: say {contains: ITEM} or {lacks: ITEM}, of whole items", key)
+	}
+	for _, value := range values.values {
+		if !strings.Contains(value, "$") && !taintItem.MatchString(value) {
+			return fmt.Errorf("detail %q is a list of taints, whose items are compared as a whole, and %q is none: want KEY[=VALUE]:EFFECT, such as %q", key, value, strings.TrimRight(strings.SplitN(value, ":", 2)[0], " ")+":NoSchedule")
 		}
 	}
 	return nil
@@ -149,7 +196,7 @@ func (p *Pattern) checkDetail(key string) error {
 	if name, _, _ := strings.Cut(key, "."); !slices.Contains(known, name) {
 		return fmt.Errorf("unknown detail %q of source %s (allowed: %s)%s", key, strings.Join(p.Source.values, ", "), strings.Join(known, ", "), strict.Meant(name, known))
 	}
-	return nil
+	return p.checkList(key)
 }
 
 // fieldNames are the fields of a record that a pattern compares, apart from the

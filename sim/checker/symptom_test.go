@@ -22,6 +22,11 @@ func TestSymptomErrors(t *testing.T) {
 		{"unknown verb", "statement: s\nsequence: [{match: {source: api, verb: creates}}]", `unknown verb "creates" of source api (allowed: create, update,`},
 		{"a verb that is close", "statement: s\nsequence: [{match: {source: api, verb: creates}}]", `did you mean "create"?`},
 		{"a kind of Kubernetes for a resource", "statement: s\nsequence: [{match: {source: api, resource: PodDisruptionBudget}}]", `resource: "PodDisruptionBudget" is none, did you mean "poddisruptionbudgets"?`},
+		{"an actor that nobody is", "statement: s\nsequence: [{match: {source: api, actor: karpentre}}]", `unknown actor "karpentre" of source api: it is a program, such as karpenter or kubelet, or a controller of Kubernetes, such as node-controller; say {matches: "karpentre"} if it is neither, did you mean "karpenter"?`},
+		{"an actor that nobody is not", "statement: s\nsequence: [{match: {source: [api, log], actor: {not: [kubectl, node-controler]}}}]", `did you mean "node-controller"?`},
+		{"a part of an item", "statement: s\nsequence: [{match: {source: api, detail: {taints: {contains: node.kubernetes.io/not-ready}}}}]", `such as "node.kubernetes.io/not-ready:NoSchedule"`},
+		{"an effect that is none", "statement: s\nsequence: [{match: {source: api, detail: {added: {lacks: [\"a:NoExecute\", \"a:NoSchedul\"]}}}}]", `such as "a:NoSchedule"`},
+		{"a list as a text", "statement: s\nsequence: [{match: {source: api, detail: {removed: {matches: \".*NoExecute\"}}}}]", `detail "removed" is a list: say {contains: ITEM}`},
 		{"a subresource", "statement: s\nsequence: [{match: {source: api, resource: pods, detail: {subresource: evictions}}}]", `unknown subresource "evictions" (allowed: approval,`},
 		{"a kind for a resource", "statement: s\nsequence: [{match: {source: api, resource: [pods, Node]}}]", `resource: "Node" is none, did you mean "nodes"?`},
 		{"unknown detail", "statement: s\nsequence: [{match: {source: api, detail: {providerId: x}}}]", `unknown detail "providerId" of source api (allowed: about,`},
@@ -137,4 +142,20 @@ func FuzzSymptom(f *testing.F) {
 			t.Errorf("result and reason disagree: %+v", found)
 		}
 	})
+}
+
+// Who may be anybody is not looked up: agents of nodes, tokens, captures, expressions.
+func TestActorsThatMayBe(t *testing.T) {
+	for _, pattern := range []string{
+		"source: node, actor: agent-1", "source: [api, node], actor: agent-1", "source: api, actor: node-controller", `source: api, actor: "bootstrap:0a921e"`,
+		"source: api, actor: {matches: agent-.*}", "source: api, actor: {not: kubectl}", `source: api, detail: {taints: {contains: "a=b:NoSchedule"}}`,
+	} {
+		var s checker.Statement
+		if err := strict.Unmarshal([]byte("never: {"+pattern+"}"), &s); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Check(); err != nil {
+			t.Errorf("%s: %v", pattern, err)
+		}
+	}
 }
