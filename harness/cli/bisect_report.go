@@ -51,7 +51,7 @@ func (b *bisection) answer(ctx context.Context, at ends, f found) (answer, error
 	for _, id := range f.first {
 		a.First = append(a.First, b.name(id))
 	}
-	if len(f.first) == 1 && at.repo != nil {
+	if a.Found == "commit" && len(f.first) == 1 { // the last commit of a release is not what changed it
 		m, err := at.repo.Message(ctx, f.first[0])
 		if err != nil {
 			return a, err

@@ -131,6 +131,9 @@ func TestBisectRepository(t *testing.T) {
 					t.Errorf("it does not say %q:\n%s\n%s", want, a, said)
 				}
 			}
+			if tc.releases && strings.Contains(a, "goes on") {
+				t.Errorf("the last commit of a release is told as the change:\n%s", a)
+			}
 			for _, c := range b.points {
 				if strings.Contains(c.name, "chart") || strings.Contains(c.name, "rc") {
 					t.Errorf("%s is no release of it", c.name)
