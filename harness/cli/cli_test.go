@@ -416,7 +416,7 @@ func TestClean(t *testing.T) {
 
 // A flag's value is called by a noun: what a usage text has between backquotes.
 func TestPlaceholders(t *testing.T) {
-	nouns := strings.Fields("address cloud euros expression file folder image int module package path string system tags text uint verdict auto|real|FACTORx FILE.feature")
+	nouns := strings.Fields("address cloud euros expression file folder image int module package path probability repository string system tag tags text uint verdict auto|real|FACTORx i/N FILE.feature")
 	command, value := regexp.MustCompile(`(?m)^  (\w+)  +[A-Z]`), regexp.MustCompile(`(?m)^ +(?:-\w, )?--([\w-]+) (\S+)  +`)
 	seen := 0
 	var look func(args ...string)
