@@ -6,7 +6,8 @@
 //
 // These events go to the history, besides those of the faults, with source "cloud":
 //
-//	instances  created, starting, running, stopping, off, rebuilding, deleting, deleted
+//	instances   created, failed (it could not be), starting, running, stopping, off, rebuilding, deleting, deleted
+//	nodegroups  target (details from and to), deleted
 //
 // The model is that of the Hetzner Cloud, which is rich enough for others.
 package fakecloud

@@ -35,6 +35,8 @@ type Instance struct {
 	Image    int64 // zero after its image is gone
 	UserData string
 	State    State
+	// Failure is why it could not be created, of an instance of a Group. Nil: it could, or may yet.
+	Failure *Failure
 	// RebuildProtected refuses rebuilding.
 	RebuildProtected bool
 
@@ -220,7 +222,7 @@ func (tx *Tx) Power(id int64, command string) *Action {
 func (tx *Tx) take(a *Action) {
 	id := a.About("server")
 	i := tx.Instances.Get(id)
-	if i == nil {
+	if i == nil || i.Failure != nil { // nothing comes of what was to follow a failed creation
 		return
 	}
 	ok, state := a.Status == ActionSuccess, i.State
@@ -229,7 +231,7 @@ func (tx *Tx) take(a *Action) {
 	}
 	switch a.Command {
 	case "create_server":
-		tx.created(i, state, ok)
+		tx.created(a, i, state)
 	case "start_server":
 		if state == Starting || state == Creating {
 			tx.settle(id, ok, Running, Off)
@@ -258,8 +260,11 @@ func (tx *Tx) take(a *Action) {
 	}
 }
 
-func (tx *Tx) created(i *Instance, state State, ok bool) {
+// created carries out the end of the action create_server.
+func (tx *Tx) created(a *Action, i *Instance, state State) {
+	ok := a.Status == ActionSuccess
 	switch {
+	case !ok && tx.failToCreate(i, *a.Fails):
 	case !ok:
 		tx.Remove(i.ID)
 	case state != Creating:
@@ -312,17 +317,33 @@ func (tx *Tx) move(id int64, to State) {
 	i = tx.Instances.Get(id)
 	tx.c.changes = append(tx.c.changes, Change{At: tx.now, Instance: *i, From: from, To: to})
 	verb := string(to)
-	switch to {
-	case Creating:
+	switch {
+	case to == Creating && i.Failure != nil:
+		verb = "failed"
+	case to == Creating:
 		verb = "created"
-	case Gone:
+	case to == Gone:
 		verb = "deleted"
 	}
+	tx.tell(i, verb)
+	if to == Running {
+		tx.breakLater(i)
+	}
+	if g := tx.Groups.Named(tx.Group(i.Labels)); to == Gone && g != nil {
+		tx.at(tx.now, func() { tx.fulfil(g.ID) })
+	}
+}
+
+// tell records what happened to an instance.
+func (tx *Tx) tell(i *Instance, verb string) {
 	detail := map[string]any{"id": i.ID, "type": i.Type, "location": i.Location}
+	if i.Failure != nil {
+		detail["error"] = i.Failure.Code
+	}
 	if group := tx.Group(i.Labels); group != "" {
 		detail["group"] = group
 	}
-	if t := tx.c.cfg.Catalogue.ServerType(i.Type); to == Creating && t != nil && tx.c.cfg.Catalogue.Currency == "EUR" {
+	if t := tx.c.cfg.Catalogue.ServerType(i.Type); verb == "created" && t != nil && tx.c.cfg.Catalogue.Currency == "EUR" {
 		if price, offered := t.In(i.Location); offered {
 			detail["hourlyEUR"] = price.Hourly()
 		}
@@ -331,9 +352,6 @@ func (tx *Tx) move(id int64, to State) {
 		At: tx.now, Source: history.Cloud, Verb: verb, Actor: "fakecloud",
 		Object: history.Object{Resource: "instances", Name: i.Name}, Detail: detail,
 	})
-	if to == Running {
-		tx.breakLater(i)
-	}
 }
 
 // breakLater schedules what faults have in store for an instance that runs now.
@@ -373,6 +391,7 @@ type strike struct {
 // faultsChanged takes account of faults that are new or gone.
 func (tx *Tx) faultsChanged() {
 	tx.breakRunning()
+	tx.fulfilAll()
 	tx.freeze()
 	tx.c.generation.Add(1) // what is offered may be different
 }

@@ -18,6 +18,7 @@ type saved struct {
 	ID, ActionID    int64
 	IPs             uint32
 	Instances       []*Instance
+	Groups          []*Group `json:",omitempty"`
 	Actions         []*Action
 	Images          []*Image
 	Networks        []*Network
@@ -39,7 +40,7 @@ func (c *Cloud) Save() ([]byte, error) {
 	c.View(func(tx *Tx) {
 		s = saved{
 			Version: stateVersion, ID: tx.id, ActionID: tx.actionID, IPs: tx.ips,
-			Instances: tx.Instances.All(), Actions: tx.Actions.All(), Images: tx.Images.All(), Networks: tx.Networks.All(),
+			Instances: tx.Instances.All(), Groups: tx.Groups.All(), Actions: tx.Actions.All(), Images: tx.Images.All(), Networks: tx.Networks.All(),
 			PlacementGroups: tx.PlacementGroups.All(), Firewalls: tx.Firewalls.All(), SSHKeys: tx.SSHKeys.All(),
 			Volumes: tx.Volumes.All(), LoadBalancers: tx.LoadBalancers.All(), PrimaryIPs: tx.PrimaryIPs.All(),
 			FloatingIPs: tx.FloatingIPs.All(), Certificates: tx.Certificates.All(),
@@ -65,7 +66,7 @@ func (c *Cloud) restore(state []byte) error {
 	tx := c.tx
 	tx.id, tx.actionID, tx.ips = s.ID, s.ActionID, s.IPs
 	err := errors.Join(
-		load(tx.Instances, "instance", s.Instances, s.ID), load(tx.Images, "image", s.Images, 0), load(tx.Networks, "network", s.Networks, s.ID),
+		load(tx.Instances, "instance", s.Instances, s.ID), load(tx.Groups, "group", s.Groups, s.ID), load(tx.Images, "image", s.Images, 0), load(tx.Networks, "network", s.Networks, s.ID),
 		load(tx.PlacementGroups, "placement group", s.PlacementGroups, s.ID), load(tx.Firewalls, "firewall", s.Firewalls, s.ID),
 		load(tx.SSHKeys, "SSH key", s.SSHKeys, s.ID), load(tx.Volumes, "volume", s.Volumes, s.ID),
 		load(tx.LoadBalancers, "load balancer", s.LoadBalancers, s.ID), load(tx.PrimaryIPs, "primary IP", s.PrimaryIPs, s.ID),
@@ -124,6 +125,11 @@ func (tx *Tx) checkRefs() error {
 			if tx.Networks.Get(a.Network) == nil {
 				return fmt.Errorf("instance %d is in network %d, which is not there", i.ID, a.Network)
 			}
+		}
+	}
+	for _, g := range tx.Groups.All() {
+		if err := g.check(tx); err != nil {
+			return fmt.Errorf("group %q: %w", g.Name, err)
 		}
 	}
 	for _, v := range tx.Volumes.All() {

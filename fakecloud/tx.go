@@ -10,6 +10,7 @@ import (
 // Tx is the cloud as one call sees it and changes it.
 type Tx struct {
 	Instances       *Table[Instance]
+	Groups          *Table[Group]
 	Actions         *Table[Action]
 	Images          *Table[Image]
 	Networks        *Table[Network]
@@ -47,6 +48,7 @@ func newTx(c *Cloud) *Tx {
 		live: map[int64][]int64{}, hits: map[int64]pendingHit{}, struck: map[strike]bool{}, deleting: map[int64]State{},
 	}
 	tx.Instances = newTable[Instance](func() { changed(); tx.remember() })
+	tx.Groups = newTable[Group](changed)
 	tx.Actions = newTable[Action](func() {})
 	tx.Images = newTable[Image](changed)
 	tx.Networks = newTable[Network](changed)

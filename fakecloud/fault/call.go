@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -35,10 +36,56 @@ type LoseReply struct {
 	Hang bool `json:"hang"`
 }
 
-func (Refuse) String() string    { return "refuse" }
-func (RateLimit) String() string { return "rateLimit" }
-func (Hang) String() string      { return "hang" }
-func (LoseReply) String() string { return "loseReply" }
+// Delay means that the call is carried out later.
+type Delay struct {
+	// By is how much later. Required.
+	By Duration `json:"by"`
+}
+
+// AlterReply means that the call is carried out, and its reply says something else. Fields are called as
+// in the wire API.
+type AlterReply struct {
+	// Omit are fields that the reply does not have, by their paths: "instances.status" is that of each
+	// of the instances.
+	Omit []string `json:"omit"`
+	// Set are fields of the reply itself that have other values: numbers, texts, true or false.
+	Set map[string]any `json:"set"`
+}
+
+// Apply changes a reply, as JSON has it, and reports whether that has made a difference.
+func (e AlterReply) Apply(reply map[string]any) (changed bool) {
+	for _, path := range e.Omit {
+		changed = omit(reply, strings.Split(path, ".")) || changed
+	}
+	for field, value := range e.Set {
+		reply[field], changed = value, true
+	}
+	return changed
+}
+
+// omit takes the field at a path out of a value, and of each where there is a list of them.
+func omit(from any, path []string) (found bool) {
+	switch from := from.(type) {
+	case []any:
+		for _, item := range from {
+			found = omit(item, path) || found
+		}
+	case map[string]any:
+		if len(path) > 1 {
+			return omit(from[path[0]], path[1:])
+		}
+		_, found = from[path[0]]
+		delete(from, path[0])
+	}
+	return found
+}
+
+func (Refuse) String() string     { return "refuse" }
+func (RateLimit) String() string  { return "rateLimit" }
+func (Hang) String() string       { return "hang" }
+func (LoseReply) String() string  { return "loseReply" }
+func (Delay) String() string      { return "delay" }
+func (AlterReply) String() string { return "alterReply" }
 
 // Point implements Effect.
 func (Refuse) Point() Point { return Before }
@@ -51,6 +98,12 @@ func (Hang) Point() Point { return Before }
 
 // Point implements Effect.
 func (LoseReply) Point() Point { return After }
+
+// Point implements Effect.
+func (Delay) Point() Point { return Before }
+
+// Point implements Effect.
+func (AlterReply) Point() Point { return After }
 
 func (e Refuse) check(Fault) error {
 	switch {
@@ -65,6 +118,21 @@ func (e Refuse) check(Fault) error {
 func (e RateLimit) check(Fault) error { return notNegative("rateLimit.reset", e.Reset) }
 func (Hang) check(Fault) error        { return nil }
 func (LoseReply) check(Fault) error   { return nil }
+func (e Delay) check(Fault) error     { return positive("delay.by", e.By) }
+
+func (e AlterReply) check(Fault) error {
+	if len(e.Omit) == 0 && len(e.Set) == 0 {
+		return fmt.Errorf("alterReply changes nothing: want fields to omit, or to set")
+	}
+	for field, value := range e.Set {
+		switch value.(type) {
+		case string, bool, int, int64, float64:
+		default:
+			return fmt.Errorf("field alterReply.set.%s: want a number, a text, true or false", field)
+		}
+	}
+	return nil
+}
 
 func notNegative(field string, d Duration) error {
 	if d < 0 {

@@ -1,13 +1,14 @@
 // Package fault holds what can go wrong in a cloud, as values: what a fault
 // matches, and its effect; its life is sim/fault's. The cloud and its wire APIs ask
-// it at six points and carry the effects out.
+// it at seven points and carry the effects out.
 //
-//	before the call            Refuse, RateLimit, Hang
-//	after it, before the reply LoseReply
+//	before the call            Refuse, RateLimit, Hang, Delay
+//	after it, before the reply LoseReply, AlterReply
 //	in the listing             Stale, Partial, Missing
 //	in an action's life        ActionHangs, ActionTakes, ActionFails
 //	in an instance's life      TurnsOff, Vanishes
 //	in the supply              Unavailable, Retired
+//	in a group's growth        NotCreated
 //
 // It knows no cloud, no HTTP and no Kubernetes.
 package fault
@@ -40,7 +41,7 @@ type Fault struct {
 // fits everything.
 type Match struct {
 	// Operation is the wire API's own name of a call, for Hetzner "POST /servers" or
-	// "DELETE /servers/{id}"; for the effects on actions it is the action's command, for example
+	// "DELETE /servers/{id}", for externalgrpc "NodeGroupIncreaseSize"; for the effects on actions it is the action's command, for example
 	// "start_server". It is of no use to faults in an instance's life and in the supply.
 	Operation string `json:"operation"`
 	// Group is the node group of the instance that the call is about.
@@ -77,6 +78,7 @@ const (
 	Action                // in an action's life
 	Instance              // in an instance's life
 	Supply                // in what the cloud offers
+	Growth                // in what the cloud does to bring a group to its target size
 )
 
 // Effect is one of the types of this package that Effects lists.
@@ -119,13 +121,13 @@ func (f Fault) check(operations []string) error {
 	if f.Match.Operation == "" || operations == nil {
 		return nil
 	}
-	if point := f.Effect.Point(); point == Instance || point == Supply {
+	if point := f.Effect.Point(); point == Instance || point == Supply || point == Growth {
 		return fmt.Errorf("field match.operation %q: %s does not act on calls; leave it empty", f.Match.Operation, f.Effect)
 	}
 	var possible []string
 	for _, name := range operations {
-		// Commands of actions are words, calls are a method and a path.
-		call, point := strings.Contains(name, " "), f.Effect.Point()
+		// Commands of actions are words with dashes, calls a method and a path, or one word.
+		call, point := strings.Contains(name, " ") || !strings.Contains(name, "_"), f.Effect.Point()
 		if call == (point == Action) || (point == Listing && !listed(f.Effect, name)) {
 			continue
 		}

@@ -1,6 +1,8 @@
 package fault_test
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,7 +47,7 @@ faults:
 
 // Each effect can be written, by its own name.
 func TestParseEffects(t *testing.T) {
-	fields := map[string]string{"refuse": "{status: 502}", "actionTakes": "{time: 1s}", "unavailable": "{type: cx22}", "retired": "{type: cx22}"}
+	fields := map[string]string{"refuse": "{status: 502}", "actionTakes": "{time: 1s}", "unavailable": "{type: cx22}", "retired": "{type: cx22}", "delay": "{by: 1s}", "alterReply": "{omit: [a]}"}
 	for _, e := range fault.Effects() {
 		value := fields[e.String()]
 		if value == "" {
@@ -54,6 +56,27 @@ func TestParseEffects(t *testing.T) {
 		faults, err := fault.Parse([]byte("faults: [{name: a, "+e.String()+": "+value+"}]"), nil)
 		if err != nil || len(faults) != 1 || faults[0].Effect.String() != e.String() {
 			t.Errorf("%s: got %+v, %v", e, faults, err)
+		}
+	}
+}
+
+func TestAlterReply(t *testing.T) {
+	reply := func() map[string]any {
+		return map[string]any{"size": 3.0, "all": []any{map[string]any{"id": "a", "state": 1.0}, map[string]any{"id": "b"}}}
+	}
+	for name, test := range map[string]struct {
+		does fault.AlterReply
+		want string // empty: no difference
+	}{
+		"omit":             {fault.AlterReply{Omit: []string{"size"}}, `map[all:[map[id:a state:1] map[id:b]]]`},
+		"omit in a list":   {fault.AlterReply{Omit: []string{"all.state"}}, `map[all:[map[id:a] map[id:b]] size:3]`},
+		"omit what is not": {fault.AlterReply{Omit: []string{"all.size", "size.all", "none"}}, ""},
+		"set":              {fault.AlterReply{Set: map[string]any{"size": 0}}, `map[all:[map[id:a state:1] map[id:b]] size:0]`},
+	} {
+		got := reply()
+		changed := test.does.Apply(got)
+		if want := cmp.Or(test.want, fmt.Sprint(reply())); fmt.Sprint(got) != want || changed != (test.want != "") {
+			t.Errorf("%s: %v, %v, want %s", name, changed, got, want)
 		}
 	}
 }
@@ -71,6 +94,10 @@ func TestParseErrors(t *testing.T) {
 		"faults: [{name: a, hang: {}, for: soon}]":                                {`"soon"`, "90s"},
 		"faults: [{name: a, hang: {}, match: {operation: GET /pods}}]":            {"match.operation", "GET /pods", "POST /servers"},
 		"faults: [{name: a, hang: {}, match: {group: '['}}]":                      {"match.group", "no pattern"},
+		"faults: [{name: a, alterReply: {}}]":                                     {"changes nothing"},
+		"faults: [{name: a, alterReply: {set: {a: [1]}}}]":                        {"alterReply.set.a", "number"},
+		"faults: [{name: a, delay: {}}]":                                          {"delay.by"},
+		"faults: [{name: a, notCreated: {}, match: {operation: POST /servers}}]":  {"match.operation", "leave it empty"},
 		"faults: [{name: a, refuse: {}}]":                                         {"code", "status"},
 		"faults: [{name: a, refuse: {code: x, status: 200}}]":                     {"refuse.status is 200", "400 to 599"},
 		"faults: [{name: a, refuse: {kode: x}}]":                                  {"kode", "allowed: code"},

@@ -52,6 +52,10 @@ type Retired struct {
 	Location string `json:"location"`
 }
 
+// NotCreated means that an instance which a group lacks is not even begun to be created, and nothing is
+// said of why. Once the fault has ended, what is still lacking is created.
+type NotCreated struct{}
+
 func (ActionHangs) String() string { return "actionHangs" }
 func (ActionTakes) String() string { return "actionTakes" }
 func (ActionFails) String() string { return "actionFails" }
@@ -59,6 +63,7 @@ func (TurnsOff) String() string    { return "turnsOff" }
 func (Vanishes) String() string    { return "vanishes" }
 func (Unavailable) String() string { return "unavailable" }
 func (Retired) String() string     { return "retired" }
+func (NotCreated) String() string  { return "notCreated" }
 
 // Point implements Effect.
 func (ActionHangs) Point() Point { return Action }
@@ -81,6 +86,9 @@ func (Unavailable) Point() Point { return Supply }
 // Point implements Effect.
 func (Retired) Point() Point { return Supply }
 
+// Point implements Effect.
+func (NotCreated) Point() Point { return Growth }
+
 func (ActionHangs) check(Fault) error   { return nil }
 func (e ActionTakes) check(Fault) error { return positive("actionTakes.time", e.Time) }
 func (e ActionFails) check(Fault) error { return notNegative("actionFails.after", e.After) }
@@ -89,6 +97,7 @@ func (e Vanishes) check(Fault) error    { return notNegative("vanishes.after", e
 func (e Unavailable) check(f Fault) error {
 	return supplyCheck(f, "unavailable", e.Type)
 }
+func (NotCreated) check(Fault) error  { return nil }
 func (e Retired) check(f Fault) error { return supplyCheck(f, "retired", e.Type) }
 
 func supplyCheck(f Fault, effect, serverType string) error {

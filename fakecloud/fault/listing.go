@@ -29,12 +29,12 @@ func (Stale) String() string   { return "stale" }
 func (Partial) String() string { return "partial" }
 func (Missing) String() string { return "missing" }
 
-// listed reports whether an effect in the listing acts on a call. Those lists are GET /servers, and for
+// listed reports whether an effect in the listing acts on a call. Those lists are GET /servers and NodeGroupNodes, and for
 // Partial and Missing the ones of actions: GET /actions, GET /servers/actions, GET /servers/{id}/actions
 // and so on. Others show what is there, whatever the faults.
 func listed(e Effect, operation string) bool {
 	_, stale := e.(Stale)
-	return operation == "GET /servers" || (!stale && strings.HasPrefix(operation, "GET ") && strings.HasSuffix(operation, "/actions"))
+	return operation == "GET /servers" || operation == "NodeGroupNodes" || (!stale && strings.HasPrefix(operation, "GET ") && strings.HasSuffix(operation, "/actions"))
 }
 
 // Point implements Effect.

@@ -27,6 +27,8 @@ type written struct {
 	RateLimit   *RateLimit   `json:"rateLimit"`
 	Hang        *Hang        `json:"hang"`
 	LoseReply   *LoseReply   `json:"loseReply"`
+	Delay       *Delay       `json:"delay"`
+	AlterReply  *AlterReply  `json:"alterReply"`
 	Stale       *Stale       `json:"stale"`
 	Partial     *Partial     `json:"partial"`
 	Missing     *Missing     `json:"missing"`
@@ -37,6 +39,7 @@ type written struct {
 	Vanishes    *Vanishes    `json:"vanishes"`
 	Unavailable *Unavailable `json:"unavailable"`
 	Retired     *Retired     `json:"retired"`
+	NotCreated  *NotCreated  `json:"notCreated"`
 }
 
 // maxFile is more than any hand-written list of faults needs, in bytes.
@@ -110,6 +113,8 @@ func (w *written) effects() []Effect {
 	all = add(all, w.RateLimit)
 	all = add(all, w.Hang)
 	all = add(all, w.LoseReply)
+	all = add(all, w.Delay)
+	all = add(all, w.AlterReply)
 	all = add(all, w.Stale)
 	all = add(all, w.Partial)
 	all = add(all, w.Missing)
@@ -119,7 +124,8 @@ func (w *written) effects() []Effect {
 	all = add(all, w.TurnsOff)
 	all = add(all, w.Vanishes)
 	all = add(all, w.Unavailable)
-	return add(all, w.Retired)
+	all = add(all, w.Retired)
+	return add(all, w.NotCreated)
 }
 
 func add[E Effect](all []Effect, effect *E) []Effect {
@@ -132,8 +138,8 @@ func add[E Effect](all []Effect, effect *E) []Effect {
 // Effects returns one zero value of each effect.
 func Effects() []Effect {
 	return []Effect{
-		Refuse{}, RateLimit{}, Hang{}, LoseReply{}, Stale{}, Partial{}, Missing{},
-		ActionHangs{}, ActionTakes{}, ActionFails{}, TurnsOff{}, Vanishes{}, Unavailable{}, Retired{},
+		Refuse{}, RateLimit{}, Hang{}, LoseReply{}, Delay{}, AlterReply{}, Stale{}, Partial{}, Missing{},
+		ActionHangs{}, ActionTakes{}, ActionFails{}, TurnsOff{}, Vanishes{}, Unavailable{}, Retired{}, NotCreated{},
 	}
 }
 

@@ -83,8 +83,7 @@ func listActions(c *call) (int, any, error) {
 
 // listOf lists some actions; here faults in the listing act.
 func (c *call) listOf(some []*fakecloud.Action) (int, any, error) {
-	hits := c.h.cloud.Faults().Active(fault.Listing)
-	some = leaveOut(c, hits, some, func(a *fakecloud.Action) (fault.Call, time.Time) {
+	some = fakecloud.LeaveOut(c.tx, some, func(a *fakecloud.Action) (fault.Call, time.Time) {
 		call := fault.Call{Operation: c.op.name}
 		if i := c.tx.Instances.Get(a.About("server")); i != nil {
 			call.Group, call.Instance = c.tx.Group(i.Labels), i.Name
@@ -95,7 +94,7 @@ func (c *call) listOf(some []*fakecloud.Action) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	return actionKind.page(c, cutShort(c, hits, some))
+	return actionKind.page(c, fakecloud.CutShort(c.tx, some, c.calls...))
 }
 
 func getAction(c *call) (int, any, error) {

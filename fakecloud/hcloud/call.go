@@ -148,6 +148,20 @@ func (c *call) do() reply {
 	return r
 }
 
+// alter has the reply say something else, and reports whether it does.
+func (r *reply) alter(e fault.AlterReply) bool {
+	text, err := json.Marshal(r.body)
+	if err != nil {
+		return false // write tells of it
+	}
+	body := map[string]any{}
+	if json.Unmarshal(text, &body) != nil || !e.Apply(body) {
+		return false
+	}
+	r.body = body
+	return true
+}
+
 func (r reply) write(w http.ResponseWriter) {
 	if r.err != nil {
 		r.call.fail(w, r.err)

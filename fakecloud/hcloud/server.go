@@ -180,7 +180,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.calls = c.about()
-	if hit := h.cloud.Faults().First(fault.Before, c.calls...); hit != nil {
+	if hit := h.cloud.Faults().First(fault.Before, c.calls...); hit != nil && !c.delayed(hit) {
 		c.refuse(w, hit, now)
 		return
 	}
@@ -189,22 +189,46 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	reply := c.do()
 	if reply.err == nil {
-		c.lose(h.cloud.Faults().First(fault.After, c.calls...))
+		c.spoil(&reply, h.cloud.Faults().First(fault.After, c.calls...))
 	}
 	reply.write(w)
 }
 
-// lose carries out a fault after the call, if there is one.
-func (c *call) lose(hit *fault.Hit) {
+// delayed waits, if that is all that the fault does to the call.
+func (c *call) delayed(hit *fault.Hit) bool {
+	e, ok := hit.Effect.(fault.Delay)
+	if ok {
+		timer := c.h.cloud.Clock().NewTimer(time.Duration(e.By))
+		defer timer.Stop()
+		select {
+		case <-timer.C():
+			hit.Effective()
+		case <-c.r.Context().Done():
+			hit.Effective() // the client has not waited for so long
+		}
+	}
+	return ok
+}
+
+// spoil carries out a fault after the call, if there is one.
+func (c *call) spoil(reply *reply, hit *fault.Hit) {
 	if hit == nil {
 		return
 	}
-	hit.Effective()
-	c.record(0)
-	if hit.Effect.(fault.LoseReply).Hang {
-		<-c.r.Context().Done()
+	switch e := hit.Effect.(type) {
+	case fault.AlterReply:
+		if reply.alter(e) {
+			hit.Effective()
+		}
+		return
+	case fault.LoseReply:
+		hit.Effective()
+		c.record(0)
+		if e.Hang {
+			<-c.r.Context().Done()
+		}
+		panic(http.ErrAbortHandler)
 	}
-	panic(http.ErrAbortHandler)
 }
 
 func (h *Handler) authorized(r *http.Request) bool {

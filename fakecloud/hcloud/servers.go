@@ -5,12 +5,10 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
 )
 
 var servers = func() owned[fakecloud.Instance] {
@@ -38,73 +36,11 @@ func serverOperations() []operation {
 
 // listServers is where faults in the listing act.
 func listServers(c *call) (int, any, error) {
-	all := c.tx.Instances.All()
-	hits := c.h.cloud.Faults().Active(fault.Listing)
-	for _, hit := range hits {
-		if e, ok := hit.Effect.(fault.Stale); ok && hit.Fits(c.calls[0]) {
-			all = c.staleServers(hit, e, all)
-		}
-	}
-	all = leaveOut(c, hits, all, func(i *fakecloud.Instance) (fault.Call, time.Time) {
-		return fault.Call{Operation: c.op.name, Group: c.tx.Group(i.Labels), Instance: i.Name}, i.Created
-	})
-	some, err := servers.selected(c, all)
+	some, err := servers.selected(c, c.tx.ListInstances(c.calls[0]))
 	if err != nil {
 		return 0, nil, err
 	}
-	return servers.page(c, cutShort(c, hits, some))
-}
-
-func (c *call) staleServers(hit *fault.Hit, e fault.Stale, now []*fakecloud.Instance) []*fakecloud.Instance {
-	at := hit.From
-	if e.By > 0 {
-		at = c.tx.Now().Add(-time.Duration(e.By))
-		if at.Before(hit.From) {
-			at = hit.From
-		}
-	}
-	then := c.tx.InstancesAt(at)
-	if slices.Equal(then, now) || !hit.Take(c.calls[0]) {
-		return now
-	}
-	hit.Effective()
-	return then
-}
-
-// leaveOut takes out of a listing what faults have missing in it.
-func leaveOut[T any](c *call, hits []*fault.Hit, all []*T, about func(*T) (call fault.Call, created time.Time)) []*T {
-	for _, hit := range hits {
-		e, ok := hit.Effect.(fault.Missing)
-		if !ok {
-			continue
-		}
-		gone := map[*T]bool{}
-		var last fault.Call
-		for _, r := range all {
-			call, created := about(r)
-			if hit.Fits(call) && (e.For == 0 || c.tx.Now().Before(created.Add(time.Duration(e.For)))) {
-				gone[r], last = true, call
-			}
-		}
-		if len(gone) > 0 && hit.Take(last) {
-			hit.Effective()
-			all = slices.DeleteFunc(slices.Clone(all), func(r *T) bool { return gone[r] })
-		}
-	}
-	return all
-}
-
-// cutShort ends a listing where faults have it end early.
-func cutShort[T any](c *call, hits []*fault.Hit, all []*T) []*T {
-	for _, hit := range hits {
-		e, ok := hit.Effect.(fault.Partial)
-		k := slices.IndexFunc(c.calls, hit.Fits)
-		if ok && k >= 0 && len(all) > e.Keep && hit.Take(c.calls[k]) {
-			hit.Effective()
-			all = all[:e.Keep]
-		}
-	}
-	return all
+	return servers.page(c, fakecloud.CutShort(c.tx, some, c.calls...))
 }
 
 // hostname is what a server may be called (RFC 1123).

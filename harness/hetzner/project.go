@@ -13,6 +13,7 @@ import (
 	"net/url"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/fault"
 	"nodestorm/fakecloud/hcloud"
 	"nodestorm/harness/egress"
 	"nodestorm/harness/join"
@@ -72,6 +73,14 @@ func Start(ctx context.Context, cfg Config) (*Project, error) {
 	}
 	p.egress = w.Egress()
 	return p, p.egress.Forward(Host, "http://"+origin.Host)
+}
+
+// Inject arms a fault.
+func (p *Project) Inject(f fault.Fault) error {
+	if err := f.Check(hcloud.Operations()); err != nil {
+		return err
+	}
+	return p.Cloud.Inject(f)
 }
 
 // Env is how a program reaches the project if it knows HCLOUD_ENDPOINT. One that does

@@ -41,6 +41,9 @@ type Config struct {
 	History history.Recorder
 	// Seed is the run's. Each instance draws from a stream of its own.
 	Seed uint64
+	// Metadata is where the metadata service of the cloud begins. Empty means that of Hetzner:
+	// /hetzner/v1/metadata/
+	Metadata string
 	// BootDelay is from running to the kubelet's first word, by server type. What
 	// is not in it has DefaultBootDelay.
 	BootDelay map[string]time.Duration
@@ -105,6 +108,9 @@ func New(cfg Config) (*Joiner, error) {
 		if d < 0 {
 			return nil, fmt.Errorf("join: BootDelay of %q is %s: want zero or more", name, d)
 		}
+	}
+	if cfg.Metadata == "" {
+		cfg.Metadata = "/hetzner/v1/metadata/"
 	}
 	if cfg.History == nil {
 		cfg.History = history.Discard()
@@ -236,7 +242,7 @@ func (j *Joiner) settings(i fakecloud.Instance) (*cloudinit.System, cloudinit.Ku
 	return system, k, err
 }
 
-// machine is what the user data meets: the metadata service has the paths of
+// machine is what the user data meets: the metadata service has those names of
 // Hetzner's documentation whose answers are one line.
 func (j *Joiner) machine(i fakecloud.Instance) cloudinit.Machine {
 	metadata := map[string]string{
@@ -257,7 +263,7 @@ func (j *Joiner) machine(i fakecloud.Instance) cloudinit.Machine {
 		}
 	}
 	for name, value := range metadata {
-		on.Metadata["/hetzner/v1/metadata/"+name] = value
+		on.Metadata[j.cfg.Metadata+name] = value
 	}
 	return on
 }
