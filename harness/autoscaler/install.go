@@ -55,6 +55,8 @@ type Config struct {
 	// Management has the objects of the cloud provider, where that is Cluster API: the
 	// cluster of --cloud-config. Nil is World's own.
 	Management *world.Cluster
+	// CloudConfig is the file of --cloud-config; empty: what Management asks for, or none.
+	CloudConfig string
 	// Broken says that faults come between the autoscaler and that API server: Rules, and
 	// those that its Way gets later.
 	Broken bool

@@ -12,7 +12,11 @@ func (a *Autoscaler) reach() (flags, error) {
 	cluster, management := a.cfg.World.Cluster, a.cfg.Management
 	if management == nil || management == cluster {
 		path, err := a.kubeconfig(cluster, a.cfg.Broken)
-		return flags{{"kubeconfig", path}}, err
+		ways := flags{{"kubeconfig", path}}
+		if a.cfg.CloudConfig != "" {
+			ways = append(ways, flag{"cloud-config", a.cfg.CloudConfig})
+		}
+		return ways, err
 	}
 	path, err := a.kubeconfig(cluster, false)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -14,8 +15,12 @@ import (
 	"k8s.io/utils/clock"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/externalgrpc"
 	"nodestorm/fakecloud/fault"
 	"nodestorm/fakecloud/hcloud"
+	"nodestorm/harness/nodegroups"
+	"nodestorm/sim/checker/strict"
+	"nodestorm/sim/cloudinit"
 	"nodestorm/sim/history"
 )
 
@@ -24,12 +29,14 @@ const envToken = "HCLOUD_TOKEN"
 
 func (e *env) cloud() *cobra.Command {
 	c := group(&cobra.Command{Use: "cloud", Short: "Serve a fake cloud alone, for any client"})
-	c.AddCommand(e.hcloud())
+	c.AddCommand(e.hcloud(), e.externalgrpc())
 	return c
 }
 
 func (e *env) hcloud() *cobra.Command {
-	var o hcloudOptions
+	o := cloudOptions{operations: hcloud.Operations(), inject: (*fakecloud.Cloud).Inject, what: "server(s)"}
+	var tokenFile string
+	var limit int
 	c := &cobra.Command{
 		Use:   "hcloud",
 		Short: "Serve the Hetzner Cloud API on loopback",
@@ -39,45 +46,172 @@ Status 3: a fault made no difference.`,
 		Example: `  HCLOUD_TOKEN=anything nodestorm cloud hcloud --listen 127.0.0.1:8080
   nodestorm cloud hcloud --token-file token --state project.json --faults faults.yaml`,
 		Args: exactly(0),
-		RunE: func(c *cobra.Command, _ []string) error { return e.serveHcloud(c.Context(), o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if limit < 0 {
+				return usage(fmt.Errorf("--rate-limit %d: want zero or more", limit))
+			}
+			token, err := readToken(tokenFile)
+			if err != nil && !o.check {
+				return usage(err)
+			}
+			return e.serveCloud(c.Context(), o, func(ctx context.Context, cloud *fakecloud.Cloud, l net.Listener) (served, error) {
+				s, err := hcloud.Serve(ctx, hcloud.Config{Cloud: cloud, Token: token, Listener: l, RateLimit: limit})
+				if err != nil {
+					return served{}, err
+				}
+				return served{Closer: s, endpoint: s.URL(), says: "The Hetzner Cloud API is up. Use it with\n\n  export HCLOUD_ENDPOINT=" + s.URL()}, nil
+			})
+		},
 	}
-	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` on loopback to listen on; port 0 is a free one")
-	c.Flags().StringVar(&o.tokenFile, "token-file", "", "`file` with the token that clients have to show; empty: "+envToken)
-	c.Flags().StringVar(&o.state, "state", "", "`file` that keeps the project; it is written where there is none")
-	c.Flags().StringVar(&o.faults, "faults", "", "`file` with faults")
-	c.Flags().BoolVar(&o.check, "check", false, "check the files and end")
-	c.Flags().Uint64Var(&o.seed, "seed", 1, "what all randomness derives from")
-	c.Flags().IntVar(&o.limit, "rate-limit", 0, "calls an hour that are served; 0: all, and headers say 3600")
-	c.Flags().StringVar(&o.history, "history", "", "new `file` for the record of all calls and what the cloud did")
-	c.Flags().BoolVar(&o.json, "json", false, "print the endpoint as JSON")
+	o.flags(c)
+	c.Flags().StringVar(&tokenFile, "token-file", "", "`file` with the token that clients have to show; empty: "+envToken)
+	c.Flags().IntVar(&limit, "rate-limit", 0, "calls an hour that are served; 0: all, and headers say 3600")
 	return c
 }
 
-type hcloudOptions struct {
-	listen, tokenFile, state, faults, history string
-	check, json                               bool
-	seed                                      uint64
-	limit                                     int
+func (e *env) externalgrpc() *cobra.Command {
+	o := cloudOptions{operations: externalgrpc.Operations(), inject: nodegroups.Inject, what: "instance(s)", cfg: fakecloud.Config{Catalogue: fakecloud.Plain(), GroupLabel: nodegroups.GroupLabel}}
+	var groups string
+	c := &cobra.Command{
+		Use:   nodegroups.Provider,
+		Short: "Serve node groups to Cluster Autoscaler's provider externalgrpc, on loopback",
+		Long: `Serve a cloud of node groups on loopback, in real time, until Ctrl-C: Cluster
+Autoscaler with --cloud-provider=externalgrpc is its client. It has instance types
+tiny, small, medium, large and huge, with 1 to 16 processors, in the zones zone-a,
+zone-b and zone-c. Connections are in clear.
+
+--groups is a file in YAML with the node groups to begin with, but for those that
+--state has:
+
+` + groupsExample + `
+Status 3: a fault made no difference.`,
+		Example: `  nodestorm cloud externalgrpc --groups groups.yaml --listen 127.0.0.1:8086
+  nodestorm cloud externalgrpc --state cloud.json --faults faults.yaml`,
+		Args: exactly(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			first, err := readGroups(groups)
+			if err != nil {
+				return usage(err)
+			}
+			o.begin = func(tx *fakecloud.Tx) error { return createGroups(tx, first) }
+			return e.serveCloud(c.Context(), o, func(ctx context.Context, cloud *fakecloud.Cloud, l net.Listener) (served, error) {
+				s, err := externalgrpc.Serve(ctx, externalgrpc.Config{Cloud: cloud, Listener: l})
+				if err != nil {
+					return served{}, err
+				}
+				return served{Closer: s, endpoint: s.Addr(), says: "The cloud is up. Run Cluster Autoscaler with --cloud-provider=externalgrpc and a file for --cloud-config that says\n\n  address: " + s.Addr()}, nil
+			})
+		},
+	}
+	o.flags(c)
+	c.Flags().StringVar(&groups, "groups", "", "`file` with the node groups to begin with")
+	return c
 }
 
-func (e *env) serveHcloud(ctx context.Context, o hcloudOptions) (err error) {
+const groupsExample = `  groups:
+  - {name: a, min: 0, max: 5, target: 1, type: medium, zone: zone-a}
+  - {name: b, min: 0, max: 5, labels: {pool: b}, taints: ["pool=b:NoSchedule"],
+     options: {scaleDownUnneededTime: 5m}}
+`
+
+// firstGroup is a node group as --groups has it.
+type firstGroup struct {
+	Name    string            `json:"name"`
+	Min     int               `json:"min"`
+	Max     int               `json:"max"`
+	Target  int               `json:"target"`
+	Type    string            `json:"type"`
+	Zone    string            `json:"zone"`
+	Labels  map[string]string `json:"labels"`
+	Taints  []string          `json:"taints"`
+	Options map[string]string `json:"options"`
+}
+
+func readGroups(file string) ([]firstGroup, error) {
+	if file == "" {
+		return nil, nil
+	}
+	var list struct {
+		Groups []firstGroup `json:"groups"`
+	}
+	text, err := readFile(file)
+	if err == nil {
+		err = strict.Unmarshal(text, &list)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--groups %s: %w", file, err)
+	}
+	for _, g := range list.Groups {
+		for _, taint := range g.Taints {
+			if _, err := cloudinit.ParseTaint(taint); err != nil {
+				return nil, fmt.Errorf("--groups %s: group %q: %w", file, g.Name, err)
+			}
+		}
+		if err := externalgrpc.CheckOptions(g.Options); err != nil {
+			return nil, fmt.Errorf("--groups %s: group %q: %w", file, g.Name, err)
+		}
+	}
+	return list.Groups, nil
+}
+
+// createGroups creates those that are not there.
+func createGroups(tx *fakecloud.Tx, all []firstGroup) error {
+	for _, g := range all {
+		if tx.Groups.Named(g.Name) != nil {
+			continue
+		}
+		if _, err := tx.CreateGroup(nodegroups.Group(fakecloud.Group{
+			Meta: fakecloud.Meta{Name: g.Name}, Min: g.Min, Max: g.Max, Target: g.Target, Type: g.Type, Location: g.Zone,
+			NodeLabels: g.Labels, Taints: g.Taints, Options: g.Options,
+		})); err != nil {
+			return fmt.Errorf("--groups: %w", err)
+		}
+	}
+	return nil
+}
+
+// cloudOptions are those of all clouds that are served alone.
+type cloudOptions struct {
+	listen, state, faults, history string
+	check, json                    bool
+	seed                           uint64
+
+	operations []string
+	inject     func(*fakecloud.Cloud, fault.Fault) error
+	what       string // its instances are called
+	cfg        fakecloud.Config
+	begin      func(*fakecloud.Tx) error // what is there at the start; nil: nothing
+}
+
+func (o *cloudOptions) flags(c *cobra.Command) {
+	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` on loopback to listen on; port 0 is a free one")
+	c.Flags().StringVar(&o.state, "state", "", "`file` that keeps the cloud; it is written where there is none")
+	c.Flags().StringVar(&o.faults, "faults", "", "`file` with faults")
+	c.Flags().BoolVar(&o.check, "check", false, "check the files and end")
+	c.Flags().Uint64Var(&o.seed, "seed", 1, "what all randomness derives from")
+	c.Flags().StringVar(&o.history, "history", "", "new `file` for the record of all calls and what the cloud did")
+	c.Flags().BoolVar(&o.json, "json", false, "print the endpoint as JSON")
+}
+
+// served is an API that is up.
+type served struct {
+	io.Closer
+	endpoint, says string
+}
+
+// serveCloud serves a cloud until the end of ctx.
+func (e *env) serveCloud(ctx context.Context, o cloudOptions, serve func(context.Context, *fakecloud.Cloud, net.Listener) (served, error)) (err error) {
 	if err := loopback(o.listen); err != nil {
-		return usage(err)
-	}
-	if o.limit < 0 {
-		return usage(fmt.Errorf("--rate-limit %d: want zero or more", o.limit))
-	}
-	token, err := readToken(o.tokenFile)
-	if err != nil && !o.check {
 		return usage(err)
 	}
 	var faults []fault.Fault
 	if o.faults != "" {
-		if faults, err = fault.Load(o.faults, hcloud.Operations()); err != nil {
+		if faults, err = fault.Load(o.faults, o.operations); err != nil {
 			return usage(fmt.Errorf("--faults: %w", err))
 		}
 	}
-	cfg := fakecloud.Config{Clock: clock.RealClock{}, Seed: o.seed}
+	cfg := o.cfg
+	cfg.Clock, cfg.Seed = clock.RealClock{}, o.seed
 	if o.state != "" {
 		if cfg.State, err = readState(o.state); err != nil {
 			return usage(err)
@@ -97,19 +231,24 @@ func (e *env) serveHcloud(ctx context.Context, o hcloudOptions) (err error) {
 	}
 	defer c.Close()
 	for _, f := range faults {
-		if err := c.Inject(f); err != nil {
+		if err := o.inject(c, f); err != nil {
 			return usage(fmt.Errorf("--faults %s: %w", o.faults, err))
 		}
 	}
+	if o.begin != nil {
+		if err := c.Update(o.begin); err != nil {
+			return usage(err)
+		}
+	}
 	if o.check {
-		fmt.Fprintf(e.stdout, "good: %d fault(s), %d server(s)\n", len(faults), len(c.Instances()))
+		fmt.Fprintf(e.stdout, "good: %d fault(s), %d %s\n", len(faults), len(c.Instances()), o.what)
 		return nil
 	}
 	l, err := net.Listen("tcp", o.listen)
 	if err != nil {
 		return usage(fmt.Errorf("--listen: %w", err))
 	}
-	s, err := hcloud.Serve(ctx, hcloud.Config{Cloud: c, Token: token, Listener: l, RateLimit: o.limit})
+	s, err := serve(ctx, c, l)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -123,11 +262,11 @@ func (e *env) serveHcloud(ctx context.Context, o hcloudOptions) (err error) {
 	return e.unmetFaults(c)
 }
 
-func (e *env) showEndpoint(s *hcloud.Server, asJSON bool) error {
+func (e *env) showEndpoint(s served, asJSON bool) error {
 	if asJSON {
-		return e.json(map[string]string{"endpoint": s.URL()})
+		return e.json(map[string]string{"endpoint": s.endpoint})
 	}
-	fmt.Fprintf(e.stdout, "The Hetzner Cloud API is up. Use it with\n\n  export HCLOUD_ENDPOINT=%s\n\nCtrl-C ends it.\n", s.URL())
+	fmt.Fprintf(e.stdout, "%s\n\nCtrl-C ends it.\n", s.says)
 	return nil
 }
 

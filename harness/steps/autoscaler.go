@@ -13,6 +13,7 @@ import (
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/hetzner"
 	"nodestorm/harness/manifest"
+	"nodestorm/harness/nodegroups"
 )
 
 func (s *scenario) registerAutoscaler(on sentences) {
@@ -22,12 +23,12 @@ func (s *scenario) registerAutoscaler(on sentences) {
 	on.Given(`^this manifest:$`, s.manifestOf)
 
 	on.Then(`^the target size of the group `+name+` is `+number+` within `+span+`$`, named(`
-- happens: {source: log, verb: target, resource: nodegroups, name: "$1", detail: {to: #2}}
+- happens: {source: [log, cloud], verb: target, resource: nodegroups, name: "$1", detail: {to: #2}}
 `))
 	on.Then(`^the target size of the group `+name+` is at no time above `+number+` within `+span+`$`, named(`
-- never: {source: log, verb: target, resource: nodegroups, name: "$1", detail: {to: {above: #2}}}
+- never: {source: [log, cloud], verb: target, resource: nodegroups, name: "$1", detail: {to: {above: #2}}}
   ever: true
-- never: {source: log, verb: target, resource: nodegroups, name: "$1", detail: {from: {above: #2}}}
+- never: {source: [log, cloud], verb: target, resource: nodegroups, name: "$1", detail: {from: {above: #2}}}
   ever: true
 - happens: {source: cloud, verb: created, resource: instances, detail: {group: "$1"}}
   ever: true
@@ -73,6 +74,11 @@ func (s *scenario) startAutoscaler(ctx context.Context) (err error) {
 		if err := s.capi.Grant(ctx, metav1.NamespaceSystem, autoscaler.Name, clusterapi.ExampleRights); err != nil {
 			return err
 		}
+	case s.groups != nil:
+		s.intent.Provider = nodegroups.Provider
+		if cfg.CloudConfig, err = s.groups.CloudConfig(s.callTimeout); err != nil {
+			return err
+		}
 	default:
 		return errNoCloud
 	}
@@ -103,7 +109,7 @@ func (s *scenario) clusterConfig() (manifest.Variable, error) {
 	return hetzner.ClusterConfig(all)
 }
 
-var errNoCloud = errors.New(`there is no cloud yet: say "a Hetzner Cloud project" or "Cluster API v1.9.5" before`)
+var errNoCloud = errors.New(`there is no cloud yet: say "a Hetzner Cloud project", "a cloud of node groups" or "Cluster API v1.9.5" before`)
 
 // placeManifest writes the mounted files to where they end with the world.
 func (s *scenario) placeManifest() error {

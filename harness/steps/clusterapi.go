@@ -12,6 +12,7 @@ import (
 	"github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/clusterapi"
+	"nodestorm/harness/nodegroups"
 	"nodestorm/harness/target"
 	"nodestorm/sim/node"
 )
@@ -37,6 +38,8 @@ func System(steps []*messages.PickleStep) string {
 		switch {
 		case strings.HasPrefix(step.Text, "a Hetzner Cloud project"):
 			return "hetzner"
+		case step.Text == groupsCloud:
+			return nodegroups.Provider
 		case namesRelease.MatchString(step.Text):
 			return "clusterapi"
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/cucumber/messages/go/v21"
 	"sigs.k8s.io/yaml"
 
+	"nodestorm/fakecloud/externalgrpc"
 	"nodestorm/fakecloud/hcloud"
 	"nodestorm/harness/kubelet"
 	"nodestorm/sim/apifault"
@@ -40,6 +41,8 @@ const (
 	forGroup   = `((?: for servers of the group "[^"]+")?)`
 	ofGroup    = `((?: of the group "[^"]+")?)`
 	inLocation = `((?: in "[^"]+")?)`
+	fieldNames = `"([A-Za-z]+(?:[.,][A-Za-z]+)*)"`
+	fieldValue = `"([A-Za-z]+=[^"]*)"`
 	faultName  = `"(.+)"` // one that a sentence has armed is called what that says, quotes and all
 	status     = `([45]\d\d)`
 	ordinal    = `(?:first|second|third|fourth|fifth|\d+(?:st|nd|rd|th))`
@@ -69,9 +72,11 @@ func faultArguments() []Argument {
 		{"LIST", "lists in quotes, as CALL with the verb list", `"list nodes"`, apiList},
 		{"WATCH", "watches in quotes, as CALL with the verb watch", `"watch nodes"`, apiWatch},
 		{"LIST", "lists in quotes: list servers, or of actions, such as list actions", `"list servers"`, cloudList},
-		{"CALL", "calls in quotes, such as create servers, delete servers, list servers, list actions of servers", `"create servers"`, cloudCall},
+		{"CALL", "calls in quotes, such as create servers, delete servers, list servers, list actions of servers; of a cloud of node groups increase groups, delete instances, list instances, get templates", `"create servers"`, cloudCall},
 		{"ACTION", "an action of the cloud in quotes, such as create_server, start_server or delete_server", `"start_server"`, cloudWork},
 		{"FAULT", "a fault in quotes: the name that it has in YAML, or the sentence that armed it", `"the server type "cx22" cannot be had"`, faultName},
+		{"FIELDS", "fields of a reply in quotes, by their paths in the cloud's API, with commas between", `"instances.status"`, fieldNames},
+		{"FIELD=VALUE", "a field of a reply in quotes and its value: a number, true, false or text", `"targetSize=0"`, fieldValue},
 		{"STATUS", "an HTTP status that is an error, 400 to 599", "503", status},
 		{"FOR-GROUP", `nothing, or: for servers of the group "NAME"`, ` for servers of the group "web"`, forGroup},
 		{"OF-GROUP", `nothing, or: of the group "NAME"`, ` of the group "web"`, ofGroup},
@@ -115,6 +120,29 @@ func quoted(path, pattern string) part {
 		if _, inside, ok := strings.Cut(text, `"`); ok {
 			setField(f, path, strings.TrimSuffix(inside, `"`))
 		}
+		return nil
+	}}
+}
+
+// listed has what is in quotes, with commas between, be a list.
+func listed(path, pattern string) part {
+	return part{pattern: pattern, field: path, says: func(f map[string]any, text string) error {
+		setField(f, path, strings.Split(text, ","))
+		return nil
+	}}
+}
+
+// setting has what is in quotes, FIELD=VALUE, be a value of a mapping.
+func setting(path, pattern string) part {
+	return part{pattern: pattern, field: path, says: func(f map[string]any, text string) error {
+		field, text, _ := strings.Cut(text, "=")
+		var value any = text
+		if n, err := strconv.ParseFloat(text, 64); err == nil {
+			value = n
+		} else if truth, err := strconv.ParseBool(text); err == nil {
+			value = truth
+		}
+		setField(f, path, map[string]any{field: value})
 		return nil
 	}}
 }
@@ -222,7 +250,12 @@ func theCloudCall(pattern string) part { return part{pattern: pattern, says: rea
 func readCloudCall(f map[string]any, text string) error {
 	name, known := hcloud.Call(text)
 	if name == "" {
-		return fmt.Errorf("the cloud knows no call %q%s (such as create servers, delete servers, list servers, get servers)", text, strict.Meant(text, known))
+		var others []string
+		name, others = externalgrpc.Call(text)
+		known = append(known, others...)
+	}
+	if name == "" {
+		return fmt.Errorf("no cloud knows a call %q%s (such as create servers, delete servers, list servers; of a cloud of node groups increase groups, delete instances, list instances)", text, strict.Meant(text, known))
 	}
 	setField(f, "match.operation", name)
 	return nil
@@ -290,6 +323,9 @@ var breakables = sync.OnceValue(func() []breakable {
 			is("refuse", plain("is answered with "), sets("status", status), plain(" and no JSON")),
 			is("rateLimit", plain("meets a spent rate limit, full again "), sets("reset", span), plain(" later")),
 			is("hang", plain("gets no answer")),
+			is("delay", plain("is delayed by "), sets("by", span)),
+			is("alterReply", plain("is answered without the fields "), listed("omit", fieldNames)),
+			is("alterReply", plain("is answered with the field "), setting("set", fieldValue)),
 			is("loseReply", plain("is done, and its answer lost")),
 			is("loseReply", plain("is done, and never answered"), part{field: "hang: true", says: func(f map[string]any, _ string) error { f["hang"] = true; return nil }}),
 		}},
@@ -309,6 +345,7 @@ var breakables = sync.OnceValue(func() []breakable {
 		{list: "faults", subject: []part{which("server"), quoted("match.group", ofGroup), plain(" ")}, effects: []effect{
 			is("turnsOff", plain("goes off "), sets("after", span), plain(" after it runs")),
 			is("vanishes", plain("vanishes "), sets("after", span), plain(" after it runs")),
+			is("notCreated", plain("is owed by the cloud and not created")),
 		}},
 		{list: "faults", subject: []part{plain("the server type ")}, effects: []effect{
 			is("unavailable", sets("type", name), plain(" cannot be had"), quoted("location", inLocation)),
@@ -550,6 +587,9 @@ func (s *scenario) clearFault(name string) error {
 	var clears []func(string) error
 	if s.hetzner != nil {
 		clears = append(clears, s.hetzner.Clear)
+	}
+	if s.groups != nil {
+		clears = append(clears, s.groups.Clear)
 	}
 	if s.capi != nil {
 		clears = append(clears, s.capi.Clear)

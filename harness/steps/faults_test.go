@@ -149,7 +149,7 @@ func TestFaultWords(t *testing.T) {
 // What is wrong with faults is found before anything starts, in one line that says what would be right.
 func TestFaultProblems(t *testing.T) {
 	for text, want := range map[string]string{
-		`the first call "creat servers" to the cloud gets no answer`:               `the cloud knows no call "creat servers", did you mean "create servers"?`,
+		`the first call "creat servers" to the cloud gets no answer`:               `no cloud knows a call "creat servers", did you mean "create servers"?`,
 		`every call "get node" of the program "karpenter" is delayed by 5s`:        `unknown resource "node": want the plural, "nodes"`,
 		`every call "fetch nodes" of the program "karpenter" is delayed by 5s`:     `unknown verb "fetch" (allowed: get,`,
 		`every call "get nodes" of the program "karpenter" is answered with 200`:   "is answered with STATUS",

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/externalgrpc"
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/hetzner"
@@ -30,6 +31,7 @@ type nodeGroupRow struct {
 	min, max       int
 	kind, zone     string
 	labels, taints string
+	options        map[string]string
 }
 
 // readTable reads a table whose first row says which columns there are: of these, the first so
@@ -71,7 +73,7 @@ func readTable(table *messages.PickleTable, needed int, columns ...string) (rows
 
 // groupsOf reads the table of node groups.
 func groupsOf(table *messages.PickleTable) (all []nodeGroupRow, err error) {
-	rows, err := readTable(table, 3, "name", "min", "max", "type", "zone", "labels", "taints")
+	rows, err := readTable(table, 3, "name", "min", "max", "type", "zone", "labels", "taints", "options")
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +97,12 @@ func groupOf(cell map[string]string) (g nodeGroupRow, err error) {
 	}
 	if _, err := labels.ConvertSelectorToLabelsMap(g.labels); err != nil {
 		return g, fmt.Errorf("labels: %w", err)
+	}
+	if g.options, err = labels.ConvertSelectorToLabelsMap(cell["options"]); err != nil {
+		return g, fmt.Errorf("options: %w", err)
+	}
+	if err := externalgrpc.CheckOptions(g.options); err != nil {
+		return g, fmt.Errorf("options: %w", err)
 	}
 	for _, taint := range g.taintList() {
 		if _, err := cloudinit.ParseTaint(taint); err != nil {
@@ -156,7 +164,7 @@ func typeOf(cell map[string]string) (t fakecloud.ServerType, err error) {
 }
 
 func (s *scenario) instanceTypes(table *godog.Table) (err error) {
-	if s.hetzner != nil || s.capi != nil {
+	if s.hetzner != nil || s.capi != nil || s.groups != nil {
 		return errors.New("the cloud is there already: say before it what it has")
 	}
 	s.types, err = typesOf(table)
@@ -181,6 +189,10 @@ func (s *scenario) nodeGroups(ctx context.Context, table *godog.Table) error {
 	}
 	for _, g := range all {
 		switch {
+		case s.groups != nil:
+			err = s.cloudGroup(g)
+		case len(g.options) > 0:
+			err = errors.New("options: only a cloud of node groups has them: leave the column out")
 		case s.hetzner != nil:
 			err = s.serverGroup(g)
 		case s.capi != nil:

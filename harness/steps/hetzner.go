@@ -69,8 +69,8 @@ func (s *scenario) projectWithCX11(ctx context.Context) error {
 }
 
 func (s *scenario) startProject(ctx context.Context, cfg hetzner.Config) (err error) {
-	if s.hetzner != nil {
-		return errors.New("the scenario has a project already")
+	if s.hetzner != nil || s.groups != nil {
+		return errors.New("the scenario has a cloud already")
 	}
 	cfg.Types = append(cfg.Types, s.types...)
 	cfg.World, cfg.Seed, cfg.Kubelets, cfg.Profile = s.world, s.rig.World.Seed, s.serverKubelets, s.serverProfile
@@ -134,10 +134,13 @@ func createServer(ctx context.Context, client *hcloud.Client, server, serverType
 }
 
 func (s *scenario) inject(f fault.Fault) error {
-	if s.hetzner == nil {
-		return errNoProject
+	switch {
+	case s.hetzner != nil:
+		return s.hetzner.Inject(f)
+	case s.groups != nil:
+		return s.groups.Inject(f)
 	}
-	return s.hetzner.Inject(f)
+	return errNoCloudToBreak
 }
 
 // offServerDeleted counts from when the first server is off, for which it waits.

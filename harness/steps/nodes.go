@@ -59,7 +59,7 @@ func nodesOf(table *messages.PickleTable) (all []nodeRow, err error) {
 }
 
 // nodes are there and Ready, each on a machine of a type of the cloud: on a server of
-// the Hetzner Cloud if there is a project, else on a simulated machine that no cloud has.
+// the Hetzner Cloud if there is a project, an instance of a cloud of node groups, else on a simulated machine that no cloud has.
 func (s *scenario) nodes(ctx context.Context, table *godog.Table) error {
 	all, err := nodesOf(table)
 	if err != nil {
@@ -70,9 +70,12 @@ func (s *scenario) nodes(ctx context.Context, table *godog.Table) error {
 	}
 	before := s.seq()
 	for _, n := range all {
-		if s.hetzner != nil {
+		switch {
+		case s.hetzner != nil:
 			err = s.bootServer(n)
-		} else {
+		case s.groups != nil:
+			err = s.bootInstance(n)
+		default:
 			err = s.bootMachine(n)
 		}
 		if err != nil {
@@ -88,6 +91,18 @@ func (s *scenario) nodes(ctx context.Context, table *godog.Table) error {
 }
 
 func (s *scenario) bootServer(n nodeRow) error {
+	return s.hetzner.CreateServer(n.name, n.group, cmp.Or(n.kind, "cx22"), cmp.Or(n.zone, "fsn1"), n.flags())
+}
+
+func (s *scenario) bootInstance(n nodeRow) error {
+	if n.group != "" {
+		return fmt.Errorf("group %q: the cloud itself makes the instances of its groups", n.group)
+	}
+	return s.groups.CreateInstance(n.name, cmp.Or(n.kind, "medium"), cmp.Or(n.zone, "zone-a"), n.flags())
+}
+
+// flags are those of its kubelet, each with a space before it.
+func (n nodeRow) flags() string {
 	flags := ""
 	if n.marks != "" {
 		flags += " --node-labels=" + n.marks
@@ -99,7 +114,7 @@ func (s *scenario) bootServer(n nodeRow) error {
 		}
 		flags += " --register-with-taints=" + strings.Join(texts, ",")
 	}
-	return s.hetzner.CreateServer(n.name, n.group, cmp.Or(n.kind, "cx22"), cmp.Or(n.zone, "fsn1"), flags)
+	return flags
 }
 
 func (s *scenario) bootMachine(n nodeRow) error {

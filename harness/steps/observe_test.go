@@ -129,9 +129,9 @@ func TestRejudge(t *testing.T) {
 		{noDeletion, 62, set(at{0.5, server("running", "s")}, at{3, server("created", "ss")}, at{4, server("deleting", "ss")}), ""},
 		{noDeletion, 10, set(at{0.5, server("running", "s")}, at{9, server("deleting", "s")}), "the sequence is in the history (records 2 5)"},
 		{sized, 5, set(at{4, size(2)}), ""},
-		{sized, 62, set(at{4, size(3)}), `"log target nodegroups pool1" is there 0 times`},
+		{sized, 62, set(at{4, size(3)}), `"log or cloud target nodegroups pool1" is there 0 times`},
 		{bounded, 62, set(at{0.5, server("created", "s")}, at{4, size(2)}), ""},
-		{bounded, 62, set(at{0.5, server("created", "s")}, at{4, size(3)}), `"log target nodegroups pool1" is there 1 time, of 0 at most`},
+		{bounded, 62, set(at{0.5, server("created", "s")}, at{4, size(3)}), `"log or cloud target nodegroups pool1" is there 1 time, of 0 at most`},
 		{running, 5, set(pod, bound, at{4, runs}), ""},
 		{running, 3, set(pod, bound, at{1.7, runs}), ""}, // before the Then
 		{running, 62, set(pod, bound), "is create (record 4)"},

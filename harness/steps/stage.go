@@ -184,7 +184,7 @@ func (t *Stage) do(text string, act func() error) (time.Time, error) {
 	t.s.text = text
 	at := t.s.world.Clock().Now()
 	err := act()
-	for _, missing := range []error{errNoProject, errNoClusterAPI, errNoKubelets, errNoTarget} {
+	for _, missing := range []error{errNoProject, errNoGroups, errNoCloudToBreak, errNoClusterAPI, errNoKubelets, errNoTarget} {
 		if errors.Is(err, missing) {
 			err = fmt.Errorf("this world has nothing that it could break: %w, in a feature whose Givens nodestorm up --given takes", err)
 		}

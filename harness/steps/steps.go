@@ -22,6 +22,7 @@ import (
 	"nodestorm/harness/karpenter"
 	"nodestorm/harness/kubelet"
 	"nodestorm/harness/manifest"
+	"nodestorm/harness/nodegroups"
 	"nodestorm/harness/objects"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
@@ -65,33 +66,35 @@ type Rig struct {
 
 // scenario is the state of one run of one scenario.
 type scenario struct {
-	rig        Rig
-	world      *world.World
-	karpenter  *karpenter.Karpenter
-	hetzner    *hetzner.Project
-	capi       *clusterapi.ClusterAPI
-	kubelets   *kubelet.Machines
-	old        []clusterapi.Machine // that are to go
-	rules      []apifault.Rule      // between the target and the API server
-	breakable  bool                 // a When may have such rules
-	autoscaler *autoscaler.Autoscaler
-	intent     autoscaler.Intent
-	withheld   []string                      // API groups that the autoscaler gets no rights on
-	env        []manifest.Variable           // that the scenario gives the target
-	flags      []string                      // that it gives it, as on a command line
-	types      []fakecloud.ServerType        // that the cloud has besides its own
-	marked     map[string]hetzner.NodeConfig // groups of servers with labels or taints
-	clients    map[*world.Cluster]*objects.Client
-	awaited    *history.Record // that a step waited for last
-	profile    node.Profile
-	text       string        // of the step
-	quoted     string        // by the step, where that is what it states
-	delay      time.Duration // from launch to registration
-	launched   history.Record
-	asked      uint64 // sequence number of the history when the last block of Whens began
-	last       messages.PickleStepType
-	failed     bool        // a Then
-	broken     atomic.Bool // an invariant
+	rig         Rig
+	world       *world.World
+	karpenter   *karpenter.Karpenter
+	hetzner     *hetzner.Project
+	groups      *nodegroups.Cloud
+	callTimeout string // of the autoscaler's calls to groups
+	capi        *clusterapi.ClusterAPI
+	kubelets    *kubelet.Machines
+	old         []clusterapi.Machine // that are to go
+	rules       []apifault.Rule      // between the target and the API server
+	breakable   bool                 // a When may have such rules
+	autoscaler  *autoscaler.Autoscaler
+	intent      autoscaler.Intent
+	withheld    []string                      // API groups that the autoscaler gets no rights on
+	env         []manifest.Variable           // that the scenario gives the target
+	flags       []string                      // that it gives it, as on a command line
+	types       []fakecloud.ServerType        // that the cloud has besides its own
+	marked      map[string]hetzner.NodeConfig // groups of servers with labels or taints
+	clients     map[*world.Cluster]*objects.Client
+	awaited     *history.Record // that a step waited for last
+	profile     node.Profile
+	text        string        // of the step
+	quoted      string        // by the step, where that is what it states
+	delay       time.Duration // from launch to registration
+	launched    history.Record
+	asked       uint64 // sequence number of the history when the last block of Whens began
+	last        messages.PickleStepType
+	failed      bool        // a Then
+	broken      atomic.Bool // an invariant
 
 	serverReady time.Duration // from a server's registration to Ready; zero: the default
 	serverReal  bool          // servers have real kubelets

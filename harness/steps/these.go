@@ -11,6 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"nodestorm/fakecloud/externalgrpc"
 	cloudfault "nodestorm/fakecloud/fault"
 	"nodestorm/fakecloud/hcloud"
 	"nodestorm/harness/clusterapi"
@@ -62,7 +63,7 @@ func parseFaults(text []byte) (these theseFaults, err error) {
 		}
 		switch field {
 		case "faults":
-			these.cloud, err = cloudfault.Parse(list, hcloud.Operations())
+			these.cloud, err = cloudfault.Parse(list, cloudCalls())
 		case "rules":
 			these.rules, err = apifault.Load(list)
 		case "nodes":
@@ -297,3 +298,6 @@ func theEffect(of any) (string, error) {
 	}
 	return given[0], nil
 }
+
+// cloudCalls are the calls and actions of all clouds. Each of them refuses those of the others.
+func cloudCalls() []string { return slices.Concat(hcloud.Operations(), externalgrpc.Operations()) }
