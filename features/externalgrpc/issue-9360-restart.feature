@@ -1,0 +1,22 @@
+# Left by https://github.com/kubernetes/autoscaler/pull/9132 and https://github.com/kubernetes/autoscaler/pull/9360.
+
+@cluster-autoscaler @externalgrpc @issue-9360
+Feature: What an autoscaler has asked for it need not remember to count on it
+
+  Background:
+    Given a cluster
+    And a cloud of node groups
+    And these nodes:
+      | name    | type | taints                                           |
+      | control | tiny | node-role.kubernetes.io/control-plane:NoSchedule |
+    And these node groups:
+      | name | type   | min | max |
+      | best | medium | 0   | 5   |
+
+  @externalgrpc-9360-restart
+  Scenario: The autoscaler is killed while a machine boots for the pod
+    Given Cluster Autoscaler
+    When a pod "web" that requests 3 CPU is created
+    And the target is restarted once "cloud" has recorded "NodeGroupIncreaseSize" of "nodegroups" "best"
+    Then the pod "web" is Running within 10m
+    And the target size of the group "best" is at no time above 1 within 5m
