@@ -117,22 +117,10 @@ func interruptible() (context.Context, func()) {
 // exit status. The end of ctx interrupts it; what it started is gone then.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	e := &env{stdout: stdout, stderr: stderr}
-	root := group(&cobra.Command{
-		Use:           "nodestorm",
-		Short:         "Replay documented failures of Kubernetes node autoscalers against real builds, in virtual time",
-		Version:       version(),
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
-			e.store, err = target.Open("")
-			return usage(err)
-		},
-	})
+	root := e.root()
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetArgs(args)
-	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(e.list(), e.newFailure(), e.draft(), e.lint(), e.sentences(), e.run(), e.verify(), e.merge(), e.bisect(), e.history(), e.up(), e.fault(), e.recheck(), e.report(), e.bundle(), e.matrix(), e.proxy(), e.cloud(), e.cluster(), e.target(), e.setup(), e.doctor(), e.clean())
 	finishDefaults(root)
 
 	err := withRoom(root.ExecuteContext(ctx))
@@ -162,6 +150,24 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	e.say("%v", err)
 	return Inconclusive
+}
+
+// root is the command with all others below it.
+func (e *env) root() *cobra.Command {
+	root := group(&cobra.Command{
+		Use:           "nodestorm",
+		Short:         "Replay documented failures of Kubernetes node autoscalers against real builds, in virtual time",
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+			e.store, err = target.Open("")
+			return usage(err)
+		},
+	})
+	root.SetFlagErrorFunc(wrongFlag)
+	root.AddCommand(e.list(), e.newFailure(), e.draft(), e.lint(), e.sentences(), e.run(), e.verify(), e.merge(), e.bisect(), e.history(), e.up(), e.fault(), e.recheck(), e.report(), e.bundle(), e.matrix(), e.nightly(), e.proxy(), e.cloud(), e.cluster(), e.target(), e.setup(), e.doctor(), e.clean())
+	return root
 }
 
 // version is nodestorm's own as Go stamped it, and the Go release that built it.
