@@ -116,7 +116,6 @@ func alter(e fault.AlterReply, m proto.Message) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	proto.Reset(m)
 	return true, protojson.Unmarshal(altered, m)
 }
 

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"nodestorm/harness/bisect"
@@ -149,8 +150,7 @@ func (b *bisection) judge(ctx context.Context, t *bisect.Trial, build target.Tar
 
 // fatal tells of errors that no other candidate would be without.
 func fatal(err error) bool {
-	full := withRoom(err)
-	return full != err || errors.As(err, new(*target.NoCheckoutError))
+	return errors.Is(err, syscall.ENOSPC) || errors.As(err, new(*target.NoCheckoutError))
 }
 
 // built is a candidate's build: one that the store has of the commit, or a new one.

@@ -72,7 +72,7 @@ run. With --mended 0 and 1 are the other way round: to find what mended it, git 
 // step is one answer to git.
 func (b *bisection) step(c *cobra.Command, name string) (status int, err error) {
 	if b.dir == "" {
-		return 0, errors.New("--source is missing: the checkout that git bisect run is in is --source .")
+		return 0, errors.New("--source is missing: say --source . for the checkout that git bisect run is in")
 	}
 	if err := b.one(c, name); err != nil {
 		return 0, err

@@ -34,7 +34,7 @@ func (m made) git(args ...string) string {
 }
 
 // commit is one whose program does what the word says, and that has the tag if there is one.
-func (m made) commit(subject, word, tag string) string {
+func (m made) commit(subject, word, tag string) {
 	m.t.Helper()
 	for file, text := range map[string]string{"go.mod": "module k8s.io/autoscaler/cluster-autoscaler\n", "main.go": word, "other.go": subject} {
 		path := filepath.Join(m.dir, "cluster-autoscaler", file)
@@ -47,7 +47,6 @@ func (m made) commit(subject, word, tag string) string {
 	if tag != "" {
 		m.git("tag", "cluster-autoscaler-"+tag)
 	}
-	return m.git("rev-parse", "HEAD")
 }
 
 // autoscaler has 1.0.0 to 1.3.0 on main; 1.2.1 with a backport on a branch from 1.2.0.

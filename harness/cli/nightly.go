@@ -109,7 +109,7 @@ something that was decided is inconclusive or not run any more, or could not be 
 			return unread
 		},
 	}
-	c.Flags().StringVar(&where, "nights", "", "`place` of the nights before: a folder, or s3://BUCKET/PREFIX")
+	c.Flags().StringVar(&where, "nights", "", "`folder` of the nights before, or s3://BUCKET/PREFIX")
 	c.Flags().StringVar(&out, "out", filepath.Join("reports", "out", "nightly"), "`folder` for the page, the text and the JSON")
 	c.Flags().IntVar(&last, "last", 30, "how many nights before to look at")
 	c.Flags().BoolVar(&keep, "keep", false, "add this night to the place")

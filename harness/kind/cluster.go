@@ -149,7 +149,7 @@ func Create(ctx context.Context, spec Spec) (_ Cluster, err error) {
 	case err = <-made:
 	case <-ctx.Done(): // kind cannot be interrupted, but does not go on without nodes
 		err := provider.Delete(prefix+name, c.Kubeconfig())
-		<-made
+		<-made //nolint:errcheck // it ends since its nodes are gone, and says so
 		return Cluster{}, errors.Join(ctx.Err(), err)
 	}
 	if err != nil {

@@ -71,7 +71,7 @@ func CheckImage(ctx context.Context, version string) error {
 		return err
 	}
 	if found == "" {
-		return fmt.Errorf("Docker has no image %s; make it with: nodestorm cluster image", Image(version))
+		return fmt.Errorf("there is no image %s in Docker; make it with: nodestorm cluster image", Image(version))
 	}
 	return nil
 }

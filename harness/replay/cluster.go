@@ -36,7 +36,7 @@ func ParseCluster(name string) (Cluster, error) {
 	return "", fmt.Errorf("cluster %q: want %s (programs on this machine, in virtual time), or %s (containers of Docker, in real time)", name, Simulated, Kind)
 }
 
-// Set, Type and String make a Cluster a command line flag.
+// Set reads the value of a command line flag.
 func (c *Cluster) Set(name string) (err error) {
 	*c, err = ParseCluster(name)
 	return err

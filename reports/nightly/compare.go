@@ -125,7 +125,7 @@ func (t *table) machines() []float64 {
 	return factors
 }
 
-func (t *table) row(p pair, machines []float64) Row {
+func (t *table) row(p pair) Row {
 	points := t.points[p]
 	last := len(points) - 1
 	now := points[last]

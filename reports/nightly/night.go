@@ -147,7 +147,7 @@ func Compare(nights []Night) *Report {
 		r.Nights = append(r.Nights, sum)
 	}
 	for _, p := range table.pairs {
-		row := table.row(p, machines)
+		row := table.row(p)
 		r.Rows = append(r.Rows, row)
 		r.Counts[string(row.Class)]++
 		if row.Flaky {
