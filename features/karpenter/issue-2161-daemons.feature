@@ -44,4 +44,7 @@ Feature: A machine has room for the daemons that come to it once it is initializ
       """
     When a pod "web" that requests 1500m CPU is created
     Then the pod "web" is Running within 5m
-    And the pod "agent" is Running within 5m
+    And this holds within 5m:
+      """
+      happens: {source: node, verb: running, resource: pods, name: {matches: "agent-.*"}}
+      """
