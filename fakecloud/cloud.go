@@ -1,5 +1,5 @@
 // Package fakecloud is a cloud with a truth of its own: instances with a life cycle,
-// actions that take time, networks, images, prices, quota, and the faults of package
+// actions that take time, networks, images, prices, and the faults of package
 // fault, all driven by a clock and a seed. It knows nothing of HTTP and nothing of
 // Kubernetes: wire APIs such as package hcloud serve it, and the harness joins its
 // instances to a cluster's nodes.
@@ -44,21 +44,10 @@ type Config struct {
 	// GroupLabel is the label whose value is an instance's node group. Empty means hcloud/node-group,
 	// which Cluster Autoscaler sets.
 	GroupLabel string
-	// Quota limits the project.
-	Quota Quota
 	// Durations says how long actions take, by command, in place of those of DefaultDurations.
 	Durations map[string]time.Duration
 	// State is what Save returned, to go on from. Nil means an empty project.
 	State []byte
-}
-
-// Quota limits a project. Zero values mean no limit. One more than the limit is refused with
-// resource_limit_exceeded.
-type Quota struct {
-	// Instances is how many there may be.
-	Instances int
-	// Cores is how many vCPUs they may have together.
-	Cores int
 }
 
 // DefaultDurations is how long actions take, within ±20 % by the seed. The API's documentation
@@ -122,9 +111,6 @@ func New(cfg Config) (*Cloud, error) {
 	}
 	if cfg.GroupLabel == "" {
 		cfg.GroupLabel = "hcloud/node-group"
-	}
-	if cfg.Quota.Instances < 0 || cfg.Quota.Cores < 0 {
-		return nil, fmt.Errorf("fakecloud: quota of %d instances and %d cores: want zero or more", cfg.Quota.Instances, cfg.Quota.Cores)
 	}
 	if err := cfg.Catalogue.check(); err != nil {
 		return nil, fmt.Errorf("fakecloud: %w", err)

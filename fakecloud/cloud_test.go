@@ -154,21 +154,6 @@ func TestDeleteFailsEarly(t *testing.T) {
 	}
 }
 
-func TestQuota(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := open(t, fakecloud.Config{Quota: fakecloud.Quota{Instances: 1}})
-		create(t, c, "a")
-		err := c.Update(func(tx *fakecloud.Tx) error {
-			_, _, _, err := tx.Create(spec(c, tx, "b"))
-			return err
-		})
-		var refused *fakecloud.Error
-		if !errors.As(err, &refused) || refused.Code != "resource_limit_exceeded" {
-			t.Errorf("the second instance: %v, want resource_limit_exceeded", err)
-		}
-	})
-}
-
 // Faults in the lives of actions and instances act on those that they match, at their time.
 func TestLifeFaults(t *testing.T) {
 	for _, test := range []struct {

@@ -121,9 +121,6 @@ func (tx *Tx) Create(spec Spec) (*Instance, *Action, []*Action, error) {
 	if err := tx.checkSupply(spec); err != nil {
 		return nil, nil, nil, err
 	}
-	if err := tx.checkQuota(spec.Type.Cores); err != nil {
-		return nil, nil, nil, err
-	}
 	attachments, err := tx.reserve(spec.Networks, tx.c.cfg.Catalogue.Location(spec.Location).NetworkZone)
 	if err != nil {
 		return nil, nil, nil, err
@@ -162,25 +159,6 @@ func (tx *Tx) Create(spec Spec) (*Instance, *Action, []*Action, error) {
 		next = append(next, tx.Start("start_server", create, server))
 	}
 	return tx.Instances.Get(i.ID), create, next, nil
-}
-
-func (tx *Tx) checkQuota(cores int) error {
-	q := tx.c.cfg.Quota
-	if q.Instances > 0 && tx.Instances.Len() >= q.Instances {
-		return Errorf("resource_limit_exceeded", "server limit reached")
-	}
-	if q.Cores == 0 {
-		return nil
-	}
-	for _, i := range tx.Instances.All() {
-		if t := tx.c.cfg.Catalogue.ServerType(i.Type); t != nil {
-			cores += t.Cores
-		}
-	}
-	if cores > q.Cores {
-		return Errorf("resource_limit_exceeded", "core limit exceeded")
-	}
-	return nil
 }
 
 // Delete begins to delete an instance.

@@ -10,7 +10,8 @@
 //	in the supply              Unavailable, Retired
 //	in a group's growth        NotCreated
 //
-// It knows no cloud, no HTTP and no Kubernetes.
+// Of wire APIs it knows the names of calls, which come from outside, and statuses of HTTP; it makes no reply
+// and knows no Kubernetes.
 package fault
 
 import (

@@ -11,9 +11,9 @@ Feature: Node groups have the shapes, labels and taints that a table gives them
       | huge | 64  | 256    | 400   |
     And Cluster API v1.9.5 in a management cluster of its own
     And these node groups:
-      | name  | min | max | type | labels    | taints                     |
-      | batch | 1   | 3   | huge | pool=batch | dedicated=batch:NoSchedule |
-      | spare | 0   | 3   |      |           |                            |
+      | name  | min | max | type | zone   | labels     | taints                     |
+      | batch | 1   | 3   | huge | zone-b | pool=batch | dedicated=batch:NoSchedule |
+      | spare | 0   | 3   |      |        |            |                            |
     And this is recorded:
       """
       source: api
@@ -29,7 +29,7 @@ Feature: Node groups have the shapes, labels and taints that a table gives them
       kind: Pod
       metadata: {name: web}
       spec:
-        nodeSelector: {pool: batch}
+        nodeSelector: {pool: batch, topology.kubernetes.io/zone: zone-b}
         tolerations: [{key: dedicated, operator: Exists}]
         containers: [{name: web, image: web, resources: {requests: {cpu: 40}}}]
       """

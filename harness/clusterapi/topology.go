@@ -52,6 +52,8 @@ type MachineDeployment struct {
 	// Taints and NodeLabels are what its nodes register with: "key=value:Effect,…",
 	// "key=value,…".
 	Taints, NodeLabels string
+	// Zone is the failure domain of its machines, and their nodes' zone. Empty: none.
+	Zone string
 }
 
 const defaultInstanceType = "cpx31"
@@ -111,15 +113,16 @@ func template(d MachineDeployment, config, infra *unstructured.Unstructured) map
 	for key, value := range d.Labels {
 		labels[key] = value
 	}
-	return map[string]any{
-		"metadata": map[string]any{"labels": labels},
-		"spec": map[string]any{
-			"clusterName":       ClusterName,
-			"version":           kubernetesVersion,
-			"bootstrap":         map[string]any{"configRef": refTo(config)},
-			"infrastructureRef": refTo(infra),
-		},
+	spec := map[string]any{
+		"clusterName":       ClusterName,
+		"version":           kubernetesVersion,
+		"bootstrap":         map[string]any{"configRef": refTo(config)},
+		"infrastructureRef": refTo(infra),
 	}
+	if d.Zone != "" {
+		spec["failureDomain"] = d.Zone
+	}
+	return map[string]any{"metadata": map[string]any{"labels": labels}, "spec": spec}
 }
 
 // CreateHealthCheck has the machines of a MachineDeployment replaced whose node is

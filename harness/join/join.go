@@ -1,6 +1,7 @@
 // Package join lets the instances of a fake cloud become nodes of a cluster: one that
 // runs boots, its user data decides how its kubelet joins, and when it is off or gone
-// its kubelet is silent. It knows no wire API and no autoscaler.
+// its kubelet is silent. Of a cloud it knows its metadata
+// service, and nothing else of its wire API; and no autoscaler.
 //
 //	fakecloud (instance runs) ──▶ sim/cloudinit (settings) ──▶ sim/node, or a real kubelet
 //

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cucumber/godog"
 	"github.com/cucumber/messages/go/v21"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"nodestorm/fakecloud"
@@ -229,8 +230,9 @@ func (s *scenario) serverGroup(g nodeGroupRow) error {
 // machineGroup says by annotations what a machine of a group has that may have none:
 // releases differ in whether they can read its template.
 func (s *scenario) machineGroup(ctx context.Context, g nodeGroupRow) error {
-	if g.zone != "" {
-		return errors.New("machines of Cluster API have no zone here: leave the column out")
+	marks := g.labels
+	if g.zone != "" { // as a cloud controller manager would label the node
+		marks = strings.TrimSuffix(corev1.LabelTopologyZone+"="+g.zone+","+g.labels, ",")
 	}
 	shape, err := s.capi.Shape(g.kind)
 	if err != nil {
@@ -239,15 +241,15 @@ func (s *scenario) machineGroup(ctx context.Context, g nodeGroupRow) error {
 	annotations := clusterapi.Bounds(g.min, g.max)
 	if g.min == 0 {
 		maps.Copy(annotations, shape)
-		if g.labels != "" {
-			annotations[clusterapi.LabelsAnnotation] = g.labels
+		if marks != "" {
+			annotations[clusterapi.LabelsAnnotation] = marks
 		}
 		if g.taints != "" {
 			annotations[clusterapi.TaintsAnnotation] = g.taints
 		}
 	}
 	err = s.capi.CreateMachineDeployment(ctx, clusterapi.MachineDeployment{
-		Name: g.name, Replicas: int64(g.min), InstanceType: g.kind, Annotations: annotations, NodeLabels: g.labels, Taints: g.taints,
+		Name: g.name, Replicas: int64(g.min), InstanceType: g.kind, Annotations: annotations, NodeLabels: marks, Taints: g.taints, Zone: g.zone,
 	})
 	if err != nil {
 		return err

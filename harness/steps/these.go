@@ -46,9 +46,13 @@ var faultLists = map[string]string{
 // parseFaults reads and checks a list. An error is one line that names the fault and the
 // field, and what is allowed there.
 func parseFaults(text []byte) (these theseFaults, err error) {
-	lists := map[string]any{}
-	if err := yaml.UnmarshalStrict(text, &lists); err != nil {
+	var whole any
+	if err := yaml.UnmarshalStrict(text, &whole); err != nil {
 		return these, errors.New(strings.Join(strings.Fields(err.Error()), " "))
+	}
+	lists, is := whole.(map[string]any)
+	if !is && whole != nil {
+		return these, fmt.Errorf("it is no mapping: want lists below one of the fields %s, as in faults: [{name: …}]", known(faultLists))
 	}
 	if len(lists) == 0 {
 		return these, fmt.Errorf("there is no fault: want one of the fields %s", known(faultLists))
