@@ -1,7 +1,6 @@
 package fakecloud_test
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
