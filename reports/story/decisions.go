@@ -49,6 +49,10 @@ func (w *walk) decide(i uint32, kind Kind, f facts) {
 		w.decided(i, what, kind.Code)
 		return
 	}
+	if resized(kind) {
+		w.decided(i, fmt.Sprintf("scale %s %s to %.0f", vocabulary.Kind(kind.Resource), w.s.Objects[e.Object].Name, f.size), kind.Code)
+		return
+	}
 	of := vocabulary.Of(kind.Resource)
 	what := of.Word
 	if !ours || !of.Decided || e.Object == 0 || verb != "create" && verb != "delete" {
@@ -80,6 +84,11 @@ func (w *walk) install(i uint32, kind Kind, f facts) {
 // scales tells whether a call changes how many machines a group shall have.
 func scales(kind Kind) bool {
 	return history.Source(kind.Source) == history.API && vocabulary.Of(kind.Resource).Sized && kind.Subresource == "scale" && (kind.Verb == "update" || kind.Verb == "patch")
+}
+
+// resized tells whether the target size of a group that the cloud keeps has changed.
+func resized(kind Kind) bool {
+	return history.Source(kind.Source) == history.Cloud && kind.Resource == vocabulary.NodeGroups && kind.Verb == "target"
 }
 
 // decided notes a decision, once: it may be tried again and again.

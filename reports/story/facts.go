@@ -97,6 +97,7 @@ func factsOf(r history.Record, keep func(string) string) facts {
 			f.hourlyEUR = price
 		}
 		f.group, f.reason = keep(text(d, "group")), keep(text(d, "error"))
+		f.size, f.sized = numeric(d["to"])
 	case history.Logged:
 		f.pods, f.claim, f.node = keep(text(d, "Pods")), keep(name(d["NodeClaim"])), keep(name(d["Node"]))
 		f.size, f.sized = numeric(d["to"])

@@ -126,7 +126,8 @@ func (w *walk) event(i uint32) {
 func (w *walk) object(i uint32, kind Kind, f facts) {
 	e := &w.s.Events[i]
 	group := vocabulary.Of(kind.Resource).Group
-	if e.Object == 0 || group == "" {
+	called := history.Source(kind.Source) == history.Cloud && kind.Code != 0 // which says nothing of what became of it
+	if e.Object == 0 || group == "" || called {
 		w.links.called(i, e, kind, f)
 		return
 	}

@@ -134,6 +134,28 @@ func TestCloud(t *testing.T) {
 	}
 }
 
+// A cloud that keeps groups at a size: calls about an instance are no states of it, and what is decided is
+// the size.
+func TestNodeGroups(t *testing.T) {
+	ca := "cluster-autoscaler"
+	s := tell(t, story.Run{Autoscaler: ca}, line(1, 1, "cloud", "target", "nodegroups", "a", "fakecloud", 0, `{"from":0,"to":1}`)+
+		line(2, 1, "cloud", "created", "instances", "a-1", "fakecloud", 0, `{"id":7,"group":"a"}`)+
+		line(3, 1, "cloud", "NodeGroupIncreaseSize", "nodegroups", "a", ca, 200, `{}`)+
+		line(4, 2, "cloud", "NodeGroupForNode", "instances", "a-1", ca, 200, `{"group":"a"}`)+
+		line(5, 8, "cloud", "running", "instances", "a-1", "fakecloud", 0, `{}`)+
+		line(6, 9, "cloud", "target", "nodegroups", "a", "fakecloud", 0, `{"from":1,"to":0}`)+
+		line(7, 9, "cloud", "deleting", "instances", "a-1", "fakecloud", 0, `{}`)+
+		line(8, 9, "cloud", "NodeGroupDeleteNodes", "instances", "a-1", ca, 200, `{"group":"a"}`)+
+		line(9, 11, "cloud", "deleted", "instances", "a-1", "fakecloud", 0, `{}`))
+	same(t, "instances", lives(s, "Instances"), "a-1: 1–8 creating 8–9 running 9–11 deleting")
+	same(t, "target size", curve(s, story.Size), "1:1 9:0")
+	var decided []string
+	for _, d := range s.Decisions {
+		decided = append(decided, d.What)
+	}
+	same(t, "decisions", strings.Join(decided, "; "), "scale node group a to 1; scale node group a to 0")
+}
+
 // Of what an autoscaler does, decisions keep what and in which order: not what others do,
 // what is no decision, or when.
 func TestDecisions(t *testing.T) {

@@ -52,7 +52,7 @@ var resources = []Resource{
 	{Name: "nodepools", Word: "NodePool"},
 	{Name: "machinedeployments", Word: "MachineDeployment", Sized: true},
 	{Name: "machinepools", Word: "MachinePool", Sized: true},
-	{Name: NodeGroups, Word: "node group"},
+	{Name: NodeGroups, Word: "node group", Sized: true},
 	{Name: history.Programs, Word: "program"},
 	{Name: "hosts", Word: "host"}, // that a program tried to reach
 	{Name: "manifests"},           // that an installer applies: files, whose names say so
