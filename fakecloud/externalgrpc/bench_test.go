@@ -1,0 +1,79 @@
+package externalgrpc_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	testclock "k8s.io/utils/clock/testing"
+
+	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/externalgrpc"
+	"nodestorm/fakecloud/externalgrpc/protocol"
+)
+
+// large is a client of a cloud with 100 groups of 100 running instances.
+func large(b *testing.B) protocol.CloudProviderClient {
+	b.Helper()
+	clk := testclock.NewFakeClock(time.Now())
+	cloud, err := fakecloud.New(fakecloud.Config{Clock: clk, Seed: 1, Catalogue: fakecloud.Plain(), GroupLabel: "group"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(cloud.Close)
+	err = cloud.Update(func(tx *fakecloud.Tx) error {
+		for n := range 100 {
+			g := fakecloud.Group{Meta: fakecloud.Meta{Name: fmt.Sprint("g", n)}, Max: 200, Target: 100, Type: "medium", Location: "zone-a", Image: fakecloud.PlainImage}
+			if _, err := tx.CreateGroup(g); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	clk.Step(time.Minute)
+	s, err := externalgrpc.Serve(b.Context(), externalgrpc.Config{Cloud: cloud})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.Close() })
+	conn, err := grpc.NewClient(s.Addr(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = conn.Close() })
+	return protocol.NewCloudProviderClient(conn)
+}
+
+// Calls of many clients at once, about one group each.
+func BenchmarkTargetSize(b *testing.B) {
+	c := large(b)
+	var n atomic.Int64
+	b.SetParallelism(16)
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := c.NodeGroupTargetSize(b.Context(), &protocol.NodeGroupTargetSizeRequest{Id: fmt.Sprint("g", n.Add(1)%100)}); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+}
+
+// One group's 100 instances of 10,000.
+func BenchmarkNodes(b *testing.B) {
+	c := large(b)
+	b.ResetTimer()
+	for n := range b.N {
+		r, err := c.NodeGroupNodes(b.Context(), &protocol.NodeGroupNodesRequest{Id: fmt.Sprint("g", n%100)})
+		if err != nil || len(r.GetInstances()) != 100 {
+			b.Fatal(len(r.GetInstances()), err)
+		}
+	}
+}
