@@ -170,7 +170,8 @@ func TestFaultProblems(t *testing.T) {
 		`these faults: machines: [{name: a, neverJoins: {}}]`:                      "want a name and a MachineDeployment",
 		`these faults: kubelets: [{name: a, machine: b, limit: 1, stopped: {}}]`:   "want no skip, limit or probability",
 		`these faults: kubelets: [{name: a, machine: b, stopped: {}, for: "-1s"}]`: "field for is -1s",
-		`these faults: nothing`:                                                    "cannot unmarshal string",
+		`these faults: nothing`:                                                    "it is no mapping: want lists below one of the fields faults,",
+		`these faults: [{name: a, hang: {}}]`:                                      "it is no mapping: want lists below one of the fields faults,",
 		`these faults:`:                                                            "there is no fault",
 		`these faults from the file "a.yaml"`:                                      `the file "a.yaml": the feature is in no folder`,
 	} {
