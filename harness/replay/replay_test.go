@@ -269,7 +269,7 @@ func blind(t *testing.T) *scenarios.Catalogue {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[name] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(string(text), "actor: karpenter", "actor: nobody"))}
+		files[name] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(string(text), "actor: karpenter", "actor: {matches: nobody}"))}
 	}
 	catalogue, err := scenarios.LoadFrom(files)
 	if err != nil {
