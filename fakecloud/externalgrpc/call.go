@@ -206,6 +206,9 @@ func callAbout(tx *fakecloud.Tx, rpc string, request any) fault.Call {
 			node = r.GetNodes()[0]
 		}
 	}
+	if node == nil {
+		return c
+	}
 	if i := tx.Instances.Named(instanceName(node)); i != nil {
 		c.Instance = i.Name
 		if c.Group == "" {
