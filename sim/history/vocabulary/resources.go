@@ -24,6 +24,8 @@ type Resource struct {
 	Decided bool `json:"-"`
 	Sized   bool `json:"-"`
 	Told    bool `json:"-"`
+	// Cloud says that a cloud keeps them: kube-apiserver knows none.
+	Cloud bool `json:"-"`
 	// Page says that no record is about one: pages make them.
 	Page bool `json:"-"`
 }
@@ -45,14 +47,14 @@ var resources = []Resource{
 	{Name: NodeClaims, Word: "NodeClaim", Group: "NodeClaims", Stage: 2, Decided: true, Told: true},
 	{Name: ScaleUps, Word: "scale-up", Stage: 2, Page: true},
 	{Name: Machines, Word: "Machine", Group: "Machines", Stage: 3, Decided: true},
-	{Name: Servers, Word: "server", Calls: "Cloud calls", Stage: 4, Decided: true},
-	{Name: Instances, Word: "instance", Group: "Instances", Stage: 5},
+	{Name: Servers, Word: "server", Calls: "Cloud calls", Stage: 4, Decided: true, Cloud: true},
+	{Name: Instances, Word: "instance", Group: "Instances", Stage: 5, Cloud: true},
 	{Name: Nodes, Word: "Node", Group: "Nodes", Stage: 6, Decided: true, Told: true},
 	{Name: Pods, Word: "Pod", Group: "Pods", Stage: 1, Told: true},
 	{Name: "nodepools", Word: "NodePool"},
 	{Name: "machinedeployments", Word: "MachineDeployment", Sized: true},
 	{Name: "machinepools", Word: "MachinePool", Sized: true},
-	{Name: NodeGroups, Word: "node group", Sized: true},
+	{Name: NodeGroups, Word: "node group", Sized: true, Cloud: true},
 	{Name: history.Programs, Word: "program"},
 	{Name: "hosts", Word: "host"}, // that a program tried to reach
 	{Name: "manifests"},           // that an installer applies: files, whose names say so
