@@ -58,8 +58,14 @@ type Record struct {
 	// Symptom is what the failure looks like in the history of a run.
 	Symptom checker.Statement `json:"symptom"`
 	// Invariants must hold from the start of a run to its end, on both sides. A broken one
-	// makes a run failed, unless the record that breaks it is part of the symptom.
+	// makes a run failed, unless Breaks has its statement and the symptom what breaks it.
 	Invariants []checker.Statement `json:"invariants,omitempty"`
+	// Breaks are the invariants that the failure breaks: statements of Invariants, and names
+	// of those of every run.
+	Breaks []string `json:"breaks,omitempty"`
+	// Known are those of every run that another documented failure breaks in this scenario,
+	// also where it is healthy.
+	Known []Known `json:"known,omitempty"`
 	// Kin are the IDs of other records whose failing runs show this symptom as well,
 	// since it is the same failure. In any other run it must not be found. Its twins need
 	// not be named.
@@ -263,6 +269,7 @@ func (r *Record) complete(releases Releases, own bool) (wrong []error) {
 		add("symptom: %w", err)
 	}
 	wrong = append(wrong, checkInvariants(r.Invariants)...)
+	wrong = append(wrong, r.checkBreaks()...)
 	for i, id := range r.Kin {
 		if id == r.ID || slices.Contains(r.twins, id) || slices.Contains(r.Kin[:i], id) {
 			add("kin[%d]: %s is the record itself or its twin, or there twice", i, id)

@@ -107,15 +107,19 @@ func chosen(c *scenarios.Catalogue, features fs.FS, ids []string, tags string, a
 }
 
 func (e *env) list() *cobra.Command {
-	var asJSON bool
+	var asJSON, always bool
 	var split sharding
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the documented failures",
 		Long: `List the documented failures. With --shard i/N the replays of that part of
-"nodestorm verify --all" are listed, and how long each is expected to take.`,
+"nodestorm verify --all" are listed, and how long each is expected to take; with
+--invariants what must hold in every run, whatever its scenario is about.`,
 		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if always {
+				return e.listInvariants(asJSON)
+			}
 			c, err := e.catalogue()
 			if err != nil {
 				return err
@@ -142,6 +146,7 @@ func (e *env) list() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&always, "invariants", false, "list what must hold in every run")
 	split.addFlags(c)
 	e.catalogueFlags(c)
 	return c

@@ -16,7 +16,7 @@ import (
 )
 
 func (e *env) recheck() *cobra.Command {
-	var asJSON, timeline, cross bool
+	var asJSON, timeline, cross, always bool
 	c := &cobra.Command{
 		Use:   "recheck DIR…",
 		Short: "Judge stored runs again, with today's catalogue, without running anything",
@@ -27,6 +27,10 @@ run is printed, line by line in virtual time.
 With --cross every symptom of the catalogue is looked for in the runs of all other
 scenarios instead. One that is there is too loose, unless its record names the run's
 scenario as kin and the run fails.
+
+With --invariants it is counted instead which runs break the invariants that judge
+every run ("nodestorm list --invariants"), as a table in Markdown. An alarm is a broken
+one in a run that was healthy without it.
 
 Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclusive.`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -41,6 +45,9 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			defer done()
 			if err != nil {
 				return usage(err)
+			}
+			if always {
+				return e.tallyInvariants(found, asJSON)
 			}
 			if cross {
 				return e.cross(found, catalogue, asJSON)
@@ -95,6 +102,8 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&cross, "cross", false, "look for the symptoms of all other scenarios in each run")
+	c.Flags().BoolVar(&always, "invariants", false, "count which runs break the invariants that judge every run")
+	c.MarkFlagsMutuallyExclusive("cross", "invariants")
 	e.catalogueFlags(c)
 	c.Flags().BoolVar(&timeline, "timeline", false, "print each run's history")
 	return c

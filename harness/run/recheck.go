@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"nodestorm/harness/steps"
 	"nodestorm/harness/verdict"
 	"nodestorm/scenarios"
+	"nodestorm/sim/checker/invariants"
 	"nodestorm/sim/history"
 )
 
@@ -110,6 +112,8 @@ func (r Rechecked) Differences() []string {
 		lines = append(lines, fmt.Sprintf("was %s and is %s by today's rules: %s", then.Verdict, r.Now.Verdict, r.Now.Reason))
 	case !slices.Equal(then.Evidence, r.Now.Evidence):
 		lines = append(lines, fmt.Sprintf("is still %s; records %v showed it, and today %v do", then.Verdict, then.Evidence, r.Now.Evidence))
+	case !slices.Equal(then.Broken, r.Now.Broken):
+		lines = append(lines, fmt.Sprintf("is still %s; it broke %s, and today it breaks %s", then.Verdict, names(then.Broken), names(r.Now.Broken)))
 	case then.Reason != r.Now.Reason:
 		lines = append(lines, fmt.Sprintf("is still %s, because: %s", then.Verdict, r.Now.Reason))
 	}
@@ -124,5 +128,17 @@ func Judge(r Run, record scenarios.Record, records []history.Record) (verdict.Ju
 		return verdict.Judgement{Verdict: verdict.Inconclusive, Reason: verdict.OneLine(r.Unplayed)}, steps.Judged{}
 	}
 	records, judged := steps.Rejudge(records)
-	return verdict.Judge(verdict.FromHistory(records, record, r.Clock.Distorted())), judged
+	in := verdict.FromHistory(records, record, r.Clock.Distorted())
+	history.Sort(records)
+	in.Always = invariants.Judge(records, r.Subject())
+	in.Known = record.KnownOn(r.Target.Version)
+	return verdict.Judge(in), judged
+}
+
+// names are those of the invariants of every run that are broken.
+func names(broken []string) string {
+	if len(broken) == 0 {
+		return "no invariant of every run"
+	}
+	return strings.Join(broken, ", ")
 }

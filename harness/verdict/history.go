@@ -18,7 +18,7 @@ import (
 func FromHistory(records []history.Record, record scenarios.Record, distortion string) Input {
 	records = slices.Clone(records)
 	history.Sort(records)
-	in := Input{Distortion: distortion, Incomplete: checker.Incomplete(records)}
+	in := Input{Distortion: distortion, Incomplete: checker.Incomplete(records), Breaks: record.Breaks}
 	prepared := checker.Prepare(records)
 	for i := range record.Invariants {
 		switch found := prepared.Find(record.Invariants[i]); {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nodestorm/sim/checker"
+	"nodestorm/sim/checker/invariants"
 	"nodestorm/sim/history"
 )
 
@@ -39,8 +40,15 @@ type Input struct {
 	// Symptom is what the checker found of the record's symptom, Trigger of what made
 	// it possible.
 	Symptom, Trigger checker.Finding
-	// Broken are the invariants that do not hold.
+	// Broken are the invariants of the record, and of its catalogue, that do not hold.
 	Broken []checker.Finding
+	// Always are those of every run that do not hold.
+	Always []invariants.Broken
+	// Breaks are the invariants that the record's failure breaks: names of those of every
+	// run, statements of its own. Known says, of those of every run, which other documented
+	// failure breaks it on the target's release.
+	Breaks []string
+	Known  map[string]string
 	// Undocumented says that the scenario has no record: there is no symptom to look for.
 	Undocumented bool
 	// Idle says in a sentence what the target has not done of the work that the record
@@ -72,10 +80,23 @@ type Judgement struct {
 	Reason  string  `json:"reason"` // one line
 	// Evidence are the Seq of records of the history, in the order of time.
 	Evidence []uint64 `json:"evidence,omitempty"`
+	// Broken are the names of the invariants of every run that do not hold.
+	Broken []string `json:"broken,omitempty"`
 }
 
 // Judge decides. All that makes a run inconclusive is in the reason.
 func Judge(in Input) Judgement {
+	j := decide(in)
+	for _, broken := range in.Always {
+		j.Broken = append(j.Broken, broken.Name)
+		if j.Verdict == Reproduced && !slices.Contains(in.Breaks, broken.Name) {
+			j.Reason += fmt.Sprintf("; it breaks %s as well, which the record does not say in breaks: %s (%s)", broken.Name, broken.Statement, OneLine(broken.Reason))
+		}
+	}
+	return j
+}
+
+func decide(in Input) Judgement {
 	var spoilt []string
 	for _, death := range in.Deaths {
 		spoilt = append(spoilt, "a component died: "+death)
@@ -100,7 +121,7 @@ func Judge(in Input) Judgement {
 		return Judgement{Verdict: Failed, Reason: "the target died: " + in.TargetDeath.Text, Evidence: []uint64{in.TargetDeath.Seq}}
 	}
 	if failedThen == nil && len(in.Broken) == 0 {
-		return withoutFailure(in)
+		return withoutFailure(in).always(in)
 	}
 	failure := in.failure(failedThen)
 	if in.Undocumented {
@@ -108,7 +129,7 @@ func Judge(in Input) Judgement {
 	}
 	for _, broken := range in.Broken {
 		if !in.documents(broken) {
-			return Judgement{Verdict: Failed, Reason: failure + "; not as documented, the symptom does not have what breaks the invariant", Evidence: broken.Evidence}
+			return Judgement{Verdict: Failed, Reason: failure + "; not as documented, " + in.beside(broken), Evidence: broken.Evidence}
 		}
 	}
 	switch in.Symptom.Result {
@@ -123,6 +144,22 @@ func Judge(in Input) Judgement {
 	return inconclusive(failure + "; whether the documented symptom is in the history cannot be told: " + in.Symptom.Reason)
 }
 
+// always judges a run that is healthy but for the invariants of every run. One that a
+// known failure breaks leaves it healthy.
+func (j Judgement) always(in Input) Judgement {
+	if j.Verdict != Healthy {
+		return j
+	}
+	for _, broken := range in.Always {
+		because, known := in.Known[broken.Name]
+		if !known {
+			return Judgement{Verdict: Failed, Reason: fmt.Sprintf("%s is broken: %s (%s)", broken.Name, broken.Statement, OneLine(broken.Reason)), Evidence: broken.Evidence}
+		}
+		j.Reason += fmt.Sprintf("; %s is broken, which is known: %s", broken.Name, because)
+	}
+	return j
+}
+
 // failure names the Then that failed, if any, and the invariants that are broken.
 func (in *Input) failure(failedThen *history.Outcome) string {
 	var all []string
@@ -135,11 +172,19 @@ func (in *Input) failure(failedThen *history.Outcome) string {
 	return strings.Join(all, "; ")
 }
 
-// documents tells whether what breaks the invariant, the last of its evidence, is part of
-// the symptom.
+// documents tells whether the record says that its failure breaks the invariant, and what
+// does, the last of its evidence, is part of the symptom.
 func (in *Input) documents(broken checker.Finding) bool {
 	n := len(broken.Evidence)
-	return in.Symptom.Result == checker.Valid && n > 0 && slices.Contains(in.Symptom.Evidence, broken.Evidence[n-1])
+	return slices.Contains(in.Breaks, broken.Statement) && in.Symptom.Result == checker.Valid && n > 0 && slices.Contains(in.Symptom.Evidence, broken.Evidence[n-1])
+}
+
+// beside says why what breaks the invariant is not the documented failure.
+func (in *Input) beside(broken checker.Finding) string {
+	if !slices.Contains(in.Breaks, broken.Statement) {
+		return fmt.Sprintf("the record does not say in breaks that its failure breaks %q", broken.Statement)
+	}
+	return "the symptom does not have what breaks the invariant"
 }
 
 // breaking are the records that show the first invariant that is broken.

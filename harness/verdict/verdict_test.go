@@ -10,6 +10,7 @@ import (
 	"nodestorm/harness/verdict"
 	"nodestorm/scenarios"
 	"nodestorm/sim/checker"
+	"nodestorm/sim/checker/invariants"
 	"nodestorm/sim/checker/strict"
 	"nodestorm/sim/history"
 )
@@ -27,6 +28,8 @@ var (
 	tested  = checker.Finding{Result: checker.Valid, Statement: "the taint is there"}
 	untest  = checker.Finding{Result: checker.Invalid, Statement: "the taint is there", Reason: "never matched"}
 	broken  = checker.Finding{Result: checker.Invalid, Statement: "one at most", Reason: "2 times", Evidence: []uint64{3, 9}}
+	breaks  = []string{"one at most"}
+	always  = []invariants.Broken{{Name: "no-leak", Finding: checker.Finding{Result: checker.Invalid, Statement: "nothing stays", Reason: "one does", Evidence: []uint64{5}}}}
 	unknown = checker.Finding{Result: checker.Unknown, Statement: "a second one", Reason: "no record from api"}
 )
 
@@ -50,11 +53,19 @@ func TestJudge(t *testing.T) {
 		{"symptom without failure", verdict.Input{Steps: passed, Symptom: present}, verdict.Inconclusive, "every step passed, yet the documented symptom"},
 		{"passed, symptom unknown", verdict.Input{Steps: passed, Symptom: unknown}, verdict.Inconclusive, "cannot be told: no record from api"},
 		{"passed, symptom not looked for", verdict.Input{Steps: passed}, verdict.Inconclusive, "cannot be told"},
-		{"an invariant broken alone", verdict.Input{Steps: passed, Symptom: absent, Broken: []checker.Finding{broken}}, verdict.Failed, "an invariant is broken: one at most (2 times); not as documented, the symptom does not have what breaks the invariant"},
-		{"an invariant broken as documented", verdict.Input{Steps: failed, Symptom: present, Broken: []checker.Finding{broken}}, verdict.Reproduced, "failed: Then no more than 1 (2 were created … stack); an invariant is broken: one at most (2 times); the symptom is in the history: a second one"},
-		{"an invariant broken as documented, and no Then", verdict.Input{Steps: passed, Symptom: present, Broken: []checker.Finding{broken}}, verdict.Reproduced, "an invariant is broken: one at most (2 times); the symptom"},
-		{"an invariant broken beside the symptom", verdict.Input{Steps: failed, Symptom: checker.Finding{Result: checker.Valid, Evidence: []uint64{3, 7}}, Broken: []checker.Finding{broken}}, verdict.Failed, "does not have what breaks the invariant"},
-		{"one of two invariants as documented", verdict.Input{Steps: failed, Symptom: present, Broken: []checker.Finding{broken, {Result: checker.Invalid, Statement: "never", Evidence: []uint64{11}}}}, verdict.Failed, "an invariant is broken: never"},
+		{"an invariant broken alone", verdict.Input{Steps: passed, Symptom: absent, Broken: []checker.Finding{broken}, Breaks: breaks}, verdict.Failed, "an invariant is broken: one at most (2 times); not as documented, the symptom does not have what breaks the invariant"},
+		{"an invariant the record does not name", verdict.Input{Steps: failed, Symptom: present, Broken: []checker.Finding{broken}}, verdict.Failed, "not as documented, the record does not say in breaks that its failure breaks \"one at most\""},
+		{"an invariant of every run", verdict.Input{Steps: passed, Symptom: absent, Always: always}, verdict.Failed, "no-leak is broken: nothing stays (one does)"},
+		{"an invariant of every run, without a record", verdict.Input{Steps: passed, Undocumented: true, Always: always}, verdict.Failed, "no-leak is broken: nothing stays (one does)"},
+		{"an invariant of every run, known to be broken", verdict.Input{Steps: passed, Symptom: absent, Always: always, Known: map[string]string{"no-leak": "another failure"}}, verdict.Healthy, "every step passed; no-leak is broken, which is known: another failure"},
+		{"an invariant of every run, and another failure", verdict.Input{Steps: failed, Symptom: absent, Always: always}, verdict.Failed, "failed: Then no more than 1"},
+		{"an invariant of every run, in a reproduced run", verdict.Input{Steps: failed, Symptom: present, Always: always, Breaks: []string{"no-leak"}}, verdict.Reproduced, "the symptom is in the history: a second one"},
+		{"an invariant of every run that the record does not name", verdict.Input{Steps: failed, Symptom: present, Always: always}, verdict.Reproduced, "; it breaks no-leak as well, which the record does not say in breaks: nothing stays (one does)"},
+		{"an invariant of every run in distorted time", verdict.Input{Steps: passed, Symptom: absent, Always: always, Distortion: "late"}, verdict.Inconclusive, "late"},
+		{"an invariant broken as documented", verdict.Input{Steps: failed, Symptom: present, Broken: []checker.Finding{broken}, Breaks: breaks}, verdict.Reproduced, "failed: Then no more than 1 (2 were created … stack); an invariant is broken: one at most (2 times); the symptom is in the history: a second one"},
+		{"an invariant broken as documented, and no Then", verdict.Input{Steps: passed, Symptom: present, Broken: []checker.Finding{broken}, Breaks: breaks}, verdict.Reproduced, "an invariant is broken: one at most (2 times); the symptom"},
+		{"an invariant broken beside the symptom", verdict.Input{Steps: failed, Symptom: checker.Finding{Result: checker.Valid, Evidence: []uint64{3, 7}}, Broken: []checker.Finding{broken}, Breaks: breaks}, verdict.Failed, "does not have what breaks the invariant"},
+		{"one of two invariants as documented", verdict.Input{Steps: failed, Symptom: present, Broken: []checker.Finding{broken, {Result: checker.Invalid, Statement: "never", Evidence: []uint64{11}}}, Breaks: breaks}, verdict.Failed, "an invariant is broken: never"},
 		{"an invariant of a scenario without a record", verdict.Input{Steps: passed, Undocumented: true, Broken: []checker.Finding{broken}}, verdict.Failed, "an invariant is broken: one at most (2 times); the scenario has no record"},
 		{"an invariant in distorted time", verdict.Input{Steps: passed, Symptom: absent, Broken: []checker.Finding{broken}, Distortion: "late"}, verdict.Inconclusive, "late"},
 		{"an invariant that takes too long", verdict.Input{Steps: passed, Symptom: absent, Unjudged: "whether it holds cannot be told"}, verdict.Inconclusive, "whether it holds"},

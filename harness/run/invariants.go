@@ -1,0 +1,10 @@
+package run
+
+import (
+	"nodestorm/sim/checker/invariants"
+)
+
+// Subject is what the invariants ask about the run's target.
+func (r Run) Subject() invariants.Subject {
+	return invariants.Subject{Target: r.Target.Name, Provider: r.Target.Provider, Settings: r.Settings}
+}

@@ -1,0 +1,132 @@
+package invariants
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nodestorm/sim/history"
+)
+
+// limits are those of a group; -1 is one that is not known.
+type limits struct{ low, high int }
+
+// declared are the limits of the groups: those of --nodes, and those that the scenario says of
+// MachineDeployments, of whose annotations the history has no other record.
+type declared map[string]limits
+
+var (
+	ofMachines  = regexp.MustCompile(`Machine(?:Deployment|Pool) "([^"]+)" of (\d+) to (\d+) machines`)
+	annotations = regexp.MustCompile(`"Machine(?:Deployment|Pool)/([^"]+)" is annotated "cluster\.x-k8s\.io/cluster-api-autoscaler-node-group-(min|max)-size=(\d+)"`)
+)
+
+func declare(s Subject) declared {
+	d := declared{}
+	for _, setting := range s.Settings {
+		if nodes, ok := strings.CutPrefix(setting, "--nodes="); ok {
+			fields := strings.Split(nodes, ":")
+			low, wrongLow := strconv.Atoi(fields[0])
+			if len(fields) < 3 || wrongLow != nil {
+				continue
+			}
+			if high, wrong := strconv.Atoi(fields[1]); wrong == nil {
+				d[fields[len(fields)-1]] = limits{low, high}
+			}
+		}
+	}
+	return d
+}
+
+func (d declared) see(r *history.Record) {
+	if r.Source != history.Step || r.Verb != "passed" {
+		return
+	}
+	if m := ofMachines.FindStringSubmatch(text(r, "text")); m != nil {
+		low, _ := strconv.Atoi(m[2])
+		high, _ := strconv.Atoi(m[3])
+		d[m[1]] = limits{low, high}
+	}
+	if m := annotations.FindStringSubmatch(text(r, "text")); m != nil {
+		l, known := d[m[1]]
+		if !known {
+			l = limits{-1, -1}
+		}
+		size, _ := strconv.Atoi(m[3])
+		if m[2] == "min" {
+			l.low = size
+		} else {
+			l.high = size
+		}
+		d[m[1]] = l
+	}
+}
+
+// size is how many instances a group has that nobody deletes.
+func (w *world) size(group string) (size int) {
+	for _, i := range w.instances {
+		if i.group == group && !i.deleting.is() {
+			size++
+		}
+	}
+	return size
+}
+
+// bounds: a group grows to its maximum at most, and is brought back between its limits;
+// to its minimum only where that is to be enforced.
+func bounds(w *world, broken breaks) judge {
+	d := declare(w.Subject)
+	enforced := w.setting("--enforce-node-group-min-size") == "true"
+	outside := map[string]moment{} // since when a group is
+	return judge{
+		see: func(r *history.Record) {
+			d.see(r)
+			if r.Source == history.Logged && r.Verb == "plan" {
+				group, most := lastPart(r.Object.Name), d[lastPart(r.Object.Name)].high
+				if to := int(number(r, "to")); most > 0 && to > most {
+					broken(fmt.Sprintf("%s is to grow to %d, of %d at most", group, to, most), r.Seq)
+				}
+			}
+			for group, l := range d {
+				if r.Source != history.Cloud && r.Source != history.Step {
+					continue
+				}
+				size := w.size(group)
+				if size > l.high && l.high >= 0 || enforced && size < l.low {
+					if !outside[group].is() {
+						outside[group] = at(r)
+					}
+				} else {
+					delete(outside, group)
+				}
+			}
+		},
+		end: func() {
+			for _, group := range slices.Sorted(maps.Keys(outside)) {
+				since, enough := outside[group], w.provision()+5*time.Minute
+				if w.size(group) < d[group].low { // nothing is to be waited for
+					enough = 5 * time.Minute
+				}
+				if len(w.faults) == 0 && w.quiet(since.at, enough) {
+					broken(fmt.Sprintf("%s has %d instances, of %d to %d", group, w.size(group), d[group].low, d[group].high), since.seq)
+				}
+			}
+		},
+	}
+}
+
+// lastPart is the name of a group that has its kind and namespace before it.
+func lastPart(group string) string { return group[strings.LastIndex(group, "/")+1:] }
+
+// provision is how long an instance may take to become a Node.
+func (w *world) provision() time.Duration {
+	return w.lasts("--max-node-provision-time", 15*time.Minute)
+}
+
+// quiet tells whether the target has had so much time since then, alive and undisturbed.
+func (w *world) quiet(since, enough time.Duration) bool {
+	return w.alive() && w.now-max(since, w.act, w.programs.started.at) >= enough
+}

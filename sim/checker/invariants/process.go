@@ -1,0 +1,40 @@
+package invariants
+
+import (
+	"fmt"
+	"time"
+
+	"nodestorm/sim/history"
+)
+
+// noCrash: whatever the cloud and the API server answer, the program goes on.
+func noCrash(w *world, broken breaks) judge {
+	return judge{see: func(r *history.Record) {
+		if r.Source == history.Harness && r.Verb == history.Died && r.Actor == w.Target {
+			broken("it died", r.Seq)
+		}
+	}}
+}
+
+// boundedLoop: --max-inactivity is when Cluster Autoscaler's own health check begins to fail.
+func boundedLoop(w *world, broken breaks) judge {
+	limit := w.lasts("--max-inactivity", 10*time.Minute)
+	var last moment
+	late := func() {
+		if gap := w.now - last.at; last.is() && gap >= limit {
+			broken(fmt.Sprintf("no loop began for %s", gap.Round(time.Second)), last.seq)
+		}
+	}
+	return judge{
+		see: func(r *history.Record) {
+			switch {
+			case r.Source == history.Logged && r.Verb == "loop":
+				late()
+				last = at(r)
+			case !w.alive():
+				last = moment{}
+			}
+		},
+		end: late,
+	}
+}

@@ -1,0 +1,332 @@
+package invariants
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"nodestorm/sim/history"
+)
+
+// world is what a history has told so far of what the judges ask about.
+type world struct {
+	Subject
+	now time.Duration // virtual
+
+	instances map[string]*instance
+	nodes     map[string]*node
+	pods      map[string]*pod
+	faults    map[string]fault // that are armed, by their words
+	programs  programs
+	// act is when the scenario last did something, or a fault began or ended.
+	act time.Duration
+	// loops are those of Cluster Autoscaler since it was last started.
+	loops int
+	loop  time.Duration // when the last began
+}
+
+// instance is one of the cloud's.
+type instance struct {
+	name, group string
+	id          string
+	created     moment
+	running     moment
+	deleting    moment // somebody has asked for it, or it is gone
+	gone        moment
+	failed      moment   // it went off, or came to nothing
+	faults      []string // the effects of those that took effect on it
+}
+
+// moment is that of a record. The zero is none.
+type moment struct {
+	at  time.Duration
+	seq uint64
+}
+
+func (m moment) is() bool { return m.seq != 0 }
+
+func at(r *history.Record) moment { return moment{r.Virtual, r.Seq} }
+
+// node is a Node of the API.
+type node struct {
+	name       string
+	registered moment
+	ready      bool
+	deleted    moment
+	deleting   moment
+	taints     map[string]moment // since when it has each, by key
+	providerID string
+}
+
+// pod is one of the API.
+type pod struct {
+	name          string // with its namespace
+	daemon        bool
+	owner         string
+	created       moment
+	unschedulable moment
+	node          string
+	bound         moment
+	running       moment
+	evicted       moment // asked to go
+	deleted       moment
+}
+
+type fault struct {
+	since  time.Duration
+	effect string
+}
+
+type programs struct {
+	died    moment // the target did, by itself
+	started moment // it was started again
+	stopped bool
+}
+
+func newWorld(s Subject) *world {
+	return &world{Subject: s, instances: map[string]*instance{}, nodes: map[string]*node{}, pods: map[string]*pod{}, faults: map[string]fault{}}
+}
+
+// see takes in a record.
+func (w *world) see(r *history.Record) {
+	w.now = r.Virtual
+	switch r.Source {
+	case history.Cloud:
+		w.seeCloud(r)
+	case history.API:
+		if r.Code < 400 {
+			w.seeAPI(r)
+		}
+	case history.Node:
+		w.seeNode(r)
+	case history.Fault:
+		w.seeFault(r)
+	case history.Step:
+		if role := history.Role(text(r, "kind")); role == history.When || role == history.Given {
+			w.act = r.Virtual
+		}
+	case history.Harness:
+		w.seeProgram(r)
+	case history.Logged:
+		if r.Actor == w.Target && r.Verb == "loop" {
+			w.loops, w.loop = w.loops+1, r.Virtual
+		}
+	}
+}
+
+func (w *world) seeCloud(r *history.Record) {
+	if r.Object.Resource != "instances" || r.Actor == w.Target {
+		return
+	}
+	i := w.instances[r.Object.Name]
+	if i == nil || r.Verb == "created" {
+		i = &instance{name: r.Object.Name, group: text(r, "group")}
+		if i.created = at(r); r.Verb != "created" {
+			i.created = moment{}
+		}
+		w.instances[i.name] = i
+	}
+	switch r.Verb {
+	case "running":
+		i.running, i.failed = at(r), moment{}
+	case "deleting":
+		i.deleting = at(r)
+	case "deleted":
+		i.gone = at(r)
+		if !i.deleting.is() {
+			i.deleting = i.gone
+		}
+	case "failed", "off":
+		i.failed = at(r)
+	}
+}
+
+func (w *world) seeFault(r *history.Record) {
+	words := text(r, "fault")
+	switch r.Verb {
+	case history.Armed:
+		w.faults[words] = fault{r.Virtual, text(r, "effect")}
+		w.act = r.Virtual
+	case history.Cleared:
+		delete(w.faults, words)
+		w.act = r.Virtual
+	case history.Effective, history.Matched:
+		w.act = r.Virtual
+		if i := w.instances[r.Object.Name]; i != nil && r.Verb == history.Effective {
+			i.faults = append(i.faults, text(r, "effect"))
+		}
+	}
+}
+
+func (w *world) seeProgram(r *history.Record) {
+	if r.Actor != w.Target {
+		return
+	}
+	switch r.Verb {
+	case history.Died:
+		if !w.programs.died.is() {
+			w.programs.died = at(r)
+		}
+	case history.Killed, history.Stopped:
+		w.programs.stopped = true
+	case history.Started:
+		w.programs.stopped, w.programs.started, w.loops = false, at(r), 0
+	}
+}
+
+// alive tells whether the target runs, as far as is known.
+func (w *world) alive() bool { return !w.programs.died.is() && !w.programs.stopped }
+
+func (w *world) seeNode(r *history.Record) {
+	switch {
+	case r.Object.Resource == "nodes" && r.Verb == "ready":
+		w.node(r).ready = true
+	case r.Object.Resource == "nodes" && (r.Verb == "notready" || r.Verb == "shutdown"):
+		w.node(r).ready = false
+	case r.Object.Resource == "pods" && r.Verb == "running":
+		w.pod(r).running = at(r)
+	}
+}
+
+func (w *world) seeAPI(r *history.Record) {
+	switch r.Object.Resource {
+	case "nodes":
+		w.seeAPINode(r)
+	case "pods":
+		w.seePod(r)
+	}
+}
+
+func (w *world) seeAPINode(r *history.Record) {
+	if r.Object.Name == "" {
+		return
+	}
+	n := w.node(r)
+	if r.Verb == "create" {
+		*n = node{name: n.name, registered: at(r), taints: map[string]moment{}}
+	}
+	if id := text(r, "providerID"); id != "" {
+		n.providerID = id
+	}
+	if _, told := r.Detail["taints"]; told {
+		keys := taintKeys(r)
+		for key := range n.taints {
+			if !slices.Contains(keys, key) {
+				delete(n.taints, key)
+			}
+		}
+		for _, key := range keys {
+			if _, had := n.taints[key]; !had {
+				n.taints[key] = at(r)
+			}
+		}
+	}
+	if truth(r, "deleting") && !n.deleting.is() {
+		n.deleting = at(r)
+	}
+	if r.Verb == "delete" {
+		n.deleted = at(r)
+		if !n.deleting.is() {
+			n.deleting = n.deleted
+		}
+	}
+}
+
+// node is that of the record, which may tell of it first.
+func (w *world) node(r *history.Record) *node {
+	n := w.nodes[r.Object.Name]
+	if n == nil {
+		n = &node{name: r.Object.Name, taints: map[string]moment{}}
+		w.nodes[n.name] = n
+	}
+	return n
+}
+
+// joined is the Node of an instance that is there.
+func (w *world) joined(i *instance) *node {
+	if n := w.nodes[i.name]; n != nil && n.registered.is() && !n.deleted.is() {
+		return n
+	}
+	return nil
+}
+
+// taintKeys are the keys of the taints that a record of a Node has.
+func taintKeys(r *history.Record) (keys []string) {
+	for _, taint := range list(r, "taints") {
+		taint, _, _ = strings.Cut(taint, ":")
+		key, _, _ := strings.Cut(taint, "=")
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+func (w *world) pod(r *history.Record) *pod {
+	name := r.Object.Namespace + "/" + r.Object.Name
+	p := w.pods[name]
+	if p == nil {
+		p = &pod{name: name}
+		w.pods[name] = p
+	}
+	return p
+}
+
+func (w *world) seePod(r *history.Record) {
+	if r.Object.Name == "" {
+		return
+	}
+	p := w.pod(r)
+	switch sub := text(r, "subresource"); {
+	case r.Verb == "create" && sub == "":
+		*p = pod{name: p.name, created: at(r), owner: text(r, "owner"), daemon: strings.HasPrefix(text(r, "owner"), "DaemonSet/")}
+	case sub == "binding":
+		p.node, p.bound, p.unschedulable = text(r, "node"), at(r), moment{}
+	case sub == "eviction":
+		p.evicted = at(r)
+	case r.Verb == "patch" && text(r, "reason") == "Unschedulable" && !p.unschedulable.is():
+		p.unschedulable = at(r)
+	case r.Verb == "delete":
+		if !p.evicted.is() {
+			p.evicted = at(r)
+		}
+		if number(r, "gracePeriodSeconds") == 0 {
+			p.deleted = at(r)
+		}
+	}
+}
+
+func text(r *history.Record, key string) string {
+	s, _ := r.Detail[key].(string)
+	return s
+}
+
+func truth(r *history.Record, key string) bool {
+	is, _ := r.Detail[key].(bool)
+	return is
+}
+
+// number is a detail's, live or as read from a file; -1 if there is none.
+func number(r *history.Record, key string) float64 {
+	switch n := r.Detail[key].(type) {
+	case float64:
+		return n
+	case int:
+		return float64(n)
+	case int64:
+		return float64(n)
+	}
+	return -1
+}
+
+func list(r *history.Record, key string) (items []string) {
+	switch l := r.Detail[key].(type) {
+	case []string:
+		return l
+	case []any:
+		for _, item := range l {
+			if s, ok := item.(string); ok {
+				items = append(items, s)
+			}
+		}
+	}
+	return items
+}
