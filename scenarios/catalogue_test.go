@@ -117,7 +117,7 @@ func TestLoadErrors(t *testing.T) {
 		{"no title", with("title: A title", ""), "title is missing"},
 		{"an invariant without a sentence", with("title:", "invariants: [{never: {source: api}}]\ntitle:"), "invariants[0]: statement is missing"},
 		{"an invariant of a part of the run", with("title:", "invariants: [{statement: s, never: {source: api}, within: 5m}]\ntitle:"), "invariants[0]: within: an invariant is about the whole run"},
-		{"an invariant of every run that is none", with("title:", "breaks: [no-crush]\ntitle:"), `breaks[0]: unknown invariant "no-crush" (allowed: bounded-loop`},
+		{"an invariant of every run that is none", with("title:", "breaks: [no-crush]\ntitle:"), `breaks[0]: unknown invariant "no-crush" (allowed: back-off, bounded-loop`},
 		{"a known failure that is none", with("title:", "known: [{invariant: no-crush, releases: none, because: b}]\ntitle:"), `known[0]: unknown invariant "no-crush"`},
 		{"a known failure of no release", with("title:", "known: [{invariant: no-crash, because: b}]\ntitle:"), "known[0].releases"},
 		{"a known failure without a cause", with("title:", "known: [{invariant: no-crash, releases: none}]\ntitle:"), "known[0].because is missing: name the failure that breaks no-crash"},

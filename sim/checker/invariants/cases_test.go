@@ -1,5 +1,7 @@
 package invariants
 
+import "fmt"
+
 // cases are histories that hold an invariant, and ones that break it.
 var cases = []struct {
 	invariant, name string
@@ -66,4 +68,342 @@ var cases = []struct {
 		2m cloud created instances//a fakecloud group=pool
 		2m cloud created instances//b fakecloud group=pool
 		` + quiet, nil},
+
+	{"drained-first", "with a pod on it", ca, bought + `
+		70s api create nodes//a sim-node 201 taints=
+		71s node ready nodes//a sim-node
+		80s api create pods/default/web kube-scheduler 201 subresource=binding node=a
+		20m cloud DELETE_/servers/{id} servers//a cluster-autoscaler 200 group=pool
+		` + quiet, []uint64{7, 8}},
+	{"drained-first", "evicted, or of a DaemonSet, or not Ready", ca, bought + `
+		70s api create nodes//a sim-node 201 taints=
+		71s node ready nodes//a sim-node
+		79s api create pods/default/daemon daemon-set-controller 201 owner=DaemonSet/daemon
+		80s api create pods/default/daemon kube-scheduler 201 subresource=binding node=a
+		80s api create pods/default/web kube-scheduler 201 subresource=binding node=a
+		19m api create pods/default/web cluster-autoscaler 201 subresource=eviction
+		20m cloud DELETE_/servers/{id} servers//a cluster-autoscaler 200 group=pool
+		` + quiet, nil},
+
+	{"no-leak", "never a Node", ca, bought + quiet, []uint64{4}},
+	{"no-leak", "deleted in the end", ca, bought + `
+		30m cloud deleting instances//a fakecloud group=pool
+		` + quiet, nil},
+	{"no-leak", "it cannot be deleted", ca, bought + `
+		50m fault armed fakecloud effect=refuse fault=every_call
+		` + quiet, nil},
+	{"no-leak", "the target was stopped", ca, bought + `
+		2m harness stopped programs//cluster-autoscaler cluster-autoscaler
+		` + quiet, nil},
+
+	{"patience", "deleted while it boots", ca, bought + `
+		65s cloud running instances//a fakecloud group=pool
+		5m cloud DELETE_/servers/{id} servers//a cluster-autoscaler 200 group=pool
+		` + quiet, []uint64{4, 6}},
+	{"patience", "a machine of Cluster API", capi, `
+		60s cloud created instances//workers-x fakecloud group=workers
+		5m api update machines/default/workers-x cluster-autoscaler 200
+		301s api patch machinedeployments/default/workers cluster-autoscaler 200 subresource=scale
+		` + quiet, []uint64{1, 3}},
+	{"patience", "it had its time, or goes off, or somebody else deletes it", ca, bought + `
+		61s cloud created instances//b fakecloud group=pool
+		62s cloud created instances//c fakecloud group=pool
+		70s fault effective instances//b fakecloud effect=turnsOff fault=off
+		5m cloud DELETE_/servers/{id} servers//b cluster-autoscaler 200 group=pool
+		6m cloud DELETE_/servers/{id} servers//c nodestorm 200 group=pool
+		20m cloud DELETE_/servers/{id} servers//a cluster-autoscaler 200 group=pool
+		` + quiet, nil},
+
+	{"right-victim", "another one goes", capi, `
+		1s cloud created instances//workers-x fakecloud group=workers
+		2s cloud created instances//workers-y fakecloud group=workers
+		20m api update machines/default/workers-x cluster-autoscaler 200
+		1201s api patch machinedeployments/default/workers cluster-autoscaler 200 subresource=scale
+		1202s api delete machines/default/workers-y capi-manager 200
+		` + quiet, []uint64{4, 5}},
+	{"right-victim", "the one that was marked", capi, `
+		1s cloud created instances//workers-x fakecloud group=workers
+		2s cloud created instances//workers-y fakecloud group=workers
+		20m api update machines/default/workers-x cluster-autoscaler 200
+		1201s api patch machinedeployments/default/workers cluster-autoscaler 200 subresource=scale
+		1202s api delete machines/default/workers-x capi-manager 200
+		1203s api delete machines/default/workers-y kubectl 200
+		` + quiet, nil},
+
+	{"taint-hygiene", "left from before a restart", ca, `
+		1m api update nodes//a cluster-autoscaler 200 taints=ToBeDeletedByClusterAutoscaler=1:NoSchedule
+		2m harness started programs//cluster-autoscaler cluster-autoscaler
+		130s log loop cluster-autoscaler
+		140s log loop cluster-autoscaler
+		150s log loop cluster-autoscaler
+		160s log loop cluster-autoscaler
+		161s harness ended`, []uint64{1, 6}},
+	{"taint-hygiene", "cleaned up", ca, `
+		1m api update nodes//a cluster-autoscaler 200 taints=ToBeDeletedByClusterAutoscaler=1:NoSchedule
+		2m harness started programs//cluster-autoscaler cluster-autoscaler
+		130s log loop cluster-autoscaler
+		131s api update nodes//a cluster-autoscaler 200 taints=
+		140s log loop cluster-autoscaler
+		150s log loop cluster-autoscaler
+		160s log loop cluster-autoscaler
+		161s harness ended`, nil},
+	{"taint-hygiene", "a drain without an end", ca, `
+		1m api update nodes//a cluster-autoscaler 200 taints=ToBeDeletedByClusterAutoscaler=1:NoSchedule
+		22m log loop cluster-autoscaler
+		23m harness ended`, []uint64{1, 2}},
+
+	{"back-off", "tried again at once", ca, `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud POST_/servers servers//a cluster-autoscaler 412 group=pool
+		70s log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		` + quiet, []uint64{1, 2, 3}},
+	{"back-off", "the cloud has none left", grpc, `
+		1m log plan nodegroups//best cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//best-1 fakecloud group=best
+		62s cloud failed instances//best-1 fakecloud group=best
+		70s log plan nodegroups//best cluster-autoscaler from=0 to=1 Pods=default/web
+		` + quiet, []uint64{1, 3, 4}},
+	{"back-off", "after it, and another group", ca, `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud POST_/servers servers//a cluster-autoscaler 412 group=pool
+		70s log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/web
+		7m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		` + quiet, nil},
+
+	{"fail-over", "the other group is tried late", grpc, pending + `
+		1m log plan nodegroups//best cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud NodeGroupIncreaseSize nodegroups//best cluster-autoscaler 500
+		20m log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/web
+		` + quiet, []uint64{3, 4, 5}},
+	{"fail-over", "the same type is never tried", with(ca, "--nodes=0:2:cx22:fsn1:second"), pending + `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud POST_/servers servers//a cluster-autoscaler 412 group=pool
+		` + quiet, []uint64{3, 4}},
+	{"fail-over", "soon", grpc, pending + `
+		1m log plan nodegroups//best cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud NodeGroupIncreaseSize nodegroups//best cluster-autoscaler 500
+		70s log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/web
+		` + quiet, nil},
+
+	{"isolation", "the template of one group stops all", grpc, stopped, []uint64{1, 20}},
+	{"isolation", "a fault of the whole cloud", grpc, `
+		1s fault effective fakecloud fault=f effect=refuse
+		` + stopped, nil},
+
+	{"limits", "one more", with(ca, "--max-nodes-total=1"), `
+		1s cloud created instances//control fakecloud
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//a fakecloud group=pool
+		` + quiet, []uint64{3}},
+	{"limits", "no more", with(ca, "--max-nodes-total=2"), `
+		1s cloud created instances//control fakecloud
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//a fakecloud group=pool
+		` + quiet, nil},
+
+	{"no-demotion", "the second choice", capi, `
+		1m log plan nodegroups//MachineDeployment/default/first cluster-autoscaler from=1 to=2 Pods=default/web
+		61s api update machinedeployments/default/first cluster-autoscaler 409 subresource=scale
+		70s log plan nodegroups//MachineDeployment/default/second cluster-autoscaler from=1 to=2 Pods=default/web
+		` + quiet, []uint64{2, 3}},
+	{"no-demotion", "written again", capi, `
+		1m log plan nodegroups//MachineDeployment/default/first cluster-autoscaler from=1 to=2 Pods=default/web
+		61s api update machinedeployments/default/first cluster-autoscaler 409 subresource=scale
+		62s api update machinedeployments/default/first cluster-autoscaler 200 subresource=scale
+		70s log plan nodegroups//MachineDeployment/default/second cluster-autoscaler from=1 to=2 Pods=default/api
+		` + quiet, nil},
+
+	{"no-oscillation", "bought for what was evicted", capi, `
+		1m api create pods/default/web-1 replicaset-controller 201 owner=ReplicaSet/web
+		10m api create pods/default/web-1 cluster-autoscaler 201 subresource=eviction
+		601s api create pods/default/web-2 replicaset-controller 201 owner=ReplicaSet/web
+		11m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web-2
+		` + quiet, []uint64{2, 4}},
+	{"no-oscillation", "another pod, or much later", capi, `
+		1m api create pods/default/web-1 replicaset-controller 201 owner=ReplicaSet/web
+		10m api create pods/default/web-1 cluster-autoscaler 201 subresource=eviction
+		11m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/other
+		40m api create pods/default/web-2 replicaset-controller 201 owner=ReplicaSet/web
+		41m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web-2
+		` + quiet, nil},
+	{"no-oscillation", "a pod that nobody may evict", karp, `
+		1m api create pods/default/web kube-scheduler 201 subresource=binding node=a
+		2m api create pods/default/web karpenter 429 subresource=eviction
+		121s log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		122s api create nodeclaims//default-b karpenter 201
+		` + quiet, []uint64{2, 4}},
+
+	{"no-overshoot", "bought for twice", ca, pending + `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//a fakecloud group=pool
+		2m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
+		3m cloud deleting instances//a fakecloud group=pool
+		` + quiet, []uint64{3, 4, 5}},
+	{"no-overshoot", "one that somebody else asked for is on its way", capi, `
+		1m cloud created instances//workers-x fakecloud group=workers
+		61s log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web
+		3m cloud deleting instances//workers-x fakecloud group=workers
+		` + quiet, []uint64{1, 2}},
+	{"no-overshoot", "one too many", ca, pending + `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=2 Pods=default/web
+		61s cloud created instances//a fakecloud group=pool
+		61s cloud created instances//b fakecloud group=pool
+		70s api create nodes//a sim-node 201 taints=
+		70s api create nodes//b sim-node 201 taints=
+		71s node ready nodes//a sim-node
+		71s node ready nodes//b sim-node
+		80s api create pods/default/web kube-scheduler 201 subresource=binding node=a
+		` + quiet, []uint64{3, 5}},
+	{"no-overshoot", "the first failed, or the pod is a new one", ca, pending + `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//a fakecloud group=pool
+		62s cloud failed instances//a fakecloud group=pool
+		8m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		481s cloud created instances//b fakecloud group=pool
+		9m api create pods/default/web nodestorm 201
+		10m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
+		` + quiet, nil},
+	{"no-overshoot", "a claim is on its way", karp, claimed + `
+		70s log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		71s api create nodeclaims//default-b karpenter 201
+		` + quiet, []uint64{4, 7}},
+	{"no-overshoot", "a claim for another pod", karp, claimed + `
+		70s log log karpenter message=found_provisionable_pod(s) Pods=default/web,_default/api
+		71s api create nodeclaims//default-b karpenter 201
+		` + quiet, nil},
+
+	{"no-stuck-deletion", "stuck", karp, claimed + `
+		2m api delete nodeclaims//default-a karpenter 200
+		` + quiet, []uint64{6}},
+	{"no-stuck-deletion", "gone, and one that was not deleted", karp, claimed + `
+		1m api create nodeclaims//default-b karpenter 201
+		2m api delete nodeclaims//default-b karpenter 200
+		130s log log karpenter message=deleted_nodeclaim NodeClaim=default-b
+		` + quiet, nil},
+
+	{"pause-respected", "scaled", with(capi), `
+		1m step passed kind=Context text="MachineDeployment/first"_is_annotated_"cluster.x-k8s.io/paused="
+		2m api patch machinedeployments/default/first cluster-autoscaler 200 subresource=scale
+		` + quiet, []uint64{1, 2}},
+	{"pause-respected", "before that release nobody promised it", Subject{Target: "cluster-autoscaler", Provider: "clusterapi", Version: "1.33.0"}, `
+		1m step passed kind=Context text="MachineDeployment/first"_is_annotated_"cluster.x-k8s.io/paused="
+		2m api patch machinedeployments/default/first cluster-autoscaler 200 subresource=scale
+		` + quiet, nil},
+
+	{"prompt-batches", "late", karp, `
+		1s log log karpenter message=found_provisionable_pod(s) Pods=default/other
+		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
+		2m log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		` + quiet, []uint64{2}},
+	{"prompt-batches", "never", karp, `
+		1s log log karpenter message=found_provisionable_pod(s) Pods=default/other
+		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
+		` + quiet, []uint64{2}},
+	{"prompt-batches", "in time, and one that is not named", karp, `
+		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
+		65s log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		2m api patch pods/default/api kube-scheduler 200 reason=Unschedulable
+		125s log log karpenter message=found_provisionable_pod(s) Pods=default/other_and_5_other(s)
+		` + quiet, nil},
+
+	{"replacement", "lost, and that was all", ca, pending + `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//a fakecloud group=pool
+		70s cloud off instances//a fakecloud group=pool
+		71s cloud deleting instances//a fakecloud group=pool
+		` + quiet, []uint64{3, 5}},
+	{"replacement", "bought anew", ca, pending + `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//a fakecloud group=pool
+		70s cloud off instances//a fakecloud group=pool
+		17m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		` + quiet, nil},
+
+	{"restart-idempotence", "bought again", grpc, pending + `
+		1m log plan nodegroups//best cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//best-1 fakecloud group=best
+		70s harness started programs//cluster-autoscaler cluster-autoscaler
+		80s log plan nodegroups//best cluster-autoscaler from=1 to=2 Pods=default/web
+		` + quiet, []uint64{3, 4, 5, 6}},
+	{"restart-idempotence", "the first has failed", grpc, pending + `
+		1m log plan nodegroups//best cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//best-1 fakecloud group=best
+		62s cloud failed instances//best-1 fakecloud group=best
+		70s harness started programs//cluster-autoscaler cluster-autoscaler
+		80s log plan nodegroups//best cluster-autoscaler from=1 to=2 Pods=default/web
+		` + quiet, nil},
+
+	{"startup-discipline", "bought while it starts", ca, pending + starting + `
+		2m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
+		` + quiet, []uint64{3, 5, 7}},
+	{"startup-discipline", "it does not fit there", ca, pending + starting + `
+		100s api patch nodes//a nodestorm-ccm 200 taints=dedicated=a:NoSchedule
+		2m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
+		` + quiet, nil},
+	{"startup-discipline", "of Karpenter's", karp, claimed + `
+		65s api patch nodeclaims//default-a karpenter 200 providerID=kwok://a
+		66s api create nodes//a karpenter 201 providerID=kwok://a taints=node.kubernetes.io/not-ready:NoSchedule
+		70s log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		71s api create nodeclaims//default-b karpenter 201
+		` + quiet, []uint64{4, 9}},
+
+	{"target-honesty", "still asked for", capi, timedOut + quiet, []uint64{3, 4}},
+	{"target-honesty", "taken back", capi, timedOut + `
+		17m api update machinedeployments/default/workers cluster-autoscaler 200 subresource=scale
+		` + quiet, nil},
+
+	{"truthful-success", "nothing was created", ca, `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud POST_/servers servers//a cluster-autoscaler 412 group=pool
+		62s api create events/kube-system/e cluster-autoscaler 201 reason=ScaledUpGroup message=Scale-up:_group_pool_size_set_to_1_instead_of_0_(max:_3)
+		` + quiet, []uint64{1, 2, 3}},
+	{"truthful-success", "nothing was removed", ca, bought + `
+		20m api create events/kube-system/e cluster-autoscaler 201 reason=ScaleDownEmpty message=Scale-down:_empty_node_a_removed
+		` + quiet, []uint64{4, 5}},
+	{"truthful-success", "it was", ca, `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//a fakecloud group=pool id=7
+		62s api create events/kube-system/e cluster-autoscaler 201 reason=ScaledUpGroup message=Scale-up:_group_pool_size_set_to_1_instead_of_0_(max:_3)
+		20m cloud DELETE_/servers/{id} servers//a cluster-autoscaler 200 group=pool
+		20m api create events/kube-system/e cluster-autoscaler 201 reason=DeleteUnregistered message=Removed_unregistered_node_hcloud://7
+		` + quiet, nil},
 }
+
+const (
+	// pending is a pod that waits, bought an instance for it.
+	pending = `
+		1s api create pods/default/web nodestorm 201
+		2s api patch pods/default/web kube-scheduler 200 reason=Unschedulable
+`
+	bought = pending + `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//a fakecloud group=pool
+`
+	// starting is its Node.
+	starting = `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//a fakecloud group=pool
+		70s api create nodes//a sim-node 201 taints=node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule
+		71s node ready nodes//a sim-node
+`
+	// claimed is a NodeClaim for the pod.
+	claimed = pending + `
+		1m log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		61s api create nodeclaims//default-a karpenter 201
+		62s api create events/default/e karpenter 201 reason=Nominated about=Pod/web message=Pod_should_schedule_on:_nodeclaim/default-a
+`
+	// timedOut is a scale-up of which no Node came.
+	timedOut = `
+		1m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web
+		61s cloud created instances//workers-x fakecloud group=workers
+		16m api create events/kube-system/e cluster-autoscaler 201 reason=ScaleUpTimedOut message=Nodes_added_to_group_MachineDeployment/default/workers_failed_to_register_within_15m
+`
+)
+
+// stopped are loops that one group stops.
+var stopped = func() (text string) {
+	for i := range 12 {
+		text += fmt.Sprintf("%ds log error cluster-autoscaler message=Failed_to_get_node_infos_for_groups\n%ds log loop cluster-autoscaler\n", 60+10*i, 65+10*i)
+	}
+	return text + "5m harness ended"
+}()

@@ -130,3 +130,8 @@ func (w *world) provision() time.Duration {
 func (w *world) quiet(since, enough time.Duration) bool {
 	return w.alive() && w.now-max(since, w.act, w.programs.started.at) >= enough
 }
+
+// quietSince tells whether the target has run since then.
+func (w *world) quietSince(then time.Duration) bool {
+	return w.alive() && w.programs.started.at <= then && len(w.faults) == 0
+}

@@ -12,15 +12,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Masterminds/semver/v3"
+
 	"nodestorm/sim/checker"
 	"nodestorm/sim/history"
 )
 
 // Subject is the program that a run is about.
 type Subject struct {
-	// Target is its name, Provider the cloud that its build serves, where builds differ in
-	// that.
-	Target, Provider string
+	// Target is its name, Version its release, Provider the cloud that its build serves,
+	// where builds differ in that.
+	Target, Version, Provider string
 	// Settings are the arguments and variables it was started with, as --name=value.
 	Settings []string
 }
@@ -33,6 +35,13 @@ func (s Subject) setting(name string) string {
 		}
 	}
 	return ""
+}
+
+// since tells whether the release is that or a later one; of what is no release, it is not
+// known, and taken for the latest.
+func (s Subject) since(release string) bool {
+	is, err := semver.NewVersion(s.Version)
+	return err != nil || !is.LessThan(semver.MustParse(release))
 }
 
 // lasts is the duration that a setting has, or the default.

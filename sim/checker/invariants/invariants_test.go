@@ -37,7 +37,7 @@ func told(t *testing.T, text string) (records []history.Record) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := history.Record{Seq: uint64(len(records) + 1), Virtual: at, Event: history.Event{Source: history.Source(words[1]), Verb: words[2], Detail: map[string]any{}}}
+		r := history.Record{Seq: uint64(len(records) + 1), Virtual: at, Event: history.Event{Source: history.Source(words[1]), Verb: strings.ReplaceAll(words[2], "_", " "), Detail: map[string]any{}}}
 		for _, word := range words[3:] {
 			key, value, detail := strings.Cut(word, "=")
 			code, notCode := strconv.Atoi(word)
@@ -49,6 +49,8 @@ func told(t *testing.T, text string) (records []history.Record) {
 						r.Detail[key] = append(r.Detail[key].([]any), item)
 					}
 				}
+			case detail && (key == "NodeClaim"):
+				r.Detail[key] = map[string]any{"name": value}
 			case detail && value == "true":
 				r.Detail[key] = true
 			case detail:

@@ -8,6 +8,11 @@ var (
 
 var all = []Invariant{
 	{
+		Name: "back-off", Of: clusterAutoscaler, begin: backOff,
+		Statement: "A group that has failed is left alone for --initial-node-group-backoff-duration",
+		When:      "within one life of the program, which keeps no back-offs",
+	},
+	{
 		Name: "bounded-loop", Of: clusterAutoscaler, begin: boundedLoop,
 		Statement: "No loop takes as long as --max-inactivity, after which the program's own health check fails",
 		When:      "always, while the program runs",
@@ -18,13 +23,108 @@ var all = []Invariant{
 		When:      "of the maximum always; of the minimum with --enforce-node-group-min-size; of being brought back once nothing was disturbed for --max-node-provision-time and five minutes",
 	},
 	{
+		Name: "drained-first", Of: clusterAutoscaler, begin: drainedFirst,
+		Statement: "No instance is deleted with a pod on it that was not evicted",
+		When:      "of instances whose Node is Ready; pods of DaemonSets, and ones that came within the last second, are left out",
+	},
+	{
+		Name: "fail-over", Of: clusterAutoscaler, begin: failOver,
+		Statement: "Pods for which one group has failed get instances of another one within two minutes",
+		When:      "where the pods are bought for in another group later, or there is one of the same type and place",
+	},
+	{
 		Name: "graceful-deletion", Of: autoscalers, begin: gracefulDeletion,
 		Statement: "No pod is deleted without a grace period, which would forget it while it may still run",
 		When:      "always",
 	},
 	{
+		Name: "isolation", Of: clusterAutoscaler, begin: isolation,
+		Statement: "What is wrong with one group or one node does not stop ten loops in a row",
+		When:      "unless a fault acts on calls that are about no group",
+	},
+	{
+		Name: "limits", Of: clusterAutoscaler, begin: limitsKept,
+		Statement: "There are never more instances than --max-nodes-total",
+		When:      "where it is set",
+	},
+	{
 		Name: "no-crash", Of: anyTarget, begin: noCrash,
-		Statement: "The program never ends by itself, whatever the cloud and the API server answer",
+		Statement: "The program never ends by itself nor panics, whatever the cloud and the API server answer",
 		When:      "always",
+	},
+	{
+		Name: "no-demotion", Of: []string{"cluster-autoscaler/clusterapi"}, begin: noDemotion,
+		Statement: "A conflict with another writer of a group does not turn the scale-up to another group",
+		When:      "within five minutes of the conflict",
+	},
+	{
+		Name: "no-leak", Of: clusterAutoscaler, begin: noLeak,
+		Statement: "No instance stays that is no Node",
+		When:      "--max-node-provision-time and five minutes after it was created, unless calls to the cloud are refused",
+	},
+	{
+		Name: "no-oscillation", Of: autoscalers, begin: noOscillation,
+		Statement: "Nothing is bought for pods that were evicted to take their node away, nor for ones that cannot be",
+		When:      "of Cluster Autoscaler within ten minutes of the eviction; of Karpenter while the eviction is refused",
+	},
+	{
+		Name: "no-overshoot", Of: autoscalers, begin: noOvershoot,
+		Statement: "Nothing is bought for a pod while an instance for it is on its way, and of what is bought together every instance gets a pod",
+		When:      "of instances on which no fault acts, within --max-node-provision-time; of pods that stay",
+	},
+	{
+		Name: "no-stuck-deletion", Of: []string{"karpenter"}, begin: noStuckDeletion,
+		Statement: "A NodeClaim that was deleted is gone once no pod is on its Node",
+		When:      "fifteen undisturbed minutes after its deletion",
+	},
+	{
+		Name: "patience", Of: clusterAutoscaler, begin: patience,
+		Statement: "No instance that runs, or will, is deleted before it had --max-node-provision-time to become a Node",
+		When:      "of instances on which no fault acts that keeps them from it",
+	},
+	{
+		Name: "pause-respected", Of: []string{"cluster-autoscaler/clusterapi"}, begin: pauseRespected,
+		Statement: "A group that is paused is not scaled",
+		When:      "from when it is annotated; since 1.36, where paused groups are left out",
+	},
+	{
+		Name: "prompt-batches", Of: []string{"karpenter"}, begin: promptBatches,
+		Statement: "Karpenter looks for a place for a pod BATCH_IDLE_DURATION after the last new pod, or BATCH_MAX_DURATION after it, and ten seconds",
+		When:      "from when the pod is found unschedulable, while no fault is armed",
+	},
+	{
+		Name: "replacement", Of: clusterAutoscaler, begin: replaced,
+		Statement: "For a pod whose instance was lost another one is bought",
+		When:      "--max-node-provision-time and two minutes after the loss, undisturbed",
+	},
+	{
+		Name: "restart-idempotence", Of: clusterAutoscaler, begin: restartIdempotence,
+		Statement: "After a restart nothing is bought for a pod while an instance for it is on its way",
+		When:      "of instances on which no fault acts, within --max-node-provision-time",
+	},
+	{
+		Name: "right-victim", Of: []string{"cluster-autoscaler/clusterapi"}, begin: rightVictim,
+		Statement: "The machine that is deleted is the one that was drained for it",
+		When:      "within a minute of the scale-down",
+	},
+	{
+		Name: "startup-discipline", Of: autoscalers, begin: startupDiscipline,
+		Statement: "Nothing is bought for a pod while the Node that was bought for it starts: is not Ready, or tainted",
+		When:      "within --max-node-provision-time of the instance's creation",
+	},
+	{
+		Name: "taint-hygiene", Of: clusterAutoscaler, begin: taintHygiene,
+		Statement: "No node stays marked as one that is to go longer than the reason lasts",
+		When:      "three loops after a restart; 20 minutes after a drain began; eight loops after a pod came to a candidate",
+	},
+	{
+		Name: "target-honesty", Of: clusterAutoscaler, begin: targetHonesty,
+		Statement: "What timed out of a scale-up is asked for no longer",
+		When:      "five minutes after the program says that it timed out, unless calls to the cloud are refused",
+	},
+	{
+		Name: "truthful-success", Of: clusterAutoscaler, begin: truthfulSuccess,
+		Statement: "What its events say is done has been done",
+		When:      "of scale-ups on Hetzner, where the call itself creates; of removals everywhere",
 	},
 }

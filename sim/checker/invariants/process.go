@@ -13,6 +13,9 @@ func noCrash(w *world, broken breaks) judge {
 		if r.Source == history.Harness && r.Verb == history.Died && r.Actor == w.Target {
 			broken("it died", r.Seq)
 		}
+		if r.Source == history.Logged && r.Actor == w.Target && text(r, "message") == "Observed a panic" {
+			broken("it panicked", r.Seq)
+		}
 	}}
 }
 

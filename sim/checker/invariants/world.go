@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +18,9 @@ type world struct {
 	nodes     map[string]*node
 	pods      map[string]*pod
 	faults    map[string]fault // that are armed, by their words
+	plans     []*plan          // of Cluster Autoscaler, see seePlan
+	claims    map[string]*claim
+	batch     batch
 	programs  programs
 	// act is when the scenario last did something, or a fault began or ended.
 	act time.Duration
@@ -84,7 +88,10 @@ type programs struct {
 }
 
 func newWorld(s Subject) *world {
-	return &world{Subject: s, instances: map[string]*instance{}, nodes: map[string]*node{}, pods: map[string]*pod{}, faults: map[string]fault{}}
+	return &world{
+		Subject: s, instances: map[string]*instance{}, nodes: map[string]*node{}, pods: map[string]*pod{}, faults: map[string]fault{},
+		claims: map[string]*claim{}, batch: batch{bought: map[string]*claim{}, known: map[string]bool{}, held: map[string]moment{}},
+	}
 }
 
 // see takes in a record.
@@ -112,6 +119,8 @@ func (w *world) see(r *history.Record) {
 			w.loops, w.loop = w.loops+1, r.Virtual
 		}
 	}
+	w.seePlan(r)
+	w.seeBatch(r)
 }
 
 func (w *world) seeCloud(r *history.Record) {
@@ -121,6 +130,9 @@ func (w *world) seeCloud(r *history.Record) {
 	i := w.instances[r.Object.Name]
 	if i == nil || r.Verb == "created" {
 		i = &instance{name: r.Object.Name, group: text(r, "group")}
+		if id := number(r, "id"); id >= 0 {
+			i.id = strconv.Itoa(int(id))
+		}
 		if i.created = at(r); r.Verb != "created" {
 			i.created = moment{}
 		}
@@ -177,6 +189,16 @@ func (w *world) seeProgram(r *history.Record) {
 // alive tells whether the target runs, as far as is known.
 func (w *world) alive() bool { return !w.programs.died.is() && !w.programs.stopped }
 
+// refused tells whether a fault is armed that may keep the cloud from what it is asked.
+func (w *world) refused() bool {
+	for _, f := range w.faults {
+		if slices.Contains([]string{"refuse", "hang", "rateLimit"}, f.effect) {
+			return true
+		}
+	}
+	return false
+}
+
 func (w *world) seeNode(r *history.Record) {
 	switch {
 	case r.Object.Resource == "nodes" && r.Verb == "ready":
@@ -194,6 +216,8 @@ func (w *world) seeAPI(r *history.Record) {
 		w.seeAPINode(r)
 	case "pods":
 		w.seePod(r)
+	case "nodeclaims":
+		w.seeClaim(r)
 	}
 }
 

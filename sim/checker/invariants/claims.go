@@ -1,0 +1,230 @@
+package invariants
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"nodestorm/sim/history"
+)
+
+// claim is a NodeClaim of Karpenter's.
+type claim struct {
+	name        string
+	created     moment
+	providerID  string
+	deleting    moment
+	gone        moment
+	initialized bool
+}
+
+// batch are the pods that Karpenter's provisioner last looked at, and what it has bought
+// for pods so far.
+type batch struct {
+	seen   moment
+	pods   []string
+	cut    bool              // the log does not name all of them
+	bought map[string]*claim // by pod
+	// known are pods that it has looked at before.
+	known map[string]bool
+	// held are pods whose eviction was refused, since when.
+	held map[string]moment
+}
+
+var nominated = regexp.MustCompile(`nodeclaim/([a-z0-9.-]+)`)
+
+func (w *world) seeClaim(r *history.Record) {
+	name := r.Object.Name
+	if name == "" {
+		return
+	}
+	c := w.claims[name]
+	if c == nil || r.Verb == "create" {
+		c = &claim{name: name, created: at(r)}
+		w.claims[name] = c
+	}
+	if id := text(r, "providerID"); id != "" {
+		c.providerID = id
+	}
+	if conditions, ok := r.Detail["conditions"].(map[string]any); ok {
+		is, _ := conditions["Initialized"].(string)
+		c.initialized = is == "True"
+	}
+	if (r.Verb == "delete" || truth(r, "deleting")) && !c.deleting.is() {
+		c.deleting = at(r)
+	}
+}
+
+// seeBatch keeps what the provisioner does.
+func (w *world) seeBatch(r *history.Record) {
+	switch {
+	case w.Target != "karpenter" || r.Actor != w.Target:
+	case r.Source == history.Logged && text(r, "message") == "found provisionable pod(s)":
+		for _, pod := range w.batch.pods {
+			w.batch.known[pod] = true
+		}
+		w.batch.seen, w.batch.pods = at(r), strings.Split(text(r, "Pods"), ", ")
+		w.batch.cut = strings.HasSuffix(text(r, "Pods"), "other(s)") || strings.HasSuffix(text(r, "Pods"), "…")
+	case r.Source == history.API && r.Object.Resource == "events" && text(r, "reason") == "Nominated" && r.Code < 400:
+		pod, is := strings.CutPrefix(text(r, "about"), "Pod/")
+		m := nominated.FindStringSubmatch(text(r, "message"))
+		if is && m != nil && w.claims[m[1]] != nil {
+			w.batch.bought[r.Object.Namespace+"/"+pod] = w.claims[m[1]]
+		}
+	case r.Source == history.API && text(r, "subresource") == "eviction":
+		if pod := r.Object.Namespace + "/" + r.Object.Name; r.Code == 429 {
+			w.batch.held[pod] = at(r)
+		} else if r.Code < 400 {
+			delete(w.batch.held, pod)
+		}
+	}
+}
+
+// nodeOf is the Node of a claim, if it has joined.
+func (w *world) nodeOf(c *claim) *node {
+	for _, n := range w.nodes {
+		if c.providerID != "" && n.providerID == c.providerID && !n.deleted.is() {
+			return n
+		}
+	}
+	return nil
+}
+
+// boughtFor judges every NodeClaim that Karpenter makes for pods: those that it cannot be
+// for are left out, which the provisioner has looked at before and has bought nothing for.
+func boughtFor(w *world, judge func(made *history.Record, pods []string)) func(*history.Record) {
+	return func(r *history.Record) {
+		if r.Source != history.API || r.Verb != "create" || r.Object.Resource != "nodeclaims" || r.Actor != w.Target || r.Code >= 400 || r.Virtual-w.batch.seen.at > 5*time.Second || !w.batch.seen.is() || w.batch.cut {
+			return
+		}
+		pods := slices.DeleteFunc(slices.Clone(w.batch.pods), func(pod string) bool { return w.batch.known[pod] && w.batch.bought[pod] == nil })
+		judge(r, pods)
+	}
+}
+
+// onItsWay is the claim that was bought for the pod and is not there yet.
+func (w *world) onItsWay(pod string) *claim {
+	c, p := w.batch.bought[pod], w.pods[pod]
+	if c == nil || p == nil || p.bound.is() || p.created.at > c.created.at || c.deleting.is() || w.now-c.created.at > 15*time.Minute {
+		return nil
+	}
+	return c
+}
+
+// claimTwice: nothing is bought for pods that all wait for claims on their way. joined
+// tells which half is judged: before the Node is there, or until it is initialized.
+func claimTwice(w *world, broken breaks, joined bool) judge {
+	return judge{see: boughtFor(w, func(r *history.Record, pods []string) {
+		var evidence []uint64
+		var names []string
+		for _, pod := range pods {
+			c := w.onItsWay(pod)
+			if c == nil || c.initialized || (w.nodeOf(c) != nil) != joined || w.programs.started.at > c.created.at {
+				return
+			}
+			evidence, names = append(evidence, c.created.seq), append(names, c.name)
+		}
+		if len(pods) > 0 {
+			broken(fmt.Sprintf("%s is made for %s, which waits for %s", r.Object.Name, strings.Join(pods, ", "), strings.Join(names, ", ")), append(evidence, r.Seq)...)
+		}
+	})}
+}
+
+// boughtForHeld: nothing is bought for pods that stay where they are.
+func boughtForHeld(w *world, broken breaks) judge {
+	return judge{see: boughtFor(w, func(r *history.Record, pods []string) {
+		for _, pod := range pods {
+			if p := w.pods[pod]; p == nil || !p.bound.is() || !w.batch.held[pod].is() {
+				return
+			}
+		}
+		if len(pods) > 0 {
+			broken(fmt.Sprintf("%s is made for %s, whose eviction is refused", r.Object.Name, strings.Join(pods, ", ")), w.batch.held[pods[0]].seq, r.Seq)
+		}
+	})}
+}
+
+// promptBatches: a batch is open for BATCH_IDLE_DURATION after the last pod that is new, and
+// for BATCH_MAX_DURATION at most.
+func promptBatches(w *world, broken breaks) judge {
+	idle, most := w.lasts("BATCH_IDLE_DURATION", time.Second), w.lasts("BATCH_MAX_DURATION", 10*time.Second)
+	looked := map[string]bool{} // at which pods
+	var news time.Duration      // when a pod was last found unschedulable for the first time
+	late := func(name string) {
+		p := w.pods[name]
+		if p == nil || !p.unschedulable.is() || looked[name] || p.daemon || p.evicted.is() || !w.quietSince(p.unschedulable.at) {
+			return
+		}
+		over := w.now - min(p.unschedulable.at+most, max(news, p.unschedulable.at)+idle)
+		if over > 10*time.Second {
+			broken(fmt.Sprintf("%s waits for the end of its batch, for %s longer than that may be open", name, over.Round(time.Second)), p.unschedulable.seq)
+		}
+	}
+	return judge{
+		see: func(r *history.Record) {
+			if r.Source == history.API && r.Object.Resource == "pods" && text(r, "reason") == "Unschedulable" && r.Code < 400 {
+				if p := w.pods[r.Object.Namespace+"/"+r.Object.Name]; p != nil && p.unschedulable.seq == r.Seq {
+					news = r.Virtual
+				}
+			}
+			if r.Source != history.Logged || r.Actor != w.Target || text(r, "message") != "found provisionable pod(s)" {
+				return
+			}
+			if w.batch.cut { // whom it names not, it may have looked at
+				for name := range w.pods {
+					looked[name] = true
+				}
+			}
+			for _, name := range w.batch.pods {
+				late(name)
+				looked[name] = true
+			}
+		},
+		end: func() {
+			if !w.batch.seen.is() {
+				return
+			}
+			for _, name := range slices.Sorted(maps.Keys(w.pods)) {
+				late(name)
+			}
+		},
+	}
+}
+
+// noStuckDeletion: a NodeClaim that is to go is gone, once its pods are.
+func noStuckDeletion(w *world, broken breaks) judge {
+	const enough = 15 * time.Minute
+	gone := map[string]bool{}
+	return judge{
+		see: func(r *history.Record) {
+			if of, is := r.Detail["NodeClaim"].(map[string]any); is && text(r, "message") == "deleted nodeclaim" {
+				name, _ := of["name"].(string)
+				gone[name] = true
+			}
+		},
+		end: func() {
+			for _, name := range slices.Sorted(maps.Keys(w.claims)) {
+				c := w.claims[name]
+				if n := w.nodeOf(c); gone[name] || !c.deleting.is() || n != nil && w.busy(n) || n != nil && w.stopping(n) {
+					continue
+				}
+				if w.quiet(c.deleting.at, enough) {
+					broken(fmt.Sprintf("%s was deleted %s ago, and is there", name, (w.now-c.deleting.at).Round(time.Second)), c.deleting.seq)
+				}
+			}
+		},
+	}
+}
+
+// stopping tells whether a pod on the node was asked to go and is there.
+func (w *world) stopping(n *node) bool {
+	for _, p := range w.pods {
+		if p.node == n.name && p.evicted.is() && !p.deleted.is() {
+			return true
+		}
+	}
+	return false
+}

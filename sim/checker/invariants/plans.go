@@ -1,0 +1,88 @@
+package invariants
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"nodestorm/sim/history"
+)
+
+// plan is a scale-up that Cluster Autoscaler has decided on.
+type plan struct {
+	at       moment
+	group    string
+	from, to int
+	pods     []string
+	// failed is the first sign that it came to nothing, in part at least, and why.
+	failed moment
+	why    string
+	// instances are those that were created for it.
+	instances []*instance
+}
+
+// has tells whether the plan is for the pod.
+func (p *plan) has(pod string) bool { return slices.Contains(p.pods, pod) }
+
+var failedGroup = regexp.MustCompile(`^(?:Scale-up failed for group|Failed adding \d+ nodes to group|Nodes added to group) (\S+?):? `)
+
+// seePlan keeps the plans, and what comes of them.
+func (w *world) seePlan(r *history.Record) {
+	switch {
+	case r.Source == history.Logged && r.Verb == "plan" && r.Actor == w.Target:
+		p := &plan{at: at(r), group: lastPart(r.Object.Name), from: int(number(r, "from")), to: int(number(r, "to"))}
+		for _, pod := range strings.Split(text(r, "Pods"), ", ") {
+			if strings.Contains(pod, "/") {
+				p.pods = append(p.pods, pod)
+			}
+		}
+		w.plans = append(w.plans, p)
+	case r.Source == history.Cloud && r.Verb == "created" && r.Actor != w.Target:
+		if p := w.planFor(text(r, "group")); p != nil && len(p.instances) < p.to-p.from {
+			p.instances = append(p.instances, w.instances[r.Object.Name])
+		}
+	case r.Source == history.Cloud && r.Verb == "failed":
+		w.fails(text(r, "group"), "an instance failed", r)
+	case r.Actor == w.Target && r.Code >= 400 && r.Source == history.Cloud && (r.Verb == "POST /servers" || r.Verb == "NodeGroupIncreaseSize"):
+		group := text(r, "group")
+		if group == "" {
+			group = r.Object.Name
+		}
+		w.fails(group, "a call was refused", r)
+	case r.Actor == w.Target && r.Code >= 400 && r.Source == history.API && text(r, "subresource") == "scale":
+		w.fails(r.Object.Name, "a call was refused", r)
+	case r.Actor == w.Target && r.Code < 400 && r.Object.Resource == "events" && slices.Contains([]string{"FailedToScaleUpGroup", "ScaleUpFailed", "ScaleUpTimedOut"}, text(r, "reason")):
+		if m := failedGroup.FindStringSubmatch(text(r, "message") + " "); m != nil {
+			w.fails(lastPart(m[1]), text(r, "reason"), r)
+		}
+	}
+}
+
+// planFor is the latest for the group, if any.
+func (w *world) planFor(group string) *plan {
+	for _, p := range slices.Backward(w.plans) {
+		if p.group == group {
+			return p
+		}
+	}
+	return nil
+}
+
+func (w *world) fails(group, why string, r *history.Record) {
+	if p := w.planFor(group); p != nil && !p.failed.is() {
+		p.failed, p.why = at(r), why
+	}
+}
+
+// before is the latest plan for the pod before p, if the pod is the same since.
+func (w *world) before(p *plan, pod string) *plan {
+	for _, q := range slices.Backward(w.plans) {
+		if q != p && q.at.seq < p.at.seq && q.has(pod) {
+			if at := w.pods[pod]; at != nil && at.created.at > q.at.at {
+				return nil
+			}
+			return q
+		}
+	}
+	return nil
+}
