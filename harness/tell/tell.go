@@ -15,6 +15,7 @@ import (
 	"nodestorm/reports/redact"
 	"nodestorm/reports/story"
 	"nodestorm/scenarios"
+	"nodestorm/sim/checker/invariants"
 	"nodestorm/sim/history"
 )
 
@@ -63,6 +64,7 @@ func Run(dir string, catalogue *scenarios.Catalogue, hourlyEUR float64) (*story.
 	if len(doubts) > 0 && r.Verdict != "" {
 		now := run.Doubtful(doubts)
 		told.Run.Verdict, told.Run.Reason, told.Run.Evidence = string(now.Verdict), now.Reason, nil
+		told.Run.Broken = nil
 		told.Run.Outcome = string(verdict.Compare(r.Expected, now.Verdict))
 	}
 	for i, problem := range told.Run.Problems { // of paths, and of what a stranger wrote
@@ -79,6 +81,9 @@ func Describe(r run.Run, catalogue *scenarios.Catalogue) story.Run {
 		ID: r.ID, Autoscaler: r.Target.Name, Verdict: string(r.Verdict), Expected: string(r.Expected), Reason: r.Reason, Evidence: r.Evidence,
 		Seed: r.Seed, Commit: r.Commit, Started: r.Started, Epoch: r.Epoch, Settings: r.Settings,
 		Clock: story.Passed(r.Clock),
+	}
+	for _, name := range r.Broken {
+		about.Broken = append(about.Broken, invariants.Sentence(name))
 	}
 	if about.Epoch.IsZero() { // runs of before had none; their virtual time began with them
 		about.Epoch = r.Started

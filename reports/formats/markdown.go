@@ -75,6 +75,9 @@ func issue(b *strings.Builder, s *story.Story) {
 		verdict = "no verdict"
 	}
 	fmt.Fprintf(b, "**What happened** (%s)\n\n%s\n\n", reports.Markdown(verdict), happened)
+	for _, broken := range r.Broken {
+		fmt.Fprintf(b, "It breaks %s\n\n", reports.Markdown(broken))
+	}
 	if lines := told(s); len(lines) > 0 {
 		fence := "```"
 		for strings.Contains(strings.Join(lines, ""), fence) {

@@ -43,6 +43,8 @@ type Run struct {
 	Expected string `json:"expected,omitempty"`
 	Outcome  string `json:"outcome,omitempty"`
 	Reason   string `json:"reason,omitempty"`
+	// Broken are the invariants of every run that do not hold: a name and a sentence each.
+	Broken []string `json:"broken,omitempty"`
 	// Symptom is the statement of what the failure looks like.
 	Symptom string `json:"symptom,omitempty"`
 	// Evidence are the Seq of the records that show the verdict, in order.

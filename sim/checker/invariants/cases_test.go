@@ -267,6 +267,12 @@ var cases = []struct {
 		70s log log karpenter message=found_provisionable_pod(s) Pods=default/web
 		71s api create nodeclaims//default-b karpenter 201
 		` + quiet, []uint64{4, 7}},
+	{"no-overshoot", "a claim of which no pod is told", karp, pending + `
+		1m log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		61s api create nodeclaims//default-a karpenter 201
+		70s log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		71s api create nodeclaims//default-b karpenter 201
+		` + quiet, []uint64{4, 6}},
 	{"no-overshoot", "a claim for another pod", karp, claimed + `
 		70s log log karpenter message=found_provisionable_pod(s) Pods=default/web,_default/api
 		71s api create nodeclaims//default-b karpenter 201

@@ -27,6 +27,7 @@ type batch struct {
 	seen   moment
 	pods   []string
 	cut    bool              // the log does not name all of them
+	made   []*claim          // of it
 	bought map[string]*claim // by pod
 	// known are pods that it has looked at before.
 	known map[string]bool
@@ -44,7 +45,9 @@ func (w *world) seeClaim(r *history.Record) {
 	c := w.claims[name]
 	if c == nil || r.Verb == "create" {
 		c = &claim{name: name, created: at(r)}
-		w.claims[name] = c
+		if w.claims[name] = c; r.Verb == "create" && r.Actor == w.Target {
+			w.batch.made = append(w.batch.made, c)
+		}
 	}
 	if id := text(r, "providerID"); id != "" {
 		c.providerID = id
@@ -63,9 +66,8 @@ func (w *world) seeBatch(r *history.Record) {
 	switch {
 	case w.Target != "karpenter" || r.Actor != w.Target:
 	case r.Source == history.Logged && text(r, "message") == "found provisionable pod(s)":
-		for _, pod := range w.batch.pods {
-			w.batch.known[pod] = true
-		}
+		w.guess()
+		w.batch.made = nil
 		w.batch.seen, w.batch.pods = at(r), strings.Split(text(r, "Pods"), ", ")
 		w.batch.cut = strings.HasSuffix(text(r, "Pods"), "other(s)") || strings.HasSuffix(text(r, "Pods"), "…")
 	case r.Source == history.API && r.Object.Resource == "events" && text(r, "reason") == "Nominated" && r.Code < 400:
@@ -80,6 +82,21 @@ func (w *world) seeBatch(r *history.Record) {
 		} else if r.Code < 400 {
 			delete(w.batch.held, pod)
 		}
+	}
+}
+
+// guess takes the pods of a batch of which Karpenter tells for none where it is to go for
+// ones that the claim is for. Of several claims nobody knows which is whose.
+func (w *world) guess() {
+	told := slices.ContainsFunc(w.batch.pods, func(pod string) bool {
+		c := w.batch.bought[pod]
+		return c != nil && slices.Contains(w.batch.made, c)
+	})
+	for _, pod := range w.batch.pods {
+		if len(w.batch.made) == 1 && !told && !w.batch.known[pod] {
+			w.batch.bought[pod] = w.batch.made[0]
+		}
+		w.batch.known[pod] = true
 	}
 }
 

@@ -65,16 +65,6 @@ func (d declared) see(r *history.Record) {
 	}
 }
 
-// size is how many instances a group has that nobody deletes.
-func (w *world) size(group string) (size int) {
-	for _, i := range w.instances {
-		if i.group == group && !i.deleting.is() {
-			size++
-		}
-	}
-	return size
-}
-
 // bounds: a group grows to its maximum at most, and is brought back between its limits;
 // to its minimum only where that is to be enforced.
 func bounds(w *world, broken breaks) judge {
@@ -94,7 +84,7 @@ func bounds(w *world, broken breaks) judge {
 				if r.Source != history.Cloud && r.Source != history.Step {
 					continue
 				}
-				size := w.size(group)
+				size := w.sizes[group]
 				if size > l.high && l.high >= 0 || enforced && size < l.low {
 					if !outside[group].is() {
 						outside[group] = at(r)
@@ -107,11 +97,11 @@ func bounds(w *world, broken breaks) judge {
 		end: func() {
 			for _, group := range slices.Sorted(maps.Keys(outside)) {
 				since, enough := outside[group], w.provision()+5*time.Minute
-				if w.size(group) < d[group].low { // nothing is to be waited for
+				if w.sizes[group] < d[group].low { // nothing is to be waited for
 					enough = 5 * time.Minute
 				}
 				if len(w.faults) == 0 && w.quiet(since.at, enough) {
-					broken(fmt.Sprintf("%s has %d instances, of %d to %d", group, w.size(group), d[group].low, d[group].high), since.seq)
+					broken(fmt.Sprintf("%s has %d instances, of %d to %d", group, w.sizes[group], d[group].low, d[group].high), since.seq)
 				}
 			}
 		},

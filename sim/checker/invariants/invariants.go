@@ -90,6 +90,16 @@ func Known(name string) bool {
 	return slices.ContainsFunc(all, func(i Invariant) bool { return i.Name == name })
 }
 
+// Sentence is the name and what must hold; only the name, if today's program has no such.
+func Sentence(name string) string {
+	for _, i := range all {
+		if i.Name == name {
+			return name + ": " + i.Statement
+		}
+	}
+	return name
+}
+
 // Names are theirs.
 func Names() (names []string) {
 	for _, i := range all {

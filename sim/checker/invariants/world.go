@@ -15,6 +15,7 @@ type world struct {
 	now time.Duration // virtual
 
 	instances map[string]*instance
+	sizes     map[string]int // how many instances each group has that nobody deletes
 	nodes     map[string]*node
 	pods      map[string]*pod
 	faults    map[string]fault // that are armed, by their words
@@ -89,7 +90,7 @@ type programs struct {
 
 func newWorld(s Subject) *world {
 	return &world{
-		Subject: s, instances: map[string]*instance{}, nodes: map[string]*node{}, pods: map[string]*pod{}, faults: map[string]fault{},
+		Subject: s, instances: map[string]*instance{}, sizes: map[string]int{}, nodes: map[string]*node{}, pods: map[string]*pod{}, faults: map[string]fault{},
 		claims: map[string]*claim{}, batch: batch{bought: map[string]*claim{}, known: map[string]bool{}, held: map[string]moment{}},
 	}
 }
@@ -137,16 +138,18 @@ func (w *world) seeCloud(r *history.Record) {
 			i.created = moment{}
 		}
 		w.instances[i.name] = i
+		w.sizes[i.group]++
 	}
 	switch r.Verb {
 	case "running":
 		i.running, i.failed = at(r), moment{}
-	case "deleting":
-		i.deleting = at(r)
-	case "deleted":
-		i.gone = at(r)
+	case "deleting", "deleted":
 		if !i.deleting.is() {
-			i.deleting = i.gone
+			i.deleting = at(r)
+			w.sizes[i.group]--
+		}
+		if r.Verb == "deleted" {
+			i.gone = at(r)
 		}
 	case "failed", "off":
 		i.failed = at(r)
