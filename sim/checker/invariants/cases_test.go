@@ -179,6 +179,12 @@ var cases = []struct {
 		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
 		61s cloud POST_/servers servers//a cluster-autoscaler 412 group=pool
 		` + quiet, []uint64{3, 4}},
+	{"fail-over", "while the cloud refuses", grpc, pending + `
+		3s fault armed fakecloud effect=refuse fault=every_call
+		1m log plan nodegroups//best cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud NodeGroupIncreaseSize nodegroups//best cluster-autoscaler 500
+		20m log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/web
+		` + quiet, nil},
 	{"fail-over", "soon", grpc, pending + `
 		1m log plan nodegroups//best cluster-autoscaler from=0 to=1 Pods=default/web
 		61s cloud NodeGroupIncreaseSize nodegroups//best cluster-autoscaler 500
@@ -263,6 +269,16 @@ var cases = []struct {
 		9m api create pods/default/web nodestorm 201
 		10m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
 		` + quiet, nil},
+	{"no-overshoot", "another pod, whose instance failed, may take the place", grpc, pending + `
+		1s api create pods/default/big nodestorm 201
+		2s api patch pods/default/big kube-scheduler 200 reason=Unschedulable
+		1m log plan nodegroups//best cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//best-1 fakecloud group=best
+		62s cloud failed instances//best-1 fakecloud group=best
+		63s log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/big
+		64s cloud created instances//other-1 fakecloud group=other
+		80s log plan nodegroups//other cluster-autoscaler from=1 to=2 Pods=default/big
+		` + quiet, nil},
 	{"no-overshoot", "a claim is on its way", karp, claimed + `
 		70s log log karpenter message=found_provisionable_pod(s) Pods=default/web
 		71s api create nodeclaims//default-b karpenter 201
@@ -305,6 +321,11 @@ var cases = []struct {
 		1s log log karpenter message=found_provisionable_pod(s) Pods=default/other
 		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
 		` + quiet, []uint64{2}},
+	{"prompt-batches", "it is told that there is no place", karp, `
+		1s log log karpenter message=found_provisionable_pod(s) Pods=default/other
+		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
+		61s api create events/default/e karpenter 201 reason=FailedScheduling about=Pod/web message=no
+		` + quiet, nil},
 	{"prompt-batches", "in time, and one that is not named", karp, `
 		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
 		65s log log karpenter message=found_provisionable_pod(s) Pods=default/web

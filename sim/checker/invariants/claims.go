@@ -187,6 +187,10 @@ func promptBatches(w *world, broken breaks) judge {
 					news = r.Virtual
 				}
 			}
+			if pod, told := strings.CutPrefix(text(r, "about"), "Pod/"); told && r.Actor == w.Target { // an event: it has no place
+				late(r.Object.Namespace + "/" + pod)
+				looked[r.Object.Namespace+"/"+pod] = true
+			}
 			if r.Source != history.Logged || r.Actor != w.Target || text(r, "message") != "found provisionable pod(s)" {
 				return
 			}

@@ -30,7 +30,7 @@ var all = []Invariant{
 	{
 		Name: "fail-over", Of: clusterAutoscaler, begin: failOver,
 		Statement: "Pods for which one group has failed get instances of another one within two minutes",
-		When:      "where the pods are bought for in another group later, or there is one of the same type and place",
+		When:      "where the pods are bought for in another group later, or there is one of the same type and place; unless calls to the cloud are refused",
 	},
 	{
 		Name: "graceful-deletion", Of: autoscalers, begin: gracefulDeletion,
@@ -70,7 +70,7 @@ var all = []Invariant{
 	{
 		Name: "no-overshoot", Of: autoscalers, begin: noOvershoot,
 		Statement: "Nothing is bought for a pod while an instance for it is on its way, and of what is bought together every instance gets a pod",
-		When:      "of instances on which no fault acts, within --max-node-provision-time; of pods that stay",
+		When:      "of instances on which no fault acts, within --max-node-provision-time; of pods that stay, while for every pod that waits an instance is on its way",
 	},
 	{
 		Name: "no-stuck-deletion", Of: []string{"karpenter"}, begin: noStuckDeletion,

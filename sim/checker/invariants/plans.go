@@ -17,6 +17,8 @@ type plan struct {
 	// failed is the first sign that it came to nothing, in part at least, and why.
 	failed moment
 	why    string
+	// refused says that calls to the cloud were being refused when it failed.
+	refused bool
 	// instances are those that were created for it.
 	instances []*instance
 }
@@ -70,7 +72,7 @@ func (w *world) planFor(group string) *plan {
 
 func (w *world) fails(group, why string, r *history.Record) {
 	if p := w.planFor(group); p != nil && !p.failed.is() {
-		p.failed, p.why = at(r), why
+		p.failed, p.why, p.refused = at(r), why, w.refused()
 	}
 }
 

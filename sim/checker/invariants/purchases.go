@@ -20,12 +20,11 @@ func again(w *world, judge func(p, before *plan, pod string, bought *instance)) 
 			return
 		}
 		p := w.plans[len(w.plans)-1]
+		if !w.allBoughtFor(p) {
+			return
+		}
 		for _, pod := range p.pods {
-			q := w.before(p, pod)
-			if q == nil {
-				continue
-			}
-			if !q.failed.is() && !slices.ContainsFunc(q.instances, func(i *instance) bool { return !w.coming(i) }) && len(q.instances) > 0 {
+			if q := w.before(p, pod); q != nil && w.pods[pod] != nil {
 				judge(p, q, pod, q.instances[0])
 			}
 		}
@@ -47,6 +46,21 @@ func (w *world) unclaimed(group string) (found []*instance) {
 		}
 	}
 	return found
+}
+
+// allBoughtFor tells whether for every pod that waits an instance is on its way, not counting
+// the latest plan: else one of them may have taken the place of another.
+func (w *world) allBoughtFor(latest *plan) bool {
+	for name, p := range w.pods {
+		if !slices.Contains(latest.pods, name) && (!p.unschedulable.is() || p.bound.is() || p.daemon || p.evicted.is()) {
+			continue
+		}
+		q := w.before(latest, name)
+		if q == nil || q.failed.is() || len(q.instances) == 0 || slices.ContainsFunc(q.instances, func(i *instance) bool { return !w.coming(i) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // noOvershoot: what is bought for a pod is waited for; and of what is bought together,
@@ -195,7 +209,7 @@ func failOver(w *world, broken breaks) judge {
 	}
 	return judge{end: func() {
 		for n, q := range w.plans {
-			if !q.failed.is() || q.failed.at+soon > w.now {
+			if !q.failed.is() || q.refused || q.failed.at+soon > w.now {
 				continue
 			}
 			for _, pod := range q.pods {
