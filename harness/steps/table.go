@@ -346,7 +346,8 @@ and says where it holds: since (again after each such record), until, within, ev
 whole items: "node.kubernetes.io/not-ready:NoExecute". Of what never was nothing holds; a statement that no
 history could break, or none fulfil, is refused. Without since it counts as records do; states count from the Then on.
 The invariants of a record, and those in the invariants.yaml of a folder for all its features, are such statements too: each
-has to hold from the start of the run to its end.
+has to hold from the start of the run to its end. A record has in breaks the statements of those that its failure breaks, and the names
+of those of every run: see [what must hold in every run](../scenarios/INVARIANTS.md).
 
 `
 

@@ -269,6 +269,12 @@ var cases = []struct {
 		9m api create pods/default/web nodestorm 201
 		10m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
 		` + quiet, nil},
+	{"no-overshoot", "the first is gone", ca, pending + `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//a fakecloud group=pool
+		90s cloud deleting instances//a fakecloud group=pool
+		2m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		` + quiet, nil},
 	{"no-overshoot", "another pod, whose instance failed, may take the place", grpc, pending + `
 		1s api create pods/default/big nodestorm 201
 		2s api patch pods/default/big kube-scheduler 200 reason=Unschedulable
