@@ -17,7 +17,6 @@ type claim struct {
 	created     moment
 	providerID  string
 	deleting    moment
-	gone        moment
 	initialized bool
 }
 

@@ -37,11 +37,11 @@ func (s Subject) setting(name string) string {
 	return ""
 }
 
-// since tells whether the release is that or a later one; of what is no release, it is not
-// known, and taken for the latest.
-func (s Subject) since(release string) bool {
+// leavesPaused tells whether the release leaves paused groups alone, as 1.36 does; of what is
+// no release that is not known, and expected.
+func (s Subject) leavesPaused() bool {
 	is, err := semver.NewVersion(s.Version)
-	return err != nil || !is.LessThan(semver.MustParse(release))
+	return err != nil || !is.LessThan(semver.MustParse("1.36.0"))
 }
 
 // lasts is the duration that a setting has, or the default.

@@ -400,7 +400,7 @@ func limitsKept(w *world, broken breaks) judge {
 
 // pauseRespected: a group that people have paused is theirs.
 func pauseRespected(w *world, broken breaks) judge {
-	if !w.since("1.36.0") {
+	if !w.leavesPaused() {
 		return judge{}
 	}
 	m := removalsOf(w)

@@ -18,8 +18,8 @@ type world struct {
 	sizes     map[string]int // how many instances each group has that nobody deletes
 	nodes     map[string]*node
 	pods      map[string]*pod
-	faults    map[string]fault // that are armed, by their words
-	plans     []*plan          // of Cluster Autoscaler, see seePlan
+	faults    map[string]string // the effects of those that are armed, by their words
+	plans     []*plan           // of Cluster Autoscaler, see seePlan
 	claims    map[string]*claim
 	batch     batch
 	programs  programs
@@ -35,7 +35,6 @@ type instance struct {
 	name, group string
 	id          string
 	created     moment
-	running     moment
 	deleting    moment // somebody has asked for it, or it is gone
 	gone        moment
 	failed      moment   // it went off, or came to nothing
@@ -58,7 +57,6 @@ type node struct {
 	registered moment
 	ready      bool
 	deleted    moment
-	deleting   moment
 	taints     map[string]moment // since when it has each, by key
 	providerID string
 }
@@ -72,14 +70,8 @@ type pod struct {
 	unschedulable moment
 	node          string
 	bound         moment
-	running       moment
 	evicted       moment // asked to go
 	deleted       moment
-}
-
-type fault struct {
-	since  time.Duration
-	effect string
 }
 
 type programs struct {
@@ -90,7 +82,7 @@ type programs struct {
 
 func newWorld(s Subject) *world {
 	return &world{
-		Subject: s, instances: map[string]*instance{}, sizes: map[string]int{}, nodes: map[string]*node{}, pods: map[string]*pod{}, faults: map[string]fault{},
+		Subject: s, instances: map[string]*instance{}, sizes: map[string]int{}, nodes: map[string]*node{}, pods: map[string]*pod{}, faults: map[string]string{},
 		claims: map[string]*claim{}, batch: batch{bought: map[string]*claim{}, known: map[string]bool{}, held: map[string]moment{}},
 	}
 }
@@ -142,7 +134,7 @@ func (w *world) seeCloud(r *history.Record) {
 	}
 	switch r.Verb {
 	case "running":
-		i.running, i.failed = at(r), moment{}
+		i.failed = moment{}
 	case "deleting", "deleted":
 		if !i.deleting.is() {
 			i.deleting = at(r)
@@ -160,7 +152,7 @@ func (w *world) seeFault(r *history.Record) {
 	words := text(r, "fault")
 	switch r.Verb {
 	case history.Armed:
-		w.faults[words] = fault{r.Virtual, text(r, "effect")}
+		w.faults[words] = text(r, "effect")
 		w.act = r.Virtual
 	case history.Cleared:
 		delete(w.faults, words)
@@ -194,8 +186,8 @@ func (w *world) alive() bool { return !w.programs.died.is() && !w.programs.stopp
 
 // refused tells whether a fault is armed that may keep the cloud from what it is asked.
 func (w *world) refused() bool {
-	for _, f := range w.faults {
-		if slices.Contains([]string{"refuse", "hang", "rateLimit"}, f.effect) {
+	for _, effect := range w.faults {
+		if slices.Contains([]string{"refuse", "hang", "rateLimit"}, effect) {
 			return true
 		}
 	}
@@ -208,8 +200,6 @@ func (w *world) seeNode(r *history.Record) {
 		w.node(r).ready = true
 	case r.Object.Resource == "nodes" && (r.Verb == "notready" || r.Verb == "shutdown"):
 		w.node(r).ready = false
-	case r.Object.Resource == "pods" && r.Verb == "running":
-		w.pod(r).running = at(r)
 	}
 }
 
@@ -248,14 +238,8 @@ func (w *world) seeAPINode(r *history.Record) {
 			}
 		}
 	}
-	if truth(r, "deleting") && !n.deleting.is() {
-		n.deleting = at(r)
-	}
 	if r.Verb == "delete" {
 		n.deleted = at(r)
-		if !n.deleting.is() {
-			n.deleting = n.deleted
-		}
 	}
 }
 
