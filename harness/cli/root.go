@@ -67,6 +67,8 @@ func usage(err error) error {
 // env is what all commands share.
 type env struct {
 	stdout, stderr io.Writer
+	args           []string
+	player         *player // if we play for another process
 	store          *target.Store
 	own            own
 }
@@ -116,7 +118,7 @@ func interruptible() (context.Context, func()) {
 // Run runs the command with args (without the program's name) and returns its
 // exit status. The end of ctx interrupts it; what it started is gone then.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	e := &env{stdout: stdout, stderr: stderr}
+	e := &env{stdout: stdout, stderr: stderr, args: args, player: newPlayer(stdout)}
 	root := e.root()
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -79,6 +80,9 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			if err := s.chooseCluster(c, s.cluster); err != nil {
 				return err
 			}
+			if err := s.checkParallel(1); err != nil {
+				return err
+			}
 			jobs, err := s.on(c.Context(), ref, records)
 			if err != nil {
 				return err
@@ -87,12 +91,13 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 				return err
 			}
 			jobs, rows := s.parting(c.Context(), jobs)
-			for _, j := range jobs {
-				_, row, err := s.replay(c.Context(), j.record, j.target, "")
-				if err != nil {
-					return e.breakOff(rows, asJSON, err)
-				}
-				rows = append(rows, row)
+			if s.player != nil {
+				return s.player.serve(c.Context(), os.Stdin, s, jobs)
+			}
+			played, err := s.play(c.Context(), tasksOf(jobs), nil)
+			rows = append(rows, played...)
+			if err != nil {
+				return e.breakOff(rows, asJSON, err)
 			}
 			return s.finish(rows, asJSON)
 		},
@@ -100,6 +105,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	s.addFlags(c)
 	e.catalogueFlags(c)
 	s.addManifest(c)
+	s.abreast.addFlags(c)
 	c.ValidArgsFunction = e.completeIDs
 	c.Flags().StringVar(&name, "target", "", "build under test, `NAME@VERSION`")
 	_ = c.RegisterFlagCompletionFunc("target", completeTargets)

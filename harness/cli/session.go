@@ -45,6 +45,10 @@ type session struct {
 	live       bool         // serve a page of each run
 	strict     bool         // what is skipped is not as expected
 	shard      sharding
+	abreast    abreast
+	// What runs note of others beside them, see run.Run.
+	atOnce    int
+	inPlaceOf string
 }
 
 func (s *session) addFlags(c *cobra.Command) {
@@ -74,6 +78,9 @@ func (s *session) checkManifest(ctx context.Context, jobs []job) error {
 // begins.
 func (s *session) check(c *cobra.Command) error {
 	c.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name == "parallel" {
+			return // a run is the same, whoever plays beside it; it notes who does
+		}
 		value := f.Value.String()
 		if slices.Contains([]string{"out", "manifest", "order"}, f.Name) {
 			value = filepath.Base(value) // where a user keeps files is nobody's business
@@ -245,21 +252,48 @@ func (e *env) ensure(ctx context.Context, found func(target.Target) error, canno
 	return have, nil
 }
 
-// replay replays one record on one target and returns the row of it.
-func (s *session) replay(ctx context.Context, record scenarios.Record, t target.Target, label string) (replay.Result, reports.Row, error) {
+// ensureParts gets what the record's steps name besides the target.
+func (s *session) ensureParts(ctx context.Context, record scenarios.Record) error {
 	parts, err := replay.Request{Record: record, Features: s.features}.Releases()
 	if err == nil {
 		_, err = s.ensure(ctx, func(t target.Target) error { return usage(replay.CheckClock(s.clock, t)) }, refuse, parts...)
 	}
-	if err != nil {
+	return err
+}
+
+// replay replays one record on one target, again while it is late, and returns the row of it.
+func (s *session) replay(ctx context.Context, record scenarios.Record, t target.Target, label string) (replay.Result, reports.Row, error) {
+	what := fmt.Sprintf("%s%s %s", label, record.ID, t.Ref)
+	watch, stop := watching(func(step string, f clock.Figures) {
+		s.status.about(what+step, passed(what, f.Virtual, f.Mean)+"  "+step, "")
+	})
+	defer s.status.clear()
+	defer stop()
+	return s.replayed(ctx, record, t, watch, s.undistorted(func(text string) {
+		s.status.clear()
+		s.say("%s", text)
+	}))
+}
+
+// undistorted plays a run again while it is late, and says so.
+func (s *session) undistorted(say func(string)) func(context.Context, replay.Request) (replay.Result, error) {
+	return func(ctx context.Context, r replay.Request) (replay.Result, error) {
+		return replay.Undistorted(ctx, r, func(thrown replay.Result) {
+			say(fmt.Sprintf("%s on %s does not count, and runs again: %s", r.Record.ID, r.Target.Ref, thrown.Clock.Distorted()))
+		})
+	}
+}
+
+// replayed has one record played on one target, and returns the row of it.
+func (s *session) replayed(ctx context.Context, record scenarios.Record, t target.Target, watch watcher, play func(context.Context, replay.Request) (replay.Result, error)) (replay.Result, reports.Row, error) {
+	if err := s.ensureParts(ctx, record); err != nil {
 		return replay.Result{}, reports.Row{}, err
 	}
-	watch, stop := s.watch(fmt.Sprintf("%s%s %s", label, record.ID, t.Ref))
-	defer stop()
 	request := replay.Request{
 		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.assets, Features: s.features, Manifest: s.manifest, Order: s.order, With: s.parts,
 		Checkout: s.own.checkout, Own: s.catalogue.Own(record.ID),
 		Cluster: s.cluster, Clock: s.clock, Seed: s.seed, Out: s.out, Flags: s.flags, Watch: watch,
+		AtOnce: s.atOnce, InPlaceOf: s.inPlaceOf,
 	}
 	for _, ref := range s.stale {
 		if ref == t.Ref || slices.ContainsFunc(s.parts, func(part target.Target) bool { return part.Ref == ref }) {
@@ -271,10 +305,7 @@ func (s *session) replay(ctx context.Context, record scenarios.Record, t target.
 		return replay.Result{}, reports.Row{}, err
 	}
 	request.Ready = ready
-	result, err := replay.Undistorted(ctx, request, func(thrown replay.Result) {
-		s.status.clear()
-		s.say("%s on %s does not count, and runs again: %s", record.ID, t.Ref, thrown.Clock.Distorted())
-	})
+	result, err := play(ctx, request)
 	ended(result.Dir)
 	if errors.Is(err, syscall.ENOSPC) {
 		err = fmt.Errorf("%w; make room, or put the runs on another disk with --out", err)
@@ -299,8 +330,11 @@ func (s *session) replay(ctx context.Context, record scenarios.Record, t target.
 	return result, row, nil
 }
 
-// watch shows the step under way, the virtual time and its factor.
-func (s *session) watch(what string) (watch func(string, func() clock.Figures), stop func()) {
+// watcher is told of each step as it begins, see replay.Request.
+type watcher = func(step string, clock func() clock.Figures)
+
+// watching shows the step under way with the clock so far, now and then, until stop.
+func watching(show func(step string, f clock.Figures)) (watch watcher, stop func()) {
 	type news struct {
 		step  string
 		clock func() clock.Figures
@@ -309,7 +343,6 @@ func (s *session) watch(what string) (watch func(string, func() clock.Figures), 
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer s.status.clear()
 		tick := time.NewTicker(200 * time.Millisecond)
 		defer tick.Stop()
 		var now news
@@ -325,12 +358,7 @@ func (s *session) watch(what string) (watch func(string, func() clock.Figures), 
 					continue
 				}
 			}
-			f := now.clock()
-			text := what
-			if f.Virtual > 0 {
-				text += fmt.Sprintf("  %s  %.0fx", f.Virtual.Truncate(time.Second), f.Mean)
-			}
-			s.status.about(what+now.step, text+"  "+now.step, "")
+			show(now.step, now.clock())
 		}
 	}()
 	return func(step string, clock func() clock.Figures) { steps <- news{step, clock} },

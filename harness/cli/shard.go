@@ -31,6 +31,7 @@ type sharding struct {
 	durations []string
 	out       string
 	kept      *shard.Kept // nil for the whole
+	read      bool        // another process keeps
 }
 
 func (h *sharding) addFlags(c *cobra.Command) {
@@ -130,7 +131,7 @@ func (h *sharding) choose(ctx context.Context, s *session, records []scenarios.R
 	if s.assets != "" {
 		kept.Flags = append(kept.Flags, envAssets+"="+filepath.Base(s.assets))
 	}
-	h.kept, h.out = &kept, s.out
+	h.kept, h.out, h.read = &kept, s.out, s.player != nil
 	var chosen []scenarios.Record
 	mine := 0
 	for _, r := range records {
@@ -158,7 +159,7 @@ func (h *sharding) empty() bool {
 
 // keep notes what has come of the shard so far; of the whole nothing is kept.
 func (h *sharding) keep(rows []reports.Row, ended bool) error {
-	if h.kept == nil {
+	if h.kept == nil || h.read {
 		return nil
 	}
 	redactor := redact.ForHere()

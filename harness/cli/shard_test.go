@@ -121,16 +121,20 @@ func statusOf(err error) int {
 // keepRun writes a run as short as one can be.
 func keepRun(t *testing.T, row reports.Row, sha string) {
 	t.Helper()
+	if err := storeRun(row, sha); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func storeRun(row reports.Row, sha string) error {
 	ref, err := target.ParseRef(row.Target)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	r := run.Run{ID: row.ID, Target: target.Manifest{Ref: ref, SHA256: sha}, Kubernetes: target.Manifest{Ref: target.Kubernetes, SHA256: "03"},
 		Expected: scenarios.Expectation(row.Expected), Clock: clock.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
 	r.Verdict = verdict.Verdict(row.Verdict)
-	if err := errors.Join(os.MkdirAll(row.Run, 0o700), r.Save(row.Run), os.WriteFile(filepath.Join(row.Run, run.HistoryFile), []byte(`{"seq":1,"source":"harness","verb":"ended"}`+"\n"), 0o600), run.Reseal(row.Run)); err != nil {
-		t.Fatal(err)
-	}
+	return errors.Join(os.MkdirAll(row.Run, 0o700), r.Save(row.Run), os.WriteFile(filepath.Join(row.Run, run.HistoryFile), []byte(`{"seq":1,"source":"harness","verb":"ended"}`+"\n"), 0o600), run.Reseal(row.Run))
 }
 
 // seenIn is the matrix in a folder without what may differ: when it was made, and where the runs are.

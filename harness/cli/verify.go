@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -34,6 +36,11 @@ are compared: what the autoscaler created, deleted and scaled, in order.
 With --shard i/N only the i-th of N parts is replayed, which take about equally long:
 by the runs that --durations names, or else by those that were last verified. Give all
 shards the same flags, and "nodestorm merge" joins what they left.
+
+With --parallel N so many worlds play at a time, each in a process of its own, and all
+that comes of them is as if they had played one by one. A run that is inconclusive with
+others beside it is played again alone. Without the flag the first run tells how many
+this machine bears: of two processors one world takes most.
 
 Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 --strict a release that is skipped is not as expected.`,
@@ -84,6 +91,9 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if err != nil {
 				return err
 			}
+			if err := s.checkParallel(len(sides)); err != nil {
+				return err
+			}
 			if records, err = s.shard.choose(c.Context(), s, records); err != nil {
 				return err
 			}
@@ -102,20 +112,20 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			}
 			jobs, without := s.parting(c.Context(), jobs)
 			rows = append(rows, without...)
-			for n := range repeat {
-				for i, j := range jobs {
-					if certain > 0 && reports.RateOf(rows, j.record.ID, j.target.Ref.String()).Certainty >= certain {
-						continue
-					}
-					label := fmt.Sprintf("[%d/%d] ", n*len(jobs)+i+1, repeat*len(jobs))
-					_, row, err := s.replay(c.Context(), j.record, j.target, label)
-					if err != nil {
-						return e.breakOff(rows, asJSON, err)
-					}
-					rows = append(rows, row)
-					if err := s.shard.keep(rows, false); err != nil {
-						return e.breakOff(rows, asJSON, err)
-					}
+			if s.player != nil {
+				return s.player.serve(c.Context(), os.Stdin, s, jobs)
+			}
+			for _, round := range s.rounds(jobs, repeat, certain > 0) {
+				round = slices.DeleteFunc(round, func(t task) bool {
+					return certain > 0 && reports.RateOf(rows, t.record.ID, t.target.Ref.String()).Certainty >= certain
+				})
+				before := rows
+				played, err := s.play(c.Context(), round, func(sofar []reports.Row) error {
+					return s.shard.keep(append(before[:len(before):len(before)], sofar...), false)
+				})
+				rows = append(rows, played...)
+				if err != nil {
+					return e.breakOff(rows, asJSON, err)
 				}
 			}
 			return cmp.Or(s.shard.keep(rows, true), s.finish(rows, asJSON))
@@ -125,6 +135,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	e.catalogueFlags(c)
 	s.addManifest(c)
 	s.shard.addFlags(c)
+	s.abreast.addFlags(c)
 	c.ValidArgsFunction = e.completeIDs
 	c.Flags().StringSliceVar(&names, "cluster", []string{string(replay.Simulated)}, "`CLUSTER`: sim, or kind for containers of Docker in real time; kind,sim compares the decisions")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
@@ -136,6 +147,23 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	c.Flags().IntVar(&repeat, "repeat", 1, "how many times to replay each; how often each was as expected is told with its interval")
 	c.Flags().Float64Var(&certain, "until-certain", 0, "stop repeating what is known so far with this `probability`, 0.99 say: whether it usually is as expected")
 	return c
+}
+
+// rounds are the jobs as often as asked for: all in one round, or each round's for itself,
+// where what came of one decides who plays in the next.
+func (s *session) rounds(jobs []job, repeat int, apart bool) (rounds [][]task) {
+	for n := range repeat {
+		tasks := tasksOf(jobs)
+		for i := range tasks {
+			tasks[i].label = fmt.Sprintf("[%d/%d] ", n*len(jobs)+i+1, repeat*len(jobs))
+		}
+		if n == 0 || apart {
+			rounds = append(rounds, nil)
+		}
+		last := &rounds[len(rounds)-1]
+		*last = append(*last, tasks...)
+	}
+	return rounds
 }
 
 type job struct {

@@ -67,6 +67,9 @@ type Request struct {
 	// Out is the folder under which the run gets its own.
 	Out   string
 	Flags []string // of the command
+	// AtOnce and InPlaceOf are what the run notes of worlds beside it.
+	AtOnce    int
+	InPlaceOf string
 	// Stale are the builds whose source has changed since they were made.
 	Stale []target.Ref
 	// Watch is told of every step as it begins, with the clock so far; it is not
@@ -272,6 +275,8 @@ func Run(ctx context.Context, r Request) (Result, error) {
 		Flags:      r.Flags,
 		Provenance: &provenance,
 		Expected:   r.Record.Expected(r.Target.Ref.String()),
+		AtOnce:     r.AtOnce,
+		InPlaceOf:  r.InPlaceOf,
 		Unrecorded: r.Record.Bare(),
 	}}
 	if err := out.Save(dir); err != nil {

@@ -71,6 +71,11 @@ type Run struct {
 	Clock clock.Figures `json:"clock"`
 	// Expected is what the catalogue promised when the run was made.
 	Expected scenarios.Expectation `json:"expected,omitempty"`
+	// AtOnce is how many worlds at most the command had playing meanwhile; zero is this one. InPlaceOf is the
+	// folder, beside this one, of a run that was inconclusive with others beside it, and in whose
+	// place this one was played alone.
+	AtOnce    int    `json:"atOnce,omitempty"`
+	InPlaceOf string `json:"inPlaceOf,omitempty"`
 	// Unrecorded says that the scenario has no record in any catalogue.
 	Unrecorded bool `json:"unrecorded,omitempty"`
 	// Unplayed is what went wrong outside the history: virtual time stood still, a

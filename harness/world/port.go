@@ -18,7 +18,15 @@ const (
 	leastPorts = 1000
 )
 
-var handedOut atomic.Uint32
+var (
+	handedOut atomic.Uint32
+	part, of  uint32 = 0, 1 // of the ports
+)
+
+// SharePorts leaves this process the part-th, from 0, of so many equal parts of the ports, so
+// that processes that have worlds at the same time don't meet at one: another could take
+// it before our program opens it. It is for before the first world.
+func SharePorts(nth, parts int) { part, of = uint32(nth), uint32(parts) }
 
 // FreePort is a TCP port on loopback that is free now and that no outgoing
 // connection will take.
@@ -29,13 +37,14 @@ func FreePort() (int, error) {
 	}
 	// Where other processes of ours don't begin, those of the same seed neither.
 	handedOut.CompareAndSwap(0, rand.Uint32())
-	ports := uint32(end - firstPort)
+	ports := uint32(end-firstPort) / of
+	first := firstPort + int(part*ports)
 	for range ports {
-		if port, err := listenable(firstPort + int(handedOut.Add(1)%ports)); err == nil {
+		if port, err := listenable(first + int(handedOut.Add(1)%ports)); err == nil {
 			return port, nil
 		}
 	}
-	return 0, fmt.Errorf("no port of loopback is free, from %d to %d", firstPort, end-1)
+	return 0, fmt.Errorf("no port of loopback is free, from %d to %d", first, first+int(ports)-1)
 }
 
 // listenable is the port, or any for 0, if it can be listened on now.
