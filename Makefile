@@ -27,7 +27,7 @@ build: ## Build the nodestorm command into bin/
 	@$(GO) build -trimpath -ldflags "-X nodestorm/harness/run.built=$(BUILT)" -o $(BIN) ./harness/cmd/nodestorm
 
 .PHONY: setup
-setup: build ## Build what replays need: Kubernetes, Karpenter, Cluster API, controllers of ours (about 20 min once)
+setup: build ## Build what replays need: Kubernetes, Karpenter, Cluster API, controllers of ours (about half an hour once)
 	@$(NICE) $(BIN) setup
 
 .PHONY: replay
