@@ -262,15 +262,61 @@ func (r *Repository) Message(ctx context.Context, commit string) (Message, error
 }
 
 // Checkout puts a commit into a folder that is not there yet, as a repository of its own
-// that borrows the objects.
+// that borrows the objects, wherever r has them from: what git puts in place of others
+// there (refs/replace) and where a shallow history ends is as in r.
 func (r *Repository) Checkout(ctx context.Context, commit, into string) error {
-	if _, err := r.run(ctx, "", "clone", "--quiet", "--shared", "--no-checkout", "--no-tags", "--template=", "--", r.dir, into); err != nil {
+	if err := r.borrow(ctx, into); err != nil {
 		return fmt.Errorf("borrowing from %s: %w", r.Name, err)
 	}
 	if _, err := r.run(ctx, into, "checkout", "--quiet", "--force", "--detach", commit, "--"); err != nil {
-		return fmt.Errorf("checking out %.12s of %s: %w", commit, r.Name, err)
+		return fmt.Errorf("checking out %.12s of %s: %w", commit, r.Name, r.lacking(ctx, err))
 	}
 	return nil
+}
+
+// borrow makes an empty repository with r's objects. A clone would copy all that a shallow
+// one has, or of a bare one only what branches lead to.
+func (r *Repository) borrow(ctx context.Context, into string) error {
+	said, err := r.git(ctx, "rev-parse", "--path-format=absolute", "--show-object-format", "--git-path", "objects", "--git-path", "shallow")
+	if err != nil {
+		return err
+	}
+	lines := strings.Split(said, "\n")
+	if len(lines) != 3 {
+		return fmt.Errorf("git rev-parse said %q", said)
+	}
+	format, objects, shallow := lines[0], lines[1], lines[2]
+	if _, err := r.run(ctx, "", "init", "--quiet", "--object-format="+format, "--template=", "--", into); err != nil {
+		return err
+	}
+	info := filepath.Join(into, ".git", "objects", "info")
+	if err := errors.Join(os.MkdirAll(info, 0o755), os.WriteFile(filepath.Join(info, "alternates"), []byte(objects+"\n"), 0o600)); err != nil {
+		return err
+	}
+	if ends, err := os.ReadFile(shallow); err == nil {
+		if err := os.WriteFile(filepath.Join(into, ".git", "shallow"), ends, 0o600); err != nil {
+			return err
+		}
+	}
+	replaced, err := r.git(ctx, "for-each-ref", "--format=%(refname) %(objectname)", "refs/replace")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(replaced) {
+		ref, object, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if _, err := r.run(ctx, into, "update-ref", ref, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lacking adds to an error what a partial clone is without.
+func (r *Repository) lacking(ctx context.Context, err error) error {
+	if _, none := r.git(ctx, "config", "--get-regexp", `^(remote\..*\.promisor|extensions\.partialclone)$`); none != nil || ctx.Err() != nil {
+		return err
+	}
+	return fmt.Errorf("%w; it is a partial clone, of which nothing is fetched here: get what is missing with git -C %s fetch --refetch --no-filter, or name its URL", err, r.dir)
 }
 
 func (r *Repository) git(ctx context.Context, args ...string) (string, error) {

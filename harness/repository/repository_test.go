@@ -200,3 +200,46 @@ func TestRefused(t *testing.T) {
 		t.Error("it goes on after the end")
 	}
 }
+
+// What a checkout borrows is what its repository has: objects of others, what stands in
+// for an object that is not there, a history that ends early, a commit of no branch.
+func TestCheckoutBorrows(t *testing.T) {
+	s := newStory(t)
+	s.git("checkout", "-q", "--detach")
+	s.commit("of a tag alone", "sub/b.go", "package a // b\n")
+	s.git("tag", "sub-1.2.0")
+	gone := s.git("rev-parse", "HEAD:README.md")
+	none := s.git("hash-object", "-w", "/dev/null")
+	s.git("checkout", "-q", "main")
+	shared := filepath.Join(t.TempDir(), "shared")
+	s.git("clone", "-q", "--bare", "--shared", s.dir, shared)
+	shallow := filepath.Join(t.TempDir(), "shallow")
+	s.git("clone", "-q", "--depth=1", "--branch=sub-1.2.0", "file://"+s.dir, shallow)
+	checkout := func(dir string) error {
+		r, err := Open(t.Context(), dir, "")
+		ok(t, err)
+		commit, err := r.Commit(t.Context(), "sub-1.2.0")
+		ok(t, err)
+		into := filepath.Join(t.TempDir(), "checkout")
+		if err := r.Checkout(t.Context(), commit, into); err != nil {
+			return err
+		}
+		if text, err := os.ReadFile(filepath.Join(into, "sub", "b.go")); err != nil || string(text) != "package a // b\n" {
+			t.Errorf("%s: checked out %q, %v", dir, text, err)
+		}
+		return nil
+	}
+	ok(t, checkout(shared))
+	ok(t, checkout(shallow))
+	ok(t, os.Remove(filepath.Join(s.dir, ".git", "objects", gone[:2], gone[2:])))
+	if err := checkout(shared); err == nil || !strings.Contains(err.Error(), gone) || strings.Contains(err.Error(), "partial clone") {
+		t.Errorf("without %s: %v", gone, err)
+	}
+	partial := story{t, shared}
+	partial.git("config", "remote.origin.promisor", "true")
+	if err := checkout(shared); err == nil || !strings.Contains(err.Error(), "it is a partial clone, of which nothing is fetched here: get what is missing with git") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("a partial clone: %v", err)
+	}
+	partial.git("update-ref", "refs/replace/"+gone, none)
+	ok(t, checkout(shared))
+}
