@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/crosscheck"
 	"nodestorm/harness/run"
 	"nodestorm/harness/verdict"
 	"nodestorm/reports"
@@ -23,6 +24,10 @@ func (e *env) recheck() *cobra.Command {
 		Long: `Judge the run in a folder, all runs below it, or those of a bundle, again. What
 differs from the judgement of then is listed. With --timeline the history of each
 run is printed, line by line in virtual time.
+
+What Cluster Autoscaler's own log and events say of scale-ups, back-offs and
+deletions is held against the history, both ways. A run in which either lacks what the
+other has is inconclusive, unless that is the documented failure.
 
 With --cross every symptom of the catalogue is looked for in the runs of all other
 scenarios instead. One that is there is too loose, unless its record names the run's
@@ -56,6 +61,8 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			rows := []reports.Row{}
 			var unjudged []string
 			judged, asRecorded := 0, 0
+			var told crosscheck.Counts
+			logs := 0
 			for _, f := range found {
 				dir := f.name
 				again, err := run.Recheck(f.dir, catalogue)
@@ -66,6 +73,14 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 				}
 				for _, doubt := range again.Doubts {
 					e.say("%s: %s", dir, doubt)
+				}
+				if log := again.OwnLog; log != nil {
+					told.Add(log.Counts)
+					logs++
+					again.Run.OwnLog, again.Run.Judgement = log, again.Now
+					for _, said := range again.Run.Untold() {
+						e.say("%s: %s", dir, said)
+					}
 				}
 				judged, asRecorded = judged+again.Thens.Again, asRecorded+again.Thens.AsRecorded
 				for _, difference := range again.Differences() {
@@ -93,6 +108,9 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			err = e.conclude(rows, asJSON, false)
 			if all := judged + asRecorded; all > 0 && !asJSON {
 				fmt.Fprintf(e.stdout, "%d of %d Thens were judged again by the histories, %d are taken as recorded\n", judged, all, asRecorded)
+			}
+			if logs > 0 && !asJSON {
+				fmt.Fprintf(e.stdout, "the targets' own logs tell, of %s: %s\n", counted(logs, "run"), told)
 			}
 			if err == nil && len(unjudged) > 0 {
 				return &exit{code: Inconclusive}

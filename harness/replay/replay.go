@@ -417,6 +417,9 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	if unplayed != nil {
 		out.Unplayed = unplayed.Error()
 	}
+	if err := out.HoldAgainstLog(out.Dir, records); err != nil {
+		return err
+	}
 	out.Judgement, _ = run.Judge(out.Run, r.Record, records)
 	return nil
 }

@@ -31,6 +31,8 @@ type Rechecked struct {
 	Changed bool
 	// Thens says which Thens the history has judged.
 	Thens steps.Judged
+	// OwnLog is what the target's log says today.
+	OwnLog *OwnLog
 }
 
 // Recheck judges the run in dir again: its Thens, as their sentences mean today, and the
@@ -66,6 +68,10 @@ func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 	if len(checked.Doubts) > 0 {
 		checked.Now = Doubtful(checked.Doubts)
 	} else {
+		if err := r.HoldAgainstLog(dir, checked.Records); err != nil {
+			return Rechecked{}, err
+		}
+		checked.OwnLog = r.OwnLog
 		checked.Now, checked.Thens = Judge(r, record, checked.Records)
 	}
 	return checked, nil
@@ -132,7 +138,7 @@ func Judge(r Run, record scenarios.Record, records []history.Record) (verdict.Ju
 	history.Sort(records)
 	in.Always = invariants.Judge(records, r.Subject())
 	in.Known = record.KnownOn(r.Target.Version)
-	return verdict.Judge(in), judged
+	return r.OwnLog.weigh(verdict.Judge(in)), judged
 }
 
 // names are those of the invariants of every run that are broken.

@@ -81,6 +81,8 @@ type Run struct {
 	// Unplayed is what went wrong outside the history: virtual time stood still, a
 	// part of the world did not end. Empty means nothing.
 	Unplayed string `json:"unplayed,omitempty"`
+	// OwnLog is nil where the target's log is not known, or not there.
+	OwnLog *OwnLog `json:"ownLog,omitempty"`
 	// Judgement is empty in a run that did not come to its end, and so is Seal.
 	verdict.Judgement
 	Seal *Seal `json:"seal,omitempty"`

@@ -1,0 +1,92 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"nodestorm/harness/autoscaler"
+	"nodestorm/harness/crosscheck"
+	"nodestorm/harness/verdict"
+	"nodestorm/sim/history"
+)
+
+// OwnLog is what a target's own log and events say of the run, beside what the history has of it.
+type OwnLog struct {
+	crosscheck.Counts
+	Disagreements []crosscheck.Disagreement `json:"disagreements,omitempty"`
+}
+
+// HoldAgainstLog compares the history with the log in the run's folder, if the target is one of which the log is
+// known. A folder without logs says nothing.
+func (r *Run) HoldAgainstLog(dir string, records []history.Record) error {
+	r.OwnLog = nil
+	if r.Target.Name != autoscaler.Name || r.Epoch.IsZero() {
+		return nil
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, LogFolder, autoscaler.Name+"*.log")) // the pattern is ours
+	if len(files) == 0 {
+		return nil
+	}
+	var log crosscheck.Log
+	for _, name := range files {
+		file, err := os.Open(name)
+		if err == nil {
+			err = errors.Join(log.Read(file, r.Epoch), file.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("reading the target's log: %w", err)
+		}
+	}
+	r.OwnLog = &OwnLog{}
+	r.OwnLog.Counts, r.OwnLog.Disagreements = crosscheck.Check(records, &log)
+	return nil
+}
+
+// lost are the disagreements after which nothing can be concluded: what is lost to one side, and is no part of what the
+// record documents.
+func (o *OwnLog) lost(j verdict.Judgement) (lost []crosscheck.Disagreement) {
+	if o == nil {
+		return nil
+	}
+	for _, d := range o.Disagreements {
+		if d.Lost && !documented(d, j) {
+			lost = append(lost, d)
+		}
+	}
+	return lost
+}
+
+// documented tells whether the symptom, which a judgement shows, has one of the records of a disagreement.
+func documented(d crosscheck.Disagreement, j verdict.Judgement) bool {
+	return j.Verdict == verdict.Reproduced && slices.ContainsFunc(d.Evidence, func(seq uint64) bool { return slices.Contains(j.Evidence, seq) })
+}
+
+// weigh is a judgement with what the target's log says.
+func (o *OwnLog) weigh(j verdict.Judgement) verdict.Judgement {
+	lost := o.lost(j)
+	if len(lost) == 0 || j.Verdict == verdict.Inconclusive {
+		return j
+	}
+	reason := "the target's log and the history disagree: " + lost[0].Text
+	if more := len(lost) - 1; more > 0 {
+		reason += fmt.Sprintf("; and in %d more", more)
+	}
+	j.Verdict, j.Reason, j.Evidence = verdict.Inconclusive, reason, lost[0].Evidence
+	return j
+}
+
+// Untold are the disagreements that no symptom documents, a sentence each.
+func (r Run) Untold() (said []string) {
+	if r.OwnLog == nil {
+		return nil
+	}
+	for _, d := range r.OwnLog.Disagreements {
+		if !documented(d, r.Judgement) {
+			said = append(said, d.Text)
+		}
+	}
+	return said
+}
