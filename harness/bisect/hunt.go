@@ -28,6 +28,8 @@ type SidesError struct {
 	Text string
 	// Swapped: the good one shows the failure, and the bad one does not.
 	Swapped bool
+	// Untold: what one of them shows is not known.
+	Untold bool
 }
 
 func (e *SidesError) Error() string { return e.Text }
@@ -35,22 +37,21 @@ func (e *SidesError) Error() string { return e.Text }
 // Ends asks the good and the bad end, and notes which verdicts the older one and the
 // newer one have. An error is a *SidesError if there is nothing to find between them.
 func (h *Hunt) Ends(ctx context.Context, good, bad Point, goodIsOlder bool) error {
-	g, err := h.ask(ctx, good, 0, 0)
-	if err != nil {
-		return err
-	}
-	b, err := h.ask(ctx, bad, 0, 0)
-	if err != nil {
-		return err
-	}
-	for _, end := range []struct {
+	var told [2]Trial
+	for i, end := range []struct {
 		flag string
-		Trial
-	}{{"good", g}, {"bad", b}} {
-		if end.Verdict == "" {
-			return &SidesError{Text: fmt.Sprintf("--%s %s cannot be told: %s", end.flag, end.Name, end.Reason)}
+		Point
+	}{{"good", good}, {"bad", bad}} {
+		t, err := h.ask(ctx, end.Point, 0, 0)
+		if err != nil {
+			return err
 		}
+		if t.Verdict == "" {
+			return &SidesError{Untold: true, Text: fmt.Sprintf("--%s %s cannot be told: %s", end.flag, t.Name, t.Reason)}
+		}
+		told[i] = t
 	}
+	g, b := told[0], told[1]
 	switch {
 	case g.Verdict != verdict.Healthy && b.Verdict == verdict.Healthy:
 		return &SidesError{Swapped: true, Text: fmt.Sprintf("--good %s is %s and --bad %s is healthy: they are the wrong way round; good is the one without the failure, also where it is the newer one", g.Name, g.Verdict, b.Name)}

@@ -175,11 +175,13 @@ func (b *bisection) search(ctx context.Context) error {
 	switch {
 	case errors.As(err, &sides) && sides.Swapped:
 		return usage(err)
+	case errors.As(err, &sides) && sides.Untold:
+		return &exit{code: Inconclusive, err: err}
 	case errors.As(err, &sides):
 		return &exit{code: NotAsExpected, err: err}
 	case err != nil:
 		if ctx.Err() != nil && len(b.state.Trials) > 0 {
-			b.say("%s learned so far are kept in %s: the same command goes on from there", counted(len(b.state.Trials), "answer"), b.state.path)
+			b.say("%s learned so far: kept in %s, and the same command goes on from there", counted(len(b.state.Trials), "answer"), b.state.path)
 		}
 		return err
 	}

@@ -64,7 +64,7 @@ func (b *bisection) ends(ctx context.Context) (ends, error) {
 	case good.release != nil && bad.release != nil:
 		at.goodIsOlder = good.release.LessThan(bad.release)
 	default:
-		return at, fmt.Errorf("neither of --good %s and --bad %s comes before the other: name two of one branch, or two releases", b.good, b.bad)
+		return at, fmt.Errorf("neither of --good %s and --bad %s comes before the other: name two of one branch, or two releases%s", b.good, b.bad, repo.Shallow(ctx))
 	}
 	at.order()
 	return at, b.releasesBetween(ctx, &at)

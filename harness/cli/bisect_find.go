@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -121,10 +120,7 @@ func (b *bisection) parentOf(points []bisect.Point, first []string, older string
 // commits are those between two that can shape the program.
 func (b *bisection) commits(ctx context.Context, repo *repository.Repository, older, newer string) ([]bisect.Point, error) {
 	folder := repo.Prefix
-	below := cmp.Or(folder, "") + b.record.Autoscaler
-	if folder != "" {
-		below = folder + "/" + b.record.Autoscaler
-	}
+	below := joined(folder, b.record.Autoscaler)
 	if !repo.Has(ctx, newer, joined(folder, "go.mod")) && repo.Has(ctx, newer, below+"/go.mod") {
 		folder = below
 	}

@@ -22,6 +22,9 @@ func TestBisectArguments(t *testing.T) {
 		"bisect|bootstrap-12059-csr-approver|--source|/none|--good|a|--bad|b":                "is about kubespray, of which nothing is built",
 		"bisect|" + scenario + "|--module|sigs.k8s.io/karpenter|--good|main|--bad|v1.6.4":    "--good main is no release of a module",
 		"bisect|" + scenario + "|--module|example.com/fork|--good|v1.7.0|--bad|v1.6.4":       "the releases of karpenter are those of sigs.k8s.io/karpenter; a fork is bisected with --source",
+		"history|" + scenario + "|--pull|127.0.0.1:1/team/builds":                            "--pull: listing what there is to pull: 127.0.0.1:1/team/builds: ",
+		"history|" + scenario + "|--pull|Team":                                               "--pull: listing what there is to pull: ",
+		"history|" + scenario + "|--source|/none":                                            "--source is where to build from: it needs --build",
 		"bisect|hetzner-8402-min-size|--module|k8s.io/autoscaler|--good|v1.1.1|--bad|v1.2.1": "cluster-autoscaler is built of no module that is known here",
 	} {
 		t.Run(args, func(t *testing.T) { b.refusesWithGit(t, want, strings.Split(args, "|")...) })

@@ -20,41 +20,51 @@ import (
 
 func (e *env) history() *cobra.Command {
 	b := &bisection{session: &session{env: e}}
-	var build bool
+	var get getting
 	c := &cobra.Command{
 		Use:   "history ID",
 		Short: "Replay a failure on every release that the store has: which are affected",
 		Long: `Replay a failure on every release that the store has, oldest first, and say which is
 the first and which the last that is affected, and what is healthy in between. Releases
-that the catalogue knows and the store lacks are named; with --build those that can be
-had are built: of a Go module as such, others from a repository with --source, by their
-tags.
+that the catalogue knows and the store lacks are named. With --pull those are taken out of
+a registry that "nodestorm target push" has put there, and what else it has of releases
+is played too; with --build those that can be had are built: of a Go module as such,
+others from a repository with --source, by their tags.
 
 Exit status: 0 as the catalogue expects, 1 not, 2 usage, 3 inconclusive.`,
 		Example: `  nodestorm history karpenter-7515-not-ready-noexecute
   nodestorm history karpenter-7515-not-ready-noexecute --build --json
+  nodestorm history karpenter-7515-not-ready-noexecute --pull registry.example/team/nodestorm
   nodestorm history hetzner-8402-min-size --build --source https://github.com/kubernetes/autoscaler`,
 		Args: exactlyOneScenario,
 		RunE: func(c *cobra.Command, args []string) error {
-			if b.dir != "" && !build {
+			if b.dir != "" && !get.build {
 				return usage(errors.New("--source is where to build from: it needs --build"))
 			}
 			if err := b.one(c, args[0]); err != nil {
 				return err
 			}
-			return b.tellHistory(c.Context(), build)
+			return b.tellHistory(c.Context(), get)
 		},
 	}
 	b.session.addFlags(c)
 	e.catalogueFlags(c)
 	b.addManifest(c)
 	c.ValidArgsFunction = e.completeIDs
-	c.Flags().BoolVar(&build, "build", false, "build the releases that the catalogue knows and the store lacks")
+	c.Flags().StringVar(&get.pull, "pull", "", "take what the store lacks out of this `registry/repository`")
+	c.Flags().BoolVar(&get.build, "build", false, "build the releases that the catalogue knows and the store lacks")
 	c.Flags().StringVar(&b.dir, "source", "", "the git `repository` to build them from, by their tags: a folder, bare or not, or a URL")
 	c.Flags().BoolVar(&b.asJSON, "json", false, "print JSON")
 	b.addCertain(c)
 	b.addHow(c)
 	return c
+}
+
+// getting is where the releases come from that the store lacks.
+type getting struct {
+	pull   string   // a repository of a registry
+	pushed []string // the versions that are there
+	build  bool
 }
 
 // past is a record over releases, for machines.
@@ -65,11 +75,17 @@ type past struct {
 }
 
 // tellHistory plays all releases there are.
-func (b *bisection) tellHistory(ctx context.Context, build bool) error {
-	versions, err := b.versions()
+func (b *bisection) tellHistory(ctx context.Context, get getting) error {
+	versions, err := scenarios.ReleasesOf(b.record.Autoscaler)
 	if err != nil {
 		return usage(err)
 	}
+	if get.pull != "" {
+		if get.pushed, err = b.store.Pushed(ctx, b.record.Autoscaler, b.builtFor(versions[0]), get.pull); err != nil {
+			return usage(fmt.Errorf("--pull: %w", err))
+		}
+	}
+	versions = b.versions(versions, get.pushed)
 	if _, err := b.open(ctx, refuse); err != nil {
 		return err
 	}
@@ -77,7 +93,7 @@ func (b *bisection) tellHistory(ctx context.Context, build bool) error {
 	var outcomes []verdict.Outcome
 	for i, version := range versions {
 		r := bisect.Release{Version: version, Expected: string(b.record.Expected(b.record.Autoscaler + "@" + version))}
-		got, err := b.releaseOf(ctx, version, build)
+		got, err := b.releaseOf(ctx, version, get)
 		switch {
 		case ctx.Err() != nil:
 			return err
@@ -110,26 +126,46 @@ func (b *bisection) tellHistory(ctx context.Context, build bool) error {
 	return err
 }
 
-// versions are the releases of the store and of the catalogue, oldest first.
-func (b *bisection) versions() ([]string, error) {
-	versions, err := scenarios.ReleasesOf(b.record.Autoscaler)
-	if err != nil {
-		return nil, err
-	}
+// versions are the releases of the catalogue, of the store, and those that were pushed,
+// oldest first.
+func (b *bisection) versions(catalogue, pushed []string) []string {
+	versions, more := slices.Clone(catalogue), slices.Clone(pushed)
 	for _, ref := range b.store.Refs() {
-		if ref.Name == b.record.Autoscaler && tagPattern.MatchString(ref.Version) && !slices.Contains(versions, ref.Version) {
-			versions = append(versions, ref.Version)
+		if ref.Name == b.record.Autoscaler {
+			more = append(more, ref.Version)
+		}
+	}
+	for _, version := range more {
+		if m := tagPattern.FindStringSubmatch(version); m == nil || m[1] != "" || slices.Contains(versions, version) {
+			continue
+		}
+		if _, err := semver.NewVersion(version); err == nil { // its numbers may be too large
+			versions = append(versions, version)
 		}
 	}
 	slices.SortFunc(versions, func(x, y string) int { return semver.MustParse(x).Compare(semver.MustParse(y)) })
-	return versions, nil
+	return versions
+}
+
+// builtFor is the cloud that the record's build of a release is for.
+func (b *bisection) builtFor(version string) string {
+	if known, err := target.Known(target.Ref{Name: b.record.Autoscaler, Version: version}); err == nil {
+		return known.Provider
+	}
+	return b.record.Provider()
 }
 
 // releaseOf is a build that the store has, or gets.
-func (b *bisection) releaseOf(ctx context.Context, version string, build bool) (target.Target, error) {
-	ref := target.Ref{Name: b.record.Autoscaler, Version: version, Provider: b.record.Provider()}
+func (b *bisection) releaseOf(ctx context.Context, version string, get getting) (target.Target, error) {
+	ref := target.Ref{Name: b.record.Autoscaler, Version: version, Provider: b.builtFor(version)}
 	got, err := b.store.Get(ref)
-	if none := (*target.NotFoundError)(nil); !errors.As(err, &none) || !build {
+	none := (*target.NotFoundError)(nil)
+	switch {
+	case !errors.As(err, &none):
+		return got, err
+	case slices.Contains(get.pushed, version):
+		return b.env.pull(ctx, ref, get.pull)
+	case !get.build:
 		return got, err
 	}
 	at := ""

@@ -26,6 +26,13 @@ func (e *env) build(ctx context.Context, r target.Recipe) (target.Target, error)
 	return e.store.Build(ctx, r, line.update)
 }
 
+// pull pulls with progress on standard error.
+func (e *env) pull(ctx context.Context, ref target.Ref, repository string) (target.Target, error) {
+	line := newStatus(e.stderr)
+	defer line.clear()
+	return e.store.Pull(ctx, ref, repository, line.update)
+}
+
 // update shows the news of a build.
 func (s *status) update(u target.Update) {
 	text := fmt.Sprintf("%s: %s", u.Ref, u.Stage)
@@ -160,9 +167,7 @@ that and nothing else.`,
 					ref.Provider = known.Provider
 				}
 			}
-			line := newStatus(e.stderr)
-			t, err := e.store.Pull(c.Context(), ref, args[1], line.update)
-			line.clear()
+			t, err := e.pull(c.Context(), ref, args[1])
 			if err != nil {
 				return usage(err)
 			}

@@ -151,7 +151,16 @@ func (r *Repository) Commit(ctx context.Context, ref string) (string, error) {
 	if refs, err := r.refs(ctx); err == nil {
 		near = nearest(ref, refs)
 	}
-	return "", fmt.Errorf("%s has no ref %q%s", r.Name, ref, near)
+	return "", fmt.Errorf("%s has no ref %q%s%s", r.Name, ref, near, r.Shallow(ctx))
+}
+
+// Shallow is the end of an error's sentence where a shallow clone may lack what is asked
+// of it, and empty of others.
+func (r *Repository) Shallow(ctx context.Context) string {
+	if said, err := r.git(ctx, "rev-parse", "--is-shallow-repository"); err != nil || said != "true" {
+		return ""
+	}
+	return fmt.Sprintf("; it is a shallow clone, of which git -C %s fetch --unshallow --tags gets the rest", r.dir)
 }
 
 // refs are the short names of tags, branches, and branches of remotes.
@@ -235,7 +244,7 @@ func (r *Repository) Between(ctx context.Context, older, newer, folder string, f
 func (r *Repository) MergeBase(ctx context.Context, a, b string) (string, error) {
 	base, err := r.git(ctx, "merge-base", a, b)
 	if err != nil {
-		return "", fmt.Errorf("%.12s and %.12s have no commit in common", a, b)
+		return "", fmt.Errorf("%.12s and %.12s have no commit in common%s", a, b, r.Shallow(ctx))
 	}
 	return base, nil
 }

@@ -215,6 +215,11 @@ func TestCheckoutBorrows(t *testing.T) {
 	s.git("clone", "-q", "--bare", "--shared", s.dir, shared)
 	shallow := filepath.Join(t.TempDir(), "shallow")
 	s.git("clone", "-q", "--depth=1", "--branch=sub-1.2.0", "file://"+s.dir, shallow)
+	cut, err := Open(t.Context(), shallow, "")
+	ok(t, err)
+	if _, err := cut.Commit(t.Context(), "sub-1.0.0"); err == nil || !strings.Contains(err.Error(), "; it is a shallow clone, of which git -C "+shallow+" fetch --unshallow --tags gets the rest") {
+		t.Errorf("a shallow clone: %v", err)
+	}
 	checkout := func(dir string) error {
 		r, err := Open(t.Context(), dir, "")
 		ok(t, err)

@@ -240,3 +240,28 @@ func TestFullDisk(t *testing.T) {
 	}
 	wantEmpty(t, s)
 }
+
+// An asset that is a link becomes what it leads to, so that the entry stands alone; of what
+// is outside of the source nothing is kept.
+func TestBuildAssetLinks(t *testing.T) {
+	dir, s := tinySource(t), openStore(t)
+	write(t, filepath.Join(dir, "apis", "other.yaml"), "kind: Other\n")
+	link := filepath.Join(dir, "crds", "other.yaml")
+	ok(t, os.Symlink(filepath.Join("..", "apis", "other.yaml"), link))
+	got := build(t, s, fromFolderRecipe(dir))
+	copied := filepath.Join(got.Dir, "assets", "crds", "other.yaml")
+	text, err := os.ReadFile(copied)
+	ok(t, err)
+	if info, err := os.Lstat(copied); err != nil || !info.Mode().IsRegular() || string(text) != "kind: Other\n" {
+		t.Errorf("the link is %v, %v, with %q", info.Mode(), err, text)
+	}
+	secret := filepath.Join(t.TempDir(), "secret")
+	write(t, secret, "hidden")
+	for _, to := range []string{secret, filepath.Join("..", "crds")} {
+		ok(t, os.Remove(link))
+		ok(t, os.Symlink(to, link))
+		touchSource(t, dir)
+		_, err := s.Build(t.Context(), fromFolderRecipe(dir), nil)
+		wantError(t, err, "other.yaml")
+	}
+}

@@ -80,8 +80,16 @@ func (d draft) fill(r Recipe, root string) error {
 			return err
 		}
 	}
+	if len(r.Assets) == 0 {
+		return nil
+	}
+	source, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
 	for _, path := range r.Assets {
-		if err := copyInto(filepath.Join(d.dir, "assets", path), filepath.Join(root, path)); errors.Is(err, fs.ErrNotExist) {
+		if err := copyOf(filepath.Join(d.dir, "assets", path), source, path); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("the source has no %s: is it %s?", path, r.Name)
 		} else if err != nil {
 			return err

@@ -39,24 +39,62 @@ func inspect(file string, m *Manifest) error {
 	return nil
 }
 
-// copyInto copies a file, or a folder with all that is in it.
+// copyInto copies a file.
 func copyInto(to, from string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	info, err := os.Stat(from)
-	if err != nil {
-		return err
-	}
-	if info.IsDir() {
-		return os.CopyFS(to, os.DirFS(from))
-	}
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := os.Create(to)
+	return writeFile(to, in, 0o644)
+}
+
+// copyOf copies a file of root, or a folder with all that is in it. A link becomes what it
+// leads to, so that the copy stands alone; nothing outside of root is read.
+func copyOf(to string, root *os.Root, from string) error {
+	info, err := root.Stat(from)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return copyFileOf(to, root, from, info)
+	}
+	return fs.WalkDir(root.FS(), filepath.ToSlash(from), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		inside, err := filepath.Rel(from, filepath.FromSlash(path))
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(to, inside), 0o755)
+		}
+		info, err := root.Stat(path)
+		if err != nil {
+			return err
+		}
+		return copyFileOf(filepath.Join(to, inside), root, path, info)
+	})
+}
+
+func copyFileOf(to string, root *os.Root, from string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no file, but %s", from, info.Mode().Type())
+	}
+	in, err := root.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return writeFile(to, in, 0o644|info.Mode()&0o111)
+}
+
+func writeFile(to string, in io.Reader, mode fs.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -166,6 +167,34 @@ func (s *Store) Pull(ctx context.Context, ref Ref, repository string, progress P
 		return t, nil
 	}
 	return s.publish(d, key, m)
+}
+
+// Pushed are the versions of what is called name that a repository has for this machine and
+// this nodestorm's clock, or for real time; and for the provider, or for all. A build for
+// another provider looks like a version that ends with its name.
+func (s *Store) Pushed(ctx context.Context, name, provider, repository string) (versions []string, err error) {
+	tags, err := image.Tags(ctx, repository)
+	if image.NotThere(err) {
+		return nil, fmt.Errorf("%s has no builds at all: push them with: nodestorm target push NAME@VERSION %[1]s", repository)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing what there is to pull: %w", err)
+	}
+	var ends []string // the longest first: a build for one provider is none for all
+	for _, provider := range slices.Compact([]string{provider, ""}) {
+		for _, of := range []string{clock.Digest(), ""} {
+			ends = append(ends, strings.TrimPrefix(tag(Ref{Name: name, Provider: provider}, of), name+"-"))
+		}
+	}
+	for _, pushed := range tags {
+		version, is := strings.CutPrefix(pushed, name+"-")
+		i := slices.IndexFunc(ends, func(end string) bool { return strings.HasSuffix(version, end) })
+		if is && i >= 0 {
+			versions = append(versions, strings.TrimSuffix(version, ends[i]))
+		}
+	}
+	slices.Sort(versions)
+	return slices.Compact(versions), nil
 }
 
 // pulled is the manifest of a build that was unpacked into the draft, if that is what it says.

@@ -68,6 +68,17 @@ func TestPushAndPull(t *testing.T) {
 		t.Errorf("pushed from elsewhere it is %s, %v", third, err)
 	}
 
+	for provider, want := range map[string][]string{"cloud": {tiny.Version}, "other": nil} {
+		versions, err := there.Pushed(t.Context(), tiny.Name, provider, repository)
+		ok(t, err)
+		versions = slices.DeleteFunc(versions, func(v string) bool { return strings.HasSuffix(v, "-cloud") }) // a version, as far as a tag tells
+		if !slices.Equal(versions, want) {
+			t.Errorf("for %s it has %q, want %q", provider, versions, want)
+		}
+	}
+	_, err = there.Pushed(t.Context(), tiny.Name, "", repository+"-none")
+	wantError(t, err, "has no builds at all: push them with: nodestorm target push")
+
 	wanted := tiny
 	wanted.Provider = "cloud"
 	got, err := there.Pull(t.Context(), wanted, repository, nil)

@@ -296,7 +296,20 @@ func placed(root *os.Root, h *tar.Header, content io.Reader) error {
 	return errors.New("it is neither a file, a folder nor a link")
 }
 
-// NotThere tells of an error of Pull that a registry has nothing under that name.
+// Tags are those that a repository of a registry has.
+func Tags(ctx context.Context, repository string) ([]string, error) {
+	repo, err := name.NewRepository(repository, name.StrictValidation)
+	if err != nil {
+		return nil, oneLine{err}
+	}
+	tags, err := remote.List(repo, options(ctx)...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", repository, oneLine{refused(repository, err)})
+	}
+	return tags, nil
+}
+
+// NotThere tells of an error of Pull or Tags that a registry has nothing under that name.
 func NotThere(err error) bool {
 	var said *transport.Error
 	return errors.As(err, &said) && said.StatusCode == http.StatusNotFound
