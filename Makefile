@@ -100,7 +100,11 @@ sentences: build ## Write features/SENTENCES.md, what the steps of a feature can
 
 .PHONY: bench
 bench: setup ## Measure what BENCHMARKS.md says (about 15 min)
-	@$(GO) test ./harness/bench -run '^$$' -bench . -skip 'Machines|UnforcedConflict' -benchtime 1x -count 5 -timeout 60m
+	@$(GO) test ./harness/bench -run '^$$' -bench . -skip 'Machines|UnforcedConflict|Parallel' -benchtime 1x -count 5 -timeout 60m
+
+.PHONY: bench-parallel
+bench-parallel: setup ## Measure two worlds at a time against one, and predict more (about 6 min)
+	@$(GO) test ./harness/bench -run '^$$' -bench Parallel -benchtime 1x -timeout 30m
 
 NESTED  := $(patsubst %/go.mod,%,$(filter-out go.mod,$(shell git ls-files '*go.mod')))
 

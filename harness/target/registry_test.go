@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -166,6 +167,18 @@ func TestRegistryIsWrong(t *testing.T) {
 			return true
 		}, "the registry broke off"},
 		{"breaks off in the middle of a push", true, func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }, "the registry broke off"},
+		{"resets the connection in the middle of a push", true, func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Method != http.MethodPatch && r.Method != http.MethodPut {
+				return false
+			}
+			connection, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				panic(err)
+			}
+			_ = connection.(*net.TCPConn).SetLinger(0) // what it has not read is thrown away: RST
+			_ = connection.Close()
+			return true
+		}, "the registry broke off"},
 		{"serves another layer", false, func(w http.ResponseWriter, r *http.Request) bool {
 			if isBlob(r) {
 				_, _ = io.WriteString(w, strings.Repeat("x", 100))

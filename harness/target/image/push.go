@@ -15,6 +15,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -322,8 +323,10 @@ func refused(ref string, err error) error {
 		host, _, _ := strings.Cut(ref, "/")
 		return fmt.Errorf("the registry refuses (%w); it is asked with docker's credentials: docker login %s", err, host)
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return fmt.Errorf("the registry broke off (%w); try again", err)
+	for _, end := range []error{io.ErrUnexpectedEOF, io.EOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, end) {
+			return fmt.Errorf("the registry broke off (%w); try again", err)
+		}
 	}
 	return err
 }

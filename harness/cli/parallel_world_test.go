@@ -1,0 +1,108 @@
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nodestorm/harness/process/processtest"
+	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
+)
+
+// Two worlds at a time, of which one loses its process in the midst: the other does not
+// notice, the one is played again alone, and both end as they would have one by one.
+func TestTwoWorlds(t *testing.T) {
+	targettest.Get(t, target.Kubernetes)
+	versions := []string{"v1.6.4", "v1.7.0"}
+	for _, version := range versions {
+		targettest.Get(t, target.Ref{Name: "karpenter", Version: version})
+	}
+	tmp, out := t.TempDir(), t.TempDir()
+	cmd, stdout, stderr := command(t, tmp, nil, "verify", scenario, "--parallel", "2", "--json", "--out", out)
+	var said bytes.Buffer
+	lines := bufio.NewReader(io.TeeReader(stderr, &said))
+	last := "" // who comes to a step of the story when the other has: it has not ended yet
+	for begun := map[string]bool{}; len(begun) < 2; {
+		line, err := lines.ReadString('\n')
+		for _, version := range versions {
+			if strings.Contains(line, "karpenter@"+version) && strings.Contains(line, "Karpenter with a NodePool") && !begun[version] {
+				begun[version], last = true, version
+			}
+		}
+		if err != nil {
+			t.Fatalf("%v: %s", err, said.String())
+		}
+	}
+	players := playersOf(t, cmd.Process.Pid)
+	if len(players) != 2 || players[last] == 0 {
+		t.Fatalf("the players are %v", players)
+	}
+	worlds, _ := filepath.Glob(filepath.Join(tmp, "nodestorm-world-*"))
+	for _, world := range worlds {
+		pages := map[string]bool{}
+		for _, p := range processtest.Under(world) {
+			for _, pair := range processtest.Env(p.PID) {
+				if page, is := strings.CutPrefix(pair, "NODESTORM_CLOCK="); is {
+					pages[page] = true
+				}
+			}
+		}
+		if len(pages) != 1 || !pages[filepath.Join(world, "clock")] {
+			t.Errorf("the programs of %s have the clocks %v", world, pages)
+		}
+	}
+	if err := syscall.Kill(players[last], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	text, _ := io.ReadAll(stdout)
+	_, _ = io.Copy(io.Discard, lines)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v: %s", err, said.String())
+	}
+	rows := rowsOf(t, string(text))
+	for i, want := range []string{"reproduced", "healthy"} {
+		if len(rows) != 2 || rows[i].Target != "karpenter@"+versions[i] || rows[i].Verdict != want {
+			t.Fatalf("rows %+v: %s", rows, said.String())
+		}
+	}
+	want := fmt.Sprintf("%s on karpenter@%s does not count beside others, and is played again alone: the process that played it has ended: signal: killed", scenario, last)
+	if !strings.Contains(said.String(), want) {
+		t.Errorf("it does not say %q: %s", want, said.String())
+	}
+	goneWithin(t, 0, tmp)
+}
+
+// playersOf are the processes that play for another, by the version of Karpenter that each
+// plays.
+func playersOf(t *testing.T, parent int) map[string]int {
+	t.Helper()
+	players := map[string]int{}
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", parent))
+	if err != nil {
+		t.Skip(err)
+	}
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent)) // each thread has its own
+	for _, task := range tasks {
+		more, _ := os.ReadFile(task)
+		children = append(append(children, ' '), more...)
+	}
+	for _, field := range strings.Fields(string(children)) {
+		pid, _ := strconv.Atoi(field)
+		files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+		for _, file := range files {
+			path, _ := os.Readlink(file)
+			if _, version, is := strings.Cut(filepath.Dir(path), "karpenter@"); is && filepath.Base(path) == "history.ndjson" {
+				players[version] = pid
+			}
+		}
+	}
+	return players
+}
