@@ -124,7 +124,8 @@ func (tx *Tx) Forgo(id int64, instances int) error {
 	return nil
 }
 
-// DeleteMembers deletes instances of a group, by their IDs, and lowers its target by as many.
+// DeleteMembers deletes instances of a group, by their IDs, and lowers its target by as many, unless faults have it
+// half done.
 func (tx *Tx) DeleteMembers(id int64, instances ...int64) error {
 	g := tx.Groups.Get(id)
 	for _, instance := range instances {
@@ -138,13 +139,36 @@ func (tx *Tx) DeleteMembers(id int64, instances ...int64) error {
 	}
 	fewer := 0
 	for _, instance := range instances {
-		if i := tx.Instances.Get(instance); i.State != Deleting {
+		i := tx.Instances.Get(instance)
+		if i.State == Deleting {
+			continue
+		}
+		switch tx.leaves(g, i) {
+		case fault.LeavesRest:
+			tx.retarget(id, max(0, g.Target-fewer))
+			return Errorf("internal", "%d of %d instances of the group %q are deleted, and not %q", fewer, len(instances), g.Name, i.Name)
+		case fault.LeavesInstance:
+			fewer++
+		case fault.LeavesTarget:
+			tx.discard(i)
+		default:
 			tx.discard(i)
 			fewer++
 		}
 	}
 	tx.retarget(id, max(0, g.Target-fewer))
+	tx.fulfil(id)
 	return nil
+}
+
+// leaves is what faults leave of the deletion of an instance, or "".
+func (tx *Tx) leaves(g *Group, i *Instance) string {
+	hit := tx.c.faults.First(fault.Shrinkage, fault.Call{Operation: "delete_server", Group: g.Name, Instance: i.Name})
+	if hit == nil {
+		return ""
+	}
+	hit.Effective()
+	return hit.Effect.(fault.HalfDeleted).Leaves
 }
 
 // discard deletes an instance of a group; of one that failed to be created nothing is left at once.

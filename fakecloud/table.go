@@ -28,22 +28,21 @@ func MetaOf[T any](r *T) *Meta { return any(r).(interface{ meta() *Meta }).meta(
 type Table[T any] struct {
 	changed func()
 	byID    map[int64]*T
-	ids     []int64 // ascending
+	ids     []int64            // ascending
+	byName  map[string][]int64 // ascending
 }
 
 func newTable[T any](changed func()) *Table[T] {
-	return &Table[T]{changed: changed, byID: map[int64]*T{}}
+	return &Table[T]{changed: changed, byID: map[int64]*T{}, byName: map[string][]int64{}}
 }
 
 // Get returns the resource with that ID, or nil.
 func (t *Table[T]) Get(id int64) *T { return t.byID[id] }
 
-// Named returns the resource with that name, or nil.
+// Named returns the resource with that name, or nil. Of several it is the first.
 func (t *Table[T]) Named(name string) *T {
-	for _, id := range t.ids {
-		if MetaOf(t.byID[id]).Name == name {
-			return t.byID[id]
-		}
+	if ids := t.byName[name]; len(ids) > 0 {
+		return t.byID[ids[0]]
 	}
 	return nil
 }
@@ -67,8 +66,39 @@ func (t *Table[T]) Put(r T) {
 		at, _ := slices.BinarySearch(t.ids, id)
 		t.ids = slices.Insert(t.ids, at, id)
 	}
-	t.byID[id] = &r
+	t.set(id, &r)
 	t.changed()
+}
+
+// set has a resource, or nil for none, be the one with an ID.
+func (t *Table[T]) set(id int64, r *T) {
+	if old := t.byID[id]; old != nil {
+		if r != nil && MetaOf(r).Name == MetaOf(old).Name {
+			t.byID[id] = r
+			return
+		}
+		t.name(MetaOf(old).Name, id, false)
+	}
+	if r == nil {
+		delete(t.byID, id)
+		return
+	}
+	t.byID[id] = r
+	t.name(MetaOf(r).Name, id, true)
+}
+
+// name notes whether a resource has a name.
+func (t *Table[T]) name(name string, id int64, has bool) {
+	ids := t.byName[name]
+	at, _ := slices.BinarySearch(ids, id)
+	switch {
+	case has:
+		t.byName[name] = slices.Insert(ids, at, id)
+	case len(ids) == 1:
+		delete(t.byName, name)
+	default:
+		t.byName[name] = slices.Delete(ids, at, at+1)
+	}
 }
 
 // Update replaces the resource with that ID by what change makes of a copy. Maps and slices in the
@@ -77,7 +107,7 @@ func (t *Table[T]) Update(id int64, change func(*T)) {
 	if old := t.byID[id]; old != nil {
 		r := *old
 		change(&r)
-		t.byID[id] = &r
+		t.set(id, &r)
 		t.changed()
 	}
 }
@@ -87,7 +117,7 @@ func (t *Table[T]) Delete(id int64) {
 	if t.byID[id] == nil {
 		return
 	}
-	delete(t.byID, id)
+	t.set(id, nil)
 	at, _ := slices.BinarySearch(t.ids, id)
 	t.ids = slices.Delete(t.ids, at, at+1)
 	t.changed()

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -24,6 +25,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/externalgrpc/protocol"
+	"nodestorm/fakecloud/fault"
 )
 
 // Scheme is that of the provider IDs: an instance's is "externalgrpc://NAME".
@@ -122,11 +124,15 @@ func groupMessage(g *fakecloud.Group) *protocol.NodeGroup {
 	}
 }
 
-// NodeGroups implements the RPC.
+// NodeGroups implements the RPC: here faults in the listing act.
 func (s *Server) NodeGroups(context.Context, *protocol.NodeGroupsRequest) (*protocol.NodeGroupsResponse, error) {
 	r := &protocol.NodeGroupsResponse{}
 	s.cloud.View(func(tx *fakecloud.Tx) {
-		for _, g := range tx.Groups.All() {
+		about := fault.Call{Operation: "NodeGroups"}
+		all := fakecloud.LeaveOut(tx, tx.Groups.All(), func(g *fakecloud.Group) (fault.Call, time.Time) {
+			return fault.Call{Operation: about.Operation, Group: g.Name}, g.Created
+		})
+		for _, g := range fakecloud.CutShort(tx, all, about) {
 			r.NodeGroups = append(r.NodeGroups, groupMessage(g))
 		}
 	})

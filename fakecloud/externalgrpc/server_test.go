@@ -358,10 +358,77 @@ func TestFailedInstances(t *testing.T) {
 	}
 }
 
+// A deletion that is half done.
+func TestHalfDeleted(t *testing.T) {
+	for leaves, test := range map[string]struct {
+		code   codes.Code
+		target int32
+		gone   []string // of a-2 and a-3, which are deleted
+		made   bool     // another one
+	}{
+		fault.LeavesTarget:   {codes.OK, 3, []string{"a-2", "a-3"}, true},
+		fault.LeavesInstance: {codes.OK, 2, []string{"a-2"}, false},
+		fault.LeavesRest:     {codes.Internal, 3, []string{"a-2"}, false},
+	} {
+		t.Run(leaves, func(t *testing.T) {
+			r := serve(t, externalgrpc.Config{}, insecure.NewCredentials())
+			f := fault.Fault{Name: "f", Match: fault.Match{Instance: "a-3"}, Plan: fault.Plan{Limit: 1}, Effect: fault.HalfDeleted{Leaves: leaves}}
+			if err := externalgrpc.CheckFault(f); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.cloud.Inject(f); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.client.NodeGroupIncreaseSize(t.Context(), &protocol.NodeGroupIncreaseSizeRequest{Id: "a", Delta: 2}); err != nil {
+				t.Fatal(err)
+			}
+			r.pass(time.Minute)
+			_, err := r.client.NodeGroupDeleteNodes(t.Context(), &protocol.NodeGroupDeleteNodesRequest{Id: "a", Nodes: []*protocol.ExternalGrpcNode{node("a-2"), node("a-3")}})
+			if status.Code(err) != test.code || r.target(t) != test.target {
+				t.Errorf("%v, target %d, want %v and %d", err, r.target(t), test.code, test.target)
+			}
+			for name, s := range r.states(t) {
+				if deleting := s.GetInstanceState() == protocol.InstanceStatus_instanceDeleting; deleting != slices.Contains(test.gone, strings.TrimPrefix(name, externalgrpc.Scheme)) {
+					t.Errorf("%s is %v", name, s)
+				}
+			}
+			if made := r.states(t)["externalgrpc://a-5"] != nil; made != test.made {
+				t.Errorf("another instance is created: %v", made)
+			}
+			if unmet := r.cloud.Unmet(); len(unmet) > 0 {
+				t.Errorf("%q made no difference", unmet)
+			}
+		})
+	}
+}
+
+// Groups that a listing does not have.
+func TestListingsOfGroups(t *testing.T) {
+	for _, f := range []fault.Fault{
+		{Name: "partial", Match: fault.Match{Operation: "NodeGroups"}, Plan: fault.Plan{Limit: 1}, Effect: fault.Partial{}},
+		{Name: "missing", Match: fault.Match{Operation: "NodeGroups", Group: "a"}, Plan: fault.Plan{Limit: 1}, Effect: fault.Missing{}},
+	} {
+		r := serve(t, externalgrpc.Config{}, insecure.NewCredentials())
+		if err := externalgrpc.CheckFault(f); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.cloud.Inject(f); err != nil {
+			t.Fatal(err)
+		}
+		for call, want := range []int{0, 1} {
+			answer, err := r.client.NodeGroups(t.Context(), &protocol.NodeGroupsRequest{})
+			if got := len(answer.GetNodeGroups()); err != nil || got != want {
+				t.Errorf("%s, call %d: %d groups, %v; want %d", f.Name, call+1, got, err, want)
+			}
+		}
+	}
+}
+
 func TestCheckFault(t *testing.T) {
 	for want, f := range map[string]fault.Fault{
 		"no code of gRPC":      {Name: "f", Effect: fault.Refuse{Code: "server_error"}},
 		"NodeGroups":           {Name: "f", Match: fault.Match{Operation: "GET /servers"}, Effect: fault.Hang{}},
+		"leaves is \"half\"":   {Name: "f", Effect: fault.HalfDeleted{Leaves: "half"}},
 		"fits nothing that st": {Name: "f", Match: fault.Match{Operation: "NodeGroups"}, Effect: fault.Stale{}},
 	} {
 		if err := externalgrpc.CheckFault(f); err == nil || !strings.Contains(err.Error(), want) {
@@ -411,18 +478,43 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, creds := range map[string]credentials.TransportCredentials{
-		"nothing":    credentials.NewTLS(&tls.Config{ServerName: "127.0.0.1", RootCAs: trusted}),
-		"another's":  credentials.NewTLS(&tls.Config{ServerName: "127.0.0.1", RootCAs: trusted, Certificates: []tls.Certificate{pair("x", stranger)}}),
-		"clear text": insecure.NewCredentials(),
+	expired := cfg.TLS.Clone()
+	expired.Time = func() time.Time { return time.Now().AddDate(20, 0, 0) }
+	future := serve(t, externalgrpc.Config{TLS: expired}, good)
+	others := x509.NewCertPool()
+	others.AppendCertsFromPEM(stranger.Cert)
+	mine := pair("x", authority)
+	client := func(roots *x509.CertPool, pairs ...tls.Certificate) *tls.Config {
+		// From 1.3 on a client learns too late that it is refused, and may have written to nobody.
+		return &tls.Config{ServerName: "127.0.0.1", RootCAs: roots, Certificates: pairs, MaxVersion: tls.VersionTLS12}
+	}
+	elsewhere, later := client(trusted, mine), client(trusted, mine)
+	elsewhere.ServerName, later.Time = "cloud.example", expired.Time
+	anothers := client(trusted)
+	anothers.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		c := pair("x", stranger)
+		return &c, nil
+	}
+	for name, test := range map[string]struct {
+		at    *rig
+		creds credentials.TransportCredentials
+		want  string
+	}{
+		"no certificate":               {r, credentials.NewTLS(client(trusted)), "remote error: tls: "},
+		"another's certificate":        {r, credentials.NewTLS(anothers), "remote error: tls: "},
+		"an expired certificate":       {future, credentials.NewTLS(client(trusted, mine)), "remote error: tls: expired certificate"},
+		"another's authority":          {r, credentials.NewTLS(client(others, mine)), "certificate signed by unknown authority"},
+		"an expired server's":          {r, credentials.NewTLS(later), "certificate has expired"},
+		"a server's with another name": {r, credentials.NewTLS(elsewhere), "certificate is not valid for any names"},
+		"clear text":                   {r, insecure.NewCredentials(), ""},
 	} {
-		conn, err := grpc.NewClient(r.server.Addr(), grpc.WithTransportCredentials(creds))
+		conn, err := grpc.NewClient(test.at.server.Addr(), grpc.WithTransportCredentials(test.creds))
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = protocol.NewCloudProviderClient(conn).Refresh(t.Context(), &protocol.RefreshRequest{})
-		if status.Code(err) != codes.Unavailable {
-			t.Errorf("with %s: %v", name, err)
+		if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("with %s: %v, want %q", name, err, test.want)
 		}
 		_ = conn.Close()
 	}

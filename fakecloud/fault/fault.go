@@ -73,13 +73,14 @@ type Point int
 
 // The points, in the order in which a call passes them.
 const (
-	Before   Point = iota // before the call is carried out
-	After                 // after it, before the reply
-	Listing               // in what a listing shows
-	Action                // in an action's life
-	Instance              // in an instance's life
-	Supply                // in what the cloud offers
-	Growth                // in what the cloud does to bring a group to its target size
+	Before    Point = iota // before the call is carried out
+	After                  // after it, before the reply
+	Listing                // in what a listing shows
+	Action                 // in an action's life
+	Instance               // in an instance's life
+	Supply                 // in what the cloud offers
+	Growth                 // in what the cloud does to bring a group to its target size
+	Shrinkage              // in the deletion of a group's instances by their names
 )
 
 // Effect is one of the types of this package that Effects lists.
@@ -122,7 +123,7 @@ func (f Fault) check(operations []string) error {
 	if f.Match.Operation == "" || operations == nil {
 		return nil
 	}
-	if point := f.Effect.Point(); point == Instance || point == Supply || point == Growth {
+	if point := f.Effect.Point(); point == Instance || point == Supply || point == Growth || point == Shrinkage {
 		return fmt.Errorf("field match.operation %q: %s does not act on calls; leave it empty", f.Match.Operation, f.Effect)
 	}
 	var possible []string

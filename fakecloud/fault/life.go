@@ -1,6 +1,9 @@
 package fault
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // ActionHangs means that the action never ends. It stays running, with some progress.
 type ActionHangs struct{}
@@ -56,6 +59,22 @@ type Retired struct {
 // said of why. Once the fault has ended, what is still lacking is created.
 type NotCreated struct{}
 
+// HalfDeleted means that the deletion of an instance of a group, which also lowers the group's target, is half
+// done.
+type HalfDeleted struct {
+	// Leaves is what is left: "target" is not lowered, so that another instance is created; the "instance" is not
+	// deleted, and is one more than the target; "rest" are this instance and those that the call names
+	// after it, when those before it are gone and the call fails.
+	Leaves string `json:"leaves"`
+}
+
+// What HalfDeleted leaves.
+const (
+	LeavesTarget   = "target"
+	LeavesInstance = "instance"
+	LeavesRest     = "rest"
+)
+
 func (ActionHangs) String() string { return "actionHangs" }
 func (ActionTakes) String() string { return "actionTakes" }
 func (ActionFails) String() string { return "actionFails" }
@@ -64,6 +83,7 @@ func (Vanishes) String() string    { return "vanishes" }
 func (Unavailable) String() string { return "unavailable" }
 func (Retired) String() string     { return "retired" }
 func (NotCreated) String() string  { return "notCreated" }
+func (HalfDeleted) String() string { return "halfDeleted" }
 
 // Point implements Effect.
 func (ActionHangs) Point() Point { return Action }
@@ -89,6 +109,9 @@ func (Retired) Point() Point { return Supply }
 // Point implements Effect.
 func (NotCreated) Point() Point { return Growth }
 
+// Point implements Effect.
+func (HalfDeleted) Point() Point { return Shrinkage }
+
 func (ActionHangs) check(Fault) error   { return nil }
 func (e ActionTakes) check(Fault) error { return positive("actionTakes.time", e.Time) }
 func (e ActionFails) check(Fault) error { return notNegative("actionFails.after", e.After) }
@@ -97,7 +120,15 @@ func (e Vanishes) check(Fault) error    { return notNegative("vanishes.after", e
 func (e Unavailable) check(f Fault) error {
 	return supplyCheck(f, "unavailable", e.Type)
 }
-func (NotCreated) check(Fault) error  { return nil }
+func (NotCreated) check(Fault) error { return nil }
+
+func (e HalfDeleted) check(Fault) error {
+	if e.Leaves != LeavesTarget && e.Leaves != LeavesInstance && e.Leaves != LeavesRest {
+		return fmt.Errorf("field halfDeleted.leaves is %q: want %s, %s or %s", e.Leaves, LeavesTarget, LeavesInstance, LeavesRest)
+	}
+	return nil
+}
+
 func (e Retired) check(f Fault) error { return supplyCheck(f, "retired", e.Type) }
 
 func supplyCheck(f Fault, effect, serverType string) error {

@@ -30,11 +30,17 @@ func (Partial) String() string { return "partial" }
 func (Missing) String() string { return "missing" }
 
 // listed reports whether an effect in the listing acts on a call. Those lists are GET /servers and NodeGroupNodes, and for
-// Partial and Missing the ones of actions: GET /actions, GET /servers/actions, GET /servers/{id}/actions
+// Partial and Missing NodeGroups and the ones of actions: GET /actions, GET /servers/actions, GET /servers/{id}/actions
 // and so on. Others show what is there, whatever the faults.
 func listed(e Effect, operation string) bool {
 	_, stale := e.(Stale)
-	return operation == "GET /servers" || operation == "NodeGroupNodes" || (!stale && strings.HasPrefix(operation, "GET ") && strings.HasSuffix(operation, "/actions"))
+	switch {
+	case operation == "GET /servers" || operation == "NodeGroupNodes":
+		return true
+	case stale:
+		return false
+	}
+	return operation == "NodeGroups" || strings.HasPrefix(operation, "GET ") && strings.HasSuffix(operation, "/actions")
 }
 
 // Point implements Effect.

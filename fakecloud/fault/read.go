@@ -40,6 +40,7 @@ type written struct {
 	Unavailable *Unavailable `json:"unavailable"`
 	Retired     *Retired     `json:"retired"`
 	NotCreated  *NotCreated  `json:"notCreated"`
+	HalfDeleted *HalfDeleted `json:"halfDeleted"`
 }
 
 // maxFile is more than any hand-written list of faults needs, in bytes.
@@ -125,7 +126,8 @@ func (w *written) effects() []Effect {
 	all = add(all, w.Vanishes)
 	all = add(all, w.Unavailable)
 	all = add(all, w.Retired)
-	return add(all, w.NotCreated)
+	all = add(all, w.NotCreated)
+	return add(all, w.HalfDeleted)
 }
 
 func add[E Effect](all []Effect, effect *E) []Effect {
@@ -139,7 +141,7 @@ func add[E Effect](all []Effect, effect *E) []Effect {
 func Effects() []Effect {
 	return []Effect{
 		Refuse{}, RateLimit{}, Hang{}, LoseReply{}, Delay{}, AlterReply{}, Stale{}, Partial{}, Missing{},
-		ActionHangs{}, ActionTakes{}, ActionFails{}, TurnsOff{}, Vanishes{}, Unavailable{}, Retired{}, NotCreated{},
+		ActionHangs{}, ActionTakes{}, ActionFails{}, TurnsOff{}, Vanishes{}, Unavailable{}, Retired{}, NotCreated{}, HalfDeleted{},
 	}
 }
 

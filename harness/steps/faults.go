@@ -147,6 +147,11 @@ func setting(path, pattern string) part {
 	}}
 }
 
+// left has the effect of a half deletion say what it leaves.
+func left(what string) part {
+	return part{field: "leaves: " + what, says: func(f map[string]any, _ string) error { f["leaves"] = what; return nil }}
+}
+
 func setField(f map[string]any, path string, value any) {
 	steps := strings.Split(path, ".")
 	for _, step := range steps[:len(steps)-1] {
@@ -346,6 +351,9 @@ var breakables = sync.OnceValue(func() []breakable {
 			is("turnsOff", plain("goes off "), sets("after", span), plain(" after it runs")),
 			is("vanishes", plain("vanishes "), sets("after", span), plain(" after it runs")),
 			is("notCreated", plain("is owed by the cloud and not created")),
+			is("halfDeleted", plain("is deleted and its group's target stays"), left("target")),
+			is("halfDeleted", plain("stays when it is deleted, and its group's target falls"), left("instance")),
+			is("halfDeleted", plain("is not deleted, nor what its call names after it"), left("rest")),
 		}},
 		{list: "faults", subject: []part{plain("the server type ")}, effects: []effect{
 			is("unavailable", sets("type", name), plain(" cannot be had"), quoted("location", inLocation)),
