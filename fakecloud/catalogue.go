@@ -43,6 +43,8 @@ type Price struct {
 	// TrafficTB is how much traffic is free a month; PerTB is the price beyond.
 	TrafficTB int
 	PerTB     float64
+	// Spot is the monthly price of capacity that the cloud may take back. Zero: there is none.
+	Spot float64
 }
 
 // hoursPerMonth is how many hours a month costs as much as the month does: Hetzner's prices
@@ -150,12 +152,14 @@ type Supply struct {
 
 // Supply says whether a type can be had in a location now, and notes that faults which make a
 // difference to it have been seen.
-func (tx *Tx) Supply(t *ServerType, location string) Supply {
+func (tx *Tx) Supply(t *ServerType, location string) Supply { return tx.supply(t, location, false) }
+
+func (tx *Tx) supply(t *ServerType, location string, spot bool) Supply {
 	s := Supply{Available: true}
 	for _, hit := range tx.c.faults.Active(fault.Supply) {
 		switch e := hit.Effect.(type) {
 		case fault.Unavailable:
-			if e.Type != t.Name || (e.Location != "" && e.Location != location) {
+			if e.Type != t.Name || (e.Location != "" && e.Location != location) || (e.Capacity != "" && e.Capacity != CapacityType(spot)) {
 				continue
 			}
 		case fault.Retired:
@@ -170,11 +174,19 @@ func (tx *Tx) Supply(t *ServerType, location string) Supply {
 	return s
 }
 
+// CapacityType is what Kubernetes' autoscalers call capacity that the cloud may take back, and other.
+func CapacityType(spot bool) string {
+	if spot {
+		return "spot"
+	}
+	return "on-demand"
+}
+
 func (tx *Tx) checkSupply(spec Spec) error {
-	if _, ok := spec.Type.In(spec.Location); !ok {
+	if price, ok := spec.Type.In(spec.Location); !ok || spec.Spot && price.Spot == 0 {
 		return Errorf("invalid_input", "unsupported location for server type")
 	}
-	switch s := tx.Supply(spec.Type, spec.Location); {
+	switch s := tx.supply(spec.Type, spec.Location, spec.Spot); {
 	case !s.RetiredSince.IsZero():
 		return Errorf("invalid_input", "server type %d is deprecated", spec.Type.ID)
 	case !s.Available:

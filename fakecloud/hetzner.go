@@ -100,7 +100,7 @@ func (s size) prices() []Price {
 	add := func(monthly float64, tb int, perTB float64, locations ...string) {
 		for _, l := range locations {
 			if monthly > 0 {
-				prices = append(prices, Price{l, monthly, tb, perTB})
+				prices = append(prices, Price{Location: l, Monthly: monthly, TrafficTB: tb, PerTB: perTB})
 			}
 		}
 	}

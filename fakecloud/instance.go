@@ -35,6 +35,8 @@ type Instance struct {
 	Image    int64 // zero after its image is gone
 	UserData string
 	State    State
+	// Spot is that the cloud may take it back.
+	Spot bool
 	// Failure is why it could not be created, of an instance of a Group. Nil: it could, or may yet.
 	Failure *Failure
 	// RebuildProtected refuses rebuilding.
@@ -92,6 +94,7 @@ type Spec struct {
 	Location       string
 	UserData       string
 	Start          bool // begin running at once
+	Spot           bool
 	IPv4, IPv6     bool
 	IPv4ID, IPv6ID int64 // existing primary IPs; zero: a new one
 	Networks       []int64
@@ -128,7 +131,7 @@ func (tx *Tx) Create(spec Spec) (*Instance, *Action, []*Action, error) {
 	i := Instance{
 		Meta:     Meta{ID: tx.nextID(), Name: spec.Name, Labels: spec.Labels, Created: tx.now},
 		Type:     spec.Type.Name,
-		Location: spec.Location, Image: spec.Image.ID, UserData: spec.UserData,
+		Location: spec.Location, Image: spec.Image.ID, UserData: spec.UserData, Spot: spec.Spot,
 		SSHKeys: spec.SSHKeys, PlacementGroup: spec.PlacementGroup, Networks: attachments,
 	}
 	if len(spec.SSHKeys) == 0 {

@@ -17,7 +17,7 @@ import (
 )
 
 // CheckFeatures compares the catalogue with the features, */*.feature below fsys
-// except those of world/, which tell of no failure: each record's feature has one
+// except those of world/ and instances/, which tell of no failure: each record's feature has one
 // scenario with the record's tag, and each scenario has the tag of one record of
 // that feature. The error has a line for each place that is wrong.
 func (c *Catalogue) CheckFeatures(fsys fs.FS) error {
@@ -29,7 +29,7 @@ func (c *Catalogue) CheckFeatures(fsys fs.FS) error {
 	found := map[string]int{}  // ID → scenarios with its tag
 	wrong := map[string]bool{} // features with problems of their own
 	for _, name := range names {
-		if path.Dir(name) == "world" {
+		if dir := path.Dir(name); dir == "world" || dir == "instances" {
 			continue
 		}
 		ids, problems := c.idsOf(fsys, name)

@@ -28,8 +28,8 @@ type Record struct {
 	System string `json:"system"`
 	// Autoscaler is what fails, and the name of the targets: see Autoscalers.
 	Autoscaler string `json:"autoscaler"`
-	// Cloud is the provider that a build of Cluster Autoscaler has to serve, of
-	// records whose System does not say it.
+	// Cloud is the provider that a build has to serve, of records whose System does not say
+	// it: of Karpenter's "instances", or empty, which is the one that comes with it.
 	Cloud string `json:"cloud,omitempty"`
 	// Issue is where the failure is documented, as owner/repository#number; Fix
 	// is the change that ended it, empty where there is none.
@@ -158,10 +158,15 @@ func (r Range) constraints() (*semver.Constraints, error) {
 	return constraints, nil
 }
 
+// Instances is the cloud whose instances Karpenter launches one by one.
+const Instances = "instances"
+
 // Provider is the cloud that the target's build has to serve, where builds differ
 // in that. Empty is any.
 func (r *Record) Provider() string {
 	switch {
+	case r.Autoscaler == "karpenter" && (r.System == Instances || r.Cloud == Instances):
+		return Instances
 	case r.Autoscaler != "cluster-autoscaler":
 		return ""
 	case r.System == "bootstrap":
@@ -243,7 +248,9 @@ func (r *Record) complete(releases Releases, own bool) (wrong []error) {
 	if (!own || r.Issue != "") && !issuePattern.MatchString(r.Issue) {
 		add("issue: %q is not like owner/repository#7515", r.Issue)
 	}
-	if system && autoscaler && (r.Cloud != "") != (r.System == "bootstrap" && r.Autoscaler == "cluster-autoscaler") {
+	if r.Autoscaler == "karpenter" && r.Cloud != "" && r.Cloud != Instances {
+		add("cloud: %q: want a provider of Karpenter's: %s, or nothing for the one that comes with it", r.Cloud, Instances)
+	} else if system && autoscaler && r.Autoscaler != "karpenter" && (r.Cloud != "") != (r.System == "bootstrap" && r.Autoscaler == "cluster-autoscaler") {
 		add("cloud: %q: want a provider of Cluster Autoscaler's in the system bootstrap, and elsewhere none", r.Cloud)
 	}
 	if r.Fix != "" && !issuePattern.MatchString(r.Fix) {

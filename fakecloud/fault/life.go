@@ -45,6 +45,8 @@ type Unavailable struct {
 	Type string `json:"type"`
 	// Location empty means all.
 	Location string `json:"location"`
+	// Capacity is "spot" or "on-demand", where a cloud has both. Empty means either.
+	Capacity string `json:"capacity"`
 }
 
 // Retired means that a server type is withdrawn: it is announced as unavailable since the fault is
@@ -118,6 +120,9 @@ func (e ActionFails) check(Fault) error { return notNegative("actionFails.after"
 func (e TurnsOff) check(Fault) error    { return notNegative("turnsOff.after", e.After) }
 func (e Vanishes) check(Fault) error    { return notNegative("vanishes.after", e.After) }
 func (e Unavailable) check(f Fault) error {
+	if e.Capacity != "" && e.Capacity != "spot" && e.Capacity != "on-demand" {
+		return fmt.Errorf("field unavailable.capacity is %q: want spot or on-demand", e.Capacity)
+	}
 	return supplyCheck(f, "unavailable", e.Type)
 }
 func (NotCreated) check(Fault) error { return nil }

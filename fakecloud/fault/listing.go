@@ -29,13 +29,13 @@ func (Stale) String() string   { return "stale" }
 func (Partial) String() string { return "partial" }
 func (Missing) String() string { return "missing" }
 
-// listed reports whether an effect in the listing acts on a call. Those lists are GET /servers and NodeGroupNodes, and for
+// listed reports whether an effect in the listing acts on a call. Those lists are GET /servers, NodeGroupNodes and DescribeInstances, and for
 // Partial and Missing NodeGroups and the ones of actions: GET /actions, GET /servers/actions, GET /servers/{id}/actions
 // and so on. Others show what is there, whatever the faults.
 func listed(e Effect, operation string) bool {
 	_, stale := e.(Stale)
 	switch {
-	case operation == "GET /servers" || operation == "NodeGroupNodes":
+	case operation == "GET /servers" || operation == "NodeGroupNodes" || operation == "DescribeInstances":
 		return true
 	case stale:
 		return false

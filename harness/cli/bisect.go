@@ -151,7 +151,9 @@ func (b *bisection) toBuild(version, at string) (target.Recipe, error) {
 		tags = b.record.Provider()
 	}
 	recipe, err := b.recipe(target.Ref{Name: b.record.Autoscaler, Version: version}, at, tags)
-	if provider := b.record.Provider(); provider != "" && b.provider == "" {
+	if provider := b.record.Provider(); provider == target.Instances && err == nil {
+		recipe, err = target.OnInstances(recipe)
+	} else if provider != "" && b.provider == "" {
 		recipe.Provider = provider
 	}
 	return recipe, err

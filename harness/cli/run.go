@@ -166,7 +166,7 @@ func (s *session) on(ctx context.Context, ref target.Ref, records []scenarios.Re
 	refs := make([]target.Ref, len(records))
 	for i, r := range records {
 		refs[i] = ref
-		refs[i].Provider = r.Provider()
+		refs[i].Provider = s.providerOf(r)
 	}
 	var own target.Target
 	if s.order != "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"nodestorm/harness/karpenter"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/steps"
 	"nodestorm/harness/target"
@@ -44,6 +45,7 @@ type session struct {
 	stale      []target.Ref // whose source has changed since they were built
 	live       bool         // serve a page of each run
 	strict     bool         // what is skipped is not as expected
+	cloud      string       // of Karpenter's failures that name none; empty: kwok
 	shard      sharding
 	abreast    abreast
 	// What runs note of others beside them, see run.Run.
@@ -60,6 +62,8 @@ func (s *session) addFlags(c *cobra.Command) {
 
 // addManifest adds the flag of the commands that replay.
 func (s *session) addManifest(c *cobra.Command) {
+	c.Flags().StringVar(&s.cloud, "cloud", "", "play Karpenter's failures on this `cloud`: "+target.Kwok+", which comes with it, or "+target.Instances+", which can fail; default: the record's")
+	_ = c.RegisterFlagCompletionFunc("cloud", cobra.FixedCompletions([]string{target.Kwok, target.Instances}, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().StringArrayVar(&s.with, "with", nil, "take `NAME@VERSION` of the store in place of nodestorm's own: "+strings.Join(steps.Parts, ", "))
 	c.Flags().StringVar(&s.manifest, "manifest", "", "run Cluster Autoscaler as the Deployment in `FILE` does: flags, environment, mounted files, RBAC")
 }
@@ -77,6 +81,9 @@ func (s *session) checkManifest(ctx context.Context, jobs []job) error {
 // check finds what is wrong with the flags and the machine before anything slow
 // begins.
 func (s *session) check(c *cobra.Command) error {
+	if s.cloud != "" && s.cloud != target.Kwok && s.cloud != target.Instances {
+		return usage(fmt.Errorf("--cloud %q: want %s or %s", s.cloud, target.Kwok, target.Instances))
+	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if f.Name == "parallel" {
 			return // a run is the same, whoever plays beside it; it notes who does
@@ -250,6 +257,14 @@ func (e *env) ensure(ctx context.Context, found func(target.Target) error, canno
 		have[ref] = t
 	}
 	return have, nil
+}
+
+// providerOf is the cloud that the build has to serve which a record is replayed on.
+func (s *session) providerOf(r scenarios.Record) string {
+	if own := r.Provider(); own != "" || r.Autoscaler != karpenter.Name {
+		return own
+	}
+	return s.cloud
 }
 
 // ensureParts gets what the record's steps name besides the target.

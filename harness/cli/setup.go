@@ -27,18 +27,20 @@ func needed() ([]target.Ref, error) {
 	if err != nil {
 		return nil, err
 	}
-	refs, seen := slices.Concat([]target.Ref{target.Kubernetes}, target.ClusterAPI, target.Parts), map[string]bool{}
+	refs, seen := slices.Concat([]target.Ref{target.Kubernetes}, target.ClusterAPI, target.Parts), map[target.Ref]bool{}
 	for _, r := range c.Records() {
 		for _, t := range r.Targets {
-			if seen[t.Name] {
-				continue
-			}
-			seen[t.Name] = true
 			ref, err := target.ParseRef(t.Name)
 			if err != nil {
 				return nil, err
 			}
-			refs = append(refs, ref)
+			if r.Provider() == target.Instances {
+				ref.Provider = target.Instances
+			}
+			if !seen[ref] {
+				seen[ref] = true
+				refs = append(refs, ref)
+			}
 		}
 	}
 	return refs, nil

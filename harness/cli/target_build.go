@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/karpenter"
 	"nodestorm/harness/target"
 )
 
@@ -112,6 +113,8 @@ func (s *source) recipe(ref target.Ref, at, tags string) (recipe target.Recipe, 
 		recipe.Tags = strings.Split(tags, ",")
 	}
 	switch {
+	case s.provider == target.Instances && ref.Name == karpenter.Name:
+		return target.OnInstances(recipe)
 	case s.provider != "":
 		recipe.Provider = s.provider
 	case len(recipe.Tags) == 1:
@@ -135,9 +138,13 @@ version gets that of its ref.
 
 Cluster Autoscaler builds for one cloud with that cloud's build tag, and for all
 without. One version can have a build for each cloud, and a replay takes the one for
-its own: each --tags is a build.`,
+its own: each --tags is a build.
+
+Karpenter comes with the provider kwok, in whose cloud nothing can fail. With
+--provider instances it is linked with one of nodestorm's that dials a fake cloud.`,
 		Example: `  nodestorm target build karpenter@v1.7.0
   nodestorm target build karpenter@my-fix --source ~/src/karpenter
+  nodestorm target build karpenter@v1.7.0 --provider instances
   nodestorm target build cluster-autoscaler@1.32.7 --source ~/src/autoscaler --tags hetzner
   nodestorm target build cluster-autoscaler --source https://github.com/kubernetes/autoscaler \
     --ref cluster-autoscaler-1.32.5 --ref cluster-autoscaler-1.33.0 --tags hetzner --tags clusterapi

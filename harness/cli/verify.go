@@ -181,7 +181,7 @@ func (s *session) jobs(c *cobra.Command, records []scenarios.Record) (jobs []job
 			if err != nil {
 				return nil, nil, usage(err)
 			}
-			ref.Provider = r.Provider()
+			ref.Provider = s.providerOf(r)
 			refs = append(refs, ref)
 		}
 	}

@@ -5,6 +5,8 @@
 //
 // The cloud behind it is the kwok provider that is linked into the release: it
 // makes Node objects, and the world's simulated nodes stand in for the kubelets.
+// Or it is a Cloud, whose instances become nodes or do not, and the release is linked
+// with the provider of fakecloud/adapters/karpenter.
 package karpenter
 
 import (
@@ -47,17 +49,24 @@ type Karpenter struct {
 	env    []string        // of the container, as the chart and the scenario set it
 	flags  []string        // of the scenario
 	way    *apifault.Proxy // between it and the API server; nil without
+	cloud  *Cloud          // nil: that of the provider kwok
 }
 
 // Install puts the release's CRDs, namespace and RBAC into the world. The
-// controller does not run yet: see Start.
-func Install(ctx context.Context, w *world.World, t target.Target) (*Karpenter, error) {
+// controller does not run yet: see Start. A build that is OnCloud wants that.
+func Install(ctx context.Context, w *world.World, t target.Target, cloud *Cloud) (*Karpenter, error) {
 	c, err := client.New(w.Admin(), client.Options{})
 	if err != nil {
 		return nil, err
 	}
-	k := &Karpenter{world: w, target: t, client: c}
-	if _, err := envtest.InstallCRDs(w.Admin(), envtest.CRDInstallOptions{Paths: []string{t.Asset("pkg/apis/crds"), t.Asset("kwok/apis/crds")}, ErrorIfPathMissing: true}); err != nil {
+	k := &Karpenter{world: w, target: t, client: c, cloud: cloud}
+	crds := envtest.CRDInstallOptions{Paths: []string{t.Asset("pkg/apis/crds"), t.Asset("kwok/apis/crds")}, ErrorIfPathMissing: true}
+	if cloud != nil {
+		if crds.CRDs, err = cloudCRDs(); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := envtest.InstallCRDs(w.Admin(), crds); err != nil {
 		return nil, fmt.Errorf("installing the CRDs of %s: %w", t.Ref, err)
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Name}}
@@ -91,6 +100,16 @@ func Install(ctx context.Context, w *world.World, t target.Target) (*Karpenter, 
 	}
 	if k.env == nil {
 		return nil, fmt.Errorf("the chart of %s has no Deployment", t.Ref)
+	}
+	if cloud != nil {
+		if objects, err = manifest.Decode(cloudRights); err != nil {
+			return nil, err
+		}
+		for _, o := range objects {
+			if err := c.Create(ctx, o); err != nil {
+				return nil, fmt.Errorf("creating %s %s: %w", o.GetKind(), o.GetName(), err)
+			}
+		}
 	}
 	return k, nil
 }

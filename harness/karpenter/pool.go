@@ -48,11 +48,14 @@ func (k *Karpenter) CreatePool(ctx context.Context, p Pool) error {
 	class := object(classVersion, ClassKind.Kind, p.Name, map[string]any{
 		"nodeRegistrationDelay": p.RegistrationDelay.String(),
 	})
+	ForCloud(k.target, class)
 	if err := k.client.Create(ctx, class); err != nil {
-		return fmt.Errorf("creating KWOKNodeClass %q: %w", p.Name, err)
+		return fmt.Errorf("creating %s %q: %w", class.GetKind(), p.Name, err)
 	}
-	if err := k.MakeReady(ctx, p.Name); err != nil {
-		return err
+	if k.cloud == nil {
+		if err := k.MakeReady(ctx, p.Name); err != nil {
+			return err
+		}
 	}
 
 	requirements := []any{}
@@ -71,6 +74,7 @@ func (k *Karpenter) CreatePool(ctx context.Context, p Pool) error {
 	pool := object(poolVersion, PoolKind.Kind, p.Name, map[string]any{
 		"template": map[string]any{"spec": template},
 	})
+	ForCloud(k.target, pool)
 	if err := k.client.Create(ctx, pool); err != nil {
 		return fmt.Errorf("creating NodePool %q: %w", p.Name, err)
 	}

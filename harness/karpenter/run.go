@@ -33,11 +33,15 @@ func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...apifault.Ru
 	if err != nil {
 		return nil, err
 	}
+	env := append(slices.Clone(k.env), outsideEnv(kubeconfig, metrics, health)...)
+	if k.cloud != nil {
+		env = append(env, k.cloud.environment()...)
+	}
 	return k.world.StartComponent(ctx, process.Spec{
 		Name:  Name,
 		Path:  k.target.Binary(),
 		Args:  k.flags,
-		Env:   append(slices.Clone(k.env), outsideEnv(kubeconfig, metrics, health)...),
+		Env:   env,
 		Lines: logLines(k.world.History()),
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
 	})

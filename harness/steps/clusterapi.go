@@ -40,6 +40,8 @@ func System(steps []*messages.PickleStep) string {
 			return "hetzner"
 		case step.Text == groupsCloud:
 			return nodegroups.Provider
+		case step.Text == instancesCloud:
+			return target.Instances
 		case namesRelease.MatchString(step.Text):
 			return "clusterapi"
 		}

@@ -18,6 +18,7 @@ import (
 
 	"nodestorm/fakecloud/externalgrpc"
 	"nodestorm/fakecloud/hcloud"
+	instanceapi "nodestorm/fakecloud/instances"
 	"nodestorm/harness/kubelet"
 	"nodestorm/sim/apifault"
 	"nodestorm/sim/checker/strict"
@@ -72,7 +73,7 @@ func faultArguments() []Argument {
 		{"LIST", "lists in quotes, as CALL with the verb list", `"list nodes"`, apiList},
 		{"WATCH", "watches in quotes, as CALL with the verb watch", `"watch nodes"`, apiWatch},
 		{"LIST", "lists in quotes: list servers, or of actions, such as list actions", `"list servers"`, cloudList},
-		{"CALL", "calls in quotes, such as create servers, delete servers, list servers, list actions of servers; of a cloud of node groups increase groups, delete instances, list instances, get templates", `"create servers"`, cloudCall},
+		{"CALL", "calls in quotes, such as create servers, delete servers, list servers, list actions of servers; of a cloud of node groups increase groups, delete instances, list instances, get templates; of one of instances launch instances, terminate instances, describe instances", `"create servers"`, cloudCall},
 		{"ACTION", "an action of the cloud in quotes, such as create_server, start_server or delete_server", `"start_server"`, cloudWork},
 		{"FAULT", "a fault in quotes: the name that it has in YAML, or the sentence that armed it", `"the server type "cx22" cannot be had"`, faultName},
 		{"FIELDS", "fields of a reply in quotes, by their paths in the cloud's API, with commas between", `"instances.status"`, fieldNames},
@@ -254,13 +255,15 @@ func theCloudCall(pattern string) part { return part{pattern: pattern, says: rea
 
 func readCloudCall(f map[string]any, text string) error {
 	name, known := hcloud.Call(text)
-	if name == "" {
-		var others []string
-		name, others = externalgrpc.Call(text)
-		known = append(known, others...)
+	for _, call := range []func(string) (string, []string){externalgrpc.Call, instanceapi.Call} {
+		if name == "" {
+			var others []string
+			name, others = call(text)
+			known = append(known, others...)
+		}
 	}
 	if name == "" {
-		return fmt.Errorf("no cloud knows a call %q%s (such as create servers, delete servers, list servers; of a cloud of node groups increase groups, delete instances, list instances)", text, strict.Meant(text, known))
+		return fmt.Errorf("no cloud knows a call %q%s (such as create servers, delete servers, list servers; of a cloud of node groups increase groups, delete instances, list instances; of one of instances launch instances, terminate instances, describe instances)", text, strict.Meant(text, known))
 	}
 	setField(f, "match.operation", name)
 	return nil
@@ -357,6 +360,7 @@ var breakables = sync.OnceValue(func() []breakable {
 		}},
 		{list: "faults", subject: []part{plain("the server type ")}, effects: []effect{
 			is("unavailable", sets("type", name), plain(" cannot be had"), quoted("location", inLocation)),
+			is("unavailable", sets("type", name), plain(" cannot be had as "), sets("capacity", `(spot|on-demand)`), plain(" capacity"), quoted("location", inLocation)),
 			is("retired", sets("type", name), plain(" is withdrawn"), quoted("location", inLocation)),
 		}},
 		{list: "nodes", subject: []part{which("further simulated node"), plain(" ")}, effects: append([]effect{
@@ -598,6 +602,9 @@ func (s *scenario) clearFault(name string) error {
 	}
 	if s.groups != nil {
 		clears = append(clears, s.groups.Clear)
+	}
+	if s.instances != nil {
+		clears = append(clears, s.instances.Clear)
 	}
 	if s.capi != nil {
 		clears = append(clears, s.capi.Clear)

@@ -28,7 +28,7 @@ func (s *scenario) machinesWithKubelets(register, network string) (err error) {
 	if err != nil {
 		return err
 	}
-	s.kwokKubelets = true
+	s.kwokKubelets, s.profile.ReadyDelay = true, after
 	karpenter.Kubelets(s.world, s.kubelets, func() kubelet.Machine {
 		return kubelet.Machine{Cores: 4, Memory: 8 * kubelet.GiB, NetworkDelay: after}
 	})

@@ -165,7 +165,7 @@ func typeOf(cell map[string]string) (t fakecloud.ServerType, err error) {
 }
 
 func (s *scenario) instanceTypes(table *godog.Table) (err error) {
-	if s.hetzner != nil || s.capi != nil || s.groups != nil {
+	if s.hasCloud() || s.capi != nil {
 		return errors.New("the cloud is there already: say before it what it has")
 	}
 	s.types, err = typesOf(table)

@@ -69,7 +69,7 @@ func (s *scenario) projectWithCX11(ctx context.Context) error {
 }
 
 func (s *scenario) startProject(ctx context.Context, cfg hetzner.Config) (err error) {
-	if s.hetzner != nil || s.groups != nil {
+	if s.hasCloud() {
 		return errors.New("the scenario has a cloud already")
 	}
 	cfg.Types = append(cfg.Types, s.types...)
@@ -139,6 +139,8 @@ func (s *scenario) inject(f fault.Fault) error {
 		return s.hetzner.Inject(f)
 	case s.groups != nil:
 		return s.groups.Inject(f)
+	case s.instances != nil:
+		return s.instances.Inject(f)
 	}
 	return errNoCloudToBreak
 }

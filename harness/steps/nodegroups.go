@@ -24,11 +24,11 @@ func (s *scenario) registerNodeGroups(on sentences) {
 
 var (
 	errNoGroups       = errors.New(`there is no cloud of node groups yet: say "` + groupsCloud + `" before`)
-	errNoCloudToBreak = errors.New(`there is no cloud yet: say "a Hetzner Cloud project" or "` + groupsCloud + `" before`)
+	errNoCloudToBreak = errors.New(`there is no cloud yet: say "a Hetzner Cloud project", "` + groupsCloud + `" or "` + instancesCloud + `" before`)
 )
 
 func (s *scenario) cloudOfGroups(ctx context.Context) (err error) {
-	if s.hetzner != nil || s.capi != nil || s.groups != nil {
+	if s.hasCloud() || s.capi != nil {
 		return errors.New("the scenario has a cloud already")
 	}
 	s.groups, err = nodegroups.Start(ctx, nodegroups.Config{

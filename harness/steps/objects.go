@@ -204,6 +204,7 @@ func (s *scenario) put(ctx context.Context, text *godog.DocString, how objects.H
 		return nil, err
 	}
 	for _, o := range all { // "machines that register …" holds for classes that say nothing else
+		karpenter.ForCloud(s.rig.Target, o.Unstructured)
 		if o.GroupVersionKind().GroupKind() == karpenter.ClassKind && s.delay > 0 {
 			if _, said, _ := unstructured.NestedString(o.Object, "spec", "nodeRegistrationDelay"); !said {
 				if err := unstructured.SetNestedField(o.Object, s.delay.String(), "spec", "nodeRegistrationDelay"); err != nil {

@@ -56,7 +56,12 @@ func (s *scenario) karpenterWithFlags(ctx context.Context, table *godog.Table) (
 }
 
 func (s *scenario) beginKarpenter(ctx context.Context) (err error) {
-	if s.karpenter, err = karpenter.Install(ctx, s.world, s.rig.Target); err != nil {
+	if karpenter.OnCloud(s.rig.Target) && s.instances == nil {
+		if err := s.cloudOfInstances(ctx); err != nil {
+			return err
+		}
+	}
+	if s.karpenter, err = karpenter.Install(ctx, s.world, s.rig.Target, s.instances); err != nil {
 		return err
 	}
 	s.karpenter.Set(s.env, s.flags)

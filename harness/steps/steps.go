@@ -71,6 +71,7 @@ type scenario struct {
 	karpenter   *karpenter.Karpenter
 	hetzner     *hetzner.Project
 	groups      *nodegroups.Cloud
+	instances   *karpenter.Cloud
 	callTimeout string // of the autoscaler's calls to groups
 	capi        *clusterapi.ClusterAPI
 	kubelets    *kubelet.Machines

@@ -65,6 +65,7 @@ var rooms = []room{
 	{"any; the autoscalers, node groups and types need the target or the cloud that they are of", "calls to the API server (api), the target's log (log)", (*scenario).registerTargets},
 	{"a Hetzner Cloud project", "the cloud's servers, actions and calls (cloud), its faults (fault)", (*scenario).registerHetzner},
 	{"a cloud of node groups", "the cloud's instances, node groups and calls (cloud), its faults (fault)", (*scenario).registerNodeGroups},
+	{"Karpenter on a cloud of instances", "the cloud's instances and calls (cloud), its faults (fault)", (*scenario).registerInstances},
 	{"Cluster Autoscaler, on any of its clouds", "calls to the API server (api), the autoscaler's log (log)", (*scenario).registerAutoscaler},
 	{"Cluster API", "calls to the API server (api), instances (cloud), faults of machines (fault)", (*scenario).registerClusterAPI},
 	{"Cluster Autoscaler with Cluster API", "calls to the API server (api), the autoscaler's log (log), faults between them (fault)", (*scenario).registerClusterAPIAutoscaler},

@@ -14,6 +14,7 @@ import (
 	"nodestorm/fakecloud/externalgrpc"
 	cloudfault "nodestorm/fakecloud/fault"
 	"nodestorm/fakecloud/hcloud"
+	instanceapi "nodestorm/fakecloud/instances"
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/kubelet"
 	"nodestorm/sim/apifault"
@@ -304,4 +305,6 @@ func theEffect(of any) (string, error) {
 }
 
 // cloudCalls are the calls and actions of all clouds. Each of them refuses those of the others.
-func cloudCalls() []string { return slices.Concat(hcloud.Operations(), externalgrpc.Operations()) }
+func cloudCalls() []string {
+	return slices.Concat(hcloud.Operations(), externalgrpc.Operations(), instanceapi.Operations())
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,23 +73,39 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 		}
 	}
 	m := Manifest{Ref: r.Ref, Source: src.Source, GoVersion: chain.GOVERSION, GOROOT: chain.GOROOT}
-	flags := []string{"-trimpath", "-buildvcs=false", "-tags=" + strings.Join(r.Tags, ","), "-ldflags=-s -w " + r.LDFlags}
+	tags, overlay := r.Tags, ""
 	if s.Overlay != nil && !r.RealTime {
-		path, hash, err := s.Overlay(chain.GOROOT, runtime.GOARCH, filepath.Join(tmp, "overlay"))
+		if overlay, m.OverlayHash, err = s.Overlay(chain.GOROOT, runtime.GOARCH, filepath.Join(tmp, "overlay")); err != nil {
+			return Target{}, err
+		}
+	}
+	known := []any{src.Source.placeless(), chain, m.OverlayHash, r.LDFlags, r.Assets, r.Faces}
+	if r.graft != nil {
+		span, err := r.graft.tags(src.root)
 		if err != nil {
 			return Target{}, err
 		}
-		m.OverlayHash = hash
-		flags = append(flags, "-overlay="+path)
+		if overlay, err = r.graft.overlay(src.root, overlay, tmp); err != nil {
+			return Target{}, err
+		}
+		if src.Graft, err = r.graft.sum(); err != nil {
+			return Target{}, err
+		}
+		m.Source, tags, known = src.Source, slices.Concat(tags, span), append(known, src.Graft)
 	}
-
-	known := []any{src.Source.placeless(), chain, m.OverlayHash, r.LDFlags, r.Assets, r.Faces}
+	flags := []string{"-trimpath", "-buildvcs=false", "-tags=" + strings.Join(tags, ","), "-ldflags=-s -w " + r.LDFlags}
+	if overlay != "" {
+		flags = append(flags, "-overlay="+overlay)
+	}
 	key := keyOf(r.Provider, known...)
 	if t, ok := s.reuse(r.Ref, key, src.Source); ok {
 		return t, nil
 	}
 	d := newDraft(tmp)
 	if err := compile(ctx, tool, flags, r.mainPackage(), d.binary(r.Name), report); err != nil {
+		if r.graft != nil {
+			err = r.graft.unfit(r.Ref, err)
+		}
 		return Target{}, err
 	}
 	if err := d.fill(r, src.root); err != nil {

@@ -91,6 +91,9 @@ func buildCommand(ref Ref, src Source) string {
 		}
 		return cmd
 	}
+	if ref.Provider == Instances {
+		return fmt.Sprintf("nodestorm target build %s --provider %s", ref, ref.Provider)
+	}
 	return fmt.Sprintf("nodestorm target build %s", ref)
 }
 

@@ -39,6 +39,8 @@ type Source struct {
 	Package string   `json:"package,omitempty"` // main package below the module's root
 	Tags    []string `json:"tags,omitempty"`    // build tags
 	File    string   `json:"file,omitempty"`    // the binary that was added; of an image, its path in there
+	// Graft is the hash of a main package of ours that is compiled within the source, in go.sum's notation.
+	Graft string `json:"graft,omitempty"`
 	// Workspace is the go.work that had a say in what the build consists of.
 	Workspace string `json:"workspace,omitempty"`
 	// Image is where the image was; of another kind, the repository that the build was

@@ -44,6 +44,8 @@ type Recipe struct {
 	// included. Its hash tells whether it has changed; of other folders only a
 	// build does.
 	sealed string
+	// graft is the main package in place of Package, if it is one of ours.
+	graft *graft
 }
 
 // UnknownError says that a name has no recipe of ours.
@@ -68,6 +70,9 @@ func Known(ref Ref) (Recipe, error) {
 	case "karpenter":
 		if v := ref.Version; semver.Canonical(v) != v {
 			return Recipe{}, fmt.Errorf("%s is no release: a Go module version has three numbers and a v, as in karpenter@v1.7.0", ref)
+		}
+		if ref.Provider == Instances {
+			return OnInstances(karpenter(ref))
 		}
 		return karpenter(ref), nil
 	case Kubernetes.Name, Node.Name:
@@ -94,19 +99,6 @@ func FromSource(ref Ref, dir string) Recipe {
 	}
 	r.Dir = dir
 	return r
-}
-
-// karpenter is Karpenter with the cloud provider that comes with it, which
-// needs no cloud. Its chart holds the documented RBAC.
-func karpenter(ref Ref) Recipe {
-	ref.Provider = "kwok"
-	return Recipe{
-		Ref:     ref,
-		Module:  "sigs.k8s.io/karpenter",
-		Package: "./kwok",
-		LDFlags: "-X sigs.k8s.io/karpenter/pkg/operator.Version=" + strings.TrimPrefix(ref.Version, "v"),
-		Assets:  []string{"pkg/apis/crds", "kwok/apis/crds", "kwok/charts"},
-	}
 }
 
 func kubernetes(ref Ref) (Recipe, error) {

@@ -69,10 +69,11 @@ func (r Ref) check() error {
 	return err
 }
 
-// is reports whether a build of r can stand for what wanted asks.
+// is reports whether a build of r can stand for what wanted asks. One for Instances needs a cloud, and is
+// taken only if it is asked for.
 func (r Ref) is(wanted Ref) bool {
 	return r.Name == wanted.Name && r.Version == wanted.Version &&
-		(r.Provider == "" || wanted.Provider == "" || r.Provider == wanted.Provider)
+		(r.Provider == "" || wanted.Provider == "" && r.Provider != Instances || r.Provider == wanted.Provider)
 }
 
 // String is NAME@VERSION.
