@@ -124,7 +124,7 @@ func TestWrongArguments(t *testing.T) {
 		{"target|build|other@v1", `no recipe for "other"`},
 		{"target|build|kubernetes@v1.30.0", "name its binaries' folder in KUBEBUILDER_ASSETS"},
 		{"target|build|other@v1|--source|/none", "building other@v1 from /none: reading the source folder: stat /none"},
-		{"target|add|other@v1|/none", "adding other@v1: stat /none"},
+		{"target|add|other@v1|/none", "adding other@v1: open /none"},
 		{"target|add|other@v1|" + file, file + " is no Linux program (ELF)"},
 		{"target|add|karpenter@v1|" + file, "--source is missing"},
 		{"target|rm|other@v1", "other@v1 is not in the store"},

@@ -14,11 +14,15 @@ import (
 	"nodestorm/harness/kind"
 	"nodestorm/harness/process"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/karpenter"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
 	"nodestorm/scenarios"
 	"nodestorm/sim/clock"
 )
+
+// onInstances is what features/instances/ is played on.
+var onInstances = target.Ref{Name: karpenter.Name, Version: "v1.7.0", Provider: target.Instances}
 
 // needed are Kubernetes, Cluster API, our own parts of clusters, and all targets of
 // the catalogue, each once.
@@ -27,7 +31,7 @@ func needed() ([]target.Ref, error) {
 	if err != nil {
 		return nil, err
 	}
-	refs, seen := slices.Concat([]target.Ref{target.Kubernetes}, target.ClusterAPI, target.Parts), map[target.Ref]bool{}
+	refs, seen := slices.Concat([]target.Ref{target.Kubernetes}, target.ClusterAPI, target.Parts, []target.Ref{onInstances}), map[target.Ref]bool{}
 	for _, r := range c.Records() {
 		for _, t := range r.Targets {
 			ref, err := target.ParseRef(t.Name)

@@ -196,7 +196,7 @@ func TestRegistryIsWrong(t *testing.T) {
 		fault.Store(&test.fault)
 		var err error
 		if test.push {
-			_, err = here.Push(t.Context(), tiny, repository, nil)
+			_, err = here.Push(t.Context(), tiny, repository+"-anew", nil) // where nothing of it is yet
 		} else {
 			_, err = there.Pull(t.Context(), tiny, repository, nil)
 		}
