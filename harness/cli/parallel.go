@@ -53,7 +53,6 @@ func (n *atOnce) Type() string { return "N" }
 type abreast struct {
 	asked atOnce
 	now   int // how many; 0: not known yet
-	crew  *crew
 }
 
 func (a *abreast) addFlags(c *cobra.Command) {

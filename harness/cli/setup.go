@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/karpenter"
 	"nodestorm/harness/kind"
 	"nodestorm/harness/process"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/karpenter"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
 	"nodestorm/scenarios"
