@@ -116,7 +116,7 @@ func NewDriver(cfg Config) (*Driver, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &Driver{cfg: cfg, page: p, clock: &virtualClock{page: p}, own: own, load: load, holds: 1, grain: fineGrain, wait: firstLook, stop: cancel, done: make(chan struct{})}
 	d.looked = p.now()
-	d.meter.start(d.looked)
+	d.meter.start(d.looked, rawNow())
 	go d.run(ctx)
 	return d, nil
 }

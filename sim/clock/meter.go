@@ -17,8 +17,10 @@ type meter struct {
 	lag0         lagHistogram
 }
 
-func (m *meter) start(virt int64) {
-	*m = meter{virt0: virt, wall0: rawNow(), virt: virt, wall: rawNow()}
+// start begins at a virtual time and the real one, which is read first: virtual time that
+// passes in between would count as won.
+func (m *meter) start(virt, wall int64) {
+	*m = meter{virt0: virt, wall0: wall, virt: virt, wall: wall}
 }
 
 // see is called often, with the present virtual time.
@@ -42,8 +44,8 @@ func (m *meter) see(virt int64) {
 func (d *Driver) Restart() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	lag := d.lagNow()
-	d.meter.start(d.page.now())
+	lag, wall := d.lagNow(), rawNow()
+	d.meter.start(d.page.now(), wall)
 	d.meter.lag0 = lag
 	d.count()
 }
