@@ -238,6 +238,21 @@ var cases = []struct {
 		121s log log karpenter message=found_provisionable_pod(s) Pods=default/web
 		122s api create nodeclaims//default-b karpenter 201
 		` + quiet, []uint64{2, 4}},
+	{"no-oscillation", "a pod whose budget goes", karp, `
+		1m api create pods/default/web kube-scheduler 201 subresource=binding node=a
+		2m api create pods/default/web karpenter 429 subresource=eviction
+		121s api delete poddisruptionbudgets/default/web kubectl 200
+		122s log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		123s api create nodeclaims//default-b karpenter 201
+		` + quiet, nil},
+	{"no-oscillation", "only the budget of another namespace goes, and its own is looked at", karp, `
+		1m api create pods/default/web kube-scheduler 201 subresource=binding node=a
+		2m api create pods/default/web karpenter 429 subresource=eviction
+		121s api delete poddisruptionbudgets/other/web kubectl 200
+		122s api update poddisruptionbudgets/default/web disruption-controller 200 subresource=status
+		123s log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		124s api create nodeclaims//default-b karpenter 201
+		` + quiet, []uint64{2, 6}},
 
 	{"no-overshoot", "bought for twice", ca, pending + `
 		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web

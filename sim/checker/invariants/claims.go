@@ -30,7 +30,7 @@ type batch struct {
 	bought map[string]*claim // by pod
 	// known are pods that it has looked at before.
 	known map[string]bool
-	// held are pods whose eviction was refused, since when.
+	// held are pods whose eviction was refused, since when, and no budget has changed.
 	held map[string]moment
 }
 
@@ -63,7 +63,10 @@ func (w *world) seeClaim(r *history.Record) {
 // seeBatch keeps what the provisioner does.
 func (w *world) seeBatch(r *history.Record) {
 	switch {
-	case w.Target != "karpenter" || r.Actor != w.Target:
+	case w.Target != "karpenter":
+	case r.Source == history.API && r.Object.Resource == "poddisruptionbudgets" && text(r, "subresource") == "" && r.Code < 400:
+		maps.DeleteFunc(w.batch.held, func(pod string, _ moment) bool { return strings.HasPrefix(pod, r.Object.Namespace+"/") }) // it may allow more now
+	case r.Actor != w.Target:
 	case r.Source == history.Logged && text(r, "message") == "found provisionable pod(s)":
 		w.guess()
 		w.batch.made = nil
