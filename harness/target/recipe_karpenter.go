@@ -39,11 +39,15 @@ func OnInstances(r Recipe) (Recipe, error) {
 }
 
 // karpenterSpan is the tag of the span of releases that a source of Karpenter belongs to, by how its own
-// program is put together, since branches and commits have no version. The newest span has none.
+// program is put together, since branches and commits have no version. That of v1.7 has none.
 func karpenterSpan(root string) ([]string, error) {
 	main, err := os.ReadFile(filepath.Join(root, "kwok", "main.go"))
 	if err != nil {
 		return nil, fmt.Errorf("looking for how Karpenter is put together: %w", err)
+	}
+	class, err := os.ReadFile(filepath.Join(root, "kwok", "apis", "v1alpha1", "kwoknodeclass_status.go"))
+	if err != nil {
+		return nil, fmt.Errorf("looking for what a node class of Karpenter's is: %w", err)
 	}
 	types, err := os.ReadFile(filepath.Join(root, "pkg", "cloudprovider", "types.go"))
 	if err != nil {
@@ -51,6 +55,8 @@ func karpenterSpan(root string) ([]string, error) {
 	}
 	has := func(text []byte, words string) bool { return strings.Contains(string(text), words) }
 	switch {
+	case has(class, "status.ForOption"):
+		return []string{"karpenter_v1_14"}, nil
 	case has(main, "overlay.Decorate("):
 		return nil, nil
 	case has(main, "state.NewCluster(") && has(types, "type Offerings []*Offering"):

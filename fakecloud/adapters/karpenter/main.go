@@ -9,7 +9,7 @@
 //	INSTANCES_TOKEN      to show there, required
 //
 // What differs from release to release is in the files span_*.go: a build has one of them, by
-// its tag, and without a tag that of the newest releases.
+// its tag, and without a tag that of v1.7.
 //
 // It is compiled within the release's own module, so that all dependencies are as the release
 // names them, and it imports nothing of nodestorm. The go.mod beside it is for its tests.

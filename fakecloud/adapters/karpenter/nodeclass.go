@@ -52,11 +52,6 @@ func (in *FakeNodeClass) image() string {
 	return defaultImage
 }
 
-// StatusConditions implements status.Object.
-func (in *FakeNodeClass) StatusConditions() status.ConditionSet {
-	return status.NewReadyConditions().For(in)
-}
-
 // GetConditions implements status.Object.
 func (in *FakeNodeClass) GetConditions() []status.Condition { return in.Status.Conditions }
 
