@@ -180,8 +180,7 @@ func (s *session) beside(ctx context.Context, tasks []task, keep func([]reports.
 			row, err := played(ctx, tasks[i], hand, order{})
 			again := err == nil && row.Verdict == string(verdict.Inconclusive)
 			if again {
-				s.status.clear()
-				s.say("%s on %s does not count beside others, and is played again alone: %s", row.ID, row.Target, row.Reason)
+				crew.board.aside(s.say, "%s on %s does not count beside others, and is played again alone: %s", row.ID, row.Target, row.Reason)
 			}
 			return row, again, err
 		},
@@ -191,8 +190,7 @@ func (s *session) beside(ctx context.Context, tasks []task, keep func([]reports.
 		Done: keep,
 		Fewer: func(n int) {
 			s.abreast.now = n
-			s.status.clear()
-			s.say("from now on %s", atATime(n))
+			crew.board.aside(s.say, "from now on %s", atATime(n))
 		},
 	})
 	stuck := crew.close()

@@ -63,6 +63,14 @@ func (b *board) ended(nth int) {
 	delete(b.worlds, nth)
 }
 
+// aside tells what is no news of a world: several players may have something to tell.
+func (b *board) aside(say func(format string, args ...any), format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.status.clear()
+	say(format, args...)
+}
+
 func (s *seen) text() string { return passed(s.what, s.now.Virtual, s.now.Mean) }
 
 // passed is a world with the time that has passed in it.

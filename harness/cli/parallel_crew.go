@@ -220,8 +220,7 @@ func (c *crew) play(ctx context.Context, nth int, t task, o order) (reports.Row,
 		}
 		switch {
 		case w.Say != "":
-			c.session.status.clear()
-			c.session.say("%s", w.Say)
+			c.board.aside(c.session.say, "%s", w.Say)
 		case w.Row != nil:
 			return *w.Row, nil
 		case w.Failed != "":
