@@ -77,10 +77,10 @@ func TestRecord(t *testing.T) {
 		t.Errorf("fault list: %q", list)
 	}
 	for want, args := range map[string][]string{
-		`did you mean "the simulated node \"NAME\" is NotReady WHEN"`:      {"fault", `the simulated nod "node-1" is NotReady`},
-		`say "a Hetzner Cloud project" or "a cloud of node groups" before`: {"fault", `the server type "cx22" cannot be had`},
-		`there is no fault "dead"`:                                         {"fault", "clear", "dead"},
-		"it is there already; take another name":                           {"up", "--record", feature},
+		`did you mean "the simulated node \"NAME\" is NotReady WHEN"`: {"fault", `the simulated nod "node-1" is NotReady`},
+		`, "a cloud of node groups" or "a cloud of instances" before`: {"fault", `the server type "cx22" cannot be had`},
+		`there is no fault "dead"`:                                    {"fault", "clear", "dead"},
+		"it is there already; take another name":                      {"up", "--record", feature},
 	} {
 		if code, _, text := nodestorm(t, args...); code != cli.Usage || !strings.Contains(text, want) || strings.Count(text, "\n") != 1 {
 			t.Errorf("%v: status %d, %q, want %q", args, code, text, want)
