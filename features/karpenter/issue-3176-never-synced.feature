@@ -8,7 +8,7 @@ Feature: A NodeClaim that is gone is waited for by nobody
     Given a cluster
     And a Ready node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
-    And the first call "create nodeclaims.karpenter.sh" of the program "karpenter" is done, and its answer held back for 30s
+    And the first call "create nodeclaims.karpenter.sh" of the program "karpenter" is done, and its answer held back for 10s
     And Karpenter with a NodePool "default"
     When a pod "web" that requests 1 CPU is created
     And "NodeClaim/$name" is deleted once "karpenter" has sent "create" of "nodeclaims"
