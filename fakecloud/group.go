@@ -3,6 +3,7 @@ package fakecloud
 import (
 	"errors"
 	"fmt"
+	"regexp"
 
 	"nodestorm/fakecloud/fault"
 	"nodestorm/sim/history"
@@ -38,16 +39,22 @@ type Group struct {
 	Withheld int
 }
 
+// groupName is what names of hosts begin with, short enough for a dash and ten digits.
+var groupName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,50}[a-z0-9])?$`)
+
+// maxTarget is more than anybody simulates: a larger one is a slip of the hand.
+const maxTarget = 100_000
+
 // check says what is wrong with a new group.
 func (g *Group) check(tx *Tx) error {
 	t := tx.c.cfg.Catalogue.ServerType(g.Type)
 	switch {
-	case g.Name == "" || len(g.Name) > 63:
-		return errors.New("want a name of 1 to 63 characters")
+	case !groupName.MatchString(g.Name):
+		return errors.New("want a name of 1 to 52 small letters, digits and dashes: with a number behind it, it is an instance's, and a node's")
 	case g.Min < 0 || g.Max < g.Min:
 		return fmt.Errorf("from %d to %d instances: want 0 <= min <= max", g.Min, g.Max)
-	case g.Target < 0:
-		return fmt.Errorf("a target of %d: want zero or more", g.Target)
+	case g.Target < 0 || g.Target > maxTarget:
+		return fmt.Errorf("a target of %d: want 0 to %d", g.Target, maxTarget)
 	case t == nil:
 		return fmt.Errorf("there is no instance type %q", g.Type)
 	case tx.image(g.Image, t.Architecture) == nil:

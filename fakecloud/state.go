@@ -109,8 +109,17 @@ func load[T any](t *Table[T], kind string, all []*T, last int64) error {
 	return nil
 }
 
+// has tells whether an image of the catalogue is there.
+func (tx *Tx) has(image Image) bool {
+	there := tx.Images.Get(image.ID)
+	return there != nil && there.Name == image.Name
+}
+
 // checkRefs says which reference leads nowhere, as far as the cloud relies on it.
 func (tx *Tx) checkRefs() error {
+	if images := tx.c.cfg.Catalogue.Images; len(images) > 0 && !slices.ContainsFunc(images, tx.has) {
+		return fmt.Errorf("it is the state of another cloud, without the images of this one, such as %q", images[0].Name)
+	}
 	states := []State{Creating, Starting, Running, Stopping, Off, Rebuilding, Deleting}
 	for _, i := range tx.Instances.All() {
 		switch {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/clock"
 
 	"nodestorm/fakecloud"
@@ -141,7 +142,18 @@ func readGroups(file string) ([]firstGroup, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--groups %s: %w", file, err)
 	}
+	names := map[string]bool{}
 	for _, g := range list.Groups {
+		switch {
+		case names[g.Name]:
+			return nil, fmt.Errorf("--groups %s: group %q is there twice", file, g.Name)
+		case g.Target > g.Max:
+			return nil, fmt.Errorf("--groups %s: group %q: a target of %d is above its maximum of %d", file, g.Name, g.Target, g.Max)
+		}
+		names[g.Name] = true
+		if _, err := labels.Set(g.Labels).AsValidatedSelector(); err != nil {
+			return nil, fmt.Errorf("--groups %s: group %q: labels: %s", file, g.Name, strings.Join(strings.Fields(err.Error()), " "))
+		}
 		for _, taint := range g.Taints {
 			if _, err := cloudinit.ParseTaint(taint); err != nil {
 				return nil, fmt.Errorf("--groups %s: group %q: %w", file, g.Name, err)

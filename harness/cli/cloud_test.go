@@ -11,6 +11,9 @@ import (
 	"time"
 
 	api "github.com/hetznercloud/hcloud-go/v2/hcloud"
+	"k8s.io/utils/clock"
+
+	"nodestorm/fakecloud"
 )
 
 func TestCloudRefuses(t *testing.T) {
@@ -56,6 +59,50 @@ func TestCloudRefuses(t *testing.T) {
 				t.Errorf("not one line without secrets: %q", stderr.String())
 			}
 		})
+	}
+}
+
+// Wrong files of a cloud of node groups, each told in a sentence.
+func TestWrongNodeGroups(t *testing.T) {
+	dir := t.TempDir()
+	hetzner, err := fakecloud.New(fakecloud.Config{Clock: clock.RealClock{}, Seed: 1, Catalogue: fakecloud.Hetzner()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hetzner.Close()
+	anothers := filepath.Join(dir, "hetzner.json")
+	if err := hetzner.SaveFile(anothers); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct{ flag, text, want string }{
+		"min above max":     {"--groups", "groups: [{name: a, min: 5, max: 2}]", "from 5 to 2 instances"},
+		"no name of a host": {"--groups", "groups: [{name: A_b, max: 2}]", `group "A_b": want a name of 1 to 52 small letters`},
+		"no such type":      {"--groups", "groups: [{name: a, max: 2, type: none}]", `there is no instance type "none"`},
+		"no such zone":      {"--groups", "groups: [{name: a, max: 2, zone: none}]", `not offered in "none"`},
+		"target above max":  {"--groups", "groups: [{name: a, max: 2, target: 7}]", "a target of 7 is above its maximum of 2"},
+		"too many":          {"--groups", "groups: [{name: a, max: 2000000000, target: 2000000000}]", "want 0 to 100000"},
+		"twice":             {"--groups", "groups: [{name: a, max: 2}, {name: a, max: 3}]", `group "a" is there twice`},
+		"wrong taint":       {"--groups", "groups: [{name: a, max: 2, taints: [x]}]", `taint "x"`},
+		"wrong label":       {"--groups", "groups: [{name: a, max: 2, labels: {x: y z}}]", `group "a": labels`},
+		"wrong option":      {"--groups", "groups: [{name: a, max: 2, options: {x: 5m}}]", `there is no option "x"`},
+		"another's state":   {"--state", "", "the state of another cloud"},
+		"unknown call":      {"--faults", "faults: [{name: x, match: {operation: NodeGroupFoo}, hang: {}}]", `"NodeGroupFoo" fits nothing`},
+		"unknown fault":     {"--faults", "faults: [{name: x, explode: {}}]", "explode"},
+		"unknown code":      {"--faults", "faults: [{name: x, refuse: {code: sorry}}]", `"sorry" is no code of gRPC`},
+	} {
+		file := filepath.Join(dir, "file")
+		if test.text == "" {
+			file = anothers
+		} else if err := os.WriteFile(file, []byte(test.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var stdout, stderr strings.Builder
+		if status := Run(t.Context(), []string{"cloud", "externalgrpc", "--check", test.flag, file}, &stdout, &stderr); status != Usage {
+			t.Errorf("%s: status %d", name, status)
+		}
+		if !strings.Contains(stderr.String(), test.want) || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%s: %q, want a line with %q", name, stderr.String(), test.want)
+		}
 	}
 }
 

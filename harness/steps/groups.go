@@ -15,6 +15,7 @@ import (
 	"github.com/cucumber/messages/go/v21"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/externalgrpc"
@@ -90,6 +91,9 @@ func groupsOf(table *messages.PickleTable) (all []nodeGroupRow, err error) {
 
 func groupOf(cell map[string]string) (g nodeGroupRow, err error) {
 	g = nodeGroupRow{name: cell["name"], kind: cell["type"], zone: cell["zone"], labels: cell["labels"], taints: cell["taints"]}
+	if wrong := validation.IsDNS1123Label(g.name); len(wrong) > 0 {
+		return g, fmt.Errorf("its machines are named after it: %s", wrong[0])
+	}
 	var errMin, errMax error
 	g.min, errMin = strconv.Atoi(cell["min"])
 	g.max, errMax = strconv.Atoi(cell["max"])
