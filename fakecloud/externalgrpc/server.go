@@ -70,15 +70,9 @@ func Serve(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.Cloud == nil {
 		return nil, errors.New("externalgrpc: Config wants a Cloud")
 	}
-	l := cfg.Listener
-	if l == nil {
-		var err error
-		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-			return nil, err
-		}
-	}
-	if at, ok := l.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
-		return nil, fmt.Errorf("externalgrpc: %s is not on loopback", at)
+	l, err := fakecloud.Loopback(cfg.Listener)
+	if err != nil {
+		return nil, fmt.Errorf("externalgrpc: %w", err)
 	}
 	creds := insecure.NewCredentials()
 	if cfg.TLS != nil {

@@ -95,15 +95,9 @@ func Serve(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.Cloud == nil || cfg.Token == "" {
 		return nil, errors.New("instances: Config wants a Cloud and a Token")
 	}
-	l := cfg.Listener
-	if l == nil {
-		var err error
-		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-			return nil, err
-		}
-	}
-	if at, ok := l.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
-		return nil, fmt.Errorf("instances: %s is not on loopback", at)
+	l, err := fakecloud.Loopback(cfg.Listener)
+	if err != nil {
+		return nil, fmt.Errorf("instances: %w", err)
 	}
 	s := &Server{cfg: cfg, cloud: cfg.Cloud, listener: l, served: make(chan struct{})}
 	routes := http.NewServeMux()
