@@ -13,30 +13,43 @@ import (
 	"nodestorm/harness/world"
 )
 
-// The features of world/ tell of our own world, and need no target.
-func worldSuite() godog.TestSuite {
-	return godog.TestSuite{Options: &godog.Options{FS: os.DirFS("."), Paths: []string{"world"}, Tags: *tags}}
+// Features of world/ tell of our own world, and need no target; those of instances/ of what
+// only a cloud of instances can do to Karpenter, and of no failure of its own.
+func suiteOf(folder string) godog.TestSuite {
+	return godog.TestSuite{Options: &godog.Options{FS: os.DirFS("."), Paths: []string{folder}, Tags: *tags}}
 }
 
 func TestWorldSteps(t *testing.T) {
-	features, err := worldSuite().RetrieveFeatures()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range features {
-		for _, pickle := range f.Pickles {
-			if err := steps.Check(pickle.Steps, os.DirFS("world")); err != nil {
-				t.Errorf("%s: scenario %q: %v", f.Uri, pickle.Name, err)
+	for _, folder := range []string{"world", "instances"} {
+		suite := suiteOf(folder)
+		features, err := suite.RetrieveFeatures()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range features {
+			for _, pickle := range f.Pickles {
+				if err := steps.Check(pickle.Steps, os.DirFS(folder)); err != nil {
+					t.Errorf("%s: scenario %q: %v", f.Uri, pickle.Name, err)
+				}
 			}
 		}
 	}
 }
 
-func TestWorld(t *testing.T) {
+func TestWorld(t *testing.T) { play(t, "world", target.Target{}) }
+
+func TestInstances(t *testing.T) {
+	play(t, "instances", targettest.Get(t, target.Ref{Name: "karpenter", Version: "v1.7.0", Provider: target.Instances}))
+}
+
+// play plays all scenarios of a folder, on a build if they need one.
+func play(t *testing.T, folder string, on target.Target) {
+	t.Helper()
 	kubernetes := targettest.Get(t, target.Kubernetes)
-	suite := worldSuite()
+	suite := suiteOf(folder)
 	rig := steps.Rig{
-		Beside:  os.DirFS("world"),
+		Target:  on,
+		Beside:  os.DirFS(folder),
 		Started: func(*world.World) {},
 		Step:    func(string) {},
 		Failed:  func(what string, err error) { t.Errorf("%s: %v", what, err) },
