@@ -14,6 +14,8 @@ type found struct {
 	// before is the last point that is like the older end, first are those of which one is
 	// the first that is not: the newest first.
 	before string
+	// parted says that others are between before and the first, which were not asked.
+	parted bool
 	first  []string
 	commit bool // they are commits, not releases
 	notes  []string
@@ -92,29 +94,33 @@ func (b *bisection) findCommit(ctx context.Context, at ends, f found) (found, er
 	if err != nil {
 		return f, err
 	}
-	f.commit, f.first, f.before = true, first, b.parentOf(points, first, older)
+	f.commit, f.first = true, first
+	f.before, f.parted = b.parentOf(points, first, older)
 	return f, nil
 }
 
-// parentOf is a commit right before the oldest of first that has been asked, or older.
-func (b *bisection) parentOf(points []bisect.Point, first []string, older string) string {
+// parentOf is a commit right before the oldest of first that has been asked. If none has,
+// it is the newest asked that is as the older end, or older, and parted.
+func (b *bisection) parentOf(points []bisect.Point, first []string, older string) (commit string, parted bool) {
+	rightBefore := false // older is
 	for _, p := range points {
 		if p.ID != first[len(first)-1] {
 			continue
 		}
 		for _, parent := range p.Parents {
+			rightBefore = rightBefore || parent == older
 			if t, known := b.hunt.Known[parent]; known && b.hunt.State(t) == bisect.Old {
-				return parent
+				return parent, false
 			}
 		}
 	}
 	// The nearest that is known, of a merge's other side say.
 	for _, p := range points {
 		if t, known := b.hunt.Known[p.ID]; known && b.hunt.State(t) == bisect.Old {
-			return p.ID
+			return p.ID, true
 		}
 	}
-	return older
+	return older, !rightBefore
 }
 
 // commits are those between two that can shape the program.

@@ -28,6 +28,8 @@ type answer struct {
 	Found  string   `json:"found"`
 	First  []string `json:"first"` // one, or all that it could be
 	Before string   `json:"before"`
+	// Parted says that commits are between Before and the first that were not asked.
+	Parted bool `json:"parted,omitempty"`
 	// Message is the first commit's.
 	Message *repository.Message `json:"message,omitempty"`
 	// Monotonic is false if the releases that were asked change more than once.
@@ -41,7 +43,7 @@ type answer struct {
 
 // answer is what was found, without what is written of it.
 func (b *bisection) answer(ctx context.Context, at ends, f found) (answer, error) {
-	a := answer{ID: b.record.ID, Change: "broken", Found: "release", Before: b.name(f.before), Monotonic: true, Notes: f.notes, Trials: b.state.Trials}
+	a := answer{ID: b.record.ID, Change: "broken", Found: "release", Before: b.name(f.before), Parted: f.parted, Monotonic: true, Notes: f.notes, Trials: b.state.Trials}
 	if b.hunt.New == verdict.Healthy {
 		a.Change = "mended"
 	}
@@ -147,7 +149,11 @@ func (a answer) outcome() string {
 	if len(a.First) > 1 {
 		return fmt.Sprintf("%sone of %d %ss, of which some cannot be told: %s", how, len(a.First), a.Found, strings.Join(a.First, ", "))
 	}
-	return fmt.Sprintf("%s%s %s; the last before it is %s", how, a.Found, a.First[0], a.Before)
+	last := "the last before it is"
+	if a.Parted {
+		last = "the newest asked that is as before it is"
+	}
+	return fmt.Sprintf("%s%s %s; %s %s", how, a.Found, a.First[0], last, a.Before)
 }
 
 func (a answer) text() string {

@@ -263,3 +263,30 @@ func TestBisectDamagedState(t *testing.T) {
 		t.Errorf("anew: %v", err)
 	}
 }
+
+// What is called the last before a commit is right before it, or the words are others.
+func TestParentOf(t *testing.T) {
+	b := &bisection{hunt: &bisect.Hunt{Old: verdict.Healthy, New: verdict.Reproduced, Known: map[string]bisect.Trial{
+		"older": {Verdict: verdict.Healthy}, "asked": {Verdict: verdict.Healthy}, "merge": {Verdict: verdict.Reproduced}, "topic": {Verdict: verdict.Reproduced},
+	}}}
+	for _, test := range []struct {
+		name   string
+		points []bisect.Point
+		first  string
+		want   string
+		parted bool
+	}{
+		{"its parent", []bisect.Point{{ID: "merge", Parents: []string{"asked"}}, {ID: "asked", Parents: []string{"older"}}}, "merge", "asked", false},
+		{"the older end is its parent", []bisect.Point{{ID: "merge", Parents: []string{"older"}}}, "merge", "older", false},
+		{"another branch was asked", []bisect.Point{{ID: "merge", Parents: []string{"asked", "topic"}}, {ID: "asked"}, {ID: "topic", Parents: []string{"fork"}}}, "topic", "asked", true},
+		{"a branch from before the older end", []bisect.Point{{ID: "merge", Parents: []string{"older", "topic"}}, {ID: "topic", Parents: []string{"fork"}}}, "topic", "older", true},
+	} {
+		if got, parted := b.parentOf(test.points, []string{test.first}, "older"); got != test.want || parted != test.parted {
+			t.Errorf("%s: %s, parted %v, want %s, %v", test.name, got, parted, test.want, test.parted)
+		}
+	}
+	a := answer{Change: "broken", Found: "commit", First: []string{"topic"}, Before: "older", Parted: true}
+	if got, want := a.outcome(), "broken by commit topic; the newest asked that is as before it is older"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
