@@ -87,8 +87,8 @@ func MadeUp() {
 			_ = out.Encode(word{Failed: "interrupted by SIGINT", Code: Inconclusive, Stuck: "etcd is still there"})
 			continue
 		case what == "after":
-			for !there(fmt.Sprintf("done-%d", o.Job+1)) {
-				time.Sleep(time.Millisecond)
+			if !within(time.Minute, func() bool { return there(fmt.Sprintf("done-%d", o.Job+1)) }) {
+				panic(fmt.Sprintf("job %d has not ended in a minute", o.Job+1))
 			}
 		}
 		row := reports.Row{ID: o.ID, Target: o.Target, Expected: "healthy", Verdict: string(v), WallSeconds: 1.5, Run: filepath.Join(dir, "runs", o.ID, o.Target)}
@@ -104,6 +104,16 @@ func MadeUp() {
 		_ = os.Remove(plays)
 		_ = out.Encode(word{Row: &row})
 	}
+}
+
+// within looks for something until it is there, and tells whether it was in time.
+func within(limit time.Duration, there func() bool) bool {
+	for end := time.Now().Add(limit); !there(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
 }
 
 // madeUp is a command whose players are made up, with a task for each line of the script.
@@ -251,9 +261,11 @@ func TestParallelInterrupted(t *testing.T) {
 	s.abreast.now = 2
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
-		for n := 0; n < 2 && ctx.Err() == nil; time.Sleep(time.Millisecond) {
+		if !within(time.Minute, func() bool {
 			playing, _ := filepath.Glob(filepath.Join(dir, "plays-*"))
-			n = len(playing)
+			return len(playing) == 2
+		}) {
+			t.Error("two have not begun to play in a minute")
 		}
 		cancel(interruption{syscall.SIGINT})
 	}()

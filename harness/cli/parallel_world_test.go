@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,7 +41,7 @@ func TestTwoWorlds(t *testing.T) {
 			t.Fatalf("%v: %s", err, said.String())
 		}
 	}
-	players := playersOf(t, cmd.Process.Pid)
+	players := playersIn(tmp)
 	if len(players) != 2 || players[last] == 0 {
 		t.Fatalf("the players are %v", players)
 	}
@@ -80,27 +80,19 @@ func TestTwoWorlds(t *testing.T) {
 	goneWithin(t, 0, tmp)
 }
 
-// playersOf are the processes that play for another, by the version of Karpenter that each
-// plays.
-func playersOf(t *testing.T, parent int) map[string]int {
-	t.Helper()
+// playersIn are the processes with tmp as their temporary folder that play for another, by
+// the version of Karpenter that each plays.
+func playersIn(tmp string) map[string]int {
 	players := map[string]int{}
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", parent))
-	if err != nil {
-		t.Skip(err)
-	}
-	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent)) // each thread has its own
-	for _, task := range tasks {
-		more, _ := os.ReadFile(task)
-		children = append(append(children, ' '), more...)
-	}
-	for _, field := range strings.Fields(string(children)) {
-		pid, _ := strconv.Atoi(field)
-		files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	for _, p := range processtest.Under(tmp) {
+		if !slices.ContainsFunc(processtest.Env(p.PID), func(pair string) bool { return strings.HasPrefix(pair, "NODESTORM_PLAYER=") }) {
+			continue
+		}
+		files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", p.PID))
 		for _, file := range files {
 			path, _ := os.Readlink(file)
 			if _, version, is := strings.Cut(filepath.Dir(path), "karpenter@"); is && filepath.Base(path) == "history.ndjson" {
-				players[version] = pid
+				players[version] = p.PID
 			}
 		}
 	}

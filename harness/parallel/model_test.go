@@ -108,7 +108,7 @@ func TestParseStat(t *testing.T) {
 func TestThisMachine(t *testing.T) {
 	m, err := NewMeter()
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err) // nodestorm runs on Linux, which has /proc/stat
 	}
 	l, err := m.Load()
 	free, other := Memory()
