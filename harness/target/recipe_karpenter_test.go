@@ -39,3 +39,19 @@ func TestKarpenterSpan(t *testing.T) {
 		t.Error("a folder without Karpenter is in a span of its releases")
 	}
 }
+
+// A build for a provider stands for one that asks for none, but for that of a cloud of ours.
+func TestIs(t *testing.T) {
+	of := func(provider string) Ref { return Ref{Name: "karpenter", Version: "v1.7.0", Provider: provider} }
+	for _, test := range []struct {
+		is, wanted string
+		want       bool
+	}{
+		{Kwok, "", true}, {Kwok, Kwok, true}, {Kwok, Instances, false}, {"", Instances, true},
+		{Instances, "", false}, {Instances, Instances, true}, {Instances, Kwok, false},
+	} {
+		if got := of(test.is).is(of(test.wanted)); got != test.want {
+			t.Errorf("a build for %q where %q is wanted: %v", test.is, test.wanted, got)
+		}
+	}
+}
