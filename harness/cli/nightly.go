@@ -19,6 +19,7 @@ import (
 	"nodestorm/harness/nights"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/nightly"
+	"nodestorm/reports/redact"
 	"nodestorm/scenarios"
 )
 
@@ -46,8 +47,12 @@ or that of ` + nights.EnvEndpoint + `; credentials are AWS's, from the environme
 A text for a chat goes to standard output, and nightly.html, nightly.md and
 nightly.json into --out.
 
+Where a bucket's store refuses or cannot be reached, the report is of this night alone and
+says so.
+
 Exit status: 0 nothing new fails, 1 something does, 2 usage, 3 nothing new fails, and
-something that was decided is inconclusive or not run any more, or could not be read.`,
+something that was decided is inconclusive or not run any more, or could not be read or
+kept.`,
 		Example: `  nodestorm nightly report reports/out/merged shards --nights ~/nights --keep
   nodestorm nightly report reports/out/verify --nights s3://ci/nodestorm --last 30`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -73,13 +78,20 @@ something that was decided is inconclusive or not run any more, or could not be 
 				return usage(err)
 			}
 			before, err := e.nightsBefore(c.Context(), place, night, last, keep)
-			if err != nil {
+			missing := ""
+			switch {
+			case c.Context().Err() == nil && errors.As(err, new(*nights.StoreError)):
+				// The night took hours, and what is wrong is elsewhere.
+				missing = redact.ForHere().Text(err.Error())
+				e.say("--nights: the nights before are missing: %s", missing)
+			case err != nil:
 				return usage(fmt.Errorf("--nights: %w", err))
 			}
-			if before.unread {
+			if before.unread || missing != "" {
 				unread = &exit{code: Inconclusive}
 			}
 			report := nightly.Compare(named(append(before.nights, nightly.Night{Matrix: night})))
+			report.Missing = missing
 			files := &reporter{env: e}
 			for _, format := range []string{"html", "md", "json"} {
 				path := filepath.Join(out, "nightly."+format)
@@ -97,13 +109,16 @@ something that was decided is inconclusive or not run any more, or could not be 
 			e.say("for a browser: %s", filepath.Join(out, "nightly.html"))
 			if keep {
 				if err := e.keepNight(c.Context(), place, night); err != nil {
-					return fmt.Errorf("this night is not kept, and the report is there: %w", withRoom(err))
+					unread = fmt.Errorf("this night is not kept, and the report is there; the same command keeps it later: %w", withRoom(err))
+					if report.Counts[string(nightly.NewlyFailing)] > 0 {
+						e.say("%v", unread)
+					}
 				}
 			}
 			switch {
 			case report.Counts[string(nightly.NewlyFailing)] > 0:
 				return &exit{code: NotAsExpected}
-			case report.Counts[string(nightly.Inconclusive)]+report.Counts[string(nightly.Gone)] > 0:
+			case unread == nil && report.Counts[string(nightly.Inconclusive)]+report.Counts[string(nightly.Gone)] > 0:
 				return &exit{code: Inconclusive}
 			}
 			return unread

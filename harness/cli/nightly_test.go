@@ -2,12 +2,16 @@ package cli
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"nodestorm/harness/nights"
 	"nodestorm/harness/target"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/nightly"
@@ -87,6 +91,52 @@ func TestNightlyReport(t *testing.T) {
 		code, _, stderr := command(t, append(strings.Split(args, "|"), "--out", out)...)
 		if code != Usage && want != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") > 1 {
 			t.Errorf("%s: status %d, %s; want %q", args, code, stderr, want)
+		}
+	}
+}
+
+// A store that is full, refuses or cannot be reached costs no report: it has this night, and
+// says what is missing.
+func TestNightlyWithoutBucket(t *testing.T) {
+	t.Setenv(target.EnvCache, t.TempDir())
+	full := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			w.WriteHeader(http.StatusInsufficientStorage)
+			_, _ = io.WriteString(w, "<Error><Code>XMinioStorageFull</Code><Message>no room</Message></Error>")
+			return
+		}
+		_, _ = io.WriteString(w, "<ListBucketResult></ListBucketResult>")
+	}))
+	t.Cleanup(full.Close)
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	t.Setenv(nights.EnvRegion, "here")
+	for _, test := range []struct {
+		store, verdict, outcome string
+		status                  int
+		says, report            string
+	}{
+		{full.URL, "reproduced", "expected", Inconclusive, "this night is not kept, and the report is there", "there is no night before it"},
+		{full.URL, "healthy", "fixed earlier than recorded", NotAsExpected, "it is full: make room", "1 newly failing"},
+		{gone.URL, "reproduced", "expected", Inconclusive, "--nights: the nights before are missing: s3://nodestorm-ci/nights: listing nights: ", "could not be read"},
+		{gone.URL, "healthy", "fixed earlier than recorded", NotAsExpected, "the nights before are missing", "could not be read"},
+	} {
+		t.Setenv(nights.EnvEndpoint, test.store)
+		night, out := t.TempDir(), t.TempDir()
+		m := matrix.Matrix{Made: time.Unix(1e9, 0), Cells: []matrix.Cell{{Scenario: "a", Target: "karpenter@v1.6.4", Expected: "reproduced", Verdict: test.verdict, Outcome: test.outcome, Started: time.Unix(1e9, 0)}}}
+		text, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(night, "matrix.json"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := command(t, "nightly", "report", night, "--nights", "s3://nodestorm-ci/nights", "--out", out, "--keep")
+		if code != test.status || !strings.Contains(stderr, test.says) || !strings.Contains(stdout, test.report) {
+			t.Errorf("%+v: status %d, %s%s", test, code, stdout, stderr)
+		}
+		if page, err := os.ReadFile(filepath.Join(out, "nightly.html")); err != nil || !strings.Contains(string(page), "karpenter@v1.6.4") {
+			t.Errorf("%+v: no page: %v", test, err)
 		}
 	}
 }

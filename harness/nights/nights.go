@@ -19,6 +19,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
 
 	"nodestorm/harness/run"
 )
@@ -124,6 +125,9 @@ func openBucket(where, rest string) (Place, error) {
 	if prefix = strings.Trim(prefix, "/"); prefix != "" {
 		prefix += "/"
 	}
+	if err := s3utils.CheckValidBucketNameStrict(name); err != nil {
+		return nil, fmt.Errorf("%s: %w; want s3://BUCKET/PREFIX", where, err)
+	}
 	endpoint := os.Getenv(EnvEndpoint)
 	if endpoint == "" {
 		endpoint = "https://s3.amazonaws.com"
@@ -205,8 +209,14 @@ func (b *bucket) says(doing string, err error) error {
 	if len(text) > 400 {
 		text = strings.ToValidUTF8(text[:400], "") + "…"
 	}
-	return fmt.Errorf("%s: %s: %w%s", b.where, doing, oneLine{err, text}, out)
+	return &StoreError{fmt.Errorf("%s: %s: %w%s", b.where, doing, oneLine{err, text}, out)}
 }
+
+// StoreError is what a bucket's store refused, or that it cannot be reached: nothing that is wrong
+// here, and no reason to lose a night.
+type StoreError struct{ error }
+
+func (e *StoreError) Unwrap() error { return e.error }
 
 // oneLine is an error whose words may be a store's own.
 type oneLine struct {

@@ -161,11 +161,9 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := nights.Open(""); err == nil {
 		t.Error("no place is one")
 	}
-	if _, err := nights.Open("s3://"); err == nil {
-		if p, _ := nights.Open("s3://"); p != nil {
-			if _, err := p.Names(t.Context()); err == nil {
-				t.Error("a bucket without a name is one")
-			}
+	for _, where := range []string{"s3://", "s3:///nights", "s3://ci", "s3://Nodestorm_CI/x"} {
+		if _, err := nights.Open(where); err == nil || !strings.Contains(err.Error(), "want s3://BUCKET/PREFIX") {
+			t.Errorf("%s: %v", where, err)
 		}
 	}
 	for endpoint, want := range map[string]string{"http://192.0.2.1": "without TLS", "ftp://x": "want the URL", "x": "want the URL", "https://x/path": "want the URL"} {

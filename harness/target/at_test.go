@@ -97,9 +97,12 @@ func TestBuildRefErrors(t *testing.T) {
 		{dir, "tiny-v1.1.0", "at tiny-v1.1.0: it is no checkout of a Go program"},
 		{t.TempDir(), "main", "cannot be read as a git repository"},
 		{"/none", "main", "/none is no folder"},
+		{dir, "tiny-v1.0.0 with a tag", "from " + dir + ` at tiny-v1.0.0: no file of its source has the build tag "clowd"`}, // and not the checkout's folder
 	} {
 		r := fromFolderRecipe(tc.source)
-		r.At = tc.ref
+		if r.At = tc.ref; strings.HasSuffix(tc.ref, " with a tag") {
+			r.At, r.Tags = strings.TrimSuffix(tc.ref, " with a tag"), []string{"clowd"}
+		}
 		_, err := s.Build(t.Context(), r, nil)
 		wantError(t, err, tc.want)
 		wantEmpty(t, s)

@@ -98,7 +98,7 @@ func checkTags(root string, tags []string) error {
 	}
 	for _, tag := range tags {
 		if !known[tag] {
-			return fmt.Errorf("no file in %s has the build tag %q; the tags there are %s", root, tag, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			return fmt.Errorf("no file of its source has the build tag %q; the tags there are %s", tag, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
 	}
 	return nil

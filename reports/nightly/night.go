@@ -100,6 +100,8 @@ type Report struct {
 	Nights []NightSum     `json:"nights"`
 	Rows   []Row          `json:"rows"`
 	Counts map[string]int `json:"counts"`
+	// Missing says why nights before it are not there, if they may be somewhere.
+	Missing string `json:"missing,omitempty"`
 }
 
 // NightSum is a night in a line.

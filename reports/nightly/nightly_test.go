@@ -208,6 +208,14 @@ func TestWrite(t *testing.T) {
 	if err := json.Unmarshal(data.Bytes(), &again); err != nil || len(again.Rows) != 7 || again.Counts["newly failing"] != 2 {
 		t.Errorf("%+v, %v", again.Counts, err)
 	}
+	r.Missing = "s3://ci/nights: <b>no answer"
+	page.Reset()
+	if err := r.Write(&page, "html"); err != nil {
+		t.Fatal(err)
+	}
+	if inPage, err = seen.HTML(page.Bytes()); err != nil || !strings.Contains(inPage.Text, "held for new: "+r.Missing) {
+		t.Errorf("that nights are missing is not told: %v, %s", err, inPage.Text)
+	}
 	if err := r.Write(&data, "pdf"); err == nil {
 		t.Error("there is a format pdf")
 	}

@@ -50,10 +50,12 @@ func (r *Report) Sum() string {
 
 // Before says what the night was held against.
 func (r *Report) Before() string {
-	switch n := len(r.Nights) - 1; n {
-	case 0:
+	switch n := len(r.Nights) - 1; {
+	case r.Missing != "":
+		return "the nights before it could not be read, so that all of it is held for new: " + r.Missing
+	case n == 0:
 		return "there is no night before it to compare with"
-	case 1:
+	case n == 1:
 		return "against the night before it"
 	default:
 		return fmt.Sprintf("against the %d nights before it", n)
@@ -158,7 +160,7 @@ func (r *Report) markdown(w io.Writer) error {
 	var b strings.Builder
 	last := r.Nights[len(r.Nights)-1]
 	fmt.Fprintf(&b, "**Night %s**: %s\n\n", reports.Markdown(r.Night), reports.Markdown(r.Sum()))
-	fmt.Fprintf(&b, "%d as expected, %d not, %d inconclusive, %d skipped; %s.", last.Good, last.Bad, last.Unsure, last.Skipped, r.Before())
+	fmt.Fprintf(&b, "%d as expected, %d not, %d inconclusive, %d skipped; %s.", last.Good, last.Bad, last.Unsure, last.Skipped, reports.Markdown(r.Before()))
 	if m := r.Machine(); m != "" {
 		b.WriteString(" " + m)
 	}

@@ -58,18 +58,28 @@ func Unmarshal(data []byte, into any) error {
 }
 
 // Meant is ", did you mean …?" for a word that is close to one of those that are known,
-// else empty.
+// else empty. Of several as close it is the one that begins alike the longest: v1.7.0 for
+// v1.7.99, and not v1.0.9.
 func Meant(word string, known []string) string {
-	best, least := "", len(word)/2+1
+	best, least, longest := "", len(word)/2+1, 0
 	for _, other := range slices.Sorted(slices.Values(known)) {
-		if d := distance(strings.ToLower(word), strings.ToLower(other)); d < least {
-			best, least = other, d
+		d, same := distance(strings.ToLower(word), strings.ToLower(other)), alike(word, other)
+		if d < least || d == least && best != "" && same > longest {
+			best, least, longest = other, d, same
 		}
 	}
 	if best == "" {
 		return ""
 	}
 	return fmt.Sprintf(", did you mean %q?", best)
+}
+
+// alike is how many letters two words begin with both.
+func alike(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // distance is how many letters have to be put in, taken out or replaced.

@@ -33,6 +33,18 @@ func TestUnmarshal(t *testing.T) {
 	}
 }
 
+func TestMeant(t *testing.T) {
+	releases := []string{"v1.0.6", "v1.0.9", "v1.6.4", "v1.7.0", "v1.14.1"}
+	for word, want := range map[string]string{"v1.7.99": "v1.7.0", "v1.17.0": "v1.7.0", "1.7.0": "v1.7.0", "v1.0.7": "v1.0.6", "v1.14.0": "v1.14.1", "nonsense-altogether": ""} {
+		if want != "" {
+			want = `, did you mean "` + want + `"?`
+		}
+		if got := strict.Meant(word, releases); got != want {
+			t.Errorf("%s: %q, want %q", word, got, want)
+		}
+	}
+}
+
 func TestUnmarshalErrors(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"empty", " \n", "the document is empty"},
