@@ -246,6 +246,19 @@ func TestScenarioFlags(t *testing.T) {
 	if diff := cmp.Diff(want, a.line.args()); diff != "" {
 		t.Errorf("command line (-want +got):\n%s", diff)
 	}
+	cfg.Unlisted = []string{"--expandr=x", "--expander=price"}
+	if a, err = prepare(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	want = slices.Concat(want[:1], []string{"--nodes=0:3:cx22:fsn1:a", "--nodes=0:3:cx32:nbg1:b", "--expandr=x", "--expander=price"}, want[4:])
+	if diff := cmp.Diff(want, a.line.args()); diff != "" {
+		t.Errorf("command line with flags that are not listed (-want +got):\n%s", diff)
+	}
+	cfg.Unlisted = []string{"--kubeconfig=/x"}
+	if _, err := prepare(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "--kubeconfig is what the world sets") {
+		t.Errorf("--kubeconfig, listed or not: %v", err)
+	}
+	cfg.Unlisted = nil
 	group := Group{Name: "c", Min: 0, Max: 1, Type: "cx22", Location: "fsn1"}
 	for _, test := range []struct {
 		flag   string

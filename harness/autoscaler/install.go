@@ -52,6 +52,8 @@ type Config struct {
 	// Flags are the scenario's, as on a command line. They go over those of the Intent
 	// and of the Manifest.
 	Flags []string
+	// Unlisted are such flags, too, which the build may not know: what it does then is its own.
+	Unlisted []string
 	// Management has the objects of the cloud provider, where that is Cluster API: the
 	// cluster of --cloud-config. Nil is World's own.
 	Management *world.Cluster
@@ -144,15 +146,16 @@ func prepare(ctx context.Context, cfg Config) (*Autoscaler, error) {
 			return nil, err
 		}
 	}
-	own, err := cfg.ownFlags()
-	if err != nil {
+	own, err := cfg.ownFlags(cfg.Flags)
+	unlisted, other := cfg.ownFlags(cfg.Unlisted)
+	if err := errors.Join(err, other); err != nil {
 		return nil, fmt.Errorf("the scenario: %w", err)
 	}
 	stated := cfg.Intent.stated().replace(own)
 	if err := a.known.check(stated, "the scenario"); err != nil {
 		return nil, err
 	}
-	a.line = commandLine(a.known, given, stated, nil)
+	a.line = commandLine(a.known, given, stated.replace(unlisted), nil)
 	return a, nil
 }
 
@@ -160,9 +163,9 @@ func prepare(ctx context.Context, cfg Config) (*Autoscaler, error) {
 // world's to say.
 var place = []string{"cloud-provider", "kubeconfig", "cloud-config", "kubernetes", "namespace", "address", "logtostderr", "v"}
 
-// ownFlags are the scenario's.
-func (c Config) ownFlags() (flags, error) {
-	f, err := parseFlags(c.Flags)
+// ownFlags are the scenario's, of a command line.
+func (c Config) ownFlags(line []string) (flags, error) {
+	f, err := parseFlags(line)
 	if err != nil {
 		return nil, err
 	}

@@ -149,11 +149,11 @@ func (r Request) CheckManifest(ctx context.Context) error {
 
 // checkFlags tells whether the target knows the flags and variables that the steps give it.
 func (r Request) checkFlags(ctx context.Context) error {
-	var given, env []string
+	var given, unlisted, env []string
 	err := r.eachScenario(func(pickle []*messages.PickleStep) error {
-		flags, err := steps.Flags(pickle)
+		flags, others, err := steps.Flags(pickle)
 		names, other := steps.Environment(pickle)
-		given, env = append(given, flags...), append(env, names...)
+		given, unlisted, env = append(given, flags...), append(unlisted, others...), append(env, names...)
 		return errors.Join(err, other)
 	})
 	for _, name := range env {
@@ -161,12 +161,12 @@ func (r Request) checkFlags(ctx context.Context) error {
 			err = cmp.Or(broken, fmt.Errorf("%s: %s knows no environment variable %s", r.feature(), r.Target.Ref, name))
 		}
 	}
-	if err != nil || len(given) == 0 {
+	if err != nil || len(given)+len(unlisted) == 0 {
 		return err
 	}
 	switch r.Target.Name {
 	case autoscaler.Name:
-		err = autoscaler.Check(ctx, autoscaler.Config{Target: r.Target, Flags: given, Intent: autoscaler.Intent{Provider: r.Record.Provider()}})
+		err = autoscaler.Check(ctx, autoscaler.Config{Target: r.Target, Flags: given, Unlisted: unlisted, Intent: autoscaler.Intent{Provider: r.Record.Provider()}})
 	case karpenter.Name:
 		err = karpenter.Check(ctx, r.Target, given)
 	}

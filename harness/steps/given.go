@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +23,17 @@ func (s *scenario) cluster(ctx context.Context) error { return s.start(ctx, s.ri
 func (s *scenario) clusterWithoutDefaultTolerations(ctx context.Context) error {
 	cfg := s.rig.World
 	cfg.APIServer = map[string][]string{"disable-admission-plugins": {"DefaultTolerationSeconds"}}
+	return s.start(ctx, cfg)
+}
+
+const servesWords = "a cluster whose API server also serves "
+
+var groupVersion = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/v[0-9]+([a-z]+[0-9]+)?$`)
+
+// clusterServing has a version of an API group that is off by default.
+func (s *scenario) clusterServing(ctx context.Context, version string) error {
+	cfg := s.rig.World
+	cfg.APIServer = map[string][]string{"runtime-config": world.Served(version)}
 	return s.start(ctx, cfg)
 }
 

@@ -203,6 +203,11 @@ func (s *scenario) put(ctx context.Context, text *godog.DocString, how objects.H
 	if err != nil {
 		return nil, err
 	}
+	for _, o := range all {
+		if err := s.fillIn(o.Object); err != nil {
+			return nil, fmt.Errorf("%s: %w", o, err)
+		}
+	}
 	for _, o := range all { // "machines that register …" holds for classes that say nothing else
 		karpenter.ForCloud(s.rig.Target, o.Unstructured)
 		if o.GroupVersionKind().GroupKind() == karpenter.ClassKind && s.delay > 0 {

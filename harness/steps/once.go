@@ -223,6 +223,31 @@ func (s *scenario) once(do, await any) any {
 // ofAwaited is what stands for a field of the record that was waited for.
 var ofAwaited = regexp.MustCompile(`\$(name|namespace|actor|detail\.[A-Za-z]+)\b`)
 
+// fillIn fills all values of an object that are such a field and nothing else.
+func (s *scenario) fillIn(value any) (err error) {
+	text := func(v any) any {
+		said, is := v.(string)
+		if !is || ofAwaited.FindString(said) != said || said == "" {
+			err = errors.Join(err, s.fillIn(v))
+			return v
+		}
+		filled, wrong := s.fill(said)
+		err = errors.Join(err, wrong)
+		return filled
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for key, v := range value {
+			value[key] = text(v)
+		}
+	case []any:
+		for i, v := range value {
+			value[i] = text(v)
+		}
+	}
+	return err
+}
+
 // fill puts in what the record has that was waited for.
 func (s *scenario) fill(text string) (filled string, err error) {
 	filled = ofAwaited.ReplaceAllStringFunc(text, func(field string) string {

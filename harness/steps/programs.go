@@ -3,11 +3,13 @@ package steps
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // registerPrograms has what somebody does to the programs of the world, the target and
 // the control plane, as a whole.
 func (s *scenario) registerPrograms(on sentences) {
+	on.Given(`^a liveness probe asks the target every `+span+`, and restarts it after `+number+` failures$`, s.probeTarget)
 	for _, each := range []struct {
 		does string
 		do   func(context.Context, string) error
@@ -26,6 +28,23 @@ func (s *scenario) registerPrograms(on sentences) {
 		})
 		on.When(`^the program `+name+` is `+each.does+`$`, each.do)
 	}
+}
+
+// probeTarget has the target restarted as its kubelet does.
+func (s *scenario) probeTarget(every string, failures int) error {
+	name, err := s.target()
+	if err != nil {
+		return err
+	}
+	interval, err := duration(every)
+	if err != nil {
+		return err
+	}
+	if failures < 1 {
+		return fmt.Errorf("after %d failures: want 1 or more", failures)
+	}
+	s.world.Probe(name, interval, failures)
+	return nil
 }
 
 // target is the name of the target's program.

@@ -61,7 +61,7 @@ func (r *reader) check(step *messages.PickleStep) error {
 		return r.checkObjects(step)
 	case listsFaults.MatchString(text):
 		return r.checkFaults(step)
-	case strings.HasSuffix(text, flagsWords):
+	case strings.HasSuffix(text, flagsWords), strings.HasSuffix(text, unlistedWords):
 		_, err := flagsOf(step)
 		return err
 	case text == typesWords:
@@ -75,6 +75,8 @@ func (r *reader) check(step *messages.PickleStep) error {
 		return err
 	case strings.HasPrefix(text, "the target is ") && !r.started:
 		return errNoTarget
+	case strings.HasPrefix(text, servesWords) && !groupVersion.MatchString(strings.Trim(strings.TrimPrefix(text, servesWords), `"`)):
+		return fmt.Errorf("%s is no version of an API group, such as resource.k8s.io/v1beta1", strings.TrimPrefix(text, servesWords))
 	case text == environmentWords && r.started:
 		return errors.New("the target runs already: say it before")
 	case text == environmentWords:

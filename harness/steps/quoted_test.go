@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -108,6 +109,9 @@ func TestSettings(t *testing.T) {
 		{"Cluster Autoscaler with the flags:", []string{"flag|value"}, "the table has no flag"},
 		{"Cluster Autoscaler with the flags:", []string{"--scan-interval"}, "row 1 has 1 cells"},
 		{"Cluster Autoscaler with the flags:", []string{"--scan interval|1"}, "is no flag"},
+		{"Cluster Autoscaler with these flags, whether it knows them or not:", []string{"--leader-elect|false"}, ""},
+		{"Cluster Autoscaler with these flags, whether it knows them or not:", []string{"--leader elect|false"}, "is no flag"},
+		{"a cluster whose API server also serves \"resource.k8s.io\"", nil, "is no version of an API group"},
 		{"Karpenter with the flags:", []string{"--batch-max-duration|20s"}, ""},
 		{"the target has the environment variables:", []string{"CAPI_GROUP|x"}, ""},
 		{"the target has the environment variables:", []string{"CAPI-GROUP|x"}, "is no environment variable"},
@@ -173,5 +177,13 @@ func TestAwaited(t *testing.T) {
 		if got != want {
 			t.Errorf("%s is %s (%v), want %s", text, got, err, want)
 		}
+	}
+	object := map[string]any{"spec": map[string]any{"claims": []any{map[string]any{"name": "$name"}}, "args": []any{"echo $name", "$(name)", 3}}}
+	want := map[string]any{"spec": map[string]any{"claims": []any{map[string]any{"name": "a"}}, "args": []any{"echo $name", "$(name)", 3}}}
+	if err := s.fillIn(object); err != nil || !reflect.DeepEqual(object, want) {
+		t.Errorf("filled in: %v (%v), want %v", object, err, want)
+	}
+	if err := (&scenario{}).fillIn(map[string]any{"a": []any{"$name"}}); err == nil {
+		t.Error("$name without a record is filled in")
 	}
 }

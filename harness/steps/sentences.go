@@ -36,6 +36,7 @@ func (s *scenario) register(on sentences) {
 func (s *scenario) registerKarpenter(on sentences) {
 	on.Given(`^a cluster$`, s.cluster)
 	on.Given(`^a cluster whose API server adds no default tolerations$`, s.clusterWithoutDefaultTolerations)
+	on.Given(`^`+servesWords+name+`$`, s.clusterServing)
 	on.Given(`^a Ready node `+name+` for system pods only$`, s.systemNode)
 	on.Given(`^machines that register `+span+` after their launch and are Ready `+span+` later$`, s.machines)
 	on.Given(`^a node agent `+name+` that taints its Node with `+taint+` from `+span+` to `+span+` after registration$`, s.agent)

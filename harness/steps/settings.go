@@ -19,6 +19,7 @@ import (
 // What the sentences about a target's settings end with.
 const (
 	flagsWords       = "with the flags:"
+	unlistedWords    = "with these flags, whether it knows them or not:"
 	environmentWords = "the target has the environment variables:"
 )
 
@@ -29,6 +30,7 @@ func (s *scenario) registerTargets(on sentences) {
 	on.Given(`^`+groupsWords+`$`, s.nodeGroups)
 	on.Given(`^`+nodesWords+`$`, s.nodes)
 	on.Given(`^Cluster Autoscaler `+flagsWords+`$`, s.autoscalerWithFlags)
+	on.Given(`^Cluster Autoscaler `+unlistedWords+`$`, s.autoscalerWithUnlisted)
 	on.Given(`^Karpenter$`, s.karpenterAlone)
 	on.Given(`^Karpenter `+flagsWords+`$`, s.karpenterWithFlags)
 }
@@ -41,6 +43,14 @@ func (s *scenario) environment(table *godog.Table) error {
 
 func (s *scenario) autoscalerWithFlags(ctx context.Context, table *godog.Table) (err error) {
 	if s.flags, err = flags(table); err != nil {
+		return err
+	}
+	return s.startAutoscaler(ctx)
+}
+
+// autoscalerWithUnlisted is for failures that are about the flag itself.
+func (s *scenario) autoscalerWithUnlisted(ctx context.Context, table *godog.Table) (err error) {
+	if s.unlisted, err = flags(table); err != nil {
 		return err
 	}
 	return s.startAutoscaler(ctx)
@@ -69,19 +79,24 @@ func (s *scenario) beginKarpenter(ctx context.Context) (err error) {
 	return err
 }
 
-// Flags are those that steps give the target, as on a command line.
-func Flags(steps []*messages.PickleStep) (all []string, err error) {
+// Flags are those that steps give the target, as on a command line: ones that it has to
+// know, and ones that it may not.
+func Flags(steps []*messages.PickleStep) (known, unlisted []string, err error) {
 	for _, step := range steps {
-		if !strings.HasSuffix(step.Text, flagsWords) {
+		all := &known
+		switch {
+		case strings.HasSuffix(step.Text, unlistedWords):
+			all = &unlisted
+		case !strings.HasSuffix(step.Text, flagsWords):
 			continue
 		}
 		more, err := flagsOf(step)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		all = append(all, more...)
+		*all = append(*all, more...)
 	}
-	return all, nil
+	return known, unlisted, nil
 }
 
 // Environment are the names of the variables that steps give the target.

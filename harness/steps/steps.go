@@ -83,6 +83,7 @@ type scenario struct {
 	withheld    []string                      // API groups that the autoscaler gets no rights on
 	env         []manifest.Variable           // that the scenario gives the target
 	flags       []string                      // that it gives it, as on a command line
+	unlisted    []string                      // likewise, and it may not know them
 	types       []fakecloud.ServerType        // that the cloud has besides its own
 	marked      map[string]hetzner.NodeConfig // groups of servers with labels or taints
 	clients     map[*world.Cluster]*objects.Client

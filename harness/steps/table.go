@@ -43,7 +43,7 @@ var arguments = append(faultArguments(), []Argument{
 	{"N", "a whole number", "2", number},
 	{"CPU", "processors, as in 500m CPU or 1 CPU", "1 CPU", cpus},
 	{"TAINT", "a taint in quotes, KEY[=VALUE]:EFFECT, with the effect NoSchedule, PreferNoSchedule or NoExecute", `"example.com/agent:NoSchedule"`, taint},
-	{"KIND/NAME", "an object in quotes, KIND/NAME, or KIND/NAMESPACE/NAME outside of the namespace default; after a record was waited for, $name, $namespace, $actor and $detail.KEY stand for what that has", `"Deployment/web"`, object},
+	{"KIND/NAME", "an object in quotes, KIND/NAME, or KIND/NAMESPACE/NAME outside of the namespace default; after a record was waited for, $name, $namespace, $actor and $detail.KEY stand for what that has, here and as whole values of objects in YAML", `"Deployment/web"`, object},
 	{"Pod/NAME", "a pod in quotes, Pod/NAME or Pod/NAMESPACE/NAME; $name and $namespace as in KIND/NAME", `"Pod/web-0"`, podObject},
 	{"Node/NAME", "a node in quotes; $name as in KIND/NAME", `"Node/node-1"`, nodeObject},
 	{"KEY=VALUE", "a label or an annotation in quotes; KEY- removes it", `"example.com/team=a"`, mark},
@@ -179,7 +179,7 @@ next:
 	}
 	s.Words, s.Example = words.String(), example.String()
 	switch {
-	case strings.HasSuffix(s.Words, flagsWords), s.Words == environmentWords, s.Words == groupsWords, s.Words == typesWords, s.Words == nodesWords:
+	case strings.HasSuffix(s.Words, flagsWords), strings.HasSuffix(s.Words, unlistedWords), s.Words == environmentWords, s.Words == groupsWords, s.Words == typesWords, s.Words == nodesWords:
 		s.Arguments = append(s.Arguments, Argument{Name: "TABLE", Means: "a table below the step, of names and their values; of node groups with the columns name, min, max, and if need be type, zone, labels, taints; of instance types with name, cpu, memory, and if need be price, zones; of nodes with name, and if need be type, zone, group, labels, taints"})
 	case strings.HasSuffix(s.Words, ":"):
 		s.Arguments = append(s.Arguments, Argument{Name: "TEXT", Means: `lines between """ below the step`})

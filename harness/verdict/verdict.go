@@ -101,7 +101,7 @@ func decide(in Input) Judgement {
 	for _, death := range in.Deaths {
 		spoilt = append(spoilt, "a component died: "+death)
 	}
-	failedThen, problem := judgeSteps(in.Steps)
+	failedThen, problem := judgeSteps(in.Steps, in.documentsDeath())
 	// The world ends with its target: no step and no fault after that says anything.
 	died := in.TargetDeath.Text != "" && !in.documentsDeath()
 	for _, text := range []string{problem, in.Distortion, in.Incomplete, in.Unjudged} {
@@ -239,8 +239,9 @@ func withoutFailure(in Input) Judgement {
 }
 
 // judgeSteps finds the Then that failed, if any, and what makes the steps prove
-// nothing, or "".
-func judgeSteps(steps []history.Outcome) (failedThen *history.Outcome, problem string) {
+// nothing, or "". Where the target's death is the failure, any step can fail of it, also
+// the one that starts it.
+func judgeSteps(steps []history.Outcome, death bool) (failedThen *history.Outcome, problem string) {
 	thens := 0
 	for i := range steps {
 		s := &steps[i]
@@ -249,7 +250,7 @@ func judgeSteps(steps []history.Outcome) (failedThen *history.Outcome, problem s
 			thens++
 		case s.Status == "passed":
 		case s.Status == "skipped" && failedThen != nil:
-		case s.Status == "failed" && s.Role == history.Then:
+		case s.Status == "failed" && (s.Role == history.Then || death):
 			if failedThen == nil {
 				failedThen = s
 			}

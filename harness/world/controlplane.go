@@ -156,7 +156,7 @@ func (c *local) startAPIServer(ctx context.Context) error {
 		Set("etcd-keyfile", etcd.key).
 		// Targets' packages use the policy to mend what a stand-in for a cloud gets wrong.
 		Set("feature-gates", "MutatingAdmissionPolicy=true").
-		Set("runtime-config", "admissionregistration.k8s.io/v1beta1=true")
+		Set("runtime-config", Served()...)
 	if c.ca, err = newAuthority(certs, "kubernetes"); err != nil {
 		return err
 	}
@@ -316,3 +316,13 @@ func (c *local) foundDead() bool {
 
 // gone tells whether there is no such process.
 func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+// Served is the value of kube-apiserver's --runtime-config: what it serves besides its
+// defaults, with what is asked for.
+func Served(versions ...string) []string {
+	all := []string{"admissionregistration.k8s.io/v1beta1=true"} // of the policy, see above
+	for _, version := range versions {
+		all = append(all, version+"=true")
+	}
+	return all
+}

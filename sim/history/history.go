@@ -48,6 +48,8 @@ const (
 	Killed  = "killed"
 	Stopped = "stopped"
 	Started = "started"
+	// Unhealthy is a probe of one that failed; detail "error" says how.
+	Unhealthy = "unhealthy"
 )
 
 // Programs is the resource of the objects of such records.

@@ -1,0 +1,72 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"nodestorm/sim/history"
+)
+
+// Probe restarts a program as a kubelet does with a liveness probe, until the world ends: it
+// is asked at such intervals what it was asked when it started, and once it has failed so
+// often in a row it is ended by SIGTERM and started again. While it does not run, because
+// somebody else has ended it, it is not asked.
+func (w *World) Probe(name string, every time.Duration, failures int) {
+	w.background.Go(func() {
+		ctx, cancel := w.Alive(context.Background())
+		defer cancel(nil)
+		for failed := 0; ; {
+			select {
+			case <-w.Clock().After(every):
+			case <-ctx.Done():
+				return
+			}
+			unhealthy := w.probe(ctx, name)
+			if ctx.Err() != nil {
+				return
+			}
+			if unhealthy == nil {
+				failed = 0
+				continue
+			}
+			if failed++; failed < failures {
+				continue
+			}
+			failed = 0
+			if w.End(ctx, name, false) != nil {
+				continue // somebody else was faster
+			}
+			if err := w.StartAgain(ctx, name); err != nil {
+				w.Died(name, err)
+				return
+			}
+		}
+	})
+}
+
+// probe asks once, and records what is wrong.
+func (w *World) probe(ctx context.Context, name string) error {
+	p, ok := w.Component(name)
+	if !ok {
+		return nil
+	}
+	select {
+	case <-p.Exited():
+		return nil
+	default:
+	}
+	w.mu.Lock()
+	ask := w.specs[name].Ready
+	w.mu.Unlock()
+	err := ask(ctx)
+	if err == nil || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	w.history.Record(history.Event{
+		Source: history.Harness, Verb: history.Unhealthy, Actor: name,
+		Object: history.Object{Resource: history.Programs, Name: name},
+		Detail: map[string]any{"error": err.Error()},
+	})
+	return err
+}
