@@ -41,10 +41,13 @@ browser: ## Install Debian's Chromium, which the tests of pages drive, if root m
 		echo "installing chromium for the tests of pages" >&2 && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
 		echo "no chromium, and it could not be installed: the tests of pages in a browser are skipped" >&2
 
+# Nested modules with tests of their own.
+TESTED  := sim/csrapprover fakecloud/adapters/karpenter
+
 .PHONY: test
 test: setup browser ## Run all tests, the replays among them
 	@$(GO) test -p 1 -timeout $(TIMEOUT) ./...
-	@cd sim/csrapprover && $(GO) test ./...
+	@for module in $(TESTED); do (cd $$module && $(GO) test ./...) || exit 1; done
 
 .PHONY: test-times
 test-times: setup browser ## Run all tests and list the ten slowest
@@ -59,7 +62,7 @@ RACY    := nodestorm/fakecloud/vsphere
 test-short: ## Run the tests that need no Kubernetes, with the race detector
 	@$(GO) test -short -race -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$(RACY)")
 	@$(GO) test -short -timeout $(TIMEOUT) $(RACY)
-	@cd sim/csrapprover && $(GO) test ./...
+	@for module in $(TESTED); do (cd $$module && $(GO) test ./...) || exit 1; done
 
 # Records that play on a real cluster in about an hour, as they are: nothing is shortened.
 ON_KIND := karpenter-7515-not-ready-noexecute karpenter-3038-forced-deletion bootstrap-12059-csr-approver bootstrap-12059-toleration \

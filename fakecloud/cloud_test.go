@@ -173,6 +173,9 @@ func TestLifeFaults(t *testing.T) {
 		{fault.Fault{Effect: fault.TurnsOff{}, Plan: fault.Plan{At: fault.Duration(time.Hour)}}, 2 * time.Minute, fakecloud.Running, true},
 		{fault.Fault{Effect: fault.TurnsOff{}, Plan: fault.Plan{At: fault.Duration(time.Hour)}}, 2 * time.Hour, fakecloud.Off, false},
 		{fault.Fault{Effect: fault.Vanishes{After: fault.Duration(time.Minute)}}, 2 * time.Minute, "", false},
+		{fault.Fault{Effect: interrupted}, 30 * time.Second, fakecloud.Running, true},
+		{fault.Fault{Effect: interrupted}, 2 * time.Minute, fakecloud.Running, false},
+		{fault.Fault{Effect: interrupted}, 4 * time.Minute, "", false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c := open(t, fakecloud.Config{})
@@ -191,6 +194,40 @@ func TestLifeFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+var interrupted = fault.Interrupted{After: fault.Duration(time.Minute), Notice: fault.Duration(2 * time.Minute)}
+
+// What has been announced comes true in a cloud that goes on from another's state, without the fault.
+func TestInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := history.New(time.Time{}, clock.RealClock{})
+		c := open(t, fakecloud.Config{Recorder: log})
+		if err := c.Inject(fault.Fault{Name: "f", Effect: interrupted}); err != nil {
+			t.Fatal(err)
+		}
+		id := create(t, c, "a")
+		time.Sleep(2 * time.Minute)
+		saved, err := c.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var verbs []string
+		for _, r := range log.Records() {
+			verbs = append(verbs, r.Verb)
+		}
+		if got := strings.Join(verbs, " "); got != "armed created starting running matched interrupted effective" {
+			t.Errorf("the history says %q", got)
+		}
+		again := open(t, fakecloud.Config{State: saved})
+		if got := state(again, id); got != fakecloud.Running {
+			t.Errorf("before its time the instance is %q", got)
+		}
+		time.Sleep(2 * time.Minute)
+		if got := state(again, id); got != "" {
+			t.Errorf("after its time the instance is %q", got)
+		}
+	})
 }
 
 // A fault begins when it is injected, not when the cloud was last asked something.

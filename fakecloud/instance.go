@@ -37,6 +37,8 @@ type Instance struct {
 	State    State
 	// Spot is that the cloud may take it back.
 	Spot bool
+	// Interrupted is when the cloud takes it back. Zero: that has not been announced.
+	Interrupted time.Time `json:",omitzero"`
 	// Failure is why it could not be created, of an instance of a Group. Nil: it could, or may yet.
 	Failure *Failure
 	// RebuildProtected refuses rebuilding.
@@ -359,8 +361,28 @@ func (tx *Tx) breakLater(i *Instance) {
 					hit.EffectiveAt(tx.now)
 				}
 			})
+		case fault.Interrupted:
+			tx.at(since.Add(time.Duration(e.After)), func() {
+				if i := tx.Instances.Get(id); i != nil && i.State == Running {
+					tx.interrupt(i, tx.now.Add(time.Duration(e.Notice)))
+					hit.EffectiveAt(tx.now)
+				}
+			})
 		}
 	}
+}
+
+// interrupt announces that an instance is taken back, and does so.
+func (tx *Tx) interrupt(i *Instance, end time.Time) {
+	tx.Instances.Update(i.ID, func(i *Instance) { i.Interrupted = end })
+	tx.tell(i, "interrupted")
+	tx.takeBack(tx.Instances.Get(i.ID))
+}
+
+// takeBack ends an instance when that was announced for.
+func (tx *Tx) takeBack(i *Instance) {
+	id := i.ID
+	tx.at(i.Interrupted, func() { tx.Remove(id) })
 }
 
 // strike is that a fault has been taken for an instance.

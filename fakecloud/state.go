@@ -75,6 +75,11 @@ func (c *Cloud) restore(state []byte) error {
 	if err != nil {
 		return err
 	}
+	for _, i := range tx.Instances.All() {
+		if !i.Interrupted.IsZero() {
+			tx.takeBack(i)
+		}
+	}
 	for _, a := range tx.Actions.All() {
 		if a.Status != ActionRunning {
 			continue

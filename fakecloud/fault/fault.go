@@ -6,7 +6,7 @@
 //	after it, before the reply LoseReply, AlterReply
 //	in the listing             Stale, Partial, Missing
 //	in an action's life        ActionHangs, ActionTakes, ActionFails
-//	in an instance's life      TurnsOff, Vanishes
+//	in an instance's life      TurnsOff, Vanishes, Interrupted
 //	in the supply              Unavailable, Retired
 //	in a group's growth        NotCreated
 //

@@ -39,6 +39,16 @@ type Vanishes struct {
 	After Duration `json:"after"`
 }
 
+// Interrupted means that the cloud takes a running instance back, and says so before, as with spot
+// capacity.
+type Interrupted struct {
+	// After counts from when the instance is running and the fault active, whichever is later, to
+	// the notice.
+	After Duration `json:"after"`
+	// Notice is from the notice to the end.
+	Notice Duration `json:"notice"`
+}
+
 // Unavailable means that a server type cannot be had for now: creating one is refused with
 // resource_unavailable, and listings say so.
 type Unavailable struct {
@@ -82,6 +92,7 @@ func (ActionTakes) String() string { return "actionTakes" }
 func (ActionFails) String() string { return "actionFails" }
 func (TurnsOff) String() string    { return "turnsOff" }
 func (Vanishes) String() string    { return "vanishes" }
+func (Interrupted) String() string { return "interrupted" }
 func (Unavailable) String() string { return "unavailable" }
 func (Retired) String() string     { return "retired" }
 func (NotCreated) String() string  { return "notCreated" }
@@ -103,6 +114,9 @@ func (TurnsOff) Point() Point { return Instance }
 func (Vanishes) Point() Point { return Instance }
 
 // Point implements Effect.
+func (Interrupted) Point() Point { return Instance }
+
+// Point implements Effect.
 func (Unavailable) Point() Point { return Supply }
 
 // Point implements Effect.
@@ -119,6 +133,10 @@ func (e ActionTakes) check(Fault) error { return positive("actionTakes.time", e.
 func (e ActionFails) check(Fault) error { return notNegative("actionFails.after", e.After) }
 func (e TurnsOff) check(Fault) error    { return notNegative("turnsOff.after", e.After) }
 func (e Vanishes) check(Fault) error    { return notNegative("vanishes.after", e.After) }
+func (e Interrupted) check(Fault) error {
+	return errors.Join(notNegative("interrupted.after", e.After), notNegative("interrupted.notice", e.Notice))
+}
+
 func (e Unavailable) check(f Fault) error {
 	if e.Capacity != "" && e.Capacity != "spot" && e.Capacity != "on-demand" {
 		return fmt.Errorf("field unavailable.capacity is %q: want spot or on-demand", e.Capacity)

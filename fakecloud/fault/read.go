@@ -37,6 +37,7 @@ type written struct {
 	ActionFails *ActionFails `json:"actionFails"`
 	TurnsOff    *TurnsOff    `json:"turnsOff"`
 	Vanishes    *Vanishes    `json:"vanishes"`
+	Interrupted *Interrupted `json:"interrupted"`
 	Unavailable *Unavailable `json:"unavailable"`
 	Retired     *Retired     `json:"retired"`
 	NotCreated  *NotCreated  `json:"notCreated"`
@@ -124,6 +125,7 @@ func (w *written) effects() []Effect {
 	all = add(all, w.ActionFails)
 	all = add(all, w.TurnsOff)
 	all = add(all, w.Vanishes)
+	all = add(all, w.Interrupted)
 	all = add(all, w.Unavailable)
 	all = add(all, w.Retired)
 	all = add(all, w.NotCreated)
@@ -141,7 +143,7 @@ func add[E Effect](all []Effect, effect *E) []Effect {
 func Effects() []Effect {
 	return []Effect{
 		Refuse{}, RateLimit{}, Hang{}, LoseReply{}, Delay{}, AlterReply{}, Stale{}, Partial{}, Missing{},
-		ActionHangs{}, ActionTakes{}, ActionFails{}, TurnsOff{}, Vanishes{}, Unavailable{}, Retired{}, NotCreated{}, HalfDeleted{},
+		ActionHangs{}, ActionTakes{}, ActionFails{}, TurnsOff{}, Vanishes{}, Interrupted{}, Unavailable{}, Retired{}, NotCreated{}, HalfDeleted{},
 	}
 }
 

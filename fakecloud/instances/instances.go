@@ -38,6 +38,10 @@ type (
 		Created      time.Time         `json:"created"`
 		Tags         map[string]string `json:"tags"`
 	}
+	interruption struct {
+		Instance instance  `json:"instance"`
+		At       time.Time `json:"at"` // when it is taken back
+	}
 	launch struct {
 		Name         string            `json:"name"`
 		Type         string            `json:"type"`
@@ -128,6 +132,17 @@ func describeInstances(c *call) (int, any, error) {
 	about := fault.Call{Operation: c.op.name}
 	for _, i := range fakecloud.CutShort(c.tx, c.tx.ListInstances(about), about) {
 		all = append(all, c.instance(i))
+	}
+	return http.StatusOK, all, nil
+}
+
+// describeInterruptions are the announcements of instances that are still there.
+func describeInterruptions(c *call) (int, any, error) {
+	all := []interruption{}
+	for _, i := range c.tx.Instances.All() {
+		if !i.Interrupted.IsZero() {
+			all = append(all, interruption{c.instance(i), i.Interrupted})
+		}
 	}
 	return http.StatusOK, all, nil
 }

@@ -7,6 +7,7 @@
 //	GET    /instances          all
 //	GET    /instances/{name}
 //	DELETE /instances/{name}   terminate
+//	GET    /interruptions      which are taken back, and when
 //
 // What has run out is not told, as clouds do not: a launch is refused with resource_unavailable.
 //
@@ -63,6 +64,7 @@ func operations() []operation {
 		{launchName, "POST /instances", "launch instances", launchInstance},
 		{"DescribeInstances", "GET /instances", "describe instances", describeInstances},
 		{"DescribeInstance", "GET /instances/{name}", "describe single_instances", describeInstance},
+		{"DescribeInterruptions", "GET /interruptions", "describe interruptions", describeInterruptions},
 		{"TerminateInstance", "DELETE /instances/{name}", "terminate instances", terminateInstance},
 	}
 }

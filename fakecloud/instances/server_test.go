@@ -30,7 +30,10 @@ type rig struct {
 func serve(t *testing.T) *rig {
 	t.Helper()
 	log := history.New(time.Now(), clock.RealClock{})
-	cloud, err := fakecloud.New(fakecloud.Config{Clock: clock.RealClock{}, Recorder: log, Catalogue: instances.Catalogue()})
+	cloud, err := fakecloud.New(fakecloud.Config{
+		Clock: clock.RealClock{}, Recorder: log, Catalogue: instances.Catalogue(),
+		Durations: map[string]time.Duration{"create_server": time.Millisecond, "start_server": time.Millisecond},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,8 +229,34 @@ func TestListing(t *testing.T) {
 	}
 }
 
+// Interruptions are announced until they come true.
+func TestInterruptions(t *testing.T) {
+	r := serve(t)
+	r.inject(fault.Fault{Name: "interrupted", Match: fault.Match{Instance: "one"}, Effect: fault.Interrupted{Notice: fault.Duration(time.Hour)}})
+	r.call(t.Context(), "POST", "/instances", spec("one", "test-zone-a", "spot"))
+	r.call(t.Context(), "POST", "/instances", spec("two", "test-zone-a", "spot"))
+	var announced []struct {
+		Instance struct{ Name, Zone, CapacityType string }
+		At       time.Time
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for len(announced) == 0 { // until it runs
+		status, text := r.call(ctx, "GET", "/interruptions", "")
+		if status == 0 {
+			t.Fatal("nothing is announced")
+		}
+		if err := json.Unmarshal([]byte(text), &announced); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+	}
+	if a := announced[0]; len(announced) != 1 || a.Instance.Name != "one" || a.Instance.Zone != "test-zone-a" || a.Instance.CapacityType != "spot" || time.Until(a.At) < time.Minute {
+		t.Errorf("announced: %+v", announced)
+	}
+}
+
 func TestCall(t *testing.T) {
-	for words, want := range map[string]string{"launch instances": "LaunchInstance", "describe instances": "DescribeInstances", "launch rockets": ""} {
+	for words, want := range map[string]string{"launch instances": "LaunchInstance", "describe interruptions": "DescribeInterruptions", "describe instances": "DescribeInstances", "launch rockets": ""} {
 		got, known := instances.Call(words)
 		if got != want || (want == "") != (len(known) > 0) {
 			t.Errorf("%q is %q (known %v), want %q", words, got, known, want)

@@ -353,6 +353,7 @@ var breakables = sync.OnceValue(func() []breakable {
 		{list: "faults", subject: []part{which("server"), quoted("match.group", ofGroup), plain(" ")}, effects: []effect{
 			is("turnsOff", plain("goes off "), sets("after", span), plain(" after it runs")),
 			is("vanishes", plain("vanishes "), sets("after", span), plain(" after it runs")),
+			is("interrupted", plain("is interrupted "), sets("after", span), plain(" after it runs, with a notice of "), sets("notice", span)),
 			is("notCreated", plain("is owed by the cloud and not created")),
 			is("halfDeleted", plain("is deleted and its group's target stays"), left("target")),
 			is("halfDeleted", plain("stays when it is deleted, and its group's target falls"), left("instance")),
@@ -366,6 +367,8 @@ var breakables = sync.OnceValue(func() []breakable {
 		{list: "nodes", subject: []part{which("further simulated node"), plain(" ")}, effects: append([]effect{
 			is("neverRegisters", plain("never registers")).at(perhaps),
 			is("registersLate", plain("registers "), sets("by", span), plain(" late")).at(perhaps),
+			is("registersUntainted", plain("registers without its taints")).at(perhaps),
+			is("registersAs", plain("registers with the provider ID "), sets("providerID", name)).at(perhaps),
 		}, onNode...)},
 		{list: "nodes", subject: []part{plain("the simulated node "), sets("node", name), plain(" ")}, effects: onNode},
 		{list: "machines", subject: []part{which("machine"), plain(" of the MachineDeployment "), sets("deployment", name), plain(" ")}, effects: []effect{

@@ -133,6 +133,10 @@ type nodeFault struct {
 	RegistersLate  *struct {
 		By fault.Duration `json:"by"`
 	} `json:"registersLate,omitempty"`
+	RegistersUntainted *nothing `json:"registersUntainted,omitempty"`
+	RegistersAs        *struct {
+		ProviderID string `json:"providerID"`
+	} `json:"registersAs,omitempty"`
 	NotReady    *nothing `json:"notReady,omitempty"`
 	NetworkDown *nothing `json:"networkDown,omitempty"`
 	Flaps       *struct {
@@ -176,6 +180,10 @@ func (f *nodeFault) fault() (node.Fault, error) {
 		is.Effect = node.NeverRegisters{}
 	case "registersLate":
 		is.Effect = node.RegistersLate{By: time.Duration(f.RegistersLate.By)}
+	case "registersUntainted":
+		is.Effect = node.RegistersUntainted{}
+	case "registersAs":
+		is.Effect = node.RegistersAs{ProviderID: f.RegistersAs.ProviderID}
 	case "notReady":
 		is.Effect = node.NotReady{}
 	case "networkDown":

@@ -18,13 +18,13 @@ type Fault struct {
 	// Effect is what goes wrong. Required.
 	Effect Effect
 	// At counts from the Node's registration, or for Fleet.Inject from the call; with
-	// When, from the event. Zero means at once. NeverRegisters and RegistersLate act
+	// When, from the event. Zero means at once. Effects on the registration itself act
 	// before there is a Node: At and When must be zero.
 	At time.Duration
 	// When starts the fault on an event in place of the registration. Nil means none.
 	When When
 	// For is how long it lasts. Zero means for ever. Effects with a length of their
-	// own (RegistersLate, KubeletRestart) or none (NodeObjectDeleted) want zero.
+	// own (those on the registration, KubeletRestart) or none (NodeObjectDeleted) want zero.
 	For time.Duration
 }
 
@@ -47,6 +47,14 @@ type NeverRegisters struct{}
 
 // RegistersLate means that the kubelet is first heard of By later than BootDelay says.
 type RegistersLate struct{ By time.Duration }
+
+// RegistersUntainted means that the Node comes without the taints that its kubelet was told to
+// register with. An adopted Node, which somebody else has made, has what it has.
+type RegistersUntainted struct{}
+
+// RegistersAs means that the Node comes with this provider ID in place of its machine's. An
+// adopted Node has what it has.
+type RegistersAs struct{ ProviderID string }
 
 // NotReady means that the kubelet lives and reports Ready=False with reason KubeletNotReady.
 type NotReady struct{ Cause Cause }
@@ -76,19 +84,21 @@ type TaintNeverLifted struct{ Agent string }
 // does not create it again, unless it is restarted.
 type NodeObjectDeleted struct{}
 
-func (NeverRegisters) String() string    { return "never registers" }
-func (RegistersLate) String() string     { return "registers late" }
-func (NotReady) String() string          { return "not ready" }
-func (Flapping) String() string          { return "flapping" }
-func (HeartbeatsStop) String() string    { return "heartbeats stop" }
-func (KubeletRestart) String() string    { return "kubelet restart" }
-func (TaintNeverLifted) String() string  { return "taint never lifted" }
-func (NodeObjectDeleted) String() string { return "node object deleted" }
+func (NeverRegisters) String() string     { return "never registers" }
+func (RegistersLate) String() string      { return "registers late" }
+func (RegistersUntainted) String() string { return "registers untainted" }
+func (RegistersAs) String() string        { return "registers as another" }
+func (NotReady) String() string           { return "not ready" }
+func (Flapping) String() string           { return "flapping" }
+func (HeartbeatsStop) String() string     { return "heartbeats stop" }
+func (KubeletRestart) String() string     { return "kubelet restart" }
+func (TaintNeverLifted) String() string   { return "taint never lifted" }
+func (NodeObjectDeleted) String() string  { return "node object deleted" }
 
 // Effects returns one zero value of each effect.
 func Effects() []Effect {
 	return []Effect{
-		NeverRegisters{}, RegistersLate{}, NotReady{}, Flapping{}, HeartbeatsStop{}, KubeletRestart{}, TaintNeverLifted{}, NodeObjectDeleted{},
+		NeverRegisters{}, RegistersLate{}, RegistersUntainted{}, RegistersAs{}, NotReady{}, Flapping{}, HeartbeatsStop{}, KubeletRestart{}, TaintNeverLifted{}, NodeObjectDeleted{},
 	}
 }
 
@@ -130,6 +140,15 @@ func (NeverRegisters) check(f Fault, _ map[string]Agent) error { return beforeRe
 func (e RegistersLate) check(f Fault, _ map[string]Agent) error {
 	if err := positive("By", e.By); err != nil {
 		return err
+	}
+	return beforeRegistration(f)
+}
+
+func (RegistersUntainted) check(f Fault, _ map[string]Agent) error { return beforeRegistration(f) }
+
+func (e RegistersAs) check(f Fault, _ map[string]Agent) error {
+	if e.ProviderID == "" {
+		return fmt.Errorf("field ProviderID is empty: want the one that the Node is to have")
 	}
 	return beforeRegistration(f)
 }
@@ -177,10 +196,11 @@ func checkFaults(faults []Fault, agents map[string]Agent, registered bool) error
 		if err := f.Effect.check(f, agents); err != nil {
 			return fmt.Errorf("fault %q (%v): %w", f.Name, f.Effect, err)
 		}
-		_, never := f.Effect.(NeverRegisters)
-		_, late := f.Effect.(RegistersLate)
-		if registered && (never || late) {
-			return fmt.Errorf("fault %q (%v): the node is registered already", f.Name, f.Effect)
+		switch f.Effect.(type) {
+		case NeverRegisters, RegistersLate, RegistersUntainted, RegistersAs:
+			if registered {
+				return fmt.Errorf("fault %q (%v): the node is registered already", f.Name, f.Effect)
+			}
 		}
 	}
 	return nil

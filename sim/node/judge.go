@@ -25,6 +25,10 @@ func (k *kubelet) felt(a *armed, now time.Time) bool {
 	switch e := a.does.(type) {
 	case NeverRegisters, RegistersLate:
 		return k.registered.IsZero() && !k.born.IsZero() && !now.Before(k.born.Add(k.profile.BootDelay))
+	case RegistersUntainted:
+		return k.made && len(k.spec.Taints) > 0
+	case RegistersAs:
+		return k.made && e.ProviderID != k.spec.ProviderID
 	case NotReady:
 		return a.causes(e.Cause, now) && k.saidNotReady() && k.networkUp(now)
 	case Flapping:

@@ -31,6 +31,7 @@ type kubelet struct {
 
 	born       time.Time // of the machine; zero until the fleet runs
 	registered time.Time // of the first word; zero means not yet
+	made       bool      // the Node is the kubelet's own, not one that was there
 	restarted  bool      // came back from a restart and has not reported since
 
 	// node is the object as last seen, by watch or as an answer. Nil means there is
@@ -189,6 +190,7 @@ func (k *kubelet) register(ctx context.Context) error {
 	defer f.mu.Unlock()
 	k.see(created)
 	if !there {
+		k.made = true
 		k.reported(now, say, true)
 		k.judgeFaults(now)
 	}

@@ -154,6 +154,42 @@ func TestAdoption(t *testing.T) {
 	})
 }
 
+// A Node can come otherwise than its machine was told, but for one that somebody else has made.
+func TestRegistersOtherwise(t *testing.T) {
+	taint := corev1.Taint{Key: "example.com/dedicated", Effect: corev1.TaintEffectNoSchedule}
+	for _, test := range []struct {
+		effect    Effect
+		there     bool // before the kubelet comes
+		spec      Spec
+		id        string
+		taints    int
+		effective bool
+	}{
+		{RegistersUntainted{}, false, Spec{ProviderID: "cloud://7", Taints: []corev1.Taint{taint}}, "cloud://7", 0, true},
+		{RegistersUntainted{}, false, Spec{ProviderID: "cloud://7"}, "cloud://7", 0, false}, // it had none
+		{RegistersAs{"cloud://8"}, false, Spec{ProviderID: "cloud://7", Taints: []corev1.Taint{taint}}, "cloud://8", 1, true},
+		{RegistersAs{"cloud://7"}, false, Spec{ProviderID: "cloud://7"}, "cloud://7", 0, false}, // its own
+		{RegistersAs{"cloud://8"}, true, Spec{ProviderID: "cloud://7"}, "kwok://a", 1, false},
+	} {
+		inWorld(t, 1, nil, func(w *world) {
+			if test.there {
+				if _, err := w.client.CoreV1().Nodes().Create(context.Background(), kwokNode("a"), metav1.CreateOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			test.spec.Name = "a"
+			test.spec.Profile = Profile{BootDelay: time.Second, Faults: []Fault{{Name: "wrong", Effect: test.effect}}}
+			w.boot(test.spec)
+			w.at(time.Minute)
+			same(t, "provider ID", w.node().Spec.ProviderID, test.id)
+			same(t, "number of taints", len(w.node().Spec.Taints), test.taints)
+			if _, effective := w.faultTimes("wrong")["effective"]; effective != test.effective {
+				t.Errorf("%+v on %+v: effective %v, want %v", test.effect, test.spec, effective, test.effective)
+			}
+		})
+	}
+}
+
 func TestRegistrationBacksOff(t *testing.T) {
 	inWorld(t, 1, nil, func(w *world) {
 		refused := 0

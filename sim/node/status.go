@@ -151,6 +151,14 @@ func (k *kubelet) object(now time.Time, ready condition) *corev1.Node {
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: 10250}},
 		},
 	}
+	for _, f := range k.faults.All() {
+		switch e := f.does.(type) {
+		case RegistersUntainted:
+			node.Spec.Taints = nil
+		case RegistersAs:
+			node.Spec.ProviderID = e.ProviderID
+		}
+	}
 	for name, value := range k.spec.Labels {
 		node.Labels[name] = value
 	}

@@ -44,6 +44,10 @@ type (
 		Tags         map[string]string `json:"tags"`
 		UserData     string            `json:"userData,omitempty"`
 	}
+	interruption struct {
+		Instance instance  `json:"instance"`
+		At       time.Time `json:"at"` // when it is taken back
+	}
 	image struct {
 		Name         string `json:"name"`
 		Architecture string `json:"architecture"`
@@ -135,6 +139,11 @@ func (c *cloud) images(ctx context.Context) (all []image, err error) {
 
 func (c *cloud) instances(ctx context.Context) (all []instance, err error) {
 	err = c.call(ctx, http.MethodGet, "/instances", nil, &all)
+	return all, err
+}
+
+func (c *cloud) interruptions(ctx context.Context) (all []interruption, err error) {
+	err = c.call(ctx, http.MethodGet, "/interruptions", nil, &all)
 	return all, err
 }
 

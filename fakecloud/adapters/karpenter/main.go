@@ -16,10 +16,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
@@ -44,10 +47,29 @@ func dial(env func(string) string) (*cloud, error) {
 func mustAdd(m manager.Manager, p *provider) {
 	for _, add := range []func() error{
 		func() error { return addReadiness(m, p) },
-		func() error { return m.Add(manager.RunnableFunc(p.collectLeaks)) },
+		func() error { return m.Add(every(leaksEvery, "collecting instances without a NodeClaim", p.collect)) },
+		func() error { return m.Add(every(interruptionsEvery, "asking for interruptions", p.interrupt)) },
 	} {
 		if err := add(); err != nil {
 			panic(fmt.Errorf("starting: %w", err))
 		}
 	}
+}
+
+// every does something again and again while the manager runs.
+func every(span time.Duration, what string, do func(context.Context) error) manager.Runnable {
+	return manager.RunnableFunc(func(ctx context.Context) error {
+		tick := time.NewTicker(span)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-tick.C:
+			}
+			if err := do(ctx); err != nil {
+				log.FromContext(ctx).Error(err, what)
+			}
+		}
+	})
 }

@@ -229,6 +229,12 @@ func (p *provider) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudpro
 	if err := p.client.Get(ctx, client.ObjectKey{Name: claim.Spec.NodeClassRef.Name}, class); err != nil {
 		return "", client.IgnoreNotFound(err)
 	}
+	// A class that is not ready says nothing: nothing can be launched in place of what there is. Its status
+	// can be of what it said before, which v1.0 does not tell.
+	ready := class.StatusConditions().Get(status.ConditionReady)
+	if !ready.IsTrue() || ready.ObservedGeneration != 0 && ready.ObservedGeneration != class.Generation {
+		return "", nil
+	}
 	if claim.Status.ImageID != class.image() {
 		return imageDrift, nil
 	}
@@ -257,23 +263,8 @@ const (
 	leakAfter  = time.Minute
 )
 
-// collectLeaks terminates instances that no NodeClaim knows of, as it is each provider's to do: a
+// collect terminates instances that no NodeClaim knows of, and deletes their Nodes, as it is each provider's to do: a
 // launch whose answer was lost and whose NodeClaim was deleted then leaves one behind.
-func (p *provider) collectLeaks(ctx context.Context) error {
-	tick := time.NewTicker(leaksEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		if err := p.collect(ctx); err != nil {
-			log.FromContext(ctx).Error(err, "collecting instances without a NodeClaim")
-		}
-	}
-}
-
 func (p *provider) collect(ctx context.Context) error {
 	launched, err := p.List(ctx)
 	if err != nil {
@@ -290,10 +281,25 @@ func (p *provider) collect(ctx context.Context) error {
 		})
 		if !known && l.DeletionTimestamp == nil && time.Since(l.CreationTimestamp.Time) > leakAfter {
 			log.FromContext(ctx).Info("terminating an instance without a NodeClaim", "provider-id", l.Status.ProviderID)
-			if err := p.Delete(ctx, l); cloudprovider.IgnoreNodeClaimNotFoundError(err) != nil {
-				failed = append(failed, err)
-			}
+			failed = append(failed, p.end(ctx, l))
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// end terminates an instance and deletes its Node.
+func (p *provider) end(ctx context.Context, launched *v1.NodeClaim) error {
+	if err := p.Delete(ctx, launched); cloudprovider.IgnoreNodeClaimNotFoundError(err) != nil {
+		return err
+	}
+	var nodes corev1.NodeList
+	if err := p.client.List(ctx, &nodes); err != nil {
+		return err
+	}
+	for _, n := range nodes.Items {
+		if n.Spec.ProviderID == launched.Status.ProviderID {
+			return client.IgnoreNotFound(p.client.Delete(ctx, &n))
+		}
+	}
+	return nil
 }

@@ -172,8 +172,8 @@ func run(ctx context.Context, root, overlay, pkg, test string) (failed bool, out
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
-	cmd.Dir = root
+	cmd := exec.CommandContext(ctx, "go", append(args, ".")...)
+	cmd.Dir = filepath.Join(root, pkg) // which may be of a nested module
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	text, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
