@@ -8,7 +8,25 @@ Feature: A node that is being deleted goes, though its NodeClaim is gone before
     Given a cluster
     And a Ready node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
-    And Karpenter with a NodePool "default"
+    And Karpenter
+    And these objects:
+      """
+      apiVersion: karpenter.kwok.sh/v1alpha1
+      kind: KWOKNodeClass
+      metadata: {name: default}
+      ---
+      apiVersion: karpenter.sh/v1
+      kind: NodePool
+      metadata: {name: default}
+      spec:
+        disruption: {consolidateAfter: Never}
+        template:
+          spec:
+            nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+            requirements:
+              - {key: node.kubernetes.io/instance-type, operator: In, values: [c-4x-amd64-linux]}
+              - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+      """
     When these objects are created:
       """
       apiVersion: policy/v1
@@ -31,3 +49,7 @@ Feature: A node that is being deleted goes, though its NodeClaim is gone before
       """
     And "PodDisruptionBudget/web" is deleted
     Then the pod "web" is gone within 5m
+    And this holds within 5m:
+      """
+      happens: {source: log, actor: karpenter, detail: {controller: node.termination, message: deleted node}}
+      """
