@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/bisect"
+	"nodestorm/harness/draft"
 	"nodestorm/harness/target"
 	"nodestorm/scenarios"
 )
@@ -23,6 +26,7 @@ type bisection struct {
 	anew        bool
 	rules       bisect.Rules
 	asJSON      bool
+	autoscaler  string // of a scenario without a record
 
 	record scenarios.Record
 	points map[string]candidate // by the IDs of their points
@@ -84,8 +88,10 @@ changes, 2 usage (also: the refs are the wrong way round), 3 an end cannot be to
 	return c
 }
 
-// addCertain adds the flags that say when a verdict is certain.
+// addCertain adds the flags that say what is asked, and when a verdict is certain.
 func (b *bisection) addCertain(c *cobra.Command) {
+	c.Flags().StringVar(&b.autoscaler, "autoscaler", "", "what a FILE.feature is about, karpenter or cluster-autoscaler; a record says it itself")
+	_ = c.RegisterFlagCompletionFunc("autoscaler", cobra.FixedCompletions([]string{draft.Karpenter, draft.ClusterAutoscaler}, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().IntVar(&b.rules.Healthy, "healthy-runs", 1, "how many healthy runs show that the failure is not there; of one that does not always come, more")
 	c.Flags().IntVar(&b.rules.Doubts, "doubts", 3, "how many inconclusive runs skip a build")
 }
@@ -136,6 +142,17 @@ func (b *bisection) one(c *cobra.Command, name string) (err error) {
 		return usage(fmt.Errorf("%s has %d scenarios: name one by its ID", name, len(records)))
 	}
 	b.record = records[0]
+	switch known := []string{draft.Karpenter, draft.ClusterAutoscaler}; {
+	case !b.record.Bare() && b.autoscaler != "" && b.autoscaler != b.record.Autoscaler:
+		return usage(fmt.Errorf("%s is about %s, and --autoscaler is %s", b.record.ID, b.record.Autoscaler, b.autoscaler))
+	case !b.record.Bare():
+	case b.autoscaler == "":
+		return usage(fmt.Errorf("%s has no record that says what is built: add --autoscaler karpenter or --autoscaler cluster-autoscaler", name))
+	case !slices.Contains(known, b.autoscaler):
+		return usage(fmt.Errorf("--autoscaler %q: want %s", b.autoscaler, strings.Join(known, " or ")))
+	default:
+		b.record.Autoscaler = b.autoscaler
+	}
 	if b.record.Autoscaler == "kubespray" {
 		return usage(fmt.Errorf("%s is about kubespray, of which nothing is built", b.record.ID))
 	}

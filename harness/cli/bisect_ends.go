@@ -188,7 +188,7 @@ func (b *bisection) endsOfModule(ctx context.Context) (ends, error) {
 	slices.SortFunc(versions, func(x, y string) int { return semver.MustParse(x).Compare(semver.MustParse(y)) })
 	for _, of := range []struct{ flag, version string }{{"good", b.good}, {"bad", b.bad}} {
 		if !slices.Contains(versions, of.version) {
-			return ends{}, fmt.Errorf("--%s: %s has no release %q%s", of.flag, b.module, of.version, strict.Meant(of.version, versions))
+			return ends{}, fmt.Errorf("--%s: %s has no release %q%s", of.flag, b.module, of.version, around(of.version, versions))
 		}
 	}
 	at := ends{good: b.good, bad: b.bad, goodIsOlder: slices.Index(versions, b.good) < slices.Index(versions, b.bad)}
@@ -203,6 +203,22 @@ func (b *bisection) endsOfModule(ctx context.Context) (ends, error) {
 	}
 	at.releases = b.inOrder(between)
 	return at, nil
+}
+
+// around says which releases, oldest first, are next to one that there is not.
+func around(version string, releases []string) string {
+	if !semverish(version) || len(releases) == 0 {
+		return strict.Meant(version, releases)
+	}
+	asked := semver.MustParse(version)
+	i := slices.IndexFunc(releases, func(r string) bool { return semver.MustParse(r).GreaterThan(asked) })
+	switch i {
+	case 0:
+		return "; the oldest is " + releases[0]
+	case -1:
+		return "; the newest is " + releases[len(releases)-1]
+	}
+	return fmt.Sprintf("; next to it are %s and %s", releases[i-1], releases[i])
 }
 
 func semverish(version string) bool {

@@ -43,6 +43,9 @@ func (b *bisection) remember(at ends) error {
 		from = at.repo.Name
 	}
 	b.state = &stateFile{Question: []string{b.record.ID, from, at.good, at.bad, b.pkg, b.provider, fmt.Sprint(b.tags), fmt.Sprint(b.rules), fmt.Sprint(b.seed), b.clock.String(), b.manifest, fmt.Sprint(b.with), b.assets}}
+	if b.autoscaler != "" {
+		b.state.Question = append(b.state.Question, b.autoscaler)
+	}
 	question, err := json.Marshal(b.state.Question)
 	if err != nil {
 		return err

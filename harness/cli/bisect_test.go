@@ -239,6 +239,17 @@ func TestBisectEnds(t *testing.T) {
 	}
 }
 
+func TestAround(t *testing.T) {
+	releases := []string{"v1.0.8", "v1.6.4", "v1.7.0", "v1.14.1"}
+	for version, want := range map[string]string{
+		"v1.7.99": "; next to it are v1.7.0 and v1.14.1", "v0.9.0": "; the oldest is v1.0.8", "v2.0.0": "; the newest is v1.14.1", "1.7.0": `, did you mean "v1.7.0"?`,
+	} {
+		if got := around(version, releases); got != want {
+			t.Errorf("%s: %q, want %q", version, got, want)
+		}
+	}
+}
+
 // What was learned and cannot be read is not taken for nothing.
 func TestBisectDamagedState(t *testing.T) {
 	m := autoscaler(t)

@@ -9,7 +9,14 @@ import (
 
 func TestBisectArguments(t *testing.T) {
 	b := newBench(t)
+	bare := filepath.Join(t.TempDir(), "bare.feature")
+	write(t, bare, "Feature: F\n\n  Scenario: S\n    Given a cluster\n    Then the pod \"a\" is Running within 1m\n", 0o600)
 	for args, want := range map[string]string{
+		"bisect|" + bare + "|--source|/none|--good|a|--bad|b":                                     bare + " has no record that says what is built: add --autoscaler karpenter or",
+		"history|" + bare + "|--pull|127.0.0.1:1/team/builds":                                     "add --autoscaler karpenter or",
+		"bisect|" + bare + "|--source|/none|--good|a|--bad|b|--autoscaler|carpenter":              `--autoscaler "carpenter": want karpenter or cluster-autoscaler`,
+		"bisect|" + bare + "|--source|/none|--good|a|--bad|b|--autoscaler|karpenter":              "--source: /none is no folder, and no URL of a git repository",
+		"bisect|" + scenario + "|--source|/none|--good|a|--bad|b|--autoscaler|cluster-autoscaler": "is about karpenter, and --autoscaler is cluster-autoscaler",
 		"bisect": "0 scenarios are named, want one",
 		"bisect|" + scenario + "|" + scenario + "|--source|/none|--good|a|--bad|b": "2 scenarios are named, want one",
 		"bisect|" + scenario: "name where to look, one of both: --source REPOSITORY or --module PATH",

@@ -112,6 +112,19 @@ func TestPageText(t *testing.T) {
 	}
 }
 
+// A commit between releases is in no range of a record: what shows there is no surprise.
+func TestPageOfACommit(t *testing.T) {
+	run := affected
+	run.Target, run.Expected, run.Outcome = "karpenter@280d3fbe4f31", "", "not as expected"
+	var out bytes.Buffer
+	if err := page.Write(&out, page.Run{Story: tell(t, "affected.ndjson", run)}); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.Contains(text, "the catalogue expects nothing of this build") || strings.Contains(text, `"outcome">not as expected`) {
+		t.Error("the page of a commit says that it is not as expected")
+	}
+}
+
 func TestPageNeedsNothingElse(t *testing.T) {
 	text, err := os.ReadFile(write(t, page.Run{Story: tell(t, "affected.ndjson", affected)}))
 	if err != nil {
