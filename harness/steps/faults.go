@@ -455,6 +455,7 @@ func (s *scenario) registerFaults(on sentences) {
 		role(`^these faults from the file `+file+`$`, s.armTheseOf)
 	}
 	on.When(`^the fault `+faultName+` is cleared$`, s.clearFault)
+	on.Given(`^faults need not take effect$`, s.mayMiss)
 	on.When(`^all faults are cleared$`, s.clearFaults)
 }
 
@@ -575,19 +576,31 @@ func rulesLater(steps []*messages.PickleStep, beside fs.FS) bool {
 	})
 }
 
-// clearFaults ends all faults that have been armed and are not over.
+// mayMiss is for scenarios that were drawn: whether a fault meets anything is not known
+// before.
+func (s *scenario) mayMiss() error {
+	if s.world == nil {
+		return errNoCluster
+	}
+	s.world.History().Record(history.Event{Source: history.Harness, Verb: history.MayMiss, Object: history.Object{Resource: "faults"}})
+	return nil
+}
+
+// clearFaults ends all faults that have been armed and are not over. That some are is no
+// matter, but one has to have been.
 func (s *scenario) clearFaults() error {
 	if s.world == nil {
 		return errNoCluster
 	}
 	var names []string
-	for _, f := range s.armedFaults() {
+	armed := s.armedFaults()
+	for _, f := range armed {
 		if f.State != history.Cleared && !slices.Contains(names, f.Name) {
 			names = append(names, f.Name)
 		}
 	}
-	if len(names) == 0 {
-		return errors.New("no fault is armed that could be cleared")
+	if len(armed) == 0 {
+		return errors.New("no fault has been armed that could be cleared")
 	}
 	for _, name := range names {
 		if err := s.clearFault(name); err != nil {

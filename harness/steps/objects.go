@@ -90,6 +90,9 @@ func (s *scenario) of(text string) (*objects.Client, objects.Ref, error) {
 		return nil, objects.Ref{}, err
 	}
 	ref, err := objects.ParseRef(text)
+	if err == nil && s.world != nil {
+		ref.Name, err = aged(s.world.History().Since(0), s.rig.Target.Ref.Name, ref.Kind, ref.Name)
+	}
 	if err != nil {
 		return nil, ref, err
 	}

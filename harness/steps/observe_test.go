@@ -95,6 +95,7 @@ func TestRejudge(t *testing.T) {
 	const twoServers, noDeletion, oneClaim = `2 servers of the group "pool1" are created within 1m`, `no running server is deleted within 1m`, `no more than 1 NodeClaim is created within 1m`
 	const sized, bounded = `the target size of the group "pool1" is 2 within 1m`, `the target size of the group "pool1" is at no time above 2 within 1m`
 	const running, gone, off = `the pod "web" is Running within 1m`, `the pod "web" is gone within 1m`, `a server that is off is deleted within 1m`
+	const everyone = `every pod is Running within 1m`
 	const ready, notReady, keeps = `the node "a" is Ready within 1m`, `the node "a" is not Ready within 1m`, `the node "a" keeps the taint "x=y:NoSchedule" for 1m`
 	const joins, has, initialized = `the node "a" is Ready within 1m and has the provider ID of its server`, `the Node of the pod "web" has the provider ID of its server`, `every Node is initialized within 1m`
 	const cloudHas, notRegister, served = `the cloud has 1 instance of "pool1"`, `the node "a" does not register within 1m`, `logs and metrics were served`
@@ -137,6 +138,10 @@ func TestRejudge(t *testing.T) {
 		{running, 62, set(pod, bound), "is create (record 4)"},
 		{running, 62, set(pod, bound, at{1.6, runs}, at{1.7, api("delete", "pods", "web")}), "no record of"},
 		{running, 30, set(pod, bound), Undecided},
+		{everyone, 5, set(pod, bound, at{4, runs}), ""},
+		{everyone, 62, set(pod, bound, at{1.6, runs}, at{1.7, api("create", "pods", "more")}), "1 of 2 pods do not run, such as more"},
+		{everyone, 62, set(at{1.6, api("create", "pods", "agent", "owner", "DaemonSet/agent")}), "there has never been a pod"},
+		{everyone, 5, set(pod, at{0.6, api("create", "pods", "more")}, at{1.6, runs}, at{3, api("delete", "pods", "more")}), ""},
 		{gone, 5, set(pod, bound, at{1.6, runs}, at{3, api("delete", "pods", "web")}, at{4, api("delete", "pods", "web", "gracePeriodSeconds", float64(0))}), ""},
 		{gone, 62, set(pod, bound, at{1.6, runs}, at{3, api("delete", "pods", "web")}), `pod "web" is Running`},
 		{gone, 62, set(), `there has never been a pod "web"`},

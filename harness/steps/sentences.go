@@ -54,6 +54,7 @@ func (s *scenario) registerKarpenter(on sentences) {
   ever: true
 `))
 	on.Then(`^the pod `+name+` is Running within `+span+`$`, podRuns)
+	on.Then(`^every pod is Running within `+span+`$`, s.everyPodRuns)
 	on.Then(`^a pod of the Deployment `+name+` is Running within `+span+`$`, named(`
 - eventually:
     value: verb

@@ -52,6 +52,7 @@ func taken(r history.Record, resource, subresource string) bool {
 type nodes map[string]*nodeState
 
 type nodeState struct {
+	created    uint64 // Seq of the record of it
 	providerID string
 	taints     []string
 	gone       bool
@@ -70,7 +71,7 @@ func (n nodes) take(r history.Record) {
 		s.gone = true
 	case taken(r, "nodes", ""):
 		if r.Verb == "create" {
-			*s = nodeState{}
+			*s = nodeState{created: r.Seq}
 		}
 		s.providerID = cmp.Or(text(r, "providerID"), s.providerID)
 		if taints, ok := texts(r, "taints"); ok {
@@ -90,18 +91,27 @@ func (n nodes) get(name string) (*nodeState, error) {
 	return nil, fmt.Errorf("nodes %q not found", name)
 }
 
-// pods are those that are named as their owner, a Deployment's or one alone.
+// pods are those that whose tells of, by their names and what owns them ("" or KIND/NAME).
 type pods struct {
-	owner string
+	whose func(name, owner string) bool
 	all   map[string]*podState
 	ever  bool
 }
 
 type podState struct {
+	created     uint64 // Seq of the record of it
 	node, phase string
 }
 
-func podsOf(owner string) *pods { return &pods{owner: owner, all: map[string]*podState{}} }
+// podsOf are those that are named as their owner, a Deployment's or one alone.
+func podsOf(owner string) *pods {
+	return &pods{whose: func(name, of string) bool { return name == owner || strings.HasPrefix(of, "ReplicaSet/"+owner+"-") }, all: map[string]*podState{}}
+}
+
+// everyPod is all of them but those of DaemonSets, which come and go with Nodes.
+func everyPod() *pods {
+	return &pods{whose: func(_, of string) bool { return !strings.HasPrefix(of, "DaemonSet/") }, all: map[string]*podState{}}
+}
 
 func (p *pods) take(r history.Record) {
 	if r.Object.Resource != "pods" || r.Object.Namespace != namespace {
@@ -109,8 +119,8 @@ func (p *pods) take(r history.Record) {
 	}
 	name := r.Object.Name
 	if taken(r, "pods", "") && r.Verb == "create" {
-		if name == p.owner || strings.HasPrefix(text(r, "owner"), "ReplicaSet/"+p.owner+"-") {
-			p.all[name], p.ever = &podState{node: text(r, "node"), phase: "Pending"}, true
+		if p.whose(name, text(r, "owner")) {
+			p.all[name], p.ever = &podState{created: r.Seq, node: text(r, "node"), phase: "Pending"}, true
 		}
 		return
 	}
@@ -135,6 +145,17 @@ func (p *pods) take(r history.Record) {
 			delete(p.all, name)
 		}
 	}
+}
+
+// waiting are those that neither run nor have ended, in the order of their names.
+func (p *pods) waiting() (names []string) {
+	for name, s := range p.all {
+		if s.phase == "Pending" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // instances are those that the cloud has, in the order of their creation.

@@ -14,7 +14,8 @@ import (
 // depends on. distortion is what the clock's figures say, see Input. It knows
 // steps and deaths as package history words them, the target's by the name of its
 // autoscaler, and faults by the verbs armed and effective with the same detail
-// "fault"; one that is armed on an object has to become effective on it.
+// "fault"; one that is armed on an object has to become effective on it, unless the
+// scenario says that none need.
 func FromHistory(records []history.Record, record scenarios.Record, distortion string) Input {
 	records = slices.Clone(records)
 	history.Sort(records)
@@ -36,6 +37,7 @@ func FromHistory(records []history.Record, record scenarios.Record, distortion s
 	}
 	var armed []string
 	effective := map[string]bool{}
+	mayMiss := false
 	for _, r := range records {
 		if step, ok := history.OutcomeOf(r); ok {
 			in.Steps = append(in.Steps, step)
@@ -52,6 +54,8 @@ func FromHistory(records []history.Record, record scenarios.Record, distortion s
 			case in.TargetDeath.Text == "":
 				in.TargetDeath = Death{r.Seq, death}
 			}
+		case r.Source == history.Harness && r.Verb == history.MayMiss:
+			mayMiss = true
 		case r.Source == history.Fault && r.Verb == history.Armed:
 			armed = append(armed, faultName(r))
 		case r.Source == history.Fault && r.Verb == history.Effective:
@@ -61,7 +65,7 @@ func FromHistory(records []history.Record, record scenarios.Record, distortion s
 		}
 	}
 	for _, name := range armed {
-		if !effective[name] {
+		if !effective[name] && !mayMiss {
 			in.FaultsUnmet = append(in.FaultsUnmet, name)
 		}
 	}

@@ -184,6 +184,10 @@ func TestFromHistory(t *testing.T) {
 	if !slices.Equal(got.FaultsUnmet, []string{"restart on nodes/b", "never"}) || !slices.Equal(got.Deaths, []string{"etcd: exit status 2"}) {
 		t.Errorf("faults unmet %q, deaths %q", got.FaultsUnmet, got.Deaths)
 	}
+	drawn := append(slices.Clone(records), history.Record{Seq: 20, Event: history.Event{Source: history.Harness, Verb: history.MayMiss}})
+	if may := verdict.FromHistory(drawn, symptom, ""); may.FaultsUnmet != nil {
+		t.Errorf("of a scenario whose faults need not take effect, unmet are %q", may.FaultsUnmet)
+	}
 	if want := (verdict.Death{Seq: 9, Text: "karpenter ended (signal: killed)"}); got.TargetDeath != want {
 		t.Errorf("the target's death is %+v, want %+v", got.TargetDeath, want)
 	}

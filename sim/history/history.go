@@ -52,6 +52,10 @@ const (
 	Unhealthy = "unhealthy"
 )
 
+// MayMiss is the verb of the harness by which a scenario says that its faults need not take
+// effect: it was drawn, and does not know what it will meet.
+const MayMiss = "may-miss"
+
 // Programs is the resource of the objects of such records.
 const Programs = "programs"
 

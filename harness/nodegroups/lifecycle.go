@@ -1,0 +1,58 @@
+package nodegroups
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"nodestorm/fakecloud"
+	"nodestorm/harness/world"
+)
+
+// monitorPeriod is how long after an instance is gone its Node goes: a cloud controller manager
+// looks at Nodes that are not Ready every 5s (--node-monitor-period).
+const monitorPeriod = 5 * time.Second
+
+// RemoveNodes has the Nodes of instances that are gone deleted, as the cloud's controller manager
+// does. Without it they stay, and are not Ready.
+func (c *Cloud) RemoveNodes(ctx context.Context, w *world.World) error {
+	user, err := w.Cluster.User("cloud-controller-manager", "system:masters")
+	if err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(user)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var removing sync.WaitGroup
+	stop := c.Watch(func(change fakecloud.Change) {
+		if change.To != fakecloud.Gone {
+			return
+		}
+		removing.Go(func() {
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-w.Clock().After(monitorPeriod):
+				}
+				err := client.CoreV1().Nodes().Delete(ctx, change.Instance.Name, metav1.DeleteOptions{})
+				if err == nil || apierrors.IsNotFound(err) {
+					return
+				}
+			}
+		})
+	})
+	w.OnStop(func() error {
+		stop()
+		cancel()
+		removing.Wait()
+		return nil
+	})
+	return nil
+}
