@@ -152,6 +152,13 @@ var cases = []struct {
 		22m log loop cluster-autoscaler
 		23m harness ended`, []uint64{1, 2}},
 
+	{"taint-hygiene", "the machine is gone, and nobody has removed its Node", ca, `
+		30s cloud created instances//a fakecloud group=pool
+		1m api update nodes//a cluster-autoscaler 200 taints=ToBeDeletedByClusterAutoscaler=1:NoSchedule
+		61s cloud deleted instances//a fakecloud group=pool
+		22m log loop cluster-autoscaler
+		23m harness ended`, nil},
+
 	{"back-off", "tried again at once", ca, `
 		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
 		61s cloud POST_/servers servers//a cluster-autoscaler 412 group=pool

@@ -29,8 +29,8 @@ func taintHygiene(w *world, broken breaks) judge {
 		case r.Source == history.Logged && r.Verb == "loop":
 			for _, name := range slices.Sorted(maps.Keys(w.nodes)) {
 				n := w.nodes[name]
-				if n.deleted.is() {
-					continue
+				if i := w.instances[name]; n.deleted.is() || i != nil && i.gone.is() {
+					continue // of a machine that is gone, its Node is another's to remove
 				}
 				if since, marked := n.taints[toBeDeleted]; marked {
 					left := since.at < w.programs.started.at && w.loops > 3
