@@ -1,0 +1,199 @@
+package nemesis
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"nodestorm/sim/checker/strict"
+)
+
+// state is what there is when an act comes.
+type state struct {
+	groups      []string
+	deployments map[string]bool // true: it is there, false: it was
+	faults      map[string]bool
+}
+
+// kind is one of the things that can be done.
+type kind struct {
+	means string
+	// of says of which sites; nil: of all.
+	of func(site) bool
+	// check finds what is wrong with an act, and does it to the state.
+	check func(a Act, s *state) error
+	// says is the act as steps of a feature.
+	says func(a Act) []step
+}
+
+// step is one of a feature, with what it quotes.
+type step struct{ text, quote string }
+
+func plain(format string, args ...any) []step { return []step{{text: fmt.Sprintf(format, args...)}} }
+
+var name = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
+
+// onDeployment makes sure that it is there.
+func onDeployment(a Act, s *state) error {
+	if !s.deployments[a.Name] {
+		return fmt.Errorf("there is no Deployment %q then", a.Name)
+	}
+	return nil
+}
+
+func whichOne(a Act, _ *state) error {
+	if a.Which != "newest" && a.Which != "oldest" {
+		return fmt.Errorf("which: %q: want newest or oldest", a.Which)
+	}
+	return nil
+}
+
+func podsAndCPU(a Act) error {
+	if a.Pods < 0 || a.Pods > mostPods {
+		return fmt.Errorf("pods: %d: want 0 to %d", a.Pods, mostPods)
+	}
+	return nil
+}
+
+// kinds are all of them.
+var kinds = map[string]kind{
+	"deploy": {
+		means: "create a Deployment of pods that request cpu, spread over zones or nodes or not at all",
+		check: func(a Act, s *state) error {
+			if _, was := s.deployments[a.Name]; was || !name.MatchString(a.Name) {
+				return fmt.Errorf("name: %q: want one that no other has had, of small letters, digits and dashes", a.Name)
+			}
+			if a.CPU < 1 || a.CPU > 1_000_000 {
+				return fmt.Errorf("cpu: %d: want millicores", a.CPU)
+			}
+			if !slices.Contains([]string{"", "zones", "nodes"}, a.Spread) {
+				return fmt.Errorf("spread: %q: want zones, nodes or nothing", a.Spread)
+			}
+			s.deployments[a.Name] = true
+			return podsAndCPU(a)
+		},
+		says: func(a Act) []step { return []step{{"these objects are created:", deployment(a)}} },
+	},
+	"scale": {
+		means: "scale a Deployment to so many pods",
+		check: func(a Act, s *state) error {
+			if err := onDeployment(a, s); err != nil {
+				return err
+			}
+			return podsAndCPU(a)
+		},
+		says: func(a Act) []step { return plain(`"Deployment/%s" is scaled to %d`, a.Name, a.Pods) },
+	},
+	"delete": {
+		means: "delete a Deployment",
+		check: func(a Act, s *state) error {
+			err := onDeployment(a, s)
+			s.deployments[a.Name] = false
+			return err
+		},
+		says: func(a Act) []step { return plain(`"Deployment/%s" is deleted`, a.Name) },
+	},
+	"budget": {
+		means: "create a PodDisruptionBudget that lets so many of a Deployment's pods be missing",
+		check: func(a Act, s *state) error {
+			if err := onDeployment(a, s); err != nil {
+				return err
+			}
+			if s.faults["budget "+a.Name] {
+				return fmt.Errorf("%s has one already", a.Name)
+			}
+			s.faults["budget "+a.Name] = true
+			return podsAndCPU(a)
+		},
+		says: func(a Act) []step { return []step{{"these objects are created:", budget(a)}} },
+	},
+	"restart": {
+		means: "kill the program, which is started again at once",
+		check: func(Act, *state) error { return nil },
+		says:  func(Act) []step { return plain("the target is killed") },
+	},
+	"restart-part": {
+		means: "kill a program of the control plane, which is started again at once",
+		check: func(a Act, _ *state) error {
+			if !slices.Contains(parts, a.Name) {
+				return fmt.Errorf("name: %q: want one of %s", a.Name, strings.Join(parts, ", "))
+			}
+			return nil
+		},
+		says: func(a Act) []step { return plain(`the program "%s" is killed`, a.Name) },
+	},
+	"drain": {
+		means: "drain a Node that the program brought, for two minutes at most, and leave it cordoned",
+		check: whichOne,
+		says:  func(a Act) []step { return plain(`"Node/$%s" is drained for at most 2m`, a.Which) },
+	},
+	"cordon": {
+		means: "cordon a Node that the program brought",
+		check: whichOne,
+		says: func(a Act) []step {
+			return []step{{fmt.Sprintf(`"Node/$%s" is patched with:`, a.Which), "spec: {unschedulable: true}\n"}}
+		},
+	},
+	"delete-node": {
+		means: "delete the Node object of a machine that the program brought",
+		check: whichOne,
+		says:  func(a Act) []step { return plain(`"Node/$%s" is deleted`, a.Which) },
+	},
+	"delete-pod": {
+		means: "delete a pod",
+		check: whichOne,
+		says:  func(a Act) []step { return plain(`"Pod/$%s" is deleted`, a.Which) },
+	},
+	"target": {
+		means: "set a group's target size by hand",
+		of:    func(s site) bool { return s.groupsHaveTargets },
+		check: func(a Act, s *state) error {
+			if !slices.Contains(s.groups, a.Name) {
+				return fmt.Errorf("there is no group %q", a.Name)
+			}
+			return podsAndCPU(a)
+		},
+		says: func(a Act) []step {
+			return plain(`the target size of the group "%s" is set to %d by hand`, a.Name, a.Pods)
+		},
+	},
+	"fault": {
+		means: "have something fail",
+		check: func(a Act, s *state) error {
+			switch {
+			case a.Fault == "" || strings.ContainsAny(a.Fault, "\n\r"):
+				return fmt.Errorf("fault: %q: want a sentence of a feature about a fault", a.Fault)
+			case s.faults[a.Fault+a.For.String()]:
+				return fmt.Errorf("fault: %q is there twice: give it another time", a.Fault)
+			}
+			s.faults[a.Fault+a.For.String()] = true
+			return nil
+		},
+		says: func(a Act) []step {
+			if a.For == 0 {
+				return plain("%s", a.Fault)
+			}
+			return plain("%s, for %s", a.Fault, a.For)
+		},
+	},
+}
+
+// parts are the programs of the control plane that can be killed.
+var parts = []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"}
+
+func (a Act) check(at site, s *state) error {
+	k, known := kinds[a.Do]
+	if !known {
+		all := slices.Sorted(maps.Keys(kinds))
+		return fmt.Errorf("do: %q is no act%s (there are %s)", a.Do, strict.Meant(a.Do, all), strings.Join(all, ", "))
+	}
+	if k.of != nil && !k.of(at) {
+		return fmt.Errorf("it cannot be done on %s", at.name)
+	}
+	if a.After > mostTime || a.For > mostTime {
+		return fmt.Errorf("want at most %s before it, and for it", mostTime)
+	}
+	return k.check(a, s)
+}

@@ -1,0 +1,108 @@
+package nemesis
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// faults are alike: one sentence with a place for each %s, and what can be in it.
+type faults struct {
+	sentence string
+	places   [][]string
+	// endless says that the sentence can have no time.
+	endless bool
+}
+
+// The words that stand for what a schedule has.
+const (
+	anyGroup = "GROUP"
+	anyType  = "TYPE"
+)
+
+var (
+	someCalls = []string{"every call", "the first call", "each of the first 3 calls"}
+	someNodes = []string{"the first further simulated node", "each of the first 2 further simulated nodes", "every further simulated node"}
+	someOnes  = []string{"the first server", "every server"}
+)
+
+// groupFaults are those of a cloud of node groups.
+var groupFaults = []faults{
+	{sentence: `%s "increase groups" to the cloud is refused with "%s"`, places: [][]string{someCalls, {"unavailable", "resource_exhausted", "internal", "deadline_exceeded"}}},
+	{sentence: `%s "increase groups" to the cloud for servers of the group "%s" is refused with "resource_exhausted"`, places: [][]string{someCalls, {anyGroup}}},
+	{sentence: `%s "%s" to the cloud is refused with "unavailable"`, places: [][]string{someCalls, {"list groups", "list instances", "delete instances", "get templates", "decrease groups"}}},
+	{sentence: `%s "%s" to the cloud gets no answer`, places: [][]string{{"the first call"}, {"increase groups", "list instances", "delete instances", "list groups"}}},
+	{sentence: `%s "%s" to the cloud is delayed by %s`, places: [][]string{someCalls, {"increase groups", "list instances", "delete instances", "list groups"}, {"2s", "20s"}}},
+	{sentence: `%s "%s" to the cloud is done, and its answer lost`, places: [][]string{someCalls, {"increase groups", "delete instances"}}},
+	{sentence: `%s "list instances" to the cloud %s`, places: [][]string{{"every call", "the first call"}, {"lists what there was when this began", "lists what there was 1m before", "lists none of them", "lists the first 1 only"}}},
+	{sentence: `the server type "%s" cannot be had`, places: [][]string{{anyType}}},
+	{sentence: `%s vanishes %s after it runs`, places: [][]string{someOnes, {"5s", "2m"}}},
+	{sentence: `%s goes off %s after it runs`, places: [][]string{{"the first server"}, {"5s", "2m"}}},
+	{sentence: `the first server is owed by the cloud and not created`},
+	{sentence: `the first server %s`, places: [][]string{{"is deleted and its group's target stays", "stays when it is deleted, and its group's target falls"}}},
+}
+
+// instanceFaults are those of a cloud of instances.
+var instanceFaults = []faults{
+	{sentence: `%s "launch instances" to the cloud is refused with "%s"`, places: [][]string{someCalls, {"resource_unavailable", "resource_limit_exceeded", "server_error", "unavailable", "rate_limit_exceeded"}}},
+	{sentence: `%s "%s" to the cloud is refused with "unavailable"`, places: [][]string{someCalls, {"terminate instances", "describe instances", "describe single_instances"}}},
+	{sentence: `%s "%s" to the cloud gets no answer`, places: [][]string{{"the first call"}, {"launch instances", "terminate instances"}}},
+	{sentence: `%s "%s" to the cloud is delayed by %s`, places: [][]string{someCalls, {"launch instances", "terminate instances", "describe instances"}, {"2s", "30s"}}},
+	{sentence: `%s "%s" to the cloud is done, and its answer lost`, places: [][]string{someCalls, {"launch instances", "terminate instances"}}},
+	{sentence: `the server type "%s" cannot be had`, places: [][]string{{anyType}}},
+	{sentence: `the server type "%s" cannot be had as spot capacity`, places: [][]string{{anyType}}},
+	{sentence: `%s vanishes %s after it runs`, places: [][]string{someOnes, {"5s", "2m"}}},
+}
+
+// machineFaults are those of the machines that come.
+var machineFaults = []faults{
+	{sentence: "%s never registers", places: [][]string{someNodes[:2]}, endless: true},
+	{sentence: "%s registers %s late", places: [][]string{someNodes, {"1m", "4m", "8m"}}, endless: true},
+	{sentence: "%s %s", places: [][]string{someNodes, {"is NotReady", "has no network", "is not heard of", "is NotReady for half of every 40s"}}},
+	{sentence: "the first further simulated node has its kubelet restarted, which is down for %s and reports Ready 10s later, from 1m on", places: [][]string{{"20s", "2m"}}, endless: true},
+	{sentence: "the first further simulated node has its Node deleted, from %s on", places: [][]string{{"1m", "3m"}}, endless: true},
+}
+
+// apiFaults are those on the way from a program to the API server. Its leases are left
+// alone: who loses one has to end.
+func apiFaults(program string, calls ...string) (all []faults) {
+	var writes, watches []string
+	for _, call := range calls {
+		if strings.HasPrefix(call, "watch ") {
+			watches = append(watches, call)
+		} else {
+			writes = append(writes, call)
+		}
+	}
+	of := fmt.Sprintf(` of the program "%s" `, program)
+	return []faults{
+		{sentence: `%s "%s"` + of + `is answered with %s`, places: [][]string{someCalls, writes, {"500", "503", "409", "429"}}},
+		{sentence: `%s "%s"` + of + `%s`, places: [][]string{someCalls, writes, {"is delayed by 5s", "is delayed by 20s", "breaks its connection", "is done, and its answer lost", "is done, and its answer held back for 10s"}}},
+		{sentence: `every call "%s"` + of + `%s`, places: [][]string{watches, {"goes silent for 1m", "is cut off after 10s", "expires after 20s"}}},
+	}
+}
+
+// longest is how long a fault acts at most, and when all are over by themselves.
+var spans = []time.Duration{20 * time.Second, time.Minute, 3 * time.Minute, 8 * time.Minute}
+
+// draw is one of them, and how long it acts.
+func (f faults) draw(random *rand.Rand, s Schedule) Act {
+	var words []any
+	for _, place := range f.places {
+		word := place[random.IntN(len(place))]
+		group := s.Groups[random.IntN(len(s.Groups))]
+		switch word {
+		case anyGroup:
+			word = group.Name
+		case anyType:
+			word = group.Type
+		}
+		words = append(words, word)
+	}
+	a := Act{Do: "fault", Fault: fmt.Sprintf(f.sentence, words...)}
+	if !f.endless {
+		a.For = Duration(spans[random.IntN(len(spans))])
+	}
+	return a
+}

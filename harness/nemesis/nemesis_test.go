@@ -1,0 +1,139 @@
+package nemesis
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/cucumber/godog"
+
+	"nodestorm/harness/steps"
+)
+
+// check reads what godog would play, and checks its steps.
+func check(t *testing.T, s Schedule) string {
+	t.Helper()
+	text, err := s.Feature()
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, s.YAML())
+	}
+	suite := godog.TestSuite{Options: &godog.Options{FS: fstest.MapFS{"nemesis.feature": {Data: []byte(text)}}, Paths: []string{"nemesis.feature"}}}
+	features, err := suite.RetrieveFeatures()
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, text)
+	}
+	for _, pickle := range features[0].Pickles {
+		if err := steps.Check(pickle.Steps, nil); err != nil {
+			t.Fatalf("%v:\n%s", err, text)
+		}
+	}
+	return text
+}
+
+// Whatever is drawn has steps that worlds know, reads back from its file, and is the same
+// again of the same seed, and another of another.
+func TestDraw(t *testing.T) {
+	seen := map[string]bool{}
+	for _, at := range Sites() {
+		for way := range profiles {
+			d := Drawing{Site: at, Profile: way}
+			var before Schedule
+			for seed := range uint64(4) {
+				s, err := d.Draw(seed)
+				if err != nil {
+					t.Fatalf("%s, %s, seed %d: %v", at, way, seed, err)
+				}
+				text := check(t, s)
+				for kind := range kinds {
+					seen[kind] = seen[kind] || strings.Contains(string(s.YAML()), "do: "+kind+"\n")
+				}
+				again, err := d.Draw(seed)
+				if err != nil || !bytes.Equal(s.YAML(), again.YAML()) {
+					t.Errorf("%s, %s: the seed %d draws another schedule the second time (%v)", at, way, seed, err)
+				}
+				read, err := Read(s.YAML())
+				if err != nil || !bytes.Equal(s.YAML(), read.YAML()) {
+					t.Errorf("%s, %s, seed %d: it does not read back from its file (%v):\n%s", at, way, seed, err, s.YAML())
+				}
+				if before.Site == "" {
+					before = s
+					continue
+				}
+				if bytes.Equal(s.YAML(), before.YAML()) {
+					t.Errorf("%s, %s: the seeds %d and %d draw the same", at, way, seed-1, seed)
+				}
+				varied, err := d.Vary(before, seed)
+				if err != nil {
+					t.Fatalf("%s, %s: varying with the seed %d: %v", at, way, seed, err)
+				}
+				if check(t, varied) == text {
+					t.Errorf("varied, it is the one that was drawn")
+				}
+				before = s
+			}
+		}
+	}
+	for kind := range kinds {
+		if !seen[kind] {
+			t.Errorf("nothing draws %s", kind)
+		}
+	}
+}
+
+// What a person writes wrong is said in a sentence.
+func TestRead(t *testing.T) {
+	good := `{site: cluster-autoscaler/externalgrpc, seed: 1, groups: [{name: a, type: medium, max: 3}], rest: 1m, acts: [{do: deploy, name: web, pods: 2, cpu: 500}, {after: 90s, do: scale, name: web, pods: 1}]}`
+	s, err := Read([]byte(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := check(t, s)
+	for _, words := range []string{`Deployment/web" is scaled to 1`, "When 1m30s pass", "every pod is Running within", "written by hand"} {
+		if !strings.Contains(text, words) {
+			t.Errorf("%q is not in the feature:\n%s", words, text)
+		}
+	}
+	if s.Length() != 150*time.Second {
+		t.Errorf("it takes %s", s.Length())
+	}
+	for _, wrong := range []struct{ old, new, says string }{
+		{"do: scale", "do: scael", `act 2, scael: do: "scael" is no act, did you mean "scale"?`},
+		{"name: web, pods: 1", "name: wbe, pods: 1", `there is no Deployment "wbe" then`},
+		{"medium", "mediun", `type: "mediun" is none, did you mean "medium"?`},
+		{"externalgrpc", "externalgrcp", `did you mean "cluster-autoscaler/externalgrpc"?`},
+		{"after: 90s", "after: 90x", `is no virtual time`},
+		{"max: 3", "max: 0", "want 0 <= min <= max"},
+		{"cpu: 500", "cpus: 500", "cpus"},
+		{"pods: 1}", "pods: 100000}", "want 0 to 1000"},
+		{"do: scale, name: web, pods: 1", `do: fault, fault: "one\ntwo"`, "want a sentence"},
+		{"do: scale, name: web, pods: 1", `do: drain, which: middle`, "want newest or oldest"},
+		{"seed: 1", "seed: -1", "seed"},
+	} {
+		if _, err := Read([]byte(strings.Replace(good, wrong.old, wrong.new, 1))); err == nil || !strings.Contains(err.Error(), wrong.says) {
+			t.Errorf("%s: %v, want %q", wrong.new, err, wrong.says)
+		}
+	}
+}
+
+// Demand that no machine could take is not drawn: that it waits would be nobody's fault.
+func TestFits(t *testing.T) {
+	at, err := siteOf("cluster-autoscaler/externalgrpc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(acts ...Act) bool {
+		s := Schedule{Groups: []Group{{Name: "a", Type: "small", Max: 8}, {Name: "b", Type: "medium", Max: 3}}, Acts: acts}
+		return s.fits(at)
+	}
+	web := func(pods, cpu int, spread string) Act {
+		return Act{Do: "deploy", Name: "web", Pods: pods, CPU: cpu, Spread: spread}
+	}
+	if !with(web(6, 1000, "")) || with(web(7, 1000, "")) || with(web(1, 4000, "")) || with(web(3, 100, "nodes")) {
+		t.Error("two machines of four processors are not taken for what they are")
+	}
+	if with(web(4, 1000, ""), Act{Do: "drain", Which: "newest"}) {
+		t.Error("a machine that is drained is counted on")
+	}
+}

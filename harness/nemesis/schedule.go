@@ -1,0 +1,192 @@
+// Package nemesis has schedules of what is done to a world: demand that comes and goes,
+// faults, restarts, people who act. A schedule is a file, is drawn from a seed, and prints
+// as a feature, which is what is played. What must hold meanwhile is said elsewhere: by the
+// invariants of every run, and at the end by what every schedule ends with: all faults
+// cleared, every pod runs.
+package nemesis
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"nodestorm/sim/checker/strict"
+)
+
+// Schedule is what is done to one world.
+type Schedule struct {
+	// Site is where: the program and its cloud, see Sites.
+	Site string `json:"site"`
+	// Seed and Profile are what it was drawn from; of one that was changed since they say
+	// where it comes from.
+	Seed    uint64 `json:"seed"`
+	Profile string `json:"profile,omitempty"`
+	// Groups are the node groups or NodePools, in the order of their names.
+	Groups []Group `json:"groups"`
+	// Acts come one after the other.
+	Acts []Act `json:"acts"`
+	// Rest is how long nothing is done at the end, after all faults were cleared and every
+	// pod ran: the time that invariants need to see what is left behind.
+	Rest Duration `json:"rest"`
+}
+
+// Group is a node group, or a NodePool that launches machines of one type.
+type Group struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	// Min and Max are bounds of a node group.
+	Min int `json:"min,omitempty"`
+	Max int `json:"max,omitempty"`
+}
+
+// Act is one thing that is done.
+type Act struct {
+	// After is how long nothing is done before it.
+	After Duration `json:"after,omitempty"`
+	// Do says what: one of the kinds in acts.go.
+	Do string `json:"do"`
+	// Name is of the Deployment, the group or the program.
+	Name string `json:"name,omitempty"`
+	// Pods is how many, CPU what each requests, in millicores.
+	Pods int `json:"pods,omitempty"`
+	CPU  int `json:"cpu,omitempty"`
+	// Spread keeps pods apart: over zones or over nodes.
+	Spread string `json:"spread,omitempty"`
+	// Which is the newest or the oldest, of Nodes and pods.
+	Which string `json:"which,omitempty"`
+	// Fault is a fault in the words of a feature, For how long it acts; zero: until all are
+	// cleared.
+	Fault string   `json:"fault,omitempty"`
+	For   Duration `json:"for,omitempty"`
+}
+
+// Duration is virtual time, in files as 1m30s.
+type Duration time.Duration
+
+func (d Duration) String() string {
+	text := time.Duration(d).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// MarshalText is for files.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText is for files.
+func (d *Duration) UnmarshalText(text []byte) error {
+	value, err := time.ParseDuration(string(text))
+	if err == nil && value < 0 {
+		err = errors.New("it is negative")
+	}
+	if err != nil {
+		return fmt.Errorf("%q is no virtual time, such as 30s or 2m30s: %w", text, err)
+	}
+	*d = Duration(value)
+	return nil
+}
+
+// What a file may have at most: it can come from anybody.
+const (
+	mostActs  = 1000
+	mostPods  = 1000
+	mostBytes = 1 << 20
+	mostTime  = Duration(24 * time.Hour)
+)
+
+// Read reads a schedule.
+func Read(text []byte) (s Schedule, err error) {
+	if len(text) > mostBytes {
+		return s, fmt.Errorf("it has %d bytes, and at most %d are read", len(text), mostBytes)
+	}
+	if err := strict.Unmarshal(text, &s); err != nil {
+		return s, err
+	}
+	return s, s.Check()
+}
+
+// Load reads a schedule's file.
+func Load(path string) (Schedule, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Schedule{}, err
+	}
+	if info.Size() > mostBytes {
+		return Schedule{}, fmt.Errorf("%s: it has %d bytes, and at most %d are read", path, info.Size(), mostBytes)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Schedule{}, err
+	}
+	s, err := Read(text)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// YAML is the schedule as a file has it.
+func (s Schedule) YAML() []byte {
+	text, err := yaml.Marshal(s)
+	if err != nil {
+		panic(err) // it has nothing that YAML could not have
+	}
+	return text
+}
+
+// Check finds what is wrong with a schedule, in one line.
+func (s Schedule) Check() error {
+	site, err := siteOf(s.Site)
+	if err != nil {
+		return err
+	}
+	if len(s.Groups) == 0 {
+		return errors.New("groups: there is none")
+	}
+	var names []string
+	for _, g := range s.Groups {
+		if err := site.checkGroup(g); err != nil {
+			return fmt.Errorf("group %q: %w", g.Name, err)
+		}
+		if slices.Contains(names, g.Name) {
+			return fmt.Errorf("group %q is there twice", g.Name)
+		}
+		names = append(names, g.Name)
+	}
+	if len(s.Acts) == 0 || len(s.Acts) > mostActs {
+		return fmt.Errorf("acts: there are %d: want 1 to %d", len(s.Acts), mostActs)
+	}
+	if s.Rest > mostTime {
+		return fmt.Errorf("rest: %s: want at most %s", s.Rest, mostTime)
+	}
+	known := state{groups: names, faults: map[string]bool{}, deployments: map[string]bool{}}
+	for i, a := range s.Acts {
+		if err := a.check(site, &known); err != nil {
+			return fmt.Errorf("act %d, %s: %w", i+1, a.Do, err)
+		}
+	}
+	return nil
+}
+
+// Length is how long the acts take at least, and the rest.
+func (s Schedule) Length() (d time.Duration) {
+	for _, a := range s.Acts {
+		d += time.Duration(a.After)
+	}
+	return d + time.Duration(s.Rest)
+}
+
+// clone shares nothing with the schedule.
+func (s Schedule) clone() Schedule {
+	s.Groups, s.Acts = slices.Clone(s.Groups), slices.Clone(s.Acts)
+	return s
+}

@@ -1,0 +1,150 @@
+package nemesis
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Shows tells whether what is looked for still shows when the schedule is played.
+type Shows func(ctx context.Context, s Schedule) (bool, error)
+
+// Shrink makes a schedule as small as it gets while it shows what it shows: acts are left
+// out, many at a time and then each (delta debugging, Zeller and Hildebrandt 2002), then
+// groups, numbers, faults and time are made less. What it returns with an error is the
+// smallest so far.
+func Shrink(ctx context.Context, s Schedule, shows Shows) (Schedule, error) {
+	k := &shrinking{ctx: ctx, best: s, shows: shows, tried: map[string]bool{}}
+	for before := ""; before != string(k.best.YAML()) && k.err == nil; {
+		before = string(k.best.YAML())
+		k.acts()
+		k.groups()
+		k.simpler()
+	}
+	return k.best, k.err
+}
+
+type shrinking struct {
+	ctx   context.Context
+	best  Schedule
+	shows Shows
+	tried map[string]bool // by the schedule
+	err   error
+}
+
+// try keeps a schedule that can be played and shows it. One is tried once.
+func (k *shrinking) try(s Schedule) bool {
+	text := string(s.YAML())
+	if k.err != nil || k.tried[text] || s.Check() != nil {
+		return false
+	}
+	at, err := siteOf(s.Site)
+	if err != nil || !s.fits(at) {
+		return false
+	}
+	k.tried[text] = true
+	does, err := k.shows(k.ctx, s)
+	if err != nil {
+		k.err = err
+		return false
+	}
+	if does {
+		k.best = s
+	}
+	return does
+}
+
+// acts leaves out parts of the acts: halves first, at last single ones.
+func (k *shrinking) acts() {
+	for size := len(k.best.Acts) / 2; size > 0 && k.err == nil; {
+		left := false
+		for from := 0; from < len(k.best.Acts) && k.err == nil; {
+			if k.try(without(k.best, from, min(size, len(k.best.Acts)-from))) {
+				left = true // what comes next is there now
+				continue
+			}
+			from += size
+		}
+		if size = min(size, len(k.best.Acts)); !left || size > 1 {
+			size /= 2
+		}
+	}
+}
+
+// without leaves out n acts, and with each that which needs it. What comes after them comes
+// at the same time as before.
+func without(s Schedule, from, n int) Schedule {
+	out := s.clone()
+	out.Acts = nil
+	gone, wait := map[string]bool{}, Duration(0)
+	for i, a := range s.Acts {
+		needs := slices.Contains([]string{"scale", "delete", "budget"}, a.Do) && gone[a.Name]
+		if i >= from && i < from+n || needs {
+			if a.Do == "deploy" {
+				gone[a.Name] = true
+			}
+			wait += a.After
+			continue
+		}
+		a.After += wait
+		wait = 0
+		out.Acts = append(out.Acts, a)
+	}
+	return out
+}
+
+func (k *shrinking) groups() {
+	for i := 0; i < len(k.best.Groups) && len(k.best.Groups) > 1; {
+		s := k.best.clone()
+		s.Groups = slices.Delete(s.Groups, i, i+1)
+		if !k.try(s) {
+			i++
+		}
+	}
+}
+
+var someOf = regexp.MustCompile(`^(every|each of the first \d+) (call|server|further simulated node)s?`)
+
+// simpler makes less of what there is.
+func (k *shrinking) simpler() {
+	for i := 0; i < len(k.best.Acts); i++ {
+		change := func(do func(*Act)) {
+			s := k.best.clone()
+			do(&s.Acts[i])
+			k.try(s)
+		}
+		for _, pods := range []int{1, k.best.Acts[i].Pods / 2} {
+			if was := k.best.Acts[i]; was.Pods > pods && pods > 0 {
+				change(func(a *Act) { a.Pods = pods })
+			}
+		}
+		if k.best.Acts[i].Spread != "" {
+			change(func(a *Act) { a.Spread = "" })
+		}
+		if someOf.MatchString(k.best.Acts[i].Fault) {
+			change(func(a *Act) { a.Fault = someOf.ReplaceAllString(a.Fault, "the first $2") })
+		}
+		if strings.HasPrefix(k.best.Acts[i].Fault, "each of the first ") {
+			change(func(a *Act) { a.Fault = someOf.ReplaceAllString(a.Fault, "every $2") })
+		}
+		for _, d := range []time.Duration{20 * time.Second, time.Minute} {
+			if k.best.Acts[i].For > Duration(d) {
+				change(func(a *Act) { a.For = Duration(d) })
+			}
+		}
+		for _, d := range []Duration{0, Duration(10 * time.Second), Duration((time.Duration(k.best.Acts[i].After) / 2).Round(time.Second))} {
+			if k.best.Acts[i].After > d {
+				change(func(a *Act) { a.After = d })
+			}
+		}
+	}
+	for _, d := range []Duration{0, k.best.Rest / 2} {
+		if k.best.Rest > d {
+			s := k.best.clone()
+			s.Rest = d
+			k.try(s)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// A made-up failure needs a Deployment that is scaled while a fault is there: of forty acts
+// that is what is left.
+func TestShrink(t *testing.T) {
+	d := Drawing{Site: "cluster-autoscaler/externalgrpc", Profile: "churn"}
+	var s Schedule
+	for seed := uint64(0); len(s.Acts) < 18; seed++ {
+		var err error
+		if s, err = d.Draw(seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Acts = append(s.Acts, Act{Do: "fault", Fault: `the first call "increase groups" to the cloud gets no answer`, For: Duration(61e9)}, Act{Do: "deploy", Name: "last", CPU: 100}, Act{After: Duration(7e9), Do: "scale", Name: "last", Pods: 4})
+	if err := s.Check(); err != nil {
+		t.Fatal(err)
+	}
+	plays := 0
+	fails := func(_ context.Context, s Schedule) (bool, error) {
+		plays++
+		faulty := false
+		for _, a := range s.Acts {
+			faulty = faulty || strings.Contains(a.Fault, "increase groups") && strings.Contains(a.Fault, "no answer")
+			if a.Do == "scale" && a.Name == "last" && faulty {
+				return true, nil
+			}
+		}
+		return false, nil
+	}
+	small, err := Shrink(t.Context(), s, fails)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shows, _ := fails(t.Context(), small); !shows || len(small.Acts) != 3 || len(small.Groups) != 1 || small.Rest != 0 || small.Acts[2].Pods != 1 || small.Acts[2].After != 0 {
+		t.Errorf("what is left, after %d plays, is\n%s", plays, small.YAML())
+	}
+	if plays > 150 {
+		t.Errorf("it took %d plays", plays)
+	}
+	check(t, small)
+
+	broken := errors.New("the disk is full")
+	left, err := Shrink(t.Context(), s, func(ctx context.Context, s Schedule) (bool, error) {
+		if len(s.Acts) < 5 {
+			return false, broken
+		}
+		return fails(ctx, s)
+	})
+	if !errors.Is(err, broken) || len(left.Acts) >= len(s.Acts) {
+		t.Errorf("%v, and %d acts are left of %d", err, len(left.Acts), len(s.Acts))
+	}
+}

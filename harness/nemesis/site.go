@@ -1,0 +1,120 @@
+package nemesis
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"nodestorm/sim/checker/strict"
+)
+
+// site is a program on a cloud: how it is set up, and what can fail there.
+type site struct {
+	name, program string
+	// cores are the machine types that groups can have, with their processors.
+	cores map[string]int
+	// groupsHaveTargets says that the cloud keeps groups at a size, which others can set.
+	groupsHaveTargets bool
+	given             func(Schedule) []step
+	// faults are those that can be drawn.
+	faults []faults
+}
+
+// Sites are the names of those that there are.
+func Sites() []string { return slices.Sorted(maps.Keys(sites)) }
+
+// Program is the program of a site, and Provider the cloud that its build serves, as
+// targets are named.
+func Program(name string) (program, provider string, err error) {
+	if _, err := siteOf(name); err != nil {
+		return "", "", err
+	}
+	program, provider, _ = strings.Cut(name, "/")
+	return program, provider, nil
+}
+
+func siteOf(name string) (site, error) {
+	s, known := sites[name]
+	if !known {
+		return s, fmt.Errorf("site: %q is none%s (there are %s)", name, strict.Meant(name, Sites()), strings.Join(Sites(), ", "))
+	}
+	s.name = name
+	return s, nil
+}
+
+func (s site) checkGroup(g Group) error {
+	if !name.MatchString(g.Name) {
+		return fmt.Errorf("name: want small letters, digits and dashes")
+	}
+	if _, known := s.cores[g.Type]; !known {
+		all := slices.Sorted(maps.Keys(s.cores))
+		return fmt.Errorf("type: %q is none%s (there are %s)", g.Type, strict.Meant(g.Type, all), strings.Join(all, ", "))
+	}
+	if s.groupsHaveTargets && (g.Min < 0 || g.Max < 1 || g.Max < g.Min || g.Max > mostPods) {
+		return fmt.Errorf("from %d to %d: want 0 <= min <= max <= %d, and max above 0", g.Min, g.Max, mostPods)
+	}
+	return nil
+}
+
+var sites = map[string]site{
+	"cluster-autoscaler/externalgrpc": {
+		program:           "cluster-autoscaler",
+		cores:             map[string]int{"small": 2, "medium": 4, "large": 8},
+		groupsHaveTargets: true,
+		given: func(s Schedule) []step {
+			table := "| name | type | min | max |\n"
+			for _, g := range s.Groups {
+				table += fmt.Sprintf("| %s | %s | %d | %d |\n", g.Name, g.Type, g.Min, g.Max)
+			}
+			return []step{
+				{text: "a cluster"}, {text: "faults need not take effect"}, {text: "a cloud of node groups"},
+				{text: "the Nodes of instances that are gone are removed"},
+				{"these nodes:", "| name | type | taints |\n| control | tiny | node-role.kubernetes.io/control-plane:NoSchedule |\n"},
+				{"these node groups:", table},
+				// As short as leaves a schedule time for all of it; the rest is as the build has it.
+				{"Cluster Autoscaler with the flags:", "| --scale-down-unneeded-time | 3m |\n| --scale-down-delay-after-add | 3m |\n| --max-node-provision-time | 6m |\n"},
+			}
+		},
+		faults: slices.Concat(groupFaults, machineFaults, apiFaults("cluster-autoscaler", "update,patch nodes", "create pods/eviction", "watch pods", "watch nodes")),
+	},
+	"karpenter/instances": {
+		program: "karpenter",
+		cores:   kwokCores,
+		given:   func(s Schedule) []step { return withKarpenter(s, step{text: "a cloud of instances"}) },
+		faults:  slices.Concat(instanceFaults, machineFaults, karpenterFaults),
+	},
+	"karpenter/kwok": {
+		program: "karpenter",
+		cores:   kwokCores,
+		given:   func(s Schedule) []step { return withKarpenter(s) },
+		faults:  slices.Concat(machineFaults, karpenterFaults),
+	},
+}
+
+// kwokCores are the types of Karpenter's provider kwok, which the cloud of instances has too.
+var kwokCores = map[string]int{"c-2x-amd64-linux": 2, "c-4x-amd64-linux": 4, "c-8x-amd64-linux": 8}
+
+var karpenterFaults = apiFaults("karpenter", "create nodeclaims.karpenter.sh", "update,patch nodeclaims.karpenter.sh/status", "delete nodeclaims.karpenter.sh",
+	"update,patch nodes", "create pods/eviction", "watch pods", "watch nodes", "watch nodeclaims.karpenter.sh")
+
+// withKarpenter has a NodePool for each group. Objects of kwok become the cloud's own there.
+func withKarpenter(s Schedule, cloud ...step) []step {
+	objects := "apiVersion: karpenter.kwok.sh/v1alpha1\nkind: KWOKNodeClass\nmetadata: {name: default}\n"
+	for _, g := range s.Groups {
+		objects += fmt.Sprintf(`---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: %s}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+      requirements:
+        - {key: node.kubernetes.io/instance-type, operator: In, values: [%s]}
+        - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+`, g.Name, g.Type)
+	}
+	given := []step{{text: "a cluster"}, {text: "faults need not take effect"}, {text: `a Ready node "system" for system pods only`}, {text: "machines that register 20s after their launch and are Ready 5s later"}}
+	return append(append(given, cloud...), step{text: "Karpenter"}, step{"these objects:", objects})
+}
