@@ -33,9 +33,11 @@ const envPlayer = "NODESTORM_PLAYER"
 
 // order asks a player to play a job.
 type order struct {
-	Job    int    `json:"job"` // index, by which both know it
-	ID     string `json:"id"`  // both to be sure
-	Target string `json:"target"`
+	Job int `json:"job"` // index, by which both know it
+	// Feature is played in place of a job, where jobs are not known before.
+	Feature string `json:"feature,omitempty"`
+	ID      string `json:"id"` // both to be sure
+	Target  string `json:"target"`
 	// Alone says that nobody plays beside it; then it is played again while it is late.
 	Alone     bool   `json:"alone,omitempty"`
 	AtOnce    int    `json:"atOnce"`
@@ -81,7 +83,7 @@ func (p *player) send(w word) {
 var errGone = errors.New("the command that had this played is gone")
 
 // serve plays jobs until the standard input ends.
-func (p *player) serve(ctx context.Context, in io.Reader, s *session, jobs []job) error {
+func (p *player) serve(ctx context.Context, in io.Reader, find func(order) (job, *session, error)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	orders := make(chan order)
@@ -102,17 +104,27 @@ func (p *player) serve(ctx context.Context, in io.Reader, s *session, jobs []job
 		}
 	}()
 	for o := range orders {
-		w := p.played(ctx, s, jobs, o)
+		w := p.played(ctx, find, o)
 		p.send(w)
 	}
 	return nil
 }
 
-func (p *player) played(ctx context.Context, s *session, jobs []job, o order) (w word) {
-	if o.Job < 0 || o.Job >= len(jobs) || jobs[o.Job].record.ID != o.ID || jobs[o.Job].target.Ref.String() != o.Target {
-		return word{Failed: fmt.Sprintf("%s on %s was to be played, and this process has another sequence: has the catalogue or the store changed meanwhile?", o.ID, o.Target), Code: Inconclusive}
+// among finds an order among the jobs of a session.
+func among(s *session, jobs []job) func(order) (job, *session, error) {
+	return func(o order) (job, *session, error) {
+		if o.Job < 0 || o.Job >= len(jobs) || jobs[o.Job].record.ID != o.ID || jobs[o.Job].target.Ref.String() != o.Target {
+			return job{}, nil, fmt.Errorf("%s on %s was to be played, and this process has another sequence: has the catalogue or the store changed meanwhile?", o.ID, o.Target)
+		}
+		return jobs[o.Job], s, nil
 	}
-	j := jobs[o.Job]
+}
+
+func (p *player) played(ctx context.Context, find func(order) (job, *session, error), o order) (w word) {
+	j, s, err := find(o)
+	if err != nil {
+		return word{Failed: err.Error(), Code: Inconclusive}
+	}
 	s.atOnce, s.inPlaceOf = o.AtOnce, ""
 	playing := replay.Run
 	if o.Alone {

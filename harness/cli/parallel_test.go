@@ -290,7 +290,7 @@ func TestPlayerRefuses(t *testing.T) {
 	p := &player{out: json.NewEncoder(&out)}
 	for _, asked := range []string{`{"job":1}`, `{"job":-1}`, `{"job":0,"id":"another"}`, `{"job":0,"id":"karpenter-7515-not-ready-noexecute","target":"karpenter@v1.7.0"}`, `nonsense`, ``} {
 		out.Reset()
-		if err := p.serve(t.Context(), strings.NewReader(asked), s, []job{tasks[0].job}); err != nil {
+		if err := p.serve(t.Context(), strings.NewReader(asked), among(s, []job{tasks[0].job})); err != nil {
 			t.Errorf("%s: %v", asked, err)
 		}
 		if refused := strings.Contains(out.String(), "this process has another sequence"); refused != strings.HasPrefix(asked, "{") {

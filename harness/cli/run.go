@@ -92,7 +92,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			}
 			jobs, rows := s.parting(c.Context(), jobs)
 			if s.player != nil {
-				return s.player.serve(c.Context(), os.Stdin, s, jobs)
+				return s.player.serve(c.Context(), os.Stdin, among(s, jobs))
 			}
 			played, err := s.play(c.Context(), tasksOf(jobs), nil)
 			rows = append(rows, played...)

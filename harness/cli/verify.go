@@ -113,7 +113,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			jobs, without := s.parting(c.Context(), jobs)
 			rows = append(rows, without...)
 			if s.player != nil {
-				return s.player.serve(c.Context(), os.Stdin, s, jobs)
+				return s.player.serve(c.Context(), os.Stdin, among(s, jobs))
 			}
 			for _, round := range s.rounds(jobs, repeat, certain > 0) {
 				round = slices.DeleteFunc(round, func(t task) bool {

@@ -1,0 +1,387 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/explore"
+	"nodestorm/harness/nemesis"
+	"nodestorm/harness/parallel"
+	"nodestorm/harness/replay"
+	"nodestorm/harness/run"
+	"nodestorm/harness/target"
+	"nodestorm/harness/verdict"
+	"nodestorm/reports"
+	"nodestorm/scenarios"
+)
+
+// exploration is what explore and its subcommands share.
+type exploration struct {
+	*session
+	settings explore.Settings
+	lasts    time.Duration
+	asJSON   bool
+
+	build target.Target
+	known *scenarios.Catalogue
+	found *explore.Exploration
+	mu    sync.Mutex
+	met   map[string]bool // what was told of
+}
+
+func (e *env) explore() *cobra.Command {
+	x := &exploration{session: &session{env: e}, met: map[string]bool{}}
+	c := &cobra.Command{
+		Use:   "explore --target NAME@VERSION",
+		Short: "Search for what nobody has reported: draw what happens to a cluster, play it, judge it",
+		Long: fmt.Sprintf(`Draw schedules of demand, faults, restarts and people from a seed, play each in a world of
+its own, and judge it by the invariants of every run ("nodestorm list --invariants"), and by
+whether every pod runs once nothing is wrong any more. What has covered something new, of
+the target's calls, log lines and faults, is drawn from again.
+
+All is kept below --out: schedules, as YAML and as features that "nodestorm run" plays, and
+the runs that broke something. The same command goes on where it was. A run whose failure is
+documented is named after its record. "nodestorm explore shrink" makes a schedule small.
+
+Profiles: %s.
+Sites: %s.
+
+Exit status: 0 nothing was found that is not documented, 1 something was, 2 usage.`, strings.Join(nemesis.Profiles(), "; "), strings.Join(nemesis.Sites(), ", ")),
+		Example: `  nodestorm explore --target karpenter@v1.14.1 --cloud instances --for 30m
+  nodestorm explore --target cluster-autoscaler@1.36.1 --profile outage --seed 7
+  nodestorm explore shrink reports/out/explore/schedules/12/schedule-12.yaml --key no-overshoot --target karpenter@v1.14.1
+  nodestorm explore print schedule.yaml > mine.feature`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return x.run(c) },
+	}
+	x.addTarget(c)
+	x.abreast.addFlags(c)
+	c.Flags().StringVar(&x.settings.Profile, "profile", "small", "what is done, and how much: small, churn, outage or upgrade")
+	c.Flags().StringSliceVar(&x.settings.Faults, "faults", nil, "only faults with one of these `words` in their sentences")
+	c.Flags().DurationVar(&x.lasts, "for", 30*time.Minute, "how long to search, in real time")
+	c.Flags().BoolVar(&x.asJSON, "json", false, "print JSON")
+	c.AddCommand(e.exploreShrink(), e.explorePrint())
+	return c
+}
+
+// addTarget adds the flags that say what is played, and how.
+func (x *exploration) addTarget(c *cobra.Command) {
+	x.addFlags(c)
+	_ = c.Flags().Set("out", filepath.Join("reports", "out", "explore"))
+	c.Flags().Lookup("out").DefValue = filepath.Join("reports", "out", "explore")
+	x.env.catalogueFlags(c)
+	c.Flags().StringVar(&x.settings.Target, "target", "", "build to search, `NAME@VERSION`")
+	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
+	c.Flags().StringVar(&x.cloud, "cloud", "", "`cloud` of the site: externalgrpc of Cluster Autoscaler, kwok or instances of Karpenter")
+}
+
+// prepare finds the build and all that can be wrong before anything starts.
+func (x *exploration) prepare(c *cobra.Command) (err error) {
+	if x.settings.Target == "" {
+		return usage(errors.New("--target NAME@VERSION is missing, such as karpenter@v1.14.1"))
+	}
+	ref, err := target.ParseRef(x.settings.Target)
+	if err != nil {
+		return usage(err)
+	}
+	if x.settings.Site == "" {
+		x.settings.Site = ref.Name + "/" + cmp.Or(x.cloud, map[string]string{"karpenter": target.Kwok, "cluster-autoscaler": "externalgrpc"}[ref.Name])
+	}
+	x.settings.Seed = x.seed
+	if x.known, err = x.env.catalogue(); err != nil {
+		return err
+	}
+	program, provider, err := nemesis.Program(x.settings.Site)
+	if err != nil {
+		return usage(err)
+	}
+	if program != ref.Name {
+		return usage(fmt.Errorf("the schedule is for %s, and --target is %s", program, ref))
+	}
+	if provider != target.Kwok {
+		ref.Provider = provider
+	}
+	x.cloud = "" // check knows Karpenter's only
+	if err := x.check(c); err != nil {
+		return err
+	}
+	have, err := x.open(c.Context(), refuse, ref)
+	if err != nil {
+		return err
+	}
+	x.build = have[ref]
+	return nil
+}
+
+func (x *exploration) run(c *cobra.Command) error {
+	if err := (nemesis.Drawing{Site: "karpenter/kwok", Profile: x.settings.Profile}).Check(); err != nil {
+		return usage(err)
+	}
+	if err := x.prepare(c); err != nil {
+		return err
+	}
+	if err := x.checkParallel(1); err != nil {
+		return err
+	}
+	if x.player != nil {
+		return x.player.serve(c.Context(), os.Stdin, x.ordered)
+	}
+	var err error
+	if x.found, err = explore.Open(x.out, x.settings); err != nil {
+		return usage(err)
+	}
+	defer x.found.Close()
+	ctx, cancel := context.WithTimeoutCause(c.Context(), x.lasts, errTimeIsUp)
+	defer cancel()
+	err = x.search(ctx)
+	if errors.Is(err, errTimeIsUp) {
+		err = nil
+	}
+	x.status.clear()
+	summary := x.found.Summary()
+	if said := x.conclude(summary); said != nil {
+		return said
+	}
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(summary.Found, func(f explore.Found) bool { return f.Known == "" }) {
+		return &exit{code: NotAsExpected}
+	}
+	return nil
+}
+
+var errTimeIsUp = errors.New("the time that --for gives is up")
+
+// search plays one schedule after the other, several at a time if the machine bears it.
+func (x *exploration) search(ctx context.Context) error {
+	for ctx.Err() == nil && x.abreast.now <= 1 {
+		meter, _ := parallel.NewMeter()
+		if err := x.one(ctx, func(feature string) (reports.Row, error) {
+			j, one, err := x.of(feature)
+			if err != nil {
+				return reports.Row{}, err
+			}
+			_, row, err := one.replay(ctx, j.record, j.target, x.tally())
+			return row, err
+		}); err != nil {
+			return cmp.Or(context.Cause(ctx), err)
+		}
+		if x.abreast.now == 0 {
+			x.measured(meter)
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	crew := &crew{session: x.session, board: newBoard(x.status, 0), of: x.abreast.now}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wait sync.WaitGroup
+	for hand := range crew.of {
+		wait.Go(func() {
+			for ctx.Err() == nil {
+				if err := x.one(ctx, func(feature string) (reports.Row, error) {
+					o := order{ID: strings.TrimSuffix(filepath.Base(feature), ".feature"), Feature: feature, Target: x.build.Ref.String(), AtOnce: crew.of}
+					row, err := crew.play(ctx, hand, task{label: x.tally()}, o)
+					var crashed *crash
+					if errors.As(err, &crashed) && ctx.Err() == nil {
+						return reports.Row{ID: o.ID, Target: o.Target, Verdict: string(verdict.Inconclusive), Reason: crashed.Error()}, nil
+					}
+					return row, err
+				}); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return cmp.Or(context.Cause(ctx), crew.close())
+}
+
+// ordered is the job that a player is asked for.
+func (x *exploration) ordered(o order) (job, *session, error) { return x.of(o.Feature) }
+
+// of reads a schedule's feature, in a catalogue of its own: there are many, and none is
+// needed for long.
+func (x *exploration) of(feature string) (job, *session, error) {
+	one := *x.session
+	one.catalogue = new(scenarios.Catalogue)
+	if err := one.catalogue.Add(replay.ReadFolder(feature)); err != nil {
+		return job{}, nil, err
+	}
+	one.features = one.catalogue.Features()
+	found := one.catalogue.InFile(feature)
+	if len(found) != 1 {
+		return job{}, nil, fmt.Errorf("%s has %d scenarios, and one is played", feature, len(found))
+	}
+	record := found[0].Record
+	record.Autoscaler = x.build.Ref.Name
+	return job{record, x.build}, &one, nil
+}
+
+// tally is what progress says before the world's own.
+func (x *exploration) tally() string {
+	if x.found == nil {
+		return ""
+	}
+	s, suspects := x.found.Summary(), 0
+	for _, f := range s.Found {
+		if f.Known == "" {
+			suspects++
+		}
+	}
+	return fmt.Sprintf("%s, %.1f h virtual, %s: ", counted(s.Plays, "schedule"), s.VirtualHours, counted(suspects, "suspect"))
+}
+
+// one draws a schedule, has it played and takes in what came of it.
+func (x *exploration) one(ctx context.Context, play func(feature string) (reports.Row, error)) error {
+	p, feature, err := x.found.Next()
+	if err != nil {
+		return err
+	}
+	row, err := play(feature)
+	if err != nil {
+		return err
+	}
+	p, err = x.learn(p, row)
+	if errors.Is(err, syscall.ENOSPC) {
+		err = fmt.Errorf("%w; make room, then the same command goes on", err)
+	}
+	if err != nil {
+		return err
+	}
+	x.tell(p)
+	return nil
+}
+
+// learn judges a play. A run that broke nothing is removed: there are many.
+func (x *exploration) learn(p explore.Play, row reports.Row) (explore.Play, error) {
+	p.Verdict, p.Reason, p.VirtualSeconds, p.WallSeconds = verdict.Verdict(row.Verdict), row.Reason, row.VirtualSeconds, row.WallSeconds
+	var covered []string
+	if row.Run != "" {
+		seen, err := x.look(row.Run)
+		if err != nil {
+			return p, err
+		}
+		p.Keys, p.Known, covered = seen.keys, seen.known, seen.covered
+		if len(p.Keys) > 0 {
+			p.Run = filepath.Base(filepath.Dir(row.Run)) + "/" + filepath.Base(row.Run)
+		} else if err := os.RemoveAll(filepath.Dir(row.Run)); err != nil {
+			return p, err
+		}
+	}
+	return x.found.Learn(p, covered)
+}
+
+// look is what a run has shown.
+type look struct {
+	keys    []string
+	known   map[string]string
+	covered []string
+}
+
+func (x *exploration) look(dir string) (l look, err error) {
+	checked, err := run.Recheck(dir, x.known)
+	if err != nil {
+		return l, err
+	}
+	if checked.Now.Verdict == verdict.Failed {
+		l.keys = slices.Clone(checked.Now.Broken)
+		if strings.Contains(checked.Now.Reason, "every pod is Running") {
+			l.keys = append(l.keys, explore.Liveness)
+		}
+	}
+	for _, key := range l.keys {
+		if id := explore.Known(x.known, checked.Records, x.build.Ref.String(), key); id != "" {
+			if l.known == nil {
+				l.known = map[string]string{}
+			}
+			l.known[key] = id
+		}
+	}
+	l.covered = explore.Coverage(checked.Records, x.build.Ref.Name)
+	log, err := os.Open(filepath.Join(dir, run.LogFolder, x.build.Ref.Name+".log"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, nil
+	}
+	if err != nil {
+		return l, err
+	}
+	defer log.Close()
+	lines, err := explore.LogCoverage(log)
+	l.covered = append(l.covered, lines...)
+	return l, err
+}
+
+// tell says what is found for the first time.
+func (x *exploration) tell(p explore.Play) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, key := range p.Keys {
+		known := p.Known[key]
+		if x.met[key+known] {
+			continue
+		}
+		x.met[key+known] = true
+		x.status.clear()
+		what := "SUSPECT"
+		if known != "" {
+			what = "known as " + known
+		}
+		x.say("schedule %d: %s: %s: %s", p.N, key, what, verdict.OneLine(p.Reason))
+	}
+}
+
+func (x *exploration) conclude(s explore.Summary) error {
+	if x.asJSON {
+		text, err := json.MarshalIndent(s, "", "  ")
+		if err == nil {
+			_, err = fmt.Fprintf(x.stdout, "%s\n", text)
+		}
+		return err
+	}
+	fmt.Fprintf(x.stdout, "%s on %s: %s, %.1f virtual hours in %.2f h, %d inconclusive, %d things covered\n", s.Target, s.Site, counted(s.Plays, "schedule"), s.VirtualHours, s.WallHours, s.Inconclusive, s.Covered)
+	for _, f := range s.Found {
+		as := "not documented: nodestorm explore shrink " + filepath.Join(x.out, "schedules", fmt.Sprint(f.First), fmt.Sprintf("schedule-%d.yaml", f.First)) + " --key " + f.Key + " --target " + s.Target
+		if f.Known != "" {
+			as = "known as " + f.Known
+		}
+		fmt.Fprintf(x.stdout, "  %s, in %s: %s\n", f.Key, counted(f.Plays, "schedule"), as)
+	}
+	return nil
+}
+
+func (e *env) explorePrint() *cobra.Command {
+	return &cobra.Command{
+		Use:     "print SCHEDULE.yaml",
+		Short:   "Print a schedule as the feature that is played",
+		Example: `  nodestorm explore print schedule.yaml > mine.feature`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := nemesis.Load(args[0])
+			if err != nil {
+				return usage(err)
+			}
+			text, err := s.Feature()
+			if err != nil {
+				return usage(err)
+			}
+			_, err = fmt.Fprint(e.stdout, text)
+			return err
+		},
+	}
+}

@@ -1,0 +1,110 @@
+package explore
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"nodestorm/sim/history"
+)
+
+// Coverage is what a run has met, as keys that other runs may share: which calls of the
+// target with which answers, and each fault that took effect with what went on meanwhile.
+func Coverage(records []history.Record, target string) (keys []string) {
+	seen := map[string]bool{}
+	waiting, booting := map[string]bool{}, map[string]bool{}
+	leaving := map[string]bool{}
+	for _, r := range records {
+		name := r.Object.Namespace + "/" + r.Object.Name
+		switch {
+		case r.Object.Resource == "pods" && r.Source == history.API && r.Verb == "create" && r.Detail["subresource"] == nil:
+			waiting[name] = true
+		case r.Object.Resource == "pods" && (r.Verb == "running" || r.Verb == "delete"):
+			delete(waiting, name)
+		case r.Source == history.Cloud && r.Object.Resource == "instances" && r.Verb == "created", r.Object.Resource == "nodeclaims" && r.Verb == "create" && r.Code < 300:
+			booting[r.Object.Name] = true
+		case r.Source == history.Node && r.Verb == "ready":
+			delete(booting, r.Object.Name)
+		case r.Source == history.Cloud && r.Verb == "deleting":
+			leaving[r.Object.Name] = true
+		case r.Source == history.Cloud && r.Verb == "deleted":
+			delete(leaving, r.Object.Name)
+			delete(booting, r.Object.Name)
+		}
+		switch {
+		case r.Actor == target && (r.Source == history.API || r.Source == history.Cloud):
+			part, _ := r.Detail["subresource"].(string)
+			seen[fmt.Sprintf("call %s %s/%s %d", r.Verb, r.Object.Resource, part, r.Code)] = true
+		case r.Source == history.Fault && r.Verb == history.Effective:
+			var states []string
+			for _, s := range []struct {
+				name string
+				is   bool
+			}{{"pods wait", len(waiting) > 0}, {"machines boot", len(booting) > 0}, {"machines leave", len(leaving) > 0}} {
+				if s.is {
+					states = append(states, s.name)
+				}
+			}
+			effect, _ := r.Detail["effect"].(string)
+			seen[fmt.Sprintf("fault %s of %s while %s", effect, r.Object.Resource, strings.Join(states, " and "))] = true
+		}
+	}
+	for key := range seen {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// klogPlace is where a line of klog comes from.
+var klogPlace = regexp.MustCompile(`^[IWEF]\d{4} \S+\s+\d+ ([A-Za-z0-9_.-]+\.go:\d+)\]`)
+
+// longestLine of a log is looked at, so much of it.
+const longestLine = 64 << 10
+
+// LogCoverage is which of its log lines the target has written: by their place in its
+// source where they tell it, or by their message.
+func LogCoverage(log io.Reader) (keys []string, err error) {
+	seen := map[string]bool{}
+	lines := bufio.NewReaderSize(log, longestLine)
+	for {
+		line, isPrefix, err := lines.ReadLine()
+		for isPrefix && err == nil {
+			_, isPrefix, err = lines.ReadLine() // the rest of a line that is too long
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if m := klogPlace.FindSubmatch(line); m != nil {
+			seen["log "+string(m[1])] = true
+			continue
+		}
+		var said struct{ Level, Message, Error string }
+		if len(line) > 0 && line[0] == '{' && json.Unmarshal(line, &said) == nil && said.Message != "" {
+			seen["log "+said.Level+" "+alike(said.Message)] = true
+			if said.Error != "" {
+				seen["error "+alike(said.Error)] = true
+			}
+		}
+	}
+	for key := range seen {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys, nil
+}
+
+var differs = regexp.MustCompile(`"[^"]*"|\([^)]*\)|[a-z]+(-[a-z0-9]+)+|\d+`)
+
+// alike is a message without what differs from one object to the next.
+func alike(text string) string {
+	text = differs.ReplaceAllString(text, "_")
+	return text[:min(len(text), 120)]
+}

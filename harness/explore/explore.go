@@ -1,0 +1,282 @@
+// Package explore keeps what a search over schedules has done: which were drawn, what came of
+// each, what they have covered, and which invariants were broken. It draws the next one, and
+// plays none itself.
+package explore
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"nodestorm/harness/nemesis"
+	"nodestorm/harness/verdict"
+	"nodestorm/sim/seed"
+)
+
+// Files of an exploration's folder.
+const (
+	settingsFile = "explore.json"
+	playsFile    = "plays.ndjson"
+	schedules    = "schedules"
+)
+
+// Settings are what an exploration is about; one that goes on has the same.
+type Settings struct {
+	Target  string   `json:"target"`
+	Site    string   `json:"site"`
+	Profile string   `json:"profile"`
+	Faults  []string `json:"faults,omitempty"`
+	Seed    uint64   `json:"seed"`
+}
+
+func (s Settings) drawing() nemesis.Drawing {
+	return nemesis.Drawing{Site: s.Site, Profile: s.Profile, Faults: s.Faults}
+}
+
+// Play is one schedule and what came of it.
+type Play struct {
+	N int `json:"n"` // from 1
+	// Parent is the play whose schedule this one's was drawn from; zero: from nothing.
+	Parent  int             `json:"parent,omitempty"`
+	Verdict verdict.Verdict `json:"verdict"`
+	Reason  string          `json:"reason,omitempty"`
+	// Keys are what it broke: names of invariants, and Liveness.
+	Keys []string `json:"keys,omitempty"`
+	// Known are the documented failures that explain a key.
+	Known map[string]string `json:"known,omitempty"`
+	// New is what none before it had covered.
+	New            []string `json:"new,omitempty"`
+	VirtualSeconds float64  `json:"virtualSeconds"`
+	WallSeconds    float64  `json:"wallSeconds"`
+	// Run is the folder of the run, if it was kept.
+	Run string `json:"run,omitempty"`
+}
+
+// Suspects are its keys that no documented failure explains.
+func (p Play) Suspects() (keys []string) {
+	for _, key := range p.Keys {
+		if p.Known[key] == "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// Exploration is a search. It is safe for concurrent use.
+type Exploration struct {
+	Settings
+	dir string
+
+	mu      sync.Mutex
+	next    int
+	plays   []Play
+	covered map[string]bool
+	fertile []int // plays that covered something new
+	log     *os.File
+}
+
+// Open begins an exploration in a folder, or goes on with the one that is there.
+func Open(dir string, s Settings) (*Exploration, error) {
+	if err := s.drawing().Check(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, schedules), 0o755); err != nil {
+		return nil, err
+	}
+	e := &Exploration{Settings: s, dir: dir, next: 1, covered: map[string]bool{}}
+	path := filepath.Join(dir, settingsFile)
+	want, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	want = append(want, '\n')
+	have, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = os.WriteFile(path, want, 0o644)
+	case err == nil && string(have) != string(want):
+		return nil, fmt.Errorf("%s has another exploration, of %s; go on with its flags, or name another folder", dir, strings.Join(strings.Fields(string(have)), " "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e.log, err = os.OpenFile(filepath.Join(dir, playsFile), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644); err != nil {
+		return nil, err
+	}
+	if err := lock(e.log); err != nil {
+		_ = e.log.Close()
+		return nil, fmt.Errorf("%s: another exploration goes on there: %w", dir, err)
+	}
+	if err := e.read(); err != nil {
+		_ = e.log.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// read takes in what was played before. A last line that was cut off is taken off.
+func (e *Exploration) read() error {
+	r := bufio.NewReader(e.log)
+	at := int64(0)
+	for {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			if len(line) > 0 {
+				return e.log.Truncate(at)
+			}
+			return nil
+		}
+		var p Play
+		if err := json.Unmarshal(line, &p); err != nil {
+			return fmt.Errorf("%s: line %d: %w", playsFile, len(e.plays)+1, err)
+		}
+		at += int64(len(line))
+		e.take(p)
+		e.next = max(e.next, p.N+1)
+	}
+}
+
+func (e *Exploration) take(p Play) {
+	for _, key := range p.New {
+		e.covered[key] = true
+	}
+	if len(p.New) > 0 && p.Verdict != verdict.Inconclusive {
+		e.fertile = append(e.fertile, p.N)
+	}
+	e.plays = append(e.plays, p)
+}
+
+// Close ends it.
+func (e *Exploration) Close() error { return e.log.Close() }
+
+// Next draws the next schedule and writes it, and its feature, into a folder of its own.
+func (e *Exploration) Next() (p Play, feature string, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p.N = e.next
+	random := seed.Stream(e.Seed, "explore", fmt.Sprint(p.N))
+	s, err := e.draw(&p, random)
+	if err != nil {
+		return p, "", fmt.Errorf("drawing the schedule %d: %w", p.N, err)
+	}
+	e.next++
+	feature, err = Write(e.folder(p.N), fmt.Sprintf("schedule-%d", p.N), s)
+	return p, feature, err
+}
+
+// draw draws from nothing, or two times of three, once there are some, from a schedule that
+// has covered something new; from later ones sooner.
+func (e *Exploration) draw(p *Play, random *rand.Rand) (nemesis.Schedule, error) {
+	from := random.Uint64()
+	if len(e.fertile) == 0 || random.IntN(3) == 0 {
+		return e.drawing().Draw(from)
+	}
+	i := max(random.IntN(len(e.fertile)), random.IntN(len(e.fertile)))
+	parent, err := nemesis.Load(e.schedule(e.fertile[i]))
+	if err != nil {
+		return parent, err
+	}
+	p.Parent = e.fertile[i]
+	return e.drawing().Vary(parent, from)
+}
+
+// Write writes a schedule and its feature as NAME.yaml and NAME.feature.
+func Write(dir, name string, s nemesis.Schedule) (feature string, err error) {
+	text, err := s.Feature()
+	if err != nil {
+		return "", err
+	}
+	feature = filepath.Join(dir, name+".feature")
+	return feature, errors.Join(
+		os.MkdirAll(dir, 0o755),
+		os.WriteFile(filepath.Join(dir, name+".yaml"), s.YAML(), 0o644),
+		os.WriteFile(feature, []byte(text), 0o644),
+	)
+}
+
+func (e *Exploration) folder(n int) string {
+	return filepath.Join(e.dir, schedules, fmt.Sprint(n))
+}
+
+func (e *Exploration) schedule(n int) string {
+	return filepath.Join(e.folder(n), fmt.Sprintf("schedule-%d.yaml", n))
+}
+
+// Schedule is the one of a play.
+func (e *Exploration) Schedule(n int) (nemesis.Schedule, error) {
+	return nemesis.Load(e.schedule(n))
+}
+
+// Learn notes what came of a play, and of what it has covered what is new.
+func (e *Exploration) Learn(p Play, covered []string) (Play, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p.Verdict != verdict.Inconclusive {
+		for _, key := range covered {
+			if !e.covered[key] {
+				p.New = append(p.New, key)
+			}
+		}
+	}
+	line, err := json.Marshal(p)
+	if err != nil {
+		return p, err
+	}
+	if _, err := e.log.Write(append(line, '\n')); err != nil {
+		return p, err
+	}
+	e.take(p)
+	return p, nil
+}
+
+// Found is a key that plays have shown, with the first of them.
+type Found struct {
+	Key   string `json:"key"`
+	Known string `json:"known,omitempty"`
+	First int    `json:"first"`
+	Plays int    `json:"plays"`
+}
+
+// Summary is how an exploration stands.
+type Summary struct {
+	Settings
+	Plays        int `json:"plays"`
+	Inconclusive int `json:"inconclusive"`
+	Covered      int `json:"covered"`
+	// VirtualHours and WallHours count what was played.
+	VirtualHours float64 `json:"virtualHours"`
+	WallHours    float64 `json:"wallHours"`
+	Found        []Found `json:"found"`
+}
+
+// Summary tells how it stands.
+func (e *Exploration) Summary() Summary {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := Summary{Settings: e.Settings, Plays: len(e.plays), Covered: len(e.covered), Found: []Found{}}
+	for _, p := range e.plays {
+		if p.Verdict == verdict.Inconclusive {
+			s.Inconclusive++
+		}
+		s.VirtualHours += p.VirtualSeconds / 3600
+		s.WallHours += p.WallSeconds / 3600
+		for _, key := range p.Keys {
+			known := p.Known[key]
+			i := slices.IndexFunc(s.Found, func(f Found) bool { return f.Key == key && f.Known == known })
+			if i < 0 {
+				s.Found = append(s.Found, Found{Key: key, Known: known, First: p.N})
+				i = len(s.Found) - 1
+			}
+			s.Found[i].Plays++
+		}
+	}
+	return s
+}

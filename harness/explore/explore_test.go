@@ -1,0 +1,183 @@
+package explore
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nodestorm/harness/verdict"
+	"nodestorm/sim/checker"
+	"nodestorm/sim/checker/strict"
+	"nodestorm/sim/history"
+)
+
+func settings() Settings {
+	return Settings{Target: "karpenter@v1.14.1", Site: "karpenter/instances", Profile: "small", Seed: 7}
+}
+
+// An exploration draws the same again, goes on where it was, keeps what it has covered, and
+// has a folder to itself.
+func TestGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	e, err := Open(dir, settings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, feature, err := e.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(feature)
+	if err != nil || !strings.Contains(string(text), "every pod is Running") {
+		t.Fatalf("%v: %s", err, text)
+	}
+	first.Verdict = verdict.Healthy
+	if first, err = e.Learn(first, []string{"call a", "call b"}); err != nil || !slices.Equal(first.New, []string{"call a", "call b"}) {
+		t.Errorf("%v, new is %v", err, first.New)
+	}
+	if _, err := Open(dir, settings()); err == nil || !strings.Contains(err.Error(), "another exploration goes on there") {
+		t.Errorf("two at once: %v", err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	other := settings()
+	other.Profile = "churn"
+	if _, err := Open(dir, other); err == nil || !strings.Contains(err.Error(), "has another exploration") {
+		t.Errorf("with another profile: %v", err)
+	}
+
+	// Killed in the middle of a line.
+	log := filepath.Join(dir, playsFile)
+	whole, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(log, append(slices.Clone(whole), `{"n":2,"ver`...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e, err = Open(dir, settings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	second, _, err := e.Next()
+	if err != nil || second.N != 2 {
+		t.Fatalf("it goes on with %d: %v", second.N, err)
+	}
+	second.Verdict, second.Keys, second.Known = verdict.Failed, []string{"no-crash", "bounds"}, map[string]string{"bounds": "a-record"}
+	if second, err = e.Learn(second, []string{"call b", "call c"}); err != nil || !slices.Equal(second.New, []string{"call c"}) {
+		t.Errorf("%v, new is %v", err, second.New)
+	}
+	if got := second.Suspects(); !slices.Equal(got, []string{"no-crash"}) {
+		t.Errorf("suspects are %v", got)
+	}
+	third, _, err := e.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	third.Verdict = verdict.Inconclusive
+	if third, err = e.Learn(third, []string{"call d"}); err != nil || len(third.New) > 0 {
+		t.Errorf("of a run that shows nothing, %v is new: %v", third.New, err)
+	}
+	s := e.Summary()
+	if s.Plays != 3 || s.Inconclusive != 1 || s.Covered != 3 || len(s.Found) != 2 || s.Found[0] != (Found{Key: "no-crash", First: 2, Plays: 1}) || s.Found[1].Known != "a-record" {
+		t.Errorf("%+v", s)
+	}
+
+	// The same seed draws the same.
+	again, err := Open(t.TempDir(), settings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if _, _, err := again.Next(); err != nil {
+		t.Fatal(err)
+	}
+	one, _ := e.Schedule(1)
+	same, err := again.Schedule(1)
+	if err != nil || string(one.YAML()) != string(same.YAML()) {
+		t.Errorf("the seed draws another schedule in another folder: %v", err)
+	}
+}
+
+func records(events ...history.Event) (all []history.Record) {
+	for i, e := range events {
+		all = append(all, history.Record{Seq: uint64(i + 1), Virtual: 1e9, Event: e})
+	}
+	return append(all, history.Record{Seq: uint64(len(events) + 1), Virtual: 2e9, Event: history.Event{Source: history.Harness, Verb: history.Ended}})
+}
+
+func cloud(verb, name, group string) history.Event {
+	return history.Event{Source: history.Cloud, Verb: verb, Object: history.Object{Resource: "instances", Name: name}, Detail: map[string]any{"group": group}}
+}
+
+// The symptom of a record is found where its objects are called something else, and not where
+// what has one name there has two.
+func TestAnyNames(t *testing.T) {
+	var symptom checker.Statement
+	if err := strict.Unmarshal([]byte(`
+statement: one of a group is created, deleted, and another one comes
+sequence:
+  - match: {source: cloud, verb: created, resource: instances, name: web, detail: {group: best}}
+  - match: {source: cloud, verb: deleted, resource: instances, name: web}
+    absent: [{source: cloud, verb: running, resource: instances, name: web}]
+  - match: {source: cloud, verb: created, resource: instances, detail: {group: best}}
+`), &symptom); err != nil {
+		t.Fatal(err)
+	}
+	any, can := anyNames(symptom)
+	if !can {
+		t.Fatal("it has no other names")
+	}
+	for _, test := range []struct {
+		what    string
+		records []history.Record
+		want    checker.Result
+	}{
+		{"other names", records(cloud("created", "x", "alpha"), cloud("deleted", "x", "alpha"), cloud("created", "y", "alpha")), checker.Valid},
+		{"another instance is deleted", records(cloud("created", "x", "alpha"), cloud("deleted", "z", "alpha"), cloud("created", "y", "alpha")), checker.Invalid},
+		{"another group's", records(cloud("created", "x", "alpha"), cloud("deleted", "x", "alpha"), cloud("created", "y", "beta")), checker.Invalid},
+		{"it ran", records(cloud("created", "x", "alpha"), cloud("running", "x", "alpha"), cloud("deleted", "x", "alpha"), cloud("created", "y", "alpha")), checker.Invalid},
+		{"another one ran", records(cloud("created", "x", "alpha"), cloud("running", "z", "alpha"), cloud("deleted", "x", "alpha"), cloud("created", "y", "alpha")), checker.Valid},
+	} {
+		if got := checker.Find(test.records, any); got.Result != test.want {
+			t.Errorf("%s: %s (%s)", test.what, got.Result, got.Reason)
+		}
+	}
+	if found := checker.Find(records(cloud("created", "x", "alpha"), cloud("deleted", "x", "alpha"), cloud("created", "y", "alpha")), symptom); found.Result == checker.Valid {
+		t.Error("the symptom itself has changed")
+	}
+	if _, can := anyNames(checker.Statement{Never: &checker.Pattern{}}); can {
+		t.Error("what is no sequence has other names")
+	}
+}
+
+func TestCoverage(t *testing.T) {
+	pod := history.Object{Resource: "pods", Namespace: "default", Name: "web"}
+	all := records(
+		history.Event{Source: history.API, Verb: "create", Actor: "somebody", Object: pod, Code: 201},
+		history.Event{Source: history.API, Verb: "create", Actor: "karpenter", Object: history.Object{Resource: "nodeclaims", Name: "a"}, Code: 201},
+		history.Event{Source: history.Fault, Verb: history.Effective, Object: history.Object{Resource: "instances"}, Detail: map[string]any{"effect": "refuse"}},
+		history.Event{Source: history.Node, Verb: "ready", Object: history.Object{Resource: "nodes", Name: "a"}},
+		history.Event{Source: history.Node, Verb: "running", Object: pod},
+		history.Event{Source: history.Fault, Verb: history.Effective, Object: history.Object{Resource: "instances"}, Detail: map[string]any{"effect": "refuse"}},
+	)
+	want := []string{"call create nodeclaims/ 201", "fault refuse of instances while ", "fault refuse of instances while pods wait and machines boot"}
+	if got := Coverage(all, "karpenter"); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	lines, err := LogCoverage(strings.NewReader(`I1123 13:15:15.836414   27042 main.go:250] Cluster Autoscaler 1.36.1
+I1123 13:15:16.1   27042 main.go:250] again
+{"level":"INFO","message":"created nodeclaim","NodePool":{"name":"a"}}
+{"level":"ERROR","message":"Reconciler error","error":"launching nodeclaim default-x7f2c, refused (429)"}
+not a line of a log
+` + strings.Repeat("x", 3*longestLine) + "\nE1123 13:15:16.1   27042 last.go:1] end"))
+	want = []string{"error launching nodeclaim _, refused _", "log ERROR Reconciler error", "log INFO created nodeclaim", "log last.go:1", "log main.go:250"}
+	if err != nil || !slices.Equal(lines, want) {
+		t.Errorf("%v: %q, want %q", err, lines, want)
+	}
+}
