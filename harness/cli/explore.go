@@ -70,8 +70,8 @@ Exit status: 0 nothing was found that is not documented, 1 something was, 2 usag
 	x.addTarget(c)
 	x.abreast.addFlags(c)
 	c.Flags().StringVar(&x.settings.Profile, "profile", "small", "what is done, and how much: small, churn, outage or upgrade")
-	c.Flags().StringSliceVar(&x.settings.Faults, "faults", nil, "only faults with one of these `words` in their sentences")
-	c.Flags().DurationVar(&x.lasts, "for", 30*time.Minute, "how long to search, in real time")
+	c.Flags().StringSliceVar(&x.settings.Faults, "faults", nil, "only faults with this `text`, or one of several, in their sentences")
+	c.Flags().DurationVar(&x.lasts, "for", 30*time.Minute, "how long to search, a `DURATION` of real time")
 	c.Flags().BoolVar(&x.asJSON, "json", false, "print JSON")
 	c.AddCommand(e.exploreShrink(), e.explorePrint())
 	return c

@@ -54,7 +54,7 @@ Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or 
 		},
 	}
 	x.addTarget(c)
-	c.Flags().StringVar(&key, "key", "", "the `invariant` that it is to break, or "+explore.Liveness)
+	c.Flags().StringVar(&key, "key", "", "the `INVARIANT` that it is to break, or "+explore.Liveness)
 	return c
 }
 

@@ -582,7 +582,7 @@ func (s *scenario) mayMiss() error {
 	if s.world == nil {
 		return errNoCluster
 	}
-	s.world.History().Record(history.Event{Source: history.Harness, Verb: history.MayMiss, Object: history.Object{Resource: "faults"}})
+	s.world.History().Record(history.Event{Source: history.Harness, Verb: history.MayMiss})
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,9 @@ type plan struct {
 	group    string
 	from, to int
 	pods     []string
+	// capped says that it goes to the group's maximum with fewer instances than pods: which of
+	// them have a place on those is not told.
+	capped bool
 	// failed is the first sign that it came to nothing, in part at least, and why.
 	failed moment
 	why    string
@@ -38,6 +42,8 @@ func (w *world) seePlan(r *history.Record) {
 				p.pods = append(p.pods, pod)
 			}
 		}
+		_, most, _ := strings.Cut(text(r, "message"), ", of ")
+		p.capped = most == fmt.Sprintf("%d at most", p.to) && len(p.pods) > p.to-p.from
 		w.plans = append(w.plans, p)
 	case r.Source == history.Cloud && r.Verb == "created" && r.Actor != w.Target:
 		if p := w.planFor(text(r, "group")); p != nil && len(p.instances) < p.to-p.from {
@@ -76,11 +82,12 @@ func (w *world) fails(group, why string, r *history.Record) {
 	}
 }
 
-// before is the latest plan for the pod before p, if the pod is the same since.
+// before is the latest plan for the pod before p, if the pod is the same since, and it is known
+// that it was to have a place.
 func (w *world) before(p *plan, pod string) *plan {
 	for _, q := range slices.Backward(w.plans) {
 		if q != p && q.at.seq < p.at.seq && q.has(pod) {
-			if at := w.pods[pod]; at != nil && at.created.at > q.at.at {
+			if at := w.pods[pod]; q.capped || at != nil && at.created.at > q.at.at {
 				return nil
 			}
 			return q
