@@ -105,6 +105,9 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 		return err
 	}
 	program, provider, err := nemesis.Program(x.settings.Site)
+	if err == nil && x.settings.Profile != "" { // of a schedule that is there nothing is drawn
+		err = nemesis.Drawing{Site: x.settings.Site, Profile: x.settings.Profile, Faults: x.settings.Faults}.Check()
+	}
 	if err != nil {
 		return usage(err)
 	}
@@ -127,9 +130,6 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 }
 
 func (x *exploration) run(c *cobra.Command) error {
-	if err := (nemesis.Drawing{Site: "karpenter/kwok", Profile: x.settings.Profile}).Check(); err != nil {
-		return usage(err)
-	}
 	if err := x.prepare(c); err != nil {
 		return err
 	}
