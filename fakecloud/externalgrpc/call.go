@@ -29,7 +29,7 @@ func (s *Server) intercept(ctx context.Context, request any, info *grpc.UnarySer
 	var about fault.Call
 	s.cloud.View(func(tx *fakecloud.Tx) { about = callAbout(tx, path.Base(info.FullMethod), request) })
 	reply, err := s.answer(ctx, request, about, handle)
-	s.record(ctx, about, err)
+	s.record(ctx, about, named(request), err)
 	return reply, err
 }
 
@@ -218,8 +218,23 @@ func callAbout(tx *fakecloud.Tx, rpc string, request any) fault.Call {
 	return c
 }
 
+// mostNamed is how many instances of one call are recorded by their names.
+const mostNamed = 100
+
+// named are the instances that a call is about together, if there are several.
+func named(request any) (names []string) {
+	r, is := request.(*protocol.NodeGroupDeleteNodesRequest)
+	if !is || len(r.GetNodes()) < 2 {
+		return nil
+	}
+	for _, node := range r.GetNodes()[:min(len(r.GetNodes()), mostNamed)] {
+		names = append(names, instanceName(node))
+	}
+	return names
+}
+
 // record puts the call into the history.
-func (s *Server) record(ctx context.Context, about fault.Call, err error) {
+func (s *Server) record(ctx context.Context, about fault.Call, named []string, err error) {
 	e := history.Event{At: s.cloud.Clock().Now(), Source: history.Cloud, Verb: about.Operation, Code: httpStatus(status.Code(err)), Actor: actor(ctx)}
 	detail := map[string]any{}
 	switch {
@@ -228,6 +243,9 @@ func (s *Server) record(ctx context.Context, about fault.Call, err error) {
 		detail["group"] = about.Group
 	case about.Group != "":
 		e.Object = history.Object{Resource: "nodegroups", Name: about.Group}
+	}
+	if err == nil && named != nil {
+		detail["instances"] = named
 	}
 	if err != nil {
 		detail["error"] = history.Short(status.Convert(err).Message())

@@ -41,6 +41,18 @@ func (c *calls) Record(e history.Event) {
 	c.all = append(c.all, e)
 }
 
+// last is the latest with the name.
+func (c *calls) last(rpc string) (found history.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.all {
+		if e.Verb == rpc {
+			found = e
+		}
+	}
+	return found
+}
+
 // rpcs are the names of the RPCs so far, each with its code.
 func (c *calls) rpcs() (names []string) {
 	c.mu.Lock()
@@ -386,6 +398,10 @@ func TestHalfDeleted(t *testing.T) {
 			_, err := r.client.NodeGroupDeleteNodes(t.Context(), &protocol.NodeGroupDeleteNodesRequest{Id: "a", Nodes: []*protocol.ExternalGrpcNode{node("a-2"), node("a-3")}})
 			if status.Code(err) != test.code || r.target(t) != test.target {
 				t.Errorf("%v, target %d, want %v and %d", err, r.target(t), test.code, test.target)
+			}
+			call := r.seen.last("NodeGroupDeleteNodes")
+			if names, _ := call.Detail["instances"].([]string); (err == nil) != slices.Equal(names, []string{"a-2", "a-3"}) {
+				t.Errorf("the history has the deletion of %v, and the answer is %v", names, err)
 			}
 			for name, s := range r.states(t) {
 				if deleting := s.GetInstanceState() == protocol.InstanceStatus_instanceDeleting; deleting != slices.Contains(test.gone, strings.TrimPrefix(name, externalgrpc.Scheme)) {

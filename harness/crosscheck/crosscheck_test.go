@@ -74,6 +74,14 @@ func nodeGroups() *told {
 	s.says(120, "static_autoscaler.go", "Marking unregistered node externalgrpc://a-2 for removal")
 	s.has(120, calls("NodeGroupDeleteNodes", "instances", "a-2", "a", 200))
 	s.sends(120, "DeleteUnregistered", "Removed unregistered node externalgrpc://a-2")
+
+	s.says(130, "static_autoscaler.go", "Marking unregistered node externalgrpc://a-3 for removal")
+	s.says(130, "static_autoscaler.go", "Marking unregistered node externalgrpc://a-4 for removal")
+	two := calls("NodeGroupDeleteNodes", "instances", "a-3", "a", 200)
+	two.Detail["instances"] = []string{"a-3", "a-4"}
+	s.has(130, two)
+	s.sends(130, "DeleteUnregistered", "Removed unregistered node externalgrpc://a-3")
+	s.sends(130, "DeleteUnregistered", "Removed unregistered node externalgrpc://a-4")
 	s.has(200, history.Event{Source: history.Harness, Verb: history.Ended})
 	return s
 }
@@ -129,7 +137,7 @@ func TestAgreement(t *testing.T) {
 		run  *told
 		want string
 	}{
-		"node groups": {nodeGroups(), "3 scale-ups (3 in the history, 0 given up before any call), 3 back-offs (3 causes in the history), 3 of 3 deletions, 5 events (5 in the history)"},
+		"node groups": {nodeGroups(), "3 scale-ups (3 in the history, 0 given up before any call), 3 back-offs (3 causes in the history), 5 of 5 deletions, 7 events (7 in the history)"},
 		"hetzner":     {hetzner(), "1 scale-ups (1 in the history, 0 given up before any call), 0 back-offs (0 causes in the history), 2 of 2 deletions, 1 events (1 in the history)"},
 		"cluster API": {clusterAPI(), "2 scale-ups (2 in the history, 0 given up before any call), 0 back-offs (0 causes in the history), 1 of 1 deletions, 1 events (1 in the history)"},
 	} {
@@ -183,11 +191,11 @@ func TestDisagreements(t *testing.T) {
 		want string // of each disagreement, in their order
 	}{
 		"a scale-up is not in the history":           {nodeGroups().without(is("NodeGroupIncreaseSize", "a")), true, "the scale-up of the group a to 1 at 10s, and the history no call"},
-		"a scale-up is not in the log":               {nodeGroups().with(95, calls("NodeGroupIncreaseSize", "nodegroups", "d", "", 200)), true, "the history has a scale-up of the group d at 1m35.001s (record 14), and the log none"},
+		"a scale-up is not in the log":               {nodeGroups().with(95, calls("NodeGroupIncreaseSize", "nodegroups", "d", "", 200)), true, "the history has a scale-up of the group d at 1m35.001s (record 17), and the log none"},
 		"a second scale-up is not in the log":        {nodeGroups().with(95, calls("NodeGroupIncreaseSize", "nodegroups", "a", "", 200)), true, "to 1 at 10s only, and the history 2"},
 		"a deletion is not in the history":           {nodeGroups().without(is("NodeGroupDeleteNodes", "a-1")), true, "an event says at 1m56.001s that a-1 is removed, and the history has no deletion of it"},
 		"that of what failed is not":                 {nodeGroups().without(is("NodeGroupDeleteNodes", "c-1")), true, "1 instances of the group c that were not created at 1m40s, and the history none"},
-		"a deletion is not in the log":               {nodeGroups().with(130, calls("NodeGroupDeleteNodes", "instances", "b-9", "b", 200)), true, "the history has the deletion of b-9 at 2m10.001s (record 14), and the log none"},
+		"a deletion is not in the log":               {nodeGroups().with(130, calls("NodeGroupDeleteNodes", "instances", "b-9", "b", 200)), true, "the history has the deletion of b-9 at 2m10.001s (record 17), and the log none"},
 		"a second deletion is not in the log":        {nodeGroups().with(130, calls("NodeGroupDeleteNodes", "instances", "a-1", "a", 200)), true, "the history has the deletion of a-1"},
 		"the cause of a back-off is not":             {nodeGroups().without(is("failed", "c-1")), true, "the log has 1 back-offs of the group c, and the history 0 causes"},
 		"an event is not":                            {nodeGroups().without(about("ScaledUpGroup")), true, "the log has 1 events ScaledUpGroup, and the history 0"},

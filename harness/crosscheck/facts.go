@@ -67,7 +67,13 @@ func factsOf(records []history.Record) facts {
 			} else {
 				c.node = r.Object.Name
 			}
-			f.removed = append(f.removed, c)
+			together := texts(r, "instances")
+			if len(together) == 0 {
+				f.removed = append(f.removed, c)
+			}
+			for _, c.node = range together {
+				f.removed = append(f.removed, c)
+			}
 		case r.Source == history.API && r.Object.Resource == "events":
 			c.code, c.text = text(r, "reason"), text(r, "message")
 			f.events = append(f.events, c)
@@ -115,4 +121,18 @@ func (f *facts) faulty(group string, from, to time.Duration) bool {
 func text(r history.Record, key string) string {
 	s, _ := r.Detail[key].(string)
 	return s
+}
+
+// texts is a detail that is a list, as it is in a live history or a stored one.
+func texts(r history.Record, key string) (list []string) {
+	switch l := r.Detail[key].(type) {
+	case []string:
+		return l
+	case []any:
+		for _, item := range l {
+			s, _ := item.(string)
+			list = append(list, s)
+		}
+	}
+	return list
 }

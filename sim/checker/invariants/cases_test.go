@@ -361,6 +361,26 @@ var cases = []struct {
 		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
 		2m log log karpenter message=found_provisionable_pod(s) Pods=default/web
 		` + quiet, []uint64{2}},
+	{"prompt-batches", "its watch comes back after a fault", karp, `
+		1s log log karpenter message=found_provisionable_pod(s) Pods=default/other
+		10s fault armed pods// sim-apifault fault=f effect=cut
+		50s fault cleared pods// sim-apifault fault=f effect=cut
+		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
+		90s log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		` + quiet, nil},
+	{"prompt-batches", "long after a fault", karp, `
+		1s log log karpenter message=found_provisionable_pod(s) Pods=default/other
+		10s fault armed pods// sim-apifault fault=f effect=cut
+		50s fault cleared pods// sim-apifault fault=f effect=cut
+		2m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
+		170s log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		` + quiet, []uint64{4}},
+	{"prompt-batches", "no NodePool is ready", karp, `
+		1s log log karpenter message=found_provisionable_pod(s) Pods=default/other
+		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
+		62s log log karpenter message=no_nodepools_found
+		6m log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		` + quiet, nil},
 	{"prompt-batches", "never", karp, `
 		1s log log karpenter message=found_provisionable_pod(s) Pods=default/other
 		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable

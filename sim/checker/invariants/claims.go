@@ -166,6 +166,10 @@ func boughtForHeld(w *world, broken breaks) judge {
 	})}
 }
 
+// aftermath is how long after a fault a client may still wait: watches that were cut off are tried
+// again after 30s at most, and half a minute more at random (client-go's reflector).
+const aftermath = time.Minute
+
 // promptBatches: a batch is open for BATCH_IDLE_DURATION after the last pod that is new, and
 // for BATCH_MAX_DURATION at most.
 func promptBatches(w *world, broken breaks) judge {
@@ -175,6 +179,9 @@ func promptBatches(w *world, broken breaks) judge {
 	late := func(name string) {
 		p := w.pods[name]
 		if p == nil || !p.unschedulable.is() || looked[name] || p.daemon || p.evicted.is() || !w.quietSince(p.unschedulable.at) {
+			return
+		}
+		if w.cleared > 0 && p.unschedulable.at < w.cleared+aftermath {
 			return
 		}
 		over := w.now - min(p.unschedulable.at+most, max(news, p.unschedulable.at)+idle)
@@ -193,10 +200,14 @@ func promptBatches(w *world, broken breaks) judge {
 				late(r.Object.Namespace + "/" + pod)
 				looked[r.Object.Namespace+"/"+pod] = true
 			}
-			if r.Source != history.Logged || r.Actor != w.Target || text(r, "message") != "found provisionable pod(s)" {
+			if r.Source != history.Logged || r.Actor != w.Target {
 				return
 			}
-			if w.batch.cut { // whom it names not, it may have looked at
+			none := text(r, "message") == "no nodepools found" // that are ready: it has looked, and says no more
+			if text(r, "message") != "found provisionable pod(s)" && !none {
+				return
+			}
+			if w.batch.cut || none { // whom it names not, it may have looked at
 				for name := range w.pods {
 					looked[name] = true
 				}

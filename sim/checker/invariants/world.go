@@ -23,8 +23,9 @@ type world struct {
 	claims    map[string]*claim
 	batch     batch
 	programs  programs
-	// act is when the scenario last did something, or a fault began or ended.
-	act time.Duration
+	// act is when the scenario last did something, or a fault began or ended, cleared when one
+	// ended.
+	act, cleared time.Duration
 	// loops are those of Cluster Autoscaler since it was last started.
 	loops int
 	loop  time.Duration // when the last began
@@ -156,7 +157,7 @@ func (w *world) seeFault(r *history.Record) {
 		w.act = r.Virtual
 	case history.Cleared:
 		delete(w.faults, words)
-		w.act = r.Virtual
+		w.act, w.cleared = r.Virtual, r.Virtual
 	case history.Effective, history.Matched:
 		w.act = r.Virtual
 		if i := w.instances[r.Object.Name]; i != nil && r.Verb == history.Effective {

@@ -41,7 +41,7 @@ var details = map[history.Source]map[string]Form{
 		"adopted": Truth, "again": Truth, "args": Text, "code": Number, "container": Text, "delay": Text, "error": Text, "exitCode": Number, "ip": Text,
 		"machineGone": Truth, "message": Text, "node": Text, "program": Text, "providerID": Text, "reason": Text, "taint": Text,
 	},
-	history.Cloud: {"capacity": Text, "error": Text, "from": Number, "group": Text, "hourlyEUR": Number, "id": Number, "location": Text, "to": Number, "type": Text},
+	history.Cloud: {"capacity": Text, "error": Text, "from": Number, "group": Text, "hourlyEUR": Number, "id": Number, "instances": List, "location": Text, "to": Number, "type": Text},
 	history.Fault: {"fault": Text, "effect": Text, "call": Text, "group": Text, "operation": Text, "deployment": Text, "reason": Text, "code": Number, "resourceVersion": Text},
 	history.Step:  {"error": Text, "kind": Text, "quoted": Text, "text": Text},
 	history.Clock: {"factor": Number, "lagMaxMs": Number, "lagP99Ms": Number, "seconds": Number},
