@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"sync"
 
 	"github.com/cucumber/messages/go/v21"
 )
@@ -83,6 +84,13 @@ func (p patterns) Given(pattern, _ any) { p.add(messages.PickleStepType_CONTEXT,
 func (p patterns) When(pattern, _ any)  { p.add(messages.PickleStepType_ACTION, pattern) }
 func (p patterns) Then(pattern, _ any)  { p.add(messages.PickleStepType_OUTCOME, pattern) }
 
+// allPatterns are those of all sentences.
+var allPatterns = sync.OnceValue(func() patterns {
+	all := patterns{}
+	(&scenario{}).register(all)
+	return all
+})
+
 var keywords = map[messages.PickleStepType]string{
 	messages.PickleStepType_CONTEXT: "Given", messages.PickleStepType_ACTION: "When", messages.PickleStepType_OUTCOME: "Then",
 }
@@ -108,8 +116,7 @@ type Problem struct {
 
 // Problems are all that Check would find, one after the other.
 func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
-	known := patterns{}
-	(&scenario{}).register(known)
+	known := allPatterns()
 	quotes := reader{beside: beside}
 	for i, step := range steps {
 		err := known.check(i, step, len(wrong) < mostMeant)
