@@ -268,7 +268,8 @@ func (x *exploration) one(ctx context.Context, play func(feature string) (report
 	return nil
 }
 
-// learn judges a play. A run that broke nothing is removed: there are many.
+// learn judges a play. A run that broke nothing is removed: there are many. One that could not be
+// judged though it was in time is kept: something of ours, or of the target's, is odd.
 func (x *exploration) learn(p explore.Play, row reports.Row) (explore.Play, error) {
 	p.Verdict, p.Reason, p.VirtualSeconds, p.WallSeconds = verdict.Verdict(row.Verdict), row.Reason, row.VirtualSeconds, row.WallSeconds
 	var covered []string
@@ -278,7 +279,7 @@ func (x *exploration) learn(p explore.Play, row reports.Row) (explore.Play, erro
 			return p, err
 		}
 		p.Keys, p.Known, covered = seen.keys, seen.known, seen.covered
-		if len(p.Keys) > 0 {
+		if len(p.Keys) > 0 || seen.odd {
 			p.Run = filepath.Base(filepath.Dir(row.Run)) + "/" + filepath.Base(row.Run)
 		} else if err := os.RemoveAll(filepath.Dir(row.Run)); err != nil {
 			return p, err
@@ -292,6 +293,7 @@ type look struct {
 	keys    []string
 	known   map[string]string
 	covered []string
+	odd     bool
 }
 
 func (x *exploration) look(dir string) (l look, err error) {
@@ -305,6 +307,7 @@ func (x *exploration) look(dir string) (l look, err error) {
 			l.keys = append(l.keys, explore.Liveness)
 		}
 	}
+	l.odd = checked.Now.Verdict == verdict.Inconclusive && checked.Run.Clock.Distorted() == ""
 	for _, key := range l.keys {
 		if id := explore.Known(x.known, checked.Records, x.build.Ref.String(), key); id != "" {
 			if l.known == nil {
@@ -331,6 +334,10 @@ func (x *exploration) look(dir string) (l look, err error) {
 func (x *exploration) tell(p explore.Play) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if p.Verdict == verdict.Inconclusive && p.Run != "" {
+		x.status.clear()
+		x.say("schedule %d cannot be judged, and its run is kept: %s", p.N, verdict.OneLine(p.Reason))
+	}
 	for _, key := range p.Keys {
 		known := p.Known[key]
 		if x.met[key+known] {
