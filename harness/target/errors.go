@@ -25,7 +25,7 @@ func (e *NotFoundError) Error() string {
 // Command is what gets the target.
 func (e *NotFoundError) Command() string { return buildCommand(e.Ref, Source{}) }
 
-// StaleError says that a target was built with another clock than this
+// StaleError says that a target was built with another clock, or code of ours, than this
 // nodestorm's, so that the two would not agree on the time.
 type StaleError struct {
 	Ref    Ref
@@ -34,7 +34,7 @@ type StaleError struct {
 }
 
 func (e *StaleError) Error() string {
-	return fmt.Sprintf("%s was built with another clock (%v); build it again with: %s", e.Ref, e.Err, e.Command())
+	return fmt.Sprintf("%s was built with another %v; build it again with: %s", e.Ref, e.Err, e.Command())
 }
 
 func (e *StaleError) Unwrap() error { return e.Err }

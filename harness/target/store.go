@@ -72,7 +72,7 @@ func (s *Store) Dir() string { return s.dir }
 
 // Get returns the target that was built or added last under ref, for its provider
 // if it names one. The error is a
-// *NotFoundError, a *StaleError if all were built with another clock, or a
+// *NotFoundError, a *StaleError if all were built with another clock or adapter, or a
 // *CorruptError; each names the command that helps.
 func (s *Store) Get(ref Ref) (Target, error) {
 	keys, err := s.keys(ref)
@@ -203,14 +203,23 @@ func (s *Store) load(ref Ref, key string) (Target, error) {
 	return t, nil
 }
 
-// fresh makes sure that a build with the clock has the one we would give it now.
+// fresh makes sure that a build with the clock has the one we would give it now, and one that is
+// linked with code of ours that code.
 func (s *Store) fresh(t Target) error {
+	if t.Source.Graft != "" {
+		// Without our checkout nobody could build it anew, nor tell.
+		if now, err := OnInstances(Recipe{}); err == nil {
+			if sum, err := now.graft.sum(); err == nil && sum != t.Source.Graft {
+				return &StaleError{Ref: t.Ref, Source: t.Source, Err: fmt.Errorf("%s (%.12s, not %.12s)", filepath.Base(now.graft.dir)+" adapter", t.Source.Graft, sum)}
+			}
+		}
+	}
 	if !t.Virtual() || s.Overlay == nil {
 		return nil
 	}
 	if t.Clock != "" {
 		if t.Clock != clock.Digest() {
-			return &StaleError{Ref: t.Ref, Source: t.Source, Err: fmt.Errorf("%.12s, not %.12s", t.Clock, clock.Digest())}
+			return &StaleError{Ref: t.Ref, Source: t.Source, Err: fmt.Errorf("clock (%.12s, not %.12s)", t.Clock, clock.Digest())}
 		}
 		return nil
 	}
@@ -227,7 +236,7 @@ func (s *Store) fresh(t Target) error {
 		err = fmt.Errorf("overlay %.12s, not %.12s", t.OverlayHash, hash)
 	}
 	if err != nil {
-		return &StaleError{Ref: t.Ref, Source: t.Source, Err: err}
+		return &StaleError{Ref: t.Ref, Source: t.Source, Err: fmt.Errorf("clock (%w)", err)}
 	}
 	return nil
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"debug/elf"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -79,6 +81,27 @@ func TestCorruptEntry(t *testing.T) {
 	ok(t, os.Remove(manifest))
 	ok(t, s.Remove(context.Background(), tiny))
 	wantEmpty(t, s)
+}
+
+// A build that is linked with code of ours stands for today's only.
+func TestStaleAdapter(t *testing.T) {
+	serveModule(t, tinySource(t))
+	s := openStore(t)
+	made := build(t, s, Recipe{Ref: tiny, Module: "example.com/tiny", Package: "./cmd"})
+	now, err := OnInstances(Recipe{})
+	ok(t, err)
+	sum, err := now.graft.sum()
+	ok(t, err)
+	for graft, stale := range map[string]bool{sum: false, "h1:of an older nodestorm": true} {
+		made.Manifest.Source.Graft = graft
+		text, err := json.Marshal(made.Manifest)
+		ok(t, err)
+		ok(t, os.WriteFile(filepath.Join(made.Dir, manifestFile), text, 0o600))
+		_, err = s.Get(tiny)
+		if stale != errors.As(err, new(*StaleError)) || stale && !strings.Contains(err.Error(), "was built with another karpenter adapter (h1:of an old") {
+			t.Errorf("%s: Get = %v", graft, err)
+		}
+	}
 }
 
 func TestStaleEntry(t *testing.T) {
