@@ -29,7 +29,8 @@ type Record struct {
 	// Autoscaler is what fails, and the name of the targets: see Autoscalers.
 	Autoscaler string `json:"autoscaler"`
 	// Cloud is the provider that a build has to serve, of records whose System does not say
-	// it: of Karpenter's "instances", or empty, which is the one that comes with it.
+	// it: of Karpenter's "instances", "kwok", which comes with it, or empty, where both show it
+	// and kwok is taken.
 	Cloud string `json:"cloud,omitempty"`
 	// Issue is where the failure is documented, as owner/repository#number; Fix
 	// is the change that ended it, empty where there is none.
@@ -158,14 +159,30 @@ func (r Range) constraints() (*semver.Constraints, error) {
 	return constraints, nil
 }
 
-// Instances is the cloud whose instances Karpenter launches one by one.
-const Instances = "instances"
+// The clouds of Karpenter: one whose instances it launches one by one, and the one that
+// comes with it, which makes Nodes.
+const (
+	Instances = "instances"
+	Kwok      = "kwok"
+)
+
+// OnlyCloud is the one cloud of Karpenter on which the failure can be seen; empty: it can be
+// on all, or is not Karpenter's.
+func (r *Record) OnlyCloud() string {
+	switch {
+	case r.Autoscaler != "karpenter":
+		return ""
+	case r.System == Instances:
+		return Instances
+	}
+	return r.Cloud
+}
 
 // Provider is the cloud that the target's build has to serve, where builds differ
 // in that. Empty is any.
 func (r *Record) Provider() string {
 	switch {
-	case r.Autoscaler == "karpenter" && (r.System == Instances || r.Cloud == Instances):
+	case r.OnlyCloud() == Instances:
 		return Instances
 	case r.Autoscaler != "cluster-autoscaler":
 		return ""
@@ -248,8 +265,8 @@ func (r *Record) complete(releases Releases, own bool) (wrong []error) {
 	if (!own || r.Issue != "") && !issuePattern.MatchString(r.Issue) {
 		add("issue: %q is not like owner/repository#7515", r.Issue)
 	}
-	if r.Autoscaler == "karpenter" && r.Cloud != "" && r.Cloud != Instances {
-		add("cloud: %q: want a provider of Karpenter's: %s, or nothing for the one that comes with it", r.Cloud, Instances)
+	if r.Autoscaler == "karpenter" && r.Cloud != "" && r.Cloud != Instances && r.Cloud != Kwok {
+		add("cloud: %q: want a provider of Karpenter's: %s or %s, or nothing where both show it", r.Cloud, Instances, Kwok)
 	} else if system && autoscaler && r.Autoscaler != "karpenter" && (r.Cloud != "") != (r.System == "bootstrap" && r.Autoscaler == "cluster-autoscaler") {
 		add("cloud: %q: want a provider of Cluster Autoscaler's in the system bootstrap, and elsewhere none", r.Cloud)
 	}

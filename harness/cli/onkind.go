@@ -33,7 +33,7 @@ func (s *session) chooseCluster(c *cobra.Command, of replay.Cluster) error {
 	return nil
 }
 
-// parting parts the jobs that can be played on the chosen kind of cluster from those that
+// parting parts the jobs that can be played on the chosen cluster and cloud from those that
 // cannot, which become rows that say why.
 func (s *session) parting(ctx context.Context, jobs []job) (play []job, without []reports.Row) {
 	lacks := s.cluster.Lacks(ctx)
@@ -42,13 +42,18 @@ func (s *session) parting(ctx context.Context, jobs []job) (play []job, without 
 		if cannot == nil {
 			cannot = replay.Request{Record: j.record, Features: s.features, Cluster: s.cluster, Clock: s.clock, ControlPlane: s.assets}.CheckCluster()
 		}
+		if cannot != nil {
+			cannot = fmt.Errorf("--cluster %s: %w", s.cluster, cannot)
+		} else if only := j.record.OnlyCloud(); s.cloud != "" && only != "" && only != s.cloud {
+			cannot = fmt.Errorf("--cloud %s: it can be seen on %s only", s.cloud, only)
+		}
 		if cannot == nil {
 			play = append(play, j)
 			continue
 		}
 		without = append(without, reports.Row{
 			ID: j.record.ID, Target: j.target.Ref.String(), Expected: string(j.record.Expected(j.target.Ref.String())),
-			Verdict: skipped, Outcome: skipped, Reason: fmt.Sprintf("--cluster %s: %v", s.cluster, cannot),
+			Verdict: skipped, Outcome: skipped, Reason: cannot.Error(),
 		})
 	}
 	return play, without

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -43,6 +44,40 @@ func TestKindWithoutDocker(t *testing.T) {
 	s.cluster = replay.Simulated
 	if play, without := s.parting(t.Context(), jobs); len(play) != 1 || len(without) > 0 {
 		t.Errorf("simulated: played %v, not %+v", play, without)
+	}
+}
+
+// A failure that one cloud only can show is not played on another.
+func TestOnAnotherCloud(t *testing.T) {
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session{env: &env{stdout: io.Discard, stderr: io.Discard}, catalogue: catalogue, features: catalogue.Features(), cluster: replay.Simulated}
+	for _, test := range []struct {
+		id, cloud, only string
+	}{
+		{"karpenter-1211-stranded", target.Instances, target.Kwok},
+		{"karpenter-1211-stranded", target.Kwok, ""},
+		{"karpenter-2349-launch-error", target.Kwok, target.Instances},
+		{"karpenter-2349-launch-error", "", ""},
+		{failure, target.Instances, ""},
+	} {
+		record, err := catalogue.Lookup(test.id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.cloud = test.cloud
+		play, without := s.parting(t.Context(), []job{{record, target.Target{Manifest: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}}}}})
+		if test.only == "" {
+			if len(play) != 1 || len(without) != 0 {
+				t.Errorf("%s on %q is not played: %+v", test.id, test.cloud, without)
+			}
+			continue
+		}
+		if want := "--cloud " + test.cloud + ": it can be seen on " + test.only + " only"; len(without) != 1 || without[0].Reason != want || without[0].Outcome != skipped {
+			t.Errorf("%s on %q: %+v, want it skipped: %s", test.id, test.cloud, without, want)
+		}
 	}
 }
 
