@@ -24,6 +24,7 @@ import (
 	"nodestorm/harness/run"
 	"nodestorm/harness/target"
 	"nodestorm/harness/verdict"
+	"nodestorm/harness/world"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
 )
@@ -209,7 +210,10 @@ func (x *exploration) search(ctx context.Context) error {
 		})
 	}
 	wait.Wait()
-	return cmp.Or(context.Cause(ctx), crew.close())
+	if stuck := crew.close(); stuck != nil {
+		return &world.StopError{Err: stuck}
+	}
+	return context.Cause(ctx)
 }
 
 // ordered is the job that a player is asked for.

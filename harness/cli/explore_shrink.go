@@ -82,6 +82,9 @@ func (x *exploration) shrink(ctx context.Context, s nemesis.Schedule, file, key 
 		if err != nil {
 			return false, row, err
 		}
+		if row.Run == "" { // its world never stood
+			return false, row, nil
+		}
 		seen, err := x.look(row.Run)
 		return slices.Contains(seen.keys, key), row, err
 	}
@@ -93,7 +96,7 @@ func (x *exploration) shrink(ctx context.Context, s nemesis.Schedule, file, key 
 				if err != nil {
 					return false, err
 				}
-				_ = os.RemoveAll(filepath.Dir(row.Run))
+				forget(row)
 				if shows {
 					shown++
 				}
@@ -116,7 +119,7 @@ func (x *exploration) shrink(ctx context.Context, s nemesis.Schedule, file, key 
 	// One play says enough of most that show nothing any more; what is kept is shown in full.
 	small, err := nemesis.Shrink(ctx, s, func(ctx context.Context, s nemesis.Schedule) (bool, error) {
 		shows, row, err := breaks(ctx, s)
-		_ = os.RemoveAll(filepath.Dir(row.Run))
+		forget(row)
 		if err != nil || !shows {
 			return false, err
 		}
@@ -152,6 +155,13 @@ func (x *exploration) shrink(ctx context.Context, s nemesis.Schedule, file, key 
 		return &exit{code: NotAsExpected}
 	}
 	return nil
+}
+
+// forget removes what a play left, if it came to leave anything.
+func forget(row reports.Row) {
+	if row.Run != "" {
+		_ = os.RemoveAll(filepath.Dir(row.Run))
+	}
 }
 
 func trimYAML(name string) string { return name[:len(name)-len(filepath.Ext(name))] }

@@ -16,7 +16,7 @@ type board struct {
 	mu     sync.Mutex
 	worlds map[int]*seen // by player
 	done   int
-	all    int
+	all    int // 0: nobody knows
 }
 
 type seen struct {
@@ -52,7 +52,11 @@ func (b *board) sees(nth int, what string, now word) {
 	for _, nth := range slices.Sorted(maps.Keys(b.worlds)) {
 		worlds = append(worlds, b.worlds[nth].text())
 	}
-	b.status.show(fmt.Sprintf("%d of %d done | %s", b.done, b.all, strings.Join(worlds, " | ")), "")
+	line := strings.Join(worlds, " | ")
+	if b.all > 0 {
+		line = fmt.Sprintf("%d of %d done | %s", b.done, b.all, line)
+	}
+	b.status.show(line, "")
 }
 
 // ended is for a world that is over.
