@@ -1,4 +1,4 @@
-package nodegroups
+package ccm
 
 import (
 	"context"
@@ -17,9 +17,10 @@ import (
 // looks at Nodes that are not Ready every 5s (--node-monitor-period).
 const monitorPeriod = 5 * time.Second
 
-// RemoveNodes has the Nodes of instances that are gone deleted, as the cloud's controller manager
-// does. Without it they stay, and are not Ready.
-func (c *Cloud) RemoveNodes(ctx context.Context, w *world.World) error {
+// RemoveNodes has the Nodes of instances that are gone deleted, as a cloud's controller manager
+// does, of a cloud that has none, or in a world that needs nothing else of it. Without it they
+// stay, and are not Ready.
+func RemoveNodes(ctx context.Context, w *world.World, cloud *fakecloud.Cloud) error {
 	user, err := w.Cluster.User("cloud-controller-manager", "system:masters")
 	if err != nil {
 		return err
@@ -30,7 +31,7 @@ func (c *Cloud) RemoveNodes(ctx context.Context, w *world.World) error {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var removing sync.WaitGroup
-	stop := c.Watch(func(change fakecloud.Change) {
+	stop := cloud.Watch(func(change fakecloud.Change) {
 		if change.To != fakecloud.Gone {
 			return
 		}

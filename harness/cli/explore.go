@@ -86,7 +86,7 @@ func (x *exploration) addTarget(c *cobra.Command) {
 	x.env.catalogueFlags(c)
 	c.Flags().StringVar(&x.settings.Target, "target", "", "build to search, `NAME@VERSION`")
 	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
-	c.Flags().StringVar(&x.cloud, "cloud", "", "`cloud` of the site: externalgrpc of Cluster Autoscaler, kwok or instances of Karpenter")
+	c.Flags().StringVar(&x.cloud, "cloud", "", "`cloud` of the site: externalgrpc, hetzner or clusterapi of Cluster Autoscaler, kwok or instances of Karpenter")
 }
 
 // prepare finds the build and all that can be wrong before anything starts.

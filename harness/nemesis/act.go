@@ -25,7 +25,7 @@ type kind struct {
 	// check finds what is wrong with an act, and does it to the state.
 	check func(a Act, s *state) error
 	// says is the act as steps of a feature.
-	says func(a Act) []step
+	says func(at site, a Act) []step
 }
 
 // step is one of a feature, with what it quotes.
@@ -74,7 +74,7 @@ var kinds = map[string]kind{
 			s.deployments[a.Name] = true
 			return podsAndCPU(a)
 		},
-		says: func(a Act) []step { return []step{{"these objects are created:", deployment(a)}} },
+		says: func(_ site, a Act) []step { return []step{{"these objects are created:", deployment(a)}} },
 	},
 	"scale": {
 		means: "scale a Deployment to so many pods",
@@ -84,7 +84,7 @@ var kinds = map[string]kind{
 			}
 			return podsAndCPU(a)
 		},
-		says: func(a Act) []step { return plain(`"Deployment/%s" is scaled to %d`, a.Name, a.Pods) },
+		says: func(_ site, a Act) []step { return plain(`"Deployment/%s" is scaled to %d`, a.Name, a.Pods) },
 	},
 	"delete": {
 		means: "delete a Deployment",
@@ -93,7 +93,7 @@ var kinds = map[string]kind{
 			s.deployments[a.Name] = false
 			return err
 		},
-		says: func(a Act) []step { return plain(`"Deployment/%s" is deleted`, a.Name) },
+		says: func(_ site, a Act) []step { return plain(`"Deployment/%s" is deleted`, a.Name) },
 	},
 	"budget": {
 		means: "create a PodDisruptionBudget that lets so many of a Deployment's pods be missing",
@@ -107,12 +107,12 @@ var kinds = map[string]kind{
 			s.faults["budget "+a.Name] = true
 			return podsAndCPU(a)
 		},
-		says: func(a Act) []step { return []step{{"these objects are created:", budget(a)}} },
+		says: func(_ site, a Act) []step { return []step{{"these objects are created:", budget(a)}} },
 	},
 	"restart": {
 		means: "kill the program, which is started again at once",
 		check: func(Act, *state) error { return nil },
-		says:  func(Act) []step { return plain("the target is killed") },
+		says:  func(site, Act) []step { return plain("the target is killed") },
 	},
 	"restart-part": {
 		means: "kill a program of the control plane, which is started again at once",
@@ -122,42 +122,40 @@ var kinds = map[string]kind{
 			}
 			return nil
 		},
-		says: func(a Act) []step { return plain(`the program "%s" is killed`, a.Name) },
+		says: func(_ site, a Act) []step { return plain(`the program "%s" is killed`, a.Name) },
 	},
 	"drain": {
 		means: "drain a Node that the program brought, for two minutes at most, and leave it cordoned",
 		check: whichOne,
-		says:  func(a Act) []step { return plain(`"Node/$%s" is drained for at most 2m`, a.Which) },
+		says:  func(_ site, a Act) []step { return plain(`"Node/$%s" is drained for at most 2m`, a.Which) },
 	},
 	"cordon": {
 		means: "cordon a Node that the program brought",
 		check: whichOne,
-		says: func(a Act) []step {
+		says: func(_ site, a Act) []step {
 			return []step{{fmt.Sprintf(`"Node/$%s" is patched with:`, a.Which), "spec: {unschedulable: true}\n"}}
 		},
 	},
 	"delete-node": {
 		means: "delete the Node object of a machine that the program brought",
 		check: whichOne,
-		says:  func(a Act) []step { return plain(`"Node/$%s" is deleted`, a.Which) },
+		says:  func(_ site, a Act) []step { return plain(`"Node/$%s" is deleted`, a.Which) },
 	},
 	"delete-pod": {
 		means: "delete a pod",
 		check: whichOne,
-		says:  func(a Act) []step { return plain(`"Pod/$%s" is deleted`, a.Which) },
+		says:  func(_ site, a Act) []step { return plain(`"Pod/$%s" is deleted`, a.Which) },
 	},
 	"target": {
 		means: "set a group's target size by hand",
-		of:    func(s site) bool { return s.groupsHaveTargets },
+		of:    func(s site) bool { return s.setsTarget != nil },
 		check: func(a Act, s *state) error {
 			if !slices.Contains(s.groups, a.Name) {
 				return fmt.Errorf("there is no group %q", a.Name)
 			}
 			return podsAndCPU(a)
 		},
-		says: func(a Act) []step {
-			return plain(`the target size of the group "%s" is set to %d by hand`, a.Name, a.Pods)
-		},
+		says: func(at site, a Act) []step { return at.setsTarget(a.Name, a.Pods) },
 	},
 	"fault": {
 		means: "have something fail",
@@ -171,7 +169,7 @@ var kinds = map[string]kind{
 			s.faults[a.Fault+a.For.String()] = true
 			return nil
 		},
-		says: func(a Act) []step {
+		says: func(_ site, a Act) []step {
 			if a.For == 0 {
 				return plain("%s", a.Fault)
 			}

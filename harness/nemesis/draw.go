@@ -154,7 +154,7 @@ func (p *pen) groups() {
 	p.random.Shuffle(len(types), func(i, j int) { types[i], types[j] = types[j], types[i] })
 	for i := range 1 + p.random.IntN(3) {
 		g := Group{Name: []string{"alpha", "beta", "gamma"}[i], Type: types[i%len(types)]}
-		if p.at.groupsHaveTargets {
+		if p.at.groupsHaveBounds {
 			g.Max = 4 + p.random.IntN(5)
 		}
 		p.s.Groups = append(p.s.Groups, g)
@@ -248,7 +248,7 @@ func (s Schedule) fits(at site) bool {
 			cores, room = at.cores[g.Type], g.Max
 		}
 	}
-	if !at.groupsHaveTargets {
+	if !at.groupsHaveBounds {
 		room = 12
 	}
 	type demand struct {

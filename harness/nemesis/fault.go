@@ -25,6 +25,8 @@ var (
 	someCalls = []string{"every call", "the first call", "each of the first 3 calls"}
 	someNodes = []string{"the first further simulated node", "each of the first 2 further simulated nodes", "every further simulated node"}
 	someOnes  = []string{"the first server", "every server"}
+
+	someMachines = []string{"the first machine", "each of the first 2 machines", "every machine"}
 )
 
 // groupFaults are those of a cloud of node groups.
@@ -55,10 +57,36 @@ var instanceFaults = []faults{
 	{sentence: `%s vanishes %s after it runs`, places: [][]string{someOnes, {"5s", "2m"}}},
 }
 
+// serverFaults are those of servers of the Hetzner Cloud.
+var serverFaults = []faults{
+	{sentence: `%s "create servers" to the cloud is refused with "%s"`, places: [][]string{someCalls, {"resource_unavailable", "resource_limit_exceeded", "server_error", "rate_limit_exceeded", "placement_error"}}},
+	{sentence: `%s "create servers" to the cloud for servers of the group "%s" is refused with "resource_unavailable"`, places: [][]string{someCalls, {anyGroup}}},
+	{sentence: `%s "%s" to the cloud is refused with "%s"`, places: [][]string{someCalls, {"list servers", "delete servers", "list server_types"}, {"server_error", "locked", "conflict"}}},
+	{sentence: `%s "%s" to the cloud is answered with 503 and no JSON`, places: [][]string{someCalls, {"create servers", "list servers", "delete servers"}}},
+	{sentence: `the first call "%s" to the cloud meets a spent rate limit, full again 2m later`, places: [][]string{{"create servers", "list servers", "delete servers"}}},
+	{sentence: `%s "%s" to the cloud gets no answer`, places: [][]string{{"the first call"}, {"create servers", "list servers", "delete servers"}}},
+	{sentence: `%s "%s" to the cloud is delayed by %s`, places: [][]string{someCalls, {"create servers", "list servers", "delete servers"}, {"2s", "30s"}}},
+	{sentence: `%s "%s" to the cloud is done, and its answer lost`, places: [][]string{someCalls, {"create servers", "delete servers"}}},
+	{sentence: `%s "list servers" to the cloud %s`, places: [][]string{{"every call", "the first call"}, {"lists what there was when this began", "lists what there was 1m before", "lists none of them", "lists none of them that is younger than 30s", "lists the first 1 only"}}},
+	{sentence: `%s "%s" in the cloud %s`, places: [][]string{{"every action", "the first action"}, {"create_server", "start_server"}, {"fails", "fails after 1m", "never ends", "takes 2m", "takes 4m30s"}}},
+	{sentence: `the server type "%s" %s`, places: [][]string{{anyType}, {"cannot be had", "is withdrawn"}}},
+	{sentence: `%s vanishes %s after it runs`, places: [][]string{someOnes, {"5s", "2m"}}},
+	{sentence: `%s goes off %s after it runs`, places: [][]string{{"the first server"}, {"5s", "2m"}}},
+}
+
+// machineSetFaults are those of the machines of a MachineDeployment.
+var machineSetFaults = []faults{
+	{sentence: `%s of the MachineDeployment "%s" %s`, places: [][]string{someMachines, {anyGroup}, {"is stuck in Provisioning", "fails to be provisioned", "never joins", "gets a provider ID and is lost before it joins", "is reported as failed while it runs", "is held by a finalizer when it is deleted"}}},
+}
+
 // machineFaults are those of the machines that come.
-var machineFaults = []faults{
+var machineFaults = append([]faults{
 	{sentence: "%s never registers", places: [][]string{someNodes[:2]}, endless: true},
 	{sentence: "%s registers %s late", places: [][]string{someNodes, {"1m", "4m", "8m"}}, endless: true},
+}, nodeFaults...)
+
+// nodeFaults are those of machines that have come.
+var nodeFaults = []faults{
 	{sentence: "%s %s", places: [][]string{someNodes, {"is NotReady", "has no network", "is not heard of", "is NotReady for half of every 40s"}}},
 	{sentence: "the first further simulated node has its kubelet restarted, which is down for %s and reports Ready 10s later, from 1m on", places: [][]string{{"20s", "2m"}}, endless: true},
 	{sentence: "the first further simulated node has its Node deleted, from %s on", places: [][]string{{"1m", "3m"}}, endless: true},

@@ -65,7 +65,7 @@ func (s Schedule) Feature() (string, error) {
 		if a.After > 0 {
 			write("When", plain("%s pass", a.After)...)
 		}
-		write("When", kinds[a.Do].says(a)...)
+		write("When", kinds[a.Do].says(site, a)...)
 	}
 	if slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == "fault" }) {
 		write("When", plain("all faults are cleared")...)

@@ -14,9 +14,11 @@ type site struct {
 	name, program string
 	// cores are the machine types that groups can have, with their processors.
 	cores map[string]int
-	// groupsHaveTargets says that the cloud keeps groups at a size, which others can set.
-	groupsHaveTargets bool
-	given             func(Schedule) []step
+	// groupsHaveBounds says that groups have a least and a most size.
+	groupsHaveBounds bool
+	// setsTarget is how somebody sets a group's size by hand; nil: nothing keeps groups at one.
+	setsTarget func(group string, size int) []step
+	given      func(Schedule) []step
 	// faults are those that can be drawn.
 	faults []faults
 }
@@ -51,32 +53,49 @@ func (s site) checkGroup(g Group) error {
 		all := slices.Sorted(maps.Keys(s.cores))
 		return fmt.Errorf("type: %q is none%s (there are %s)", g.Type, strict.Meant(g.Type, all), strings.Join(all, ", "))
 	}
-	if s.groupsHaveTargets && (g.Min < 0 || g.Max < 1 || g.Max < g.Min || g.Max > mostPods) {
+	if s.groupsHaveBounds && (g.Min < 0 || g.Max < 1 || g.Max < g.Min || g.Max > mostPods) {
 		return fmt.Errorf("from %d to %d: want 0 <= min <= max <= %d, and max above 0", g.Min, g.Max, mostPods)
 	}
 	return nil
 }
 
 var sites = map[string]site{
-	"cluster-autoscaler/externalgrpc": {
-		program:           "cluster-autoscaler",
-		cores:             map[string]int{"small": 2, "medium": 4, "large": 8},
-		groupsHaveTargets: true,
+	"cluster-autoscaler/clusterapi": {
+		program:          "cluster-autoscaler",
+		cores:            hetznerCores, // the provider's machines are servers of these types
+		groupsHaveBounds: true,
+		setsTarget: func(group string, size int) []step {
+			return plain(`"MachineDeployment/%s" is scaled to %d`, group, size)
+		},
 		given: func(s Schedule) []step {
-			table := "| name | type | min | max |\n"
-			for _, g := range s.Groups {
-				table += fmt.Sprintf("| %s | %s | %d | %d |\n", g.Name, g.Type, g.Min, g.Max)
-			}
-			return []step{
-				{text: "a cluster"}, {text: "faults need not take effect"}, {text: "a cloud of node groups"},
-				{text: "the Nodes of instances that are gone are removed"},
-				{"these nodes:", "| name | type | taints |\n| control | tiny | node-role.kubernetes.io/control-plane:NoSchedule |\n"},
-				{"these node groups:", table},
-				// As short as leaves a schedule time for all of it; the rest is as the build has it.
-				{"Cluster Autoscaler with the flags:", "| --scale-down-unneeded-time | 3m |\n| --scale-down-delay-after-add | 3m |\n| --max-node-provision-time | 6m |\n"},
-			}
+			return withClusterAutoscaler(s, "", step{text: "Cluster API v1.9.5"})
+		},
+		faults: slices.Concat(machineSetFaults, nodeFaults, apiFaults("cluster-autoscaler", "update,patch machinedeployments.cluster.x-k8s.io/scale",
+			"get machinedeployments.cluster.x-k8s.io/scale", "update,patch machines.cluster.x-k8s.io", "update,patch nodes", "create pods/eviction",
+			"watch pods", "watch nodes", "watch machines.cluster.x-k8s.io", "watch machinedeployments.cluster.x-k8s.io")),
+	},
+	"cluster-autoscaler/externalgrpc": {
+		program:          "cluster-autoscaler",
+		cores:            map[string]int{"small": 2, "medium": 4, "large": 8},
+		groupsHaveBounds: true,
+		setsTarget: func(group string, size int) []step {
+			return plain(`the target size of the group "%s" is set to %d by hand`, group, size)
+		},
+		given: func(s Schedule) []step {
+			return withClusterAutoscaler(s, "", step{text: "a cloud of node groups"}, step{text: "the Nodes of instances that are gone are removed"},
+				step{"these nodes:", "| name | type | taints |\n| control | tiny | node-role.kubernetes.io/control-plane:NoSchedule |\n"})
 		},
 		faults: slices.Concat(groupFaults, machineFaults, apiFaults("cluster-autoscaler", "update,patch nodes", "create pods/eviction", "watch pods", "watch nodes")),
+	},
+	"cluster-autoscaler/hetzner": {
+		program:          "cluster-autoscaler",
+		cores:            hetznerCores,
+		groupsHaveBounds: true,
+		given: func(s Schedule) []step {
+			return withClusterAutoscaler(s, "fsn1", step{text: `a Hetzner Cloud project that still has the server type "cx11"`},
+				step{text: "the Nodes of instances that are gone are removed"}, step{text: `a Ready node "control-plane" on a server of the project`})
+		},
+		faults: slices.Concat(serverFaults, machineFaults, apiFaults("cluster-autoscaler", "update,patch nodes", "create pods/eviction", "watch pods", "watch nodes")),
 	},
 	"karpenter/instances": {
 		program: "karpenter",
@@ -90,6 +109,28 @@ var sites = map[string]site{
 		given:   func(s Schedule) []step { return withKarpenter(s) },
 		faults:  slices.Concat(machineFaults, karpenterFaults),
 	},
+}
+
+// hetznerCores are server types of the Hetzner Cloud.
+var hetznerCores = map[string]int{"cx22": 2, "cx32": 4, "cx42": 8}
+
+// withClusterAutoscaler has its node groups in one zone, or wherever the cloud has them.
+func withClusterAutoscaler(s Schedule, zone string, cloud ...step) []step {
+	table := "| name | type | min | max |\n"
+	if zone != "" {
+		table = "| name | type | min | max | zone |\n"
+	}
+	for _, g := range s.Groups {
+		table += fmt.Sprintf("| %s | %s | %d | %d |", g.Name, g.Type, g.Min, g.Max)
+		if zone != "" {
+			table += " " + zone + " |"
+		}
+		table += "\n"
+	}
+	given := append([]step{{text: "a cluster"}, {text: "faults need not take effect"}}, cloud...)
+	return append(given, step{"these node groups:", table},
+		// As short as leaves a schedule time for all of it; the rest is as the build has it.
+		step{"Cluster Autoscaler with the flags:", "| --scale-down-unneeded-time | 3m |\n| --scale-down-delay-after-add | 3m |\n| --max-node-provision-time | 6m |\n"})
 }
 
 // kwokCores are the types of Karpenter's provider kwok, which the cloud of instances has too.

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/harness/autoscaler"
+	"nodestorm/harness/ccm"
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/hetzner"
 	"nodestorm/harness/manifest"
@@ -21,6 +22,7 @@ func (s *scenario) registerAutoscaler(on sentences) {
 	on.Given(`^Cluster Autoscaler$`, s.startAutoscaler)
 	on.Given(`^Cluster Autoscaler without rights on the API group `+name+`$`, s.autoscalerWithout)
 	on.Given(`^this manifest:$`, s.manifestOf)
+	on.Given(`^the Nodes of instances that are gone are removed$`, s.removeNodes)
 
 	on.Then(`^the target size of the group `+name+` is `+number+` within `+span+`$`, named(`
 - happens: {source: [log, cloud], verb: target, resource: nodegroups, name: "$1", detail: {to: #2}}
@@ -107,6 +109,19 @@ func (s *scenario) clusterConfig() (manifest.Variable, error) {
 		all[g.Name] = config
 	}
 	return hetzner.ClusterConfig(all)
+}
+
+// removeNodes is what a cloud's controller manager does, where the world has none.
+func (s *scenario) removeNodes(ctx context.Context) error {
+	switch {
+	case s.groups != nil:
+		return ccm.RemoveNodes(ctx, s.world, s.groups.Cloud)
+	case s.hetzner != nil:
+		return ccm.RemoveNodes(ctx, s.world, s.hetzner.Cloud)
+	case s.capi != nil:
+		return errors.New("the controllers of Cluster API remove the Nodes of their machines: leave it out")
+	}
+	return errNoCloud
 }
 
 var errNoCloud = errors.New(`there is no cloud yet: say "a Hetzner Cloud project", "a cloud of node groups" or "Cluster API v1.9.5" before`)

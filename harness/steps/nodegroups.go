@@ -17,7 +17,6 @@ const groupsCloud = "a cloud of node groups"
 
 func (s *scenario) registerNodeGroups(on sentences) {
 	on.Given(`^`+groupsCloud+`$`, s.cloudOfGroups)
-	on.Given(`^the Nodes of instances that are gone are removed$`, s.removeNodes)
 	on.Given(`^calls to the cloud time out after `+span+`$`, s.callsTimeOut)
 	on.When(`^the target size of the group `+name+` is set to `+number+` by hand$`, s.setTarget)
 	on.When(`^the group `+name+` is removed from the cloud$`, s.removeGroup)
@@ -36,13 +35,6 @@ func (s *scenario) cloudOfGroups(ctx context.Context) (err error) {
 		World: s.world, Seed: s.rig.World.Seed, Types: s.types, Kubelets: s.serverKubelets, Profile: s.serverProfile,
 	})
 	return err
-}
-
-func (s *scenario) removeNodes(ctx context.Context) error {
-	if s.groups == nil {
-		return errNoGroups
-	}
-	return s.groups.RemoveNodes(ctx, s.world)
 }
 
 // callsTimeOut is for releases from 1.29 on: older ones have 5s and no setting.
