@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -97,7 +95,7 @@ Exit status: 0 all is there, 1 something is missing, 2 usage.`,
 				fmt.Fprintf(e.stdout, "missing  %s: %v\n", what, err)
 			}
 			check("Go toolchain, for building targets", goFound())
-			check("virtual time", virtualTime())
+			check("virtual time", clock.Auto.Try())
 			_, err = target.Root()
 			check("checkout of nodestorm, for building its own parts of worlds", err)
 			for _, ref := range refs {
@@ -132,17 +130,6 @@ Exit status: 0 all is there, 1 something is missing, 2 usage.`,
 func goFound() error {
 	if _, err := exec.LookPath("go"); err != nil {
 		return errors.New("no go in PATH; install Go 1.26 from your distribution or go.dev")
-	}
-	return nil
-}
-
-func virtualTime() error {
-	if !clock.Supported(runtime.GOOS, runtime.GOARCH) {
-		return fmt.Errorf("this is %s/%s; it needs linux on amd64 or arm64; use --clock real", runtime.GOOS, runtime.GOARCH)
-	}
-	b, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
-	if scope := strings.TrimSpace(string(b)); err == nil && scope != "0" && scope != "1" {
-		return fmt.Errorf("kernel.yama.ptrace_scope is %s, which keeps the clock from its own programs; sysctl kernel.yama.ptrace_scope=1, or --clock real", scope)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,12 +15,20 @@ import (
 // Guard ends what a folder's owner leaves behind, also when the owner dies by
 // SIGKILL: the processes whose IDs are in the folder's pids/, and the folder.
 //
-// It is a shell that waits for its standard input to end.
+// It is a shell that waits for its standard input to end. Where there is none, in a
+// container whose first process we are, the kernel ends all that is in it with us.
 type Guard struct {
 	dir   string
-	noted string // where, "" if it is not
-	cmd   *exec.Cmd
+	noted string    // where, "" if it is not
+	cmd   *exec.Cmd // nil without a shell
 	stdin io.WriteCloser
+}
+
+// first tells whether we, or who has started us, are the first process of a container.
+func first() bool {
+	ours, err := os.Readlink("/proc/self/exe")
+	its, other := os.Readlink("/proc/1/exe")
+	return err == nil && other == nil && ours == its
 }
 
 // The shell ignores what a terminal sends to the whole foreground. "kept" is
@@ -54,7 +63,9 @@ until rm -rf -- "$1" 2>/dev/null || [ $n -ge 50 ]; do n=$((n+1)); sleep 0.1; don
 
 // NewGuard makes the folder dir/pids and watches over dir, which must be a
 // folder of the caller's own.
-func NewGuard(dir string) (*Guard, error) {
+func NewGuard(dir string) (*Guard, error) { return newGuard(dir, "/bin/sh", first) }
+
+func newGuard(dir, shell string, first func() bool) (*Guard, error) {
 	dir, err := filepath.Abs(dir) // the guard runs elsewhere
 	if err != nil {
 		return nil, err
@@ -66,7 +77,13 @@ func NewGuard(dir string) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command("/bin/sh", "-c", guardScript, "nodestorm-guard", dir, noted)
+	if _, err := os.Stat(shell); errors.Is(err, fs.ErrNotExist) {
+		if !first() {
+			return nil, fmt.Errorf("there is no %s, which would end all when nodestorm is killed: in a container without a shell let nodestorm be the first process", shell)
+		}
+		return &Guard{dir: dir, noted: noted}, nil
+	}
+	cmd := exec.Command(shell, "-c", guardScript, "nodestorm-guard", dir, noted)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Dir = "/"
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
@@ -98,8 +115,12 @@ func (g *Guard) Forget(name string) { _ = os.Remove(g.PIDFile(name)) }
 
 // Close ends the guard and removes the folder. All programs must have ended.
 func (g *Guard) Close() error {
-	_, err := io.WriteString(g.stdin, "kept\n")
-	err = errors.Join(err, g.stdin.Close(), g.cmd.Wait(), os.RemoveAll(g.dir))
+	var err error
+	if g.cmd != nil {
+		_, err = io.WriteString(g.stdin, "kept\n")
+		err = errors.Join(err, g.stdin.Close(), g.cmd.Wait())
+	}
+	err = errors.Join(err, os.RemoveAll(g.dir))
 	if g.noted != "" {
 		_ = os.Remove(g.noted) // the next Sweep does
 	}

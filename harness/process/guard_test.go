@@ -202,3 +202,29 @@ func TestGuardLeavesOthersAlone(t *testing.T) {
 		t.Errorf("still noted: %v, %v", links, err)
 	}
 }
+
+// Without a shell nobody guards, which only the first process of a container can do
+// without.
+func TestGuardWithoutShell(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "sh")
+	dir := filepath.Join(t.TempDir(), "world")
+	if _, err := newGuard(dir, none, func() bool { return false }); err == nil || !strings.Contains(err.Error(), "let nodestorm be the first process") {
+		t.Errorf("with another first process: %v", err)
+	}
+	g, err := newGuard(dir, none, func() bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(g.PIDFile("etcd"), []byte("4711\n"), 0o600); err != nil {
+		t.Errorf("a program cannot be noted: %v", err)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is still there (%v)", err)
+	}
+	if first() {
+		t.Error("this test is the first process of a container, it is said")
+	}
+}

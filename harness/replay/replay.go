@@ -176,14 +176,15 @@ func (r Request) checkFlags(ctx context.Context) error {
 	return nil
 }
 
-// CheckClock tells whether the targets can live in such time.
+// CheckClock tells whether the targets can live in such time, and whether this machine lets
+// them.
 func CheckClock(mode clock.Mode, targets ...target.Target) error {
 	for _, t := range targets {
 		if mode.Virtual() && !t.Virtual() {
 			return fmt.Errorf("%s was not built with the clock, so its world has no virtual time: use --clock real", t.Ref)
 		}
 	}
-	return nil
+	return mode.Try()
 }
 
 // CheckSteps tells whether all steps of the scenario have a meaning. It needs

@@ -90,13 +90,8 @@ type Driver struct {
 // NewDriver makes the page and lets virtual time pass as real time does until
 // Release. Close ends it.
 func NewDriver(cfg Config) (*Driver, error) {
-	if err := cfg.Mode.supported(runtime.GOOS, runtime.GOARCH); err != nil {
+	if err := cfg.Mode.Try(); err != nil {
 		return nil, err
-	}
-	if cfg.Mode == Auto {
-		if err := sleepShown(readWchan); err != nil {
-			return nil, err
-		}
 	}
 	if cfg.Start.IsZero() {
 		cfg.Start = time.Now()

@@ -41,7 +41,7 @@ func (p *process) attach(s *slot) error {
 	}
 	epfd, err := unix.PidfdGetfd(p.pidfd, int(s.epfd.Load()), 0)
 	if err != nil {
-		return fmt.Errorf("reaching the poller of process %d (is tracing forbidden, kernel.yama.ptrace_scope > 1, or the kernel older than 5.11? --clock real needs neither): %w", p.pid, err)
+		return fmt.Errorf("reaching the poller of process %d (nodestorm doctor tells what forbids it; --clock real does without): %w", p.pid, err)
 	}
 	eventfd, err := unix.PidfdGetfd(p.pidfd, int(s.eventfd.Load()), 0)
 	if err != nil {
