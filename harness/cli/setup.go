@@ -145,7 +145,7 @@ yet when it was; and say so. What is in use stays.
 With --all the builds in the store are removed as well.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			swept, used, err := process.Sweep(os.TempDir(), world.FolderPrefix, proxyPrefix, bundlePrefix, imagePrefix)
+			swept, used, err := process.Sweep(os.TempDir(), world.FolderPrefix, proxyPrefix, bundlePrefix, imagePrefix, ownImagePrefix)
 			for _, s := range swept {
 				fmt.Fprintln(e.stdout, s)
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -46,17 +47,30 @@ func (s *Store) Push(ctx context.Context, ref Ref, repository string, progress P
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	m := portable(t.Manifest)
-	text, err := json.MarshalIndent(m, "", "  ")
+	folder, err := t.folder(m)
 	if err != nil {
 		return "", err
 	}
+	folder.Annotations = annotations(m)
 	to := repository + ":" + tag(m.Ref, m.Clock)
-	digest, err := image.Push(ctx, image.Folder{
-		Dir: t.Dir, Files: map[string][]byte{manifestFile: append(text, '\n')}, Arch: runtime.GOARCH, Annotations: annotations(m),
-	}, to, tmp, func(doneMB, ofMB int) {
+	digest, err := image.Push(ctx, folder, to, tmp, func(doneMB, ofMB int) {
 		report.send(Update{Stage: Pushing, Done: doneMB, Total: ofMB, Package: to})
 	})
 	return repository + "@" + digest, err
+}
+
+// Portable is the entry as a folder of an image, where it is in a store in the folder
+// store: nothing in it is of this machine.
+func (t Target) Portable(store string) (image.Folder, error) {
+	folder, err := t.folder(portable(t.Manifest))
+	folder.Inside = path.Join(store, "targets", t.Name, t.Version, filepath.Base(t.Dir))
+	return folder, err
+}
+
+// folder is the entry with another manifest.
+func (t Target) folder(m Manifest) (image.Folder, error) {
+	text, err := json.MarshalIndent(m, "", "  ")
+	return image.Folder{Dir: t.Dir, Files: map[string][]byte{manifestFile: append(text, '\n')}, Arch: runtime.GOARCH}, err
 }
 
 // portable is a manifest without what only the machine has that made the build: paths,

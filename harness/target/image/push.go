@@ -38,6 +38,8 @@ const (
 // annotations. The same content makes the same image, whoever packs it and when.
 type Folder struct {
 	Dir string
+	// Inside is where in the image it is, as "a/b"; empty is the image's root.
+	Inside string
 	// Files stand in the place of those of Dir that have their names.
 	Files       map[string][]byte
 	Arch        string
@@ -60,11 +62,7 @@ func push(ctx context.Context, f Folder, to, tmp string, progress Progress) (str
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(tmp, "layer.tar.gz")
-	if err := f.pack(ctx, file); err != nil {
-		return "", fmt.Errorf("packing: %w", err)
-	}
-	layer, err := tarball.LayerFromFile(file, tarball.WithMediaType(types.OCILayer))
+	layer, err := f.Layer(ctx, filepath.Join(tmp, "layer.tar.gz"))
 	if err != nil {
 		return "", err
 	}
@@ -85,6 +83,23 @@ func push(ctx context.Context, f Folder, to, tmp string, progress Progress) (str
 	if !is {
 		return "", errors.New("an image with annotations is none")
 	}
+	return write(ctx, ref, annotated, progress)
+}
+
+// Write gives an image to a registry as ref names it, and returns the digest under which
+// it is there.
+func Write(ctx context.Context, im v1.Image, ref string, progress Progress) (digest string, err error) {
+	to, err := name.ParseReference(ref, name.StrictValidation)
+	if err == nil {
+		digest, err = write(ctx, to, im, progress)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", ref, oneLine{refused(ref, err)})
+	}
+	return digest, nil
+}
+
+func write(ctx context.Context, ref name.Reference, im v1.Image, progress Progress) (string, error) {
 	updates := make(chan v1.Update, 16)
 	told := make(chan struct{})
 	go func() { // remote.Write closes updates
@@ -95,13 +110,21 @@ func push(ctx context.Context, f Folder, to, tmp string, progress Progress) (str
 			}
 		}
 	}()
-	err = remote.Write(ref, annotated, append(options(ctx), remote.WithProgress(updates))...)
+	err := remote.Write(ref, im, append(options(ctx), remote.WithProgress(updates))...)
 	<-told
 	if err != nil {
 		return "", err
 	}
-	digest, err := annotated.Digest()
+	digest, err := im.Digest()
 	return digest.String(), err
+}
+
+// Layer is the folder as a layer of an image, kept in a new file.
+func (f Folder) Layer(ctx context.Context, file string) (v1.Layer, error) {
+	if err := f.pack(ctx, file); err != nil {
+		return nil, fmt.Errorf("packing: %w", err)
+	}
+	return tarball.LayerFromFile(file, tarball.WithMediaType(types.OCILayer))
 }
 
 // pack writes the folder as a gzipped tar without times and owners, in the order of names.
@@ -116,6 +139,13 @@ func (f Folder) pack(ctx context.Context, to string) (err error) {
 		return err
 	}
 	w := tar.NewWriter(zip)
+	for i, c := range f.Inside + "/" {
+		if c == '/' && i > 0 {
+			if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: f.Inside[:i] + "/", Mode: 0o755, Format: tar.FormatPAX}); err != nil {
+				return err
+			}
+		}
+	}
 	err = filepath.WalkDir(f.Dir, func(file string, d fs.DirEntry, err error) error {
 		if err == nil {
 			err = ctx.Err()
@@ -133,7 +163,7 @@ func (f Folder) pack(ctx context.Context, to string) (err error) {
 }
 
 func (f Folder) add(w *tar.Writer, inside, file string, d fs.DirEntry) error {
-	header := &tar.Header{Name: inside, Format: tar.FormatPAX}
+	header := &tar.Header{Name: path.Join(f.Inside, inside), Format: tar.FormatPAX}
 	var content io.Reader
 	info, err := d.Info()
 	if err != nil {
@@ -141,7 +171,7 @@ func (f Folder) add(w *tar.Writer, inside, file string, d fs.DirEntry) error {
 	}
 	switch {
 	case d.IsDir():
-		header.Typeflag, header.Name, header.Mode = tar.TypeDir, inside+"/", 0o755
+		header.Typeflag, header.Name, header.Mode = tar.TypeDir, header.Name+"/", 0o755
 	case d.Type() == fs.ModeSymlink:
 		header.Typeflag, header.Mode = tar.TypeSymlink, 0o777
 		if header.Linkname, err = os.Readlink(file); err != nil {

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/image"
+	"nodestorm/harness/process"
+	"nodestorm/harness/run"
+	"nodestorm/harness/target"
+)
+
+// ownImagePrefix begins the names of folders in which images of nodestorm are made.
+const ownImagePrefix = "nodestorm-image-"
+
+func (e *env) image() *cobra.Command {
+	var out, push, tag string
+	var with []string
+	c := &cobra.Command{
+		Use:   "image --out FILE | --push REFERENCE",
+		Short: "Make a container image of nodestorm, without Docker",
+		Long: `Make a container image of this nodestorm, for Docker and Kubernetes; no Docker and no
+other image is needed for that. With --with it has builds of the store, so that it
+replays. The same program and builds make the same image. The program must be linked
+statically: make image, in a checkout, builds such a one.
+
+What runs in it is one static program, as user 65532. It writes to /tmp only, and needs
+no capability and no right to gain any: with a read-only root, mount something there.
+
+Replays in virtual time duplicate file descriptors of the world's programs (pidfd_getfd),
+which the default seccomp profiles of Docker and containerd allow only to containers with
+the capability SYS_PTRACE. A program that is not root's gains nothing else by it. With
+--clock real nothing is needed.`,
+		Example: `  nodestorm image --out image.tar && docker load --input image.tar
+  nodestorm image --with kubernetes@v1.34.4 --with karpenter@v1.7.0 --push registry.example/team/nodestorm:v1
+  docker run --rm --read-only --tmpfs /tmp --cap-drop ALL --cap-add SYS_PTRACE --security-opt no-new-privileges \
+    ` + image.Name + ` run karpenter-7515-not-ready-noexecute --target karpenter@v1.7.0`,
+		Args: exactly(0),
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			if (out == "") == (push == "") {
+				return usage(errors.New("say where the image is to go: --out FILE, for docker load, or --push REFERENCE"))
+			}
+			if push != "" && c.Flags().Changed("tag") {
+				return usage(errors.New("--tag is the image's name in a file; --push names it by itself"))
+			}
+			builds, err := e.packed(with)
+			if err != nil {
+				return usage(err)
+			}
+			program, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			dir, remove, err := process.Scratch(ownImagePrefix)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, remove()) }()
+			from, _ := run.Self(c.Context(), "", "")
+			return e.makeImage(c.Context(), image.Spec{Program: program, Commit: from.Commit, Builds: builds}, dir, out, tag, push)
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "`file` for docker load")
+	c.Flags().StringVar(&push, "push", "", "`REFERENCE` in a registry, such as registry.example/team/nodestorm:v1")
+	c.Flags().StringVar(&tag, "tag", image.Name, "`NAME:TAG` of the image in the file")
+	c.Flags().StringArrayVar(&with, "with", nil, "build of the store, as `NAME@VERSION`, or all")
+	return c
+}
+
+func (e *env) makeImage(ctx context.Context, spec image.Spec, dir, out, tag, push string) error {
+	line := newStatus(e.stderr)
+	defer line.clear()
+	line.show(fmt.Sprintf("packing nodestorm and %s", counted(len(spec.Builds), "build")), "")
+	im, err := image.Make(ctx, spec, dir)
+	if err != nil {
+		return usage(fmt.Errorf("making the image: %w", err))
+	}
+	if push != "" {
+		digest, err := image.Push(ctx, im, push, func(done, of int) { line.show(fmt.Sprintf("pushing %d of %d MiB", done, of), "") })
+		if err != nil {
+			return usage(fmt.Errorf("pushing the image to %w", err))
+		}
+		line.clear()
+		fmt.Fprintf(e.stdout, "%s has it: %s\n", push, digest)
+		return nil
+	}
+	size, err := image.Save(im, tag, out)
+	if err != nil {
+		return usage(fmt.Errorf("--out: %w", err))
+	}
+	digest, err := im.ConfigName() // as docker images shows it
+	if err != nil {
+		return err
+	}
+	line.clear()
+	fmt.Fprintf(e.stdout, "%s is in %s: %d MB, %s; docker load --input %[2]s\n", tag, filepath.Base(out), size/1e6, digest)
+	return nil
+}
+
+// packed are the builds of the store that an image is to have: of each that with names, for
+// every provider, the newest.
+func (e *env) packed(with []string) (builds []target.Target, err error) {
+	wanted, all := map[target.Ref]bool{}, false
+	for _, name := range with {
+		if name == "all" {
+			all = true
+			continue
+		}
+		ref, err := target.ParseRef(name)
+		if err != nil {
+			return nil, fmt.Errorf("--with: %w", err)
+		}
+		if _, err := e.store.Get(ref); err != nil {
+			return nil, fmt.Errorf("--with: %w", err)
+		}
+		wanted[ref] = true
+	}
+	if len(wanted) == 0 && !all {
+		return nil, nil
+	}
+	entries, err := e.store.List()
+	if err != nil {
+		return nil, err
+	}
+	seen := map[target.Ref]bool{}
+	for _, entry := range entries {
+		bare := target.Ref{Name: entry.Name, Version: entry.Version}
+		if entry.Err != nil || seen[entry.Ref] || !all && !wanted[bare] {
+			continue
+		}
+		seen[entry.Ref] = true
+		builds = append(builds, entry.Target)
+	}
+	if all && len(builds) == 0 {
+		return nil, fmt.Errorf("--with all: the store in %s has no build that is intact; nodestorm setup makes some", e.store.Dir())
+	}
+	return builds, nil
+}
