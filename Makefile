@@ -48,7 +48,7 @@ browser: ## Install Debian's Chromium, which the tests of pages drive, if root m
 		echo "no chromium, and it could not be installed: the tests of pages in a browser are skipped" >&2
 
 # Nested modules with tests of their own.
-TESTED  := sim/csrapprover fakecloud/adapters/karpenter
+TESTED  := sim/csrapprover fakecloud/adapters/karpenter fakecloud/testcontainers
 
 .PHONY: test
 test: setup browser ## Run all tests, the replays among them
@@ -74,9 +74,14 @@ test-short: ## Run the tests that need no Kubernetes, with the race detector
 ON_KIND := karpenter-7515-not-ready-noexecute karpenter-3038-forced-deletion bootstrap-12059-csr-approver bootstrap-12059-toleration \
 	hetzner-6677-options-error clusterapi-7872-conflict-forced
 
+# Containers' ports are on this machine, and nothing but the tests removes containers.
+ON_LOOPBACK := TESTCONTAINERS_HOST_OVERRIDE=127.0.0.1 TESTCONTAINERS_RYUK_DISABLED=true
+
 .PHONY: test-kind
 test-kind: setup ## Play records on real clusters beside simulated ones (Docker, root and a Debian mirror; no image registry)
 	@$(NICE) $(BIN) cluster image
+	@$(NICE) $(MAKE) image && docker load --input bin/image.tar
+	@cd fakecloud/testcontainers && $(ON_LOOPBACK) $(GO) test ./... -count=1 -v
 	@$(GO) test ./harness/kind/... -p 1 -count=1 -v -timeout 10m
 	@$(GO) test ./harness/cli -run '^TestKind' -count=1 -v -timeout 20m
 	@$(BIN) verify --cluster kind,sim $(ON_KIND) --out $(OUT)/kind

@@ -37,8 +37,9 @@ type Config struct {
 	Cloud *fakecloud.Cloud
 	// TLS is what clients are shown, and asked for. Nil means that connections are in clear.
 	TLS *tls.Config
-	// Listener is one of loopback. Nil means 127.0.0.1 and a free port.
-	Listener net.Listener
+	// Listener is one of loopback, unless Everywhere is set. Nil means 127.0.0.1 and a free port.
+	Listener   net.Listener
+	Everywhere bool
 	// GPULabel is the label of nodes with GPUs, and GPUTypes are the types that there are. Empty: none.
 	GPULabel string
 	GPUTypes []string
@@ -70,7 +71,10 @@ func Serve(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.Cloud == nil {
 		return nil, errors.New("externalgrpc: Config wants a Cloud")
 	}
-	l, err := fakecloud.Loopback(cfg.Listener)
+	l, err := cfg.Listener, error(nil)
+	if l == nil || !cfg.Everywhere {
+		l, err = fakecloud.Loopback(l)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("externalgrpc: %w", err)
 	}

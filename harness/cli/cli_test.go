@@ -129,6 +129,13 @@ func TestWrongArguments(t *testing.T) {
 		{"target|add|karpenter@v1|" + file, "--source is missing"},
 		{"target|rm|other@v1", "other@v1 is not in the store"},
 
+		{"image", "say where the image is to go: --out FILE, for docker load, or --push REFERENCE"},
+		{"image|--out|x|--push|registry.example/x:1", "say where the image is to go"},
+		{"image|--push|registry.example/x:1|--tag|x", "--tag is the image's name in a file"},
+		{"image|--out|x|--with|karpenter", `--with: "karpenter" names no target`},
+		{"image|--out|x|--with|karpenter@v1.7.0", "--with: karpenter@v1.7.0 is not in the store; get it with"},
+		{"image|--out|x|--with|all", "has no build that is intact; nodestorm setup makes some"},
+
 		{"recheck|/none", "/none is not there; name the folder of a run"},
 		{"recheck|" + filepath.Dir(file), "no run.json in it or below, so there is no run to judge"},
 	}

@@ -96,7 +96,7 @@ Status 3: a fault made no difference.`,
 			}
 			o.begin = func(tx *fakecloud.Tx) error { return createGroups(tx, first) }
 			return e.serveCloud(c.Context(), o, func(ctx context.Context, cloud *fakecloud.Cloud, l net.Listener) (served, error) {
-				s, err := externalgrpc.Serve(ctx, externalgrpc.Config{Cloud: cloud, Listener: l})
+				s, err := externalgrpc.Serve(ctx, externalgrpc.Config{Cloud: cloud, Listener: l, Everywhere: o.everywhere})
 				if err != nil {
 					return served{}, err
 				}
@@ -185,7 +185,7 @@ func createGroups(tx *fakecloud.Tx, all []firstGroup) error {
 // cloudOptions are those of all clouds that are served alone.
 type cloudOptions struct {
 	listen, state, faults, history string
-	check, json                    bool
+	everywhere, check, json        bool
 	seed                           uint64
 
 	operations []string
@@ -197,6 +197,7 @@ type cloudOptions struct {
 
 func (o *cloudOptions) flags(c *cobra.Command) {
 	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` on loopback to listen on; port 0 is a free one")
+	c.Flags().BoolVar(&o.everywhere, "everywhere", false, "let --listen be an address beyond loopback: in a container, whose network is its own")
 	c.Flags().StringVar(&o.state, "state", "", "`file` that keeps the cloud; it is written where there is none")
 	c.Flags().StringVar(&o.faults, "faults", "", "`file` with faults")
 	c.Flags().BoolVar(&o.check, "check", false, "check the files and end")
@@ -213,8 +214,8 @@ type served struct {
 
 // serveCloud serves a cloud until the end of ctx.
 func (e *env) serveCloud(ctx context.Context, o cloudOptions, serve func(context.Context, *fakecloud.Cloud, net.Listener) (served, error)) (err error) {
-	if err := loopback(o.listen); err != nil {
-		return usage(err)
+	if err := loopback(o.listen); err != nil && !o.everywhere {
+		return usage(fmt.Errorf("%w; in a container, whose network is its own, --everywhere lets it be any", err))
 	}
 	var faults []fault.Fault
 	if o.faults != "" {

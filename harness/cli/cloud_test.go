@@ -35,7 +35,7 @@ func TestCloudRefuses(t *testing.T) {
 		{"no token", nil, []string{"HCLOUD_TOKEN", "--token-file"}},
 		{"no such token file", []string{"--token-file", "nothing"}, []string{"--token-file", "no such file"}},
 		{"two tokens", []string{"--token-file", write("two", "secret-a secret-b")}, []string{"two", "want one word"}},
-		{"all addresses", []string{"--token-file", good, "--listen", "0.0.0.0:0"}, []string{"--listen 0.0.0.0:0", "loopback"}},
+		{"all addresses", []string{"--token-file", good, "--listen", "0.0.0.0:0"}, []string{"--listen 0.0.0.0:0", "loopback", "--everywhere"}},
 		{"unknown operation", []string{"--check", "--faults", write("op", "faults: [{name: a, match: {operation: GET /pods}, hang: {}}]")}, []string{"op", `fault "a"`, "match.operation", "GET /servers"}},
 		{"unknown field", []string{"--check", "--faults", write("field", "faults: [{name: a, limits: 1, hang: {}}]")}, []string{"field", "limits", "limit"}},
 		{"no effect", []string{"--check", "--faults", write("none", "faults: [{name: a}]")}, []string{"none", `fault "a"`, "loseReply"}},
