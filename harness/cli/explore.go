@@ -172,7 +172,7 @@ func (x *exploration) search(ctx context.Context) error {
 	for ctx.Err() == nil && x.abreast.now <= 1 {
 		meter, _ := parallel.NewMeter()
 		if err := x.one(ctx, func(feature string) (reports.Row, error) {
-			j, one, err := x.of(feature)
+			j, one, err := x.of(feature, x.build)
 			if err != nil {
 				return reports.Row{}, err
 			}
@@ -217,11 +217,11 @@ func (x *exploration) search(ctx context.Context) error {
 }
 
 // ordered is the job that a player is asked for.
-func (x *exploration) ordered(o order) (job, *session, error) { return x.of(o.Feature) }
+func (x *exploration) ordered(o order) (job, *session, error) { return x.of(o.Feature, x.build) }
 
 // of reads a schedule's feature, in a catalogue of its own: there are many, and none is
 // needed for long.
-func (x *exploration) of(feature string) (job, *session, error) {
+func (x *exploration) of(feature string, on target.Target) (job, *session, error) {
 	one := *x.session
 	one.catalogue = new(scenarios.Catalogue)
 	if err := one.catalogue.Add(replay.ReadFolder(feature)); err != nil {
@@ -233,8 +233,8 @@ func (x *exploration) of(feature string) (job, *session, error) {
 		return job{}, nil, fmt.Errorf("%s has %d scenarios, and one is played", feature, len(found))
 	}
 	record := found[0].Record
-	record.Autoscaler = x.build.Ref.Name
-	return job{record, x.build}, &one, nil
+	record.Autoscaler = on.Ref.Name
+	return job{record, on}, &one, nil
 }
 
 // tally is what progress says before the world's own.
@@ -278,7 +278,7 @@ func (x *exploration) learn(p explore.Play, row reports.Row) (explore.Play, erro
 	p.Verdict, p.Reason, p.VirtualSeconds, p.WallSeconds = verdict.Verdict(row.Verdict), row.Reason, row.VirtualSeconds, row.WallSeconds
 	var covered []string
 	if row.Run != "" {
-		seen, err := x.look(row.Run)
+		seen, err := x.look(row.Run, x.build)
 		if err != nil {
 			return p, err
 		}
@@ -300,7 +300,7 @@ type look struct {
 	odd     bool
 }
 
-func (x *exploration) look(dir string) (l look, err error) {
+func (x *exploration) look(dir string, of target.Target) (l look, err error) {
 	checked, err := run.Recheck(dir, x.known)
 	if err != nil {
 		return l, err
@@ -313,15 +313,15 @@ func (x *exploration) look(dir string) (l look, err error) {
 	}
 	l.odd = checked.Now.Verdict == verdict.Inconclusive && checked.Run.Clock.Distorted() == ""
 	for _, key := range l.keys {
-		if id := explore.Known(x.known, checked.Records, x.build.Ref.String(), key); id != "" {
+		if id := explore.Known(x.known, checked.Records, of.Ref.String(), key); id != "" {
 			if l.known == nil {
 				l.known = map[string]string{}
 			}
 			l.known[key] = id
 		}
 	}
-	l.covered = explore.Coverage(checked.Records, x.build.Ref.Name)
-	log, err := os.Open(filepath.Join(dir, run.LogFolder, x.build.Ref.Name+".log"))
+	l.covered = explore.Coverage(checked.Records, of.Ref.Name)
+	log, err := os.Open(filepath.Join(dir, run.LogFolder, of.Ref.Name+".log"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil
 	}

@@ -1,158 +1,340 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/explore"
 	"nodestorm/harness/nemesis"
+	"nodestorm/harness/replay"
+	"nodestorm/harness/run"
+	"nodestorm/harness/target"
+	"nodestorm/harness/tell"
 	"nodestorm/harness/verdict"
 	"nodestorm/reports"
+	"nodestorm/reports/formats"
+	"nodestorm/reports/story"
+	"nodestorm/scenarios"
+	"nodestorm/sim/checker"
 	"nodestorm/sim/checker/invariants"
+	"nodestorm/sim/history"
 )
 
-// Of how many plays a schedule has to show its failure in how many, to be kept; and of how
-// many it is told how often it does.
+// Of how many plays a schedule has to show its failure in how many, to be kept; of how many
+// it is told how often it does, and of how many on other builds.
 const (
 	shrinkPlays, shrinkShows = 5, 4
 	ratePlays                = 10
+	otherPlays               = 3
 )
 
+// shrinking is a schedule that is made smaller.
+type shrinking struct {
+	*exploration
+	key   string
+	on    []string
+	work  string // the folder of plays
+	began time.Time
+	plays int
+}
+
 func (e *env) exploreShrink() *cobra.Command {
-	x := &exploration{session: &session{env: e}, met: map[string]bool{}}
-	var key string
+	x := &shrinking{exploration: &exploration{session: &session{env: e}, met: map[string]bool{}}}
 	c := &cobra.Command{
 		Use:   "shrink SCHEDULE.yaml --key INVARIANT --target NAME@VERSION",
 		Short: "Make a schedule as small as it gets while it breaks the same invariant",
 		Long: fmt.Sprintf(`Leave out acts, groups, faults and time of a schedule, as long as it breaks the same
-invariant in at least %d of %d plays. What is left is written beside it as NAME-small.yaml,
-and as a feature; how often that breaks it is told of %d plays. Ctrl-C leaves the smallest
-so far.
+invariant in at least %d of %d plays. How often what is left breaks it is told of %d plays,
+and of %d on each other build that the store has, or on those of --on.
 
-Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or not at all.`, shrinkShows, shrinkPlays, ratePlays),
+What comes of it is a folder below --out: a feature and a draft of its record, which
+"nodestorm run ID --catalogue FOLDER" plays, the schedule, a run with its page, and
+issue.md, a text for upstream. Ctrl-C leaves the smallest schedule so far.
+
+Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or not at all.`, shrinkShows, shrinkPlays, ratePlays, otherPlays),
+		Example: `  nodestorm explore shrink schedule-12.yaml --key no-leak --target karpenter@v1.14.1
+  nodestorm explore shrink schedule-12.yaml --key liveness --target karpenter@v1.14.1 --on karpenter@v1.7.0`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := nemesis.Load(args[0])
 			if err != nil {
 				return usage(err)
 			}
-			if key != explore.Liveness && !invariants.Known(key) {
-				return usage(fmt.Errorf("--key %q: want %s, or an invariant: nodestorm list --invariants", key, explore.Liveness))
+			if x.key != explore.Liveness && !invariants.Known(x.key) {
+				return usage(fmt.Errorf("--key %q: want %s, or an invariant: nodestorm list --invariants", x.key, explore.Liveness))
 			}
 			x.settings.Site = s.Site
 			if err := x.prepare(c); err != nil {
 				return err
 			}
-			return x.shrink(c.Context(), s, args[0], key)
+			others, err := x.others(c)
+			if err != nil {
+				return err
+			}
+			return x.shrink(c.Context(), s, args[0], others)
 		},
 	}
 	x.addTarget(c)
-	c.Flags().StringVar(&key, "key", "", "the `INVARIANT` that it is to break, or "+explore.Liveness)
+	c.Flags().StringVar(&x.key, "key", "", "the `INVARIANT` that it is to break, or "+explore.Liveness)
+	c.Flags().StringSliceVar(&x.on, "on", nil, "builds to play what is left on, `NAME@VERSION`; default: all others that the store has")
+	_ = c.RegisterFlagCompletionFunc("on", completeTargets)
 	return c
 }
 
-func (x *exploration) shrink(ctx context.Context, s nemesis.Schedule, file, key string) error {
-	began, plays := time.Now(), 0
-	work, err := os.MkdirTemp(x.out, "shrink-")
-	if err != nil {
+// others are the builds besides that what is left is played on, the newest first.
+func (x *shrinking) others(c *cobra.Command) (all []target.Target, err error) {
+	refs, named := x.store.Refs(), c.Flags().Changed("on")
+	if named {
+		refs = nil
+		for _, name := range x.on {
+			ref, err := target.ParseRef(name)
+			if err == nil && ref.Name != x.build.Name {
+				err = fmt.Errorf("the schedule is for %s", x.build.Name)
+			}
+			if err != nil {
+				return nil, usage(fmt.Errorf("--on %s: %w", name, err))
+			}
+			refs = append(refs, ref)
+		}
+	}
+	slices.Reverse(refs)
+	for _, ref := range refs {
+		if ref.Name != x.build.Name || ref.Version == x.build.Version {
+			continue
+		}
+		ref.Provider = x.build.Provider
+		got, err := replay.Find(x.store, ref)
+		if err == nil {
+			err = replay.CheckClock(x.clock, got)
+		}
+		switch {
+		case err == nil:
+			all = append(all, got)
+		case named:
+			return nil, usage(fmt.Errorf("--on %s: %w", ref, err))
+		}
+	}
+	return all, nil
+}
+
+func (x *shrinking) shrink(ctx context.Context, s nemesis.Schedule, file string, others []target.Target) (err error) {
+	x.began = time.Now()
+	if err := os.MkdirAll(x.out, 0o755); err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
-	kept := x.out
-	x.out = work
-	// breaks plays it once. What is inconclusive shows nothing.
-	breaks := func(ctx context.Context, s nemesis.Schedule) (shows bool, row reports.Row, err error) {
-		plays++
-		feature, err := explore.Write(filepath.Join(work, fmt.Sprint(plays)), fmt.Sprintf("schedule-%d", plays), s)
-		if err != nil {
-			return false, row, err
-		}
-		j, one, err := x.of(feature)
-		if err != nil {
-			return false, row, err
-		}
-		_, row, err = one.replay(ctx, j.record, j.target, fmt.Sprintf("play %d, of %s: ", plays, counted(len(s.Acts), "act")))
-		if err != nil {
-			return false, row, err
-		}
-		if row.Run == "" { // its world never stood
-			return false, row, nil
-		}
-		seen, err := x.look(row.Run)
-		return slices.Contains(seen.keys, key), row, err
+	if x.work, err = os.MkdirTemp(x.out, "shrink-"); err != nil {
+		return err
 	}
-	often := func(of, want int) nemesis.Shows {
-		return func(ctx context.Context, s nemesis.Schedule) (bool, error) {
-			shown := 0
-			for n := range of {
-				shows, row, err := breaks(ctx, s)
-				if err != nil {
-					return false, err
-				}
-				forget(row)
-				if shows {
-					shown++
-				}
-				if shown >= want || shown+of-n-1 < want {
-					break
-				}
-			}
-			if shown >= want {
-				x.status.clear()
-				x.say("%s are left, %s at least: %d plays, %s", counted(len(s.Acts), "act"), s.Length(), plays, time.Since(began).Round(time.Second))
-			}
-			return shown >= want, nil
-		}
-	}
-	if shows, err := often(shrinkPlays, shrinkShows)(ctx, s); err != nil {
+	defer os.RemoveAll(x.work)
+	out := x.out
+	x.out = x.work
+	if shows, err := x.often(shrinkPlays, shrinkShows)(ctx, s); err != nil {
 		return err
 	} else if !shows {
-		return fmt.Errorf("%s does not break %s in %d of %d plays of %s: there is nothing to make smaller", filepath.Base(file), key, shrinkShows, shrinkPlays, x.build.Ref)
+		return fmt.Errorf("%s does not break %s in %d of %d plays of %s: there is nothing to make smaller", filepath.Base(file), x.key, shrinkShows, shrinkPlays, x.build.Ref)
 	}
 	// One play says enough of most that show nothing any more; what is kept is shown in full.
 	small, err := nemesis.Shrink(ctx, s, func(ctx context.Context, s nemesis.Schedule) (bool, error) {
-		shows, row, err := breaks(ctx, s)
+		shows, row, err := x.breaks(ctx, s, x.build)
 		forget(row)
 		if err != nil || !shows {
 			return false, err
 		}
-		return often(shrinkPlays-1, shrinkShows-1)(ctx, s)
+		return x.often(shrinkPlays-1, shrinkShows-1)(ctx, s)
 	})
-	name := trimYAML(filepath.Base(file)) + "-small"
-	feature, wrote := explore.Write(filepath.Dir(file), name, small)
-	if err = errors.Join(err, wrote); err != nil {
+	d := explore.Draft{ID: explore.DraftID(s.Site, x.key, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))), Key: x.key, Schedule: small}
+	folder := filepath.Join(out, "found", d.ID)
+	if wrote := x.write(folder, d); err != nil || wrote != nil {
+		return errors.Join(err, wrote)
+	}
+	x.say("%s of %s are left, in %s", counted(len(small.Acts), "act"), counted(len(s.Acts), "act"), folder)
+	at, kept, err := x.rate(ctx, small, x.build, ratePlays)
+	if err != nil {
 		return err
 	}
-	shown, decided, reason := 0, 0, ""
-	for range ratePlays {
-		shows, row, err := breaks(ctx, small)
+	d.On = append(d.On, at)
+	for _, other := range others {
+		on, row, err := x.rate(ctx, small, other, otherPlays)
+		forget(row)
 		if err != nil {
 			return err
 		}
-		if row.Verdict != string(verdict.Inconclusive) {
-			decided++
-		}
-		if shows {
-			shown, reason = shown+1, row.Reason
-			if shown == 1 {
-				if err := os.Rename(filepath.Dir(row.Run), filepath.Join(kept, name)); err != nil && !errors.Is(err, os.ErrExist) {
-					return err
-				}
+		d.On = append(d.On, on)
+	}
+	if err := x.conclude(d, kept, folder); err != nil {
+		return err
+	}
+	low, high := reports.Wilson(at.Shown, at.Decided)
+	x.status.clear()
+	fmt.Fprintf(x.stdout, "%s: %s of %s\n  breaks %s in %d of %d plays of %s (%.0f to %.0f %%)\n  %s\n", folder, counted(len(small.Acts), "act"), counted(len(s.Acts), "act"), x.key, at.Shown, at.Decided, at.Target, 100*low, 100*high, verdict.OneLine(kept.Reason))
+	for _, on := range d.On[1:] {
+		fmt.Fprintf(x.stdout, "  %s: in %d of %d plays\n", on.Target, on.Shown, on.Decided)
+	}
+	fmt.Fprintf(x.stdout, "  after %d plays, %s; since when: nodestorm bisect %s --catalogue %s --source REPOSITORY --good VERSION --bad VERSION\n", x.plays, time.Since(x.began).Round(time.Second), d.ID, folder)
+	if at.Shown*10 < at.Decided*9 || at.Decided == 0 {
+		return &exit{code: NotAsExpected}
+	}
+	return nil
+}
+
+// breaks plays a schedule once. What is inconclusive shows nothing.
+func (x *shrinking) breaks(ctx context.Context, s nemesis.Schedule, on target.Target) (shows bool, row reports.Row, err error) {
+	x.plays++
+	feature, err := explore.Write(filepath.Join(x.work, fmt.Sprint(x.plays)), fmt.Sprintf("schedule-%d", x.plays), s)
+	if err != nil {
+		return false, row, err
+	}
+	j, one, err := x.of(feature, on)
+	if err != nil {
+		return false, row, err
+	}
+	_, row, err = one.replay(ctx, j.record, j.target, fmt.Sprintf("play %d, of %s: ", x.plays, counted(len(s.Acts), "act")))
+	if err != nil {
+		return false, row, err
+	}
+	if row.Run == "" { // its world never stood
+		return false, row, nil
+	}
+	seen, err := x.look(row.Run, on)
+	return slices.Contains(seen.keys, x.key), row, err
+}
+
+// often tells whether it breaks it in so many plays of so many, and plays no more than that needs.
+func (x *shrinking) often(of, want int) nemesis.Shows {
+	return func(ctx context.Context, s nemesis.Schedule) (bool, error) {
+		shown := 0
+		for n := range of {
+			shows, row, err := x.breaks(ctx, s, x.build)
+			if err != nil {
+				return false, err
+			}
+			forget(row)
+			if shows {
+				shown++
+			}
+			if shown >= want || shown+of-n-1 < want {
+				break
 			}
 		}
+		if shown >= want {
+			x.status.clear()
+			x.say("%s are left, %s at least: %d plays, %s", counted(len(s.Acts), "act"), s.Length(), x.plays, time.Since(x.began).Round(time.Second))
+		}
+		return shown >= want, nil
 	}
-	low, high := reports.Wilson(shown, decided)
-	x.status.clear()
-	fmt.Fprintf(x.stdout, "%s: %s of %s\n  breaks %s in %d of %d plays (%.0f to %.0f %%)\n  %s\n  after %d plays, %s\n", feature, counted(len(small.Acts), "act"), counted(len(s.Acts), "act"), key, shown, decided, 100*low, 100*high, verdict.OneLine(reason), plays, time.Since(began).Round(time.Second))
-	if shown*10 < decided*9 {
-		return &exit{code: NotAsExpected}
+}
+
+// rate plays it so many times on a build; kept is the first play that shows it.
+func (x *shrinking) rate(ctx context.Context, s nemesis.Schedule, on target.Target, plays int) (at explore.On, kept reports.Row, err error) {
+	at.Target = on.Ref.String()
+	for range plays {
+		shows, row, err := x.breaks(ctx, s, on)
+		if err != nil {
+			return at, kept, err
+		}
+		if row.Verdict != string(verdict.Inconclusive) {
+			at.Decided++
+		}
+		if shows {
+			at.Shown++
+		}
+		if shows && at.Shown == 1 {
+			kept = row
+			continue
+		}
+		forget(row)
+	}
+	return at, kept, nil
+}
+
+// write writes what there is of a failure: its schedule, feature and the draft of its record.
+func (x *shrinking) write(folder string, d explore.Draft) error {
+	text, err := d.Schedule.Feature(d.ID)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.MkdirAll(folder, 0o755),
+		os.WriteFile(filepath.Join(folder, "schedule.yaml"), d.Schedule.YAML(), 0o644),
+		os.WriteFile(filepath.Join(folder, d.ID+".feature"), []byte(text), 0o644),
+		os.WriteFile(filepath.Join(folder, d.ID+".yaml"), []byte(d.Record()), 0o644),
+	)
+}
+
+// conclude keeps the run that shows it, and writes all again with what is known now, and the
+// text for upstream.
+func (x *shrinking) conclude(d explore.Draft, kept reports.Row, folder string) error {
+	if kept.Run == "" {
+		return x.write(folder, d)
+	}
+	dir := filepath.Join(folder, "run")
+	if err := errors.Join(os.RemoveAll(dir), os.Rename(kept.Run, dir)); err != nil {
+		return err
+	}
+	checked, err := run.Recheck(dir, x.known)
+	if err != nil {
+		return err
+	}
+	d.Evidence = evidenceOf(checked, x.key)
+	if err := x.write(folder, d); err != nil {
+		return err
+	}
+	if err := x.symptomShows(filepath.Join(folder, d.ID+".feature"), d.ID, checked.Records); err != nil {
+		x.say("the draft of the record is to be mended by hand: %v", err)
+	}
+	told, err := tell.Run(dir, x.known, 0)
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	if err := formats.Issue(&text, []*story.Story{told}); err != nil {
+		return err
+	}
+	feature, err := d.Schedule.Feature(d.ID)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(&text, "\n**Versions that show it**\n\n%s\n**The feature**\n\n```gherkin\n%s```\n", d.Versions(), feature)
+	return os.WriteFile(filepath.Join(folder, "issue.md"), []byte(text.String()), 0o644)
+}
+
+// evidenceOf are the records of a run that show that it broke the invariant.
+func evidenceOf(checked run.Rechecked, key string) (shown []history.Record) {
+	var evidence []uint64
+	for _, b := range invariants.Judge(checked.Records, checked.Run.Subject()) {
+		if b.Name == key {
+			evidence = b.Evidence
+		}
+	}
+	for _, r := range checked.Records {
+		if slices.Contains(evidence, r.Seq) {
+			shown = append(shown, r)
+		}
+	}
+	return shown
+}
+
+// symptomShows reads the draft as a catalogue, and finds its symptom in the run.
+func (x *shrinking) symptomShows(feature, id string, records []history.Record) error {
+	own := new(scenarios.Catalogue)
+	if err := own.Add(replay.ReadFolder(filepath.Dir(feature))); err != nil {
+		return err
+	}
+	record, err := own.Lookup(id)
+	if err != nil {
+		return err
+	}
+	if found := checker.Find(records, record.Symptom); found.Result != checker.Valid {
+		return fmt.Errorf("its symptom is not in the run: %s", cmp.Or(found.Reason, string(found.Result)))
 	}
 	return nil
 }
@@ -163,5 +345,3 @@ func forget(row reports.Row) {
 		_ = os.RemoveAll(filepath.Dir(row.Run))
 	}
 }
-
-func trimYAML(name string) string { return name[:len(name)-len(filepath.Ext(name))] }

@@ -13,9 +13,9 @@ const (
 	converge = "40m"
 )
 
-// Feature is the schedule as it is played. Its last act before the faults are cleared is as
-// far from the end as the program needs.
-func (s Schedule) Feature() (string, error) {
+// Feature is the schedule as it is played, its scenario with these tags. Its last act before
+// the faults are cleared is as far from the end as the program needs.
+func (s Schedule) Feature(tags ...string) (string, error) {
 	if err := s.Check(); err != nil {
 		return "", err
 	}
@@ -29,6 +29,9 @@ func (s Schedule) Feature() (string, error) {
 		from = fmt.Sprintf("drawn from the seed %d and the profile %s", s.Seed, s.Profile)
 	}
 	fmt.Fprintf(&b, "@%s\nFeature: A schedule for %s, %s\n\n", site.program, s.Site, from)
+	for _, tag := range tags {
+		fmt.Fprintf(&b, "  @%s\n", tag)
+	}
 	b.WriteString("  Scenario: What is done, then nothing is wrong any more, and every pod runs\n")
 	keyword := ""
 	write := func(role string, steps ...step) {
