@@ -240,6 +240,7 @@ type Entry struct {
 	Feature    string   `json:"feature"`
 	Summary    string   `json:"summary"`
 	Symptom    string   `json:"symptom"` // its statement
+	Control    bool     `json:"control"` // no release shows it
 }
 
 // Entries returns all records as entries, ordered by ID, and then what has none.
@@ -249,7 +250,7 @@ func (c *Catalogue) Entries() []Entry {
 		entries = append(entries, Entry{
 			ID: r.ID, Title: r.Title, System: r.System, Autoscaler: r.Autoscaler, Issue: r.Issue, Fix: r.Fix,
 			Affected: r.Affected, Fixed: r.Fixed, Targets: r.Targets, Feature: r.Feature,
-			Summary: r.Summary, Symptom: r.Symptom.Statement,
+			Summary: r.Summary, Symptom: r.Symptom.Statement, Control: r.Control(),
 		})
 	}
 	for _, s := range c.bare {

@@ -192,6 +192,13 @@ func (r *Record) Provider() string {
 	return r.System
 }
 
+// Control tells whether no release shows the failure: the record is of a story like one
+// that fails, in which all goes well.
+func (r *Record) Control() bool {
+	shows := func(t Target) bool { return t.Expected == Reproduced }
+	return !r.bare && (r.Affected == None || r.Affected == "") && !slices.ContainsFunc(r.Targets, shows)
+}
+
 // Version is the part of the target's name after the @.
 func (t Target) Version() string {
 	_, version, _ := strings.Cut(t.Name, "@")

@@ -81,7 +81,7 @@ changes, 2 usage (also: the refs are the wrong way round), 3 an end cannot be to
 	c.Flags().BoolVar(&b.every, "every", false, "ask every release between, also those that the search does not need")
 	c.Flags().BoolVar(&b.firstParent, "first-parent", false, "follow the branch that was merged into only: the answer can be a merge")
 	c.Flags().BoolVar(&b.anew, "anew", false, "forget what an earlier call has learned")
-	c.Flags().BoolVar(&b.asJSON, "json", false, "print JSON")
+	e.outputFlags(c, &b.asJSON)
 	b.addCertain(c)
 	b.addHow(c)
 	c.AddCommand(e.bisectStep())

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -106,48 +104,5 @@ func chosen(c *scenarios.Catalogue, features fs.FS, ids []string, tags string, a
 	return append(chosen, tagged...), nil
 }
 
-func (e *env) list() *cobra.Command {
-	var asJSON, always bool
-	var split sharding
-	c := &cobra.Command{
-		Use:   "list",
-		Short: "List the documented failures",
-		Long: `List the documented failures. With --shard i/N the replays of that part of
-"nodestorm verify --all" are listed, and how long each is expected to take; with
---invariants what must hold in every run, whatever its scenario is about.`,
-		Args: exactly(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if always {
-				return e.listInvariants(asJSON)
-			}
-			c, err := e.catalogue()
-			if err != nil {
-				return err
-			}
-			if split.asked() {
-				return e.listShard(cmd.Context(), split, c.Records(), asJSON)
-			}
-			if asJSON {
-				return e.json(c.Entries())
-			}
-			w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "ID\tISSUE\tTARGETS\tTITLE")
-			for _, r := range c.Records() {
-				var targets []string
-				for _, t := range r.Targets {
-					targets = append(targets, fmt.Sprintf("%s %s", t.Version(), t.Expected))
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.ID, r.Issue, strings.Join(targets, ", "), r.Title)
-			}
-			for _, s := range c.Bare() {
-				fmt.Fprintf(w, "%s\t\tno record\t%s\n", s.Record.ID, s.Name)
-			}
-			return w.Flush()
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().BoolVar(&always, "invariants", false, "list what must hold in every run")
-	split.addFlags(c)
-	e.catalogueFlags(c)
-	return c
-}
+// tagsUsage describes the flag --tags.
+const tagsUsage = "tag `expression`: \"@karpenter && ~@issue-7515\""

@@ -64,7 +64,7 @@ Status 3: a fault made no difference.`,
 			})
 		},
 	}
-	o.flags(c)
+	o.flags(e, c)
 	c.Flags().StringVar(&tokenFile, "token-file", "", "`file` with the token that clients have to show; empty: "+envToken)
 	c.Flags().IntVar(&limit, "rate-limit", 0, "calls an hour that are served; 0: all, and headers say 3600")
 	return c
@@ -104,7 +104,7 @@ Status 3: a fault made no difference.`,
 			})
 		},
 	}
-	o.flags(c)
+	o.flags(e, c)
 	c.Flags().StringVar(&groups, "groups", "", "`file` with the node groups to begin with")
 	return c
 }
@@ -195,7 +195,7 @@ type cloudOptions struct {
 	begin      func(*fakecloud.Tx) error // what is there at the start; nil: nothing
 }
 
-func (o *cloudOptions) flags(c *cobra.Command) {
+func (o *cloudOptions) flags(e *env, c *cobra.Command) {
 	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` on loopback to listen on; port 0 is a free one")
 	c.Flags().BoolVar(&o.everywhere, "everywhere", false, "let --listen be an address beyond loopback: in a container, whose network is its own")
 	c.Flags().StringVar(&o.state, "state", "", "`file` that keeps the cloud; it is written where there is none")
@@ -203,7 +203,7 @@ func (o *cloudOptions) flags(c *cobra.Command) {
 	c.Flags().BoolVar(&o.check, "check", false, "check the files and end")
 	c.Flags().Uint64Var(&o.seed, "seed", 1, "what all randomness derives from")
 	c.Flags().StringVar(&o.history, "history", "", "new `file` for the record of all calls and what the cloud did")
-	c.Flags().BoolVar(&o.json, "json", false, "print the endpoint as JSON")
+	e.outputFlags(c, &o.json)
 }
 
 // served is an API that is up.

@@ -56,7 +56,7 @@ func (e *env) clusterImage() *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, remove()) }()
-			e.say("making %s of Debian packages and builds of the store; this is done once", kind.Image(target.Kubernetes.Version))
+			e.remark("making %s of Debian packages and builds of the store; this is done once", kind.Image(target.Kubernetes.Version))
 			err = kind.BuildImage(ctx, kind.Programs{
 				Version: target.Kubernetes.Version, Root: root,
 				Kubernetes: builds[target.Kubernetes].Binary(), Node: builds[target.Node].Binary(),

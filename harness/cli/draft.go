@@ -64,7 +64,7 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
 			if _, err := os.Lstat(out); out != "" && !errors.Is(err, fs.ErrNotExist) {
 				return usage(fmt.Errorf("--out %s is there already; name another file", out))
 			}
-			status, began := newStatus(e.stderr), time.Now()
+			status, began := e.newStatus(), time.Now()
 			cluster, err := draft.Read(c.Context(), sources, func(what string) {
 				if time.Since(began) > quiet {
 					status.show(what, "")
@@ -113,7 +113,7 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
 	_ = c.MarkFlagFilename("out", "feature")
 	c.Flags().StringVar(&program, "autoscaler", "", "whose failure it is, karpenter or cluster-autoscaler, if the sources do not tell")
 	_ = c.RegisterFlagCompletionFunc("autoscaler", cobra.FixedCompletions([]string{draft.Karpenter, draft.ClusterAutoscaler}, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.outputFlags(c, &asJSON)
 	return c
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -73,7 +72,7 @@ Exit status: 0 nothing was found that is not documented, 1 something was, 2 usag
 	c.Flags().StringVar(&x.settings.Profile, "profile", "small", "what is done, and how much: small, churn, outage or upgrade")
 	c.Flags().StringSliceVar(&x.settings.Faults, "faults", nil, "only faults with this `text`, or one of several, in their sentences")
 	c.Flags().DurationVar(&x.lasts, "for", 30*time.Minute, "how long to search, a `DURATION` of real time")
-	c.Flags().BoolVar(&x.asJSON, "json", false, "print JSON")
+	e.outputFlags(c, &x.asJSON)
 	c.AddCommand(e.exploreShrink(), e.explorePrint())
 	return c
 }
@@ -359,11 +358,7 @@ func (x *exploration) tell(p explore.Play) {
 
 func (x *exploration) conclude(s explore.Summary) error {
 	if x.asJSON {
-		text, err := json.MarshalIndent(s, "", "  ")
-		if err == nil {
-			_, err = fmt.Fprintf(x.stdout, "%s\n", text)
-		}
-		return err
+		return x.json(s)
 	}
 	fmt.Fprintf(x.stdout, "%s on %s: %s, %.1f virtual hours in %.2f h, %d inconclusive, %d things covered\n", s.Target, s.Site, counted(s.Plays, "schedule"), s.VirtualHours, s.WallHours, s.Inconclusive, s.Covered)
 	for _, f := range s.Found {

@@ -108,7 +108,7 @@ func (e *env) faultList() *cobra.Command {
 			return table.Flush()
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.outputFlags(c, &asJSON)
 	return c
 }
 

@@ -54,7 +54,7 @@ Exit status: 0 as the catalogue expects, 1 not, 2 usage, 3 inconclusive.`,
 	c.Flags().StringVar(&get.pull, "pull", "", "take what the store lacks out of this `repository` of a registry")
 	c.Flags().BoolVar(&get.build, "build", false, "build the releases that the catalogue knows and the store lacks")
 	c.Flags().StringVar(&b.dir, "source", "", "the git `repository` to build them from, by their tags: a folder, bare or not, or a URL")
-	c.Flags().BoolVar(&b.asJSON, "json", false, "print JSON")
+	e.outputFlags(c, &b.asJSON)
 	b.addCertain(c)
 	b.addHow(c)
 	return c

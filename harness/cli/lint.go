@@ -76,7 +76,7 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 		},
 	}
 	e.catalogueFlags(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.outputFlags(c, &asJSON)
 	return c
 }
 

@@ -73,7 +73,7 @@ makes it 3. 2 usage, or they are not parts of one whole.`,
 		},
 	}
 	c.Flags().StringVar(&s.out, "out", filepath.Join("reports", "out", "merged"), "`folder` for the index, the matrix and the JUnit XML")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.outputFlags(c, &asJSON, asNames)
 	c.Flags().BoolVar(&s.strict, "strict", false, "let the exit status be 1 if something was skipped")
 	e.catalogueFlags(c)
 	return c

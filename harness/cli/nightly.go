@@ -99,14 +99,15 @@ kept.`,
 					return err
 				}
 			}
-			format := "md"
 			if asJSON {
-				format = "json"
+				err = e.program(func(w io.Writer) error { return report.Write(w, "json") })
+			} else {
+				err = report.Write(e.stdout, "md")
 			}
-			if err := report.Write(e.stdout, format); err != nil {
+			if err != nil {
 				return err
 			}
-			e.say("for a browser: %s", filepath.Join(out, "nightly.html"))
+			e.remark("for a browser: %s", filepath.Join(out, "nightly.html"))
 			if keep {
 				if err := e.keepNight(c.Context(), place, night); err != nil {
 					unread = fmt.Errorf("this night is not kept, and the report is there; the same command keeps it later: %w", withRoom(err))
@@ -128,7 +129,7 @@ kept.`,
 	c.Flags().StringVar(&out, "out", filepath.Join("reports", "out", "nightly"), "`folder` for the page, the text and the JSON")
 	c.Flags().IntVar(&last, "last", 30, "how many nights before to look at")
 	c.Flags().BoolVar(&keep, "keep", false, "add this night to the place")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.outputFlags(c, &asJSON)
 	e.catalogueFlags(c)
 	return c
 }

@@ -29,7 +29,7 @@ func (s *session) chooseCluster(c *cobra.Command, of replay.Cluster) error {
 		return usage(fmt.Errorf("--cluster %s: a cluster of kind has a control plane of its own, unset %s", of, envAssets))
 	}
 	s.clock = clock.Real
-	s.say("clusters are made with kind: all durations are real time, nothing is shortened")
+	s.remark("clusters are made with kind: all durations are real time, nothing is shortened")
 	return nil
 }
 

@@ -149,7 +149,7 @@ func (s *session) measured(meter parallel.Meter) {
 	}
 	if n > 1 {
 		s.abreast.now = n
-		s.say("the first world kept %s: from now on %d play at a time; --parallel 1 has them play one by one", load, n)
+		s.remark("the first world kept %s: from now on %d play at a time; --parallel 1 has them play one by one", load, n)
 	}
 }
 

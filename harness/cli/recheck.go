@@ -118,7 +118,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			return err
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.outputFlags(c, &asJSON, asNames)
 	c.Flags().BoolVar(&cross, "cross", false, "look for the symptoms of all other scenarios in each run")
 	c.Flags().BoolVar(&always, "invariants", false, "count which runs break the invariants that judge every run")
 	c.MarkFlagsMutuallyExclusive("cross", "invariants")

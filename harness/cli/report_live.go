@@ -62,7 +62,7 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 	if err != nil {
 		return ready, ended, err
 	}
-	s.say("the run can be watched at %s", live.URL())
+	s.remark("the run can be watched at %s", live.URL())
 	return func(w *world.World) { log.Store(w.History()) }, func(dir string) {
 		told, err := tell.Run(dir, s.catalogue, 0)
 		if err != nil {
@@ -91,7 +91,7 @@ func (s *session) finish(rows []reports.Row, asJSON bool) error {
 	case err != nil:
 		s.say("no report: %v", err)
 	case index != "" && asJSON:
-		s.say("report: %s", index)
+		s.remark("report: %s", index)
 	case index != "":
 		fmt.Fprintf(s.stdout, "\nWhat happened, for a browser: %s\n", index)
 	}

@@ -3,16 +3,12 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -71,6 +67,8 @@ type env struct {
 	player         *player // if we play for another process
 	store          *target.Store
 	own            own
+	form           string // of -o; empty: for people
+	quiet, verbose bool
 }
 
 // Main is Run for a process of its own, which Ctrl-C, SIGTERM and SIGHUP interrupt.
@@ -159,26 +157,21 @@ func (e *env) root() *cobra.Command {
 	root := group(&cobra.Command{
 		Use:           "nodestorm",
 		Short:         "Replay documented failures of Kubernetes node autoscalers against real builds, in virtual time",
-		Version:       version(),
+		Version:       ownVersion().String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+			if err := e.checkWords(); err != nil {
+				return err
+			}
 			e.store, err = target.Open("")
 			return usage(err)
 		},
 	})
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(e.list(), e.newFailure(), e.draft(), e.lint(), e.sentences(), e.run(), e.verify(), e.merge(), e.bisect(), e.history(), e.explore(), e.up(), e.fault(), e.recheck(), e.report(), e.bundle(), e.matrix(), e.nightly(), e.proxy(), e.cloud(), e.cluster(), e.image(), e.target(), e.setup(), e.doctor(), e.clean())
+	root.AddCommand(e.list(), e.newFailure(), e.draft(), e.lint(), e.sentences(), e.run(), e.verify(), e.merge(), e.bisect(), e.history(), e.explore(), e.up(), e.fault(), e.recheck(), e.report(), e.bundle(), e.matrix(), e.nightly(), e.proxy(), e.cloud(), e.cluster(), e.image(), e.target(), e.setup(), e.doctor(), e.clean(), e.version())
+	e.wordsFlags(root)
 	return root
-}
-
-// version is nodestorm's own as Go stamped it, and the Go release that built it.
-func version() string {
-	own := "(devel)"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		own = cmp.Or(info.Main.Version, own)
-	}
-	return own + " " + runtime.Version()
 }
 
 // withRoom tells the way out of a full disk where the error does not.
@@ -296,10 +289,4 @@ func counted(n int, what string) string {
 		what += "s"
 	}
 	return fmt.Sprintf("%d %s", n, what)
-}
-
-func (e *env) json(v any) error {
-	enc := json.NewEncoder(e.stdout)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }

@@ -112,10 +112,10 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	c.Flags().Var(&s.cluster, "cluster", "`CLUSTER`: sim, or kind for containers of Docker in real time")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
 	c.Flags().StringVar(&s.order, "order", "", "the target is the order of an installer's steps in `FILE`, whose manifests are beside it")
-	c.Flags().StringVar(&tags, "tags", "", "godog tag `expression`: \"@karpenter && ~@issue-7515\"")
+	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
 	c.Flags().StringVar(&called, "name", "", "of a feature that is named, the scenarios with this `text` in their names")
 	c.Flags().BoolVar(&all, "all", false, "all failures")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.outputFlags(c, &asJSON, asNames)
 	c.Flags().BoolVar(&s.live, "watch", false, "serve a page of each run, for a browser on this machine, while it goes on")
 	return c
 }
@@ -197,11 +197,7 @@ func (e *env) conclude(rows []reports.Row, asJSON, strict bool) error {
 	for i := range rows {
 		rows[i].Reason = redactor.Text(rows[i].Reason)
 	}
-	print := reports.Table
-	if asJSON {
-		print = reports.JSON
-	}
-	if err := print(e.stdout, rows); err != nil {
+	if err := e.tellRows(rows, asJSON); err != nil {
 		return err
 	}
 	var outcomes []verdict.Outcome
@@ -217,6 +213,23 @@ func (e *env) conclude(rows []reports.Row, asJSON, strict bool) error {
 		return &exit{code: code}
 	}
 	return nil
+}
+
+// tellRows prints the rows as the caller wants them; their names are those of the runs.
+func (e *env) tellRows(rows []reports.Row, asJSON bool) error {
+	switch {
+	case e.form == asNames:
+		var names []string
+		for _, r := range rows {
+			if r.Run != "" {
+				names = append(names, r.Run)
+			}
+		}
+		return e.names(names)
+	case asJSON:
+		return e.json(reports.Finite(rows))
+	}
+	return reports.Table(e.stdout, rows)
 }
 
 // breakOff prints the rows there are when err ends the command early.

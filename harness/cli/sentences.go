@@ -68,7 +68,7 @@ that have them, and what they leave in the history.
 			return offer, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.outputFlags(c, &asJSON)
 	c.Flags().BoolVar(&asPage, "page", false, "print all as a page in Markdown, which features/SENTENCES.md is")
 	return c
 }

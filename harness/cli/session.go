@@ -85,7 +85,7 @@ func (s *session) check(c *cobra.Command) error {
 		return usage(fmt.Errorf("--cloud %q: want %s or %s", s.cloud, target.Kwok, target.Instances))
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name == "parallel" {
+		if slices.Contains([]string{"parallel", "quiet", "verbose"}, f.Name) {
 			return // a run is the same, whoever plays beside it; it notes who does
 		}
 		value := f.Value.String()
@@ -97,7 +97,7 @@ func (s *session) check(c *cobra.Command) error {
 		}
 		s.flags = append(s.flags, "--"+f.Name+"="+value)
 	})
-	s.status = newStatus(s.stderr)
+	s.status = s.newStatus()
 	if s.assets = os.Getenv(envAssets); s.assets != "" {
 		if err := checkAssets(s.assets); err != nil {
 			return usage(err)
@@ -165,6 +165,11 @@ func (s *session) open(ctx context.Context, cannot func(target.Ref, error) error
 		return nil, err
 	}
 	s.kubernetes = have[target.Kubernetes]
+	for _, ref := range slices.Compact(append(refs, target.Kubernetes)) {
+		if t, is := have[ref]; is {
+			s.detail("%s is the build of %s in %s", ref, t.BuiltAt.Format("2006-01-02 15:04"), t.Dir)
+		}
+	}
 	if s.parts, err = s.chosenParts(ctx); err != nil {
 		return nil, err
 	}
@@ -249,7 +254,7 @@ func (e *env) ensure(ctx context.Context, found func(target.Target) error, canno
 		if _, done := have[ref]; done || !unbuilt {
 			continue
 		}
-		e.say("building %s; this is done once", recipe.Ref)
+		e.remark("building %s; this is done once", recipe.Ref)
 		t, err := e.build(ctx, recipe)
 		if err != nil {
 			return nil, usage(err)
@@ -328,6 +333,8 @@ func (s *session) replayed(ctx context.Context, record scenarios.Record, t targe
 	if err != nil {
 		return result, reports.Row{}, err
 	}
+	s.status.clear()
+	s.detail("%s on %s is kept in %s", record.ID, t.Ref, result.Dir)
 	row := reports.Row{
 		ID:             record.ID,
 		Target:         t.Ref.String(),

@@ -148,7 +148,7 @@ func (h *sharding) choose(ctx context.Context, s *session, records []scenarios.R
 			chosen = append(chosen, r)
 		}
 	}
-	s.say("shard %s has %d of %s", part, mine, counted(len(kept.Whole), "replay"))
+	s.remark("shard %s has %d of %s", part, mine, counted(len(kept.Whole), "replay"))
 	return chosen, h.keep(nil, false)
 }
 

@@ -15,6 +15,7 @@ import (
 type status struct {
 	w        io.Writer
 	terminal *os.File // nil: w is none
+	all      bool     // what changes is a line, and the detail is in it
 
 	mu    sync.Mutex
 	shown time.Time
@@ -26,6 +27,17 @@ const (
 	redraw   = 100 * time.Millisecond
 	plainGap = 10 * time.Second // between plain lines about the same thing
 )
+
+func (e *env) newStatus() *status {
+	if e.quiet {
+		return newStatus(io.Discard)
+	}
+	s := newStatus(e.stderr)
+	if e.verbose {
+		s.terminal, s.all = nil, true
+	}
+	return s
+}
 
 func newStatus(w io.Writer) *status {
 	s := &status{w: w}
@@ -43,6 +55,9 @@ func (s *status) about(key, text, detail string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	since := time.Since(s.shown)
+	if s.all && detail != "" {
+		key, text = key+detail, text+"  "+detail
+	}
 	if s.terminal == nil {
 		if since >= plainGap || key != s.key {
 			fmt.Fprintln(s.w, text)

@@ -21,14 +21,14 @@ func (e *env) target() *cobra.Command {
 
 // build builds with progress on standard error.
 func (e *env) build(ctx context.Context, r target.Recipe) (target.Target, error) {
-	line := newStatus(e.stderr)
+	line := e.newStatus()
 	defer line.clear()
 	return e.store.Build(ctx, r, line.update)
 }
 
 // pull pulls with progress on standard error.
 func (e *env) pull(ctx context.Context, ref target.Ref, repository string) (target.Target, error) {
-	line := newStatus(e.stderr)
+	line := e.newStatus()
 	defer line.clear()
 	return e.store.Pull(ctx, ref, repository, line.update)
 }
@@ -89,7 +89,7 @@ been built with the clock and runs in real time only.`,
 			}
 			var t target.Target
 			if image != "" {
-				line := newStatus(e.stderr)
+				line := e.newStatus()
 				t, err = e.store.AddImage(c.Context(), recipe, image, path, line.update)
 				line.clear()
 			} else {
@@ -131,7 +131,7 @@ on loopback only.`,
 				return usage(err)
 			}
 			ref.Provider = provider
-			line := newStatus(e.stderr)
+			line := e.newStatus()
 			where, err := e.store.Push(c.Context(), ref, args[1], line.update)
 			line.clear()
 			if err != nil {
@@ -223,7 +223,7 @@ func (e *env) targetList() *cobra.Command {
 			return w.Flush()
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.outputFlags(c, &asJSON, asNames)
 	return c
 }
 

@@ -91,6 +91,9 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if err != nil {
 				return err
 			}
+			if len(sides) > 1 && s.form == asNames {
+				return usage(errors.New("-o name: a comparison is of two runs and has no name; want -o json or -o yaml"))
+			}
 			if err := s.checkParallel(len(sides)); err != nil {
 				return err
 			}
@@ -139,9 +142,9 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	c.ValidArgsFunction = e.completeIDs
 	c.Flags().StringSliceVar(&names, "cluster", []string{string(replay.Simulated)}, "`CLUSTER`: sim, or kind for containers of Docker in real time; kind,sim compares the decisions")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
-	c.Flags().StringVar(&tags, "tags", "", "godog tag `expression`: \"@karpenter && ~@issue-7515\"")
+	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
 	c.Flags().BoolVar(&all, "all", false, "all failures")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.outputFlags(c, &asJSON, asNames)
 	c.Flags().BoolVar(&clocks, "clocks", false, "compare the decisions at 1x with those at --clock")
 	c.Flags().BoolVar(&s.strict, "strict", false, "let the exit status be 1 if something is skipped")
 	c.Flags().IntVar(&repeat, "repeat", 1, "how many times to replay each; how often each was as expected is told with its interval")

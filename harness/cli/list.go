@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/replay"
+	"nodestorm/scenarios"
+)
+
+func (e *env) list() *cobra.Command {
+	var asJSON, always bool
+	var tags string
+	var split sharding
+	c := &cobra.Command{
+		Use:   "list [WORD…]",
+		Short: "List the documented failures",
+		Long: `List the documented failures, or those that have all the words in what the list tells of
+them, and their summaries. A control is a record that no release shows: the same story where
+all goes well, so that a check which always fails is noticed.
+
+With --shard i/N the replays of that part of "nodestorm verify --all" are listed, and how
+long each is expected to take; with --invariants what must hold in every run, whatever its
+scenario is about.`,
+		Example: `  nodestorm list
+  nodestorm list taint karpenter
+  nodestorm list --tags '@karpenter && ~@issue-7515' -o name`,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if always {
+				return e.listInvariants(asJSON)
+			}
+			c, err := e.catalogue()
+			if err != nil {
+				return err
+			}
+			if split.asked() {
+				return e.listShard(cmd.Context(), split, c.Records(), asJSON)
+			}
+			entries, err := entriesWith(c, c.Features(), words, tags)
+			if err != nil {
+				return usage(err)
+			}
+			switch {
+			case e.form == asNames:
+				var names []string
+				for _, entry := range entries {
+					names = append(names, entry.ID)
+				}
+				return e.names(names)
+			case asJSON:
+				return e.json(entries)
+			case e.form == asWide:
+				return e.table(0, wideRows(entries))
+			}
+			return e.table(columns(e.stdout), rowsOf(entries))
+		},
+	}
+	e.outputFlags(c, &asJSON, asWide, asNames)
+	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
+	c.Flags().BoolVar(&always, "invariants", false, "list what must hold in every run")
+	split.addFlags(c)
+	e.catalogueFlags(c)
+	return c
+}
+
+// entriesWith are those of the catalogue that have all the words, and the tags.
+func entriesWith(c *scenarios.Catalogue, features fs.FS, words []string, tags string) ([]scenarios.Entry, error) {
+	tagged := map[string]bool{}
+	if tags != "" {
+		for _, s := range c.Bare() {
+			is, err := replay.HasTags(tags, s.Tags)
+			if err != nil {
+				return nil, err
+			}
+			tagged[s.Record.ID] = is
+		}
+		records, err := replay.Tagged(c, features, tags)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
+			tagged[r.ID] = true
+		}
+	}
+	entries := []scenarios.Entry{}
+	for _, entry := range c.Entries() {
+		about := strings.Join([]string{entry.ID, entry.Title, entry.Issue, entry.Fix, entry.Autoscaler, shownOn(entry), entry.Summary}, " ")
+		if hasAll(about, words) && (tags == "" || tagged[entry.ID]) {
+			entries = append(entries, entry)
+		}
+	}
+	if len(entries) == 0 && len(words) > 0 {
+		return nil, fmt.Errorf("no failure has the words %s; nodestorm list shows all %d", strings.Join(words, " "), len(c.Entries()))
+	}
+	return entries, nil
+}
+
+// shownOn are the releases that show the failure, of those it is verified on.
+func shownOn(entry scenarios.Entry) string {
+	switch {
+	case entry.Control:
+		return "none: a control"
+	case len(entry.Targets) == 0:
+		return "no record"
+	}
+	if shown := releases(entry, scenarios.Reproduced); shown != "-" || entry.Affected == "" {
+		return shown
+	}
+	return string(entry.Affected) // none of which is verified
+}
+
+func releases(entry scenarios.Entry, expected scenarios.Expectation) string {
+	var versions []string
+	for _, t := range entry.Targets {
+		if t.Expected == expected {
+			versions = append(versions, t.Version())
+		}
+	}
+	if len(versions) == 0 {
+		return "-"
+	}
+	return strings.Join(versions, " ")
+}
+
+func rowsOf(entries []scenarios.Entry) [][]string {
+	rows := [][]string{{"ID", "TARGET", "SHOWN BY", "TITLE"}}
+	for _, entry := range entries {
+		rows = append(rows, []string{entry.ID, entry.Autoscaler, shownOn(entry), entry.Title})
+	}
+	return rows
+}
+
+func wideRows(entries []scenarios.Entry) [][]string {
+	rows := [][]string{{"ID", "ISSUE", "FIX", "TARGET", "SHOWN BY", "HEALTHY ON", "FEATURE", "TITLE"}}
+	for _, entry := range entries {
+		fix := entry.Fix
+		if fix == "" {
+			fix = "-"
+		}
+		rows = append(rows, []string{entry.ID, entry.Issue, fix, entry.Autoscaler, shownOn(entry), releases(entry, scenarios.Healthy), entry.Feature, entry.Title})
+	}
+	return rows
+}

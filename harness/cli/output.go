@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	"sigs.k8s.io/yaml"
+
+	"nodestorm/reports"
+)
+
+// Forms of -o, beside the table for people that is there without it.
+const (
+	asJSONForm = "json"
+	asYAML     = "yaml"
+	asNames    = "name"
+	asWide     = "wide"
+)
+
+// output is the flag -o of one command.
+type output struct {
+	e       *env
+	allowed []string
+	machine *bool // whether the result is for programs
+}
+
+func (o *output) String() string { return o.e.form }
+
+func (o *output) Type() string { return "format" }
+
+func (o *output) Set(form string) error {
+	if !slices.Contains(o.allowed, form) {
+		return fmt.Errorf("%q: want %s; a file to write is named with --out, where there is one", form, strings.Join(o.allowed, ", "))
+	}
+	o.e.form = form
+	*o.machine = form != asWide
+	return nil
+}
+
+// outputFlags adds -o and its short form --json to a command that tells people its
+// result in words or a table, and programs as json and yaml; more names further forms.
+func (e *env) outputFlags(c *cobra.Command, asJSON *bool, more ...string) {
+	o := &output{e: e, allowed: append([]string{asJSONForm, asYAML}, more...), machine: asJSON}
+	c.Flags().VarP(o, "output", "o", "`FORMAT` of what is printed: "+strings.Join(o.allowed, ", "))
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(o.allowed, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().BoolVar(asJSON, "json", false, "print JSON, as -o json")
+	alone(c, "json", "output")
+}
+
+// alone makes two flags of one command a usage error.
+func alone(c *cobra.Command, a, b string) {
+	before := c.PreRunE
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		if c.Flags().Changed(a) && c.Flags().Changed(b) {
+			return usage(fmt.Errorf("--%s and --%s exclude each other: give one", a, b))
+		}
+		if before != nil {
+			return before(c, args)
+		}
+		return nil
+	}
+}
+
+// json prints a result for programs: JSON, or YAML with the same fields.
+func (e *env) json(v any) error {
+	return e.program(func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(v)
+	})
+}
+
+// program prints what write writes as JSON in the form that was asked for.
+func (e *env) program(write func(io.Writer) error) error {
+	switch e.form {
+	case asNames:
+		return usage(errors.New("-o name: this has no names; want -o json or -o yaml"))
+	case asYAML:
+	default:
+		return write(e.stdout)
+	}
+	var text bytes.Buffer
+	if err := write(&text); err != nil {
+		return err
+	}
+	converted, err := yaml.JSONToYAML(text.Bytes())
+	if err == nil {
+		_, err = e.stdout.Write(converted)
+	}
+	return err
+}
+
+// names prints a line for each.
+func (e *env) names(names []string) error {
+	for _, name := range names {
+		if _, err := fmt.Fprintln(e.stdout, reports.Clean(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// columns is how wide the terminal is that w writes to; 0 if it is none.
+func columns(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// leastTitle is how many characters of the last column there are at least.
+const leastTitle = 24
+
+// table prints rows below a head, on a terminal one line each: columns that its width
+// has no room for are left out, the last but one first, and the last is cut.
+func (e *env) table(width int, rows [][]string) error {
+	if width > 0 {
+		rows = fitting(width, rows)
+	}
+	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	return w.Flush()
+}
+
+// fitting are the rows as a terminal of so many columns can show them.
+func fitting(width int, rows [][]string) (fit [][]string) {
+	for _, row := range rows {
+		fit = append(fit, slices.Clone(row))
+	}
+	for {
+		last := len(fit[0]) - 1
+		room := width - 1 // a full line would wrap on some
+		for column := range last {
+			widest := 0
+			for _, row := range fit {
+				widest = max(widest, utf8.RuneCountInString(row[column]))
+			}
+			room -= widest + 2
+		}
+		if room < leastTitle && last > 1 {
+			for i := range fit {
+				fit[i] = slices.Delete(fit[i], last-1, last)
+			}
+			continue
+		}
+		for _, row := range fit {
+			row[last] = reports.Cut(row[last], max(room, 1))
+		}
+		return fit
+	}
+}
+
+// wordsFlags are -q and -v of all commands.
+func (e *env) wordsFlags(c *cobra.Command) {
+	c.PersistentFlags().BoolVarP(&e.quiet, "quiet", "q", false, "say less: no progress and no remarks, only results and what is wrong")
+	c.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "say more: a line for each step and each stage, which builds are used, where runs are kept")
+}
+
+// checkWords finds what is wrong with -q and -v.
+func (e *env) checkWords() error {
+	if e.quiet && e.verbose {
+		return usage(errors.New("--quiet and --verbose exclude each other: give one"))
+	}
+	return nil
+}
+
+// remark says what one may do without: with -q nothing is said.
+func (e *env) remark(format string, args ...any) {
+	if !e.quiet {
+		e.say(format, args...)
+	}
+}
+
+// detail says what few want to know: only with -v.
+func (e *env) detail(format string, args ...any) {
+	if e.verbose {
+		e.say(format, args...)
+	}
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/run"
+	"nodestorm/harness/target"
+)
+
+// ownVersion tells what this program is.
+func ownVersion() (v versions) {
+	v = versions{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Kubernetes: target.Kubernetes.Version}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v.Version = cmp.Or(info.Main.Version, v.Version)
+	}
+	return v
+}
+
+// versions are what `nodestorm version -o json` tells.
+type versions struct {
+	Version  string `json:"version"`          // of the Go module, "(devel)" of a checkout
+	Commit   string `json:"commit,omitempty"` // that it was built from; empty: not known
+	Dirty    bool   `json:"dirty,omitempty"`  // with changes that are in no commit
+	Go       string `json:"go"`               // that built it
+	Platform string `json:"platform"`
+	// Kubernetes is the control plane that worlds get.
+	Kubernetes string `json:"kubernetes"`
+}
+
+// String is the one line of --version.
+func (v versions) String() string { return v.Version + " " + v.Go }
+
+func (e *env) version() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "version",
+		Short: "Tell what this nodestorm is built from, and its Kubernetes",
+		Args:  exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			v := ownVersion()
+			// A test's program knows no commit and asks around it, for which a moment is enough.
+			program, _ := run.Self(context.Background(), ".", "")
+			v.Commit, v.Dirty = program.Commit, program.Dirty
+			if asJSON {
+				return e.json(v)
+			}
+			commit := cmp.Or(v.Commit, "unknown: make build notes it, go build where git tells")
+			if v.Dirty {
+				commit += ", with changes that are in no commit"
+			}
+			fmt.Fprintf(e.stdout, "nodestorm   %s\ncommit      %s\ngo          %s %s\nkubernetes  %s\n", v.Version, commit, v.Go, v.Platform, v.Kubernetes)
+			return nil
+		},
+	}
+	e.outputFlags(c, &asJSON)
+	return c
+}
