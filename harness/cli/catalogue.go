@@ -105,4 +105,4 @@ func chosen(c *scenarios.Catalogue, features fs.FS, ids []string, tags string, a
 }
 
 // tagsUsage describes the flag --tags.
-const tagsUsage = "tag `expression`: \"@karpenter && ~@issue-7515\""
+const tagsUsage = "tag `expression`: \"@karpenter and not (@issue-7515 or @issue-2266)\"; also godog's old form, \"@karpenter && ~@issue-7515\""

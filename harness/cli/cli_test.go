@@ -84,7 +84,7 @@ func TestWrongArguments(t *testing.T) {
 		{"verify|--all|" + scenario, "--all leaves nothing"},
 		{"verify|--tags|@none", `tags "@none": no scenario has these tags; there are @ and an ID each, and @`},
 		{"run|--tags|@none|--target|karpenter@v1.6.4", `tags "@none": no scenario has these tags; there are @ and an ID each, and @`},
-		{"verify|--tags|@a &&", `tags "@a &&": want an expression such as`},
+		{"verify|--tags|@a &&", `tags "@a &&": "&&" is no tag, which begins with @; want an expression such as`},
 		{"verify|" + scenario + "|--repeat|0", "--repeat 0: want 1 or more"},
 		{"verify|" + scenario + "|--repeat|x", `--repeat "x": want a whole number`},
 		{"verify|" + scenario + "|--clock|5", `--clock: clock "5": want "auto", "real", or a factor`},

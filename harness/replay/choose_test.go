@@ -27,13 +27,25 @@ func TestTagged(t *testing.T) {
 	if one := count("@" + scenario); one != 1 || count("@karpenter && ~@"+scenario) != all-1 || count("@"+scenario+",@karpenter-7515-not-ready-flap") != 2 {
 		t.Errorf("%d of %d scenarios have the tag of one", one, all)
 	}
+	if flap := "@karpenter-7515-not-ready-flap"; count("@karpenter and not (@"+scenario+" or "+flap+")") != all-2 || count("@"+scenario+" or "+flap+" and @hetzner") != 1 || count("(@"+scenario+" or "+flap+") and not @hetzner") != 2 {
+		t.Error("Cucumber's expressions choose otherwise")
+	}
 	for tags, want := range map[string]string{
 		"":                          "want an expression such as",
 		"karpenter":                 "want an expression such as",
 		"@a &&":                     "want an expression such as",
 		"@a || @b":                  "want an expression such as",
-		"@a and @b":                 "want an expression such as",
-		"@a && (@b)":                "want an expression such as",
+		"@a and @b":                 "no scenario has these tags",
+		"@a && (@b)":                `"&&" is no tag`,
+		"@a,@b and @c":              "the two forms do not mix",
+		"@karpenter and":            `a tag is missing after "and"`,
+		"not":                       `a tag is missing after "not"`,
+		"()":                        "it names no tag",
+		"(@karpenter":               "unmatched (",
+		"@karpenter)":               "unmatched )",
+		"@karpenter @hetzner":       "expected operator",
+		"and @karpenter":            "expected operand",
+		"@kar\\pen":                 "illegal escape",
 		"@none":                     "no scenario has these tags",
 		"@karpenter && ~@karpenter": "no scenario has these tags",
 	} {

@@ -7,25 +7,53 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/cucumber/godog"
 	"github.com/cucumber/messages/go/v21"
+	tagexpressions "github.com/cucumber/tag-expressions/go/v6"
 
 	"nodestorm/scenarios"
 )
 
-// tagExpression is godog's: "@a && ~@b"; "@a,@b" for either.
-var tagExpression = regexp.MustCompile(`^~?@[\w.-]+(,~?@[\w.-]+)*( && ~?@[\w.-]+(,~?@[\w.-]+)*)*$`)
+// godogTags is godog's old form: "@a && ~@b"; "@a,@b" for either.
+var godogTags = regexp.MustCompile(`^~?@[\w.-]+(,~?@[\w.-]+)*( && ~?@[\w.-]+(,~?@[\w.-]+)*)*$`)
 
-// HasTags tells whether a scenario with these tags is chosen by the expression, of which
-// "" chooses all.
-func HasTags(expression string, tags []string) (bool, error) {
+// filterOf reads a tag expression, Cucumber's or of godog's old form. "" chooses all.
+func filterOf(expression string) (chooses func(tags []string) bool, err error) {
 	if expression == "" {
-		return true, nil
+		return func([]string) bool { return true }, nil
 	}
-	if !tagExpression.MatchString(expression) {
-		return false, fmt.Errorf(wantTags, expression)
+	if godogTags.MatchString(expression) {
+		return func(tags []string) bool { return hasGodogTags(expression, tags) }, nil
 	}
+	wrong := func(why string) error {
+		return fmt.Errorf(`tags %q: %s; want an expression such as "@issue-7515", "@a or (@b and not @c)", or in godog's old form "@a && ~@b", "@a,@b"`, expression, why)
+	}
+	words := strings.FieldsFunc(expression, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == ')' })
+	for i, word := range words {
+		operator := word == "and" || word == "or" || word == "not"
+		switch {
+		case !operator && !strings.HasPrefix(word, "@"):
+			return nil, wrong(fmt.Sprintf("%q is no tag, which begins with @", word))
+		case operator && i == len(words)-1: // the library takes what is not there from an empty stack
+			return nil, wrong(fmt.Sprintf("a tag is missing after %q", word))
+		case !operator && strings.ContainsAny(word, ",~&"):
+			return nil, wrong("the two forms do not mix")
+		}
+	}
+	if len(words) == 0 {
+		return nil, wrong("it names no tag")
+	}
+	parsed, err := tagexpressions.Parse(expression)
+	if err != nil {
+		_, why, _ := strings.Cut(err.Error(), "syntax error: ")
+		return nil, wrong(strings.TrimSuffix(strings.ToLower(why), "."))
+	}
+	return parsed.Evaluate, nil
+}
+
+func hasGodogTags(expression string, tags []string) bool {
 	for all := range strings.SplitSeq(expression, " && ") {
 		any := false
 		for tag := range strings.SplitSeq(all, ",") {
@@ -33,28 +61,40 @@ func HasTags(expression string, tags []string) (bool, error) {
 			any = any || slices.Contains(tags, name) != not
 		}
 		if !any {
-			return false, nil
+			return false
 		}
 	}
-	return true, nil
+	return true
 }
 
-const wantTags = `tags %q: want an expression such as "@issue-7515", "@karpenter && ~@issue-7515", or "@a,@b" for either`
+// HasTags tells whether a scenario with these tags is chosen by the expression, of which
+// "" chooses all.
+func HasTags(expression string, tags []string) (bool, error) {
+	chooses, err := filterOf(expression)
+	return err == nil && chooses(tags), err
+}
 
 // Tagged returns the records of the scenarios that the tag expression chooses;
 // that there are none is an error.
 func Tagged(c *scenarios.Catalogue, features fs.FS, tags string) ([]scenarios.Record, error) {
-	if !tagExpression.MatchString(tags) {
-		return nil, fmt.Errorf(wantTags, tags)
+	if tags == "" {
+		tags = " " // which names no tag
 	}
-	found, err := pickles(features, tags)
+	chooses, err := filterOf(tags)
+	if err != nil {
+		return nil, err
+	}
+	all, err := pickles(features)
 	if err != nil {
 		return nil, err
 	}
 	var records []scenarios.Record
-	for _, pickle := range found {
-		for _, tag := range pickle.Tags {
-			if r, err := c.Lookup(strings.TrimPrefix(tag.Name, "@")); err == nil {
+	for _, pickle := range all {
+		if !chooses(tagsOf(pickle)) {
+			continue
+		}
+		for _, tag := range tagsOf(pickle) {
+			if r, err := c.Lookup(strings.TrimPrefix(tag, "@")); err == nil {
 				records = append(records, r)
 			}
 		}
@@ -62,24 +102,20 @@ func Tagged(c *scenarios.Catalogue, features fs.FS, tags string) ([]scenarios.Re
 	if len(records) > 0 {
 		return records, nil
 	}
-	all, err := pickles(features, "")
-	if err != nil {
-		return nil, err
-	}
 	known := map[string]bool{}
 	for _, pickle := range all {
-		for _, tag := range pickle.Tags {
-			if _, err := c.Lookup(strings.TrimPrefix(tag.Name, "@")); err != nil { // IDs are listed by nodestorm list
-				known[tag.Name] = true
+		for _, tag := range tagsOf(pickle) {
+			if _, err := c.Lookup(strings.TrimPrefix(tag, "@")); err != nil { // IDs are listed by nodestorm list
+				known[tag] = true
 			}
 		}
 	}
 	return nil, fmt.Errorf("tags %q: no scenario has these tags; there are @ and an ID each, and %s", tags, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 }
 
-// pickles are the scenarios with the tags.
-func pickles(features fs.FS, tags string) (list []*messages.Pickle, err error) {
-	found, err := godog.TestSuite{Options: &godog.Options{FS: features, Paths: []string{"."}, Tags: tags}}.RetrieveFeatures()
+// pickles are the scenarios of the features.
+func pickles(features fs.FS) (list []*messages.Pickle, err error) {
+	found, err := godog.TestSuite{Options: &godog.Options{FS: features, Paths: []string{"."}}}.RetrieveFeatures()
 	if err != nil {
 		return nil, fmt.Errorf("reading the features: %w", err)
 	}
@@ -87,4 +123,12 @@ func pickles(features fs.FS, tags string) (list []*messages.Pickle, err error) {
 		list = append(list, f.Pickles...)
 	}
 	return list, nil
+}
+
+// tagsOf are the tags of a scenario, with their @.
+func tagsOf(pickle *messages.Pickle) (tags []string) {
+	for _, tag := range pickle.Tags {
+		tags = append(tags, tag.Name)
+	}
+	return tags
 }
