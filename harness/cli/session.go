@@ -64,7 +64,7 @@ func (s *session) addFlags(c *cobra.Command) {
 func (s *session) addManifest(c *cobra.Command) {
 	c.Flags().StringVar(&s.cloud, "cloud", "", "play Karpenter's failures on this `cloud`: "+target.Kwok+", which comes with it, or "+target.Instances+", which can fail; default: the record's")
 	_ = c.RegisterFlagCompletionFunc("cloud", cobra.FixedCompletions([]string{target.Kwok, target.Instances}, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().StringArrayVar(&s.with, "with", nil, "take `NAME@VERSION` of the store in place of nodestorm's own: "+strings.Join(steps.Parts, ", "))
+	c.Flags().StringArrayVar(&s.with, "with", nil, "take `NAME@VERSION` of the store in place of nodestorm's own: "+strings.Join(steps.Parts, ", ")+"; build it with nodestorm target build NAME@VERSION --source DIR")
 	c.Flags().StringVar(&s.manifest, "manifest", "", "run Cluster Autoscaler as the Deployment in `FILE` does: flags, environment, mounted files, RBAC")
 }
 
@@ -155,12 +155,15 @@ func (s *session) checkOut() (err error) {
 
 // open gets the control plane and the targets, and builds what is missing. What
 // cannot be had is cannot's to refuse or to do without.
-func (s *session) open(ctx context.Context, cannot func(target.Ref, error) error, refs ...target.Ref) (map[target.Ref]target.Target, error) {
+func (s *session) open(ctx context.Context, cannot func(target.Ref, error) error, refs ...target.Ref) (have map[target.Ref]target.Target, err error) {
 	found := func(t target.Target) error {
 		s.checkSource(ctx, t)
 		return usage(replay.CheckClock(s.clock, t))
 	}
-	have, err := s.ensure(ctx, found, cannot, append(refs, target.Kubernetes)...)
+	if s.parts, err = s.chosenParts(ctx); err != nil { // before anything is built
+		return nil, err
+	}
+	have, err = s.ensure(ctx, found, cannot, append(refs, target.Kubernetes)...)
 	if err != nil {
 		return nil, err
 	}
@@ -169,9 +172,6 @@ func (s *session) open(ctx context.Context, cannot func(target.Ref, error) error
 		if t, is := have[ref]; is {
 			s.detail("%s is the build of %s in %s", ref, t.BuiltAt.Format("2006-01-02 15:04"), t.Dir)
 		}
-	}
-	if s.parts, err = s.chosenParts(ctx); err != nil {
-		return nil, err
 	}
 	return have, nil
 }

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"text/tabwriter"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/target"
+	"nodestorm/reports"
 )
 
 func (e *env) target() *cobra.Command {
@@ -190,7 +192,14 @@ func (e *env) targetList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
+			switch {
+			case e.form == asNames:
+				var names []string
+				for _, t := range entries {
+					names = append(names, t.Ref.String())
+				}
+				return e.names(slices.Compact(names))
+			case asJSON:
 				type row struct {
 					target.Manifest
 					RealTimeOnly bool   `json:"realTimeOnly"`
@@ -207,24 +216,75 @@ func (e *env) targetList() *cobra.Command {
 				}
 				return e.json(rows)
 			}
-			w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "TARGET\tFOR\tFROM\tGO\tCLOCK\tSIZE\tBUILT")
-			for _, t := range entries {
-				if t.Err != nil {
-					fmt.Fprintf(w, "%s\t%v\n", t.Ref, t.Err)
-					continue
-				}
-				clock := "virtual"
-				if !t.Virtual() {
-					clock = "real only"
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d MB\t%s\n", t.Ref, cmp.Or(t.Provider, "-"), t.Source.Kind, t.GoVersion, clock, t.Size>>20, t.BuiltAt.Format("2006-01-02 15:04"))
+			width := columns(e.stdout)
+			if e.form == asWide {
+				width = 0
 			}
-			return w.Flush()
+			return e.table(width, targetRows(entries))
 		},
 	}
-	e.outputFlags(c, &asJSON, asNames)
+	e.outputFlags(c, &asJSON, asWide, asNames)
 	return c
+}
+
+// targetRows are a line for each build: of one name and provider the first is the one that
+// is used.
+func targetRows(entries []target.Entry) [][]string {
+	rows := [][]string{{"TARGET", "FOR", "BUILT", "SHA256", "CLOCK", "SIZE", "GO", "OF"}}
+	for _, t := range entries {
+		of := originOf(t.Source)
+		if t.Err != nil {
+			of = t.Err.Error()
+		}
+		clock := "virtual"
+		if !t.Virtual() {
+			clock = "real only"
+		}
+		built := "-"
+		if !t.BuiltAt.IsZero() {
+			built = t.BuiltAt.Format("2006-01-02 15:04")
+		}
+		rows = append(rows, []string{t.Ref.String(), cmp.Or(t.Provider, "-"), built, cmp.Or(reports.Clean(t.SHA256[:min(12, len(t.SHA256))]), "-"),
+			clock, fmt.Sprintf("%d MB", t.Size>>20), cmp.Or(reports.Clean(t.GoVersion), "-"), reports.Clean(of)})
+	}
+	return rows
+}
+
+// originOf is what a build was made of, which tells two builds of one name apart.
+func originOf(s target.Source) string {
+	words := []string{string(s.Kind)}
+	if s.Ref != "" {
+		words = append(words, s.Ref)
+	}
+	if s.Commit != "" {
+		words = append(words, s.Commit[:min(12, len(s.Commit))])
+	}
+	if s.Dirty {
+		words = append(words, "with changes")
+	}
+	switch s.Kind {
+	case target.FromModule:
+		words = append(words, strings.TrimSpace(s.Module+" "+s.Version))
+	case target.FromImage:
+		words = append(words, s.Image)
+	case target.FromBinary:
+		words = append(words, s.File)
+	default:
+		words = append(words, s.Dir)
+	}
+	return strings.Join(words, " ")
+}
+
+// buildOf is a build in a line, for who has just removed it.
+func buildOf(t target.Entry) string {
+	text := t.Ref.String()
+	if t.Provider != "" {
+		text += " for " + t.Provider
+	}
+	if t.BuiltAt.IsZero() {
+		return text + ", which was damaged"
+	}
+	return reports.Clean(fmt.Sprintf("%s of %s, %d MB, of %s", text, t.BuiltAt.Format("2006-01-02 15:04"), t.Size>>20, originOf(t.Source)))
 }
 
 func (e *env) targetRemove() *cobra.Command {
@@ -237,7 +297,19 @@ func (e *env) targetRemove() *cobra.Command {
 			if err != nil {
 				return usage(err)
 			}
-			return usage(e.store.Remove(c.Context(), ref))
+			entries, err := e.store.List()
+			if err != nil {
+				return err
+			}
+			if err := e.store.Remove(c.Context(), ref); err != nil {
+				return usage(err)
+			}
+			for _, t := range entries {
+				if t.Name == ref.Name && t.Version == ref.Version {
+					fmt.Fprintf(e.stdout, "removed %s\n", buildOf(t))
+				}
+			}
+			return nil
 		},
 	}
 }

@@ -3,6 +3,9 @@ package target
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -150,4 +153,33 @@ func TestModulesMissing(t *testing.T) {
 		t.Errorf("a further line: %s", line)
 	}
 	wantEmpty(t, s)
+}
+
+// Of a release that there is not the nearest ones are named, and not what a server said.
+func TestNearestReleases(t *testing.T) {
+	newProxy(t)
+	serves := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/example.com/tiny/@v/list") {
+			fmt.Fprintln(w, "v1.6.4\nv1.0.0\nv1.10.0\nv1.9.0\nv1.7.0")
+			return
+		}
+		switch filepath.Base(r.URL.Path) { // the newest is asked what its author takes back
+		case "v1.10.0.info":
+			fmt.Fprintln(w, `{"Version":"v1.10.0"}`)
+		case "v1.10.0.mod":
+			fmt.Fprintln(w, "module example.com/tiny")
+		default:
+			http.Error(w, "no", http.StatusForbidden)
+		}
+	}))
+	t.Cleanup(serves.Close)
+	t.Setenv("GOPROXY", serves.URL)
+	s := openStore(t)
+	_, err := s.Build(context.Background(), Recipe{Ref: Ref{Name: "tiny", Version: "v1.7.9"}, Module: "example.com/tiny"}, nil)
+	wantError(t, err, "there is no example.com/tiny@v1.7.9 that the module proxy serves; the nearest: v1.6.4, v1.7.0, v1.9.0, v1.10.0")
+	if strings.Contains(err.Error(), "403") {
+		t.Error(err)
+	}
+	_, err = s.Build(context.Background(), Recipe{Ref: Ref{Name: "tiny", Version: "v1.7.9"}, Module: "example.com/tiny", Query: "a-branch"}, nil)
+	wantError(t, err, "the module proxy does not serve it (403 Forbidden)")
 }

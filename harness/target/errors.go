@@ -15,6 +15,9 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
+	if like := meant(e.Ref); like != "" {
+		return fmt.Sprintf("%s is not in the store; did you mean %s@%s?", e.Ref, e.Ref.Name, like)
+	}
 	if len(e.Others) > 0 {
 		return fmt.Sprintf("%s for %s is not in the store, only for %s; get it with: %s",
 			e.Ref, e.Ref.Provider, strings.Join(slices.Compact(slices.Sorted(slices.Values(e.Others))), ", "), e.Command())
@@ -85,11 +88,7 @@ func buildCommand(ref Ref, src Source) string {
 		}
 		return cmd
 	case err != nil && ref.Name != Kubernetes.Name:
-		cmd := fmt.Sprintf("nodestorm target build %s --source DIR", ref)
-		if ref.Provider != "" {
-			cmd += " --tags " + ref.Provider
-		}
-		return cmd
+		return fmt.Sprintf("nodestorm target build %s", ref) + sourceFlags(ref)
 	}
 	if ref.Provider == Instances {
 		return fmt.Sprintf("nodestorm target build %s --provider %s", ref, ref.Provider)

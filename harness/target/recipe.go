@@ -49,10 +49,20 @@ type Recipe struct {
 }
 
 // UnknownError says that a name has no recipe of ours.
-type UnknownError struct{ Name string }
+type UnknownError struct{ Ref Ref }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("no recipe for %q: karpenter, kubernetes, cluster-api, ccm, ccm-vsphere and csr-approver have one; build others with --source DIR or --module PATH, or add a program with nodestorm target add", e.Name)
+	if from, known := repositories[e.Ref.Name]; known {
+		if like := meant(e.Ref); like != "" {
+			return fmt.Sprintf("there is no %s; did you mean %s@%s?", e.Ref, e.Ref.Name, like)
+		}
+		text := fmt.Sprintf("%s is not built from a Go module but from %s: nodestorm target build %s%s", e.Ref.Name, from.url, e.Ref, sourceFlags(e.Ref))
+		if e.Ref.Name == "cluster-autoscaler" && e.Ref.Provider == "" {
+			text += " --tags CLOUD"
+		}
+		return text + "; or add a program with nodestorm target add"
+	}
+	return fmt.Sprintf("no recipe for %q: karpenter, kubernetes, cluster-api, ccm, ccm-vsphere and csr-approver have one; build others with --source DIR or --module PATH, or add a program with nodestorm target add", e.Ref.Name)
 }
 
 // Kubernetes is the control plane of worlds, at the version that the module
@@ -69,7 +79,7 @@ func Known(ref Ref) (Recipe, error) {
 	switch ref.Name {
 	case "karpenter":
 		if v := ref.Version; semver.Canonical(v) != v {
-			return Recipe{}, fmt.Errorf("%s is no release: a Go module version has three numbers and a v, as in karpenter@v1.7.0", ref)
+			return Recipe{}, fmt.Errorf("%s is no release: %s", ref, wanted(ref, "a Go module version has three numbers and a v, as in karpenter@v1.7.0"))
 		}
 		if ref.Provider == Instances {
 			return OnInstances(karpenter(ref))
@@ -82,7 +92,7 @@ func Known(ref Ref) (Recipe, error) {
 	case CCM.Name, CCMVSphere.Name, CSRApprover.Name:
 		return part(ref)
 	}
-	return Recipe{}, &UnknownError{ref.Name}
+	return Recipe{}, &UnknownError{ref}
 }
 
 // FromSource is the recipe of a target built from the source folder dir. What

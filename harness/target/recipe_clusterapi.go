@@ -15,7 +15,7 @@ var ClusterAPI = []Ref{{Name: "cluster-api", Version: "v1.9.5"}, {Name: "cluster
 // them, with CRDs, RBAC and webhooks, is in config.
 func clusterAPI(ref Ref) (Recipe, error) {
 	if v := ref.Version; semver.Canonical(v) != v {
-		return Recipe{}, fmt.Errorf("%s is no release: a Go module version has three numbers and a v, as in cluster-api@v1.9.5", ref)
+		return Recipe{}, fmt.Errorf("%s is no release: %s", ref, wanted(ref, "a Go module version has three numbers and a v, as in cluster-api@v1.9.5"))
 	}
 	major, minor, _ := strings.Cut(strings.TrimPrefix(semver.MajorMinor(ref.Version), "v"), ".")
 	// As hack/version.sh of the release does, but for the commit and the date, which

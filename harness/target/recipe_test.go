@@ -39,6 +39,8 @@ func TestKnown(t *testing.T) {
 	if _, err = Known(Ref{Name: "cluster-autoscaler", Version: "1.32.7"}); !errors.As(err, new(*UnknownError)) {
 		t.Errorf("cluster-autoscaler: %v", err)
 	}
+	wantError(t, err, "https://github.com/kubernetes/autoscaler --ref cluster-autoscaler-1.32.7 --tags CLOUD")
+	_, err = Known(Ref{Name: "my-controller", Version: "v1"})
 	wantError(t, err, "karpenter", "kubernetes", "--source")
 
 	if r := FromSource(Ref{Name: "karpenter", Version: "mine"}, "/src"); r.Dir != "/src" || r.Module != "" || r.Package != "./kwok" || len(r.Assets) == 0 {

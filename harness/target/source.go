@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
 	"golang.org/x/mod/sumdb/dirhash"
 )
 
@@ -105,6 +106,9 @@ func (g gotool) download(ctx context.Context, path, query, to string, report rep
 		text := strings.Join(strings.Fields(m.Error), " ")
 		if status := unserved.FindString(text); status != "" {
 			text = "the module proxy does not serve it (" + strings.TrimPrefix(status, ": ") + ")"
+			if near := g.near(ctx, path, query); len(near) > 0 {
+				return m, fmt.Errorf("there is no %s@%s that the module proxy serves; the nearest: %s", path, query, strings.Join(near, ", "))
+			}
 		}
 		err = fmt.Errorf("%s; what there is: go list -m -versions %s", text, path)
 	}
@@ -112,6 +116,19 @@ func (g gotool) download(ctx context.Context, path, query, to string, report rep
 		return m, err
 	}
 	return m, os.CopyFS(to, os.DirFS(m.Dir))
+}
+
+// near are the releases of a module next to one, none if that cannot be told.
+func (g gotool) near(ctx context.Context, path, version string) []string {
+	if !semver.IsValid(version) || module.IsPseudoVersion(version) {
+		return nil
+	}
+	out, err := g.run(ctx, nil, "list", "-m", "-versions", "-json", path)
+	var has struct{ Versions []string }
+	if err != nil || json.Unmarshal(out, &has) != nil {
+		return nil
+	}
+	return nearest(version, has.Versions)
 }
 
 func fromFolder(r Recipe) (fetched, error) {
