@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -12,11 +11,9 @@ import (
 	"nodestorm/harness/karpenter"
 	"nodestorm/harness/kind"
 	"nodestorm/harness/process"
-	"nodestorm/harness/replay"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
 	"nodestorm/scenarios"
-	"nodestorm/sim/clock"
 )
 
 // onInstances is what features/instances/ is played on.
@@ -59,79 +56,20 @@ func (e *env) setup() *cobra.Command {
 				return usage(err)
 			}
 			all := func(target.Target) error { return nil }
+			left := 0
 			_, err = e.ensure(c.Context(), all, func(ref target.Ref, err error) error {
 				if ref == target.Kubernetes {
 					return usage(err)
 				}
-				e.say("left out: %v", err)
+				left++
 				return nil
 			}, refs...)
+			if err == nil && left > 0 {
+				e.remark("left out: %s of Cluster Autoscaler, which no Go module has; nodestorm doctor tells what they are for and how to get them", counted(left, "release"))
+			}
 			return err
 		},
 	}
-}
-
-func (e *env) doctor() *cobra.Command {
-	return &cobra.Command{
-		Use:   "doctor",
-		Short: "Tell what is missing, and the command that gets it",
-		Long: `Tell what there is and what is missing, and the command that gets it. Not all of it is
-needed: a replay takes Kubernetes, its own target, and what its scenario names.
-
-Exit status: 0 all is there, 1 something is missing, 2 usage.`,
-		Args: exactly(0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			refs, err := needed()
-			if err != nil {
-				return usage(err)
-			}
-			missing := 0
-			check := func(what string, err error) {
-				if err == nil {
-					fmt.Fprintf(e.stdout, "ok       %s\n", what)
-					return
-				}
-				missing++
-				fmt.Fprintf(e.stdout, "missing  %s: %v\n", what, err)
-			}
-			check("Go toolchain, for building targets", goFound())
-			check("virtual time", clock.Auto.Try())
-			_, err = target.Root()
-			check("checkout of nodestorm, for building its own parts of worlds", err)
-			for _, ref := range refs {
-				_, err := replay.Find(e.store, ref)
-				check(ref.String(), err)
-			}
-			if assets := os.Getenv(envAssets); assets != "" {
-				check(fmt.Sprintf("%s, whose control plane worlds use, in real time", envAssets), checkAssets(assets))
-			}
-			// No record of the catalogue needs them.
-			optional := func(what string, err error) {
-				if err != nil {
-					fmt.Fprintf(e.stdout, "optional %s: %v\n", what, err)
-					return
-				}
-				check(what, nil)
-			}
-			err = kind.CheckDocker(c.Context())
-			optional("Docker, for nodestorm cluster", err)
-			if err == nil {
-				optional("node image, for nodestorm cluster", kind.CheckImage(c.Context(), target.Kubernetes.Version))
-				optional("inotify instances, for nodestorm cluster", kind.CheckInotify())
-			}
-			if missing > 0 {
-				return &exit{code: NotAsExpected}
-			}
-			return nil
-		},
-	}
-}
-
-func goFound() error {
-	if _, err := exec.LookPath("go"); err != nil {
-		return errors.New("no go in PATH; install Go 1.26 from your distribution or go.dev")
-	}
-	return nil
 }
 
 func (e *env) clean() *cobra.Command {
@@ -145,7 +83,7 @@ yet when it was; and say so. What is in use stays.
 With --all the builds in the store are removed as well.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			swept, used, err := process.Sweep(os.TempDir(), world.FolderPrefix, proxyPrefix, bundlePrefix, imagePrefix, ownImagePrefix)
+			swept, used, err := process.Sweep(os.TempDir(), world.FolderPrefix, proxyPrefix, bundlePrefix, imagePrefix, ownImagePrefix, doctorPrefix)
 			for _, s := range swept {
 				fmt.Fprintln(e.stdout, s)
 			}

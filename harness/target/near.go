@@ -28,6 +28,22 @@ func sourceFlags(ref Ref) string {
 	return flags
 }
 
+// BuildCommand builds releases of one program, which has no recipe, for one provider.
+func BuildCommand(refs ...Ref) string {
+	from, known := repositories[refs[0].Name]
+	if !known || len(refs) == 1 {
+		return buildCommand(refs[0], Source{})
+	}
+	cmd := "nodestorm target build " + refs[0].Name + " --source " + from.url
+	for _, ref := range refs {
+		cmd += " --ref " + from.tag + ref.Version
+	}
+	if refs[0].Provider != "" {
+		cmd += " --tags " + refs[0].Provider
+	}
+	return cmd
+}
+
 // isRelease tells whether the version is like those of the program's releases.
 func isRelease(ref Ref) bool {
 	v := ref.Version

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"nodestorm/harness/process"
+	"nodestorm/sim/clock"
+)
+
+// doctorPrefix begins the name of the folder in which the clock is tried.
+const doctorPrefix = "nodestorm-doctor-"
+
+// waits is a program that has nothing to do for an hour.
+const waits = `package main
+
+import "time"
+
+func main() { time.Sleep(time.Hour) }
+`
+
+// tryClock has a program wait for an hour of virtual time, and returns how long that took:
+// 0 without a Go toolchain, which is what the kernel allows alone.
+func (e *env) tryClock(ctx context.Context) (took time.Duration, err error) {
+	if err := clock.Auto.Try(); err != nil {
+		return 0, err
+	}
+	if goFound() != nil {
+		return 0, nil
+	}
+	dir, remove, err := process.Scratch(doctorPrefix)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	program, err := buildWaiting(ctx, dir)
+	if err != nil {
+		return 0, fmt.Errorf("building a program with it: %w", err)
+	}
+	driver, err := clock.NewDriver(clock.Config{Path: filepath.Join(dir, "clock"), Mode: clock.Auto})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, driver.Close()) }()
+	began := time.Now()
+	p, err := process.Start(ctx, process.Spec{Name: "waits", Path: program, Env: []string{driver.Env()}, Log: filepath.Join(dir, "waits.log")})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, p.Kill()) }()
+	driver.Release()
+	select {
+	case <-p.Exited():
+	case <-time.After(clockLimit):
+		return 0, errors.Join(fmt.Errorf("an hour of waiting did not pass within %s; use --clock real", clockLimit), driver.Err())
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	if err := errors.Join(p.Exit(), driver.Err()); err != nil && p.Code() != 0 {
+		return 0, err
+	}
+	return time.Since(began), driver.Err()
+}
+
+// buildWaiting builds the program in dir as targets are built.
+func buildWaiting(ctx context.Context, dir string) (program string, err error) {
+	goCommand := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, "go", args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GO111MODULE=on")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("go %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))
+		}
+		return strings.TrimSpace(string(out)), err
+	}
+	for name, text := range map[string]string{"main.go": waits, "go.mod": "module waits\n\ngo 1.24\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return "", err
+		}
+	}
+	goroot, err := goCommand("env", "GOROOT")
+	if err != nil {
+		return "", err
+	}
+	overlay, _, err := clock.WriteOverlay(goroot, runtime.GOARCH, filepath.Join(dir, "overlay"))
+	if err != nil {
+		return "", err
+	}
+	program = filepath.Join(dir, "waits")
+	_, err = goCommand("build", "-trimpath", "-buildvcs=false", "-overlay="+overlay, "-o", program, ".")
+	return program, err
+}
