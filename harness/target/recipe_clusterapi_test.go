@@ -13,8 +13,8 @@ func TestClusterAPIRecipe(t *testing.T) {
 			t.Errorf("%s: %+v", ref, r)
 		}
 	}
-	for _, version := range []string{"1.9.5", "v1.9", "main"} {
+	for version, like := range map[string]string{"1.9.5": "did you mean cluster-api@v1.9.5?", "v1.9": "did you mean cluster-api@v1.9.0?", "main": "as in cluster-api@v1.9.5"} {
 		_, err := Known(Ref{Name: "cluster-api", Version: version})
-		wantError(t, err, "cluster-api@"+version, "cluster-api@v1.9.0?")
+		wantError(t, err, "cluster-api@"+version, like)
 	}
 }
