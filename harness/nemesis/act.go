@@ -12,7 +12,8 @@ import (
 
 // state is what there is when an act comes.
 type state struct {
-	groups      []string
+	groups      []Group
+	paused      map[string]bool
 	deployments map[string]bool // true: it is there, false: it was
 	faults      map[string]bool
 }
@@ -25,7 +26,7 @@ type kind struct {
 	// check finds what is wrong with an act, and does it to the state.
 	check func(a Act, s *state) error
 	// says is the act as steps of a feature.
-	says func(at site, a Act) []step
+	says func(at site, s Schedule, a Act) []step
 }
 
 // step is one of a feature, with what it quotes.
@@ -41,6 +42,14 @@ func onDeployment(a Act, s *state) error {
 		return fmt.Errorf("there is no Deployment %q then", a.Name)
 	}
 	return nil
+}
+
+// onGroup makes sure that it is there.
+func onGroup(a Act, s *state) error {
+	if !slices.ContainsFunc(s.groups, func(g Group) bool { return g.Name == a.Name }) {
+		return fmt.Errorf("there is no group %q", a.Name)
+	}
+	return podsAndCPU(a)
 }
 
 func whichOne(a Act, _ *state) error {
@@ -71,10 +80,13 @@ var kinds = map[string]kind{
 			if !slices.Contains([]string{"", "zones", "nodes"}, a.Spread) {
 				return fmt.Errorf("spread: %q: want zones, nodes or nothing", a.Spread)
 			}
+			if a.Priority < -mostPriority || a.Priority > mostPriority {
+				return fmt.Errorf("priority: %d: want one from %d to %d", a.Priority, -mostPriority, mostPriority)
+			}
 			s.deployments[a.Name] = true
 			return podsAndCPU(a)
 		},
-		says: func(_ site, a Act) []step { return []step{{"these objects are created:", deployment(a)}} },
+		says: func(_ site, _ Schedule, a Act) []step { return []step{{"these objects are created:", deployment(a)}} },
 	},
 	"scale": {
 		means: "scale a Deployment to so many pods",
@@ -84,7 +96,9 @@ var kinds = map[string]kind{
 			}
 			return podsAndCPU(a)
 		},
-		says: func(_ site, a Act) []step { return plain(`"Deployment/%s" is scaled to %d`, a.Name, a.Pods) },
+		says: func(_ site, _ Schedule, a Act) []step {
+			return plain(`"Deployment/%s" is scaled to %d`, a.Name, a.Pods)
+		},
 	},
 	"delete": {
 		means: "delete a Deployment",
@@ -93,7 +107,7 @@ var kinds = map[string]kind{
 			s.deployments[a.Name] = false
 			return err
 		},
-		says: func(_ site, a Act) []step { return plain(`"Deployment/%s" is deleted`, a.Name) },
+		says: func(_ site, _ Schedule, a Act) []step { return plain(`"Deployment/%s" is deleted`, a.Name) },
 	},
 	"budget": {
 		means: "create a PodDisruptionBudget that lets so many of a Deployment's pods be missing",
@@ -107,12 +121,12 @@ var kinds = map[string]kind{
 			s.faults["budget "+a.Name] = true
 			return podsAndCPU(a)
 		},
-		says: func(_ site, a Act) []step { return []step{{"these objects are created:", budget(a)}} },
+		says: func(_ site, _ Schedule, a Act) []step { return []step{{"these objects are created:", budget(a)}} },
 	},
 	"restart": {
 		means: "kill the program, which is started again at once",
 		check: func(Act, *state) error { return nil },
-		says:  func(site, Act) []step { return plain("the target is killed") },
+		says:  func(site, Schedule, Act) []step { return plain("the target is killed") },
 	},
 	"restart-part": {
 		means: "kill a program of the control plane, which is started again at once",
@@ -122,40 +136,73 @@ var kinds = map[string]kind{
 			}
 			return nil
 		},
-		says: func(_ site, a Act) []step { return plain(`the program "%s" is killed`, a.Name) },
+		says: func(_ site, _ Schedule, a Act) []step { return plain(`the program "%s" is killed`, a.Name) },
 	},
 	"drain": {
 		means: "drain a Node that the program brought, for two minutes at most, and leave it cordoned",
 		check: whichOne,
-		says:  func(_ site, a Act) []step { return plain(`"Node/$%s" is drained for at most 2m`, a.Which) },
+		says:  func(_ site, _ Schedule, a Act) []step { return plain(`"Node/$%s" is drained for at most 2m`, a.Which) },
 	},
 	"cordon": {
 		means: "cordon a Node that the program brought",
 		check: whichOne,
-		says: func(_ site, a Act) []step {
+		says: func(_ site, _ Schedule, a Act) []step {
 			return []step{{fmt.Sprintf(`"Node/$%s" is patched with:`, a.Which), "spec: {unschedulable: true}\n"}}
 		},
 	},
 	"delete-node": {
 		means: "delete the Node object of a machine that the program brought",
 		check: whichOne,
-		says:  func(_ site, a Act) []step { return plain(`"Node/$%s" is deleted`, a.Which) },
+		says:  func(_ site, _ Schedule, a Act) []step { return plain(`"Node/$%s" is deleted`, a.Which) },
 	},
 	"delete-pod": {
 		means: "delete a pod",
 		check: whichOne,
-		says:  func(_ site, a Act) []step { return plain(`"Pod/$%s" is deleted`, a.Which) },
+		says:  func(_ site, _ Schedule, a Act) []step { return plain(`"Pod/$%s" is deleted`, a.Which) },
+	},
+	"daemons": {
+		means: "create a DaemonSet, of a pod on each Node that requests cpu",
+		check: func(a Act, s *state) error {
+			if _, was := s.deployments[a.Name]; was || !name.MatchString(a.Name) {
+				return fmt.Errorf("name: %q: want one that no other has had, of small letters, digits and dashes", a.Name)
+			}
+			if a.CPU < 1 || a.CPU > 1_000_000 {
+				return fmt.Errorf("cpu: %d: want millicores", a.CPU)
+			}
+			s.deployments[a.Name] = false
+			return nil
+		},
+		says: func(_ site, _ Schedule, a Act) []step { return []step{{"these objects are created:", daemons(a)}} },
 	},
 	"target": {
 		means: "set a group's target size by hand",
 		of:    func(s site) bool { return s.setsTarget != nil },
+		check: onGroup,
+		says:  func(at site, s Schedule, a Act) []step { return at.setsTarget(s.group(a.Name), a.Pods) },
+	},
+	"maximum": {
+		means: "say how many machines a group may have from now on, whatever it has",
+		of:    func(s site) bool { return s.setsMaximum != nil },
+		check: onGroup,
+		says:  func(at site, s Schedule, a Act) []step { return at.setsMaximum(s.group(a.Name), a.Pods) },
+	},
+	"edit": {
+		means: "change a group, so that its machines are to be others",
+		of:    func(s site) bool { return s.edits != nil },
+		check: onGroup,
+		says:  func(at site, s Schedule, a Act) []step { return at.edits(s.group(a.Name), a.Pods) },
+	},
+	"pause": {
+		means: "pause a group, until all faults are cleared",
+		of:    func(s site) bool { return s.pauses != nil },
 		check: func(a Act, s *state) error {
-			if !slices.Contains(s.groups, a.Name) {
-				return fmt.Errorf("there is no group %q", a.Name)
+			if s.paused[a.Name] {
+				return fmt.Errorf("%s is paused already", a.Name)
 			}
-			return podsAndCPU(a)
+			s.paused[a.Name] = true
+			return onGroup(a, s)
 		},
-		says: func(at site, a Act) []step { return at.setsTarget(a.Name, a.Pods) },
+		says: func(at site, s Schedule, a Act) []step { return at.pauses(s.group(a.Name)) },
 	},
 	"fault": {
 		means: "have something fail",
@@ -169,7 +216,7 @@ var kinds = map[string]kind{
 			s.faults[a.Fault+a.For.String()] = true
 			return nil
 		},
-		says: func(_ site, a Act) []step {
+		says: func(_ site, _ Schedule, a Act) []step {
 			if a.For == 0 {
 				return plain("%s", a.Fault)
 			}

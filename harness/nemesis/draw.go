@@ -27,12 +27,12 @@ var profiles = map[string]profile{
 	"small": {
 		means: "a few acts on one or two Deployments",
 		acts:  [2]int{3, 8}, gap: 3 * time.Minute,
-		weights: map[string]int{"fault": 5, "scale": 4, "deploy": 2, "restart": 2, "delete-pod": 1, "drain": 1, "target": 1},
+		weights: map[string]int{"fault": 5, "scale": 4, "deploy": 2, "restart": 2, "delete-pod": 1, "drain": 1, "target": 1, "maximum": 1, "edit": 1},
 	},
 	"churn": {
 		means: "demand that comes and goes, with few faults",
 		acts:  [2]int{8, 20}, gap: 4 * time.Minute,
-		weights: map[string]int{"scale": 10, "deploy": 3, "delete": 2, "delete-pod": 3, "budget": 1, "fault": 3, "drain": 1, "target": 1},
+		weights: map[string]int{"scale": 10, "deploy": 3, "delete": 2, "delete-pod": 3, "budget": 1, "fault": 3, "drain": 1, "target": 1, "maximum": 1, "daemons": 1},
 	},
 	"outage": {
 		means: "faults of the cloud, the machines and the API server, one upon the other",
@@ -42,7 +42,7 @@ var profiles = map[string]profile{
 	"upgrade": {
 		means: "programs that restart and people who cordon, drain and delete",
 		acts:  [2]int{6, 16}, gap: 3 * time.Minute,
-		weights: map[string]int{"restart": 5, "restart-part": 2, "drain": 4, "cordon": 2, "delete-node": 2, "delete-pod": 2, "scale": 5, "budget": 1, "fault": 2, "target": 1},
+		weights: map[string]int{"restart": 5, "restart-part": 2, "drain": 4, "cordon": 2, "delete-node": 2, "delete-pod": 2, "scale": 5, "budget": 1, "fault": 2, "target": 1, "maximum": 1, "edit": 2, "pause": 1, "daemons": 1},
 	},
 }
 
@@ -218,7 +218,11 @@ func (p *pen) draw(do string) Act {
 	switch do {
 	case "deploy":
 		a.Name, a.Pods, a.CPU = fmt.Sprintf("app-%d", len(there)+1), 1+p.random.IntN(6), 100*(3+p.random.IntN(32))
+		if p.random.IntN(6) == 0 { // what fits just once, or very often
+			a.CPU = []int{1, 333, 1001, 1500}[p.random.IntN(4)]
+		}
 		a.Spread = some("", "", "", "zones", "nodes")
+		a.Priority = []int{0, 0, 0, 0, -10, 1000}[p.random.IntN(6)]
 	case "scale":
 		a.Name, a.Pods = some(there...), p.random.IntN(9)
 	case "delete":
@@ -229,9 +233,17 @@ func (p *pen) draw(do string) Act {
 		a.Name = some(parts...)
 	case "drain", "cordon", "delete-node", "delete-pod":
 		a.Which = some("newest", "oldest")
+	case "daemons":
+		a.Name, a.CPU = fmt.Sprintf("daemon-%d", len(p.s.Acts)+1), 50*(1+p.random.IntN(4))
 	case "target":
 		g := p.s.Groups[p.random.IntN(len(p.s.Groups))]
 		a.Name, a.Pods = g.Name, p.random.IntN(g.Max+1)
+	case "maximum":
+		a.Name, a.Pods = p.s.Groups[p.random.IntN(len(p.s.Groups))].Name, p.random.IntN(9)
+	case "edit":
+		a.Name, a.Pods = p.s.Groups[p.random.IntN(len(p.s.Groups))].Name, len(p.s.Acts)
+	case "pause":
+		a.Name = p.s.Groups[p.random.IntN(len(p.s.Groups))].Name
 	case "fault":
 		all := p.drawing.faults(p.at)
 		a = all[p.random.IntN(len(all))].draw(p.random, p.s)
@@ -239,13 +251,17 @@ func (p *pen) draw(do string) Act {
 	return a
 }
 
+// mostDaemons is what a pod of each daemon requests together at most, in millicores: the smallest
+// Node, of the control plane, has one processor.
+const mostDaemons = 400
+
 // fits tells whether machines of the largest type are enough for all demand at any time, so
 // that what waits for ever waits for no good reason. What people take away is not counted on.
 func (s Schedule) fits(at site) bool {
-	cores, room := 0, 0
+	cores, room, largest := 0, 0, ""
 	for _, g := range s.Groups {
 		if at.cores[g.Type] > cores {
-			cores, room = at.cores[g.Type], g.Max
+			cores, room, largest = at.cores[g.Type], g.Max, g.Name
 		}
 	}
 	if !at.groupsHaveBounds {
@@ -255,9 +271,17 @@ func (s Schedule) fits(at site) bool {
 		pods, cpu int
 		apart     bool
 	}
-	now := map[string]demand{}
+	now, daemons := map[string]demand{}, 0
 	for _, a := range s.Acts {
 		switch a.Do {
+		case "daemons":
+			if daemons += a.CPU; daemons > mostDaemons {
+				return false
+			}
+		case "maximum": // a later one may be larger again: how many there were to lose nobody knows
+			if a.Name == largest {
+				room = min(room, a.Pods)
+			}
 		case "deploy":
 			now[a.Name] = demand{a.Pods, a.CPU, a.Spread == "nodes"}
 		case "scale":
@@ -276,11 +300,11 @@ func (s Schedule) fits(at site) bool {
 			if d.cpu == 0 {
 				continue
 			}
-			each := (1000*cores - 500) / d.cpu // a kubelet keeps some for itself
+			each := (1000*cores - 500 - daemons) / d.cpu // a kubelet keeps some for itself
 			if d.apart {
 				each = min(each, 1)
 			}
-			if each == 0 {
+			if each <= 0 {
 				return false
 			}
 			needed += (d.pods + each - 1) / each

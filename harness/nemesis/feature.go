@@ -68,7 +68,12 @@ func (s Schedule) Feature(tags ...string) (string, error) {
 		if a.After > 0 {
 			write("When", plain("%s pass", a.After)...)
 		}
-		write("When", kinds[a.Do].says(site, a)...)
+		write("When", kinds[a.Do].says(site, s, a)...)
+	}
+	for _, a := range s.Acts {
+		if a.Do == "pause" {
+			write("When", site.goesOn(s.group(a.Name))...)
+		}
 	}
 	if slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == "fault" }) {
 		write("When", plain("all faults are cleared")...)

@@ -110,6 +110,10 @@ func TestRead(t *testing.T) {
 		{"do: scale, name: web, pods: 1", `do: fault, fault: "one\ntwo"`, "want a sentence"},
 		{"do: scale, name: web, pods: 1", `do: drain, which: middle`, "want newest or oldest"},
 		{"seed: 1", "seed: -1", "seed"},
+		{"do: scale, name: web, pods: 1", `do: maximum, name: a, pods: 1`, "it cannot be done on cluster-autoscaler/externalgrpc"},
+		{"do: scale, name: web, pods: 1", `do: target, name: b, pods: 1`, `there is no group "b"`},
+		{"cpu: 500", "cpu: 500, priority: 2000000000", "priority: 2000000000"},
+		{"do: scale, name: web", "do: daemons, cpu: 5, name: web", "one that no other has had"},
 	} {
 		if _, err := Read([]byte(strings.Replace(good, wrong.old, wrong.new, 1))); err == nil || !strings.Contains(err.Error(), wrong.says) {
 			t.Errorf("%s: %v, want %q", wrong.new, err, wrong.says)
@@ -132,6 +136,13 @@ func TestFits(t *testing.T) {
 	}
 	if !with(web(6, 1000, "")) || with(web(7, 1000, "")) || with(web(1, 4000, "")) || with(web(3, 100, "nodes")) {
 		t.Error("two machines of four processors are not taken for what they are")
+	}
+	agent := Act{Do: "daemons", Name: "agent", CPU: 400}
+	if !with(agent, web(4, 1000, "")) || with(agent, web(5, 1500, "")) || with(agent, agent) || with(agent, web(1, 3500, "")) {
+		t.Error("what daemons take is not counted, or more than there is")
+	}
+	if lower := (Act{Do: "maximum", Name: "b", Pods: 1}); with(web(1, 1000, ""), lower) || !with(web(1, 1000, ""), Act{Do: "maximum", Name: "a", Pods: 0}) {
+		t.Error("a maximum that is lowered is not that of its group")
 	}
 	if with(web(4, 1000, ""), Act{Do: "drain", Which: "newest"}) {
 		t.Error("a machine that is drained is counted on")

@@ -57,6 +57,8 @@ type Act struct {
 	CPU  int `json:"cpu,omitempty"`
 	// Spread keeps pods apart: over zones or over nodes.
 	Spread string `json:"spread,omitempty"`
+	// Priority is of a Deployment's pods; those of a higher one may take the place of others.
+	Priority int `json:"priority,omitempty"`
 	// Which is the newest or the oldest, of Nodes and pods.
 	Which string `json:"which,omitempty"`
 	// Fault is a fault in the words of a feature, For how long it acts; zero: until all are
@@ -97,10 +99,12 @@ func (d *Duration) UnmarshalText(text []byte) error {
 
 // What a file may have at most: it can come from anybody.
 const (
-	mostActs  = 1000
-	mostPods  = 1000
-	mostBytes = 1 << 20
-	mostTime  = Duration(24 * time.Hour)
+	mostActs = 1000
+	mostPods = 1000
+	// mostPriority is far below that of the system's own.
+	mostPriority = 1_000_000
+	mostBytes    = 1 << 20
+	mostTime     = Duration(24 * time.Hour)
 )
 
 // Read reads a schedule.
@@ -168,13 +172,18 @@ func (s Schedule) Check() error {
 	if s.Rest > mostTime {
 		return fmt.Errorf("rest: %s: want at most %s", s.Rest, mostTime)
 	}
-	known := state{groups: names, faults: map[string]bool{}, deployments: map[string]bool{}}
+	known := state{groups: s.Groups, paused: map[string]bool{}, faults: map[string]bool{}, deployments: map[string]bool{}}
 	for i, a := range s.Acts {
 		if err := a.check(site, &known); err != nil {
 			return fmt.Errorf("act %d, %s: %w", i+1, a.Do, err)
 		}
 	}
 	return nil
+}
+
+// group is the one of that name; the schedule was checked, so that there is one.
+func (s Schedule) group(name string) Group {
+	return s.Groups[slices.IndexFunc(s.Groups, func(g Group) bool { return g.Name == name })]
 }
 
 // Length is how long the acts take at least, and the rest.

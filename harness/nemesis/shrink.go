@@ -105,7 +105,7 @@ func (k *shrinking) groups() {
 	}
 }
 
-var someOf = regexp.MustCompile(`^(every|each of the first \d+) (call|server|further simulated node)s?`)
+var someOf = regexp.MustCompile(`^(every|each of the first \d+) (call|server|action|machine|further simulated node)s?`)
 
 // simpler makes less of what there is.
 func (k *shrinking) simpler() {
@@ -122,6 +122,9 @@ func (k *shrinking) simpler() {
 		}
 		if k.best.Acts[i].Spread != "" {
 			change(func(a *Act) { a.Spread = "" })
+		}
+		if k.best.Acts[i].Priority != 0 {
+			change(func(a *Act) { a.Priority = 0 })
 		}
 		if someOf.MatchString(k.best.Acts[i].Fault) {
 			change(func(a *Act) { a.Fault = someOf.ReplaceAllString(a.Fault, "the first $2") })

@@ -16,9 +16,12 @@ type site struct {
 	cores map[string]int
 	// groupsHaveBounds says that groups have a least and a most size.
 	groupsHaveBounds bool
-	// setsTarget is how somebody sets a group's size by hand; nil: nothing keeps groups at one.
-	setsTarget func(group string, size int) []step
-	given      func(Schedule) []step
+	// setsTarget is how somebody sets a group's size by hand, setsMaximum how many machines it
+	// may have, edits how its machines are to be others, the nth time; pauses and goesOn have
+	// controllers leave it alone and take it up again. Nil: that cannot be said there.
+	setsTarget, setsMaximum, edits func(g Group, n int) []step
+	pauses, goesOn                 func(g Group) []step
+	given                          func(Schedule) []step
 	// faults are those that can be drawn.
 	faults []faults
 }
@@ -64,8 +67,18 @@ var sites = map[string]site{
 		program:          "cluster-autoscaler",
 		cores:            hetznerCores, // the provider's machines are servers of these types
 		groupsHaveBounds: true,
-		setsTarget: func(group string, size int) []step {
-			return plain(`"MachineDeployment/%s" is scaled to %d`, group, size)
+		setsTarget:       func(g Group, n int) []step { return plain(`"MachineDeployment/%s" is scaled to %d`, g.Name, n) },
+		setsMaximum: func(g Group, n int) []step {
+			return plain(`"MachineDeployment/%s" is annotated "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size=%d"`, g.Name, n)
+		},
+		edits: func(g Group, n int) []step {
+			return []step{{fmt.Sprintf(`"MachineDeployment/%s" is patched with:`, g.Name), fmt.Sprintf("spec: {template: {metadata: {annotations: {example.org/edited: \"%d\"}}}}\n", n)}}
+		},
+		pauses: func(g Group) []step {
+			return plain(`"MachineDeployment/%s" is annotated "cluster.x-k8s.io/paused=true"`, g.Name)
+		},
+		goesOn: func(g Group) []step {
+			return plain(`"MachineDeployment/%s" is annotated "cluster.x-k8s.io/paused-"`, g.Name)
 		},
 		given: func(s Schedule) []step {
 			return withClusterAutoscaler(s, "", step{text: "Cluster API v1.9.5"})
@@ -78,8 +91,8 @@ var sites = map[string]site{
 		program:          "cluster-autoscaler",
 		cores:            map[string]int{"small": 2, "medium": 4, "large": 8},
 		groupsHaveBounds: true,
-		setsTarget: func(group string, size int) []step {
-			return plain(`the target size of the group "%s" is set to %d by hand`, group, size)
+		setsTarget: func(g Group, n int) []step {
+			return plain(`the target size of the group "%s" is set to %d by hand`, g.Name, n)
 		},
 		given: func(s Schedule) []step {
 			return withClusterAutoscaler(s, "", step{text: "a cloud of node groups"}, step{text: "the Nodes of instances that are gone are removed"},
@@ -98,16 +111,20 @@ var sites = map[string]site{
 		faults: slices.Concat(serverFaults, machineFaults, apiFaults("cluster-autoscaler", "update,patch nodes", "create pods/eviction", "watch pods", "watch nodes")),
 	},
 	"karpenter/instances": {
-		program: "karpenter",
-		cores:   kwokCores,
-		given:   func(s Schedule) []step { return withKarpenter(s, step{text: "a cloud of instances"}) },
-		faults:  slices.Concat(instanceFaults, machineFaults, karpenterFaults),
+		program:     "karpenter",
+		cores:       kwokCores,
+		setsMaximum: limitsNodePool,
+		edits:       editsNodePool,
+		given:       func(s Schedule) []step { return withKarpenter(s, step{text: "a cloud of instances"}) },
+		faults:      slices.Concat(instanceFaults, machineFaults, karpenterFaults),
 	},
 	"karpenter/kwok": {
-		program: "karpenter",
-		cores:   kwokCores,
-		given:   func(s Schedule) []step { return withKarpenter(s) },
-		faults:  slices.Concat(machineFaults, karpenterFaults),
+		program:     "karpenter",
+		cores:       kwokCores,
+		setsMaximum: limitsNodePool,
+		edits:       editsNodePool,
+		given:       func(s Schedule) []step { return withKarpenter(s) },
+		faults:      slices.Concat(machineFaults, karpenterFaults),
 	},
 }
 
@@ -135,6 +152,15 @@ func withClusterAutoscaler(s Schedule, zone string, cloud ...step) []step {
 
 // kwokCores are the types of Karpenter's provider kwok, which the cloud of instances has too.
 var kwokCores = map[string]int{"c-2x-amd64-linux": 2, "c-4x-amd64-linux": 4, "c-8x-amd64-linux": 8}
+
+func limitsNodePool(g Group, n int) []step {
+	return []step{{fmt.Sprintf(`"NodePool/%s" is patched with:`, g.Name), fmt.Sprintf("spec: {limits: {cpu: %d}}\n", n*kwokCores[g.Type])}}
+}
+
+// editsNodePool has all its machines drift.
+func editsNodePool(g Group, n int) []step {
+	return []step{{fmt.Sprintf(`"NodePool/%s" is patched with:`, g.Name), fmt.Sprintf("spec: {template: {metadata: {labels: {example.org/edited: \"%d\"}}}}\n", n)}}
+}
 
 var karpenterFaults = apiFaults("karpenter", "create nodeclaims.karpenter.sh", "update,patch nodeclaims.karpenter.sh/status", "delete nodeclaims.karpenter.sh",
 	"update,patch nodes", "create pods/eviction", "watch pods", "watch nodes", "watch nodeclaims.karpenter.sh")
