@@ -71,9 +71,6 @@ var sites = map[string]site{
 		setsMaximum: func(g Group, n int) []step {
 			return plain(`"MachineDeployment/%s" is annotated "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size=%d"`, g.Name, n)
 		},
-		edits: func(g Group, n int) []step {
-			return []step{{fmt.Sprintf(`"MachineDeployment/%s" is patched with:`, g.Name), fmt.Sprintf("spec: {template: {metadata: {annotations: {example.org/edited: \"%d\"}}}}\n", n)}}
-		},
 		pauses: func(g Group) []step {
 			return plain(`"MachineDeployment/%s" is annotated "cluster.x-k8s.io/paused=true"`, g.Name)
 		},
