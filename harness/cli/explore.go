@@ -54,7 +54,9 @@ the target's calls, log lines and faults, is drawn from again.
 
 All is kept below --out: schedules, as YAML and as features that "nodestorm run" plays, and
 the runs that broke something. The same command goes on where it was. A run whose failure is
-documented is named after its record. "nodestorm explore shrink" makes a schedule small.
+documented is named after its record. Any other is a suspect: its schedule is played again, and
+one that shows it in less than nine of ten is unstable. "nodestorm explore shrink" makes a
+schedule small.
 
 Profiles: %s.
 Sites: %s.
@@ -72,6 +74,7 @@ Exit status: 0 nothing was found that is not documented, 1 something was, 2 usag
 	c.Flags().StringVar(&x.settings.Profile, "profile", "small", "what is done, and how much: small, churn, outage or upgrade")
 	c.Flags().StringSliceVar(&x.settings.Faults, "faults", nil, "only faults with this `text`, or one of several, in their sentences")
 	c.Flags().DurationVar(&x.lasts, "for", 30*time.Minute, "how long to search, a `DURATION` of real time")
+	c.Flags().IntVar(&x.settings.Again, "again", 9, "how often to play again what shows a suspect first")
 	e.outputFlags(c, &x.asJSON)
 	c.AddCommand(e.exploreShrink(), e.explorePrint())
 	return c
@@ -90,6 +93,9 @@ func (x *exploration) addTarget(c *cobra.Command) {
 
 // prepare finds the build and all that can be wrong before anything starts.
 func (x *exploration) prepare(c *cobra.Command) (err error) {
+	if x.settings.Again < 0 {
+		return usage(fmt.Errorf("--again %d: want 0 or more", x.settings.Again))
+	}
 	if x.settings.Target == "" {
 		return usage(errors.New("--target NAME@VERSION is missing, such as karpenter@v1.14.1"))
 	}
@@ -365,6 +371,13 @@ func (x *exploration) conclude(s explore.Summary) error {
 		as := "not documented: nodestorm explore shrink " + filepath.Join(x.out, "schedules", fmt.Sprint(f.First), fmt.Sprintf("schedule-%d.yaml", f.First)) + " --key " + f.Key + " --target " + s.Target
 		if f.Known != "" {
 			as = "known as " + f.Known
+		} else {
+			low, high := reports.Wilson(f.Shown, f.Decided)
+			rate := fmt.Sprintf("the first shows it in %d of %d plays (%.0f to %.0f %%)", f.Shown, f.Decided, 100*low, 100*high)
+			if f.Unstable() {
+				rate = "unstable: " + rate
+			}
+			as = rate + "; " + as
 		}
 		fmt.Fprintf(x.stdout, "  %s, in %s: %s\n", f.Key, counted(f.Plays, "schedule"), as)
 	}

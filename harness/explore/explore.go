@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -35,6 +36,8 @@ type Settings struct {
 	Profile string   `json:"profile"`
 	Faults  []string `json:"faults,omitempty"`
 	Seed    uint64   `json:"seed"`
+	// Again is how often a suspect is played again, to know how often it shows.
+	Again int `json:"again,omitempty"`
 }
 
 func (s Settings) drawing() nemesis.Drawing {
@@ -45,7 +48,9 @@ func (s Settings) drawing() nemesis.Drawing {
 type Play struct {
 	N int `json:"n"` // from 1
 	// Parent is the play whose schedule this one's was drawn from; zero: from nothing.
-	Parent  int             `json:"parent,omitempty"`
+	Parent int `json:"parent,omitempty"`
+	// Again is the play of which this is another one, of the same schedule.
+	Again   int             `json:"again,omitempty"`
 	Verdict verdict.Verdict `json:"verdict"`
 	Reason  string          `json:"reason,omitempty"`
 	// Keys are what it broke: names of invariants, and Liveness.
@@ -79,7 +84,8 @@ type Exploration struct {
 	next    int
 	plays   []Play
 	covered map[string]bool
-	fertile []int // plays that covered something new
+	fertile []int       // plays that covered something new
+	again   map[int]int // how often a play is to be played again, still
 	log     *os.File
 }
 
@@ -91,7 +97,7 @@ func Open(dir string, s Settings) (*Exploration, error) {
 	if err := os.MkdirAll(filepath.Join(dir, schedules), 0o755); err != nil {
 		return nil, err
 	}
-	e := &Exploration{Settings: s, dir: dir, next: 1, covered: map[string]bool{}}
+	e := &Exploration{Settings: s, dir: dir, next: 1, covered: map[string]bool{}, again: map[int]int{}}
 	path := filepath.Join(dir, settingsFile)
 	want, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -140,11 +146,17 @@ func (e *Exploration) read() error {
 		}
 		at += int64(len(line))
 		e.take(p)
+		if p.Again != 0 {
+			e.again[p.Again]--
+		}
 		e.next = max(e.next, p.N+1)
 	}
 }
 
 func (e *Exploration) take(p Play) {
+	if p.Again == 0 && slices.ContainsFunc(p.Suspects(), func(key string) bool { return e.first(key) == 0 }) {
+		e.again[p.N] += e.Again
+	}
 	for _, key := range p.New {
 		e.covered[key] = true
 	}
@@ -152,6 +164,16 @@ func (e *Exploration) take(p Play) {
 		e.fertile = append(e.fertile, p.N)
 	}
 	e.plays = append(e.plays, p)
+}
+
+// first is the play that showed a key first which no documented failure explains; zero: none did.
+func (e *Exploration) first(key string) int {
+	for _, p := range e.plays {
+		if p.Again == 0 && slices.Contains(p.Suspects(), key) {
+			return p.N
+		}
+	}
+	return 0
 }
 
 // Close ends it.
@@ -162,6 +184,20 @@ func (e *Exploration) Next() (p Play, feature string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p.N = e.next
+	for _, n := range slices.Sorted(maps.Keys(e.again)) {
+		if e.again[n] <= 0 {
+			continue
+		}
+		s, err := nemesis.Load(e.schedule(n))
+		if err != nil {
+			return p, "", err
+		}
+		e.again[n]--
+		e.next++
+		p.Again = n
+		feature, err = Write(e.folder(p.N), fmt.Sprintf("schedule-%d", p.N), s)
+		return p, feature, err
+	}
 	random := seed.Stream(e.Seed, "explore", fmt.Sprint(p.N))
 	s, err := e.draw(&p, random)
 	if err != nil {
@@ -243,7 +279,13 @@ type Found struct {
 	Known string `json:"known,omitempty"`
 	First int    `json:"first"`
 	Plays int    `json:"plays"`
+	// Shown of Decided plays of the first one's schedule showed it: it, and those again.
+	Shown   int `json:"shown"`
+	Decided int `json:"decided"`
 }
+
+// Unstable tells whether a suspect shows in less than nine of ten plays.
+func (f Found) Unstable() bool { return f.Shown*10 < f.Decided*9 }
 
 // Summary is how an exploration stands.
 type Summary struct {
@@ -268,6 +310,9 @@ func (e *Exploration) Summary() Summary {
 		}
 		s.VirtualHours += p.VirtualSeconds / 3600
 		s.WallHours += p.WallSeconds / 3600
+		if p.Again != 0 {
+			continue
+		}
 		for _, key := range p.Keys {
 			known := p.Known[key]
 			i := slices.IndexFunc(s.Found, func(f Found) bool { return f.Key == key && f.Known == known })
@@ -276,6 +321,18 @@ func (e *Exploration) Summary() Summary {
 				i = len(s.Found) - 1
 			}
 			s.Found[i].Plays++
+		}
+	}
+	for i := range s.Found {
+		f := &s.Found[i]
+		for _, p := range e.plays {
+			if p.N != f.First && p.Again != f.First || p.Verdict == verdict.Inconclusive {
+				continue
+			}
+			f.Decided++
+			if slices.Contains(p.Keys, f.Key) {
+				f.Shown++
+			}
 		}
 	}
 	return s

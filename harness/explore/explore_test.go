@@ -1,12 +1,14 @@
 package explore
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"nodestorm/harness/nemesis"
 	"nodestorm/harness/verdict"
 	"nodestorm/sim/checker"
 	"nodestorm/sim/checker/strict"
@@ -84,7 +86,7 @@ func TestGoesOn(t *testing.T) {
 		t.Errorf("of a run that shows nothing, %v is new: %v", third.New, err)
 	}
 	s := e.Summary()
-	if s.Plays != 3 || s.Inconclusive != 1 || s.Covered != 3 || len(s.Found) != 2 || s.Found[0] != (Found{Key: "no-crash", First: 2, Plays: 1}) || s.Found[1].Known != "a-record" {
+	if s.Plays != 3 || s.Inconclusive != 1 || s.Covered != 3 || len(s.Found) != 2 || s.Found[0] != (Found{Key: "no-crash", First: 2, Plays: 1, Shown: 1, Decided: 1}) || s.Found[1].Known != "a-record" {
 		t.Errorf("%+v", s)
 	}
 
@@ -102,6 +104,70 @@ func TestGoesOn(t *testing.T) {
 	if err != nil || string(one.YAML()) != string(same.YAML()) {
 		t.Errorf("the seed draws another schedule in another folder: %v", err)
 	}
+}
+
+// What shows a suspect first is played again as often as asked, also by who goes on after the
+// middle, and how often it shows is told. What is documented, or was seen before, is not.
+func TestAgain(t *testing.T) {
+	dir := t.TempDir()
+	with := settings()
+	with.Again = 3
+	e, err := Open(dir, with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	play := func(says verdict.Verdict, keys ...string) Play {
+		t.Helper()
+		p, _, err := e.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Verdict, p.Keys, p.Known = says, keys, map[string]string{"bounds": "a-record"}
+		if p, err = e.Learn(p, nil); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	play(verdict.Failed, "bounds")
+	play(verdict.Failed, "no-leak")
+	if p := play(verdict.Healthy); p.Again != 2 {
+		t.Errorf("after a suspect came the play %+v", p)
+	}
+	one, two := must(e.Schedule(2)), must(e.Schedule(3))
+	if !bytes.Equal(one.YAML(), two.YAML()) {
+		t.Error("again it is another schedule")
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if e, err = Open(dir, with); err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if p := play(verdict.Failed, "no-leak"); p.Again != 2 {
+		t.Errorf("who goes on plays %+v", p)
+	}
+	if p := play(verdict.Inconclusive); p.Again != 2 {
+		t.Errorf("the third is %+v", p)
+	}
+	for _, keys := range [][]string{{"no-leak"}, nil} {
+		if p := play(verdict.Failed, keys...); p.Again != 0 {
+			t.Errorf("three are more: %+v", p)
+		}
+	}
+	for _, f := range e.Summary().Found {
+		want := Found{Key: "no-leak", First: 2, Plays: 2, Shown: 2, Decided: 3}
+		if f.Key == "no-leak" && (f != want || !f.Unstable()) {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+func must(s nemesis.Schedule, err error) nemesis.Schedule {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
 
 func records(events ...history.Event) (all []history.Record) {
