@@ -163,13 +163,15 @@ func (s *session) open(ctx context.Context, cannot func(target.Ref, error) error
 	if s.parts, err = s.chosenParts(ctx); err != nil { // before anything is built
 		return nil, err
 	}
-	have, err = s.ensure(ctx, found, cannot, append(refs, target.Kubernetes)...)
+	have, err = s.ensure(ctx, found, cannot, append(slices.Clone(refs), target.Kubernetes)...)
 	if err != nil {
 		return nil, err
 	}
 	s.kubernetes = have[target.Kubernetes]
-	for _, ref := range slices.Compact(append(refs, target.Kubernetes)) {
-		if t, is := have[ref]; is {
+	var told []target.Ref
+	for _, ref := range append(slices.Clone(refs), target.Kubernetes) {
+		if t, is := have[ref]; is && !slices.Contains(told, ref) {
+			told = append(told, ref)
 			s.detail("%s is the build of %s in %s", ref, t.BuiltAt.Format("2006-01-02 15:04"), t.Dir)
 		}
 	}

@@ -199,13 +199,17 @@ func (s *session) jobs(c *cobra.Command, records []scenarios.Record) (jobs []job
 	if err != nil {
 		return nil, nil, err
 	}
+	next := 0
 	for _, r := range records {
 		for _, of := range r.Targets {
-			ref := refs[0]
-			refs = refs[1:]
+			ref := refs[next]
+			next++
 			if cannot := without[ref]; cannot != nil {
 				rows = append(rows, reports.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: skipped, Outcome: skipped, Reason: cannot.Error()})
 				continue
+			}
+			if got := have[ref].Ref; got.String() != of.Name { // nothing that follows could be believed
+				return nil, nil, fmt.Errorf("%s is to be played on %s, and the build at hand is %s: this is a fault of nodestorm's", r.ID, of.Name, got)
 			}
 			jobs = append(jobs, job{r, have[ref]})
 		}
