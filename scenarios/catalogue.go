@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,6 +28,7 @@ type Catalogue struct {
 	features map[string][]byte            // with the files that their steps name
 	places   map[string]string            // of what is a user's own, by ID
 	kept     map[string]map[string][]byte // the files of that, by ID
+	strays   Problems
 }
 
 // Load reads the catalogue that is built in.
@@ -53,10 +55,27 @@ func LoadCheckout(dir string) (*Catalogue, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.CheckFeatures(in("features")); err != nil {
+	if c.strays, err = c.checkFeatures(in("features")); err != nil {
 		return nil, err
 	}
-	return c, c.addFeatures(in("features"))
+	if err := c.addFeatures(in("features")); err != nil {
+		return nil, err
+	}
+	for i, p := range c.strays {
+		delete(c.features, strings.TrimPrefix(p.File, "features/"))
+		c.strays[i].File = filepath.Join(dir, filepath.FromSlash(p.File))
+	}
+	return c, nil
+}
+
+// Strays are what is wrong with the features of a checkout that no record is about. They
+// are no part of the catalogue.
+func (c *Catalogue) Strays() Problems { return c.strays }
+
+// IsFrom tells whether a scenario of a user's own is from a folder.
+func (c *Catalogue) IsFrom(id, folder string) bool {
+	below := filepath.Clean(folder) + string(filepath.Separator)
+	return slices.ContainsFunc(c.own, func(s Scenario) bool { return s.Record.ID == id && strings.HasPrefix(s.File, below) })
 }
 
 // Of is the catalogue of one record only, without its feature.

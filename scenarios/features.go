@@ -21,18 +21,41 @@ import (
 // scenario with the record's tag, and each scenario has the tag of one record of
 // that feature. The error has a line for each place that is wrong.
 func (c *Catalogue) CheckFeatures(fsys fs.FS) error {
+	strays, err := c.checkFeatures(fsys)
+	if len(strays) > 0 {
+		err = errors.Join(err, strays)
+	}
+	return err
+}
+
+// checkFeatures tells features that no record is about, and that are not as they should be,
+// from those that are wrong.
+func (c *Catalogue) checkFeatures(fsys fs.FS) (strays Problems, err error) {
 	names, err := fs.Glob(fsys, "*/*.feature")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var errs []error
+	recorded := map[string]bool{}
+	for _, r := range c.records {
+		recorded[r.Feature] = true
+	}
 	found := map[string]int{}  // ID → scenarios with its tag
 	wrong := map[string]bool{} // features with problems of their own
 	for _, name := range names {
 		if dir := path.Dir(name); dir == "world" || dir == "instances" {
+			if err := readable(fsys, name); err != nil {
+				strays = append(strays, Problem{File: "features/" + name, Line: lineIn(err.Error()), Text: err.Error()})
+			}
 			continue
 		}
 		ids, problems := c.idsOf(fsys, name)
+		if !recorded[name] {
+			for _, problem := range problems {
+				strays = append(strays, Problem{File: "features/" + name, Line: lineIn(problem.Error()), Text: problem.Error()})
+			}
+			continue
+		}
 		for _, problem := range problems {
 			errs = append(errs, fmt.Errorf("features/%s: %w", name, problem))
 			wrong[name] = true
@@ -48,7 +71,16 @@ func (c *Catalogue) CheckFeatures(fsys fs.FS) error {
 			errs = append(errs, fmt.Errorf("%s: feature: %d scenarios of features/%s have the tag @%s, want one", r.ID, found[r.ID], r.Feature, r.ID))
 		}
 	}
-	return errors.Join(errs...)
+	return strays, errors.Join(errs...)
+}
+
+// readable tells whether a feature can be read at all.
+func readable(fsys fs.FS, name string) error {
+	text, err := fs.ReadFile(fsys, name)
+	if err == nil {
+		_, err = parseFeature(text, func() string { return "" })
+	}
+	return err
 }
 
 // idsOf returns the ID of each scenario of a feature, and what is wrong with it.

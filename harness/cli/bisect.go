@@ -124,19 +124,17 @@ func (b *bisection) one(c *cobra.Command, name string) (err error) {
 	case len(b.tags) > 1:
 		return usage(errors.New("several --tags are several builds, and one is played: put commas between the tags of one build"))
 	}
-	if b.catalogue, err = b.env.catalogue(); err != nil {
+	if b.catalogue, err = b.unchecked(); err != nil {
 		return err
 	}
 	files, ids := split([]string{name})
 	records, err := b.inFiles(files, "", "")
-	if err != nil {
-		return err
-	}
 	b.features = b.catalogue.Features()
-	if len(ids) > 0 {
-		if records, err = choose(b.catalogue, b.features, ids, "", false); err != nil {
-			return err
-		}
+	if err == nil && len(ids) > 0 {
+		records, err = choose(b.catalogue, b.features, ids, "", false)
+	}
+	if err := b.toPlay(b.catalogue, records, err); err != nil {
+		return err
 	}
 	if len(records) != 1 {
 		return usage(fmt.Errorf("%s has %d scenarios: name one by its ID", name, len(records)))

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,14 @@ type own struct {
 	folders   []string
 	noBuiltin bool
 	checkout  string // whose records and features there are in place of those built in
+	// wrong is what is wrong in folders: nothing of theirs is played, and the rest goes on.
+	wrong []wrongFolder
+}
+
+// wrongFolder is a folder with features or records that are not as they should be.
+type wrongFolder struct {
+	name     string
+	problems scenarios.Problems
 }
 
 // catalogueFlags are those of the commands that take a catalogue.
@@ -31,8 +40,51 @@ func (e *env) catalogueFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&e.own.noBuiltin, "no-builtin", false, "leave out the features and records that are built in")
 }
 
-// catalogue is the one that is built in, with the user's own.
+// catalogue is the one that is built in, with the user's own. A stray feature there is told,
+// and keeps nobody from anything else.
 func (e *env) catalogue() (*scenarios.Catalogue, error) {
+	c, err := e.unchecked()
+	if err == nil {
+		e.warnOfStrays(c)
+	}
+	return c, err
+}
+
+// toPlay makes sure that nothing is wrong with where the chosen records come from, or with
+// what was not found; else it tells what is wrong elsewhere.
+func (e *env) toPlay(c *scenarios.Catalogue, chosen []scenarios.Record, notFound error) error {
+	for _, folder := range e.own.wrong {
+		if notFound != nil || slices.ContainsFunc(chosen, func(r scenarios.Record) bool { return c.IsFrom(r.ID, folder.name) }) {
+			return usage(folder.problems)
+		}
+	}
+	if notFound == nil {
+		e.warnOfStrays(c)
+	}
+	return notFound
+}
+
+// warnOfStrays names what is left out of the catalogue.
+func (e *env) warnOfStrays(c *scenarios.Catalogue) {
+	warn := func(where string, problems scenarios.Problems) {
+		if len(problems) == 0 {
+			return
+		}
+		more := ""
+		if n := len(problems) - 1; n > 0 {
+			more = fmt.Sprintf(" (and %d more; nodestorm lint %s tells all)", n, where)
+		}
+		e.say("warning: left out: %s%s", problems[0], more)
+	}
+	warn(e.own.checkout, c.Strays())
+	for _, folder := range e.own.wrong {
+		warn(folder.name, folder.problems)
+	}
+}
+
+// unchecked is catalogue without a word of what is left out.
+func (e *env) unchecked() (*scenarios.Catalogue, error) {
+	e.own.wrong = nil
 	c, err := scenarios.Load()
 	if err != nil {
 		return nil, usage(err)
@@ -57,7 +109,13 @@ func (e *env) catalogue() (*scenarios.Catalogue, error) {
 	}
 	var errs []error
 	for _, folder := range folders {
-		errs = append(errs, c.Add(replay.ReadFolder(folder)))
+		err := c.Add(replay.ReadFolder(folder))
+		itself := func(p scenarios.Problem) bool { return p.File == filepath.Clean(folder) }
+		if all := (scenarios.Problems)(nil); errors.As(err, &all) && !slices.ContainsFunc(all, itself) {
+			e.own.wrong = append(e.own.wrong, wrongFolder{folder, all})
+			continue
+		}
+		errs = append(errs, err)
 	}
 	return c, usage(errors.Join(errs...))
 }

@@ -10,7 +10,7 @@ import (
 
 // completeIDs offers the scenarios that are not on the command line yet.
 func (e *env) completeIDs(_ *cobra.Command, ids []string, _ string) ([]string, cobra.ShellCompDirective) {
-	c, err := e.catalogue()
+	c, err := e.unchecked()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

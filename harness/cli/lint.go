@@ -89,6 +89,7 @@ func lintCheckout(dir string) (checked int, problems scenarios.Problems) {
 		}
 		return 0, problems
 	}
+	problems = append(problems, catalogue.Strays()...)
 	features := catalogue.Features()
 	for _, record := range catalogue.Records() {
 		checked++

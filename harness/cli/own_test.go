@@ -326,6 +326,54 @@ func TestLintOfACheckout(t *testing.T) {
 	}
 }
 
+// A stray feature is named, and breaks nothing that has nothing to do with it.
+func TestStrayFeature(t *testing.T) {
+	b := newBench(t)
+	stray := func(t *testing.T, dir string) string {
+		write(t, filepath.Join(dir, "stray.feature"), "Feature: f\n  Scenario: s\n    Given a cluster\n    Gven more\n", 0o600)
+		return "nodestorm: warning: left out: " + filepath.Join(dir, "stray.feature") + ":4: malformed: "
+	}
+	t.Run("own", func(t *testing.T) {
+		dir, _, _ := ownCatalogue(t)
+		warning := stray(t, dir)
+		t.Setenv("NODESTORM_CATALOGUE", dir)
+		code, stdout, stderr := nodestorm(t, "list")
+		if code != cli.AsExpected || !strings.Contains(stdout, scenario) || !strings.Contains(stdout, "late-node ") || !strings.HasPrefix(stderr, warning) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("list: status %d, %q", code, stderr)
+		}
+		if code, stdout, stderr := nodestorm(t, "__complete", "verify", "karp"); code != cli.AsExpected || !strings.Contains(stdout, scenario) || strings.Contains(stderr, "stray") {
+			t.Errorf("completion: status %d, %q", code, stderr)
+		}
+		_, _, stderr = nodestorm(t, "verify", scenario, "--out", b.out)
+		if !strings.HasPrefix(stderr, warning) || !strings.Contains(stderr, "this go builds nothing") {
+			t.Errorf("verify of another: %q", stderr)
+		}
+		if _, _, stderr := nodestorm(t, "verify", "--tags", "@"+scenario, "--out", b.out); !strings.HasPrefix(stderr, warning) || !strings.Contains(stderr, "this go builds nothing") {
+			t.Errorf("verify by tags: %q", stderr)
+		}
+		if code, _, stderr := nodestorm(t, "verify", "late-node", "--out", b.out); code != cli.Usage || strings.Contains(stderr, "warning") || !strings.Contains(stderr, "stray.feature:4: malformed") {
+			t.Errorf("verify of its neighbour: status %d, %q", code, stderr)
+		}
+	})
+	t.Run("checkout", func(t *testing.T) {
+		root := t.TempDir()
+		for _, folder := range []string{"scenarios", "features"} {
+			if err := os.CopyFS(filepath.Join(root, folder), os.DirFS("../../"+folder)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, filepath.Join(root, "go.mod"), "module nodestorm\n", 0o600)
+		warning := stray(t, filepath.Join(root, "features", "karpenter"))
+		code, stdout, stderr := nodestorm(t, "list", "--catalogue", root, "--tags", "@"+scenario)
+		if code != cli.AsExpected || !strings.Contains(stdout, scenario) || !strings.HasPrefix(stderr, warning) {
+			t.Errorf("status %d, %q, %q", code, stdout, stderr)
+		}
+		if code, stdout, _ := nodestorm(t, "lint", root); code != cli.NotAsExpected || !strings.Contains(stdout, "stray.feature:4: malformed") {
+			t.Errorf("lint: status %d, %q", code, stdout)
+		}
+	})
+}
+
 // What new writes lints for each system, also with all that it has as a comment, and is
 // the failure of a record that is built in, which has been shown.
 func TestNew(t *testing.T) {

@@ -38,21 +38,19 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
   nodestorm run --tags @kubespray --target kubespray@mine --order my-order.yaml`,
 		RunE: func(c *cobra.Command, ids []string) error {
 			var err error
-			if s.catalogue, err = e.catalogue(); err != nil {
+			if s.catalogue, err = e.unchecked(); err != nil {
 				return err
 			}
 			files, ids := split(ids)
 			records, err := s.inFiles(files, tags, called)
-			if err != nil {
-				return err
-			}
 			s.features = s.catalogue.Features()
-			if len(files) == 0 || len(ids) > 0 || all {
-				documented, err := choose(s.catalogue, s.features, ids, tags, all)
-				if err != nil {
-					return err
-				}
+			if err == nil && (len(files) == 0 || len(ids) > 0 || all) {
+				var documented []scenarios.Record
+				documented, err = choose(s.catalogue, s.features, ids, tags, all)
 				records = append(records, documented...)
+			}
+			if err := e.toPlay(s.catalogue, records, err); err != nil {
+				return err
 			}
 			if name == "" {
 				of := "karpenter@v1.7.0"

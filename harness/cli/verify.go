@@ -61,12 +61,12 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if err != nil {
 				return usage(err)
 			}
-			if s.catalogue, err = e.catalogue(); err != nil {
+			if s.catalogue, err = e.unchecked(); err != nil {
 				return err
 			}
 			s.features = s.catalogue.Features()
 			records, err := choose(s.catalogue, s.features, ids, tags, all)
-			if err != nil {
+			if err := e.toPlay(s.catalogue, records, err); err != nil {
 				return err
 			}
 			for _, r := range records {
