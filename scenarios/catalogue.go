@@ -78,6 +78,9 @@ func (c *Catalogue) IsFrom(id, folder string) bool {
 	return slices.ContainsFunc(c.own, func(s Scenario) bool { return s.Record.ID == id && strings.HasPrefix(s.File, below) })
 }
 
+// Example is a file of features/examples: the formats of files that commands take.
+func Example(name string) ([]byte, error) { return features.Files.ReadFile("examples/" + name) }
+
 // Of is the catalogue of one record only, without its feature.
 func Of(r Record) *Catalogue { return &Catalogue{records: []Record{r}} }
 

@@ -199,7 +199,7 @@ func (o *cloudOptions) flags(e *env, c *cobra.Command) {
 	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` on loopback to listen on; port 0 is a free one")
 	c.Flags().BoolVar(&o.everywhere, "everywhere", false, "let --listen be an address beyond loopback: in a container, whose network is its own")
 	c.Flags().StringVar(&o.state, "state", "", "`file` that keeps the cloud; it is written where there is none")
-	c.Flags().StringVar(&o.faults, "faults", "", "`file` with faults")
+	c.Flags().StringVar(&o.faults, "faults", "", "`file` with faults: nodestorm help faults")
 	c.Flags().BoolVar(&o.check, "check", false, "check the files and end")
 	c.Flags().Uint64Var(&o.seed, "seed", 1, "what all randomness derives from")
 	c.Flags().StringVar(&o.history, "history", "", "new `file` for the record of all calls and what the cloud did")

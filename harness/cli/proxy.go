@@ -38,7 +38,7 @@ rules do, and ends with Ctrl-C. Status 3: a rule made no difference.`,
 	}
 	c.Flags().StringVar(&o.kubeconfig, "kubeconfig", "", "`file` with the client's way to the API server; its current context counts")
 	c.Flags().StringVar(&o.writer, "writer-kubeconfig", "", "`file` of whom the rules otherWriter and staleList call as; empty: the client")
-	c.Flags().StringVar(&o.rules, "rules", "", "`file` with the rules")
+	c.Flags().StringVar(&o.rules, "rules", "", "`file` with the rules: nodestorm help rules")
 	c.Flags().BoolVar(&o.check, "check", false, "check the rules, with --kubeconfig against what the API server serves, and end")
 	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` on loopback to listen on; port 0 is a free one")
 	c.Flags().StringVar(&o.out, "out", "", "`file` for the kubeconfig that goes through the proxy; empty: a temporary one")

@@ -170,6 +170,7 @@ func (e *env) root() *cobra.Command {
 	})
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(e.list(), e.newFailure(), e.draft(), e.lint(), e.sentences(), e.run(), e.verify(), e.merge(), e.bisect(), e.history(), e.explore(), e.up(), e.fault(), e.recheck(), e.report(), e.bundle(), e.matrix(), e.nightly(), e.proxy(), e.cloud(), e.cluster(), e.image(), e.target(), e.setup(), e.doctor(), e.clean(), e.version())
+	root.AddCommand(helpTopics()...)
 	e.wordsFlags(root)
 	return root
 }

@@ -109,7 +109,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
 	c.Flags().Var(&s.cluster, "cluster", "`CLUSTER`: sim, or kind for containers of Docker in real time")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
-	c.Flags().StringVar(&s.order, "order", "", "the target is the order of an installer's steps in `FILE`, whose manifests are beside it")
+	c.Flags().StringVar(&s.order, "order", "", "the target is the order of an installer's steps in `FILE`, whose manifests are beside it: nodestorm help orders")
 	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
 	c.Flags().StringVar(&called, "name", "", "of a feature that is named, the scenarios with this `text` in their names")
 	c.Flags().BoolVar(&all, "all", false, "all failures")

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/scenarios"
+)
+
+// topics are the formats of files that commands take: each has examples that are read as the
+// commands read them, in a test.
+var topics = []struct {
+	name, short, use string
+	examples         []string // below features/examples
+}{
+	{"faults", "Format: what goes wrong in a cloud that is served alone (cloud hcloud, cloud externalgrpc)",
+		"nodestorm cloud hcloud --faults FILE --check tells what is wrong with one, and lists what is allowed. In features\nfaults are sentences instead: nodestorm sentences fault.", []string{"faults-hcloud.yaml", "faults-externalgrpc.yaml"}},
+	{"rules", "Format: what goes wrong on the way to an API server (proxy)",
+		"nodestorm proxy --rules FILE --check tells what is wrong with one.", []string{"rules.yaml"}},
+	{"orders", "Format: the order in which an installer brings up a cluster (run --order)",
+		"nodestorm run --tags @kubespray --target kubespray@mine --order FILE checks it before anything starts. The orders that\nare built in are in harness/order.", []string{"order.yaml", "order-add-on.yaml"}},
+}
+
+// helpTopics are commands that only have help.
+func helpTopics() (list []*cobra.Command) {
+	for _, t := range topics {
+		var long strings.Builder
+		fmt.Fprintf(&long, "%s.\n\n%s\n", strings.TrimPrefix(t.short, "Format: "), t.use)
+		for _, name := range t.examples {
+			text, err := scenarios.Example(name)
+			if err != nil {
+				panic(err) // it is part of the program
+			}
+			fmt.Fprintf(&long, "\n# --- %s\n%s", name, text)
+		}
+		list = append(list, &cobra.Command{Use: t.name, Short: t.short, Long: strings.TrimRight(long.String(), "\n")})
+	}
+	return list
+}

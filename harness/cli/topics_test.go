@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"nodestorm/fakecloud/externalgrpc"
+	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/hcloud"
+	orders "nodestorm/harness/order"
+	"nodestorm/sim/apifault"
+)
+
+const exampleFiles = "../../features/examples"
+
+// What help shows is read as it is by the commands that it is for.
+func TestTopics(t *testing.T) {
+	for _, topic := range topics {
+		code, text, stderr := said(t, "help", topic.name)
+		if code != AsExpected || stderr != "" {
+			t.Errorf("help %s: status %d, %q", topic.name, code, stderr)
+		}
+		for _, name := range topic.examples {
+			sample, err := os.ReadFile(filepath.Join(exampleFiles, name))
+			if err != nil || !strings.Contains(text, strings.TrimSpace(string(sample))) {
+				t.Errorf("help %s has no %s, %v", topic.name, name, err)
+			}
+		}
+	}
+	t.Setenv("HCLOUD_TOKEN", "any")
+	for args, want := range map[string]string{
+		"cloud|hcloud|--check|--faults|faults-hcloud.yaml":             "good: 17 fault(s)",
+		"cloud|externalgrpc|--check|--faults|faults-externalgrpc.yaml": "good: 4 fault(s)",
+		"proxy|--check|--rules|rules.yaml":                             "11 rule(s) good",
+	} {
+		words := strings.Split(args, "|")
+		words[len(words)-1] = filepath.Join(exampleFiles, words[len(words)-1])
+		if code, text, stderr := said(t, words...); code != AsExpected || !strings.Contains(text, want) {
+			t.Errorf("%v: status %d, %q, %q; want %q", words, code, text, stderr, want)
+		}
+	}
+	if _, text, _ := said(t, "--help"); !strings.Contains(text, "faults") || !strings.Contains(text, "orders") {
+		t.Errorf("the topics are in no list: %s", text)
+	}
+}
+
+// No kind of fault, act or step is left out.
+func TestTopicsAreComplete(t *testing.T) {
+	effects := map[string]bool{"interrupted": true} // of clouds of instances, which no command serves with a file of faults
+	for name, operations := range map[string][]string{"faults-hcloud.yaml": hcloud.Operations(), "faults-externalgrpc.yaml": externalgrpc.Operations()} {
+		faults, err := fault.Load(filepath.Join(exampleFiles, name), operations)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range faults {
+			effects[f.Effect.String()] = true
+		}
+	}
+	for _, e := range fault.Effects() {
+		if !effects[e.String()] {
+			t.Errorf("no example has the effect %s", e)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(exampleFiles, "rules.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := apifault.Load(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	acts := reflect.TypeFor[apifault.Act]()
+	for i := range acts.NumField() {
+		has := false
+		for _, r := range rules {
+			has = has || !reflect.ValueOf(r.Act).Field(i).IsNil()
+		}
+		if !has {
+			t.Errorf("no example has the act %s", acts.Field(i).Name)
+		}
+	}
+	o, _, err := orders.Load(filepath.Join(exampleFiles, "order.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var apply, rollout, label, taint bool
+	for _, s := range o.Steps {
+		apply, rollout, label, taint = apply || s.Apply != "", rollout || s.Rollout != nil, label || s.Label != nil, taint || s.Taint != nil
+	}
+	if !apply || !rollout || !label || !taint {
+		t.Error("a kind of step is missing")
+	}
+}
