@@ -78,7 +78,7 @@ Look through the archive before you publish it: nobody knows all secrets.`,
 		},
 	}
 	e.catalogueFlags(c)
-	c.Flags().StringVarP(&to, "out", "o", "", "`file` to write; default nodestorm-SCENARIO-TARGET.tar.gz")
+	c.Flags().StringVar(&to, "out", "", "`file` to write; default nodestorm-SCENARIO-TARGET.tar.gz")
 	c.Flags().Float64Var(&hourly, "price", 0, "what a machine costs that does not tell itself, in `euros` an hour")
 	return c
 }

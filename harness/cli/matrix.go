@@ -21,6 +21,7 @@ import (
 	"nodestorm/harness/target"
 	"nodestorm/harness/tell"
 	"nodestorm/harness/verdict"
+	"nodestorm/reports"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/redact"
 	"nodestorm/scenarios"
@@ -46,16 +47,14 @@ in a file.
 
 Exit status: 0 written, 2 usage, 3 something could not be read or noted, or nothing is
 what is asked for.`,
-		Example: `  nodestorm matrix reports/out --out matrix.html
-  nodestorm matrix reports/out --format md --since last.json
-  nodestorm matrix reports/out --provider hetzner --status regression --format json
+		Example: `  nodestorm matrix reports/out
+  nodestorm matrix reports/out --out matrix.html
+  nodestorm matrix reports/out -o md --since last.json
+  nodestorm matrix reports/out --provider hetzner --status regression -o json
   nodestorm matrix reports/out --track-record`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && !track {
 				return usage(fmt.Errorf("no RUN is named: %s", c.UseLine()))
-			}
-			if !slices.Contains([]string{"html", "md", "json"}, format) {
-				return usage(fmt.Errorf("--format %q: want html, md or json", format))
 			}
 			if track && keep != (matrix.Filter{}) {
 				return usage(errors.New("--track-record notes all runs: leave out what filters them"))
@@ -93,14 +92,17 @@ what is asked for.`,
 				old.Filter(keep)
 				m.Since(old)
 			}
-			if to == "" {
-				to = "-"
+			switch {
+			case format == "" && to == "":
+				return cmp.Or(e.tellMatrix(m), unread)
+			case format == "":
+				format = "html"
 			}
-			return cmp.Or((&reporter{env: e}).file(to, func(w io.Writer) error { return m.Write(w, format) }), unread)
+			return cmp.Or((&reporter{env: e}).file(cmp.Or(to, "-"), e.inYAML(func(w io.Writer) error { return m.Write(w, format) })), unread)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "html", "`FORMAT`: html, md, json")
-	c.Flags().StringVarP(&to, "out", "o", "", "`file` to write; default standard output")
+	e.formatFlags(c, &format, "", []string{"html", "md", "json", "yaml"})
+	c.Flags().StringVar(&to, "out", "", "`file` to write, as HTML unless -o says otherwise; without it a table is printed")
 	c.Flags().StringVar(&since, "since", "", "last matrix, a JSON `file`, to tell what has changed")
 	c.Flags().StringVar(&keep.System, "system", "", "only failures of a `system`: "+strings.Join(scenarios.Systems, ", "))
 	c.Flags().StringVar(&keep.Provider, "provider", "", "only failures of an autoscaler linked with this `cloud`: hetzner, clusterapi…")
@@ -109,6 +111,31 @@ what is asked for.`,
 	e.catalogueFlags(c)
 	c.Flags().BoolVar(&track, "track-record", false, "note the runs as verified, and write the table of scenarios/README.md")
 	return c
+}
+
+// tellMatrix prints a line for each run.
+func (e *env) tellMatrix(m *matrix.Matrix) error {
+	rows := [][]string{{"SCENARIO", "TARGET", "EXPECTED", "VERDICT", "WALL", "REASON"}}
+	for _, c := range m.Cells {
+		rows = append(rows, []string{
+			reports.Clean(c.Scenario), reports.Clean(c.Target), reports.Clean(cmp.Or(c.Expected, "-")), reports.Clean(cmp.Or(c.Verdict, "-")),
+			fmt.Sprintf("%.1fs", c.WallSeconds), reports.Clean(c.Reason),
+		})
+	}
+	if len(m.Cells) > 0 {
+		if err := e.table(columns(e.stdout), rows); err != nil {
+			return err
+		}
+		fmt.Fprintln(e.stdout)
+	}
+	fmt.Fprintln(e.stdout, m.Sum())
+	for _, skip := range m.Skipped {
+		fmt.Fprintf(e.stdout, "skipped: %s on %s: %s\n", reports.Clean(skip.Scenario), reports.Clean(skip.Target), reports.Clean(skip.Reason))
+	}
+	for _, change := range m.Changes {
+		fmt.Fprintf(e.stdout, "since the last matrix: %s\n", reports.Clean(change))
+	}
+	return nil
 }
 
 // checkFilter makes sure that runs can have what the filter asks for. What targets there
@@ -150,7 +177,7 @@ func (e *env) cells(found []stored, catalogue *scenarios.Catalogue, base string)
 		}
 		c := matrix.Cell{
 			Scenario: r.ID, Target: r.Target.Ref.String(), Expected: string(expected), Verdict: string(r.Verdict), Reason: redactor.Text(r.Reason),
-			WallSeconds: r.Clock.Wall.Seconds(), Started: r.Started, Kubernetes: tell.KubernetesVersion(r), Commit: r.Commit,
+			WallSeconds: r.Took().Seconds(), Started: r.Started, Kubernetes: tell.KubernetesVersion(r), Commit: r.Commit,
 		}
 		for _, departure := range tell.Departures(r) {
 			c.Departures = append(c.Departures, redactor.Text(departure))

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 	"sigs.k8s.io/yaml"
 
@@ -57,6 +58,55 @@ func (e *env) outputFlags(c *cobra.Command, asJSON *bool, more ...string) {
 	alone(c, "json", "output")
 }
 
+// formatFlags adds -o to a command that has formats of its own, under the name --format too,
+// and its short form --json.
+func (e *env) formatFlags(c *cobra.Command, format *string, usual string, formats []string) {
+	var asJSON bool
+	c.Flags().StringVarP(format, "output", "o", usual, "`FORMAT`, also --format: "+strings.Join(formats, ", "))
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "format" {
+			name = "output"
+		}
+		return pflag.NormalizedName(name)
+	})
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, as -o json")
+	alone(c, "json", "output")
+	before := c.PreRunE
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		switch err := before(c, args); {
+		case err != nil:
+			return err
+		case asJSON:
+			*format = asJSONForm
+		case *format != usual && !slices.Contains(formats, *format):
+			return usage(fmt.Errorf("-o %q: want one of %s; a file to write is named with --out", *format, strings.Join(formats, ", ")))
+		}
+		if *format == asYAML {
+			*format, e.form = asJSONForm, asYAML
+		}
+		return nil
+	}
+}
+
+// inYAML is what write writes as JSON in the form that was asked for.
+func (e *env) inYAML(write func(io.Writer) error) func(io.Writer) error {
+	if e.form != asYAML {
+		return write
+	}
+	return func(w io.Writer) error {
+		var text bytes.Buffer
+		if err := write(&text); err != nil {
+			return err
+		}
+		converted, err := yaml.JSONToYAML(text.Bytes())
+		if err == nil {
+			_, err = w.Write(converted)
+		}
+		return err
+	}
+}
+
 // alone makes two flags of one command a usage error.
 func alone(c *cobra.Command, a, b string) {
 	before := c.PreRunE
@@ -85,19 +135,8 @@ func (e *env) program(write func(io.Writer) error) error {
 	switch e.form {
 	case asNames:
 		return usage(errors.New("-o name: this has no names; want -o json or -o yaml"))
-	case asYAML:
-	default:
-		return write(e.stdout)
 	}
-	var text bytes.Buffer
-	if err := write(&text); err != nil {
-		return err
-	}
-	converted, err := yaml.JSONToYAML(text.Bytes())
-	if err == nil {
-		_, err = e.stdout.Write(converted)
-	}
-	return err
+	return e.inYAML(write)(e.stdout)
 }
 
 // names prints a line for each.

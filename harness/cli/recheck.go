@@ -97,7 +97,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 					Expected: string(again.Expected), Verdict: string(again.Now.Verdict),
 					Outcome: string(verdict.Compare(again.Expected, again.Now.Verdict)), Reason: again.Now.Reason,
 					VirtualSeconds: again.Run.Clock.Virtual.Seconds(), Factor: again.Run.Clock.Mean,
-					WallSeconds: again.Run.Clock.Wall.Seconds(),
+					WallSeconds: again.Run.Took().Seconds(),
 					LagP99Ms:    float64(again.Run.Clock.Lag.P99) / 1e6, Run: dir,
 					Programs: reports.Lateness(again.Run.Clock),
 				})

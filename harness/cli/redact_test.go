@@ -47,14 +47,14 @@ func TestNothingLeavesWithCredentials(t *testing.T) {
 		_, leaves["matrix as "+format], _ = nodestorm(t, "matrix", dir, "--format", format)
 	}
 	side := filepath.Join(t.TempDir(), "side.html")
-	nodestorm(t, "report", "--side-by-side", dir, dir, "-o", side)
+	nodestorm(t, "report", "--side-by-side", dir, dir, "--out", side)
 	text, err := os.ReadFile(side)
 	if err != nil {
 		t.Fatal(err)
 	}
 	leaves["side by side"] = string(text)
 	archive := filepath.Join(t.TempDir(), "given.tar.gz")
-	nodestorm(t, "bundle", dir, "-o", archive)
+	nodestorm(t, "bundle", dir, "--out", archive)
 	for name, text := range unpacked(t, archive) {
 		leaves["bundle, "+filepath.Base(name)] = text
 	}

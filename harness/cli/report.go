@@ -50,7 +50,7 @@ junit     JUnit XML             ctrf      Common Test Report Format
 cucumber  Cucumber JSON         messages  Cucumber messages, NDJSON
 trace     Chrome trace, for ui.perfetto.dev and chrome://tracing
 md        a summary in Markdown, as for a GitHub step summary
-json      what is known of each run
+json      what is known of each run; yaml the same
 
 All but html go to standard output, or to --out.
 
@@ -64,16 +64,13 @@ Exit status: 0 written, 2 usage, 3 something could not be read.`,
 		Example: `  nodestorm report reports/out/karpenter-7515-not-ready-noexecute/karpenter@v1.6.4
   nodestorm report --side-by-side AFFECTED FIXED
   nodestorm report --issue RUN > issue.md
-  nodestorm report --format md reports/out >> "$GITHUB_STEP_SUMMARY"`,
+  nodestorm report -o md reports/out >> "$GITHUB_STEP_SUMMARY"`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(fmt.Errorf("no RUN is named: %s", c.UseLine()))
 			}
 			if issue {
 				format = "issue"
-			}
-			if !slices.Contains(formatNames(), format) && format != "issue" {
-				return usage(fmt.Errorf("--format %q: want one of %s", format, strings.Join(formatNames(), ", ")))
 			}
 			if r.hourly < 0 {
 				return usage(fmt.Errorf("--price %g: want euros an hour, 0 or more", r.hourly))
@@ -99,12 +96,11 @@ Exit status: 0 written, 2 usage, 3 something could not be read.`,
 			return r.write(found, format)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "html", "`FORMAT`: "+strings.Join(formatNames(), ", "))
-	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp))
+	e.formatFlags(c, &format, "html", append(formatNames(), asYAML))
 	e.catalogueFlags(c)
 	c.Flags().BoolVar(&issue, "issue", false, "a short text in Markdown for an upstream issue")
 	c.Flags().BoolVar(&beside, "side-by-side", false, "two runs of a scenario on one axis")
-	c.Flags().StringVarP(&r.to, "out", "o", "", "`file` to write, - for standard output")
+	c.Flags().StringVar(&r.to, "out", "", "`file` to write, - for standard output")
 	c.Flags().Float64Var(&r.hourly, "price", 0, "what a machine costs that does not tell itself, in `euros` an hour")
 	return c
 }
@@ -262,7 +258,7 @@ func (r *reporter) file(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// formatNames are the values of --format.
+// formatNames are the values of -o.
 func formatNames() []string {
 	return append([]string{"html"}, slices.DeleteFunc(formats.Names(), func(name string) bool { return name == "issue" })...)
 }
@@ -282,6 +278,6 @@ func (r *reporter) write(found []stored, format string) error {
 	if path == "" {
 		path = "-"
 	}
-	err := r.file(path, func(w io.Writer) error { return formats.Write(w, format, stories) })
+	err := r.file(path, r.inYAML(func(w io.Writer) error { return formats.Write(w, format, stories) }))
 	return cmp.Or(err, failed)
 }

@@ -10,9 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 
 	"nodestorm/harness/cli"
 	"nodestorm/harness/run"
@@ -140,22 +143,22 @@ func TestReportOfDamagedRuns(t *testing.T) {
 func TestReportUsage(t *testing.T) {
 	dir := aRun(t)
 	for args, want := range map[string]string{
-		"report":                              "no RUN is named",
-		"report|/none":                        "/none is not there",
-		"report|" + dir + "|--format|pdf":     `--format "pdf": want one of html, junit, cucumber`,
-		"report|" + dir + "|--side-by-side":   "compares two runs in html, and 1 are named",
-		"report|" + dir + "|--price|-1":       "--price -1: want euros an hour",
-		"report|" + dir + "/" + run.File:      "no bundle of runs",
-		"bundle":                              "no RUN is named",
-		"matrix|" + dir + "|--format|pdf":     `--format "pdf": want html, md or json`,
-		"matrix|" + dir + "|--since|" + dir:   "--since " + dir,
-		"matrix|" + dir + "|--status|foo":     `--status "foo": want one of healthy, reproduced, failed, inconclusive, expected, regression, fixed earlier than recorded, not as expected`,
-		"matrix|" + dir + "|--target|nosuch":  `--target "nosuch": no run's target has this text; there are karpenter@v1.6.4`,
-		"matrix|" + dir + "|--system|foo":     `--system "foo": want one of hetzner, clusterapi, karpenter`,
-		"matrix|" + dir + "|--provider|foo":   `--provider "foo": want one of clusterapi, `,
-		"matrix|--track-record|--target|a":    "--track-record notes all runs: leave out what filters them",
-		"recheck|" + dir + "/" + run.File:     "no bundle of runs",
-		"report|" + dir + "|" + dir + "|-o|x": "--out names one file, and there are 2 runs",
+		"report":                                 "no RUN is named",
+		"report|/none":                           "/none is not there",
+		"report|" + dir + "|--format|pdf":        `-o "pdf": want one of html, junit, cucumber`,
+		"report|" + dir + "|--side-by-side":      "compares two runs in html, and 1 are named",
+		"report|" + dir + "|--price|-1":          "--price -1: want euros an hour",
+		"report|" + dir + "/" + run.File:         "no bundle of runs",
+		"bundle":                                 "no RUN is named",
+		"matrix|" + dir + "|--format|pdf":        `-o "pdf": want one of html, md, json, yaml; a file`,
+		"matrix|" + dir + "|--since|" + dir:      "--since " + dir,
+		"matrix|" + dir + "|--status|foo":        `--status "foo": want one of healthy, reproduced, failed, inconclusive, expected, regression, fixed earlier than recorded, not as expected`,
+		"matrix|" + dir + "|--target|nosuch":     `--target "nosuch": no run's target has this text; there are karpenter@v1.6.4`,
+		"matrix|" + dir + "|--system|foo":        `--system "foo": want one of hetzner, clusterapi, karpenter`,
+		"matrix|" + dir + "|--provider|foo":      `--provider "foo": want one of clusterapi, `,
+		"matrix|--track-record|--target|a":       "--track-record notes all runs: leave out what filters them",
+		"recheck|" + dir + "/" + run.File:        "no bundle of runs",
+		"report|" + dir + "|" + dir + "|--out|x": "--out names one file, and there are 2 runs",
 	} {
 		if code, stdout, stderr := nodestorm(t, strings.Split(args, "|")...); code != cli.Usage || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: status %d, %q, %q; want %q", args, code, stdout, stderr, want)
@@ -185,7 +188,7 @@ func TestBundle(t *testing.T) {
 	}
 	reseal(t, dir)
 	archive := filepath.Join(t.TempDir(), "given.tar.gz")
-	code, stdout, stderr := nodestorm(t, "bundle", dir, "-o", archive)
+	code, stdout, stderr := nodestorm(t, "bundle", dir, "--out", archive)
 	if code != cli.AsExpected || !strings.Contains(stdout, "1 run, 5 credentials removed") || stderr != "" {
 		t.Fatalf("status %d, %q, %q", code, stdout, stderr)
 	}
@@ -222,7 +225,7 @@ func TestBundleOfAChangedRun(t *testing.T) {
 	}
 	write(t, path, strings.Replace(string(text), `"version": "v1.6.4"`, `"version": "v1.7.0"`, 1), 0o600)
 	archive := filepath.Join(t.TempDir(), "given.tar.gz")
-	if code, _, stderr := nodestorm(t, "bundle", dir, "-o", archive); code != cli.AsExpected {
+	if code, _, stderr := nodestorm(t, "bundle", dir, "--out", archive); code != cli.AsExpected {
 		t.Fatalf("status %d, %q", code, stderr)
 	}
 	code, stdout, stderr := nodestorm(t, "recheck", archive, "--json")
@@ -317,7 +320,7 @@ func TestMatrix(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	out := filepath.Join(filepath.Dir(dir), "matrix.json")
-	if code, _, stderr := nodestorm(t, "matrix", dir, "--format", "json", "-o", out); code != cli.AsExpected || stderr != "" {
+	if code, _, stderr := nodestorm(t, "matrix", dir, "-o", "json", "--out", out); code != cli.AsExpected || stderr != "" {
 		t.Fatalf("status %d, %q", code, stderr)
 	}
 	code, stdout, stderr := nodestorm(t, "matrix", dir, "--format", "md", "--since", out)
@@ -336,6 +339,81 @@ func TestMatrix(t *testing.T) {
 	write(t, filepath.Join(dir, run.File), "{", 0o600)
 	if code, stdout, stderr := nodestorm(t, "matrix", dir, "--format", "md"); code != cli.Inconclusive || stdout == "" || !strings.Contains(stderr, "left out: ") {
 		t.Errorf("a damaged run: status %d, %q, %q", code, stdout, stderr)
+	}
+}
+
+// On a terminal there is a table, in a file a page, and for programs one and the same.
+func TestMatrixForms(t *testing.T) {
+	dir := aRun(t)
+	code, stdout, stderr := nodestorm(t, "matrix", dir)
+	if code != cli.AsExpected || stderr != "" || !strings.HasPrefix(stdout, "SCENARIO ") || !strings.Contains(stdout, scenario+"  karpenter@v1.6.4  reproduced  reproduced  2.2s") || strings.Contains(stdout, "<") {
+		t.Errorf("status %d, %q, %q", code, stdout, stderr)
+	}
+	file := filepath.Join(t.TempDir(), "matrix.html")
+	if code, _, stderr := nodestorm(t, "matrix", dir, "--out", file); code != cli.AsExpected {
+		t.Error(stderr)
+	}
+	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(strings.ToLower(string(text)), "<!doctype html") {
+		t.Errorf("the file begins with %.40q, %v", text, err)
+	}
+	made := regexp.MustCompile(`"made": "[^"]*"`)
+	for _, command := range []string{"matrix", "report"} {
+		_, long, _ := nodestorm(t, command, dir, "--json")
+		_, short, _ := nodestorm(t, command, dir, "-o", "json")
+		_, old, _ := nodestorm(t, command, dir, "--format", "json")
+		long, short, old = made.ReplaceAllString(long, ""), made.ReplaceAllString(short, ""), made.ReplaceAllString(old, "")
+		if long == "" || long != short || long != old {
+			t.Errorf("%s: --json, -o json and --format json differ: %.100q, %.100q, %.100q", command, long, short, old)
+		}
+		var a, b any
+		_, text, _ := nodestorm(t, command, dir, "-o", "yaml")
+		converted, err := yaml.YAMLToJSON([]byte(text))
+		if err != nil || json.Unmarshal(converted, &a) != nil || json.Unmarshal([]byte(long), &b) != nil && command == "report" {
+			t.Errorf("%s: no YAML: %v, %.100q", command, err, text)
+		}
+		if command == "report" && !reflect.DeepEqual(a, b) {
+			t.Errorf("%s: YAML says otherwise than JSON", command)
+		}
+	}
+}
+
+// WALL is one figure: that of the whole run, where it was kept.
+func TestWallIsOne(t *testing.T) {
+	dir := aRun(t)
+	change(t, filepath.Join(dir, run.File), `"format": 2,`, `"format": 2, "wall": 5250000000,`)
+	reseal(t, dir)
+	for _, command := range []string{"recheck", "matrix"} {
+		if _, stdout, _ := nodestorm(t, command, "--json", dir); !strings.Contains(stdout, `"wallSeconds": 5.25`) {
+			t.Errorf("%s: %q", command, stdout)
+		}
+	}
+}
+
+// An archive is taken by every command that takes a folder of runs, in the same way.
+func TestArchivesAreRuns(t *testing.T) {
+	newBench(t)
+	dir := aRun(t)
+	archive := filepath.Join(t.TempDir(), "runs.tar.gz")
+	if code, _, stderr := nodestorm(t, "bundle", dir, "--out", archive); code != cli.AsExpected {
+		t.Fatal(stderr)
+	}
+	for _, of := range []string{
+		"recheck|RUN", "recheck|--cross|RUN", "recheck|--invariants|RUN", "report|-o|md|RUN", "report|-o|junit|RUN", "matrix|RUN",
+		"nightly|report|RUN|--nights|OUT|--out|OUT", "bundle|RUN|--out|OUT/again.tar.gz", "list|--shard|1/2|--durations|RUN",
+	} {
+		said := map[string]string{}
+		codes := map[string]int{}
+		for _, name := range []string{dir, archive} {
+			args := strings.Split(strings.NewReplacer("RUN", name, "OUT", t.TempDir()).Replace(of), "|")
+			code, stdout, stderr := nodestorm(t, args...)
+			codes[name], said[name] = code, stderr
+			if stdout == "" {
+				t.Errorf("%v says nothing: %q", args, stderr)
+			}
+		}
+		if codes[dir] != codes[archive] || codes[dir] == cli.Usage {
+			t.Errorf("%s: status %d of a folder (%q), %d of an archive (%q)", of, codes[dir], said[dir], codes[archive], said[archive])
+		}
 	}
 }
 

@@ -98,7 +98,7 @@ func (e *env) durations(ctx context.Context, paths []string) (known shard.Durati
 			if err != nil {
 				return known, errors.New(f.says(err))
 			}
-			known.Add(r.ID, r.Target.Ref.String(), r.Clock.Wall.Seconds())
+			known.Add(r.ID, r.Target.Ref.String(), r.Took().Seconds())
 		}
 	}
 	return known, nil

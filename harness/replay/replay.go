@@ -83,8 +83,7 @@ type Request struct {
 // Result is a run and where it is.
 type Result struct {
 	run.Run
-	Dir  string
-	Wall time.Duration // real, world and all
+	Dir string
 }
 
 // Check tells whether the request can run at all, before anything starts.
@@ -298,7 +297,7 @@ func Run(ctx context.Context, r Request) (Result, error) {
 	return out, saveJUnit(dir, r.Record)
 }
 
-// saveJUnit writes the run as `nodestorm report --format junit` does: godog's own JUnit
+// saveJUnit writes the run as `nodestorm report -o junit` does: godog's own JUnit
 // XML has what readers with a schema refuse, and of a failure that shows as the
 // catalogue promises it makes a failed test.
 func saveJUnit(dir string, record scenarios.Record) error {

@@ -11,6 +11,7 @@
 package run
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,6 +70,9 @@ type Run struct {
 	Provenance *Provenance `json:"provenance,omitempty"`
 	// Clock says how time passed, from when the world was ready.
 	Clock clock.Figures `json:"clock"`
+	// Wall is how long the run took in real time, with the begin and the end of its world;
+	// zero in runs of before it was kept, and in those that did not come to their end.
+	Wall time.Duration `json:"wall,omitzero"`
 	// Expected is what the catalogue promised when the run was made.
 	Expected scenarios.Expectation `json:"expected,omitempty"`
 	// AtOnce is how many worlds at most the command had playing meanwhile; zero is this one. InPlaceOf is the
@@ -90,6 +94,9 @@ type Run struct {
 	// doubts are what Load found wrong with the file.
 	doubts []string
 }
+
+// Took is how long the run took in real time: with its world, where that was kept.
+func (r *Run) Took() time.Duration { return cmp.Or(r.Wall, r.Clock.Wall) }
 
 // Save writes run.json into the folder, which must exist, whole or not at all.
 func (r Run) Save(dir string) error {

@@ -159,10 +159,10 @@ func (m *Matrix) At(scenario, target string) *Cell {
 func Read(r io.Reader) (*Matrix, error) {
 	var m Matrix
 	if err := json.NewDecoder(r).Decode(&m); err != nil {
-		return nil, fmt.Errorf("no matrix of nodestorm matrix --format json: %w", err)
+		return nil, fmt.Errorf("no matrix of nodestorm matrix -o json: %w", err)
 	}
 	if m.Made.IsZero() {
-		return nil, fmt.Errorf("no matrix of nodestorm matrix --format json: made is missing")
+		return nil, fmt.Errorf("no matrix of nodestorm matrix -o json: made is missing")
 	}
 	return &m, nil
 }
