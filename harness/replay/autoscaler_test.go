@@ -132,11 +132,13 @@ func TestManifestCheck(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, test := range map[string]struct{ old, replacement, want string }{
-		"good":         {"", "", ""},
-		"unknown flag": {"--v=5", "--no-such-flag=5", "(Deployment kube-system/cluster-autoscaler): command and args: cluster-autoscaler@" + r.Target.Version + " knows no flag --no-such-flag"},
-		"node group":   {"--nodes=3:5", "--nodes=5:3", `--nodes: node group "k3s-autoscaled-egress": from 5 to 3 instances`},
-		"secret":       {"name: hcloud, key: network", "name: nowhere, key: network", `env[7] (HCLOUD_NETWORK): secret "nowhere"`},
-		"program":      {"./cluster-autoscaler", "/bin/sh", `command: "sh" is not cluster-autoscaler`},
+		"good":                     {"", "", ""},
+		"unknown flag":             {"--v=5", "--no-such-flag=5", "(Deployment kube-system/cluster-autoscaler): command and args: cluster-autoscaler@" + r.Target.Version + " knows no flag --no-such-flag"},
+		"node group":               {"--nodes=3:5", "--nodes=5:3", `--nodes: node group "k3s-autoscaled-egress": from 5 to 3 instances`},
+		"secret":                   {"name: hcloud, key: network", "name: nowhere, key: network", `env[7] (HCLOUD_NETWORK): secret "nowhere"`},
+		"no cluster configuration": {"- name: HCLOUD_CLUSTER_CONFIG\n              value: e30=", "- name: OTHER\n              value: e30=", ""},
+		"neither":                  {"- name: HCLOUD_CLOUD_INIT\n              value: I2Nsb3VkLWNvbmZpZwo=\n            - name: HCLOUD_CLUSTER_CONFIG\n              value: e30=", "- name: OTHER\n              value: x", "no cluster configuration: this build asks for HCLOUD_CLUSTER_CONFIG or HCLOUD_C"},
+		"program":                  {"./cluster-autoscaler", "/bin/sh", `command: "sh" is not cluster-autoscaler`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.Manifest = filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+".yaml")

@@ -21,6 +21,7 @@ import (
 
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
+	"nodestorm/harness/hetzner"
 	"nodestorm/harness/karpenter"
 	"nodestorm/harness/manifest"
 	"nodestorm/harness/run"
@@ -130,6 +131,19 @@ func (r Request) CheckManifest(ctx context.Context) error {
 	}
 	if err := autoscaler.Check(ctx, autoscaler.Config{Target: r.Target, Manifest: container, Intent: autoscaler.Intent{Provider: r.Record.Provider()}}); err != nil {
 		return err
+	}
+	if r.Record.Provider() == "hetzner" {
+		var given []string
+		if err := r.eachScenario(func(pickle []*messages.PickleStep) error {
+			names, err := steps.Environment(pickle)
+			given = append(given, names...)
+			return err
+		}); err != nil {
+			return err
+		}
+		if err := hetzner.CheckConfig(container, r.Target.Mentions, given); err != nil {
+			return err
+		}
 	}
 	releases, err := r.checkReleases()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 func (s *scenario) registerServers(on sentences) {
-	on.Given(`^servers of the node groups boot with this user data:$`, s.serversBootWith)
+	on.Given(`^`+userDataWords+`$`, s.serversBootWith)
 	on.Given(`^servers with (simulated|`+realKubelet+`) kubelets$`, s.serversWithKubelets)
 	on.Given(`^CSINodes that come `+span+` late$`, s.csiNodesLate)
 	on.Given(`^servers whose Nodes are Ready `+span+` after their registration$`, s.serversReadyAfter)
@@ -69,6 +69,9 @@ func (s *scenario) part(own target.Ref, released string) (t target.Target, err e
 	})
 	return t, nil
 }
+
+// userDataWords is the step that says how they boot, in HCLOUD_CLOUD_INIT.
+const userDataWords = "servers of the node groups boot with this user data:"
 
 // serversBootWith is for what Cluster Autoscaler creates.
 func (s *scenario) serversBootWith(ctx context.Context, text *godog.DocString) error {

@@ -103,6 +103,8 @@ func Flags(steps []*messages.PickleStep) (known, unlisted []string, err error) {
 func Environment(steps []*messages.PickleStep) (names []string, err error) {
 	for _, step := range steps {
 		switch {
+		case step.Text == userDataWords:
+			names = append(names, "HCLOUD_CLOUD_INIT")
 		case step.Text == environmentWords:
 			env, err := environmentOf(step)
 			if err != nil {
