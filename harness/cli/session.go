@@ -251,19 +251,35 @@ func (e *env) ensure(ctx context.Context, found func(target.Target) error, canno
 			return nil, err
 		}
 	}
+	var todo []target.Ref
+	var all time.Duration
 	for _, ref := range refs {
-		recipe, unbuilt := missing[ref]
-		if _, done := have[ref]; done || !unbuilt {
-			continue
+		if _, unbuilt := missing[ref]; unbuilt && !slices.Contains(todo, ref) {
+			todo, all = append(todo, ref), all+e.store.Expected(ref)
 		}
-		e.remark("building %s; this is done once", recipe.Ref)
-		t, err := e.build(ctx, recipe)
+	}
+	if len(todo) > 1 {
+		e.remark("building %s, in about %s: %s; this is done once", counted(len(todo), "target"), all.Round(time.Minute), targetNames(todo))
+	}
+	for i, ref := range todo {
+		if len(todo) == 1 {
+			e.remark("building %s; this is done once", ref)
+		}
+		t, err := e.buildOf(ctx, missing[ref], todo[i+1:], i+1)
 		if err != nil {
 			return nil, usage(err)
 		}
 		have[ref] = t
 	}
 	return have, nil
+}
+
+func targetNames(refs []target.Ref) string {
+	var names []string
+	for _, ref := range refs {
+		names = append(names, ref.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 // providerOf is the cloud that the build has to serve which a record is replayed on.

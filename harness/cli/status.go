@@ -16,6 +16,7 @@ type status struct {
 	w        io.Writer
 	terminal *os.File // nil: w is none
 	all      bool     // what changes is a line, and the detail is in it
+	of, next string   // of a build: which of how many, and which comes after it
 
 	mu    sync.Mutex
 	shown time.Time

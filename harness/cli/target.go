@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,9 +24,49 @@ func (e *env) target() *cobra.Command {
 
 // build builds with progress on standard error.
 func (e *env) build(ctx context.Context, r target.Recipe) (target.Target, error) {
+	return e.buildOf(ctx, r, nil, 1)
+}
+
+// buildOf is build for one of several: those after it are named, and at counts from 1.
+func (e *env) buildOf(ctx context.Context, r target.Recipe, after []target.Ref, at int) (target.Target, error) {
 	line := e.newStatus()
+	if n := len(after); n+at > 1 {
+		line.of = fmt.Sprintf("[%d/%d] ", at, n+at)
+		if n > 0 {
+			line.next = "; next: " + after[0].String()
+		}
+	}
 	defer line.clear()
-	return e.store.Build(ctx, r, line.update)
+	// What compiles for long says nothing meanwhile, and is still seen to go on.
+	begun := time.Now()
+	var mu sync.Mutex
+	var last target.Update
+	ticking, stop := context.WithCancel(ctx)
+	var ticks sync.WaitGroup
+	defer ticks.Wait()
+	defer stop()
+	ticks.Go(func() {
+		for tick := time.NewTicker(time.Second); ; {
+			select {
+			case <-ticking.Done():
+				tick.Stop()
+				return
+			case <-tick.C:
+				mu.Lock()
+				if last.Stage != "" {
+					last.Elapsed = time.Since(begun)
+					line.update(last)
+				}
+				mu.Unlock()
+			}
+		}
+	})
+	return e.store.Build(ctx, r, func(u target.Update) {
+		mu.Lock()
+		defer mu.Unlock()
+		last = u
+		line.update(u)
+	})
 }
 
 // pull pulls with progress on standard error.
@@ -37,16 +78,38 @@ func (e *env) pull(ctx context.Context, ref target.Ref, repository string) (targ
 
 // update shows the news of a build.
 func (s *status) update(u target.Update) {
+	s.about(s.of+u.Ref.String()+string(u.Stage), s.of+progressOf(u), cmp.Or(u.Package, "")+s.next)
+}
+
+// progressOf is the news in a line: which phase of which, how long of what is expected, and
+// what comes after it. Packages are those that were compiled: Go tells nothing of those that it
+// has already.
+func progressOf(u target.Update) string {
 	text := fmt.Sprintf("%s: %s", u.Ref, u.Stage)
+	phase := slices.Index(target.Phases, u.Stage)
 	switch {
 	case u.Stage == target.Unpacking:
 		text += fmt.Sprintf(" layer %d of %d", u.Done+1, u.Total)
 	case u.Stage == target.Pushing || u.Stage == target.Pulling:
 		text += fmt.Sprintf(" %d of %d MiB", u.Done, u.Total)
-	case u.Total > 0:
-		text += fmt.Sprintf(" %d/%d packages", u.Done, u.Total)
+	case phase >= 0:
+		text += fmt.Sprintf(" (phase %d of %d)", phase+1, len(target.Phases))
 	}
-	s.show(fmt.Sprintf("%s, %s", text, u.Elapsed.Round(time.Second)), u.Package)
+	text += ", " + u.Elapsed.Round(time.Second).String()
+	switch {
+	case u.Expected == 0 || phase < 0:
+	case u.Elapsed < u.Expected:
+		text += fmt.Sprintf(" of about %s (%d %%)", u.Expected.Round(time.Second), 100*u.Elapsed/u.Expected)
+	default:
+		text += fmt.Sprintf(", longer than the %s expected", u.Expected.Round(time.Second))
+	}
+	if u.Stage == target.Compiling && u.Done > 0 {
+		text += fmt.Sprintf(", %s compiled", counted(u.Done, "package"))
+	}
+	if phase >= 0 && phase+1 < len(target.Phases) {
+		text += fmt.Sprintf(", then %s", target.Phases[phase+1])
+	}
+	return text
 }
 
 func (e *env) targetAdd() *cobra.Command {

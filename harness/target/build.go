@@ -24,7 +24,7 @@ func (s *Store) Build(ctx context.Context, r Recipe, progress Progress) (Target,
 	if err := r.check(); err != nil {
 		return Target{}, err
 	}
-	t, err := s.build(ctx, r, reporter{ref: r.Ref, start: time.Now(), to: progress})
+	t, err := s.build(ctx, r, reporter{ref: r.Ref, start: time.Now(), expected: s.Expected(r.Ref), to: progress})
 	if err != nil {
 		what := r.Ref.String()
 		if r.Dir != "" {
@@ -108,6 +108,7 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 		}
 		return Target{}, err
 	}
+	s.noteTime(r.Ref, time.Since(report.start))
 	if err := d.fill(r, src.root); err != nil {
 		return Target{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestBuildModule(t *testing.T) {
@@ -38,6 +39,12 @@ func TestBuildModule(t *testing.T) {
 	}
 	if last.Stage != Linking || last.Total < 10 || last.Done != last.Total || last.Package != "example.com/tiny/cmd" || last.Ref.String() != tiny.String() || last.Elapsed <= 0 {
 		t.Errorf("last update: %+v", last)
+	}
+	if took := s.Expected(tiny); took <= 0 || took > last.Elapsed+time.Minute {
+		t.Errorf("the next build is expected to take %s, and this one took %s", took, last.Elapsed)
+	}
+	if s.Expected(Ref{Name: "karpenter", Version: "v1"}) <= 0 || s.Expected(Ref{Name: "other", Version: "v1"}) != 0 {
+		t.Error("what is expected of a first build")
 	}
 	if stored, err := s.Get(tiny); err != nil || stored.Dir != got.Dir || stored.SHA256 != m.SHA256 {
 		t.Errorf("Get = %+v, %v", stored, err)

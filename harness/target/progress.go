@@ -31,21 +31,28 @@ type Update struct {
 	Package string
 	// Elapsed is real time since the build was asked for.
 	Elapsed time.Duration
+	// Expected is how long the build will take about, see [Store.Expected]. Zero is not known.
+	Expected time.Duration
 }
+
+// Phases are the stages of every build from source, in order: of one that has all in Go's
+// build cache the last takes all the time.
+var Phases = []Stage{Downloading, Compiling, Linking}
 
 // Progress receives the news of a build, one at a time. Nil is allowed.
 type Progress func(Update)
 
 // reporter fills in what all updates of one build have in common.
 type reporter struct {
-	ref   Ref
-	start time.Time
-	to    Progress
+	ref      Ref
+	start    time.Time
+	expected time.Duration
+	to       Progress
 }
 
 func (r reporter) send(u Update) {
 	if r.to != nil {
-		u.Ref, u.Elapsed = r.ref, time.Since(r.start)
+		u.Ref, u.Elapsed, u.Expected = r.ref, time.Since(r.start), r.expected
 		r.to(u)
 	}
 }
