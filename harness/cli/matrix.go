@@ -222,7 +222,7 @@ func relative(base, path string) string {
 func documented(c *scenarios.Catalogue) []matrix.Scenario {
 	var list []matrix.Scenario
 	for _, r := range c.Records() {
-		s := matrix.Scenario{ID: r.ID, Title: r.Title, System: r.System, Provider: r.Provider(), Issue: r.Issue, Fix: r.Fix, Affected: string(r.Affected), Fixed: string(r.Fixed)}
+		s := matrix.Scenario{ID: r.ID, Title: r.Title, System: r.System, Provider: r.Provider(), Issue: r.Issue, Fix: r.Fix, Affected: string(r.Affected), Fixed: string(r.Fixed), Control: r.Control()}
 		for _, t := range r.Targets {
 			s.Targets = append(s.Targets, matrix.Promise{Target: t.Name, Expected: string(t.Expected)})
 		}

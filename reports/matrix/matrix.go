@@ -23,6 +23,8 @@ type Scenario struct {
 	Fix      string `json:"fix,omitempty"`
 	Affected string `json:"affected,omitempty"` // range of releases
 	Fixed    string `json:"fixed,omitempty"`
+	// Control says that no release shows it.
+	Control bool `json:"control,omitempty"`
 	// Beside is a page of an affected and a fixed run, relative to the matrix;
 	// empty if there is none.
 	Beside string `json:"beside,omitempty"`

@@ -190,6 +190,17 @@ func TestTrackRecord(t *testing.T) {
 			t.Errorf("a link leads to %s", link)
 		}
 	}
+	// What is a control is called one, and a pull request is not said to be fixed by itself.
+	others := []matrix.Scenario{
+		{ID: "c-1", Title: "a control", System: "s", Issue: "o/r#4", Control: true, Targets: []matrix.Promise{{"k@v1", "healthy"}}},
+		{ID: "c-2", Title: "older than all builds", System: "s", Issue: "o/r#5", Fix: "o/r#5", Affected: ">=1.0, <1.1", Targets: []matrix.Promise{{"k@v1", "healthy"}}},
+	}
+	if said := matrix.TrackRecord(others, nil); !strings.Contains(said, "| none: a control | `k@v1`") || !strings.Contains(said, "issues/5), which is the fix | &gt;=1.0, &lt;1.1 |") || strings.Contains(said, "fixed by") {
+		t.Errorf("%s", said)
+	}
+	if said := matrix.Summary(others, nil); !strings.Contains(said, "| `s` | 2 | 1 | 2 | 0 | never |") {
+		t.Errorf("%s", said)
+	}
 	golden(t, "summary.md", []byte(matrix.Summary(m.Scenarios, matrix.Newest(nil, m.Cells))))
 	dirty := matrix.Cell{Scenario: "b-2-y", Target: "k@v1", Expected: "reproduced", Verdict: "reproduced", Outcome: "expected", Started: day.Add(time.Hour), Departures: []string{"k@v1 was built with uncommitted changes"}}
 	if noted := matrix.TrackRecord(m.Scenarios, matrix.Newest(m.Cells, []matrix.Cell{dirty})); noted != string(table) {
@@ -226,7 +237,7 @@ func TestTrackRecordIsNotStale(t *testing.T) {
 	}
 	var documented []matrix.Scenario
 	for _, r := range catalogue.Records() {
-		s := matrix.Scenario{ID: r.ID, Title: r.Title, System: r.System, Issue: r.Issue, Fix: r.Fix}
+		s := matrix.Scenario{ID: r.ID, Title: r.Title, System: r.System, Issue: r.Issue, Fix: r.Fix, Affected: string(r.Affected), Control: r.Control()}
 		for _, target := range r.Targets {
 			s.Targets = append(s.Targets, matrix.Promise{Target: target.Name, Expected: string(target.Expected)})
 		}

@@ -26,7 +26,11 @@ func TrackRecord(scenarios []Scenario, verified []Cell) string {
 	b.WriteString("| failure | issue | shows on | does not show on | last verified | repeat |\n|---|---|---|---|---|---|\n")
 	for _, s := range scenarios {
 		issue := reference(s.Issue)
-		if s.Fix != "" {
+		switch s.Fix {
+		case "":
+		case s.Issue:
+			issue += ", which is the fix"
+		default:
 			issue += ", fixed by " + reference(s.Fix)
 		}
 		var last *Cell
@@ -47,6 +51,13 @@ func TrackRecord(scenarios []Scenario, verified []Cell) string {
 			}
 			sides[promise.Expected] = append(sides[promise.Expected], text)
 		}
+		shown := list(sides["reproduced"])
+		switch {
+		case s.Control:
+			shown = "none: a control"
+		case len(sides["reproduced"]) == 0 && s.Affected != "":
+			shown = reports.Markdown(s.Affected)
+		}
 		verified := "never"
 		if last != nil {
 			verified = last.Started.UTC().Format("2006-01-02")
@@ -57,7 +68,7 @@ func TrackRecord(scenarios []Scenario, verified []Cell) string {
 				verified += ", commit " + reports.Markdown(last.Commit[:12])
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `nodestorm verify %s` |\n", reports.Markdown(s.Title), issue, list(sides["reproduced"]), list(sides["healthy"]), verified, s.ID)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `nodestorm verify %s` |\n", reports.Markdown(s.Title), issue, shown, list(sides["healthy"]), verified, s.ID)
 	}
 	unsealed := 0
 	for _, c := range m.Cells {
@@ -72,12 +83,12 @@ func TrackRecord(scenarios []Scenario, verified []Cell) string {
 }
 
 // Summary is the track record in a few lines of Markdown: for each system how many
-// records there are, on how many releases they are replayed, and how many of those
+// records there are, how many of them no release shows, on how many releases they are replayed, and how many of those
 // were as expected when that was last verified.
 func Summary(scenarios []Scenario, verified []Cell) string {
 	m := New(time.Time{}, scenarios, verified)
 	type row struct {
-		records, replays, expected int
+		records, controls, replays, expected int
 		last                       time.Time
 	}
 	rows := map[string]*row{}
@@ -88,6 +99,9 @@ func Summary(scenarios []Scenario, verified []Cell) string {
 			rows[s.System] = r
 		}
 		r.records++
+		if s.Control {
+			r.controls++
+		}
 		for _, promise := range s.Targets {
 			r.replays++
 			c := m.At(s.ID, promise.Target)
@@ -103,14 +117,14 @@ func Summary(scenarios []Scenario, verified []Cell) string {
 		}
 	}
 	var b strings.Builder
-	b.WriteString("| system | records | replays, on affected and fixed releases | as expected when last verified | last |\n|---|---|---|---|---|\n")
+	b.WriteString("| system | records | controls among them | replays, on affected and fixed releases | as expected when last verified | last |\n|---|---|---|---|---|---|\n")
 	for _, system := range slices.Sorted(maps.Keys(rows)) {
 		r := rows[system]
 		last := "never"
 		if !r.last.IsZero() {
 			last = r.last.UTC().Format("2006-01-02")
 		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", reports.MarkdownName(system), r.records, r.replays, r.expected, last)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %s |\n", reports.MarkdownName(system), r.records, r.controls, r.replays, r.expected, last)
 	}
 	return b.String()
 }
