@@ -2,6 +2,7 @@ package scenarios_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -221,5 +222,38 @@ func TestCheckFeatures(t *testing.T) {
 				t.Errorf("error %q, want one line with %q", err, test.want)
 			}
 		})
+	}
+}
+
+// The README tells how much there is as it is.
+func TestReadmeCounts(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, controls, without := 0, 0, 0
+	issues := map[string]bool{}
+	for _, r := range catalogue.Records() {
+		records++
+		issues[r.Issue] = true
+		if r.Control() {
+			controls++
+		}
+		if r.Autoscaler != "cluster-autoscaler" {
+			without++
+		}
+	}
+	said := strings.Join(strings.Fields(string(text)), " ")
+	for _, want := range []string{
+		fmt.Sprintf("%d of %d records", without, records),
+		fmt.Sprintf("%d records of %d issues, %d of them controls", records, len(issues), controls),
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("README.md does not say %q", want)
+		}
 	}
 }
