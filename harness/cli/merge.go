@@ -20,6 +20,7 @@ import (
 func (e *env) merge() *cobra.Command {
 	s := &session{env: e}
 	var asJSON bool
+	var after string
 	c := &cobra.Command{
 		Use:   "merge RUNS…",
 		Short: "Join what shards of verify left",
@@ -31,6 +32,9 @@ Shards that were split otherwise, had other flags or another nodestorm, or playe
 builds under the same names are not joined. One that is missing, or did not come to its
 end, is named with all that is missing, and what there is is shown.
 
+With --job, in a pod of Kubernetes, all that waits until a Job of the pod's namespace has
+ended, which the pod's service account must be allowed to watch.
+
 Exit status: that of the whole; 1 not as expected outweighs what is missing, which
 makes it 3. 2 usage, or they are not parts of one whole.`,
 		Example: `  nodestorm merge shards/* --out reports/out/merged`,
@@ -40,6 +44,9 @@ makes it 3. 2 usage, or they are not parts of one whole.`,
 			}
 			var err error
 			if s.catalogue, err = e.catalogue(); err != nil {
+				return err
+			}
+			if err := e.await(c.Context(), after); err != nil {
 				return err
 			}
 			shards, err := shardsBelow(dirs)
@@ -73,6 +80,7 @@ makes it 3. 2 usage, or they are not parts of one whole.`,
 		},
 	}
 	c.Flags().StringVar(&s.out, "out", filepath.Join("reports", "out", "merged"), "`folder` for the index, the matrix and the JUnit XML")
+	c.Flags().StringVar(&after, "job", "", "wait for the end of the Kubernetes Job `NAME` before")
 	e.outputFlags(c, &asJSON, asNames)
 	c.Flags().BoolVar(&s.strict, "strict", false, "let the exit status be 1 if something was skipped")
 	e.catalogueFlags(c)

@@ -24,8 +24,8 @@ import (
 )
 
 func (e *env) nightly() *cobra.Command {
-	c := group(&cobra.Command{Use: "nightly", Short: "A night's runs beside those of the nights before"})
-	c.AddCommand(e.nightlyReport())
+	c := group(&cobra.Command{Use: "nightly", Short: "A night's runs beside those of the nights before, and nights on Kubernetes"})
+	c.AddCommand(e.nightlyReport(), e.nightlyManifest())
 	return c
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/k8sjob"
 	"nodestorm/harness/run"
 	"nodestorm/harness/shard"
 	"nodestorm/harness/target"
@@ -35,7 +36,7 @@ type sharding struct {
 }
 
 func (h *sharding) addFlags(c *cobra.Command) {
-	c.Flags().StringVar(&h.text, "shard", "", "only the `i/N`-th part, by how long replays are expected to take")
+	c.Flags().StringVar(&h.text, "shard", "", "only the `i/N`-th part, by how long replays are expected to take; job/N: the one of the index of a Kubernetes Job's pod")
 	c.Flags().StringArrayVar(&h.durations, "durations", nil, "stored runs, or a matrix in JSON, at `PATH`: how long replays take; default: as when they were last verified")
 }
 
@@ -47,7 +48,11 @@ func (h *sharding) plan(ctx context.Context, e *env, records []scenarios.Record)
 	if h.text == "" {
 		return shard.Part{}, nil, usage(errors.New("--durations says how --shard i/N splits, and there is none"))
 	}
-	part, err := shard.ParsePart(h.text)
+	text, err := k8sjob.Part(h.text, os.Getenv(k8sjob.EnvIndex))
+	if err != nil {
+		return shard.Part{}, nil, usage(fmt.Errorf("--shard %w", err))
+	}
+	part, err := shard.ParsePart(text)
 	if err != nil {
 		return part, nil, usage(fmt.Errorf("--shard %w", err))
 	}

@@ -278,3 +278,18 @@ func change(t *testing.T, path, old, replacement string) {
 		t.Fatal(err)
 	}
 }
+
+// A pod of an Indexed Job is the shard after its index, which begins at 0.
+func TestShardOfJob(t *testing.T) {
+	t.Setenv(target.EnvCache, t.TempDir())
+	_, second, _ := command(t, "list", "--shard", "2/4")
+	t.Setenv("JOB_COMPLETION_INDEX", "1")
+	code, stdout, stderr := command(t, "list", "--shard", "job/4")
+	if code != AsExpected || stdout != second || second == "" {
+		t.Errorf("status %d, %q, want %q: %s", code, stdout, second, stderr)
+	}
+	t.Setenv("JOB_COMPLETION_INDEX", "4")
+	if code, _, stderr := command(t, "list", "--shard", "job/4"); code != Usage || !strings.Contains(stderr, `"5/4": want i/N`) {
+		t.Errorf("an index beyond the last: status %d, %s", code, stderr)
+	}
+}

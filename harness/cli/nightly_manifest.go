@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"nodestorm/harness/k8sjob"
+	"nodestorm/sim/clock"
+)
+
+func (e *env) nightlyManifest() *cobra.Command {
+	spec := k8sjob.Spec{Clock: clock.Auto}
+	var tags string
+	var all, strict bool
+	var repeat int
+	c := &cobra.Command{
+		Use:   "manifest [ID…] --image REFERENCE",
+		Short: "Write a night as a Job of Kubernetes, whose pods are shards",
+		Long: `Write a manifest for kubectl apply: an Indexed Job, whose indexes are the shards of
+"nodestorm verify", and a second Job, which waits for its end, joins what the shards left
+and has the status of the whole. Nothing is started.
+
+A shard that ends with status 3, inconclusive, or whose pod was killed is tried again, up to
+--retries times; one that ends with 1 or 2 is not. A pod that was evicted, preempted or
+drained counts as no try. A shard that never comes is named by the second Job.
+
+The pods are user 65532 with a read-only root, the default seccomp profile and no
+capability; in virtual time with SYS_PTRACE, without which these profiles keep the clock
+from its programs: --clock real does without. What is replayed must be in the image:
+"nodestorm image --with".
+
+Runs are in a PersistentVolumeClaim that pods on all nodes can write: one that is there
+(--claim), or one that the manifest makes.
+
+Shards have the processors of --cpu to themselves if nodes have them, and no limit: who is
+throttled fires its timers late, and what is too late is inconclusive.`,
+		Example: `  nodestorm nightly manifest --all --repeat 5 --image registry.example/team/nodestorm:v1 | kubectl apply -f -
+  nodestorm nightly manifest --tags @karpenter --image registry.example/team/nodestorm:v1 --name karpenter-2026-11-23 --shards 8 --claim nights`,
+		RunE: func(c *cobra.Command, ids []string) error {
+			if repeat < 1 {
+				return usage(fmt.Errorf("--repeat %d: want 1 or more", repeat))
+			}
+			catalogue, err := e.catalogue()
+			if err != nil {
+				return err
+			}
+			if _, err := choose(catalogue, catalogue.Features(), ids, tags, all); err != nil {
+				return err
+			}
+			spec.Verify = append(spec.Verify, ids...)
+			for _, flag := range []struct {
+				given bool
+				args  []string
+			}{
+				{all, []string{"--all"}}, {tags != "", []string{"--tags", tags}}, {strict, []string{"--strict"}},
+				{repeat > 1, []string{"--repeat", strconv.Itoa(repeat)}},
+			} {
+				if flag.given {
+					spec.Verify = append(spec.Verify, flag.args...)
+				}
+			}
+			if err := spec.Check(); err != nil {
+				return usage(err)
+			}
+			return spec.Write(e.stdout, strings.Join(append([]string{"nodestorm"}, e.args...), " "))
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&spec.Image, "image", "", "`REFERENCE` of nodestorm's image, as the cluster's nodes know it")
+	f.StringVar(&spec.Name, "name", "nodestorm-night", "`NAME` of the Job, of the claim and of the folder in it")
+	f.StringVar(&spec.Namespace, "namespace", "", "`NAME` of the namespace; empty: that of whoever applies it")
+	f.IntVar(&spec.Shards, "shards", 4, "how many pods replay")
+	f.IntVar(&spec.Parallel, "at-once", 0, "how many of them at a time; 0: all")
+	f.StringVar(&spec.Claim, "claim", "", "`NAME` of a PersistentVolumeClaim that is there, for the runs")
+	f.StringVar(&spec.Storage, "storage", "10Gi", "`QUANTITY` of storage of the claim that is made without --claim")
+	f.StringVar(&spec.Class, "storage-class", "", "`NAME` of its storage class; empty: the cluster's own")
+	f.StringVar(&spec.CPU, "cpu", "2", "`QUANTITY` of processors that a shard asks for")
+	f.StringVar(&spec.Memory, "memory", "4Gi", "`QUANTITY` of memory that a shard asks for, and gets at most")
+	f.StringVar(&spec.Scratch, "scratch", "8Gi", "`QUANTITY` that a shard's worlds may write")
+	f.IntVar(&spec.Retries, "retries", 2, "how often a shard is tried again")
+	f.DurationVar(&spec.Deadline, "deadline", 6*time.Hour, "`DURATION` that all shards may take")
+	f.Var(&spec.Clock, "clock", "how virtual time passes")
+	f.StringVar(&tags, "tags", "", "godog tag `expression`")
+	f.BoolVar(&all, "all", false, "all failures")
+	f.BoolVar(&strict, "strict", false, "let what is skipped be not as expected")
+	f.IntVar(&repeat, "repeat", 1, "how many times to replay each")
+	c.ValidArgsFunction = e.completeIDs
+	return c
+}
+
+// namespaceFile is where a pod finds the namespace of its service account.
+const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// await waits for the end of a Job in our pod's namespace; "" is none.
+func (e *env) await(ctx context.Context, name string) error {
+	if name == "" {
+		return nil
+	}
+	config, err := rest.InClusterConfig()
+	if errors.Is(err, rest.ErrNotInCluster) {
+		return usage(errors.New("--job is for pods of Kubernetes, and this is none: wait with kubectl wait, and leave it out"))
+	}
+	if err != nil {
+		return fmt.Errorf("--job: %w", err)
+	}
+	namespace, err := os.ReadFile(namespaceFile)
+	if err != nil {
+		return fmt.Errorf("--job: %w", err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("--job: %w", err)
+	}
+	told, err := k8sjob.Wait(ctx, client, string(namespace), name)
+	if err != nil {
+		return fmt.Errorf("--job: %w", err)
+	}
+	e.say("%s", told)
+	return nil
+}
