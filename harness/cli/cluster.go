@@ -25,7 +25,7 @@ func (e *env) cluster() *cobra.Command {
 Kubernetes of worlds, with a kubelet and containerd on each node, in real time.
 
 No image registry is needed: the image of the nodes is made here, of Debian packages and
-Go modules. The clusters have no kube-proxy and no CoreDNS: Services reach nobody.
+Go modules. The clusters have no kube-proxy and no CoreDNS: Services reach nobody but the API server.
 Records play on clusters of their own: nodestorm verify ID --cluster kind.`,
 	})
 	c.AddCommand(e.clusterImage(), e.clusterCreate(), e.clusterList(), e.clusterLoad(), e.clusterDelete())
@@ -72,6 +72,7 @@ func (e *env) clusterImage() *cobra.Command {
 
 func (e *env) clusterCreate() *cobra.Command {
 	var workers int
+	var share string
 	c := &cobra.Command{
 		Use:     "create NAME",
 		Short:   "Make a cluster, and say where its kubeconfig and audit log are",
@@ -81,10 +82,22 @@ func (e *env) clusterCreate() *cobra.Command {
 			if workers < 0 || workers > 20 {
 				return usage(fmt.Errorf("--workers %d: want 0 to 20; thousands of nodes are for simulated ones, with nodestorm up", workers))
 			}
+			if share != "" {
+				info, err := os.Stat(share)
+				if err == nil && !info.IsDir() {
+					err = fmt.Errorf("%s is no folder", share)
+				}
+				if err == nil {
+					share, err = filepath.Abs(share)
+				}
+				if err != nil {
+					return usage(fmt.Errorf("--share: %w", err))
+				}
+			}
 			if err := errors.Join(kind.CheckName(args[0]), canCluster(c.Context())); err != nil {
 				return usage(err)
 			}
-			cluster, err := kind.Create(c.Context(), kind.Spec{Name: args[0], Version: target.Kubernetes.Version, Workers: workers})
+			cluster, err := kind.Create(c.Context(), kind.Spec{Name: args[0], Version: target.Kubernetes.Version, Workers: workers, Share: share})
 			if err != nil {
 				return err
 			}
@@ -94,6 +107,7 @@ func (e *env) clusterCreate() *cobra.Command {
 		},
 	}
 	c.Flags().IntVar(&workers, "workers", 0, "nodes besides the control plane's")
+	c.Flags().StringVar(&share, "share", "", "`folder` that all nodes have as "+kind.EverywherePath)
 	return c
 }
 

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/retry"
 
 	"nodestorm/harness/k8sjob"
 	"nodestorm/harness/objects"
@@ -127,19 +128,28 @@ func play(ctx context.Context, t *testing.T, client kubernetes.Interface, namesp
 // end has a pod end as its kubelet would report it.
 func end(ctx context.Context, t *testing.T, client kubernetes.Interface, pod *corev1.Pod, code, drained int) {
 	t.Helper()
-	pod = pod.DeepCopy()
-	pod.Status.Phase = corev1.PodFailed
-	if code == 0 {
-		pod.Status.Phase = corev1.PodSucceeded
-	}
-	if code == drained {
-		code = 143
-		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"})
-	}
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
-		Name: pod.Spec.Containers[0].Name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: int32(code)}},
-	}}
-	if _, err := client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{}); err != nil {
+	pods := client.CoreV1().Pods(pod.Namespace)
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error { // the scheduler writes, too
+		pod, err := pods.Get(ctx, pod.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		exit := int32(code)
+		pod.Status.Phase = corev1.PodFailed
+		if code == 0 {
+			pod.Status.Phase = corev1.PodSucceeded
+		}
+		if code == drained {
+			exit = 143
+			pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"})
+		}
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name: pod.Spec.Containers[0].Name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: exit}},
+		}}
+		_, err = pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -60,6 +60,9 @@ func (c Cluster) making() *flock.Flock { return flock.New(filepath.Join(c.Dir, "
 // where Shared is it.
 const SharedPath = "/nodestorm"
 
+// EverywherePath is where nodes have Spec.Share.
+const EverywherePath = "/shared"
+
 // Shared is for the files of kube-apiserver's that are ours.
 func (c Cluster) Shared() string { return filepath.Join(c.Dir, "audit") }
 
@@ -100,6 +103,8 @@ type Spec struct {
 	APIServer, ControllerManager, Scheduler map[string]string
 	// PodSubnet is what nodes' pods get addresses of; empty is kind's default.
 	PodSubnet string
+	// Share is a folder of this machine that all nodes have as EverywherePath; empty: none.
+	Share string
 	// Temporary clusters are left behind, see Sweep, when their maker has been killed.
 	Temporary bool
 }
@@ -327,6 +332,11 @@ func (c Cluster) config(spec Spec) *v1alpha4.Cluster {
 	for range spec.Workers {
 		config.Nodes = append(config.Nodes, v1alpha4.Node{Role: v1alpha4.WorkerRole, Image: Image(spec.Version)})
 	}
+	if spec.Share != "" {
+		for i := range config.Nodes {
+			config.Nodes[i].ExtraMounts = append(config.Nodes[i].ExtraMounts, v1alpha4.Mount{HostPath: spec.Share, ContainerPath: EverywherePath})
+		}
+	}
 	return config
 }
 
@@ -342,8 +352,9 @@ const conflist = `{
 }
 `
 
-// connect is in place of kindnetd, which is in no module: the nodes' CNI configuration,
-// and the routes between them.
+// connect is in place of kindnetd, which is in no module, and of kube-proxy as far as every
+// pod needs it: the nodes' CNI configuration, the routes between them, and the Service that
+// leads to the API server.
 func (c Cluster) connect(ctx context.Context, provider *cluster.Provider) error {
 	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
 	if err != nil {
@@ -379,6 +390,9 @@ func (c Cluster) connect(ctx context.Context, provider *cluster.Provider) error 
 		if err := routes(machine, machines, subnets); err != nil {
 			return err
 		}
+	}
+	if err := c.serve(ctx, client, machines); err != nil {
+		return err
 	}
 	if err := poll(ctx, "pods can be made", func(ctx context.Context) (bool, error) {
 		_, err := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
@@ -416,6 +430,33 @@ func routes(from nodes.Node, machines []nodes.Node, subnets map[string]string) e
 		}
 		if err := from.Command("ip", "route", "replace", subnets[to.String()], "via", address).Run(); err != nil {
 			return fmt.Errorf("leading from %q to %q: %w", from, to, err)
+		}
+	}
+	return nil
+}
+
+// serve leads the nodes and their pods from the address of the Service "kubernetes" to the
+// API server.
+func (c Cluster) serve(ctx context.Context, client kubernetes.Interface, machines []nodes.Node) error {
+	service, err := client.CoreV1().Services(metav1.NamespaceDefault).Get(ctx, "kubernetes", metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	address := ""
+	for _, machine := range machines {
+		if machine.String() == c.Node() {
+			if address, _, err = machine.IP(); err != nil {
+				return err
+			}
+		}
+	}
+	for _, machine := range machines {
+		for _, chain := range []string{"PREROUTING", "OUTPUT"} {
+			err := machine.Command("iptables", "-t", "nat", "-A", chain, "-d", service.Spec.ClusterIP, "-p", "tcp", "--dport", "443",
+				"-j", "DNAT", "--to-destination", address+":6443").Run()
+			if err != nil {
+				return fmt.Errorf("leading %q to the API server: %w", machine, err)
+			}
 		}
 	}
 	return nil
