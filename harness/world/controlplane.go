@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -30,14 +31,6 @@ const (
 	controlPlaneStart = 3 * time.Minute
 	controlPlaneStop  = 10 * time.Second
 )
-
-// apiServerScript starts kube-apiserver. envtest runs it with --help first and looks
-// there for flags of Kubernetes before 1.24: there are none.
-const apiServerScript = `#!/bin/sh
-[ "$1" = --help ] && exit
-echo $$ > %s || exit
-exec env -i %s %s "$@"
-`
 
 // local is a control plane of programs on loopback: etcd, kube-apiserver, which envtest
 // starts, and the controllers.
@@ -106,7 +99,7 @@ func (c *local) program(name string) string {
 }
 
 // startAPIServer starts etcd and lets envtest start kube-apiserver. That would give it
-// our environment and no death signal: a script in its place gives it the world's and
+// our environment and no death signal: what stands in its place gives it the world's and
 // leaves its process ID to the guard. It gets no proxy, which it would ask for nodes too.
 func (c *local) startAPIServer(ctx context.Context) error {
 	w := c.World
@@ -114,13 +107,8 @@ func (c *local) startAPIServer(ctx context.Context) error {
 	if err := os.Mkdir(bin, 0o700); err != nil {
 		return err
 	}
-	var env []string
-	for _, pair := range w.environment(fewerCollections) {
-		env = append(env, quote(pair))
-	}
-	script := fmt.Sprintf(apiServerScript,
-		quote(w.guard.PIDFile(c.apiServer())), strings.Join(env, " "), quote(filepath.Join(w.cfg.controlDir(), apiServer)))
-	if err := os.WriteFile(filepath.Join(bin, apiServer), []byte(script), 0o700); err != nil {
+	launcher := process.Launcher{Program: filepath.Join(w.cfg.controlDir(), apiServer), Env: w.environment(fewerCollections), PIDFile: w.guard.PIDFile(c.apiServer())}
+	if err := launcher.Write(filepath.Join(bin, apiServer)); err != nil {
 		return err
 	}
 	policy := filepath.Join(c.Dir, "audit-policy.yaml")
@@ -181,6 +169,9 @@ func (c *local) startAPIServer(ctx context.Context) error {
 	defer cancel(nil)
 	err = c.runAPIServer(ctx)
 	w.OnStop(c.stopAPIServer)
+	if errors.Is(err, fs.ErrPermission) {
+		err = fmt.Errorf("%w; nothing may be started from %s, it seems: if it is mounted noexec, mount it with exec, or name another folder in TMPDIR", err, bin)
+	}
 	if err != nil {
 		return err
 	}
@@ -253,9 +244,6 @@ func (c *local) awaitNamespace(ctx context.Context, name string) error {
 	}
 	return nil
 }
-
-// quote makes s one word of a shell script.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 func (w *World) log(name string) string { return filepath.Join(w.cfg.Out, "logs", name+".log") }
 func (w *World) pid(name string) (int, bool) {

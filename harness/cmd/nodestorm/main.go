@@ -3,9 +3,17 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"nodestorm/harness/cli"
+	"nodestorm/harness/process"
 )
 
-func main() { os.Exit(cli.Main()) }
+func main() {
+	if err := process.Launch(os.Args); err != nil {
+		fmt.Fprintln(os.Stderr, "nodestorm:", err)
+		os.Exit(cli.Inconclusive)
+	}
+	os.Exit(cli.Main())
+}

@@ -1,0 +1,279 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/ptr"
+
+	"nodestorm/harness/cli"
+	"nodestorm/harness/k8sjob"
+	"nodestorm/harness/kind"
+	"nodestorm/harness/objects"
+	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
+	"nodestorm/reports/matrix"
+)
+
+// A night on a real Kubernetes: no node has the image at first, a pod is killed in the
+// middle of its shard and a node drained under another. What is merged is all of it, and
+// what one machine says.
+func TestKindNight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes some minutes; make test-kind runs it")
+	}
+	for _, err := range []error{kind.CheckDocker(t.Context()), kind.CheckImage(t.Context(), target.Kubernetes.Version)} {
+		if err != nil {
+			t.Skipf("no cluster can be made: %v; make test-kind makes the image first", err)
+		}
+	}
+	builds := []target.Ref{target.Kubernetes, {Name: "karpenter", Version: "v1.6.4"}, {Name: "karpenter", Version: "v1.7.0"}}
+	for _, ref := range builds {
+		targettest.Get(t, ref)
+	}
+	ids := []string{"karpenter-7515-not-ready-noexecute", "karpenter-7515-startup-taint-undeclared"}
+	// Nodes find nothing on their own loopback, and nobody asks a registry elsewhere.
+	const reference = "localhost:1/nodestorm:night"
+	n := newNight(t, reference, builds)
+
+	code, manifest, stderr := nodestorm(t, append([]string{"nightly", "manifest", "--image", reference, "--name", "night", "--at-once", "2",
+		"--cpu", "500m", "--memory", "3Gi", "--scratch", "3Gi", "--retries", "4", "--deadline", "1h"}, ids...)...)
+	if code != cli.AsExpected {
+		t.Fatalf("status %d: %s", code, stderr)
+	}
+	n.apply(manifest)
+	n.pod("a pod without an image", func(pod *corev1.Pod) bool {
+		return slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+			return c.State.Waiting != nil && strings.HasPrefix(c.State.Waiting.Reason, "Err")
+		})
+	})
+	n.load()
+
+	killed := n.playing("0")
+	if err := n.client.CoreV1().Pods("default").Delete(n.ctx, killed.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(1))}); err != nil {
+		t.Fatal(err)
+	}
+	drained := n.playing("1")
+	n.drain(drained.Spec.NodeName)
+
+	told, err := k8sjob.Wait(n.ctx, n.client, "default", "night")
+	if err != nil || !strings.Contains(told, "is complete") {
+		t.Errorf("%s, %v%s", told, err, n.says())
+	}
+	if told, err := k8sjob.Wait(n.ctx, n.client, "default", "night-merge"); err != nil || !strings.Contains(told, "is complete") {
+		t.Errorf("%s, %v%s", told, err, n.says())
+	}
+	for index, pod := range map[string]*corev1.Pod{"0": killed, "1": drained} {
+		again := n.pod("the pod that came in the place of "+pod.Name, func(p *corev1.Pod) bool { return indexOf(p) == index && p.Status.Phase == corev1.PodSucceeded })
+		if again.Name == pod.Name {
+			t.Errorf("shard %s: %s was to end, and went on", index, pod.Name)
+		}
+		if index == "1" && again.Spec.NodeName == pod.Spec.NodeName {
+			t.Errorf("the node that was drained, %s, got another pod", pod.Spec.NodeName)
+		}
+	}
+
+	alone := t.TempDir()
+	if out, err := exec.CommandContext(n.ctx, n.program, append([]string{"verify", "--out", alone}, ids...)...).CombinedOutput(); err != nil {
+		t.Fatalf("on one machine: %v: %s", err, out)
+	}
+	there, here := cells(t, filepath.Join(n.shared, "night", "merged")), cells(t, alone)
+	if len(here) != 4 || !slices.Equal(there, here) {
+		t.Errorf("merged are\n%s\nand one machine has\n%s", strings.Join(there, "\n"), strings.Join(here, "\n"))
+	}
+}
+
+// cells are what a matrix says of each replay.
+func cells(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "matrix.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m matrix.Matrix
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range m.Cells {
+		all = append(all, fmt.Sprintf("%s on %s: %s, %s", c.Scenario, c.Target, c.Verdict, c.Outcome))
+	}
+	for _, s := range m.Skipped {
+		all = append(all, fmt.Sprintf("%s on %s: skipped", s.Scenario, s.Target))
+	}
+	slices.Sort(all)
+	return all
+}
+
+func indexOf(pod *corev1.Pod) string { return pod.Annotations[batchv1.JobCompletionIndexAnnotation] }
+
+// night is a cluster of kind with a volume for the night's runs, and nodestorm's image.
+type night struct {
+	t       *testing.T
+	ctx     context.Context
+	program string // nodestorm, as it is in the image
+	image   string // a file
+	shared  string // the volume, on this machine
+	cluster kind.Cluster
+	client  kubernetes.Interface
+	user    *objects.Client
+}
+
+func newNight(t *testing.T, reference string, builds []target.Ref) *night {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
+	t.Cleanup(cancel)
+	dir := t.TempDir()
+	n := &night{t: t, ctx: ctx, program: filepath.Join(dir, "nodestorm"), image: filepath.Join(dir, "image.tar"), shared: filepath.Join(dir, "shared")}
+	n.ok(os.Mkdir(n.shared, 0o700), os.Chmod(n.shared, 0o777), os.Chmod(dir, 0o755))
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", n.program, "nodestorm/harness/cmd/nodestorm")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	args := []string{"image", "--out", n.image, "--tag", reference}
+	for _, ref := range builds {
+		args = append(args, "--with", ref.String())
+	}
+	for _, cmd := range []*exec.Cmd{build, exec.CommandContext(ctx, n.program, args...)} {
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", cmd, err, out)
+		}
+	}
+
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	const name = "test-of-night"
+	var err error
+	n.cluster, err = kind.Create(ctx, kind.Spec{Name: name, Version: target.Kubernetes.Version, Workers: 3, Share: n.shared})
+	n.ok(err)
+	t.Cleanup(func() {
+		if err := kind.Delete(name); err != nil {
+			t.Error(err)
+		}
+	})
+	config, err := clientcmd.BuildConfigFromFlags("", n.cluster.Kubeconfig())
+	n.ok(err)
+	n.client, err = kubernetes.NewForConfig(config)
+	n.ok(err)
+	n.user, err = objects.NewClient(config)
+	n.ok(err)
+	_, err = n.client.CoreV1().PersistentVolumes().Create(ctx, &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: "nights"},
+		Spec: corev1.PersistentVolumeSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}, Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("10Gi")},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: kind.EverywherePath}},
+		},
+	}, metav1.CreateOptions{})
+	n.ok(err)
+	return n
+}
+
+func (n *night) ok(errs ...error) {
+	n.t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+func (n *night) apply(manifest string) {
+	n.t.Helper()
+	all, err := objects.Read([]byte(manifest))
+	n.ok(err)
+	n.ok(n.user.Put(n.ctx, all, objects.Apply))
+}
+
+func (n *night) load() {
+	n.t.Helper()
+	n.ok(n.cluster.Load(n.image))
+}
+
+// pod waits for one of the night's that is so.
+func (n *night) pod(what string, is func(*corev1.Pod) bool) *corev1.Pod {
+	n.t.Helper()
+	for {
+		list, err := n.client.CoreV1().Pods("default").List(n.ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=night"})
+		n.ok(err)
+		for _, pod := range list.Items {
+			if is(&pod) {
+				return &pod
+			}
+		}
+		select {
+		case <-n.ctx.Done():
+			n.t.Fatalf("there never was %s%s", what, n.says())
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// playing waits until the shard of an index has begun to replay, and returns its pod.
+func (n *night) playing(index string) *corev1.Pod {
+	n.t.Helper()
+	for {
+		pod := n.pod("a pod of index "+index, func(p *corev1.Pod) bool {
+			return indexOf(p) == index && p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil
+		})
+		runs := 0
+		err := filepath.WalkDir(filepath.Join(n.shared, "night", "shard-"+index), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Name() == "history.ndjson" {
+				runs++
+			}
+			return nil // nothing is there yet, or not any more
+		})
+		n.ok(err)
+		if runs > 0 {
+			return pod
+		}
+		select {
+		case <-n.ctx.Done():
+			n.t.Fatalf("shard %s has not begun%s", index, n.says())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func (n *night) drain(node string) {
+	n.t.Helper()
+	d, err := n.user.StartDrain(n.ctx, objects.Ref{Kind: "Node", Name: node}, false)
+	n.ok(err)
+	for {
+		left, err := d.Advance(n.ctx, time.Now())
+		n.ok(err)
+		if len(left) == 0 {
+			return
+		}
+		select {
+		case <-n.ctx.Done():
+			n.t.Fatalf("draining %s: %v", node, left)
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// says are the pods, and what they have said.
+func (n *night) says() string {
+	var b bytes.Buffer
+	pods := n.client.CoreV1().Pods("default")
+	list, err := pods.List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		return "\n" + err.Error()
+	}
+	for _, pod := range list.Items {
+		text, err := pods.GetLogs(pod.Name, &corev1.PodLogOptions{TailLines: ptr.To(int64(15))}).DoRaw(context.Background())
+		fmt.Fprintf(&b, "\n%s on %s: %s %+v %v\n%s", pod.Name, pod.Spec.NodeName, pod.Status.Phase, pod.Status.ContainerStatuses, err, text)
+	}
+	return b.String()
+}
