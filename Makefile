@@ -83,8 +83,9 @@ test-kind: setup ## Play records on real clusters beside simulated ones (Docker,
 	@$(NICE) $(MAKE) image && docker load --input bin/image.tar
 	@cd fakecloud/testcontainers && $(ON_LOOPBACK) $(GO) test ./... -count=1 -v
 	@$(GO) test ./harness/kind/... -p 1 -count=1 -v -timeout 10m
-	@$(GO) test ./harness/cli -run '^TestKind' -count=1 -v -timeout 20m
+	@$(GO) test ./harness/cli -run '^TestKind' -count=1 -v -timeout 45m
 	@$(BIN) verify --cluster kind,sim $(ON_KIND) --out $(OUT)/kind
+	@echo "$$(date -u +%F), commit $$(git rev-parse --short HEAD), Docker $$(docker version --format '{{.Server.Version}}'), $$(nproc) processors" > harness/kind/last-passed.txt
 
 .PHONY: fuzz
 fuzz: export FUZZTIME ?= 2m
