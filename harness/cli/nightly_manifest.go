@@ -120,7 +120,7 @@ func (e *env) await(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("--job: %w", err)
 	}
-	told, err := k8sjob.Wait(ctx, client, string(namespace), name)
+	told, err := k8sjob.Wait(ctx, client, strings.TrimSpace(string(namespace)), name)
 	if err != nil {
 		return fmt.Errorf("--job: %w", err)
 	}

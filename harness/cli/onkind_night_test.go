@@ -53,7 +53,7 @@ func TestKindNight(t *testing.T) {
 	const reference = "localhost:1/nodestorm:night"
 	n := newNight(t, reference, builds)
 
-	code, manifest, stderr := nodestorm(t, append([]string{"nightly", "manifest", "--image", reference, "--name", "night", "--at-once", "2",
+	code, manifest, stderr := nodestorm(t, append([]string{"nightly", "manifest", "--image", reference, "--name", "night", "--claim", "nights", "--at-once", "2",
 		"--cpu", "500m", "--memory", "3Gi", "--scratch", "3Gi", "--retries", "4", "--deadline", "1h"}, ids...)...)
 	if code != cli.AsExpected {
 		t.Fatalf("status %d: %s", code, stderr)
@@ -174,7 +174,16 @@ func newNight(t *testing.T, reference string, builds []target.Ref) *night {
 		ObjectMeta: metav1.ObjectMeta{Name: "nights"},
 		Spec: corev1.PersistentVolumeSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}, Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("10Gi")},
+			StorageClassName:       "none", // kind's default class makes a folder of a node for each claim
 			PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: kind.EverywherePath}},
+		},
+	}, metav1.CreateOptions{})
+	n.ok(err)
+	_, err = n.client.CoreV1().PersistentVolumeClaims("default").Create(ctx, &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: "nights"},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}, StorageClassName: ptr.To("none"),
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("10Gi")}},
 		},
 	}, metav1.CreateOptions{})
 	n.ok(err)
@@ -204,12 +213,18 @@ func (n *night) load() {
 func (n *night) pod(what string, is func(*corev1.Pod) bool) *corev1.Pod {
 	n.t.Helper()
 	for {
+		of, err := n.client.BatchV1().Jobs("default").Get(n.ctx, "night", metav1.GetOptions{})
+		n.ok(err)
+		ended := len(of.Status.Conditions) > 0
 		list, err := n.client.CoreV1().Pods("default").List(n.ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=night"})
 		n.ok(err)
 		for _, pod := range list.Items {
 			if is(&pod) {
 				return &pod
 			}
+		}
+		if ended {
+			n.t.Fatalf("the Job has ended without %s: %+v%s", what, of.Status, n.says())
 		}
 		select {
 		case <-n.ctx.Done():

@@ -68,7 +68,7 @@ func TestWait(t *testing.T) {
 		want   string
 		fails  bool
 	}{
-		"complete":     {[]runtime.Object{jobThat(condition(batchv1.JobSuspended, corev1.ConditionFalse))}, update(condition(batchv1.JobComplete, corev1.ConditionTrue), nil), "the Job night is complete", false},
+		"complete":     {[]runtime.Object{jobThat(condition(batchv1.JobFailed, corev1.ConditionFalse))}, update(condition(batchv1.JobComplete, corev1.ConditionTrue), nil), "the Job night is complete", false},
 		"failed":       {[]runtime.Object{jobThat()}, update(condition(batchv1.JobFailed, corev1.ConditionTrue), ptr.To("1,3")), "has failed: two of them; failed are the indexes 1,3", false},
 		"was complete": {[]runtime.Object{jobThat(condition(batchv1.JobComplete, corev1.ConditionTrue))}, func(kubernetes.Interface) {}, "is complete", false},
 		"not there":    {nil, nil, `looking for the Job ci/night: jobs.batch "night" not found`, true},

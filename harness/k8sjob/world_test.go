@@ -57,13 +57,12 @@ func TestRealControllers(t *testing.T) {
 	if err := user.Put(ctx, all, objects.Create); err != nil { // strictly: no field is unknown
 		t.Fatal(err)
 	}
-	const drained, notAsExpected, inconclusive, good = -1, verdict.ExitNotAsExpected, verdict.ExitInconclusive, 0
-	tries := play(ctx, t, w.Client(), "ci", map[string][]int{
-		"0": {notAsExpected},
-		"1": {inconclusive, good},
-		"2": {drained, inconclusive, inconclusive, good},
-		"3": {good},
-	}, drained)
+	tries := play(ctx, t, w.Client(), map[string][]int{
+		"0": {verdict.ExitNotAsExpected},
+		"1": {verdict.ExitInconclusive, verdict.ExitAsExpected},
+		"2": {drained, verdict.ExitInconclusive, verdict.ExitInconclusive, verdict.ExitAsExpected},
+		"3": {verdict.ExitAsExpected},
+	})
 	told, err := k8sjob.Wait(ctx, w.Client(), "ci", "night")
 	if err != nil {
 		t.Fatal(err)
@@ -80,11 +79,14 @@ func TestRealControllers(t *testing.T) {
 	}
 }
 
+// drained is the outcome of a pod that was evicted; others are exit statuses.
+const drained = -1
+
 // play ends each pod of the Job as its index's next outcome says, until all outcomes were
 // there. What it returns tells how many pods each index has had.
-func play(ctx context.Context, t *testing.T, client kubernetes.Interface, namespace string, outcomes map[string][]int, drained int) func() map[string]int {
+func play(ctx context.Context, t *testing.T, client kubernetes.Interface, outcomes map[string][]int) func() map[string]int {
 	t.Helper()
-	pods := client.CoreV1().Pods(namespace)
+	pods := client.CoreV1().Pods("ci")
 	watch, err := pods.Watch(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=night"})
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +111,7 @@ func play(ctx context.Context, t *testing.T, client kubernetes.Interface, namesp
 				t.Fatalf("index %s is tried for the %d. time", index, had[index])
 			}
 			left--
-			end(ctx, t, client, pod, outcomes[index][had[index]-1], drained)
+			end(ctx, t, client, pod, outcomes[index][had[index]-1])
 		}
 	}
 	return func() map[string]int {
@@ -126,7 +128,7 @@ func play(ctx context.Context, t *testing.T, client kubernetes.Interface, namesp
 }
 
 // end has a pod end as its kubelet would report it.
-func end(ctx context.Context, t *testing.T, client kubernetes.Interface, pod *corev1.Pod, code, drained int) {
+func end(ctx context.Context, t *testing.T, client kubernetes.Interface, pod *corev1.Pod, code int) {
 	t.Helper()
 	pods := client.CoreV1().Pods(pod.Namespace)
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error { // the scheduler writes, too
