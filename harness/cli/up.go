@@ -238,7 +238,7 @@ func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err 
 		Step: func(text string) { u.status.about(text, text, "") },
 		Started: func(started *world.World) {
 			w = started
-			live, unserved = u.follow(story.Run{ID: "nodestorm up", Title: "A world that stays", Target: u.target, Autoscaler: u.build.Name, Kubernetes: u.kubernetes.Version, Seed: u.seed, Started: time.Now()}, w.History)
+			live, unserved = u.follow(story.Run{ID: "nodestorm up", Title: "A world that stays", Target: u.target, Autoscaler: u.build.Name, Kubernetes: u.kubernetes.Version, Seed: u.seed, Started: time.Now(), Unjudged: true}, w.History)
 		},
 	}
 	defer func() {

@@ -83,6 +83,9 @@ func TestMatrixForOthers(t *testing.T) {
 	if got := m.Sum(); got != "4 runs: 1 as expected, 1 not as expected, 1 regression, 1 without a verdict." {
 		t.Errorf("in all: %q", got)
 	}
+	if got := m.Observed(); got != "2 reproduced, 0 healthy, 1 failed, 0 inconclusive, 1 without a verdict; 0 skipped" {
+		t.Errorf("observed: %q", got)
+	}
 	m.Cells[0].Run = "a (1)/k@v1/report.html"
 	var markdown, html bytes.Buffer
 	if err := errors.Join(m.Write(&markdown, "md"), m.Write(&html, "html")); err != nil {
@@ -100,7 +103,7 @@ func TestMatrixForOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = [][]string{{"failure", "k@<b>", "k@v1", "k@v2"}, {"a-1-xThe <first>o/r#1 affected and fixed side by side", "", "reproducedas expected · 7.6 s", "reproducedregression · 9.0 s"}, {"b-2-yThe second | oneo/r#2", "", "", "failednot as expected · 0.0 s"}, {"c-3-z", "no verdict · 0.0 s · other than its names say", "", ""}}
+	want = [][]string{{"failure", "k@<b>", "k@v1", "k@v2"}, {"a-1-xThe <first>o/r#1 affected and fixed side by side", "", "reproduced✓ as expectedtook 7.6 s", "reproduced✗ regressiontook 9.0 s"}, {"b-2-yThe second | oneo/r#2", "", "", "failed✗ not as expectedtook 0.0 s"}, {"c-3-z", "no verdicttook 0.0 s · other than its names say", "", ""}}
 	if diff := cmp.Diff(want, inBrowser.Rows); diff != "" {
 		t.Errorf("a browser shows (-want +got):\n%s", diff)
 	}

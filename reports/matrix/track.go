@@ -89,7 +89,7 @@ func Summary(scenarios []Scenario, verified []Cell) string {
 	m := New(time.Time{}, scenarios, verified)
 	type row struct {
 		records, controls, replays, expected int
-		last                       time.Time
+		last                                 time.Time
 	}
 	rows := map[string]*row{}
 	for _, s := range scenarios {

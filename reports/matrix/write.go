@@ -75,6 +75,22 @@ func (m *Matrix) Sum() string {
 	return text + "."
 }
 
+// Observed is how many runs have shown what, whatever was expected, in a line.
+func (m *Matrix) Observed() string {
+	counts := map[string]int{}
+	for _, c := range m.Cells {
+		counts[cmp.Or(c.Verdict, "no verdict")]++
+	}
+	var parts []string
+	for _, verdict := range []string{"reproduced", "healthy", "failed", "inconclusive"} {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[verdict], verdict))
+	}
+	if n := counts["no verdict"]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d without a verdict", n))
+	}
+	return strings.Join(parts, ", ") + fmt.Sprintf("; %d skipped", len(m.Skipped))
+}
+
 func (m *Matrix) markdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", reports.Markdown(m.Sum()))

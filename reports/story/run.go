@@ -65,6 +65,8 @@ type Run struct {
 	Problems []string `json:"problems,omitempty"`
 	// Live says that the run is still going on.
 	Live bool `json:"live,omitempty"`
+	// Unjudged says that there will never be a verdict: somebody keeps the world for himself.
+	Unjudged bool `json:"unjudged,omitempty"`
 	// HourlyEUR is what a machine costs an hour in euros, where its own records
 	// do not tell. Zero: unknown, and then only node-hours are counted.
 	HourlyEUR float64 `json:"hourlyEUR,omitempty"`

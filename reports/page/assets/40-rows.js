@@ -116,5 +116,8 @@ function story() {
   look(from, to);
 }
 
+// dayTime is the virtual time of day, as the lines of logs have it; empty where it is not known.
+const dayTime = (run, t) => (run.run.epoch ? new Date(Date.parse(run.run.epoch) + (t - run.shift) / 1000).toISOString().slice(11, 23) : '');
+
 // symptom is when the documented symptom was there: the last of the evidence.
 const symptom = run => run.run.verdict === 'reproduced' && run.evidence.length ? run.t[run.evidence[run.evidence.length - 1]] : null;

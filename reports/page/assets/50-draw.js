@@ -229,7 +229,7 @@ function drawLife(pen, row, y) {
   const run = row.run, list = eventsIn(row), { left, width } = state, steps = row.group === 'Steps';
   const from = lower(run.t, list, state.from), to = lower(run.t, list, state.to, from);
   const badges = [];
-  if (state.runs.length === 1 && !steps) for (let n = from; n < to && badges.length < 100; n++) {
+  if (!steps) for (let n = from; n < to && badges.length < 100; n++) {
     const number = run.flags[list[n]] & EVIDENCE ? run.evidence.indexOf(list[n]) + 1 : 0, x = xOf(run.t[list[n]]);
     if (number && run.object[list[n]] === row.life.object && !(badges.length && x - badges[badges.length - 1].x < 15)) badges.push({ x, number });
   }
@@ -314,7 +314,7 @@ function drawPoints(pen, row, y) {
     const x = xOf(run.t[list[n]]);
     let last = n, best = list[n], nth = 0;
     for (; last < to && xOf(run.t[list[last]]) - x < 7; last++) {
-      const i = list[last], number = state.runs.length === 1 && run.flags[i] & EVIDENCE ? run.evidence.indexOf(i) + 1 : 0;
+      const i = list[last], number = run.flags[i] & EVIDENCE ? run.evidence.indexOf(i) + 1 : 0;
       if (number && !nth || !nth && weight(run, i) > weight(run, best)) { best = i; nth = number; }
     }
     const flags = run.flags[best], kind = run.kinds[run.kind[best]], more = last - n - 1;

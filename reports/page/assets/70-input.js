@@ -8,6 +8,8 @@ function paint(changed) {
   if (!due) due = requestAnimationFrame(frame);
 }
 
+const WHOLE = 8000; // px; canvases have limits
+
 const timings = []; // of the last frames, for measurements
 
 function frame() {
@@ -18,6 +20,9 @@ function frame() {
   if (!width) return;
   state.width = width;
   state.left = width < 700 ? 110 : 210;
+  // Two runs are as high as they are: the page scrolls, and nothing within it. Of a very high
+  // picture only what is seen can be drawn.
+  byID('stage').classList.toggle('whole', state.runs.length > 1 && state.height <= WHOLE);
   const height = Math.min(scroll.clientHeight || 10, state.height);
   byID('spacer').style.height = state.height + 'px';
   drawAxis(fit(byID('axis'), width, axisHeight()));

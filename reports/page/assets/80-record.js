@@ -69,7 +69,7 @@ function show(run, event, object) {
     const kind = run.kinds[run.kind[event]], facts = run.facts(event), n = run.evidence.indexOf(event) + 1;
     parts.push(el('h3', {}, brief(run, event) || kind[VERB]));
     if (n) parts.push(el('p', { class: 'outcome' }, `No. ${n} of what shows the verdict`));
-    const fields = [['virtual time', clock(run.t[event] - run.shift, 6)], ['recorded', run.real ? clock(run.real[event], 3) + ' of real time' : ''], ['record', 'No. ' + run.seq[event]],
+    const fields = [['virtual time', clock(run.t[event] - run.shift, 6)], ['time of day', dayTime(run, run.t[event])], ['recorded', run.real ? clock(run.real[event], 3) + ' of real time' : ''], ['record', 'No. ' + run.seq[event]],
       ['source', kind[SOURCE]], ['actor', kind[ACTOR]], ['verb', kind[VERB]], ['object', run.nameOf(run.object[event])], ['subresource', kind[SUBRESOURCE]], ['status', kind[CODE] || '']];
     parts.push(el('dl', {}, ...fields.filter(f => f[1] !== '').flatMap(([name, text]) => [el('dt', {}, name), el('dd', {}, text)])));
     if (Object.keys(facts).length) parts.push(el('pre', {}, clean(JSON.stringify(facts, null, 1)).replaceAll('\\n', '\n')));

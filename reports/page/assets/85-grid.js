@@ -59,7 +59,8 @@ const grid = {
 
   line(log, i) {
     const text = clean(log.text.get(i)).slice(0, 2000), bad = /^[EF]\d{4} |"level":"(error|fatal)"/i.test(text) ? ' bad' : '';
-    return el('div', { class: 'row', role: 'row' }, el('span', { role: 'cell', class: 'at' }, clock(log.t[i])), el('span', { role: 'cell', class: 'what' + bad }, text));
+    return el('div', { class: 'row', role: 'row' }, el('span', { role: 'cell', class: 'at' }, clock(log.t[i])),
+      el('span', { role: 'cell', class: 'day', title: 'time of day, as in the line' }, log.timeless ? '' : dayTime(this.run, log.t[i])), el('span', { role: 'cell', class: 'what' + bad }, text));
   },
 
   // mark shows the chosen record in the table, if it is there.
