@@ -290,6 +290,30 @@ func TestBrowserSideBySide(t *testing.T) {
 	if lines := eval[int](t, ctx, drawn+".querySelectorAll('path[stroke-dasharray=\"4 3\"][stroke-width=\"1\"]').length"); lines != 1 {
 		t.Errorf("%d lines go through the rows at the first decision that differs, want 1", lines)
 	}
+	// The numbers of the story are in the rows of the run that has one; of those within a few
+	// pixels the first.
+	if missing := eval[string](t, ctx, "[1, document.querySelectorAll('ol.told li').length].map(String).filter(n => ![..."+drawn+".querySelectorAll('text[text-anchor=middle]')].some(e => e.textContent === n)).join()"); missing != "" {
+		t.Errorf("the timeline lacks the numbers %s of the story", missing)
+	}
+	// All rows of both are drawn, and there is nothing within the page to scroll.
+	until(t, ctx, "document.getElementById('stage').classList.contains('whole')")
+	if heights := eval[[]float64](t, ctx, "[document.getElementById('lanes').clientHeight, document.getElementById('scroll').clientHeight, document.getElementById('scroll').scrollHeight, nodestorm.state.height]"); heights[0] != heights[3] || heights[1] != heights[2] {
+		t.Errorf("drawn, seen, there, and rows: %v px; want all the same", heights)
+	}
+}
+
+// A log line has the time of day beside its offset: that which the line itself has.
+func TestBrowserTimesOfDay(t *testing.T) {
+	ctx := browser(t)
+	open(t, ctx, affectedPage(t))
+	do(t, ctx, script("document.getElementById('tab-logs').click()"))
+	until(t, ctx, "document.querySelector('.grid .day')")
+	if differ := eval[string](t, ctx, "[...document.querySelectorAll('.grid .row')].filter(r => { const day = r.querySelector('.day').textContent; return day && !r.textContent.includes('continued on the next line') && !r.textContent.replace(day, '').includes(day.slice(0, 8)) }).map(r => r.textContent).join('; ')"); differ != "" {
+		t.Errorf("other times of day than in the lines: %s", differ)
+	}
+	if some := eval[int](t, ctx, "[...document.querySelectorAll('.grid .day')].filter(e => /^\\d\\d:\\d\\d:\\d\\d\\.\\d{3}$/.test(e.textContent)).length"); some == 0 {
+		t.Error("no line has a time of day")
+	}
 }
 
 // Of a search for nothing there is nothing to see, and the page lives on.

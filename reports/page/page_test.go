@@ -181,3 +181,14 @@ func FuzzPage(f *testing.F) {
 		}
 	})
 }
+
+// A world that somebody keeps has no verdict to wait for.
+func TestPageOfAWorldThatStays(t *testing.T) {
+	for unjudged, want := range map[bool]string{true: "no verdict: nothing is judged in a world that stays", false: "no verdict yet"} {
+		b := story.NewBuilder(story.Run{ID: "nodestorm up", Live: true, Unjudged: unjudged})
+		text, err := os.ReadFile(write(t, page.Run{Story: b.Story()}))
+		if err != nil || strings.Count(string(text), ">"+want+"<") != 1 {
+			t.Errorf("unjudged %t: want %q, %v", unjudged, want, err)
+		}
+	}
+}
