@@ -5,6 +5,7 @@ package clock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -173,7 +174,7 @@ func (d *Driver) setRate(factor float64) {
 	d.page.set(0, int64(math.Round(factor*1000)))
 	for _, p := range d.procs {
 		if p != nil {
-			p.wake() // its sleep was measured at the old rate
+			p.wake(d.page.now()) // its sleep was measured at the old rate
 		}
 	}
 }
@@ -202,6 +203,7 @@ func (d *Driver) look() time.Duration {
 	now := d.page.now()
 	d.meter.see(now)
 	d.follow(now)
+	d.wakeGuests(now)
 	d.looked = now
 	jumps := d.cfg.Mode == Auto && d.holds == 0 && d.err == nil
 	wait := d.cfg.Mode.tick()
@@ -212,6 +214,20 @@ func (d *Driver) look() time.Duration {
 		d.err = err
 	}
 	return wait
+}
+
+// wakeGuests ends the waits of guests whose time is there: the kernel has measured them in real
+// time. Who was built with the clock does that himself.
+func (d *Driver) wakeGuests(now int64) {
+	for _, p := range d.procs {
+		if p == nil || p.guest == nil {
+			continue
+		}
+		p.guest.wake(now)
+		if err := p.guest.err.Load(); err != nil && d.err == nil {
+			d.err = fmt.Errorf("being told of the waits of process %d: %w", p.pid, *err)
+		}
+	}
 }
 
 // tick is the real time from one look to the next at a rate that does not jump.
@@ -260,7 +276,7 @@ func (d *Driver) jump() (wait time.Duration, err error) {
 	for i, p := range d.procs {
 		// One that is about to sleep, at 0, may still see the old time.
 		if p != nil && d.page.slots[i].wakeAt.Load() <= to {
-			p.wake()
+			p.wake(to)
 		}
 	}
 	d.seemed, d.wait = false, firstLook/2

@@ -16,8 +16,9 @@ type process struct {
 	part
 	pid     int32
 	pidfd   int
-	epfd    int // our duplicate of its poller; -1 until it has one
-	eventfd int // our duplicate; writing to it wakes its poller
+	epfd    int    // our duplicate of its poller; -1 until it has one
+	eventfd int    // our duplicate; writing to it wakes its poller
+	guest   *guest // nil: it was built with the clock
 
 	gen   uint64 // of the slot when last looked at
 	since int64  // raw time at which gen was first seen
@@ -48,7 +49,7 @@ func (p *process) attach(s *slot) error {
 		return errors.Join(fmt.Errorf("reaching the poller of process %d: %w", p.pid, err), unix.Close(epfd))
 	}
 	p.epfd, p.eventfd = epfd, eventfd
-	p.wake() // it may sleep since before the last change of the clock
+	p.wake(0) // it may sleep since before the last change of the clock
 	return nil
 }
 
@@ -63,8 +64,11 @@ func (p *process) detach() {
 
 var wakeUp = []byte{1, 0, 0, 0, 0, 0, 0, 0} // an eventfd takes 8 bytes
 
-// wake makes the process's poller look at the clock again.
-func (p *process) wake() {
+// wake makes the process's poller look at the clock again, which is now.
+func (p *process) wake(now int64) {
+	if p.guest != nil {
+		p.guest.wake(now)
+	}
 	if p.eventfd >= 0 {
 		write(p.eventfd, wakeUp) // EAGAIN: it is awake already
 	}

@@ -42,7 +42,7 @@ func (t *threads) run() (bool, error) {
 	runs := false
 	t.each(func(tid int, wchan []byte) bool {
 		switch {
-		case string(wchan) == "0":
+		case string(wchan) == "0", bytes.HasPrefix(wchan, toldOf):
 			runs = true
 		case !waits(wchan):
 			state, _ := t.status(tid)
@@ -124,6 +124,9 @@ func (t *threads) complete() bool {
 // will: for other threads, events, time, pipes and children. A thread that sleeps in
 // anything else has to be asked for its state, which is ten times as much work.
 var waiting = [][]byte{[]byte("futex_"), []byte("ep_poll"), []byte("do_epoll_wait"), []byte("hrtimer_nanosleep"), []byte("do_nanosleep"), []byte("pipe_"), []byte("anon_pipe_read"), []byte("do_wait")}
+
+// toldOf is what a guest's thread sleeps in until its wait may begin.
+var toldOf = []byte("seccomp_")
 
 func waits(wchan []byte) bool {
 	for _, w := range waiting {

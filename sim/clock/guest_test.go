@@ -1,0 +1,88 @@
+//go:build linux && (amd64 || arm64)
+
+package clock
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// guestProgram is one that was built as any other.
+func guestProgram(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "guest")
+	cmd := exec.Command("go", "build", "-o", path, "./testdata/guest")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// plays starts a guest, lets time pass, and returns what it said last.
+func plays(t *testing.T, d *Driver, path string, args ...string) (took time.Duration, last string) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd := exec.Command(path, args...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := d.Start(cmd); err != nil {
+		t.Fatal(err)
+	}
+	d.Release()
+	defer d.Hold()
+	took = within(t, func() {
+		if err := cmd.Wait(); err != nil {
+			t.Fatalf("%v\n%s", err, out.String())
+		}
+	})
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	return took, lines[len(lines)-1]
+}
+
+// A program that nobody has changed sleeps an hour in no time, by all its clocks, ticks as often
+// as it should, and hears what is sent to it.
+func TestGuest(t *testing.T) {
+	path := guestProgram(t)
+	for _, mode := range []Mode{Auto, {factor: 60}} {
+		t.Run(mode.String(), func(t *testing.T) {
+			d := testDriver(t, mode)
+			lasts := time.Hour
+			if mode != Auto {
+				lasts = time.Minute
+			}
+			took, said := plays(t, d, path, "sleep", lasts.String())
+			var mono, wall int64
+			if _, err := fmt.Sscan(said, &mono, &wall); err != nil {
+				t.Fatalf("%q: %v", said, err)
+			}
+			for _, slept := range []int64{mono, wall} {
+				if late := time.Duration(slept) - lasts; late < 0 || late > coarseGrain+took*60 {
+					t.Errorf("it slept %s", time.Duration(slept))
+				}
+			}
+			took, said = plays(t, d, path, "tick", "100ms", "1m")
+			ticks := 0
+			if _, err := fmt.Sscan(said, &ticks); err != nil || ticks > 600 || ticks < 100 {
+				t.Errorf("it ticked %q times in %s", said, took)
+			}
+			took, said = plays(t, d, path, "talk")
+			t.Logf("a minute's talk: %s in %s; %+v", said, took, d.Figures())
+		})
+	}
+}
+
+// Whatever a guest asks for, nobody beyond this machine hears it.
+func TestGuestListensOnLoopback(t *testing.T) {
+	d := testDriver(t, Auto)
+	if _, said := plays(t, d, guestProgram(t), "listen"); said != "127.0.0.1 127.0.0.1 127.0.0.1" {
+		t.Errorf("it listens on %s", said)
+	}
+}

@@ -1,0 +1,122 @@
+//go:build linux && (amd64 || arm64)
+
+package clock
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// tracee is a program that was started under ptrace and has not run its first instruction
+// yet. The thread that started it, and no other, may do something to it.
+type tracee struct {
+	pid  int
+	regs syscall.PtraceRegs
+	err  error // the first; then nothing is done any more
+}
+
+// stopped waits for a child that was just started to stop at its first instruction.
+func stopped(pid int) (*tracee, error) {
+	t := &tracee{pid: pid}
+	if err := t.await(); err != nil {
+		return nil, err
+	}
+	// It ends with us until it is let go.
+	t.err = syscall.PtraceSetOptions(pid, unix.PTRACE_O_EXITKILL)
+	if t.err == nil {
+		t.err = syscall.PtraceGetRegs(pid, &t.regs)
+	}
+	return t, t.err
+}
+
+func (t *tracee) await() error {
+	var status syscall.WaitStatus
+	for {
+		_, err := syscall.Wait4(t.pid, &status, syscall.WALL, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return err
+		case !status.Stopped():
+			return fmt.Errorf("it ended (wait status %#x) before it began", uint32(status))
+		default:
+			return nil
+		}
+	}
+}
+
+// call has it make a system call, and returns what came of that.
+func (t *tracee) call(what string, nr uintptr, args ...uintptr) uintptr {
+	if t.err != nil {
+		return 0
+	}
+	got, err := t.try(nr, args...)
+	if err != nil {
+		t.err = fmt.Errorf("%s in a program that is to live in virtual time: %w", what, err)
+	}
+	return got
+}
+
+func (t *tracee) try(nr uintptr, args ...uintptr) (uintptr, error) {
+	at := place(&t.regs)
+	was := make([]byte, len(systemCall))
+	if _, err := syscall.PtracePeekText(t.pid, at, was); err != nil {
+		return 0, err
+	}
+	if _, err := syscall.PtracePokeText(t.pid, at, systemCall); err != nil {
+		return 0, err
+	}
+	regs := t.regs
+	var six [6]uintptr
+	copy(six[:], args)
+	setCall(&regs, nr, six)
+	if err := syscall.PtraceSetRegs(t.pid, &regs); err != nil {
+		return 0, err
+	}
+	if err := syscall.PtraceSingleStep(t.pid); err != nil {
+		return 0, err
+	}
+	if err := t.await(); err != nil {
+		return 0, err
+	}
+	if err := syscall.PtraceGetRegs(t.pid, &regs); err != nil {
+		return 0, err
+	}
+	_, err := syscall.PtracePokeText(t.pid, at, was)
+	if err := errors.Join(err, syscall.PtraceSetRegs(t.pid, &t.regs)); err != nil {
+		return 0, err
+	}
+	if got := result(&regs); got < 0 && got > -4096 {
+		return 0, syscall.Errno(-got)
+	}
+	return uintptr(result(&regs)), nil
+}
+
+// leave puts data where its stack will grow later, a few pages below its end, and returns
+// where. What was left before is gone.
+func (t *tracee) leave(data []byte) uintptr {
+	at := (stack(&t.regs) - 8192) &^ 15
+	t.poke(at, data)
+	return at
+}
+
+func (t *tracee) poke(at uintptr, data []byte) {
+	if t.err == nil {
+		_, t.err = syscall.PtracePokeData(t.pid, at, data)
+	}
+}
+
+func (t *tracee) peek(at uintptr, size int) []byte {
+	data := make([]byte, size)
+	if t.err == nil {
+		_, t.err = syscall.PtracePeekData(t.pid, at, data)
+	}
+	return data
+}
+
+// text is a string as C has it.
+func text(s string) []byte { return append(slices.Clone([]byte(s)), 0) }
