@@ -36,6 +36,8 @@ func (a *Autoscaler) Start(ctx context.Context) (*process.Process, error) {
 		Hide:  a.secrets(),
 		Lines: logLines(w.History(), w.Clock(), a.redact()),
 		Ready: world.HTTPReady("http://" + address + "/health-check"),
+
+		Launch: w.Launch(a.cfg.Target.Virtual()),
 	})
 }
 

@@ -147,6 +147,8 @@ func (c *CCM) start(ctx context.Context, provider string, env, args []string) (*
 		Env:   env,
 		Args:  append(common, args...),
 		Ready: world.HTTPReady(fmt.Sprintf("https://127.0.0.1:%d/healthz", port)),
+
+		Launch: c.world.Launch(c.target.Virtual()),
 	})
 }
 

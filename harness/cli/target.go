@@ -116,10 +116,11 @@ func (e *env) targetAdd() *cobra.Command {
 	var source, at, provider, image, path string
 	c := &cobra.Command{
 		Use:   "add NAME@VERSION FILE | --image IMAGE",
-		Short: "Take a program as it is; it runs in real time only",
+		Short: "Take a program as it is",
 		Long: `Take a program as it is, from a file or out of a container image: an OCI layout
-(a folder), what docker save wrote (a file), or a reference to a registry. It has not
-been built with the clock and runs in real time only.`,
+(a folder), what docker save wrote (a file), or a reference to a registry. A Go program
+lives in virtual time as it is, on Linux where ptrace and seccomp are allowed; another in
+real time only.`,
 		Example: `  nodestorm target add cluster-autoscaler@1.32.7 ./cluster-autoscaler
   nodestorm target add cluster-autoscaler@1.32.7 --image registry.example/autoscaling/cluster-autoscaler:v1.32.7
   nodestorm target add cluster-autoscaler@1.32.7 --image saved.tar --path /cluster-autoscaler`,
@@ -163,7 +164,11 @@ been built with the clock and runs in real time only.`,
 			if err != nil {
 				return usage(err)
 			}
-			fmt.Fprintf(e.stdout, "%s is ready, for --clock real: %s\n", t.Ref, t.Dir)
+			only := ""
+			if t.RealTimeOnly() {
+				only = ", for --clock real"
+			}
+			fmt.Fprintf(e.stdout, "%s is ready%s: %s\n", t.Ref, only, t.Dir)
 			return nil
 		},
 	}
@@ -271,7 +276,7 @@ func (e *env) targetList() *cobra.Command {
 				}
 				rows := []row{}
 				for _, t := range entries {
-					r := row{Manifest: t.Manifest, RealTimeOnly: !t.Virtual(), Dir: t.Dir}
+					r := row{Manifest: t.Manifest, RealTimeOnly: t.RealTimeOnly(), Dir: t.Dir}
 					if t.Err != nil {
 						r.Problem = t.Err.Error()
 					}
@@ -300,8 +305,11 @@ func targetRows(entries []target.Entry) [][]string {
 			of = t.Err.Error()
 		}
 		clock := "virtual"
-		if !t.Virtual() {
+		switch {
+		case t.RealTimeOnly():
 			clock = "real only"
+		case !t.Virtual():
+			clock = "as it is"
 		}
 		built := "-"
 		if !t.BuiltAt.IsZero() {

@@ -65,7 +65,7 @@ func TestTargetList(t *testing.T) {
 	}
 	r := rows[0]
 	if r.Name != "other" || r.Version != "v1" || r.Provider != "hetzner" || r.GoVersion == "" || len(r.SHA256) != 64 || r.Size == 0 ||
-		!r.RealTimeOnly || r.Source.Kind != "binary" || r.Source.File != program || !strings.HasPrefix(r.Dir, "/") {
+		r.RealTimeOnly || r.Source.Kind != "binary" || r.Source.File != program || !strings.HasPrefix(r.Dir, "/") {
 		t.Errorf("%+v", r)
 	}
 	// Two builds of one name differ in more than their times.

@@ -145,6 +145,8 @@ func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
 		}),
 		Env:   []string{"POD_NAMESPACE=" + namespace, "POD_NAME=capi-controller-manager", "POD_UID="},
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
+
+		Launch: a.cfg.World.Launch(a.cfg.Target.Virtual()),
 	})
 }
 

@@ -44,6 +44,8 @@ func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...apifault.Ru
 		Env:   env,
 		Lines: logLines(k.world.History()),
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
+
+		Launch: k.world.Launch(k.target.Virtual()),
 	})
 }
 

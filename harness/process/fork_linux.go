@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -33,9 +32,9 @@ var forks = sync.OnceValue(func() chan<- func() {
 	return work
 })
 
-func fork(cmd *exec.Cmd) error {
+func fork(start func() error) error {
 	started := make(chan error)
-	forks() <- func() { started <- cmd.Start() }
+	forks() <- func() { started <- start() }
 	return <-started
 }
 

@@ -2,16 +2,13 @@
 
 package process
 
-import (
-	"os/exec"
-	"syscall"
-)
+import "syscall"
 
 // attributes give a child its own process group. Elsewhere than on Linux only
 // the Guard ends it when we die by SIGKILL.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-func fork(cmd *exec.Cmd) error { return cmd.Start() }
+func fork(start func() error) error { return start() }
 
 // ended is for Linux; elsewhere Start may learn a moment too late.
 func ended(int) bool { return false }

@@ -29,6 +29,8 @@ type Spec struct {
 	Hide []string
 	// Lines, if given, is called with every line of the output as well.
 	Lines func([]byte)
+	// Launch starts it in place of its own Start. Nil means that.
+	Launch func(*exec.Cmd) error
 
 	// Ready reports nil once the program serves; it is asked every 20 ms.
 	// Nil means ready once started.
@@ -109,7 +111,11 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	}
 	p.cmd.Stdout, p.cmd.Stderr = output, output
 	p.cmd.SysProcAttr = attributes()
-	if err := fork(p.cmd); err != nil {
+	launch := (*exec.Cmd).Start
+	if spec.Launch != nil {
+		launch = spec.Launch
+	}
+	if err := fork(func() error { return launch(p.cmd) }); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting %s: %w", spec.Name, err), out.Close())
 	}
 	go func() {

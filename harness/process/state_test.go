@@ -16,7 +16,7 @@ import (
 func TestState(t *testing.T) {
 	cmd := exec.Command("sleep", "60")
 	cmd.SysProcAttr = attributes()
-	if err := fork(cmd); err != nil {
+	if err := fork(cmd.Start); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Process.Kill() }()

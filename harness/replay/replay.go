@@ -193,11 +193,29 @@ func (r Request) checkFlags(ctx context.Context) error {
 // them.
 func CheckClock(mode clock.Mode, targets ...target.Target) error {
 	for _, t := range targets {
-		if mode.Virtual() && !t.Virtual() {
-			return fmt.Errorf("%s was not built with the clock, so its world has no virtual time: use --clock real", t.Ref)
+		if !mode.Virtual() || t.Virtual() {
+			continue
+		}
+		if err := checkGuest(t); err != nil {
+			return err
 		}
 	}
 	return mode.Try()
+}
+
+// checkGuest tells whether a program that was not built with the clock can live in virtual time
+// as it is.
+func checkGuest(t target.Target) error {
+	switch {
+	case t.Name == target.Kubernetes.Name:
+		return fmt.Errorf("%s was not built with the clock, which a control plane has to be: use --clock real", t.Ref)
+	case t.RealTimeOnly():
+		return fmt.Errorf("%s was not built with the clock and is no Go program, of which alone it is known how they wait: use --clock real", t.Ref)
+	}
+	if err := clock.TryGuest(); err != nil {
+		return fmt.Errorf("%s was not built with the clock, and in virtual time as it is it cannot live here: %w; use --clock real, or build it: nodestorm target build %s", t.Ref, err, t.Ref)
+	}
+	return nil
 }
 
 // CheckSteps tells whether all steps of the scenario have a meaning. It needs

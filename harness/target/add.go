@@ -16,7 +16,7 @@ import (
 
 // Add stores the program in file, which someone else built for this machine. r
 // says under which name and for which provider; its Assets come from its Dir.
-// The program runs in real time only.
+// A Go program lives in virtual time as it is; another one in real time only.
 func (s *Store) Add(ctx context.Context, r Recipe, file string) (Target, error) {
 	return s.add(ctx, r, nil, func(reporter) (Source, func(string) error, error) {
 		file, err := filepath.Abs(file)

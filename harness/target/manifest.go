@@ -15,7 +15,7 @@ type Manifest struct {
 	// GOROOT is where that toolchain was, empty for an added binary.
 	GOROOT string `json:"goroot,omitempty"`
 	// OverlayHash is that of the clock overlay the binary was built with. Empty
-	// means none: such a binary runs in real time only.
+	// means none: such a binary lives in virtual time as a guest, see clock.Driver.Start.
 	OverlayHash string `json:"overlayHash,omitempty"`
 	// Clock is [clock.Digest] of what OverlayHash is, in a build from a registry: the
 	// toolchain that made it need not be here.
@@ -80,6 +80,10 @@ func (t Target) Bin() string { return filepath.Join(t.Dir, "bin") }
 // "pkg/apis/crds". Only what the recipe lists under Assets is there.
 func (t Target) Asset(path string) string { return filepath.Join(t.Dir, "assets", path) }
 
-// Virtual reports whether the program was built with the clock, so that it can
-// live in virtual time. An order has no time of its own.
+// Virtual reports whether the program was built with the clock. An order has no time of its
+// own.
 func (t Target) Virtual() bool { return t.OverlayHash != "" || t.Source.Kind == FromOrder }
+
+// RealTimeOnly reports whether the program cannot live in virtual time anywhere: it was not
+// built with the clock, and is no Go program, of which alone it is known how they wait.
+func (t Target) RealTimeOnly() bool { return !t.Virtual() && t.GoVersion == "" }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -88,6 +89,15 @@ const fewerCollections = "GOGC=400"
 // more Ps, Go wakes threads for timers whose work is done before they run, which
 // takes another fifth in a quiet world. kube-apiserver and targets keep all.
 var fewerProcessors = fmt.Sprintf("GOMAXPROCS=%d", max(1, runtime.NumCPU()/2))
+
+// Launch is how a program is launched: as any other if it was built with the clock, or in real
+// time; else as a guest of the world's time. It is for process.Spec.
+func (w *World) Launch(builtWithClock bool) func(*exec.Cmd) error {
+	if builtWithClock || !w.cfg.Clock.Virtual() {
+		return nil
+	}
+	return w.driver.Start
+}
 
 // StartComponent runs a program as part of the world: in its time, its output in
 // the run's logs, its death noticed. Virtual time passes as real time does until

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -61,14 +62,7 @@ func (d *Driver) Start(cmd *exec.Cmd) error {
 }
 
 func (d *Driver) adopt(pid int) error {
-	t, err := stopped(pid)
-	if err != nil {
-		return err
-	}
-	if err := t.virtualTime(d.cfg.Path); err != nil {
-		return err
-	}
-	listener, err := t.listen(filepath.Dir(d.cfg.Path))
+	listener, err := prepare(pid, d.cfg.Path)
 	if err != nil {
 		return err
 	}
@@ -82,6 +76,48 @@ func (d *Driver) adopt(pid int) error {
 	}
 	return nil
 }
+
+// prepare has a program, which has not begun yet, read its time from the page and tell of its
+// waits.
+func prepare(pid int, page string) (listener int, err error) {
+	t, err := stopped(pid)
+	if err != nil {
+		return -1, err
+	}
+	if err := t.virtualTime(page); err != nil {
+		return -1, err
+	}
+	return t.listen(filepath.Dir(page))
+}
+
+// TryGuest does with a child of ours what Driver.Start does, and says what of it is refused
+// here. The child, which is our own program, ends before it begins.
+var TryGuest = sync.OnceValue(func() (err error) {
+	dir, err := os.MkdirTemp("", "nodestorm-clock-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	p, err := createPage(filepath.Join(dir, "clock"), time.Now())
+	if err != nil {
+		return err
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = []string{} // not ours
+	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("starting a program under ptrace: %w", err)
+	}
+	listener, err := prepare(cmd.Process.Pid, p.path)
+	if err == nil {
+		err = unix.Close(listener)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	return err
+})
 
 // admit takes a slot of the page for it.
 func (d *Driver) admit(g *guest) error {
