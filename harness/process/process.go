@@ -31,6 +31,8 @@ type Spec struct {
 	Lines func([]byte)
 	// Launch starts it in place of its own Start. Nil means that.
 	Launch func(*exec.Cmd) error
+	// Stdout, if given, is called with every line of stdout, which the log then lacks.
+	Stdout func([]byte)
 
 	// Ready reports nil once the program serves; it is asked every 20 ms.
 	// Nil means ready once started.
@@ -90,10 +92,20 @@ func (e *NotReadyError) Error() string {
 
 func (e *NotReadyError) Unwrap() error { return e.Last }
 
-// Start runs the program and waits until it is ready. It returns an *ExitError
-// if the program ends instead, a *NotReadyError if time runs out; in both cases
-// nothing is left running.
+// Start runs the program and waits until it is ready, see [Process.AwaitReady].
 func Start(ctx context.Context, spec Spec) (*Process, error) {
+	p, err := Launch(spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.AwaitReady(ctx, time.After); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Launch runs the program and does not wait until it is ready.
+func Launch(spec Spec) (*Process, error) {
 	out, err := os.OpenFile(spec.Log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", spec.Name, err)
@@ -110,6 +122,9 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 		p.cmd.WaitDelay = time.Second // for output that a child of the program holds open
 	}
 	p.cmd.Stdout, p.cmd.Stderr = output, output
+	if spec.Stdout != nil {
+		p.cmd.Stdout, p.cmd.WaitDelay = Lines(spec.Stdout), time.Second
+	}
 	p.cmd.SysProcAttr = attributes()
 	launch := (*exec.Cmd).Start
 	if spec.Launch != nil {
@@ -125,13 +140,16 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 		p.asked = p.ending.Load()
 		close(p.exited)
 	}()
-	if err := p.awaitReady(ctx); err != nil {
-		return nil, err
-	}
 	return p, nil
 }
 
-func (p *Process) awaitReady(ctx context.Context) error {
+// askEvery is how often a program is asked whether it is ready.
+const askEvery = 20 * time.Millisecond
+
+// AwaitReady waits until the program is ready. It returns an *ExitError if the program
+// ends instead, a *NotReadyError if time runs out; in both cases nothing is left running.
+// What passes between two questions passes by after, such as [time.After].
+func (p *Process) AwaitReady(ctx context.Context, after func(time.Duration) <-chan time.Time) error {
 	if p.spec.Ready == nil {
 		return nil
 	}
@@ -142,8 +160,6 @@ func (p *Process) awaitReady(ctx context.Context) error {
 	began := time.Now() // before the bound begins, so that no less passes
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
 	for last := error(nil); ; {
 		err := p.spec.Ready(ctx)
 		if err == nil && ended(p.PID()) {
@@ -163,7 +179,7 @@ func (p *Process) awaitReady(ctx context.Context) error {
 		select {
 		case <-p.exited:
 			return p.Exit()
-		case <-tick.C:
+		case <-after(askEvery):
 			continue
 		case <-ctx.Done():
 		}

@@ -69,6 +69,25 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// Who takes the lines of stdout has them, also of a program that is started again while the
+// last line of the one before has no end, and the log has what the program says besides.
+func TestStdout(t *testing.T) {
+	spec := shell(t, "echo said >&2; echo one; printf two")
+	var lines []string
+	spec.Stdout = func(line []byte) { lines = append(lines, string(line)) }
+	for range 2 {
+		p, err := process.Start(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-p.Exited()
+	}
+	log, err := os.ReadFile(spec.Log)
+	if err != nil || string(log) != "said\nsaid\n" || !slices.Equal(lines, []string{"one", "one"}) {
+		t.Errorf("log %q, %v; lines %q", log, err, lines)
+	}
+}
+
 // What a program said stays when it is started again.
 func TestStartAgain(t *testing.T) {
 	spec := shell(t, "echo hello")

@@ -23,11 +23,13 @@ type Cluster struct {
 
 // StartCluster starts one more cluster and returns when it is ready. name begins the
 // names of its programs and logs, and is what records of its API server's calls have as
-// their detail "cluster". It ends with the world. Virtual time passes as real time does
-// meanwhile.
+// their detail "cluster". It ends with the world. See [World.StartComponent] for how time
+// passes meanwhile.
 func (w *World) StartCluster(ctx context.Context, name string) (*Cluster, error) {
-	w.driver.Hold()
-	defer w.driver.Release()
+	if !w.jumps() {
+		w.driver.Hold()
+		defer w.driver.Release()
+	}
 	dir := filepath.Join(w.tmp, name)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of cluster %q: %w", name, err)

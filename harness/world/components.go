@@ -12,18 +12,21 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"nodestorm/harness/process"
 	"nodestorm/sim/history"
 )
 
-// startControllers starts what envtest does not, all at once. A cluster without nodes
-// needs no scheduler.
+// startControllers starts all of them at once. A cluster without nodes needs no
+// scheduler.
 func (c *local) startControllers(ctx context.Context) error {
 	manager := []string{
 		"--use-service-account-credentials",
-		"--service-account-private-key-file=" + filepath.Join(c.plane.APIServer.CertDir, "sa-signer.key"),
+		"--service-account-private-key-file=" + c.tokenKey,
 	}
 	if c.Wishes.ClusterCIDR != "" {
 		manager = append(manager, "--allocate-node-cidrs", "--cluster-cidr="+c.Wishes.ClusterCIDR)
@@ -31,54 +34,59 @@ func (c *local) startControllers(ctx context.Context) error {
 	if c.Wishes.Kubelets {
 		manager = append(manager, "--cluster-signing-cert-file="+c.ca.certFile, "--cluster-signing-key-file="+c.ca.keyFile)
 	}
-	controllers := map[string][]string{"kube-controller-manager": append(manager, c.Wishes.ControllerManager...)}
+	managed, err := c.controller("kube-controller-manager", append(manager, c.Wishes.ControllerManager...))
+	if err != nil {
+		return err
+	}
+	controllers := []component{managed}
 	if c.Name == "" {
-		controllers["kube-scheduler"] = nil
+		scheduler, err := c.controller("kube-scheduler", nil)
+		if err != nil {
+			return err
+		}
+		controllers = append(controllers, scheduler)
 	}
-	started := make(chan error, len(controllers))
-	for name, flags := range controllers {
-		go func() {
-			started <- c.startController(ctx, name, flags)
-		}()
-	}
-	var errs []error
-	for range controllers {
-		errs = append(errs, <-started)
-	}
-	return errors.Join(errs...)
+	return c.World.startTogether(ctx, controllers...)
 }
 
-func (c *local) startController(ctx context.Context, name string, flags []string) error {
+// controller says how a controller starts, with an identity of its own.
+func (c *local) controller(name string, flags []string) (component, error) {
 	w := c.World
 	kubeconfig, err := (&Cluster{world: w, plane: c}).Kubeconfig("system:" + name)
 	if err != nil {
-		return err
+		return component{}, err
+	}
+	// Without one it makes its own, of RSA, for which it works longer than for all else
+	// until it is ready.
+	cert, key, err := c.ca.issueFiles(name, name, nil, "127.0.0.1")
+	if err != nil {
+		return component{}, err
 	}
 	port, err := FreePort()
 	if err != nil {
-		return err
+		return component{}, err
 	}
 	if w.cfg.ClientQPS > 0 {
 		flags = append(flags, fmt.Sprintf("--kube-api-qps=%d", w.cfg.ClientQPS), fmt.Sprintf("--kube-api-burst=%d", w.cfg.ClientQPS))
 	}
-	_, err = w.StartComponent(ctx, process.Spec{
+	return component{Spec: process.Spec{
 		Name: c.program(name),
 		Path: filepath.Join(w.cfg.Kubernetes, name),
-		Env:  []string{fewerCollections, fewerProcessors},
+		Env:  w.inside([]string{fewerCollections, fewerProcessors}),
 		Args: append(flags,
 			"--kubeconfig="+kubeconfig,
 			"--authentication-kubeconfig="+kubeconfig,
 			"--authorization-kubeconfig="+kubeconfig,
 			"--bind-address=127.0.0.1",
 			"--secure-port="+strconv.Itoa(port),
-			"--cert-dir="+filepath.Join(c.Dir, name),
+			"--tls-cert-file="+cert,
+			"--tls-private-key-file="+key,
 			"--authentication-skip-lookup", // nobody but us asks them
 			"--leader-elect=false",         // there is only one
 			"--profiling=false",
 		),
 		Ready: HTTPReady(fmt.Sprintf("https://127.0.0.1:%d/healthz", port)),
-	})
-	return err
+	}}, nil
 }
 
 // fewerCollections trades memory, of which control planes of this size need
@@ -99,27 +107,53 @@ func (w *World) Launch(builtWithClock bool) func(*exec.Cmd) error {
 	return w.driver.Start
 }
 
+// component is a program that is part of the world.
+type component struct {
+	process.Spec
+	// atOnce says that it is killed at the world's end, as nothing of it is needed any
+	// more. Others get a second to end by themselves.
+	atOnce  bool
+	process *process.Process
+}
+
 // StartComponent runs a program as part of the world: in its time, its output in
-// the run's logs, its death noticed. Virtual time passes as real time does until
-// the program is ready, for which it has three minutes where spec says nothing.
+// the run's logs, its death noticed. Until the program is ready, for which it has three
+// minutes of real time where spec says nothing, virtual time passes as real time does
+// while anybody works.
 func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process.Process, error) {
+	spec.Env = w.inside(spec.Env)
+	return w.startComponent(ctx, component{Spec: spec})
+}
+
+// startComponent starts one that has all of its environment.
+func (w *World) startComponent(ctx context.Context, c component) (*process.Process, error) {
+	release := sync.OnceFunc(w.driver.Release)
 	w.driver.Hold()
-	defer w.driver.Release()
+	defer release()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })() // without the others it won't get ready
-	asked := spec
-	spec.Log = w.log(spec.Name)
-	spec.Env = w.inside(spec.Env)
-	spec.ReadyWithin = cmp.Or(spec.ReadyWithin, controlPlaneStart)
-	p, err := process.Start(ctx, spec)
+	c.Log = w.log(c.Name)
+	c.ReadyWithin = cmp.Or(c.ReadyWithin, controlPlaneStart)
+	p, err := process.Launch(c.Spec)
 	if err != nil {
+		return nil, err
+	}
+	if w.jumps() {
+		// What programs wait for at their start, such as kube-apiserver for a second
+		// before it makes its roles, is jumped over as any wait is.
+		if err := w.awaitClock(ctx, p); err != nil {
+			return nil, errors.Join(err, p.Kill())
+		}
+		release()
+	}
+	if err := p.AwaitReady(ctx, w.Clock().After); err != nil {
 		if exited := new(process.ExitError); errors.As(err, &exited) {
-			w.history.Record(history.Death(spec.Name, err)) // the caller may start it otherwise
+			w.history.Record(history.Death(c.Name, err)) // the caller may start it otherwise
 		}
 		return nil, err
 	}
-	w.driver.Name(p.PID(), spec.Name, true)
+	w.driver.Name(p.PID(), c.Name, true)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stopped { // meanwhile: Stop does not know of it
@@ -128,36 +162,55 @@ func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process
 	if err := w.guard.Watch(p); err != nil {
 		return nil, errors.Join(err, p.Kill())
 	}
-	if _, again := w.components[spec.Name]; !again {
-		w.undo = append(w.undo, func() error { return w.stopComponent(spec.Name) })
+	if _, again := w.components[c.Name]; !again {
+		w.undo = append(w.undo, func() error { return w.stopComponent(c.Name) })
 	}
-	w.components[spec.Name], w.specs[spec.Name] = p, asked
+	c.process = p
+	w.components[c.Name] = c
 	w.background.Go(func() {
 		<-p.Exited()
 		if err := p.Exit(); err != nil {
-			w.Died(spec.Name, err)
+			w.Died(c.Name, err)
 		}
 	})
 	return p, nil
 }
 
-// Component is the running program of that name.
-func (w *World) Component(name string) (*process.Process, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	p, ok := w.components[name]
-	return p, ok
+// startTogether starts programs at once, and returns when all are ready, or the first error.
+func (w *World) startTogether(ctx context.Context, all ...component) error {
+	starting, ctx := errgroup.WithContext(ctx)
+	for _, c := range all {
+		starting.Go(func() error {
+			_, err := w.startComponent(ctx, c)
+			return err
+		})
+	}
+	return starting.Wait()
 }
 
-// A component gets a second to end by itself; then it is killed: nothing of it
-// is needed any more.
+// Component is the running program of that name.
+func (w *World) Component(name string) (*process.Process, bool) {
+	c, ok := w.component(name)
+	return c.process, ok
+}
+
+func (w *World) component(name string) (component, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, ok := w.components[name]
+	return c, ok
+}
+
 func (w *World) stopComponent(name string) error {
-	p, ok := w.Component(name)
+	c, ok := w.component(name)
 	if !ok {
 		return nil
 	}
 	defer w.guard.Forget(name)
-	return p.Stop(time.Second)
+	if c.atOnce {
+		return c.process.Kill()
+	}
+	return c.process.Stop(time.Second)
 }
 
 // HTTPReady is nil once url, on loopback, answers 200.

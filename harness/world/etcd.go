@@ -13,8 +13,6 @@ import (
 	"strconv"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
-
 	"nodestorm/harness/process"
 )
 
@@ -27,47 +25,46 @@ type etcd struct {
 	cert, key string // files of kube-apiserver's certificate
 }
 
-// startEtcd starts the cluster's etcd. envtest's own way gives it no certificates, and
-// takes whatever answers on its port for it.
-func (c *local) startEtcd(ctx context.Context) (*etcd, error) {
+// newEtcd makes what the cluster's etcd needs, and says how it starts.
+func (c *local) newEtcd() (*etcd, component, error) {
 	w := c.World
 	data, certs := filepath.Join(c.Dir, "etcd"), filepath.Join(c.Dir, "etcd-certs")
 	for _, dir := range []string{data, certs} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
-			return nil, err
+			return nil, component{}, err
 		}
 	}
 	var e etcd
 	var err error
 	if e.ca, err = newAuthority(certs, "etcd-ca"); err != nil {
-		return nil, err
+		return nil, component{}, err
 	}
-	serverCert, serverKey, err := e.ca.issueFiles("server", envtest.User{Name: "etcd"}, "127.0.0.1")
+	serverCert, serverKey, err := e.ca.issueFiles("server", "etcd", nil, "127.0.0.1")
 	if err != nil {
-		return nil, err
+		return nil, component{}, err
 	}
-	if e.cert, e.key, err = e.ca.issueFiles("client", envtest.User{Name: "kube-apiserver"}); err != nil {
-		return nil, err
+	if e.cert, e.key, err = e.ca.issueFiles("client", apiServer, nil); err != nil {
+		return nil, component{}, err
 	}
 	var urls [2]string // for clients, for peers, of which there are none
 	for i := range urls {
 		port, err := FreePort()
 		if err != nil {
-			return nil, err
+			return nil, component{}, err
 		}
 		urls[i] = "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	}
 	if e.url, err = url.Parse(urls[0]); err != nil {
-		return nil, err
+		return nil, component{}, err
 	}
 	ready, err := e.ready()
 	if err != nil {
-		return nil, err
+		return nil, component{}, err
 	}
-	_, err = w.StartComponent(ctx, process.Spec{
+	return &e, component{Spec: process.Spec{
 		Name: c.program("etcd"),
 		Path: filepath.Join(w.cfg.controlDir(), "etcd"),
-		Env:  []string{fewerCollections, fewerProcessors},
+		Env:  w.inside([]string{fewerCollections, fewerProcessors}),
 		Args: []string{
 			"--data-dir=" + data,
 			"--listen-client-urls=" + urls[0], "--advertise-client-urls=" + urls[0],
@@ -82,8 +79,7 @@ func (c *local) startEtcd(ctx context.Context) (*etcd, error) {
 			"--unsafe-no-fsync",
 		},
 		Ready: ready,
-	})
-	return &e, err
+	}}, nil
 }
 
 // ready asks etcd, and nobody else who may have its port, for its health.

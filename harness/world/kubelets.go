@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
-
 	"nodestorm/harness/process"
 	"nodestorm/harness/tunnel"
 )
@@ -21,28 +19,29 @@ import (
 // controlplane/manifests.go): who kubelets are and what they may, and who it is for
 // them. It reaches them through a proxy, as it would with Konnectivity, because nodes'
 // addresses are the cloud's and not this host's.
-func (c *local) openToKubelets(args *envtest.Arguments, dir string) error {
-	cert, key, err := c.ca.issueFiles("apiserver-kubelet-client", envtest.User{Name: "kube-apiserver-kubelet-client", Groups: []string{"system:masters"}})
+func (c *local) openToKubelets(dir string) (flags map[string][]string, err error) {
+	cert, key, err := c.ca.issueFiles("apiserver-kubelet-client", "kube-apiserver-kubelet-client", []string{"system:masters"})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	socket := filepath.Join(dir, "egress.sock")
 	if c.tunnel, err = tunnel.Listen(socket); err != nil {
-		return err
+		return nil, err
 	}
 	c.World.OnStop(c.tunnel.Close)
 	egress := filepath.Join(dir, "egress.yaml")
 	if err := os.WriteFile(egress, tunnel.Config(socket, tunnel.ToNodes), 0o600); err != nil {
-		return err
+		return nil, err
 	}
-	args.Set("authorization-mode", "Node,RBAC").
-		Set("enable-admission-plugins", "NodeRestriction").
-		Set("enable-bootstrap-token-auth", "true").
-		Set("kubelet-preferred-address-types", "InternalIP,ExternalIP,Hostname").
-		Set("kubelet-client-certificate", cert).
-		Set("kubelet-client-key", key).
-		Set("egress-selector-config-file", egress)
-	return nil
+	return map[string][]string{
+		"authorization-mode":              {"Node,RBAC"},
+		"enable-admission-plugins":        {"NodeRestriction"},
+		"enable-bootstrap-token-auth":     {"true"},
+		"kubelet-preferred-address-types": {"InternalIP,ExternalIP,Hostname"},
+		"kubelet-client-certificate":      {cert},
+		"kubelet-client-key":              {key},
+		"egress-selector-config-file":     {egress},
+	}, nil
 }
 
 // StartProgram runs a program in the world's time whose end is not the world's: its

@@ -47,19 +47,16 @@ func (w *World) Probe(name string, every time.Duration, failures int) {
 
 // probe asks once, and records what is wrong.
 func (w *World) probe(ctx context.Context, name string) error {
-	p, ok := w.Component(name)
+	c, ok := w.component(name)
 	if !ok {
 		return nil
 	}
 	select {
-	case <-p.Exited():
+	case <-c.process.Exited():
 		return nil
 	default:
 	}
-	w.mu.Lock()
-	ask := w.specs[name].Ready
-	w.mu.Unlock()
-	err := ask(ctx)
+	err := c.Ready(ctx)
 	if err == nil || errors.Is(err, context.Canceled) {
 		return nil
 	}

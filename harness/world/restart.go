@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"nodestorm/sim/history"
@@ -25,10 +24,6 @@ func (w *World) End(ctx context.Context, name string, kill bool) error {
 	if kill {
 		verb = history.Killed
 	}
-	tell := func() { w.tellOf(verb, name) } // before: what comes of it is after it
-	if c := w.apiServerOf(name); c != nil {
-		return c.endAPIServer(ctx, kill, tell)
-	}
 	p, ok := w.Component(name)
 	if !ok {
 		return w.unknown(name)
@@ -38,7 +33,7 @@ func (w *World) End(ctx context.Context, name string, kill bool) error {
 		return fmt.Errorf("%s does not run: it was ended before", name)
 	default:
 	}
-	tell()
+	w.tellOf(verb, name) // before: what comes of it is after it
 	if kill {
 		return p.Kill()
 	}
@@ -60,26 +55,19 @@ func (w *World) End(ctx context.Context, name string, kill bool) error {
 }
 
 // StartAgain starts a program that was ended as it was started before, and waits until
-// it is ready. Virtual time passes as real time does meanwhile.
+// it is ready, see StartComponent for how time passes.
 func (w *World) StartAgain(ctx context.Context, name string) error {
-	tell := func() { w.tellOf(history.Started, name) } // before: what it does is after it
-	if c := w.apiServerOf(name); c != nil {
-		return c.startAPIServerAgain(ctx, tell)
-	}
-	p, ok := w.Component(name)
+	c, ok := w.component(name)
 	if !ok {
 		return w.unknown(name)
 	}
 	select {
-	case <-p.Exited():
+	case <-c.process.Exited():
 	default:
 		return fmt.Errorf("%s runs already", name)
 	}
-	w.mu.Lock()
-	spec := w.specs[name]
-	w.mu.Unlock()
-	tell()
-	if _, err := w.StartComponent(ctx, spec); err != nil {
+	w.tellOf(history.Started, name) // before: what it does is after it
+	if _, err := w.startComponent(ctx, c); err != nil {
 		return fmt.Errorf("starting %s again: %w", name, err)
 	}
 	return nil
@@ -89,79 +77,10 @@ func (w *World) tellOf(verb, program string) {
 	w.history.Record(history.Event{Source: history.Harness, Verb: verb, Actor: program, Object: history.Object{Resource: history.Programs, Name: program}})
 }
 
-// apiServerOf is the control plane whose kube-apiserver has that name, nil if none has.
-func (w *World) apiServerOf(name string) *local {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	i := slices.IndexFunc(w.locals, func(c *local) bool { return c.apiServer() == name })
-	if i < 0 {
-		return nil
-	}
-	return w.locals[i]
-}
-
 func (w *World) unknown(name string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	names := slices.Collect(maps.Keys(w.components))
-	for _, c := range w.locals {
-		names = append(names, c.apiServer())
-	}
 	slices.Sort(names)
 	return fmt.Errorf("no program %q runs in the world: there are %s", name, strings.Join(names, ", "))
-}
-
-func (c *local) endAPIServer(ctx context.Context, kill bool, tell func()) error {
-	c.restart.Lock()
-	defer c.restart.Unlock()
-	w, name := c.World, c.apiServer()
-	pid, ok := w.pid(name)
-	if !ok || c.down || gone(pid) {
-		return fmt.Errorf("%s does not run", name)
-	}
-	tell()
-	c.down = true
-	signal, within := syscall.SIGTERM, termination
-	if kill {
-		signal = syscall.SIGKILL
-	}
-	if err := syscall.Kill(pid, signal); err != nil {
-		return fmt.Errorf("sending %s to %s: %w", signal, name, err)
-	}
-	over := w.Clock().NewTimer(within)
-	defer over.Stop()
-	look := time.NewTicker(10 * time.Millisecond) // real: envtest's process, not ours
-	defer look.Stop()
-	ctx, cancel := w.Alive(ctx)
-	defer cancel(nil)
-	for !gone(pid) {
-		select {
-		case <-look.C:
-		case <-over.C():
-			c.killAPIServer()
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	w.guard.Forget(name)
-	return nil
-}
-
-func (c *local) startAPIServerAgain(ctx context.Context, tell func()) error {
-	c.restart.Lock()
-	defer c.restart.Unlock()
-	w, name := c.World, c.apiServer()
-	if !c.down {
-		return fmt.Errorf("%s runs already", name)
-	}
-	tell()
-	w.driver.Hold()
-	defer w.driver.Release()
-	ctx, cancel := w.Alive(ctx)
-	defer cancel(nil)
-	if err := c.runAPIServer(ctx); err != nil {
-		return fmt.Errorf("starting %s again: %w", name, err)
-	}
-	c.down = false
-	return nil
 }

@@ -22,14 +22,8 @@ type Usage struct {
 func (w *World) Usage() map[string]Usage {
 	pids := map[string]int{"nodestorm": os.Getpid()}
 	w.mu.Lock()
-	for _, c := range w.locals {
-		name := c.apiServer()
-		if pid, ok := w.pid(name); ok {
-			pids[name] = pid
-		}
-	}
-	for name, p := range w.components {
-		pids[name] = p.PID()
+	for name, c := range w.components {
+		pids[name] = c.process.PID()
 	}
 	for name, p := range w.programs {
 		pids[name] = p.PID()

@@ -36,6 +36,11 @@ func (w *World) lookout(look func() (over bool)) {
 // last answer is in the error if time runs out. What is in the history is waited for
 // there, see history.Log.
 func (w *World) Await(ctx context.Context, d time.Duration, ask func(context.Context) error) error {
+	return w.await(ctx, time.Second, d, ask)
+}
+
+// await asks at intervals of every.
+func (w *World) await(ctx context.Context, every, d time.Duration, ask func(context.Context) error) error {
 	ctx, cancel := w.Alive(ctx)
 	defer cancel(nil)
 	for end := w.Clock().Now().Add(d); ; {
@@ -47,7 +52,7 @@ func (w *World) Await(ctx context.Context, d time.Duration, ask func(context.Con
 			return fmt.Errorf("not within %s: %w", d, answer)
 		}
 		select {
-		case <-w.Clock().After(time.Second):
+		case <-w.Clock().After(every):
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

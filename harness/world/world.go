@@ -85,9 +85,7 @@ type World struct {
 	client  kubernetes.Interface
 
 	mu         sync.Mutex
-	locals     []*local // control planes
-	components map[string]*process.Process
-	specs      map[string]process.Spec     // of the components, as they came
+	components map[string]component
 	programs   map[string]*process.Process // whose end is not the world's
 	undo       []func() error              // run in reverse by Stop
 	stopped    bool
@@ -104,8 +102,9 @@ func init() {
 }
 
 // Start assembles a world and returns when all of it is ready; from then on
-// virtual time passes as cfg.Clock says. An error names the part that failed,
-// and nothing is left running.
+// virtual time passes as cfg.Clock says. Until then it passes as real time does while
+// anybody works, see [World.StartComponent]. An error names the part that failed, and
+// nothing is left running.
 func Start(ctx context.Context, cfg Config) (_ *World, err error) {
 	if cfg.Progress == nil {
 		cfg.Progress = func(string) {}
@@ -113,7 +112,7 @@ func Start(ctx context.Context, cfg Config) (_ *World, err error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	w := &World{cfg: cfg, components: map[string]*process.Process{}, specs: map[string]process.Spec{}, programs: map[string]*process.Process{}}
+	w := &World{cfg: cfg, components: map[string]component{}, programs: map[string]*process.Process{}}
 	w.ctx, w.fail = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -136,7 +135,9 @@ func Start(ctx context.Context, cfg Config) (_ *World, err error) {
 		}
 	}
 	w.driver.Restart()
-	w.driver.Release()
+	if !w.jumps() {
+		w.driver.Release()
+	}
 	w.recordPace()
 	return w, nil
 }
@@ -202,8 +203,15 @@ func (w *World) startClock(context.Context) (err error) {
 		return err
 	}
 	w.OnStop(w.driver.Close)
+	if w.jumps() {
+		w.driver.Release()
+	}
 	return nil
 }
+
+// jumps tells whether time passes over waits and never faster than work: it need not be
+// held while programs start.
+func (w *World) jumps() bool { return w.cfg.Clock == clock.Auto }
 
 func (w *World) startHistory(context.Context) (err error) {
 	w.history, err = history.Create(filepath.Join(w.cfg.Out, "history.ndjson"), time.Time{}, w.Clock())

@@ -3,6 +3,7 @@ package world_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -139,7 +140,7 @@ func TestStartFails(t *testing.T) {
 		{"no scheduler", "kube-scheduler", "", []string{"no kube-scheduler for the world", "nodestorm doctor"}},
 		{"no etcd", "etcd", "", []string{"no etcd for the world", "nodestorm doctor"}},
 		{"etcd ends", "etcd", broken, []string{"starting etcd and kube-apiserver", "etcd ended (exit status 7)", "etcd.log", "cannot go on"}},
-		{"kube-apiserver ends", "kube-apiserver", broken, []string{"process kube-apiserver", "kube-apiserver.log", "cannot go on"}},
+		{"kube-apiserver ends", "kube-apiserver", broken, []string{"kube-apiserver ended (exit status 7)", "kube-apiserver.log", "cannot go on"}},
 		{"scheduler ends", "kube-scheduler", broken, []string{"kube-scheduler ended (exit status 7)", "kube-scheduler.log", "cannot go on"}},
 		{"scheduler is no program", "kube-scheduler", "\x7fELF", []string{"starting kube-scheduler", "exec format error"}},
 	}
@@ -172,7 +173,7 @@ func TestStartFails(t *testing.T) {
 		defer l.Close()
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		cfg.APIServer = map[string][]string{"secure-port": {port}}
-		failsWith(t, t.Context(), cfg, "process kube-apiserver", "address already in use")
+		failsWith(t, t.Context(), cfg, "kube-apiserver ended (exit status 1)", "address already in use")
 	})
 	t.Run("a part dies meanwhile", func(t *testing.T) {
 		cfg := config(t, clock.Real)
@@ -334,6 +335,30 @@ func TestProgramsEndWithTheWorld(t *testing.T) {
 	w.OnStop(func() error { late = true; return nil })
 	if !late {
 		t.Error("what comes after the end is not undone")
+	}
+}
+
+// What a program waits for until it is ready takes no real time where time jumps.
+func TestWaitsAtTheStartAreJumpedOver(t *testing.T) {
+	w := start(t, config(t, clock.Auto))
+	began := w.Clock().Now()
+	kubeconfig, err := w.Kubeconfig("somebody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.StartComponent(t.Context(), process.Spec{
+		Name: "waiting", Path: filepath.Join(programs(t), "kubectl"), Args: []string{"proxy", "--port=0"},
+		Env: []string{"KUBECONFIG=" + kubeconfig},
+		Ready: func(context.Context) error {
+			if passed := w.Clock().Since(began); passed < 5*time.Minute {
+				return fmt.Errorf("%s have passed", passed)
+			}
+			return nil
+		},
+		ReadyWithin: time.Minute, // real
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
