@@ -106,7 +106,7 @@ func TestVSphere(t *testing.T) {
 
 	may := maps.Clone(processtest.Anonymous)
 	may[""] = append(slices.Clone(may[""]), "/about")    // which methods vcsim knows
-	processtest.CheckStrangers(t, r.world.Dir(), 7, may) // the control plane's five, the manager's, vCenter's
+	processtest.CheckStrangers(t, r.world.Dir(), 5, may) // the control plane's three, the manager's, vCenter's
 
 	r.must(cloud.Update(func(tx *fakecloud.Tx) error { tx.Delete(id); return nil }))
 	r.within(2*time.Minute, "the Node of the deleted machine is gone", func() error {

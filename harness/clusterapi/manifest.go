@@ -147,7 +147,7 @@ func (a *ClusterAPI) awaitCRDs(ctx context.Context, objects []*unstructured.Unst
 	ctx, cancel := a.cfg.World.Alive(ctx)
 	defer cancel(nil)
 	// It knows no context: it is asked in short turns.
-	options := envtest.CRDInstallOptions{MaxTime: 2 * time.Second, PollInterval: 50 * time.Millisecond}
+	options := envtest.CRDInstallOptions{MaxTime: 2 * time.Second, PollInterval: 10 * time.Millisecond}
 	for end := time.Now().Add(time.Minute); ; {
 		err := envtest.WaitForCRDs(a.cfg.Management.Admin(), waitFor, options)
 		switch {

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -60,7 +61,11 @@ func Install(ctx context.Context, w *world.World, t target.Target, cloud *Cloud)
 		return nil, err
 	}
 	k := &Karpenter{world: w, target: t, client: c, cloud: cloud}
-	crds := envtest.CRDInstallOptions{Paths: []string{t.Asset("pkg/apis/crds"), t.Asset("kwok/apis/crds")}, ErrorIfPathMissing: true}
+	crds := envtest.CRDInstallOptions{
+		Paths:              []string{t.Asset("pkg/apis/crds"), t.Asset("kwok/apis/crds")},
+		ErrorIfPathMissing: true,
+		PollInterval:       10 * time.Millisecond, // real: time may jump meanwhile
+	}
 	if cloud != nil {
 		if crds.CRDs, err = cloudCRDs(); err != nil {
 			return nil, err

@@ -71,7 +71,7 @@ func TestKubeletJoins(t *testing.T) {
 		_, err := r.Client().StorageV1().CSINodes().Get(ctx, "a", metav1.GetOptions{})
 		return err
 	})
-	processtest.CheckStrangers(t, r.World.Dir(), 7, processtest.Anonymous) // the control plane's five, the kubelet's, its runtime's
+	processtest.CheckStrangers(t, r.World.Dir(), 5, processtest.Anonymous) // the control plane's three, the kubelet's, its runtime's
 }
 
 // What keeps a kubelet from starting is one line, before anything starts.

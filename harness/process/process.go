@@ -23,6 +23,7 @@ type Spec struct {
 	Path string   // of the program
 	Args []string // without the program's name
 	Env  []string // all of it: nothing of ours is added
+	Dir  string   // folder that it runs in; empty is ours
 	Log  string   // file for stdout and stderr, which are added to it
 	// Hide are secrets that must not be in the output, besides those that Env has by
 	// their names: they are removed before anybody sees them.
@@ -113,6 +114,7 @@ func Launch(spec Spec) (*Process, error) {
 	p := &Process{spec: spec, exited: make(chan struct{})}
 	p.cmd = exec.Command(spec.Path, spec.Args...)
 	p.cmd.Env = append([]string{}, spec.Env...) // nil would be ours
+	p.cmd.Dir = spec.Dir
 	var output io.Writer = out
 	if spec.Lines != nil {
 		output = io.MultiWriter(out, Lines(spec.Lines))

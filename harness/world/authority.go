@@ -6,8 +6,7 @@ import (
 	"nodestorm/sim/pki"
 )
 
-// authority is a CA: that which the cluster trusts its clients' certificates of, or
-// etcd's.
+// authority is the CA that the cluster trusts its clients' certificates of.
 type authority struct {
 	*pki.Authority
 	dir               string

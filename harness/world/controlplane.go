@@ -108,7 +108,7 @@ func (c *local) startAPIServer(ctx context.Context) error {
 	if err := os.Mkdir(certs, 0o700); err != nil {
 		return err
 	}
-	etcd, startEtcd, err := c.newEtcd()
+	etcd, err := c.etcd()
 	if err != nil {
 		return err
 	}
@@ -149,10 +149,7 @@ func (c *local) startAPIServer(ctx context.Context) error {
 		"audit-policy-file":                {policy},
 		"audit-log-path":                   {"-"},
 		"profiling":                        {"false"},
-		"etcd-servers":                     {etcd.url.String()},
-		"etcd-cafile":                      {etcd.ca.certFile},
-		"etcd-certfile":                    {etcd.cert},
-		"etcd-keyfile":                     {etcd.key},
+		"etcd-servers":                     {etcdURL},
 		// Targets' packages use the policy to mend what a stand-in for a cloud gets wrong.
 		"feature-gates":  {"MutatingAdmissionPolicy=true"},
 		"runtime-config": Served(),
@@ -175,9 +172,10 @@ func (c *local) startAPIServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = w.startTogether(ctx, startEtcd, component{atOnce: true, Spec: process.Spec{
+	err = w.startTogether(ctx, etcd, component{atOnce: true, Spec: process.Spec{
 		Name:   c.program(apiServer),
 		Path:   filepath.Join(w.cfg.controlDir(), apiServer),
+		Dir:    c.Dir,
 		Env:    w.environment(fewerCollections),
 		Args:   commandLine(flags),
 		Stdout: func(line []byte) { _, _ = c.Calls.Write(append(bytes.Clone(line), '\n')) },

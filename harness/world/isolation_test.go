@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -108,8 +107,8 @@ func testStrangers(t *testing.T, w *world.World, left traces) {
 	if _, _, err := w.KubeconfigThrough(nil, "client"); err != nil {
 		t.Fatal(err)
 	}
-	// Twice etcd's two, kube-apiserver's, the controller manager's; the scheduler's; three of ours.
-	processtest.CheckStrangers(t, left.dir, 12, processtest.Anonymous)
+	// Twice kube-apiserver's, the controller manager's; the scheduler's; three of ours.
+	processtest.CheckStrangers(t, left.dir, 8, processtest.Anonymous)
 }
 
 // leaver makes the test binary a program that tries to get out of its world.
@@ -143,12 +142,10 @@ func TestPortTakenMeanwhile(t *testing.T) {
 	first := newTraces(t)
 	other := start(t, cfg)
 	had := apiServers(t, other)
-	for _, part := range []string{"etcd", "kube-apiserver", "kube-scheduler"} {
+	for _, part := range []string{"kube-apiserver", "kube-scheduler"} {
 		t.Run(part+", by a server that says yes", func(t *testing.T) {
-			var calls atomic.Int32
 			portTaken(t, part, func(listener net.Listener) {
 				server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					calls.Add(1)
 					_, _ = w.Write([]byte(`{"health":"true"}`))
 				}))
 				server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -157,9 +154,6 @@ func TestPortTakenMeanwhile(t *testing.T) {
 				server.StartTLS()
 				t.Cleanup(server.Close)
 			})
-			if part == "etcd" && calls.Load() > 0 {
-				t.Errorf("%d requests for etcd came to somebody else", calls.Load())
-			}
 		})
 		t.Run(part+", by another world's", func(t *testing.T) {
 			port := portFlag.FindStringSubmatch(first.process(t, part).Command)
@@ -238,9 +232,6 @@ until [ -e '`+taken+`' ]; do sleep 0.02; done
 			t.Errorf("error %v, want %q in it", err, text)
 		}
 	}
-	if text, _ := os.ReadFile(filepath.Join(cfg.Out, "logs", "kube-apiserver.log")); part == "etcd" && strings.Contains(string(text), "Serving securely") {
-		t.Errorf("kube-apiserver has had somebody else's etcd: %.300s", text)
-	}
 	left.gone(t)
 }
 
@@ -303,7 +294,7 @@ func apiServers(t *testing.T, w *world.World) (names []string) {
 	return names
 }
 
-var portFlag = regexp.MustCompile(`(?:--listen-client-urls=https?://127\.0\.0\.1:|--secure-port=)(\d+)`)
+var portFlag = regexp.MustCompile(`--secure-port=(\d+)`)
 
 // withScript is a folder with the programs of another, one of which does something first.
 func withScript(t *testing.T, programs, name, first string) string {
