@@ -110,9 +110,6 @@ func (w *World) Launch(builtWithClock bool) func(*exec.Cmd) error {
 // component is a program that is part of the world.
 type component struct {
 	process.Spec
-	// atOnce says that it is killed at the world's end, as nothing of it is needed any
-	// more. Others get a second to end by themselves.
-	atOnce  bool
 	process *process.Process
 }
 
@@ -201,16 +198,15 @@ func (w *World) component(name string) (component, bool) {
 	return c, ok
 }
 
+// stopComponent kills a component: nothing of it is needed any more, and some take a second
+// to end by themselves.
 func (w *World) stopComponent(name string) error {
 	c, ok := w.component(name)
 	if !ok {
 		return nil
 	}
 	defer w.guard.Forget(name)
-	if c.atOnce {
-		return c.process.Kill()
-	}
-	return c.process.Stop(time.Second)
+	return c.process.Kill()
 }
 
 // HTTPReady is nil once url, on loopback, answers 200.

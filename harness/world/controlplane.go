@@ -172,7 +172,7 @@ func (c *local) startAPIServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = w.startTogether(ctx, etcd, component{atOnce: true, Spec: process.Spec{
+	err = w.startTogether(ctx, etcd, component{Spec: process.Spec{
 		Name:   c.program(apiServer),
 		Path:   filepath.Join(w.cfg.controlDir(), apiServer),
 		Dir:    c.Dir,
