@@ -56,8 +56,7 @@ func (c *local) controller(name string, flags []string) (component, error) {
 	if err != nil {
 		return component{}, err
 	}
-	// Without one it makes its own, of RSA, for which it works longer than for all else
-	// until it is ready.
+	// Without one it makes its own, of RSA, whose two keys are 0.2 s of work.
 	cert, key, err := c.ca.issueFiles(name, name, nil, "127.0.0.1")
 	if err != nil {
 		return component{}, err
