@@ -173,9 +173,6 @@ func TestExit(t *testing.T) {
 const owner = "NODESTORM_TEST_OWNER"
 
 func TestMain(m *testing.M) {
-	if err := process.Launch(os.Args); err != nil { // as nodestorm's main does
-		panic(err)
-	}
 	if dir := os.Getenv(owner); dir != "" {
 		guarded(dir)
 	}
