@@ -95,7 +95,7 @@ func (e *NotReadyError) Unwrap() error { return e.Last }
 
 // Start runs the program and waits until it is ready, see [Process.AwaitReady].
 func Start(ctx context.Context, spec Spec) (*Process, error) {
-	p, err := Launch(spec)
+	p, err := Spawn(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -105,8 +105,8 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	return p, nil
 }
 
-// Launch runs the program and does not wait until it is ready.
-func Launch(spec Spec) (*Process, error) {
+// Spawn runs the program and does not wait until it is ready.
+func Spawn(spec Spec) (*Process, error) {
 	out, err := os.OpenFile(spec.Log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", spec.Name, err)

@@ -131,7 +131,7 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })() // without the others it won't get ready
 	c.Log = w.log(c.Name)
 	c.ReadyWithin = cmp.Or(c.ReadyWithin, controlPlaneStart)
-	p, err := process.Launch(c.Spec)
+	p, err := process.Spawn(c.Spec)
 	if err != nil {
 		return nil, err
 	}
