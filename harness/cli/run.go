@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -81,6 +82,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			if err := s.checkParallel(1); err != nil {
 				return err
 			}
+			records, rows := s.withBuild(ref, records)
 			jobs, err := s.on(c.Context(), ref, records)
 			if err != nil {
 				return err
@@ -88,7 +90,8 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			if err := s.checkManifest(c.Context(), jobs); err != nil {
 				return err
 			}
-			jobs, rows := s.parting(c.Context(), jobs)
+			jobs, without := s.parting(c.Context(), jobs)
+			rows = append(rows, without...)
 			if s.player != nil {
 				return s.player.serve(c.Context(), os.Stdin, among(s, jobs))
 			}
@@ -185,6 +188,33 @@ func (s *session) on(ctx context.Context, ref target.Ref, records []scenarios.Re
 		jobs = append(jobs, job{r, build})
 	}
 	return jobs, nil
+}
+
+// withBuild leaves out records that need the target built for another cloud than it is: who has
+// built a branch, or taken a program as it is, for one of them has no build for another.
+func (s *session) withBuild(ref target.Ref, records []scenarios.Record) (with []scenarios.Record, without []reports.Row) {
+	releases, _ := scenarios.ReleasesOf(ref.Name) // those can be built for any
+	_, err := s.store.Get(ref)
+	if err != nil || slices.Contains(releases, ref.Version) {
+		return records, nil
+	}
+	for _, r := range records {
+		of := ref
+		of.Provider = s.providerOf(r)
+		var none *target.NotFoundError
+		if _, err := replay.Find(s.store, of); of.Provider == "" || !errors.As(err, &none) {
+			with = append(with, r)
+			continue
+		}
+		without = append(without, reports.Row{
+			ID: r.ID, Target: ref.String(), Expected: string(r.Expected(ref.String())), Verdict: skipped, Outcome: skipped,
+			Reason: fmt.Sprintf("%s is not built for the cloud %s: nodestorm target build %s --provider %s", ref, of.Provider, ref, of.Provider),
+		})
+	}
+	if len(with) == 0 { // what is missing is told in full
+		return records, nil
+	}
+	return with, without
 }
 
 // conclude prints the rows and turns them into the exit status, of which skipped ones
