@@ -4,6 +4,7 @@
 package formats
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -67,12 +68,15 @@ func explained(r story.Run) string {
 	return reports.Clean(text + ": " + r.Reason)
 }
 
+// nameless is a stored run whose ID says nothing: formats want a name.
+const nameless = "a run without a name"
+
 // title of a run: its scenario and target, if that is known.
 func title(r story.Run) string {
 	if r.Target == "" {
-		return reports.Clean(r.ID)
+		return cmp.Or(reports.Clean(r.ID), nameless)
 	}
-	return reports.Clean(strings.TrimSpace(r.ID + " on " + r.Target))
+	return cmp.Or(reports.Clean(strings.TrimSpace(r.ID+" on "+r.Target)), nameless)
 }
 
 // told are the ten lines of history that show a verdict: its evidence, or else
