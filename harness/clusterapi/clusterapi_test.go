@@ -124,7 +124,7 @@ func TestInstancesAndMachinesAgree(t *testing.T) {
 	_, err = a.AwaitRunning(ctx, "workers", 1, 10*time.Minute)
 	must(err)
 	agree(t, w, a, 1)
-	processtest.CheckStrangers(t, w.Dir(), 7, processtest.Anonymous) // the control plane's five, health, webhooks
+	processtest.CheckStrangers(t, w.Dir(), 5, processtest.Anonymous) // the control plane's three, health, webhooks
 }
 
 // agree makes sure that machines, instances and nodes are the same, and so many.

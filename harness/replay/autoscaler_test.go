@@ -57,8 +57,8 @@ func TestRunAutoscaler(t *testing.T) {
 		looked = true
 		checkAutoscalerIdentity(t, p.PID())
 		checkWayOut(t, w, p.PID())
-		checkLoopback(t, tmp, 6)
-		processtest.CheckStrangers(t, tmp, 6, openMetrics())
+		checkLoopback(t, tmp, 4)
+		processtest.CheckStrangers(t, tmp, 4, openMetrics())
 		processtest.CheckUnpoisoned(t, tmp, 6)
 	}}}
 	r.Watch, r.Ready = w.step, w.ready

@@ -115,8 +115,8 @@ func TestRun(t *testing.T) {
 		looked = true
 		checkIdentity(t, target.PID())
 		checkWayOut(t, w, target.PID())
-		checkLoopback(t, tmp, 7)
-		processtest.CheckStrangers(t, tmp, 7, openMetrics())
+		checkLoopback(t, tmp, 5)
+		processtest.CheckStrangers(t, tmp, 5, openMetrics())
 		processtest.CheckUnpoisoned(t, tmp, 6)
 		keys = privateKeys(t, tmp)
 	}}}

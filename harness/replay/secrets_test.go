@@ -132,7 +132,7 @@ func checkLoopback(t *testing.T, tmp string, atLeast int) {
 		}
 	}
 	if listening < atLeast {
-		t.Errorf("%d addresses, want %d: five of the control plane, and the target's", listening, atLeast)
+		t.Errorf("%d addresses, want %d: three of the control plane, and the target's", listening, atLeast)
 	}
 }
 
