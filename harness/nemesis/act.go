@@ -44,6 +44,17 @@ func onDeployment(a Act, s *state) error {
 	return nil
 }
 
+// newWorkload makes sure that its name is free, and that its pods request something.
+func newWorkload(a Act, s *state) error {
+	if _, was := s.deployments[a.Name]; was || !name.MatchString(a.Name) {
+		return fmt.Errorf("name: %q: want one that no other has had, of small letters, digits and dashes", a.Name)
+	}
+	if a.CPU < 1 || a.CPU > 1_000_000 {
+		return fmt.Errorf("cpu: %d: want millicores", a.CPU)
+	}
+	return nil
+}
+
 // onGroup makes sure that it is there.
 func onGroup(a Act, s *state) error {
 	if !slices.ContainsFunc(s.groups, func(g Group) bool { return g.Name == a.Name }) {
@@ -71,11 +82,8 @@ var kinds = map[string]kind{
 	"deploy": {
 		means: "create a Deployment of pods that request cpu, spread over zones or nodes or not at all",
 		check: func(a Act, s *state) error {
-			if _, was := s.deployments[a.Name]; was || !name.MatchString(a.Name) {
-				return fmt.Errorf("name: %q: want one that no other has had, of small letters, digits and dashes", a.Name)
-			}
-			if a.CPU < 1 || a.CPU > 1_000_000 {
-				return fmt.Errorf("cpu: %d: want millicores", a.CPU)
+			if err := newWorkload(a, s); err != nil {
+				return err
 			}
 			if !slices.Contains([]string{"", "zones", "nodes"}, a.Spread) {
 				return fmt.Errorf("spread: %q: want zones, nodes or nothing", a.Spread)
@@ -163,14 +171,9 @@ var kinds = map[string]kind{
 	"daemons": {
 		means: "create a DaemonSet, of a pod on each Node that requests cpu",
 		check: func(a Act, s *state) error {
-			if _, was := s.deployments[a.Name]; was || !name.MatchString(a.Name) {
-				return fmt.Errorf("name: %q: want one that no other has had, of small letters, digits and dashes", a.Name)
-			}
-			if a.CPU < 1 || a.CPU > 1_000_000 {
-				return fmt.Errorf("cpu: %d: want millicores", a.CPU)
-			}
+			err := newWorkload(a, s)
 			s.deployments[a.Name] = false
-			return nil
+			return err
 		},
 		says: func(_ site, _ Schedule, a Act) []step { return []step{{"these objects are created:", daemons(a)}} },
 	},

@@ -38,6 +38,7 @@ type guest struct {
 
 	mu    sync.Mutex
 	waits map[int]int64 // by thread, until when in virtual monotonic ns
+	ended bool          // its slot is another's
 }
 
 // Start starts a program that knows nothing of this clock in virtual time, in place of
@@ -186,7 +187,7 @@ func (t *tracee) filter() uintptr {
 		{Code: give, K: unix.SECCOMP_RET_USER_NOTIF},
 		{Code: give, K: unix.SECCOMP_RET_ALLOW},
 	}
-	at := (stack(&t.regs) - 8192) &^ 15
+	at := t.room()
 	data := binary.NativeEndian.AppendUint64(nil, uint64(len(code)))
 	data = binary.NativeEndian.AppendUint64(data, uint64(at)+16)
 	for _, c := range code {
@@ -200,7 +201,7 @@ func (t *tracee) filter() uintptr {
 
 // message leaves a message with a descriptor in the tracee.
 func (t *tracee) message(fd uintptr) uintptr {
-	at := (stack(&t.regs) - 8192) &^ 15
+	at := t.room()
 	control := unix.UnixRights(int(fd))
 	words := func(values ...uintptr) (data []byte) {
 		for _, v := range values {
@@ -293,9 +294,10 @@ func (g *guest) hear() error {
 	default:
 		return errno
 	}
+	r := response{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	if n.nr == unix.SYS_BIND {
 		if err := onLoopback(int(n.tid), uintptr(n.args[1]), int(n.args[2])); err != nil {
-			return err
+			r.flags, r.err = 0, -int32(unix.EACCES) // rather than that others hear it
 		}
 	} else {
 		until := int64(forever)
@@ -304,7 +306,6 @@ func (g *guest) hear() error {
 		}
 		g.wait(int(n.tid), until)
 	}
-	r := response{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	_, _, errno = unix.Syscall(unix.SYS_IOCTL, uintptr(g.listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&r)))
 	if errno != 0 && errno != unix.ENOENT {
 		return errno
@@ -313,14 +314,14 @@ func (g *guest) hear() error {
 }
 
 // onLoopback has a program that would listen on all addresses listen on loopback, which those
-// that are built with the clock do by themselves.
+// that are built with the clock do by themselves. With an error nobody knows where it would.
 func onLoopback(tid int, at uintptr, size int) error {
 	address := make([]byte, min(max(size, 0), unix.SizeofSockaddrInet6))
 	there := []unix.RemoteIovec{{Base: at, Len: len(address)}}
 	here := []unix.Iovec{{Base: unsafe.SliceData(address)}}
 	here[0].SetLen(len(address))
 	if n, err := unix.ProcessVMReadv(tid, here, there, 0); err != nil || n != len(address) {
-		return nil // the system call finds what is wrong with it
+		return errors.Join(errors.New("the address to listen on cannot be read"), err)
 	}
 	var ip []byte
 	loopback := net.IPv4(127, 0, 0, 1)
@@ -352,8 +353,19 @@ func (g *guest) wait(tid int, until int64) {
 	g.show()
 }
 
+// end leaves the slot to others: a program that the guest has started has its filter too, and
+// may live on.
+func (g *guest) end() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ended = true
+}
+
 // show says in the slot when the next wait ends.
 func (g *guest) show() {
+	if g.ended {
+		return
+	}
 	next := int64(0)
 	for _, until := range g.waits {
 		if next == 0 || until < next {

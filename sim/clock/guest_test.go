@@ -79,6 +79,30 @@ func TestGuest(t *testing.T) {
 	}
 }
 
+// A program that a guest has left behind has its filter, and no say in the slot of whoever comes
+// next.
+func TestGuestLeavesItsSlot(t *testing.T) {
+	var s slot
+	g := &guest{slot: &s, waits: map[int]int64{}}
+	g.wait(1, 5)
+	if s.wakeAt.Load() != 5 {
+		t.Fatalf("a wait until 5 is one until %d", s.wakeAt.Load())
+	}
+	g.end()
+	s.wakeAt.Store(0)
+	g.wait(2, 7)
+	if at := s.wakeAt.Load(); at != 0 {
+		t.Errorf("who comes next waits until %d", at)
+	}
+}
+
+// What cannot be read is not listened on: it may be all addresses.
+func TestGuestsAddressCannotBeRead(t *testing.T) {
+	if err := onLoopback(os.Getpid(), 1, 16); err == nil {
+		t.Error("an address that nobody can read is taken for a good one")
+	}
+}
+
 // Whatever a guest asks for, nobody beyond this machine hears it.
 func TestGuestListensOnLoopback(t *testing.T) {
 	d := testDriver(t, Auto)

@@ -128,6 +128,9 @@ func (d *Driver) reap() {
 
 func (d *Driver) forget(i int) {
 	s := &d.page.slots[i].slot
+	if g := d.procs[i].guest; g != nil {
+		g.end()
+	}
 	d.end(d.procs[i], s.take())
 	s.epfd.Store(0)
 	s.eventfd.Store(0)

@@ -96,10 +96,13 @@ func (t *tracee) try(nr uintptr, args ...uintptr) (uintptr, error) {
 	return uintptr(result(&regs)), nil
 }
 
-// leave puts data where its stack will grow later, a few pages below its end, and returns
-// where. What was left before is gone.
+// room is where its stack will grow later, a few pages below its end: what a system call
+// reads can be there, until the next one.
+func (t *tracee) room() uintptr { return (stack(&t.regs) - 8192) &^ 15 }
+
+// leave puts data there, and returns where.
 func (t *tracee) leave(data []byte) uintptr {
-	at := (stack(&t.regs) - 8192) &^ 15
+	at := t.room()
 	t.poke(at, data)
 	return at
 }
