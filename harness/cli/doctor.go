@@ -106,7 +106,7 @@ func (e *env) machine(ctx context.Context) (list []finding) {
 	_, err := target.Root()
 	list = append(list, looked("checkout of nodestorm, for building its own parts of worlds", "", err))
 	status := e.newStatus()
-	status.show("trying the clock: a program that waits for an hour", "")
+	status.show("trying the clock: a program that waits for an hour")
 	took, err := e.tryClock(ctx)
 	status.clear()
 	says := fmt.Sprintf("an hour of waiting passed in %.1f s", took.Seconds())
@@ -280,8 +280,8 @@ func together(builds []string) string {
 		name, version, _ := strings.Cut(build, "@")
 		version, _, _ = strings.Cut(version, " for ")
 		_, provider, _ := strings.Cut(build, " for ")
-		switch program := strings.TrimSpace(name + " for " + provider); {
-		case program == last:
+		switch program := strings.TrimSpace(name + " for " + provider); program {
+		case last:
 			fmt.Fprintf(&text, ", %s", version)
 		default:
 			if last = program; text.Len() > 0 {

@@ -176,7 +176,7 @@ var errTimeIsUp = errors.New("the time that --for gives is up")
 func (x *exploration) search(ctx context.Context) error {
 	for ctx.Err() == nil && x.abreast.now <= 1 {
 		meter, _ := parallel.NewMeter()
-		if err := x.one(ctx, func(feature string) (reports.Row, error) {
+		if err := x.one(func(feature string) (reports.Row, error) {
 			j, one, err := x.of(feature, x.build)
 			if err != nil {
 				return reports.Row{}, err
@@ -200,7 +200,7 @@ func (x *exploration) search(ctx context.Context) error {
 	for hand := range crew.of {
 		wait.Go(func() {
 			for ctx.Err() == nil {
-				if err := x.one(ctx, func(feature string) (reports.Row, error) {
+				if err := x.one(func(feature string) (reports.Row, error) {
 					o := order{ID: strings.TrimSuffix(filepath.Base(feature), ".feature"), Feature: feature, Target: x.build.Ref.String(), AtOnce: crew.of}
 					row, err := crew.play(ctx, hand, task{label: x.tally()}, o)
 					var crashed *crash
@@ -257,7 +257,7 @@ func (x *exploration) tally() string {
 }
 
 // one draws a schedule, has it played and takes in what came of it.
-func (x *exploration) one(ctx context.Context, play func(feature string) (reports.Row, error)) error {
+func (x *exploration) one(play func(feature string) (reports.Row, error)) error {
 	p, feature, err := x.found.Next()
 	if err != nil {
 		return err

@@ -134,7 +134,7 @@ func (x *shrinking) shrink(ctx context.Context, s nemesis.Schedule, file string,
 	if x.work, err = os.MkdirTemp(x.out, "shrink-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(x.work)
+	defer func() { err = errors.Join(err, os.RemoveAll(x.work)) }()
 	out := x.out
 	x.out = x.work
 	if shows, err := x.often(shrinkPlays, shrinkShows)(ctx, s); err != nil {

@@ -76,13 +76,13 @@ the capability SYS_PTRACE. A program that is not root's gains nothing else by it
 func (e *env) makeImage(ctx context.Context, spec image.Spec, dir, out, tag, push string) error {
 	line := newStatus(e.stderr)
 	defer line.clear()
-	line.show(fmt.Sprintf("packing nodestorm and %s", counted(len(spec.Builds), "build")), "")
+	line.show(fmt.Sprintf("packing nodestorm and %s", counted(len(spec.Builds), "build")))
 	im, err := image.Make(ctx, spec, dir)
 	if err != nil {
 		return usage(fmt.Errorf("making the image: %w", err))
 	}
 	if push != "" {
-		digest, err := image.Push(ctx, im, push, func(done, of int) { line.show(fmt.Sprintf("pushing %d of %d MiB", done, of), "") })
+		digest, err := image.Push(ctx, im, push, func(done, of int) { line.show(fmt.Sprintf("pushing %d of %d MiB", done, of)) })
 		if err != nil {
 			return usage(fmt.Errorf("pushing the image to %w", err))
 		}

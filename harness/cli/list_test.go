@@ -153,7 +153,7 @@ func TestWords(t *testing.T) {
 	e := &env{stderr: &out, quiet: true}
 	e.remark("a remark")
 	e.detail("a detail")
-	e.newStatus().show("progress", "")
+	e.newStatus().show("progress")
 	if out.Len() > 0 {
 		t.Errorf("told with -q: %q", out.String())
 	}

@@ -56,7 +56,7 @@ func (b *board) sees(nth int, what string, now word) {
 	if b.all > 0 {
 		line = fmt.Sprintf("%d of %d done | %s", b.done, b.all, line)
 	}
-	b.status.show(line, "")
+	b.status.show(line)
 }
 
 // ended is for a world that is over.

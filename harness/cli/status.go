@@ -48,8 +48,8 @@ func newStatus(w io.Writer) *status {
 	return s
 }
 
-// show shows text, and detail where there is room. It may be called often.
-func (s *status) show(text, detail string) { s.about("", text, detail) }
+// show shows text. It may be called often.
+func (s *status) show(text string) { s.about("", text, "") }
 
 // about is show for a subject: a plain line is printed at once when it changes.
 func (s *status) about(key, text, detail string) {

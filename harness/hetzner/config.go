@@ -51,7 +51,7 @@ func CheckConfig(c *manifest.Container, known func(variable string) (bool, error
 }
 
 func checkConfig(c *manifest.Container, name, value string) error {
-	text := []byte(value)
+	var text []byte
 	switch name {
 	case clusterConfigFileVariable:
 		found := false

@@ -23,16 +23,16 @@ func TestShrink(t *testing.T) {
 		t.Fatal(err)
 	}
 	plays := 0
-	fails := func(_ context.Context, s Schedule) (bool, error) {
+	fails := func(ctx context.Context, s Schedule) (bool, error) {
 		plays++
 		faulty := false
 		for _, a := range s.Acts {
 			faulty = faulty || strings.Contains(a.Fault, "increase groups") && strings.Contains(a.Fault, "no answer")
 			if a.Do == "scale" && a.Name == "last" && faulty {
-				return true, nil
+				return true, ctx.Err()
 			}
 		}
-		return false, nil
+		return false, ctx.Err()
 	}
 	small, err := Shrink(t.Context(), s, fails)
 	if err != nil {
