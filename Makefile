@@ -121,6 +121,10 @@ bench: setup ## Measure what BENCHMARKS.md says (about 15 min)
 bench-parallel: setup ## Measure two worlds at a time against one, and predict more (about 6 min)
 	@$(GO) test ./harness/bench -run '^$$' -bench Parallel -benchtime 1x -timeout 30m
 
+.PHONY: bench-gate
+bench-gate: setup ## Compare the figures that matter with another commit's, and fail beyond noise: make bench-gate BASE=main (about 10 min)
+	@$(GO) run ./harness/cmd/benchgate $(if $(BASE),-base $(BASE))
+
 NESTED  := $(patsubst %/go.mod,%,$(filter-out go.mod,$(shell git ls-files '*go.mod')))
 
 .PHONY: lint

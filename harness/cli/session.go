@@ -226,7 +226,12 @@ func refuse(_ target.Ref, err error) error { return usage(err) }
 func (e *env) ensure(ctx context.Context, found func(target.Target) error, cannot func(target.Ref, error) error, refs ...target.Ref) (map[target.Ref]target.Target, error) {
 	have := map[target.Ref]target.Target{}
 	missing := map[target.Ref]target.Recipe{}
+	asked := map[target.Ref]bool{}
 	for _, ref := range refs {
+		if asked[ref] { // a program and a source folder take a second to look at
+			continue
+		}
+		asked[ref] = true
 		var none *target.NotFoundError
 		var stale *target.StaleError
 		t, err := replay.Find(e.store, ref)
