@@ -13,6 +13,7 @@ import (
 // state is what there is when an act comes.
 type state struct {
 	groups      []Group
+	removed     map[string]bool // groups
 	paused      map[string]bool
 	deployments map[string]bool // true: it is there, false: it was
 	faults      map[string]bool
@@ -59,6 +60,9 @@ func newWorkload(a Act, s *state) error {
 func onGroup(a Act, s *state) error {
 	if !slices.ContainsFunc(s.groups, func(g Group) bool { return g.Name == a.Name }) {
 		return fmt.Errorf("there is no group %q", a.Name)
+	}
+	if s.removed[a.Name] {
+		return fmt.Errorf("the group %q is gone then", a.Name)
 	}
 	return podsAndCPU(a)
 }
@@ -188,6 +192,16 @@ var kinds = map[string]kind{
 		of:    func(s site) bool { return s.setsMaximum != nil },
 		check: onGroup,
 		says:  func(at site, s Schedule, a Act) []step { return at.setsMaximum(s.group(a.Name), a.Pods) },
+	},
+	"remove-group": {
+		means: "take a group away; its machines stay, and are nobody's",
+		of:    func(s site) bool { return s.removes != nil },
+		check: func(a Act, s *state) error {
+			err := onGroup(a, s)
+			s.removed[a.Name] = true
+			return err
+		},
+		says: func(at site, s Schedule, a Act) []step { return at.removes(s.group(a.Name)) },
 	},
 	"edit": {
 		means: "change a group, so that its machines are to be others",

@@ -27,7 +27,7 @@ var profiles = map[string]profile{
 	"small": {
 		means: "a few acts on one or two Deployments",
 		acts:  [2]int{3, 8}, gap: 3 * time.Minute,
-		weights: map[string]int{"fault": 5, "scale": 4, "deploy": 2, "restart": 2, "delete-pod": 1, "drain": 1, "target": 1, "maximum": 1, "edit": 1},
+		weights: map[string]int{"fault": 5, "scale": 4, "deploy": 2, "restart": 2, "delete-pod": 1, "drain": 1, "target": 1, "maximum": 1, "edit": 1, "remove-group": 1},
 	},
 	"churn": {
 		means: "demand that comes and goes, with few faults",
@@ -42,7 +42,7 @@ var profiles = map[string]profile{
 	"upgrade": {
 		means: "programs that restart and people who cordon, drain and delete",
 		acts:  [2]int{6, 16}, gap: 3 * time.Minute,
-		weights: map[string]int{"restart": 5, "restart-part": 2, "drain": 4, "cordon": 2, "delete-node": 2, "delete-pod": 2, "scale": 5, "budget": 1, "fault": 2, "target": 1, "maximum": 1, "edit": 2, "pause": 1, "daemons": 1},
+		weights: map[string]int{"restart": 5, "restart-part": 2, "drain": 4, "cordon": 2, "delete-node": 2, "delete-pod": 2, "scale": 5, "budget": 1, "fault": 2, "target": 1, "maximum": 1, "edit": 2, "pause": 1, "daemons": 1, "remove-group": 1},
 	},
 }
 
@@ -240,6 +240,8 @@ func (p *pen) draw(do string) Act {
 		a.Name, a.Pods = g.Name, p.random.IntN(g.Max+1)
 	case "maximum":
 		a.Name, a.Pods = p.s.Groups[p.random.IntN(len(p.s.Groups))].Name, p.random.IntN(9)
+	case "remove-group":
+		a.Name = p.s.Groups[p.random.IntN(len(p.s.Groups))].Name
 	case "edit":
 		a.Name, a.Pods = p.s.Groups[p.random.IntN(len(p.s.Groups))].Name, len(p.s.Acts)
 	case "pause":
@@ -281,6 +283,10 @@ func (s Schedule) fits(at site) bool {
 		case "maximum": // a later one may be larger again: how many there were to lose nobody knows
 			if a.Name == largest {
 				room = min(room, a.Pods)
+			}
+		case "remove-group":
+			if a.Name == largest {
+				return false
 			}
 		case "deploy":
 			now[a.Name] = demand{a.Pods, a.CPU, a.Spread == "nodes"}

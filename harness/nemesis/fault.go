@@ -33,7 +33,10 @@ var (
 var groupFaults = []faults{
 	{sentence: `%s "increase groups" to the cloud is refused with "%s"`, places: [][]string{someCalls, {"unavailable", "resource_exhausted", "internal", "deadline_exceeded"}}},
 	{sentence: `%s "increase groups" to the cloud for servers of the group "%s" is refused with "resource_exhausted"`, places: [][]string{someCalls, {anyGroup}}},
-	{sentence: `%s "%s" to the cloud is refused with "unavailable"`, places: [][]string{someCalls, {"list groups", "list instances", "delete instances", "get templates", "decrease groups"}}},
+	{sentence: `%s "%s" to the cloud is refused with "unavailable"`, places: [][]string{someCalls, {"list groups", "list instances", "delete instances", "get templates", "decrease groups", "refresh groups", "find groups", "get targets", "get options"}}},
+	{sentence: `%s "%s" to the cloud is answered without the fields "%s"`, places: [][]string{someCalls, {"list instances"}, {"instances.status", "instances.status.instanceState"}}},
+	{sentence: `%s "get templates" to the cloud is answered without the fields "nodeInfo,nodeBytes"`, places: [][]string{someCalls}},
+	{sentence: `%s "find groups" to the cloud is answered without the fields "nodeGroup"`, places: [][]string{someCalls}},
 	{sentence: `%s "%s" to the cloud gets no answer`, places: [][]string{{"the first call"}, {"increase groups", "list instances", "delete instances", "list groups"}}},
 	{sentence: `%s "%s" to the cloud is delayed by %s`, places: [][]string{someCalls, {"increase groups", "list instances", "delete instances", "list groups"}, {"2s", "20s"}}},
 	{sentence: `%s "%s" to the cloud is done, and its answer lost`, places: [][]string{someCalls, {"increase groups", "delete instances"}}},
@@ -41,8 +44,8 @@ var groupFaults = []faults{
 	{sentence: `the server type "%s" cannot be had`, places: [][]string{{anyType}}},
 	{sentence: `%s vanishes %s after it runs`, places: [][]string{someOnes, {"5s", "2m"}}},
 	{sentence: `%s goes off %s after it runs`, places: [][]string{{"the first server"}, {"5s", "2m"}}},
-	{sentence: `the first server is owed by the cloud and not created`},
-	{sentence: `the first server %s`, places: [][]string{{"is deleted and its group's target stays", "stays when it is deleted, and its group's target falls"}}},
+	{sentence: `%s is owed by the cloud and not created`, places: [][]string{someOnes}},
+	{sentence: `the first server %s`, places: [][]string{{"is deleted and its group's target stays", "stays when it is deleted, and its group's target falls", "is not deleted, nor what its call names after it"}}},
 }
 
 // instanceFaults are those of a cloud of instances.
@@ -54,6 +57,7 @@ var instanceFaults = []faults{
 	{sentence: `%s "%s" to the cloud is done, and its answer lost`, places: [][]string{someCalls, {"launch instances", "terminate instances"}}},
 	{sentence: `the server type "%s" cannot be had`, places: [][]string{{anyType}}},
 	{sentence: `the server type "%s" cannot be had as spot capacity`, places: [][]string{{anyType}}},
+	{sentence: `%s is interrupted %s after it runs, with a notice of %s`, places: [][]string{someOnes, {"20s", "2m"}, {"30s", "2m"}}},
 	{sentence: `%s vanishes %s after it runs`, places: [][]string{someOnes, {"5s", "2m"}}},
 }
 

@@ -18,9 +18,9 @@ type site struct {
 	groupsHaveBounds bool
 	// setsTarget is how somebody sets a group's size by hand, setsMaximum how many machines it
 	// may have, edits how its machines are to be others, the nth time; pauses and goesOn have
-	// controllers leave it alone and take it up again. Nil: that cannot be said there.
+	// controllers leave it alone and take it up again, removes how it goes. Nil: that cannot be said there.
 	setsTarget, setsMaximum, edits func(g Group, n int) []step
-	pauses, goesOn                 func(g Group) []step
+	pauses, goesOn, removes        func(g Group) []step
 	given                          func(Schedule) []step
 	// faults are those that can be drawn.
 	faults []faults
@@ -91,6 +91,7 @@ var sites = map[string]site{
 		setsTarget: func(g Group, n int) []step {
 			return plain(`the target size of the group "%s" is set to %d by hand`, g.Name, n)
 		},
+		removes: func(g Group) []step { return plain(`the group "%s" is removed from the cloud`, g.Name) },
 		given: func(s Schedule) []step {
 			return withClusterAutoscaler(s, "", step{text: "a cloud of node groups"}, step{text: "the Nodes of instances that are gone are removed"},
 				step{"these nodes:", "| name | type | taints |\n| control | tiny | node-role.kubernetes.io/control-plane:NoSchedule |\n"})
