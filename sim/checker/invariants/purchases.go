@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -49,8 +50,10 @@ func (w *world) unclaimed(group string) (found []*instance) {
 }
 
 // allBoughtFor tells whether for every pod that waits an instance is on its way, not counting
-// the latest plan: else one of them may have taken the place of another.
+// the latest plan: else one of them may have taken the place of another. So may pods of several
+// kinds that are to share instances, as they can be put on them in another order.
 func (w *world) allBoughtFor(latest *plan) bool {
+	waiting, kinds, bought := 0, map[string]bool{}, map[*instance]bool{}
 	for name, p := range w.pods {
 		if !slices.Contains(latest.pods, name) && (!p.unschedulable.is() || p.bound.is() || p.daemon || p.evicted.is()) {
 			continue
@@ -59,8 +62,13 @@ func (w *world) allBoughtFor(latest *plan) bool {
 		if q == nil || q.failed.is() || len(q.instances) == 0 || slices.ContainsFunc(q.instances, func(i *instance) bool { return !w.coming(i) }) {
 			return false
 		}
+		waiting++
+		kinds[cmp.Or(p.owner, name)] = true
+		for _, i := range q.instances {
+			bought[i] = true
+		}
 	}
-	return true
+	return len(kinds) == 1 || len(bought) >= waiting
 }
 
 // noOvershoot: what is bought for a pod is waited for; and of what is bought together,
