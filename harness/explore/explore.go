@@ -84,7 +84,7 @@ type Exploration struct {
 	next    int
 	plays   []Play
 	covered map[string]bool
-	fertile []int       // plays that covered something new
+	fertile []int       // plays that covered something new, and broke nothing
 	again   map[int]int // how often a play is to be played again, still
 	log     *os.File
 }
@@ -160,7 +160,8 @@ func (e *Exploration) take(p Play) {
 	for _, key := range p.New {
 		e.covered[key] = true
 	}
-	if len(p.New) > 0 && p.Verdict != verdict.Inconclusive {
+	// What has broken something would only break it again.
+	if len(p.New) > 0 && len(p.Keys) == 0 && p.Verdict != verdict.Inconclusive {
 		e.fertile = append(e.fertile, p.N)
 	}
 	e.plays = append(e.plays, p)
@@ -209,7 +210,7 @@ func (e *Exploration) Next() (p Play, feature string, err error) {
 }
 
 // draw draws from nothing, or two times of three, once there are some, from a schedule that
-// has covered something new; from later ones sooner.
+// has covered something new and broken nothing; from later ones sooner.
 func (e *Exploration) draw(p *Play, random *rand.Rand) (nemesis.Schedule, error) {
 	from := random.Uint64()
 	if len(e.fertile) == 0 || random.IntN(3) == 0 {

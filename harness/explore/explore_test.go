@@ -106,6 +106,39 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
+// Schedules are drawn from one that has covered something new, and from none that broke something.
+func TestFertile(t *testing.T) {
+	for broken, want := range map[string]bool{"": true, "no-crash": false} {
+		e, err := Open(t.TempDir(), settings())
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, _, err := e.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		first.Verdict, first.Known = verdict.Healthy, map[string]string{broken: "a-record"}
+		if broken != "" {
+			first.Verdict, first.Keys = verdict.Failed, []string{broken}
+		}
+		if _, err := e.Learn(first, []string{"call a"}); err != nil {
+			t.Fatal(err)
+		}
+		drawn := false
+		for range 20 {
+			p, _, err := e.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			drawn = drawn || p.Parent == first.N
+		}
+		if drawn != want {
+			t.Errorf("that broke %q: schedules are drawn from it: %t, want %t", broken, drawn, want)
+		}
+		_ = e.Close()
+	}
+}
+
 // What shows a suspect first is played again as often as asked, also by who goes on after the
 // middle, and how often it shows is told. What is documented, or was seen before, is not.
 func TestAgain(t *testing.T) {
