@@ -112,6 +112,7 @@ func TestRead(t *testing.T) {
 		{"seed: 1", "seed: -1", "seed"},
 		{"do: scale, name: web, pods: 1", `do: maximum, name: a, pods: 1`, "it cannot be done on cluster-autoscaler/externalgrpc"},
 		{"do: scale, name: web, pods: 1", `do: target, name: b, pods: 1`, `there is no group "b"`},
+		{"do: scale, name: web, pods: 1", `do: remove-group, name: a}, {do: target, name: a, pods: 1`, `the group "a" is gone then`},
 		{"cpu: 500", "cpu: 500, priority: 2000000000", "priority: 2000000000"},
 		{"do: scale, name: web", "do: daemons, cpu: 5, name: web", "one that no other has had"},
 	} {

@@ -30,6 +30,7 @@ func TestCompare(t *testing.T) {
 		"faster":                    {"s-ready/op", []float64{2.5, 2.6, 2.7, 2.8, 2.9}, []float64{2, 2.1, 2.2, 2.3, 2.4}, 0, "-18.52%"},
 		"slower, but by too little": {"s-ready/op", []float64{2, 2.001, 2.002, 2.003, 2.004}, []float64{2.01, 2.011, 2.012, 2.013, 2.014}, 0, "+0.50%"},
 		"slower once, and else not": {"s-ready/op", []float64{2, 2.1, 2.2, 2.3, 2.4}, []float64{2.05, 2.15, 2.2, 2.25, 29}, 0, "~"},
+		"slower, within the noise":  {"s-ready/op", []float64{2, 2.1, 2.2, 2.5, 2.9}, []float64{2.05, 2.3, 2.4, 2.6, 2.95}, 0, "~"},
 		"a lower factor":            {"x-mean", []float64{190, 191, 192, 193, 194}, []float64{150, 151, 152, 153, 154}, 1, "-20.83%"},
 		"a higher factor":           {"x-mean", []float64{150, 151, 152, 153, 154}, []float64{190, 191, 192, 193, 194}, 0, "+26.32%"},
 		"exact, and larger":         {"B/record", []float64{300, 300, 300, 300, 300}, []float64{400, 400, 400, 400, 400}, 1, "+33.33%"},
