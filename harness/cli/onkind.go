@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,6 +34,28 @@ func (s *session) chooseCluster(c *cobra.Command, of replay.Cluster) error {
 	return nil
 }
 
+// addMachines adds the flag of what the instances of clouds are.
+func (s *session) addMachines(c *cobra.Command) {
+	c.Flags().Var(&s.machines, "machines", "`MACHINES`: what the instances of the cloud are on clusters of kind: sim, or containers that join by their user data")
+	_ = c.RegisterFlagCompletionFunc("machines", cobra.FixedCompletions([]string{string(replay.SimulatedMachines), string(replay.Containers)}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// machinesHere are those of the chosen cluster: a simulated one has simulated machines.
+func (s *session) machinesHere() replay.Machines {
+	if s.cluster != replay.Kind {
+		return replay.SimulatedMachines
+	}
+	return s.machines
+}
+
+// checkMachines says that containers are asked for where there is nothing for them to join.
+func (s *session) checkMachines(clusters ...replay.Cluster) error {
+	if s.machines == replay.Containers && !slices.Contains(clusters, replay.Kind) {
+		return usage(fmt.Errorf("--machines %s: they join a cluster of kind, in real time: want --cluster %s", s.machines, replay.Kind))
+	}
+	return nil
+}
+
 // parting parts the jobs that can be played on the chosen cluster and cloud from those that
 // cannot, which become rows that say why.
 func (s *session) parting(ctx context.Context, jobs []job) (play []job, without []reports.Row) {
@@ -40,7 +63,7 @@ func (s *session) parting(ctx context.Context, jobs []job) (play []job, without 
 	for _, j := range jobs {
 		cannot := lacks
 		if cannot == nil {
-			cannot = replay.Request{Record: j.record, Features: s.features, Cluster: s.cluster, Clock: s.clock, ControlPlane: s.assets}.CheckCluster()
+			cannot = replay.Request{Record: j.record, Features: s.features, Target: j.target, Cluster: s.cluster, Machines: s.machinesHere(), Clock: s.clock, ControlPlane: s.assets}.CheckCluster()
 		}
 		if cannot != nil {
 			cannot = fmt.Errorf("--cluster %s: %w", s.cluster, cannot)

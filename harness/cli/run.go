@@ -76,6 +76,9 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			if err := s.check(c); err != nil {
 				return err
 			}
+			if err := s.checkMachines(s.cluster); err != nil {
+				return err
+			}
 			if err := s.chooseCluster(c, s.cluster); err != nil {
 				return err
 			}
@@ -112,6 +115,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
 	c.Flags().Var(&s.cluster, "cluster", "`CLUSTER`: sim, or kind for containers of Docker in real time")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
+	s.addMachines(c)
 	c.Flags().StringVar(&s.order, "order", "", "the target is the order of an installer's steps in `FILE`, whose manifests are beside it: nodestorm help orders")
 	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
 	c.Flags().StringVar(&called, "name", "", "of a feature that is named, the scenarios with this `text` in their names")

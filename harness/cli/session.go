@@ -45,7 +45,8 @@ type session struct {
 	stale      []target.Ref // whose source has changed since they were built
 	live       bool         // serve a page of each run
 	strict     bool         // what is skipped is not as expected
-	cloud      string       // of Karpenter's failures that name none; empty: kwok
+	machines   replay.Machines
+	cloud      string // of Karpenter's failures that name none; empty: kwok
 	shard      sharding
 	abreast    abreast
 	// What runs note of others beside them, see run.Run.
@@ -335,7 +336,7 @@ func (s *session) replayed(ctx context.Context, record scenarios.Record, t targe
 	request := replay.Request{
 		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.assets, Features: s.features, Manifest: s.manifest, Order: s.order, With: s.parts,
 		Checkout: s.own.checkout, Own: s.catalogue.Own(record.ID),
-		Cluster: s.cluster, Clock: s.clock, Seed: s.seed, Out: s.out, Flags: s.flags, Watch: watch,
+		Cluster: s.cluster, Machines: s.machinesHere(), Clock: s.clock, Seed: s.seed, Out: s.out, Flags: s.flags, Watch: watch,
 		AtOnce: s.atOnce, InPlaceOf: s.inPlaceOf,
 	}
 	for _, ref := range s.stale {

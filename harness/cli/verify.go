@@ -87,6 +87,9 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			case clocks && !s.clock.Virtual():
 				return usage(fmt.Errorf("--clocks compares 1x with another --clock, and that is %s too: give --clock auto, or a factor", s.clock))
 			}
+			if err := s.checkMachines(clusters...); err != nil {
+				return err
+			}
 			sides, err := s.sides(c, clusters, clocks)
 			if err != nil {
 				return err
@@ -142,6 +145,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	c.ValidArgsFunction = e.completeIDs
 	c.Flags().StringSliceVar(&names, "cluster", []string{string(replay.Simulated)}, "`CLUSTER`: sim, or kind for containers of Docker in real time; kind,sim compares the decisions")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
+	s.addMachines(c)
 	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
 	c.Flags().BoolVar(&all, "all", false, "all failures")
 	e.outputFlags(c, &asJSON, asNames)

@@ -93,7 +93,7 @@ ID=$(curl -s http://169.254.169.254/hetzner/v1/metadata/instance-id)
 cat <<EOF > /etc/default/kubelet
 KUBELET_EXTRA_ARGS="--provider-id=%s${ID}%s"
 EOF
-kubeadm join %s --token unused --discovery-token-unsafe-skip-ca-verification
+kubeadm join %s --token nodest.0123456789abcdef --discovery-token-unsafe-skip-ca-verification
 `
 
 // config hands out user data.

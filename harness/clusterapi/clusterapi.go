@@ -54,6 +54,8 @@ type Config struct {
 	Seed uint64
 	// Types are instance types that the cloud has besides its own.
 	Types []fakecloud.ServerType
+	// Containers are what the machines are; nil: simulated.
+	Containers join.Containers
 	// Profile is that of the machines' nodes; nil is the default one.
 	Profile func(fakecloud.Instance) node.Profile
 	// Variables are those of clusterctl that are not to have the release's defaults.
@@ -165,7 +167,7 @@ func Up(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 		return nil, err
 	}
 	w.OnStop(func() error { a.cloud.Close(); return nil })
-	joiner, err := join.New(join.Config{Cloud: a.cloud, Fleet: w.Fleet(), History: w.History(), Seed: cfg.Seed, Profile: cfg.Profile})
+	joiner, err := join.New(join.Config{Cloud: a.cloud, Fleet: w.Fleet(), Containers: cfg.Containers, History: w.History(), Seed: cfg.Seed, Profile: cfg.Profile})
 	if err != nil {
 		return nil, err
 	}

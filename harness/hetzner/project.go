@@ -33,10 +33,11 @@ type Config struct {
 	Seed  uint64
 	// Types are server types that it has besides those of today.
 	Types []fakecloud.ServerType
-	// Kubelets and Profile say what runs on the servers and how they behave, see
+	// Kubelets, Containers and Profile say what runs on the servers and how they behave, see
 	// join.Config.
-	Kubelets func(fakecloud.Instance) *kubelet.Machines
-	Profile  func(fakecloud.Instance) node.Profile
+	Kubelets   func(fakecloud.Instance) *kubelet.Machines
+	Containers join.Containers
+	Profile    func(fakecloud.Instance) node.Profile
 }
 
 // Project is a Hetzner Cloud project that is being served.
@@ -57,7 +58,7 @@ func Start(ctx context.Context, cfg Config) (*Project, error) {
 		return nil, err
 	}
 	w.OnStop(func() error { cloud.Close(); return nil })
-	machines, err := join.New(join.Config{Cloud: cloud, Fleet: w.Fleet(), Kubelets: cfg.Kubelets, History: w.History(), Seed: cfg.Seed, Profile: cfg.Profile})
+	machines, err := join.New(join.Config{Cloud: cloud, Fleet: w.Fleet(), Kubelets: cfg.Kubelets, Containers: cfg.Containers, History: w.History(), Seed: cfg.Seed, Profile: cfg.Profile})
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@
 // service, and nothing else of its wire API; and no autoscaler.
 //
 //	fakecloud (instance runs) ──▶ sim/cloudinit (settings) ──▶ sim/node, or a real kubelet
+//	                          └─▶ a container, whose cloud-init does what its user data says
 //
 // Who makes a Node's provider ID, lifts its taints or deletes it is the cluster's
 // business: a cloud controller manager, an autoscaler, or nobody.
@@ -11,13 +12,15 @@
 // It records, with source "node", actor "join" and the instance as object:
 //
 //	boot     the machine starts; detail: node, delay, args (the kubelet's command line)
-//	nojoin   the machine runs and no Node will come; detail: reason
+//	nojoin   the machine runs and no Node will come; detail: reason. Of a container it is
+//	         whoever carries out the user data that says so.
 //	halt     the machine is off or gone
 package join
 
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,6 +41,8 @@ type Config struct {
 	// Kubelets says whose an instance is when it boots for the first time: machines
 	// with real kubelets, or nil for the Fleet. Nil means that all are the Fleet's.
 	Kubelets func(fakecloud.Instance) *kubelet.Machines
+	// Containers are what all instances are. Over Kubelets; nil means that none is.
+	Containers Containers
 	// History gets the records. Nil means nobody listens.
 	History history.Recorder
 	// Seed is the run's. Each instance draws from a stream of its own.
@@ -54,6 +59,36 @@ type Config struct {
 	// Profile says how a machine behaves besides; a BootDelay in it goes over all
 	// of the above, without jitter. Nil means node.DefaultProfile, but for BootDelay.
 	Profile func(fakecloud.Instance) node.Profile
+}
+
+// Containers are machines on which user data is really carried out. Methods return at once;
+// what fails afterwards is recorded.
+type Containers interface {
+	// PowerOn boots a machine, for the first time or again.
+	PowerOn(Container) error
+	// PowerOff is as if the plug had been pulled.
+	PowerOff(name string) error
+	// Discard is a machine's end, with its disk.
+	Discard(name string) error
+}
+
+// Container is an instance to be booted as a container.
+type Container struct {
+	Name string
+	// Node is what its Node will be called, as far as its user data tells.
+	Node string
+	// ID is the instance's, as long as it has the same disk.
+	ID       string
+	UserData string
+	// Endpoint and Token are those of kubeadm join in it; empty if it has none.
+	Endpoint, Token string
+	// Metadata are answers of the cloud's metadata service by URL path.
+	Metadata  map[string]string
+	Addresses []netip.Addr
+	Cores     int
+	Memory    uint64 // bytes that Linux sees
+	// Profile says how it behaves besides. A BootDelay in it is until it gets its power.
+	Profile node.Profile
 }
 
 // DefaultJitter is chosen: two servers of one type and image do not boot alike.
@@ -92,6 +127,8 @@ type machine struct {
 	real     kubelet.Machine   // the same for a real one
 	kubelets *kubelet.Machines // nil: the Fleet's
 	up       bool
+	// container is what it is instead; nil: none.
+	container *Container
 }
 
 // New watches the cloud from now on, and boots what runs already.
@@ -153,6 +190,11 @@ func (j *Joiner) changed(c fakecloud.Change) {
 	case fakecloud.Rebuilding, fakecloud.Gone:
 		j.halt(i, m)
 		delete(j.machines, i.ID)
+		if m != nil && m.container != nil {
+			if err := j.cfg.Containers.Discard(m.container.Name); err != nil {
+				j.cfg.History.Record(history.Death("machine."+i.Name, err))
+			}
+		}
 	}
 }
 
@@ -160,6 +202,11 @@ func (j *Joiner) changed(c fakecloud.Change) {
 func (j *Joiner) boot(i fakecloud.Instance) {
 	m := &machine{}
 	j.machines[i.ID] = m
+	if j.cfg.Containers != nil {
+		m.container = j.container(i)
+		j.powerOn(i, m)
+		return
+	}
 	spec, system, args, err := j.spec(i)
 	if err != nil {
 		j.record(i, "nojoin", map[string]any{"reason": err.Error()})
@@ -174,6 +221,15 @@ func (j *Joiner) boot(i fakecloud.Instance) {
 
 // powerOn starts the kubelet of a machine that has one. The caller holds j.mu.
 func (j *Joiner) powerOn(i fakecloud.Instance, m *machine, args ...string) {
+	if m.container != nil {
+		if err := j.cfg.Containers.PowerOn(*m.container); err != nil {
+			j.cfg.History.Record(history.Death("machine."+i.Name, err))
+			return
+		}
+		m.up = true
+		j.record(i, "boot", map[string]any{"node": m.container.Node, "delay": m.container.Profile.BootDelay.String()})
+		return
+	}
 	if m.spec.Name == "" {
 		return
 	}
@@ -203,6 +259,13 @@ func (j *Joiner) halt(i fakecloud.Instance, m *machine) {
 		return
 	}
 	m.up = false
+	if m.container != nil {
+		if err := j.cfg.Containers.PowerOff(m.container.Name); err != nil {
+			j.cfg.History.Record(history.Death("machine."+i.Name, err))
+		}
+		j.record(i, "halt", map[string]any{"node": m.container.Node})
+		return
+	}
 	stop := j.cfg.Fleet.Shutdown
 	if m.kubelets != nil {
 		stop = m.kubelets.Shutdown

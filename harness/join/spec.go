@@ -73,12 +73,40 @@ func (j *Joiner) real(i fakecloud.Instance, s node.Spec, system *cloudinit.Syste
 		BootDelay: s.Profile.BootDelay, NetworkDelay: s.Profile.ReadyDelay,
 		PullDelay: s.Profile.PodStartDelay, StopDelay: s.Profile.PodStopDelay,
 	}
+	m.Addresses = machineAddresses(i)
+	return m
+}
+
+// container is the same as a container. Whatever its user data is, it is carried out: what
+// is not understood here is for the machine to find out.
+func (j *Joiner) container(i fakecloud.Instance) *Container {
+	c := &Container{
+		Name: i.Name, Node: i.Name, ID: strconv.FormatInt(i.ID, 10), UserData: i.UserData,
+		Metadata: j.machine(i).Metadata, Addresses: machineAddresses(i), Profile: node.DefaultProfile(),
+	}
+	if j.cfg.Profile != nil {
+		c.Profile = j.cfg.Profile(i)
+	} else {
+		c.Profile.BootDelay = 0
+	}
+	if system, k, err := j.settings(i); err == nil {
+		c.Node = k.NodeName
+		c.Endpoint, c.Token = system.KubeadmJoin()
+	}
+	if t := j.cfg.Cloud.Catalogue().ServerType(i.Type); t != nil {
+		c.Cores, c.Memory = t.Cores, uint64(float64(t.MemoryGB)*Usable*(1<<30))
+	}
+	return c
+}
+
+// machineAddresses are those that the cloud has given the instance.
+func machineAddresses(i fakecloud.Instance) (list []netip.Addr) {
 	for _, ip := range append([]netip.Addr{i.PublicIPv4}, i.PrivateIPs()...) {
 		if ip.IsValid() {
-			m.Addresses = append(m.Addresses, ip)
+			list = append(list, ip)
 		}
 	}
-	return m
+	return list
 }
 
 // addresses are those that the kubelet itself puts into its Node

@@ -42,9 +42,10 @@ func OnCloud(t target.Target) bool { return t.Provider == target.Instances }
 type CloudConfig struct {
 	World *world.World
 	Seed  uint64
-	// Kubelets and Profile say what runs on the instances and how they behave, see join.Config.
-	Kubelets func(fakecloud.Instance) *kubelet.Machines
-	Profile  func(fakecloud.Instance) node.Profile
+	// Kubelets, Containers and Profile say what runs on the instances and how they behave, see join.Config.
+	Kubelets   func(fakecloud.Instance) *kubelet.Machines
+	Containers join.Containers
+	Profile    func(fakecloud.Instance) node.Profile
 }
 
 // Cloud is a cloud of instances that Karpenter launches one by one.
@@ -70,7 +71,7 @@ func StartCloud(ctx context.Context, cfg CloudConfig) (*Cloud, error) {
 	}
 	w.OnStop(func() error { cloud.Close(); return nil })
 	machines, err := join.New(join.Config{
-		Cloud: cloud, Fleet: w.Fleet(), Kubelets: cfg.Kubelets, History: w.History(), Seed: cfg.Seed, Profile: cfg.Profile, Metadata: "/latest/meta-data/",
+		Cloud: cloud, Fleet: w.Fleet(), Kubelets: cfg.Kubelets, Containers: cfg.Containers, History: w.History(), Seed: cfg.Seed, Profile: cfg.Profile, Metadata: "/latest/meta-data/",
 	})
 	if err != nil {
 		return nil, err

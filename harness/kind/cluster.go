@@ -340,6 +340,8 @@ func (c Cluster) config(spec Spec) *v1alpha4.Cluster {
 	return config
 }
 
+const conflistFile = "10-nodestorm.conflist"
+
 // conflist is a node's network: pods of a node reach each other through the node.
 const conflist = `{
   "cniVersion": "0.4.0",
@@ -384,7 +386,7 @@ func (c Cluster) connect(ctx context.Context, provider *cluster.Provider) error 
 		return err
 	}
 	for _, machine := range machines {
-		if err := nodeutils.WriteFile(machine, "/etc/cni/net.d/10-nodestorm.conflist", fmt.Sprintf(conflist, subnets[machine.String()])); err != nil {
+		if err := nodeutils.WriteFile(machine, "/etc/cni/net.d/"+conflistFile, fmt.Sprintf(conflist, subnets[machine.String()])); err != nil {
 			return err
 		}
 		if err := routes(machine, machines, subnets); err != nil {

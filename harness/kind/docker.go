@@ -17,6 +17,9 @@ import (
 // label is on all that we make with Docker: the node image.
 const label = "nodestorm"
 
+// recipeLabel says how an image was made.
+const recipeLabel = label + ".recipe"
+
 const arch = runtime.GOARCH
 
 // command runs a program, whose words go to log; an error has the last of them.
@@ -42,7 +45,11 @@ func lastLine(s string) string {
 
 // docker asks Docker, which answers at once or not at all.
 func docker(ctx context.Context, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	return dockerWithin(ctx, 30*time.Second, args...)
+}
+
+func dockerWithin(ctx context.Context, limit time.Duration, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, "docker", args...)
@@ -64,14 +71,27 @@ func CheckDocker(ctx context.Context) error {
 	return nil
 }
 
-// CheckImage says whether Docker has the node image.
+// CheckImage says whether Docker has the node image, as this nodestorm makes it.
 func CheckImage(ctx context.Context, version string) error {
-	found, err := docker(ctx, "images", "--quiet", Image(version))
+	const way = "make it with: nodestorm cluster image"
+	name := Image(version)
+	found, err := docker(ctx, "images", "--quiet", name)
 	if err != nil {
 		return err
 	}
 	if found == "" {
-		return fmt.Errorf("there is no image %s in Docker; make it with: nodestorm cluster image", Image(version))
+		return fmt.Errorf("there is no image %s in Docker; %s", name, way)
+	}
+	made, err := docker(ctx, "image", "inspect", "--format", `{{index .Config.Labels "`+recipeLabel+`"}}`, name)
+	if err != nil {
+		return err
+	}
+	want, err := recipe()
+	if err != nil {
+		return err
+	}
+	if made != want {
+		return fmt.Errorf("the image %s in Docker is of another nodestorm, which made it otherwise; %s", name, way)
 	}
 	return nil
 }

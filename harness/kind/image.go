@@ -4,7 +4,8 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
-	_ "embed"
+	"crypto/sha256"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -46,10 +47,33 @@ var packages = []string{
 	"systemd", "dbus", "conntrack", "iptables", "nftables", "ebtables", "iproute2", "ethtool", "socat", "util-linux", "mount", "kmod",
 	"libseccomp2", "pigz", "e2fsprogs", "bash", "ca-certificates", "jq", "procps",
 	"containerd", "runc", "containernetworking-plugins",
+	"cloud-init", "curl", // of machines of a cloud
 }
 
 //go:embed Dockerfile
 var dockerfile []byte
+
+// own are files of an image that are nobody else's: what makes a machine of a cloud of it.
+//
+//go:embed all:files
+var own embed.FS
+
+// recipe tells images apart that are made otherwise. Of the programs there are versions.
+func recipe() (string, error) {
+	sum := sha256.New()
+	fmt.Fprintln(sum, packages, debian, etcdVersion, PauseImage)
+	sum.Write(dockerfile)
+	err := fs.WalkDir(own, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := own.ReadFile(path)
+		fmt.Fprintln(sum, path, len(b))
+		sum.Write(b)
+		return err
+	})
+	return fmt.Sprintf("%x", sum.Sum(nil)[:8]), err
+}
 
 // BuildImage makes the node image, in the folder dir, which must be empty, and gives it
 // to Docker. What is done goes to log. It needs root, mmdebstrap and a Debian mirror.
@@ -75,7 +99,11 @@ func BuildImage(ctx context.Context, p Programs, dir string, log io.Writer) erro
 		"--include="+strings.Join(packages, ","), debian, filepath.Join(dir, "rootfs.tar")); err != nil {
 		return err
 	}
-	return command(ctx, log, "docker", "build", "--tag", Image(p.Version), "--label", label+"=image", dir)
+	made, err := recipe()
+	if err != nil {
+		return err
+	}
+	return command(ctx, log, "docker", "build", "--tag", Image(p.Version), "--label", label+"=image", "--label", recipeLabel+"="+made, dir)
 }
 
 // CanBuildImage says what BuildImage lacks on this machine.
@@ -115,6 +143,13 @@ func (p Programs) files(dir, module string) error {
 		}
 		return os.Chmod(path, 0o755)
 	}); err != nil {
+		return err
+	}
+	ours, err := fs.Sub(own, "files")
+	if err == nil {
+		err = os.CopyFS(dir, ours)
+	}
+	if err != nil {
 		return err
 	}
 	for to, from := range map[string]string{"usr/bin/kubernetes": p.Kubernetes, "usr/bin/kubernetes-node": p.Node} {

@@ -37,9 +37,10 @@ type Config struct {
 	Seed  uint64
 	// Types are instance types that it has besides those of fakecloud.Plain.
 	Types []fakecloud.ServerType
-	// Kubelets and Profile say what runs on the instances and how they behave, see join.Config.
-	Kubelets func(fakecloud.Instance) *kubelet.Machines
-	Profile  func(fakecloud.Instance) node.Profile
+	// Kubelets, Containers and Profile say what runs on the instances and how they behave, see join.Config.
+	Kubelets   func(fakecloud.Instance) *kubelet.Machines
+	Containers join.Containers
+	Profile    func(fakecloud.Instance) node.Profile
 }
 
 // Cloud is one that is being served.
@@ -61,7 +62,7 @@ func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 	}
 	w.OnStop(func() error { cloud.Close(); return nil })
 	machines, err := join.New(join.Config{
-		Cloud: cloud, Fleet: w.Fleet(), Kubelets: cfg.Kubelets, History: w.History(), Seed: cfg.Seed, Profile: cfg.Profile, Metadata: metadata,
+		Cloud: cloud, Fleet: w.Fleet(), Kubelets: cfg.Kubelets, Containers: cfg.Containers, History: w.History(), Seed: cfg.Seed, Profile: cfg.Profile, Metadata: metadata,
 	})
 	if err != nil {
 		return nil, err

@@ -9,9 +9,11 @@ import (
 
 	"github.com/cucumber/messages/go/v21"
 
+	"nodestorm/harness/karpenter"
 	"nodestorm/harness/kind"
 	"nodestorm/harness/kind/plane"
 	"nodestorm/harness/run"
+	"nodestorm/harness/steps"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
 	"nodestorm/sim/clock"
@@ -52,6 +54,44 @@ func (c Cluster) String() string {
 	return string(c)
 }
 
+// Machines is what the instances of worlds' clouds are.
+type Machines string
+
+const (
+	// SimulatedMachines are kubelets of ours, or real ones as processes. The zero value is, too.
+	SimulatedMachines Machines = "sim"
+	// Containers are machines that join by their user data, beside a cluster of kind.
+	Containers Machines = run.Containers
+)
+
+// Set reads the value of a command line flag.
+func (m *Machines) Set(name string) error {
+	switch of := Machines(name); of {
+	case SimulatedMachines, Containers:
+		*m = of
+		return nil
+	}
+	return fmt.Errorf("machines %q: want %s, or %s (of Docker, which carry out the instances' user data)", name, SimulatedMachines, Containers)
+}
+
+// Type is what help calls the value.
+func (m *Machines) Type() string { return "MACHINES" }
+
+func (m Machines) String() string {
+	if m == "" {
+		return string(SimulatedMachines)
+	}
+	return string(m)
+}
+
+// make is how such machines are made; nil means that they are simulated.
+func (m Machines) make() func(context.Context, *world.World) (steps.Machines, error) {
+	if m != Containers {
+		return nil
+	}
+	return func(ctx context.Context, w *world.World) (steps.Machines, error) { return plane.Machines(ctx, w) }
+}
+
 // Lacks says what the machine lacks for such clusters, and the command that brings it.
 func (c Cluster) Lacks(ctx context.Context) error {
 	if c != Kind {
@@ -75,9 +115,41 @@ func (c Cluster) start() world.StartControlPlane {
 // the world's.
 var controlPlane = regexp.MustCompile(`^the program "((?:\w+-)?(?:etcd|kube-apiserver|kube-controller-manager|kube-scheduler))" is `)
 
+// Steps that need a cloud whose instances can be containers, and steps whose machines cannot.
+var (
+	cloudOfMachines = regexp.MustCompile(`^(a Hetzner Cloud project|a cloud of node groups|a cloud of instances|Cluster API v)`)
+	simulatedOnly   = regexp.MustCompile(`^a node agent |simulated nodes? (registers? without its taints|registers with the provider ID |is NotReady for half of every |keeps the taint of its agent )|^a vSphere$`)
+)
+
+// checkMachines tells whether the instances of the scenario's cloud can be containers.
+func (r Request) checkMachines() error {
+	if r.Machines != Containers {
+		return nil
+	}
+	if r.Cluster != Kind {
+		return fmt.Errorf("--machines %s: they join a cluster of kind, in real time: want --cluster %s", Containers, Kind)
+	}
+	return r.eachScenario(func(pickle []*messages.PickleStep) error {
+		cloud := karpenter.OnCloud(r.Target)
+		for _, step := range pickle {
+			if m := simulatedOnly.FindString(step.Text); m != "" {
+				return fmt.Errorf("--machines %s: %q is of simulated machines only", Containers, step.Text)
+			}
+			cloud = cloud || cloudOfMachines.MatchString(step.Text)
+		}
+		if !cloud {
+			return fmt.Errorf("--machines %s: the scenario has no cloud with instances; Karpenter's has some with --cloud %s", Containers, target.Instances)
+		}
+		return nil
+	})
+}
+
 // CheckCluster tells whether the request's kind of cluster can do what the scenario wants
-// of it. It needs Record, Features and what says how worlds start.
+// of it. It needs Record, Features, Target and what says how worlds start.
 func (r Request) CheckCluster() error {
+	if err := r.checkMachines(); err != nil {
+		return err
+	}
 	if r.Cluster != Kind {
 		return nil
 	}

@@ -38,6 +38,9 @@ func (r Request) Provenance(ctx context.Context) (run.Provenance, error) {
 	if r.Cluster == Kind {
 		p.Cluster = run.Kind
 	}
+	if r.Machines == Containers {
+		p.Machines = run.Containers
+	}
 	if r.ControlPlane != "" {
 		var err error
 		if p.ControlPlane, err = controlPlaneIn(ctx, r.ControlPlane); err != nil {

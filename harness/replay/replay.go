@@ -49,6 +49,8 @@ type Request struct {
 	ControlPlane string
 	// Cluster is what the world's clusters are made of.
 	Cluster Cluster
+	// Machines are what the instances of its cloud are.
+	Machines Machines
 	// Manifest is a file with the Deployment that the user runs the target by; empty
 	// means as the target's documentation has it. Only of Cluster Autoscaler.
 	Manifest string
@@ -387,6 +389,7 @@ func (r Request) play(ctx context.Context, out *Result) error {
 			Seed:         r.Seed,
 			Progress:     func(what string) { watch(what, figures) },
 		},
+		Machines:   r.Machines.make(),
 		Target:     r.Target,
 		Beside:     beside(r.Features, r.Record),
 		Symptom:    r.Record.Symptom,

@@ -30,6 +30,8 @@ type Provenance struct {
 	Beside  []Input `json:"beside,omitempty"`
 	// Cluster is what the clusters were made of: [Kind], or empty for programs on loopback.
 	Cluster string `json:"cluster,omitempty"`
+	// Machines is what the instances of the cloud were: [Containers], or empty for simulated.
+	Machines string `json:"machines,omitempty"`
 	// ControlPlane is that of KUBEBUILDER_ASSETS; nil is Kubernetes' own.
 	ControlPlane *ControlPlane `json:"controlPlane,omitempty"`
 	// Manifest is --manifest's file, Order --order's and those that it applies.
@@ -44,6 +46,9 @@ type Provenance struct {
 
 // Kind is the Provenance.Cluster of clusters that were made with kind.
 const Kind = "kind"
+
+// Containers is the Provenance.Machines of instances that were containers of Docker.
+const Containers = "containers"
 
 // Code is a state of nodestorm's source: its commit, and whether it held changes that
 // are in none. Without git there is no commit.

@@ -96,7 +96,7 @@ func (s *scenario) startClusterAPI(ctx context.Context, version string, cfg clus
 		return err
 	}
 	cfg.Types = s.types
-	cfg.World, cfg.Seed, cfg.Profile = s.world, s.rig.World.Seed, s.serverProfile
+	cfg.World, cfg.Seed, cfg.Containers, cfg.Profile = s.world, s.rig.World.Seed, s.containers, s.serverProfile
 	if cfg.Target, err = store.Get(target.Ref{Name: clusterapi.Name, Version: version}); err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (s *scenario) silence(ctx context.Context, deployment string) error {
 		return fmt.Errorf("no machine of %q has a node: %v", deployment, machines)
 	}
 	s.old = machines[i : i+1]
-	return s.world.Fleet().Inject(machines[i].Node, node.Fault{Name: "silence", Effect: node.HeartbeatsStop{}})
+	return s.injectNode(machines[i].Node, node.Fault{Name: "silence", Effect: node.HeartbeatsStop{}})
 }
 
 func (s *scenario) runningMachines(ctx context.Context, deployment string, want int, window string) error {

@@ -649,10 +649,14 @@ func (s *scenario) clearOfNodes(name string) error {
 	s.furtherFaults = slices.DeleteFunc(s.furtherFaults, func(f furtherFault) bool { return f.Name == name })
 	spared := len(s.furtherFaults) < before
 	s.furtherMu.Unlock()
-	if err := s.world.Fleet().Clear(name); err != nil && !spared {
-		return err
+	err := s.world.Fleet().Clear(name)
+	if s.containers != nil && s.containers.Clear(name) == nil {
+		err = nil
 	}
-	return nil
+	if spared {
+		return nil
+	}
+	return err
 }
 
 func (s *scenario) breakReal(f kubelet.Fault) error {
@@ -671,7 +675,7 @@ func (s *scenario) breakNode(f nodeFault) error {
 		return err
 	}
 	if f.Node != "" {
-		return s.world.Fleet().Inject(f.Node, of)
+		return s.injectNode(f.Node, of)
 	}
 	s.furtherMu.Lock()
 	defer s.furtherMu.Unlock()

@@ -55,7 +55,10 @@ func (s *scenario) start(ctx context.Context, cfg world.Config) (err error) {
 	}
 	s.rig.Started(s.world)
 	s.guard(ctx)
-	return nil
+	if s.rig.Machines != nil {
+		s.containers, err = s.rig.Machines(ctx, s.world)
+	}
+	return err
 }
 
 // systemNode keeps the cluster out of full disruption: if no Node at all is

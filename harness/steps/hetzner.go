@@ -74,6 +74,7 @@ func (s *scenario) startProject(ctx context.Context, cfg hetzner.Config) (err er
 	}
 	cfg.Types = append(cfg.Types, s.types...)
 	cfg.World, cfg.Seed, cfg.Kubelets, cfg.Profile = s.world, s.rig.World.Seed, s.serverKubelets, s.serverProfile
+	cfg.Containers = s.containers
 	s.hetzner, err = hetzner.Start(ctx, cfg)
 	return err
 }

@@ -33,7 +33,7 @@ func (s *scenario) cloudOfInstances(ctx context.Context) (err error) {
 		return errors.New("a cloud of instances has types of its own: those of Karpenter's provider kwok")
 	}
 	s.instances, err = karpenter.StartCloud(ctx, karpenter.CloudConfig{
-		World: s.world, Seed: s.rig.World.Seed, Profile: s.instanceProfile, Kubelets: s.instanceKubelets,
+		World: s.world, Seed: s.rig.World.Seed, Profile: s.instanceProfile, Kubelets: s.instanceKubelets, Containers: s.containers,
 	})
 	return err
 }

@@ -66,7 +66,7 @@ func (s *scenario) silenceKubelet(kind, machine string) error {
 	if kind == realKubelet {
 		return s.kubelets.Inject(kubelet.Fault{Name: "kubelet-stopped", Machine: machine, Effect: kubelet.Stopped})
 	}
-	return s.world.Fleet().Inject(machine, node.Fault{Name: "silence", Effect: node.HeartbeatsStop{}})
+	return s.injectNode(machine, node.Fault{Name: "silence", Effect: node.HeartbeatsStop{}})
 }
 
 func (s *scenario) createPodFor(ctx context.Context, name, node string) error {

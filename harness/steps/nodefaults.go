@@ -61,6 +61,14 @@ func (s *scenario) simulatedNodes(n int) error {
 	return nil
 }
 
+// injectNode does a fault to the machine of a Node, which may be none of the fleet's.
+func (s *scenario) injectNode(name string, f node.Fault) error {
+	if s.containers != nil && s.containers.Has(name) {
+		return s.containers.Inject(name, f)
+	}
+	return s.world.Fleet().Inject(name, f)
+}
+
 func (s *scenario) bootSimulated(machine string) error {
 	return s.world.Fleet().Boot(node.Spec{Name: machine, Profile: s.nextProfile()})
 }

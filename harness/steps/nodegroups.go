@@ -32,7 +32,7 @@ func (s *scenario) cloudOfGroups(ctx context.Context) (err error) {
 		return errors.New("the scenario has a cloud already")
 	}
 	s.groups, err = nodegroups.Start(ctx, nodegroups.Config{
-		World: s.world, Seed: s.rig.World.Seed, Types: s.types, Kubelets: s.serverKubelets, Profile: s.serverProfile,
+		World: s.world, Seed: s.rig.World.Seed, Types: s.types, Kubelets: s.serverKubelets, Containers: s.containers, Profile: s.serverProfile,
 	})
 	return err
 }

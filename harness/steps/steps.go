@@ -19,6 +19,7 @@ import (
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/hetzner"
+	"nodestorm/harness/join"
 	"nodestorm/harness/karpenter"
 	"nodestorm/harness/kubelet"
 	"nodestorm/harness/manifest"
@@ -37,6 +38,8 @@ type Rig struct {
 	// World is how to start the scenario's world; the steps add what the
 	// scenario says about its cluster.
 	World world.Config
+	// Machines makes what the instances of the scenario's cloud are; nil: simulated.
+	Machines func(context.Context, *world.World) (Machines, error)
 	// Target is the build under test.
 	Target target.Target
 	// Manifest is how the user runs it; nil means as its documentation has it.
@@ -64,6 +67,17 @@ type Rig struct {
 	Ended func(settings []string)
 }
 
+// Machines are those of a cloud's instances that are none of ours, and to which the faults of
+// simulated nodes can be done.
+type Machines interface {
+	join.Containers
+	// Has tells whether a Node is that of one of them.
+	Has(node string) bool
+	Inject(node string, f node.Fault) error
+	// Clear ends a fault on all of them.
+	Clear(fault string) error
+}
+
 // scenario is the state of one run of one scenario.
 type scenario struct {
 	rig         Rig
@@ -75,6 +89,7 @@ type scenario struct {
 	callTimeout string // of the autoscaler's calls to groups
 	capi        *clusterapi.ClusterAPI
 	kubelets    *kubelet.Machines
+	containers  Machines             // nil: the cloud's are simulated
 	old         []clusterapi.Machine // that are to go
 	rules       []apifault.Rule      // between the target and the API server
 	breakable   bool                 // a When may have such rules

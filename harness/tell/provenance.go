@@ -47,6 +47,9 @@ func Departures(r run.Run) (list []string) {
 	if r.OnKind() {
 		list = append(list, fmt.Sprintf("the cluster was one of kind, with the control plane of %s in containers, in real time", r.Kubernetes.Ref))
 	}
+	if p.Machines != "" {
+		list = append(list, "the instances of the cloud were containers, which have joined by their user data")
+	}
 	if c := p.ControlPlane; c != nil {
 		programs := make([]string, len(c.Programs))
 		for i, f := range c.Programs {
@@ -154,6 +157,9 @@ func repeat(r run.Run, departures []string) string {
 		words = append(words, "--clock", r.Clock.Mode)
 	}
 	if p := r.Provenance; p != nil {
+		if p.Machines != "" {
+			words = append(words, "--machines", p.Machines)
+		}
 		if p.Feature != nil && r.Unrecorded {
 			words[2] = quoted(path.Base(p.Feature.Name))
 		} else if p.Feature != nil {

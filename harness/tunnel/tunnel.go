@@ -1,6 +1,6 @@
 // Package tunnel is the way of a kube-apiserver to programs on loopback: to kubelets whose
 // nodes have addresses of the cloud's, as with Konnectivity, and to webhooks from an API
-// server that has a loopback of its own.
+// server that has a loopback of its own; and to machines that are containers.
 package tunnel
 
 import (
@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 )
 
 // What of kube-apiserver's traffic goes through a tunnel.
@@ -35,14 +36,18 @@ func Config(socket string, traffic ...string) []byte {
 	return []byte(b.String())
 }
 
-// Tunnel is an HTTP proxy that knows CONNECT, to chosen ports of loopback.
+// reach is how long a machine may take to answer: one that is cut off never does.
+const reach = 10 * time.Second
+
+// Tunnel is an HTTP proxy that knows CONNECT, to chosen ports of loopback and chosen hosts.
 type Tunnel struct {
 	listener net.Listener
 	server   *http.Server
 	done     sync.WaitGroup
 
 	mu    sync.Mutex
-	ports map[string]int // how often open
+	ports map[string]int    // how often open
+	hosts map[string]string // that are elsewhere than on loopback, and where
 	conns map[net.Conn]bool
 }
 
@@ -54,7 +59,7 @@ func Listen(socket string) (*Tunnel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening for kube-apiserver on its way to kubelets: %w", err)
 	}
-	t := &Tunnel{listener: l, ports: map[string]int{}, conns: map[net.Conn]bool{}}
+	t := &Tunnel{listener: l, ports: map[string]int{}, hosts: map[string]string{}, conns: map[net.Conn]bool{}}
 	t.server = &http.Server{Handler: http.HandlerFunc(t.connect)}
 	t.done.Go(func() { _ = t.server.Serve(l) }) // until close
 	return t, nil
@@ -74,6 +79,25 @@ func (t *Tunnel) Open(port int) (forget func()) {
 	})
 }
 
+// Lead makes hosts, as kube-apiserver calls them, be found at an address, whatever the port,
+// until forget is called.
+func (t *Tunnel) Lead(hosts []string, address string) (forget func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, host := range hosts {
+		t.hosts[host] = address
+	}
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for _, host := range hosts {
+			if t.hosts[host] == address {
+				delete(t.hosts, host)
+			}
+		}
+	}
+}
+
 func (t *Tunnel) Close() error {
 	err := t.server.Close()
 	t.mu.Lock()
@@ -86,15 +110,18 @@ func (t *Tunnel) Close() error {
 }
 
 func (t *Tunnel) connect(w http.ResponseWriter, req *http.Request) {
-	_, port, err := net.SplitHostPort(req.Host)
+	host, port, err := net.SplitHostPort(req.Host)
 	t.mu.Lock()
-	known := t.ports[port] > 0
+	address, known := t.hosts[host]
+	if !known {
+		address, known = "127.0.0.1", t.ports[port] > 0
+	}
 	t.mu.Unlock()
 	if err != nil || req.Method != http.MethodConnect || !known {
 		http.Error(w, "no route to host", http.StatusBadGateway)
 		return
 	}
-	there, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", port))
+	there, err := (&net.Dialer{Timeout: reach}).DialContext(req.Context(), "tcp", net.JoinHostPort(address, port))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return

@@ -73,4 +73,14 @@ func TestTunnel(t *testing.T) {
 	if status, _ := reach(port); status != http.StatusBadGateway {
 		t.Errorf("a port that is closed again answers %d", status)
 	}
+	old := through.Lead([]string{"10.0.0.7", "machine"}, "127.0.0.9")
+	forget := through.Lead([]string{"10.0.0.7", "machine"}, "127.0.0.1")
+	old() // what leads elsewhere by now is not its
+	if status, said := reach(port); status != http.StatusOK || said != "hello" {
+		t.Errorf("a host that is led to answers %d %q", status, said)
+	}
+	forget()
+	if status, _ := reach(port); status != http.StatusBadGateway {
+		t.Errorf("a host that is forgotten answers %d", status)
+	}
 }

@@ -64,6 +64,9 @@ func (c *Cluster) User(name string, groups ...string) (*rest.Config, error) {
 	return user, nil
 }
 
+// Plane is the control plane, for who knows of what kind it is.
+func (c *Cluster) Plane() ControlPlane { return c.plane }
+
 // Reach lets kube-apiserver reach what serves on a port of loopback until forget is called:
 // as a webhook, and in a world with Wishes.Kubelets under any address of a node.
 func (c *Cluster) Reach(port int) (forget func()) { return c.plane.Reach(port) }

@@ -129,7 +129,7 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })() // without the others it won't get ready
-	c.Log = w.log(c.Name)
+	c.Log = w.LogFile(c.Name)
 	c.ReadyWithin = cmp.Or(c.ReadyWithin, controlPlaneStart)
 	p, err := process.Spawn(c.Spec)
 	if err != nil {

@@ -214,7 +214,8 @@ func (c *local) awaitNamespace(ctx context.Context, name string) error {
 	return nil
 }
 
-func (w *World) log(name string) string { return filepath.Join(w.cfg.Out, "logs", name+".log") }
+// LogFile is where a run keeps what a part of the world says.
+func (w *World) LogFile(name string) string { return filepath.Join(w.cfg.Out, "logs", name+".log") }
 
 const apiServer = "kube-apiserver"
 

@@ -51,7 +51,7 @@ func (c *local) openToKubelets(dir string) (flags map[string][]string, err error
 func (w *World) StartProgram(ctx context.Context, spec process.Spec) (*process.Process, error) {
 	w.driver.Hold()
 	defer w.driver.Release()
-	spec.Log = w.log(spec.Name)
+	spec.Log = w.LogFile(spec.Name)
 	spec.Env = w.inside(spec.Env)
 	p, err := process.Start(ctx, spec)
 	if err != nil {

@@ -43,6 +43,43 @@ type joinConfiguration struct {
 		Taints           []corev1.Taint  `json:"taints"`
 		KubeletExtraArgs json.RawMessage `json:"kubeletExtraArgs"`
 	} `json:"nodeRegistration"`
+	Discovery struct {
+		TLSBootstrapToken string `json:"tlsBootstrapToken"`
+		BootstrapToken    struct {
+			Token             string `json:"token"`
+			APIServerEndpoint string `json:"apiServerEndpoint"`
+		} `json:"bootstrapToken"`
+	} `json:"discovery"`
+}
+
+// KubeadmJoin is where kubeadm join looks for the API server ("10.0.0.2:6443"), and the
+// token it shows there. Empty is what user data does not say, or not so that it is known.
+func (s *System) KubeadmJoin() (endpoint, token string) {
+	call := s.joinCall()
+	if call == nil {
+		return "", ""
+	}
+	if file := argument(call.Args, "config"); file != "" {
+		if f, err := s.known(file); err == nil {
+			if config, err := parseJoin(f.Content); err == nil {
+				d := config.Discovery
+				endpoint, token = d.BootstrapToken.APIServerEndpoint, cmp.Or(d.BootstrapToken.Token, d.TLSBootstrapToken)
+			}
+		}
+	}
+	token = cmp.Or(argument(call.Args, "token"), argument(call.Args, "discovery-token"), token)
+	if after := call.Args[slices.Index(call.Args, "join")+1:]; len(after) > 0 && !strings.HasPrefix(after[0], "-") {
+		endpoint = after[0]
+	}
+	return s.plain(endpoint), s.plain(token)
+}
+
+// plain is a text that is known, or empty.
+func (s *System) plain(text string) string {
+	if _, unknown := s.machine.Unknown(text); unknown {
+		return ""
+	}
+	return text
 }
 
 // kubeadmJoin writes what kubeadm join would: its flags for the kubelet. Extra

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"nodestorm/harness/kind"
+	"nodestorm/harness/kind/machines"
 	"nodestorm/harness/tunnel"
 	"nodestorm/harness/world"
 	"nodestorm/sim/pki"
@@ -30,6 +31,7 @@ import (
 // plane is a cluster that is there for one world.
 type plane struct {
 	cluster kind.Cluster
+	version string
 	admin   *rest.Config
 	ca      *pki.Authority
 	tunnel  *tunnel.Tunnel
@@ -53,7 +55,7 @@ func Start(version string) world.StartControlPlane {
 		if err := os.MkdirAll(cluster.Shared(), 0o700); err != nil {
 			return nil, err
 		}
-		p := &plane{}
+		p := &plane{version: version}
 		if p.tunnel, err = tunnel.Listen(filepath.Join(cluster.Shared(), egressSocket)); err != nil {
 			return nil, err
 		}
@@ -229,3 +231,12 @@ func (p *plane) ClientCA() ([]byte, error) { return p.ca.Cert, nil }
 
 // Reach leads out of the container, whose loopback is its own.
 func (p *plane) Reach(port int) (forget func()) { return p.tunnel.Open(port) }
+
+// Machines makes machines for the instances of a world that Start's way was taken for.
+func Machines(ctx context.Context, w *world.World) (*machines.Machines, error) {
+	p, ok := w.Plane().(*plane)
+	if !ok {
+		return nil, errors.New("machines that are containers need a cluster of kind")
+	}
+	return machines.New(ctx, w, p.cluster, p.version, p.tunnel.Lead)
+}
