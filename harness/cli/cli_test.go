@@ -101,6 +101,8 @@ func TestWrongArguments(t *testing.T) {
 		{"verify|" + scenario + "|--cluster|kind|--clocks", "--clocks compares clocks, of which clusters of kind have one: want --clocks or --cluster kind,sim"},
 		{"verify|" + scenario + "|--cluster|kind,sim|--repeat|2", "--repeat plays on one kind of cluster"},
 		{"run|" + scenario + "|--target|karpenter@v1.6.4|--cluster|kind|--clock|auto", "--clock auto: a cluster of kind has real time only"},
+		{"verify|" + scenario + "|--machines|containers", "--machines containers: they join a cluster of kind, in real time: want --cluster kind"},
+		{"run|" + scenario + "|--target|karpenter@v1.6.4|--machines|pods", `machines "pods": want sim, or containers (of Docker`},
 		{"run|" + scenario + "|--target|karpenter@v1.6.4|--cluster|kind,sim", `cluster "kind,sim": want`},
 
 		{"run|" + scenario, "--target NAME@VERSION is missing; the catalogue has karpenter@v1.6.4"},

@@ -2,6 +2,7 @@ package join_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -85,6 +86,58 @@ func inRig(t *testing.T, cfg join.Config, test func(*rig)) {
 		}
 		defer j.Close()
 		test(r)
+	})
+}
+
+// containers notes what is asked of them.
+type containers struct {
+	mu    sync.Mutex
+	asked []string
+	last  join.Container
+}
+
+func (c *containers) note(what string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = append(c.asked, what)
+	return nil
+}
+
+func (c *containers) PowerOn(of join.Container) error {
+	c.mu.Lock()
+	c.last = of
+	c.mu.Unlock()
+	return c.note("on " + of.Name)
+}
+func (c *containers) PowerOff(name string) error { return c.note("off " + name) }
+func (c *containers) Discard(name string) error  { return c.note("discard " + name) }
+
+// An instance is a container as long as it is there, whatever its user data is.
+func TestContainers(t *testing.T) {
+	c := &containers{}
+	profile := func(fakecloud.Instance) node.Profile { return node.Profile{BootDelay: time.Minute} }
+	inRig(t, join.Config{Containers: c, Profile: profile}, func(r *rig) {
+		const joins = "#!/bin/bash\nhostnamectl set-hostname other\nkubeadm join 10.0.0.1:6443 --token abcdef.0123456789abcdef\n"
+		id := r.create("a", "cx22", joins)
+		if got := c.last; got.Node != "other" || got.Endpoint != "10.0.0.1:6443" || got.Token != "abcdef.0123456789abcdef" || got.UserData != joins ||
+			got.Cores != 2 || got.Memory != 4_080_218_931 || len(got.Addresses) != 1 || got.Metadata["/hetzner/v1/metadata/hostname"] != "a" || got.Profile.BootDelay != time.Minute {
+			t.Errorf("the container is %+v", got)
+		}
+		for _, command := range []string{"stop_server", "start_server"} {
+			r.power(id, command)
+			time.Sleep(time.Minute)
+		}
+		if err := r.cloud.Update(func(tx *fakecloud.Tx) error { tx.Delete(id); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		r.create("b", "cx22", "#cloud-config\nruncmd: {}\n")
+		if got, want := strings.Join(c.asked, ", "), "on a, off a, on a, off a, discard a, on b"; got != want {
+			t.Errorf("asked for %s, want %s", got, want)
+		}
+		if len(r.client.Actions()) > 0 && strings.Contains(fmt.Sprint(r.client.Actions()), "create") {
+			t.Errorf("there is a simulated Node, too: %v", r.client.Actions())
+		}
 	})
 }
 

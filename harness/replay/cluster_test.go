@@ -35,6 +35,8 @@ func TestCheckCluster(t *testing.T) {
 		{"simulated", func(r *Request) { r.Cluster = Simulated }, ""},
 		{"virtual time", func(r *Request) { r.Clock = clock.Auto }, "real time only"},
 		{"another control plane", func(r *Request) { r.ControlPlane = "k8s" }, "unset KUBEBUILDER_ASSETS"},
+		{"machines beside a simulated one", func(r *Request) { r.Cluster, r.Machines = Simulated, Containers }, "want --cluster kind"},
+		{"machines without a cloud", func(r *Request) { r.Machines = Containers }, "the scenario has no cloud with instances"},
 		{"its programs", func(*Request) {}, "kube-scheduler is in a container of kind's"},
 	} {
 		r := Request{Record: found[0].Record, Features: catalogue.Features(), Cluster: Kind, Clock: clock.Real}
@@ -42,6 +44,38 @@ func TestCheckCluster(t *testing.T) {
 		err := r.CheckCluster()
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+	}
+}
+
+// Steps whose machines cannot be containers are told before anything starts.
+func TestCheckMachines(t *testing.T) {
+	for step, want := range map[string]string{
+		"": "",
+		"a node agent \"cni\" that taints its Node with \"a=b:NoSchedule\" from 1s to 1m after registration": "of simulated machines only",
+		"the first further simulated node registers without its taints":                                      "of simulated machines only",
+		"every further simulated node is NotReady for half of every 1m":                                      "of simulated machines only",
+		"the first further simulated node never registers":                                                   "",
+		"every further simulated node is not heard of, from 30s on":                                          "",
+	} {
+		feature := filepath.Join(t.TempDir(), "machines.feature")
+		text := "Feature: f\n  Scenario: s\n    Given a cluster\n    And a Hetzner Cloud project\n"
+		if step != "" {
+			text += "    And " + step + "\n"
+		}
+		if err := os.WriteFile(feature, []byte(text+"    Then the node \"a\" is Ready within 1m\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		catalogue, err := scenarios.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := catalogue.Add(ReadFolder(feature)); err != nil {
+			t.Fatal(err)
+		}
+		r := Request{Record: catalogue.InFile(feature)[0].Record, Features: catalogue.Features(), Cluster: Kind, Machines: Containers, Clock: clock.Real}
+		if err := r.CheckCluster(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", step, err, want)
 		}
 	}
 }

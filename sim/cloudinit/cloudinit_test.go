@@ -249,6 +249,33 @@ func TestKubeadm(t *testing.T) {
 	})
 }
 
+// Where kubeadm join goes, and with which token, whichever way user data says so.
+func TestKubeadmJoin(t *testing.T) {
+	const discovery = "#cloud-config\nwrite_files:\n- path: /run/join.yaml\n  content: |\n    apiVersion: kubeadm.k8s.io/v1beta4\n    kind: JoinConfiguration\n" +
+		"    discovery: {bootstrapToken: {token: abcdef.0123456789abcdef, apiServerEndpoint: \"10.0.0.3:6443\"}}\nruncmd:\n- kubeadm join --config /run/join.yaml"
+	for userData, want := range map[string]string{
+		"#!/bin/sh\nkubeadm join 10.0.0.1:6443 --token abcdef.0123456789abcdef":    "10.0.0.1:6443 abcdef.0123456789abcdef",
+		"#!/bin/sh\nkubeadm --v=5 join 10.0.0.1:6443 --discovery-token=a.b":        "10.0.0.1:6443 a.b",
+		"#!/bin/sh\nkubeadm join --token a.b --discovery-file /etc/discovery.conf": " a.b",
+		"#!/bin/sh\nkubeadm join 10.0.0.1:6443 --token $(curl -s http://vault)":    "10.0.0.1:6443 ",
+		discovery:                  "10.0.0.3:6443 abcdef.0123456789abcdef",
+		discovery + " --token a.b": "10.0.0.3:6443 a.b",
+		"#!/bin/sh\necho kubeadm":  " ",
+	} {
+		config, err := cloudinit.Parse(userData)
+		if err != nil {
+			t.Fatal(err)
+		}
+		system, err := config.Boot(machine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if endpoint, token := system.KubeadmJoin(); endpoint+" "+token != want {
+			t.Errorf("%q: %q, want %q", userData, endpoint+" "+token, want)
+		}
+	}
+}
+
 func configured(version, registration string) string {
 	return "#cloud-config\nwrite_files:\n- path: /run/kubeadm/join.yaml\n  permissions: '0640'\n  content: |\n    apiVersion: kubeadm.k8s.io/" + version +
 		"\n    kind: JoinConfiguration\n    nodeRegistration:\n    " + strings.ReplaceAll(strings.TrimSuffix(registration, "\n"), "\n", "\n    ") +
