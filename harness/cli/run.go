@@ -36,6 +36,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
   nodestorm run mine.feature --target karpenter@v1.6.4
   nodestorm run --tags @issue-8013 --target cluster-autoscaler@1.33.0 --manifest deployment.yaml
   nodestorm run karpenter-7515-not-ready-noexecute --target karpenter@v1.6.4 --cluster kind
+  nodestorm run hetzner-6677-options-error --target cluster-autoscaler@1.33.0 --cluster kind --machines containers
   nodestorm run --tags @kubespray --target kubespray@mine --order my-order.yaml`,
 		RunE: func(c *cobra.Command, ids []string) error {
 			var err error

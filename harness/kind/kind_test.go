@@ -110,6 +110,24 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// An image of the right name that another nodestorm made is not taken for ours.
+func TestCheckImage(t *testing.T) {
+	for _, test := range []struct{ docker, want string }{
+		{"exit 1", "docker images: exit status 1"},
+		{":", "there is no image nodestorm/node:v1 in Docker; make it with: nodestorm cluster image"},
+		{"echo 5bb20b71", "the image nodestorm/node:v1 in Docker is of another nodestorm, which made it otherwise; make it with: nodestorm cluster image"},
+	} {
+		bin := t.TempDir()
+		if err := os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\n"+test.docker+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", bin)
+		if err := kind.CheckImage(t.Context(), "v1"); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.docker, err, test.want)
+		}
+	}
+}
+
 func TestCheckName(t *testing.T) {
 	for name, good := range map[string]bool{
 		"a": true, "mine-2": true, strings.Repeat("a", 30): true,

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -136,12 +137,13 @@ func (m Machine) write(at Place) error {
 	if m.Memory > 0 {
 		kib := m.Memory >> 10
 		files["meminfo"] = fmt.Sprintf("MemTotal: %d kB\nMemFree: %d kB\nMemAvailable: %d kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n", kib, kib, kib)
-		files["node/node0/meminfo"] = fmt.Sprintf("Node 0 MemTotal: %d kB\n", kib)
 	}
-	for cpu := range m.Cores {
-		core := fmt.Sprintf("node/node0/cpu%d/topology/", cpu)
-		files[core+"core_id"], files[core+"physical_package_id"] = fmt.Sprintln(cpu), "0\n"
-		files["online"] = fmt.Sprintf("0-%d\n", cpu)
+	// Cores that this machine lacks are its own once more, of a further NUMA node: kubelets
+	// count them all, and give their pods those that there are.
+	for n := range m.Cores {
+		node, cpu := n/runtime.NumCPU(), n%runtime.NumCPU()
+		core := fmt.Sprintf("node/node%d/cpu%d/topology/", node, cpu)
+		files[core+"core_id"], files[core+"physical_package_id"] = fmt.Sprintln(cpu), fmt.Sprintln(node)
 	}
 	for name, text := range files {
 		path := filepath.Join(m.Dir, name)

@@ -132,7 +132,7 @@ func (r Request) checkMachines() error {
 	return r.eachScenario(func(pickle []*messages.PickleStep) error {
 		cloud := karpenter.OnCloud(r.Target)
 		for _, step := range pickle {
-			if m := simulatedOnly.FindString(step.Text); m != "" {
+			if simulatedOnly.MatchString(step.Text) {
 				return fmt.Errorf("--machines %s: %q is of simulated machines only", Containers, step.Text)
 			}
 			cloud = cloud || cloudOfMachines.MatchString(step.Text)
