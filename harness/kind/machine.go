@@ -172,16 +172,11 @@ func (c Cluster) Discard(ctx context.Context, machine string) error {
 	return err
 }
 
-// On runs a command on a machine that has power, or on the control plane's node with no
-// name, and returns what it says.
+// On runs a command on a machine that has power, and returns what it says.
 func (c Cluster) On(ctx context.Context, machine string, command ...string) (string, error) {
-	container := c.Node()
-	if machine != "" {
-		container = c.Container(machine)
-	}
-	said, err := docker(ctx, append([]string{"exec", container}, command...)...)
+	said, err := docker(ctx, append([]string{"exec", c.Container(machine)}, command...)...)
 	if err != nil {
-		return "", fmt.Errorf("%s on %q: %w", strings.Join(command, " "), container, err)
+		return "", fmt.Errorf("%s on machine %q: %w", command[0], machine, err)
 	}
 	return said, nil
 }

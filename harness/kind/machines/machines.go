@@ -18,7 +18,6 @@
 package machines
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +54,8 @@ type Machines struct {
 	done    sync.WaitGroup
 
 	mu       sync.Mutex
-	machines map[string]*machine // by the instance's name
+	machines map[string]*machine        // by the instance's name
+	leaving  map[string]<-chan struct{} // names of those discarded, until they are gone
 	made     int
 	joining  sync.Mutex // one changes the ways between machines at a time
 }
@@ -90,7 +90,7 @@ func New(ctx context.Context, w *world.World, cluster kind.Cluster, version stri
 	if err != nil {
 		return nil, fmt.Errorf("finding the network of cluster %q: %w", cluster.Name, err)
 	}
-	m := &Machines{world: w, cluster: cluster, place: place, version: version, lead: lead, machines: map[string]*machine{}}
+	m := &Machines{world: w, cluster: cluster, place: place, version: version, lead: lead, machines: map[string]*machine{}, leaving: map[string]<-chan struct{}{}}
 	m.ctx, m.end = context.WithCancel(context.WithoutCancel(ctx))
 	w.OnStop(m.close)
 	return m, nil
@@ -133,6 +133,7 @@ func (m *Machines) PowerOn(of join.Container) error {
 	b.on, b.hurry, b.cut = true, hurry, cut
 	after := m.seq()
 	m.then(b, func() error {
+		since := time.Now()
 		if b.there {
 			if err := m.cluster.PowerOn(ctx, of.Name); err != nil {
 				return err
@@ -140,7 +141,7 @@ func (m *Machines) PowerOn(of join.Container) error {
 		} else if err := m.boot(ctx, early, b); err != nil || !b.there {
 			return err
 		}
-		m.done.Go(func() { m.console(ctx, b) })
+		m.done.Go(func() { m.console(ctx, b, since) })
 		m.done.Go(func() { m.connect(ctx, b, after) })
 		return nil
 	})
@@ -187,6 +188,7 @@ func (m *Machines) Discard(name string) error {
 		}
 		return errors.Join(err, os.RemoveAll(b.dir))
 	})
+	m.leaving[name] = b.last // another may get the name
 	return nil
 }
 
@@ -224,7 +226,7 @@ func (m *Machines) broken(b *machine, err error) {
 // make has a folder and the metadata service of a machine. The caller holds m.mu.
 func (m *Machines) make(of join.Container) (_ *machine, err error) {
 	m.made++
-	b := &machine{of: of, dir: filepath.Join(m.cluster.Dir, "m", strconv.Itoa(m.made))}
+	b := &machine{of: of, last: m.leaving[of.Name], dir: filepath.Join(m.cluster.Dir, "m", strconv.Itoa(m.made))}
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -320,15 +322,15 @@ func (m *Machines) admit(ctx context.Context, token string) error {
 	return nil
 }
 
-// console keeps what a machine says, from its boot on, in the run's logs.
-func (m *Machines) console(ctx context.Context, b *machine) {
+// console keeps what a machine says from then on in the run's logs.
+func (m *Machines) console(ctx context.Context, b *machine, since time.Time) {
 	file, err := os.OpenFile(m.world.LogFile("machine."+b.of.Name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		m.broken(b, err)
 		return
 	}
 	defer file.Close()
-	cmd := exec.CommandContext(ctx, "docker", "logs", "--follow", "--since", time.Now().Add(-time.Minute).Format(time.RFC3339), m.cluster.Container(b.of.Name))
+	cmd := exec.CommandContext(ctx, "docker", "logs", "--follow", "--since", since.Format(time.RFC3339Nano), m.cluster.Container(b.of.Name))
 	cmd.Stdout, cmd.Stderr = file, file
 	_ = cmd.Run() // until the machine has no power
 	if ctx.Err() == nil {
@@ -463,9 +465,6 @@ func (m *Machines) has(name string) bool {
 
 // on runs a command on a machine.
 func (m *Machines) on(b *machine, command ...string) error {
-	said, err := m.cluster.On(b.ctx, b.of.Name, command...)
-	if err != nil && said != "" {
-		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace([]byte(said)))
-	}
+	_, err := m.cluster.On(b.ctx, b.of.Name, command...)
 	return err
 }
