@@ -62,14 +62,14 @@ type Config struct {
 }
 
 // Containers are machines on which user data is really carried out. Methods return at once;
-// what fails afterwards is recorded.
+// what fails is theirs to tell.
 type Containers interface {
 	// PowerOn boots a machine, for the first time or again.
-	PowerOn(Container) error
+	PowerOn(Container)
 	// PowerOff is as if the plug had been pulled.
-	PowerOff(name string) error
+	PowerOff(name string)
 	// Discard is a machine's end, with its disk.
-	Discard(name string) error
+	Discard(name string)
 }
 
 // Container is an instance to be booted as a container.
@@ -191,9 +191,7 @@ func (j *Joiner) changed(c fakecloud.Change) {
 		j.halt(i, m)
 		delete(j.machines, i.ID)
 		if m != nil && m.container != nil {
-			if err := j.cfg.Containers.Discard(m.container.Name); err != nil {
-				j.cfg.History.Record(history.Death("machine."+i.Name, err))
-			}
+			j.cfg.Containers.Discard(m.container.Name)
 		}
 	}
 }
@@ -222,10 +220,7 @@ func (j *Joiner) boot(i fakecloud.Instance) {
 // powerOn starts the kubelet of a machine that has one. The caller holds j.mu.
 func (j *Joiner) powerOn(i fakecloud.Instance, m *machine, args ...string) {
 	if m.container != nil {
-		if err := j.cfg.Containers.PowerOn(*m.container); err != nil {
-			j.cfg.History.Record(history.Death("machine."+i.Name, err))
-			return
-		}
+		j.cfg.Containers.PowerOn(*m.container)
 		m.up = true
 		j.record(i, "boot", map[string]any{"node": m.container.Node, "delay": m.container.Profile.BootDelay.String()})
 		return
@@ -260,9 +255,7 @@ func (j *Joiner) halt(i fakecloud.Instance, m *machine) {
 	}
 	m.up = false
 	if m.container != nil {
-		if err := j.cfg.Containers.PowerOff(m.container.Name); err != nil {
-			j.cfg.History.Record(history.Death("machine."+i.Name, err))
-		}
+		j.cfg.Containers.PowerOff(m.container.Name)
 		j.record(i, "halt", map[string]any{"node": m.container.Node})
 		return
 	}

@@ -176,7 +176,7 @@ func provider() *cluster.Provider { return cluster.NewProvider(cluster.ProviderW
 func explained(err error) error {
 	said := ""
 	if failed := kindexec.RunErrorForError(err); failed != nil {
-		said = lastLine(strings.ReplaceAll(string(failed.Output), "\n\nRun 'docker run --help' for more information", ""))
+		said = lastLine(withoutHelp(string(failed.Output)))
 		err = fmt.Errorf("%s: %w: %s", failed.Command[0], failed.Inner, said)
 	}
 	if strings.Contains(said, "unable to apply caps") {

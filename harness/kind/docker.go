@@ -55,9 +55,15 @@ func dockerWithin(ctx context.Context, limit time.Duration, args ...string) (str
 	cmd := exec.CommandContext(ctx, "docker", args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("docker %s: %w: %s", args[0], err, lastLine(stderr.String()))
+		return "", fmt.Errorf("docker %s: %w: %s", args[0], err, lastLine(withoutHelp(stderr.String())))
 	}
 	return strings.TrimSpace(stdout.String()), nil
+}
+
+// withoutHelp is what docker said without that it could say more.
+func withoutHelp(said string) string {
+	before, _, _ := strings.Cut(said, "Run 'docker run --help' for more information")
+	return strings.TrimSpace(before)
 }
 
 // CheckDocker says what Docker lacks for clusters, and the way out.

@@ -54,8 +54,8 @@ type Machine struct {
 	CutOff bool
 }
 
-// Container is the name of a machine's container.
-func (c Cluster) Container(machine string) string { return prefix + c.Name + "-" + machine }
+// Container is the name of a machine's container, which is none of a node's of kind.
+func (c Cluster) Container(machine string) string { return prefix + c.Name + "-machine-" + machine }
 
 // Place is where machines of a cluster are, and what leads to its API server there.
 type Place struct {

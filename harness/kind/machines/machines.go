@@ -114,17 +114,18 @@ func (m *Machines) close() error {
 }
 
 // PowerOn boots a machine, which is new unless there is one of that name.
-func (m *Machines) PowerOn(of join.Container) error {
-	if err := check(of); err != nil {
-		return err
-	}
+func (m *Machines) PowerOn(of join.Container) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	b := m.machines[of.Name]
 	if b == nil {
-		var err error
-		if b, err = m.make(of); err != nil {
-			return err
+		err := check(of)
+		if err == nil {
+			b, err = m.make(of)
+		}
+		if err != nil {
+			m.world.Died("machine."+of.Name, err)
+			return
 		}
 		m.machines[of.Name] = b
 	}
@@ -145,16 +146,15 @@ func (m *Machines) PowerOn(of join.Container) error {
 		m.done.Go(func() { m.connect(ctx, b, after) })
 		return nil
 	})
-	return nil
 }
 
 // PowerOff is as if the plug had been pulled.
-func (m *Machines) PowerOff(name string) error {
+func (m *Machines) PowerOff(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	b := m.machines[name]
 	if b == nil || !b.on {
-		return fmt.Errorf("there is no machine %q that has power", name)
+		return
 	}
 	b.on = false
 	b.hurry()
@@ -165,16 +165,15 @@ func (m *Machines) PowerOff(name string) error {
 		}
 		return m.cluster.PowerOff(b.ctx, name)
 	})
-	return nil
 }
 
 // Discard is a machine's end, with its disk.
-func (m *Machines) Discard(name string) error {
+func (m *Machines) Discard(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	b := m.machines[name]
 	if b == nil {
-		return fmt.Errorf("there is no machine %q", name)
+		return
 	}
 	delete(m.machines, name)
 	b.on = false
@@ -189,7 +188,6 @@ func (m *Machines) Discard(name string) error {
 		return errors.Join(err, os.RemoveAll(b.dir))
 	})
 	m.leaving[name] = b.last // another may get the name
-	return nil
 }
 
 // then does something to a machine after all that is being done to it. The caller holds m.mu.
@@ -210,8 +208,8 @@ func (m *Machines) then(b *machine, do func() error) {
 	})
 }
 
-// broken records that the rig did not do what it has to: the run proves nothing then. What
-// fails because the world ends, or the machine, is none.
+// broken ends the world, for the rig did not do what it has to: the run proves nothing then.
+// What fails because the world ends, or the machine, is none.
 func (m *Machines) broken(b *machine, err error) {
 	if m.ctx.Err() != nil || b.ctx.Err() != nil || errors.Is(err, context.Canceled) {
 		return
@@ -219,7 +217,7 @@ func (m *Machines) broken(b *machine, err error) {
 	select {
 	case <-m.world.Done():
 	default:
-		m.world.History().Record(history.Death("machine."+b.of.Name, err))
+		m.world.Died("machine."+b.of.Name, err)
 	}
 }
 
