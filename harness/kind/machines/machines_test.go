@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,7 +96,8 @@ func TestServersAreContainers(t *testing.T) {
 	}
 	state, out := t.TempDir(), t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
-	volumes := docker(t, "volume", "ls", "--quiet")
+	ours := fmt.Sprintf("name=nodestorm-world-%d-machine-", os.Getpid())
+	var volumes []string
 	cfg := world.Config{Out: out, Clock: clock.Real, Start: plane.Start(target.Kubernetes.Version)}
 	cfg.Wishes.ControllerManager = []string{"--node-monitor-grace-period=20s"}
 	w, err := world.Start(t.Context(), cfg)
@@ -106,11 +108,14 @@ func TestServersAreContainers(t *testing.T) {
 		if err := w.Stop(); err != nil {
 			t.Error(err)
 		}
-		if left := docker(t, "ps", "--all", "--quiet", "--filter", "label=nodestorm=machine"); left != "" {
+		if left := docker(t, "ps", "--all", "--quiet", "--filter", ours); left != "" {
 			t.Errorf("containers were left behind: %s", left)
 		}
-		if left := docker(t, "volume", "ls", "--quiet"); left != volumes {
-			t.Errorf("volumes before: %q, and after: %q", volumes, left)
+		there := strings.Fields(docker(t, "volume", "ls", "--quiet"))
+		for _, volume := range volumes {
+			if slices.Contains(there, volume) {
+				t.Errorf("volume %s was left behind", volume)
+			}
 		}
 		if left, err := filepath.Glob(filepath.Join(state, "nodestorm", "clusters", "*")); err != nil || len(left) > 0 {
 			t.Errorf("folders were left behind: %v, %v", left, err)
@@ -146,6 +151,12 @@ func TestServersAreContainers(t *testing.T) {
 	if want := fmt.Sprintf("hcloud://%d", good.ID); n.Spec.ProviderID != want || n.Labels["example.org/pool"] != "a" ||
 		n.Status.Capacity.Cpu().Value() != 2 || memory.Value() != 4_080_218_112 || n.Status.NodeInfo.ContainerRuntimeVersion == "" {
 		t.Errorf("want provider ID %s, the label, and a cx22's 2 cores and 4 GB: %+v, %+v", want, n.Spec, n.Status)
+	}
+	for _, container := range strings.Fields(docker(t, "ps", "--quiet", "--filter", ours)) {
+		volumes = append(volumes, strings.Fields(docker(t, "inspect", "--format", `{{range .Mounts}}{{if eq .Type "volume"}}{{.Name}} {{end}}{{end}}`, container))...)
+	}
+	if len(volumes) != 3 {
+		t.Errorf("three machines have the volumes %v", volumes)
 	}
 	said := r.await("the server without kubeadm join says so", 0, says("nojoin", "idle"))
 	if reason, _ := said.Detail["reason"].(string); !strings.Contains(reason, "there is nothing to join") {
@@ -185,7 +196,7 @@ func TestServersAreContainers(t *testing.T) {
 		t.Fatal(err)
 	}
 	off := r.await("the Node of a server that is off is unknown", before, unknown("good"))
-	if state := docker(t, "ps", "--all", "--filter", "label=nodestorm=machine", "--filter", "name=good", "--format", "{{.State}}"); state != "exited" {
+	if state := docker(t, "ps", "--all", "--filter", ours+"good", "--format", "{{.State}}"); state != "exited" {
 		t.Errorf("the container of a server that is off is %q", state)
 	}
 	if _, _, err := r.project.Client().Server.Poweron(t.Context(), good); err != nil {
@@ -198,7 +209,7 @@ func TestServersAreContainers(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.await("the Node of a server that is gone is unknown", before, unknown("good"))
-	if left := docker(t, "ps", "--all", "--quiet", "--filter", "label=nodestorm=machine", "--filter", "name=good"); left != "" {
+	if left := docker(t, "ps", "--all", "--quiet", "--filter", ours+"good"); left != "" {
 		t.Errorf("the container of a server that is gone is there: %s", left)
 	}
 
