@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -189,7 +190,7 @@ func explained(err error) error {
 func List() ([]string, error) {
 	all, err := provider().List()
 	if err != nil {
-		return nil, fmt.Errorf("listing clusters: %w", err)
+		return nil, fmt.Errorf("listing clusters: %w", cmp.Or(CheckDocker(context.Background()), explained(err)))
 	}
 	var ours []string
 	for _, name := range all {
@@ -208,7 +209,7 @@ func Delete(name string) error {
 	}
 	there, err := List()
 	if err != nil {
-		return err
+		return fmt.Errorf("cluster %q may be left behind; of a world, nodestorm clean removes it: %w", name, err)
 	}
 	if !slices.Contains(there, name) {
 		return fmt.Errorf("there is no cluster %q; nodestorm cluster list shows those that are", name)

@@ -128,6 +128,22 @@ func TestCheckImage(t *testing.T) {
 	}
 }
 
+// A Docker that has died is named, and so is the way to what it cannot remove any more.
+func TestDockerDied(t *testing.T) {
+	home(t)
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\necho Cannot connect to the Docker daemon >&2\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	err := kind.Delete("world-1")
+	for _, want := range []string{`cluster "world-1" may be left behind; of a world, nodestorm clean removes it`, "no Docker answers", "Cannot connect to the Docker daemon"} {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
 func TestCheckName(t *testing.T) {
 	for name, good := range map[string]bool{
 		"a": true, "mine-2": true, strings.Repeat("a", 30): true,

@@ -201,7 +201,11 @@ func watch(cluster kind.Cluster, at world.Site) {
 	go func() {
 		defer close(ended)
 		err := exec.CommandContext(ctx, "docker", "wait", cluster.Node()).Run()
-		if ctx.Err() == nil {
+		switch down := kind.CheckDocker(ctx); {
+		case ctx.Err() != nil:
+		case down != nil:
+			at.World.Died(cluster.Node(), down)
+		default:
 			at.World.Died(cluster.Node(), errors.Join(fmt.Errorf("the container %s, which is the world's control plane, has ended", cluster.Node()), err))
 		}
 	}()
