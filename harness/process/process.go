@@ -136,6 +136,7 @@ func Spawn(spec Spec) (*Process, error) {
 		return nil, errors.Join(fmt.Errorf("starting %s: %w", spec.Name, err), out.Close())
 	}
 	go func() {
+		awaitEnd(p.PID())
 		p.err = errors.Join(p.cmd.Wait(), flush(), out.Close())
 		// What it started ends with it, while the group's number is still its own.
 		_ = syscall.Kill(-p.PID(), syscall.SIGKILL)

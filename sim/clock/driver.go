@@ -5,7 +5,6 @@ package clock
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -94,6 +93,11 @@ func NewDriver(cfg Config) (*Driver, error) {
 	if err := cfg.Mode.Try(); err != nil {
 		return nil, err
 	}
+	return newDriver(cfg)
+}
+
+// newDriver does not try what programs built with the clock need.
+func newDriver(cfg Config) (*Driver, error) {
 	if cfg.Start.IsZero() {
 		cfg.Start = time.Now()
 	}
@@ -147,7 +151,18 @@ func (d *Driver) Release() {
 func (d *Driver) Err() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.hearGuests()
 	return d.err
+}
+
+// hearGuests takes in why a guest's time is not virtual.
+func (d *Driver) hearGuests() {
+	for _, p := range d.procs {
+		if p == nil || p.guest == nil || d.err != nil {
+			continue
+		}
+		d.err = p.guest.why()
+	}
 }
 
 // Close stops the clock and removes the page. Programs that still run keep the
@@ -204,6 +219,7 @@ func (d *Driver) look() time.Duration {
 	d.meter.see(now)
 	d.follow(now)
 	d.wakeGuests(now)
+	d.hearGuests()
 	d.looked = now
 	jumps := d.cfg.Mode == Auto && d.holds == 0 && d.err == nil
 	wait := d.cfg.Mode.tick()
@@ -224,9 +240,6 @@ func (d *Driver) wakeGuests(now int64) {
 			continue
 		}
 		p.guest.wake(now)
-		if err := p.guest.err.Load(); err != nil && d.err == nil {
-			d.err = fmt.Errorf("being told of the waits of process %d: %w", p.pid, *err)
-		}
 	}
 }
 
@@ -309,11 +322,29 @@ func (d *Driver) threadRuns() (bool, error) {
 		}
 		p.calm = p.gen
 	}
+	if found, err := d.newcomers(); err != nil || found {
+		return true, err
+	}
 	if nobody {
 		return false, nil
 	}
 	// Looking took its time.
 	return d.eventsPending(), nil
+}
+
+// newcomers looks for processes that guests have started and nobody knows of yet.
+func (d *Driver) newcomers() (found bool, err error) {
+	for _, p := range d.procs { // which may grow meanwhile
+		if p == nil || p.guest == nil {
+			continue
+		}
+		some, err := p.guest.newcomers()
+		if err != nil {
+			return false, err
+		}
+		found = found || some
+	}
+	return found, nil
 }
 
 // changes is how often the programs of the world went to sleep or woke, and how

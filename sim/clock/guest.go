@@ -6,11 +6,15 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -21,29 +25,62 @@ import (
 )
 
 // A guest is a program as somebody else has built it. It reads its time from the clock page, see
-// vdso.go. Its waits for events are told to us by the kernel before they begin (a seccomp
-// filter with a listener): we note until when, in virtual time, and let it wait. If virtual
-// time is there first the thread gets SIGURG, which Go's runtime takes for one of its own
-// requests to look up from its work: the wait ends with EINTR, and timers are looked at again.
+// vdso.go. Of what else of it has to do with time the kernel tells us before it begins (a seccomp
+// filter with a listener), see calls.go: of waits above all. We note until when, in virtual time,
+// and let it wait. If virtual time is there first the wait ends. That of a Go runtime's poller
+// does by SIGURG, which it takes for one of its own requests to look up from its work: timers
+// are looked at again. Others do by ptrace: they return what they do when their time is up, see
+// seize.go.
 //
 //	guest ──epoll_pwait(…, 5000)──▶ kernel ──▶ listener: thread 17 waits until 12:00:05
 //	  ▲                                                   │
 //	  └─────────────────── SIGURG ──────────────── 12:00:05 is there
 type guest struct {
-	pid      int
-	slot     *slot
-	now      func() int64
-	listener int
-	err      atomic.Pointer[error] // why it is not listened to any more
+	family *family
+	pid    int
+	slot   *slot
+
+	// What the listening thread alone knows.
+	image  image
+	own    []uint64 // see image
+	entry  uint64
+	vdso   uint64
+	poller uint64 // descriptor of Go's runtime, and one more; 0 if it is not known
 
 	mu    sync.Mutex
-	waits map[int]int64 // by thread, until when in virtual monotonic ns
-	ended bool          // its slot is another's
+	waits map[int]wait // by thread
+	ended bool         // its slot is another's
+}
+
+// wait is a system call that may last until then.
+type wait struct {
+	nr     uint32
+	until  int64   // virtual monotonic ns
+	signal bool    // SIGURG ends it
+	value  int64   // what it returns then, else
+	left   uintptr // where a timeval says what is left of its time, if not 0
+}
+
+// family is a program that was started in virtual time and all that it starts: they have its
+// filter, and so one listener.
+type family struct {
+	driver   *Driver
+	listener int
+	root     int                   // our child: whoever waits for its end is another
+	err      atomic.Pointer[error] // why its time is not virtual
+	forked   atomic.Bool           // there may be a process that nobody knows of yet
+	tracing  sync.Mutex            // one at a time
+
+	mu      sync.Mutex
+	guests  map[int]*guest // by process ID
+	threads map[int]*guest // by thread ID
 }
 
 // Start starts a program that knows nothing of this clock in virtual time, in place of
-// cmd.Start. It must be called from a thread that lives as long as we do if
-// cmd.SysProcAttr has a Pdeathsig.
+// cmd.Start, and so all that it starts. It must be called from a thread that lives as long as
+// we do if cmd.SysProcAttr has a Pdeathsig. Who waits for the program's end must do so by a
+// descriptor of the process (see pidfd_open) before cmd.Wait, or may take a moment in which it is
+// stopped for its end.
 func (d *Driver) Start(cmd *exec.Cmd) error {
 	runtime.LockOSThread() // only one thread may trace it
 	defer runtime.UnlockOSThread()
@@ -51,7 +88,10 @@ func (d *Driver) Start(cmd *exec.Cmd) error {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Ptrace = true
-	if err := cmd.Start(); err != nil {
+	switch err := cmd.Start(); {
+	case errors.Is(err, unix.ENOEXEC):
+		return fmt.Errorf("%s is neither a program for this machine (ELF, %s) nor a script: %w", filepath.Base(cmd.Path), runtime.GOARCH, err)
+	case err != nil:
 		return err
 	}
 	if err := d.adopt(cmd.Process.Pid); err != nil {
@@ -67,11 +107,14 @@ func (d *Driver) adopt(pid int) error {
 	if err != nil {
 		return err
 	}
-	g := &guest{pid: pid, listener: listener, now: d.page.now, waits: map[int]int64{}}
-	if err := d.admit(g); err != nil {
+	f := &family{driver: d, listener: listener, root: pid, guests: map[int]*guest{}, threads: map[int]*guest{}}
+	d.mu.Lock()
+	err = d.admit(f, pid)
+	d.mu.Unlock()
+	if err != nil {
 		return errors.Join(err, unix.Close(listener))
 	}
-	go g.serve()
+	go f.serve()
 	if err := syscall.PtraceDetach(pid); err != nil {
 		return fmt.Errorf("letting it go: %w", err)
 	}
@@ -88,7 +131,15 @@ func prepare(pid int, page string) (listener int, err error) {
 	if err := t.virtualTime(page); err != nil {
 		return -1, err
 	}
-	return t.listen(filepath.Dir(page))
+	of, err := imageOf(pid)
+	if err != nil {
+		return -1, err
+	}
+	entry, err := auxiliary(pid, atEntry)
+	if err != nil {
+		return -1, err
+	}
+	return t.listen(filepath.Dir(page), filterCode(of.in(entry)))
 }
 
 // TryGuest does with a child of ours what Driver.Start does, and says what of it is refused
@@ -113,35 +164,95 @@ var TryGuest = sync.OnceValue(func() (err error) {
 	}
 	listener, err := prepare(cmd.Process.Pid, p.path)
 	if err == nil {
-		err = unix.Close(listener)
+		err = errors.Join(unix.Close(listener), childrenShown())
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	return err
 })
 
-// admit takes a slot of the page for it.
-func (d *Driver) admit(g *guest) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// admit takes a slot of the page for a process, and knows it from then on. The driver is locked.
+func (d *Driver) admit(f *family, pid int) error {
+	g := &guest{family: f, pid: pid, waits: map[int]wait{}}
+	if err := g.look(); err != nil {
+		return err
+	}
 	for i := range d.page.slots {
 		s := &d.page.slots[i].slot
-		if !s.pid.CompareAndSwap(0, int32(g.pid)) {
+		if !s.pid.CompareAndSwap(0, int32(pid)) {
 			continue
 		}
 		g.slot = s
 		if err := d.scan(); err != nil {
 			return err
 		}
+		if d.procs[i] == nil {
+			return unix.ESRCH // it has ended meanwhile
+		}
 		d.procs[i].guest = g
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.guests[pid] = g
 		return nil
 	}
 	return errors.New("no free slot in the clock page")
 }
 
+// look finds out what the process runs.
+func (g *guest) look() (err error) {
+	if g.image, err = imageOf(g.pid); err != nil {
+		return err
+	}
+	entry, err := auxiliary(g.pid, atEntry)
+	if err != nil {
+		return err
+	}
+	g.entry, g.own, g.poller = entry, g.image.in(entry), 0
+	g.vdso, err = auxiliary(g.pid, atSysinfoEHDR)
+	return err
+}
+
+// inVDSO reports whether an instruction is the kernel's own, in its library.
+func (g *guest) inVDSO(at uint64) bool { return at-g.vdso < 2*vdsoSize }
+
+// isRuntimes reports whether it is Go's runtime that waits, for itself.
+func (g *guest) isRuntimes(n *notification) bool { return slices.Contains(g.own, n.at) }
+
+// pollerEvents is how many events Go's runtime takes at a time.
+const pollerEvents = 128
+
+// isRuntimesPoller reports whether it is Go's runtime that waits for events: it knows what SIGURG
+// means. Others' waits in the same program have another descriptor.
+func (g *guest) isRuntimesPoller(n *notification) bool {
+	if len(g.own) == 0 || n.args[2] != pollerEvents {
+		return false
+	}
+	if g.poller == 0 {
+		at := n.at
+		if from, ok := caller(int(n.tid)); ok && !g.polls(at) {
+			at = from
+		}
+		if !g.polls(at) {
+			return false
+		}
+		g.poller = n.args[0] + 1
+	}
+	return g.poller == n.args[0]+1
+}
+
+// polls reports whether an instruction is of Go's runtime, where it waits for events.
+func (g *guest) polls(at uint64) bool {
+	for _, s := range g.image.poll {
+		if at-g.entry-s.begin <= s.end-s.begin {
+			return true
+		}
+	}
+	return false
+}
+
 // listen has the tracee install a filter that tells us of its waits, and hand us the end that
 // hears of them, by way of a socket in the folder.
-func (t *tracee) listen(folder string) (listener int, err error) {
+func (t *tracee) listen(folder string, code []unix.SockFilter) (listener int, err error) {
 	path := filepath.Join(folder, fmt.Sprintf("listener-%d", t.pid))
 	socket, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
@@ -155,7 +266,7 @@ func (t *tracee) listen(folder string) (listener int, err error) {
 	fd := t.call("making a socket", unix.SYS_SOCKET, unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	t.call("connecting to us", unix.SYS_CONNECT, fd, t.leave(address), uintptr(len(address)))
 	t.call("forbidding new privileges", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-	filter := t.filter()
+	filter := t.leaveFilter(code)
 	notify := t.call("installing a seccomp filter with a listener", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, filter)
 	message := t.message(notify)
 	t.call("handing us the listener", unix.SYS_SENDMSG, fd, message, 0)
@@ -165,38 +276,6 @@ func (t *tracee) listen(folder string) (listener int, err error) {
 		return -1, t.err
 	}
 	return receive(socket)
-}
-
-// filter leaves a program for seccomp in the tracee: waits for events that have a timeout other than
-// zero, and addresses that are to be listened on, are told of, all else is let through.
-func (t *tracee) filter() uintptr {
-	const (
-		load, equal, give = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_RET | unix.BPF_K
-		number, arch      = 0, 4
-		timeout           = 16 + 3*8 // its lower half
-	)
-	code := []unix.SockFilter{
-		{Code: load, K: arch},
-		{Code: equal, K: auditArch, Jf: 7},
-		{Code: load, K: number},
-		{Code: equal, K: unix.SYS_BIND, Jt: 4},
-		{Code: equal, K: sysEpollPwait, Jt: 1},
-		{Code: equal, K: sysEpollWait, Jf: 3},
-		{Code: load, K: timeout},
-		{Code: equal, K: 0, Jt: 1},
-		{Code: give, K: unix.SECCOMP_RET_USER_NOTIF},
-		{Code: give, K: unix.SECCOMP_RET_ALLOW},
-	}
-	at := t.room()
-	data := binary.NativeEndian.AppendUint64(nil, uint64(len(code)))
-	data = binary.NativeEndian.AppendUint64(data, uint64(at)+16)
-	for _, c := range code {
-		data = binary.NativeEndian.AppendUint16(data, c.Code)
-		data = append(data, c.Jt, c.Jf)
-		data = binary.NativeEndian.AppendUint32(data, c.K)
-	}
-	t.poke(at, data)
-	return at
 }
 
 // message leaves a message with a descriptor in the tracee.
@@ -258,14 +337,14 @@ type response struct {
 	flags uint32
 }
 
-// serve is told of the guest's waits until it has ended.
-func (g *guest) serve() {
+// serve is told of the family's calls until the last of it has ended.
+func (f *family) serve() {
 	runtime.LockOSThread() // and never unlock: the thread ends with what it has seen
-	defer unix.Close(g.listener)
+	defer unix.Close(f.listener)
 	for {
-		fds := []unix.PollFd{{Fd: int32(g.listener), Events: unix.POLLIN}}
+		fds := []unix.PollFd{{Fd: int32(f.listener), Events: unix.POLLIN}}
 		if _, err := unix.Poll(fds, -1); err != nil && !errors.Is(err, unix.EINTR) {
-			g.fail(err)
+			f.fail(fmt.Errorf("listening to process %d: %w", f.root, err))
 			return
 		}
 		if fds[0].Revents&unix.POLLIN == 0 {
@@ -274,19 +353,25 @@ func (g *guest) serve() {
 			}
 			continue
 		}
-		if err := g.hear(); err != nil {
-			g.fail(err)
+		if err := f.hear(); err != nil {
+			f.fail(fmt.Errorf("being told of what process %d does: %w", f.root, err))
 			return
 		}
 	}
 }
 
-func (g *guest) fail(err error) { g.err.Store(&err) }
+// fail says why no time is virtual any more. The first reason counts.
+func (f *family) fail(err error) { f.err.CompareAndSwap(nil, &err) }
 
-// hear takes one wait in, and lets it begin.
-func (g *guest) hear() error {
+// named says that a guest does what passes in real time only.
+func (f *family) named(g *guest, what string) {
+	f.fail(fmt.Errorf("%s (process %d) %s, which is so in real time only: use --clock real", programName(int32(g.pid)), g.pid, what))
+}
+
+// hear takes in one call that is about to begin, and lets it, or answers.
+func (f *family) hear() error {
 	var n notification
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(g.listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n)))
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(f.listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n)))
 	switch errno {
 	case 0:
 	case unix.EINTR, unix.ENOENT, unix.EAGAIN: // it has ended meanwhile
@@ -294,23 +379,133 @@ func (g *guest) hear() error {
 	default:
 		return errno
 	}
-	r := response{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
-	if n.nr == unix.SYS_BIND {
-		if err := onLoopback(int(n.tid), uintptr(n.args[1]), int(n.args[2])); err != nil {
-			r.flags, r.err = 0, -int32(unix.EACCES) // rather than that others hear it
+	g, err := f.guest(int(n.tid))
+	if err != nil {
+		if f.stillThere(&n) {
+			f.fail(fmt.Errorf("finding out who thread %d is: %w", n.tid, err))
 		}
-	} else {
-		until := int64(forever)
-		if ms := int32(n.args[3]); ms >= 0 {
-			until = g.now() + int64(ms)*int64(time.Millisecond)
-		}
-		g.wait(int(n.tid), until)
+		return f.respond(&n, proceed())
 	}
-	_, _, errno = unix.Syscall(unix.SYS_IOCTL, uintptr(g.listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&r)))
+	r, known := rules[uint32(n.nr)]
+	if n.arch != auditArch || !known {
+		f.named(g, "makes system calls as programs for another machine do")
+		return f.respond(&n, proceed())
+	}
+	return f.respond(&n, r.do(f, g, &n))
+}
+
+func (f *family) respond(n *notification, r response) error {
+	if r.id = n.id; r.flags == answered {
+		return nil
+	}
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(f.listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&r)))
 	if errno != 0 && errno != unix.ENOENT {
 		return errno
 	}
 	return nil
+}
+
+// answered are the flags of a response that has been sent.
+const answered = ^uint32(0)
+
+// stillThere reports whether who made the call waits for an answer, so that what is at its
+// thread's ID is its own.
+func (f *family) stillThere(n *notification) bool {
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(f.listener), unix.SECCOMP_IOCTL_NOTIF_ID_VALID, uintptr(unsafe.Pointer(&n.id)))
+	return errno == 0
+}
+
+// guest is the process that the thread is of.
+func (f *family) guest(tid int) (*guest, error) {
+	f.mu.Lock()
+	g := f.threads[tid]
+	f.mu.Unlock()
+	if g != nil && unix.Tgkill(g.pid, tid, 0) == nil {
+		return g, nil
+	}
+	pid, err := processOf(tid)
+	if err != nil {
+		return nil, err
+	}
+	f.driver.mu.Lock()
+	defer f.driver.mu.Unlock()
+	f.mu.Lock()
+	g = f.guests[pid]
+	f.mu.Unlock()
+	if g == nil {
+		if err := f.driver.admit(f, pid); err != nil {
+			return nil, err
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.threads[tid] = f.guests[pid]
+	return f.guests[pid], nil
+}
+
+// processOf is the process that a thread is of.
+func processOf(tid int) (pid int, err error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
+	if err != nil {
+		return 0, err
+	}
+	_, after, _ := strings.Cut(string(status), "\nTgid:\t")
+	id, _, _ := strings.Cut(after, "\n")
+	return strconv.Atoi(id)
+}
+
+// why is why its time is not virtual, if it is not.
+func (g *guest) why() error {
+	if err := g.family.err.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// newcomers are looked for if one may have been started since. The driver is locked.
+func (g *guest) newcomers() (found bool, err error) {
+	if !g.family.forked.Swap(false) {
+		return false, nil
+	}
+	return g.family.children()
+}
+
+// children admits the processes that the family has started and nobody knows of yet, and reports
+// whether there were any. The driver is locked.
+func (f *family) children() (found bool, err error) {
+	f.mu.Lock()
+	known := slices.Collect(maps.Keys(f.guests))
+	f.mu.Unlock()
+	for len(known) > 0 {
+		pid := known[0]
+		known = known[1:]
+		lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+		if err != nil {
+			return false, err
+		}
+		for _, list := range lists {
+			text, _ := os.ReadFile(list) // the thread may have ended
+			for _, field := range strings.Fields(string(text)) {
+				child, err := strconv.Atoi(field)
+				if err != nil {
+					return false, err
+				}
+				f.mu.Lock()
+				_, old := f.guests[child]
+				f.mu.Unlock()
+				if old {
+					continue
+				}
+				switch err := f.driver.admit(f, child); {
+				case err == nil:
+					found, known = true, append(known, child)
+				case !errors.Is(err, unix.ESRCH) && !errors.Is(err, unix.ENOENT): // it has not ended
+					return false, err
+				}
+			}
+		}
+	}
+	return found, nil
 }
 
 // onLoopback has a program that would listen on all addresses listen on loopback, which those
@@ -346,19 +541,23 @@ func onLoopback(tid int, at uintptr, size int) error {
 }
 
 // wait notes until when a thread waits.
-func (g *guest) wait(tid int, until int64) {
+func (g *guest) wait(tid int, w wait) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.waits[tid] = until
+	g.waits[tid] = w
 	g.show()
 }
 
-// end leaves the slot to others: a program that the guest has started has its filter too, and
-// may live on.
+// end leaves the slot to others.
 func (g *guest) end() {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.ended = true
+	g.mu.Unlock()
+	f := g.family
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.guests, g.pid)
+	maps.DeleteFunc(f.threads, func(_ int, of *guest) bool { return of == g })
 }
 
 // show says in the slot when the next wait ends.
@@ -367,9 +566,9 @@ func (g *guest) show() {
 		return
 	}
 	next := int64(0)
-	for _, until := range g.waits {
-		if next == 0 || until < next {
-			next = until
+	for _, w := range g.waits {
+		if next == 0 || w.until < next {
+			next = w.until
 		}
 	}
 	g.slot.wakeAt.Store(next)
@@ -383,13 +582,19 @@ func (g *guest) wake(now int64) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for tid, until := range g.waits {
-		if until > now {
+	for tid, w := range g.waits {
+		if w.until > now {
 			continue
 		}
-		_ = unix.Tgkill(g.pid, tid, unix.SIGURG) // a thread that has ended waits for nothing
+		if w.signal {
+			_ = unix.Tgkill(g.pid, tid, unix.SIGURG) // a thread that has ended waits for nothing
+		} else if done, err := g.family.endWait(g.pid, tid, w); err != nil {
+			g.family.fail(fmt.Errorf("ending a wait of process %d whose time is up: %w", g.pid, err))
+		} else if !done {
+			continue
+		}
 		delete(g.waits, tid)
-		late := now - until
+		late := now - w.until
 		g.slot.lag[lagBucket(late)].Add(1)
 		if late > g.slot.lagMax.Load() {
 			g.slot.lagMax.Store(late)

@@ -3,13 +3,12 @@
 package clock
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 	"time"
 )
@@ -17,34 +16,45 @@ import (
 // guestProgram is one that was built as any other.
 func guestProgram(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "guest")
-	cmd := exec.Command("go", "build", "-o", path, "./testdata/guest")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	path, err := buildGuest()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
 
+var buildGuest = sync.OnceValues(func() (path string, err error) { return buildPlainly("guest") })
+
+// buildPlainly builds a program of testdata as any other is, once.
+func buildPlainly(name string) (path string, err error) {
+	dir, err := plainly()
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, name)
+	cmd := exec.Command("go", "build", "-o", path, "./testdata/"+name)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, nil
+}
+
+// plainly is the folder of programs that were built as any other.
+var plainly = sync.OnceValues(func() (dir string, err error) {
+	dir, err = os.MkdirTemp("", "nodestorm-clock-test-")
+	plain = dir
+	return dir, err
+})
+
 // plays starts a guest, lets time pass, and returns what it said last.
 func plays(t *testing.T, d *Driver, path string, args ...string) (took time.Duration, last string) {
 	t.Helper()
-	var out bytes.Buffer
-	cmd := exec.Command(path, args...)
-	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := d.Start(cmd); err != nil {
-		t.Fatal(err)
+	l := live(t, d, path, args...)
+	if l.err != nil {
+		t.Fatalf("%v\n%s", l.err, strings.Join(l.lines, "\n"))
 	}
-	d.Release()
-	defer d.Hold()
-	took = within(t, func() {
-		if err := cmd.Wait(); err != nil {
-			t.Fatalf("%v\n%s", err, out.String())
-		}
-	})
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	return took, lines[len(lines)-1]
+	return l.took, l.lines[len(l.lines)-1]
 }
 
 // A program that nobody has changed sleeps an hour in no time, by all its clocks, ticks as often
@@ -83,14 +93,14 @@ func TestGuest(t *testing.T) {
 // next.
 func TestGuestLeavesItsSlot(t *testing.T) {
 	var s slot
-	g := &guest{slot: &s, waits: map[int]int64{}}
-	g.wait(1, 5)
+	g := &guest{family: &family{}, slot: &s, waits: map[int]wait{}}
+	g.wait(1, wait{until: 5})
 	if s.wakeAt.Load() != 5 {
 		t.Fatalf("a wait until 5 is one until %d", s.wakeAt.Load())
 	}
 	g.end()
 	s.wakeAt.Store(0)
-	g.wait(2, 7)
+	g.wait(2, wait{until: 7})
 	if at := s.wakeAt.Load(); at != 0 {
 		t.Errorf("who comes next waits until %d", at)
 	}

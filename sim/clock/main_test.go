@@ -34,7 +34,10 @@ var programs = sync.OnceValues(func() (dir string, err error) {
 	return dir, nil
 })
 
-var built bool
+var (
+	built bool
+	plain string // folder of programs without it, "" if there are none
+)
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -42,6 +45,9 @@ func TestMain(m *testing.M) {
 		if dir, _ := programs(); dir != "" {
 			_ = os.RemoveAll(dir)
 		}
+	}
+	if plain != "" {
+		_ = os.RemoveAll(plain)
 	}
 	os.Exit(code)
 }

@@ -129,6 +129,9 @@ func (d *Driver) reap() {
 func (d *Driver) forget(i int) {
 	s := &d.page.slots[i].slot
 	if g := d.procs[i].guest; g != nil {
+		if err := g.why(); err != nil && d.err == nil {
+			d.err = err
+		}
 		g.end()
 	}
 	d.end(d.procs[i], s.take())

@@ -16,35 +16,35 @@ import (
 type tracee struct {
 	pid  int
 	regs syscall.PtraceRegs
-	err  error // the first; then nothing is done any more
+	err  error         // the first; then nothing is done any more
+	late []unix.Signal // that it is to get when it begins
 }
 
 // stopped waits for a child that was just started to stop at its first instruction.
 func stopped(pid int) (*tracee, error) {
 	t := &tracee{pid: pid}
-	if err := t.await(); err != nil {
+	if _, err := t.await(); err != nil {
 		return nil, err
 	}
 	// It ends with us until it is let go.
 	t.err = syscall.PtraceSetOptions(pid, unix.PTRACE_O_EXITKILL)
 	if t.err == nil {
-		t.err = syscall.PtraceGetRegs(pid, &t.regs)
+		t.err = getRegs(pid, &t.regs)
 	}
 	return t, t.err
 }
 
-func (t *tracee) await() error {
-	var status syscall.WaitStatus
+func (t *tracee) await() (status syscall.WaitStatus, err error) {
 	for {
 		_, err := syscall.Wait4(t.pid, &status, syscall.WALL, nil)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil:
-			return err
+			return 0, err
 		case !status.Stopped():
-			return fmt.Errorf("it ended (wait status %#x) before it began", uint32(status))
+			return 0, fmt.Errorf("it ended (wait status %#x) before it began", uint32(status))
 		default:
-			return nil
+			return status, nil
 		}
 	}
 }
@@ -74,26 +74,43 @@ func (t *tracee) try(nr uintptr, args ...uintptr) (uintptr, error) {
 	var six [6]uintptr
 	copy(six[:], args)
 	setCall(&regs, nr, six)
-	if err := syscall.PtraceSetRegs(t.pid, &regs); err != nil {
+	if err := setRegs(t.pid, &regs); err != nil {
 		return 0, err
 	}
-	if err := syscall.PtraceSingleStep(t.pid); err != nil {
+	if err := t.step(); err != nil {
 		return 0, err
 	}
-	if err := t.await(); err != nil {
-		return 0, err
-	}
-	if err := syscall.PtraceGetRegs(t.pid, &regs); err != nil {
+	if err := getRegs(t.pid, &regs); err != nil {
 		return 0, err
 	}
 	_, err := syscall.PtracePokeText(t.pid, at, was)
-	if err := errors.Join(err, syscall.PtraceSetRegs(t.pid, &t.regs)); err != nil {
+	if err := errors.Join(err, setRegs(t.pid, &t.regs)); err != nil {
 		return 0, err
 	}
 	if got := result(&regs); got < 0 && got > -4096 {
 		return 0, syscall.Errno(-got)
 	}
 	return uintptr(result(&regs)), nil
+}
+
+// step has it do one instruction, whatever else it is to stop for.
+func (t *tracee) step() error {
+	for {
+		if err := syscall.PtraceSingleStep(t.pid); err != nil {
+			return err
+		}
+		status, err := t.await()
+		if err != nil {
+			return err
+		}
+		switch signal := unix.Signal(status.StopSignal()); {
+		case status>>16 != 0: // an interruption that was asked for before
+		case signal == unix.SIGTRAP:
+			return nil
+		default:
+			t.late = append(t.late, signal)
+		}
+	}
 }
 
 // room is where its stack will grow later, a few pages below its end: what a system call

@@ -1,18 +1,31 @@
 package clock
 
-import "syscall"
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
 
 // The machine that a guest runs on.
-const (
-	auditArch   = 0xc000003e // AUDIT_ARCH_X86_64
-	clockInVDSO = "__vdso_clock_gettime"
-	// epollWaits are the system calls that wait for events with a timeout in milliseconds as their
-	// fourth argument.
-	sysEpollWait  = syscall.SYS_EPOLL_WAIT
-	sysEpollPwait = syscall.SYS_EPOLL_PWAIT
+const auditArch = 0xc000003e // AUDIT_ARCH_X86_64
+
+// clocksInVDSO are the names in the vDSO by which clocks are read, and are made to stand for our
+// code; hiddenInVDSO those that then must not be found: who misses them asks the kernel, which tells us.
+var (
+	clocksInVDSO = []string{"__vdso_clock_gettime", "clock_gettime"}
+	hiddenInVDSO = []string{"__vdso_gettimeofday", "gettimeofday", "__vdso_time", "time"}
 )
 
 var systemCall = []byte{0x0f, 0x05} // SYSCALL
+
+func getRegs(pid int, r *syscall.PtraceRegs) error { return syscall.PtraceGetRegs(pid, r) }
+
+func setRegs(pid int, r *syscall.PtraceRegs) error { return syscall.PtraceSetRegs(pid, r) }
 
 func place(r *syscall.PtraceRegs) uintptr { return uintptr(r.Rip) }
 
@@ -24,3 +37,55 @@ func setCall(r *syscall.PtraceRegs, nr uintptr, args [6]uintptr) {
 }
 
 func result(r *syscall.PtraceRegs) int64 { return int64(r.Rax) }
+
+// What the kernel has for a call that was interrupted, until it is made again or ends.
+const (
+	restartSys, restartNoIntr, restartNoHand, restartBlock = -512, -513, -514, -516
+)
+
+// interruptedIn reports whether the thread was interrupted in that call.
+func interruptedIn(_ int, r *syscall.PtraceRegs, nr uint32) bool {
+	if r.Orig_rax != uint64(nr) && r.Orig_rax != unix.SYS_RESTART_SYSCALL {
+		return false
+	}
+	switch int64(r.Rax) {
+	case restartSys, restartNoIntr, restartNoHand, restartBlock, -int64(unix.EINTR):
+		return true
+	}
+	return false
+}
+
+// endCall has the call that was interrupted return that.
+func endCall(_ int, r *syscall.PtraceRegs, value int64) {
+	r.Rax, r.Orig_rax = uint64(value), ^uint64(0)
+}
+
+// makeAgain has a call made again that would be told of the interruption.
+func makeAgain(r *syscall.PtraceRegs) (changed bool) {
+	if int64(r.Orig_rax) < 0 || int64(r.Rax) != -int64(unix.EINTR) {
+		return false
+	}
+	r.Rax = ^uint64(-restartNoIntr - 1)
+	return true
+}
+
+// caller is where the function was called from that makes the system call in which a thread is,
+// as Go's does: with nothing on the stack.
+func caller(tid int) (at uint64, ok bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", tid))
+	fields := strings.Fields(string(text)) // number, six arguments, stack, place
+	if err != nil || len(fields) != 9 {
+		return 0, false
+	}
+	sp, err := strconv.ParseUint(fields[7], 0, 64)
+	if err != nil {
+		return 0, false
+	}
+	data := make([]byte, 8)
+	here := []unix.Iovec{{Base: &data[0]}}
+	here[0].SetLen(len(data))
+	if k, err := unix.ProcessVMReadv(tid, here, []unix.RemoteIovec{{Base: uintptr(sp), Len: len(data)}}, 0); err != nil || k != len(data) {
+		return 0, false
+	}
+	return binary.NativeEndian.Uint64(data), true
+}

@@ -18,7 +18,7 @@ import (
 // A program reads the time through a function of the vDSO, a small library that the kernel maps
 // into every process, and finds it by its name: Go's runtime and C libraries alike. So the
 // value of that name is what has to change for a program to live in virtual time, and nothing of
-// the program.
+// the program. Who does without the library asks the kernel, of which we are told, see calls.go.
 
 // replacementBounds are those of the function that takes the place of the vDSO's.
 func replacementBounds() (begin, end *byte)
@@ -56,46 +56,69 @@ func (t *tracee) virtualTime(path string) error {
 	return t.err
 }
 
-// divert has the vDSO's name for the reading of clocks stand for another place, and returns
-// the one it stood for.
+// divert has the vDSO's names for the reading of clocks stand for another place, and returns
+// the one they stood for. What else of it reads a clock is hidden.
 func (t *tracee) divert(to uintptr) (original uintptr, err error) {
-	base, err := t.vdso()
+	vdso, err := auxiliary(t.pid, atSysinfoEHDR)
 	if err != nil {
 		return 0, err
 	}
+	if vdso == 0 {
+		return 0, errors.New("the kernel gives programs no vDSO (vdso=0?), by which they read the time")
+	}
+	base := uintptr(vdso)
 	image := t.peek(base, vdsoSize)
 	if t.err != nil {
 		return 0, fmt.Errorf("reading the vDSO: %w", t.err)
 	}
-	at, value, err := symbol(image, clockInVDSO)
-	if err != nil {
-		return 0, fmt.Errorf("in the vDSO: %w", err)
+	for i, name := range clocksInVDSO {
+		at, value, err := symbol(image, name)
+		if err != nil {
+			if i > 0 { // an alias
+				continue
+			}
+			return 0, fmt.Errorf("in the vDSO: %w", err)
+		}
+		original = base + value
+		t.poke(base+at+valueInSymbol, binary.NativeEndian.AppendUint64(nil, uint64(to-base)))
 	}
-	t.poke(base+at, binary.NativeEndian.AppendUint64(nil, uint64(to-base)))
-	return base + value, t.err
+	for _, name := range hiddenInVDSO {
+		if at, _, err := symbol(image, name); err == nil {
+			t.poke(base+at+sectionInSymbol, []byte{byte(elf.SHN_UNDEF), 0})
+		}
+	}
+	return original, t.err
 }
+
+const (
+	valueInSymbol   = unsafe.Offsetof(elf.Sym64{}.Value)
+	sectionInSymbol = unsafe.Offsetof(elf.Sym64{}.Shndx)
+)
 
 // vdsoSize is what is read of a vDSO: its tables are in the first of its two or so pages.
 const vdsoSize = 4096
 
-// vdso is where the kernel has put it.
-func (t *tracee) vdso() (uintptr, error) {
-	vector, err := os.ReadFile("/proc/" + strconv.Itoa(t.pid) + "/auxv")
+// auxiliary is what the kernel tells a process of itself, see getauxval(3); 0 if it does not.
+func auxiliary(pid int, what uint64) (uint64, error) {
+	vector, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/auxv")
 	if err != nil {
 		return 0, err
 	}
 	for ; len(vector) >= 16; vector = vector[16:] {
-		if binary.NativeEndian.Uint64(vector) == atSysinfoEHDR {
-			return uintptr(binary.NativeEndian.Uint64(vector[8:])), nil
+		if binary.NativeEndian.Uint64(vector) == what {
+			return binary.NativeEndian.Uint64(vector[8:]), nil
 		}
 	}
-	return 0, errors.New("the kernel gives programs no vDSO (vdso=0?), by which they read the time")
+	return 0, nil
 }
 
-const atSysinfoEHDR = 33
+const (
+	atEntry       = 9
+	atSysinfoEHDR = 33
+)
 
 // symbol finds a name in the dynamic symbols of an image, of which there may be no more than
-// its beginning, and returns where its value is, and the value.
+// its beginning, and returns where the symbol is, and its value.
 func symbol(image []byte, name string) (at, value uintptr, err error) {
 	var header elf.Header64
 	if err := binary.Read(bytes.NewReader(image), binary.NativeEndian, &header); err != nil || string(header.Ident[:4]) != elf.ELFMAG {
@@ -131,7 +154,7 @@ func symbol(image []byte, name string) (at, value uintptr, err error) {
 		}
 		is, _, _ := bytes.Cut(image[names+uint64(s.Name):], []byte{0})
 		if string(is) == name {
-			return uintptr(at) + unsafe.Offsetof(s.Value), uintptr(s.Value), nil
+			return uintptr(at), uintptr(s.Value), nil
 		}
 	}
 	return 0, 0, fmt.Errorf("there is no %s", name)
