@@ -121,6 +121,7 @@ func (e *env) machine(ctx context.Context) (list []finding) {
 }
 
 func optional(ctx context.Context) (list []finding) {
+	list = append(list, looked("virtual time for programs as somebody else built them", "", tryGuest()))
 	err := kind.CheckDocker(ctx)
 	list = append(list, looked("Docker, for real clusters (--cluster kind)", "", err))
 	if err == nil {

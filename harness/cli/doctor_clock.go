@@ -69,6 +69,14 @@ func (e *env) tryClock(ctx context.Context) (took time.Duration, err error) {
 	return time.Since(began), driver.Err()
 }
 
+// tryGuest says what of a guest's life in virtual time is refused here, and the way out.
+func tryGuest() error {
+	if err := clock.TryGuest(); err != nil {
+		return fmt.Errorf("%w; the kernel is to be 5.9 or later, and a container needs a seccomp profile that allows ptrace and seccomp, as the default ones do; or build targets: nodestorm target build", err)
+	}
+	return nil
+}
+
 // buildWaiting builds the program in dir as targets are built.
 func buildWaiting(ctx context.Context, dir string) (program string, err error) {
 	goCommand := func(args ...string) (string, error) {
