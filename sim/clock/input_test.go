@@ -100,14 +100,15 @@ func TestGuestCrashes(t *testing.T) {
 	}
 }
 
-// supervised, if it is in the environment, has the test be the supervisor that is killed.
+// supervised, if it is in the environment, has the test be the supervisor that is killed: of that
+// program, with its clock in a folder that outlives it.
 const supervised = "NODESTORM_TEST_SUPERVISED"
 
 // With its supervisor a guest ends, however that ends.
 func TestSupervisorKilled(t *testing.T) {
-	sleeper := guestProgram(t)
-	if path, ok := os.LookupEnv(supervised); ok {
-		d, err := NewDriver(Config{Path: filepath.Join(t.TempDir(), "clock"), Mode: Fixed(1.5)})
+	if both, ok := os.LookupEnv(supervised); ok {
+		path, dir, _ := strings.Cut(both, ":")
+		d, err := NewDriver(Config{Path: filepath.Join(dir, "clock"), Mode: Fixed(1.5)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +122,7 @@ func TestSupervisorKilled(t *testing.T) {
 		select {}
 	}
 	cmd := exec.Command("/proc/self/exe", "-test.run=^TestSupervisorKilled$", "-test.timeout=2m")
-	cmd.Env = append(os.Environ(), supervised+"="+sleeper)
+	cmd.Env = append(os.Environ(), supervised+"="+guestProgram(t)+":"+t.TempDir())
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
