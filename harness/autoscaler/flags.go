@@ -6,13 +6,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"nodestorm/harness/container"
 	"nodestorm/harness/target"
 )
 
@@ -30,10 +29,7 @@ const helpWithin = 30 * time.Second
 func Ask(ctx context.Context, t target.Target) (Known, error) {
 	ctx, cancel := context.WithTimeout(ctx, helpWithin)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, t.Binary(), "--help")
-	cmd.Env = []string{"HOME=" + os.TempDir()} // no credentials of the user's
-	cmd.WaitDelay = time.Second
-	out, err := cmd.CombinedOutput() // its status is 2 with some versions
+	out, err := container.Help(ctx, t) // its status is 2 with some versions
 	if ctx.Err() != nil {
 		return Known{}, fmt.Errorf("asking %s for its flags: no answer within %s", t.Ref, helpWithin)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"nodestorm/harness/container"
 	"nodestorm/harness/process"
 	"nodestorm/harness/world"
 )
@@ -28,17 +29,14 @@ func (a *Autoscaler) Start(ctx context.Context) (*process.Process, error) {
 		{"logtostderr", "true"},
 		{"v", "4"}, // 5 has requests with user data, 4 has the loops
 	}...))
-	return w.StartComponent(ctx, process.Spec{
+	return w.StartComponent(ctx, container.Program(w, a.cfg.Target, process.Spec{
 		Name:  Name,
-		Path:  a.cfg.Target.Binary(),
 		Args:  line.args(),
 		Env:   a.environment(),
 		Hide:  a.secrets(),
 		Lines: logLines(w.History(), w.Clock(), a.redact()),
 		Ready: world.HTTPReady("http://" + address + "/health-check"),
-
-		Launch: w.Launch(a.cfg.Target.Virtual()),
-	})
+	}))
 }
 
 // environment is the container's.

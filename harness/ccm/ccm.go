@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"nodestorm/harness/container"
 	"nodestorm/harness/process"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
@@ -141,15 +142,12 @@ func (c *CCM) start(ctx context.Context, provider string, env, args []string) (*
 		fmt.Sprintf("--secure-port=%d", port),
 		"--profiling=false",
 	}
-	return c.world.StartComponent(ctx, process.Spec{
+	return c.world.StartComponent(ctx, container.Program(c.world, c.target, process.Spec{
 		Name:  c.name,
-		Path:  c.target.Binary(),
 		Env:   env,
 		Args:  append(common, args...),
 		Ready: world.HTTPReady(fmt.Sprintf("https://127.0.0.1:%d/healthz", port)),
-
-		Launch: c.world.Launch(c.target.Virtual()),
-	})
+	}))
 }
 
 func (c Config) routes() bool { return c.Network != "" && c.ClusterCIDR.IsValid() }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/container"
 	"nodestorm/harness/karpenter"
 	"nodestorm/harness/kind"
 	"nodestorm/harness/process"
@@ -78,8 +79,8 @@ func (e *env) clean() *cobra.Command {
 		Use:   "clean",
 		Short: "End and remove what killed commands left behind; with --all remove the store too",
 		Long: `End the programs and remove the temporary folders of worlds, proxies, reports and
-bundles whose command was killed, in whatever TMPDIR, and clusters that were not ready
-yet when it was; and say so. What is in use stays.
+bundles whose command was killed, in whatever TMPDIR, its containers with their volumes,
+and clusters that were not ready yet when it was; and say so. What is in use stays.
 With --all the builds in the store are removed as well.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -94,8 +95,12 @@ With --all the builds in the store are removed as well.`,
 			for _, name := range clusters {
 				fmt.Fprintf(e.stdout, "removed cluster %s\n", name)
 			}
-			err = errors.Join(err, failed)
-			if len(swept)+len(used)+len(clusters) == 0 && err == nil {
+			containers, other := container.Sweep(c.Context())
+			for _, name := range containers {
+				fmt.Fprintf(e.stdout, "removed container %s\n", name)
+			}
+			err = errors.Join(err, failed, other)
+			if len(swept)+len(used)+len(clusters)+len(containers) == 0 && err == nil {
 				fmt.Fprintln(e.stdout, "nothing was left behind")
 			}
 			if err != nil || !all {

@@ -112,18 +112,32 @@ func progressOf(u target.Update) string {
 	return text
 }
 
+// What of an image runs.
+const (
+	asProcess   = "process"
+	asContainer = "container"
+)
+
 func (e *env) targetAdd() *cobra.Command {
-	var source, at, provider, image, path string
+	var source, at, provider, image, path, as string
 	c := &cobra.Command{
 		Use:   "add NAME@VERSION FILE | --image IMAGE",
 		Short: "Take a program as it is",
 		Long: `Take a program as it is, from a file or out of a container image: an OCI layout
 (a folder), what docker save wrote (a file), or a reference to a registry. A Go program
 lives in virtual time as it is, on Linux where ptrace and seccomp are allowed; another in
-real time only.`,
+real time only.
+
+Where a process out of the image is not enough, because it needs the image's libraries,
+its entry point or other files, --as container has runs start the whole image with Docker:
+on this machine's network, with the image's own user and environment, without capabilities,
+in real time. Docker gets the image when it is first run, from where it was added; one
+that needs no registry is a file of docker save. --path is then the program that flags are
+looked up in.`,
 		Example: `  nodestorm target add cluster-autoscaler@1.32.7 ./cluster-autoscaler
   nodestorm target add cluster-autoscaler@1.32.7 --image registry.example/autoscaling/cluster-autoscaler:v1.32.7
-  nodestorm target add cluster-autoscaler@1.32.7 --image saved.tar --path /cluster-autoscaler`,
+  nodestorm target add cluster-autoscaler@1.32.7 --image saved.tar --path /cluster-autoscaler
+  nodestorm target add cluster-autoscaler@1.32.7 --image saved.tar --path /cluster-autoscaler --as container`,
 		Args: func(c *cobra.Command, args []string) error {
 			if image != "" {
 				return exactly(1)(c, args)
@@ -133,6 +147,12 @@ real time only.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if path != "" && image == "" {
 				return usage(errors.New("--path is a path in an --image, and there is none"))
+			}
+			switch {
+			case as != asProcess && as != asContainer:
+				return usage(fmt.Errorf("--as %q: want %s or %s", as, asProcess, asContainer))
+			case as == asContainer && image == "":
+				return usage(errors.New("--as container runs an --image, and there is none"))
 			}
 			ref, err := target.ParseRef(args[0])
 			if err != nil {
@@ -156,7 +176,7 @@ real time only.`,
 			var t target.Target
 			if image != "" {
 				line := e.newStatus()
-				t, err = e.store.AddImage(c.Context(), recipe, image, path, line.update)
+				t, err = e.store.AddImage(c.Context(), recipe, image, path, as == asContainer, line.update)
 				line.clear()
 			} else {
 				t, err = e.store.Add(c.Context(), recipe, args[1])
@@ -177,6 +197,7 @@ real time only.`,
 	c.Flags().StringVar(&provider, "provider", "", "`cloud` that the program is for")
 	c.Flags().StringVar(&image, "image", "", "take it out of this `image`: a folder, a file, or a registry's name:tag")
 	c.Flags().StringVar(&path, "path", "", "the program's `path` in the image, if it is not what the image runs")
+	c.Flags().StringVar(&as, "as", asProcess, "`FORM` in which it runs: process, the program out of the image, or container, all of it")
 	return c
 }
 
@@ -338,6 +359,9 @@ func originOf(s target.Source) string {
 		words = append(words, strings.TrimSpace(s.Module+" "+s.Version))
 	case target.FromImage:
 		words = append(words, s.Image)
+		if s.Container {
+			words = append(words, "as a container")
+		}
 	case target.FromBinary:
 		words = append(words, s.File)
 	default:

@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"nodestorm/fakecloud"
+	"nodestorm/harness/container"
 	"nodestorm/harness/join"
 	"nodestorm/harness/manifest"
 	"nodestorm/harness/process"
@@ -135,9 +136,8 @@ func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.cfg.World.StartComponent(ctx, process.Spec{
+	return a.cfg.World.StartComponent(ctx, container.Program(a.cfg.World, a.cfg.Target, process.Spec{
 		Name: Name,
-		Path: a.cfg.Target.Binary(),
 		Args: slices.Concat(outsideArgs(a.args), a.cfg.Args, []string{
 			"--kubeconfig=" + kubeconfig,
 			"--webhook-port=" + fmt.Sprint(a.hooks.port),
@@ -147,9 +147,7 @@ func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
 		}),
 		Env:   []string{"POD_NAMESPACE=" + namespace, "POD_NAME=capi-controller-manager", "POD_UID="},
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
-
-		Launch: a.cfg.World.Launch(a.cfg.Target.Virtual()),
-	})
+	}))
 }
 
 // Up brings a release up in a world: a fake cloud whose instances become nodes, the

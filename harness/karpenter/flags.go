@@ -5,13 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"nodestorm/harness/container"
 	"nodestorm/harness/manifest"
 	"nodestorm/harness/target"
 )
@@ -36,10 +35,7 @@ var flagLine = regexp.MustCompile(`(?m)^  -([a-z0-9][a-z0-9-]*)(?:\s|$)`)
 func Check(ctx context.Context, t target.Target, flags []string) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, t.Binary(), "--help")
-	cmd.Env = []string{"HOME=" + os.TempDir()}
-	cmd.WaitDelay = time.Second
-	out, err := cmd.CombinedOutput() // its status is not 0 in all releases
+	out, err := container.Help(ctx, t) // its status is not 0 in all releases
 	var known []string
 	for _, m := range flagLine.FindAllSubmatch(out, -1) {
 		known = append(known, string(m[1]))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"nodestorm/harness/container"
 	"nodestorm/harness/process"
 	"nodestorm/harness/world"
 	"nodestorm/sim/apifault"
@@ -37,16 +38,13 @@ func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...apifault.Ru
 	if k.cloud != nil {
 		env = append(env, k.cloud.environment()...)
 	}
-	return k.world.StartComponent(ctx, process.Spec{
+	return k.world.StartComponent(ctx, container.Program(k.world, k.target, process.Spec{
 		Name:  Name,
-		Path:  k.target.Binary(),
 		Args:  k.flags,
 		Env:   env,
 		Lines: logLines(k.world.History()),
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
-
-		Launch: k.world.Launch(k.target.Virtual()),
-	})
+	}))
 }
 
 // Way is its way to the API server where that can be broken, or nil.

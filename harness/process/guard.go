@@ -56,9 +56,11 @@ for f in "$1"/ending/*; do
 		[ "$5" = "$pid" ] && belongs "$member" && kill -KILL "$member" 2>/dev/null
 	done
 done
+containers=$(ls "$1/containers" 2>/dev/null)
 n=0
 until rm -rf -- "$1" 2>/dev/null || [ $n -ge 50 ]; do n=$((n+1)); sleep 0.1; done
 [ -z "$2" ] || rm -f -- "$2"
+[ -z "$containers" ] || docker rm --force --volumes $containers >/dev/null 2>&1
 `
 
 // NewGuard makes the folder dir/pids and watches over dir, which must be a
@@ -87,6 +89,11 @@ func newGuard(dir, shell string, first func() bool) (*Guard, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Dir = "/"
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	for _, name := range []string{"HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"} {
+		if value, set := os.LookupEnv(name); set {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -105,8 +112,14 @@ func newGuard(dir, shell string, first func() bool) (*Guard, error) {
 // its process ID before anything else; it must end if it can't.
 func (g *Guard) PIDFile(name string) string { return filepath.Join(g.dir, "pids", name) }
 
-// Watch makes the guard end p if we can't.
+// Watch makes the guard end p if we can't. A container it also removes, where there is a docker.
 func (g *Guard) Watch(p *Process) error {
+	if id := p.Container(); id != "" {
+		dir := filepath.Join(g.dir, "containers")
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, id), nil, 0o600)); err != nil {
+			return err
+		}
+	}
 	return os.WriteFile(g.PIDFile(p.Name()), []byte(strconv.Itoa(p.PID())+"\n"), 0o600)
 }
 

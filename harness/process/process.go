@@ -32,6 +32,10 @@ type Spec struct {
 	Lines func([]byte)
 	// Launch starts it in place of its own Start. Nil means that.
 	Launch func(*exec.Cmd) error
+	// Elsewhere runs it as something else than a process of ours, such as a container, with
+	// its output to out; Dir, Launch and Stdout are not looked at then. The context bounds the
+	// start only. Nil means a process of ours.
+	Elsewhere func(ctx context.Context, spec Spec, out io.Writer) (Running, error)
 	// Stdout, if given, is called with every line of stdout, which the log then lacks.
 	Stdout func([]byte)
 
@@ -42,15 +46,48 @@ type Spec struct {
 	ReadyWithin time.Duration
 }
 
+// Running is what a Process stands for.
+type Running interface {
+	// PID is its number on this machine, and its process group's; 0 if it has none.
+	PID() int
+	// Signal sends a signal to all of it.
+	Signal(syscall.Signal) error
+	// Ended tells whether it has, also if nobody has waited for it yet.
+	Ended() bool
+	// Wait returns when nothing of it is left and all output is written. It is called once.
+	Wait() End
+}
+
+// End is how a program ended.
+type End struct {
+	Status string // "exit status 1", "signal: killed"
+	// Code is the exit status of a program, or 128 and the number of the signal that ended
+	// it, as shells have it.
+	Code int
+	// Lost says why nothing is known of it; nil where it is.
+	Lost *LostError
+}
+
+// LostError says that who ran a program no longer tells of it: that is no end of its own.
+type LostError struct {
+	Name string // the program's
+	By   string // who ran it: "Docker"
+	Err  error
+}
+
+func (e *LostError) Error() string { return fmt.Sprintf("%s has lost %s: %v", e.By, e.Name, e.Err) }
+func (e *LostError) Unwrap() error { return e.Err }
+
 // Process is a running program. Its methods are safe for concurrent use.
 type Process struct {
 	spec   Spec
-	cmd    *exec.Cmd
+	run    Running
 	exited chan struct{}
 	ending atomic.Bool
 
 	// What follows is valid once exited is closed.
-	err   error // of Wait
+	end   End
+	err   error // of its output
 	asked bool  // to end, before it did
 }
 
@@ -95,7 +132,7 @@ func (e *NotReadyError) Unwrap() error { return e.Last }
 
 // Start runs the program and waits until it is ready, see [Process.AwaitReady].
 func Start(ctx context.Context, spec Spec) (*Process, error) {
-	p, err := Spawn(spec)
+	p, err := Spawn(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -105,45 +142,79 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	return p, nil
 }
 
-// Spawn runs the program and does not wait until it is ready.
-func Spawn(spec Spec) (*Process, error) {
+// Spawn runs the program and does not wait until it is ready. The context bounds the start of
+// one that runs Elsewhere.
+func Spawn(ctx context.Context, spec Spec) (*Process, error) {
 	out, err := os.OpenFile(spec.Log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", spec.Name, err)
 	}
 	p := &Process{spec: spec, exited: make(chan struct{})}
-	p.cmd = exec.Command(spec.Path, spec.Args...)
-	p.cmd.Env = append([]string{}, spec.Env...) // nil would be ours
-	p.cmd.Dir = spec.Dir
 	var output io.Writer = out
 	if spec.Lines != nil {
 		output = io.MultiWriter(out, Lines(spec.Lines))
 	}
 	output, flush := hiding(output, append(redact.Secrets(spec.Env), spec.Hide...))
-	if output != io.Writer(out) {
-		p.cmd.WaitDelay = time.Second // for output that a child of the program holds open
+	if spec.Elsewhere != nil {
+		p.run, err = spec.Elsewhere(ctx, spec, output)
+	} else {
+		p.run, err = start(spec, output, output != io.Writer(out))
 	}
-	p.cmd.Stdout, p.cmd.Stderr = output, output
-	if spec.Stdout != nil {
-		p.cmd.Stdout, p.cmd.WaitDelay = Lines(spec.Stdout), time.Second
-	}
-	p.cmd.SysProcAttr = attributes()
-	launch := (*exec.Cmd).Start
-	if spec.Launch != nil {
-		launch = spec.Launch
-	}
-	if err := fork(func() error { return launch(p.cmd) }); err != nil {
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting %s: %w", spec.Name, err), out.Close())
 	}
 	go func() {
-		awaitEnd(p.PID())
-		p.err = errors.Join(p.cmd.Wait(), flush(), out.Close())
-		// What it started ends with it, while the group's number is still its own.
-		_ = syscall.Kill(-p.PID(), syscall.SIGKILL)
+		p.end = p.run.Wait()
+		p.err = errors.Join(flush(), out.Close())
 		p.asked = p.ending.Load()
 		close(p.exited)
 	}()
 	return p, nil
+}
+
+// program is a process of ours, with its group.
+type program struct{ cmd *exec.Cmd }
+
+// start starts one. Where its output is copied, a child of it may hold that open.
+func start(spec Spec, output io.Writer, copied bool) (Running, error) {
+	cmd := exec.Command(spec.Path, spec.Args...)
+	cmd.Env = append([]string{}, spec.Env...) // nil would be ours
+	cmd.Dir = spec.Dir
+	if copied {
+		cmd.WaitDelay = time.Second
+	}
+	cmd.Stdout, cmd.Stderr = output, output
+	if spec.Stdout != nil {
+		cmd.Stdout, cmd.WaitDelay = Lines(spec.Stdout), time.Second
+	}
+	cmd.SysProcAttr = attributes()
+	launch := (*exec.Cmd).Start
+	if spec.Launch != nil {
+		launch = spec.Launch
+	}
+	return program{cmd}, fork(func() error { return launch(cmd) })
+}
+
+func (p program) PID() int { return p.cmd.Process.Pid }
+
+func (p program) Signal(s syscall.Signal) error { return syscall.Kill(-p.PID(), s) }
+
+func (p program) Ended() bool { return ended(p.PID()) }
+
+func (p program) Wait() End {
+	awaitEnd(p.PID())
+	err := p.cmd.Wait()
+	// What it started ends with it, while the group's number is still its own.
+	_ = p.Signal(syscall.SIGKILL)
+	state := p.cmd.ProcessState
+	end := End{Status: state.String(), Code: state.ExitCode()}
+	if s, ok := state.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		end.Code = 128 + int(s.Signal())
+	}
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		end.Status += ", " + err.Error()
+	}
+	return end
 }
 
 // askEvery is how often a program is asked whether it is ready.
@@ -165,7 +236,7 @@ func (p *Process) AwaitReady(ctx context.Context, after func(time.Duration) <-ch
 	defer cancel()
 	for last := error(nil); ; {
 		err := p.spec.Ready(ctx)
-		if err == nil && ended(p.PID()) {
+		if err == nil && p.run.Ended() {
 			<-p.exited // somebody else answered on its port
 		}
 		select {
@@ -198,17 +269,11 @@ func (p *Process) AwaitReady(ctx context.Context, after func(time.Duration) <-ch
 func (p *Process) Name() string { return p.spec.Name }
 
 // PID is the process ID, and the process group's.
-func (p *Process) PID() int { return p.cmd.Process.Pid }
+func (p *Process) PID() int { return p.run.PID() }
 
 // Code is the exit status of a program that has ended, or 128 and the number of the
 // signal that ended it, as shells have it.
-func (p *Process) Code() int {
-	state := p.cmd.ProcessState
-	if s, ok := state.Sys().(syscall.WaitStatus); ok && s.Signaled() {
-		return 128 + int(s.Signal())
-	}
-	return state.ExitCode()
-}
+func (p *Process) Code() int { return p.end.Code }
 
 // Exited is closed when the program has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
@@ -224,8 +289,11 @@ func (p *Process) Exit() error {
 	if p.asked {
 		return nil
 	}
-	status := p.cmd.ProcessState.String()
-	if exit := new(exec.ExitError); p.err != nil && !errors.As(p.err, &exit) {
+	if p.end.Lost != nil {
+		return p.end.Lost
+	}
+	status := p.end.Status
+	if p.err != nil {
 		status += ", " + p.err.Error()
 	}
 	return Ended(p.spec.Name, status, p.spec.Log)
@@ -271,8 +339,16 @@ func (p *Process) Signal(s syscall.Signal) error {
 		return nil
 	default:
 	}
-	if err := syscall.Kill(-p.PID(), s); err != nil && !errors.Is(err, syscall.ESRCH) {
+	if err := p.run.Signal(s); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("sending %s to %s (process group %d): %w", s, p.spec.Name, p.PID(), err)
 	}
 	return nil
+}
+
+// Container is what Docker calls it where it is a container, or "".
+func (p *Process) Container() string {
+	if c, is := p.run.(interface{ Container() string }); is {
+		return c.Container()
+	}
+	return ""
 }

@@ -21,6 +21,7 @@ import (
 
 	"nodestorm/harness/autoscaler"
 	"nodestorm/harness/clusterapi"
+	"nodestorm/harness/container"
 	"nodestorm/harness/hetzner"
 	"nodestorm/harness/karpenter"
 	"nodestorm/harness/manifest"
@@ -96,6 +97,11 @@ func (r Request) Check(ctx context.Context) error {
 	}
 	if _, err := r.checkReleases(); err != nil {
 		return err
+	}
+	for _, t := range append([]target.Target{r.Target}, r.With...) {
+		if err := container.Check(ctx, t); err != nil {
+			return err
+		}
 	}
 	if err := r.CheckManifest(ctx); err != nil {
 		return err
@@ -211,6 +217,8 @@ func checkGuest(t target.Target) error {
 	switch {
 	case t.Name == target.Kubernetes.Name:
 		return fmt.Errorf("%s was not built with the clock, which a control plane has to be: use --clock real", t.Ref)
+	case t.Source.Container:
+		return fmt.Errorf("%s runs in a container, where time is real: use --clock real", t.Ref)
 	case t.RealTimeOnly():
 		return fmt.Errorf("%s was not built with the clock and is no Go program, of which alone it is known how they wait: use --clock real", t.Ref)
 	}

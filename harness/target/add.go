@@ -26,8 +26,9 @@ func (s *Store) Add(ctx context.Context, r Recipe, file string) (Target, error) 
 }
 
 // AddImage stores the program called name in a container image, see image.Open for
-// what from can be; an empty name is what the image runs. The rest is as in Add.
-func (s *Store) AddImage(ctx context.Context, r Recipe, from, name string, progress Progress) (Target, error) {
+// what from can be; an empty name is what the image runs. As a container the whole image
+// runs, and the program tells what it knows. The rest is as in Add.
+func (s *Store) AddImage(ctx context.Context, r Recipe, from, name string, container bool, progress Progress) (Target, error) {
 	return s.add(ctx, r, progress, func(report reporter) (Source, func(string) error, error) {
 		im, err := image.Open(ctx, from, runtime.GOARCH, func(done, total int) {
 			report.send(Update{Stage: Unpacking, Done: done, Total: total, Package: from})
@@ -49,7 +50,11 @@ func (s *Store) AddImage(ctx context.Context, r Recipe, from, name string, progr
 		if abs, err := filepath.Abs(from); err == nil && exists(from) {
 			from = abs
 		}
-		return Source{Kind: FromImage, Image: from, Digest: im.Digest(), File: name}, put, nil
+		source := Source{Kind: FromImage, Image: from, Digest: im.Digest(), File: name}
+		if container {
+			source.Container, source.ImageID = true, im.ID()
+		}
+		return source, put, nil
 	})
 }
 
@@ -87,6 +92,9 @@ func (s *Store) add(ctx context.Context, r Recipe, progress Progress, open func(
 	}
 	m := Manifest{Ref: r.Ref, Source: source}
 	if err := inspect(bin, &m); err != nil {
+		if source.Kind == FromImage {
+			err = fmt.Errorf("%w; name the program itself with --path", err)
+		}
 		return Target{}, fmt.Errorf("%s %w", source.File, err)
 	}
 	if err := os.Chmod(bin, 0o755); err != nil {

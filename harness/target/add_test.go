@@ -27,7 +27,7 @@ func TestAddImage(t *testing.T) {
 	dir := imageWith(t, map[string][]byte{"app/tiny": program, "app/script": []byte("#!/bin/sh\n")}, "/app/tiny", "--flag")
 
 	var last Update
-	got, err := s.AddImage(ctx, Recipe{Ref: tiny}, dir, "", func(u Update) { last = u })
+	got, err := s.AddImage(ctx, Recipe{Ref: tiny}, dir, "", false, func(u Update) { last = u })
 	ok(t, err)
 	if out := output(t, got.Binary()); out != "tiny v1.0.0" {
 		t.Errorf("it prints %q", out)
@@ -39,7 +39,7 @@ func TestAddImage(t *testing.T) {
 	if last.Stage != Unpacking || last.Total != 1 || last.Package != dir {
 		t.Errorf("last update: %+v", last)
 	}
-	if again, err := s.AddImage(ctx, Recipe{Ref: tiny}, dir, "/app/../app/tiny", nil); err != nil || again.SHA256 != got.SHA256 {
+	if again, err := s.AddImage(ctx, Recipe{Ref: tiny}, dir, "/app/../app/tiny", false, nil); err != nil || again.SHA256 != got.SHA256 {
 		t.Errorf("by its path: %v, %v", again, err)
 	}
 	ok(t, os.Truncate(got.Binary(), 10))
@@ -52,10 +52,10 @@ func TestAddImage(t *testing.T) {
 		"/app":        "it has no /app",
 		"/app/ghost":  "it has no /app/ghost",
 	} {
-		_, err := s.AddImage(ctx, Recipe{Ref: tiny}, dir, path, nil)
+		_, err := s.AddImage(ctx, Recipe{Ref: tiny}, dir, path, false, nil)
 		wantError(t, err, "adding tiny@v1.0.0", want)
 	}
-	_, err = s.AddImage(ctx, Recipe{Ref: tiny}, filepath.Join(dir, "nowhere"), "", nil)
+	_, err = s.AddImage(ctx, Recipe{Ref: tiny}, filepath.Join(dir, "nowhere"), "", false, nil)
 	wantError(t, err, "adding tiny@v1.0.0", "no such file")
 	wantEmpty(t, s)
 }

@@ -47,6 +47,10 @@ type Source struct {
 	// pulled from.
 	Image  string `json:"image,omitempty"`
 	Digest string `json:"digest,omitempty"` // its digest, "sha256:…"
+	// Container says that the whole image runs, as a container, and not the one program out of
+	// it; ImageID is then what Docker knows the image by, "sha256:…".
+	Container bool   `json:"container,omitempty"`
+	ImageID   string `json:"imageID,omitempty"`
 }
 
 // Kind is the way a target came in.
@@ -84,6 +88,9 @@ func (t Target) Asset(path string) string { return filepath.Join(t.Dir, "assets"
 // own.
 func (t Target) Virtual() bool { return t.OverlayHash != "" || t.Source.Kind == FromOrder }
 
-// RealTimeOnly reports whether the program cannot live in virtual time anywhere: it was not
-// built with the clock, and is no Go program, of which alone it is known how they wait.
-func (t Target) RealTimeOnly() bool { return !t.Virtual() && t.GoVersion == "" }
+// RealTimeOnly reports whether the program cannot live in virtual time anywhere: it runs in a
+// container, or was not built with the clock and is no Go program, of which alone it is known
+// how they wait.
+func (t Target) RealTimeOnly() bool {
+	return t.Source.Container || !t.Virtual() && t.GoVersion == ""
+}

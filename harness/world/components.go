@@ -117,7 +117,11 @@ type component struct {
 // minutes of real time where spec says nothing, virtual time passes as real time does
 // while anybody works.
 func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process.Process, error) {
-	spec.Env = w.inside(spec.Env)
+	if spec.Elsewhere != nil {
+		spec.Env = w.elsewhere(spec.Env)
+	} else {
+		spec.Env = w.inside(spec.Env)
+	}
 	return w.startComponent(ctx, component{Spec: spec})
 }
 
@@ -131,7 +135,7 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })() // without the others it won't get ready
 	c.Log = w.LogFile(c.Name)
 	c.ReadyWithin = cmp.Or(c.ReadyWithin, controlPlaneStart)
-	p, err := process.Spawn(c.Spec)
+	p, err := process.Spawn(ctx, c.Spec)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +169,10 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 	w.components[c.Name] = c
 	w.background.Go(func() {
 		<-p.Exited()
-		if err := p.Exit(); err != nil {
+		err := p.Exit()
+		if lost := new(process.LostError); errors.As(err, &lost) {
+			w.Died(lost.By, err)
+		} else if err != nil {
 			w.Died(c.Name, err)
 		}
 	})

@@ -28,6 +28,12 @@ func (w *World) inside(own []string) []string {
 	return append(w.environment(own...), w.egress.Env()...)
 }
 
+// elsewhere is the environment of one that has files of its own, and so its own PATH and HOME.
+// It has no clock's page.
+func (w *World) elsewhere(own []string) []string {
+	return slices.Concat(own, []string{"TZ=UTC"}, w.egress.Env())
+}
+
 // startEgress starts what stands in for everything outside: a proxy that leads nowhere
 // and records who wanted to go where.
 func (w *World) startEgress() (err error) {

@@ -17,7 +17,9 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
 // What an image may cost us. The largest autoscaler image of 2026 has 40 layers'
@@ -39,7 +41,9 @@ const (
 // be what its configuration says.
 type Image struct {
 	from   string
+	whole  v1.Image
 	config v1.Config
+	name   v1.Hash // of the configuration
 	id     v1.Hash
 	layers []v1.Layer
 	tree   *tree
@@ -72,7 +76,10 @@ func open(ctx context.Context, from, arch string, progress Progress) (*Image, er
 	if config.OS != "linux" || config.Architecture != arch {
 		return nil, fmt.Errorf("it is for %s/%s, and this machine is linux/%s", config.OS, config.Architecture, arch)
 	}
-	im := &Image{from: from, id: id, config: config.Config}
+	im := &Image{from: from, whole: found, id: id, config: config.Config}
+	if im.name, err = found.ConfigName(); err != nil {
+		return nil, fmt.Errorf("reading its configuration: %w", err)
+	}
 	if im.layers, err = found.Layers(); err != nil {
 		return nil, fmt.Errorf("reading its layers: %w", err)
 	}
@@ -114,6 +121,21 @@ func sound(im v1.Image) error {
 // Digest is that of the image's manifest, as registries know it; of an archive,
 // which has no manifest, that of its configuration, as docker images shows it.
 func (im *Image) Digest() string { return im.id.String() }
+
+// ID is the digest of its configuration, by which Docker knows it.
+func (im *Image) ID() string { return im.name.String() }
+
+// Save writes the image as docker save does, under a name of Docker's.
+func (im *Image) Save(as string, w io.Writer) error {
+	tag, err := name.NewTag(as)
+	if err != nil {
+		return err
+	}
+	if err := tarball.Write(tag, im.whole, w); err != nil {
+		return im.errorf("%w", err)
+	}
+	return nil
+}
 
 // wrappers start another program, which is the one that is wanted.
 var wrappers = map[string]bool{"sh": true, "bash": true, "ash": true, "dash": true, "busybox": true, "env": true, "tini": true, "dumb-init": true, "catatonit": true}
