@@ -577,11 +577,12 @@ func rulesLater(steps []*messages.PickleStep, beside fs.FS) bool {
 }
 
 // mayMiss is for scenarios that were drawn: whether a fault meets anything is not known
-// before.
+// before, nor whether there is a newest or an oldest object to do something to.
 func (s *scenario) mayMiss() error {
 	if s.world == nil {
 		return errNoCluster
 	}
+	s.drawn = true
 	s.world.History().Record(history.Event{Source: history.Harness, Verb: history.MayMiss})
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"nodestorm/sim/history"
 )
 
@@ -14,6 +16,20 @@ const (
 	newest = "$newest"
 	oldest = "$oldest"
 )
+
+// noneError says that there is no newest or oldest object.
+type noneError struct{ kind, which string }
+
+func (e *noneError) Error() string {
+	return fmt.Sprintf("%s/%s: there is none; of Nodes those count that have come since the target runs", e.kind, e.which)
+}
+
+// nobody tells whether doing something to an object of a scenario that was drawn came to
+// nothing because there is no newest or oldest one, or none any more.
+func (s *scenario) nobody(ref string, err error) bool {
+	_, name, _ := strings.Cut(ref, "/")
+	return s.drawn && (name == newest || name == oldest) && (errors.As(err, new(*noneError)) || apierrors.IsNotFound(err))
+}
 
 // aged is the name that newest or oldest stands for, or the name itself. target is whose
 // Nodes count: those that came since it first did anything.
@@ -54,7 +70,7 @@ func aged(records []history.Record, target, kind, which string) (string, error) 
 		}
 	}
 	if found == "" {
-		return "", fmt.Errorf("%s/%s: there is none; of Nodes those count that have come since the target runs", kind, which)
+		return "", &noneError{kind, which}
 	}
 	return found, nil
 }

@@ -1,8 +1,13 @@
 package steps
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"nodestorm/sim/history"
 )
@@ -35,5 +40,29 @@ func TestNewest(t *testing.T) {
 	}
 	if _, err := aged(records[:2], "karpenter", "Node", newest); err == nil || !strings.Contains(err.Error(), "there is none") {
 		t.Errorf("of a cluster without Nodes: %v", err)
+	}
+}
+
+// In a scenario that was drawn there need be no newest or oldest object to do something to. Who
+// names one, or wrote the scenario, means that it is there.
+func TestNobody(t *testing.T) {
+	_, none := aged(nil, "karpenter", "Node", newest)
+	gone := fmt.Errorf("deleting: %w", apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "web"))
+	for _, test := range []struct {
+		drawn bool
+		ref   string
+		err   error
+		want  bool
+	}{
+		{true, "Node/$newest", none, true},
+		{true, "Pod/$oldest", gone, true},
+		{true, "Pod/web", gone, false},
+		{true, "Pod/$oldest", errors.New("refused"), false},
+		{true, "Pod/$oldest", nil, false},
+		{false, "Node/$newest", none, false},
+	} {
+		if got := (&scenario{drawn: test.drawn}).nobody(test.ref, test.err); got != test.want {
+			t.Errorf("%+v: %t", test, got)
+		}
 	}
 }

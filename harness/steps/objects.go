@@ -258,12 +258,15 @@ func (s *scenario) sameCluster(a, b string) bool {
 // the world's time than in ours.
 func (s *scenario) change(ref string, do func(*objects.Client, objects.Ref) error) error {
 	c, of, err := s.of(ref)
-	if err != nil {
-		return err
+	if err == nil {
+		s.world.Driver().Hold()
+		defer s.world.Driver().Release()
+		err = do(c, of)
 	}
-	s.world.Driver().Hold()
-	defer s.world.Driver().Release()
-	return do(c, of)
+	if s.nobody(ref, err) {
+		return nil
+	}
+	return err
 }
 
 func (s *scenario) deleteObject(ctx context.Context, ref string) error {
@@ -307,7 +310,7 @@ func (s *scenario) drain(ctx context.Context, ref string, force bool, atMost tim
 	if err := s.change(ref, func(c *objects.Client, of objects.Ref) (err error) {
 		d, err = c.StartDrain(ctx, of, force)
 		return err
-	}); err != nil {
+	}); err != nil || d == nil {
 		return err
 	}
 	for until := s.world.Clock().Now().Add(atMost); ; {

@@ -103,6 +103,7 @@ type scenario struct {
 	marked      map[string]hetzner.NodeConfig // groups of servers with labels or taints
 	clients     map[*world.Cluster]*objects.Client
 	awaited     *history.Record // that a step waited for last
+	drawn       bool            // whether there is anything for what it does was not known before
 	profile     node.Profile
 	text        string        // of the step
 	quoted      string        // by the step, where that is what it states
