@@ -21,12 +21,14 @@ func (e *env) merge() *cobra.Command {
 	s := &session{env: e}
 	var asJSON bool
 	var after string
+	var kept upload
 	c := &cobra.Command{
 		Use:   "merge RUNS…",
 		Short: "Join what shards of verify left",
 		Long: `Join what "nodestorm verify --shard" left on several machines: the table, index.html,
 matrix.json and junit.xml, as if one machine had replayed all. RUNS are the shards' --out,
-or folders above some. The runs stay where they are, and the index links to them.
+or folders above some. The runs stay where they are, and the index links to them. Of
+s3://BUCKET/PREFIX, where verify --upload kept shards, they are unpacked into --out.
 
 Shards that were split otherwise, had other flags or another nodestorm, or played other
 builds under the same names are not joined. One that is missing, or did not come to its
@@ -37,17 +39,24 @@ ended, which the pod's service account must be allowed to watch.
 
 Exit status: that of the whole; 1 not as expected outweighs what is missing, which
 makes it 3. 2 usage, or they are not parts of one whole.`,
-		Example: `  nodestorm merge shards/* --out reports/out/merged`,
-		RunE: func(c *cobra.Command, dirs []string) error {
-			if len(dirs) == 0 {
+		Example: `  nodestorm merge shards/* --out reports/out/merged
+  nodestorm merge s3://nights/2026-11-23 --out reports/out/merged`,
+		RunE: func(c *cobra.Command, places []string) (err error) {
+			if len(places) == 0 {
 				return usage(fmt.Errorf("no RUNS are named: %s", c.UseLine()))
 			}
-			var err error
 			if s.catalogue, err = e.catalogue(); err != nil {
 				return err
 			}
 			if err := e.await(c.Context(), after); err != nil {
 				return err
+			}
+			if err := kept.check(c.Context()); err != nil {
+				return err
+			}
+			dirs, err := fetched(c.Context(), places, filepath.Join(s.out, "shards"))
+			if err != nil {
+				return usage(err)
 			}
 			shards, err := shardsBelow(dirs)
 			if err != nil {
@@ -62,6 +71,7 @@ makes it 3. 2 usage, or they are not parts of one whole.`,
 			if err := s.checkOut(); err != nil {
 				return usage(err)
 			}
+			defer func() { err = kept.keep(c.Context(), s.out, "merged", err) }()
 			rows, missing, told := shard.Join(shards)
 			for _, text := range told {
 				e.say("%s", text)
@@ -80,6 +90,7 @@ makes it 3. 2 usage, or they are not parts of one whole.`,
 		},
 	}
 	c.Flags().StringVar(&s.out, "out", filepath.Join("reports", "out", "merged"), "`folder` for the index, the matrix and the JUnit XML")
+	kept.addFlags(c)
 	c.Flags().StringVar(&after, "job", "", "wait for the end of the Kubernetes Job `NAME` before")
 	e.outputFlags(c, &asJSON, asNames)
 	c.Flags().BoolVar(&s.strict, "strict", false, "let the exit status be 1 if something was skipped")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/bucket"
 	"nodestorm/harness/nights"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/nightly"
@@ -42,7 +43,7 @@ is what verify, its shards or merge left: folders with runs, or with a matrix.js
 
 PLACE is a folder, or s3://BUCKET/PREFIX of any store that speaks S3, with a file for each
 night; --keep adds this one to it, with all of its runs. The store is https://s3.amazonaws.com
-or that of ` + nights.EnvEndpoint + `; credentials are AWS's, from the environment or their file.
+or that of ` + bucket.EnvEndpoint + `; credentials are AWS's, from the environment or their file.
 
 A text for a chat goes to standard output, and nightly.html, nightly.md and
 nightly.json into --out.
@@ -80,7 +81,7 @@ kept.`,
 			before, err := e.nightsBefore(c.Context(), place, night, last, keep)
 			missing := ""
 			switch {
-			case c.Context().Err() == nil && errors.As(err, new(*nights.StoreError)):
+			case c.Context().Err() == nil && errors.As(err, new(*bucket.StoreError)):
 				// The night took hours, and what is wrong is elsewhere.
 				missing = redact.ForHere().Text(err.Error())
 				e.say("--nights: the nights before are missing: %s", missing)

@@ -39,12 +39,14 @@ from its programs: --clock real does without. What is replayed must be in the im
 "nodestorm image --with".
 
 Runs are in a PersistentVolumeClaim that pods on all nodes can write: one that is there
-(--claim), or one that the manifest makes.
+(--claim), or one that the manifest makes. With --bucket they are in a bucket of a store
+that speaks S3, an archive a shard, and the whole in one more; --secret has the credentials.
 
 Shards have the processors of --cpu to themselves if nodes have them, and no limit: who is
 throttled fires its timers late, and what is too late is inconclusive.`,
 		Example: `  nodestorm nightly manifest --all --repeat 5 --image registry.example/team/nodestorm:v1 | kubectl apply -f -
-  nodestorm nightly manifest --tags @karpenter --image registry.example/team/nodestorm:v1 --name karpenter-2026-11-23 --shards 8 --claim nights`,
+  nodestorm nightly manifest --tags @karpenter --image registry.example/team/nodestorm:v1 --name karpenter-2026-11-23 --shards 8 --claim nights
+  nodestorm nightly manifest --all --image registry.example/team/nodestorm:v1 --bucket s3://nights/nodestorm --secret nights-s3`,
 		RunE: func(c *cobra.Command, ids []string) error {
 			if repeat < 1 {
 				return usage(fmt.Errorf("--repeat %d: want 1 or more", repeat))
@@ -83,6 +85,8 @@ throttled fires its timers late, and what is too late is inconclusive.`,
 	f.StringVar(&spec.Claim, "claim", "", "`NAME` of a PersistentVolumeClaim that is there, for the runs")
 	f.StringVar(&spec.Storage, "storage", "10Gi", "`QUANTITY` of storage of the claim that is made without --claim")
 	f.StringVar(&spec.Class, "storage-class", "", "`NAME` of its storage class; empty: the cluster's own")
+	f.StringVar(&spec.Bucket, "bucket", "", "`BUCKET`, s3://NAME/PREFIX, for the runs, in place of a claim")
+	f.StringVar(&spec.Secret, "secret", "", "`NAME` of a Secret that is there, with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, unless it is AWS's, AWS_ENDPOINT_URL")
 	f.StringVar(&spec.CPU, "cpu", "2", "`QUANTITY` of processors that a shard asks for")
 	f.StringVar(&spec.Memory, "memory", "4Gi", "`QUANTITY` of memory that a shard asks for, and gets at most")
 	f.StringVar(&spec.Scratch, "scratch", "8Gi", "`QUANTITY` that a shard's worlds may write")

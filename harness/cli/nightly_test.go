@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"nodestorm/harness/nights"
+	"nodestorm/harness/bucket"
 	"nodestorm/harness/target"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/nightly"
@@ -110,7 +110,7 @@ func TestNightlyWithoutBucket(t *testing.T) {
 	t.Cleanup(full.Close)
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	t.Setenv(nights.EnvRegion, "here")
+	t.Setenv(bucket.EnvRegion, "here")
 	for _, test := range []struct {
 		store, verdict, outcome string
 		status                  int
@@ -118,10 +118,10 @@ func TestNightlyWithoutBucket(t *testing.T) {
 	}{
 		{full.URL, "reproduced", "expected", Inconclusive, "this night is not kept, and the report is there", "there is no night before it"},
 		{full.URL, "healthy", "fixed earlier than recorded", NotAsExpected, "it is full: make room", "1 newly failing"},
-		{gone.URL, "reproduced", "expected", Inconclusive, "--nights: the nights before are missing: s3://nodestorm-ci/nights: listing nights: ", "could not be read"},
+		{gone.URL, "reproduced", "expected", Inconclusive, "--nights: the nights before are missing: s3://nodestorm-ci/nights: listing: ", "could not be read"},
 		{gone.URL, "healthy", "fixed earlier than recorded", NotAsExpected, "the nights before are missing", "could not be read"},
 	} {
-		t.Setenv(nights.EnvEndpoint, test.store)
+		t.Setenv(bucket.EnvEndpoint, test.store)
 		night, out := t.TempDir(), t.TempDir()
 		m := matrix.Matrix{Made: time.Unix(1e9, 0), Cells: []matrix.Cell{{Scenario: "a", Target: "karpenter@v1.6.4", Expected: "reproduced", Verdict: test.verdict, Outcome: test.outcome, Started: time.Unix(1e9, 0)}}}
 		text, err := json.Marshal(m)

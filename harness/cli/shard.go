@@ -40,6 +40,14 @@ func (h *sharding) addFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&h.durations, "durations", nil, "stored runs, or a matrix in JSON, at `PATH`: how long replays take; default: as when they were last verified")
 }
 
+// called is the name of what the shard leaves, of "archived" where there is one.
+func (h *sharding) called() string {
+	if h.kept == nil {
+		return "whole"
+	}
+	return fmt.Sprintf("shard-%d-of-%d", h.kept.Part.Number, h.kept.Part.Of)
+}
+
 func (h *sharding) asked() bool { return h.text != "" || len(h.durations) > 0 }
 
 // plan splits the replays of the records. Which builds there are on this machine makes no
@@ -129,7 +137,7 @@ func (h *sharding) choose(ctx context.Context, s *session, records []scenarios.R
 	kept.Nodestorm, kept.Features = run.Self(ctx, around, s.own.checkout)
 	for _, flag := range s.flags {
 		name, _, _ := strings.Cut(flag, "=")
-		if !slices.Contains([]string{"--shard", "--durations", "--out", "--json"}, name) {
+		if !slices.Contains([]string{"--shard", "--durations", "--out", "--" + uploadFlag, "--json"}, name) {
 			kept.Flags = append(kept.Flags, flag)
 		}
 	}

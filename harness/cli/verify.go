@@ -22,6 +22,7 @@ func (e *env) verify() *cobra.Command {
 	var repeat int
 	var names []string
 	var certain float64
+	var kept upload
 	c := &cobra.Command{
 		Use:   "verify [ID…]",
 		Short: "Replay failures on the affected and on the fixed release",
@@ -37,6 +38,9 @@ With --shard i/N only the i-th of N parts is replayed, which take about equally 
 by the runs that --durations names, or else by those that were last verified. Give all
 shards the same flags, and "nodestorm merge" joins what they left.
 
+With --upload what is in --out is kept in a bucket too, as an archive, whatever came of it:
+"nodestorm merge s3://BUCKET/PREFIX" joins shards that were kept in one.
+
 With --parallel N so many worlds play at a time, each in a process of its own, and all
 that comes of them is as if they had played one by one. A run that is inconclusive with
 others beside it is played again alone. Without the flag the first run tells how many
@@ -50,7 +54,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
   nodestorm verify --tags @karpenter --repeat 20 --until-certain 0.99
   nodestorm verify --clocks karpenter-7515-startup-taint-declared
   nodestorm verify --cluster kind,sim karpenter-7515-not-ready-noexecute`,
-		RunE: func(c *cobra.Command, ids []string) error {
+		RunE: func(c *cobra.Command, ids []string) (err error) {
 			if repeat < 1 {
 				return usage(fmt.Errorf("--repeat %d: want 1 or more", repeat))
 			}
@@ -103,6 +107,12 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if records, err = s.shard.choose(c.Context(), s, records); err != nil {
 				return err
 			}
+			if s.player == nil {
+				if err := kept.check(c.Context()); err != nil {
+					return err
+				}
+				defer func() { err = kept.keep(c.Context(), s.out, s.shard.called(), err) }()
+			}
 			if s.shard.empty() {
 				return s.shard.keep(nil, true)
 			}
@@ -141,6 +151,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	e.catalogueFlags(c)
 	s.addManifest(c)
 	s.shard.addFlags(c)
+	kept.addFlags(c)
 	s.abreast.addFlags(c)
 	c.ValidArgsFunction = e.completeIDs
 	c.Flags().StringSliceVar(&names, "cluster", []string{string(replay.Simulated)}, "`CLUSTER`: sim, or kind for containers of Docker in real time; kind,sim compares the decisions")

@@ -22,6 +22,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
+	"nodestorm/harness/bucket"
 	"nodestorm/harness/image"
 	"nodestorm/harness/shard"
 	"nodestorm/harness/verdict"
@@ -41,6 +42,10 @@ type Spec struct {
 	// the cluster's own for none, of the size, for pods on all nodes.
 	Claim, Class string
 	Storage      string
+	// Bucket is s3://BUCKET/PREFIX, where runs are kept in place of a claim, with what the
+	// Secret has as the environment: credentials, and which store it is. Storage is then what
+	// a pod may leave.
+	Bucket, Secret string
 	// CPU and Memory are a shard's own, Scratch is what its worlds may write.
 	CPU, Memory, Scratch string
 	Retries              int           // of a shard, 0 to MostRetries
@@ -72,6 +77,18 @@ func (s Spec) Check() error {
 	}
 	if bad := validation.IsDNS1123Subdomain(s.Class); s.Class != "" && len(bad) > 0 {
 		return fmt.Errorf("--storage-class %q: %s", s.Class, bad[0])
+	}
+	if (s.Bucket == "") != (s.Secret == "") {
+		return fmt.Errorf("--bucket %q with --secret %q: want both, s3://BUCKET/PREFIX and the Secret with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, unless it is AWS's, %s", s.Bucket, s.Secret, bucket.EnvEndpoint)
+	}
+	if _, err := bucket.Open(s.Bucket); s.Bucket != "" && err != nil {
+		return fmt.Errorf("--bucket %w", err)
+	}
+	if bad := validation.IsDNS1123Subdomain(s.Secret); s.Secret != "" && len(bad) > 0 {
+		return fmt.Errorf("--secret %q: %s", s.Secret, bad[0])
+	}
+	if s.Bucket != "" && s.Claim+s.Class != "" {
+		return errors.New("--bucket is in place of a claim: want it without --claim and --storage-class")
 	}
 	if s.Claim != "" && s.Class != "" {
 		return errors.New("--storage-class is that of a claim that is made, and --claim names one that is there: want one of them")
@@ -108,11 +125,11 @@ func (s Spec) Write(w io.Writer, command string) error {
 #
 # %d shards are replayed, each by a pod, and a pod of a second Job joins what they left when
 # all have ended, or cannot: its status and log are the night's. The table, index.html,
-# matrix.json and junit.xml are in %s/%s/merged of the claim.
+# matrix.json and junit.xml are in %s.
 #
 # A shard of which nothing can be said (status 3) is tried again %d times, one that failed (1)
 # is not. A pod that was evicted, preempted or drained counts as no try.
-`, strings.Join(strings.Fields(command), " "), s.Shards, runs, s.Name, s.Retries); err != nil {
+`, strings.Join(strings.Fields(command), " "), s.Shards, s.result(), s.Retries); err != nil {
 		return err
 	}
 	for _, o := range s.objects() {
@@ -126,6 +143,17 @@ func (s Spec) Write(w io.Writer, command string) error {
 	}
 	return nil
 }
+
+// result is where the whole is, for people.
+func (s Spec) result() string {
+	if s.Bucket != "" {
+		return s.kept() + "/merged.tar.gz"
+	}
+	return fmt.Sprintf("%s/%s/merged of the claim", runs, s.Name)
+}
+
+// kept is where the night's shards are in the bucket.
+func (s Spec) kept() string { return strings.TrimSuffix(s.Bucket, "/") + "/" + s.Name }
 
 // plain is an object in YAML, without what only a server writes.
 func plain(o runtime.Object) ([]byte, error) {
@@ -159,7 +187,7 @@ func strip(fields map[string]any) {
 }
 
 func (s Spec) objects() (all []runtime.Object) {
-	if s.Claim == "" {
+	if s.Claim == "" && s.Bucket == "" {
 		all = append(all, s.claim())
 	}
 	return append(append(all, s.rights()...), s.shards(), s.merge())
@@ -212,6 +240,9 @@ func (s Spec) shards() *batchv1.Job {
 	}
 	args := append(append([]string{"verify"}, s.Verify...), "--clock", s.Clock.String(),
 		"--shard", fmt.Sprintf("job/%d", s.Shards), "--out", fmt.Sprintf("%s/%s/shard-$(%s)", runs, s.Name, EnvIndex))
+	if s.Bucket != "" {
+		args = append(args, "--upload", s.kept())
+	}
 	pod := s.pod(shards, args, corev1.ResourceRequirements{
 		// No limit of processors: whoever is throttled fires its timers late.
 		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(s.CPU), corev1.ResourceMemory: resource.MustParse(s.Memory)},
@@ -258,7 +289,11 @@ func onExit(action batchv1.PodFailurePolicyAction, container string, codes ...in
 func (s Spec) merge() *batchv1.Job {
 	where := runs + "/" + s.Name
 	memory := resource.MustParse("1Gi")
-	pod := s.pod(merging, []string{"merge", "--job", s.Name, where, "--out", where + "/merged"}, corev1.ResourceRequirements{
+	args := []string{"merge", "--job", s.Name, where, "--out", where + "/merged"}
+	if s.Bucket != "" {
+		args = []string{"merge", "--job", s.Name, s.kept(), "--out", where + "/merged", "--upload", s.kept()}
+	}
+	pod := s.pod(merging, args, corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: memory},
 		Limits:   corev1.ResourceList{corev1.ResourceMemory: memory},
 	})
@@ -284,7 +319,13 @@ func (s Spec) pod(container string, args []string, needs corev1.ResourceRequirem
 	if claim == "" {
 		claim = s.Name
 	}
-	scratch := resource.MustParse(s.Scratch)
+	scratch, storage := resource.MustParse(s.Scratch), resource.MustParse(s.Storage)
+	left := corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}
+	var environment []corev1.EnvFromSource
+	if s.Bucket != "" {
+		left = corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &storage}}
+		environment = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: s.Secret}}}}
+	}
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: s.meta("").Labels},
 		Spec: corev1.PodSpec{
@@ -296,7 +337,7 @@ func (s Spec) pod(container string, args []string, needs corev1.ResourceRequirem
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			Containers: []corev1.Container{{
-				Name: container, Image: s.Image, ImagePullPolicy: corev1.PullIfNotPresent, Args: args, Resources: needs,
+				Name: container, Image: s.Image, ImagePullPolicy: corev1.PullIfNotPresent, Args: args, EnvFrom: environment, Resources: needs,
 				SecurityContext: &corev1.SecurityContext{
 					AllowPrivilegeEscalation: ptr.To(false), ReadOnlyRootFilesystem: ptr.To(true),
 					Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
@@ -304,7 +345,7 @@ func (s Spec) pod(container string, args []string, needs corev1.ResourceRequirem
 				VolumeMounts: []corev1.VolumeMount{{Name: "runs", MountPath: runs}, {Name: "scratch", MountPath: image.Scratch}},
 			}},
 			Volumes: []corev1.Volume{
-				{Name: "runs", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}},
+				{Name: "runs", VolumeSource: left},
 				{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &scratch}}},
 			},
 		},

@@ -105,31 +105,59 @@ func TestWriteOther(t *testing.T) {
 	}
 }
 
+// With a bucket shards leave their runs there, and need no volume in common.
+func TestWriteBucket(t *testing.T) {
+	s := night()
+	s.Bucket, s.Secret = "s3://nights/team/", "nights-s3"
+	text, all := written(t, s)
+	if len(all) != 5 || strings.Contains(text, "PersistentVolumeClaim") || !strings.Contains(text, "s3://nights/team/night/merged.tar.gz") {
+		t.Errorf("%d objects:\n%s", len(all), text)
+	}
+	for name, want := range map[string]string{
+		"night":       "verify --all --clock auto --shard job/4 --out /runs/night/shard-$(JOB_COMPLETION_INDEX) --upload s3://nights/team/night",
+		"night-merge": "merge --job night s3://nights/team/night --out /runs/night/merged --upload s3://nights/team/night",
+	} {
+		pod := all["Job/"+name].(*batchv1.Job).Spec.Template.Spec
+		own := pod.Containers[0]
+		if got := strings.Join(own.Args, " "); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+		if pod.Volumes[0].EmptyDir == nil || pod.Volumes[0].EmptyDir.SizeLimit.String() != "10Gi" || len(own.EnvFrom) != 1 || own.EnvFrom[0].SecretRef.Name != "nights-s3" {
+			t.Errorf("%s: %+v, %+v", name, pod.Volumes[0], own.EnvFrom)
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*Spec)
 		want   string
 	}{
-		"no name":       {func(s *Spec) { s.Name = "" }, `--name ""`},
-		"capitals":      {func(s *Spec) { s.Name = "Night" }, `--name "Night": want a name of at most 40 small letters`},
-		"a long name":   {func(s *Spec) { s.Name = strings.Repeat("n", 41) }, "at most 40"},
-		"a namespace":   {func(s *Spec) { s.Namespace = "a/b" }, `--namespace "a/b"`},
-		"no image":      {func(s *Spec) { s.Image = "" }, `--image "": want the reference`},
-		"no reference":  {func(s *Spec) { s.Image = "A b" }, `--image "A b"`},
-		"no shards":     {func(s *Spec) { s.Shards = 0 }, "--shards 0: want 1 to 1000"},
-		"many shards":   {func(s *Spec) { s.Shards = 1001 }, "--shards 1001"},
-		"more at once":  {func(s *Spec) { s.Parallel = 5 }, "--at-once 5: want 1 to the number of shards, 4"},
-		"a claim":       {func(s *Spec) { s.Claim = "a b" }, `--claim "a b"`},
-		"a class":       {func(s *Spec) { s.Class = "a b" }, `--storage-class "a b"`},
-		"claim, class":  {func(s *Spec) { s.Claim, s.Class = "a", "b" }, "want one of them"},
-		"no quantity":   {func(s *Spec) { s.CPU = "two" }, `--cpu "two": want a quantity`},
-		"nothing":       {func(s *Spec) { s.Memory = "0" }, `--memory "0"`},
-		"less":          {func(s *Spec) { s.Storage = "-1Gi" }, `--storage "-1Gi"`},
-		"no scratch":    {func(s *Spec) { s.Scratch = "" }, `--scratch ""`},
-		"many retries":  {func(s *Spec) { s.Retries = 11 }, "--retries 11: want 0 to 10"},
-		"minus one":     {func(s *Spec) { s.Retries = -1 }, "--retries -1"},
-		"no time":       {func(s *Spec) { s.Deadline = time.Second }, "--deadline 1s: want 1m or more"},
-		"of no machine": {func(s *Spec) { s.Image = "registry.example/x:y:z" }, "--image"},
+		"no name":        {func(s *Spec) { s.Name = "" }, `--name ""`},
+		"capitals":       {func(s *Spec) { s.Name = "Night" }, `--name "Night": want a name of at most 40 small letters`},
+		"a long name":    {func(s *Spec) { s.Name = strings.Repeat("n", 41) }, "at most 40"},
+		"a namespace":    {func(s *Spec) { s.Namespace = "a/b" }, `--namespace "a/b"`},
+		"no image":       {func(s *Spec) { s.Image = "" }, `--image "": want the reference`},
+		"no reference":   {func(s *Spec) { s.Image = "A b" }, `--image "A b"`},
+		"no shards":      {func(s *Spec) { s.Shards = 0 }, "--shards 0: want 1 to 1000"},
+		"many shards":    {func(s *Spec) { s.Shards = 1001 }, "--shards 1001"},
+		"more at once":   {func(s *Spec) { s.Parallel = 5 }, "--at-once 5: want 1 to the number of shards, 4"},
+		"a claim":        {func(s *Spec) { s.Claim = "a b" }, `--claim "a b"`},
+		"a class":        {func(s *Spec) { s.Class = "a b" }, `--storage-class "a b"`},
+		"claim, class":   {func(s *Spec) { s.Claim, s.Class = "a", "b" }, "want one of them"},
+		"a bucket alone": {func(s *Spec) { s.Bucket = "s3://nights" }, "want both"},
+		"a secret alone": {func(s *Spec) { s.Secret = "nights" }, "want both"},
+		"no bucket":      {func(s *Spec) { s.Bucket, s.Secret = "nights", "s" }, "want s3://BUCKET/PREFIX"},
+		"no secret":      {func(s *Spec) { s.Bucket, s.Secret = "s3://nights", "A b" }, `--secret "A b"`},
+		"bucket, claim":  {func(s *Spec) { s.Bucket, s.Secret, s.Claim = "s3://nights", "s", "c" }, "in place of a claim"},
+		"no quantity":    {func(s *Spec) { s.CPU = "two" }, `--cpu "two": want a quantity`},
+		"nothing":        {func(s *Spec) { s.Memory = "0" }, `--memory "0"`},
+		"less":           {func(s *Spec) { s.Storage = "-1Gi" }, `--storage "-1Gi"`},
+		"no scratch":     {func(s *Spec) { s.Scratch = "" }, `--scratch ""`},
+		"many retries":   {func(s *Spec) { s.Retries = 11 }, "--retries 11: want 0 to 10"},
+		"minus one":      {func(s *Spec) { s.Retries = -1 }, "--retries -1"},
+		"no time":        {func(s *Spec) { s.Deadline = time.Second }, "--deadline 1s: want 1m or more"},
+		"of no machine":  {func(s *Spec) { s.Image = "registry.example/x:y:z" }, "--image"},
 	} {
 		s := night()
 		test.change(&s)

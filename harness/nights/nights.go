@@ -3,24 +3,18 @@
 package nights
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
-	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
-	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
-	"github.com/minio/minio-go/v7/pkg/s3utils"
-
+	"nodestorm/harness/bucket"
 	"nodestorm/harness/run"
 )
 
@@ -39,22 +33,16 @@ type Place interface {
 	Write(ctx context.Context, name string, text []byte) error
 }
 
-// EnvEndpoint names the store that buckets are in, EnvRegion where in it.
-const (
-	EnvEndpoint = "AWS_ENDPOINT_URL"
-	EnvRegion   = "AWS_REGION"
-)
-
 // Open finds the place: a folder, or s3://BUCKET/PREFIX.
 func Open(where string) (Place, error) {
-	bucket, is := strings.CutPrefix(where, "s3://")
-	if !is {
-		if where == "" {
-			return nil, errors.New("no folder given")
-		}
-		return folder(where), nil
+	switch {
+	case strings.HasPrefix(where, bucket.Scheme):
+		b, err := bucket.Open(where)
+		return inBucket{b}, err
+	case where == "":
+		return nil, errors.New("no folder given")
 	}
-	return openBucket(where, bucket)
+	return folder(where), nil
 }
 
 // file is a name that a night's file may have.
@@ -114,115 +102,25 @@ func bounded(in io.Reader, name string) ([]byte, error) {
 	return text, err
 }
 
-type bucket struct {
-	client       *minio.Client
-	where        string
-	name, prefix string
+type inBucket struct{ *bucket.Bucket }
+
+func (b inBucket) Names(ctx context.Context) ([]string, error) {
+	return b.Bucket.Names(ctx, file.MatchString)
 }
 
-func openBucket(where, rest string) (Place, error) {
-	name, prefix, _ := strings.Cut(rest, "/")
-	if prefix = strings.Trim(prefix, "/"); prefix != "" {
-		prefix += "/"
-	}
-	if err := s3utils.CheckValidBucketNameStrict(name); err != nil {
-		return nil, fmt.Errorf("%s: %w; want s3://BUCKET/PREFIX", where, err)
-	}
-	endpoint := os.Getenv(EnvEndpoint)
-	if endpoint == "" {
-		endpoint = "https://s3.amazonaws.com"
-	}
-	at, err := url.Parse(endpoint)
-	if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || strings.Trim(at.Path, "/") != "" {
-		return nil, fmt.Errorf("%s=%q: want the URL of a store without a path, such as https://s3.example", EnvEndpoint, endpoint)
-	}
-	if at.Scheme == "http" && !loopback(at.Hostname()) {
-		return nil, fmt.Errorf("%s=%q: credentials and nights would go without TLS, which is done on loopback only", EnvEndpoint, endpoint)
-	}
-	client, err := minio.New(at.Host, &minio.Options{
-		Creds:  credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}),
-		Secure: at.Scheme == "https", Region: os.Getenv(EnvRegion), MaxRetries: 3,
-	})
+func (b inBucket) Read(ctx context.Context, name string) ([]byte, error) {
+	in, err := b.Get(ctx, name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", where, err)
-	}
-	return &bucket{client, where, name, prefix}, nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-func (b *bucket) Names(ctx context.Context) (names []string, err error) {
-	ctx, cancel := context.WithCancel(ctx) // ends the listing
-	defer cancel()
-	for o := range b.client.ListObjects(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix}) {
-		if o.Err != nil {
-			return nil, b.says("listing nights", o.Err)
-		}
-		if name := strings.TrimPrefix(o.Key, b.prefix); file.MatchString(name) {
-			names = append(names, name)
-		}
-		if len(names) > maxNights {
-			return nil, fmt.Errorf("%s has more than %d nights", b.where, maxNights)
-		}
-	}
-	slices.Sort(names)
-	return names, nil
-}
-
-func (b *bucket) Read(ctx context.Context, name string) ([]byte, error) {
-	in, err := b.client.GetObject(ctx, b.name, path.Join(b.prefix, name), minio.GetObjectOptions{})
-	if err != nil {
-		return nil, b.says("reading "+name, err)
+		return nil, err
 	}
 	defer in.Close()
 	text, err := bounded(in, name)
 	if err != nil {
-		return nil, b.says("reading "+name, err)
+		return nil, b.Says(name, err)
 	}
 	return text, nil
 }
 
-func (b *bucket) Write(ctx context.Context, name string, text []byte) error {
-	_, err := b.client.PutObject(ctx, b.name, path.Join(b.prefix, name), strings.NewReader(string(text)), int64(len(text)), minio.PutObjectOptions{ContentType: "application/json", DisableMultipart: true})
-	if err != nil {
-		return b.says("keeping "+name, err)
-	}
-	return nil
+func (b inBucket) Write(ctx context.Context, name string, text []byte) error {
+	return b.Put(ctx, name, bytes.NewReader(text), int64(len(text)), "application/json")
 }
-
-// says is an error in a line, with the way out where there is one.
-func (b *bucket) says(doing string, err error) error {
-	said := minio.ToErrorResponse(err)
-	out := ""
-	switch {
-	case said.StatusCode == 507 || strings.Contains(said.Code, "Quota") || strings.Contains(said.Code, "StorageFull") || strings.Contains(said.Code, "InsufficientStorage"):
-		out = "; it is full: make room, or name another place"
-	case said.StatusCode == 401 || said.StatusCode == 403:
-		out = "; credentials are those of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or of AWS's credentials file"
-	case said.StatusCode == 404:
-		out = "; make the bucket, or see " + EnvEndpoint
-	}
-	text := strings.Join(strings.Fields(err.Error()), " ")
-	if len(text) > 400 {
-		text = strings.ToValidUTF8(text[:400], "") + "…"
-	}
-	return &StoreError{fmt.Errorf("%s: %s: %w%s", b.where, doing, oneLine{err, text}, out)}
-}
-
-// StoreError is what a bucket's store refused, or that it cannot be reached: nothing that is wrong
-// here, and no reason to lose a night.
-type StoreError struct{ error }
-
-func (e *StoreError) Unwrap() error { return e.error }
-
-// oneLine is an error whose words may be a store's own.
-type oneLine struct {
-	error
-	text string
-}
-
-func (e oneLine) Error() string { return e.text }
-func (e oneLine) Unwrap() error { return e.error }
