@@ -35,11 +35,11 @@ func (u *upload) check(ctx context.Context) (err error) {
 	if u.where == "" {
 		return nil
 	}
-	if u.to, err = bucket.Open(u.where); err == nil {
-		_, err = u.to.Names(ctx, func(string) bool { return false })
-	}
-	if err != nil {
+	if u.to, err = bucket.Open(u.where); err != nil {
 		return usage(fmt.Errorf("--%s: %w", uploadFlag, err))
+	}
+	if _, err := u.to.Names(ctx, func(string) bool { return false }); err != nil { // it may be better soon
+		return &exit{code: Inconclusive, err: fmt.Errorf("--%s: %w", uploadFlag, err)}
 	}
 	return nil
 }

@@ -97,9 +97,12 @@ func TestUploadRefused(t *testing.T) {
 		{"merge", t.TempDir(), "--upload", "s3://" + buckettest.Name},
 	} {
 		code, stdout, stderr := command(t, args...)
-		if code != Usage || stdout != "" || !strings.Contains(stderr, "--upload: ") || !strings.Contains(stderr, "credentials are those of") {
+		if code != Inconclusive || stdout != "" || !strings.Contains(stderr, "--upload: ") || !strings.Contains(stderr, "credentials are those of") {
 			t.Errorf("%s: status %d, %s%s", slices.Concat(args[:1]), code, stdout, stderr)
 		}
+	}
+	if code, _, stderr := command(t, "merge", t.TempDir(), "--upload", "nights"); code != Usage || !strings.Contains(stderr, "want s3://BUCKET/PREFIX") {
+		t.Errorf("no bucket: status %d, %s", code, stderr)
 	}
 	store.Refuse = 0
 	u := upload{where: "s3://" + buckettest.Name}
