@@ -75,7 +75,7 @@ func connect(ctx context.Context) (*testcontainers.DockerProvider, error) {
 		}
 		return f.docker, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("Docker does not answer: %w; start it again, or name its socket in DOCKER_HOST", context.Cause(ctx))
+		return nil, fmt.Errorf("no Docker answers: %w; start it again, or name its socket in DOCKER_HOST", context.Cause(ctx))
 	}
 }
 
@@ -86,14 +86,14 @@ func line(err error) string { return strings.Join(strings.Fields(err.Error()), "
 func here(ctx context.Context, docker *testcontainers.DockerProvider) error {
 	host, err := url.Parse(docker.Client().DaemonHost())
 	if err == nil && host.Scheme != "unix" {
-		return fmt.Errorf("Docker is at %s, and the worlds that containers are to reach are on this machine's loopback: name a socket of this machine in DOCKER_HOST", host)
+		return fmt.Errorf("the Docker in use is at %s, and the worlds that containers are to reach are on this machine's loopback: name a socket of this machine in DOCKER_HOST", host)
 	}
 	said, err := docker.Client().Info(ctx, client.InfoOptions{})
 	if err != nil {
 		return err
 	}
 	if strings.Contains(said.Info.OperatingSystem, "Docker Desktop") {
-		return errors.New("Docker Desktop's containers are in a machine of their own, where worlds cannot be reached: it needs Docker Engine")
+		return errors.New("containers of Docker Desktop are in a machine of their own, where worlds cannot be reached: it needs Docker Engine")
 	}
 	for _, option := range said.Info.SecurityOptions {
 		if strings.Contains(option, "name=rootless") {
@@ -239,7 +239,10 @@ func (r *running) Wait() (end process.End) {
 		r.forget() // its output
 	}
 	select {
-	case <-r.copied:
+	case err := <-r.copied:
+		if err != nil && end.Lost == nil {
+			end.Status += ", its output ends early: " + line(err)
+		}
 	case <-time.After(endWithin): // it is cut off
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), endWithin)

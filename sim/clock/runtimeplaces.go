@@ -43,7 +43,7 @@ func imageOf(pid int) (image, error) {
 	if err := unix.Stat(path, &s); err != nil {
 		return image{}, err
 	}
-	id := imageID{uint64(s.Dev), s.Ino, s.Size, s.Mtim.Nano()}
+	id := imageID{s.Dev, s.Ino, s.Size, s.Mtim.Nano()}
 	if known, ok := images.Load(id); ok {
 		return known.(image), nil
 	}

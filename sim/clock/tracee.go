@@ -103,7 +103,7 @@ func (t *tracee) step() error {
 		if err != nil {
 			return err
 		}
-		switch signal := unix.Signal(status.StopSignal()); {
+		switch signal := status.StopSignal(); {
 		case status>>16 != 0: // an interruption that was asked for before
 		case signal == unix.SIGTRAP:
 			return nil
