@@ -11,7 +11,7 @@ func measured(t *testing.T, unit string, values ...float64) *side {
 	t.Helper()
 	s := &side{name: "s"}
 	for _, value := range values {
-		if err := s.add(strings.NewReader(fmt.Sprintf("BenchmarkX-2 \t 1\t 5 ns/op\t %g %s\nPASS", value, unit))); err != nil {
+		if err := s.add(fmt.Sprintf("BenchmarkX-2 \t 1\t 5 ns/op\t %g %s\nPASS", value, unit)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestNew(t *testing.T) {
 }
 
 func TestNothingMeasured(t *testing.T) {
-	if err := new(side).add(strings.NewReader("--- SKIP: BenchmarkVerdict\nPASS\n")); err == nil || !strings.Contains(err.Error(), "make setup") {
+	if err := new(side).add("--- SKIP: BenchmarkVerdict\nPASS\n"); err == nil || !strings.Contains(err.Error(), "make setup") {
 		t.Errorf("%v", err)
 	}
 }

@@ -111,7 +111,7 @@ func gate(ctx context.Context, base string, count int, out, log io.Writer) (wors
 				text, err := output(ctx, filepath.Join(s.root, suite.folder), s.programs[n],
 					"-test.run", "^$", "-test.bench", suite.pattern, "-test.benchtime", "1x", "-test.timeout", "20m")
 				if err == nil {
-					err = s.add(strings.NewReader(text))
+					err = s.add(text)
 				}
 				if err != nil {
 					return 0, fmt.Errorf("%s of %s: %w", suite.folder, s.name, err)
