@@ -67,6 +67,9 @@ func (f figure) more() bool { return strings.HasPrefix(f.unit, "x-") }
 // compare prints a table of all figures that both sides have, and counts those that are worse
 // after than before, beyond noise.
 func compare(before, after *side, out io.Writer) (worse int, err error) {
+	if len(before.order) == 0 && before.programs != nil || len(after.order) == 0 {
+		return 0, errors.New("no benchmark has run, so nothing is compared")
+	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "BENCHMARK\tFIGURE\t%s\t%s\tCHANGE\t\n", strings.ToUpper(before.name), strings.ToUpper(after.name))
 	thresholds := benchmath.Thresholds{CompareAlpha: alpha}

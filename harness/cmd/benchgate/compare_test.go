@@ -60,3 +60,9 @@ func TestNothingMeasured(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestNothingRun(t *testing.T) {
+	if _, err := compare(&side{name: "before"}, &side{name: "after"}, new(strings.Builder)); err == nil {
+		t.Error("nothing is as good as before")
+	}
+}

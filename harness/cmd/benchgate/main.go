@@ -36,10 +36,10 @@ type suite struct {
 // what a quiet minute costs, how soon there is a verdict, how large a record is, and what a
 // page of a million of them costs.
 var suites = []suite{
-	{"harness/bench", "^WorldReady$"},
-	{"harness/bench", "^Quiet$/^15m0s$"},
-	{"harness/bench", "^Verdict$"},
-	{"reports/page", "^Write$/^1000000$"},
+	{"harness/bench", "^BenchmarkWorldReady$"},
+	{"harness/bench", "^BenchmarkQuiet$/^15m0s$"},
+	{"harness/bench", "^BenchmarkVerdict$"},
+	{"reports/page", "^BenchmarkWrite$/^1000000$"},
 }
 
 func main() {
