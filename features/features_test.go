@@ -102,7 +102,7 @@ func TestFeatures(t *testing.T) {
 				result, err := played(ran, record, build)
 				if errors.Is(err, errNotPlayed) {
 					result, err = replay.Undistorted(ctx, replay.Request{
-						Record: record, Target: build, Kubernetes: kubernetes, ControlPlane: os.Getenv("KUBEBUILDER_ASSETS"),
+						Record: record, Target: build, Kubernetes: kubernetes,
 						Features: os.DirFS("."), Clock: speed, Seed: *seed, Out: runs,
 					}, func(thrown replay.Result) { t.Logf("does not count, and runs again: %s", thrown.Clock.Distorted()) })
 				}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,17 @@ func TestTable(t *testing.T) {
 		}
 		golden(t, name, out.Bytes())
 	}
+}
+
+// The release of Kubernetes is in the table if it is another than nodestorm's own.
+func TestTableOfKubernetes(t *testing.T) {
+	other := slices.Clone(rows)
+	other[0].Kubernetes = "v1.36.3"
+	var out bytes.Buffer
+	if err := reports.Table(&out, other); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "verify-kubernetes.txt", out.Bytes())
 }
 
 func TestJSON(t *testing.T) {

@@ -13,9 +13,11 @@ import (
 
 // Row is one verdict of `nodestorm verify`, and its place in --json.
 type Row struct {
-	ID       string `json:"id"`
-	Target   string `json:"target"`
-	Expected string `json:"expected"`
+	ID     string `json:"id"`
+	Target string `json:"target"`
+	// Kubernetes is the release of the control plane, if it is not nodestorm's own.
+	Kubernetes string `json:"kubernetes,omitempty"`
+	Expected   string `json:"expected"`
 	// Verdict is healthy, reproduced, failed or inconclusive, or "skipped" of a target
 	// that cannot be had.
 	Verdict string `json:"verdict"`
@@ -41,7 +43,12 @@ const fine = "expected"
 // as expected, those of which there is no run by their reason, then a count of the outcomes.
 func Table(w io.Writer, rows []Row) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "SCENARIO\tTARGET\tEXPECTED\tVERDICT\tWALL\tVIRTUAL\tFACTOR\tLAG P99")
+	other := slices.ContainsFunc(rows, func(r Row) bool { return r.Kubernetes != "" })
+	header := []string{"SCENARIO", "TARGET", "EXPECTED", "VERDICT", "WALL", "VIRTUAL", "FACTOR", "LAG P99"}
+	if other {
+		header = slices.Insert(header, 2, "KUBERNETES")
+	}
+	fmt.Fprintln(out, strings.Join(header, "\t"))
 	for _, r := range rows {
 		if r.Run == "" {
 			continue
@@ -50,8 +57,12 @@ func Table(w io.Writer, rows []Row) error {
 		if r.VirtualSeconds > 0 {
 			virtual = (time.Duration(r.VirtualSeconds) * time.Second).String() // "15m2s"
 		}
-		fmt.Fprintln(out, strings.Join([]string{Clean(r.ID), Clean(r.Target), orDash(r.Expected), orDash(r.Verdict),
-			figure("%.1fs", r.WallSeconds), virtual, figure("%.0fx", r.Factor), figure("%.0fms", r.LagP99Ms)}, "\t"))
+		cells := []string{Clean(r.ID), Clean(r.Target), orDash(r.Expected), orDash(r.Verdict),
+			figure("%.1fs", r.WallSeconds), virtual, figure("%.0fx", r.Factor), figure("%.0fms", r.LagP99Ms)}
+		if other {
+			cells = slices.Insert(cells, 2, orDash(r.Kubernetes))
+		}
+		fmt.Fprintln(out, strings.Join(cells, "\t"))
 	}
 	if err := out.Flush(); err != nil {
 		return err

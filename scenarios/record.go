@@ -36,6 +36,9 @@ type Record struct {
 	// is the change that ended it, empty where there is none.
 	Issue string `json:"issue"`
 	Fix   string `json:"fix,omitempty"`
+	// Kubernetes is the range of its releases on which the failure can be seen; empty: all that
+	// worlds can have.
+	Kubernetes Range `json:"kubernetes,omitempty"`
 	// Affected and Fixed are ranges of releases.
 	Affected Range `json:"affected"`
 	Fixed    Range `json:"fixed"`
@@ -276,6 +279,11 @@ func (r *Record) complete(releases Releases, own bool) (wrong []error) {
 		add("cloud: %q: want a provider of Karpenter's: %s or %s, or nothing where both show it", r.Cloud, Instances, Kwok)
 	} else if system && autoscaler && r.Autoscaler != "karpenter" && (r.Cloud != "") != (r.System == "bootstrap" && r.Autoscaler == "cluster-autoscaler") {
 		add("cloud: %q: want a provider of Cluster Autoscaler's in the system bootstrap, and elsewhere none", r.Cloud)
+	}
+	if r.Kubernetes != "" {
+		if _, err := r.Kubernetes.constraints(); err != nil {
+			add("kubernetes: %w", err)
+		}
 	}
 	if r.Fix != "" && !issuePattern.MatchString(r.Fix) {
 		add("fix: %q is not like owner/repository#2265", r.Fix)

@@ -42,7 +42,7 @@ func (b *bisection) remember(at ends) error {
 	if at.repo != nil {
 		from = at.repo.Name
 	}
-	b.state = &stateFile{Question: []string{b.record.ID, from, at.good, at.bad, b.pkg, b.provider, fmt.Sprint(b.tags), fmt.Sprint(b.rules), fmt.Sprint(b.seed), b.clock.String(), b.manifest, fmt.Sprint(b.with), b.assets}}
+	b.state = &stateFile{Question: []string{b.record.ID, from, at.good, at.bad, b.pkg, b.provider, fmt.Sprint(b.tags), fmt.Sprint(b.rules), fmt.Sprint(b.seed), b.clock.String(), b.manifest, fmt.Sprint(b.with), b.other}}
 	if b.autoscaler != "" {
 		b.state.Question = append(b.state.Question, b.autoscaler)
 	}

@@ -44,7 +44,6 @@ func newBench(t *testing.T) bench {
 	write(t, filepath.Join(bin, "go"), "#!/bin/sh\ntouch "+b.goCalled+"\necho this go builds nothing >&2\nexit 1\n", 0o700)
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	t.Setenv(target.EnvCache, b.store)
-	t.Setenv("KUBEBUILDER_ASSETS", "")
 	return b
 }
 
@@ -105,6 +104,12 @@ func TestWrongArguments(t *testing.T) {
 		{"run|" + scenario + "|--target|karpenter@v1.6.4|--machines|pods", `machines "pods": want sim, or containers (of Docker`},
 		{"run|" + scenario + "|--target|karpenter@v1.6.4|--cluster|kind,sim", `cluster "kind,sim": want`},
 
+		{"verify|" + scenario + "|--kubernetes|/none", "--kubernetes /none: /none has no program etcd; name a folder with etcd and kube-apiserver, as envtest's or a release's is, or a release, such as v1.34.4"},
+		{"verify|" + scenario + "|--kubernetes|1.33.5", "--kubernetes 1.33.5: kubernetes@1.33.5 is no release: did you mean kubernetes@v1.33.5?"},
+		{"verify|" + scenario + "|--kubernetes|v1.31.0", "--kubernetes v1.31.0: Kubernetes v1.31.0 is too old"},
+		{"verify|" + scenario + "|--kubernetes|the newest", "--kubernetes the newest: want a release such as v1.34.4, or a folder with etcd and kube-apiserver"},
+		{"verify|" + scenario + "|--kubernetes|v1.36.3|--cluster|kind", "--cluster kind: a cluster of kind has a control plane of its own, leave out --kubernetes"},
+
 		{"run|" + scenario, "--target NAME@VERSION is missing; the catalogue has karpenter@v1.6.4"},
 		{"run|" + scenario + "|--target|karpenter", `"karpenter" names no target: write NAME@VERSION`},
 		{"run|" + scenario + "|--target|../x@v1", `"../x@v1" names no target`},
@@ -123,7 +128,7 @@ func TestWrongArguments(t *testing.T) {
 		{"target|build|karpenter", `"karpenter" names no target`},
 		{"target|build|karpenter@nope", "karpenter@nope is no release"},
 		{"target|build|other@v1", `no recipe for "other"`},
-		{"target|build|kubernetes@v1.30.0", "name its binaries' folder in KUBEBUILDER_ASSETS"},
+		{"target|build|kubernetes@v1.30.0", "Kubernetes v1.30.0 is too old: worlds set its feature gate MutatingAdmissionPolicy, which there is from v1.32 on"},
 		{"target|build|other@v1|--source|/none", "building other@v1 from /none: reading the source folder: stat /none"},
 		{"target|add|other@v1|/none", "adding other@v1: open /none"},
 		{"target|add|other@v1|" + file, file + " is no Linux program (ELF)"},
@@ -179,11 +184,12 @@ func (b bench) refuses(t *testing.T, want string, args ...string) {
 
 func TestWrongSurroundings(t *testing.T) {
 	verify := func(b bench) []string { return []string{"verify", scenario, "--out", b.out} }
-	t.Run("assets", func(t *testing.T) {
+	t.Run("a folder that is no control plane", func(t *testing.T) {
 		b := newBench(t)
-		t.Setenv("KUBEBUILDER_ASSETS", "/none")
-		b.refuses(t, "KUBEBUILDER_ASSETS=/none has no program etcd; name a folder with etcd and kube-apiserver, or unset it", verify(b)...)
-		b.refuses(t, "KUBEBUILDER_ASSETS=/none has no program etcd", "up", "--out", b.out)
+		folder := t.TempDir()
+		write(t, filepath.Join(folder, "etcd"), "#!/bin/sh\n", 0o700)
+		b.refuses(t, "etcd is no Linux program (ELF)", append(verify(b), "--kubernetes", folder)...)
+		b.refuses(t, "etcd is no Linux program (ELF)", "up", "--out", b.out, "--kubernetes", folder)
 	})
 	t.Run("outside a checkout", func(t *testing.T) {
 		b := newBench(t)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -114,9 +113,6 @@ func (e *env) machine(ctx context.Context) (list []finding) {
 		says = "the kernel allows it; without Go no program was tried"
 	}
 	list = append(list, looked("virtual time", says, err))
-	if assets := os.Getenv(envAssets); assets != "" {
-		list = append(list, looked(fmt.Sprintf("%s, whose control plane worlds use, in real time", envAssets), "", checkAssets(assets)))
-	}
 	return list
 }
 

@@ -179,6 +179,9 @@ func (e *env) cells(found []stored, catalogue *scenarios.Catalogue, base string)
 			Scenario: r.ID, Target: r.Target.Ref.String(), Expected: string(expected), Verdict: string(r.Verdict), Reason: redactor.Text(r.Reason),
 			WallSeconds: r.Took().Seconds(), Started: r.Started, Kubernetes: tell.KubernetesVersion(r), Commit: r.Commit,
 		}
+		if r.Provenance != nil && r.Provenance.ControlPlane != nil {
+			c.Target = matrix.OnKubernetes(c.Target, c.Kubernetes)
+		}
 		for _, departure := range tell.Departures(r) {
 			c.Departures = append(c.Departures, redactor.Text(departure))
 		}

@@ -26,8 +26,8 @@ func (s *session) chooseCluster(c *cobra.Command, of replay.Cluster) error {
 	if c.Flags().Changed("clock") && s.clock != clock.Real {
 		return usage(fmt.Errorf("--clock %s: a cluster of kind has real time only, and no thousands of nodes: leave --clock out, or take --cluster %s", s.clock, replay.Simulated))
 	}
-	if s.assets != "" {
-		return usage(fmt.Errorf("--cluster %s: a cluster of kind has a control plane of its own, unset %s", of, envAssets))
+	if s.other != "" {
+		return usage(fmt.Errorf("--cluster %s: a cluster of kind has a control plane of its own, leave out --kubernetes", of))
 	}
 	s.clock = clock.Real
 	s.remark("clusters are made with kind: all durations are real time, nothing is shortened")
@@ -62,11 +62,13 @@ func (s *session) parting(ctx context.Context, jobs []job) (play []job, without 
 	lacks := s.cluster.Lacks(ctx)
 	for _, j := range jobs {
 		cannot := lacks
+		request := replay.Request{Record: j.record, Features: s.features, Target: j.target, Cluster: s.cluster, Machines: s.machinesHere(), Clock: s.clock, ControlPlane: s.plane}
 		if cannot == nil {
-			cannot = replay.Request{Record: j.record, Features: s.features, Target: j.target, Cluster: s.cluster, Machines: s.machinesHere(), Clock: s.clock, ControlPlane: s.assets}.CheckCluster()
+			cannot = request.CheckCluster()
 		}
 		if cannot != nil {
 			cannot = fmt.Errorf("--cluster %s: %w", s.cluster, cannot)
+		} else if cannot = request.CheckKubernetes(); cannot != nil {
 		} else if only := j.record.OnlyCloud(); s.cloud != "" && only != "" && only != s.cloud {
 			cannot = fmt.Errorf("--cloud %s: it can be seen on %s only", s.cloud, only)
 		}

@@ -47,6 +47,45 @@ func TestStaleTarget(t *testing.T) {
 	}
 }
 
+// A run on another release of Kubernetes is noted beside the one on nodestorm's own.
+func TestTrackRecordOfKubernetes(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv(target.EnvRoot, root)
+	const marks = "<!-- track record: written by nodestorm matrix --track-record -->\n<!-- end of the track record -->\n"
+	const commit = "796b28ee0123456789abcdef0123456789abcdef"
+	write(t, filepath.Join(root, "go.mod"), "module nodestorm\n", 0o600)
+	for _, name := range []string{"README.md", "scenarios/README.md", "reports/verified.json"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(root, name), marks, 0o600)
+	}
+	write(t, filepath.Join(root, "reports", "verified.json"), "[]", 0o600)
+	for _, plane := range []*run.ControlPlane{nil, {Version: "v1.36.3"}} {
+		dir := aRun(t)
+		r, err := run.Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Commit = commit
+		r.Provenance = &run.Provenance{Nodestorm: run.Code{Commit: commit}, Features: run.Code{Commit: commit}, ControlPlane: plane}
+		if err := r.Save(dir); err != nil {
+			t.Fatal(err)
+		}
+		reseal(t, dir)
+		if code, _, stderr := nodestorm(t, "matrix", dir, "--track-record"); code != cli.AsExpected {
+			t.Fatalf("status %d, %q", code, stderr)
+		}
+	}
+	verified, err := os.ReadFile(filepath.Join(root, "reports", "verified.json"))
+	if err != nil || !strings.Contains(string(verified), `"target": "karpenter@v1.6.4"`) || !strings.Contains(string(verified), `"target": "karpenter@v1.6.4 on Kubernetes v1.36.3"`) {
+		t.Errorf("noted %s, %v", verified, err)
+	}
+	if table, err := os.ReadFile(filepath.Join(root, "scenarios", "README.md")); err != nil || !strings.Contains(string(table), "`karpenter@v1.6.4` (Kubernetes v1.36.3)") {
+		t.Errorf("the track record lacks the other Kubernetes: %s, %v", table, err)
+	}
+}
+
 // Only what was run as its names say is noted as verified.
 func TestTrackRecordOfDepartures(t *testing.T) {
 	root := t.TempDir()
@@ -72,8 +111,8 @@ func TestTrackRecordOfDepartures(t *testing.T) {
 		"--manifest":      {func(r *run.Run) { r.Provenance.Manifest = &run.Input{Name: "d.yaml"} }, "ran as d.yaml"},
 		"--with":          {func(r *run.Run) { r.Provenance.With = []target.Manifest{{Ref: target.CCM}} }, "in the place of nodestorm's own"},
 		"--order":         {func(r *run.Run) { r.Provenance.Order = []run.Input{{Name: "o.yaml"}} }, "the installer's order was that of o.yaml"},
-		"KUBEBUILDER_ASSETS": {func(r *run.Run) { r.Provenance.ControlPlane = &run.ControlPlane{Name: "k8s"} },
-			"the control plane was that of KUBEBUILDER_ASSETS=k8s"},
+		"--kubernetes FOLDER": {func(r *run.Run) { r.Provenance.ControlPlane = &run.ControlPlane{Name: "k8s", Version: "v1.33.2"} },
+			"the control plane was that of the folder k8s, v1.33.2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			write(t, filepath.Join(root, "go.mod"), "module nodestorm\n", 0o600)

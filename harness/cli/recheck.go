@@ -11,6 +11,7 @@ import (
 
 	"nodestorm/harness/crosscheck"
 	"nodestorm/harness/run"
+	"nodestorm/harness/tell"
 	"nodestorm/harness/verdict"
 	"nodestorm/reports"
 	"nodestorm/reports/redact"
@@ -92,8 +93,12 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 						return err
 					}
 				}
+				other := ""
+				if p := again.Run.Provenance; p != nil && p.ControlPlane != nil {
+					other = tell.KubernetesVersion(again.Run)
+				}
 				rows = append(rows, reports.Row{
-					ID: again.Run.ID, Target: again.Run.Target.Ref.String(),
+					ID: again.Run.ID, Target: again.Run.Target.Ref.String(), Kubernetes: other,
 					Expected: string(again.Expected), Verdict: string(again.Now.Verdict),
 					Outcome: string(verdict.Compare(again.Expected, again.Now.Verdict)), Reason: again.Now.Reason,
 					VirtualSeconds: again.Run.Clock.Virtual.Seconds(), Factor: again.Run.Clock.Mean,

@@ -34,7 +34,8 @@ type session struct {
 	out        string
 	flags      []string
 	kubernetes target.Target
-	assets     string // KUBEBUILDER_ASSETS
+	other      string              // --kubernetes, a release or a folder; empty: nodestorm's own
+	plane      replay.ControlPlane // what that names; of a release from open on
 	catalogue  *scenarios.Catalogue
 	features   fs.FS
 	manifest   string // of a Deployment; empty: the documented way
@@ -57,6 +58,7 @@ type session struct {
 func (s *session) addFlags(c *cobra.Command) {
 	c.Flags().Var(&s.clock, "clock", "how virtual time passes")
 	_ = c.RegisterFlagCompletionFunc("clock", cobra.FixedCompletions([]string{"auto", "real", "60x"}, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().StringVar(&s.other, "kubernetes", "", "`VERSION|FOLDER`: the control plane of another release, which is built if it is missing, or the programs of a folder as they are, such as envtest's; default: "+target.Kubernetes.Version)
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "what all randomness of the simulated nodes derives from")
 	c.Flags().StringVar(&s.out, "out", filepath.Join("reports", "out"), "`folder` for the runs")
 }
@@ -90,7 +92,7 @@ func (s *session) check(c *cobra.Command) error {
 			return // a run is the same, whoever plays beside it; it notes who does
 		}
 		value := f.Value.String()
-		if slices.Contains([]string{"out", "manifest", "order"}, f.Name) {
+		if slices.Contains([]string{"out", "manifest", "order", "kubernetes"}, f.Name) {
 			value = filepath.Base(value) // where a user keeps files is nobody's business
 		}
 		if f.Name == "catalogue" {
@@ -99,12 +101,8 @@ func (s *session) check(c *cobra.Command) error {
 		s.flags = append(s.flags, "--"+f.Name+"="+value)
 	})
 	s.status = s.newStatus()
-	if s.assets = os.Getenv(envAssets); s.assets != "" {
-		if err := checkAssets(s.assets); err != nil {
-			return usage(err)
-		}
-		s.say("the control plane is that of %s (%s), which is not built with the clock: this runs in real time", envAssets, s.assets)
-		s.clock = clock.Real
+	if err := s.checkKubernetes(c.Context()); err != nil {
+		return usage(err)
 	}
 	return usage(s.checkOut())
 }
@@ -116,19 +114,6 @@ func (s *session) baseNames() string {
 		names = append(names, filepath.Base(folder))
 	}
 	return strings.Join(names, string(os.PathListSeparator))
-}
-
-// envAssets names a folder with another release's etcd and kube-apiserver.
-const envAssets = "KUBEBUILDER_ASSETS"
-
-func checkAssets(dir string) error {
-	for _, name := range []string{"etcd", "kube-apiserver"} {
-		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
-			return fmt.Errorf("%s=%s has no program %s; name a folder with etcd and kube-apiserver, or unset it to use those of %s", envAssets, dir, name, target.Kubernetes)
-		}
-	}
-	return nil
 }
 
 // checkOut makes sure that runs can be written.
@@ -164,13 +149,24 @@ func (s *session) open(ctx context.Context, cannot func(target.Ref, error) error
 	if s.parts, err = s.chosenParts(ctx); err != nil { // before anything is built
 		return nil, err
 	}
-	have, err = s.ensure(ctx, found, cannot, append(slices.Clone(refs), target.Kubernetes)...)
+	refs = append(slices.Clone(refs), target.Kubernetes)
+	other, isRelease := s.release()
+	if isRelease {
+		refs = append(refs, other)
+	}
+	have, err = s.ensure(ctx, found, cannot, refs...)
 	if err != nil {
 		return nil, err
 	}
 	s.kubernetes = have[target.Kubernetes]
+	if isRelease {
+		s.plane = replay.OfBuild(have[other])
+	}
+	if s.plane.Chosen() && s.player == nil {
+		s.remark("the control plane is that of Kubernetes %s", s.plane)
+	}
 	var told []target.Ref
-	for _, ref := range append(slices.Clone(refs), target.Kubernetes) {
+	for _, ref := range refs {
 		if t, is := have[ref]; is && !slices.Contains(told, ref) {
 			told = append(told, ref)
 			s.detail("%s is the build of %s in %s", ref, t.BuiltAt.Format("2006-01-02 15:04"), t.Dir)
@@ -334,7 +330,7 @@ func (s *session) replayed(ctx context.Context, record scenarios.Record, t targe
 		return replay.Result{}, reports.Row{}, err
 	}
 	request := replay.Request{
-		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.assets, Features: s.features, Manifest: s.manifest, Order: s.order, With: s.parts,
+		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.plane, Features: s.features, Manifest: s.manifest, Order: s.order, With: s.parts,
 		Checkout: s.own.checkout, Own: s.catalogue.Own(record.ID),
 		Cluster: s.cluster, Machines: s.machinesHere(), Clock: s.clock, Seed: s.seed, Out: s.out, Flags: s.flags, Watch: watch,
 		AtOnce: s.atOnce, InPlaceOf: s.inPlaceOf,
@@ -362,6 +358,7 @@ func (s *session) replayed(ctx context.Context, record scenarios.Record, t targe
 	row := reports.Row{
 		ID:             record.ID,
 		Target:         t.Ref.String(),
+		Kubernetes:     s.plane.String(),
 		Expected:       string(result.Expected),
 		Verdict:        string(result.Verdict),
 		Outcome:        string(verdict.Compare(result.Expected, result.Verdict)),

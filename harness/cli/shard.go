@@ -141,9 +141,6 @@ func (h *sharding) choose(ctx context.Context, s *session, records []scenarios.R
 			kept.Flags = append(kept.Flags, flag)
 		}
 	}
-	if s.assets != "" {
-		kept.Flags = append(kept.Flags, envAssets+"="+filepath.Base(s.assets))
-	}
 	h.kept, h.out, h.read = &kept, s.out, s.player != nil
 	var chosen []scenarios.Record
 	mine := 0

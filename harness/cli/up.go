@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,7 +177,7 @@ func (u *upOptions) fromFeature(ctx context.Context) (err error) {
 		return err
 	}
 	u.build, u.givens = jobs[0].target, u.catalogue.InFile(u.given)[0].Pickle()
-	request := replay.Request{Record: records[0], Target: u.build, Kubernetes: u.kubernetes, ControlPlane: u.assets, Features: u.features, Clock: u.clock}
+	request := replay.Request{Record: records[0], Target: u.build, Kubernetes: u.kubernetes, ControlPlane: u.plane, Features: u.features, Clock: u.clock}
 	releases, err := request.Releases()
 	if err == nil {
 		_, err = u.ensure(ctx, func(t target.Target) error { return usage(replay.CheckClock(u.clock, t)) }, refuse, releases...)
@@ -224,7 +225,7 @@ func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err 
 	}
 	defer func() { _ = os.Remove(out) }() // if nothing came of it
 	cfg := world.Config{
-		Out: out, Kubernetes: u.kubernetes.Bin(), ControlPlane: u.assets, Clock: u.clock, Seed: u.seed,
+		Out: out, Kubernetes: u.kubernetes.Bin(), ControlPlane: u.plane.Folder, Version: u.plane.Version, Clock: u.clock, Seed: u.seed,
 		Progress: func(what string) { u.status.about(what, what, "") },
 	}
 	if told != nil {
@@ -238,7 +239,7 @@ func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err 
 		Step: func(text string) { u.status.about(text, text, "") },
 		Started: func(started *world.World) {
 			w = started
-			live, unserved = u.follow(story.Run{ID: "nodestorm up", Title: "A world that stays", Target: u.target, Autoscaler: u.build.Name, Kubernetes: u.kubernetes.Version, Seed: u.seed, Started: time.Now(), Unjudged: true}, w.History)
+			live, unserved = u.follow(story.Run{ID: "nodestorm up", Title: "A world that stays", Target: u.target, Autoscaler: u.build.Name, Kubernetes: cmp.Or(u.plane.String(), u.kubernetes.Version), Seed: u.seed, Started: time.Now(), Unjudged: true}, w.History)
 		},
 	}
 	defer func() {

@@ -86,8 +86,6 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 				return usage(fmt.Errorf("--clocks compares clocks, of which clusters of kind have one: want --clocks or --cluster %s,%s", replay.Kind, replay.Simulated))
 			case len(clusters) > 1 && repeat > 1:
 				return usage(errors.New("--repeat plays on one kind of cluster: want one --cluster"))
-			case clocks && s.assets != "":
-				return usage(fmt.Errorf("--clocks compares 1x with virtual time, and the control plane of %s has none: unset it", envAssets))
 			case clocks && !s.clock.Virtual():
 				return usage(fmt.Errorf("--clocks compares 1x with another --clock, and that is %s too: give --clock auto, or a factor", s.clock))
 			}
@@ -206,7 +204,7 @@ func (s *session) jobs(c *cobra.Command, records []scenarios.Record) (jobs []job
 	without := map[target.Ref]error{}
 	have, err := s.open(c.Context(), func(ref target.Ref, err error) error {
 		without[ref] = err
-		if ref == target.Kubernetes {
+		if ref.Name == target.Kubernetes.Name {
 			return usage(err)
 		}
 		return nil

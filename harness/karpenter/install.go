@@ -83,6 +83,7 @@ func Install(ctx context.Context, w *world.World, t target.Target, cloud *Cloud)
 		return nil, err
 	}
 	for _, o := range policy {
+		o.SetAPIVersion(w.Policies())
 		if err := c.Create(ctx, o); err != nil {
 			return nil, fmt.Errorf("creating %s %s: %w", o.GetKind(), o.GetName(), err)
 		}

@@ -156,8 +156,8 @@ func (r Request) CheckCluster() error {
 	if r.Clock != clock.Real {
 		return errors.New("a cluster of kind has real time only: use --clock real, or leave it out")
 	}
-	if r.ControlPlane != "" {
-		return errors.New("a cluster of kind has a control plane of its own: unset KUBEBUILDER_ASSETS")
+	if r.ControlPlane.Chosen() {
+		return errors.New("a cluster of kind has a control plane of its own: leave out --kubernetes")
 	}
 	return r.eachScenario(func(pickle []*messages.PickleStep) error {
 		for _, step := range pickle {

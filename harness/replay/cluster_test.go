@@ -34,7 +34,7 @@ func TestCheckCluster(t *testing.T) {
 	}{
 		{"simulated", func(r *Request) { r.Cluster = Simulated }, ""},
 		{"virtual time", func(r *Request) { r.Clock = clock.Auto }, "real time only"},
-		{"another control plane", func(r *Request) { r.ControlPlane = "k8s" }, "unset KUBEBUILDER_ASSETS"},
+		{"another control plane", func(r *Request) { r.ControlPlane.Folder = "k8s" }, "leave out --kubernetes"},
 		{"machines beside a simulated one", func(r *Request) { r.Cluster, r.Machines = Simulated, Containers }, "want --cluster kind"},
 		{"machines without a cloud", func(r *Request) { r.Machines = Containers }, "the scenario has no cloud with instances"},
 		{"its programs", func(*Request) {}, "kube-scheduler is in a container of kind's"},

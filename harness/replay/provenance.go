@@ -5,11 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	messages "github.com/cucumber/messages/go/v21"
 
@@ -41,11 +38,9 @@ func (r Request) Provenance(ctx context.Context) (run.Provenance, error) {
 	if r.Machines == Containers {
 		p.Machines = run.Containers
 	}
-	if r.ControlPlane != "" {
-		var err error
-		if p.ControlPlane, err = controlPlaneIn(ctx, r.ControlPlane); err != nil {
-			return p, fmt.Errorf("reading the control plane of KUBEBUILDER_ASSETS: %w", err)
-		}
+	var err error
+	if p.ControlPlane, err = r.ControlPlane.noted(); err != nil {
+		return p, fmt.Errorf("reading the control plane of --kubernetes: %w", err)
 	}
 	if r.Manifest != "" {
 		file, err := run.Digest(r.Manifest)
@@ -55,7 +50,6 @@ func (r Request) Provenance(ctx context.Context) (run.Provenance, error) {
 		p.Manifest = &file
 	}
 	if r.Order != "" {
-		var err error
 		if p.Order, err = orderFiles(r.Order); err != nil {
 			return p, fmt.Errorf("reading the order: %w", err)
 		}
@@ -87,28 +81,6 @@ func (r Request) filesBeside() (files []run.Input, err error) {
 		return nil
 	})
 	return files, err
-}
-
-// controlPlaneIn is what a folder holds of a control plane.
-func controlPlaneIn(ctx context.Context, dir string) (*run.ControlPlane, error) {
-	c := &run.ControlPlane{Name: filepath.Base(dir)}
-	for _, name := range []string{"etcd", "kube-apiserver"} {
-		file, err := run.Digest(filepath.Join(dir, name))
-		if err != nil {
-			return nil, err
-		}
-		c.Programs = append(c.Programs, file)
-	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(dir, "kube-apiserver"), "--version")
-	cmd.WaitDelay = time.Second
-	if says, err := cmd.Output(); err == nil {
-		if version, is := strings.CutPrefix(strings.TrimSpace(string(says)), "Kubernetes "); is {
-			c.Version = version
-		}
-	}
-	return c, nil
 }
 
 // orderFiles are an order's file and those that it applies, each once.

@@ -45,9 +45,8 @@ type Request struct {
 	Record     scenarios.Record
 	Target     target.Target
 	Kubernetes target.Target
-	// ControlPlane is a folder with another release's etcd and kube-apiserver;
-	// empty means Kubernetes' own. See world.Config.
-	ControlPlane string
+	// ControlPlane is what comes in place of that of Kubernetes.
+	ControlPlane ControlPlane
 	// Cluster is what the world's clusters are made of.
 	Cluster Cluster
 	// Machines are what the instances of its cloud are.
@@ -112,8 +111,11 @@ func (r Request) Check(ctx context.Context) error {
 	if err := r.CheckCluster(); err != nil {
 		return err
 	}
-	if r.Clock.Virtual() && r.ControlPlane != "" {
-		return fmt.Errorf("the control plane in %s (KUBEBUILDER_ASSETS) was not built with the clock: use --clock real", r.ControlPlane)
+	if err := r.CheckKubernetes(); err != nil {
+		return err
+	}
+	if err := r.ControlPlane.checkClock(r.Clock); err != nil {
+		return err
 	}
 	return CheckClock(r.Clock, append([]target.Target{r.Target, r.Kubernetes}, r.With...)...)
 }
@@ -215,8 +217,6 @@ func CheckClock(mode clock.Mode, targets ...target.Target) error {
 // as it is.
 func checkGuest(t target.Target) error {
 	switch {
-	case t.Name == target.Kubernetes.Name:
-		return fmt.Errorf("%s was not built with the clock, which a control plane has to be: use --clock real", t.Ref)
 	case t.Source.Container:
 		return fmt.Errorf("%s runs in a container, where time is real: use --clock real", t.Ref)
 	case t.RealTimeOnly():
@@ -313,7 +313,7 @@ func Run(ctx context.Context, r Request) (Result, error) {
 		Commit:     provenance.Nodestorm.Commit,
 		Started:    began,
 		Target:     r.Target.Manifest,
-		Kubernetes: r.Kubernetes.Manifest,
+		Kubernetes: r.kubernetes(),
 		Flags:      r.Flags,
 		Provenance: &provenance,
 		Expected:   r.Record.Expected(r.Target.Ref.String()),
@@ -391,7 +391,8 @@ func (r Request) play(ctx context.Context, out *Result) error {
 		World: world.Config{
 			Out:          out.Dir,
 			Kubernetes:   r.Kubernetes.Bin(),
-			ControlPlane: r.ControlPlane,
+			ControlPlane: r.ControlPlane.Folder,
+			Version:      r.ControlPlane.Version,
 			Start:        r.Cluster.start(),
 			Clock:        r.Clock,
 			Seed:         r.Seed,

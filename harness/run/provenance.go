@@ -32,7 +32,7 @@ type Provenance struct {
 	Cluster string `json:"cluster,omitempty"`
 	// Machines is what the instances of the cloud were: [Containers], or empty for simulated.
 	Machines string `json:"machines,omitempty"`
-	// ControlPlane is that of KUBEBUILDER_ASSETS; nil is Kubernetes' own.
+	// ControlPlane is that of --kubernetes; nil is that of nodestorm's own Kubernetes.
 	ControlPlane *ControlPlane `json:"controlPlane,omitempty"`
 	// Manifest is --manifest's file, Order --order's and those that it applies.
 	Manifest *Input  `json:"manifest,omitempty"`
@@ -75,12 +75,15 @@ type Input struct {
 
 func (f Input) String() string { return fmt.Sprintf("%s (sha256 %s)", f.Name, Short(f.SHA256)) }
 
-// ControlPlane is a folder with another release's programs, by its base name.
+// ControlPlane is another one than nodestorm's own: of a release, whose build is the run's
+// Kubernetes, or of a folder with programs as somebody else has built them.
 type ControlPlane struct {
-	Name string `json:"name"`
-	// Version is what kube-apiserver says of itself, empty if it says nothing.
-	Version  string  `json:"version,omitempty"`
-	Programs []Input `json:"programs"`
+	// Name is the folder's base name, empty of a release.
+	Name string `json:"name,omitempty"`
+	// Version is what kube-apiserver says of itself.
+	Version string `json:"version,omitempty"`
+	// Programs are those of the folder; controllers that it lacks were nodestorm's own.
+	Programs []Input `json:"programs,omitempty"`
 }
 
 // Short is what a text for people has of a commit or of a digest in hex.

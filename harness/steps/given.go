@@ -33,7 +33,7 @@ var groupVersion = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/v[0-9]+([
 // clusterServing has a version of an API group that is off by default.
 func (s *scenario) clusterServing(ctx context.Context, version string) error {
 	cfg := s.rig.World
-	cfg.APIServer = map[string][]string{"runtime-config": world.Served(version)}
+	cfg.Serves = []string{version}
 	return s.start(ctx, cfg)
 }
 

@@ -97,6 +97,9 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 	if overlay != "" {
 		flags = append(flags, "-overlay="+overlay)
 	}
+	if r.complete != nil {
+		flags = append(flags, "-mod=mod")
+	}
 	key := keyOf(r.Provider, known...)
 	if t, ok := s.reuse(r.Ref, key, src.Source); ok {
 		return t, nil

@@ -39,6 +39,13 @@ func inspect(file string, m *Manifest) error {
 	return nil
 }
 
+// GoOf is the Go that built a program of this machine, "go1.24.6"; empty if it is not Go's.
+func GoOf(file string) (string, error) {
+	var m Manifest
+	err := inspect(file, &m)
+	return m.GoVersion, err
+}
+
 // copyInto copies a file.
 func copyInto(to, from string) error {
 	in, err := os.Open(from)

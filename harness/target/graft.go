@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
+	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,8 +17,9 @@ import (
 // graft is a main package of ours that is compiled within the source: with the source's own dependencies,
 // and without a file of it changed, as the go command lays ours over it.
 type graft struct {
-	// dir is the folder of its Go files, in our checkout.
-	dir string
+	name string // for people
+	// source has its Go files, at the root.
+	source fs.FS
 	// tags are the build tags that it needs for a source, by what that has.
 	tags func(root string) ([]string, error)
 	// knows are the releases that it is made for, for people.
@@ -29,19 +29,22 @@ type graft struct {
 // graftPackage is where it is below the root of the source.
 const graftPackage = "nodestorm"
 
-// files are those that are compiled, by name.
-func (g *graft) files() (map[string]string, error) {
-	all, err := filepath.Glob(filepath.Join(g.dir, "*.go"))
+// graftOf is that of the builds of a target that have one.
+func graftOf(ref Ref) (*graft, error) {
+	if ref.Name == Kubernetes.Name {
+		return controlPlaneGraft(), nil
+	}
+	r, err := OnInstances(Recipe{})
+	return r.graft, err
+}
+
+// files are the names of those that are compiled.
+func (g *graft) files() ([]string, error) {
+	all, err := fs.Glob(g.source, "*.go")
 	if err == nil && len(all) == 0 {
-		err = fmt.Errorf("there is no Go file in %s", g.dir)
+		err = fmt.Errorf("there is no Go file of %s", g.name)
 	}
-	files := map[string]string{}
-	for _, file := range all {
-		if name := filepath.Base(file); !strings.HasSuffix(name, "_test.go") {
-			files[name] = file
-		}
-	}
-	return files, err
+	return slices.DeleteFunc(all, func(name string) bool { return strings.HasSuffix(name, "_test.go") }), err
 }
 
 // sum is the hash of its files, in go.sum's notation.
@@ -50,7 +53,7 @@ func (g *graft) sum() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return dirhash.Hash1(slices.Collect(maps.Keys(files)), func(name string) (io.ReadCloser, error) { return os.Open(files[name]) })
+	return dirhash.Hash1(files, func(name string) (io.ReadCloser, error) { return g.source.Open(name) })
 }
 
 // overlay puts the graft into an overlay for a source, which is that of the file, or a new one in dir. It
@@ -73,8 +76,16 @@ func (g *graft) overlay(root, file, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for name, file := range files {
-		content.Replace[filepath.Join(root, graftPackage, name)] = file
+	for _, name := range files {
+		text, err := fs.ReadFile(g.source, name)
+		if err != nil {
+			return "", err
+		}
+		copied := filepath.Join(dir, graftPackage, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(copied), 0o755), os.WriteFile(copied, text, 0o644)); err != nil {
+			return "", err
+		}
+		content.Replace[filepath.Join(root, graftPackage, name)] = copied
 	}
 	text, err := json.Marshal(content)
 	if err != nil {
@@ -90,5 +101,5 @@ func (g *graft) unfit(ref Ref, err error) error {
 	if !errors.As(err, &failed) {
 		return err
 	}
-	return fmt.Errorf("the interface of %s is none that %s knows, which is made for %s: %w", ref, path.Base(g.dir), g.knows, err)
+	return fmt.Errorf("the interface of %s is none that %s knows, which is made for %s: %w", ref, g.name, g.knows, err)
 }

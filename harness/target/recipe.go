@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/semver"
@@ -46,6 +45,9 @@ type Recipe struct {
 	sealed string
 	// graft is the main package in place of Package, if it is one of ours.
 	graft *graft
+	// complete makes a copy of Module's source, at its root, one that can be built alone. The go
+	// command may then add to its go.mod what the graft needs besides.
+	complete func(root, version string) error
 }
 
 // UnknownError says that a name has no recipe of ours.
@@ -65,16 +67,8 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("no recipe for %q: karpenter, kubernetes, cluster-api, ccm, ccm-vsphere and csr-approver have one; build others with --source DIR or --module PATH, or add a program with nodestorm target add", e.Ref.Name)
 }
 
-// Kubernetes is the control plane of worlds, at the version that the module
-// sim/kubernetes requires.
-var Kubernetes = Ref{Name: "kubernetes", Version: "v1.34.4"}
-
-// Node is what makes a machine a node of a real cluster, kubelet and kubeadm, at the same
-// version.
-var Node = Ref{Name: "kubernetes-node", Version: Kubernetes.Version}
-
-// Known is the recipe of a released target: karpenter and Cluster API at any version
-// of their modules, Kubernetes and our own parts of clusters at that of this build.
+// Known is the recipe of a released target: karpenter, Cluster API and Kubernetes at any
+// version of their modules, our own parts of clusters at that of this build.
 func Known(ref Ref) (Recipe, error) {
 	switch ref.Name {
 	case "karpenter":
@@ -109,36 +103,6 @@ func FromSource(ref Ref, dir string) Recipe {
 	}
 	r.Dir = dir
 	return r
-}
-
-func kubernetes(ref Ref) (Recipe, error) {
-	dir, faces := "sim/kubernetes", []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kubectl"}
-	if ref.Name == Node.Name {
-		dir, faces = "harness/kind/node", []string{"kubelet", "kubeadm"}
-	}
-	if ref != Kubernetes && ref != Node {
-		return Recipe{}, fmt.Errorf("%s: this nodestorm builds %s; for another version name its binaries' folder in KUBEBUILDER_ASSETS (real time only)", ref, Kubernetes)
-	}
-	root, err := Root()
-	if err != nil {
-		return Recipe{}, err
-	}
-	major, minor, _ := strings.Cut(strings.TrimPrefix(semver.MajorMinor(ref.Version), "v"), ".")
-	// As hack/lib/version.sh of the release does, but for the commit and the
-	// date, which a module doesn't carry.
-	var ldflags []string
-	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
-		for _, set := range []string{"gitVersion=" + ref.Version, "gitMajor=" + major, "gitMinor=" + minor, "gitCommit=", "gitTreeState=clean"} {
-			ldflags = append(ldflags, "-X "+pkg+"."+set)
-		}
-	}
-	return Recipe{
-		Ref:     ref,
-		Dir:     filepath.Join(root, filepath.FromSlash(dir)),
-		LDFlags: strings.Join(ldflags, " "),
-		Faces:   faces,
-		sealed:  "nodestorm/" + dir,
-	}, nil
 }
 
 // EnvRoot overrides where the checkout of nodestorm is looked for.

@@ -2,6 +2,7 @@ package target
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,8 +35,19 @@ func TestKnown(t *testing.T) {
 		_, err := Known(Ref{Name: "karpenter", Version: version})
 		wantError(t, err, "karpenter@"+version, "karpenter@v1.7.0")
 	}
-	_, err = Known(Ref{Name: "kubernetes", Version: "v1.33.0"})
-	wantError(t, err, "kubernetes@v1.33.0", Kubernetes.String(), "KUBEBUILDER_ASSETS")
+	r, err = Known(Ref{Name: "kubernetes", Version: "v1.33.5"})
+	ok(t, err)
+	if r.Module != "k8s.io/kubernetes" || !r.RealTime || len(r.Faces) != 4 || !strings.Contains(r.LDFlags, "component-base/version.gitVersion=v1.33.5") || r.sealed != "" {
+		t.Errorf("another Kubernetes: %+v", r)
+	}
+	_, err = Known(Ref{Name: "kubernetes", Version: "v1.31.14"})
+	wantError(t, err, "Kubernetes v1.31.14 is too old", "MutatingAdmissionPolicy", "from v1.32 on")
+	for _, version := range []string{"1.33.5", "v1.33", "stable"} {
+		_, err = Known(Ref{Name: "kubernetes", Version: version})
+		wantError(t, err, "kubernetes@"+version+" is no release", "kubernetes@v1.3")
+	}
+	_, err = Known(Ref{Name: "kubernetes-node", Version: "v1.33.5"})
+	wantError(t, err, "kubernetes-node@v1.33.5", Node.String())
 	if _, err = Known(Ref{Name: "cluster-autoscaler", Version: "1.32.7"}); !errors.As(err, new(*UnknownError)) {
 		t.Errorf("cluster-autoscaler: %v", err)
 	}
@@ -135,5 +147,42 @@ func TestKubernetesFaces(t *testing.T) {
 	out, err := exec.Command(k.Binary(), "kube-proxy").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, kubelet") {
 		t.Errorf("no such face: %v, %q", err, out)
+	}
+}
+
+// A release takes its libraries from their modules, and without its examples.
+func TestStagingFromModules(t *testing.T) {
+	root := t.TempDir()
+	write(t, filepath.Join(root, "go.mod"), `module k8s.io/kubernetes
+
+go 1.24.0
+
+require (
+	k8s.io/api v0.0.0
+	k8s.io/sample-controller v0.0.0
+	k8s.io/utils v0.1.0
+)
+
+replace (
+	k8s.io/api => ./staging/src/k8s.io/api
+	k8s.io/sample-controller => ./staging/src/k8s.io/sample-controller
+	k8s.io/utils => k8s.io/utils v0.2.0
+)
+`)
+	ok(t, stagingFromModules(root, "v1.33.5"))
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	ok(t, err)
+	mod, err := modfile.Parse("go.mod", text, nil)
+	ok(t, err)
+	replaced := map[string]string{}
+	for _, r := range mod.Replace {
+		replaced[r.Old.Path] = r.New.String()
+	}
+	want := map[string]string{"k8s.io/api": "k8s.io/api@v0.33.5", "k8s.io/utils": "k8s.io/utils@v0.2.0"}
+	if !maps.Equal(replaced, want) || len(mod.Require) != 2 {
+		t.Errorf("%s", text)
+	}
+	if nested, err := nestedModules(root); err != nil || len(nested) > 0 {
+		t.Errorf("folders are left: %v, %v", nested, err)
 	}
 }

@@ -52,6 +52,11 @@ func fromModule(ctx context.Context, r Recipe, tmp string, log io.Writer, report
 		return fetched{}, fmt.Errorf("downloading %s@%s: %w; other ways in are --source DIR, and nodestorm target add with a program or an --image", r.Module, r.query(), err)
 	}
 	src := Source{Kind: FromModule, Module: r.Module, Version: main.Version, Sum: main.Sum, Package: r.mainPackage(), Tags: r.Tags}
+	if r.complete != nil {
+		if err := r.complete(root, main.Version); err != nil {
+			return fetched{}, err
+		}
+	}
 	nested, err := nestedModules(root)
 	if err != nil {
 		return fetched{}, err

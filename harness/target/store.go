@@ -207,10 +207,10 @@ func (s *Store) load(ref Ref, key string) (Target, error) {
 // linked with code of ours that code.
 func (s *Store) fresh(t Target) error {
 	if t.Source.Graft != "" {
-		// Without our checkout nobody could build it anew, nor tell.
-		if now, err := OnInstances(Recipe{}); err == nil {
-			if sum, err := now.graft.sum(); err == nil && sum != t.Source.Graft {
-				return &StaleError{Ref: t.Ref, Source: t.Source, Err: fmt.Errorf("%s (%.12s, not %.12s)", filepath.Base(now.graft.dir)+" adapter", t.Source.Graft, sum)}
+		// Without our checkout nobody could build one of an adapter anew, nor tell.
+		if of, err := graftOf(t.Ref); err == nil {
+			if sum, err := of.sum(); err == nil && sum != t.Source.Graft {
+				return &StaleError{Ref: t.Ref, Source: t.Source, Err: fmt.Errorf("%s (%.12s, not %.12s)", of.name, t.Source.Graft, sum)}
 			}
 		}
 	}

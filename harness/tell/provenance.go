@@ -1,6 +1,7 @@
 package tell
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -23,10 +24,11 @@ func KubernetesVersion(r run.Run) string {
 	if r.Provenance == nil || r.Provenance.ControlPlane == nil {
 		return r.Kubernetes.Version
 	}
-	if v := r.Provenance.ControlPlane.Version; v != "" {
-		return v + " (KUBEBUILDER_ASSETS)"
+	c := r.Provenance.ControlPlane
+	if c.Name == "" {
+		return c.Version
 	}
-	return "of KUBEBUILDER_ASSETS"
+	return strings.TrimSpace(c.Version + " (of the folder " + c.Name + ")")
 }
 
 // Departures say in which ways the run was something else than its names say, a line
@@ -50,12 +52,12 @@ func Departures(r run.Run) (list []string) {
 	if p.Machines != "" {
 		list = append(list, "the instances of the cloud were containers, which have joined by their user data")
 	}
-	if c := p.ControlPlane; c != nil {
+	if c := p.ControlPlane; c != nil && c.Name != "" {
 		programs := make([]string, len(c.Programs))
 		for i, f := range c.Programs {
 			programs[i] = f.String()
 		}
-		list = append(list, strings.TrimSpace(fmt.Sprintf("the control plane was that of KUBEBUILDER_ASSETS=%s %s", c.Name, c.Version))+": "+strings.Join(programs, ", "))
+		list = append(list, strings.TrimSpace(fmt.Sprintf("the control plane was that of the folder %s, %s", c.Name, c.Version))+": "+strings.Join(programs, ", "))
 	}
 	if p.Manifest != nil {
 		list = append(list, fmt.Sprintf("%s ran as %s has it", r.Target.Ref, p.Manifest))
@@ -166,8 +168,8 @@ func repeat(r run.Run, departures []string) string {
 			folder, _, _ := strings.Cut(p.Feature.Name, "/")
 			words = append(words, "--catalogue", quoted(folder))
 		}
-		if p.ControlPlane != nil {
-			words = append([]string{"KUBEBUILDER_ASSETS=" + quoted(p.ControlPlane.Name)}, words...)
+		if c := p.ControlPlane; c != nil {
+			words = append(words, "--kubernetes", quoted(cmp.Or(c.Name, c.Version)))
 		}
 		if p.Manifest != nil {
 			words = append(words, "--manifest", quoted(p.Manifest.Name))

@@ -63,10 +63,13 @@ func TestDepartures(t *testing.T) {
 			r.Target.Source = target.Source{Kind: target.FromOrder, File: folder + "/order.yaml"}
 			r.Provenance.Order = order
 		}, "the installer's order was that of order.yaml (sha256 ab), apps/dns.yaml (sha256 cd)", "an installer's order, order.yaml, go1.26.8", " --order order.yaml # "},
-		{"KUBEBUILDER_ASSETS", func(r *run.Run) {
+		{"another control plane", func(r *run.Run) {
 			r.Provenance.ControlPlane = &run.ControlPlane{Name: "k8s", Version: "v1.33.2", Programs: []run.Input{{Name: "etcd", SHA256: "ab"}, {Name: "kube-apiserver", SHA256: "cd"}}}
 			r.Clock.Mode = "real"
-		}, "the control plane was that of KUBEBUILDER_ASSETS=k8s v1.33.2: etcd (sha256 ab), kube-apiserver (sha256 cd)", "", "KUBEBUILDER_ASSETS=k8s nodestorm run x --target karpenter@v1.7.0 --seed 7 --clock real # "},
+		}, "the control plane was that of the folder k8s, v1.33.2: etcd (sha256 ab), kube-apiserver (sha256 cd)", "", "nodestorm run x --target karpenter@v1.7.0 --seed 7 --clock real --kubernetes k8s # "},
+		{"another Kubernetes", func(r *run.Run) {
+			r.Provenance.ControlPlane = &run.ControlPlane{Version: "v1.36.3"}
+		}, "", "", "nodestorm run x --target karpenter@v1.7.0 --seed 7 --kubernetes v1.36.3"},
 		{"kind", func(r *run.Run) {
 			r.Provenance.Cluster, r.Clock.Mode = run.Kind, "real"
 		}, "the cluster was one of kind, with the control plane of kubernetes@v1.34.4 in containers, in real time", "", "nodestorm run x --target karpenter@v1.7.0 --seed 7 --cluster kind # the cluster was"},

@@ -9,8 +9,8 @@ import (
 	"io"
 	"net/http"
 	"os/exec"
-	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -34,17 +34,17 @@ func (c *local) startControllers(ctx context.Context) error {
 	if c.Wishes.Kubelets {
 		manager = append(manager, "--cluster-signing-cert-file="+c.ca.certFile, "--cluster-signing-key-file="+c.ca.keyFile)
 	}
-	managed, err := c.controller("kube-controller-manager", append(manager, c.Wishes.ControllerManager...))
+	managed, err := c.controller(controllerManager, append(manager, c.Wishes.ControllerManager...))
 	if err != nil {
 		return err
 	}
 	controllers := []component{managed}
 	if c.Name == "" {
-		scheduler, err := c.controller("kube-scheduler", nil)
+		scheduling, err := c.controller(scheduler, nil)
 		if err != nil {
 			return err
 		}
-		controllers = append(controllers, scheduler)
+		controllers = append(controllers, scheduling)
 	}
 	return c.World.startTogether(ctx, controllers...)
 }
@@ -68,10 +68,11 @@ func (c *local) controller(name string, flags []string) (component, error) {
 	if w.cfg.ClientQPS > 0 {
 		flags = append(flags, fmt.Sprintf("--kube-api-qps=%d", w.cfg.ClientQPS), fmt.Sprintf("--kube-api-burst=%d", w.cfg.ClientQPS))
 	}
+	path, launch := w.controlPlaneProgram(name)
 	return component{Spec: process.Spec{
 		Name: c.program(name),
-		Path: filepath.Join(w.cfg.Kubernetes, name),
-		Env:  w.inside([]string{fewerCollections, fewerProcessors}),
+		Path: path, Launch: launch,
+		Env: w.inside([]string{fewerCollections, fewerProcessors}),
 		Args: append(flags,
 			"--kubeconfig="+kubeconfig,
 			"--authentication-kubeconfig="+kubeconfig,
@@ -106,6 +107,12 @@ func (w *World) Launch(builtWithClock bool) func(*exec.Cmd) error {
 	return w.driver.Start
 }
 
+// controlPlaneProgram is where a program of a control plane is, and how it is launched.
+func (w *World) controlPlaneProgram(name string) (path string, launch func(*exec.Cmd) error) {
+	path, builtWithClock := w.cfg.program(name)
+	return path, w.Launch(builtWithClock)
+}
+
 // component is a program that is part of the world.
 type component struct {
 	process.Spec
@@ -135,6 +142,9 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })() // without the others it won't get ready
 	c.Log = w.LogFile(c.Name)
 	c.ReadyWithin = cmp.Or(c.ReadyWithin, controlPlaneStart)
+	if c.Launch != nil { // a guest, also if it was built with the clock, which would find the page too
+		c.Env = slices.DeleteFunc(slices.Clone(c.Env), func(set string) bool { return set == w.driver.Env() })
+	}
 	p, err := process.Spawn(ctx, c.Spec)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/mod/semver"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -39,9 +40,9 @@ type local struct {
 // startLocal is the way of [Config] without Start.
 func startLocal(ctx context.Context, at Site) (ControlPlane, error) {
 	c := &local{Site: at}
-	controllers := "kube-controller-manager"
+	controllers := controllerManager
 	if at.Name == "" { // the world's own
-		controllers += " and kube-scheduler"
+		controllers += " and " + scheduler
 	}
 	for _, part := range []struct {
 		what  string
@@ -152,7 +153,7 @@ func (c *local) startAPIServer(ctx context.Context) error {
 		"etcd-servers":                     {etcdURL},
 		// Targets' packages use the policy to mend what a stand-in for a cloud gets wrong.
 		"feature-gates":  {"MutatingAdmissionPolicy=true"},
-		"runtime-config": Served(),
+		"runtime-config": Served(append([]string{w.Policies()}, c.Wishes.Serves...)...),
 	}
 	if c.Wishes.Kubelets {
 		more, err := c.openToKubelets(certs)
@@ -172,9 +173,10 @@ func (c *local) startAPIServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	path, launch := w.controlPlaneProgram(apiServer)
 	err = w.startTogether(ctx, etcd, component{Spec: process.Spec{
-		Name:   c.program(apiServer),
-		Path:   filepath.Join(w.cfg.controlDir(), apiServer),
+		Name: c.program(apiServer),
+		Path: path, Launch: launch,
 		Dir:    c.Dir,
 		Env:    w.environment(fewerCollections),
 		Args:   commandLine(flags),
@@ -217,12 +219,28 @@ func (c *local) awaitNamespace(ctx context.Context, name string) error {
 // LogFile is where a run keeps what a part of the world says.
 func (w *World) LogFile(name string) string { return filepath.Join(w.cfg.Out, "logs", name+".log") }
 
-const apiServer = "kube-apiserver"
+const (
+	apiServer         = "kube-apiserver"
+	controllerManager = "kube-controller-manager"
+	scheduler         = "kube-scheduler"
+)
 
-// Served is the value of kube-apiserver's --runtime-config: what it serves besides its
-// defaults, with what is asked for.
-func Served(versions ...string) []string {
-	all := []string{"admissionregistration.k8s.io/v1beta1=true"} // of the policy, see above
+// Policies is where releases from v1.34 on serve MutatingAdmissionPolicy, which targets'
+// packages use.
+const Policies = "admissionregistration.k8s.io/v1beta1"
+
+// Policies is where the world's API servers serve MutatingAdmissionPolicy; its fields are the
+// same everywhere.
+func (w *World) Policies() string {
+	if w.cfg.Version != "" && semver.Compare(w.cfg.Version, "v1.34.0-0") < 0 {
+		return "admissionregistration.k8s.io/v1alpha1"
+	}
+	return Policies
+}
+
+// Served is the value of kube-apiserver's --runtime-config, for versions of API groups that it
+// serves besides its defaults.
+func Served(versions ...string) (all []string) {
 	for _, version := range versions {
 		all = append(all, version+"=true")
 	}

@@ -39,11 +39,12 @@ func (c *local) etcd() (component, error) {
 		},
 		DisableKeepAlives: true,
 	}}
+	path, launch := w.controlPlaneProgram("etcd")
 	return component{Spec: process.Spec{
 		Name: c.program("etcd"),
-		Path: filepath.Join(w.cfg.controlDir(), "etcd"),
-		Dir:  c.Dir,
-		Env:  w.inside([]string{fewerCollections, fewerProcessors}),
+		Path: path, Launch: launch,
+		Dir: c.Dir,
+		Env: w.inside([]string{fewerCollections, fewerProcessors}),
 		Args: []string{
 			"--data-dir=" + data,
 			"--listen-client-urls=" + etcdURL, "--advertise-client-urls=" + etcdURL,

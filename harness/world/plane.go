@@ -46,6 +46,9 @@ type Wishes struct {
 	// APIServer are flags for kube-apiserver, without dashes:
 	// {"disable-admission-plugins": {"DefaultTolerationSeconds"}}.
 	APIServer map[string][]string
+	// Serves are versions of API groups that kube-apiserver serves besides its defaults:
+	// "resource.k8s.io/v1beta1".
+	Serves []string
 	// ControllerManager are flags for kube-controller-manager:
 	// "--cluster-signing-duration=20m".
 	ControllerManager []string

@@ -45,14 +45,18 @@ type Config struct {
 	// Start is how clusters start, in real time only. Nil means as programs on loopback,
 	// which Kubernetes, ControlPlane and ClientQPS are for.
 	Start StartControlPlane
-	// Kubernetes is a folder with etcd, kube-apiserver,
-	// kube-controller-manager and kube-scheduler. All must be built with the
-	// clock overlay unless Clock is clock.Real.
+	// Kubernetes is a folder with etcd, kube-apiserver, kube-controller-manager,
+	// kube-scheduler and the kubelet, built with the clock overlay unless Clock is
+	// clock.Real. What ControlPlane has may be missing.
 	Kubernetes string
-	// ControlPlane overrides where etcd and kube-apiserver are: another
-	// release's envtest binaries (KUBEBUILDER_ASSETS). Clock must be clock.Real.
+	// ControlPlane is a folder with some of these programs as somebody else has built
+	// them, of another release say: they come in place of Kubernetes' own, and live in
+	// the world's time as guests, see clock.Driver.Start. Empty means none.
 	ControlPlane string
-	Clock        clock.Mode
+	// Version is the release that the control plane is of, "v1.33.5"; empty is that of
+	// Kubernetes.
+	Version string
+	Clock   clock.Mode
 	// Seed is what all randomness of the simulated nodes derives from.
 	Seed uint64
 	// ClientQPS is how many calls a second kube-controller-manager and
@@ -149,27 +153,27 @@ func (c Config) check() error {
 		}
 		return nil
 	}
-	if c.Clock.Virtual() && c.ControlPlane != "" {
-		return fmt.Errorf("the control plane in %s is not built with the clock: it needs --clock real", c.ControlPlane)
-	}
-	for _, path := range []string{
-		filepath.Join(c.controlDir(), "etcd"),
-		filepath.Join(c.controlDir(), "kube-apiserver"),
-		filepath.Join(c.Kubernetes, "kube-controller-manager"),
-		filepath.Join(c.Kubernetes, "kube-scheduler"),
-	} {
+	for _, name := range ControlPlanePrograms {
+		path, _ := c.program(name)
 		if _, err := os.Stat(path); err != nil {
-			return fmt.Errorf("no %s for the world; nodestorm doctor tells what to do: %w", filepath.Base(path), err)
+			return fmt.Errorf("no %s for the world; nodestorm doctor tells what to do: %w", name, err)
 		}
 	}
 	return nil
 }
 
-func (c Config) controlDir() string {
+// ControlPlanePrograms are those that a control plane is made of.
+var ControlPlanePrograms = []string{"etcd", apiServer, controllerManager, scheduler}
+
+// program is where a program of the control plane is, and whether it was built with the clock.
+func (c Config) program(name string) (path string, builtWithClock bool) {
 	if c.ControlPlane != "" {
-		return c.ControlPlane
+		path = filepath.Join(c.ControlPlane, name)
+		if _, err := os.Stat(path); err == nil {
+			return path, false
+		}
 	}
-	return c.Kubernetes
+	return filepath.Join(c.Kubernetes, name), true
 }
 
 func (w *World) startFolder(context.Context) error {

@@ -62,6 +62,22 @@ type Cell struct {
 	Run string `json:"run,omitempty"`
 }
 
+const onKubernetes = " on Kubernetes "
+
+// OnKubernetes is what a target is called in runs on another Kubernetes than nodestorm's own: it
+// is a target, and a column, of its own.
+func OnKubernetes(target, version string) string { return target + onKubernetes + version }
+
+// elsewhere are the other versions of Kubernetes on which a scenario and a target have a run.
+func (m *Matrix) elsewhere(scenario, target string) (cells []Cell) {
+	for _, c := range m.Cells {
+		if c.Scenario == scenario && strings.HasPrefix(c.Target, target+onKubernetes) {
+			cells = append(cells, c)
+		}
+	}
+	return cells
+}
+
 // Skip is a scenario that was to run on a target, and did not.
 type Skip struct {
 	Scenario string `json:"scenario"`

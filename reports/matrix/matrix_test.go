@@ -213,6 +213,13 @@ func TestTrackRecord(t *testing.T) {
 	if noted := matrix.TrackRecord(m.Scenarios, matrix.Newest(m.Cells, []matrix.Cell{dirty})); noted == string(table) {
 		t.Error("the same run without them is not noted")
 	}
+	for verdict, want := range map[string]string{"healthy": "`k@v2` (last: reproduced) (Kubernetes v1.36.3)", "failed": "`k@v2` (last: reproduced) (Kubernetes v1.36.3: failed)"} {
+		elsewhere := matrix.Cell{Scenario: "a-1-x", Target: matrix.OnKubernetes("k@v2", "v1.36.3"), Expected: "healthy", Verdict: verdict, Started: day.Add(time.Hour)}
+		noted := matrix.Newest(m.Cells, []matrix.Cell{elsewhere})
+		if said := matrix.TrackRecord(m.Scenarios, noted); !strings.Contains(said, want) || len(noted) != len(matrix.Newest(nil, m.Cells))+1 {
+			t.Errorf("another Kubernetes, %s: %s", verdict, said)
+		}
+	}
 	text := "before\n<!-- track record: written by nodestorm matrix --track-record -->\nold\n<!-- end of the track record -->\nafter\n"
 	got, err := matrix.Insert(text, "new\n")
 	if err != nil || got != strings.Replace(text, "old", "new", 1) {

@@ -46,6 +46,13 @@ func TrackRecord(scenarios []Scenario, verified []Cell) string {
 			case c.Verdict != promise.Expected:
 				text += fmt.Sprintf(" (last: %s)", word(reports.Markdown(c.Verdict)))
 			}
+			for _, other := range m.elsewhere(s.ID, promise.Target) {
+				seen := ""
+				if other.Verdict != promise.Expected {
+					seen = ": " + word(reports.Markdown(other.Verdict))
+				}
+				text += fmt.Sprintf(" (Kubernetes %s%s)", reports.Markdown(strings.TrimPrefix(other.Target, promise.Target+onKubernetes)), seen)
+			}
 			if c != nil && (last == nil || c.Started.After(last.Started)) {
 				last = c
 			}

@@ -93,7 +93,7 @@ func wanted(at world.Site, version string) kind.Spec {
 		APIServer: map[string]string{
 			// As in other worlds: targets' packages use the policy.
 			"feature-gates":               "MutatingAdmissionPolicy=true",
-			"runtime-config":              strings.Join(world.Served(), ","),
+			"runtime-config":              strings.Join(world.Served(append([]string{world.Policies}, at.Wishes.Serves...)...), ","),
 			"egress-selector-config-file": kind.SharedPath + "/" + egressConfig,
 		},
 		// There is one of each, and nobody starts it again when it has lost its lease.

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"nodestorm/harness/replay"
+	"nodestorm/harness/target"
+)
+
+// release is the build that --kubernetes names, if it names a release that is not nodestorm's own.
+func (s *session) release() (target.Ref, bool) {
+	ref := target.Ref{Name: target.Kubernetes.Name, Version: s.other}
+	isFolder := s.plane.Chosen() && s.plane.Build == nil
+	return ref, s.other != "" && !isFolder && ref != target.Kubernetes
+}
+
+// checkKubernetes finds out what --kubernetes names, and what is wrong with it, before anything
+// is built. A path has a slash, or is a folder that is there.
+func (s *session) checkKubernetes(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("--kubernetes %s: %w", s.other, err)
+		}
+	}()
+	if s.other == "" {
+		return nil
+	}
+	if info, err := os.Stat(s.other); strings.ContainsRune(s.other, filepath.Separator) || err == nil && info.IsDir() {
+		if s.plane, err = replay.OfFolder(ctx, s.other); err != nil {
+			return err
+		}
+		if missing := s.plane.Missing(); len(missing) > 0 && s.player == nil {
+			s.say("%s has no %s: those of %s take their place", s.other, strings.Join(missing, " and no "), target.Kubernetes)
+		}
+		return nil
+	}
+	ref, err := target.ParseRef(target.Kubernetes.Name + "@" + s.other)
+	if err != nil {
+		return fmt.Errorf("want a release such as %s, or a folder with etcd and kube-apiserver", target.Kubernetes.Version)
+	}
+	_, err = target.Known(ref)
+	return err
+}

@@ -1,0 +1,128 @@
+package replay_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nodestorm/harness/replay"
+	"nodestorm/harness/target"
+	"nodestorm/scenarios"
+)
+
+// aProgram is a Go program that says so of itself.
+func aProgram(t *testing.T, says string) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	source, built := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
+	text := fmt.Sprintf("package main\n\nimport \"os\"\n\nfunc main() { os.Stdout.WriteString(%q) }\n", says)
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", built, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	program, err := os.ReadFile(built)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+// A folder is a control plane if its programs are those of this machine and of a release that
+// worlds can have; what is wrong with it is said with its name.
+func TestControlPlaneOfFolder(t *testing.T) {
+	own, older, oldest, silent := aProgram(t, "Kubernetes "+target.Kubernetes.Version+"\n"), aProgram(t, "Kubernetes v1.33.5\n"), aProgram(t, "Kubernetes v1.31.14\n"), aProgram(t, "")
+	elsewhere := slices.Clone(own)
+	const machine = 18 // of the ELF header
+	elsewhere[machine], elsewhere[machine+1] = 8, 0
+	all := func(apiServer []byte) map[string][]byte {
+		return map[string][]byte{"etcd": own, "kube-apiserver": apiServer, "kube-controller-manager": own, "kube-scheduler": own}
+	}
+	without := func(programs map[string][]byte, names ...string) map[string][]byte {
+		for _, name := range names {
+			delete(programs, name)
+		}
+		return programs
+	}
+	for _, test := range []struct {
+		name     string
+		programs map[string][]byte
+		version  string
+		missing  int
+		want     string // of the error
+	}{
+		{"whole", all(older), "v1.33.5", 0, ""},
+		{"envtest's", without(all(own), "kube-controller-manager", "kube-scheduler"), target.Kubernetes.Version, 2, ""},
+		{"envtest's, older", without(all(older), "kube-controller-manager", "kube-scheduler"), "", 0, "has no kube-controller-manager and no kube-scheduler, and those of " + target.Kubernetes.String() + " are newer than its kube-apiserver (v1.33.5)"},
+		{"no etcd", without(all(own), "etcd"), "", 0, "has no program etcd; name a folder with etcd and kube-apiserver"},
+		{"no API server", without(all(own), "kube-apiserver"), "", 0, "has no program kube-apiserver"},
+		{"empty", nil, "", 0, "has no program etcd"},
+		{"another machine's", all(elsewhere), "", 0, "kube-apiserver is for another machine: EM_MIPS"},
+		{"a script", all([]byte("#!/bin/sh\necho Kubernetes v1.34.4\n")), "", 0, "kube-apiserver is no Linux program (ELF)"},
+		{"too old", all(oldest), "", 0, "Kubernetes v1.31.14 is too old: worlds set its feature gate MutatingAdmissionPolicy, which there is from v1.32 on"},
+		{"silent", all(silent), "", 0, `does not say which release it is: --version says ""`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			folder := t.TempDir()
+			for name, text := range test.programs {
+				if err := os.WriteFile(filepath.Join(folder, name), text, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c, err := replay.OfFolder(t.Context(), folder)
+			if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), folder)) {
+				t.Fatalf("%v, want %q", err, test.want)
+			}
+			if err == nil && (c.Version != test.version || len(c.Missing()) != test.missing || c.String() != test.version+" (of the folder "+filepath.Base(folder)+")") {
+				t.Errorf("%s, without %v", c, c.Missing())
+			}
+		})
+	}
+	file := filepath.Join(t.TempDir(), "etcd")
+	if err := os.WriteFile(file, own, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := replay.OfFolder(t.Context(), filepath.Dir(file)); err == nil || !strings.Contains(err.Error(), "has no program etcd") {
+		t.Errorf("a file that is not executable: %v", err)
+	}
+}
+
+// What a record needs of Kubernetes is asked of the release that is chosen, or else of
+// nodestorm's own.
+func TestCheckKubernetes(t *testing.T) {
+	kubelets := lookup(t, "bootstrap-7515-network-late")
+	plain := lookup(t, scenario)
+	for _, test := range []struct {
+		name, needs, version string
+		kubelets             bool
+		want                 string
+	}{
+		{"nothing", "", "", false, ""},
+		{"own, new enough", ">=1.30", "", false, ""},
+		{"own, too old", ">=1.99", "", false, "it needs Kubernetes >=1.99, and this is " + target.Kubernetes.Version},
+		{"chosen, new enough", ">=1.36", "v1.36.3", false, ""},
+		{"chosen, too old", ">=1.34", "v1.33.5", false, "it needs Kubernetes >=1.34, and this is v1.33.5"},
+		{"chosen, too new", "<1.36", "v1.36.3", false, "it needs Kubernetes <1.36, and this is v1.36.3"},
+		{"kubelets", "", "v1.36.3", true, ""},
+		{"kubelets that are newer", "", "v1.33.5", true, "its kubelets are of " + target.Kubernetes.String() + ", and may not be newer than kube-apiserver (v1.33.5)"},
+		{"no kubelets", "", "v1.33.5", false, ""},
+	} {
+		r := replay.Request{Record: plain, Features: os.DirFS("../../features"), ControlPlane: replay.ControlPlane{Version: test.version}}
+		if test.kubelets {
+			r.Record = kubelets
+		}
+		if test.version != "" {
+			r.ControlPlane.Folder = "k8s"
+		}
+		r.Record.Kubernetes = scenarios.Range(test.needs)
+		err := r.CheckKubernetes()
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+	}
+}
