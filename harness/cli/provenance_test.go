@@ -144,7 +144,7 @@ func TestTrackRecordOfDepartures(t *testing.T) {
 			if c.want == "" && (code != cli.AsExpected || len(cells) != 1) {
 				t.Errorf("status %d, %q, and noted %s", code, stderr, text)
 			}
-			if c.want != "" && (code != cli.Inconclusive || len(cells) != 0 || !strings.Contains(stderr, scenario+" on karpenter@v1.6.4 is not noted as verified: ") || !strings.Contains(stderr, c.want)) {
+			if c.want != "" && (code != cli.Inconclusive || len(cells) != 0 || !strings.Contains(stderr, scenario+" on karpenter@v1.6.4") || !strings.Contains(stderr, " is not noted as verified: ") || !strings.Contains(stderr, c.want)) {
 				t.Errorf("status %d, %q, and noted %s; want %q", code, stderr, text, c.want)
 			}
 		})

@@ -106,6 +106,9 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 	}
 	d := newDraft(tmp)
 	if err := compile(ctx, tool, flags, r.mainPackage(), d.binary(r.Name), report); err != nil {
+		if missing := (*ModulesError)(nil); r.complete != nil && errors.As(err, &missing) {
+			return Target{}, fmt.Errorf("the module proxy does not serve %s, of which %s is made: take another release, or a folder with its programs", strings.Join(missing.Modules, ", "), r.Ref)
+		}
 		if r.graft != nil {
 			err = r.graft.unfit(r.Ref, err)
 		}
