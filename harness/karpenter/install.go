@@ -23,6 +23,7 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -51,7 +52,12 @@ type Karpenter struct {
 	flags  []string        // of the scenario
 	way    *apifault.Proxy // between it and the API server; nil without
 	cloud  *Cloud          // nil: that of the provider kwok
+	delays bool
 }
+
+// DelaysRegistration tells whether the release's node classes can say how long a machine takes to
+// register: those of kwok in v1.0 have no spec, and machines register at once.
+func (k *Karpenter) DelaysRegistration() bool { return k.delays }
 
 // Install puts the release's CRDs, namespace and RBAC into the world. The
 // controller does not run yet: see Start. A build that is OnCloud wants that.
@@ -71,9 +77,19 @@ func Install(ctx context.Context, w *world.World, t target.Target, cloud *Cloud)
 			return nil, err
 		}
 	}
-	if _, err := envtest.InstallCRDs(w.Admin(), crds); err != nil {
+	installed, err := envtest.InstallCRDs(w.Admin(), crds)
+	if err != nil {
 		return nil, fmt.Errorf("installing the CRDs of %s: %w", t.Ref, err)
 	}
+	k.delays = slices.ContainsFunc(installed, func(crd *apiextensionsv1.CustomResourceDefinition) bool {
+		return crd.Spec.Group == ClassKind.Group && slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+			if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
+				return false
+			}
+			_, has := v.Schema.OpenAPIV3Schema.Properties["spec"].Properties["nodeRegistrationDelay"]
+			return has
+		})
+	})
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Name}}
 	if err := c.Create(ctx, namespace); err != nil && !apierrors.IsAlreadyExists(err) {
 		return nil, fmt.Errorf("making namespace %s: %w", Name, err)

@@ -103,6 +103,7 @@ func (d Drawing) Draw(from uint64) (Schedule, error) {
 	p := &pen{random: seed.Stream(from, "nemesis", d.Site, d.Profile), at: at, drawing: d, way: way}
 	p.s = Schedule{Site: d.Site, Seed: from, Profile: d.Profile, Rest: Duration(25 * time.Minute)}
 	p.groups()
+	p.settings(from)
 	for range 1 + p.random.IntN(2) {
 		p.add("deploy", 0)
 	}

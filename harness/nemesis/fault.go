@@ -24,7 +24,8 @@ const (
 var (
 	someCalls = []string{"every call", "the first call", "each of the first 3 calls"}
 	someNodes = []string{"the first further simulated node", "each of the first 2 further simulated nodes", "every further simulated node"}
-	someOnes  = []string{"the first server", "every server"}
+	someOnes  = []string{"the first server", "every server", "the second server", "the third server"}
+	someWork  = []string{"every action", "the first action", "the third action"}
 
 	someMachines = []string{"the first machine", "each of the first 2 machines", "every machine"}
 )
@@ -42,6 +43,7 @@ var groupFaults = []faults{
 	{sentence: `%s "%s" to the cloud is done, and its answer lost`, places: [][]string{someCalls, {"increase groups", "delete instances"}}},
 	{sentence: `%s "list instances" to the cloud %s`, places: [][]string{{"every call", "the first call"}, {"lists what there was when this began", "lists what there was 1m before", "lists none of them", "lists the first 1 only"}}},
 	{sentence: `the server type "%s" cannot be had`, places: [][]string{{anyType}}},
+	{sentence: `%s "create_server" in the cloud fails`, places: [][]string{someWork}},
 	{sentence: `%s vanishes %s after it runs`, places: [][]string{someOnes, {"5s", "2m"}}},
 	{sentence: `%s goes off %s after it runs`, places: [][]string{{"the first server"}, {"5s", "2m"}}},
 	{sentence: `%s is owed by the cloud and not created`, places: [][]string{someOnes}},
@@ -72,7 +74,7 @@ var serverFaults = []faults{
 	{sentence: `%s "%s" to the cloud is delayed by %s`, places: [][]string{someCalls, {"create servers", "list servers", "delete servers"}, {"2s", "30s"}}},
 	{sentence: `%s "%s" to the cloud is done, and its answer lost`, places: [][]string{someCalls, {"create servers", "delete servers"}}},
 	{sentence: `%s "list servers" to the cloud %s`, places: [][]string{{"every call", "the first call"}, {"lists what there was when this began", "lists what there was 1m before", "lists none of them", "lists none of them that is younger than 30s", "lists the first 1 only"}}},
-	{sentence: `%s "%s" in the cloud %s`, places: [][]string{{"every action", "the first action"}, {"create_server", "start_server"}, {"fails", "fails after 1m", "never ends", "takes 2m", "takes 4m30s"}}},
+	{sentence: `%s "%s" in the cloud %s`, places: [][]string{someWork, {"create_server", "start_server"}, {"fails", "fails after 1m", "never ends", "takes 2m", "takes 4m30s"}}},
 	{sentence: `the server type "%s" %s`, places: [][]string{{anyType}, {"cannot be had", "is withdrawn"}}},
 	{sentence: `%s vanishes %s after it runs`, places: [][]string{someOnes, {"5s", "2m"}}},
 	{sentence: `%s goes off %s after it runs`, places: [][]string{{"the first server"}, {"5s", "2m"}}},

@@ -8,6 +8,7 @@ package nemesis
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -28,6 +29,13 @@ type Schedule struct {
 	Profile string `json:"profile,omitempty"`
 	// Groups are the node groups or NodePools, in the order of their names.
 	Groups []Group `json:"groups"`
+	// Settings are how the program and its groups are set up where that is not as its build has
+	// it: those of the site, by their names, such as --expander.
+	Settings map[string]string `json:"settings,omitempty"`
+	// Ready is how long a machine of Karpenter's takes to be Ready once it has registered.
+	Ready Duration `json:"ready,omitempty"`
+	// Intolerant has pods tolerate no Node that is not ready, for no time.
+	Intolerant bool `json:"intolerant,omitempty"`
 	// Acts come one after the other.
 	Acts []Act `json:"acts"`
 	// Rest is how long nothing is done at the end, after all faults were cleared and every
@@ -166,6 +174,9 @@ func (s Schedule) Check() error {
 		}
 		names = append(names, g.Name)
 	}
+	if err := site.checkSettings(s); err != nil {
+		return err
+	}
 	if len(s.Acts) == 0 || len(s.Acts) > mostActs {
 		return fmt.Errorf("acts: there are %d: want 1 to %d", len(s.Acts), mostActs)
 	}
@@ -196,6 +207,6 @@ func (s Schedule) Length() (d time.Duration) {
 
 // clone shares nothing with the schedule.
 func (s Schedule) clone() Schedule {
-	s.Groups, s.Acts = slices.Clone(s.Groups), slices.Clone(s.Acts)
+	s.Groups, s.Acts, s.Settings = slices.Clone(s.Groups), slices.Clone(s.Acts), maps.Clone(s.Settings)
 	return s
 }

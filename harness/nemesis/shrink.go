@@ -2,6 +2,7 @@ package nemesis
 
 import (
 	"context"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ func Shrink(ctx context.Context, s Schedule, shows Shows) (Schedule, error) {
 		before = string(k.best.YAML())
 		k.acts()
 		k.groups()
+		k.defaults()
 		k.simpler()
 	}
 	return k.best, k.err
@@ -106,6 +108,23 @@ func (k *shrinking) groups() {
 }
 
 var someOf = regexp.MustCompile(`^(every|each of the first \d+) (call|server|action|machine|further simulated node)s?`)
+
+// defaults leaves out how things are set up.
+func (k *shrinking) defaults() {
+	change := func(do func(*Schedule)) {
+		s := k.best.clone()
+		do(&s)
+		k.try(s)
+	}
+	for _, name := range slices.Sorted(maps.Keys(k.best.Settings)) {
+		change(func(s *Schedule) { delete(s.Settings, name) })
+	}
+	change(func(s *Schedule) { s.Intolerant = false })
+	change(func(s *Schedule) { s.Ready = 0 })
+	for i := range k.best.Groups {
+		change(func(s *Schedule) { s.Groups[i].Min = 0 })
+	}
+}
 
 // simpler makes less of what there is.
 func (k *shrinking) simpler() {

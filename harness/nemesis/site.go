@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"nodestorm/sim/checker/strict"
 )
@@ -22,6 +23,8 @@ type site struct {
 	setsTarget, setsMaximum, edits func(g Group, n int) []step
 	pauses, goesOn, removes        func(g Group) []step
 	given                          func(Schedule) []step
+	// settings are what can be set up otherwise, with values.
+	settings map[string][]string
 	// faults are those that can be drawn.
 	faults []faults
 }
@@ -65,6 +68,7 @@ func (s site) checkGroup(g Group) error {
 var sites = map[string]site{
 	"cluster-autoscaler/clusterapi": {
 		program:          "cluster-autoscaler",
+		settings:         clusterAutoscalerFlags,
 		cores:            hetznerCores, // the provider's machines are servers of these types
 		groupsHaveBounds: true,
 		setsTarget:       func(g Group, n int) []step { return plain(`"MachineDeployment/%s" is scaled to %d`, g.Name, n) },
@@ -86,6 +90,7 @@ var sites = map[string]site{
 	},
 	"cluster-autoscaler/externalgrpc": {
 		program:          "cluster-autoscaler",
+		settings:         clusterAutoscalerFlags,
 		cores:            map[string]int{"small": 2, "medium": 4, "large": 8},
 		groupsHaveBounds: true,
 		setsTarget: func(g Group, n int) []step {
@@ -100,6 +105,7 @@ var sites = map[string]site{
 	},
 	"cluster-autoscaler/hetzner": {
 		program:          "cluster-autoscaler",
+		settings:         clusterAutoscalerFlags,
 		cores:            hetznerCores,
 		groupsHaveBounds: true,
 		given: func(s Schedule) []step {
@@ -110,6 +116,7 @@ var sites = map[string]site{
 	},
 	"karpenter/instances": {
 		program:     "karpenter",
+		settings:    karpenterSettings,
 		cores:       kwokCores,
 		setsMaximum: limitsNodePool,
 		edits:       editsNodePool,
@@ -118,11 +125,12 @@ var sites = map[string]site{
 	},
 	"karpenter/kwok": {
 		program:     "karpenter",
+		settings:    karpenterSettings,
 		cores:       kwokCores,
 		setsMaximum: limitsNodePool,
 		edits:       editsNodePool,
 		given:       func(s Schedule) []step { return withKarpenter(s) },
-		faults:      slices.Concat(machineFaults, karpenterFaults),
+		faults:      slices.Concat(machineFaults[1:], karpenterFaults), // the provider itself registers machines
 	},
 }
 
@@ -142,10 +150,19 @@ func withClusterAutoscaler(s Schedule, zone string, cloud ...step) []step {
 		}
 		table += "\n"
 	}
-	given := append([]step{{text: "a cluster"}, {text: "faults need not take effect"}}, cloud...)
+	given := append([]step{s.cluster(), {text: "faults need not take effect"}}, cloud...)
 	return append(given, step{"these node groups:", table},
 		// As short as leaves a schedule time for all of it; the rest is as the build has it.
-		step{"Cluster Autoscaler with the flags:", "| --scale-down-unneeded-time | 3m |\n| --scale-down-delay-after-add | 3m |\n| --max-node-provision-time | 6m |\n"})
+		step{"Cluster Autoscaler with the flags:", "| --scale-down-unneeded-time | 3m |\n| --scale-down-delay-after-add | 3m |\n| --max-node-provision-time | 6m |\n" +
+			s.settingsOf(func(string) bool { return true })})
+}
+
+// cluster is the cluster of a schedule.
+func (s Schedule) cluster() step {
+	if s.Intolerant {
+		return step{text: "a cluster whose API server adds no default tolerations"}
+	}
+	return step{text: "a cluster"}
 }
 
 // kwokCores are the types of Karpenter's provider kwok, which the cloud of instances has too.
@@ -166,20 +183,30 @@ var karpenterFaults = apiFaults("karpenter", "create nodeclaims.karpenter.sh", "
 // withKarpenter has a NodePool for each group. Objects of kwok become the cloud's own there.
 func withKarpenter(s Schedule, cloud ...step) []step {
 	objects := "apiVersion: karpenter.kwok.sh/v1alpha1\nkind: KWOKNodeClass\nmetadata: {name: default}\n"
+	disruption, grace := "", ""
+	if after := s.Settings[consolidateAfter]; after != "" {
+		disruption = "  disruption: {consolidateAfter: " + after + "}\n"
+	}
+	if period := s.Settings[terminationGracePeriod]; period != "" {
+		grace = "      terminationGracePeriod: " + period + "\n"
+	}
 	for _, g := range s.Groups {
 		objects += fmt.Sprintf(`---
 apiVersion: karpenter.sh/v1
 kind: NodePool
 metadata: {name: %s}
 spec:
-  template:
+%s  template:
     spec:
-      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+%s      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
       requirements:
         - {key: node.kubernetes.io/instance-type, operator: In, values: [%s]}
         - {key: kubernetes.io/arch, operator: In, values: [amd64]}
-`, g.Name, g.Type)
+`, g.Name, disruption, grace, g.Type)
 	}
-	given := []step{{text: "a cluster"}, {text: "faults need not take effect"}, {text: `a Ready node "system" for system pods only`}, {text: "machines that register 20s after their launch and are Ready 5s later"}}
+	given := []step{s.cluster(), {text: "faults need not take effect"}, {text: `a Ready node "system" for system pods only`}, {text: fmt.Sprintf("machines that register 20s after their launch and are Ready %s later", max(s.Ready, Duration(time.Second)))}}
+	if variables := s.settingsOf(isVariable); variables != "" {
+		cloud = append(cloud, step{"the target has the environment variables:", variables})
+	}
 	return append(append(given, cloud...), step{text: "Karpenter"}, step{"these objects:", objects})
 }

@@ -211,9 +211,9 @@ func (s *scenario) put(ctx context.Context, text *godog.DocString, how objects.H
 			return nil, fmt.Errorf("%s: %w", o, err)
 		}
 	}
-	for _, o := range all { // "machines that register …" holds for classes that say nothing else
+	for _, o := range all { // "machines that register …" holds for classes that say nothing else, and can
 		karpenter.ForCloud(s.rig.Target, o.Unstructured)
-		if o.GroupVersionKind().GroupKind() == karpenter.ClassKind && s.delay > 0 {
+		if o.GroupVersionKind().GroupKind() == karpenter.ClassKind && s.delay > 0 && s.karpenter != nil && s.karpenter.DelaysRegistration() {
 			if _, said, _ := unstructured.NestedString(o.Object, "spec", "nodeRegistrationDelay"); !said {
 				if err := unstructured.SetNestedField(o.Object, s.delay.String(), "spec", "nodeRegistrationDelay"); err != nil {
 					return nil, fmt.Errorf("%s: %w", o, err)
