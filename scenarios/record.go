@@ -61,6 +61,10 @@ type Record struct {
 	Work Work `json:"work"`
 	// Symptom is what the failure looks like in the history of a run.
 	Symptom checker.Statement `json:"symptom"`
+	// Elsewhere is what the failure looks like in runs of other scenarios, such as ones that a
+	// search has drawn, which have other names, other demand and more faults. It says nothing of a
+	// run that has not broken what Breaks names. Without it, it is the symptom, of whatever names.
+	Elsewhere *checker.Statement `json:"elsewhere,omitempty"`
 	// Invariants must hold from the start of a run to its end, on both sides. A broken one
 	// makes a run failed, unless Breaks has its statement and the symptom what breaks it.
 	Invariants []checker.Statement `json:"invariants,omitempty"`
@@ -306,6 +310,11 @@ func (r *Record) complete(releases Releases, own bool) (wrong []error) {
 	}
 	if err := r.Symptom.CheckSymptom(); err != nil {
 		add("symptom: %w", err)
+	}
+	if r.Elsewhere != nil {
+		if err := r.Elsewhere.CheckTrigger(); err != nil {
+			add("elsewhere: %w", err)
+		}
 	}
 	wrong = append(wrong, checkInvariants(r.Invariants)...)
 	wrong = append(wrong, r.checkBreaks()...)

@@ -288,7 +288,7 @@ func (x *exploration) learn(p explore.Play, row reports.Row) (explore.Play, erro
 			return p, err
 		}
 		p.Keys, p.Known, covered = seen.keys, seen.known, seen.covered
-		if len(p.Keys) > 0 || seen.odd {
+		if len(p.Keys) > 0 || p.Verdict == verdict.Inconclusive && seen.inTime {
 			p.Run = filepath.Base(filepath.Dir(row.Run)) + "/" + filepath.Base(row.Run)
 		} else if err := os.RemoveAll(filepath.Dir(row.Run)); err != nil {
 			return p, err
@@ -302,7 +302,8 @@ type look struct {
 	keys    []string
 	known   map[string]string
 	covered []string
-	odd     bool
+	// inTime says that no timer was too late for it to be judged.
+	inTime bool
 }
 
 func (x *exploration) look(dir string, of target.Target) (l look, err error) {
@@ -316,7 +317,7 @@ func (x *exploration) look(dir string, of target.Target) (l look, err error) {
 			l.keys = append(l.keys, explore.Liveness)
 		}
 	}
-	l.odd = checked.Now.Verdict == verdict.Inconclusive && checked.Run.Clock.Distorted() == ""
+	l.inTime = checked.Run.Clock.Distorted() == ""
 	for _, key := range l.keys {
 		if id := explore.Known(x.known, checked.Records, of.Ref.String(), key); id != "" {
 			if l.known == nil {

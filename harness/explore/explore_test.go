@@ -10,6 +10,7 @@ import (
 
 	"nodestorm/harness/nemesis"
 	"nodestorm/harness/verdict"
+	"nodestorm/scenarios"
 	"nodestorm/sim/checker"
 	"nodestorm/sim/checker/strict"
 	"nodestorm/sim/history"
@@ -278,5 +279,36 @@ not a line of a log
 	want = []string{"error launching nodeclaim _, refused _", "log ERROR Reconciler error", "log INFO created nodeclaim", "log last.go:1", "log main.go:250"}
 	if err != nil || !slices.Equal(lines, want) {
 		t.Errorf("%v: %q, want %q", err, lines, want)
+	}
+}
+
+// A documented failure is known in a run of another scenario by how its record says it looks
+// there, on releases that have it, where it breaks what the record says.
+func TestKnown(t *testing.T) {
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := history.Event{Source: history.Cloud, Verb: "POST /servers", Actor: "cluster-autoscaler", Code: 412, Object: history.Object{Resource: "servers"}, Detail: map[string]any{"group": "gamma"}}
+	event := func(reason string) history.Event {
+		return history.Event{Source: history.API, Verb: "create", Actor: "cluster-autoscaler", Code: 201, Object: history.Object{Resource: "events"}, Detail: map[string]any{"reason": reason}}
+	}
+	another := refused
+	another.Code = 409
+	for _, test := range []struct {
+		what    string
+		records []history.Record
+		on, key string
+		want    string
+	}{
+		{"as documented, in another group", records(refused, event("ScaledUpGroup")), "cluster-autoscaler@1.30.1", "back-off", "hetzner-6750-resource-unavailable"},
+		{"on a release that has it not", records(refused, event("ScaledUpGroup")), "cluster-autoscaler@1.33.0", "back-off", ""},
+		{"something else is broken", records(refused, event("ScaledUpGroup")), "cluster-autoscaler@1.30.1", "no-leak", ""},
+		{"another refusal", records(another, event("ScaledUpGroup")), "cluster-autoscaler@1.30.1", "back-off", ""},
+		{"it says that it has failed", records(refused, event("FailedToScaleUpGroup")), "cluster-autoscaler@1.30.1", "back-off", ""},
+	} {
+		if got := Known(catalogue, test.records, test.on, test.key); got != test.want {
+			t.Errorf("%s: %q, want %q", test.what, got, test.want)
+		}
 	}
 }

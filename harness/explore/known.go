@@ -16,16 +16,21 @@ import (
 const Liveness = "liveness"
 
 // Known is the documented failure that explains why a run broke an invariant: one that the
-// release has, whose record says that it breaks that, and whose symptom is in the run,
-// whatever the objects are called there. Empty if there is none.
+// release has, whose record says that it breaks that, and that is in the run as the record says it
+// looks elsewhere, or else with its symptom, whatever the objects are called there. Empty if there is none.
 func Known(catalogue *scenarios.Catalogue, records []history.Record, target, key string) (id string) {
 	prepared := checker.Prepare(records)
 	for _, record := range catalogue.Records() {
 		if !explains(record, target, key) {
 			continue
 		}
-		symptom, can := anyNames(record.Symptom)
-		if can && prepared.Find(symptom).Result == checker.Valid {
+		looks, can := record.Elsewhere, true
+		if looks == nil {
+			var symptom checker.Statement
+			symptom, can = anyNames(record.Symptom)
+			looks = &symptom
+		}
+		if can && prepared.Find(*looks).Result == checker.Valid {
 			return record.ID
 		}
 	}

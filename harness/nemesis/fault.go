@@ -76,8 +76,8 @@ var serverFaults = []faults{
 	{sentence: `%s "list servers" to the cloud %s`, places: [][]string{{"every call", "the first call"}, {"lists what there was when this began", "lists what there was 1m before", "lists none of them", "lists none of them that is younger than 30s", "lists the first 1 only"}}},
 	{sentence: `%s "%s" in the cloud %s`, places: [][]string{someWork, {"create_server", "start_server"}, {"fails", "fails after 1m", "never ends", "takes 2m", "takes 4m30s"}}},
 	{sentence: `the server type "%s" %s`, places: [][]string{{anyType}, {"cannot be had", "is withdrawn"}}},
-	{sentence: `%s vanishes %s after it runs`, places: [][]string{someOnes, {"5s", "2m"}}},
-	{sentence: `%s goes off %s after it runs`, places: [][]string{{"the first server"}, {"5s", "2m"}}},
+	{sentence: `%s of the group "%s" vanishes %s after it runs`, places: [][]string{someOnes, {anyGroup}, {"5s", "2m"}}},
+	{sentence: `%s of the group "%s" goes off %s after it runs`, places: [][]string{{"the first server"}, {anyGroup}, {"5s", "2m"}}},
 }
 
 // machineSetFaults are those of the machines of a MachineDeployment.

@@ -95,6 +95,24 @@ func TestRead(t *testing.T) {
 			t.Errorf("%q is not in the feature:\n%s", words, text)
 		}
 	}
+	with, err := Read([]byte(strings.Replace(good, "rest: 1m", `rest: 1m, settings: {--expander: price}, intolerant: true`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := check(t, with); !strings.Contains(text, "| --expander | price |") || !strings.Contains(text, "a cluster whose API server adds no default tolerations") {
+		t.Errorf("how it is set up is not in the feature:\n%s", text)
+	}
+	pool, err := Read([]byte(`{site: karpenter/kwok, seed: 1, groups: [{name: a, type: c-2x-amd64-linux}], ready: 150s, acts: [{do: deploy, name: web, pods: 1, cpu: 500}],
+settings: {BATCH_IDLE_DURATION: 15s, terminationGracePeriod: 1m, consolidateAfter: Never}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = check(t, pool)
+	for _, words := range []string{"| BATCH_IDLE_DURATION | 15s |", "terminationGracePeriod: 1m", "consolidateAfter: Never", "are Ready 2m30s later"} {
+		if !strings.Contains(text, words) {
+			t.Errorf("%q is not in the feature:\n%s", words, text)
+		}
+	}
 	if s.Length() != 150*time.Second {
 		t.Errorf("it takes %s", s.Length())
 	}
@@ -114,6 +132,9 @@ func TestRead(t *testing.T) {
 		{"do: scale, name: web, pods: 1", `do: target, name: b, pods: 1`, `there is no group "b"`},
 		{"do: scale, name: web, pods: 1", `do: remove-group, name: a}, {do: target, name: a, pods: 1`, `the group "a" is gone then`},
 		{"cpu: 500", "cpu: 500, priority: 2000000000", "priority: 2000000000"},
+		{"rest: 1m", `settings: {--expandr: price}`, `did you mean "--expander"?`},
+		{"rest: 1m", `settings: {--expander: "price |"}`, "is no value"},
+		{"rest: 1m", "ready: 1m", "it cannot be said on cluster-autoscaler/externalgrpc"},
 		{"do: scale, name: web", "do: daemons, cpu: 5, name: web", "one that no other has had"},
 	} {
 		if _, err := Read([]byte(strings.Replace(good, wrong.old, wrong.new, 1))); err == nil || !strings.Contains(err.Error(), wrong.says) {
