@@ -26,6 +26,7 @@ import (
 	"nodestorm/harness/world"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
+	"nodestorm/sim/checker/invariants"
 )
 
 // exploration is what explore and its subcommands share.
@@ -287,7 +288,7 @@ func (x *exploration) learn(p explore.Play, row reports.Row) (explore.Play, erro
 		if err != nil {
 			return p, err
 		}
-		p.Keys, p.Known, covered = seen.keys, seen.known, seen.covered
+		p.Keys, p.Why, p.Known, covered = seen.keys, seen.why, seen.known, seen.covered
 		if len(p.Keys) > 0 || p.Verdict == verdict.Inconclusive && seen.inTime {
 			p.Run = filepath.Base(filepath.Dir(row.Run)) + "/" + filepath.Base(row.Run)
 		} else if err := os.RemoveAll(filepath.Dir(row.Run)); err != nil {
@@ -300,6 +301,7 @@ func (x *exploration) learn(p explore.Play, row reports.Row) (explore.Play, erro
 // look is what a run has shown.
 type look struct {
 	keys    []string
+	why     map[string]string
 	known   map[string]string
 	covered []string
 	// inTime says that no timer was too late for it to be judged.
@@ -312,9 +314,13 @@ func (x *exploration) look(dir string, of target.Target) (l look, err error) {
 		return l, err
 	}
 	if checked.Now.Verdict == verdict.Failed {
-		l.keys = slices.Clone(checked.Now.Broken)
+		l.keys, l.why = slices.Clone(checked.Now.Broken), map[string]string{}
+		for _, broken := range invariants.Judge(checked.Records, checked.Run.Subject()) {
+			l.why[broken.Name] = broken.Reason
+		}
 		if strings.Contains(checked.Now.Reason, "every pod is Running") {
 			l.keys = append(l.keys, explore.Liveness)
+			l.why[explore.Liveness] = checked.Now.Reason
 		}
 	}
 	l.inTime = checked.Run.Clock.Distorted() == ""
@@ -359,7 +365,7 @@ func (x *exploration) tell(p explore.Play) {
 		if known != "" {
 			what = "known as " + known
 		}
-		x.say("schedule %d: %s: %s: %s", p.N, key, what, verdict.OneLine(p.Reason))
+		x.say("schedule %d: %s: %s: %s", p.N, key, what, verdict.OneLine(p.Why[key]))
 	}
 }
 

@@ -55,6 +55,8 @@ type Play struct {
 	Reason  string          `json:"reason,omitempty"`
 	// Keys are what it broke: names of invariants, and Liveness.
 	Keys []string `json:"keys,omitempty"`
+	// Why says of each key what broke it.
+	Why map[string]string `json:"why,omitempty"`
 	// Known are the documented failures that explain a key.
 	Known map[string]string `json:"known,omitempty"`
 	// New is what none before it had covered.
