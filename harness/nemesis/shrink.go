@@ -20,6 +20,7 @@ func Shrink(ctx context.Context, s Schedule, shows Shows) (Schedule, error) {
 	k := &shrinking{ctx: ctx, best: s, shows: shows, tried: map[string]bool{}}
 	for before := ""; before != string(k.best.YAML()) && k.err == nil; {
 		before = string(k.best.YAML())
+		k.rest()
 		k.acts()
 		k.groups()
 		k.defaults()
@@ -162,6 +163,10 @@ func (k *shrinking) simpler() {
 			}
 		}
 	}
+}
+
+// rest leaves out the time at the end, or half of it. It comes first: it is most of what a play takes.
+func (k *shrinking) rest() {
 	for _, d := range []Duration{0, k.best.Rest / 2} {
 		if k.best.Rest > d {
 			s := k.best.clone()
