@@ -282,6 +282,17 @@ var cases = []struct {
 		71s node ready nodes//b sim-node
 		80s api create pods/default/web kube-scheduler 201 subresource=binding node=a
 		` + quiet, []uint64{3, 5}},
+	{"no-overshoot", "the pod takes the place of one that goes while its instance is on its way", ca, `
+		0s api create pods/default/old nodestorm 201
+		1s api create pods/default/old kube-scheduler 201 subresource=binding node=a
+		` + pending + `
+		1m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
+		61s cloud created instances//b fakecloud group=pool
+		70s api create nodes//b sim-node 201 taints=
+		71s api delete pods/default/old replicaset-controller 200
+		80s api create pods/default/web kube-scheduler 201 subresource=binding node=a
+		81s node ready nodes//b sim-node
+		` + quiet, nil},
 	{"no-overshoot", "the first failed, or the pod is a new one", ca, pending + `
 		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
 		61s cloud created instances//a fakecloud group=pool

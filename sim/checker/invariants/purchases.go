@@ -110,11 +110,21 @@ func noOvershoot(w *world, broken breaks) judge {
 }
 
 // leftOver is an instance of the plan that became a Node and got none of the pods, though
-// all of these were bound since, and are.
+// all of these were bound since, and are, and none took the place of a pod that went meanwhile.
 func (w *world) leftOver(p *plan, hosts map[string]bool) *instance {
+	var last time.Duration
 	for _, pod := range p.pods {
-		if at := w.pods[pod]; at == nil || !at.bound.is() || at.bound.at < p.at.at || at.evicted.is() || at.deleted.is() {
+		at := w.pods[pod]
+		if at == nil || !at.bound.is() || at.bound.at < p.at.at || at.evicted.is() || at.deleted.is() {
 			return nil
+		}
+		last = max(last, at.bound.at)
+	}
+	for _, other := range w.pods {
+		for _, went := range []moment{other.evicted, other.deleted} {
+			if other.node != "" && went.is() && went.at > p.at.at && went.at <= last {
+				return nil
+			}
 		}
 	}
 	if len(p.pods) == 0 || len(p.instances) < p.to-p.from {
