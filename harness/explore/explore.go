@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"nodestorm/harness/nemesis"
 	"nodestorm/harness/verdict"
 	"nodestorm/sim/seed"
@@ -121,7 +123,10 @@ func Open(dir string, s Settings) (*Exploration, error) {
 	}
 	if err := lock(e.log); err != nil {
 		_ = e.log.Close()
-		return nil, fmt.Errorf("%s: another exploration goes on there: %w", dir, err)
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = errors.New("another exploration goes on there; end it, or name another folder")
+		}
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	if err := e.read(); err != nil {
 		_ = e.log.Close()

@@ -72,7 +72,7 @@ func (d Drawing) Check() error {
 		return fmt.Errorf("profile: %q is none%s (there are %s)", d.Profile, strict.Meant(d.Profile, all), strings.Join(all, ", "))
 	}
 	if len(d.Faults) > 0 && len(d.faults(at)) == 0 {
-		return fmt.Errorf("faults: none of %s has any of the words %s", d.Site, strings.Join(d.Faults, ", "))
+		return fmt.Errorf("faults: none of %s has any of the words %s; \"nodestorm sentences faults\" prints how they are said", d.Site, strings.Join(d.Faults, ", "))
 	}
 	return nil
 }
