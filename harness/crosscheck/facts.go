@@ -45,8 +45,8 @@ func factsOf(records []history.Record) facts {
 		c := call{seq: r.Seq, at: r.Virtual, group: text(r, "group"), granted: r.Code < 400}
 		switch {
 		case r.Source == history.Cloud && r.Verb == "created":
-			if id, ok := r.Detail["id"].(float64); ok {
-				f.ids[strconv.FormatInt(int64(id), 10)] = r.Object.Name
+			if id, ok := whole(r, "id"); ok {
+				f.ids[strconv.FormatInt(id, 10)] = r.Object.Name
 			}
 		case r.Source == history.Cloud && r.Verb == "failed" && r.Object.Resource == "instances":
 			f.failed = append(f.failed, c)
@@ -80,7 +80,7 @@ func factsOf(records []history.Record) facts {
 		case r.Source == history.API && scalable[r.Object.Resource] != "" && text(r, "subresource") == "scale" && (r.Verb == "update" || r.Verb == "patch"):
 			c.group = scalable[r.Object.Resource] + "/" + r.Object.Namespace + "/" + r.Object.Name
 			c.n = -1 // in histories of before it was noted
-			if size, ok := r.Detail["replicas"].(float64); ok {
+			if size, ok := whole(r, "replicas"); ok {
 				c.n = int(size)
 			}
 			f.scaled = append(f.scaled, c)
@@ -121,6 +121,19 @@ func (f *facts) faulty(group string, from, to time.Duration) bool {
 func text(r history.Record, key string) string {
 	s, _ := r.Detail[key].(string)
 	return s
+}
+
+// whole is a detail that is a whole number, as it is in a live history or a stored one.
+func whole(r history.Record, key string) (n int64, ok bool) {
+	switch n := r.Detail[key].(type) {
+	case int:
+		return int64(n), true
+	case int64:
+		return n, true
+	case float64:
+		return int64(n), true
+	}
+	return 0, false
 }
 
 // texts is a detail that is a list, as it is in a live history or a stored one.
