@@ -239,6 +239,14 @@ var cases = []struct {
 		40m api create pods/default/web-2 replicaset-controller 201 owner=ReplicaSet/web
 		41m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web-2
 		` + quiet, nil},
+	{"no-oscillation", "what was evicted has found a place, and another pod's Node is lost", capi, `
+		1m api create pods/default/web-1 replicaset-controller 201 owner=ReplicaSet/web
+		10m api create pods/default/web-1 cluster-autoscaler 201 subresource=eviction
+		601s api create pods/default/web-2 replicaset-controller 201 owner=ReplicaSet/web
+		602s api create pods/default/web-2 kube-scheduler 201 subresource=binding node=a
+		11m api create pods/default/web-3 replicaset-controller 201 owner=ReplicaSet/web
+		12m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web-3
+		` + quiet, nil},
 	{"no-oscillation", "a pod that nobody may evict", karp, `
 		1m api create pods/default/web kube-scheduler 201 subresource=binding node=a
 		2m api create pods/default/web karpenter 429 subresource=eviction

@@ -469,11 +469,19 @@ func noOscillation(w *world, broken breaks) judge {
 		return boughtForHeld(w, broken)
 	}
 	const soon = 10 * time.Minute
-	evicted := map[string]moment{} // by owner
+	owed := map[string][]moment{}     // evictions, by owner, whose pod has no successor yet
+	successors := map[string]moment{} // pods, with the eviction of the one before
 	return judge{see: func(r *history.Record) {
-		if r.Source == history.API && r.Actor == w.Target && text(r, "subresource") == "eviction" && r.Code < 400 {
-			if p := w.pods[r.Object.Namespace+"/"+r.Object.Name]; p != nil && p.owner != "" {
-				evicted[r.Object.Namespace+"/"+p.owner] = at(r)
+		if r.Source == history.API && r.Object.Resource == "pods" && r.Code < 400 && r.Verb == "create" {
+			name := r.Object.Namespace + "/" + r.Object.Name
+			if p := w.pods[name]; p != nil && p.owner != "" {
+				owner := r.Object.Namespace + "/" + p.owner
+				switch all := owed[owner]; {
+				case text(r, "subresource") == "eviction" && r.Actor == w.Target:
+					owed[owner] = append(all, at(r))
+				case text(r, "subresource") == "" && len(all) > 0:
+					successors[name], owed[owner] = all[0], all[1:]
+				}
 			}
 		}
 		if r.Source != history.Logged || r.Verb != "plan" || len(w.plans) == 0 {
@@ -481,13 +489,8 @@ func noOscillation(w *world, broken breaks) judge {
 		}
 		plan := w.plans[len(w.plans)-1]
 		for _, name := range plan.pods {
-			p := w.pods[name]
-			if p == nil || p.owner == "" {
-				continue
-			}
-			namespace, _, _ := strings.Cut(name, "/")
-			if e := evicted[namespace+"/"+p.owner]; e.is() && p.created.at >= e.at && r.Virtual-e.at < soon {
-				broken(fmt.Sprintf("%s is bought for, of which one pod was evicted %s ago", p.owner, (r.Virtual-e.at).Round(time.Second)), e.seq, plan.at.seq)
+			if e := successors[name]; e.is() && r.Virtual-e.at < soon {
+				broken(fmt.Sprintf("%s is bought for, of which one pod was evicted %s ago", w.pods[name].owner, (r.Virtual-e.at).Round(time.Second)), e.seq, plan.at.seq)
 			}
 		}
 	}}
