@@ -294,7 +294,7 @@ func TestKnown(t *testing.T) {
 		return history.Event{Source: history.API, Verb: "create", Actor: "cluster-autoscaler", Code: 201, Object: history.Object{Resource: "events"}, Detail: map[string]any{"reason": reason}}
 	}
 	another := refused
-	another.Code = 409
+	another.Code = 429
 	for _, test := range []struct {
 		what    string
 		records []history.Record

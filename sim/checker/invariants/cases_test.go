@@ -336,6 +336,17 @@ var cases = []struct {
 		70s log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/more
 		71s cloud created instances//b fakecloud group=other
 		` + quiet, nil},
+	{"no-overshoot", "another pod, whose instance others have taken, may take the place", grpc, pending + `
+		1s api create pods/default/more nodestorm 201
+		2s api patch pods/default/more kube-scheduler 200 reason=Unschedulable
+		1m log plan nodegroups//best cluster-autoscaler from=0 to=1 Pods=default/more
+		61s cloud created instances//a fakecloud group=best
+		62s log plan nodegroups//best cluster-autoscaler from=1 to=2 Pods=default/web
+		63s cloud created instances//b fakecloud group=best
+		70s api create nodes//a sim-node 201 taints=
+		71s node ready nodes//a sim-node
+		80s log plan nodegroups//best cluster-autoscaler from=2 to=3 Pods=default/web
+		` + quiet, nil},
 	{"no-overshoot", "the first is gone", ca, pending + `
 		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
 		61s cloud created instances//a fakecloud group=pool

@@ -62,6 +62,9 @@ func (w *world) allBoughtFor(latest *plan) bool {
 		if q == nil || q.failed.is() || len(q.instances) == 0 || slices.ContainsFunc(q.instances, func(i *instance) bool { return !w.coming(i) }) {
 			return false
 		}
+		if w.openPlaces(q) == 0 { // others have taken what was bought for it, and it may do so in turn
+			return false
+		}
 		waiting++
 		kinds[cmp.Or(p.owner, name)] = true
 		for _, i := range q.instances {
@@ -69,6 +72,16 @@ func (w *world) allBoughtFor(latest *plan) bool {
 		}
 	}
 	return len(kinds) == 1 || len(bought) >= waiting
+}
+
+// openPlaces are how many instances of a plan take no pods yet.
+func (w *world) openPlaces(p *plan) (n int) {
+	for _, i := range p.instances {
+		if of := w.joined(i); of == nil || !of.ready || of.starts() {
+			n++
+		}
+	}
+	return n
 }
 
 // noOvershoot: what is bought for a pod is waited for; and of what is bought together,
