@@ -1,7 +1,10 @@
 package world_test
 
 import (
+	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +35,10 @@ func TestControlPlaneOfGuests(t *testing.T) {
 	for _, name := range world.ControlPlanePrograms {
 		if !slices.ContainsFunc(f.Programs, func(p clock.Program) bool { return p.Name == name && p.Vital && p.Lag.Timers > 0 }) {
 			t.Errorf("no timer of %s is counted: %+v", name, f.Programs)
+		}
+		environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", left.pid(t, name)))
+		if err != nil || strings.Contains(string(environment), clock.EnvPage) {
+			t.Errorf("%s is no guest: it is told of the clock's page (%v)", name, err)
 		}
 	}
 	if err := w.Stop(); err != nil {
