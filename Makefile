@@ -115,11 +115,15 @@ sentences: build ## Write features/SENTENCES.md, what the steps of a feature can
 
 .PHONY: bench
 bench: setup ## Measure what BENCHMARKS.md says (about 15 min)
-	@$(GO) test ./harness/bench -run '^$$' -bench . -skip 'Machines|UnforcedConflict|Parallel' -benchtime 1x -count 5 -timeout 60m
+	@$(GO) test ./harness/bench -run '^$$' -bench . -skip 'Machines|UnforcedConflict|Parallel|Scale|Autoscalers' -benchtime 1x -count 5 -timeout 60m
 
 .PHONY: bench-parallel
 bench-parallel: setup ## Measure two worlds at a time against one, and predict more (about 6 min)
 	@$(GO) test ./harness/bench -run '^$$' -bench Parallel -benchtime 1x -timeout 30m
+
+.PHONY: bench-scale
+bench-scale: setup ## Hold nodes and pods by the thousand against KWOK's, and autoscalers against their own thresholds (about an hour)
+	@$(GO) test ./harness/bench -run '^$$' -bench 'Scale|Autoscalers' -benchtime 1x -timeout 3h
 
 .PHONY: bench-gate
 bench-gate: setup ## Compare the figures that matter with another commit's, and fail beyond noise: make bench-gate BASE=main (about 10 min)

@@ -14,13 +14,14 @@ import (
 )
 
 // Features of world/ tell of our own world, and need no target; those of instances/ of what
-// only a cloud of instances can do to Karpenter, and of no failure of its own.
+// only a cloud of instances can do to Karpenter, and of no failure of its own; those of
+// scale/ are benchmarks.
 func suiteOf(folder string) godog.TestSuite {
 	return godog.TestSuite{Options: &godog.Options{FS: os.DirFS("."), Paths: []string{folder}, Tags: *tags}}
 }
 
 func TestWorldSteps(t *testing.T) {
-	for _, folder := range []string{"world", "instances"} {
+	for _, folder := range []string{"world", "instances", "scale"} {
 		suite := suiteOf(folder)
 		features, err := suite.RetrieveFeatures()
 		if err != nil {

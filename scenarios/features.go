@@ -17,7 +17,7 @@ import (
 )
 
 // CheckFeatures compares the catalogue with the features, */*.feature below fsys
-// except those of world/ and instances/, which tell of no failure: each record's feature has one
+// except those of world/, instances/ and scale/, which tell of no failure: each record's feature has one
 // scenario with the record's tag, and each scenario has the tag of one record of
 // that feature. The error has a line for each place that is wrong.
 func (c *Catalogue) CheckFeatures(fsys fs.FS) error {
@@ -43,7 +43,7 @@ func (c *Catalogue) checkFeatures(fsys fs.FS) (strays Problems, err error) {
 	found := map[string]int{}  // ID → scenarios with its tag
 	wrong := map[string]bool{} // features with problems of their own
 	for _, name := range names {
-		if dir := path.Dir(name); dir == "world" || dir == "instances" {
+		if slices.Contains([]string{"world", "instances", "scale"}, path.Dir(name)) {
 			if err := readable(fsys, name); err != nil {
 				strays = append(strays, Problem{File: "features/" + name, Line: lineIn(err.Error()), Text: err.Error()})
 			}

@@ -29,7 +29,7 @@ func boot(b *testing.B, w *world.World, n int) {
 			b.Fatal(err)
 		}
 	}
-	until(b, w, n, "kubelets Ready", func() (ready int) {
+	until(b, w, n, "kubelets Ready", 50*time.Millisecond, func() (ready int) {
 		nodes, err := w.Client().CoreV1().Nodes().List(context.Background(), metav1.ListOptions{ResourceVersion: "0"})
 		if err != nil {
 			return 0

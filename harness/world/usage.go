@@ -12,6 +12,8 @@ import (
 type Usage struct {
 	CPU time.Duration // user and system, real
 	RSS int64         // bytes of memory resident now
+	// Peak is the most that RSS has been.
+	Peak int64
 	// Share is RSS with what several processes share, such as a program's code,
 	// divided among them: these add up.
 	Share int64
@@ -56,25 +58,30 @@ func usageOf(pid int) (Usage, error) {
 		return Usage{}, fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields)+first-1)
 	}
 	const tick = time.Second / 100 // USER_HZ, the same on all Linux
-	share, err := shareOf(pid)
+	share, err := kilobytes(pid, "smaps_rollup", "Pss:")
+	if err != nil {
+		return Usage{}, err
+	}
+	peak, err := kilobytes(pid, "status", "VmHWM:")
 	return Usage{
 		CPU:   time.Duration(number(14)+number(15)) * tick,
 		RSS:   number(24) * int64(os.Getpagesize()),
+		Peak:  peak,
 		Share: share,
 	}, err
 }
 
-// shareOf reads Pss of /proc/PID/smaps_rollup.
-func shareOf(pid int) (int64, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+// kilobytes reads a line of a file of /proc/PID, as bytes.
+func kilobytes(pid int, file, key string) (int64, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(b)) {
-		if text, found := strings.CutPrefix(line, "Pss:"); found {
+		if text, found := strings.CutPrefix(line, key); found {
 			kB, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(text), " kB"), 10, 64)
 			return kB << 10, err
 		}
 	}
-	return 0, fmt.Errorf("/proc/%d/smaps_rollup has no Pss", pid)
+	return 0, fmt.Errorf("/proc/%d/%s has no %s", pid, file, strings.TrimSuffix(key, ":"))
 }
