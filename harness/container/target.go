@@ -119,8 +119,13 @@ func inspect(ctx context.Context, docker *testcontainers.DockerProvider, names .
 }
 
 // load gives Docker the image from where it was added.
-func load(ctx context.Context, docker *testcontainers.DockerProvider, t target.Target, name string) error {
-	im, err := image.Open(ctx, t.Source.Image, runtime.GOARCH, nil)
+func load(ctx context.Context, docker *testcontainers.DockerProvider, t target.Target, name string) (err error) {
+	dir, remove, err := process.Scratch("nodestorm-image-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	im, err := image.Open(ctx, t.Source.Image, runtime.GOARCH, dir, nil)
 	if err != nil {
 		return fmt.Errorf("%w; load it with docker load, or add it again from where it is: nodestorm target add %s --as container --image IMAGE", err, t.Ref)
 	}

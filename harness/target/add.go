@@ -18,7 +18,7 @@ import (
 // says under which name and for which provider; its Assets come from its Dir.
 // A Go program lives in virtual time as it is; another one in real time only.
 func (s *Store) Add(ctx context.Context, r Recipe, file string) (Target, error) {
-	return s.add(ctx, r, nil, func(reporter) (Source, func(string) error, error) {
+	return s.add(ctx, r, nil, func(reporter, string) (Source, func(string) error, error) {
 		file, err := filepath.Abs(file)
 		put := func(to string) error { return copyInto(to, file) }
 		return Source{Kind: FromBinary, File: file}, put, err
@@ -29,9 +29,13 @@ func (s *Store) Add(ctx context.Context, r Recipe, file string) (Target, error) 
 // what from can be; an empty name is what the image runs. As a container the whole image
 // runs, and the program tells what it knows. The rest is as in Add.
 func (s *Store) AddImage(ctx context.Context, r Recipe, from, name string, container bool, progress Progress) (Target, error) {
-	return s.add(ctx, r, progress, func(report reporter) (Source, func(string) error, error) {
-		im, err := image.Open(ctx, from, runtime.GOARCH, func(done, total int) {
-			report.send(Update{Stage: Unpacking, Done: done, Total: total, Package: from})
+	return s.add(ctx, r, progress, func(report reporter, tmp string) (Source, func(string) error, error) {
+		stage := Unpacking
+		if !image.Local(from) {
+			stage = Pulling
+		}
+		im, err := image.Open(ctx, from, runtime.GOARCH, filepath.Join(tmp, "image"), func(done, total int) {
+			report.send(Update{Stage: stage, Done: done, Total: total, Package: from})
 		})
 		if err == nil && name == "" {
 			name, err = im.Program()
@@ -47,7 +51,7 @@ func (s *Store) AddImage(ctx context.Context, r Recipe, from, name string, conta
 			}
 			return errors.Join(im.Copy(ctx, name, out), out.Close())
 		}
-		if abs, err := filepath.Abs(from); err == nil && exists(from) {
+		if abs, err := filepath.Abs(from); err == nil && image.Local(from) {
 			from = abs
 		}
 		source := Source{Kind: FromImage, Image: from, Digest: im.Digest(), File: name}
@@ -64,7 +68,7 @@ func exists(file string) bool {
 }
 
 // add stores the program that open finds and copies.
-func (s *Store) add(ctx context.Context, r Recipe, progress Progress, open func(reporter) (Source, func(to string) error, error)) (_ Target, err error) {
+func (s *Store) add(ctx context.Context, r Recipe, progress Progress, open func(report reporter, tmp string) (Source, func(to string) error, error)) (_ Target, err error) {
 	defer func() {
 		if err != nil {
 			err = withHint(fmt.Errorf("adding %s: %w", r.Ref, err))
@@ -74,16 +78,16 @@ func (s *Store) add(ctx context.Context, r Recipe, progress Progress, open func(
 		return Target{}, err
 	}
 	report := reporter{ref: r.Ref, start: time.Now(), to: progress}
-	source, put, err := open(report)
-	if err != nil {
-		return Target{}, err
-	}
-	source.Dir = r.Dir
 	tmp, done, err := s.begin(ctx, r.Ref, report)
 	if err != nil {
 		return Target{}, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
+	source, put, err := open(report, tmp)
+	if err != nil {
+		return Target{}, err
+	}
+	source.Dir = r.Dir
 
 	d := newDraft(tmp)
 	bin := d.binary(r.Name)

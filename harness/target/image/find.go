@@ -8,16 +8,22 @@ import (
 	"os"
 	"strings"
 
-	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// find returns the image for the platform that from names, and its digest; see
+// Local tells whether from names a file or a folder, and no image in a registry; see Open.
+func Local(from string) bool {
+	_, err := os.Stat(from)
+	return !errors.Is(err, fs.ErrNotExist) || from == "" || strings.ContainsAny(from[:1], "/.~")
+}
+
+// find returns the image on disk for the platform that from names, and its digest; see
 // Open and Image.Digest.
 func find(ctx context.Context, from string, platform v1.Platform) (im v1.Image, id v1.Hash, err error) {
 	info, err := os.Stat(from)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, id, errors.New("there is no such file or folder")
 	case err == nil && info.IsDir():
 		im, err = inLayout(from, platform)
 	case err == nil && info.Mode().IsRegular():
@@ -28,10 +34,8 @@ func find(ctx context.Context, from string, platform v1.Platform) (im v1.Image, 
 		return im, id, err
 	case err == nil:
 		return nil, id, fmt.Errorf("it is neither a file nor a folder (%s)", info.Mode().Type())
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, id, err
 	default:
-		im, err = inRegistry(ctx, from, platform)
+		return nil, id, err
 	}
 	if err == nil {
 		err = sound(im)
@@ -40,28 +44,6 @@ func find(ctx context.Context, from string, platform v1.Platform) (im v1.Image, 
 		id, err = im.Digest()
 	}
 	return im, id, err
-}
-
-func inRegistry(ctx context.Context, from string, platform v1.Platform) (v1.Image, error) {
-	if strings.ContainsAny(from[:min(1, len(from))], "/.~") {
-		return nil, errors.New("there is no such file or folder")
-	}
-	ref, err := name.ParseReference(from)
-	if err != nil {
-		return nil, fmt.Errorf("there is no such file or folder, and it is no reference to a registry either: %w", err)
-	}
-	got, err := remote.Get(ref, append(options(ctx), remote.WithPlatform(platform))...)
-	if err != nil {
-		return nil, fmt.Errorf("asking the registry (there is no such file or folder): %w", err)
-	}
-	if !got.MediaType.IsIndex() {
-		return got.Image()
-	}
-	index, err := got.ImageIndex()
-	if err != nil {
-		return nil, err
-	}
-	return choose(index, platform, nothing)
 }
 
 // maxDepth is how deep indexes may lie in each other.

@@ -49,19 +49,38 @@ type Image struct {
 	tree   *tree
 }
 
-// Progress hears how many of an image's layers have been read.
+// Progress hears how much of how much has been read, or written.
 type Progress func(done, total int)
 
 // Open reads the image for linux/arch that from names: an OCI layout if it is a
 // folder, an archive of docker save if it is a file, and else a reference such as
-// registry.example/name:tag. A registry is asked with the credentials that docker
-// has for it, or without. Progress may be nil.
-func Open(ctx context.Context, from, arch string, progress Progress) (*Image, error) {
+// registry.example/name:tag, see Ask: what it leads to is read into the folder dir, which
+// must be there for as long as the image is in use. Progress may be nil; it hears of layers
+// that were read, or of MiB of what comes from a registry.
+func Open(ctx context.Context, from, arch, dir string, progress Progress) (*Image, error) {
+	if !Local(from) {
+		return openRemote(ctx, from, arch, dir, progress)
+	}
 	im, err := open(ctx, from, arch, progress)
 	if err != nil {
 		return nil, fmt.Errorf("image %s: %w", from, oneLine{err})
 	}
 	return im, nil
+}
+
+func openRemote(ctx context.Context, from, arch, dir string, progress Progress) (*Image, error) {
+	if _, err := name.ParseReference(from); err != nil {
+		return nil, fmt.Errorf("image %s: there is no such file or folder, and it is no reference to a registry either: %w", from, oneLine{err})
+	}
+	r, err := Ask(ctx, from, arch)
+	if err != nil {
+		return nil, err
+	}
+	return r.Open(ctx, dir, func(done, total int64) {
+		if progress != nil {
+			progress(int(done>>20), int(total>>20))
+		}
+	})
 }
 
 func open(ctx context.Context, from, arch string, progress Progress) (*Image, error) {

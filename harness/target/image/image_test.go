@@ -54,7 +54,7 @@ func TestFromEverywhere(t *testing.T) {
 		zipped:  id.String(),
 	} {
 		var layers []int
-		got, err := Open(t.Context(), from, "amd64", func(done, total int) { layers = append(layers, done, total) })
+		got, err := Open(t.Context(), from, "amd64", t.TempDir(), func(done, total int) { layers = append(layers, done, total) })
 		if err != nil {
 			t.Errorf("%s: %v", from, err)
 			continue
@@ -69,7 +69,7 @@ func TestFromEverywhere(t *testing.T) {
 		if text := read(t, got, program); text != "layer 1: autoscaler" {
 			t.Errorf("%s: the program is %q", from, text)
 		}
-		if len(layers) != 4 || layers[2] != 1 || layers[3] != 2 {
+		if Local(from) && (len(layers) != 4 || layers[2] != 1 || layers[3] != 2) || len(layers) < 4 {
 			t.Errorf("%s: progress %v", from, layers)
 		}
 	}
@@ -97,7 +97,7 @@ func TestIndex(t *testing.T) {
 
 	for _, from := range []string{ref.String(), dir} {
 		for _, arch := range []string{"amd64", "arm64"} {
-			got, err := Open(t.Context(), from, arch, nil)
+			got, err := Open(t.Context(), from, arch, t.TempDir(), nil)
 			ok(t, err)
 			if c, err := got.layers[0].DiffID(); err != nil || c.Hex == "" {
 				t.Error(err)
@@ -128,7 +128,7 @@ func TestProgram(t *testing.T) {
 		{config: v1.Config{}, fail: "neither entrypoint nor command"},
 		{config: v1.Config{Entrypoint: []string{"/bin/sh", "-c"}, Cmd: []string{"exec /x"}}, fail: `it starts with "/bin/sh -c exec /x"`},
 	} {
-		im, err := Open(t.Context(), layoutOf(t, imageOf(t, c.config, tree)), "amd64", nil)
+		im, err := Open(t.Context(), layoutOf(t, imageOf(t, c.config, tree)), "amd64", t.TempDir(), nil)
 		ok(t, err)
 		got, err := im.Program()
 		if c.fail != "" {
@@ -250,7 +250,7 @@ func TestRefuses(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := Open(ctx, layoutOf(t, imageOf(t, v1.Config{}, []tar.Header{{Name: "x"}})), "amd64", nil)
+	_, err := Open(ctx, layoutOf(t, imageOf(t, v1.Config{}, []tar.Header{{Name: "x"}})), "amd64", t.TempDir(), nil)
 	wantError(t, err, context.Canceled.Error())
 }
 
@@ -388,7 +388,7 @@ func read(t *testing.T, im *Image, program string) string {
 // empty, cannot be had, and that one line says why.
 func wants(t *testing.T, from, arch, path, why string) {
 	t.Helper()
-	im, err := Open(t.Context(), from, arch, nil)
+	im, err := Open(t.Context(), from, arch, t.TempDir(), nil)
 	if err == nil && path == "" {
 		path, err = im.Program()
 	}

@@ -9,21 +9,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
-	"net/http"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
-	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
@@ -338,46 +333,4 @@ func Tags(ctx context.Context, repository string) ([]string, error) {
 		return nil, fmt.Errorf("%s: %w", repository, oneLine{refused(repository, err)})
 	}
 	return tags, nil
-}
-
-// NotThere tells of an error of Pull or Tags that a registry has nothing under that name.
-func NotThere(err error) bool {
-	var said *transport.Error
-	return errors.As(err, &said) && said.StatusCode == http.StatusNotFound
-}
-
-// refused adds what may help where a registry says no.
-func refused(ref string, err error) error {
-	var said *transport.Error
-	if errors.As(err, &said) && (said.StatusCode == http.StatusUnauthorized || said.StatusCode == http.StatusForbidden) {
-		host, _, _ := strings.Cut(ref, "/")
-		return fmt.Errorf("the registry refuses (%w); it is asked with docker's credentials: docker login %s", err, host)
-	}
-	for _, end := range []error{io.ErrUnexpectedEOF, io.EOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} {
-		if errors.Is(err, end) {
-			return fmt.Errorf("the registry broke off (%w); try again", err)
-		}
-	}
-	return err
-}
-
-// options are how registries are asked.
-func options(ctx context.Context) []remote.Option {
-	return []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithTransport(guarded{remote.DefaultTransport}), remote.WithUserAgent("nodestorm")}
-}
-
-// guarded speaks plain HTTP with this machine only: the library would with all private
-// addresses, and follow a registry that leads to such a place.
-type guarded struct{ http.RoundTripper }
-
-func (g guarded) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Scheme != "https" && !loopback(r.URL.Hostname()) {
-		return nil, fmt.Errorf("%s would be asked without TLS, which is done on loopback only", r.URL.Host)
-	}
-	return g.RoundTripper.RoundTrip(r)
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -82,7 +82,7 @@ func TestTree(t *testing.T) {
 				wants(t, from, "amd64", c.path, c.want)
 				return
 			}
-			im, err := Open(t.Context(), from, "amd64", nil)
+			im, err := Open(t.Context(), from, "amd64", t.TempDir(), nil)
 			ok(t, err)
 			if got := read(t, im, c.path); got != c.want {
 				t.Errorf("%s is %q, want %q", c.path, got, c.want)
