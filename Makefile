@@ -37,7 +37,7 @@ setup: build ## Build what replays need: Kubernetes, Karpenter, Cluster API, con
 	@$(NICE) $(BIN) setup
 
 .PHONY: replay
-replay: setup ## Replay every failure on its affected and its fixed release
+replay: build ## Replay every failure on its affected and its fixed release
 	@$(BIN) verify --all --out $(OUT)/verify
 	@$(BIN) recheck --cross $(OUT)/verify
 

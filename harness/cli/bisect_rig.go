@@ -142,7 +142,7 @@ func (b *bisection) try(ctx context.Context, p bisect.Point) (bisect.Trial, erro
 
 // judge plays a build until its verdict is certain.
 func (b *bisection) judge(ctx context.Context, t *bisect.Trial, build target.Target) error {
-	if err := b.checkManifest(ctx, []job{{b.record, build}}); err != nil {
+	if err := b.checkManifest(ctx, []job{{record: b.record, target: build}}); err != nil {
 		return err
 	}
 	return b.rules.Judge(ctx, t, func(ctx context.Context) (bisect.Played, error) {

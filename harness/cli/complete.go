@@ -23,6 +23,13 @@ func (e *env) completeIDs(_ *cobra.Command, ids []string, _ string) ([]string, c
 	return offer, cobra.ShellCompDirectiveNoFileComp
 }
 
+// completePull offers records and targets.
+func (e *env) completePull(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	ids, _ := e.completeIDs(c, args, word)
+	targets, how := completeTargets(c, args, word)
+	return append(targets, ids...), how
+}
+
 // completeTargets offers what is in the store and what the catalogue names.
 func completeTargets(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	refs, err := needed()

@@ -149,7 +149,7 @@ func neededFor(r scenarios.Record, catalogue *scenarios.Catalogue, of scenarios.
 		return nil, err
 	}
 	ref.Provider = r.Provider()
-	parts, err := replay.Request{Record: r, Features: catalogue.Features()}.Releases()
+	parts, err := replay.Request{Record: r, Features: catalogue.Features()}.Needs()
 	return append([]target.Ref{target.Kubernetes, ref}, parts...), err
 }
 

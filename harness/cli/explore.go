@@ -240,7 +240,7 @@ func (x *exploration) of(feature string, on target.Target) (job, *session, error
 	}
 	record := found[0].Record
 	record.Autoscaler = on.Ref.Name
-	return job{record, on}, &one, nil
+	return job{record: record, target: on}, &one, nil
 }
 
 // tally is what progress says before the world's own.

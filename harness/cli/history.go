@@ -164,7 +164,7 @@ func (b *bisection) releaseOf(ctx context.Context, version string, get getting) 
 	case !errors.As(err, &none):
 		return got, err
 	case slices.Contains(get.pushed, version):
-		return b.env.pull(ctx, ref, get.pull)
+		return b.take(ctx, ref, target.Registries{From: get.pull, Mirror: target.NoRegistry})
 	case !get.build:
 		return got, err
 	}

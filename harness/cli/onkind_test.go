@@ -27,7 +27,7 @@ func TestKindWithoutDocker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs := []job{{record, target.Target{Manifest: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}}}}}
+	jobs := []job{{record: record, target: target.Target{Manifest: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}}}}}
 	var stdout, stderr bytes.Buffer
 	s := session{env: &env{stdout: &stdout, stderr: &stderr}, catalogue: catalogue, features: catalogue.Features(), clock: clock.Real, cluster: replay.Kind}
 	play, without := s.parting(t.Context(), jobs)
@@ -68,7 +68,7 @@ func TestOnAnotherCloud(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.cloud = test.cloud
-		play, without := s.parting(t.Context(), []job{{record, target.Target{Manifest: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}}}}})
+		play, without := s.parting(t.Context(), []job{{record: record, target: target.Target{Manifest: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}}}}})
 		if test.only == "" {
 			if len(play) != 1 || len(without) != 0 {
 				t.Errorf("%s on %q is not played: %+v", test.id, test.cloud, without)

@@ -111,12 +111,18 @@ func (p *player) serve(ctx context.Context, in io.Reader, find func(order) (job,
 }
 
 // among finds an order among the jobs of a session.
-func among(s *session, jobs []job) func(order) (job, *session, error) {
+func among(ctx context.Context, s *session, jobs []job) func(order) (job, *session, error) {
 	return func(o order) (job, *session, error) {
 		if o.Job < 0 || o.Job >= len(jobs) || jobs[o.Job].record.ID != o.ID || jobs[o.Job].target.Ref.String() != o.Target {
 			return job{}, nil, fmt.Errorf("%s on %s was to be played, and this process has another sequence: has the catalogue or the store changed meanwhile?", o.ID, o.Target)
 		}
-		return jobs[o.Job], s, nil
+		j := jobs[o.Job]
+		if j.coming { // it has come since
+			if err := s.there(ctx, &j); err != nil {
+				return job{}, nil, err
+			}
+		}
+		return j, s, nil
 	}
 }
 

@@ -142,7 +142,7 @@ func madeUp(t *testing.T, script ...string) (s *session, tasks []task, said, std
 		}
 		r := record
 		r.Targets = []scenarios.Target{{Name: ref.String(), Expected: scenarios.Healthy}}
-		tasks = append(tasks, task{job{r, target.Target{Manifest: target.Manifest{Ref: ref}}}, i, ""})
+		tasks = append(tasks, task{job{record: r, target: target.Target{Manifest: target.Manifest{Ref: ref}}}, i, ""})
 	}
 	return s, tasks, said, stdout, dir
 }
@@ -290,7 +290,7 @@ func TestPlayerRefuses(t *testing.T) {
 	p := &player{out: json.NewEncoder(&out)}
 	for _, asked := range []string{`{"job":1}`, `{"job":-1}`, `{"job":0,"id":"another"}`, `{"job":0,"id":"karpenter-7515-not-ready-noexecute","target":"karpenter@v1.7.0"}`, `nonsense`, ``} {
 		out.Reset()
-		if err := p.serve(t.Context(), strings.NewReader(asked), among(s, []job{tasks[0].job})); err != nil {
+		if err := p.serve(t.Context(), strings.NewReader(asked), among(t.Context(), s, []job{tasks[0].job})); err != nil {
 			t.Errorf("%s: %v", asked, err)
 		}
 		if refused := strings.Contains(out.String(), "this process has another sequence"); refused != strings.HasPrefix(asked, "{") {

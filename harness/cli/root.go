@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -69,6 +70,8 @@ type env struct {
 	own            own
 	form           string // of -o; empty: for people
 	quiet, verbose bool
+
+	registriesGivenUp atomic.Bool // one has given no answer
 }
 
 // Main is Run for a process of its own, which Ctrl-C, SIGTERM and SIGHUP interrupt.
@@ -169,7 +172,7 @@ func (e *env) root() *cobra.Command {
 		},
 	})
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(e.list(), e.newFailure(), e.draft(), e.lint(), e.sentences(), e.run(), e.verify(), e.merge(), e.bisect(), e.history(), e.explore(), e.up(), e.fault(), e.recheck(), e.report(), e.bundle(), e.matrix(), e.nightly(), e.proxy(), e.cloud(), e.cluster(), e.image(), e.target(), e.setup(), e.doctor(), e.clean(), e.version())
+	root.AddCommand(e.list(), e.newFailure(), e.draft(), e.lint(), e.sentences(), e.run(), e.verify(), e.merge(), e.bisect(), e.history(), e.explore(), e.up(), e.fault(), e.recheck(), e.report(), e.bundle(), e.matrix(), e.nightly(), e.proxy(), e.cloud(), e.cluster(), e.image(), e.target(), e.pull(), e.setup(), e.doctor(), e.clean(), e.version())
 	root.AddCommand(helpTopics()...)
 	e.wordsFlags(root)
 	return root

@@ -97,7 +97,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			jobs, without := s.parting(c.Context(), jobs)
 			rows = append(rows, without...)
 			if s.player != nil {
-				return s.player.serve(c.Context(), os.Stdin, among(s, jobs))
+				return s.player.serve(c.Context(), os.Stdin, among(c.Context(), s, jobs))
 			}
 			played, err := s.play(c.Context(), tasksOf(jobs), nil)
 			rows = append(rows, played...)
@@ -190,7 +190,7 @@ func (s *session) on(ctx context.Context, ref target.Ref, records []scenarios.Re
 		if s.order == "" {
 			build = have[refs[i]]
 		}
-		jobs = append(jobs, job{r, build})
+		jobs = append(jobs, job{record: r, target: build})
 	}
 	return jobs, nil
 }

@@ -34,8 +34,9 @@ type session struct {
 	out        string
 	flags      []string
 	kubernetes target.Target
-	other      string              // --kubernetes, a release or a folder; empty: nodestorm's own
-	plane      replay.ControlPlane // what that names; of a release from open on
+	other      string                       // --kubernetes, a release or a folder; empty: nodestorm's own
+	plane      replay.ControlPlane          // what that names; of a release from open on
+	have       map[target.Ref]target.Target // what was found in the store, see foundOnce
 	catalogue  *scenarios.Catalogue
 	features   fs.FS
 	manifest   string // of a Deployment; empty: the documented way
@@ -217,63 +218,91 @@ func (s *session) chosenParts(ctx context.Context) (parts []target.Target, err e
 // refuse is for targets that must be there.
 func refuse(_ target.Ref, err error) error { return usage(err) }
 
-// ensure gets targets from the store and builds those of known recipes that are
-// missing. Nothing is built before it is clear that no other is damaged, and
-// before found has seen what is there and cannot what is neither there nor known.
+// ensure gets targets from the store, and out of registries or by building them those that are
+// missing. Nothing is got before it is clear that no other is damaged, and
+// before found has seen what is there and cannot what is nowhere to be had.
 func (e *env) ensure(ctx context.Context, found func(target.Target) error, cannot func(target.Ref, error) error, refs ...target.Ref) (map[target.Ref]target.Target, error) {
-	have := map[target.Ref]target.Target{}
-	missing := map[target.Ref]target.Recipe{}
-	asked := map[target.Ref]bool{}
-	for _, ref := range refs {
-		if asked[ref] { // a program and a source folder take a second to look at
-			continue
-		}
-		asked[ref] = true
-		var none *target.NotFoundError
-		var stale *target.StaleError
-		t, err := replay.Find(e.store, ref)
-		if err != nil && !errors.As(err, &none) && !errors.As(err, &stale) {
-			return nil, usage(err)
-		}
-		recipe, unknown := target.Known(ref)
-		switch {
-		case err == nil:
-			have[ref] = t
-			err = found(t)
-		case unknown == nil:
-			missing[ref] = recipe
-			err = nil
-		default:
-			if errors.As(unknown, new(*target.NoCheckoutError)) {
-				err = fmt.Errorf("%s is not in the store, and its source is needed to build it: %w", ref, unknown)
-			}
-			err = cannot(ref, err)
-		}
-		if err != nil {
-			return nil, err
-		}
+	have, missing, err := e.look(found, refs...)
+	if err != nil {
+		return nil, err
 	}
 	var todo []target.Ref
 	var all time.Duration
-	for _, ref := range refs {
-		if _, unbuilt := missing[ref]; unbuilt && !slices.Contains(todo, ref) {
-			todo, all = append(todo, ref), all+e.store.Expected(ref)
+	recipes, offers := map[target.Ref]target.Recipe{}, map[target.Ref]*target.Offer{}
+	for _, ref := range missing {
+		offer, err := e.offered(ctx, ref)
+		if err != nil {
+			return nil, usage(err)
+		}
+		recipe, unknown := target.Known(ref)
+		if offer == nil && unknown != nil {
+			if err := cannot(ref, e.unobtainable(ref, unknown)); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		todo, recipes[ref], offers[ref] = append(todo, ref), recipe, offer
+		if offer == nil {
+			all += e.store.Expected(ref)
 		}
 	}
+	doing := "building"
+	if slices.ContainsFunc(todo, func(ref target.Ref) bool { return offers[ref] != nil }) {
+		doing = "getting"
+	}
 	if len(todo) > 1 {
-		e.remark("building %s, in about %s: %s; this is done once", counted(len(todo), "target"), all.Round(time.Minute), targetNames(todo))
+		e.remark("%s %s, in about %s: %s; this is done once", doing, counted(len(todo), "target"), all.Round(time.Minute), targetNames(todo))
 	}
 	for i, ref := range todo {
 		if len(todo) == 1 {
-			e.remark("building %s; this is done once", ref)
+			e.remark("%s %s; this is done once", doing, ref)
 		}
-		t, err := e.buildOf(ctx, missing[ref], todo[i+1:], i+1)
+		t, err := e.get(ctx, ref, recipes[ref], offers[ref], todo[i+1:], i+1)
 		if err != nil {
 			return nil, usage(err)
 		}
 		have[ref] = t
 	}
 	return have, nil
+}
+
+// get takes a target as it is offered, or else builds it.
+func (e *env) get(ctx context.Context, ref target.Ref, recipe target.Recipe, offer *target.Offer, after []target.Ref, at int) (target.Target, error) {
+	if offer == nil {
+		return e.buildOf(ctx, recipe, after, at)
+	}
+	if t, err := e.found(ref); err == nil { // what came for another serves it too
+		return t, nil
+	}
+	line := e.newStatus()
+	defer line.clear()
+	return e.store.Take(ctx, offer, line.update)
+}
+
+// look is what the store has of targets, and what is missing, each once. It fails if one is
+// damaged, or if found, which sees what is there, does.
+func (e *env) look(found func(target.Target) error, refs ...target.Ref) (have map[target.Ref]target.Target, missing []target.Ref, err error) {
+	have = map[target.Ref]target.Target{}
+	asked := map[target.Ref]bool{}
+	for _, ref := range refs {
+		if asked[ref] { // a program and a source folder take a second to look at
+			continue
+		}
+		asked[ref] = true
+		t, err := e.found(ref)
+		switch {
+		case err == nil:
+			have[ref] = t
+			if err := found(t); err != nil {
+				return nil, nil, err
+			}
+		case errors.As(err, new(*target.NotFoundError)), errors.As(err, new(*target.StaleError)):
+			missing = append(missing, ref)
+		default:
+			return nil, nil, usage(err)
+		}
+	}
+	return have, missing, nil
 }
 
 func targetNames(refs []target.Ref) string {
@@ -292,9 +321,18 @@ func (s *session) providerOf(r scenarios.Record) string {
 	return s.cloud
 }
 
+// partsFor are the builds that a replay of the record takes out of the store beside its target.
+// Those that --with stands in for are not among them.
+func (s *session) partsFor(record scenarios.Record) ([]target.Ref, error) {
+	refs, err := replay.Request{Record: record, Features: s.features}.Needs()
+	return slices.DeleteFunc(refs, func(ref target.Ref) bool {
+		return slices.ContainsFunc(s.parts, func(with target.Target) bool { return steps.StandsIn(with.Name, ref) })
+	}), err
+}
+
 // ensureParts gets what the record's steps name besides the target.
 func (s *session) ensureParts(ctx context.Context, record scenarios.Record) error {
-	parts, err := replay.Request{Record: record, Features: s.features}.Releases()
+	parts, err := s.partsFor(record)
 	if err == nil {
 		_, err = s.ensure(ctx, func(t target.Target) error { return usage(replay.CheckClock(s.clock, t)) }, refuse, parts...)
 	}

@@ -14,9 +14,10 @@ import (
 // line now and then elsewhere.
 type status struct {
 	w        io.Writer
-	terminal *os.File // nil: w is none
-	all      bool     // what changes is a line, and the detail is in it
-	of, next string   // of a build: which of how many, and which comes after it
+	terminal *os.File      // nil: w is none
+	all      bool          // what changes is a line, and the detail is in it
+	of, next string        // of a build: which of how many, and which comes after it
+	beside   func() string // what else goes on, for a terminal's line; may be nil
 
 	mu    sync.Mutex
 	shown time.Time
@@ -51,8 +52,13 @@ func newStatus(w io.Writer) *status {
 // show shows text. It may be called often.
 func (s *status) show(text string) { s.about("", text, "") }
 
+// alone is show without what else goes on, which it is.
+func (s *status) alone(text string) { s.draw("", text, "", nil) }
+
 // about is show for a subject: a plain line is printed at once when it changes.
-func (s *status) about(key, text, detail string) {
+func (s *status) about(key, text, detail string) { s.draw(key, text, detail, s.beside) }
+
+func (s *status) draw(key, text, detail string, beside func() string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	since := time.Since(s.shown)
@@ -72,6 +78,9 @@ func (s *status) about(key, text, detail string) {
 	line := text
 	if detail != "" {
 		line += "  " + detail
+	}
+	if beside != nil {
+		line += "  " + beside()
 	}
 	width, _, err := term.GetSize(int(s.terminal.Fd())) // it may have changed
 	if runes := []rune(line); err == nil && width > 0 && len(runes) >= width {

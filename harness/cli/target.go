@@ -18,7 +18,7 @@ import (
 
 func (e *env) target() *cobra.Command {
 	c := group(&cobra.Command{Use: "target", Short: "The builds under test: build, add, share, list and remove them"})
-	c.AddCommand(e.targetBuild(), e.targetAdd(), e.targetPush(), e.targetPull(), e.targetList(), e.targetRemove())
+	c.AddCommand(e.targetBuild(), e.targetAdd(), e.targetPush(), e.targetList(), e.targetRemove())
 	return c
 }
 
@@ -37,7 +37,12 @@ func (e *env) buildOf(ctx context.Context, r target.Recipe, after []target.Ref, 
 		}
 	}
 	defer line.clear()
-	// What compiles for long says nothing meanwhile, and is still seen to go on.
+	return built(ctx, e.store, r, line.update)
+}
+
+// built builds with progress: what compiles for long says nothing meanwhile, and is still seen
+// to go on.
+func built(ctx context.Context, store *target.Store, r target.Recipe, tell target.Progress) (target.Target, error) {
 	begun := time.Now()
 	var mu sync.Mutex
 	var last target.Update
@@ -55,25 +60,18 @@ func (e *env) buildOf(ctx context.Context, r target.Recipe, after []target.Ref, 
 				mu.Lock()
 				if last.Stage != "" {
 					last.Elapsed = time.Since(begun)
-					line.update(last)
+					tell(last)
 				}
 				mu.Unlock()
 			}
 		}
 	})
-	return e.store.Build(ctx, r, func(u target.Update) {
+	return store.Build(ctx, r, func(u target.Update) {
 		mu.Lock()
 		defer mu.Unlock()
 		last = u
-		line.update(u)
+		tell(u)
 	})
-}
-
-// pull pulls with progress on standard error.
-func (e *env) pull(ctx context.Context, ref target.Ref, repository string) (target.Target, error) {
-	line := e.newStatus()
-	defer line.clear()
-	return e.store.Pull(ctx, ref, repository, line.update)
 }
 
 // update shows the news of a build.
@@ -206,7 +204,7 @@ func (e *env) targetPush() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "push NAME@VERSION REGISTRY/REPOSITORY",
 		Short: "Give a build to others, through a container registry",
-		Long: `Write a build to an OCI registry, for "nodestorm target pull" on other machines: those of
+		Long: `Write a build to an OCI registry, for "nodestorm pull --from" on other machines: those of
 one team, or of a night. One repository holds as many as there are: each has a tag of its
 name, version, provider, machine and clock. What is pushed twice has one digest, its
 provenance is in the annotations, and no path of this machine is in it.
@@ -233,40 +231,6 @@ on loopback only.`,
 		},
 	}
 	c.Flags().StringVar(&provider, "provider", "", "`cloud` that the build is for; default: the one built last")
-	return c
-}
-
-func (e *env) targetPull() *cobra.Command {
-	var provider string
-	c := &cobra.Command{
-		Use:   "pull NAME@VERSION REGISTRY/REPOSITORY[@DIGEST]",
-		Short: "Take a build that others have pushed to a container registry",
-		Long: `Take a build out of an OCI registry, where "nodestorm target push" has written it. All of
-it is checked against its digests, and nothing is changed if something does not fit. Who can
-write to the repository decides what runs here: name a digest, as push prints it, to take
-that and nothing else.`,
-		Example: `  nodestorm target pull kubernetes@v1.34.4 registry.example/team/nodestorm
-  nodestorm target pull cluster-autoscaler@1.33.0 registry.example/team/nodestorm --provider hetzner`,
-		Args: exactly(2),
-		RunE: func(c *cobra.Command, args []string) error {
-			ref, err := target.ParseRef(args[0])
-			if err != nil {
-				return usage(err)
-			}
-			if ref.Provider = provider; provider == "" {
-				if known, err := target.Known(ref); err == nil {
-					ref.Provider = known.Provider
-				}
-			}
-			t, err := e.pull(c.Context(), ref, args[1])
-			if err != nil {
-				return usage(err)
-			}
-			fmt.Fprintf(e.stdout, "%s is ready: %s\n", t.Ref, t.Dir)
-			return nil
-		},
-	}
-	c.Flags().StringVar(&provider, "provider", "", "`cloud` that the build is for; default: the one that its recipe has, if any")
 	return c
 }
 

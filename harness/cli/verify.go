@@ -28,7 +28,8 @@ func (e *env) verify() *cobra.Command {
 		Short: "Replay failures on the affected and on the fixed release",
 		Long: `Replay failures on every release that the catalogue has an expectation of, and
 compare: a failure must show on the affected release and not on the fixed one.
-Releases that are missing are built; one that cannot be had is skipped by name.
+Releases that are missing are taken out of registries or built, beside the replays that
+have what they need; one that cannot be had is skipped by name.
 
 With --clocks each replay runs at 1x and at the given clock, with --cluster kind,sim on
 a real cluster, whose nodes are containers, and on a simulated one; verdicts and decisions
@@ -114,9 +115,19 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if s.shard.empty() {
 				return s.shard.keep(nil, true)
 			}
-			jobs, rows, err := s.jobs(c, records)
+			var jobs []job
+			var rows []reports.Row
+			var coming *supply
+			if s.playsAsTheyCome(len(sides)) {
+				jobs, coming, err = s.coming(c.Context(), records)
+			} else {
+				jobs, rows, err = s.jobs(c, records)
+			}
 			if err != nil {
 				return err
+			}
+			if coming != nil {
+				defer coming.end()
 			}
 			if err := s.checkManifest(c.Context(), jobs); err != nil {
 				return err
@@ -127,14 +138,14 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			jobs, without := s.parting(c.Context(), jobs)
 			rows = append(rows, without...)
 			if s.player != nil {
-				return s.player.serve(c.Context(), os.Stdin, among(s, jobs))
+				return s.player.serve(c.Context(), os.Stdin, among(c.Context(), s, jobs))
 			}
 			for _, round := range s.rounds(jobs, repeat, certain > 0) {
 				round = slices.DeleteFunc(round, func(t task) bool {
 					return certain > 0 && reports.RateOf(rows, t.record.ID, t.target.Ref.String()).Certainty >= certain
 				})
 				before := rows
-				played, err := s.play(c.Context(), round, func(sofar []reports.Row) error {
+				played, err := s.playComing(c.Context(), coming, round, func(sofar []reports.Row) error {
 					return s.shard.keep(append(before[:len(before):len(before)], sofar...), false)
 				})
 				rows = append(rows, played...)
@@ -185,6 +196,9 @@ func (s *session) rounds(jobs []job, repeat int, apart bool) (rounds [][]task) {
 type job struct {
 	record scenarios.Record
 	target target.Target
+	// coming: the target is a name yet, see session.coming.
+	coming bool
+	needs  []target.Ref // of one that is coming: all that its replay takes out of the store
 }
 
 // jobs gets all targets before anything is replayed. Rows are of targets that
@@ -224,7 +238,7 @@ func (s *session) jobs(c *cobra.Command, records []scenarios.Record) (jobs []job
 			if got := have[ref].Ref; got.String() != of.Name { // nothing that follows could be believed
 				return nil, nil, fmt.Errorf("%s is to be played on %s, and the build at hand is %s: this is a fault of nodestorm's", r.ID, of.Name, got)
 			}
-			jobs = append(jobs, job{r, have[ref]})
+			jobs = append(jobs, job{record: r, target: have[ref]})
 		}
 	}
 	return jobs, rows, nil

@@ -35,6 +35,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		os.Exit(cli.Main())
 	}
+	if err := os.Setenv(target.EnvMirror, target.NoRegistry); err != nil { // nobody's registry is asked by tests
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 

@@ -244,6 +244,16 @@ func (r Request) Releases() (refs []target.Ref, err error) {
 	return refs, err
 }
 
+// Needs are the builds that the scenario takes out of the store beside its target and Kubernetes,
+// see [steps.Needs]. It needs Record and Features only.
+func (r Request) Needs() (refs []target.Ref, err error) {
+	err = r.eachScenario(func(pickle []*messages.PickleStep) error {
+		refs = append(refs, steps.Needs(pickle)...)
+		return nil
+	})
+	return refs, err
+}
+
 // checkReleases finds them in the store.
 func (r Request) checkReleases() ([]target.Target, error) {
 	refs, err := r.Releases()

@@ -1,8 +1,11 @@
 package steps
 
 import (
+	"strings"
+
 	"context"
 	"encoding/base64"
+	"github.com/cucumber/messages/go/v21"
 	"slices"
 
 	"github.com/cucumber/godog"
@@ -21,9 +24,9 @@ func (s *scenario) registerServers(on sentences) {
 	on.Given(`^servers with (simulated|`+realKubelet+`) kubelets$`, s.serversWithKubelets)
 	on.Given(`^CSINodes that come `+span+` late$`, s.csiNodesLate)
 	on.Given(`^servers whose Nodes are Ready `+span+` after their registration$`, s.serversReadyAfter)
-	on.Given(`^a cloud controller manager for the Hetzner Cloud$`, s.hetznerCCM)
+	on.Given(`^`+hetznerCCM+`$`, s.hetznerCCM)
 
-	on.When(`^a cloud controller manager for the Hetzner Cloud comes$`, s.hetznerCCM)
+	on.When(`^`+hetznerCCM+` comes$`, s.hetznerCCM)
 
 	on.Then(`^no more than `+number+` servers? of the group `+name+` (?:is|are) created within `+span+`$`, named(`
 - count: {source: cloud, verb: created, resource: instances, detail: {group: "$2"}}
@@ -48,10 +51,37 @@ var Parts = []string{
 	target.CCMVSphere.Name, ccm.VSphereName,
 }
 
+// StandsIn tells whether a program of Parts is one of ours, or the released one for it.
+func StandsIn(name string, own target.Ref) bool {
+	i := slices.Index(Parts, own.Name)
+	return i >= 0 && (name == own.Name || name == Parts[i+1])
+}
+
+// What takes parts of ours, see part.
+const (
+	hetznerCCM = "a cloud controller manager for the Hetzner Cloud"
+	vSphere    = "a vSphere"
+)
+
+// Needs are the builds that the steps take out of the store: the releases that they name, and
+// parts of ours, which those of Rig.With can stand in for.
+func Needs(steps []*messages.PickleStep) []target.Ref {
+	refs := Releases(steps)
+	for _, step := range steps {
+		switch {
+		case strings.HasPrefix(step.Text, hetznerCCM):
+			refs = append(refs, target.CCM)
+		case step.Text == vSphere:
+			refs = append(refs, target.CSRApprover, target.CCMVSphere)
+		}
+	}
+	return refs
+}
+
 // part is a program of the world beside the target: a released one that the user has
 // chosen, or nodestorm's own as the store has it.
-func (s *scenario) part(own target.Ref, released string) (t target.Target, err error) {
-	i := slices.IndexFunc(s.rig.With, func(t target.Target) bool { return t.Name == own.Name || t.Name == released })
+func (s *scenario) part(own target.Ref) (t target.Target, err error) {
+	i := slices.IndexFunc(s.rig.With, func(t target.Target) bool { return StandsIn(t.Name, own) })
 	if i >= 0 {
 		t = s.rig.With[i]
 	} else {
@@ -130,7 +160,7 @@ func (s *scenario) hetznerCCM(ctx context.Context) error {
 	if s.hetzner == nil {
 		return errNoProject
 	}
-	t, err := s.part(target.CCM, ccm.Name)
+	t, err := s.part(target.CCM)
 	if err != nil {
 		return err
 	}

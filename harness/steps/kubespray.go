@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"nodestorm/fakecloud"
-	"nodestorm/harness/ccm"
 	"nodestorm/harness/join"
 	"nodestorm/harness/kubelet"
 	"nodestorm/harness/order"
@@ -26,7 +25,7 @@ import (
 )
 
 func (s *scenario) registerKubespray(on sentences) {
-	on.Given(`^a vSphere$`, s.vSphere)
+	on.Given(`^`+vSphere+`$`, s.vSphere)
 	on.Given(`^the virtual machines `+name+`, `+name+` and `+name+`, with their addresses for ADDRESS in this user data:$`, s.virtualMachines)
 	on.Given(`^the Deployment `+name+` tolerates the taint `+name+`$`, s.deploymentTolerates)
 
@@ -64,11 +63,11 @@ func (s *scenario) vSphere(ctx context.Context) (err error) {
 	if s.install.vcenter, err = vcenter.Start(ctx, s.world, s.rig.World.Seed); err != nil {
 		return err
 	}
-	approver, err := s.part(target.CSRApprover, target.ReleasedCSRApprover)
+	approver, err := s.part(target.CSRApprover)
 	if err != nil {
 		return err
 	}
-	manager, err := s.part(target.CCMVSphere, ccm.VSphereName)
+	manager, err := s.part(target.CCMVSphere)
 	if err != nil {
 		return err
 	}

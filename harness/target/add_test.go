@@ -1,21 +1,15 @@
 package target
 
 import (
-	"archive/tar"
-	"bytes"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
-	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
-	"github.com/google/go-containerregistry/pkg/v1/mutate"
-	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
 func TestAddImage(t *testing.T) {
@@ -63,27 +57,9 @@ func TestAddImage(t *testing.T) {
 // imageWith is the OCI layout of an image for this machine with these files.
 func imageWith(t *testing.T, files map[string][]byte, entrypoint ...string) string {
 	t.Helper()
-	var b bytes.Buffer
-	w := tar.NewWriter(&b)
-	for name, content := range files {
-		ok(t, w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(content))}))
-		_, err := w.Write(content)
-		ok(t, err)
-	}
-	ok(t, w.Close())
-	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes())), nil })
-	ok(t, err)
-	im, err := mutate.AppendLayers(empty.Image, layer)
-	ok(t, err)
-	config, err := im.ConfigFile()
-	ok(t, err)
-	config = config.DeepCopy()
-	config.OS, config.Architecture, config.Config = "linux", runtime.GOARCH, v1.Config{Entrypoint: entrypoint}
-	im, err = mutate.ConfigFile(im, config)
-	ok(t, err)
 	dir := t.TempDir()
 	p, err := layout.Write(dir, empty.Index)
 	ok(t, err)
-	ok(t, p.AppendImage(im))
+	ok(t, p.AppendImage(imageOf(t, runtime.GOARCH, files, entrypoint...)))
 	return dir
 }

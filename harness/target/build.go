@@ -56,6 +56,7 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 		return Target{}, err
 	}
 	tool := newGotool(src.root, tmp, log, src.env...)
+	tool.yields = s.Yields
 	chain, err := tool.toolchain(ctx)
 	if err != nil {
 		return Target{}, err

@@ -108,7 +108,7 @@ const keep = 4
 
 // publish makes the draft the newest entry of m's ref, in one step.
 func (s *Store) publish(d draft, key string, m Manifest) (_ Target, err error) {
-	if m.SHA256, m.Size, err = hashFile(d.binary(m.Name)); err != nil {
+	if m.SHA256, m.Size, err = m.sum(filepath.Join(d.dir, "bin")); err != nil {
 		return Target{}, err
 	}
 	m.BuiltAt = time.Now().UTC()

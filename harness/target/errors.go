@@ -68,8 +68,10 @@ func (e *CorruptError) Command() string { return "nodestorm target rm " + e.Ref.
 func buildCommand(ref Ref, src Source) string {
 	_, err := Known(ref)
 	switch {
+	case src.Published:
+		return fmt.Sprintf("nodestorm pull %s", ref)
 	case src.Kind != FromImage && src.Image != "":
-		cmd := fmt.Sprintf("nodestorm target pull %s %s", ref, src.Image)
+		cmd := fmt.Sprintf("nodestorm pull %s --from %s", ref, src.Image)
 		if ref.Provider != "" {
 			cmd += " --provider " + ref.Provider
 		}

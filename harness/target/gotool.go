@@ -27,6 +27,8 @@ type gotool struct {
 	dir string
 	env []string
 	log io.Writer // gets all that it writes to its standard error
+	// yields has it take what processors nobody else wants.
+	yields bool
 }
 
 // newGotool is the go command for programs of this machine. It puts its
@@ -49,10 +51,7 @@ func (g gotool) run(ctx context.Context, line func(string) bool, args ...string)
 	stderr := &lines{want: line}
 	cmd.Stdout, cmd.Stderr = &stdout, io.MultiWriter(stderr, g.log)
 
-	// childAttr may tie the child's life to the thread that starts it.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	err := cmd.Run()
+	err := onThread(g.yields, cmd.Run)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -66,6 +65,22 @@ func (g gotool) run(ctx context.Context, line func(string) bool, args ...string)
 		return stdout.Bytes(), &CommandError{Args: cmd.Args, Err: err, Tail: stderr.tail}
 	}
 	return stdout.Bytes(), nil
+}
+
+// onThread runs a command on a thread of its own: childAttr may tie the child's life to the
+// thread that starts it, which gives it its priority too.
+func onThread(yields bool, run func() error) error {
+	ended := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		if yields {
+			yield() // and the thread ends with us, as it is locked: nobody else is to have it
+		} else {
+			defer runtime.UnlockOSThread()
+		}
+		ended <- run()
+	}()
+	return <-ended
 }
 
 // ModulesError says that modules a source needs can't be had.

@@ -20,10 +20,24 @@ type Manifest struct {
 	// Clock is [clock.Digest] of what OverlayHash is, in a build from a registry: the
 	// toolchain that made it need not be here.
 	Clock string `json:"clock,omitempty"`
-	// SHA256 is that of the binary, in hex; Size is in bytes.
+	// Programs are those of an entry that has several, and none of its own name.
+	Programs []Program `json:"programs,omitempty"`
+	// SHA256 is that of the binary, in hex; Size is in bytes. Of several programs it is that of
+	// their names and sums, and they together.
 	SHA256  string    `json:"sha256"`
 	Size    int64     `json:"size"`
 	BuiltAt time.Time `json:"builtAt"`
+}
+
+// Program is one of several of an entry, out of an image of its own.
+type Program struct {
+	Name      string `json:"name"`
+	SHA256    string `json:"sha256"`
+	Size      int64  `json:"size"`
+	Image     string `json:"image"`
+	Digest    string `json:"digest"` // of the reference: of an index, if it has one
+	File      string `json:"file"`   // in the image
+	GoVersion string `json:"goVersion,omitempty"`
 }
 
 // Source is where a build came from.
@@ -51,6 +65,8 @@ type Source struct {
 	// it; ImageID is then what Docker knows the image by, "sha256:…".
 	Container bool   `json:"container,omitempty"`
 	ImageID   string `json:"imageID,omitempty"`
+	// Published says that the image is the one that its project publishes, see Published.
+	Published bool `json:"published,omitempty"`
 }
 
 // Kind is the way a target came in.

@@ -234,19 +234,34 @@ func (d draft) pulled(ref Ref) (m Manifest, err error) {
 	if m.OverlayHash != "" && m.Clock != clock.Digest() {
 		return m, fmt.Errorf("it was built with another clock (%.12s, not %.12s); pull what the same nodestorm has pushed", m.Clock, clock.Digest())
 	}
-	sum, _, err := hashFile(d.binary(m.Name))
+	sum, _, err := m.sum(filepath.Join(d.dir, "bin"))
 	if err != nil {
 		return m, fmt.Errorf("its program: %w", err)
 	}
 	if sum != m.SHA256 {
 		return m, fmt.Errorf("its program has the SHA-256 %.12s…, and its %s says %.12s…", sum, manifestFile, m.SHA256)
 	}
-	if err := inspect(d.binary(m.Name), &Manifest{}); err != nil {
-		return m, fmt.Errorf("its program %w", err)
+	for _, name := range m.names() {
+		if err := inspect(d.binary(name), &Manifest{}); err != nil {
+			return m, fmt.Errorf("its program %s %w", name, err)
+		}
+		if err := os.Chmod(d.binary(name), 0o755); err != nil {
+			return m, err
+		}
 	}
 	// Nothing of the machine that made it is taken over.
-	m = portable(m)
-	return m, os.Chmod(d.binary(m.Name), 0o755)
+	return portable(m), nil
+}
+
+// names are those of the programs.
+func (m Manifest) names() (names []string) {
+	for _, p := range m.Programs {
+		names = append(names, p.Name)
+	}
+	if len(names) == 0 {
+		names = []string{m.Name}
+	}
+	return names
 }
 
 // onlyEntry makes sure that the folder holds what entries of the store do.

@@ -98,7 +98,7 @@ func TestPushAndPull(t *testing.T) {
 	if stored, err := there.Get(wanted); err != nil || stored.Dir != got.Dir {
 		t.Errorf("the store has %v, %v", stored, err)
 	}
-	if command := got.BuildCommand(); command != "nodestorm target pull tiny@v1.0.0 "+repository+" --provider cloud" {
+	if command := got.BuildCommand(); command != "nodestorm pull tiny@v1.0.0 --from "+repository+" --provider cloud" {
 		t.Errorf("it is got again with %q", command)
 	}
 	if twice, err := there.Pull(t.Context(), wanted, repository, nil); err != nil || twice.Dir != got.Dir {

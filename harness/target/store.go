@@ -3,6 +3,8 @@ package target
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,6 +43,8 @@ type Store struct {
 	// the same. Nil, as on systems that the clock doesn't know, builds for real
 	// time only and takes every entry as it is.
 	Overlay OverlayFunc
+	// Yields has builds take what processors nobody else wants, as replays beside them do.
+	Yields bool
 }
 
 // Open returns the store in dir, which is made when the first target is.
@@ -157,7 +161,8 @@ func (s *Store) remove(ctx context.Context, ref Ref) (err error) {
 
 func (s *Store) refDir(ref Ref) string { return filepath.Join(s.dir, "targets", ref.Name, ref.Version) }
 
-// keys are the folder names of ref's entries, the last built or found first.
+// keys are the folder names of ref's entries, the last built or found first, and those that
+// Take has made last.
 func (s *Store) keys(ref Ref) ([]string, error) {
 	found, err := os.ReadDir(s.refDir(ref))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -173,7 +178,15 @@ func (s *Store) keys(ref Ref) ([]string, error) {
 			at[f.Name()] = info.ModTime().UnixNano()
 		}
 	}
-	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(at[b], at[a]) })
+	slices.SortStableFunc(keys, func(a, b string) int {
+		switch {
+		case !isPulled(a) && isPulled(b):
+			return -1
+		case isPulled(a) && !isPulled(b):
+			return 1
+		}
+		return cmp.Compare(at[b], at[a])
+	})
 	return keys, nil
 }
 
@@ -243,9 +256,30 @@ func (s *Store) fresh(t Target) error {
 
 // verify makes sure that the binary is the one that the manifest describes.
 func (t Target) verify() error {
-	sum, _, err := hashFile(t.Binary())
+	sum, _, err := t.sum(t.Bin())
 	if err == nil && sum != t.SHA256 {
 		err = fmt.Errorf("the binary's SHA-256 is %.12s…, not %.12s…", sum, t.SHA256)
 	}
 	return err
+}
+
+// sum is the SHA-256, and the size, of what the folder bin has of the manifest's program, or
+// programs.
+func (m Manifest) sum(bin string) (sum string, size int64, err error) {
+	if len(m.Programs) == 0 {
+		return hashFile(filepath.Join(bin, m.Name))
+	}
+	all := sha256.New()
+	for _, p := range m.Programs {
+		if filepath.Base(p.Name) != p.Name {
+			return "", 0, fmt.Errorf("%.100q is no name of a program", p.Name)
+		}
+		of, bytes, err := hashFile(filepath.Join(bin, p.Name))
+		if err != nil {
+			return "", 0, err
+		}
+		size += bytes
+		fmt.Fprintln(all, p.Name, of)
+	}
+	return hex.EncodeToString(all.Sum(nil)), size, nil
 }

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"nodestorm/harness/replay"
+	"nodestorm/harness/target"
+	"nodestorm/reports"
+	"nodestorm/scenarios"
+)
+
+// playsAsTheyCome tells whether replays begin before all targets are there: not where what one
+// is decides whether anything is played at all.
+func (s *session) playsAsTheyCome(sides int) bool {
+	return sides == 1 && s.cluster != replay.Kind && s.manifest == ""
+}
+
+// coming are the jobs of the records, whether what they need is there or not, and the supply
+// of what is not: none if all is there, or if we play for another process, which asks for what
+// is there.
+func (s *session) coming(ctx context.Context, records []scenarios.Record) (jobs []job, coming *supply, err error) {
+	if s.parts, err = s.chosenParts(ctx); err != nil { // before anything is got
+		return nil, nil, err
+	}
+	var needs []target.Ref
+	for _, r := range records {
+		for _, of := range r.Targets {
+			ref, err := target.ParseRef(of.Name)
+			if err != nil {
+				return nil, nil, usage(err)
+			}
+			ref.Provider = s.providerOf(r)
+			j := job{record: r, target: target.Target{Manifest: target.Manifest{Ref: ref}}, coming: true}
+			all, err := s.needs(j)
+			if err != nil {
+				return nil, nil, usage(err)
+			}
+			j.needs = all
+			jobs, needs = append(jobs, j), append(needs, all...)
+		}
+	}
+	if s.player != nil {
+		return jobs, nil, nil
+	}
+	have, missing, err := s.look(func(t target.Target) error {
+		s.checkSource(ctx, t)
+		s.detail("%s is the build of %s in %s", t.Ref, t.BuiltAt.Format("2006-01-02 15:04"), t.Dir)
+		return usage(replay.CheckClock(s.clock, t))
+	}, needs...)
+	s.have = have
+	if err != nil || len(missing) == 0 {
+		return jobs, nil, err
+	}
+	s.remark("%s to get, which replays do not wait for that need others: %s", counted(len(missing), "target"), targetNames(missing))
+	coming = s.newSupply(ctx, s.status, missing)
+	s.status.beside = coming.beside
+	return jobs, coming, nil
+}
+
+// needs are the builds that a replay takes out of the store.
+func (s *session) needs(j job) ([]target.Ref, error) {
+	parts, err := s.partsFor(j.record)
+	return append([]target.Ref{target.Kubernetes, j.target.Ref}, parts...), err
+}
+
+// there completes a job whose target has come.
+func (s *session) there(ctx context.Context, j *job) (err error) {
+	named := j.target.Ref
+	if j.target, err = s.foundOnce(ctx, named); err != nil {
+		return err
+	}
+	j.coming = false
+	if s.kubernetes, err = s.foundOnce(ctx, target.Kubernetes); err != nil {
+		return err
+	}
+	if got := j.target.Ref; got.String() != named.String() { // nothing that follows could be believed
+		return fmt.Errorf("%s is to be played on %s, and the build at hand is %s: this is a fault of nodestorm's", j.record.ID, named, got)
+	}
+	return nil
+}
+
+// foundOnce is what the store has of ref: a program and a source folder take a second to look at.
+func (s *session) foundOnce(ctx context.Context, ref target.Ref) (target.Target, error) {
+	if t, is := s.have[ref]; is {
+		return t, nil
+	}
+	t, err := s.found(ref)
+	if err == nil {
+		s.checkSource(ctx, t)
+		err = replay.CheckClock(s.clock, t)
+	}
+	if err != nil {
+		return t, usage(err)
+	}
+	if s.have == nil {
+		s.have = map[target.Ref]target.Target{}
+	}
+	s.have[ref] = t
+	return t, nil
+}
+
+// playComing plays the tasks: one by one those whose needs are there while others are still
+// got, and the rest as play does. Rows of what is not to be had come first. Builds take
+// processors, so how many worlds the machine bears is measured when there are none any more.
+func (s *session) playComing(ctx context.Context, coming *supply, tasks []task, keep func([]reports.Row) error) ([]reports.Row, error) {
+	var skips, rows []reports.Row
+	keeping := func(played []reports.Row) error { return keep(slices.Concat(skips, played)) }
+	for coming != nil && len(tasks) > 0 {
+		left, cannot, failed, changed := coming.now()
+		if failed != nil {
+			return slices.Concat(skips, rows), usage(failed)
+		}
+		var next *task
+		var later []task
+		for _, t := range tasks {
+			lacks := slices.IndexFunc(t.needs, func(ref target.Ref) bool { return cannot[ref] != nil })
+			switch {
+			case lacks >= 0 && !coming.skipped[t.index]:
+				coming.skipped[t.index] = true
+				skips = append(skips, skip(t.job, cannot[t.needs[lacks]]))
+			case lacks >= 0:
+			case next == nil && !slices.ContainsFunc(t.needs, func(ref target.Ref) bool { return slices.Contains(left, ref) }):
+				next = &t
+			default:
+				later = append(later, t)
+			}
+		}
+		if len(left) == 0 { // the rest needs nothing more
+			if next != nil {
+				later = slices.Insert(later, 0, *next)
+			}
+			tasks = later
+			break
+		}
+		tasks = later
+		if next == nil {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return slices.Concat(skips, rows), context.Cause(ctx)
+			}
+			continue
+		}
+		row, err := s.playNow(ctx, coming, *next)
+		if err != nil {
+			return slices.Concat(skips, rows), err
+		}
+		rows = append(rows, row)
+		if err := keeping(rows); err != nil {
+			return slices.Concat(skips, rows), err
+		}
+	}
+	s.status.beside = nil
+	for i := range tasks {
+		if tasks[i].coming {
+			if err := s.there(ctx, &tasks[i].job); err != nil {
+				return slices.Concat(skips, rows), err
+			}
+		}
+	}
+	more, err := s.play(ctx, tasks, func(more []reports.Row) error { return keeping(slices.Concat(rows, more)) })
+	return slices.Concat(skips, rows, more), err
+}
+
+// playNow plays a task while others wait for what they need, and tells its verdict at once.
+func (s *session) playNow(ctx context.Context, coming *supply, t task) (reports.Row, error) {
+	coming.rest(false)
+	defer coming.rest(true)
+	if t.coming {
+		if err := s.there(ctx, &t.job); err != nil {
+			return reports.Row{}, err
+		}
+	}
+	_, row, err := s.replay(ctx, t.record, t.target, t.label)
+	if err == nil {
+		left, _, _, _ := coming.now()
+		s.remark("%s on %s: %s, %s; %s left to get", row.ID, row.Target, row.Verdict, row.Outcome, counted(len(left), "target"))
+	}
+	return row, err
+}
+
+// skip is the row of a job that cannot be played.
+func skip(j job, why error) reports.Row {
+	expected := string(j.record.Expected(j.target.Ref.String()))
+	return reports.Row{ID: j.record.ID, Target: j.target.Ref.String(), Expected: expected, Verdict: skipped, Outcome: skipped, Reason: why.Error()}
+}

@@ -1,0 +1,259 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/target"
+	"nodestorm/harness/target/image"
+	"nodestorm/scenarios"
+)
+
+// pullRow is what became of a target, for machines.
+type pullRow struct {
+	target.Ref
+	Bytes int64    `json:"bytes,omitempty"`
+	Where []string `json:"where,omitempty"` // the references it was found under
+	Dir   string   `json:"dir,omitempty"`
+	// Built says why no registry has it.
+	Built string `json:"built,omitempty"`
+}
+
+func (e *env) pull() *cobra.Command {
+	var from target.Registries
+	var provider, tags, lock string
+	var all, asJSON bool
+	c := &cobra.Command{
+		Use:   "pull [NAME@VERSION|ID…]",
+		Short: "Get what replays need from container registries, without Docker and without a compiler",
+		Long: `Get targets, or what the records named need, from where their projects publish them: the
+program out of the image, after its size was told and with all of it checked against its
+digests. What no project publishes is named; nodestorm setup builds that. A program that
+was built here goes before one that was pulled.
+
+With --from it is taken from where "nodestorm target push" has written builds, if they are
+there: those of one team, or of a night. With a digest, as push prints it, that build is
+taken and nothing else.
+
+To what digest each reference leads is kept in the store, and with --lock in a file to be
+committed, too. One that leads elsewhere later is refused.
+
+Registries are asked with the credentials that docker has for them, and plain HTTP is spoken
+on loopback only. What verify and run lack they look for in the same places:
+` + target.EnvFrom + ` and ` + target.EnvMirror + ` are --from and --mirror for all commands,
+and ` + target.EnvMirror + `=` + target.NoRegistry + ` has nobody asked.`,
+		Example: `  nodestorm pull --all
+  nodestorm pull cluster-autoscaler@1.33.0 --lock images.lock
+  nodestorm pull hetzner-6677-options-error --mirror registry.example/mirror
+  nodestorm pull kubernetes@v1.34.4 karpenter@v1.7.0 --from registry.example/team/nodestorm`,
+		RunE: func(c *cobra.Command, args []string) error {
+			from.Lock = target.Lock(lock)
+			named, refs, err := e.toPull(args, provider, tags, all)
+			if err != nil {
+				return err
+			}
+			return e.pullAll(c.Context(), named, refs, from, asJSON)
+		},
+	}
+	c.ValidArgsFunction = e.completePull
+	c.Flags().BoolVar(&all, "all", false, "all that the catalogue names")
+	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
+	registries := registriesOfEnvironment()
+	c.Flags().StringVar(&from.From, "from", registries.From, "`REGISTRY/REPOSITORY[@DIGEST]` that builds were pushed to")
+	c.Flags().StringVar(&from.Mirror, "mirror", registries.Mirror, "`HOST/PREFIX` to ask in place of the projects' registries; "+target.NoRegistry+": nobody")
+	c.Flags().StringVar(&lock, "lock", "", "`file` of digests to check, and to add to")
+	c.Flags().StringVar(&provider, "provider", "", "`cloud` that a build is for; default: the one that its recipe has, if any")
+	e.catalogueFlags(c)
+	e.outputFlags(c, &asJSON, asNames)
+	return c
+}
+
+// toPull are the targets that are named, which are got in any case, and those that records
+// need.
+func (e *env) toPull(args []string, provider, tags string, all bool) (named, needed []target.Ref, err error) {
+	var ids []string
+	for _, arg := range args {
+		if !strings.Contains(arg, "@") {
+			ids = append(ids, arg)
+			continue
+		}
+		ref, err := target.ParseRef(arg)
+		if err != nil {
+			return nil, nil, usage(err)
+		}
+		if ref.Provider = provider; provider == "" {
+			if known, err := target.Known(ref); err == nil {
+				ref.Provider = known.Provider
+			}
+		}
+		named = append(named, ref)
+	}
+	if len(named) > 0 && len(ids) == 0 && tags == "" && !all {
+		return named, nil, nil
+	}
+	catalogue, err := e.unchecked()
+	if err != nil {
+		return nil, nil, err
+	}
+	records, err := choose(catalogue, catalogue.Features(), ids, tags, all)
+	if err := e.toPlay(catalogue, records, err); err != nil {
+		return nil, nil, err
+	}
+	needed, err = neededBy(catalogue, records)
+	return named, needed, usage(err)
+}
+
+// neededBy are the targets that replays of the records need, in the order in which they do,
+// each once.
+func neededBy(catalogue *scenarios.Catalogue, records []scenarios.Record) (refs []target.Ref, err error) {
+	seen := map[target.Ref]bool{}
+	for _, r := range records {
+		for _, t := range r.Targets {
+			all, err := neededFor(r, catalogue, t)
+			if err != nil {
+				return nil, err
+			}
+			for _, ref := range all {
+				if !seen[ref] {
+					seen[ref] = true
+					refs = append(refs, ref)
+				}
+			}
+		}
+	}
+	return refs, nil
+}
+
+// pullAll gets the named targets, and of those that are needed what is not there.
+func (e *env) pullAll(ctx context.Context, named, needed []target.Ref, from target.Registries, asJSON bool) error {
+	status := e.newStatus()
+	defer status.clear()
+	rows := []pullRow{}
+	var offers []*target.Offer
+	var size int64
+	seen := map[target.Ref]bool{}
+	for i, ref := range slices.Concat(named, needed) {
+		if published, err := target.Published(ref); err == nil && len(published) > 0 && from.From == "" {
+			ref.Provider = "" // one for all
+		}
+		if seen[ref] {
+			continue
+		}
+		seen[ref] = true
+		where := from
+		if i >= len(named) {
+			if _, err := e.found(ref); err == nil {
+				continue
+			}
+			where = asked(ref, from)
+		}
+		status.show("asking for " + ref.String())
+		offer, err := e.store.Ask(ctx, ref, where)
+		var unpublished *target.UnpublishedError
+		switch {
+		case err == nil:
+			offers, size = append(offers, offer), size+offer.Size
+			rows = append(rows, pullRow{Ref: ref, Bytes: offer.Size, Where: offer.Where})
+		case errors.As(err, &unpublished) && i >= len(named):
+			rows = append(rows, pullRow{Ref: ref, Built: unpublished.Error()})
+		case errors.As(err, &unpublished):
+			return usage(fmt.Errorf("%w; %s", err, (&target.NotFoundError{Ref: ref}).Command()))
+		default:
+			return usage(withoutNetwork(err))
+		}
+	}
+	status.clear()
+	people := !asJSON && e.form != asNames
+	if people {
+		if err := e.tellOffers(rows, size); err != nil {
+			return err
+		}
+	}
+	for i, offer := range offers {
+		status.of = ""
+		if len(offers) > 1 {
+			status.of = fmt.Sprintf("[%d/%d] ", i+1, len(offers))
+		}
+		t, err := e.store.Take(ctx, offer, status.update)
+		status.clear()
+		if err != nil {
+			return usage(withoutNetwork(err))
+		}
+		for r := range rows {
+			if rows[r].Ref == offer.Ref {
+				rows[r].Dir = t.Dir
+			}
+		}
+		if people {
+			fmt.Fprintf(e.stdout, "%s is ready: %s\n", t.Ref, t.Dir)
+			if used, err := e.store.Get(offer.Ref); err == nil && used.Dir != t.Dir {
+				fmt.Fprintf(e.stdout, "  but the build of %s goes before it: %s\n", used.BuiltAt.Format("2006-01-02 15:04"), used.Dir)
+			}
+		}
+	}
+	switch {
+	case e.form == asNames:
+		var dirs []string
+		for _, row := range rows {
+			if row.Dir != "" {
+				dirs = append(dirs, row.Dir)
+			}
+		}
+		return e.names(dirs)
+	case asJSON:
+		return e.json(rows)
+	}
+	return nil
+}
+
+// tellOffers says what there is to get, before anything is.
+func (e *env) tellOffers(rows []pullRow, size int64) error {
+	if len(rows) == 0 {
+		_, err := fmt.Fprintln(e.stdout, "all of it is in the store")
+		return err
+	}
+	table := [][]string{{"TARGET", "SIZE", "FROM"}}
+	images, built := 0, 0
+	for _, row := range rows {
+		if row.Built != "" {
+			built++
+			_, why, _ := strings.Cut(row.Built, "is built: ")
+			table = append(table, []string{row.Ref.String(), "-", "is built: " + why})
+			continue
+		}
+		where := row.Where[0]
+		if n := len(row.Where); n > 1 {
+			where += fmt.Sprintf(" and %d more", n-1)
+		}
+		images += len(row.Where)
+		table = append(table, []string{row.Ref.String(), megabytes(row.Bytes), where})
+	}
+	if err := e.table(columns(e.stdout), table); err != nil {
+		return err
+	}
+	text := "nothing to pull"
+	if images > 0 {
+		text = fmt.Sprintf("%s, %s in all", counted(images, "image"), megabytes(size))
+	}
+	if built > 0 {
+		text += fmt.Sprintf("; %d to build: nodestorm setup", built)
+	}
+	_, err := fmt.Fprintf(e.stdout, "\n%s\n", text)
+	return err
+}
+
+func megabytes(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
+
+// withoutNetwork adds the way out where no registry answers.
+func withoutNetwork(err error) error {
+	var none *image.UnreachableError
+	if !errors.As(err, &none) {
+		return err
+	}
+	return fmt.Errorf("%w: nodestorm setup builds what has a Go module, and --mirror names another place to ask", none)
+}
