@@ -104,64 +104,66 @@ func (s *session) foundOnce(ctx context.Context, ref target.Ref) (target.Target,
 // playComing plays the tasks: one by one those whose needs are there while others are still
 // got, and the rest as play does. Rows of what is not to be had come first. Builds take
 // processors, so how many worlds the machine bears is measured when there are none any more.
-func (s *session) playComing(ctx context.Context, coming *supply, tasks []task, keep func([]reports.Row) error) ([]reports.Row, error) {
-	var skips, rows []reports.Row
-	keeping := func(played []reports.Row) error { return keep(slices.Concat(skips, played)) }
-	for coming != nil && len(tasks) > 0 {
-		left, cannot, failed, changed := coming.now()
-		if failed != nil {
-			return slices.Concat(skips, rows), usage(failed)
-		}
-		var next *task
-		var later []task
-		for _, t := range tasks {
-			lacks := slices.IndexFunc(t.needs, func(ref target.Ref) bool { return cannot[ref] != nil })
-			switch {
-			case lacks >= 0 && !coming.skipped[t.index]:
-				coming.skipped[t.index] = true
-				skips = append(skips, skip(t.job, cannot[t.needs[lacks]]))
-			case lacks >= 0:
-			case next == nil && !slices.ContainsFunc(t.needs, func(ref target.Ref) bool { return slices.Contains(left, ref) }):
-				next = &t
-			default:
-				later = append(later, t)
-			}
-		}
-		if len(left) == 0 { // the rest needs nothing more
-			if next != nil {
-				later = slices.Insert(later, 0, *next)
-			}
-			tasks = later
-			break
-		}
-		tasks = later
-		if next == nil {
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				return slices.Concat(skips, rows), context.Cause(ctx)
-			}
-			continue
-		}
-		row, err := s.playNow(ctx, coming, *next)
+func (s *session) playComing(ctx context.Context, coming *supply, tasks []task, keep func([]reports.Row) error) (rows []reports.Row, err error) {
+	if coming != nil {
+		tasks, rows, err = coming.play(ctx, tasks, func(t task) (reports.Row, error) { return s.playNow(ctx, coming, t) }, keep)
 		if err != nil {
-			return slices.Concat(skips, rows), err
+			return rows, err
 		}
-		rows = append(rows, row)
-		if err := keeping(rows); err != nil {
-			return slices.Concat(skips, rows), err
-		}
+		s.status.beside = nil
 	}
-	s.status.beside = nil
 	for i := range tasks {
 		if tasks[i].coming {
 			if err := s.there(ctx, &tasks[i].job); err != nil {
-				return slices.Concat(skips, rows), err
+				return rows, err
 			}
 		}
 	}
-	more, err := s.play(ctx, tasks, func(more []reports.Row) error { return keeping(slices.Concat(rows, more)) })
-	return slices.Concat(skips, rows, more), err
+	more, err := s.play(ctx, tasks, func(more []reports.Row) error { return keep(slices.Concat(rows, more)) })
+	return slices.Concat(rows, more), err
+}
+
+// play has the tasks played, one by one, whose needs are there while others are still got, in
+// their order, and returns those that are left when all has come. Rows of what is not to be had
+// come first.
+func (s *supply) play(ctx context.Context, tasks []task, play func(task) (reports.Row, error), keep func([]reports.Row) error) (rest []task, rows []reports.Row, err error) {
+	var skips []reports.Row
+	for {
+		left, cannot, failed, changed := s.now()
+		if failed != nil {
+			return nil, slices.Concat(skips, rows), usage(failed)
+		}
+		tasks = slices.DeleteFunc(slices.Clone(tasks), func(t task) bool {
+			lacks := slices.IndexFunc(t.needs, func(ref target.Ref) bool { return cannot[ref] != nil })
+			if lacks >= 0 && !s.skipped[t.index] {
+				s.skipped[t.index] = true
+				skips = append(skips, skip(t.job, cannot[t.needs[lacks]]))
+			}
+			return lacks >= 0
+		})
+		if len(left) == 0 || len(tasks) == 0 {
+			return tasks, slices.Concat(skips, rows), nil
+		}
+		next := slices.IndexFunc(tasks, func(t task) bool {
+			return !slices.ContainsFunc(t.needs, func(ref target.Ref) bool { return slices.Contains(left, ref) })
+		})
+		if next < 0 {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return nil, slices.Concat(skips, rows), context.Cause(ctx)
+			}
+			continue
+		}
+		row, err := play(tasks[next])
+		if err != nil {
+			return nil, slices.Concat(skips, rows), err
+		}
+		rows, tasks = append(rows, row), slices.Delete(tasks, next, next+1)
+		if err := keep(slices.Concat(skips, rows)); err != nil {
+			return nil, slices.Concat(skips, rows), err
+		}
+	}
 }
 
 // playNow plays a task while others wait for what they need, and tells its verdict at once.

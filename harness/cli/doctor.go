@@ -222,6 +222,9 @@ func (e *env) ready(catalogue *scenarios.Catalogue) ([]readiness, error) {
 			g.Ways = append(g.Ways, "nodestorm setup")
 		}
 		if len(sources) > 0 {
+			if _, err := target.Published(sources[0]); err == nil {
+				g.Ways = append(g.Ways, "nodestorm pull "+strings.ReplaceAll(targetNames(sources), ",", "")+", or without a registry:")
+			}
 			g.Ways = append(g.Ways, target.BuildCommand(sources...))
 		}
 		list = append(list, *g)

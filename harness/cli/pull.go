@@ -152,7 +152,9 @@ func (e *env) pullAll(ctx context.Context, named, needed []target.Ref, from targ
 			}
 			where = asked(ref, from)
 		}
-		status.show("asking for " + ref.String())
+		if len(named)+len(needed) > 1 {
+			status.show("asking for " + ref.String())
+		}
 		offer, err := e.store.Ask(ctx, ref, where)
 		var unpublished *target.UnpublishedError
 		switch {

@@ -149,8 +149,7 @@ func (o *Offer) askPushed(ctx context.Context, repository string) (bool, error) 
 		o.from, o.Size, o.Where = repository, found.Size(), []string{repository}
 		return true, nil
 	}
-	for _, of := range []string{clock.Digest(), ""} {
-		place := repository + ":" + tag(o.Ref, of)
+	for _, place := range o.places(repository) {
 		found, err := image.Ask(ctx, place, runtime.GOARCH)
 		if image.NotThere(err) {
 			continue
@@ -163,6 +162,21 @@ func (o *Offer) askPushed(ctx context.Context, repository string) (bool, error) 
 		return true, o.check()
 	}
 	return false, nil
+}
+
+// places are where Push may have written a build that serves: for the provider of the target's
+// recipe if none is asked for, with our clock or without one.
+func (o *Offer) places(repository string) (places []string) {
+	refs := []Ref{o.Ref}
+	if known, err := Known(o.Ref); err == nil && known.Provider != o.Provider {
+		refs = []Ref{known.Ref, o.Ref}
+	}
+	for _, ref := range refs {
+		for _, of := range []string{clock.Digest(), ""} {
+			places = append(places, repository+":"+tag(ref, of))
+		}
+	}
+	return places
 }
 
 func (o *Offer) check() error {
