@@ -14,7 +14,7 @@ import (
 // playsAsTheyCome tells whether replays begin before all targets are there: not where what one
 // is decides whether anything is played at all.
 func (s *session) playsAsTheyCome(sides int) bool {
-	return sides == 1 && s.cluster != replay.Kind && s.manifest == ""
+	return sides == 1 && s.cluster != replay.Kind && s.manifest == "" && s.other == ""
 }
 
 // coming are the jobs of the records, whether what they need is there or not, and the supply

@@ -26,9 +26,10 @@ func (e *env) found(ref target.Ref) (target.Target, error) {
 	return t, err
 }
 
-// asked are where a target that replays need is asked for: see found.
+// asked are where a target that replays need is asked for: see found. Official programs of another
+// Kubernetes are pulled if that is named.
 func asked(ref target.Ref, where target.Registries) target.Registries {
-	if ref == target.Kubernetes {
+	if ref.Name == target.Kubernetes.Name {
 		where.Mirror = target.NoRegistry
 	}
 	return where
