@@ -219,7 +219,7 @@ func TestWrongSurroundings(t *testing.T) {
 	t.Run("does not build", func(t *testing.T) {
 		b := newBench(t)
 		code, stdout, stderr := nodestorm(t, verify(b)...)
-		if code != cli.Usage || stdout != "" || !strings.Contains(stderr, "nodestorm: building karpenter@v1.6.4: ") || !strings.Contains(stderr, "this go builds nothing") {
+		if code != cli.Usage || stdout != "" || !strings.Contains(stderr, "nodestorm: building kubernetes@v1.34.4 from ") || !strings.Contains(stderr, "this go builds nothing") {
 			t.Errorf("status %d, %q", code, stderr)
 		}
 		if left, _ := filepath.Glob(filepath.Join(b.store, "t*", "*")); len(left) > 0 {

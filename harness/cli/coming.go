@@ -53,6 +53,11 @@ func (s *session) coming(ctx context.Context, records []scenarios.Record) (jobs 
 	if err != nil || len(missing) == 0 {
 		return jobs, nil, err
 	}
+	if slices.Contains(missing, target.Kubernetes) && registriesOfEnvironment().From == "" {
+		if _, unknown := target.Known(target.Kubernetes); unknown != nil { // nothing could be played
+			return nil, nil, usage(s.unobtainable(target.Kubernetes, unknown))
+		}
+	}
 	s.remark("%s to get, which replays do not wait for that need others: %s", counted(len(missing), "target"), targetNames(missing))
 	coming = s.newSupply(ctx, s.status, missing)
 	s.status.beside = coming.beside

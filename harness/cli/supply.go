@@ -95,6 +95,10 @@ func (s *supply) pull(ctx context.Context, ref target.Ref) *target.Recipe {
 	case err == nil:
 		err = s.unobtainable(ref, unknown)
 	}
+	if ref == target.Kubernetes { // nothing can be played without
+		s.settle(ref, nil, err)
+		return nil
+	}
 	s.settle(ref, err, nil)
 	return nil
 }
