@@ -316,16 +316,17 @@ func (x *exploration) look(dir string, of target.Target) (l look, err error) {
 			l.keys = append(l.keys, explore.Liveness)
 		}
 	}
+	records := slices.Collect(checked.Records.Timed())
 	l.odd = checked.Now.Verdict == verdict.Inconclusive && checked.Run.Clock.Distorted() == ""
 	for _, key := range l.keys {
-		if id := explore.Known(x.known, checked.Records, of.Ref.String(), key); id != "" {
+		if id := explore.Known(x.known, records, of.Ref.String(), key); id != "" {
 			if l.known == nil {
 				l.known = map[string]string{}
 			}
 			l.known[key] = id
 		}
 	}
-	l.covered = explore.Coverage(checked.Records, of.Ref.Name)
+	l.covered = explore.Coverage(records, of.Ref.Name)
 	log, err := os.Open(filepath.Join(dir, run.LogFolder, of.Ref.Name+".log"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil
