@@ -153,8 +153,11 @@ func played(runs []replay.Result, record scenarios.Record, build target.Target) 
 			continue
 		}
 		again, err := run.Recheck(r.Dir, catalogue)
+		if err != nil {
+			return r, err
+		}
 		r.Judgement = again.Now
-		for _, said := range again.Records {
+		for said := range again.Records.Arrived() {
 			err = cmp.Or(err, vocabulary.Check(said))
 		}
 		return r, err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"iter"
 
 	"nodestorm/harness/run"
 	"nodestorm/reports"
@@ -34,7 +35,11 @@ func (e *env) cross(found []stored, catalogue *scenarios.Catalogue, asJSON bool)
 			continue
 		}
 		doubts := again.Doubts
-		if why := checker.Incomplete(again.Records); why != "" {
+		all := checker.NewCompleteness()
+		for r := range again.Records.Arrived() {
+			all.Take(r)
+		}
+		if why := all.Incomplete(); why != "" {
 			doubts = append(doubts, why)
 		}
 		if len(doubts) > 0 {
@@ -55,7 +60,7 @@ func (e *env) cross(found []stored, catalogue *scenarios.Catalogue, asJSON bool)
 			}
 			strangers = append(strangers, stranger)
 			if !asJSON {
-				fmt.Fprintf(e.stdout, "%s\n\n", reports.Clean(stranger.text(again.Records)))
+				fmt.Fprintf(e.stdout, "%s\n\n", reports.Clean(stranger.text(again.Records.Timed())))
 			}
 		}
 	}
@@ -76,9 +81,9 @@ func (e *env) cross(found []stored, catalogue *scenarios.Catalogue, asJSON bool)
 }
 
 // text names both records, the place, and the way out.
-func (f foreign) text(records []history.Record) string {
+func (f foreign) text(records iter.Seq[history.Record]) string {
 	place := ""
-	for _, r := range records {
+	for r := range records {
 		if len(f.Evidence) > 0 && r.Seq == f.Evidence[0] {
 			place = " from " + reports.Offset(r.Virtual) + " on"
 		}

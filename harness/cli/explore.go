@@ -315,7 +315,7 @@ func (x *exploration) look(dir string, of target.Target) (l look, err error) {
 	}
 	if checked.Now.Verdict == verdict.Failed {
 		l.keys, l.why = slices.Clone(checked.Now.Broken), map[string]string{}
-		for _, broken := range invariants.Judge(checked.Records, checked.Run.Subject()) {
+		for _, broken := range invariants.Judge(checked.Records.Timed(), checked.Run.Subject()) {
 			l.why[broken.Name] = broken.Reason
 		}
 		if strings.Contains(checked.Now.Reason, "every pod is Running") {
@@ -323,16 +323,17 @@ func (x *exploration) look(dir string, of target.Target) (l look, err error) {
 			l.why[explore.Liveness] = checked.Now.Reason
 		}
 	}
+	records := slices.Collect(checked.Records.Timed())
 	l.inTime = checked.Run.Clock.Distorted() == ""
 	for _, key := range l.keys {
-		if id := explore.Known(x.known, checked.Records, of.Ref.String(), key); id != "" {
+		if id := explore.Known(x.known, records, of.Ref.String(), key); id != "" {
 			if l.known == nil {
 				l.known = map[string]string{}
 			}
 			l.known[key] = id
 		}
 	}
-	l.covered = explore.Coverage(checked.Records, of.Ref.Name)
+	l.covered = explore.Coverage(records, of.Ref.Name)
 	log, err := os.Open(filepath.Join(dir, run.LogFolder, of.Ref.Name+".log"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil

@@ -288,7 +288,7 @@ func (x *shrinking) conclude(d explore.Draft, kept reports.Row, folder string) e
 	if err := x.write(folder, d); err != nil {
 		return err
 	}
-	if err := x.symptomShows(filepath.Join(folder, d.ID+".feature"), d.ID, checked.Records); err != nil {
+	if err := x.symptomShows(filepath.Join(folder, d.ID+".feature"), d.ID, slices.Collect(checked.Records.Timed())); err != nil {
 		x.say("the draft of the record is to be mended by hand: %v", err)
 	}
 	told, err := tell.Run(dir, x.known, 0)
@@ -310,12 +310,12 @@ func (x *shrinking) conclude(d explore.Draft, kept reports.Row, folder string) e
 // evidenceOf are the records of a run that show that it broke the invariant.
 func evidenceOf(checked run.Rechecked, key string) (shown []history.Record) {
 	var evidence []uint64
-	for _, b := range invariants.Judge(checked.Records, checked.Run.Subject()) {
+	for _, b := range invariants.Judge(checked.Records.Timed(), checked.Run.Subject()) {
 		if b.Name == key {
 			evidence = b.Evidence
 		}
 	}
-	for _, r := range checked.Records {
+	for r := range checked.Records.Timed() {
 		if slices.Contains(evidence, r.Seq) {
 			shown = append(shown, r)
 		}

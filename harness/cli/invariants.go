@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -58,10 +59,10 @@ func (e *env) tallyInvariants(found []stored, asJSON bool) error {
 	unread := 0
 	for _, f := range found {
 		r, err := run.Load(f.dir)
-		var records []history.Record
+		var late history.Lateness
 		var doubts []string
 		if err == nil {
-			doubts, err = r.Read(f.dir, nil, func(record history.Record) { records = append(records, record) })
+			doubts, err = r.Read(f.dir, nil, late.Take)
 		}
 		if err == nil && len(doubts) > 0 {
 			err = fmt.Errorf("%s: %s", f.dir, doubts[0])
@@ -74,8 +75,8 @@ func (e *env) tallyInvariants(found []stored, asJSON bool) error {
 		if r.Verdict == verdict.Inconclusive {
 			continue
 		}
-		history.Sort(records)
 		subject := r.Subject()
+		records := &history.Stored{Path: filepath.Join(f.dir, run.HistoryFile), Late: late.Most}
 		for _, i := range invariants.All() {
 			if t := tallies[i.Name]; i.About(subject) {
 				if t.Judged++; r.Verdict == verdict.Healthy {
@@ -83,7 +84,7 @@ func (e *env) tallyInvariants(found []stored, asJSON bool) error {
 				}
 			}
 		}
-		for _, b := range invariants.Judge(records, subject) {
+		for _, b := range invariants.Judge(records.Timed(), subject) {
 			t := tallies[b.Name]
 			if r.Verdict == verdict.Healthy {
 				t.Alarms = append(t.Alarms, alarm{r.ID, r.Target.Ref.String(), b.Reason, b.Evidence, f.name})

@@ -16,13 +16,8 @@ import (
 	"nodestorm/sim/clock"
 )
 
-const (
-	// mostAtOnce bounds the worlds of one command: each has an equal part of the ports.
-	mostAtOnce = 64
-	// worldMemory is what a world takes, with the process that plays it. One of Karpenter's
-	// has 0.7 GiB, shared pages counted once; with real kubelets or two clusters it is more.
-	worldMemory = 1 << 30
-)
+// mostAtOnce bounds the worlds of one command: each has an equal part of the ports.
+const mostAtOnce = 64
 
 // atOnce is --parallel: how many worlds play at a time. Zero is to be measured.
 type atOnce int
@@ -83,8 +78,8 @@ func (s *session) checkParallel(sides int) error {
 		return usage(fmt.Errorf("--parallel %d: want at most %d, as each world needs ports of its own; --shard i/N splits among machines", n, mostAtOnce))
 	case n > 1:
 		free, err := parallel.Memory()
-		if err == nil && int64(n) > free/worldMemory {
-			return usage(fmt.Errorf("--parallel %d: a world takes about %d GiB of memory, and what is free (%.1f GiB) is enough for %d", n, worldMemory>>30, float64(free)/(1<<30), max(1, free/worldMemory)))
+		if err == nil && int64(n) > free/parallel.WorldMemory {
+			return usage(fmt.Errorf("--parallel %d: a world takes about %d GiB of memory, and what is free (%.1f GiB) is enough for %d", n, parallel.WorldMemory>>30, float64(free)/(1<<30), max(1, free/parallel.WorldMemory)))
 		}
 	}
 	s.abreast.now = n
@@ -145,7 +140,7 @@ func (s *session) measured(meter parallel.Meter) {
 	}
 	n := min(load.AtOnce(), mostAtOnce)
 	if free, err := parallel.Memory(); err == nil {
-		n = min(n, int(free/worldMemory))
+		n = min(n, int(free/parallel.WorldMemory))
 	}
 	if n > 1 {
 		s.abreast.now = n

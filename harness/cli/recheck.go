@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -89,7 +90,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 				}
 				if timeline {
 					fmt.Fprintf(e.stdout, "%s on %s\n", again.Run.ID, again.Run.Target.Ref)
-					if err := redactor.Through(e.stdout, func(w io.Writer) error { return reports.Timeline(w, again.Records) }); err != nil {
+					if err := redactor.Through(e.stdout, func(w io.Writer) error { return reports.Timeline(w, slices.Collect(again.Records.Timed())) }); err != nil {
 						return err
 					}
 				}

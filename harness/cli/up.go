@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/karpenter"
+	"nodestorm/harness/parallel"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/steps"
 	"nodestorm/harness/target"
@@ -125,6 +126,9 @@ func (u *upOptions) run(c *cobra.Command) (err error) {
 
 // fromFlags has a world as the flags say.
 func (u *upOptions) fromFlags(ctx context.Context) error {
+	if err := parallel.RoomHere(u.nodes); err != nil {
+		return usage(fmt.Errorf("--nodes: %w", err))
+	}
 	var refs []target.Ref
 	u.givens = []*messages.PickleStep{transcript.Given("a cluster", "")}
 	if u.nodes > 0 {

@@ -9,6 +9,7 @@ package crosscheck
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
@@ -66,10 +67,8 @@ const slack = 10 * time.Millisecond
 // lastWords is how long before and after its end the autoscaler may tell of what it then does not do any more.
 const lastWords = 2 * time.Second
 
-// Check compares a log with a history.
-func Check(records []history.Record, log *Log) (Counts, []Disagreement) {
-	records = slices.Clone(records)
-	history.Sort(records)
+// Check compares a log with a history, whose records are in the order of time.
+func Check(records iter.Seq[history.Record], log *Log) (Counts, []Disagreement) {
 	c := &checking{facts: factsOf(records), log: log, refused: map[string][]attempt{}}
 	for _, all := range [][]said{log.asked, log.failed, log.backoffs, log.removing, log.cleared, log.lowered, log.events} {
 		slices.SortStableFunc(all, func(a, b said) int { return cmp.Compare(a.at, b.at) }) // of several logs

@@ -129,7 +129,7 @@ func (s *told) check(t *testing.T) (crosscheck.Counts, []crosscheck.Disagreement
 	if err := log.Read(strings.NewReader(strings.Join(s.log, "\n")), epoch); err != nil {
 		t.Fatal(err)
 	}
-	return crosscheck.Check(s.records, &log)
+	return crosscheck.Check(history.InMemory(s.records).Timed(), &log)
 }
 
 func TestAgreement(t *testing.T) {
@@ -246,7 +246,7 @@ func TestOddLogs(t *testing.T) {
 	if err := log.Read(strings.NewReader(text), epoch); err != nil {
 		t.Fatal(err)
 	}
-	if counts, _ := crosscheck.Check(nil, &log); counts.ScaleUps != 1 {
+	if counts, _ := crosscheck.Check(history.InMemory(nil).Timed(), &log); counts.ScaleUps != 1 {
 		t.Errorf("%+v", counts)
 	}
 }

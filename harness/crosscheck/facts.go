@@ -1,6 +1,7 @@
 package crosscheck
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,9 +38,9 @@ type call struct {
 // The kinds of objects that Cluster API's groups are, by their resource.
 var scalable = map[string]string{"machinedeployments": "MachineDeployment", "machinesets": "MachineSet", "machinepools": "MachinePool"}
 
-func factsOf(records []history.Record) facts {
+func factsOf(records iter.Seq[history.Record]) facts {
 	f := facts{ids: map[string]string{}}
-	for _, r := range records {
+	for r := range records {
 		f.end = max(f.end, r.Virtual)
 		f.cloud = f.cloud || r.Source == history.Cloud && r.Actor == autoscaler.Name
 		c := call{seq: r.Seq, at: r.Virtual, group: text(r, "group"), granted: r.Code < 400}

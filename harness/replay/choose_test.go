@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -82,6 +83,21 @@ func TestCheckSteps(t *testing.T) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
 		})
+	}
+}
+
+// More nodes than the machine has memory for are refused before there is a world, however they
+// are asked for.
+func TestCheckRoom(t *testing.T) {
+	record := lookup(t, scenario)
+	for _, asked := range []string{"100000000 simulated nodes", "99999999999999999999 simulated nodes",
+		"these node groups:\n      | name | min | max |\n      | a | 50000000 | 60000000 |\n      | b | 50000000 | 50000000 |"} {
+		text := "Feature: many\n  @" + scenario + "\n  Scenario: many\n    Given a cluster\n    And " + asked + "\n    When 1s pass\n    Then no pod is evicted within 1s\n"
+		r := replay.Request{Record: record, Features: fstest.MapFS{record.Feature: {Data: []byte(text)}}, Out: filepath.Join(t.TempDir(), "none")}
+		err := r.Check(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "nodes need about") || !strings.Contains(err.Error(), "GiB are free, enough for ") {
+			t.Errorf("%s: %v", asked, err)
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"nodestorm/harness/hetzner"
 	"nodestorm/harness/karpenter"
 	"nodestorm/harness/manifest"
+	"nodestorm/harness/parallel"
 	"nodestorm/harness/run"
 	"nodestorm/harness/steps"
 	"nodestorm/harness/target"
@@ -92,6 +93,9 @@ type Result struct {
 // Check tells whether the request can run at all, before anything starts.
 func (r Request) Check(ctx context.Context) error {
 	if err := r.CheckSteps(); err != nil {
+		return err
+	}
+	if err := r.checkRoom(); err != nil {
 		return err
 	}
 	if _, err := r.checkReleases(); err != nil {
@@ -232,6 +236,11 @@ func checkGuest(t target.Target) error {
 // Record and Features only.
 func (r Request) CheckSteps() error {
 	return r.eachScenario(func(pickle []*messages.PickleStep) error { return steps.Check(pickle, beside(r.Features, r.Record)) })
+}
+
+// checkRoom tells whether this machine has the memory for the nodes that the steps ask for.
+func (r Request) checkRoom() error {
+	return r.eachScenario(func(pickle []*messages.PickleStep) error { return parallel.RoomHere(steps.Nodes(pickle)) })
 }
 
 // Releases are those that the steps name as parts of the world. It needs Record and
@@ -462,9 +471,9 @@ func (r Request) play(ctx context.Context, out *Result) error {
 		return err
 	}
 	out.Seal = &run.Seal{Record: run.RecordDigest(r.Record)}
-	var records []history.Record
+	var records history.InMemory
 	if w != nil {
-		records, out.Seal.History = w.History().Records(), w.History().Digest()
+		records, out.Seal.History = w.History().Since(0), w.History().Digest()
 	} else if unplayed == nil {
 		unplayed = errors.New("the scenario started no world")
 	}

@@ -21,7 +21,7 @@ type Foreign struct {
 // record says. Those on which the search gave up are returned as well.
 func (r Rechecked) Cross(catalogue *scenarios.Catalogue) []Foreign {
 	var foreign []Foreign
-	prepared := checker.Prepare(r.Records)
+	prepared := checker.Prepare(slices.Collect(r.Records.Timed()))
 	for _, record := range catalogue.Records() {
 		kin := slices.Contains(record.Kin, r.Run.ID) && r.Now.Verdict != verdict.Healthy
 		if record.ID == r.Run.ID || kin {

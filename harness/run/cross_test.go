@@ -76,9 +76,11 @@ func TestCross(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			checked := run.Rechecked{Run: run.Run{ID: test.of}, Now: verdict.Judgement{Verdict: test.verdict}}
+			var records history.InMemory
 			for i, e := range append(slices.Clone(test.events), history.Event{Source: history.Harness, Verb: history.Ended}) {
-				checked.Records = append(checked.Records, history.Record{Seq: uint64(i + 1), Event: e})
+				records = append(records, history.Record{Seq: uint64(i + 1), Event: e})
 			}
+			checked.Records = records
 			var got []string
 			for _, of := range checked.Cross(failures(t, test.second, test.deleted)) {
 				if of.Finding.GaveUp {

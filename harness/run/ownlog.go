@@ -21,7 +21,7 @@ type OwnLog struct {
 
 // HoldAgainstLog compares the history with the log in the run's folder, if the target is one of which the log is
 // known. A folder without logs says nothing.
-func (r *Run) HoldAgainstLog(dir string, records []history.Record) error {
+func (r *Run) HoldAgainstLog(dir string, records history.Records) error {
 	r.OwnLog = nil
 	if r.Target.Name != autoscaler.Name || r.Epoch.IsZero() {
 		return nil
@@ -41,7 +41,7 @@ func (r *Run) HoldAgainstLog(dir string, records []history.Record) error {
 		}
 	}
 	r.OwnLog = &OwnLog{}
-	r.OwnLog.Counts, r.OwnLog.Disagreements = crosscheck.Check(records, &log)
+	r.OwnLog.Counts, r.OwnLog.Disagreements = crosscheck.Check(records.Timed(), &log)
 	return nil
 }
 

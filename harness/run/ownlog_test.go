@@ -32,7 +32,7 @@ func TestOwnLogDisagrees(t *testing.T) {
 		did  history.Event
 		want verdict.Verdict
 	}{{call, verdict.Healthy}, {other, verdict.Inconclusive}} {
-		var records []history.Record
+		var records history.InMemory
 		for i, e := range []history.Event{test.did, history.Outcome{Role: history.Then, Text: "x", Status: "passed"}.Event(), {Source: history.Harness, Verb: history.Ended}} {
 			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(10+20*i) * time.Second, Event: e})
 		}

@@ -24,7 +24,8 @@ type Rechecked struct {
 	Now verdict.Judgement
 	// Expected is what today's record expects of the run's target.
 	Expected scenarios.Expectation
-	Records  []history.Record
+	// Records are read from the run's folder.
+	Records history.Records
 	// Doubts say why nothing may be concluded from the run, a sentence each.
 	Doubts []string
 	// Changed says that the record is another than the one of then.
@@ -37,7 +38,7 @@ type Rechecked struct {
 
 // Recheck judges the run in dir again: its Thens, as their sentences mean today, and the
 // symptom that the catalogue has today; one of a catalogue of one's own that is not named
-// is found with the run. The outcome of a Then that no history can judge,
+// is found with the run. The history is read some times over, and never in memory as a whole. The outcome of a Then that no history can judge,
 // and of other steps, is taken as recorded. A run that is not as it was when it
 // ended is inconclusive; an error means that dir cannot be judged at all.
 func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
@@ -56,14 +57,15 @@ func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 		}
 	}
 	checked := Rechecked{Run: r, Expected: record.Expected(r.Target.Ref.String())}
-	checked.Doubts, err = r.Read(dir, nil, func(record history.Record) { checked.Records = append(checked.Records, record) })
+	var late history.Lateness
+	checked.Doubts, err = r.Read(dir, nil, late.Take)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Rechecked{}, fmt.Errorf("%s has no %s: the run cannot be judged again", dir, HistoryFile)
 	}
 	if err != nil {
 		return Rechecked{}, fmt.Errorf("reading a run: %w", err)
 	}
-	history.Sort(checked.Records)
+	checked.Records = &history.Stored{Path: filepath.Join(dir, HistoryFile), Late: late.Most}
 	checked.Changed = !r.Unrecorded && r.Seal != nil && r.Seal.Record != RecordDigest(record)
 	if len(checked.Doubts) > 0 {
 		checked.Now = Doubtful(checked.Doubts)
@@ -73,6 +75,9 @@ func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 		}
 		checked.OwnLog = r.OwnLog
 		checked.Now, checked.Thens = Judge(r, record, checked.Records)
+		if err := checked.Records.Err(); err != nil {
+			return Rechecked{}, fmt.Errorf("reading a run: %w", err)
+		}
 	}
 	return checked, nil
 }
@@ -129,14 +134,13 @@ func (r Rechecked) Differences() []string {
 // Judge judges a run by its history and the record of its scenario, the same way
 // when it has just ended and when it is rechecked. The Thens are judged by what the
 // history says, whatever was recorded of them.
-func Judge(r Run, record scenarios.Record, records []history.Record) (verdict.Judgement, steps.Judged) {
+func Judge(r Run, record scenarios.Record, records history.Records) (verdict.Judgement, steps.Judged) {
 	if r.Unplayed != "" {
 		return verdict.Judgement{Verdict: verdict.Inconclusive, Reason: verdict.OneLine(r.Unplayed)}, steps.Judged{}
 	}
 	records, judged := steps.Rejudge(records)
 	in := verdict.FromHistory(records, record, r.Clock.Distorted())
-	history.Sort(records)
-	in.Always = invariants.Judge(records, r.Subject())
+	in.Always = invariants.Judge(records.Timed(), r.Subject())
 	in.Known = record.KnownOn(r.Target.Version)
 	return r.OwnLog.weigh(verdict.Judge(in)), judged
 }

@@ -79,7 +79,7 @@ func storeThen(t *testing.T, unplayed string, then history.Outcome, events ...hi
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Judgement, _ = run.Judge(r, record, log.Records())
+	r.Judgement, _ = run.Judge(r, record, history.InMemory(log.Records()))
 	r.Seal = &run.Seal{History: log.Digest(), Record: run.RecordDigest(record)}
 	if err := r.Save(dir); err != nil {
 		t.Fatal(err)

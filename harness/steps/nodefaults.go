@@ -2,15 +2,23 @@ package steps
 
 import (
 	"fmt"
+	"math"
+	"regexp"
+	"strconv"
 
+	"github.com/cucumber/messages/go/v21"
+
+	"nodestorm/harness/parallel"
 	"nodestorm/sim/node"
 )
+
+var simulatedNodes = regexp.MustCompile(`^` + number + ` simulated nodes?$`)
 
 // registerNodeFaults has what goes wrong on the simulated nodes of machines that boot
 // from now on. A "Ready node" of the cluster's own stays well.
 func (s *scenario) registerNodeFaults(on sentences) {
 
-	on.Given(`^`+number+` simulated nodes?$`, s.simulatedNodes)
+	on.Given(simulatedNodes.String(), s.simulatedNodes)
 
 	on.When(`^a machine `+name+` with a simulated kubelet boots$`, s.bootSimulated)
 
@@ -44,14 +52,38 @@ func (s *scenario) nextProfile() node.Profile {
 	return p
 }
 
+// Nodes is how many simulated nodes the steps ask for, with the machines that the node groups
+// they declare begin with. What is wrong with a table is for others to tell.
+func Nodes(steps []*messages.PickleStep) (n int) {
+	for _, step := range steps {
+		if m := simulatedNodes.FindStringSubmatch(step.Text); m != nil {
+			some, err := strconv.ParseUint(m[1], 10, 31)
+			if err != nil { // too many to count
+				some = math.MaxInt32
+			}
+			n += int(some)
+		}
+		switch table := tableOf(step); {
+		case table == nil:
+		case step.Text == nodesWords:
+			n += len(table.Rows) - 1
+		case step.Text == groupsWords:
+			groups, _ := groupsOf(table)
+			for _, g := range groups {
+				n += g.min
+			}
+		}
+	}
+	return n
+}
+
 // simulatedNodes boots node-1, node-2 and so on, and does not wait for them.
 func (s *scenario) simulatedNodes(n int) error {
-	const most = 10_000
 	if s.world == nil {
 		return errNoCluster
 	}
-	if n > most {
-		return fmt.Errorf("%d nodes: want %d at most", n, most)
+	if err := parallel.RoomHere(n); err != nil { // not asked before in a world that stays
+		return err
 	}
 	for i := range n {
 		if err := s.bootSimulated(fmt.Sprintf("node-%d", i+1)); err != nil {

@@ -44,11 +44,12 @@ func aboutNothing() map[string]observation {
 // A Then about what somebody has done fails where nobody has done it.
 func TestThenOfNothing(t *testing.T) {
 	s := &scenario{}
-	for then, o := range aboutNothing() {
+	for said, o := range aboutNothing() {
 		ended := history.Record{Seq: 1, Virtual: 2 * time.Second, Event: history.Event{Source: history.Harness, Verb: history.Ended}}
-		decided, err := judging(o, nil).stored([]history.Record{ended}, 0)
-		if !decided || err == nil {
-			t.Errorf("%q holds without anything to hold of, or is undecided: %t", then, decided)
+		judged := &then{judge: judging(o, nil), own: ended.Seq}
+		judged.take(ended)
+		if !judged.decided || judged.err == nil {
+			t.Errorf("%q holds without anything to hold of, or is undecided: %t", said, judged.decided)
 		}
 	}
 	if s.askKubelets(t.Context(), "x", "1m") == nil {

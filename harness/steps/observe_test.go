@@ -181,12 +181,12 @@ func TestRejudge(t *testing.T) {
 				right, wrong = failed, passed
 			}
 			if test.want != Undecided {
-				records, judged := Rejudge(story(test.then, right, test.recorded, test.events...))
+				records, judged := Rejudge(history.InMemory(story(test.then, right, test.recorded, test.events...)))
 				if len(judged.Differences) > 0 || judged.Again != 1 || outcome(records).Status != right {
 					t.Fatalf("judged %+v: %+v, want what was recorded", judged, outcome(records))
 				}
 			}
-			records, judged := Rejudge(story(test.then, wrong, test.recorded, test.events...))
+			records, judged := Rejudge(history.InMemory(story(test.then, wrong, test.recorded, test.events...)))
 			got := outcome(records)
 			if test.want == Undecided {
 				right, test.want = Undecided, "and the history at"
@@ -199,8 +199,8 @@ func TestRejudge(t *testing.T) {
 	}
 }
 
-func outcome(records []history.Record) (then history.Outcome) {
-	for _, r := range records {
+func outcome(records history.Records) (then history.Outcome) {
+	for r := range records.Arrived() {
 		if s, ok := history.OutcomeOf(r); ok && s.Role == history.Then {
 			then = s
 		}
@@ -224,7 +224,7 @@ func TestRejudgeLeaves(t *testing.T) {
 		{`the pod "web" is Running within 1m`, "skipped", set(), 0},
 		{`the pod "web" is Running within 1m`, "interrupted", set(), 0},
 	} {
-		records, judged := Rejudge(story(test.then, test.status, 5, test.events...))
+		records, judged := Rejudge(history.InMemory(story(test.then, test.status, 5, test.events...)))
 		if judged.AsRecorded != test.asRecorded || judged.Again != 0 || outcome(records).Status != test.status {
 			t.Errorf("%s: %+v, %+v", test.then, judged, outcome(records))
 		}

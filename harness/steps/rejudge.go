@@ -1,10 +1,10 @@
 package steps
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 	"regexp"
 	"slices"
@@ -183,15 +183,23 @@ type Judged struct {
 // Undecided is the status of a Then whose time a history does not have.
 const Undecided = "undecided"
 
-// Rejudge judges the Thens of a run by its records. It returns the records, in the order
-// of arrival, with the outcomes that they show in place of those that were recorded.
-func Rejudge(records []history.Record) ([]history.Record, Judged) {
-	records = slices.Clone(records)
-	slices.SortStableFunc(records, func(a, b history.Record) int { return cmp.Compare(a.Seq, b.Seq) })
+// Rejudge judges the Thens of a run by its records. It returns the records with the outcomes
+// that they show in place of those that were recorded.
+func Rejudge(records history.Records) (history.Records, Judged) {
+	var steps []history.Record
+	var end time.Duration
+	died := false
+	for r := range records.Arrived() {
+		if _, ok := history.OutcomeOf(r); ok {
+			steps = append(steps, r)
+		}
+		end = max(end, r.Virtual)
+		died = died || r.Source == history.Harness && r.Verb == history.Died
+	}
 	known := knownObservers()
 	var judged Judged
-	again := slices.Clone(records)
-	for i, r := range records {
+	var thens []*then
+	for i, r := range steps {
 		step, ok := history.OutcomeOf(r)
 		if !ok || step.Role != history.Then || step.Status != passed && step.Status != failed {
 			continue
@@ -201,62 +209,90 @@ func Rejudge(records []history.Record) ([]history.Record, Judged) {
 			judged.AsRecorded++
 			continue
 		}
-		decided := err != nil
-		if !decided {
-			decided, err = judging(o, records[:i]).stored(records, i)
+		thens = append(thens, &then{judge: judging(o, steps[:i]), own: r.Seq, step: step, decided: err != nil, err: err})
+	}
+	if slices.ContainsFunc(thens, func(t *then) bool { return !t.decided }) {
+		for r := range records.Arrived() {
+			for _, t := range thens {
+				t.take(r)
+			}
 		}
-		if errors.Is(err, errLacking) || !decided && step.Status == failed && died(records) {
+	}
+	again := rejudged{records, map[uint64]history.Event{}}
+	for _, t := range thens {
+		if !t.decided {
+			t.err = fmt.Errorf("its window ends at %s, and the history at %s", t.end.Round(time.Millisecond), end.Round(time.Millisecond))
+		}
+		if errors.Is(t.err, errLacking) || !t.decided && t.step.Status == failed && died {
 			judged.AsRecorded++
 			continue
 		}
 		judged.Again++
-		now := step
+		now := t.step
 		now.Status, now.Error = passed, ""
 		switch {
-		case !decided:
+		case !t.decided:
 			now.Status = Undecided
-		case err != nil:
+		case t.err != nil:
 			now.Status = failed
 		}
-		if err != nil {
-			now.Error = err.Error()
+		if t.err != nil {
+			now.Error = t.err.Error()
 		}
-		if now.Status == step.Status {
+		if now.Status == t.step.Status {
 			continue // the recorded error is what the user has read
 		}
 		why := now.Status
 		if now.Error != "" {
 			why += ": " + verdict.OneLine(now.Error)
 		}
-		judged.Differences = append(judged.Differences, fmt.Sprintf("the Then %q was recorded as %s, the history says %s", step.Text, step.Status, why))
-		again[i].Event = now.Event()
+		judged.Differences = append(judged.Differences, fmt.Sprintf("the Then %q was recorded as %s, the history says %s", t.step.Text, t.step.Status, why))
+		again.events[t.own] = now.Event()
 	}
 	return again, judged
 }
 
+// rejudged are records, of which some tell of something else now.
+type rejudged struct {
+	history.Records
+	events map[uint64]history.Event // by Seq
+}
+
+func (r rejudged) Arrived() iter.Seq[history.Record] { return r.told(r.Records.Arrived()) }
+func (r rejudged) Timed() iter.Seq[history.Record]   { return r.told(r.Records.Timed()) }
+
+func (r rejudged) told(records iter.Seq[history.Record]) iter.Seq[history.Record] {
+	return func(yield func(history.Record) bool) {
+		for record := range records {
+			if now, changed := r.events[record.Seq]; changed {
+				record.Event = now
+			}
+			if !yield(record) {
+				return
+			}
+		}
+	}
+}
+
+// then is a Then that is judged by all records of a run: a live judge saw those before its
+// own, and what it would have seen had it gone on counts as well.
+type then struct {
+	*judge
+	own     uint64 // Seq of the record of its outcome
+	step    history.Outcome
+	decided bool
+	err     error
+}
+
+// take takes in the next record, in the order of arrival.
+func (t *then) take(r history.Record) {
+	switch {
+	case t.decided:
+	case r.Seq > t.own && r.Virtual > t.end, r.Seq == t.own && r.Virtual >= t.end:
+		t.decided, t.err = true, t.over()
+	default:
+		t.decided, t.err = t.judge.take(r)
+	}
+}
+
 const passed, failed = "passed", "failed"
-
-// stored judges by all records of a run, of which the one at own is that of the step. A
-// live judge saw those before it; what it would have seen had it gone on counts as well.
-func (j *judge) stored(records []history.Record, own int) (decided bool, err error) {
-	for i, r := range records {
-		if i > own && r.Virtual > j.end || i == own && r.Virtual >= j.end {
-			return true, j.over()
-		}
-		if decided, err := j.take(r); decided {
-			return true, err
-		}
-	}
-	last := time.Duration(0)
-	for _, r := range records {
-		last = max(last, r.Virtual)
-	}
-	return false, fmt.Errorf("its window ends at %s, and the history at %s", j.end.Round(time.Millisecond), last.Round(time.Millisecond))
-}
-
-// died tells whether the world did, which makes the step of then fail.
-func died(records []history.Record) bool {
-	return slices.ContainsFunc(records, func(r history.Record) bool {
-		return r.Source == history.Harness && r.Verb == history.Died
-	})
-}

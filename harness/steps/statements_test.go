@@ -120,12 +120,12 @@ func TestGeneralThens(t *testing.T) {
 // agrees makes sure that a Then is judged again as it was live.
 func agrees(t *testing.T, then, quotes, status string, second float64, events []at) {
 	t.Helper()
-	_, judged := Rejudge(told(then, quotes, status, second, events...))
+	_, judged := Rejudge(history.InMemory(told(then, quotes, status, second, events...)))
 	if judged.Again != 1 || len(judged.Differences) != 0 {
 		t.Errorf("%s %s: %s, and judged again %+v", then, quotes, status, judged)
 	}
 	other := map[string]string{passed: failed, failed: passed}[status]
-	records, judged := Rejudge(told(then, quotes, other, second, events...))
+	records, judged := Rejudge(history.InMemory(told(then, quotes, other, second, events...)))
 	if len(judged.Differences) != 1 || outcome(records).Status != status {
 		t.Errorf("%s %s: recorded as %s on purpose, and judged again %+v: %+v", then, quotes, other, judged, outcome(records))
 	}

@@ -16,95 +16,136 @@ import (
 // autoscaler, and faults by the verbs armed and effective with the same detail
 // "fault"; one that is armed on an object has to become effective on it, unless the
 // scenario says that none need.
-func FromHistory(records []history.Record, record scenarios.Record, distortion string) Input {
-	records = slices.Clone(records)
-	history.Sort(records)
-	in := Input{Distortion: distortion, Incomplete: checker.Incomplete(records), Breaks: record.Breaks}
-	prepared := checker.Prepare(records)
-	for i := range record.Invariants {
-		switch found := prepared.Find(record.Invariants[i]); {
+func FromHistory(records history.Records, record scenarios.Record, distortion string) Input {
+	in := Input{Distortion: distortion, Breaks: record.Breaks}
+	all := checker.NewCompleteness()
+	symptom, trigger := checker.NewFinder(record.Symptom), checker.NewFinder(record.Trigger)
+	bare := record.Bare()
+	work, wrote := work{Work: record.Work, since: "the start"}, false
+	var invariants []*checker.Finder
+	for _, of := range record.Invariants {
+		invariants = append(invariants, checker.NewFinder(of))
+	}
+	var faults faults
+	for r := range records.Timed() {
+		all.Take(r)
+		for _, f := range invariants {
+			f.Take(r)
+		}
+		if bare {
+			wrote = wrote || writes(&r, record.Autoscaler)
+		} else {
+			symptom.Take(r)
+			trigger.Take(r)
+			work.take(r)
+		}
+		faults.take(r)
+		if step, ok := history.OutcomeOf(r); ok {
+			in.Steps = append(in.Steps, step)
+		}
+		if r.Source == history.Harness && r.Verb == history.Died {
+			in.died(r, record.Autoscaler)
+		}
+	}
+	in.Incomplete, in.FaultsUnmet = all.Incomplete(), faults.unmet()
+	for i, f := range invariants {
+		switch found := f.Over(all); {
 		case record.Invariants[i].Breaks(found):
 			in.Broken = append(in.Broken, found)
 		case found.GaveUp:
 			in.Unjudged = fmt.Sprintf("whether the invariant %q holds cannot be told: %s", found.Statement, found.Reason)
 		}
 	}
-	if record.Bare() {
-		in.Undocumented, in.Idle = true, inert(records, record.Autoscaler)
-	} else {
-		in.Symptom, in.Trigger = checker.Find(records, record.Symptom), checker.Find(records, record.Trigger)
-		in.Idle = idle(records, record.Work)
-	}
-	var armed []string
-	effective := map[string]bool{}
-	mayMiss := false
-	for _, r := range records {
-		if step, ok := history.OutcomeOf(r); ok {
-			in.Steps = append(in.Steps, step)
-		}
-		switch {
-		case r.Source == history.Harness && r.Verb == history.Died:
-			death := OneLine(text(r, "error"))
-			if !strings.HasPrefix(death, r.Actor) {
-				death = r.Actor + ": " + death
-			}
-			switch {
-			case r.Actor != record.Autoscaler:
-				in.Deaths = append(in.Deaths, death)
-			case in.TargetDeath.Text == "":
-				in.TargetDeath = Death{r.Seq, death}
-			}
-		case r.Source == history.Harness && r.Verb == history.MayMiss:
-			mayMiss = true
-		case r.Source == history.Fault && r.Verb == history.Armed:
-			armed = append(armed, faultName(r))
-		case r.Source == history.Fault && r.Verb == history.Effective:
-			effective[faultName(r)] = true
-			r.Object = history.Object{}
-			effective[faultName(r)] = true
-		}
-	}
-	for _, name := range armed {
-		if !effective[name] && !mayMiss {
-			in.FaultsUnmet = append(in.FaultsUnmet, name)
-		}
+	switch {
+	case !bare:
+		in.Symptom, in.Trigger, in.Idle = symptom.Over(all), trigger.Over(all), work.idle()
+	case !wrote:
+		in.Undocumented, in.Idle = true, record.Autoscaler+" has written nothing, neither to the API server nor to a cloud"
+	default:
+		in.Undocumented = true
 	}
 	return in
 }
 
-// idle says what is missing of the work that a target must have done, or "".
-func idle(records []history.Record, work scenarios.Work) string {
-	done, since := 0, "the start"
-	for _, r := range records {
-		if r.Source == history.Step && history.Role(text(r, "kind")) == history.When && !work.FromStart() {
-			done, since = 0, "the last When"
+// died takes in that a part of the world has ended by itself.
+func (in *Input) died(r history.Record, target string) {
+	death := OneLine(text(r, "error"))
+	if !strings.HasPrefix(death, r.Actor) {
+		death = r.Actor + ": " + death
+	}
+	switch {
+	case r.Actor != target:
+		in.Deaths = append(in.Deaths, death)
+	case in.TargetDeath.Text == "":
+		in.TargetDeath = Death{r.Seq, death}
+	}
+}
+
+// faults are those of a run that were armed, and those that met something.
+type faults struct {
+	armed     []string
+	effective map[string]bool
+	mayMiss   bool
+}
+
+func (f *faults) take(r history.Record) {
+	switch {
+	case r.Source == history.Harness && r.Verb == history.MayMiss:
+		f.mayMiss = true
+	case r.Source == history.Fault && r.Verb == history.Armed:
+		f.armed = append(f.armed, faultName(r))
+	case r.Source == history.Fault && r.Verb == history.Effective:
+		if f.effective == nil {
+			f.effective = map[string]bool{}
 		}
-		if work.Matches(r) {
-			done++
+		f.effective[faultName(r)] = true
+		r.Object = history.Object{}
+		f.effective[faultName(r)] = true
+	}
+}
+
+func (f *faults) unmet() (names []string) {
+	for _, name := range f.armed {
+		if !f.effective[name] && !f.mayMiss {
+			names = append(names, name)
 		}
 	}
-	if done >= work.Count {
+	return names
+}
+
+// work is what a target must have done, and how much of it it did.
+type work struct {
+	scenarios.Work
+	done  int
+	since string
+}
+
+func (w *work) take(r history.Record) {
+	if r.Source == history.Step && history.Role(text(r, "kind")) == history.When && !w.FromStart() {
+		w.done, w.since = 0, "the last When"
+	}
+	if w.Matches(r) {
+		w.done++
+	}
+}
+
+// idle says what is missing, or "".
+func (w *work) idle() string {
+	if w.done >= w.Count {
 		return ""
 	}
-	return fmt.Sprintf("%q is %d times in the history since %s, of %d at least", &work.Pattern, done, since, work.Count)
+	return fmt.Sprintf("%q is %d times in the history since %s, of %d at least", &w.Pattern, w.done, w.since, w.Count)
 }
 
-// inert says that the target has done nothing at all, or "". It is all that can be asked
-// of the work of a target where no record says more.
-func inert(records []history.Record, target string) string {
-	for _, r := range records {
-		did := r.Actor == target && (r.Source == history.Cloud || r.Source == history.API && slices.Contains(writes, r.Verb))
-		if r.Actor == installer {
-			did = r.Source == history.Harness
-		}
-		if did && r.Code < 400 && !slices.Contains([]string{"leases", "events"}, r.Object.Resource) {
-			return ""
-		}
+// writes tells whether the target has done something with the record. It is all that can be
+// asked of the work of a target where no record says more.
+func writes(r *history.Record, target string) bool {
+	did := r.Actor == target && (r.Source == history.Cloud || r.Source == history.API && slices.Contains([]string{"create", "update", "patch", "delete"}, r.Verb))
+	if r.Actor == installer {
+		did = r.Source == history.Harness
 	}
-	return target + " has written nothing, neither to the API server nor to a cloud"
+	return did && r.Code < 400 && !slices.Contains([]string{"leases", "events"}, r.Object.Resource)
 }
-
-var writes = []string{"create", "update", "patch", "delete"}
 
 // installer is the actor of what an installer's order does.
 const installer = "order"

@@ -176,7 +176,7 @@ func TestFromHistory(t *testing.T) {
 	}
 	slices.Reverse(records) // as a history that is not in order
 	symptom := scenarios.Record{Autoscaler: "karpenter", Symptom: checker.Statement{Statement: "s", Sequence: []checker.Element{{Match: &checker.Pattern{}}}}}
-	got := verdict.FromHistory(records, symptom, "late")
+	got := verdict.FromHistory(history.InMemory(records), symptom, "late")
 	wantSteps := []history.Outcome{{Role: history.Given, Text: "a cluster", Status: "passed"}, {Role: history.Then, Text: "no more", Status: "failed", Error: "2 were"}}
 	if !slices.Equal(got.Steps, wantSteps) {
 		t.Errorf("steps %+v", got.Steps)
@@ -185,7 +185,7 @@ func TestFromHistory(t *testing.T) {
 		t.Errorf("faults unmet %q, deaths %q", got.FaultsUnmet, got.Deaths)
 	}
 	drawn := append(slices.Clone(records), history.Record{Seq: 20, Event: history.Event{Source: history.Harness, Verb: history.MayMiss}})
-	if may := verdict.FromHistory(drawn, symptom, ""); may.FaultsUnmet != nil {
+	if may := verdict.FromHistory(history.InMemory(drawn), symptom, ""); may.FaultsUnmet != nil {
 		t.Errorf("of a scenario whose faults need not take effect, unmet are %q", may.FaultsUnmet)
 	}
 	if want := (verdict.Death{Seq: 9, Text: "karpenter ended (signal: killed)"}); got.TargetDeath != want {
@@ -194,7 +194,7 @@ func TestFromHistory(t *testing.T) {
 	if got.Distortion != "late" || got.Incomplete != "" || got.Symptom.Result != checker.Valid {
 		t.Errorf("input %+v", got)
 	}
-	if cut := verdict.FromHistory(records[1:], symptom, ""); !strings.Contains(cut.Incomplete, "cut off") {
+	if cut := verdict.FromHistory(history.InMemory(records[1:]), symptom, ""); !strings.Contains(cut.Incomplete, "cut off") {
 		t.Errorf("without its end the history is incomplete: %q", cut.Incomplete)
 	}
 }
@@ -233,7 +233,7 @@ func TestInvariants(t *testing.T) {
 		}
 		record.Symptom = checker.Statement{Statement: "s", Sequence: []checker.Element{{Match: &checker.Pattern{}}}}
 		record.Trigger = record.Symptom
-		in := verdict.FromHistory(records, record, "")
+		in := verdict.FromHistory(history.InMemory(records), record, "")
 		if (len(in.Broken) == 1) != test.broken || test.broken && !slices.Equal(in.Broken[0].Evidence, test.evidence) {
 			t.Errorf("%s of %d records: broken %+v, want %t by %v", test.invariant, len(test.events), in.Broken, test.broken, test.evidence)
 		}
@@ -268,7 +268,7 @@ func TestWork(t *testing.T) {
 		for i, e := range test.events {
 			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
 		}
-		if got := verdict.FromHistory(records, record, "").Idle; (got == "") != (test.idle == "") || !strings.Contains(got, test.idle) {
+		if got := verdict.FromHistory(history.InMemory(records), record, "").Idle; (got == "") != (test.idle == "") || !strings.Contains(got, test.idle) {
 			t.Errorf("%s of %d events: %q, want %q", test.work, len(test.events), got, test.idle)
 		}
 	}

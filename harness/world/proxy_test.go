@@ -645,7 +645,7 @@ func TestProxyWhen(t *testing.T) {
 	if took < 29*time.Second || took > 40*time.Second {
 		t.Errorf("it took %s from the signal, want 30s", took)
 	}
-	in := verdict.FromHistory(w.History().Records(), scenarios.Record{}, "")
+	in := verdict.FromHistory(history.InMemory(w.History().Records()), scenarios.Record{}, "")
 	if len(in.FaultsUnmet) != 1 || !strings.HasPrefix(in.FaultsUnmet[0], "never on ") {
 		t.Errorf("unmet by the history: %q", in.FaultsUnmet)
 	}

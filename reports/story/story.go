@@ -2,6 +2,7 @@ package story
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -305,17 +306,26 @@ func (s *Story) stepKind(i int) string {
 	return detail.Kind
 }
 
+// maxRecords bounds how many records a story keeps, some 850 bytes each: the file may be a
+// stranger's. A variable for tests only.
+var maxRecords = 5_000_000
+
 // From is the story of a run from its records, which scan gives away; what it returns
 // are problems.
 func From(about Run, scan func(func(history.Record)) []string) *Story {
 	b := NewBuilder(about)
-	ended := false
+	ended, n := false, 0
 	problems := scan(func(r history.Record) {
 		ended = ended || r.Source == history.Harness && r.Verb == history.Ended
-		b.Add(r)
+		if n++; n <= maxRecords {
+			b.Add(r)
+		}
 	})
 	s := b.Story()
 	s.Run.Problems = append(s.Run.Problems, problems...)
+	if left := n - maxRecords; left > 0 {
+		s.Run.Problems = append(s.Run.Problems, fmt.Sprintf("the history has more than %d records, and no page has room for them: the last %d to come are left out; nodestorm recheck reads all", maxRecords, left))
+	}
 	if !ended && !about.Live {
 		s.Run.Problems = append(s.Run.Problems, "the history has no end: the run was cut off, and what is not in it may have happened")
 	}

@@ -60,22 +60,39 @@ type completeness struct {
 }
 
 func completenessOf(records []history.Record) completeness {
-	c := completeness{cutOff: true, sources: map[history.Source]bool{}}
+	c := NewCompleteness()
 	for _, r := range records {
-		c.sources[r.Source] = true
-		c.end = max(c.end, r.Virtual)
-		if r.Source != history.Harness {
-			continue
-		}
-		switch r.Verb {
-		case history.Ended:
-			c.cutOff = false
-		case history.Unreadable:
-			c.damaged = r.Seq
-		}
+		c.Take(r)
 	}
-	return c
+	return c.completeness
 }
+
+// Completeness says what a history may lack, once it was given all records, in whatever order.
+type Completeness struct{ completeness }
+
+// NewCompleteness is that of a history without records.
+func NewCompleteness() Completeness {
+	return Completeness{completeness{cutOff: true, sources: map[history.Source]bool{}}}
+}
+
+// Take takes in one more record.
+func (c *Completeness) Take(r history.Record) {
+	c.sources[r.Source] = true
+	c.end = max(c.end, r.Virtual)
+	if r.Source != history.Harness {
+		return
+	}
+	switch r.Verb {
+	case history.Ended:
+		c.cutOff = false
+	case history.Unreadable:
+		c.damaged = r.Seq
+	}
+}
+
+// Incomplete says what the history lacks, so that nothing can be concluded from what is not
+// in it: its end, or a part that could not be read. Empty means that it is complete.
+func (c Completeness) Incomplete() string { return c.why() }
 
 // why says why nothing can be concluded from the absence of a record, or "".
 func (c completeness) why() string {
@@ -94,12 +111,4 @@ func (c completeness) silent(p *Pattern) string {
 		return ""
 	}
 	return fmt.Sprintf("the history has no record from the source %s", strings.Join(p.Source.values, " or "))
-}
-
-// Incomplete says what a history lacks, so that nothing can be concluded from
-// what is not in it: its end, or a part that could not be read. Empty means that
-// it is complete.
-func Incomplete(records []history.Record) string {
-	complete := completenessOf(records)
-	return complete.why()
 }

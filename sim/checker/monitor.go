@@ -213,33 +213,26 @@ func (m *Monitor) overSequence(end time.Duration) Finding {
 	return Find(append(slices.Clip(m.records), ended), *m.s)
 }
 
-// watch judges by all records of a run.
-func (p Prepared) watch(s Statement) Finding {
-	m, end := s.Monitor(), p.complete.end
+// watched is the finding of a monitor that was given all records of a run, or those up to
+// the end of its span, and has decided nothing by them.
+func (s *Statement) watched(m *Monitor, complete completeness) Finding {
+	end := complete.end
 	limit := time.Duration(s.Within)
 	if s.Since != nil || limit == 0 {
 		limit = end
 	}
-	for _, r := range p.records {
-		if r.Virtual > limit {
-			break
-		}
-		if f, decided := m.Take(r, true); decided {
-			return f
-		}
-	}
 	f := m.Over(min(limit, end))
-	why := p.complete.why()
+	why := complete.why()
 	switch {
 	case f.Result == Unknown:
 	case limit > end:
 		why = fmt.Sprintf("it would have to hold until %s, and the history ends at %s", limit, end)
-	case p.complete.damaged == 0 && limit < end:
+	case complete.damaged == 0 && limit < end:
 		why = "" // also of a history that was cut off later
 	}
 	if f.Result == Invalid && why == "" {
 		for _, of := range s.patterns() {
-			why = cmp.Or(why, p.complete.silent(of.pattern))
+			why = cmp.Or(why, complete.silent(of.pattern))
 		}
 	}
 	if why != "" {

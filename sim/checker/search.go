@@ -26,6 +26,73 @@ type Prepared struct {
 	complete completeness
 }
 
+// Finder judges a statement by the records of a run that has ended, given one after the other
+// in the order of time. It keeps those only that the statement may be about.
+type Finder struct {
+	s       Statement
+	of      []*Pattern // of a sequence: what it looks at
+	ends    bool       // and whether what it looks at is gone
+	kept    []history.Record
+	monitor *Monitor      // of all else
+	limit   time.Duration // of the monitor; zero is the end
+	decided *Finding
+	there   bool // something that the first of no sequence is about
+}
+
+// NewFinder begins to judge the statement, which Check has found right.
+func NewFinder(s Statement) *Finder {
+	f := &Finder{s: s}
+	if s.elements() == nil {
+		f.monitor = s.Monitor()
+		if s.Since == nil {
+			f.limit = time.Duration(s.Within)
+		}
+		return f
+	}
+	for i := range s.elements() {
+		e := &s.elements()[i]
+		if e.Match != nil {
+			f.of = append(f.of, e.Match.identity())
+		}
+		for k := range e.While {
+			f.of = append(f.of, e.While[k].identity())
+			f.ends = true
+		}
+		for k := range e.Absent {
+			f.of = append(f.of, e.Absent[k].identity())
+		}
+	}
+	return f
+}
+
+// Take takes in the next record.
+func (f *Finder) Take(r history.Record) {
+	r.Detail = plain(r.Detail)
+	switch {
+	case f.decided != nil, f.monitor != nil && f.limit != 0 && r.Virtual > f.limit:
+	case f.monitor != nil:
+		if found, decided := f.monitor.Take(r, true); decided {
+			f.decided = &found
+		}
+	default:
+		f.there = f.there || f.s.NoSequence != nil && f.s.aboutFirst().matchIdentity(&r, nil)
+		if f.ends && deletes(&r) || slices.ContainsFunc(f.of, func(p *Pattern) bool { return p.matchIdentity(&r, nil) }) {
+			f.kept = append(f.kept, r)
+		}
+	}
+}
+
+// Over is the finding at the end of the run.
+func (f *Finder) Over(all Completeness) Finding {
+	switch {
+	case f.decided != nil:
+		return *f.decided
+	case f.monitor != nil:
+		return f.s.watched(f.monitor, all.completeness)
+	}
+	return Prepared{f.kept, all.completeness}.sequence(f.s, f.there)
+}
+
 // Prepare gets the records, in whatever order they are, ready for searches.
 func Prepare(records []history.Record) Prepared {
 	records = prepare(records)
@@ -34,29 +101,33 @@ func Prepare(records []history.Record) Prepared {
 
 // Find is the function Find on this history.
 func (p Prepared) Find(s Statement) Finding {
-	switch {
-	case len(s.NoSequence) > 0:
-		return p.not(s)
-	case len(s.Sequence) > 0:
-		return p.search(s)
+	f := NewFinder(s)
+	for _, r := range p.records {
+		f.Take(r)
 	}
-	return p.watch(s)
+	return f.Over(Completeness{p.complete})
 }
 
-// not finds that there is no such sequence.
-func (p Prepared) not(s Statement) Finding {
+// sequence finds that a sequence is there, or that none is; there says whether something is
+// that the first of its records would be about.
+func (p Prepared) sequence(s Statement, there bool) Finding {
 	found := p.search(s)
-	first := s.NoSequence[0].Match
-	about := Pattern{Source: first.Source, Resource: fixed(first.Resource)}
 	switch {
+	case s.NoSequence == nil:
 	case found.Result == Valid:
 		found.Result, found.Reason = Invalid, "the sequence is in the history"
-	case found.Result == Invalid && !slices.ContainsFunc(p.records, func(r history.Record) bool { return about.matchIdentity(&r, nil) }):
-		found.Reason = fmt.Sprintf("nothing in the history is about %q: of what never was nothing holds", &about)
+	case found.Result == Invalid && !there:
+		found.Reason = fmt.Sprintf("nothing in the history is about %q: of what never was nothing holds", s.aboutFirst())
 	case found.Result == Invalid:
 		found.Result, found.Reason = Valid, ""
 	}
 	return found
+}
+
+// aboutFirst is what the first record that is not to be there would be about.
+func (s *Statement) aboutFirst() *Pattern {
+	first := s.NoSequence[0].Match
+	return &Pattern{Source: first.Source, Resource: fixed(first.Resource)}
 }
 
 func (p Prepared) search(statement Statement) Finding {

@@ -158,7 +158,9 @@ func Short(text string) string {
 
 // Sort orders records by virtual time, those of the same instant by Seq.
 func Sort(records []Record) {
-	slices.SortFunc(records, func(a, b Record) int {
-		return cmp.Or(cmp.Compare(a.Virtual, b.Virtual), cmp.Compare(a.Seq, b.Seq))
-	})
+	slices.SortFunc(records, inOrder)
+}
+
+func inOrder(a, b Record) int {
+	return cmp.Or(cmp.Compare(a.Virtual, b.Virtual), cmp.Compare(a.Seq, b.Seq))
 }

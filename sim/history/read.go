@@ -17,10 +17,6 @@ const maxLine = 4 << 20
 // maxProblems bounds how many problems Read lists: beyond, a file is foreign.
 const maxProblems = 100
 
-// maxRecords bounds how many records are read: a run of ten thousand nodes has a
-// million. A variable for tests only.
-var maxRecords = 5_000_000
-
 // Problem is a place of a stored history that could not be read as a record.
 type Problem struct {
 	// Line counts from 1.
@@ -34,8 +30,8 @@ func (p Problem) Error() string { return fmt.Sprintf("line %d: %v", p.Line, p.Er
 // Unwrap returns the reason.
 func (p Problem) Unwrap() error { return p.Err }
 
-// Read returns the records of a stored history in the order of Sort, and what
-// was wrong with it, as Scan tells.
+// Read returns the records of a stored history in the order of Sort, all of them in memory,
+// and what was wrong with it, as Scan tells.
 func Read(r io.Reader) ([]Record, []Problem) {
 	var records []Record
 	problems := Scan(r, func(record Record) { records = append(records, record) })
@@ -48,24 +44,24 @@ func Read(r io.Reader) ([]Record, []Problem) {
 // out and listed, so is a last line that was cut off, and so is an error of r,
 // which ends the reading. Text that is not UTF-8 is kept with U+FFFD in place of
 // the bad bytes, and listed. The records' At is zero: a stored history knows
-// offsets only. Scan keeps no record, so that a history may be larger than the
-// memory.
+// offsets only. Scan keeps nothing that grows with the records, so that a history may be
+// larger than the memory.
 func Scan(r io.Reader, each func(Record)) []Problem {
-	var (
-		problems []Problem
-		seen     = map[uint64]int{} // seq → line
-	)
+	var problems []Problem
+	var seen numbers
 	for l := range lines(r) {
 		if l.err != nil {
 			problems = append(problems, Problem{l.n, l.err})
 		}
-		if first := seen[l.record.Seq]; first != 0 {
-			problems = append(problems, Problem{l.n, fmt.Errorf("seq %d is already on line %d", l.record.Seq, first)})
-		} else if l.record.Seq != 0 && len(seen) == maxRecords {
-			return append(problems, Problem{l.n, fmt.Errorf("more than %d records, no run has as many: the rest is not read", maxRecords)})
-		} else if l.record.Seq != 0 {
-			seen[l.record.Seq] = l.n
-			each(l.record)
+		if l.record.Seq != 0 {
+			if first := seen.add(l.record.Seq, l.n); first != 0 {
+				problems = append(problems, Problem{l.n, fmt.Errorf("seq %d is already on line %d", l.record.Seq, first)})
+			} else {
+				each(l.record)
+			}
+			if seen.scattered() {
+				return append(problems, Problem{l.n, fmt.Errorf("its records are in more than %d pieces, no run's are: the rest is not read", maxStrays)})
+			}
 		}
 		if len(problems) >= maxProblems {
 			problems = append(problems, Problem{l.n, errors.New("too many problems, the rest is not read")})

@@ -8,6 +8,7 @@ package invariants
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -116,7 +117,7 @@ type Broken struct {
 
 // Judge finds those that do not hold in a run that has come to its end. The records are
 // in the order of time.
-func Judge(records []history.Record, subject Subject) (broken []Broken) {
+func Judge(records iter.Seq[history.Record], subject Subject) (broken []Broken) {
 	w := newWorld(subject)
 	type running struct {
 		judge
@@ -137,11 +138,11 @@ func Judge(records []history.Record, subject Subject) (broken []Broken) {
 			found.Evidence = slices.DeleteFunc(slices.Clone(evidence), func(seq uint64) bool { return seq == 0 })
 		}), found})
 	}
-	for i := range records {
-		w.see(&records[i])
+	for r := range records {
+		w.see(&r)
 		for _, j := range judges {
 			if j.see != nil {
-				j.see(&records[i])
+				j.see(&r)
 			}
 		}
 	}

@@ -1,0 +1,81 @@
+package history_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nodestorm/sim/history"
+)
+
+// stored writes records into a file as a run would.
+func stored(t *testing.T, records []history.Record) *history.Stored {
+	t.Helper()
+	var text strings.Builder
+	var late history.Lateness
+	for _, r := range records {
+		fmt.Fprintf(&text, `{"seq":%d,"virtual":%d,"real":0,"source":"node","verb":"register"}`+"\n", r.Seq, r.Virtual)
+		late.Take(r)
+	}
+	path := filepath.Join(t.TempDir(), "history.ndjson")
+	if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return &history.Stored{Path: path, Late: late.Most}
+}
+
+// A stored history has both orders that the one in memory has, however late records arrive.
+func TestStoredIsAsInMemory(t *testing.T) {
+	for _, late := range []time.Duration{0, 3 * time.Second, time.Hour} {
+		random := rand.New(rand.NewPCG(1, uint64(late)))
+		var records history.InMemory
+		for n := range 2000 {
+			virtual := time.Duration(n/3) * time.Second
+			if late > 0 {
+				virtual = max(0, virtual-time.Duration(random.Int64N(int64(late))))
+			}
+			records = append(records, history.Record{Seq: uint64(n + 1), Virtual: virtual, Event: history.Event{Source: history.Node, Verb: "register"}})
+		}
+		read := stored(t, records)
+		seqs := func(records []history.Record) (all []uint64) {
+			for _, r := range records {
+				all = append(all, r.Seq)
+			}
+			return all
+		}
+		for name, pair := range map[string][2][]history.Record{
+			"arrived": {slices.Collect(read.Arrived()), slices.Collect(records.Arrived())},
+			"timed":   {slices.Collect(read.Timed()), slices.Collect(records.Timed())},
+		} {
+			if got, want := seqs(pair[0]), seqs(pair[1]); len(got) != 2000 || !slices.Equal(got, want) {
+				t.Errorf("%s late, %s: %d records in another order", late, name, len(got))
+			}
+		}
+		if read.Err() != nil {
+			t.Error(read.Err())
+		}
+	}
+}
+
+func TestStoredSaysWhatItCannotRead(t *testing.T) {
+	gone := &history.Stored{Path: filepath.Join(t.TempDir(), "none")}
+	if all := slices.Collect(gone.Timed()); len(all) != 0 || gone.Err() == nil {
+		t.Errorf("%d records, %v", len(all), gone.Err())
+	}
+	damaged := stored(t, []history.Record{{Seq: 1}, {Seq: 2}})
+	text, err := os.ReadFile(damaged.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(damaged.Path, append(text, "no record\n"...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if all := slices.Collect(damaged.Arrived()); len(all) != 2 || damaged.Err() == nil || !strings.Contains(damaged.Err().Error(), "line 3") {
+		t.Errorf("%d records, %v", len(all), damaged.Err())
+	}
+}
