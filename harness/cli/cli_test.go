@@ -22,7 +22,7 @@ import (
 const scenario = "karpenter-7515-not-ready-noexecute"
 
 // nodestorm runs the command in this process.
-func nodestorm(t testing.TB, args ...string) (code int, stdout, stderr string) {
+func nodestorm(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
 	code = cli.Run(t.Context(), args, &out, &err)

@@ -44,10 +44,17 @@ func TestKindNight(t *testing.T) {
 			t.Skipf("no cluster can be made: %v; make test-kind makes the image first", err)
 		}
 	}
-	n := newNight(t)
+	builds := []target.Ref{target.Kubernetes, {Name: "karpenter", Version: "v1.6.4"}, {Name: "karpenter", Version: "v1.7.0"}}
+	for _, ref := range builds {
+		targettest.Get(t, ref)
+	}
+	ids := []string{"karpenter-7515-not-ready-noexecute", "karpenter-7515-startup-taint-undeclared"}
+	// Nodes find nothing on their own loopback, and nobody asks a registry elsewhere.
+	const reference = "localhost:1/nodestorm:night"
+	n := newNight(t, reference, builds)
 
-	code, manifest, stderr := nodestorm(t, append([]string{"nightly", "manifest", "--image", nightImage, "--name", "night", "--claim", "nights", "--at-once", "2",
-		"--cpu", "500m", "--memory", "3Gi", "--scratch", "3Gi", "--retries", "4", "--deadline", "1h"}, nightIDs...)...)
+	code, manifest, stderr := nodestorm(t, append([]string{"nightly", "manifest", "--image", reference, "--name", "night", "--claim", "nights", "--at-once", "2",
+		"--cpu", "500m", "--memory", "3Gi", "--scratch", "3Gi", "--retries", "4", "--deadline", "1h"}, ids...)...)
 	if code != cli.AsExpected {
 		t.Fatalf("status %d: %s", code, stderr)
 	}
@@ -84,7 +91,7 @@ func TestKindNight(t *testing.T) {
 	}
 
 	alone := t.TempDir()
-	if out, err := exec.CommandContext(n.ctx, n.program, append([]string{"verify", "--out", alone}, nightIDs...)...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(n.ctx, n.program, append([]string{"verify", "--out", alone}, ids...)...).CombinedOutput(); err != nil {
 		t.Fatalf("on one machine: %v: %s", err, out)
 	}
 	there, here := cells(t, filepath.Join(n.shared, "night", "merged")), cells(t, alone)
@@ -116,16 +123,9 @@ func cells(t *testing.T, dir string) (all []string) {
 
 func indexOf(pod *corev1.Pod) string { return pod.Annotations[batchv1.JobCompletionIndexAnnotation] }
 
-// nightImage is a name that nodes find nothing by on their own loopback, and that nobody asks a
-// registry elsewhere for.
-const nightImage = "localhost:1/nodestorm:night"
-
-// nightIDs are records with two replays each.
-var nightIDs = []string{"karpenter-7515-not-ready-noexecute", "karpenter-7515-startup-taint-undeclared"}
-
 // night is a cluster of kind with a volume for the night's runs, and nodestorm's image.
 type night struct {
-	t       testing.TB
+	t       *testing.T
 	ctx     context.Context
 	program string // nodestorm, as it is in the image
 	image   string // a file
@@ -138,12 +138,8 @@ type night struct {
 	pods map[string]map[string]bool // names, by index
 }
 
-func newNight(t testing.TB) *night {
+func newNight(t *testing.T, reference string, builds []target.Ref) *night {
 	t.Helper()
-	builds := []target.Ref{target.Kubernetes, {Name: "karpenter", Version: "v1.6.4"}, {Name: "karpenter", Version: "v1.7.0"}}
-	for _, ref := range builds {
-		targettest.Get(t, ref)
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
 	t.Cleanup(cancel)
 	dir := t.TempDir()
@@ -151,7 +147,7 @@ func newNight(t testing.TB) *night {
 	n.ok(os.Mkdir(n.shared, 0o700), os.Chmod(n.shared, 0o777), os.Chmod(dir, 0o755))
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", n.program, "nodestorm/harness/cmd/nodestorm")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	args := []string{"image", "--out", n.image, "--tag", nightImage}
+	args := []string{"image", "--out", n.image, "--tag", reference}
 	for _, ref := range builds {
 		args = append(args, "--with", ref.String())
 	}
