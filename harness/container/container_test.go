@@ -111,6 +111,9 @@ func wrapped(t *testing.T, script string, change ...func(*v1.Config)) target.Tar
 	return of
 }
 
+// volumes are those of the containers that a test has started.
+var volumes []string
+
 // docker skips the test without Docker, and fails it if it leaves a container or a volume.
 func docker(t *testing.T) client.APIClient {
 	t.Helper()
@@ -119,25 +122,19 @@ func docker(t *testing.T) client.APIClient {
 		t.Skip(err)
 	}
 	c := found.Client()
-	volumes := func() (names []string) {
-		list, err := c.VolumeList(context.Background(), client.VolumeListOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, v := range list.Items {
-			names = append(names, v.Name)
-		}
-		return names
-	}
-	before := volumes()
+	volumes = nil
 	t.Cleanup(func() {
 		list, err := c.ContainerList(context.Background(), client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", Owner+"="+process.Self())})
 		if err != nil || len(list.Items) > 0 {
 			t.Errorf("containers are left: %v, %v", list.Items, err)
 		}
-		for _, name := range volumes() {
-			if !slices.Contains(before, name) {
-				t.Errorf("volume %s is left", name)
+		there, err := c.VolumeList(context.Background(), client.VolumeListOptions{})
+		if err != nil {
+			t.Error(err)
+		}
+		for _, v := range there.Items {
+			if slices.Contains(volumes, v.Name) {
+				t.Errorf("volume %s is left", v.Name)
 			}
 		}
 	})
@@ -159,7 +156,26 @@ func startedBy(t *testing.T, of target.Target, settings Settings, spec process.S
 	}
 	removeLater(t, at.image)
 	spec.Name, spec.Log = "wrapped", filepath.Join(t.TempDir(), "log")
-	at.world, at.made = spec.Dir, made
+	at.world, at.made = spec.Dir, func(id string) error {
+		found, err := connect(context.Background())
+		if err != nil {
+			return err
+		}
+		of, err := found.Client().ContainerInspect(context.Background(), id, client.ContainerInspectOptions{})
+		if err != nil {
+			return err
+		}
+		if len(of.Container.Mounts) != 1 {
+			t.Errorf("want the image's one volume: %v", of.Container.Mounts)
+		}
+		for _, m := range of.Container.Mounts {
+			volumes = append(volumes, m.Name)
+		}
+		if made != nil {
+			return made(id)
+		}
+		return nil
+	}
 	spec.Elsewhere = func(ctx context.Context, spec process.Spec, out io.Writer) (process.Running, error) {
 		return run(ctx, at, spec, out)
 	}
