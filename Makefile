@@ -82,6 +82,7 @@ test-kind: setup ## Play records on real clusters beside simulated ones (Docker,
 	@$(NICE) $(BIN) cluster image
 	@$(NICE) $(MAKE) image && docker load --input bin/image.tar
 	@cd fakecloud/testcontainers && $(ON_LOOPBACK) $(GO) test ./... -count=1 -v
+	@$(GO) test ./harness/container -count=1 -v -timeout 10m
 	@$(GO) test ./harness/kind/... -p 1 -count=1 -v -timeout 10m
 	@$(GO) test ./harness/cli -run '^TestKind' -count=1 -v -timeout 45m
 	@$(BIN) verify --cluster kind,sim $(ON_KIND) --out $(OUT)/kind

@@ -25,11 +25,11 @@ type Known struct {
 // helpWithin bounds, in real time, how long a build may take to list its flags.
 const helpWithin = 30 * time.Second
 
-// Ask runs the build with --help, which starts nothing.
-func Ask(ctx context.Context, t target.Target) (Known, error) {
+// Ask runs the build with --help, which starts nothing; as a container by the settings.
+func Ask(ctx context.Context, t target.Target, settings container.Settings) (Known, error) {
 	ctx, cancel := context.WithTimeout(ctx, helpWithin)
 	defer cancel()
-	out, err := container.Help(ctx, t) // its status is 2 with some versions
+	out, err := container.Help(ctx, t, settings) // its status is 2 with some versions
 	if ctx.Err() != nil {
 		return Known{}, fmt.Errorf("asking %s for its flags: no answer within %s", t.Ref, helpWithin)
 	}

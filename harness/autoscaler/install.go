@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"nodestorm/harness/container"
 	"nodestorm/harness/manifest"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
@@ -70,6 +71,7 @@ type Autoscaler struct {
 	cfg       Config
 	known     Known
 	line      flags // without what the place demands
+	settings  container.Settings
 	env       []manifest.Variable
 	namespace string
 	account   string
@@ -128,7 +130,7 @@ func prepare(ctx context.Context, cfg Config) (*Autoscaler, error) {
 	if m := cfg.Manifest; m != nil {
 		a.namespace, a.account = m.Namespace, m.ServiceAccount
 		var err error
-		if given, err = manifestFlags(m); err != nil {
+		if a.settings, given, err = commandOf(m, cfg.Target.Source.Container); err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Source, err)
 		}
 		a.env = append(a.env, m.Env...)
@@ -138,7 +140,7 @@ func prepare(ctx context.Context, cfg Config) (*Autoscaler, error) {
 		a.env = append(a.env, v)
 	}
 	var err error
-	if a.known, err = Ask(ctx, cfg.Target); err != nil {
+	if a.known, err = Ask(ctx, cfg.Target, a.settings); err != nil {
 		return nil, err
 	}
 	if cfg.Manifest != nil {
@@ -184,15 +186,37 @@ func (c Config) ownFlags(line []string) (flags, error) {
 	return f, nil
 }
 
-// manifestFlags are the flags of a container's command line.
-func manifestFlags(m *manifest.Container) (flags, error) {
-	args := m.Args
-	if len(m.Command) > 0 {
-		if path.Base(m.Command[0]) != Name {
-			return nil, fmt.Errorf("command: %q is not %s: want the program itself, not a shell", path.Base(m.Command[0]), Name)
+// commandOf is how a manifest's container starts: what comes before the first flag, which only
+// a container that runs as one can have, and the flags.
+func commandOf(m *manifest.Container, asContainer bool) (container.Settings, flags, error) {
+	settings := container.Settings{Memory: m.Memory, Arguments: len(m.Args) > 0}
+	args := slices.Concat(m.Command, m.Args)
+	switch {
+	case asContainer:
+		words := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") && arg != "--" })
+		if words < 0 {
+			words = len(args)
+		} else if args[words] == "-c" {
+			return settings, nil, errors.New("command: -c, as of a shell, leaves no place for flags: want the program itself, or a script that passes them on")
 		}
-		args = append(slices.Clone(m.Command[1:]), m.Args...)
+		if len(m.Command) > 0 {
+			settings.Command = args[:words]
+		} else {
+			settings.Args = args[:words]
+		}
+		args = args[words:]
+	case len(m.Command) > 0:
+		if path.Base(m.Command[0]) != Name {
+			return settings, nil, fmt.Errorf("command: %q is not %s: want the program itself, not a shell, or a target that was added --as container", path.Base(m.Command[0]), Name)
+		}
+		args = args[1:]
 	}
+	given, err := manifestFlags(m, args)
+	return settings, given, err
+}
+
+// manifestFlags are the flags of a container's command line.
+func manifestFlags(m *manifest.Container, args []string) (flags, error) {
 	f, err := parseFlags(args)
 	if err != nil {
 		return nil, fmt.Errorf("command and args: %w", err)

@@ -29,7 +29,7 @@ func (a *Autoscaler) Start(ctx context.Context) (*process.Process, error) {
 		{"logtostderr", "true"},
 		{"v", "4"}, // 5 has requests with user data, 4 has the loops
 	}...))
-	return w.StartComponent(ctx, container.Program(w, a.cfg.Target, process.Spec{
+	return w.StartComponent(ctx, container.Program(w, a.cfg.Target, a.settings, process.Spec{
 		Name:  Name,
 		Args:  line.args(),
 		Env:   a.environment(),

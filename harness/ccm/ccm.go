@@ -142,7 +142,7 @@ func (c *CCM) start(ctx context.Context, provider string, env, args []string) (*
 		fmt.Sprintf("--secure-port=%d", port),
 		"--profiling=false",
 	}
-	return c.world.StartComponent(ctx, container.Program(c.world, c.target, process.Spec{
+	return c.world.StartComponent(ctx, container.Program(c.world, c.target, container.Settings{}, process.Spec{
 		Name:  c.name,
 		Env:   env,
 		Args:  append(common, args...),

@@ -30,8 +30,9 @@ replays. The same program and builds make the same image. The program must be li
 statically: make image, in a checkout, builds such a one.
 
 What runs in it is one static program, as user 65532. It writes to /tmp only, and needs
-no capability and no right to gain any: with a read-only root, mount something there from
-which programs may be started.
+no capability and no right to gain any: with a read-only root, mount something there. Only
+builds that are added in the container (target add, target pull) are started from there:
+with Docker, --tmpfs /tmp:exec.
 
 Replays in virtual time duplicate file descriptors of the world's programs (pidfd_getfd),
 which the default seccomp profiles of Docker and containerd allow only to containers with
@@ -39,7 +40,7 @@ the capability SYS_PTRACE. A program that is not root's gains nothing else by it
 --clock real nothing is needed.`,
 		Example: `  nodestorm image --out image.tar && docker load --input image.tar
   nodestorm image --with kubernetes@v1.34.4 --with karpenter@v1.7.0 --push registry.example/team/nodestorm:v1
-  docker run --rm --read-only --tmpfs /tmp:exec --cap-drop ALL --cap-add SYS_PTRACE --security-opt no-new-privileges \
+  docker run --rm --read-only --tmpfs /tmp --cap-drop ALL --cap-add SYS_PTRACE --security-opt no-new-privileges \
     ` + image.Name + ` run karpenter-7515-not-ready-noexecute --target karpenter@v1.7.0`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) (err error) {

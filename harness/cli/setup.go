@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -81,7 +82,8 @@ func (e *env) clean() *cobra.Command {
 		Short: "End and remove what killed commands left behind; with --all remove the store too",
 		Long: `End the programs and remove the temporary folders of worlds, proxies, reports and
 bundles whose command was killed, in whatever TMPDIR, its containers with their volumes,
-and clusters that were not ready yet when it was; and say so. What is in use stays.
+clusters that were not ready yet when it was, and images that Docker got for targets which
+are no longer in the store; and say so. What is in use stays.
 With --all the builds in the store are removed as well.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -101,16 +103,33 @@ With --all the builds in the store are removed as well.`,
 				fmt.Fprintf(e.stdout, "removed container %s\n", name)
 			}
 			err = errors.Join(err, failed, other)
-			if len(swept)+len(used)+len(clusters)+len(containers) == 0 && err == nil {
+			if all && err == nil {
+				err = os.RemoveAll(e.store.Dir())
+			}
+			images := e.sweepImages(c.Context())
+			switch {
+			case err != nil:
+			case all:
+				fmt.Fprintln(e.stdout, "removed", e.store.Dir())
+			case len(swept)+len(used)+len(clusters)+len(containers)+images == 0:
 				fmt.Fprintln(e.stdout, "nothing was left behind")
 			}
-			if err != nil || !all {
-				return err
-			}
-			fmt.Fprintln(e.stdout, "removing", e.store.Dir())
-			return os.RemoveAll(e.store.Dir())
+			return err
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "remove all builds from the store as well")
 	return c
+}
+
+// sweepImages removes from Docker what no target in the store needs any more, and tells how many
+// images that were. What cannot be removed now is a remark: the next clean does.
+func (e *env) sweepImages(ctx context.Context) int {
+	images, err := container.SweepImages(ctx)
+	for _, name := range images {
+		fmt.Fprintf(e.stdout, "removed image %s\n", name)
+	}
+	if err != nil {
+		e.remark("%v", err)
+	}
+	return len(images)
 }

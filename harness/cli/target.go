@@ -129,8 +129,9 @@ real time only.
 Where a process out of the image is not enough, because it needs the image's libraries,
 its entry point or other files, --as container has runs start the whole image with Docker:
 on this machine's network, with the image's own user and environment, without capabilities,
-in real time. Docker gets the image when it is first run, from where it was added; one
-that needs no registry is a file of docker save. --path is then the program that flags are
+in real time. A Deployment's command, args and memory limit (--manifest) hold as they do in
+Kubernetes. Docker gets the image when it is first run, from where it was added, until
+target rm; one that needs no registry is a file of docker save. --path is then the program that flags are
 looked up in.`,
 		Example: `  nodestorm target add cluster-autoscaler@1.32.7 ./cluster-autoscaler
   nodestorm target add cluster-autoscaler@1.32.7 --image registry.example/autoscaling/cluster-autoscaler:v1.32.7
@@ -350,7 +351,10 @@ func (e *env) targetRemove() *cobra.Command {
 	return &cobra.Command{
 		Use:   "rm NAME@VERSION",
 		Short: "Remove a target from the store",
-		Args:  exactly(1),
+		Long: `Remove all builds of that name and version from the store. The image of one that was
+added --as container is removed from Docker as well, if Docker got it from nodestorm and no
+other target needs it.`,
+		Args: exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ref, err := target.ParseRef(args[0])
 			if err != nil {
@@ -368,6 +372,7 @@ func (e *env) targetRemove() *cobra.Command {
 					fmt.Fprintf(e.stdout, "removed %s\n", buildOf(t))
 				}
 			}
+			e.sweepImages(c.Context())
 			return nil
 		},
 	}

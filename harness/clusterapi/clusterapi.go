@@ -136,7 +136,7 @@ func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.cfg.World.StartComponent(ctx, container.Program(a.cfg.World, a.cfg.Target, process.Spec{
+	return a.cfg.World.StartComponent(ctx, container.Program(a.cfg.World, a.cfg.Target, container.Settings{}, process.Spec{
 		Name: Name,
 		Args: slices.Concat(outsideArgs(a.args), a.cfg.Args, []string{
 			"--kubeconfig=" + kubeconfig,

@@ -15,8 +15,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -26,6 +28,7 @@ import (
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
 	"github.com/testcontainers/testcontainers-go/log"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"nodestorm/harness/process"
 )
@@ -108,21 +111,33 @@ type running struct {
 	docker client.APIClient
 	name   string // the program's
 	id     string
+	memory int64 // the most that it may have, in bytes; 0: no limit
 	pid    int
+	killed atomic.Bool // by us
 	wait   client.ContainerWaitResult
 	forget context.CancelFunc // of what follows the container
 	copied chan error         // the end of its output
 	ended  chan struct{}
 }
 
-// run starts the image with the program's arguments behind its entry point. Of the folder world
-// it gets what they name.
-func run(ctx context.Context, image, world string, entrypoint []string, spec process.Spec, out io.Writer) (_ process.Running, err error) {
+// start is what a container is made of.
+type start struct {
+	image      string
+	world      string // folder of files that its command line and environment name, or empty
+	entrypoint []string
+	args       []string // before the program's
+	memory     int64    // the most that it may have, in bytes; 0: no limit
+	// made, if given, is told of the container before it starts: from then on it may be left behind.
+	made func(id string) error
+}
+
+// run starts the image with the program's arguments behind its entry point.
+func run(ctx context.Context, at start, spec process.Spec, out io.Writer) (_ process.Running, err error) {
 	docker, err := connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	files, err := named(world, append(append([]string{}, spec.Args...), spec.Env...))
+	files, err := named(at.world, append(append([]string{}, spec.Args...), spec.Env...))
 	if err != nil {
 		return nil, err
 	}
@@ -132,16 +147,25 @@ func run(ctx context.Context, image, world string, entrypoint []string, spec pro
 		env[name] = value
 	}
 	follow, forget := context.WithCancel(context.Background())
-	r := &running{docker: docker.Client(), name: spec.Name, forget: forget, copied: make(chan error, 1), ended: make(chan struct{})}
+	r := &running{docker: docker.Client(), name: spec.Name, memory: at.memory, forget: forget, copied: make(chan error, 1), ended: make(chan struct{})}
 	made, err := docker.CreateContainer(ctx, testcontainers.ContainerRequest{
-		Image: image, Entrypoint: entrypoint, Cmd: spec.Args, Env: env, Files: files,
+		Image: at.image, Entrypoint: at.entrypoint, Cmd: slices.Concat(at.args, spec.Args), Env: env, Files: files,
 		Labels: map[string]string{Owner: owner()},
 		HostConfigModifier: func(host *apicontainer.HostConfig) {
 			host.NetworkMode = "host"
 			host.CapDrop, host.SecurityOpt = []string{"ALL"}, []string{"no-new-privileges"}
 			host.LogConfig.Type = "none" // we read its output
+			host.Memory, host.MemorySwap = at.memory, at.memory
 		},
-		LifecycleHooks: []testcontainers.ContainerLifecycleHooks{{PreStarts: []testcontainers.ContainerHook{r.attach(follow, out)}}},
+		LifecycleHooks: []testcontainers.ContainerLifecycleHooks{{PreStarts: []testcontainers.ContainerHook{
+			func(_ context.Context, made testcontainers.Container) error {
+				if at.made == nil {
+					return nil
+				}
+				return at.made(made.GetContainerID())
+			},
+			r.attach(follow, out),
+		}}},
 	})
 	if made != nil {
 		r.id = made.GetContainerID()
@@ -184,9 +208,6 @@ func (r *running) attach(follow context.Context, out io.Writer) testcontainers.C
 // PID is that of the container's first process.
 func (r *running) PID() int { return r.pid }
 
-// Container is what Docker calls it.
-func (r *running) Container() string { return r.id }
-
 // Ended tells whether it has.
 func (r *running) Ended() bool {
 	select {
@@ -202,6 +223,9 @@ func (r *running) Ended() bool {
 
 // Signal sends one to its first process.
 func (r *running) Signal(s syscall.Signal) error {
+	if s == syscall.SIGKILL {
+		r.killed.Store(true)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), endWithin)
 	defer cancel()
 	_, err := r.docker.ContainerKill(ctx, r.id, client.ContainerKillOptions{Signal: fmt.Sprint(int(s))})
@@ -247,8 +271,9 @@ func (r *running) Wait() (end process.End) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), endWithin)
 	defer cancel()
-	if state, err := r.docker.ContainerInspect(ctx, r.id, client.ContainerInspectOptions{}); err == nil && state.Container.State != nil && state.Container.State.OOMKilled {
-		end.Status += ", out of memory"
+	if end.Lost == nil {
+		state, err := r.docker.ContainerInspect(ctx, r.id, client.ContainerInspectOptions{})
+		end.Status += r.outOfMemory(end.Code, err == nil && state.Container.State != nil && state.Container.State.OOMKilled)
 	}
 	if err := r.remove(); err != nil {
 		if end.Lost == nil {
@@ -258,6 +283,22 @@ func (r *running) Wait() (end process.End) {
 		}
 	}
 	return end
+}
+
+// outOfMemory says so, if that was its end. Docker may hear of the end before it hears why.
+func (r *running) outOfMemory(code int, told bool) (said string) {
+	switch {
+	case told:
+		said = ", out of memory"
+	case code == 128+int(syscall.SIGKILL) && !r.killed.Load():
+		said = ", killed, perhaps out of memory"
+	default:
+		return ""
+	}
+	if r.memory > 0 {
+		said += ": its limit is " + resource.NewQuantity(r.memory, resource.BinarySI).String()
+	}
+	return said
 }
 
 // remove leaves nothing of it, its volumes neither.
@@ -283,6 +324,9 @@ const most = 64 << 20
 // named are the files of a folder that the texts name, as everybody in the container can read
 // them: its user is the image's.
 func named(folder string, texts []string) (files []testcontainers.ContainerFile, err error) {
+	if folder == "" {
+		return nil, nil
+	}
 	paths := regexp.MustCompile(regexp.QuoteMeta(folder+"/") + `[^\s,:;="']+`)
 	seen, size := map[string]bool{}, int64(0)
 	for _, path := range paths.FindAllString(strings.Join(texts, "\n"), -1) {

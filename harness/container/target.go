@@ -9,7 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -22,18 +22,32 @@ import (
 	"nodestorm/harness/world"
 )
 
-// Program says how a target runs in a world: as a process, or as a container of its image.
-func Program(w *world.World, t target.Target, spec process.Spec) process.Spec {
+// Settings are what a Deployment says of the container.
+type Settings struct {
+	// Command replaces the image's entry point; empty keeps it.
+	Command []string
+	// Args stand before those of the program's Spec.
+	Args []string
+	// Arguments says that the Deployment has args: then the image's CMD counts for nothing.
+	Arguments bool
+	// Memory is the most that it may have, in bytes; 0: as much as there is.
+	Memory int64
+}
+
+// Program says how a target runs in a world: as a process, or as a container of its image by
+// the Settings.
+func Program(w *world.World, t target.Target, settings Settings, spec process.Spec) process.Spec {
 	if !t.Source.Container {
 		spec.Path, spec.Launch = t.Binary(), w.Launch(t.Virtual())
 		return spec
 	}
 	spec.Elsewhere = func(ctx context.Context, spec process.Spec, out io.Writer) (process.Running, error) {
-		id, entrypoint, err := ensure(ctx, t)
+		at, err := ensure(ctx, t, settings)
 		if err != nil {
 			return nil, err
 		}
-		return run(ctx, id, w.Dir(), entrypoint, spec, out)
+		at.world, at.made = w.Dir(), w.WatchContainer
+		return run(ctx, at, spec, out)
 	}
 	return spec
 }
@@ -44,26 +58,26 @@ func Check(ctx context.Context, t target.Target) error {
 	if !t.Source.Container {
 		return nil
 	}
-	if _, _, err := ensure(ctx, t); err != nil {
+	if _, err := ensure(ctx, t, Settings{}); err != nil {
 		return fmt.Errorf("%s runs in a container: %w", t.Ref, err)
 	}
 	return nil
 }
 
 // Help is what a target says to --help, and the error of its exit status, which some have.
-func Help(ctx context.Context, t target.Target) ([]byte, error) {
+func Help(ctx context.Context, t target.Target, settings Settings) ([]byte, error) {
 	if !t.Source.Container {
 		cmd := exec.CommandContext(ctx, t.Binary(), "--help")
 		cmd.Env = []string{"HOME=" + os.TempDir()} // no credentials of the user's
 		cmd.WaitDelay = time.Second
 		return cmd.CombinedOutput()
 	}
-	id, entrypoint, err := ensure(ctx, t)
+	at, err := ensure(ctx, t, settings)
 	if err != nil {
 		return nil, err
 	}
 	var said bytes.Buffer
-	r, err := run(ctx, id, os.DevNull, entrypoint, process.Spec{Name: t.Name, Args: []string{"--help"}}, &said)
+	r, err := run(ctx, at, process.Spec{Name: t.Name, Args: []string{"--help"}}, &said)
 	if err != nil {
 		return nil, err
 	}
@@ -78,35 +92,43 @@ func Help(ctx context.Context, t target.Target) ([]byte, error) {
 	return said.Bytes(), nil
 }
 
-// ensure gives Docker the image if it has not got it, and returns what Docker knows it by, and
-// what arguments go behind: where the image has no entry point, that is its command.
-func ensure(ctx context.Context, t target.Target) (id string, entrypoint []string, err error) {
+// ensure gives Docker the image if it has not got it, and returns what is to run.
+func ensure(ctx context.Context, t target.Target, settings Settings) (at start, err error) {
 	docker, err := connect(ctx)
 	if err != nil {
-		return "", nil, err
+		return start{}, err
 	}
 	if err := here(ctx, docker); err != nil {
-		return "", nil, err
+		return start{}, err
 	}
 	// Docker knows an image by its configuration, or, with containerd's store, by a manifest of
 	// its own: then by our name, which has the digest.
-	name := "nodestorm/target:" + strings.TrimPrefix(t.Source.ImageID, "sha256:")
+	name := imageName(t.Source.ImageID)
 	found, err := inspect(ctx, docker, t.Source.ImageID, name)
 	if errdefs.IsNotFound(err) {
-		if err = load(ctx, docker, t, name); err == nil {
+		if err = keep(docker.Client().DaemonHost(), name, t.Dir); err == nil {
+			err = load(ctx, docker, t, name)
+		}
+		if err == nil {
 			found, err = inspect(ctx, docker, t.Source.ImageID, name)
 		}
+	} else if err == nil && slices.Contains(found.RepoTags, name) { // for another target of it
+		err = keep(docker.Client().DaemonHost(), name, t.Dir)
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("Docker has no image %.19s: %s", t.Source.ImageID, line(err))
+		return start{}, fmt.Errorf("Docker has no image %.19s: %s", t.Source.ImageID, line(err))
 	}
 	if found.Architecture != runtime.GOARCH {
-		return "", nil, fmt.Errorf("its image is for %s/%s, and this machine is linux/%s", found.Os, found.Architecture, runtime.GOARCH)
+		return start{}, fmt.Errorf("its image is for %s/%s, and this machine is linux/%s", found.Os, found.Architecture, runtime.GOARCH)
 	}
-	if found.Config != nil && len(found.Config.Entrypoint) == 0 {
-		entrypoint = found.Config.Cmd
+	at = start{image: found.ID, entrypoint: settings.Command, args: settings.Args, memory: settings.Memory}
+	if len(settings.Command) == 0 && found.Config != nil && len(found.Config.Entrypoint) == 0 && len(settings.Args) == 0 {
+		if settings.Arguments {
+			return start{}, errors.New("its image has no entry point and the Deployment no command: the first of args would be the program, and it is a flag")
+		}
+		at.entrypoint = found.Config.Cmd // what is given are flags for it
 	}
-	return found.ID, entrypoint, nil
+	return at, nil
 }
 
 func inspect(ctx context.Context, docker *testcontainers.DockerProvider, names ...string) (found client.ImageInspectResult, err error) {

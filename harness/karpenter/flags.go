@@ -35,7 +35,7 @@ var flagLine = regexp.MustCompile(`(?m)^  -([a-z0-9][a-z0-9-]*)(?:\s|$)`)
 func Check(ctx context.Context, t target.Target, flags []string) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	out, err := container.Help(ctx, t) // its status is not 0 in all releases
+	out, err := container.Help(ctx, t, container.Settings{}) // its status is not 0 in all releases
 	var known []string
 	for _, m := range flagLine.FindAllSubmatch(out, -1) {
 		known = append(known, string(m[1]))

@@ -38,7 +38,7 @@ func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...apifault.Ru
 	if k.cloud != nil {
 		env = append(env, k.cloud.environment()...)
 	}
-	return k.world.StartComponent(ctx, container.Program(k.world, k.target, process.Spec{
+	return k.world.StartComponent(ctx, container.Program(k.world, k.target, container.Settings{}, process.Spec{
 		Name:  Name,
 		Args:  k.flags,
 		Env:   env,

@@ -46,8 +46,10 @@ type Container struct {
 	// Command and Args replace the image's where they are not empty. $(NAME) is
 	// filled in.
 	Command, Args []string
-	Env           []Variable // in the order of the manifest
-	Mounts        []Mount
+	// Memory is the limit, in bytes; 0: none. Only a container can have it.
+	Memory int64
+	Env    []Variable // in the order of the manifest
+	Mounts []Mount
 	// Namespace and ServiceAccount are the pod's: "default" where none is given.
 	Namespace, ServiceAccount string
 	// RBAC are the file's ServiceAccounts, Roles, ClusterRoles and their bindings.

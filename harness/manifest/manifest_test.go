@@ -28,6 +28,9 @@ func TestLoad(t *testing.T) {
 	if c.Namespace != "kube-system" || c.ServiceAccount != program || c.Provider() != "hetzner" {
 		t.Errorf("%s/%s of %s", c.Namespace, c.ServiceAccount, c.Provider())
 	}
+	if c.Memory != 300<<20 {
+		t.Errorf("a limit of %d bytes", c.Memory)
+	}
 	want := []manifest.Variable{
 		{Name: "HCLOUD_PUBLIC_IPV4", Value: "true"},
 		{Name: "HCLOUD_SERVER_CREATION_TIMEOUT", Value: "15"},

@@ -32,6 +32,7 @@ func (r *resolver) resolve() (*Container, error) {
 		return nil, err
 	}
 	c.Env = r.env
+	c.Memory = r.workload.container.Resources.Limits.Memory().Value()
 	c.Command, c.Args = r.expandAll(r.workload.container.Command), r.expandAll(r.workload.container.Args)
 	for i, m := range r.workload.container.VolumeMounts {
 		mount, ok, err := r.mount(m)

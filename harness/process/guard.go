@@ -112,15 +112,16 @@ func newGuard(dir, shell string, first func() bool) (*Guard, error) {
 // its process ID before anything else; it must end if it can't.
 func (g *Guard) PIDFile(name string) string { return filepath.Join(g.dir, "pids", name) }
 
-// Watch makes the guard end p if we can't. A container it also removes, where there is a docker.
+// Watch makes the guard end p if we can't.
 func (g *Guard) Watch(p *Process) error {
-	if id := p.Container(); id != "" {
-		dir := filepath.Join(g.dir, "containers")
-		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, id), nil, 0o600)); err != nil {
-			return err
-		}
-	}
 	return os.WriteFile(g.PIDFile(p.Name()), []byte(strconv.Itoa(p.PID())+"\n"), 0o600)
+}
+
+// WatchContainer makes the guard remove a container if we can't, where there is a docker. Its
+// start may still be asked for then.
+func (g *Guard) WatchContainer(id string) error {
+	dir := filepath.Join(g.dir, "containers")
+	return errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, id), nil, 0o600))
 }
 
 // Forget is for a program that has ended.

@@ -116,6 +116,30 @@ func TestGuardOfRelativeFolder(t *testing.T) {
 	}
 }
 
+// Containers of an owner that is gone are removed with the folder, by their IDs.
+func TestGuardRemovesContainers(t *testing.T) {
+	bin, told := t.TempDir(), filepath.Join(t.TempDir(), "told")
+	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\necho \"$DOCKER_HOST $*\" > '"+told+"'\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	t.Setenv("DOCKER_HOST", "unix:///here")
+	g, err := NewGuard(filepath.Join(t.TempDir(), "world"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(g.WatchContainer("0a1b"), g.WatchContainer("2c3d")); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(g.stdin.Close(), g.cmd.Wait()); err != nil { // as of a dead owner
+		t.Error(err)
+	}
+	text, err := os.ReadFile(told)
+	if want := "unix:///here rm --force --volumes 0a1b 2c3d\n"; err != nil || string(text) != want {
+		t.Errorf("%q, %v, want %q", text, err, want)
+	}
+}
+
 // What a terminal sends to the foreground does not end the guard.
 func TestGuardIgnoresSignals(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "world")

@@ -344,11 +344,3 @@ func (p *Process) Signal(s syscall.Signal) error {
 	}
 	return nil
 }
-
-// Container is what Docker calls it where it is a container, or "".
-func (p *Process) Container() string {
-	if c, is := p.run.(interface{ Container() string }); is {
-		return c.Container()
-	}
-	return ""
-}

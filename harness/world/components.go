@@ -189,6 +189,9 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 	return p, nil
 }
 
+// WatchContainer has a container removed if we are killed.
+func (w *World) WatchContainer(id string) error { return w.guard.WatchContainer(id) }
+
 // startTogether starts programs at once, and returns when all are ready, or the first error.
 func (w *World) startTogether(ctx context.Context, all ...component) error {
 	starting, ctx := errgroup.WithContext(ctx)
