@@ -118,28 +118,29 @@ func nodeNames(n int) (names []string) {
 // much of what is measured.
 func awaitNodes(b *testing.B, w *world.World, n int) {
 	b.Helper()
-	// Without a resourceVersion it begins with what is there.
-	watching, err := w.Client().CoreV1().Nodes().Watch(b.Context(), metav1.ListOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer watching.Stop()
 	ready := map[string]bool{}
-	for event := range watching.ResultChan() {
-		changed, is := event.Object.(*corev1.Node)
-		if !is {
-			b.Fatalf("watching Nodes: %v", event.Object)
+	for len(ready) < n { // the API server ends a watch that it thinks too slow
+		// Without a resourceVersion it begins with what is there.
+		watching, err := w.Client().CoreV1().Nodes().Watch(b.Context(), metav1.ListOptions{})
+		if err != nil {
+			b.Fatal(err)
 		}
-		if slices.ContainsFunc(changed.Status.Conditions, func(c corev1.NodeCondition) bool {
-			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-		}) {
-			ready[changed.Name] = true
+		for event := range watching.ResultChan() {
+			changed, is := event.Object.(*corev1.Node)
+			if !is {
+				b.Fatalf("watching Nodes: %v", event.Object)
+			}
+			if slices.ContainsFunc(changed.Status.Conditions, func(c corev1.NodeCondition) bool {
+				return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+			}) {
+				ready[changed.Name] = true
+			}
+			if len(ready) == n {
+				break
+			}
 		}
-		if len(ready) == n {
-			return
-		}
+		watching.Stop()
 	}
-	b.Fatalf("the watch of Nodes ended when %d of %d were Ready", len(ready), n)
 }
 
 // readyPods counts in what the API server has in its cache.
