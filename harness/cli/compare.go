@@ -51,12 +51,17 @@ type comparison struct {
 	Same      bool                `json:"same"`            // verdicts and decisions
 	First     int                 `json:"firstDifference"` // index into both lists of decisions; -1: none
 	Decisions [2][]story.Decision `json:"decisions"`
+	Ends      [2]time.Duration    `json:"ends"` // of the runs, virtual, since their starts
 	Runs      [2]string           `json:"runs"`
 	// WallSeconds are how long each took, its world included.
 	WallSeconds [2]float64 `json:"wallSeconds"`
 	// Skipped is why there was no replay, Inconclusive why it says nothing.
 	Skipped      string `json:"skipped,omitempty"`
 	Inconclusive string `json:"inconclusive,omitempty"`
+}
+
+func (c comparison) firstDifference() int {
+	return story.FirstDifference(story.Course{Decisions: c.Decisions[0], End: c.Ends[0]}, story.Course{Decisions: c.Decisions[1], End: c.Ends[1]})
 }
 
 // compare replays the jobs in two ways; without are those that cannot be.
@@ -86,12 +91,17 @@ func (s *session) compare(c *cobra.Command, sides []side, jobs []job, without []
 				result.Inconclusive = fmt.Sprintf("%s: %s", of.name, row.Reason)
 				break
 			}
-			if result.Decisions[n], err = decisionsOf(played.Dir); err != nil {
+			told, err := tell.Run(played.Dir, nil, 0)
+			if err != nil {
 				return err
 			}
+			if len(told.Run.Problems) > 0 {
+				return fmt.Errorf("reading %s: %s", played.Dir, told.Run.Problems[0])
+			}
+			result.Decisions[n], result.Ends[n] = told.Decisions, told.End
 		}
 		if result.Inconclusive == "" {
-			result.First = story.FirstDifference(result.Decisions[0], result.Decisions[1])
+			result.First = result.firstDifference()
 			result.Same = result.First < 0 && result.Verdicts[0] == result.Verdicts[1]
 			different = different || !result.Same
 		}
@@ -115,18 +125,6 @@ func (s *session) compare(c *cobra.Command, sides []side, jobs []job, without []
 	return nil
 }
 
-// decisionsOf are those of a stored run, of which all is there.
-func decisionsOf(dir string) ([]story.Decision, error) {
-	told, err := tell.Run(dir, nil, 0)
-	if err != nil {
-		return nil, err
-	}
-	if len(told.Run.Problems) > 0 {
-		return nil, fmt.Errorf("reading %s: %s", dir, told.Run.Problems[0])
-	}
-	return told.Decisions, nil
-}
-
 // printComparison writes both lists side by side, each counted from its first
 // decision, and names the first difference.
 func (s *session) printComparison(c comparison) {
@@ -137,20 +135,29 @@ func (s *session) printComparison(c comparison) {
 	}
 	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "\t%s\t%s\t%s\t%s\n", c.Sides[0], c.Verdicts[0], c.Sides[1], c.Verdicts[1])
-	for i := range max(len(c.Decisions[0]), len(c.Decisions[1])) {
+	one, other := c.Decisions[0], c.Decisions[1]
+	for i := range max(len(one), len(other)) {
 		mark := ""
 		if i == c.First {
 			mark = "≠"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", mark, cell(c.Decisions[0], i), cell(c.Decisions[1], i))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", mark, cell(one, i), cell(other, i))
 	}
 	fmt.Fprintf(w, "\t%s\tin all\t%s\tin all\n", seconds(c.WallSeconds[0]), seconds(c.WallSeconds[1]))
 	_ = w.Flush()
+	decisions := counted(min(len(one), len(other)), "decision")
+	if c.First < 0 && len(one) != len(other) {
+		shorter := c.Sides[0]
+		if len(other) < len(one) {
+			shorter = c.Sides[1]
+		}
+		decisions += "; " + shorter + " ended before the next was due"
+	}
 	switch {
 	case c.Same:
-		fmt.Fprintf(s.stdout, "the same verdict, and the same %s\n\n", counted(len(c.Decisions[0]), "decision"))
+		fmt.Fprintf(s.stdout, "the same verdict, and the same %s\n\n", decisions)
 	case c.First < 0:
-		fmt.Fprintf(s.stdout, "the same %s, and another verdict; the runs are %s and %s\n\n", counted(len(c.Decisions[0]), "decision"), c.Runs[0], c.Runs[1])
+		fmt.Fprintf(s.stdout, "the same %s, and another verdict; the runs are %s and %s\n\n", decisions, c.Runs[0], c.Runs[1])
 	default:
 		fmt.Fprintf(s.stdout, "they differ first at decision %d; the runs are %s and %s\n\n", c.First+1, c.Runs[0], c.Runs[1])
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"nodestorm/harness/replay"
 	"nodestorm/harness/target"
@@ -87,19 +88,22 @@ func TestPrintComparison(t *testing.T) {
 		name     string
 		verdicts [2]string
 		second   []story.Decision
+		end      time.Duration // of the second
 		why      string
 		want     []string
 	}{
-		{"the same", [2]string{"healthy", "healthy"}, []story.Decision{made, gone}, "", []string{"kind healthy sim healthy", "1m30s delete NodeClaim 1 1m30s", "the same verdict, and the same 2 decisions"}},
-		{"another verdict", [2]string{"healthy", "failed"}, []story.Decision{made, gone}, "", []string{"kind healthy sim failed", "the same 2 decisions, and another verdict; the runs are a and b"}},
-		{"another decision", [2]string{"healthy", "healthy"}, []story.Decision{made}, "", []string{"≠", "—", "they differ first at decision 2"}},
-		{"inconclusive", [2]string{"inconclusive", ""}, nil, "kind: Docker has died", []string{"inconclusive on kind: Docker has died"}},
+		{"the same", [2]string{"healthy", "healthy"}, []story.Decision{made, gone}, 91e9, "", []string{"kind healthy sim healthy", "1m30s delete NodeClaim 1 1m30s", "the same verdict, and the same 2 decisions"}},
+		{"another verdict", [2]string{"healthy", "failed"}, []story.Decision{made, gone}, 91e9, "", []string{"kind healthy sim failed", "the same 2 decisions, and another verdict; the runs are a and b"}},
+		{"another decision", [2]string{"healthy", "healthy"}, []story.Decision{made}, 91e9, "", []string{"≠", "—", "they differ first at decision 2"}},
+		{"over before it", [2]string{"healthy", "healthy"}, []story.Decision{made}, 89e9, "", []string{"—", "the same verdict, and the same 1 decision; sim ended before the next was due"}},
+		{"inconclusive", [2]string{"inconclusive", ""}, nil, 0, "kind: Docker has died", []string{"inconclusive on kind: Docker has died"}},
 	} {
 		var stdout bytes.Buffer
 		c := comparison{
 			ID: "x", Target: "karpenter@v1.7.0", Sides: [2]string{"kind", "sim"}, Verdicts: test.verdicts, Runs: [2]string{"a", "b"}, Inconclusive: test.why,
-			Decisions: [2][]story.Decision{{made, gone}, test.second}, First: story.FirstDifference([]story.Decision{made, gone}, test.second),
+			Decisions: [2][]story.Decision{{made, gone}, test.second}, Ends: [2]time.Duration{91e9, test.end},
 		}
+		c.First = c.firstDifference()
 		c.Same = c.First < 0 && c.Verdicts[0] == c.Verdicts[1]
 		(&session{env: &env{stdout: &stdout}}).printComparison(c)
 		for _, want := range test.want {

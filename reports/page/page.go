@@ -73,7 +73,7 @@ func Write(w io.Writer, runs ...Run) error {
 	}
 	first := -1
 	if len(runs) == 2 {
-		first = story.FirstDifference(runs[0].Story.Decisions, runs[1].Story.Decisions)
+		first = story.FirstDifference(runs[0].Story.Course(), runs[1].Story.Course())
 	}
 	v := view{First: first}
 	var packed []sections

@@ -119,14 +119,47 @@ func (w *walk) autoscaler(kind Kind) string {
 	return "\x00"
 }
 
+// Course is what was decided in a run.
+type Course struct {
+	Decisions []Decision
+	End       time.Duration // of the run, virtual, since its start
+}
+
+// Course is that of the story.
+func (s *Story) Course() Course { return Course{s.Decisions, s.End} }
+
 // FirstDifference is the index at which two runs decide differently, or -1. When
 // something was decided may differ, for at 1x the machine's own speed shows; what and
-// in which order may not.
-func FirstDifference(a, b []Decision) int {
-	for i := range max(len(a), len(b)) {
-		if i >= len(a) || i >= len(b) || a[i].What != b[i].What {
+// in which order may not. A run ends with its scenario: of what the other then decided later
+// after their last common decision than this one went on, nothing is known.
+func FirstDifference(a, b Course) int {
+	for i := range max(len(a.Decisions), len(b.Decisions)) {
+		switch {
+		case i < len(a.Decisions) && i < len(b.Decisions):
+			if a.Decisions[i].What != b.Decisions[i].What {
+				return i
+			}
+		case i >= len(a.Decisions) && b.after(i) > a.rest(), i >= len(b.Decisions) && a.after(i) > b.rest():
+			return -1
+		default:
 			return i
 		}
 	}
 	return -1
+}
+
+// after is how long after the decision before it the i-th came; of the first it is no time.
+func (c Course) after(i int) time.Duration {
+	if i == 0 {
+		return 0
+	}
+	return c.Decisions[i].At - c.Decisions[i-1].At
+}
+
+// rest is how long the run went on after its last decision.
+func (c Course) rest() time.Duration {
+	if len(c.Decisions) == 0 {
+		return 0
+	}
+	return c.End - c.Decisions[len(c.Decisions)-1].At
 }

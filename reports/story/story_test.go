@@ -85,10 +85,10 @@ func TestRealRun(t *testing.T) {
 
 func TestFirstDifference(t *testing.T) {
 	a, b := stored(t, "affected", story.Run{Autoscaler: "karpenter"}), stored(t, "fixed", story.Run{Autoscaler: "karpenter"})
-	if n := story.FirstDifference(a.Decisions, b.Decisions); n != 2 || a.Decisions[n].What != "create NodeClaim 2" {
+	if n := story.FirstDifference(a.Course(), b.Course()); n != 2 || a.Decisions[n].What != "create NodeClaim 2" {
 		t.Errorf("decision %d of %v and %v differs first", n, a.Decisions, b.Decisions)
 	}
-	if n := story.FirstDifference(a.Decisions, a.Decisions); n != -1 {
+	if n := story.FirstDifference(a.Course(), a.Course()); n != -1 {
 		t.Errorf("decision %d of the same differs", n)
 	}
 }
@@ -179,18 +179,25 @@ func TestDecisions(t *testing.T) {
 	}
 	same(t, "decisions", strings.Join(what, "; "), "create NodeClaim 1; create NodeClaim 2; delete Node 1; "+
 		"scale MachineDeployment workers to 2; scale MachineDeployment workers to 3")
+	end := got[len(got)-1].At + time.Second
 	for name, test := range map[string]struct {
 		list  []story.Decision
+		end   time.Duration
 		first int
 	}{
-		"the same":    {decisions(history), -1},
-		"other names": {decisions(strings.ReplaceAll(history, "busy-bee", "lazy-cat")), -1},
-		"other":       {decisions(strings.ReplaceAll(history, `"replicas":3`, `"replicas":4`)), 4},
-		"shorter":     {got[:3], 3},
-		"empty":       {nil, 0},
+		"the same":               {decisions(history), end, -1},
+		"other names":            {decisions(strings.ReplaceAll(history, "busy-bee", "lazy-cat")), end, -1},
+		"other":                  {decisions(strings.ReplaceAll(history, `"replicas":3`, `"replicas":4`)), end, 4},
+		"nothing more":           {got[:3], end, 3},
+		"over before it":         {got[:3], got[3].At - time.Millisecond, -1},
+		"over when it came":      {got[:3], got[3].At, 3},
+		"nothing, and soon over": {nil, 0, 0},
 	} {
-		if first := story.FirstDifference(got, test.list); first != test.first {
-			t.Errorf("%s: first difference %d, want %d", name, first, test.first)
+		whole, other := story.Course{Decisions: got, End: end}, story.Course{Decisions: test.list, End: test.end}
+		for _, first := range []int{story.FirstDifference(whole, other), story.FirstDifference(other, whole)} {
+			if first != test.first {
+				t.Errorf("%s: first difference %d, want %d", name, first, test.first)
+			}
 		}
 	}
 }
