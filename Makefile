@@ -126,6 +126,11 @@ bench-parallel: setup ## Measure two worlds at a time against one, and predict m
 bench-scale: setup ## Hold nodes and pods by the thousand against KWOK's, and autoscalers against their own thresholds (about an hour)
 	@$(GO) test ./harness/bench -run '^$$' -bench 'Scale|Autoscalers' -benchtime 1x -timeout 3h
 
+.PHONY: profile
+profile: setup ## Draw what the processors do in a replay, all programs in one flame graph: make profile ID=karpenter-3038-forced-deletion
+	@command -v perf >/dev/null || { echo "no perf: apt-get install linux-perf" >&2; exit 2; }
+	@$(GO) run ./harness/cmd/profile -out $(OUT)/profile $(BIN) verify --parallel 1 --out $(OUT)/profile/runs $(or $(ID),karpenter-7515-not-ready-noexecute)
+
 .PHONY: bench-gate
 bench-gate: setup ## Compare the figures that matter with another commit's, and fail beyond noise: make bench-gate BASE=main (about 10 min)
 	@$(GO) run ./harness/cmd/benchgate $(if $(BASE),-base $(BASE))

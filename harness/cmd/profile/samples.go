@@ -79,7 +79,7 @@ func read(script io.Reader) (*seen, error) {
 func (s *seen) frame(line string) (string, error) {
 	address, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 	at, err := strconv.ParseUint(address, 16, 64)
-	dso := strings.LastIndex(rest, " (")
+	dso := max(strings.LastIndex(rest, " (/"), strings.LastIndex(rest, " ([")) // "(/memfd:x (deleted))" too
 	if err != nil || dso < 0 {
 		return "", fmt.Errorf("%q is no frame of a sample", line)
 	}
