@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -284,17 +285,20 @@ func (x *shrinking) conclude(d explore.Draft, kept reports.Row, folder string) e
 	if err != nil {
 		return err
 	}
+	records := slices.Collect(checked.Records.Timed())
 	d.Evidence = evidenceOf(checked, x.key)
+	d.Faults = slices.ContainsFunc(records, func(r history.Record) bool { return r.Source == history.Fault && r.Verb == "effective" })
 	if err := x.write(folder, d); err != nil {
 		return err
 	}
-	if err := x.symptomShows(filepath.Join(folder, d.ID+".feature"), d.ID, slices.Collect(checked.Records.Timed())); err != nil {
+	if err := x.symptomShows(filepath.Join(folder, d.ID+".feature"), d.ID, records); err != nil {
 		x.say("the draft of the record is to be mended by hand: %v", err)
 	}
 	told, err := tell.Run(dir, x.known, 0)
 	if err != nil {
 		return err
 	}
+	told.Run.Title, told.Run.Repeat = d.Title(), playedFeature.ReplaceAllString(told.Run.Repeat, d.ID+".feature")
 	var text strings.Builder
 	if err := formats.Issue(&text, []*story.Story{told}); err != nil {
 		return err
@@ -306,6 +310,9 @@ func (x *shrinking) conclude(d explore.Draft, kept reports.Row, folder string) e
 	fmt.Fprintf(&text, "\n**Versions that show it**\n\n%s\n**The feature**\n\n```gherkin\n%s```\n", d.Versions(), feature)
 	return os.WriteFile(filepath.Join(folder, "issue.md"), []byte(text.String()), 0o644)
 }
+
+// playedFeature is the name of one play's feature in a command that repeats it.
+var playedFeature = regexp.MustCompile(`schedule-\d+\.feature`)
 
 // evidenceOf are the records of a run that show that it broke the invariant.
 func evidenceOf(checked run.Rechecked, key string) (shown []history.Record) {

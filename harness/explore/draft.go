@@ -3,6 +3,7 @@ package explore
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,6 +22,8 @@ type Draft struct {
 	Schedule nemesis.Schedule
 	// Evidence are the records that show it in one run.
 	Evidence []history.Record
+	// Faults says that a fault took effect in that run.
+	Faults bool
 	// On are the builds that it was played on.
 	On []On
 }
@@ -61,14 +64,38 @@ func DraftID(site, key, name string) string {
 	}, strings.ToLower(system+"-"+key+"-"+name))
 }
 
-// Title says in a sentence what is wrong.
+// Title says in a sentence what is wrong: of a program that died, how it did.
 func (d Draft) Title() string {
+	for _, r := range d.Evidence {
+		if said, function := death(r); function != "" {
+			return said + ", in " + function
+		} else if said != "" {
+			return said
+		}
+	}
 	for _, i := range invariants.All() {
 		if i.Name == d.Key {
 			return "It does not hold that: " + i.Statement
 		}
 	}
 	return "Nothing is wrong any more, and a pod does not run"
+}
+
+// running is the innermost function of the goroutine that a Go program died of.
+var running = regexp.MustCompile(`goroutine \d+ \[[^\]]*\]:\s+(?:\S+/)?([\w.*()-]+)\(`)
+
+// death is how the program of a record ended, in a line, and the function that it did so in; both
+// are empty where it did not, or does not say.
+func death(r history.Record) (said, function string) {
+	if r.Source != history.Harness || r.Verb != history.Died {
+		return "", ""
+	}
+	text, _ := r.Detail["error"].(string)
+	said, _, _ = strings.Cut(text, "\n")
+	if found := running.FindStringSubmatch(text); found != nil {
+		function = found[1]
+	}
+	return said, function
 }
 
 // Record is a record to go on from, in YAML with comments: what a program cannot know is left
@@ -81,6 +108,10 @@ func (d Draft) Record() string {
 		system, of = program, "cloud: "+cloud+"\n"
 		work = "{source: api, verb: [create, update, patch], resource: [nodepools, nodeclaims, nodes], actor: karpenter, count: 3}"
 	}
+	trigger := "  statement: A pod is created\n  sequence:\n    - match: {source: api, verb: create, resource: pods}"
+	if d.Faults {
+		trigger = "  statement: A fault takes effect\n  sequence:\n    - match: {source: fault, verb: effective}"
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# A draft, of a schedule that was found by a search. What it means is for people to say.\n\nid: %s\ntitle: %q\nsystem: %s\nautoscaler: %s\n%sfeature: %s.feature\n# issue: owner/repository#123\n", d.ID, d.Title(), system, program, of, d.ID)
 	b.WriteString("targets:\n")
@@ -91,7 +122,7 @@ func (d Draft) Record() string {
 		}
 		fmt.Fprintf(&b, "  # %s: in %d of %d plays\n", on.Target, on.Shown, on.Decided)
 	}
-	fmt.Fprintf(&b, "\nsummary: What users see.\nmechanism: Why it happens, by the program's source.\n\n# What made it possible.\ntrigger:\n  statement: A pod is created\n  sequence:\n    - match: {source: api, verb: create, resource: pods}\n\nwork: %s\n\n", work)
+	fmt.Fprintf(&b, "\nsummary: What users see.\nmechanism: Why it happens, by the program's source.\n\n# What made it possible.\ntrigger:\n%s\n\nwork: %s\n\n", trigger, work)
 	if d.Key != Liveness {
 		fmt.Fprintf(&b, "breaks: [%s]\n\n", d.Key)
 	}
@@ -144,6 +175,9 @@ func (d Draft) symptom() string {
 		}
 		if program, _, _ := strings.Cut(d.Schedule.Site, "/"); r.Actor == program {
 			fields = append(fields, "actor: "+program)
+		}
+		if _, function := death(r); function != "" { // any other death is another failure
+			fields = append(fields, fmt.Sprintf("detail: {error: {contains: %s}}", quote(function+"(")))
 		}
 		if r.Code >= 400 {
 			fields = append(fields, fmt.Sprintf("code: %d", r.Code))

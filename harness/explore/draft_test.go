@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,9 @@ func TestDraft(t *testing.T) {
 	another := refused
 	another.Object.Name = "default-y"
 	all := records(bought, refused, killed)
+	crash := func(function string) history.Event {
+		return history.Death("karpenter", errors.New("karpenter ended (exit status 2): panic: boom\nits last lines:\n    goroutine 12 [running, locked to thread]:\n    example.com/karpenter/pkg/"+function+"({0x1})\n    \tpkg/a.go:1"))
+	}
 	asked := history.Event{Source: history.API, Verb: "create", Actor: "replicaset-controller", Object: history.Object{Resource: "pods", Namespace: "default", Name: "web"}, Code: 201}
 	runs := history.Event{Source: history.Node, Verb: "running", Object: asked.Object}
 	for _, test := range []struct {
@@ -30,6 +34,7 @@ func TestDraft(t *testing.T) {
 	}{
 		{"no-leak", all, all, records(bought, another, killed)},
 		{"no-leak", nil, nil, nil},
+		{"no-crash", records(crash("state.(*Cluster).Update")), records(crash("state.(*Cluster).Update")), records(crash("state.New"))},
 		{Liveness, nil, records(asked), records(asked, runs)},
 	} {
 		for _, site := range nemesis.Sites() {
@@ -65,6 +70,9 @@ func TestDraft(t *testing.T) {
 			}
 			if len(record.Targets) != 2 || record.Expected(d.On[0].Target) != scenarios.Reproduced || record.Expected(d.On[1].Target) != scenarios.Healthy {
 				t.Errorf("%s: it expects %v", d.ID, record.Targets)
+			}
+			if test.key == "no-crash" && record.Title != "karpenter ended (exit status 2): panic: boom, in state.(*Cluster).Update" {
+				t.Errorf("the title is %q", record.Title)
 			}
 			if test.shows == nil {
 				continue

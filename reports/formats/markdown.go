@@ -3,6 +3,7 @@ package formats
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -51,7 +52,7 @@ func issue(b *strings.Builder, s *story.Story) {
 		b.WriteString("\n")
 	}
 	var did, expected []string
-	happened := reports.Markdown(r.Reason)
+	happened := r.Reason
 	for _, step := range s.Steps() {
 		line := fmt.Sprintf("- %s %s", step.Keyword, reports.Markdown(step.Text))
 		if step.Keyword != "Then" {
@@ -60,7 +61,7 @@ func issue(b *strings.Builder, s *story.Story) {
 		}
 		expected = append(expected, line)
 		if step.Status == "failed" && step.Error != "" {
-			happened = reports.Markdown(step.Error)
+			happened = step.Error
 		}
 	}
 	section := func(name string, lines []string) {
@@ -74,16 +75,16 @@ func issue(b *strings.Builder, s *story.Story) {
 	if verdict == "" {
 		verdict = "no verdict"
 	}
-	fmt.Fprintf(b, "**What happened** (%s)\n\n%s\n\n", reports.Markdown(verdict), happened)
+	happened, more, long := strings.Cut(localLog.ReplaceAllString(happened, "$1"), "\n")
+	fmt.Fprintf(b, "**What happened** (%s)\n\n%s\n\n", reports.Markdown(verdict), reports.Markdown(happened))
+	if long {
+		code(b, strings.Split(more, "\n"))
+	}
 	for _, broken := range r.Broken {
 		fmt.Fprintf(b, "It breaks %s\n\n", reports.Markdown(broken))
 	}
 	if lines := told(s); len(lines) > 0 {
-		fence := "```"
-		for strings.Contains(strings.Join(lines, ""), fence) {
-			fence += "`"
-		}
-		fmt.Fprintf(b, "%s\n%s\n%s\n\n", fence, strings.Join(lines, "\n"), fence)
+		code(b, lines)
 	}
 	for _, problem := range r.Problems {
 		fmt.Fprintf(b, "Not read: %s\n\n", reports.Markdown(problem))
@@ -91,6 +92,21 @@ func issue(b *strings.Builder, s *story.Story) {
 	if r.Repeat != "" {
 		fmt.Fprintf(b, "**To repeat**\n\n```sh\n%s\n```\n", strings.ReplaceAll(reports.Clean(r.Repeat), "`", "'"))
 	}
+}
+
+// localLog is where a program's log is on the machine that played it, which is nobody else's business.
+var localLog = regexp.MustCompile(`/\S*/(logs/[^/\s]+\.log)`)
+
+// code writes lines as they are, whatever is in them.
+func code(b *strings.Builder, lines []string) {
+	fence := "```"
+	for strings.Contains(strings.Join(lines, ""), fence) {
+		fence += "`"
+	}
+	for i, line := range lines {
+		lines[i] = reports.Clean(strings.ReplaceAll(line, "\t", "    "))
+	}
+	fmt.Fprintf(b, "%s\n%s\n%s\n\n", fence, strings.Join(lines, "\n"), fence)
 }
 
 func nodestorm(r story.Run) string {

@@ -74,3 +74,11 @@ func TestMarkdownOfHostileText(t *testing.T) {
 func about(t testing.TB, text string) *story.Story {
 	return tell(t, "affected", story.Run{ID: text, Title: text, Summary: text, Target: text, Source: text, Kubernetes: text, Verdict: text, Expected: text, Outcome: text, Reason: text, Problems: []string{text}})
 }
+
+// An error of several lines is a line and what it quotes, without the folders of who played it.
+func TestIssueQuotes(t *testing.T) {
+	text := string(written(t, "issue", story.NewBuilder(story.Run{ID: "x", Reason: "it ended: boom\nits last lines, of /home/me/runs/x/logs/karpenter.log:\n\tgoroutine 1 [running]:"}).Story()))
+	if want := "it ended: boom\n\n```\nits last lines, of logs/karpenter.log:\n    goroutine 1 [running]:\n```\n"; !strings.Contains(text, want) {
+		t.Errorf("%q is not in\n%s", want, text)
+	}
+}
