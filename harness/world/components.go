@@ -18,7 +18,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nodestorm/harness/process"
-	"nodestorm/sim/history"
 )
 
 // startControllers starts all of them at once. A cluster without nodes needs no
@@ -159,7 +158,7 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 	}
 	if err := p.AwaitReady(ctx, w.Clock().After); err != nil {
 		if exited := new(process.ExitError); errors.As(err, &exited) {
-			w.history.Record(history.Death(c.Name, err)) // the caller may start it otherwise
+			w.recordDeath(c.Name, err) // the caller may start it otherwise
 		}
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -353,9 +354,15 @@ func (w *World) Died(component string, err error) {
 	stopped := w.stopped
 	w.mu.Unlock()
 	if !stopped {
-		w.history.Record(history.Death(component, err))
+		w.recordDeath(component, err)
 		w.fail(err)
 	}
+}
+
+// recordDeath names files as the run's folder has them: where that is, is nobody's business who
+// reads the history elsewhere.
+func (w *World) recordDeath(component string, err error) {
+	w.history.Record(history.Death(component, errors.New(strings.ReplaceAll(err.Error(), w.cfg.Out+string(filepath.Separator), ""))))
 }
 
 // Stop ends everything, in the reverse order of the start, and goes on past

@@ -284,6 +284,8 @@ func TestDeath(t *testing.T) {
 		}
 		if text, _ := died.Detail["error"].(string); !strings.Contains(text, name+" ended") || name == "target" && !strings.Contains(text, "(signal: killed)") || name == "target" && !strings.Contains(text, "last words") {
 			t.Errorf("%s died: %s", name, text)
+		} else if !strings.Contains(text, " logs/"+name+".log") {
+			t.Errorf("%s died, and its log is not named as the run has it: %s", name, text)
 		}
 	}
 	select {

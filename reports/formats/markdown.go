@@ -75,7 +75,8 @@ func issue(b *strings.Builder, s *story.Story) {
 	if verdict == "" {
 		verdict = "no verdict"
 	}
-	happened, more, long := strings.Cut(localLog.ReplaceAllString(happened, "$1"), "\n")
+	// Of steps it is a line in which ends of lines are written out.
+	happened, more, long := strings.Cut(localLog.ReplaceAllString(lines.Replace(happened), "$1"), "\n")
 	fmt.Fprintf(b, "**What happened** (%s)\n\n%s\n\n", reports.Markdown(verdict), reports.Markdown(happened))
 	if long {
 		code(b, strings.Split(more, "\n"))
@@ -93,6 +94,9 @@ func issue(b *strings.Builder, s *story.Story) {
 		fmt.Fprintf(b, "**To repeat**\n\n```sh\n%s\n```\n", strings.ReplaceAll(reports.Clean(r.Repeat), "`", "'"))
 	}
 }
+
+// lines gives a text its lines back.
+var lines = strings.NewReplacer(`\n`, "\n", `\t`, "\t")
 
 // localLog is where a program's log is on the machine that played it, which is nobody else's business.
 var localLog = regexp.MustCompile(`/\S*/(logs/[^/\s]+\.log)`)
