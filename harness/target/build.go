@@ -75,7 +75,7 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 	}
 	m := Manifest{Ref: r.Ref, Source: src.Source, GoVersion: chain.GOVERSION, GOROOT: chain.GOROOT}
 	tags, overlay := r.Tags, ""
-	if s.Overlay != nil && !r.RealTime {
+	if s.Overlay != nil && !r.Plain {
 		if overlay, m.OverlayHash, err = s.Overlay(chain.GOROOT, runtime.GOARCH, filepath.Join(tmp, "overlay")); err != nil {
 			return Target{}, err
 		}

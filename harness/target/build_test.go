@@ -66,14 +66,14 @@ func TestBuildAgain(t *testing.T) {
 	s := openStore(t)
 	r := Recipe{Ref: tiny, Module: "example.com/tiny", Package: "./cmd"}
 	dirs := map[string]string{build(t, s, r).Dir: "first"}
-	// In this order: what runs in real time is built without the clock.
+	// In this order: what is plain is built without the clock.
 	for _, tc := range []struct {
 		name   string
 		change func()
 	}{
 		{"flags", func() { r.LDFlags = "-X main.version=other" }},
 		{"overlay", func() { s.Overlay = overlayOf("clock-2") }},
-		{"realtime", func() { r.RealTime = true }},
+		{"plain", func() { r.Plain = true }},
 	} {
 		tc.change()
 		got := build(t, s, r)
@@ -81,7 +81,7 @@ func TestBuildAgain(t *testing.T) {
 			t.Errorf("%s: got the entry of %s", tc.name, old)
 		}
 		dirs[got.Dir] = tc.name
-		if got.Virtual() == r.RealTime {
+		if got.Virtual() == r.Plain {
 			t.Errorf("%s: virtual = %v", tc.name, got.Virtual())
 		}
 	}

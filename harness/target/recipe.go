@@ -36,8 +36,9 @@ type Recipe struct {
 	Assets []string
 	// Faces are further names the program goes by: links beside it.
 	Faces []string
-	// RealTime leaves the clock out.
-	RealTime bool
+	// Plain leaves the clock out, as the program's own project builds it: it is a guest of
+	// virtual time then.
+	Plain bool
 
 	// sealed is the module path of a Dir that holds all of its source, go.sum
 	// included. Its hash tells whether it has changed; of other folders only a

@@ -77,7 +77,7 @@ func controlPlane(ref Ref) (Recipe, error) {
 		Package:  "./" + graftPackage,
 		LDFlags:  kubernetesVersion(ref.Version),
 		Faces:    []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"},
-		RealTime: true,
+		Plain:    true,
 		graft:    controlPlaneGraft(),
 		complete: stagingFromModules,
 	}, nil

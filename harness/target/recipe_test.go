@@ -37,7 +37,7 @@ func TestKnown(t *testing.T) {
 	}
 	r, err = Known(Ref{Name: "kubernetes", Version: "v1.33.5"})
 	ok(t, err)
-	if r.Module != "k8s.io/kubernetes" || !r.RealTime || len(r.Faces) != 4 || !strings.Contains(r.LDFlags, "component-base/version.gitVersion=v1.33.5") || r.sealed != "" {
+	if r.Module != "k8s.io/kubernetes" || !r.Plain || len(r.Faces) != 4 || !strings.Contains(r.LDFlags, "component-base/version.gitVersion=v1.33.5") || r.sealed != "" {
 		t.Errorf("another Kubernetes: %+v", r)
 	}
 	_, err = Known(Ref{Name: "kubernetes", Version: "v1.31.14"})
