@@ -92,6 +92,9 @@ var cases = []struct {
 	{"no-leak", "it cannot be deleted", ca, bought + `
 		50m fault armed fakecloud effect=refuse fault=every_call
 		` + quiet, nil},
+	{"no-leak", "its group is taken away, and it is nobody's", ca, bought + `
+		2m cloud deleted nodegroups//pool fakecloud
+		` + quiet, nil},
 	{"no-leak", "the target was stopped", ca, bought + `
 		2m harness stopped programs//cluster-autoscaler cluster-autoscaler
 		` + quiet, nil},
@@ -470,6 +473,10 @@ var cases = []struct {
 	{"startup-discipline", "it does not fit there", ca, pending + starting + `
 		100s api patch nodes//a nodestorm-ccm 200 taints=dedicated=a:NoSchedule
 		2m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
+		` + quiet, nil},
+	{"startup-discipline", "its group is taken away, and it is nobody's", ca, pending + starting + `
+		100s cloud deleted nodegroups//pool fakecloud
+		2m log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/web
 		` + quiet, nil},
 	{"startup-discipline", "of Karpenter's", karp, claimed + `
 		65s api patch nodeclaims//default-a karpenter 200 providerID=kwok://a

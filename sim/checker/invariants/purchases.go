@@ -34,7 +34,7 @@ func again(w *world, judge func(p, before *plan, pod string, bought *instance)) 
 
 // coming tells whether an instance is, or may become, a Node in its time.
 func (w *world) coming(i *instance) bool {
-	return i.healthy() && !i.deleting.is() && i.created.is() && w.now-i.created.at < w.provision()
+	return i.group != "" && i.healthy() && !i.deleting.is() && i.created.is() && w.now-i.created.at < w.provision()
 }
 
 // unclaimed are instances of a group that are on their way and were bought by somebody else.

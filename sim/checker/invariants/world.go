@@ -33,7 +33,8 @@ type world struct {
 
 // instance is one of the cloud's.
 type instance struct {
-	name, group string
+	name        string
+	group       string // empty if it has none, or none any more
 	id          string
 	created     moment
 	deleting    moment // somebody has asked for it, or it is gone
@@ -118,6 +119,14 @@ func (w *world) see(r *history.Record) {
 }
 
 func (w *world) seeCloud(r *history.Record) {
+	if r.Object.Resource == "nodegroups" && r.Verb == "deleted" && r.Actor != w.Target { // what it had is nobody's now
+		for _, i := range w.instances {
+			if i.group == r.Object.Name {
+				i.group = ""
+			}
+		}
+		delete(w.sizes, r.Object.Name)
+	}
 	if r.Object.Resource != "instances" || r.Actor == w.Target {
 		return
 	}
