@@ -33,14 +33,14 @@ type world struct {
 
 // instance is one of the cloud's.
 type instance struct {
-	name        string
-	group       string // empty if it has none, or none any more
-	id          string
-	created     moment
-	deleting    moment // somebody has asked for it, or it is gone
-	gone        moment
-	failed      moment   // it went off, or came to nothing
-	faults      []string // the effects of those that took effect on it
+	name     string
+	group    string // empty if it has none, or none any more
+	id       string
+	created  moment
+	deleting moment // somebody has asked for it, or it is gone
+	gone     moment
+	failed   moment   // it went off, or came to nothing
+	faults   []string // the effects of those that took effect on it
 }
 
 // moment is that of a record. The zero is none.
