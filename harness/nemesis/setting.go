@@ -14,19 +14,22 @@ import (
 // oftenSet is one of how many settings is drawn, for each.
 const oftenSet = 4
 
-// clusterAutoscalerFlags are flags that all its releases have, with what else people set them to.
-var clusterAutoscalerFlags = map[string][]string{
-	"--balance-similar-node-groups":            {"true"},
-	"--enforce-node-group-min-size":            {"true"},
-	"--expander":                               {"least-waste", "most-pods", "price", "random"},
-	"--initial-node-group-backoff-duration":    {"1m"},
-	"--max-graceful-termination-sec":           {"60"},
-	"--new-pod-scale-up-delay":                 {"20s"},
-	"--node-delete-delay-after-taint":          {"30s"},
-	"--node-deletion-batcher-interval":         {"30s"},
-	"--scale-down-utilization-threshold":       {"0.9"},
-	"--scan-interval":                          {"30s"},
-	"--skip-nodes-with-custom-controller-pods": {"false"},
+// clusterAutoscalerFlags are flags that all its releases have, with what else people set them
+// to. Only some of its clouds tell prices: with the others --expander=price ends it at once.
+func clusterAutoscalerFlags(expanders ...string) map[string][]string {
+	return map[string][]string{
+		"--balance-similar-node-groups":            {"true"},
+		"--enforce-node-group-min-size":            {"true"},
+		"--expander":                               append([]string{"least-waste", "most-pods", "random"}, expanders...),
+		"--initial-node-group-backoff-duration":    {"1m"},
+		"--max-graceful-termination-sec":           {"60"},
+		"--new-pod-scale-up-delay":                 {"20s"},
+		"--node-delete-delay-after-taint":          {"30s"},
+		"--node-deletion-batcher-interval":         {"30s"},
+		"--scale-down-utilization-threshold":       {"0.9"},
+		"--scan-interval":                          {"30s"},
+		"--skip-nodes-with-custom-controller-pods": {"false"},
+	}
 }
 
 // Karpenter's settings are variables of its environment, and fields of all its NodePools.

@@ -68,7 +68,7 @@ func (s site) checkGroup(g Group) error {
 var sites = map[string]site{
 	"cluster-autoscaler/clusterapi": {
 		program:          "cluster-autoscaler",
-		settings:         clusterAutoscalerFlags,
+		settings:         clusterAutoscalerFlags(),
 		cores:            hetznerCores, // the provider's machines are servers of these types
 		groupsHaveBounds: true,
 		setsTarget:       func(g Group, n int) []step { return plain(`"MachineDeployment/%s" is scaled to %d`, g.Name, n) },
@@ -90,7 +90,7 @@ var sites = map[string]site{
 	},
 	"cluster-autoscaler/externalgrpc": {
 		program:          "cluster-autoscaler",
-		settings:         clusterAutoscalerFlags,
+		settings:         clusterAutoscalerFlags("price"),
 		cores:            map[string]int{"small": 2, "medium": 4, "large": 8},
 		groupsHaveBounds: true,
 		setsTarget: func(g Group, n int) []step {
@@ -105,7 +105,7 @@ var sites = map[string]site{
 	},
 	"cluster-autoscaler/hetzner": {
 		program:          "cluster-autoscaler",
-		settings:         clusterAutoscalerFlags,
+		settings:         clusterAutoscalerFlags(),
 		cores:            hetznerCores,
 		groupsHaveBounds: true,
 		given: func(s Schedule) []step {
