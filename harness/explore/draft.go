@@ -51,17 +51,21 @@ func (o On) Says() scenarios.Expectation {
 
 // DraftID is the ID of a failure that a schedule's file shows.
 func DraftID(site, key, name string) string {
-	program, cloud, _ := strings.Cut(site, "/")
-	system := cloud
-	if program == "karpenter" {
-		system = program
-	}
 	return strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
 			return r
 		}
 		return '-'
-	}, strings.ToLower(system+"-"+key+"-"+name))
+	}, strings.ToLower(systemOf(site)+"-"+key+"-"+name))
+}
+
+// systemOf is the system of the records of a site.
+func systemOf(site string) string {
+	program, cloud, _ := strings.Cut(site, "/")
+	if program == "karpenter" {
+		return program
+	}
+	return cloud
 }
 
 // Title says in a sentence what is wrong: of a program that died, how it did.

@@ -17,10 +17,15 @@ const Liveness = "liveness"
 
 // Known is the documented failure that explains why a run broke an invariant: one that the
 // release has, whose record says that it breaks that, and that is in the run as the record says it
-// looks elsewhere, or else with its symptom, whatever the objects are called there. Empty if there is none.
-func Known(catalogue *scenarios.Catalogue, records []history.Record, target, key string) (id string) {
+// looks elsewhere, or else with its symptom, whatever the objects are called there. Of several it
+// is one of the site's own system: others may be twins of it. Empty if there is none.
+func Known(catalogue *scenarios.Catalogue, records []history.Record, site, target, key string) (id string) {
 	prepared := checker.Prepare(records)
-	for _, record := range catalogue.Records() {
+	candidates := catalogue.Records()
+	slices.SortStableFunc(candidates, func(a, b scenarios.Record) int {
+		return strings.Compare(notOf(site, a), notOf(site, b))
+	})
+	for _, record := range candidates {
 		if !explains(record, target, key) {
 			continue
 		}
@@ -35,6 +40,14 @@ func Known(catalogue *scenarios.Catalogue, records []history.Record, target, key
 		}
 	}
 	return ""
+}
+
+// notOf is the record's system, and empty if that is the site's.
+func notOf(site string, r scenarios.Record) string {
+	if r.System == systemOf(site) {
+		return ""
+	}
+	return r.System
 }
 
 // explains tells whether the record's failure is one of the release, and can break that.
