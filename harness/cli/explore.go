@@ -275,6 +275,9 @@ func (x *exploration) one(play func(feature string) (reports.Row, error)) error 
 		return err
 	}
 	x.tell(p)
+	if p.DiedAtOnce && x.found.Futile() {
+		return &exit{code: NotAsExpected, err: fmt.Errorf("%s died at once in all schedules so far, and nothing else is to be learned of it: %s", x.settings.Target, verdict.OneLine(p.Reason))}
+	}
 	return nil
 }
 
@@ -288,7 +291,10 @@ func (x *exploration) learn(p explore.Play, row reports.Row) (explore.Play, erro
 		if err != nil {
 			return p, err
 		}
-		p.Keys, p.Why, p.Known, covered = seen.keys, seen.why, seen.known, seen.covered
+		if seen.full != "" { // nobody's failure: it makes room, and is played again when the search goes on
+			return p, errors.Join(fmt.Errorf("%w: %s", syscall.ENOSPC, seen.full), os.RemoveAll(filepath.Dir(row.Run)))
+		}
+		p.Keys, p.Why, p.Known, p.DiedAtOnce, covered = seen.keys, seen.why, seen.known, seen.diedAtOnce, seen.covered
 		if len(p.Keys) > 0 || p.Verdict == verdict.Inconclusive && seen.inTime {
 			p.Run = filepath.Base(filepath.Dir(row.Run)) + "/" + filepath.Base(row.Run)
 		} else if err := os.RemoveAll(filepath.Dir(row.Run)); err != nil {
@@ -306,6 +312,9 @@ type look struct {
 	covered []string
 	// inTime says that no timer was too late for it to be judged.
 	inTime bool
+	// diedAtOnce says that the target never came to work, full what the world said of a disk.
+	diedAtOnce bool
+	full       string
 }
 
 func (x *exploration) look(dir string, of target.Target) (l look, err error) {
@@ -325,8 +334,9 @@ func (x *exploration) look(dir string, of target.Target) (l look, err error) {
 	}
 	records := slices.Collect(checked.Records.Timed())
 	l.inTime = checked.Run.Clock.Distorted() == ""
+	l.diedAtOnce, l.full = explore.DiedAtOnce(records, of.Ref.Name), explore.DiskFull(records)
 	for _, key := range l.keys {
-		if id := explore.Known(x.known, records, of.Ref.String(), key); id != "" {
+		if id := explore.Known(x.known, records, x.settings.Site, of.Ref.String(), key); id != "" {
 			if l.known == nil {
 				l.known = map[string]string{}
 			}

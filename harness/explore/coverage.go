@@ -60,6 +60,33 @@ func Coverage(records []history.Record, target string) (keys []string) {
 	return keys
 }
 
+// DiedAtOnce tells whether the target died by itself before the steady state, to which a
+// schedule does nothing but bring demand.
+func DiedAtOnce(records []history.Record, target string) bool {
+	for _, r := range records {
+		kind, _ := r.Detail["kind"].(string)
+		switch {
+		case r.Source == history.Harness && r.Verb == history.Died && r.Actor == target:
+			return true
+		case r.Source == history.Harness && r.Verb == history.Killed, r.Source == history.Fault,
+			r.Source == history.Step && r.Verb == "passed" && history.Role(kind) == history.Then:
+			return false
+		}
+	}
+	return false
+}
+
+// DiskFull is what the world said when it ended because a disk was full; empty if it did not.
+func DiskFull(records []history.Record) string {
+	for _, r := range records {
+		if r.Source == history.Harness && r.Verb == history.Died && r.Actor == history.Disk {
+			said, _ := r.Detail["error"].(string)
+			return said
+		}
+	}
+	return ""
+}
+
 // klogPlace is where a line of klog comes from.
 var klogPlace = regexp.MustCompile(`^[IWEF]\d{4} \S+\s+\d+ ([A-Za-z0-9_.-]+\.go:\d+)\]`)
 

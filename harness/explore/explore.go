@@ -61,6 +61,8 @@ type Play struct {
 	Why map[string]string `json:"why,omitempty"`
 	// Known are the documented failures that explain a key.
 	Known map[string]string `json:"known,omitempty"`
+	// DiedAtOnce says that the target died before it could do anything.
+	DiedAtOnce bool `json:"diedAtOnce,omitempty"`
 	// New is what none before it had covered.
 	New            []string `json:"new,omitempty"`
 	VirtualSeconds float64  `json:"virtualSeconds"`
@@ -184,6 +186,23 @@ func (e *Exploration) first(key string) int {
 	return 0
 }
 
+// lived tells whether the target has not died at once in every play so far.
+func (e *Exploration) lived() bool {
+	return len(e.plays) == 0 || slices.ContainsFunc(e.plays, func(p Play) bool { return !p.DiedAtOnce })
+}
+
+// neverLives is after how many schedules, in all of which the target died at once, it is not to be
+// expected that it ever lives.
+const neverLives = 3
+
+// Futile tells whether nothing is to be learned of the target: it has died at once in every
+// schedule, and there were some.
+func (e *Exploration) Futile() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.plays) >= neverLives && !e.lived()
+}
+
 // Close ends it.
 func (e *Exploration) Close() error { return e.log.Close() }
 
@@ -193,7 +212,7 @@ func (e *Exploration) Next() (p Play, feature string, err error) {
 	defer e.mu.Unlock()
 	p.N = e.next
 	for _, n := range slices.Sorted(maps.Keys(e.again)) {
-		if e.again[n] <= 0 {
+		if e.again[n] <= 0 || !e.lived() { // another schedule tells more of a target that has never lived
 			continue
 		}
 		s, err := nemesis.Load(e.schedule(n))

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -104,6 +105,70 @@ func TestGoesOn(t *testing.T) {
 	same, err := again.Schedule(1)
 	if err != nil || string(one.YAML()) != string(same.YAML()) {
 		t.Errorf("the seed draws another schedule in another folder: %v", err)
+	}
+}
+
+// A target that dies at once is not looked at again before another schedule has shown whether it
+// ever lives, and after three that it died in nothing is to be learned of it.
+func TestDiesAtOnce(t *testing.T) {
+	for livesIn, futile := range map[int]bool{0: true, 2: false} {
+		s := settings()
+		s.Again = 2
+		e, err := Open(t.TempDir(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 1; n <= 3; n++ {
+			if e.Futile() {
+				t.Errorf("nothing is to be learned after %d schedules", n-1)
+			}
+			p, _, err := e.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again := futile || n < 3; again == (p.Again != 0) {
+				t.Errorf("it lives in %d: the play %d is another one of %d", livesIn, n, p.Again)
+			}
+			p.Verdict, p.Keys, p.DiedAtOnce = verdict.Failed, []string{"no-crash"}, n != livesIn
+			if _, err := e.Learn(p, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if e.Futile() != futile {
+			t.Errorf("it lives in %d, and it is %v that nothing is to be learned", livesIn, e.Futile())
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// It dies at once before the steady state, and nobody has done anything to it.
+func TestDeaths(t *testing.T) {
+	died := history.Death("karpenter", errors.New("it cannot start"))
+	steady := history.Outcome{Role: history.Then, Text: "every pod is Running within 20m", Status: "passed"}.Event()
+	demand := history.Outcome{Role: history.When, Text: "these objects are created:", Status: "passed"}.Event()
+	for _, test := range []struct {
+		name   string
+		events []history.Event
+		want   bool
+	}{
+		{"of its flags", []history.Event{died}, true},
+		{"of the first demand", []history.Event{demand, died}, true},
+		{"later", []history.Event{demand, steady, died}, false},
+		{"of a fault", []history.Event{{Source: history.Fault, Verb: history.Armed}, died}, false},
+		{"killed by us", []history.Event{{Source: history.Harness, Verb: history.Killed, Actor: "karpenter"}, died}, false},
+		{"another program", []history.Event{history.Death("etcd", errors.New("gone"))}, false},
+	} {
+		if got := DiedAtOnce(records(test.events...), "karpenter"); got != test.want {
+			t.Errorf("%s: it died at once: %v", test.name, got)
+		}
+	}
+	if full := DiskFull(records(history.Death(history.Disk, errors.New("no room")))); full != "no room" {
+		t.Errorf("the disk says %q", full)
+	}
+	if full := DiskFull(records(died)); full != "" {
+		t.Errorf("the disk says %q when the target dies", full)
 	}
 }
 
@@ -295,6 +360,11 @@ func TestKnown(t *testing.T) {
 	}
 	another := refused
 	another.Code = 429
+	api := func(verb, resource, name, actor string, detail map[string]any) history.Event {
+		return history.Event{Source: history.API, Verb: verb, Actor: actor, Code: 201, Object: history.Object{Resource: resource, Name: name}, Detail: detail}
+	}
+	bought := records(api("create", "pods", "app-1", "rs", nil), api("create", "nodeclaims", "beta-a", "karpenter", nil), api("patch", "nodeclaims", "beta-a", "karpenter", map[string]any{"providerID": "kwok://a"}),
+		api("patch", "nodes", "a", "node-controller", map[string]any{"providerID": "kwok://a", "taints": []string{"node.kubernetes.io/not-ready:NoExecute"}}), api("create", "nodeclaims", "beta-b", "karpenter", nil))
 	for _, test := range []struct {
 		what    string
 		records []history.Record
@@ -306,8 +376,10 @@ func TestKnown(t *testing.T) {
 		{"something else is broken", records(refused, event("ScaledUpGroup")), "cluster-autoscaler@1.30.1", "no-leak", ""},
 		{"another refusal", records(another, event("ScaledUpGroup")), "cluster-autoscaler@1.30.1", "back-off", ""},
 		{"it says that it has failed", records(refused, event("FailedToScaleUpGroup")), "cluster-autoscaler@1.30.1", "back-off", ""},
+		{"one of its own system, which has a twin in another", bought, "karpenter@v1.6.4", "startup-discipline", "karpenter-7515-not-ready-noexecute"},
 	} {
-		if got := Known(catalogue, test.records, test.on, test.key); got != test.want {
+		site := map[bool]string{true: "karpenter/kwok", false: "cluster-autoscaler/hetzner"}[strings.HasPrefix(test.on, "karpenter")]
+		if got := Known(catalogue, test.records, site, test.on, test.key); got != test.want {
 			t.Errorf("%s: %q, want %q", test.what, got, test.want)
 		}
 	}

@@ -3,6 +3,8 @@ package world
 import (
 	"fmt"
 	"syscall"
+
+	"nodestorm/sim/history"
 )
 
 // What a world needs of its disks, in bytes: etcd makes two files of 64 MB to begin
@@ -40,7 +42,7 @@ func (w *World) watchDisks(least uint64) {
 	w.lookout(func() bool {
 		for _, d := range w.disks() {
 			if err := d.check(least); err != nil {
-				w.Died("disk", err)
+				w.Died(history.Disk, err)
 				return true
 			}
 		}

@@ -9,6 +9,9 @@ func Death(component string, err error) Event {
 	return Event{Source: Harness, Verb: Died, Actor: component, Detail: map[string]any{"error": err.Error()}}
 }
 
+// Disk is what has died, by its name, where a disk of the world is full.
+const Disk = "disk"
+
 // Broken is the record of an invariant that does not hold any more. It is for who watches
 // or reads the run, which is judged by the records that break it.
 func Broken(invariant, why string) Event {
