@@ -78,6 +78,7 @@ ON_KIND := karpenter-7515-not-ready-noexecute karpenter-3038-forced-deletion boo
 ON_LOOPBACK := TESTCONTAINERS_HOST_OVERRIDE=127.0.0.1 TESTCONTAINERS_RYUK_DISABLED=true
 
 .PHONY: test-kind
+test-kind: COMMIT := $(shell git rev-parse --short HEAD 2>/dev/null)
 test-kind: setup ## Play records on real clusters beside simulated ones (Docker, root and a Debian mirror; no image registry)
 	@$(NICE) $(BIN) cluster image
 	@$(NICE) $(MAKE) image && docker load --input bin/image.tar
@@ -86,7 +87,7 @@ test-kind: setup ## Play records on real clusters beside simulated ones (Docker,
 	@$(GO) test ./harness/kind/... -p 1 -count=1 -v -timeout 10m
 	@$(GO) test ./harness/cli -run '^TestKind' -count=1 -v -timeout 45m
 	@$(BIN) verify --cluster kind,sim $(ON_KIND) --out $(OUT)/kind
-	@echo "$$(date -u +%F), commit $$(git rev-parse --short HEAD), Docker $$(docker version --format '{{.Server.Version}}'), $$(nproc) processors" > harness/kind/last-passed.txt
+	@echo "$$(date -u +%F), commit $(COMMIT), Docker $$(docker version --format '{{.Server.Version}}'), $$(nproc) processors" > harness/kind/last-passed.txt
 
 .PHONY: fuzz
 fuzz: export FUZZTIME ?= 2m

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -49,11 +50,9 @@ func TestKindNight(t *testing.T) {
 		targettest.Get(t, ref)
 	}
 	ids := []string{"karpenter-7515-not-ready-noexecute", "karpenter-7515-startup-taint-undeclared"}
-	// Nodes find nothing on their own loopback, and nobody asks a registry elsewhere.
-	const reference = "localhost:1/nodestorm:night"
-	n := newNight(t, reference, builds)
+	n := newNight(t, builds)
 
-	code, manifest, stderr := nodestorm(t, append([]string{"nightly", "manifest", "--image", reference, "--name", "night", "--claim", "nights", "--at-once", "2",
+	code, manifest, stderr := nodestorm(t, append([]string{"nightly", "manifest", "--image", nightImage, "--name", "night", "--claim", "nights", "--at-once", "2",
 		"--cpu", "500m", "--memory", "3Gi", "--scratch", "3Gi", "--retries", "4", "--deadline", "1h"}, ids...)...)
 	if code != cli.AsExpected {
 		t.Fatalf("status %d: %s", code, stderr)
@@ -100,6 +99,49 @@ func TestKindNight(t *testing.T) {
 	}
 }
 
+// BenchmarkKindNight is the wall time of a night's Jobs on one machine, whose processors all
+// shards share. Its image is on the nodes before. Of each number of shards it says how long the
+// shards took (shards-s), and they and their merge (s/op).
+func BenchmarkKindNight(b *testing.B) {
+	for _, err := range []error{kind.CheckDocker(b.Context()), kind.CheckImage(b.Context(), target.Kubernetes.Version)} {
+		if err != nil {
+			b.Skipf("no cluster can be made: %v; make test-kind makes the image first", err)
+		}
+	}
+	builds := []target.Ref{target.Kubernetes, {Name: "karpenter", Version: "v1.6.4"}, {Name: "karpenter", Version: "v1.7.0"}}
+	for _, ref := range builds {
+		targettest.Get(b, ref)
+	}
+	n := newNight(b, builds)
+	n.ok(n.cluster.Load(n.image))
+	for _, shards := range []int{1, 2, 4} {
+		b.Run(fmt.Sprintf("shards=%d", shards), func(b *testing.B) {
+			n.t = b
+			var playing time.Duration
+			for i := range b.N {
+				name := fmt.Sprintf("night-%d-%d-%d", shards, b.N, i)
+				var manifest, stderr bytes.Buffer
+				if code := cli.Run(b.Context(), []string{"nightly", "manifest", "--image", nightImage, "--name", name, "--claim", "nights",
+					"--shards", strconv.Itoa(shards), "--cpu", "250m", "--memory", "3Gi", "--scratch", "3Gi", "--repeat", "2",
+					"karpenter-7515-not-ready-noexecute", "karpenter-7515-startup-taint-undeclared"}, &manifest, &stderr); code != cli.AsExpected {
+					b.Fatalf("status %d: %s", code, stderr.String())
+				}
+				start := time.Now()
+				n.apply(manifest.String())
+				for _, job := range []string{name, name + "-merge"} {
+					if told, err := k8sjob.Wait(n.ctx, n.client, "default", job); err != nil || !strings.Contains(told, "is complete") {
+						b.Fatalf("%s, %v%s", told, err, n.says())
+					}
+					if job == name {
+						playing += time.Since(start)
+					}
+				}
+			}
+			b.ReportMetric(playing.Seconds()/float64(b.N), "shards-s")
+		})
+	}
+}
+
 // cells are what a matrix says of each replay.
 func cells(t *testing.T, dir string) (all []string) {
 	t.Helper()
@@ -125,7 +167,7 @@ func indexOf(pod *corev1.Pod) string { return pod.Annotations[batchv1.JobComplet
 
 // night is a cluster of kind with a volume for the night's runs, and nodestorm's image.
 type night struct {
-	t       *testing.T
+	t       testing.TB
 	ctx     context.Context
 	program string // nodestorm, as it is in the image
 	image   string // a file
@@ -138,7 +180,10 @@ type night struct {
 	pods map[string]map[string]bool // names, by index
 }
 
-func newNight(t *testing.T, reference string, builds []target.Ref) *night {
+// nightImage is of no registry: nodes find nothing on their own loopback.
+const nightImage = "localhost:1/nodestorm:night"
+
+func newNight(t testing.TB, builds []target.Ref) *night {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
 	t.Cleanup(cancel)
@@ -147,7 +192,7 @@ func newNight(t *testing.T, reference string, builds []target.Ref) *night {
 	n.ok(os.Mkdir(n.shared, 0o700), os.Chmod(n.shared, 0o777), os.Chmod(dir, 0o755))
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", n.program, "nodestorm/harness/cmd/nodestorm")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	args := []string{"image", "--out", n.image, "--tag", reference}
+	args := []string{"image", "--out", n.image, "--tag", nightImage}
 	for _, ref := range builds {
 		args = append(args, "--with", ref.String())
 	}
