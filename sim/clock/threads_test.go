@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // The threads of a program that sleeps don't run; those of one that works do.
@@ -39,6 +41,44 @@ func TestThreads(t *testing.T) {
 		if len(threads.wchan) != 0 {
 			t.Errorf("%d threads of %s after its end", len(threads.wchan), name)
 		}
+	}
+}
+
+// A thread that waits for a descriptor, as ours do for the end of each program of a world, is
+// known by what it sleeps in: to ask each for its state at every look was a fourteenth of the
+// work of a quiet world.
+func TestPollingThreadWaits(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	fd := []unix.PollFd{{Fd: int32(r.Fd()), Events: unix.POLLIN}}
+	tid, ended := make(chan int), make(chan struct{})
+	go func() {
+		defer close(ended)
+		runtime.LockOSThread() // and never unlock: the thread ends with it
+		tid <- unix.Gettid()
+		for {
+			if _, err := unix.Poll(fd, -1); err != unix.EINTR {
+				return
+			}
+		}
+	}()
+	defer func() {
+		_ = w.Close()
+		<-ended
+	}()
+	id := <-tid
+	var last []byte
+	eventually(t, "it sleeps in what is known", func() bool {
+		if last, err = readWchan(id); err != nil {
+			t.Fatal(err)
+		}
+		return waits(last)
+	})
+	if state, _ := (&threads{pid: os.Getpid()}).status(id); state != 'S' {
+		t.Errorf("a thread that sleeps in %s has state %c", last, state)
 	}
 }
 
