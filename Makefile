@@ -136,6 +136,10 @@ profile: setup ## Draw what the processors do in a replay, all programs in one f
 bench-gate: setup ## Compare the figures that matter with another commit's, and fail beyond noise: make bench-gate BASE=main (about 10 min)
 	@$(GO) run ./harness/cmd/benchgate $(if $(BASE),-base $(BASE))
 
+.PHONY: bench-verdicts
+bench-verdicts: setup ## Replay records by this and by another commit, and print a table of both: make bench-verdicts COUNT=10 BASE=main IDS="karpenter-3038-forced-deletion"
+	@$(GO) run ./harness/cmd/benchgate -verdicts -count $(or $(COUNT),10) $(if $(BASE),-base $(BASE)) $(IDS)
+
 NESTED  := $(patsubst %/go.mod,%,$(filter-out go.mod,$(shell git ls-files '*go.mod')))
 
 .PHONY: lint

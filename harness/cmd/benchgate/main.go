@@ -1,11 +1,14 @@
 // Command benchgate holds the figures that matter against another commit's:
 //
 //	go run ./harness/cmd/benchgate [-base COMMIT] [-count N]
+//	go run ./harness/cmd/benchgate -verdicts [-base COMMIT] [-count N] [ID...]
 //
 // It builds the benchmarks of a checkout of that commit and of the working tree, runs them in
-// turn, and compares. The other commit is the last one where something is not committed, and
-// the one before it else. Run it on a machine that does nothing else. Exit status: 0 nothing is
-// worse beyond noise, 1 something is, 2 it could not be measured.
+// turn, and compares. With -verdicts it has both replay these records, or all, and prints how long
+// each verdict takes, as a table in Markdown. The other commit is the last one where something is
+// not committed, and the one before it else. Run it on a machine that does nothing else. Exit
+// status: 0 nothing is worse beyond noise, 1 something is, or a verdict is not as expected, 2 it
+// could not be measured.
 package main
 
 import (
@@ -44,16 +47,25 @@ var suites = []suite{
 
 func main() {
 	base := flag.String("base", "", "the `commit` to compare with; default: the last one, or the one before it if nothing is uncommitted")
-	count := flag.Int("count", 5, "how often each benchmark runs on each side; below 4 nothing can be told from noise")
+	count := flag.Int("count", 5, "how often each benchmark or record runs on each side; below 4 nothing can be told from noise")
+	asVerdicts := flag.Bool("verdicts", false, "replay records in place of benchmarks")
 	flag.Parse()
-	if flag.NArg() > 0 || *count < 4 {
-		fmt.Fprintln(os.Stderr, "benchgate: it takes no arguments, and -count of 4 at least")
+	if !*asVerdicts && (flag.NArg() > 0 || *count < 4) || *count < 1 {
+		fmt.Fprintln(os.Stderr, "benchgate: it takes no arguments without -verdicts, and -count of 4 at least; with it one replay is enough")
 		flag.Usage()
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	worse, err := gate(ctx, *base, *count, os.Stdout, os.Stderr)
+	measure := func(sides []*side, tmp string) (int, error) {
+		return gate(ctx, sides, tmp, *count, os.Stdout, os.Stderr)
+	}
+	if *asVerdicts {
+		measure = func(sides []*side, tmp string) (int, error) {
+			return replayAll(ctx, sides, tmp, *count, flag.Args(), os.Stdout, os.Stderr)
+		}
+	}
+	worse, err := withSides(ctx, *base, measure)
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "benchgate:", err)
@@ -63,8 +75,9 @@ func main() {
 	}
 }
 
-// gate prints the comparison to out and progress to log, and counts the figures that are worse.
-func gate(ctx context.Context, base string, count int, out, log io.Writer) (worse int, err error) {
+// withSides has something measured of the base, in a checkout of its own, and of the working
+// tree. What is in tmp is gone when it returns.
+func withSides(ctx context.Context, base string, measure func(sides []*side, tmp string) (worse int, err error)) (worse int, err error) {
 	root, err := output(ctx, "", "git", "rev-parse", "--show-toplevel")
 	if err != nil {
 		return 0, err
@@ -92,7 +105,11 @@ func gate(ctx context.Context, base string, count int, out, log io.Writer) (wors
 	if err := ours.Checkout(ctx, commit, before); err != nil {
 		return 0, err
 	}
-	sides := []*side{{name: fmt.Sprintf("%.12s", commit), root: before}, {name: "here", root: root}}
+	return measure([]*side{{name: fmt.Sprintf("%.12s", commit), root: before}, {name: "here", root: root}}, tmp)
+}
+
+// gate prints the comparison to out and progress to log, and counts the figures that are worse.
+func gate(ctx context.Context, sides []*side, tmp string, count int, out, log io.Writer) (worse int, err error) {
 	for _, s := range sides {
 		for n, suite := range suites {
 			fmt.Fprintf(log, "building %s of %s\n", suite.folder, s.name)
@@ -122,7 +139,7 @@ func gate(ctx context.Context, base string, count int, out, log io.Writer) (wors
 	return compare(sides[0], sides[1], out)
 }
 
-// output is what a program prints. It is interrupted first, so that its worlds end.
+// output is what a program prints, also if it fails. It is interrupted first, so that its worlds end.
 func output(ctx context.Context, dir, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
@@ -131,7 +148,7 @@ func output(ctx context.Context, dir, name string, args ...string) (string, erro
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		said := cmp.Or(stderr.String(), stdout.String())
-		return "", fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(args, " "), err, strings.TrimSpace(said))
+		return strings.TrimSpace(stdout.String()), fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(args, " "), err, strings.TrimSpace(said))
 	}
 	return strings.TrimSpace(stdout.String()), nil
 }
