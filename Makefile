@@ -117,7 +117,7 @@ sentences: build ## Write features/SENTENCES.md, what the steps of a feature can
 
 .PHONY: bench
 bench: setup ## Measure what BENCHMARKS.md says (about 15 min)
-	@$(GO) test ./harness/bench -run '^$$' -bench . -skip 'Machines|UnforcedConflict|Parallel|Scale|Autoscalers' -benchtime 1x -count 5 -timeout 60m
+	@$(GO) test ./harness/bench -run '^$$' -bench . -skip 'Machines|UnforcedConflict|Parallel|Scale|Autoscalers|Growth' -benchtime 1x -count 5 -timeout 60m
 
 .PHONY: bench-parallel
 bench-parallel: setup ## Measure two worlds at a time against one, and predict more (about 6 min)
@@ -135,6 +135,12 @@ profile: setup ## Draw what the processors do in a replay, all programs in one f
 .PHONY: bench-gate
 bench-gate: setup ## Compare the figures that matter with another commit's, and fail beyond noise: make bench-gate BASE=main (about 10 min)
 	@$(GO) run ./harness/cmd/benchgate $(if $(BASE),-base $(BASE))
+
+.PHONY: bench-growth
+bench-growth: setup ## Tell and draw how costs grow with nodes, pods, virtual minutes and records (about 25 min)
+	@mkdir -p $(OUT)
+	@$(GO) test ./harness/bench ./reports/page -run '^$$' -bench 'Growth|Write' -benchtime 1x -timeout 3h > $(OUT)/growth.txt || { cat $(OUT)/growth.txt >&2; exit 1; }
+	@$(GO) run ./harness/cmd/growth -out $(OUT)/growth.html < $(OUT)/growth.txt
 
 .PHONY: bench-verdicts
 bench-verdicts: setup ## Replay records by this and by another commit, and print a table of both: make bench-verdicts COUNT=10 BASE=main IDS="karpenter-3038-forced-deletion"

@@ -40,7 +40,7 @@ type driver interface {
 // BenchmarkScale holds nodestorm's nodes against KWOK's: the same control plane with the same
 // flags, at 1x, each in a new world. Nodes are counted by a watch of them, pods by the status of
 // their Deployments, of both alike. The controllers' client limits are raised: see
-// world.Config.ClientQPS.
+// world.Config.ClientQPS. SCALE_NODES="50" has other sizes, with ten pods a node as always.
 //
 // What it says of the processor time of nodestorm's driver is all of our own process:
 // the world's history, the counting and the making of the Deployments are in it, which
@@ -50,15 +50,19 @@ func BenchmarkScale(b *testing.B) {
 		name string
 		driver
 	}{{"kwok", &kwokDriver{bin: b.TempDir()}}, {"nodestorm", fleetDriver{}}}
-	for _, size := range []struct {
+	type size struct {
 		nodes, pods int
 		byHand      bool // pods say which node they are for, so that no scheduler is asked
 		steady      time.Duration
-	}{
-		{nodes: 1000, pods: 10_000, steady: 5 * time.Minute},
-		{nodes: 1000, pods: 10_000, byHand: true},
-		{nodes: 5000, pods: 50_000, steady: 5 * time.Minute},
-	} {
+	}
+	var all []size
+	for i, nodes := range sizes(b, "SCALE_NODES", 1000, 5000) {
+		all = append(all, size{nodes: nodes, pods: 10 * nodes, steady: 5 * time.Minute})
+		if i == 0 {
+			all = append(all, size{nodes: nodes, pods: 10 * nodes, byHand: true})
+		}
+	}
+	for _, size := range all {
 		for _, d := range drivers {
 			name := fmt.Sprintf("%d-nodes-%d-pods", size.nodes, size.pods)
 			if size.byHand {
