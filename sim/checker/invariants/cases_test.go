@@ -478,6 +478,17 @@ var cases = []struct {
 		100s cloud deleted nodegroups//pool fakecloud
 		2m log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/web
 		` + quiet, nil},
+	{"startup-discipline", "somebody has cordoned it", ca, pending + starting + `
+		100s api patch nodes//a node-controller 200 taints=node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule,node.kubernetes.io/unschedulable:NoSchedule
+		2m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
+		` + quiet, nil},
+	{"startup-discipline", "of Karpenter's, that somebody has cordoned", karp, claimed + `
+		65s api patch nodeclaims//default-a karpenter 200 providerID=kwok://a
+		66s api create nodes//a karpenter 201 providerID=kwok://a taints=node.kubernetes.io/not-ready:NoSchedule
+		68s api patch nodes//a node-controller 200 providerID=kwok://a taints=node.kubernetes.io/not-ready:NoSchedule,node.kubernetes.io/unschedulable:NoSchedule
+		70s log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		71s api create nodeclaims//default-b karpenter 201
+		` + quiet, nil},
 	{"startup-discipline", "of Karpenter's", karp, claimed + `
 		65s api patch nodeclaims//default-a karpenter 200 providerID=kwok://a
 		66s api create nodes//a karpenter 201 providerID=kwok://a taints=node.kubernetes.io/not-ready:NoSchedule

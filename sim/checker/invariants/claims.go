@@ -141,7 +141,10 @@ func claimTwice(w *world, broken breaks, joined bool) judge {
 		var names []string
 		for _, pod := range pods {
 			c := w.onItsWay(pod)
-			if c == nil || c.initialized || (w.nodeOf(c) != nil) != joined || w.programs.started.at > c.created.at {
+			if c == nil || c.initialized || w.programs.started.at > c.created.at {
+				return
+			}
+			if n := w.nodeOf(c); (n != nil) != joined || n != nil && n.cordoned() {
 				return
 			}
 			evidence, names = append(evidence, c.created.seq), append(names, c.name)

@@ -32,8 +32,11 @@ func again(w *world, judge func(p, before *plan, pod string, bought *instance)) 
 	}
 }
 
-// coming tells whether an instance is, or may become, a Node in its time.
+// coming tells whether an instance is, or may become, a Node in its time that takes pods.
 func (w *world) coming(i *instance) bool {
+	if n := w.joined(i); n != nil && n.cordoned() {
+		return false
+	}
 	return i.group != "" && i.healthy() && !i.deleting.is() && i.created.is() && w.now-i.created.at < w.provision()
 }
 

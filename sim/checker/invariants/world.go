@@ -271,6 +271,9 @@ func (w *world) joined(i *instance) *node {
 	return nil
 }
 
+// cordoned tells whether nothing more is to come to the node.
+func (n *node) cordoned() bool { return n.taints["node.kubernetes.io/unschedulable"].is() }
+
 // taintKeys are the keys of the taints that a record of a Node has.
 func taintKeys(r *history.Record) (keys []string) {
 	for _, taint := range list(r, "taints") {
