@@ -2,6 +2,7 @@ package steps
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +90,12 @@ func set(events ...at) []at {
 	return all
 }
 
+// answeredWith is a call that was answered otherwise.
+func answeredWith(code int, e history.Event) history.Event {
+	e.Code = code
+	return e
+}
+
 // Of each kind of observation: what holds, what does not and why, and what the history
 // is too short for.
 func TestRejudge(t *testing.T) {
@@ -140,6 +147,10 @@ func TestRejudge(t *testing.T) {
 		{running, 30, set(pod, bound), Undecided},
 		{everyone, 5, set(pod, bound, at{4, runs}), ""},
 		{everyone, 62, set(pod, bound, at{1.6, runs}, at{1.7, api("create", "pods", "more")}), "1 of 2 pods do not run, such as more"},
+		{everyone, 5, set(pod, bound, at{1.6, runs}, at{1.7, api("create", "pods", "more")}, at{1.8, api("create", "pods", "more", "subresource", "binding", "node", "a")},
+			at{1.9, api("delete", "pods", "more")}, at{2, answeredWith(http.StatusNotFound, api("patch", "pods", "more", "subresource", "status"))}), ""}, // deleted while it was bound
+		{everyone, 62, set(pod, bound, at{1.6, runs}, at{1.7, api("create", "pods", "more")}, at{1.8, api("create", "pods", "more", "subresource", "binding", "node", "a")},
+			at{1.9, api("delete", "pods", "more")}, at{2, answeredWith(http.StatusConflict, api("patch", "pods", "more", "subresource", "status"))}), "1 of 2 pods do not run"},
 		{everyone, 62, set(at{1.6, api("create", "pods", "agent", "owner", "DaemonSet/agent")}), "there has never been a pod"},
 		{everyone, 5, set(pod, at{0.6, api("create", "pods", "more")}, at{1.6, runs}, at{3, api("delete", "pods", "more")}), ""},
 		{gone, 5, set(pod, bound, at{1.6, runs}, at{3, api("delete", "pods", "web")}, at{4, api("delete", "pods", "web", "gracePeriodSeconds", float64(0))}), ""},

@@ -3,6 +3,7 @@ package steps
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -144,6 +145,9 @@ func (p *pods) take(r history.Record) {
 		if s.node == "" || s.phase == "Succeeded" || s.phase == "Failed" || given && grace == 0 {
 			delete(p.all, name)
 		}
+	case r.Source == history.API && r.Code == http.StatusNotFound && s.node != "" && s.phase == "Pending":
+		// Deleted while it was bound, it is gone at once: the API server took it for one without a kubelet.
+		delete(p.all, name)
 	}
 }
 
