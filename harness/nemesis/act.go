@@ -1,6 +1,7 @@
 package nemesis
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -220,6 +221,16 @@ var kinds = map[string]kind{
 			return onGroup(a, s)
 		},
 		says: func(at site, s Schedule, a Act) []step { return at.pauses(s.group(a.Name)) },
+	},
+	"wait": {
+		means: "do nothing: for the time before it, such as that before all faults are cleared",
+		check: func(a Act, _ *state) error {
+			if a.After == 0 {
+				return errors.New("after: for how long is missing")
+			}
+			return nil
+		},
+		says: func(site, Schedule, Act) []step { return nil },
 	},
 	"fault": {
 		means: "have something fail",

@@ -59,12 +59,16 @@ func (s Schedule) Feature(tags ...string) (string, error) {
 		}
 	}
 	write("Given", site.given(s)...)
-	began := false // with something other than demand
+	everyPodRuns := func(within string) {
+		write("Then", plain("every pod is Running within %s", within)...)
+	}
+	began, demand := false, false // with something other than demand; there is a pod
 	for _, a := range s.Acts {
-		if !began && a.Do != "deploy" && keyword == "When" {
-			write("Then", plain("every pod is Running within %s", steady)...) // the steady state
+		if !began && a.Do != "deploy" && demand {
+			everyPodRuns(steady) // the steady state
 			began = true
 		}
+		demand = demand || slices.Contains([]string{"deploy", "scale"}, a.Do) && a.Pods > 0
 		if a.After > 0 {
 			write("When", plain("%s pass", a.After)...)
 		}
@@ -78,10 +82,14 @@ func (s Schedule) Feature(tags ...string) (string, error) {
 	if slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == "fault" }) {
 		write("When", plain("all faults are cleared")...)
 	}
-	write("Then", plain("every pod is Running within %s", converge)...)
+	if demand {
+		everyPodRuns(converge)
+	}
 	if s.Rest > 0 {
 		write("When", plain("%s pass", s.Rest)...)
-		write("Then", plain("every pod is Running within %s", steady)...)
+	}
+	if s.Rest > 0 && demand {
+		everyPodRuns(steady)
 	}
 	return b.String(), nil
 }

@@ -64,7 +64,8 @@ func (k *shrinking) acts() {
 	for size := len(k.best.Acts) / 2; size > 0 && k.err == nil; {
 		left := false
 		for from := 0; from < len(k.best.Acts) && k.err == nil; {
-			if k.try(without(k.best, from, min(size, len(k.best.Acts)-from))) {
+			n := min(size, len(k.best.Acts)-from)
+			if k.try(without(k.best, from, n)) || k.try(waiting(k.best, from, n)) {
 				left = true // what comes next is there now
 				continue
 			}
@@ -94,6 +95,26 @@ func without(s Schedule, from, n int) Schedule {
 		a.After += wait
 		wait = 0
 		out.Acts = append(out.Acts, a)
+	}
+	return out
+}
+
+// waiting leaves out the last n acts, from that one on, and waits as long as they took: faults that
+// came before act for that time, until all are cleared.
+func waiting(s Schedule, from, n int) (out Schedule) {
+	if from+n < len(s.Acts) {
+		return out // what comes next waits, see without
+	}
+	wait := Duration(0)
+	for _, a := range s.Acts[from:] {
+		if a.Do == "wait" && n == 1 {
+			return out // that is what is left out
+		}
+		wait += a.After
+	}
+	out = without(s, from, n)
+	if wait > 0 {
+		out.Acts = append(out.Acts, Act{After: wait, Do: "wait"})
 	}
 	return out
 }

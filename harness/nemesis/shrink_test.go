@@ -57,3 +57,27 @@ func TestShrink(t *testing.T) {
 		t.Errorf("%v, and %d acts are left of %d", err, len(left.Acts), len(s.Acts))
 	}
 }
+
+// A made-up failure needs a fault to act for a while: what was done meanwhile is left out, and the
+// time that it took is not.
+func TestShrinkToWaiting(t *testing.T) {
+	s, err := Read([]byte(`{site: cluster-autoscaler/externalgrpc, seed: 1, groups: [{name: a, type: medium, max: 9}], rest: 25m, acts: [{do: deploy, name: web, pods: 2, cpu: 500},
+{after: 10s, do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := Shrink(t.Context(), s, func(_ context.Context, s Schedule) (bool, error) {
+		armed, acted := false, Duration(0)
+		for _, a := range s.Acts {
+			if armed {
+				acted += a.After
+			}
+			armed = armed || a.Do == "fault"
+		}
+		return acted >= Duration(50e9), nil
+	})
+	if err != nil || len(small.Acts) != 2 || small.Acts[0].Do != "fault" || small.Acts[1].Do != "wait" || small.Acts[1].After >= Duration(110e9) || small.Rest != 0 {
+		t.Errorf("%v: what is left is\n%s", err, small.YAML())
+	}
+	check(t, small)
+}
