@@ -68,7 +68,7 @@ func (s Schedule) Feature(tags ...string) (string, error) {
 			everyPodRuns(steady) // the steady state
 			began = true
 		}
-		demand = demand || slices.Contains([]string{"deploy", "scale"}, a.Do) && a.Pods > 0
+		demand = demand || a.demands()
 		if a.After > 0 {
 			write("When", plain("%s pass", a.After)...)
 		}
@@ -82,13 +82,9 @@ func (s Schedule) Feature(tags ...string) (string, error) {
 	if slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == "fault" }) {
 		write("When", plain("all faults are cleared")...)
 	}
-	if demand {
-		everyPodRuns(converge)
-	}
+	everyPodRuns(converge)
 	if s.Rest > 0 {
 		write("When", plain("%s pass", s.Rest)...)
-	}
-	if s.Rest > 0 && demand {
 		everyPodRuns(steady)
 	}
 	return b.String(), nil

@@ -82,28 +82,35 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// Nobody is waited for where nobody has ever been, and time goes by all the same.
-func TestNoDemand(t *testing.T) {
-	const bare = `{site: cluster-autoscaler/externalgrpc, seed: 1, groups: [{name: a, type: medium, min: 1, max: 3}], rest: 1m, acts: [{do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {after: 90s, do: wait}]}`
-	s, err := Read([]byte(bare))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := check(t, s)
-	if strings.Contains(text, "is Running") || !strings.Contains(text, "And 1m30s pass\n    And all faults are cleared\n    And 1m pass\n") {
-		t.Errorf("it says\n%s", text)
-	}
-	for _, demand := range []string{"{do: deploy, name: web, pods: 1, cpu: 500}", "{do: deploy, name: web, cpu: 500}, {do: scale, name: web, pods: 1}"} {
-		s, err := Read([]byte(strings.Replace(bare, "{after: 90s, do: wait}", demand, 1)))
+// Nobody is waited for before there is a pod, and there has to be one.
+func TestDemand(t *testing.T) {
+	const bare = `{site: cluster-autoscaler/externalgrpc, seed: 1, groups: [{name: a, type: medium, min: 1, max: 3}], rest: 1m, acts: [{do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, DEMAND, {after: 90s, do: wait}]}`
+	for _, test := range []struct {
+		demand string
+		waits  int
+		wrong  string
+	}{
+		{"{do: deploy, name: web, pods: 1, cpu: 500}, {do: restart}", 3, ""},
+		{"{do: deploy, name: web, cpu: 500}, {do: scale, name: web, pods: 1}", 3, ""},
+		{"{do: deploy, name: web, cpu: 500}", 0, "none brings a pod"},
+		{"{do: restart}", 0, "none brings a pod"},
+		{"{do: wait}, {do: deploy, name: web, pods: 1, cpu: 500}", 0, "act 2, wait: after: for how long is missing"},
+	} {
+		s, err := Read([]byte(strings.Replace(bare, "DEMAND", test.demand, 1)))
+		if test.wrong != "" {
+			if err == nil || !strings.Contains(err.Error(), test.wrong) {
+				t.Errorf("of %s it says %v, want %q", test.demand, err, test.wrong)
+			}
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := check(t, s); strings.Count(text, "every pod is Running") != 2 { // there is none before the fault
-			t.Errorf("with %s it says\n%s", demand, text)
+		text := check(t, s)
+		first, _, _ := strings.Cut(text, "these objects are created")
+		if strings.Count(text, "every pod is Running") != test.waits || strings.Contains(first, "every pod is Running") || !strings.Contains(text, "1m30s pass\n    And all faults are cleared\n") {
+			t.Errorf("with %s it says\n%s", test.demand, text)
 		}
-	}
-	if _, err := Read([]byte(strings.Replace(bare, "after: 90s, ", "", 1))); err == nil || !strings.Contains(err.Error(), "act 2, wait: after: for how long is missing") {
-		t.Errorf("of a wait for no time it says %v", err)
 	}
 }
 

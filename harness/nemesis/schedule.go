@@ -189,8 +189,14 @@ func (s Schedule) Check() error {
 			return fmt.Errorf("act %d, %s: %w", i+1, a.Do, err)
 		}
 	}
+	if !slices.ContainsFunc(s.Acts, Act.demands) {
+		return errors.New("acts: none brings a pod, and nothing would be put to the test")
+	}
 	return nil
 }
+
+// demands tells whether there is a pod because of it.
+func (a Act) demands() bool { return (a.Do == "deploy" || a.Do == "scale") && a.Pods > 0 }
 
 // group is the one of that name; the schedule was checked, so that there is one.
 func (s Schedule) group(name string) Group {

@@ -76,7 +76,7 @@ func TestShrinkToWaiting(t *testing.T) {
 		}
 		return acted >= Duration(50e9), nil
 	})
-	if err != nil || len(small.Acts) != 2 || small.Acts[0].Do != "fault" || small.Acts[1].Do != "wait" || small.Acts[1].After >= Duration(110e9) || small.Rest != 0 {
+	if err != nil || len(small.Acts) != 3 || small.Acts[1].Do != "fault" || small.Acts[2].Do != "wait" || small.Acts[2].After >= Duration(110e9) || small.Rest != 0 {
 		t.Errorf("%v: what is left is\n%s", err, small.YAML())
 	}
 	check(t, small)
