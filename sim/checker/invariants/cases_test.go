@@ -339,6 +339,15 @@ var cases = []struct {
 		70s log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/more
 		71s cloud created instances//b fakecloud group=other
 		` + quiet, nil},
+	{"no-overshoot", "pods of two kinds with instances of two groups: the small one fits on what is meant for the large one", grpc, pending + `
+		1s api create pods/default/more nodestorm 201
+		2s api patch pods/default/more kube-scheduler 200 reason=Unschedulable
+		1m log plan nodegroups//small cluster-autoscaler from=0 to=1 Pods=default/more
+		61s cloud created instances//a fakecloud group=small
+		70s log plan nodegroups//large cluster-autoscaler from=0 to=1 Pods=default/web
+		71s cloud created instances//b fakecloud group=large
+		80s log plan nodegroups//large cluster-autoscaler from=1 to=2 Pods=default/web
+		` + quiet, nil},
 	{"no-overshoot", "another pod, whose instance others have taken, may take the place", grpc, pending + `
 		1s api create pods/default/more nodestorm 201
 		2s api patch pods/default/more kube-scheduler 200 reason=Unschedulable

@@ -54,9 +54,10 @@ func (w *world) unclaimed(group string) (found []*instance) {
 
 // allBoughtFor tells whether for every pod that waits an instance is on its way, not counting
 // the latest plan: else one of them may have taken the place of another. So may pods of several
-// kinds that are to share instances, as they can be put on them in another order.
+// kinds that are to share instances, as they can be put on them in another order, or that have
+// instances of several groups: small ones find a place on those that only large ones need.
 func (w *world) allBoughtFor(latest *plan) bool {
-	waiting, kinds, bought := 0, map[string]bool{}, map[*instance]bool{}
+	waiting, kinds, groups, bought := 0, map[string]bool{}, map[string]bool{}, map[*instance]bool{}
 	for name, p := range w.pods {
 		if !slices.Contains(latest.pods, name) && (!p.unschedulable.is() || p.bound.is() || p.daemon || p.evicted.is()) {
 			continue
@@ -70,11 +71,12 @@ func (w *world) allBoughtFor(latest *plan) bool {
 		}
 		waiting++
 		kinds[cmp.Or(p.owner, name)] = true
+		groups[q.group] = true
 		for _, i := range q.instances {
 			bought[i] = true
 		}
 	}
-	return len(kinds) == 1 || len(bought) >= waiting
+	return len(kinds) == 1 || len(groups) == 1 && len(bought) >= waiting
 }
 
 // openPlaces are how many instances of a plan take no pods yet.
