@@ -206,12 +206,19 @@ func (r Request) checkFlags(ctx context.Context) error {
 // CheckClock tells whether the targets can live in such time, and whether this machine lets
 // them.
 func CheckClock(mode clock.Mode, targets ...target.Target) error {
+	if !mode.Virtual() {
+		return nil
+	}
 	for _, t := range targets {
-		if !mode.Virtual() || t.Virtual() {
-			continue
-		}
-		if err := checkGuest(t); err != nil {
-			return err
+		switch {
+		case !t.Virtual():
+			if err := checkGuest(t); err != nil {
+				return err
+			}
+		case t.OverlayHash != "":
+			if err := clock.TryBuiltIn(); err != nil {
+				return fmt.Errorf("%s: %w", t.Ref, err)
+			}
 		}
 	}
 	return mode.Try()

@@ -93,11 +93,6 @@ func NewDriver(cfg Config) (*Driver, error) {
 	if err := cfg.Mode.Try(); err != nil {
 		return nil, err
 	}
-	return newDriver(cfg)
-}
-
-// newDriver does not try what programs built with the clock need.
-func newDriver(cfg Config) (*Driver, error) {
 	if cfg.Start.IsZero() {
 		cfg.Start = time.Now()
 	}

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Try does with our own process what a clock of this mode does with the programs of a
-// world, and says what of it is refused here, and the way out.
+// Try says what a clock of this mode is refused here, whatever programs its world has, and the
+// way out. See also [TryBuiltIn] and [TryGuest].
 func (m Mode) Try() error {
 	if !m.Virtual() {
 		return nil
@@ -30,8 +30,12 @@ func (m Mode) Try() error {
 			return err
 		}
 	}
-	return duplicates(unix.PidfdOpen, unix.PidfdGetfd)
+	return nil
 }
+
+// TryBuiltIn does with our own process what a clock does with programs that were built with it,
+// and says what of it is refused here, and the way out. Guests need nothing of it.
+func TryBuiltIn() error { return duplicates(unix.PidfdOpen, unix.PidfdGetfd) }
 
 // duplicates is nil if descriptors of other programs can be duplicated: pollers of the
 // world's are watched and woken that way. For ourselves only a kernel that lacks the calls,
@@ -55,5 +59,5 @@ func duplicates(open func(pid, flags int) (int, error), get func(pidfd, fd, flag
 }
 
 func refused(call string, err error) error {
-	return fmt.Errorf("the system call %s is refused (%w), by which the clock reaches the programs of a world; a container needs a seccomp profile that allows it, as the default one does with the capability SYS_PTRACE, and the kernel is to be 5.11 or later; or use --clock real", call, err)
+	return fmt.Errorf("the system call %s is refused (%w), by which the clock reaches programs that it is built into; a container needs a seccomp profile that allows it, as the default one does with the capability SYS_PTRACE, and the kernel is to be 5.11 or later; or use builds without it (nodestorm target build --plain, of Kubernetes too), or --clock real", call, err)
 }
