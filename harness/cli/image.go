@@ -34,10 +34,11 @@ no capability and no right to gain any: with a read-only root, mount something t
 builds that are added in the container (target add, target pull) are started from there:
 with Docker, --tmpfs /tmp:exec.
 
-Replays in virtual time duplicate file descriptors of the world's programs (pidfd_getfd),
-which the default seccomp profiles of Docker and containerd allow only to containers with
-the capability SYS_PTRACE. A program that is not root's gains nothing else by it. With
---clock real nothing is needed.`,
+Programs with the clock built in have file descriptors duplicated (pidfd_getfd), which the
+default seccomp profiles of Docker and containerd allow only to containers with the
+capability SYS_PTRACE. A program that is not root's gains nothing else by it. Builds without
+it ("target build --plain") live in virtual time and need nothing, if the image's Kubernetes
+is one, too; nor does --clock real.`,
 		Example: `  nodestorm image --out image.tar && docker load --input image.tar
   nodestorm image --with kubernetes@v1.34.4 --with karpenter@v1.7.0 --push registry.example/team/nodestorm:v1
   docker run --rm --read-only --tmpfs /tmp --cap-drop ALL --cap-add SYS_PTRACE --security-opt no-new-privileges \

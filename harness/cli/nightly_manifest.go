@@ -35,8 +35,9 @@ drained counts as no try. A shard that never comes is named by the second Job.
 
 The pods are user 65532 with a read-only root, the default seccomp profile and no
 capability; in virtual time with SYS_PTRACE, without which these profiles keep the clock
-from its programs: --clock real does without. What is replayed must be in the image:
-"nodestorm image --with".
+from programs that it is built into. With --plain, for an image of builds without it, and
+with --clock real there is none: such pods are as restricted as Pod Security has it. What is
+replayed must be in the image: "nodestorm image --with".
 
 Runs are in a PersistentVolumeClaim that pods on all nodes can write: one that is there
 (--claim), or one that the manifest makes. With --bucket they are in a bucket of a store
@@ -93,6 +94,7 @@ throttled fires its timers late, and what is too late is inconclusive.`,
 	f.IntVar(&spec.Retries, "retries", 2, "how often a shard is tried again")
 	f.DurationVar(&spec.Deadline, "deadline", 6*time.Hour, "`DURATION` that all shards may take")
 	f.Var(&spec.Clock, "clock", "how virtual time passes")
+	f.BoolVar(&spec.Plain, "plain", false, "no build in the image has the clock in it (target build --plain), Kubernetes neither: add no capability")
 	f.StringVar(&tags, "tags", "", "godog tag `expression`")
 	f.BoolVar(&all, "all", false, "all failures")
 	f.BoolVar(&strict, "strict", false, "let what is skipped be not as expected")

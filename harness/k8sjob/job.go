@@ -38,6 +38,9 @@ type Spec struct {
 	Parallel  int    // how many shards at a time; 0: all
 	Verify    []string
 	Clock     clock.Mode
+	// Plain says that no build in the image has the clock in it, Kubernetes neither: pods then
+	// need no capability.
+	Plain bool
 	// Claim is a PersistentVolumeClaim that is there. Empty: one is made, of the class, or
 	// the cluster's own for none, of the size, for pods on all nodes.
 	Claim, Class string
@@ -249,7 +252,7 @@ func (s Spec) shards() *batchv1.Job {
 		Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(s.Memory)},
 	})
 	pod.Spec.AutomountServiceAccountToken = ptr.To(false)
-	if s.Clock.Virtual() {
+	if s.Clock.Virtual() && !s.Plain {
 		// The default seccomp profiles allow the clock's pidfd_getfd with it alone. To a
 		// program that is not root's the kernel gives nothing of it.
 		pod.Spec.Containers[0].SecurityContext.Capabilities.Add = []corev1.Capability{"SYS_PTRACE"}

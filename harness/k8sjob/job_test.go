@@ -83,6 +83,19 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// Only the clock in programs wants a capability.
+func TestPlain(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		s := night()
+		s.Plain = plain
+		_, all := written(t, s)
+		added := all["Job/night"].(*batchv1.Job).Spec.Template.Spec.Containers[0].SecurityContext.Capabilities.Add
+		if plain != (len(added) == 0) {
+			t.Errorf("plain is %v: %v are added", plain, added)
+		}
+	}
+}
+
 // What is left to a cluster, or is there already, is not made.
 func TestWriteOther(t *testing.T) {
 	s := night()
