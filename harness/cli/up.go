@@ -229,7 +229,7 @@ func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err 
 	}
 	defer func() { _ = os.Remove(out) }() // if nothing came of it
 	cfg := world.Config{
-		Out: out, Kubernetes: u.kubernetes.Bin(), ControlPlane: u.plane.Folder, Version: u.plane.Version, Clock: u.clock, Seed: u.seed,
+		Out: out, Kubernetes: u.kubernetes.Bin(), Plain: !u.kubernetes.Virtual(), ControlPlane: u.plane.Folder, Version: u.plane.Version, Clock: u.clock, Seed: u.seed,
 		Progress: func(what string) { u.status.about(what, what, "") },
 	}
 	if told != nil {

@@ -44,6 +44,8 @@ type Program = cri.Program
 type Config struct {
 	// Kubernetes is the folder with the program kubelet. Required.
 	Kubernetes string
+	// Plain says that it was built without the clock.
+	Plain bool
 }
 
 // Machines are those of one world. Its methods are safe for concurrent use.

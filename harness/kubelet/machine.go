@@ -180,6 +180,7 @@ func (m *Machines) supervise(b *machine) {
 		}
 		p, err := m.world.StartProgram(m.ctx, process.Spec{
 			Name: "kubelet." + name, Path: filepath.Join(m.cfg.Kubernetes, program), Args: b.args, Env: b.env,
+			Launch: m.world.Launch(!m.cfg.Plain),
 		})
 		if err != nil {
 			m.broken("kubelet."+name, err)

@@ -417,6 +417,7 @@ func (r Request) play(ctx context.Context, out *Result) error {
 		World: world.Config{
 			Out:          out.Dir,
 			Kubernetes:   r.Kubernetes.Bin(),
+			Plain:        !r.Kubernetes.Virtual(),
 			ControlPlane: r.ControlPlane.Folder,
 			Version:      r.ControlPlane.Version,
 			Start:        r.Cluster.start(),

@@ -36,7 +36,7 @@ func (s *scenario) clusterForKubelets(ctx context.Context) (err error) {
 	if err := s.start(ctx, cfg); err != nil {
 		return err
 	}
-	s.kubelets, err = kubelet.New(ctx, s.world, kubelet.Config{Kubernetes: cfg.Kubernetes})
+	s.kubelets, err = kubelet.New(ctx, s.world, kubelet.Config{Kubernetes: cfg.Kubernetes, Plain: cfg.Plain})
 	return err
 }
 

@@ -106,6 +106,15 @@ func (w *World) Launch(builtWithClock bool) func(*exec.Cmd) error {
 	return w.driver.Start
 }
 
+// forGuests is the environment of a program, without the clock's page for a guest: it would
+// find that too if it was built with the clock.
+func (w *World) forGuests(spec process.Spec) []string {
+	if spec.Launch == nil {
+		return spec.Env
+	}
+	return slices.DeleteFunc(slices.Clone(spec.Env), func(set string) bool { return set == w.driver.Env() })
+}
+
 // controlPlaneProgram is where a program of a control plane is, and how it is launched.
 func (w *World) controlPlaneProgram(name string) (path string, launch func(*exec.Cmd) error) {
 	path, builtWithClock := w.cfg.program(name)
@@ -141,9 +150,7 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })() // without the others it won't get ready
 	c.Log = w.LogFile(c.Name)
 	c.ReadyWithin = cmp.Or(c.ReadyWithin, controlPlaneStart)
-	if c.Launch != nil { // a guest, also if it was built with the clock, which would find the page too
-		c.Env = slices.DeleteFunc(slices.Clone(c.Env), func(set string) bool { return set == w.driver.Env() })
-	}
+	c.Env = w.forGuests(c.Spec)
 	p, err := process.Spawn(ctx, c.Spec)
 	if err != nil {
 		return nil, err

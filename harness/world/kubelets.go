@@ -53,6 +53,7 @@ func (w *World) StartProgram(ctx context.Context, spec process.Spec) (*process.P
 	defer w.driver.Release()
 	spec.Log = w.LogFile(spec.Name)
 	spec.Env = w.inside(spec.Env)
+	spec.Env = w.forGuests(spec)
 	p, err := process.Start(ctx, spec)
 	if err != nil {
 		return nil, err

@@ -47,9 +47,12 @@ type Config struct {
 	// which Kubernetes, ControlPlane and ClientQPS are for.
 	Start StartControlPlane
 	// Kubernetes is a folder with etcd, kube-apiserver, kube-controller-manager,
-	// kube-scheduler and the kubelet, built with the clock overlay unless Clock is
-	// clock.Real. What ControlPlane has may be missing.
+	// kube-scheduler and the kubelet, built with the clock overlay unless Plain or Clock
+	// says otherwise. What ControlPlane has may be missing.
 	Kubernetes string
+	// Plain says that Kubernetes was built without the clock: in virtual time its programs
+	// are guests, see clock.Driver.Start.
+	Plain bool
 	// ControlPlane is a folder with some of these programs as somebody else has built
 	// them, of another release say: they come in place of Kubernetes' own, and live in
 	// the world's time as guests, see clock.Driver.Start. Empty means none.
@@ -174,7 +177,7 @@ func (c Config) program(name string) (path string, builtWithClock bool) {
 			return path, false
 		}
 	}
-	return filepath.Join(c.Kubernetes, name), true
+	return filepath.Join(c.Kubernetes, name), !c.Plain
 }
 
 func (w *World) startFolder(context.Context) error {

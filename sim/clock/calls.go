@@ -154,9 +154,7 @@ func (f *family) fill(n *notification, at uint64, words ...int64) response {
 	if !f.stillThere(n) {
 		return answer(0, unix.ESRCH) // nobody hears it
 	}
-	here := []unix.Iovec{{Base: &data[0]}}
-	here[0].SetLen(len(data))
-	if k, err := unix.ProcessVMWritev(int(n.tid), here, []unix.RemoteIovec{{Base: uintptr(at), Len: len(data)}}, 0); err != nil || k != len(data) {
+	if k, err := writeMemory(int(n.tid), at, data); err != nil || k != len(data) {
 		if err != nil && !errors.Is(err, unix.EFAULT) {
 			f.fail(fmt.Errorf("answering process %d, which asks for the time: %w", n.tid, err))
 		}
@@ -168,9 +166,7 @@ func (f *family) fill(n *notification, at uint64, words ...int64) response {
 // words reads from the memory of who has asked.
 func (f *family) words(n *notification, at uint64, count int) ([]int64, bool) {
 	data := make([]byte, 8*count)
-	here := []unix.Iovec{{Base: &data[0]}}
-	here[0].SetLen(len(data))
-	k, err := unix.ProcessVMReadv(int(n.tid), here, []unix.RemoteIovec{{Base: uintptr(at), Len: len(data)}}, 0)
+	k, err := readMemory(int(n.tid), at, data)
 	if err != nil && !errors.Is(err, unix.EFAULT) && !errors.Is(err, unix.ESRCH) {
 		f.fail(fmt.Errorf("reading for how long process %d waits: %w", n.tid, err))
 	}
@@ -307,7 +303,7 @@ func setSocketTimeout(f *family, g *guest, n *notification) response {
 }
 
 func bind(_ *family, _ *guest, n *notification) response {
-	if err := onLoopback(int(n.tid), uintptr(n.args[1]), int(n.args[2])); err != nil {
+	if err := onLoopback(int(n.tid), n.args[1], int(n.args[2])); err != nil {
 		return answer(0, unix.EACCES) // rather than that others hear it
 	}
 	return proceed()

@@ -510,12 +510,9 @@ func (f *family) children() (found bool, err error) {
 
 // onLoopback has a program that would listen on all addresses listen on loopback, which those
 // that are built with the clock do by themselves. With an error nobody knows where it would.
-func onLoopback(tid int, at uintptr, size int) error {
+func onLoopback(tid int, at uint64, size int) error {
 	address := make([]byte, min(max(size, 0), unix.SizeofSockaddrInet6))
-	there := []unix.RemoteIovec{{Base: at, Len: len(address)}}
-	here := []unix.Iovec{{Base: unsafe.SliceData(address)}}
-	here[0].SetLen(len(address))
-	if n, err := unix.ProcessVMReadv(tid, here, there, 0); err != nil || n != len(address) {
+	if n, err := readMemory(tid, at, address); err != nil || n != len(address) {
 		return errors.Join(errors.New("the address to listen on cannot be read"), err)
 	}
 	var ip []byte
@@ -534,7 +531,7 @@ func onLoopback(tid int, at uintptr, size int) error {
 		return nil
 	}
 	copy(ip, loopback)
-	if _, err := unix.ProcessVMWritev(tid, here, there, 0); err != nil {
+	if _, err := writeMemory(tid, at, address); err != nil {
 		return fmt.Errorf("keeping it on loopback: %w", err)
 	}
 	return nil

@@ -70,7 +70,7 @@ func under(t *testing.T, numbers []uint32, f func() error) {
 var containerRefuses = []uint32{
 	unix.SYS_PIDFD_GETFD, unix.SYS_PERF_EVENT_OPEN, unix.SYS_KCMP, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_UNSHARE, unix.SYS_SETNS,
 	unix.SYS_BPF, unix.SYS_USERFAULTFD, unix.SYS_IO_URING_SETUP, unix.SYS_CLOCK_SETTIME, unix.SYS_ADD_KEY, unix.SYS_KEYCTL,
-	unix.SYS_PROCESS_MADVISE, unix.SYS_INIT_MODULE, unix.SYS_QUOTACTL, unix.SYS_OPEN_BY_HANDLE_AT,
+	unix.SYS_PROCESS_MADVISE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_INIT_MODULE, unix.SYS_QUOTACTL, unix.SYS_OPEN_BY_HANDLE_AT,
 }
 
 // Under a filter as containers have it, guests and what they start live in virtual time.

@@ -82,9 +82,7 @@ func caller(tid int) (at uint64, ok bool) {
 		return 0, false
 	}
 	data := make([]byte, 8)
-	here := []unix.Iovec{{Base: &data[0]}}
-	here[0].SetLen(len(data))
-	if k, err := unix.ProcessVMReadv(tid, here, []unix.RemoteIovec{{Base: uintptr(sp), Len: len(data)}}, 0); err != nil || k != len(data) {
+	if k, err := readMemory(tid, sp, data); err != nil || k != len(data) {
 		return 0, false
 	}
 	return binary.NativeEndian.Uint64(data), true
