@@ -135,7 +135,6 @@ func TestWorldLeavesNothing(t *testing.T) {
 
 // A start that fails says why, and undoes what it did.
 func TestStartFails(t *testing.T) {
-	real := programs(t)
 	const broken = "#!/bin/sh\necho cannot go on >&2\nexit 7\n"
 	tests := []struct {
 		name    string
@@ -153,20 +152,7 @@ func TestStartFails(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			cfg := config(t, clock.Real)
-			cfg.Kubernetes = t.TempDir()
-			for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
-				path := filepath.Join(cfg.Kubernetes, name)
-				switch {
-				case name != test.program:
-					if err := os.Symlink(filepath.Join(real, name), path); err != nil {
-						t.Fatal(err)
-					}
-				case test.by != "":
-					if err := os.WriteFile(path, []byte(test.by), 0o700); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
+			cfg.Kubernetes = replaced(t, test.program, test.by)
 			failsWith(t, t.Context(), cfg, test.want...)
 		})
 	}
@@ -201,6 +187,27 @@ func TestStartFails(t *testing.T) {
 	})
 }
 
+// replaced is a folder of the control plane's programs with another text in the place of
+// one, which is not there where the text is empty.
+func replaced(t *testing.T, program, by string) (dir string) {
+	t.Helper()
+	real, dir := programs(t), t.TempDir()
+	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
+		path := filepath.Join(dir, name)
+		switch {
+		case name != program:
+			if err := os.Symlink(filepath.Join(real, name), path); err != nil {
+				t.Fatal(err)
+			}
+		case by != "":
+			if err := os.WriteFile(path, []byte(by), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
 func failsWith(t *testing.T, ctx context.Context, cfg world.Config, want ...string) {
 	t.Helper()
 	left := newTraces(t)
@@ -228,6 +235,10 @@ func TestStartInterrupted(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.during+" after "+test.after.String(), func(t *testing.T) {
 			cfg := config(t, clock.Real)
+			if test.after > 0 {
+				// However fast the machine is, this world is not ready before the interrupt.
+				cfg.Kubernetes = replaced(t, "kube-scheduler", "#!/bin/sh\nexec sleep 1000\n")
+			}
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			interrupt := errors.New("the user has seen enough")
