@@ -278,6 +278,33 @@ var cases = []struct {
 		2m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
 		3m cloud deleting instances//a fakecloud group=pool
 		` + quiet, []uint64{3, 4, 5}},
+	{"no-overshoot", "the list of servers leaves out the first", ca, pending + `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//a fakecloud group=pool
+		62s fault effective instances//a fakecloud effect=missing fault=eventually_consistent
+		2m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		121s cloud created instances//b fakecloud group=pool
+		130s api create nodes//a sim-node 201 taints=
+		130s api create nodes//b sim-node 201 taints=
+		131s node ready nodes//a sim-node
+		131s node ready nodes//b sim-node
+		140s api create pods/default/web kube-scheduler 201 subresource=binding node=a
+		` + quiet, nil},
+	{"no-overshoot", "the list was wrong before the first only", ca, `
+		1s fault effective fakecloud effect=stale fault=old_news
+		` + pending + `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//a fakecloud group=pool
+		2m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
+		3m cloud deleting instances//a fakecloud group=pool
+		` + quiet, []uint64{4, 5, 6}},
+	{"no-overshoot", "a list that is wrong where sizes are not taken from it", grpc, pending + `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//a fakecloud group=pool
+		62s fault effective instances//a fakecloud effect=missing fault=eventually_consistent
+		2m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
+		3m cloud deleting instances//a fakecloud group=pool
+		` + quiet, []uint64{3, 4, 6}},
 	{"no-overshoot", "one that somebody else asked for is on its way", capi, `
 		1m cloud created instances//workers-x fakecloud group=workers
 		61s log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web

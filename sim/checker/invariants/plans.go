@@ -23,6 +23,9 @@ type plan struct {
 	why    string
 	// refused says that calls to the cloud were being refused when it failed.
 	refused bool
+	// misled says that it, or a later one, buys again for a pod after the cloud has listed what is
+	// not so.
+	misled bool
 	// instances are those that were created for it.
 	instances []*instance
 }
@@ -45,6 +48,11 @@ func (w *world) seePlan(r *history.Record) {
 		_, most, _ := strings.Cut(text(r, "message"), ", of ")
 		p.capped = most == fmt.Sprintf("%d at most", p.to) && len(p.pods) > p.to-p.from
 		w.plans = append(w.plans, p)
+		for _, pod := range p.pods {
+			if q := w.before(p, pod); q != nil && w.misledSince(q.at) {
+				p.misled, q.misled = true, true
+			}
+		}
 	case r.Source == history.Cloud && r.Verb == "created" && r.Actor != w.Target:
 		if p := w.planFor(text(r, "group")); p != nil && len(p.instances) < p.to-p.from {
 			p.instances = append(p.instances, w.instances[r.Object.Name])

@@ -21,7 +21,7 @@ func again(w *world, judge func(p, before *plan, pod string, bought *instance)) 
 			return
 		}
 		p := w.plans[len(w.plans)-1]
-		if !w.allBoughtFor(p) {
+		if p.misled || !w.allBoughtFor(p) {
 			return
 		}
 		for _, pod := range p.pods {
@@ -107,7 +107,7 @@ func noOvershoot(w *world, broken breaks) judge {
 				return
 			}
 			p := w.plans[len(w.plans)-1]
-			if there := w.unclaimed(p.group); len(p.pods) > 0 && len(there) >= len(p.pods) {
+			if there := w.unclaimed(p.group); len(p.pods) > 0 && len(there) >= len(p.pods) && !w.misledSince(there[0].created) {
 				broken(fmt.Sprintf("%s is bought for while %s, which somebody else asked for, is on its way", strings.Join(p.pods, ", "), there[0].name), there[0].created.seq, p.at.seq)
 			}
 		},
@@ -145,7 +145,7 @@ func (w *world) leftOver(p *plan, hosts map[string]bool) *instance {
 			}
 		}
 	}
-	if len(p.pods) == 0 || len(p.instances) < p.to-p.from {
+	if p.misled || len(p.pods) == 0 || len(p.instances) < p.to-p.from {
 		return nil
 	}
 	for _, i := range p.instances {

@@ -26,6 +26,8 @@ type world struct {
 	// act is when the scenario last did something, or a fault began or ended, cleared when one
 	// ended.
 	act, cleared time.Duration
+	// misled is when a fault last had the cloud list what is not so.
+	misled moment
 	// loops are those of Cluster Autoscaler since it was last started.
 	loops int
 	loop  time.Duration // when the last began
@@ -169,6 +171,9 @@ func (w *world) seeFault(r *history.Record) {
 		w.act, w.cleared = r.Virtual, r.Virtual
 	case history.Effective, history.Matched:
 		w.act = r.Virtual
+		if r.Verb == history.Effective && slices.Contains([]string{"stale", "partial", "missing"}, text(r, "effect")) {
+			w.misled = at(r)
+		}
 		if i := w.instances[r.Object.Name]; i != nil && r.Verb == history.Effective {
 			i.faults = append(i.faults, text(r, "effect"))
 		}
@@ -202,6 +207,12 @@ func (w *world) refused() bool {
 		}
 	}
 	return false
+}
+
+// misledSince tells whether the target may count fewer instances than there are: on Hetzner it
+// takes the size of a group from a list of servers, and such a list was not so since then.
+func (w *world) misledSince(then moment) bool {
+	return w.Provider == "hetzner" && w.misled.seq > then.seq
 }
 
 func (w *world) seeNode(r *history.Record) {
