@@ -136,6 +136,7 @@ func (c *local) startAPIServer(ctx context.Context) error {
 	c.tokenKey = tokenKey
 	flags := map[string][]string{
 		"bind-address":                     {"127.0.0.1"},
+		"advertise-address":                {advertised},
 		"secure-port":                      {strconv.Itoa(port)},
 		"cert-dir":                         {certs},
 		"tls-cert-file":                    {cert},
@@ -218,6 +219,11 @@ func (c *local) awaitNamespace(ctx context.Context, name string) error {
 
 // LogFile is where a run keeps what a part of the world says.
 func (w *World) LogFile(name string) string { return filepath.Join(w.cfg.Out, "logs", name+".log") }
+
+// advertised is the address of the service "kubernetes", to which nobody in a world goes: one that
+// is kept for documents (RFC 5737), as Endpoints may have none of the loopback's. Left to itself
+// kube-apiserver takes that of the machine's default route, and ends where there is no route.
+const advertised = "198.51.100.1"
 
 const (
 	apiServer         = "kube-apiserver"

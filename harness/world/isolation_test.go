@@ -37,6 +37,7 @@ func TestIsolation(t *testing.T) {
 	left := newTraces(t)
 	w := start(t, cfg)
 	t.Run("environment", func(t *testing.T) { testEnvironment(t, w, left) })
+	t.Run("addresses", func(t *testing.T) { testAddresses(t, w) })
 	t.Run("no way out", func(t *testing.T) { testNoWayOut(t, w) })
 	t.Run("strangers", func(t *testing.T) { testStrangers(t, w, left) })
 }
@@ -67,6 +68,23 @@ func testEnvironment(t *testing.T, w *world.World, left traces) {
 	want := "HOME HTTPS_PROXY HTTP_PROXY LANG NODESTORM_CLOCK NO_PROXY OF_ITS_OWN PATH SSL_CERT_DIR SSL_CERT_FILE TMPDIR TZ http_proxy https_proxy no_proxy"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("a program has %s, want %s", got, want)
+	}
+}
+
+// testAddresses: the world takes no address of this machine's network, which need not have one.
+func testAddresses(t *testing.T, w *world.World) {
+	of, err := w.Client().DiscoveryV1().EndpointSlices(metav1.NamespaceDefault).List(t.Context(), metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=kubernetes"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, slice := range of.Items {
+		for _, endpoint := range slice.Endpoints {
+			found = append(found, endpoint.Addresses...)
+		}
+	}
+	if got := strings.Join(found, " "); got != "198.51.100.1" {
+		t.Errorf("kube-apiserver is said to be at %q, want an address that is kept for documents", got)
 	}
 }
 
