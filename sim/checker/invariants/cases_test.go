@@ -290,6 +290,16 @@ var cases = []struct {
 		131s node ready nodes//b sim-node
 		140s api create pods/default/web kube-scheduler 201 subresource=binding node=a
 		` + quiet, nil},
+	{"no-overshoot", "the list of servers leaves out the first, as it left out others before", ca, `
+		1s fault matched instances//control fakecloud effect=missing fault=eventually_consistent
+		1s fault effective instances//control fakecloud effect=missing fault=eventually_consistent
+		` + pending + `
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//a fakecloud group=pool
+		62s fault matched instances//a fakecloud effect=missing fault=eventually_consistent
+		2m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
+		3m cloud deleting instances//a fakecloud group=pool
+		` + quiet, nil},
 	{"no-overshoot", "the list was wrong before the first only", ca, `
 		1s fault effective fakecloud effect=stale fault=old_news
 		` + pending + `

@@ -171,7 +171,7 @@ func (w *world) seeFault(r *history.Record) {
 		w.act, w.cleared = r.Virtual, r.Virtual
 	case history.Effective, history.Matched:
 		w.act = r.Virtual
-		if r.Verb == history.Effective && slices.Contains([]string{"stale", "partial", "missing"}, text(r, "effect")) {
+		if slices.Contains([]string{"stale", "partial", "missing"}, text(r, "effect")) { // they match only what they change
 			w.misled = at(r)
 		}
 		if i := w.instances[r.Object.Name]; i != nil && r.Verb == history.Effective {
