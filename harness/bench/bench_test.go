@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/world"
+	"nodestorm/sim/clock"
 	"nodestorm/sim/node"
 )
 
@@ -108,16 +109,33 @@ func quiet(b *testing.B, w *world.World, span time.Duration) {
 	}
 	pass(b, w, 2*time.Minute)
 	w.Driver().Restart()
+	told := guests(w.Driver().Figures())
 	before, _ := total(w.Usage())
 	b.StartTimer()
 	pass(b, w, span)
 	b.StopTimer()
 	f := w.Driver().Figures()
 	after, _ := total(w.Usage())
+	for name, now := range guests(f) {
+		calls := float64(now.Told - told[name].Told)
+		b.ReportMetric(calls/f.Wall.Seconds(), "told/s-"+name)
+		b.ReportMetric(float64((now.Listening-told[name].Listening).Nanoseconds())/1e3/calls, "µs/told-"+name)
+	}
 	b.ReportMetric(f.Wall.Seconds(), "s-wall")
 	b.ReportMetric(f.Mean, "x-mean")
 	b.ReportMetric(float64(f.Lag.P50)/1e6, "ms-lag-p50")
 	b.ReportMetric(float64(f.Lag.P99)/1e6, "ms-lag-p99")
 	b.ReportMetric((after-before).Seconds()/f.Virtual.Minutes(), "cpu-s/virtual-min")
 	_ = w.Stop()
+}
+
+// guests are the programs of whose calls the kernel tells us, by name.
+func guests(f clock.Figures) map[string]clock.Program {
+	of := map[string]clock.Program{}
+	for _, p := range f.Programs {
+		if p.Told > 0 {
+			of[p.Name] = p
+		}
+	}
+	return of
 }

@@ -1,11 +1,14 @@
 package bench
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"io/fs"
 	"log"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,4 +67,55 @@ func BenchmarkRegistry(b *testing.B) {
 	b.ReportMetric(float64(size)/1e6, "MB")
 	b.ReportMetric(pushed.Seconds()/float64(b.N), "s-push")
 	b.ReportMetric(pulled.Seconds()/float64(b.N), "s-pull")
+}
+
+// BenchmarkFirstVerdict is what somebody waits for who has nothing but nodestorm, and a registry
+// with the builds that a record needs: from an empty store to the first verdict, and to both.
+// The registry is on loopback, so a network's time is not in it.
+func BenchmarkFirstVerdict(b *testing.B) {
+	record := replays[0]
+	b.Setenv("DOCKER_CONFIG", b.TempDir())
+	from, err := target.Open("")
+	if err != nil {
+		b.Fatal(err)
+	}
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	defer server.Close()
+	repository := strings.TrimPrefix(server.URL, "http://") + "/builds"
+	for _, ref := range []target.Ref{target.Kubernetes, {Name: "karpenter", Version: "v1.6.4"}, {Name: "karpenter", Version: "v1.7.0"}} {
+		targettest.Get(b, ref)
+		if _, err := from.Push(context.Background(), ref, repository, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	bin := filepath.Join(b.TempDir(), "nodestorm")
+	if out, err := exec.Command("go", "build", "-o", bin, "nodestorm/harness/cmd/nodestorm").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	for b.Loop() {
+		cmd := exec.Command(bin, "verify", record, "--parallel", "1", "--out", b.TempDir())
+		cmd.Env = append(os.Environ(), target.EnvCache+"="+b.TempDir(), target.EnvMirror+"=off", target.EnvFrom+"="+repository)
+		said, err := cmd.StdoutPipe()
+		if err != nil {
+			b.Fatal(err)
+		}
+		cmd.Stderr = cmd.Stdout // where it tells of each verdict as it comes
+		began := time.Now()
+		if err := cmd.Start(); err != nil {
+			b.Fatal(err)
+		}
+		var first time.Duration
+		var lines []string
+		for scanner := bufio.NewScanner(said); scanner.Scan(); lines = append(lines, scanner.Text()) {
+			if first == 0 && strings.Contains(scanner.Text(), ", expected") {
+				first = time.Since(began)
+			}
+		}
+		if err := cmd.Wait(); err != nil || first == 0 {
+			b.Fatalf("%v\n%s", err, strings.Join(lines, "\n"))
+		}
+		b.ReportMetric(first.Seconds(), "s-first")
+		b.ReportMetric(time.Since(began).Seconds(), "s-both")
+	}
+	b.ReportMetric(0, "ns/op")
 }

@@ -180,9 +180,14 @@ func (f *family) words(n *notification, at uint64, count int) ([]int64, bool) {
 	return words, true
 }
 
-// waitForEvents is epoll_wait, whose timeout is in milliseconds.
+// waitForEvents is epoll_wait.
 func waitForEvents(f *family, g *guest, n *notification) response {
-	w := wait{nr: uint32(n.nr), until: int64(forever), signal: g.isRuntimesPoller(n)}
+	return f.awaitEvents(g, n, g.isRuntimesPoller(n))
+}
+
+// awaitEvents is epoll_wait, whose timeout is in milliseconds, of Go's runtime or of somebody else.
+func (f *family) awaitEvents(g *guest, n *notification, runtimes bool) response {
+	w := wait{nr: uint32(n.nr), until: int64(forever), signal: runtimes}
 	if ms := int32(n.args[3]); ms >= 0 {
 		w.until = f.driver.page.now() + int64(ms)*int64(time.Millisecond)
 	}

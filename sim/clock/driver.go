@@ -76,10 +76,16 @@ type Driver struct {
 	meter meter
 	err   error
 
+	families []*family // guests, and those whom they started
+	closed   bool
+
 	grain   time.Duration // the present one
 	wait    time.Duration // real; before the last look
 	changed uint64        // changes at the last jump
 	seemed  bool          // idle, at a look since the last jump
+
+	ears  []unix.PollFd // where the driver's thread, which alone uses it, hears guests
+	heard []*family     // in the same order
 
 	polls    []unix.PollFd
 	reaped   int64 // raw time of the last look for ended processes
@@ -199,9 +205,16 @@ func (d *Driver) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		d.clock.fire()
 		if wait := d.look(); wait > 0 {
-			pause(wait)
+			d.listen(wait)
 		}
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	for _, f := range d.families {
+		go f.hearAlone()
+	}
+	d.families = nil
 }
 
 // look follows the processes, jumps if it may, and returns how long to wait, in
@@ -215,6 +228,7 @@ func (d *Driver) look() time.Duration {
 	d.follow(now)
 	d.wakeGuests(now)
 	d.hearGuests()
+	d.prick()
 	d.looked = now
 	jumps := d.cfg.Mode == Auto && d.holds == 0 && d.err == nil
 	wait := d.cfg.Mode.tick()
@@ -258,14 +272,15 @@ func (d *Driver) jump() (wait time.Duration, err error) {
 	if !d.seemed {
 		d.seemed, d.wait = true, firstLook/2
 	}
+	switches := d.own.switches()
 	if d.eventsPending() {
 		return d.later(), nil
 	}
 	if runs, err := d.threadRuns(); err != nil || runs {
 		return d.later(), err
 	}
-	if d.own.waiting() {
-		return d.later(), nil
+	if works, err := d.own.works(switches); err != nil || works {
+		return d.later(), err
 	}
 	changes, programs := d.changes()
 	grain := fineGrain
@@ -297,15 +312,12 @@ func (d *Driver) later() time.Duration {
 	return d.wait
 }
 
-// threadRuns reports whether any thread of the world or of our process runs, wants
-// to, or waits for a disk.
+// threadRuns reports whether any thread of the world runs, wants to, or waits for a
+// disk.
 func (d *Driver) threadRuns() (bool, error) {
 	nobody, err := d.load.onlyUs()
 	if err != nil {
 		return false, err
-	}
-	if runs, err := d.own.threads.run(); err != nil || runs {
-		return runs, err
 	}
 	for _, p := range d.procs {
 		// Who waits for a disk does not run either, but has left its P before.

@@ -19,7 +19,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -40,16 +39,18 @@ type guest struct {
 	pid    int
 	slot   *slot
 
-	// What the listening thread alone knows.
-	image  image
-	own    []uint64 // see image
-	entry  uint64
-	vdso   uint64
-	poller uint64 // descriptor of Go's runtime, and one more; 0 if it is not known
+	// What the family's own thread alone knows.
+	image image
+	own   []uint64 // see image
+	entry uint64
+	vdso  uint64
 
-	mu    sync.Mutex
-	waits map[int]wait // by thread
-	ended bool         // its slot is another's
+	told atomic.Uint64 // how many calls we were told of
+
+	mu     sync.Mutex
+	poller uint64       // descriptor of Go's runtime, and one more; 0 if it is not known
+	waits  map[int]wait // by thread
+	ended  bool         // its slot is another's
 }
 
 // wait is a system call that may last until then.
@@ -59,21 +60,6 @@ type wait struct {
 	signal bool    // SIGURG ends it
 	value  int64   // what it returns then, else
 	left   uintptr // where a timeval says what is left of its time, if not 0
-}
-
-// family is a program that was started in virtual time and all that it starts: they have its
-// filter, and so one listener.
-type family struct {
-	driver   *Driver
-	listener int
-	root     int                   // our child: whoever waits for its end is another
-	err      atomic.Pointer[error] // why its time is not virtual
-	forked   atomic.Bool           // there may be a process that nobody knows of yet
-	tracing  sync.Mutex            // one at a time
-
-	mu      sync.Mutex
-	guests  map[int]*guest // by process ID
-	threads map[int]*guest // by thread ID
 }
 
 // Start starts a program that knows nothing of this clock in virtual time, in place of
@@ -107,14 +93,16 @@ func (d *Driver) adopt(pid int) error {
 	if err != nil {
 		return err
 	}
-	f := &family{driver: d, listener: listener, root: pid, guests: map[int]*guest{}, threads: map[int]*guest{}}
+	f := newFamily(d, pid, listener)
 	d.mu.Lock()
-	err = d.admit(f, pid)
+	if err = d.admit(f, pid); err == nil {
+		d.hearFrom(f)
+	}
 	d.mu.Unlock()
 	if err != nil {
-		return errors.Join(err, unix.Close(listener))
+		f.leave()
+		return err
 	}
-	go f.serve()
 	if err := syscall.PtraceDetach(pid); err != nil {
 		return fmt.Errorf("letting it go: %w", err)
 	}
@@ -207,7 +195,10 @@ func (g *guest) look() (err error) {
 	if err != nil {
 		return err
 	}
-	g.entry, g.own, g.poller = entry, g.image.in(entry), 0
+	g.mu.Lock()
+	g.poller = 0
+	g.mu.Unlock()
+	g.entry, g.own = entry, g.image.in(entry)
 	g.vdso, err = auxiliary(g.pid, atSysinfoEHDR)
 	return err
 }
@@ -227,17 +218,27 @@ func (g *guest) isRuntimesPoller(n *notification) bool {
 	if len(g.own) == 0 || n.args[2] != pollerEvents {
 		return false
 	}
-	if g.poller == 0 {
-		at := n.at
-		if from, ok := caller(int(n.tid)); ok && !g.polls(at) {
-			at = from
-		}
-		if !g.polls(at) {
-			return false
-		}
-		g.poller = n.args[0] + 1
+	if is, known := g.knownPoller(n); known {
+		return is
 	}
-	return g.poller == n.args[0]+1
+	at := n.at
+	if from, ok := caller(int(n.tid)); ok && !g.polls(at) {
+		at = from
+	}
+	if !g.polls(at) {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.poller = n.args[0] + 1
+	return true
+}
+
+// knownPoller reports whether the descriptor is that of Go's runtime, if that is known.
+func (g *guest) knownPoller(n *notification) (is, known bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.poller == n.args[0]+1 && n.args[2] == pollerEvents, g.poller != 0
 }
 
 // polls reports whether an instruction is of Go's runtime, where it waits for events.
@@ -319,130 +320,6 @@ func receive(socket *net.UnixListener) (fd int, err error) {
 	return fds[0], nil
 }
 
-// notification and response are what the kernel says of a system call, and what it is told, see
-// seccomp_unotify(2).
-type notification struct {
-	id         uint64
-	tid, flags uint32
-	nr         int32
-	arch       uint32
-	at         uint64
-	args       [6]uint64
-}
-
-type response struct {
-	id    uint64
-	value int64
-	err   int32
-	flags uint32
-}
-
-// serve is told of the family's calls until the last of it has ended.
-func (f *family) serve() {
-	runtime.LockOSThread() // and never unlock: the thread ends with what it has seen
-	defer unix.Close(f.listener)
-	for {
-		fds := []unix.PollFd{{Fd: int32(f.listener), Events: unix.POLLIN}}
-		if _, err := unix.Poll(fds, -1); err != nil && !errors.Is(err, unix.EINTR) {
-			f.fail(fmt.Errorf("listening to process %d: %w", f.root, err))
-			return
-		}
-		if fds[0].Revents&unix.POLLIN == 0 {
-			if fds[0].Revents != 0 { // nobody has the filter any more
-				return
-			}
-			continue
-		}
-		if err := f.hear(); err != nil {
-			f.fail(fmt.Errorf("being told of what process %d does: %w", f.root, err))
-			return
-		}
-	}
-}
-
-// fail says why no time is virtual any more. The first reason counts.
-func (f *family) fail(err error) { f.err.CompareAndSwap(nil, &err) }
-
-// named says that a guest does what passes in real time only.
-func (f *family) named(g *guest, what string) {
-	f.fail(fmt.Errorf("%s (process %d) %s, which is so in real time only: use --clock real", programName(int32(g.pid)), g.pid, what))
-}
-
-// hear takes in one call that is about to begin, and lets it, or answers.
-func (f *family) hear() error {
-	var n notification
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(f.listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n)))
-	switch errno {
-	case 0:
-	case unix.EINTR, unix.ENOENT, unix.EAGAIN: // it has ended meanwhile
-		return nil
-	default:
-		return errno
-	}
-	g, err := f.guest(int(n.tid))
-	if err != nil {
-		if f.stillThere(&n) {
-			f.fail(fmt.Errorf("finding out who thread %d is: %w", n.tid, err))
-		}
-		return f.respond(&n, proceed())
-	}
-	r, known := rules[uint32(n.nr)]
-	if n.arch != auditArch || !known {
-		f.named(g, "makes system calls as programs for another machine do")
-		return f.respond(&n, proceed())
-	}
-	return f.respond(&n, r.do(f, g, &n))
-}
-
-func (f *family) respond(n *notification, r response) error {
-	if r.id = n.id; r.flags == answered {
-		return nil
-	}
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(f.listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&r)))
-	if errno != 0 && errno != unix.ENOENT {
-		return errno
-	}
-	return nil
-}
-
-// answered are the flags of a response that has been sent.
-const answered = ^uint32(0)
-
-// stillThere reports whether who made the call waits for an answer, so that what is at its
-// thread's ID is its own.
-func (f *family) stillThere(n *notification) bool {
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(f.listener), unix.SECCOMP_IOCTL_NOTIF_ID_VALID, uintptr(unsafe.Pointer(&n.id)))
-	return errno == 0
-}
-
-// guest is the process that the thread is of.
-func (f *family) guest(tid int) (*guest, error) {
-	f.mu.Lock()
-	g := f.threads[tid]
-	f.mu.Unlock()
-	if g != nil && unix.Tgkill(g.pid, tid, 0) == nil {
-		return g, nil
-	}
-	pid, err := processOf(tid)
-	if err != nil {
-		return nil, err
-	}
-	f.driver.mu.Lock()
-	defer f.driver.mu.Unlock()
-	f.mu.Lock()
-	g = f.guests[pid]
-	f.mu.Unlock()
-	if g == nil {
-		if err := f.driver.admit(f, pid); err != nil {
-			return nil, err
-		}
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.threads[tid] = f.guests[pid]
-	return f.guests[pid], nil
-}
-
 // processOf is the process that a thread is of.
 func processOf(tid int) (pid int, err error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
@@ -468,44 +345,6 @@ func (g *guest) newcomers() (found bool, err error) {
 		return false, nil
 	}
 	return g.family.children()
-}
-
-// children admits the processes that the family has started and nobody knows of yet, and reports
-// whether there were any. The driver is locked.
-func (f *family) children() (found bool, err error) {
-	f.mu.Lock()
-	known := slices.Collect(maps.Keys(f.guests))
-	f.mu.Unlock()
-	for len(known) > 0 {
-		pid := known[0]
-		known = known[1:]
-		lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-		if err != nil {
-			return false, err
-		}
-		for _, list := range lists {
-			text, _ := os.ReadFile(list) // the thread may have ended
-			for _, field := range strings.Fields(string(text)) {
-				child, err := strconv.Atoi(field)
-				if err != nil {
-					return false, err
-				}
-				f.mu.Lock()
-				_, old := f.guests[child]
-				f.mu.Unlock()
-				if old {
-					continue
-				}
-				switch err := f.driver.admit(f, child); {
-				case err == nil:
-					found, known = true, append(known, child)
-				case !errors.Is(err, unix.ESRCH) && !errors.Is(err, unix.ENOENT): // it has not ended
-					return false, err
-				}
-			}
-		}
-	}
-	return found, nil
 }
 
 // onLoopback has a program that would listen on all addresses listen on loopback, which those
@@ -584,7 +423,7 @@ func (g *guest) wake(now int64) {
 			continue
 		}
 		if w.signal {
-			_ = unix.Tgkill(g.pid, tid, unix.SIGURG) // a thread that has ended waits for nothing
+			_ = tgkill(g.pid, tid, unix.SIGURG) // a thread that has ended waits for nothing
 		} else if done, err := g.family.endWait(g.pid, tid, w); err != nil {
 			g.family.fail(fmt.Errorf("ending a wait of process %d whose time is up: %w", g.pid, err))
 		} else if !done {

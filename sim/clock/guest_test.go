@@ -106,6 +106,33 @@ func TestGuestLeavesItsSlot(t *testing.T) {
 	}
 }
 
+// A guest that outlives its world's clock is answered all the same, and its calls are counted until
+// then.
+func TestGuestOutlivesItsClock(t *testing.T) {
+	d, err := NewDriver(Config{Path: filepath.Join(t.TempDir(), "clock"), Mode: Auto})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(guestProgram(t), "tick", "20ms", "500ms")
+	if err := d.Start(cmd); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it waits", func() bool {
+		programs := d.Figures().Programs
+		return programs[0].Name == "guest" && programs[0].Told > 3 && programs[0].Listening > 0
+	})
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	within(t, func() {
+		awaitEnd(t, cmd.Process.Pid)
+		err = cmd.Wait()
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // What cannot be read is not listened on: it may be all addresses.
 func TestGuestsAddressCannotBeRead(t *testing.T) {
 	if err := onLoopback(os.Getpid(), 1, 16); err == nil {

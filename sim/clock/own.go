@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ownProcess tells whether the process that the driver runs in has work to do:
@@ -27,10 +29,9 @@ func newOwnProcess() (*ownProcess, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for our own poller: %w", err)
 	}
-	driverThreads.Store(monitor, true)
 	return &ownProcess{
 		epfd:    epfd,
-		samples: []metrics.Sample{{Name: "/sched/goroutines/runnable:goroutines"}},
+		samples: []metrics.Sample{{Name: "/sched/goroutines/runnable:goroutines"}, {Name: "/sched/goroutines/running:goroutines"}},
 		threads: threads{pid: os.Getpid()},
 	}, nil
 }
@@ -60,11 +61,29 @@ var ownPoller = sync.OnceValues(func() (int32, error) {
 	return int32(epfd), nil
 })
 
-// waiting reports whether a goroutine waits for a thread to run it. It may have
-// lost its thread between two looks, so this is the one to look at last.
-func (o *ownProcess) waiting() bool {
+// works reports whether any goroutine but the driver's has run since switches was
+// taken, or wants to.
+//
+// One that moves from thread to thread could be missed by a look at one after the
+// other. So the scheduler must know of none, then no thread may run, and none have
+// gone to sleep meanwhile. The runtime's monitor counts as any thread does: others may
+// wait for a lock that it is about to give back.
+func (o *ownProcess) works(switches int64) (bool, error) {
 	metrics.Read(o.samples)
-	return o.samples[0].Value.Uint64() > 0
+	if o.samples[0].Value.Uint64() > 0 || o.samples[1].Value.Uint64() > uint64(drivers.Load()) {
+		return true, nil
+	}
+	if runs, err := o.threads.run(); err != nil || runs {
+		return runs, err
+	}
+	return o.switches() != switches, nil
+}
+
+// switches is how often threads of the process other than the calling one have given
+// up their processor.
+func (o *ownProcess) switches() int64 {
+	all, ours := usage(unix.RUSAGE_SELF), usage(unix.RUSAGE_THREAD)
+	return all.Nvcsw + all.Nivcsw - ours.Nvcsw - ours.Nivcsw
 }
 
 var moreP sync.Mutex
@@ -78,35 +97,4 @@ func oneMoreP() (end func()) {
 	}
 	add(1)
 	return func() { add(-1) }
-}
-
-// monitor is found before much has run: on a machine that has used up its IDs a thread
-// that starts later may get one below the monitor's.
-var monitor = monitorThread()
-
-// monitorThread is the runtime's monitor, the first thread that it starts. It
-// watches, and does nothing that the clock should wait for.
-func monitorThread() int {
-	entries, _ := os.ReadDir("/proc/self/task")
-	var ids []int
-	for _, e := range entries {
-		if id, err := strconv.Atoi(e.Name()); err == nil {
-			ids = append(ids, id)
-		}
-	}
-	return firstAfter(os.Getpid(), ids)
-}
-
-// firstAfter is the thread that came right after the main one, pid. The kernel
-// counts IDs up and begins anew at the end, so it is the next above pid or, where
-// there is none, the lowest; 0 if there is only pid.
-func firstAfter(pid int, ids []int) (first int) {
-	for _, id := range ids {
-		switch above, best := id > pid, first > pid; {
-		case id == pid:
-		case first == 0, above && !best, above == best && id < first:
-			first = id
-		}
-	}
-	return first
 }

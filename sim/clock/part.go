@@ -19,6 +19,8 @@ type part struct {
 	before        lagHistogram
 	lag           lagHistogram // of a running program: only what is not in its slot any more
 	stopped, disk int64        // the longest stay, virtual ns
+	told          uint64       // of a guest, as is listening
+	listening     int64        // ns of processor time
 }
 
 // merge adds what another process of the same name has shown.
@@ -26,6 +28,7 @@ func (p *part) merge(o part) {
 	p.vital = p.vital || o.vital
 	p.lag.merge(o.lag)
 	p.stopped, p.disk = max(p.stopped, o.stopped), max(p.disk, o.disk)
+	p.told, p.listening = p.told+o.told, p.listening+o.listening
 }
 
 // Name says what the program with that process ID is called in the figures, where
@@ -108,6 +111,9 @@ func (d *Driver) programs() []Program {
 		if p != nil {
 			now := p.part
 			now.lag = d.page.slots[i].histogram()
+			if p.guest != nil {
+				now.told, now.listening = p.guest.cost()
+			}
 			add(now)
 		}
 	}
@@ -120,7 +126,7 @@ func (d *Driver) programs() []Program {
 	var programs []Program
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		p := parts[name]
-		programs = append(programs, Program{Name: name, Vital: p.vital, Lag: p.lag.figures(), Stopped: time.Duration(p.stopped), Disk: time.Duration(p.disk)})
+		programs = append(programs, Program{Name: name, Vital: p.vital, Lag: p.lag.figures(), Stopped: time.Duration(p.stopped), Disk: time.Duration(p.disk), Told: p.told, Listening: time.Duration(p.listening)})
 	}
 	return programs
 }

@@ -132,6 +132,7 @@ func (d *Driver) forget(i int) {
 		if err := g.why(); err != nil && d.err == nil {
 			d.err = err
 		}
+		d.procs[i].told, d.procs[i].listening = g.cost()
 		g.end()
 	}
 	d.end(d.procs[i], s.take())

@@ -25,12 +25,33 @@ func links(fd int) (int, error) {
 	return int(s.Nlink), asError(errno)
 }
 
+// usage is what who, RUSAGE_SELF or RUSAGE_THREAD, has used.
+func usage(who int) (u unix.Rusage) {
+	_, _, _ = unix.RawSyscall(unix.SYS_GETRUSAGE, uintptr(who), uintptr(unsafe.Pointer(&u)), 0)
+	return u
+}
+
 // poll tells how many of the descriptors, of which there must be one, have an
 // event now.
-func poll(fds []unix.PollFd) (int, error) {
-	var now unix.Timespec
-	n, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)), uintptr(unsafe.Pointer(&now)), 0, 0, 0)
+func poll(fds []unix.PollFd) (int, error) { return pollFor(fds, 0) }
+
+// pollFor is poll, which waits for an event for at most so long, without giving the driver's P
+// away.
+func pollFor(fds []unix.PollFd, wait time.Duration) (int, error) {
+	ts := unix.NsecToTimespec(int64(wait))
+	n, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)), uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
 	return int(n), asError(errno)
+}
+
+// tgkill sends a thread a signal, or none, which tells whether it is there.
+func tgkill(pid, tid int, signal unix.Signal) error {
+	_, _, errno := unix.RawSyscall(unix.SYS_TGKILL, uintptr(pid), uintptr(tid), uintptr(signal))
+	return asError(errno)
+}
+
+func ioctl(fd int, request uint, arg unsafe.Pointer) error {
+	_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(fd), uintptr(request), uintptr(arg))
+	return asError(errno)
 }
 
 func write(fd int, b []byte) {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -273,12 +274,19 @@ func (l load) onlyUs() (bool, error) {
 	return bytes.Contains(buf[:n], []byte(" 1/")), nil
 }
 
-// driverThreads are the IDs of the threads on which drivers run.
-var driverThreads sync.Map
+// driverThreads are the IDs of the threads on which drivers run, and drivers is how many.
+var (
+	driverThreads sync.Map
+	drivers       atomic.Int64
+)
 
 // beDriverThread marks the calling thread, which must be locked, until end.
 func beDriverThread() (end func()) {
 	tid := unix.Gettid()
 	driverThreads.Store(tid, true)
-	return func() { driverThreads.Delete(tid) }
+	drivers.Add(1)
+	return func() {
+		drivers.Add(-1)
+		driverThreads.Delete(tid)
+	}
 }

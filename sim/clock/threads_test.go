@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -151,21 +152,58 @@ func TestOwnThreads(t *testing.T) {
 	})
 }
 
-// The monitor is found also where thread IDs began anew after the main thread's.
-func TestFirstAfter(t *testing.T) {
-	for _, tt := range []struct {
-		pid  int
-		ids  []int
-		want int
-	}{
-		{100, []int{103, 100, 101, 102}, 101},
-		{32760, []int{32760, 32761, 32764, 301, 305}, 32761},
-		{32767, []int{305, 32767, 301, 303}, 301},
-		{100, []int{100}, 0},
-	} {
-		if got := firstAfter(tt.pid, tt.ids); got != tt.want {
-			t.Errorf("firstAfter(%d, %v) = %d, want %d", tt.pid, tt.ids, got, tt.want)
+// Work that goes from goroutine to goroutine, and so from thread to thread, is seen at every look.
+func TestOwnWorkMoves(t *testing.T) {
+	own, err := newOwnProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.threads.close()
+	var there, back [2]int // pipes, whose ends block
+	for _, pipe := range []*[2]int{&there, &back} {
+		if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+			t.Fatal(err)
 		}
+	}
+	var players sync.WaitGroup
+	play := func(from, to int) {
+		defer unix.Close(to)
+		for ball := make([]byte, 1); ; {
+			if n, err := unix.Read(from, ball); n != 1 || err != nil {
+				return
+			}
+			if _, err := unix.Write(to, ball); err != nil {
+				return
+			}
+		}
+	}
+	players.Go(func() { play(there[0], back[1]) })
+	players.Go(func() { play(back[0], there[1]) })
+	if _, err := unix.Write(there[1], []byte{1}); err != nil {
+		t.Fatal(err)
+	}
+	missed := 0
+	looked := make(chan struct{})
+	go func() {
+		defer close(looked)
+		runtime.LockOSThread() // and never unlock: the thread ends with what is set here
+		defer beDriverThread()()
+		defer oneMoreP()()
+		for range 20_000 {
+			works, err := own.works(own.switches())
+			if err != nil {
+				t.Error(err)
+			}
+			if !works {
+				missed++
+			}
+		}
+	}()
+	<-looked
+	_, _ = unix.Close(there[0]), unix.Close(back[0])
+	players.Wait()
+	if missed > 0 {
+		t.Errorf("%d looks of 20,000 saw nobody work", missed)
 	}
 }
 
