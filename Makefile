@@ -28,7 +28,7 @@ build: ## Build the nodestorm command into bin/
 
 # Not bin/nodestorm: without cgo nearly every package is compiled anew.
 .PHONY: image
-image: ## Make nodestorm's own container image, bin/image.tar: make image WITH="kubernetes@v1.34.4 karpenter@v1.7.0"
+image: ## Make nodestorm's own container image, bin/image.tar: make image WITH="kubernetes@v1.36.3 karpenter@v1.7.0"
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X nodestorm/harness/run.built=$(BUILT)" -o bin/static/nodestorm ./harness/cmd/nodestorm
 	@bin/static/nodestorm image --out bin/image.tar $(addprefix --with ,$(WITH))
 

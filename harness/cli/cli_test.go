@@ -104,10 +104,10 @@ func TestWrongArguments(t *testing.T) {
 		{"run|" + scenario + "|--target|karpenter@v1.6.4|--machines|pods", `machines "pods": want sim, or containers (of Docker`},
 		{"run|" + scenario + "|--target|karpenter@v1.6.4|--cluster|kind,sim", `cluster "kind,sim": want`},
 
-		{"verify|" + scenario + "|--kubernetes|/none", "--kubernetes /none: /none has no program etcd; name a folder with etcd and kube-apiserver, as envtest's or a release's is, or a release, such as v1.34.4"},
+		{"verify|" + scenario + "|--kubernetes|/none", "--kubernetes /none: /none has no program etcd; name a folder with etcd and kube-apiserver, as envtest's or a release's is, or a release, such as v1.36.3"},
 		{"verify|" + scenario + "|--kubernetes|1.33.5", "--kubernetes 1.33.5: kubernetes@1.33.5 is no release: did you mean kubernetes@v1.33.5?"},
 		{"verify|" + scenario + "|--kubernetes|v1.31.0", "--kubernetes v1.31.0: Kubernetes v1.31.0 is too old"},
-		{"verify|" + scenario + "|--kubernetes|the newest", "--kubernetes the newest: want a release such as v1.34.4, or a folder with etcd and kube-apiserver"},
+		{"verify|" + scenario + "|--kubernetes|the newest", "--kubernetes the newest: want a release such as v1.36.3, or a folder with etcd and kube-apiserver"},
 		{"verify|" + scenario + "|--kubernetes|v1.36.3|--cluster|kind", "--cluster kind: a cluster of kind has a control plane of its own, leave out --kubernetes"},
 
 		{"run|" + scenario, "--target NAME@VERSION is missing; the catalogue has karpenter@v1.6.4"},
@@ -194,7 +194,7 @@ func TestWrongSurroundings(t *testing.T) {
 	t.Run("outside a checkout", func(t *testing.T) {
 		b := newBench(t)
 		t.Chdir(t.TempDir())
-		b.refuses(t, "kubernetes@v1.34.4 is not in the store, and its source is needed to build it: no checkout of nodestorm at or above", verify(b)...)
+		b.refuses(t, "kubernetes@v1.36.3 is not in the store, and its source is needed to build it: no checkout of nodestorm at or above", verify(b)...)
 		if code, stdout, stderr := nodestorm(t, "list"); code != cli.AsExpected || !strings.Contains(stdout, scenario) {
 			t.Errorf("status %d, %q: what is built in needs no checkout", code, stderr)
 		}
@@ -219,7 +219,7 @@ func TestWrongSurroundings(t *testing.T) {
 	t.Run("does not build", func(t *testing.T) {
 		b := newBench(t)
 		code, stdout, stderr := nodestorm(t, verify(b)...)
-		if code != cli.Usage || stdout != "" || !strings.Contains(stderr, "nodestorm: building kubernetes@v1.34.4 from ") || !strings.Contains(stderr, "this go builds nothing") {
+		if code != cli.Usage || stdout != "" || !strings.Contains(stderr, "nodestorm: building kubernetes@v1.36.3 from ") || !strings.Contains(stderr, "this go builds nothing") {
 			t.Errorf("status %d, %q", code, stderr)
 		}
 		if left, _ := filepath.Glob(filepath.Join(b.store, "t*", "*")); len(left) > 0 {

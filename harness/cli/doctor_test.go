@@ -63,7 +63,7 @@ func TestReadiness(t *testing.T) {
 	if ways := strings.Join(empty["Cluster Autoscaler for hetzner"].Ways, "\n"); !strings.Contains(ways, "--ref cluster-autoscaler-1.32.5 ") || !strings.Contains(ways, "--tags hetzner") || strings.Contains(ways, "DIR") {
 		t.Errorf("the way to those for hetzner: %s", ways)
 	}
-	for _, args := range [][]string{{"kubernetes@v1.34.4"}, {"cluster-autoscaler@1.32.5", "--provider", "hetzner"}} {
+	for _, args := range [][]string{{"kubernetes@v1.36.3"}, {"cluster-autoscaler@1.32.5", "--provider", "hetzner"}} {
 		if code, _, stderr := said(t, append([]string{"target", "add", args[0], program(t)}, args[1:]...)...); code != AsExpected {
 			t.Fatal(stderr)
 		}

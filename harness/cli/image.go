@@ -40,7 +40,7 @@ capability SYS_PTRACE. A program that is not root's gains nothing else by it. Bu
 it ("target build --plain") live in virtual time and need nothing, if the image's Kubernetes
 is one, too; nor does --clock real.`,
 		Example: `  nodestorm image --out image.tar && docker load --input image.tar
-  nodestorm image --with kubernetes@v1.34.4 --with karpenter@v1.7.0 --push registry.example/team/nodestorm:v1
+  nodestorm image --with kubernetes@v1.36.3 --with karpenter@v1.7.0 --push registry.example/team/nodestorm:v1
   docker run --rm --read-only --tmpfs /tmp --cap-drop ALL --cap-add SYS_PTRACE --security-opt no-new-privileges \
     ` + image.Name + ` run karpenter-7515-not-ready-noexecute --target karpenter@v1.7.0`,
 		Args: exactly(0),

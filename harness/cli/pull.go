@@ -50,7 +50,7 @@ and ` + target.EnvMirror + `=` + target.NoRegistry + ` has nobody asked.`,
 		Example: `  nodestorm pull --all
   nodestorm pull cluster-autoscaler@1.33.0 --lock images.lock
   nodestorm pull hetzner-6677-options-error --mirror registry.example/mirror
-  nodestorm pull kubernetes@v1.34.4 karpenter@v1.7.0 --from registry.example/team/nodestorm`,
+  nodestorm pull kubernetes@v1.36.3 karpenter@v1.7.0 --from registry.example/team/nodestorm`,
 		RunE: func(c *cobra.Command, args []string) error {
 			from.Lock = target.Lock(lock)
 			named, refs, err := e.toPull(args, provider, tags, all)

@@ -107,10 +107,10 @@ func TestProgress(t *testing.T) {
 	}
 	var out bytes.Buffer
 	s := newStatus(&out)
-	s.of, s.next = "[2/3] ", "; next: ccm@v0.34.4"
+	s.of, s.next = "[2/3] ", "; next: ccm@v0.36.3"
 	s.all = true
 	s.update(target.Update{Ref: karpenter, Stage: target.Compiling, Package: "p"})
-	if got := out.String(); !strings.HasPrefix(got, "[2/3] karpenter@v1.7.0: compiling") || !strings.HasSuffix(got, "  p; next: ccm@v0.34.4\n") {
+	if got := out.String(); !strings.HasPrefix(got, "[2/3] karpenter@v1.7.0: compiling") || !strings.HasSuffix(got, "  p; next: ccm@v0.36.3\n") {
 		t.Errorf("%q", got)
 	}
 }

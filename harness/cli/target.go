@@ -212,7 +212,7 @@ provenance is in the annotations, and no path of this machine is in it.
 
 The registry is asked with the credentials that docker has for it. Plain HTTP is spoken
 on loopback only.`,
-		Example: `  nodestorm target push kubernetes@v1.34.4 registry.example/team/nodestorm
+		Example: `  nodestorm target push kubernetes@v1.36.3 registry.example/team/nodestorm
   nodestorm target push cluster-autoscaler@1.33.0 registry.example/team/nodestorm --provider hetzner`,
 		Args: exactly(2),
 		RunE: func(c *cobra.Command, args []string) error {

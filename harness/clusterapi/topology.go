@@ -18,7 +18,7 @@ const (
 
 // kubernetesVersion is what Machines say that they run. Cluster API compares it
 // with the control plane's, and nobody else does.
-const kubernetesVersion = "v1.34.4"
+const kubernetesVersion = "v1.36.3"
 
 // CreateCluster creates the cluster, and waits until Cluster API says that its
 // control plane is initialized: only then does it look at nodes.

@@ -110,7 +110,7 @@ func machineAddresses(i fakecloud.Instance) (list []netip.Addr) {
 }
 
 // addresses are those that the kubelet itself puts into its Node
-// (pkg/kubelet/nodestatus/setters.go, NodeAddress, v1.34.4): with an external cloud
+// (pkg/kubelet/nodestatus/setters.go, NodeAddress, v1.36.3): with an external cloud
 // provider and without --node-ip only its name.
 func addresses(i fakecloud.Instance, k cloudinit.Kubelet, external bool) []corev1.NodeAddress {
 	name := corev1.NodeAddress{Type: corev1.NodeHostName, Address: k.NodeName}

@@ -20,7 +20,7 @@ import (
 const bootstrappers = "system:bootstrappers:kubeadm:default-node-token"
 
 // bindings are kubeadm's (cmd/kubeadm/app/phases/bootstraptoken/node/tlsbootstrap.go,
-// v1.34.4): who may ask for a certificate, and whose requests
+// v1.36.3): who may ask for a certificate, and whose requests
 // kube-controller-manager's csrapproving controller approves.
 var bindings = map[string]struct{ role, group string }{
 	"kubeadm:kubelet-bootstrap":                     {"system:node-bootstrapper", bootstrappers},

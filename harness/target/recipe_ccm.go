@@ -10,11 +10,11 @@ import (
 // Kubernetes libraries that it requires.
 var (
 	// CCM is a cloud controller manager for the Hetzner Cloud.
-	CCM = Ref{Name: "ccm", Version: "v0.34.4"}
+	CCM = Ref{Name: "ccm", Version: "v0.36.3"}
 	// CCMVSphere is one for vSphere.
-	CCMVSphere = Ref{Name: "ccm-vsphere", Version: "v0.34.4"}
+	CCMVSphere = Ref{Name: "ccm-vsphere", Version: "v0.36.3"}
 	// CSRApprover approves kubelets' requests for serving certificates.
-	CSRApprover = Ref{Name: "csr-approver", Version: "v0.34.4"}
+	CSRApprover = Ref{Name: "csr-approver", Version: "v0.36.3"}
 )
 
 // ReleasedCSRApprover is the name of the one that can stand in for ours.

@@ -14,7 +14,7 @@ import (
 
 // Kubernetes is the control plane of worlds, at the version that the module
 // sim/kubernetes requires.
-var Kubernetes = Ref{Name: "kubernetes", Version: "v1.34.4"}
+var Kubernetes = Ref{Name: "kubernetes", Version: "v1.36.3"}
 
 // Node is what makes a machine a node of a real cluster, kubelet and kubeadm, at the same
 // version.

@@ -84,7 +84,7 @@ func TestKubernetesVersion(t *testing.T) {
 			t.Errorf("%s is at %s, not at %s", replace.Old.Path, replace.New.Version, staging)
 		}
 	}
-	for _, flag := range []string{"k8s.io/component-base/version.gitVersion=v1.34.4", "k8s.io/client-go/pkg/version.gitMinor=34"} {
+	for _, flag := range []string{"k8s.io/component-base/version.gitVersion=v1.36.3", "k8s.io/client-go/pkg/version.gitMinor=36"} {
 		if !strings.Contains(r.LDFlags, flag) {
 			t.Errorf("no %s in %s", flag, r.LDFlags)
 		}
@@ -124,12 +124,12 @@ func TestKubernetesFaces(t *testing.T) {
 	}
 	ok(t, err)
 	for face, want := range map[string]string{
-		"kube-apiserver":          "Kubernetes v1.34.4",
-		"kube-controller-manager": "Kubernetes v1.34.4",
-		"kube-scheduler":          "Kubernetes v1.34.4",
+		"kube-apiserver":          "Kubernetes v1.36.3",
+		"kube-controller-manager": "Kubernetes v1.36.3",
+		"kube-scheduler":          "Kubernetes v1.36.3",
 		"etcd":                    "etcd Version: 3.6.4",
-		"kubelet":                 "Kubernetes v1.34.4",
-		"kubectl":                 "Client Version: v1.34.4",
+		"kubelet":                 "Kubernetes v1.36.3",
+		"kubectl":                 "Client Version: v1.36.3",
 	} {
 		args := []string{"--version"}
 		if face == "kubectl" {

@@ -23,7 +23,7 @@ func TestGetNothing(t *testing.T) {
 		{Name: "cluster-autoscaler", Version: "1.32.7", Provider: "hetzner"}: "nodestorm target build cluster-autoscaler@1.32.7 --source https://github.com/kubernetes/autoscaler --ref cluster-autoscaler-1.32.7 --tags hetzner",
 		{Name: "cluster-autoscaler", Version: "my-branch"}:                   "nodestorm target build cluster-autoscaler@my-branch --source DIR",
 		{Name: "kubelet-csr-approver", Version: "v1.2.14"}:                   "nodestorm target build kubelet-csr-approver@v1.2.14 --source https://github.com/postfinance/kubelet-csr-approver --ref v1.2.14",
-		{Name: "kubernetes", Version: "v1.34.4"}:                             "nodestorm target build kubernetes@v1.34.4",
+		{Name: "kubernetes", Version: "v1.36.3"}:                             "nodestorm target build kubernetes@v1.36.3",
 	} {
 		_, err := s.Get(ref)
 		missing := (*NotFoundError)(nil)

@@ -72,7 +72,7 @@ func TestDepartures(t *testing.T) {
 		}, "", "", "nodestorm run x --target karpenter@v1.7.0 --seed 7 --kubernetes v1.36.3"},
 		{"kind", func(r *run.Run) {
 			r.Provenance.Cluster, r.Clock.Mode = run.Kind, "real"
-		}, "the cluster was one of kind, with the control plane of kubernetes@v1.34.4 in containers, in real time", "", "nodestorm run x --target karpenter@v1.7.0 --seed 7 --cluster kind # the cluster was"},
+		}, "the cluster was one of kind, with the control plane of kubernetes@v1.36.3 in containers, in real time", "", "nodestorm run x --target karpenter@v1.7.0 --seed 7 --cluster kind # the cluster was"},
 		{"a dirty nodestorm", func(r *run.Run) {
 			r.Provenance.Nodestorm.Dirty, r.Provenance.Features.Dirty = true, true
 		}, "nodestorm itself is of 796b28ee0123 with uncommitted changes (program sha256 03)", "", "# nodestorm itself"},
@@ -112,7 +112,7 @@ func TestDepartures(t *testing.T) {
 			if err != nil || strings.Contains(string(text), "somebody") {
 				t.Errorf("%s has a path (%v)", text, err)
 			}
-			if got := slices.Contains(told.Builds, "nodestorm sha256 03"); got != (r.Provenance != nil) || !slices.Contains(told.Builds, "kubernetes@v1.34.4 sha256 02") {
+			if got := slices.Contains(told.Builds, "nodestorm sha256 03"); got != (r.Provenance != nil) || !slices.Contains(told.Builds, "kubernetes@v1.36.3 sha256 02") {
 				t.Errorf("programs %q", told.Builds)
 			}
 		})

@@ -33,7 +33,7 @@ func (h *hearsay) call(after time.Duration, user, verb, ref, rest string) {
 	if !strings.Contains(rest, "responseStatus") {
 		rest = `"responseStatus":{"code":200}` + rest
 	}
-	line := fmt.Appendf(nil, `{"stage":"ResponseComplete","verb":%q,"userAgent":"kubectl/v1.34.4","user":{"username":%q%s},"objectRef":{%s},"stageTimestamp":%q,%s}`,
+	line := fmt.Appendf(nil, `{"stage":"ResponseComplete","verb":%q,"userAgent":"kubectl/v1.36.3","user":{"username":%q%s},"objectRef":{%s},"stageTimestamp":%q,%s}`,
 		verb, user, groups, ref, start.Add(after).Format("2006-01-02T15:04:05.000000Z07:00"), rest)
 	events, err := h.convert.Events(line)
 	if err != nil || len(events) != 1 {

@@ -161,7 +161,7 @@ func (s *System) flag(k *Kubelet, a Arg) error {
 }
 
 // parseLabels reads k=v,k=v, with the checks of a kubelet's start
-// (cmd/kubelet/app/options, ValidateKubeletFlags, v1.34.4).
+// (cmd/kubelet/app/options, ValidateKubeletFlags, v1.36.3).
 func parseLabels(text string) (map[string]string, error) {
 	labels := map[string]string{}
 	for _, pair := range strings.Split(text, ",") {

@@ -57,7 +57,7 @@ func (r *Runtime) command(c *container, p Program) (Command, error) {
 	e := expansion{values: map[string]string{"POD_IP": c.sandbox.ip, "NODE_NAME": r.cfg.Node}, ports: map[int]int{}, port: r.cfg.Port}
 	env := map[string]string{"PATH": os.Getenv("PATH"), "HOME": dir, "TMPDIR": filepath.Join(dir, "tmp")}
 	for _, pair := range c.config.GetEnvs() {
-		env[pair.GetKey()] = mounts.translate(pair.GetValue())
+		env[pair.GetKey()] = mounts.translate(string(pair.GetValue()))
 	}
 	if server, err := url.Parse(r.cfg.Server); err == nil && server.Host != "" {
 		env["KUBERNETES_SERVICE_HOST"], env["KUBERNETES_SERVICE_PORT"] = server.Hostname(), server.Port()

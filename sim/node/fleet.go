@@ -2,7 +2,7 @@
 // server: it registers Nodes or adopts those that others create, renews Leases,
 // reports status, starts and stops pods, lets node agents hold startup taints, and
 // breaks on demand. Intervals, conditions, reasons and messages are those of a
-// Kubernetes v1.34.4 kubelet; where it does less, the comment at the place says so.
+// Kubernetes v1.36.3 kubelet; where it does less, the comment at the place says so.
 //
 // It knows no cloud: the harness decides which Instance boots which Node. It does
 // not schedule, does not run containers, and leaves everything that the API server
@@ -58,7 +58,7 @@ type Config struct {
 	// says whether a machine of this fleet is behind it. It must not call the Fleet.
 	// Nil adopts none.
 	Adopt func(*corev1.Node) (Profile, bool)
-	// KubeletVersion is reported in nodeInfo. Empty means v1.34.4.
+	// KubeletVersion is reported in nodeInfo. Empty means v1.36.3.
 	KubeletVersion string
 	// Workers is the number of calls under way at once for Nodes and Leases, and
 	// again for pods. The two are apart so that ten thousand starting pods never
@@ -121,7 +121,7 @@ func New(cfg Config) (*Fleet, error) {
 		cfg.Adopt = func(*corev1.Node) (Profile, bool) { return Profile{}, false }
 	}
 	if cfg.KubeletVersion == "" {
-		cfg.KubeletVersion = "v1.34.4"
+		cfg.KubeletVersion = "v1.36.3"
 	}
 	if cfg.Workers == 0 {
 		cfg.Workers = 16

@@ -8,7 +8,7 @@ import (
 )
 
 // Intervals and limits of a kubelet that is configured with nothing, from
-// Kubernetes v1.34.4. They are what a zero field of Profile means.
+// Kubernetes v1.36.3. They are what a zero field of Profile means.
 const (
 	// DefaultLeaseDuration: pkg/kubelet/apis/config/v1beta1/defaults.go:150.
 	DefaultLeaseDuration = 40 * time.Second

@@ -42,7 +42,7 @@ func TestBootRegistersNode(t *testing.T) {
 		same(t, "capacity", node.Status.Capacity.Cpu().String(), "2")
 		same(t, "allocatable", node.Status.Allocatable.Cpu().String(), "2")
 		same(t, "kernel", node.Status.NodeInfo.KernelVersion, "6.1")
-		same(t, "kubelet", node.Status.NodeInfo.KubeletVersion, "v1.34.4")
+		same(t, "kubelet", node.Status.NodeInfo.KubeletVersion, "v1.36.3")
 		same(t, "port", node.Status.DaemonEndpoints.KubeletEndpoint.Port, 10250)
 		same(t, "address", node.Status.Addresses[0].Address, "10.0.0.1")
 
@@ -115,7 +115,7 @@ func TestAdoption(t *testing.T) {
 		same(t, "label of the creator", node.Labels[corev1.LabelHostname], "claim-of-a")
 		same(t, "label of the kubelet", node.Labels[corev1.LabelOSStable], "linux")
 		same(t, "capacity of the creator", node.Status.Capacity.Cpu().String(), "16")
-		same(t, "kubelet version", node.Status.NodeInfo.KubeletVersion, "v1.34.4")
+		same(t, "kubelet version", node.Status.NodeInfo.KubeletVersion, "v1.36.3")
 		same(t, "number of taints", len(node.Spec.Taints), 1)
 		sameTimes(t, "leases", w.written("create", "leases", "", "a"), 5*time.Second)
 

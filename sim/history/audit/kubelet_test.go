@@ -10,7 +10,7 @@ import (
 // What kubelets report becomes a record when it is news.
 func TestKubeletReports(t *testing.T) {
 	status := func(resource, name, body string) string {
-		return fmt.Sprintf(`{"stage":"ResponseComplete","verb":"patch","user":{"username":"system:node:a","groups":["system:nodes","system:authenticated"]},"userAgent":"kubelet/v1.34.4",
+		return fmt.Sprintf(`{"stage":"ResponseComplete","verb":"patch","user":{"username":"system:node:a","groups":["system:nodes","system:authenticated"]},"userAgent":"kubelet/v1.36.3",
 			"objectRef":{"resource":%q,"name":%q,"subresource":"status"},"responseStatus":{"code":200},"requestObject":%s}`, resource, name, body)
 	}
 	pod := func(body string) string { return status("pods", "p", `{"metadata":{"uid":"1"},"status":{`+body+`}}`) }

@@ -129,7 +129,7 @@ func private[T any](k *kubelet.Kubelet, name string) *T {
 type quietOOMWatcher struct {
 	trace.TracerProvider
 	deps     *kubelet.Dependencies
-	recorder record.EventRecorder // the real one, in between
+	recorder record.EventRecorderLogger // the real one, in between
 	once     sync.Once
 }
 

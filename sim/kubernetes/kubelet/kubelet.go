@@ -137,7 +137,7 @@ func flagsOver(config *kubeletconfig.KubeletConfiguration, args []string) error 
 	gates := config.FeatureGates
 	config.FeatureGates = nil
 	fs := flags("kubelet")
-	fs.ParseErrorsWhitelist.UnknownFlags = true
+	fs.ParseErrorsAllowlist.UnknownFlags = true
 	fs.SetOutput(io.Discard) // what is deprecated has been said
 	options.AddKubeletConfigFlags(fs, config)
 	if err := fs.Parse(args); err != nil {

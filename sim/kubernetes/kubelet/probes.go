@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"context"
 	"net"
 	"strconv"
 	"strings"
@@ -38,7 +39,7 @@ func newProbes(real prober.Manager, address string) prober.Manager {
 	return &probes{Manager: real, host: host, port: intstr.Parse(port)}
 }
 
-func (p *probes) AddPod(pod *corev1.Pod) {
+func (p *probes) AddPod(ctx context.Context, pod *corev1.Pod) {
 	pod = pod.DeepCopy()
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {
@@ -50,7 +51,7 @@ func (p *probes) AddPod(pod *corev1.Pod) {
 			}
 		}
 	}
-	p.Manager.AddPod(pod)
+	p.Manager.AddPod(ctx, pod)
 }
 
 func (p *probes) redirect(h corev1.ProbeHandler, pod *corev1.Pod, c *corev1.Container) corev1.ProbeHandler {
