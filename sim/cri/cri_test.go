@@ -269,7 +269,7 @@ func TestProgramHasThePodsArgumentsEnvironmentAndFiles(t *testing.T) {
 	b.run(t, nil, &runtimeapi.ContainerConfig{
 		Image:   &runtimeapi.ImageSpec{Image: "sha256:1", UserSpecifiedImage: "ccm"},
 		Command: []string{"/in/the/image"}, Args: []string{"--cloud-config=/etc/cloud/cloud.conf", "--other=/etc/cloudy", "--both=/etc/cloud,/etc/cloud/deep/x"},
-		Envs: []*runtimeapi.KeyValue{{Key: "CONF", Value: "/etc/cloud"}, {Key: "KUBERNETES_SERVICE_HOST", Value: "10.0.0.1"}},
+		Envs: []*runtimeapi.KeyValue{{Key: "CONF", Value: []byte("/etc/cloud")}, {Key: "KUBERNETES_SERVICE_HOST", Value: []byte("10.0.0.1")}},
 		Mounts: []*runtimeapi.Mount{
 			{ContainerPath: "/etc/cloud", HostPath: "/etc/kubernetes/cloud"},
 			{ContainerPath: "/etc/cloud/deep", HostPath: "/../../deep"},
