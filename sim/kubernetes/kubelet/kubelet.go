@@ -67,6 +67,7 @@ func run(ctx context.Context, args []string) error {
 	if err := logsapi.ValidateAndApply(&server.Logging, gates); err != nil {
 		return fmt.Errorf("initialising logging: %w", err)
 	}
+	server.FailCgroupV1 = false // which cgroups this host has is none of the machine's business, it has none
 	if err := validation.ValidateKubeletConfiguration(&server.KubeletConfiguration, gates); err != nil {
 		return fmt.Errorf("validating the configuration: %w", err)
 	}
