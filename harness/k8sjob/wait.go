@@ -24,7 +24,7 @@ func Wait(ctx context.Context, client kubernetes.Interface, namespace, name stri
 	if _, err := jobs.Get(ctx, name, metav1.GetOptions{}); err != nil {
 		return "", fmt.Errorf("looking for the Job %s/%s: %w", namespace, name, err)
 	}
-	last, err := watchtools.UntilWithSync(ctx, &cache.ListWatch{
+	last, err := watchtools.UntilWithSync(ctx, cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			o.FieldSelector = only
 			return jobs.List(ctx, o)
@@ -33,7 +33,7 @@ func Wait(ctx context.Context, client kubernetes.Interface, namespace, name stri
 			o.FieldSelector = only
 			return jobs.Watch(ctx, o)
 		},
-	}, &batchv1.Job{}, nil, func(e watch.Event) (bool, error) {
+	}, client), &batchv1.Job{}, nil, func(e watch.Event) (bool, error) {
 		of, is := e.Object.(*batchv1.Job)
 		if !is || of.Name != name {
 			return false, nil

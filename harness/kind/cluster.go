@@ -284,6 +284,12 @@ const initPatch = `kind: InitConfiguration
 skipPhases: [preflight, addon/kube-proxy, addon/coredns]
 `
 
+// kubeletPatch lets kubelets start on machines with cgroups of v1, which those of v1.35 and later
+// refuse left to themselves.
+const kubeletPatch = `kind: KubeletConfiguration
+failCgroupV1: false
+`
+
 // clusterPatch has kube-apiserver write the audit log into the folder that the node
 // shares with us.
 const clusterPatch = `kind: ClusterConfiguration
@@ -324,7 +330,7 @@ func (c Cluster) config(spec Spec) *v1alpha4.Cluster {
 	}
 	config := &v1alpha4.Cluster{
 		Nodes:                []v1alpha4.Node{controlPlane},
-		KubeadmConfigPatches: []string{initPatch, fmt.Sprintf(clusterPatch, flags(apiServer), flags(spec.ControllerManager), flags(spec.Scheduler))},
+		KubeadmConfigPatches: []string{initPatch, kubeletPatch, fmt.Sprintf(clusterPatch, flags(apiServer), flags(spec.ControllerManager), flags(spec.Scheduler))},
 		Networking: v1alpha4.Networking{
 			IPFamily: v1alpha4.IPv4Family, APIServerAddress: "127.0.0.1",
 			PodSubnet: spec.PodSubnet, DisableDefaultCNI: true, KubeProxyMode: "none",

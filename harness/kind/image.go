@@ -35,7 +35,7 @@ func Image(version string) string { return "nodestorm/node:" + version }
 
 const (
 	// etcdVersion is that of the Kubernetes target; kubeadm would want a later one.
-	etcdVersion = "3.6.4"
+	etcdVersion = "3.6.8"
 	// PauseImage is what kind's configuration of containerd names.
 	PauseImage = "registry.k8s.io/pause:3.10"
 	debian     = "bookworm" // later ones have a systemd that refuses cgroup v1

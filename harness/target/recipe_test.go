@@ -127,7 +127,7 @@ func TestKubernetesFaces(t *testing.T) {
 		"kube-apiserver":          "Kubernetes v1.36.3",
 		"kube-controller-manager": "Kubernetes v1.36.3",
 		"kube-scheduler":          "Kubernetes v1.36.3",
-		"etcd":                    "etcd Version: 3.6.4",
+		"etcd":                    "etcd Version: 3.6.8",
 		"kubelet":                 "Kubernetes v1.36.3",
 		"kubectl":                 "Client Version: v1.36.3",
 	} {

@@ -61,13 +61,20 @@ func (f Feed[T]) Run(ctx context.Context, c clock.Clock) {
 			return w, err
 		},
 	}
-	cache.NewReflectorWithOptions(lw, example, known, cache.ReflectorOptions{
+	cache.NewReflectorWithOptions(listThenWatch{lw}, example, known, cache.ReflectorOptions{
 		Clock: c,
 		// Resync does nothing here. With a period of zero the reflector waits on a
 		// channel of its package, which keeps testing/synctest from passing time.
 		ResyncPeriod: 24 * time.Hour,
 	}).RunWithContext(ctx)
 }
+
+// listThenWatch has the reflector list first. Else it would ask for a watch that begins with a
+// list, which not every List and Watch can do: of tests, and of older API servers.
+type listThenWatch struct{ *cache.ListWatch }
+
+// IsWatchListSemanticsUnSupported is how a reflector is told.
+func (listThenWatch) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (f Feed[T]) report(err error) {
 	if err != nil && f.Failed != nil && !errors.Is(err, context.Canceled) {
