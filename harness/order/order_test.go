@@ -12,7 +12,7 @@ import (
 	"nodestorm/harness/order"
 )
 
-const deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: apps}\nspec: {template: {spec: {tolerations: [{key: a}]}}}\n"
+const deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: apps}\nspec: {selector: {matchLabels: {app: web}}, template: {spec: {tolerations: [{key: a}]}}}\n"
 
 var folder = fstest.MapFS{
 	"web.yaml":     {Data: []byte(deployment)},
