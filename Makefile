@@ -5,6 +5,8 @@ LINT    := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.1
 # A hanging test ends with all stacks. Builds of Cluster Autoscaler in the store make the
 # features long.
 TIMEOUT ?= 60m
+# As the command is built, so that no package is compiled once for it and once for tests.
+TEST    := $(GO) test -trimpath
 GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
 BIN     := bin/nodestorm
 OUT     ?= reports/out
@@ -52,13 +54,13 @@ TESTED  := sim/csrapprover fakecloud/adapters/karpenter fakecloud/testcontainers
 
 .PHONY: test
 test: setup browser ## Run all tests, the replays among them
-	@$(GO) test -p 1 -timeout $(TIMEOUT) ./...
-	@for module in $(TESTED); do (cd $$module && $(GO) test ./...) || exit 1; done
+	@$(TEST) -p 1 -timeout $(TIMEOUT) ./...
+	@for module in $(TESTED); do (cd $$module && $(TEST) ./...) || exit 1; done
 
 .PHONY: test-times
 test-times: setup browser ## Run all tests and list the ten slowest
 	@mkdir -p $(OUT)
-	@$(GOTESTSUM) --format pkgname --jsonfile $(OUT)/tests.json -- -p 1 -timeout $(TIMEOUT) ./... && $(GOTESTSUM) tool slowest --num 10 --jsonfile $(OUT)/tests.json
+	@$(GOTESTSUM) --format pkgname --jsonfile $(OUT)/tests.json -- -trimpath -p 1 -timeout $(TIMEOUT) ./... && $(GOTESTSUM) tool slowest --num 10 --jsonfile $(OUT)/tests.json
 
 # vcsim, which the fake vSphere is made of, has data races of its own (its answers are
 # written out while its objects change).
@@ -66,9 +68,9 @@ RACY    := nodestorm/fakecloud/vsphere
 
 .PHONY: test-short
 test-short: ## Run the tests that need no Kubernetes, with the race detector
-	@$(GO) test -short -race -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$(RACY)")
-	@$(GO) test -short -timeout $(TIMEOUT) $(RACY)
-	@for module in $(TESTED); do (cd $$module && $(GO) test ./...) || exit 1; done
+	@$(TEST) -short -race -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$(RACY)")
+	@$(TEST) -short -timeout $(TIMEOUT) $(RACY)
+	@for module in $(TESTED); do (cd $$module && $(TEST) ./...) || exit 1; done
 
 # Records that play on a real cluster in about an hour, as they are: nothing is shortened.
 ON_KIND := karpenter-7515-not-ready-noexecute karpenter-3038-forced-deletion bootstrap-12059-csr-approver bootstrap-12059-toleration \
@@ -82,10 +84,10 @@ test-kind: COMMIT := $(shell git rev-parse --short HEAD 2>/dev/null)
 test-kind: setup ## Play records on real clusters beside simulated ones (Docker, root and a Debian mirror; no image registry)
 	@$(NICE) $(BIN) cluster image
 	@$(NICE) $(MAKE) image && docker load --input bin/image.tar
-	@cd fakecloud/testcontainers && $(ON_LOOPBACK) $(GO) test ./... -count=1 -v
-	@$(GO) test ./harness/container -count=1 -v -timeout 10m
-	@$(GO) test ./harness/kind/... -p 1 -count=1 -v -timeout 10m
-	@$(GO) test ./harness/cli -run '^TestKind' -count=1 -v -timeout 45m
+	@cd fakecloud/testcontainers && $(ON_LOOPBACK) $(TEST) ./... -count=1 -v
+	@$(TEST) ./harness/container -count=1 -v -timeout 10m
+	@$(TEST) ./harness/kind/... -p 1 -count=1 -v -timeout 10m
+	@$(TEST) ./harness/cli -run '^TestKind' -count=1 -v -timeout 45m
 	@$(BIN) verify --cluster kind,sim $(ON_KIND) --out $(OUT)/kind
 	@echo "$$(date -u +%F), commit $(COMMIT), Docker $$(docker version --format '{{.Server.Version}}'), $$(nproc) processors" > harness/kind/last-passed.txt
 
@@ -104,7 +106,7 @@ inert: setup ## Replay every record on programs that do nothing: none may be hea
 
 .PHONY: features
 features: setup ## Run the features with godog: make features TAGS=@issue-7515
-	@$(GO) test ./features/... -count=1 -v -timeout 60m $(if $(TAGS),-godog.tags='$(TAGS)')
+	@$(TEST) ./features/... -count=1 -v -timeout 60m $(if $(TAGS),-godog.tags='$(TAGS)')
 
 .PHONY: repro
 repro: setup ## Replay one upstream issue on both sides: make repro ISSUE=7515
@@ -117,15 +119,15 @@ sentences: build ## Write features/SENTENCES.md, what the steps of a feature can
 
 .PHONY: bench
 bench: setup ## Measure what BENCHMARKS.md says (about 15 min)
-	@$(GO) test ./harness/bench -run '^$$' -bench . -skip 'Machines|UnforcedConflict|Parallel|Scale|Autoscalers|Growth' -benchtime 1x -count 5 -timeout 60m
+	@$(TEST) ./harness/bench -run '^$$' -bench . -skip 'Machines|UnforcedConflict|Parallel|Scale|Autoscalers|Growth' -benchtime 1x -count 5 -timeout 60m
 
 .PHONY: bench-parallel
 bench-parallel: setup ## Measure two worlds at a time against one, and predict more (about 6 min)
-	@$(GO) test ./harness/bench -run '^$$' -bench Parallel -benchtime 1x -timeout 30m
+	@$(TEST) ./harness/bench -run '^$$' -bench Parallel -benchtime 1x -timeout 30m
 
 .PHONY: bench-scale
 bench-scale: setup ## Hold nodes and pods by the thousand against KWOK's, and autoscalers against their own thresholds (about an hour)
-	@$(GO) test ./harness/bench -run '^$$' -bench 'Scale|Autoscalers' -benchtime 1x -timeout 3h
+	@$(TEST) ./harness/bench -run '^$$' -bench 'Scale|Autoscalers' -benchtime 1x -timeout 3h
 
 .PHONY: profile
 profile: setup ## Draw what the processors do in a replay, all programs in one flame graph: make profile ID=karpenter-3038-forced-deletion
@@ -139,7 +141,7 @@ bench-gate: setup ## Compare the figures that matter with another commit's, and 
 .PHONY: bench-growth
 bench-growth: setup ## Tell and draw how costs grow with nodes, pods, virtual minutes and records (about 25 min)
 	@mkdir -p $(OUT)
-	@$(GO) test ./harness/bench ./reports/page -run '^$$' -bench 'Growth|Write' -benchtime 1x -timeout 3h > $(OUT)/growth.txt || { cat $(OUT)/growth.txt >&2; exit 1; }
+	@$(TEST) ./harness/bench ./reports/page -run '^$$' -bench 'Growth|Write' -benchtime 1x -timeout 3h > $(OUT)/growth.txt || { cat $(OUT)/growth.txt >&2; exit 1; }
 	@$(GO) run ./harness/cmd/growth -out $(OUT)/growth.html < $(OUT)/growth.txt
 
 .PHONY: bench-verdicts
