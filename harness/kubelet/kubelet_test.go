@@ -367,9 +367,11 @@ while :; do sleep 0.1; done
 		}
 		return err
 	})
+	// A kubelet of v1.36 looks at such a pod again when its back-off is over and the next container
+	// is about to start (pkg/kubelet/pod_workers.go, completeWork): CrashLoopBackOff is hardly seen.
 	r.podIs(t, "bad", "fails", time.Minute, func(p *corev1.Pod) bool {
 		s := p.Status.ContainerStatuses
-		return waiting(p) == "CrashLoopBackOff" && s[0].LastTerminationState.Terminated.ExitCode == 3
+		return len(s) == 1 && s[0].RestartCount > 1 && s[0].LastTerminationState.Terminated != nil && s[0].LastTerminationState.Terminated.ExitCode == 3
 	})
 	r.podIs(t, "none", "waits", time.Minute, func(p *corev1.Pod) bool {
 		return slices.Contains([]string{"ErrImagePull", "ImagePullBackOff"}, waiting(p))

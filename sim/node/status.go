@@ -23,6 +23,16 @@ var (
 	errStarting    = errors.New("PLEG is not healthy: pleg has yet to be successful")
 )
 
+// declared is what a kubelet of v1.36 with its own defaults says that it can do
+// (k8s.io/component-helpers/nodedeclaredfeatures/features). Older ones say nothing, and an older
+// kube-apiserver does not hear it.
+var declared = []string{
+	"ExtendWebSocketsToKubelet",
+	"InPlacePodLevelResourcesVerticalScaling",
+	"InPlacePodVerticalScalingInitContainers",
+	"RestartAllContainersOnContainerExits",
+}
+
 // condition is the part of a Node condition that a kubelet decides.
 type condition struct {
 	kind            corev1.NodeConditionType
@@ -99,12 +109,13 @@ type statusPatch struct {
 		Labels map[string]string `json:"labels,omitempty"`
 	} `json:"metadata,omitzero"`
 	Status struct {
-		Conditions      []corev1.NodeCondition      `json:"conditions"`
-		NodeInfo        *corev1.NodeSystemInfo      `json:"nodeInfo,omitempty"`
-		DaemonEndpoints *corev1.NodeDaemonEndpoints `json:"daemonEndpoints,omitempty"`
-		Addresses       []corev1.NodeAddress        `json:"addresses,omitempty"`
-		Capacity        corev1.ResourceList         `json:"capacity,omitempty"`
-		Allocatable     corev1.ResourceList         `json:"allocatable,omitempty"`
+		Conditions       []corev1.NodeCondition      `json:"conditions"`
+		NodeInfo         *corev1.NodeSystemInfo      `json:"nodeInfo,omitempty"`
+		DaemonEndpoints  *corev1.NodeDaemonEndpoints `json:"daemonEndpoints,omitempty"`
+		Addresses        []corev1.NodeAddress        `json:"addresses,omitempty"`
+		Capacity         corev1.ResourceList         `json:"capacity,omitempty"`
+		Allocatable      corev1.ResourceList         `json:"allocatable,omitempty"`
+		DeclaredFeatures []string                    `json:"declaredFeatures,omitempty"`
 	} `json:"status"`
 }
 
@@ -131,6 +142,9 @@ func (k *kubelet) statusPatch(now time.Time, ready condition) statusPatch {
 	if len(have.Status.Capacity) == 0 {
 		p.Status.Capacity, p.Status.Allocatable = want.Status.Capacity, want.Status.Allocatable
 	}
+	if len(have.Status.DeclaredFeatures) == 0 {
+		p.Status.DeclaredFeatures = want.Status.DeclaredFeatures
+	}
 	return p
 }
 
@@ -143,12 +157,13 @@ func (k *kubelet) object(now time.Time, ready condition) *corev1.Node {
 		}},
 		Spec: corev1.NodeSpec{ProviderID: k.spec.ProviderID, Taints: k.spec.Taints},
 		Status: corev1.NodeStatus{
-			Capacity:        k.spec.Capacity,
-			Allocatable:     k.spec.Allocatable,
-			Addresses:       k.spec.Addresses,
-			Conditions:      conditions(now, nil, ready),
-			NodeInfo:        k.nodeInfo(),
-			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: 10250}},
+			Capacity:         k.spec.Capacity,
+			Allocatable:      k.spec.Allocatable,
+			Addresses:        k.spec.Addresses,
+			Conditions:       conditions(now, nil, ready),
+			NodeInfo:         k.nodeInfo(),
+			DeclaredFeatures: declared,
+			DaemonEndpoints:  corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: 10250}},
 		},
 	}
 	for _, f := range k.faults.All() {
