@@ -82,8 +82,18 @@ func (o *ownProcess) works(switches int64) (bool, error) {
 // switches is how often threads of the process other than the calling one have given
 // up their processor.
 func (o *ownProcess) switches() int64 {
-	all, ours := usage(unix.RUSAGE_SELF), usage(unix.RUSAGE_THREAD)
-	return all.Nvcsw + all.Nivcsw - ours.Nvcsw - ours.Nivcsw
+	given := func(who int) int64 {
+		u := usage(who)
+		return u.Nvcsw + u.Nivcsw
+	}
+	for ours := given(unix.RUSAGE_THREAD); ; {
+		all := given(unix.RUSAGE_SELF)
+		// The calling thread may have lost its processor just now, and make up for another's switch.
+		before := ours
+		if ours = given(unix.RUSAGE_THREAD); ours == before {
+			return all - ours
+		}
+	}
 }
 
 var moreP sync.Mutex
