@@ -94,14 +94,16 @@ func Install(ctx context.Context, w *world.World, t target.Target, cloud *Cloud)
 	if err := c.Create(ctx, namespace); err != nil && !apierrors.IsAlreadyExists(err) {
 		return nil, fmt.Errorf("making namespace %s: %w", Name, err)
 	}
-	policy, err := manifest.Decode(registration)
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range policy {
-		o.SetAPIVersion(w.Policies())
-		if err := c.Create(ctx, o); err != nil {
-			return nil, fmt.Errorf("creating %s %s: %w", o.GetKind(), o.GetName(), err)
+	if cloud == nil {
+		policy, err := manifest.Decode(registration)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range policy {
+			o.SetAPIVersion(w.Policies())
+			if err := c.Create(ctx, o); err != nil {
+				return nil, fmt.Errorf("creating %s %s: %w", o.GetKind(), o.GetName(), err)
+			}
 		}
 	}
 	objects, err := render(t.Asset("kwok/charts"))

@@ -15,6 +15,7 @@ import (
 	messages "github.com/cucumber/messages/go/v21"
 	"golang.org/x/mod/semver"
 
+	"nodestorm/harness/karpenter"
 	"nodestorm/harness/run"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
@@ -170,7 +171,7 @@ func (r Request) kubernetes() target.Manifest {
 }
 
 // CheckKubernetes tells whether the record can be played on the chosen release. It needs Record,
-// Features and ControlPlane only.
+// Features, Target and ControlPlane only.
 func (r Request) CheckKubernetes() error {
 	version := target.Kubernetes.Version
 	if r.ControlPlane.Chosen() {
@@ -180,6 +181,9 @@ func (r Request) CheckKubernetes() error {
 		if has, err := needs.Has(version); err != nil || !has {
 			return errors.Join(fmt.Errorf("it needs Kubernetes %s, and this is %s", needs, version), err)
 		}
+	}
+	if r.Target.Name == karpenter.Name && !karpenter.OnCloud(r.Target) && !world.HasPolicies(version) {
+		return fmt.Errorf("Nodes of Karpenter's provider kwok are mended by a MutatingAdmissionPolicy, which there is from Kubernetes %s on, and this is %s: build %s with --provider instances", world.FirstPolicies, version, r.Target.Ref)
 	}
 	if !olderMinor(version) {
 		return nil

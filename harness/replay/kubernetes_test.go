@@ -36,7 +36,7 @@ func aProgram(t *testing.T, says string) []byte {
 // A folder is a control plane if its programs are those of this machine and of a release that
 // worlds can have; what is wrong with it is said with its name.
 func TestControlPlaneOfFolder(t *testing.T) {
-	own, older, oldest, silent := aProgram(t, "Kubernetes "+target.Kubernetes.Version+"\n"), aProgram(t, "Kubernetes v1.33.5\n"), aProgram(t, "Kubernetes v1.31.14\n"), aProgram(t, "")
+	own, older, oldest, silent := aProgram(t, "Kubernetes "+target.Kubernetes.Version+"\n"), aProgram(t, "Kubernetes v1.33.5\n"), aProgram(t, "Kubernetes v1.30.14\n"), aProgram(t, "")
 	elsewhere := slices.Clone(own)
 	const machine = 18 // of the ELF header
 	elsewhere[machine], elsewhere[machine+1] = 8, 0
@@ -64,7 +64,7 @@ func TestControlPlaneOfFolder(t *testing.T) {
 		{"empty", nil, "", 0, "has no program etcd"},
 		{"another machine's", all(elsewhere), "", 0, "kube-apiserver is for another machine: EM_MIPS"},
 		{"a script", all([]byte("#!/bin/sh\necho Kubernetes v1.36.3\n")), "", 0, "kube-apiserver is no Linux program (ELF)"},
-		{"too old", all(oldest), "", 0, "Kubernetes v1.31.14 is too old: worlds set its feature gate MutatingAdmissionPolicy, which there is from v1.32 on"},
+		{"too old", all(oldest), "", 0, "Kubernetes v1.30.14 is too old: the oldest that was seen to be a world's control plane is v1.31"},
 		{"silent", all(silent), "", 0, `does not say which release it is: --version says ""`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -111,11 +111,14 @@ func TestCheckKubernetes(t *testing.T) {
 		{"kubelets", "", "v1.36.3", true, ""},
 		{"kubelets that are newer", "", "v1.33.5", true, "its kubelets are of " + target.Kubernetes.String() + ", and may not be newer than kube-apiserver (v1.33.5)"},
 		{"no kubelets", "", "v1.33.5", false, ""},
+		{"policies", "", "v1.32.0", false, ""},
+		{"no policies", "", "v1.31.9", false, "is from Kubernetes v1.32 on, and this is v1.31.9: build karpenter@v1.7.0 with --provider instances"},
 	} {
 		r := replay.Request{Record: plain, Features: os.DirFS("../../features"), ControlPlane: replay.ControlPlane{Version: test.version}}
 		if test.kubelets {
 			r.Record = kubelets
 		}
+		r.Target.Ref = target.Ref{Name: "karpenter", Version: "v1.7.0"}
 		if test.version != "" {
 			r.ControlPlane.Folder = "k8s"
 		}

@@ -313,6 +313,7 @@ var breakables = sync.OnceValue(func() []breakable {
 		{list: "rules", subject: toAPI(apiCall), effects: []effect{
 			is("act.delay", plain("is delayed by "), sets("by", span)),
 			is("act.answer", plain("is answered with "), sets("code", status)),
+			is("act.answer", plain("is answered with "), sets("code", status), plain(" after "), sets("after", span)),
 			is("act.drop", plain("breaks its connection")),
 			is("act.hold", plain("is done, and its answer held back for "), sets("for", span)),
 			is("act.lose", plain("is done, and its answer lost")),

@@ -181,6 +181,7 @@ func (r *reader) has(gvk schema.GroupVersionKind) error {
 	case objects.OwnGroup(gvk.Group), r.defined[gvk.GroupKind()]:
 	case strings.HasPrefix(gvk.Group, "karpenter.k8s."):
 		return fmt.Errorf("the cloud of the world's Karpenter is kwok: want kind KWOKNodeClass of karpenter.kwok.sh/v1alpha1 in place of %s of %s", gvk.Kind, gvk.GroupVersion())
+	case gvk.Group == "autoscaling.x-k8s.io" && r.karpenter: // CapacityBuffers, of releases that have them
 	case gvk.Group == "karpenter.sh" || strings.HasPrefix(gvk.Group, "karpenter."):
 		if !r.karpenter {
 			missing = `say "Given Karpenter" before`

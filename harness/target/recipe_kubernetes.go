@@ -20,9 +20,8 @@ var Kubernetes = Ref{Name: "kubernetes", Version: "v1.36.3"}
 // version.
 var Node = Ref{Name: "kubernetes-node", Version: Kubernetes.Version}
 
-// OldestKubernetes is the first minor release that can be a world's control plane: it knows the
-// feature gate MutatingAdmissionPolicy, which worlds set.
-const OldestKubernetes = "v1.32"
+// OldestKubernetes is the first minor release that was seen to be a world's control plane.
+const OldestKubernetes = "v1.31"
 
 // kubernetes is that of worlds, or another release's control plane.
 func kubernetes(ref Ref) (Recipe, error) {
@@ -83,14 +82,13 @@ func controlPlane(ref Ref) (Recipe, error) {
 	}, nil
 }
 
-// CheckKubernetes tells whether a release is new enough for the flags that control planes of
-// worlds are started with.
+// CheckKubernetes tells whether a release can be a world's control plane.
 func CheckKubernetes(version string) error {
 	if !semver.IsValid(version) {
 		return fmt.Errorf("%q is no version of Kubernetes, such as %s", version, Kubernetes.Version)
 	}
 	if semver.Compare(version, OldestKubernetes+".0") < 0 {
-		return fmt.Errorf("Kubernetes %s is too old: worlds set its feature gate MutatingAdmissionPolicy, which there is from %s on", version, OldestKubernetes)
+		return fmt.Errorf("Kubernetes %s is too old: the oldest that was seen to be a world's control plane is %s", version, OldestKubernetes)
 	}
 	return nil
 }

@@ -40,8 +40,8 @@ func TestKnown(t *testing.T) {
 	if r.Module != "k8s.io/kubernetes" || !r.Plain || len(r.Faces) != 4 || !strings.Contains(r.LDFlags, "component-base/version.gitVersion=v1.33.5") || r.sealed != "" {
 		t.Errorf("another Kubernetes: %+v", r)
 	}
-	_, err = Known(Ref{Name: "kubernetes", Version: "v1.31.14"})
-	wantError(t, err, "Kubernetes v1.31.14 is too old", "MutatingAdmissionPolicy", "from v1.32 on")
+	_, err = Known(Ref{Name: "kubernetes", Version: "v1.30.14"})
+	wantError(t, err, "Kubernetes v1.30.14 is too old", "is v1.31")
 	for _, version := range []string{"1.33.5", "v1.33", "stable"} {
 		_, err = Known(Ref{Name: "kubernetes", Version: version})
 		wantError(t, err, "kubernetes@"+version+" is no release", "kubernetes@v1.3")

@@ -152,9 +152,12 @@ func (c *local) startAPIServer(ctx context.Context) error {
 		"audit-log-path":                   {"-"},
 		"profiling":                        {"false"},
 		"etcd-servers":                     {etcdURL},
+		"runtime-config":                   Served(c.Wishes.Serves...),
+	}
+	if policies := w.Policies(); policies != "" {
 		// Targets' packages use the policy to mend what a stand-in for a cloud gets wrong.
-		"feature-gates":  {"MutatingAdmissionPolicy=true"},
-		"runtime-config": Served(append([]string{w.Policies()}, c.Wishes.Serves...)...),
+		flags["feature-gates"] = []string{"MutatingAdmissionPolicy=true"}
+		flags["runtime-config"] = append(flags["runtime-config"], Served(policies)...)
 	}
 	if c.Wishes.Kubelets {
 		more, err := c.openToKubelets(certs)
@@ -236,13 +239,22 @@ const (
 const Policies = "admissionregistration.k8s.io/v1beta1"
 
 // Policies is where the world's API servers serve MutatingAdmissionPolicy; its fields are the
-// same everywhere.
+// same everywhere. It is empty for releases that have none.
 func (w *World) Policies() string {
-	if w.cfg.Version != "" && semver.Compare(w.cfg.Version, "v1.34.0-0") < 0 {
+	switch v := w.cfg.Version; {
+	case v == "" || semver.Compare(v, "v1.34.0-0") >= 0:
+		return Policies
+	case HasPolicies(v):
 		return "admissionregistration.k8s.io/v1alpha1"
 	}
-	return Policies
+	return ""
 }
+
+// HasPolicies tells whether a release of Kubernetes can serve MutatingAdmissionPolicy.
+func HasPolicies(version string) bool { return semver.Compare(version, FirstPolicies+".0-0") >= 0 }
+
+// FirstPolicies is the first minor release with MutatingAdmissionPolicy.
+const FirstPolicies = "v1.32"
 
 // Served is the value of kube-apiserver's --runtime-config, for versions of API groups that it
 // serves besides its defaults.

@@ -414,6 +414,12 @@ var effects = []struct {
 		_, there := s.get()
 		return apierrors.IsForbidden(err) && apierrors.IsNotFound(there)
 	}},
+	{"slow answer 504", apifault.Rule{Match: on("get"), Act: apifault.Act{Answer: &apifault.Answer{Code: 504, After: seconds(300)}}}, func(s *scene) bool {
+		s.create()
+		var err error
+		took := s.virtually(func() { _, err = s.get() })
+		return apierrors.IsTimeout(err) && took >= 5*time.Minute && took < 6*time.Minute
+	}},
 	{"drop", apifault.Rule{Match: on("create"), Act: apifault.Act{Drop: &apifault.Drop{}}}, func(s *scene) bool {
 		_, err := s.client.CoreV1().ConfigMaps("default").Create(s.t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: s.name}}, metav1.CreateOptions{})
 		_, there := s.get()

@@ -38,6 +38,8 @@ type Answer struct {
 	RetryAfter metav1.Duration `json:"retryAfter,omitzero"`
 	// Message replaces the API server's.
 	Message string `json:"message,omitempty"`
+	// After is how long it takes, as when an admission webhook times out. Zero: no time.
+	After metav1.Duration `json:"after,omitzero"`
 }
 
 // Drop resets the client's connection; the API server never sees the call. Other
@@ -151,7 +153,7 @@ func (a *Answer) check(*Match) error {
 	case a.RetryAfter.Duration > 0 && a.Code != 429 && a.Code < 500:
 		return fmt.Errorf("answer.retryAfter goes with code 429 or 5xx, not with %d", a.Code)
 	}
-	return nil
+	return notNegative("answer.after", a.After)
 }
 
 func (*Drop) check(*Match) error { return nil }

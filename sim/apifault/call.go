@@ -64,6 +64,9 @@ func (c *call) begin(w http.ResponseWriter) bool {
 		c.wait(act.By.Duration, a.over)
 	case *Answer:
 		p.tookEffect(c, a, map[string]any{"code": act.Code})
+		if act.After.Duration > 0 {
+			c.wait(act.After.Duration, a.over)
+		}
 		writeStatus(w, c.req, act.status(c.info))
 		return false
 	case *Drop:

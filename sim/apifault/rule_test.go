@@ -66,6 +66,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"no duration", rule("match: {resource: pods}, act: {delay: {by: soon}}"), []string{"soon"}},
 		{"good answer", rule("match: {resource: pods}, act: {answer: {code: 200}}"), []string{"400 to 599"}},
 		{"retry after conflict", rule("match: {resource: pods}, act: {answer: {code: 409, retryAfter: 1s}}"), []string{"429 or 5xx, not with 409"}},
+		{"in the past", rule("match: {resource: pods}, act: {answer: {code: 504, after: -1s}}"), []string{"answer.after"}},
 		{"half a second", rule("match: {resource: pods}, act: {answer: {code: 429, retryAfter: 1500ms}}"), []string{"whole seconds"}},
 		{"negative", rule("match: {resource: pods}, skip: -1, act: {drop: {}}"), []string{"skip is -1"}},
 		{"negative hold", rule("match: {resource: pods}, act: {hold: {for: -1s}}"), []string{"hold.for is -1s"}},
