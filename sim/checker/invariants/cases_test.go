@@ -320,6 +320,18 @@ var cases = []struct {
 		61s log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web
 		3m cloud deleting instances//workers-x fakecloud group=workers
 		` + quiet, []uint64{1, 2}},
+	{"no-overshoot", "somebody else has asked for one too many, and its own call is refused", capi, pending + `
+		1m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web
+		61s api patch machinedeployments/default/workers kubectl 200 subresource=scale replicas=3
+		62s cloud created instances//a fakecloud group=workers
+		62s cloud created instances//b fakecloud group=workers
+		63s api update machinedeployments/default/workers cluster-autoscaler 409 subresource=scale
+		70s api create nodes//a sim-node 201 taints=
+		70s api create nodes//b sim-node 201 taints=
+		71s node ready nodes//a sim-node
+		71s node ready nodes//b sim-node
+		75s api create pods/default/web kube-scheduler 201 subresource=binding node=b
+		` + quiet, nil},
 	{"no-overshoot", "one too many", ca, pending + `
 		1m log plan nodegroups//pool cluster-autoscaler from=0 to=2 Pods=default/web
 		61s cloud created instances//a fakecloud group=pool

@@ -23,6 +23,8 @@ type plan struct {
 	why    string
 	// refused says that calls to the cloud were being refused when it failed.
 	refused bool
+	// undone says that its only call was refused: what came since is somebody else's.
+	undone bool
 	// misled says that it, or a later one, buys again for a pod after the cloud has listed what is
 	// not so.
 	misled bool
@@ -67,6 +69,9 @@ func (w *world) seePlan(r *history.Record) {
 		w.fails(group, "a call was refused", r)
 	case r.Actor == w.Target && r.Code >= 400 && r.Source == history.API && text(r, "subresource") == "scale":
 		w.fails(r.Object.Name, "a call was refused", r)
+		if p := w.planFor(r.Object.Name); p != nil {
+			p.undone = true
+		}
 	case r.Actor == w.Target && r.Code < 400 && r.Object.Resource == "events" && slices.Contains([]string{"FailedToScaleUpGroup", "ScaleUpFailed", "ScaleUpTimedOut"}, text(r, "reason")):
 		if m := failedGroup.FindStringSubmatch(text(r, "message") + " "); m != nil {
 			w.fails(lastPart(m[1]), text(r, "reason"), r)

@@ -145,7 +145,7 @@ func (w *world) leftOver(p *plan, hosts map[string]bool) *instance {
 			}
 		}
 	}
-	if p.misled || len(p.pods) == 0 || len(p.instances) < p.to-p.from {
+	if p.misled || p.undone || len(p.pods) == 0 || len(p.instances) < p.to-p.from {
 		return nil
 	}
 	for _, i := range p.instances {

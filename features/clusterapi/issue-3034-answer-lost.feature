@@ -1,0 +1,26 @@
+# What is done about a scale-down that failed came with https://github.com/kubernetes/autoscaler/pull/3034.
+
+@cluster-autoscaler @clusterapi @issue-3034
+Feature: Only the machine that was marked is deleted, whatever becomes of the answer
+
+  # The oldest machine goes first, unless one is marked: the newest is the one that nobody needs.
+  @clusterapi-3034-answer-lost
+  Scenario: The scale-down is done, and its answer is lost
+    Given a cluster
+    And Cluster API v1.9.5
+    And a MachineDeployment "workers" of 1 to 3 machines, 1 of them Running
+    And "MachineDeployment/workers" is patched with:
+      """
+      spec: {strategy: {type: RollingUpdate, rollingUpdate: {deletePolicy: Oldest}}}
+      """
+    And a pod "a" that requests 3 CPU is Running
+    And Cluster Autoscaler with the flags:
+      | --scale-down-unneeded-time | 3m |
+    When "MachineDeployment/workers" is scaled to 2
+    Then the MachineDeployment "workers" has 2 Running machines within 5m
+    When the first call "update,patch machinedeployments.cluster.x-k8s.io/scale" of the program "cluster-autoscaler" is done, and its answer lost
+    And this is recorded:
+      """
+      {source: api, verb: [update, patch], resource: machinedeployments, actor: cluster-autoscaler, within: 30m}
+      """
+    Then no pod is evicted within 10m
