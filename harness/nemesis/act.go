@@ -14,6 +14,7 @@ import (
 // state is what there is when an act comes.
 type state struct {
 	groups      []Group
+	parts       []string        // programs that can be killed, besides the target
 	removed     map[string]bool // groups
 	paused      map[string]bool
 	deployments map[string]bool // true: it is there, false: it was
@@ -142,10 +143,10 @@ var kinds = map[string]kind{
 		says:  func(site, Schedule, Act) []step { return plain("the target is killed") },
 	},
 	"restart-part": {
-		means: "kill a program of the control plane, which is started again at once",
-		check: func(a Act, _ *state) error {
-			if !slices.Contains(parts, a.Name) {
-				return fmt.Errorf("name: %q: want one of %s", a.Name, strings.Join(parts, ", "))
+		means: "kill a program of the control plane, or Cluster API's, which is started again at once",
+		check: func(a Act, s *state) error {
+			if !slices.Contains(s.parts, a.Name) {
+				return fmt.Errorf("name: %q: want one of %s", a.Name, strings.Join(s.parts, ", "))
 			}
 			return nil
 		},
@@ -253,8 +254,10 @@ var kinds = map[string]kind{
 	},
 }
 
-// parts are the programs of the control plane that can be killed.
-var parts = []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"}
+// programs are those that can be killed, besides the target.
+func (s site) programs() []string {
+	return append([]string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"}, s.more...)
+}
 
 func (a Act) check(at site, s *state) error {
 	k, known := kinds[a.Do]

@@ -231,7 +231,7 @@ func (p *pen) draw(do string) Act {
 	case "budget":
 		a.Name, a.Pods = some(there...), p.random.IntN(2)
 	case "restart-part":
-		a.Name = some(parts...)
+		a.Name = some(p.at.programs()...)
 	case "drain", "cordon", "delete-node", "delete-pod":
 		a.Which = some("newest", "oldest")
 	case "daemons":

@@ -112,7 +112,7 @@ func apiFaults(program string, calls ...string) (all []faults) {
 	of := fmt.Sprintf(` of the program "%s" `, program)
 	return []faults{
 		{sentence: `%s "%s"` + of + `is answered with %s`, places: [][]string{someCalls, writes, {"500", "503", "409", "429"}}},
-		{sentence: `%s "%s"` + of + `%s`, places: [][]string{someCalls, writes, {"is delayed by 5s", "is delayed by 20s", "breaks its connection", "is done, and its answer lost", "is done, and its answer held back for 10s"}}},
+		{sentence: `%s "%s"` + of + `%s`, places: [][]string{someCalls, writes, {"is delayed by 5s", "is delayed by 20s", "breaks its connection", "is done, and its answer lost", "is done, and its answer held back for 10s", "is answered with 504 after 10s"}}},
 		{sentence: `every call "%s"` + of + `%s`, places: [][]string{watches, {"goes silent for 1m", "is cut off after 10s", "expires after 20s"}}},
 	}
 }

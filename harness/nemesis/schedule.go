@@ -183,7 +183,7 @@ func (s Schedule) Check() error {
 	if s.Rest > mostTime {
 		return fmt.Errorf("rest: %s: want at most %s", s.Rest, mostTime)
 	}
-	known := state{groups: s.Groups, removed: map[string]bool{}, paused: map[string]bool{}, faults: map[string]bool{}, deployments: map[string]bool{}}
+	known := state{groups: s.Groups, parts: site.programs(), removed: map[string]bool{}, paused: map[string]bool{}, faults: map[string]bool{}, deployments: map[string]bool{}}
 	for i, a := range s.Acts {
 		if err := a.check(site, &known); err != nil {
 			return fmt.Errorf("act %d, %s: %w", i+1, a.Do, err)

@@ -15,6 +15,8 @@ type site struct {
 	name, program string
 	// cores are the machine types that groups can have, with their processors.
 	cores map[string]int
+	// more are programs of its world besides the control plane's.
+	more []string
 	// groupsHaveBounds says that groups have a least and a most size.
 	groupsHaveBounds bool
 	// setsTarget is how somebody sets a group's size by hand, setsMaximum how many machines it
@@ -70,6 +72,7 @@ var sites = map[string]site{
 		program:          "cluster-autoscaler",
 		settings:         clusterAutoscalerFlags(),
 		cores:            hetznerCores, // the provider's machines are servers of these types
+		more:             []string{"cluster-api"},
 		groupsHaveBounds: true,
 		setsTarget:       func(g Group, n int) []step { return plain(`"MachineDeployment/%s" is scaled to %d`, g.Name, n) },
 		setsMaximum: func(g Group, n int) []step {
@@ -82,7 +85,7 @@ var sites = map[string]site{
 			return plain(`"MachineDeployment/%s" is annotated "cluster.x-k8s.io/paused-"`, g.Name)
 		},
 		given: func(s Schedule) []step {
-			return withClusterAutoscaler(s, "", step{text: "Cluster API v1.9.5"})
+			return withClusterAutoscaler(s, "", step{text: "Cluster API v1.12.0"})
 		},
 		faults: slices.Concat(machineSetFaults, nodeFaults, apiFaults("cluster-autoscaler", "update,patch machinedeployments.cluster.x-k8s.io/scale",
 			"get machinedeployments.cluster.x-k8s.io/scale", "update,patch machines.cluster.x-k8s.io", "update,patch nodes", "create pods/eviction",
