@@ -24,3 +24,26 @@ Feature: Only the machine that was marked is deleted, whatever becomes of the an
       {source: api, verb: [update, patch], resource: machinedeployments, actor: cluster-autoscaler, within: 30m}
       """
     Then no pod is evicted within 10m
+
+  @clusterapi-3034-mark-stays
+  Scenario: The API server refuses the scale-down, and also that the mark is taken off
+    Given a cluster
+    And Cluster API v1.9.5
+    And a MachineDeployment "workers" of 1 to 3 machines, 1 of them Running
+    And "MachineDeployment/workers" is patched with:
+      """
+      spec: {strategy: {type: RollingUpdate, rollingUpdate: {deletePolicy: Oldest}}}
+      """
+    And a pod "a" that requests 3 CPU is Running
+    And Cluster Autoscaler with the flags:
+      | --scale-down-unneeded-time | 3m |
+    When "MachineDeployment/workers" is scaled to 2
+    Then the MachineDeployment "workers" has 2 Running machines within 5m
+    When every call "update,patch machinedeployments.cluster.x-k8s.io/scale" of the program "cluster-autoscaler" is answered with 500, for 5m
+    And every call from the second on "update,patch machines.cluster.x-k8s.io" of the program "cluster-autoscaler" is answered with 500, for 5m
+    And a pod "b" that requests 3 CPU is created once "cluster-autoscaler" has sent "update" of "machines"
+    Then the pod "b" is Running within 2m
+    When 5m pass
+    And "Pod/a" is deleted
+    And "MachineDeployment/workers" is scaled to 1
+    Then no pod is evicted within 5m
