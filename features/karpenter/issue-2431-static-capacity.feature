@@ -12,7 +12,8 @@ Feature: A NodePool of a fixed size has that size again once nothing is wrong an
       | FEATURE_GATES | StaticCapacity=true |
     And Karpenter
 
-  # An admission webhook that times out takes ten seconds by default, and thirty at most.
+  # An admission webhook that times out takes ten seconds by default, and thirty at most. Its pod keeps
+  # the node until Karpenter asks for another one.
   @karpenter-2431-panic
   Scenario: The last NodeClaim goes while its successor is refused slowly
     Given these objects:
@@ -32,12 +33,24 @@ Feature: A NodePool of a fixed size has that size again once nothing is wrong an
             requirements:
               - {key: node.kubernetes.io/instance-type, operator: In, values: [c-4x-amd64-linux]}
               - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+      ---
+      apiVersion: policy/v1
+      kind: PodDisruptionBudget
+      metadata: {name: stays}
+      spec: {minAvailable: 1, selector: {matchLabels: {app: a}}}
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: a, labels: {app: a}}
+      spec: {containers: [{name: main, image: main, resources: {requests: {cpu: "1"}}}]}
       """
-    And "node" has recorded "ready" of "nodes" 2 times
+    And "node" has recorded "running" of "pods"
     When 1m pass
-    And the first call "create nodeclaims.karpenter.sh" of the program "karpenter" is answered with 504 after 10s
+    And every call "create nodeclaims.karpenter.sh" of the program "karpenter" is answered with 504 after 30s, for 5m
     And "NodeClaim/$name" is deleted once "karpenter" has ever sent "create" of "nodeclaims"
-    Then "karpenter" has sent "create" of "nodeclaims" within 10m
+    And 2m pass
+    And "PodDisruptionBudget/stays" is deleted
+    Then "karpenter" has sent "create" of "nodeclaims" within 15m
 
   @karpenter-2431-reservation
   Scenario: A node cannot be tainted for half a minute when all of them have drifted
