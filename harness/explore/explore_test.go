@@ -384,3 +384,16 @@ func TestKnown(t *testing.T) {
 		}
 	}
 }
+
+// What is found again is named, whatever its objects are called.
+func TestEveryFailureCanBeNamed(t *testing.T) {
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range catalogue.Records() {
+		if _, can := anyNames(r.Symptom); !can && r.Elsewhere == nil {
+			t.Errorf("%s: its symptom can't be looked for under other names: say what it looks like elsewhere", r.ID)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package explore
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -80,10 +81,40 @@ func anyNames(s checker.Statement) (out checker.Statement, can bool) {
 	for _, element := range tree["sequence"].([]any) {
 		n.element(element.(map[string]any))
 	}
+	dropUnused(tree)
 	if text, err = json.Marshal(tree); err == nil {
 		err = json.Unmarshal(text, &out)
 	}
 	return out, err == nil && out.Check() == nil
+}
+
+// dropUnused takes out the captures that no pattern has: of a name that is there once any will do.
+func dropUnused(tree map[string]any) {
+	used := map[string]bool{}
+	var look func(any)
+	look = func(v any) {
+		switch v := v.(type) {
+		case string:
+			used[v] = true
+		case []any:
+			for _, each := range v {
+				look(each)
+			}
+		case map[string]any:
+			for _, each := range v {
+				look(each)
+			}
+		}
+	}
+	look(tree)
+	for _, element := range tree["sequence"].([]any) {
+		e := element.(map[string]any)
+		capture, _ := e["capture"].(map[string]any)
+		maps.DeleteFunc(capture, func(name string, _ any) bool { return !used["$"+name] })
+		if len(capture) == 0 {
+			delete(e, "capture")
+		}
+	}
 }
 
 // names are the captures that stand for the names that a statement has.
@@ -134,6 +165,10 @@ func (n names) loosen(pattern map[string]any, first func(name, field string)) {
 			if bound {
 				in[key] = "$" + capture
 			} else {
+				delete(in, key)
+			}
+		case map[string]any:
+			if not, _ := values["not"].(string); !strings.HasPrefix(not, "$") {
 				delete(in, key)
 			}
 		default:
