@@ -547,6 +547,14 @@ var cases = []struct {
 		70s log log karpenter message=found_provisionable_pod(s) Pods=default/web
 		71s api create nodeclaims//default-b karpenter 201
 		` + quiet, nil},
+	{"startup-discipline", "of Karpenter's, and another pod has its place", karp, claimed + `
+		65s api patch nodeclaims//default-a karpenter 200 providerID=kwok://a
+		66s api create nodes//a karpenter 201 providerID=kwok://a taints=node.kubernetes.io/not-ready:NoSchedule
+		67s api create pods/default/other nodestorm 201
+		68s api create pods/default/other kube-scheduler 201 subresource=binding node=a
+		70s log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		71s api create nodeclaims//default-b karpenter 201
+		` + quiet, nil},
 	{"startup-discipline", "of Karpenter's", karp, claimed + `
 		65s api patch nodeclaims//default-a karpenter 200 providerID=kwok://a
 		66s api create nodes//a karpenter 201 providerID=kwok://a taints=node.kubernetes.io/not-ready:NoSchedule

@@ -144,7 +144,7 @@ func claimTwice(w *world, broken breaks, joined bool) judge {
 			if c == nil || c.initialized || w.programs.started.at > c.created.at {
 				return
 			}
-			if n := w.nodeOf(c); (n != nil) != joined || n != nil && n.cordoned() {
+			if n := w.nodeOf(c); (n != nil) != joined || n != nil && (n.cordoned() || w.taken(n, c)) {
 				return
 			}
 			evidence, names = append(evidence, c.created.seq), append(names, c.name)
@@ -153,6 +153,17 @@ func claimTwice(w *world, broken breaks, joined bool) judge {
 			broken(fmt.Sprintf("%s is made for %s, which waits for %s", r.Object.Name, strings.Join(pods, ", "), strings.Join(names, ", ")), append(evidence, r.Seq)...)
 		}
 	})}
+}
+
+// taken tells whether a pod that the claim was not made for is on its Node: it may have the place
+// of one that it was made for.
+func (w *world) taken(n *node, c *claim) bool {
+	for name, p := range w.pods {
+		if p.node == n.name && !p.daemon && w.batch.bought[name] != c {
+			return true
+		}
+	}
+	return false
 }
 
 // boughtForHeld: nothing is bought for pods that stay where they are.
