@@ -332,6 +332,18 @@ var cases = []struct {
 		71s node ready nodes//b sim-node
 		75s api create pods/default/web kube-scheduler 201 subresource=binding node=b
 		` + quiet, nil},
+	{"no-overshoot", "one too many, and a later call is refused", capi, pending + `
+		1m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=0 to=2 Pods=default/web
+		61s api patch machinedeployments/default/workers cluster-autoscaler 200 subresource=scale
+		62s cloud created instances//a fakecloud group=workers
+		62s cloud created instances//b fakecloud group=workers
+		70s api create nodes//a sim-node 201 taints=
+		70s api create nodes//b sim-node 201 taints=
+		71s node ready nodes//a sim-node
+		71s node ready nodes//b sim-node
+		75s api create pods/default/web kube-scheduler 201 subresource=binding node=b
+		80s api patch machinedeployments/default/workers cluster-autoscaler 409 subresource=scale
+		` + quiet, []uint64{3, 5}},
 	{"no-overshoot", "one too many", ca, pending + `
 		1m log plan nodegroups//pool cluster-autoscaler from=0 to=2 Pods=default/web
 		61s cloud created instances//a fakecloud group=pool

@@ -23,8 +23,9 @@ type plan struct {
 	why    string
 	// refused says that calls to the cloud were being refused when it failed.
 	refused bool
-	// undone says that its only call was refused: what came since is somebody else's.
-	undone bool
+	// asked says that its call to scale was taken; undone that it was refused, so that what came
+	// is somebody else's.
+	asked, undone bool
 	// misled says that it, or a later one, buys again for a pod after the cloud has listed what is
 	// not so.
 	misled bool
@@ -69,8 +70,12 @@ func (w *world) seePlan(r *history.Record) {
 		w.fails(group, "a call was refused", r)
 	case r.Actor == w.Target && r.Code >= 400 && r.Source == history.API && text(r, "subresource") == "scale":
 		w.fails(r.Object.Name, "a call was refused", r)
-		if p := w.planFor(r.Object.Name); p != nil {
+		if p := w.planFor(r.Object.Name); p != nil && !p.asked {
 			p.undone = true
+		}
+	case r.Actor == w.Target && r.Source == history.API && text(r, "subresource") == "scale":
+		if p := w.planFor(r.Object.Name); p != nil {
+			p.asked = true
 		}
 	case r.Actor == w.Target && r.Code < 400 && r.Object.Resource == "events" && slices.Contains([]string{"FailedToScaleUpGroup", "ScaleUpFailed", "ScaleUpTimedOut"}, text(r, "reason")):
 		if m := failedGroup.FindStringSubmatch(text(r, "message") + " "); m != nil {
