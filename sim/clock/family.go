@@ -103,7 +103,7 @@ func (d *Driver) listen(wait time.Duration) {
 			f.took.Add(now - began)
 			began = now
 		}
-		wait = 0
+		wait = firstLook // who was told of goes to sleep now, and is not looked at before
 	}
 }
 

@@ -376,10 +376,14 @@ func onLoopback(tid int, at uint64, size int) error {
 	return nil
 }
 
-// wait notes until when a thread waits.
+// wait notes until when a thread waits. Go's runtime has one thread at a time wait for events: what
+// another waited for is over.
 func (g *guest) wait(tid int, w wait) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if w.signal {
+		maps.DeleteFunc(g.waits, func(_ int, of wait) bool { return of.signal })
+	}
 	g.waits[tid] = w
 	g.show()
 }

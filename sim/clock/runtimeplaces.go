@@ -28,8 +28,12 @@ type image struct {
 
 type span struct{ begin, end uint64 }
 
-// images are those looked at so far.
-var images sync.Map
+// images are those looked at so far, one after the other: programs that start together are often of
+// the same file.
+var images = struct {
+	sync.Mutex
+	known map[imageID]image
+}{known: map[imageID]image{}}
 
 type imageID struct {
 	device, inode uint64
@@ -44,8 +48,10 @@ func imageOf(pid int) (image, error) {
 		return image{}, err
 	}
 	id := imageID{s.Dev, s.Ino, s.Size, s.Mtim.Nano()}
-	if known, ok := images.Load(id); ok {
-		return known.(image), nil
+	images.Lock()
+	defer images.Unlock()
+	if m, ok := images.known[id]; ok {
+		return m, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -56,7 +62,7 @@ func imageOf(pid int) (image, error) {
 	if err != nil {
 		return image{}, err
 	}
-	images.Store(id, m)
+	images.known[id] = m
 	return m, nil
 }
 
