@@ -9,9 +9,8 @@ import (
 	"nodestorm/sim/history"
 )
 
-// candidatesOf returns the indexes of the records that the pattern's source,
-// verb, resource and code match, in order; a verb or resource that refers to a
-// capture is left open.
+// candidatesOf returns the indexes of the records that all but the pattern's details match, in
+// order; a field that refers to a capture is left open.
 func (s *search) candidatesOf(p *Pattern) []int {
 	if indexes, ok := s.candidates[p]; ok {
 		return indexes
@@ -27,9 +26,12 @@ func (s *search) candidatesOf(p *Pattern) []int {
 	return indexes
 }
 
-// identity is as much of a pattern as needs no captures.
+// identity is as much of a pattern without details as needs no captures.
 func (p *Pattern) identity() *Pattern {
-	return &Pattern{Source: p.Source, Verb: fixed(p.Verb), Resource: fixed(p.Resource), Code: p.Code}
+	return &Pattern{
+		Source: p.Source, Verb: fixed(p.Verb), Resource: fixed(p.Resource), Code: p.Code,
+		Namespace: fixed(p.Namespace), Name: fixed(p.Name), Actor: fixed(p.Actor),
+	}
 }
 
 // fixed returns the values unless they refer to captures.

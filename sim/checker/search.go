@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"nodestorm/sim/history"
@@ -30,8 +31,9 @@ type Prepared struct {
 // in the order of time. It keeps those only that the statement may be about.
 type Finder struct {
 	s       Statement
-	of      []*Pattern // of a sequence: what it looks at
-	ends    bool       // and whether what it looks at is gone
+	of      []*Pattern      // of a sequence: what it looks at
+	ends    bool            // and whether what it looks at is gone
+	asked   map[string]bool // first parts of the details' keys that it asks for
 	kept    []history.Record
 	monitor *Monitor      // of all else
 	limit   time.Duration // of the monitor; zero is the end
@@ -49,20 +51,54 @@ func NewFinder(s Statement) *Finder {
 		}
 		return f
 	}
+	f.asked = map[string]bool{"subresource": true} // for deletes
 	for i := range s.elements() {
 		e := &s.elements()[i]
 		if e.Match != nil {
-			f.of = append(f.of, e.Match.identity())
+			f.lookFor(e.Match)
+		}
+		for _, path := range e.Capture {
+			if key, ok := strings.CutPrefix(path, "detail."); ok {
+				f.ask(key)
+			}
 		}
 		for k := range e.While {
-			f.of = append(f.of, e.While[k].identity())
+			f.lookFor(&e.While[k])
 			f.ends = true
 		}
 		for k := range e.Absent {
-			f.of = append(f.of, e.Absent[k].identity())
+			f.lookFor(&e.Absent[k].Pattern)
 		}
 	}
 	return f
+}
+
+func (f *Finder) lookFor(p *Pattern) {
+	f.of = append(f.of, p.identity())
+	for key := range p.Detail {
+		f.ask(key)
+	}
+}
+
+func (f *Finder) ask(key string) {
+	first, _, _ := strings.Cut(key, ".")
+	f.asked[key], f.asked[first] = true, true
+}
+
+// keep remembers of a record what the search may ask for: of a long run it keeps many.
+func (f *Finder) keep(r history.Record) {
+	var detail map[string]any
+	for key, value := range r.Detail {
+		if !f.asked[key] {
+			continue
+		}
+		if detail == nil {
+			detail = map[string]any{}
+		}
+		detail[key] = value
+	}
+	r.Detail = detail
+	f.kept = append(f.kept, r)
 }
 
 // Take takes in the next record.
@@ -77,7 +113,7 @@ func (f *Finder) Take(r history.Record) {
 	default:
 		f.there = f.there || f.s.NoSequence != nil && f.s.aboutFirst().matchIdentity(&r, nil)
 		if f.ends && deletes(&r) || slices.ContainsFunc(f.of, func(p *Pattern) bool { return p.matchIdentity(&r, nil) }) {
-			f.kept = append(f.kept, r)
+			f.keep(r)
 		}
 	}
 }
