@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,6 +33,7 @@ import (
 	"nodestorm/harness/process"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
+	"nodestorm/sim/apifault"
 	"nodestorm/sim/history/audit"
 	"nodestorm/sim/node"
 )
@@ -61,6 +63,10 @@ type Config struct {
 	Profile func(fakecloud.Instance) node.Profile
 	// Variables are those of clusterctl that are not to have the release's defaults.
 	Variables map[string]string
+	// Broken has the controllers' calls to the management cluster's API server go by way of a
+	// fault proxy, see [ClusterAPI.Way], which has these Rules from the beginning.
+	Broken bool
+	Rules  []apifault.Rule
 	// Args are given to the controllers besides those that the release's Deployment has,
 	// and win over them: "--machine-concurrency=50".
 	Args []string
@@ -72,6 +78,7 @@ type ClusterAPI struct {
 	client client.Client // of the management cluster
 	args   []string      // of the container, as the release sets them
 	hooks  endpoint
+	way    *apifault.Proxy // nil: not Broken
 
 	cloud    *fakecloud.Cloud
 	provider *Provider
@@ -102,6 +109,7 @@ func Install(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 	if err != nil {
 		return nil, err
 	}
+	var create []*unstructured.Unstructured
 	for _, o := range append(objects, ours...) {
 		switch o.GetKind() {
 		case "Certificate", "Issuer", "Service": // newEndpoint's part
@@ -115,9 +123,16 @@ func Install(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 		if err := hooks.redirect(o); err != nil {
 			return nil, fmt.Errorf("redirecting %s %s: %w", o.GetKind(), o.GetName(), err)
 		}
-		if err := c.Create(ctx, o); err != nil && !apierrors.IsAlreadyExists(err) {
-			return nil, fmt.Errorf("creating %s %s of %s: %w", o.GetKind(), o.GetName(), t.Ref, err)
+		if o.GetKind() == "Namespace" { // which others are in
+			if err := a.install(ctx, o); err != nil {
+				return nil, err
+			}
+			continue
 		}
+		create = append(create, o)
+	}
+	if err := a.install(ctx, create...); err != nil {
+		return nil, err
 	}
 	if a.args == nil {
 		return nil, fmt.Errorf("the kustomization of %s has no Deployment", t.Ref)
@@ -125,10 +140,25 @@ func Install(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 	return a, a.awaitCRDs(ctx, append(objects, ours...))
 }
 
+// install creates a part of the release, several objects at a time. What is there already stays.
+func (a *ClusterAPI) install(ctx context.Context, objects ...*unstructured.Unstructured) error {
+	creating, ctx := errgroup.WithContext(ctx)
+	creating.SetLimit(8)
+	for _, o := range objects {
+		creating.Go(func() error {
+			if err := a.client.Create(ctx, o); err != nil && !apierrors.IsAlreadyExists(err) {
+				return fmt.Errorf("creating %s %s of %s: %w", o.GetKind(), o.GetName(), a.cfg.Target.Ref, err)
+			}
+			return nil
+		})
+	}
+	return creating.Wait()
+}
+
 // Start runs the controllers and waits until they and their webhooks are ready.
 // Virtual time passes as real time does meanwhile.
 func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
-	kubeconfig, err := a.cfg.Management.Kubeconfig(account, "system:serviceaccounts", "system:serviceaccounts:"+namespace, "system:authenticated", audit.TargetGroup)
+	kubeconfig, err := a.kubeconfig()
 	if err != nil {
 		return nil, err
 	}
@@ -149,6 +179,18 @@ func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
 	}))
 }
+
+func (a *ClusterAPI) kubeconfig() (path string, err error) {
+	groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated", audit.TargetGroup}
+	if !a.cfg.Broken {
+		return a.cfg.Management.Kubeconfig(account, groups...)
+	}
+	path, a.way, err = a.cfg.Management.KubeconfigThrough(a.cfg.Rules, account, groups...)
+	return path, err
+}
+
+// Way is the controllers' way to the API server where that can be broken, or nil.
+func (a *ClusterAPI) Way() *apifault.Proxy { return a.way }
 
 // Up brings a release up in a world: a fake cloud whose instances become nodes, the
 // controllers, our providers, and a cluster that is initialized. All of it ends with

@@ -21,6 +21,7 @@ import (
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/world"
+	"nodestorm/sim/apifault"
 	"nodestorm/sim/clock"
 )
 
@@ -65,6 +66,30 @@ func start(t *testing.T) *world.World {
 		}
 	})
 	return w
+}
+
+// The controllers' own calls can be broken, from the beginning and later; they try again.
+func TestBrokenWay(t *testing.T) {
+	w := start(t)
+	rule := func(name, resource string) apifault.Rule {
+		return apifault.Rule{
+			Name: name, Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{Answer: &apifault.Answer{Code: 503}},
+			Match: apifault.Match{Verbs: []string{"patch"}, Resource: resource},
+		}
+	}
+	a := bring(t, clusterapi.Config{World: w, Broken: true, Rules: []apifault.Rule{rule("first", "machines.cluster.x-k8s.io")}}, "v1.12.0")
+	if err := a.Way().Inject(rule("later", "machinesets.cluster.x-k8s.io")); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.CreateMachineDeployment(t.Context(), clusterapi.MachineDeployment{Name: "workers", Replicas: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.AwaitRunning(t.Context(), "workers", 1, 5*time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if unmet := a.Way().Unmet(); len(unmet) > 0 {
+		t.Errorf("the controllers have made no call for %+v", unmet)
+	}
 }
 
 // A machine whose instance goes behind everybody's back, and one that is scaled

@@ -89,7 +89,10 @@ var sites = map[string]site{
 		},
 		faults: slices.Concat(machineSetFaults, nodeFaults, apiFaults("cluster-autoscaler", "update,patch machinedeployments.cluster.x-k8s.io/scale",
 			"get machinedeployments.cluster.x-k8s.io/scale", "update,patch machines.cluster.x-k8s.io", "update,patch nodes", "create pods/eviction",
-			"watch pods", "watch nodes", "watch machines.cluster.x-k8s.io", "watch machinedeployments.cluster.x-k8s.io")),
+			"watch pods", "watch nodes", "watch machines.cluster.x-k8s.io", "watch machinedeployments.cluster.x-k8s.io"),
+			apiFaults("cluster-api", "delete machines.cluster.x-k8s.io", "update,patch machines.cluster.x-k8s.io", "update,patch machines.cluster.x-k8s.io/status",
+				"update,patch machinesets.cluster.x-k8s.io", "update,patch machinesets.cluster.x-k8s.io/status", "update,patch machinedeployments.cluster.x-k8s.io/status",
+				"watch machines.cluster.x-k8s.io", "watch machinesets.cluster.x-k8s.io", "watch machinedeployments.cluster.x-k8s.io")),
 	},
 	"cluster-autoscaler/externalgrpc": {
 		program:          "cluster-autoscaler",

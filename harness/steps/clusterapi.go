@@ -95,7 +95,7 @@ func (s *scenario) startClusterAPI(ctx context.Context, version string, cfg clus
 	if err != nil {
 		return err
 	}
-	cfg.Types = s.types
+	cfg.Types, cfg.Broken, cfg.Rules = s.types, s.toCAPI.any(), s.toCAPI.first
 	cfg.World, cfg.Seed, cfg.Containers, cfg.Profile = s.world, s.rig.World.Seed, s.containers, s.serverProfile
 	if cfg.Target, err = store.Get(target.Ref{Name: clusterapi.Name, Version: version}); err != nil {
 		return err

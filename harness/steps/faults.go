@@ -19,6 +19,7 @@ import (
 	"nodestorm/fakecloud/externalgrpc"
 	"nodestorm/fakecloud/hcloud"
 	instanceapi "nodestorm/fakecloud/instances"
+	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/kubelet"
 	"nodestorm/sim/apifault"
 	"nodestorm/sim/checker/strict"
@@ -36,6 +37,7 @@ const (
 	apiCall    = `"([a-z,]+ [a-z0-9.*/-]+(?: [^" ]+)?)"`
 	apiList    = `"(list [a-z0-9.*/-]+(?: [^" ]+)?)"`
 	apiWatch   = `"(watch [a-z0-9.*/-]+(?: [^" ]+)?)"`
+	caller     = `"([^"]{1,})"`
 	cloudList  = `"(list [a-z_ ]+)"`
 	cloudCall  = `"([a-z_]+ [a-z_ ]+)"`
 	cloudWork  = `"([a-z]+_[a-z_]+)"`
@@ -70,6 +72,7 @@ func faultArguments() []Argument {
 		which("call", "the first call"), which("action", "every action"), which("server", "the first server"),
 		which("machine", "every machine"), which("further simulated node", "every further simulated node"),
 		{"CALL", "calls in quotes, VERB RESOURCE[.GROUP][/SUBRESOURCE] [[NAMESPACE/]NAME], with verbs as in RBAC and commas between them", `"update,patch machinedeployments.cluster.x-k8s.io/scale web"`, apiCall},
+		{"PROGRAM", `a program in quotes, as it calls itself to the API server: "karpenter", "cluster-autoscaler", or "cluster-api" for the controllers of Cluster API`, `"cluster-autoscaler"`, caller},
 		{"LIST", "lists in quotes, as CALL with the verb list", `"list nodes"`, apiList},
 		{"WATCH", "watches in quotes, as CALL with the verb watch", `"watch nodes"`, apiWatch},
 		{"LIST", "lists in quotes: list servers, or of actions, such as list actions", `"list servers"`, cloudList},
@@ -295,7 +298,7 @@ func (e effect) at(when string) effect {
 // breakables are all that can break, and how.
 var breakables = sync.OnceValue(func() []breakable {
 	toAPI := func(calls string) []part {
-		return []part{which("call"), plain(" "), theCall(calls), plain(" of the program "), sets("match.client", name), plain(" ")}
+		return []part{which("call"), plain(" "), theCall(calls), plain(" of the program "), sets("match.client", caller), plain(" ")}
 	}
 	toCloud := func(calls string) []part {
 		return []part{which("call"), plain(" "), theCloudCall(calls), plain(" to the cloud"), quoted("match.group", forGroup), plain(" ")}
@@ -532,18 +535,51 @@ func (s *scenario) arm(these theseFaults) error {
 			return err
 		}
 	}
-	if len(these.rules) == 0 {
+	ofCAPI, ofTarget := partition(these.rules, toClusterAPI)
+	for i := range ofCAPI { // whose agent is named after its file, and has this way for itself
+		ofCAPI[i].Match.Client = ""
+	}
+	if err := s.arming(ofCAPI, &s.toCAPI, s.capi != nil, s.capiWay(), errNoClusterAPI); err != nil {
+		return err
+	}
+	return s.arming(ofTarget, &s.toTarget, s.autoscaler != nil || s.karpenter != nil, s.way(), errNoTarget)
+}
+
+// rules are those on a program's way to its API server.
+type rules struct {
+	first []apifault.Rule // what it starts with
+	later bool            // there may be more
+}
+
+// any tells whether the program needs a way that can be broken.
+func (r rules) any() bool { return r.later || len(r.first) > 0 }
+
+// arming gives a program's way its rules: at once if it runs, when it starts else.
+func (s *scenario) arming(more []apifault.Rule, of *rules, runs bool, way *apifault.Proxy, none error) error {
+	switch {
+	case len(more) == 0:
 		return nil
-	}
-	if s.autoscaler == nil && s.karpenter == nil { // it starts with them
-		s.rules = append(s.rules, these.rules...)
+	case !runs:
+		of.first = append(of.first, more...)
 		return nil
+	case way == nil:
+		return fmt.Errorf("rule %q: %w", more[0].Name, none)
 	}
-	way := s.way()
-	if way == nil {
-		return fmt.Errorf("rule %q: %w", these.rules[0].Name, errNoTarget)
+	return way.Inject(more...)
+}
+
+// toClusterAPI tells whether a rule is about calls of Cluster API's controllers.
+func toClusterAPI(r apifault.Rule) bool { return r.Match.Client == clusterapi.Name }
+
+func partition[T any](all []T, is func(T) bool) (those, others []T) {
+	for _, one := range all {
+		if is(one) {
+			those = append(those, one)
+		} else {
+			others = append(others, one)
+		}
 	}
-	return way.Inject(these.rules...)
+	return those, others
 }
 
 // way is the target's to the API server, nil where it cannot be broken.
@@ -557,24 +593,45 @@ func (s *scenario) way() *apifault.Proxy {
 	return nil
 }
 
-// rulesLater tells whether a When has faults of the target's way to the API server: the
-// target then starts with a way that can be broken.
-func rulesLater(steps []*messages.PickleStep, beside fs.FS) bool {
-	return slices.ContainsFunc(steps, func(step *messages.PickleStep) bool {
-		if step.Type != messages.PickleStepType_ACTION {
-			return false
+// capiWay is that of Cluster API's controllers.
+func (s *scenario) capiWay() *apifault.Proxy {
+	if s.capi == nil {
+		return nil
+	}
+	return s.capi.Way()
+}
+
+// foresee finds out whose ways to the API server steps will break: who starts before has to
+// start with one that can be broken.
+func (s *scenario) foresee(steps []*messages.PickleStep) {
+	for _, step := range steps {
+		ofCAPI, ofTarget := partition(rulesOf(step, s.rig.Beside), toClusterAPI)
+		s.toCAPI.later = s.toCAPI.later || len(ofCAPI) > 0
+		s.toTarget.later = s.toTarget.later || len(ofTarget) > 0 && step.Type == messages.PickleStepType_ACTION
+	}
+}
+
+// rulesOf are those of a step, as far as can be known before it is played.
+func rulesOf(step *messages.PickleStep, beside fs.FS) []apifault.Rule {
+	text := step.Text
+	if m := onceAtEnd.FindStringSubmatch(text); m != nil {
+		text = m[1] + m[3]
+	}
+	if listsFaults.MatchString(text) {
+		list, err := (&reader{beside: beside}).text(step)
+		if err != nil {
+			return nil // playing it tells
 		}
-		text := step.Text
-		if m := onceAtEnd.FindStringSubmatch(text); m != nil {
-			text = m[1] + m[3]
+		these, _ := parseFaults(list)
+		return these.rules
+	}
+	for _, sentence := range faultSentences() {
+		if groups := sentence.pattern.FindStringSubmatch(text); groups != nil {
+			these, _ := sentence.read(text, groups[1:])
+			return these.rules
 		}
-		if listsFaults.MatchString(text) {
-			list, err := (&reader{beside: beside}).text(step)
-			these, wrong := parseFaults(list)
-			return err == nil && wrong == nil && len(these.rules) > 0
-		}
-		return slices.ContainsFunc(faultSentences(), func(s faultSentence) bool { return s.list == "rules" && s.pattern.MatchString(text) })
-	})
+	}
+	return nil
 }
 
 // mayMiss is for scenarios that were drawn: whether a fault meets anything is not known
@@ -630,8 +687,10 @@ func (s *scenario) clearFault(name string) error {
 	if s.kubelets != nil {
 		clears = append(clears, func(name string) error { return s.kubelets.Clear(name, "") })
 	}
-	if way := s.way(); way != nil {
-		clears = append(clears, way.Clear)
+	for _, way := range []*apifault.Proxy{s.way(), s.capiWay()} {
+		if way != nil {
+			clears = append(clears, way.Clear)
+		}
 	}
 	if s.world != nil {
 		clears = append(clears, s.clearOfNodes)

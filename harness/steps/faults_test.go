@@ -208,28 +208,35 @@ func TestNextFaults(t *testing.T) {
 	}
 }
 
-// A target has a way that can be broken where a When breaks it, and only there.
-func TestRulesLater(t *testing.T) {
+// A target has a way that can be broken where a When breaks it, and only there; Cluster API,
+// which starts with the first of its Givens, wherever any step does.
+func TestForeseen(t *testing.T) {
 	const given, when = messages.PickleStepType_CONTEXT, messages.PickleStepType_ACTION
 	const rule, cloud = "rules:\n- {name: slow, match: {client: karpenter, verbs: [create], resource: nodeclaims.karpenter.sh}, act: {delay: {by: 1m}}}\n",
 		"faults:\n- {name: full, match: {operation: POST /servers}, refuse: {code: resource_unavailable}}\n"
 	const sentence = `every call "create nodeclaims.karpenter.sh" of the program "karpenter" is delayed by 1m`
+	const capi = `every call "create machines.cluster.x-k8s.io" of the program "cluster-api" is answered with 500`
 	files := fstest.MapFS{"rules.yaml": {Data: []byte(rule)}}
 	for _, test := range []struct {
-		step *messages.PickleStep
-		want bool
+		step         *messages.PickleStep
+		target, capi bool
 	}{
-		{said(when, sentence, ""), true},
-		{said(given, sentence, ""), false}, // known when the target starts
-		{said(when, sentence+`, for 5m once "karpenter" has sent "create" of "nodeclaims"`, ""), true},
-		{said(when, "these faults:", rule), true},
-		{said(when, "these faults:", cloud), false},
-		{said(when, `these faults from the file "rules.yaml"`, ""), true},
-		{said(when, `these faults once "node" has recorded "ready" of "nodes":`, rule), true},
-		{said(when, `the fault "slow" is cleared`, ""), false},
+		{said(when, sentence, ""), true, false},
+		{said(given, sentence, ""), false, false}, // known when the target starts
+		{said(when, sentence+`, for 5m once "karpenter" has sent "create" of "nodeclaims"`, ""), true, false},
+		{said(when, "these faults:", rule), true, false},
+		{said(when, "these faults:", cloud), false, false},
+		{said(when, `these faults from the file "rules.yaml"`, ""), true, false},
+		{said(when, `these faults once "node" has recorded "ready" of "nodes":`, rule), true, false},
+		{said(when, `the fault "slow" is cleared`, ""), false, false},
+		{said(when, capi, ""), false, true},
+		{said(given, capi+", for 5m", ""), false, true},
+		{said(given, "these faults:", strings.ReplaceAll(rule, "client: karpenter", "client: cluster-api")), false, true},
 	} {
-		if got := rulesLater([]*messages.PickleStep{test.step}, files); got != test.want {
-			t.Errorf("%s: %t", test.step.Text, got)
+		s := &scenario{rig: Rig{Beside: files}}
+		s.foresee([]*messages.PickleStep{test.step})
+		if s.toTarget.later != test.target || s.toCAPI.later != test.capi {
+			t.Errorf("%s: %t, %t", test.step.Text, s.toTarget.later, s.toCAPI.later)
 		}
 	}
 }

@@ -27,7 +27,6 @@ import (
 	"nodestorm/harness/objects"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
-	"nodestorm/sim/apifault"
 	"nodestorm/sim/checker"
 	"nodestorm/sim/history"
 	"nodestorm/sim/node"
@@ -91,8 +90,8 @@ type scenario struct {
 	kubelets    *kubelet.Machines
 	containers  Machines             // nil: the cloud's are simulated
 	old         []clusterapi.Machine // that are to go
-	rules       []apifault.Rule      // between the target and the API server
-	breakable   bool                 // a When may have such rules
+	toTarget    rules                // on the target's way to the API server
+	toCAPI      rules                // on that of Cluster API's controllers
 	autoscaler  *autoscaler.Autoscaler
 	intent      autoscaler.Intent
 	withheld    []string                      // API groups that the autoscaler gets no rights on
@@ -130,7 +129,7 @@ func (r Rig) Initialize(sc *godog.ScenarioContext) { r.initialize(sc) }
 func (r Rig) initialize(sc *godog.ScenarioContext) *scenario {
 	s := &scenario{rig: r}
 	sc.Before(func(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
-		s.breakable = s.breakable || rulesLater(sc.Steps, r.Beside)
+		s.foresee(sc.Steps)
 		return ctx, nil
 	})
 	ended := false // godog goes on, and skips what is left
