@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"debug/elf"
 	"debug/gosym"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -66,6 +65,9 @@ func imageOf(pid int) (image, error) {
 	return m, nil
 }
 
+// longestBody is more than those functions of Go's runtime have that are looked into, in bytes.
+const longestBody = 1 << 16
+
 // readImage takes a file as hostile: what cannot be read of it is as if it were not there.
 func readImage(f *os.File) (m image, err error) {
 	program, err := elf.NewFile(f)
@@ -78,12 +80,11 @@ func readImage(f *os.File) (m image, err error) {
 	if table == nil {
 		table = program.Section(".data.rel.ro.gopclntab")
 	}
-	if text == nil || table == nil {
+	if text == nil || text.ReaderAt == nil || table == nil { // one that is compressed cannot be read in places
 		return m, nil
 	}
-	code, err := text.Data()
-	lines, err2 := table.Data()
-	if errors.Join(err, err2) != nil {
+	lines, err := table.Data()
+	if err != nil {
 		return m, nil
 	}
 	functions, err := gosym.NewTable(nil, gosym.NewLineTable(lines, text.Addr))
@@ -95,10 +96,13 @@ func readImage(f *os.File) (m image, err error) {
 		case "runtime.netpoll", "runtime.epollwait", "runtime/internal/syscall.EpollWait", "internal/runtime/syscall.EpollWait", "internal/runtime/syscall/linux.EpollWait":
 			m.poll = append(m.poll, span{f.Entry - m.entry, f.End - m.entry})
 		case "runtime.usleep", "runtime.futex":
-			if f.Entry < text.Addr || f.End < f.Entry || f.End > text.Addr+uint64(len(code)) {
+			if f.Entry < text.Addr || f.End < f.Entry || f.End-f.Entry > longestBody {
 				return image{entry: m.entry}, nil
 			}
-			body := code[f.Entry-text.Addr : f.End-text.Addr]
+			body := make([]byte, f.End-f.Entry)
+			if _, err := text.ReadAt(body, int64(f.Entry-text.Addr)); err != nil { // beyond its end, for one
+				return image{entry: m.entry}, nil
+			}
 			for at := 0; ; {
 				next := bytes.Index(body[at:], systemCall)
 				if next < 0 {
