@@ -26,6 +26,7 @@ import (
 // other objects, until it has as many records as it should. It tells how long that takes and how
 // much memory all of this process has had at most.
 func BenchmarkRecheck(b *testing.B) {
+	run.LimitMemory() // as nodestorm recheck does
 	catalogue, err := scenarios.Load()
 	if err != nil {
 		b.Fatal(err)

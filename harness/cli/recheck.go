@@ -44,6 +44,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			if len(args) == 0 {
 				return usage(fmt.Errorf("no DIR is named: %s", c.UseLine()))
 			}
+			run.LimitMemory()
 			catalogue, err := e.catalogue()
 			if err != nil {
 				return err

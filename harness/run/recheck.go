@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -15,6 +17,19 @@ import (
 	"nodestorm/sim/checker/invariants"
 	"nodestorm/sim/history"
 )
+
+// mostMemory is what a process that judges stored runs should have at most, in bytes, of the
+// 2 GiB that ten million records may take: stacks, and what the kernel has not been given back
+// yet, come on top.
+const mostMemory = 3 << 29
+
+// LimitMemory has garbage collected more often than usual where a process would have more than
+// 1.5 GiB else, unless GOMEMLIMIT says how much it may have.
+func LimitMemory() {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(mostMemory)
+	}
+}
 
 // Rechecked is a stored run, judged again.
 type Rechecked struct {

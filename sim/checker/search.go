@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unique"
 
 	"nodestorm/sim/history"
 )
@@ -98,6 +99,9 @@ func (f *Finder) keep(r history.Record) {
 		detail[key] = value
 	}
 	r.Detail = detail
+	for _, word := range []*string{(*string)(&r.Source), &r.Verb, &r.Actor, &r.Object.Resource, &r.Object.Namespace} {
+		*word = unique.Make(*word).Value() // each record has been read into memory of its own
+	}
 	f.kept = append(f.kept, r)
 }
 
