@@ -125,8 +125,9 @@ const (
 var Systems = []string{"hetzner", "clusterapi", "karpenter", "externalgrpc", "bootstrap"}
 
 // Autoscalers are the names of targets that records may have. Kubespray is none: it
-// installs clusters, in an order that can be wrong.
-var Autoscalers = []string{"cluster-autoscaler", "karpenter", "kubespray"}
+// installs clusters, in an order that can be wrong. Neither is Cluster API, whose machines
+// an autoscaler asks for.
+var Autoscalers = []string{"cluster-autoscaler", "karpenter", "cluster-api", "kubespray"}
 
 // Range is a set of releases: constraints such as ">=v1.0.0, <v1.7.0", of which
 // "||" joins several, or "none".

@@ -64,9 +64,8 @@ type Config struct {
 	// Variables are those of clusterctl that are not to have the release's defaults.
 	Variables map[string]string
 	// Broken has the controllers' calls to the management cluster's API server go by way of a
-	// fault proxy, see [ClusterAPI.Way], which has these Rules from the beginning.
+	// fault proxy, see [ClusterAPI.Way].
 	Broken bool
-	Rules  []apifault.Rule
 	// Args are given to the controllers besides those that the release's Deployment has,
 	// and win over them: "--machine-concurrency=50".
 	Args []string
@@ -185,7 +184,7 @@ func (a *ClusterAPI) kubeconfig() (path string, err error) {
 	if !a.cfg.Broken {
 		return a.cfg.Management.Kubeconfig(account, groups...)
 	}
-	path, a.way, err = a.cfg.Management.KubeconfigThrough(a.cfg.Rules, account, groups...)
+	path, a.way, err = a.cfg.Management.KubeconfigThrough(nil, account, groups...)
 	return path, err
 }
 

@@ -68,7 +68,7 @@ func start(t *testing.T) *world.World {
 	return w
 }
 
-// The controllers' own calls can be broken, from the beginning and later; they try again.
+// The controllers' own calls can be broken; they try again.
 func TestBrokenWay(t *testing.T) {
 	w := start(t)
 	rule := func(name, resource string) apifault.Rule {
@@ -77,8 +77,8 @@ func TestBrokenWay(t *testing.T) {
 			Match: apifault.Match{Verbs: []string{"patch"}, Resource: resource},
 		}
 	}
-	a := bring(t, clusterapi.Config{World: w, Broken: true, Rules: []apifault.Rule{rule("first", "machines.cluster.x-k8s.io")}}, "v1.12.0")
-	if err := a.Way().Inject(rule("later", "machinesets.cluster.x-k8s.io")); err != nil {
+	a := bring(t, clusterapi.Config{World: w, Broken: true}, "v1.12.0")
+	if err := a.Way().Inject(rule("no set", "machinesets.cluster.x-k8s.io"), rule("no machine", "machines.cluster.x-k8s.io")); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.CreateMachineDeployment(t.Context(), clusterapi.MachineDeployment{Name: "workers", Replicas: 1}); err != nil {

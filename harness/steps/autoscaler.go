@@ -55,7 +55,7 @@ func (s *scenario) autoscalerWithout(ctx context.Context, group string) error {
 
 // startAutoscaler starts it on the cloud that the scenario has.
 func (s *scenario) startAutoscaler(ctx context.Context) (err error) {
-	cfg := autoscaler.Config{World: s.world, Target: s.rig.Target, Manifest: s.rig.Manifest, Withheld: s.withheld, Flags: s.flags, Unlisted: s.unlisted, Broken: s.toTarget.any(), Rules: s.toTarget.first}
+	cfg := autoscaler.Config{World: s.world, Target: s.rig.Target, Manifest: s.rig.Manifest, Withheld: s.withheld, Flags: s.flags, Unlisted: s.unlisted, Broken: s.breakable || len(s.rules) > 0, Rules: s.rules}
 	switch {
 	case s.hetzner != nil:
 		s.intent.Provider = "hetzner"

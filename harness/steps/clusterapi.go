@@ -50,6 +50,7 @@ func System(steps []*messages.PickleStep) string {
 }
 
 func (s *scenario) registerClusterAPI(on sentences) {
+	on.Given(`^Cluster API$`, s.testedClusterAPI)
 	on.Given(`^Cluster API `+release+`$`, s.clusterAPI)
 	on.Given(`^Cluster API `+release+` in a management cluster of its own$`, s.separateClusterAPI)
 	on.Given(`^Cluster API `+release+` that lets machines taint their nodes$`, s.taintingClusterAPI)
@@ -70,6 +71,14 @@ func (s *scenario) registerClusterAPI(on sentences) {
   forEach: [name]
 `))
 	on.Then(`^(?:that machine is|its old machines are) gone within `+span+`$`, s.oldMachinesGone)
+}
+
+// testedClusterAPI is the build under test.
+func (s *scenario) testedClusterAPI(ctx context.Context) error {
+	if t := s.rig.Target; t.Name != clusterapi.Name {
+		return fmt.Errorf(`the target is %s: say which release of Cluster API is to be there, "Cluster API v1.12.0"`, t.Ref)
+	}
+	return s.bringClusterAPI(ctx, s.rig.Target, clusterapi.Config{})
 }
 
 // clusterAPI is a release that the sentence names: it is part of the world, not the
@@ -95,11 +104,16 @@ func (s *scenario) startClusterAPI(ctx context.Context, version string, cfg clus
 	if err != nil {
 		return err
 	}
-	cfg.Types, cfg.Broken, cfg.Rules = s.types, s.toCAPI.any(), s.toCAPI.first
-	cfg.World, cfg.Seed, cfg.Containers, cfg.Profile = s.world, s.rig.World.Seed, s.containers, s.serverProfile
-	if cfg.Target, err = store.Get(target.Ref{Name: clusterapi.Name, Version: version}); err != nil {
+	t, err := store.Get(target.Ref{Name: clusterapi.Name, Version: version})
+	if err != nil {
 		return err
 	}
+	return s.bringClusterAPI(ctx, t, cfg)
+}
+
+func (s *scenario) bringClusterAPI(ctx context.Context, t target.Target, cfg clusterapi.Config) (err error) {
+	cfg.Target, cfg.Types, cfg.Broken = t, s.types, s.breaksCAPI
+	cfg.World, cfg.Seed, cfg.Containers, cfg.Profile = s.world, s.rig.World.Seed, s.containers, s.serverProfile
 	s.capi, err = clusterapi.Up(ctx, cfg)
 	return err
 }

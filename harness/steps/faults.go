@@ -539,33 +539,26 @@ func (s *scenario) arm(these theseFaults) error {
 	for i := range ofCAPI { // whose agent is named after its file, and has this way for itself
 		ofCAPI[i].Match.Client = ""
 	}
-	if err := s.arming(ofCAPI, &s.toCAPI, s.capi != nil, s.capiWay(), errNoClusterAPI); err != nil {
+	if err := inject(s.capiWay(), ofCAPI, errNoClusterAPI); err != nil {
 		return err
 	}
-	return s.arming(ofTarget, &s.toTarget, s.autoscaler != nil || s.karpenter != nil, s.way(), errNoTarget)
-}
-
-// rules are those on a program's way to its API server.
-type rules struct {
-	first []apifault.Rule // what it starts with
-	later bool            // there may be more
-}
-
-// any tells whether the program needs a way that can be broken.
-func (r rules) any() bool { return r.later || len(r.first) > 0 }
-
-// arming gives a program's way its rules: at once if it runs, when it starts else.
-func (s *scenario) arming(more []apifault.Rule, of *rules, runs bool, way *apifault.Proxy, none error) error {
-	switch {
-	case len(more) == 0:
+	if s.autoscaler == nil && s.karpenter == nil { // it starts with them
+		s.rules = append(s.rules, ofTarget...)
 		return nil
-	case !runs:
-		of.first = append(of.first, more...)
+	}
+	return inject(s.way(), ofTarget, errNoTarget)
+}
+
+// inject arms rules on a program's way to its API server, if there are any; missing is why
+// there is no way.
+func inject(way *apifault.Proxy, rules []apifault.Rule, missing error) error {
+	switch {
+	case len(rules) == 0:
 		return nil
 	case way == nil:
-		return fmt.Errorf("rule %q: %w", more[0].Name, none)
+		return fmt.Errorf("rule %q: %w", rules[0].Name, missing)
 	}
-	return way.Inject(more...)
+	return way.Inject(rules...)
 }
 
 // toClusterAPI tells whether a rule is about calls of Cluster API's controllers.
@@ -606,8 +599,8 @@ func (s *scenario) capiWay() *apifault.Proxy {
 func (s *scenario) foresee(steps []*messages.PickleStep) {
 	for _, step := range steps {
 		ofCAPI, ofTarget := partition(rulesOf(step, s.rig.Beside), toClusterAPI)
-		s.toCAPI.later = s.toCAPI.later || len(ofCAPI) > 0
-		s.toTarget.later = s.toTarget.later || len(ofTarget) > 0 && step.Type == messages.PickleStepType_ACTION
+		s.breaksCAPI = s.breaksCAPI || len(ofCAPI) > 0
+		s.breakable = s.breakable || len(ofTarget) > 0 && step.Type == messages.PickleStepType_ACTION
 	}
 }
 

@@ -209,7 +209,7 @@ func TestNextFaults(t *testing.T) {
 }
 
 // A target has a way that can be broken where a When breaks it, and only there; Cluster API,
-// which starts with the first of its Givens, wherever any step does.
+// which runs before its calls can be broken, wherever any step does.
 func TestForeseen(t *testing.T) {
 	const given, when = messages.PickleStepType_CONTEXT, messages.PickleStepType_ACTION
 	const rule, cloud = "rules:\n- {name: slow, match: {client: karpenter, verbs: [create], resource: nodeclaims.karpenter.sh}, act: {delay: {by: 1m}}}\n",
@@ -235,8 +235,8 @@ func TestForeseen(t *testing.T) {
 	} {
 		s := &scenario{rig: Rig{Beside: files}}
 		s.foresee([]*messages.PickleStep{test.step})
-		if s.toTarget.later != test.target || s.toCAPI.later != test.capi {
-			t.Errorf("%s: %t, %t", test.step.Text, s.toTarget.later, s.toCAPI.later)
+		if s.breakable != test.target || s.breaksCAPI != test.capi {
+			t.Errorf("%s: %t, %t", test.step.Text, s.breakable, s.breaksCAPI)
 		}
 	}
 }

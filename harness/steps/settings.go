@@ -75,7 +75,7 @@ func (s *scenario) beginKarpenter(ctx context.Context) (err error) {
 		return err
 	}
 	s.karpenter.Set(s.env, s.flags)
-	_, err = s.karpenter.Start(ctx, s.toTarget.any(), s.toTarget.first...)
+	_, err = s.karpenter.Start(ctx, s.breakable || len(s.rules) > 0, s.rules...)
 	return err
 }
 

@@ -37,7 +37,7 @@ func (r Rig) Stay(ctx context.Context, feature []byte, stay func(context.Context
 	suite := godog.TestSuite{
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
 			stage.s = r.initialize(sc)
-			stage.s.toTarget.later, stage.s.toCAPI.later = true, true // nobody knows what is to come
+			stage.s.breakable, stage.s.breaksCAPI = true, true // nobody knows what is to come
 			sc.StepContext().After(func(ctx context.Context, _ *godog.Step, _ godog.StepResultStatus, err error) (context.Context, error) {
 				if err != nil && failed == nil {
 					failed = err

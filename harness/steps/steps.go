@@ -27,6 +27,7 @@ import (
 	"nodestorm/harness/objects"
 	"nodestorm/harness/target"
 	"nodestorm/harness/world"
+	"nodestorm/sim/apifault"
 	"nodestorm/sim/checker"
 	"nodestorm/sim/history"
 	"nodestorm/sim/node"
@@ -90,8 +91,9 @@ type scenario struct {
 	kubelets    *kubelet.Machines
 	containers  Machines             // nil: the cloud's are simulated
 	old         []clusterapi.Machine // that are to go
-	toTarget    rules                // on the target's way to the API server
-	toCAPI      rules                // on that of Cluster API's controllers
+	rules       []apifault.Rule      // between the target and the API server
+	breakable   bool                 // a When may have such rules
+	breaksCAPI  bool                 // a step may have some between Cluster API's controllers and theirs
 	autoscaler  *autoscaler.Autoscaler
 	intent      autoscaler.Intent
 	withheld    []string                      // API groups that the autoscaler gets no rights on

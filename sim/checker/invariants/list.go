@@ -1,7 +1,7 @@
 package invariants
 
 var (
-	anyTarget         = []string{"cluster-autoscaler", "karpenter", "kubespray"}
+	anyTarget         = []string{"cluster-autoscaler", "karpenter", "cluster-api", "kubespray"}
 	clusterAutoscaler = []string{"cluster-autoscaler"}
 	autoscalers       = []string{"cluster-autoscaler", "karpenter"}
 )
