@@ -19,6 +19,9 @@ import (
 
 const release = `(v\d+\.\d+\.\d+)`
 
+// testedClusterAPI is the step that brings Cluster API as the build under test.
+const testedClusterAPI = "Cluster API"
+
 var namesRelease = regexp.MustCompile(`^Cluster API ` + release)
 
 // Releases are those that steps name as parts of the world.
@@ -50,7 +53,7 @@ func System(steps []*messages.PickleStep) string {
 }
 
 func (s *scenario) registerClusterAPI(on sentences) {
-	on.Given(`^Cluster API$`, s.testedClusterAPI)
+	on.Given(`^`+testedClusterAPI+`$`, s.testedClusterAPI)
 	on.Given(`^Cluster API `+release+`$`, s.clusterAPI)
 	on.Given(`^Cluster API `+release+` in a management cluster of its own$`, s.separateClusterAPI)
 	on.Given(`^Cluster API `+release+` that lets machines taint their nodes$`, s.taintingClusterAPI)

@@ -41,6 +41,8 @@ func (r *reader) check(step *messages.PickleStep) error {
 		r.karpenter, r.started = true, true
 	case strings.HasPrefix(text, "Cluster Autoscaler"):
 		r.started = true
+	case text == testedClusterAPI:
+		r.clusterAPI, r.started = true, true
 	case namesRelease.MatchString(text):
 		r.clusterAPI = true
 	case strings.HasPrefix(text, "its machine is initialized"):
