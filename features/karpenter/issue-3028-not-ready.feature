@@ -1,0 +1,48 @@
+# What came with https://github.com/kubernetes-sigs/karpenter/pull/3028: CapacityBuffers.
+
+@karpenter @issue-3028
+Feature: What was bought for a CapacityBuffer stays as long as the buffer
+
+  @karpenter-3028-not-ready
+  Scenario: The only NodePool is not Ready, for its NodeClass is missing
+    Given a cluster
+    And a Ready node "system" for system pods only
+    And machines that register 10s after their launch and are Ready 5s later
+    And the target has the environment variables:
+      | FEATURE_GATES | CapacityBuffer=true |
+    And Karpenter
+    And these objects:
+      """
+      apiVersion: karpenter.kwok.sh/v1alpha1
+      kind: KWOKNodeClass
+      metadata: {name: default}
+      ---
+      apiVersion: karpenter.sh/v1
+      kind: NodePool
+      metadata: {name: default}
+      spec:
+        disruption: {consolidateAfter: 30s}
+        template:
+          spec:
+            nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+            requirements:
+              - {key: node.kubernetes.io/instance-type, operator: In, values: [c-4x-amd64-linux]}
+              - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+      ---
+      apiVersion: v1
+      kind: PodTemplate
+      metadata: {name: spare}
+      template:
+        metadata: {labels: {app: spare}}
+        spec: {containers: [{name: main, image: main, resources: {requests: {cpu: "1"}}}]}
+      ---
+      apiVersion: autoscaling.x-k8s.io/v1beta1
+      kind: CapacityBuffer
+      metadata: {name: spare}
+      spec: {podTemplateRef: {name: spare}, replicas: 1}
+      """
+    And "node" has recorded "ready" of "nodes" 2 times
+    When 5m pass
+    Then "karpenter" has ever sent "delete" of "nodeclaims" at no time within 1m
+    When "KWOKNodeClass/default" is deleted
+    Then "karpenter" has sent "delete" of "nodeclaims" at no time within 10m
