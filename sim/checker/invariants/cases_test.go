@@ -211,6 +211,14 @@ var cases = []struct {
 		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
 		61s cloud created instances//a fakecloud group=pool
 		` + quiet, []uint64{3}},
+	{"limits", "one more for a minimum", with(ca, "--max-nodes-total=1", "--enforce-node-group-min-size=true"), `
+		1s cloud created instances//control fakecloud
+		61s cloud created instances//a fakecloud group=pool
+		` + quiet, []uint64{2}},
+	{"limits", "a person's", with(ca, "--max-nodes-total=1"), `
+		1s cloud created instances//control fakecloud
+		61s cloud created instances//a fakecloud group=pool
+		` + quiet, nil},
 	{"limits", "no more", with(ca, "--max-nodes-total=2"), `
 		1s cloud created instances//control fakecloud
 		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web

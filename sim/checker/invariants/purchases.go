@@ -418,8 +418,9 @@ func limitsKept(w *world, broken breaks) judge {
 	if err != nil || most == 0 {
 		return judge{}
 	}
+	enforced := w.setting("--enforce-node-group-min-size") == "true" // which buys without a plan
 	return judge{see: func(r *history.Record) {
-		if r.Source != history.Cloud || r.Verb != "created" {
+		if r.Source != history.Cloud || r.Verb != "created" || text(r, "group") == "" {
 			return
 		}
 		count := 0
@@ -428,7 +429,7 @@ func limitsKept(w *world, broken breaks) judge {
 				count++
 			}
 		}
-		if count > most && w.planFor(text(r, "group")) != nil {
+		if count > most && (enforced || w.planFor(text(r, "group")) != nil) {
 			broken(fmt.Sprintf("there are %d instances, of %d", count, most), r.Seq)
 		}
 	}}
