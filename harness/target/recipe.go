@@ -99,6 +99,9 @@ func FromSource(ref Ref, dir string) Recipe {
 		r = karpenter(ref)
 		r.Module = ""
 	}
+	if ref.Name == "cluster-api" {
+		r.Assets = clusterAPIAssets
+	}
 	if ref.Name == ReleasedCSRApprover || ref.Name == CSRApprover.Name && ref != CSRApprover {
 		r.Package = "./cmd/" + ReleasedCSRApprover
 	}

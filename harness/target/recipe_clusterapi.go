@@ -11,8 +11,10 @@ import (
 // which kubernetes/autoscaler#7872 was reported, and one that stores v1beta2.
 var ClusterAPI = []Ref{{Name: "cluster-api", Version: "v1.9.5"}, {Name: "cluster-api", Version: "v1.12.0"}}
 
-// clusterAPI is Cluster API's core controllers. The kustomization that installs
-// them, with CRDs, RBAC and webhooks, is in config.
+// clusterAPIAssets have the kustomization that installs Cluster API, with CRDs, RBAC and webhooks.
+var clusterAPIAssets = []string{"config"}
+
+// clusterAPI is Cluster API's core controllers.
 func clusterAPI(ref Ref) (Recipe, error) {
 	if v := ref.Version; semver.Canonical(v) != v {
 		return Recipe{}, fmt.Errorf("%s is no release: %s", ref, wanted(ref, "a Go module version has three numbers and a v, as in cluster-api@v1.9.5"))
@@ -24,5 +26,5 @@ func clusterAPI(ref Ref) (Recipe, error) {
 	for _, set := range []string{"gitVersion=" + ref.Version, "gitMajor=" + major, "gitMinor=" + minor, "gitCommit=", "gitTreeState=clean"} {
 		ldflags = append(ldflags, "-X sigs.k8s.io/cluster-api/version."+set)
 	}
-	return Recipe{Ref: ref, Module: "sigs.k8s.io/cluster-api", LDFlags: strings.Join(ldflags, " "), Assets: []string{"config"}}, nil
+	return Recipe{Ref: ref, Module: "sigs.k8s.io/cluster-api", LDFlags: strings.Join(ldflags, " "), Assets: clusterAPIAssets}, nil
 }

@@ -58,6 +58,9 @@ func TestKnown(t *testing.T) {
 	if r := FromSource(Ref{Name: "karpenter", Version: "mine"}, "/src"); r.Dir != "/src" || r.Module != "" || r.Package != "./kwok" || len(r.Assets) == 0 {
 		t.Errorf("karpenter from source: %+v", r)
 	}
+	if r := FromSource(Ref{Name: "cluster-api", Version: "mine"}, "/src"); r.Dir != "/src" || r.Module != "" || len(r.Assets) == 0 {
+		t.Errorf("Cluster API of a checkout: %+v", r)
+	}
 	if r := FromSource(Ref{Name: "cluster-autoscaler", Version: "mine"}, "/src"); r.Dir != "/src" || r.Package != "" {
 		t.Errorf("cluster-autoscaler from source: %+v", r)
 	}
