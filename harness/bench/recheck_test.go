@@ -16,9 +16,6 @@ import (
 
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
-	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 )
 
@@ -27,21 +24,9 @@ import (
 // much memory all of this process has had at most.
 func BenchmarkRecheck(b *testing.B) {
 	run.LimitMemory() // as nodestorm recheck does
-	catalogue, err := scenarios.Load()
-	if err != nil {
-		b.Fatal(err)
-	}
-	record, err := catalogue.Lookup(replays[0])
-	if err != nil {
-		b.Fatal(err)
-	}
+	catalogue, record := recordOf(b, replays[0])
 	healthy := record.Targets[len(record.Targets)-1]
-	ref, err := target.ParseRef(healthy.Name)
-	if err != nil {
-		b.Fatal(err)
-	}
-	played, err := replay.Run(context.Background(), replay.Request{Record: record, Features: catalogue.Features(),
-		Kubernetes: targettest.Get(b, target.Kubernetes), Target: targettest.Get(b, ref), Seed: 1, Out: b.TempDir()})
+	played, err := replay.Run(context.Background(), replayOf(b, catalogue, record, healthy))
 	if err != nil {
 		b.Fatal(err)
 	}

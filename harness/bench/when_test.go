@@ -9,30 +9,16 @@ import (
 
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
-	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 )
 
 // BenchmarkFirstWhen is how long, in real time from the history's beginning, the Givens of a
 // record take: the world, the cloud, the target's installation, and the target itself.
 func BenchmarkFirstWhen(b *testing.B) {
-	catalogue, err := scenarios.Load()
-	if err != nil {
-		b.Fatal(err)
-	}
 	for _, id := range []string{replays[0], "hetzner-8013-poll-window", "clusterapi-7872-conflict-forced"} {
 		b.Run(id, func(b *testing.B) {
-			record, err := catalogue.Lookup(id)
-			if err != nil {
-				b.Fatal(err)
-			}
-			ref, err := target.ParseRef(record.Targets[0].Name)
-			if err != nil {
-				b.Fatal(err)
-			}
-			request := replay.Request{Record: record, Features: catalogue.Features(), Kubernetes: targettest.Get(b, target.Kubernetes), Target: targettest.Get(b, ref), Seed: 1, Out: b.TempDir()}
+			catalogue, record := recordOf(b, id)
+			request := replayOf(b, catalogue, record, record.Targets[0])
 			for b.Loop() {
 				played, err := replay.Run(context.Background(), request)
 				if err != nil {

@@ -1,0 +1,37 @@
+package bench
+
+import (
+	"testing"
+
+	"nodestorm/harness/replay"
+	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
+	"nodestorm/scenarios"
+)
+
+// recordOf is a record of the catalogue.
+func recordOf(b *testing.B, id string) (*scenarios.Catalogue, scenarios.Record) {
+	b.Helper()
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		b.Fatal(err)
+	}
+	record, err := catalogue.Lookup(id)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return catalogue, record
+}
+
+// replayOf is how a record of the catalogue is replayed on one of its targets.
+func replayOf(b *testing.B, catalogue *scenarios.Catalogue, record scenarios.Record, on scenarios.Target) replay.Request {
+	b.Helper()
+	ref, err := target.ParseRef(on.Name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return replay.Request{
+		Record: record, Features: catalogue.Features(), Seed: 1, Out: b.TempDir(),
+		Kubernetes: targettest.Get(b, target.Kubernetes), Target: targettest.Get(b, ref),
+	}
+}
