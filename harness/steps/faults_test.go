@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	cloudfault "nodestorm/fakecloud/fault"
 	"nodestorm/harness/clusterapi"
 	"nodestorm/harness/kubelet"
+	"nodestorm/harness/target"
 	"nodestorm/sim/apifault"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
@@ -238,5 +240,20 @@ func TestForeseen(t *testing.T) {
 		if s.breakable != test.target || s.breaksCAPI != test.capi {
 			t.Errorf("%s: %t, %t", test.step.Text, s.breakable, s.breaksCAPI)
 		}
+	}
+}
+
+// What is about Cluster API needs it, and a world has it as the target only if that is what the target is.
+func TestWithoutClusterAPI(t *testing.T) {
+	these, err := parseFaults([]byte("rules: [{name: refused, match: {client: cluster-api, resource: machines.cluster.x-k8s.io}, act: {answer: {code: 503}}}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scenario{rig: Rig{Target: target.Target{Manifest: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.7.0"}}}}}
+	if err := s.arm(these); !errors.Is(err, errNoClusterAPI) || len(s.rules) > 0 {
+		t.Errorf("got %v, and %d rules for the target", err, len(s.rules))
+	}
+	if err := s.testedClusterAPI(t.Context()); err == nil || !strings.Contains(err.Error(), "the target is karpenter@v1.7.0") {
+		t.Errorf("got %v", err)
 	}
 }
