@@ -43,7 +43,8 @@ type Settings struct {
 }
 
 func (s Settings) drawing() nemesis.Drawing {
-	return nemesis.Drawing{Site: s.Site, Profile: s.Profile, Faults: s.Faults}
+	_, version, _ := strings.Cut(s.Target, "@")
+	return nemesis.Drawing{Site: s.Site, Profile: s.Profile, Version: version, Faults: s.Faults}
 }
 
 // Play is one schedule and what came of it.

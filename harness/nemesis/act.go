@@ -7,25 +7,31 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"nodestorm/sim/checker/strict"
 )
 
 // state is what there is when an act comes.
 type state struct {
-	groups      []Group
-	parts       []string        // programs that can be killed, besides the target
-	removed     map[string]bool // groups
-	paused      map[string]bool
-	deployments map[string]bool // true: it is there, false: it was
-	faults      map[string]bool
+	groups  []Group
+	parts   []string        // programs that can be killed, besides the target
+	removed map[string]bool // groups
+	paused  map[string]bool
+	there   map[string]string // kinds of objects that acts have brought, by their names; empty: it was
+	faults  map[string]bool
 }
+
+// brings are the kinds of the objects that acts bring.
+var brings = map[string]string{"deploy": "Deployment", "job": "Job", "daemons": "DaemonSet", "static": "NodePool", "buffer": "CapacityBuffer"}
 
 // kind is one of the things that can be done.
 type kind struct {
 	means string
 	// of says of which sites; nil: of all.
 	of func(site) bool
+	// since is the first release of the program of which it is; empty: of all.
+	since string
 	// check finds what is wrong with an act, and does it to the state.
 	check func(a Act, s *state) error
 	// says is the act as steps of a feature.
@@ -39,24 +45,34 @@ func plain(format string, args ...any) []step { return []step{{text: fmt.Sprintf
 
 var name = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
 
-// onDeployment makes sure that it is there.
-func onDeployment(a Act, s *state) error {
-	if !s.deployments[a.Name] {
-		return fmt.Errorf("there is no Deployment %q then", a.Name)
+// on makes sure that an object of one of the kinds is there.
+func on(a Act, s *state, kinds ...string) error {
+	if kind := s.there[a.Name]; !slices.Contains(kinds, kind) {
+		return fmt.Errorf("there is no %s %q then", strings.Join(kinds, " or "), a.Name)
 	}
 	return nil
 }
 
-// newWorkload makes sure that its name is free, and that its pods request something.
-func newWorkload(a Act, s *state) error {
-	if _, was := s.deployments[a.Name]; was || !name.MatchString(a.Name) {
+// newObject makes sure that its name is free.
+func newObject(a Act, s *state) error {
+	taken := slices.ContainsFunc(s.groups, func(g Group) bool { return g.Name == a.Name })
+	if _, was := s.there[a.Name]; was || taken || !name.MatchString(a.Name) {
 		return fmt.Errorf("name: %q: want one that no other has had, of small letters, digits and dashes", a.Name)
 	}
+	s.there[a.Name] = brings[a.Do]
+	return podsAndCPU(a)
+}
+
+// newWorkload makes sure that its name is free, and that its pods request something.
+func newWorkload(a Act, s *state) error {
 	if a.CPU < 1 || a.CPU > 1_000_000 {
 		return fmt.Errorf("cpu: %d: want millicores", a.CPU)
 	}
-	return nil
+	return newObject(a, s)
 }
+
+// mostStop is below the grace that pods are given which take long to stop.
+const mostStop = Duration(5 * time.Minute)
 
 // onGroup makes sure that it is there.
 func onGroup(a Act, s *state) error {
@@ -86,7 +102,7 @@ func podsAndCPU(a Act) error {
 // kinds are all of them.
 var kinds = map[string]kind{
 	"deploy": {
-		means: "create a Deployment of pods that request cpu, spread over zones or nodes or not at all",
+		means: "create a Deployment of pods that request cpu, spread over zones or nodes or not at all, which may be held, and take their time to stop",
 		check: func(a Act, s *state) error {
 			if err := newWorkload(a, s); err != nil {
 				return err
@@ -97,36 +113,70 @@ var kinds = map[string]kind{
 			if a.Priority < -mostPriority || a.Priority > mostPriority {
 				return fmt.Errorf("priority: %d: want one from %d to %d", a.Priority, -mostPriority, mostPriority)
 			}
-			s.deployments[a.Name] = true
-			return podsAndCPU(a)
+			if a.For > mostStop {
+				return fmt.Errorf("for: %s: want at most %s for pods to stop", a.For, mostStop)
+			}
+			return nil
 		},
-		says: func(_ site, _ Schedule, a Act) []step { return []step{{"these objects are created:", deployment(a)}} },
+		says: func(at site, _ Schedule, a Act) []step {
+			return []step{{"these objects are created:", deployment(a, holds[at.program].pod)}}
+		},
+	},
+	"job": {
+		means: "create a Job of pods that request cpu and run for a time, each once",
+		check: func(a Act, s *state) error {
+			if a.For == 0 {
+				return errors.New("for: how long its pods run is missing")
+			}
+			return newWorkload(a, s)
+		},
+		says: func(_ site, _ Schedule, a Act) []step { return []step{{"these objects are created:", job(a)}} },
+	},
+	"buffer": {
+		means: "create a CapacityBuffer: room for so many pods that request cpu",
+		of:    site.hasNodePools,
+		since: "1.14.0",
+		check: newWorkload,
+		says:  func(_ site, _ Schedule, a Act) []step { return []step{{"these objects are created:", buffer(a)}} },
+	},
+	"static": {
+		means: "create a NodePool of so many machines of the first group's type, whatever the demand",
+		of:    site.hasNodePools,
+		since: "1.8.0",
+		check: newObject,
+		says: func(_ site, s Schedule, a Act) []step {
+			return []step{{"these objects are created:", s.nodePool(Group{Name: a.Name, Type: s.Groups[0].Type}, fmt.Sprintf("  replicas: %d\n", a.Pods))}}
+		},
 	},
 	"scale": {
-		means: "scale a Deployment to so many pods",
+		means: "scale a Deployment to so many pods, a CapacityBuffer to room for them, or a NodePool of a fixed size to machines",
 		check: func(a Act, s *state) error {
-			if err := onDeployment(a, s); err != nil {
+			if err := on(a, s, "Deployment", "CapacityBuffer", "NodePool"); err != nil {
 				return err
 			}
 			return podsAndCPU(a)
 		},
-		says: func(_ site, _ Schedule, a Act) []step {
-			return plain(`"Deployment/%s" is scaled to %d`, a.Name, a.Pods)
+		says: func(_ site, s Schedule, a Act) []step {
+			kind := s.kindOf(a.Name)
+			if kind == "CapacityBuffer" { // it cannot be scaled
+				return []step{{fmt.Sprintf(`"%s/%s" is patched with:`, kind, a.Name), fmt.Sprintf("spec: {replicas: %d}\n", a.Pods)}}
+			}
+			return plain(`"%s/%s" is scaled to %d`, kind, a.Name, a.Pods)
 		},
 	},
 	"delete": {
-		means: "delete a Deployment",
+		means: "delete what an act has brought, but DaemonSets",
 		check: func(a Act, s *state) error {
-			err := onDeployment(a, s)
-			s.deployments[a.Name] = false
+			err := on(a, s, "Deployment", "Job", "CapacityBuffer", "NodePool")
+			s.there[a.Name] = ""
 			return err
 		},
-		says: func(_ site, _ Schedule, a Act) []step { return plain(`"Deployment/%s" is deleted`, a.Name) },
+		says: func(_ site, s Schedule, a Act) []step { return plain(`"%s/%s" is deleted`, s.kindOf(a.Name), a.Name) },
 	},
 	"budget": {
 		means: "create a PodDisruptionBudget that lets so many of a Deployment's pods be missing",
 		check: func(a Act, s *state) error {
-			if err := onDeployment(a, s); err != nil {
+			if err := on(a, s, "Deployment"); err != nil {
 				return err
 			}
 			if s.faults["budget "+a.Name] {
@@ -164,6 +214,13 @@ var kinds = map[string]kind{
 			return []step{{fmt.Sprintf(`"Node/$%s" is patched with:`, a.Which), "spec: {unschedulable: true}\n"}}
 		},
 	},
+	"hold": {
+		means: "tell the program to leave alone a Node that it brought",
+		check: whichOne,
+		says: func(at site, _ Schedule, a Act) []step {
+			return plain(`"Node/$%s" is annotated "%s"`, a.Which, holds[at.program].node)
+		},
+	},
 	"delete-node": {
 		means: "delete the Node object of a machine that the program brought",
 		check: whichOne,
@@ -176,12 +233,8 @@ var kinds = map[string]kind{
 	},
 	"daemons": {
 		means: "create a DaemonSet, of a pod on each Node that requests cpu",
-		check: func(a Act, s *state) error {
-			err := newWorkload(a, s)
-			s.deployments[a.Name] = false
-			return err
-		},
-		says: func(_ site, _ Schedule, a Act) []step { return []step{{"these objects are created:", daemons(a)}} },
+		check: newWorkload,
+		says:  func(_ site, _ Schedule, a Act) []step { return []step{{"these objects are created:", daemons(a)}} },
 	},
 	"target": {
 		means: "set a group's target size by hand",
@@ -252,6 +305,12 @@ var kinds = map[string]kind{
 			return plain("%s, for %s", a.Fault, a.For)
 		},
 	},
+}
+
+// holds are the annotations by which programs leave pods and Nodes alone.
+var holds = map[string]struct{ pod, node string }{
+	"cluster-autoscaler": {`cluster-autoscaler.kubernetes.io/safe-to-evict: "false"`, "cluster-autoscaler.kubernetes.io/scale-down-disabled=true"},
+	"karpenter":          {`karpenter.sh/do-not-disrupt: "true"`, "karpenter.sh/do-not-disrupt=true"},
 }
 
 // programs are those that can be killed, besides the target.

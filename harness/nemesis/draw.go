@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Masterminds/semver/v3"
+
 	"nodestorm/sim/checker/strict"
 	"nodestorm/sim/seed"
 )
@@ -27,22 +29,22 @@ var profiles = map[string]profile{
 	"small": {
 		means: "a few acts on one or two Deployments",
 		acts:  [2]int{3, 8}, gap: 3 * time.Minute,
-		weights: map[string]int{"fault": 5, "scale": 4, "deploy": 2, "restart": 2, "delete-pod": 1, "drain": 1, "target": 1, "maximum": 1, "edit": 1, "remove-group": 1},
+		weights: map[string]int{"fault": 5, "scale": 4, "deploy": 2, "restart": 2, "delete-pod": 1, "drain": 1, "target": 1, "maximum": 1, "edit": 1, "remove-group": 1, "job": 1, "buffer": 1, "static": 1},
 	},
 	"churn": {
 		means: "demand that comes and goes, with few faults",
 		acts:  [2]int{8, 20}, gap: 4 * time.Minute,
-		weights: map[string]int{"scale": 10, "deploy": 3, "delete": 2, "delete-pod": 3, "budget": 1, "fault": 3, "drain": 1, "target": 1, "maximum": 1, "daemons": 1},
+		weights: map[string]int{"scale": 10, "deploy": 3, "delete": 2, "delete-pod": 3, "budget": 1, "fault": 3, "drain": 1, "target": 1, "maximum": 1, "daemons": 1, "job": 3, "buffer": 2, "static": 2, "hold": 1},
 	},
 	"outage": {
 		means: "faults of the cloud, the machines and the API server, one upon the other",
 		acts:  [2]int{6, 16}, gap: 2 * time.Minute,
-		weights: map[string]int{"fault": 12, "scale": 5, "deploy": 1, "restart": 2, "restart-part": 1, "delete-node": 1},
+		weights: map[string]int{"fault": 12, "scale": 5, "deploy": 1, "restart": 2, "restart-part": 1, "delete-node": 1, "job": 1, "buffer": 1, "static": 1},
 	},
 	"upgrade": {
 		means: "programs that restart and people who cordon, drain and delete",
 		acts:  [2]int{6, 16}, gap: 3 * time.Minute,
-		weights: map[string]int{"restart": 5, "restart-part": 2, "drain": 4, "cordon": 2, "delete-node": 2, "delete-pod": 2, "scale": 5, "budget": 1, "fault": 2, "target": 1, "maximum": 1, "edit": 2, "pause": 1, "daemons": 1, "remove-group": 1},
+		weights: map[string]int{"restart": 5, "restart-part": 2, "drain": 4, "cordon": 2, "delete-node": 2, "delete-pod": 2, "scale": 5, "budget": 1, "fault": 2, "target": 1, "maximum": 1, "edit": 2, "pause": 1, "daemons": 1, "remove-group": 1, "job": 1, "buffer": 1, "static": 1, "hold": 1},
 	},
 }
 
@@ -57,6 +59,9 @@ func Profiles() (all []string) {
 // Drawing says what to draw.
 type Drawing struct {
 	Site, Profile string
+	// Version is the program's release, of which some acts depend; those are left out if it is
+	// empty or none, such as that of a build of one's own.
+	Version string
 	// Faults leaves out all faults whose words have none of these; nil leaves out none.
 	Faults []string
 }
@@ -141,6 +146,15 @@ func (d Drawing) Vary(parent Schedule, from uint64) (Schedule, error) {
 	return p.s, p.s.Check()
 }
 
+// reaches tells whether the release has what came with the one that is given.
+func (d Drawing) reaches(since string) bool {
+	if since == "" {
+		return true
+	}
+	version, err := semver.NewVersion(d.Version)
+	return err == nil && !version.LessThan(semver.MustParse(since))
+}
+
 // pen writes a schedule, act by act.
 type pen struct {
 	random  *rand.Rand
@@ -185,7 +199,7 @@ const tries = 20
 
 // add adds an act of the kind, if one can be found that fits.
 func (p *pen) add(do string, after Duration) {
-	if k := kinds[do]; k.of != nil && !k.of(p.at) {
+	if k := kinds[do]; k.of != nil && !k.of(p.at) || !p.drawing.reaches(k.since) {
 		do = "scale"
 	}
 	for range tries {
@@ -210,32 +224,49 @@ func (p *pen) try(a Act) bool {
 func (p *pen) draw(do string) Act {
 	a := Act{Do: do}
 	some := func(all ...string) string { return all[p.random.IntN(len(all))] }
-	var there []string // Deployments, those that are gone too
-	for _, b := range p.s.Acts {
-		if b.Do == "deploy" {
-			there = append(there, b.Name)
+	names := func(kinds ...string) (all []string) { // of what was brought, those that are gone too
+		for _, b := range p.s.Acts {
+			if slices.Contains(kinds, brings[b.Do]) {
+				all = append(all, b.Name)
+			}
 		}
+		return all
 	}
+	free := func(of string) string { return fmt.Sprintf("%s-%d", of, len(p.s.Acts)+1) }
 	switch do {
 	case "deploy":
-		a.Name, a.Pods, a.CPU = fmt.Sprintf("app-%d", len(there)+1), 1+p.random.IntN(6), 100*(3+p.random.IntN(32))
+		a.Name, a.Pods, a.CPU = fmt.Sprintf("app-%d", len(names("Deployment"))+1), 1+p.random.IntN(6), 100*(3+p.random.IntN(32))
 		if p.random.IntN(6) == 0 { // what fits just once, or very often
 			a.CPU = []int{1, 333, 1001, 1500}[p.random.IntN(4)]
 		}
 		a.Spread = some("", "", "", "zones", "nodes")
 		a.Priority = []int{0, 0, 0, 0, -10, 1000}[p.random.IntN(6)]
+		a.Held = p.random.IntN(8) == 0
+		if p.random.IntN(8) == 0 {
+			a.For = Duration(time.Minute)
+		}
+	case "job":
+		a.Name, a.Pods, a.CPU = free("job"), 1+p.random.IntN(4), 100*(3+p.random.IntN(16))
+		a.For = spans[p.random.IntN(len(spans))]
+	case "buffer":
+		a.Name, a.Pods, a.CPU = free("buffer"), 1+p.random.IntN(3), 100*(3+p.random.IntN(16))
+	case "static":
+		a.Name, a.Pods = free("static"), p.random.IntN(3)
 	case "scale":
-		a.Name, a.Pods = some(there...), p.random.IntN(9)
+		a.Name, a.Pods = some(names("Deployment", "CapacityBuffer", "NodePool")...), p.random.IntN(9)
+		if p.s.kindOf(a.Name) == "NodePool" {
+			a.Pods %= 4
+		}
 	case "delete":
-		a.Name = some(there...)
+		a.Name = some(names("Deployment", "Job", "CapacityBuffer", "NodePool")...)
 	case "budget":
-		a.Name, a.Pods = some(there...), p.random.IntN(2)
+		a.Name, a.Pods = some(names("Deployment")...), p.random.IntN(2)
 	case "restart-part":
 		a.Name = some(p.at.programs()...)
-	case "drain", "cordon", "delete-node", "delete-pod":
+	case "drain", "cordon", "hold", "delete-node", "delete-pod":
 		a.Which = some("newest", "oldest")
 	case "daemons":
-		a.Name, a.CPU = fmt.Sprintf("daemon-%d", len(p.s.Acts)+1), 50*(1+p.random.IntN(4))
+		a.Name, a.CPU = free("daemon"), 50*(1+p.random.IntN(4))
 	case "target":
 		g := p.s.Groups[p.random.IntN(len(p.s.Groups))]
 		a.Name, a.Pods = g.Name, p.random.IntN(g.Max+1)
@@ -289,8 +320,11 @@ func (s Schedule) fits(at site) bool {
 			if a.Name == largest {
 				return false
 			}
-		case "deploy":
+		case "deploy", "job":
 			now[a.Name] = demand{a.Pods, a.CPU, a.Spread == "nodes"}
+			if a.Held {
+				room--
+			}
 		case "scale":
 			d := now[a.Name]
 			d.pods = a.Pods

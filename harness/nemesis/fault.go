@@ -117,8 +117,8 @@ func apiFaults(program string, calls ...string) (all []faults) {
 	}
 }
 
-// longest is how long a fault acts at most, and when all are over by themselves.
-var spans = []time.Duration{20 * time.Second, time.Minute, 3 * time.Minute, 8 * time.Minute}
+// spans are how long faults act, and a Job's pods run.
+var spans = []Duration{Duration(20 * time.Second), Duration(time.Minute), Duration(3 * time.Minute), Duration(8 * time.Minute)}
 
 // draw is one of them, and how long it acts.
 func (f faults) draw(random *rand.Rand, s Schedule) Act {
@@ -136,7 +136,7 @@ func (f faults) draw(random *rand.Rand, s Schedule) Act {
 	}
 	a := Act{Do: "fault", Fault: fmt.Sprintf(f.sentence, words...)}
 	if !f.endless {
-		a.For = Duration(spans[random.IntN(len(spans))])
+		a.For = spans[random.IntN(len(spans))]
 	}
 	return a
 }

@@ -68,7 +68,7 @@ func (s Schedule) Feature(tags ...string) (string, error) {
 			everyPodRuns(steady) // the steady state
 			began = true
 		}
-		demand = demand || a.demands()
+		demand = demand || a.demands(s)
 		if a.After > 0 {
 			write("When", plain("%s pass", a.After)...)
 		}

@@ -38,7 +38,7 @@ func TestDraw(t *testing.T) {
 	seen := map[string]bool{}
 	for _, at := range Sites() {
 		for way := range profiles {
-			d := Drawing{Site: at, Profile: way}
+			d := Drawing{Site: at, Profile: way, Version: "99.0.0"}
 			var before Schedule
 			for seed := range uint64(4) {
 				s, err := d.Draw(seed)
@@ -135,12 +135,12 @@ func TestRead(t *testing.T) {
 		t.Errorf("how it is set up is not in the feature:\n%s", text)
 	}
 	pool, err := Read([]byte(`{site: karpenter/kwok, seed: 1, groups: [{name: a, type: c-2x-amd64-linux}], ready: 150s, acts: [{do: deploy, name: web, pods: 1, cpu: 500}],
-settings: {BATCH_IDLE_DURATION: 15s, terminationGracePeriod: 1m, consolidateAfter: Never}}`))
+settings: {BATCH_IDLE_DURATION: 15s, terminationGracePeriod: 1m, consolidateAfter: Never, expireAfter: 15m, budget: 100%}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	text = check(t, pool)
-	for _, words := range []string{"| BATCH_IDLE_DURATION | 15s |", "terminationGracePeriod: 1m", "consolidateAfter: Never", "are Ready 2m30s later"} {
+	for _, words := range []string{"| BATCH_IDLE_DURATION | 15s |", "expireAfter: 15m\n", "terminationGracePeriod: 1m", `{budgets: [{nodes: "100%"}], consolidateAfter: Never}`, "are Ready 2m30s later"} {
 		if !strings.Contains(text, words) {
 			t.Errorf("%q is not in the feature:\n%s", words, text)
 		}
@@ -150,7 +150,7 @@ settings: {BATCH_IDLE_DURATION: 15s, terminationGracePeriod: 1m, consolidateAfte
 	}
 	for _, wrong := range []struct{ old, new, says string }{
 		{"do: scale", "do: scael", `act 2, scael: do: "scael" is no act, did you mean "scale"?`},
-		{"name: web, pods: 1", "name: wbe, pods: 1", `there is no Deployment "wbe" then`},
+		{"name: web, pods: 1", "name: wbe, pods: 1", `there is no Deployment or CapacityBuffer or NodePool "wbe" then`},
 		{"medium", "mediun", `type: "mediun" is none, did you mean "medium"?`},
 		{"externalgrpc", "externalgrcp", `did you mean "cluster-autoscaler/externalgrpc"?`},
 		{"after: 90s", "after: 90x", `is no virtual time`},
@@ -168,9 +168,48 @@ settings: {BATCH_IDLE_DURATION: 15s, terminationGracePeriod: 1m, consolidateAfte
 		{"rest: 1m", `settings: {--expander: "price |"}`, "is no value"},
 		{"rest: 1m", "ready: 1m", "it cannot be said on cluster-autoscaler/externalgrpc"},
 		{"do: scale, name: web", "do: daemons, cpu: 5, name: web", "one that no other has had"},
+		{"do: scale, name: web", "do: job, cpu: 5, name: web", "for: how long its pods run is missing"},
+		{"do: scale, name: web", "do: job, cpu: 5, for: 1m, name: a", "one that no other has had"},
+		{"cpu: 500", "cpu: 500, for: 1h", "want at most 5m for pods to stop"},
+		{"do: scale, name: web", "do: static, name: fixed", "it cannot be done on cluster-autoscaler/externalgrpc"},
 	} {
 		if _, err := Read([]byte(strings.Replace(good, wrong.old, wrong.new, 1))); err == nil || !strings.Contains(err.Error(), wrong.says) {
 			t.Errorf("%s: %v, want %q", wrong.new, err, wrong.says)
+		}
+	}
+}
+
+// Objects of later releases need a gate, and are scaled each in its way.
+func TestObjectsOfKarpenter(t *testing.T) {
+	s, err := Read([]byte(`{site: karpenter/kwok, seed: 1, groups: [{name: a, type: c-2x-amd64-linux}], rest: 1m, settings: {FEATURE_GATES: NodeRepair=true}, acts: [
+{do: deploy, name: web, pods: 1, cpu: 500, held: true, for: 1m}, {do: static, name: fixed, pods: 1}, {do: buffer, name: spare, pods: 1, cpu: 500},
+{do: scale, name: fixed, pods: 2}, {do: scale, name: spare, pods: 3}, {do: hold, which: oldest}, {do: delete, name: fixed}, {do: delete, name: spare}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := check(t, s)
+	for _, words := range []string{"| FEATURE_GATES | NodeRepair=true,CapacityBuffer=true,StaticCapacity=true |", "replicas: 1\n        template:", `"NodePool/fixed" is scaled to 2`,
+		`"CapacityBuffer/spare" is patched with`, "spec: {replicas: 3}", `"Node/$oldest" is annotated "karpenter.sh/do-not-disrupt=true"`, `"NodePool/fixed" is deleted`,
+		`annotations: {karpenter.sh/do-not-disrupt: "true", nodestorm.sim/stop-after: 1m}`, "terminationGracePeriodSeconds: 600"} {
+		if !strings.Contains(text, words) {
+			t.Errorf("%q is not in the feature:\n%s", words, text)
+		}
+	}
+	for version, drawn := range map[string]bool{"": false, "mine": false, "v1.7.0": false, "v1.8.0": true} {
+		d := Drawing{Site: "karpenter/kwok", Profile: "churn", Version: version}
+		found := false
+		for seed := range uint64(20) {
+			s, err := d.Draw(seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = found || strings.Contains(string(s.YAML()), "do: static\n")
+			if strings.Contains(string(s.YAML()), "do: buffer\n") {
+				t.Errorf("%q has no CapacityBuffer", version)
+			}
+		}
+		if found != drawn {
+			t.Errorf("a NodePool of a fixed size is drawn for %q: %v", version, found)
 		}
 	}
 }

@@ -67,12 +67,15 @@ type Act struct {
 	Spread string `json:"spread,omitempty"`
 	// Priority is of a Deployment's pods; those of a higher one may take the place of others.
 	Priority int `json:"priority,omitempty"`
+	// Held says that the program may not evict a Deployment's pods.
+	Held bool `json:"held,omitempty"`
 	// Which is the newest or the oldest, of Nodes and pods.
 	Which string `json:"which,omitempty"`
-	// Fault is a fault in the words of a feature, For how long it acts; zero: until all are
-	// cleared.
-	Fault string   `json:"fault,omitempty"`
-	For   Duration `json:"for,omitempty"`
+	// Fault is a fault in the words of a feature.
+	Fault string `json:"fault,omitempty"`
+	// For is how long a fault acts, zero: until all are cleared; how long a Job's pods run; and
+	// how long a Deployment's take to stop.
+	For Duration `json:"for,omitempty"`
 }
 
 // Duration is virtual time, in files as 1m30s.
@@ -183,20 +186,38 @@ func (s Schedule) Check() error {
 	if s.Rest > mostTime {
 		return fmt.Errorf("rest: %s: want at most %s", s.Rest, mostTime)
 	}
-	known := state{groups: s.Groups, parts: site.programs(), removed: map[string]bool{}, paused: map[string]bool{}, faults: map[string]bool{}, deployments: map[string]bool{}}
+	known := state{groups: s.Groups, parts: site.programs(), removed: map[string]bool{}, paused: map[string]bool{}, faults: map[string]bool{}, there: map[string]string{}}
 	for i, a := range s.Acts {
 		if err := a.check(site, &known); err != nil {
 			return fmt.Errorf("act %d, %s: %w", i+1, a.Do, err)
 		}
 	}
-	if !slices.ContainsFunc(s.Acts, Act.demands) {
+	if !slices.ContainsFunc(s.Acts, func(a Act) bool { return a.demands(s) }) {
 		return errors.New("acts: none brings a pod, and nothing would be put to the test")
 	}
 	return nil
 }
 
 // demands tells whether there is a pod because of it.
-func (a Act) demands() bool { return (a.Do == "deploy" || a.Do == "scale") && a.Pods > 0 }
+func (a Act) demands(s Schedule) bool {
+	switch a.Do {
+	case "deploy", "job":
+		return a.Pods > 0
+	case "scale":
+		return a.Pods > 0 && s.kindOf(a.Name) == "Deployment"
+	}
+	return false
+}
+
+// kindOf is the kind of object that an act has brought under that name.
+func (s Schedule) kindOf(name string) string {
+	for _, a := range s.Acts {
+		if kind := brings[a.Do]; kind != "" && a.Name == name {
+			return kind
+		}
+	}
+	return ""
+}
 
 // group is the one of that name; the schedule was checked, so that there is one.
 func (s Schedule) group(name string) Group {

@@ -21,31 +21,79 @@ func clusterAutoscalerFlags(expanders ...string) map[string][]string {
 		"--balance-similar-node-groups":            {"true"},
 		"--enforce-node-group-min-size":            {"true"},
 		"--expander":                               append([]string{"least-waste", "most-pods", "random"}, expanders...),
+		"--cordon-node-before-terminating":         {"true"},
+		"--daemonset-eviction-for-empty-nodes":     {"true"},
 		"--initial-node-group-backoff-duration":    {"1m"},
+		"--max-bulk-soft-taint-count":              {"0"},
+		"--max-pod-eviction-time":                  {"30s"},
+		"--max-scale-down-parallelism":             {"1"},
 		"--max-graceful-termination-sec":           {"60"},
 		"--new-pod-scale-up-delay":                 {"20s"},
 		"--node-delete-delay-after-taint":          {"30s"},
 		"--node-deletion-batcher-interval":         {"30s"},
+		"--scale-down-unready-enabled":             {"false"},
+		"--scale-down-unready-time":                {"1m"},
 		"--scale-down-utilization-threshold":       {"0.9"},
 		"--scan-interval":                          {"30s"},
 		"--skip-nodes-with-custom-controller-pods": {"false"},
+		"--unremovable-node-recheck-timeout":       {"30s"},
 	}
 }
 
 // Karpenter's settings are variables of its environment, and fields of all its NodePools.
 var karpenterSettings = map[string][]string{
-	"BATCH_IDLE_DURATION":  {"15s"},
-	"BATCH_MAX_DURATION":   {"30s", "3m"},
-	"FEATURE_GATES":        {"NodeRepair=true", "SpotToSpotConsolidation=true"},
-	consolidateAfter:       {"30s", "5m", "Never"},
-	terminationGracePeriod: {"0s", "1m"},
+	"BATCH_IDLE_DURATION": {"15s"},
+	"BATCH_MAX_DURATION":  {"30s", "3m"},
+	featureGates:          {"NodeRepair=true", "SpotToSpotConsolidation=true"},
+
+	"budget":                 {"0", "1", "100%"},
+	"consolidateAfter":       {"30s", "5m", "Never"},
+	"consolidationPolicy":    {"WhenEmpty"},
+	"expireAfter":            {"15m"},
+	"terminationGracePeriod": {"0s", "1m"},
 }
 
-// Fields of NodePools.
-const (
-	consolidateAfter       = "consolidateAfter"
-	terminationGracePeriod = "terminationGracePeriod"
-)
+const featureGates = "FEATURE_GATES"
+
+// nodePoolFields are the settings that are fields of NodePools, with what they are of, as YAML.
+var nodePoolFields = map[string]struct{ of, yaml string }{
+	"budget":                 {"disruption", `budgets: [{nodes: "%s"}]`},
+	"consolidateAfter":       {"disruption", "consolidateAfter: %s"},
+	"consolidationPolicy":    {"disruption", "consolidationPolicy: %s"},
+	"expireAfter":            {"template", "expireAfter: %s"},
+	"terminationGracePeriod": {"template", "terminationGracePeriod: %s"},
+}
+
+// fieldsOf are the fields of its NodePools that are set of that.
+func (s Schedule) fieldsOf(that string) (fields []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.Settings)) {
+		if f := nodePoolFields[name]; f.of == that {
+			fields = append(fields, fmt.Sprintf(f.yaml, s.Settings[name]))
+		}
+	}
+	return fields
+}
+
+// variables are the lines of a table of them, with the gates of what acts bring.
+func (s Schedule) variables() string {
+	s = s.clone()
+	gates := []string{}
+	if set := s.Settings[featureGates]; set != "" {
+		gates = append(gates, set)
+	}
+	for _, gate := range [][2]string{{"buffer", "CapacityBuffer=true"}, {"static", "StaticCapacity=true"}} {
+		if slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == gate[0] }) {
+			gates = append(gates, gate[1])
+		}
+	}
+	if len(gates) > 0 {
+		if s.Settings == nil {
+			s.Settings = map[string]string{}
+		}
+		s.Settings[featureGates] = strings.Join(gates, ",")
+	}
+	return s.settingsOf(isVariable)
+}
 
 // bootTimes are how long machines take to be Ready once they have registered.
 var bootTimes = []Duration{Duration(5 * time.Second), Duration(5 * time.Second), Duration(time.Minute), Duration(150 * time.Second)}

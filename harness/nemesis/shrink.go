@@ -86,7 +86,7 @@ func without(s Schedule, from, n int) Schedule {
 	for i, a := range s.Acts {
 		needs := slices.Contains([]string{"scale", "delete", "budget"}, a.Do) && gone[a.Name]
 		if i >= from && i < from+n || needs {
-			if a.Do == "deploy" {
+			if brings[a.Do] != "" {
 				gone[a.Name] = true
 			}
 			wait += a.After
@@ -163,6 +163,12 @@ func (k *shrinking) simpler() {
 		}
 		if k.best.Acts[i].Spread != "" {
 			change(func(a *Act) { a.Spread = "" })
+		}
+		if k.best.Acts[i].Held {
+			change(func(a *Act) { a.Held = false })
+		}
+		if k.best.Acts[i].Do == "deploy" && k.best.Acts[i].For > 0 {
+			change(func(a *Act) { a.For = 0 })
 		}
 		if k.best.Acts[i].Priority != 0 {
 			change(func(a *Act) { a.Priority = 0 })

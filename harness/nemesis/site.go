@@ -186,19 +186,16 @@ func editsNodePool(g Group, n int) []step {
 var karpenterFaults = apiFaults("karpenter", "create nodeclaims.karpenter.sh", "update,patch nodeclaims.karpenter.sh/status", "delete nodeclaims.karpenter.sh",
 	"update,patch nodes", "create pods/eviction", "watch pods", "watch nodes", "watch nodeclaims.karpenter.sh")
 
-// withKarpenter has a NodePool for each group. Objects of kwok become the cloud's own there.
-func withKarpenter(s Schedule, cloud ...step) []step {
-	objects := "apiVersion: karpenter.kwok.sh/v1alpha1\nkind: KWOKNodeClass\nmetadata: {name: default}\n"
-	disruption, grace := "", ""
-	if after := s.Settings[consolidateAfter]; after != "" {
-		disruption = "  disruption: {consolidateAfter: " + after + "}\n"
+// hasNodePools tells of sites of Karpenter.
+func (s site) hasNodePools() bool { return s.program == "karpenter" }
+
+// nodePool is that of a group, with what else its spec has.
+func (s Schedule) nodePool(g Group, spec string) string {
+	fields := ""
+	for _, field := range s.fieldsOf("template") {
+		fields += "      " + field + "\n"
 	}
-	if period := s.Settings[terminationGracePeriod]; period != "" {
-		grace = "      terminationGracePeriod: " + period + "\n"
-	}
-	for _, g := range s.Groups {
-		objects += fmt.Sprintf(`---
-apiVersion: karpenter.sh/v1
+	return fmt.Sprintf(`apiVersion: karpenter.sh/v1
 kind: NodePool
 metadata: {name: %s}
 spec:
@@ -208,10 +205,21 @@ spec:
       requirements:
         - {key: node.kubernetes.io/instance-type, operator: In, values: [%s]}
         - {key: kubernetes.io/arch, operator: In, values: [amd64]}
-`, g.Name, disruption, grace, g.Type)
+`, g.Name, spec, fields, g.Type)
+}
+
+// withKarpenter has a NodePool for each group. Objects of kwok become the cloud's own there.
+func withKarpenter(s Schedule, cloud ...step) []step {
+	objects := "apiVersion: karpenter.kwok.sh/v1alpha1\nkind: KWOKNodeClass\nmetadata: {name: default}\n"
+	for _, g := range s.Groups {
+		disruption := ""
+		if fields := s.fieldsOf("disruption"); len(fields) > 0 {
+			disruption = "  disruption: {" + strings.Join(fields, ", ") + "}\n"
+		}
+		objects += "---\n" + s.nodePool(g, disruption)
 	}
 	given := []step{s.cluster(), {text: "faults need not take effect"}, {text: `a Ready node "system" for system pods only`}, {text: fmt.Sprintf("machines that register 20s after their launch and are Ready %s later", max(s.Ready, Duration(time.Second)))}}
-	if variables := s.settingsOf(isVariable); variables != "" {
+	if variables := s.variables(); variables != "" {
 		cloud = append(cloud, step{"the target has the environment variables:", variables})
 	}
 	return append(append(given, cloud...), step{text: "Karpenter"}, step{"these objects:", objects})
