@@ -66,8 +66,8 @@ var nodePoolFields = map[string]struct{ of, yaml string }{
 
 // fieldsOf are the fields of its NodePools that are set of that.
 func (s Schedule) fieldsOf(that string) (fields []string) {
-	for _, name := range slices.Sorted(maps.Keys(s.Settings)) {
-		if f := nodePoolFields[name]; f.of == that {
+	for _, name := range slices.Sorted(maps.Keys(nodePoolFields)) {
+		if f := nodePoolFields[name]; f.of == that && s.Settings[name] != "" {
 			fields = append(fields, fmt.Sprintf(f.yaml, s.Settings[name]))
 		}
 	}

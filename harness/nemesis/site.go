@@ -214,6 +214,9 @@ func withKarpenter(s Schedule, cloud ...step) []step {
 	for _, g := range s.Groups {
 		disruption := ""
 		if fields := s.fieldsOf("disruption"); len(fields) > 0 {
+			if s.Settings["consolidateAfter"] == "" { // the rest goes nowhere without it
+				fields = append(fields, "consolidateAfter: 0s")
+			}
 			disruption = "  disruption: {" + strings.Join(fields, ", ") + "}\n"
 		}
 		objects += "---\n" + s.nodePool(g, disruption)

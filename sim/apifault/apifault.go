@@ -42,6 +42,7 @@ import (
 	"sync"
 	"time"
 
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
@@ -224,13 +225,15 @@ func (p *Proxy) replied(resp *http.Response) error {
 	return callOf(resp.Request).replied(resp)
 }
 
-// failed answers a call that the API server did not answer.
+// failed is told of a call that the API server did not answer.
 func (p *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, errLost):
 		hangUp(r)
 	case r.Context().Err() != nil: // the client has gone
 		panic(http.ErrAbortHandler)
+	case utilnet.IsConnectionRefused(err), utilnet.IsConnectionReset(err), utilnet.IsHTTP2ConnectionLost(err), utilnet.IsProbableEOF(err):
+		hangUp(r) // an API server that is gone answers nothing: clients try again after that, and not after an answer
 	}
 	writeStatus(w, r, unreachable(p.upstream.Host, err))
 }

@@ -39,8 +39,8 @@ const (
 	// seems idle, what is still on its way takes microseconds: it begins anew.
 	firstLook = 20 * time.Microsecond
 	lastLook  = 160 * time.Microsecond
-	// shortTick and longTick bound, in real time, how often rates that do not jump
-	// look at our own timers; between the two it is every fineGrain.
+	// shortTick and longTick bound, in real time, how often the driver looks at our own
+	// timers while it does not jump; at fixed rates it is every fineGrain.
 	shortTick = 200 * time.Microsecond
 	longTick  = 2 * time.Millisecond
 
@@ -254,8 +254,11 @@ func (d *Driver) wakeGuests(now int64) {
 
 // tick is the real time from one look to the next at a rate that does not jump.
 func (m Mode) tick() time.Duration {
+	if m == Auto { // held for somebody who works, and is not to wait for us
+		return longTick
+	}
 	grain := float64(fineGrain) / max(1, m.factor)
-	return min(max(time.Duration(grain), shortTick), longTick)
+	return max(time.Duration(grain), shortTick)
 }
 
 // jump moves virtual time to the next timer if the whole world is idle.

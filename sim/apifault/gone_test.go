@@ -1,0 +1,57 @@
+package apifault
+
+import (
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// An API server that was killed answers nothing: neither does the proxy, of which a client would
+// think that the API server has refused its call, so that it must not try again.
+func TestServerGone(t *testing.T) {
+	for _, when := range []string{"before the call", "amidst the call"} {
+		t.Run(when, func(t *testing.T) {
+			killed := false
+			var server *httptest.Server
+			server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if killed {
+					server.CloseClientConnections()
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, `{"kind":"PodList","apiVersion":"v1","items":[]}`)
+			}))
+			server.Config.ErrorLog = log.New(io.Discard, "", 0)
+			server.EnableHTTP2 = true
+			server.StartTLS()
+			t.Cleanup(server.Close)
+			p := startProxy(t, &rest.Config{Host: server.URL, BearerToken: "of the client", TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
+			client, err := kubernetes.NewForConfig(p.ClientConfig())
+			if err != nil {
+				t.Fatal(err)
+			}
+			list := func() error {
+				_, err := client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{})
+				return err
+			}
+			if err := list(); err != nil {
+				t.Fatal(err)
+			}
+			if killed = true; when == "before the call" {
+				server.Close()
+			}
+			if status, answered := list().(apierrors.APIStatus); answered {
+				t.Errorf("the proxy answers: %v", status)
+			} else if list() == nil {
+				t.Error("somebody answers")
+			}
+		})
+	}
+}
