@@ -59,6 +59,9 @@ var cases = []struct {
 	{"bounds", "a minimum that is not", with(ca, "--nodes=1:3:cx22:fsn1:other"), `
 		1m cloud created instances//control fakecloud
 		` + quiet, nil},
+	{"bounds", "a minimum for which there may be no more instances", with(ca, "--nodes=1:3:cx22:fsn1:other", "--nodes=0:3:cx22:fsn1:pool", "--enforce-node-group-min-size=true", "--max-nodes-total=1"), `
+		1m cloud created instances//a fakecloud group=pool
+		` + quiet, nil},
 	{"bounds", "a minimum that is enforced, and the cloud refuses", with(ca, "--nodes=1:3:cx22:fsn1:other", "--enforce-node-group-min-size=true"), `
 		1s fault armed fakecloud effect=refuse fault=every_call
 		1m cloud created instances//control fakecloud

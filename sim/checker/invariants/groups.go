@@ -70,6 +70,14 @@ func (d declared) see(r *history.Record) {
 func bounds(w *world, broken breaks) judge {
 	d := declare(w.Subject)
 	enforced := w.setting("--enforce-node-group-min-size") == "true"
+	total, err := strconv.Atoi(w.setting("--max-nodes-total"))
+	full := func() bool { // there can be no more, whatever minimums say
+		sum := 0
+		for _, size := range w.sizes {
+			sum += size
+		}
+		return err == nil && total > 0 && sum >= total
+	}
 	outside := map[string]moment{} // since when a group is
 	return judge{
 		see: func(r *history.Record) {
@@ -85,7 +93,7 @@ func bounds(w *world, broken breaks) judge {
 					continue
 				}
 				size := w.sizes[group]
-				if size > l.high && l.high >= 0 || enforced && size < l.low {
+				if size > l.high && l.high >= 0 || enforced && size < l.low && !full() {
 					if !outside[group].is() {
 						outside[group] = at(r)
 					}

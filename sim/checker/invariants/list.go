@@ -20,7 +20,7 @@ var all = []Invariant{
 	{
 		Name: "bounds", Of: []string{"cluster-autoscaler/hetzner", "cluster-autoscaler/clusterapi"}, begin: bounds,
 		Statement: "A group never grows beyond its maximum, and one that is outside its limits is brought back",
-		When:      "of the maximum always; of the minimum with --enforce-node-group-min-size; of being brought back once nothing was disturbed for --max-node-provision-time and five minutes",
+		When:      "of the maximum always; of the minimum with --enforce-node-group-min-size, below --max-nodes-total; of being brought back once nothing was disturbed for --max-node-provision-time and five minutes",
 	},
 	{
 		Name: "drained-first", Of: clusterAutoscaler, begin: drainedFirst,
