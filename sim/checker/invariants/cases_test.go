@@ -88,6 +88,15 @@ var cases = []struct {
 		20m cloud DELETE_/servers/{id} servers//a cluster-autoscaler 200 group=pool
 		` + quiet, nil},
 
+	{"drained-first", "it has ended, and stays for others to see", ca, bought + `
+		70s api create nodes//a sim-node 201 taints=
+		71s node ready nodes//a sim-node
+		80s api create pods/default/web job-controller 201 owner=Job/web
+		80s api create pods/default/web kube-scheduler 201 subresource=binding node=a
+		2m node terminated pods/default/web sim-node exitCode=0
+		20m cloud DELETE_/servers/{id} servers//a cluster-autoscaler 200 group=pool
+		` + quiet, nil},
+
 	{"no-leak", "never a Node", ca, bought + quiet, []uint64{4}},
 	{"no-leak", "deleted in the end", ca, bought + `
 		30m cloud deleting instances//a fakecloud group=pool

@@ -74,7 +74,7 @@ type pod struct {
 	unschedulable moment
 	node          string
 	bound         moment
-	evicted       moment // asked to go
+	evicted       moment // asked to go, or ended by itself
 	deleted       moment
 }
 
@@ -221,6 +221,10 @@ func (w *world) seeNode(r *history.Record) {
 		w.node(r).ready = true
 	case r.Object.Resource == "nodes" && (r.Verb == "notready" || r.Verb == "shutdown"):
 		w.node(r).ready = false
+	case r.Object.Resource == "pods" && r.Verb == "terminated":
+		if p := w.pod(r); !p.evicted.is() { // a Job's has done its work: it is on no Node any more
+			p.evicted, p.deleted = at(r), at(r)
+		}
 	}
 }
 
