@@ -58,7 +58,7 @@ type Act struct {
 	After Duration `json:"after,omitempty"`
 	// Do says what: one of the kinds in acts.go.
 	Do string `json:"do"`
-	// Name is of the Deployment, the group or the program.
+	// Name is of what is brought or changed: an object, a group or a program.
 	Name string `json:"name,omitempty"`
 	// Pods is how many, CPU what each requests, in millicores.
 	Pods int `json:"pods,omitempty"`

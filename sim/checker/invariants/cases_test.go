@@ -276,6 +276,13 @@ var cases = []struct {
 		121s log log karpenter message=found_provisionable_pod(s) Pods=default/web
 		122s api create nodeclaims//default-b karpenter 201
 		` + quiet, []uint64{2, 4}},
+	{"no-oscillation", "a NodePool of a fixed size makes a machine meanwhile", karp, `
+		1s api create nodepools//static kubectl 201 replicas=1
+		1m api create pods/default/web kube-scheduler 201 subresource=binding node=a
+		2m api create pods/default/web karpenter 429 subresource=eviction
+		121s log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		122s api create nodeclaims//static-b karpenter 201 nodePool=static
+		` + quiet, nil},
 	{"no-oscillation", "a pod whose budget goes", karp, `
 		1m api create pods/default/web kube-scheduler 201 subresource=binding node=a
 		2m api create pods/default/web karpenter 429 subresource=eviction

@@ -44,7 +44,7 @@ func (w *world) seeClaim(r *history.Record) {
 	c := w.claims[name]
 	if c == nil || r.Verb == "create" {
 		c = &claim{name: name, created: at(r)}
-		if w.claims[name] = c; r.Verb == "create" && r.Actor == w.Target {
+		if w.claims[name] = c; r.Verb == "create" && r.Actor == w.Target && !w.fixed[text(r, "nodePool")] {
 			w.batch.made = append(w.batch.made, c)
 		}
 	}
@@ -117,6 +117,9 @@ func (w *world) nodeOf(c *claim) *node {
 func boughtFor(w *world, judge func(made *history.Record, pods []string)) func(*history.Record) {
 	return func(r *history.Record) {
 		if r.Source != history.API || r.Verb != "create" || r.Object.Resource != "nodeclaims" || r.Actor != w.Target || r.Code >= 400 || r.Virtual-w.batch.seen.at > 5*time.Second || !w.batch.seen.is() || w.batch.cut {
+			return
+		}
+		if w.fixed[text(r, "nodePool")] {
 			return
 		}
 		pods := slices.DeleteFunc(slices.Clone(w.batch.pods), func(pod string) bool { return w.batch.known[pod] && w.batch.bought[pod] == nil })

@@ -21,6 +21,7 @@ type world struct {
 	faults    map[string]string // the effects of those that are armed, by their words
 	plans     []*plan           // of Cluster Autoscaler, see seePlan
 	claims    map[string]*claim
+	fixed     map[string]bool // NodePools of a fixed size, whose claims are for no pods
 	batch     batch
 	programs  programs
 	// act is when the scenario last did something, or a fault began or ended, cleared when one
@@ -87,7 +88,7 @@ type programs struct {
 func newWorld(s Subject) *world {
 	return &world{
 		Subject: s, instances: map[string]*instance{}, sizes: map[string]int{}, nodes: map[string]*node{}, pods: map[string]*pod{}, faults: map[string]string{},
-		claims: map[string]*claim{}, batch: batch{bought: map[string]*claim{}, known: map[string]bool{}, held: map[string]moment{}},
+		claims: map[string]*claim{}, fixed: map[string]bool{}, batch: batch{bought: map[string]*claim{}, known: map[string]bool{}, held: map[string]moment{}},
 	}
 }
 
@@ -236,6 +237,10 @@ func (w *world) seeAPI(r *history.Record) {
 		w.seePod(r)
 	case "nodeclaims":
 		w.seeClaim(r)
+	case "nodepools":
+		if r.Verb == "create" {
+			w.fixed[r.Object.Name] = number(r, "replicas") >= 0
+		}
 	}
 }
 

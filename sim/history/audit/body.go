@@ -141,8 +141,8 @@ func (b *body) nodeClaim() map[string]any {
 	return facts
 }
 
-// scale returns the facts of a Scale: how many there shall be.
-func (b *body) scale() map[string]any {
+// replicas returns the facts of a Scale, or of a NodePool of a fixed size: how many there shall be.
+func (b *body) replicas() map[string]any {
 	if b.Spec.Replicas == nil {
 		return nil
 	}

@@ -112,8 +112,8 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 			add(got.node())
 			add(c.taintChange(event.Object.Name, taintStrings(got.Spec.Taints)))
 		}
-	case call.ObjectRef.Subresource == "scale" && asked.present:
-		add(asked.scale())
+	case (call.ObjectRef.Subresource == "scale" || resource == "nodepools") && asked.present:
+		add(asked.replicas())
 	case resource == "nodeclaims" && got.present:
 		add(got.nodeClaim())
 	case resource == "certificatesigningrequests" && got.present:

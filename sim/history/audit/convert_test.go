@@ -151,6 +151,18 @@ func TestConvertCertificate(t *testing.T) {
 	}
 }
 
+// A NodePool tells how many machines it has only if it is of a fixed size.
+func TestConvertNodePool(t *testing.T) {
+	for spec, want := range map[string]map[string]any{`"replicas":0`: {"replicas": int64(0)}, `"limits":{}`: nil} {
+		var converter Converter
+		got, err := converter.Events([]byte(`{"stage":"ResponseComplete","verb":"create","user":{"username":"kubectl"},"objectRef":{"apiGroup":"karpenter.sh","resource":"nodepools","name":"a"},
+			"responseStatus":{"code":201},"requestObject":{"kind":"NodePool","spec":{` + spec + `}}}`))
+		if err != nil || len(got) != 1 || len(got[0].Detail) != len(want) || got[0].Detail["replicas"] != want["replicas"] {
+			t.Errorf("of %s: %v, %v", spec, got, err)
+		}
+	}
+}
+
 func TestConvertScale(t *testing.T) {
 	var converter Converter
 	got, err := converter.Events([]byte(`{"stage":"ResponseComplete","verb":"update","user":{"username":"system:serviceaccount:kube-system:cluster-autoscaler"},

@@ -65,6 +65,7 @@ func TestPolicyLevels(t *testing.T) {
 		{"karpenter", "list", "karpenter.sh", "nodeclaims", "", audit.LevelNone},
 		{"karpenter", "delete", "karpenter.sh", "nodeclaims", "", audit.LevelMetadata},
 		{"karpenter", "patch", "karpenter.sh", "nodepools", "status", audit.LevelMetadata},
+		{"kubectl", "create", "karpenter.sh", "nodepools", "", audit.LevelRequest},
 		{"node-controller", "patch", "", "nodes", "", audit.LevelRequestResponse},
 		{"sim-node", "patch", "", "nodes", "status", audit.LevelMetadata},
 		{"sim-node", "update", "coordination.k8s.io", "leases", "", audit.LevelNone},

@@ -35,6 +35,7 @@ const (
 	Nodes      = "nodes"
 	Pods       = "pods"
 	NodeClaims = "nodeclaims"
+	NodePools  = "nodepools"
 	Machines   = "machines"
 	Instances  = "instances"
 	Servers    = "servers" // instances, as clouds call them whose API says so
@@ -51,7 +52,7 @@ var resources = []Resource{
 	{Name: Instances, Word: "instance", Group: "Instances", Stage: 5, Cloud: true},
 	{Name: Nodes, Word: "Node", Group: "Nodes", Stage: 6, Decided: true, Told: true},
 	{Name: Pods, Word: "Pod", Group: "Pods", Stage: 1, Told: true},
-	{Name: "nodepools", Word: "NodePool"},
+	{Name: NodePools, Word: "NodePool", Told: true},
 	{Name: "machinedeployments", Word: "MachineDeployment", Sized: true},
 	{Name: "machinepools", Word: "MachinePool", Sized: true},
 	{Name: NodeGroups, Word: "node group", Sized: true, Cloud: true},
