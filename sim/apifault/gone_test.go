@@ -5,6 +5,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,10 +19,10 @@ import (
 func TestServerGone(t *testing.T) {
 	for _, when := range []string{"before the call", "amidst the call"} {
 		t.Run(when, func(t *testing.T) {
-			killed := false
+			var killed atomic.Bool
 			var server *httptest.Server
 			server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				if killed {
+				if killed.Load() {
 					server.CloseClientConnections()
 					return
 				}
@@ -44,7 +45,8 @@ func TestServerGone(t *testing.T) {
 			if err := list(); err != nil {
 				t.Fatal(err)
 			}
-			if killed = true; when == "before the call" {
+			killed.Store(true)
+			if when == "before the call" {
 				server.Close()
 			}
 			if status, answered := list().(apierrors.APIStatus); answered {
