@@ -76,6 +76,7 @@ type Autoscaler struct {
 	namespace string
 	account   string
 	way       *apifault.Proxy
+	address   string // of its metrics, once it runs
 }
 
 // Install checks that the build can do what is wanted, and gives its service

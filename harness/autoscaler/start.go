@@ -21,11 +21,11 @@ func (a *Autoscaler) Start(ctx context.Context) (*process.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	address := fmt.Sprintf("127.0.0.1:%d", port)
+	a.address = fmt.Sprintf("127.0.0.1:%d", port)
 	line := commandLine(a.known, nil, a.line, append(ways, flags{
 		{"kubernetes", ""},
 		{"namespace", a.namespace},
-		{"address", address},
+		{"address", a.address},
 		{"logtostderr", "true"},
 		{"v", "4"}, // 5 has requests with user data, 4 has the loops
 	}...))
@@ -35,7 +35,7 @@ func (a *Autoscaler) Start(ctx context.Context) (*process.Process, error) {
 		Env:   a.environment(),
 		Hide:  a.secrets(),
 		Lines: logLines(w.History(), w.Clock(), a.redact()),
-		Ready: world.HTTPReady("http://" + address + "/health-check"),
+		Ready: world.HTTPReady("http://" + a.address + "/health-check"),
 	}))
 }
 

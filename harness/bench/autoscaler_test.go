@@ -11,10 +11,12 @@ import (
 	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/features"
+	scaler "nodestorm/harness/autoscaler"
 	"nodestorm/harness/steps"
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
 	"nodestorm/harness/world"
+	"nodestorm/sim/history"
 )
 
 // BenchmarkAutoscalers plays the features of scale/ on the newest releases: how long it takes from
@@ -109,4 +111,24 @@ func (l *lastWhen) report(b *testing.B, autoscaler string) {
 	b.ReportMetric((all - spent).Seconds(), "cpu-s")
 	b.ReportMetric(float64(after[autoscaler].Peak)/(1<<20), "MiB-"+autoscaler)
 	b.ReportMetric(float64(l.world.Driver().Figures().Lag.P99)/1e6, "ms-lag-p99")
+	l.reportRounds(b)
+}
+
+// reportRounds tells how long a round of the main loop took, on average and at most, where the scenario
+// has that recorded.
+func (l *lastWhen) reportRounds(b *testing.B) {
+	from := l.at.Sub(l.world.History().Start())
+	var n uint64
+	var all, longest float64
+	for _, r := range l.world.History().Since(0) {
+		if r.Source != history.Harness || r.Verb != scaler.Rounds || r.Virtual < from {
+			continue
+		}
+		of, seconds := r.Detail["of"].(uint64), r.Detail["seconds"].(float64)
+		n, all, longest = n+of, all+float64(of)*seconds, max(longest, seconds)
+	}
+	if n > 0 {
+		b.ReportMetric(all/float64(n), "s-a-round")
+		b.ReportMetric(longest, "s-longest-round")
+	}
 }

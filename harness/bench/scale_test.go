@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -82,7 +83,7 @@ func BenchmarkScale(b *testing.B) {
 					}
 					phase(b, w, d.component(), "pods", func() {
 						deploy(b, w, size.pods, size.byHand)
-						until(b, w, size.pods, "pods Ready", time.Second, func() int { return readyPods(b, w.Client()) })
+						b.ReportMetric(float64(awaitPods(b, w, size.pods)), "pods-ready")
 					})
 					_ = w.Stop()
 				}
@@ -98,17 +99,23 @@ func phase(b *testing.B, w *world.World, driver, name string, part func()) {
 	before, began := w.Usage(), time.Now()
 	part()
 	took, after := time.Since(began), w.Usage()
+	var told strings.Builder // what comes next may never end
+	report := func(value float64, unit string) {
+		b.ReportMetric(value, name+"-"+unit)
+		fmt.Fprintf(&told, " %.4g %s", value, unit)
+	}
 	cpu := func(program string) float64 { return (after[program].CPU - before[program].CPU).Seconds() }
-	b.ReportMetric(took.Seconds(), name+"-s")
-	b.ReportMetric(cpu(driver), name+"-driver-cpu-s")
-	b.ReportMetric(cpu("nodestorm"), name+"-nodestorm-cpu-s")
-	b.ReportMetric(cpu("kube-apiserver"), name+"-apiserver-cpu-s")
-	b.ReportMetric(cpu("etcd"), name+"-etcd-cpu-s")
+	report(took.Seconds(), "s")
+	report(cpu(driver), "driver-cpu-s")
+	report(cpu("nodestorm"), "nodestorm-cpu-s")
+	report(cpu("kube-apiserver"), "apiserver-cpu-s")
+	report(cpu("etcd"), "etcd-cpu-s")
 	spent, _ := total(before)
 	all, rss := total(after)
-	b.ReportMetric((all - spent).Seconds(), name+"-cpu-s")
-	b.ReportMetric(float64(after[driver].RSS)/(1<<20), name+"-driver-MiB")
-	b.ReportMetric(float64(rss)/(1<<20), name+"-MiB")
+	report((all - spent).Seconds(), "cpu-s")
+	report(float64(after[driver].RSS)/(1<<20), "driver-MiB")
+	report(float64(rss)/(1<<20), "MiB")
+	b.Logf("%s:%s", name, told.String())
 }
 
 func nodeNames(n int) (names []string) {
@@ -147,17 +154,50 @@ func awaitNodes(b *testing.B, w *world.World, n int) {
 	}
 }
 
-// readyPods counts in what the API server has in its cache.
+// awaitPods waits until n pods are Ready, and returns how many are. It waits no longer once a Deployment has fewer
+// than before: a driver that falls behind with its Leases loses Nodes, whose pods are not Ready from
+// then on, and may never be again.
+func awaitPods(b *testing.B, w *world.World, n int) (ready int) {
+	b.Helper()
+	began, before, lost := time.Now(), map[string]int32{}, ""
+	until(b, w, n, "pods Ready", time.Second, func() int {
+		ready = 0
+		for _, d := range deployments(b, w.Client()) {
+			have := d.Status.ReadyReplicas
+			if have < before[d.Name] {
+				lost = d.Name
+			}
+			before[d.Name] = have
+			ready += int(have)
+		}
+		if lost != "" {
+			return n
+		}
+		return ready
+	})
+	if lost != "" {
+		b.Logf("after %s %d of %d pods are Ready, and %s has fewer than before: a Node was lost", time.Since(began).Round(time.Second), ready, n, lost)
+	}
+	return ready
+}
+
+// readyPods counts them by the status of their Deployments.
 func readyPods(b *testing.B, client kubernetes.Interface) (ready int) {
 	b.Helper()
-	deployments, err := client.AppsV1().Deployments("").List(b.Context(), metav1.ListOptions{ResourceVersion: "0"})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, d := range deployments.Items {
+	for _, d := range deployments(b, client) {
 		ready += int(d.Status.ReadyReplicas)
 	}
 	return ready
+}
+
+// deployments are all that the API server has in its cache.
+func deployments(b *testing.B, client kubernetes.Interface) []appsv1.Deployment {
+	b.Helper()
+	list, err := client.AppsV1().Deployments("").List(b.Context(), metav1.ListOptions{ResourceVersion: "0"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return list.Items
 }
 
 // deploy makes n pods: a hundred to a Deployment, a thousand to a namespace. In

@@ -306,9 +306,11 @@ func (x *exploration) learn(p explore.Play, row reports.Row) (explore.Play, erro
 
 // look is what a run has shown.
 type look struct {
-	keys    []string
-	why     map[string]string
-	known   map[string]string
+	keys  []string
+	why   map[string]string
+	known map[string]string
+	// steps is of each key how many had ended when it was broken.
+	steps   map[string]int
 	covered []string
 	// inTime says that no timer was too late for it to be judged.
 	inTime bool
@@ -322,17 +324,19 @@ func (x *exploration) look(dir string, of target.Target) (l look, err error) {
 	if err != nil {
 		return l, err
 	}
+	records := slices.Collect(checked.Records.Timed())
 	if checked.Now.Verdict == verdict.Failed {
-		l.keys, l.why = slices.Clone(checked.Now.Broken), map[string]string{}
+		l.keys, l.why, l.steps = slices.Clone(checked.Now.Broken), map[string]string{}, map[string]int{}
 		for _, broken := range invariants.Judge(checked.Records.Timed(), checked.Run.Subject()) {
 			l.why[broken.Name] = broken.Reason
+			l.steps[broken.Name] = explore.StepsBefore(records, broken.Evidence)
 		}
 		if strings.Contains(checked.Now.Reason, "every pod is Running") {
 			l.keys = append(l.keys, explore.Liveness)
 			l.why[explore.Liveness] = checked.Now.Reason
+			l.steps[explore.Liveness] = explore.StepsBefore(records, nil)
 		}
 	}
-	records := slices.Collect(checked.Records.Timed())
 	l.inTime = checked.Run.Clock.Distorted() == ""
 	l.diedAtOnce, l.full = explore.DiedAtOnce(records, of.Ref.Name), explore.DiskFull(records)
 	for _, key := range l.keys {

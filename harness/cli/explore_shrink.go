@@ -54,8 +54,9 @@ func (e *env) exploreShrink() *cobra.Command {
 		Use:   "shrink SCHEDULE.yaml --key INVARIANT --target NAME@VERSION",
 		Short: "Make a schedule as small as it gets while it breaks the same invariant",
 		Long: fmt.Sprintf(`Leave out acts, groups, faults and time of a schedule, as long as it breaks the same
-invariant in at least %d of %d plays. How often what is left breaks it is told of %d plays,
-and of %d on each other build that the store has, or on those of --on.
+invariant in at least %d of %d plays: at first all that came after it was broken. How often
+what is left breaks it is told of %d plays, and of %d on each other build that the store has,
+or on those of --on.
 
 What comes of it is a folder below --out: a feature and a draft of its record, which
 "nodestorm run ID --catalogue FOLDER" plays, the schedule, a run with its page, and
@@ -138,20 +139,14 @@ func (x *shrinking) shrink(ctx context.Context, s nemesis.Schedule, file string,
 	defer func() { err = errors.Join(err, os.RemoveAll(x.work)) }()
 	out := x.out
 	x.out = x.work
-	if shows, err := x.often(shrinkPlays, shrinkShows)(ctx, s); err != nil {
+	first, err := x.first(ctx, s)
+	if err != nil {
 		return err
-	} else if !shows {
+	}
+	if first == nil {
 		return fmt.Errorf("%s does not break %s in %d of %d plays of %s: there is nothing to make smaller", filepath.Base(file), x.key, shrinkShows, shrinkPlays, x.build.Ref)
 	}
-	// One play says enough of most that show nothing any more; what is kept is shown in full.
-	small, err := nemesis.Shrink(ctx, s, func(ctx context.Context, s nemesis.Schedule) (bool, error) {
-		shows, row, err := x.breaks(ctx, s, x.build)
-		forget(row)
-		if err != nil || !shows {
-			return false, err
-		}
-		return x.often(shrinkPlays-1, shrinkShows-1)(ctx, s)
-	})
+	small, err := nemesis.Shrink(ctx, *first, x.kept)
 	d := explore.Draft{ID: explore.DraftID(s.Site, x.key, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))), Key: x.key, Schedule: small}
 	folder := filepath.Join(out, "found", d.ID)
 	if wrote := x.write(folder, d); err != nil || wrote != nil {
@@ -187,72 +182,104 @@ func (x *shrinking) shrink(ctx context.Context, s nemesis.Schedule, file string,
 	return nil
 }
 
+// first is what the shrinking begins with: the schedule up to where it broke it, if that shows it
+// as well, or all of it. Nil: neither shows it often enough.
+func (x *shrinking) first(ctx context.Context, s nemesis.Schedule) (*nemesis.Schedule, error) {
+	for range shrinkPlays - shrinkShows + 1 { // as many may be without it, and one more
+		p, err := x.breaks(ctx, s, x.build)
+		if err != nil {
+			return nil, err
+		}
+		forget(p.row)
+		if !p.shows {
+			continue
+		}
+		rested, hurried := s.Until(s.Begun(p.steps))
+		for _, from := range []nemesis.Schedule{hurried, rested, s} {
+			if from.Check() != nil { // no pod was there yet
+				continue
+			}
+			if shows, err := x.kept(ctx, from); shows || err != nil {
+				return &from, err
+			}
+		}
+		return nil, nil
+	}
+	return nil, nil
+}
+
+// attempt is what came of a play.
+type attempt struct {
+	row   reports.Row
+	shows bool // what is looked for
+	steps int  // that had ended by then
+}
+
 // breaks plays a schedule once. What is inconclusive shows nothing.
-func (x *shrinking) breaks(ctx context.Context, s nemesis.Schedule, on target.Target) (shows bool, row reports.Row, err error) {
+func (x *shrinking) breaks(ctx context.Context, s nemesis.Schedule, on target.Target) (p attempt, err error) {
 	x.plays++
 	feature, err := explore.Write(filepath.Join(x.work, fmt.Sprint(x.plays)), fmt.Sprintf("schedule-%d", x.plays), s)
 	if err != nil {
-		return false, row, err
+		return p, err
 	}
 	j, one, err := x.of(feature, on)
 	if err != nil {
-		return false, row, err
+		return p, err
 	}
-	_, row, err = one.replay(ctx, j.record, j.target, fmt.Sprintf("play %d, of %s: ", x.plays, counted(len(s.Acts), "act")))
-	if err != nil {
-		return false, row, err
+	if _, p.row, err = one.replay(ctx, j.record, j.target, fmt.Sprintf("play %d, of %s: ", x.plays, counted(len(s.Acts), "act"))); err != nil {
+		return p, err
 	}
-	if row.Run == "" { // its world never stood
-		return false, row, nil
+	if p.row.Run == "" { // its world never stood
+		return p, nil
 	}
-	seen, err := x.look(row.Run, on)
-	return slices.Contains(seen.keys, x.key), row, err
+	seen, err := x.look(p.row.Run, on)
+	p.shows, p.steps = slices.Contains(seen.keys, x.key), seen.steps[x.key]
+	return p, err
 }
 
-// often tells whether it breaks it in so many plays of so many, and plays no more than that needs.
-func (x *shrinking) often(of, want int) nemesis.Shows {
-	return func(ctx context.Context, s nemesis.Schedule) (bool, error) {
-		shown := 0
-		for n := range of {
-			shows, row, err := x.breaks(ctx, s, x.build)
-			if err != nil {
-				return false, err
-			}
-			forget(row)
-			if shows {
-				shown++
-			}
-			if shown >= want || shown+of-n-1 < want {
-				break
-			}
+// kept tells whether a schedule breaks it in so many plays of so many, and plays no more than that
+// needs: one says enough of most that show nothing any more.
+func (x *shrinking) kept(ctx context.Context, s nemesis.Schedule) (bool, error) {
+	shown := 0
+	for n := range shrinkPlays {
+		p, err := x.breaks(ctx, s, x.build)
+		if err != nil {
+			return false, err
 		}
-		if shown >= want {
-			x.status.clear()
-			x.say("%s are left, %s at least: %d plays, %s", counted(len(s.Acts), "act"), s.Length(), x.plays, time.Since(x.began).Round(time.Second))
+		forget(p.row)
+		if p.shows {
+			shown++
 		}
-		return shown >= want, nil
+		if n == 0 && shown == 0 || shown >= shrinkShows || shown+shrinkPlays-n-1 < shrinkShows {
+			break
+		}
 	}
+	if shown >= shrinkShows {
+		x.status.clear()
+		x.say("%s are left, %s at least: %d plays, %s", counted(len(s.Acts), "act"), s.Length(), x.plays, time.Since(x.began).Round(time.Second))
+	}
+	return shown >= shrinkShows, nil
 }
 
 // rate plays it so many times on a build; kept is the first play that shows it.
 func (x *shrinking) rate(ctx context.Context, s nemesis.Schedule, on target.Target, plays int) (at explore.On, kept reports.Row, err error) {
 	at.Target = on.Ref.String()
 	for range plays {
-		shows, row, err := x.breaks(ctx, s, on)
+		p, err := x.breaks(ctx, s, on)
 		if err != nil {
 			return at, kept, err
 		}
-		if row.Verdict != string(verdict.Inconclusive) {
+		if p.row.Verdict != string(verdict.Inconclusive) {
 			at.Decided++
 		}
-		if shows {
+		if p.shows {
 			at.Shown++
 		}
-		if shows && at.Shown == 1 {
-			kept = row
+		if p.shows && at.Shown == 1 {
+			kept = p.row
 			continue
 		}
-		forget(row)
+		forget(p.row)
 	}
 	return at, kept, nil
 }

@@ -135,3 +135,17 @@ func alike(text string) string {
 	text = differs.ReplaceAllString(text, "_")
 	return text[:min(len(text), 120)]
 }
+
+// StepsBefore is how many steps had ended when the last of the evidence came, or by the end if
+// there is none.
+func StepsBefore(records []history.Record, evidence []uint64) (n int) {
+	for _, r := range records {
+		if len(evidence) > 0 && r.Seq > slices.Max(evidence) {
+			break
+		}
+		if r.Source == history.Step {
+			n++
+		}
+	}
+	return n
+}

@@ -355,9 +355,10 @@ func TestKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := history.Event{Source: history.Cloud, Verb: "POST /servers", Actor: "cluster-autoscaler", Code: 412, Object: history.Object{Resource: "servers"}, Detail: map[string]any{"group": "gamma"}}
-	event := func(reason string) history.Event {
-		return history.Event{Source: history.API, Verb: "create", Actor: "cluster-autoscaler", Code: 201, Object: history.Object{Resource: "events"}, Detail: map[string]any{"reason": reason}}
+	event := func(reason, message string) history.Event {
+		return history.Event{Source: history.API, Verb: "create", Actor: "cluster-autoscaler", Code: 201, Object: history.Object{Resource: "events"}, Detail: map[string]any{"reason": reason, "message": message}}
 	}
+	scaled := event("ScaledUpGroup", "Scale-up: group gamma size set to 1 instead of 0 (max: 3)")
 	another := refused
 	another.Code = 429
 	api := func(verb, resource, name, actor string, detail map[string]any) history.Event {
@@ -371,11 +372,13 @@ func TestKnown(t *testing.T) {
 		on, key string
 		want    string
 	}{
-		{"as documented, in another group", records(refused, event("ScaledUpGroup")), "cluster-autoscaler@1.30.1", "back-off", "hetzner-6750-resource-unavailable"},
-		{"on a release that has it not", records(refused, event("ScaledUpGroup")), "cluster-autoscaler@1.33.0", "back-off", ""},
-		{"something else is broken", records(refused, event("ScaledUpGroup")), "cluster-autoscaler@1.30.1", "no-leak", ""},
-		{"another refusal", records(another, event("ScaledUpGroup")), "cluster-autoscaler@1.30.1", "back-off", ""},
-		{"it says that it has failed", records(refused, event("FailedToScaleUpGroup")), "cluster-autoscaler@1.30.1", "back-off", ""},
+		{"as documented, in another group", records(refused, scaled), "cluster-autoscaler@1.30.1", "back-off", "hetzner-6750-resource-unavailable"},
+		{"another group is scaled up", records(refused, event("ScaledUpGroup", "Scale-up: group alpha size set to 1 instead of 0 (max: 3)")), "cluster-autoscaler@1.30.1", "back-off", ""},
+		{"it is about to be", records(refused, event("ScaledUpGroup", "Scale-up: setting group gamma size to 1 instead of 0 (max: 3)")), "cluster-autoscaler@1.30.1", "back-off", ""},
+		{"on a release that has it not", records(refused, scaled), "cluster-autoscaler@1.33.0", "back-off", ""},
+		{"something else is broken", records(refused, scaled), "cluster-autoscaler@1.30.1", "no-leak", ""},
+		{"another refusal", records(another, scaled), "cluster-autoscaler@1.30.1", "back-off", ""},
+		{"it says that it has failed", records(refused, event("FailedToScaleUpGroup", "Scale-up failed for group gamma: refused")), "cluster-autoscaler@1.30.1", "back-off", ""},
 		{"one of its own system, which has a twin in another", bought, "karpenter@v1.6.4", "startup-discipline", "karpenter-7515-not-ready-noexecute"},
 	} {
 		site := map[bool]string{true: "karpenter/kwok", false: "cluster-autoscaler/hetzner"}[strings.HasPrefix(test.on, "karpenter")]
@@ -394,6 +397,24 @@ func TestEveryFailureCanBeNamed(t *testing.T) {
 	for _, r := range catalogue.Records() {
 		if _, can := anyNames(r.Symptom); !can && r.Elsewhere == nil {
 			t.Errorf("%s: its symptom can't be looked for under other names: say what it looks like elsewhere", r.ID)
+		}
+	}
+}
+
+// What was broken in a step is of that step, and not of those that came after.
+func TestStepsBefore(t *testing.T) {
+	step := history.Event{Source: history.Step, Verb: "passed"}
+	other := history.Event{Source: history.API, Verb: "create"}
+	var records []history.Record
+	for i, e := range []history.Event{other, step, other, step, other, step, other} {
+		records = append(records, history.Record{Seq: uint64(i + 1), Event: e})
+	}
+	for _, test := range []struct {
+		evidence []uint64
+		want     int
+	}{{nil, 3}, {[]uint64{1}, 0}, {[]uint64{5, 3}, 2}, {[]uint64{2}, 1}, {[]uint64{7}, 3}} {
+		if got := StepsBefore(records, test.evidence); got != test.want {
+			t.Errorf("before %v there were %d steps, want %d", test.evidence, got, test.want)
 		}
 	}
 }

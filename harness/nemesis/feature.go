@@ -34,49 +34,66 @@ func (s Schedule) Feature(tags ...string) (string, error) {
 	}
 	b.WriteString("  Scenario: What is done, then nothing is wrong any more, and every pod runs\n")
 	keyword := ""
+	for _, l := range s.lines(site) {
+		word := l.role
+		if l.role == keyword {
+			word = "And"
+		}
+		keyword = l.role
+		fmt.Fprintf(&b, "    %s %s\n", word, l.text)
+		if l.quote == "" {
+			continue
+		}
+		if strings.HasPrefix(l.quote, "|") {
+			for text := range strings.Lines(l.quote) {
+				b.WriteString("      " + text)
+			}
+			continue
+		}
+		b.WriteString("      \"\"\"\n")
+		for text := range strings.Lines(l.quote) {
+			b.WriteString("      " + text)
+		}
+		b.WriteString("      \"\"\"\n")
+	}
+	return b.String(), nil
+}
+
+// line is a step of the scenario in its role.
+type line struct {
+	role string
+	step
+	begun int // acts, with the one that it is a part of
+}
+
+// lines are the steps of the scenario, in order.
+func (s Schedule) lines(at site) (all []line) {
+	begun := 0
 	write := func(role string, steps ...step) {
 		for _, st := range steps {
-			word := role
-			if role == keyword {
-				word = "And"
-			}
-			keyword = role
-			fmt.Fprintf(&b, "    %s %s\n", word, st.text)
-			if st.quote == "" {
-				continue
-			}
-			if strings.HasPrefix(st.quote, "|") {
-				for line := range strings.Lines(st.quote) {
-					b.WriteString("      " + line)
-				}
-				continue
-			}
-			b.WriteString("      \"\"\"\n")
-			for line := range strings.Lines(st.quote) {
-				b.WriteString("      " + line)
-			}
-			b.WriteString("      \"\"\"\n")
+			all = append(all, line{role, st, begun})
 		}
 	}
-	write("Given", site.given(s)...)
+	write("Given", at.given(s)...)
 	everyPodRuns := func(within string) {
 		write("Then", plain("every pod is Running within %s", within)...)
 	}
-	began, demand := false, false // with something other than demand; there is a pod
-	for _, a := range s.Acts {
-		if !began && a.Do != "deploy" && demand {
+	busy, demand := false, false // with something other than demand; there is a pod
+	for i, a := range s.Acts {
+		if !busy && a.Do != "deploy" && demand {
 			everyPodRuns(steady) // the steady state
-			began = true
+			busy = true
 		}
 		demand = demand || a.demands(s)
 		if a.After > 0 {
 			write("When", plain("%s pass", a.After)...)
 		}
-		write("When", kinds[a.Do].says(site, s, a)...)
+		begun = i + 1
+		write("When", kinds[a.Do].says(at, s, a)...)
 	}
 	for _, a := range s.Acts {
 		if a.Do == "pause" {
-			write("When", site.goesOn(s.group(a.Name))...)
+			write("When", at.goesOn(s.group(a.Name))...)
 		}
 	}
 	if slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == "fault" }) {
@@ -87,5 +104,20 @@ func (s Schedule) Feature(tags ...string) (string, error) {
 		write("When", plain("%s pass", s.Rest)...)
 		everyPodRuns(steady)
 	}
-	return b.String(), nil
+	return all
+}
+
+// Begun is how many of the acts have begun when so many steps of the feature have ended.
+func (s Schedule) Begun(ended int) (acts int) {
+	at, err := siteOf(s.Site)
+	if err != nil {
+		return 0 // nothing plays there
+	}
+	for i, l := range s.lines(at) {
+		if i > ended {
+			break
+		}
+		acts = l.begun
+	}
+	return acts
 }

@@ -21,12 +21,21 @@ func Shrink(ctx context.Context, s Schedule, shows Shows) (Schedule, error) {
 	for before := ""; before != string(k.best.YAML()) && k.err == nil; {
 		before = string(k.best.YAML())
 		k.rest()
+		k.hurry()
 		k.acts()
 		k.groups()
 		k.defaults()
 		k.simpler()
 	}
 	return k.best, k.err
+}
+
+// Until leaves out the acts after the first n, with the rest and without it.
+func (s Schedule) Until(n int) (rested, hurried Schedule) {
+	rested = without(s, n, len(s.Acts)-n)
+	hurried = rested.clone()
+	hurried.Rest = 0
+	return rested, hurried
 }
 
 type shrinking struct {
@@ -138,6 +147,9 @@ func (k *shrinking) defaults() {
 		do(&s)
 		k.try(s)
 	}
+	if len(k.best.Settings) > 1 {
+		change(func(s *Schedule) { s.Settings = nil })
+	}
 	for _, name := range slices.Sorted(maps.Keys(k.best.Settings)) {
 		change(func(s *Schedule) { delete(s.Settings, name) })
 	}
@@ -200,5 +212,16 @@ func (k *shrinking) rest() {
 			s.Rest = d
 			k.try(s)
 		}
+	}
+}
+
+// hurry makes all waits between acts short at once: what is played after that takes less time.
+func (k *shrinking) hurry() {
+	for _, d := range []Duration{Duration(10 * time.Second), Duration(time.Minute)} {
+		s := k.best.clone()
+		for i := range s.Acts {
+			s.Acts[i].After = min(s.Acts[i].After, d)
+		}
+		k.try(s)
 	}
 }

@@ -81,3 +81,45 @@ func TestShrinkToWaiting(t *testing.T) {
 	}
 	check(t, small)
 }
+
+// How many acts have begun is told by the steps that have ended, those of the site and of the steady
+// state among them, which belong to none.
+func TestBegun(t *testing.T) {
+	s, err := Read([]byte(`{site: cluster-autoscaler/externalgrpc, seed: 1, groups: [{name: a, type: medium, max: 9}], rest: 25m, acts: [{do: deploy, name: web, pods: 2, cpu: 500},
+{after: 10s, do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {do: restart}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []string
+	for line := range strings.Lines(check(t, s)) {
+		for _, word := range []string{"    Given ", "    When ", "    Then ", "    And "} {
+			if strings.HasPrefix(line, word) {
+				steps = append(steps, strings.TrimSpace(strings.TrimPrefix(line, word)))
+			}
+		}
+	}
+	want := 0
+	for ended, step := range steps { // while that one goes on
+		switch {
+		case step == "these objects are created:":
+			want = 1
+		case strings.Contains(step, "list instances"):
+			want = 2
+		case strings.Contains(step, "killed"), strings.Contains(step, "restart"):
+			want = 3
+		}
+		if got := s.Begun(ended); got != want {
+			t.Errorf("while %q goes on %d acts have begun, want %d", step, got, want)
+		}
+	}
+	if got := s.Begun(1000); want != 3 || got != 3 {
+		t.Errorf("at the end %d of %d acts have begun", got, want)
+	}
+	rested, hurried := s.Until(2)
+	if len(rested.Acts) != 2 || rested.Rest != s.Rest || len(hurried.Acts) != 2 || hurried.Rest != 0 || len(s.Acts) != 3 {
+		t.Errorf("up to the second act there is\n%s, and without the rest\n%s", rested.YAML(), hurried.YAML())
+	}
+	if all, _ := s.Until(3); len(all.Acts) != 3 {
+		t.Errorf("up to the last act there is\n%s", all.YAML())
+	}
+}

@@ -21,6 +21,7 @@ func (s *scenario) registerAutoscaler(on sentences) {
 	on.Given(`^a node group `+name+` of `+number+` to `+number+` servers of type `+name+` in `+name+`$`, s.nodeGroup)
 	on.Given(`^Cluster Autoscaler$`, s.startAutoscaler)
 	on.Given(`^Cluster Autoscaler without rights on the API group `+name+`$`, s.autoscalerWithout)
+	on.Given(`^it is recorded how long Cluster Autoscaler's rounds take$`, s.recordRounds)
 	on.Given(`^this manifest:$`, s.manifestOf)
 	on.Given(`^the Nodes of instances that are gone are removed$`, s.removeNodes)
 
@@ -95,6 +96,15 @@ func (s *scenario) startAutoscaler(ctx context.Context) (err error) {
 	}
 	_, err = s.autoscaler.Start(ctx)
 	return err
+}
+
+// recordRounds has it in the history, and so in the pictures, how long rounds take.
+func (s *scenario) recordRounds() error {
+	if s.autoscaler == nil {
+		return errors.New(`Cluster Autoscaler does not run yet: say "Cluster Autoscaler" before`)
+	}
+	s.autoscaler.RecordRounds()
+	return nil
 }
 
 // clusterConfig tells of all groups once one of them has labels or taints: it wants them

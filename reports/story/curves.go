@@ -33,6 +33,7 @@ const (
 	NodesReady = "Nodes Ready"
 	Factor     = "clock factor"
 	Lag        = "timer lag"
+	Round      = "round"
 	Hours      = "node-hours"
 	Euros      = "cost"
 )
@@ -220,6 +221,21 @@ func (b *Builder) pace() []Curve {
 	}
 	factor.Points, lag.Points = thin(inOrder(factor.Points)), thin(inOrder(lag.Points))
 	return []Curve{factor, lag}
+}
+
+// rounds is how long rounds of an autoscaler's main loop took, where that was recorded.
+func (b *Builder) rounds() []Curve {
+	c := Curve{Name: Round, Unit: "s"}
+	for _, e := range b.story.Events {
+		if took := b.facts[e.facts].round; took > 0 && e.Virtual > -horizon && e.Virtual < horizon {
+			c.Points = append(c.Points, Point{e.Virtual, took})
+		}
+	}
+	if len(c.Points) == 0 {
+		return nil
+	}
+	c.Points = thin(inOrder(c.Points))
+	return []Curve{c}
 }
 
 // inOrder keeps points in order of time, which rounding may disturb.

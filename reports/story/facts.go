@@ -27,6 +27,7 @@ type facts struct {
 	sized              bool    // size is known
 	failed             bool    // of an installer's step
 	pace               *pace   // of the clock
+	round              float64 // how many seconds one of a program's main loop took
 }
 
 // pace is how virtual time passed for a span.
@@ -108,6 +109,9 @@ func factsOf(r history.Record, keep func(string) string) facts {
 		f.state = keep(text(d, "text"))
 	case history.Harness:
 		f.failed, _ = d["failed"].(bool)
+		if seconds, told := numeric(d["seconds"]); told && seconds > 0 && seconds < horizon.Seconds() {
+			f.round = seconds
+		}
 	case history.Clock:
 		f.pace = paceOf(d)
 	}

@@ -240,7 +240,7 @@ func (b *Builder) Story() *Story {
 		}
 	}
 	b.live()
-	s.Curves = append(s.Curves, b.pace()...)
+	s.Curves = slices.Concat(s.Curves, b.rounds(), b.pace())
 	b.kinds, b.objects, b.details, b.texts, b.facts = nil, nil, nil, nil, nil
 	return s
 }

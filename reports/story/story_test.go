@@ -283,6 +283,19 @@ func TestPace(t *testing.T) {
 	same(t, "lag", curve(s, story.Lag), "2:40 2:2")
 }
 
+// How long rounds took is a curve where it was recorded, and is not where a history says nonsense.
+func TestRounds(t *testing.T) {
+	s := tell(t, story.Run{}, line(1, 0, "step", "passed", "", "", "godog", 0, `{}`)+
+		line(2, 10, "harness", "rounds", "", "", "cluster-autoscaler", 0, `{"of":1,"seconds":0.5}`)+
+		line(3, 20, "harness", "rounds", "", "", "cluster-autoscaler", 0, `{"of":1,"seconds":1e300}`)+
+		line(4, 20, "harness", "rounds", "", "", "cluster-autoscaler", 0, `{"of":1,"seconds":-1}`)+
+		line(5, 30, "harness", "rounds", "", "", "cluster-autoscaler", 0, `{"of":2,"seconds":7}`))
+	same(t, "rounds", curve(s, story.Round), "10:0.5 30:7")
+	if s := tell(t, story.Run{}, line(1, 0, "step", "passed", "", "", "godog", 0, `{}`)); curve(s, story.Round) != "" {
+		t.Errorf("without any there are %s", curve(s, story.Round))
+	}
+}
+
 func TestHostileRecords(t *testing.T) {
 	b := story.NewBuilder(story.Run{})
 	long := strings.Repeat("long ", 1<<18)

@@ -366,6 +366,7 @@ function drawLinks(pen, from, to) {
 const charts = [
   { title: 'Pods', names: ['pods pending', 'pods running'], tones: ['waiting', 'good'] },
   { title: 'Machines', names: ['machines asked for', 'target size', 'instances', 'Nodes', 'Nodes Ready'], tones: ['accent', 'accent', 'wrong', 'neutral', 'good'] },
+  { title: 'Rounds', names: ['round'], tones: ['accent'] },
   { title: 'Clock factor', names: ['clock factor'], tones: ['neutral'] },
   { title: 'Timer lag', names: ['timer lag'], tones: ['waiting'] },
   { title: 'Node-hours', names: ['node-hours'], tones: ['neutral'] },

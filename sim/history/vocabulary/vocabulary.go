@@ -50,7 +50,7 @@ var details = map[history.Source]map[string]Form{
 		"from": Number, "idle": Truth, "level": Text, "message": Text, "to": Number,
 	},
 	history.Harness: {
-		"error": Text, "failed": Truth, "method": Text, "of": Number, "port": Text, "refused": Truth, "sha256": Text, "source": Text, "step": Number, "version": Text,
+		"error": Text, "failed": Truth, "method": Text, "of": Number, "port": Text, "refused": Truth, "seconds": Number, "sha256": Text, "source": Text, "step": Number, "version": Text,
 	},
 }
 
