@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"nodestorm/fakecloud/fault"
@@ -96,6 +97,28 @@ func (c *Catalogue) check() error {
 				return fmt.Errorf("%s has a price in location %q, which is not there", what, p.Location)
 			}
 		}
+	}
+	return nil
+}
+
+// Add offers more types, each for its prices in locations that there are. One that has none there is refused, and one
+// whose name is there already.
+func (c *Catalogue) Add(types ...ServerType) error {
+	for _, t := range types {
+		if c.ServerType(t.Name) != nil {
+			return fmt.Errorf("server type %s: the cloud has it", t.Name)
+		}
+		elsewhere := func(p Price) bool { return c.Location(p.Location) == nil }
+		here := slices.DeleteFunc(slices.Clone(t.Prices), elsewhere)
+		if len(here) == 0 {
+			var names []string
+			for _, l := range c.Locations {
+				names = append(names, l.Name)
+			}
+			return fmt.Errorf("server type %s is offered in no location of this cloud, which has %s", t.Name, strings.Join(names, ", "))
+		}
+		t.Prices = here
+		c.ServerTypes = append(c.ServerTypes, t)
 	}
 	return nil
 }

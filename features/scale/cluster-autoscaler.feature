@@ -6,10 +6,10 @@ Feature: Cluster Autoscaler in a cluster of a thousand nodes
 
   Scenario: A thousand nodes with 30 pods each are full, and a hundred pods more are to run
     Given a cluster
-    And a cloud of node groups
     And the cloud also has these instance types:
       | name  | cpu | memory | price |
       | thick | 30  | 64     | 1     |
+    And a cloud of node groups
     And these node groups:
       | name | type  | min  | max  |
       | all  | thick | 1000 | 1010 |

@@ -32,7 +32,7 @@ func BenchmarkAutoscalers(b *testing.B) {
 		ref     target.Ref
 	}{
 		{"karpenter.feature", target.Ref{Name: "karpenter", Version: "v1.14.1"}},
-		{"cluster-autoscaler.feature", target.Ref{Name: "cluster-autoscaler", Version: "1.36.1"}},
+		{"cluster-autoscaler.feature", target.Ref{Name: "cluster-autoscaler", Version: "1.36.1", Provider: "externalgrpc"}},
 	} {
 		parsed, err := godog.TestSuite{Options: &godog.Options{FS: files, Paths: []string{play.feature}}}.RetrieveFeatures()
 		if err != nil {

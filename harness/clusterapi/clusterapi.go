@@ -201,7 +201,9 @@ func Up(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 	}
 	w := cfg.World
 	catalogue := fakecloud.Hetzner()
-	catalogue.ServerTypes = append(catalogue.ServerTypes, cfg.Types...)
+	if err := catalogue.Add(cfg.Types...); err != nil {
+		return nil, err
+	}
 	if a.cloud, err = fakecloud.New(fakecloud.Config{Catalogue: catalogue, Clock: w.Clock(), Seed: cfg.Seed, Recorder: w.History(), GroupLabel: groupLabel}); err != nil {
 		return nil, err
 	}

@@ -52,7 +52,9 @@ type Project struct {
 func Start(ctx context.Context, cfg Config) (*Project, error) {
 	w := cfg.World
 	catalogue := fakecloud.Hetzner()
-	catalogue.ServerTypes = append(catalogue.ServerTypes, cfg.Types...)
+	if err := catalogue.Add(cfg.Types...); err != nil {
+		return nil, err
+	}
 	cloud, err := fakecloud.New(fakecloud.Config{Clock: w.Clock(), Seed: cfg.Seed, Recorder: w.History(), Catalogue: catalogue})
 	if err != nil {
 		return nil, err

@@ -55,7 +55,9 @@ type Cloud struct {
 func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 	w := cfg.World
 	catalogue := fakecloud.Plain()
-	catalogue.ServerTypes = append(catalogue.ServerTypes, cfg.Types...)
+	if err := catalogue.Add(cfg.Types...); err != nil {
+		return nil, err
+	}
 	cloud, err := fakecloud.New(fakecloud.Config{Clock: w.Clock(), Seed: cfg.Seed, Recorder: w.History(), Catalogue: catalogue, GroupLabel: GroupLabel})
 	if err != nil {
 		return nil, err

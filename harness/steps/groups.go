@@ -120,7 +120,7 @@ func groupOf(cell map[string]string) (g nodeGroupRow, err error) {
 const typesWords = "the cloud also has these instance types:"
 
 // typesOf reads the table of instance types: with whole processors, gigabytes, what one
-// costs a month, and the zones that have it.
+// costs a month, and the zones that have it. Which cloud it is for is not known yet.
 func typesOf(table *messages.PickleTable) (all []fakecloud.ServerType, err error) {
 	rows, err := readTable(table, 3, "name", "cpu", "memory", "price", "zones")
 	if err != nil {
@@ -138,9 +138,9 @@ func typesOf(table *messages.PickleTable) (all []fakecloud.ServerType, err error
 }
 
 func typeOf(cell map[string]string) (t fakecloud.ServerType, err error) {
-	offer := fakecloud.Hetzner()
-	if offer.ServerType(cell["name"]) != nil {
-		return t, errors.New("the cloud has it")
+	var names []string
+	for _, l := range slices.Concat(fakecloud.Hetzner().Locations, fakecloud.Plain().Locations) {
+		names = append(names, l.Name)
 	}
 	t = fakecloud.ServerType{Name: cell["name"], DiskGB: 80, CPUType: "shared", Architecture: "x86", Category: "Cost-Optimized"}
 	if t.Cores, err = strconv.Atoi(cell["cpu"]); err != nil || t.Cores < 1 {
@@ -155,13 +155,10 @@ func typeOf(cell map[string]string) (t fakecloud.ServerType, err error) {
 	if err != nil || !(price > 0) {
 		return t, fmt.Errorf("price: %q: want that of a month, such as 12.50", cell["price"])
 	}
-	for zone := range strings.SplitSeq(cmp.Or(cell["zones"], "fsn1,nbg1,hel1"), ",") {
-		if offer.Location(zone) == nil {
-			var zones []string
-			for _, l := range offer.Locations {
-				zones = append(zones, l.Name)
-			}
-			return t, fmt.Errorf("zones: there is no %q (there is %s)", zone, strings.Join(zones, ", "))
+	chosen := strings.Split(cmp.Or(cell["zones"], "fsn1,nbg1,hel1,zone-a,zone-b,zone-c"), ",")
+	for _, zone := range chosen {
+		if !slices.Contains(names, zone) {
+			return t, fmt.Errorf("zones: there is no %q (there is %s)", zone, strings.Join(names, ", "))
 		}
 		t.Prices = append(t.Prices, fakecloud.Price{Location: zone, Monthly: price, TrafficTB: 20, PerTB: 1})
 	}

@@ -132,7 +132,9 @@ func (s *scenario) bootMachine(n nodeRow) error {
 	}
 	if n.kind != "" {
 		offer := fakecloud.Hetzner()
-		offer.ServerTypes = append(offer.ServerTypes, s.types...)
+		if err := offer.Add(s.types...); err != nil {
+			return err
+		}
 		t := offer.ServerType(n.kind)
 		if t == nil {
 			return fmt.Errorf(`there is no instance type %q: say "%s" before`, n.kind, typesWords)

@@ -105,6 +105,11 @@ func (m *Monitor) hit(r *history.Record, counts bool) (h hit, hits bool) {
 	return h, h.since || h.until || h.counted || h.first || h.then || h.value != nil
 }
 
+// onlyCounts tells whether it makes no difference in which order the hits were.
+func (m *Monitor) onlyCounts() bool {
+	return m.s.Since == nil && m.s.Until == nil && m.s.First == nil && m.s.Every == 0 && m.s.state() == nil
+}
+
 // takeDeletion ends the values of an object that is gone.
 func (m *Monitor) takeDeletion(r *history.Record, counts bool) {
 	if m.s.state() == nil || !deletes(r) {

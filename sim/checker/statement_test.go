@@ -277,6 +277,44 @@ func TestMonitorBegins(t *testing.T) {
 	}
 }
 
+// Of what is only counted it makes no difference in which order it arrives, however much comes late.
+func TestLateCounts(t *testing.T) {
+	const n = 4000
+	for text, want := range map[string]checker.Result{
+		fmt.Sprintf("count: {source: api, resource: nodeclaims}\natLeast: %d", n):                checker.Valid,
+		fmt.Sprintf("count: {source: api, resource: nodeclaims}\natLeast: %d", n+1):              checker.Invalid,
+		fmt.Sprintf("count: {source: api, resource: nodeclaims}\natMost: %d", n-1):               checker.Invalid,
+		fmt.Sprintf("count: {source: api, resource: nodeclaims}\natMost: %d\natLeast: %d", n, n): checker.Valid,
+	} {
+		s := parse(t, text)
+		var findings []checker.Finding
+		for _, late := range []bool{false, true} {
+			m := s.Monitor()
+			var f checker.Finding
+			decided := false
+			for i := 0; i < n && !decided; i++ {
+				second := i
+				if late {
+					second = n - 1 - i
+				}
+				r := claim(second, fmt.Sprint("claim-", second))
+				r.Seq = uint64(second + 1)
+				f, decided = m.Take(r, true)
+			}
+			if !decided {
+				f = m.Over(2 * n * time.Second)
+			}
+			if f.Result != want {
+				t.Errorf("%s, late %v: %+v, want %s", text, late, f, want)
+			}
+			findings = append(findings, f)
+		}
+		if !slices.Equal(findings[0].Evidence, findings[1].Evidence) {
+			t.Errorf("%s: the evidence is %v, and what is late has %v", text, findings[0].Evidence, findings[1].Evidence)
+		}
+	}
+}
+
 // What a damaged history says in other words than by what is not in it holds.
 func TestStatementDamaged(t *testing.T) {
 	damaged := ended(8)

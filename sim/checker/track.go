@@ -41,6 +41,17 @@ func (h hit) before(other hit) bool {
 	return cmp.Or(cmp.Compare(h.at, other.at), cmp.Compare(h.seq, other.seq)) < 0
 }
 
+// inOrder puts a hit among those that are in the order of time.
+func inOrder(hits []hit, h hit) []hit {
+	at, _ := slices.BinarySearchFunc(hits, h, func(a, b hit) int {
+		if a.before(b) {
+			return -1
+		}
+		return 1
+	})
+	return slices.Insert(hits, at, h)
+}
+
 // span is what a statement has to hold in.
 type span struct {
 	from     time.Duration
@@ -67,13 +78,11 @@ func (t *track) add(h hit) {
 		t.step(h)
 		return
 	}
-	at, _ := slices.BinarySearchFunc(t.hits, h, func(a, b hit) int {
-		if a.before(b) {
-			return -1
-		}
-		return 1
-	})
-	t.hits = slices.Insert(t.hits, at, h)
+	t.hits = inOrder(t.hits, h)
+	if t.m.onlyCounts() {
+		t.step(h)
+		return
+	}
 	*t = track{m: t.m, key: t.key, hits: t.hits}
 	t.m.effort -= len(t.hits)
 	opened := false
@@ -147,7 +156,7 @@ func (t *track) inside(h hit) {
 
 func (t *track) count(h hit) {
 	o := t.open
-	o.counted = append(o.counted, h)
+	o.counted = inOrder(o.counted, h)
 	if every := time.Duration(t.m.s.Every); every != 0 {
 		o.counted = slices.DeleteFunc(o.counted, func(earlier hit) bool { return h.at-earlier.at >= every })
 	}
