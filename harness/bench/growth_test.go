@@ -47,7 +47,7 @@ func BenchmarkGrowth(b *testing.B) {
 		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
 			for b.Loop() {
 				w := start(b, world.Config{ClientQPS: 1000})
-				bootReady(b, w, 100) // room for 11,000
+				bootReady(b, w, 130) // room for 10,400 of 50m, as deploy makes them
 				part(b, w, "running-cpu-s", func() {
 					deploy(b, w, n, false)
 					until(b, w, n, "pods Ready", time.Second, func() int { return readyPods(b, w.Client()) })
