@@ -14,16 +14,11 @@ import (
 	"nodestorm/sim/history"
 )
 
-// Rounds is the verb of records of the source harness that tell how long rounds of the main loop took, by the
-// autoscaler's own metrics: details of, how many there were since the record before, and seconds,
-// of virtual time, of one of them on average.
-const Rounds = "rounds"
-
 // roundsEvery is how often its metrics are read, in virtual time: a round begins ten seconds after the one before,
 // as long as it takes no longer.
 const roundsEvery = 10 * time.Second
 
-// RecordRounds records from now on how long its rounds take.
+// RecordRounds records from now on how long its rounds take, see history.Rounds.
 func (a *Autoscaler) RecordRounds() {
 	w := a.cfg.World
 	ctx, cancel := context.WithCancel(context.Background())
@@ -47,7 +42,7 @@ func (a *Autoscaler) RecordRounds() {
 				continue
 			}
 			if n, each := now.since(before); n > 0 {
-				w.History().Record(history.Event{Source: history.Harness, Verb: Rounds, Actor: Name, Detail: map[string]any{"of": n, "seconds": each}})
+				w.History().Record(history.Event{Source: history.Harness, Verb: history.Rounds, Actor: Name, Detail: map[string]any{"of": n, "seconds": each}})
 			}
 			before = now
 		}

@@ -11,7 +11,6 @@ import (
 	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/features"
-	scaler "nodestorm/harness/autoscaler"
 	"nodestorm/harness/steps"
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
@@ -121,7 +120,7 @@ func (l *lastWhen) reportRounds(b *testing.B) {
 	var n uint64
 	var all, longest float64
 	for _, r := range l.world.History().Since(0) {
-		if r.Source != history.Harness || r.Verb != scaler.Rounds || r.Virtual < from {
+		if r.Source != history.Harness || r.Verb != history.Rounds || r.Virtual < from {
 			continue
 		}
 		of, seconds := r.Detail["of"].(uint64), r.Detail["seconds"].(float64)

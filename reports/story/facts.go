@@ -201,7 +201,7 @@ func flagsOf(r history.Record) Flags {
 	level := strings.ToUpper(text(r.Detail, "level"))
 	switch {
 	case r.Code >= 400, r.Source == history.Step && r.Verb != "passed", level == "ERROR" || level == "FATAL" || r.Source == history.Logged && r.Verb == "error",
-		r.Source == history.Harness && !slices.Contains([]string{history.Ended, history.Killed, history.Stopped, history.Started}, r.Verb):
+		r.Source == history.Harness && !slices.Contains([]string{history.Ended, history.Killed, history.Stopped, history.Started, history.Rounds}, r.Verb):
 		f |= Bad
 	}
 	switch r.Source {
@@ -231,6 +231,10 @@ func flagsOf(r history.Record) Flags {
 		}
 	case history.Clock:
 		f |= Noise
+	case history.Harness:
+		if r.Verb == history.Rounds { // they are a curve
+			f |= Noise
+		}
 	}
 	return f
 }

@@ -55,6 +55,10 @@ func (s *Story) Sentence(i int) string {
 	case history.Fault:
 		return fmt.Sprintf("fault %s on %s: %s", reports.Clean(text(detail, "fault")), what, k.Verb)
 	case history.Harness:
+		if k.Verb == history.Rounds {
+			seconds, _ := numeric(detail["seconds"])
+			return fmt.Sprintf("a round of %s takes %.3g s", k.Actor, seconds)
+		}
 		return strings.TrimSpace(fmt.Sprintf("harness: %s %s %s", k.Actor, k.Verb, fact("error")))
 	}
 	if history.Source(k.Source) == history.Cloud {

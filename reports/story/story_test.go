@@ -291,6 +291,10 @@ func TestRounds(t *testing.T) {
 		line(4, 20, "harness", "rounds", "", "", "cluster-autoscaler", 0, `{"of":1,"seconds":-1}`)+
 		line(5, 30, "harness", "rounds", "", "", "cluster-autoscaler", 0, `{"of":2,"seconds":7}`))
 	same(t, "rounds", curve(s, story.Round), "10:0.5 30:7")
+	same(t, "sentence", s.Sentence(1), "a round of cluster-autoscaler takes 0.5 s")
+	if f := s.Events[1].Flags; f&story.Bad != 0 || f&story.Noise == 0 {
+		t.Errorf("a round has the flags %b", f)
+	}
 	if s := tell(t, story.Run{}, line(1, 0, "step", "passed", "", "", "godog", 0, `{}`)); curve(s, story.Round) != "" {
 		t.Errorf("without any there are %s", curve(s, story.Round))
 	}

@@ -76,6 +76,11 @@ func FaultVerbs() []string { return []string{Armed, Matched, Effective, Ineffect
 // late timers fired, in virtual milliseconds.
 const Pace = "pace"
 
+// Rounds is the verb of the harness's records of how long rounds of an autoscaler's main loop took, by its own
+// metrics: details "of", how many there were since the record before, and "seconds", of virtual time, that one took on
+// average.
+const Rounds = "rounds"
+
 // Object names what an event is about. All fields may be empty. Resource is the
 // plural in lower case as in the API's paths ("nodes", "nodeclaims").
 type Object struct {
