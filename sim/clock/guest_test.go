@@ -89,6 +89,19 @@ func TestGuest(t *testing.T) {
 	}
 }
 
+// Who was killed at work has left that in its slot, which a guest may take: it is not at work for that.
+func TestGuestAfterAKilledProgram(t *testing.T) {
+	path := guestProgram(t)
+	d := testDriver(t, Auto)
+	victim := start(t, d.Env(), "actor", "spin")
+	eventually(t, "the program works", func() bool { return d.page.slots[0].busy.Load() > 0 })
+	if err := victim.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the slot of a killed program is free", func() bool { return d.page.slots[0].pid.Load() == 0 })
+	plays(t, d, path, "sleep", "1h")
+}
+
 // A program that a guest has left behind has its filter, and no say in the slot of whoever comes
 // next.
 func TestGuestLeavesItsSlot(t *testing.T) {
