@@ -1,13 +1,17 @@
 package world_test
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"nodestorm/harness/process"
 	"nodestorm/harness/world"
 	"nodestorm/sim/clock"
 )
@@ -51,5 +55,40 @@ func TestControlPlaneOfGuests(t *testing.T) {
 			}
 			left.gone(t)
 		})
+	}
+}
+
+// A world in which somebody does what passes in real time only ends with the reason, and does not go on at
+// 1x: its run would prove nothing.
+func TestWorldEndsWhenTimeStandsStill(t *testing.T) {
+	if err := clock.TryGuest(); err != nil {
+		t.Skip(err)
+	}
+	asker := filepath.Join(t.TempDir(), "asker")
+	build := exec.Command("go", "build", "-o", asker, "nodestorm/sim/clock/testdata/kernel")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	names, err := exec.Command(asker, "names").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(names)), "\n")
+	name, _, _ := strings.Cut(lines[len(lines)-1], ",")
+	w := start(t, config(t, clock.Auto))
+	if _, err := w.StartComponent(t.Context(), process.Spec{
+		Name: "shell", Path: "/bin/sh", Args: []string{"-c", asker + " real " + name + "; exec sleep 1000"}, Dir: t.TempDir(),
+		Launch: w.Launch(false), Ready: func(context.Context) error { return nil },
+	}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-w.Clock().After(20 * time.Minute):
+		t.Error("it goes on")
+	case <-w.Done():
+	}
+	if err := w.Err(); err == nil || !strings.Contains(err.Error(), "virtual time stood still: asker") || !strings.Contains(err.Error(), "use --clock real") {
+		t.Errorf("it ended with %v", err)
 	}
 }
