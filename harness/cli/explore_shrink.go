@@ -196,7 +196,7 @@ func (x *shrinking) first(ctx context.Context, s nemesis.Schedule) (*nemesis.Sch
 		}
 		rested, hurried := s.Until(s.Begun(p.steps))
 		for _, from := range []nemesis.Schedule{hurried, rested} {
-			if from.Check() != nil { // no pod was there yet
+			if from.Check() != nil || string(from.YAML()) == string(s.YAML()) { // no pod was there yet, or it is all of it
 				continue
 			}
 			if shows, err := x.kept(ctx, from); shows || err != nil {
