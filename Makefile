@@ -139,7 +139,7 @@ bench-gate: setup ## Compare the figures that matter with another commit's, and 
 	@$(GO) run ./harness/cmd/benchgate $(if $(BASE),-base $(BASE))
 
 .PHONY: bench-growth
-bench-growth: setup ## Tell and draw how costs grow with nodes, pods, virtual minutes and records (about 9 min)
+bench-growth: setup ## Tell and draw how costs grow with nodes, pods, virtual minutes and records (about 6 min)
 	@mkdir -p $(OUT)
 	@$(TEST) ./harness/bench ./reports/page -run '^$$' -bench 'Growth|Write' -benchtime 1x -timeout 3h > $(OUT)/growth.txt || { cat $(OUT)/growth.txt >&2; exit 1; }
 	@$(GO) run ./harness/cmd/growth -out $(OUT)/growth.html < $(OUT)/growth.txt

@@ -84,8 +84,8 @@ func TestWorldEndsWhenTimeStandsStill(t *testing.T) {
 		t.Fatal(err)
 	}
 	select {
-	case <-w.Clock().After(20 * time.Minute):
-		t.Error("it goes on")
+	case <-time.After(time.Minute): // real: what is virtual may pass at 1x
+		t.Fatal("it goes on")
 	case <-w.Done():
 	}
 	if err := w.Err(); err == nil || !strings.Contains(err.Error(), "virtual time stood still: asker") || !strings.Contains(err.Error(), "use --clock real") {
