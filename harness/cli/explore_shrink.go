@@ -146,7 +146,7 @@ func (x *shrinking) shrink(ctx context.Context, s nemesis.Schedule, file string,
 	if first == nil {
 		return fmt.Errorf("%s does not break %s in %d of %d plays of %s: there is nothing to make smaller", filepath.Base(file), x.key, shrinkShows, shrinkPlays, x.build.Ref)
 	}
-	small, err := nemesis.Shrink(ctx, *first, x.kept)
+	small, err := nemesis.Shrink(ctx, *first, x.shows)
 	d := explore.Draft{ID: explore.DraftID(s.Site, x.key, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))), Key: x.key, Schedule: small}
 	folder := filepath.Join(out, "found", d.ID)
 	if wrote := x.write(folder, d); err != nil || wrote != nil {
@@ -199,7 +199,7 @@ func (x *shrinking) first(ctx context.Context, s nemesis.Schedule) (*nemesis.Sch
 			if from.Check() != nil || string(from.YAML()) == string(s.YAML()) { // no pod was there yet, or it is all of it
 				continue
 			}
-			if shows, err := x.kept(ctx, from); shows || err != nil {
+			if shows, err := x.shows(ctx, from, true); shows || err != nil {
 				return &from, err
 			}
 		}
@@ -240,13 +240,12 @@ func (x *shrinking) breaks(ctx context.Context, s nemesis.Schedule, on target.Ta
 	return p, err
 }
 
-// kept tells whether a schedule breaks it often. One play says enough of most that show nothing any
-// more.
-func (x *shrinking) kept(ctx context.Context, s nemesis.Schedule) (bool, error) {
+// shows is what Shrink asks for: a schedule breaks it in one play, or surely in most.
+func (x *shrinking) shows(ctx context.Context, s nemesis.Schedule, surely bool) (bool, error) {
 	p, err := x.breaks(ctx, s, x.build)
 	forget(p.row)
-	if err != nil || !p.shows {
-		return false, err
+	if err != nil || !p.shows || !surely {
+		return p.shows, err
 	}
 	return x.often(ctx, s, 1)
 }

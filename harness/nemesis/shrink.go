@@ -9,23 +9,25 @@ import (
 	"time"
 )
 
-// Shows tells whether what is looked for still shows when the schedule is played.
-type Shows func(ctx context.Context, s Schedule) (bool, error)
+// Shows tells whether what is looked for still shows when the schedule is played: in one play, or
+// surely, in as many as it takes to know that it does so time and again.
+type Shows func(ctx context.Context, s Schedule, surely bool) (bool, error)
 
-// Shrink makes a schedule as small as it gets while it shows what it shows: acts are left
-// out, many at a time and then each (delta debugging, Zeller and Hildebrandt 2002), then
+// Shrink makes a schedule as small as it gets while it surely shows what it shows: acts are
+// left out, many at a time and then each (delta debugging, Zeller and Hildebrandt 2002), then
 // groups, numbers, faults and time are made less. What it returns with an error is the
-// smallest so far.
+// smallest so far, which has shown it in one play at least.
+//
+// Most of what is tried shows nothing any more, or shows it each time. So one play decides until a
+// sweep over the schedule is done. If what is left does not show it surely the sweep is done again,
+// and whatever is left out has to.
 func Shrink(ctx context.Context, s Schedule, shows Shows) (Schedule, error) {
-	k := &shrinking{ctx: ctx, best: s, shows: shows, tried: map[string]bool{}}
-	for before := ""; before != string(k.best.YAML()) && k.err == nil; {
-		before = string(k.best.YAML())
-		k.rest()
-		k.hurry()
-		k.acts()
-		k.groups()
-		k.defaults()
-		k.simpler()
+	k := &shrinking{ctx: ctx, best: s, sure: s, shows: shows, refused: map[string]bool{}}
+	for before := ""; before != string(k.sure.YAML()) && k.err == nil; {
+		before = string(k.sure.YAML())
+		k.sweep(k.rest, k.hurry)
+		k.sweep(k.acts)
+		k.sweep(k.groups, k.defaults, k.simpler)
 	}
 	return k.best, k.err
 }
@@ -39,31 +41,64 @@ func (s Schedule) Until(n int) (rested, hurried Schedule) {
 }
 
 type shrinking struct {
-	ctx   context.Context
-	best  Schedule
-	shows Shows
-	tried map[string]bool // by the schedule
-	err   error
+	ctx     context.Context
+	best    Schedule // shows it in a play
+	sure    Schedule // shows it surely
+	shows   Shows
+	surely  bool            // one play is not enough
+	refused map[string]bool // by the schedule
+	err     error
 }
 
-// try keeps a schedule that can be played and shows it. One is tried once.
+// sweep tries schedules, and ends with one that surely shows it.
+func (k *shrinking) sweep(tries ...func()) {
+	all := func() {
+		for _, try := range tries {
+			try()
+		}
+	}
+	all()
+	if k.err != nil || string(k.best.YAML()) == string(k.sure.YAML()) {
+		return
+	}
+	if k.ask(k.best, true) {
+		k.sure = k.best
+		return
+	}
+	k.best, k.surely = k.sure, true
+	all()
+	k.surely = false
+}
+
+// try keeps a schedule that can be played and shows it. One that does not is tried once.
 func (k *shrinking) try(s Schedule) bool {
 	text := string(s.YAML())
-	if k.err != nil || k.tried[text] || s.Check() != nil {
+	if k.err != nil || k.refused[text] || text == string(k.best.YAML()) || s.Check() != nil {
 		return false
 	}
 	at, err := siteOf(s.Site)
 	if err != nil || !s.fits(at) {
 		return false
 	}
-	k.tried[text] = true
-	does, err := k.shows(k.ctx, s)
+	if !k.ask(s, k.surely) {
+		k.refused[text] = true
+		return false
+	}
+	k.best = s
+	if k.surely {
+		k.sure = s
+	}
+	return true
+}
+
+func (k *shrinking) ask(s Schedule, surely bool) bool {
+	if k.err != nil {
+		return false
+	}
+	does, err := k.shows(k.ctx, s, surely)
 	if err != nil {
 		k.err = err
 		return false
-	}
-	if does {
-		k.best = s
 	}
 	return does
 }

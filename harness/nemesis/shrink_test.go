@@ -3,8 +3,10 @@ package nemesis
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A made-up failure needs a Deployment that is scaled while a fault is there: of forty acts
@@ -22,9 +24,12 @@ func TestShrink(t *testing.T) {
 	if err := s.Check(); err != nil {
 		t.Fatal(err)
 	}
-	plays := 0
-	fails := func(ctx context.Context, s Schedule) (bool, error) {
+	plays, sure := 0, 0
+	fails := func(ctx context.Context, s Schedule, surely bool) (bool, error) {
 		plays++
+		if surely {
+			sure++
+		}
 		faulty := false
 		for _, a := range s.Acts {
 			faulty = faulty || strings.Contains(a.Fault, "increase groups") && strings.Contains(a.Fault, "no answer")
@@ -38,20 +43,20 @@ func TestShrink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if shows, _ := fails(t.Context(), small); !shows || len(small.Acts) != 3 || len(small.Groups) != 1 || small.Rest != 0 || small.Acts[2].Pods != 1 || small.Acts[2].After != 0 {
+	if shows, _ := fails(t.Context(), small, true); !shows || len(small.Acts) != 3 || len(small.Groups) != 1 || small.Rest != 0 || small.Acts[2].Pods != 1 || small.Acts[2].After != 0 {
 		t.Errorf("what is left, after %d plays, is\n%s", plays, small.YAML())
 	}
-	if plays > 150 {
-		t.Errorf("it took %d plays", plays)
+	if plays > 150 || sure > plays/3 {
+		t.Errorf("it took %d plays, and %d until it was sure", plays, sure)
 	}
 	check(t, small)
 
 	broken := errors.New("the disk is full")
-	left, err := Shrink(t.Context(), s, func(ctx context.Context, s Schedule) (bool, error) {
+	left, err := Shrink(t.Context(), s, func(ctx context.Context, s Schedule, surely bool) (bool, error) {
 		if len(s.Acts) < 5 {
 			return false, broken
 		}
-		return fails(ctx, s)
+		return fails(ctx, s, surely)
 	})
 	if !errors.Is(err, broken) || len(left.Acts) >= len(s.Acts) {
 		t.Errorf("%v, and %d acts are left of %d", err, len(left.Acts), len(s.Acts))
@@ -61,12 +66,8 @@ func TestShrink(t *testing.T) {
 // A made-up failure needs a fault to act for a while: what was done meanwhile is left out, and the
 // time that it took is not.
 func TestShrinkToWaiting(t *testing.T) {
-	s, err := Read([]byte(`{site: cluster-autoscaler/externalgrpc, seed: 1, groups: [{name: a, type: medium, max: 9}], rest: 25m, acts: [{do: deploy, name: web, pods: 2, cpu: 500},
-{after: 10s, do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	small, err := Shrink(t.Context(), s, func(_ context.Context, s Schedule) (bool, error) {
+	s := short(t, `{after: 10s, do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}`)
+	small, err := Shrink(t.Context(), s, func(_ context.Context, s Schedule, _ bool) (bool, error) {
 		armed, acted := false, Duration(0)
 		for _, a := range s.Acts {
 			if armed {
@@ -82,14 +83,63 @@ func TestShrinkToWaiting(t *testing.T) {
 	check(t, small)
 }
 
-// How many acts have begun is told by the steps that have ended, those of the site and of the steady
-// state among them, which belong to none.
-func TestBegun(t *testing.T) {
+// A made-up failure shows in a play with or without its fault, and surely only with it: the fault is left,
+// and all else is left out by single plays, but for what is sure at the end of a sweep.
+func TestShrinkIsSure(t *testing.T) {
+	s := short(t, `{do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}`)
+	small, err := Shrink(t.Context(), s, func(_ context.Context, s Schedule, sure bool) (bool, error) {
+		return !sure || slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == "fault" }), nil
+	})
+	if err != nil || len(small.Acts) != 2 || small.Acts[1].Do != "fault" {
+		t.Errorf("%v: what is left is\n%s", err, small.YAML())
+	}
+	check(t, small)
+}
+
+// What every further play waits for is made short first: all waits at once. Settings are left out at once, and
+// one by one only if one of them matters.
+func TestShrinkAtOnce(t *testing.T) {
+	s := short(t, `{after: 3m, do: restart}, {after: 3m, do: restart}, {after: 3m, do: restart}`)
+	s.Settings = map[string]string{"--scan-interval": "20s", "--max-pod-eviction-time": "1m", "--expander": "least-waste"}
+	if err := s.Check(); err != nil {
+		t.Fatal(err)
+	}
+	var waited, set []int
+	small, err := Shrink(t.Context(), s, func(_ context.Context, s Schedule, _ bool) (bool, error) {
+		var wait Duration
+		for _, a := range s.Acts {
+			wait += a.After
+		}
+		waited, set = append(waited, int(time.Duration(wait).Seconds())), append(set, len(s.Settings))
+		return len(s.Acts) == 4, nil
+	})
+	if err != nil || len(small.Settings) != 0 {
+		t.Errorf("%v: what is left is\n%s", err, small.YAML())
+	}
+	short := slices.IndexFunc(waited, func(seconds int) bool { return seconds <= 40 })
+	if short < 0 || short > 3 {
+		t.Errorf("the plays wait %v s: the fourth at the latest is short", waited)
+	}
+	if slices.Contains(set, 1) || slices.Contains(set, 2) {
+		t.Errorf("the plays have %v settings: left out one by one, though none matters", set)
+	}
+}
+
+// short is a schedule of a Deployment and some acts.
+func short(t *testing.T, acts string) Schedule {
+	t.Helper()
 	s, err := Read([]byte(`{site: cluster-autoscaler/externalgrpc, seed: 1, groups: [{name: a, type: medium, max: 9}], rest: 25m, acts: [{do: deploy, name: web, pods: 2, cpu: 500},
-{after: 10s, do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {do: restart}]}`))
+` + acts + `]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// How many acts have begun is told by the steps that have ended, those of the site and of the steady
+// state among them, which belong to none.
+func TestBegun(t *testing.T) {
+	s := short(t, `{after: 10s, do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {do: restart}`)
 	var steps []string
 	for line := range strings.Lines(check(t, s)) {
 		for _, word := range []string{"    Given ", "    When ", "    Then ", "    And "} {
