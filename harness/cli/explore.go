@@ -202,13 +202,7 @@ func (x *exploration) search(ctx context.Context) error {
 		wait.Go(func() {
 			for ctx.Err() == nil {
 				if err := x.one(func(feature string) (reports.Row, error) {
-					o := order{ID: strings.TrimSuffix(filepath.Base(feature), ".feature"), Feature: feature, Target: x.build.Ref.String(), AtOnce: crew.of}
-					row, err := crew.play(ctx, hand, task{label: x.tally()}, o)
-					var crashed *crash
-					if errors.As(err, &crashed) && ctx.Err() == nil {
-						return reports.Row{ID: o.ID, Target: o.Target, Verdict: string(verdict.Inconclusive), Reason: crashed.Error()}, nil
-					}
-					return row, err
+					return x.beside(ctx, crew, hand, x.tally(), feature, x.build)
 				}); err != nil {
 					cancel(err)
 				}
@@ -220,6 +214,17 @@ func (x *exploration) search(ctx context.Context) error {
 		return &world.StopError{Err: stuck}
 	}
 	return context.Cause(ctx)
+}
+
+// beside has a player play a schedule. If the player crashes the play is inconclusive.
+func (x *exploration) beside(ctx context.Context, c *crew, hand int, label, feature string, on target.Target) (reports.Row, error) {
+	o := order{ID: strings.TrimSuffix(filepath.Base(feature), ".feature"), Feature: feature, Target: on.Ref.String(), AtOnce: c.of}
+	row, err := c.play(ctx, hand, task{label: label}, o)
+	var crashed *crash
+	if errors.As(err, &crashed) && ctx.Err() == nil {
+		return reports.Row{ID: o.ID, Target: o.Target, Verdict: string(verdict.Inconclusive), Reason: crashed.Error()}, nil
+	}
+	return row, err
 }
 
 // ordered is the job that a player is asked for.

@@ -10,17 +10,21 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"nodestorm/harness/explore"
 	"nodestorm/harness/nemesis"
+	"nodestorm/harness/parallel"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
 	"nodestorm/harness/target"
 	"nodestorm/harness/tell"
 	"nodestorm/harness/verdict"
+	"nodestorm/harness/world"
 	"nodestorm/reports"
 	"nodestorm/reports/formats"
 	"nodestorm/reports/story"
@@ -41,11 +45,14 @@ const (
 // shrinking is a schedule that is made smaller.
 type shrinking struct {
 	*exploration
-	key   string
-	on    []string
-	work  string // the folder of plays
-	began time.Time
-	plays int
+	key    string
+	on     []string
+	others []target.Target // that what is left is played on
+	work   string          // the folder of plays
+	began  time.Time
+	plays  atomic.Int32
+	crew   *crew    // who plays, several at a time; nil: we do, one by one
+	hands  chan int // of them, those that have nothing to do
 }
 
 func (e *env) exploreShrink() *cobra.Command {
@@ -61,6 +68,8 @@ or on those of --on.
 What comes of it is a folder below --out: a feature and a draft of its record, which
 "nodestorm run ID --catalogue FOLDER" plays, the schedule, a run with its page, and
 issue.md, a text for upstream. Ctrl-C leaves the smallest schedule so far.
+
+Several are played at a time if the machine bears it; of that it does not depend what is left.
 
 Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or not at all.`, shrinkShows, shrinkPlays, ratePlays, otherPlays),
 		Example: `  nodestorm explore shrink schedule-12.yaml --key no-leak --target karpenter@v1.14.1
@@ -78,22 +87,42 @@ Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or 
 			if err := x.prepare(c); err != nil {
 				return err
 			}
-			others, err := x.others(c)
-			if err != nil {
+			if x.others, err = x.otherBuilds(c); err != nil {
 				return err
 			}
-			return x.shrink(c.Context(), s, args[0], others)
+			if err := x.checkParallel(1); err != nil {
+				return err
+			}
+			if x.player != nil {
+				return x.player.serve(c.Context(), os.Stdin, x.ordered)
+			}
+			return x.shrink(c.Context(), s, args[0])
 		},
 	}
 	x.addTarget(c)
+	x.abreast.addFlags(c)
 	c.Flags().StringVar(&x.key, "key", "", "the `INVARIANT` that it is to break, or "+explore.Liveness)
 	c.Flags().StringSliceVar(&x.on, "on", nil, "builds to play what is left on, `NAME@VERSION`; default: all others that the store has")
 	_ = c.RegisterFlagCompletionFunc("on", completeTargets)
 	return c
 }
 
-// others are the builds besides that what is left is played on, the newest first.
-func (x *shrinking) others(c *cobra.Command) (all []target.Target, err error) {
+// ordered is the job that a player is asked for. Its run is beside the feature, among those of who asks.
+func (x *shrinking) ordered(o order) (job, *session, error) {
+	all := append([]target.Target{x.build}, x.others...)
+	on := slices.IndexFunc(all, func(t target.Target) bool { return t.Ref.String() == o.Target })
+	if on < 0 {
+		return job{}, nil, fmt.Errorf("%s was to be played on %s, which this process does not know: has the store changed meanwhile?", o.ID, o.Target)
+	}
+	j, one, err := x.of(o.Feature, all[on])
+	if err == nil {
+		one.out = filepath.Dir(filepath.Dir(o.Feature))
+	}
+	return j, one, err
+}
+
+// otherBuilds are those besides that what is left is played on, the newest first.
+func (x *shrinking) otherBuilds(c *cobra.Command) (all []target.Target, err error) {
 	refs, named := x.store.Refs(), c.Flags().Changed("on")
 	if named {
 		refs = nil
@@ -128,7 +157,7 @@ func (x *shrinking) others(c *cobra.Command) (all []target.Target, err error) {
 	return all, nil
 }
 
-func (x *shrinking) shrink(ctx context.Context, s nemesis.Schedule, file string, others []target.Target) (err error) {
+func (x *shrinking) shrink(ctx context.Context, s nemesis.Schedule, file string) (err error) {
 	x.began = time.Now()
 	if err := os.MkdirAll(x.out, 0o755); err != nil {
 		return err
@@ -139,6 +168,14 @@ func (x *shrinking) shrink(ctx context.Context, s nemesis.Schedule, file string,
 	defer func() { err = errors.Join(err, os.RemoveAll(x.work)) }()
 	out := x.out
 	x.out = x.work
+	defer func() {
+		if x.crew == nil {
+			return
+		}
+		if stuck := x.crew.close(); stuck != nil {
+			err = errors.Join(err, &world.StopError{Err: stuck})
+		}
+	}()
 	first, err := x.first(ctx, s)
 	if err != nil {
 		return err
@@ -146,7 +183,7 @@ func (x *shrinking) shrink(ctx context.Context, s nemesis.Schedule, file string,
 	if first == nil {
 		return fmt.Errorf("%s does not break %s in %d of %d plays of %s: there is nothing to make smaller", filepath.Base(file), x.key, shrinkShows, shrinkPlays, x.build.Ref)
 	}
-	small, err := nemesis.Shrink(ctx, *first, x.shows)
+	small, err := nemesis.Shrink(ctx, *first, x.atATime(), x.shows)
 	d := explore.Draft{ID: explore.DraftID(s.Site, x.key, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))), Key: x.key, Schedule: small}
 	folder := filepath.Join(out, "found", d.ID)
 	if wrote := x.write(folder, d); err != nil || wrote != nil {
@@ -158,7 +195,7 @@ func (x *shrinking) shrink(ctx context.Context, s nemesis.Schedule, file string,
 		return err
 	}
 	d.On = append(d.On, at)
-	for _, other := range others {
+	for _, other := range x.others {
 		on, row, err := x.rate(ctx, small, other, otherPlays)
 		forget(row)
 		if err != nil {
@@ -175,7 +212,7 @@ func (x *shrinking) shrink(ctx context.Context, s nemesis.Schedule, file string,
 	for _, on := range d.On[1:] {
 		fmt.Fprintf(x.stdout, "  %s: in %d of %d plays\n", on.Target, on.Shown, on.Decided)
 	}
-	fmt.Fprintf(x.stdout, "  after %d plays, %s; since when: nodestorm bisect %s --catalogue %s --source REPOSITORY --good VERSION --bad VERSION\n", x.plays, time.Since(x.began).Round(time.Second), d.ID, folder)
+	fmt.Fprintf(x.stdout, "  after %d plays, %s; since when: nodestorm bisect %s --catalogue %s --source REPOSITORY --good VERSION --bad VERSION\n", x.plays.Load(), time.Since(x.began).Round(time.Second), d.ID, folder)
 	if at.Shown*10 < at.Decided*9 || at.Decided == 0 {
 		return &exit{code: NotAsExpected}
 	}
@@ -220,16 +257,12 @@ type attempt struct {
 
 // breaks plays a schedule once. What is inconclusive shows nothing.
 func (x *shrinking) breaks(ctx context.Context, s nemesis.Schedule, on target.Target) (p attempt, err error) {
-	x.plays++
-	feature, err := explore.Write(filepath.Join(x.work, fmt.Sprint(x.plays)), fmt.Sprintf("schedule-%d", x.plays), s)
+	nth := x.plays.Add(1)
+	feature, err := explore.Write(filepath.Join(x.work, fmt.Sprint(nth)), fmt.Sprintf("schedule-%d", nth), s)
 	if err != nil {
 		return p, err
 	}
-	j, one, err := x.of(feature, on)
-	if err != nil {
-		return p, err
-	}
-	if _, p.row, err = one.replay(ctx, j.record, j.target, fmt.Sprintf("play %d, of %s: ", x.plays, counted(len(s.Acts), "act"))); err != nil {
+	if p.row, err = x.play(ctx, feature, on, fmt.Sprintf("play %d, of %s: ", nth, counted(len(s.Acts), "act"))); err != nil {
 		return p, err
 	}
 	if p.row.Run == "" { // its world never stood
@@ -238,6 +271,53 @@ func (x *shrinking) breaks(ctx context.Context, s nemesis.Schedule, on target.Ta
 	seen, err := x.look(p.row.Run, on)
 	p.shows, p.steps = slices.Contains(seen.keys, x.key), seen.steps[x.key]
 	return p, err
+}
+
+// play plays a feature, or has a player play it once it is known that the machine bears several.
+func (x *shrinking) play(ctx context.Context, feature string, on target.Target, label string) (reports.Row, error) {
+	if x.hands == nil {
+		meter, _ := parallel.NewMeter()
+		j, one, err := x.of(feature, on)
+		if err != nil {
+			return reports.Row{}, err
+		}
+		_, row, err := one.replay(ctx, j.record, j.target, label)
+		if err == nil && x.abreast.now == 0 {
+			x.measured(meter)
+		}
+		if err == nil && x.abreast.now > 1 {
+			x.crew = &crew{session: x.session, board: newBoard(x.status, 0), of: x.abreast.now}
+			x.hands = make(chan int, x.crew.of)
+			for hand := range x.crew.of {
+				x.hands <- hand
+			}
+		}
+		return row, err
+	}
+	select {
+	case <-ctx.Done():
+		return reports.Row{}, context.Cause(ctx)
+	case hand := <-x.hands:
+		defer func() { x.hands <- hand }()
+		return x.beside(ctx, x.crew, hand, label, feature, on)
+	}
+}
+
+// atATime is how many can be played at a time.
+func (x *shrinking) atATime() int { return max(1, cap(x.hands)) }
+
+// several plays a schedule so many times, as many at a time as can be.
+func (x *shrinking) several(ctx context.Context, s nemesis.Schedule, on target.Target, plays int) ([]attempt, error) {
+	all := make([]attempt, plays)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(x.atATime())
+	for i := range all {
+		group.Go(func() (err error) {
+			all[i], err = x.breaks(ctx, s, on)
+			return err
+		})
+	}
+	return all, group.Wait()
 }
 
 // shows is what Shrink asks for: a schedule breaks it in one play, or surely in most.
@@ -253,19 +333,24 @@ func (x *shrinking) shows(ctx context.Context, s nemesis.Schedule, surely bool) 
 // often tells whether it breaks it in so many plays of so many, and plays no more than that needs. The first plays
 // have shown it.
 func (x *shrinking) often(ctx context.Context, s nemesis.Schedule, shown int) (bool, error) {
-	for n := shown; shown < shrinkShows && shown+shrinkPlays-n >= shrinkShows; n++ {
-		p, err := x.breaks(ctx, s, x.build)
+	for n := shown; shown < shrinkShows && shown+shrinkPlays-n >= shrinkShows; {
+		more, err := x.several(ctx, s, x.build, min(x.atATime(), shrinkShows-shown))
 		if err != nil {
 			return false, err
 		}
-		forget(p.row)
-		if p.shows {
-			shown++
+		for _, p := range more {
+			forget(p.row)
+			if p.shows {
+				shown++
+			}
 		}
+		n += len(more)
 	}
 	if shown >= shrinkShows {
+		x.mu.Lock()
+		defer x.mu.Unlock()
 		x.status.clear()
-		x.say("%s are left, %s at least: %d plays, %s", counted(len(s.Acts), "act"), s.Length(), x.plays, time.Since(x.began).Round(time.Second))
+		x.say("%s are left, %s at least: %d plays, %s", counted(len(s.Acts), "act"), s.Length(), x.plays.Load(), time.Since(x.began).Round(time.Second))
 	}
 	return shown >= shrinkShows, nil
 }
@@ -273,11 +358,11 @@ func (x *shrinking) often(ctx context.Context, s nemesis.Schedule, shown int) (b
 // rate plays it so many times on a build; kept is the first play that shows it.
 func (x *shrinking) rate(ctx context.Context, s nemesis.Schedule, on target.Target, plays int) (at explore.On, kept reports.Row, err error) {
 	at.Target = on.Ref.String()
-	for range plays {
-		p, err := x.breaks(ctx, s, on)
-		if err != nil {
-			return at, kept, err
-		}
+	all, err := x.several(ctx, s, on, plays)
+	if err != nil {
+		return at, kept, err
+	}
+	for _, p := range all {
 		if p.row.Verdict != string(verdict.Inconclusive) {
 			at.Decided++
 		}

@@ -172,6 +172,7 @@ type crew struct {
 // hand is one of them.
 type hand struct {
 	cmd   *exec.Cmd
+	end   context.CancelFunc // whatever it does
 	in    io.WriteCloser
 	out   *json.Decoder
 	cries tail
@@ -190,7 +191,8 @@ func (c *crew) start(ctx context.Context, nth int) (*hand, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &hand{cmd: exec.CommandContext(ctx, program, c.session.args...)}
+	own, end := context.WithCancel(context.WithoutCancel(ctx)) // it plays more than this, each as long as who asks wants it
+	h := &hand{cmd: exec.CommandContext(own, program, c.session.args...), end: end}
 	h.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d/%d", envPlayer, nth, c.of))
 	h.cmd.Stderr = &h.cries
 	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-C comes to us, and from us to each once
@@ -228,13 +230,34 @@ func (c *crew) play(ctx context.Context, nth int, t task, o order) (reports.Row,
 		c.mu.Unlock()
 	}
 	defer c.board.ended(nth)
-	what := t.label + o.ID + " " + o.Target
+	stop := context.AfterFunc(ctx, h.end)
+	row, err := c.ask(h, nth, t.label+o.ID+" "+o.Target, o)
+	var failed *exit
+	if stop() && (err == nil || errors.As(err, &failed)) {
+		return row, err
+	}
+	c.mu.Lock()
+	delete(c.hands, nth)
+	c.mu.Unlock()
+	_ = h.in.Close()
+	ended := h.cmd.Wait()
+	h.end()
+	if ctx.Err() != nil {
+		return reports.Row{}, context.Cause(ctx)
+	}
+	return reports.Row{}, &crash{h.cries.told(ended)}
+}
+
+// ask waits for what becomes of an order. An error that is no *exit: the player plays no more.
+func (c *crew) ask(h *hand, nth int, what string, o order) (reports.Row, error) {
 	c.board.sees(nth, what, word{})
-	err := json.NewEncoder(h.in).Encode(o)
-	for err == nil {
+	if err := json.NewEncoder(h.in).Encode(o); err != nil {
+		return reports.Row{}, err
+	}
+	for {
 		var w word
-		if err = h.out.Decode(&w); err != nil {
-			break
+		if err := h.out.Decode(&w); err != nil {
+			return reports.Row{}, err
 		}
 		switch {
 		case w.Say != "":
@@ -252,15 +275,6 @@ func (c *crew) play(ctx context.Context, nth int, t task, o order) (reports.Row,
 			c.board.sees(nth, what, w)
 		}
 	}
-	c.mu.Lock()
-	delete(c.hands, nth)
-	c.mu.Unlock()
-	_ = h.in.Close()
-	ended := h.cmd.Wait()
-	if ctx.Err() != nil {
-		return reports.Row{}, context.Cause(ctx)
-	}
-	return reports.Row{}, &crash{h.cries.told(ended)}
 }
 
 // close ends all players, and returns what of their worlds did not end.
@@ -270,6 +284,7 @@ func (c *crew) close() error {
 	}
 	for _, h := range c.hands {
 		_ = h.cmd.Wait() // what it had to say it has said
+		h.end()
 	}
 	c.hands = nil
 	return errors.Join(c.stuck...)

@@ -283,6 +283,51 @@ func TestParallelInterrupted(t *testing.T) {
 	}
 }
 
+// Whose answer is not needed any more is interrupted, and nobody beside it; in its place the next is played.
+func TestCrewGoesOn(t *testing.T) {
+	s, tasks, _, _, dir := madeUp(t, "waits", "", "")
+	c := &crew{session: s, board: newBoard(s.status, 0), of: 2}
+	order := func(job int) order {
+		return order{Job: job, ID: fmt.Sprintf("job-%d", job), Target: tasks[job].target.Ref.String(), AtOnce: 2}
+	}
+	play := func(ctx context.Context, hand, job int) error {
+		row, err := c.play(ctx, hand, tasks[job], order(job))
+		if err == nil && row.ID != order(job).ID {
+			err = fmt.Errorf("the answer is of %s", row.ID)
+		}
+		return err
+	}
+	if err := play(t.Context(), 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	beside := c.hands[1]
+	for range 2 { // by the one that is started for it, and by its next
+		ctx, cancel := context.WithCancelCause(t.Context())
+		unneeded := errors.New("its answer is not needed")
+		go func() {
+			within(time.Minute, func() bool { _, err := os.Stat(filepath.Join(dir, "plays-0")); return err == nil })
+			cancel(unneeded)
+		}()
+		if err := play(ctx, 0, 0); !errors.Is(err, unneeded) {
+			t.Errorf("it ends with %v", err)
+		}
+		if c.hands[0] != nil {
+			t.Error("who was interrupted is asked again")
+		}
+		if err := os.Remove(filepath.Join(dir, "interrupted-0")); err != nil {
+			t.Error(err)
+		}
+		_ = os.Remove(filepath.Join(dir, "plays-0"))
+		if err := errors.Join(play(t.Context(), 0, 1), play(t.Context(), 1, 2)); err != nil {
+			t.Error(err)
+		}
+	}
+	if c.hands[1] != beside {
+		t.Error("another one was interrupted as well")
+	}
+	_ = c.close() // what is made up says that etcd is still there
+}
+
 // A player that has come to another sequence plays nothing, and ends with its standard input.
 func TestPlayerRefuses(t *testing.T) {
 	s, tasks, _, _, _ := madeUp(t, "")

@@ -6,23 +6,26 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
 // Shows tells whether what is looked for still shows when the schedule is played: in one play, or
-// surely, in as many as it takes to know that it does so time and again.
+// surely, in as many as it takes to know that it does so time and again. Several may be asked for at
+// a time; whose answer is not needed any more has its context ended.
 type Shows func(ctx context.Context, s Schedule, surely bool) (bool, error)
 
 // Shrink makes a schedule as small as it gets while it surely shows what it shows: acts are
 // left out, many at a time and then each (delta debugging, Zeller and Hildebrandt 2002), then
-// groups, numbers, faults and time are made less. What it returns with an error is the
-// smallest so far, which has shown it in one play at least.
+// groups, numbers, faults and time are made less. It asks for up to atOnce at a time, of which
+// what is left does not depend. What it returns with an error is the smallest so far, which has
+// shown it in one play at least.
 //
 // Most of what is tried shows nothing any more, or shows it each time. So one play decides until a
 // sweep over the schedule is done. If what is left does not show it surely the sweep is done again,
 // and whatever is left out has to.
-func Shrink(ctx context.Context, s Schedule, shows Shows) (Schedule, error) {
-	k := &shrinking{ctx: ctx, best: s, sure: s, shows: shows, refused: map[string]bool{}}
+func Shrink(ctx context.Context, s Schedule, atOnce int, shows Shows) (Schedule, error) {
+	k := &shrinking{ctx: ctx, best: s, sure: s, shows: shows, atOnce: atOnce, refused: map[string]bool{}}
 	for before := ""; before != string(k.sure.YAML()) && k.err == nil; {
 		before = string(k.sure.YAML())
 		k.sweep(k.rest, k.hurry)
@@ -45,6 +48,7 @@ type shrinking struct {
 	best    Schedule // shows it in a play
 	sure    Schedule // shows it surely
 	shows   Shows
+	atOnce  int
 	surely  bool            // one play is not enough
 	refused map[string]bool // by the schedule
 	err     error
@@ -61,59 +65,114 @@ func (k *shrinking) sweep(tries ...func()) {
 	if k.err != nil || string(k.best.YAML()) == string(k.sure.YAML()) {
 		return
 	}
-	if k.ask(k.best, true) {
+	shows, err := k.shows(k.ctx, k.best, true)
+	switch {
+	case err != nil:
+		k.err = err
+	case shows:
 		k.sure = k.best
-		return
+	default:
+		k.best, k.surely = k.sure, true
+		all()
+		k.surely = false
 	}
-	k.best, k.surely = k.sure, true
-	all()
-	k.surely = false
 }
 
-// try keeps a schedule that can be played and shows it. One that does not is tried once.
-func (k *shrinking) try(s Schedule) bool {
+// worthTrying tells whether a schedule can be played, and was not yet in vain.
+func (k *shrinking) worthTrying(s Schedule) bool {
 	text := string(s.YAML())
-	if k.err != nil || k.refused[text] || text == string(k.best.YAML()) || s.Check() != nil {
+	if k.refused[text] || text == string(k.best.YAML()) || s.Check() != nil {
 		return false
 	}
 	at, err := siteOf(s.Site)
-	if err != nil || !s.fits(at) {
-		return false
-	}
-	if !k.ask(s, k.surely) {
-		k.refused[text] = true
-		return false
-	}
-	k.best = s
-	if k.surely {
-		k.sure = s
-	}
-	return true
+	return err == nil && s.fits(at)
 }
 
-func (k *shrinking) ask(s Schedule, surely bool) bool {
-	if k.err != nil {
-		return false
+// first keeps the first of some schedules that shows it, and returns which it is; -1: none does.
+// Those that come next are played beside it, as it may show nothing.
+func (k *shrinking) first(all []Schedule) int {
+	type answer struct {
+		shows bool
+		err   error
 	}
-	does, err := k.shows(k.ctx, s, surely)
-	if err != nil {
-		k.err = err
-		return false
+	ctx, cancel := context.WithCancel(k.ctx)
+	var asked sync.WaitGroup
+	defer asked.Wait()
+	defer cancel()
+	answers, next := map[int]chan answer{}, 0
+	ask := func() {
+		for ; next < len(all) && len(answers) < k.atOnce; next++ {
+			s := all[next]
+			if !k.worthTrying(s) {
+				continue
+			}
+			got, surely := make(chan answer, 1), k.surely
+			answers[next] = got
+			asked.Go(func() {
+				shows, err := k.shows(ctx, s, surely)
+				got <- answer{shows, err}
+			})
+		}
 	}
-	return does
+	for i := range all {
+		if k.err != nil {
+			return -1
+		}
+		if ask(); answers[i] == nil {
+			continue
+		}
+		got := <-answers[i]
+		delete(answers, i)
+		switch {
+		case got.err != nil:
+			k.err = got.err
+		case got.shows:
+			k.best = all[i]
+			if k.surely {
+				k.sure = k.best
+			}
+			return i
+		default:
+			k.refused[string(all[i].YAML())] = true
+		}
+	}
+	return -1
+}
+
+// each makes changes one by one, and keeps those with which it still shows.
+func (k *shrinking) each(changes []func(*Schedule)) {
+	for len(changes) > 0 && k.err == nil {
+		var changed []Schedule
+		for _, change := range changes {
+			s := k.best.clone()
+			change(&s)
+			changed = append(changed, s)
+		}
+		i := k.first(changed)
+		if i < 0 {
+			return
+		}
+		changes = changes[i+1:]
+	}
 }
 
 // acts leaves out parts of the acts: halves first, at last single ones.
 func (k *shrinking) acts() {
 	for size := len(k.best.Acts) / 2; size > 0 && k.err == nil; {
 		left := false
-		for from := 0; from < len(k.best.Acts) && k.err == nil; {
-			n := min(size, len(k.best.Acts)-from)
-			if k.try(without(k.best, from, n)) || k.try(waiting(k.best, from, n)) {
-				left = true // what comes next is there now
-				continue
+		for from := 0; from < len(k.best.Acts); {
+			var parts []Schedule
+			var begin []int
+			for at := from; at < len(k.best.Acts); at += size {
+				n := min(size, len(k.best.Acts)-at)
+				parts = append(parts, without(k.best, at, n), waiting(k.best, at, n))
+				begin = append(begin, at, at)
 			}
-			from += size
+			i := k.first(parts)
+			if i < 0 {
+				break
+			}
+			from, left = begin[i], true // what comes next is there now
 		}
 		if size = min(size, len(k.best.Acts)); !left || size > 1 {
 			size /= 2
@@ -164,99 +223,79 @@ func waiting(s Schedule, from, n int) (out Schedule) {
 }
 
 func (k *shrinking) groups() {
-	for i := 0; i < len(k.best.Groups) && len(k.best.Groups) > 1; {
-		s := k.best.clone()
-		s.Groups = slices.Delete(s.Groups, i, i+1)
-		if !k.try(s) {
-			i++
-		}
+	var changes []func(*Schedule)
+	for _, g := range k.best.Groups {
+		changes = append(changes, func(s *Schedule) {
+			if len(s.Groups) > 1 {
+				s.Groups = slices.DeleteFunc(s.Groups, func(of Group) bool { return of.Name == g.Name })
+			}
+		})
 	}
+	k.each(changes)
+}
+
+// defaults leaves out how things are set up.
+func (k *shrinking) defaults() {
+	changes := []func(*Schedule){func(s *Schedule) { s.Settings = nil }}
+	for _, name := range slices.Sorted(maps.Keys(k.best.Settings)) {
+		changes = append(changes, func(s *Schedule) { delete(s.Settings, name) })
+	}
+	changes = append(changes, func(s *Schedule) { s.Intolerant = false }, func(s *Schedule) { s.Ready = 0 })
+	for i := range k.best.Groups {
+		changes = append(changes, func(s *Schedule) { s.Groups[i].Min = 0 })
+	}
+	k.each(changes)
 }
 
 var someOf = regexp.MustCompile(`^(every|each of the first \d+) (call|server|action|machine|further simulated node)s?`)
 
-// defaults leaves out how things are set up.
-func (k *shrinking) defaults() {
-	change := func(do func(*Schedule)) {
-		s := k.best.clone()
-		do(&s)
-		k.try(s)
-	}
-	if len(k.best.Settings) > 1 {
-		change(func(s *Schedule) { s.Settings = nil })
-	}
-	for _, name := range slices.Sorted(maps.Keys(k.best.Settings)) {
-		change(func(s *Schedule) { delete(s.Settings, name) })
-	}
-	change(func(s *Schedule) { s.Intolerant = false })
-	change(func(s *Schedule) { s.Ready = 0 })
-	for i := range k.best.Groups {
-		change(func(s *Schedule) { s.Groups[i].Min = 0 })
-	}
-}
-
 // simpler makes less of what there is.
 func (k *shrinking) simpler() {
-	for i := 0; i < len(k.best.Acts); i++ {
-		change := func(do func(*Act)) {
-			s := k.best.clone()
-			do(&s.Acts[i])
-			k.try(s)
-		}
-		for _, pods := range []int{1, k.best.Acts[i].Pods / 2} {
-			if was := k.best.Acts[i]; was.Pods > pods && pods > 0 {
-				change(func(a *Act) { a.Pods = pods })
+	less := []func(*Act){
+		func(a *Act) { a.Pods = min(a.Pods, 1) },
+		func(a *Act) { a.Pods = min(a.Pods, max(1, a.Pods/2)) },
+		func(a *Act) { a.Spread = "" },
+		func(a *Act) { a.Held = false },
+		func(a *Act) {
+			if a.Do == "deploy" {
+				a.For = 0
 			}
-		}
-		if k.best.Acts[i].Spread != "" {
-			change(func(a *Act) { a.Spread = "" })
-		}
-		if k.best.Acts[i].Held {
-			change(func(a *Act) { a.Held = false })
-		}
-		if k.best.Acts[i].Do == "deploy" && k.best.Acts[i].For > 0 {
-			change(func(a *Act) { a.For = 0 })
-		}
-		if k.best.Acts[i].Priority != 0 {
-			change(func(a *Act) { a.Priority = 0 })
-		}
-		if someOf.MatchString(k.best.Acts[i].Fault) {
-			change(func(a *Act) { a.Fault = someOf.ReplaceAllString(a.Fault, "the first $2") })
-		}
-		if strings.HasPrefix(k.best.Acts[i].Fault, "each of the first ") {
-			change(func(a *Act) { a.Fault = someOf.ReplaceAllString(a.Fault, "every $2") })
-		}
-		for _, d := range []time.Duration{20 * time.Second, time.Minute} {
-			if k.best.Acts[i].For > Duration(d) {
-				change(func(a *Act) { a.For = Duration(d) })
+		},
+		func(a *Act) { a.Priority = 0 },
+		func(a *Act) { a.Fault = someOf.ReplaceAllString(a.Fault, "the first $2") },
+		func(a *Act) {
+			if strings.HasPrefix(a.Fault, "each of the first ") {
+				a.Fault = someOf.ReplaceAllString(a.Fault, "every $2")
 			}
-		}
-		for _, d := range []Duration{0, Duration(10 * time.Second), Duration((time.Duration(k.best.Acts[i].After) / 2).Round(time.Second))} {
-			if k.best.Acts[i].After > d {
-				change(func(a *Act) { a.After = d })
-			}
+		},
+		func(a *Act) { a.For = min(a.For, Duration(20*time.Second)) },
+		func(a *Act) { a.For = min(a.For, Duration(time.Minute)) },
+		func(a *Act) { a.After = 0 },
+		func(a *Act) { a.After = min(a.After, Duration(10*time.Second)) },
+		func(a *Act) { a.After = Duration((time.Duration(a.After) / 2).Round(time.Second)) },
+	}
+	var changes []func(*Schedule)
+	for i := range k.best.Acts {
+		for _, change := range less {
+			changes = append(changes, func(s *Schedule) { change(&s.Acts[i]) })
 		}
 	}
+	k.each(changes)
 }
 
 // rest leaves out the time at the end, or half of it. It comes first: it is most of what a play takes.
 func (k *shrinking) rest() {
-	for _, d := range []Duration{0, k.best.Rest / 2} {
-		if k.best.Rest > d {
-			s := k.best.clone()
-			s.Rest = d
-			k.try(s)
-		}
-	}
+	k.each([]func(*Schedule){func(s *Schedule) { s.Rest = 0 }, func(s *Schedule) { s.Rest /= 2 }})
 }
 
 // hurry makes all waits between acts short at once: what is played after that takes less time.
 func (k *shrinking) hurry() {
-	for _, d := range []Duration{Duration(10 * time.Second), Duration(time.Minute)} {
-		s := k.best.clone()
-		for i := range s.Acts {
-			s.Acts[i].After = min(s.Acts[i].After, d)
+	short := func(d time.Duration) func(*Schedule) {
+		return func(s *Schedule) {
+			for i := range s.Acts {
+				s.Acts[i].After = min(s.Acts[i].After, Duration(d))
+			}
 		}
-		k.try(s)
 	}
+	k.each([]func(*Schedule){short(10 * time.Second), short(time.Minute)})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -39,7 +40,7 @@ func TestShrink(t *testing.T) {
 		}
 		return false, ctx.Err()
 	}
-	small, err := Shrink(t.Context(), s, fails)
+	small, err := Shrink(t.Context(), s, 1, fails)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestShrink(t *testing.T) {
 	check(t, small)
 
 	broken := errors.New("the disk is full")
-	left, err := Shrink(t.Context(), s, func(ctx context.Context, s Schedule, surely bool) (bool, error) {
+	left, err := Shrink(t.Context(), s, 1, func(ctx context.Context, s Schedule, surely bool) (bool, error) {
 		if len(s.Acts) < 5 {
 			return false, broken
 		}
@@ -67,7 +68,7 @@ func TestShrink(t *testing.T) {
 // time that it took is not.
 func TestShrinkToWaiting(t *testing.T) {
 	s := short(t, `{after: 10s, do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}`)
-	small, err := Shrink(t.Context(), s, func(_ context.Context, s Schedule, _ bool) (bool, error) {
+	small, err := Shrink(t.Context(), s, 1, func(_ context.Context, s Schedule, _ bool) (bool, error) {
 		armed, acted := false, Duration(0)
 		for _, a := range s.Acts {
 			if armed {
@@ -87,7 +88,7 @@ func TestShrinkToWaiting(t *testing.T) {
 // and all else is left out by single plays, but for what is sure at the end of a sweep.
 func TestShrinkIsSure(t *testing.T) {
 	s := short(t, `{do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}`)
-	small, err := Shrink(t.Context(), s, func(_ context.Context, s Schedule, sure bool) (bool, error) {
+	small, err := Shrink(t.Context(), s, 1, func(_ context.Context, s Schedule, sure bool) (bool, error) {
 		return !sure || slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == "fault" }), nil
 	})
 	if err != nil || len(small.Acts) != 2 || small.Acts[1].Do != "fault" {
@@ -98,14 +99,14 @@ func TestShrinkIsSure(t *testing.T) {
 
 // What every further play waits for is made short first: all waits at once. Settings are left out at once, and
 // one by one only if one of them matters.
-func TestShrinkAtOnce(t *testing.T) {
+func TestShrinkTogether(t *testing.T) {
 	s := short(t, `{after: 3m, do: restart}, {after: 3m, do: restart}, {after: 3m, do: restart}`)
 	s.Settings = map[string]string{"--scan-interval": "20s", "--max-pod-eviction-time": "1m", "--expander": "least-waste"}
 	if err := s.Check(); err != nil {
 		t.Fatal(err)
 	}
 	var waited, set []int
-	small, err := Shrink(t.Context(), s, func(_ context.Context, s Schedule, _ bool) (bool, error) {
+	small, err := Shrink(t.Context(), s, 1, func(_ context.Context, s Schedule, _ bool) (bool, error) {
 		var wait Duration
 		for _, a := range s.Acts {
 			wait += a.After
@@ -122,6 +123,42 @@ func TestShrinkAtOnce(t *testing.T) {
 	}
 	if slices.Contains(set, 1) || slices.Contains(set, 2) {
 		t.Errorf("the plays have %v settings: left out one by one, though none matters", set)
+	}
+}
+
+// What is left is the same however many are tried at a time, and nobody is asked any more when it is there.
+func TestShrinkSeveral(t *testing.T) {
+	s := short(t, `{do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}`)
+	left := map[int]string{}
+	for _, atOnce := range []int{1, 4} {
+		var now, most atomic.Int32
+		small, err := Shrink(t.Context(), s, atOnce, func(ctx context.Context, s Schedule, _ bool) (bool, error) {
+			if n := now.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			defer now.Add(-1)
+			time.Sleep(time.Millisecond) // so that others come
+			scaled := slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == "scale" })
+			return scaled && slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == "restart" }), ctx.Err()
+		})
+		if err != nil || len(small.Acts) != 3 || now.Load() != 0 || most.Load() > int32(atOnce) || atOnce > 1 && most.Load() < 2 {
+			t.Errorf("%v: %d at a time of %d, and %d are still asked; what is left is\n%s", err, most.Load(), atOnce, now.Load(), small.YAML())
+		}
+		left[atOnce] = string(small.YAML())
+	}
+	if left[1] != left[4] {
+		t.Errorf("one at a time leaves\n%s, four\n%s", left[1], left[4])
+	}
+
+	k := &shrinking{ctx: t.Context(), best: s, atOnce: 2, refused: map[string]bool{}, shows: func(ctx context.Context, s Schedule, _ bool) (bool, error) {
+		if len(s.Acts) == 4 {
+			return true, nil
+		}
+		<-ctx.Done() // its answer is not needed
+		return false, ctx.Err()
+	}}
+	if i := k.first([]Schedule{s, without(s, 4, 1), without(s, 3, 2)}); i != 1 || k.err != nil {
+		t.Errorf("of three the second shows it: %d, %v", i, k.err)
 	}
 }
 
