@@ -62,7 +62,7 @@ func checkVersion(ref Ref, root string) error {
 func release(v string) bool { return semver.Canonical(v) == v && semver.Prerelease(v) == "" }
 
 // statedVersion is the string that a Go file gives to a name which ends with
-// Version, empty if it has none.
+// Version, empty if it has none. What the least version is, or that of Kubernetes, is another's.
 func statedVersion(file string) (version string) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 	if err != nil {
@@ -75,7 +75,11 @@ func statedVersion(file string) (version string) {
 		}
 		for _, spec := range group.Specs {
 			v, _ := spec.(*ast.ValueSpec)
-			if v == nil || len(v.Names) != 1 || len(v.Values) != 1 || !strings.HasSuffix(v.Names[0].Name, "Version") {
+			if v == nil || len(v.Names) != 1 || len(v.Values) != 1 {
+				continue
+			}
+			name := v.Names[0].Name
+			if !strings.HasSuffix(name, "Version") || strings.HasPrefix(name, "Min") || strings.Contains(name, "Kubernetes") {
 				continue
 			}
 			if text, is := v.Values[0].(*ast.BasicLit); is && text.Kind == token.STRING {

@@ -112,6 +112,23 @@ func TestCheckout(t *testing.T) {
 	}
 }
 
+// A source that says which Kubernetes it needs does not say by that which release it is.
+func TestStatedVersion(t *testing.T) {
+	for text, want := range map[string]string{
+		`const ClusterAutoscalerVersion = "1.36.1"`:                                                         "1.36.1",
+		`const MinimumKubernetesVersion = "v1.20.0"`:                                                        "",
+		"const (\n\tVersion = \"v1.12.0\"\n\tMinVersion = \"v1.1.0\"\n\tKubernetesVersion = \"v1.36.3\"\n)": "v1.12.0",
+		"var gitMajor string":  "",
+		"const Version = 1 + ": "",
+	} {
+		file := filepath.Join(t.TempDir(), "version.go")
+		write(t, file, "package version\n\n"+text+"\n")
+		if got := statedVersion(file); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // A module can have another in one of its folders; both come from one commit.
 func TestNestedModule(t *testing.T) {
 	const commit, version = "0123456789ab", "v0.0.0-20260102030405-0123456789ab"
