@@ -521,6 +521,16 @@ var cases = []struct {
 		62s log log karpenter message=no_nodepools_found
 		6m log log karpenter message=found_provisionable_pod(s) Pods=default/web
 		` + quiet, nil},
+	{"prompt-batches", "its first batch was dropped", karp, `
+		1s log log karpenter message=found_provisionable_pod(s) Pods=default/other
+		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
+		72300ms log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		` + quiet, nil},
+	{"prompt-batches", "a little later", karp, `
+		1s log log karpenter message=found_provisionable_pod(s) Pods=default/other
+		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
+		73300ms log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		` + quiet, []uint64{2}},
 	{"prompt-batches", "never", karp, `
 		1s log log karpenter message=found_provisionable_pod(s) Pods=default/other
 		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable

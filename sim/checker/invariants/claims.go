@@ -188,7 +188,8 @@ func boughtForHeld(w *world, broken breaks) judge {
 const aftermath = time.Minute
 
 // promptBatches: a batch is open for BATCH_IDLE_DURATION after the last pod that is new, and
-// for BATCH_MAX_DURATION at most.
+// for BATCH_MAX_DURATION at most. One that comes while the program does not know all of the cluster is
+// dropped, and its pods make another ten seconds later; two more are for the work.
 func promptBatches(w *world, broken breaks) judge {
 	idle, most := w.lasts("BATCH_IDLE_DURATION", time.Second), w.lasts("BATCH_MAX_DURATION", 10*time.Second)
 	looked := map[string]bool{} // at which pods
@@ -202,7 +203,7 @@ func promptBatches(w *world, broken breaks) judge {
 			return
 		}
 		over := w.now - min(p.unschedulable.at+most, max(news, p.unschedulable.at)+idle)
-		if over > 10*time.Second {
+		if over > 12*time.Second {
 			broken(fmt.Sprintf("%s waits for the end of its batch, for %s longer than that may be open", name, over.Round(time.Second)), p.unschedulable.seq)
 		}
 	}

@@ -89,7 +89,7 @@ var all = []Invariant{
 	},
 	{
 		Name: "prompt-batches", Of: []string{"karpenter"}, begin: promptBatches,
-		Statement: "Karpenter looks for a place for a pod BATCH_IDLE_DURATION after the last new pod, or BATCH_MAX_DURATION after it, and ten seconds",
+		Statement: "Karpenter looks for a place for a pod BATCH_IDLE_DURATION after the last new pod, or BATCH_MAX_DURATION after it, and twelve seconds, as it looks again after ten",
 		When:      "from when the pod is found unschedulable, while no fault is armed, nor was in the minute before",
 	},
 	{
