@@ -48,7 +48,8 @@ type AlterReply struct {
 	// Omit are fields that the reply does not have, by their paths: "instances.status" is that of each
 	// of the instances.
 	Omit []string `json:"omit"`
-	// Set are fields of the reply itself that have other values: numbers, texts, true or false.
+	// Set are fields that have other values, by their paths as well: numbers, texts, true or false. A field of
+	// the reply itself may be one that it did not have.
 	Set map[string]any `json:"set"`
 }
 
@@ -57,27 +58,39 @@ func (e AlterReply) Apply(reply map[string]any) (changed bool) {
 	for _, path := range e.Omit {
 		changed = omit(reply, strings.Split(path, ".")) || changed
 	}
-	for field, value := range e.Set {
-		reply[field], changed = value, true
+	for path, value := range e.Set {
+		changed = holders(reply, strings.Split(path, "."), func(in map[string]any, field string) bool {
+			in[field] = value
+			return true
+		}) || changed
 	}
 	return changed
 }
 
-// omit takes the field at a path out of a value, and of each where there is a list of them.
+// omit takes the field at a path out of a value.
 func omit(from any, path []string) (found bool) {
-	switch from := from.(type) {
+	return holders(from, path, func(in map[string]any, field string) bool {
+		_, found := in[field]
+		delete(in, field)
+		return found
+	})
+}
+
+// holders calls do with what may have the field at a path: one thing, or each where there is a list of
+// them. It reports whether any call did something.
+func holders(of any, path []string, do func(in map[string]any, field string) bool) (done bool) {
+	switch of := of.(type) {
 	case []any:
-		for _, item := range from {
-			found = omit(item, path) || found
+		for _, item := range of {
+			done = holders(item, path, do) || done
 		}
 	case map[string]any:
 		if len(path) > 1 {
-			return omit(from[path[0]], path[1:])
+			return holders(of[path[0]], path[1:], do)
 		}
-		_, found = from[path[0]]
-		delete(from, path[0])
+		done = do(of, path[0])
 	}
-	return found
+	return done
 }
 
 func (Refuse) String() string     { return "refuse" }

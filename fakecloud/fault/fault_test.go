@@ -68,10 +68,12 @@ func TestAlterReply(t *testing.T) {
 		does fault.AlterReply
 		want string // empty: no difference
 	}{
-		"omit":             {fault.AlterReply{Omit: []string{"size"}}, `map[all:[map[id:a state:1] map[id:b]]]`},
-		"omit in a list":   {fault.AlterReply{Omit: []string{"all.state"}}, `map[all:[map[id:a] map[id:b]] size:3]`},
-		"omit what is not": {fault.AlterReply{Omit: []string{"all.size", "size.all", "none"}}, ""},
-		"set":              {fault.AlterReply{Set: map[string]any{"size": 0}}, `map[all:[map[id:a state:1] map[id:b]] size:0]`},
+		"omit":                 {fault.AlterReply{Omit: []string{"size"}}, `map[all:[map[id:a state:1] map[id:b]]]`},
+		"omit in a list":       {fault.AlterReply{Omit: []string{"all.state"}}, `map[all:[map[id:a] map[id:b]] size:3]`},
+		"omit what is not":     {fault.AlterReply{Omit: []string{"all.size", "size.all", "none"}}, ""},
+		"set":                  {fault.AlterReply{Set: map[string]any{"size": 0}}, `map[all:[map[id:a state:1] map[id:b]] size:0]`},
+		"set in a list":        {fault.AlterReply{Set: map[string]any{"all.state": 2}}, `map[all:[map[id:a state:2] map[id:b state:2]] size:3]`},
+		"set where nothing is": {fault.AlterReply{Set: map[string]any{"size.all": 2, "none.all": 2}}, ""},
 	} {
 		got := reply()
 		changed := test.does.Apply(got)

@@ -2,9 +2,14 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/cucumber/godog"
@@ -19,7 +24,8 @@ import (
 )
 
 // BenchmarkAutoscalers plays the features of scale/ on the newest releases: how long it takes from
-// the last When on, and what the autoscaler uses meanwhile.
+// the last When on, and what the autoscaler uses meanwhile. What may be on any instance type is played
+// with as many as a large cloud has, too.
 func BenchmarkAutoscalers(b *testing.B) {
 	kubernetes := targettest.Get(b, target.Kubernetes)
 	files, err := fs.Sub(features.Files, "scale")
@@ -42,32 +48,124 @@ func BenchmarkAutoscalers(b *testing.B) {
 				continue
 			}
 			b.Run(play.ref.Name+"/"+child.Scenario.Name, func(b *testing.B) {
-				on := targettest.Get(b, play.ref)
-				for b.Loop() {
-					from := &lastWhen{left: whens(child.Scenario)}
-					rig := steps.Rig{
-						World:   world.Config{Out: b.TempDir(), Kubernetes: kubernetes.Bin(), Seed: 1, ClientQPS: 1000},
-						Target:  on,
-						Beside:  files,
-						Started: func(w *world.World) { from.world = w },
-						Step:    from.step,
-						Failed:  func(what string, err error) { b.Errorf("%s: %v", what, err) },
-						Ended:   func([]string) { from.report(b, play.ref.Name) },
-					}
-					suite := godog.TestSuite{
-						ScenarioInitializer: rig.Initialize,
-						Options: &godog.Options{
-							FS: files, Paths: []string{fmt.Sprintf("%s:%d", play.feature, child.Scenario.Location.Line)},
-							Format: "progress", Strict: true, DefaultContext: context.Background(),
-						},
-					}
-					if suite.Run() != 0 {
-						b.Fatal("the scenario failed")
-					}
-				}
+				playOn(b, kubernetes, play.ref, files, play.feature, child.Scenario)
 			})
+			if strings.Contains(child.Scenario.Name, "any instance type") {
+				b.Run(play.ref.Name+"/"+child.Scenario.Name+"/"+fmt.Sprint(manyTypes), func(b *testing.B) {
+					playOn(b, kubernetes, play.ref, onManyTypes(b, files, play.feature), play.feature, child.Scenario)
+				})
+			}
 		}
 	}
+}
+
+// playOn plays a scenario of a feature, which may begin in another line of it by now.
+func playOn(b *testing.B, kubernetes target.Target, ref target.Ref, files fs.FS, feature string, scenario *messages.Scenario) {
+	on := targettest.Get(b, ref)
+	for b.Loop() {
+		from := &lastWhen{left: whens(scenario)}
+		rig := steps.Rig{
+			World:   world.Config{Out: b.TempDir(), Kubernetes: kubernetes.Bin(), Seed: 1, ClientQPS: 1000},
+			Target:  on,
+			Beside:  files,
+			Started: func(w *world.World) { from.world = w },
+			Step:    from.step,
+			Failed:  func(what string, err error) { b.Errorf("%s: %v", what, err) },
+			Ended:   func([]string) { from.report(b, ref.Name) },
+		}
+		suite := godog.TestSuite{
+			ScenarioInitializer: rig.Initialize,
+			Options: &godog.Options{
+				FS: files, Paths: []string{fmt.Sprintf("%s:%d", feature, lineOf(b, files, feature, scenario.Name))},
+				Format: "progress", Strict: true, DefaultContext: context.Background(),
+			},
+		}
+		if suite.Run() != 0 {
+			b.Fatal("the scenario failed")
+		}
+	}
+}
+
+func lineOf(b *testing.B, files fs.FS, feature, scenario string) int {
+	text, err := fs.ReadFile(files, feature)
+	if err != nil {
+		b.Fatal(err)
+	}
+	before, _, found := strings.Cut(string(text), "Scenario: "+scenario+"\n")
+	if !found {
+		b.Fatalf("%s has no scenario %q", feature, scenario)
+	}
+	return 1 + strings.Count(before, "\n")
+}
+
+// manyTypes is about what a large cloud has.
+const manyTypes = 400
+
+// onManyTypes is a feature of Karpenter whose provider kwok has that many instance types, in a file that is
+// written as the provider reads it: five families of two to sixteen GiB a processor, of twenty sizes, for
+// two architectures and two systems, each in four zones, bought on demand and spot.
+func onManyTypes(b *testing.B, files fs.FS, feature string) fs.FS {
+	type requirement struct {
+		Key      string   `json:"key"`
+		Operator string   `json:"operator"`
+		Values   []string `json:"values"`
+	}
+	type offering struct {
+		Price        float64
+		Available    bool
+		Requirements []requirement
+	}
+	type instanceType struct {
+		Name             string            `json:"name"`
+		Offerings        []offering        `json:"offerings"`
+		Architecture     string            `json:"architecture"`
+		OperatingSystems []string          `json:"operatingSystems"`
+		Resources        map[string]string `json:"resources"`
+	}
+	var all []instanceType
+	for family := range 5 {
+		gib := []int{2, 4, 6, 8, 16}[family]
+		for size := range 20 {
+			cpu := []int{1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256}[size]
+			for _, arch := range []string{"amd64", "arm64"} {
+				for _, system := range []string{"linux", "windows"} {
+					t := instanceType{
+						Name: fmt.Sprintf("%c-%dx-%s-%s", "csmrx"[family], cpu, arch, system), Architecture: arch, OperatingSystems: []string{system},
+						Resources: map[string]string{"cpu": fmt.Sprint(cpu), "memory": fmt.Sprintf("%dGi", cpu*gib), "ephemeral-storage": "20Gi", "pods": fmt.Sprint(min(16*cpu, 1024))},
+					}
+					for _, zone := range []string{"test-zone-a", "test-zone-b", "test-zone-c", "test-zone-d"} {
+						for kind, part := range map[string]float64{"on-demand": 1, "spot": 0.7} {
+							t.Offerings = append(t.Offerings, offering{part * (0.025*float64(cpu) + 0.001*float64(cpu*gib)), true, []requirement{
+								{"karpenter.sh/capacity-type", "In", []string{kind}}, {"topology.kubernetes.io/zone", "In", []string{zone}},
+							}})
+						}
+					}
+					all = append(all, t)
+				}
+			}
+		}
+	}
+	if len(all) != manyTypes {
+		b.Fatalf("%d types, want %d", len(all), manyTypes)
+	}
+	listed, err := json.Marshal(all)
+	if err != nil {
+		b.Fatal(err)
+	}
+	path := filepath.Join(b.TempDir(), "types.json")
+	if err := os.WriteFile(path, listed, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	text, err := fs.ReadFile(files, feature)
+	if err != nil {
+		b.Fatal(err)
+	}
+	const starts = "    And Karpenter\n"
+	if strings.Count(string(text), starts) != 1 {
+		b.Fatalf("%s starts Karpenter %d times, want once", feature, strings.Count(string(text), starts))
+	}
+	changed := strings.Replace(string(text), starts, "    And the target has the environment variables:\n      | INSTANCE_TYPES_FILE_PATH | "+path+" |\n"+starts, 1)
+	return fstest.MapFS{feature: {Data: []byte(changed)}}
 }
 
 // whens are the texts of a scenario's Whens.

@@ -109,9 +109,11 @@ func TestCheckReleases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := strings.ReplaceAll(string(text), "Cluster API v1.9.5", "Cluster API v1.9.99")
-	r := replay.Request{Record: record, Features: fstest.MapFS{record.Feature: {Data: []byte(other)}}}
-	if err := r.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "cluster-api@v1.9.99") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %v, want one line with the release", err)
+	for _, version := range []string{"v1.9.99", "v1.9.5-mine"} { // upstream's, and somebody's own
+		other := strings.ReplaceAll(string(text), "Cluster API v1.9.5", "Cluster API "+version)
+		r := replay.Request{Record: record, Features: fstest.MapFS{record.Feature: {Data: []byte(other)}}}
+		if err := r.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "cluster-api@"+version) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want one line with the release", err)
+		}
 	}
 }

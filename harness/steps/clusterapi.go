@@ -17,7 +17,8 @@ import (
 	"nodestorm/sim/node"
 )
 
-const release = `(v\d+\.\d+\.\d+)`
+// release is one of upstream's, or a build of one's own that is called after it.
+const release = `(v\d+\.\d+\.\d+(?:-[A-Za-z0-9._+-]+)?)`
 
 // testedClusterAPI is the step that brings Cluster API as the build under test.
 const testedClusterAPI = "Cluster API"

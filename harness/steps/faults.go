@@ -44,8 +44,8 @@ const (
 	forGroup   = `((?: for servers of the group "[^"]+")?)`
 	ofGroup    = `((?: of the group "[^"]+")?)`
 	inLocation = `((?: in "[^"]+")?)`
-	fieldNames = `"([A-Za-z]+(?:[.,][A-Za-z]+)*)"`
-	fieldValue = `"([A-Za-z]+=[^"]*)"`
+	fieldNames = `"([A-Za-z_]+(?:[.,][A-Za-z_]+)*)"`
+	fieldValue = `"([A-Za-z_]+(?:\.[A-Za-z_]+)*=[^"]*)"`
 	faultName  = `"(.+)"` // one that a sentence has armed is called what that says, quotes and all
 	status     = `([45]\d\d)`
 	ordinal    = `(?:first|second|third|fourth|fifth|\d+(?:st|nd|rd|th))`
@@ -80,7 +80,7 @@ func faultArguments() []Argument {
 		{"ACTION", "an action of the cloud in quotes, such as create_server, start_server or delete_server", `"start_server"`, cloudWork},
 		{"FAULT", "a fault in quotes: the name that it has in YAML, or the sentence that armed it", `"the server type "cx22" cannot be had"`, faultName},
 		{"FIELDS", "fields of a reply in quotes, by their paths in the cloud's API, with commas between", `"instances.status"`, fieldNames},
-		{"FIELD=VALUE", "a field of a reply in quotes and its value: a number, true, false or text", `"targetSize=0"`, fieldValue},
+		{"FIELD=VALUE", "a field of a reply in quotes, by its path in the cloud's API, and its value: a number, true, false or text", `"servers.status=unknown"`, fieldValue},
 		{"STATUS", "an HTTP status that is an error, 400 to 599", "503", status},
 		{"FOR-GROUP", `nothing, or: for servers of the group "NAME"`, ` for servers of the group "web"`, forGroup},
 		{"OF-GROUP", `nothing, or: of the group "NAME"`, ` of the group "web"`, ofGroup},

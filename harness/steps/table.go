@@ -49,7 +49,7 @@ var arguments = append(faultArguments(), []Argument{
 	{"KEY=VALUE", "a label or an annotation in quotes; KEY- removes it", `"example.com/team=a"`, mark},
 	{"FILE", "a file in quotes, .yaml, .yml or .json, beside the feature", `"objects.yaml"`, file},
 	{"RECORD", "a record in words: \"ACTOR\" has sent \"VERB\" of \"RESOURCE\", or \"SOURCE\" has recorded \"VERB\" of \"RESOURCE\"; the head of features/SENTENCES.md says more", `"cluster-autoscaler" has sent "delete" of "nodes"`, recordWords},
-	{"VERSION", "a release, such as v1.9.5", "v1.9.5", release},
+	{"VERSION", "a release, or a build of one's own such as v1.9.5-mine", "v1.9.5", release},
 }...)
 
 // room is a group of sentences that the same worlds have.
