@@ -203,12 +203,16 @@ func (x *shrinking) shrink(ctx context.Context, s nemesis.Schedule, file string)
 		}
 		d.On = append(d.On, on)
 	}
-	if err := x.conclude(d, kept, folder); err != nil {
+	known, err := x.conclude(d, kept, folder)
+	if err != nil {
 		return err
 	}
 	low, high := reports.Wilson(at.Shown, at.Decided)
 	x.status.clear()
 	fmt.Fprintf(x.stdout, "%s: %s of %s\n  breaks %s in %d of %d plays of %s (%.0f to %.0f %%)\n  %s\n", folder, counted(len(small.Acts), "act"), counted(len(s.Acts), "act"), x.key, at.Shown, at.Decided, at.Target, 100*low, 100*high, verdict.OneLine(kept.Reason))
+	if known != "" {
+		fmt.Fprintf(x.stdout, "  known as %s\n", known)
+	}
 	for _, on := range d.On[1:] {
 		fmt.Fprintf(x.stdout, "  %s: in %d of %d plays\n", on.Target, on.Shown, on.Decided)
 	}
@@ -393,43 +397,44 @@ func (x *shrinking) write(folder string, d explore.Draft) error {
 }
 
 // conclude keeps the run that shows it, and writes all again with what is known now, and the
-// text for upstream.
-func (x *shrinking) conclude(d explore.Draft, kept reports.Row, folder string) error {
+// text for upstream. Which documented failure it is, if it is one, it returns.
+func (x *shrinking) conclude(d explore.Draft, kept reports.Row, folder string) (known string, err error) {
 	if kept.Run == "" {
-		return x.write(folder, d)
+		return "", x.write(folder, d)
 	}
 	dir := filepath.Join(folder, "run")
 	if err := errors.Join(os.RemoveAll(dir), os.Rename(kept.Run, dir)); err != nil {
-		return err
+		return "", err
 	}
 	checked, err := run.Recheck(dir, x.known)
 	if err != nil {
-		return err
+		return "", err
 	}
 	records := slices.Collect(checked.Records.Timed())
 	d.Evidence = evidenceOf(checked, x.key)
 	d.Faults = slices.ContainsFunc(records, func(r history.Record) bool { return r.Source == history.Fault && r.Verb == "effective" })
 	if err := x.write(folder, d); err != nil {
-		return err
+		return "", err
 	}
 	if err := x.symptomShows(filepath.Join(folder, d.ID+".feature"), d.ID, records); err != nil {
 		x.say("the draft of the record is to be mended by hand: %v", err)
 	}
 	told, err := tell.Run(dir, x.known, 0)
 	if err != nil {
-		return err
+		return "", err
 	}
 	told.Run.Title, told.Run.Repeat = d.Title(), playedFeature.ReplaceAllString(told.Run.Repeat, d.ID+".feature")
 	var text strings.Builder
 	if err := formats.Issue(&text, []*story.Story{told}); err != nil {
-		return err
+		return "", err
 	}
 	feature, err := d.Schedule.Feature(d.ID)
 	if err != nil {
-		return err
+		return "", err
 	}
 	fmt.Fprintf(&text, "\n**Versions that show it**\n\n%s\n**The feature**\n\n```gherkin\n%s```\n", d.Versions(), feature)
-	return os.WriteFile(filepath.Join(folder, "issue.md"), []byte(text.String()), 0o644)
+	known = explore.Known(x.known, records, x.settings.Site, x.build.Ref.String(), d.Key)
+	return known, os.WriteFile(filepath.Join(folder, "issue.md"), []byte(text.String()), 0o644)
 }
 
 // playedFeature is the name of one play's feature in a command that repeats it.

@@ -160,7 +160,7 @@ func (d Draft) symptom() string {
 		return "    # Nothing in the history was named as showing it: say what does.\n    - match: {source: api, verb: create, resource: pods}\n"
 	}
 	var b strings.Builder
-	names := map[history.Object]string{}
+	names, called := map[history.Object]string{}, map[string]int{}
 	for _, r := range shown {
 		fields := []string{"source: " + string(r.Source), "verb: " + quote(r.Verb)}
 		if r.Object.Resource != "" {
@@ -186,7 +186,11 @@ func (d Draft) symptom() string {
 		if r.Code >= 400 {
 			fields = append(fields, fmt.Sprintf("code: %d", r.Code))
 		}
-		fmt.Fprintf(&b, "    - as: %s\n      match: {%s}\n%s", quote(strings.TrimSpace(r.Verb+" "+r.Object.Resource)), strings.Join(fields, ", "), capture)
+		as := strings.TrimSpace(r.Verb + " " + r.Object.Resource)
+		if called[as]++; called[as] > 1 {
+			as += fmt.Sprintf(" %d", called[as])
+		}
+		fmt.Fprintf(&b, "    - as: %s\n      match: {%s}\n%s", quote(as), strings.Join(fields, ", "), capture)
 	}
 	return b.String()
 }
