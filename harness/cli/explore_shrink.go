@@ -69,7 +69,7 @@ What comes of it is a folder below --out: a feature and a draft of its record, w
 "nodestorm run ID --catalogue FOLDER" plays, the schedule, a run with its page, and
 issue.md, a text for upstream. Ctrl-C leaves the smallest schedule so far.
 
-Several are played at a time if the machine bears it; of that it does not depend what is left.
+Several are played at a time if the machine bears it; what is left does not depend on that.
 
 Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or not at all.`, shrinkShows, shrinkPlays, ratePlays, otherPlays),
 		Example: `  nodestorm explore shrink schedule-12.yaml --key no-leak --target karpenter@v1.14.1

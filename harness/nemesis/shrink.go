@@ -17,7 +17,7 @@ type Shows func(ctx context.Context, s Schedule, surely bool) (bool, error)
 
 // Shrink makes a schedule as small as it gets while it surely shows what it shows: acts are
 // left out, many at a time and then each (delta debugging, Zeller and Hildebrandt 2002), then
-// groups, numbers, faults and time are made less. It asks for up to atOnce at a time, of which
+// groups, numbers, faults and time are made less. It asks for up to atOnce at a time, on which
 // what is left does not depend. What it returns with an error is the smallest so far, which has
 // shown it in one play at least.
 //
