@@ -5,8 +5,9 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -131,20 +132,27 @@ func TestShrinkSeveral(t *testing.T) {
 	s := short(t, `{do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}`)
 	left := map[int]string{}
 	for _, atOnce := range []int{1, 4} {
-		var now, most atomic.Int32
-		small, err := Shrink(t.Context(), s, atOnce, func(ctx context.Context, s Schedule, _ bool) (bool, error) {
-			if n := now.Add(1); n > most.Load() {
-				most.Store(n)
+		synctest.Test(t, func(t *testing.T) { // whose time passes once all who can be asked are
+			var mu sync.Mutex
+			now, most := 0, 0
+			small, err := Shrink(t.Context(), s, atOnce, func(ctx context.Context, s Schedule, _ bool) (bool, error) {
+				count := func(more int) {
+					mu.Lock()
+					defer mu.Unlock()
+					now += more
+					most = max(most, now)
+				}
+				count(1)
+				defer count(-1)
+				time.Sleep(time.Second)
+				scaled := slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == "scale" })
+				return scaled && slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == "restart" }), ctx.Err()
+			})
+			if err != nil || len(small.Acts) != 3 || now != 0 || most != atOnce {
+				t.Errorf("%v: %d at a time of %d, and %d are still asked; what is left is\n%s", err, most, atOnce, now, small.YAML())
 			}
-			defer now.Add(-1)
-			time.Sleep(time.Millisecond) // so that others come
-			scaled := slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == "scale" })
-			return scaled && slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == "restart" }), ctx.Err()
+			left[atOnce] = string(small.YAML())
 		})
-		if err != nil || len(small.Acts) != 3 || now.Load() != 0 || most.Load() > int32(atOnce) || atOnce > 1 && most.Load() < 2 {
-			t.Errorf("%v: %d at a time of %d, and %d are still asked; what is left is\n%s", err, most.Load(), atOnce, now.Load(), small.YAML())
-		}
-		left[atOnce] = string(small.YAML())
 	}
 	if left[1] != left[4] {
 		t.Errorf("one at a time leaves\n%s, four\n%s", left[1], left[4])
