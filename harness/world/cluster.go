@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 
@@ -53,15 +54,31 @@ func (w *World) startCluster(ctx context.Context, name, dir string, wishes Wishe
 }
 
 // Admin is the configuration of a client with all rights.
-func (c *Cluster) Admin() *rest.Config { return rest.CopyConfig(c.plane.Admin()) }
+func (c *Cluster) Admin() *rest.Config { return c.patient(c.plane.Admin()) }
 
-// User makes an identity of the cluster with a client certificate.
+// User makes an identity of the cluster with a client certificate, for a client of ours.
 func (c *Cluster) User(name string, groups ...string) (*rest.Config, error) {
+	user, err := c.identity(name, groups...)
+	if err != nil {
+		return nil, err
+	}
+	return c.patient(user), nil
+}
+
+// identity is for programs, whose calls are passed on as they are.
+func (c *Cluster) identity(name string, groups ...string) (*rest.Config, error) {
 	user, err := c.plane.User(name, groups...)
 	if err != nil {
 		return nil, fmt.Errorf("making user %q: %w", name, err)
 	}
 	return user, nil
+}
+
+// patient is for clients of ours, which wait in virtual time.
+func (c *Cluster) patient(user *rest.Config) *rest.Config {
+	user = rest.CopyConfig(user)
+	user.Wrap(func(next http.RoundTripper) http.RoundTripper { return retries{next, c.world.Clock()} })
+	return user
 }
 
 // Plane is the control plane, for who knows of what kind it is.
@@ -74,7 +91,7 @@ func (c *Cluster) Reach(port int) (forget func()) { return c.plane.Reach(port) }
 // Kubeconfig writes a kubeconfig file for a new identity, readable by us only,
 // and returns its path, which ends with the world.
 func (c *Cluster) Kubeconfig(name string, groups ...string) (string, error) {
-	user, err := c.User(name, groups...)
+	user, err := c.identity(name, groups...)
 	if err != nil {
 		return "", err
 	}

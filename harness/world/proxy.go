@@ -7,7 +7,7 @@ import "nodestorm/sim/apifault"
 // with the world; its rules' records go to the history, its delays are virtual.
 func (c *Cluster) KubeconfigThrough(rules []apifault.Rule, name string, groups ...string) (string, *apifault.Proxy, error) {
 	w := c.world
-	user, err := c.User(name, groups...)
+	user, err := c.identity(name, groups...)
 	if err != nil {
 		return "", nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
@@ -40,7 +41,7 @@ type Feed[T Object] struct {
 	// one. Nil means nobody asks.
 	Synced func()
 	// Failed is called for every list or watch that failed; the feed goes on
-	// after a back-off (0.8 s to 30 s, client-go's reflector). Nil means nobody asks.
+	// after a back-off. Nil means nobody asks.
 	Failed func(error)
 }
 
@@ -61,13 +62,29 @@ func (f Feed[T]) Run(ctx context.Context, c clock.Clock) {
 			return w, err
 		},
 	}
-	cache.NewReflectorWithOptions(listThenWatch{lw}, example, known, cache.ReflectorOptions{
-		Clock: c,
+	reflector := cache.NewReflectorWithOptions(listThenWatch{lw}, example, known, cache.ReflectorOptions{
+		Clock:   c,
+		Backoff: &backoff,
 		// Resync does nothing here. With a period of zero the reflector waits on a
 		// channel of its package, which keeps testing/synctest from passing time.
 		ResyncPeriod: 24 * time.Hour,
-	}).RunWithContext(ctx)
+	})
+	// The reflector's own loop waits in real time between a watch that has ended and the next
+	// list, whatever clock it is given.
+	for delay := backoff.DelayWithReset(c, 2*time.Minute); ; {
+		if err := reflector.ListAndWatchWithContext(ctx); err != nil {
+			cache.DefaultWatchErrorHandler(ctx, reflector, err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.After(delay()):
+		}
+	}
 }
+
+// backoff is that of client-go's reflector, 0.8 s to 30 s and up to as much again.
+var backoff = wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 38, Cap: 30 * time.Second}
 
 // listThenWatch has the reflector list first. Else it would ask for a watch that begins with a
 // list, which not every List and Watch can do: of tests, and of older API servers.

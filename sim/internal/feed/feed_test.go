@@ -15,6 +15,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/clock"
+	testingclock "k8s.io/utils/clock/testing"
 )
 
 // client-go's handlers hold a failed list back until 1 ms after the last one, measured
@@ -78,6 +79,42 @@ func TestFeed(t *testing.T) {
 		expect()
 		if len(failures) == 0 || failures[0] != "no more lists" {
 			t.Errorf("failures: %q", failures)
+		}
+		cancel()
+		<-done
+	})
+}
+
+// TestBackOff: what is waited for between a watch and the next list is the clock's time.
+func TestBackOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lists := 0
+		c := testingclock.NewFakeClock(time.Now())
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			Feed[*corev1.Pod]{
+				List: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+					lists++
+					return &corev1.PodList{}, nil
+				},
+				Watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+					w := watch.NewFakeWithChanSize(1, false)
+					w.Error(&metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410})
+					return w, nil
+				},
+				Put:  func(*corev1.Pod) {},
+				Drop: func(*corev1.Pod) {},
+			}.Run(ctx, c)
+		}()
+		for want := 1; want <= 3; want++ {
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			if lists != want {
+				t.Fatalf("%d lists while the clock stood still, want %d", lists, want)
+			}
+			c.Step(time.Minute)
 		}
 		cancel()
 		<-done
