@@ -174,6 +174,17 @@ var cases = []struct {
 		22m log loop cluster-autoscaler
 		23m harness ended`, nil},
 
+	{"taint-hygiene", "a pod has come to a candidate", ca, comes + `
+		5m harness ended`, []uint64{1, 12}},
+	{"taint-hygiene", "a pod has come to a candidate, which goes with it", ca, comes + `
+		4m api update nodes//a cluster-autoscaler 200 taints=DeletionCandidateOfClusterAutoscaler=1:PreferNoSchedule,ToBeDeletedByClusterAutoscaler=1:NoSchedule
+		241s api create pods/default/web cluster-autoscaler 201 subresource=eviction
+		5m harness ended`, nil},
+	{"taint-hygiene", "a pod has come to a candidate, which goes once that is gone", ca, comes + `
+		4m api delete pods/default/web kubectl 200
+		5m api update nodes//a cluster-autoscaler 200 taints=DeletionCandidateOfClusterAutoscaler=1:PreferNoSchedule,ToBeDeletedByClusterAutoscaler=1:NoSchedule
+		6m harness ended`, []uint64{1, 12}},
+
 	{"back-off", "tried again at once", ca, `
 		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
 		61s cloud POST_/servers servers//a cluster-autoscaler 412 group=pool
@@ -184,6 +195,19 @@ var cases = []struct {
 		61s cloud created instances//best-1 fakecloud group=best
 		62s cloud failed instances//best-1 fakecloud group=best
 		70s log plan nodegroups//best cluster-autoscaler from=0 to=1 Pods=default/web
+		` + quiet, []uint64{1, 3, 4}},
+	{"back-off", "what the cloud created in place of one that is gone has failed", grpc, `
+		1m log plan nodegroups//best cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud created instances//best-1 fakecloud group=best
+		5m cloud deleted instances//best-1 fakecloud group=best
+		5m cloud failed instances//best-2 fakecloud group=best
+		6m log plan nodegroups//best cluster-autoscaler from=0 to=1 Pods=default/web
+		` + quiet, nil},
+	{"back-off", "one that could not even be created", grpc, `
+		1m log plan nodegroups//best cluster-autoscaler from=0 to=2 Pods=default/web
+		61s cloud created instances//best-1 fakecloud group=best
+		61s cloud failed instances//best-2 fakecloud group=best
+		2m log plan nodegroups//best cluster-autoscaler from=1 to=2 Pods=default/web
 		` + quiet, []uint64{1, 3, 4}},
 	{"back-off", "after it, and another group", ca, `
 		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
@@ -663,6 +687,19 @@ const (
 		16m api create events/kube-system/e cluster-autoscaler 201 reason=ScaleUpTimedOut message=Nodes_added_to_group_MachineDeployment/default/workers_failed_to_register_within_15m
 `
 )
+
+// comes is a pod that has come to a candidate, and stays there for nine loops.
+var comes = func() string {
+	text := `
+		1m api update nodes//a cluster-autoscaler 200 taints=DeletionCandidateOfClusterAutoscaler=1:PreferNoSchedule
+		61s api create pods/default/web nodestorm 201
+		62s api create pods/default/web kube-scheduler 201 subresource=binding node=a
+`
+	for i := range 9 {
+		text += fmt.Sprintf("%ds log loop cluster-autoscaler\n", 70+10*i)
+	}
+	return text
+}()
 
 // stopped are loops that one group stops.
 var stopped = func() (text string) {

@@ -33,6 +33,18 @@ type plan struct {
 	instances []*instance
 }
 
+// gets tells whether the instance is the plan's, which is told by how many it is for: what comes
+// after those was created by the cloud itself, or for somebody else.
+func (p *plan) gets(i *instance) bool {
+	if p == nil || i == nil {
+		return false
+	}
+	if !slices.Contains(p.instances, i) && len(p.instances) < p.to-p.from {
+		p.instances = append(p.instances, i)
+	}
+	return slices.Contains(p.instances, i)
+}
+
 // has tells whether the plan is for the pod.
 func (p *plan) has(pod string) bool { return slices.Contains(p.pods, pod) }
 
@@ -57,11 +69,12 @@ func (w *world) seePlan(r *history.Record) {
 			}
 		}
 	case r.Source == history.Cloud && r.Verb == "created" && r.Actor != w.Target:
-		if p := w.planFor(text(r, "group")); p != nil && len(p.instances) < p.to-p.from {
-			p.instances = append(p.instances, w.instances[r.Object.Name])
-		}
+		w.planFor(text(r, "group")).gets(w.instances[r.Object.Name])
 	case r.Source == history.Cloud && r.Verb == "failed":
-		w.fails(text(r, "group"), "an instance failed", r)
+		p, i := w.planFor(text(r, "group")), w.instances[r.Object.Name]
+		if p.gets(i) {
+			w.fails(p.group, "an instance failed", r)
+		}
 	case r.Actor == w.Target && r.Code >= 400 && r.Source == history.Cloud && (r.Verb == "POST /servers" || r.Verb == "NodeGroupIncreaseSize"):
 		group := text(r, "group")
 		if group == "" {

@@ -14,11 +14,25 @@ const (
 	candidate   = "DeletionCandidateOfClusterAutoscaler"
 )
 
+// mark is one of a candidate that stays with pods on its Node.
+type mark struct {
+	node        *node
+	since, seen uint64 // records
+	loops       int    // with pods
+}
+
 // taintHygiene: a mark stays no longer than its reason.
 func taintHygiene(w *world, broken breaks) judge {
 	needed := map[string]int{} // the loop from which on a candidate is needed again
+	var stays []*mark
 	return judge{see: func(r *history.Record) {
 		switch {
+		case r.Source == history.API && r.Object.Resource == "nodes" && r.Code < 400:
+			if n := w.nodes[r.Object.Name]; n != nil && w.busy(n) {
+				if _, goes := n.taints[toBeDeleted]; goes { // with its pods, so that it was none that is needed
+					stays = slices.DeleteFunc(stays, func(m *mark) bool { return m.node == n })
+				}
+			}
 		case r.Source == history.API && text(r, "subresource") == "binding" && r.Code < 400:
 			p := w.pods[r.Object.Namespace+"/"+r.Object.Name]
 			if n := w.nodes[text(r, "node")]; n != nil && p != nil && !p.daemon {
@@ -40,12 +54,17 @@ func taintHygiene(w *world, broken breaks) judge {
 				}
 				since, marked := n.taints[candidate]
 				if from, is := needed[name]; is && marked && w.loops > from+8 && w.busy(n) {
-					broken(fmt.Sprintf("%s is still marked %s, with pods on it for %d loops", name, candidate, w.loops-from-1), since.seq, r.Seq)
+					stays = append(stays, &mark{n, since.seq, r.Seq, w.loops - from - 1})
+					delete(needed, name)
 				}
 				if !marked {
 					delete(needed, name)
 				}
 			}
+		}
+	}, end: func() {
+		for _, m := range stays {
+			broken(fmt.Sprintf("%s is still marked %s, with pods on it for %d loops", m.node.name, candidate, m.loops), m.since, m.seen)
 		}
 	}}
 }
