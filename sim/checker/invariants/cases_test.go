@@ -598,6 +598,10 @@ var cases = []struct {
 		80s log plan nodegroups//best cluster-autoscaler from=1 to=2 Pods=default/web
 		` + quiet, nil},
 
+	{"startup-discipline", "it has not heard of a pod that has a place since", ca, pending + starting + `
+		71s fault effective pods cluster-autoscaler call=watch_pods effect=freeze fault=silent
+		80s log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/web
+		` + quiet, nil},
 	{"startup-discipline", "bought while it starts", ca, pending + starting + `
 		2m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
 		` + quiet, []uint64{3, 5, 7}},

@@ -27,8 +27,9 @@ type world struct {
 	// act is when the scenario last did something, or a fault began or ended, cleared when one
 	// ended.
 	act, cleared time.Duration
-	// misled is when a fault last had the cloud list what is not so.
-	misled moment
+	// misled is when a fault last had the cloud list what is not so, deaf when one last kept the
+	// target from what the API server had to tell it.
+	misled, deaf moment
 	// loops are those of Cluster Autoscaler since it was last started.
 	loops int
 	loop  time.Duration // when the last began
@@ -175,6 +176,9 @@ func (w *world) seeFault(r *history.Record) {
 		if slices.Contains([]string{"stale", "partial", "missing"}, text(r, "effect")) { // they match only what they change
 			w.misled = at(r)
 		}
+		if r.Actor == w.Target && slices.Contains([]string{"freeze", "stale list"}, text(r, "effect")) {
+			w.deaf = at(r)
+		}
 		if i := w.instances[r.Object.Name]; i != nil && r.Verb == history.Effective {
 			i.faults = append(i.faults, text(r, "effect"))
 		}
@@ -210,10 +214,11 @@ func (w *world) refused() bool {
 	return false
 }
 
-// misledSince tells whether the target may count fewer instances than there are: on Hetzner it
-// takes the size of a group from a list of servers, and such a list was not so since then.
+// misledSince tells whether the target may count fewer instances than there are, or pods that
+// have a place: it has not heard of all that was since then, or on Hetzner, where it takes the
+// size of a group from a list of servers, such a list was not so.
 func (w *world) misledSince(then moment) bool {
-	return w.Provider == "hetzner" && w.misled.seq > then.seq
+	return w.deaf.seq > then.seq || w.Provider == "hetzner" && w.misled.seq > then.seq
 }
 
 func (w *world) seeNode(r *history.Record) {
