@@ -598,6 +598,19 @@ var cases = []struct {
 		80s log plan nodegroups//best cluster-autoscaler from=1 to=2 Pods=default/web
 		` + quiet, nil},
 
+	{"startup-discipline", "another pod has the place on what was bought beside it", ca, pending + `
+		3s api create pods/default/web-2 nodestorm 201
+		4s api patch pods/default/web-2 kube-scheduler 200 reason=Unschedulable
+		1m log plan nodegroups//pool cluster-autoscaler from=0 to=2 Pods=default/web,_default/web-2
+		61s cloud created instances//a fakecloud group=pool
+		61s cloud created instances//b fakecloud group=pool
+		70s api create nodes//a sim-node 201 taints=node.kubernetes.io/not-ready:NoSchedule
+		71s api create nodes//b sim-node 201 taints=
+		72s node ready nodes//b sim-node
+		73s api create pods/default/job nodestorm 201
+		74s api create pods/default/job kube-scheduler 201 subresource=binding node=b
+		80s log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/web
+		` + quiet, nil},
 	{"startup-discipline", "it has not heard of a pod that has a place since", ca, pending + starting + `
 		71s fault effective pods cluster-autoscaler call=watch_pods effect=freeze fault=silent
 		80s log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/web

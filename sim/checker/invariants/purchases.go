@@ -66,7 +66,7 @@ func (w *world) allBoughtFor(latest *plan) bool {
 		if q == nil || q.failed.is() || len(q.instances) == 0 || slices.ContainsFunc(q.instances, func(i *instance) bool { return !w.coming(i) }) {
 			return false
 		}
-		if w.openPlaces(q) == 0 { // others have taken what was bought for it, and it may do so in turn
+		if w.openPlaces(q) == 0 || w.overtaken(q) { // others have a place that was bought for it, and it may do so in turn
 			return false
 		}
 		waiting++
@@ -87,6 +87,16 @@ func (w *world) openPlaces(p *plan) (n int) {
 		}
 	}
 	return n
+}
+
+// overtaken tells whether a pod that the plan was not for came to one of its instances.
+func (w *world) overtaken(p *plan) bool {
+	for _, pod := range w.pods {
+		if !pod.daemon && pod.bound.is() && !p.has(pod.name) && slices.ContainsFunc(p.instances, func(i *instance) bool { return i.name == pod.node }) {
+			return true
+		}
+	}
+	return false
 }
 
 // noOvershoot: what is bought for a pod is waited for; and of what is bought together,
