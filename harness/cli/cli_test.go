@@ -106,7 +106,7 @@ func TestWrongArguments(t *testing.T) {
 
 		{"verify|" + scenario + "|--kubernetes|/none", "--kubernetes /none: /none has no program etcd; name a folder with etcd and kube-apiserver, as envtest's or a release's is, or a release, such as v1.36.3"},
 		{"verify|" + scenario + "|--kubernetes|1.33.5", "--kubernetes 1.33.5: kubernetes@1.33.5 is no release: did you mean kubernetes@v1.33.5?"},
-		{"verify|" + scenario + "|--kubernetes|v1.30.0", "--kubernetes v1.30.0: Kubernetes v1.30.0 is too old"},
+		{"verify|" + scenario + "|--kubernetes|v1.30.0", "--kubernetes v1.30.0: release v1.30.0 of Kubernetes is too old"},
 		{"verify|" + scenario + "|--kubernetes|the newest", "--kubernetes the newest: want a release such as v1.36.3, or a folder with etcd and kube-apiserver"},
 		{"verify|" + scenario + "|--kubernetes|v1.36.3|--cluster|kind", "--cluster kind: a cluster of kind has a control plane of its own, leave out --kubernetes"},
 
@@ -128,7 +128,7 @@ func TestWrongArguments(t *testing.T) {
 		{"target|build|karpenter", `"karpenter" names no target`},
 		{"target|build|karpenter@nope", "karpenter@nope is no release"},
 		{"target|build|other@v1", `no recipe for "other"`},
-		{"target|build|kubernetes@v1.30.0", "Kubernetes v1.30.0 is too old: the oldest that was seen to be a world's control plane is v1.31"},
+		{"target|build|kubernetes@v1.30.0", "release v1.30.0 of Kubernetes is too old: the oldest that was seen to be a world's control plane is v1.31"},
 		{"target|build|other@v1|--source|/none", "building other@v1 from /none: reading the source folder: stat /none"},
 		{"target|add|other@v1|/none", "adding other@v1: open /none"},
 		{"target|add|other@v1|" + file, file + " is no Linux program (ELF)"},

@@ -134,7 +134,7 @@ func (s *session) playComing(ctx context.Context, coming *supply, tasks []task, 
 func (s *supply) play(ctx context.Context, tasks []task, play func(task) (reports.Row, error), keep func([]reports.Row) error) (rest []task, rows []reports.Row, err error) {
 	var skips []reports.Row
 	for {
-		left, cannot, failed, changed := s.now()
+		left, cannot, changed, failed := s.now()
 		if failed != nil {
 			return nil, slices.Concat(skips, rows), usage(failed)
 		}

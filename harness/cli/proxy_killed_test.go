@@ -38,7 +38,7 @@ contexts: [{name: x, context: {cluster: c, user: u}}]
 current-context: x
 `, 0o600)
 	write(t, rules, "rules:\n- {name: a, match: {resource: pods}, act: {drop: {}}}\n", 0o600)
-	proxy, said, _ := command(t, tmp, nil, "proxy", "--kubeconfig", kubeconfig, "--rules", rules)
+	proxy, said, _ := command(t, tmp, "proxy", "--kubeconfig", kubeconfig, "--rules", rules)
 	through := exported(t, bufio.NewReader(said))
 	if !strings.HasPrefix(through, tmp) {
 		t.Fatalf("the kubeconfig is %s, want it below %s", through, tmp)

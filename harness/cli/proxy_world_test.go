@@ -18,7 +18,7 @@ import (
 // kubectl on its way through it.
 func TestProxyServes(t *testing.T) {
 	kubernetes := targettest.Get(t, target.Kubernetes)
-	up, world, _ := command(t, t.TempDir(), nil, "up", "--nodes", "1", "--out", t.TempDir())
+	up, world, _ := command(t, t.TempDir(), "up", "--nodes", "1", "--out", t.TempDir())
 	t.Cleanup(func() { // before its folder goes
 		_ = up.Process.Signal(os.Interrupt)
 		_, _ = io.Copy(io.Discard, world)
@@ -48,7 +48,7 @@ func TestProxyServes(t *testing.T) {
 		return string(out), err
 	}
 
-	proxy, said, _ := command(t, t.TempDir(), nil, "proxy", "--kubeconfig", direct, "--rules", rules)
+	proxy, said, _ := command(t, t.TempDir(), "proxy", "--kubeconfig", direct, "--rules", rules)
 	lines := bufio.NewReader(said)
 	through := exported(t, lines)
 	if out, err := kubectl(through, "", "auth", "whoami", "--output=jsonpath={.status.userInfo.username}"); err != nil || out != "admin" {
@@ -88,7 +88,7 @@ func TestProxyServes(t *testing.T) {
 	}
 
 	// A rule that nobody's call came to makes no difference, and that is said.
-	proxy, said, warned := command(t, t.TempDir(), nil, "proxy", "--kubeconfig", direct, "--rules", rules)
+	proxy, said, warned := command(t, t.TempDir(), "proxy", "--kubeconfig", direct, "--rules", rules)
 	exported(t, bufio.NewReader(said))
 	if err := proxy.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)

@@ -120,12 +120,12 @@ func (s *supply) settle(ref target.Ref, cannot, failed error) {
 	s.changed = make(chan struct{})
 }
 
-// now is how far it is: what is left to get, what is not to be had, what has failed, and what
-// is closed when that is otherwise.
-func (s *supply) now() (left []target.Ref, cannot map[target.Ref]error, failed error, changed <-chan struct{}) {
+// now is how far it is: what is left to get, what is not to be had, and what is closed when that
+// is otherwise; or what has failed.
+func (s *supply) now() (left []target.Ref, cannot map[target.Ref]error, changed <-chan struct{}, failed error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.left), maps.Clone(s.cannot), s.failed, s.changed
+	return slices.Clone(s.left), maps.Clone(s.cannot), s.changed, s.failed
 }
 
 // rest says whether no replay is under way, whose line this one's news would disturb.

@@ -38,7 +38,7 @@ func TestRecord(t *testing.T) {
 	feature := filepath.Join(folder, "mine.feature")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 	defer cancel()
-	cmd, stdout, stderr := command(t, tmp, nil, "up", "--target", "karpenter@v1.6.4", "--clock", "10x", "--record", feature, "--out", folder)
+	cmd, stdout, stderr := command(t, tmp, "up", "--target", "karpenter@v1.6.4", "--clock", "10x", "--record", feature, "--out", folder)
 	out := bufio.NewReader(stdout)
 	defer context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })()
 	go func() { _, _ = bufio.NewReader(stderr).WriteTo(os.Stderr) }()

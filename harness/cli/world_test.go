@@ -43,14 +43,14 @@ func TestMain(m *testing.M) {
 
 // command is nodestorm as a process of its own. What it starts has tmp in its
 // environment as TMPDIR.
-func command(t *testing.T, tmp string, env []string, args ...string) (cmd *exec.Cmd, stdout, stderr io.Reader) {
+func command(t *testing.T, tmp string, args ...string) (cmd *exec.Cmd, stdout, stderr io.Reader) {
 	t.Helper()
 	// What a test awaits may never come. The test's own context ends before its cleanup, which
 	// is to end the command in order.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 3*time.Minute)
 	t.Cleanup(cancel)
 	cmd = exec.CommandContext(ctx, os.Args[0], args...)
-	cmd.Env = append(append(os.Environ(), asCommand+"=1", "TMPDIR="+tmp), env...)
+	cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+tmp)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestUpEnds(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			tmp := t.TempDir()
-			cmd, stdout, stderr := command(t, tmp, nil, append([]string{"up", "--nodes", "1", "--out", t.TempDir()}, test.args...)...)
+			cmd, stdout, stderr := command(t, tmp, append([]string{"up", "--nodes", "1", "--out", t.TempDir()}, test.args...)...)
 			var said bytes.Buffer
 			out, err := bufio.NewReader(io.TeeReader(stdout, &said)), bufio.NewReader(io.TeeReader(stderr, &said))
 			if test.when == up {

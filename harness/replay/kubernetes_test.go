@@ -64,7 +64,7 @@ func TestControlPlaneOfFolder(t *testing.T) {
 		{"empty", nil, "", 0, "has no program etcd"},
 		{"another machine's", all(elsewhere), "", 0, "kube-apiserver is for another machine: EM_MIPS"},
 		{"a script", all([]byte("#!/bin/sh\necho Kubernetes v1.36.3\n")), "", 0, "kube-apiserver is no Linux program (ELF)"},
-		{"too old", all(oldest), "", 0, "Kubernetes v1.30.14 is too old: the oldest that was seen to be a world's control plane is v1.31"},
+		{"too old", all(oldest), "", 0, "release v1.30.14 of Kubernetes is too old: the oldest that was seen to be a world's control plane is v1.31"},
 		{"silent", all(silent), "", 0, `does not say which release it is: --version says ""`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -101,7 +101,7 @@ func (s *scenario) startAutoscaler(ctx context.Context) (err error) {
 // recordRounds has it in the history, and so in the pictures, how long rounds take.
 func (s *scenario) recordRounds() error {
 	if s.autoscaler == nil {
-		return errors.New(`Cluster Autoscaler does not run yet: say "Cluster Autoscaler" before`)
+		return errors.New(`there is no Cluster Autoscaler yet: say "Cluster Autoscaler" before`)
 	}
 	s.autoscaler.RecordRounds()
 	return nil

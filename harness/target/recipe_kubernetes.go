@@ -88,7 +88,7 @@ func CheckKubernetes(version string) error {
 		return fmt.Errorf("%q is no version of Kubernetes, such as %s", version, Kubernetes.Version)
 	}
 	if semver.Compare(version, OldestKubernetes+".0") < 0 {
-		return fmt.Errorf("Kubernetes %s is too old: the oldest that was seen to be a world's control plane is %s", version, OldestKubernetes)
+		return fmt.Errorf("release %s of Kubernetes is too old: the oldest that was seen to be a world's control plane is %s", version, OldestKubernetes)
 	}
 	return nil
 }

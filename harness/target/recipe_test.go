@@ -41,7 +41,7 @@ func TestKnown(t *testing.T) {
 		t.Errorf("another Kubernetes: %+v", r)
 	}
 	_, err = Known(Ref{Name: "kubernetes", Version: "v1.30.14"})
-	wantError(t, err, "Kubernetes v1.30.14 is too old", "is v1.31")
+	wantError(t, err, "release v1.30.14 of Kubernetes is too old", "is v1.31")
 	for _, version := range []string{"1.33.5", "v1.33", "stable"} {
 		_, err = Known(Ref{Name: "kubernetes", Version: version})
 		wantError(t, err, "kubernetes@"+version+" is no release", "kubernetes@v1.3")
