@@ -116,7 +116,7 @@ func ensure(ctx context.Context, t target.Target, settings Settings) (at start, 
 		err = keep(docker.Client().DaemonHost(), name, t.Dir)
 	}
 	if err != nil {
-		return start{}, fmt.Errorf("Docker has no image %.19s: %s", t.Source.ImageID, line(err))
+		return start{}, fmt.Errorf("there is no image %.19s for Docker: %s", t.Source.ImageID, line(err))
 	}
 	if found.Architecture != runtime.GOARCH {
 		return start{}, fmt.Errorf("its image is for %s/%s, and this machine is linux/%s", found.Os, found.Architecture, runtime.GOARCH)

@@ -74,7 +74,7 @@ func (r Runner) apply(ctx context.Context, s Step) error {
 		if mapping.Scope.Name() == "namespace" && o.GetNamespace() == "" {
 			o.SetNamespace(corev1.NamespaceDefault)
 		}
-		if err := r.Client.Patch(ctx, o, client.Apply, fieldOwner, client.ForceOwnership); err != nil {
+		if err := r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), fieldOwner, client.ForceOwnership); err != nil {
 			return fmt.Errorf("applying %s %s: %w", o.GetKind(), o.GetName(), err)
 		}
 	}

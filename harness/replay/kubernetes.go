@@ -183,7 +183,7 @@ func (r Request) CheckKubernetes() error {
 		}
 	}
 	if r.Target.Name == karpenter.Name && !karpenter.OnCloud(r.Target) && !world.HasPolicies(version) {
-		return fmt.Errorf("Nodes of Karpenter's provider kwok are mended by a MutatingAdmissionPolicy, which there is from Kubernetes %s on, and this is %s: build %s with --provider instances", world.FirstPolicies, version, r.Target.Ref)
+		return fmt.Errorf("the Nodes of Karpenter's provider kwok are mended by a MutatingAdmissionPolicy, which there is from Kubernetes %s on, and this is %s: build %s with --provider instances", world.FirstPolicies, version, r.Target.Ref)
 	}
 	if !olderMinor(version) {
 		return nil

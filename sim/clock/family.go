@@ -152,9 +152,9 @@ func (f *family) hear(events int16) (more bool) {
 		return events == 0
 	}
 	var n notification
-	switch err := ioctl(f.listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)); err {
-	case nil:
-	case unix.EINTR, unix.ENOENT, unix.EAGAIN: // it has ended meanwhile
+	switch err := ioctl(f.listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)); {
+	case err == nil:
+	case errors.Is(err, unix.EINTR), errors.Is(err, unix.ENOENT), errors.Is(err, unix.EAGAIN): // it has ended meanwhile
 		return true
 	default:
 		f.fail(fmt.Errorf("being told of what process %d does: %w", f.root, err))

@@ -64,7 +64,7 @@ func profileCommand(ctx context.Context, command []string, folder string, log io
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
+	defer func() { _ = os.RemoveAll(tmp) }()
 	data := filepath.Join(tmp, "perf.data")
 	record := exec.CommandContext(ctx, perf, append([]string{"record", "--quiet", "--event=cpu-clock", "--freq=" + strconv.Itoa(perHertz),
 		"--call-graph=fp", "--output=" + data, "--"}, command...)...)
