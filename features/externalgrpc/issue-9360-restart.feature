@@ -20,3 +20,12 @@ Feature: What an autoscaler has asked for it need not remember to count on it
     And the target is restarted once "cloud" has recorded "NodeGroupIncreaseSize" of "nodegroups" "best"
     Then the pod "web" is Running within 10m
     And the target size of the group "best" is at no time above 1 within 5m
+
+  @externalgrpc-9360-total
+  Scenario: It is killed while the last machine boots that there may be
+    Given Cluster Autoscaler with the flags:
+      | --max-nodes-total | 2 |
+    When a pod "web" that requests 3 CPU is created
+    And the target is restarted once "cloud" has recorded "NodeGroupIncreaseSize" of "nodegroups" "best"
+    Then the pod "web" is Running within 10m
+    And the target size of the group "best" is at no time above 1 within 5m
