@@ -48,3 +48,20 @@ Feature: A server that starts is kept
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
     Then the pod "web" is Running within 15m
+
+  @hetzner-8013-no-back-off
+  Scenario: A call that takes five minutes to fail
+    Given the first call "create servers" to the cloud gets no answer, for 8m
+    And Cluster Autoscaler
+    When a pod "web" that requests 1 CPU is created
+    Then this holds within 20m:
+      """
+      sequence:
+        - as: failed
+          match: {source: api, verb: create, resource: events, actor: cluster-autoscaler, detail: {reason: FailedToScaleUpGroup}}
+        - as: left alone
+          absent:
+            - {source: log, verb: plan, resource: nodegroups, actor: cluster-autoscaler}
+          for: 290s
+      """
+    And the pod "web" is Running within 10m
