@@ -24,7 +24,6 @@ type cloud struct {
 	family  addressFamily
 	network *hcloud.Network // nil: none
 	routes  bool
-	zones   map[string]string // by location
 	nodes   corelisters.NodeLister
 }
 
