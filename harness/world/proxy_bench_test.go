@@ -31,7 +31,7 @@ func BenchmarkProxyGet(b *testing.B) {
 			b.Error(err)
 		}
 	})
-	user, err := w.User("bench", "system:masters")
+	user, err := w.Plane().User("bench", "system:masters")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -556,7 +556,7 @@ var effects = []struct {
 // history knows which it was.
 func TestProxyEffects(t *testing.T) {
 	w := start(t, config(t, clock.Auto))
-	tester, err := w.User("tester", "system:masters")
+	tester, err := w.Plane().User("tester", "system:masters") // as of a program, whose calls nobody repeats
 	if err != nil {
 		t.Fatal(err)
 	}
