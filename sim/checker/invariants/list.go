@@ -10,7 +10,7 @@ var all = []Invariant{
 	{
 		Name: "back-off", Of: clusterAutoscaler, begin: backOff,
 		Statement: "A group that has failed is left alone for --initial-node-group-backoff-duration",
-		When:      "within one life of the program, which keeps no back-offs",
+		When:      "of scale-ups of its own, within one life of the program, which keeps no back-offs",
 	},
 	{
 		Name: "bounded-loop", Of: clusterAutoscaler, begin: boundedLoop,
@@ -70,7 +70,7 @@ var all = []Invariant{
 	{
 		Name: "no-overshoot", Of: autoscalers, begin: noOvershoot,
 		Statement: "Nothing is bought for a pod while an instance for it is on its way, and of what is bought together every instance gets a pod",
-		When:      "of instances on which no fault acts, within --max-node-provision-time; of pods that stay, while for every pod that waits an instance is on its way; on Hetzner, where sizes are taken from the list of servers, unless that was wrong meanwhile",
+		When:      "of instances on which no fault acts, within --max-node-provision-time; of pods that stay, while for every pod that waits an instance is on its way; of Cluster Autoscaler unless a watch of its own was silent meanwhile, and on Hetzner, where sizes are taken from the list of servers, unless that was wrong",
 	},
 	{
 		Name: "no-stuck-deletion", Of: []string{"karpenter"}, begin: noStuckDeletion,
@@ -100,7 +100,7 @@ var all = []Invariant{
 	{
 		Name: "restart-idempotence", Of: clusterAutoscaler, begin: restartIdempotence,
 		Statement: "After a restart nothing is bought for a pod while an instance for it is on its way",
-		When:      "of instances on which no fault acts, within --max-node-provision-time; on Hetzner, where sizes are taken from the list of servers, unless that was wrong meanwhile",
+		When:      "of instances on which no fault acts, within --max-node-provision-time; of Cluster Autoscaler unless a watch of its own was silent meanwhile, and on Hetzner, where sizes are taken from the list of servers, unless that was wrong",
 	},
 	{
 		Name: "right-victim", Of: []string{"cluster-autoscaler/clusterapi"}, begin: rightVictim,
@@ -110,7 +110,7 @@ var all = []Invariant{
 	{
 		Name: "startup-discipline", Of: autoscalers, begin: startupDiscipline,
 		Statement: "Nothing is bought for a pod while the Node that was bought for it starts: is not Ready, or tainted",
-		When:      "within --max-node-provision-time of the instance's creation; on Hetzner, where sizes are taken from the list of servers, unless that was wrong meanwhile",
+		When:      "within --max-node-provision-time of the instance's creation; of Cluster Autoscaler unless a watch of its own was silent meanwhile, and on Hetzner, where sizes are taken from the list of servers, unless that was wrong",
 	},
 	{
 		Name: "taint-hygiene", Of: clusterAutoscaler, begin: taintHygiene,
