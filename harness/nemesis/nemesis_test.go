@@ -2,6 +2,7 @@ package nemesis
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -210,6 +211,46 @@ func TestObjectsOfKarpenter(t *testing.T) {
 		}
 		if found != drawn {
 			t.Errorf("a NodePool of a fixed size is drawn for %q: %v", version, found)
+		}
+	}
+}
+
+// Releases get the settings that they have, and all that are listed as later ones are settings.
+func TestSettingsOfReleases(t *testing.T) {
+	for name := range settingsSince {
+		name, value, _ := strings.Cut(name, "=")
+		if !slices.ContainsFunc(Sites(), func(site string) bool {
+			values, known := sites[site].settings[name]
+			return known && (value == "" || slices.Contains(values, value))
+		}) {
+			t.Errorf("%s %s is no setting of any site", name, value)
+		}
+	}
+	drawn := func(site, version string) string {
+		all := ""
+		for seed := range uint64(40) {
+			s, err := Drawing{Site: site, Profile: "small", Version: version}.Draw(seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all += string(s.YAML())
+		}
+		return all
+	}
+	for _, test := range []struct {
+		site, version, setting string
+		want                   bool
+	}{
+		{"cluster-autoscaler/externalgrpc", "1.36.1", "--salvo-scale-up", true},
+		{"cluster-autoscaler/externalgrpc", "1.35.4", "--salvo-scale-up", false},
+		{"cluster-autoscaler/externalgrpc", "mine", "--salvo-scale-up", false},
+		{"cluster-autoscaler/externalgrpc", "mine", "--parallel-scale-up", true},
+		{"karpenter/kwok", "v1.14.1", "consolidationPolicy: Balanced", true},
+		{"karpenter/kwok", "v1.13.0", "consolidationPolicy: Balanced", false},
+		{"karpenter/kwok", "v1.13.0", "consolidationPolicy: WhenEmpty", true},
+	} {
+		if got := strings.Contains(drawn(test.site, test.version), test.setting); got != test.want {
+			t.Errorf("%s is drawn for %s %q: %v", test.setting, test.site, test.version, got)
 		}
 	}
 }

@@ -14,41 +14,88 @@ import (
 // oftenSet is one of how many settings is drawn, for each.
 const oftenSet = 4
 
-// clusterAutoscalerFlags are flags that all its releases have, with what else people set them
-// to. Only some of its clouds tell prices: with the others --expander=price ends it at once.
+// clusterAutoscalerFlags are flags, with what else people set them to. Only some of its clouds
+// tell prices: with the others --expander=price ends it at once.
 func clusterAutoscalerFlags(expanders ...string) map[string][]string {
 	return map[string][]string{
-		"--balance-similar-node-groups":            {"true"},
-		"--enforce-node-group-min-size":            {"true"},
-		"--expander":                               append([]string{"least-waste", "most-pods", "random"}, expanders...),
-		"--cordon-node-before-terminating":         {"true"},
-		"--daemonset-eviction-for-empty-nodes":     {"true"},
-		"--initial-node-group-backoff-duration":    {"1m"},
-		"--max-bulk-soft-taint-count":              {"0"},
-		"--max-pod-eviction-time":                  {"30s"},
-		"--max-scale-down-parallelism":             {"1"},
-		"--max-graceful-termination-sec":           {"60"},
-		"--new-pod-scale-up-delay":                 {"20s"},
-		"--node-delete-delay-after-taint":          {"30s"},
-		"--node-deletion-batcher-interval":         {"30s"},
-		"--scale-down-unready-enabled":             {"false"},
-		"--scale-down-unready-time":                {"1m"},
-		"--scale-down-utilization-threshold":       {"0.9"},
-		"--scan-interval":                          {"30s"},
-		"--skip-nodes-with-custom-controller-pods": {"false"},
-		"--unremovable-node-recheck-timeout":       {"30s"},
+		"--balance-similar-node-groups":                        {"true"},
+		"--bypassed-scheduler-names":                           {"default-scheduler"},
+		"--cordon-node-before-terminating":                     {"true"},
+		"--daemonset-eviction-for-empty-nodes":                 {"true"},
+		"--dynamic-node-delete-delay-after-taint-enabled":      {"true"},
+		"--emit-per-nodegroup-metrics":                         {"true"},
+		"--enable-proactive-scaleup":                           {"true"},
+		"--enforce-node-group-min-size":                        {"true"},
+		"--expander":                                           append([]string{"least-waste", "most-pods", "random"}, expanders...),
+		"--fastpath-binpacking-enabled":                        {"true"},
+		"--force-delete-failed-nodes":                          {"true"},
+		"--force-delete-unregistered-nodes":                    {"true"},
+		"--force-ds":                                           {"true"},
+		"--frequent-loops-enabled":                             {"true"},
+		"--ignore-daemonsets-utilization":                      {"true"},
+		"--initial-node-group-backoff-duration":                {"1m"},
+		"--max-bulk-soft-taint-count":                          {"0"},
+		"--max-drain-parallelism":                              {"3"},
+		"--max-graceful-termination-sec":                       {"60"},
+		"--max-node-startup-time":                              {"3m"},
+		"--max-nodes-per-scaleup":                              {"1"},
+		"--max-pod-eviction-time":                              {"30s"},
+		"--max-scale-down-parallelism":                         {"1"},
+		"--new-pod-scale-up-delay":                             {"20s"},
+		"--node-delete-delay-after-taint":                      {"30s"},
+		"--node-deletion-batcher-interval":                     {"30s"},
+		"--node-deletion-candidate-ttl":                        {"2m"},
+		"--node-info-cache-expire-time":                        {"1m"},
+		"--node-removal-latency-tracking-enabled":              {"true"},
+		"--parallel-scale-up":                                  {"true"},
+		"--predicate-parallelism":                              {"1"},
+		"--salvo-scale-up":                                     {"true"},
+		"--scale-down-delay-after-delete":                      {"1m"},
+		"--scale-down-delay-after-failure":                     {"30s"},
+		"--scale-down-delay-type-local":                        {"true"},
+		"--scale-down-unready-enabled":                         {"false"},
+		"--scale-down-unready-time":                            {"1m"},
+		"--scale-down-utilization-threshold":                   {"0.9"},
+		"--scaleup-simulation-for-skipped-node-groups-enabled": {"true"},
+		"--scan-interval":                                      {"30s"},
+		"--skip-nodes-with-custom-controller-pods":             {"false"},
+		"--unremovable-node-recheck-timeout":                   {"30s"},
 	}
+}
+
+// settingsSince are the first releases that have a setting, or a value of it. The rest is in
+// all releases, or is passed over by those that lack it.
+var settingsSince = map[string]string{
+	"--bypassed-scheduler-names":                           "1.29.0",
+	"--dynamic-node-delete-delay-after-taint-enabled":      "1.29.0",
+	"--enable-proactive-scaleup":                           "1.31.0",
+	"--fastpath-binpacking-enabled":                        "1.36.0",
+	"--force-delete-failed-nodes":                          "1.34.0",
+	"--force-delete-unregistered-nodes":                    "1.32.0",
+	"--frequent-loops-enabled":                             "1.30.0",
+	"--max-node-startup-time":                              "1.35.0",
+	"--node-deletion-candidate-ttl":                        "1.34.0",
+	"--node-removal-latency-tracking-enabled":              "1.35.0",
+	"--predicate-parallelism":                              "1.35.0",
+	"--salvo-scale-up":                                     "1.36.0",
+	"--scale-down-delay-type-local":                        "1.30.0",
+	"--scaleup-simulation-for-skipped-node-groups-enabled": "1.36.0",
+
+	"consolidationPolicy=Balanced": "1.14.0",
 }
 
 // Karpenter's settings are variables of its environment, and fields of all its NodePools.
 var karpenterSettings = map[string][]string{
-	"BATCH_IDLE_DURATION": {"15s"},
-	"BATCH_MAX_DURATION":  {"30s", "3m"},
-	featureGates:          {"NodeRepair=true", "SpotToSpotConsolidation=true"},
+	"BATCH_IDLE_DURATION":       {"15s"},
+	"BATCH_MAX_DURATION":        {"30s", "3m"},
+	"DISABLE_CONTROLLER_WARMUP": {"true"},
+	"IGNORE_DRA_REQUESTS":       {"false"},
+	"PREFERENCE_POLICY":         {"Ignore"},
+	featureGates:                {"NodeRepair=true", "SpotToSpotConsolidation=true", "NodeOverlay=true", "ReservedCapacity=false"},
 
 	"budget":                 {"0", "1", "100%"},
 	"consolidateAfter":       {"30s", "5m", "Never"},
-	"consolidationPolicy":    {"WhenEmpty"},
+	"consolidationPolicy":    {"WhenEmpty", "Balanced"},
 	"expireAfter":            {"15m"},
 	"terminationGracePeriod": {"0s", "1m"},
 }
@@ -130,11 +177,27 @@ func (s site) checkSettings(of Schedule) error {
 	return nil
 }
 
+// valuesOf are those of a setting's values that the release has.
+func (d Drawing) valuesOf(name string, all []string) (values []string) {
+	if !d.reaches(settingsSince[name]) {
+		return nil
+	}
+	for _, value := range all {
+		if d.reaches(settingsSince[name+"="+value]) {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
 // settings draws how things are set up: mostly as they are by default.
 func (p *pen) settings(from uint64) {
 	random := seed.Stream(from, "settings", p.drawing.Site, p.drawing.Profile)
 	for _, name := range slices.Sorted(maps.Keys(p.at.settings)) {
-		values := p.at.settings[name]
+		values := p.drawing.valuesOf(name, p.at.settings[name])
+		if len(values) == 0 {
+			continue
+		}
 		if value := values[random.IntN(len(values))]; random.IntN(oftenSet) == 0 {
 			if p.s.Settings == nil {
 				p.s.Settings = map[string]string{}
