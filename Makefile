@@ -39,8 +39,8 @@ setup: build ## Build what replays need: Kubernetes, Karpenter, Cluster API, con
 	@$(NICE) $(BIN) setup
 
 .PHONY: replay
-replay: build ## Replay every failure on its affected and its fixed release
-	@$(BIN) verify --all --out $(OUT)/verify
+replay: build ## Replay every failure on its affected and its fixed release; two worlds at a time with PARALLEL=2
+	@$(BIN) verify --all $(if $(PARALLEL),--parallel $(PARALLEL)) --out $(OUT)/verify
 	@$(BIN) recheck --cross $(OUT)/verify
 
 .PHONY: browser

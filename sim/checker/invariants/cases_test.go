@@ -443,6 +443,26 @@ var cases = []struct {
 		70s log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/more
 		71s cloud created instances//b fakecloud group=other
 		` + quiet, []uint64{5, 6, 7}},
+	{"no-overshoot", "only one at a time is bought", with(grpc, "--max-nodes-per-scaleup=1"), `
+		0s api create pods/default/web nodestorm 201 owner=ReplicaSet/web
+		1s api patch pods/default/web kube-scheduler 200 reason=Unschedulable
+		1s api create pods/default/more nodestorm 201 owner=ReplicaSet/web
+		2s api patch pods/default/more kube-scheduler 200 reason=Unschedulable
+		1m log plan nodegroups//best cluster-autoscaler from=3 to=4 Pods=default/web,_default/more message=plans_to_scale_best_from_3_to_4,_of_9_at_most
+		61s cloud created instances//a fakecloud group=best
+		70s log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/more
+		71s cloud created instances//b fakecloud group=other
+		` + quiet, nil},
+	{"no-overshoot", "two at a time may be bought, and one is bought for twice", with(grpc, "--max-nodes-per-scaleup=2"), `
+		0s api create pods/default/web nodestorm 201 owner=ReplicaSet/web
+		1s api patch pods/default/web kube-scheduler 200 reason=Unschedulable
+		1s api create pods/default/more nodestorm 201 owner=ReplicaSet/web
+		2s api patch pods/default/more kube-scheduler 200 reason=Unschedulable
+		1m log plan nodegroups//best cluster-autoscaler from=3 to=4 Pods=default/web,_default/more message=plans_to_scale_best_from_3_to_4,_of_9_at_most
+		61s cloud created instances//a fakecloud group=best
+		70s log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/more
+		71s cloud created instances//b fakecloud group=other
+		` + quiet, []uint64{5, 6, 7}},
 	{"no-overshoot", "pods of two kinds, which may not fit as they were meant to", grpc, pending + `
 		1s api create pods/default/more nodestorm 201
 		2s api patch pods/default/more kube-scheduler 200 reason=Unschedulable

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"nodestorm/sim/history"
@@ -15,8 +16,8 @@ type plan struct {
 	group    string
 	from, to int
 	pods     []string
-	// capped says that it goes to the group's maximum with fewer instances than pods: which of
-	// them have a place on those is not told.
+	// capped says that the group's maximum or --max-nodes-per-scaleup allows fewer instances than
+	// there are pods: which of them have a place on those is not told.
 	capped bool
 	// failed is the first sign that it came to nothing, in part at least, and why.
 	failed moment
@@ -61,7 +62,8 @@ func (w *world) seePlan(r *history.Record) {
 			}
 		}
 		_, most, _ := strings.Cut(text(r, "message"), ", of ")
-		p.capped = most == fmt.Sprintf("%d at most", p.to) && len(p.pods) > p.to-p.from
+		atOnce, err := strconv.Atoi(w.setting("--max-nodes-per-scaleup"))
+		p.capped = len(p.pods) > p.to-p.from && (most == fmt.Sprintf("%d at most", p.to) || err == nil && atOnce < len(p.pods))
 		w.plans = append(w.plans, p)
 		for _, pod := range p.pods {
 			if q := w.before(p, pod); q != nil && w.misledSince(q.at) {
