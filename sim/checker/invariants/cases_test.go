@@ -176,6 +176,13 @@ var cases = []struct {
 
 	{"taint-hygiene", "a pod has come to a candidate", ca, comes + `
 		5m harness ended`, []uint64{1, 12}},
+	{"taint-hygiene", "a pod has come to a candidate of a group that is taken away", ca, `
+		30s cloud created instances//a fakecloud group=pool
+		50s cloud deleted nodegroups//pool fakecloud` + comes + `
+		5m harness ended`, nil},
+	{"taint-hygiene", "a pod has come to a candidate of a group that is there", ca, `
+		30s cloud created instances//a fakecloud group=pool` + comes + `
+		5m harness ended`, []uint64{2, 13}},
 	{"taint-hygiene", "a pod has come to a candidate, which goes with it", ca, comes + `
 		4m api update nodes//a cluster-autoscaler 200 taints=DeletionCandidateOfClusterAutoscaler=1:PreferNoSchedule,ToBeDeletedByClusterAutoscaler=1:NoSchedule
 		241s api create pods/default/web cluster-autoscaler 201 subresource=eviction
