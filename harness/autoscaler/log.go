@@ -25,6 +25,9 @@ const (
 	// is nodegroups/NAME, details from and to, and Pods, the pods that no node has
 	// room for, as far as the log names them: "default/a, default/b".
 	Plan = "plan"
+	// Kept is a node group, as nodegroups/NAME, of which instances without a Node are not deleted,
+	// as it is no larger than its minimum.
+	Kept = "kept"
 	// Failed is an error that the autoscaler logged.
 	Failed = "error"
 )
@@ -38,6 +41,7 @@ var (
 	// klog's quota leaves some pods out where there are many.
 	noRoom     = regexp.MustCompile(`^Pod (\S+/\S+) is unschedulable$`)
 	planned    = regexp.MustCompile(`\{(\S+) (\d+)->(\d+) \(max: (\d+)\)\}`)
+	atMinimum  = regexp.MustCompile(`^Node group (\S+) min size reached, skipping removal of \d+ unregistered nodes$`)
 	sizeUnsure = regexp.MustCompile(`^failed to set node pool (\S+) size, using delta (-?\d+) error: (.*)$`)
 )
 
@@ -85,6 +89,8 @@ func logLines(to history.Recorder, clk clock.PassiveClock, redact *strings.Repla
 				}})
 			}
 			return
+		case atMinimum.MatchString(message):
+			e.Verb, e.Object = Kept, group(atMinimum.FindStringSubmatch(message)[1])
 		case severity == "E" || severity == "F":
 			e.Verb, e.Detail = Failed, map[string]any{"message": history.Short(message), "at": string(m[3])}
 		default:

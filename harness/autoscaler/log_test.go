@@ -28,6 +28,7 @@ func TestLogLines(t *testing.T) {
 		"I0101 00:00:11.500000       1 static_autoscaler.go:287] Starting main loop",
 		"I0101 00:00:21.500000       1 static_autoscaler.go:287] Starting main loop",
 		"E0101 00:00:01.800000       1 static_autoscaler.go:300] Failed: " + strings.Repeat("x", 1000),
+		"W0101 00:00:01.850000       1 static_autoscaler.go:998] Node group pool1 min size reached, skipping removal of 2 unregistered nodes",
 		"W0101 00:00:01.900000       1 x.go:1] a warning",
 		"panic: s3cret-token", "", "I0101", "E9999 99:99:99.999999 1 x.go:1] odd",
 	} {
@@ -46,6 +47,7 @@ func TestLogLines(t *testing.T) {
 		{Virtual: ms(600), Event: history.Event{Verb: Target, Object: pool, Detail: detail{"from": 2, "to": 2, "delta": -1}}},
 		{Virtual: ms(700), Event: history.Event{Verb: Target, Object: pool, Detail: detail{"delta": -1, "error": "it is (hidden)"}}},
 		{Virtual: ms(800), Event: history.Event{Verb: Failed, Detail: detail{"message": ("Failed: " + strings.Repeat("x", 292)) + "…", "at": "static_autoscaler.go:300"}}},
+		{Virtual: ms(850), Event: history.Event{Verb: Kept, Object: pool}},
 		{Virtual: ms(10_500), Event: history.Event{Verb: Loop, Detail: detail{"idle": true}}},
 		{Virtual: ms(20_500), Event: history.Event{Verb: Loop}},
 	}

@@ -89,7 +89,6 @@ var karpenterSettings = map[string][]string{
 	"BATCH_IDLE_DURATION":       {"15s"},
 	"BATCH_MAX_DURATION":        {"30s", "3m"},
 	"DISABLE_CONTROLLER_WARMUP": {"true"},
-	"IGNORE_DRA_REQUESTS":       {"false"},
 	"PREFERENCE_POLICY":         {"Ignore"},
 	featureGates:                {"NodeRepair=true", "SpotToSpotConsolidation=true", "NodeOverlay=true", "ReservedCapacity=false"},
 
