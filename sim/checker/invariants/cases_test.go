@@ -672,6 +672,13 @@ var cases = []struct {
 		70s log log karpenter message=found_provisionable_pod(s) Pods=default/web
 		71s api create nodeclaims//default-b karpenter 201
 		` + quiet, nil},
+	{"startup-discipline", "of Karpenter's, and a buffer has lost its room elsewhere", karp, claimed + `
+		62s log log karpenter message=found_provisionable_pod(s) Pods=default/web,_default/capacity-buffer-spare-1
+		65s api patch nodeclaims//default-a karpenter 200 providerID=kwok://a
+		66s api create nodes//a karpenter 201 providerID=kwok://a taints=node.kubernetes.io/not-ready:NoSchedule
+		70s log log karpenter message=found_provisionable_pod(s) Pods=default/web,_default/capacity-buffer-spare-1
+		71s api create nodeclaims//default-b karpenter 201
+		` + quiet, nil},
 	{"startup-discipline", "of Karpenter's", karp, claimed + `
 		65s api patch nodeclaims//default-a karpenter 200 providerID=kwok://a
 		66s api create nodes//a karpenter 201 providerID=kwok://a taints=node.kubernetes.io/not-ready:NoSchedule

@@ -113,7 +113,8 @@ func (w *world) nodeOf(c *claim) *node {
 }
 
 // boughtFor judges every NodeClaim that Karpenter makes for pods: those that it cannot be
-// for are left out, which the provisioner has looked at before and has bought nothing for.
+// for are left out, which the provisioner has looked at before and has bought nothing for. Pods
+// that stand for room, of a CapacityBuffer, had room then, which another may have now.
 func boughtFor(w *world, judge func(made *history.Record, pods []string)) func(*history.Record) {
 	return func(r *history.Record) {
 		if r.Source != history.API || r.Verb != "create" || r.Object.Resource != "nodeclaims" || r.Actor != w.Target || r.Code >= 400 || r.Virtual-w.batch.seen.at > 5*time.Second || !w.batch.seen.is() || w.batch.cut {
@@ -122,7 +123,7 @@ func boughtFor(w *world, judge func(made *history.Record, pods []string)) func(*
 		if w.fixed[text(r, "nodePool")] {
 			return
 		}
-		pods := slices.DeleteFunc(slices.Clone(w.batch.pods), func(pod string) bool { return w.batch.known[pod] && w.batch.bought[pod] == nil })
+		pods := slices.DeleteFunc(slices.Clone(w.batch.pods), func(pod string) bool { return w.pods[pod] != nil && w.batch.known[pod] && w.batch.bought[pod] == nil })
 		judge(r, pods)
 	}
 }
