@@ -286,6 +286,22 @@ var cases = []struct {
 		601s api create pods/default/web-2 replicaset-controller 201 owner=ReplicaSet/web
 		11m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web-2
 		` + quiet, []uint64{2, 4}},
+	{"no-oscillation", "bought for what was evicted, after others of its own were bound", capi, `
+		1m api create pods/default/web-1 replicaset-controller 201 owner=ReplicaSet/web
+		10m api create pods/default/web-1 cluster-autoscaler 201 subresource=eviction
+		601s api create pods/default/web-2 replicaset-controller 201 owner=ReplicaSet/web
+		601s api create pods/default/web-3 replicaset-controller 201 owner=ReplicaSet/web
+		602s api create pods/default/web-3 kube-scheduler 201 subresource=binding node=a
+		11m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web-2
+		` + quiet, []uint64{2, 6}},
+	{"no-oscillation", "bought for what was evicted, whose place another kind of pod took", capi, `
+		1m api create pods/default/web-1 replicaset-controller 201 owner=ReplicaSet/web
+		2m api create pods/default/api-1 replicaset-controller 201 owner=ReplicaSet/api
+		10m api create pods/default/web-1 cluster-autoscaler 201 subresource=eviction
+		601s api create pods/default/web-2 replicaset-controller 201 owner=ReplicaSet/web
+		602s api create pods/default/api-1 kube-scheduler 201 subresource=binding node=a
+		11m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web-2
+		` + quiet, nil},
 	{"no-oscillation", "another pod, or much later", capi, `
 		1m api create pods/default/web-1 replicaset-controller 201 owner=ReplicaSet/web
 		10m api create pods/default/web-1 cluster-autoscaler 201 subresource=eviction

@@ -445,6 +445,17 @@ func limitsKept(w *world, broken breaks) judge {
 	}}
 }
 
+// othersBound tells whether a pod of another owner was bound since: it may have the place that
+// was meant for one of this owner's.
+func (w *world) othersBound(owner string, since moment) bool {
+	for _, p := range w.pods {
+		if p.bound.is() && p.bound.at >= since.at && p.owner != owner && !p.daemon {
+			return true
+		}
+	}
+	return false
+}
+
 // pauseRespected: a group that people have paused is theirs.
 func pauseRespected(w *world, broken breaks) judge {
 	if !w.leavesPaused() {
@@ -518,7 +529,7 @@ func noOscillation(w *world, broken breaks) judge {
 		}
 		plan := w.plans[len(w.plans)-1]
 		for _, name := range plan.pods {
-			if e := successors[name]; e.is() && r.Virtual-e.at < soon {
+			if e := successors[name]; e.is() && r.Virtual-e.at < soon && !w.othersBound(w.pods[name].owner, e) {
 				broken(fmt.Sprintf("%s is bought for, of which one pod was evicted %s ago", w.pods[name].owner, (r.Virtual-e.at).Round(time.Second)), e.seq, plan.at.seq)
 			}
 		}
