@@ -17,13 +17,14 @@ import (
 type source struct {
 	dir, module, pkg, provider string
 	refs, tags                 []string
-	plain                      bool
+	plain, race                bool
 }
 
 func (s *source) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&s.dir, "source", "", "build from this `folder`, a checkout for example, not from the module; with --ref a repository, which can be a URL, too")
 	c.Flags().StringArrayVar(&s.refs, "ref", nil, "`tag`, branch or commit of the repository, whatever is checked out; may be repeated")
 	c.Flags().StringVar(&s.module, "module", "", "build this Go `module`[@version] in its own dependency graph")
+	c.Flags().BoolVar(&s.race, "race", false, "build with Go's race detector, which needs a C compiler; the build is plain, and much slower")
 	c.Flags().BoolVar(&s.plain, "plain", false, "leave Go's runtime as it is: no clock is built in, and virtual time comes from outside")
 	s.addHow(c)
 }
@@ -105,7 +106,7 @@ func (s *source) recipe(ref target.Ref, at, tags string) (recipe target.Recipe, 
 			return recipe, err
 		}
 	}
-	recipe.Plain = recipe.Plain || s.plain
+	recipe.Plain, recipe.Race = recipe.Plain || s.plain, s.race
 	if s.module != "" {
 		recipe.Module, recipe.Query, _ = strings.Cut(s.module, "@")
 	}
@@ -147,7 +148,9 @@ Karpenter comes with the provider kwok, in whose cloud nothing can fail. With
 --provider instances it is linked with one of nodestorm's that dials a fake cloud.
 
 A build has nodestorm's clock in Go's runtime. With --plain it is what the go command
-makes of the source, as a released binary is, and lives in virtual time as those do.`,
+makes of the source, as a released binary is, and lives in virtual time as those do.
+With --race it has Go's race detector besides: a run of such a build in which it finds a
+data race breaks the invariant no-race.`,
 		Example: `  nodestorm target build karpenter@v1.7.0
   nodestorm target build karpenter@my-fix --source ~/src/karpenter
   nodestorm target build karpenter@v1.7.0 --provider instances

@@ -1,6 +1,7 @@
 package karpenter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -112,6 +113,8 @@ func (k *Karpenter) MakeReady(ctx context.Context, name string) error {
 // AwaitPool waits, in real time, until Karpenter says that a NodePool is ready.
 func (k *Karpenter) AwaitPool(ctx context.Context, name string) error {
 	pool := object(poolVersion, PoolKind.Kind, name, nil)
+	ctx, cancel := k.world.Alive(ctx) // nobody makes it ready once Karpenter has died
+	defer cancel(nil)
 	var last string
 	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		if err := k.client.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
@@ -122,7 +125,7 @@ func (k *Karpenter) AwaitPool(ctx context.Context, name string) error {
 		return status == "True", nil
 	})
 	if err != nil {
-		return fmt.Errorf("waiting for NodePool %q to be ready (%s): %w", name, last, err)
+		return fmt.Errorf("waiting for NodePool %q to be ready (%s): %w", name, last, cmp.Or(context.Cause(ctx), err))
 	}
 	return nil
 }

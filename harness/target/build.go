@@ -55,6 +55,9 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 	if err != nil {
 		return Target{}, err
 	}
+	if r.Race {
+		src.env = append(src.env, "CGO_ENABLED=1")
+	}
 	tool := newGotool(src.root, tmp, log, src.env...)
 	tool.yields = s.Yields
 	chain, err := tool.toolchain(ctx)
@@ -75,7 +78,7 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 	}
 	m := Manifest{Ref: r.Ref, Source: src.Source, GoVersion: chain.GOVERSION, GOROOT: chain.GOROOT}
 	tags, overlay := r.Tags, ""
-	if s.Overlay != nil && !r.Plain {
+	if s.Overlay != nil && !r.Plain && !r.Race {
 		if overlay, m.OverlayHash, err = s.Overlay(chain.GOROOT, runtime.GOARCH, filepath.Join(tmp, "overlay")); err != nil {
 			return Target{}, err
 		}
@@ -94,7 +97,13 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ Target,
 		}
 		m.Source, tags, known = src.Source, slices.Concat(tags, span), append(known, src.Graft)
 	}
+	if r.Race {
+		known = append(known, "race")
+	}
 	flags := []string{"-trimpath", "-buildvcs=false", "-tags=" + strings.Join(tags, ","), "-ldflags=-s -w " + r.LDFlags}
+	if r.Race {
+		flags = append(flags, "-race")
+	}
 	if overlay != "" {
 		flags = append(flags, "-overlay="+overlay)
 	}

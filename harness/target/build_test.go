@@ -87,6 +87,37 @@ func TestBuildAgain(t *testing.T) {
 	}
 }
 
+// A build with the race detector finds what one without it does not.
+func TestBuildRace(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("Go's race detector needs a C compiler, and there is no gcc")
+	}
+	dir := tinySource(t)
+	write(t, filepath.Join(dir, "cmd", "main.go"), `package main
+
+func main() {
+	n, done := 0, make(chan bool)
+	go func() { n++; done <- true }()
+	n++
+	<-done
+}
+`)
+	s, r := openStore(t), fromFolderRecipe(dir)
+	r.LDFlags = ""
+	without := build(t, s, r)
+	r.Race = true
+	with := build(t, s, r)
+	if with.Dir == without.Dir || with.Virtual() || !without.Virtual() {
+		t.Errorf("they are %+v and %+v", with, without)
+	}
+	if out, err := exec.Command(without.Binary()).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("without the detector: %v, %s", err, out)
+	}
+	if out, err := exec.Command(with.Binary()).CombinedOutput(); err == nil || !strings.Contains(string(out), "WARNING: DATA RACE") {
+		t.Errorf("with the detector: %v, %s", err, out)
+	}
+}
+
 func TestBuildSource(t *testing.T) {
 	dir := tinySource(t)
 	git := func(args ...string) string {

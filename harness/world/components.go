@@ -128,7 +128,7 @@ type component struct {
 }
 
 // StartComponent runs a program as part of the world: in its time, its output in
-// the run's logs, its death noticed. Until the program is ready, for which it has three
+// the run's logs, its death and its data races noticed. Until the program is ready, for which it has three
 // minutes of real time where spec says nothing, virtual time passes as real time does
 // while anybody works.
 func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process.Process, error) {
@@ -136,6 +136,13 @@ func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process
 		spec.Env = w.elsewhere(spec.Env)
 	} else {
 		spec.Env = w.inside(spec.Env)
+	}
+	own, race := spec.Lines, races(w.history, spec.Name)
+	spec.Lines = func(line []byte) {
+		race(line)
+		if own != nil {
+			own(line)
+		}
 	}
 	return w.startComponent(ctx, component{Spec: spec})
 }

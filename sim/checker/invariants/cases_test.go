@@ -18,6 +18,13 @@ var cases = []struct {
 		3m harness died etcd error=gone
 		` + quiet, nil},
 
+	{"no-race", "its own", ca, `
+		1m log race cluster-autoscaler message=read_in_a,_write_in_b
+		` + quiet, []uint64{1}},
+	{"no-race", "another program's", ca, `
+		1m log race kube-scheduler message=read_in_a,_write_in_b
+		` + quiet, nil},
+
 	{"bounded-loop", "one that hangs", ca, `
 		1m log loop cluster-autoscaler
 		12m log loop cluster-autoscaler

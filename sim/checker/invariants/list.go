@@ -73,6 +73,11 @@ var all = []Invariant{
 		When:      "of instances on which no fault acts, within --max-node-provision-time; of pods that stay, while for every pod that waits an instance is on its way; of Cluster Autoscaler unless a watch of its own was silent meanwhile, and on Hetzner, where sizes are taken from the list of servers, unless that was wrong",
 	},
 	{
+		Name: "no-race", Of: anyTarget, begin: noRace,
+		Statement: "The program has no data race",
+		When:      "of builds with Go's race detector, which says so",
+	},
+	{
 		Name: "no-stuck-deletion", Of: []string{"karpenter"}, begin: noStuckDeletion,
 		Statement: "A NodeClaim that was deleted is gone once no pod is on its Node",
 		When:      "fifteen undisturbed minutes after its deletion",

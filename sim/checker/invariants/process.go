@@ -19,6 +19,15 @@ func noCrash(w *world, broken breaks) judge {
 	}}
 }
 
+// noRace: what the race detector says, where the program is built with it.
+func noRace(w *world, broken breaks) judge {
+	return judge{see: func(r *history.Record) {
+		if r.Source == history.Logged && r.Verb == "race" && r.Actor == w.Target {
+			broken(text(r, "message"), r.Seq)
+		}
+	}}
+}
+
 // boundedLoop: --max-inactivity is when Cluster Autoscaler's own health check begins to fail.
 func boundedLoop(w *world, broken breaks) judge {
 	limit := w.lasts("--max-inactivity", 10*time.Minute)
