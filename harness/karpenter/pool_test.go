@@ -1,0 +1,38 @@
+package karpenter_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"nodestorm/harness/karpenter"
+	"nodestorm/harness/target"
+	"nodestorm/harness/target/targettest"
+	"nodestorm/harness/world"
+	"nodestorm/sim/clock"
+)
+
+// Once Karpenter has died nobody waits for what only it could do, and the error says so.
+func TestPoolOfTheDead(t *testing.T) {
+	kubernetes := targettest.Get(t, target.Kubernetes)
+	build := targettest.Get(t, target.Ref{Name: karpenter.Name, Version: "v1.7.0"})
+	w, err := world.Start(t.Context(), world.Config{Kubernetes: kubernetes.Bin(), Out: t.TempDir(), Clock: clock.Auto, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	k, err := karpenter.Install(t.Context(), w, build, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	die := time.AfterFunc(time.Second, func() { w.Died(karpenter.Name, errors.New("it panicked")) })
+	defer die.Stop()
+	if err := k.CreatePool(t.Context(), karpenter.Pool{Name: "default"}); err == nil || !strings.Contains(err.Error(), `NodePool "default" to be ready`) || !strings.Contains(err.Error(), "it panicked") {
+		t.Errorf("it says %v", err)
+	}
+}
