@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/process"
 	"nodestorm/harness/world"
 	"nodestorm/sim/clock"
+	"nodestorm/sim/history"
 )
 
 // A control plane that does not know the clock lives in the world's time: its waits are jumped
@@ -90,5 +91,37 @@ func TestWorldEndsWhenTimeStandsStill(t *testing.T) {
 	}
 	if err := w.Err(); err == nil || !strings.Contains(err.Error(), "virtual time stood still: asker") || !strings.Contains(err.Error(), "use --clock real") {
 		t.Errorf("it ended with %v", err)
+	}
+}
+
+// What Go's race detector says of a program of the world is in the history: it has none of the
+// clock, and is a guest.
+func TestProgramThatRaces(t *testing.T) {
+	if err := clock.TryGuest(); err != nil {
+		t.Skip(err)
+	}
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skipf("building with Go's race detector needs a C compiler: %v", err)
+	}
+	racing := filepath.Join(t.TempDir(), "racing")
+	if out, err := exec.Command("go", "build", "-race", "-o", racing, "nodestorm/harness/world/testdata/racing").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	w := start(t, config(t, clock.Auto))
+	if _, err := w.StartComponent(t.Context(), process.Spec{
+		Name: "target", Path: racing, Dir: t.TempDir(), Launch: w.Launch(false), Ready: func(context.Context) error { return nil },
+	}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	race, err := w.History().Wait(ctx, func(r history.Record) bool {
+		return r.Source == history.Logged && r.Verb == "race" && r.Actor == "target"
+	})
+	if err != nil {
+		t.Fatalf("nothing is recorded of its race: %v", err)
+	}
+	if text, _ := race.Detail["message"].(string); strings.Count(text, " in main.add (main.go:") != 2 {
+		t.Errorf("of the race it says %q", text)
 	}
 }
