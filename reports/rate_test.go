@@ -39,7 +39,7 @@ func TestRates(t *testing.T) {
 	add("once", "expected", 1)
 	rows = append(rows, Row{ID: "skipped", Target: "karpenter@v1", Outcome: "skipped"})
 	var out bytes.Buffer
-	if err := Table(&out, rows); err != nil {
+	if err := Table(&out, 0, rows); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

@@ -116,7 +116,7 @@ var rows = []reports.Row{
 func TestTable(t *testing.T) {
 	for name, rows := range map[string][]reports.Row{"verify.txt": rows, "verify-nothing.txt": nil, "verify-skipped.txt": rows[2:4]} {
 		var out bytes.Buffer
-		if err := reports.Table(&out, rows); err != nil {
+		if err := reports.Table(&out, 0, rows); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, name, out.Bytes())
@@ -128,7 +128,7 @@ func TestTableOfKubernetes(t *testing.T) {
 	other := slices.Clone(rows)
 	other[0].Kubernetes = "v1.36.3"
 	var out bytes.Buffer
-	if err := reports.Table(&out, other); err != nil {
+	if err := reports.Table(&out, 0, other); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "verify-kubernetes.txt", out.Bytes())

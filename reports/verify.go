@@ -41,14 +41,14 @@ const fine = "expected"
 
 // Table writes the rows for people: a line for each run, then why for all that are not
 // as expected, those of which there is no run by their reason, then a count of the outcomes.
-func Table(w io.Writer, rows []Row) error {
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+// Of the lines are the columns that a terminal of that width has room for, 0 for all.
+func Table(w io.Writer, width int, rows []Row) error {
 	other := slices.ContainsFunc(rows, func(r Row) bool { return r.Kubernetes != "" })
 	header := []string{"SCENARIO", "TARGET", "EXPECTED", "VERDICT", "WALL", "VIRTUAL", "FACTOR", "LAG P99"}
 	if other {
 		header = slices.Insert(header, 2, "KUBERNETES")
 	}
-	fmt.Fprintln(out, strings.Join(header, "\t"))
+	lines := [][]string{header}
 	for _, r := range rows {
 		if r.Run == "" {
 			continue
@@ -62,7 +62,11 @@ func Table(w io.Writer, rows []Row) error {
 		if other {
 			cells = slices.Insert(cells, 2, orDash(r.Kubernetes))
 		}
-		fmt.Fprintln(out, strings.Join(cells, "\t"))
+		lines = append(lines, cells)
+	}
+	out := tabwriter.NewWriter(w, 0, 0, gap, ' ', 0)
+	for _, line := range Narrow(width, slices.Index(header, "VERDICT")+1, lines) {
+		fmt.Fprintln(out, strings.Join(line, "\t"))
 	}
 	if err := out.Flush(); err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"nodestorm/harness/run"
 	"nodestorm/harness/verdict"
@@ -20,12 +19,11 @@ func (e *env) listInvariants(asJSON bool) error {
 	if asJSON {
 		return e.json(invariants.All())
 	}
-	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "INVARIANT\tOF\tWHAT MUST HOLD\tWHEN")
+	rows := [][]string{{"INVARIANT", "OF", "WHEN", "WHAT MUST HOLD"}}
 	for _, i := range invariants.All() {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", i.Name, strings.Join(i.Of, ", "), i.Statement, i.When)
+		rows = append(rows, []string{i.Name, strings.Join(i.Of, ", "), i.When, i.Statement})
 	}
-	return w.Flush()
+	return e.table(columns(e.stdout), 1, rows)
 }
 
 // tally is what stored runs say of one invariant.

@@ -53,9 +53,9 @@ scenario is about.`,
 			case asJSON:
 				return e.json(entries)
 			case e.form == asWide:
-				return e.table(0, wideRows(entries))
+				return e.table(0, 1, wideRows(entries))
 			}
-			return e.table(columns(e.stdout), rowsOf(entries))
+			return e.table(columns(e.stdout), 1, rowsOf(entries))
 		},
 	}
 	e.outputFlags(c, &asJSON, asWide, asNames)

@@ -115,15 +115,15 @@ what is asked for.`,
 
 // tellMatrix prints a line for each run.
 func (e *env) tellMatrix(m *matrix.Matrix) error {
-	rows := [][]string{{"SCENARIO", "TARGET", "EXPECTED", "VERDICT", "WALL", "REASON"}}
+	rows := [][]string{{"SCENARIO", "TARGET", "VERDICT", "EXPECTED", "WALL", "REASON"}}
 	for _, c := range m.Cells {
 		rows = append(rows, []string{
-			reports.Clean(c.Scenario), reports.Clean(c.Target), reports.Clean(cmp.Or(c.Expected, "-")), reports.Clean(cmp.Or(c.Verdict, "-")),
+			reports.Clean(c.Scenario), reports.Clean(c.Target), reports.Clean(cmp.Or(c.Verdict, "-")), reports.Clean(cmp.Or(c.Expected, "-")),
 			fmt.Sprintf("%.1fs", c.WallSeconds), reports.Clean(c.Reason),
 		})
 	}
 	if len(m.Cells) > 0 {
-		if err := e.table(columns(e.stdout), rows); err != nil {
+		if err := e.table(columns(e.stdout), 3, rows); err != nil {
 			return err
 		}
 		fmt.Fprintln(e.stdout)

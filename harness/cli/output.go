@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -162,48 +161,14 @@ func columns(w io.Writer) int {
 	return width
 }
 
-// leastTitle is how many characters of the last column there are at least.
-const leastTitle = 24
-
-// table prints rows below a head, on a terminal one line each: columns that its width
-// has no room for are left out, the last but one first, and the last is cut.
-func (e *env) table(width int, rows [][]string) error {
-	if width > 0 {
-		rows = fitting(width, rows)
-	}
+// table prints rows below a head, on a terminal one line each, see reports.Fit: of its width, and
+// with the first need columns in any case.
+func (e *env) table(width, need int, rows [][]string) error {
 	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
+	for _, row := range reports.Fit(width, need, rows) {
 		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
 	return w.Flush()
-}
-
-// fitting are the rows as a terminal of so many columns can show them.
-func fitting(width int, rows [][]string) (fit [][]string) {
-	for _, row := range rows {
-		fit = append(fit, slices.Clone(row))
-	}
-	for {
-		last := len(fit[0]) - 1
-		room := width - 1 // a full line would wrap on some
-		for column := range last {
-			widest := 0
-			for _, row := range fit {
-				widest = max(widest, utf8.RuneCountInString(row[column]))
-			}
-			room -= widest + 2
-		}
-		if room < leastTitle && last > 1 {
-			for i := range fit {
-				fit[i] = slices.Delete(fit[i], last-1, last)
-			}
-			continue
-		}
-		for _, row := range fit {
-			row[last] = reports.Cut(row[last], max(room, 1))
-		}
-		return fit
-	}
 }
 
 // wordsFlags are -q and -v of all commands.

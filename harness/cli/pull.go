@@ -235,7 +235,7 @@ func (e *env) tellOffers(rows []pullRow, size int64) error {
 		images += len(row.Where)
 		table = append(table, []string{row.Ref.String(), megabytes(row.Bytes), where})
 	}
-	if err := e.table(columns(e.stdout), table); err != nil {
+	if err := e.table(columns(e.stdout), 1, table); err != nil {
 		return err
 	}
 	text := "nothing to pull"

@@ -262,7 +262,7 @@ func (e *env) tellRows(rows []reports.Row, asJSON bool) error {
 	case asJSON:
 		return e.json(reports.Finite(rows))
 	}
-	return reports.Table(e.stdout, rows)
+	return reports.Table(e.stdout, columns(e.stdout), rows)
 }
 
 // breakOff prints the rows there are when err ends the command early.

@@ -274,7 +274,7 @@ func (e *env) targetList() *cobra.Command {
 			if e.form == asWide {
 				width = 0
 			}
-			return e.table(width, targetRows(entries))
+			return e.table(width, 1, targetRows(entries))
 		},
 	}
 	e.outputFlags(c, &asJSON, asWide, asNames)

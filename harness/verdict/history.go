@@ -21,7 +21,7 @@ func FromHistory(records history.Records, record scenarios.Record, distortion st
 	all := checker.NewCompleteness()
 	symptom, trigger := checker.NewFinder(record.Symptom), checker.NewFinder(record.Trigger)
 	bare := record.Bare()
-	work, wrote := work{Work: record.Work, since: "the start"}, false
+	work, there, wrote := work{Work: record.Work, since: "the start"}, false, false
 	var invariants []*checker.Finder
 	for _, of := range record.Invariants {
 		invariants = append(invariants, checker.NewFinder(of))
@@ -32,6 +32,7 @@ func FromHistory(records history.Records, record scenarios.Record, distortion st
 		for _, f := range invariants {
 			f.Take(r)
 		}
+		there = there || isOf(&r, record.Autoscaler)
 		if bare {
 			wrote = wrote || writes(&r, record.Autoscaler)
 		} else {
@@ -55,6 +56,9 @@ func FromHistory(records history.Records, record scenarios.Record, distortion st
 		case found.GaveUp:
 			in.Unjudged = fmt.Sprintf("whether the invariant %q holds cannot be told: %s", found.Statement, found.Reason)
 		}
+	}
+	if !there {
+		in.Absent = record.Autoscaler + " is nowhere in the history, as if no step had started it"
 	}
 	switch {
 	case !bare:
@@ -140,15 +144,30 @@ func (w *work) idle() string {
 // writes tells whether the target has done something with the record. It is all that can be
 // asked of the work of a target where no record says more.
 func writes(r *history.Record, target string) bool {
-	did := r.Actor == target && (r.Source == history.Cloud || r.Source == history.API && slices.Contains([]string{"create", "update", "patch", "delete"}, r.Verb))
+	did := r.Source == history.Cloud || r.Source == history.API && slices.Contains([]string{"create", "update", "patch", "delete"}, r.Verb)
 	if r.Actor == installer {
 		did = r.Source == history.Harness
 	}
-	return did && r.Code < 400 && !slices.Contains([]string{"leases", "events"}, r.Object.Resource)
+	return did && isOf(r, target) && r.Code < 400 && !slices.Contains([]string{"leases", "events"}, r.Object.Resource)
 }
 
-// installer is the actor of what an installer's order does.
-const installer = "order"
+const (
+	// installer is the actor of what an installer's order does.
+	installer = "order"
+	// capi is Cluster API to the API server, where it goes by the name of its account.
+	capi = "capi-manager"
+)
+
+// isOf tells whether the record is of something that the target did, or of its end.
+func isOf(r *history.Record, target string) bool {
+	switch target {
+	case "kubespray":
+		return r.Actor == installer
+	case "cluster-api":
+		return r.Actor == target || r.Actor == capi
+	}
+	return r.Actor == target
+}
 
 func faultName(r history.Record) string {
 	if r.Object == (history.Object{}) {

@@ -57,6 +57,8 @@ type Input struct {
 	// Distortion says in a sentence why the clock spoilt the run, empty if it did
 	// not.
 	Distortion string
+	// Absent says that the target is not in the history, empty if it is.
+	Absent string
 	// Unjudged says which invariant took too long to judge, empty if none did.
 	Unjudged string
 	// Incomplete says what the history lacks, empty if it is complete.
@@ -124,6 +126,9 @@ func decide(in Input) Judgement {
 		return withoutFailure(in).always(in)
 	}
 	failure := in.failure(failedThen)
+	if in.Absent != "" {
+		return inconclusive(failure + "; nothing was put to the test: " + in.Absent)
+	}
 	if in.Undocumented {
 		return Judgement{Verdict: Failed, Reason: failure + "; " + undocumented, Evidence: in.breaking()}
 	}

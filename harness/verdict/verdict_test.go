@@ -78,6 +78,8 @@ func TestJudge(t *testing.T) {
 		{"neither", verdict.Input{Steps: passed, Symptom: absent, Trigger: untest, Idle: "it is 0 times in the history"}, verdict.Inconclusive, "(never matched); it is 0 times"},
 		{"symptom without its trigger", verdict.Input{Steps: failed, Symptom: present, Trigger: untest}, verdict.Inconclusive, "the symptom is in the history, and nothing was put to the test: it cannot be seen"},
 		{"other failure without a trigger", verdict.Input{Steps: failed, Symptom: absent, Trigger: untest, Idle: "nothing"}, verdict.Failed, "not as documented"},
+		{"a target that is not there", verdict.Input{Steps: failed, Undocumented: true, Absent: "karpenter is nowhere"}, verdict.Inconclusive, "(2 were created … stack); nothing was put to the test: karpenter is nowhere"},
+		{"a target that is not there, with a record", verdict.Input{Steps: failed, Symptom: present, Absent: "karpenter is nowhere"}, verdict.Inconclusive, "nothing was put to the test: karpenter is nowhere"},
 		{"symptom of an idle target", verdict.Input{Steps: failed, Symptom: present, Idle: "nothing"}, verdict.Reproduced, "the symptom is in the history"},
 		{"Given failed", verdict.Input{Steps: []history.Outcome{step(history.Given, "failed"), step(history.Then, "skipped")}, Symptom: present}, verdict.Inconclusive, "not set up: Given text of the step"},
 		{"When failed", verdict.Input{Steps: []history.Outcome{step(history.Given, "passed"), step(history.When, "failed")}, Symptom: present}, verdict.Inconclusive, "not set up: When text of the step"},
@@ -236,6 +238,31 @@ func TestInvariants(t *testing.T) {
 		in := verdict.FromHistory(history.InMemory(records), record, "")
 		if (len(in.Broken) == 1) != test.broken || test.broken && !slices.Equal(in.Broken[0].Evidence, test.evidence) {
 			t.Errorf("%s of %d records: broken %+v, want %t by %v", test.invariant, len(test.events), in.Broken, test.broken, test.evidence)
+		}
+	}
+}
+
+// A target is there as soon as it has asked for anything, or has died.
+func TestAbsent(t *testing.T) {
+	call := func(verb, actor string) history.Event {
+		return history.Event{Source: history.API, Verb: verb, Actor: actor, Object: history.Object{Resource: "machines"}, Code: 200}
+	}
+	for _, test := range []struct {
+		target       string
+		event        history.Event
+		absent, idle bool
+	}{
+		{"karpenter", call("create", "kubectl"), true, true},
+		{"karpenter", call("list", "karpenter"), false, true},
+		{"karpenter", call("create", "karpenter"), false, false},
+		{"karpenter", history.Event{Source: history.Harness, Verb: history.Died, Actor: "karpenter"}, false, true},
+		{"cluster-api", call("create", "capi-manager"), false, false},
+		{"karpenter", call("create", "capi-manager"), true, true},
+		{"kubespray", history.Event{Source: history.Harness, Verb: "apply", Actor: "order"}, false, false},
+	} {
+		in := verdict.FromHistory(history.InMemory([]history.Record{{Seq: 1, Event: test.event}}), scenarios.Unrecorded("mine", test.target), "")
+		if (in.Absent != "") != test.absent || (in.Idle != "") != test.idle {
+			t.Errorf("after %+v %s is absent: %q, idle: %q", test.event, test.target, in.Absent, in.Idle)
 		}
 	}
 }

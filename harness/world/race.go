@@ -33,7 +33,7 @@ func races(to history.Recorder, of string) func(line []byte) {
 		case line == end:
 			inside = false
 			to.Record(history.Event{Source: history.Logged, Verb: raced, Actor: of, Detail: map[string]any{"message": history.Short(strings.Join(accesses, ", "))}})
-		case access.MatchString(line):
+		case len(accesses) < 2 && access.MatchString(line):
 			accesses, wanted, function = append(accesses, strings.ToLower(access.FindStringSubmatch(line)[1])), true, ""
 		case line == "":
 			wanted = false // what follows is where the goroutines come from
