@@ -28,7 +28,7 @@ func (a *Autoscaler) reach() (flags, error) {
 
 func (a *Autoscaler) kubeconfig(c *world.Cluster, proxied bool) (path string, err error) {
 	user := "system:serviceaccount:" + a.namespace + ":" + a.account
-	groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + a.namespace, "system:authenticated", audit.TargetGroup}
+	groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + a.namespace, "system:authenticated", audit.TargetGroup, audit.ProgramGroup(Name)}
 	if !proxied {
 		return c.Kubeconfig(user, groups...)
 	}

@@ -18,6 +18,13 @@ func Policy() []byte { return policyYAML }
 // right goes with it.
 const TargetGroup = "nodestorm:target"
 
+// programGroup begins the names of groups that say which program an identity is of.
+const programGroup = "nodestorm:program:"
+
+// ProgramGroup is a group by which the history knows the calls of a program, whatever
+// account it has. No right goes with it.
+func ProgramGroup(program string) string { return programGroup + program }
+
 // SomebodyGroup is a group of the identity of somebody whose calls are to be written
 // down: the log has their bodies, but for what is secret. No right goes with it.
 const SomebodyGroup = "nodestorm:somebody"

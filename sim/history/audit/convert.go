@@ -157,7 +157,8 @@ func without(list, remove []string) []string {
 }
 
 // actor returns who called: the user without "system:" and a service account's
-// namespace, or the program for users that say nothing (administrators, nodes).
+// namespace, or the program for users that say nothing (administrators, nodes), or the one
+// whose identity it is known to be.
 func actor(call *auditv1.Event) (who, program string) {
 	user := call.User
 	if call.ImpersonatedUser != nil {
@@ -173,6 +174,11 @@ func actor(call *auditv1.Event) (who, program string) {
 	}
 	if program != "" && (who == "" || strings.HasPrefix(who, "node:") || slices.Contains(user.Groups, "system:masters")) {
 		who = program
+	}
+	for _, group := range user.Groups {
+		if named, is := strings.CutPrefix(group, programGroup); is {
+			who = named
+		}
 	}
 	return history.Short(who), program
 }

@@ -206,6 +206,19 @@ func TestConvertRejects(t *testing.T) {
 	}
 }
 
+// A program under test is known by its group, whatever account somebody's manifest gives it.
+func TestActorOfAProgram(t *testing.T) {
+	for groups, want := range map[string]string{
+		`"system:serviceaccounts"`: "storm-autoscaler",
+		`"system:serviceaccounts","` + TargetGroup + `","` + ProgramGroup("cluster-autoscaler") + `"`: "cluster-autoscaler",
+	} {
+		events, err := new(Converter).Events([]byte(`{"stage":"ResponseComplete","verb":"delete","user":{"username":"system:serviceaccount:storm:storm-autoscaler","groups":[` + groups + `]},"objectRef":{"resource":"pods","name":"web"},"responseStatus":{"code":200}}`))
+		if err != nil || len(events) != 1 || events[0].Actor != want {
+			t.Errorf("of %s: %v, %v, want %s", groups, events, err, want)
+		}
+	}
+}
+
 func TestActorIsNeverLong(t *testing.T) {
 	var converter Converter
 	events, err := converter.Events([]byte(`{"stage":"ResponseComplete","verb":"create","user":{"username":"` +
