@@ -316,6 +316,24 @@ sequence:
 	if found := checker.Find(records(cloud("created", "x", "alpha"), cloud("deleted", "x", "alpha"), cloud("created", "y", "alpha")), symptom); found.Result == checker.Valid {
 		t.Error("the symptom itself has changed")
 	}
+	// What is another one there is another one elsewhere.
+	if err := strict.Unmarshal([]byte(`
+statement: one is marked, another one is deleted
+sequence:
+  - match: {source: cloud, verb: marked, resource: instances}
+    capture: {victim: name}
+  - match: {source: cloud, verb: deleted, resource: instances, name: {not: [$victim, web]}}
+`), &symptom); err != nil {
+		t.Fatal(err)
+	}
+	if any, can = anyNames(symptom); !can {
+		t.Fatal("it has no other names")
+	}
+	for name, want := range map[string]checker.Result{"x": checker.Invalid, "y": checker.Valid, "web": checker.Valid} {
+		if got := checker.Find(records(cloud("marked", "x", "alpha"), cloud("deleted", name, "alpha")), any); got.Result != want {
+			t.Errorf("x is marked and %s deleted: %s (%s)", name, got.Result, got.Reason)
+		}
+	}
 	if _, can := anyNames(checker.Statement{Never: &checker.Pattern{}}); can {
 		t.Error("what is no sequence has other names")
 	}

@@ -168,8 +168,12 @@ func (n names) loosen(pattern map[string]any, first func(name, field string)) {
 				delete(in, key)
 			}
 		case map[string]any:
-			if not, _ := values["not"].(string); !strings.HasPrefix(not, "$") {
+			not, _ := values["not"].([]any)
+			not = slices.DeleteFunc(not, func(other any) bool { text, _ := other.(string); return !strings.HasPrefix(text, "$") })
+			if len(not) == 0 {
 				delete(in, key)
+			} else {
+				values["not"] = not
 			}
 		default:
 			delete(in, key)
