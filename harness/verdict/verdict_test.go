@@ -242,6 +242,37 @@ func TestInvariants(t *testing.T) {
 	}
 }
 
+// What breaks an invariant, unless a source that says nothing could excuse it, leaves the run unjudged.
+func TestInvariantOfASilentSource(t *testing.T) {
+	record := scenarios.Record{Autoscaler: "karpenter", Invariants: make([]checker.Statement, 1)}
+	if err := strict.Unmarshal([]byte("statement: s\nsince: {source: api, verb: create, resource: pods}\nuntil: {source: node, verb: ready}\nnever: {source: api, verb: delete, resource: nodes}"), &record.Invariants[0]); err != nil {
+		t.Fatal(err)
+	}
+	events := []history.Event{
+		{Source: history.API, Verb: "create", Object: history.Object{Resource: "pods"}, Code: 201},
+		{Source: history.API, Verb: "delete", Object: history.Object{Resource: "nodes"}, Code: 200},
+		{Source: history.Harness, Verb: history.Ended},
+	}
+	for _, test := range []struct {
+		events   []history.Event
+		unjudged bool
+		broken   int
+	}{
+		{events, true, 0},
+		{slices.Insert(slices.Clone(events), 2, history.Event{Source: history.Node, Verb: "register"}), false, 1},
+		{events[2:], false, 0},
+	} {
+		var records []history.Record
+		for i, e := range test.events {
+			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
+		}
+		in := verdict.FromHistory(history.InMemory(records), record, "")
+		if (in.Unjudged != "") != test.unjudged || len(in.Broken) != test.broken {
+			t.Errorf("of %d records: unjudged %q, broken %v", len(records), in.Unjudged, in.Broken)
+		}
+	}
+}
+
 // A target is there as soon as it has asked for anything, or has died.
 func TestAbsent(t *testing.T) {
 	call := func(verb, actor string) history.Event {

@@ -40,6 +40,9 @@ type Finding struct {
 	// GaveUp says that the result is Unknown because the search became too long, not
 	// for what the history lacks.
 	GaveUp bool `json:"gaveUp,omitempty"`
+	// Unexcused says that it is Unknown though the Evidence breaks the statement: a source that
+	// could say otherwise has no record.
+	Unexcused bool `json:"unexcused,omitempty"`
 }
 
 // String is the statement, the result and the reason.

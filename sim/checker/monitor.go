@@ -139,7 +139,7 @@ func (m *Monitor) decided(counts bool, touched []*track) (f Finding, decided boo
 		switch {
 		case t.broken != nil && !any && !mendable:
 			return m.finding(Invalid, t.broken.reason, t.broken.evidence), true
-		case t.open != nil && t.open.met && forGood:
+		case t.broken == nil && t.open != nil && t.open.met && forGood:
 			return m.finding(Valid, "", t.open.evidence), true
 		}
 	}
@@ -239,6 +239,7 @@ func (s *Statement) watched(m *Monitor, complete completeness) Finding {
 		for _, of := range s.patterns() {
 			why = cmp.Or(why, complete.silent(of.pattern))
 		}
+		f.Unexcused = why != "" && len(f.Evidence) > 0
 	}
 	if why != "" {
 		f.Result, f.Reason = Unknown, why

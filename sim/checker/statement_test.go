@@ -159,6 +159,13 @@ func TestStatement(t *testing.T) {
 		{"since: " + created + "\nhappens: " + bound + "\nwithin: 5s\nforEach: [name]", run(90, pod(1, "p"), pod(2, "q"), bind(6, "p", "n"), bind(8, "q", "n")), checker.Invalid, "of q, "},
 		{"since: " + created + "\nhappens: " + bound + "\nwithin: 5s\nforEach: [name]", run(9, pod(1, "p"), bind(6, "p", "n"), pod(8, "q")), checker.Valid, ""},
 		{"since: " + created + "\nhappens: " + bound + "\nwithin: 5s\nforEach: [name]", run(9, pod(8, "q")), checker.Unknown, "is not over at 9s"},
+		// Each since has a span of its own, also one within another's.
+		{"since: " + created + "\nhappens: " + bound + "\nwithin: 10s", run(60, pod(1, "p"), bind(5, "p", "n"), pod(6, "q")), checker.Invalid, "0 times, of 1 at least, since record 3"},
+		{"since: " + created + "\nhappens: " + bound + "\nwithin: 10s", run(60, pod(1, "p"), pod(6, "q"), bind(9, "p", "n")), checker.Valid, ""},
+		{"since: " + created + "\nnever: " + claims + "\nwithin: 10s", run(60, pod(1, "p"), pod(9, "q"), claim(15, "a")), checker.Invalid, "1 time, of 0 at most, since record 2"},
+		{"since: " + created + "\nnever: " + claims + "\nwithin: 10s", run(60, pod(1, "p"), pod(9, "q"), claim(20, "a")), checker.Valid, ""},
+		{"since: " + created + "\ncount: " + claims + "\natMost: 1\nwithin: 10s", run(60, pod(1, "p"), claim(5, "a"), pod(9, "q"), claim(15, "b")), checker.Valid, ""},
+		{"since: " + created + "\ncount: " + claims + "\natMost: 1\nwithin: 10s", run(60, pod(1, "p"), pod(9, "q"), claim(12, "a"), claim(15, "b")), checker.Invalid, "2 times, of 1 at most, since record 2"},
 		{"since: " + created + "\nhappens: " + bound + "\nwithin: 5s", run(9, claim(8, "q")), checker.Invalid, "since when it counts, is not in the history"},
 		{"since: " + created + "\nhappens: " + bound, []history.Record{pod(1, "p"), bind(6, "p", "n")}, checker.Valid, ""},
 		{"since: " + created + "\nuntil: " + bound + "\nnever: " + claims, run(9, claim(1, "a"), pod(2, "p"), bind(3, "p", "n"), claim(4, "b")), checker.Valid, ""},
@@ -209,6 +216,20 @@ func TestStatement(t *testing.T) {
 			}
 			inOrder(t, s, test.records, found)
 		})
+	}
+}
+
+// An order that was broken is not kept by what comes in order afterwards.
+func TestBrokenOrder(t *testing.T) {
+	s := parse(t, "first: {source: api, verb: create, resource: pods}\nthen: {source: api, verb: create, resource: nodeclaims}")
+	records := []history.Record{claim(5, "a"), api(6, "create", "pods", "p", nil), claim(7, "b"), ended(9)}
+	for i := range records {
+		records[i].Seq = uint64(i + 1)
+	}
+	for how, found := range map[string]checker.Finding{"stored": checker.Find(records, s), "as they arrive": watched(s, records)} {
+		if found.Result != checker.Invalid || !strings.Contains(found.Reason, "with none of") {
+			t.Errorf("%s: %+v", how, found)
+		}
 	}
 }
 

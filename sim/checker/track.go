@@ -15,8 +15,9 @@ type track struct {
 	key  string
 	hits []hit // in the order of time, those of before the beginning first
 
-	known    *hit // that has set the value
-	open     *span
+	known    *hit     // that has set the value
+	spans    []*span  // that are open, those of Since in the order in which they began
+	open     *span    // the one of them that is looked at, the first otherwise
 	complete int      // spans that are over, and held
 	evidence []uint64 // of the last of them
 	broken   *broken  // by the first span that did not
@@ -106,31 +107,51 @@ func (t *track) begin() {
 }
 
 func (t *track) enter(s *span) {
-	t.open = s
+	t.spans, t.open = append(t.spans, s), s
 	if t.known != nil {
 		t.look()
+	}
+	t.open = t.spans[0]
+}
+
+// each does something with every span that is open.
+func (t *track) each(do func()) {
+	for _, t.open = range slices.Clone(t.spans) {
+		do()
+	}
+	if t.open = nil; len(t.spans) > 0 {
+		t.open = t.spans[0]
 	}
 }
 
 func (t *track) step(h hit) {
 	s := t.m.s
-	if t.open != nil && t.open.since != 0 {
-		if end := t.open.from + time.Duration(s.Within); s.Within != 0 && h.at > end {
-			t.leave()
-		} else if h.until {
+	t.each(func() {
+		end := t.open.from + time.Duration(s.Within)
+		if t.open.since != 0 && (s.Within != 0 && h.at > end || h.until) {
 			t.leave()
 		}
-	}
+	})
 	switch {
 	case h.gone && t.known != nil && t.known.object == h.object:
 		t.known = nil
 	case h.value != nil:
 		t.known = &h
 	}
-	if t.open != nil {
+	t.each(func() {
 		t.inside(h)
-	}
-	if h.since && t.open == nil {
+		if s.Since != nil && s.Within != 0 && t.open.met && t.m.most < 0 && s.state() == nil {
+			t.leave() // nothing can break it
+		}
+	})
+	switch {
+	case !h.since:
+	case t.open == nil:
+		t.enter(&span{from: h.at, since: h.seq})
+	case s.Within == 0: // the open one holds all that this one would
+	case t.m.most == 0: // of never the spans are one that is longer
+		t.open.from, t.open.since = h.at, h.seq
+	default:
 		t.enter(&span{from: h.at, since: h.seq})
 	}
 }
@@ -190,15 +211,15 @@ func (t *track) look() {
 	}
 }
 
-// leave ends the open span.
+// leave ends the span that is looked at.
 func (t *track) leave() {
 	o, m := t.open, t.m
+	t.spans = slices.DeleteFunc(t.spans, func(s *span) bool { return s == o })
 	each := len(m.fields) > 0 && m.s.Since == nil // then something may have none
 	switch {
 	case m.least > 0 && !o.met:
 		t.breaks(fmt.Sprintf("%q is there %s%s, of %d at least", m.counted, times(o.most), t.inAny(), m.least), seqs(o.counted)...)
 	case m.s.First != nil && !o.met && each && o.first:
-		t.open = nil
 		return
 	case m.s.First != nil && !o.met:
 		missing := m.s.Then
@@ -207,12 +228,11 @@ func (t *track) leave() {
 		}
 		t.breaks(fmt.Sprintf("%q is not there", missing), o.evidence...)
 	case m.s.Finally != nil && each && t.known == nil: // it is gone
-		t.open = nil
 		return
 	case m.s.state() != nil:
 		t.leaveState()
 	}
-	if t.open = nil; t.broken == nil {
+	if t.broken == nil {
 		t.complete, t.evidence = t.complete+1, o.evidence
 	}
 }
@@ -241,11 +261,11 @@ func (t *track) leaveState() {
 // over ends what is open, if it could be over by then.
 func (t *track) over(end time.Duration) {
 	s := t.m.s
-	switch {
-	case t.open == nil:
-	case t.open.since == 0, s.Within != 0 && t.open.from+time.Duration(s.Within) <= end, s.Within == 0 && s.Until == nil:
-		t.leave()
-	}
+	t.each(func() {
+		if t.open.since == 0 || s.Within != 0 && t.open.from+time.Duration(s.Within) <= end || s.Within == 0 && s.Until == nil {
+			t.leave()
+		}
+	})
 }
 
 // breaks keeps the first reason why the statement does not hold.
