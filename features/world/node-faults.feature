@@ -9,6 +9,13 @@ Feature: Simulated nodes break as scenarios say
     Given every further simulated node never registers
     When a machine "a" with a simulated kubelet boots
     Then the node "a" does not register within 10m
+    And this holds:
+      """
+      statement: a fault of nodes that are still to come is armed before the first of them is there
+      ever: true
+      first: {source: fault, verb: armed, actor: sim-node, resource: {exists: false}}
+      then: {source: fault, verb: armed, actor: sim-node, resource: nodes, name: a}
+      """
 
   Scenario: They register late
     Given every further simulated node registers 3m late

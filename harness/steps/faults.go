@@ -699,9 +699,14 @@ func (s *scenario) clearFault(name string) error {
 // clearOfNodes ends a fault on the nodes that have it, and spares those still to come.
 func (s *scenario) clearOfNodes(name string) error {
 	s.furtherMu.Lock()
-	before := len(s.furtherFaults)
-	s.furtherFaults = slices.DeleteFunc(s.furtherFaults, func(f furtherFault) bool { return f.Name == name })
-	spared := len(s.furtherFaults) < before
+	spared := false
+	s.furtherFaults = slices.DeleteFunc(s.furtherFaults, func(f furtherFault) bool {
+		if f.Name != name {
+			return false
+		}
+		spared = f.chosen.Clear(s.world.Clock().Now(), further)
+		return true
+	})
 	s.furtherMu.Unlock()
 	err := s.world.Fleet().Clear(name)
 	if s.containers != nil && s.containers.Clear(name) == nil {
@@ -733,11 +738,14 @@ func (s *scenario) breakNode(f nodeFault) error {
 	}
 	s.furtherMu.Lock()
 	defer s.furtherMu.Unlock()
-	chance := fault.Recorder{History: history.Discard(), Seed: s.rig.World.Seed}
+	recorder := fault.Recorder{History: s.world.History(), Seed: s.rig.World.Seed}
 	plan := fault.Plan{Skip: f.Skip, Limit: f.Limit, Probability: f.Probability}
-	s.furtherFaults = append(s.furtherFaults, furtherFault{of, new(chance.Arm(f.Name, "", plan, s.world.Clock().Now(), fault.About{}))})
+	s.furtherFaults = append(s.furtherFaults, furtherFault{of, new(recorder.Arm(f.Name, of.Effect.String(), plan, s.world.Clock().Now(), further))})
 	return nil
 }
+
+// further is what records of faults of further nodes are about: of none until one boots.
+var further = fault.About{Actor: node.Actor}
 
 // furtherFault is a fault of simulated nodes that boot from now on, and of which of them.
 type furtherFault struct {

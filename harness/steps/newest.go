@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -75,10 +76,15 @@ func aged(records []history.Record, target, kind, which string) (string, error) 
 	return found, nil
 }
 
-// everyPodRuns holds at a moment at which every pod that is there runs.
+// podsCome is how long controllers need at most until the first pods are there of what was
+// created or scaled: two calls, and the retry of one.
+const podsCome = 5 * time.Second
+
+// everyPodRuns holds at a moment at which every pod that is there runs, once those are there that
+// the step before has asked for.
 func (*scenario) everyPodRuns(d string) (observation, error) {
 	pods := everyPod()
-	return eventually(d, pods, func() error {
+	o, err := eventually(d, pods, func() error {
 		if !pods.ever {
 			return errors.New("there has never been a pod, but for those of DaemonSets")
 		}
@@ -88,4 +94,6 @@ func (*scenario) everyPodRuns(d string) (observation, error) {
 		}
 		return fmt.Errorf("%d of %d pods do not run, such as %s", len(waiting), len(pods.all), waiting[0])
 	})
+	o.settle = min(podsCome, o.window)
+	return o, err
 }

@@ -16,6 +16,9 @@ type observation struct {
 	// window is how long it may take, in virtual time from the step's beginning; zero
 	// is about what is so then.
 	window time.Duration
+	// settle is how long after that it is decided at the earliest: what the step before did
+	// needs so long to be seen.
+	settle time.Duration
 	// see takes in a record of the run, and says when the Then is decided: it holds, or
 	// does not for the reason of the error.
 	see func(r history.Record, at phase) (decided bool, err error)
@@ -75,6 +78,8 @@ func now(s state, holds func() error) (observation, error) {
 type judge struct {
 	observation
 	asked, begun uint64        // Seq of the records from which the phases count
+	settled      time.Duration // from when it can be decided
+	due          bool          // it has not been looked at since
 	end          time.Duration // of the window
 }
 
@@ -93,8 +98,15 @@ func judging(o observation, records []history.Record) *judge {
 		}
 		last, j.begun, j.end = step.Role, r.Seq, r.Virtual
 	}
+	j.settled, j.due = j.end+o.settle, o.settle > 0
 	j.end += o.window
 	return j
+}
+
+// settles tells whether it holds as soon as it can be decided.
+func (j *judge) settles() bool {
+	j.due = false
+	return j.over() == nil
 }
 
 // take takes in the next record. What happened after the window decides nothing.
@@ -102,9 +114,12 @@ func (j *judge) take(r history.Record) (decided bool, err error) {
 	if r.Virtual > j.end && j.window > 0 {
 		return false, nil
 	}
+	if j.due && r.Seq >= j.begun && r.Virtual >= j.settled && j.settles() {
+		return true, nil
+	}
 	at := earlier
 	switch {
-	case r.Seq >= j.begun:
+	case r.Seq >= j.begun && !j.due:
 		at = begun
 	case r.Seq > j.asked:
 		at = asked
@@ -115,13 +130,26 @@ func (j *judge) take(r history.Record) (decided bool, err error) {
 // holds judges an observation live: it waits until it is decided or its window is over.
 func (s *scenario) holds(ctx context.Context, o observation) (found error) {
 	j := judging(o, s.world.History().Since(0))
-	wait := s.world.History().Start().Add(j.end).Sub(s.world.Clock().Now())
-	_, err := s.within(ctx, max(wait, 0), 0, func(r history.Record) (decided bool) {
-		decided, found = j.take(r)
-		return decided
-	})
-	if errors.Is(err, errWindow) {
-		return j.over()
+	seen := uint64(0)
+	until := func(end time.Duration) error {
+		wait := s.world.History().Start().Add(end).Sub(s.world.Clock().Now())
+		_, err := s.within(ctx, max(wait, 0), seen, func(r history.Record) (decided bool) {
+			seen = r.Seq
+			decided, found = j.take(r)
+			return decided
+		})
+		return err
 	}
-	return errors.Join(found, err)
+	if j.due {
+		switch err := until(j.settled); {
+		case !errors.Is(err, errWindow):
+			return errors.Join(found, err)
+		case j.due && j.settles():
+			return nil
+		}
+	}
+	if err := until(j.end); !errors.Is(err, errWindow) {
+		return errors.Join(found, err)
+	}
+	return j.over()
 }

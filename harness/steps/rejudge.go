@@ -209,7 +209,11 @@ func Rejudge(records history.Records) (history.Records, Judged) {
 			judged.AsRecorded++
 			continue
 		}
-		thens = append(thens, &then{judge: judging(o, steps[:i]), own: r.Seq, step: step, decided: err != nil, err: err})
+		j := judging(o, steps[:i])
+		if r.Virtual < j.settled { // by an older nodestorm, which let nothing settle
+			j.due = false
+		}
+		thens = append(thens, &then{judge: j, own: r.Seq, step: step, decided: err != nil, err: err})
 	}
 	if slices.ContainsFunc(thens, func(t *then) bool { return !t.decided }) {
 		for r := range records.Arrived() {

@@ -215,6 +215,9 @@ func (s *scenario) armedFaults() []ArmedFault {
 			continue
 		}
 		f := ArmedFault{On: r.Object.Name, State: r.Verb, Since: r.Virtual}
+		if r.Object == (history.Object{}) && r.Actor == further.Actor {
+			f.On = "further simulated nodes"
+		}
 		f.Name, _ = r.Detail["fault"].(string)
 		f.Effect, _ = r.Detail["effect"].(string)
 		i := slices.IndexFunc(all, func(known ArmedFault) bool { return known.Name == f.Name && known.On == f.On })
@@ -222,13 +225,6 @@ func (s *scenario) armedFaults() []ArmedFault {
 			all = append(all, f)
 		} else {
 			all[i] = f
-		}
-	}
-	s.furtherMu.Lock()
-	defer s.furtherMu.Unlock()
-	for _, f := range s.furtherFaults {
-		if !slices.ContainsFunc(all, func(known ArmedFault) bool { return known.Name == f.Name }) {
-			all = append(all, ArmedFault{Name: f.Name, On: "further simulated nodes", Effect: f.Effect.String(), State: history.Armed, Since: f.chosen.Armed().Sub(s.world.History().Start())})
 		}
 	}
 	return all
