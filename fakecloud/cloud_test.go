@@ -278,7 +278,7 @@ func TestLimit(t *testing.T) {
 				story = append(story, strings.TrimSpace(r.Verb+" "+r.Object.Name))
 			}
 		}
-		if want := []string{"armed", "matched a", "matched c", "off a", "effective a", "off c", "cleared"}; !slices.Equal(story, want) {
+		if want := []string{"armed", "matched a", "matched c", "off a", "effective a", "off c", "effective c", "cleared"}; !slices.Equal(story, want) {
 			t.Errorf("the history says %q, want %q", story, want)
 		}
 	})

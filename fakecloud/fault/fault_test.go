@@ -191,6 +191,28 @@ func acts(t *testing.T, seed uint64, f fault.Fault, n int) (acted []int, verbs [
 	return acted, verbs
 }
 
+// Of every instance that a fault is felt by there is a record, and of no more of its calls.
+func TestEffectiveOnEach(t *testing.T) {
+	clk := testclock.NewFakeClock(time.Unix(0, 0))
+	log := history.New(time.Time{}, clk)
+	s := fault.NewSet(clk, 1, log)
+	if err := s.Inject(fault.Fault{Name: "f", Effect: fault.ActionHangs{}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, instance := range []string{"a", "b", "a", "", ""} {
+		s.First(fault.Action, fault.Call{Operation: "start_server", Instance: instance}).Effective()
+	}
+	var felt []string
+	for _, r := range log.Records() {
+		if r.Verb == history.Effective {
+			felt = append(felt, r.Object.Name)
+		}
+	}
+	if want := []string{"a", "b", ""}; !slices.Equal(felt, want) {
+		t.Errorf("it is felt by %q, want %q", felt, want)
+	}
+}
+
 const second = fault.Duration(time.Second)
 
 func TestPlan(t *testing.T) {

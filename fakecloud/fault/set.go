@@ -24,7 +24,8 @@ type armed struct {
 	fault.Life
 	match   Match
 	does    Effect
-	effects int // calls that it acted on and that have seen a difference
+	effects int             // calls that it acted on and that have seen a difference
+	felt    map[string]bool // instances of those, and none, of which a record tells
 }
 
 // NewSet returns a Set without faults. Seed decides Probability.
@@ -42,7 +43,7 @@ func (s *Set) Inject(f Fault) error {
 	if err := s.armed.Free(f.Name); err != nil {
 		return err
 	}
-	s.armed.Add(&armed{Life: s.recorder.Arm(f.Name, f.Effect.String(), f.Plan, s.clk.Now(), about(Call{})), match: f.Match, does: f.Effect})
+	s.armed.Add(&armed{Life: s.recorder.Arm(f.Name, f.Effect.String(), f.Plan, s.clk.Now(), about(Call{})), match: f.Match, does: f.Effect, felt: map[string]bool{}})
 	return nil
 }
 
@@ -139,7 +140,8 @@ func (h *Hit) EffectiveAt(at time.Time) {
 	h.set.mu.Lock()
 	defer h.set.mu.Unlock()
 	a := h.armed
-	if a.EffectiveSince().IsZero() { // the records of the calls themselves tell of the others
+	if !a.felt[h.call.Instance] { // the records of the calls themselves tell of the others
+		a.felt[h.call.Instance] = true
 		a.Effective(at, about(h.call))
 	}
 	if !h.effective {
