@@ -201,7 +201,7 @@ func Rejudge(records history.Records) (history.Records, Judged) {
 	var thens []*then
 	for i, r := range steps {
 		step, ok := history.OutcomeOf(r)
-		if !ok || step.Role != history.Then || step.Status != passed && step.Status != failed {
+		if !ok || step.Role != history.Then || !slices.Contains([]string{passed, failed, Undecided}, step.Status) {
 			continue
 		}
 		o, ok, err := known.find(step.Text, step.Quoted)
@@ -227,7 +227,7 @@ func Rejudge(records history.Records) (history.Records, Judged) {
 		if !t.decided {
 			t.err = fmt.Errorf("its window ends at %s, and the history at %s", t.end.Round(time.Millisecond), end.Round(time.Millisecond))
 		}
-		if errors.Is(t.err, errLacking) || !t.decided && t.step.Status == failed && died {
+		if errors.Is(t.err, errLacking) || !t.decided && t.step.Status != passed && died {
 			judged.AsRecorded++
 			continue
 		}
@@ -235,7 +235,7 @@ func Rejudge(records history.Records) (history.Records, Judged) {
 		now := t.step
 		now.Status, now.Error = passed, ""
 		switch {
-		case !t.decided:
+		case !t.decided, errors.Is(t.err, errUntold):
 			now.Status = Undecided
 		case t.err != nil:
 			now.Status = failed

@@ -120,21 +120,23 @@ func observing(s checker.Statement, span time.Duration) observation {
 
 // failure is why a statement does not hold, with the records that show it.
 func failure(f checker.Finding) error {
-	reason := f.Reason
-	switch f.Result {
-	case checker.Valid, "":
+	if f.Result == checker.Valid || f.Result == "" {
 		return nil
-	case checker.Unknown:
-		reason = "it cannot be told: " + reason
 	}
-	if len(f.Evidence) == 1 {
-		return fmt.Errorf("%s (record %d)", reason, f.Evidence[0])
+	err := errors.New(f.Reason)
+	if n := len(f.Evidence); n == 1 {
+		err = fmt.Errorf("%s (record %d)", f.Reason, f.Evidence[0])
+	} else if n > 1 {
+		err = fmt.Errorf("%s (records %s)", f.Reason, strings.Trim(fmt.Sprint(f.Evidence), "[]"))
 	}
-	if len(f.Evidence) > 0 {
-		return fmt.Errorf("%s (records %s)", reason, strings.Trim(fmt.Sprint(f.Evidence), "[]"))
+	if f.Result == checker.Unknown {
+		return fmt.Errorf("%w: %w", errUntold, err)
 	}
-	return errors.New(reason)
+	return err
 }
+
+// errUntold is what a Then says of a statement that the history cannot decide.
+var errUntold = errors.New("it cannot be told")
 
 // inAll states something of a record in words, as often as the words do not say.
 func inAll(said string) (checker.Statement, awaited, error) {

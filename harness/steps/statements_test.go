@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -93,7 +94,10 @@ func judgedLive(t *testing.T, then, quotes string, events []at) (status, why str
 	if !decided {
 		second, err = max(second, j.end.Seconds()), j.over()
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errUntold):
+		return Undecided, err.Error(), second
+	case err != nil:
 		return failed, err.Error(), second
 	}
 	return passed, "", second
@@ -124,7 +128,7 @@ func agrees(t *testing.T, then, quotes, status string, second float64, events []
 	if judged.Again != 1 || len(judged.Differences) != 0 {
 		t.Errorf("%s %s: %s, and judged again %+v", then, quotes, status, judged)
 	}
-	other := map[string]string{passed: failed, failed: passed}[status]
+	other := map[string]string{passed: failed, failed: passed, Undecided: failed}[status]
 	records, judged := Rejudge(history.InMemory(told(then, quotes, other, second, events...)))
 	if len(judged.Differences) != 1 || outcome(records).Status != status {
 		t.Errorf("%s %s: recorded as %s on purpose, and judged again %+v: %+v", then, quotes, other, judged, outcome(records))

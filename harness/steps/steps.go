@@ -200,8 +200,11 @@ func (s *scenario) record(ctx context.Context, step *godog.Step, status godog.St
 	if err != nil {
 		outcome.Error = err.Error()
 	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		outcome.Status = "interrupted" // it shows nothing, whatever it says
+	case errors.Is(err, errUntold):
+		outcome.Status = Undecided
 	}
 	s.failed = s.failed || outcome.Role == history.Then && status == godog.StepFailed
 	s.world.History().Record(outcome.Event())

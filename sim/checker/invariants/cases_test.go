@@ -35,6 +35,11 @@ var cases = []struct {
 	{"bounded-loop", "more is allowed", with(ca, "--max-inactivity=2h"), `
 		1m log loop cluster-autoscaler
 		` + quiet, nil},
+	{"bounded-loop", "it hangs as it starts again", ca, `
+		1m log loop cluster-autoscaler
+		2m harness killed programs//cluster-autoscaler cluster-autoscaler
+		3m harness started programs//cluster-autoscaler cluster-autoscaler
+		` + quiet, []uint64{3}},
 	{"bounded-loop", "it was stopped meanwhile", ca, `
 		1m log loop cluster-autoscaler
 		2m harness stopped programs//cluster-autoscaler cluster-autoscaler

@@ -43,6 +43,8 @@ func boundedLoop(w *world, broken breaks) judge {
 			case r.Source == history.Logged && r.Verb == "loop":
 				late()
 				last = at(r)
+			case r.Source == history.Harness && r.Verb == history.Started && r.Actor == w.Target:
+				last = at(r)
 			case !w.alive():
 				last = moment{}
 			}
