@@ -174,6 +174,7 @@ func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
 			fmt.Sprintf("--health-addr=127.0.0.1:%d", health),
 			"--diagnostics-address=0", // metrics, which nobody asks for
 		}),
+		Lines: panics(a.cfg.World.History()),
 		Env:   []string{"POD_NAMESPACE=" + namespace, "POD_NAME=capi-controller-manager", "POD_UID="},
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
 	}))

@@ -18,6 +18,13 @@ var cases = []struct {
 		3m harness died etcd error=gone
 		` + quiet, nil},
 
+	{"no-crash", "a panic that a controller recovers from", karp, `
+		1m log log karpenter message=Observed_a_panic_in_reconciler:_nil
+		` + quiet, []uint64{1}},
+	{"no-crash", "a panic in klog's words", ca, `
+		1m log failed cluster-autoscaler message="Observed_a_panic"_panic="nil"
+		` + quiet, []uint64{1}},
+
 	{"no-race", "its own", ca, `
 		1m log race cluster-autoscaler message=read_in_a,_write_in_b
 		` + quiet, []uint64{1}},

@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"nodestorm/sim/history"
@@ -13,7 +14,7 @@ func noCrash(w *world, broken breaks) judge {
 		if r.Source == history.Harness && r.Verb == history.Died && r.Actor == w.Target {
 			broken("it died", r.Seq)
 		}
-		if r.Source == history.Logged && r.Actor == w.Target && text(r, "message") == "Observed a panic" {
+		if r.Source == history.Logged && r.Actor == w.Target && strings.HasPrefix(strings.TrimPrefix(text(r, "message"), `"`), "Observed a panic") { // and more
 			broken("it panicked", r.Seq)
 		}
 	}}
