@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -239,8 +240,15 @@ func (c *Catalogue) Lookup(id string) (Record, error) {
 	if near := c.near(id); len(near) > 0 {
 		like = ", like " + strings.Join(near, ", ")
 	}
-	return Record{}, fmt.Errorf("unknown scenario %q%s; nodestorm list shows all %d", id, like, len(c.records)+len(c.bare))
+	way := fmt.Sprintf("nodestorm list shows all %d, and --catalogue FOLDER adds those of a folder of yours", len(c.records)+len(c.bare))
+	if issue := aboutIssue.FindStringSubmatch(id); issue != nil {
+		way = "nodestorm list " + issue[1] + " shows those that are about it"
+	}
+	return Record{}, fmt.Errorf("unknown scenario %q%s; %s", id, like, way)
 }
+
+// aboutIssue is what somebody writes who knows the issue and not the ID.
+var aboutIssue = regexp.MustCompile(`^(?:[\w.-]+/[\w.-]+)?#?(\d+)$`)
 
 // near are the IDs that share most words with the beginning of id, if they are few.
 func (c *Catalogue) near(id string) (ids []string) {

@@ -243,7 +243,7 @@ var (
 // CheckID tells whether a scenario can be called that.
 func CheckID(id string) error {
 	if len(id) > 80 || !idPattern.MatchString(id) {
-		return fmt.Errorf("%q is no ID: want words of a-z and 0-9 with dashes between them, like karpenter-7515-what-fails, 80 characters at most", id)
+		return fmt.Errorf("%q is no ID: want two or more words of a-z and 0-9 with dashes between them, like karpenter-7515-what-fails, 80 characters at most", id)
 	}
 	return nil
 }

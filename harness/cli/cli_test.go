@@ -110,7 +110,7 @@ func TestWrongArguments(t *testing.T) {
 		{"verify|" + scenario + "|--kubernetes|the newest", "--kubernetes the newest: want a release such as v1.36.3, or a folder with etcd and kube-apiserver"},
 		{"verify|" + scenario + "|--kubernetes|v1.36.3|--cluster|kind", "--cluster kind: a cluster of kind has a control plane of its own, leave out --kubernetes"},
 
-		{"run|" + scenario, "--target NAME@VERSION is missing; the catalogue has karpenter@v1.6.4"},
+		{"run|" + scenario, "--target NAME@VERSION is missing; the record of karpenter-7515-not-ready-noexecute has karpenter@v1.6.4"},
 		{"run|" + scenario + "|--target|karpenter", `"karpenter" names no target: write NAME@VERSION`},
 		{"run|" + scenario + "|--target|../x@v1", `"../x@v1" names no target`},
 		{"run|" + scenario + "|--target|other@v1", scenario + " is about karpenter, and --target is other@v1"},

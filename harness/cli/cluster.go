@@ -164,9 +164,10 @@ func (e *env) clusterLoad() *cobra.Command {
 
 func (e *env) clusterDelete() *cobra.Command {
 	return &cobra.Command{
-		Use:   "delete NAME",
-		Short: "Remove a cluster with all it has",
-		Args:  exactly(1),
+		Use:     "delete NAME",
+		Aliases: []string{"rm"},
+		Short:   "Remove a cluster with all it has",
+		Args:    exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := errors.Join(kind.CheckName(args[0]), kind.CheckDocker(c.Context())); err != nil {
 				return usage(err)

@@ -223,7 +223,7 @@ func (e *env) ready(catalogue *scenarios.Catalogue) ([]readiness, error) {
 		}
 		if len(sources) > 0 {
 			if _, err := target.Published(sources[0]); err == nil {
-				g.Ways = append(g.Ways, "nodestorm pull "+strings.ReplaceAll(targetNames(sources), ",", "")+", or without a registry:")
+				g.Ways = append(g.Ways, "nodestorm pull "+strings.ReplaceAll(targetNames(sources), ",", ""))
 			}
 			g.Ways = append(g.Ways, target.BuildCommand(sources...))
 		}
@@ -262,7 +262,10 @@ func (e *env) tellDiagnosis(d diagnosis) error {
 		if len(g.Missing) > 0 {
 			fmt.Fprintf(&b, "           missing: %s\n", together(g.Missing))
 		}
-		for _, way := range g.Ways {
+		for n, way := range g.Ways {
+			if n+1 < len(g.Ways) && strings.HasPrefix(way, "nodestorm pull ") {
+				way += ", or without a registry:"
+			}
 			fmt.Fprintf(&b, "           %s\n", strings.ReplaceAll(way, "\n", "\n           "))
 		}
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -42,6 +43,9 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 					checked, wrong := lintCheckout(name)
 					found, recorded, problems = found+checked, recorded+checked, append(problems, wrong...)
 					continue
+				}
+				if _, err := os.Stat(name); err != nil {
+					return usage(fmt.Errorf("%s is not there; name a folder with features and records", name))
 				}
 				folder := replay.ReadFolder(name)
 				others += folder.Others

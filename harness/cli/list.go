@@ -29,6 +29,9 @@ scenario is about.`,
   nodestorm list taint karpenter
   nodestorm list --tags '@karpenter && ~@issue-7515' -o name`,
 		RunE: func(cmd *cobra.Command, words []string) error {
+			if always && len(words) > 0 {
+				return usage(fmt.Errorf("--invariants lists all of them: leave out %s", strings.Join(words, " ")))
+			}
 			if always {
 				return e.listInvariants(asJSON)
 			}

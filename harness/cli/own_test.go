@@ -174,7 +174,7 @@ func TestOwnCatalogueIsWrong(t *testing.T) {
 	t.Run("new where one is", func(t *testing.T) {
 		dir, feature, _ := ownCatalogue(t)
 		newBench(t).refuses(t, feature+" is there already", "new", "late-node", "--dir", dir)
-		newBench(t).refuses(t, `"Late" is no ID: want words`, "new", "Late", "--dir", dir)
+		newBench(t).refuses(t, `"Late" is no ID: want two or more words`, "new", "Late", "--dir", dir)
 		newBench(t).refuses(t, `--system "aws": want one of karpenter, hetzner, clusterapi`, "new", "a-failure", "--dir", dir, "--system", "aws")
 	})
 	t.Run("verify without a record", func(t *testing.T) {

@@ -224,8 +224,8 @@ func (e *env) tellOffers(rows []pullRow, size int64) error {
 	for _, row := range rows {
 		if row.Built != "" {
 			built++
-			_, why, _ := strings.Cut(row.Built, "is built: ")
-			table = append(table, []string{row.Ref.String(), "-", "is built: " + why})
+			_, why, _ := strings.Cut(row.Built, "has to be built: ")
+			table = append(table, []string{row.Ref.String(), "-", "has to be built: " + why})
 			continue
 		}
 		where := row.Where[0]

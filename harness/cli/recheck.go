@@ -131,6 +131,8 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 	c.MarkFlagsMutuallyExclusive("cross", "invariants")
 	e.catalogueFlags(c)
 	c.Flags().BoolVar(&timeline, "timeline", false, "print each run's history")
+	c.MarkFlagsMutuallyExclusive("timeline", "json")
+	c.MarkFlagsMutuallyExclusive("timeline", "output")
 	return c
 }
 

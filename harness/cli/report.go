@@ -60,7 +60,9 @@ call to the cloud, the instance, the Node. Below are curves on the same axis, th
 records and the log lines of the window, and tables of all of it for screen readers
 and paper. With --side-by-side the first decision that differs is marked.
 
-Exit status: 0 written, 2 usage, 3 something could not be read.`,
+What could not be read of a run is named in its report, and on standard error.
+
+Exit status: 0 written, 2 usage, 3 a run could not be told at all.`,
 		Example: `  nodestorm report reports/out/karpenter-7515-not-ready-noexecute/karpenter@v1.6.4
   nodestorm report --side-by-side AFFECTED FIXED
   nodestorm report --issue RUN > issue.md
@@ -205,12 +207,23 @@ func (r *reporter) each(found []stored, do func(stored) error) error {
 // is made: one of a million records must do with 1 GiB.
 const reportMemory = 800 << 20
 
+// told is a run as far as it can be read; what cannot is said.
+func (r *reporter) told(dir string) (*story.Story, error) {
+	told, err := tell.Run(dir, r.catalogue, r.hourly)
+	if err == nil {
+		for _, problem := range told.Run.Problems {
+			r.say("%s: %s", dir, problem)
+		}
+	}
+	return told, err
+}
+
 // page writes the page of one run, or of two side by side.
 func (r *reporter) page(path string, dirs ...string) error {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
 	var runs []page.Run
 	for _, dir := range dirs {
-		told, err := tell.Run(dir, r.catalogue, r.hourly)
+		told, err := r.told(dir)
 		if err != nil {
 			return err
 		}
@@ -267,7 +280,7 @@ func formatNames() []string {
 func (r *reporter) write(found []stored, format string) error {
 	var stories []*story.Story
 	failed := r.each(found, func(f stored) error {
-		told, err := tell.Run(f.dir, r.catalogue, r.hourly)
+		told, err := r.told(f.dir)
 		if err != nil {
 			return err
 		}

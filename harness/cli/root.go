@@ -241,6 +241,8 @@ func wrongFlag(c *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	var number *strconv.NumError
 	switch {
+	case errors.As(err, &value) && value.GetFlag().Value.Type() == "bool":
+		err = fmt.Errorf("--%s %q: want true or false, or the flag alone", value.GetFlag().Name, value.GetValue())
 	case errors.As(err, &value) && errors.As(err, &number):
 		least := ""
 		if strings.HasPrefix(value.GetFlag().Value.Type(), "uint") {

@@ -55,11 +55,10 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 				return err
 			}
 			if name == "" {
-				of := "karpenter@v1.7.0"
-				if len(records[0].Targets) > 0 {
-					of = records[0].Targets[0].Name
+				if len(records[0].Targets) == 0 {
+					return usage(fmt.Errorf("--target NAME@VERSION is missing, for example karpenter@v1.7.0; nodestorm target list shows what is built"))
 				}
-				return usage(fmt.Errorf("--target NAME@VERSION is missing; the catalogue has %s for %s", of, records[0].ID))
+				return usage(fmt.Errorf("--target NAME@VERSION is missing; the record of %s has %s", records[0].ID, records[0].Targets[0].Name))
 			}
 			ref, err := target.ParseRef(name)
 			if err != nil {
@@ -162,7 +161,14 @@ func (s *session) inFiles(files []string, tags, called string) (records []scenar
 		}
 	}
 	if len(files) > 0 && len(records) == 0 {
-		return nil, usage(fmt.Errorf("no scenario of %s has the tags %q and %q in its name", strings.Join(files, ", "), tags, called))
+		asked := []string{}
+		if tags != "" {
+			asked = append(asked, fmt.Sprintf("the tags %q", tags))
+		}
+		if called != "" {
+			asked = append(asked, fmt.Sprintf("%q in its name", called))
+		}
+		return nil, usage(fmt.Errorf("no scenario of %s has %s", strings.Join(files, ", "), strings.Join(asked, " and ")))
 	}
 	return records, nil
 }

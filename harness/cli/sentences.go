@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -79,8 +80,24 @@ func sentencesWith(words []string) []steps.Sentence {
 		for _, a := range s.Arguments {
 			about += " " + a.Name
 		}
-		return !hasAll(about, words)
+		if strings.HasPrefix(s.Records, "faults") {
+			about += " faults"
+		}
+		return slices.ContainsFunc(words, func(word string) bool { return !hasWord(about, word) })
 	})
+}
+
+// placeholder is what stands for an argument in a sentence.
+var placeholder = regexp.MustCompile(`[A-Z][A-Z-]+`)
+
+// hasWord tells whether a word of the text begins so. Placeholders are found by names that are
+// written as they are.
+func hasWord(text, begun string) bool {
+	words, ignoring := text, ""
+	if !placeholder.MatchString(begun) {
+		words, ignoring = placeholder.ReplaceAllString(text, ""), "(?i)"
+	}
+	return regexp.MustCompile(ignoring + `(?:^|[^A-Za-z0-9])` + regexp.QuoteMeta(begun)).MatchString(words)
 }
 
 func hasAll(text string, words []string) bool {

@@ -349,8 +349,9 @@ func buildOf(t target.Entry) string {
 
 func (e *env) targetRemove() *cobra.Command {
 	return &cobra.Command{
-		Use:   "rm NAME@VERSION",
-		Short: "Remove a target from the store",
+		Use:     "rm NAME@VERSION",
+		Aliases: []string{"delete"},
+		Short:   "Remove a target from the store",
 		Long: `Remove all builds of that name and version from the store. The image of one that was
 added --as container is removed from Docker as well, if Docker got it from nodestorm and no
 other target needs it.`,

@@ -161,7 +161,7 @@ func (d Draft) symptom() string {
 	}
 	var b strings.Builder
 	names, called := map[history.Object]string{}, map[string]int{}
-	for _, r := range shown {
+	for n, r := range shown {
 		fields := []string{"source: " + string(r.Source), "verb: " + quote(r.Verb)}
 		if r.Object.Resource != "" {
 			fields = append(fields, "resource: "+quote(r.Object.Resource))
@@ -173,7 +173,7 @@ func (d Draft) symptom() string {
 			fields = append(fields, "name: "+quote(object.Name))
 		case names[object] != "":
 			fields = append(fields, "name: $"+names[object])
-		default:
+		case slices.ContainsFunc(shown[n+1:], func(later history.Record) bool { return later.Object == object }): // else any will do
 			names[object] = fmt.Sprintf("name%d", len(names)+1)
 			capture = fmt.Sprintf("      capture: {%s: name}\n", names[object])
 		}

@@ -22,6 +22,8 @@ func TestDraft(t *testing.T) {
 	killed := history.Event{Source: history.Harness, Verb: "died", Object: history.Object{Resource: "processes", Name: "karpenter"}}
 	another := refused
 	another.Object.Name = "default-y"
+	boughtToo := bought
+	boughtToo.Object.Name = "default-y"
 	all := records(bought, refused, killed)
 	crash := func(function string) history.Event {
 		return history.Death("karpenter", errors.New("karpenter ended (exit status 2): panic: boom\nits last lines:\n    goroutine 12 [running, locked to thread]:\n    example.com/karpenter/pkg/"+function+"({0x1})\n    \tpkg/a.go:1"))
@@ -34,6 +36,7 @@ func TestDraft(t *testing.T) {
 	}{
 		{"no-leak", all, all, records(bought, another, killed)},
 		{"back-off", records(refused, refused), records(refused, refused), records(refused)}, // the same once more
+		{"no-overshoot", records(bought, boughtToo), records(bought, boughtToo), records(bought)}, // two that nothing more is said of
 		{"no-leak", nil, nil, nil},
 		{"no-crash", records(crash("state.(*Cluster).Update")), records(crash("state.(*Cluster).Update")), records(crash("state.New"))},
 		{Liveness, nil, records(asked), records(asked, runs)},

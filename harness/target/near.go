@@ -24,6 +24,8 @@ func sourceFlags(ref Ref) string {
 	}
 	if ref.Provider != "" {
 		flags += " --tags " + ref.Provider
+	} else if ref.Name == "cluster-autoscaler" {
+		flags += " --tags CLOUD"
 	}
 	return flags
 }

@@ -252,14 +252,14 @@ func TestWrongOffers(t *testing.T) {
 		"no entry point":        {"cluster-autoscaler@1.33.4", from, "it has neither entrypoint nor command"},
 		"no program":            {"cluster-autoscaler@1.33.5", from, "/cluster-autoscaler is no Linux program"},
 		"not there":             {"cluster-autoscaler@1.33.9", from, "Unknown manifest"},
-		"of nobody's":           {"karpenter@v1.7.0", from, "karpenter@v1.7.0 is built: its project publishes no image of it with the provider kwok"},
+		"of nobody's":           {"karpenter@v1.7.0", from, "karpenter@v1.7.0 has to be built: its project publishes no image of it with the provider kwok"},
 		"unknown":               {"other@v1", from, "no images of other are known"},
 		"no release":            {"cluster-autoscaler@my-fix", from, "images are those of releases"},
 		"of an unknown minor":   {"kubernetes@v1.3.0", from, "which etcd belongs to it is not known"},
-		"no registry":           {"cluster-autoscaler@1.33.0", Registries{Mirror: NoRegistry}, "its images are not asked for"},
+		"no registry":           {"cluster-autoscaler@1.33.0", Registries{Mirror: NoRegistry}, "no registry is asked"},
 		"a mirror that is none": {"cluster-autoscaler@1.33.0", Registries{Mirror: "team/mirror"}, "is no place of a mirror"},
 		"denied":                {"cluster-autoscaler@1.33.0", mirrorAt(strings.TrimSuffix(denied, "/builds")), "the registry refuses"},
-		"not pushed":            {"karpenter@v1.7.0", Registries{From: from.Mirror + "/builds", Mirror: from.Mirror}, "karpenter@v1.7.0 is built"},
+		"not pushed":            {"karpenter@v1.7.0", Registries{From: from.Mirror + "/builds", Mirror: from.Mirror}, "karpenter@v1.7.0 has to be built"},
 		"a wrong repository":    {"karpenter@v1.7.0", Registries{From: "no repository"}, "is no repository: want one that nodestorm target push"},
 	} {
 		t.Run(name, func(t *testing.T) {

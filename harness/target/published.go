@@ -42,7 +42,7 @@ type UnpublishedError struct {
 	why string
 }
 
-func (e *UnpublishedError) Error() string { return fmt.Sprintf("%s is built: %s", e.Ref, e.why) }
+func (e *UnpublishedError) Error() string { return fmt.Sprintf("%s has to be built: %s", e.Ref, e.why) }
 
 // Published are the programs that make up a release, as its project publishes them. The error
 // is an *UnpublishedError.

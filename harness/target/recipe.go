@@ -61,11 +61,8 @@ func (e *UnknownError) Error() string {
 		if like := meant(e.Ref); like != "" {
 			return fmt.Sprintf("there is no %s; did you mean %s@%s?", e.Ref, e.Ref.Name, like)
 		}
-		text := fmt.Sprintf("%s is not built from a Go module but from %s: nodestorm target build %s%s", e.Ref.Name, from.url, e.Ref, sourceFlags(e.Ref))
-		if e.Ref.Name == "cluster-autoscaler" && e.Ref.Provider == "" {
-			text += " --tags CLOUD"
-		}
-		return text + "; or add a program with nodestorm target add"
+		return fmt.Sprintf("%s is not built from a Go module but from %s: nodestorm target build %s%s", e.Ref.Name, from.url, e.Ref, sourceFlags(e.Ref)) +
+			"; or add a program with nodestorm target add"
 	}
 	return fmt.Sprintf("no recipe for %q: karpenter, kubernetes, cluster-api, ccm, ccm-vsphere and csr-approver have one; build others with --source DIR or --module PATH, or add a program with nodestorm target add", e.Ref.Name)
 }

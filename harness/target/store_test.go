@@ -19,9 +19,9 @@ func TestGetNothing(t *testing.T) {
 	for ref, command := range map[Ref]string{
 		{Name: "karpenter", Version: "v1.7.0"}:                               "nodestorm target build karpenter@v1.7.0",
 		{Name: "karpenter", Version: "my-branch"}:                            "nodestorm target build karpenter@my-branch --source DIR",
-		{Name: "cluster-autoscaler", Version: "1.32.7"}:                      "nodestorm target build cluster-autoscaler@1.32.7 --source https://github.com/kubernetes/autoscaler --ref cluster-autoscaler-1.32.7",
+		{Name: "cluster-autoscaler", Version: "1.32.7"}:                      "nodestorm target build cluster-autoscaler@1.32.7 --source https://github.com/kubernetes/autoscaler --ref cluster-autoscaler-1.32.7 --tags CLOUD",
 		{Name: "cluster-autoscaler", Version: "1.32.7", Provider: "hetzner"}: "nodestorm target build cluster-autoscaler@1.32.7 --source https://github.com/kubernetes/autoscaler --ref cluster-autoscaler-1.32.7 --tags hetzner",
-		{Name: "cluster-autoscaler", Version: "my-branch"}:                   "nodestorm target build cluster-autoscaler@my-branch --source DIR",
+		{Name: "cluster-autoscaler", Version: "my-branch"}:                   "nodestorm target build cluster-autoscaler@my-branch --source DIR --tags CLOUD",
 		{Name: "kubelet-csr-approver", Version: "v1.2.14"}:                   "nodestorm target build kubelet-csr-approver@v1.2.14 --source https://github.com/postfinance/kubelet-csr-approver --ref v1.2.14",
 		{Name: "kubernetes", Version: "v1.36.3"}:                             "nodestorm target build kubernetes@v1.36.3",
 	} {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"nodestorm/harness/run"
 	"nodestorm/harness/verdict"
@@ -80,7 +81,7 @@ func Describe(r run.Run, catalogue *scenarios.Catalogue) story.Run {
 	about := story.Run{
 		ID: r.ID, Autoscaler: r.Target.Name, Verdict: string(r.Verdict), Expected: string(r.Expected), Reason: r.Reason, Evidence: r.Evidence,
 		Seed: r.Seed, Commit: r.Commit, Started: r.Started, Epoch: r.Epoch, Settings: r.Settings,
-		Clock: story.Passed(r.Clock),
+		Clock: story.Passed(r.Clock), Took: float64(r.Wall) / float64(time.Millisecond),
 	}
 	for _, name := range r.Broken {
 		about.Broken = append(about.Broken, invariants.Sentence(name))

@@ -73,7 +73,7 @@ func JUnitOf(w io.Writer, stories iter.Seq[*story.Story]) error {
 	all := junitSuites{Name: "nodestorm"}
 	for s := range stories {
 		r := s.Run
-		c := junitCase{Name: title(r), Class: reports.Clean(r.Autoscaler), Time: seconds(r.Clock.Wall / 1000)}
+		c := junitCase{Name: title(r), Class: reports.Clean(r.Autoscaler), Time: seconds(took(r) / 1000)}
 		if c.Class == "" {
 			c.Class = "nodestorm"
 		}

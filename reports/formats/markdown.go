@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -120,6 +121,9 @@ func nodestorm(r story.Run) string {
 	return " " + reports.Markdown(r.Nodestorm)
 }
 
+// took is how long a run took in real time, in milliseconds: with its world, where that was kept.
+func took(r story.Run) float64 { return cmp.Or(r.Took, r.Clock.Wall) }
+
 // named is a run's title, for Markdown.
 func named(r story.Run) string {
 	if r.Target == "" {
@@ -142,7 +146,7 @@ func Markdown(w io.Writer, stories []*story.Story) error {
 		r := s.Run
 		mark := [...]string{"✅", "❌", "⚠️"}[outcomeOf(r)]
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.1f s | %s | %.0f ms |\n", mark, reports.MarkdownName(r.ID), reports.MarkdownName(r.Target), reports.Markdown(r.Expected), reports.Markdown(r.Verdict),
-			r.Clock.Wall/1000, duration(r.Clock.Virtual).Round(time.Second), r.Clock.LagP99)
+			took(r)/1000, duration(r.Clock.Virtual).Round(time.Second), r.Clock.LagP99)
 	}
 	for _, s := range stories {
 		if outcomeOf(s.Run) == passed {

@@ -57,6 +57,9 @@ type Run struct {
 	Started time.Time `json:"started,omitzero"`
 	Epoch   time.Time `json:"epoch,omitzero"`
 	Clock   Clock     `json:"clock"`
+	// Took is how long it took in real time, its world's start included, in milliseconds;
+	// zero where that was not kept.
+	Took float64 `json:"took,omitempty"`
 	// Settings are what the target was started with, without credentials.
 	Settings []string `json:"settings,omitempty"`
 	// Repeat is the command that makes the run again, with the departures as a comment.
