@@ -129,6 +129,7 @@ func TestLoadErrors(t *testing.T) {
 		{"unknown autoscaler", with("autoscaler: karpenter", "autoscaler: ca"), `autoscaler: unknown value "ca" (allowed: cluster-autoscaler, karpenter, cluster-api, kubespray)`},
 		{"id", with("id: karpenter-1-a", "id: Karpenter_1"), `id: "Karpenter_1" is not like karpenter-7515-what-fails`},
 		{"cloud", with("autoscaler: karpenter", "autoscaler: karpenter\ncloud: hetzner"), `cloud: "hetzner": want a provider`},
+		{"another autoscaler", with("autoscaler: karpenter", "autoscaler: cluster-autoscaler"), `autoscaler: "cluster-autoscaler": records of the system karpenter are about karpenter`},
 		{"kubernetes", with("autoscaler: karpenter", "autoscaler: karpenter\nkubernetes: new"), `kubernetes: "new" is no range of releases`},
 		{"issue", with("owner/repository#1", "https://example.org/1"), "issue: "},
 		{"fix", with("fix: owner/repository#2", "fix: https://example.org/2"), "fix: "},

@@ -124,6 +124,12 @@ const (
 // Systems are the folders of features and records.
 var Systems = []string{"hetzner", "clusterapi", "karpenter", "externalgrpc", "bootstrap"}
 
+// aboutIn are the autoscalers of records of a system, where not all can be.
+var aboutIn = map[string][]string{
+	"hetzner": {"cluster-autoscaler"}, "externalgrpc": {"cluster-autoscaler"},
+	"clusterapi": {"cluster-autoscaler", "cluster-api"}, "karpenter": {"karpenter"},
+}
+
 // Autoscalers are the names of targets that records may have. Kubespray is none: it
 // installs clusters, in an order that can be wrong. Neither is Cluster API, whose machines
 // an autoscaler asks for.
@@ -277,6 +283,9 @@ func (r *Record) complete(releases Releases, own bool) (wrong []error) {
 	if !own && r.ID != "" && system && (!idPattern.MatchString(r.ID) || !strings.HasPrefix(r.ID, r.System+"-")) {
 		add("id: %q is not like %s-7515-what-fails", r.ID, r.System)
 	}
+	if of, known := aboutIn[r.System]; known && autoscaler && !slices.Contains(of, r.Autoscaler) {
+		add("autoscaler: %q: records of the system %s are about %s", r.Autoscaler, r.System, strings.Join(of, " or "))
+	}
 	if (!own || r.Issue != "") && !issuePattern.MatchString(r.Issue) {
 		add("issue: %q is not like owner/repository#7515", r.Issue)
 	}
@@ -365,7 +374,7 @@ func (r *Record) setTargets(releases Releases, own bool) (err error) {
 		switch {
 		case err != nil:
 			return fmt.Errorf("fixed: %w", err)
-		case affected && fixed:
+		case affected && fixed && r.Fixed != "":
 			return fmt.Errorf("affected and fixed both have %s", t.Version())
 		case t.Expected == Reproduced && !affected:
 			return fmt.Errorf("targets[%d]: %s is expected %s, but affected is %q", i, t.Name, t.Expected, r.Affected)

@@ -27,6 +27,7 @@ import (
 	"nodestorm/reports"
 	"nodestorm/scenarios"
 	"nodestorm/sim/checker/invariants"
+	"nodestorm/sim/checker/strict"
 )
 
 // exploration is what explore and its subcommands share.
@@ -105,6 +106,9 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 		return usage(err)
 	}
 	if x.settings.Site == "" {
+		if clouds := cloudsOf(ref.Name); x.cloud != "" && len(clouds) > 0 && !slices.Contains(clouds, x.cloud) {
+			return usage(fmt.Errorf("--cloud: %q is none of %s's%s (there are %s)", x.cloud, ref.Name, strict.Meant(x.cloud, clouds), strings.Join(clouds, ", ")))
+		}
 		x.settings.Site = ref.Name + "/" + cmp.Or(x.cloud, map[string]string{"karpenter": target.Kwok, "cluster-autoscaler": "externalgrpc"}[ref.Name])
 	}
 	x.settings.Seed = x.seed
@@ -134,6 +138,16 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 	}
 	x.build = have[ref]
 	return nil
+}
+
+// cloudsOf are those on which a program can be searched.
+func cloudsOf(name string) (clouds []string) {
+	for _, site := range nemesis.Sites() {
+		if program, cloud, _ := strings.Cut(site, "/"); program == name {
+			clouds = append(clouds, cloud)
+		}
+	}
+	return clouds
 }
 
 func (x *exploration) run(c *cobra.Command) error {
