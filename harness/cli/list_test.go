@@ -101,6 +101,7 @@ func TestListForms(t *testing.T) {
 	}
 	for args, problem := range map[string]string{
 		"list|no-such-word":            "no failure has the words no-such-word; nodestorm list shows all",
+		"list|--tags|@issue-751":       `no scenario has these tags, did you mean "@issue-7515"?`,
 		"list|--tags|@none":            `tags "@none": no scenario has these tags`,
 		"list|-o|xml":                  `"xml": want json, yaml, wide, name`,
 		"list|--json|-o|yaml":          "--json and --output exclude each other",

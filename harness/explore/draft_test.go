@@ -35,7 +35,7 @@ func TestDraft(t *testing.T) {
 		evidence, shows, lacks []history.Record
 	}{
 		{"no-leak", all, all, records(bought, another, killed)},
-		{"back-off", records(refused, refused), records(refused, refused), records(refused)}, // the same once more
+		{"back-off", records(refused, refused), records(refused, refused), records(refused)},      // the same once more
 		{"no-overshoot", records(bought, boughtToo), records(bought, boughtToo), records(bought)}, // two that nothing more is said of
 		{"no-leak", nil, nil, nil},
 		{"no-crash", records(crash("state.(*Cluster).Update")), records(crash("state.(*Cluster).Update")), records(crash("state.New"))},

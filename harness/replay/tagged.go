@@ -14,6 +14,7 @@ import (
 	tagexpressions "github.com/cucumber/tag-expressions/go/v6"
 
 	"nodestorm/scenarios"
+	"nodestorm/sim/checker/strict"
 )
 
 // godogTags is godog's old form: "@a && ~@b"; "@a,@b" for either.
@@ -110,8 +111,18 @@ func Tagged(c *scenarios.Catalogue, features fs.FS, tags string) ([]scenarios.Re
 			}
 		}
 	}
-	return nil, fmt.Errorf("tags %q: no scenario has these tags; there are @ and an ID each, and %s", tags, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+	names, meant := slices.Sorted(maps.Keys(known)), ""
+	for _, tag := range oneTag.FindAllString(tags, -1) {
+		if _, err := c.Lookup(strings.TrimPrefix(tag, "@")); err != nil && !known[tag] {
+			meant = strict.Meant(tag, names)
+		}
+	}
+	others := slices.DeleteFunc(names, func(tag string) bool { return strings.HasPrefix(tag, "@issue-") })
+	return nil, fmt.Errorf("tags %q: no scenario has these tags%s; there are @ and an ID each, @issue- and the number of an issue, and %s", tags, meant, strings.Join(others, ", "))
 }
+
+// oneTag is one in an expression of them.
+var oneTag = regexp.MustCompile(`@[A-Za-z0-9_-]+`)
 
 // pickles are the scenarios of the features.
 func pickles(features fs.FS) (list []*messages.Pickle, err error) {

@@ -123,7 +123,7 @@ func (s *Store) ask(ctx context.Context, ref Ref, where Registries) (*Offer, err
 		return nil, err
 	}
 	if where.Mirror == NoRegistry {
-		return nil, &UnpublishedError{ref, "no registry is asked, since --mirror or NODESTORM_MIRROR is "+NoRegistry}
+		return nil, &UnpublishedError{ref, "no registry is asked, since --mirror or NODESTORM_MIRROR is " + NoRegistry}
 	}
 	offer.locks = append(offer.locks, s.storeLock())
 	for _, p := range programs {
