@@ -32,6 +32,9 @@ type Record struct {
 	// it: of Karpenter's "instances", "kwok", which comes with it, or empty, where both show it
 	// and kwok is taken.
 	Cloud string `json:"cloud,omitempty"`
+	// Race says that the failure is a data race, which builds with Go's race detector show, and no
+	// others: it is verified on those.
+	Race bool `json:"race,omitempty"`
 	// Issue is where the failure is documented, as owner/repository#number; Fix
 	// is the change that ended it, empty where there is none.
 	Issue string `json:"issue"`

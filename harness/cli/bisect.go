@@ -166,6 +166,7 @@ func (b *bisection) toBuild(version, at string) (target.Recipe, error) {
 		tags = b.record.Provider()
 	}
 	recipe, err := b.recipe(target.Ref{Name: b.record.Autoscaler, Version: version}, at, tags)
+	recipe.Race = recipe.Race || b.record.Race
 	if provider := b.record.Provider(); provider == target.Instances && err == nil {
 		recipe, err = target.OnInstances(recipe)
 	} else if provider != "" && b.provider == "" {

@@ -31,8 +31,7 @@ func (s *session) coming(ctx context.Context, records []scenarios.Record) (jobs 
 			if err != nil {
 				return nil, nil, usage(err)
 			}
-			ref.Provider = s.providerOf(r)
-			j := job{record: r, target: target.Target{Manifest: target.Manifest{Ref: ref}}, coming: true}
+			j := job{record: r, target: target.Target{Manifest: target.Manifest{Ref: s.buildFor(ref, r)}}, coming: true}
 			all, err := s.needs(j)
 			if err != nil {
 				return nil, nil, usage(err)

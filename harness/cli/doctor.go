@@ -136,10 +136,14 @@ func goFound() error {
 
 // groupOf says which records go together: what they need comes in one way.
 func groupOf(r scenarios.Record) string {
+	of := "no Cluster Autoscaler"
 	if r.Autoscaler == "cluster-autoscaler" {
-		return "Cluster Autoscaler for " + r.Provider()
+		of = "Cluster Autoscaler for " + r.Provider()
 	}
-	return "no Cluster Autoscaler"
+	if r.Race {
+		of += " with Go's race detector"
+	}
+	return of
 }
 
 // neededFor are the builds that the replay of a record on a target needs.
@@ -148,7 +152,7 @@ func neededFor(r scenarios.Record, catalogue *scenarios.Catalogue, of scenarios.
 	if err != nil {
 		return nil, err
 	}
-	ref.Provider = r.Provider()
+	ref.Provider, ref.Race = r.Provider(), r.Race
 	parts, err := replay.Request{Record: r, Features: catalogue.Features()}.Needs()
 	return append([]target.Ref{target.Kubernetes, ref}, parts...), err
 }
@@ -258,7 +262,11 @@ func (e *env) tellDiagnosis(d diagnosis) error {
 		case g.Ready < g.Replays:
 			word = "partly"
 		}
-		fmt.Fprintf(&b, "  %-8s the %s that need %s: %d of %d replays\n", word, counted(g.Records, "record"), g.Of, g.Ready, g.Replays)
+		need := "need"
+		if g.Records == 1 {
+			need = "needs"
+		}
+		fmt.Fprintf(&b, "  %-8s the %s that %s %s: %d of %d replays\n", word, counted(g.Records, "record"), need, g.Of, g.Ready, g.Replays)
 		if len(g.Missing) > 0 {
 			fmt.Fprintf(&b, "           missing: %s\n", together(g.Missing))
 		}

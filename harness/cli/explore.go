@@ -90,6 +90,7 @@ func (x *exploration) addTarget(c *cobra.Command) {
 	x.env.catalogueFlags(c)
 	c.Flags().StringVar(&x.settings.Target, "target", "", "build to search, `NAME@VERSION`")
 	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
+	x.addRace(c)
 	c.Flags().StringVar(&x.cloud, "cloud", "", "`cloud` of the site: externalgrpc, hetzner or clusterapi of Cluster Autoscaler, kwok or instances of Karpenter")
 }
 
@@ -128,6 +129,7 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 	if provider != target.Kwok {
 		ref.Provider = provider
 	}
+	ref.Race = x.race
 	x.cloud = "" // check knows Karpenter's only
 	if err := x.check(c); err != nil {
 		return err

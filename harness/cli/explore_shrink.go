@@ -142,7 +142,7 @@ func (x *shrinking) otherBuilds(c *cobra.Command) (all []target.Target, err erro
 		if ref.Name != x.build.Name || ref.Version == x.build.Version {
 			continue
 		}
-		ref.Provider = x.build.Provider
+		ref.Provider, ref.Race = x.build.Provider, x.build.Race
 		got, err := replay.Find(x.store, ref)
 		if err == nil {
 			err = replay.CheckClock(x.clock, got)

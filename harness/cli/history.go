@@ -157,7 +157,7 @@ func (b *bisection) builtFor(version string) string {
 
 // releaseOf is a build that the store has, or gets.
 func (b *bisection) releaseOf(ctx context.Context, version string, get getting) (target.Target, error) {
-	ref := target.Ref{Name: b.record.Autoscaler, Version: version, Provider: b.builtFor(version)}
+	ref := target.Ref{Name: b.record.Autoscaler, Version: version, Provider: b.builtFor(version), Race: b.record.Race}
 	got, err := b.store.Get(ref)
 	none := (*target.NotFoundError)(nil)
 	switch {

@@ -64,6 +64,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			if err != nil {
 				return usage(err)
 			}
+			ref.Race = s.race
 			for i, r := range records {
 				if r.Bare() {
 					records[i].Autoscaler = ref.Name
@@ -112,6 +113,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	s.abreast.addFlags(c)
 	c.ValidArgsFunction = e.completeIDs
 	c.Flags().StringVar(&name, "target", "", "build under test, `NAME@VERSION`")
+	s.addRace(c)
 	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
 	c.Flags().Var(&s.cluster, "cluster", "`CLUSTER`: sim, or kind for containers of Docker in real time")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
@@ -177,8 +179,7 @@ func (s *session) inFiles(files []string, tags, called string) (records []scenar
 func (s *session) on(ctx context.Context, ref target.Ref, records []scenarios.Record) (jobs []job, err error) {
 	refs := make([]target.Ref, len(records))
 	for i, r := range records {
-		refs[i] = ref
-		refs[i].Provider = s.providerOf(r)
+		refs[i] = s.buildFor(ref, r)
 	}
 	var own target.Target
 	if s.order != "" {
@@ -210,8 +211,7 @@ func (s *session) withBuild(ref target.Ref, records []scenarios.Record) (with []
 		return records, nil
 	}
 	for _, r := range records {
-		of := ref
-		of.Provider = s.providerOf(r)
+		of := s.buildFor(ref, r)
 		var none *target.NotFoundError
 		if _, err := replay.Find(s.store, of); of.Provider == "" || !errors.As(err, &none) {
 			with = append(with, r)

@@ -49,6 +49,7 @@ type session struct {
 	strict     bool         // what is skipped is not as expected
 	machines   replay.Machines
 	cloud      string // of Karpenter's failures that name none; empty: kwok
+	race       bool   // the build with the race detector is played
 	shard      sharding
 	abreast    abreast
 	// What runs note of others beside them, see run.Run.
@@ -62,6 +63,11 @@ func (s *session) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&s.other, "kubernetes", "", "`VERSION|FOLDER`: the control plane of another release, which is built if it is missing, or the programs of a folder as they are, such as envtest's; default: "+target.Kubernetes.Version)
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "what all randomness of the simulated nodes derives from")
 	c.Flags().StringVar(&s.out, "out", filepath.Join("reports", "out"), "`folder` for the runs")
+}
+
+// addRace adds the flag of the commands that are given a target.
+func (s *session) addRace(c *cobra.Command) {
+	c.Flags().BoolVar(&s.race, "race", false, "play the build with Go's race detector, which nodestorm target build --race makes")
 }
 
 // addManifest adds the flag of the commands that replay.
@@ -311,6 +317,12 @@ func targetNames(refs []target.Ref) string {
 		names = append(names, ref.String())
 	}
 	return strings.Join(names, ", ")
+}
+
+// buildFor is what the store is asked for to replay a record on a target.
+func (s *session) buildFor(ref target.Ref, r scenarios.Record) target.Ref {
+	ref.Provider, ref.Race = s.providerOf(r), ref.Race || r.Race
+	return ref
 }
 
 // providerOf is the cloud that the build has to serve which a record is replayed on.

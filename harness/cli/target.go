@@ -297,6 +297,9 @@ func targetRows(entries []target.Entry) [][]string {
 		case !t.Virtual():
 			clock = "as it is"
 		}
+		if t.Race {
+			clock += ", race"
+		}
 		built := "-"
 		if !t.BuiltAt.IsZero() {
 			built = t.BuiltAt.Format("2006-01-02 15:04")
@@ -340,6 +343,9 @@ func buildOf(t target.Entry) string {
 	text := t.Ref.String()
 	if t.Provider != "" {
 		text += " for " + t.Provider
+	}
+	if t.Race {
+		text += " with the race detector"
 	}
 	if t.BuiltAt.IsZero() {
 		return text + ", which was damaged"

@@ -211,8 +211,7 @@ func (s *session) jobs(c *cobra.Command, records []scenarios.Record) (jobs []job
 			if err != nil {
 				return nil, nil, usage(err)
 			}
-			ref.Provider = s.providerOf(r)
-			refs = append(refs, ref)
+			refs = append(refs, s.buildFor(ref, r))
 		}
 	}
 	without := map[target.Ref]error{}

@@ -95,7 +95,7 @@ func (s *Store) OfCommit(r Recipe, commit string) (Target, bool) {
 				continue
 			}
 			src := m.Source
-			if src.Kind != FromFolder || src.Commit != commit || src.Dirty || m.Provider != r.Provider || src.Package != r.mainPackage() || !slices.Equal(src.Tags, r.Tags) {
+			if src.Kind != FromFolder || src.Commit != commit || src.Dirty || m.Provider != r.Provider || m.Race != r.Race || src.Package != r.mainPackage() || !slices.Equal(src.Tags, r.Tags) {
 				continue
 			}
 			if t, err := s.load(ref, key); err == nil {

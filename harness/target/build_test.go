@@ -110,6 +110,22 @@ func main() {
 	if with.Dir == without.Dir || with.Virtual() || !without.Virtual() {
 		t.Errorf("they are %+v and %+v", with, without)
 	}
+	if got, err := s.Get(r.Ref); err != nil || got.Dir != with.Dir {
+		t.Errorf("asked for it with the detector, the store has %v, %v", got.Dir, err)
+	}
+	r.Race = false
+	if got, err := s.Get(r.Ref); err != nil || got.Dir != without.Dir { // which was built earlier
+		t.Errorf("asked for it without, the store has %v, %v", got.Dir, err)
+	}
+	for _, ref := range []Ref{{Name: "other", Version: r.Version, Race: true}, {Name: r.Name, Version: "mine", Race: true}} {
+		none := (*NotFoundError)(nil)
+		if _, err := s.Get(ref); !errors.As(err, &none) || !strings.HasSuffix(none.Command(), " --race") || !strings.Contains(err.Error(), "with Go's race detector") {
+			t.Errorf("of %+v: %v", ref, err)
+		}
+	}
+	if added, err := s.Add(t.Context(), Recipe{Ref: Ref{Name: "given", Version: "v1"}}, with.Binary()); err != nil || !added.Race {
+		t.Errorf("the program as given is %+v, %v", added, err)
+	}
 	if out, err := exec.Command(without.Binary()).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("without the detector: %v, %s", err, out)
 	}

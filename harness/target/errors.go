@@ -12,6 +12,8 @@ import (
 type NotFoundError struct {
 	Ref    Ref
 	Others []string // providers that it has Ref for, if Ref is for another
+
+	otherwise bool // it has one with the race detector, or without, and not as asked
 }
 
 func (e *NotFoundError) Error() string {
@@ -21,6 +23,12 @@ func (e *NotFoundError) Error() string {
 	if len(e.Others) > 0 {
 		return fmt.Sprintf("%s for %s is not in the store, only for %s; get it with: %s",
 			e.Ref, e.Ref.Provider, strings.Join(slices.Compact(slices.Sorted(slices.Values(e.Others))), ", "), e.Command())
+	}
+	switch {
+	case e.Ref.Race:
+		return fmt.Sprintf("%s is not in the store with Go's race detector; get it with: %s", e.Ref, e.Command())
+	case e.otherwise:
+		return fmt.Sprintf("%s is in the store with Go's race detector only, which --race plays; get another with: %s", e.Ref, e.Command())
 	}
 	return fmt.Sprintf("%s is not in the store; get it with: %s", e.Ref, e.Command())
 }
@@ -66,6 +74,10 @@ func (e *CorruptError) Command() string { return "nodestorm target rm " + e.Ref.
 // buildCommand is the command that gets a target from where it came from, as
 // far as that is known.
 func buildCommand(ref Ref, src Source) string {
+	if ref.Race {
+		ref.Race = false
+		return buildCommand(ref, src) + " --race"
+	}
 	_, err := Known(ref)
 	switch {
 	case src.Published:

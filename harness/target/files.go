@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"slices"
 )
 
 // inspect fills in what the program in file says of itself, and makes sure that
@@ -35,6 +37,7 @@ func inspect(file string, m *Manifest) error {
 	if info, err := buildinfo.ReadFile(file); err == nil {
 		m.GoVersion = info.GoVersion
 		m.Source.Module, m.Source.Version, m.Source.Package = info.Main.Path, info.Main.Version, info.Path
+		m.Race = slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 	}
 	return nil
 }

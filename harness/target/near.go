@@ -30,7 +30,8 @@ func sourceFlags(ref Ref) string {
 	return flags
 }
 
-// BuildCommand builds releases of one program, which has no recipe, for one provider.
+// BuildCommand builds releases of one program, which has no recipe, for one provider, all with the
+// race detector or none.
 func BuildCommand(refs ...Ref) string {
 	from, known := repositories[refs[0].Name]
 	if !known || len(refs) == 1 {
@@ -42,6 +43,9 @@ func BuildCommand(refs ...Ref) string {
 	}
 	if refs[0].Provider != "" {
 		cmd += " --tags " + refs[0].Provider
+	}
+	if refs[0].Race {
+		cmd += " --race"
 	}
 	return cmd
 }

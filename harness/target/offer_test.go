@@ -130,7 +130,7 @@ func TestTake(t *testing.T) {
 		}
 	}
 	for _, provider := range []string{"", "hetzner"} {
-		if found, err := s.Get(Ref{autoscaler.Name, autoscaler.Version, provider}); err != nil || found.Dir != got.Dir {
+		if found, err := s.Get(Ref{Name: autoscaler.Name, Version: autoscaler.Version, Provider: provider}); err != nil || found.Dir != got.Dir {
 			t.Errorf("for %q the store has %v, %v", provider, found.Dir, err)
 		}
 	}

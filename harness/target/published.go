@@ -53,6 +53,8 @@ func Published(ref Ref) ([]PublishedProgram, error) {
 		return nil, &UnpublishedError{ref, "no images of " + ref.Name + " are known"}
 	case of.Built != "":
 		return nil, &UnpublishedError{ref, of.Built}
+	case ref.Race:
+		return nil, &UnpublishedError{ref, "no project publishes programs with Go's race detector"}
 	}
 	version := "v" + strings.TrimPrefix(ref.Version, "v")
 	if semver.Canonical(version) != version {

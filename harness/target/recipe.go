@@ -39,8 +39,6 @@ type Recipe struct {
 	// Plain leaves the clock out, as the program's own project builds it: it is a guest of
 	// virtual time then.
 	Plain bool
-	// Race builds it with Go's race detector, which needs a C compiler. Such a build is Plain.
-	Race bool
 
 	// sealed is the module path of a Dir that holds all of its source, go.sum
 	// included. Its hash tells whether it has changed; of other folders only a

@@ -21,6 +21,9 @@ type Ref struct {
 	// can then have a build for each. Of a target, empty means that it serves
 	// all that it knows; in a question to the store, that any will do.
 	Provider string `json:"provider,omitempty"`
+	// Race is a build with Go's race detector, which needs a C compiler, and is Plain. It stands for
+	// no other, nor another for it: it is many times slower, and alone knows a race when it has one.
+	Race bool `json:"race,omitempty"`
 }
 
 // All parts become names of folders in the store, so none holds a slash nor
@@ -72,7 +75,7 @@ func (r Ref) check() error {
 // is reports whether a build of r can stand for what wanted asks. One for Instances needs a cloud, and is
 // taken only if it is asked for.
 func (r Ref) is(wanted Ref) bool {
-	return r.Name == wanted.Name && r.Version == wanted.Version &&
+	return r.Name == wanted.Name && r.Version == wanted.Version && r.Race == wanted.Race &&
 		(r.Provider == "" || wanted.Provider == "" && r.Provider != Instances || r.Provider == wanted.Provider)
 }
 

@@ -88,6 +88,8 @@ func (s *Store) Get(ref Ref) (Target, error) {
 	for _, key := range keys {
 		t, err := s.load(ref, key)
 		switch {
+		case !t.is(ref) && t.Race != ref.Race:
+			none.otherwise = true
 		case !t.is(ref):
 			none.Others = append(none.Others, t.Provider)
 		case !errors.As(err, new(*StaleError)):
@@ -194,7 +196,7 @@ const manifestFile = "manifest.json"
 
 // load reads an entry and checks it against our clock and against its manifest.
 func (s *Store) load(ref Ref, key string) (Target, error) {
-	ref.Provider = "" // the manifest says which
+	ref.Provider, ref.Race = "", false // the manifest says which
 	t := Target{Manifest: Manifest{Ref: ref}, Dir: filepath.Join(s.refDir(ref), key)}
 	b, err := os.ReadFile(filepath.Join(t.Dir, manifestFile))
 	if err == nil {

@@ -124,6 +124,9 @@ func sourceOf(m target.Manifest) string {
 	default:
 		parts = append(parts, src.Module, src.Version)
 	}
+	if m.Race {
+		parts = append(parts, "with Go's race detector")
+	}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" || part == "." }), ", ")
 }
 
@@ -157,6 +160,9 @@ func repeat(r run.Run, departures []string) string {
 		words = append(words, "--cluster", run.Kind) // whose clock is real
 	} else if r.Clock.Mode != "" && r.Clock.Mode != "auto" {
 		words = append(words, "--clock", r.Clock.Mode)
+	}
+	if r.Target.Race {
+		words = append(words, "--race")
 	}
 	if p := r.Provenance; p != nil {
 		if p.Machines != "" {
