@@ -257,6 +257,13 @@ var cases = []struct {
 		61s cloud NodeGroupIncreaseSize nodegroups//best cluster-autoscaler 500
 		20m log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/web
 		` + quiet, nil},
+	{"fail-over", "the other group failed before", grpc, pending + `
+		50s log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/web
+		51s cloud NodeGroupIncreaseSize nodegroups//other cluster-autoscaler 500
+		1m log plan nodegroups//best cluster-autoscaler from=0 to=1 Pods=default/web
+		61s cloud NodeGroupIncreaseSize nodegroups//best cluster-autoscaler 500
+		6m log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/web
+		` + quiet, nil},
 	{"fail-over", "soon", grpc, pending + `
 		1m log plan nodegroups//best cluster-autoscaler from=0 to=1 Pods=default/web
 		61s cloud NodeGroupIncreaseSize nodegroups//best cluster-autoscaler 500

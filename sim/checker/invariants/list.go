@@ -30,7 +30,7 @@ var all = []Invariant{
 	{
 		Name: "fail-over", Of: clusterAutoscaler, begin: failOver,
 		Statement: "Pods for which one group has failed get instances of another one within two minutes",
-		When:      "where the pods are bought for in another group later, or there is one of the same type and place; unless calls to the cloud are refused",
+		When:      "where the pods are bought for in another group later, or there is one of the same type and place; unless calls to the cloud are refused, or the other group has failed itself within --max-node-group-backoff-duration",
 	},
 	{
 		Name: "graceful-deletion", Of: autoscalers, begin: gracefulDeletion,

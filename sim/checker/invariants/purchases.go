@@ -245,6 +245,13 @@ func noDemotion(w *world, broken breaks) judge {
 // failOver: pods for which one group has failed get another one that takes them.
 func failOver(w *world, broken breaks) judge {
 	soon := time.Minute + 6*w.lasts("--scan-interval", 10*time.Second)
+	rests := w.lasts("--max-node-group-backoff-duration", 30*time.Minute)
+	// failing tells whether a group may be in its own back-off at a time.
+	failing := func(group string, when time.Duration) bool {
+		return slices.ContainsFunc(w.plans, func(q *plan) bool {
+			return q.group == group && q.failed.is() && q.failed.at <= when && q.failed.at+rests > when
+		})
+	}
 	types := map[string]string{}
 	for _, setting := range w.Settings {
 		if nodes, ok := strings.CutPrefix(setting, "--nodes="); ok {
@@ -271,6 +278,7 @@ func failOver(w *world, broken breaks) judge {
 					}
 				}
 				switch {
+				case next != nil && failing(next.group, q.failed.at+soon):
 				case next != nil && next.at.at > q.failed.at+soon:
 					broken(fmt.Sprintf("%s waits %s for %s after %s failed", pod, (next.at.at-q.failed.at).Round(time.Second), next.group, q.group), q.at.seq, q.failed.seq, next.at.seq)
 				case next == nil:
