@@ -1,6 +1,9 @@
 package invariants
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // cases are histories that hold an invariant, and ones that break it.
 var cases = []struct {
@@ -206,6 +209,10 @@ var cases = []struct {
 		4m api update nodes//a cluster-autoscaler 200 taints=DeletionCandidateOfClusterAutoscaler=1:PreferNoSchedule,ToBeDeletedByClusterAutoscaler=1:NoSchedule
 		241s api create pods/default/web cluster-autoscaler 201 subresource=eviction
 		5m harness ended`, nil},
+	{"taint-hygiene", "a pod has come to a candidate, which already goes with it", ca, strings.Replace(comes, "150s log loop", `149s api update nodes//a cluster-autoscaler 200 taints=DeletionCandidateOfClusterAutoscaler=1:PreferNoSchedule,ToBeDeletedByClusterAutoscaler=1:NoSchedule
+		150s log loop`, 1) + `
+		160s api create pods/default/web cluster-autoscaler 201 subresource=eviction
+		5m harness ended`, nil},
 	{"taint-hygiene", "a pod has come to a candidate, which goes once that is gone", ca, comes + `
 		4m api delete pods/default/web kubectl 200
 		5m api update nodes//a cluster-autoscaler 200 taints=DeletionCandidateOfClusterAutoscaler=1:PreferNoSchedule,ToBeDeletedByClusterAutoscaler=1:NoSchedule
@@ -328,6 +335,23 @@ var cases = []struct {
 		602s api create pods/default/api-1 kube-scheduler 201 subresource=binding node=a
 		11m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web-2
 		` + quiet, nil},
+	{"no-oscillation", "somebody takes an instance away on which there was room", grpc, `
+		30s cloud created instances//b fakecloud group=alpha
+		1m api create pods/default/web-1 replicaset-controller 201 owner=ReplicaSet/web
+		9m cloud deleting instances//b fakecloud group=alpha
+		10m api create pods/default/web-1 cluster-autoscaler 201 subresource=eviction
+		601s api create pods/default/web-2 replicaset-controller 201 owner=ReplicaSet/web
+		11m log plan nodegroups//alpha cluster-autoscaler from=0 to=1 Pods=default/web-2
+		` + quiet, nil},
+	{"no-oscillation", "it takes an instance away itself on which there was room", grpc, `
+		30s cloud created instances//b fakecloud group=alpha
+		1m api create pods/default/web-1 replicaset-controller 201 owner=ReplicaSet/web
+		9m cloud deleting instances//b fakecloud group=alpha
+		9m cloud NodeGroupDeleteNodes instances//b cluster-autoscaler 200 group=alpha
+		10m api create pods/default/web-1 cluster-autoscaler 201 subresource=eviction
+		601s api create pods/default/web-2 replicaset-controller 201 owner=ReplicaSet/web
+		11m log plan nodegroups//alpha cluster-autoscaler from=0 to=1 Pods=default/web-2
+		` + quiet, []uint64{5, 7}},
 	{"no-oscillation", "another pod, or much later", capi, `
 		1m api create pods/default/web-1 replicaset-controller 201 owner=ReplicaSet/web
 		10m api create pods/default/web-1 cluster-autoscaler 201 subresource=eviction

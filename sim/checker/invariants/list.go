@@ -65,7 +65,7 @@ var all = []Invariant{
 	{
 		Name: "no-oscillation", Of: autoscalers, begin: noOscillation,
 		Statement: "Nothing is bought for pods that were evicted to take their node away, nor for ones that cannot be",
-		When:      "of Cluster Autoscaler within ten minutes of the eviction, unless a pod of another owner was bound since; of Karpenter while the eviction is refused and no budget has changed",
+		When:      "of Cluster Autoscaler within ten minutes of the eviction, unless a pod of another owner was bound since, or somebody else has taken an instance away; of Karpenter while the eviction is refused and no budget has changed",
 	},
 	{
 		Name: "no-overshoot", Of: autoscalers, begin: noOvershoot,

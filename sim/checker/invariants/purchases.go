@@ -519,7 +519,20 @@ func noOscillation(w *world, broken breaks) judge {
 	const soon = 10 * time.Minute
 	owed := map[string][]moment{}     // evictions, by owner, whose pod has no successor yet
 	successors := map[string]moment{} // pods, with the eviction of the one before
+	m, asked := removalsOf(w), map[string]bool{}
+	// lost tells whether somebody else has taken an instance since, on which there may have been room.
+	lost := func(since time.Duration) bool {
+		for name, i := range w.instances {
+			if i.group != "" && !asked[name] && i.deleting.is() && i.deleting.at >= since {
+				return true
+			}
+		}
+		return false
+	}
 	return judge{see: func(r *history.Record) {
+		for _, name := range m.asked(r) {
+			asked[name] = true
+		}
 		if r.Source == history.API && r.Object.Resource == "pods" && r.Code < 400 && r.Verb == "create" {
 			name := r.Object.Namespace + "/" + r.Object.Name
 			if p := w.pods[name]; p != nil && p.owner != "" {
@@ -537,7 +550,7 @@ func noOscillation(w *world, broken breaks) judge {
 		}
 		plan := w.plans[len(w.plans)-1]
 		for _, name := range plan.pods {
-			if e := successors[name]; e.is() && r.Virtual-e.at < soon && !w.othersBound(w.pods[name].owner, e) {
+			if e := successors[name]; e.is() && r.Virtual-e.at < soon && !w.othersBound(w.pods[name].owner, e) && !lost(e.at-drains) {
 				broken(fmt.Sprintf("%s is bought for, of which one pod was evicted %s ago", w.pods[name].owner, (r.Virtual-e.at).Round(time.Second)), e.seq, plan.at.seq)
 			}
 		}

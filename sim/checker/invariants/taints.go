@@ -56,7 +56,8 @@ func taintHygiene(w *world, broken breaks) judge {
 				if i := w.instances[name]; i != nil && i.group == "" {
 					marked = false // its group is taken away, and it is nobody's
 				}
-				if from, is := needed[name]; is && marked && w.loops > from+8 && w.busy(n) {
+				_, goes := n.taints[toBeDeleted] // with its pods
+				if from, is := needed[name]; is && marked && !goes && w.loops > from+8 && w.busy(n) {
 					stays = append(stays, &mark{n, since.seq, r.Seq, w.loops - from - 1})
 					delete(needed, name)
 				}
