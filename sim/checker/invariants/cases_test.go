@@ -209,6 +209,15 @@ var cases = []struct {
 		4m api update nodes//a cluster-autoscaler 200 taints=DeletionCandidateOfClusterAutoscaler=1:PreferNoSchedule,ToBeDeletedByClusterAutoscaler=1:NoSchedule
 		241s api create pods/default/web cluster-autoscaler 201 subresource=eviction
 		5m harness ended`, nil},
+	{"taint-hygiene", "a pod has come to a candidate that takes half of it", ca, `
+		50s api create nodes//a sim-node 201 cpu=8000` + strings.Replace(comes, "nodestorm 201", "nodestorm 201 cpu=4000", 1) + `
+		5m harness ended`, []uint64{2, 13}},
+	{"taint-hygiene", "a pod has come to a candidate that can be moved with another one", ca, `
+		50s api create nodes//a sim-node 201 cpu=8000` + strings.Replace(comes, "nodestorm 201", "nodestorm 201 cpu=3900", 1) + `
+		5m harness ended`, nil},
+	{"taint-hygiene", "a pod has come to a candidate that takes more than a threshold of its own", with(ca, "--scale-down-utilization-threshold=0.4"), `
+		50s api create nodes//a sim-node 201 cpu=8000` + strings.Replace(comes, "nodestorm 201", "nodestorm 201 cpu=3900", 1) + `
+		5m harness ended`, []uint64{2, 13}},
 	{"taint-hygiene", "a pod has come to a candidate, which already goes with it", ca, strings.Replace(comes, "150s log loop", `149s api update nodes//a cluster-autoscaler 200 taints=DeletionCandidateOfClusterAutoscaler=1:PreferNoSchedule,ToBeDeletedByClusterAutoscaler=1:NoSchedule
 		150s log loop`, 1) + `
 		160s api create pods/default/web cluster-autoscaler 201 subresource=eviction

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,6 +50,14 @@ func (s Subject) leavesPaused() bool {
 func (s Subject) lasts(name string, otherwise time.Duration) time.Duration {
 	if d, err := time.ParseDuration(s.setting(name)); err == nil {
 		return d
+	}
+	return otherwise
+}
+
+// share is the number that a setting has, or the default.
+func (s Subject) share(name string, otherwise float64) float64 {
+	if n, err := strconv.ParseFloat(s.setting(name), 64); err == nil {
+		return n
 	}
 	return otherwise
 }

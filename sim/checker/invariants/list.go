@@ -120,7 +120,7 @@ var all = []Invariant{
 	{
 		Name: "taint-hygiene", Of: clusterAutoscaler, begin: taintHygiene,
 		Statement: "No node stays marked as one that is to go longer than the reason lasts",
-		When:      "of Nodes whose machine is there: three loops after a restart; 20 minutes after a drain began; eight loops after a pod came to a candidate that does not go with it later, while its group is there",
+		When:      "of Nodes whose machine is there: three loops after a restart; 20 minutes after a drain began; eight loops after a pod came to a candidate that does not go with it later, while its group is there, unless the pods on it request less of it than --scale-down-utilization-threshold",
 	},
 	{
 		Name: "target-honesty", Of: clusterAutoscaler, begin: targetHonesty,

@@ -57,7 +57,7 @@ func taintHygiene(w *world, broken breaks) judge {
 					marked = false // its group is taken away, and it is nobody's
 				}
 				_, goes := n.taints[toBeDeleted] // with its pods
-				if from, is := needed[name]; is && marked && !goes && w.loops > from+8 && w.busy(n) {
+				if from, is := needed[name]; is && marked && !goes && w.loops > from+8 && w.busy(n) && !w.light(n) {
 					stays = append(stays, &mark{n, since.seq, r.Seq, w.loops - from - 1})
 					delete(needed, name)
 				}
@@ -76,6 +76,21 @@ func taintHygiene(w *world, broken breaks) judge {
 // drains is how long a node may be marked for its deletion: --max-graceful-termination-sec,
 // with time for the cloud.
 const drains = 20 * time.Minute
+
+// light tells whether the pods of a node that stay leave so much of it that they may be moved
+// elsewhere, which makes it a candidate with them. Of what the history does not tell it is not.
+func (w *world) light(n *node) bool {
+	taken := 0.0
+	for _, p := range w.pods {
+		if p.node == n.name && !p.evicted.is() && !p.deleted.is() {
+			if p.cpu < 0 {
+				return false
+			}
+			taken += p.cpu
+		}
+	}
+	return n.cpu > 0 && taken/n.cpu < w.share("--scale-down-utilization-threshold", 0.5)
+}
 
 // busy tells whether a pod that nobody asked to go is on the node, and none of those that
 // are on every node.

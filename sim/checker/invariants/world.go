@@ -65,11 +65,13 @@ type node struct {
 	deleted    moment
 	taints     map[string]moment // since when it has each, by key
 	providerID string
+	cpu        float64 // thousandths of a processor for pods; -1: not told
 }
 
 // pod is one of the API.
 type pod struct {
-	name          string // with its namespace
+	name          string  // with its namespace
+	cpu           float64 // thousandths of a processor that it requests; -1: not told
 	daemon        bool
 	owner         string
 	created       moment
@@ -255,7 +257,7 @@ func (w *world) seeAPINode(r *history.Record) {
 	}
 	n := w.node(r)
 	if r.Verb == "create" {
-		*n = node{name: n.name, registered: at(r), taints: map[string]moment{}}
+		*n = node{name: n.name, registered: at(r), taints: map[string]moment{}, cpu: number(r, "cpu")}
 	}
 	if id := text(r, "providerID"); id != "" {
 		n.providerID = id
@@ -282,7 +284,7 @@ func (w *world) seeAPINode(r *history.Record) {
 func (w *world) node(r *history.Record) *node {
 	n := w.nodes[r.Object.Name]
 	if n == nil {
-		n = &node{name: r.Object.Name, taints: map[string]moment{}}
+		n = &node{name: r.Object.Name, taints: map[string]moment{}, cpu: -1}
 		w.nodes[n.name] = n
 	}
 	return n
@@ -313,7 +315,7 @@ func (w *world) pod(r *history.Record) *pod {
 	name := r.Object.Namespace + "/" + r.Object.Name
 	p := w.pods[name]
 	if p == nil {
-		p = &pod{name: name}
+		p = &pod{name: name, cpu: -1}
 		w.pods[name] = p
 	}
 	return p
@@ -326,7 +328,7 @@ func (w *world) seePod(r *history.Record) {
 	p := w.pod(r)
 	switch sub := text(r, "subresource"); {
 	case r.Verb == "create" && sub == "":
-		*p = pod{name: p.name, created: at(r), owner: text(r, "owner"), daemon: strings.HasPrefix(text(r, "owner"), "DaemonSet/")}
+		*p = pod{name: p.name, cpu: number(r, "cpu"), created: at(r), owner: text(r, "owner"), daemon: strings.HasPrefix(text(r, "owner"), "DaemonSet/")}
 	case sub == "binding":
 		p.node, p.bound, p.unschedulable = text(r, "node"), at(r), moment{}
 	case sub == "eviction":

@@ -3,8 +3,10 @@ package audit
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"nodestorm/sim/history"
@@ -32,11 +34,18 @@ type body struct {
 		SignerName    string         `json:"signerName"`
 		Username      string         `json:"username"`
 		Replicas      *int64         `json:"replicas"`
+		Containers    []struct {
+			Resources struct {
+				Requests map[string]any `json:"requests"`
+			} `json:"resources"`
+		} `json:"containers"`
 	} `json:"spec"`
 	Status struct {
 		NodeName   string      `json:"nodeName"`
 		ProviderID string      `json:"providerID"`
 		Conditions []condition `json:"conditions"`
+		// Allocatable is the Node's.
+		Allocatable map[string]any `json:"allocatable"`
 		// Certificate is base64 of PEM.
 		Certificate string `json:"certificate"`
 	} `json:"status"`
@@ -161,6 +170,32 @@ func (b *body) pod() map[string]any {
 		facts["gracePeriodSeconds"] = *b.GracePeriodSeconds
 	}
 	return facts
+}
+
+// cpu returns what a pod's containers request, or what a Node has for pods, in thousandths of a
+// processor.
+func (b *body) cpu() map[string]any {
+	all := milli(b.Status.Allocatable)
+	for _, c := range b.Spec.Containers {
+		all += milli(c.Resources.Requests)
+	}
+	if all <= 0 {
+		return nil
+	}
+	return map[string]any{"cpu": all}
+}
+
+// milli are the thousandths of processors in a list of resources; 0 if it has none that can be read.
+func milli(of map[string]any) int64 {
+	said, is := of[string(corev1.ResourceCPU)]
+	if !is {
+		return 0
+	}
+	quantity, err := resource.ParseQuantity(fmt.Sprint(said))
+	if err != nil {
+		return 0
+	}
+	return max(quantity.MilliValue(), 0)
 }
 
 // certificate returns the facts of a CertificateSigningRequest.

@@ -107,6 +107,7 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 	case resource == "nodes":
 		if event.Verb == "create" { // not at its deletion, which finalizers may put off
 			delete(c.taints, event.Object.Name)
+			add(got.cpu())
 		}
 		if got.present {
 			add(got.node())
@@ -125,6 +126,9 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 	case resource == "pods" || resource == "bindings":
 		add(asked.pod())
 		add(got.pod())
+		if event.Verb == "create" && call.ObjectRef.Subresource == "" {
+			add(got.cpu())
+		}
 	}
 	return nil
 }

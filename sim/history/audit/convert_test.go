@@ -228,6 +228,21 @@ func TestActorIsNeverLong(t *testing.T) {
 	}
 }
 
+// What pods request and what Nodes have is told once, when they come.
+func TestConvertProcessors(t *testing.T) {
+	for line, want := range map[string]any{
+		`{"stage":"ResponseComplete","verb":"create","objectRef":{"resource":"pods","name":"a"},"responseStatus":{"code":201},"responseObject":{"kind":"Pod","spec":{"containers":[{"resources":{"requests":{"cpu":"1500m","memory":"1Gi"}}},{"resources":{"requests":{"cpu":"2"}}},{}]}}}`: int64(3500),
+		`{"stage":"ResponseComplete","verb":"create","objectRef":{"resource":"pods","name":"a"},"responseStatus":{"code":201},"responseObject":{"kind":"Pod","spec":{"containers":[{"resources":{"requests":{"cpu":"much"}}}]}}}`:                                                           nil,
+		`{"stage":"ResponseComplete","verb":"create","objectRef":{"resource":"nodes","name":"a"},"responseStatus":{"code":201},"responseObject":{"kind":"Node","status":{"allocatable":{"cpu":"4"}}}}`:                                                                                      int64(4000),
+		`{"stage":"ResponseComplete","verb":"patch","objectRef":{"resource":"nodes","name":"a"},"responseStatus":{"code":200},"responseObject":{"kind":"Node","status":{"allocatable":{"cpu":"4"}}}}`:                                                                                       nil,
+	} {
+		events, err := new(Converter).Events([]byte(line))
+		if err != nil || len(events) != 1 || events[0].Detail["cpu"] != want {
+			t.Errorf("%s: %v, %v, want %v", line, events, err, want)
+		}
+	}
+}
+
 func FuzzConvert(f *testing.F) {
 	for _, line := range readLines(f) {
 		f.Add(line)

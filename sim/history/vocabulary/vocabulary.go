@@ -32,7 +32,7 @@ const (
 // details are those of each source.
 var details = map[history.Source]map[string]Form{
 	history.API: {
-		"about": Text, "added": List, "agent": Text, "applied": Truth, "cluster": Text, "conditions": Mapping, "deleting": Truth, "error": Text,
+		"about": Text, "added": List, "agent": Text, "applied": Truth, "cluster": Text, "conditions": Mapping, "cpu": Number, "deleting": Truth, "error": Text,
 		"gracePeriodSeconds": Number, "initialized": Truth, "issued": Truth, "message": Text, "node": Text, "nodeName": Text, "nodePool": Text, "owner": Text,
 		"panic": Truth, "providerID": Text, "ready": Text, "reason": Text, "registered": Truth, "removed": List, "replicas": Number, "signer": Text,
 		"startupTaints": List, "subresource": Text, "taints": List, "type": Text, "unschedulable": Truth, "user": Text,
