@@ -189,7 +189,7 @@ func (x *shrinking) shrink(ctx context.Context, s nemesis.Schedule, file string)
 	if wrote := x.write(folder, d); err != nil || wrote != nil {
 		return errors.Join(err, wrote)
 	}
-	x.say("%s of %s are left, in %s", counted(len(small.Acts), "act"), counted(len(s.Acts), "act"), folder)
+	x.say("left of %s: %d, in %s", counted(len(s.Acts), "act"), len(small.Acts), folder)
 	at, kept, err := x.rate(ctx, small, x.build, ratePlays)
 	if err != nil {
 		return err
@@ -354,7 +354,7 @@ func (x *shrinking) often(ctx context.Context, s nemesis.Schedule, shown int) (b
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.status.clear()
-		x.say("%s are left, %s at least: %d plays, %s", counted(len(s.Acts), "act"), s.Length(), x.plays.Load(), time.Since(x.began).Round(time.Second))
+		x.say("left: %s, %s at least: %d plays, %s", counted(len(s.Acts), "act"), s.Length(), x.plays.Load(), time.Since(x.began).Round(time.Second))
 	}
 	return shown >= shrinkShows, nil
 }
