@@ -191,25 +191,34 @@ func acts(t *testing.T, seed uint64, f fault.Fault, n int) (acted []int, verbs [
 	return acted, verbs
 }
 
-// Of every instance that a fault is felt by there is a record, and of no more of its calls.
+// Of every instance in whose life a fault is felt there is a record, of calls only of the first.
 func TestEffectiveOnEach(t *testing.T) {
-	clk := testclock.NewFakeClock(time.Unix(0, 0))
-	log := history.New(time.Time{}, clk)
-	s := fault.NewSet(clk, 1, log)
-	if err := s.Inject(fault.Fault{Name: "f", Effect: fault.ActionHangs{}}); err != nil {
-		t.Fatal(err)
-	}
-	for _, instance := range []string{"a", "b", "a", "", ""} {
-		s.First(fault.Action, fault.Call{Operation: "start_server", Instance: instance}).Effective()
-	}
-	var felt []string
-	for _, r := range log.Records() {
-		if r.Verb == history.Effective {
-			felt = append(felt, r.Object.Name)
+	for _, test := range []struct {
+		effect fault.Effect
+		at     fault.Point
+		want   []string
+	}{
+		{fault.ActionHangs{}, fault.Action, []string{"a", "b"}},
+		{fault.Refuse{Code: "server_error"}, fault.Before, []string{"a"}},
+	} {
+		clk := testclock.NewFakeClock(time.Unix(0, 0))
+		log := history.New(time.Time{}, clk)
+		s := fault.NewSet(clk, 1, log)
+		if err := s.Inject(fault.Fault{Name: "f", Effect: test.effect}); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if want := []string{"a", "b", ""}; !slices.Equal(felt, want) {
-		t.Errorf("it is felt by %q, want %q", felt, want)
+		for _, instance := range []string{"a", "b", "a"} {
+			s.First(test.at, fault.Call{Operation: "start_server", Instance: instance}).Effective()
+		}
+		var felt []string
+		for _, r := range log.Records() {
+			if r.Verb == history.Effective {
+				felt = append(felt, r.Object.Name)
+			}
+		}
+		if !slices.Equal(felt, test.want) {
+			t.Errorf("%s is felt by %q, want %q", test.effect, felt, test.want)
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ type armed struct {
 	match   Match
 	does    Effect
 	effects int             // calls that it acted on and that have seen a difference
-	felt    map[string]bool // instances of those, and none, of which a record tells
+	felt    map[string]bool // instances in whose life it has made one, of which a record tells
 }
 
 // NewSet returns a Set without faults. Seed decides Probability.
@@ -140,7 +140,8 @@ func (h *Hit) EffectiveAt(at time.Time) {
 	h.set.mu.Lock()
 	defer h.set.mu.Unlock()
 	a := h.armed
-	if !a.felt[h.call.Instance] { // the records of the calls themselves tell of the others
+	ofCall := slices.Contains([]Point{Before, After, Listing}, a.does.Point())
+	if a.EffectiveSince().IsZero() || !ofCall && !a.felt[h.call.Instance] { // the records of further calls tell of themselves
 		a.felt[h.call.Instance] = true
 		a.Effective(at, about(h.call))
 	}
