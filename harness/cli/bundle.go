@@ -96,15 +96,15 @@ func called(dir string) string {
 // lies in the folder are left out.
 func copyRun(redactor *redact.Redactor, from, to string) error {
 	paths := []string{run.File, run.HistoryFile, run.JUnitFile, run.CucumberFile}
-	logs, _ := filepath.Glob(filepath.Join(from, run.LogFolder, "*.log")) // the pattern is ours
-	for _, path := range logs {
-		paths = append(paths, filepath.Join(run.LogFolder, filepath.Base(path)))
-	}
-	root, err := os.OpenRoot(from)
+	root, err := os.OpenRoot(from) // no link leads out of it
 	if err != nil {
 		return err
 	}
 	defer root.Close()
+	logs, _ := fs.Glob(root.FS(), run.LogFolder+"/*.log") // the pattern is ours
+	for _, path := range logs {
+		paths = append(paths, filepath.FromSlash(path))
+	}
 	// Most runs have no such folder, and one that leads elsewhere is none.
 	_ = fs.WalkDir(root.FS(), run.ScenarioFolder, func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
@@ -116,22 +116,22 @@ func copyRun(redactor *redact.Redactor, from, to string) error {
 		if err := os.MkdirAll(filepath.Join(to, filepath.Dir(path)), 0o755); err != nil {
 			return err
 		}
-		if err := copyRedacted(redactor, filepath.Join(from, path), filepath.Join(to, path)); err != nil {
+		if err := copyRedacted(redactor, root, path, filepath.Join(to, path)); err != nil {
 			return fmt.Errorf("copying %s: %w", path, err)
 		}
 	}
 	return nil
 }
 
-func copyRedacted(redactor *redact.Redactor, from, to string) error {
-	info, err := os.Lstat(from)
+func copyRedacted(redactor *redact.Redactor, root *os.Root, from, to string) error {
+	info, err := root.Lstat(from)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	in, err := os.Open(from)
+	in, err := root.Open(from)
 	if err != nil {
 		return err
 	}

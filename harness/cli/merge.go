@@ -109,8 +109,11 @@ func (s *session) judge(shards []shard.Shard) error {
 	for _, of := range shards {
 		for i := range of.Rows {
 			row := &of.Rows[i]
-			if row.Run == "" {
+			switch nothing := row.Verdict == skipped || row.Verdict == string(verdict.Inconclusive); {
+			case row.Run == "" && nothing && row.Outcome == row.Verdict:
 				continue
+			case row.Run == "":
+				return fmt.Errorf("shard %s: %s says that %s on %s is %s, and names no run that shows it", of.Part, shard.File, row.ID, row.Target, row.Outcome)
 			}
 			r, err := run.Checked(row.Run)
 			if err != nil {

@@ -21,6 +21,7 @@ import (
 	"nodestorm/harness/run"
 	"nodestorm/harness/target"
 	"nodestorm/harness/target/targettest"
+	"nodestorm/reports/page"
 	"nodestorm/scenarios"
 )
 
@@ -280,6 +281,33 @@ func TestBundleOfOnesOwn(t *testing.T) {
 		if strings.Contains(text, "a-very-secret-token") {
 			t.Errorf("%s has the password", path)
 		}
+	}
+}
+
+// Logs that a run's folder leads to elsewhere are this machine's, and in no bundle nor page.
+func TestBundleLeavesOtherLogsAlone(t *testing.T) {
+	dir, elsewhere := aRun(t), t.TempDir()
+	write(t, filepath.Join(elsewhere, "auth.log"), "private things\n", 0o600)
+	logs := filepath.Join(dir, run.LogFolder)
+	if err := os.RemoveAll(logs); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, logs); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if code, _, stderr := nodestorm(t, "bundle", dir, "--out", "it.tar.gz"); code != cli.AsExpected {
+		t.Fatalf("status %d, %q", code, stderr)
+	}
+	for path, text := range unpacked(t, "it.tar.gz") {
+		if strings.Contains(path, "auth") || strings.Contains(text, "private things") {
+			t.Errorf("%s is in the bundle", path)
+		}
+	}
+	found, done := page.Logs(logs)
+	defer done()
+	if len(found) != 0 {
+		t.Errorf("the page has %v", found)
 	}
 }
 

@@ -91,7 +91,7 @@ func (e *env) clean() *cobra.Command {
 bundles whose command was killed, in whatever TMPDIR, its containers with their volumes,
 clusters that were not ready yet when it was, and images that Docker got for targets which
 are no longer in the store; and say so. What is in use stays.
-With --all the builds in the store are removed as well.`,
+With --all the builds in the store are removed as well, and nothing else that is in its folder.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			swept, used, err := process.Sweep(os.TempDir(), world.FolderPrefix, proxyPrefix, bundlePrefix, imagePrefix, ownImagePrefix, doctorPrefix)
@@ -111,13 +111,13 @@ With --all the builds in the store are removed as well.`,
 			}
 			err = errors.Join(err, failed, other)
 			if all && err == nil {
-				err = os.RemoveAll(e.store.Dir())
+				err = e.store.Clear(c.Context())
 			}
 			images := e.sweepImages(c.Context())
 			switch {
 			case err != nil:
 			case all:
-				fmt.Fprintln(e.stdout, "removed", e.store.Dir())
+				fmt.Fprintf(e.stdout, "removed all builds in %s\n", e.store.Dir())
 			case len(swept)+len(used)+len(clusters)+len(containers)+images == 0:
 				fmt.Fprintln(e.stdout, "nothing was left behind")
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -172,9 +173,20 @@ func TestMergeIsTheWhole(t *testing.T) {
 		dir, _, _ := night(t, fmt.Sprintf("%d/4", n), nil)
 		args = append(args, dir)
 	}
+	first, err := shard.Load(args[3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign := filepath.Join(first.Rows[slices.IndexFunc(first.Rows, func(r reports.Row) bool { return r.Run != "" })].Run, run.ReportFile)
+	if err := os.WriteFile(foreign, []byte("<script>anything</script>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	code, stdout, stderr := command(t, args...)
 	if code != status || stderr != "" {
 		t.Errorf("status %d, want %d: %s", code, status, stderr)
+	}
+	if text, err := os.ReadFile(foreign); err != nil || strings.Contains(string(text), "<script>anything") {
+		t.Errorf("the page of a run is what the shard has left there: %v", err)
 	}
 	sameTable := func(text string) string { // without the places of runs and of the page
 		var lines []string
@@ -212,6 +224,15 @@ func TestMergeIsTheWhole(t *testing.T) {
 	wants("shard 2/4 is there twice, in ", append(slices.Clone(args), again)...)
 	flags, _, _ := night(t, "2/4", func(s *session, _ []reports.Row) { s.shard.kept.Flags = []string{"--seed=2"} })
 	wants("flags of shard 1/4", append(slices.Concat(args[:4], args[5:]), flags)...)
+	forged, _, _ := night(t, "2/4", nil)
+	text, err := os.ReadFile(filepath.Join(forged, shard.File))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(forged, shard.File), regexp.MustCompile(`"run": "[^"]+"`).ReplaceAll(text, []byte(`"run": ""`)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants("and names no run that shows it", append(slices.Concat(args[:4], args[5:]), forged)...)
 	wants("no shard.json in it or below", "merge", t.TempDir())
 	wants("/none is not there", "merge", "/none")
 	wants("no RUNS are named", "merge")

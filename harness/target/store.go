@@ -161,6 +161,25 @@ func (s *Store) remove(ctx context.Context, ref Ref) (err error) {
 	return os.Rename(s.refDir(ref), filepath.Join(tmp, "removed"))
 }
 
+// Clear removes what is in the store, and its folder if nothing else is in that. It waits for
+// builds that are under way.
+func (s *Store) Clear(ctx context.Context) error {
+	for _, ref := range s.Refs() {
+		if err := s.remove(ctx, ref); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for _, own := range []string{"targets", "tmp", "logs", "mirrors", "locks", "images.lock", timesFile} {
+		if err := os.RemoveAll(filepath.Join(s.dir, own)); err != nil {
+			return fmt.Errorf("clearing the store: %w", err)
+		}
+	}
+	if err := os.Remove(s.dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, syscall.EEXIST) {
+		return fmt.Errorf("clearing the store: %w", err)
+	}
+	return nil
+}
+
 func (s *Store) refDir(ref Ref) string { return filepath.Join(s.dir, "targets", ref.Name, ref.Version) }
 
 // keys are the folder names of ref's entries, the last built or found first, and those that

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -220,4 +221,22 @@ func TestOpen(t *testing.T) {
 			t.Errorf("Open = %v, %v, want %s", s, err, want)
 		}
 	}
+}
+
+// What is in the store goes with it, and nothing else that is in its folder.
+func TestClear(t *testing.T) {
+	s := openStore(t)
+	build(t, s, fromFolderRecipe(tinySource(t)))
+	mine := filepath.Join(s.Dir(), "thesis.txt")
+	write(t, mine, "mine")
+	ok(t, s.Clear(t.Context()))
+	if left, err := filepath.Glob(filepath.Join(s.Dir(), "*")); err != nil || len(left) != 1 || left[0] != mine {
+		t.Errorf("left are %q, %v", left, err)
+	}
+	ok(t, os.Remove(mine))
+	ok(t, s.Clear(t.Context()))
+	if _, err := os.Stat(s.Dir()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the empty folder is there: %v", err)
+	}
+	ok(t, s.Clear(t.Context()))
 }

@@ -30,6 +30,7 @@ func Compare(expected scenarios.Expectation, got Verdict) Outcome {
 	switch {
 	case got == Inconclusive:
 		return NotConclusive
+	case got == "": // it was cut off
 	case got == Verdict(expected), expected == "" && got == Healthy:
 		return AsExpected
 	case expected == scenarios.Healthy && got == Reproduced:

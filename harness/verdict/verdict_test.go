@@ -131,6 +131,7 @@ func TestCompare(t *testing.T) {
 		{scenarios.Reproduced, verdict.Failed, verdict.NotAsExpected, 1},
 		{"", verdict.Failed, verdict.NotAsExpected, 1},
 		{scenarios.Healthy, "", verdict.NotAsExpected, 1},
+		{"", "", verdict.NotAsExpected, 1},
 		{"odd", verdict.Healthy, verdict.NotAsExpected, 1},
 	}
 	for _, test := range tests {

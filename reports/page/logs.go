@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -25,14 +26,19 @@ type Log struct {
 // Logs opens the logs in a folder, those of links left out, as the redactor lets them
 // through. Close them all with the function, which is never nil.
 func Logs(folder string) ([]Log, func()) {
-	paths, _ := filepath.Glob(filepath.Join(folder, "*.log")) // the pattern is ours
 	var logs []Log
 	var files []*os.File
+	root, err := os.OpenRoot(filepath.Dir(folder)) // no link leads out of it
+	if err != nil {
+		return nil, func() {}
+	}
+	defer root.Close()
+	paths, _ := fs.Glob(root.FS(), filepath.Base(folder)+"/*.log") // the pattern is ours
 	for _, path := range paths {
-		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		if info, err := root.Lstat(path); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		file, err := os.Open(path)
+		file, err := root.Open(path)
 		if err != nil {
 			continue
 		}
