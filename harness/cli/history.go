@@ -96,7 +96,7 @@ func (b *bisection) tellHistory(ctx context.Context, get getting) error {
 		got, err := b.releaseOf(ctx, version, get)
 		switch {
 		case ctx.Err() != nil:
-			return err
+			return context.Cause(ctx)
 		case err != nil:
 			r.Reason = err.Error()
 		default:

@@ -79,18 +79,21 @@ what is asked for.`,
 			if keep.Target != "" && !slices.ContainsFunc(m.Targets, func(t string) bool { return strings.Contains(t, keep.Target) }) {
 				return usage(fmt.Errorf("--target %q: no run's target has this text; there are %s", keep.Target, strings.Join(m.Targets, ", ")))
 			}
-			m.Filter(keep)
-			if len(m.Cells) == 0 && unread == nil {
-				e.say("none of the %s is what is asked for", counted(len(cells), "run"))
-				unread = &exit{code: Inconclusive}
-			}
+			anyStatus := keep
+			anyStatus.Status = "" // what has changed was another last time
+			m.Filter(anyStatus)
 			if since != "" {
 				old, err := readMatrix(since)
 				if err != nil {
 					return usage(fmt.Errorf("--since %s: %w", since, err))
 				}
-				old.Filter(keep)
+				old.Filter(anyStatus)
 				m.Since(old)
+			}
+			m.Filter(keep)
+			if len(m.Cells) == 0 && unread == nil {
+				e.say("none of the %s is what is asked for", counted(len(cells), "run"))
+				unread = &exit{code: Inconclusive}
 			}
 			switch {
 			case format == "" && to == "":

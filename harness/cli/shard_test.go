@@ -258,6 +258,30 @@ func TestMergeIsTheWhole(t *testing.T) {
 	wants("is no folder of a run", args...)
 }
 
+// A status that is asked for is today's: what was otherwise last time is neither new nor gone.
+func TestMatrixOfAStatusSince(t *testing.T) {
+	before, _, _ := night(t, "1/1", func(_ *session, rows []reports.Row) {
+		for i, row := range rows {
+			if was := row.ID == "karpenter-7515-startup-taint-declared"; row.Target == "karpenter@v1.7.0" && (was || row.ID == "karpenter-7515-not-ready-noexecute") {
+				if rows[i].Verdict = "healthy"; was {
+					rows[i].Verdict = "reproduced"
+				}
+				rows[i].Outcome = string(verdict.Compare(scenarios.Expectation(row.Expected), verdict.Verdict(rows[i].Verdict)))
+			}
+		}
+	})
+	now, _, _ := night(t, "1/1", nil)
+	_, stdout, stderr := command(t, "matrix", now, "--status", "regression", "--since", filepath.Join(before, "matrix.json"))
+	for _, id := range []string{"karpenter-7515-not-ready-noexecute", "karpenter-7515-startup-taint-declared"} {
+		if !strings.Contains(stdout, id) {
+			t.Errorf("%s has changed, and is not told: %s%s", id, stdout, stderr)
+		}
+	}
+	if strings.Contains(stdout, "is new") || strings.Contains(stdout, "is gone") || strings.Count(stdout, "karpenter-7515-startup-taint-declared") != 1 {
+		t.Errorf("%s%s", stdout, stderr)
+	}
+}
+
 // All that is wrong with shards is told before anything is built.
 func TestShardArguments(t *testing.T) {
 	t.Setenv(target.EnvCache, t.TempDir())

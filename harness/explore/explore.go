@@ -164,7 +164,7 @@ func (e *Exploration) read() error {
 }
 
 func (e *Exploration) take(p Play) {
-	if p.Again == 0 && slices.ContainsFunc(p.Suspects(), func(key string) bool { return e.first(key) == 0 }) {
+	if slices.ContainsFunc(p.Suspects(), func(key string) bool { return e.own(p, key) && e.first(key) == 0 }) {
 		e.again[p.N] += e.Again
 	}
 	for _, key := range p.New {
@@ -180,11 +180,19 @@ func (e *Exploration) take(p Play) {
 // first is the play that showed a key first which no documented failure explains; zero: none did.
 func (e *Exploration) first(key string) int {
 	for _, p := range e.plays {
-		if p.Again == 0 && slices.Contains(p.Suspects(), key) {
+		if e.own(p, key) && slices.Contains(p.Suspects(), key) {
 			return p.N
 		}
 	}
 	return 0
+}
+
+// own tells whether what a play shows is its own finding: it is the first of its schedule, or the
+// first that shows it.
+func (e *Exploration) own(p Play, key string) bool {
+	return p.Again == 0 || !slices.ContainsFunc(e.plays, func(of Play) bool {
+		return of.N < p.N && (of.N == p.Again || of.Again == p.Again) && slices.Contains(of.Keys, key)
+	})
 }
 
 // lived tells whether the target has not died at once in every play so far.
@@ -338,10 +346,10 @@ func (e *Exploration) Summary() Summary {
 		}
 		s.VirtualHours += p.VirtualSeconds / 3600
 		s.WallHours += p.WallSeconds / 3600
-		if p.Again != 0 {
-			continue
-		}
 		for _, key := range p.Keys {
+			if !e.own(p, key) {
+				continue
+			}
 			known := p.Known[key]
 			i := slices.IndexFunc(s.Found, func(f Found) bool { return f.Key == key && f.Known == known })
 			if i < 0 {

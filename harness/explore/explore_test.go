@@ -280,6 +280,40 @@ func cloud(verb, name, group string) history.Event {
 	return history.Event{Source: history.Cloud, Verb: verb, Object: history.Object{Resource: "instances", Name: name}, Detail: map[string]any{"group": group}}
 }
 
+// What only a repetition shows is found as well, and played again.
+func TestFoundInARepetition(t *testing.T) {
+	with := settings()
+	with.Again = 2
+	e, err := Open(t.TempDir(), with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	play := func(keys ...string) Play {
+		p, _, err := e.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Verdict, p.Keys = verdict.Healthy, keys; len(keys) > 0 {
+			p.Verdict = verdict.Failed
+		}
+		if p, err = e.Learn(p, nil); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	play("no-leak")
+	second := play("no-overshoot")
+	play("no-leak")
+	third := play("no-overshoot")
+	if second.Again != 1 || third.Again != second.N {
+		t.Errorf("they repeat %d and %d", second.Again, third.Again)
+	}
+	found := e.Summary().Found
+	if len(found) != 2 || found[1].Key != "no-overshoot" || found[1].First != second.N || found[1].Shown != 2 || found[0].Shown != 2 || found[0].Plays != 1 {
+		t.Errorf("found are %+v", found)
+	}
+}
+
 // The symptom of a record is found where its objects are called something else, and not where
 // what has one name there has two.
 func TestAnyNames(t *testing.T) {

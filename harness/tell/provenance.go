@@ -43,6 +43,12 @@ func Departures(r run.Run) (list []string) {
 			list = append(list, fmt.Sprintf("%s was built from %s", m.Ref, sourceOf(m)))
 		}
 	}
+	if elsewhere(r) {
+		list = append(list, fmt.Sprintf("the cloud was %s, and not %s", r.Target.Provider, target.Kwok))
+	}
+	if record := builtin()[r.ID]; r.Target.Race && !record.Race {
+		list = append(list, fmt.Sprintf("%s was built with Go's race detector", r.Target.Ref))
+	}
 	for _, ref := range p.Stale {
 		list = append(list, fmt.Sprintf("the source of %s had changed since it was built, and what ran is the old build", ref))
 	}
@@ -78,7 +84,7 @@ func Departures(r run.Run) (list []string) {
 	if p.Nodestorm.Dirty || p.Nodestorm.Commit == "" {
 		list = append(list, fmt.Sprintf("nodestorm itself is of %s (program sha256 %s)", p.Nodestorm, run.Short(p.SHA256)))
 	}
-	if p.Feature != nil && builtin()[r.ID] {
+	if _, known := builtin()[r.ID]; p.Feature != nil && known {
 		said := fmt.Sprintf("the scenario is that of %s", p.Feature)
 		for _, f := range p.Beside {
 			said += fmt.Sprintf(", with %s", f)
@@ -91,16 +97,22 @@ func Departures(r run.Run) (list []string) {
 	return list
 }
 
-// builtin are the IDs that are nodestorm's own: a user's own scenario may have taken one.
-var builtin = sync.OnceValue(func() map[string]bool {
-	ids := map[string]bool{}
+// builtin are the records that are nodestorm's own: a user's own scenario may have taken the ID of one.
+var builtin = sync.OnceValue(func() map[string]scenarios.Record {
+	known := map[string]scenarios.Record{}
 	if catalogue, err := scenarios.Load(); err == nil {
 		for _, record := range catalogue.Records() {
-			ids[record.ID] = true
+			known[record.ID] = record
 		}
 	}
-	return ids
+	return known
 })
+
+// elsewhere tells whether the run's target was built for another cloud of Karpenter than its record is about.
+func elsewhere(r run.Run) bool {
+	record, known := builtin()[r.ID]
+	return known && record.Autoscaler == "karpenter" && r.Target.Provider == target.Instances && record.OnlyCloud() != target.Instances
+}
 
 // sourceOf tells people where a build came from, without a path.
 func sourceOf(m target.Manifest) string {
@@ -163,6 +175,9 @@ func repeat(r run.Run, departures []string) string {
 	}
 	if r.Target.Race {
 		words = append(words, "--race")
+	}
+	if elsewhere(r) {
+		words = append(words, "--cloud", r.Target.Provider)
 	}
 	if p := r.Provenance; p != nil {
 		if p.Machines != "" {

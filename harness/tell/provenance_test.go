@@ -53,6 +53,8 @@ func TestDepartures(t *testing.T) {
 		{"a manifest", func(r *run.Run) {
 			r.Provenance.Manifest = &run.Input{Name: "my deployment.yaml", SHA256: "0123456789abcdef"}
 		}, "karpenter@v1.7.0 ran as my deployment.yaml (sha256 0123456789ab) has it", "", " --manifest 'my deployment.yaml' # "},
+		{"another cloud", func(r *run.Run) { r.ID, r.Target.Provider = scenario, target.Instances }, "the cloud was instances, and not kwok", "", " --cloud instances # "},
+		{"the race detector", func(r *run.Run) { r.Target.Race = true }, "karpenter@v1.7.0 was built with Go's race detector", "sigs.k8s.io/karpenter, v1.7.0, with Go's race detector, go1.26.8", " --race # "},
 		{"a part", func(r *run.Run) {
 			r.Provenance.With = []target.Manifest{{Ref: target.Ref{Name: "ccm", Version: "v2"}, SHA256: "0123456789abcdef"}}
 		}, "ccm@v2 (sha256 0123456789ab) was in the place of nodestorm's own", "", " --with ccm@v2 # "},
