@@ -163,11 +163,11 @@ func (b *bisection) toBuild(version, at string) (target.Recipe, error) {
 	if len(b.tags) > 0 {
 		tags = b.tags[0]
 	} else if b.record.Autoscaler == "cluster-autoscaler" && b.dir != "" {
-		tags = b.record.Provider()
+		tags = b.providerOf(b.record)
 	}
 	recipe, err := b.recipe(target.Ref{Name: b.record.Autoscaler, Version: version}, at, tags)
 	recipe.Race = recipe.Race || b.record.Race
-	if provider := b.record.Provider(); provider == target.Instances && err == nil {
+	if provider := b.providerOf(b.record); provider == target.Instances && err == nil {
 		recipe, err = target.OnInstances(recipe)
 	} else if provider != "" && b.provider == "" {
 		recipe.Provider = provider

@@ -42,7 +42,13 @@ func (b *bisection) remember(at ends) error {
 	if at.repo != nil {
 		from = at.repo.Name
 	}
-	b.state = &stateFile{Question: []string{b.record.ID, from, at.good, at.bad, b.pkg, b.provider, fmt.Sprint(b.tags), fmt.Sprint(b.rules), fmt.Sprint(b.seed), b.clock.String(), b.manifest, fmt.Sprint(b.with), b.other}}
+	b.state = &stateFile{Question: []string{b.record.ID, from, at.good, at.bad, b.pkg, b.provider, fmt.Sprint(b.tags), fmt.Sprint(b.rules), fmt.Sprint(b.seed), b.clock.String(), b.manifest, fmt.Sprint(b.with), b.other,
+		run.RecordDigest(b.record), b.cloud}}
+	if b.features != nil {
+		if text, err := fs.ReadFile(b.features, b.record.Feature); err == nil {
+			b.state.Question = append(b.state.Question, fmt.Sprintf("%x", sha256.Sum256(text)))
+		}
+	}
 	if b.autoscaler != "" {
 		b.state.Question = append(b.state.Question, b.autoscaler)
 	}
@@ -69,7 +75,10 @@ func (b *bisection) remember(at ends) error {
 		return usage(fmt.Errorf("what was learned is damaged (%s: %w): --anew forgets it", b.state.path, err))
 	}
 	for _, t := range earlier.Trials {
-		if _, err := os.Stat(t.Run()); t.Verdict != "" && err != nil {
+		if t.Verdict == "" {
+			continue // it could not be built, or told, which may be otherwise now
+		}
+		if _, err := os.Stat(t.Run()); err != nil {
 			continue // its run was removed: it is shown again
 		}
 		b.state.Trials = append(b.state.Trials, t)

@@ -275,6 +275,38 @@ func TestBisectDamagedState(t *testing.T) {
 	}
 }
 
+// Another question has another memory, and what could not be told is tried again.
+func TestBisectRemembersAnswers(t *testing.T) {
+	m := autoscaler(t)
+	b, _ := newBisection(t, m.dir, "cluster-autoscaler-1.0.0", "cluster-autoscaler-1.2.0")
+	out := b.out
+	at, err := b.ends(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	remember := func() string {
+		t.Helper()
+		b.out = out
+		if err := b.remember(at); err != nil {
+			t.Fatal(err)
+		}
+		return b.state.dir
+	}
+	first := remember()
+	if err := b.learned(bisect.Trial{ID: "cannot be built"}); err != nil {
+		t.Fatal(err)
+	}
+	if again := remember(); again != first || len(b.state.Trials) != 0 {
+		t.Errorf("it goes on with %v in %s", b.state.Trials, again)
+	}
+	b.record.Symptom.Statement += ", and more"
+	second := remember()
+	b.cloud = target.Instances
+	if third := remember(); second == first || third == second {
+		t.Errorf("of other questions the memories are %s, %s and %s", first, second, third)
+	}
+}
+
 // What is called the last before a commit is right before it, or the words are others.
 func TestParentOf(t *testing.T) {
 	b := &bisection{hunt: &bisect.Hunt{Old: verdict.Healthy, New: verdict.Reproduced, Known: map[string]bisect.Trial{

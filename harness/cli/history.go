@@ -149,10 +149,11 @@ func (b *bisection) versions(catalogue, pushed []string) []string {
 
 // builtFor is the cloud that the record's build of a release is for.
 func (b *bisection) builtFor(version string) string {
-	if known, err := target.Known(target.Ref{Name: b.record.Autoscaler, Version: version}); err == nil {
+	wanted := b.providerOf(b.record)
+	if known, err := target.Known(target.Ref{Name: b.record.Autoscaler, Version: version, Provider: wanted}); err == nil {
 		return known.Provider
 	}
-	return b.record.Provider()
+	return wanted
 }
 
 // releaseOf is a build that the store has, or gets.

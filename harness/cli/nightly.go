@@ -88,6 +88,7 @@ kept.`,
 			case err != nil:
 				return usage(fmt.Errorf("--nights: %w", err))
 			}
+			leaveEarlier(night, before.nights)
 			if before.unread || missing != "" {
 				unread = &exit{code: Inconclusive}
 			}
@@ -155,8 +156,11 @@ func (e *env) night(ctx context.Context, paths []string, catalogue *scenarios.Ca
 			told = append(told, m.Cells...)
 		}
 	}
-	if len(night.Cells) == 0 { // the runs are elsewhere, and so is where the links lead
-		for _, c := range told {
+	runs := night.Cells
+	for _, c := range told { // of runs that are elsewhere, and so is where the links lead
+		if !slices.ContainsFunc(runs, func(r matrix.Cell) bool {
+			return r.Scenario == c.Scenario && r.Target == c.Target && (c.Digest != "" && r.Digest == c.Digest || c.Digest == "" && r.Started.Equal(c.Started))
+		}) {
 			c.Run = ""
 			night.Cells = append(night.Cells, c)
 		}
@@ -181,6 +185,24 @@ func (e *env) night(ctx context.Context, paths []string, catalogue *scenarios.Ca
 		return ran || once(key{s.Scenario, s.Target, "skipped"})
 	})
 	return night, unread, nil
+}
+
+// leaveEarlier takes out of a night the runs that nights before have counted, of what was run in it
+// as well: their folder was not emptied.
+func leaveEarlier(night *matrix.Matrix, before []nightly.Night) {
+	type pair struct{ scenario, target string }
+	counted, newer := map[string]bool{}, map[pair]bool{}
+	for _, earlier := range before {
+		for _, c := range earlier.Cells {
+			counted[c.Digest] = c.Digest != ""
+		}
+	}
+	for _, c := range night.Cells {
+		if !counted[c.Digest] {
+			newer[pair{c.Scenario, c.Target}] = true
+		}
+	}
+	night.Cells = slices.DeleteFunc(night.Cells, func(c matrix.Cell) bool { return counted[c.Digest] && newer[pair{c.Scenario, c.Target}] })
 }
 
 // matricesBelow reads the matrices that verify and merge have left.

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"nodestorm/harness/target"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/nightly"
+	"nodestorm/scenarios"
 )
 
 // Nights are kept one after the other, each is held against those before it, and the exit status
@@ -162,5 +164,51 @@ func TestNightOfShards(t *testing.T) {
 	}
 	if got := report.Nights[0]; got.Good != 7 || got.Bad != 1 || got.Skipped != 2 || report.Rows[0].Decided != 1 {
 		t.Errorf("%+v, %+v", got, report.Rows[0])
+	}
+}
+
+// What only a matrix tells of counts beside runs, and none twice.
+func TestNightOfRunsAndAMatrix(t *testing.T) {
+	here, _, _ := night(t, "1/1", nil)
+	m, err := readMatrix(filepath.Join(here, "matrix.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := m.Cells[0]
+	elsewhere.Scenario, elsewhere.Digest = "z-lost", "another"
+	m.Cells = append(m.Cells, elsewhere)
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := t.TempDir()
+	if err := os.WriteFile(filepath.Join(there, "matrix.json"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := &env{stdout: io.Discard, stderr: io.Discard}
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := e.night(t.Context(), []string{here, there}, catalogue, t.TempDir())
+	if err != nil || len(got.Cells) != len(m.Cells) || !slices.ContainsFunc(got.Cells, func(c matrix.Cell) bool { return c.Scenario == "z-lost" }) {
+		t.Errorf("%d cells, want %d, %v", len(got.Cells), len(m.Cells), err)
+	}
+}
+
+// Runs of a folder that nobody has emptied count in the night that has counted them, unless
+// nothing else was run of theirs.
+func TestLeaveEarlier(t *testing.T) {
+	cell := func(scenario, digest string) matrix.Cell {
+		return matrix.Cell{Scenario: scenario, Target: "karpenter@v1.7.0", Digest: digest}
+	}
+	tonight := &matrix.Matrix{Cells: []matrix.Cell{cell("a", "1"), cell("a", "2"), cell("b", "3"), cell("c", "")}}
+	leaveEarlier(tonight, []nightly.Night{{Matrix: &matrix.Matrix{Cells: []matrix.Cell{cell("a", "1"), cell("b", "3"), cell("c", "")}}}})
+	left := ""
+	for _, c := range tonight.Cells {
+		left += c.Scenario + c.Digest + " "
+	}
+	if left != "a2 b3 c " {
+		t.Errorf("left are %s", left)
 	}
 }
