@@ -32,6 +32,7 @@ type Redactor struct {
 	// Count is how many credentials were removed.
 	Count int
 	inKey int // lines that a private key may still have, 0 outside of one
+	lines following
 	order []string
 }
 
@@ -128,6 +129,13 @@ func (r *Redactor) Line(line []byte) []byte {
 			r.inKey = 0
 		}
 		return nil
+	}
+	line, whole := r.lines.take(line)
+	if whole {
+		if len(line) > 0 || r.lines.left == maxKey-1 { // a text of many lines is one
+			r.Count++
+		}
+		return line
 	}
 	// A key that begins within other text is on this line, cut off or not.
 	if bytes.Contains(line, keyBegins) && bytes.HasSuffix(bytes.TrimSpace(line), keyIs) && !bytes.Contains(line, keyEnds) {

@@ -29,6 +29,13 @@ func TestCredentialsAreRemoved(t *testing.T) {
 		"flag":            `k3s agent --server https://10.0.0.1:6443 --token ` + key + `::server:` + key,
 		"flag, quoted":    `kubeadm join --certificate-key "` + key + `"`,
 		"list of words":   `{"args":["kubeadm","join","--token","` + key + `"]}`,
+		"secret key":      `AWS_SECRET_KEY=` + key,
+		"secretKey":       `{"secretKey":"` + key + `"}`,
+		"passphrase":      `GPG_PASSPHRASE=` + key,
+		"encryption key":  `encryption_key: ` + key,
+		"variable":        "env:\n- name: HCLOUD_TOKEN\n  value: " + key + "\n- name: OTHER\n  value: plain",
+		"text of a key":   "before: 1\nclient-key-password: |-\n  " + key + "\n\n  " + key + "\nafter: 2",
+		"text of a value": "- name: MY_PASSWORD\n  value: >-\n    " + key + "\n  other: plain",
 		"escaped list":    `{"body":"{\"args\":[\"--token\", \"` + key + `\"]}"}`,
 	}
 	for name, text := range tests {
@@ -45,6 +52,20 @@ func TestCredentialsAreRemoved(t *testing.T) {
 				t.Errorf("more than the key is gone: %q", out.String())
 			}
 		})
+	}
+}
+
+// What follows a secret stays, and so does what only looks like one.
+func TestWhatFollowsStays(t *testing.T) {
+	for text, want := range map[string]string{
+		"- name: HCLOUD_TOKEN\n  value: abcdefgh # why\n- name: OTHER\n  value: plain": "- name: HCLOUD_TOKEN\n  value: [removed]\n- name: OTHER\n  value: plain",
+		"- name: HCLOUD_TOKEN\n  valueFrom: {}\n  value: plain":                        "- name: HCLOUD_TOKEN\n  valueFrom: {}\n  value: plain",
+		"password: |\n  abc\n  def\nuser: me\n  deep: 1":                               "password: |\n\n\nuser: me\n  deep: 1",
+		"summary: >-\n  A text\nname: web\nvalue: 3":                                   "summary: >-\n  A text\nname: web\nvalue: 3",
+	} {
+		if got := new(redact.Redactor).Text(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ var secrets = []secret{
 	{[]string{"bearer", "basic"}, bearer},
 	{[]string{"eyj"}, webToken},
 	{[]string{"token", "password", "passwd", "secret", "api_key", "api-key", "apikey", "access_key", "access-key", "accesskey",
+		"secret_key", "secret-key", "secretkey", "private_key", "private-key", "privatekey", "encryption_key", "encryption-key", "encryptionkey", "passphrase",
 		"client-key-data", "client-certificate-data", "certificate-key", "authorization", "credential"}, named},
 	{[]string{"."}, bootstrapToken},
 	{[]string{"://"}, userInfo},
