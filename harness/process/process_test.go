@@ -298,6 +298,38 @@ func TestSweepLeavesItToTheGuard(t *testing.T) {
 	nothingLeft(t, dir)
 }
 
+// Whether an owner in another container, or on another machine, has ended cannot be seen from here.
+func TestSweepLeavesOthersAlone(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	files, remove, err := process.Scratch("world-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = remove() }()
+	owner, err := os.ReadFile(filepath.Join(filepath.Dir(files), "owner"))
+	words := strings.SplitN(strings.TrimSpace(string(owner)), " ", 3)
+	if err != nil || len(words) != 3 {
+		t.Fatalf("an owner is %q, %v", owner, err)
+	}
+	for place, leaves := range map[string]bool{"": false, " " + words[2]: false, " pid:[1] -": true, strings.Replace(" "+words[2], " -", "", 1) + "0": true} {
+		dir := filepath.Join(t.TempDir(), "world-1")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "owner"), []byte(fmt.Sprintf("%d 12345%s\n", dead.Process.Pid, place)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		swept, used, err := process.Sweep(filepath.Dir(dir), "world-")
+		if err != nil || leaves != slices.Contains(used, dir) || leaves == (len(swept) == 1) {
+			t.Errorf("of an owner at %q: swept %v, used %v, %v", place, swept, used, err)
+		}
+	}
+}
+
 // Where the guard was killed too, Sweep does its work, and harms nobody else.
 func TestSweep(t *testing.T) {
 	parent := t.TempDir()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
 )
 
 // registry is the folder in which every temporary folder is noted, whatever TMPDIR it
@@ -74,8 +73,7 @@ func noted() (folders []string) {
 // own makes dir one of ours, that Sweep removes when we have ended without doing so,
 // and returns where it is noted.
 func own(dir string) (string, error) {
-	id := strconv.Itoa(os.Getpid()) + " " + started(os.Getpid()) + "\n"
-	return note(dir), os.WriteFile(filepath.Join(dir, ownerFile), []byte(id), 0o600)
+	return note(dir), os.WriteFile(filepath.Join(dir, ownerFile), []byte(Self()+" "+machine()+"\n"), 0o600)
 }
 
 // Scratch makes an empty temporary folder for what must not outlive us. remove removes

@@ -1,6 +1,8 @@
 package process
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"strconv"
 	"strings"
@@ -29,4 +31,14 @@ func among() string {
 		return "unknown"
 	}
 	return name
+}
+
+// machine is what tells this machine from others that share a folder with it, "-" if nothing does.
+func machine() string {
+	id, err := os.ReadFile("/etc/machine-id")
+	if err != nil || len(id) == 0 {
+		return "-"
+	}
+	sum := sha256.Sum256(id) // the ID itself is for nobody else
+	return hex.EncodeToString(sum[:6])
 }

@@ -52,11 +52,16 @@ func Sweep(dir string, prefixes ...string) (swept []Swept, used []string, err er
 	slices.Sort(folders)
 	var errs []error
 	for _, folder := range slices.Compact(folders) {
-		owner, start, ok := readPID(filepath.Join(folder, ownerFile))
+		owner, rest, ok := readPID(filepath.Join(folder, ownerFile))
 		if !ok {
 			continue
 		}
+		start, place, _ := strings.Cut(rest, " ")
 		guard, _, guarded := readPID(filepath.Join(folder, guardFile))
+		if place != "" && place != among()+" "+machine() { // whom we cannot see, in another container or on another machine
+			used = append(used, folder)
+			continue
+		}
 		if alive(owner, start) || guarded && procContains(guard, "cmdline", folder) { // the guard is about to do all this
 			used = append(used, folder)
 			continue
