@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ import (
 // program is something that target add takes.
 func program(t *testing.T) string {
 	t.Helper()
-	own, err := os.Executable()
+	own, err := exec.LookPath("go") // not this one, which may have the race detector
 	if err != nil {
 		t.Fatal(err)
 	}
