@@ -16,12 +16,12 @@ import (
 // A target whose source has changed since it was built is said to be stale before
 // anything runs, with the command that builds it again.
 func TestStaleTarget(t *testing.T) {
-	b := newBench(t)
-	source := karpenterSource(t)
 	program, err := exec.LookPath("go") // not this one, which may have the race detector
 	if err != nil {
 		t.Fatal(err)
 	}
+	b := newBench(t) // which has another go in PATH
+	source := karpenterSource(t)
 	text, err := os.ReadFile(program)
 	if err != nil {
 		t.Fatal(err)
