@@ -64,7 +64,7 @@ test-times: setup browser ## Run all tests and list the ten slowest
 
 # vcsim, which the fake vSphere is made of, has data races of its own (its answers are
 # written out while its objects change).
-RACY    := nodestorm/fakecloud/vsphere
+RACY    := nodestorm/fakecloud/vcenter
 
 .PHONY: test-short
 test-short: ## Run the tests that need no Kubernetes, with the race detector
@@ -85,11 +85,11 @@ test-kind: setup ## Play records on real clusters beside simulated ones (Docker,
 	@$(NICE) $(BIN) cluster image
 	@$(NICE) $(MAKE) image && docker load --input bin/image.tar
 	@cd fakecloud/testcontainers && $(ON_LOOPBACK) $(TEST) ./... -count=1 -v
-	@$(TEST) ./harness/container -count=1 -v -timeout 10m
-	@$(TEST) ./harness/kind/... -p 1 -count=1 -v -timeout 10m
+	@$(TEST) ./harness/world/container -count=1 -v -timeout 10m
+	@$(TEST) ./harness/world/kind/... -p 1 -count=1 -v -timeout 10m
 	@$(TEST) ./harness/cli -run '^TestKind' -count=1 -v -timeout 45m
 	@$(BIN) verify --cluster kind,sim $(ON_KIND) --out $(OUT)/kind
-	@echo "$$(date -u +%F), commit $(COMMIT), Docker $$(docker version --format '{{.Server.Version}}'), $$(nproc) processors" > harness/kind/last-passed.txt
+	@echo "$$(date -u +%F), commit $(COMMIT), Docker $$(docker version --format '{{.Server.Version}}'), $$(nproc) processors" > harness/world/kind/last-passed.txt
 
 .PHONY: fuzz
 fuzz: export FUZZTIME ?= 2m

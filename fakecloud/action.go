@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"nodestorm/fakecloud/fault"
-	"nodestorm/sim/seed"
+	"nodestorm/sim/time/seed"
 )
 
 // Statuses of an action.

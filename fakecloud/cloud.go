@@ -28,7 +28,7 @@ import (
 	"nodestorm/fakecloud/fault"
 	simfault "nodestorm/sim/fault"
 	"nodestorm/sim/history"
-	"nodestorm/sim/seed"
+	"nodestorm/sim/time/seed"
 )
 
 // Config says what a Cloud works with.

@@ -15,13 +15,13 @@ import (
 	"syscall"
 	"testing"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
-	"nodestorm/sim/clock"
 	"nodestorm/sim/history/vocabulary"
+	"nodestorm/sim/time/clock"
 )
 
 var (
@@ -65,11 +65,11 @@ func TestFeatures(t *testing.T) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	store, err := target.Open("")
+	store, err := builds.Open("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	kubernetes, err := store.Get(target.Kubernetes)
+	kubernetes, err := store.Get(builds.Kubernetes)
 	if err != nil {
 		t.Skipf("no control plane: %v", err)
 	}
@@ -90,7 +90,7 @@ func TestFeatures(t *testing.T) {
 	for _, record := range chosen(t, load(t), os.DirFS(".")) {
 		for _, of := range record.Targets {
 			t.Run(record.ID+"/"+of.Name, func(t *testing.T) {
-				ref, err := target.ParseRef(of.Name)
+				ref, err := builds.ParseRef(of.Name)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -143,7 +143,7 @@ func stored(folder string) (runs []replay.Result, err error) {
 
 // played is the last stored run of the record on the build, judged again; those before
 // it were thrown away as distorted.
-func played(runs []replay.Result, record scenarios.Record, build target.Target) (replay.Result, error) {
+func played(runs []replay.Result, record scenarios.Record, build builds.Target) (replay.Result, error) {
 	catalogue, err := scenarios.Load()
 	if err != nil {
 		return replay.Result{}, err

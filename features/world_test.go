@@ -7,9 +7,9 @@ import (
 
 	"github.com/cucumber/godog"
 
-	"nodestorm/harness/steps"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
+	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
 )
 
@@ -29,7 +29,7 @@ func TestWorldSteps(t *testing.T) {
 		}
 		for _, f := range features {
 			for _, pickle := range f.Pickles {
-				if err := steps.Check(pickle.Steps, os.DirFS(folder)); err != nil {
+				if err := sentences.Check(pickle.Steps, os.DirFS(folder)); err != nil {
 					t.Errorf("%s: scenario %q: %v", f.Uri, pickle.Name, err)
 				}
 			}
@@ -37,18 +37,18 @@ func TestWorldSteps(t *testing.T) {
 	}
 }
 
-func TestWorld(t *testing.T) { play(t, "world", target.Target{}) }
+func TestWorld(t *testing.T) { play(t, "world", builds.Target{}) }
 
 func TestInstances(t *testing.T) {
-	play(t, "instances", targettest.Get(t, target.Ref{Name: "karpenter", Version: "v1.7.0", Provider: target.Instances}))
+	play(t, "instances", buildstest.Get(t, builds.Ref{Name: "karpenter", Version: "v1.7.0", Provider: builds.Instances}))
 }
 
 // play plays all scenarios of a folder, on a build if they need one.
-func play(t *testing.T, folder string, on target.Target) {
+func play(t *testing.T, folder string, on builds.Target) {
 	t.Helper()
-	kubernetes := targettest.Get(t, target.Kubernetes)
+	kubernetes := buildstest.Get(t, builds.Kubernetes)
 	suite := suiteOf(folder)
-	rig := steps.Rig{
+	rig := sentences.Rig{
 		Target:  on,
 		Beside:  os.DirFS(folder),
 		Started: func(*world.World) {},

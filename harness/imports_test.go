@@ -23,13 +23,13 @@ func TestWrongImports(t *testing.T) {
 		imports map[string][]string
 		want    string // part of the only one; empty for none
 	}{
-		{map[string][]string{"nodestorm/sim/node": {"nodestorm/sim/fault", "fmt"}, "nodestorm/harness/world": {"nodestorm/sim/node"}}, ""},
-		{map[string][]string{"nodestorm/sim/node": {"nodestorm/fakecloud"}}, "nodestorm/sim/node imports nodestorm/fakecloud"},
+		{map[string][]string{"nodestorm/sim/machine/node": {"nodestorm/sim/fault", "fmt"}, "nodestorm/harness/world": {"nodestorm/sim/machine/node"}}, ""},
+		{map[string][]string{"nodestorm/sim/machine/node": {"nodestorm/fakecloud"}}, "nodestorm/sim/machine/node imports nodestorm/fakecloud"},
 		{map[string][]string{"nodestorm/reports/story": {"nodestorm/harness/run"}}, "nodestorm/reports/story imports"},
-		{map[string][]string{"nodestorm/harness/join": {"github.com/cucumber/godog"}}, "nodestorm/harness/join imports github.com/cucumber/godog"},
+		{map[string][]string{"nodestorm/harness/cloud/machines": {"github.com/cucumber/godog"}}, "nodestorm/harness/cloud/machines imports github.com/cucumber/godog"},
 		{map[string][]string{"nodestorm/fakecloud/hcloud": {"k8s.io/client-go/rest"}}, "nodestorm/fakecloud/hcloud imports k8s.io/client-go/rest"},
-		{map[string][]string{"nodestorm/harness/world": {"nodestorm/harness/process"}, "nodestorm/harness/process": {"nodestorm/scenarios"}}, "nodestorm/harness/world needs nodestorm/scenarios"},
-		{map[string][]string{"nodestorm/harness/target": {"nodestorm/harness/manifest"}, "nodestorm/harness/manifest": {"nodestorm/harness/order"}}, "nodestorm/harness/target needs nodestorm/harness/order"},
+		{map[string][]string{"nodestorm/harness/world": {"nodestorm/harness/world/process"}, "nodestorm/harness/world/process": {"nodestorm/scenarios"}}, "nodestorm/harness/world needs nodestorm/scenarios"},
+		{map[string][]string{"nodestorm/harness/builds": {"nodestorm/harness/program/manifest"}, "nodestorm/harness/program/manifest": {"nodestorm/harness/program/installer"}}, "nodestorm/harness/builds needs nodestorm/harness/program/installer"},
 	} {
 		wrong := wrongImports(test.imports)
 		if len(wrong) == 0 && test.want == "" {
@@ -54,8 +54,8 @@ var rooms = map[string][]string{
 // apart are packages of one room that must not need each other, not even through others.
 var apart = []struct{ p, from, why string }{
 	{"nodestorm/harness/world", "nodestorm/scenarios", "a world is the same whatever is replayed in it"},
-	{"nodestorm/harness/run", "nodestorm/reports", "a stored run is a record, and what people read of it is harness/tell's and the reports'"},
-	{"nodestorm/harness/target", "nodestorm/harness/order", "the store has builds, and what a name stands for is said where targets are named"},
+	{"nodestorm/harness/run", "nodestorm/reports", "a stored run is a record, and what people read of it is harness/run/summary's and the reports'"},
+	{"nodestorm/harness/builds", "nodestorm/harness/program/installer", "the store has builds, and what a name stands for is said where targets are named"},
 }
 
 // wrongImports says in a sentence each what must not be.
@@ -68,7 +68,7 @@ func wrongImports(imports map[string][]string) (wrong []string) {
 			case roomOf(other) != "":
 				ok = slices.Contains(rooms[room], roomOf(other))
 			case under(other, "github.com/cucumber/godog"):
-				ok = under(p, "nodestorm/harness/steps") || under(p, "nodestorm/harness/replay")
+				ok = under(p, "nodestorm/harness/sentences") || under(p, "nodestorm/harness/replay")
 			case under(other, "k8s.io/client-go"): // the cloud's truth is not the cluster's
 				ok = room != "fakecloud"
 			default:

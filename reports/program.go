@@ -3,7 +3,7 @@ package reports
 import (
 	"time"
 
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 // Program is how late one program was. Durations are in milliseconds of virtual time.

@@ -20,8 +20,8 @@ import (
 	messages "github.com/cucumber/messages/go/v21"
 	"go.yaml.in/yaml/v3"
 
-	"nodestorm/sim/checker"
-	"nodestorm/sim/checker/strict"
+	"nodestorm/sim/history/checker"
+	"nodestorm/sim/strict"
 )
 
 // What a folder may hold that anybody may have written.

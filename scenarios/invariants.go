@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"nodestorm/sim/checker"
-	"nodestorm/sim/checker/invariants"
+	"nodestorm/sim/history/checker"
+	"nodestorm/sim/history/invariants"
 )
 
 // InvariantsFile has the invariants of all scenarios of a folder.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"nodestorm/scenarios"
-	"nodestorm/sim/checker/invariants"
+	"nodestorm/sim/history/invariants"
 )
 
 var update = flag.Bool("update", false, "write the table of invariants anew")

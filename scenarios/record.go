@@ -15,7 +15,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
-	"nodestorm/sim/checker"
+	"nodestorm/sim/history/checker"
 )
 
 // Record is one documented failure, or the cure of one.

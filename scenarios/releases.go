@@ -12,7 +12,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"go.yaml.in/yaml/v3"
 
-	"nodestorm/sim/checker/strict"
+	"nodestorm/sim/strict"
 )
 
 // ReleasesFile is where the releases are, beside the systems' folders.

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"nodestorm/scenarios"
-	"nodestorm/sim/checker"
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/checker"
 )
 
 // Every symptom is found in the shortest history that has it, is not without any one

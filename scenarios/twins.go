@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"nodestorm/sim/checker/strict"
+	"nodestorm/sim/strict"
 )
 
 // written is a file of the catalogue: a record, and what is another in its twins.

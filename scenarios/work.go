@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"nodestorm/sim/checker"
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/checker"
 )
 
 // Work is what a target must have done at least, as records of the history: a program

@@ -6,8 +6,8 @@ import (
 	"os"
 	"strings"
 
-	"nodestorm/sim/checker/strict"
 	"nodestorm/sim/fault"
+	"nodestorm/sim/strict"
 )
 
 // Duration is a time.Duration that JSON and YAML hold as text such as "90s".

@@ -16,9 +16,9 @@ import (
 	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/features"
-	"nodestorm/harness/steps"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
+	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
 	"nodestorm/sim/history"
 )
@@ -27,17 +27,17 @@ import (
 // the last When on, and what the autoscaler uses meanwhile. What may be on any instance type is played
 // with as many as a large cloud has, too.
 func BenchmarkAutoscalers(b *testing.B) {
-	kubernetes := targettest.Get(b, target.Kubernetes)
+	kubernetes := buildstest.Get(b, builds.Kubernetes)
 	files, err := fs.Sub(features.Files, "scale")
 	if err != nil {
 		b.Fatal(err)
 	}
 	for _, play := range []struct {
 		feature string
-		ref     target.Ref
+		ref     builds.Ref
 	}{
-		{"karpenter.feature", target.Ref{Name: "karpenter", Version: "v1.14.1"}},
-		{"cluster-autoscaler.feature", target.Ref{Name: "cluster-autoscaler", Version: "1.36.1", Provider: "externalgrpc"}},
+		{"karpenter.feature", builds.Ref{Name: "karpenter", Version: "v1.14.1"}},
+		{"cluster-autoscaler.feature", builds.Ref{Name: "cluster-autoscaler", Version: "1.36.1", Provider: "externalgrpc"}},
 	} {
 		parsed, err := godog.TestSuite{Options: &godog.Options{FS: files, Paths: []string{play.feature}}}.RetrieveFeatures()
 		if err != nil {
@@ -60,11 +60,11 @@ func BenchmarkAutoscalers(b *testing.B) {
 }
 
 // playOn plays a scenario of a feature, which may begin in another line of it by now.
-func playOn(b *testing.B, kubernetes target.Target, ref target.Ref, files fs.FS, feature string, scenario *messages.Scenario) {
-	on := targettest.Get(b, ref)
+func playOn(b *testing.B, kubernetes builds.Target, ref builds.Ref, files fs.FS, feature string, scenario *messages.Scenario) {
+	on := buildstest.Get(b, ref)
 	for b.Loop() {
 		from := &lastWhen{left: whens(scenario)}
-		rig := steps.Rig{
+		rig := sentences.Rig{
 			World:   world.Config{Out: b.TempDir(), Kubernetes: kubernetes.Bin(), Seed: 1, ClientQPS: 1000},
 			Target:  on,
 			Beside:  files,

@@ -11,17 +11,17 @@ import (
 	"testing"
 	"time"
 
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/world"
-	"nodestorm/sim/clock"
-	"nodestorm/sim/node"
+	"nodestorm/sim/machine/node"
+	"nodestorm/sim/time/clock"
 )
 
 // start starts a world and reports how long that took.
 func start(b *testing.B, cfg world.Config) *world.World {
 	b.Helper()
-	kubernetes := targettest.Get(b, target.Kubernetes)
+	kubernetes := buildstest.Get(b, builds.Kubernetes)
 	cfg.Out, cfg.Kubernetes, cfg.Seed = b.TempDir(), kubernetes.Bin(), 1
 	w, err := world.Start(context.Background(), cfg)
 	if err != nil {

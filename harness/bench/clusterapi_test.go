@@ -9,20 +9,20 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"nodestorm/harness/autoscaler"
-	"nodestorm/harness/clusterapi"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
+	"nodestorm/harness/program/clusterapi"
+	"nodestorm/harness/program/clusterautoscaler"
 	"nodestorm/harness/world"
 	"nodestorm/sim/history"
-	"nodestorm/sim/workload"
+	"nodestorm/sim/machine/workload"
 )
 
 // bring brings a Cluster API release up in a world, with these arguments besides its own.
 func bring(b *testing.B, w *world.World, args ...string) *clusterapi.ClusterAPI {
 	b.Helper()
 	a, err := clusterapi.Up(context.Background(), clusterapi.Config{
-		World: w, Target: targettest.Get(b, target.Ref{Name: clusterapi.Name, Version: "v1.9.5"}), Seed: 1, Args: args,
+		World: w, Target: buildstest.Get(b, builds.Ref{Name: clusterapi.Name, Version: "v1.9.5"}), Seed: 1, Args: args,
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -75,14 +75,14 @@ func BenchmarkUnforcedConflict(b *testing.B) {
 			_, err = a.AwaitRunning(ctx, "workers", 1, time.Hour)
 		}
 		if err == nil {
-			err = a.Grant(ctx, metav1.NamespaceSystem, autoscaler.Name, clusterapi.ExampleRights)
+			err = a.Grant(ctx, metav1.NamespaceSystem, clusterautoscaler.Name, clusterapi.ExampleRights)
 		}
 		if err != nil {
 			b.Fatal(err)
 		}
-		ca, err := autoscaler.Install(ctx, autoscaler.Config{
-			World: w, Target: targettest.Get(b, target.Ref{Name: autoscaler.Name, Version: "1.32.5", Provider: "clusterapi"}),
-			Intent: autoscaler.Intent{Provider: "clusterapi", Backoff: time.Second},
+		ca, err := clusterautoscaler.Install(ctx, clusterautoscaler.Config{
+			World: w, Target: buildstest.Get(b, builds.Ref{Name: clusterautoscaler.Name, Version: "1.32.5", Provider: "clusterapi"}),
+			Intent: clusterautoscaler.Intent{Provider: "clusterapi", Backoff: time.Second},
 		})
 		if err == nil {
 			_, err = ca.Start(ctx)
@@ -115,7 +115,7 @@ func BenchmarkUnforcedConflict(b *testing.B) {
 // writes counts the autoscaler's writes to scales, and those that met a conflict.
 func writes(records []history.Record) (made, conflicts int) {
 	records = slices.DeleteFunc(records, func(r history.Record) bool {
-		return r.Source != history.API || r.Actor != autoscaler.Name || r.Object.Resource != "machinedeployments" || r.Detail["subresource"] != "scale"
+		return r.Source != history.API || r.Actor != clusterautoscaler.Name || r.Object.Resource != "machinedeployments" || r.Detail["subresource"] != "scale"
 	})
 	for _, r := range records {
 		if r.Code == 409 {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"nodestorm/harness/world"
-	"nodestorm/sim/node"
+	"nodestorm/sim/machine/node"
 )
 
 // sizes are those that an environment variable has, "10 20", or these.

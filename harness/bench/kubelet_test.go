@@ -10,16 +10,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"nodestorm/harness/kubelet"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/world"
+	"nodestorm/harness/world/kubelet"
 )
 
 // boot starts n machines with real kubelets and waits until they are Ready.
 func boot(b *testing.B, w *world.World, n int) {
 	b.Helper()
-	kubernetes := targettest.Get(b, target.Kubernetes)
+	kubernetes := buildstest.Get(b, builds.Kubernetes)
 	machines, err := kubelet.New(context.Background(), w, kubelet.Config{Kubernetes: kubernetes.Bin()})
 	if err != nil {
 		b.Fatal(err)

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"nodestorm/harness/parallel"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
+	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
 	"nodestorm/reports"
 )
 
@@ -30,7 +30,7 @@ type played struct {
 	wall, work time.Duration // of the command, and what it has kept processors busy
 	span       time.Duration // from when the first replay began to the end of the last
 	rows       []reports.Row
-	traces     []parallel.Trace
+	traces     []queue.Trace
 }
 
 // seen are the verdicts, in order.
@@ -49,7 +49,7 @@ func playAll(b *testing.B, nodestorm string, atATime int) (p played) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, nodestorm, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	sampler, err := parallel.Sample(200 * time.Millisecond)
+	sampler, err := queue.Sample(200 * time.Millisecond)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -93,11 +93,11 @@ func median(list []float64) float64 {
 // processors.
 func BenchmarkParallel(b *testing.B) {
 	for _, ref := range []string{"karpenter@v1.6.4", "karpenter@v1.7.0"} {
-		of, err := target.ParseRef(ref)
+		of, err := builds.ParseRef(ref)
 		if err != nil {
 			b.Fatal(err)
 		}
-		targettest.Get(b, of)
+		buildstest.Get(b, of)
 	}
 	nodestorm := filepath.Join(b.TempDir(), "nodestorm")
 	if said, err := exec.CommandContext(b.Context(), "go", "build", "-o", nodestorm, "../cmd/nodestorm").CombinedOutput(); err != nil {
@@ -105,7 +105,7 @@ func BenchmarkParallel(b *testing.B) {
 	}
 	processors := float64(runtime.GOMAXPROCS(0))
 	var one, two, predicted, gained, workOne, workTwo, waits []float64
-	var traces []parallel.Trace
+	var traces []queue.Trace
 	for b.Loop() {
 		for round := range 3 {
 			order := []int{1, 2}
@@ -117,8 +117,8 @@ func BenchmarkParallel(b *testing.B) {
 				by[n] = playAll(b, nodestorm, n)
 			}
 			alone, both := by[1], by[2]
-			parallel.Scale(alone.traces, alone.work)
-			now := parallel.Machine{Processors: processors, AtOnce: 2}.Predict(alone.traces)
+			queue.Scale(alone.traces, alone.work)
+			now := queue.Machine{Processors: processors, AtOnce: 2}.Predict(alone.traces)
 			one, two = append(one, alone.span.Seconds()), append(two, both.span.Seconds())
 			predicted, gained = append(predicted, now.Seconds()), append(gained, alone.span.Seconds()/both.span.Seconds())
 			workOne, workTwo = append(workOne, alone.work.Seconds()/float64(len(alone.rows))), append(workTwo, both.work.Seconds()/float64(len(both.rows)))
@@ -146,9 +146,9 @@ func BenchmarkParallel(b *testing.B) {
 
 // outlook is what the model says of sixteen processors; off is how much longer than
 // predicted two worlds at a time have taken here.
-func outlook(traces []parallel.Trace, off float64) string {
+func outlook(traces []queue.Trace, off float64) string {
 	const processors, times = 16, 8
-	var jobs []parallel.Trace
+	var jobs []queue.Trace
 	used, wall := 0.0, 0.0
 	for range times {
 		jobs = append(jobs, traces...)
@@ -161,16 +161,16 @@ func outlook(traces []parallel.Trace, off float64) string {
 		return "no traces"
 	}
 	used /= wall
-	one := parallel.Machine{Processors: processors, AtOnce: 1}.Predict(jobs)
-	bears := parallel.Load{Processors: processors, Used: used, Idle: processors - used}.AtOnce()
+	one := queue.Machine{Processors: processors, AtOnce: 1}.Predict(jobs)
+	bears := queue.Load{Processors: processors, Used: used, Idle: processors - used}.AtOnce()
 	text := fmt.Sprintf("%d processors, %d replays, each world keeps %.1f busy; one by one %.0f s", processors, len(jobs), used, one.Seconds())
 	several := []int{2, 4, 8, 12, 16, bears}
 	slices.Sort(several)
 	for _, n := range slices.Compact(several) {
-		m := parallel.Machine{Processors: processors, AtOnce: n}
+		m := queue.Machine{Processors: processors, AtOnce: n}
 		took := m.Predict(jobs)
 		text += fmt.Sprintf("\n  %2d at a time: %.0f s, %.1fx; %.1fx if it is as far off as here", n, took.Seconds(), one.Seconds()/took.Seconds(), one.Seconds()/took.Seconds()/off)
 	}
-	work, longest := parallel.Machine{Processors: processors}.Bounds(jobs)
+	work, longest := queue.Machine{Processors: processors}.Bounds(jobs)
 	return text + fmt.Sprintf("\n  by default %d; never less than %.0f s, which is the work, and %.0f s, which is the longest replay", bears, work.Seconds(), longest.Seconds())
 }

@@ -16,16 +16,16 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/registry"
 
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
 )
 
 // BenchmarkRegistry pushes the control plane's build to a registry on loopback that keeps all
 // in memory, and pulls it into an empty store.
 func BenchmarkRegistry(b *testing.B) {
-	kubernetes := targettest.Get(b, target.Kubernetes)
+	kubernetes := buildstest.Get(b, builds.Kubernetes)
 	b.Setenv("DOCKER_CONFIG", b.TempDir())
-	from, err := target.Open("")
+	from, err := builds.Open("")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func BenchmarkRegistry(b *testing.B) {
 				b.Fatal(err)
 			}
 			pushed += time.Since(began)
-			to, err := target.Open(b.TempDir())
+			to, err := builds.Open(b.TempDir())
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -75,15 +75,15 @@ func BenchmarkRegistry(b *testing.B) {
 func BenchmarkFirstVerdict(b *testing.B) {
 	record := replays[0]
 	b.Setenv("DOCKER_CONFIG", b.TempDir())
-	from, err := target.Open("")
+	from, err := builds.Open("")
 	if err != nil {
 		b.Fatal(err)
 	}
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
 	repository := strings.TrimPrefix(server.URL, "http://") + "/builds"
-	for _, ref := range []target.Ref{target.Kubernetes, {Name: "karpenter", Version: "v1.6.4"}, {Name: "karpenter", Version: "v1.7.0"}} {
-		targettest.Get(b, ref)
+	for _, ref := range []builds.Ref{builds.Kubernetes, {Name: "karpenter", Version: "v1.6.4"}, {Name: "karpenter", Version: "v1.7.0"}} {
+		buildstest.Get(b, ref)
 		if _, err := from.Push(context.Background(), ref, repository, nil); err != nil {
 			b.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func BenchmarkFirstVerdict(b *testing.B) {
 	}
 	for b.Loop() {
 		cmd := exec.Command(bin, "verify", record, "--parallel", "1", "--out", b.TempDir())
-		cmd.Env = append(os.Environ(), target.EnvCache+"="+b.TempDir(), target.EnvMirror+"=off", target.EnvFrom+"="+repository)
+		cmd.Env = append(os.Environ(), builds.EnvCache+"="+b.TempDir(), builds.EnvMirror+"=off", builds.EnvFrom+"="+repository)
 		said, err := cmd.StdoutPipe()
 		if err != nil {
 			b.Fatal(err)

@@ -3,9 +3,9 @@ package bench
 import (
 	"testing"
 
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
 	"nodestorm/scenarios"
 )
 
@@ -26,12 +26,12 @@ func recordOf(b *testing.B, id string) (*scenarios.Catalogue, scenarios.Record) 
 // replayOf is how a record of the catalogue is replayed on one of its targets.
 func replayOf(b *testing.B, catalogue *scenarios.Catalogue, record scenarios.Record, on scenarios.Target) replay.Request {
 	b.Helper()
-	ref, err := target.ParseRef(on.Name)
+	ref, err := builds.ParseRef(on.Name)
 	if err != nil {
 		b.Fatal(err)
 	}
 	return replay.Request{
 		Record: record, Features: catalogue.Features(), Seed: 1, Out: b.TempDir(),
-		Kubernetes: targettest.Get(b, target.Kubernetes), Target: targettest.Get(b, ref),
+		Kubernetes: buildstest.Get(b, builds.Kubernetes), Target: buildstest.Get(b, ref),
 	}
 }

@@ -18,11 +18,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"nodestorm/harness/process"
 	"nodestorm/harness/world"
-	"nodestorm/sim/clock"
-	"nodestorm/sim/node"
-	"nodestorm/sim/workload"
+	"nodestorm/harness/world/process"
+	"nodestorm/sim/machine/node"
+	"nodestorm/sim/machine/workload"
+	"nodestorm/sim/time/clock"
 )
 
 // kwok is the release that nodestorm's nodes are held against.

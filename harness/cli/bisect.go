@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/bisect"
+	"nodestorm/harness/builds"
 	"nodestorm/harness/draft"
-	"nodestorm/harness/target"
+	"nodestorm/harness/search/bisect"
 	"nodestorm/scenarios"
 )
 
@@ -158,17 +158,17 @@ func (b *bisection) one(c *cobra.Command, name string) (err error) {
 }
 
 // toBuild is how a candidate is built.
-func (b *bisection) toBuild(version, at string) (target.Recipe, error) {
+func (b *bisection) toBuild(version, at string) (builds.Recipe, error) {
 	tags := ""
 	if len(b.tags) > 0 {
 		tags = b.tags[0]
 	} else if b.record.Autoscaler == "cluster-autoscaler" && b.dir != "" {
 		tags = b.providerOf(b.record)
 	}
-	recipe, err := b.recipe(target.Ref{Name: b.record.Autoscaler, Version: version}, at, tags)
+	recipe, err := b.recipe(builds.Ref{Name: b.record.Autoscaler, Version: version}, at, tags)
 	recipe.Race = recipe.Race || b.record.Race
-	if provider := b.providerOf(b.record); provider == target.Instances && err == nil {
-		recipe, err = target.OnInstances(recipe)
+	if provider := b.providerOf(b.record); provider == builds.Instances && err == nil {
+		recipe, err = builds.OnInstances(recipe)
 	} else if provider != "" && b.provider == "" {
 		recipe.Provider = provider
 	}

@@ -9,10 +9,10 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
-	"nodestorm/harness/bisect"
-	"nodestorm/harness/repository"
-	"nodestorm/harness/target"
-	"nodestorm/sim/checker/strict"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/repository"
+	"nodestorm/harness/search/bisect"
+	"nodestorm/sim/strict"
 )
 
 // candidate is what can be built and played.
@@ -20,7 +20,7 @@ type candidate struct {
 	name    string // for people: a tag, a version, the start of a commit
 	commit  string // empty of a module
 	release *semver.Version
-	recipe  target.Recipe
+	recipe  builds.Recipe
 }
 
 // ends are what the user knows, the repository they are of, and the releases between.
@@ -103,7 +103,7 @@ func (b *bisection) add(commit, ref string) (err error) {
 		version = m[2]
 		// A released module's build keeps its name: this is of a repository that may be
 		// anybody's.
-		if _, err := target.Known(target.Ref{Name: b.record.Autoscaler, Version: version}); err == nil {
+		if _, err := builds.Known(builds.Ref{Name: b.record.Autoscaler, Version: version}); err == nil {
 			version += "-g" + commit[:12]
 		}
 	}
@@ -167,7 +167,7 @@ func (b *bisection) ready(id string) bool {
 
 // endsOfModule are releases that the go command lists.
 func (b *bisection) endsOfModule(ctx context.Context) (ends, error) {
-	known, err := target.Known(target.Ref{Name: b.record.Autoscaler, Version: b.good})
+	known, err := builds.Known(builds.Ref{Name: b.record.Autoscaler, Version: b.good})
 	switch {
 	case err != nil && !semverish(b.good):
 		return ends{}, fmt.Errorf("--good %s is no release of a module: want a version such as v1.7.0", b.good)
@@ -176,7 +176,7 @@ func (b *bisection) endsOfModule(ctx context.Context) (ends, error) {
 	case b.module != known.Module:
 		return ends{}, fmt.Errorf("--module %s: the releases of %s are those of %s; a fork is bisected with --source REPOSITORY", b.module, b.record.Autoscaler, known.Module)
 	}
-	versions, err := target.Versions(ctx, b.module)
+	versions, err := builds.Versions(ctx, b.module)
 	if err != nil {
 		return ends{}, err
 	}
@@ -196,7 +196,7 @@ func (b *bisection) endsOfModule(ctx context.Context) (ends, error) {
 	between := slices.Clone(versions[slices.Index(versions, at.older) : slices.Index(versions, at.newer)+1])
 	for _, version := range between {
 		c := candidate{name: version, release: semver.MustParse(version)}
-		if c.recipe, err = target.Known(target.Ref{Name: b.record.Autoscaler, Version: version}); err != nil {
+		if c.recipe, err = builds.Known(builds.Ref{Name: b.record.Autoscaler, Version: version}); err != nil {
 			return at, err
 		}
 		b.points[version] = c

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"nodestorm/harness/bisect"
-	"nodestorm/harness/repository"
+	"nodestorm/harness/builds/repository"
+	"nodestorm/harness/search/bisect"
 )
 
 // found is where the verdict changes.

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"nodestorm/harness/bisect"
-	"nodestorm/harness/repository"
-	"nodestorm/harness/tell"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/builds/repository"
+	"nodestorm/harness/run/summary"
+	"nodestorm/harness/run/verdict"
+	"nodestorm/harness/search/bisect"
 	"nodestorm/reports"
 	"nodestorm/reports/formats"
 	"nodestorm/reports/redact"
@@ -125,7 +125,7 @@ func (b *bisection) write(a *answer, before, first string) error {
 	if a.Change == "mended" {
 		failing = before
 	}
-	told, err := tell.Run(failing, b.catalogue, 0)
+	told, err := summary.Run(failing, b.catalogue, 0)
 	if err != nil {
 		return err
 	}

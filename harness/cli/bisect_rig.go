@@ -13,10 +13,10 @@ import (
 	"syscall"
 	"time"
 
-	"nodestorm/harness/bisect"
+	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
+	"nodestorm/harness/search/bisect"
 )
 
 // stateFile is what one question has taught, so that a second call goes on.
@@ -150,7 +150,7 @@ func (b *bisection) try(ctx context.Context, p bisect.Point) (bisect.Trial, erro
 }
 
 // judge plays a build until its verdict is certain.
-func (b *bisection) judge(ctx context.Context, t *bisect.Trial, build target.Target) error {
+func (b *bisection) judge(ctx context.Context, t *bisect.Trial, build builds.Target) error {
 	if err := b.checkManifest(ctx, []job{{record: b.record, target: build}}); err != nil {
 		return err
 	}
@@ -162,11 +162,11 @@ func (b *bisection) judge(ctx context.Context, t *bisect.Trial, build target.Tar
 
 // fatal tells of errors that no other candidate would be without.
 func fatal(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.As(err, new(*target.NoCheckoutError))
+	return errors.Is(err, syscall.ENOSPC) || errors.As(err, new(*builds.NoCheckoutError))
 }
 
 // built is a candidate's build: one that the store has of the commit, or a new one.
-func (b *bisection) built(ctx context.Context, c candidate) (target.Target, error) {
+func (b *bisection) built(ctx context.Context, c candidate) (builds.Target, error) {
 	if c.commit == "" {
 		if t, err := b.store.Get(c.recipe.Ref); err == nil {
 			return t, nil

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/bisect"
-	"nodestorm/harness/target"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/run/verdict"
+	"nodestorm/harness/search/bisect"
 )
 
 // What git bisect run takes a script's exit status for. From 128 on it stops.
@@ -78,7 +78,7 @@ func (b *bisection) step(c *cobra.Command, name string) (status int, err error) 
 		return 0, err
 	}
 	ctx := c.Context()
-	commit, _ := target.GitState(ctx, b.dir)
+	commit, _ := builds.GitState(ctx, b.dir)
 	if commit == "" {
 		return 0, fmt.Errorf("%s is no checkout of a git repository with a commit", b.dir)
 	}
@@ -114,7 +114,7 @@ func (b *bisection) step(c *cobra.Command, name string) (status int, err error) 
 }
 
 // stepOn builds and plays what is checked out.
-func (b *bisection) stepOn(ctx context.Context, recipe target.Recipe) (t bisect.Trial, err error) {
+func (b *bisection) stepOn(ctx context.Context, recipe builds.Recipe) (t bisect.Trial, err error) {
 	begin := time.Now()
 	build, err := b.env.build(ctx, recipe)
 	t.BuildSeconds = time.Since(begin).Seconds()

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"nodestorm/harness/bisect"
-	"nodestorm/harness/target"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/run/verdict"
+	"nodestorm/harness/search/bisect"
 	"nodestorm/scenarios"
 )
 
@@ -82,7 +82,7 @@ func (m made) word(asked *[]string) func(context.Context, bisect.Point) (bisect.
 
 func newBisection(t *testing.T, dir, good, bad string) (*bisection, *bytes.Buffer) {
 	var said bytes.Buffer
-	store, err := target.Open(t.TempDir())
+	store, err := builds.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestBisectRemembersAnswers(t *testing.T) {
 	}
 	b.record.Symptom.Statement += ", and more"
 	second := remember()
-	b.cloud = target.Instances
+	b.cloud = builds.Instances
 	if third := remember(); second == first || third == second {
 		t.Errorf("of other questions the memories are %s, %s and %s", first, second, third)
 	}

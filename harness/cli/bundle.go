@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/process"
 	"nodestorm/harness/run"
+	"nodestorm/harness/world/process"
 	"nodestorm/reports/bundle"
 	"nodestorm/reports/redact"
 )

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/target"
 	"nodestorm/scenarios"
 )
 
@@ -96,7 +96,7 @@ func (e *env) unchecked() (*scenarios.Catalogue, error) {
 	for _, folder := range append(filepath.SplitList(os.Getenv(envCatalogue)), e.own.folders...) {
 		switch {
 		case folder == "":
-		case !target.IsRoot(folder):
+		case !builds.IsRoot(folder):
 			folders = append(folders, folder)
 		case e.own.checkout != "":
 			return nil, usage(fmt.Errorf("%s and %s are checkouts of nodestorm; name one", e.own.checkout, folder))

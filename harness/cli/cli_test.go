@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/cli"
-	"nodestorm/harness/process"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
+	"nodestorm/harness/world/process"
 )
 
 const scenario = "karpenter-7515-not-ready-noexecute"
@@ -43,7 +43,7 @@ func newBench(t *testing.T) bench {
 	}
 	write(t, filepath.Join(bin, "go"), "#!/bin/sh\ntouch "+b.goCalled+"\necho this go builds nothing >&2\nexit 1\n", 0o700)
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
-	t.Setenv(target.EnvCache, b.store)
+	t.Setenv(builds.EnvCache, b.store)
 	return b
 }
 
@@ -198,12 +198,12 @@ func TestWrongSurroundings(t *testing.T) {
 		if code, stdout, stderr := nodestorm(t, "list"); code != cli.AsExpected || !strings.Contains(stdout, scenario) {
 			t.Errorf("status %d, %q: what is built in needs no checkout", code, stderr)
 		}
-		t.Setenv(target.EnvRoot, "/none")
+		t.Setenv(builds.EnvRoot, "/none")
 		b.refuses(t, "NODESTORM_ROOT=/none is not a checkout of nodestorm", verify(b)...)
 	})
 	t.Run("no place for the store", func(t *testing.T) {
 		b := newBench(t)
-		t.Setenv(target.EnvCache, "")
+		t.Setenv(builds.EnvCache, "")
 		t.Setenv("HOME", "")
 		t.Setenv("XDG_CACHE_HOME", "")
 		b.refuses(t, "name one in NODESTORM_CACHE", verify(b)...)
@@ -332,7 +332,7 @@ func TestRecheckDamaged(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		r := run.Run{ID: scenario, Target: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}}} // of a nodestorm that was killed
+		r := run.Run{ID: scenario, Target: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.6.4"}}} // of a nodestorm that was killed
 		if err := r.Save(dir); err != nil {
 			t.Fatal(err)
 		}

@@ -19,10 +19,10 @@ import (
 	"nodestorm/fakecloud/externalgrpc"
 	"nodestorm/fakecloud/fault"
 	"nodestorm/fakecloud/hcloud"
-	"nodestorm/harness/nodegroups"
-	"nodestorm/sim/checker/strict"
-	"nodestorm/sim/cloudinit"
+	"nodestorm/harness/cloud/nodegroups"
 	"nodestorm/sim/history"
+	"nodestorm/sim/machine/cloudinit"
+	"nodestorm/sim/strict"
 )
 
 // envToken is where the hcloud command and its kin look for a token.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/kind"
-	"nodestorm/harness/process"
-	"nodestorm/harness/target"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/world/kind"
+	"nodestorm/harness/world/process"
 )
 
 // imagePrefix begins the names of folders in which node images are made.
@@ -42,12 +42,12 @@ func (e *env) clusterImage() *cobra.Command {
 			if err := errors.Join(kind.CanBuildImage(), kind.CheckDocker(ctx)); err != nil {
 				return usage(err)
 			}
-			root, err := target.Root()
+			root, err := builds.Root()
 			if err != nil {
 				return usage(err)
 			}
-			all := func(target.Target) error { return nil }
-			builds, err := e.ensure(ctx, all, refuse, target.Kubernetes, target.Node)
+			all := func(builds.Target) error { return nil }
+			listed, err := e.ensure(ctx, all, refuse, builds.Kubernetes, builds.Node)
 			if err != nil {
 				return err
 			}
@@ -56,15 +56,15 @@ func (e *env) clusterImage() *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, remove()) }()
-			e.remark("making %s of Debian packages and builds of the store; this is done once", kind.Image(target.Kubernetes.Version))
+			e.remark("making %s of Debian packages and builds of the store; this is done once", kind.Image(builds.Kubernetes.Version))
 			err = kind.BuildImage(ctx, kind.Programs{
-				Version: target.Kubernetes.Version, Root: root,
-				Kubernetes: builds[target.Kubernetes].Binary(), Node: builds[target.Node].Binary(),
+				Version: builds.Kubernetes.Version, Root: root,
+				Kubernetes: listed[builds.Kubernetes].Binary(), Node: listed[builds.Node].Binary(),
 			}, dir, e.stderr)
 			if err != nil {
 				return fmt.Errorf("making the node image: %w", err)
 			}
-			fmt.Fprintf(e.stdout, "%s is ready\n", kind.Image(target.Kubernetes.Version))
+			fmt.Fprintf(e.stdout, "%s is ready\n", kind.Image(builds.Kubernetes.Version))
 			return nil
 		},
 	}
@@ -97,7 +97,7 @@ func (e *env) clusterCreate() *cobra.Command {
 			if err := errors.Join(kind.CheckName(args[0]), canCluster(c.Context())); err != nil {
 				return usage(err)
 			}
-			cluster, err := kind.Create(c.Context(), kind.Spec{Name: args[0], Version: target.Kubernetes.Version, Workers: workers, Share: share})
+			cluster, err := kind.Create(c.Context(), kind.Spec{Name: args[0], Version: builds.Kubernetes.Version, Workers: workers, Share: share})
 			if err != nil {
 				return err
 			}
@@ -116,7 +116,7 @@ func canCluster(ctx context.Context) error {
 	if err := kind.CheckDocker(ctx); err != nil {
 		return err
 	}
-	return kind.CheckImage(ctx, target.Kubernetes.Version)
+	return kind.CheckImage(ctx, builds.Kubernetes.Version)
 }
 
 func (e *env) clusterList() *cobra.Command {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/target"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
 )
@@ -24,14 +24,14 @@ func (s *session) coming(ctx context.Context, records []scenarios.Record) (jobs 
 	if s.parts, err = s.chosenParts(ctx); err != nil { // before anything is got
 		return nil, nil, err
 	}
-	var needs []target.Ref
+	var needs []builds.Ref
 	for _, r := range records {
 		for _, of := range r.Targets {
-			ref, err := target.ParseRef(of.Name)
+			ref, err := builds.ParseRef(of.Name)
 			if err != nil {
 				return nil, nil, usage(err)
 			}
-			j := job{record: r, target: target.Target{Manifest: target.Manifest{Ref: s.buildFor(ref, r)}}, coming: true}
+			j := job{record: r, target: builds.Target{Manifest: builds.Manifest{Ref: s.buildFor(ref, r)}}, coming: true}
 			all, err := s.needs(j)
 			if err != nil {
 				return nil, nil, usage(err)
@@ -43,7 +43,7 @@ func (s *session) coming(ctx context.Context, records []scenarios.Record) (jobs 
 	if s.player != nil {
 		return jobs, nil, nil
 	}
-	have, missing, err := s.look(func(t target.Target) error {
+	have, missing, err := s.look(func(t builds.Target) error {
 		s.checkSource(ctx, t)
 		s.detail("%s is the build of %s in %s", t.Ref, t.BuiltAt.Format("2006-01-02 15:04"), t.Dir)
 		return usage(replay.CheckClock(s.clock, t))
@@ -52,9 +52,9 @@ func (s *session) coming(ctx context.Context, records []scenarios.Record) (jobs 
 	if err != nil || len(missing) == 0 {
 		return jobs, nil, err
 	}
-	if slices.Contains(missing, target.Kubernetes) && registriesOfEnvironment().From == "" {
-		if _, unknown := target.Known(target.Kubernetes); unknown != nil { // nothing could be played
-			return nil, nil, usage(s.unobtainable(target.Kubernetes, unknown))
+	if slices.Contains(missing, builds.Kubernetes) && registriesOfEnvironment().From == "" {
+		if _, unknown := builds.Known(builds.Kubernetes); unknown != nil { // nothing could be played
+			return nil, nil, usage(s.unobtainable(builds.Kubernetes, unknown))
 		}
 	}
 	s.remark("%s to get, which replays do not wait for that need others: %s", counted(len(missing), "target"), targetNames(missing))
@@ -64,9 +64,9 @@ func (s *session) coming(ctx context.Context, records []scenarios.Record) (jobs 
 }
 
 // needs are the builds that a replay takes out of the store.
-func (s *session) needs(j job) ([]target.Ref, error) {
+func (s *session) needs(j job) ([]builds.Ref, error) {
 	parts, err := s.partsFor(j.record)
-	return append([]target.Ref{target.Kubernetes, j.target.Ref}, parts...), err
+	return append([]builds.Ref{builds.Kubernetes, j.target.Ref}, parts...), err
 }
 
 // there completes a job whose target has come.
@@ -76,7 +76,7 @@ func (s *session) there(ctx context.Context, j *job) (err error) {
 		return err
 	}
 	j.coming = false
-	if s.kubernetes, err = s.foundOnce(ctx, target.Kubernetes); err != nil {
+	if s.kubernetes, err = s.foundOnce(ctx, builds.Kubernetes); err != nil {
 		return err
 	}
 	if got := j.target.Ref; got.String() != named.String() { // nothing that follows could be believed
@@ -86,7 +86,7 @@ func (s *session) there(ctx context.Context, j *job) (err error) {
 }
 
 // foundOnce is what the store has of ref: a program and a source folder take a second to look at.
-func (s *session) foundOnce(ctx context.Context, ref target.Ref) (target.Target, error) {
+func (s *session) foundOnce(ctx context.Context, ref builds.Ref) (builds.Target, error) {
 	if t, is := s.have[ref]; is {
 		return t, nil
 	}
@@ -99,7 +99,7 @@ func (s *session) foundOnce(ctx context.Context, ref target.Ref) (target.Target,
 		return t, usage(err)
 	}
 	if s.have == nil {
-		s.have = map[target.Ref]target.Target{}
+		s.have = map[builds.Ref]builds.Target{}
 	}
 	s.have[ref] = t
 	return t, nil
@@ -138,7 +138,7 @@ func (s *supply) play(ctx context.Context, tasks []task, play func(task) (report
 			return nil, slices.Concat(skips, rows), usage(failed)
 		}
 		tasks = slices.DeleteFunc(slices.Clone(tasks), func(t task) bool {
-			lacks := slices.IndexFunc(t.needs, func(ref target.Ref) bool { return cannot[ref] != nil })
+			lacks := slices.IndexFunc(t.needs, func(ref builds.Ref) bool { return cannot[ref] != nil })
 			if lacks >= 0 && !s.skipped[t.index] {
 				s.skipped[t.index] = true
 				skips = append(skips, skip(t.job, cannot[t.needs[lacks]]))
@@ -149,7 +149,7 @@ func (s *supply) play(ctx context.Context, tasks []task, play func(task) (report
 			return tasks, slices.Concat(skips, rows), nil
 		}
 		next := slices.IndexFunc(tasks, func(t task) bool {
-			return !slices.ContainsFunc(t.needs, func(ref target.Ref) bool { return slices.Contains(left, ref) })
+			return !slices.ContainsFunc(t.needs, func(ref builds.Ref) bool { return slices.Contains(left, ref) })
 		})
 		if next < 0 {
 			select {

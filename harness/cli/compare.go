@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/replay"
-	"nodestorm/harness/tell"
+	"nodestorm/harness/run/summary"
 	"nodestorm/reports"
 	"nodestorm/reports/story"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 // side is one way to replay.
@@ -91,7 +91,7 @@ func (s *session) compare(c *cobra.Command, sides []side, jobs []job, without []
 				result.Inconclusive = fmt.Sprintf("%s: %s", of.name, row.Reason)
 				break
 			}
-			told, err := tell.Run(played.Dir, nil, 0)
+			told, err := summary.Run(played.Dir, nil, 0)
 			if err != nil {
 				return err
 			}

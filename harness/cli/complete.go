@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/target"
+	"nodestorm/harness/builds"
 )
 
 // completeIDs offers the scenarios that are not on the command line yet.
@@ -36,12 +36,12 @@ func completeTargets(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	if store, err := target.Open(""); err == nil {
+	if store, err := builds.Open(""); err == nil {
 		refs = append(refs, store.Refs()...)
 	}
 	var offer []string
 	for _, ref := range refs {
-		if ref.Name != target.Kubernetes.Name {
+		if ref.Name != builds.Kubernetes.Name {
 			offer = append(offer, ref.String())
 		}
 	}

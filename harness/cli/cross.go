@@ -7,8 +7,8 @@ import (
 	"nodestorm/harness/run"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
-	"nodestorm/sim/checker"
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/checker"
 )
 
 // foreign is a symptom in the run of another scenario, for machines.

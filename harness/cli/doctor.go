@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/semver"
 
-	"nodestorm/harness/kind"
+	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/target"
+	"nodestorm/harness/world/kind"
 	"nodestorm/scenarios"
 )
 
@@ -102,7 +102,7 @@ func looked(what string, says string, err error) finding {
 // machine looks at what every replay needs.
 func (e *env) machine(ctx context.Context) (list []finding) {
 	list = append(list, looked("Go toolchain, for building targets", "", goFound()))
-	_, err := target.Root()
+	_, err := builds.Root()
 	list = append(list, looked("checkout of nodestorm, for building its own parts of worlds", "", err))
 	status := e.newStatus()
 	status.show("trying the clock: a program that waits for an hour")
@@ -121,7 +121,7 @@ func optional(ctx context.Context) (list []finding) {
 	err := kind.CheckDocker(ctx)
 	list = append(list, looked("Docker, for real clusters (--cluster kind)", "", err))
 	if err == nil {
-		list = append(list, looked("node image of real clusters", "", kind.CheckImage(ctx, target.Kubernetes.Version)),
+		list = append(list, looked("node image of real clusters", "", kind.CheckImage(ctx, builds.Kubernetes.Version)),
 			looked("inotify instances for real clusters", "", kind.CheckInotify()))
 	}
 	return list
@@ -147,27 +147,27 @@ func groupOf(r scenarios.Record) string {
 }
 
 // neededFor are the builds that the replay of a record on a target needs.
-func neededFor(r scenarios.Record, catalogue *scenarios.Catalogue, of scenarios.Target) ([]target.Ref, error) {
-	ref, err := target.ParseRef(of.Name)
+func neededFor(r scenarios.Record, catalogue *scenarios.Catalogue, of scenarios.Target) ([]builds.Ref, error) {
+	ref, err := builds.ParseRef(of.Name)
 	if err != nil {
 		return nil, err
 	}
 	ref.Provider, ref.Race = r.Provider(), r.Race
 	parts, err := replay.Request{Record: r, Features: catalogue.Features()}.Needs()
-	return append([]target.Ref{target.Kubernetes, ref}, parts...), err
+	return append([]builds.Ref{builds.Kubernetes, ref}, parts...), err
 }
 
 // ready tells, group by group, what of the catalogue can be replayed.
 func (e *env) ready(catalogue *scenarios.Catalogue) ([]readiness, error) {
-	errs := map[target.Ref]error{} // of what the store was asked for
-	lacks := func(ref target.Ref) error {
+	errs := map[builds.Ref]error{} // of what the store was asked for
+	lacks := func(ref builds.Ref) error {
 		if _, asked := errs[ref]; !asked {
 			_, errs[ref] = replay.Find(e.store, ref)
 		}
 		return errs[ref]
 	}
 	groups := map[string]*readiness{}
-	missing := map[string][]target.Ref{}
+	missing := map[string][]builds.Ref{}
 	var order []string
 	for _, r := range catalogue.Records() {
 		of := groupOf(r)
@@ -201,9 +201,9 @@ func (e *env) ready(catalogue *scenarios.Catalogue) ([]readiness, error) {
 	var list []readiness
 	for _, of := range order {
 		g := groups[of]
-		var sources []target.Ref
+		var sources []builds.Ref
 		setup := false
-		slices.SortFunc(missing[of], func(a, b target.Ref) int {
+		slices.SortFunc(missing[of], func(a, b builds.Ref) int {
 			return cmp.Or(cmp.Compare(a.Name, b.Name), semver.Compare("v"+strings.TrimPrefix(a.Version, "v"), "v"+strings.TrimPrefix(b.Version, "v")), cmp.Compare(a.Provider, b.Provider))
 		})
 		for _, ref := range slices.Compact(missing[of]) {
@@ -212,11 +212,11 @@ func (e *env) ready(catalogue *scenarios.Catalogue) ([]readiness, error) {
 				name += " for " + ref.Provider
 			}
 			g.Missing = append(g.Missing, name)
-			_, unknown := target.Known(ref)
+			_, unknown := builds.Known(ref)
 			switch {
-			case !errors.As(errs[ref], new(*target.NotFoundError)):
+			case !errors.As(errs[ref], new(*builds.NotFoundError)):
 				g.Ways = append(g.Ways, errs[ref].Error())
-			case unknown == nil || errors.As(unknown, new(*target.NoCheckoutError)):
+			case unknown == nil || errors.As(unknown, new(*builds.NoCheckoutError)):
 				setup = true
 			default:
 				sources = append(sources, ref)
@@ -226,10 +226,10 @@ func (e *env) ready(catalogue *scenarios.Catalogue) ([]readiness, error) {
 			g.Ways = append(g.Ways, "nodestorm setup")
 		}
 		if len(sources) > 0 {
-			if _, err := target.Published(sources[0]); err == nil {
+			if _, err := builds.Published(sources[0]); err == nil {
 				g.Ways = append(g.Ways, "nodestorm pull "+strings.ReplaceAll(targetNames(sources), ",", ""))
 			}
-			g.Ways = append(g.Ways, target.BuildCommand(sources...))
+			g.Ways = append(g.Ways, builds.BuildCommand(sources...))
 		}
 		list = append(list, *g)
 	}
@@ -284,10 +284,10 @@ func (e *env) tellDiagnosis(d diagnosis) error {
 }
 
 // together are builds in fewer words: the versions of a program behind its name.
-func together(builds []string) string {
+func together(refs []string) string {
 	var text strings.Builder
 	last := ""
-	for _, build := range builds {
+	for _, build := range refs {
 		name, version, _ := strings.Cut(build, "@")
 		version, _, _ = strings.Cut(version, " for ")
 		_, provider, _ := strings.Cut(build, " for ")

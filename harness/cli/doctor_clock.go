@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"nodestorm/harness/process"
-	"nodestorm/sim/clock"
+	"nodestorm/harness/world/process"
+	"nodestorm/sim/time/clock"
 )
 
 // doctorPrefix begins the name of the folder in which the clock is tried.

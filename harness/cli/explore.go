@@ -16,18 +16,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/explore"
-	"nodestorm/harness/nemesis"
-	"nodestorm/harness/parallel"
+	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
+	"nodestorm/harness/search/explore"
+	"nodestorm/harness/search/schedule"
 	"nodestorm/harness/world"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
-	"nodestorm/sim/checker/invariants"
-	"nodestorm/sim/checker/strict"
+	"nodestorm/sim/history/invariants"
+	"nodestorm/sim/strict"
 )
 
 // exploration is what explore and its subcommands share.
@@ -37,7 +37,7 @@ type exploration struct {
 	lasts    time.Duration
 	asJSON   bool
 
-	build target.Target
+	build builds.Target
 	known *scenarios.Catalogue
 	found *explore.Exploration
 	mu    sync.Mutex
@@ -63,7 +63,7 @@ schedule small.
 Profiles: %s.
 Sites: %s.
 
-Exit status: 0 nothing was found that is not documented, 1 something was, 2 usage.`, strings.Join(nemesis.Profiles(), "; "), strings.Join(nemesis.Sites(), ", ")),
+Exit status: 0 nothing was found that is not documented, 1 something was, 2 usage.`, strings.Join(schedule.Profiles(), "; "), strings.Join(schedule.Sites(), ", ")),
 		Example: `  nodestorm explore --target karpenter@v1.14.1 --cloud instances --for 30m
   nodestorm explore --target cluster-autoscaler@1.36.1 --profile outage --seed 7
   nodestorm explore shrink reports/out/explore/schedules/12/schedule-12.yaml --key no-overshoot --target karpenter@v1.14.1
@@ -102,7 +102,7 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 	if x.settings.Target == "" {
 		return usage(errors.New("--target NAME@VERSION is missing, such as karpenter@v1.14.1"))
 	}
-	ref, err := target.ParseRef(x.settings.Target)
+	ref, err := builds.ParseRef(x.settings.Target)
 	if err != nil {
 		return usage(err)
 	}
@@ -110,15 +110,15 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 		if clouds := cloudsOf(ref.Name); x.cloud != "" && len(clouds) > 0 && !slices.Contains(clouds, x.cloud) {
 			return usage(fmt.Errorf("--cloud: %q is none of %s's%s (there are %s)", x.cloud, ref.Name, strict.Meant(x.cloud, clouds), strings.Join(clouds, ", ")))
 		}
-		x.settings.Site = ref.Name + "/" + cmp.Or(x.cloud, map[string]string{"karpenter": target.Kwok, "cluster-autoscaler": "externalgrpc"}[ref.Name])
+		x.settings.Site = ref.Name + "/" + cmp.Or(x.cloud, map[string]string{"karpenter": builds.Kwok, "cluster-autoscaler": "externalgrpc"}[ref.Name])
 	}
 	x.settings.Seed = x.seed
 	if x.known, err = x.env.catalogue(); err != nil {
 		return err
 	}
-	program, provider, err := nemesis.Program(x.settings.Site)
+	program, provider, err := schedule.Program(x.settings.Site)
 	if err == nil && x.settings.Profile != "" { // of a schedule that is there nothing is drawn
-		err = nemesis.Drawing{Site: x.settings.Site, Profile: x.settings.Profile, Faults: x.settings.Faults}.Check()
+		err = schedule.Drawing{Site: x.settings.Site, Profile: x.settings.Profile, Faults: x.settings.Faults}.Check()
 	}
 	if err != nil {
 		return usage(err)
@@ -126,7 +126,7 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 	if program != ref.Name {
 		return usage(fmt.Errorf("the schedule is for %s, and --target is %s", program, ref))
 	}
-	if provider != target.Kwok {
+	if provider != builds.Kwok {
 		ref.Provider = provider
 	}
 	ref.Race = x.race
@@ -144,7 +144,7 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 
 // cloudsOf are those on which a program can be searched.
 func cloudsOf(name string) (clouds []string) {
-	for _, site := range nemesis.Sites() {
+	for _, site := range schedule.Sites() {
 		if program, cloud, _ := strings.Cut(site, "/"); program == name {
 			clouds = append(clouds, cloud)
 		}
@@ -192,7 +192,7 @@ var errTimeIsUp = errors.New("the time that --for gives is up")
 // search plays one schedule after the other, several at a time if the machine bears it.
 func (x *exploration) search(ctx context.Context) error {
 	for ctx.Err() == nil && x.abreast.now <= 1 {
-		meter, _ := parallel.NewMeter()
+		meter, _ := queue.NewMeter()
 		if err := x.one(func(feature string) (reports.Row, error) {
 			j, one, err := x.of(feature, x.build)
 			if err != nil {
@@ -233,7 +233,7 @@ func (x *exploration) search(ctx context.Context) error {
 }
 
 // beside has a player play a schedule. If the player crashes the play is inconclusive.
-func (x *exploration) beside(ctx context.Context, c *crew, hand int, label, feature string, on target.Target) (reports.Row, error) {
+func (x *exploration) beside(ctx context.Context, c *crew, hand int, label, feature string, on builds.Target) (reports.Row, error) {
 	o := order{ID: strings.TrimSuffix(filepath.Base(feature), ".feature"), Feature: feature, Target: on.Ref.String(), AtOnce: c.of}
 	row, err := c.play(ctx, hand, task{label: label}, o)
 	var crashed *crash
@@ -248,7 +248,7 @@ func (x *exploration) ordered(o order) (job, *session, error) { return x.of(o.Fe
 
 // of reads a schedule's feature, in a catalogue of its own: there are many, and none is
 // needed for long.
-func (x *exploration) of(feature string, on target.Target) (job, *session, error) {
+func (x *exploration) of(feature string, on builds.Target) (job, *session, error) {
 	one := *x.session
 	one.catalogue = new(scenarios.Catalogue)
 	if err := one.catalogue.Add(replay.ReadFolder(feature)); err != nil {
@@ -340,7 +340,7 @@ type look struct {
 	full       string
 }
 
-func (x *exploration) look(dir string, of target.Target) (l look, err error) {
+func (x *exploration) look(dir string, of builds.Target) (l look, err error) {
 	checked, err := run.Recheck(dir, x.known)
 	if err != nil {
 		return l, err
@@ -434,7 +434,7 @@ func (e *env) explorePrint() *cobra.Command {
 		Example: `  nodestorm explore print schedule.yaml > mine.feature`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := nemesis.Load(args[0])
+			s, err := schedule.Load(args[0])
 			if err != nil {
 				return usage(err)
 			}

@@ -16,22 +16,22 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"nodestorm/harness/explore"
-	"nodestorm/harness/nemesis"
-	"nodestorm/harness/parallel"
+	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
-	"nodestorm/harness/tell"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/summary"
+	"nodestorm/harness/run/verdict"
+	"nodestorm/harness/search/explore"
+	"nodestorm/harness/search/schedule"
 	"nodestorm/harness/world"
 	"nodestorm/reports"
 	"nodestorm/reports/formats"
 	"nodestorm/reports/story"
 	"nodestorm/scenarios"
-	"nodestorm/sim/checker"
-	"nodestorm/sim/checker/invariants"
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/checker"
+	"nodestorm/sim/history/invariants"
 )
 
 // Of how many plays a schedule has to show its failure in how many, to be kept; of how many
@@ -47,7 +47,7 @@ type shrinking struct {
 	*exploration
 	key    string
 	on     []string
-	others []target.Target // that what is left is played on
+	others []builds.Target // that what is left is played on
 	work   string          // the folder of plays
 	began  time.Time
 	plays  atomic.Int32
@@ -76,7 +76,7 @@ Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or 
   nodestorm explore shrink schedule-12.yaml --key liveness --target karpenter@v1.14.1 --on karpenter@v1.7.0`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := nemesis.Load(args[0])
+			s, err := schedule.Load(args[0])
 			if err != nil {
 				return usage(err)
 			}
@@ -109,8 +109,8 @@ Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or 
 
 // ordered is the job that a player is asked for. Its run is beside the feature, among those of who asks.
 func (x *shrinking) ordered(o order) (job, *session, error) {
-	all := append([]target.Target{x.build}, x.others...)
-	on := slices.IndexFunc(all, func(t target.Target) bool { return t.Ref.String() == o.Target })
+	all := append([]builds.Target{x.build}, x.others...)
+	on := slices.IndexFunc(all, func(t builds.Target) bool { return t.Ref.String() == o.Target })
 	if on < 0 {
 		return job{}, nil, fmt.Errorf("%s was to be played on %s, which this process does not know: has the store changed meanwhile?", o.ID, o.Target)
 	}
@@ -122,12 +122,12 @@ func (x *shrinking) ordered(o order) (job, *session, error) {
 }
 
 // otherBuilds are those besides that what is left is played on, the newest first.
-func (x *shrinking) otherBuilds(c *cobra.Command) (all []target.Target, err error) {
+func (x *shrinking) otherBuilds(c *cobra.Command) (all []builds.Target, err error) {
 	refs, named := x.store.Refs(), c.Flags().Changed("on")
 	if named {
 		refs = nil
 		for _, name := range x.on {
-			ref, err := target.ParseRef(name)
+			ref, err := builds.ParseRef(name)
 			if err == nil && ref.Name != x.build.Name {
 				err = fmt.Errorf("the schedule is for %s", x.build.Name)
 			}
@@ -157,7 +157,7 @@ func (x *shrinking) otherBuilds(c *cobra.Command) (all []target.Target, err erro
 	return all, nil
 }
 
-func (x *shrinking) shrink(ctx context.Context, s nemesis.Schedule, file string) (err error) {
+func (x *shrinking) shrink(ctx context.Context, s schedule.Schedule, file string) (err error) {
 	x.began = time.Now()
 	if err := os.MkdirAll(x.out, 0o755); err != nil {
 		return err
@@ -183,7 +183,7 @@ func (x *shrinking) shrink(ctx context.Context, s nemesis.Schedule, file string)
 	if first == nil {
 		return fmt.Errorf("%s does not break %s in %d of %d plays of %s: there is nothing to make smaller", filepath.Base(file), x.key, shrinkShows, shrinkPlays, x.build.Ref)
 	}
-	small, err := nemesis.Shrink(ctx, *first, x.atATime(), x.shows)
+	small, err := schedule.Shrink(ctx, *first, x.atATime(), x.shows)
 	d := explore.Draft{ID: explore.DraftID(s.Site, x.key, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))), Key: x.key, Schedule: small}
 	folder := filepath.Join(out, "found", d.ID)
 	if wrote := x.write(folder, d); err != nil || wrote != nil {
@@ -225,7 +225,7 @@ func (x *shrinking) shrink(ctx context.Context, s nemesis.Schedule, file string)
 
 // first is what the shrinking begins with: the schedule up to where it broke it, if that shows it
 // as well, or all of it. Nil: neither shows it often enough.
-func (x *shrinking) first(ctx context.Context, s nemesis.Schedule) (*nemesis.Schedule, error) {
+func (x *shrinking) first(ctx context.Context, s schedule.Schedule) (*schedule.Schedule, error) {
 	for range shrinkPlays - shrinkShows + 1 { // as many may be without it, and one more
 		p, err := x.breaks(ctx, s, x.build)
 		if err != nil {
@@ -236,7 +236,7 @@ func (x *shrinking) first(ctx context.Context, s nemesis.Schedule) (*nemesis.Sch
 			continue
 		}
 		rested, hurried := s.Until(s.Begun(p.steps))
-		for _, from := range []nemesis.Schedule{hurried, rested} {
+		for _, from := range []schedule.Schedule{hurried, rested} {
 			if from.Check() != nil || string(from.YAML()) == string(s.YAML()) { // no pod was there yet, or it is all of it
 				continue
 			}
@@ -260,7 +260,7 @@ type attempt struct {
 }
 
 // breaks plays a schedule once. What is inconclusive shows nothing.
-func (x *shrinking) breaks(ctx context.Context, s nemesis.Schedule, on target.Target) (p attempt, err error) {
+func (x *shrinking) breaks(ctx context.Context, s schedule.Schedule, on builds.Target) (p attempt, err error) {
 	nth := x.plays.Add(1)
 	feature, err := explore.Write(filepath.Join(x.work, fmt.Sprint(nth)), fmt.Sprintf("schedule-%d", nth), s)
 	if err != nil {
@@ -278,9 +278,9 @@ func (x *shrinking) breaks(ctx context.Context, s nemesis.Schedule, on target.Ta
 }
 
 // play plays a feature, or has a player play it once it is known that the machine bears several.
-func (x *shrinking) play(ctx context.Context, feature string, on target.Target, label string) (reports.Row, error) {
+func (x *shrinking) play(ctx context.Context, feature string, on builds.Target, label string) (reports.Row, error) {
 	if x.hands == nil {
-		meter, _ := parallel.NewMeter()
+		meter, _ := queue.NewMeter()
 		j, one, err := x.of(feature, on)
 		if err != nil {
 			return reports.Row{}, err
@@ -311,7 +311,7 @@ func (x *shrinking) play(ctx context.Context, feature string, on target.Target, 
 func (x *shrinking) atATime() int { return max(1, cap(x.hands)) }
 
 // several plays a schedule so many times, as many at a time as can be.
-func (x *shrinking) several(ctx context.Context, s nemesis.Schedule, on target.Target, plays int) ([]attempt, error) {
+func (x *shrinking) several(ctx context.Context, s schedule.Schedule, on builds.Target, plays int) ([]attempt, error) {
 	all := make([]attempt, plays)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(x.atATime())
@@ -325,7 +325,7 @@ func (x *shrinking) several(ctx context.Context, s nemesis.Schedule, on target.T
 }
 
 // shows is what Shrink asks for: a schedule breaks it in one play, or surely in most.
-func (x *shrinking) shows(ctx context.Context, s nemesis.Schedule, surely bool) (bool, error) {
+func (x *shrinking) shows(ctx context.Context, s schedule.Schedule, surely bool) (bool, error) {
 	p, err := x.breaks(ctx, s, x.build)
 	forget(p.row)
 	if err != nil || !p.shows || !surely {
@@ -336,7 +336,7 @@ func (x *shrinking) shows(ctx context.Context, s nemesis.Schedule, surely bool) 
 
 // often tells whether it breaks it in so many plays of so many, and plays no more than that needs. The first plays
 // have shown it.
-func (x *shrinking) often(ctx context.Context, s nemesis.Schedule, shown int) (bool, error) {
+func (x *shrinking) often(ctx context.Context, s schedule.Schedule, shown int) (bool, error) {
 	for n := shown; shown < shrinkShows && shown+shrinkPlays-n >= shrinkShows; {
 		more, err := x.several(ctx, s, x.build, min(x.atATime(), shrinkShows-shown))
 		if err != nil {
@@ -360,7 +360,7 @@ func (x *shrinking) often(ctx context.Context, s nemesis.Schedule, shown int) (b
 }
 
 // rate plays it so many times on a build; kept is the first play that shows it.
-func (x *shrinking) rate(ctx context.Context, s nemesis.Schedule, on target.Target, plays int) (at explore.On, kept reports.Row, err error) {
+func (x *shrinking) rate(ctx context.Context, s schedule.Schedule, on builds.Target, plays int) (at explore.On, kept reports.Row, err error) {
 	at.Target = on.Ref.String()
 	all, err := x.several(ctx, s, on, plays)
 	if err != nil {
@@ -419,7 +419,7 @@ func (x *shrinking) conclude(d explore.Draft, kept reports.Row, folder string) (
 	if err := x.symptomShows(filepath.Join(folder, d.ID+".feature"), d.ID, records); err != nil {
 		x.say("the draft of the record is to be mended by hand: %v", err)
 	}
-	told, err := tell.Run(dir, x.known, 0)
+	told, err := summary.Run(dir, x.known, 0)
 	if err != nil {
 		return "", err
 	}

@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/control"
-	"nodestorm/harness/steps"
-	"nodestorm/harness/transcript"
+	"nodestorm/harness/draft/transcript"
+	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
+	"nodestorm/harness/world/api"
 	"nodestorm/reports"
 )
 
@@ -48,7 +48,7 @@ If more than one world is there, KUBECONFIG says which is meant.`,
 			return nil
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return steps.FaultExamples(), cobra.ShellCompDirectiveNoFileComp
+			return sentences.FaultExamples(), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 	c.Flags().StringVar(&file, "file", "", "`file` with faults in YAML")
@@ -70,18 +70,18 @@ func readAsked(args []string, file, name string) (asked askedFault, err error) {
 			return asked, fmt.Errorf("--file: %w", err)
 		}
 		asked.YAML = string(text)
-		if err := steps.CheckFaults(text); err != nil {
+		if err := sentences.CheckFaults(text); err != nil {
 			return asked, fmt.Errorf("%s: %w", file, err)
 		}
 	case name != "":
-		text, err := steps.NamedFault(name, args[0])
+		text, err := sentences.NamedFault(name, args[0])
 		if err != nil {
 			return asked, err
 		}
 		asked.YAML = string(text)
 	default:
 		asked.Sentence = args[0]
-		return asked, steps.CheckFault(args[0])
+		return asked, sentences.CheckFault(args[0])
 	}
 	return asked, nil
 }
@@ -93,7 +93,7 @@ func (e *env) faultList() *cobra.Command {
 		Short: "List the faults of the world that nodestorm up keeps",
 		Args:  exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			all := []steps.ArmedFault{}
+			all := []sentences.ArmedFault{}
 			if err := e.ask(c.Context(), "/list", struct{}{}, &all); err != nil {
 				return usage(err)
 			}
@@ -125,7 +125,7 @@ func (e *env) faultClear() *cobra.Command {
 			return nil
 		},
 		ValidArgsFunction: func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			all := []steps.ArmedFault{}
+			all := []sentences.ArmedFault{}
 			_ = e.ask(c.Context(), "/list", struct{}{}, &all) // without a world there is nothing to offer
 			var names []string
 			for _, f := range all {
@@ -147,17 +147,17 @@ type (
 
 // ask asks the world that is running.
 func (e *env) ask(ctx context.Context, path string, question, answer any) error {
-	dir, err := control.Find(ctx, os.Getenv("KUBECONFIG"), os.TempDir(), world.FolderPrefix)
+	dir, err := api.Find(ctx, os.Getenv("KUBECONFIG"), os.TempDir(), world.FolderPrefix)
 	if err != nil {
 		return err
 	}
-	return control.Call(ctx, dir, http.MethodPost, path, question, answer)
+	return api.Call(ctx, dir, http.MethodPost, path, question, answer)
 }
 
 // serveFaults lets commands break a world that stays, until closed.
-func serveFaults(dir string, stage *steps.Stage, told *transcript.Transcript) (closed func() error, err error) {
+func serveFaults(dir string, stage *sentences.Stage, told *transcript.Transcript) (closed func() error, err error) {
 	mux := http.NewServeMux()
-	mux.Handle("POST /fault", control.Handle(func(asked askedFault) (clocked, error) {
+	mux.Handle("POST /fault", api.Handle(func(asked askedFault) (clocked, error) {
 		var at time.Time
 		var err error
 		step := asked.Sentence
@@ -172,15 +172,15 @@ func serveFaults(dir string, stage *steps.Stage, told *transcript.Transcript) (c
 		}
 		return clocked{at}, err
 	}))
-	mux.Handle("POST /clear", control.Handle(func(asked askedName) (clocked, error) {
+	mux.Handle("POST /clear", api.Handle(func(asked askedName) (clocked, error) {
 		at, err := stage.Clear(asked.Name)
 		if err == nil && told != nil {
-			told.Say(at, steps.ClearSentence(asked.Name), "")
+			told.Say(at, sentences.ClearSentence(asked.Name), "")
 		}
 		return clocked{at}, err
 	}))
-	mux.Handle("POST /list", control.Handle(func(struct{}) ([]steps.ArmedFault, error) { return stage.ArmedFaults(), nil }))
-	server, err := control.Serve(dir, mux)
+	mux.Handle("POST /list", api.Handle(func(struct{}) ([]sentences.ArmedFault, error) { return stage.ArmedFaults(), nil }))
+	server, err := api.Serve(dir, mux)
 	if err != nil {
 		return nil, fmt.Errorf("serving nodestorm fault: %w", err)
 	}

@@ -6,38 +6,38 @@ import (
 	"fmt"
 	"os"
 
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/registry"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/image"
 )
 
 // registriesOfEnvironment are where all commands look for what the store lacks.
-func registriesOfEnvironment() target.Registries {
-	return target.Registries{From: os.Getenv(target.EnvFrom), Mirror: os.Getenv(target.EnvMirror)}
+func registriesOfEnvironment() builds.Registries {
+	return builds.Registries{From: os.Getenv(builds.EnvFrom), Mirror: os.Getenv(builds.EnvMirror)}
 }
 
 // found is what the store has of ref. Of the Kubernetes of worlds they take the kubelet too, which
 // is in no image: its official programs are no such build.
-func (e *env) found(ref target.Ref) (target.Target, error) {
+func (e *env) found(ref builds.Ref) (builds.Target, error) {
 	t, err := replay.Find(e.store, ref)
-	if err == nil && ref == target.Kubernetes && t.Lacks("kubelet") {
-		return target.Target{}, &target.NotFoundError{Ref: ref}
+	if err == nil && ref == builds.Kubernetes && t.Lacks("kubelet") {
+		return builds.Target{}, &builds.NotFoundError{Ref: ref}
 	}
 	return t, err
 }
 
 // asked are where a target that replays need is asked for: see found. Official programs of another
 // Kubernetes are pulled if that is named.
-func asked(ref target.Ref, where target.Registries) target.Registries {
-	if ref.Name == target.Kubernetes.Name {
-		where.Mirror = target.NoRegistry
+func asked(ref builds.Ref, where builds.Registries) builds.Registries {
+	if ref.Name == builds.Kubernetes.Name {
+		where.Mirror = builds.NoRegistry
 	}
 	return where
 }
 
 // offered asks registries for what the store lacks; nil is that they do not have it. The first
 // that gives no answer, or refuses, is the last that is asked, which is said.
-func (e *env) offered(ctx context.Context, ref target.Ref) (*target.Offer, error) {
+func (e *env) offered(ctx context.Context, ref builds.Ref) (*builds.Offer, error) {
 	if e.registriesGivenUp.Load() {
 		return nil, nil
 	}
@@ -45,13 +45,13 @@ func (e *env) offered(ctx context.Context, ref target.Ref) (*target.Offer, error
 	switch {
 	case err == nil:
 		return offer, nil
-	case ctx.Err() != nil, errors.As(err, new(*target.MovedError)):
+	case ctx.Err() != nil, errors.As(err, new(*builds.MovedError)):
 		return nil, err
-	case errors.As(err, new(*target.UnpublishedError)), image.NotThere(err):
+	case errors.As(err, new(*builds.UnpublishedError)), registry.NotThere(err):
 		return nil, nil
 	}
 	e.registriesGivenUp.Store(true)
-	none := &image.UnreachableError{}
+	none := &registry.UnreachableError{}
 	if errors.As(err, &none) {
 		err = none
 	}
@@ -60,8 +60,8 @@ func (e *env) offered(ctx context.Context, ref target.Ref) (*target.Offer, error
 }
 
 // unobtainable says why a target that no registry has is not built either.
-func (e *env) unobtainable(ref target.Ref, unknown error) error {
-	if errors.As(unknown, new(*target.NoCheckoutError)) {
+func (e *env) unobtainable(ref builds.Ref, unknown error) error {
+	if errors.As(unknown, new(*builds.NoCheckoutError)) {
 		return fmt.Errorf("%s is not in the store, and its source is needed to build it: %w", ref, unknown)
 	}
 	_, err := e.found(ref)
@@ -69,10 +69,10 @@ func (e *env) unobtainable(ref target.Ref, unknown error) error {
 }
 
 // take gets a target out of a registry, with progress on standard error.
-func (e *env) take(ctx context.Context, ref target.Ref, from target.Registries) (target.Target, error) {
+func (e *env) take(ctx context.Context, ref builds.Ref, from builds.Registries) (builds.Target, error) {
 	offer, err := e.store.Ask(ctx, ref, from)
 	if err != nil {
-		return target.Target{}, err
+		return builds.Target{}, err
 	}
 	line := e.newStatus()
 	defer line.clear()

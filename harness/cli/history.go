@@ -11,9 +11,9 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/bisect"
-	"nodestorm/harness/target"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/run/verdict"
+	"nodestorm/harness/search/bisect"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
 )
@@ -150,22 +150,22 @@ func (b *bisection) versions(catalogue, pushed []string) []string {
 // builtFor is the cloud that the record's build of a release is for.
 func (b *bisection) builtFor(version string) string {
 	wanted := b.providerOf(b.record)
-	if known, err := target.Known(target.Ref{Name: b.record.Autoscaler, Version: version, Provider: wanted}); err == nil {
+	if known, err := builds.Known(builds.Ref{Name: b.record.Autoscaler, Version: version, Provider: wanted}); err == nil {
 		return known.Provider
 	}
 	return wanted
 }
 
 // releaseOf is a build that the store has, or gets.
-func (b *bisection) releaseOf(ctx context.Context, version string, get getting) (target.Target, error) {
-	ref := target.Ref{Name: b.record.Autoscaler, Version: version, Provider: b.builtFor(version), Race: b.record.Race}
+func (b *bisection) releaseOf(ctx context.Context, version string, get getting) (builds.Target, error) {
+	ref := builds.Ref{Name: b.record.Autoscaler, Version: version, Provider: b.builtFor(version), Race: b.record.Race}
 	got, err := b.store.Get(ref)
-	none := (*target.NotFoundError)(nil)
+	none := (*builds.NotFoundError)(nil)
 	switch {
 	case !errors.As(err, &none):
 		return got, err
 	case slices.Contains(get.pushed, version):
-		return b.take(ctx, ref, target.Registries{From: get.pull, Mirror: target.NoRegistry})
+		return b.take(ctx, ref, builds.Registries{From: get.pull, Mirror: builds.NoRegistry})
 	case !get.build:
 		return got, err
 	}

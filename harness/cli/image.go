@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/image"
-	"nodestorm/harness/process"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/night/image"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
+	"nodestorm/harness/world/process"
 )
 
 // ownImagePrefix begins the names of folders in which images of nodestorm are made.
@@ -51,7 +51,7 @@ is one, too; nor does --clock real.`,
 			if push != "" && c.Flags().Changed("tag") {
 				return usage(errors.New("--tag is the image's name in a file; --push names it by itself"))
 			}
-			builds, err := e.packed(with)
+			listed, err := e.packed(with)
 			if err != nil {
 				return usage(err)
 			}
@@ -65,7 +65,7 @@ is one, too; nor does --clock real.`,
 			}
 			defer func() { err = errors.Join(err, remove()) }()
 			from, _ := run.Self(c.Context(), "", "")
-			return e.makeImage(c.Context(), image.Spec{Program: program, Commit: from.Commit, Builds: builds}, dir, out, tag, push)
+			return e.makeImage(c.Context(), image.Spec{Program: program, Commit: from.Commit, Builds: listed}, dir, out, tag, push)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "`file` for docker load")
@@ -107,14 +107,14 @@ func (e *env) makeImage(ctx context.Context, spec image.Spec, dir, out, tag, pus
 
 // packed are the builds of the store that an image is to have: of each that with names, for
 // every provider, the newest.
-func (e *env) packed(with []string) (builds []target.Target, err error) {
-	wanted, all := map[target.Ref]bool{}, false
+func (e *env) packed(with []string) (listed []builds.Target, err error) {
+	wanted, all := map[builds.Ref]bool{}, false
 	for _, name := range with {
 		if name == "all" {
 			all = true
 			continue
 		}
-		ref, err := target.ParseRef(name)
+		ref, err := builds.ParseRef(name)
 		if err != nil {
 			return nil, fmt.Errorf("--with: %w", err)
 		}
@@ -130,17 +130,17 @@ func (e *env) packed(with []string) (builds []target.Target, err error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := map[target.Ref]bool{}
+	seen := map[builds.Ref]bool{}
 	for _, entry := range entries {
-		bare := target.Ref{Name: entry.Name, Version: entry.Version}
+		bare := builds.Ref{Name: entry.Name, Version: entry.Version}
 		if entry.Err != nil || seen[entry.Ref] || !all && !wanted[bare] {
 			continue
 		}
 		seen[entry.Ref] = true
-		builds = append(builds, entry.Target)
+		listed = append(listed, entry.Target)
 	}
-	if all && len(builds) == 0 {
+	if all && len(listed) == 0 {
 		return nil, fmt.Errorf("--with all: the store in %s has no build that is intact; nodestorm setup makes some", e.store.Dir())
 	}
-	return builds, nil
+	return listed, nil
 }

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"nodestorm/harness/run"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
-	"nodestorm/sim/checker/invariants"
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/invariants"
 )
 
 // listInvariants names those that judge every run.

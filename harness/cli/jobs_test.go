@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/target"
 	"nodestorm/scenarios"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 // Each record comes with the builds that it names, in their order, whatever else is looked up
@@ -24,14 +24,14 @@ func TestJobsAreThoseOfTheRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &env{stdout: io.Discard, stderr: io.Discard}
-	if e.store, err = target.Open(""); err != nil {
+	if e.store, err = builds.Open(""); err != nil {
 		t.Fatal(err)
 	}
 	s := &session{env: e, catalogue: catalogue, features: catalogue.Features(), clock: clock.Auto}
 	records := slices.DeleteFunc(catalogue.Records(), func(r scenarios.Record) bool { return r.System != "karpenter" })
 	for _, r := range records { // this test builds nothing
 		for _, of := range r.Targets {
-			ref, err := target.ParseRef(of.Name)
+			ref, err := builds.ParseRef(of.Name)
 			if err != nil {
 				t.Fatal(err)
 			}

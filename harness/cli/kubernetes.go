@@ -7,15 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/target"
 )
 
 // release is the build that --kubernetes names, if it names a release that is not nodestorm's own.
-func (s *session) release() (target.Ref, bool) {
-	ref := target.Ref{Name: target.Kubernetes.Name, Version: s.other}
+func (s *session) release() (builds.Ref, bool) {
+	ref := builds.Ref{Name: builds.Kubernetes.Name, Version: s.other}
 	isFolder := s.plane.Chosen() && s.plane.Build == nil
-	return ref, s.other != "" && !isFolder && ref != target.Kubernetes
+	return ref, s.other != "" && !isFolder && ref != builds.Kubernetes
 }
 
 // checkKubernetes finds out what --kubernetes names, and what is wrong with it, before anything
@@ -34,14 +34,14 @@ func (s *session) checkKubernetes(ctx context.Context) (err error) {
 			return err
 		}
 		if missing := s.plane.Missing(); len(missing) > 0 && s.player == nil {
-			s.say("%s has no %s: those of %s take their place", s.other, strings.Join(missing, " and no "), target.Kubernetes)
+			s.say("%s has no %s: those of %s take their place", s.other, strings.Join(missing, " and no "), builds.Kubernetes)
 		}
 		return nil
 	}
-	ref, err := target.ParseRef(target.Kubernetes.Name + "@" + s.other)
+	ref, err := builds.ParseRef(builds.Kubernetes.Name + "@" + s.other)
 	if err != nil {
-		return fmt.Errorf("want a release such as %s, or a folder with etcd and kube-apiserver", target.Kubernetes.Version)
+		return fmt.Errorf("want a release such as %s, or a folder with etcd and kube-apiserver", builds.Kubernetes.Version)
 	}
-	_, err = target.Known(ref)
+	_, err = builds.Known(ref)
 	return err
 }

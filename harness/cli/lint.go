@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/target"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
 )
@@ -39,7 +39,7 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 			problems := scenarios.Problems{}
 			found, recorded, others := 0, 0, 0
 			for _, name := range slices.Concat(own, args) {
-				if target.IsRoot(name) {
+				if builds.IsRoot(name) {
 					checked, wrong := lintCheckout(name)
 					found, recorded, problems = found+checked, recorded+checked, append(problems, wrong...)
 					continue

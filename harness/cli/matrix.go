@@ -17,10 +17,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
-	"nodestorm/harness/tell"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/summary"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/redact"
@@ -180,12 +180,12 @@ func (e *env) cells(found []stored, catalogue *scenarios.Catalogue, base string)
 		}
 		c := matrix.Cell{
 			Scenario: r.ID, Target: r.Target.Ref.String(), Expected: string(expected), Verdict: string(r.Verdict), Reason: redactor.Text(r.Reason),
-			WallSeconds: r.Took().Seconds(), Started: r.Started, Kubernetes: tell.KubernetesVersion(r), Commit: r.Commit,
+			WallSeconds: r.Took().Seconds(), Started: r.Started, Kubernetes: summary.KubernetesVersion(r), Commit: r.Commit,
 		}
 		if r.Provenance != nil && r.Provenance.ControlPlane != nil {
 			c.Target = matrix.OnKubernetes(c.Target, c.Kubernetes)
 		}
-		for _, departure := range tell.Departures(r) {
+		for _, departure := range summary.Departures(r) {
 			c.Departures = append(c.Departures, redactor.Text(departure))
 		}
 		if r.Provenance == nil {
@@ -248,7 +248,7 @@ func readMatrix(path string) (*matrix.Matrix, error) {
 
 // trackRecord notes runs as verified, and writes the tables of them.
 func (e *env) trackRecord(catalogue *scenarios.Catalogue, cells []matrix.Cell) error {
-	root, err := target.Root()
+	root, err := builds.Root()
 	if err != nil {
 		return usage(err)
 	}

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/builds"
+	"nodestorm/harness/night/shard"
 	"nodestorm/harness/run"
-	"nodestorm/harness/shard"
-	"nodestorm/harness/target"
-	"nodestorm/harness/tell"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/summary"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
 	"nodestorm/reports/formats"
 	"nodestorm/reports/story"
@@ -105,7 +105,7 @@ const lost = "missing"
 // makes sure that builds of one name are one build.
 func (s *session) judge(shards []shard.Shard) error {
 	type build struct{ sha, in string }
-	builds := map[target.Ref]build{}
+	listed := map[builds.Ref]build{}
 	for _, of := range shards {
 		for i := range of.Rows {
 			row := &of.Rows[i]
@@ -124,18 +124,18 @@ func (s *session) judge(shards []shard.Shard) error {
 			}
 			row.Expected, row.Verdict, row.Reason = string(r.Expected), string(r.Verdict), r.Reason
 			row.Outcome = string(verdict.Compare(r.Expected, r.Verdict))
-			manifests := []target.Manifest{r.Target, r.Kubernetes}
+			manifests := []builds.Manifest{r.Target, r.Kubernetes}
 			if r.Provenance != nil {
 				manifests = append(append(manifests, r.Provenance.With...), r.Provenance.Parts...)
 			}
 			for _, m := range manifests {
 				here := build{m.SHA256, fmt.Sprintf("shard %s", of.Part)}
-				first, seen := builds[m.Ref]
+				first, seen := listed[m.Ref]
 				if seen && first.sha != here.sha {
 					return fmt.Errorf("%s was another build in %s (sha256 %.12s) than in %s (sha256 %.12s); they are not parts of one whole, and nothing was joined", m.Ref, first.in, first.sha, here.in, here.sha)
 				}
 				if !seen {
-					builds[m.Ref] = here
+					listed[m.Ref] = here
 				}
 			}
 		}
@@ -152,7 +152,7 @@ func (s *session) junit(rows []reports.Row) error {
 				if row.Run == "" {
 					continue
 				}
-				told, err := tell.Run(row.Run, s.catalogue, 0)
+				told, err := summary.Run(row.Run, s.catalogue, 0)
 				if err != nil {
 					s.say("%s is not in %s: %v", row.Run, run.JUnitFile, err)
 					continue

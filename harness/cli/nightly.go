@@ -16,8 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/bucket"
-	"nodestorm/harness/nights"
+	"nodestorm/harness/night/bucket"
+	"nodestorm/harness/night/store"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/nightly"
 	"nodestorm/reports/redact"
@@ -67,7 +67,7 @@ kept.`,
 			if err != nil {
 				return err
 			}
-			place, err := nights.Open(where)
+			place, err := store.Open(where)
 			if err != nil {
 				return usage(fmt.Errorf("--nights: %w", err))
 			}
@@ -231,7 +231,7 @@ type earlier struct {
 }
 
 // nightsBefore reads the last nights before this one. A damaged one is named and left out.
-func (e *env) nightsBefore(ctx context.Context, place nights.Place, night *matrix.Matrix, last int, keep bool) (before earlier, err error) {
+func (e *env) nightsBefore(ctx context.Context, place store.Place, night *matrix.Matrix, last int, keep bool) (before earlier, err error) {
 	names, err := place.Names(ctx)
 	if err != nil && keep && len(names) == 0 && errors.Is(err, os.ErrNotExist) {
 		return before, nil // the first that is kept makes the folder
@@ -281,7 +281,7 @@ func named(list []nightly.Night) []nightly.Night {
 }
 
 // keepNight adds the night to the place. Links to its runs would lead nowhere from there.
-func (e *env) keepNight(ctx context.Context, place nights.Place, night *matrix.Matrix) error {
+func (e *env) keepNight(ctx context.Context, place store.Place, night *matrix.Matrix) error {
 	kept := *night
 	kept.Cells = slices.Clone(night.Cells)
 	for i := range kept.Cells {

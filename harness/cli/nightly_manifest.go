@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"nodestorm/harness/k8sjob"
-	"nodestorm/sim/clock"
+	"nodestorm/harness/night/k8sjob"
+	"nodestorm/sim/time/clock"
 )
 
 func (e *env) nightlyManifest() *cobra.Command {

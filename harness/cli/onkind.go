@@ -10,7 +10,7 @@ import (
 
 	"nodestorm/harness/replay"
 	"nodestorm/reports"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 // completeClusters are the values of --cluster.

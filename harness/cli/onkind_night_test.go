@@ -24,12 +24,12 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/cli"
-	"nodestorm/harness/k8sjob"
-	"nodestorm/harness/kind"
-	"nodestorm/harness/objects"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
+	"nodestorm/harness/night/k8sjob"
+	"nodestorm/harness/world/kind"
+	"nodestorm/harness/world/objects"
 	"nodestorm/reports/matrix"
 )
 
@@ -40,17 +40,17 @@ func TestKindNight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some minutes; make test-kind runs it")
 	}
-	for _, err := range []error{kind.CheckDocker(t.Context()), kind.CheckImage(t.Context(), target.Kubernetes.Version)} {
+	for _, err := range []error{kind.CheckDocker(t.Context()), kind.CheckImage(t.Context(), builds.Kubernetes.Version)} {
 		if err != nil {
 			t.Skipf("no cluster can be made: %v; make test-kind makes the image first", err)
 		}
 	}
-	builds := []target.Ref{target.Kubernetes, {Name: "karpenter", Version: "v1.6.4"}, {Name: "karpenter", Version: "v1.7.0"}}
-	for _, ref := range builds {
-		targettest.Get(t, ref)
+	refs := []builds.Ref{builds.Kubernetes, {Name: "karpenter", Version: "v1.6.4"}, {Name: "karpenter", Version: "v1.7.0"}}
+	for _, ref := range refs {
+		buildstest.Get(t, ref)
 	}
 	ids := []string{"karpenter-7515-not-ready-noexecute", "karpenter-7515-startup-taint-undeclared"}
-	n := newNight(t, builds)
+	n := newNight(t, refs)
 
 	code, manifest, stderr := nodestorm(t, append([]string{"nightly", "manifest", "--image", nightImage, "--name", "night", "--claim", "nights", "--at-once", "2",
 		"--cpu", "500m", "--memory", "3Gi", "--scratch", "3Gi", "--retries", "4", "--deadline", "1h"}, ids...)...)
@@ -103,16 +103,16 @@ func TestKindNight(t *testing.T) {
 // shards share. Its image is on the nodes before. Of each number of shards it says how long the
 // shards took (shards-s), and they and their merge (s/op).
 func BenchmarkKindNight(b *testing.B) {
-	for _, err := range []error{kind.CheckDocker(b.Context()), kind.CheckImage(b.Context(), target.Kubernetes.Version)} {
+	for _, err := range []error{kind.CheckDocker(b.Context()), kind.CheckImage(b.Context(), builds.Kubernetes.Version)} {
 		if err != nil {
 			b.Skipf("no cluster can be made: %v; make test-kind makes the image first", err)
 		}
 	}
-	builds := []target.Ref{target.Kubernetes, {Name: "karpenter", Version: "v1.6.4"}, {Name: "karpenter", Version: "v1.7.0"}}
-	for _, ref := range builds {
-		targettest.Get(b, ref)
+	refs := []builds.Ref{builds.Kubernetes, {Name: "karpenter", Version: "v1.6.4"}, {Name: "karpenter", Version: "v1.7.0"}}
+	for _, ref := range refs {
+		buildstest.Get(b, ref)
 	}
-	n := newNight(b, builds)
+	n := newNight(b, refs)
 	n.ok(n.cluster.Load(n.image))
 	for _, shards := range []int{1, 2, 4} {
 		b.Run(fmt.Sprintf("shards=%d", shards), func(b *testing.B) {
@@ -183,7 +183,7 @@ type night struct {
 // nightImage is of no registry: nodes find nothing on their own loopback.
 const nightImage = "localhost:1/nodestorm:night"
 
-func newNight(t testing.TB, builds []target.Ref) *night {
+func newNight(t testing.TB, refs []builds.Ref) *night {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
 	t.Cleanup(cancel)
@@ -193,7 +193,7 @@ func newNight(t testing.TB, builds []target.Ref) *night {
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", n.program, "nodestorm/harness/cmd/nodestorm")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	args := []string{"image", "--out", n.image, "--tag", nightImage}
-	for _, ref := range builds {
+	for _, ref := range refs {
 		args = append(args, "--with", ref.String())
 	}
 	for _, cmd := range []*exec.Cmd{build, exec.CommandContext(ctx, n.program, args...)} {
@@ -205,7 +205,7 @@ func newNight(t testing.TB, builds []target.Ref) *night {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	const name = "test-of-night"
 	var err error
-	n.cluster, err = kind.Create(ctx, kind.Spec{Name: name, Version: target.Kubernetes.Version, Workers: 3, Share: n.shared})
+	n.cluster, err = kind.Create(ctx, kind.Spec{Name: name, Version: builds.Kubernetes.Version, Workers: 3, Share: n.shared})
 	n.ok(err)
 	t.Cleanup(func() {
 		if err := kind.Delete(name); err != nil {

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/target"
 	"nodestorm/reports/story"
 	"nodestorm/scenarios"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 const failure = "karpenter-7515-not-ready-noexecute"
@@ -28,7 +28,7 @@ func TestKindWithoutDocker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs := []job{{record: record, target: target.Target{Manifest: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}}}}}
+	jobs := []job{{record: record, target: builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.6.4"}}}}}
 	var stdout, stderr bytes.Buffer
 	s := session{env: &env{stdout: &stdout, stderr: &stderr}, catalogue: catalogue, features: catalogue.Features(), clock: clock.Real, cluster: replay.Kind}
 	play, without := s.parting(t.Context(), jobs)
@@ -58,18 +58,18 @@ func TestOnAnotherCloud(t *testing.T) {
 	for _, test := range []struct {
 		id, cloud, only string
 	}{
-		{"karpenter-1211-stranded", target.Instances, target.Kwok},
-		{"karpenter-1211-stranded", target.Kwok, ""},
-		{"karpenter-2349-launch-error", target.Kwok, target.Instances},
+		{"karpenter-1211-stranded", builds.Instances, builds.Kwok},
+		{"karpenter-1211-stranded", builds.Kwok, ""},
+		{"karpenter-2349-launch-error", builds.Kwok, builds.Instances},
 		{"karpenter-2349-launch-error", "", ""},
-		{failure, target.Instances, ""},
+		{failure, builds.Instances, ""},
 	} {
 		record, err := catalogue.Lookup(test.id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.cloud = test.cloud
-		play, without := s.parting(t.Context(), []job{{record: record, target: target.Target{Manifest: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}}}}})
+		play, without := s.parting(t.Context(), []job{{record: record, target: builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.6.4"}}}}})
 		if test.only == "" {
 			if len(play) != 1 || len(without) != 0 {
 				t.Errorf("%s on %q is not played: %+v", test.id, test.cloud, without)

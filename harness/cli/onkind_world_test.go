@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"testing"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/cli"
-	"nodestorm/harness/kind"
-	"nodestorm/harness/target"
+	"nodestorm/harness/world/kind"
 )
 
 // A record plays on a real cluster with the verdict and the decisions of a simulated one.
@@ -14,7 +14,7 @@ func TestKindBesideSimulated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes five minutes; make test-kind runs it")
 	}
-	for _, err := range []error{kind.CheckDocker(t.Context()), kind.CheckImage(t.Context(), target.Kubernetes.Version)} {
+	for _, err := range []error{kind.CheckDocker(t.Context()), kind.CheckImage(t.Context(), builds.Kubernetes.Version)} {
 		if err != nil {
 			t.Skipf("no cluster can be made: %v; make test-kind makes the image first", err)
 		}

@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/cli"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
 	"nodestorm/reports/page"
 	"nodestorm/scenarios"
 )
@@ -481,15 +481,15 @@ func TestBinaryAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it plays a failure; run without -short")
 	}
-	targettest.Get(t, target.Kubernetes)
-	targettest.Get(t, target.Ref{Name: "karpenter", Version: "v1.6.4"})
+	buildstest.Get(t, builds.Kubernetes)
+	buildstest.Get(t, builds.Ref{Name: "karpenter", Version: "v1.6.4"})
 	ctx, cancel := context.WithTimeout(t.Context(), 110*time.Second)
 	defer cancel()
 	dir := t.TempDir()
 	nodestorm := func(status int, want string, args ...string) {
 		t.Helper()
 		cmd := exec.CommandContext(ctx, os.Args[0], args...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), asCommand+"=1", target.EnvRoot+"=", "NODESTORM_CATALOGUE=", "KUBEBUILDER_ASSETS=")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), asCommand+"=1", builds.EnvRoot+"=", "NODESTORM_CATALOGUE=", "KUBEBUILDER_ASSETS=")
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 		out, err := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); code != status || !strings.Contains(string(out), want) {

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/parallel"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/replay/queue"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/reports"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 // mostAtOnce bounds the worlds of one command: each has an equal part of the ports.
@@ -77,9 +77,9 @@ func (s *session) checkParallel(sides int) error {
 	case n > mostAtOnce:
 		return usage(fmt.Errorf("--parallel %d: want at most %d, as each world needs ports of its own; --shard i/N splits among machines", n, mostAtOnce))
 	case n > 1:
-		free, err := parallel.Memory()
-		if err == nil && int64(n) > free/parallel.WorldMemory {
-			return usage(fmt.Errorf("--parallel %d: a world takes about %d GiB of memory, and what is free (%.1f GiB) is enough for %d", n, parallel.WorldMemory>>30, float64(free)/(1<<30), max(1, free/parallel.WorldMemory)))
+		free, err := queue.Memory()
+		if err == nil && int64(n) > free/queue.WorldMemory {
+			return usage(fmt.Errorf("--parallel %d: a world takes about %d GiB of memory, and what is free (%.1f GiB) is enough for %d", n, queue.WorldMemory>>30, float64(free)/(1<<30), max(1, free/queue.WorldMemory)))
 		}
 	}
 	s.abreast.now = n
@@ -114,7 +114,7 @@ func (s *session) play(ctx context.Context, tasks []task, keep func([]reports.Ro
 			others, err := s.beside(ctx, tasks[i:], func(more []reports.Row) error { return keep(append(rows[:i:i], more...)) })
 			return append(rows, others...), err
 		}
-		meter, _ := parallel.NewMeter() // of one that cannot tell, one at a time comes
+		meter, _ := queue.NewMeter() // of one that cannot tell, one at a time comes
 		_, row, err := s.replay(ctx, t.record, t.target, t.label)
 		if err == nil {
 			rows = append(rows, row)
@@ -132,15 +132,15 @@ func (s *session) play(ctx context.Context, tasks []task, keep func([]reports.Ro
 
 // measured has as many worlds play at a time from now on as the machine bears, by what the
 // first has asked of it.
-func (s *session) measured(meter parallel.Meter) {
+func (s *session) measured(meter queue.Meter) {
 	s.abreast.now = 1
 	load, err := meter.Load()
 	if err != nil {
 		return // not here
 	}
 	n := min(load.AtOnce(), mostAtOnce)
-	if free, err := parallel.Memory(); err == nil {
-		n = min(n, int(free/parallel.WorldMemory))
+	if free, err := queue.Memory(); err == nil {
+		n = min(n, int(free/queue.WorldMemory))
 	}
 	if n > 1 {
 		s.abreast.now = n
@@ -170,7 +170,7 @@ func (s *session) beside(ctx context.Context, tasks []task, keep func([]reports.
 		}
 		return row, err
 	}
-	rows, err := parallel.Play(ctx, len(tasks), crew.of, parallel.Hands[reports.Row]{
+	rows, err := queue.Play(ctx, len(tasks), crew.of, queue.Hands[reports.Row]{
 		Beside: func(ctx context.Context, hand, i int) (reports.Row, bool, error) {
 			row, err := played(ctx, tasks[i], hand, order{})
 			again := err == nil && row.Verdict == string(verdict.Inconclusive)

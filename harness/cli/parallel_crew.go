@@ -19,7 +19,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/world"
 	"nodestorm/reports"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 // Worlds that play at a time have a process of nodestorm's each: the clock of a world waits

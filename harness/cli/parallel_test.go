@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
 )
@@ -136,13 +136,13 @@ func madeUp(t *testing.T, script ...string) (s *session, tasks []task, said, std
 		t.Fatal(err)
 	}
 	for i := range script {
-		ref, err := target.ParseRef(fmt.Sprintf("karpenter@v1.%d.0", 10+i))
+		ref, err := builds.ParseRef(fmt.Sprintf("karpenter@v1.%d.0", 10+i))
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := record
 		r.Targets = []scenarios.Target{{Name: ref.String(), Expected: scenarios.Healthy}}
-		tasks = append(tasks, task{job{record: r, target: target.Target{Manifest: target.Manifest{Ref: ref}}}, i, ""})
+		tasks = append(tasks, task{job{record: r, target: builds.Target{Manifest: builds.Manifest{Ref: ref}}}, i, ""})
 	}
 	return s, tasks, said, stdout, dir
 }
@@ -364,7 +364,7 @@ func TestBoard(t *testing.T) {
 
 // What cannot be is said before anything starts.
 func TestParallelWrong(t *testing.T) {
-	t.Setenv(target.EnvCache, t.TempDir())
+	t.Setenv(builds.EnvCache, t.TempDir())
 	const id = "karpenter-7515-not-ready-noexecute"
 	for _, test := range []struct {
 		args []string

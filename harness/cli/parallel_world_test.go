@@ -12,18 +12,18 @@ import (
 	"syscall"
 	"testing"
 
-	"nodestorm/harness/process/processtest"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
+	"nodestorm/harness/world/process/processtest"
 )
 
 // Two worlds at a time, of which one loses its process in the midst: the other does not
 // notice, the one is played again alone, and both end as they would have one by one.
 func TestTwoWorlds(t *testing.T) {
-	targettest.Get(t, target.Kubernetes)
+	buildstest.Get(t, builds.Kubernetes)
 	versions := []string{"v1.6.4", "v1.7.0"}
 	for _, version := range versions {
-		targettest.Get(t, target.Ref{Name: "karpenter", Version: version})
+		buildstest.Get(t, builds.Ref{Name: "karpenter", Version: version})
 	}
 	tmp, out := t.TempDir(), t.TempDir()
 	cmd, stdout, stderr := command(t, tmp, "verify", scenario, "--parallel", "2", "--json", "--out", out)

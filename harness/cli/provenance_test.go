@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/cli"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
 )
 
 // A target whose source has changed since it was built is said to be stale before
@@ -51,7 +51,7 @@ func TestStaleTarget(t *testing.T) {
 // A run on another release of Kubernetes is noted beside the one on nodestorm's own.
 func TestTrackRecordOfKubernetes(t *testing.T) {
 	root := t.TempDir()
-	t.Setenv(target.EnvRoot, root)
+	t.Setenv(builds.EnvRoot, root)
 	const marks = "<!-- track record: written by nodestorm matrix --track-record -->\n<!-- end of the track record -->\n"
 	const commit = "796b28ee0123456789abcdef0123456789abcdef"
 	write(t, filepath.Join(root, "go.mod"), "module nodestorm\n", 0o600)
@@ -90,7 +90,7 @@ func TestTrackRecordOfKubernetes(t *testing.T) {
 // Only what was run as its names say is noted as verified.
 func TestTrackRecordOfDepartures(t *testing.T) {
 	root := t.TempDir()
-	t.Setenv(target.EnvRoot, root)
+	t.Setenv(builds.EnvRoot, root)
 	for _, folder := range []string{"reports", "scenarios"} {
 		if err := os.Mkdir(filepath.Join(root, folder), 0o700); err != nil {
 			t.Fatal(err)
@@ -105,12 +105,12 @@ func TestTrackRecordOfDepartures(t *testing.T) {
 		"as its names say": {func(*run.Run) {}, ""},
 		"of before":        {func(r *run.Run) { r.Provenance = nil }, "the run is of before nodestorm noted all that was run"},
 		"dirty target": {func(r *run.Run) {
-			r.Target.Source = target.Source{Kind: target.FromFolder, Commit: commit, Dirty: true}
+			r.Target.Source = builds.Source{Kind: builds.FromFolder, Commit: commit, Dirty: true}
 		}, "karpenter@v1.6.4 was built from 796b28ee0123 with uncommitted changes"},
 		"dirty nodestorm": {func(r *run.Run) { r.Provenance.Nodestorm.Dirty, r.Provenance.Features.Dirty = true, true }, "nodestorm itself is of 796b28ee0123 with uncommitted changes"},
 		"dirty features":  {func(r *run.Run) { r.Provenance.Features.Dirty = true }, "the features are of 796b28ee0123 with uncommitted changes"},
 		"--manifest":      {func(r *run.Run) { r.Provenance.Manifest = &run.Input{Name: "d.yaml"} }, "ran as d.yaml"},
-		"--with":          {func(r *run.Run) { r.Provenance.With = []target.Manifest{{Ref: target.CCM}} }, "in the place of nodestorm's own"},
+		"--with":          {func(r *run.Run) { r.Provenance.With = []builds.Manifest{{Ref: builds.CCM}} }, "in the place of nodestorm's own"},
 		"--order":         {func(r *run.Run) { r.Provenance.Order = []run.Input{{Name: "o.yaml"}} }, "the installer's order was that of o.yaml"},
 		"--kubernetes FOLDER": {func(r *run.Run) { r.Provenance.ControlPlane = &run.ControlPlane{Name: "k8s", Version: "v1.33.2"} },
 			"the control plane was that of the folder k8s, v1.33.2"},

@@ -17,9 +17,9 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/clock"
 
-	"nodestorm/harness/process"
+	"nodestorm/harness/world/process"
 	"nodestorm/reports"
-	"nodestorm/sim/apifault"
+	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history"
 )
 

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"nodestorm/sim/apifault"
+	"nodestorm/sim/fault/apifault"
 )
 
 func TestProxyRefuses(t *testing.T) {

@@ -9,15 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/cli"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
 )
 
 // A world that stays, a proxy in front of it from the command line, and the real
 // kubectl on its way through it.
 func TestProxyServes(t *testing.T) {
-	kubernetes := targettest.Get(t, target.Kubernetes)
+	kubernetes := buildstest.Get(t, builds.Kubernetes)
 	up, world, _ := command(t, t.TempDir(), "up", "--nodes", "1", "--out", t.TempDir())
 	t.Cleanup(func() { // before its folder goes
 		_ = up.Process.Signal(os.Interrupt)

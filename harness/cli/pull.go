@@ -9,14 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/image"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/registry"
 	"nodestorm/scenarios"
 )
 
 // pullRow is what became of a target, for machines.
 type pullRow struct {
-	target.Ref
+	builds.Ref
 	Bytes int64    `json:"bytes,omitempty"`
 	Where []string `json:"where,omitempty"` // the references it was found under
 	Dir   string   `json:"dir,omitempty"`
@@ -25,7 +25,7 @@ type pullRow struct {
 }
 
 func (e *env) pull() *cobra.Command {
-	var from target.Registries
+	var from builds.Registries
 	var provider, tags, lock string
 	var all, asJSON bool
 	c := &cobra.Command{
@@ -45,14 +45,14 @@ committed, too. One that leads elsewhere later is refused.
 
 Registries are asked with the credentials that docker has for them, and plain HTTP is spoken
 on loopback only. What verify and run lack they look for in the same places:
-` + target.EnvFrom + ` and ` + target.EnvMirror + ` are --from and --mirror for all commands,
-and ` + target.EnvMirror + `=` + target.NoRegistry + ` has nobody asked.`,
+` + builds.EnvFrom + ` and ` + builds.EnvMirror + ` are --from and --mirror for all commands,
+and ` + builds.EnvMirror + `=` + builds.NoRegistry + ` has nobody asked.`,
 		Example: `  nodestorm pull --all
   nodestorm pull cluster-autoscaler@1.33.0 --lock images.lock
   nodestorm pull hetzner-6677-options-error --mirror registry.example/mirror
   nodestorm pull kubernetes@v1.36.3 karpenter@v1.7.0 --from registry.example/team/nodestorm`,
 		RunE: func(c *cobra.Command, args []string) error {
-			from.Lock = target.Lock(lock)
+			from.Lock = builds.Lock(lock)
 			named, refs, err := e.toPull(args, provider, tags, all)
 			if err != nil {
 				return err
@@ -65,7 +65,7 @@ and ` + target.EnvMirror + `=` + target.NoRegistry + ` has nobody asked.`,
 	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
 	registries := registriesOfEnvironment()
 	c.Flags().StringVar(&from.From, "from", registries.From, "`REGISTRY/REPOSITORY[@DIGEST]` that builds were pushed to")
-	c.Flags().StringVar(&from.Mirror, "mirror", registries.Mirror, "`HOST/PREFIX` to ask in place of the projects' registries; "+target.NoRegistry+": nobody")
+	c.Flags().StringVar(&from.Mirror, "mirror", registries.Mirror, "`HOST/PREFIX` to ask in place of the projects' registries; "+builds.NoRegistry+": nobody")
 	c.Flags().StringVar(&lock, "lock", "", "`file` of digests to check, and to add to")
 	c.Flags().StringVar(&provider, "provider", "", "`cloud` that a build is for; default: the one that its recipe has, if any")
 	e.catalogueFlags(c)
@@ -75,19 +75,19 @@ and ` + target.EnvMirror + `=` + target.NoRegistry + ` has nobody asked.`,
 
 // toPull are the targets that are named, which are got in any case, and those that records
 // need.
-func (e *env) toPull(args []string, provider, tags string, all bool) (named, needed []target.Ref, err error) {
+func (e *env) toPull(args []string, provider, tags string, all bool) (named, needed []builds.Ref, err error) {
 	var ids []string
 	for _, arg := range args {
 		if !strings.Contains(arg, "@") {
 			ids = append(ids, arg)
 			continue
 		}
-		ref, err := target.ParseRef(arg)
+		ref, err := builds.ParseRef(arg)
 		if err != nil {
 			return nil, nil, usage(err)
 		}
 		if ref.Provider = provider; provider == "" {
-			if known, err := target.Known(ref); err == nil {
+			if known, err := builds.Known(ref); err == nil {
 				ref.Provider = known.Provider
 			}
 		}
@@ -110,8 +110,8 @@ func (e *env) toPull(args []string, provider, tags string, all bool) (named, nee
 
 // neededBy are the targets that replays of the records need, in the order in which they do,
 // each once.
-func neededBy(catalogue *scenarios.Catalogue, records []scenarios.Record) (refs []target.Ref, err error) {
-	seen := map[target.Ref]bool{}
+func neededBy(catalogue *scenarios.Catalogue, records []scenarios.Record) (refs []builds.Ref, err error) {
+	seen := map[builds.Ref]bool{}
 	for _, r := range records {
 		for _, t := range r.Targets {
 			all, err := neededFor(r, catalogue, t)
@@ -130,15 +130,15 @@ func neededBy(catalogue *scenarios.Catalogue, records []scenarios.Record) (refs 
 }
 
 // pullAll gets the named targets, and of those that are needed what is not there.
-func (e *env) pullAll(ctx context.Context, named, needed []target.Ref, from target.Registries, asJSON bool) error {
+func (e *env) pullAll(ctx context.Context, named, needed []builds.Ref, from builds.Registries, asJSON bool) error {
 	status := e.newStatus()
 	defer status.clear()
 	rows := []pullRow{}
-	var offers []*target.Offer
+	var offers []*builds.Offer
 	var size int64
-	seen := map[target.Ref]bool{}
+	seen := map[builds.Ref]bool{}
 	for i, ref := range slices.Concat(named, needed) {
-		if published, err := target.Published(ref); err == nil && len(published) > 0 && from.From == "" {
+		if published, err := builds.Published(ref); err == nil && len(published) > 0 && from.From == "" {
 			ref.Provider = "" // one for all
 		}
 		if seen[ref] {
@@ -156,7 +156,7 @@ func (e *env) pullAll(ctx context.Context, named, needed []target.Ref, from targ
 			status.show("asking for " + ref.String())
 		}
 		offer, err := e.store.Ask(ctx, ref, where)
-		var unpublished *target.UnpublishedError
+		var unpublished *builds.UnpublishedError
 		switch {
 		case err == nil:
 			offers, size = append(offers, offer), size+offer.Size
@@ -164,7 +164,7 @@ func (e *env) pullAll(ctx context.Context, named, needed []target.Ref, from targ
 		case errors.As(err, &unpublished) && i >= len(named):
 			rows = append(rows, pullRow{Ref: ref, Built: unpublished.Error()})
 		case errors.As(err, &unpublished):
-			return usage(fmt.Errorf("%w; %s", err, (&target.NotFoundError{Ref: ref}).Command()))
+			return usage(fmt.Errorf("%w; %s", err, (&builds.NotFoundError{Ref: ref}).Command()))
 		default:
 			return usage(withoutNetwork(err))
 		}
@@ -253,7 +253,7 @@ func megabytes(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes
 
 // withoutNetwork adds the way out where no registry answers.
 func withoutNetwork(err error) error {
-	var none *image.UnreachableError
+	var none *registry.UnreachableError
 	if !errors.As(err, &none) {
 		return err
 	}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/crosscheck"
 	"nodestorm/harness/run"
-	"nodestorm/harness/tell"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/crosscheck"
+	"nodestorm/harness/run/summary"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
 	"nodestorm/reports/redact"
 )
@@ -97,7 +97,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 				}
 				other := ""
 				if p := again.Run.Provenance; p != nil && p.ControlPlane != nil {
-					other = tell.KubernetesVersion(again.Run)
+					other = summary.KubernetesVersion(again.Run)
 				}
 				rows = append(rows, reports.Row{
 					ID: again.Run.ID, Target: again.Run.Target.Ref.String(), Kubernetes: other,

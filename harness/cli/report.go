@@ -16,9 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/process"
 	"nodestorm/harness/run"
-	"nodestorm/harness/tell"
+	"nodestorm/harness/run/summary"
+	"nodestorm/harness/world/process"
 	"nodestorm/reports/bundle"
 	"nodestorm/reports/formats"
 	"nodestorm/reports/page"
@@ -209,7 +209,7 @@ const reportMemory = 800 << 20
 
 // told is a run as far as it can be read; what cannot is said.
 func (r *reporter) told(dir string) (*story.Story, error) {
-	told, err := tell.Run(dir, r.catalogue, r.hourly)
+	told, err := summary.Run(dir, r.catalogue, r.hourly)
 	if err == nil {
 		for _, problem := range told.Run.Problems {
 			r.say("%s: %s", dir, problem)

@@ -12,7 +12,7 @@ import (
 
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
-	"nodestorm/harness/tell"
+	"nodestorm/harness/run/summary"
 	"nodestorm/harness/world"
 	"nodestorm/reports"
 	"nodestorm/reports/matrix"
@@ -53,7 +53,7 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 	if err != nil {
 		return ready, ended, usage(err)
 	}
-	about := tell.Describe(run.Run{
+	about := summary.Describe(run.Run{
 		ID: request.Record.ID, Seed: s.seed, Commit: provenance.Nodestorm.Commit, Started: time.Now(),
 		Target: request.Target.Manifest, Kubernetes: s.kubernetes.Manifest, Provenance: &provenance,
 	}, s.catalogue)
@@ -64,7 +64,7 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 	}
 	s.remark("the run can be watched at %s", live.URL())
 	return func(w *world.World) { log.Store(w.History()) }, func(dir string) {
-		told, err := tell.Run(dir, s.catalogue, 0)
+		told, err := summary.Run(dir, s.catalogue, 0)
 		if err != nil {
 			told = nil // what there was stays
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
-	"nodestorm/harness/target"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/reports"
 )
@@ -66,7 +66,7 @@ type env struct {
 	stdout, stderr io.Writer
 	args           []string
 	player         *player // if we play for another process
-	store          *target.Store
+	store          *builds.Store
 	own            own
 	form           string // of -o; empty: for people
 	quiet, verbose bool
@@ -167,7 +167,7 @@ func (e *env) root() *cobra.Command {
 			if err := e.checkWords(); err != nil {
 				return err
 			}
-			e.store, err = target.Open("")
+			e.store, err = builds.Open("")
 			return usage(err)
 		},
 	})

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/target"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
 	"nodestorm/reports/redact"
 	"nodestorm/scenarios"
@@ -60,7 +60,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 				}
 				return usage(fmt.Errorf("--target NAME@VERSION is missing; the record of %s has %s", records[0].ID, records[0].Targets[0].Name))
 			}
-			ref, err := target.ParseRef(name)
+			ref, err := builds.ParseRef(name)
 			if err != nil {
 				return usage(err)
 			}
@@ -176,12 +176,12 @@ func (s *session) inFiles(files []string, tags, called string) (records []scenar
 }
 
 // on gets what the records are replayed on: builds of the store, or a user's order.
-func (s *session) on(ctx context.Context, ref target.Ref, records []scenarios.Record) (jobs []job, err error) {
-	refs := make([]target.Ref, len(records))
+func (s *session) on(ctx context.Context, ref builds.Ref, records []scenarios.Record) (jobs []job, err error) {
+	refs := make([]builds.Ref, len(records))
 	for i, r := range records {
 		refs[i] = s.buildFor(ref, r)
 	}
-	var own target.Target
+	var own builds.Target
 	if s.order != "" {
 		if own, err = replay.OwnOrder(ref, s.order); err != nil {
 			return nil, usage(fmt.Errorf("--order: %w", err))
@@ -204,7 +204,7 @@ func (s *session) on(ctx context.Context, ref target.Ref, records []scenarios.Re
 
 // withBuild leaves out records that need the target built for another cloud than it is: who has
 // built a branch, or taken a program as it is, for one of them has no build for another.
-func (s *session) withBuild(ref target.Ref, records []scenarios.Record) (with []scenarios.Record, without []reports.Row) {
+func (s *session) withBuild(ref builds.Ref, records []scenarios.Record) (with []scenarios.Record, without []reports.Row) {
 	releases, _ := scenarios.ReleasesOf(ref.Name) // those can be built for any
 	_, err := s.store.Get(ref)
 	if err != nil || slices.Contains(releases, ref.Version) {
@@ -212,7 +212,7 @@ func (s *session) withBuild(ref target.Ref, records []scenarios.Record) (with []
 	}
 	for _, r := range records {
 		of := s.buildFor(ref, r)
-		var none *target.NotFoundError
+		var none *builds.NotFoundError
 		if _, err := replay.Find(s.store, of); of.Provider == "" || !errors.As(err, &none) {
 			with = append(with, r)
 			continue

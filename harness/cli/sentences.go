@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/steps"
+	"nodestorm/harness/sentences"
 )
 
 func (e *env) sentences() *cobra.Command {
@@ -19,12 +19,12 @@ func (e *env) sentences() *cobra.Command {
 		Long: `Print the sentences that have all the words: with an example, their arguments, the worlds
 that have them, and what they leave in the history.
 
-` + strings.TrimSpace(steps.Grammar),
+` + strings.TrimSpace(sentences.Grammar),
 		Example: "  nodestorm sentences pod deleted",
 		RunE: func(_ *cobra.Command, words []string) error {
 			found := sentencesWith(words)
 			if len(found) == 0 && len(words) == 1 {
-				for _, other := range steps.Related(words[0]) {
+				for _, other := range sentences.Related(words[0]) {
 					found = append(found, sentencesWith([]string{other})...)
 				}
 			}
@@ -35,7 +35,7 @@ that have them, and what they leave in the history.
 			case asJSON:
 				return e.json(found)
 			case asPage:
-				fmt.Fprint(e.stdout, steps.Page())
+				fmt.Fprint(e.stdout, sentences.Page())
 				return nil
 			}
 			for _, s := range found {
@@ -50,7 +50,7 @@ that have them, and what they leave in the history.
 				fmt.Fprintln(e.stdout)
 			}
 			for _, word := range words {
-				for _, other := range steps.Related(word) {
+				for _, other := range sentences.Related(word) {
 					fmt.Fprintf(e.stdout, "see also: nodestorm sentences %s\n", other)
 				}
 			}
@@ -58,7 +58,7 @@ that have them, and what they leave in the history.
 		},
 		ValidArgsFunction: func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 			seen, offer := map[string]bool{}, []string{}
-			for _, s := range steps.Sentences() {
+			for _, s := range sentences.Sentences() {
 				for word := range strings.FieldsSeq(s.Words) {
 					if word = strings.Trim(word, `",:`); len(word) > 3 && strings.HasPrefix(word, begun) && !seen[word] {
 						seen[word] = true
@@ -74,8 +74,8 @@ that have them, and what they leave in the history.
 	return c
 }
 
-func sentencesWith(words []string) []steps.Sentence {
-	return slices.DeleteFunc(steps.Sentences(), func(s steps.Sentence) bool {
+func sentencesWith(words []string) []sentences.Sentence {
+	return slices.DeleteFunc(sentences.Sentences(), func(s sentences.Sentence) bool {
 		about := s.Role + " " + s.Words + " " + s.Worlds
 		for _, a := range s.Arguments {
 			about += " " + a.Name

@@ -15,14 +15,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"nodestorm/harness/karpenter"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/steps"
-	"nodestorm/harness/target"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
+	"nodestorm/harness/sentences"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 // session is what run and verify share: how to replay.
@@ -33,18 +33,18 @@ type session struct {
 	seed       uint64
 	out        string
 	flags      []string
-	kubernetes target.Target
+	kubernetes builds.Target
 	other      string                       // --kubernetes, a release or a folder; empty: nodestorm's own
 	plane      replay.ControlPlane          // what that names; of a release from open on
-	have       map[target.Ref]target.Target // what was found in the store, see foundOnce
+	have       map[builds.Ref]builds.Target // what was found in the store, see foundOnce
 	catalogue  *scenarios.Catalogue
 	features   fs.FS
 	manifest   string // of a Deployment; empty: the documented way
 	order      string // a file with the user's own; empty: that of the target's release
 	with       []string
-	parts      []target.Target // what with names
+	parts      []builds.Target // what with names
 	status     *status
-	stale      []target.Ref // whose source has changed since they were built
+	stale      []builds.Ref // whose source has changed since they were built
 	live       bool         // serve a page of each run
 	strict     bool         // what is skipped is not as expected
 	machines   replay.Machines
@@ -60,7 +60,7 @@ type session struct {
 func (s *session) addFlags(c *cobra.Command) {
 	c.Flags().Var(&s.clock, "clock", "how virtual time passes")
 	_ = c.RegisterFlagCompletionFunc("clock", cobra.FixedCompletions([]string{"auto", "real", "60x"}, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().StringVar(&s.other, "kubernetes", "", "`VERSION|FOLDER`: the control plane of another release, which is built if it is missing, or the programs of a folder as they are, such as envtest's; default: "+target.Kubernetes.Version)
+	c.Flags().StringVar(&s.other, "kubernetes", "", "`VERSION|FOLDER`: the control plane of another release, which is built if it is missing, or the programs of a folder as they are, such as envtest's; default: "+builds.Kubernetes.Version)
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "what all randomness of the simulated nodes derives from")
 	c.Flags().StringVar(&s.out, "out", filepath.Join("reports", "out"), "`folder` for the runs")
 }
@@ -72,9 +72,9 @@ func (s *session) addRace(c *cobra.Command) {
 
 // addManifest adds the flag of the commands that replay.
 func (s *session) addManifest(c *cobra.Command) {
-	c.Flags().StringVar(&s.cloud, "cloud", "", "play Karpenter's failures on this `cloud`: "+target.Kwok+", which comes with it, or "+target.Instances+", which can fail; default: the record's")
-	_ = c.RegisterFlagCompletionFunc("cloud", cobra.FixedCompletions([]string{target.Kwok, target.Instances}, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().StringArrayVar(&s.with, "with", nil, "take `NAME@VERSION` of the store in place of nodestorm's own: "+strings.Join(steps.Parts, ", ")+"; build it with nodestorm target build NAME@VERSION --source DIR")
+	c.Flags().StringVar(&s.cloud, "cloud", "", "play Karpenter's failures on this `cloud`: "+builds.Kwok+", which comes with it, or "+builds.Instances+", which can fail; default: the record's")
+	_ = c.RegisterFlagCompletionFunc("cloud", cobra.FixedCompletions([]string{builds.Kwok, builds.Instances}, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().StringArrayVar(&s.with, "with", nil, "take `NAME@VERSION` of the store in place of nodestorm's own: "+strings.Join(sentences.Parts, ", ")+"; build it with nodestorm target build NAME@VERSION --source DIR")
 	c.Flags().StringVar(&s.manifest, "manifest", "", "run Cluster Autoscaler as the Deployment in `FILE` does: flags, environment, mounted files, RBAC")
 }
 
@@ -91,8 +91,8 @@ func (s *session) checkManifest(ctx context.Context, jobs []job) error {
 // check finds what is wrong with the flags and the machine before anything slow
 // begins.
 func (s *session) check(c *cobra.Command) error {
-	if s.cloud != "" && s.cloud != target.Kwok && s.cloud != target.Instances {
-		return usage(fmt.Errorf("--cloud %q: want %s or %s", s.cloud, target.Kwok, target.Instances))
+	if s.cloud != "" && s.cloud != builds.Kwok && s.cloud != builds.Instances {
+		return usage(fmt.Errorf("--cloud %q: want %s or %s", s.cloud, builds.Kwok, builds.Instances))
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains([]string{"parallel", "quiet", "verbose"}, f.Name) {
@@ -148,15 +148,15 @@ func (s *session) checkOut() (err error) {
 
 // open gets the control plane and the targets, and builds what is missing. What
 // cannot be had is cannot's to refuse or to do without.
-func (s *session) open(ctx context.Context, cannot func(target.Ref, error) error, refs ...target.Ref) (have map[target.Ref]target.Target, err error) {
-	found := func(t target.Target) error {
+func (s *session) open(ctx context.Context, cannot func(builds.Ref, error) error, refs ...builds.Ref) (have map[builds.Ref]builds.Target, err error) {
+	found := func(t builds.Target) error {
 		s.checkSource(ctx, t)
 		return usage(replay.CheckClock(s.clock, t))
 	}
 	if s.parts, err = s.chosenParts(ctx); err != nil { // before anything is built
 		return nil, err
 	}
-	refs = append(slices.Clone(refs), target.Kubernetes)
+	refs = append(slices.Clone(refs), builds.Kubernetes)
 	other, isRelease := s.release()
 	if isRelease {
 		refs = append(refs, other)
@@ -165,14 +165,14 @@ func (s *session) open(ctx context.Context, cannot func(target.Ref, error) error
 	if err != nil {
 		return nil, err
 	}
-	s.kubernetes = have[target.Kubernetes]
+	s.kubernetes = have[builds.Kubernetes]
 	if isRelease {
 		s.plane = replay.OfBuild(have[other])
 	}
 	if s.plane.Chosen() && s.player == nil {
 		s.remark("the control plane is that of Kubernetes %s", s.plane)
 	}
-	var told []target.Ref
+	var told []builds.Ref
 	for _, ref := range refs {
 		if t, is := have[ref]; is && !slices.Contains(told, ref) {
 			told = append(told, ref)
@@ -183,7 +183,7 @@ func (s *session) open(ctx context.Context, cannot func(target.Ref, error) error
 }
 
 // checkSource tells of a build whose source has changed since it was made, once.
-func (s *session) checkSource(ctx context.Context, t target.Target) {
+func (s *session) checkSource(ctx context.Context, t builds.Target) {
 	if slices.Contains(s.stale, t.Ref) {
 		return
 	}
@@ -199,13 +199,13 @@ func (s *session) checkSource(ctx context.Context, t target.Target) {
 }
 
 // chosenParts are the builds that --with names.
-func (s *session) chosenParts(ctx context.Context) (parts []target.Target, err error) {
+func (s *session) chosenParts(ctx context.Context) (parts []builds.Target, err error) {
 	for _, name := range s.with {
-		ref, err := target.ParseRef(name)
-		if err == nil && !slices.Contains(steps.Parts, ref.Name) {
-			err = fmt.Errorf("%s is no part of worlds (those are %s)", ref.Name, strings.Join(steps.Parts, ", "))
+		ref, err := builds.ParseRef(name)
+		if err == nil && !slices.Contains(sentences.Parts, ref.Name) {
+			err = fmt.Errorf("%s is no part of worlds (those are %s)", ref.Name, strings.Join(sentences.Parts, ", "))
 		}
-		var part target.Target
+		var part builds.Target
 		if err == nil {
 			part, err = s.store.Get(ref)
 		}
@@ -222,25 +222,25 @@ func (s *session) chosenParts(ctx context.Context) (parts []target.Target, err e
 }
 
 // refuse is for targets that must be there.
-func refuse(_ target.Ref, err error) error { return usage(err) }
+func refuse(_ builds.Ref, err error) error { return usage(err) }
 
 // ensure gets targets from the store, and out of registries or by building them those that are
 // missing. Nothing is got before it is clear that no other is damaged, and
 // before found has seen what is there and cannot what is nowhere to be had.
-func (e *env) ensure(ctx context.Context, found func(target.Target) error, cannot func(target.Ref, error) error, refs ...target.Ref) (map[target.Ref]target.Target, error) {
+func (e *env) ensure(ctx context.Context, found func(builds.Target) error, cannot func(builds.Ref, error) error, refs ...builds.Ref) (map[builds.Ref]builds.Target, error) {
 	have, missing, err := e.look(found, refs...)
 	if err != nil {
 		return nil, err
 	}
-	var todo []target.Ref
+	var todo []builds.Ref
 	var all time.Duration
-	recipes, offers := map[target.Ref]target.Recipe{}, map[target.Ref]*target.Offer{}
+	recipes, offers := map[builds.Ref]builds.Recipe{}, map[builds.Ref]*builds.Offer{}
 	for _, ref := range missing {
 		offer, err := e.offered(ctx, ref)
 		if err != nil {
 			return nil, usage(err)
 		}
-		recipe, unknown := target.Known(ref)
+		recipe, unknown := builds.Known(ref)
 		if offer == nil && unknown != nil {
 			if err := cannot(ref, e.unobtainable(ref, unknown)); err != nil {
 				return nil, err
@@ -253,7 +253,7 @@ func (e *env) ensure(ctx context.Context, found func(target.Target) error, canno
 		}
 	}
 	doing := "building"
-	if slices.ContainsFunc(todo, func(ref target.Ref) bool { return offers[ref] != nil }) {
+	if slices.ContainsFunc(todo, func(ref builds.Ref) bool { return offers[ref] != nil }) {
 		doing = "getting"
 	}
 	if len(todo) > 1 {
@@ -273,7 +273,7 @@ func (e *env) ensure(ctx context.Context, found func(target.Target) error, canno
 }
 
 // get takes a target as it is offered, or else builds it.
-func (e *env) get(ctx context.Context, ref target.Ref, recipe target.Recipe, offer *target.Offer, after []target.Ref, at int) (target.Target, error) {
+func (e *env) get(ctx context.Context, ref builds.Ref, recipe builds.Recipe, offer *builds.Offer, after []builds.Ref, at int) (builds.Target, error) {
 	if offer == nil {
 		return e.buildOf(ctx, recipe, after, at)
 	}
@@ -287,9 +287,9 @@ func (e *env) get(ctx context.Context, ref target.Ref, recipe target.Recipe, off
 
 // look is what the store has of targets, and what is missing, each once. It fails if one is
 // damaged, or if found, which sees what is there, does.
-func (e *env) look(found func(target.Target) error, refs ...target.Ref) (have map[target.Ref]target.Target, missing []target.Ref, err error) {
-	have = map[target.Ref]target.Target{}
-	asked := map[target.Ref]bool{}
+func (e *env) look(found func(builds.Target) error, refs ...builds.Ref) (have map[builds.Ref]builds.Target, missing []builds.Ref, err error) {
+	have = map[builds.Ref]builds.Target{}
+	asked := map[builds.Ref]bool{}
 	for _, ref := range refs {
 		if asked[ref] { // a program and a source folder take a second to look at
 			continue
@@ -302,7 +302,7 @@ func (e *env) look(found func(target.Target) error, refs ...target.Ref) (have ma
 			if err := found(t); err != nil {
 				return nil, nil, err
 			}
-		case errors.As(err, new(*target.NotFoundError)), errors.As(err, new(*target.StaleError)):
+		case errors.As(err, new(*builds.NotFoundError)), errors.As(err, new(*builds.StaleError)):
 			missing = append(missing, ref)
 		default:
 			return nil, nil, usage(err)
@@ -311,7 +311,7 @@ func (e *env) look(found func(target.Target) error, refs ...target.Ref) (have ma
 	return have, missing, nil
 }
 
-func targetNames(refs []target.Ref) string {
+func targetNames(refs []builds.Ref) string {
 	var names []string
 	for _, ref := range refs {
 		names = append(names, ref.String())
@@ -320,7 +320,7 @@ func targetNames(refs []target.Ref) string {
 }
 
 // buildFor is what the store is asked for to replay a record on a target.
-func (s *session) buildFor(ref target.Ref, r scenarios.Record) target.Ref {
+func (s *session) buildFor(ref builds.Ref, r scenarios.Record) builds.Ref {
 	ref.Provider, ref.Race = s.providerOf(r), ref.Race || r.Race
 	return ref
 }
@@ -335,10 +335,10 @@ func (s *session) providerOf(r scenarios.Record) string {
 
 // partsFor are the builds that a replay of the record takes out of the store beside its target.
 // Those that --with stands in for are not among them.
-func (s *session) partsFor(record scenarios.Record) ([]target.Ref, error) {
+func (s *session) partsFor(record scenarios.Record) ([]builds.Ref, error) {
 	refs, err := replay.Request{Record: record, Features: s.features}.Needs()
-	return slices.DeleteFunc(refs, func(ref target.Ref) bool {
-		return slices.ContainsFunc(s.parts, func(with target.Target) bool { return steps.StandsIn(with.Name, ref) })
+	return slices.DeleteFunc(refs, func(ref builds.Ref) bool {
+		return slices.ContainsFunc(s.parts, func(with builds.Target) bool { return sentences.StandsIn(with.Name, ref) })
 	}), err
 }
 
@@ -346,13 +346,13 @@ func (s *session) partsFor(record scenarios.Record) ([]target.Ref, error) {
 func (s *session) ensureParts(ctx context.Context, record scenarios.Record) error {
 	parts, err := s.partsFor(record)
 	if err == nil {
-		_, err = s.ensure(ctx, func(t target.Target) error { return usage(replay.CheckClock(s.clock, t)) }, refuse, parts...)
+		_, err = s.ensure(ctx, func(t builds.Target) error { return usage(replay.CheckClock(s.clock, t)) }, refuse, parts...)
 	}
 	return err
 }
 
 // replay replays one record on one target, again while it is late, and returns the row of it.
-func (s *session) replay(ctx context.Context, record scenarios.Record, t target.Target, label string) (replay.Result, reports.Row, error) {
+func (s *session) replay(ctx context.Context, record scenarios.Record, t builds.Target, label string) (replay.Result, reports.Row, error) {
 	what := fmt.Sprintf("%s%s %s", label, record.ID, t.Ref)
 	watch, stop := watching(func(step string, f clock.Figures) {
 		s.status.about(what+step, passed(what, f.Virtual, f.Mean)+"  "+step, "")
@@ -375,7 +375,7 @@ func (s *session) undistorted(say func(string)) func(context.Context, replay.Req
 }
 
 // replayed has one record played on one target, and returns the row of it.
-func (s *session) replayed(ctx context.Context, record scenarios.Record, t target.Target, watch watcher, play func(context.Context, replay.Request) (replay.Result, error)) (replay.Result, reports.Row, error) {
+func (s *session) replayed(ctx context.Context, record scenarios.Record, t builds.Target, watch watcher, play func(context.Context, replay.Request) (replay.Result, error)) (replay.Result, reports.Row, error) {
 	if err := s.ensureParts(ctx, record); err != nil {
 		return replay.Result{}, reports.Row{}, err
 	}
@@ -386,7 +386,7 @@ func (s *session) replayed(ctx context.Context, record scenarios.Record, t targe
 		AtOnce: s.atOnce, InPlaceOf: s.inPlaceOf,
 	}
 	for _, ref := range s.stale {
-		if ref == t.Ref || slices.ContainsFunc(s.parts, func(part target.Target) bool { return part.Ref == ref }) {
+		if ref == t.Ref || slices.ContainsFunc(s.parts, func(part builds.Target) bool { return part.Ref == ref }) {
 			request.Stale = append(request.Stale, ref)
 		}
 	}

@@ -9,34 +9,34 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/container"
-	"nodestorm/harness/karpenter"
-	"nodestorm/harness/kind"
-	"nodestorm/harness/process"
-	"nodestorm/harness/target"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/world"
+	"nodestorm/harness/world/container"
+	"nodestorm/harness/world/kind"
+	"nodestorm/harness/world/process"
 	"nodestorm/scenarios"
 )
 
 // onInstances is what features/instances/ is played on.
-var onInstances = target.Ref{Name: karpenter.Name, Version: "v1.7.0", Provider: target.Instances}
+var onInstances = builds.Ref{Name: karpenter.Name, Version: "v1.7.0", Provider: builds.Instances}
 
 // needed are Kubernetes, Cluster API, our own parts of clusters, and all targets of
 // the catalogue, each once.
-func needed() ([]target.Ref, error) {
+func needed() ([]builds.Ref, error) {
 	c, err := scenarios.Load()
 	if err != nil {
 		return nil, err
 	}
-	refs, seen := slices.Concat([]target.Ref{target.Kubernetes}, target.ClusterAPI, target.Parts, []target.Ref{onInstances}), map[target.Ref]bool{}
+	refs, seen := slices.Concat([]builds.Ref{builds.Kubernetes}, builds.ClusterAPI, builds.Parts, []builds.Ref{onInstances}), map[builds.Ref]bool{}
 	for _, r := range c.Records() {
 		for _, t := range r.Targets {
-			ref, err := target.ParseRef(t.Name)
+			ref, err := builds.ParseRef(t.Name)
 			if err != nil {
 				return nil, err
 			}
-			if r.Provider() == target.Instances {
-				ref.Provider = target.Instances
+			if r.Provider() == builds.Instances {
+				ref.Provider = builds.Instances
 			}
 			if !seen[ref] {
 				seen[ref] = true
@@ -65,10 +65,10 @@ releases are for, and the command that builds them from a checkout.`,
 				return usage(err)
 			}
 			e.registriesGivenUp.Store(true) // it is the way without them
-			all := func(target.Target) error { return nil }
+			all := func(builds.Target) error { return nil }
 			left := 0
-			_, err = e.ensure(c.Context(), all, func(ref target.Ref, err error) error {
-				if ref == target.Kubernetes {
+			_, err = e.ensure(c.Context(), all, func(ref builds.Ref, err error) error {
+				if ref == builds.Kubernetes {
 					return usage(err)
 				}
 				left++

@@ -15,10 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/k8sjob"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/night/k8sjob"
+	"nodestorm/harness/night/shard"
 	"nodestorm/harness/run"
-	"nodestorm/harness/shard"
-	"nodestorm/harness/target"
 	"nodestorm/reports"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/redact"
@@ -132,7 +132,7 @@ func (h *sharding) choose(ctx context.Context, s *session, records []scenarios.R
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, usage(fmt.Errorf("--out: %w; name another folder, or remove the file", err))
 	}
-	around, _ := target.Root() // there need not be one
+	around, _ := builds.Root() // there need not be one
 	kept := shard.Kept{Part: part, Program: run.Program(), Whole: jobs}
 	kept.Nodestorm, kept.Features = run.Self(ctx, around, s.own.checkout)
 	for _, flag := range s.flags {

@@ -14,14 +14,14 @@ import (
 
 	"github.com/joshdk/go-junit"
 
+	"nodestorm/harness/builds"
+	"nodestorm/harness/night/shard"
 	"nodestorm/harness/run"
-	"nodestorm/harness/shard"
-	"nodestorm/harness/target"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
 	"nodestorm/reports/matrix"
 	"nodestorm/scenarios"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
@@ -34,7 +34,7 @@ func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // Four shards of the built-in catalogue together are all of it, each replay once, and none
 // of them is much longer than the others.
 func TestShardsOfCatalogue(t *testing.T) {
-	t.Setenv(target.EnvCache, t.TempDir())
+	t.Setenv(builds.EnvCache, t.TempDir())
 	catalogue, err := scenarios.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -128,11 +128,11 @@ func keepRun(t *testing.T, row reports.Row, sha string) {
 }
 
 func storeRun(row reports.Row, sha string) error {
-	ref, err := target.ParseRef(row.Target)
+	ref, err := builds.ParseRef(row.Target)
 	if err != nil {
 		return err
 	}
-	r := run.Run{ID: row.ID, Target: target.Manifest{Ref: ref, SHA256: sha}, Kubernetes: target.Manifest{Ref: target.Kubernetes, SHA256: "03"},
+	r := run.Run{ID: row.ID, Target: builds.Manifest{Ref: ref, SHA256: sha}, Kubernetes: builds.Manifest{Ref: builds.Kubernetes, SHA256: "03"},
 		Expected: scenarios.Expectation(row.Expected), Clock: clock.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
 	r.Verdict = verdict.Verdict(row.Verdict)
 	return errors.Join(os.MkdirAll(row.Run, 0o700), r.Save(row.Run), os.WriteFile(filepath.Join(row.Run, run.HistoryFile), []byte(`{"seq":1,"source":"harness","verb":"ended"}`+"\n"), 0o600), run.Reseal(row.Run))
@@ -284,7 +284,7 @@ func TestMatrixOfAStatusSince(t *testing.T) {
 
 // All that is wrong with shards is told before anything is built.
 func TestShardArguments(t *testing.T) {
-	t.Setenv(target.EnvCache, t.TempDir())
+	t.Setenv(builds.EnvCache, t.TempDir())
 	other := t.TempDir()
 	if err := (shard.Kept{Part: shard.Part{Number: 1, Of: 4}}).Save(other); err != nil {
 		t.Fatal(err)
@@ -326,7 +326,7 @@ func change(t *testing.T, path, old, replacement string) {
 
 // A pod of an Indexed Job is the shard after its index, which begins at 0.
 func TestShardOfJob(t *testing.T) {
-	t.Setenv(target.EnvCache, t.TempDir())
+	t.Setenv(builds.EnvCache, t.TempDir())
 	_, second, _ := command(t, "list", "--shard", "2/4")
 	t.Setenv("JOB_COMPLETION_INDEX", "1")
 	code, stdout, stderr := command(t, "list", "--shard", "job/4")

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 // What is skipped is in the summary and in the index, and in the exit status if that is
@@ -47,7 +47,7 @@ func TestSkipped(t *testing.T) {
 			s := session{env: &env{stdout: &stdout, stderr: &stderr}, catalogue: catalogue, out: t.TempDir(), strict: test.strict}
 			var rows []reports.Row
 			for _, outcome := range test.ran {
-				r := run.Run{ID: "karpenter-7515-not-ready-noexecute", Target: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.7.0"}, SHA256: "01"}, Expected: "healthy",
+				r := run.Run{ID: "karpenter-7515-not-ready-noexecute", Target: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.7.0"}, SHA256: "01"}, Expected: "healthy",
 					Clock: clock.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
 				r.Verdict = map[string]verdict.Verdict{"expected": "healthy", "inconclusive": "inconclusive"}[outcome]
 				dir := filepath.Join(s.out, "run")

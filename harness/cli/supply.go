@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"nodestorm/harness/target"
+	"nodestorm/harness/builds"
 )
 
 // supply gets what replays need and the store lacks, beside them and in the order in which
@@ -21,8 +21,8 @@ type supply struct {
 	ended  sync.WaitGroup
 
 	mu      sync.Mutex
-	left    []target.Ref
-	cannot  map[target.Ref]error // what is not to be had
+	left    []builds.Ref
+	cannot  map[builds.Ref]error // what is not to be had
 	failed  error                // ends the command
 	skipped map[int]bool         // jobs that were told to be
 	news    string
@@ -32,27 +32,27 @@ type supply struct {
 
 // toBuild is what no registry has, and how it is built.
 type toBuild struct {
-	ref    target.Ref
-	recipe target.Recipe
+	ref    builds.Ref
+	recipe builds.Recipe
 }
 
 // newSupply begins to get the targets. The caller ends it.
-func (e *env) newSupply(ctx context.Context, status *status, todo []target.Ref) *supply {
-	s := &supply{env: e, status: status, left: slices.Clone(todo), cannot: map[target.Ref]error{}, skipped: map[int]bool{}, resting: true, changed: make(chan struct{})}
+func (e *env) newSupply(ctx context.Context, status *status, todo []builds.Ref) *supply {
+	s := &supply{env: e, status: status, left: slices.Clone(todo), cannot: map[builds.Ref]error{}, skipped: map[int]bool{}, resting: true, changed: make(chan struct{})}
 	ctx, s.cancel = context.WithCancel(ctx)
-	builds := make(chan toBuild, len(todo))
+	queued := make(chan toBuild, len(todo))
 	s.ended.Go(func() {
-		defer close(builds)
+		defer close(queued)
 		for _, ref := range todo {
 			if recipe := s.pull(ctx, ref); recipe != nil {
-				builds <- toBuild{ref, *recipe}
+				queued <- toBuild{ref, *recipe}
 			}
 		}
 	})
 	s.ended.Go(func() {
 		yielding := *e.store
 		yielding.Yields = true
-		for next := range builds {
+		for next := range queued {
 			if ctx.Err() != nil {
 				return
 			}
@@ -70,7 +70,7 @@ func (s *supply) end() {
 }
 
 // pull gets one out of a registry, or returns how to build it.
-func (s *supply) pull(ctx context.Context, ref target.Ref) *target.Recipe {
+func (s *supply) pull(ctx context.Context, ref builds.Ref) *builds.Recipe {
 	if _, err := s.found(ref); err == nil { // what came for another serves it too
 		s.settle(ref, nil, nil)
 		return nil
@@ -82,9 +82,9 @@ func (s *supply) pull(ctx context.Context, ref target.Ref) *target.Recipe {
 			return nil
 		}
 	}
-	recipe, unknown := target.Known(ref)
+	recipe, unknown := builds.Known(ref)
 	switch {
-	case err != nil && errors.As(err, new(*target.MovedError)), ctx.Err() != nil:
+	case err != nil && errors.As(err, new(*builds.MovedError)), ctx.Err() != nil:
 		s.settle(ref, nil, err)
 		return nil
 	case unknown == nil:
@@ -95,7 +95,7 @@ func (s *supply) pull(ctx context.Context, ref target.Ref) *target.Recipe {
 	case err == nil:
 		err = s.unobtainable(ref, unknown)
 	}
-	if ref == target.Kubernetes { // nothing can be played without
+	if ref == builds.Kubernetes { // nothing can be played without
 		s.settle(ref, nil, err)
 		return nil
 	}
@@ -104,10 +104,10 @@ func (s *supply) pull(ctx context.Context, ref target.Ref) *target.Recipe {
 }
 
 // settle notes that a target is there, or is not to be had, or that an error ends all.
-func (s *supply) settle(ref target.Ref, cannot, failed error) {
+func (s *supply) settle(ref builds.Ref, cannot, failed error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.left = slices.DeleteFunc(s.left, func(other target.Ref) bool { return other == ref })
+	s.left = slices.DeleteFunc(s.left, func(other builds.Ref) bool { return other == ref })
 	if cannot != nil {
 		s.cannot[ref] = cannot
 	}
@@ -122,7 +122,7 @@ func (s *supply) settle(ref target.Ref, cannot, failed error) {
 
 // now is how far it is: what is left to get, what is not to be had, and what is closed when that
 // is otherwise; or what has failed.
-func (s *supply) now() (left []target.Ref, cannot map[target.Ref]error, changed <-chan struct{}, failed error) {
+func (s *supply) now() (left []builds.Ref, cannot map[builds.Ref]error, changed <-chan struct{}, failed error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.left), maps.Clone(s.cannot), s.changed, s.failed
@@ -136,14 +136,14 @@ func (s *supply) rest(resting bool) {
 }
 
 // teller is a line for the news of one.
-func (s *supply) teller() target.Progress {
+func (s *supply) teller() builds.Progress {
 	line := s.newStatus()
-	return func(u target.Update) { s.tellOn(line, u) }
+	return func(u builds.Update) { s.tellOn(line, u) }
 }
 
 // tellOn shows it on a line of its own where lines follow each other, and on a terminal beside
 // what a replay does.
-func (s *supply) tellOn(line *status, u target.Update) {
+func (s *supply) tellOn(line *status, u builds.Update) {
 	text := progressOf(u)
 	s.mu.Lock()
 	if n := len(s.left); n > 1 {

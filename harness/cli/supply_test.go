@@ -13,14 +13,14 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/registry"
 
-	"nodestorm/harness/target"
+	"nodestorm/harness/builds"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
 )
 
 // pushed is a repository on loopback that has builds of the targets, which are no more than a
 // program.
-func pushed(t *testing.T, refs ...target.Ref) (repository string) {
+func pushed(t *testing.T, refs ...builds.Ref) (repository string) {
 	t.Helper()
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
@@ -28,7 +28,7 @@ func pushed(t *testing.T, refs ...target.Ref) (repository string) {
 	repository = strings.TrimPrefix(server.URL, "http://") + "/team/builds"
 	store := storeIn(t)
 	for _, ref := range refs {
-		if _, err := store.Add(t.Context(), target.Recipe{Ref: ref}, "/bin/true"); err != nil {
+		if _, err := store.Add(t.Context(), builds.Recipe{Ref: ref}, "/bin/true"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := store.Push(t.Context(), ref, repository, nil); err != nil {
@@ -38,9 +38,9 @@ func pushed(t *testing.T, refs ...target.Ref) (repository string) {
 	return repository
 }
 
-func storeIn(t *testing.T) *target.Store {
+func storeIn(t *testing.T) *builds.Store {
 	t.Helper()
-	store, err := target.Open(t.TempDir())
+	store, err := builds.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +48,9 @@ func storeIn(t *testing.T) *target.Store {
 }
 
 var (
-	older  = target.Ref{Name: "karpenter", Version: "v1.6.4"}
-	newer  = target.Ref{Name: "karpenter", Version: "v1.7.0"}
-	nobody = target.Ref{Name: "cluster-autoscaler", Version: "1.33.0", Provider: "hetzner"}
+	older  = builds.Ref{Name: "karpenter", Version: "v1.6.4"}
+	newer  = builds.Ref{Name: "karpenter", Version: "v1.7.0"}
+	nobody = builds.Ref{Name: "cluster-autoscaler", Version: "1.33.0", Provider: "hetzner"}
 )
 
 // noBuilds is a go command that builds nothing.
@@ -63,9 +63,9 @@ func noBuilds(t *testing.T) {
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 }
 
-func tasksFor(refs ...target.Ref) (tasks []task) {
+func tasksFor(refs ...builds.Ref) (tasks []task) {
 	for i, ref := range refs {
-		j := job{record: scenarios.Record{ID: ref.String()}, target: target.Target{Manifest: target.Manifest{Ref: ref}}, coming: true, needs: []target.Ref{ref}}
+		j := job{record: scenarios.Record{ID: ref.String()}, target: builds.Target{Manifest: builds.Manifest{Ref: ref}}, coming: true, needs: []builds.Ref{ref}}
 		tasks = append(tasks, task{job: j, index: i})
 	}
 	return tasks
@@ -76,11 +76,11 @@ func tasksFor(refs ...target.Ref) (tasks []task) {
 // rows there are.
 func TestSupply(t *testing.T) {
 	noBuilds(t)
-	t.Setenv(target.EnvMirror, target.NoRegistry)
-	t.Setenv(target.EnvFrom, pushed(t, target.Ref{Name: older.Name, Version: older.Version}))
+	t.Setenv(builds.EnvMirror, builds.NoRegistry)
+	t.Setenv(builds.EnvFrom, pushed(t, builds.Ref{Name: older.Name, Version: older.Version}))
 	var said bytes.Buffer
 	e := &env{stdout: io.Discard, stderr: &said, store: storeIn(t)}
-	s := e.newSupply(t.Context(), newStatus(io.Discard), []target.Ref{nobody, older})
+	s := e.newSupply(t.Context(), newStatus(io.Discard), []builds.Ref{nobody, older})
 	var kept int
 	rest, rows, err := s.play(t.Context(), tasksFor(nobody, older, nobody), func(task) (reports.Row, error) { return reports.Row{}, nil }, func(rows []reports.Row) error { kept = len(rows); return nil })
 	s.end()
@@ -92,12 +92,12 @@ func TestSupply(t *testing.T) {
 			t.Errorf("the row is %+v", row)
 		}
 	}
-	if got, err := e.store.Get(older); err != nil || got.Source.Image != os.Getenv(target.EnvFrom) {
+	if got, err := e.store.Get(older); err != nil || got.Source.Image != os.Getenv(builds.EnvFrom) {
 		t.Errorf("the store has %+v, %v", got.Manifest, err)
 	}
 
 	e.store = storeIn(t)
-	s = e.newSupply(t.Context(), newStatus(io.Discard), []target.Ref{older, newer})
+	s = e.newSupply(t.Context(), newStatus(io.Discard), []builds.Ref{older, newer})
 	var played []string
 	_, rows, err = s.play(t.Context(), tasksFor(newer, older), func(t task) (reports.Row, error) {
 		played = append(played, t.record.ID)
@@ -111,7 +111,7 @@ func TestSupply(t *testing.T) {
 
 // A replay begins as soon as what it needs is there, while the rest is under way.
 func TestPlaysAsTheyCome(t *testing.T) {
-	s := &supply{env: &env{}, left: []target.Ref{older, newer}, cannot: map[target.Ref]error{}, skipped: map[int]bool{}, changed: make(chan struct{}), cancel: func() {}}
+	s := &supply{env: &env{}, left: []builds.Ref{older, newer}, cannot: map[builds.Ref]error{}, skipped: map[int]bool{}, changed: make(chan struct{}), cancel: func() {}}
 	var order []string
 	go s.settle(newer, nil, nil)
 	rest, rows, err := s.play(t.Context(), tasksFor(older, newer), func(t task) (reports.Row, error) {
@@ -128,8 +128,8 @@ func TestPlaysAsTheyCome(t *testing.T) {
 
 // Registries are asked until one gives no answer, which is said once.
 func TestGivenUp(t *testing.T) {
-	t.Setenv(target.EnvMirror, "127.0.0.1:1")
-	t.Setenv(target.EnvFrom, "")
+	t.Setenv(builds.EnvMirror, "127.0.0.1:1")
+	t.Setenv(builds.EnvFrom, "")
 	var said bytes.Buffer
 	e := &env{stderr: &said, store: storeIn(t)}
 	for range 2 {
@@ -144,10 +144,10 @@ func TestGivenUp(t *testing.T) {
 
 // The programs that are in official images are no Kubernetes for worlds, which take more of it.
 func TestOfficialKubernetes(t *testing.T) {
-	if got := asked(target.Kubernetes, target.Registries{From: "x", Mirror: "y"}); got.From != "x" || got.Mirror != target.NoRegistry {
+	if got := asked(builds.Kubernetes, builds.Registries{From: "x", Mirror: "y"}); got.From != "x" || got.Mirror != builds.NoRegistry {
 		t.Errorf("Kubernetes is asked for at %+v", got)
 	}
-	if got := asked(nobody, target.Registries{Mirror: "y"}); got.Mirror != "y" {
+	if got := asked(nobody, builds.Registries{Mirror: "y"}); got.Mirror != "y" {
 		t.Errorf("others are asked for at %+v", got)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/target"
+	"nodestorm/harness/builds"
 	"nodestorm/reports"
 )
 
@@ -23,12 +23,12 @@ func (e *env) target() *cobra.Command {
 }
 
 // build builds with progress on standard error.
-func (e *env) build(ctx context.Context, r target.Recipe) (target.Target, error) {
+func (e *env) build(ctx context.Context, r builds.Recipe) (builds.Target, error) {
 	return e.buildOf(ctx, r, nil, 1)
 }
 
 // buildOf is build for one of several: those after it are named, and at counts from 1.
-func (e *env) buildOf(ctx context.Context, r target.Recipe, after []target.Ref, at int) (target.Target, error) {
+func (e *env) buildOf(ctx context.Context, r builds.Recipe, after []builds.Ref, at int) (builds.Target, error) {
 	line := e.newStatus()
 	if n := len(after); n+at > 1 {
 		line.of = fmt.Sprintf("[%d/%d] ", at, n+at)
@@ -42,10 +42,10 @@ func (e *env) buildOf(ctx context.Context, r target.Recipe, after []target.Ref, 
 
 // built builds with progress: what compiles for long says nothing meanwhile, and is still seen
 // to go on.
-func built(ctx context.Context, store *target.Store, r target.Recipe, tell target.Progress) (target.Target, error) {
+func built(ctx context.Context, store *builds.Store, r builds.Recipe, tell builds.Progress) (builds.Target, error) {
 	begun := time.Now()
 	var mu sync.Mutex
-	var last target.Update
+	var last builds.Update
 	ticking, stop := context.WithCancel(ctx)
 	var ticks sync.WaitGroup
 	defer ticks.Wait()
@@ -66,7 +66,7 @@ func built(ctx context.Context, store *target.Store, r target.Recipe, tell targe
 			}
 		}
 	})
-	return store.Build(ctx, r, func(u target.Update) {
+	return store.Build(ctx, r, func(u builds.Update) {
 		mu.Lock()
 		defer mu.Unlock()
 		last = u
@@ -75,23 +75,23 @@ func built(ctx context.Context, store *target.Store, r target.Recipe, tell targe
 }
 
 // update shows the news of a build.
-func (s *status) update(u target.Update) {
+func (s *status) update(u builds.Update) {
 	s.about(s.of+u.Ref.String()+string(u.Stage), s.of+progressOf(u), cmp.Or(u.Package, "")+s.next)
 }
 
 // progressOf is the news in a line: which phase of which, how long of what is expected, and
 // what comes after it. Packages are those that were compiled: Go tells nothing of those that it
 // has already.
-func progressOf(u target.Update) string {
+func progressOf(u builds.Update) string {
 	text := fmt.Sprintf("%s: %s", u.Ref, u.Stage)
-	phase := slices.Index(target.Phases, u.Stage)
+	phase := slices.Index(builds.Phases, u.Stage)
 	switch {
-	case u.Stage == target.Unpacking:
+	case u.Stage == builds.Unpacking:
 		text += fmt.Sprintf(" layer %d of %d", u.Done+1, u.Total)
-	case u.Stage == target.Pushing || u.Stage == target.Pulling:
+	case u.Stage == builds.Pushing || u.Stage == builds.Pulling:
 		text += fmt.Sprintf(" %d of %d MiB", u.Done, u.Total)
 	case phase >= 0:
-		text += fmt.Sprintf(" (phase %d of %d)", phase+1, len(target.Phases))
+		text += fmt.Sprintf(" (phase %d of %d)", phase+1, len(builds.Phases))
 	}
 	text += ", " + u.Elapsed.Round(time.Second).String()
 	switch {
@@ -101,11 +101,11 @@ func progressOf(u target.Update) string {
 	default:
 		text += fmt.Sprintf(", longer than the %s expected", u.Expected.Round(time.Second))
 	}
-	if u.Stage == target.Compiling && u.Done > 0 {
+	if u.Stage == builds.Compiling && u.Done > 0 {
 		text += fmt.Sprintf(", %s compiled", counted(u.Done, "package"))
 	}
-	if phase >= 0 && phase+1 < len(target.Phases) {
-		text += fmt.Sprintf(", then %s", target.Phases[phase+1])
+	if phase >= 0 && phase+1 < len(builds.Phases) {
+		text += fmt.Sprintf(", then %s", builds.Phases[phase+1])
 	}
 	return text
 }
@@ -153,14 +153,14 @@ looked up in.`,
 			case as == asContainer && image == "":
 				return usage(errors.New("--as container runs an --image, and there is none"))
 			}
-			ref, err := target.ParseRef(args[0])
+			ref, err := builds.ParseRef(args[0])
 			if err != nil {
 				return usage(err)
 			}
 			if at != "" && source == "" {
 				return usage(errors.New("--ref is one of a repository: name that with --source"))
 			}
-			recipe := target.FromSource(ref, source)
+			recipe := builds.FromSource(ref, source)
 			if recipe.At = at; at != "" {
 				if err := e.checkRefs(c.Context(), source, []string{at}); err != nil {
 					return err
@@ -172,7 +172,7 @@ looked up in.`,
 			if provider != "" {
 				recipe.Provider = provider
 			}
-			var t target.Target
+			var t builds.Target
 			if image != "" {
 				line := e.newStatus()
 				t, err = e.store.AddImage(c.Context(), recipe, image, path, as == asContainer, line.update)
@@ -216,7 +216,7 @@ on loopback only.`,
   nodestorm target push cluster-autoscaler@1.33.0 registry.example/team/nodestorm --provider hetzner`,
 		Args: exactly(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			ref, err := target.ParseRef(args[0])
+			ref, err := builds.ParseRef(args[0])
 			if err != nil {
 				return usage(err)
 			}
@@ -255,7 +255,7 @@ func (e *env) targetList() *cobra.Command {
 				return e.names(slices.Compact(names))
 			case asJSON:
 				type row struct {
-					target.Manifest
+					builds.Manifest
 					RealTimeOnly bool   `json:"realTimeOnly"`
 					Dir          string `json:"dir"`
 					Problem      string `json:"problem,omitempty"`
@@ -283,7 +283,7 @@ func (e *env) targetList() *cobra.Command {
 
 // targetRows are a line for each build: of one name and provider the first is the one that
 // is used.
-func targetRows(entries []target.Entry) [][]string {
+func targetRows(entries []builds.Entry) [][]string {
 	rows := [][]string{{"TARGET", "FOR", "BUILT", "SHA256", "CLOCK", "SIZE", "GO", "OF"}}
 	for _, t := range entries {
 		of := originOf(t.Source)
@@ -311,7 +311,7 @@ func targetRows(entries []target.Entry) [][]string {
 }
 
 // originOf is what a build was made of, which tells two builds of one name apart.
-func originOf(s target.Source) string {
+func originOf(s builds.Source) string {
 	words := []string{string(s.Kind)}
 	if s.Ref != "" {
 		words = append(words, s.Ref)
@@ -323,14 +323,14 @@ func originOf(s target.Source) string {
 		words = append(words, "with changes")
 	}
 	switch s.Kind {
-	case target.FromModule:
+	case builds.FromModule:
 		words = append(words, strings.TrimSpace(s.Module+" "+s.Version))
-	case target.FromImage:
+	case builds.FromImage:
 		words = append(words, s.Image)
 		if s.Container {
 			words = append(words, "as a container")
 		}
-	case target.FromBinary:
+	case builds.FromBinary:
 		words = append(words, s.File)
 	default:
 		words = append(words, s.Dir)
@@ -339,7 +339,7 @@ func originOf(s target.Source) string {
 }
 
 // buildOf is a build in a line, for who has just removed it.
-func buildOf(t target.Entry) string {
+func buildOf(t builds.Entry) string {
 	text := t.Ref.String()
 	if t.Provider != "" {
 		text += " for " + t.Provider
@@ -363,7 +363,7 @@ added --as container is removed from Docker as well, if Docker got it from nodes
 other target needs it.`,
 		Args: exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			ref, err := target.ParseRef(args[0])
+			ref, err := builds.ParseRef(args[0])
 			if err != nil {
 				return usage(err)
 			}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/karpenter"
-	"nodestorm/harness/target"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/program/karpenter"
 )
 
 // source is what the flags say of where a build comes from.
@@ -37,7 +37,7 @@ func (s *source) addHow(c *cobra.Command) {
 }
 
 // recipes are those of all builds that the arguments and the flags ask for.
-func (s *source) recipes(args []string) (recipes []target.Recipe, err error) {
+func (s *source) recipes(args []string) (recipes []builds.Recipe, err error) {
 	switch {
 	case s.dir != "" && s.module != "":
 		return nil, errors.New("--source and --module are two ways in: give one")
@@ -73,10 +73,10 @@ func (s *source) recipes(args []string) (recipes []target.Recipe, err error) {
 }
 
 // names are what the builds are called: one for each argument, or for each ref.
-func (s *source) names(args []string) (names []target.Ref, err error) {
+func (s *source) names(args []string) (names []builds.Ref, err error) {
 	if len(args) == 1 && !strings.Contains(args[0], "@") && len(s.refs) > 0 {
 		for _, ref := range s.refs {
-			version, err := target.VersionOf(ref)
+			version, err := builds.VersionOf(ref)
 			if err != nil {
 				return nil, err
 			}
@@ -85,7 +85,7 @@ func (s *source) names(args []string) (names []target.Ref, err error) {
 		args = args[1:]
 	}
 	for _, arg := range args {
-		name, err := target.ParseRef(arg)
+		name, err := builds.ParseRef(arg)
 		if err != nil {
 			return nil, err
 		}
@@ -98,11 +98,11 @@ func (s *source) names(args []string) (names []target.Ref, err error) {
 }
 
 // recipe is that of one build.
-func (s *source) recipe(ref target.Ref, at, tags string) (recipe target.Recipe, err error) {
-	recipe = target.FromSource(ref, s.dir)
+func (s *source) recipe(ref builds.Ref, at, tags string) (recipe builds.Recipe, err error) {
+	recipe = builds.FromSource(ref, s.dir)
 	recipe.At = at
 	if s.dir == "" && s.module == "" {
-		if recipe, err = target.Known(ref); err != nil {
+		if recipe, err = builds.Known(ref); err != nil {
 			return recipe, err
 		}
 	}
@@ -117,8 +117,8 @@ func (s *source) recipe(ref target.Ref, at, tags string) (recipe target.Recipe, 
 		recipe.Tags = strings.Split(tags, ",")
 	}
 	switch {
-	case s.provider == target.Instances && ref.Name == karpenter.Name:
-		return target.OnInstances(recipe)
+	case s.provider == builds.Instances && ref.Name == karpenter.Name:
+		return builds.OnInstances(recipe)
 	case s.provider != "":
 		recipe.Provider = s.provider
 	case len(recipe.Tags) == 1:

@@ -20,7 +20,7 @@ var topics = []struct {
 	{"rules", "Format: what goes wrong on the way to an API server (proxy)",
 		"nodestorm proxy --rules FILE --check tells what is wrong with one.", []string{"rules.yaml"}},
 	{"orders", "Format: the order in which an installer brings up a cluster (run --order)",
-		"nodestorm run --tags @kubespray --target kubespray@mine --order FILE checks it before anything starts. The orders that\nare built in are in harness/order.", []string{"order.yaml", "order-add-on.yaml"}},
+		"nodestorm run --tags @kubespray --target kubespray@mine --order FILE checks it before anything starts. The orders that\nare built in are in harness/program/installer.", []string{"order.yaml", "order-add-on.yaml"}},
 }
 
 // helpTopics are commands that only have help.

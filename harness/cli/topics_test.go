@@ -10,8 +10,8 @@ import (
 	"nodestorm/fakecloud/externalgrpc"
 	"nodestorm/fakecloud/fault"
 	"nodestorm/fakecloud/hcloud"
-	orders "nodestorm/harness/order"
-	"nodestorm/sim/apifault"
+	orders "nodestorm/harness/program/installer"
+	"nodestorm/sim/fault/apifault"
 )
 
 const exampleFiles = "../../features/examples"

@@ -15,17 +15,17 @@ import (
 	"github.com/cucumber/messages/go/v21"
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/karpenter"
-	"nodestorm/harness/parallel"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/draft/transcript"
+	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/steps"
-	"nodestorm/harness/target"
-	"nodestorm/harness/transcript"
+	"nodestorm/harness/replay/queue"
+	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
 	"nodestorm/reports/page"
 	"nodestorm/reports/story"
-	"nodestorm/sim/clock"
 	"nodestorm/sim/history/audit"
+	"nodestorm/sim/time/clock"
 )
 
 func (e *env) up() *cobra.Command {
@@ -64,8 +64,8 @@ type upOptions struct {
 	target, given, record string
 	nodes                 int
 
-	ref    target.Ref
-	build  target.Target
+	ref    builds.Ref
+	build  builds.Target
 	givens []*messages.PickleStep
 	beside fs.FS
 }
@@ -73,7 +73,7 @@ type upOptions struct {
 func (u *upOptions) run(c *cobra.Command) (err error) {
 	ctx := c.Context()
 	if u.target != "" {
-		if u.ref, err = target.ParseRef(u.target); err != nil {
+		if u.ref, err = builds.ParseRef(u.target); err != nil {
 			return usage(err)
 		}
 	}
@@ -126,10 +126,10 @@ func (u *upOptions) run(c *cobra.Command) (err error) {
 
 // fromFlags has a world as the flags say.
 func (u *upOptions) fromFlags(ctx context.Context) error {
-	if err := parallel.RoomHere(u.nodes); err != nil {
+	if err := queue.RoomHere(u.nodes); err != nil {
 		return usage(fmt.Errorf("--nodes: %w", err))
 	}
-	var refs []target.Ref
+	var refs []builds.Ref
 	u.givens = []*messages.PickleStep{transcript.Given("a cluster", "")}
 	if u.nodes > 0 {
 		u.givens = append(u.givens, transcript.Given(counted(u.nodes, "simulated node"), ""))
@@ -184,7 +184,7 @@ func (u *upOptions) fromFeature(ctx context.Context) (err error) {
 	request := replay.Request{Record: records[0], Target: u.build, Kubernetes: u.kubernetes, ControlPlane: u.plane, Features: u.features, Clock: u.clock}
 	releases, err := request.Releases()
 	if err == nil {
-		_, err = u.ensure(ctx, func(t target.Target) error { return usage(replay.CheckClock(u.clock, t)) }, refuse, releases...)
+		_, err = u.ensure(ctx, func(t builds.Target) error { return usage(replay.CheckClock(u.clock, t)) }, refuse, releases...)
 	}
 	if err == nil {
 		err = request.Check(ctx)
@@ -238,7 +238,7 @@ func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err 
 	var w *world.World
 	var live *page.Live
 	var unserved error
-	rig := steps.Rig{
+	rig := sentences.Rig{
 		World: cfg, Target: u.build, With: u.parts, Beside: u.beside,
 		Step: func(text string) { u.status.about(text, text, "") },
 		Started: func(started *world.World) {
@@ -251,7 +251,7 @@ func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err 
 			live.Close(nil)
 		}
 	}()
-	err = rig.Stay(ctx, []byte(u.feature()), func(ctx context.Context, stage *steps.Stage) error {
+	err = rig.Stay(ctx, []byte(u.feature()), func(ctx context.Context, stage *sentences.Stage) error {
 		if unserved != nil {
 			return unserved
 		}
@@ -262,7 +262,7 @@ func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err 
 }
 
 // act is what happens in a world that stays.
-func (u *upOptions) act(ctx context.Context, w *world.World, stage *steps.Stage, told *transcript.Transcript, live, out string) error {
+func (u *upOptions) act(ctx context.Context, w *world.World, stage *sentences.Stage, told *transcript.Transcript, live, out string) error {
 	u.status.clear()
 	groups := []string{"system:masters"}
 	if told != nil {

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/cli"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
 	"nodestorm/sim/history"
 )
 
@@ -32,8 +32,8 @@ spec:
 // What somebody does with kubectl, and breaks, in a world that stays is a feature that
 // does it again.
 func TestRecord(t *testing.T) {
-	kubernetes := targettest.Get(t, target.Kubernetes)
-	targettest.Get(t, target.Ref{Name: "karpenter", Version: "v1.6.4"})
+	kubernetes := buildstest.Get(t, builds.Kubernetes)
+	buildstest.Get(t, builds.Ref{Name: "karpenter", Version: "v1.6.4"})
 	tmp, folder := t.TempDir(), t.TempDir()
 	feature := filepath.Join(folder, "mine.feature")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/bucket"
-	"nodestorm/harness/process"
+	"nodestorm/harness/night/bucket"
+	"nodestorm/harness/world/process"
 	"nodestorm/reports/bundle"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"nodestorm/harness/bucket/buckettest"
-	"nodestorm/harness/shard"
+	"nodestorm/harness/night/bucket/buckettest"
+	"nodestorm/harness/night/shard"
 )
 
 // kept uploads what a machine left as it does after verify, and says with which status.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/target"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
 )
@@ -195,29 +195,29 @@ func (s *session) rounds(jobs []job, repeat int, apart bool) (rounds [][]task) {
 
 type job struct {
 	record scenarios.Record
-	target target.Target
+	target builds.Target
 	// coming: the target is a name yet, see session.coming.
 	coming bool
-	needs  []target.Ref // of one that is coming: all that its replay takes out of the store
+	needs  []builds.Ref // of one that is coming: all that its replay takes out of the store
 }
 
 // jobs gets all targets before anything is replayed. Rows are of targets that
 // cannot be had.
 func (s *session) jobs(c *cobra.Command, records []scenarios.Record) (jobs []job, rows []reports.Row, err error) {
-	var refs []target.Ref
+	var refs []builds.Ref
 	for _, r := range records {
 		for _, of := range r.Targets {
-			ref, err := target.ParseRef(of.Name)
+			ref, err := builds.ParseRef(of.Name)
 			if err != nil {
 				return nil, nil, usage(err)
 			}
 			refs = append(refs, s.buildFor(ref, r))
 		}
 	}
-	without := map[target.Ref]error{}
-	have, err := s.open(c.Context(), func(ref target.Ref, err error) error {
+	without := map[builds.Ref]error{}
+	have, err := s.open(c.Context(), func(ref builds.Ref, err error) error {
 		without[ref] = err
-		if ref.Name == target.Kubernetes.Name {
+		if ref.Name == builds.Kubernetes.Name {
 			return usage(err)
 		}
 		return nil

@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
 )
 
 // ownVersion tells what this program is.
 func ownVersion() (v versions) {
-	v = versions{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Kubernetes: target.Kubernetes.Version}
+	v = versions{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Kubernetes: builds.Kubernetes.Version}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		v.Version = cmp.Or(info.Main.Version, v.Version)
 	}

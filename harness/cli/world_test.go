@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/cli"
-	"nodestorm/harness/process/processtest"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
+	"nodestorm/harness/world/process/processtest"
 	"nodestorm/reports"
 )
 
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		os.Exit(cli.Main())
 	}
-	if err := os.Setenv(target.EnvMirror, target.NoRegistry); err != nil { // nobody's registry is asked by tests
+	if err := os.Setenv(builds.EnvMirror, builds.NoRegistry); err != nil { // nobody's registry is asked by tests
 		panic(err)
 	}
 	os.Exit(m.Run())
@@ -100,7 +100,7 @@ func goneWithin(t *testing.T, d time.Duration, tmp string) {
 
 // However the command ends, nothing of its world stays.
 func TestUpEnds(t *testing.T) {
-	kubernetes := targettest.Get(t, target.Kubernetes)
+	kubernetes := buildstest.Get(t, builds.Kubernetes)
 	const up, starting = "Ctrl-C ends the world", "starting kube-controller-manager"
 	tests := []struct {
 		name   string
@@ -149,7 +149,7 @@ func TestUpEnds(t *testing.T) {
 			if state != test.state || !strings.Contains(said.String(), test.last) {
 				t.Errorf("it ended with %s after %q, want %s and %q", state, said.String(), test.state, test.last)
 			}
-			if len(test.args) > 0 && !strings.Contains(said.String(), "the control plane is that of Kubernetes "+target.Kubernetes.Version+" (of the folder bin)") {
+			if len(test.args) > 0 && !strings.Contains(said.String(), "the control plane is that of Kubernetes "+builds.Kubernetes.Version+" (of the folder bin)") {
 				t.Errorf("it does not say which Kubernetes it has: %q", said.String())
 			}
 			// A command that ends by itself leaves nothing; after a kill the guard needs a moment.
@@ -180,8 +180,8 @@ func get(address string) (string, error) {
 
 // What run says of a replay, recheck says again of its folder.
 func TestRun(t *testing.T) {
-	targettest.Get(t, target.Kubernetes)
-	targettest.Get(t, target.Ref{Name: "karpenter", Version: "v1.6.4"})
+	buildstest.Get(t, builds.Kubernetes)
+	buildstest.Get(t, builds.Ref{Name: "karpenter", Version: "v1.6.4"})
 	out := t.TempDir()
 	code, stdout, stderr := nodestorm(t, "run", scenario, "--target", "karpenter@v1.6.4", "--json", "--watch", "--out", out)
 	rows := rowsOf(t, stdout)

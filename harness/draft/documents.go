@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"nodestorm/harness/objects"
+	"nodestorm/harness/world/objects"
 )
 
 // dumpFile is what a dump printed to one file: documents, logs between two marks, or both.

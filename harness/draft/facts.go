@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"nodestorm/harness/autoscaler"
+	"nodestorm/harness/program/clusterautoscaler"
 )
 
 // take takes what matters of an object. Kind and version are those that its list says,
@@ -286,7 +286,7 @@ func (c *Cluster) nodesFlag(value string) {
 			continue
 		}
 		name, kind, zone := parts[2], "", ""
-		if h, err := autoscaler.ParseGroup(one); err == nil {
+		if h, err := clusterautoscaler.ParseGroup(one); err == nil {
 			name, kind, zone = h.Name, h.Type, h.Location
 		}
 		g := c.group(shortGroup(name))

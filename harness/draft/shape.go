@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"nodestorm/fakecloud"
-	"nodestorm/harness/join"
+	"nodestorm/harness/cloud/machines"
 )
 
 // shapes are the instance types of a draft.
@@ -41,7 +41,7 @@ func (s *shapes) of(n *corev1.Node) string {
 	}
 	want := shape{
 		cores:  max(1, int(math.Ceil(n.Status.Capacity.Cpu().AsApproximateFloat64()))),
-		memory: math.Max(0.5, math.Round(n.Status.Capacity.Memory().AsApproximateFloat64()/(1<<30)/join.Usable*4)/4),
+		memory: math.Max(0.5, math.Round(n.Status.Capacity.Memory().AsApproximateFloat64()/(1<<30)/machines.Usable*4)/4),
 	}
 	if want.cores > 4096 || want.memory > 1<<16 {
 		return ""

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"nodestorm/harness/autoscaler"
-	"nodestorm/harness/process/processtest"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/program/clusterautoscaler"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/target"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
+	"nodestorm/harness/world/process/processtest"
 )
 
 // autoscalerRequest is for a record on the first of its targets that is in the store.
@@ -22,12 +22,12 @@ func autoscalerRequest(t *testing.T, id string) (replay.Request, string) {
 	t.Helper()
 	r, tmp := request(t)
 	r.Record = lookup(t, id)
-	store, err := target.Open("")
+	store, err := builds.Open("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, of := range r.Record.Targets {
-		ref, parseErr := target.ParseRef(of.Name)
+		ref, parseErr := builds.ParseRef(of.Name)
 		if parseErr != nil {
 			t.Fatal(parseErr)
 		}
@@ -49,9 +49,9 @@ func TestRunAutoscaler(t *testing.T) {
 	processtest.Poison(t)
 	looked := false
 	w := watcher{at: map[string]func(*world.World){"3 servers of the group": func(w *world.World) {
-		p, ok := w.Component(autoscaler.Name)
+		p, ok := w.Component(clusterautoscaler.Name)
 		if !ok {
-			t.Errorf("there is no component %s", autoscaler.Name)
+			t.Errorf("there is no component %s", clusterautoscaler.Name)
 			return
 		}
 		looked = true
@@ -126,7 +126,7 @@ func checkAutoscalerIdentity(t *testing.T, pid int) {
 // What is wrong with a manifest is told before anything starts.
 func TestManifestCheck(t *testing.T) {
 	r, tmp := autoscalerRequest(t, "hetzner-1476-min-size-ignored")
-	text, err := os.ReadFile("../manifest/testdata/kube-hetzner.yaml")
+	text, err := os.ReadFile("../program/manifest/testdata/kube-hetzner.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

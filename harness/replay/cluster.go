@@ -9,14 +9,14 @@ import (
 
 	"github.com/cucumber/messages/go/v21"
 
-	"nodestorm/harness/karpenter"
-	"nodestorm/harness/kind"
-	"nodestorm/harness/kind/plane"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/run"
-	"nodestorm/harness/steps"
-	"nodestorm/harness/target"
+	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
-	"nodestorm/sim/clock"
+	"nodestorm/harness/world/kind"
+	"nodestorm/harness/world/kind/plane"
+	"nodestorm/sim/time/clock"
 )
 
 // Cluster is what the clusters of worlds are made of.
@@ -85,11 +85,11 @@ func (m Machines) String() string {
 }
 
 // make is how such machines are made; nil means that they are simulated.
-func (m Machines) make() func(context.Context, *world.World) (steps.Machines, error) {
+func (m Machines) make() func(context.Context, *world.World) (sentences.Machines, error) {
 	if m != Containers {
 		return nil
 	}
-	return func(ctx context.Context, w *world.World) (steps.Machines, error) { return plane.Machines(ctx, w) }
+	return func(ctx context.Context, w *world.World) (sentences.Machines, error) { return plane.Machines(ctx, w) }
 }
 
 // Lacks says what the machine lacks for such clusters, and the command that brings it.
@@ -100,7 +100,7 @@ func (c Cluster) Lacks(ctx context.Context) error {
 	if err := kind.CheckDocker(ctx); err != nil {
 		return err
 	}
-	return kind.CheckImage(ctx, target.Kubernetes.Version)
+	return kind.CheckImage(ctx, builds.Kubernetes.Version)
 }
 
 // start is how such clusters start; nil is the world's own way.
@@ -108,7 +108,7 @@ func (c Cluster) start() world.StartControlPlane {
 	if c != Kind {
 		return nil
 	}
-	return plane.Start(target.Kubernetes.Version)
+	return plane.Start(builds.Kubernetes.Version)
 }
 
 // controlPlane are the words of steps about programs that in a cluster of kind are none of
@@ -138,7 +138,7 @@ func (r Request) checkMachines() error {
 			cloud = cloud || cloudOfMachines.MatchString(step.Text)
 		}
 		if !cloud {
-			return fmt.Errorf("--machines %s: the scenario has no cloud with instances; Karpenter's has some with --cloud %s", Containers, target.Instances)
+			return fmt.Errorf("--machines %s: the scenario has no cloud with instances; Karpenter's has some with --cloud %s", Containers, builds.Instances)
 		}
 		return nil
 	})

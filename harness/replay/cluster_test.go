@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"nodestorm/scenarios"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 // What kind cannot do is said before anything starts.

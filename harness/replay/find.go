@@ -5,43 +5,43 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"nodestorm/harness/order"
-	"nodestorm/harness/target"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/program/installer"
 )
 
 // Find is the target that ref names: an installer's release is the order that package
 // order knows, which is always there, and all else a build of the store (see
 // [target.Store.Get]).
-func Find(store *target.Store, ref target.Ref) (target.Target, error) {
+func Find(store *builds.Store, ref builds.Ref) (builds.Target, error) {
 	if !isInstaller(ref) {
 		return store.Get(ref)
 	}
-	_, text, err := order.Known(ref.Name, ref.Version)
+	_, text, err := installer.Known(ref.Name, ref.Version)
 	if err != nil {
-		return target.Target{}, fmt.Errorf("%w; --order names a file with yours", err)
+		return builds.Target{}, fmt.Errorf("%w; --order names a file with yours", err)
 	}
 	return ordered(ref, ref.Name+"/"+ref.Version+".yaml", text), nil
 }
 
 // OwnOrder is the target of an order in a user's file, as ref calls it.
-func OwnOrder(ref target.Ref, file string) (target.Target, error) {
+func OwnOrder(ref builds.Ref, file string) (builds.Target, error) {
 	if !isInstaller(ref) {
-		return target.Target{}, fmt.Errorf("%s is no installer, and an order is one's (kubespray's)", ref.Name)
+		return builds.Target{}, fmt.Errorf("%s is no installer, and an order is one's (kubespray's)", ref.Name)
 	}
-	_, text, err := order.Load(file)
+	_, text, err := installer.Load(file)
 	if err != nil {
-		return target.Target{}, err
+		return builds.Target{}, err
 	}
 	return ordered(ref, file, text), nil
 }
 
-func isInstaller(ref target.Ref) bool { return len(order.Versions(ref.Name)) > 0 }
+func isInstaller(ref builds.Ref) bool { return len(installer.Versions(ref.Name)) > 0 }
 
-func ordered(ref target.Ref, file string, text []byte) target.Target {
+func ordered(ref builds.Ref, file string, text []byte) builds.Target {
 	sum := sha256.Sum256(text)
-	return target.Target{Manifest: target.Manifest{
-		Ref:    target.Ref{Name: ref.Name, Version: ref.Version},
-		Source: target.Source{Kind: target.FromOrder, File: file},
+	return builds.Target{Manifest: builds.Manifest{
+		Ref:    builds.Ref{Name: ref.Name, Version: ref.Version},
+		Source: builds.Source{Kind: builds.FromOrder, File: file},
 		SHA256: hex.EncodeToString(sum[:]), Size: int64(len(text)),
 	}}
 }

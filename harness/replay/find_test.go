@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/target"
 )
 
 // What is an installer's is found without a store's having it; nothing else is.
 func TestFind(t *testing.T) {
-	store, err := target.Open(t.TempDir())
+	store, err := builds.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +19,7 @@ func TestFind(t *testing.T) {
 		"kubespray@mine":    "--order names a file with yours",
 		"karpenter@v1.6.4":  "nodestorm target build karpenter@v1.6.4",
 	} {
-		ref, err := target.ParseRef(name)
+		ref, err := builds.ParseRef(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +28,7 @@ func TestFind(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", name, err, want)
 			}
-		case err != nil || found.Source.Kind != target.FromOrder || found.Ref != ref || !found.Virtual() || len(found.SHA256) != 64:
+		case err != nil || found.Source.Kind != builds.FromOrder || found.Ref != ref || !found.Virtual() || len(found.SHA256) != 64:
 			t.Errorf("%s: %+v, %v", name, found, err)
 		}
 	}

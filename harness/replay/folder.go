@@ -6,7 +6,7 @@ import (
 	"path"
 	"slices"
 
-	"nodestorm/harness/steps"
+	"nodestorm/harness/sentences"
 	"nodestorm/scenarios"
 )
 
@@ -16,9 +16,9 @@ func ReadFolder(name string) *scenarios.Folder {
 	files := f.Files()
 	for i, s := range f.Scenarios {
 		if s.Record.Bare() {
-			f.Scenarios[i].Record.System = steps.System(s.Pickle())
+			f.Scenarios[i].Record.System = sentences.System(s.Pickle())
 		}
-		for _, wrong := range steps.Problems(s.Pickle(), beside(files, s.Record)) {
+		for _, wrong := range sentences.Problems(s.Pickle(), beside(files, s.Record)) {
 			if errors.Is(wrong.Err, fs.ErrNotExist) {
 				continue // why there is no such file, the folder says
 			}

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 // Of all records only these are replayed on programs that do nothing, unless
@@ -32,7 +32,7 @@ const cheapWithin, anyWithin = 110 * time.Second, 10 * time.Minute
 // A program that answers every health check and does nothing is not healthy, and shows
 // no failure; nor is or does one that logs its rounds besides.
 func TestInert(t *testing.T) {
-	kubernetes := targettest.Get(t, target.Kubernetes)
+	kubernetes := buildstest.Get(t, builds.Kubernetes)
 	catalogue, err := scenarios.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestInert(t *testing.T) {
 		if record.Autoscaler == "kubespray" || !all && !slices.Contains(cheapOnInert, record.ID) {
 			continue // an installer is an order of steps, and no program
 		}
-		programs := []target.Target{logging}
+		programs := []builds.Target{logging}
 		if all {
 			programs = append(programs, silent)
 		}
@@ -59,7 +59,7 @@ func TestInert(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), within)
 				defer cancel()
 				result, err := replay.Run(ctx, r)
-				if missing := new(target.NotFoundError); errors.As(err, &missing) {
+				if missing := new(builds.NotFoundError); errors.As(err, &missing) {
 					t.Skip(err)
 				}
 				if err != nil {
@@ -82,9 +82,9 @@ func TestInert(t *testing.T) {
 }
 
 // inert builds the program into a store of its own, with the clock.
-func inert(t *testing.T, version, ldflags string) target.Target {
+func inert(t *testing.T, version, ldflags string) builds.Target {
 	t.Helper()
-	store, err := target.Open(t.TempDir())
+	store, err := builds.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func inert(t *testing.T, version, ldflags string) target.Target {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	built, err := store.Build(ctx, target.Recipe{Ref: target.Ref{Name: "cluster-autoscaler", Version: version}, Dir: source, LDFlags: ldflags}, nil)
+	built, err := store.Build(ctx, builds.Recipe{Ref: builds.Ref{Name: "cluster-autoscaler", Version: version}, Dir: source, LDFlags: ldflags}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,12 +103,12 @@ func inert(t *testing.T, version, ldflags string) target.Target {
 
 // inPlaceOf is the program in place of the record's autoscaler. For Karpenter it takes
 // the custom resources and the chart of a release along.
-func inPlaceOf(t *testing.T, record scenarios.Record, program target.Target) target.Target {
+func inPlaceOf(t *testing.T, record scenarios.Record, program builds.Target) builds.Target {
 	t.Helper()
 	if record.Autoscaler != "karpenter" {
 		return program
 	}
-	ref, err := target.ParseRef(record.Targets[0].Name)
+	ref, err := builds.ParseRef(record.Targets[0].Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func inPlaceOf(t *testing.T, record scenarios.Record, program target.Target) tar
 	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for link, to := range map[string]string{"assets": targettest.Get(t, ref).Asset(""), "bin/karpenter": program.Binary()} {
+	for link, to := range map[string]string{"assets": buildstest.Get(t, ref).Asset(""), "bin/karpenter": program.Binary()} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}

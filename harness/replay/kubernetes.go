@@ -15,11 +15,11 @@ import (
 	messages "github.com/cucumber/messages/go/v21"
 	"golang.org/x/mod/semver"
 
-	"nodestorm/harness/karpenter"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
 	"nodestorm/harness/world"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 // ControlPlane is another control plane than that of nodestorm's own Kubernetes: a release of the
@@ -31,7 +31,7 @@ type ControlPlane struct {
 	// Version is the release: "v1.33.5".
 	Version string
 	// Build is that of the store; nil of a user's folder.
-	Build *target.Target
+	Build *builds.Target
 	// goes are the programs of a user's folder, by name, and the Go that built each; empty of
 	// one that is not Go's.
 	goes map[string]string
@@ -49,7 +49,7 @@ func (c ControlPlane) String() string {
 }
 
 // OfBuild is that of a build of the store.
-func OfBuild(t target.Target) ControlPlane {
+func OfBuild(t builds.Target) ControlPlane {
 	return ControlPlane{Folder: t.Bin(), Version: t.Version, Build: &t}
 }
 
@@ -67,20 +67,20 @@ func OfFolder(ctx context.Context, folder string) (c ControlPlane, err error) {
 			continue
 		}
 		if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
-			return c, fmt.Errorf("%s has no program %s; name a folder with etcd and kube-apiserver, as envtest's or a release's is, or a release, such as %s", folder, name, target.Kubernetes.Version)
+			return c, fmt.Errorf("%s has no program %s; name a folder with etcd and kube-apiserver, as envtest's or a release's is, or a release, such as %s", folder, name, builds.Kubernetes.Version)
 		}
-		if c.goes[name], err = target.GoOf(path); err != nil {
+		if c.goes[name], err = builds.GoOf(path); err != nil {
 			return c, fmt.Errorf("%s %w", path, err)
 		}
 	}
 	if c.Version, err = versionOf(ctx, filepath.Join(c.Folder, "kube-apiserver")); err != nil {
 		return c, err
 	}
-	if err := target.CheckKubernetes(c.Version); err != nil {
+	if err := builds.CheckKubernetes(c.Version); err != nil {
 		return c, fmt.Errorf("%s: %w", folder, err)
 	}
 	if missing := c.Missing(); len(missing) > 0 && olderMinor(c.Version) {
-		return c, fmt.Errorf("%s has no %s, and those of %s are newer than its kube-apiserver (%s), which no cluster may have; put those of the release beside it, or name the release itself", folder, strings.Join(missing, " and no "), target.Kubernetes, c.Version)
+		return c, fmt.Errorf("%s has no %s, and those of %s are newer than its kube-apiserver (%s), which no cluster may have; put those of the release beside it, or name the release itself", folder, strings.Join(missing, " and no "), builds.Kubernetes, c.Version)
 	}
 	return c, nil
 }
@@ -103,7 +103,7 @@ func (c ControlPlane) Missing() (names []string) {
 
 // olderMinor tells whether a release is of an older minor version than nodestorm's own.
 func olderMinor(version string) bool {
-	return semver.Compare(semver.MajorMinor(version), semver.MajorMinor(target.Kubernetes.Version)) < 0
+	return semver.Compare(semver.MajorMinor(version), semver.MajorMinor(builds.Kubernetes.Version)) < 0
 }
 
 // versionOf is what kube-apiserver says of itself.
@@ -163,7 +163,7 @@ func (c ControlPlane) noted() (*run.ControlPlane, error) {
 }
 
 // kubernetes is the build that a run notes as its Kubernetes.
-func (r Request) kubernetes() target.Manifest {
+func (r Request) kubernetes() builds.Manifest {
 	if r.ControlPlane.Build != nil {
 		return r.ControlPlane.Build.Manifest
 	}
@@ -173,7 +173,7 @@ func (r Request) kubernetes() target.Manifest {
 // CheckKubernetes tells whether the record can be played on the chosen release. It needs Record,
 // Features, Target and ControlPlane only.
 func (r Request) CheckKubernetes() error {
-	version := target.Kubernetes.Version
+	version := builds.Kubernetes.Version
 	if r.ControlPlane.Chosen() {
 		version = r.ControlPlane.Version
 	}
@@ -191,7 +191,7 @@ func (r Request) CheckKubernetes() error {
 	return r.eachScenario(func(pickle []*messages.PickleStep) error {
 		for _, step := range pickle {
 			if realKubelets.MatchString(step.Text) {
-				return fmt.Errorf("its kubelets are of %s, and may not be newer than kube-apiserver (%s): %q", target.Kubernetes, version, step.Text)
+				return fmt.Errorf("its kubelets are of %s, and may not be newer than kube-apiserver (%s): %q", builds.Kubernetes, version, step.Text)
 			}
 		}
 		return nil

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/target"
 	"nodestorm/scenarios"
 )
 
@@ -36,7 +36,7 @@ func aProgram(t *testing.T, says string) []byte {
 // A folder is a control plane if its programs are those of this machine and of a release that
 // worlds can have; what is wrong with it is said with its name.
 func TestControlPlaneOfFolder(t *testing.T) {
-	own, older, oldest, silent := aProgram(t, "Kubernetes "+target.Kubernetes.Version+"\n"), aProgram(t, "Kubernetes v1.33.5\n"), aProgram(t, "Kubernetes v1.30.14\n"), aProgram(t, "")
+	own, older, oldest, silent := aProgram(t, "Kubernetes "+builds.Kubernetes.Version+"\n"), aProgram(t, "Kubernetes v1.33.5\n"), aProgram(t, "Kubernetes v1.30.14\n"), aProgram(t, "")
 	elsewhere := slices.Clone(own)
 	const machine = 18 // of the ELF header
 	elsewhere[machine], elsewhere[machine+1] = 8, 0
@@ -57,8 +57,8 @@ func TestControlPlaneOfFolder(t *testing.T) {
 		want     string // of the error
 	}{
 		{"whole", all(older), "v1.33.5", 0, ""},
-		{"envtest's", without(all(own), "kube-controller-manager", "kube-scheduler"), target.Kubernetes.Version, 2, ""},
-		{"envtest's, older", without(all(older), "kube-controller-manager", "kube-scheduler"), "", 0, "has no kube-controller-manager and no kube-scheduler, and those of " + target.Kubernetes.String() + " are newer than its kube-apiserver (v1.33.5)"},
+		{"envtest's", without(all(own), "kube-controller-manager", "kube-scheduler"), builds.Kubernetes.Version, 2, ""},
+		{"envtest's, older", without(all(older), "kube-controller-manager", "kube-scheduler"), "", 0, "has no kube-controller-manager and no kube-scheduler, and those of " + builds.Kubernetes.String() + " are newer than its kube-apiserver (v1.33.5)"},
 		{"no etcd", without(all(own), "etcd"), "", 0, "has no program etcd; name a folder with etcd and kube-apiserver"},
 		{"no API server", without(all(own), "kube-apiserver"), "", 0, "has no program kube-apiserver"},
 		{"empty", nil, "", 0, "has no program etcd"},
@@ -104,12 +104,12 @@ func TestCheckKubernetes(t *testing.T) {
 	}{
 		{"nothing", "", "", false, ""},
 		{"own, new enough", ">=1.30", "", false, ""},
-		{"own, too old", ">=1.99", "", false, "it needs Kubernetes >=1.99, and this is " + target.Kubernetes.Version},
+		{"own, too old", ">=1.99", "", false, "it needs Kubernetes >=1.99, and this is " + builds.Kubernetes.Version},
 		{"chosen, new enough", ">=1.36", "v1.36.3", false, ""},
 		{"chosen, too old", ">=1.34", "v1.33.5", false, "it needs Kubernetes >=1.34, and this is v1.33.5"},
 		{"chosen, too new", "<1.36", "v1.36.3", false, "it needs Kubernetes <1.36, and this is v1.36.3"},
 		{"kubelets", "", "v1.36.3", true, ""},
-		{"kubelets that are newer", "", "v1.33.5", true, "its kubelets are of " + target.Kubernetes.String() + ", and may not be newer than kube-apiserver (v1.33.5)"},
+		{"kubelets that are newer", "", "v1.33.5", true, "its kubelets are of " + builds.Kubernetes.String() + ", and may not be newer than kube-apiserver (v1.33.5)"},
 		{"no kubelets", "", "v1.33.5", false, ""},
 		{"policies", "", "v1.32.0", false, ""},
 		{"no policies", "", "v1.31.9", false, "is from Kubernetes v1.32 on, and this is v1.31.9: build karpenter@v1.7.0 with --provider instances"},
@@ -118,7 +118,7 @@ func TestCheckKubernetes(t *testing.T) {
 		if test.kubelets {
 			r.Record = kubelets
 		}
-		r.Target.Ref = target.Ref{Name: "karpenter", Version: "v1.7.0"}
+		r.Target.Ref = builds.Ref{Name: "karpenter", Version: "v1.7.0"}
 		if test.version != "" {
 			r.ControlPlane.Folder = "k8s"
 		}

@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"nodestorm/harness/process/processtest"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
+	"nodestorm/harness/world/process/processtest"
 	"nodestorm/scenarios"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 // A program that is stopped for 20 s is named, and nothing is concluded, neither when

@@ -10,9 +10,9 @@ import (
 
 	messages "github.com/cucumber/messages/go/v21"
 
-	"nodestorm/harness/order"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/program/installer"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
 	"nodestorm/scenarios"
 )
 
@@ -20,7 +20,7 @@ import (
 // builds do not say it.
 func (r Request) Provenance(ctx context.Context) (run.Provenance, error) {
 	p := run.Provenance{SHA256: run.Program(), Stale: r.Stale}
-	around, _ := target.Root() // there need not be one
+	around, _ := builds.Root() // there need not be one
 	p.Nodestorm, p.Features = run.Self(ctx, around, r.Checkout)
 	if r.Own != nil {
 		text, err := fs.ReadFile(r.Features, r.Record.Feature)
@@ -85,7 +85,7 @@ func (r Request) filesBeside() (files []run.Input, err error) {
 
 // orderFiles are an order's file and those that it applies, each once.
 func orderFiles(path string) (files []run.Input, err error) {
-	steps, _, err := order.Load(path)
+	steps, _, err := installer.Load(path)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/target"
 )
 
 // What the user puts in place of a release is noted by its content, and by no path.
@@ -34,8 +34,8 @@ func TestProvenance(t *testing.T) {
 		ControlPlane: replay.ControlPlane{Folder: filepath.Join(dir, "k8s"), Version: "v1.33.2"},
 		Manifest:     put("deployment.yaml", "kind: Deployment"),
 		Order:        put("order.yaml", "steps: [{apply: apps/dns.yaml}, {apply: apps/dns.yaml}]"),
-		With:         []target.Target{{Manifest: target.Manifest{Ref: target.CCM, SHA256: "01"}, Dir: dir}},
-		Stale:        []target.Ref{target.CCM},
+		With:         []builds.Target{{Manifest: builds.Manifest{Ref: builds.CCM, SHA256: "01"}, Dir: dir}},
+		Stale:        []builds.Ref{builds.CCM},
 	}
 	noted := func() string {
 		t.Helper()

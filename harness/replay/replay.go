@@ -1,6 +1,6 @@
 // Package replay runs one scenario of the catalogue on one target, in a world of
 // its own, and leaves the run's folder: run.json, history, logs, JUnit XML and
-// Cucumber JSON. What has been shown is for harness/run and harness/verdict to
+// Cucumber JSON. What has been shown is for harness/run and harness/run/verdict to
 // say.
 package replay
 
@@ -19,33 +19,33 @@ import (
 	"github.com/cucumber/godog"
 	messages "github.com/cucumber/messages/go/v21"
 
-	"nodestorm/harness/autoscaler"
-	"nodestorm/harness/clusterapi"
-	"nodestorm/harness/container"
-	"nodestorm/harness/hetzner"
-	"nodestorm/harness/karpenter"
-	"nodestorm/harness/manifest"
-	"nodestorm/harness/parallel"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/cloud/hetzner"
+	"nodestorm/harness/program/clusterapi"
+	"nodestorm/harness/program/clusterautoscaler"
+	"nodestorm/harness/program/karpenter"
+	"nodestorm/harness/program/manifest"
+	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run"
-	"nodestorm/harness/steps"
-	"nodestorm/harness/target"
-	"nodestorm/harness/tell"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/summary"
+	"nodestorm/harness/run/verdict"
+	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
+	"nodestorm/harness/world/container"
 	"nodestorm/reports/formats"
 	"nodestorm/reports/redact"
 	"nodestorm/reports/story"
 	"nodestorm/scenarios"
-	"nodestorm/sim/clock"
 	"nodestorm/sim/history"
+	"nodestorm/sim/time/clock"
 )
 
 // Request says what to replay. Record, Target, Kubernetes, Features and Out are
 // required.
 type Request struct {
 	Record     scenarios.Record
-	Target     target.Target
-	Kubernetes target.Target
+	Target     builds.Target
+	Kubernetes builds.Target
 	// ControlPlane is what comes in place of that of Kubernetes.
 	ControlPlane ControlPlane
 	// Cluster is what the world's clusters are made of.
@@ -60,7 +60,7 @@ type Request struct {
 	Order string
 	// With are builds of parts of the world, such as a released cloud controller
 	// manager, to take in place of nodestorm's own.
-	With     []target.Target
+	With     []builds.Target
 	Features fs.FS // the features' root
 	// Checkout is the one whose features they are; empty if they are part of the
 	// program. Own are the files of a scenario that is the user's own.
@@ -75,7 +75,7 @@ type Request struct {
 	AtOnce    int
 	InPlaceOf string
 	// Stale are the builds whose source has changed since they were made.
-	Stale []target.Ref
+	Stale []builds.Ref
 	// Watch is told of every step as it begins, with the clock so far; it is not
 	// told about steps before the world is ready. Nil means nobody watches.
 	Watch func(step string, clock func() clock.Figures)
@@ -101,7 +101,7 @@ func (r Request) Check(ctx context.Context) error {
 	if _, err := r.checkReleases(); err != nil {
 		return err
 	}
-	for _, t := range append([]target.Target{r.Target}, r.With...) {
+	for _, t := range append([]builds.Target{r.Target}, r.With...) {
 		if err := container.Check(ctx, t); err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (r Request) Check(ctx context.Context) error {
 	if err := r.ControlPlane.checkClock(r.Clock); err != nil {
 		return err
 	}
-	return CheckClock(r.Clock, append([]target.Target{r.Target, r.Kubernetes}, r.With...)...)
+	return CheckClock(r.Clock, append([]builds.Target{r.Target, r.Kubernetes}, r.With...)...)
 }
 
 // manifest is what Manifest names, nil for none. Each run reads it anew, since its
@@ -130,7 +130,7 @@ func (r Request) manifest() (*manifest.Container, error) {
 	if r.Manifest == "" {
 		return nil, nil
 	}
-	return manifest.Load(r.Manifest, autoscaler.ManifestOptions())
+	return manifest.Load(r.Manifest, clusterautoscaler.ManifestOptions())
 }
 
 // CheckManifest tells whether the target can be run as the manifest has it. It needs
@@ -140,16 +140,16 @@ func (r Request) CheckManifest(ctx context.Context) error {
 	if err != nil || container == nil {
 		return err
 	}
-	if r.Target.Name != autoscaler.Name {
-		return fmt.Errorf("%s: it is for %s, and the target is %s", r.Manifest, autoscaler.Name, r.Target.Ref)
+	if r.Target.Name != clusterautoscaler.Name {
+		return fmt.Errorf("%s: it is for %s, and the target is %s", r.Manifest, clusterautoscaler.Name, r.Target.Ref)
 	}
-	if err := autoscaler.Check(ctx, autoscaler.Config{Target: r.Target, Manifest: container, Intent: autoscaler.Intent{Provider: r.Record.Provider()}}); err != nil {
+	if err := clusterautoscaler.Check(ctx, clusterautoscaler.Config{Target: r.Target, Manifest: container, Intent: clusterautoscaler.Intent{Provider: r.Record.Provider()}}); err != nil {
 		return err
 	}
 	if r.Record.Provider() == "hetzner" {
 		var given []string
 		if err := r.eachScenario(func(pickle []*messages.PickleStep) error {
-			names, err := steps.Environment(pickle)
+			names, err := sentences.Environment(pickle)
 			given = append(given, names...)
 			return err
 		}); err != nil {
@@ -178,8 +178,8 @@ func (r Request) CheckManifest(ctx context.Context) error {
 func (r Request) checkFlags(ctx context.Context) error {
 	var given, unlisted, env []string
 	err := r.eachScenario(func(pickle []*messages.PickleStep) error {
-		flags, others, err := steps.Flags(pickle)
-		names, other := steps.Environment(pickle)
+		flags, others, err := sentences.Flags(pickle)
+		names, other := sentences.Environment(pickle)
 		given, unlisted, env = append(given, flags...), append(unlisted, others...), append(env, names...)
 		return errors.Join(err, other)
 	})
@@ -192,8 +192,8 @@ func (r Request) checkFlags(ctx context.Context) error {
 		return err
 	}
 	switch r.Target.Name {
-	case autoscaler.Name:
-		err = autoscaler.Check(ctx, autoscaler.Config{Target: r.Target, Flags: given, Unlisted: unlisted, Intent: autoscaler.Intent{Provider: r.Record.Provider()}})
+	case clusterautoscaler.Name:
+		err = clusterautoscaler.Check(ctx, clusterautoscaler.Config{Target: r.Target, Flags: given, Unlisted: unlisted, Intent: clusterautoscaler.Intent{Provider: r.Record.Provider()}})
 	case karpenter.Name:
 		err = karpenter.Check(ctx, r.Target, given)
 	}
@@ -205,7 +205,7 @@ func (r Request) checkFlags(ctx context.Context) error {
 
 // CheckClock tells whether the targets can live in such time, and whether this machine lets
 // them.
-func CheckClock(mode clock.Mode, targets ...target.Target) error {
+func CheckClock(mode clock.Mode, targets ...builds.Target) error {
 	if !mode.Virtual() {
 		return nil
 	}
@@ -226,7 +226,7 @@ func CheckClock(mode clock.Mode, targets ...target.Target) error {
 
 // checkGuest tells whether a program that was not built with the clock can live in virtual time
 // as it is.
-func checkGuest(t target.Target) error {
+func checkGuest(t builds.Target) error {
 	switch {
 	case t.Source.Container:
 		return fmt.Errorf("%s runs in a container, where time is real: use --clock real", t.Ref)
@@ -242,19 +242,21 @@ func checkGuest(t target.Target) error {
 // CheckSteps tells whether all steps of the scenario have a meaning. It needs
 // Record and Features only.
 func (r Request) CheckSteps() error {
-	return r.eachScenario(func(pickle []*messages.PickleStep) error { return steps.Check(pickle, beside(r.Features, r.Record)) })
+	return r.eachScenario(func(pickle []*messages.PickleStep) error {
+		return sentences.Check(pickle, beside(r.Features, r.Record))
+	})
 }
 
 // checkRoom tells whether this machine has the memory for the nodes that the steps ask for.
 func (r Request) checkRoom() error {
-	return r.eachScenario(func(pickle []*messages.PickleStep) error { return parallel.RoomHere(steps.Nodes(pickle)) })
+	return r.eachScenario(func(pickle []*messages.PickleStep) error { return queue.RoomHere(sentences.Nodes(pickle)) })
 }
 
 // Releases are those that the steps name as parts of the world. It needs Record and
 // Features only.
-func (r Request) Releases() (refs []target.Ref, err error) {
+func (r Request) Releases() (refs []builds.Ref, err error) {
 	err = r.eachScenario(func(pickle []*messages.PickleStep) error {
-		refs = append(refs, steps.Releases(pickle)...)
+		refs = append(refs, sentences.Releases(pickle)...)
 		return nil
 	})
 	return refs, err
@@ -262,25 +264,25 @@ func (r Request) Releases() (refs []target.Ref, err error) {
 
 // Needs are the builds that the scenario takes out of the store beside its target and Kubernetes,
 // see [steps.Needs]. It needs Record and Features only.
-func (r Request) Needs() (refs []target.Ref, err error) {
+func (r Request) Needs() (refs []builds.Ref, err error) {
 	err = r.eachScenario(func(pickle []*messages.PickleStep) error {
-		refs = append(refs, steps.Needs(pickle)...)
+		refs = append(refs, sentences.Needs(pickle)...)
 		return nil
 	})
 	return refs, err
 }
 
 // checkReleases finds them in the store.
-func (r Request) checkReleases() ([]target.Target, error) {
+func (r Request) checkReleases() ([]builds.Target, error) {
 	refs, err := r.Releases()
 	if err != nil || len(refs) == 0 {
 		return nil, err
 	}
-	store, err := target.Open("")
+	store, err := builds.Open("")
 	if err != nil {
 		return nil, err
 	}
-	var releases []target.Target
+	var releases []builds.Target
 	for _, ref := range refs {
 		t, err := store.Get(ref)
 		if err != nil {
@@ -369,7 +371,7 @@ func Run(ctx context.Context, r Request) (Result, error) {
 // XML has what readers with a schema refuse, and of a failure that shows as the
 // catalogue promises it makes a failed test.
 func saveJUnit(dir string, record scenarios.Record) error {
-	told, err := tell.Run(dir, scenarios.Of(record), 0)
+	told, err := summary.Run(dir, scenarios.Of(record), 0)
 	if err != nil {
 		return err
 	}
@@ -413,7 +415,7 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	if watch == nil {
 		watch = func(string, func() clock.Figures) {}
 	}
-	rig := steps.Rig{
+	rig := sentences.Rig{
 		World: world.Config{
 			Out:          out.Dir,
 			Kubernetes:   r.Kubernetes.Bin(),
@@ -503,7 +505,7 @@ func (r Request) suite() (godog.TestSuite, error) {
 }
 
 // makeDir makes out/id/target, with a number behind it if that is taken.
-func makeDir(out, id string, ref target.Ref) (string, error) {
+func makeDir(out, id string, ref builds.Ref) (string, error) {
 	parent := filepath.Join(out, id)
 	if err := os.MkdirAll(parent, 0o755); err != nil {
 		return "", fmt.Errorf("making the run's folder: %w", err)

@@ -15,21 +15,21 @@ import (
 	"testing/fstest"
 	"time"
 
-	"nodestorm/harness/process/processtest"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
+	"nodestorm/harness/world/process/processtest"
 	"nodestorm/scenarios"
-	"nodestorm/sim/checker"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/history/checker"
+	"nodestorm/sim/time/clock"
 )
 
 const scenario = "karpenter-7515-not-ready-noexecute"
 
-var affected = target.Ref{Name: "karpenter", Version: "v1.6.4"}
+var affected = builds.Ref{Name: "karpenter", Version: "v1.6.4"}
 
 func lookup(t *testing.T, id string) scenarios.Record {
 	t.Helper()
@@ -50,7 +50,7 @@ func request(t *testing.T) (replay.Request, string) {
 	t.Helper()
 	r := replay.Request{
 		Record: lookup(t, scenario), Features: os.DirFS("../../features"), Seed: 1,
-		Kubernetes: targettest.Get(t, target.Kubernetes), Target: targettest.Get(t, affected),
+		Kubernetes: buildstest.Get(t, builds.Kubernetes), Target: buildstest.Get(t, affected),
 	}
 	r.Out = filepath.Join(t.TempDir(), "runs, all: mine") // godog splits its own paths at commas
 	tmp := t.TempDir()

@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"nodestorm/harness/process/processtest"
 	"nodestorm/harness/world"
+	"nodestorm/harness/world/process/processtest"
 )
 
 // checkIdentity makes sure that the process has the rights of its chart, and no

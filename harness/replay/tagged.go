@@ -14,7 +14,7 @@ import (
 	tagexpressions "github.com/cucumber/tag-expressions/go/v6"
 
 	"nodestorm/scenarios"
-	"nodestorm/sim/checker/strict"
+	"nodestorm/sim/strict"
 )
 
 // godogTags is godog's old form: "@a && ~@b"; "@a,@b" for either.

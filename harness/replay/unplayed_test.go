@@ -6,11 +6,11 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/scenarios"
 )
@@ -18,7 +18,7 @@ import (
 // What goes wrong after the last record is kept with the run: judged again, it shows
 // as little as before.
 func TestRunUnplayed(t *testing.T) {
-	kubernetes := targettest.Get(t, target.Kubernetes)
+	kubernetes := buildstest.Get(t, builds.Kubernetes)
 	record := lookup(t, scenario)
 	result, err := replay.Run(t.Context(), replay.Request{
 		Record: record, Kubernetes: kubernetes, Target: kubernetes, Seed: 1, Out: t.TempDir(),

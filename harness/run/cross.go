@@ -3,9 +3,9 @@ package run
 import (
 	"slices"
 
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
-	"nodestorm/sim/checker"
+	"nodestorm/sim/history/checker"
 )
 
 // Foreign is what was found of another scenario's symptom in a run.

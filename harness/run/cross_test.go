@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 
 	"nodestorm/harness/run"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 )

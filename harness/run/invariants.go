@@ -1,7 +1,7 @@
 package run
 
 import (
-	"nodestorm/sim/checker/invariants"
+	"nodestorm/sim/history/invariants"
 )
 
 // Subject is what the invariants ask about the run's target.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
 	"nodestorm/sim/history"
 )
 
@@ -67,7 +67,7 @@ func TestJudgeKeepsNoHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := run.Run{ID: scenario, Target: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}}}
+	r := run.Run{ID: scenario, Target: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.6.4"}}}
 	var most [2]int64
 	for i, n := range []int{10_000, 100_000} {
 		l := &renewals{n: n}

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"nodestorm/harness/crosscheck"
-	"nodestorm/harness/target"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/run/crosscheck"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 )
@@ -36,7 +36,7 @@ func TestOwnLogDisagrees(t *testing.T) {
 		for i, e := range []history.Event{test.did, history.Outcome{Role: history.Then, Text: "x", Status: "passed"}.Event(), {Source: history.Harness, Verb: history.Ended}} {
 			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(10+20*i) * time.Second, Event: e})
 		}
-		r := Run{ID: "x", Epoch: epoch, Target: target.Manifest{Ref: target.Ref{Name: "cluster-autoscaler"}}}
+		r := Run{ID: "x", Epoch: epoch, Target: builds.Manifest{Ref: builds.Ref{Name: "cluster-autoscaler"}}}
 		if err := r.HoldAgainstLog(dir, records); err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"nodestorm/harness/target"
+	"nodestorm/harness/builds"
 )
 
 // Provenance says what was run as far as the names and the manifests of the target
@@ -38,10 +38,10 @@ type Provenance struct {
 	Manifest *Input  `json:"manifest,omitempty"`
 	Order    []Input `json:"order,omitempty"`
 	// With are the builds of --with, Parts the releases that the scenario names.
-	With  []target.Manifest `json:"with,omitempty"`
-	Parts []target.Manifest `json:"parts,omitempty"`
+	With  []builds.Manifest `json:"with,omitempty"`
+	Parts []builds.Manifest `json:"parts,omitempty"`
 	// Stale are the builds whose source had changed since they were made.
-	Stale []target.Ref `json:"stale,omitempty"`
+	Stale []builds.Ref `json:"stale,omitempty"`
 }
 
 // Kind is the Provenance.Cluster of clusters that were made with kind.
@@ -99,7 +99,7 @@ var built string
 func Self(ctx context.Context, around, checkout string) (program, features Code) {
 	state := func(dir string) (c Code) {
 		if dir != "" {
-			c.Commit, c.Dirty = target.GitState(ctx, dir)
+			c.Commit, c.Dirty = builds.GitState(ctx, dir)
 		}
 		return c
 	}

@@ -11,11 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	"nodestorm/harness/steps"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
+	"nodestorm/harness/sentences"
 	"nodestorm/scenarios"
-	"nodestorm/sim/checker/invariants"
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/invariants"
 )
 
 // mostMemory is what a process that judges stored runs should have at most, in bytes, of the
@@ -46,7 +46,7 @@ type Rechecked struct {
 	// Changed says that the record is another than the one of then.
 	Changed bool
 	// Thens says which Thens the history has judged.
-	Thens steps.Judged
+	Thens sentences.Judged
 	// OwnLog is what the target's log says today.
 	OwnLog *OwnLog
 }
@@ -149,11 +149,11 @@ func (r Rechecked) Differences() []string {
 // Judge judges a run by its history and the record of its scenario, the same way
 // when it has just ended and when it is rechecked. The Thens are judged by what the
 // history says, whatever was recorded of them.
-func Judge(r Run, record scenarios.Record, records history.Records) (verdict.Judgement, steps.Judged) {
+func Judge(r Run, record scenarios.Record, records history.Records) (verdict.Judgement, sentences.Judged) {
 	if r.Unplayed != "" {
-		return verdict.Judgement{Verdict: verdict.Inconclusive, Reason: verdict.OneLine(r.Unplayed)}, steps.Judged{}
+		return verdict.Judgement{Verdict: verdict.Inconclusive, Reason: verdict.OneLine(r.Unplayed)}, sentences.Judged{}
 	}
-	records, judged := steps.Rejudge(records)
+	records, judged := sentences.Rejudge(records)
 	in := verdict.FromHistory(records, record, r.Clock.Distorted())
 	in.Always = invariants.Judge(records.Timed(), r.Subject())
 	in.Known = record.KnownOn(r.Target.Version)

@@ -22,10 +22,10 @@ import (
 	"strings"
 	"time"
 
-	"nodestorm/harness/target"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 // Names of the files and folders in a run's folder.
@@ -60,8 +60,8 @@ type Run struct {
 	Started time.Time `json:"started"`
 	Epoch   time.Time `json:"epoch,omitzero"`
 	// Target is the build under test, Kubernetes the control plane.
-	Target     target.Manifest `json:"target"`
-	Kubernetes target.Manifest `json:"kubernetes,omitzero"`
+	Target     builds.Manifest `json:"target"`
+	Kubernetes builds.Manifest `json:"kubernetes,omitzero"`
 	// Flags are those of the command, with base names for paths, Settings what the
 	// target was started with: arguments or environment, without credentials.
 	Flags    []string `json:"flags,omitempty"`

@@ -9,12 +9,12 @@ import (
 
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
-	"nodestorm/harness/target"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
-	"nodestorm/sim/clock"
 	"nodestorm/sim/history"
+	"nodestorm/sim/time/clock"
 )
 
 const scenario = "karpenter-7515-not-ready-noexecute"
@@ -54,7 +54,7 @@ func storeUnplayed(t *testing.T, unplayed, status string, events ...history.Even
 func storeThen(t *testing.T, unplayed string, then history.Outcome, events ...history.Event) (string, verdict.Judgement) {
 	t.Helper()
 	dir := t.TempDir()
-	r := run.Run{ID: scenario, Unplayed: unplayed, Seed: 7, Started: time.Now(), Target: target.Manifest{Ref: target.Ref{Name: "karpenter", Version: "v1.6.4"}, SHA256: "5e4d"},
+	r := run.Run{ID: scenario, Unplayed: unplayed, Seed: 7, Started: time.Now(), Target: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.6.4"}, SHA256: "5e4d"},
 		Clock: clock.Figures{Mode: "auto"}, Expected: scenarios.Reproduced}
 	if err := r.Save(dir); err != nil {
 		t.Fatal(err)

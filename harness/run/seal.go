@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 )

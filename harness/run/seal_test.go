@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"nodestorm/harness/run"
-	"nodestorm/harness/tell"
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/summary"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
 )
 
@@ -114,7 +114,7 @@ func inconclusive(t *testing.T, dir string, catalogue *scenarios.Catalogue, want
 	if !slices.ContainsFunc(again.Doubts, func(doubt string) bool { return strings.Contains(doubt, want) }) {
 		t.Errorf("doubts %q, want %q", again.Doubts, want)
 	}
-	told, err := tell.Run(dir, catalogue, 0)
+	told, err := summary.Run(dir, catalogue, 0)
 	if err != nil || told.Run.Verdict != string(verdict.Inconclusive) || !strings.Contains(strings.Join(told.Run.Problems, "\n"), want) {
 		t.Errorf("told %+v, %v; want inconclusive", told.Run, err)
 	}

@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"nodestorm/harness/process"
+	"nodestorm/harness/world/process"
 )
 
 // startControllers starts all of them at once. A cluster without nodes needs no

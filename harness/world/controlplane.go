@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"nodestorm/harness/process"
-	"nodestorm/harness/tunnel"
+	"nodestorm/harness/world/process"
+	"nodestorm/harness/world/tunnel"
 	"nodestorm/sim/history/audit"
 	"nodestorm/sim/pki"
 )

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"nodestorm/harness/egress"
+	"nodestorm/harness/world/egress"
 )
 
 // environment is all that a program of the world gets: of ours the PATH, and own.

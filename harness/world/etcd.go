@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"nodestorm/harness/process"
+	"nodestorm/harness/world/process"
 )
 
 // etcd's addresses, for clients and for peers, of which there are none: sockets in the

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"nodestorm/harness/process"
 	"nodestorm/harness/world"
-	"nodestorm/sim/clock"
+	"nodestorm/harness/world/process"
 	"nodestorm/sim/history"
+	"nodestorm/sim/time/clock"
 )
 
 // A control plane that does not know the clock lives in the world's time: its waits are jumped
@@ -66,7 +66,7 @@ func TestWorldEndsWhenTimeStandsStill(t *testing.T) {
 		t.Skip(err)
 	}
 	asker := filepath.Join(t.TempDir(), "asker")
-	build := exec.Command("go", "build", "-o", asker, "nodestorm/sim/clock/testdata/kernel")
+	build := exec.Command("go", "build", "-o", asker, "nodestorm/sim/time/clock/testdata/kernel")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -20,13 +20,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"nodestorm/harness/egress"
-	"nodestorm/harness/hetzner"
-	"nodestorm/harness/process"
-	"nodestorm/harness/process/processtest"
+	"nodestorm/harness/cloud/hetzner"
 	"nodestorm/harness/world"
-	"nodestorm/sim/clock"
+	"nodestorm/harness/world/egress"
+	"nodestorm/harness/world/process"
+	"nodestorm/harness/world/process/processtest"
 	"nodestorm/sim/history"
+	"nodestorm/sim/time/clock"
 )
 
 // TestIsolation: what programs of a world have of ours, where they get to, and who

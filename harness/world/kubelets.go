@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"nodestorm/harness/process"
-	"nodestorm/harness/tunnel"
+	"nodestorm/harness/world/process"
+	"nodestorm/harness/world/tunnel"
 )
 
 // openToKubelets configures kube-apiserver as kubeadm does (cmd/kubeadm/app/phases/

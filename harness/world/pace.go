@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
-	"nodestorm/sim/clock"
 	"nodestorm/sim/history"
+	"nodestorm/sim/time/clock"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 // What changes is recorded; what stays as it is is recorded again after a while only.

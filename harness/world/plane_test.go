@@ -11,9 +11,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"nodestorm/harness/world"
-	"nodestorm/sim/clock"
 	"nodestorm/sim/history"
-	"nodestorm/sim/node"
+	"nodestorm/sim/machine/node"
+	"nodestorm/sim/time/clock"
 )
 
 // A control plane of another kind, here that of another world, has all else of a world

@@ -1,6 +1,6 @@
 package world
 
-import "nodestorm/sim/apifault"
+import "nodestorm/sim/fault/apifault"
 
 // KubeconfigThrough is Kubeconfig for an identity that reaches kube-apiserver
 // through a fault proxy with these rules. The proxy is the identity's own and ends

@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"nodestorm/harness/world"
-	"nodestorm/sim/apifault"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/fault/apifault"
+	"nodestorm/sim/time/clock"
 )
 
 // BenchmarkProxyGet compares GETs of one object through the proxy with GETs over

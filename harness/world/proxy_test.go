@@ -30,14 +30,14 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/retry"
 
-	"nodestorm/harness/verdict"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/scenarios"
-	"nodestorm/sim/apifault"
-	"nodestorm/sim/checker"
-	"nodestorm/sim/clock"
 	"nodestorm/sim/fault"
+	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/checker"
+	"nodestorm/sim/time/clock"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/net"
 
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 // retries does in virtual time what client-go does in real time: it tries again what the API

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"nodestorm/sim/clock"
-	"nodestorm/sim/clock/disktest"
+	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/clock/disktest"
 )
 
 // A world whose folder stands still for 3 s is distorted, and says who waited.

@@ -26,12 +26,12 @@ import (
 	"k8s.io/klog/v2"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
-	"nodestorm/harness/egress"
-	"nodestorm/harness/process"
-	"nodestorm/sim/clock"
+	"nodestorm/harness/world/egress"
+	"nodestorm/harness/world/process"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/audit"
-	"nodestorm/sim/node"
+	"nodestorm/sim/machine/node"
+	"nodestorm/sim/time/clock"
 )
 
 // FolderPrefix begins the names of worlds' temporary folders.

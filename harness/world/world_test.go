@@ -19,19 +19,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"nodestorm/harness/process"
-	"nodestorm/harness/process/processtest"
-	"nodestorm/harness/target"
-	"nodestorm/harness/target/targettest"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/world"
-	"nodestorm/sim/clock"
+	"nodestorm/harness/world/process"
+	"nodestorm/harness/world/process/processtest"
 	"nodestorm/sim/history"
+	"nodestorm/sim/time/clock"
 )
 
 // programs is the folder of the control plane's programs.
 func programs(t testing.TB) string {
 	t.Helper()
-	return targettest.Get(t, target.Kubernetes).Bin()
+	return buildstest.Get(t, builds.Kubernetes).Bin()
 }
 
 // traces is the only place where worlds of this test leave anything: what they

@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"nodestorm/reports/seen"
+	"nodestorm/reports/reporttest"
 	"nodestorm/reports/story"
 )
 
 // plain makes sure that a text for GitHub has no markup but ours: no link, no
 // picture, no HTML.
-func plain(t testing.TB, text []byte) seen.Seen {
+func plain(t testing.TB, text []byte) reporttest.Seen {
 	t.Helper()
-	s, err := seen.Markdown(text)
+	s, err := reporttest.Markdown(text)
 	if err != nil {
 		t.Fatal(err)
 	}

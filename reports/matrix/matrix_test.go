@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nodestorm/reports/matrix"
-	"nodestorm/reports/seen"
+	"nodestorm/reports/reporttest"
 	"nodestorm/scenarios"
 )
 
@@ -91,7 +91,7 @@ func TestMatrixForOthers(t *testing.T) {
 	if err := errors.Join(m.Write(&markdown, "md"), m.Write(&html, "html")); err != nil {
 		t.Fatal(err)
 	}
-	onGitHub, err := seen.Markdown(markdown.Bytes())
+	onGitHub, err := reporttest.Markdown(markdown.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestMatrixForOthers(t *testing.T) {
 	if diff := cmp.Diff(want, onGitHub.Rows); diff != "" {
 		t.Errorf("GitHub shows (-want +got):\n%s", diff)
 	}
-	inBrowser, err := seen.HTML(html.Bytes())
+	inBrowser, err := reporttest.HTML(html.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestTrackRecord(t *testing.T) {
 	m := example()
 	table := []byte(matrix.TrackRecord(m.Scenarios, matrix.Newest(nil, m.Cells)))
 	golden(t, "track.md", table)
-	onGitHub, err := seen.Markdown(table)
+	onGitHub, err := reporttest.Markdown(table)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/nightly"
-	"nodestorm/reports/seen"
+	"nodestorm/reports/reporttest"
 )
 
 var first = time.Date(2026, 10, 20, 2, 17, 0, 0, time.UTC)
@@ -178,15 +178,15 @@ func TestWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	inPage, err := seen.HTML(page.Bytes())
+	inPage, err := reporttest.HTML(page.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	inText, err := seen.Markdown(text.Bytes())
+	inText, err := reporttest.Markdown(text.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, of := range []seen.Seen{inPage, inText} {
+	for _, of := range []reporttest.Seen{inPage, inText} {
 		for _, want := range []string{"Newly failing", "No longer run", "Newly healthy", "Flaky", "Still failing", "2 of 7 runs not as expected: 29 % (8 to 64 %)", "broken", "since 2026-10-20"} {
 			if !strings.Contains(of.Text, want) {
 				t.Errorf("%q is not told: %s", want, of.Text)
@@ -213,7 +213,7 @@ func TestWrite(t *testing.T) {
 	if err := r.Write(&page, "html"); err != nil {
 		t.Fatal(err)
 	}
-	if inPage, err = seen.HTML(page.Bytes()); err != nil || !strings.Contains(inPage.Text, "held for new: "+r.Missing) {
+	if inPage, err = reporttest.HTML(page.Bytes()); err != nil || !strings.Contains(inPage.Text, "held for new: "+r.Missing) {
 		t.Errorf("that nights are missing is not told: %v, %s", err, inPage.Text)
 	}
 	if err := r.Write(&data, "pdf"); err == nil {

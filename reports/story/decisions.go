@@ -66,7 +66,7 @@ func (w *walk) decide(i uint32, kind Kind, f facts) {
 	w.decided(i, fmt.Sprintf("%s %s %d", verb, what, n.number[e.Object]), kind.Code)
 }
 
-// installer is who takes an installer's steps, see harness/order.
+// installer is who takes an installer's steps, see harness/program/installer.
 const installer = "order"
 
 // install takes an event that may be a step of an installer's.

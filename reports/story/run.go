@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"nodestorm/reports"
-	"nodestorm/sim/clock"
+	"nodestorm/sim/time/clock"
 )
 
 // Run is what is known of a run besides its history. All fields may be empty: of

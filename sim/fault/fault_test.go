@@ -9,10 +9,10 @@ import (
 
 	testclock "k8s.io/utils/clock/testing"
 
-	"nodestorm/sim/checker"
-	"nodestorm/sim/checker/strict"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/checker"
+	"nodestorm/sim/strict"
 )
 
 // armed is what a part of the world has of a fault.

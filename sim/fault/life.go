@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"nodestorm/sim/history"
-	"nodestorm/sim/seed"
+	"nodestorm/sim/time/seed"
 )
 
 // About is what a record says of a fault besides its name and effect.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"nodestorm/sim/checker"
+	"nodestorm/sim/history/checker"
 )
 
 // Plan is from when to when and how often a fault acts, whatever it breaks. Zero means

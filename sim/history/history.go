@@ -3,7 +3,7 @@
 // virtual time line. It writes and reads history.ndjson, one JSON object a
 // line, and lets a running step wait for a record.
 //
-// It does not judge (sim/checker does) and does not draw (reports does).
+// It does not judge (sim/history/checker does) and does not draw (reports does).
 package history
 
 import (

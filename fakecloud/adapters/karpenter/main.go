@@ -1,7 +1,7 @@
 // Command karpenter is a released Karpenter with a cloud provider that dials a fake cloud:
 // instance types with prices, zones and capacity types, launches that can fail, and
 // instances that live and die without the cluster. The API is that of nodestorm's package
-// fakecloud/instances.
+// fakecloud/instanceapi.
 //
 // It takes the flags and the environment of Karpenter, and
 //

@@ -26,7 +26,7 @@ import (
 	"strings"
 	"syscall"
 
-	"nodestorm/harness/repository"
+	"nodestorm/harness/builds/repository"
 )
 
 // suite are benchmarks of one package.

@@ -25,7 +25,7 @@ import (
 	"syscall"
 	"time"
 
-	"nodestorm/sim/checker/strict"
+	"nodestorm/sim/strict"
 )
 
 //go:embed mutants.yaml

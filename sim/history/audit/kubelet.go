@@ -41,7 +41,7 @@ type podState struct {
 }
 
 // reported returns what a kubelet's call says of its Node or one of its pods, where
-// that is news, in the words of sim/node: real and simulated kubelets read alike.
+// that is news, in the words of sim/machine/node: real and simulated kubelets read alike.
 func (c *Converter) reported(call *auditv1.Event, e history.Event) ([]history.Event, error) {
 	if !slices.Contains(call.User.Groups, nodes) || e.Code >= 300 || call.Stage == auditv1.StagePanic {
 		return nil, nil

@@ -1,0 +1,27 @@
+// Package buildstest gets builds for tests that start them.
+package buildstest
+
+import (
+	"testing"
+
+	"nodestorm/harness/builds"
+)
+
+// Get is the build that the store has of ref. Without it the test is skipped, and says
+// what is missing and the command that gets it; under -short it is skipped too, as
+// what needs a build takes seconds at least.
+func Get(t testing.TB, ref builds.Ref) builds.Target {
+	t.Helper()
+	if testing.Short() {
+		t.Skipf("it starts %s; run without -short", ref)
+	}
+	store, err := builds.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	build, err := store.Get(ref)
+	if err != nil {
+		t.Skip(err)
+	}
+	return build
+}

@@ -1,0 +1,30 @@
+package builds
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/mod/semver"
+)
+
+// ClusterAPI are the releases that worlds bring up: the one of the v1.9 line with
+// which kubernetes/autoscaler#7872 was reported, and one that stores v1beta2.
+var ClusterAPI = []Ref{{Name: "cluster-api", Version: "v1.9.5"}, {Name: "cluster-api", Version: "v1.12.0"}}
+
+// clusterAPIAssets have the kustomization that installs Cluster API, with CRDs, RBAC and webhooks.
+var clusterAPIAssets = []string{"config"}
+
+// clusterAPI is Cluster API's core controllers.
+func clusterAPI(ref Ref) (Recipe, error) {
+	if v := ref.Version; semver.Canonical(v) != v {
+		return Recipe{}, fmt.Errorf("%s is no release: %s", ref, wanted(ref, "a Go module version has three numbers and a v, as in cluster-api@v1.9.5"))
+	}
+	major, minor, _ := strings.Cut(strings.TrimPrefix(semver.MajorMinor(ref.Version), "v"), ".")
+	// As hack/version.sh of the release does, but for the commit and the date, which
+	// a module doesn't carry.
+	var ldflags []string
+	for _, set := range []string{"gitVersion=" + ref.Version, "gitMajor=" + major, "gitMinor=" + minor, "gitCommit=", "gitTreeState=clean"} {
+		ldflags = append(ldflags, "-X sigs.k8s.io/cluster-api/version."+set)
+	}
+	return Recipe{Ref: ref, Module: "sigs.k8s.io/cluster-api", LDFlags: strings.Join(ldflags, " "), Assets: clusterAPIAssets}, nil
+}

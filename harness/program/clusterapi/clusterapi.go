@@ -1,0 +1,267 @@
+// Package clusterapi brings a Cluster API release into a world: its core
+// controllers with CRDs, RBAC and webhooks as its own kustomization has them, and
+// in place of a cloud's providers one of ours, whose machines are instances of a
+// fake cloud.
+//
+//	MachineDeployment ─▶ Machine ─▶ NodestormMachine ─▶ fakecloud.Instance
+//	        (the release)              (Provider)              │ harness/cloud/machines
+//	            nodeRef ◀──────────── Node ◀───────────────────┘
+//
+// The world's API server is management and workload cluster in one, unless there is a
+// management cluster of its own: then Cluster API, its objects and our providers are
+// there, and the nodes in the world's. The workload cluster's control plane belongs to no
+// Machine: a NodestormControlPlane says that others look after it, as hosted control
+// planes do.
+package clusterapi
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"nodestorm/fakecloud"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/cloud/machines"
+	"nodestorm/harness/program/manifest"
+	"nodestorm/harness/world"
+	"nodestorm/harness/world/container"
+	"nodestorm/harness/world/process"
+	"nodestorm/sim/fault/apifault"
+	"nodestorm/sim/history/audit"
+	"nodestorm/sim/machine/node"
+)
+
+// Name is the component's.
+const Name = "cluster-api"
+
+// account is what the release's Deployment runs as.
+const (
+	namespace = "capi-system"
+	account   = "system:serviceaccount:" + namespace + ":capi-manager"
+)
+
+// Config says what to bring up. World and Target are required.
+type Config struct {
+	World  *world.World
+	Target builds.Target
+	// Management is the cluster in which Cluster API runs; nil is the world's own.
+	Management *world.Cluster
+	// Seed is what all randomness of the cloud derives from.
+	Seed uint64
+	// Types are instance types that the cloud has besides its own.
+	Types []fakecloud.ServerType
+	// Containers are what the machines are; nil: simulated.
+	Containers machines.Containers
+	// Profile is that of the machines' nodes; nil is the default one.
+	Profile func(fakecloud.Instance) node.Profile
+	// Variables are those of clusterctl that are not to have the release's defaults.
+	Variables map[string]string
+	// Broken has the controllers' calls to the management cluster's API server go by way of a
+	// fault proxy, see [ClusterAPI.Way].
+	Broken bool
+	// Args are given to the controllers besides those that the release's Deployment has,
+	// and win over them: "--machine-concurrency=50".
+	Args []string
+}
+
+// ClusterAPI is one release in one world.
+type ClusterAPI struct {
+	cfg    Config
+	client client.Client // of the management cluster
+	args   []string      // of the container, as the release sets them
+	hooks  endpoint
+	way    *apifault.Proxy // nil: not Broken
+
+	cloud    *fakecloud.Cloud
+	provider *Provider
+}
+
+// Install puts the release's CRDs, RBAC and webhooks into the management cluster, and
+// our providers' CRDs. Nothing runs yet: see Start.
+func Install(ctx context.Context, cfg Config) (*ClusterAPI, error) {
+	if cfg.Management == nil {
+		cfg.Management = cfg.World.Cluster
+	}
+	t := cfg.Target
+	c, err := client.New(cfg.Management.Admin(), client.Options{})
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := newEndpoint(filepath.Join(cfg.World.Dir(), "webhooks"))
+	if err != nil {
+		return nil, fmt.Errorf("making the webhooks' certificate: %w", err)
+	}
+	_ = cfg.Management.Reach(hooks.port) // for as long as the world is there
+	a := &ClusterAPI{cfg: cfg, client: c, hooks: hooks}
+	objects, err := render(t.Asset(kustomization), cfg.Variables)
+	if err != nil {
+		return nil, fmt.Errorf("rendering the kustomization of %s: %w", t.Ref, err)
+	}
+	ours, err := manifest.Decode(crds)
+	if err != nil {
+		return nil, err
+	}
+	var create []*unstructured.Unstructured
+	for _, o := range append(objects, ours...) {
+		switch o.GetKind() {
+		case "Certificate", "Issuer", "Service": // newEndpoint's part
+			continue
+		case "Deployment":
+			if a.args, err = containerArgs(o); err != nil {
+				return nil, fmt.Errorf("reading the Deployment of %s: %w", t.Ref, err)
+			}
+			continue
+		}
+		if err := hooks.redirect(o); err != nil {
+			return nil, fmt.Errorf("redirecting %s %s: %w", o.GetKind(), o.GetName(), err)
+		}
+		if o.GetKind() == "Namespace" { // which others are in
+			if err := a.install(ctx, o); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		create = append(create, o)
+	}
+	if err := a.install(ctx, create...); err != nil {
+		return nil, err
+	}
+	if a.args == nil {
+		return nil, fmt.Errorf("the kustomization of %s has no Deployment", t.Ref)
+	}
+	return a, a.awaitCRDs(ctx, append(objects, ours...))
+}
+
+// install creates a part of the release, several objects at a time. What is there already stays.
+func (a *ClusterAPI) install(ctx context.Context, objects ...*unstructured.Unstructured) error {
+	creating, ctx := errgroup.WithContext(ctx)
+	creating.SetLimit(8)
+	for _, o := range objects {
+		creating.Go(func() error {
+			if err := a.client.Create(ctx, o); err != nil && !apierrors.IsAlreadyExists(err) {
+				return fmt.Errorf("creating %s %s of %s: %w", o.GetKind(), o.GetName(), a.cfg.Target.Ref, err)
+			}
+			return nil
+		})
+	}
+	return creating.Wait()
+}
+
+// Start runs the controllers and waits until they and their webhooks are ready.
+// Virtual time passes as real time does meanwhile.
+func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
+	kubeconfig, err := a.kubeconfig()
+	if err != nil {
+		return nil, err
+	}
+	health, err := world.FreePort()
+	if err != nil {
+		return nil, err
+	}
+	return a.cfg.World.StartComponent(ctx, container.Program(a.cfg.World, a.cfg.Target, container.Settings{}, process.Spec{
+		Name: Name,
+		Args: slices.Concat(outsideArgs(a.args), a.cfg.Args, []string{
+			"--kubeconfig=" + kubeconfig,
+			"--webhook-port=" + fmt.Sprint(a.hooks.port),
+			"--webhook-cert-dir=" + a.hooks.dir,
+			fmt.Sprintf("--health-addr=127.0.0.1:%d", health),
+			"--diagnostics-address=0", // metrics, which nobody asks for
+		}),
+		Lines: panics(a.cfg.World.History()),
+		Env:   []string{"POD_NAMESPACE=" + namespace, "POD_NAME=capi-controller-manager", "POD_UID="},
+		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
+	}))
+}
+
+func (a *ClusterAPI) kubeconfig() (path string, err error) {
+	groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated", audit.TargetGroup}
+	if !a.cfg.Broken {
+		return a.cfg.Management.Kubeconfig(account, groups...)
+	}
+	path, a.way, err = a.cfg.Management.KubeconfigThrough(nil, account, groups...)
+	return path, err
+}
+
+// Way is the controllers' way to the API server where that can be broken, or nil.
+func (a *ClusterAPI) Way() *apifault.Proxy { return a.way }
+
+// Up brings a release up in a world: a fake cloud whose instances become nodes, the
+// controllers, our providers, and a cluster that is initialized. All of it ends with
+// the world.
+func Up(ctx context.Context, cfg Config) (*ClusterAPI, error) {
+	a, err := Install(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	w := cfg.World
+	catalogue := fakecloud.Hetzner()
+	if err := catalogue.Add(cfg.Types...); err != nil {
+		return nil, err
+	}
+	if a.cloud, err = fakecloud.New(fakecloud.Config{Catalogue: catalogue, Clock: w.Clock(), Seed: cfg.Seed, Recorder: w.History(), GroupLabel: groupLabel}); err != nil {
+		return nil, err
+	}
+	w.OnStop(func() error { a.cloud.Close(); return nil })
+	joiner, err := machines.New(machines.Config{Cloud: a.cloud, Fleet: w.Fleet(), Containers: cfg.Containers, History: w.History(), Seed: cfg.Seed, Profile: cfg.Profile})
+	if err != nil {
+		return nil, err
+	}
+	w.OnStop(func() error { joiner.Close(); return nil })
+	if _, err := a.Start(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.startProvider(ctx); err != nil {
+		return nil, err
+	}
+	return a, a.CreateCluster(ctx)
+}
+
+// Cloud has the instances of the machines.
+func (a *ClusterAPI) Cloud() *fakecloud.Cloud { return a.cloud }
+
+// Management is the cluster in which Cluster API runs.
+func (a *ClusterAPI) Management() *world.Cluster { return a.cfg.Management }
+
+func (a *ClusterAPI) startProvider(ctx context.Context) error {
+	ctx, cancel := a.cfg.World.Alive(ctx)
+	defer cancel(nil)
+	w := a.cfg.World
+	path, err := w.Kubeconfig(Name+"-remote", "system:masters")
+	if err != nil {
+		return err
+	}
+	kubeconfig, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	a.provider, err = StartProvider(ctx, ProviderConfig{
+		Client: a.cfg.Management.Admin(), Clock: w.Clock(), Cloud: a.cloud, Kubeconfig: kubeconfig, Workload: w.Admin().Host, History: w.History(), Seed: a.cfg.Seed,
+	})
+	if err != nil {
+		return err
+	}
+	w.OnStop(a.provider.Close)
+	return nil
+}
+
+// Inject arms a fault of the infrastructure or bootstrap provider.
+func (a *ClusterAPI) Inject(f Fault) error { return a.provider.Inject(f) }
+
+// Clear ends one.
+func (a *ClusterAPI) Clear(name string) error { return a.provider.Clear(name) }
+
+func object(apiVersion, kind, name string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{}
+	o.SetAPIVersion(apiVersion)
+	o.SetKind(kind)
+	o.SetNamespace(Namespace)
+	o.SetName(name)
+	return o
+}

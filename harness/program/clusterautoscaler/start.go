@@ -1,0 +1,48 @@
+package clusterautoscaler
+
+import (
+	"context"
+	"fmt"
+
+	"nodestorm/harness/world"
+	"nodestorm/harness/world/container"
+	"nodestorm/harness/world/process"
+)
+
+// Start runs the autoscaler and waits until it answers. Virtual time passes as
+// real time does meanwhile.
+func (a *Autoscaler) Start(ctx context.Context) (*process.Process, error) {
+	w := a.cfg.World
+	ways, err := a.reach()
+	if err != nil {
+		return nil, err
+	}
+	port, err := world.FreePort()
+	if err != nil {
+		return nil, err
+	}
+	a.address = fmt.Sprintf("127.0.0.1:%d", port)
+	line := commandLine(a.known, nil, a.line, append(ways, flags{
+		{"kubernetes", ""},
+		{"namespace", a.namespace},
+		{"address", a.address},
+		{"logtostderr", "true"},
+		{"v", "4"}, // 5 has requests with user data, 4 has the loops
+	}...))
+	return w.StartComponent(ctx, container.Program(w, a.cfg.Target, a.settings, process.Spec{
+		Name:  Name,
+		Args:  line.args(),
+		Env:   a.environment(),
+		Hide:  a.secrets(),
+		Lines: logLines(w.History(), w.Clock(), a.redact()),
+		Ready: world.HTTPReady("http://" + a.address + "/health-check"),
+	}))
+}
+
+// environment is the container's.
+func (a *Autoscaler) environment() (env []string) {
+	for _, v := range a.env {
+		env = append(env, v.Name+"="+v.Value)
+	}
+	return env
+}

@@ -1,0 +1,67 @@
+package installer
+
+import (
+	"embed"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Orders of released installers: NAME/VERSION.yaml, and beside them their manifests.
+//
+//go:embed kubespray
+var files embed.FS
+
+// Versions are the releases of an installer whose order is known; none of another name.
+func Versions(name string) []string {
+	found, _ := fs.Glob(files, name+"/v*.*.*.yaml") // the pattern is right
+	for i, file := range found {
+		found[i] = strings.TrimSuffix(path.Base(file), ".yaml")
+	}
+	return found
+}
+
+// Load is a user's own order, and its text; its manifests are in the file's folder or
+// below. Errors are one line and name the file.
+func Load(file string) (*Order, []byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err != nil {
+		return nil, nil, err
+	}
+	root, err := os.OpenRoot(filepath.Dir(file)) // which links do not leave
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	o, err := Parse(text, root.FS())
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return o, text, nil
+}
+
+// Known is the order of a release, and its text.
+func Known(name, version string) (*Order, []byte, error) {
+	fsys, err := fs.Sub(files, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := fs.ReadFile(fsys, version+".yaml")
+	if err != nil {
+		return nil, nil, fmt.Errorf("the order of %s@%s is not known (known: %s)", name, version, strings.Join(Versions(name), ", "))
+	}
+	o, err := Parse(text, fsys)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s/%s.yaml: %w", name, version, err)
+	}
+	return o, text, nil
+}

@@ -1,0 +1,56 @@
+package karpenter
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"nodestorm/harness/builds"
+	"nodestorm/harness/program/manifest"
+	"nodestorm/harness/world/container"
+)
+
+// Set gives the controller variables beside those of the release's chart, or in their
+// place, and flags as on a command line.
+func (k *Karpenter) Set(env []manifest.Variable, flags []string) {
+	for _, v := range env {
+		k.env = slices.DeleteFunc(k.env, func(have string) bool { return strings.HasPrefix(have, v.Name+"=") })
+		k.env = append(k.env, v.Name+"="+v.Value)
+	}
+	k.flags = append(k.flags, flags...)
+}
+
+// place are the flags that say where the controller is, which is the world's to say.
+var place = []string{"kubeconfig", "metrics-port", "health-probe-port", "leader-election-namespace"}
+
+// flagLine begins the description of a flag, as package flag prints it.
+var flagLine = regexp.MustCompile(`(?m)^  -([a-z0-9][a-z0-9-]*)(?:\s|$)`)
+
+// Check makes sure that the release knows all flags, before anything starts.
+func Check(ctx context.Context, t builds.Target, flags []string) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	out, err := container.Help(ctx, t, container.Settings{}) // its status is not 0 in all releases
+	var known []string
+	for _, m := range flagLine.FindAllSubmatch(out, -1) {
+		known = append(known, string(m[1]))
+	}
+	if !slices.Contains(known, "batch-max-duration") {
+		return fmt.Errorf("asking %s for its flags: it lists no --batch-max-duration: is it a Karpenter? (%w)", t.Ref, cmp.Or(err, errors.New("it ended well")))
+	}
+	for _, f := range flags {
+		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
+		switch {
+		case slices.Contains(place, name):
+			return fmt.Errorf("the scenario: --%s is what the world sets", name)
+		case !slices.Contains(known, name):
+			return fmt.Errorf("the scenario: %s knows no flag --%s (it has --%s)", t.Ref, name, strings.Join(known, ", --"))
+		}
+	}
+	return nil
+}

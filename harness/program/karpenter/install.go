@@ -1,0 +1,215 @@
+// Package karpenter brings a Karpenter release into a world as its own chart
+// would: CRDs, namespace, RBAC and the container's environment come from the
+// files of the release under test, and the process has the rights of its service
+// account, no more.
+//
+// The cloud behind it is the kwok provider that is linked into the release: it
+// makes Node objects, and the world's simulated nodes stand in for the kubelets.
+// Or it is a Cloud, whose instances become nodes or do not, and the release is linked
+// with the provider of fakecloud/adapters/karpenter.
+package karpenter
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"nodestorm/harness/builds"
+	"nodestorm/harness/program/manifest"
+	"nodestorm/harness/world"
+	"nodestorm/sim/fault/apifault"
+)
+
+// Name of the release, the namespace and the service account.
+const Name = "karpenter"
+
+//go:embed registration.yaml
+var registration []byte
+
+// Karpenter is one release in one world.
+type Karpenter struct {
+	world  *world.World
+	target builds.Target
+	client client.Client
+	env    []string        // of the container, as the chart and the scenario set it
+	flags  []string        // of the scenario
+	way    *apifault.Proxy // between it and the API server; nil without
+	cloud  *Cloud          // nil: that of the provider kwok
+	delays bool
+}
+
+// DelaysRegistration tells whether the release's node classes can say how long a machine takes to
+// register: those of kwok in v1.0 have no spec, and machines register at once.
+func (k *Karpenter) DelaysRegistration() bool { return k.delays }
+
+// Install puts the release's CRDs, namespace and RBAC into the world. The
+// controller does not run yet: see Start. A build that is OnCloud wants that.
+func Install(ctx context.Context, w *world.World, t builds.Target, cloud *Cloud) (*Karpenter, error) {
+	c, err := client.New(w.Admin(), client.Options{})
+	if err != nil {
+		return nil, err
+	}
+	k := &Karpenter{world: w, target: t, client: c, cloud: cloud}
+	crds := envtest.CRDInstallOptions{
+		Paths:              []string{t.Asset("pkg/apis/crds"), t.Asset("kwok/apis/crds")},
+		ErrorIfPathMissing: true,
+		PollInterval:       10 * time.Millisecond, // real: time may jump meanwhile
+	}
+	if cloud != nil {
+		if crds.CRDs, err = cloudCRDs(); err != nil {
+			return nil, err
+		}
+	}
+	installed, err := envtest.InstallCRDs(w.Admin(), crds)
+	if err != nil {
+		return nil, fmt.Errorf("installing the CRDs of %s: %w", t.Ref, err)
+	}
+	k.delays = slices.ContainsFunc(installed, func(crd *apiextensionsv1.CustomResourceDefinition) bool {
+		return crd.Spec.Group == ClassKind.Group && slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+			if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
+				return false
+			}
+			_, has := v.Schema.OpenAPIV3Schema.Properties["spec"].Properties["nodeRegistrationDelay"]
+			return has
+		})
+	})
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Name}}
+	if err := c.Create(ctx, namespace); err != nil && !apierrors.IsAlreadyExists(err) {
+		return nil, fmt.Errorf("making namespace %s: %w", Name, err)
+	}
+	if cloud == nil {
+		policy, err := manifest.Decode(registration)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range policy {
+			o.SetAPIVersion(w.Policies())
+			if err := c.Create(ctx, o); err != nil {
+				return nil, fmt.Errorf("creating %s %s: %w", o.GetKind(), o.GetName(), err)
+			}
+		}
+	}
+	objects, err := render(t.Asset("kwok/charts"))
+	if err != nil {
+		return nil, fmt.Errorf("rendering the chart of %s: %w", t.Ref, err)
+	}
+	for _, o := range objects {
+		switch o.GetKind() {
+		case "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding":
+			if err := c.Create(ctx, o); err != nil {
+				return nil, fmt.Errorf("creating %s %s of %s: %w", o.GetKind(), o.GetName(), t.Ref, err)
+			}
+		case "Deployment":
+			if k.env, err = containerEnv(o); err != nil {
+				return nil, fmt.Errorf("reading the Deployment of %s: %w", t.Ref, err)
+			}
+		}
+	}
+	if k.env == nil {
+		return nil, fmt.Errorf("the chart of %s has no Deployment", t.Ref)
+	}
+	if cloud != nil {
+		if objects, err = manifest.Decode(cloudRights); err != nil {
+			return nil, err
+		}
+		for _, o := range objects {
+			if err := c.Create(ctx, o); err != nil {
+				return nil, fmt.Errorf("creating %s %s: %w", o.GetKind(), o.GetName(), err)
+			}
+		}
+	}
+	return k, nil
+}
+
+// Settings are the controller's command line and environment, but for what says where it is.
+func (k *Karpenter) Settings() []string { return slices.Concat(k.flags, k.env) }
+
+// render is `helm template karpenter --namespace karpenter` with default values, but without
+// the webhooks that releases before v1.1 have: they convert objects of v1beta1, and a world
+// has those of v1 only.
+func render(dir string) ([]*unstructured.Unstructured, error) {
+	chart, err := loader.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	settings := chartutil.Values{"webhook": map[string]any{"enabled": false}}
+	values, err := chartutil.ToRenderValues(chart, settings, chartutil.ReleaseOptions{Name: Name, Namespace: Name, IsInstall: true}, nil)
+	if err != nil {
+		return nil, err
+	}
+	files, err := engine.Render(chart, values)
+	if err != nil {
+		return nil, err
+	}
+	var objects []*unstructured.Unstructured
+	for name, text := range files {
+		if !strings.HasSuffix(name, ".yaml") {
+			continue
+		}
+		more, err := manifest.Decode([]byte(text))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		objects = append(objects, more...)
+	}
+	return objects, nil
+}
+
+// containerEnv is the environment of the Deployment's first container, as far as
+// it does not depend on where the pod runs.
+func containerEnv(o *unstructured.Unstructured) ([]string, error) {
+	var d appsv1.Deployment
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &d); err != nil {
+		return nil, err
+	}
+	if len(d.Spec.Template.Spec.Containers) == 0 {
+		return nil, errors.New("it has no container")
+	}
+	env := []string{}
+	for _, v := range d.Spec.Template.Spec.Containers[0].Env {
+		switch {
+		case v.ValueFrom == nil && v.Name == "FEATURE_GATES":
+			env = append(env, v.Name+"="+settled(v.Value))
+		case v.ValueFrom == nil:
+			env = append(env, v.Name+"="+v.Value)
+		case v.ValueFrom.FieldRef != nil && v.ValueFrom.FieldRef.FieldPath == "metadata.namespace":
+			env = append(env, v.Name+"="+Name)
+		}
+	}
+	return env, nil
+}
+
+// settled leaves out the gates that have no value: the kwok charts of later releases name some
+// that their values have not, and Karpenter ends because of them.
+func settled(gates string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(gates, ","), func(gate string) bool {
+		return strings.HasSuffix(gate, "=")
+	}), ",")
+}
+
+// outsideEnv is what a process outside a pod needs in place of the pod's.
+func outsideEnv(kubeconfig string, metrics, health int) []string {
+	return []string{
+		"KUBECONFIG=" + kubeconfig,
+		fmt.Sprintf("METRICS_PORT=%d", metrics),
+		fmt.Sprintf("HEALTH_PROBE_PORT=%d", health),
+		"LEADER_ELECTION_NAMESPACE=" + Name,
+	}
+}

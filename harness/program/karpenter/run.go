@@ -1,0 +1,51 @@
+package karpenter
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"nodestorm/harness/world"
+	"nodestorm/harness/world/container"
+	"nodestorm/harness/world/process"
+	"nodestorm/sim/fault/apifault"
+	"nodestorm/sim/history/audit"
+)
+
+// Start runs the controller and waits until it is ready. Virtual time passes as
+// real time does meanwhile. Where it is to be broken, its way to the API server has these
+// rules, and may get more.
+func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...apifault.Rule) (*process.Process, error) {
+	account, groups := "system:serviceaccount:"+Name+":"+Name, []string{"system:serviceaccounts", "system:serviceaccounts:" + Name, "system:authenticated", audit.TargetGroup}
+	kubeconfig, err := "", error(nil)
+	if broken {
+		kubeconfig, k.way, err = k.world.KubeconfigThrough(rules, account, groups...)
+	} else {
+		kubeconfig, err = k.world.Kubeconfig(account, groups...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	metrics, err := world.FreePort()
+	if err != nil {
+		return nil, err
+	}
+	health, err := world.FreePort()
+	if err != nil {
+		return nil, err
+	}
+	env := append(slices.Clone(k.env), outsideEnv(kubeconfig, metrics, health)...)
+	if k.cloud != nil {
+		env = append(env, k.cloud.environment()...)
+	}
+	return k.world.StartComponent(ctx, container.Program(k.world, k.target, container.Settings{}, process.Spec{
+		Name:  Name,
+		Args:  k.flags,
+		Env:   env,
+		Lines: logLines(k.world.History()),
+		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
+	}))
+}
+
+// Way is its way to the API server where that can be broken, or nil.
+func (k *Karpenter) Way() *apifault.Proxy { return k.way }

@@ -1,0 +1,139 @@
+package queue
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Load is what one job has asked of the machine while it was played alone.
+type Load struct {
+	// Processors are those that this process may use, Used how many of them the job has
+	// kept busy, Idle how many of the machine's nobody has, both on average.
+	Processors int
+	Used, Idle float64
+}
+
+// spare is the part of the idle processors that stays idle: worlds begin with more work than
+// they have on average.
+const spare = 0.2
+
+// AtOnce is how many jobs like it the machine bears at a time: each has as many processors as
+// this one has had, none takes another's.
+func (l Load) AtOnce() int {
+	if l.Used <= 0 {
+		return 1
+	}
+	free := min(l.Idle, float64(l.Processors)-l.Used) * (1 - spare)
+	return 1 + int(max(0, free)/l.Used)
+}
+
+func (l Load) String() string {
+	return fmt.Sprintf("%.1f of %d processors busy, and %.1f idle", l.Used, l.Processors, l.Idle)
+}
+
+// Meter measures a Load from when it was made.
+type Meter struct {
+	began      time.Time
+	used, idle time.Duration
+}
+
+// NewMeter begins to measure.
+func NewMeter() (m Meter, err error) {
+	m.began, m.used = time.Now(), ownTime()
+	m.idle, _, err = machineTime()
+	return m, err
+}
+
+// Load is that since the meter was made.
+func (m Meter) Load() (Load, error) {
+	idle, _, err := machineTime()
+	wall := time.Since(m.began).Seconds()
+	if err != nil || wall <= 0 {
+		return Load{}, err
+	}
+	return Load{Processors: runtime.GOMAXPROCS(0), Used: (ownTime() - m.used).Seconds() / wall, Idle: (idle - m.idle).Seconds() / wall}, nil
+}
+
+// ownTime is the processor time of this process and of all that it has started and that
+// have ended.
+func ownTime() (sum time.Duration) {
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var usage syscall.Rusage
+		if syscall.Getrusage(who, &usage) == nil { // neither fails
+			sum += time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+		}
+	}
+	return sum
+}
+
+// machineTime is how long the machine's processors have been idle and busy since it began,
+// from the first line of /proc/stat; see proc_stat(5).
+func machineTime() (idle, busy time.Duration, err error) {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, 0, fmt.Errorf("reading how busy the machine is: %w", err)
+	}
+	return parseStat(text)
+}
+
+func parseStat(text []byte) (idle, busy time.Duration, err error) {
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	fields := strings.Fields(string(line))
+	if len(fields) < 9 || fields[0] != "cpu" {
+		return 0, 0, fmt.Errorf("/proc/stat begins with %q", line)
+	}
+	const tick = time.Second / 100 // USER_HZ, the same on all Linux
+	for i, field := range fields[1:9] {
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0, 0, fmt.Errorf("/proc/stat begins with %q", line)
+		}
+		switch i {
+		case 3, 4: // idle, and waiting for a disk
+			idle += time.Duration(n) * tick
+		case 7: // stolen by other machines: neither
+		default:
+			busy += time.Duration(n) * tick
+		}
+	}
+	return idle, busy, nil
+}
+
+// Memory is how much of it is free for programs, in bytes: of the machine, or of the control
+// group if that has less.
+func Memory() (int64, error) {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, fmt.Errorf("reading how much memory is free: %w", err)
+	}
+	_, after, found := bytes.Cut(text, []byte("MemAvailable:"))
+	line, _, _ := bytes.Cut(after, []byte("\n"))
+	kB, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(string(line)), " kB"), 10, 64)
+	if !found || err != nil {
+		return 0, errors.New("/proc/meminfo has no MemAvailable")
+	}
+	free := kB << 10
+	const group = "/sys/fs/cgroup/memory." // of a container, which sees its own as the root
+	if most, limited := number(group + "max"); limited {
+		used, _ := number(group + "current")
+		free = min(free, max(0, most-used))
+	}
+	return free, nil
+}
+
+// number is the one in the file, if there is one: without a limit there is a word.
+func number(path string) (int64, bool) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	return n, err == nil
+}

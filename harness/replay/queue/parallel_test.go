@@ -1,0 +1,182 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"nodestorm/harness/replay/queue"
+)
+
+// stage is where made-up jobs are played, which end only when they are told to.
+type stage struct {
+	t     *testing.T
+	began chan int
+	end   map[int]chan string // by job
+	alone atomic.Int32
+	on    atomic.Int32
+	most  atomic.Int32
+	hands sync.Map // hands that are at work
+}
+
+func newStage(t *testing.T, jobs int) *stage {
+	s := &stage{t: t, began: make(chan int, jobs), end: map[int]chan string{}}
+	for job := range jobs {
+		s.end[job] = make(chan string, 1)
+	}
+	return s
+}
+
+func (s *stage) beside(ctx context.Context, hand, job int) (string, bool, error) {
+	if _, busy := s.hands.LoadOrStore(hand, true); busy {
+		s.t.Errorf("hand %d plays two jobs at once", hand)
+	}
+	defer s.hands.Delete(hand)
+	if now := s.on.Add(1); now > s.most.Load() {
+		s.most.Store(now)
+	}
+	defer s.on.Add(-1)
+	s.began <- job
+	select {
+	case what := <-s.end[job]:
+		if what == "broken" {
+			return "", false, errors.New("the disk is full")
+		}
+		return fmt.Sprintf("%d %s", job, what), what == "late", nil
+	case <-ctx.Done():
+		return "", false, ctx.Err()
+	}
+}
+
+func (s *stage) Alone(_ context.Context, job int, before string) (string, error) {
+	if s.on.Load() != 0 {
+		s.t.Errorf("job %d is played alone beside others", job)
+	}
+	s.alone.Add(1)
+	return fmt.Sprintf("%d alone, was: %s", job, before), nil
+}
+
+// started waits for so many to begin, and returns which.
+func (s *stage) started(n int) (jobs []int) {
+	for range n {
+		jobs = append(jobs, <-s.began)
+	}
+	slices.Sort(jobs)
+	return jobs
+}
+
+// Jobs that end in another order than they began have their results in that of the sequence,
+// at every moment; one that was late is played again when nobody else is, in its place.
+func TestOrder(t *testing.T) {
+	const jobs = 5
+	s := newStage(t, jobs)
+	var told [][]string
+	var fewer []int
+	ended := make(chan error, 1)
+	var results []string
+	go func() {
+		var err error
+		results, err = queue.Play(t.Context(), jobs, 3, queue.Hands[string]{
+			Beside: s.beside, Alone: s.Alone,
+			Done:  func(r []string) error { told = append(told, slices.Clone(r)); return nil },
+			Fewer: func(n int) { fewer = append(fewer, n) },
+		})
+		ended <- err
+	}()
+	if first := s.started(3); !slices.Equal(first, []int{0, 1, 2}) {
+		t.Errorf("%v begin first", first)
+	}
+	s.end[2] <- "ok"
+	s.started(1) // 3
+	s.end[0] <- "late"
+	s.end[3] <- "ok"
+	s.started(1) // 4
+	s.end[4] <- "ok"
+	s.end[1] <- "ok"
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"0 alone, was: 0 late", "1 ok", "2 ok", "3 ok", "4 ok"}
+	if !slices.Equal(results, want) {
+		t.Errorf("results %q, want %q", results, want)
+	}
+	for _, sofar := range told {
+		if !slices.IsSorted(sofar) {
+			t.Errorf("told of %q on the way", sofar)
+		}
+	}
+	if !slices.Equal(told[len(told)-1], want) || s.alone.Load() != 1 || !slices.Equal(fewer, []int{2}) || s.most.Load() != 3 {
+		t.Errorf("told %q; %d alone, fewer %v, %d at once", told, s.alone.Load(), fewer, s.most.Load())
+	}
+}
+
+// Whatever the number at a time, the results are those of one at a time.
+func TestSameAsSequence(t *testing.T) {
+	play := func(atOnce int) []string {
+		results, err := queue.Play(t.Context(), 40, atOnce, queue.Hands[string]{
+			Beside: func(_ context.Context, _, job int) (string, bool, error) {
+				return fmt.Sprint("job ", job, " beside"), job%7 == 3, nil
+			},
+			Alone: func(_ context.Context, job int, _ string) (string, error) {
+				return fmt.Sprint("job ", job, " alone"), nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return results
+	}
+	one := play(1)
+	for _, atOnce := range []int{0, 2, 5, 40, 1000} {
+		if got := play(atOnce); !slices.Equal(got, one) {
+			t.Errorf("%d at once: %q, want %q", atOnce, got, one)
+		}
+	}
+}
+
+// An error ends those that are under way, nothing begins after it, and what was done is kept.
+func TestErrorEndsAll(t *testing.T) {
+	s := newStage(t, 6)
+	type end struct {
+		results []string
+		err     error
+	}
+	ended := make(chan end, 1)
+	go func() {
+		results, err := queue.Play(t.Context(), 6, 2, queue.Hands[string]{Beside: s.beside, Alone: s.Alone})
+		ended <- end{results, err}
+	}()
+	s.started(2)
+	s.end[1] <- "ok"
+	s.started(1)
+	s.end[2] <- "broken"
+	got := <-ended
+	if got.err == nil || !strings.Contains(got.err.Error(), "disk is full") || !slices.Equal(got.results, []string{"1 ok"}) || s.on.Load() != 0 {
+		t.Errorf("%q, %v, %d still play", got.results, got.err, s.on.Load())
+	}
+	if len(s.began) != 0 || s.alone.Load() != 0 {
+		t.Error("something began after the error")
+	}
+}
+
+// The end of the context ends all.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s := newStage(t, 4)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := queue.Play(ctx, 4, 2, queue.Hands[string]{Beside: s.beside, Alone: s.Alone})
+		ended <- err
+	}()
+	s.started(2)
+	cause := errors.New("Ctrl-C")
+	cancel(cause)
+	if err := <-ended; !errors.Is(err, cause) || s.on.Load() != 0 || len(s.began) != 0 {
+		t.Errorf("%v, %d still play", err, s.on.Load())
+	}
+}

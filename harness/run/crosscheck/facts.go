@@ -1,0 +1,152 @@
+package crosscheck
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nodestorm/harness/program/clusterautoscaler"
+	"nodestorm/sim/history"
+)
+
+// facts are what a history has of the autoscaler's doings.
+type facts struct {
+	raised  []call            // calls that make a group larger
+	removed []call            // calls that delete instances
+	scaled  []call            // writes of a size, which may do either
+	events  []call            // calls that write events
+	failed  []call            // instances that could not be created
+	faults  []call            // what faults have acted on
+	ids     map[string]string // of instances, to their names
+	cloud   bool              // whether the autoscaler calls a cloud of ours
+	end     time.Duration
+	ends    []time.Duration // of the autoscaler, by its own or others' doing, and of the history
+}
+
+// call is one call, of a cloud or of the API server.
+type call struct {
+	seq         uint64
+	at          time.Duration
+	group, node string
+	n           int // the size that a write asks for; -1 is unknown
+	granted     bool
+	code, text  string // of an event
+}
+
+// The kinds of objects that Cluster API's groups are, by their resource.
+var scalable = map[string]string{"machinedeployments": "MachineDeployment", "machinesets": "MachineSet", "machinepools": "MachinePool"}
+
+func factsOf(records iter.Seq[history.Record]) facts {
+	f := facts{ids: map[string]string{}}
+	for r := range records {
+		f.end = max(f.end, r.Virtual)
+		f.cloud = f.cloud || r.Source == history.Cloud && r.Actor == clusterautoscaler.Name
+		c := call{seq: r.Seq, at: r.Virtual, group: text(r, "group"), granted: r.Code < 400}
+		switch {
+		case r.Source == history.Cloud && r.Verb == "created":
+			if id, ok := whole(r, "id"); ok {
+				f.ids[strconv.FormatInt(id, 10)] = r.Object.Name
+			}
+		case r.Source == history.Cloud && r.Verb == "failed" && r.Object.Resource == "instances":
+			f.failed = append(f.failed, c)
+		case r.Source == history.Harness && (r.Object.Name == clusterautoscaler.Name || r.Actor == clusterautoscaler.Name) && slices.Contains([]string{history.Killed, history.Stopped, history.Died}, r.Verb):
+			f.ends = append(f.ends, r.Virtual)
+		case r.Source == history.Fault && (r.Verb == history.Matched || r.Verb == history.Effective):
+			f.faults = append(f.faults, c)
+		case r.Actor != clusterautoscaler.Name:
+		case r.Source == history.Cloud && r.Verb == "NodeGroupIncreaseSize":
+			c.group = r.Object.Name
+			f.raised = append(f.raised, c)
+		case r.Source == history.Cloud && r.Verb == "POST /servers":
+			c.node = r.Object.Name
+			f.raised = append(f.raised, c)
+		case r.Source == history.Cloud && (r.Verb == "NodeGroupDeleteNodes" || r.Verb == "DELETE /servers/{id}"):
+			if r.Object.Resource == "nodegroups" {
+				c.group = r.Object.Name
+			} else {
+				c.node = r.Object.Name
+			}
+			together := texts(r, "instances")
+			if len(together) == 0 {
+				f.removed = append(f.removed, c)
+			}
+			for _, c.node = range together {
+				f.removed = append(f.removed, c)
+			}
+		case r.Source == history.API && r.Object.Resource == "events":
+			c.code, c.text = text(r, "reason"), text(r, "message")
+			f.events = append(f.events, c)
+		case r.Source == history.API && scalable[r.Object.Resource] != "" && text(r, "subresource") == "scale" && (r.Verb == "update" || r.Verb == "patch"):
+			c.group = scalable[r.Object.Resource] + "/" + r.Object.Namespace + "/" + r.Object.Name
+			c.n = -1 // in histories of before it was noted
+			if size, ok := whole(r, "replicas"); ok {
+				c.n = int(size)
+			}
+			f.scaled = append(f.scaled, c)
+		}
+	}
+	f.ends = append(f.ends, f.end)
+	return f
+}
+
+// atEnd tells whether the autoscaler may not have come to do what it told of.
+func (f *facts) atEnd(at time.Duration) bool {
+	return slices.ContainsFunc(f.ends, func(end time.Duration) bool { return at >= end-lastWords && at <= end+lastWords })
+}
+
+// instance is the name of what the autoscaler calls a node, or an instance without one.
+func (f *facts) instance(called string) string {
+	scheme, name, ok := strings.Cut(called, "://")
+	if !ok {
+		return called
+	}
+	if known := f.ids[name]; known != "" && scheme == "hcloud" {
+		return known
+	}
+	return name
+}
+
+// faulty tells whether a fault has acted between two times, on the group or on nothing that is known to be of
+// another.
+func (f *facts) faulty(group string, from, to time.Duration) bool {
+	for _, hit := range f.faults {
+		if hit.at >= from && hit.at <= to && (hit.group == "" || hit.group == group) {
+			return true
+		}
+	}
+	return false
+}
+
+func text(r history.Record, key string) string {
+	s, _ := r.Detail[key].(string)
+	return s
+}
+
+// whole is a detail that is a whole number, as it is in a live history or a stored one.
+func whole(r history.Record, key string) (n int64, ok bool) {
+	switch n := r.Detail[key].(type) {
+	case int:
+		return int64(n), true
+	case int64:
+		return n, true
+	case float64:
+		return int64(n), true
+	}
+	return 0, false
+}
+
+// texts is a detail that is a list, as it is in a live history or a stored one.
+func texts(r history.Record, key string) (list []string) {
+	switch l := r.Detail[key].(type) {
+	case []string:
+		return l
+	case []any:
+		for _, item := range l {
+			s, _ := item.(string)
+			list = append(list, s)
+		}
+	}
+	return list
+}

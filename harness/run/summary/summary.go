@@ -1,0 +1,120 @@
+// Package summary says for reports what a stored run was: its names, its verdict, in which
+// ways it was something else than its names say, and the command that makes it again.
+// What happened in it tells its history, see reports/story.
+package summary
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"nodestorm/harness/run"
+	"nodestorm/harness/run/verdict"
+	"nodestorm/reports/redact"
+	"nodestorm/reports/story"
+	"nodestorm/scenarios"
+	"nodestorm/sim/history"
+	"nodestorm/sim/history/invariants"
+)
+
+// Run reads the run in dir for people, here and elsewhere: all reports of stored runs
+// are made of what it returns and of [page.Logs], and both have passed the redactor. What
+// can be read is told and the rest is named in the story's Problems: a run.json or a
+// history that is cut off, damaged, of another program or of a later format. An error
+// means that dir has neither. hourlyEUR is what a machine costs that does not tell itself,
+// 0 for unknown.
+func Run(dir string, catalogue *scenarios.Catalogue, hourlyEUR float64) (*story.Story, error) {
+	r, err := run.Load(dir)
+	if catalogue != nil {
+		if record, err := r.Record(dir, catalogue); err == nil {
+			catalogue = scenarios.Of(record)
+		}
+	}
+	about := Describe(r, catalogue)
+	about.HourlyEUR = hourlyEUR
+	if err != nil {
+		about.ID = filepath.Base(dir)
+		if path, err := filepath.Abs(dir); err == nil { // "." is no name
+			about.ID = filepath.Base(path)
+		}
+		about.Problems = append(about.Problems, err.Error())
+	}
+	redactor := redact.ForHere()
+	if err := redactor.JSON(&about); err != nil {
+		return nil, fmt.Errorf("removing credentials: %w", err)
+	}
+	var doubts []string
+	var openErr error
+	told := story.From(about, func(each func(history.Record)) []string {
+		doubts, openErr = r.Read(dir, redactor.Reader, each)
+		return doubts
+	})
+	switch {
+	case openErr != nil && err != nil:
+		return nil, fmt.Errorf("%s holds no run: neither %s nor %s can be read", dir, run.File, run.HistoryFile)
+	case errors.Is(openErr, fs.ErrNotExist):
+		doubts = append(doubts, fmt.Sprintf("%s is missing: what happened is not known", run.HistoryFile))
+		told = story.NewBuilder(about).Story()
+		told.Run.Problems = append(told.Run.Problems, doubts...)
+	case openErr != nil:
+		return nil, fmt.Errorf("reading a run: %w", openErr)
+	}
+	if len(doubts) > 0 && r.Verdict != "" {
+		now := run.Doubtful(doubts)
+		told.Run.Verdict, told.Run.Reason, told.Run.Evidence = string(now.Verdict), now.Reason, nil
+		told.Run.Broken = nil
+		told.Run.Outcome = string(verdict.Compare(r.Expected, now.Verdict))
+	}
+	for i, problem := range told.Run.Problems { // of paths, and of what a stranger wrote
+		told.Run.Problems[i] = redactor.Text(problem)
+	}
+	told.Run.Reason = redactor.Text(told.Run.Reason)
+	return told, nil
+}
+
+// Describe is what reports say of a run besides its history. A scenario that the
+// catalogue does not have any more is described as far as the run itself does.
+func Describe(r run.Run, catalogue *scenarios.Catalogue) story.Run {
+	about := story.Run{
+		ID: r.ID, Autoscaler: r.Target.Name, Verdict: string(r.Verdict), Expected: string(r.Expected), Reason: r.Reason, Evidence: r.Evidence,
+		Seed: r.Seed, Commit: r.Commit, Started: r.Started, Epoch: r.Epoch, Settings: r.Settings,
+		Clock: story.Passed(r.Clock), Took: float64(r.Wall) / float64(time.Millisecond),
+	}
+	for _, name := range r.Broken {
+		about.Broken = append(about.Broken, invariants.Sentence(name))
+	}
+	if about.Epoch.IsZero() { // runs of before had none; their virtual time began with them
+		about.Epoch = r.Started
+	}
+	if r.Target.Name != "" {
+		about.Target = r.Target.Ref.String()
+		about.Source = strings.Trim(sourceOf(r.Target)+", "+r.Target.GoVersion, ", ")
+	}
+	about.Kubernetes = KubernetesVersion(r)
+	if r.ID != "" {
+		about.Departures, about.Builds = Departures(r), buildsOf(r)
+	}
+	if r.Provenance != nil && r.Provenance.Nodestorm.Commit != "" {
+		about.Nodestorm = r.Provenance.Nodestorm.String()
+	} else {
+		about.Nodestorm = run.Short(r.Commit)
+	}
+	about.Problems = append(about.Problems, r.Untold()...)
+	if r.Verdict != "" {
+		about.Outcome = string(verdict.Compare(r.Expected, r.Verdict))
+	}
+	if r.ID != "" && about.Target != "" {
+		about.Repeat = repeat(r, about.Departures)
+	}
+	if catalogue == nil {
+		return about
+	}
+	if record, err := catalogue.Lookup(r.ID); err == nil {
+		about.Title, about.Summary, about.Mechanism = record.Title, record.Summary, record.Mechanism
+		about.Issue, about.Fix, about.Symptom = record.Issue, record.Fix, record.Symptom.Statement
+	}
+	return about
+}

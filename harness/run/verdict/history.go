@@ -1,0 +1,182 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"nodestorm/scenarios"
+	"nodestorm/sim/history"
+	"nodestorm/sim/history/checker"
+)
+
+// FromHistory collects from a run's history, live or stored, what its verdict
+// depends on. distortion is what the clock's figures say, see Input. It knows
+// steps and deaths as package history words them, the target's by the name of its
+// autoscaler, and faults by the verbs armed and effective with the same detail
+// "fault"; one that is armed on an object has to become effective on it, unless the
+// scenario says that none need.
+func FromHistory(records history.Records, record scenarios.Record, distortion string) Input {
+	in := Input{Distortion: distortion, Breaks: record.Breaks}
+	all := checker.NewCompleteness()
+	symptom, trigger := checker.NewFinder(record.Symptom), checker.NewFinder(record.Trigger)
+	bare := record.Bare()
+	work, there, wrote := work{Work: record.Work, since: "the start"}, false, false
+	var invariants []*checker.Finder
+	for _, of := range record.Invariants {
+		invariants = append(invariants, checker.NewFinder(of))
+	}
+	var faults faults
+	for r := range records.Timed() {
+		all.Take(r)
+		for _, f := range invariants {
+			f.Take(r)
+		}
+		there = there || isOf(&r, record.Autoscaler)
+		if bare {
+			wrote = wrote || writes(&r, record.Autoscaler)
+		} else {
+			symptom.Take(r)
+			trigger.Take(r)
+			work.take(r)
+		}
+		faults.take(r)
+		if step, ok := history.OutcomeOf(r); ok {
+			in.Steps = append(in.Steps, step)
+		}
+		if r.Source == history.Harness && r.Verb == history.Died {
+			in.died(r, record.Autoscaler)
+		}
+	}
+	in.Incomplete, in.FaultsUnmet = all.Incomplete(), faults.unmet()
+	for i, f := range invariants {
+		switch found := f.Over(all); {
+		case record.Invariants[i].Breaks(found):
+			in.Broken = append(in.Broken, found)
+		case found.GaveUp || found.Unexcused:
+			in.Unjudged = fmt.Sprintf("whether the invariant %q holds cannot be told: %s", found.Statement, found.Reason)
+		}
+	}
+	if !there {
+		in.Absent = record.Autoscaler + " is nowhere in the history, as if no step had started it"
+	}
+	switch {
+	case !bare:
+		in.Symptom, in.Trigger, in.Idle = symptom.Over(all), trigger.Over(all), work.idle()
+	case !wrote:
+		in.Undocumented, in.Idle = true, record.Autoscaler+" has written nothing, neither to the API server nor to a cloud"
+	default:
+		in.Undocumented = true
+	}
+	return in
+}
+
+// died takes in that a part of the world has ended by itself.
+func (in *Input) died(r history.Record, target string) {
+	death := OneLine(text(r, "error"))
+	if !strings.HasPrefix(death, r.Actor) {
+		death = r.Actor + ": " + death
+	}
+	switch {
+	case r.Actor != target:
+		in.Deaths = append(in.Deaths, death)
+	case in.TargetDeath.Text == "":
+		in.TargetDeath = Death{r.Seq, death}
+	}
+}
+
+// faults are those of a run that were armed, and those that met something.
+type faults struct {
+	armed     []string
+	effective map[string]bool
+	mayMiss   bool
+}
+
+func (f *faults) take(r history.Record) {
+	switch {
+	case r.Source == history.Harness && r.Verb == history.MayMiss:
+		f.mayMiss = true
+	case r.Source == history.Fault && r.Verb == history.Armed:
+		f.armed = append(f.armed, faultName(r))
+	case r.Source == history.Fault && r.Verb == history.Effective:
+		if f.effective == nil {
+			f.effective = map[string]bool{}
+		}
+		f.effective[faultName(r)] = true
+		r.Object = history.Object{}
+		f.effective[faultName(r)] = true
+	}
+}
+
+func (f *faults) unmet() (names []string) {
+	for _, name := range f.armed {
+		if !f.effective[name] && !f.mayMiss {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// work is what a target must have done, and how much of it it did.
+type work struct {
+	scenarios.Work
+	done  int
+	since string
+}
+
+func (w *work) take(r history.Record) {
+	if r.Source == history.Step && history.Role(text(r, "kind")) == history.When && !w.FromStart() {
+		w.done, w.since = 0, "the last When"
+	}
+	if w.Matches(r) {
+		w.done++
+	}
+}
+
+// idle says what is missing, or "".
+func (w *work) idle() string {
+	if w.done >= w.Count {
+		return ""
+	}
+	return fmt.Sprintf("%q is %d times in the history since %s, of %d at least", &w.Pattern, w.done, w.since, w.Count)
+}
+
+// writes tells whether the target has done something with the record. It is all that can be
+// asked of the work of a target where no record says more.
+func writes(r *history.Record, target string) bool {
+	did := r.Source == history.Cloud || r.Source == history.API && slices.Contains([]string{"create", "update", "patch", "delete"}, r.Verb)
+	if r.Actor == installer {
+		did = r.Source == history.Harness
+	}
+	return did && isOf(r, target) && r.Code < 400 && !slices.Contains([]string{"leases", "events"}, r.Object.Resource)
+}
+
+const (
+	// installer is the actor of what an installer's order does.
+	installer = "order"
+	// capi is Cluster API to the API server, where it goes by the name of its account.
+	capi = "capi-manager"
+)
+
+// isOf tells whether the record is of something that the target did, or of its end.
+func isOf(r *history.Record, target string) bool {
+	switch target {
+	case "kubespray":
+		return r.Actor == installer
+	case "cluster-api":
+		return r.Actor == target || r.Actor == capi
+	}
+	return r.Actor == target
+}
+
+func faultName(r history.Record) string {
+	if r.Object == (history.Object{}) {
+		return text(r, "fault")
+	}
+	return fmt.Sprintf("%s on %s", text(r, "fault"), r.Object)
+}
+
+func text(r history.Record, key string) string {
+	s, _ := r.Detail[key].(string)
+	return s
+}

@@ -1,0 +1,156 @@
+package bisect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"nodestorm/harness/run/verdict"
+)
+
+// Hunt asks points until it is known where the verdict changes.
+type Hunt struct {
+	// Try builds and plays a point. Its error ends the hunt; a trial without a verdict
+	// is one that could not be told.
+	Try func(context.Context, Point) (Trial, error)
+	// Known are the trials there are, by the IDs of their points.
+	Known map[string]Trial
+	// Learned is told of each new trial, before the next one begins.
+	Learned func(Trial) error
+	// Progress is told what is left before each.
+	Progress func(p Point, left, steps int)
+	// Old and New are the verdicts of both ends, see Ends.
+	Old, New verdict.Verdict
+}
+
+// SidesError says that the ends are not what they were said to be.
+type SidesError struct {
+	Text string
+	// Swapped: the good one shows the failure, and the bad one does not.
+	Swapped bool
+	// Untold: what one of them shows is not known.
+	Untold bool
+}
+
+func (e *SidesError) Error() string { return e.Text }
+
+// Ends asks the good and the bad end, and notes which verdicts the older one and the
+// newer one have. An error is a *SidesError if there is nothing to find between them.
+func (h *Hunt) Ends(ctx context.Context, good, bad Point, goodIsOlder bool) error {
+	var told [2]Trial
+	for i, end := range []struct {
+		flag string
+		Point
+	}{{"good", good}, {"bad", bad}} {
+		t, err := h.ask(ctx, end.Point, 0, 0)
+		if err != nil {
+			return err
+		}
+		if t.Verdict == "" {
+			return &SidesError{Untold: true, Text: fmt.Sprintf("--%s %s cannot be told: %s", end.flag, t.Name, t.Reason)}
+		}
+		told[i] = t
+	}
+	g, b := told[0], told[1]
+	switch {
+	case g.Verdict != verdict.Healthy && b.Verdict == verdict.Healthy:
+		return &SidesError{Swapped: true, Text: fmt.Sprintf("--good %s is %s and --bad %s is healthy: they are the wrong way round; good is the one without the failure, also where it is the newer one", g.Name, g.Verdict, b.Name)}
+	case g.Verdict == b.Verdict:
+		return &SidesError{Text: fmt.Sprintf("--good %s and --bad %s are both %s: nothing changes between them (%s)", g.Name, b.Name, g.Verdict, b.Reason)}
+	case g.Verdict != verdict.Healthy:
+		return &SidesError{Text: fmt.Sprintf("--good %s is not healthy but %s: %s", g.Name, g.Verdict, g.Reason)}
+	}
+	if h.Old, h.New = g.Verdict, b.Verdict; !goodIsOlder {
+		h.Old, h.New = h.New, h.Old
+	}
+	return nil
+}
+
+// State is on which side of the change a trial is. One that fails in another way than the
+// ends is on neither.
+func (h *Hunt) State(t Trial) State {
+	switch t.Verdict {
+	case "":
+		return Skipped
+	case h.Old:
+		return Old
+	case h.New:
+		return New
+	}
+	return Skipped
+}
+
+// Between finds the first point that is New, see NewSearch for their order. More than one
+// is returned where some could not be told.
+func (h *Hunt) Between(ctx context.Context, points []Point) (first []string, err error) {
+	if len(points) == 0 {
+		return nil, nil
+	}
+	s := NewSearch(points)
+	for _, p := range points[1:] { // the newest first: of several changes the last one is followed
+		if t, known := h.Known[p.ID]; known {
+			s.Tell(p.ID, h.State(t))
+		}
+	}
+	for {
+		p, more := s.Next()
+		if !more {
+			return s.First(), nil
+		}
+		left, steps := s.Left()
+		t, err := h.ask(ctx, p, left, steps)
+		if err != nil {
+			return nil, err
+		}
+		s.Tell(p.ID, h.State(t))
+	}
+}
+
+// Every asks all points, the oldest first.
+func (h *Hunt) Every(ctx context.Context, points []Point) error {
+	for i, p := range slices.Backward(points) {
+		if _, err := h.ask(ctx, p, i+1, i+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Ask is the trial of one point.
+func (h *Hunt) Ask(ctx context.Context, p Point) (Trial, error) { return h.ask(ctx, p, 0, 0) }
+
+func (h *Hunt) ask(ctx context.Context, p Point, left, steps int) (Trial, error) {
+	if t, known := h.Known[p.ID]; known {
+		return t, nil
+	}
+	if h.Progress != nil {
+		h.Progress(p, left, steps)
+	}
+	t, err := h.Try(ctx, p)
+	if err != nil {
+		return t, err
+	}
+	t.ID = p.ID
+	h.Known[p.ID] = t
+	if h.Learned != nil {
+		err = h.Learned(t)
+	}
+	return t, err
+}
+
+// Changes is how often the verdict changes from one trial to the next; those of neither
+// verdict are passed over. More than once is no single change to find.
+func (h *Hunt) Changes(trials []Trial) (n int) {
+	last := Unknown
+	for _, t := range trials {
+		state := h.State(t)
+		if state == Skipped {
+			continue
+		}
+		if last != Unknown && state != last {
+			n++
+		}
+		last = state
+	}
+	return n
+}

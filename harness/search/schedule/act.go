@@ -1,0 +1,334 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"nodestorm/sim/strict"
+)
+
+// state is what there is when an act comes.
+type state struct {
+	groups  []Group
+	parts   []string        // programs that can be killed, besides the target
+	removed map[string]bool // groups
+	paused  map[string]bool
+	there   map[string]string // kinds of objects that acts have brought, by their names; empty: it was
+	faults  map[string]bool
+}
+
+// brings are the kinds of the objects that acts bring.
+var brings = map[string]string{"deploy": "Deployment", "job": "Job", "daemons": "DaemonSet", "static": "NodePool", "buffer": "CapacityBuffer"}
+
+// kind is one of the things that can be done.
+type kind struct {
+	means string
+	// of says of which sites; nil: of all.
+	of func(site) bool
+	// since is the first release of the program of which it is; empty: of all.
+	since string
+	// check finds what is wrong with an act, and does it to the state.
+	check func(a Act, s *state) error
+	// says is the act as steps of a feature.
+	says func(at site, s Schedule, a Act) []step
+}
+
+// step is one of a feature, with what it quotes.
+type step struct{ text, quote string }
+
+func plain(format string, args ...any) []step { return []step{{text: fmt.Sprintf(format, args...)}} }
+
+var name = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
+
+// on makes sure that an object of one of the kinds is there.
+func on(a Act, s *state, kinds ...string) error {
+	if kind := s.there[a.Name]; !slices.Contains(kinds, kind) {
+		return fmt.Errorf("there is no %s %q then", strings.Join(kinds, " or "), a.Name)
+	}
+	return nil
+}
+
+// newObject makes sure that its name is free.
+func newObject(a Act, s *state) error {
+	taken := slices.ContainsFunc(s.groups, func(g Group) bool { return g.Name == a.Name })
+	if _, was := s.there[a.Name]; was || taken || !name.MatchString(a.Name) {
+		return fmt.Errorf("name: %q: want one that no other has had, of small letters, digits and dashes", a.Name)
+	}
+	s.there[a.Name] = brings[a.Do]
+	return podsAndCPU(a)
+}
+
+// newWorkload makes sure that its name is free, and that its pods request something.
+func newWorkload(a Act, s *state) error {
+	if a.CPU < 1 || a.CPU > 1_000_000 {
+		return fmt.Errorf("cpu: %d: want millicores", a.CPU)
+	}
+	return newObject(a, s)
+}
+
+// mostStop is below the grace that pods are given which take long to stop.
+const mostStop = Duration(5 * time.Minute)
+
+// onGroup makes sure that it is there.
+func onGroup(a Act, s *state) error {
+	if !slices.ContainsFunc(s.groups, func(g Group) bool { return g.Name == a.Name }) {
+		return fmt.Errorf("there is no group %q", a.Name)
+	}
+	if s.removed[a.Name] {
+		return fmt.Errorf("the group %q is gone then", a.Name)
+	}
+	return podsAndCPU(a)
+}
+
+func whichOne(a Act, _ *state) error {
+	if a.Which != "newest" && a.Which != "oldest" {
+		return fmt.Errorf("which: %q: want newest or oldest", a.Which)
+	}
+	return nil
+}
+
+func podsAndCPU(a Act) error {
+	if a.Pods < 0 || a.Pods > mostPods {
+		return fmt.Errorf("pods: %d: want 0 to %d", a.Pods, mostPods)
+	}
+	return nil
+}
+
+// kinds are all of them.
+var kinds = map[string]kind{
+	"deploy": {
+		means: "create a Deployment of pods that request cpu, spread over zones or nodes or not at all, which may be held, and take their time to stop",
+		check: func(a Act, s *state) error {
+			if err := newWorkload(a, s); err != nil {
+				return err
+			}
+			if !slices.Contains([]string{"", "zones", "nodes"}, a.Spread) {
+				return fmt.Errorf("spread: %q: want zones, nodes or nothing", a.Spread)
+			}
+			if a.Priority < -mostPriority || a.Priority > mostPriority {
+				return fmt.Errorf("priority: %d: want one from %d to %d", a.Priority, -mostPriority, mostPriority)
+			}
+			if a.For > mostStop {
+				return fmt.Errorf("for: %s: want at most %s for pods to stop", a.For, mostStop)
+			}
+			return nil
+		},
+		says: func(at site, _ Schedule, a Act) []step {
+			return []step{{"these objects are created:", deployment(a, holds[at.program].pod)}}
+		},
+	},
+	"job": {
+		means: "create a Job of pods that request cpu and run for a time, each once",
+		check: func(a Act, s *state) error {
+			if a.For == 0 {
+				return errors.New("for: how long its pods run is missing")
+			}
+			return newWorkload(a, s)
+		},
+		says: func(_ site, _ Schedule, a Act) []step { return []step{{"these objects are created:", job(a)}} },
+	},
+	"buffer": {
+		means: "create a CapacityBuffer: room for so many pods that request cpu",
+		of:    site.hasNodePools,
+		since: "1.14.0",
+		check: newWorkload,
+		says:  func(_ site, _ Schedule, a Act) []step { return []step{{"these objects are created:", buffer(a)}} },
+	},
+	"static": {
+		means: "create a NodePool of so many machines of the first group's type, whatever the demand",
+		of:    site.hasNodePools,
+		since: "1.8.0",
+		check: newObject,
+		says: func(_ site, s Schedule, a Act) []step {
+			return []step{{"these objects are created:", s.nodePool(Group{Name: a.Name, Type: s.Groups[0].Type}, fmt.Sprintf("  replicas: %d\n", a.Pods))}}
+		},
+	},
+	"scale": {
+		means: "scale a Deployment to so many pods, a CapacityBuffer to room for them, or a NodePool of a fixed size to machines",
+		check: func(a Act, s *state) error {
+			if err := on(a, s, "Deployment", "CapacityBuffer", "NodePool"); err != nil {
+				return err
+			}
+			return podsAndCPU(a)
+		},
+		says: func(_ site, s Schedule, a Act) []step {
+			kind := s.kindOf(a.Name)
+			if kind == "CapacityBuffer" { // it cannot be scaled
+				return []step{{fmt.Sprintf(`"%s/%s" is patched with:`, kind, a.Name), fmt.Sprintf("spec: {replicas: %d}\n", a.Pods)}}
+			}
+			return plain(`"%s/%s" is scaled to %d`, kind, a.Name, a.Pods)
+		},
+	},
+	"delete": {
+		means: "delete what an act has brought, but DaemonSets",
+		check: func(a Act, s *state) error {
+			err := on(a, s, "Deployment", "Job", "CapacityBuffer", "NodePool")
+			s.there[a.Name] = ""
+			return err
+		},
+		says: func(_ site, s Schedule, a Act) []step { return plain(`"%s/%s" is deleted`, s.kindOf(a.Name), a.Name) },
+	},
+	"budget": {
+		means: "create a PodDisruptionBudget that lets so many of a Deployment's pods be missing",
+		check: func(a Act, s *state) error {
+			if err := on(a, s, "Deployment"); err != nil {
+				return err
+			}
+			if s.faults["budget "+a.Name] {
+				return fmt.Errorf("%s has one already", a.Name)
+			}
+			s.faults["budget "+a.Name] = true
+			return podsAndCPU(a)
+		},
+		says: func(_ site, _ Schedule, a Act) []step { return []step{{"these objects are created:", budget(a)}} },
+	},
+	"restart": {
+		means: "kill the program, which is started again at once",
+		check: func(Act, *state) error { return nil },
+		says:  func(site, Schedule, Act) []step { return plain("the target is killed") },
+	},
+	"restart-part": {
+		means: "kill a program of the control plane, or Cluster API's, which is started again at once",
+		check: func(a Act, s *state) error {
+			if !slices.Contains(s.parts, a.Name) {
+				return fmt.Errorf("name: %q: want one of %s", a.Name, strings.Join(s.parts, ", "))
+			}
+			return nil
+		},
+		says: func(_ site, _ Schedule, a Act) []step { return plain(`the program "%s" is killed`, a.Name) },
+	},
+	"drain": {
+		means: "drain a Node that the program brought, for two minutes at most, and leave it cordoned",
+		check: whichOne,
+		says:  func(_ site, _ Schedule, a Act) []step { return plain(`"Node/$%s" is drained for at most 2m`, a.Which) },
+	},
+	"cordon": {
+		means: "cordon a Node that the program brought",
+		check: whichOne,
+		says: func(_ site, _ Schedule, a Act) []step {
+			return []step{{fmt.Sprintf(`"Node/$%s" is patched with:`, a.Which), "spec: {unschedulable: true}\n"}}
+		},
+	},
+	"hold": {
+		means: "tell the program to leave alone a Node that it brought",
+		check: whichOne,
+		says: func(at site, _ Schedule, a Act) []step {
+			return plain(`"Node/$%s" is annotated "%s"`, a.Which, holds[at.program].node)
+		},
+	},
+	"delete-node": {
+		means: "delete the Node object of a machine that the program brought",
+		check: whichOne,
+		says:  func(_ site, _ Schedule, a Act) []step { return plain(`"Node/$%s" is deleted`, a.Which) },
+	},
+	"delete-pod": {
+		means: "delete a pod",
+		check: whichOne,
+		says:  func(_ site, _ Schedule, a Act) []step { return plain(`"Pod/$%s" is deleted`, a.Which) },
+	},
+	"daemons": {
+		means: "create a DaemonSet, of a pod on each Node that requests cpu",
+		check: newWorkload,
+		says:  func(_ site, _ Schedule, a Act) []step { return []step{{"these objects are created:", daemons(a)}} },
+	},
+	"target": {
+		means: "set a group's target size by hand",
+		of:    func(s site) bool { return s.setsTarget != nil },
+		check: onGroup,
+		says:  func(at site, s Schedule, a Act) []step { return at.setsTarget(s.group(a.Name), a.Pods) },
+	},
+	"maximum": {
+		means: "say how many machines a group may have from now on, whatever it has",
+		of:    func(s site) bool { return s.setsMaximum != nil },
+		check: onGroup,
+		says:  func(at site, s Schedule, a Act) []step { return at.setsMaximum(s.group(a.Name), a.Pods) },
+	},
+	"remove-group": {
+		means: "take a group away; its machines stay, and are nobody's",
+		of:    func(s site) bool { return s.removes != nil },
+		check: func(a Act, s *state) error {
+			err := onGroup(a, s)
+			s.removed[a.Name] = true
+			return err
+		},
+		says: func(at site, s Schedule, a Act) []step { return at.removes(s.group(a.Name)) },
+	},
+	"edit": {
+		means: "change a group, so that its machines are to be others",
+		of:    func(s site) bool { return s.edits != nil },
+		check: onGroup,
+		says:  func(at site, s Schedule, a Act) []step { return at.edits(s.group(a.Name), a.Pods) },
+	},
+	"pause": {
+		means: "pause a group, until all faults are cleared",
+		of:    func(s site) bool { return s.pauses != nil },
+		check: func(a Act, s *state) error {
+			if s.paused[a.Name] {
+				return fmt.Errorf("%s is paused already", a.Name)
+			}
+			s.paused[a.Name] = true
+			return onGroup(a, s)
+		},
+		says: func(at site, s Schedule, a Act) []step { return at.pauses(s.group(a.Name)) },
+	},
+	"wait": {
+		means: "do nothing: for the time before it, such as that before all faults are cleared",
+		check: func(a Act, _ *state) error {
+			if a.After == 0 {
+				return errors.New("after: for how long is missing")
+			}
+			return nil
+		},
+		says: func(site, Schedule, Act) []step { return nil },
+	},
+	"fault": {
+		means: "have something fail",
+		check: func(a Act, s *state) error {
+			switch {
+			case a.Fault == "" || strings.ContainsAny(a.Fault, "\n\r"):
+				return fmt.Errorf("fault: %q: want a sentence of a feature about a fault", a.Fault)
+			case s.faults[a.Fault+a.For.String()]:
+				return fmt.Errorf("fault: %q is there twice: give it another time", a.Fault)
+			}
+			s.faults[a.Fault+a.For.String()] = true
+			return nil
+		},
+		says: func(_ site, _ Schedule, a Act) []step {
+			if a.For == 0 {
+				return plain("%s", a.Fault)
+			}
+			return plain("%s, for %s", a.Fault, a.For)
+		},
+	},
+}
+
+// holds are the annotations by which programs leave pods and Nodes alone.
+var holds = map[string]struct{ pod, node string }{
+	"cluster-autoscaler": {`cluster-autoscaler.kubernetes.io/safe-to-evict: "false"`, "cluster-autoscaler.kubernetes.io/scale-down-disabled=true"},
+	"karpenter":          {`karpenter.sh/do-not-disrupt: "true"`, "karpenter.sh/do-not-disrupt=true"},
+}
+
+// programs are those that can be killed, besides the target.
+func (s site) programs() []string {
+	return append([]string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"}, s.more...)
+}
+
+func (a Act) check(at site, s *state) error {
+	k, known := kinds[a.Do]
+	if !known {
+		all := slices.Sorted(maps.Keys(kinds))
+		return fmt.Errorf("do: %q is no act%s (there are %s)", a.Do, strict.Meant(a.Do, all), strings.Join(all, ", "))
+	}
+	if k.of != nil && !k.of(at) {
+		return fmt.Errorf("it cannot be done on %s", at.name)
+	}
+	if a.After > mostTime || a.For > mostTime {
+		return fmt.Errorf("want at most %s before it, and for it", mostTime)
+	}
+	return k.check(a, s)
+}

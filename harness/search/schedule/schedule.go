@@ -1,0 +1,239 @@
+// Package schedule has schedules of what is done to a world: demand that comes and goes,
+// faults, restarts, people who act. A schedule is a file, is drawn from a seed, and prints
+// as a feature, which is what is played. What must hold meanwhile is said elsewhere: by the
+// invariants of every run, and at the end by what every schedule ends with: all faults
+// cleared, every pod runs.
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"nodestorm/sim/strict"
+)
+
+// Schedule is what is done to one world.
+type Schedule struct {
+	// Site is where: the program and its cloud, see Sites.
+	Site string `json:"site"`
+	// Seed and Profile are what it was drawn from; of one that was changed since they say
+	// where it comes from.
+	Seed    uint64 `json:"seed"`
+	Profile string `json:"profile,omitempty"`
+	// Groups are the node groups or NodePools, in the order of their names.
+	Groups []Group `json:"groups"`
+	// Settings are how the program and its groups are set up where that is not as its build has
+	// it: those of the site, by their names, such as --expander.
+	Settings map[string]string `json:"settings,omitempty"`
+	// Ready is how long a machine of Karpenter's takes to be Ready once it has registered.
+	Ready Duration `json:"ready,omitempty"`
+	// Intolerant has pods tolerate no Node that is not ready, for no time.
+	Intolerant bool `json:"intolerant,omitempty"`
+	// Acts come one after the other.
+	Acts []Act `json:"acts"`
+	// Rest is how long nothing is done at the end, after all faults were cleared and every
+	// pod ran: the time that invariants need to see what is left behind.
+	Rest Duration `json:"rest"`
+}
+
+// Group is a node group, or a NodePool that launches machines of one type.
+type Group struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	// Min and Max are bounds of a node group.
+	Min int `json:"min,omitempty"`
+	Max int `json:"max,omitempty"`
+}
+
+// Act is one thing that is done.
+type Act struct {
+	// After is how long nothing is done before it.
+	After Duration `json:"after,omitempty"`
+	// Do says what: one of the kinds in acts.go.
+	Do string `json:"do"`
+	// Name is of what is brought or changed: an object, a group or a program.
+	Name string `json:"name,omitempty"`
+	// Pods is how many, CPU what each requests, in millicores.
+	Pods int `json:"pods,omitempty"`
+	CPU  int `json:"cpu,omitempty"`
+	// Spread keeps pods apart: over zones or over nodes.
+	Spread string `json:"spread,omitempty"`
+	// Priority is of a Deployment's pods; those of a higher one may take the place of others.
+	Priority int `json:"priority,omitempty"`
+	// Held says that the program may not evict a Deployment's pods.
+	Held bool `json:"held,omitempty"`
+	// Which is the newest or the oldest, of Nodes and pods.
+	Which string `json:"which,omitempty"`
+	// Fault is a fault in the words of a feature.
+	Fault string `json:"fault,omitempty"`
+	// For is how long a fault acts, zero: until all are cleared; how long a Job's pods run; and
+	// how long a Deployment's take to stop.
+	For Duration `json:"for,omitempty"`
+}
+
+// Duration is virtual time, in files as 1m30s.
+type Duration time.Duration
+
+func (d Duration) String() string {
+	text := time.Duration(d).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// MarshalText is for files.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText is for files.
+func (d *Duration) UnmarshalText(text []byte) error {
+	value, err := time.ParseDuration(string(text))
+	if err == nil && value < 0 {
+		err = errors.New("it is negative")
+	}
+	if err != nil {
+		return fmt.Errorf("%q is no virtual time, such as 30s or 2m30s: %w", text, err)
+	}
+	*d = Duration(value)
+	return nil
+}
+
+// What a file may have at most: it can come from anybody.
+const (
+	mostActs = 1000
+	mostPods = 1000
+	// mostPriority is far below that of the system's own.
+	mostPriority = 1_000_000
+	mostBytes    = 1 << 20
+	mostTime     = Duration(24 * time.Hour)
+)
+
+// Read reads a schedule.
+func Read(text []byte) (s Schedule, err error) {
+	if len(text) > mostBytes {
+		return s, fmt.Errorf("it has %d bytes, and at most %d are read", len(text), mostBytes)
+	}
+	if err := strict.Unmarshal(text, &s); err != nil {
+		return s, err
+	}
+	return s, s.Check()
+}
+
+// Load reads a schedule's file.
+func Load(path string) (Schedule, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Schedule{}, err
+	}
+	if info.Size() > mostBytes {
+		return Schedule{}, fmt.Errorf("%s: it has %d bytes, and at most %d are read", path, info.Size(), mostBytes)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Schedule{}, err
+	}
+	s, err := Read(text)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// YAML is the schedule as a file has it.
+func (s Schedule) YAML() []byte {
+	text, err := yaml.Marshal(s)
+	if err != nil {
+		panic(err) // it has nothing that YAML could not have
+	}
+	return text
+}
+
+// Check finds what is wrong with a schedule, in one line.
+func (s Schedule) Check() error {
+	site, err := siteOf(s.Site)
+	if err != nil {
+		return err
+	}
+	if len(s.Groups) == 0 {
+		return errors.New("groups: there is none")
+	}
+	var names []string
+	for _, g := range s.Groups {
+		if err := site.checkGroup(g); err != nil {
+			return fmt.Errorf("group %q: %w", g.Name, err)
+		}
+		if slices.Contains(names, g.Name) {
+			return fmt.Errorf("group %q is there twice", g.Name)
+		}
+		names = append(names, g.Name)
+	}
+	if err := site.checkSettings(s); err != nil {
+		return err
+	}
+	if len(s.Acts) == 0 || len(s.Acts) > mostActs {
+		return fmt.Errorf("acts: there are %d: want 1 to %d", len(s.Acts), mostActs)
+	}
+	if s.Rest > mostTime {
+		return fmt.Errorf("rest: %s: want at most %s", s.Rest, mostTime)
+	}
+	known := state{groups: s.Groups, parts: site.programs(), removed: map[string]bool{}, paused: map[string]bool{}, faults: map[string]bool{}, there: map[string]string{}}
+	for i, a := range s.Acts {
+		if err := a.check(site, &known); err != nil {
+			return fmt.Errorf("act %d, %s: %w", i+1, a.Do, err)
+		}
+	}
+	if !slices.ContainsFunc(s.Acts, func(a Act) bool { return a.demands(s) }) {
+		return errors.New("acts: none brings a pod, and nothing would be put to the test")
+	}
+	return nil
+}
+
+// demands tells whether there is a pod because of it.
+func (a Act) demands(s Schedule) bool {
+	switch a.Do {
+	case "deploy", "job":
+		return a.Pods > 0
+	case "scale":
+		return a.Pods > 0 && s.kindOf(a.Name) == "Deployment"
+	}
+	return false
+}
+
+// kindOf is the kind of object that an act has brought under that name.
+func (s Schedule) kindOf(name string) string {
+	for _, a := range s.Acts {
+		if kind := brings[a.Do]; kind != "" && a.Name == name {
+			return kind
+		}
+	}
+	return ""
+}
+
+// group is the one of that name; the schedule was checked, so that there is one.
+func (s Schedule) group(name string) Group {
+	return s.Groups[slices.IndexFunc(s.Groups, func(g Group) bool { return g.Name == name })]
+}
+
+// Length is how long the acts take at least, and the rest.
+func (s Schedule) Length() (d time.Duration) {
+	for _, a := range s.Acts {
+		d += time.Duration(a.After)
+	}
+	return d + time.Duration(s.Rest)
+}
+
+// clone shares nothing with the schedule.
+func (s Schedule) clone() Schedule {
+	s.Groups, s.Acts, s.Settings = slices.Clone(s.Groups), slices.Clone(s.Acts), maps.Clone(s.Settings)
+	return s
+}

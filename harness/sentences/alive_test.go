@@ -1,0 +1,103 @@
+package sentences
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	messages "github.com/cucumber/messages/go/v21"
+
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
+	"nodestorm/harness/world"
+	"nodestorm/sim/history"
+	"nodestorm/sim/time/clock"
+)
+
+// The tests share a world without nodes, which the last of them ends.
+func TestInAWorld(t *testing.T) {
+	kubernetes := buildstest.Get(t, builds.Kubernetes)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	w, err := world.Start(ctx, world.Config{Kubernetes: kubernetes.Bin(), Out: t.TempDir(), Clock: clock.Auto, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Stop() }() // it is dead
+	t.Run("nothing holds of what never was", func(t *testing.T) { testThensOfNothing(ctx, t, w) })
+	t.Run("a Then counts from the Whens before it", func(t *testing.T) { testBegin(t, w) })
+	t.Run("the world dies", func(t *testing.T) { testDeploymentOfADyingWorld(ctx, t, w) })
+}
+
+func testThensOfNothing(ctx context.Context, t *testing.T, w *world.World) {
+	s := &scenario{world: w}
+	given := history.Outcome{Role: history.Given, Text: "a cluster", Status: passed}.Event()
+	for then, o := range aboutNothing() {
+		w.History().Record(given)
+		if s.holds(ctx, o) == nil {
+			t.Errorf("%q holds without anything to hold of", then)
+		}
+	}
+	if err := s.createPod(ctx, "web", "1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.deleteObject(ctx, "Pod/web"); err != nil {
+		t.Fatal(err)
+	}
+	gone, err := s.podGone("web", "1m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.History().Wait(ctx, func(r history.Record) bool { return r.Verb == "create" && r.Object.Name == "web" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.History().Record(given)
+	if err := s.holds(ctx, gone); err != nil {
+		t.Errorf("a pod that has been is gone: %v", err)
+	}
+}
+
+func testBegin(t *testing.T, w *world.World) {
+	const given, when, then = messages.PickleStepType_CONTEXT, messages.PickleStepType_ACTION, messages.PickleStepType_OUTCOME
+	s := &scenario{world: w}
+	var counts []uint64
+	for _, kind := range []messages.PickleStepType{given, when, when, then, then, when, then} {
+		s.begin(kind)
+		w.History().Record(history.Event{Source: history.Harness, Verb: "step"})
+		if kind == then {
+			counts = append(counts, s.asked)
+		}
+	}
+	if counts[0] == 0 || counts[1] != counts[0] || counts[2] < counts[0]+4 {
+		t.Errorf("the Thens count from %d, want the first two from before the two Whens, and the third from before the last", counts)
+	}
+}
+
+// Whoever waits for a record sees the world die.
+func testDeploymentOfADyingWorld(ctx context.Context, t *testing.T, w *world.World) {
+	s := &scenario{world: w}
+	ran := make(chan error, 1)
+	if err := s.createDeployment(ctx, "web", 1, "1"); err != nil {
+		t.Fatal(err)
+	}
+	go func() { ran <- s.awaitWords(ctx, `"node" has recorded "running" of "pods"`) }() // there is no node
+	_, err := w.History().Wait(ctx, func(r history.Record) bool {
+		return r.Source == history.API && r.Verb == "create" && r.Object.Resource == "pods" && r.Object.Name != "web"
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scheduler, ok := w.Component("kube-scheduler")
+	if !ok {
+		t.Fatal("there is no kube-scheduler")
+	}
+	if err := syscall.Kill(scheduler.PID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ran; err == nil || !errors.Is(err, w.Err()) {
+		t.Errorf("error %v, want the world's: %v", err, w.Err())
+	}
+}

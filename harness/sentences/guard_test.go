@@ -1,0 +1,31 @@
+package sentences
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"nodestorm/sim/history"
+	"nodestorm/sim/history/checker"
+	"nodestorm/sim/strict"
+)
+
+// An invariant is told to be broken by the record that breaks it, once.
+func TestGuards(t *testing.T) {
+	list := make([]checker.Statement, 2)
+	for i, text := range []string{"count: {source: api, verb: create, resource: nodeclaims}\natMost: 1", "never: {source: api, verb: delete, resource: nodes}"} {
+		if err := strict.Unmarshal([]byte(text), &list[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := guards(list)
+	var told []uint64
+	for i, e := range []history.Event{claim("a"), api("patch", "nodes", "n"), claim("b"), claim("c"), api("delete", "nodes", "n")} {
+		for _, broken := range open.take(history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e}) {
+			told = append(told, broken.Evidence...)
+		}
+	}
+	if want := []uint64{1, 3, 5}; !slices.Equal(told, want) || len(open) != 0 {
+		t.Errorf("told %v, want %v; %d still open", told, want, len(open))
+	}
+}

@@ -1,0 +1,113 @@
+package sentences
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"nodestorm/sim/history"
+)
+
+// askedKubelets is the verb of the record of how asking ended.
+const askedKubelets = "asked kubelets"
+
+// askKubelets does what kubectl logs and a metrics server do, until all are answered
+// or the time is over. Each answer that is not the one before is recorded.
+func (s *scenario) askKubelets(ctx context.Context, set, window string) error {
+	if len(s.install.nodes) == 0 {
+		return errNoMachines
+	}
+	d, err := duration(window)
+	if err != nil {
+		return err
+	}
+	clk := s.world.Clock()
+	last := map[string]string{}
+	for deadline := clk.Now().Add(d); ; {
+		if refused := s.askEach(ctx, set, last); refused == nil || clk.Now().After(deadline) {
+			detail := map[string]any{"refused": refused != nil}
+			if refused != nil {
+				detail["error"] = refused.Error()
+			}
+			s.world.History().Record(history.Event{
+				Source: history.Harness, Verb: askedKubelets, Actor: "somebody",
+				Object: history.Object{Resource: "daemonsets", Namespace: namespace, Name: set}, Detail: detail,
+			})
+			return nil
+		}
+		if err := s.pass(ctx, "5s"); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *scenario) askEach(ctx context.Context, set string, last map[string]string) (refused error) {
+	note := func(verb string, about history.Object, err error) {
+		text := ""
+		if err != nil {
+			text = err.Error()
+			refused = fmt.Errorf("%s of %s: %w", verb, about, err)
+		}
+		if key := verb + about.String(); last[key] != text || last[key+"known"] == "" {
+			last[key], last[key+"known"] = text, "yes"
+			detail := map[string]any{"refused": err != nil}
+			if err != nil {
+				detail["error"] = text
+			}
+			s.world.History().Record(history.Event{Source: history.Harness, Verb: verb, Actor: "somebody", Object: about, Detail: detail})
+		}
+	}
+	pods, err := s.world.Client().CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + set})
+	if err != nil {
+		return err
+	}
+	if len(pods.Items) < len(s.install.nodes) {
+		return fmt.Errorf("%d pods of DaemonSet %q on %d nodes", len(pods.Items), set, len(s.install.nodes))
+	}
+	for _, p := range pods.Items {
+		err := s.get(ctx, "/api/v1/namespaces/"+namespace+"/pods/"+p.Name+"/log")
+		note("logs", history.Object{Resource: "pods", Namespace: namespace, Name: p.Name}, err)
+	}
+	for _, n := range s.install.nodes {
+		err := s.get(ctx, "/api/v1/nodes/"+n+"/proxy/metrics")
+		note("metrics", history.Object{Resource: "nodes", Name: n}, err)
+	}
+	return refused
+}
+
+// get asks kube-apiserver as kubectl get --raw does. The error is what the answer says.
+func (s *scenario) get(ctx context.Context, path string) error {
+	admin := s.world.Admin()
+	client, err := rest.HTTPClientFor(admin)
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second) // real: nobody is far away
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(admin.Host, "/")+path, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil || resp.StatusCode == http.StatusOK {
+		return err
+	}
+	var status metav1.Status
+	if json.Unmarshal(body, &status) != nil || status.Message == "" {
+		status.Message = fmt.Sprintf("%.300s", body)
+	}
+	return fmt.Errorf("%s: %s", resp.Status, strings.TrimSpace(status.Message))
+}

@@ -1,0 +1,189 @@
+package sentences
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	messages "github.com/cucumber/messages/go/v21"
+
+	"nodestorm/sim/history"
+)
+
+const budget = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: web}\nspec: {maxUnavailable: 0}\n"
+
+func said(role messages.PickleStepType, text, quoted string) *messages.PickleStep {
+	step := &messages.PickleStep{Type: role, Text: text}
+	if quoted != "" {
+		step.Argument = &messages.PickleStepArgument{DocString: &messages.PickleDocString{Content: quoted}}
+	}
+	return step
+}
+
+// What a step quotes is looked at before anything starts. An empty want is right.
+func TestQuoted(t *testing.T) {
+	const given, when = messages.PickleStepType_CONTEXT, messages.PickleStepType_ACTION
+	crd := "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.example.com}\nspec: {group: example.com, scope: Cluster, names: {kind: Thing, plural: things}, versions: []}\n"
+	thing := "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: a}\n"
+	pool := "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\n"
+	files := fstest.MapFS{"budget.yaml": {Data: []byte(budget)}, "patch.yaml": {Data: []byte("spec: {maxUnavailable: 1}")}}
+	step := func(role messages.PickleStepType, text, quoted string) []*messages.PickleStep {
+		return []*messages.PickleStep{said(role, text, quoted)}
+	}
+	for _, test := range []struct {
+		steps []*messages.PickleStep
+		want  string
+	}{
+		{step(given, "these objects:", budget), ""},
+		{step(given, "these objects with their status:", budget), ""},
+		{step(given, `these objects from the file "budget.yaml"`, ""), ""},
+		{step(given, `these objects from the file "none.yaml"`, ""), `the file "none.yaml" beside the feature: `},
+		{step(given, "these objects:", ""), "want the text below the step"},
+		{step(given, "these objects:", strings.ReplaceAll(budget, "maxUn", "maxun")), `unknown field "spec.maxunavailable"`},
+		{step(given, "these objects:", thing), "no kind Thing of example.com/v1 yet: put its CustomResourceDefinition before it"},
+		{step(given, "these objects:", thing+"---\n"+crd), ""},
+		{append(step(given, "these objects:", crd), said(when, "these objects are created:", thing)), ""},
+		{step(given, "these objects:", pool), `say "Given Karpenter" before`},
+		{append(step(given, "Karpenter", ""), said(given, "these objects:", pool)), ""},
+		{append(step(given, "Karpenter", ""), said(given, "these objects:", "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\n")), "want kind KWOKNodeClass"},
+		{step(when, "these objects are created:", budget), ""},
+		{step(when, `these objects from the file "budget.yaml" are applied`, ""), ""},
+		{step(when, `these objects are created once "karpenter" has sent "create" of "nodeclaims":`, budget), ""},
+		{step(when, `these objects are created once "karpenter" has sent "creates" of "nodeclaims":`, budget), `unknown verb "creates"`},
+		{step(when, `"PodDisruptionBudget/web" is deleted`, ""), ""},
+		{step(when, `"PodDisruptionBudget/web" is deleted once somebody has recorded "ready" of "nodes"`, ""), "say which source"},
+		{step(when, `"PodDisruptionBudget/web" is deleted once "cloud" has ever recorded "running" of "instances" "a" 2 times`, ""), ""},
+		{step(when, `"PodDisruptionBudget/web" is deleted once "clout" has recorded "running" of "instances"`, ""), `unknown source "clout"`},
+		{step(when, `"PodDisruptionBudget/web" is deleted once the cloud is there`, ""), `"the cloud is there" is no record to wait for`},
+		{step(when, `these objects are created once this is recorded:`, budget), `a step quotes one text, and "these objects are created:" has its own: say "When this is recorded:" with the record before it`},
+		{append(step(when, "this is recorded:", "{source: api, verb: delete, resource: nodes}"), said(when, `these objects are created:`, budget)), ""},
+		{step(when, `these objects from the file "budget.yaml" are applied once this is recorded:`, "{source: api, verb: delete, resource: nodes}"), ""},
+		{step(when, `"PodDisruptionBudget/web" is deleted once this is recorded`, ""), `which ends with a colon then: "once this is recorded:"`},
+		{step(when, `"PodDisruptionBudget/web" is deleted once this is recorded:`, "{source: api, verb: delete, resource: nodes, count: 2, within: 5m}"), ""},
+		{step(when, `"PodDisruptionBudget/web" is deleted once this is recorded:`, "{source: api, verb: delete, kind: nodes}"), `unknown field "kind"`},
+		{step(when, "the target is killed", ""), "the target does not run yet"},
+		{append(step(given, "Karpenter", ""), said(when, `the target is restarted once "karpenter" has sent "create" of "nodeclaims"`, "")), ""},
+		{step(when, `"PodDisruptonBudget/web" is deleted`, ""), `did you mean "PodDisruptionBudget"?`},
+		{step(when, `"Node/$name" is deleted`, ""), "$name stands for the name in a record"},
+		{step(when, `the simulated node "$name" is NotReady, for 1m`, ""), "$name stands for the name in a record"},
+		{append(step(given, `its machine is initialized and 2m have passed since its launch`, ""), said(when, `the simulated node "$name" is NotReady, for 1m`, "")), ""},
+		{step(when, `"Node/$name" is deleted once "karpenter" has sent "create" of "nodes"`, ""), ""},
+		{append(step(when, `"karpenter" has sent "create" of "nodes"`, ""), said(when, `"Node/$name" is deleted`, "")), ""},
+		{step(when, `"pdb/web" is patched with:`, "spec: {maxUnavailable: 1}"), ""},
+		{step(when, `"pdb/web" is patched with:`, "1"), "it is no patch"},
+		{step(when, `"pdb/web" is patched from the file "patch.yaml"`, ""), ""},
+		{step(when, `"Deployment/shop/web" is scaled to 3`, ""), ""},
+		{step(when, `"Deployment/web" is labelled "a=b c"`, ""), "a valid label"},
+		{step(when, `"Deployment/web" is annotated "a=b c"`, ""), ""},
+		{step(when, `a pod "web" that requests 1 CPU is created once "node" has recorded "ready" of "nodes"`, ""), ""},
+	} {
+		steps := append([]*messages.PickleStep{said(given, "a cluster", "")}, test.steps...)
+		err := Check(steps, files)
+		if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%s: %v, want %q", test.steps[len(test.steps)-1].Text, err, test.want)
+		}
+	}
+}
+
+func rowsOf(rows ...string) *messages.PickleStepArgument {
+	table := &messages.PickleTable{}
+	for _, row := range rows {
+		r := &messages.PickleTableRow{}
+		for cell := range strings.SplitSeq(row, "|") {
+			r.Cells = append(r.Cells, &messages.PickleTableCell{Value: cell})
+		}
+		table.Rows = append(table.Rows, r)
+	}
+	return &messages.PickleStepArgument{DataTable: table}
+}
+
+func TestSettings(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		rows []string
+		want string
+	}{
+		{"Cluster Autoscaler with the flags:", []string{"flag|value", "--scan-interval|20s", "nodes|1:2:cx22:fsn1:a", "--nodes|1:2:cx22:fsn1:b"}, ""},
+		{"Cluster Autoscaler with the flags:", nil, "want a table"},
+		{"Cluster Autoscaler with the flags:", []string{"flag|value"}, "the table has no flag"},
+		{"Cluster Autoscaler with the flags:", []string{"--scan-interval"}, "row 1 has 1 cells"},
+		{"Cluster Autoscaler with the flags:", []string{"--scan interval|1"}, "is no flag"},
+		{"Cluster Autoscaler with these flags, whether it knows them or not:", []string{"--leader-elect|false"}, ""},
+		{"Cluster Autoscaler with these flags, whether it knows them or not:", []string{"--leader elect|false"}, "is no flag"},
+		{"a cluster whose API server also serves \"resource.k8s.io\"", nil, "is no version of an API group"},
+		{"Karpenter with the flags:", []string{"--batch-max-duration|20s"}, ""},
+		{"the target has the environment variables:", []string{"CAPI_GROUP|x"}, ""},
+		{"the target has the environment variables:", []string{"CAPI-GROUP|x"}, "is no environment variable"},
+		{"the target has the environment variables:", []string{"A|x", "A|y"}, "A is there twice"},
+	} {
+		step := said(messages.PickleStepType_CONTEXT, test.text, "")
+		if test.rows != nil {
+			step.Argument = rowsOf(test.rows...)
+		}
+		err := Check([]*messages.PickleStep{said(messages.PickleStepType_CONTEXT, "a cluster", ""), step}, nil)
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s %v: %v, want %q", test.text, test.rows, err, test.want)
+		}
+	}
+}
+
+// Records in words and in YAML match what they say and nothing else.
+func TestAwaited(t *testing.T) {
+	call := func(actor, verb, resource, part string, code int) history.Record {
+		r := history.Record{Event: history.Event{Source: history.API, Actor: actor, Verb: verb, Code: code, Object: history.Object{Resource: resource, Namespace: "shop", Name: "a"}}}
+		if part != "" {
+			r.Detail = map[string]any{"subresource": part}
+		}
+		return r
+	}
+	evicted := call("karpenter", "create", "pods", "eviction", 201)
+	refused := call("karpenter", "create", "pods", "eviction", 429)
+	created := call("kubectl", "create", "pods", "", 201)
+	for words, want := range map[string]string{
+		`"karpenter" has sent "create" of "pods/eviction"`:          "evicted",
+		`somebody has sent "create" of "pods/eviction" "shop/a"`:    "evicted",
+		`somebody has sent "create" of "pods/eviction" "default/a"`: "",
+		`"karpenter" has been refused "create" of "pods/eviction"`:  "refused",
+		`somebody has ever sent "create" of "pods" "a" 3 times`:     "created",
+		`"kubectl" has sent "create" of "pods" "b"`:                 "",
+		`"node" has recorded "create" of "pods"`:                    "",
+		`"api" has recorded "create" of "pods" "shop/a"`:            "evicted created",
+	} {
+		a, err := inWords(words)
+		if err != nil {
+			t.Errorf("%s: %v", words, err)
+			continue
+		}
+		var got []string
+		for i, r := range []history.Record{evicted, refused, created} {
+			if a.Matches(r) {
+				got = append(got, []string{"evicted", "refused", "created"}[i])
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s matches %v, want %q", words, got, want)
+		}
+		if a.Ever != strings.Contains(words, " ever ") || (a.Count == 3) != strings.Contains(words, "3 times") {
+			t.Errorf("%s: ever %t, count %d", words, a.Ever, a.Count)
+		}
+	}
+	s := &scenario{awaited: &evicted}
+	for text, want := range map[string]string{"Pod/$namespace/$name": "Pod/shop/a", "x/$actor-$detail.subresource": "x/karpenter-eviction", "x/$detail.node": "!"} {
+		got, err := s.fill(text)
+		if err != nil {
+			got = "!"
+		}
+		if got != want {
+			t.Errorf("%s is %s (%v), want %s", text, got, err, want)
+		}
+	}
+	object := map[string]any{"spec": map[string]any{"claims": []any{map[string]any{"name": "$name"}}, "args": []any{"echo $name", "$(name)", 3}}}
+	want := map[string]any{"spec": map[string]any{"claims": []any{map[string]any{"name": "a"}}, "args": []any{"echo $name", "$(name)", 3}}}
+	if err := s.fillIn(object); err != nil || !reflect.DeepEqual(object, want) {
+		t.Errorf("filled in: %v (%v), want %v", object, err, want)
+	}
+	if err := (&scenario{}).fillIn(map[string]any{"a": []any{"$name"}}); err == nil {
+		t.Error("$name without a record is filled in")
+	}
+}

@@ -1,0 +1,200 @@
+package sentences
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"nodestorm/sim/history"
+)
+
+// count is a detail as it is in a live history or a stored one.
+func count(r history.Record, key string) (int, bool) {
+	switch n := r.Detail[key].(type) {
+	case int:
+		return n, true
+	case int64:
+		return int(n), true
+	case float64:
+		return int(n), true
+	}
+	return 0, false
+}
+
+// text is a detail; empty if there is none.
+func text(r history.Record, key string) string {
+	s, _ := r.Detail[key].(string)
+	return s
+}
+
+// texts is a detail that is a list, as it is in a live history or a stored one.
+func texts(r history.Record, key string) (list []string, ok bool) {
+	switch l := r.Detail[key].(type) {
+	case []string:
+		return l, true
+	case []any:
+		for _, item := range l {
+			s, _ := item.(string)
+			list = append(list, s)
+		}
+		return list, true
+	}
+	return nil, false
+}
+
+// taken is a call that the API server took, on the object itself or a part of it.
+func taken(r history.Record, resource, subresource string) bool {
+	return r.Source == history.API && r.Code < 300 && r.Object.Resource == resource && text(r, "subresource") == subresource
+}
+
+// nodes are what the API server has said of Nodes, by name.
+type nodes map[string]*nodeState
+
+type nodeState struct {
+	created    uint64 // Seq of the record of it
+	providerID string
+	taints     []string
+	gone       bool
+}
+
+func (n nodes) take(r history.Record) {
+	if r.Object.Resource != "nodes" {
+		return
+	}
+	s := n[r.Object.Name]
+	if s == nil {
+		s = &nodeState{}
+	}
+	switch {
+	case taken(r, "nodes", "") && r.Verb == "delete":
+		s.gone = true
+	case taken(r, "nodes", ""):
+		if r.Verb == "create" {
+			*s = nodeState{created: r.Seq}
+		}
+		s.providerID = cmp.Or(text(r, "providerID"), s.providerID)
+		if taints, ok := texts(r, "taints"); ok {
+			s.taints = taints
+		}
+	default:
+		return
+	}
+	n[r.Object.Name] = s
+}
+
+// get is a Node that is there.
+func (n nodes) get(name string) (*nodeState, error) {
+	if s := n[name]; s != nil && !s.gone {
+		return s, nil
+	}
+	return nil, fmt.Errorf("nodes %q not found", name)
+}
+
+// pods are those that whose tells of, by their names and what owns them ("" or KIND/NAME).
+type pods struct {
+	whose func(name, owner string) bool
+	all   map[string]*podState
+	ever  bool
+}
+
+type podState struct {
+	created     uint64 // Seq of the record of it
+	node, phase string
+}
+
+// podsOf are those that are named as their owner, a Deployment's or one alone.
+func podsOf(owner string) *pods {
+	return &pods{whose: func(name, of string) bool { return name == owner || strings.HasPrefix(of, "ReplicaSet/"+owner+"-") }, all: map[string]*podState{}}
+}
+
+// everyPod is all of them but those of DaemonSets, which come and go with Nodes.
+func everyPod() *pods {
+	return &pods{whose: func(_, of string) bool { return !strings.HasPrefix(of, "DaemonSet/") }, all: map[string]*podState{}}
+}
+
+func (p *pods) take(r history.Record) {
+	if r.Object.Resource != "pods" || r.Object.Namespace != namespace {
+		return
+	}
+	name := r.Object.Name
+	if taken(r, "pods", "") && r.Verb == "create" {
+		if p.whose(name, text(r, "owner")) {
+			p.all[name], p.ever = &podState{created: r.Seq, node: text(r, "node"), phase: "Pending"}, true
+		}
+		return
+	}
+	s := p.all[name]
+	if s == nil {
+		return
+	}
+	switch {
+	case r.Source == history.Node && r.Verb == "running":
+		s.phase = "Running"
+	case r.Source == history.Node && r.Verb == "terminated":
+		s.phase = "Succeeded"
+		if code, _ := count(r, "exitCode"); code != 0 {
+			s.phase = "Failed"
+		}
+	case taken(r, "pods", "binding"):
+		s.node = text(r, "node")
+	case taken(r, "pods", "eviction"), taken(r, "pods", "") && r.Verb == "delete":
+		// Where a kubelet has it, only the kubelet's own deletion or one by force ends it.
+		grace, given := count(r, "gracePeriodSeconds")
+		if s.node == "" || s.phase == "Succeeded" || s.phase == "Failed" || given && grace == 0 {
+			delete(p.all, name)
+		}
+	case r.Source == history.API && r.Code == http.StatusNotFound && s.node != "" && s.phase == "Pending":
+		// Deleted while it was bound, it is gone at once: the API server took it for one without a kubelet.
+		delete(p.all, name)
+	}
+}
+
+// waiting are those that neither run nor have ended, in the order of their names.
+func (p *pods) waiting() (names []string) {
+	for name, s := range p.all {
+		if s.phase == "Pending" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// instances are those that the cloud has, in the order of their creation.
+type instances []instance
+
+type instance struct {
+	group string
+	id    int
+}
+
+func (i *instances) take(r history.Record) {
+	if !life(r) {
+		return
+	}
+	switch r.Verb {
+	case "created":
+		id, _ := count(r, "id")
+		*i = append(*i, instance{text(r, "group"), id})
+	case "deleted":
+		id, _ := count(r, "id")
+		*i = slices.DeleteFunc(*i, func(i instance) bool { return i.id == id })
+	}
+}
+
+// life is a record of an instance's life, but for those of the machine inside it.
+func life(r history.Record) bool {
+	return r.Source == history.Cloud && r.Object.Resource == "instances"
+}
+
+// both are two states of one run.
+type both struct{ a, b state }
+
+func (s both) take(r history.Record) { s.a.take(r); s.b.take(r) }
+
+// taking is a state that a function keeps.
+type taking func(r history.Record)
+
+func (t taking) take(r history.Record) { t(r) }

@@ -1,0 +1,216 @@
+package sentences
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/cucumber/godog"
+	messages "github.com/cucumber/messages/go/v21"
+
+	"nodestorm/sim/history"
+)
+
+func evicted(pod string) history.Event { return api("create", "pods", pod, "subresource", "eviction") }
+
+func byKarpenter(e history.Event) history.Event {
+	e.Actor = "karpenter"
+	return e
+}
+
+// general are Thens in general sentences, what they quote, and of which stories they hold.
+var general = []struct {
+	then, quotes string
+	holds, fails []at
+	why          string // they fail
+}{
+	{`"karpenter" has sent "create" of "nodeclaims" within 1m`, "", set(at{4, byKarpenter(claim("one"))}), set(at{0.5, byKarpenter(claim("one"))}), `"api create nodeclaims by karpenter" is there 0 times, of 1 at least`},
+	{`"karpenter" has ever sent "create" of "nodeclaims" within 1m`, "", set(at{0.5, byKarpenter(claim("one"))}), set(at{4, claim("one")}), "0 times"},
+	{`somebody has sent "create" of "nodeclaims" 2 times within 1m`, "", set(at{4, claim("one")}, at{5, claim("two")}), set(at{4, claim("one")}, at{70, claim("two")}), "1 time, of 2 at least (record"},
+	{`somebody has sent "create" of "nodeclaims" at no time within 1m`, "", set(at{0.5, claim("one")}), set(at{4, claim("one")}), "1 time, of 0 at most (record 5)"},
+	{`somebody has sent "create" of "nodeclaims" at no time within 1m`, "", set(at{4, api("patch", "nodeclaims", "one")}), set(), "of what never was nothing holds"},
+	{`somebody has sent "create" of "nodeclaims" no more than 1 time within 1m`, "", set(at{4, claim("one")}), set(at{4, claim("one")}, at{5, claim("two")}), "2 times, of 1 at most (records 5 6)"},
+	{`somebody has sent "create" of "nodeclaims" at least 2 times within 1m`, "", set(at{4, claim("one")}, at{5, claim("two")}), set(at{4, claim("one")}), "1 time, of 2 at least"},
+	{`somebody has sent "create" of "nodeclaims" exactly 1 time within 1m`, "", set(at{4, claim("one")}), set(at{4, claim("one")}, at{5, claim("two")}), "2 times, of 1 at most"},
+	{`somebody has sent "create" of "pods/eviction" no more than 1 time in any 10s, for each object, within 1m`, "", set(at{4, evicted("a")}, at{5, evicted("b")}, at{14, evicted("a")}), set(at{4, evicted("a")}, at{13, evicted("a")}), "of pods/default/a, "},
+	{`somebody has sent "create" of "pods/eviction" no more than 1 time in any 10s, for all objects together, within 1m`, "", set(at{4, evicted("a")}), set(at{4, evicted("a")}, at{13, evicted("b")}), "2 times within 10s, of 1 at most"},
+	{`somebody has sent "create" of "nodeclaims" before "cloud" has recorded "created" of "instances" within 1m`, "", set(at{4, claim("one")}, at{5, server("created", "s")}), set(at{4, server("created", "s")}, at{5, claim("one")}), "came with none of"},
+	{`the value "to" of "nodegroups" "pool1" is "2" within 1m`, "", set(at{0.5, size(2)}), set(at{0.5, size(3)}, at{4, size(4)}), "detail.to of"},
+	{`the value "to" of "nodegroups" "pool1" stays "2" within 1m`, "", set(at{0.5, size(2)}), set(at{0.5, size(2)}, at{4, size(3)}), "is 3 (record"},
+	{`the value "to" of "nodegroups" "pool1" is at no time above 2 within 1m`, "", set(at{4, size(2)}), set(at{0.5, size(3)}, at{1.5, size(2)}), "is 3 (record"},
+	{`the value "to" of "nodegroups" "pool1" is at no time below 2 within 1m`, "", set(at{4, size(2)}), set(at{4, size(1)}), "is 1 (record"},
+	{`this holds:`, "count: {source: api, resource: nodeclaims}\natMost: 1\nwithin: 1m", set(at{4, claim("one")}), set(at{4, claim("one")}, at{5, claim("two")}), "2 times"},
+	{`this holds:`, "happens: {source: api, resource: nodeclaims}\never: true", set(at{0.5, claim("one")}), set(at{4, claim("one")}), "0 times"}, // until then
+	{`this holds:`, "sequence: [{match: {source: api, resource: nodeclaims}, capture: {claim: name}}, {match: {source: api, resource: nodes, name: $claim}}]", set(at{0.5, claim("a")}, at{1.5, api("patch", "nodes", "a")}), set(at{0.5, claim("a")}, at{1.5, api("patch", "nodes", "b")}), "element 2 of the sequence is not in the history"},
+	{`this holds within 1m:`, "sequence: [{match: {source: api, resource: nodeclaims}}, {match: {source: api, resource: nodes}, within: 5s}]", set(at{0.5, claim("a")}, at{4, api("patch", "nodes", "a")}), set(at{0.5, claim("a")}, at{9, api("patch", "nodes", "a")}), "is not in the history"},
+	{`this holds within 1m:`, "since: {source: api, verb: create, resource: nodeclaims}\nhappens: {source: api, verb: patch, resource: nodeclaims}\nwithin: 5s\nforEach: [name]",
+		set(at{4, claim("a")}, at{5, claim("b")}, at{8, api("patch", "nodeclaims", "a")}, at{9, api("patch", "nodeclaims", "b")}),
+		set(at{4, claim("a")}, at{5, claim("b")}, at{8, api("patch", "nodeclaims", "a")}, at{11, api("patch", "nodeclaims", "b")}), "of b, "},
+	{`this holds from the file "s.yaml"`, "finally: {value: detail.to, of: {source: log}, is: 2}", set(at{0.5, size(2)}), set(at{0.5, size(3)}), "is 3"},
+	{`this holds within 1m from the file "s.yaml"`, "never: {source: api, verb: delete, resource: nodes}", set(at{4, api("patch", "nodes", "a")}), set(at{4, api("delete", "nodes", "a")}), "1 time, of 0 at most"},
+}
+
+// told is a story whose Then quotes.
+func told(then, quotes, status string, recorded float64, events ...at) []history.Record {
+	records := story(then, status, recorded, events...)
+	for i := range records {
+		if s, ok := history.OutcomeOf(records[i]); ok && s.Role == history.Then && quotes != "" {
+			s.Quoted = quotes
+			records[i].Event = s.Event()
+		}
+	}
+	return records
+}
+
+// judgedLive is the outcome of a Then that begins right after the step of before, and the
+// second in which a live judge would have told it.
+func judgedLive(t *testing.T, then, quotes string, events []at) (status, why string, second float64) {
+	t.Helper()
+	o, ok, err := knownObservers().find(then, quotes)
+	if !ok || err != nil {
+		t.Fatalf("%s: %t, %v", then, ok, err)
+	}
+	records := told(then, quotes, passed, 2, events...)
+	own := slices.IndexFunc(records, func(r history.Record) bool {
+		s, ok := history.OutcomeOf(r)
+		return ok && s.Role == history.Then
+	})
+	j := judging(o, records[:own])
+	second, decided := 2.0, false
+	for i, r := range slices.Delete(slices.Clone(records), own, own+1) {
+		if i >= own && r.Virtual > j.end {
+			break
+		}
+		if decided, err = j.take(r); decided {
+			second = max(second, r.Virtual.Seconds())
+			break
+		}
+	}
+	if !decided {
+		second, err = max(second, j.end.Seconds()), j.over()
+	}
+	switch {
+	case errors.Is(err, errUntold):
+		return Undecided, err.Error(), second
+	case err != nil:
+		return failed, err.Error(), second
+	}
+	return passed, "", second
+}
+
+// Each general Then, both ways: as a live judge tells it, and judged again, where it was
+// recorded rightly and where on purpose it was not.
+func TestGeneralThens(t *testing.T) {
+	for _, test := range general {
+		for _, want := range []string{passed, failed} {
+			events, why := test.holds, ""
+			if want == failed {
+				events, why = test.fails, test.why
+			}
+			status, said, second := judgedLive(t, test.then, test.quotes, events)
+			if status != want || !strings.Contains(said, why) {
+				t.Errorf("%s %s: live %s: %s, want %s with %q", test.then, test.quotes, status, said, want, why)
+			}
+			agrees(t, test.then, test.quotes, status, second, events)
+		}
+	}
+}
+
+// agrees makes sure that a Then is judged again as it was live.
+func agrees(t *testing.T, then, quotes, status string, second float64, events []at) {
+	t.Helper()
+	_, judged := Rejudge(history.InMemory(told(then, quotes, status, second, events...)))
+	if judged.Again != 1 || len(judged.Differences) != 0 {
+		t.Errorf("%s %s: %s, and judged again %+v", then, quotes, status, judged)
+	}
+	other := map[string]string{passed: failed, failed: passed, Undecided: failed}[status]
+	records, judged := Rejudge(history.InMemory(told(then, quotes, other, second, events...)))
+	if len(judged.Differences) != 1 || outcome(records).Status != status {
+		t.Errorf("%s %s: recorded as %s on purpose, and judged again %+v: %+v", then, quotes, other, judged, outcome(records))
+	}
+}
+
+// A live judgement is the stored one, whatever happens.
+func TestGeneralThensOfAnything(t *testing.T) {
+	kinds := []func(string) history.Event{
+		func(name string) history.Event { return byKarpenter(claim(name)) },
+		func(name string) history.Event { return api("patch", "nodeclaims", name) },
+		func(name string) history.Event { return api("patch", "nodes", name) },
+		func(name string) history.Event { return api("delete", "nodes", name) },
+		func(name string) history.Event { return server("created", name) },
+		evicted,
+		func(name string) history.Event { return size(len(name)) },
+	}
+	for seed := range uint64(50) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		events := []at{}
+		second := 0.0
+		for range 2 + random.IntN(12) {
+			second += float64(random.IntN(40)) / 4
+			late := float64(random.IntN(2)*random.IntN(12)) / 4 // told later than it happened
+			event := kinds[random.IntN(len(kinds))]([]string{"a", "b", "ccc"}[random.IntN(3)])
+			events = append(events, at{max(0, second-late) + 0.1, event})
+		}
+		for _, test := range general {
+			status, _, decided := judgedLive(t, test.then, test.quotes, set(events...))
+			if t.Failed() {
+				t.Fatalf("seed %d: %+v", seed, events)
+			}
+			agrees(t, test.then, test.quotes, status, decided, set(events...))
+		}
+	}
+}
+
+// What no history could make true, or false, is found before anything starts.
+func TestStatementsRefused(t *testing.T) {
+	beside := fstest.MapFS{"s.yaml": {Data: []byte("never: {source: apo}")}}
+	for _, test := range []struct{ then, quotes, want string }{
+		{`somebody has sent "create" of "pods" at least 0 times within 5m`, "", "atLeast: 0: no history could have less"},
+		{`somebody has sent "create" of "pods" 0 times within 5m`, "", "atLeast: 0"},
+		{`somebody has sent "create" of "pods" within 0s`, "", `"0s" is no duration`},
+		{`the pod "web" is Running within 0s`, "", `"0s" is no duration`},
+		{`somebody has sent "creates" of "pods" within 5m`, "", `unknown verb "creates" of source api`},
+		{`"moon" has recorded "created" of "instances" within 5m`, "", `unknown source "moon"`},
+		{`somebody has sent "create" of "pods" 2 times no more than 3 times within 5m`, "", "leave out how many times"},
+		{`somebody has sent "create" of "pods" no more than 3 times in any 5m, for each object, within 5m`, "", "every: 5m0s is no part of within: 5m0s"},
+		{`somebody has sent "create" of "pods" before somebody has sent "create" of "pods" within 5m`, "", "first and then are the same"},
+		{`somebody has ever sent "create" of "pods" before somebody has sent "create" of "nodes" within 5m`, "", "of both records"},
+		{`this holds:`, "hapens: {source: api}", `did you mean "happens"?`},
+		{`this holds:`, "", "the text is empty"},
+		{`this holds within 5m:`, "never: {source: api}\nwithin: 1m", "within is said twice"},
+		{`this holds within 5m:`, "since: {source: log}\nnever: {source: api}\nwithin: 10m", "it would never be over"},
+		{`this holds from the file "s.yaml"`, "", `never: unknown source "apo"`},
+		{`this holds from the file "t.yaml"`, "", "t.yaml"},
+	} {
+		then := &messages.PickleStep{Type: messages.PickleStepType_OUTCOME, Text: test.then}
+		if strings.HasSuffix(test.then, ":") {
+			then.Argument = &messages.PickleStepArgument{DocString: &messages.PickleDocString{Content: test.quotes}}
+		}
+		wrong := Problems([]*messages.PickleStep{{Type: messages.PickleStepType_CONTEXT, Text: "a cluster"}, then}, beside)
+		if len(wrong) != 1 || wrong[0].Step != 1 || !strings.Contains(wrong[0].Err.Error(), test.want) {
+			t.Errorf("%s %s: %v, want %q", test.then, test.quotes, fmt.Sprint(wrong), test.want)
+		}
+	}
+}
+
+// What godog hands over, a text or the name of a file, is what is stated.
+func TestQuotedIsStated(t *testing.T) {
+	s := &scenario{rig: Rig{Beside: fstest.MapFS{"s.yaml": {Data: []byte("never: {source: apo}")}}}}
+	text := &godog.DocString{Content: "never: {source: apo}"}
+	s.text = `this holds within 5m from the file "s.yaml"`
+	for i, err := range []error{
+		s.waiting(s.thisHolds, true).(func(context.Context, *godog.DocString) error)(t.Context(), text),
+		s.waiting(s.thisHoldsWithin, true).(func(context.Context, string, *godog.DocString) error)(t.Context(), "5m", text),
+		s.waiting(s.thisHoldsOf, false).(func(context.Context, string) error)(t.Context(), "s.yaml"),
+		s.waiting(s.thisHoldsWithinOf, false).(func(context.Context, string, string) error)(t.Context(), "5m", "s.yaml"),
+	} {
+		if err == nil || !strings.Contains(err.Error(), `unknown source "apo"`) || s.quoted != text.Content {
+			t.Errorf("%d: %v, quoted %q", i, err, s.quoted)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package sentences
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	messages "github.com/cucumber/messages/go/v21"
+)
+
+// Every sentence's example is a step of that sentence and of no other, and its words say
+// nothing in the language of patterns.
+func TestSentences(t *testing.T) {
+	all := Sentences()
+	if len(all) < 100 {
+		t.Errorf("%d sentences", len(all))
+	}
+	for _, s := range all {
+		if regexp.MustCompile(`[\\^$?+*()\[\]]`).MatchString(s.Words) {
+			t.Errorf("words of a pattern: %s", s.Words)
+		}
+		matches := 0
+		for _, other := range all {
+			if other.Role == s.Role && other.pattern.MatchString(s.Example) {
+				matches++
+			}
+		}
+		if matches != 1 || !s.pattern.MatchString(s.Example) {
+			t.Errorf("%d sentences match the example %s %s, want its own", matches, s.Role, s.Example)
+		}
+	}
+}
+
+func TestSentencesPage(t *testing.T) {
+	page, err := os.ReadFile("../../features/SENTENCES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(page) != Page() {
+		t.Error("features/SENTENCES.md is not what the sentences are: make sentences")
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	for _, test := range []struct {
+		kind       messages.PickleStepType
+		said, want string
+	}{
+		{messages.PickleStepType_ACTION, `a pod "web" that requests 1 CPU gets created`, `did you mean "When a pod \"NAME\" that requests CPU is created"`},
+		{messages.PickleStepType_OUTCOME, `the pod "web" is Running within 5mm`, `5mm is not virtual time, such as 30s, 5m or 2m30s, in "Then the pod`},
+		{messages.PickleStepType_OUTCOME, `the pod web is Running within 5m`, `web is not a name in quotes, in "Then the pod`},
+		{messages.PickleStepType_ACTION, `the pod "web" is Running within 5m`, "it is a Then, and not a When"},
+		{messages.PickleStepType_OUTCOME, `nothing like any sentence there is at all`, "matches nothing; nodestorm sentences prints"},
+	} {
+		wrong := Problems([]*messages.PickleStep{{Type: messages.PickleStepType_CONTEXT, Text: "a cluster"}, {Type: test.kind, Text: test.said}}, nil)
+		if len(wrong) != 1 || wrong[0].Step != 1 || !strings.Contains(wrong[0].Err.Error(), test.want) {
+			t.Errorf("%s: %+v, want %s", test.said, wrong, test.want)
+		}
+	}
+}
+
+// Who looks for what people do finds the sentences that are about it.
+func TestRelated(t *testing.T) {
+	for word, want := range map[string]string{"drain": "evict taint", "Cordoned": "drain evict taint", "sleep": "pass", "pod": ""} {
+		if got := strings.Join(Related(word), " "); got != want {
+			t.Errorf("%s is related to %q, want %q", word, got, want)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package egress_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	testclock "k8s.io/utils/clock/testing"
+
+	"nodestorm/harness/world/egress"
+	"nodestorm/sim/history"
+)
+
+const cloud = "api.example.cloud"
+
+// rig is a stand-in for the cloud, a proxy before it, and a client whose clock
+// is the world's.
+type rig struct {
+	proxy   *egress.Proxy
+	history *history.Log
+	client  *http.Client
+	now     *testclock.FakePassiveClock
+}
+
+func start(t *testing.T, stand http.HandlerFunc) *rig {
+	t.Helper()
+	origin := httptest.NewServer(stand)
+	t.Cleanup(origin.Close)
+	// Far from real time: only a world's clock makes the certificates valid.
+	r := &rig{now: testclock.NewFakePassiveClock(time.Date(2061, 7, 28, 0, 0, 0, 0, time.UTC))}
+	r.history = history.New(time.Time{}, r.now)
+	cert := filepath.Join(t.TempDir(), "ca.crt")
+	proxy, err := egress.Serve(egress.Config{CertFile: cert, Clock: r.now, History: r.history})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := proxy.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := proxy.Forward(cloud, origin.URL); err != nil {
+		t.Fatal(err)
+	}
+	r.proxy = proxy
+	r.client = r.newClient(t, cert)
+	return r
+}
+
+func (r *rig) newClient(t *testing.T, cert string) *http.Client {
+	t.Helper()
+	pem, err := os.ReadFile(cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) || bytes.Contains(pem, []byte("PRIVATE")) {
+		t.Fatalf("the certificate file holds\n%s", pem)
+	}
+	through, err := url.Parse(r.env(t, "HTTPS_PROXY"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{Proxy: http.ProxyURL(through), TLSClientConfig: &tls.Config{RootCAs: roots, Time: r.now.Now}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: 10 * time.Second}
+}
+
+func (r *rig) env(t *testing.T, name string) string {
+	t.Helper()
+	for _, pair := range r.proxy.Env() {
+		if value, ok := strings.CutPrefix(pair, name+"="); ok {
+			return value
+		}
+	}
+	t.Fatalf("no %s in %q", name, r.proxy.Env())
+	return ""
+}
+
+func (r *rig) refused() (hosts []string) {
+	for _, record := range r.history.Records() {
+		if record.Source == history.Harness && record.Verb == egress.Refused && record.Code == http.StatusForbidden {
+			hosts = append(hosts, record.Object.Name)
+		}
+	}
+	return hosts
+}
+
+func TestForward(t *testing.T) {
+	r := start(t, func(w http.ResponseWriter, req *http.Request) {
+		body, _ := io.ReadAll(req.Body)
+		w.Header().Set("RateLimit-Remaining", "7")
+		w.WriteHeader(http.StatusTeapot)
+		_, _ = io.WriteString(w, strings.Join([]string{req.Method, req.URL.String(), req.Header.Get("Authorization"), req.UserAgent(), string(body)}, " "))
+	})
+	for range 3 { // the connection is used again
+		req, err := http.NewRequest(http.MethodPost, "https://"+cloud+"/v1/servers?page=2&label_selector=a%3Db", strings.NewReader("body"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer x")
+		req.Header.Set("User-Agent", "autoscaler/1.2")
+		resp, err := r.client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		if err := errors.Join(err, resp.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if want := "POST /v1/servers?page=2&label_selector=a%3Db Bearer x autoscaler/1.2 body"; string(got) != want {
+			t.Errorf("the stand-in got %q, want %q", got, want)
+		}
+		if resp.StatusCode != http.StatusTeapot || resp.Header.Get("RateLimit-Remaining") != "7" {
+			t.Errorf("the client got %s, %v", resp.Status, resp.Header)
+		}
+	}
+	if refused := r.refused(); len(refused) > 0 {
+		t.Errorf("refused %q", refused)
+	}
+}
+
+// A stand-in that hangs up is not made an answer of the proxy's.
+func TestHangUp(t *testing.T) {
+	r := start(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	resp, err := r.client.Get("https://" + cloud + "/v1/servers")
+	if err == nil {
+		_ = resp.Body.Close()
+		t.Errorf("answer %s, want none", resp.Status)
+	}
+}
+
+func TestRefuse(t *testing.T) {
+	reached := false
+	r := start(t, func(http.ResponseWriter, *http.Request) { reached = true })
+	outside := func(what string) {
+		resp, err := r.client.Get(what)
+		if err != nil {
+			return // of a CONNECT that was refused
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusForbidden {
+			t.Errorf("%s: %s, want it refused", what, resp.Status)
+		}
+	}
+	outside("https://example.org/")
+	outside("https://" + cloud + ":8443/")
+	outside("https://" + cloud + ".example.org/")
+	outside("https://169.254.169.254/")
+	outside("http://" + cloud + "/v1/servers")
+	outside("http://[2001:db8::1]/")
+	if want := []string{"example.org", cloud, cloud + ".example.org", "169.254.169.254", cloud, "2001:db8::1"}; strings.Join(r.refused(), " ") != strings.Join(want, " ") {
+		t.Errorf("refused %q, want %q", r.refused(), want)
+	}
+	if reached {
+		t.Error("a refused request has reached the stand-in")
+	}
+}
+
+// A tunnel leads where it was opened to, whatever its requests say.
+func TestTunnelIsForOneHost(t *testing.T) {
+	var hosts []string
+	r := start(t, func(w http.ResponseWriter, req *http.Request) { hosts = append(hosts, req.URL.String()) })
+	req, err := http.NewRequest(http.MethodGet, "https://"+cloud+"/v1/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = "example.org"
+	resp, err := r.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if len(hosts) != 1 || hosts[0] != "/v1/x" {
+		t.Errorf("the stand-in got %q", hosts)
+	}
+}
+
+// What is no HTTP and no TLS ends its own connection only.
+func TestHostileBytes(t *testing.T) {
+	r := start(t, func(http.ResponseWriter, *http.Request) {})
+	address := strings.TrimPrefix(r.env(t, "HTTPS_PROXY"), "http://")
+	for _, bytes := range []string{
+		"\x16\x03\x01\x02\x00", "CONNECT\r\n\r\n", "CONNECT : HTTP/1.1\r\nHost: :\r\n\r\n",
+		"CONNECT " + cloud + ":443 HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\n\r\n",
+		"GET /" + strings.Repeat("a", 2<<20) + " HTTP/1.1\r\n\r\n",
+	} {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+		_, _ = io.WriteString(conn, bytes) // the proxy may hang up in between
+		_ = conn.(*net.TCPConn).CloseWrite()
+		if n, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%.40q: still open after %d bytes", bytes, n)
+		}
+		_ = conn.Close()
+	}
+	resp, err := r.client.Get("https://" + cloud + "/")
+	if err != nil {
+		t.Fatal("a good client after the bad ones:", err)
+	}
+	_ = resp.Body.Close()
+}
+
+func TestForwardErrors(t *testing.T) {
+	r := start(t, func(http.ResponseWriter, *http.Request) {})
+	for _, origin := range []string{"https://127.0.0.1:1", "http://127.0.0.1", "http://192.0.2.1:80", "http://localhost:80", "http://127.0.0.1:80/v1", ":"} {
+		if err := r.proxy.Forward("example.org", origin); err == nil {
+			t.Errorf("%s: no error", origin)
+		} else if !strings.Contains(err.Error(), "forwarding example.org") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", origin, err)
+		}
+	}
+}

@@ -1,0 +1,292 @@
+package containers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"nodestorm/harness/cloud/machines"
+	"nodestorm/sim/fault"
+	"nodestorm/sim/history"
+	"nodestorm/sim/machine/node"
+)
+
+// armed is a fault of a machine: the same that simulated ones have, really done.
+type armed struct {
+	fault.Life // under Machines.mu
+	of         node.Fault
+	end        context.CancelFunc
+}
+
+// CanBreak says whether an effect can be had of a container.
+func CanBreak(e node.Effect) error {
+	switch e.(type) {
+	case node.NeverRegisters, node.RegistersLate, node.HeartbeatsStop, node.NotReady, node.KubeletRestart, node.NodeObjectDeleted:
+		return nil
+	}
+	return fmt.Errorf("%q is nothing that can be done to a container: it needs simulated machines", e)
+}
+
+// check says what a container cannot be.
+func check(of machines.Container) error {
+	if of.Name == "" {
+		return errors.New("want a name")
+	}
+	if len(of.Profile.Agents) > 0 {
+		return errors.New("node agents are simulated machines': a container has the pods of DaemonSets only")
+	}
+	for _, f := range of.Profile.Faults {
+		if err := CanBreak(f.Effect); err != nil {
+			return fmt.Errorf("fault %q: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+// atBoot arms what has to be there before a machine has power.
+func (m *Machines) atBoot(b *machine) (cutOff bool, late time.Duration) {
+	for _, f := range b.of.Profile.Faults {
+		switch e := f.Effect.(type) {
+		case node.NeverRegisters:
+			cutOff = true
+		case node.RegistersLate:
+			late += e.By
+		default:
+			continue
+		}
+		m.arm(b, f)
+	}
+	return cutOff, late
+}
+
+// booted tells that they have made a difference, and arms the others, whose time counts from
+// the registration.
+func (m *Machines) booted(b *machine) {
+	m.mu.Lock()
+	early := b.faults
+	m.mu.Unlock()
+	for _, a := range early {
+		m.effective(b, a)
+	}
+	after := m.seq()
+	for _, f := range b.of.Profile.Faults {
+		switch f.Effect.(type) {
+		case node.NeverRegisters, node.RegistersLate:
+			continue
+		}
+		a, ctx := m.arm(b, f)
+		m.done.Go(func() { m.live(ctx, b, a, after, true) })
+	}
+}
+
+// Has tells whether a Node is that of a machine that has power.
+func (m *Machines) Has(name string) bool { return m.ofNode(name) != nil }
+
+func (m *Machines) ofNode(name string) *machine {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, b := range m.machines {
+		if b.of.Node == name && b.on {
+			return b
+		}
+	}
+	return nil
+}
+
+// Inject does a fault of simulated machines to the one that a Node is of: it is cut off, its
+// container runtime is stopped, its network plugin's configuration taken away, its kubelet
+// ended and started again, its Node deleted.
+func (m *Machines) Inject(name string, f node.Fault) error {
+	b := m.ofNode(name)
+	if b == nil {
+		return fmt.Errorf("there is no machine of a Node %q", name)
+	}
+	if err := errors.Join(CanBreak(f.Effect), node.CheckFault(f)); err != nil {
+		return fmt.Errorf("fault %q: %w", f.Name, err)
+	}
+	switch f.Effect.(type) {
+	case node.NeverRegisters, node.RegistersLate:
+		return fmt.Errorf("fault %q (%v): the machine has booted already", f.Name, f.Effect)
+	}
+	after := m.seq()
+	a, ctx := m.arm(b, f)
+	if f.At == 0 && f.When == nil {
+		if err := m.begin(ctx, b, a); err != nil {
+			return fmt.Errorf("fault %q: %w", f.Name, err)
+		}
+		if f.For > 0 {
+			m.done.Go(func() { m.last(ctx, b, a) })
+		}
+		return nil
+	}
+	m.done.Go(func() { m.live(ctx, b, a, after, false) })
+	return nil
+}
+
+// Clear ends a fault before its time, on all machines that have it.
+func (m *Machines) Clear(name string) error {
+	type found struct {
+		b *machine
+		a *armed
+	}
+	var all []found
+	m.mu.Lock()
+	for _, b := range m.machines {
+		for _, a := range b.faults {
+			if a.Name() == name && a.Cleared().IsZero() {
+				all = append(all, found{b, a})
+			}
+		}
+	}
+	m.mu.Unlock()
+	if len(all) == 0 {
+		return fmt.Errorf("there is no fault %q of a machine", name)
+	}
+	var errs []error
+	for _, f := range all {
+		f.a.end()
+		errs = append(errs, m.mend(f.b, f.a))
+	}
+	return errors.Join(errs...)
+}
+
+func (m *Machines) seq() uint64 { return uint64(len(m.world.History().Since(0))) } // Seq counts from 1
+
+func (b *machine) about() fault.About {
+	return fault.About{Actor: "container", Object: history.Object{Resource: "nodes", Name: b.of.Node}}
+}
+
+func (m *Machines) arm(b *machine, f node.Fault) (*armed, context.Context) {
+	plan := fault.Plan{At: fault.Duration(f.At), For: fault.Duration(f.For)}
+	a := &armed{of: f}
+	ctx, end := context.WithCancel(b.ctx)
+	a.end = end
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a.Life = fault.Recorder{History: m.world.History()}.Arm(f.Name, f.Effect.String(), plan, m.world.Clock().Now(), b.about())
+	b.faults = append(b.faults, a)
+	return a, ctx
+}
+
+// live begins a fault at its time, which counts from the registration of the Node or from
+// the record that it waits for, and ends it.
+func (m *Machines) live(ctx context.Context, b *machine, a *armed, after uint64, registration bool) {
+	if a.of.When != nil || registration {
+		_, err := m.world.History().WaitAfter(ctx, after, func(r history.Record) bool {
+			if r.Source != history.Node || r.Object.Name != b.of.Node {
+				return false
+			}
+			if a.of.When != nil {
+				return a.of.When(r.Event)
+			}
+			return r.Verb == "register"
+		})
+		if err != nil {
+			return // the machine or the world has ended
+		}
+	}
+	if !wait(ctx, a.of.At) {
+		return
+	}
+	if err := m.begin(ctx, b, a); err != nil {
+		m.broken(b, fmt.Errorf("fault %q: %w", a.Name(), err))
+		return
+	}
+	if a.of.For > 0 {
+		m.last(ctx, b, a)
+	}
+}
+
+// last ends a fault when its time is over.
+func (m *Machines) last(ctx context.Context, b *machine, a *armed) {
+	if !wait(ctx, a.of.For) {
+		return
+	}
+	if err := m.mend(b, a); err != nil {
+		m.broken(b, fmt.Errorf("fault %q: %w", a.Name(), err))
+	}
+}
+
+const pluginFile = "/etc/cni/net.d/10-nodestorm.conflist"
+
+// begin breaks what the fault is about.
+func (m *Machines) begin(ctx context.Context, b *machine, a *armed) error {
+	switch e := a.of.Effect.(type) {
+	case node.HeartbeatsStop:
+		if err := m.on(b, "nodestorm-network", "off"); err != nil {
+			return err
+		}
+	case node.NotReady:
+		m.awaitNotReady(ctx, b, a)
+		if e.Cause == node.NetworkDown {
+			return m.on(b, "mv", pluginFile, "/etc/cni/")
+		}
+		return m.on(b, "systemctl", "kill", "--signal", "STOP", "--kill-who", "main", "containerd")
+	case node.KubeletRestart:
+		if err := m.on(b, "systemctl", "stop", "kubelet"); err != nil {
+			return err
+		}
+		m.done.Go(func() {
+			if wait(ctx, e.Down) {
+				if err := m.mend(b, a); err != nil {
+					m.broken(b, fmt.Errorf("fault %q: %w", a.Name(), err))
+				}
+			}
+		})
+	case node.NodeObjectDeleted:
+		if err := m.world.Client().CoreV1().Nodes().Delete(ctx, b.of.Node, metav1.DeleteOptions{}); err != nil {
+			return err
+		}
+	}
+	m.effective(b, a)
+	return nil
+}
+
+// mend ends a fault, once.
+func (m *Machines) mend(b *machine, a *armed) error {
+	m.mu.Lock()
+	first := a.Clear(m.world.Clock().Now(), b.about())
+	on := b.on
+	m.mu.Unlock()
+	if !first || !on {
+		return nil
+	}
+	switch e := a.of.Effect.(type) {
+	case node.NeverRegisters, node.HeartbeatsStop:
+		return m.on(b, "nodestorm-network", "on")
+	case node.NotReady:
+		if e.Cause == node.NetworkDown {
+			return m.on(b, "mv", "/etc/cni/10-nodestorm.conflist", pluginFile)
+		}
+		return m.on(b, "systemctl", "kill", "--signal", "CONT", "--kill-who", "main", "containerd")
+	case node.KubeletRestart:
+		return m.on(b, "systemctl", "start", "kubelet")
+	}
+	return nil
+}
+
+// effective notes that a fault has made a difference, once.
+func (m *Machines) effective(b *machine, a *armed) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if a.EffectiveSince().IsZero() && a.Cleared().IsZero() {
+		a.Effective(m.world.Clock().Now(), b.about())
+	}
+}
+
+// awaitNotReady notes that a fault is effective if the kubelet says that its Node is not
+// ready before the fault is cleared.
+func (m *Machines) awaitNotReady(ctx context.Context, b *machine, a *armed) {
+	after := m.seq()
+	m.done.Go(func() {
+		_, err := m.world.History().WaitAfter(ctx, after, func(r history.Record) bool {
+			return r.Source == history.Node && r.Verb == "notready" && r.Object.Name == b.of.Node
+		})
+		if err == nil {
+			m.effective(b, a)
+		}
+	})
+}

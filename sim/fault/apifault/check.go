@@ -1,0 +1,183 @@
+package apifault
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"nodestorm/sim/strict"
+)
+
+// File is what a rules file holds.
+type File struct {
+	Rules []Rule `json:"rules"`
+}
+
+// Load reads a rules file and checks its rules, see Check. An error says in one
+// line what is wrong and what would be right.
+func Load(text []byte) ([]Rule, error) {
+	var f File
+	if err := strict.Unmarshal(text, &f); err != nil {
+		return nil, err
+	}
+	if len(f.Rules) == 0 {
+		return nil, errors.New("there is no rule: the field rules is missing or empty")
+	}
+	return f.Rules, Check(f.Rules)
+}
+
+var knownVerbs = []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
+
+// Check finds what is wrong with rules that are to be armed together, in that
+// order: fields without sense, a rule that can never match, and rules that
+// contradict. What a cluster must be asked about (resources of CRDs), it leaves to
+// CheckResources.
+func Check(rules []Rule) error {
+	names := map[string]bool{}
+	for i, r := range rules {
+		if r.Name == "" {
+			return fmt.Errorf("rule %d has no name", i+1)
+		}
+		if names[r.Name] {
+			return fmt.Errorf("rule %q is there twice: want unique names", r.Name)
+		}
+		names[r.Name] = true
+		if err := r.check(); err != nil {
+			return fmt.Errorf("rule %q: %w", r.Name, err)
+		}
+		for _, before := range rules[:i] {
+			if before.takesAll() && before.Match.covers(&r.Match) {
+				if reflect.DeepEqual(before.Match, r.Match) {
+					return fmt.Errorf("rule %q contradicts rule %q: both are about the same calls, and only the first takes them; give it a limit, or drop one", r.Name, before.Name)
+				}
+				return fmt.Errorf("rule %q can never act: rule %q before it takes all of its calls; put it first, or give the other a limit", r.Name, before.Name)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *Rule) check() error {
+	if err := r.Plan.Check(); err != nil {
+		return err
+	}
+	if err := r.Match.check(); err != nil {
+		return err
+	}
+	a, err := r.Act.one()
+	if err != nil {
+		return err
+	}
+	return a.check(&r.Match)
+}
+
+func (m *Match) check() error {
+	if m.Resource == "" {
+		return fmt.Errorf("match.resource is missing: want a plural such as pods or machinedeployments.cluster.x-k8s.io, or %q for all", wildcard)
+	}
+	for _, verb := range m.Verbs {
+		if !slices.Contains(knownVerbs, verb) {
+			return fmt.Errorf("unknown verb %q (allowed: %s)", verb, strings.Join(knownVerbs, ", "))
+		}
+	}
+	for field, pattern := range map[string]string{"client": m.Client, "namespace": m.Namespace, "name": m.Name} {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("match.%s is no pattern: %q has an open bracket or ends in a backslash", field, pattern)
+		}
+	}
+	if strings.ContainsAny(m.Client, "/ ") {
+		return fmt.Errorf("match.client is %q: want the user agent's product only, %q", m.Client, product(m.Client))
+	}
+	if err := m.checkResource(); err != nil {
+		return err
+	}
+	return m.checkVerbs()
+}
+
+// checkResource looks up resources that Kubernetes itself serves.
+func (m *Match) checkResource() error {
+	if m.Resource == wildcard {
+		return nil
+	}
+	gr := schema.ParseGroupResource(m.Resource)
+	if strings.ContainsAny(m.Resource, "/* ") || m.Resource != strings.ToLower(m.Resource) {
+		return fmt.Errorf("match.resource is %q: want one plural in lower case; what follows a slash is match.subresource", m.Resource)
+	}
+	if !builtIn(gr.Group) {
+		return nil // a CRD's, or an aggregated API's
+	}
+	var near []string
+	for gvk := range scheme.Scheme.AllKnownTypes() {
+		plural, singular := meta.UnsafeGuessKindToResource(gvk)
+		switch {
+		case gr.Group != "" && gvk.Group != gr.Group:
+		case plural.Resource == gr.Resource:
+			return nil
+		case singular.Resource == gr.Resource:
+			near = append(near, plural.Resource)
+		}
+	}
+	// Served by Kubernetes, and not in the client's scheme.
+	if slices.Contains([]string{"customresourcedefinitions.apiextensions.k8s.io", "apiservices.apiregistration.k8s.io"}, m.Resource) {
+		return nil
+	}
+	if len(near) > 0 {
+		return fmt.Errorf("unknown resource %q: want the plural, %q", m.Resource, near[0])
+	}
+	return fmt.Errorf("unknown resource %q: it is none of Kubernetes' own; a CRD's needs its group, as in machinedeployments.cluster.x-k8s.io", m.Resource)
+}
+
+// checkVerbs finds verbs that never go with the rest of the match.
+func (m *Match) checkVerbs() error {
+	sub := m.Subresource != "" && m.Subresource != wildcard
+	named := m.Name != "" && m.Name != wildcard
+	var never []string
+	for _, verb := range m.Verbs {
+		switch verb {
+		case "list", "watch", "deletecollection":
+			if sub {
+				never = append(never, verb+" is never about a subresource")
+			}
+		case "create":
+			if named && m.Subresource == "" {
+				never = append(never, "create has no name in its path")
+			}
+		}
+	}
+	if len(never) == len(m.Verbs) && len(never) > 0 {
+		return fmt.Errorf("it can never match: %s", strings.Join(never, ", "))
+	}
+	return nil
+}
+
+// takesAll reports whether no call that the rule matches gets past it, ever.
+func (r *Rule) takesAll() bool {
+	return r.Always()
+}
+
+// covers reports whether the match is about every call that other is about. Of two
+// patterns it knows only whether they are the same.
+func (m *Match) covers(other *Match) bool {
+	for _, verb := range knownVerbs {
+		if other.hasVerb(verb) && !m.hasVerb(verb) {
+			return false
+		}
+	}
+	within := func(pattern, s string) bool {
+		return pattern == "" || pattern == wildcard || pattern == s || !strings.ContainsAny(s, `*?[\`) && like(pattern, s)
+	}
+	mine, theirs := schema.ParseGroupResource(m.Resource), schema.ParseGroupResource(other.Resource)
+	anyGroup := mine.Group == "" && mine.Resource == theirs.Resource && builtIn(theirs.Group)
+	return (m.Resource == wildcard || m.Resource == other.Resource || anyGroup) &&
+		(m.Subresource == wildcard || m.Subresource == other.Subresource) &&
+		within(m.Namespace, other.Namespace) && within(m.Name, other.Name) && within(m.Client, other.Client)
+}
+
+func (m *Match) hasVerb(verb string) bool { return len(m.Verbs) == 0 || slices.Contains(m.Verbs, verb) }
