@@ -1,0 +1,120 @@
+package words
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Argument is a part of a sentence that a feature chooses.
+type Argument struct {
+	Name    string `json:"name"`
+	Means   string `json:"means"`
+	Example string `json:"example"`
+
+	pattern string // with one group
+}
+
+// shown is the argument as the words of a sentence have it.
+func (a Argument) shown() string {
+	if strings.HasPrefix(a.pattern, `"`) {
+		return `"` + a.Name + `"`
+	}
+	return a.Name
+}
+
+// mayBeEmpty reports whether the argument can be left out, with the space or comma that it begins with.
+func (a Argument) mayBeEmpty() bool {
+	return strings.HasPrefix(a.pattern, "((?:") && strings.ContainsAny(a.Example[:1], " ,")
+}
+
+// Parts of the patterns below.
+const (
+	ordinal = `(?:first|second|third|fourth|fifth|\d+(?:st|nd|rd|th))`
+	aSpan   = `(?:\d+(?:\.\d+)?(?:ms|h|m|s))+`
+	chance  = `(?:, with probability 0?\.\d+)?`
+	start   = `(?:, once \{.+\})?(?:, from ` + aSpan + ` on)?`
+)
+
+// Record is what a record in words looks like, in one group.
+const Record = `((?:"[^"]+"|somebody) has (?:ever )?(?:sent|been refused|recorded) "[^"]+" of "[^"]+"(?: "[^"]+")?(?: \d+ times)?)`
+
+// which is an argument that chooses among all of a noun.
+func which(noun, example string) Argument {
+	return Argument{
+		Name: "EVERY-" + strings.ToUpper(noun[strings.LastIndex(noun, " ")+1:]),
+		Means: fmt.Sprintf("which: every %[1]s, the first %[1]s, the 12th %[1]s, each of the first 3 %[1]ss, or every %[1]s from the third on",
+			noun),
+		Example: example,
+		pattern: `(every ` + noun + `(?: from the ` + ordinal + ` on)?|the ` + ordinal + ` ` + noun + `|each of the first \d+ ` + noun + `s)`,
+	}
+}
+
+// arguments are all that sentences can have. A malformed one makes its step match nothing, and that is found before
+// anything starts.
+var arguments = []Argument{
+	which("call", "the first call"), which("action", "every action"), which("server", "the first server"),
+	which("machine", "every machine"), which("further simulated node", "every further simulated node"),
+	{"CALL", "calls in quotes, VERB RESOURCE[.GROUP][/SUBRESOURCE] [[NAMESPACE/]NAME], with verbs as in RBAC and commas between them",
+		`"update,patch machinedeployments.cluster.x-k8s.io/scale web"`, `"([a-z,]+ [a-z0-9.*/-]+(?: [^" ]+)?)"`},
+	{"PROGRAM", `a program in quotes, as it calls itself to the API server: "karpenter", "cluster-autoscaler", or "cluster-api" for ` +
+		`the controllers of Cluster API`, `"cluster-autoscaler"`, `"([^"]{1,})"`},
+	{"LIST", "lists in quotes, as CALL with the verb list", `"list nodes"`, `"(list [a-z0-9.*/-]+(?: [^" ]+)?)"`},
+	{"WATCH", "watches in quotes, as CALL with the verb watch", `"watch nodes"`, `"(watch [a-z0-9.*/-]+(?: [^" ]+)?)"`},
+	{"CLOUD-LIST", "lists in quotes: list servers, or of actions, such as list actions", `"list servers"`, `"(list [a-z_ ]+)"`},
+	{"CLOUD-CALL", "calls in quotes, such as create servers, delete servers, list servers, list actions of servers; of a cloud of node " +
+		"groups increase groups, delete instances, list instances, get templates; of one of instances launch instances, terminate " +
+		"instances, describe instances", `"create servers"`, `"([a-z_]+ [a-z_ ]+)"`},
+	{"ACTION", "an action of the cloud in quotes, such as create_server, start_server or delete_server", `"start_server"`,
+		`"([a-z]+_[a-z_]+)"`},
+	// A fault that a sentence has armed is called what that says, quotes and all.
+	{"FAULT", "a fault in quotes: the name that it has in YAML, or the sentence that armed it",
+		`"the server type "cx22" cannot be had"`, `"(.+)"`},
+	{"FIELDS", "fields of a reply in quotes, by their paths in the cloud's API, with commas between", `"instances.status"`,
+		`"([A-Za-z_]+(?:[.,][A-Za-z_]+)*)"`},
+	{"FIELD=VALUE", "a field of a reply in quotes, by its path in the cloud's API, and its value: a number, true, false or text",
+		`"servers.status=unknown"`, `"([A-Za-z_]+(?:\.[A-Za-z_]+)*=[^"]*)"`},
+	{"STATUS", "an HTTP status that is an error, 400 to 599", "503", `([45]\d\d)`},
+	{"FOR-GROUP", `nothing, or: for servers of the group "NAME"`, ` for servers of the group "web"`,
+		`((?: for servers of the group "[^"]+")?)`},
+	{"OF-GROUP", `nothing, or: of the group "NAME"`, ` of the group "web"`, `((?: of the group "[^"]+")?)`},
+	{"IN-LOCATION", `nothing, or: in "LOCATION"`, ` in "fsn1"`, `((?: in "[^"]+")?)`},
+	{"WHEN", "nothing, or any of these in this order: `, once {PATTERN}` (a record of the history, as in symptoms), " +
+		"`, from DURATION on` (since then), `, for DURATION`, `, with probability 0.3`", ", from 30s on, for 5m",
+		`(` + start + `(?:, for ` + aSpan + `)?` + chance + `)`},
+	{"SINCE", "as WHEN, without `, for DURATION`", ", from 30s on", `(` + start + chance + `)`},
+	{"PERHAPS", "nothing, or `, with probability 0.3`", ", with probability 0.3", `(` + chance + `)`},
+	{"NAME", `a name in quotes`, `"web"`, `"([^"]+)"`},
+	{"DURATION", "virtual time, such as 30s, 5m or 2m30s", "5m", `(` + aSpan + `)`},
+	{"N", "a whole number", "2", `(\d+)`},
+	{"CPU", "processors, as in 500m CPU or 1 CPU", "1 CPU", `(\d+m|\d+(?:\.\d+)?)` + cpuSuffix},
+	{"TAINT", "a taint in quotes, KEY[=VALUE]:EFFECT, with the effect NoSchedule, PreferNoSchedule or NoExecute",
+		`"example.com/agent:NoSchedule"`, `"([^":=]+(?:=[^":]*)?:(?:NoSchedule|PreferNoSchedule|NoExecute))"`},
+	{"KIND/NAME", "an object in quotes, KIND/NAME, or KIND/NAMESPACE/NAME outside of the namespace default; after a record was waited for, " +
+		"$name, $namespace, $actor and $detail.KEY stand for what that has, here and as whole values of objects in YAML; $newest and " +
+		"$oldest for the Node that the target brought, or the pod, that came last or first", `"Deployment/web"`,
+		`"([A-Za-z][A-Za-z0-9.-]*/[^"/]+(?:/[^"/]+)?)"`},
+	// Those of one kind, by the names that kubectl has for it.
+	{"Pod/NAME", "a pod in quotes, Pod/NAME or Pod/NAMESPACE/NAME; $name, $namespace, $newest and $oldest as in KIND/NAME", `"Pod/web-0"`,
+		`"((?:[Pp]ods?|po)/[^"/]+(?:/[^"/]+)?)"`},
+	{"Node/NAME", "a node in quotes; $name, $newest and $oldest as in KIND/NAME", `"Node/node-1"`, `"((?:[Nn]odes?|no)/[^"/]+)"`},
+	{"KEY=VALUE", "a label or an annotation in quotes; KEY- removes it", `"example.com/team=a"`, `"([^"=]+=[^"]*|[^"]+-)"`},
+	{"FILE", "a file in quotes, .yaml, .yml or .json, beside the feature", `"objects.yaml"`, `"([^"]+\.(?:yaml|yml|json))"`},
+	{"RECORD", `a record in words: "ACTOR" has sent "VERB" of "RESOURCE", or "SOURCE" has recorded "VERB" of "RESOURCE"; the head of ` +
+		`features/SENTENCES.md says more`, `"cluster-autoscaler" has sent "delete" of "nodes"`, Record},
+	{"VERSION", "a release, or a build of one's own such as v1.9.5-mine", "v1.9.5", `(v\d+\.\d+\.\d+(?:-[A-Za-z0-9._+-]+)?)`},
+}
+
+// cpuSuffix is the part of CPU that is a word of its own.
+const cpuSuffix = " CPU"
+
+// What stands below a step.
+var (
+	text  = Argument{Name: "TEXT", Means: `lines between """ below the step`}
+	table = Argument{Name: "TABLE", Means: "a table below the step, of names and their values; of node groups with the columns name, " +
+		"min, max, and if need be type, zone, labels, taints; of instance types with name, cpu, memory, and if need be price, zones; " +
+		"of nodes with name, and if need be type, zone, group, labels, taints"}
+)
+
+// Arguments are all that sentences can have, but for what stands below a step.
+func Arguments() []Argument { return slices.Clone(arguments) }
