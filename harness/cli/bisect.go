@@ -11,6 +11,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/draft"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/search/bisect"
 	"nodestorm/scenarios"
 )
@@ -194,9 +195,9 @@ func (b *bisection) search(ctx context.Context) error {
 	case errors.As(err, &sides) && sides.Swapped:
 		return usage(err)
 	case errors.As(err, &sides) && sides.Untold:
-		return &exit{code: Inconclusive, err: err}
+		return &exit.Error{Code: Inconclusive, Err: err}
 	case errors.As(err, &sides):
-		return &exit{code: NotAsExpected, err: err}
+		return &exit.Error{Code: NotAsExpected, Err: err}
 	case err != nil:
 		if ctx.Err() != nil && len(b.state.Trials) > 0 {
 			b.say("%s learned so far: kept in %s, and the same command goes on from there", counted(len(b.state.Trials), "answer"), b.state.path)

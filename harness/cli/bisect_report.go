@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"nodestorm/harness/builds/repository"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/bisect"
@@ -91,7 +92,7 @@ func (b *bisection) report(ctx context.Context, at ends, f found) error {
 		return err
 	}
 	if len(f.first) > 1 {
-		return &exit{code: NotAsExpected}
+		return &exit.Error{Code: NotAsExpected}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/bisect"
 )
@@ -44,14 +45,14 @@ run. With --mended 0 and 1 are the other way round: to find what mended it, git 
 			case c.Context().Err() != nil:
 				return err
 			case err != nil:
-				return &exit{code: gitStop, err: err}
+				return &exit.Error{Code: gitStop, Err: err}
 			case mended && status != gitSkip:
 				status = gitNew - status
 			}
 			if status == gitOld {
 				return nil
 			}
-			return &exit{code: status}
+			return &exit.Error{Code: status}
 		},
 	}
 	b.session.addFlags(c)
@@ -64,7 +65,7 @@ run. With --mended 0 and 1 are the other way round: to find what mended it, git 
 	b.addHow(c)
 	// A wrong flag is no answer about a commit.
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &exit{code: gitStop, err: wrongFlag(c, err)}
+		return &exit.Error{Code: gitStop, Err: wrongFlag(c, err)}
 	})
 	return c
 }

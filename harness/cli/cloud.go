@@ -20,6 +20,7 @@ import (
 	"nodestorm/fakecloud/fault"
 	"nodestorm/fakecloud/hcloud"
 	"nodestorm/harness/cloud/nodegroups"
+	"nodestorm/harness/run/exit"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/cloudinit"
 	"nodestorm/sim/strict"
@@ -289,7 +290,7 @@ func (e *env) unmetFaults(c *fakecloud.Cloud) error {
 		e.say("fault %q made no difference", name)
 	}
 	if len(unmet) > 0 {
-		return &exit{code: Inconclusive, asked: true}
+		return &exit.Error{Code: Inconclusive, Awaited: true}
 	}
 	return nil
 }

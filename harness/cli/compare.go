@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/replay"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/summary"
 	"nodestorm/reports"
 	"nodestorm/reports/story"
@@ -118,9 +119,9 @@ func (s *session) compare(c *cobra.Command, sides []side, jobs []job, without []
 	}
 	switch {
 	case different || s.strict && len(without) > 0:
-		return &exit{code: NotAsExpected}
+		return &exit.Error{Code: NotAsExpected}
 	case inconclusive:
-		return &exit{code: Inconclusive}
+		return &exit.Error{Code: Inconclusive}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
@@ -73,9 +74,9 @@ func (e *env) cross(found []stored, catalogue *scenarios.Catalogue, asJSON bool)
 	}
 	switch {
 	case len(strangers) > 0:
-		return &exit{code: NotAsExpected}
+		return &exit.Error{Code: NotAsExpected}
 	case unsure > 0:
-		return &exit{code: Inconclusive}
+		return &exit.Error{Code: Inconclusive}
 	}
 	return nil
 }

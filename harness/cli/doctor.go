@@ -15,6 +15,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world/kind"
 	"nodestorm/scenarios"
 )
@@ -76,7 +77,7 @@ more there is to have, Cluster Autoscaler and real clusters, does not count.`,
 				err = e.tellDiagnosis(d)
 			}
 			if err == nil && !d.well() {
-				return &exit{code: NotAsExpected}
+				return &exit.Error{Code: NotAsExpected}
 			}
 			return err
 		},

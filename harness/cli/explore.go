@@ -20,6 +20,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/explore"
 	"nodestorm/harness/search/schedule"
@@ -182,7 +183,7 @@ func (x *exploration) run(c *cobra.Command) error {
 		return err
 	}
 	if slices.ContainsFunc(summary.Found, func(f explore.Found) bool { return f.Known == "" }) {
-		return &exit{code: NotAsExpected}
+		return &exit.Error{Code: NotAsExpected}
 	}
 	return nil
 }
@@ -297,7 +298,7 @@ func (x *exploration) one(play func(feature string) (reports.Row, error)) error 
 	}
 	x.tell(p)
 	if p.DiedAtOnce && x.found.Futile() {
-		return &exit{code: NotAsExpected, err: fmt.Errorf("%s died at once in all schedules so far, and nothing else is to be learned of it: %s", x.settings.Target, verdict.OneLine(p.Reason))}
+		return &exit.Error{Code: NotAsExpected, Err: fmt.Errorf("%s died at once in all schedules so far, and nothing else is to be learned of it: %s", x.settings.Target, verdict.OneLine(p.Reason))}
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/explore"
@@ -218,7 +219,7 @@ func (x *shrinking) shrink(ctx context.Context, s schedule.Schedule, file string
 	}
 	fmt.Fprintf(x.stdout, "  after %d plays, %s; since when: nodestorm bisect %s --catalogue %s --source REPOSITORY --good VERSION --bad VERSION\n", x.plays.Load(), time.Since(x.began).Round(time.Second), d.ID, folder)
 	if at.Shown*10 < at.Decided*9 || at.Decided == 0 {
-		return &exit{code: NotAsExpected}
+		return &exit.Error{Code: NotAsExpected}
 	}
 	return nil
 }

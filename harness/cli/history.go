@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/bisect"
 	"nodestorm/reports"
@@ -121,7 +122,7 @@ func (b *bisection) tellHistory(ctx context.Context, get getting) error {
 		err = b.printHistory(p)
 	}
 	if code := verdict.ExitStatus(outcomes...); err == nil && code != AsExpected {
-		return &exit{code: code}
+		return &exit.Error{Code: code}
 	}
 	return err
 }

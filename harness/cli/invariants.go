@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
 	"nodestorm/sim/history"
@@ -104,9 +105,9 @@ func (e *env) tallyInvariants(found []stored, asJSON bool) error {
 	}
 	switch {
 	case slices.ContainsFunc(all, func(t *tally) bool { return len(t.Alarms) > 0 }):
-		return &exit{code: NotAsExpected}
+		return &exit.Error{Code: NotAsExpected}
 	case unread > 0:
-		return &exit{code: Inconclusive}
+		return &exit.Error{Code: Inconclusive}
 	}
 	return nil
 }

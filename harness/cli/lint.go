@@ -11,6 +11,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/run/exit"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
 )
@@ -74,7 +75,7 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 				}
 			}
 			if err == nil && len(problems) > 0 {
-				return &exit{code: NotAsExpected}
+				return &exit.Error{Code: NotAsExpected}
 			}
 			return err
 		},

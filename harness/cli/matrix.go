@@ -19,6 +19,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
@@ -93,7 +94,7 @@ what is asked for.`,
 			m.Filter(keep)
 			if len(m.Cells) == 0 && unread == nil {
 				e.say("none of the %s is what is asked for", counted(len(cells), "run"))
-				unread = &exit{code: Inconclusive}
+				unread = &exit.Error{Code: Inconclusive}
 			}
 			switch {
 			case format == "" && to == "":
@@ -171,7 +172,7 @@ func (e *env) cells(found []stored, catalogue *scenarios.Catalogue, base string)
 		r, err := run.Checked(f.dir)
 		if err != nil {
 			e.say("left out: %v", err)
-			unread = &exit{code: Inconclusive}
+			unread = &exit.Error{Code: Inconclusive}
 			continue
 		}
 		expected := r.Expected
@@ -261,7 +262,7 @@ func (e *env) trackRecord(catalogue *scenarios.Catalogue, cells []matrix.Cell) e
 	for _, c := range cells {
 		if len(c.Departures) > 0 {
 			e.say("%s on %s is not noted as verified: %s", c.Scenario, c.Target, strings.Join(c.Departures, "; "))
-			left = &exit{code: Inconclusive}
+			left = &exit.Error{Code: Inconclusive}
 		}
 	}
 	verified = matrix.Newest(verified, cells)

@@ -10,6 +10,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/night/shard"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
@@ -84,7 +85,7 @@ makes it 3. 2 usage, or they are not parts of one whole.`,
 				e.say("no %s: %v", run.JUnitFile, err)
 			}
 			if concluded == nil && len(told) > 0 {
-				return &exit{code: Inconclusive}
+				return &exit.Error{Code: Inconclusive}
 			}
 			return concluded
 		},

@@ -18,6 +18,7 @@ import (
 
 	"nodestorm/harness/night/bucket"
 	"nodestorm/harness/night/store"
+	"nodestorm/harness/run/exit"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/nightly"
 	"nodestorm/reports/redact"
@@ -90,7 +91,7 @@ kept.`,
 			}
 			leaveEarlier(night, before.nights)
 			if before.unread || missing != "" {
-				unread = &exit{code: Inconclusive}
+				unread = &exit.Error{Code: Inconclusive}
 			}
 			report := nightly.Compare(named(append(before.nights, nightly.Night{Matrix: night})))
 			report.Missing = missing
@@ -120,9 +121,9 @@ kept.`,
 			}
 			switch {
 			case report.Counts[string(nightly.NewlyFailing)] > 0:
-				return &exit{code: NotAsExpected}
+				return &exit.Error{Code: NotAsExpected}
 			case unread == nil && report.Counts[string(nightly.Inconclusive)]+report.Counts[string(nightly.Gone)] > 0:
-				return &exit{code: Inconclusive}
+				return &exit.Error{Code: Inconclusive}
 			}
 			return unread
 		},

@@ -10,6 +10,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/run/exit"
 	"nodestorm/reports/story"
 	"nodestorm/scenarios"
 	"nodestorm/sim/time/clock"
@@ -38,8 +39,8 @@ func TestKindWithoutDocker(t *testing.T) {
 	if why := without[0].Reason; !strings.Contains(why, "--cluster kind: no") || !strings.Contains(why, "start dockerd") && !strings.Contains(why, "apt-get install") {
 		t.Errorf("it says %q", why)
 	}
-	var end *exit
-	if err := s.conclude(without, false, false); !errors.As(err, &end) || end.code != Inconclusive {
+	var end *exit.Error
+	if err := s.conclude(without, false, false); !errors.As(err, &end) || end.Code != Inconclusive {
 		t.Errorf("the exit status is of %v", err)
 	}
 	s.cluster = replay.Simulated

@@ -12,6 +12,7 @@ import (
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
+	"nodestorm/harness/world/memory"
 	"nodestorm/reports"
 	"nodestorm/sim/time/clock"
 )
@@ -77,9 +78,9 @@ func (s *session) checkParallel(sides int) error {
 	case n > mostAtOnce:
 		return usage(fmt.Errorf("--parallel %d: want at most %d, as each world needs ports of its own; --shard i/N splits among machines", n, mostAtOnce))
 	case n > 1:
-		free, err := queue.Memory()
-		if err == nil && int64(n) > free/queue.WorldMemory {
-			return usage(fmt.Errorf("--parallel %d: a world takes about %d GiB of memory, and what is free (%.1f GiB) is enough for %d", n, queue.WorldMemory>>30, float64(free)/(1<<30), max(1, free/queue.WorldMemory)))
+		free, err := memory.Free()
+		if err == nil && int64(n) > free/memory.World {
+			return usage(fmt.Errorf("--parallel %d: a world takes about %d GiB of memory, and what is free (%.1f GiB) is enough for %d", n, memory.World>>30, float64(free)/(1<<30), max(1, free/memory.World)))
 		}
 	}
 	s.abreast.now = n
@@ -139,8 +140,8 @@ func (s *session) measured(meter queue.Meter) {
 		return // not here
 	}
 	n := min(load.AtOnce(), mostAtOnce)
-	if free, err := queue.Memory(); err == nil {
-		n = min(n, int(free/queue.WorldMemory))
+	if free, err := memory.Free(); err == nil {
+		n = min(n, int(free/memory.World))
 	}
 	if n > 1 {
 		s.abreast.now = n

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"nodestorm/harness/replay"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world"
 	"nodestorm/reports"
 	"nodestorm/sim/time/clock"
@@ -146,11 +147,7 @@ func (p *player) played(ctx context.Context, find func(order) (job, *session, er
 	if err == nil {
 		return word{Row: &row}
 	}
-	w = word{Failed: err.Error(), Code: Inconclusive}
-	var status *exit
-	if errors.As(err, &status) {
-		w.Code = status.code
-	}
+	w = word{Failed: err.Error(), Code: exit.CodeOf(err)}
 	var stuck *world.StopError
 	if errors.As(err, &stuck) {
 		w.Stuck = stuck.Err.Error()
@@ -232,7 +229,7 @@ func (c *crew) play(ctx context.Context, nth int, t task, o order) (reports.Row,
 	defer c.board.ended(nth)
 	stop := context.AfterFunc(ctx, h.end)
 	row, err := c.ask(h, nth, t.label+o.ID+" "+o.Target, o)
-	var failed *exit
+	var failed *exit.Error
 	if stop() && (err == nil || errors.As(err, &failed)) {
 		return row, err
 	}
@@ -248,7 +245,7 @@ func (c *crew) play(ctx context.Context, nth int, t task, o order) (reports.Row,
 	return reports.Row{}, &crash{h.cries.told(ended)}
 }
 
-// ask waits for what becomes of an order. An error that is no *exit: the player plays no more.
+// ask waits for what becomes of an order. An error that is no *exit.Error: the player plays no more.
 func (c *crew) ask(h *hand, nth int, what string, o order) (reports.Row, error) {
 	c.board.sees(nth, what, word{})
 	if err := json.NewEncoder(h.in).Encode(o); err != nil {
@@ -270,7 +267,7 @@ func (c *crew) ask(h *hand, nth int, what string, o order) (reports.Row, error) 
 				c.stuck = append(c.stuck, errors.New(w.Stuck))
 				c.mu.Unlock()
 			}
-			return reports.Row{}, &exit{code: w.Code, err: errors.New(w.Failed)}
+			return reports.Row{}, &exit.Error{Code: w.Code, Err: errors.New(w.Failed)}
 		default:
 			c.board.sees(nth, what, w)
 		}

@@ -17,6 +17,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/clock"
 
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world/process"
 	"nodestorm/reports"
 	"nodestorm/sim/fault/apifault"
@@ -126,7 +127,7 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 		for _, rule := range unmet {
 			e.say("rule %q made no difference: it took %s", rule.Name, counted(rule.Matched, "call"))
 		}
-		return &exit{code: Inconclusive, asked: true}
+		return &exit.Error{Code: Inconclusive, Awaited: true}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/crosscheck"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
@@ -110,7 +111,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 				})
 			}
 			if len(rows) == 0 {
-				return &exit{code: Usage}
+				return &exit.Error{Code: Usage}
 			}
 			err = e.conclude(rows, asJSON, false)
 			if all := judged + asRecorded; all > 0 && !asJSON {
@@ -120,7 +121,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 				fmt.Fprintf(e.stdout, "the targets' own logs tell, of %s: %s\n", counted(logs, "run"), told)
 			}
 			if err == nil && len(unjudged) > 0 {
-				return &exit{code: Inconclusive}
+				return &exit.Error{Code: Inconclusive}
 			}
 			return err
 		},

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/world/process"
 	"nodestorm/reports/bundle"
@@ -198,7 +199,7 @@ func (r *reporter) each(found []stored, do func(stored) error) error {
 		}
 	}
 	if failed {
-		return &exit{code: Inconclusive}
+		return &exit.Error{Code: Inconclusive}
 	}
 	return nil
 }

@@ -20,46 +20,22 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nodestorm/harness/builds"
-	"nodestorm/harness/run/verdict"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world"
 	"nodestorm/reports"
 )
 
-// Exit statuses.
+// Exit statuses, see package exit.
 const (
-	AsExpected    = verdict.ExitAsExpected
-	NotAsExpected = verdict.ExitNotAsExpected
-	Usage         = 2                        // no run was begun
-	Inconclusive  = verdict.ExitInconclusive // nothing may be concluded
-	// By a signal that ended the command it is BySignal and the signal's number, as
-	// shells have it: 129 for SIGHUP, 130 for SIGINT (Ctrl-C), 143 for SIGTERM.
-	BySignal = 128
+	AsExpected    = exit.AsExpected
+	NotAsExpected = exit.NotAsExpected
+	Usage         = exit.Usage
+	Inconclusive  = exit.Inconclusive
+	BySignal      = exit.BySignal
 )
 
-// exit is an error with a status of its own. A nil err says nothing more.
-type exit struct {
-	code int
-	err  error
-	// asked: the command goes on until a signal ends it, which is no interruption.
-	asked bool
-}
-
-func (e *exit) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit status %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exit) Unwrap() error { return e.err }
-
 // usage marks an error as the caller's: status 2.
-func usage(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &exit{code: Usage, err: err}
-}
+func usage(err error) error { return exit.UsageError(err) }
 
 // env is what all commands share.
 type env struct {
@@ -127,13 +103,13 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	finishDefaults(root)
 
 	err := withRoom(root.ExecuteContext(ctx))
-	var status *exit
+	var status *exit.Error
 	var stuck *world.StopError
 	hasStatus := errors.As(err, &status)
 	switch {
 	case err == nil:
 		return AsExpected
-	case ctx.Err() != nil && (!hasStatus || !status.asked):
+	case ctx.Err() != nil && (!hasStatus || !status.Awaited):
 		left := "everything it started has ended"
 		if errors.As(err, &stuck) {
 			left = stuck.Error()
@@ -146,10 +122,10 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		e.say("%v; %s", by, left)
 		return BySignal + int(by.Signal)
 	case hasStatus:
-		if status.err != nil {
-			e.say("%v", status.err)
+		if status.Err != nil {
+			e.say("%v", status.Err)
 		}
-		return status.code
+		return status.Code
 	}
 	e.say("%v", err)
 	return Inconclusive
@@ -184,10 +160,10 @@ func withRoom(err error) error {
 		return err
 	}
 	code := Inconclusive
-	if status := (*exit)(nil); errors.As(err, &status) {
-		code = status.code
+	if status := (*exit.Error)(nil); errors.As(err, &status) {
+		code = status.Code
 	}
-	return &exit{code: code, err: fmt.Errorf("%w; make room, or name a folder on another disk: TMPDIR for what is temporary", err)}
+	return &exit.Error{Code: code, Err: fmt.Errorf("%w; make room, or name a folder on another disk: TMPDIR for what is temporary", err)}
 }
 
 // group is a command that has only others below it.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"nodestorm/harness/run/exit"
 )
 
 // A full disk is told with the way out, once, and keeps its status.
@@ -22,7 +24,7 @@ func TestWithRoom(t *testing.T) {
 		{fmt.Errorf("%w; make room, or elsewhere", full), 0, false}, {errors.New("else"), 0, false}, {nil, 0, false},
 	} {
 		got := withRoom(test.err)
-		if status := (*exit)(nil); test.hint && (!errors.As(got, &status) || status.code != test.code || !strings.Contains(got.Error(), "TMPDIR")) || !test.hint && !errors.Is(got, test.err) {
+		if status := (*exit.Error)(nil); test.hint && (!errors.As(got, &status) || status.Code != test.code || !strings.Contains(got.Error(), "TMPDIR")) || !test.hint && !errors.Is(got, test.err) {
 			t.Errorf("%v became %v", test.err, got)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
 	"nodestorm/reports/redact"
@@ -249,7 +250,7 @@ func (e *env) conclude(rows []reports.Row, asJSON, strict bool) error {
 		}
 	}
 	if code := verdict.ExitStatus(outcomes...); code != AsExpected {
-		return &exit{code: code}
+		return &exit.Error{Code: code}
 	}
 	return nil
 }

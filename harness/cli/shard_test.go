@@ -17,6 +17,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/night/shard"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
 	"nodestorm/reports/matrix"
@@ -113,8 +114,8 @@ func night(t *testing.T, part string, change func(*session, []reports.Row)) (out
 }
 
 func statusOf(err error) int {
-	if end := (*exit)(nil); errors.As(err, &end) {
-		return end.code
+	if end := (*exit.Error)(nil); errors.As(err, &end) {
+		return end.Code
 	}
 	return AsExpected
 }

@@ -10,6 +10,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
@@ -57,8 +58,8 @@ func TestSkipped(t *testing.T) {
 				rows = append(rows, reports.Row{ID: r.ID, Target: r.Target.Ref.String(), Expected: "healthy", Verdict: string(r.Verdict), Outcome: outcome, Run: dir})
 			}
 			status, err := AsExpected, s.finish(append(rows, test.without...), false)
-			if end := (*exit)(nil); errors.As(err, &end) {
-				status = end.code
+			if end := (*exit.Error)(nil); errors.As(err, &end) {
+				status = end.Code
 			}
 			if status != test.status || !strings.Contains(stdout.String(), test.summary) || stderr.Len() > 0 {
 				t.Errorf("status %d, it says %q and %q; want status %d and %q", status, stdout.String(), stderr.String(), test.status, test.summary)

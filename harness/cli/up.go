@@ -12,16 +12,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cucumber/messages/go/v21"
+	messages "github.com/cucumber/messages/go/v21"
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/draft/transcript"
 	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
+	"nodestorm/harness/world/memory"
 	"nodestorm/reports/page"
 	"nodestorm/reports/story"
 	"nodestorm/sim/history/audit"
@@ -126,7 +126,7 @@ func (u *upOptions) run(c *cobra.Command) (err error) {
 
 // fromFlags has a world as the flags say.
 func (u *upOptions) fromFlags(ctx context.Context) error {
-	if err := queue.RoomHere(u.nodes); err != nil {
+	if err := memory.Check(u.nodes); err != nil {
 		return usage(fmt.Errorf("--nodes: %w", err))
 	}
 	var refs []builds.Ref

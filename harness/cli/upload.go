@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/night/bucket"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world/process"
 	"nodestorm/reports/bundle"
 )
@@ -39,7 +40,7 @@ func (u *upload) check(ctx context.Context) (err error) {
 		return usage(fmt.Errorf("--%s: %w", uploadFlag, err))
 	}
 	if _, err := u.to.Names(ctx, func(string) bool { return false }); err != nil { // it may be better soon
-		return &exit{code: Inconclusive, err: fmt.Errorf("--%s: %w", uploadFlag, err)}
+		return &exit.Error{Code: Inconclusive, Err: fmt.Errorf("--%s: %w", uploadFlag, err)}
 	}
 	return nil
 }
@@ -50,15 +51,15 @@ const uploadWithin = time.Hour
 // keep uploads dir as NAME.tar.gz, whatever came of the command but a signal or a wrong use, and
 // returns what did. What cannot be kept is inconclusive: who only sees the bucket has nothing of it.
 func (u *upload) keep(ctx context.Context, dir, name string, came error) error {
-	wrong := new(exit)
-	if u.to == nil || ctx.Err() != nil || errors.As(came, &wrong) && wrong.code == Usage {
+	wrong := new(exit.Error)
+	if u.to == nil || ctx.Err() != nil || errors.As(came, &wrong) && wrong.Code == Usage {
 		return came
 	}
 	ctx, cancel := context.WithTimeout(ctx, uploadWithin)
 	defer cancel()
 	if err := u.put(ctx, dir, name); err != nil {
 		err = fmt.Errorf("--%s: what is in %s is not kept in %s: %w", uploadFlag, dir, u.where, err)
-		return &exit{code: Inconclusive, err: errors.Join(came, err)}
+		return &exit.Error{Code: Inconclusive, Err: errors.Join(came, err)}
 	}
 	return came
 }

@@ -11,6 +11,7 @@ import (
 
 	"nodestorm/harness/night/bucket/buckettest"
 	"nodestorm/harness/night/shard"
+	"nodestorm/harness/run/exit"
 )
 
 // kept uploads what a machine left as it does after verify, and says with which status.
@@ -35,7 +36,7 @@ func TestMergeFromBucket(t *testing.T) {
 	one, status, _ := night(t, "1/1", nil)
 	for n := 1; n <= 4; n++ {
 		dir, status, _ := night(t, fmt.Sprintf("%d/4", n), nil)
-		if got := kept(t, where, dir, &exit{code: status}); got != status {
+		if got := kept(t, where, dir, &exit.Error{Code: status}); got != status {
 			t.Errorf("shard %d: status %d, want %d", n, got, status)
 		}
 	}
@@ -111,7 +112,7 @@ func TestUploadRefused(t *testing.T) {
 	}
 	dir, _, _ := night(t, "1/4", nil)
 	store.Refuse, store.Code = 507, "XMinioStorageFull"
-	err := u.keep(t.Context(), dir, "shard-1-of-4", &exit{code: NotAsExpected, err: errors.New("it came otherwise")})
+	err := u.keep(t.Context(), dir, "shard-1-of-4", &exit.Error{Code: NotAsExpected, Err: errors.New("it came otherwise")})
 	if statusOf(err) != Inconclusive || !strings.Contains(err.Error(), "it is full") || !strings.Contains(err.Error(), "it came otherwise") {
 		t.Errorf("status %d: %v", statusOf(err), err)
 	}

@@ -25,13 +25,13 @@ import (
 	"nodestorm/harness/program/clusterautoscaler"
 	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/program/manifest"
-	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
+	"nodestorm/harness/world/memory"
 	"nodestorm/reports/formats"
 	"nodestorm/reports/redact"
 	"nodestorm/reports/story"
@@ -249,7 +249,7 @@ func (r Request) CheckSteps() error {
 
 // checkRoom tells whether this machine has the memory for the nodes that the steps ask for.
 func (r Request) checkRoom() error {
-	return r.eachScenario(func(pickle []*messages.PickleStep) error { return queue.RoomHere(sentences.Nodes(pickle)) })
+	return r.eachScenario(func(pickle []*messages.PickleStep) error { return memory.Check(sentences.Nodes(pickle)) })
 }
 
 // Releases are those that the steps name as parts of the world. It needs Record and

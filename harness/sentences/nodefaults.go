@@ -6,9 +6,9 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/cucumber/messages/go/v21"
+	messages "github.com/cucumber/messages/go/v21"
 
-	"nodestorm/harness/replay/queue"
+	"nodestorm/harness/world/memory"
 	"nodestorm/sim/machine/node"
 )
 
@@ -82,7 +82,7 @@ func (s *scenario) simulatedNodes(n int) error {
 	if s.world == nil {
 		return errNoCluster
 	}
-	if err := queue.RoomHere(n); err != nil { // not asked before in a world that stays
+	if err := memory.Check(n); err != nil { // not asked before in a world that stays
 		return err
 	}
 	for i := range n {

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -104,36 +103,4 @@ func parseStat(text []byte) (idle, busy time.Duration, err error) {
 		}
 	}
 	return idle, busy, nil
-}
-
-// Memory is how much of it is free for programs, in bytes: of the machine, or of the control
-// group if that has less.
-func Memory() (int64, error) {
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0, fmt.Errorf("reading how much memory is free: %w", err)
-	}
-	_, after, found := bytes.Cut(text, []byte("MemAvailable:"))
-	line, _, _ := bytes.Cut(after, []byte("\n"))
-	kB, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(string(line)), " kB"), 10, 64)
-	if !found || err != nil {
-		return 0, errors.New("/proc/meminfo has no MemAvailable")
-	}
-	free := kB << 10
-	const group = "/sys/fs/cgroup/memory." // of a container, which sees its own as the root
-	if most, limited := number(group + "max"); limited {
-		used, _ := number(group + "current")
-		free = min(free, max(0, most-used))
-	}
-	return free, nil
-}
-
-// number is the one in the file, if there is one: without a limit there is a word.
-func number(path string) (int64, bool) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-	return n, err == nil
 }
