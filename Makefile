@@ -26,12 +26,12 @@ help: ## Print this
 .PHONY: build
 build: ## Build the nodestorm command into bin/
 	@test -e $(BIN) || echo "building $(BIN): a minute or two the first time" >&2
-	@$(GO) build -trimpath -ldflags "-X nodestorm/harness/run.built=$(BUILT)" -o $(BIN) ./harness/cmd/nodestorm
+	@$(GO) build -trimpath -ldflags "-X nodestorm/harness/replay.built=$(BUILT)" -o $(BIN) ./harness/cmd/nodestorm
 
 # Not bin/nodestorm: without cgo nearly every package is compiled anew.
 .PHONY: image
 image: ## Make nodestorm's own container image, bin/image.tar: make image WITH="kubernetes@v1.36.3 karpenter@v1.7.0"
-	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X nodestorm/harness/run.built=$(BUILT)" -o bin/static/nodestorm ./harness/cmd/nodestorm
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X nodestorm/harness/replay.built=$(BUILT)" -o bin/static/nodestorm ./harness/cmd/nodestorm
 	@bin/static/nodestorm image --out bin/image.tar $(addprefix --with ,$(WITH))
 
 .PHONY: setup

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/verdict"
@@ -65,7 +66,7 @@ func TestFeatures(t *testing.T) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	store, err := builds.Open("")
+	store, err := buildstore.Open("")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func TestWrongImports(t *testing.T) {
 		{map[string][]string{"nodestorm/harness/cloud/machines": {"github.com/cucumber/godog"}}, "nodestorm/harness/cloud/machines imports github.com/cucumber/godog"},
 		{map[string][]string{"nodestorm/fakecloud/hcloud": {"k8s.io/client-go/rest"}}, "nodestorm/fakecloud/hcloud imports k8s.io/client-go/rest"},
 		{map[string][]string{"nodestorm/harness/world": {"nodestorm/harness/world/process"}, "nodestorm/harness/world/process": {"nodestorm/scenarios"}}, "nodestorm/harness/world needs nodestorm/scenarios"},
-		{map[string][]string{"nodestorm/harness/builds": {"nodestorm/harness/program/manifest"}, "nodestorm/harness/program/manifest": {"nodestorm/harness/program/installer"}}, "nodestorm/harness/builds needs nodestorm/harness/program/installer"},
+		{map[string][]string{"nodestorm/harness/builds/buildstore": {"nodestorm/harness/program/manifest"}, "nodestorm/harness/program/manifest": {"nodestorm/harness/program/installer"}}, "nodestorm/harness/builds/buildstore needs nodestorm/harness/program/installer"},
 	} {
 		wrong := wrongImports(test.imports)
 		if len(wrong) == 0 && test.want == "" {
@@ -55,7 +55,7 @@ var rooms = map[string][]string{
 var apart = []struct{ p, from, why string }{
 	{"nodestorm/harness/world", "nodestorm/scenarios", "a world is the same whatever is replayed in it"},
 	{"nodestorm/harness/run", "nodestorm/reports", "a stored run is a record, and what people read of it is harness/run/summary's and the reports'"},
-	{"nodestorm/harness/builds", "nodestorm/harness/program/installer", "the store has builds, and what a name stands for is said where targets are named"},
+	{"nodestorm/harness/builds/buildstore", "nodestorm/harness/program/installer", "the store has builds, and what a name stands for is said where targets are named"},
 }
 
 // wrongImports says in a sentence each what must not be.

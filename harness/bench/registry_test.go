@@ -18,6 +18,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
+	"nodestorm/harness/builds/buildstore"
 )
 
 // BenchmarkRegistry pushes the control plane's build to a registry on loopback that keeps all
@@ -25,7 +26,7 @@ import (
 func BenchmarkRegistry(b *testing.B) {
 	kubernetes := buildstest.Get(b, builds.Kubernetes)
 	b.Setenv("DOCKER_CONFIG", b.TempDir())
-	from, err := builds.Open("")
+	from, err := buildstore.Open("")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func BenchmarkRegistry(b *testing.B) {
 				b.Fatal(err)
 			}
 			pushed += time.Since(began)
-			to, err := builds.Open(b.TempDir())
+			to, err := buildstore.Open(b.TempDir())
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -75,7 +76,7 @@ func BenchmarkRegistry(b *testing.B) {
 func BenchmarkFirstVerdict(b *testing.B) {
 	record := replays[0]
 	b.Setenv("DOCKER_CONFIG", b.TempDir())
-	from, err := builds.Open("")
+	from, err := buildstore.Open("")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func BenchmarkFirstVerdict(b *testing.B) {
 	}
 	for b.Loop() {
 		cmd := exec.Command(bin, "verify", record, "--parallel", "1", "--out", b.TempDir())
-		cmd.Env = append(os.Environ(), builds.EnvCache+"="+b.TempDir(), builds.EnvMirror+"=off", builds.EnvFrom+"="+repository)
+		cmd.Env = append(os.Environ(), buildstore.EnvCache+"="+b.TempDir(), buildstore.EnvMirror+"=off", buildstore.EnvFrom+"="+repository)
 		said, err := cmd.StdoutPipe()
 		if err != nil {
 			b.Fatal(err)

@@ -2,6 +2,7 @@ package builds
 
 import (
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -109,4 +110,9 @@ func (t Target) Virtual() bool { return t.OverlayHash != "" || t.Source.Kind == 
 // how they wait.
 func (t Target) RealTimeOnly() bool {
 	return t.Source.Container || !t.Virtual() && t.GoVersion == ""
+}
+
+// Lacks reports whether a build of several programs is without one: official images have no kubelet.
+func (t Target) Lacks(program string) bool {
+	return len(t.Programs) > 0 && !slices.ContainsFunc(t.Programs, func(p Program) bool { return p.Name == program })
 }

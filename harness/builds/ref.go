@@ -1,9 +1,5 @@
-// Package builds keeps the builds under test in one store that all checkouts of
-// a user share: released Go modules, a maintainer's source folder, a binary that
-// someone else built, and the real Kubernetes of our worlds. Each is an entry
-// with a manifest that says where it came from, what built it, and its hash.
-//
-// It builds and stores; it starts nothing and knows no cluster.
+// Package builds has what a build under test is called, what its manifest says of it, and where
+// its program is once it is in the store. Builds are made and kept by harness/builds/buildstore.
 package builds
 
 import (
@@ -63,8 +59,8 @@ func VersionOf(ref string) (string, error) {
 	return version, nil
 }
 
-// check makes sure that the store can keep it.
-func (r Ref) check() error {
+// Check makes sure that the store can keep it.
+func (r Ref) Check() error {
 	if r.Provider != "" && !providerPattern.MatchString(r.Provider) {
 		return fmt.Errorf("%q names no provider: write a word of a-z, 0-9 and -, for example hetzner", r.Provider)
 	}
@@ -72,9 +68,9 @@ func (r Ref) check() error {
 	return err
 }
 
-// is reports whether a build of r can stand for what wanted asks. One for Instances needs a cloud, and is
+// Is reports whether a build of r can stand for what wanted asks. One for Instances needs a cloud, and is
 // taken only if it is asked for.
-func (r Ref) is(wanted Ref) bool {
+func (r Ref) Is(wanted Ref) bool {
 	return r.Name == wanted.Name && r.Version == wanted.Version && r.Race == wanted.Race &&
 		(r.Provider == "" || wanted.Provider == "" && r.Provider != Instances || r.Provider == wanted.Provider)
 }

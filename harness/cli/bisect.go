@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/draft"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/search/bisect"
@@ -159,7 +160,7 @@ func (b *bisection) one(c *cobra.Command, name string) (err error) {
 }
 
 // toBuild is how a candidate is built.
-func (b *bisection) toBuild(version, at string) (builds.Recipe, error) {
+func (b *bisection) toBuild(version, at string) (buildstore.Recipe, error) {
 	tags := ""
 	if len(b.tags) > 0 {
 		tags = b.tags[0]
@@ -169,7 +170,7 @@ func (b *bisection) toBuild(version, at string) (builds.Recipe, error) {
 	recipe, err := b.recipe(builds.Ref{Name: b.record.Autoscaler, Version: version}, at, tags)
 	recipe.Race = recipe.Race || b.record.Race
 	if provider := b.providerOf(b.record); provider == builds.Instances && err == nil {
-		recipe, err = builds.OnInstances(recipe)
+		recipe, err = buildstore.OnInstances(recipe)
 	} else if provider != "" && b.provider == "" {
 		recipe.Provider = provider
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/builds/repository"
 	"nodestorm/harness/search/bisect"
 	"nodestorm/sim/strict"
@@ -20,7 +21,7 @@ type candidate struct {
 	name    string // for people: a tag, a version, the start of a commit
 	commit  string // empty of a module
 	release *semver.Version
-	recipe  builds.Recipe
+	recipe  buildstore.Recipe
 }
 
 // ends are what the user knows, the repository they are of, and the releases between.
@@ -103,7 +104,7 @@ func (b *bisection) add(commit, ref string) (err error) {
 		version = m[2]
 		// A released module's build keeps its name: this is of a repository that may be
 		// anybody's.
-		if _, err := builds.Known(builds.Ref{Name: b.record.Autoscaler, Version: version}); err == nil {
+		if _, err := buildstore.Known(builds.Ref{Name: b.record.Autoscaler, Version: version}); err == nil {
 			version += "-g" + commit[:12]
 		}
 	}
@@ -167,7 +168,7 @@ func (b *bisection) ready(id string) bool {
 
 // endsOfModule are releases that the go command lists.
 func (b *bisection) endsOfModule(ctx context.Context) (ends, error) {
-	known, err := builds.Known(builds.Ref{Name: b.record.Autoscaler, Version: b.good})
+	known, err := buildstore.Known(builds.Ref{Name: b.record.Autoscaler, Version: b.good})
 	switch {
 	case err != nil && !semverish(b.good):
 		return ends{}, fmt.Errorf("--good %s is no release of a module: want a version such as v1.7.0", b.good)
@@ -176,7 +177,7 @@ func (b *bisection) endsOfModule(ctx context.Context) (ends, error) {
 	case b.module != known.Module:
 		return ends{}, fmt.Errorf("--module %s: the releases of %s are those of %s; a fork is bisected with --source REPOSITORY", b.module, b.record.Autoscaler, known.Module)
 	}
-	versions, err := builds.Versions(ctx, b.module)
+	versions, err := buildstore.Versions(ctx, b.module)
 	if err != nil {
 		return ends{}, err
 	}
@@ -196,7 +197,7 @@ func (b *bisection) endsOfModule(ctx context.Context) (ends, error) {
 	between := slices.Clone(versions[slices.Index(versions, at.older) : slices.Index(versions, at.newer)+1])
 	for _, version := range between {
 		c := candidate{name: version, release: semver.MustParse(version)}
-		if c.recipe, err = builds.Known(builds.Ref{Name: b.record.Autoscaler, Version: version}); err != nil {
+		if c.recipe, err = buildstore.Known(builds.Ref{Name: b.record.Autoscaler, Version: version}); err != nil {
 			return at, err
 		}
 		b.points[version] = c

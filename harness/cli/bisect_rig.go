@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
 	"nodestorm/harness/search/bisect"
@@ -162,7 +163,7 @@ func (b *bisection) judge(ctx context.Context, t *bisect.Trial, build builds.Tar
 
 // fatal tells of errors that no other candidate would be without.
 func fatal(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.As(err, new(*builds.NoCheckoutError))
+	return errors.Is(err, syscall.ENOSPC) || errors.As(err, new(*buildstore.NoCheckoutError))
 }
 
 // built is a candidate's build: one that the store has of the commit, or a new one.

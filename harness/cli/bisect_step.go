@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/bisect"
@@ -79,7 +79,7 @@ func (b *bisection) step(c *cobra.Command, name string) (status int, err error) 
 		return 0, err
 	}
 	ctx := c.Context()
-	commit, _ := builds.GitState(ctx, b.dir)
+	commit, _ := buildstore.GitState(ctx, b.dir)
 	if commit == "" {
 		return 0, fmt.Errorf("%s is no checkout of a git repository with a commit", b.dir)
 	}
@@ -115,7 +115,7 @@ func (b *bisection) step(c *cobra.Command, name string) (status int, err error) 
 }
 
 // stepOn builds and plays what is checked out.
-func (b *bisection) stepOn(ctx context.Context, recipe builds.Recipe) (t bisect.Trial, err error) {
+func (b *bisection) stepOn(ctx context.Context, recipe buildstore.Recipe) (t bisect.Trial, err error) {
 	begin := time.Now()
 	build, err := b.env.build(ctx, recipe)
 	t.BuildSeconds = time.Since(begin).Seconds()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/bisect"
 	"nodestorm/scenarios"
@@ -82,7 +83,7 @@ func (m made) word(asked *[]string) func(context.Context, bisect.Point) (bisect.
 
 func newBisection(t *testing.T, dir, good, bad string) (*bisection, *bytes.Buffer) {
 	var said bytes.Buffer
-	store, err := builds.Open(t.TempDir())
+	store, err := buildstore.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

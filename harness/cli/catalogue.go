@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
 	"nodestorm/scenarios"
 )
@@ -96,7 +96,7 @@ func (e *env) unchecked() (*scenarios.Catalogue, error) {
 	for _, folder := range append(filepath.SplitList(os.Getenv(envCatalogue)), e.own.folders...) {
 		switch {
 		case folder == "":
-		case !builds.IsRoot(folder):
+		case !buildstore.IsRoot(folder):
 			folders = append(folders, folder)
 		case e.own.checkout != "":
 			return nil, usage(fmt.Errorf("%s and %s are checkouts of nodestorm; name one", e.own.checkout, folder))

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli"
 	"nodestorm/harness/run"
 	"nodestorm/harness/world/process"
@@ -43,7 +44,7 @@ func newBench(t *testing.T) bench {
 	}
 	write(t, filepath.Join(bin, "go"), "#!/bin/sh\ntouch "+b.goCalled+"\necho this go builds nothing >&2\nexit 1\n", 0o700)
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
-	t.Setenv(builds.EnvCache, b.store)
+	t.Setenv(buildstore.EnvCache, b.store)
 	return b
 }
 
@@ -198,12 +199,12 @@ func TestWrongSurroundings(t *testing.T) {
 		if code, stdout, stderr := nodestorm(t, "list"); code != cli.AsExpected || !strings.Contains(stdout, scenario) {
 			t.Errorf("status %d, %q: what is built in needs no checkout", code, stderr)
 		}
-		t.Setenv(builds.EnvRoot, "/none")
+		t.Setenv(buildstore.EnvRoot, "/none")
 		b.refuses(t, "NODESTORM_ROOT=/none is not a checkout of nodestorm", verify(b)...)
 	})
 	t.Run("no place for the store", func(t *testing.T) {
 		b := newBench(t)
-		t.Setenv(builds.EnvCache, "")
+		t.Setenv(buildstore.EnvCache, "")
 		t.Setenv("HOME", "")
 		t.Setenv("XDG_CACHE_HOME", "")
 		b.refuses(t, "name one in NODESTORM_CACHE", verify(b)...)

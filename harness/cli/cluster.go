@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/world/kind"
 	"nodestorm/harness/world/process"
 )
@@ -42,7 +43,7 @@ func (e *env) clusterImage() *cobra.Command {
 			if err := errors.Join(kind.CanBuildImage(), kind.CheckDocker(ctx)); err != nil {
 				return usage(err)
 			}
-			root, err := builds.Root()
+			root, err := buildstore.Root()
 			if err != nil {
 				return usage(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
@@ -53,7 +54,7 @@ func (s *session) coming(ctx context.Context, records []scenarios.Record) (jobs 
 		return jobs, nil, err
 	}
 	if slices.Contains(missing, builds.Kubernetes) && registriesOfEnvironment().From == "" {
-		if _, unknown := builds.Known(builds.Kubernetes); unknown != nil { // nothing could be played
+		if _, unknown := buildstore.Known(builds.Kubernetes); unknown != nil { // nothing could be played
 			return nil, nil, usage(s.unobtainable(builds.Kubernetes, unknown))
 		}
 	}

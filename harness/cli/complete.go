@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 )
 
 // completeIDs offers the scenarios that are not on the command line yet.
@@ -36,7 +37,7 @@ func completeTargets(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	if store, err := builds.Open(""); err == nil {
+	if store, err := buildstore.Open(""); err == nil {
 		refs = append(refs, store.Refs()...)
 	}
 	var offer []string

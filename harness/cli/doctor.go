@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world/kind"
@@ -103,7 +104,7 @@ func looked(what string, says string, err error) finding {
 // machine looks at what every replay needs.
 func (e *env) machine(ctx context.Context) (list []finding) {
 	list = append(list, looked("Go toolchain, for building targets", "", goFound()))
-	_, err := builds.Root()
+	_, err := buildstore.Root()
 	list = append(list, looked("checkout of nodestorm, for building its own parts of worlds", "", err))
 	status := e.newStatus()
 	status.show("trying the clock: a program that waits for an hour")
@@ -213,11 +214,11 @@ func (e *env) ready(catalogue *scenarios.Catalogue) ([]readiness, error) {
 				name += " for " + ref.Provider
 			}
 			g.Missing = append(g.Missing, name)
-			_, unknown := builds.Known(ref)
+			_, unknown := buildstore.Known(ref)
 			switch {
-			case !errors.As(errs[ref], new(*builds.NotFoundError)):
+			case !errors.As(errs[ref], new(*buildstore.NotFoundError)):
 				g.Ways = append(g.Ways, errs[ref].Error())
-			case unknown == nil || errors.As(unknown, new(*builds.NoCheckoutError)):
+			case unknown == nil || errors.As(unknown, new(*buildstore.NoCheckoutError)):
 				setup = true
 			default:
 				sources = append(sources, ref)
@@ -227,10 +228,10 @@ func (e *env) ready(catalogue *scenarios.Catalogue) ([]readiness, error) {
 			g.Ways = append(g.Ways, "nodestorm setup")
 		}
 		if len(sources) > 0 {
-			if _, err := builds.Published(sources[0]); err == nil {
+			if _, err := buildstore.Published(sources[0]); err == nil {
 				g.Ways = append(g.Ways, "nodestorm pull "+strings.ReplaceAll(targetNames(sources), ",", ""))
 			}
-			g.Ways = append(g.Ways, builds.BuildCommand(sources...))
+			g.Ways = append(g.Ways, buildstore.BuildCommand(sources...))
 		}
 		list = append(list, *g)
 	}

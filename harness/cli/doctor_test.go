@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/scenarios"
 )
 
@@ -28,7 +28,7 @@ func readinessOf(t *testing.T, e *env) (all []readiness, byName map[string]readi
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.store, err = builds.Open(""); err != nil {
+	if e.store, err = buildstore.Open(""); err != nil {
 		t.Fatal(err)
 	}
 	all, err = e.ready(catalogue)
@@ -45,7 +45,7 @@ func readinessOf(t *testing.T, e *env) (all []readiness, byName map[string]readi
 // What is ready is told by what it makes possible: a build for one cloud is none for
 // another.
 func TestReadiness(t *testing.T) {
-	t.Setenv(builds.EnvCache, t.TempDir())
+	t.Setenv(buildstore.EnvCache, t.TempDir())
 	catalogue, err := scenarios.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestTryClock(t *testing.T) {
 }
 
 func TestDoctorSays(t *testing.T) {
-	t.Setenv(builds.EnvCache, t.TempDir())
+	t.Setenv(buildstore.EnvCache, t.TempDir())
 	t.Setenv("PATH", t.TempDir())
 	code, stdout, _ := said(t, "doctor", "--json")
 	var d diagnosis

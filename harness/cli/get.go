@@ -7,13 +7,14 @@ import (
 	"os"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/builds/registry"
 	"nodestorm/harness/replay"
 )
 
 // registriesOfEnvironment are where all commands look for what the store lacks.
-func registriesOfEnvironment() builds.Registries {
-	return builds.Registries{From: os.Getenv(builds.EnvFrom), Mirror: os.Getenv(builds.EnvMirror)}
+func registriesOfEnvironment() buildstore.Registries {
+	return buildstore.Registries{From: os.Getenv(buildstore.EnvFrom), Mirror: os.Getenv(buildstore.EnvMirror)}
 }
 
 // found is what the store has of ref. Of the Kubernetes of worlds they take the kubelet too, which
@@ -21,23 +22,23 @@ func registriesOfEnvironment() builds.Registries {
 func (e *env) found(ref builds.Ref) (builds.Target, error) {
 	t, err := replay.Find(e.store, ref)
 	if err == nil && ref == builds.Kubernetes && t.Lacks("kubelet") {
-		return builds.Target{}, &builds.NotFoundError{Ref: ref}
+		return builds.Target{}, &buildstore.NotFoundError{Ref: ref}
 	}
 	return t, err
 }
 
 // asked are where a target that replays need is asked for: see found. Official programs of another
 // Kubernetes are pulled if that is named.
-func asked(ref builds.Ref, where builds.Registries) builds.Registries {
+func asked(ref builds.Ref, where buildstore.Registries) buildstore.Registries {
 	if ref.Name == builds.Kubernetes.Name {
-		where.Mirror = builds.NoRegistry
+		where.Mirror = buildstore.NoRegistry
 	}
 	return where
 }
 
 // offered asks registries for what the store lacks; nil is that they do not have it. The first
 // that gives no answer, or refuses, is the last that is asked, which is said.
-func (e *env) offered(ctx context.Context, ref builds.Ref) (*builds.Offer, error) {
+func (e *env) offered(ctx context.Context, ref builds.Ref) (*buildstore.Offer, error) {
 	if e.registriesGivenUp.Load() {
 		return nil, nil
 	}
@@ -45,9 +46,9 @@ func (e *env) offered(ctx context.Context, ref builds.Ref) (*builds.Offer, error
 	switch {
 	case err == nil:
 		return offer, nil
-	case ctx.Err() != nil, errors.As(err, new(*builds.MovedError)):
+	case ctx.Err() != nil, errors.As(err, new(*buildstore.MovedError)):
 		return nil, err
-	case errors.As(err, new(*builds.UnpublishedError)), registry.NotThere(err):
+	case errors.As(err, new(*buildstore.UnpublishedError)), registry.NotThere(err):
 		return nil, nil
 	}
 	e.registriesGivenUp.Store(true)
@@ -61,7 +62,7 @@ func (e *env) offered(ctx context.Context, ref builds.Ref) (*builds.Offer, error
 
 // unobtainable says why a target that no registry has is not built either.
 func (e *env) unobtainable(ref builds.Ref, unknown error) error {
-	if errors.As(unknown, new(*builds.NoCheckoutError)) {
+	if errors.As(unknown, new(*buildstore.NoCheckoutError)) {
 		return fmt.Errorf("%s is not in the store, and its source is needed to build it: %w", ref, unknown)
 	}
 	_, err := e.found(ref)
@@ -69,7 +70,7 @@ func (e *env) unobtainable(ref builds.Ref, unknown error) error {
 }
 
 // take gets a target out of a registry, with progress on standard error.
-func (e *env) take(ctx context.Context, ref builds.Ref, from builds.Registries) (builds.Target, error) {
+func (e *env) take(ctx context.Context, ref builds.Ref, from buildstore.Registries) (builds.Target, error) {
 	offer, err := e.store.Ask(ctx, ref, from)
 	if err != nil {
 		return builds.Target{}, err

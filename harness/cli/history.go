@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/bisect"
@@ -151,7 +152,7 @@ func (b *bisection) versions(catalogue, pushed []string) []string {
 // builtFor is the cloud that the record's build of a release is for.
 func (b *bisection) builtFor(version string) string {
 	wanted := b.providerOf(b.record)
-	if known, err := builds.Known(builds.Ref{Name: b.record.Autoscaler, Version: version, Provider: wanted}); err == nil {
+	if known, err := buildstore.Known(builds.Ref{Name: b.record.Autoscaler, Version: version, Provider: wanted}); err == nil {
 		return known.Provider
 	}
 	return wanted
@@ -161,12 +162,12 @@ func (b *bisection) builtFor(version string) string {
 func (b *bisection) releaseOf(ctx context.Context, version string, get getting) (builds.Target, error) {
 	ref := builds.Ref{Name: b.record.Autoscaler, Version: version, Provider: b.builtFor(version), Race: b.record.Race}
 	got, err := b.store.Get(ref)
-	none := (*builds.NotFoundError)(nil)
+	none := (*buildstore.NotFoundError)(nil)
 	switch {
 	case !errors.As(err, &none):
 		return got, err
 	case slices.Contains(get.pushed, version):
-		return b.take(ctx, ref, builds.Registries{From: get.pull, Mirror: builds.NoRegistry})
+		return b.take(ctx, ref, buildstore.Registries{From: get.pull, Mirror: buildstore.NoRegistry})
 	case !get.build:
 		return got, err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/night/image"
-	"nodestorm/harness/run"
+	"nodestorm/harness/replay"
 	"nodestorm/harness/world/process"
 )
 
@@ -64,7 +64,7 @@ is one, too; nor does --clock real.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, remove()) }()
-			from, _ := run.Self(c.Context(), "", "")
+			from, _ := replay.Self(c.Context(), "", "")
 			return e.makeImage(c.Context(), image.Spec{Program: program, Commit: from.Commit, Builds: listed}, dir, out, tag, push)
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
 	"nodestorm/scenarios"
 	"nodestorm/sim/time/clock"
@@ -24,7 +25,7 @@ func TestJobsAreThoseOfTheRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &env{stdout: io.Discard, stderr: io.Discard}
-	if e.store, err = builds.Open(""); err != nil {
+	if e.store, err = buildstore.Open(""); err != nil {
 		t.Fatal(err)
 	}
 	s := &session{env: e, catalogue: catalogue, features: catalogue.Features(), clock: clock.Auto}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
 )
 
@@ -42,6 +43,6 @@ func (s *session) checkKubernetes(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("want a release such as %s, or a folder with etcd and kube-apiserver", builds.Kubernetes.Version)
 	}
-	_, err = builds.Known(ref)
+	_, err = buildstore.Known(ref)
 	return err
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/exit"
 	"nodestorm/reports"
@@ -40,7 +40,7 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 			problems := scenarios.Problems{}
 			found, recorded, others := 0, 0, 0
 			for _, name := range slices.Concat(own, args) {
-				if builds.IsRoot(name) {
+				if buildstore.IsRoot(name) {
 					checked, wrong := lintCheckout(name)
 					found, recorded, problems = found+checked, recorded+checked, append(problems, wrong...)
 					continue

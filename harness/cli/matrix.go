@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/summary"
@@ -249,7 +249,7 @@ func readMatrix(path string) (*matrix.Matrix, error) {
 
 // trackRecord notes runs as verified, and writes the tables of them.
 func (e *env) trackRecord(catalogue *scenarios.Catalogue, cells []matrix.Cell) error {
-	root, err := builds.Root()
+	root, err := buildstore.Root()
 	if err != nil {
 		return usage(err)
 	}

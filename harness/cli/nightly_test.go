@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/night/bucket"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/nightly"
@@ -22,7 +22,7 @@ import (
 // Nights are kept one after the other, each is held against those before it, and the exit status
 // tells of what is new. One that cannot be read, or kept, is named, and the report is there.
 func TestNightlyReport(t *testing.T) {
-	t.Setenv(builds.EnvCache, t.TempDir())
+	t.Setenv(buildstore.EnvCache, t.TempDir())
 	dir := t.TempDir()
 	place, out := filepath.Join(dir, "nights"), filepath.Join(dir, "out")
 	day := time.Date(2026, 11, 20, 2, 17, 0, 0, time.UTC)
@@ -100,7 +100,7 @@ func TestNightlyReport(t *testing.T) {
 // A store that is full, refuses or cannot be reached costs no report: it has this night, and
 // says what is missing.
 func TestNightlyWithoutBucket(t *testing.T) {
-	t.Setenv(builds.EnvCache, t.TempDir())
+	t.Setenv(buildstore.EnvCache, t.TempDir())
 	full := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPut {
 			w.WriteHeader(http.StatusInsufficientStorage)
@@ -153,7 +153,7 @@ func TestNightOfShards(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Setenv(builds.EnvCache, t.TempDir())
+	t.Setenv(buildstore.EnvCache, t.TempDir())
 	if code, _, stderr := command(t, "merge", shards, "--out", filepath.Join(shards, "merged")); code != NotAsExpected {
 		t.Fatalf("status %d: %s", code, stderr)
 	}

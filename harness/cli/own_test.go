@@ -18,6 +18,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
@@ -489,7 +490,7 @@ func TestBinaryAlone(t *testing.T) {
 	nodestorm := func(status int, want string, args ...string) {
 		t.Helper()
 		cmd := exec.CommandContext(ctx, os.Args[0], args...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), asCommand+"=1", builds.EnvRoot+"=", "NODESTORM_CATALOGUE=", "KUBEBUILDER_ASSETS=")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), asCommand+"=1", buildstore.EnvRoot+"=", "NODESTORM_CATALOGUE=", "KUBEBUILDER_ASSETS=")
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 		out, err := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); code != status || !strings.Contains(string(out), want) {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
@@ -364,7 +365,7 @@ func TestBoard(t *testing.T) {
 
 // What cannot be is said before anything starts.
 func TestParallelWrong(t *testing.T) {
-	t.Setenv(builds.EnvCache, t.TempDir())
+	t.Setenv(buildstore.EnvCache, t.TempDir())
 	const id = "karpenter-7515-not-ready-noexecute"
 	for _, test := range []struct {
 		args []string

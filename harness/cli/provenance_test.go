@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli"
 	"nodestorm/harness/run"
 )
@@ -51,7 +52,7 @@ func TestStaleTarget(t *testing.T) {
 // A run on another release of Kubernetes is noted beside the one on nodestorm's own.
 func TestTrackRecordOfKubernetes(t *testing.T) {
 	root := t.TempDir()
-	t.Setenv(builds.EnvRoot, root)
+	t.Setenv(buildstore.EnvRoot, root)
 	const marks = "<!-- track record: written by nodestorm matrix --track-record -->\n<!-- end of the track record -->\n"
 	const commit = "796b28ee0123456789abcdef0123456789abcdef"
 	write(t, filepath.Join(root, "go.mod"), "module nodestorm\n", 0o600)
@@ -90,7 +91,7 @@ func TestTrackRecordOfKubernetes(t *testing.T) {
 // Only what was run as its names say is noted as verified.
 func TestTrackRecordOfDepartures(t *testing.T) {
 	root := t.TempDir()
-	t.Setenv(builds.EnvRoot, root)
+	t.Setenv(buildstore.EnvRoot, root)
 	for _, folder := range []string{"reports", "scenarios"} {
 		if err := os.Mkdir(filepath.Join(root, folder), 0o700); err != nil {
 			t.Fatal(err)

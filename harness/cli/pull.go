@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/builds/registry"
 	"nodestorm/scenarios"
 )
@@ -25,7 +26,7 @@ type pullRow struct {
 }
 
 func (e *env) pull() *cobra.Command {
-	var from builds.Registries
+	var from buildstore.Registries
 	var provider, tags, lock string
 	var all, asJSON bool
 	c := &cobra.Command{
@@ -45,14 +46,14 @@ committed, too. One that leads elsewhere later is refused.
 
 Registries are asked with the credentials that docker has for them, and plain HTTP is spoken
 on loopback only. What verify and run lack they look for in the same places:
-` + builds.EnvFrom + ` and ` + builds.EnvMirror + ` are --from and --mirror for all commands,
-and ` + builds.EnvMirror + `=` + builds.NoRegistry + ` has nobody asked.`,
+` + buildstore.EnvFrom + ` and ` + buildstore.EnvMirror + ` are --from and --mirror for all commands,
+and ` + buildstore.EnvMirror + `=` + buildstore.NoRegistry + ` has nobody asked.`,
 		Example: `  nodestorm pull --all
   nodestorm pull cluster-autoscaler@1.33.0 --lock images.lock
   nodestorm pull hetzner-6677-options-error --mirror registry.example/mirror
   nodestorm pull kubernetes@v1.36.3 karpenter@v1.7.0 --from registry.example/team/nodestorm`,
 		RunE: func(c *cobra.Command, args []string) error {
-			from.Lock = builds.Lock(lock)
+			from.Lock = buildstore.Lock(lock)
 			named, refs, err := e.toPull(args, provider, tags, all)
 			if err != nil {
 				return err
@@ -65,7 +66,7 @@ and ` + builds.EnvMirror + `=` + builds.NoRegistry + ` has nobody asked.`,
 	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
 	registries := registriesOfEnvironment()
 	c.Flags().StringVar(&from.From, "from", registries.From, "`REGISTRY/REPOSITORY[@DIGEST]` that builds were pushed to")
-	c.Flags().StringVar(&from.Mirror, "mirror", registries.Mirror, "`HOST/PREFIX` to ask in place of the projects' registries; "+builds.NoRegistry+": nobody")
+	c.Flags().StringVar(&from.Mirror, "mirror", registries.Mirror, "`HOST/PREFIX` to ask in place of the projects' registries; "+buildstore.NoRegistry+": nobody")
 	c.Flags().StringVar(&lock, "lock", "", "`file` of digests to check, and to add to")
 	c.Flags().StringVar(&provider, "provider", "", "`cloud` that a build is for; default: the one that its recipe has, if any")
 	e.catalogueFlags(c)
@@ -87,7 +88,7 @@ func (e *env) toPull(args []string, provider, tags string, all bool) (named, nee
 			return nil, nil, usage(err)
 		}
 		if ref.Provider = provider; provider == "" {
-			if known, err := builds.Known(ref); err == nil {
+			if known, err := buildstore.Known(ref); err == nil {
 				ref.Provider = known.Provider
 			}
 		}
@@ -130,15 +131,15 @@ func neededBy(catalogue *scenarios.Catalogue, records []scenarios.Record) (refs 
 }
 
 // pullAll gets the named targets, and of those that are needed what is not there.
-func (e *env) pullAll(ctx context.Context, named, needed []builds.Ref, from builds.Registries, asJSON bool) error {
+func (e *env) pullAll(ctx context.Context, named, needed []builds.Ref, from buildstore.Registries, asJSON bool) error {
 	status := e.newStatus()
 	defer status.clear()
 	rows := []pullRow{}
-	var offers []*builds.Offer
+	var offers []*buildstore.Offer
 	var size int64
 	seen := map[builds.Ref]bool{}
 	for i, ref := range slices.Concat(named, needed) {
-		if published, err := builds.Published(ref); err == nil && len(published) > 0 && from.From == "" {
+		if published, err := buildstore.Published(ref); err == nil && len(published) > 0 && from.From == "" {
 			ref.Provider = "" // one for all
 		}
 		if seen[ref] {
@@ -156,7 +157,7 @@ func (e *env) pullAll(ctx context.Context, named, needed []builds.Ref, from buil
 			status.show("asking for " + ref.String())
 		}
 		offer, err := e.store.Ask(ctx, ref, where)
-		var unpublished *builds.UnpublishedError
+		var unpublished *buildstore.UnpublishedError
 		switch {
 		case err == nil:
 			offers, size = append(offers, offer), size+offer.Size
@@ -164,7 +165,7 @@ func (e *env) pullAll(ctx context.Context, named, needed []builds.Ref, from buil
 		case errors.As(err, &unpublished) && i >= len(named):
 			rows = append(rows, pullRow{Ref: ref, Built: unpublished.Error()})
 		case errors.As(err, &unpublished):
-			return usage(fmt.Errorf("%w; %s", err, (&builds.NotFoundError{Ref: ref}).Command()))
+			return usage(fmt.Errorf("%w; %s", err, (&buildstore.NotFoundError{Ref: ref}).Command()))
 		default:
 			return usage(withoutNetwork(err))
 		}

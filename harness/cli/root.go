@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
-	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world"
 	"nodestorm/reports"
@@ -42,7 +42,7 @@ type env struct {
 	stdout, stderr io.Writer
 	args           []string
 	player         *player // if we play for another process
-	store          *builds.Store
+	store          *buildstore.Store
 	own            own
 	form           string // of -o; empty: for people
 	quiet, verbose bool
@@ -143,7 +143,7 @@ func (e *env) root() *cobra.Command {
 			if err := e.checkWords(); err != nil {
 				return err
 			}
-			e.store, err = builds.Open("")
+			e.store, err = buildstore.Open("")
 			return usage(err)
 		},
 	})

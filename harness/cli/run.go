@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
@@ -213,7 +214,7 @@ func (s *session) withBuild(ref builds.Ref, records []scenarios.Record) (with []
 	}
 	for _, r := range records {
 		of := s.buildFor(ref, r)
-		var none *builds.NotFoundError
+		var none *buildstore.NotFoundError
 		if _, err := replay.Find(s.store, of); of.Provider == "" || !errors.As(err, &none) {
 			with = append(with, r)
 			continue

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/verdict"
@@ -187,13 +188,13 @@ func (s *session) checkSource(ctx context.Context, t builds.Target) {
 	if slices.Contains(s.stale, t.Ref) {
 		return
 	}
-	changed, err := t.SourceChanged(ctx)
+	changed, err := buildstore.SourceChanged(ctx, t)
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
 		s.say("whether the source of %s has changed since it was built cannot be told: %v", t.Ref, err)
 	case changed:
-		s.say("%s is stale: its source has changed since it was built on %s; build it again with: %s", t.Ref, t.BuiltAt.Format("2006-01-02 15:04"), t.BuildCommand())
+		s.say("%s is stale: its source has changed since it was built on %s; build it again with: %s", t.Ref, t.BuiltAt.Format("2006-01-02 15:04"), buildstore.Rebuild(t))
 		s.stale = append(s.stale, t.Ref)
 	}
 }
@@ -234,13 +235,13 @@ func (e *env) ensure(ctx context.Context, found func(builds.Target) error, canno
 	}
 	var todo []builds.Ref
 	var all time.Duration
-	recipes, offers := map[builds.Ref]builds.Recipe{}, map[builds.Ref]*builds.Offer{}
+	recipes, offers := map[builds.Ref]buildstore.Recipe{}, map[builds.Ref]*buildstore.Offer{}
 	for _, ref := range missing {
 		offer, err := e.offered(ctx, ref)
 		if err != nil {
 			return nil, usage(err)
 		}
-		recipe, unknown := builds.Known(ref)
+		recipe, unknown := buildstore.Known(ref)
 		if offer == nil && unknown != nil {
 			if err := cannot(ref, e.unobtainable(ref, unknown)); err != nil {
 				return nil, err
@@ -273,7 +274,7 @@ func (e *env) ensure(ctx context.Context, found func(builds.Target) error, canno
 }
 
 // get takes a target as it is offered, or else builds it.
-func (e *env) get(ctx context.Context, ref builds.Ref, recipe builds.Recipe, offer *builds.Offer, after []builds.Ref, at int) (builds.Target, error) {
+func (e *env) get(ctx context.Context, ref builds.Ref, recipe buildstore.Recipe, offer *buildstore.Offer, after []builds.Ref, at int) (builds.Target, error) {
 	if offer == nil {
 		return e.buildOf(ctx, recipe, after, at)
 	}
@@ -302,7 +303,7 @@ func (e *env) look(found func(builds.Target) error, refs ...builds.Ref) (have ma
 			if err := found(t); err != nil {
 				return nil, nil, err
 			}
-		case errors.As(err, new(*builds.NotFoundError)), errors.As(err, new(*builds.StaleError)):
+		case errors.As(err, new(*buildstore.NotFoundError)), errors.As(err, new(*buildstore.StaleError)):
 			missing = append(missing, ref)
 		default:
 			return nil, nil, usage(err)

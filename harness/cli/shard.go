@@ -15,9 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/night/k8sjob"
 	"nodestorm/harness/night/shard"
+	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
 	"nodestorm/reports"
 	"nodestorm/reports/matrix"
@@ -132,9 +133,9 @@ func (h *sharding) choose(ctx context.Context, s *session, records []scenarios.R
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, usage(fmt.Errorf("--out: %w; name another folder, or remove the file", err))
 	}
-	around, _ := builds.Root() // there need not be one
+	around, _ := buildstore.Root() // there need not be one
 	kept := shard.Kept{Part: part, Program: run.Program(), Whole: jobs}
-	kept.Nodestorm, kept.Features = run.Self(ctx, around, s.own.checkout)
+	kept.Nodestorm, kept.Features = replay.Self(ctx, around, s.own.checkout)
 	for _, flag := range s.flags {
 		name, _, _ := strings.Cut(flag, "=")
 		if !slices.Contains([]string{"--shard", "--durations", "--out", "--" + uploadFlag, "--json"}, name) {

@@ -15,6 +15,7 @@ import (
 	"github.com/joshdk/go-junit"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/night/shard"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
@@ -35,7 +36,7 @@ func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // Four shards of the built-in catalogue together are all of it, each replay once, and none
 // of them is much longer than the others.
 func TestShardsOfCatalogue(t *testing.T) {
-	t.Setenv(builds.EnvCache, t.TempDir())
+	t.Setenv(buildstore.EnvCache, t.TempDir())
 	catalogue, err := scenarios.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -285,7 +286,7 @@ func TestMatrixOfAStatusSince(t *testing.T) {
 
 // All that is wrong with shards is told before anything is built.
 func TestShardArguments(t *testing.T) {
-	t.Setenv(builds.EnvCache, t.TempDir())
+	t.Setenv(buildstore.EnvCache, t.TempDir())
 	other := t.TempDir()
 	if err := (shard.Kept{Part: shard.Part{Number: 1, Of: 4}}).Save(other); err != nil {
 		t.Fatal(err)
@@ -327,7 +328,7 @@ func change(t *testing.T, path, old, replacement string) {
 
 // A pod of an Indexed Job is the shard after its index, which begins at 0.
 func TestShardOfJob(t *testing.T) {
-	t.Setenv(builds.EnvCache, t.TempDir())
+	t.Setenv(buildstore.EnvCache, t.TempDir())
 	_, second, _ := command(t, "list", "--shard", "2/4")
 	t.Setenv("JOB_COMPLETION_INDEX", "1")
 	code, stdout, stderr := command(t, "list", "--shard", "job/4")

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 )
 
 // A signal that ends the command has an exit status of its own and is named. One that
@@ -40,7 +40,7 @@ func TestSignals(t *testing.T) {
 			called := filepath.Join(dir, "called")
 			write(t, filepath.Join(dir, "go"), "#!/bin/sh\ntest \"$2\" = GOTOOLDIR && exit # godog asks before main\ntouch "+called+"\nexec sleep 100\n", 0o700)
 			t.Setenv("PATH", dir+":/usr/bin:/bin")
-			t.Setenv(builds.EnvCache, filepath.Join(dir, "store"))
+			t.Setenv(buildstore.EnvCache, filepath.Join(dir, "store"))
 			args := []string{"target", "build", "karpenter@v1.6.4"}
 			script := `exec "$0" "$@"`
 			if test.deaf {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 )
 
 // terminal is a pseudo terminal of so many columns: what is written to tty comes
@@ -92,13 +93,13 @@ func TestStatusElsewhere(t *testing.T) {
 // what comes next.
 func TestProgress(t *testing.T) {
 	karpenter := builds.Ref{Name: "karpenter", Version: "v1.7.0"}
-	for want, u := range map[string]builds.Update{
-		"karpenter@v1.7.0: downloading (phase 1 of 3), 2s of about 4m0s (0 %), then compiling":                       {Stage: builds.Downloading, Elapsed: 2 * time.Second, Expected: 4 * time.Minute},
-		"karpenter@v1.7.0: compiling (phase 2 of 3), 1m17s of about 4m0s (32 %), 18 packages compiled, then linking": {Stage: builds.Compiling, Done: 18, Total: 899, Elapsed: 77 * time.Second, Expected: 4 * time.Minute},
-		"karpenter@v1.7.0: linking (phase 3 of 3), 5m0s, longer than the 4m0s expected":                              {Stage: builds.Linking, Done: 899, Total: 899, Elapsed: 5 * time.Minute, Expected: 4 * time.Minute},
-		"karpenter@v1.7.0: compiling (phase 2 of 3), 3s, then linking":                                               {Stage: builds.Compiling, Elapsed: 3 * time.Second},
-		"karpenter@v1.7.0: unpacking layer 1 of 3, 3s":                                                               {Stage: builds.Unpacking, Total: 3, Elapsed: 3 * time.Second, Expected: time.Minute},
-		"karpenter@v1.7.0: pulling 3 of 9 MiB, 3s":                                                                   {Stage: builds.Pulling, Done: 3, Total: 9, Elapsed: 3 * time.Second},
+	for want, u := range map[string]buildstore.Update{
+		"karpenter@v1.7.0: downloading (phase 1 of 3), 2s of about 4m0s (0 %), then compiling":                       {Stage: buildstore.Downloading, Elapsed: 2 * time.Second, Expected: 4 * time.Minute},
+		"karpenter@v1.7.0: compiling (phase 2 of 3), 1m17s of about 4m0s (32 %), 18 packages compiled, then linking": {Stage: buildstore.Compiling, Done: 18, Total: 899, Elapsed: 77 * time.Second, Expected: 4 * time.Minute},
+		"karpenter@v1.7.0: linking (phase 3 of 3), 5m0s, longer than the 4m0s expected":                              {Stage: buildstore.Linking, Done: 899, Total: 899, Elapsed: 5 * time.Minute, Expected: 4 * time.Minute},
+		"karpenter@v1.7.0: compiling (phase 2 of 3), 3s, then linking":                                               {Stage: buildstore.Compiling, Elapsed: 3 * time.Second},
+		"karpenter@v1.7.0: unpacking layer 1 of 3, 3s":                                                               {Stage: buildstore.Unpacking, Total: 3, Elapsed: 3 * time.Second, Expected: time.Minute},
+		"karpenter@v1.7.0: pulling 3 of 9 MiB, 3s":                                                                   {Stage: buildstore.Pulling, Done: 3, Total: 9, Elapsed: 3 * time.Second},
 	} {
 		u.Ref = karpenter
 		if got := progressOf(u); got != want {
@@ -109,7 +110,7 @@ func TestProgress(t *testing.T) {
 	s := newStatus(&out)
 	s.of, s.next = "[2/3] ", "; next: ccm@v0.36.3"
 	s.all = true
-	s.update(builds.Update{Ref: karpenter, Stage: builds.Compiling, Package: "p"})
+	s.update(buildstore.Update{Ref: karpenter, Stage: buildstore.Compiling, Package: "p"})
 	if got := out.String(); !strings.HasPrefix(got, "[2/3] karpenter@v1.7.0: compiling") || !strings.HasSuffix(got, "  p; next: ccm@v0.36.3\n") {
 		t.Errorf("%q", got)
 	}

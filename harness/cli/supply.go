@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 )
 
 // supply gets what replays need and the store lacks, beside them and in the order in which
@@ -33,7 +34,7 @@ type supply struct {
 // toBuild is what no registry has, and how it is built.
 type toBuild struct {
 	ref    builds.Ref
-	recipe builds.Recipe
+	recipe buildstore.Recipe
 }
 
 // newSupply begins to get the targets. The caller ends it.
@@ -70,7 +71,7 @@ func (s *supply) end() {
 }
 
 // pull gets one out of a registry, or returns how to build it.
-func (s *supply) pull(ctx context.Context, ref builds.Ref) *builds.Recipe {
+func (s *supply) pull(ctx context.Context, ref builds.Ref) *buildstore.Recipe {
 	if _, err := s.found(ref); err == nil { // what came for another serves it too
 		s.settle(ref, nil, nil)
 		return nil
@@ -82,9 +83,9 @@ func (s *supply) pull(ctx context.Context, ref builds.Ref) *builds.Recipe {
 			return nil
 		}
 	}
-	recipe, unknown := builds.Known(ref)
+	recipe, unknown := buildstore.Known(ref)
 	switch {
-	case err != nil && errors.As(err, new(*builds.MovedError)), ctx.Err() != nil:
+	case err != nil && errors.As(err, new(*buildstore.MovedError)), ctx.Err() != nil:
 		s.settle(ref, nil, err)
 		return nil
 	case unknown == nil:
@@ -136,14 +137,14 @@ func (s *supply) rest(resting bool) {
 }
 
 // teller is a line for the news of one.
-func (s *supply) teller() builds.Progress {
+func (s *supply) teller() buildstore.Progress {
 	line := s.newStatus()
-	return func(u builds.Update) { s.tellOn(line, u) }
+	return func(u buildstore.Update) { s.tellOn(line, u) }
 }
 
 // tellOn shows it on a line of its own where lines follow each other, and on a terminal beside
 // what a replay does.
-func (s *supply) tellOn(line *status, u builds.Update) {
+func (s *supply) tellOn(line *status, u buildstore.Update) {
 	text := progressOf(u)
 	s.mu.Lock()
 	if n := len(s.left); n > 1 {

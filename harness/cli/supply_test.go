@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
 )
@@ -28,7 +29,7 @@ func pushed(t *testing.T, refs ...builds.Ref) (repository string) {
 	repository = strings.TrimPrefix(server.URL, "http://") + "/team/builds"
 	store := storeIn(t)
 	for _, ref := range refs {
-		if _, err := store.Add(t.Context(), builds.Recipe{Ref: ref}, "/bin/true"); err != nil {
+		if _, err := store.Add(t.Context(), buildstore.Recipe{Ref: ref}, "/bin/true"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := store.Push(t.Context(), ref, repository, nil); err != nil {
@@ -38,9 +39,9 @@ func pushed(t *testing.T, refs ...builds.Ref) (repository string) {
 	return repository
 }
 
-func storeIn(t *testing.T) *builds.Store {
+func storeIn(t *testing.T) *buildstore.Store {
 	t.Helper()
-	store, err := builds.Open(t.TempDir())
+	store, err := buildstore.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +77,8 @@ func tasksFor(refs ...builds.Ref) (tasks []task) {
 // rows there are.
 func TestSupply(t *testing.T) {
 	noBuilds(t)
-	t.Setenv(builds.EnvMirror, builds.NoRegistry)
-	t.Setenv(builds.EnvFrom, pushed(t, builds.Ref{Name: older.Name, Version: older.Version}))
+	t.Setenv(buildstore.EnvMirror, buildstore.NoRegistry)
+	t.Setenv(buildstore.EnvFrom, pushed(t, builds.Ref{Name: older.Name, Version: older.Version}))
 	var said bytes.Buffer
 	e := &env{stdout: io.Discard, stderr: &said, store: storeIn(t)}
 	s := e.newSupply(t.Context(), newStatus(io.Discard), []builds.Ref{nobody, older})
@@ -92,7 +93,7 @@ func TestSupply(t *testing.T) {
 			t.Errorf("the row is %+v", row)
 		}
 	}
-	if got, err := e.store.Get(older); err != nil || got.Source.Image != os.Getenv(builds.EnvFrom) {
+	if got, err := e.store.Get(older); err != nil || got.Source.Image != os.Getenv(buildstore.EnvFrom) {
 		t.Errorf("the store has %+v, %v", got.Manifest, err)
 	}
 
@@ -128,8 +129,8 @@ func TestPlaysAsTheyCome(t *testing.T) {
 
 // Registries are asked until one gives no answer, which is said once.
 func TestGivenUp(t *testing.T) {
-	t.Setenv(builds.EnvMirror, "127.0.0.1:1")
-	t.Setenv(builds.EnvFrom, "")
+	t.Setenv(buildstore.EnvMirror, "127.0.0.1:1")
+	t.Setenv(buildstore.EnvFrom, "")
 	var said bytes.Buffer
 	e := &env{stderr: &said, store: storeIn(t)}
 	for range 2 {
@@ -144,10 +145,10 @@ func TestGivenUp(t *testing.T) {
 
 // The programs that are in official images are no Kubernetes for worlds, which take more of it.
 func TestOfficialKubernetes(t *testing.T) {
-	if got := asked(builds.Kubernetes, builds.Registries{From: "x", Mirror: "y"}); got.From != "x" || got.Mirror != builds.NoRegistry {
+	if got := asked(builds.Kubernetes, buildstore.Registries{From: "x", Mirror: "y"}); got.From != "x" || got.Mirror != buildstore.NoRegistry {
 		t.Errorf("Kubernetes is asked for at %+v", got)
 	}
-	if got := asked(nobody, builds.Registries{Mirror: "y"}); got.Mirror != "y" {
+	if got := asked(nobody, buildstore.Registries{Mirror: "y"}); got.Mirror != "y" {
 		t.Errorf("others are asked for at %+v", got)
 	}
 }

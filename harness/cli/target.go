@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/reports"
 )
 
@@ -23,12 +24,12 @@ func (e *env) target() *cobra.Command {
 }
 
 // build builds with progress on standard error.
-func (e *env) build(ctx context.Context, r builds.Recipe) (builds.Target, error) {
+func (e *env) build(ctx context.Context, r buildstore.Recipe) (builds.Target, error) {
 	return e.buildOf(ctx, r, nil, 1)
 }
 
 // buildOf is build for one of several: those after it are named, and at counts from 1.
-func (e *env) buildOf(ctx context.Context, r builds.Recipe, after []builds.Ref, at int) (builds.Target, error) {
+func (e *env) buildOf(ctx context.Context, r buildstore.Recipe, after []builds.Ref, at int) (builds.Target, error) {
 	line := e.newStatus()
 	if n := len(after); n+at > 1 {
 		line.of = fmt.Sprintf("[%d/%d] ", at, n+at)
@@ -42,10 +43,10 @@ func (e *env) buildOf(ctx context.Context, r builds.Recipe, after []builds.Ref, 
 
 // built builds with progress: what compiles for long says nothing meanwhile, and is still seen
 // to go on.
-func built(ctx context.Context, store *builds.Store, r builds.Recipe, tell builds.Progress) (builds.Target, error) {
+func built(ctx context.Context, store *buildstore.Store, r buildstore.Recipe, tell buildstore.Progress) (builds.Target, error) {
 	begun := time.Now()
 	var mu sync.Mutex
-	var last builds.Update
+	var last buildstore.Update
 	ticking, stop := context.WithCancel(ctx)
 	var ticks sync.WaitGroup
 	defer ticks.Wait()
@@ -66,7 +67,7 @@ func built(ctx context.Context, store *builds.Store, r builds.Recipe, tell build
 			}
 		}
 	})
-	return store.Build(ctx, r, func(u builds.Update) {
+	return store.Build(ctx, r, func(u buildstore.Update) {
 		mu.Lock()
 		defer mu.Unlock()
 		last = u
@@ -75,23 +76,23 @@ func built(ctx context.Context, store *builds.Store, r builds.Recipe, tell build
 }
 
 // update shows the news of a build.
-func (s *status) update(u builds.Update) {
+func (s *status) update(u buildstore.Update) {
 	s.about(s.of+u.Ref.String()+string(u.Stage), s.of+progressOf(u), cmp.Or(u.Package, "")+s.next)
 }
 
 // progressOf is the news in a line: which phase of which, how long of what is expected, and
 // what comes after it. Packages are those that were compiled: Go tells nothing of those that it
 // has already.
-func progressOf(u builds.Update) string {
+func progressOf(u buildstore.Update) string {
 	text := fmt.Sprintf("%s: %s", u.Ref, u.Stage)
-	phase := slices.Index(builds.Phases, u.Stage)
+	phase := slices.Index(buildstore.Phases, u.Stage)
 	switch {
-	case u.Stage == builds.Unpacking:
+	case u.Stage == buildstore.Unpacking:
 		text += fmt.Sprintf(" layer %d of %d", u.Done+1, u.Total)
-	case u.Stage == builds.Pushing || u.Stage == builds.Pulling:
+	case u.Stage == buildstore.Pushing || u.Stage == buildstore.Pulling:
 		text += fmt.Sprintf(" %d of %d MiB", u.Done, u.Total)
 	case phase >= 0:
-		text += fmt.Sprintf(" (phase %d of %d)", phase+1, len(builds.Phases))
+		text += fmt.Sprintf(" (phase %d of %d)", phase+1, len(buildstore.Phases))
 	}
 	text += ", " + u.Elapsed.Round(time.Second).String()
 	switch {
@@ -101,11 +102,11 @@ func progressOf(u builds.Update) string {
 	default:
 		text += fmt.Sprintf(", longer than the %s expected", u.Expected.Round(time.Second))
 	}
-	if u.Stage == builds.Compiling && u.Done > 0 {
+	if u.Stage == buildstore.Compiling && u.Done > 0 {
 		text += fmt.Sprintf(", %s compiled", counted(u.Done, "package"))
 	}
-	if phase >= 0 && phase+1 < len(builds.Phases) {
-		text += fmt.Sprintf(", then %s", builds.Phases[phase+1])
+	if phase >= 0 && phase+1 < len(buildstore.Phases) {
+		text += fmt.Sprintf(", then %s", buildstore.Phases[phase+1])
 	}
 	return text
 }
@@ -160,7 +161,7 @@ looked up in.`,
 			if at != "" && source == "" {
 				return usage(errors.New("--ref is one of a repository: name that with --source"))
 			}
-			recipe := builds.FromSource(ref, source)
+			recipe := buildstore.FromSource(ref, source)
 			if recipe.At = at; at != "" {
 				if err := e.checkRefs(c.Context(), source, []string{at}); err != nil {
 					return err
@@ -283,7 +284,7 @@ func (e *env) targetList() *cobra.Command {
 
 // targetRows are a line for each build: of one name and provider the first is the one that
 // is used.
-func targetRows(entries []builds.Entry) [][]string {
+func targetRows(entries []buildstore.Entry) [][]string {
 	rows := [][]string{{"TARGET", "FOR", "BUILT", "SHA256", "CLOCK", "SIZE", "GO", "OF"}}
 	for _, t := range entries {
 		of := originOf(t.Source)
@@ -339,7 +340,7 @@ func originOf(s builds.Source) string {
 }
 
 // buildOf is a build in a line, for who has just removed it.
-func buildOf(t builds.Entry) string {
+func buildOf(t buildstore.Entry) string {
 	text := t.Ref.String()
 	if t.Provider != "" {
 		text += " for " + t.Provider

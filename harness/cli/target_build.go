@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/program/karpenter"
 )
 
@@ -37,7 +38,7 @@ func (s *source) addHow(c *cobra.Command) {
 }
 
 // recipes are those of all builds that the arguments and the flags ask for.
-func (s *source) recipes(args []string) (recipes []builds.Recipe, err error) {
+func (s *source) recipes(args []string) (recipes []buildstore.Recipe, err error) {
 	switch {
 	case s.dir != "" && s.module != "":
 		return nil, errors.New("--source and --module are two ways in: give one")
@@ -98,11 +99,11 @@ func (s *source) names(args []string) (names []builds.Ref, err error) {
 }
 
 // recipe is that of one build.
-func (s *source) recipe(ref builds.Ref, at, tags string) (recipe builds.Recipe, err error) {
-	recipe = builds.FromSource(ref, s.dir)
+func (s *source) recipe(ref builds.Ref, at, tags string) (recipe buildstore.Recipe, err error) {
+	recipe = buildstore.FromSource(ref, s.dir)
 	recipe.At = at
 	if s.dir == "" && s.module == "" {
-		if recipe, err = builds.Known(ref); err != nil {
+		if recipe, err = buildstore.Known(ref); err != nil {
 			return recipe, err
 		}
 	}
@@ -118,7 +119,7 @@ func (s *source) recipe(ref builds.Ref, at, tags string) (recipe builds.Recipe, 
 	}
 	switch {
 	case s.provider == builds.Instances && ref.Name == karpenter.Name:
-		return builds.OnInstances(recipe)
+		return buildstore.OnInstances(recipe)
 	case s.provider != "":
 		recipe.Provider = s.provider
 	case len(recipe.Tags) == 1:

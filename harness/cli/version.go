@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
-	"nodestorm/harness/run"
+	"nodestorm/harness/replay"
 )
 
 // ownVersion tells what this program is.
@@ -45,7 +45,7 @@ func (e *env) version() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			v := ownVersion()
 			// A test's program knows no commit and asks around it, for which a moment is enough.
-			program, _ := run.Self(context.Background(), ".", "")
+			program, _ := replay.Self(context.Background(), ".", "")
 			v.Commit, v.Dirty = program.Commit, program.Dirty
 			if asJSON {
 				return e.json(v)

@@ -11,13 +11,13 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 )
 
 // What the repository's own workflows call exists: every command of nodestorm with its flags, every
 // target of the Makefile. Actions are pinned to a commit.
 func TestWorkflows(t *testing.T) {
-	root, err := builds.Root()
+	root, err := buildstore.Root()
 	if err != nil {
 		t.Skip(err)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli"
 	"nodestorm/harness/world/process/processtest"
 	"nodestorm/reports"
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		os.Exit(cli.Main())
 	}
-	if err := os.Setenv(builds.EnvMirror, builds.NoRegistry); err != nil { // nobody's registry is asked by tests
+	if err := os.Setenv(buildstore.EnvMirror, buildstore.NoRegistry); err != nil { // nobody's registry is asked by tests
 		panic(err)
 	}
 	os.Exit(m.Run())

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/program/clusterautoscaler"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/verdict"
@@ -22,7 +23,7 @@ func autoscalerRequest(t *testing.T, id string) (replay.Request, string) {
 	t.Helper()
 	r, tmp := request(t)
 	r.Record = lookup(t, id)
-	store, err := builds.Open("")
+	store, err := buildstore.Open("")
 	if err != nil {
 		t.Fatal(err)
 	}

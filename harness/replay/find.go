@@ -6,13 +6,14 @@ import (
 	"fmt"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/program/installer"
 )
 
 // Find is the target that ref names: an installer's release is the order that package
 // order knows, which is always there, and all else a build of the store (see
 // [target.Store.Get]).
-func Find(store *builds.Store, ref builds.Ref) (builds.Target, error) {
+func Find(store *buildstore.Store, ref builds.Ref) (builds.Target, error) {
 	if !isInstaller(ref) {
 		return store.Get(ref)
 	}

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
 )
 
 // What is an installer's is found without a store's having it; nothing else is.
 func TestFind(t *testing.T) {
-	store, err := builds.Open(t.TempDir())
+	store, err := buildstore.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/verdict"
@@ -59,7 +60,7 @@ func TestInert(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), within)
 				defer cancel()
 				result, err := replay.Run(ctx, r)
-				if missing := new(builds.NotFoundError); errors.As(err, &missing) {
+				if missing := new(buildstore.NotFoundError); errors.As(err, &missing) {
 					t.Skip(err)
 				}
 				if err != nil {
@@ -84,7 +85,7 @@ func TestInert(t *testing.T) {
 // inert builds the program into a store of its own, with the clock.
 func inert(t *testing.T, version, ldflags string) builds.Target {
 	t.Helper()
-	store, err := builds.Open(t.TempDir())
+	store, err := buildstore.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func inert(t *testing.T, version, ldflags string) builds.Target {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	built, err := store.Build(ctx, builds.Recipe{Ref: builds.Ref{Name: "cluster-autoscaler", Version: version}, Dir: source, LDFlags: ldflags}, nil)
+	built, err := store.Build(ctx, buildstore.Recipe{Ref: builds.Ref{Name: "cluster-autoscaler", Version: version}, Dir: source, LDFlags: ldflags}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

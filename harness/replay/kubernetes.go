@@ -16,6 +16,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/run"
 	"nodestorm/harness/world"
@@ -69,14 +70,14 @@ func OfFolder(ctx context.Context, folder string) (c ControlPlane, err error) {
 		if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
 			return c, fmt.Errorf("%s has no program %s; name a folder with etcd and kube-apiserver, as envtest's or a release's is, or a release, such as %s", folder, name, builds.Kubernetes.Version)
 		}
-		if c.goes[name], err = builds.GoOf(path); err != nil {
+		if c.goes[name], err = buildstore.GoOf(path); err != nil {
 			return c, fmt.Errorf("%s %w", path, err)
 		}
 	}
 	if c.Version, err = versionOf(ctx, filepath.Join(c.Folder, "kube-apiserver")); err != nil {
 		return c, err
 	}
-	if err := builds.CheckKubernetes(c.Version); err != nil {
+	if err := buildstore.CheckKubernetes(c.Version); err != nil {
 		return c, fmt.Errorf("%s: %w", folder, err)
 	}
 	if missing := c.Missing(); len(missing) > 0 && olderMinor(c.Version) {

@@ -10,7 +10,7 @@ import (
 
 	messages "github.com/cucumber/messages/go/v21"
 
-	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/program/installer"
 	"nodestorm/harness/run"
 	"nodestorm/scenarios"
@@ -20,8 +20,8 @@ import (
 // builds do not say it.
 func (r Request) Provenance(ctx context.Context) (run.Provenance, error) {
 	p := run.Provenance{SHA256: run.Program(), Stale: r.Stale}
-	around, _ := builds.Root() // there need not be one
-	p.Nodestorm, p.Features = run.Self(ctx, around, r.Checkout)
+	around, _ := buildstore.Root() // there need not be one
+	p.Nodestorm, p.Features = Self(ctx, around, r.Checkout)
 	if r.Own != nil {
 		text, err := fs.ReadFile(r.Features, r.Record.Feature)
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cloud/hetzner"
 	"nodestorm/harness/program/clusterapi"
 	"nodestorm/harness/program/clusterautoscaler"
@@ -278,7 +279,7 @@ func (r Request) checkReleases() ([]builds.Target, error) {
 	if err != nil || len(refs) == 0 {
 		return nil, err
 	}
-	store, err := builds.Open("")
+	store, err := buildstore.Open("")
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/program/ccm"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/world/kubelet"
@@ -85,7 +86,7 @@ func (s *scenario) part(own builds.Ref) (t builds.Target, err error) {
 	if i >= 0 {
 		t = s.rig.With[i]
 	} else {
-		store, err := builds.Open("")
+		store, err := buildstore.Open("")
 		if err != nil {
 			return t, err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cloud/nodegroups"
 	"nodestorm/harness/program/clusterapi"
 	"nodestorm/sim/machine/node"
@@ -104,7 +105,7 @@ func (s *scenario) taintingClusterAPI(ctx context.Context, version string) error
 }
 
 func (s *scenario) startClusterAPI(ctx context.Context, version string, cfg clusterapi.Config) error {
-	store, err := builds.Open("")
+	store, err := buildstore.Open("")
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 )
 
 // Get is the build that the store has of ref. Without it the test is skipped, and says
@@ -15,7 +16,7 @@ func Get(t testing.TB, ref builds.Ref) builds.Target {
 	if testing.Short() {
 		t.Skipf("it starts %s; run without -short", ref)
 	}
-	store, err := builds.Open("")
+	store, err := buildstore.Open("")
 	if err != nil {
 		t.Fatal(err)
 	}

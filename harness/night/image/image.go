@@ -28,6 +28,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	layers "nodestorm/harness/builds/registry"
 )
 
@@ -70,7 +71,7 @@ func Make(ctx context.Context, s Spec, tmp string) (v1.Image, error) {
 	packed := slices.Clone(s.Builds)
 	slices.SortFunc(packed, func(a, b builds.Target) int { return cmp.Compare(a.Dir, b.Dir) })
 	for i, build := range packed {
-		folder, err := build.Portable(Store)
+		folder, err := buildstore.Portable(build, Store)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +99,7 @@ func Make(ctx context.Context, s Spec, tmp string) (v1.Image, error) {
 	file.Config = v1.Config{
 		User:       fmt.Sprintf("%d:%[1]d", User),
 		Entrypoint: []string{"/" + program},
-		Env:        []string{"PATH=/usr/local/bin", "HOME=" + Scratch, "TMPDIR=" + Scratch, builds.EnvCache + "=/" + Store},
+		Env:        []string{"PATH=/usr/local/bin", "HOME=" + Scratch, "TMPDIR=" + Scratch, buildstore.EnvCache + "=/" + Store},
 		WorkingDir: Scratch,
 		Labels:     map[string]string{Label: "image", "org.opencontainers.image.title": "nodestorm", "org.opencontainers.image.revision": s.Commit},
 	}

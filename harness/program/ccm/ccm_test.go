@@ -25,6 +25,7 @@ import (
 	"nodestorm/fakecloud/hcloud"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/program/ccm"
 	"nodestorm/harness/world"
@@ -47,11 +48,11 @@ const (
 func targets(t *testing.T) (control builds.Target, managers []builds.Target) {
 	t.Helper()
 	control = buildstest.Get(t, builds.Kubernetes)
-	store, err := builds.Open("")
+	store, err := buildstore.Open("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	recipe, err := builds.Known(builds.CCM)
+	recipe, err := buildstore.Known(builds.CCM)
 	if err != nil {
 		t.Fatal(err)
 	}

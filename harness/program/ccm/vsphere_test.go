@@ -15,6 +15,7 @@ import (
 	"nodestorm/fakecloud/vcenter"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/program/ccm"
 	"nodestorm/harness/world"
@@ -26,11 +27,11 @@ import (
 // taint that waits for them, and goes with its machine.
 func TestVSphere(t *testing.T) {
 	control := buildstest.Get(t, builds.Kubernetes)
-	store, err := builds.Open("")
+	store, err := buildstore.Open("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	recipe, err := builds.Known(builds.CCMVSphere)
+	recipe, err := buildstore.Known(builds.CCMVSphere)
 	if err != nil {
 		t.Fatal(err)
 	}

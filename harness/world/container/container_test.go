@@ -30,6 +30,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/process"
 	"nodestorm/sim/time/clock"
@@ -100,11 +101,11 @@ func archive(t *testing.T, arch, entry string, change ...func(*v1.Config)) strin
 func wrapped(t *testing.T, script string, change ...func(*v1.Config)) builds.Target {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	store, err := builds.Open(t.TempDir())
+	store, err := buildstore.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	of, err := store.AddImage(t.Context(), builds.Recipe{Ref: builds.Ref{Name: "wrapped", Version: "v1"}}, archive(t, runtime.GOARCH, "#!/bin/sh\n"+script, change...), "/bin/sh", true, nil)
+	of, err := store.AddImage(t.Context(), buildstore.Recipe{Ref: builds.Ref{Name: "wrapped", Version: "v1"}}, archive(t, runtime.GOARCH, "#!/bin/sh\n"+script, change...), "/bin/sh", true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,10 @@
+//go:build !linux
+
+package buildstore
+
+import "syscall"
+
+// childAttr gives a child a process group of its own.
+func childAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+func yield() {}

@@ -1,0 +1,65 @@
+package buildstore
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"nodestorm/harness/builds"
+)
+
+// karpenter is Karpenter with the cloud provider that comes with it, which needs no cloud. Its chart holds
+// the documented RBAC.
+func karpenter(ref builds.Ref) Recipe {
+	ref.Provider = builds.Kwok
+	return Recipe{
+		Ref:     ref,
+		Module:  "sigs.k8s.io/karpenter",
+		Package: "./kwok",
+		LDFlags: "-X sigs.k8s.io/karpenter/pkg/operator.Version=" + strings.TrimPrefix(ref.Version, "v"),
+		Assets:  []string{"pkg/apis/crds", "kwok/apis/crds", "kwok/charts"},
+	}
+}
+
+// OnInstances is a recipe of Karpenter with the cloud provider of ours in place of its own.
+func OnInstances(r Recipe) (Recipe, error) {
+	root, err := Root()
+	if err != nil {
+		return Recipe{}, err
+	}
+	r.Provider, r.Package = builds.Instances, "./"+graftPackage
+	r.graft = &graft{name: "karpenter adapter", source: os.DirFS(filepath.Join(root, "fakecloud", "adapters", "karpenter")), tags: karpenterSpan, knows: "v1.0 to v1.14"}
+	return r, nil
+}
+
+// karpenterSpan is the tag of the span of releases that a source of Karpenter belongs to, by how its own
+// program is put together, since branches and commits have no version. That of v1.7 has none.
+func karpenterSpan(root string) ([]string, error) {
+	main, err := os.ReadFile(filepath.Join(root, "kwok", "main.go"))
+	if err != nil {
+		return nil, fmt.Errorf("looking for how Karpenter is put together: %w", err)
+	}
+	class, err := os.ReadFile(filepath.Join(root, "kwok", "apis", "v1alpha1", "kwoknodeclass_status.go"))
+	if err != nil {
+		return nil, fmt.Errorf("looking for what a node class of Karpenter's is: %w", err)
+	}
+	types, err := os.ReadFile(filepath.Join(root, "pkg", "cloudprovider", "types.go"))
+	if err != nil {
+		return nil, fmt.Errorf("looking for Karpenter's interface: %w", err)
+	}
+	has := func(text []byte, words string) bool { return strings.Contains(string(text), words) }
+	switch {
+	case has(class, "status.ForOption"):
+		return []string{"karpenter_v1_14"}, nil
+	case has(main, "overlay.Decorate("):
+		return nil, nil
+	case has(main, "state.NewCluster(") && has(types, "type Offerings []*Offering"):
+		return []string{"karpenter_v1_3"}, nil
+	case has(main, "state.NewCluster("):
+		return []string{"karpenter_v1_2"}, nil
+	case has(main, ".Start(ctx, cloudProvider)"):
+		return []string{"karpenter_v1_0"}, nil
+	}
+	return []string{"karpenter_v1_1"}, nil
+}
