@@ -12,6 +12,7 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/fault"
 	"nodestorm/sim/history"
+	"nodestorm/sim/time/lapse"
 )
 
 func open(t *testing.T, cfg fakecloud.Config) *fakecloud.Cloud {
@@ -128,7 +129,7 @@ func TestDeleteFailsEarly(t *testing.T) {
 	}{{time.Second, fakecloud.Running}, {10 * time.Second, fakecloud.Running}, {time.Minute, fakecloud.Off}} {
 		synctest.Test(t, func(t *testing.T) {
 			c := open(t, fakecloud.Config{Durations: map[string]time.Duration{"create_server": 5 * time.Second, "start_server": 20 * time.Second}})
-			f := fault.Fault{Name: "f", Match: fault.Match{Operation: "delete_server"}, Effect: fault.ActionFails{After: fault.Duration(time.Minute)}}
+			f := fault.Fault{Name: "f", Match: fault.Match{Operation: "delete_server"}, Effect: fault.ActionFails{After: lapse.Duration(time.Minute)}}
 			if err := c.Inject(f); err != nil {
 				t.Fatal(err)
 			}
@@ -165,14 +166,14 @@ func TestLifeFaults(t *testing.T) {
 		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server"}}, time.Second, fakecloud.Creating, true},
 		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server", Group: "pool2"}}, time.Hour, fakecloud.Running, true},
 		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server"}, Plan: fault.Plan{Skip: 1}}, time.Hour, fakecloud.Running, true},
-		{fault.Fault{Effect: fault.ActionTakes{Time: fault.Duration(2 * time.Minute)}, Match: fault.Match{Operation: "start_server"}}, time.Minute, fakecloud.Starting, false},
-		{fault.Fault{Effect: fault.ActionTakes{Time: fault.Duration(2 * time.Minute)}, Match: fault.Match{Operation: "start_server"}}, 3 * time.Minute, fakecloud.Running, false},
+		{fault.Fault{Effect: fault.ActionTakes{Time: lapse.Duration(2 * time.Minute)}, Match: fault.Match{Operation: "start_server"}}, time.Minute, fakecloud.Starting, false},
+		{fault.Fault{Effect: fault.ActionTakes{Time: lapse.Duration(2 * time.Minute)}, Match: fault.Match{Operation: "start_server"}}, 3 * time.Minute, fakecloud.Running, false},
 		{fault.Fault{Effect: fault.ActionFails{}, Match: fault.Match{Operation: "start_server"}}, time.Minute, fakecloud.Off, false},
 		{fault.Fault{Effect: fault.ActionFails{}, Match: fault.Match{Operation: "create_server"}}, time.Minute, "", false},
-		{fault.Fault{Effect: fault.TurnsOff{After: fault.Duration(time.Minute)}, Match: fault.Match{Instance: "a*"}}, 2 * time.Minute, fakecloud.Off, false},
-		{fault.Fault{Effect: fault.TurnsOff{}, Plan: fault.Plan{At: fault.Duration(time.Hour)}}, 2 * time.Minute, fakecloud.Running, true},
-		{fault.Fault{Effect: fault.TurnsOff{}, Plan: fault.Plan{At: fault.Duration(time.Hour)}}, 2 * time.Hour, fakecloud.Off, false},
-		{fault.Fault{Effect: fault.Vanishes{After: fault.Duration(time.Minute)}}, 2 * time.Minute, "", false},
+		{fault.Fault{Effect: fault.TurnsOff{After: lapse.Duration(time.Minute)}, Match: fault.Match{Instance: "a*"}}, 2 * time.Minute, fakecloud.Off, false},
+		{fault.Fault{Effect: fault.TurnsOff{}, Plan: fault.Plan{At: lapse.Duration(time.Hour)}}, 2 * time.Minute, fakecloud.Running, true},
+		{fault.Fault{Effect: fault.TurnsOff{}, Plan: fault.Plan{At: lapse.Duration(time.Hour)}}, 2 * time.Hour, fakecloud.Off, false},
+		{fault.Fault{Effect: fault.Vanishes{After: lapse.Duration(time.Minute)}}, 2 * time.Minute, "", false},
 		{fault.Fault{Effect: interrupted}, 30 * time.Second, fakecloud.Running, true},
 		{fault.Fault{Effect: interrupted}, 2 * time.Minute, fakecloud.Running, false},
 		{fault.Fault{Effect: interrupted}, 4 * time.Minute, "", false},
@@ -196,7 +197,7 @@ func TestLifeFaults(t *testing.T) {
 	}
 }
 
-var interrupted = fault.Interrupted{After: fault.Duration(time.Minute), Notice: fault.Duration(2 * time.Minute)}
+var interrupted = fault.Interrupted{After: lapse.Duration(time.Minute), Notice: lapse.Duration(2 * time.Minute)}
 
 // What has been announced comes true in a cloud that goes on from another's state, without the fault.
 func TestInterrupted(t *testing.T) {
@@ -237,7 +238,7 @@ func TestInjectAfterAPause(t *testing.T) {
 		c := open(t, fakecloud.Config{Recorder: log})
 		id := create(t, c, "a")
 		time.Sleep(10 * time.Minute) // it has been running since the first of them
-		if err := c.Inject(fault.Fault{Name: "f", Effect: fault.TurnsOff{After: fault.Duration(time.Minute)}}); err != nil {
+		if err := c.Inject(fault.Fault{Name: "f", Effect: fault.TurnsOff{After: lapse.Duration(time.Minute)}}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute - time.Second)
@@ -267,7 +268,7 @@ func TestLimit(t *testing.T) {
 			create(t, c, name)
 			time.Sleep(30 * time.Second)
 		}
-		if err := c.Inject(fault.Fault{Name: "f", Match: fault.Match{Instance: "[ac]"}, Plan: fault.Plan{Limit: 2}, Effect: fault.TurnsOff{After: fault.Duration(time.Minute)}}); err != nil {
+		if err := c.Inject(fault.Fault{Name: "f", Match: fault.Match{Instance: "[ac]"}, Plan: fault.Plan{Limit: 2}, Effect: fault.TurnsOff{After: lapse.Duration(time.Minute)}}); err != nil {
 			t.Fatal(err)
 		}
 		create(t, c, "d")

@@ -3,7 +3,8 @@ package fault
 import (
 	"fmt"
 	"strings"
-	"time"
+
+	"nodestorm/sim/time/lapse"
 )
 
 // Refuse means that the call is not carried out and gets an error.
@@ -22,7 +23,7 @@ type Refuse struct {
 // say that nothing is left.
 type RateLimit struct {
 	// Reset is when, from the call, the headers promise the full limit again. Zero means an hour.
-	Reset Duration `json:"reset"`
+	Reset lapse.Duration `json:"reset"`
 }
 
 // Hang means that the call is not carried out and gets no reply, until the client
@@ -39,7 +40,7 @@ type LoseReply struct {
 // Delay means that the call is carried out later.
 type Delay struct {
 	// By is how much later. Required.
-	By Duration `json:"by"`
+	By lapse.Duration `json:"by"`
 }
 
 // AlterReply means that the call is carried out, and its reply says something else. Fields are called as
@@ -128,10 +129,10 @@ func (e Refuse) check(Fault) error {
 	return nil
 }
 
-func (e RateLimit) check(Fault) error { return notNegative("rateLimit.reset", e.Reset) }
+func (e RateLimit) check(Fault) error { return lapse.NotNegative("rateLimit.reset", e.Reset) }
 func (Hang) check(Fault) error        { return nil }
 func (LoseReply) check(Fault) error   { return nil }
-func (e Delay) check(Fault) error     { return positive("delay.by", e.By) }
+func (e Delay) check(Fault) error     { return lapse.Positive("delay.by", e.By) }
 
 func (e AlterReply) check(Fault) error {
 	if len(e.Omit) == 0 && len(e.Set) == 0 {
@@ -143,20 +144,6 @@ func (e AlterReply) check(Fault) error {
 		default:
 			return fmt.Errorf("field alterReply.set.%s: want a number, a text, true or false", field)
 		}
-	}
-	return nil
-}
-
-func notNegative(field string, d Duration) error {
-	if d < 0 {
-		return fmt.Errorf("field %s is %v: want zero or more", field, time.Duration(d))
-	}
-	return nil
-}
-
-func positive(field string, d Duration) error {
-	if d <= 0 {
-		return fmt.Errorf("field %s is %v: want more than zero", field, time.Duration(d))
 	}
 	return nil
 }

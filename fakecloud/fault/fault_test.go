@@ -14,6 +14,7 @@ import (
 
 	"nodestorm/fakecloud/fault"
 	"nodestorm/sim/history"
+	"nodestorm/sim/time/lapse"
 )
 
 var operations = []string{"POST /servers", "GET /servers", "DELETE /servers/{id}", "GET /networks", "GET /actions", "GET /servers/{id}/actions", "start_server"}
@@ -37,8 +38,8 @@ faults:
 	}
 	want := fault.Fault{
 		Name: "slow", Match: fault.Match{Operation: "start_server", Instance: "pool1-*"},
-		Plan:   fault.Plan{At: fault.Duration(time.Minute), For: fault.Duration(90 * time.Minute), Skip: 1, Probability: 0.5},
-		Effect: fault.ActionTakes{Time: fault.Duration(140 * time.Second)},
+		Plan:   fault.Plan{At: lapse.Duration(time.Minute), For: lapse.Duration(90 * time.Minute), Skip: 1, Probability: 0.5},
+		Effect: fault.ActionTakes{Time: lapse.Duration(140 * time.Second)},
 	}
 	if len(faults) != 4 || faults[1] != want {
 		t.Errorf("got %+v, want %+v second of four", faults, want)
@@ -222,7 +223,7 @@ func TestEffectiveOnEach(t *testing.T) {
 	}
 }
 
-const second = fault.Duration(time.Second)
+const second = lapse.Duration(time.Second)
 
 func TestPlan(t *testing.T) {
 	for _, test := range []struct {

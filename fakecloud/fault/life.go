@@ -3,6 +3,8 @@ package fault
 import (
 	"errors"
 	"fmt"
+
+	"nodestorm/sim/time/lapse"
 )
 
 // ActionHangs means that the action never ends. It stays running, with some progress.
@@ -11,7 +13,7 @@ type ActionHangs struct{}
 // ActionTakes sets how long the action takes.
 type ActionTakes struct {
 	// Time counts from the action's begin. Required.
-	Time Duration `json:"time"`
+	Time lapse.Duration `json:"time"`
 }
 
 // ActionFails means that the action ends in an error, and what it should have done is not done: a
@@ -19,7 +21,7 @@ type ActionTakes struct {
 // delete_server one that runs on.
 type ActionFails struct {
 	// After is when, from the action's begin. Zero means when it would have succeeded.
-	After Duration `json:"after"`
+	After lapse.Duration `json:"after"`
 	// Code and Message are the action's error. Empty means action_failed and its usual text.
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -29,14 +31,14 @@ type ActionFails struct {
 // system shut down.
 type TurnsOff struct {
 	// After counts from when the instance is running and the fault active, whichever is later.
-	After Duration `json:"after"`
+	After lapse.Duration `json:"after"`
 }
 
 // Vanishes means that an instance is gone without anybody's call, as when somebody deletes it out
 // of band.
 type Vanishes struct {
 	// After counts from when the instance is running and the fault active, whichever is later.
-	After Duration `json:"after"`
+	After lapse.Duration `json:"after"`
 }
 
 // Interrupted means that the cloud takes a running instance back, and says so before, as with spot
@@ -44,9 +46,9 @@ type Vanishes struct {
 type Interrupted struct {
 	// After counts from when the instance is running and the fault active, whichever is later, to
 	// the notice.
-	After Duration `json:"after"`
+	After lapse.Duration `json:"after"`
 	// Notice is from the notice to the end.
-	Notice Duration `json:"notice"`
+	Notice lapse.Duration `json:"notice"`
 }
 
 // Unavailable means that a server type cannot be had for now: creating one is refused with
@@ -129,12 +131,12 @@ func (NotCreated) Point() Point { return Growth }
 func (HalfDeleted) Point() Point { return Shrinkage }
 
 func (ActionHangs) check(Fault) error   { return nil }
-func (e ActionTakes) check(Fault) error { return positive("actionTakes.time", e.Time) }
-func (e ActionFails) check(Fault) error { return notNegative("actionFails.after", e.After) }
-func (e TurnsOff) check(Fault) error    { return notNegative("turnsOff.after", e.After) }
-func (e Vanishes) check(Fault) error    { return notNegative("vanishes.after", e.After) }
+func (e ActionTakes) check(Fault) error { return lapse.Positive("actionTakes.time", e.Time) }
+func (e ActionFails) check(Fault) error { return lapse.NotNegative("actionFails.after", e.After) }
+func (e TurnsOff) check(Fault) error    { return lapse.NotNegative("turnsOff.after", e.After) }
+func (e Vanishes) check(Fault) error    { return lapse.NotNegative("vanishes.after", e.After) }
 func (e Interrupted) check(Fault) error {
-	return errors.Join(notNegative("interrupted.after", e.After), notNegative("interrupted.notice", e.Notice))
+	return errors.Join(lapse.NotNegative("interrupted.after", e.After), lapse.NotNegative("interrupted.notice", e.Notice))
 }
 
 func (e Unavailable) check(f Fault) error {

@@ -3,13 +3,15 @@ package fault
 import (
 	"fmt"
 	"strings"
+
+	"nodestorm/sim/time/lapse"
 )
 
 // Stale means that the listing shows what was true earlier.
 type Stale struct {
 	// By is how old the listing is; never older than the fault is active. Zero means that it
 	// stays as it was when the fault became active.
-	By Duration `json:"by"`
+	By lapse.Duration `json:"by"`
 }
 
 // Partial means that the listing ends early, as if there were no more.
@@ -22,7 +24,7 @@ type Partial struct {
 type Missing struct {
 	// For is how long after its creation an entry is missing. Zero means as long as the
 	// fault is active.
-	For Duration `json:"for"`
+	For lapse.Duration `json:"for"`
 }
 
 func (Stale) String() string   { return "stale" }
@@ -52,7 +54,7 @@ func (Partial) Point() Point { return Listing }
 // Point implements Effect.
 func (Missing) Point() Point { return Listing }
 
-func (e Stale) check(Fault) error { return notNegative("stale.by", e.By) }
+func (e Stale) check(Fault) error { return lapse.NotNegative("stale.by", e.By) }
 
 func (e Partial) check(Fault) error {
 	if e.Keep < 0 {
@@ -61,4 +63,4 @@ func (e Partial) check(Fault) error {
 	return nil
 }
 
-func (e Missing) check(Fault) error { return notNegative("missing.for", e.For) }
+func (e Missing) check(Fault) error { return lapse.NotNegative("missing.for", e.For) }

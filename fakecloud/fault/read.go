@@ -10,9 +10,6 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// Duration is a time.Duration that JSON and YAML hold as text such as "90s".
-type Duration = fault.Duration
-
 // Plan is when and how often a fault acts.
 type Plan = fault.Plan
 

@@ -13,6 +13,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/fault"
+	"nodestorm/sim/time/lapse"
 )
 
 // What is kept is what would be made now, compressed or not, and a change is seen at once.
@@ -106,7 +107,7 @@ func TestCacheWhileAFaultBegins(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := cloud.Inject(fault.Fault{
-				Name: "f", Plan: fault.Plan{At: fault.Duration(at) * fault.Duration(time.Millisecond), For: fault.Duration(time.Second)}, Effect: fault.Unavailable{Type: "cx22"},
+				Name: "f", Plan: fault.Plan{At: lapse.Duration(at) * lapse.Duration(time.Millisecond), For: lapse.Duration(time.Second)}, Effect: fault.Unavailable{Type: "cx22"},
 			}); err != nil {
 				t.Fatal(err)
 			}

@@ -18,6 +18,7 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/fault"
 	"nodestorm/sim/history"
+	"nodestorm/sim/time/lapse"
 )
 
 // creation is what Cluster Autoscaler asks for.
@@ -106,7 +107,7 @@ func TestRefusePlain(t *testing.T) {
 // The client waits out a rate limit of 20 s with its usual five retries.
 func TestRateLimit(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: fault.Match{Operation: "POST /servers"}, Plan: fault.Plan{For: fault.Duration(20 * time.Second)}, Effect: fault.RateLimit{Reset: fault.Duration(time.Minute)}})
+		e.inject(fault.Fault{Match: fault.Match{Operation: "POST /servers"}, Plan: fault.Plan{For: lapse.Duration(20 * time.Second)}, Effect: fault.RateLimit{Reset: lapse.Duration(time.Minute)}})
 		began := time.Now()
 		_, r, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 		e.code(err, "rate_limit_exceeded")
@@ -182,7 +183,7 @@ func TestStale(t *testing.T) {
 		e.met()
 		e.ok(e.cloud.Clear("f"))
 		e.check("listed", e.names(), []string{"a", "b"})
-		e.inject(fault.Fault{Name: "g", Effect: fault.Stale{By: fault.Duration(10 * time.Second)}})
+		e.inject(fault.Fault{Name: "g", Effect: fault.Stale{By: lapse.Duration(10 * time.Second)}})
 		e.ok(e.try(e.client, "c", "pool1"))
 		time.Sleep(20 * time.Second)
 		e.check("listed ten seconds late", e.names(), []string{"a", "b", "c"})
@@ -214,7 +215,7 @@ func TestPartialAndMissing(t *testing.T) {
 		e.inject(fault.Fault{Name: "m", Match: fault.Match{Operation: "GET /servers", Instance: "b"}, Effect: fault.Missing{}})
 		e.check("listed without b", e.names(), []string{"a", "c"})
 		e.ok(e.cloud.Clear("m"))
-		e.inject(fault.Fault{Name: "new", Match: fault.Match{Operation: "GET /servers"}, Effect: fault.Missing{For: fault.Duration(time.Minute)}})
+		e.inject(fault.Fault{Name: "new", Match: fault.Match{Operation: "GET /servers"}, Effect: fault.Missing{For: lapse.Duration(time.Minute)}})
 		e.ok(e.try(e.client, "d", "pool1"))
 		e.check("listed without those that are new", slices.Contains(e.names(), "d"), false)
 		time.Sleep(time.Minute)
@@ -288,7 +289,7 @@ func TestActionHangs(t *testing.T) {
 
 func TestActionTakes(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: fault.Match{Operation: "start_server"}, Effect: fault.ActionTakes{Time: fault.Duration(140 * time.Second)}})
+		e.inject(fault.Fault{Match: fault.Match{Operation: "start_server"}, Effect: fault.ActionTakes{Time: lapse.Duration(140 * time.Second)}})
 		began := time.Now()
 		e.ok(e.try(e.client, "a", "pool1"))
 		if took := time.Since(began); took < 140*time.Second || took > 150*time.Second {
@@ -335,8 +336,8 @@ func TestDeleteFails(t *testing.T) {
 
 func TestInstanceLife(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Name: "off", Match: fault.Match{Instance: "a"}, Effect: fault.TurnsOff{After: fault.Duration(time.Minute)}})
-		e.inject(fault.Fault{Name: "gone", Match: fault.Match{Instance: "b"}, Effect: fault.Vanishes{After: fault.Duration(time.Minute)}})
+		e.inject(fault.Fault{Name: "off", Match: fault.Match{Instance: "a"}, Effect: fault.TurnsOff{After: lapse.Duration(time.Minute)}})
+		e.inject(fault.Fault{Name: "gone", Match: fault.Match{Instance: "b"}, Effect: fault.Vanishes{After: lapse.Duration(time.Minute)}})
 		e.ok(e.try(e.client, "a", "pool1"))
 		e.ok(e.try(e.client, "b", "pool1"))
 		time.Sleep(2 * time.Minute)
@@ -349,7 +350,7 @@ func TestInstanceLife(t *testing.T) {
 
 func TestSupply(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Name: "out", Plan: fault.Plan{For: fault.Duration(time.Hour)}, Effect: fault.Unavailable{Type: "cx22", Location: "fsn1"}})
+		e.inject(fault.Fault{Name: "out", Plan: fault.Plan{For: lapse.Duration(time.Hour)}, Effect: fault.Unavailable{Type: "cx22", Location: "fsn1"}})
 		_, _, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 		e.code(err, "resource_unavailable")
 		st, _, err := e.client.ServerType.GetByName(e.ctx, "cx22")

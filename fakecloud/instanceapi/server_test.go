@@ -17,6 +17,7 @@ import (
 	"nodestorm/fakecloud/fault"
 	"nodestorm/fakecloud/instanceapi"
 	"nodestorm/sim/history"
+	"nodestorm/sim/time/lapse"
 )
 
 // rig is a cloud that is served.
@@ -185,7 +186,7 @@ func TestFaults(t *testing.T) {
 		"proxy":   {fault.Fault{Effect: fault.Refuse{Status: 502}}, 502, "Bad Gateway", false},
 		"another": {fault.Fault{Match: fault.Match{Instance: "two"}, Effect: fault.Refuse{Status: 502}}, 201, "one", true},
 		"limited": {fault.Fault{Effect: fault.RateLimit{}}, 429, "rate_limit", false},
-		"late":    {fault.Fault{Effect: fault.Delay{By: fault.Duration(time.Millisecond)}}, 201, "one", true},
+		"late":    {fault.Fault{Effect: fault.Delay{By: lapse.Duration(time.Millisecond)}}, 201, "one", true},
 		"lost":    {fault.Fault{Effect: fault.LoseReply{}}, 0, "", true},
 		"altered": {fault.Fault{Effect: fault.AlterReply{Omit: []string{"zone"}}}, 201, `"name":"one"`, true},
 		"hang":    {fault.Fault{Effect: fault.Hang{}}, 0, "", false},
@@ -232,7 +233,7 @@ func TestListing(t *testing.T) {
 // Interruptions are announced until they come true.
 func TestInterruptions(t *testing.T) {
 	r := serve(t)
-	r.inject(fault.Fault{Name: "interrupted", Match: fault.Match{Instance: "one"}, Effect: fault.Interrupted{Notice: fault.Duration(time.Hour)}})
+	r.inject(fault.Fault{Name: "interrupted", Match: fault.Match{Instance: "one"}, Effect: fault.Interrupted{Notice: lapse.Duration(time.Hour)}})
 	r.call(t.Context(), "POST", "/instances", spec("one", "test-zone-a", "spot"))
 	r.call(t.Context(), "POST", "/instances", spec("two", "test-zone-a", "spot"))
 	var announced []struct {

@@ -19,6 +19,7 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/fault"
 	"nodestorm/fakecloud/vcenter"
+	"nodestorm/sim/time/lapse"
 )
 
 // rig is a cloud whose actions take milliseconds, and a client of its vCenter.
@@ -130,7 +131,7 @@ func TestCloudIsTheTruth(t *testing.T) {
 	if err != nil || byName == nil || byName.Reference() != m.Self {
 		t.Errorf("by its name: %v, %v", byName, err)
 	}
-	r.must(r.cloud.Inject(fault.Fault{Name: "host crash", Match: fault.Match{Instance: "web-1"}, Effect: fault.TurnsOff{After: fault.Duration(time.Millisecond)}}))
+	r.must(r.cloud.Inject(fault.Fault{Name: "host crash", Match: fault.Match{Instance: "web-1"}, Effect: fault.TurnsOff{After: lapse.Duration(time.Millisecond)}}))
 	r.power(id, types.VirtualMachinePowerStatePoweredOff)
 	r.must(r.cloud.Update(func(tx *fakecloud.Tx) error { tx.Remove(id); return nil }))
 	r.eventually("it is gone", func() bool { vm, _ := r.machine(id); return vm == nil })

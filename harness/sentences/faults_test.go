@@ -20,6 +20,7 @@ import (
 	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/node"
+	"nodestorm/sim/time/lapse"
 )
 
 // faultOf is the fault that a sentence says.
@@ -110,13 +111,13 @@ func TestFaultSentences(t *testing.T) {
 
 func TestFaultWords(t *testing.T) {
 	const from = `, once {source: api, verb: create, detail: {message: {contains: "a, b}"}}}, from 3s on, for 2m30s, with probability 0.25`
-	s := fault.Duration(time.Second)
+	s := lapse.Duration(time.Second)
 	these := faultOf(t, `the third call "update,patch machinedeployments.cluster.x-k8s.io/scale default/web" of the program "cluster-autoscaler" is delayed by 30s`+from)
 	r := these.rules[0]
 	want := apifault.Match{
 		Client: "cluster-autoscaler", Verbs: []string{"update", "patch"}, Resource: "machinedeployments.cluster.x-k8s.io", Subresource: "scale", Namespace: "default", Name: "web",
 	}
-	if !reflect.DeepEqual(r.Match, want) || r.Act.Delay == nil || r.Act.Delay.By.Duration != 30*time.Second {
+	if !reflect.DeepEqual(r.Match, want) || r.Act.Delay == nil || r.Act.Delay.By != lapse.Duration(30*time.Second) {
 		t.Errorf("got %+v", r)
 	}
 	if r.When == nil || r.At != 3*s || r.For != 150*s || r.Skip != 2 || r.Limit != 1 || r.Probability != 0.25 {

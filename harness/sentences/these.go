@@ -22,6 +22,7 @@ import (
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/node"
 	"nodestorm/sim/strict"
+	"nodestorm/sim/time/lapse"
 )
 
 // theseFaults is a list of faults in YAML, by the part of the world that they break. The
@@ -131,7 +132,7 @@ type nodeFault struct {
 
 	NeverRegisters *nothing `json:"neverRegisters,omitempty"`
 	RegistersLate  *struct {
-		By fault.Duration `json:"by"`
+		By lapse.Duration `json:"by"`
 	} `json:"registersLate,omitempty"`
 	RegistersUntainted *nothing `json:"registersUntainted,omitempty"`
 	RegistersAs        *struct {
@@ -140,12 +141,12 @@ type nodeFault struct {
 	NotReady    *nothing `json:"notReady,omitempty"`
 	NetworkDown *nothing `json:"networkDown,omitempty"`
 	Flaps       *struct {
-		Every fault.Duration `json:"every"`
+		Every lapse.Duration `json:"every"`
 	} `json:"flaps,omitempty"`
 	HeartbeatsStop  *nothing `json:"heartbeatsStop,omitempty"`
 	KubeletRestarts *struct {
-		Down   fault.Duration `json:"down"`
-		Settle fault.Duration `json:"settle,omitzero"`
+		Down   lapse.Duration `json:"down"`
+		Settle lapse.Duration `json:"settle,omitzero"`
 	} `json:"kubeletRestarts,omitempty"`
 	TaintStays *struct {
 		Agent string `json:"agent"`

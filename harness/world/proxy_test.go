@@ -33,11 +33,11 @@ import (
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/scenarios"
-	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
 	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lapse"
 )
 
 const (
@@ -345,7 +345,7 @@ func (s *scene) virtually(f func()) time.Duration {
 // anybody works: what would come, unless it were held back, has come.
 func (s *scene) quiet() <-chan time.Time { return s.w.Clock().After(time.Minute) }
 
-func seconds(n int) metav1.Duration { return metav1.Duration{Duration: time.Duration(n) * time.Second} }
+func seconds(n int) lapse.Duration { return lapse.Duration(time.Duration(n) * time.Second) }
 
 func on(verbs ...string) apifault.Match {
 	return apifault.Match{Client: "tester", Verbs: verbs, Resource: "configmaps", Namespace: "default"}
@@ -630,7 +630,7 @@ func TestProxyWhen(t *testing.T) {
 		}
 	}
 	cfg, p := through(t, w, asJSON,
-		apifault.Rule{Name: theRule, Match: on("watch"), Plan: apifault.Plan{When: when, At: fault.Duration(30 * time.Second)}, Act: apifault.Act{Expire: &apifault.Expire{}}},
+		apifault.Rule{Name: theRule, Match: on("watch"), Plan: apifault.Plan{When: when, At: lapse.Duration(30 * time.Second)}, Act: apifault.Act{Expire: &apifault.Expire{}}},
 		apifault.Rule{Name: "never", Match: on("delete"), Act: apifault.Act{Drop: &apifault.Drop{}}},
 	)
 	s := &scene{t, w, p, cfg, clientFor(t, cfg), "seen"}

@@ -1,7 +1,6 @@
 package fault_test
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
 	"nodestorm/sim/strict"
+	"nodestorm/sim/time/lapse"
 )
 
 // armed is what a part of the world has of a fault.
@@ -48,7 +48,7 @@ func acts(t *testing.T, name string, seed uint64, plan fault.Plan, n int) (acted
 	return acted
 }
 
-const second = fault.Duration(time.Second)
+const second = lapse.Duration(time.Second)
 
 func TestPlan(t *testing.T) {
 	for _, test := range []struct {
@@ -193,13 +193,6 @@ func TestCheck(t *testing.T) {
 	}
 	if !(fault.Plan{Probability: 1}).Always() || (fault.Plan{When: &checker.Pattern{}}).Always() || (fault.Plan{Skip: 1}).Always() {
 		t.Error("Always is wrong")
-	}
-}
-
-func TestDuration(t *testing.T) {
-	text, err := json.Marshal(fault.Plan{At: 90 * second})
-	if err != nil || string(text) != `{"at":"1m30s"}` {
-		t.Errorf("got %s, %v", text, err)
 	}
 }
 

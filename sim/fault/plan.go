@@ -1,11 +1,10 @@
 package fault
 
 import (
-	"encoding/json"
 	"fmt"
-	"time"
 
 	"nodestorm/sim/history/checker"
+	"nodestorm/sim/time/lapse"
 )
 
 // Plan is from when to when and how often a fault acts, whatever it breaks. Zero means
@@ -15,9 +14,9 @@ type Plan struct {
 	// that it waits for none.
 	When *checker.Pattern `json:"when,omitempty"`
 	// At counts from that record, else from where those that arm the fault say.
-	At Duration `json:"at,omitzero"`
+	At lapse.Duration `json:"at,omitzero"`
 	// For counts from At. Zero means for ever.
-	For Duration `json:"for,omitzero"`
+	For lapse.Duration `json:"for,omitzero"`
 	// Skip lets that many occasions pass first.
 	Skip int `json:"skip,omitempty"`
 	// Limit is on how many occasions it acts. Zero means no limit.
@@ -51,26 +50,3 @@ func (p Plan) Check() error {
 
 // Always reports whether the fault acts on every occasion, from when it is armed on.
 func (p Plan) Always() bool { return p == Plan{} || p == Plan{Probability: 1} }
-
-// Duration is a time.Duration that JSON and YAML hold as text such as "90s".
-type Duration time.Duration
-
-// String is as time.Duration's.
-func (d Duration) String() string { return time.Duration(d).String() }
-
-// MarshalJSON writes what UnmarshalJSON reads.
-func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
-
-// UnmarshalJSON reads what time.ParseDuration reads.
-func (d *Duration) UnmarshalJSON(text []byte) error {
-	var s string
-	if err := json.Unmarshal(text, &s); err != nil {
-		return fmt.Errorf("found %s, want a duration such as \"90s\"", text)
-	}
-	parsed, err := time.ParseDuration(s)
-	if err != nil {
-		return fmt.Errorf("found %q, want a duration such as \"90s\"", s)
-	}
-	*d = Duration(parsed)
-	return nil
-}

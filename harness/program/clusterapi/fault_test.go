@@ -17,6 +17,7 @@ import (
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
 	"nodestorm/sim/strict"
+	"nodestorm/sim/time/lapse"
 )
 
 // faulty is a provider of which only the faults are at work.
@@ -90,7 +91,7 @@ func TestFaultPlan(t *testing.T) {
 		if err := strict.Unmarshal([]byte("{source: node, verb: ready}"), when); err != nil {
 			t.Fatal(err)
 		}
-		plan := fault.Plan{When: when, At: fault.Duration(time.Minute), For: fault.Duration(time.Hour), Skip: 1, Limit: 1}
+		plan := fault.Plan{When: when, At: lapse.Duration(time.Minute), For: lapse.Duration(time.Hour), Skip: 1, Limit: 1}
 		if err := p.Inject(Fault{Name: "f", Deployment: "web", Plan: plan, Effect: StuckInProvisioning}); err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nodestorm/sim/strict"
+	"nodestorm/sim/time/lapse"
 )
 
 // state is what there is when an act comes.
@@ -72,7 +73,7 @@ func newWorkload(a Act, s *state) error {
 }
 
 // mostStop is below the grace that pods are given which take long to stop.
-const mostStop = Duration(5 * time.Minute)
+const mostStop = lapse.Duration(5 * time.Minute)
 
 // onGroup makes sure that it is there.
 func onGroup(a Act, s *state) error {
@@ -114,7 +115,7 @@ var kinds = map[string]kind{
 				return fmt.Errorf("priority: %d: want one from %d to %d", a.Priority, -mostPriority, mostPriority)
 			}
 			if a.For > mostStop {
-				return fmt.Errorf("for: %s: want at most %s for pods to stop", a.For, mostStop)
+				return fmt.Errorf("for: %s: want at most %s for pods to stop", a.For.Short(), mostStop.Short())
 			}
 			return nil
 		},
@@ -302,7 +303,7 @@ var kinds = map[string]kind{
 			if a.For == 0 {
 				return plain("%s", a.Fault)
 			}
-			return plain("%s, for %s", a.Fault, a.For)
+			return plain("%s, for %s", a.Fault, a.For.Short())
 		},
 	},
 }
@@ -327,8 +328,8 @@ func (a Act) check(at site, s *state) error {
 	if k.of != nil && !k.of(at) {
 		return fmt.Errorf("it cannot be done on %s", at.name)
 	}
-	if a.After > mostTime || a.For > mostTime {
-		return fmt.Errorf("want at most %s before it, and for it", mostTime)
+	if min(a.After, a.For) < 0 || max(a.After, a.For) > mostTime {
+		return fmt.Errorf("want zero or more, and at most %s, before it and for it", mostTime.Short())
 	}
 	return k.check(a, s)
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
+
+	"nodestorm/sim/time/lapse"
 )
 
 // faults are alike: one sentence with a place for each %s, and what can be in it.
@@ -118,7 +120,7 @@ func apiFaults(program string, calls ...string) (all []faults) {
 }
 
 // spans are how long faults act, and a Job's pods run.
-var spans = []Duration{Duration(20 * time.Second), Duration(time.Minute), Duration(3 * time.Minute), Duration(8 * time.Minute)}
+var spans = []lapse.Duration{lapse.Duration(20 * time.Second), lapse.Duration(time.Minute), lapse.Duration(3 * time.Minute), lapse.Duration(8 * time.Minute)}
 
 // draw is one of them, and how long it acts.
 func (f faults) draw(random *rand.Rand, s Schedule) Act {

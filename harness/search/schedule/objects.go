@@ -21,7 +21,7 @@ func deployment(a Act, held string) string {
 		annotations = append(annotations, held)
 	}
 	if a.For > 0 {
-		annotations = append(annotations, fmt.Sprintf("%s: %s", node.StopAfterAnnotation, a.For))
+		annotations = append(annotations, fmt.Sprintf("%s: %s", node.StopAfterAnnotation, a.For.Short()))
 		grace = fmt.Sprintf("      terminationGracePeriodSeconds: %d\n", int(time.Duration(2*mostStop).Seconds()))
 	}
 	text += fmt.Sprintf(`apiVersion: apps/v1

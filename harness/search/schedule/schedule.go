@@ -11,12 +11,12 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"sigs.k8s.io/yaml"
 
 	"nodestorm/sim/strict"
+	"nodestorm/sim/time/lapse"
 )
 
 // Schedule is what is done to one world.
@@ -33,14 +33,14 @@ type Schedule struct {
 	// it: those of the site, by their names, such as --expander.
 	Settings map[string]string `json:"settings,omitempty"`
 	// Ready is how long a machine of Karpenter's takes to be Ready once it has registered.
-	Ready Duration `json:"ready,omitempty"`
+	Ready lapse.Duration `json:"ready,omitempty"`
 	// Intolerant has pods tolerate no Node that is not ready, for no time.
 	Intolerant bool `json:"intolerant,omitempty"`
 	// Acts come one after the other.
 	Acts []Act `json:"acts"`
 	// Rest is how long nothing is done at the end, after all faults were cleared and every
 	// pod ran: the time that invariants need to see what is left behind.
-	Rest Duration `json:"rest"`
+	Rest lapse.Duration `json:"rest"`
 }
 
 // Group is a node group, or a NodePool that launches machines of one type.
@@ -55,7 +55,7 @@ type Group struct {
 // Act is one thing that is done.
 type Act struct {
 	// After is how long nothing is done before it.
-	After Duration `json:"after,omitempty"`
+	After lapse.Duration `json:"after,omitempty"`
 	// Do says what: one of the kinds in acts.go.
 	Do string `json:"do"`
 	// Name is of what is brought or changed: an object, a group or a program.
@@ -75,37 +75,7 @@ type Act struct {
 	Fault string `json:"fault,omitempty"`
 	// For is how long a fault acts, zero: until all are cleared; how long a Job's pods run; and
 	// how long a Deployment's take to stop.
-	For Duration `json:"for,omitempty"`
-}
-
-// Duration is virtual time, in files as 1m30s.
-type Duration time.Duration
-
-func (d Duration) String() string {
-	text := time.Duration(d).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
-// MarshalText is for files.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
-
-// UnmarshalText is for files.
-func (d *Duration) UnmarshalText(text []byte) error {
-	value, err := time.ParseDuration(string(text))
-	if err == nil && value < 0 {
-		err = errors.New("it is negative")
-	}
-	if err != nil {
-		return fmt.Errorf("%q is no virtual time, such as 30s or 2m30s: %w", text, err)
-	}
-	*d = Duration(value)
-	return nil
+	For lapse.Duration `json:"for,omitempty"`
 }
 
 // What a file may have at most: it can come from anybody.
@@ -115,7 +85,7 @@ const (
 	// mostPriority is far below that of the system's own.
 	mostPriority = 1_000_000
 	mostBytes    = 1 << 20
-	mostTime     = Duration(24 * time.Hour)
+	mostTime     = lapse.Duration(24 * time.Hour)
 )
 
 // Read reads a schedule.
@@ -183,8 +153,8 @@ func (s Schedule) Check() error {
 	if len(s.Acts) == 0 || len(s.Acts) > mostActs {
 		return fmt.Errorf("acts: there are %d: want 1 to %d", len(s.Acts), mostActs)
 	}
-	if s.Rest > mostTime {
-		return fmt.Errorf("rest: %s: want at most %s", s.Rest, mostTime)
+	if s.Rest < 0 || s.Rest > mostTime {
+		return fmt.Errorf("rest: %s: want zero or more, and at most %s", s.Rest.Short(), mostTime.Short())
 	}
 	known := state{groups: s.Groups, parts: site.programs(), removed: map[string]bool{}, paused: map[string]bool{}, faults: map[string]bool{}, there: map[string]string{}}
 	for i, a := range s.Acts {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nodestorm/sim/strict"
+	"nodestorm/sim/time/lapse"
 	"nodestorm/sim/time/seed"
 )
 
@@ -142,7 +143,7 @@ func (s Schedule) variables() string {
 }
 
 // bootTimes are how long machines take to be Ready once they have registered.
-var bootTimes = []Duration{Duration(5 * time.Second), Duration(5 * time.Second), Duration(time.Minute), Duration(150 * time.Second)}
+var bootTimes = []lapse.Duration{lapse.Duration(5 * time.Second), lapse.Duration(5 * time.Second), lapse.Duration(time.Minute), lapse.Duration(150 * time.Second)}
 
 // settingsOf are the lines of a table of those whose names begin like this.
 func (s Schedule) settingsOf(prefix func(name string) bool) (table string) {
@@ -170,8 +171,8 @@ func (s site) checkSettings(of Schedule) error {
 	if s.program != "karpenter" && of.Ready != 0 {
 		return fmt.Errorf("ready: it cannot be said on %s", s.name)
 	}
-	if of.Ready > mostTime {
-		return fmt.Errorf("ready: %s: want at most %s", of.Ready, mostTime)
+	if of.Ready < 0 || of.Ready > mostTime {
+		return fmt.Errorf("ready: %s: want zero or more, and at most %s", of.Ready.Short(), mostTime.Short())
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"nodestorm/sim/time/lapse"
 )
 
 // Shows tells whether what is looked for still shows when the schedule is played: in one play, or
@@ -185,7 +187,7 @@ func (k *shrinking) acts() {
 func without(s Schedule, from, n int) Schedule {
 	out := s.clone()
 	out.Acts = nil
-	gone, wait := map[string]bool{}, Duration(0)
+	gone, wait := map[string]bool{}, lapse.Duration(0)
 	for i, a := range s.Acts {
 		needs := slices.Contains([]string{"scale", "delete", "budget"}, a.Do) && gone[a.Name]
 		if i >= from && i < from+n || needs {
@@ -208,7 +210,7 @@ func waiting(s Schedule, from, n int) (out Schedule) {
 	if from+n < len(s.Acts) {
 		return out // what comes next waits, see without
 	}
-	wait := Duration(0)
+	wait := lapse.Duration(0)
 	for _, a := range s.Acts[from:] {
 		if a.Do == "wait" && n == 1 {
 			return out // that is what is left out
@@ -268,11 +270,11 @@ func (k *shrinking) simpler() {
 				a.Fault = someOf.ReplaceAllString(a.Fault, "every $2")
 			}
 		},
-		func(a *Act) { a.For = min(a.For, Duration(20*time.Second)) },
-		func(a *Act) { a.For = min(a.For, Duration(time.Minute)) },
+		func(a *Act) { a.For = min(a.For, lapse.Duration(20*time.Second)) },
+		func(a *Act) { a.For = min(a.For, lapse.Duration(time.Minute)) },
 		func(a *Act) { a.After = 0 },
-		func(a *Act) { a.After = min(a.After, Duration(10*time.Second)) },
-		func(a *Act) { a.After = Duration((time.Duration(a.After) / 2).Round(time.Second)) },
+		func(a *Act) { a.After = min(a.After, lapse.Duration(10*time.Second)) },
+		func(a *Act) { a.After = lapse.Duration((time.Duration(a.After) / 2).Round(time.Second)) },
 	}
 	var changes []func(*Schedule)
 	for i := range k.best.Acts {
@@ -293,7 +295,7 @@ func (k *shrinking) hurry() {
 	short := func(d time.Duration) func(*Schedule) {
 		return func(s *Schedule) {
 			for i := range s.Acts {
-				s.Acts[i].After = min(s.Acts[i].After, Duration(d))
+				s.Acts[i].After = min(s.Acts[i].After, lapse.Duration(d))
 			}
 		}
 	}

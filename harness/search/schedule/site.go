@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nodestorm/sim/strict"
+	"nodestorm/sim/time/lapse"
 )
 
 // site is a program on a cloud: how it is set up, and what can fail there.
@@ -221,7 +222,7 @@ func withKarpenter(s Schedule, cloud ...step) []step {
 		}
 		objects += "---\n" + s.nodePool(g, disruption)
 	}
-	given := []step{s.cluster(), {text: "faults need not take effect"}, {text: `a Ready node "system" for system pods only`}, {text: fmt.Sprintf("machines that register 20s after their launch and are Ready %s later", max(s.Ready, Duration(time.Second)))}}
+	given := []step{s.cluster(), {text: "faults need not take effect"}, {text: `a Ready node "system" for system pods only`}, {text: fmt.Sprintf("machines that register 20s after their launch and are Ready %s later", max(s.Ready, lapse.Duration(time.Second)).Short())}}
 	if variables := s.variables(); variables != "" {
 		cloud = append(cloud, step{"the target has the environment variables:", variables})
 	}

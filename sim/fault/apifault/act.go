@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"nodestorm/sim/time/lapse"
 )
 
 // Act is what a rule does to a call: exactly one of its fields is set.
@@ -25,7 +25,7 @@ type Act struct {
 
 // Delay passes a call on later: the API server sees it By later.
 type Delay struct {
-	By metav1.Duration `json:"by"`
+	By lapse.Duration `json:"by"`
 }
 
 // Answer answers in the API server's place, which never sees the call.
@@ -35,11 +35,11 @@ type Answer struct {
 	Code int `json:"code"`
 	// RetryAfter asks the client to wait so long, in whole seconds; with code 429
 	// and 5xx only. Zero asks for nothing.
-	RetryAfter metav1.Duration `json:"retryAfter,omitzero"`
+	RetryAfter lapse.Duration `json:"retryAfter,omitzero"`
 	// Message replaces the API server's.
 	Message string `json:"message,omitempty"`
 	// After is how long it takes, as when an admission webhook times out. Zero: no time.
-	After metav1.Duration `json:"after,omitzero"`
+	After lapse.Duration `json:"after,omitzero"`
 }
 
 // Drop resets the client's connection; the API server never sees the call. Other
@@ -49,7 +49,7 @@ type Drop struct{}
 // Hold lets the API server act and keeps its reply back.
 type Hold struct {
 	// For is how long. Zero: until the rule is cleared.
-	For metav1.Duration `json:"for,omitzero"`
+	For lapse.Duration `json:"for,omitzero"`
 }
 
 // Lose lets the API server act and throws its reply away: the client's connection
@@ -65,7 +65,7 @@ type OtherWriter struct {
 	Patch map[string]any `json:"patch,omitempty"`
 	// Settle is how long the call waits after that, for those who watch the object to
 	// see the change before the client goes on. Zero: not at all.
-	Settle metav1.Duration `json:"settle,omitzero"`
+	Settle lapse.Duration `json:"settle,omitzero"`
 }
 
 // Annotation is what the other writer sets, to a new value each time.
@@ -82,20 +82,20 @@ type StaleList struct{}
 // active are taken like those that begin later.
 type Freeze struct {
 	// For is how long. Zero: until the rule is cleared.
-	For metav1.Duration `json:"for,omitzero"`
+	For lapse.Duration `json:"for,omitzero"`
 }
 
 // Cut breaks a watch off.
 type Cut struct {
 	// After is how long the watch still runs; it counts from the later of the
 	// watch's beginning and the rule's.
-	After metav1.Duration `json:"after,omitzero"`
+	After lapse.Duration `json:"after,omitzero"`
 }
 
 // Expire ends a watch as the API server does when the resource version is too old:
 // with an error event of status 410, reason Expired.
 type Expire struct {
-	After metav1.Duration `json:"after,omitzero"` // as Cut's
+	After lapse.Duration `json:"after,omitzero"` // as Cut's
 }
 
 // action is one of the types above.
@@ -138,53 +138,43 @@ func (a *Act) one() (action, error) {
 }
 
 func (a *Delay) check(*Match) error {
-	if a.By.Duration <= 0 {
-		return fmt.Errorf("delay.by is %v: want more than zero", a.By.Duration)
-	}
-	return nil
+	return lapse.Positive("delay.by", a.By)
 }
 
 func (a *Answer) check(*Match) error {
 	switch {
 	case a.Code < 400 || a.Code > 599:
 		return fmt.Errorf("answer.code is %d: want an error, 400 to 599", a.Code)
-	case a.RetryAfter.Duration < 0 || a.RetryAfter.Duration%1e9 != 0:
-		return fmt.Errorf("answer.retryAfter is %v: want whole seconds, zero or more", a.RetryAfter.Duration)
-	case a.RetryAfter.Duration > 0 && a.Code != 429 && a.Code < 500:
+	case a.RetryAfter < 0 || a.RetryAfter%1e9 != 0:
+		return fmt.Errorf("answer.retryAfter is %v: want whole seconds, zero or more", a.RetryAfter)
+	case a.RetryAfter > 0 && a.Code != 429 && a.Code < 500:
 		return fmt.Errorf("answer.retryAfter goes with code 429 or 5xx, not with %d", a.Code)
 	}
-	return notNegative("answer.after", a.After)
+	return lapse.NotNegative("answer.after", a.After)
 }
 
 func (*Drop) check(*Match) error { return nil }
 
-func (a *Hold) check(*Match) error { return notNegative("hold.for", a.For) }
+func (a *Hold) check(*Match) error { return lapse.NotNegative("hold.for", a.For) }
 
 func (*Lose) check(*Match) error { return nil }
 
 func (a *OtherWriter) check(m *Match) error {
-	return errors.Join(m.onlyVerbs("otherWriter", "get", "update", "patch", "delete"), notNegative("otherWriter.settle", a.Settle))
+	return errors.Join(m.onlyVerbs("otherWriter", "get", "update", "patch", "delete"), lapse.NotNegative("otherWriter.settle", a.Settle))
 }
 
 func (*StaleList) check(m *Match) error { return m.onlyVerbs("staleList", "list") }
 
 func (a *Freeze) check(m *Match) error {
-	return errors.Join(m.onlyVerbs("freeze", "watch"), notNegative("freeze.for", a.For))
+	return errors.Join(m.onlyVerbs("freeze", "watch"), lapse.NotNegative("freeze.for", a.For))
 }
 
 func (a *Cut) check(m *Match) error {
-	return errors.Join(m.onlyVerbs("cut", "watch"), notNegative("cut.after", a.After))
+	return errors.Join(m.onlyVerbs("cut", "watch"), lapse.NotNegative("cut.after", a.After))
 }
 
 func (a *Expire) check(m *Match) error {
-	return errors.Join(m.onlyVerbs("expire", "watch"), notNegative("expire.after", a.After))
-}
-
-func notNegative(field string, d metav1.Duration) error {
-	if d.Duration < 0 {
-		return fmt.Errorf("%s is %v: want zero or more", field, d.Duration)
-	}
-	return nil
+	return errors.Join(m.onlyVerbs("expire", "watch"), lapse.NotNegative("expire.after", a.After))
 }
 
 // onlyVerbs makes sure that the rule is about these verbs only.

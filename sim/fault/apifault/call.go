@@ -61,11 +61,11 @@ func (c *call) begin(w http.ResponseWriter) bool {
 	switch act := a.action.(type) {
 	case *Delay:
 		p.tookEffect(c, a, nil)
-		c.wait(act.By.Duration, a.over)
+		c.wait(time.Duration(act.By), a.over)
 	case *Answer:
 		p.tookEffect(c, a, map[string]any{"code": act.Code})
-		if act.After.Duration > 0 {
-			c.wait(act.After.Duration, a.over)
+		if time.Duration(act.After) > 0 {
+			c.wait(time.Duration(act.After), a.over)
 		}
 		writeStatus(w, c.req, act.status(c.info))
 		return false
@@ -98,7 +98,7 @@ func (c *call) replied(resp *http.Response) error {
 	switch act := a.action.(type) {
 	case *Hold:
 		p.tookEffect(c, a, code)
-		c.wait(act.For.Duration, a.over)
+		c.wait(time.Duration(act.For), a.over)
 	case *Lose:
 		p.tookEffect(c, a, code)
 		return errLost

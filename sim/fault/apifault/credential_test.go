@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"nodestorm/sim/history"
 	"nodestorm/sim/pki"
+	"nodestorm/sim/time/lapse"
 )
 
 // apiServer is one that gives everybody an empty list, and a watch of one event a
@@ -125,7 +125,7 @@ func TestStrangersWatch(t *testing.T) {
 	p := startProxy(t, client)
 	stranger := rest.AnonymousClientConfig(p.ClientConfig())
 	theirs, mine := watching(t, stranger), watching(t, p.ClientConfig())
-	if err := p.Inject(Rule{Name: "cut", Match: Match{Resource: "pods", Verbs: []string{"watch"}}, Act: Act{Cut: &Cut{After: metav1.Duration{Duration: time.Millisecond}}}}); err != nil {
+	if err := p.Inject(Rule{Name: "cut", Match: Match{Resource: "pods", Verbs: []string{"watch"}}, Act: Act{Cut: &Cut{After: lapse.Duration(time.Millisecond)}}}); err != nil {
 		t.Fatal(err)
 	}
 	for mine.Scan() { // to its end

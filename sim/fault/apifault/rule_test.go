@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"nodestorm/sim/time/lapse"
 )
 
 func TestLoad(t *testing.T) {
@@ -25,7 +27,7 @@ rules:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rules) != 2 || rules[0].Limit != 2 || time.Duration(rules[0].For).Minutes() != 5 || rules[1].Act.Answer.RetryAfter.Seconds() != 3 || rules[0].Act.OtherWriter.Patch["metadata"] == nil || rules[0].Act.OtherWriter.Settle.Seconds() != 1 {
+	if len(rules) != 2 || rules[0].Limit != 2 || time.Duration(rules[0].For).Minutes() != 5 || rules[1].Act.Answer.RetryAfter != lapse.Duration(3*time.Second) || rules[0].Act.OtherWriter.Patch["metadata"] == nil || rules[0].Act.OtherWriter.Settle != lapse.Duration(time.Second) {
 		t.Errorf("read %+v", rules)
 	}
 }

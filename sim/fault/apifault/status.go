@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +20,7 @@ import (
 // status is what the API server would answer a call with.
 func (a *Answer) status(info *request.RequestInfo) *metav1.Status {
 	gr := schema.GroupResource{Group: info.APIGroup, Resource: info.Resource}
-	seconds := int(a.RetryAfter.Seconds())
+	seconds := int(time.Duration(a.RetryAfter).Seconds())
 	var err *apierrors.StatusError
 	switch a.Code {
 	case http.StatusConflict:

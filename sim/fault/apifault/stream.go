@@ -54,7 +54,7 @@ func (p *Proxy) open(c *call, resp *http.Response) error {
 		switch act := a.action.(type) {
 		case *Hold:
 			p.tookEffect(c, a, map[string]any{"code": resp.StatusCode})
-			c.wait(act.For.Duration, a.over)
+			c.wait(time.Duration(act.For), a.over)
 		case *Lose:
 			p.tookEffect(c, a, map[string]any{"code": resp.StatusCode})
 			return errLost
@@ -99,7 +99,7 @@ func (s *stream) begin(a *armed) {
 		thawed := make(chan struct{})
 		s.thawed = thawed
 		p.calls.Go(func() {
-			s.wait(act.For.Duration, a)
+			s.wait(time.Duration(act.For), a)
 			s.mu.Lock()
 			s.rule, s.thawed = nil, nil
 			s.mu.Unlock()
@@ -108,7 +108,7 @@ func (s *stream) begin(a *armed) {
 		})
 	case *Cut:
 		p.calls.Go(func() {
-			if s.wait(act.After.Duration+1, a) {
+			if s.wait(time.Duration(act.After)+1, a) {
 				p.tookEffect(s.call, a, nil)
 				s.stop(func() { s.broken = true })
 			}
@@ -117,7 +117,7 @@ func (s *stream) begin(a *armed) {
 	case *Expire:
 		p.calls.Go(func() {
 			switch {
-			case !s.wait(act.After.Duration+1, a):
+			case !s.wait(time.Duration(act.After)+1, a):
 			case s.encoding == nil:
 				p.ineffective(s.call, a, "the proxy cannot write the watch's encoding")
 			default:

@@ -88,8 +88,8 @@ func (c *call) interfere(act *OtherWriter) {
 		return
 	}
 	p.tookEffect(c, c.rule, nil)
-	if act.Settle.Duration > 0 {
-		c.wait(act.Settle.Duration, c.rule.over)
+	if time.Duration(act.Settle) > 0 {
+		c.wait(time.Duration(act.Settle), c.rule.over)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
+	"nodestorm/sim/time/lapse"
 )
 
 // armed is a fault at work on a node.
@@ -27,9 +28,9 @@ func (k *kubelet) arm(faults []Fault, fromNow bool) {
 	now := k.fleet.cfg.Clock.Now()
 	recorder := fault.Recorder{History: k.fleet.cfg.History, Seed: k.fleet.cfg.Seed}
 	for _, f := range faults {
-		plan := fault.Plan{At: fault.Duration(f.At), For: fault.Duration(f.For)}
+		plan := fault.Plan{At: lapse.Duration(f.At), For: lapse.Duration(f.For)}
 		if restart, ok := f.Effect.(KubeletRestart); ok {
-			plan.For = fault.Duration(restart.Down)
+			plan.For = lapse.Duration(restart.Down)
 		}
 		a := &armed{Life: recorder.Arm(f.Name, f.Effect.String(), plan, now, k.about()), does: f.Effect, on: f.When}
 		if !fromNow || f.When != nil {

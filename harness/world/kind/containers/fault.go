@@ -12,6 +12,7 @@ import (
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/node"
+	"nodestorm/sim/time/lapse"
 )
 
 // armed is a fault of a machine: the same that simulated ones have, really done.
@@ -160,7 +161,7 @@ func (b *machine) about() fault.About {
 }
 
 func (m *Machines) arm(b *machine, f node.Fault) (*armed, context.Context) {
-	plan := fault.Plan{At: fault.Duration(f.At), For: fault.Duration(f.For)}
+	plan := fault.Plan{At: lapse.Duration(f.At), For: lapse.Duration(f.For)}
 	a := &armed{of: f}
 	ctx, end := context.WithCancel(b.ctx)
 	a.end = end

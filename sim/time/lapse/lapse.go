@@ -1,0 +1,61 @@
+// Package lapse is lengths of time as files have them. What the time is of, real or virtual,
+// is for others to say.
+package lapse
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Duration is a time.Duration that JSON and YAML hold as text such as "90s".
+type Duration time.Duration
+
+// String is as time.Duration's.
+func (d Duration) String() string { return time.Duration(d).String() }
+
+// Short is String without zeros at its end: 3m in place of 3m0s.
+func (d Duration) Short() string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// MarshalJSON writes what UnmarshalJSON reads.
+func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+
+// UnmarshalJSON reads what time.ParseDuration reads.
+func (d *Duration) UnmarshalJSON(text []byte) error {
+	var s string
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("found %s, want a duration such as \"90s\"", text)
+	}
+	parsed, err := time.ParseDuration(s)
+	if err != nil {
+		return fmt.Errorf("found %q, want a duration such as \"90s\"", s)
+	}
+	*d = Duration(parsed)
+	return nil
+}
+
+// Positive says what is wrong with a field that has to be more than zero.
+func Positive(field string, d Duration) error {
+	if d <= 0 {
+		return fmt.Errorf("field %s is %v: want more than zero", field, d)
+	}
+	return nil
+}
+
+// NotNegative says what is wrong with a field that has to be zero or more.
+func NotNegative(field string, d Duration) error {
+	if d < 0 {
+		return fmt.Errorf("field %s is %v: want zero or more", field, d)
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package lapse
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDuration(t *testing.T) {
+	for text, want := range map[string]string{"90s": "1m30s", "3m": "3m0s", "0s": "0s", "-1s": "-1s"} {
+		var d Duration
+		if err := json.Unmarshal([]byte(`"`+text+`"`), &d); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := json.Marshal(d); err != nil || string(got) != `"`+want+`"` {
+			t.Errorf("%s is written as %s, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"10", `"soon"`, "{}"} {
+		if err := json.Unmarshal([]byte(text), new(Duration)); err == nil || !strings.Contains(err.Error(), `want a duration such as "90s"`) {
+			t.Errorf("%s: got %v", text, err)
+		}
+	}
+	for d, want := range map[time.Duration]string{time.Hour: "1h", 90 * time.Minute: "1h30m", time.Minute: "1m", 10 * time.Second: "10s", 90 * time.Second: "1m30s"} {
+		if got := Duration(d).Short(); got != want {
+			t.Errorf("%v is %s in short, want %s", d, got, want)
+		}
+	}
+}
+
+func TestChecks(t *testing.T) {
+	second := Duration(time.Second)
+	if NotNegative("a", 0) != nil || NotNegative("a", -second) == nil || Positive("a", second) != nil || Positive("a", 0) == nil {
+		t.Error("the limits are wrong")
+	}
+	if err := Positive("delay.by", 0); err.Error() != "field delay.by is 0s: want more than zero" {
+		t.Errorf("got %v", err)
+	}
+}
