@@ -40,6 +40,14 @@ func Cut(text string, most int) string {
 	return string(runes[:most-1]) + "…"
 }
 
+// Counted is "1 run", or "2 runs".
+func Counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
 // valueText is a detail's value: text as it is, lists as [a, b], mappings as
 // {k: v} in the order of their keys.
 func valueText(value any) string {

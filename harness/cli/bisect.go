@@ -4,40 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
+	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/builds"
-	"nodestorm/harness/builds/buildstore"
-	"nodestorm/harness/draft"
 	"nodestorm/harness/run/exit"
+	"nodestorm/harness/run/summary"
 	"nodestorm/harness/search/bisect"
-	"nodestorm/scenarios"
+	"nodestorm/reports/formats"
+	"nodestorm/reports/story"
 )
 
-// bisection is one `nodestorm bisect`.
-type bisection struct {
-	*session
-	source
-	good, bad   string
-	releases    bool // stop at releases
-	every       bool // ask all releases
-	firstParent bool
-	anew        bool
-	rules       bisect.Rules
-	asJSON      bool
-	autoscaler  string // of a scenario without a record
-
-	record scenarios.Record
-	points map[string]candidate // by the IDs of their points
-	state  *stateFile
-	hunt   *bisect.Hunt
-}
-
 func (e *env) bisect() *cobra.Command {
-	b := &bisection{session: &session{env: e}, points: map[string]candidate{}}
+	b := e.newBisection()
 	c := &cobra.Command{
 		Use:   "bisect ID|FILE.feature --good REF --bad REF",
 		Short: "Find since when a failure is there, or since when it is not: the release, then the commit",
@@ -71,139 +51,94 @@ changes, 2 usage (also: the refs are the wrong way round), 3 an end cannot be to
 			return b.search(c.Context())
 		},
 	}
-	b.session.addFlags(c)
-	e.catalogueFlags(c)
-	b.addManifest(c)
-	c.ValidArgsFunction = e.completeIDs
-	c.Flags().StringVar(&b.dir, "source", "", "the git `repository`: a folder, bare or not, or a URL")
-	c.Flags().StringVar(&b.module, "module", "", "the Go `module` whose releases are asked, without a repository")
-	c.Flags().StringVar(&b.good, "good", "", "`tag`, branch or commit without the failure; of a module a version")
-	c.Flags().StringVar(&b.bad, "bad", "", "`tag`, branch or commit with the failure; of a module a version")
-	c.Flags().BoolVar(&b.releases, "releases", false, "stop at the release, and ask no commits")
-	c.Flags().BoolVar(&b.every, "every", false, "ask every release between, also those that the search does not need")
-	c.Flags().BoolVar(&b.firstParent, "first-parent", false, "follow the branch that was merged into only: the answer can be a merge")
-	c.Flags().BoolVar(&b.anew, "anew", false, "forget what an earlier call has learned")
+	b.addFlags(c)
+	c.Flags().StringVar(&b.From.Dir, "source", "", "the git `repository`: a folder, bare or not, or a URL")
+	c.Flags().StringVar(&b.From.Module, "module", "", "the Go `module` whose releases are asked, without a repository")
+	c.Flags().StringVar(&b.Good, "good", "", "`tag`, branch or commit without the failure; of a module a version")
+	c.Flags().StringVar(&b.Bad, "bad", "", "`tag`, branch or commit with the failure; of a module a version")
+	c.Flags().BoolVar(&b.Releases, "releases", false, "stop at the release, and ask no commits")
+	c.Flags().BoolVar(&b.Every, "every", false, "ask every release between, also those that the search does not need")
+	c.Flags().BoolVar(&b.FirstParent, "first-parent", false, "follow the branch that was merged into only: the answer can be a merge")
+	c.Flags().BoolVar(&b.Anew, "anew", false, "forget what an earlier call has learned")
 	e.outputFlags(c, &b.asJSON)
-	b.addCertain(c)
-	b.addHow(c)
 	c.AddCommand(e.bisectStep())
 	return c
 }
 
-// addCertain adds the flags that say what is asked, and when a verdict is certain.
-func (b *bisection) addCertain(c *cobra.Command) {
-	c.Flags().StringVar(&b.autoscaler, "autoscaler", "", "what a FILE.feature is about, karpenter or cluster-autoscaler; a record says it itself")
-	_ = c.RegisterFlagCompletionFunc("autoscaler", cobra.FixedCompletions([]string{draft.Karpenter, draft.ClusterAutoscaler}, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().IntVar(&b.rules.Healthy, "healthy-runs", 1, "how many healthy runs show that the failure is not there; of one that does not always come, more")
-	c.Flags().IntVar(&b.rules.Doubts, "doubts", 3, "how many inconclusive runs skip a build")
-}
-
-func exactlyOneScenario(c *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return usage(fmt.Errorf("%d scenarios are named, want one: %s", len(args), c.UseLine()))
-	}
-	return nil
-}
-
 // prepare finds what is wrong with the arguments before anything is built.
-func (b *bisection) prepare(c *cobra.Command, name string) (err error) {
+func (b *bisection) prepare(c *cobra.Command, name string) error {
 	switch {
-	case (b.dir == "") == (b.module == ""):
+	case (b.From.Dir == "") == (b.From.Module == ""):
 		return usage(errors.New("name where to look, one of both: --source REPOSITORY or --module PATH"))
-	case b.good == "" || b.bad == "":
+	case b.Good == "" || b.Bad == "":
 		return usage(errors.New("--good REF and --bad REF are both needed: without and with the failure, either can be the older"))
-	case b.good == b.bad:
-		return usage(fmt.Errorf("--good and --bad are the same: %s", b.good))
+	case b.Good == b.Bad:
+		return usage(fmt.Errorf("--good and --bad are the same: %s", b.Good))
 	}
 	return b.one(c, name)
 }
 
-// one finds the scenario, and checks what a session of run does.
-func (b *bisection) one(c *cobra.Command, name string) (err error) {
-	switch {
-	case b.rules.Healthy < 1 || b.rules.Doubts < 1:
-		return usage(fmt.Errorf("--healthy-runs %d, --doubts %d: want 1 or more", b.rules.Healthy, b.rules.Doubts))
-	case len(b.tags) > 1:
-		return usage(errors.New("several --tags are several builds, and one is played: put commas between the tags of one build"))
-	}
-	if b.catalogue, err = b.unchecked(); err != nil {
-		return err
-	}
-	files, ids := split([]string{name})
-	records, err := b.inFiles(files, "", "")
-	b.features = b.catalogue.Features()
-	if err == nil && len(ids) > 0 {
-		records, err = choose(b.catalogue, b.features, ids, "", false)
-	}
-	if err := b.toPlay(b.catalogue, records, err); err != nil {
-		return err
-	}
-	if len(records) != 1 {
-		return usage(fmt.Errorf("%s has %d scenarios: name one by its ID", name, len(records)))
-	}
-	b.record = records[0]
-	switch known := []string{draft.Karpenter, draft.ClusterAutoscaler}; {
-	case !b.record.Bare() && b.autoscaler != "" && b.autoscaler != b.record.Autoscaler:
-		return usage(fmt.Errorf("%s is about %s, and --autoscaler is %s", b.record.ID, b.record.Autoscaler, b.autoscaler))
-	case !b.record.Bare():
-	case b.autoscaler == "":
-		return usage(fmt.Errorf("%s has no record that says what is built: add --autoscaler karpenter or --autoscaler cluster-autoscaler", name))
-	case !slices.Contains(known, b.autoscaler):
-		return usage(fmt.Errorf("--autoscaler %q: want %s", b.autoscaler, strings.Join(known, " or ")))
-	default:
-		b.record.Autoscaler = b.autoscaler
-	}
-	if b.record.Autoscaler == "kubespray" {
-		return usage(fmt.Errorf("%s is about kubespray, of which nothing is built", b.record.ID))
-	}
-	return b.check(c)
-}
-
-// toBuild is how a candidate is built.
-func (b *bisection) toBuild(version, at string) (buildstore.Recipe, error) {
-	tags := ""
-	if len(b.tags) > 0 {
-		tags = b.tags[0]
-	} else if b.record.Autoscaler == "cluster-autoscaler" && b.dir != "" {
-		tags = b.providerOf(b.record)
-	}
-	recipe, err := b.recipe(builds.Ref{Name: b.record.Autoscaler, Version: version}, at, tags)
-	recipe.Race = recipe.Race || b.record.Race
-	if provider := b.providerOf(b.record); provider == builds.Instances && err == nil {
-		recipe, err = buildstore.OnInstances(recipe)
-	} else if provider != "" && b.provider == "" {
-		recipe.Provider = provider
-	}
-	return recipe, err
-}
-
 // search is all of it, from the ends to the report.
 func (b *bisection) search(ctx context.Context) error {
-	ends, err := b.ends(ctx)
+	inquiry, err := bisect.Open(ctx, b.Options)
 	if err != nil {
-		return usage(err)
+		return err
 	}
 	if _, err := b.open(ctx, refuse); err != nil {
 		return err
 	}
-	if err := b.remember(ends); err != nil {
+	if err := inquiry.Remember(); err != nil {
 		return err
 	}
-	b.hunt = &bisect.Hunt{Try: b.try, Known: b.state.known(), Learned: b.learned, Progress: b.progress}
-	found, err := b.find(ctx, ends)
-	var sides *bisect.SidesError
-	switch {
-	case errors.As(err, &sides) && sides.Swapped:
-		return usage(err)
-	case errors.As(err, &sides) && sides.Untold:
-		return &exit.Error{Code: Inconclusive, Err: err}
-	case errors.As(err, &sides):
-		return &exit.Error{Code: NotAsExpected, Err: err}
-	case err != nil:
-		if ctx.Err() != nil && len(b.state.Trials) > 0 {
-			b.say("%s learned so far: kept in %s, and the same command goes on from there", counted(len(b.state.Trials), "answer"), b.state.path)
+	b.out = inquiry.Dir()
+	answer, err := inquiry.Find(ctx)
+	b.status.clear()
+	if err != nil {
+		return err
+	}
+	return b.report(answer)
+}
+
+// report prints what was found, and writes the page and the text for upstream.
+func (b *bisection) report(a *bisect.Answer) error {
+	if err := b.write(a); err != nil {
+		return err
+	}
+	if b.asJSON {
+		if err := b.json(a); err != nil {
+			return err
 		}
+	} else if _, err := io.WriteString(b.stdout, a.Text()); err != nil {
 		return err
 	}
-	return b.report(ctx, ends, found)
+	if len(a.First) > 1 {
+		return &exit.Error{Code: NotAsExpected}
+	}
+	return nil
+}
+
+// write writes the page and the text for upstream.
+func (b *bisection) write(a *bisect.Answer) error {
+	if a.BeforeRun == "" || a.FirstRun == "" {
+		return nil
+	}
+	r := &reporter{env: b.env, catalogue: b.catalogue}
+	page := filepath.Join(b.out, "side-by-side.html")
+	if err := r.page(page, a.BeforeRun, a.FirstRun); err != nil {
+		return err
+	}
+	a.SideBySide = page
+	told, err := summary.Run(a.FailingRun(), b.catalogue, 0)
+	if err != nil {
+		return err
+	}
+	upstream := filepath.Join(b.out, "upstream.md")
+	err = r.file(upstream, func(w io.Writer) error {
+		if _, err := io.WriteString(w, a.Markdown()); err != nil {
+			return err
+		}
+		return formats.Write(w, "issue", []*story.Story{told})
+	})
+	a.Upstream = upstream
+	return err
 }

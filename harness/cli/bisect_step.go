@@ -1,17 +1,15 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
-	"nodestorm/harness/search/bisect"
 )
 
 // What git bisect run takes a script's exit status for. From 128 on it stops.
@@ -23,7 +21,7 @@ const (
 )
 
 func (e *env) bisectStep() *cobra.Command {
-	b := &bisection{session: &session{env: e}, points: map[string]candidate{}}
+	b := e.newBisection()
 	var mended bool
 	c := &cobra.Command{
 		Use:   "step ID|FILE.feature --source DIR",
@@ -55,14 +53,9 @@ run. With --mended 0 and 1 are the other way round: to find what mended it, git 
 			return &exit.Error{Code: status}
 		},
 	}
-	b.session.addFlags(c)
-	e.catalogueFlags(c)
-	b.addManifest(c)
-	c.ValidArgsFunction = e.completeIDs
-	c.Flags().StringVar(&b.dir, "source", "", "the checkout, a `folder`")
+	b.addFlags(c)
+	c.Flags().StringVar(&b.From.Dir, "source", "", "the checkout, a `folder`")
 	c.Flags().BoolVar(&mended, "mended", false, "0 while the failure shows, 1 from when on it does not")
-	b.addCertain(c)
-	b.addHow(c)
 	// A wrong flag is no answer about a commit.
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &exit.Error{Code: gitStop, Err: wrongFlag(c, err)}
@@ -72,25 +65,25 @@ run. With --mended 0 and 1 are the other way round: to find what mended it, git 
 
 // step is one answer to git.
 func (b *bisection) step(c *cobra.Command, name string) (status int, err error) {
-	if b.dir == "" {
+	if b.From.Dir == "" {
 		return 0, errors.New("--source is missing: say --source . for the checkout that git bisect run is in")
 	}
 	if err := b.one(c, name); err != nil {
 		return 0, err
 	}
 	ctx := c.Context()
-	commit, _ := buildstore.GitState(ctx, b.dir)
+	commit, _ := buildstore.GitState(ctx, b.From.Dir)
 	if commit == "" {
-		return 0, fmt.Errorf("%s is no checkout of a git repository with a commit", b.dir)
+		return 0, fmt.Errorf("%s is no checkout of a git repository with a commit", b.From.Dir)
 	}
-	recipe, err := b.toBuild(commit[:12], "")
+	recipe, err := b.Recipe(commit[:12], "")
 	if err != nil {
 		return 0, err
 	}
 	if _, err := b.open(ctx, refuse); err != nil {
 		return 0, err
 	}
-	t, err := b.stepOn(ctx, recipe)
+	t, err := b.Attempt(ctx, func() (builds.Target, error) { return b.Build(ctx, recipe) })
 	if err != nil {
 		return 0, err
 	}
@@ -103,7 +96,7 @@ func (b *bisection) step(c *cobra.Command, name string) (status int, err error) 
 		b.say("%.12s: reproduced; the run is %s", commit, t.Run())
 		return gitNew, nil
 	case verdict.Failed:
-		if b.record.Bare() {
+		if b.Record.Bare() {
 			b.say("%.12s: failed; the run is %s", commit, t.Run())
 			return gitNew, nil
 		}
@@ -112,19 +105,4 @@ func (b *bisection) step(c *cobra.Command, name string) (status int, err error) 
 	}
 	b.say("%.12s is skipped: %s", commit, t.Reason)
 	return gitSkip, nil
-}
-
-// stepOn builds and plays what is checked out.
-func (b *bisection) stepOn(ctx context.Context, recipe buildstore.Recipe) (t bisect.Trial, err error) {
-	begin := time.Now()
-	build, err := b.env.build(ctx, recipe)
-	t.BuildSeconds = time.Since(begin).Seconds()
-	if err != nil {
-		if ctx.Err() != nil || fatal(err) {
-			return t, err
-		}
-		t.Reason = "it cannot be built: " + err.Error()
-		return t, nil
-	}
-	return t, b.judge(ctx, &t, build)
 }

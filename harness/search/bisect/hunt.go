@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 )
 
@@ -33,6 +34,17 @@ type SidesError struct {
 }
 
 func (e *SidesError) Error() string { return e.Text }
+
+// status is the exit status of a command that has asked for it.
+func (e *SidesError) status() int {
+	switch {
+	case e.Swapped:
+		return exit.Usage
+	case e.Untold:
+		return exit.Inconclusive
+	}
+	return exit.NotAsExpected
+}
 
 // Ends asks the good and the bad end, and notes which verdicts the older one and the
 // newer one have. An error is a *SidesError if there is nothing to find between them.

@@ -1,6 +1,6 @@
 // Package bisect finds where a failure came or went: between which two releases, by
-// which commit. It knows neither git nor worlds: candidates are points of a graph, and
-// somebody else tells what a replay on one has shown.
+// which commit; and what each release shows. It knows no world: a Player builds candidates and
+// plays them. The search itself knows no git either: candidates are points of a graph.
 package bisect
 
 import (

@@ -38,6 +38,14 @@ func (t Trial) Run() string {
 	return ""
 }
 
+// seconds are those that its runs took.
+func (t Trial) seconds() (sum float64) {
+	for _, p := range t.Played {
+		sum += p.Seconds
+	}
+	return sum
+}
+
 // Rules say when a verdict is certain.
 type Rules struct {
 	// Healthy is how many healthy runs show that the failure is not there: one, if it

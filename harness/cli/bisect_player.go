@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/draft"
+	"nodestorm/harness/replay"
+	"nodestorm/harness/run"
+	"nodestorm/harness/search/bisect"
+)
+
+// bisection is one command about one record on many builds, and plays it.
+type bisection struct {
+	*session
+	bisect.Options
+	asJSON     bool
+	autoscaler string // of a scenario without a record
+}
+
+func (e *env) newBisection() *bisection {
+	b := &bisection{session: &session{env: e}}
+	b.Player = b
+	b.Say = func(format string, args ...any) {
+		b.status.clear()
+		e.say(format, args...)
+	}
+	return b
+}
+
+// addFlags adds the flags that say what is asked, and when a verdict is certain.
+func (b *bisection) addFlags(c *cobra.Command) {
+	b.session.addFlags(c)
+	b.catalogueFlags(c)
+	b.addManifest(c)
+	c.ValidArgsFunction = b.completeIDs
+	c.Flags().StringVar(&b.autoscaler, "autoscaler", "", "what a FILE.feature is about, karpenter or cluster-autoscaler; a record says it itself")
+	_ = c.RegisterFlagCompletionFunc("autoscaler", cobra.FixedCompletions([]string{draft.Karpenter, draft.ClusterAutoscaler}, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().IntVar(&b.Rules.Healthy, "healthy-runs", 1, "how many healthy runs show that the failure is not there; of one that does not always come, more")
+	c.Flags().IntVar(&b.Rules.Doubts, "doubts", 3, "how many inconclusive runs skip a build")
+	howFlags(c, &b.From)
+}
+
+func exactlyOneScenario(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usage(fmt.Errorf("%d scenarios are named, want one: %s", len(args), c.UseLine()))
+	}
+	return nil
+}
+
+// one finds the scenario, and checks what a session of run does.
+func (b *bisection) one(c *cobra.Command, name string) (err error) {
+	switch {
+	case b.Rules.Healthy < 1 || b.Rules.Doubts < 1:
+		return usage(fmt.Errorf("--healthy-runs %d, --doubts %d: want 1 or more", b.Rules.Healthy, b.Rules.Doubts))
+	case len(b.From.Tags) > 1:
+		return usage(errors.New("several --tags are several builds, and one is played: put commas between the tags of one build"))
+	}
+	if b.catalogue, err = b.unchecked(); err != nil {
+		return err
+	}
+	files, ids := split([]string{name})
+	records, err := b.inFiles(files, "", "")
+	b.features = b.catalogue.Features()
+	if err == nil && len(ids) > 0 {
+		records, err = choose(b.catalogue, b.features, ids, "", false)
+	}
+	if err := b.toPlay(b.catalogue, records, err); err != nil {
+		return err
+	}
+	if len(records) != 1 {
+		return usage(fmt.Errorf("%s has %d scenarios: name one by its ID", name, len(records)))
+	}
+	b.Record = records[0]
+	if err := b.about(name); err != nil {
+		return usage(err)
+	}
+	if err := b.check(c); err != nil {
+		return err
+	}
+	b.Provider, b.Store, b.Out = b.providerOf(b.Record), b.store, b.out
+	b.Settings = b.settings()
+	return nil
+}
+
+// about makes sure that it is known what is built.
+func (b *bisection) about(name string) error {
+	switch known := []string{draft.Karpenter, draft.ClusterAutoscaler}; {
+	case !b.Record.Bare() && b.autoscaler != "" && b.autoscaler != b.Record.Autoscaler:
+		return fmt.Errorf("%s is about %s, and --autoscaler is %s", b.Record.ID, b.Record.Autoscaler, b.autoscaler)
+	case !b.Record.Bare():
+	case b.autoscaler == "":
+		return fmt.Errorf("%s has no record that says what is built: add --autoscaler karpenter or --autoscaler cluster-autoscaler", name)
+	case !slices.Contains(known, b.autoscaler):
+		return fmt.Errorf("--autoscaler %q: want %s", b.autoscaler, strings.Join(known, " or "))
+	default:
+		b.Record.Autoscaler = b.autoscaler
+	}
+	if b.Record.Autoscaler == "kubespray" {
+		return fmt.Errorf("%s is about kubespray, of which nothing is built", b.Record.ID)
+	}
+	return nil
+}
+
+// settings are what answers depend on.
+func (b *bisection) settings() []string {
+	list := []string{
+		b.From.Package, b.From.Provider, fmt.Sprint(b.From.Tags), fmt.Sprint(b.Rules), fmt.Sprint(b.seed), b.clock.String(), b.manifest, fmt.Sprint(b.with), b.other,
+		run.RecordDigest(b.Record), b.cloud,
+	}
+	if b.features != nil {
+		if text, err := fs.ReadFile(b.features, b.Record.Feature); err == nil {
+			list = append(list, fmt.Sprintf("%x", sha256.Sum256(text)))
+		}
+	}
+	if b.autoscaler != "" {
+		list = append(list, b.autoscaler)
+	}
+	return list
+}
+
+// Build is bisect.Player's.
+func (b *bisection) Build(ctx context.Context, recipe buildstore.Recipe) (builds.Target, error) {
+	return b.env.build(ctx, recipe)
+}
+
+// Check is bisect.Player's.
+func (b *bisection) Check(ctx context.Context, build builds.Target) error {
+	if err := replay.CheckClock(b.clock, build); err != nil {
+		return usage(err)
+	}
+	return b.checkManifest(ctx, []job{{record: b.Record, target: build}})
+}
+
+// Play is bisect.Player's.
+func (b *bisection) Play(ctx context.Context, build builds.Target) (bisect.Played, error) {
+	result, row, err := b.replay(ctx, b.Record, build, "")
+	return bisect.Played{Verdict: result.Verdict, Reason: row.Reason, Run: result.Dir, Seconds: row.WallSeconds}, err
+}

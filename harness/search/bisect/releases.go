@@ -1,0 +1,152 @@
+package bisect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/Masterminds/semver/v3"
+
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/run/verdict"
+	"nodestorm/reports"
+	"nodestorm/scenarios"
+)
+
+// Getting is where releases come from that the store lacks: out of a registry, or they are built.
+type Getting struct {
+	// Pull is a repository of a registry, in which the versions Pushed are, and Take takes one
+	// out of it.
+	Pull   string
+	Pushed []string
+	Take   func(context.Context, builds.Ref, buildstore.Registries) (builds.Target, error)
+	Build  bool // of the subject's source
+}
+
+// Past is a record over releases, for machines.
+type Past struct {
+	ID string `json:"id"`
+	Summary
+	Releases []Release `json:"releases"`
+
+	outcomes []verdict.Outcome
+}
+
+// Outcomes are those of the releases of which the catalogue expects something.
+func (p *Past) Outcomes() []verdict.Outcome { return p.outcomes }
+
+// Over plays the record on all releases there are, the oldest first: those that are known, and those
+// of the store and the registry.
+func (o Options) Over(ctx context.Context, known []string, get Getting) (*Past, error) {
+	p := &Past{ID: o.Record.ID}
+	versions := o.versions(known, get.Pushed)
+	for i, version := range versions {
+		r := Release{Version: version, Expected: string(o.Record.Expected(o.Record.Autoscaler + "@" + version))}
+		got, err := o.release(ctx, version, get)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err != nil:
+			r.Reason = err.Error()
+		default:
+			o.Say("%d of %d: %s", i+1, len(versions), version)
+			t, err := o.Attempt(ctx, func() (builds.Target, error) { return got, nil })
+			if err != nil {
+				return nil, err
+			}
+			r.Verdict, r.Reason, r.Run = cmp.Or(t.Verdict, verdict.Inconclusive), t.Reason, t.Run()
+			if r.Expected != "" { // else the ranges say nothing of it, so nothing was promised
+				p.outcomes = append(p.outcomes, verdict.Compare(scenarios.Expectation(r.Expected), r.Verdict))
+			}
+		}
+		p.Releases = append(p.Releases, r)
+	}
+	p.Summary = Summarize(p.Releases)
+	return p, nil
+}
+
+// versions are the releases that are known, of the store, and those that were pushed, oldest first.
+func (o Options) versions(known, pushed []string) []string {
+	versions, more := slices.Clone(known), slices.Clone(pushed)
+	for _, ref := range o.Store.Refs() {
+		if ref.Name == o.Record.Autoscaler {
+			more = append(more, ref.Version)
+		}
+	}
+	for _, version := range more {
+		if m := tagPattern.FindStringSubmatch(version); m == nil || m[1] != "" || slices.Contains(versions, version) {
+			continue
+		}
+		if _, err := semver.NewVersion(version); err == nil { // its numbers may be too large
+			versions = append(versions, version)
+		}
+	}
+	oldestFirst(versions)
+	return versions
+}
+
+// ProviderOf is the cloud that the build of a release is for.
+func (s Subject) ProviderOf(version string) string {
+	if known, err := buildstore.Known(builds.Ref{Name: s.Record.Autoscaler, Version: version, Provider: s.Provider}); err == nil {
+		return known.Provider
+	}
+	return s.Provider
+}
+
+// release is a build that the store has, or gets.
+func (o Options) release(ctx context.Context, version string, get Getting) (builds.Target, error) {
+	ref := builds.Ref{Name: o.Record.Autoscaler, Version: version, Provider: o.ProviderOf(version), Race: o.Record.Race}
+	got, err := o.Store.Get(ref)
+	none := (*buildstore.NotFoundError)(nil)
+	switch {
+	case !errors.As(err, &none):
+		return got, err
+	case slices.Contains(get.Pushed, version):
+		return get.Take(ctx, ref, buildstore.Registries{From: get.Pull, Mirror: buildstore.NoRegistry})
+	case !get.Build:
+		return got, err
+	}
+	at := ""
+	if o.From.Dir != "" {
+		repo, err := o.Store.Repository(ctx, o.From.Dir)
+		if err != nil {
+			return got, err
+		}
+		for _, tag := range []string{o.Record.Autoscaler + "-" + version, version} {
+			if at, err = repo.Commit(ctx, tag); err == nil {
+				at = tag
+				break
+			}
+		}
+		if err != nil {
+			return got, err
+		}
+	}
+	recipe, err := o.Recipe(version, at)
+	if err != nil {
+		return got, err
+	}
+	return o.Player.Build(ctx, recipe)
+}
+
+// Text is what the releases have shown, for people.
+func (p *Past) Text() string {
+	var out strings.Builder
+	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RELEASE\tVERDICT\tEXPECTED\tWHY")
+	for _, r := range p.Releases {
+		why := ""
+		if r.Verdict == "" || r.Verdict == verdict.Inconclusive || r.Verdict == verdict.Failed {
+			why = reports.Cut(r.Reason, 120)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", reports.Clean(r.Version), cmp.Or(string(r.Verdict), "-"), cmp.Or(r.Expected, "-"), reports.Clean(why))
+	}
+	_ = w.Flush() // into a builder
+	fmt.Fprintf(&out, "\n%s: %s\n", p.ID, p.Summary)
+	return out.String()
+}
