@@ -1,0 +1,108 @@
+package scene
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"nodestorm/fakecloud"
+	"nodestorm/harness/world/kubelet"
+	"nodestorm/sim/fault"
+	"nodestorm/sim/machine/node"
+)
+
+// Boots is how machines are that boot from now on. Its methods are safe for concurrent use.
+type Boots struct {
+	Profile node.Profile // of simulated nodes
+	// Register is from a machine's launch to its registration; zero: as long as it takes.
+	Register time.Duration
+	// Ready is from a server's registration to its Node's being Ready; zero: the default.
+	Ready time.Duration
+	// Servers of a cloud, and machines that Karpenter launches, have real kubelets.
+	RealServers, RealLaunched bool
+
+	mu      sync.Mutex
+	further []furtherFault
+}
+
+// furtherFault is a fault of simulated nodes that boot from now on, and of which of them.
+type furtherFault struct {
+	node.Fault
+	chosen *fault.Life
+}
+
+// Further is what records of faults of further nodes are about: of none until one boots.
+var Further = fault.About{Actor: node.Actor}
+
+// Inject arms a fault of simulated nodes that boot from now on, as many of them as the plan says.
+func (b *Boots) Inject(f node.Fault, plan fault.Plan, recorder fault.Recorder, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	plan = fault.Plan{Skip: plan.Skip, Limit: plan.Limit, Probability: plan.Probability}
+	b.further = append(b.further, furtherFault{f, new(recorder.Arm(f.Name, f.Effect.String(), plan, now, Further))})
+}
+
+// clear spares the nodes still to come, and reports whether there are any.
+func (b *Boots) clear(fault string, now time.Time) (spared bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.further = slices.DeleteFunc(b.further, func(f furtherFault) bool {
+		if f.Name != fault {
+			return false
+		}
+		spared = f.chosen.Clear(now, Further)
+		return true
+	})
+	return spared
+}
+
+// Next is the profile of the next machine that boots.
+func (b *Boots) Next() node.Profile {
+	p := b.Profile
+	p.Faults = b.nextFaults()
+	return p
+}
+
+func (b *Boots) nextFaults() []node.Fault {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := slices.Clone(b.Profile.Faults)
+	for _, f := range b.further {
+		if f.chosen.Take() {
+			all = append(all, f.Fault)
+		}
+	}
+	return all
+}
+
+// Joined is the profile of the next machine whose agents and faults count, and nothing else that is said of it.
+func (b *Boots) Joined() node.Profile {
+	return node.Profile{Agents: b.Profile.Agents, Faults: b.nextFaults()}
+}
+
+// ServerProfile is how the next of a cloud's servers behaves.
+func (b *Boots) ServerProfile(fakecloud.Instance) node.Profile {
+	p := node.DefaultProfile()
+	p.BootDelay = 0 // the server type's
+	p.Agents, p.Faults = b.Profile.Agents, b.nextFaults()
+	if b.Ready > 0 {
+		p.ReadyDelay = b.Ready
+	}
+	return p
+}
+
+// ServerKubelets are the machines that a server is one of, nil where it is simulated.
+func (s *Scene) ServerKubelets(fakecloud.Instance) *kubelet.Machines {
+	if !s.Boots.RealServers {
+		return nil
+	}
+	return s.Kubelets
+}
+
+// LaunchedKubelets are the machines that one which Karpenter launches is of, nil where it is simulated.
+func (s *Scene) LaunchedKubelets(fakecloud.Instance) *kubelet.Machines {
+	if !s.Boots.RealLaunched {
+		return nil
+	}
+	return s.Kubelets
+}

@@ -1,0 +1,85 @@
+package scene
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"nodestorm/fakecloud/fault"
+	"nodestorm/harness/program/manifest"
+	"nodestorm/harness/world"
+	"nodestorm/sim/fault/apifault"
+)
+
+// Cloud is what a scenario's cloud is to sentences that are not about one kind of cloud.
+type Cloud interface {
+	// Inject arms a fault of it, Clear ends one.
+	Inject(fault.Fault) error
+	Clear(name string) error
+	// Group has it have a node group.
+	Group(context.Context, *Scene, Group) error
+	// Reach is how Cluster Autoscaler gets at it.
+	Reach(context.Context, *Scene) (Reach, error)
+	// RemoveNodes has the Nodes of its instances that are gone removed.
+	RemoveNodes(context.Context, *Scene) error
+}
+
+// Booter is a cloud that has machines of no group: each becomes a Node of that name.
+type Booter interface {
+	Boot(*Scene, Node) error
+}
+
+// Group is a node group as a feature declares it.
+type Group struct {
+	Name       string
+	Min, Max   int
+	Type, Zone string
+	Labels     string   // "a=b,c=d"
+	Taints     []string // "a=b:NoSchedule"
+	Options    map[string]string
+}
+
+// Marked reports whether its Nodes have labels or taints.
+func (g Group) Marked() bool { return g.Labels != "" || len(g.Taints) > 0 }
+
+// Groups are those that Cluster Autoscaler has to know from the scenario.
+type Groups []Group
+
+// Node is one as a feature declares it; Flags are those of its kubelet, each with a space before it.
+type Node struct{ Name, Type, Zone, Group, Flags string }
+
+// Reach is how Cluster Autoscaler gets at a cloud.
+type Reach struct {
+	Provider string
+	// Env are the variables that say where it is.
+	Env []manifest.Variable
+	// CloudConfig is the file of --cloud-config, empty if there is none.
+	CloudConfig string
+	// Management is the cluster that has the objects of the cloud, nil where they are no objects.
+	Management *world.Cluster
+}
+
+// Program is one of those that a scenario has beside the control plane.
+type Program interface {
+	// Way is its way to the API server, nil where that cannot be broken.
+	Way() *apifault.Proxy
+	// Settings are its command line and its environment.
+	Settings() []string
+}
+
+// Keeper is a program that has a say in objects that steps put into the cluster.
+type Keeper interface {
+	// Prepare may change an object before it is put.
+	Prepare(*Scene, *unstructured.Unstructured) error
+	// Stored is called when all objects of a step are there.
+	Stored(context.Context, *unstructured.Unstructured) error
+	// Settled waits until the program can go by an object of a Given.
+	Settled(context.Context, *unstructured.Unstructured) error
+}
+
+// Home is a program whose objects are in a cluster of its own.
+type Home interface {
+	Management() *world.Cluster
+	// Has reports whether objects of an API group are there.
+	Has(group string) bool
+}

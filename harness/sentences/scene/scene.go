@@ -1,0 +1,137 @@
+// Package scene has what sentences are made of and work on: a row of their table, and the state of one run of one
+// scenario. Programs and clouds bring their own rows; what all of them need is here, and what only some of them keep
+// is theirs, see [State].
+package scene
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nodestorm/harness/cloud/machines"
+	"nodestorm/harness/world"
+	"nodestorm/harness/world/kubelet"
+	"nodestorm/sim/history"
+	"nodestorm/sim/machine/node"
+)
+
+// Scene is one run of one scenario.
+type Scene struct {
+	Rig   Rig
+	World *world.World // nil before the first step
+	// Cloud is the scenario's, nil where there is none.
+	Cloud Cloud
+	// Target is the autoscaler under test, nil before it runs; Programs are all that run, by name.
+	Target   Program
+	Programs map[string]Program
+	// Kubelets are machines that real kubelets run on, nil where none can join.
+	Kubelets *kubelet.Machines
+	// Containers are what instances are, nil where they are simulated.
+	Containers machines.Containers
+	Boots      Boots
+	Settings   Settings
+	// Awaited is the record that a step waited for last.
+	Awaited *history.Record
+	// Drawn scenarios are not known to have anything for what they do.
+	Drawn bool
+	// Breaks are the programs, by the name that rules have for them, whose way to the API server a step breaks.
+	Breaks Breaks
+
+	states map[any]any
+}
+
+// State is what sentences of one subject keep in a scenario: zero when it is first asked for.
+func State[T any](s *Scene) *T {
+	key := any((*T)(nil))
+	if s.states == nil {
+		s.states = map[any]any{}
+	}
+	state, kept := s.states[key].(*T)
+	if !kept {
+		state = new(T)
+		s.states[key] = state
+	}
+	return state
+}
+
+// Run notes that a program runs.
+func (s *Scene) Run(name string, p Program) {
+	if s.Programs == nil {
+		s.Programs = map[string]Program{}
+	}
+	s.Programs[name] = p
+}
+
+// Seq is the sequence number of the newest record.
+func (s *Scene) Seq() uint64 {
+	records := s.World.History().Since(0)
+	if len(records) == 0 {
+		return 0
+	}
+	return records[len(records)-1].Seq
+}
+
+// ErrOver is that a record did not come in time.
+var ErrOver = errors.New("the time is over")
+
+// Within waits for a record that arrives after the one numbered seq, for at most d of virtual time. It returns ErrOver
+// when the time is over, and the world's error when a part of it dies.
+func (s *Scene) Within(ctx context.Context, d time.Duration, seq uint64, match func(history.Record) bool) (history.Record, error) {
+	ctx, cancel := s.World.Alive(ctx)
+	defer cancel(nil)
+	timer := s.World.Clock().NewTimer(d)
+	defer timer.Stop()
+	go func() {
+		select {
+		case <-timer.C():
+			cancel(ErrOver)
+		case <-ctx.Done():
+		}
+	}()
+	return s.World.History().WaitAfter(ctx, seq, match)
+}
+
+// Sleep lets so much virtual time pass.
+func (s *Scene) Sleep(ctx context.Context, d time.Duration) error {
+	ctx, cancel := s.World.Alive(ctx)
+	defer cancel(nil)
+	select {
+	case <-s.World.Clock().After(max(d, 0)):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// NodeReady waits for the record of it, after the one numbered seq.
+func (s *Scene) NodeReady(ctx context.Context, name string, d time.Duration, seq uint64) error {
+	_, err := s.Within(ctx, d, seq, func(r history.Record) bool {
+		return r.Source == history.Node && r.Verb == "ready" && r.Object.Name == name
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for node %q to be Ready: %w", name, err)
+	}
+	return nil
+}
+
+// InjectNode does a fault to the machine of a Node, which need not be one of the fleet's.
+func (s *Scene) InjectNode(name string, f node.Fault) error {
+	if m, are := s.Containers.(Machines); are && m.Has(name) {
+		return m.Inject(name, f)
+	}
+	return s.World.Fleet().Inject(name, f)
+}
+
+// ClearNodes ends a fault of simulated nodes, and of what is in their place.
+func (s *Scene) ClearNodes(fault string) error {
+	spared := s.Boots.clear(fault, s.World.Clock().Now())
+	err := s.World.Fleet().Clear(fault)
+	if m, are := s.Containers.(Machines); are && m.Clear(fault) == nil {
+		err = nil
+	}
+	if spared {
+		return nil
+	}
+	return err
+}
