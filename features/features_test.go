@@ -20,6 +20,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/verdict"
+	"nodestorm/harness/world"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history/vocabulary"
 	"nodestorm/sim/time/clock"
@@ -103,8 +104,8 @@ func TestFeatures(t *testing.T) {
 				result, err := played(ran, record, build)
 				if errors.Is(err, errNotPlayed) {
 					result, err = replay.Undistorted(ctx, replay.Request{
-						Record: record, Target: build, Kubernetes: kubernetes,
-						Features: os.DirFS("."), Clock: speed, Seed: *seed, Out: runs,
+						Record: record, Target: build, Features: os.DirFS("."),
+						Settings: replay.Settings{World: world.Config{Clock: speed, Seed: *seed}, Kubernetes: kubernetes, Out: runs},
 					}, func(thrown replay.Result) { t.Logf("does not count, and runs again: %s", thrown.Clock.Distorted()) })
 				}
 				if err != nil {

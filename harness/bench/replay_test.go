@@ -6,6 +6,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/world"
 	"nodestorm/scenarios"
 )
 
@@ -31,7 +32,7 @@ func replayOf(b *testing.B, catalogue *scenarios.Catalogue, record scenarios.Rec
 		b.Fatal(err)
 	}
 	return replay.Request{
-		Record: record, Features: catalogue.Features(), Seed: 1, Out: b.TempDir(),
-		Kubernetes: buildstest.Get(b, builds.Kubernetes), Target: buildstest.Get(b, ref),
+		Record: record, Features: catalogue.Features(), Target: buildstest.Get(b, ref),
+		Settings: replay.Settings{World: world.Config{Seed: 1}, Kubernetes: buildstest.Get(b, builds.Kubernetes), Out: b.TempDir()},
 	}
 }

@@ -90,7 +90,7 @@ func (b *bisection) search(ctx context.Context) error {
 	if err := inquiry.Remember(); err != nil {
 		return err
 	}
-	b.out = inquiry.Dir()
+	b.session.Out = inquiry.Dir()
 	answer, err := inquiry.Find(ctx)
 	b.status.clear()
 	if err != nil {
@@ -123,7 +123,7 @@ func (b *bisection) write(a *bisect.Answer) error {
 		return nil
 	}
 	r := &reporter{env: b.env, catalogue: b.catalogue}
-	page := filepath.Join(b.out, "side-by-side.html")
+	page := filepath.Join(b.session.Out, "side-by-side.html")
 	if err := r.page(page, a.BeforeRun, a.FirstRun); err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (b *bisection) write(a *bisect.Answer) error {
 	if err != nil {
 		return err
 	}
-	upstream := filepath.Join(b.out, "upstream.md")
+	upstream := filepath.Join(b.session.Out, "upstream.md")
 	err = r.file(upstream, func(w io.Writer) error {
 		if _, err := io.WriteString(w, a.Markdown()); err != nil {
 			return err

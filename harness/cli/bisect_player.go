@@ -87,8 +87,8 @@ func (b *bisection) one(c *cobra.Command, name string) (err error) {
 	if err := b.check(c); err != nil {
 		return err
 	}
-	b.Provider, b.Store, b.Out = b.providerOf(b.Record), b.store, b.out
-	b.Settings = b.settings()
+	b.Provider, b.Store, b.Out = b.providerOf(b.Record), b.store, b.session.Out
+	b.Options.Settings = b.settings()
 	return nil
 }
 
@@ -114,8 +114,8 @@ func (b *bisection) about(name string) error {
 // settings are what answers depend on.
 func (b *bisection) settings() []string {
 	list := []string{
-		b.From.Package, b.From.Provider, fmt.Sprint(b.From.Tags), fmt.Sprint(b.Rules), fmt.Sprint(b.seed), b.clock.String(), b.manifest, fmt.Sprint(b.with), b.other,
-		run.RecordDigest(b.Record), b.cloud,
+		b.From.Package, b.From.Provider, fmt.Sprint(b.From.Tags), fmt.Sprint(b.Rules), fmt.Sprint(b.World.Seed), b.World.Clock.String(), b.Manifest, fmt.Sprint(b.withNames), b.kubernetesName,
+		run.RecordDigest(b.Record), b.Cloud,
 	}
 	if b.features != nil {
 		if text, err := fs.ReadFile(b.features, b.Record.Feature); err == nil {
@@ -135,7 +135,7 @@ func (b *bisection) Build(ctx context.Context, recipe buildstore.Recipe) (builds
 
 // Check is bisect.Player's.
 func (b *bisection) Check(ctx context.Context, build builds.Target) error {
-	if err := replay.CheckClock(b.clock, build); err != nil {
+	if err := replay.CheckClock(b.World.Clock, build); err != nil {
 		return usage(err)
 	}
 	return b.checkManifest(ctx, []job{{record: b.Record, target: build}})

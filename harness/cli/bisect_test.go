@@ -23,7 +23,7 @@ func TestBisectSettings(t *testing.T) {
 	first := b.settings()
 	b.Record.Symptom.Statement += ", and more"
 	second := b.settings()
-	b.cloud = builds.Instances
+	b.Cloud = builds.Instances
 	if third := b.settings(); slices.Equal(first, second) || slices.Equal(second, third) {
 		t.Errorf("the settings are %q, %q and %q", first, second, third)
 	}

@@ -15,14 +15,14 @@ import (
 // playsAsTheyCome tells whether replays begin before all targets are there: not where what one
 // is decides whether anything is played at all.
 func (s *session) playsAsTheyCome(sides int) bool {
-	return sides == 1 && s.cluster != replay.Kind && s.manifest == "" && s.other == ""
+	return sides == 1 && s.Cluster != replay.Kind && s.Manifest == "" && s.kubernetesName == ""
 }
 
 // coming are the jobs of the records, whether what they need is there or not, and the supply
 // of what is not: none if all is there, or if we play for another process, which asks for what
 // is there.
 func (s *session) coming(ctx context.Context, records []scenarios.Record) (jobs []job, coming *supply, err error) {
-	if s.parts, err = s.chosenParts(ctx); err != nil { // before anything is got
+	if s.With, err = s.chosenParts(ctx); err != nil { // before anything is got
 		return nil, nil, err
 	}
 	var needs []builds.Ref
@@ -47,7 +47,7 @@ func (s *session) coming(ctx context.Context, records []scenarios.Record) (jobs 
 	have, missing, err := s.look(func(t builds.Target) error {
 		s.checkSource(ctx, t)
 		s.detail("%s is the build of %s in %s", t.Ref, t.BuiltAt.Format("2006-01-02 15:04"), t.Dir)
-		return usage(replay.CheckClock(s.clock, t))
+		return usage(replay.CheckClock(s.World.Clock, t))
 	}, needs...)
 	s.have = have
 	if err != nil || len(missing) == 0 {
@@ -77,7 +77,7 @@ func (s *session) there(ctx context.Context, j *job) (err error) {
 		return err
 	}
 	j.coming = false
-	if s.kubernetes, err = s.foundOnce(ctx, builds.Kubernetes); err != nil {
+	if s.Kubernetes, err = s.foundOnce(ctx, builds.Kubernetes); err != nil {
 		return err
 	}
 	if got := j.target.Ref; got.String() != named.String() { // nothing that follows could be believed
@@ -94,7 +94,7 @@ func (s *session) foundOnce(ctx context.Context, ref builds.Ref) (builds.Target,
 	t, err := s.found(ref)
 	if err == nil {
 		s.checkSource(ctx, t)
-		err = replay.CheckClock(s.clock, t)
+		err = replay.CheckClock(s.World.Clock, t)
 	}
 	if err != nil {
 		return t, usage(err)

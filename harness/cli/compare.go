@@ -25,20 +25,20 @@ type side struct {
 // sides are the ways to replay that the flags name: one, or two to be compared.
 func (s *session) sides(c *cobra.Command, clusters []replay.Cluster, clocks bool) (list []side, err error) {
 	if clocks {
-		return []side{{"1x", clock.Real, s.cluster}, {s.clock.String(), s.clock, s.cluster}}, nil
+		return []side{{"1x", clock.Real, s.Cluster}, {s.World.Clock.String(), s.World.Clock, s.Cluster}}, nil
 	}
-	asked := s.clock
+	asked := s.World.Clock
 	for _, of := range clusters {
-		if s.clock = asked; len(clusters) > 1 && of == replay.Kind {
-			s.clock = clock.Real // the other side's is what --clock is about
+		if s.World.Clock = asked; len(clusters) > 1 && of == replay.Kind {
+			s.World.Clock = clock.Real // the other side's is what --clock is about
 		}
 		if err := s.chooseCluster(c, of); err != nil {
 			return nil, err
 		}
-		list = append(list, side{of.String(), s.clock, of})
+		list = append(list, side{of.String(), s.World.Clock, of})
 	}
 	if len(list) > 1 {
-		s.clock = asked // what builds are looked at for
+		s.World.Clock = asked // what builds are looked at for
 	}
 	return list, nil
 }
@@ -68,7 +68,7 @@ func (c comparison) firstDifference() int {
 // compare replays the jobs in two ways; without are those that cannot be.
 func (s *session) compare(c *cobra.Command, sides []side, jobs []job, without []reports.Row, asJSON bool) error {
 	for _, of := range sides {
-		s.clock, s.cluster = of.clock, of.cluster
+		s.World.Clock, s.Cluster = of.clock, of.cluster
 		var cannot []reports.Row
 		jobs, cannot = s.parting(c.Context(), jobs)
 		without = append(without, cannot...)
@@ -82,7 +82,7 @@ func (s *session) compare(c *cobra.Command, sides []side, jobs []job, without []
 	for i, j := range jobs {
 		result := comparison{ID: j.record.ID, Target: j.target.Ref.String(), Sides: names, First: -1}
 		for n, of := range sides {
-			s.clock, s.cluster = of.clock, of.cluster
+			s.World.Clock, s.Cluster = of.clock, of.cluster
 			played, row, err := s.replay(c.Context(), j.record, j.target, fmt.Sprintf("[%d/%d %s] ", i+1, len(jobs), of.name))
 			if err != nil {
 				return err

@@ -92,7 +92,7 @@ func (x *exploration) addTarget(c *cobra.Command) {
 	c.Flags().StringVar(&x.settings.Target, "target", "", "build to search, `NAME@VERSION`")
 	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
 	x.addRace(c)
-	c.Flags().StringVar(&x.cloud, "cloud", "", "`cloud` of the site: externalgrpc, hetzner or clusterapi of Cluster Autoscaler, kwok or instances of Karpenter")
+	c.Flags().StringVar(&x.Cloud, "cloud", "", "`cloud` of the site: externalgrpc, hetzner or clusterapi of Cluster Autoscaler, kwok or instances of Karpenter")
 }
 
 // prepare finds the build and all that can be wrong before anything starts.
@@ -108,12 +108,12 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 		return usage(err)
 	}
 	if x.settings.Site == "" {
-		if clouds := cloudsOf(ref.Name); x.cloud != "" && len(clouds) > 0 && !slices.Contains(clouds, x.cloud) {
-			return usage(fmt.Errorf("--cloud: %q is none of %s's%s (there are %s)", x.cloud, ref.Name, strict.Meant(x.cloud, clouds), strings.Join(clouds, ", ")))
+		if clouds := cloudsOf(ref.Name); x.Cloud != "" && len(clouds) > 0 && !slices.Contains(clouds, x.Cloud) {
+			return usage(fmt.Errorf("--cloud: %q is none of %s's%s (there are %s)", x.Cloud, ref.Name, strict.Meant(x.Cloud, clouds), strings.Join(clouds, ", ")))
 		}
-		x.settings.Site = ref.Name + "/" + cmp.Or(x.cloud, map[string]string{"karpenter": builds.Kwok, "cluster-autoscaler": "externalgrpc"}[ref.Name])
+		x.settings.Site = ref.Name + "/" + cmp.Or(x.Cloud, map[string]string{"karpenter": builds.Kwok, "cluster-autoscaler": "externalgrpc"}[ref.Name])
 	}
-	x.settings.Seed = x.seed
+	x.settings.Seed = x.World.Seed
 	if x.known, err = x.env.catalogue(); err != nil {
 		return err
 	}
@@ -130,8 +130,8 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 	if provider != builds.Kwok {
 		ref.Provider = provider
 	}
-	ref.Race = x.race
-	x.cloud = "" // check knows Karpenter's only
+	ref.Race = x.Race
+	x.Cloud = "" // check knows Karpenter's only
 	if err := x.check(c); err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (x *exploration) run(c *cobra.Command) error {
 		return x.player.serve(c.Context(), os.Stdin, x.ordered)
 	}
 	var err error
-	if x.found, err = explore.Open(x.out, x.settings); err != nil {
+	if x.found, err = explore.Open(x.Out, x.settings); err != nil {
 		return usage(err)
 	}
 	defer x.found.Close()
@@ -412,7 +412,7 @@ func (x *exploration) conclude(s explore.Summary) error {
 	}
 	fmt.Fprintf(x.stdout, "%s on %s: %s, %.1f virtual hours in %.2f h, %d inconclusive, %d things covered\n", s.Target, s.Site, counted(s.Plays, "schedule"), s.VirtualHours, s.WallHours, s.Inconclusive, s.Covered)
 	for _, f := range s.Found {
-		as := "not documented: nodestorm explore shrink " + filepath.Join(x.out, "schedules", fmt.Sprint(f.First), fmt.Sprintf("schedule-%d.yaml", f.First)) + " --key " + f.Key + " --target " + s.Target
+		as := "not documented: nodestorm explore shrink " + filepath.Join(x.Out, "schedules", fmt.Sprint(f.First), fmt.Sprintf("schedule-%d.yaml", f.First)) + " --key " + f.Key + " --target " + s.Target
 		if f.Known != "" {
 			as = "known as " + f.Known
 		} else {

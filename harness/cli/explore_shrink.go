@@ -117,7 +117,7 @@ func (x *shrinking) ordered(o order) (job, *session, error) {
 	}
 	j, one, err := x.of(o.Feature, all[on])
 	if err == nil {
-		one.out = filepath.Dir(filepath.Dir(o.Feature))
+		one.Out = filepath.Dir(filepath.Dir(o.Feature))
 	}
 	return j, one, err
 }
@@ -146,7 +146,7 @@ func (x *shrinking) otherBuilds(c *cobra.Command) (all []builds.Target, err erro
 		ref.Provider, ref.Race = x.build.Provider, x.build.Race
 		got, err := replay.Find(x.store, ref)
 		if err == nil {
-			err = replay.CheckClock(x.clock, got)
+			err = replay.CheckClock(x.World.Clock, got)
 		}
 		switch {
 		case err == nil:
@@ -160,15 +160,15 @@ func (x *shrinking) otherBuilds(c *cobra.Command) (all []builds.Target, err erro
 
 func (x *shrinking) shrink(ctx context.Context, s schedule.Schedule, file string) (err error) {
 	x.began = time.Now()
-	if err := os.MkdirAll(x.out, 0o755); err != nil {
+	if err := os.MkdirAll(x.Out, 0o755); err != nil {
 		return err
 	}
-	if x.work, err = os.MkdirTemp(x.out, "shrink-"); err != nil {
+	if x.work, err = os.MkdirTemp(x.Out, "shrink-"); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(x.work)) }()
-	out := x.out
-	x.out = x.work
+	out := x.Out
+	x.Out = x.work
 	defer func() {
 		if x.crew == nil {
 			return

@@ -10,6 +10,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/world"
 	"nodestorm/scenarios"
 	"nodestorm/sim/time/clock"
 )
@@ -28,7 +29,7 @@ func TestJobsAreThoseOfTheRecords(t *testing.T) {
 	if e.store, err = buildstore.Open(""); err != nil {
 		t.Fatal(err)
 	}
-	s := &session{env: e, catalogue: catalogue, features: catalogue.Features(), clock: clock.Auto}
+	s := &session{env: e, catalogue: catalogue, features: catalogue.Features(), Settings: replay.Settings{World: world.Config{Clock: clock.Auto}}}
 	records := slices.DeleteFunc(catalogue.Records(), func(r scenarios.Record) bool { return r.System != "karpenter" })
 	for _, r := range records { // this test builds nothing
 		for _, of := range r.Targets {

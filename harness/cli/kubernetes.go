@@ -14,9 +14,9 @@ import (
 
 // release is the build that --kubernetes names, if it names a release that is not nodestorm's own.
 func (s *session) release() (builds.Ref, bool) {
-	ref := builds.Ref{Name: builds.Kubernetes.Name, Version: s.other}
-	isFolder := s.plane.Chosen() && s.plane.Build == nil
-	return ref, s.other != "" && !isFolder && ref != builds.Kubernetes
+	ref := builds.Ref{Name: builds.Kubernetes.Name, Version: s.kubernetesName}
+	isFolder := s.ControlPlane.Chosen() && s.ControlPlane.Build == nil
+	return ref, s.kubernetesName != "" && !isFolder && ref != builds.Kubernetes
 }
 
 // checkKubernetes finds out what --kubernetes names, and what is wrong with it, before anything
@@ -24,22 +24,22 @@ func (s *session) release() (builds.Ref, bool) {
 func (s *session) checkKubernetes(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("--kubernetes %s: %w", s.other, err)
+			err = fmt.Errorf("--kubernetes %s: %w", s.kubernetesName, err)
 		}
 	}()
-	if s.other == "" {
+	if s.kubernetesName == "" {
 		return nil
 	}
-	if info, err := os.Stat(s.other); strings.ContainsRune(s.other, filepath.Separator) || err == nil && info.IsDir() {
-		if s.plane, err = replay.OfFolder(ctx, s.other); err != nil {
+	if info, err := os.Stat(s.kubernetesName); strings.ContainsRune(s.kubernetesName, filepath.Separator) || err == nil && info.IsDir() {
+		if s.ControlPlane, err = replay.OfFolder(ctx, s.kubernetesName); err != nil {
 			return err
 		}
-		if missing := s.plane.Missing(); len(missing) > 0 && s.player == nil {
-			s.say("%s has no %s: those of %s take their place", s.other, strings.Join(missing, " and no "), builds.Kubernetes)
+		if missing := s.ControlPlane.Missing(); len(missing) > 0 && s.player == nil {
+			s.say("%s has no %s: those of %s take their place", s.kubernetesName, strings.Join(missing, " and no "), builds.Kubernetes)
 		}
 		return nil
 	}
-	ref, err := builds.ParseRef(builds.Kubernetes.Name + "@" + s.other)
+	ref, err := builds.ParseRef(builds.Kubernetes.Name + "@" + s.kubernetesName)
 	if err != nil {
 		return fmt.Errorf("want a release such as %s, or a folder with etcd and kube-apiserver", builds.Kubernetes.Version)
 	}

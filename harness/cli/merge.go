@@ -55,7 +55,7 @@ makes it 3. 2 usage, or they are not parts of one whole.`,
 			if err := kept.check(c.Context()); err != nil {
 				return err
 			}
-			dirs, err := fetched(c.Context(), places, filepath.Join(s.out, "shards"))
+			dirs, err := fetched(c.Context(), places, filepath.Join(s.Out, "shards"))
 			if err != nil {
 				return usage(err)
 			}
@@ -72,7 +72,7 @@ makes it 3. 2 usage, or they are not parts of one whole.`,
 			if err := s.checkOut(); err != nil {
 				return usage(err)
 			}
-			defer func() { err = kept.keep(c.Context(), s.out, "merged", err) }()
+			defer func() { err = kept.keep(c.Context(), s.Out, "merged", err) }()
 			rows, missing, told := shard.Join(shards)
 			for _, text := range told {
 				e.say("%s", text)
@@ -90,7 +90,7 @@ makes it 3. 2 usage, or they are not parts of one whole.`,
 			return concluded
 		},
 	}
-	c.Flags().StringVar(&s.out, "out", filepath.Join("reports", "out", "merged"), "`folder` for the index, the matrix and the JUnit XML")
+	c.Flags().StringVar(&s.Out, "out", filepath.Join("reports", "out", "merged"), "`folder` for the index, the matrix and the JUnit XML")
 	kept.addFlags(c)
 	c.Flags().StringVar(&after, "job", "", "wait for the end of the Kubernetes Job `NAME` before")
 	e.outputFlags(c, &asJSON, asNames)
@@ -147,7 +147,7 @@ func (s *session) judge(shards []shard.Shard) error {
 // junit writes all runs as one JUnit XML, in which one that cannot be read is missing and named.
 func (s *session) junit(rows []reports.Row) error {
 	r := &reporter{env: s.env}
-	return r.file(filepath.Join(s.out, run.JUnitFile), func(w io.Writer) error {
+	return r.file(filepath.Join(s.Out, run.JUnitFile), func(w io.Writer) error {
 		return formats.JUnitOf(w, func(yield func(*story.Story) bool) {
 			for _, row := range rows {
 				if row.Run == "" {

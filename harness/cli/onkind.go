@@ -19,39 +19,38 @@ var completeClusters = cobra.FixedCompletions([]string{string(replay.Simulated),
 // chooseCluster has worlds be made of clusters of that kind from now on. What a real
 // cluster cannot do is said here.
 func (s *session) chooseCluster(c *cobra.Command, of replay.Cluster) error {
-	s.cluster = of
+	s.Cluster = of
 	if of != replay.Kind {
 		return nil
 	}
-	if c.Flags().Changed("clock") && s.clock != clock.Real {
-		return usage(fmt.Errorf("--clock %s: a cluster of kind has real time only, and no thousands of nodes: leave --clock out, or take --cluster %s", s.clock, replay.Simulated))
+	if c.Flags().Changed("clock") && s.World.Clock != clock.Real {
+		return usage(fmt.Errorf("--clock %s: a cluster of kind has real time only, and no thousands of nodes: leave --clock out, or take --cluster %s", s.World.Clock, replay.Simulated))
 	}
-	if s.other != "" {
+	if s.kubernetesName != "" {
 		return usage(fmt.Errorf("--cluster %s: a cluster of kind has a control plane of its own, leave out --kubernetes", of))
 	}
-	s.clock = clock.Real
+	s.World.Clock = clock.Real
 	s.remark("clusters are made with kind: all durations are real time, nothing is shortened")
 	return nil
 }
 
 // addMachines adds the flag of what the instances of clouds are.
 func (s *session) addMachines(c *cobra.Command) {
-	c.Flags().Var(&s.machines, "machines", "`MACHINES`: what the instances of the cloud are on clusters of kind: sim, or containers that join by their user data")
+	c.Flags().Var(&s.Machines, "machines", "`MACHINES`: what the instances of the cloud are on clusters of kind: sim, or containers that join by their user data")
 	_ = c.RegisterFlagCompletionFunc("machines", cobra.FixedCompletions([]string{string(replay.SimulatedMachines), string(replay.Containers)}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// machinesHere are those of the chosen cluster: a simulated one has simulated machines.
-func (s *session) machinesHere() replay.Machines {
-	if s.cluster != replay.Kind {
-		return replay.SimulatedMachines
-	}
-	return s.machines
+// settings are those of the chosen cluster and catalogue.
+func (s *session) settings() replay.Settings {
+	settings := s.On(s.Cluster)
+	settings.Checkout = s.own.checkout
+	return settings
 }
 
 // checkMachines says that containers are asked for where there is nothing for them to join.
 func (s *session) checkMachines(clusters ...replay.Cluster) error {
-	if s.machines == replay.Containers && !slices.Contains(clusters, replay.Kind) {
-		return usage(fmt.Errorf("--machines %s: they join a cluster of kind, in real time: want --cluster %s", s.machines, replay.Kind))
+	if s.Machines == replay.Containers && !slices.Contains(clusters, replay.Kind) {
+		return usage(fmt.Errorf("--machines %s: they join a cluster of kind, in real time: want --cluster %s", s.Machines, replay.Kind))
 	}
 	return nil
 }
@@ -59,18 +58,18 @@ func (s *session) checkMachines(clusters ...replay.Cluster) error {
 // parting parts the jobs that can be played on the chosen cluster and cloud from those that
 // cannot, which become rows that say why.
 func (s *session) parting(ctx context.Context, jobs []job) (play []job, without []reports.Row) {
-	lacks := s.cluster.Lacks(ctx)
+	lacks := s.Cluster.Lacks(ctx)
 	for _, j := range jobs {
 		cannot := lacks
-		request := replay.Request{Record: j.record, Features: s.features, Target: j.target, Cluster: s.cluster, Machines: s.machinesHere(), Clock: s.clock, ControlPlane: s.plane}
+		request := replay.Request{Settings: s.settings(), Record: j.record, Features: s.features, Target: j.target}
 		if cannot == nil {
 			cannot = request.CheckCluster()
 		}
 		if cannot != nil {
-			cannot = fmt.Errorf("--cluster %s: %w", s.cluster, cannot)
+			cannot = fmt.Errorf("--cluster %s: %w", s.Cluster, cannot)
 		} else if cannot = request.CheckKubernetes(); cannot != nil {
-		} else if only := j.record.OnlyCloud(); s.cloud != "" && only != "" && only != s.cloud {
-			cannot = fmt.Errorf("--cloud %s: it can be seen on %s only", s.cloud, only)
+		} else if only := j.record.OnlyCloud(); s.Cloud != "" && only != "" && only != s.Cloud {
+			cannot = fmt.Errorf("--cloud %s: it can be seen on %s only", s.Cloud, only)
 		}
 		if cannot == nil {
 			play = append(play, j)

@@ -11,6 +11,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/exit"
+	"nodestorm/harness/world"
 	"nodestorm/reports/story"
 	"nodestorm/scenarios"
 	"nodestorm/sim/time/clock"
@@ -31,7 +32,7 @@ func TestKindWithoutDocker(t *testing.T) {
 	}
 	jobs := []job{{record: record, target: builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.6.4"}}}}}
 	var stdout, stderr bytes.Buffer
-	s := session{env: &env{stdout: &stdout, stderr: &stderr}, catalogue: catalogue, features: catalogue.Features(), clock: clock.Real, cluster: replay.Kind}
+	s := session{env: &env{stdout: &stdout, stderr: &stderr}, catalogue: catalogue, features: catalogue.Features(), Settings: replay.Settings{World: world.Config{Clock: clock.Real}, Cluster: replay.Kind}}
 	play, without := s.parting(t.Context(), jobs)
 	if len(play) > 0 || len(without) != 1 || without[0].Verdict != skipped || without[0].ID != failure || without[0].Target != "karpenter@v1.6.4" || without[0].Expected != "reproduced" {
 		t.Fatalf("played: %v; not played: %+v", play, without)
@@ -43,7 +44,7 @@ func TestKindWithoutDocker(t *testing.T) {
 	if err := s.conclude(without, false, false); !errors.As(err, &end) || end.Code != Inconclusive {
 		t.Errorf("the exit status is of %v", err)
 	}
-	s.cluster = replay.Simulated
+	s.Cluster = replay.Simulated
 	if play, without := s.parting(t.Context(), jobs); len(play) != 1 || len(without) > 0 {
 		t.Errorf("simulated: played %v, not %+v", play, without)
 	}
@@ -55,7 +56,7 @@ func TestOnAnotherCloud(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session{env: &env{stdout: io.Discard, stderr: io.Discard}, catalogue: catalogue, features: catalogue.Features(), cluster: replay.Simulated}
+	s := session{env: &env{stdout: io.Discard, stderr: io.Discard}, catalogue: catalogue, features: catalogue.Features(), Settings: replay.Settings{Cluster: replay.Simulated}}
 	for _, test := range []struct {
 		id, cloud, only string
 	}{
@@ -69,7 +70,7 @@ func TestOnAnotherCloud(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.cloud = test.cloud
+		s.Cloud = test.cloud
 		play, without := s.parting(t.Context(), []job{{record: record, target: builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.6.4"}}}}})
 		if test.only == "" {
 			if len(play) != 1 || len(without) != 0 {

@@ -65,7 +65,7 @@ func (s *session) checkParallel(sides int) error {
 		return nil // the command that asks us to play has checked
 	case sides > 1:
 		alone = "a comparison plays one side after the other, and neighbours would be compared as well"
-	case s.cluster == replay.Kind:
+	case s.Cluster == replay.Kind:
 		alone = "clusters of kind share one Docker, and real time waits for none of them"
 	case s.live:
 		alone = "--watch is for one run"
@@ -73,7 +73,7 @@ func (s *session) checkParallel(sides int) error {
 	switch {
 	case alone != "" && n > 1:
 		return usage(fmt.Errorf("--parallel %d: %s; leave it out", n, alone))
-	case alone != "" || n == 0 && s.clock != clock.Auto: // other clocks don't wait for who has to share a processor
+	case alone != "" || n == 0 && s.World.Clock != clock.Auto: // other clocks don't wait for who has to share a processor
 		n = 1
 	case n > mostAtOnce:
 		return usage(fmt.Errorf("--parallel %d: want at most %d, as each world needs ports of its own; --shard i/N splits among machines", n, mostAtOnce))

@@ -132,12 +132,12 @@ func (p *player) played(ctx context.Context, find func(order) (job, *session, er
 	if err != nil {
 		return word{Failed: err.Error(), Code: Inconclusive}
 	}
-	s.atOnce, s.inPlaceOf = o.AtOnce, ""
+	s.AtOnce, s.InPlaceOf = o.AtOnce, ""
 	playing := replay.Run
 	if o.Alone {
-		s.atOnce = 0
+		s.AtOnce = 0
 		if o.InPlaceOf != "" {
-			s.inPlaceOf = filepath.Base(o.InPlaceOf)
+			s.InPlaceOf = filepath.Base(o.InPlaceOf)
 		}
 		playing = s.undistorted(func(text string) { p.send(word{Say: text}) })
 	}

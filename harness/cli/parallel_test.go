@@ -20,6 +20,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
@@ -131,7 +132,7 @@ func madeUp(t *testing.T, script ...string) (s *session, tasks []task, said, std
 		t.Fatal(err)
 	}
 	said, stdout = &bytes.Buffer{}, &bytes.Buffer{}
-	s = &session{env: &env{stdout: stdout, stderr: said}, catalogue: catalogue, features: catalogue.Features(), out: filepath.Join(dir, "runs"), status: newStatus(io.Discard)}
+	s = &session{env: &env{stdout: stdout, stderr: said}, catalogue: catalogue, features: catalogue.Features(), Settings: replay.Settings{Out: filepath.Join(dir, "runs")}, status: newStatus(io.Discard)}
 	record, err := catalogue.Lookup("karpenter-7515-not-ready-noexecute")
 	if err != nil {
 		t.Fatal(err)
@@ -164,9 +165,9 @@ func left(t *testing.T, atATime int, script ...string) (all string) {
 	if err := s.junit(rows); err != nil {
 		t.Fatal(err)
 	}
-	all = fmt.Sprintf("status %d\n%s\n%s\n", status, stdout, seenIn(t, s.out))
+	all = fmt.Sprintf("status %d\n%s\n%s\n", status, stdout, seenIn(t, s.Out))
 	for _, name := range []string{run.JUnitFile, "index.html"} {
-		text, err := os.ReadFile(filepath.Join(s.out, name))
+		text, err := os.ReadFile(filepath.Join(s.Out, name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,8 +54,8 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 		return ready, ended, usage(err)
 	}
 	about := summary.Describe(run.Run{
-		ID: request.Record.ID, Seed: s.seed, Commit: provenance.Nodestorm.Commit, Started: time.Now(),
-		Target: request.Target.Manifest, Kubernetes: s.kubernetes.Manifest, Provenance: &provenance,
+		ID: request.Record.ID, Seed: s.World.Seed, Commit: provenance.Nodestorm.Commit, Started: time.Now(),
+		Target: request.Target.Manifest, Kubernetes: s.Kubernetes.Manifest, Provenance: &provenance,
 	}, s.catalogue)
 	var log atomic.Pointer[history.Log]
 	live, err := s.follow(about, log.Load)
@@ -122,19 +122,19 @@ func (s *session) publish(rows []reports.Row) (string, error) {
 	}
 	known := documented(s.catalogue)
 	for i := range known {
-		beside, err := r.sides(rows, known[i].ID, s.out)
+		beside, err := r.sides(rows, known[i].ID, s.Out)
 		if err != nil {
 			return "", err
 		}
 		if beside != "" {
-			known[i].Beside = relative(s.out, beside)
+			known[i].Beside = relative(s.Out, beside)
 		}
 	}
-	cells, _ := s.cells(found, s.catalogue, s.out) // what it could not read it has said
+	cells, _ := s.cells(found, s.catalogue, s.Out) // what it could not read it has said
 	m := matrix.New(time.Now(), known, cells)
 	m.Skipped = without
 	m.Filter(matrix.Filter{}) // leaves failures out that were not replayed
-	index, last := filepath.Join(s.out, "index.html"), filepath.Join(s.out, "matrix.json")
+	index, last := filepath.Join(s.Out, "index.html"), filepath.Join(s.Out, "matrix.json")
 	if old, err := readMatrix(last); err == nil { // the one of before is no reason to have no new one
 		m.Since(old.Of(m))
 	}

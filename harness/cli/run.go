@@ -66,7 +66,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			if err != nil {
 				return usage(err)
 			}
-			ref.Race = s.race
+			ref.Race = s.Race
 			for i, r := range records {
 				if r.Bare() {
 					records[i].Autoscaler = ref.Name
@@ -79,10 +79,10 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			if err := s.check(c); err != nil {
 				return err
 			}
-			if err := s.checkMachines(s.cluster); err != nil {
+			if err := s.checkMachines(s.Cluster); err != nil {
 				return err
 			}
-			if err := s.chooseCluster(c, s.cluster); err != nil {
+			if err := s.chooseCluster(c, s.Cluster); err != nil {
 				return err
 			}
 			if err := s.checkParallel(1); err != nil {
@@ -117,10 +117,10 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	c.Flags().StringVar(&name, "target", "", "build under test, `NAME@VERSION`")
 	s.addRace(c)
 	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
-	c.Flags().Var(&s.cluster, "cluster", "`CLUSTER`: sim, or kind for containers of Docker in real time")
+	c.Flags().Var(&s.Cluster, "cluster", "`CLUSTER`: sim, or kind for containers of Docker in real time")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
 	s.addMachines(c)
-	c.Flags().StringVar(&s.order, "order", "", "the target is the order of an installer's steps in `FILE`, whose manifests are beside it: nodestorm help orders")
+	c.Flags().StringVar(&s.Order, "order", "", "the target is the order of an installer's steps in `FILE`, whose manifests are beside it: nodestorm help orders")
 	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
 	c.Flags().StringVar(&called, "name", "", "of a feature that is named, the scenarios with this `text` in their names")
 	c.Flags().BoolVar(&all, "all", false, "all failures")
@@ -184,8 +184,8 @@ func (s *session) on(ctx context.Context, ref builds.Ref, records []scenarios.Re
 		refs[i] = s.buildFor(ref, r)
 	}
 	var own builds.Target
-	if s.order != "" {
-		if own, err = replay.OwnOrder(ref, s.order); err != nil {
+	if s.Order != "" {
+		if own, err = replay.OwnOrder(ref, s.Order); err != nil {
 			return nil, usage(fmt.Errorf("--order: %w", err))
 		}
 		refs = nil // nothing of it is in the store
@@ -196,7 +196,7 @@ func (s *session) on(ctx context.Context, ref builds.Ref, records []scenarios.Re
 	}
 	for i, r := range records {
 		build := own
-		if s.order == "" {
+		if s.Order == "" {
 			build = have[refs[i]]
 		}
 		jobs = append(jobs, job{record: r, target: build})

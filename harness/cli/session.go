@@ -26,63 +26,47 @@ import (
 	"nodestorm/sim/time/clock"
 )
 
-// session is what run and verify share: how to replay.
+// session is what the commands share that replay: how, and of what.
 type session struct {
 	*env
-	clock      clock.Mode
-	cluster    replay.Cluster
-	seed       uint64
-	out        string
-	flags      []string
-	kubernetes builds.Target
-	other      string                       // --kubernetes, a release or a folder; empty: nodestorm's own
-	plane      replay.ControlPlane          // what that names; of a release from open on
-	have       map[builds.Ref]builds.Target // what was found in the store, see foundOnce
-	catalogue  *scenarios.Catalogue
-	features   fs.FS
-	manifest   string // of a Deployment; empty: the documented way
-	order      string // a file with the user's own; empty: that of the target's release
-	with       []string
-	parts      []builds.Target // what with names
-	status     *status
-	stale      []builds.Ref // whose source has changed since they were built
-	live       bool         // serve a page of each run
-	strict     bool         // what is skipped is not as expected
-	machines   replay.Machines
-	cloud      string // of Karpenter's failures that name none; empty: kwok
-	race       bool   // the build with the race detector is played
-	shard      sharding
-	abreast    abreast
-	// What runs note of others beside them, see run.Run.
-	atOnce    int
-	inPlaceOf string
+	replay.Settings
+	kubernetesName string                       // --kubernetes, a release or a folder; empty: nodestorm's own
+	withNames      []string                     // --with
+	have           map[builds.Ref]builds.Target // what was found in the store, see foundOnce
+	catalogue      *scenarios.Catalogue
+	features       fs.FS
+	status         *status
+	live           bool // serve a page of each run
+	strict         bool // what is skipped is not as expected
+	shard          sharding
+	abreast        abreast
 }
 
 func (s *session) addFlags(c *cobra.Command) {
-	c.Flags().Var(&s.clock, "clock", "how virtual time passes")
+	c.Flags().Var(&s.World.Clock, "clock", "how virtual time passes")
 	_ = c.RegisterFlagCompletionFunc("clock", cobra.FixedCompletions([]string{"auto", "real", "60x"}, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().StringVar(&s.other, "kubernetes", "", "`VERSION|FOLDER`: the control plane of another release, which is built if it is missing, or the programs of a folder as they are, such as envtest's; default: "+builds.Kubernetes.Version)
-	c.Flags().Uint64Var(&s.seed, "seed", 1, "what all randomness of the simulated nodes derives from")
-	c.Flags().StringVar(&s.out, "out", filepath.Join("reports", "out"), "`folder` for the runs")
+	c.Flags().StringVar(&s.kubernetesName, "kubernetes", "", "`VERSION|FOLDER`: the control plane of another release, which is built if it is missing, or the programs of a folder as they are, such as envtest's; default: "+builds.Kubernetes.Version)
+	c.Flags().Uint64Var(&s.World.Seed, "seed", 1, "what all randomness of the simulated nodes derives from")
+	c.Flags().StringVar(&s.Out, "out", filepath.Join("reports", "out"), "`folder` for the runs")
 }
 
 // addRace adds the flag of the commands that are given a target.
 func (s *session) addRace(c *cobra.Command) {
-	c.Flags().BoolVar(&s.race, "race", false, "play the build with Go's race detector, which nodestorm target build --race makes")
+	c.Flags().BoolVar(&s.Race, "race", false, "play the build with Go's race detector, which nodestorm target build --race makes")
 }
 
 // addManifest adds the flag of the commands that replay.
 func (s *session) addManifest(c *cobra.Command) {
-	c.Flags().StringVar(&s.cloud, "cloud", "", "play Karpenter's failures on this `cloud`: "+builds.Kwok+", which comes with it, or "+builds.Instances+", which can fail; default: the record's")
+	c.Flags().StringVar(&s.Cloud, "cloud", "", "play Karpenter's failures on this `cloud`: "+builds.Kwok+", which comes with it, or "+builds.Instances+", which can fail; default: the record's")
 	_ = c.RegisterFlagCompletionFunc("cloud", cobra.FixedCompletions([]string{builds.Kwok, builds.Instances}, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().StringArrayVar(&s.with, "with", nil, "take `NAME@VERSION` of the store in place of nodestorm's own: "+strings.Join(sentences.Parts, ", ")+"; build it with nodestorm target build NAME@VERSION --source DIR")
-	c.Flags().StringVar(&s.manifest, "manifest", "", "run Cluster Autoscaler as the Deployment in `FILE` does: flags, environment, mounted files, RBAC")
+	c.Flags().StringArrayVar(&s.withNames, "with", nil, "take `NAME@VERSION` of the store in place of nodestorm's own: "+strings.Join(sentences.Parts, ", ")+"; build it with nodestorm target build NAME@VERSION --source DIR")
+	c.Flags().StringVar(&s.Manifest, "manifest", "", "run Cluster Autoscaler as the Deployment in `FILE` does: flags, environment, mounted files, RBAC")
 }
 
 // checkManifest makes sure that all targets can be run as the manifest has it.
 func (s *session) checkManifest(ctx context.Context, jobs []job) error {
 	for _, j := range jobs {
-		if err := (replay.Request{Record: j.record, Features: s.features, Target: j.target, Manifest: s.manifest}).CheckManifest(ctx); err != nil {
+		if err := (replay.Request{Settings: s.Settings, Record: j.record, Features: s.features, Target: j.target}).CheckManifest(ctx); err != nil {
 			return usage(err)
 		}
 	}
@@ -92,8 +76,8 @@ func (s *session) checkManifest(ctx context.Context, jobs []job) error {
 // check finds what is wrong with the flags and the machine before anything slow
 // begins.
 func (s *session) check(c *cobra.Command) error {
-	if s.cloud != "" && s.cloud != builds.Kwok && s.cloud != builds.Instances {
-		return usage(fmt.Errorf("--cloud %q: want %s or %s", s.cloud, builds.Kwok, builds.Instances))
+	if s.Cloud != "" && s.Cloud != builds.Kwok && s.Cloud != builds.Instances {
+		return usage(fmt.Errorf("--cloud %q: want %s or %s", s.Cloud, builds.Kwok, builds.Instances))
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains([]string{"parallel", "quiet", "verbose"}, f.Name) {
@@ -106,7 +90,7 @@ func (s *session) check(c *cobra.Command) error {
 		if f.Name == "catalogue" {
 			value = s.baseNames()
 		}
-		s.flags = append(s.flags, "--"+f.Name+"="+value)
+		s.Flags = append(s.Flags, "--"+f.Name+"="+value)
 	})
 	s.status = s.newStatus()
 	if err := s.checkKubernetes(c.Context()); err != nil {
@@ -131,16 +115,16 @@ func (s *session) checkOut() (err error) {
 			err = fmt.Errorf("--out: %w; name a folder that can be written", err)
 		}
 	}()
-	if s.out == "" {
+	if s.Out == "" {
 		return errors.New("no folder given")
 	}
-	if s.out, err = filepath.Abs(s.out); err != nil {
+	if s.Out, err = filepath.Abs(s.Out); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.out, 0o755); err != nil {
+	if err := os.MkdirAll(s.Out, 0o755); err != nil {
 		return err
 	}
-	probe, err := os.MkdirTemp(s.out, ".probe-")
+	probe, err := os.MkdirTemp(s.Out, ".probe-")
 	if err != nil {
 		return err
 	}
@@ -152,9 +136,9 @@ func (s *session) checkOut() (err error) {
 func (s *session) open(ctx context.Context, cannot func(builds.Ref, error) error, refs ...builds.Ref) (have map[builds.Ref]builds.Target, err error) {
 	found := func(t builds.Target) error {
 		s.checkSource(ctx, t)
-		return usage(replay.CheckClock(s.clock, t))
+		return usage(replay.CheckClock(s.World.Clock, t))
 	}
-	if s.parts, err = s.chosenParts(ctx); err != nil { // before anything is built
+	if s.With, err = s.chosenParts(ctx); err != nil { // before anything is built
 		return nil, err
 	}
 	refs = append(slices.Clone(refs), builds.Kubernetes)
@@ -166,12 +150,12 @@ func (s *session) open(ctx context.Context, cannot func(builds.Ref, error) error
 	if err != nil {
 		return nil, err
 	}
-	s.kubernetes = have[builds.Kubernetes]
+	s.Kubernetes = have[builds.Kubernetes]
 	if isRelease {
-		s.plane = replay.OfBuild(have[other])
+		s.ControlPlane = replay.OfBuild(have[other])
 	}
-	if s.plane.Chosen() && s.player == nil {
-		s.remark("the control plane is that of Kubernetes %s", s.plane)
+	if s.ControlPlane.Chosen() && s.player == nil {
+		s.remark("the control plane is that of Kubernetes %s", s.ControlPlane)
 	}
 	var told []builds.Ref
 	for _, ref := range refs {
@@ -185,7 +169,7 @@ func (s *session) open(ctx context.Context, cannot func(builds.Ref, error) error
 
 // checkSource tells of a build whose source has changed since it was made, once.
 func (s *session) checkSource(ctx context.Context, t builds.Target) {
-	if slices.Contains(s.stale, t.Ref) {
+	if slices.Contains(s.Stale, t.Ref) {
 		return
 	}
 	changed, err := buildstore.SourceChanged(ctx, t)
@@ -195,13 +179,13 @@ func (s *session) checkSource(ctx context.Context, t builds.Target) {
 		s.say("whether the source of %s has changed since it was built cannot be told: %v", t.Ref, err)
 	case changed:
 		s.say("%s is stale: its source has changed since it was built on %s; build it again with: %s", t.Ref, t.BuiltAt.Format("2006-01-02 15:04"), buildstore.Rebuild(t))
-		s.stale = append(s.stale, t.Ref)
+		s.Stale = append(s.Stale, t.Ref)
 	}
 }
 
 // chosenParts are the builds that --with names.
 func (s *session) chosenParts(ctx context.Context) (parts []builds.Target, err error) {
-	for _, name := range s.with {
+	for _, name := range s.withNames {
 		ref, err := builds.ParseRef(name)
 		if err == nil && !slices.Contains(sentences.Parts, ref.Name) {
 			err = fmt.Errorf("%s is no part of worlds (those are %s)", ref.Name, strings.Join(sentences.Parts, ", "))
@@ -211,7 +195,7 @@ func (s *session) chosenParts(ctx context.Context) (parts []builds.Target, err e
 			part, err = s.store.Get(ref)
 		}
 		if err == nil {
-			err = replay.CheckClock(s.clock, part)
+			err = replay.CheckClock(s.World.Clock, part)
 		}
 		if err != nil {
 			return nil, usage(fmt.Errorf("--with %s: %w", name, err))
@@ -331,7 +315,7 @@ func (s *session) providerOf(r scenarios.Record) string {
 	if own := r.Provider(); own != "" || r.Autoscaler != karpenter.Name {
 		return own
 	}
-	return s.cloud
+	return s.Cloud
 }
 
 // partsFor are the builds that a replay of the record takes out of the store beside its target.
@@ -339,7 +323,7 @@ func (s *session) providerOf(r scenarios.Record) string {
 func (s *session) partsFor(record scenarios.Record) ([]builds.Ref, error) {
 	refs, err := replay.Request{Record: record, Features: s.features}.Needs()
 	return slices.DeleteFunc(refs, func(ref builds.Ref) bool {
-		return slices.ContainsFunc(s.parts, func(with builds.Target) bool { return sentences.StandsIn(with.Name, ref) })
+		return slices.ContainsFunc(s.With, func(with builds.Target) bool { return sentences.StandsIn(with.Name, ref) })
 	}), err
 }
 
@@ -347,7 +331,7 @@ func (s *session) partsFor(record scenarios.Record) ([]builds.Ref, error) {
 func (s *session) ensureParts(ctx context.Context, record scenarios.Record) error {
 	parts, err := s.partsFor(record)
 	if err == nil {
-		_, err = s.ensure(ctx, func(t builds.Target) error { return usage(replay.CheckClock(s.clock, t)) }, refuse, parts...)
+		_, err = s.ensure(ctx, func(t builds.Target) error { return usage(replay.CheckClock(s.World.Clock, t)) }, refuse, parts...)
 	}
 	return err
 }
@@ -381,15 +365,7 @@ func (s *session) replayed(ctx context.Context, record scenarios.Record, t build
 		return replay.Result{}, reports.Row{}, err
 	}
 	request := replay.Request{
-		Record: record, Target: t, Kubernetes: s.kubernetes, ControlPlane: s.plane, Features: s.features, Manifest: s.manifest, Order: s.order, With: s.parts,
-		Checkout: s.own.checkout, Own: s.catalogue.Own(record.ID),
-		Cluster: s.cluster, Machines: s.machinesHere(), Clock: s.clock, Seed: s.seed, Out: s.out, Flags: s.flags, Watch: watch,
-		AtOnce: s.atOnce, InPlaceOf: s.inPlaceOf,
-	}
-	for _, ref := range s.stale {
-		if ref == t.Ref || slices.ContainsFunc(s.parts, func(part builds.Target) bool { return part.Ref == ref }) {
-			request.Stale = append(request.Stale, ref)
-		}
+		Settings: s.settings(), Record: record, Target: t, Features: s.features, Own: s.catalogue.Own(record.ID), Watch: watch,
 	}
 	ready, ended, err := s.serve(ctx, request)
 	if err != nil {
@@ -409,7 +385,7 @@ func (s *session) replayed(ctx context.Context, record scenarios.Record, t build
 	row := reports.Row{
 		ID:             record.ID,
 		Target:         t.Ref.String(),
-		Kubernetes:     s.plane.String(),
+		Kubernetes:     s.ControlPlane.String(),
 		Expected:       string(result.Expected),
 		Verdict:        string(result.Verdict),
 		Outcome:        string(verdict.Compare(result.Expected, result.Verdict)),

@@ -128,21 +128,21 @@ func (h *sharding) choose(ctx context.Context, s *session, records []scenarios.R
 	if err != nil {
 		return nil, err
 	}
-	if other, err := shard.Load(s.out); err == nil && other.Part != part {
-		return nil, usage(fmt.Errorf("--out %s has what shard %s left; name another folder for shard %s", s.out, other.Part, part))
+	if other, err := shard.Load(s.Out); err == nil && other.Part != part {
+		return nil, usage(fmt.Errorf("--out %s has what shard %s left; name another folder for shard %s", s.Out, other.Part, part))
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, usage(fmt.Errorf("--out: %w; name another folder, or remove the file", err))
 	}
 	around, _ := buildstore.Root() // there need not be one
 	kept := shard.Kept{Part: part, Program: run.Program(), Whole: jobs}
 	kept.Nodestorm, kept.Features = replay.Self(ctx, around, s.own.checkout)
-	for _, flag := range s.flags {
+	for _, flag := range s.Flags {
 		name, _, _ := strings.Cut(flag, "=")
 		if !slices.Contains([]string{"--shard", "--durations", "--out", "--" + uploadFlag, "--json"}, name) {
 			kept.Flags = append(kept.Flags, flag)
 		}
 	}
-	h.kept, h.out, h.read = &kept, s.out, s.player != nil
+	h.kept, h.out, h.read = &kept, s.Out, s.player != nil
 	var chosen []scenarios.Record
 	mine := 0
 	for _, r := range records {

@@ -17,6 +17,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/night/shard"
+	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
@@ -81,7 +82,7 @@ func night(t *testing.T, part string, change func(*session, []reports.Row)) (out
 		t.Fatal(err)
 	}
 	var text, stderr bytes.Buffer
-	s := session{env: &env{stdout: &text, stderr: &stderr}, catalogue: catalogue, out: t.TempDir(), flags: []string{"--all=true", "--shard=" + part}, shard: sharding{text: part}}
+	s := session{env: &env{stdout: &text, stderr: &stderr}, catalogue: catalogue, Settings: replay.Settings{Out: t.TempDir(), Flags: []string{"--all=true", "--shard=" + part}}, shard: sharding{text: part}}
 	records := slices.DeleteFunc(catalogue.Records(), func(r scenarios.Record) bool { return !strings.HasPrefix(r.ID, "karpenter-7515-") })
 	if records, err = s.shard.choose(t.Context(), &s, records); err != nil {
 		t.Fatal(err)
@@ -93,7 +94,7 @@ func night(t *testing.T, part string, change func(*session, []reports.Row)) (out
 				without = append(without, reports.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: skipped, Outcome: skipped, Reason: "it is not in the store"})
 				continue
 			}
-			row := reports.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: string(of.Expected), WallSeconds: 1.5, Run: filepath.Join(s.out, r.ID, of.Name)}
+			row := reports.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: string(of.Expected), WallSeconds: 1.5, Run: filepath.Join(s.Out, r.ID, of.Name)}
 			if r.ID == "karpenter-7515-not-ready-noexecute" && of.Expected == "healthy" {
 				row.Verdict = "reproduced"
 			}
@@ -111,7 +112,7 @@ func night(t *testing.T, part string, change func(*session, []reports.Row)) (out
 	if err := s.shard.keep(rows, true); err != nil {
 		t.Fatal(err)
 	}
-	return s.out, statusOf(s.finish(rows, false)), text.String()
+	return s.Out, statusOf(s.finish(rows, false)), text.String()
 }
 
 func statusOf(err error) int {

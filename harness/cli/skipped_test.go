@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
@@ -45,13 +46,13 @@ func TestSkipped(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := session{env: &env{stdout: &stdout, stderr: &stderr}, catalogue: catalogue, out: t.TempDir(), strict: test.strict}
+			s := session{env: &env{stdout: &stdout, stderr: &stderr}, catalogue: catalogue, Settings: replay.Settings{Out: t.TempDir()}, strict: test.strict}
 			var rows []reports.Row
 			for _, outcome := range test.ran {
 				r := run.Run{ID: "karpenter-7515-not-ready-noexecute", Target: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.7.0"}, SHA256: "01"}, Expected: "healthy",
 					Clock: clock.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
 				r.Verdict = map[string]verdict.Verdict{"expected": "healthy", "inconclusive": "inconclusive"}[outcome]
-				dir := filepath.Join(s.out, "run")
+				dir := filepath.Join(s.Out, "run")
 				if err := errors.Join(os.Mkdir(dir, 0o700), r.Save(dir), os.WriteFile(filepath.Join(dir, run.HistoryFile), []byte(`{"seq":1,"source":"harness","verb":"ended"}`+"\n"), 0o600), run.Reseal(dir)); err != nil {
 					t.Fatal(err)
 				}
@@ -64,7 +65,7 @@ func TestSkipped(t *testing.T) {
 			if status != test.status || !strings.Contains(stdout.String(), test.summary) || stderr.Len() > 0 {
 				t.Errorf("status %d, it says %q and %q; want status %d and %q", status, stdout.String(), stderr.String(), test.status, test.summary)
 			}
-			index, err := os.ReadFile(filepath.Join(s.out, "index.html"))
+			index, err := os.ReadFile(filepath.Join(s.Out, "index.html"))
 			if (err != nil) != (test.inPage == "") || !strings.Contains(string(index), test.inPage) || strings.Contains(string(index), "is not in the store ~/.cache") != (len(test.without) > 0) || strings.Contains(string(index), "lovelace") {
 				t.Errorf("the index lacks %q, or why something was skipped (%v): %s", test.inPage, err, index)
 			}

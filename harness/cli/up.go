@@ -46,8 +46,8 @@ ends with a comment where your Thens belong. The data of secrets is not in it.`,
 		RunE: func(c *cobra.Command, _ []string) error { return u.run(c) },
 	}
 	s.addFlags(c)
-	s.clock = clock.Real // for a person who types
-	c.Flags().Lookup("clock").DefValue = s.clock.String()
+	s.World.Clock = clock.Real // for a person who types
+	c.Flags().Lookup("clock").DefValue = s.World.Clock.String()
 	c.Flags().StringVar(&u.target, "target", "", "what runs in it, `NAME@VERSION`: Karpenter with a NodePool \"default\", or of any kind with --given")
 	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
 	c.Flags().IntVar(&u.nodes, "nodes", 3, "simulated nodes")
@@ -181,10 +181,10 @@ func (u *upOptions) fromFeature(ctx context.Context) (err error) {
 		return err
 	}
 	u.build, u.givens = jobs[0].target, u.catalogue.InFile(u.given)[0].Pickle()
-	request := replay.Request{Record: records[0], Target: u.build, Kubernetes: u.kubernetes, ControlPlane: u.plane, Features: u.features, Clock: u.clock}
+	request := replay.Request{Settings: u.Settings, Record: records[0], Target: u.build, Features: u.features}
 	releases, err := request.Releases()
 	if err == nil {
-		_, err = u.ensure(ctx, func(t builds.Target) error { return usage(replay.CheckClock(u.clock, t)) }, refuse, releases...)
+		_, err = u.ensure(ctx, func(t builds.Target) error { return usage(replay.CheckClock(u.World.Clock, t)) }, refuse, releases...)
 	}
 	if err == nil {
 		err = request.Check(ctx)
@@ -212,7 +212,7 @@ func (u *upOptions) feature() string {
 	}
 	with := ""
 	if u.target != "" {
-		with = fmt.Sprintf(" --target %s --seed %d", u.build.Ref, u.seed)
+		with = fmt.Sprintf(" --target %s --seed %d", u.build.Ref, u.World.Seed)
 	}
 	return fmt.Sprintf(`# Written by nodestorm up. Do it again with: nodestorm run %s.feature%s
 Feature: %s
@@ -223,28 +223,24 @@ Feature: %s
 
 // stay has the world for as long as ctx, and told is told what happens in it.
 func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err error) {
-	out, err := os.MkdirTemp(u.out, "up-")
+	out, err := os.MkdirTemp(u.Out, "up-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(out) }() // if nothing came of it
-	cfg := world.Config{
-		Out: out, Kubernetes: u.kubernetes.Bin(), Plain: !u.kubernetes.Virtual(), ControlPlane: u.plane.Folder, Version: u.plane.Version, Clock: u.clock, Seed: u.seed,
-		Progress: func(what string) { u.status.about(what, what, "") },
-	}
-	if told != nil {
-		cfg.Calls = told.Call
-	}
 	var w *world.World
 	var live *page.Live
 	var unserved error
-	rig := sentences.Rig{
-		World: cfg, Target: u.build, With: u.parts, Beside: u.beside,
-		Step: func(text string) { u.status.about(text, text, "") },
-		Started: func(started *world.World) {
-			w = started
-			live, unserved = u.follow(story.Run{ID: "nodestorm up", Title: "A world that stays", Target: u.target, Autoscaler: u.build.Name, Kubernetes: cmp.Or(u.plane.String(), u.kubernetes.Version), Seed: u.seed, Started: time.Now(), Unjudged: true}, w.History)
-		},
+	rig := u.Rig(u.build, out)
+	rig.Beside = u.beside
+	rig.World.Progress = func(what string) { u.status.about(what, what, "") }
+	rig.Step = rig.World.Progress
+	if told != nil {
+		rig.World.Calls = told.Call
+	}
+	rig.Started = func(started *world.World) {
+		w = started
+		live, unserved = u.follow(story.Run{ID: "nodestorm up", Title: "A world that stays", Target: u.target, Autoscaler: u.build.Name, Kubernetes: cmp.Or(u.ControlPlane.String(), u.Kubernetes.Version), Seed: u.World.Seed, Started: time.Now(), Unjudged: true}, w.History)
 	}
 	defer func() {
 		if live != nil {
@@ -285,7 +281,7 @@ func (u *upOptions) act(ctx context.Context, w *world.World, stage *sentences.St
 
 Watch it at %s
 Logs and history are in %s. Ctrl-C ends the world.
-`, u.clock, kubeconfig, filepath.Join(u.kubernetes.Bin(), "kubectl"), live, out)
+`, u.World.Clock, kubeconfig, filepath.Join(u.Kubernetes.Bin(), "kubectl"), live, out)
 	err = u.keep(ctx, w, told)
 	return errors.Join(err, closed())
 }

@@ -87,8 +87,8 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 				return usage(fmt.Errorf("--clocks compares clocks, of which clusters of kind have one: want --clocks or --cluster %s,%s", replay.Kind, replay.Simulated))
 			case len(clusters) > 1 && repeat > 1:
 				return usage(errors.New("--repeat plays on one kind of cluster: want one --cluster"))
-			case clocks && !s.clock.Virtual():
-				return usage(fmt.Errorf("--clocks compares 1x with another --clock, and that is %s too: give --clock auto, or a factor", s.clock))
+			case clocks && !s.World.Clock.Virtual():
+				return usage(fmt.Errorf("--clocks compares 1x with another --clock, and that is %s too: give --clock auto, or a factor", s.World.Clock))
 			}
 			if err := s.checkMachines(clusters...); err != nil {
 				return err
@@ -110,7 +110,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 				if err := kept.check(c.Context()); err != nil {
 					return err
 				}
-				defer func() { err = kept.keep(c.Context(), s.out, s.shard.called(), err) }()
+				defer func() { err = kept.keep(c.Context(), s.Out, s.shard.called(), err) }()
 			}
 			if s.shard.empty() {
 				return s.shard.keep(nil, true)

@@ -93,7 +93,7 @@ func TestCheckRoom(t *testing.T) {
 	for _, asked := range []string{"100000000 simulated nodes", "99999999999999999999 simulated nodes",
 		"these node groups:\n      | name | min | max |\n      | a | 50000000 | 60000000 |\n      | b | 50000000 | 50000000 |"} {
 		text := "Feature: many\n  @" + scenario + "\n  Scenario: many\n    Given a cluster\n    And " + asked + "\n    When 1s pass\n    Then no pod is evicted within 1s\n"
-		r := replay.Request{Record: record, Features: fstest.MapFS{record.Feature: {Data: []byte(text)}}, Out: filepath.Join(t.TempDir(), "none")}
+		r := replay.Request{Record: record, Features: fstest.MapFS{record.Feature: {Data: []byte(text)}}, Settings: replay.Settings{Out: filepath.Join(t.TempDir(), "none")}}
 		err := r.Check(t.Context())
 		if err == nil || !strings.Contains(err.Error(), "nodes need about") || !strings.Contains(err.Error(), "GiB are free, enough for ") {
 			t.Errorf("%s: %v", asked, err)

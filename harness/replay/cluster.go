@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/cucumber/messages/go/v21"
+	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/program/karpenter"
@@ -153,7 +153,7 @@ func (r Request) CheckCluster() error {
 	if r.Cluster != Kind {
 		return nil
 	}
-	if r.Clock != clock.Real {
+	if r.World.Clock != clock.Real {
 		return errors.New("a cluster of kind has real time only: use --clock real, or leave it out")
 	}
 	if r.ControlPlane.Chosen() {

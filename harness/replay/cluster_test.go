@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/harness/world"
 	"nodestorm/scenarios"
 	"nodestorm/sim/time/clock"
 )
@@ -33,13 +34,13 @@ func TestCheckCluster(t *testing.T) {
 		want   string
 	}{
 		{"simulated", func(r *Request) { r.Cluster = Simulated }, ""},
-		{"virtual time", func(r *Request) { r.Clock = clock.Auto }, "real time only"},
+		{"virtual time", func(r *Request) { r.World.Clock = clock.Auto }, "real time only"},
 		{"another control plane", func(r *Request) { r.ControlPlane.Folder = "k8s" }, "leave out --kubernetes"},
 		{"machines beside a simulated one", func(r *Request) { r.Cluster, r.Machines = Simulated, Containers }, "want --cluster kind"},
 		{"machines without a cloud", func(r *Request) { r.Machines = Containers }, "the scenario has no cloud with instances"},
 		{"its programs", func(*Request) {}, "kube-scheduler is in a container of kind's"},
 	} {
-		r := Request{Record: found[0].Record, Features: catalogue.Features(), Cluster: Kind, Clock: clock.Real}
+		r := Request{Record: found[0].Record, Features: catalogue.Features(), Settings: Settings{Cluster: Kind, World: world.Config{Clock: clock.Real}}}
 		test.change(&r)
 		err := r.CheckCluster()
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
@@ -73,7 +74,7 @@ func TestCheckMachines(t *testing.T) {
 		if err := catalogue.Add(ReadFolder(feature)); err != nil {
 			t.Fatal(err)
 		}
-		r := Request{Record: catalogue.InFile(feature)[0].Record, Features: catalogue.Features(), Cluster: Kind, Machines: Containers, Clock: clock.Real}
+		r := Request{Record: catalogue.InFile(feature)[0].Record, Features: catalogue.Features(), Settings: Settings{Cluster: Kind, Machines: Containers, World: world.Config{Clock: clock.Real}}}
 		if err := r.CheckCluster(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", step, err, want)
 		}

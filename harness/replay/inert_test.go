@@ -15,6 +15,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/verdict"
+	"nodestorm/harness/world"
 	"nodestorm/scenarios"
 	"nodestorm/sim/time/clock"
 )
@@ -54,8 +55,8 @@ func TestInert(t *testing.T) {
 		for _, program := range programs {
 			t.Run(record.ID+" on "+program.Version, func(t *testing.T) {
 				r := replay.Request{
-					Record: record, Features: os.DirFS("../../features"), Seed: 1, Clock: clock.Auto, Out: t.TempDir(),
-					Kubernetes: kubernetes, Target: inPlaceOf(t, record, program),
+					Record: record, Features: os.DirFS("../../features"), Target: inPlaceOf(t, record, program),
+					Settings: replay.Settings{World: world.Config{Seed: 1, Clock: clock.Auto}, Kubernetes: kubernetes, Out: t.TempDir()},
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), within)
 				defer cancel()

@@ -114,7 +114,7 @@ func TestCheckKubernetes(t *testing.T) {
 		{"policies", "", "v1.32.0", false, ""},
 		{"no policies", "", "v1.31.9", false, "is from Kubernetes v1.32 on, and this is v1.31.9: build karpenter@v1.7.0 with --provider instances"},
 	} {
-		r := replay.Request{Record: plain, Features: os.DirFS("../../features"), ControlPlane: replay.ControlPlane{Version: test.version}}
+		r := replay.Request{Record: plain, Features: os.DirFS("../../features"), Settings: replay.Settings{ControlPlane: replay.ControlPlane{Version: test.version}}}
 		if test.kubelets {
 			r.Record = kubelets
 		}

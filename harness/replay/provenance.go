@@ -19,7 +19,7 @@ import (
 // Provenance is what the request is going to run, as far as the manifests of its
 // builds do not say it.
 func (r Request) Provenance(ctx context.Context) (run.Provenance, error) {
-	p := run.Provenance{SHA256: run.Program(), Stale: r.Stale}
+	p := run.Provenance{SHA256: run.Program(), Stale: r.staleOf()}
 	around, _ := buildstore.Root() // there need not be one
 	p.Nodestorm, p.Features = Self(ctx, around, r.Checkout)
 	if r.Own != nil {

@@ -31,11 +31,13 @@ func TestProvenance(t *testing.T) {
 	put("apps/dns.yaml", applied)
 	r := replay.Request{
 		Record: lookup(t, scenario), Features: os.DirFS("../../features"),
-		ControlPlane: replay.ControlPlane{Folder: filepath.Join(dir, "k8s"), Version: "v1.33.2"},
-		Manifest:     put("deployment.yaml", "kind: Deployment"),
-		Order:        put("order.yaml", "steps: [{apply: apps/dns.yaml}, {apply: apps/dns.yaml}]"),
-		With:         []builds.Target{{Manifest: builds.Manifest{Ref: builds.CCM, SHA256: "01"}, Dir: dir}},
-		Stale:        []builds.Ref{builds.CCM},
+		Settings: replay.Settings{
+			ControlPlane: replay.ControlPlane{Folder: filepath.Join(dir, "k8s"), Version: "v1.33.2"},
+			Manifest:     put("deployment.yaml", "kind: Deployment"),
+			Order:        put("order.yaml", "steps: [{apply: apps/dns.yaml}, {apply: apps/dns.yaml}]"),
+			With:         []builds.Target{{Manifest: builds.Manifest{Ref: builds.CCM, SHA256: "01"}, Dir: dir}},
+			Stale:        []builds.Ref{builds.CCM},
+		},
 	}
 	noted := func() string {
 		t.Helper()

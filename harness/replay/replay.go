@@ -41,44 +41,16 @@ import (
 	"nodestorm/sim/time/clock"
 )
 
-// Request says what to replay. Record, Target, Kubernetes, Features and Out are
-// required.
+// Request says what to replay. Record, Target and Features are required.
 type Request struct {
-	Record     scenarios.Record
-	Target     builds.Target
-	Kubernetes builds.Target
-	// ControlPlane is what comes in place of that of Kubernetes.
-	ControlPlane ControlPlane
-	// Cluster is what the world's clusters are made of.
-	Cluster Cluster
-	// Machines are what the instances of its cloud are.
-	Machines Machines
-	// Manifest is a file with the Deployment that the user runs the target by; empty
-	// means as the target's documentation has it. Only of Cluster Autoscaler.
-	Manifest string
-	// Order is a file with the order that the Target stands for, see OwnOrder;
-	// empty means that of a release.
-	Order string
-	// With are builds of parts of the world, such as a released cloud controller
-	// manager, to take in place of nodestorm's own.
-	With     []builds.Target
-	Features fs.FS // the features' root
-	// Checkout is the one whose features they are; empty if they are part of the
-	// program. Own are the files of a scenario that is the user's own.
-	Checkout string
+	Settings
+	Record scenarios.Record
+	Target builds.Target
+	// Features are the features' root, Own the files of a scenario that is the user's own.
+	Features fs.FS
 	Own      fs.FS
-	Clock    clock.Mode
-	Seed     uint64
-	// Out is the folder under which the run gets its own.
-	Out   string
-	Flags []string // of the command
-	// AtOnce and InPlaceOf are what the run notes of worlds beside it.
-	AtOnce    int
-	InPlaceOf string
-	// Stale are the builds whose source has changed since they were made.
-	Stale []builds.Ref
-	// Watch is told of every step as it begins, with the clock so far; it is not
-	// told about steps before the world is ready. Nil means nobody watches.
+	// Watch is called with every step as it begins, and the clock so far; it is not
+	// called for steps before the world is ready. Nil means nothing watches.
 	Watch func(step string, clock func() clock.Figures)
 	// Ready, if given, is called when the world is ready, and may hold the
 	// scenario up.
@@ -119,10 +91,10 @@ func (r Request) Check(ctx context.Context) error {
 	if err := r.CheckKubernetes(); err != nil {
 		return err
 	}
-	if err := r.ControlPlane.checkClock(r.Clock); err != nil {
+	if err := r.ControlPlane.checkClock(r.World.Clock); err != nil {
 		return err
 	}
-	return CheckClock(r.Clock, append([]builds.Target{r.Target, r.Kubernetes}, r.With...)...)
+	return CheckClock(r.World.Clock, append([]builds.Target{r.Target, r.Kubernetes}, r.With...)...)
 }
 
 // manifest is what Manifest names, nil for none. Each run reads it anew, since its
@@ -338,7 +310,7 @@ func Run(ctx context.Context, r Request) (Result, error) {
 	}
 	out := Result{Dir: dir, Run: run.Run{
 		ID:         r.Record.ID,
-		Seed:       r.Seed,
+		Seed:       r.World.Seed,
 		Commit:     provenance.Nodestorm.Commit,
 		Started:    began,
 		Target:     r.Target.Manifest,
@@ -416,47 +388,29 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	if watch == nil {
 		watch = func(string, func() clock.Figures) {}
 	}
-	rig := sentences.Rig{
-		World: world.Config{
-			Out:          out.Dir,
-			Kubernetes:   r.Kubernetes.Bin(),
-			Plain:        !r.Kubernetes.Virtual(),
-			ControlPlane: r.ControlPlane.Folder,
-			Version:      r.ControlPlane.Version,
-			Start:        r.Cluster.start(),
-			Clock:        r.Clock,
-			Seed:         r.Seed,
-			Progress:     func(what string) { watch(what, figures) },
-		},
-		Machines:   r.Machines.make(),
-		Target:     r.Target,
-		Beside:     beside(r.Features, r.Record),
-		Symptom:    r.Record.Symptom,
-		Invariants: r.Record.Invariants,
-		Manifest:   container,
-		Order:      r.Order,
-		With:       r.With,
-		Started: func(started *world.World) {
-			w, figures = started, started.Driver().Figures
-			out.Epoch = started.History().Start()
-			if r.Ready != nil {
-				r.Ready(w)
-			}
-		},
-		Step: func(text string) { watch(text, figures) },
-		Failed: func(what string, err error) {
-			errors.As(err, &stuck)
-			if unplayed == nil {
-				unplayed = fmt.Errorf("%s: %w", what, err)
-			}
-		},
-		Ended: func(settings []string) {
-			out.Settings = settings
-			out.Clock = w.Driver().Figures()
-			if err := w.Driver().Err(); err != nil && unplayed == nil {
-				unplayed = fmt.Errorf("virtual time stood still: %w", err)
-			}
-		},
+	rig := r.Rig(r.Target, out.Dir)
+	rig.World.Progress = func(what string) { watch(what, figures) }
+	rig.Manifest, rig.Beside, rig.Symptom, rig.Invariants = container, beside(r.Features, r.Record), r.Record.Symptom, r.Record.Invariants
+	rig.Started = func(started *world.World) {
+		w, figures = started, started.Driver().Figures
+		out.Epoch = started.History().Start()
+		if r.Ready != nil {
+			r.Ready(w)
+		}
+	}
+	rig.Step = func(text string) { watch(text, figures) }
+	rig.Failed = func(what string, err error) {
+		errors.As(err, &stuck)
+		if unplayed == nil {
+			unplayed = fmt.Errorf("%s: %w", what, err)
+		}
+	}
+	rig.Ended = func(settings []string) {
+		out.Settings = settings
+		out.Clock = w.Driver().Figures()
+		if err := w.Driver().Err(); err != nil && unplayed == nil {
+			unplayed = fmt.Errorf("virtual time stood still: %w", err)
+		}
 	}
 	suite, err := r.suite()
 	if err != nil {

@@ -49,8 +49,8 @@ func lookup(t *testing.T, id string) scenarios.Record {
 func request(t *testing.T) (replay.Request, string) {
 	t.Helper()
 	r := replay.Request{
-		Record: lookup(t, scenario), Features: os.DirFS("../../features"), Seed: 1,
-		Kubernetes: buildstest.Get(t, builds.Kubernetes), Target: buildstest.Get(t, affected),
+		Record: lookup(t, scenario), Features: os.DirFS("../../features"), Target: buildstest.Get(t, affected),
+		Settings: replay.Settings{World: world.Config{Seed: 1}, Kubernetes: buildstest.Get(t, builds.Kubernetes)},
 	}
 	r.Out = filepath.Join(t.TempDir(), "runs, all: mine") // godog splits its own paths at commas
 	tmp := t.TempDir()
@@ -335,7 +335,7 @@ func TestRunInterrupted(t *testing.T) {
 // At a thousand times real time no machine fires its timers within the budget.
 func TestUndistorted(t *testing.T) {
 	r, tmp := request(t)
-	r.Clock = clock.Fixed(1000)
+	r.World.Clock = clock.Fixed(1000)
 	var thrown []replay.Result
 	result, err := replay.Undistorted(t.Context(), r, func(again replay.Result) { thrown = append(thrown, again) })
 	if err != nil {
@@ -345,7 +345,7 @@ func TestUndistorted(t *testing.T) {
 	if len(thrown) != 2 || result.Verdict != verdict.Inconclusive || thrown[0].Dir == thrown[1].Dir || result.Dir == thrown[1].Dir {
 		t.Errorf("%d runs thrown away, and then %s in %s; want two, and inconclusive", len(thrown), result.Verdict, result.Dir)
 	}
-	r.Clock = clock.Auto
+	r.World.Clock = clock.Auto
 	result, err = replay.Undistorted(t.Context(), r, func(again replay.Result) {
 		if again.Clock.Distorted() == "" {
 			t.Errorf("thrown away: %s: %s", again.Verdict, again.Reason)

@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/cucumber/godog"
-	"github.com/cucumber/messages/go/v21"
+	messages "github.com/cucumber/messages/go/v21"
 	tagexpressions "github.com/cucumber/tag-expressions/go/v6"
 
 	"nodestorm/scenarios"

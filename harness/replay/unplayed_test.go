@@ -21,7 +21,7 @@ func TestRunUnplayed(t *testing.T) {
 	kubernetes := buildstest.Get(t, builds.Kubernetes)
 	record := lookup(t, scenario)
 	result, err := replay.Run(t.Context(), replay.Request{
-		Record: record, Kubernetes: kubernetes, Target: kubernetes, Seed: 1, Out: t.TempDir(),
+		Record: record, Target: kubernetes, Settings: replay.Settings{World: world.Config{Seed: 1}, Kubernetes: kubernetes, Out: t.TempDir()},
 		Features: fstest.MapFS{record.Feature: {Data: []byte(`Feature: a world that does not end well
   @` + scenario + `
   Scenario: nothing happens
