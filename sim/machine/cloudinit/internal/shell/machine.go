@@ -13,6 +13,21 @@
 // does succeeds, so "apt-get update && ..." goes on and "... || fallback" does not
 // fall back. And the image is fresh: below the folders of those who join a cluster
 // (see fresh) there is nothing but what user data put there.
+//
+// Statements and words are followed here and not by mvdan.cc/sh's interp and expand
+// (v3.12.0). With all of interp's handlers plain scripts come out the same, but:
+//   - An ExecHandlers or StatHandler function gives one answer, and no Runner can be copied
+//     amid a script. Both answers take whole runs: 1024 of them for ten questions in a row,
+//     and what both agree on after each fi or done (TestAgreement) is not seen. Length, slice
+//     and replacement of a mark (TestUnknown) pass for known texts.
+//   - x=$x$x, a=("${a[@]}" "${a[@]}"), ${x//a/$x} (TestHostile) and {1..999999999} take all
+//     memory and call no handler, CallHandler neither; a context ends a Runner between
+//     statements only. Loops of [[ ]] and (( )) have no CallHandler to count them.
+//   - 3>&1, coproc and ${x@P} panic, in a pipe on a goroutine of Runner's own, where
+//     nothing can recover: user data would end the simulation.
+//   - [ -r F ] is access(2) here, <(x) makes a FIFO in os.TempDir, ~x reads /etc/passwd,
+//     command -v looks into this machine's folders, each | and << is an os.Pipe. None asks
+//     a handler. A pipe's sides run at once, so that Calls would have no order.
 package shell
 
 import (

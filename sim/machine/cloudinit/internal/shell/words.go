@@ -7,10 +7,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Words are expanded here and not by mvdan.cc/sh's expand: it knows texts only, and would
-// take a mark's length, part or replacement for an answer; it bounds nothing, and asks this
-// machine for users' homes.
-
 // assign sets a variable, and reports whether that called a program.
 func (r *run) assign(a *syntax.Assign) (called bool) {
 	if a.Name == nil {
