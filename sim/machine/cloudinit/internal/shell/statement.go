@@ -106,6 +106,9 @@ func (r *run) redirected(w *syntax.Word) string {
 
 // document is a here-document. Nothing in it is expanded if its delimiter is quoted.
 func (r *run) document(rd *syntax.Redirect) string {
+	if rd.Hdoc == nil {
+		return "" // it has no lines
+	}
 	literal := false
 	for _, part := range rd.Word.Parts {
 		lit, plain := part.(*syntax.Lit)

@@ -69,6 +69,9 @@ func (r *run) word(w *syntax.Word) string {
 
 // pattern is w as a pattern, in which what was quoted stands for itself.
 func (r *run) pattern(w *syntax.Word) string {
+	if w == nil {
+		return ""
+	}
 	var b strings.Builder
 	for _, part := range w.Parts {
 		switch p := part.(type) {
