@@ -152,7 +152,7 @@ func wrapper(r *run, c invocation) status {
 			}
 			env[name] = value
 			args = args[1:]
-		case c.args[0] == "timeout" && len(args) > 1 && strings.ContainsAny(a[:1], "0123456789"):
+		case c.args[0] == "timeout" && len(args) > 1 && strings.IndexAny(a, "0123456789") == 0:
 			c.args[0], args = "timed", args[1:]
 		default:
 			exec := c.args[0] == "exec"

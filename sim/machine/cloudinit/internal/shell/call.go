@@ -185,11 +185,14 @@ func (r *run) here(name, text string, c invocation) status {
 	})
 }
 
+var wholeMark = regexp.MustCompile(markStart + "[0-9]*" + markEnd)
+
 var secrets = regexp.MustCompile(`(?i)((?:token|secret|password|passwd|certificate-key|hash)\S*?[=\s]+)\S+`)
 
-// short is a command as it may stand in an error: one line, no secrets.
+// short is a command as it may stand in an error: one line, no secrets, … for what is
+// not known.
 func short(command string) string {
-	command = strings.Join(strings.Fields(Strip(command)), " ")
+	command = strings.Join(strings.Fields(wholeMark.ReplaceAllString(command, "…")), " ")
 	command = secrets.ReplaceAllString(command, "${1}…")
 	if runes := []rune(command); len(runes) > 60 {
 		command = string(runes[:60]) + "…"

@@ -78,6 +78,7 @@ func TestAsBash(t *testing.T) {
 		`x=1 y=2; echo $x$y > out; unset x; echo "[$x]" >> out`,
 		`echo a > out 2>&1; echo b >&2`,
 		`x=$(echo a | tee f); cat f > out; echo $x >> out`,
+		`timeout "" true; echo a > out`,
 		`echo "it's \"q\"" > out`, `echo a\
 b > out`, `echo $'a\nb' > out`,
 	} {
@@ -104,6 +105,7 @@ func TestUnknown(t *testing.T) {
 	for script, want := range map[string]string{
 		`some-program > out`:                             "what “some-program” prints",
 		`echo $(some-program x) > out`:                   "what “some-program x” prints",
+		`some-program $(other) > out`:                    "what “some-program …” prints",
 		`cp /usr/share/x out`:                            "the content of /usr/share/x, which user data did not write",
 		`if some-program; then echo a > out; fi`:         "whether “some-program” succeeds",
 		`systemctl is-active x && echo a > out`:          "whether “systemctl is-active x” succeeds",
