@@ -23,26 +23,19 @@ func (r *run) call(c *syntax.CallExpr, in string, out *strings.Builder) status {
 	if len(args) == 0 {
 		return yes
 	}
-	var undo []func()
 	env := map[string]string{}
 	for _, a := range c.Assigns {
 		name := a.Name.Value
 		old, had := r.vars[name]
-		undo = append(undo, func() {
-			if had {
+		defer func() {
+			if delete(r.vars, name); had {
 				r.vars[name] = old
-			} else {
-				delete(r.vars, name)
 			}
-		})
+		}()
 		r.assign(a)
 		env[name] = r.value(name)
 	}
-	s := r.dispatch(invocation{args: args, env: env, in: in, out: out, pos: c.Pos()})
-	for _, f := range undo {
-		f()
-	}
-	return s
+	return r.dispatch(invocation{args: args, env: env, in: in, out: out, pos: c.Pos()})
 }
 
 // invocation is one call of a program, a function or a builtin.
@@ -153,23 +146,18 @@ func (r *run) nested(name, text string, c invocation, args []string) status {
 		r.note(c)
 		return assumed
 	}
-	return r.in(func() status {
-		r.m.copied(len(r.vars) + len(c.env))
-		inner := &run{m: r.m, name: name, vars: map[string][]string{}, funcs: map[string]*syntax.Stmt{}, args: args, cwd: r.cwd, depth: r.depth}
-		for k, v := range r.vars {
-			if environmental(k) {
-				inner.vars[k] = v
-			}
+	r.m.copied(len(r.vars) + len(c.env))
+	inner := r.m.Start().run
+	inner.args, inner.cwd, inner.depth = args, r.cwd, r.depth
+	for k, v := range r.vars {
+		if environmental(k) {
+			inner.vars[k] = v
 		}
-		for k, v := range c.env {
-			inner.vars[k] = []string{v}
-		}
-		if err := inner.script(text, c.in, c.out); err != nil {
-			r.m.problem(err.Error())
-			return no
-		}
-		return assumed
-	})
+	}
+	for k, v := range c.env {
+		inner.vars[k] = []string{v}
+	}
+	return inner.here(name, text, c)
 }
 
 // here follows a script in this one's own shell.

@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -31,8 +33,7 @@ func (r *run) testExpr(x syntax.TestExpr) status {
 		switch x.Op {
 		case syntax.TsMatch, syntax.TsMatchShort, syntax.TsNoMatch:
 			l, pat := r.word(left), r.pattern(right)
-			if why, found := r.m.Unknown(l + pat); found {
-				r.why = why
+			if r.unanswered(l + pat) {
 				return open
 			}
 			return answer(matches(pat, l) != (x.Op == syntax.TsNoMatch))
@@ -77,9 +78,17 @@ func test(r *run, c invocation) status {
 	return s
 }
 
-func (r *run) unary(op, value string) status {
-	if why, found := r.m.Unknown(value); found {
+// unanswered reports whether text is not known, and says why.
+func (r *run) unanswered(text string) bool {
+	why, unknown := r.m.Unknown(text)
+	if unknown {
 		r.why = why
+	}
+	return unknown
+}
+
+func (r *run) unary(op, value string) status {
+	if r.unanswered(value) {
 		return open
 	}
 	switch op {
@@ -101,12 +110,12 @@ func (r *run) unary(op, value string) status {
 	return open
 }
 
+// numeric are the operators for numbers, with the outcomes of cmp.Compare that they accept.
+var numeric = map[string][]int{"-eq": {0}, "-ne": {-1, 1}, "-lt": {-1}, "-le": {-1, 0}, "-gt": {1}, "-ge": {0, 1}}
+
 func (r *run) compare(left, op, right string) status {
-	for _, v := range []string{left, right} {
-		if why, found := r.m.Unknown(v); found {
-			r.why = why
-			return open
-		}
+	if r.unanswered(left + right) {
+		return open
 	}
 	switch op {
 	case "=", "==":
@@ -116,21 +125,8 @@ func (r *run) compare(left, op, right string) status {
 	}
 	l, err1 := strconv.Atoi(left)
 	n, err2 := strconv.Atoi(right)
-	if err1 == nil && err2 == nil {
-		switch op {
-		case "-eq":
-			return answer(l == n)
-		case "-ne":
-			return answer(l != n)
-		case "-lt":
-			return answer(l < n)
-		case "-le":
-			return answer(l <= n)
-		case "-gt":
-			return answer(l > n)
-		case "-ge":
-			return answer(l >= n)
-		}
+	if orders, found := numeric[op]; found && err1 == nil && err2 == nil {
+		return answer(slices.Contains(orders, cmp.Compare(l, n)))
 	}
 	r.why = "test " + op
 	return open

@@ -64,14 +64,14 @@ func printf(r *run, c invocation) status {
 func cat(r *run, c invocation) status {
 	_, files := c.flags()
 	if len(files) == 0 {
-		c.print(r, c.in)
+		files = []string{"-"}
 	}
 	for _, f := range files {
 		if f == "-" {
 			c.print(r, c.in)
-			continue
+		} else {
+			c.print(r, r.read(f))
 		}
-		c.print(r, r.read(f))
 	}
 	return yes
 }

@@ -135,33 +135,22 @@ func trim(value, pat string, op syntax.ParExpOperator) string {
 	if err != nil {
 		return value
 	}
-	prefix := op == syntax.RemSmallPrefix || op == syntax.RemLargePrefix
-	switch {
-	case prefix:
-		expr = "^(?:" + expr + ")"
-	case op == syntax.RemSmallSuffix:
+	switch op {
+	case syntax.RemSmallPrefix, syntax.RemLargePrefix:
+		expr = "^(?:" + expr + ")(.*)$"
+	case syntax.RemSmallSuffix:
 		expr = "^(.*)(?:" + expr + ")$" // the longest start leaves the shortest end
 	default:
-		expr = "(?:" + expr + ")$"
+		expr = "^(.*?)(?:" + expr + ")$"
 	}
 	re, err := regexp.Compile("(?s)" + expr)
 	if err != nil {
 		return value
 	}
-	if op == syntax.RemSmallSuffix {
-		if m := re.FindStringSubmatch(value); m != nil {
-			return m[1]
-		}
-		return value
+	if m := re.FindStringSubmatch(value); m != nil {
+		return m[1]
 	}
-	at := re.FindStringIndex(value)
-	switch {
-	case at == nil:
-		return value
-	case prefix:
-		return value[at[1]:]
-	}
-	return value[:at[0]]
+	return value
 }
 
 // replace is ${name/old/new} with a plain old.

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -64,10 +65,7 @@ func (r *run) edited(text string, edits []edit, understood bool, c invocation) s
 	}
 	for _, e := range edits {
 		var b strings.Builder
-		lines := strings.SplitAfter(text, "\n")
-		if lines[len(lines)-1] == "" {
-			lines = lines[:len(lines)-1]
-		}
+		lines := slices.Collect(strings.Lines(text))
 		for i, line := range lines {
 			line, hadEnd := strings.CutSuffix(line, "\n")
 			if (len(line)+1)*(len(e.new)+1) > maxBytes { // it may match everywhere
@@ -78,7 +76,7 @@ func (r *run) edited(text string, edits []edit, understood bool, c invocation) s
 			} else {
 				line += "\n"
 			}
-			if !hadEnd && i == len(lines)-1 && e.command == 's' {
+			if !hadEnd && e.command == 's' {
 				line = strings.TrimSuffix(line, "\n")
 			}
 			b.WriteString(r.m.produce(line))

@@ -138,7 +138,7 @@ func tooDeep(text string) bool {
 	return n > 10_000
 }
 
-// step counts what is done; produce counts what is written.
+// step counts what is done.
 func (r *run) step() {
 	if r.m.steps++; r.m.steps > maxSteps {
 		panic(limit{})

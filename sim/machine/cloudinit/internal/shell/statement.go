@@ -60,7 +60,7 @@ func (r *run) stmt(s *syntax.Stmt, in string, out *strings.Builder) status {
 		case syntax.Hdoc:
 			in = r.document(rd)
 		case syntax.DashHdoc:
-			in = withoutTabs(r.document(rd))
+			in = leadingTabs.ReplaceAllString(r.document(rd), "")
 		case syntax.WordHdoc:
 			in = r.word(rd.Word) + "\n"
 		}
@@ -80,16 +80,12 @@ func (r *run) stmt(s *syntax.Stmt, in string, out *strings.Builder) status {
 	if file != nil && target != "" {
 		r.write(target, out.String(), file.Op == syntax.AppOut || file.Op == syntax.AppAll, s.Pos())
 	}
+	if s.Negated && result == assumed {
+		r.why = "whether a program fails"
+		return open
+	}
 	if s.Negated {
-		switch result {
-		case yes:
-			return no
-		case no:
-			return yes
-		case assumed:
-			r.why = "whether a program fails"
-			return open
-		}
+		return not(result)
 	}
 	return result
 }
@@ -109,29 +105,15 @@ func (r *run) document(rd *syntax.Redirect) string {
 	if rd.Hdoc == nil {
 		return "" // it has no lines
 	}
-	literal := false
 	for _, part := range rd.Word.Parts {
-		lit, plain := part.(*syntax.Lit)
-		literal = literal || !plain || strings.Contains(lit.Value, `\`)
-	}
-	var b strings.Builder
-	for _, part := range rd.Hdoc.Parts {
-		if lit, ok := part.(*syntax.Lit); ok && literal {
-			b.WriteString(r.m.produce(lit.Value))
-			continue
+		if lit, plain := part.(*syntax.Lit); !plain || strings.Contains(lit.Value, `\`) {
+			return r.m.produce(rd.Hdoc.Lit())
 		}
-		b.WriteString(strings.Join(r.part(part, true), " "))
 	}
-	return b.String()
+	return r.text(rd.Hdoc.Parts, true)
 }
 
-func withoutTabs(s string) string {
-	lines := strings.SplitAfter(s, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimLeft(lines[i], "\t")
-	}
-	return strings.Join(lines, "")
-}
+var leadingTabs = regexp.MustCompile(`(?m)^\t+`)
 
 func (r *run) command(c syntax.Command, in string, out *strings.Builder) status {
 	switch c := c.(type) {
@@ -237,8 +219,7 @@ func (r *run) while(c *syntax.WhileClause, in string, out *strings.Builder) stat
 		}
 		if answer == open {
 			return r.either(r.where(c.Pos())+": "+r.why,
-				func() status { return yes },
-				func() status { s := r.stmts(c.Do, in, out); r.endOfLoop(); return s })
+				func() status { return yes }, func() status { r.stmts(c.Do, in, out); r.endOfLoop(); return yes })
 		}
 		if (answer == yes) == c.Until {
 			return yes
@@ -266,7 +247,7 @@ func (r *run) forClause(c *syntax.ForClause, in string, out *strings.Builder) st
 	iter, ok := c.Loop.(*syntax.WordIter)
 	if !ok { // for ((;;))
 		return r.either(r.where(c.Pos())+": how often the loop runs",
-			func() status { return yes }, func() status { s := r.stmts(c.Do, in, out); r.endOfLoop(); return s })
+			func() status { return yes }, func() status { r.stmts(c.Do, in, out); r.endOfLoop(); return yes })
 	}
 	items := r.args[1:]
 	if iter.InPos.IsValid() {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/pattern"
@@ -60,9 +61,14 @@ func (r *run) word(w *syntax.Word) string {
 	if w == nil {
 		return ""
 	}
+	return r.text(w.Parts, false)
+}
+
+// text is parts as one text; quoted says whether they stand between quotes.
+func (r *run) text(parts []syntax.WordPart, quoted bool) string {
 	var b strings.Builder
-	for _, part := range w.Parts {
-		b.WriteString(strings.Join(r.part(part, false), " "))
+	for _, part := range parts {
+		b.WriteString(strings.Join(r.part(part, quoted), " "))
 	}
 	return b.String()
 }
@@ -73,14 +79,14 @@ func (r *run) pattern(w *syntax.Word) string {
 		return ""
 	}
 	var b strings.Builder
-	for _, part := range w.Parts {
+	for i, part := range w.Parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
 			b.WriteString(p.Value)
 		case *syntax.SglQuoted, *syntax.DblQuoted:
-			b.WriteString(pattern.QuoteMeta(strings.Join(r.part(part, false), " "), 0))
+			b.WriteString(pattern.QuoteMeta(r.text(w.Parts[i:i+1], false), 0))
 		default:
-			b.WriteString(strings.Join(r.part(part, false), " "))
+			b.WriteString(r.text(w.Parts[i:i+1], false))
 		}
 	}
 	return b.String()
@@ -90,58 +96,45 @@ func (r *run) pattern(w *syntax.Word) string {
 // File name patterns and braces stay as they are.
 func (r *run) fields(words []*syntax.Word) []string {
 	var fields []string
-	for _, w := range words {
-		var current strings.Builder
-		began := false
-		for _, part := range w.Parts {
-			texts := r.part(part, false)
-			switch p := part.(type) {
-			case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ArithmExp:
-				var split []string
-				leading, trailing := false, false
-				for i, t := range texts {
-					split = append(split, strings.Fields(t)...)
-					leading = leading || i == 0 && strings.TrimLeft(t, " \t\n") != t
-					trailing = strings.TrimRight(t, " \t\n") != t
-				}
-				if leading && began {
-					fields, began = append(fields, current.String()), false
-					current.Reset()
-				}
-				for i, t := range split {
-					if i > 0 {
-						fields = append(fields, current.String())
-						current.Reset()
-					}
-					current.WriteString(t)
-					began = true
-				}
-				if trailing && began {
-					fields, began = append(fields, current.String()), false
-					current.Reset()
-				}
-			case *syntax.DblQuoted:
-				if list, ok := r.quotedList(p); ok { // "${a[@]}"
-					for i, t := range list {
-						if i > 0 {
-							fields = append(fields, current.String())
-							current.Reset()
-						}
-						current.WriteString(t)
-						began = true
-					}
-					continue
-				}
-				current.WriteString(strings.Join(texts, " "))
-				began = true
-			default:
-				current.WriteString(strings.Join(texts, " "))
-				began = true
-			}
-		}
+	var current strings.Builder
+	began := false
+	end := func() {
 		if began {
 			fields = append(fields, current.String())
 		}
+		began = false
+		current.Reset()
+	}
+	add := func(texts ...string) {
+		for i, t := range texts {
+			if i > 0 {
+				end()
+			}
+			began = true
+			current.WriteString(t)
+		}
+	}
+	for _, w := range words {
+		for _, part := range w.Parts {
+			texts := r.part(part, false)
+			switch part.(type) {
+			case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ArithmExp:
+				all := strings.Join(texts, " ")
+				if strings.TrimLeft(all, blanks) != all {
+					end()
+				}
+				add(strings.Fields(all)...)
+				if strings.TrimRight(all, blanks) != all {
+					end()
+				}
+			default:
+				if list, ok := r.quotedList(part); ok { // "${a[@]}"
+					texts = list
+				}
+				add(texts...)
+			}
+		}
+		end()
 	}
 	for _, f := range fields {
 		r.m.produce(f)
@@ -150,22 +143,22 @@ func (r *run) fields(words []*syntax.Word) []string {
 	return fields
 }
 
+const blanks = " \t\n"
+
 // quotedList is "$@" or "${name[@]}", which stay apart.
-func (r *run) quotedList(q *syntax.DblQuoted) ([]string, bool) {
-	if len(q.Parts) != 1 {
+func (r *run) quotedList(part syntax.WordPart) ([]string, bool) {
+	q, ok := part.(*syntax.DblQuoted)
+	if !ok || len(q.Parts) != 1 {
 		return nil, false
 	}
 	p, ok := q.Parts[0].(*syntax.ParamExp)
-	if !ok || p.Exp != nil || p.Length || p.Slice != nil || p.Repl != nil {
+	if !ok || p.Excl || p.Exp != nil || p.Length || p.Slice != nil || p.Repl != nil {
 		return nil, false
 	}
 	if p.Param.Value == "@" {
 		return r.args[1:], true
 	}
-	if index(p) == "@" {
-		return r.vars[p.Param.Value], true
-	}
-	return nil, false
+	return r.vars[p.Param.Value], index(p) == "@"
 }
 
 // index is the literal index of an expansion.
@@ -187,11 +180,7 @@ func (r *run) part(part syntax.WordPart, quoted bool) []string {
 		}
 		return []string{r.m.produce(p.Value)}
 	case *syntax.DblQuoted:
-		var b strings.Builder
-		for _, inner := range p.Parts {
-			b.WriteString(strings.Join(r.part(inner, true), " "))
-		}
-		return []string{b.String()}
+		return []string{r.text(p.Parts, true)}
 	case *syntax.ParamExp:
 		return r.param(p)
 	case *syntax.CmdSubst:
@@ -202,29 +191,16 @@ func (r *run) part(part syntax.WordPart, quoted bool) []string {
 	return []string{r.m.mark(r.source(part))}
 }
 
+var escaped, escapedQuoted = regexp.MustCompile(`(?s)\\(.)`), regexp.MustCompile("\\\\([\n$`\"\\\\])")
+
 // unescape takes backslashes out. Between quotes and in here-documents they only
 // escape what would have a meaning there.
 func unescape(s string, quoted bool) string {
-	if !strings.Contains(s, `\`) {
-		return s
+	re := escaped
+	if quoted {
+		re = escapedQuoted
 	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			b.WriteByte(s[i])
-			continue
-		}
-		i++
-		switch {
-		case s[i] == '\n':
-		case quoted && !strings.ContainsRune("$`\"\\", rune(s[i])):
-			b.WriteByte('\\')
-			b.WriteByte(s[i])
-		default:
-			b.WriteByte(s[i])
-		}
-	}
-	return b.String()
+	return re.ReplaceAllStringFunc(s, func(pair string) string { return strings.TrimPrefix(pair[1:], "\n") })
 }
 
 // escapes are those of $'...', echo -e and printf, as far as scripts use them.
