@@ -52,6 +52,12 @@ func TestHostile(t *testing.T) {
 		"variables of a call": "#!/bin/sh\n" + strings.Repeat("env "+variables.String()+"x\n", 2),
 		"variables by read":   "#!/bin/sh\nread " + strings.ReplaceAll(variables.String(), "=1", "") + "\n" + strings.Repeat("x\n", 9_000),
 		"scripts with them":   "#!/bin/sh\n" + variables.String() + "\n" + strings.Repeat("sh -c x\n", 9_000),
+		"sourcing":            "#!/bin/sh\necho '" + strings.Repeat("#aaaaaaa", 12_000) + "' > /a\n" + strings.Repeat(". /a\n", 9_000),
+		"decoding":            "#!/bin/sh\necho " + long + " > /a\n" + strings.Repeat("base64 -d /a\n", 9_000),
+		"matching":            "#!/bin/sh\necho " + long + " > /a\n" + strings.Repeat("grep -q 'a*a*a*a*b' /a\n", 4_000),
+		"cases":               "#!/bin/sh\nx=" + long + "\ncase $x in " + strings.Repeat("*a*a*a*b|", 9_000) + "b) x;; esac\n",
+		"trimming":            "#!/bin/sh\nx=" + long + "\n" + strings.Repeat("y=${x##*}\n", 9_000),
+		"questions":           "#!/bin/sh\n" + strings.Repeat("if x; then x; fi\n", 9_000),
 		"subshells with them": "#!/bin/sh\n" + variables.String() + "\n" + strings.Repeat("(x)\n", 9_000),
 		"unit": "#cloud-config\nwrite_files:\n- path: /etc/systemd/system/kubelet.service.d/20-a.conf\n  content: |\n    [Service]\n    Environment=A=" + long +
 			"\n    ExecStart=\n    ExecStart=/usr/bin/kubelet --a=" + strings.Repeat("${A}", 10_000) + strings.Repeat(" $A", 10_000) + "\n",

@@ -36,7 +36,7 @@ func (r *run) testExpr(x syntax.TestExpr) status {
 			if r.unanswered(l + pat) {
 				return open
 			}
-			return answer(matches(pat, l) != (x.Op == syntax.TsNoMatch))
+			return answer(r.matches(pat, l) != (x.Op == syntax.TsNoMatch))
 		}
 		return r.compare(r.word(left), x.Op.String(), r.word(right))
 	case *syntax.Word:

@@ -60,7 +60,7 @@ func (r *run) write(p, content string, appends bool, pos syntax.Pos) {
 
 func (r *run) read(p string) string {
 	if f, found := r.m.Files[r.abs(p)]; found {
-		return f.Content
+		return r.m.produce(f.Content)
 	}
 	return r.m.mark("the content of " + p + ", which user data did not write")
 }

@@ -29,6 +29,7 @@ func grep(r *run, c invocation) status {
 	if !ok || marked(text) || marked(rest[0]) {
 		return ask(r, c)
 	}
+	r.m.produce(text) // it is read, which takes time
 	found := no
 	for line := range strings.Lines(text) {
 		if re.MatchString(strings.TrimSuffix(line, "\n")) {

@@ -115,7 +115,7 @@ func (r *run) expansion(p *syntax.ParamExp, value string, set bool) string {
 	case syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix:
 		pat := r.pattern(e.Word)
 		if !marked(pat) {
-			return trim(value, pat, e.Op)
+			return trim(r.m.produce(value), pat, e.Op)
 		}
 	case syntax.LowerAll:
 		return strings.ToLower(value)

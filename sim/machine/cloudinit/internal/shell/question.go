@@ -18,7 +18,7 @@ type state struct {
 }
 
 func (r *run) save() state {
-	r.m.copied(len(r.m.Files) + len(r.vars))
+	r.m.copied(len(r.m.Files) + len(r.vars) + len(r.m.Calls)/8)
 	return state{maps.Clone(r.m.Files), r.m.Hostname, slices.Clip(r.m.Calls), maps.Clone(r.vars), r.cwd}
 }
 
@@ -40,9 +40,9 @@ func (r *run) either(why string, alternatives ...func() status) status {
 			continue
 		}
 		after := r.save()
-		for i := len(before.calls); i < len(after.calls); i++ {
-			after.calls = slices.Clone(after.calls)
-			after.calls[i].If = why
+		after.calls = slices.Clone(after.calls)
+		for i := range after.calls[len(before.calls):] {
+			after.calls[len(before.calls)+i].If = why
 		}
 		if merged == nil {
 			merged = &after

@@ -115,6 +115,7 @@ func (r *run) script(text, in string, out *strings.Builder) error {
 	if len(text) > maxScript || tooDeep(text) {
 		panic(limit{})
 	}
+	r.m.produce(text) // it may be the same again and again
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		e := &SyntaxError{Script: r.name, Text: err.Error()}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 
@@ -157,9 +158,10 @@ func (r *run) command(c syntax.Command, in string, out *strings.Builder) status 
 
 // subshell runs statements whose variables, folder and end stay their own.
 func (r *run) subshell(list []*syntax.Stmt, in string, out *strings.Builder) status {
-	before := r.save()
+	r.m.copied(len(r.vars))
+	vars, cwd := maps.Clone(r.vars), r.cwd
 	s := r.stmts(list, in, out)
-	r.vars, r.cwd, r.jump = before.vars, before.cwd, onward
+	r.vars, r.cwd, r.jump = vars, cwd, onward
 	return s
 }
 
@@ -274,7 +276,7 @@ func (r *run) caseClause(c *syntax.CaseClause, in string, out *strings.Builder) 
 				alternatives = append(alternatives, func() status { return r.stmts(item.Stmts, in, out) })
 				continue
 			}
-			if matches(pat, word) {
+			if r.matches(pat, word) {
 				return r.stmts(item.Stmts, in, out)
 			}
 		}
@@ -285,7 +287,8 @@ func (r *run) caseClause(c *syntax.CaseClause, in string, out *strings.Builder) 
 	return yes
 }
 
-func matches(pat, s string) bool {
+func (r *run) matches(pat, s string) bool {
+	r.m.produce(s) // it is read, which takes time
 	expr, err := pattern.Regexp(pat, pattern.EntireString)
 	if err != nil {
 		return false
