@@ -2,6 +2,7 @@ package shell
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -131,6 +132,11 @@ func interpreter(r *run, c invocation) status {
 	return r.nested("standard input of "+c.args[0], c.in, c, c.args[:1])
 }
 
+// valued are the options of wrappers that a value of its own follows.
+var valued = map[string][]string{
+	"sudo": {"-u", "-g"}, "env": {"-u"}, "nice": {"-n"}, "ionice": {"-c", "-n"}, "timeout": {"-k", "-s"}, "exec": {"-a"},
+}
+
 // wrapper is a program that runs another.
 func wrapper(r *run, c invocation) status {
 	args := c.args[1:]
@@ -142,7 +148,7 @@ func wrapper(r *run, c invocation) status {
 		switch {
 		case c.args[0] == "command" && (a == "-v" || a == "-V"):
 			return ask(r, c)
-		case (c.args[0] == "sudo" || c.args[0] == "nice" || c.args[0] == "timeout") && (a == "-u" || a == "-g" || a == "-n" && c.args[0] == "nice" || a == "-k" || a == "-s"):
+		case slices.Contains(valued[c.args[0]], a):
 			args = args[min(2, len(args)):]
 		case strings.HasPrefix(a, "-"):
 			args = args[1:]

@@ -17,7 +17,10 @@ func (r *run) abs(p string) string {
 
 // fresh are the folders in which there is nothing but what user data has put there:
 // they belong to Kubernetes distributions, or are empty after each boot.
-var fresh = []string{"/etc/rancher", "/var/lib/rancher", "/etc/kubernetes", "/var/lib/kubelet", "/var/lib/cloud", "/tmp", "/run", "/var/run", "/var/tmp"}
+var fresh = []string{
+	"/etc/rancher", "/var/lib/rancher", "/etc/kubernetes", "/var/lib/kubelet", "/var/lib/cloud",
+	"/tmp", "/run", "/var/run", "/var/tmp",
+}
 
 // exists answers whether there is a file or folder p.
 func (r *run) exists(p string) status {

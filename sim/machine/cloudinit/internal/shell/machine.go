@@ -33,6 +33,7 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -147,11 +148,10 @@ func (m *Machine) Unknown(text string) (why string, found bool) {
 		return "", false
 	}
 	number, _, _ := strings.Cut(rest, markEnd)
-	var i int
-	if _, err := fmt.Sscanf(number, "%d", &i); err != nil || i < 0 || i >= len(m.unknowns) {
-		return "something", true
+	if i, err := strconv.Atoi(number); err == nil && i >= 0 && i < len(m.unknowns) {
+		return m.unknowns[i], true
 	}
-	return m.unknowns[i], true
+	return "something", true
 }
 
 // Reveal puts in place of each mark what it stands for, for people to read.

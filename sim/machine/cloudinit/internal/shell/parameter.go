@@ -83,10 +83,10 @@ func (r *run) host() string {
 // expansion is ${name OP word}.
 func (r *run) expansion(p *syntax.ParamExp, value string, set bool) string {
 	e := p.Exp
-	empty := !set
+	empty := value == ""
 	switch e.Op {
-	case syntax.AlternateUnsetOrNull, syntax.DefaultUnsetOrNull, syntax.ErrorUnsetOrNull, syntax.AssignUnsetOrNull:
-		empty = value == ""
+	case syntax.AlternateUnset, syntax.DefaultUnset, syntax.AssignUnset:
+		empty = !set
 	}
 	switch e.Op {
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
@@ -94,14 +94,12 @@ func (r *run) expansion(p *syntax.ParamExp, value string, set bool) string {
 			return ""
 		}
 		return r.word(e.Word)
-	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull:
-		if empty {
-			return r.word(e.Word)
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		if !empty {
+			return value
 		}
-		return value
-	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		if empty {
-			value = r.word(e.Word)
+		value = r.word(e.Word)
+		if e.Op == syntax.AssignUnset || e.Op == syntax.AssignUnsetOrNull {
 			r.vars[p.Param.Value] = []string{value}
 		}
 		return value

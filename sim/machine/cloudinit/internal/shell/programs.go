@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -75,6 +76,8 @@ func id(r *run, c invocation) status {
 	return ask(r, c)
 }
 
+var outputOption = regexp.MustCompile(`(?s)^(--output|-O|-([^-].*)?o)$`)
+
 // download is curl and wget: the cloud's metadata service may be known, all else is
 // a mark.
 func download(r *run, c invocation) status {
@@ -84,7 +87,7 @@ func download(r *run, c invocation) status {
 		switch {
 		case strings.Contains(a, "://") && url == "":
 			url = a
-		case (a == "-o" || a == "-O" || a == "--output" || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "o")) && i+1 < len(c.args):
+		case outputOption.MatchString(a) && i+1 < len(c.args):
 			i++
 			to = c.args[i]
 		case strings.HasPrefix(a, "--output="):
