@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -124,23 +123,22 @@ func mime(parts ...string) string {
 	return text + "--BB--\n"
 }
 
-func TestK3s(t *testing.T) {
-	want := cloudinit.Kubelet{
-		NodeName:      "pool-a-1f",
-		Labels:        map[string]string{"k3s_upgrade": "true", "example.org/pool": "egress"},
-		Taints:        []corev1.Taint{{Key: "example.org/egress", Value: "true", Effect: corev1.TaintEffectNoExecute}},
-		CloudProvider: "external",
-	}
-	tests := map[string]string{
-		"plain":                                  cloudConfig(),
-		"base64":                                 b64(cloudConfig()),
-		"gzip":                                   gz(t, cloudConfig()),
-		"base64 of gzip":                         b64(gz(t, cloudConfig())),
-		"MIME":                                   mime("Content-Type: text/cloud-config; charset=\"utf-8\"\nContent-Disposition: attachment; filename=\"init.cfg\"\n\n" + cloudConfig()),
-		"MIME, base64 inside":                    b64(gz(t, mime("Content-Transfer-Encoding: base64\nContent-Type: text/cloud-config\n\n"+b64(cloudConfig())))),
-		"MIME, by first line":                    mime("Content-Type: text/plain\n\n" + cloudConfig()),
-		"a script that writes the configuration": "#!/bin/bash\nmkdir -p /etc/rancher/k3s\ncat > /etc/rancher/k3s/config.yaml <<'EOF'\n" + agentConfig + "EOF\ncurl -sfL https://get.k3s.io | sh -s - agent\n",
-		"tee":                                    "#!/usr/bin/env bash\ntee /etc/rancher/k3s/config.yaml > /dev/null << EOF\n" + agentConfig + "EOF\ncurl -fsSL https://get.k3s.io -o /tmp/i.sh && chmod +x /tmp/i.sh && INSTALL_K3S_EXEC=agent /tmp/i.sh\n",
+func k3sTests(t *testing.T) map[string]string {
+	return map[string]string{
+		"plain":          cloudConfig(),
+		"base64":         b64(cloudConfig()),
+		"gzip":           gz(t, cloudConfig()),
+		"base64 of gzip": b64(gz(t, cloudConfig())),
+		"MIME": mime("Content-Type: text/cloud-config; charset=\"utf-8\"\n" +
+			"Content-Disposition: attachment; filename=\"init.cfg\"\n\n" + cloudConfig()),
+		"MIME, base64 inside": b64(gz(t, mime("Content-Transfer-Encoding: base64\nContent-Type: text/cloud-config\n"+
+			"\n"+b64(cloudConfig())))),
+		"MIME, by first line": mime("Content-Type: text/plain\n\n" + cloudConfig()),
+		"a script that writes the configuration": "#!/bin/bash\nmkdir -p /etc/rancher/k3s\n" +
+			"cat > /etc/rancher/k3s/config.yaml <<'EOF'\n" + agentConfig + "EOF\ncurl -sfL https://get.k3s.io | sh -s - agent\n",
+		"tee": "#!/usr/bin/env bash\n" +
+			"tee /etc/rancher/k3s/config.yaml > /dev/null << EOF\n" + agentConfig + "EOF\n" +
+			"curl -fsSL https://get.k3s.io -o /tmp/i.sh && chmod +x /tmp/i.sh && INSTALL_K3S_EXEC=agent /tmp/i.sh\n",
 		"flags": `#!/bin/sh
 export K3S_URL=https://10.0.0.1:6443 K3S_TOKEN=secret
 ARGS=(--node-label k3s_upgrade=true --node-label "example.org/pool=egress" --node-taint example.org/egress=true:NoExecute)
@@ -148,12 +146,22 @@ curl -sfL https://get.k3s.io | INSTALL_K3S_EXEC="agent --kubelet-arg=cloud-provi
 `,
 		"drop-in": `#cloud-config
 write_files:
-- {path: /etc/rancher/k3s/config.yaml, content: "node-label: [a=b]\nkubelet-arg: cloud-provider=external\nnode-taint: example.org/egress=true:NoExecute\n"}
+- path: /etc/rancher/k3s/config.yaml
+  content: "node-label: [a=b]\nkubelet-arg: cloud-provider=external\nnode-taint: example.org/egress=true:NoExecute\n"
 - {path: /etc/rancher/k3s/config.yaml.d/10-labels.yaml, content: "node-label: [k3s_upgrade=true]\n"}
 - {path: /etc/rancher/k3s/config.yaml.d/20-labels.yaml, content: "node-label+: [example.org/pool=egress]\n"}
 `,
 	}
-	for name, userData := range tests {
+}
+
+func TestK3s(t *testing.T) {
+	want := cloudinit.Kubelet{
+		NodeName:      "pool-a-1f",
+		Labels:        map[string]string{"k3s_upgrade": "true", "example.org/pool": "egress"},
+		Taints:        []corev1.Taint{{Key: "example.org/egress", Value: "true", Effect: corev1.TaintEffectNoExecute}},
+		CloudProvider: "external",
+	}
+	for name, userData := range k3sTests(t) {
 		t.Run(name, func(t *testing.T) {
 			got, err := kubelet(userData, machine)
 			if err != nil {
@@ -183,147 +191,62 @@ write_files:
 	}
 }
 
-func TestKubeadm(t *testing.T) {
-	external := func(k cloudinit.Kubelet) string { return k.CloudProvider }
-	name := func(k cloudinit.Kubelet) string { return k.NodeName }
-	labels := func(k cloudinit.Kubelet) string { return fmt.Sprint(k.Labels) }
-	taints := func(k cloudinit.Kubelet) string { return fmt.Sprint(k.Taints) }
-	id := func(k cloudinit.Kubelet) string { return k.ProviderID }
-	const join = "\nkubeadm join 10.0.0.1:6443 --token abcdef.0123456789abcdef --discovery-token-ca-cert-hash sha256:12"
-	dropIn := func(name, content string) string {
-		return "- path: /etc/systemd/system/kubelet.service.d/" + name + "\n  content: |\n    " + strings.ReplaceAll(content, "\n", "\n    ") + "\n"
-	}
-	tests := []struct {
-		name, userData string
-		what           func(cloudinit.Kubelet) string
-		want           string
-	}{
-		{"nothing but a join", "#!/bin/bash" + join, external, ""},
-		{"the host's name", "#!/bin/bash" + join, name, "pool-a-1f"},
-		{"write_files", "#cloud-config\nwrite_files:\n- path: /etc/default/kubelet\n  content: KUBELET_EXTRA_ARGS=--cloud-provider=external\nruncmd:\n- kubeadm join 10.0.0.1:6443 --token x", external, "external"},
-		{"echo", "#!/bin/bash\necho 'KUBELET_EXTRA_ARGS=\"--cloud-provider=external --node-labels=a=b,c=d\"' > /etc/default/kubelet" + join, labels, "map[a:b c:d]"},
-		{"tee behind sudo", "#!/bin/bash\necho \"KUBELET_EXTRA_ARGS=--cloud-provider=external\" | sudo tee /etc/default/kubelet" + join, external, "external"},
-		{"sed on the package's file", "#!/bin/bash\nsed -i 's/^KUBELET_EXTRA_ARGS=.*/KUBELET_EXTRA_ARGS=--cloud-provider=external/' /etc/default/kubelet" + join, external, "external"},
-		{"sed with groups", "#!/bin/bash\nsed -i -E 's|^(KUBELET_EXTRA_ARGS=)(.*)$|\\1\\2 --cloud-provider=external|' /etc/default/kubelet" + join, external, "external"},
-		{"append", "#!/bin/bash\ngrep -q cloud-provider /etc/default/kubelet || echo 'KUBELET_EXTRA_ARGS=--cloud-provider=external' >> /etc/default/kubelet" + join, external, "external"},
-		// S1: the drop-in's variable is gone, because the package has an environment file with it.
-		{"a drop-in's Environment", "#cloud-config\nwrite_files:\n" + dropIn("20-hcloud.conf", "[Service]\nEnvironment=\"KUBELET_EXTRA_ARGS=--cloud-provider=external\"") + "runcmd: [kubeadm join 10.0.0.1:6443]", external, ""},
-		{"a drop-in's Environment of another name", "#cloud-config\nwrite_files:\n" + dropIn("20-hcloud.conf", "[Service]\nEnvironment=\"KUBELET_CLOUD=--cloud-provider=external\"\nExecStart=\nExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CLOUD $KUBELET_EXTRA_ARGS") + "runcmd: [kubeadm join 10.0.0.1:6443]", external, "external"},
-		{"a drop-in's Environment, without the package's file", "#cloud-config\nwrite_files:\n" + dropIn("20-hcloud.conf", "[Service]\nEnvironment=\"KUBELET_EXTRA_ARGS=--cloud-provider=external\"") + "runcmd: [rm -f /etc/default/kubelet, kubeadm join 10.0.0.1:6443]", external, "external"},
-		{"variables within words", "#cloud-config\nwrite_files:\n" + dropIn("20-hcloud.conf", "[Service]\nEnvironment=A=ext B=${A}al NONE=\nExecStart=\nExecStart=/usr/bin/kubelet --provider-id=${A}${NONE}://${B} $KUBELET_KUBECONFIG_ARGS") + "runcmd: [kubeadm join 10.0.0.1:6443]", id, "ext://${A}al"},
-		{"a path that is not clean", "#cloud-config\nwrite_files:\n- {path: /etc//default/./kubelet, content: KUBELET_EXTRA_ARGS=--cloud-provider=external}\nruncmd: [kubeadm join 10.0.0.1:6443]", external, "external"},
-		{"a drop-in that sorts before the package's", "#cloud-config\nwrite_files:\n" + dropIn("00-mine.conf", "[Service]\nExecStart=\nExecStart=/usr/bin/kubelet --cloud-provider=external") + "runcmd: [kubeadm join 10.0.0.1:6443]", external, ""},
-		{"a drop-in in place of the package's", "#cloud-config\nwrite_files:\n" + dropIn("10-kubeadm.conf", "[Service]\nExecStart=\nExecStart=/usr/bin/kubelet --cloud-provider=external") + "runcmd: [kubeadm join 10.0.0.1:6443]", external, "external"},
-		{"the wrong distribution's file", "#!/bin/bash\necho KUBELET_EXTRA_ARGS=--cloud-provider=external > /etc/sysconfig/kubelet" + join, external, ""},
-		{"--node-name", "#!/bin/bash" + join + " --node-name worker-7", name, "worker-7"},
-		{"--node-name by hostname", "#!/bin/bash" + join + " --node-name \"$(hostname -s)\"", name, "pool-a-1f"},
-		{"hostnamectl", "#!/bin/bash\nhostnamectl set-hostname Other" + join, name, "other"},
-		{"hostname of cloud-config", "#cloud-config\nhostname: other\nruncmd:\n- kubeadm join 10.0.0.1:6443", name, "other"},
-		{"fqdn of cloud-config", "#cloud-config\nfqdn: other.example.org\nruncmd:\n- kubeadm join 10.0.0.1:6443", name, "other"},
-		{"v1beta3", configured("v1beta3", "  kubeletExtraArgs:\n    cloud-provider: external\n"), external, "external"},
-		{"v1beta4", configured("v1beta4", "  kubeletExtraArgs:\n  - name: cloud-provider\n    value: external\n"), external, "external"},
-		{"name of the configuration", configured("v1beta4", "  name: worker-8\n"), name, "worker-8"},
-		{"taints of the configuration", configured("v1beta4", "  taints:\n  - {key: a, value: b, effect: NoSchedule}\n"), taints, "[{a b NoSchedule <nil>}]"},
-		{"/etc/default/kubelet goes over kubeadm", configured("v1beta4", "  taints:\n  - {key: a, effect: NoSchedule}\n") + "- 'echo KUBELET_EXTRA_ARGS=--register-with-taints=c=d:NoExecute > /etc/default/kubelet'\n", taints, "[{c d NoExecute <nil>}]"},
-		{"provider ID from metadata", "#!/bin/bash\nID=$(curl -s http://169.254.169.254/hetzner/v1/metadata/instance-id)\ncat <<EOF > /etc/default/kubelet\nKUBELET_EXTRA_ARGS=\"--provider-id=hcloud://${ID}\"\nEOF" + join, id, "hcloud://42"},
-		{"an argument that is not known, of no interest", "#!/bin/bash\necho \"KUBELET_EXTRA_ARGS=--cloud-provider=external --node-ip=$(ip -4 addr show eth1 | grep -oP 'x')\" > /etc/default/kubelet" + join, external, "external"},
-		{"unanswered questions that lead to the same", "#!/bin/bash\nif systemctl is-active foo; then A=external; else A=external; fi\necho KUBELET_EXTRA_ARGS=--cloud-provider=$A > /etc/default/kubelet" + join, external, "external"},
-		{"functions, loops and cases", "#!/bin/bash\nf() { local p=$1; case $p in ext*) echo \"--cloud-provider=${p%-x}\";; *) echo no;; esac; }\nfor p in external-x; do ARGS=\"$(f $p)\"; done\nprintf 'KUBELET_EXTRA_ARGS=%s\\n' \"$ARGS\" > /etc/default/kubelet" + join, external, "external"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			k, err := kubelet(test.userData, machine)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := test.what(k); got != test.want {
-				t.Errorf("%q, want %q; arguments %+v", got, test.want, k.Args)
-			}
-		})
-	}
-	t.Run("an RPM's file", func(t *testing.T) {
-		k, err := kubelet("#!/bin/bash\necho KUBELET_EXTRA_ARGS=--cloud-provider=external > /etc/sysconfig/kubelet"+join, cloudinit.Machine{Name: "a", RPM: true})
-		if err != nil || k.CloudProvider != "external" {
-			t.Errorf("%+v, %v", k, err)
-		}
-	})
-}
-
-// Where kubeadm join goes, and with which token, whichever way user data says so.
-func TestKubeadmJoin(t *testing.T) {
-	const discovery = "#cloud-config\nwrite_files:\n- path: /run/join.yaml\n  content: |\n    apiVersion: kubeadm.k8s.io/v1beta4\n    kind: JoinConfiguration\n" +
-		"    discovery: {bootstrapToken: {token: abcdef.0123456789abcdef, apiServerEndpoint: \"10.0.0.3:6443\"}}\nruncmd:\n- kubeadm join --config /run/join.yaml"
-	for userData, want := range map[string]string{
-		"#!/bin/sh\nkubeadm join 10.0.0.1:6443 --token abcdef.0123456789abcdef":    "10.0.0.1:6443 abcdef.0123456789abcdef",
-		"#!/bin/sh\nkubeadm --v=5 join 10.0.0.1:6443 --discovery-token=a.b":        "10.0.0.1:6443 a.b",
-		"#!/bin/sh\nkubeadm join --token a.b --discovery-file /etc/discovery.conf": " a.b",
-		"#!/bin/sh\nkubeadm join 10.0.0.1:6443 --token $(curl -s http://vault)":    "10.0.0.1:6443 ",
-		discovery:                  "10.0.0.3:6443 abcdef.0123456789abcdef",
-		discovery + " --token a.b": "10.0.0.3:6443 a.b",
-		"#!/bin/sh\necho kubeadm":  " ",
-	} {
-		config, err := cloudinit.Parse(userData)
-		if err != nil {
-			t.Fatal(err)
-		}
-		system, err := config.Boot(machine)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if endpoint, token := system.KubeadmJoin(); endpoint+" "+token != want {
-			t.Errorf("%q: %q, want %q", userData, endpoint+" "+token, want)
-		}
-	}
-}
-
-func configured(version, registration string) string {
-	return "#cloud-config\nwrite_files:\n- path: /run/kubeadm/join.yaml\n  permissions: '0640'\n  content: |\n    apiVersion: kubeadm.k8s.io/" + version +
-		"\n    kind: JoinConfiguration\n    nodeRegistration:\n    " + strings.ReplaceAll(strings.TrimSuffix(registration, "\n"), "\n", "\n    ") +
-		"\nruncmd:\n- kubeadm join --config /run/kubeadm/join.yaml\n"
+var errorTests = []struct{ name, userData, want string }{
+	{"empty", "", "joins no cluster"},
+	{"other programs", "#!/bin/bash\nansible-pull -U https://example.org/x\n", "it calls ansible-pull, which are not followed"},
+	{"a script that stops", "#!/bin/bash\nset -e\nchmod 600 /etc/rancher/k3s/token\nkubeadm join x",
+		"user data line 3 stops, as “chmod 600 /etc/rancher/k3s/token” fails"},
+	{"a script that is none", "#cloud-config\nwrite_files:\n- {path: /a.sh, content: 'if'}\nruncmd: [[sh, /a.sh]]",
+		"/a.sh line 1 is no shell"},
+	{"no header", "instance-id: a\n\n#cloud-config\nruncmd: [kubeadm join x]", "joins no cluster"},
+	{"jinja", "## template: jinja\n#cloud-config\n", `line 1: "## template: jinja" asks for a template`},
+	{"include", "#include\nhttps://example.org\n", "#include is not read here: want #cloud-config"},
+	{"YAML", "#cloud-config\nwrite_files:\n- path: [\n", "user data: line 3"},
+	{"YAML type", "#cloud-config\nwrite_files: 7\n", "user data: line 2: cannot unmarshal"},
+	{"path", "#cloud-config\nwrite_files:\n- content: a\n  path: etc/x\n",
+		`user data write_files[0] line 3: path is "etc/x": want an absolute path`},
+	{"encoding", "#cloud-config\nwrite_files:\n- path: /a\n  encoding: zip\n", `line 3: content has encoding "zip": want text/plain, b64`},
+	{"base64", "#cloud-config\nwrite_files:\n- {path: /a, encoding: b64, content: '***'}\n", "content is not the base64"},
+	{"gzip", "#cloud-config\nwrite_files:\n- {path: /a, encoding: gz+b64, content: 'aGFsbG8='}\n", "content is not the gzip"},
+	{"permissions", "#cloud-config\nwrite_files:\n- {path: /a, permissions: 'rwx'}\n", `permissions is "rwx": want an octal mode`},
+	{"runcmd", "#cloud-config\nruncmd:\n- {a: b}\n", "user data runcmd[0] line 3: want a line of shell or a list of words"},
+	{"shell", "#!/bin/bash\necho 'unfinished\n", "user data line 2 is no shell"},
+	{"merge", "#cloud-config\nmerge_how: 'list(append)'\n", "merge_how"},
+	{"MIME type", mime("Content-Type: text/jinja2\n\nx"), `content type "text/jinja2": want text/cloud-config`},
+	{"label", k3sWith("node-label: [node-role.kubernetes.io/worker=true]"), "with it a kubelet does not start"},
+	{"label form", k3sWith("node-label: [a b]"), "want key=value"},
+	{"taint", k3sWith("node-taint: ['a=b:Never']"), `taint "a=b:Never": want key[=value]:effect with effect NoSchedule`},
+	{"cloud provider", k3sWith("kubelet-arg: [cloud-provider=hetzner]"), `--cloud-provider: "hetzner": want external`},
+	{"k3s YAML", k3sWith("node-label: {a: b}"), "/etc/rancher/k3s/config.yaml (user data write_files[0]) line 1: node-label: want a text " +
+		"or a list"},
+	{"v1beta2", strings.ReplaceAll(configured("v1beta4", "  name: a\n"), "v1beta4", "v1beta2"),
+		"apiVersion is \"kubeadm.k8s.io/v1beta2\": want kubeadm.k8s.io/v1beta3"},
+	{"list in v1beta3", configured("v1beta3", "  kubeletExtraArgs:\n  - {name: a, value: b}\n"), "want a map of strings in v1beta3"},
+	{"kind", strings.ReplaceAll(configured("v1beta4", "  name: a\n"), "JoinConfiguration", "InitConfiguration"),
+		"no document of kind JoinConfiguration"},
+	{"no configuration", "#!/bin/bash\nkubeadm join --config /etc/j.yaml", "user data does not write that file"},
+	{"node name", "#!/bin/bash\nkubeadm join x --node-name a_b", `node name "a_b"`},
+	{"node name not known", "#!/bin/bash\nkubeadm join x --node-name $(curl -s https://example.org/name)",
+		"--hostname-override: its value depends on what “https://example.org/name” serves, which is not known"},
+	{"file from elsewhere", "#!/bin/bash\ncurl -so /etc/default/kubelet https://example.org/k\nkubeadm join x",
+		"depends on what “https://example.org/k” serves"},
+	{"edited by others", "#!/bin/bash\nsed -i '/x/{n;d}' /etc/default/kubelet\nkubeadm join x", "makes of it, which is not known"},
+	{"question", "#!/bin/bash\nif systemctl is-active foo; then echo KUBELET_EXTRA_ARGS=--cloud-provider=external > /etc/default/kubelet; " +
+		"fi\nkubeadm join x", "user data line 2: whether “systemctl is-active foo” succeeds"},
+	{"joins perhaps", "#!/bin/bash\nif systemctl is-active foo; then kubeadm join x; fi",
+		"whether kubeadm joins depends on user data line 2"},
+	{"k3s server of its own", "#!/bin/bash\ncurl -sfL https://get.k3s.io | sh -", "starts a cluster of its own"},
+	{"environment file", "#cloud-config\nwrite_files:\n- path: /etc/systemd/system/kubelet.service.d/20-a.conf\n" +
+		"  content: \"[Service]\\nEnvironmentFile=/etc/none\\n\"\nruncmd: [kubeadm join x]", "EnvironmentFile=/etc/none is not there"},
+	{"two ExecStart", "#cloud-config\nwrite_files:\n- path: /etc/systemd/system/kubelet.service.d/20-a.conf\n" +
+		"  content: \"[Service]\\nExecStart=/usr/bin/kubelet\\n\"\nruncmd: [kubeadm join x]", "has 2 ExecStart=: want one"},
+	{"register-node", "#!/bin/bash\necho KUBELET_EXTRA_ARGS=--register-node=false > /etc/default/kubelet\nkubeadm join x",
+		"told not to register"},
 }
 
 // What users get wrong is named in one line with its place and what is wanted.
 func TestErrors(t *testing.T) {
-	tests := []struct{ name, userData, want string }{
-		{"empty", "", "joins no cluster"},
-		{"other programs", "#!/bin/bash\nansible-pull -U https://example.org/x\n", "it calls ansible-pull, which are not followed"},
-		{"a script that stops", "#!/bin/bash\nset -e\nchmod 600 /etc/rancher/k3s/token\nkubeadm join x", "user data line 3 stops, as “chmod 600 /etc/rancher/k3s/token” fails"},
-		{"a script that is none", "#cloud-config\nwrite_files:\n- {path: /a.sh, content: 'if'}\nruncmd: [[sh, /a.sh]]", "/a.sh line 1 is no shell"},
-		{"no header", "instance-id: a\n\n#cloud-config\nruncmd: [kubeadm join x]", "joins no cluster"},
-		{"jinja", "## template: jinja\n#cloud-config\n", `line 1: "## template: jinja" asks for a template`},
-		{"include", "#include\nhttps://example.org\n", "#include is not read here: want #cloud-config"},
-		{"YAML", "#cloud-config\nwrite_files:\n- path: [\n", "user data: line 3"},
-		{"YAML type", "#cloud-config\nwrite_files: 7\n", "user data: line 2: cannot unmarshal"},
-		{"path", "#cloud-config\nwrite_files:\n- content: a\n  path: etc/x\n", `user data write_files[0] line 3: path is "etc/x": want an absolute path`},
-		{"encoding", "#cloud-config\nwrite_files:\n- path: /a\n  encoding: zip\n", `line 3: content has encoding "zip": want text/plain, b64`},
-		{"base64", "#cloud-config\nwrite_files:\n- {path: /a, encoding: b64, content: '***'}\n", "content is not the base64"},
-		{"gzip", "#cloud-config\nwrite_files:\n- {path: /a, encoding: gz+b64, content: 'aGFsbG8='}\n", "content is not the gzip"},
-		{"permissions", "#cloud-config\nwrite_files:\n- {path: /a, permissions: 'rwx'}\n", `permissions is "rwx": want an octal mode`},
-		{"runcmd", "#cloud-config\nruncmd:\n- {a: b}\n", "user data runcmd[0] line 3: want a line of shell or a list of words"},
-		{"shell", "#!/bin/bash\necho 'unfinished\n", "user data line 2 is no shell"},
-		{"merge", "#cloud-config\nmerge_how: 'list(append)'\n", "merge_how"},
-		{"MIME type", mime("Content-Type: text/jinja2\n\nx"), `content type "text/jinja2": want text/cloud-config`},
-		{"label", k3sWith("node-label: [node-role.kubernetes.io/worker=true]"), "with it a kubelet does not start"},
-		{"label form", k3sWith("node-label: [a b]"), "want key=value"},
-		{"taint", k3sWith("node-taint: ['a=b:Never']"), `taint "a=b:Never": want key[=value]:effect with effect NoSchedule`},
-		{"cloud provider", k3sWith("kubelet-arg: [cloud-provider=hetzner]"), `--cloud-provider: "hetzner": want external`},
-		{"k3s YAML", k3sWith("node-label: {a: b}"), "/etc/rancher/k3s/config.yaml (user data write_files[0]) line 1: node-label: want a text or a list"},
-		{"v1beta2", strings.ReplaceAll(configured("v1beta4", "  name: a\n"), "v1beta4", "v1beta2"), "apiVersion is \"kubeadm.k8s.io/v1beta2\": want kubeadm.k8s.io/v1beta3"},
-		{"list in v1beta3", configured("v1beta3", "  kubeletExtraArgs:\n  - {name: a, value: b}\n"), "want a map of strings in v1beta3"},
-		{"kind", strings.ReplaceAll(configured("v1beta4", "  name: a\n"), "JoinConfiguration", "InitConfiguration"), "no document of kind JoinConfiguration"},
-		{"no configuration", "#!/bin/bash\nkubeadm join --config /etc/j.yaml", "user data does not write that file"},
-		{"node name", "#!/bin/bash\nkubeadm join x --node-name a_b", `node name "a_b"`},
-		{"node name not known", "#!/bin/bash\nkubeadm join x --node-name $(curl -s https://example.org/name)", "--hostname-override: its value depends on what “https://example.org/name” serves, which is not known"},
-		{"file from elsewhere", "#!/bin/bash\ncurl -so /etc/default/kubelet https://example.org/k\nkubeadm join x", "depends on what “https://example.org/k” serves"},
-		{"edited by others", "#!/bin/bash\nsed -i '/x/{n;d}' /etc/default/kubelet\nkubeadm join x", "makes of it, which is not known"},
-		{"question", "#!/bin/bash\nif systemctl is-active foo; then echo KUBELET_EXTRA_ARGS=--cloud-provider=external > /etc/default/kubelet; fi\nkubeadm join x", "user data line 2: whether “systemctl is-active foo” succeeds"},
-		{"joins perhaps", "#!/bin/bash\nif systemctl is-active foo; then kubeadm join x; fi", "whether kubeadm joins depends on user data line 2"},
-		{"k3s server of its own", "#!/bin/bash\ncurl -sfL https://get.k3s.io | sh -", "starts a cluster of its own"},
-		{"environment file", "#cloud-config\nwrite_files:\n- path: /etc/systemd/system/kubelet.service.d/20-a.conf\n  content: \"[Service]\\nEnvironmentFile=/etc/none\\n\"\nruncmd: [kubeadm join x]", "EnvironmentFile=/etc/none is not there"},
-		{"two ExecStart", "#cloud-config\nwrite_files:\n- path: /etc/systemd/system/kubelet.service.d/20-a.conf\n  content: \"[Service]\\nExecStart=/usr/bin/kubelet\\n\"\nruncmd: [kubeadm join x]", "has 2 ExecStart=: want one"},
-		{"register-node", "#!/bin/bash\necho KUBELET_EXTRA_ARGS=--register-node=false > /etc/default/kubelet\nkubeadm join x", "told not to register"},
-	}
-	for _, test := range tests {
+	for _, test := range errorTests {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := kubelet(test.userData, machine)
 			if err == nil {

@@ -54,7 +54,8 @@ func (p *parser) part(name, kind string, data []byte, nesting int) error {
 		if strings.HasPrefix(kind, "multipart/") {
 			return p.multipart(name, text, nesting)
 		}
-		return fmt.Errorf("%s: content type %q: want text/cloud-config, text/x-shellscript, text/cloud-boothook, text/plain or multipart/mixed", name, kind)
+		return fmt.Errorf("%s: content type %q: want text/cloud-config, text/x-shellscript, text/cloud-boothook, text/plain or "+
+			"multipart/mixed", name, kind)
 	}
 	return p.byFirstLine(name, text, nesting)
 }

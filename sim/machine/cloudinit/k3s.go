@@ -107,7 +107,8 @@ func (s k3sSettings) kubeletArgs() (args []Arg) {
 }
 
 // k3sKeys are the keys that are read. True stands for lists.
-var k3sKeys = map[string]bool{"node-name": false, "node-ip": true, "server": false, "node-label": true, "node-taint": true, "kubelet-arg": true}
+var k3sKeys = map[string]bool{"node-name": false, "node-ip": true, "server": false, "node-label": true, "node-taint": true,
+	"kubelet-arg": true}
 
 // read adds a configuration file. Its values replace earlier ones; those of a key
 // that ends in + add to them.

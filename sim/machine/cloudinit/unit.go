@@ -17,7 +17,8 @@ const (
 )
 
 // unitDirs are where systemd looks for units, the first going over the others.
-var unitDirs = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"}
+var unitDirs = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system",
+	"/lib/systemd/system"}
 
 // packaged are the files of the packages kubelet and kubeadm of pkgs.k8s.io
 // (kubernetes/release, cmd/krel/templates/latest). The environment file is among
@@ -36,7 +37,8 @@ func packaged(rpm bool) map[string]shell.File {
 		environment:                           file("KUBELET_EXTRA_ARGS=\n"),
 		"/usr/lib/systemd/system/" + unitName: file("[Service]\nExecStart=/usr/bin/kubelet\n"),
 		"/usr/lib/systemd/system/kubelet.service.d/10-kubeadm.conf": file(`[Service]
-Environment="KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/kubernetes/kubelet.conf"
+Environment="KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf ` +
+			`--kubeconfig=/etc/kubernetes/kubelet.conf"
 Environment="KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml"
 EnvironmentFile=-` + flagsEnv + `
 EnvironmentFile=-` + environment + `
@@ -82,7 +84,8 @@ func (s *System) unit(k *Kubelet) error {
 		name = path.Clean(name)
 		if _, found := s.machine.Files[name]; !found {
 			if !optional {
-				return fmt.Errorf("%s: EnvironmentFile=%s is not there, so the kubelet does not start; want a - before its path, or the file", p.from, name)
+				return fmt.Errorf("%s: EnvironmentFile=%s is not there, so the kubelet does not start; want a - before its path, or the file",
+					p.from, name)
 			}
 			continue
 		}
