@@ -118,9 +118,8 @@ func (r *run) note(c invocation) {
 	for name, v := range c.env {
 		env[name] = v
 	}
-	if r.m.bytes += entry * len(env); r.m.bytes > maxBytes {
-		panic(limit{})
-	}
+	r.m.bytes += entry * len(env)
+	within(r.m.bytes, maxBytes)
 	for _, a := range c.args {
 		r.m.produce(a)
 	}
@@ -134,14 +133,11 @@ func environmental(name string) bool { return strings.ToUpper(name) == name }
 
 // nested follows a script that this one calls with args, of which the first is $0.
 func (r *run) nested(name, text string, c invocation, args []string) status {
-	if why, found := r.m.Unknown(text); found && strings.HasPrefix(text, markStart) {
-		// All of it came from elsewhere.
-		c.in = text
-		r.note(c)
-		r.why = why
-		return assumed
+	elsewhere := strings.HasPrefix(text, markStart) // all of it
+	if elsewhere {
+		r.why, _ = r.m.Unknown(text)
 	}
-	if !IsShell(text) {
+	if elsewhere || !IsShell(text) {
 		c.in = text
 		r.note(c)
 		return assumed

@@ -45,28 +45,28 @@ func grep(r *run, c invocation) status {
 // expression compiles a POSIX expression. In basic ones ( ) { } + ? | have a
 // meaning only behind a backslash.
 func expression(s string, extended, fold bool) (*regexp.Regexp, bool) {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		escaped := s[i] == '\\' && i+1 < len(s)
-		if escaped {
-			i++
+	refers := false // to a group
+	s = charsInExpression.ReplaceAllStringFunc(s, func(v string) string {
+		char, escaped := strings.CutPrefix(v, `\`)
+		if char == "" { // the last
+			return v
 		}
-		special := strings.ContainsRune("(){}+?|", rune(s[i]))
+		special := strings.ContainsAny(char, "(){}+?|")
 		switch {
-		case escaped && s[i] >= '1' && s[i] <= '9':
-			return nil, false
+		case escaped && strings.ContainsAny(char, "123456789"):
+			refers = true
 		case special && escaped != extended, !special && !escaped:
-			b.WriteByte(s[i])
-		case escaped && strings.ContainsRune("swbSWB", rune(s[i])):
-			b.WriteString(`\` + s[i:i+1])
-		default:
-			b.WriteString(regexp.QuoteMeta(s[i : i+1]))
+			return char
+		case escaped && strings.ContainsAny(char, "swbSWB"):
+			return v
 		}
-	}
-	prefix := ""
+		return regexp.QuoteMeta(char)
+	})
 	if fold {
-		prefix = "(?i)"
+		s = "(?i)" + s
 	}
-	re, err := regexp.Compile(prefix + b.String())
-	return re, err == nil
+	re, err := regexp.Compile(s)
+	return re, err == nil && !refers
 }
+
+var charsInExpression = regexp.MustCompile(`(?s)\\?.`)

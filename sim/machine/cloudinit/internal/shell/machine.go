@@ -44,10 +44,11 @@ var ErrLimit = errors.New("the script does more than any boot needs")
 // Limits on what a Machine does for the scripts of one boot. They are far beyond any
 // real user data, of which clouds take 16 to 64 KiB.
 const (
-	maxSteps  = 20_000  // commands
-	maxBytes  = 8 << 20 // of text produced
-	maxScript = 256 << 10
-	maxDepth  = 100 // of calls and nested commands
+	maxSteps   = 20_000  // commands
+	maxBytes   = 8 << 20 // of text produced
+	maxScript  = 256 << 10
+	maxDepth   = 100 // of calls and nested commands
+	maxNesting = 10_000
 )
 
 // File is a file as a script left it. Content may hold marks.
@@ -84,17 +85,15 @@ type Machine struct {
 }
 
 func (m *Machine) produce(s string) string {
-	if m.bytes += len(s); m.bytes > maxBytes {
-		panic(limit{})
-	}
+	m.bytes += len(s)
+	within(m.bytes, maxBytes)
 	return s
 }
 
 // copied counts a copy of so many entries, which is work too.
 func (m *Machine) copied(entries int) {
-	if m.steps += entries / 8; m.steps > maxSteps {
-		panic(limit{})
-	}
+	m.steps += entries / 8
+	within(m.steps, maxSteps)
 }
 
 // Put writes a file that no script writes, or appends to it. It returns ErrLimit.

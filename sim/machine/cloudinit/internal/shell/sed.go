@@ -68,9 +68,7 @@ func (r *run) edited(text string, edits []edit, understood bool, c invocation) s
 		lines := slices.Collect(strings.Lines(text))
 		for i, line := range lines {
 			line, hadEnd := strings.CutSuffix(line, "\n")
-			if (len(line)+1)*(len(e.new)+1) > maxBytes { // it may match everywhere
-				panic(limit{})
-			}
+			within((len(line)+1)*(len(e.new)+1), maxBytes) // it may match everywhere
 			if e.applies(line, i == len(lines)-1) {
 				line = e.apply(line)
 			} else {
@@ -214,30 +212,21 @@ func delimited(s string, delimiter byte, n int) (parts []string, rest string, ok
 	return nil, "", false
 }
 
+var replaced = regexp.MustCompile(`(?s)\\.|[&$]`)
+
 // replacement is the right side of s/// in the notation of regexp.Expand.
 func replacement(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '&':
-			b.WriteString("${0}")
-		case s[i] == '$':
-			b.WriteString("$$")
-		case s[i] == '\\' && i+1 < len(s):
-			i++
-			switch {
-			case s[i] >= '0' && s[i] <= '9':
-				b.WriteString("${" + s[i:i+1] + "}")
-			case s[i] == 'n':
-				b.WriteByte('\n')
-			case s[i] == '$':
-				b.WriteString("$$")
-			default:
-				b.WriteByte(s[i])
-			}
-		default:
-			b.WriteByte(s[i])
+	return replaced.ReplaceAllStringFunc(s, func(v string) string {
+		switch c := v[len(v)-1]; {
+		case v == "&":
+			return "${0}"
+		case c == '$':
+			return "$$"
+		case c == 'n':
+			return "\n"
+		case c >= '0' && c <= '9':
+			return "${" + v[1:] + "}"
 		}
-	}
-	return b.String()
+		return v[1:]
+	})
 }

@@ -26,6 +26,12 @@ type run struct {
 // limit is what following a script panics with to end it, wherever it is.
 type limit struct{}
 
+func within(n, most int) {
+	if n > most {
+		panic(limit{})
+	}
+}
+
 type jump int
 
 const (
@@ -100,57 +106,42 @@ func IsShell(script string) bool {
 	return !strings.HasPrefix(script, "#!") || shebang.MatchString(script)
 }
 
-// SyntaxError says where a script cannot be parsed.
-type SyntaxError struct {
-	Script string
-	Line   uint
-	Text   string
-}
-
-func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("%s line %d is no shell: %s", e.Script, e.Line, e.Text)
-}
-
 func (r *run) script(text, in string, out *strings.Builder) error {
-	if len(text) > maxScript || tooDeep(text) {
-		panic(limit{})
-	}
+	within(len(text), maxScript)
+	within(nesting(text), maxNesting)
 	r.m.produce(text) // it may be the same again and again
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
-		e := &SyntaxError{Script: r.name, Text: err.Error()}
 		var parse syntax.ParseError
 		if errors.As(err, &parse) {
-			e.Line, e.Text = parse.Pos.Line(), parse.Text
+			return fmt.Errorf("%s line %d is no shell: %s", r.name, parse.Pos.Line(), parse.Text)
 		}
-		return e
+		return fmt.Errorf("%s line 0 is no shell: %w", r.name, err)
 	}
 	r.stmts(file.Stmts, in, out)
 	return nil
 }
 
-// tooDeep bounds what a recursive parser is given: nothing nests without one of
-// these.
-func tooDeep(text string) bool {
+// nesting is as deep as text can nest, for a parser that is recursive: nothing nests
+// without one of these.
+func nesting(text string) int {
 	n := strings.Count(text, "(") + strings.Count(text, "{") + strings.Count(text, "`") + strings.Count(text, "[")
 	for _, word := range []string{"if", "while", "until", "for", "case", "select", "!", "time", "coproc"} {
 		n += strings.Count(text, word)
 	}
-	return n > 10_000
+	return n
 }
 
 // step counts what is done.
 func (r *run) step() {
-	if r.m.steps++; r.m.steps > maxSteps {
-		panic(limit{})
-	}
+	r.m.steps++
+	within(r.m.steps, maxSteps)
 }
 
 // in runs f one level deeper.
 func (r *run) in(f func() status) status {
-	if r.depth++; r.depth > maxDepth {
-		panic(limit{})
-	}
+	r.depth++
+	within(r.depth, maxDepth)
 	defer func() { r.depth-- }()
 	return f()
 }
