@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"nodestorm/sim/cloudinit"
+	"nodestorm/sim/machine/cloudinit"
 )
 
 func cloudProvider(k cloudinit.Kubelet) string { return k.CloudProvider }
