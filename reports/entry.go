@@ -70,7 +70,7 @@ func (c changes) entry(r history.Record) entry {
 // facts are the details as key=value. Of what the API server says of a node or a
 // NodeClaim, which repeats its state, only what is new; of taints the change, in
 // the notation of kubectl.
-func (c changes) facts(r history.Record, detail map[string]any) []string {
+func (c changes) facts(r history.Record, detail history.Detail) []string {
 	isState := r.Source == history.API && (r.Object.Resource == vocabulary.Nodes || r.Object.Resource == vocabulary.NodeClaims)
 	var facts []string
 	if isState {
@@ -83,7 +83,7 @@ func (c changes) facts(r history.Record, detail map[string]any) []string {
 		for _, key := range []string{"added", "removed", "taints"} {
 			delete(detail, key)
 		}
-		if conditions, ok := detail["conditions"].(map[string]any); ok {
+		if conditions := detail.Mapping("conditions"); conditions != nil {
 			delete(detail, "conditions")
 			for name, condition := range conditions {
 				detail[name] = condition

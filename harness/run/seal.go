@@ -167,7 +167,7 @@ func unknown(r history.Record) string {
 	if known := verbs[r.Source]; known != nil && !slices.Contains(known, r.Verb) {
 		return fmt.Sprintf("verb %q of source %s", r.Verb, r.Source)
 	}
-	if kind, _ := r.Detail["kind"].(string); r.Source == history.Step && !slices.Contains([]history.Role{history.Given, history.When, history.Then}, history.Role(kind)) {
+	if kind := r.Detail.Text("kind"); r.Source == history.Step && !slices.Contains([]history.Role{history.Given, history.When, history.Then}, history.Role(kind)) {
 		return fmt.Sprintf("kind of step %q", kind)
 	}
 	return ""

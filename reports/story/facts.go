@@ -37,10 +37,10 @@ type pace struct {
 }
 
 // paceOf is nil where a record does not tell.
-func paceOf(d map[string]any) *pace {
-	seconds, spanned := numeric(d["seconds"])
-	factor, paced := numeric(d["factor"])
-	lag, late := numeric(d["lagMaxMs"])
+func paceOf(d history.Detail) *pace {
+	seconds, spanned := d.Number("seconds")
+	factor, paced := d.Number("factor")
+	lag, late := d.Number("lagMaxMs")
 	const most = float64(1 << 30) // a history may say anything
 	in := func(f float64) bool { return f >= 0 && f < most }
 	if !spanned || !paced || !late || !in(seconds) || !in(factor) || !in(lag) {
@@ -66,50 +66,49 @@ func factsOf(r history.Record, keep func(string) string) facts {
 	}
 	switch r.Source {
 	case history.API:
-		f.providerID = keep(text(d, "providerID"))
-		f.node = keep(first(text(d, "node"), text(d, "nodeName")))
-		f.reason = keep(text(d, "reason"))
+		f.providerID = keep(d.Text("providerID"))
+		f.node = keep(first(d.Text("node"), d.Text("nodeName")))
+		f.reason = keep(d.Text("reason"))
 		if _, ok := d["taints"]; ok {
 			f.tainted = true
-			f.taints = keep(strings.Join(texts(d["taints"]), ", "))
+			f.taints = keep(strings.Join(d.Texts("taints"), ", "))
 		}
-		if ready := text(d, "ready"); ready != "" {
+		if ready := d.Text("ready"); ready != "" {
 			f.ready, _, _ = strings.Cut(ready, ":")
 			f.ready = keep(f.ready)
 			f.tainted = true // a node without the detail "taints" has none
 		}
-		if conditions, ok := d["conditions"].(map[string]any); ok {
-			for _, name := range phases {
-				if status, _ := conditions[name].(string); status == "True" {
-					f.phase = name
-					break
-				}
+		conditions := d.Mapping("conditions")
+		for _, name := range phases {
+			if conditions.Text(name) == "True" {
+				f.phase = name
+				break
 			}
 		}
 		f.changes = d["added"] != nil || d["removed"] != nil
-		f.size, f.sized = numeric(d["replicas"])
+		f.size, f.sized = d.Number("replicas")
 	case history.Node:
-		f.providerID, f.node, f.reason = keep(text(d, "providerID")), keep(text(d, "node")), keep(text(d, "reason"))
+		f.providerID, f.node, f.reason = keep(d.Text("providerID")), keep(d.Text("node")), keep(d.Text("reason"))
 	case history.Cloud:
-		if id, told := numeric(d["id"]); told {
+		if id, told := d.Number("id"); told {
 			f.id = keep(strconv.FormatFloat(id, 'f', -1, 64))
 		}
-		if price, told := numeric(d["hourlyEUR"]); told && price > 0 && price < maxHourlyEUR {
+		if price, told := d.Number("hourlyEUR"); told && price > 0 && price < maxHourlyEUR {
 			f.hourlyEUR = price
 		}
-		f.group, f.reason = keep(text(d, "group")), keep(text(d, "error"))
-		f.size, f.sized = numeric(d["to"])
+		f.group, f.reason = keep(d.Text("group")), keep(d.Text("error"))
+		f.size, f.sized = d.Number("to")
 	case history.Logged:
-		f.pods, f.claim, f.node = keep(text(d, "Pods")), keep(name(d["NodeClaim"])), keep(name(d["Node"]))
-		f.size, f.sized = numeric(d["to"])
-		f.from, _ = numeric(d["from"])
+		f.pods, f.claim, f.node = keep(d.Text("Pods")), keep(name(d, "NodeClaim")), keep(name(d, "Node"))
+		f.size, f.sized = d.Number("to")
+		f.from, _ = d.Number("from")
 	case history.Fault:
-		f.state = keep(first(text(d, "fault"), text(d, "effect")))
+		f.state = keep(first(d.Text("fault"), d.Text("effect")))
 	case history.Step:
-		f.state = keep(text(d, "text"))
+		f.state = keep(d.Text("text"))
 	case history.Harness:
-		f.failed, _ = d["failed"].(bool)
-		if seconds, told := numeric(d["seconds"]); told && seconds > 0 && seconds < horizon.Seconds() {
+		f.failed = d.Truth("failed")
+		if seconds, told := d.Number("seconds"); told && seconds > 0 && seconds < horizon.Seconds() {
 			f.round = seconds
 		}
 	case history.Clock:
@@ -120,54 +119,15 @@ func factsOf(r history.Record, keep func(string) string) facts {
 
 // name is that of an object as logr writes it, {"name": …, "namespace": …}, or a
 // plain text.
-func name(value any) string {
-	switch value := value.(type) {
-	case string:
-		return value
-	case map[string]any:
-		if namespace := text(value, "namespace"); namespace != "" {
-			return namespace + "/" + text(value, "name")
+func name(d history.Detail, key string) string {
+	if object := d.Mapping(key); object != nil {
+		name := object.Text("name")
+		if namespace := object.Text("namespace"); namespace != "" {
+			return namespace + "/" + name
 		}
-		return text(value, "name")
+		return name
 	}
-	return ""
-}
-
-func text(detail map[string]any, key string) string {
-	s, _ := detail[key].(string)
-	return s
-}
-
-// texts are the items of a list of texts, live or read.
-func texts(value any) []string {
-	switch list := value.(type) {
-	case []string:
-		return list
-	case []any:
-		var items []string
-		for _, item := range list {
-			if s, ok := item.(string); ok {
-				items = append(items, s)
-			}
-		}
-		return items
-	}
-	return nil
-}
-
-// numeric is a number, live or read.
-func numeric(value any) (float64, bool) {
-	switch n := value.(type) {
-	case float64:
-		return n, true
-	case int:
-		return float64(n), true
-	case int32:
-		return float64(n), true
-	case int64:
-		return float64(n), true
-	}
-	return 0, false
+	return d.Text(key)
 }
 
 func first(candidates ...string) string {
@@ -198,7 +158,7 @@ var stateful = []string{"added", "removed", "conditions", "node", "reason", "mes
 
 func flagsOf(r history.Record) Flags {
 	var f Flags
-	level := strings.ToUpper(text(r.Detail, "level"))
+	level := strings.ToUpper(r.Detail.Text("level"))
 	switch {
 	case r.Code >= 400, r.Source == history.Step && r.Verb != "passed", level == "ERROR" || level == "FATAL" || r.Source == history.Logged && r.Verb == "error",
 		r.Source == history.Harness && !slices.Contains([]string{history.Ended, history.Killed, history.Stopped, history.Started, history.Rounds}, r.Verb):
@@ -213,7 +173,7 @@ func flagsOf(r history.Record) Flags {
 			f = f&^Bad | Noise
 		}
 	case history.Logged:
-		message := strings.ToLower(text(r.Detail, "message"))
+		message := strings.ToLower(r.Detail.Text("message"))
 		if strings.HasPrefix(message, "starting ") || strings.HasPrefix(message, "serving ") || strings.HasPrefix(message, "caches populated") ||
 			strings.Contains(message, "leader lease") || strings.Contains(message, "acquired lease") || strings.Contains(message, "vcs.revision") {
 			f |= Noise

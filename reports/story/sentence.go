@@ -18,9 +18,9 @@ const maxFact = 160
 func (s *Story) Sentence(i int) string {
 	e := s.Events[i]
 	k, o := s.Kinds[e.Kind], s.Objects[e.Object]
-	detail := map[string]any{}
+	detail := history.Detail{}
 	_ = json.Unmarshal([]byte(s.Details[e.Detail]), &detail) // no detail, no facts
-	fact := func(key string) string { return reports.Cut(reports.Clean(text(detail, key)), maxFact) }
+	fact := func(key string) string { return reports.Cut(reports.Clean(detail.Text(key)), maxFact) }
 	what := o.Name
 	if kind := vocabulary.Kind(o.Resource); kind != "" {
 		what = kind + " " + o.Name
@@ -45,7 +45,7 @@ func (s *Story) Sentence(i int) string {
 				words += " " + reports.Clean(key) + " " + reports.Cut(reports.Clean(fmt.Sprint(detail[key])), maxFact)
 			}
 		}
-		if claim := name(detail["NodeClaim"]); claim != "" {
+		if claim := name(detail, "NodeClaim"); claim != "" {
 			words += " " + reports.Clean(claim)
 		}
 		if pods := fact("Pods"); pods != "" {
@@ -53,10 +53,10 @@ func (s *Story) Sentence(i int) string {
 		}
 		return fmt.Sprintf("%s logs: %s", k.Actor, words)
 	case history.Fault:
-		return fmt.Sprintf("fault %s on %s: %s", reports.Clean(text(detail, "fault")), what, k.Verb)
+		return fmt.Sprintf("fault %s on %s: %s", reports.Clean(detail.Text("fault")), what, k.Verb)
 	case history.Harness:
 		if k.Verb == history.Rounds {
-			seconds, _ := numeric(detail["seconds"])
+			seconds, _ := detail.Number("seconds")
 			return fmt.Sprintf("a round of %s takes %.3g s", k.Actor, seconds)
 		}
 		return strings.TrimSpace(fmt.Sprintf("harness: %s %s %s", k.Actor, k.Verb, fact("error")))
@@ -78,10 +78,10 @@ func (s *Story) Sentence(i int) string {
 		words = append(words, fmt.Sprintf("— refused with %d", k.Code), fact("error"))
 	}
 	var facts []string
-	for _, taint := range texts(detail["added"]) {
+	for _, taint := range detail.Texts("added") {
 		facts = append(facts, "tainted "+reports.Clean(taint))
 	}
-	for _, taint := range texts(detail["removed"]) {
+	for _, taint := range detail.Texts("removed") {
 		facts = append(facts, "no longer "+reports.Clean(taint))
 	}
 	for _, key := range []string{"providerID", "reason", "message"} {

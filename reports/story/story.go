@@ -109,7 +109,7 @@ func NewBuilder(run Run) *Builder {
 // Add takes a record. It keeps nothing of it but copies.
 func (b *Builder) Add(r history.Record) {
 	kind := Kind{Source: b.text(string(r.Source)), Verb: b.text(r.Verb), Actor: b.text(r.Actor), Code: r.Code, Resource: b.text(r.Object.Resource)}
-	kind.Subresource = b.text(text(r.Detail, "subresource"))
+	kind.Subresource = b.text(r.Detail.Text("subresource"))
 	e := Event{Virtual: r.Virtual, Real: r.Real, Seq: r.Seq}
 	if e.Virtual > horizon || e.Virtual < -horizon {
 		e.Virtual = min(max(e.Virtual, -horizon), horizon)

@@ -120,9 +120,8 @@ type Event struct {
 	Actor string `json:"actor,omitempty"`
 	// Code is the HTTP status. Zero means there is none.
 	Code int `json:"code,omitempty"`
-	// Detail holds a few small facts that JSON can express. It belongs to the
-	// history once recorded: the caller must not change it any more.
-	Detail map[string]any `json:"detail,omitempty"`
+	// Detail belongs to the history once recorded: the caller must not change it any more.
+	Detail Detail `json:"detail,omitempty"`
 }
 
 // Record is an event in its place in the history.

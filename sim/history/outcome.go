@@ -58,9 +58,8 @@ func OutcomeOf(r Record) (o Outcome, ok bool) {
 	if r.Source != Step {
 		return o, false
 	}
-	text := func(key string) string {
-		s, _ := r.Detail[key].(string)
-		return s
-	}
-	return Outcome{Role: Role(text("kind")), Text: text("text"), Quoted: text("quoted"), Status: r.Verb, Error: text("error")}, true
+	return Outcome{
+		Role: Role(r.Detail.Text("kind")), Text: r.Detail.Text("text"), Quoted: r.Detail.Text("quoted"),
+		Status: r.Verb, Error: r.Detail.Text("error"),
+	}, true
 }

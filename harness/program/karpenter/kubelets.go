@@ -29,7 +29,7 @@ func Kubelets(w *world.World, machines *kubelet.Machines, machine func() kubelet
 				return // the world ends
 			}
 			seq = r.Seq
-			providerID, _ := r.Detail["providerID"].(string)
+			providerID := r.Detail.Text("providerID")
 			switch name := r.Object.Name; {
 			case !on[name] && r.Verb == "create" && strings.HasPrefix(providerID, providerIDPrefix):
 				on[name] = true

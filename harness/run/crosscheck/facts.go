@@ -43,11 +43,11 @@ func factsOf(records iter.Seq[history.Record]) facts {
 	for r := range records {
 		f.end = max(f.end, r.Virtual)
 		f.cloud = f.cloud || r.Source == history.Cloud && r.Actor == clusterautoscaler.Name
-		c := call{seq: r.Seq, at: r.Virtual, group: text(r, "group"), granted: r.Code < 400}
+		c := call{seq: r.Seq, at: r.Virtual, group: r.Detail.Text("group"), granted: r.Code < 400}
 		switch {
 		case r.Source == history.Cloud && r.Verb == "created":
-			if id, ok := whole(r, "id"); ok {
-				f.ids[strconv.FormatInt(id, 10)] = r.Object.Name
+			if id, ok := r.Detail.Int("id"); ok {
+				f.ids[strconv.Itoa(id)] = r.Object.Name
 			}
 		case r.Source == history.Cloud && r.Verb == "failed" && r.Object.Resource == "instances":
 			f.failed = append(f.failed, c)
@@ -68,7 +68,7 @@ func factsOf(records iter.Seq[history.Record]) facts {
 			} else {
 				c.node = r.Object.Name
 			}
-			together := texts(r, "instances")
+			together := r.Detail.Texts("instances")
 			if len(together) == 0 {
 				f.removed = append(f.removed, c)
 			}
@@ -76,13 +76,13 @@ func factsOf(records iter.Seq[history.Record]) facts {
 				f.removed = append(f.removed, c)
 			}
 		case r.Source == history.API && r.Object.Resource == "events":
-			c.code, c.text = text(r, "reason"), text(r, "message")
+			c.code, c.text = r.Detail.Text("reason"), r.Detail.Text("message")
 			f.events = append(f.events, c)
-		case r.Source == history.API && scalable[r.Object.Resource] != "" && text(r, "subresource") == "scale" && (r.Verb == "update" || r.Verb == "patch"):
+		case r.Source == history.API && scalable[r.Object.Resource] != "" && r.Detail.Text("subresource") == "scale" && (r.Verb == "update" || r.Verb == "patch"):
 			c.group = scalable[r.Object.Resource] + "/" + r.Object.Namespace + "/" + r.Object.Name
 			c.n = -1 // in histories of before it was noted
-			if size, ok := whole(r, "replicas"); ok {
-				c.n = int(size)
+			if size, ok := r.Detail.Int("replicas"); ok {
+				c.n = size
 			}
 			f.scaled = append(f.scaled, c)
 		}
@@ -117,36 +117,4 @@ func (f *facts) faulty(group string, from, to time.Duration) bool {
 		}
 	}
 	return false
-}
-
-func text(r history.Record, key string) string {
-	s, _ := r.Detail[key].(string)
-	return s
-}
-
-// whole is a detail that is a whole number, as it is in a live history or a stored one.
-func whole(r history.Record, key string) (n int64, ok bool) {
-	switch n := r.Detail[key].(type) {
-	case int:
-		return int64(n), true
-	case int64:
-		return n, true
-	case float64:
-		return int64(n), true
-	}
-	return 0, false
-}
-
-// texts is a detail that is a list, as it is in a live history or a stored one.
-func texts(r history.Record, key string) (list []string) {
-	switch l := r.Detail[key].(type) {
-	case []string:
-		return l
-	case []any:
-		for _, item := range l {
-			s, _ := item.(string)
-			list = append(list, s)
-		}
-	}
-	return list
 }

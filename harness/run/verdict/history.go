@@ -73,7 +73,7 @@ func FromHistory(records history.Records, record scenarios.Record, distortion st
 
 // died takes in that a part of the world has ended by itself.
 func (in *Input) died(r history.Record, target string) {
-	death := OneLine(text(r, "error"))
+	death := OneLine(r.Detail.Text("error"))
 	if !strings.HasPrefix(death, r.Actor) {
 		death = r.Actor + ": " + death
 	}
@@ -125,7 +125,7 @@ type work struct {
 }
 
 func (w *work) take(r history.Record) {
-	if r.Source == history.Step && history.Role(text(r, "kind")) == history.When && !w.FromStart() {
+	if r.Source == history.Step && history.Role(r.Detail.Text("kind")) == history.When && !w.FromStart() {
 		w.done, w.since = 0, "the last When"
 	}
 	if w.Matches(r) {
@@ -171,12 +171,7 @@ func isOf(r *history.Record, target string) bool {
 
 func faultName(r history.Record) string {
 	if r.Object == (history.Object{}) {
-		return text(r, "fault")
+		return r.Detail.Text("fault")
 	}
-	return fmt.Sprintf("%s on %s", text(r, "fault"), r.Object)
-}
-
-func text(r history.Record, key string) string {
-	s, _ := r.Detail[key].(string)
-	return s
+	return fmt.Sprintf("%s on %s", r.Detail.Text("fault"), r.Object)
 }

@@ -37,7 +37,7 @@ func Coverage(records []history.Record, target string) (keys []string) {
 		}
 		switch {
 		case r.Actor == target && (r.Source == history.API || r.Source == history.Cloud):
-			part, _ := r.Detail["subresource"].(string)
+			part := r.Detail.Text("subresource")
 			seen[fmt.Sprintf("call %s %s/%s %d", r.Verb, r.Object.Resource, part, r.Code)] = true
 		case r.Source == history.Fault && r.Verb == history.Effective:
 			var states []string
@@ -49,7 +49,7 @@ func Coverage(records []history.Record, target string) (keys []string) {
 					states = append(states, s.name)
 				}
 			}
-			effect, _ := r.Detail["effect"].(string)
+			effect := r.Detail.Text("effect")
 			seen[fmt.Sprintf("fault %s of %s while %s", effect, r.Object.Resource, strings.Join(states, " and "))] = true
 		}
 	}
@@ -64,7 +64,7 @@ func Coverage(records []history.Record, target string) (keys []string) {
 // schedule does nothing but bring demand.
 func DiedAtOnce(records []history.Record, target string) bool {
 	for _, r := range records {
-		kind, _ := r.Detail["kind"].(string)
+		kind := r.Detail.Text("kind")
 		switch {
 		case r.Source == history.Harness && r.Verb == history.Died && r.Actor == target:
 			return true
@@ -80,7 +80,7 @@ func DiedAtOnce(records []history.Record, target string) bool {
 func DiskFull(records []history.Record) string {
 	for _, r := range records {
 		if r.Source == history.Harness && r.Verb == history.Died && r.Actor == history.Disk {
-			said, _ := r.Detail["error"].(string)
+			said := r.Detail.Text("error")
 			return said
 		}
 	}

@@ -94,7 +94,7 @@ func death(r history.Record) (said, function string) {
 	if r.Source != history.Harness || r.Verb != history.Died {
 		return "", ""
 	}
-	text, _ := r.Detail["error"].(string)
+	text := r.Detail.Text("error")
 	said, _, _ = strings.Cut(text, "\n")
 	if found := running.FindStringSubmatch(text); found != nil {
 		function = found[1]

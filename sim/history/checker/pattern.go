@@ -251,7 +251,7 @@ func field(r *history.Record, name string) any {
 // detail returns a record's detail by its dotted key, nil where it is missing. A
 // key that itself has dots is found whole first.
 func detail(r *history.Record, key string) any {
-	var at any = r.Detail
+	var at any = map[string]any(r.Detail)
 	for {
 		mapping, ok := at.(map[string]any)
 		if !ok {

@@ -44,18 +44,17 @@ func (w *world) seeClaim(r *history.Record) {
 	c := w.claims[name]
 	if c == nil || r.Verb == "create" {
 		c = &claim{name: name, created: at(r)}
-		if w.claims[name] = c; r.Verb == "create" && r.Actor == w.Target && !w.fixed[text(r, "nodePool")] {
+		if w.claims[name] = c; r.Verb == "create" && r.Actor == w.Target && !w.fixed[r.Detail.Text("nodePool")] {
 			w.batch.made = append(w.batch.made, c)
 		}
 	}
-	if id := text(r, "providerID"); id != "" {
+	if id := r.Detail.Text("providerID"); id != "" {
 		c.providerID = id
 	}
-	if conditions, ok := r.Detail["conditions"].(map[string]any); ok {
-		is, _ := conditions["Initialized"].(string)
-		c.initialized = is == "True"
+	if conditions := r.Detail.Mapping("conditions"); conditions != nil {
+		c.initialized = conditions.Text("Initialized") == "True"
 	}
-	if (r.Verb == "delete" || truth(r, "deleting")) && !c.deleting.is() {
+	if (r.Verb == "delete" || r.Detail.Truth("deleting")) && !c.deleting.is() {
 		c.deleting = at(r)
 	}
 }
@@ -64,21 +63,21 @@ func (w *world) seeClaim(r *history.Record) {
 func (w *world) seeBatch(r *history.Record) {
 	switch {
 	case w.Target != "karpenter":
-	case r.Source == history.API && r.Object.Resource == "poddisruptionbudgets" && text(r, "subresource") == "" && r.Code < 400:
+	case r.Source == history.API && r.Object.Resource == "poddisruptionbudgets" && r.Detail.Text("subresource") == "" && r.Code < 400:
 		maps.DeleteFunc(w.batch.held, func(pod string, _ moment) bool { return strings.HasPrefix(pod, r.Object.Namespace+"/") }) // it may allow more now
 	case r.Actor != w.Target:
-	case r.Source == history.Logged && text(r, "message") == "found provisionable pod(s)":
+	case r.Source == history.Logged && r.Detail.Text("message") == "found provisionable pod(s)":
 		w.guess()
 		w.batch.made = nil
-		w.batch.seen, w.batch.pods = at(r), strings.Split(text(r, "Pods"), ", ")
-		w.batch.cut = strings.HasSuffix(text(r, "Pods"), "other(s)") || strings.HasSuffix(text(r, "Pods"), "…")
-	case r.Source == history.API && r.Object.Resource == "events" && text(r, "reason") == "Nominated" && r.Code < 400:
-		pod, is := strings.CutPrefix(text(r, "about"), "Pod/")
-		m := nominated.FindStringSubmatch(text(r, "message"))
+		w.batch.seen, w.batch.pods = at(r), strings.Split(r.Detail.Text("Pods"), ", ")
+		w.batch.cut = strings.HasSuffix(r.Detail.Text("Pods"), "other(s)") || strings.HasSuffix(r.Detail.Text("Pods"), "…")
+	case r.Source == history.API && r.Object.Resource == "events" && r.Detail.Text("reason") == "Nominated" && r.Code < 400:
+		pod, is := strings.CutPrefix(r.Detail.Text("about"), "Pod/")
+		m := nominated.FindStringSubmatch(r.Detail.Text("message"))
 		if is && m != nil && w.claims[m[1]] != nil {
 			w.batch.bought[r.Object.Namespace+"/"+pod] = w.claims[m[1]]
 		}
-	case r.Source == history.API && text(r, "subresource") == "eviction":
+	case r.Source == history.API && r.Detail.Text("subresource") == "eviction":
 		if pod := r.Object.Namespace + "/" + r.Object.Name; r.Code == 429 {
 			w.batch.held[pod] = at(r)
 		} else if r.Code < 400 {
@@ -120,7 +119,7 @@ func boughtFor(w *world, judge func(made *history.Record, pods []string)) func(*
 		if r.Source != history.API || r.Verb != "create" || r.Object.Resource != "nodeclaims" || r.Actor != w.Target || r.Code >= 400 || r.Virtual-w.batch.seen.at > 5*time.Second || !w.batch.seen.is() || w.batch.cut {
 			return
 		}
-		if w.fixed[text(r, "nodePool")] {
+		if w.fixed[r.Detail.Text("nodePool")] {
 			return
 		}
 		pods := slices.DeleteFunc(slices.Clone(w.batch.pods), func(pod string) bool { return w.pods[pod] != nil && w.batch.known[pod] && w.batch.bought[pod] == nil })
@@ -210,20 +209,20 @@ func promptBatches(w *world, broken breaks) judge {
 	}
 	return judge{
 		see: func(r *history.Record) {
-			if r.Source == history.API && r.Object.Resource == "pods" && text(r, "reason") == "Unschedulable" && r.Code < 400 {
+			if r.Source == history.API && r.Object.Resource == "pods" && r.Detail.Text("reason") == "Unschedulable" && r.Code < 400 {
 				if p := w.pods[r.Object.Namespace+"/"+r.Object.Name]; p != nil && p.unschedulable.seq == r.Seq {
 					news = r.Virtual
 				}
 			}
-			if pod, told := strings.CutPrefix(text(r, "about"), "Pod/"); told && r.Actor == w.Target { // an event: it has no place
+			if pod, told := strings.CutPrefix(r.Detail.Text("about"), "Pod/"); told && r.Actor == w.Target { // an event: it has no place
 				late(r.Object.Namespace + "/" + pod)
 				looked[r.Object.Namespace+"/"+pod] = true
 			}
 			if r.Source != history.Logged || r.Actor != w.Target {
 				return
 			}
-			none := text(r, "message") == "no nodepools found" // that are ready: it has looked, and says no more
-			if text(r, "message") != "found provisionable pod(s)" && !none {
+			none := r.Detail.Text("message") == "no nodepools found" // that are ready: it has looked, and says no more
+			if r.Detail.Text("message") != "found provisionable pod(s)" && !none {
 				return
 			}
 			if w.batch.cut || none { // whom it names not, it may have looked at
@@ -253,9 +252,8 @@ func noStuckDeletion(w *world, broken breaks) judge {
 	gone := map[string]bool{}
 	return judge{
 		see: func(r *history.Record) {
-			if of, is := r.Detail["NodeClaim"].(map[string]any); is && text(r, "message") == "deleted nodeclaim" {
-				name, _ := of["name"].(string)
-				gone[name] = true
+			if of := r.Detail.Mapping("NodeClaim"); of != nil && r.Detail.Text("message") == "deleted nodeclaim" {
+				gone[of.Text("name")] = true
 			}
 		},
 		end: func() {

@@ -45,12 +45,12 @@ func (d declared) see(r *history.Record) {
 	if r.Source != history.Step || r.Verb != "passed" {
 		return
 	}
-	if m := ofMachines.FindStringSubmatch(text(r, "text")); m != nil {
+	if m := ofMachines.FindStringSubmatch(r.Detail.Text("text")); m != nil {
 		low, _ := strconv.Atoi(m[2])
 		high, _ := strconv.Atoi(m[3])
 		d[m[1]] = limits{low, high}
 	}
-	if m := annotations.FindStringSubmatch(text(r, "text")); m != nil {
+	if m := annotations.FindStringSubmatch(r.Detail.Text("text")); m != nil {
 		l, known := d[m[1]]
 		if !known {
 			l = limits{-1, -1}

@@ -55,7 +55,7 @@ func (m *removals) asked(r *history.Record) (names []string) {
 
 // scales tells whether the record scales a group of Cluster API.
 func (m *removals) scales(r *history.Record) bool {
-	return r.Source == history.API && r.Actor == m.w.Target && r.Code < 400 && text(r, "subresource") == "scale" && r.Verb != "get"
+	return r.Source == history.API && r.Actor == m.w.Target && r.Code < 400 && r.Detail.Text("subresource") == "scale" && r.Verb != "get"
 }
 
 // patience: who buys an instance gives it the time to become a Node that is set for that.

@@ -56,12 +56,12 @@ func (w *world) seePlan(r *history.Record) {
 	switch {
 	case r.Source == history.Logged && r.Verb == "plan" && r.Actor == w.Target:
 		p := &plan{at: at(r), group: lastPart(r.Object.Name), from: int(number(r, "from")), to: int(number(r, "to"))}
-		for _, pod := range strings.Split(text(r, "Pods"), ", ") {
+		for _, pod := range strings.Split(r.Detail.Text("Pods"), ", ") {
 			if strings.Contains(pod, "/") {
 				p.pods = append(p.pods, pod)
 			}
 		}
-		_, most, _ := strings.Cut(text(r, "message"), ", of ")
+		_, most, _ := strings.Cut(r.Detail.Text("message"), ", of ")
 		atOnce, err := strconv.Atoi(w.setting("--max-nodes-per-scaleup"))
 		p.capped = len(p.pods) > p.to-p.from && (most == fmt.Sprintf("%d at most", p.to) || err == nil && atOnce < len(p.pods))
 		w.plans = append(w.plans, p)
@@ -71,30 +71,30 @@ func (w *world) seePlan(r *history.Record) {
 			}
 		}
 	case r.Source == history.Cloud && r.Verb == "created" && r.Actor != w.Target:
-		w.planFor(text(r, "group")).gets(w.instances[r.Object.Name])
+		w.planFor(r.Detail.Text("group")).gets(w.instances[r.Object.Name])
 	case r.Source == history.Cloud && r.Verb == "failed":
-		p, i := w.planFor(text(r, "group")), w.instances[r.Object.Name]
+		p, i := w.planFor(r.Detail.Text("group")), w.instances[r.Object.Name]
 		if p.gets(i) {
 			w.fails(p.group, "an instance failed", r)
 		}
 	case r.Actor == w.Target && r.Code >= 400 && r.Source == history.Cloud && (r.Verb == "POST /servers" || r.Verb == "NodeGroupIncreaseSize"):
-		group := text(r, "group")
+		group := r.Detail.Text("group")
 		if group == "" {
 			group = r.Object.Name
 		}
 		w.fails(group, "a call was refused", r)
-	case r.Actor == w.Target && r.Code >= 400 && r.Source == history.API && text(r, "subresource") == "scale":
+	case r.Actor == w.Target && r.Code >= 400 && r.Source == history.API && r.Detail.Text("subresource") == "scale":
 		w.fails(r.Object.Name, "a call was refused", r)
 		if p := w.planFor(r.Object.Name); p != nil && !p.asked {
 			p.undone = true
 		}
-	case r.Actor == w.Target && r.Source == history.API && text(r, "subresource") == "scale":
+	case r.Actor == w.Target && r.Source == history.API && r.Detail.Text("subresource") == "scale":
 		if p := w.planFor(r.Object.Name); p != nil {
 			p.asked = true
 		}
-	case r.Actor == w.Target && r.Code < 400 && r.Object.Resource == "events" && slices.Contains([]string{"FailedToScaleUpGroup", "ScaleUpFailed", "ScaleUpTimedOut"}, text(r, "reason")):
-		if m := failedGroup.FindStringSubmatch(text(r, "message") + " "); m != nil {
-			w.fails(lastPart(m[1]), text(r, "reason"), r)
+	case r.Actor == w.Target && r.Code < 400 && r.Object.Resource == "events" && slices.Contains([]string{"FailedToScaleUpGroup", "ScaleUpFailed", "ScaleUpTimedOut"}, r.Detail.Text("reason")):
+		if m := failedGroup.FindStringSubmatch(r.Detail.Text("message") + " "); m != nil {
+			w.fails(lastPart(m[1]), r.Detail.Text("reason"), r)
 		}
 	}
 }

@@ -14,7 +14,7 @@ func noCrash(w *world, broken breaks) judge {
 		if r.Source == history.Harness && r.Verb == history.Died && r.Actor == w.Target {
 			broken("it died", r.Seq)
 		}
-		if r.Source == history.Logged && r.Actor == w.Target && strings.HasPrefix(strings.TrimPrefix(text(r, "message"), `"`), "Observed a panic") { // and more
+		if r.Source == history.Logged && r.Actor == w.Target && strings.HasPrefix(strings.TrimPrefix(r.Detail.Text("message"), `"`), "Observed a panic") { // and more
 			broken("it panicked", r.Seq)
 		}
 	}}
@@ -24,7 +24,7 @@ func noCrash(w *world, broken breaks) judge {
 func noRace(w *world, broken breaks) judge {
 	return judge{see: func(r *history.Record) {
 		if r.Source == history.Logged && r.Verb == "race" && r.Actor == w.Target {
-			broken(text(r, "message"), r.Seq)
+			broken(r.Detail.Text("message"), r.Seq)
 		}
 	}}
 }

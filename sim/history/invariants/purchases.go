@@ -230,9 +230,9 @@ func noDemotion(w *world, broken breaks) judge {
 	var group string
 	return judge{see: func(r *history.Record) {
 		switch {
-		case r.Source == history.API && r.Actor == w.Target && text(r, "subresource") == "scale" && r.Code == 409:
+		case r.Source == history.API && r.Actor == w.Target && r.Detail.Text("subresource") == "scale" && r.Code == 409:
 			conflict, group = at(r), r.Object.Name
-		case r.Source == history.API && r.Actor == w.Target && text(r, "subresource") == "scale" && r.Code < 400 && r.Object.Name == group:
+		case r.Source == history.API && r.Actor == w.Target && r.Detail.Text("subresource") == "scale" && r.Code < 400 && r.Object.Name == group:
 			conflict = moment{}
 		case r.Source == history.Logged && r.Verb == "plan" && conflict.is():
 			if p := w.plans[len(w.plans)-1]; p.group != group && w.now-conflict.at < 5*time.Minute {
@@ -310,8 +310,8 @@ func targetHonesty(w *world, broken breaks) judge {
 				reverted[r.Object.Name] = r.Virtual
 			case r.Source == history.Logged && r.Verb == "target":
 				reverted[lastPart(r.Object.Name)] = r.Virtual
-			case r.Source == history.API && r.Actor == w.Target && r.Code < 400 && text(r, "reason") == "ScaleUpTimedOut":
-				if g := failedGroup.FindStringSubmatch(text(r, "message") + " "); g != nil && w.short(lastPart(g[1])) {
+			case r.Source == history.API && r.Actor == w.Target && r.Code < 400 && r.Detail.Text("reason") == "ScaleUpTimedOut":
+				if g := failedGroup.FindStringSubmatch(r.Detail.Text("message") + " "); g != nil && w.short(lastPart(g[1])) {
 					group := lastPart(g[1])
 					if less, is := reverted[group]; !owed[group].is() && (!is || less < w.loop) { // not in the same loop
 						owed[group] = at(r)
@@ -363,7 +363,7 @@ func truthfulSuccess(w *world, broken breaks) judge {
 		if r.Source != history.API || r.Actor != w.Target || r.Object.Resource != "events" || r.Code >= 400 {
 			return
 		}
-		message := text(r, "message")
+		message := r.Detail.Text("message")
 		if s := sizeSet.FindStringSubmatch(message); s != nil && w.Provider == "hetzner" {
 			if p := w.planFor(lastPart(s[1])); p != nil && p.failed.is() && len(p.instances) == 0 {
 				broken(fmt.Sprintf("%q, and no instance was created: %s", message, p.why), p.at.seq, p.failed.seq, r.Seq)
@@ -409,11 +409,11 @@ func isolation(w *world, broken breaks) judge {
 	var wrong bool
 	return judge{see: func(r *history.Record) {
 		switch {
-		case r.Source == history.Fault && r.Verb == history.Effective && text(r, "group") == "" && r.Object.Name == "":
-			wide[text(r, "fault")] = true
+		case r.Source == history.Fault && r.Verb == history.Effective && r.Detail.Text("group") == "" && r.Object.Name == "":
+			wide[r.Detail.Text("fault")] = true
 		case r.Source == history.Fault && r.Verb == history.Cleared:
-			delete(wide, text(r, "fault"))
-		case r.Source == history.Logged && r.Verb == "error" && slices.ContainsFunc(stops, func(stop string) bool { return strings.Contains(text(r, "message"), stop) }):
+			delete(wide, r.Detail.Text("fault"))
+		case r.Source == history.Logged && r.Verb == "error" && slices.ContainsFunc(stops, func(stop string) bool { return strings.Contains(r.Detail.Text("message"), stop) }):
 			if wrong = true; stopped == 0 {
 				first = at(r)
 			}
@@ -438,7 +438,7 @@ func limitsKept(w *world, broken breaks) judge {
 	}
 	enforced := w.setting("--enforce-node-group-min-size") == "true" // which buys without a plan
 	return judge{see: func(r *history.Record) {
-		if r.Source != history.Cloud || r.Verb != "created" || text(r, "group") == "" {
+		if r.Source != history.Cloud || r.Verb != "created" || r.Detail.Text("group") == "" {
 			return
 		}
 		count := 0
@@ -447,7 +447,7 @@ func limitsKept(w *world, broken breaks) judge {
 				count++
 			}
 		}
-		if count > most && (enforced || w.planFor(text(r, "group")) != nil) {
+		if count > most && (enforced || w.planFor(r.Detail.Text("group")) != nil) {
 			broken(fmt.Sprintf("there are %d instances, of %d", count, most), r.Seq)
 		}
 	}}
@@ -474,7 +474,7 @@ func pauseRespected(w *world, broken breaks) judge {
 	is := regexp.MustCompile(`"Machine(?:Deployment|Set|Pool)/([^"]+)" is annotated "cluster\.x-k8s\.io/paused=([^"]*)"`)
 	return judge{see: func(r *history.Record) {
 		if r.Source == history.Step && r.Verb == "passed" {
-			if s := is.FindStringSubmatch(text(r, "text")); s != nil {
+			if s := is.FindStringSubmatch(r.Detail.Text("text")); s != nil {
 				paused[s[1]] = at(r)
 			}
 		}
@@ -538,9 +538,9 @@ func noOscillation(w *world, broken breaks) judge {
 			if p := w.pods[name]; p != nil && p.owner != "" {
 				owner := r.Object.Namespace + "/" + p.owner
 				switch all := owed[owner]; {
-				case text(r, "subresource") == "eviction" && r.Actor == w.Target:
+				case r.Detail.Text("subresource") == "eviction" && r.Actor == w.Target:
 					owed[owner] = append(all, at(r))
-				case text(r, "subresource") == "" && len(all) > 0:
+				case r.Detail.Text("subresource") == "" && len(all) > 0:
 					successors[name], owed[owner] = all[0], all[1:]
 				}
 			}

@@ -33,9 +33,9 @@ func taintHygiene(w *world, broken breaks) judge {
 					stays = slices.DeleteFunc(stays, func(m *mark) bool { return m.node == n })
 				}
 			}
-		case r.Source == history.API && text(r, "subresource") == "binding" && r.Code < 400:
+		case r.Source == history.API && r.Detail.Text("subresource") == "binding" && r.Code < 400:
 			p := w.pods[r.Object.Namespace+"/"+r.Object.Name]
-			if n := w.nodes[text(r, "node")]; n != nil && p != nil && !p.daemon {
+			if n := w.nodes[r.Detail.Text("node")]; n != nil && p != nil && !p.daemon {
 				if _, marked := n.taints[candidate]; marked {
 					needed[n.name] = w.loops
 				}

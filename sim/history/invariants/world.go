@@ -110,7 +110,7 @@ func (w *world) see(r *history.Record) {
 	case history.Fault:
 		w.seeFault(r)
 	case history.Step:
-		if role := history.Role(text(r, "kind")); role == history.When || role == history.Given {
+		if role := history.Role(r.Detail.Text("kind")); role == history.When || role == history.Given {
 			w.act = r.Virtual
 		}
 	case history.Harness:
@@ -138,7 +138,7 @@ func (w *world) seeCloud(r *history.Record) {
 	}
 	i := w.instances[r.Object.Name]
 	if i == nil || r.Verb == "created" {
-		i = &instance{name: r.Object.Name, group: text(r, "group")}
+		i = &instance{name: r.Object.Name, group: r.Detail.Text("group")}
 		if id := number(r, "id"); id >= 0 {
 			i.id = strconv.Itoa(int(id))
 		}
@@ -165,24 +165,24 @@ func (w *world) seeCloud(r *history.Record) {
 }
 
 func (w *world) seeFault(r *history.Record) {
-	words := text(r, "fault")
+	words := r.Detail.Text("fault")
 	switch r.Verb {
 	case history.Armed:
-		w.faults[words] = text(r, "effect")
+		w.faults[words] = r.Detail.Text("effect")
 		w.act = r.Virtual
 	case history.Cleared:
 		delete(w.faults, words)
 		w.act, w.cleared = r.Virtual, r.Virtual
 	case history.Effective, history.Matched:
 		w.act = r.Virtual
-		if slices.Contains([]string{"stale", "partial", "missing"}, text(r, "effect")) { // they match only what they change
+		if slices.Contains([]string{"stale", "partial", "missing"}, r.Detail.Text("effect")) { // they match only what they change
 			w.misled = at(r)
 		}
-		if r.Actor == w.Target && slices.Contains([]string{"freeze", "stale list"}, text(r, "effect")) {
+		if r.Actor == w.Target && slices.Contains([]string{"freeze", "stale list"}, r.Detail.Text("effect")) {
 			w.deaf = at(r)
 		}
 		if i := w.instances[r.Object.Name]; i != nil && r.Verb == history.Effective {
-			i.faults = append(i.faults, text(r, "effect"))
+			i.faults = append(i.faults, r.Detail.Text("effect"))
 		}
 	}
 }
@@ -259,7 +259,7 @@ func (w *world) seeAPINode(r *history.Record) {
 	if r.Verb == "create" {
 		*n = node{name: n.name, registered: at(r), taints: map[string]moment{}, cpu: number(r, "cpu")}
 	}
-	if id := text(r, "providerID"); id != "" {
+	if id := r.Detail.Text("providerID"); id != "" {
 		n.providerID = id
 	}
 	if _, told := r.Detail["taints"]; told {
@@ -303,7 +303,7 @@ func (n *node) cordoned() bool { return n.taints["node.kubernetes.io/unschedulab
 
 // taintKeys are the keys of the taints that a record of a Node has.
 func taintKeys(r *history.Record) (keys []string) {
-	for _, taint := range list(r, "taints") {
+	for _, taint := range r.Detail.Texts("taints") {
 		taint, _, _ = strings.Cut(taint, ":")
 		key, _, _ := strings.Cut(taint, "=")
 		keys = append(keys, key)
@@ -326,14 +326,14 @@ func (w *world) seePod(r *history.Record) {
 		return
 	}
 	p := w.pod(r)
-	switch sub := text(r, "subresource"); {
+	switch sub := r.Detail.Text("subresource"); {
 	case r.Verb == "create" && sub == "":
-		*p = pod{name: p.name, cpu: number(r, "cpu"), created: at(r), owner: text(r, "owner"), daemon: strings.HasPrefix(text(r, "owner"), "DaemonSet/")}
+		*p = pod{name: p.name, cpu: number(r, "cpu"), created: at(r), owner: r.Detail.Text("owner"), daemon: strings.HasPrefix(r.Detail.Text("owner"), "DaemonSet/")}
 	case sub == "binding":
-		p.node, p.bound, p.unschedulable = text(r, "node"), at(r), moment{}
+		p.node, p.bound, p.unschedulable = r.Detail.Text("node"), at(r), moment{}
 	case sub == "eviction":
 		p.evicted = at(r)
-	case r.Verb == "patch" && text(r, "reason") == "Unschedulable" && !p.unschedulable.is():
+	case r.Verb == "patch" && r.Detail.Text("reason") == "Unschedulable" && !p.unschedulable.is():
 		p.unschedulable = at(r)
 	case r.Verb == "delete":
 		if !p.evicted.is() {
@@ -345,39 +345,10 @@ func (w *world) seePod(r *history.Record) {
 	}
 }
 
-func text(r *history.Record, key string) string {
-	s, _ := r.Detail[key].(string)
-	return s
-}
-
-func truth(r *history.Record, key string) bool {
-	is, _ := r.Detail[key].(bool)
-	return is
-}
-
 // number is a detail's, live or as read from a file; -1 if there is none.
 func number(r *history.Record, key string) float64 {
-	switch n := r.Detail[key].(type) {
-	case float64:
+	if n, ok := r.Detail.Number(key); ok {
 		return n
-	case int:
-		return float64(n)
-	case int64:
-		return float64(n)
 	}
 	return -1
-}
-
-func list(r *history.Record, key string) (items []string) {
-	switch l := r.Detail[key].(type) {
-	case []string:
-		return l
-	case []any:
-		for _, item := range l {
-			if s, ok := item.(string); ok {
-				items = append(items, s)
-			}
-		}
-	}
-	return items
 }

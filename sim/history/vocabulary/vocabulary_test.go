@@ -144,7 +144,7 @@ type reading struct {
 	place  string
 }
 
-// readings finds them in the source: text(d, "key"), numeric(d["key"]) and the like, and the
+// readings finds them in the source: d.Text("key"), d.Number("key") and the like, and the
 // source in the case of a switch that they are in.
 func readings(t *testing.T, files ...string) (list []reading) {
 	t.Helper()
@@ -184,19 +184,20 @@ func readings(t *testing.T, files ...string) (list []reading) {
 					walk(n, within)
 					return false
 				case *ast.CallExpr:
+					if method, is := n.Fun.(*ast.SelectorExpr); is && isDetail(method.X) && len(n.Args) == 1 {
+						if form, is := forms[method.Sel.Name]; is {
+							note(n, n.Args[0], form)
+						}
+					}
 					called, is := n.Fun.(*ast.Ident)
 					if !is || len(n.Args) == 0 {
 						return true
 					}
-					if called.Name == "text" && len(n.Args) == 2 && isDetail(n.Args[0]) {
-						note(n, n.Args[1], vocabulary.Text)
+					if called.Name == "name" && len(n.Args) == 2 && isDetail(n.Args[0]) {
+						note(n, n.Args[1], vocabulary.Mapping)
 					}
 					if called.Name == "fact" {
 						note(n, n.Args[0], vocabulary.Text)
-					}
-					if index, is := n.Args[0].(*ast.IndexExpr); is && isDetail(index.X) {
-						note(n, index.Index, map[string]vocabulary.Form{"numeric": vocabulary.Number, "texts": vocabulary.List, "name": vocabulary.Mapping}[called.Name])
-						return false
 					}
 				case *ast.IndexExpr:
 					if isDetail(n.X) {
@@ -209,6 +210,11 @@ func readings(t *testing.T, files ...string) (list []reading) {
 		walk(file, "")
 	}
 	return list
+}
+
+// forms are those that methods of a detail read.
+var forms = map[string]vocabulary.Form{
+	"Text": vocabulary.Text, "Texts": vocabulary.List, "Number": vocabulary.Number, "Truth": "", "Mapping": vocabulary.Mapping,
 }
 
 // isDetail tells whether an expression is a record's detail: d, detail or r.Detail.
