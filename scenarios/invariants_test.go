@@ -37,7 +37,7 @@ func TestInvariantsAreNotStale(t *testing.T) {
 				}
 			}
 		}
-		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s |\n", i.Name, i.Statement, i.When, strings.Join(i.Of, ", "), strings.ReplaceAll(strings.Join(broken, ", "), "|", `\|`))
+		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s |\n", i.Name, i.Statement, i.When, strings.Join(scenarios.SubjectsOf(i), ", "), strings.ReplaceAll(strings.Join(broken, ", "), "|", `\|`))
 	}
 	table.WriteString(end)
 	text, err := os.ReadFile("INVARIANTS.md")

@@ -11,18 +11,26 @@ import (
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
+	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/invariants"
 )
 
 // listInvariants names those that judge every run.
 func (e *env) listInvariants(asJSON bool) error {
-	if asJSON {
-		return e.json(invariants.All())
+	type listed struct {
+		invariants.Invariant
+		Of []string `json:"of"`
 	}
+	all := []listed{}
 	rows := [][]string{{"INVARIANT", "OF", "WHEN", "WHAT MUST HOLD"}}
 	for _, i := range invariants.All() {
-		rows = append(rows, []string{i.Name, strings.Join(i.Of, ", "), i.When, i.Statement})
+		of := scenarios.SubjectsOf(i)
+		all = append(all, listed{i, of})
+		rows = append(rows, []string{i.Name, strings.Join(of, ", "), i.When, i.Statement})
+	}
+	if asJSON {
+		return e.json(all)
 	}
 	return e.table(columns(e.stdout), 1, rows)
 }

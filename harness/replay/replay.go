@@ -316,6 +316,7 @@ func Run(ctx context.Context, r Request) (Result, error) {
 		Target:     r.Target.Manifest,
 		Kubernetes: r.kubernetes(),
 		Flags:      r.Flags,
+		Facts:      scenarios.FactsOf(r.Target.Name, r.Target.Provider, r.Target.Version),
 		Provenance: &provenance,
 		Expected:   r.Record.Expected(r.Target.Ref.String()),
 		AtOnce:     r.AtOnce,

@@ -1,10 +1,15 @@
 package run
 
 import (
+	"nodestorm/scenarios"
 	"nodestorm/sim/history/invariants"
 )
 
 // Subject is what the invariants ask about the run's target.
 func (r Run) Subject() invariants.Subject {
-	return invariants.Subject{Target: r.Target.Name, Version: r.Target.Version, Provider: r.Target.Provider, Settings: r.Settings}
+	facts := r.Facts
+	if len(facts) == 0 { // a run of before they were kept
+		facts = scenarios.FactsOf(r.Target.Name, r.Target.Provider, r.Target.Version)
+	}
+	return invariants.Subject{Actor: r.Target.Name, Facts: facts, Settings: r.Settings}
 }

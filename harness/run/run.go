@@ -25,6 +25,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
+	"nodestorm/sim/history/invariants"
 	"nodestorm/sim/time/clock"
 )
 
@@ -66,6 +67,9 @@ type Run struct {
 	// target was started with: arguments or environment, without credentials.
 	Flags    []string `json:"flags,omitempty"`
 	Settings []string `json:"settings,omitempty"`
+	// Facts are what judges have to know of the target and of its cloud; none in runs of before
+	// they were kept.
+	Facts []invariants.Fact `json:"facts,omitempty"`
 	// Provenance says what else was run; nil in runs of before it was noted.
 	Provenance *Provenance `json:"provenance,omitempty"`
 	// Clock says how time passed, from when the world was ready.

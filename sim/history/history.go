@@ -56,6 +56,9 @@ const (
 // effect: it was drawn, and does not know what it will meet.
 const MayMiss = "may-miss"
 
+// People is the actor of what people do to objects of the API server.
+const People = "kubectl"
+
 // Programs is the resource of the objects of such records.
 const Programs = "programs"
 

@@ -20,13 +20,14 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"nodestorm/sim/history"
 	"nodestorm/sim/machine/workload"
 )
 
 // Actor is what the history calls whoever does it. The API server's audit log has the
 // rest of the user agent, too: it is no kubectl.
 const (
-	Actor = "kubectl"
+	Actor = history.People
 	agent = Actor + "/nodestorm"
 )
 

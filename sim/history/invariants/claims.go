@@ -44,7 +44,7 @@ func (w *world) seeClaim(r *history.Record) {
 	c := w.claims[name]
 	if c == nil || r.Verb == "create" {
 		c = &claim{name: name, created: at(r)}
-		if w.claims[name] = c; r.Verb == "create" && r.Actor == w.Target && !w.fixed[r.Detail.Text("nodePool")] {
+		if w.claims[name] = c; r.Verb == "create" && r.Actor == w.Actor && !w.fixed[r.Detail.Text("nodePool")] {
 			w.batch.made = append(w.batch.made, c)
 		}
 	}
@@ -62,10 +62,10 @@ func (w *world) seeClaim(r *history.Record) {
 // seeBatch keeps what the provisioner does.
 func (w *world) seeBatch(r *history.Record) {
 	switch {
-	case w.Target != "karpenter":
+	case !w.is(MakesClaims):
 	case r.Source == history.API && r.Object.Resource == "poddisruptionbudgets" && r.Detail.Text("subresource") == "" && r.Code < 400:
 		maps.DeleteFunc(w.batch.held, func(pod string, _ moment) bool { return strings.HasPrefix(pod, r.Object.Namespace+"/") }) // it may allow more now
-	case r.Actor != w.Target:
+	case r.Actor != w.Actor:
 	case r.Source == history.Logged && r.Detail.Text("message") == "found provisionable pod(s)":
 		w.guess()
 		w.batch.made = nil
@@ -116,7 +116,7 @@ func (w *world) nodeOf(c *claim) *node {
 // that stand for room, of a CapacityBuffer, had room then, which another may have now.
 func boughtFor(w *world, judge func(made *history.Record, pods []string)) func(*history.Record) {
 	return func(r *history.Record) {
-		if r.Source != history.API || r.Verb != "create" || r.Object.Resource != "nodeclaims" || r.Actor != w.Target || r.Code >= 400 || r.Virtual-w.batch.seen.at > 5*time.Second || !w.batch.seen.is() || w.batch.cut {
+		if r.Source != history.API || r.Verb != "create" || r.Object.Resource != "nodeclaims" || r.Actor != w.Actor || r.Code >= 400 || r.Virtual-w.batch.seen.at > 5*time.Second || !w.batch.seen.is() || w.batch.cut {
 			return
 		}
 		if w.fixed[r.Detail.Text("nodePool")] {
@@ -214,11 +214,11 @@ func promptBatches(w *world, broken breaks) judge {
 					news = r.Virtual
 				}
 			}
-			if pod, told := strings.CutPrefix(r.Detail.Text("about"), "Pod/"); told && r.Actor == w.Target { // an event: it has no place
+			if pod, told := strings.CutPrefix(r.Detail.Text("about"), "Pod/"); told && r.Actor == w.Actor { // an event: it has no place
 				late(r.Object.Namespace + "/" + pod)
 				looked[r.Object.Namespace+"/"+pod] = true
 			}
-			if r.Source != history.Logged || r.Actor != w.Target {
+			if r.Source != history.Logged || r.Actor != w.Actor {
 				return
 			}
 			none := r.Detail.Text("message") == "no nodepools found" // that are ready: it has looked, and says no more

@@ -37,7 +37,7 @@ const markedFor = 5 * time.Second
 // asked are the names of the instances that the record asks to delete.
 func (m *removals) asked(r *history.Record) (names []string) {
 	switch {
-	case r.Actor != m.w.Target || r.Code >= 400:
+	case r.Actor != m.w.Actor || r.Code >= 400:
 	case r.Source == history.Cloud && (r.Verb == "DELETE /servers/{id}" || r.Verb == "NodeGroupDeleteNodes"):
 		names = []string{r.Object.Name}
 	case r.Source == history.API && r.Object.Resource == "machines" && r.Verb == "update":
@@ -55,7 +55,7 @@ func (m *removals) asked(r *history.Record) (names []string) {
 
 // scales tells whether the record scales a group of Cluster API.
 func (m *removals) scales(r *history.Record) bool {
-	return r.Source == history.API && r.Actor == m.w.Target && r.Code < 400 && r.Detail.Text("subresource") == "scale" && r.Verb != "get"
+	return r.Source == history.API && r.Actor == m.w.Actor && r.Code < 400 && r.Detail.Text("subresource") == "scale" && r.Verb != "get"
 }
 
 // patience: who buys an instance gives it the time to become a Node that is set for that.
@@ -123,7 +123,7 @@ func rightVictim(w *world, broken breaks) judge {
 		for _, name := range m.asked(r) {
 			wanted[name] = at(r)
 		}
-		if r.Source != history.API || r.Verb != "delete" || r.Object.Resource != "machines" || r.Code >= 400 || r.Actor == "kubectl" {
+		if r.Source != history.API || r.Verb != "delete" || r.Object.Resource != "machines" || r.Code >= 400 || r.Actor == history.People {
 			return
 		}
 		if _, right := wanted[r.Object.Name]; right {

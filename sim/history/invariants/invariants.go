@@ -1,7 +1,7 @@
 // Package invariants has what must hold in every run of a node autoscaler, whatever its
 // scenario is about: no instance is left behind, no group outgrows its maximum. Each is a
-// named checker of its own, and judges only where it is promised: of which targets, and
-// what must be quiet. A history is read once for all of them.
+// named checker of its own, and judges only where it is promised: of programs and clouds of
+// which certain facts are so, and where what must be quiet is. It knows no name of them. A history is read once for all of them.
 //
 // What holds in one scenario or one catalogue is said in statements, see package checker.
 package invariants
@@ -10,57 +10,11 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
-
-	"github.com/Masterminds/semver/v3"
 
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
 )
-
-// Subject is the program that a run is about.
-type Subject struct {
-	// Target is its name, Version its release, Provider the cloud that its build serves,
-	// where builds differ in that.
-	Target, Version, Provider string
-	// Settings are the arguments and variables it was started with, as --name=value.
-	Settings []string
-}
-
-// setting is the value of a setting, or "".
-func (s Subject) setting(name string) string {
-	for _, setting := range s.Settings {
-		if value, ok := strings.CutPrefix(setting, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
-
-// leavesPaused tells whether the release leaves paused groups alone, as 1.36 does; of what is
-// no release that is not known, and expected.
-func (s Subject) leavesPaused() bool {
-	is, err := semver.NewVersion(s.Version)
-	return err != nil || !is.LessThan(semver.MustParse("1.36.0"))
-}
-
-// lasts is the duration that a setting has, or the default.
-func (s Subject) lasts(name string, otherwise time.Duration) time.Duration {
-	if d, err := time.ParseDuration(s.setting(name)); err == nil {
-		return d
-	}
-	return otherwise
-}
-
-// share is the number that a setting has, or the default.
-func (s Subject) share(name string, otherwise float64) float64 {
-	if n, err := strconv.ParseFloat(s.setting(name), 64); err == nil {
-		return n
-	}
-	return otherwise
-}
 
 // Invariant is one that the product brings.
 type Invariant struct {
@@ -68,8 +22,8 @@ type Invariant struct {
 	// Statement says in a sentence what must hold, When where it is promised.
 	Statement string `json:"statement"`
 	When      string `json:"when"`
-	// Of are the targets it is about, with a slash before a provider.
-	Of []string `json:"of"`
+	// Of are facts about a subject: it is judged where one of them is so.
+	Of []Fact `json:"-"`
 	// begin makes the judge of one run.
 	begin func(*world, breaks) judge
 }
@@ -84,13 +38,8 @@ type judge struct {
 	end func()
 }
 
-// About tells whether the invariant is about the subject.
-func (i *Invariant) About(s Subject) bool {
-	return slices.ContainsFunc(i.Of, func(of string) bool {
-		name, provider, one := strings.Cut(of, "/")
-		return name == s.Target && (!one || provider == s.Provider)
-	})
-}
+// About reports whether the invariant is about the subject.
+func (i *Invariant) About(s Subject) bool { return slices.ContainsFunc(i.Of, s.is) }
 
 // All are the invariants, in the order of their names.
 func All() []Invariant { return all }

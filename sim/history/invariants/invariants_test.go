@@ -12,11 +12,15 @@ import (
 )
 
 var (
-	ca    = Subject{Target: "cluster-autoscaler", Provider: "hetzner", Settings: []string{"--nodes=0:2:cx22:fsn1:pool"}}
-	capi  = Subject{Target: "cluster-autoscaler", Provider: "clusterapi"}
-	grpc  = Subject{Target: "cluster-autoscaler", Provider: "externalgrpc"}
-	karp  = Subject{Target: "karpenter", Provider: "kwok"}
-	quiet = "60m harness ended"
+	ca = Subject{
+		Actor: "cluster-autoscaler", Facts: []Fact{Runs, BuysForGroups, LimitsDeclared, CallsCreate, CountsServers},
+		Settings: []string{"--nodes=0:2:cx22:fsn1:pool"},
+	}
+	unpaused = Subject{Actor: "cluster-autoscaler", Facts: []Fact{Runs, BuysForGroups, LimitsDeclared, ScalesObjects}}
+	capi     = Subject{Actor: "cluster-autoscaler", Facts: append(slices.Clip(unpaused.Facts), LeavesPaused)}
+	grpc     = Subject{Actor: "cluster-autoscaler", Facts: []Fact{Runs, BuysForGroups}}
+	karp     = Subject{Actor: "karpenter", Facts: []Fact{Runs, MakesClaims}}
+	quiet    = "60m harness ended"
 )
 
 func with(s Subject, settings ...string) Subject {

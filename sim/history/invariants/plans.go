@@ -54,7 +54,7 @@ var failedGroup = regexp.MustCompile(`^(?:Scale-up failed for group|Failed addin
 // seePlan keeps the plans, and what comes of them.
 func (w *world) seePlan(r *history.Record) {
 	switch {
-	case r.Source == history.Logged && r.Verb == "plan" && r.Actor == w.Target:
+	case r.Source == history.Logged && r.Verb == "plan" && r.Actor == w.Actor:
 		p := &plan{at: at(r), group: lastPart(r.Object.Name), from: int(number(r, "from")), to: int(number(r, "to"))}
 		for _, pod := range strings.Split(r.Detail.Text("Pods"), ", ") {
 			if strings.Contains(pod, "/") {
@@ -70,29 +70,29 @@ func (w *world) seePlan(r *history.Record) {
 				p.misled, q.misled = true, true
 			}
 		}
-	case r.Source == history.Cloud && r.Verb == "created" && r.Actor != w.Target:
+	case r.Source == history.Cloud && r.Verb == "created" && r.Actor != w.Actor:
 		w.planFor(r.Detail.Text("group")).gets(w.instances[r.Object.Name])
 	case r.Source == history.Cloud && r.Verb == "failed":
 		p, i := w.planFor(r.Detail.Text("group")), w.instances[r.Object.Name]
 		if p.gets(i) {
 			w.fails(p.group, "an instance failed", r)
 		}
-	case r.Actor == w.Target && r.Code >= 400 && r.Source == history.Cloud && (r.Verb == "POST /servers" || r.Verb == "NodeGroupIncreaseSize"):
+	case r.Actor == w.Actor && r.Code >= 400 && r.Source == history.Cloud && (r.Verb == "POST /servers" || r.Verb == "NodeGroupIncreaseSize"):
 		group := r.Detail.Text("group")
 		if group == "" {
 			group = r.Object.Name
 		}
 		w.fails(group, "a call was refused", r)
-	case r.Actor == w.Target && r.Code >= 400 && r.Source == history.API && r.Detail.Text("subresource") == "scale":
+	case r.Actor == w.Actor && r.Code >= 400 && r.Source == history.API && r.Detail.Text("subresource") == "scale":
 		w.fails(r.Object.Name, "a call was refused", r)
 		if p := w.planFor(r.Object.Name); p != nil && !p.asked {
 			p.undone = true
 		}
-	case r.Actor == w.Target && r.Source == history.API && r.Detail.Text("subresource") == "scale":
+	case r.Actor == w.Actor && r.Source == history.API && r.Detail.Text("subresource") == "scale":
 		if p := w.planFor(r.Object.Name); p != nil {
 			p.asked = true
 		}
-	case r.Actor == w.Target && r.Code < 400 && r.Object.Resource == "events" && slices.Contains([]string{"FailedToScaleUpGroup", "ScaleUpFailed", "ScaleUpTimedOut"}, r.Detail.Text("reason")):
+	case r.Actor == w.Actor && r.Code < 400 && r.Object.Resource == "events" && slices.Contains([]string{"FailedToScaleUpGroup", "ScaleUpFailed", "ScaleUpTimedOut"}, r.Detail.Text("reason")):
 		if m := failedGroup.FindStringSubmatch(r.Detail.Text("message") + " "); m != nil {
 			w.fails(lastPart(m[1]), r.Detail.Text("reason"), r)
 		}

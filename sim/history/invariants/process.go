@@ -11,10 +11,10 @@ import (
 // noCrash: whatever the cloud and the API server answer, the program goes on.
 func noCrash(w *world, broken breaks) judge {
 	return judge{see: func(r *history.Record) {
-		if r.Source == history.Harness && r.Verb == history.Died && r.Actor == w.Target {
+		if r.Source == history.Harness && r.Verb == history.Died && r.Actor == w.Actor {
 			broken("it died", r.Seq)
 		}
-		if r.Source == history.Logged && r.Actor == w.Target && strings.HasPrefix(strings.TrimPrefix(r.Detail.Text("message"), `"`), "Observed a panic") { // and more
+		if r.Source == history.Logged && r.Actor == w.Actor && strings.HasPrefix(strings.TrimPrefix(r.Detail.Text("message"), `"`), "Observed a panic") { // and more
 			broken("it panicked", r.Seq)
 		}
 	}}
@@ -23,7 +23,7 @@ func noCrash(w *world, broken breaks) judge {
 // noRace: what the race detector says, where the program is built with it.
 func noRace(w *world, broken breaks) judge {
 	return judge{see: func(r *history.Record) {
-		if r.Source == history.Logged && r.Verb == "race" && r.Actor == w.Target {
+		if r.Source == history.Logged && r.Verb == "race" && r.Actor == w.Actor {
 			broken(r.Detail.Text("message"), r.Seq)
 		}
 	}}
@@ -44,7 +44,7 @@ func boundedLoop(w *world, broken breaks) judge {
 			case r.Source == history.Logged && r.Verb == "loop":
 				late()
 				last = at(r)
-			case r.Source == history.Harness && r.Verb == history.Started && r.Actor == w.Target:
+			case r.Source == history.Harness && r.Verb == history.Started && r.Actor == w.Actor:
 				last = at(r)
 			case !w.alive():
 				last = moment{}

@@ -102,7 +102,7 @@ func (w *world) overtaken(p *plan) bool {
 // noOvershoot: what is bought for a pod is waited for; and of what is bought together,
 // nothing is left over.
 func noOvershoot(w *world, broken breaks) judge {
-	if w.Target == "karpenter" {
+	if w.is(MakesClaims) {
 		return claimTwice(w, broken, false)
 	}
 	twice := again(w, func(p, q *plan, pod string, i *instance) {
@@ -182,7 +182,7 @@ func restartIdempotence(w *world, broken breaks) judge {
 
 // startupDiscipline: a Node that is not ready for pods yet counts as one on its way.
 func startupDiscipline(w *world, broken breaks) judge {
-	if w.Target == "karpenter" {
+	if w.is(MakesClaims) {
 		return claimTwice(w, broken, true)
 	}
 	return judge{see: again(w, func(p, q *plan, pod string, i *instance) {
@@ -230,9 +230,9 @@ func noDemotion(w *world, broken breaks) judge {
 	var group string
 	return judge{see: func(r *history.Record) {
 		switch {
-		case r.Source == history.API && r.Actor == w.Target && r.Detail.Text("subresource") == "scale" && r.Code == 409:
+		case r.Source == history.API && r.Actor == w.Actor && r.Detail.Text("subresource") == "scale" && r.Code == 409:
 			conflict, group = at(r), r.Object.Name
-		case r.Source == history.API && r.Actor == w.Target && r.Detail.Text("subresource") == "scale" && r.Code < 400 && r.Object.Name == group:
+		case r.Source == history.API && r.Actor == w.Actor && r.Detail.Text("subresource") == "scale" && r.Code < 400 && r.Object.Name == group:
 			conflict = moment{}
 		case r.Source == history.Logged && r.Verb == "plan" && conflict.is():
 			if p := w.plans[len(w.plans)-1]; p.group != group && w.now-conflict.at < 5*time.Minute {
@@ -306,11 +306,11 @@ func targetHonesty(w *world, broken breaks) judge {
 				}
 			}
 			switch {
-			case m.scales(r), r.Actor == w.Target && r.Verb == "NodeGroupDecreaseTargetSize" && r.Code < 400:
+			case m.scales(r), r.Actor == w.Actor && r.Verb == "NodeGroupDecreaseTargetSize" && r.Code < 400:
 				reverted[r.Object.Name] = r.Virtual
 			case r.Source == history.Logged && r.Verb == "target":
 				reverted[lastPart(r.Object.Name)] = r.Virtual
-			case r.Source == history.API && r.Actor == w.Target && r.Code < 400 && r.Detail.Text("reason") == "ScaleUpTimedOut":
+			case r.Source == history.API && r.Actor == w.Actor && r.Code < 400 && r.Detail.Text("reason") == "ScaleUpTimedOut":
 				if g := failedGroup.FindStringSubmatch(r.Detail.Text("message") + " "); g != nil && w.short(lastPart(g[1])) {
 					group := lastPart(g[1])
 					if less, is := reverted[group]; !owed[group].is() && (!is || less < w.loop) { // not in the same loop
@@ -360,11 +360,11 @@ func truthfulSuccess(w *world, broken breaks) judge {
 				asked[i.id] = true
 			}
 		}
-		if r.Source != history.API || r.Actor != w.Target || r.Object.Resource != "events" || r.Code >= 400 {
+		if r.Source != history.API || r.Actor != w.Actor || r.Object.Resource != "events" || r.Code >= 400 {
 			return
 		}
 		message := r.Detail.Text("message")
-		if s := sizeSet.FindStringSubmatch(message); s != nil && w.Provider == "hetzner" {
+		if s := sizeSet.FindStringSubmatch(message); s != nil && w.is(CallsCreate) {
 			if p := w.planFor(lastPart(s[1])); p != nil && p.failed.is() && len(p.instances) == 0 {
 				broken(fmt.Sprintf("%q, and no instance was created: %s", message, p.why), p.at.seq, p.failed.seq, r.Seq)
 			}
@@ -466,7 +466,7 @@ func (w *world) othersBound(owner string, since moment) bool {
 
 // pauseRespected: a group that people have paused is theirs.
 func pauseRespected(w *world, broken breaks) judge {
-	if !w.leavesPaused() {
+	if !w.is(LeavesPaused) {
 		return judge{}
 	}
 	m := removalsOf(w)
@@ -513,7 +513,7 @@ func replaced(w *world, broken breaks) judge {
 
 // noOscillation: a node is not taken away whose pods another one has to be bought for.
 func noOscillation(w *world, broken breaks) judge {
-	if w.Target == "karpenter" {
+	if w.is(MakesClaims) {
 		return boughtForHeld(w, broken)
 	}
 	const soon = 10 * time.Minute
@@ -538,7 +538,7 @@ func noOscillation(w *world, broken breaks) judge {
 			if p := w.pods[name]; p != nil && p.owner != "" {
 				owner := r.Object.Namespace + "/" + p.owner
 				switch all := owed[owner]; {
-				case r.Detail.Text("subresource") == "eviction" && r.Actor == w.Target:
+				case r.Detail.Text("subresource") == "eviction" && r.Actor == w.Actor:
 					owed[owner] = append(all, at(r))
 				case r.Detail.Text("subresource") == "" && len(all) > 0:
 					successors[name], owed[owner] = all[0], all[1:]

@@ -116,7 +116,7 @@ func (w *world) see(r *history.Record) {
 	case history.Harness:
 		w.seeProgram(r)
 	case history.Logged:
-		if r.Actor == w.Target && r.Verb == "loop" {
+		if r.Actor == w.Actor && r.Verb == "loop" {
 			w.loops, w.loop = w.loops+1, r.Virtual
 		}
 	}
@@ -125,7 +125,7 @@ func (w *world) see(r *history.Record) {
 }
 
 func (w *world) seeCloud(r *history.Record) {
-	if r.Object.Resource == "nodegroups" && r.Verb == "deleted" && r.Actor != w.Target { // what it had is nobody's now
+	if r.Object.Resource == "nodegroups" && r.Verb == "deleted" && r.Actor != w.Actor { // what it had is nobody's now
 		for _, i := range w.instances {
 			if i.group == r.Object.Name {
 				i.group = ""
@@ -133,7 +133,7 @@ func (w *world) seeCloud(r *history.Record) {
 		}
 		delete(w.sizes, r.Object.Name)
 	}
-	if r.Object.Resource != "instances" || r.Actor == w.Target {
+	if r.Object.Resource != "instances" || r.Actor == w.Actor {
 		return
 	}
 	i := w.instances[r.Object.Name]
@@ -178,7 +178,7 @@ func (w *world) seeFault(r *history.Record) {
 		if slices.Contains([]string{"stale", "partial", "missing"}, r.Detail.Text("effect")) { // they match only what they change
 			w.misled = at(r)
 		}
-		if r.Actor == w.Target && slices.Contains([]string{"freeze", "stale list"}, r.Detail.Text("effect")) {
+		if r.Actor == w.Actor && slices.Contains([]string{"freeze", "stale list"}, r.Detail.Text("effect")) {
 			w.deaf = at(r)
 		}
 		if i := w.instances[r.Object.Name]; i != nil && r.Verb == history.Effective {
@@ -188,7 +188,7 @@ func (w *world) seeFault(r *history.Record) {
 }
 
 func (w *world) seeProgram(r *history.Record) {
-	if r.Actor != w.Target {
+	if r.Actor != w.Actor {
 		return
 	}
 	switch r.Verb {
@@ -217,10 +217,10 @@ func (w *world) refused() bool {
 }
 
 // misledSince tells whether the target may count fewer instances than there are, or pods that
-// have a place: it has not heard of all that was since then, or on Hetzner, where it takes the
-// size of a group from a list of servers, such a list was not so.
+// have a place: it has not heard of all that was since then, or it takes the size of a group from
+// a list of servers, and such a list was not so.
 func (w *world) misledSince(then moment) bool {
-	return w.deaf.seq > then.seq || w.Provider == "hetzner" && w.misled.seq > then.seq
+	return w.deaf.seq > then.seq || w.is(CountsServers) && w.misled.seq > then.seq
 }
 
 func (w *world) seeNode(r *history.Record) {
