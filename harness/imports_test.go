@@ -1,6 +1,7 @@
 package harness_test
 
 import (
+	"maps"
 	"os/exec"
 	"slices"
 	"strings"
@@ -29,6 +30,13 @@ func TestWrongImports(t *testing.T) {
 		{map[string][]string{"nodestorm/harness/cloud/machines": {"github.com/cucumber/godog"}}, "nodestorm/harness/cloud/machines imports github.com/cucumber/godog"},
 		{map[string][]string{"nodestorm/fakecloud/hcloud": {"k8s.io/client-go/rest"}}, "nodestorm/fakecloud/hcloud imports k8s.io/client-go/rest"},
 		{map[string][]string{"nodestorm/harness/world": {"nodestorm/harness/world/process"}, "nodestorm/harness/world/process": {"nodestorm/scenarios"}}, "nodestorm/harness/world needs nodestorm/scenarios"},
+		{map[string][]string{"nodestorm/harness/run/then": {"nodestorm/harness/sentences/words"}, "nodestorm/harness/sentences/words": {"fmt"}}, ""},
+		{map[string][]string{"nodestorm/harness/run/then": {"nodestorm/harness/sentences"}, "nodestorm/harness/sentences": {}},
+			"nodestorm/harness/run/then needs nodestorm/harness/sentences"},
+		{map[string][]string{"nodestorm/harness/run": {"nodestorm/harness/builds"}, "nodestorm/harness/builds": {"nodestorm/harness/world/process"}},
+			"nodestorm/harness/run needs nodestorm/harness/world/process"},
+		{map[string][]string{"nodestorm/harness/run/summary": {"nodestorm/sim/history"}, "nodestorm/sim/history": {"k8s.io/client-go/rest"}},
+			"nodestorm/harness/run/summary needs k8s.io/client-go/rest"},
 		{map[string][]string{"nodestorm/harness/builds/buildstore": {"nodestorm/harness/program/manifest"}, "nodestorm/harness/program/manifest": {"nodestorm/harness/program/installer"}}, "nodestorm/harness/builds/buildstore needs nodestorm/harness/program/installer"},
 	} {
 		wrong := wrongImports(test.imports)
@@ -58,6 +66,17 @@ var apart = []struct{ p, from, why string }{
 	{"nodestorm/harness/builds/buildstore", "nodestorm/harness/program/installer", "the store has builds, and what a name stands for is said where targets are named"},
 }
 
+// pure reports whether what judges and reads runs may need a package: none of what makes them.
+func pure(p string) bool {
+	switch {
+	case under(p, "k8s.io/client-go"), under(p, "github.com/cucumber/godog"):
+		return false
+	case under(p, "nodestorm/harness"):
+		return under(p, "nodestorm/harness/run") || slices.Contains([]string{"nodestorm/harness/builds", "nodestorm/harness/sentences/words"}, p)
+	}
+	return roomOf(p) != "fakecloud"
+}
+
 // wrongImports says in a sentence each what must not be.
 func wrongImports(imports map[string][]string) (wrong []string) {
 	for p, imported := range imports {
@@ -80,19 +99,53 @@ func wrongImports(imports map[string][]string) (wrong []string) {
 		}
 	}
 	for _, apart := range apart {
-		if needs(imports, apart.p, apart.from, map[string]bool{}) {
+		if needs(imports, apart.p, apart.from) {
 			wrong = append(wrong, apart.p+" needs "+apart.from+": "+apart.why)
+		}
+	}
+	for p := range imports {
+		if !under(p, "nodestorm/harness/run") {
+			continue
+		}
+		if impure := first(imports, p, map[string]bool{}, func(p string) bool { return !pure(p) }); impure != "" {
+			wrong = append(wrong, p+" needs "+impure+": a stored run is judged and read without what makes runs")
 		}
 	}
 	slices.Sort(wrong)
 	return wrong
 }
 
-func needs(imports map[string][]string, p, other string, seen map[string]bool) bool {
+// mostNeeded is how many of our packages what judges a stored run may need, itself among them.
+const mostNeeded = 15
+
+// TestJudgeIsSmall keeps what judges a stored run apart from the rest of the house.
+func TestJudgeIsSmall(t *testing.T) {
+	seen := map[string]bool{}
+	first(listImports(t), "nodestorm/harness/run", seen, func(string) bool { return false })
+	needed := slices.DeleteFunc(slices.Sorted(maps.Keys(seen)), func(p string) bool { return roomOf(p) == "" })
+	if len(needed) > mostNeeded || len(needed) < 5 {
+		t.Errorf("harness/run needs %d of our packages, want %d at most: %q", len(needed), mostNeeded, needed)
+	}
+}
+
+func needs(imports map[string][]string, p, other string) bool {
+	return first(imports, p, map[string]bool{}, func(p string) bool { return p == other }) != ""
+}
+
+// first is a package that is, of those that p imports or that they do, or "".
+func first(imports map[string][]string, p string, seen map[string]bool, is func(string) bool) string {
 	seen[p] = true
-	return slices.ContainsFunc(imports[p], func(next string) bool {
-		return next == other || !seen[next] && needs(imports, next, other, seen)
-	})
+	for _, next := range imports[p] {
+		if is(next) {
+			return next
+		}
+		if !seen[next] {
+			if found := first(imports, next, seen, is); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
 }
 
 // roomOf is "" for what is not ours.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"nodestorm/harness/program/clusterautoscaler"
 	"nodestorm/harness/run/crosscheck"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/sim/history"
@@ -23,10 +22,10 @@ type OwnLog struct {
 // known. A folder without logs says nothing.
 func (r *Run) HoldAgainstLog(dir string, records history.Records) error {
 	r.OwnLog = nil
-	if r.Target.Name != clusterautoscaler.Name || r.Epoch.IsZero() {
+	if r.Target.Name != crosscheck.Program || r.Epoch.IsZero() {
 		return nil
 	}
-	files, _ := filepath.Glob(filepath.Join(dir, LogFolder, clusterautoscaler.Name+"*.log")) // the pattern is ours
+	files, _ := filepath.Glob(filepath.Join(dir, LogFolder, crosscheck.Program+"*.log")) // the pattern is ours
 	if len(files) == 0 {
 		return nil
 	}

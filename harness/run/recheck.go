@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"nodestorm/harness/run/verdict"
-	"nodestorm/harness/sentences"
+	"nodestorm/harness/run/then"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/invariants"
@@ -46,7 +46,7 @@ type Rechecked struct {
 	// Changed says that the record is another than the one of then.
 	Changed bool
 	// Thens says which Thens the history has judged.
-	Thens sentences.Judged
+	Thens then.Judged
 	// OwnLog is what the target's log says today.
 	OwnLog *OwnLog
 }
@@ -122,8 +122,8 @@ func (r Run) Record(dir string, catalogue *scenarios.Catalogue) (scenarios.Recor
 // Differences say how today's judgement differs from that of then, a line each.
 // A run that was never judged differs in nothing.
 func (r Rechecked) Differences() []string {
-	then := r.Run.Judgement
-	if then.Verdict == "" {
+	was := r.Run.Judgement
+	if was.Verdict == "" {
 		return nil
 	}
 	lines := slices.Clone(r.Thens.Differences)
@@ -134,14 +134,14 @@ func (r Rechecked) Differences() []string {
 		lines = append(lines, fmt.Sprintf("%q was expected of %s, and today's catalogue expects %q", r.Run.Expected, r.Run.Target.Ref, r.Expected))
 	}
 	switch {
-	case then.Verdict != r.Now.Verdict:
-		lines = append(lines, fmt.Sprintf("was %s and is %s by today's rules: %s", then.Verdict, r.Now.Verdict, r.Now.Reason))
-	case !slices.Equal(then.Evidence, r.Now.Evidence):
-		lines = append(lines, fmt.Sprintf("is still %s; records %v showed it, and today %v do", then.Verdict, then.Evidence, r.Now.Evidence))
-	case !slices.Equal(then.Broken, r.Now.Broken):
-		lines = append(lines, fmt.Sprintf("is still %s; it broke %s, and today it breaks %s", then.Verdict, names(then.Broken), names(r.Now.Broken)))
-	case then.Reason != r.Now.Reason:
-		lines = append(lines, fmt.Sprintf("is still %s, because: %s", then.Verdict, r.Now.Reason))
+	case was.Verdict != r.Now.Verdict:
+		lines = append(lines, fmt.Sprintf("was %s and is %s by today's rules: %s", was.Verdict, r.Now.Verdict, r.Now.Reason))
+	case !slices.Equal(was.Evidence, r.Now.Evidence):
+		lines = append(lines, fmt.Sprintf("is still %s; records %v showed it, and today %v do", was.Verdict, was.Evidence, r.Now.Evidence))
+	case !slices.Equal(was.Broken, r.Now.Broken):
+		lines = append(lines, fmt.Sprintf("is still %s; it broke %s, and today it breaks %s", was.Verdict, names(was.Broken), names(r.Now.Broken)))
+	case was.Reason != r.Now.Reason:
+		lines = append(lines, fmt.Sprintf("is still %s, because: %s", was.Verdict, r.Now.Reason))
 	}
 	return lines
 }
@@ -149,11 +149,11 @@ func (r Rechecked) Differences() []string {
 // Judge judges a run by its history and the record of its scenario, the same way
 // when it has just ended and when it is rechecked. The Thens are judged by what the
 // history says, whatever was recorded of them.
-func Judge(r Run, record scenarios.Record, records history.Records) (verdict.Judgement, sentences.Judged) {
+func Judge(r Run, record scenarios.Record, records history.Records) (verdict.Judgement, then.Judged) {
 	if r.Unplayed != "" {
-		return verdict.Judgement{Verdict: verdict.Inconclusive, Reason: verdict.OneLine(r.Unplayed)}, sentences.Judged{}
+		return verdict.Judgement{Verdict: verdict.Inconclusive, Reason: verdict.OneLine(r.Unplayed)}, then.Judged{}
 	}
-	records, judged := sentences.Rejudge(records)
+	records, judged := then.Rejudge(records)
 	in := verdict.FromHistory(records, record, r.Clock.Distorted())
 	in.Always = invariants.Judge(records.Timed(), r.Subject())
 	in.Known = record.KnownOn(r.Target.Version)

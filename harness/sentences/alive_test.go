@@ -3,6 +3,8 @@ package sentences
 import (
 	"context"
 	"errors"
+	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
+	"nodestorm/harness/run/then"
 	"nodestorm/harness/world"
 	"nodestorm/sim/history"
 	"nodestorm/sim/time/clock"
@@ -33,11 +36,19 @@ func TestInAWorld(t *testing.T) {
 
 func testThensOfNothing(ctx context.Context, t *testing.T, w *world.World) {
 	s := &scenario{world: w}
-	given := history.Outcome{Role: history.Given, Text: "a cluster", Status: passed}.Event()
-	for then, o := range aboutNothing() {
+	given := history.Outcome{Role: history.Given, Text: "a cluster", Status: "passed"}.Event()
+	thens, err := os.ReadFile("../run/then/testdata/nothing.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for said := range strings.Lines(string(thens)) {
+		o, found, err := then.Find(strings.TrimSpace(said), "")
+		if !found || err != nil {
+			t.Fatalf("%s: %t, %v", said, found, err)
+		}
 		w.History().Record(given)
 		if s.holds(ctx, o) == nil {
-			t.Errorf("%q holds without anything to hold of", then)
+			t.Errorf("%q holds without anything to hold of", said)
 		}
 	}
 	if err := s.createPod(ctx, "web", "1"); err != nil {
@@ -46,7 +57,7 @@ func testThensOfNothing(ctx context.Context, t *testing.T, w *world.World) {
 	if err := s.deleteObject(ctx, "Pod/web"); err != nil {
 		t.Fatal(err)
 	}
-	gone, err := s.podGone("web", "1m")
+	gone, _, err := then.Find(`the pod "web" is gone within 1m`, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,13 +72,13 @@ func testThensOfNothing(ctx context.Context, t *testing.T, w *world.World) {
 }
 
 func testBegin(t *testing.T, w *world.World) {
-	const given, when, then = messages.PickleStepType_CONTEXT, messages.PickleStepType_ACTION, messages.PickleStepType_OUTCOME
+	const given, when, outcome = messages.PickleStepType_CONTEXT, messages.PickleStepType_ACTION, messages.PickleStepType_OUTCOME
 	s := &scenario{world: w}
 	var counts []uint64
-	for _, kind := range []messages.PickleStepType{given, when, when, then, then, when, then} {
+	for _, kind := range []messages.PickleStepType{given, when, when, outcome, outcome, when, outcome} {
 		s.begin(kind)
 		w.History().Record(history.Event{Source: history.Harness, Verb: "step"})
-		if kind == then {
+		if kind == outcome {
 			counts = append(counts, s.asked)
 		}
 	}
@@ -99,5 +110,11 @@ func testDeploymentOfADyingWorld(ctx context.Context, t *testing.T, w *world.Wor
 	}
 	if err := <-ran; err == nil || !errors.Is(err, w.Err()) {
 		t.Errorf("error %v, want the world's: %v", err, w.Err())
+	}
+}
+
+func TestAskKubeletsOfNothing(t *testing.T) {
+	if (&scenario{}).askKubelets(t.Context(), "x", "1m") == nil {
+		t.Error("kubelets of no machines are asked")
 	}
 }

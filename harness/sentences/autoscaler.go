@@ -15,6 +15,7 @@ import (
 	"nodestorm/harness/program/clusterapi"
 	"nodestorm/harness/program/clusterautoscaler"
 	"nodestorm/harness/program/manifest"
+	"nodestorm/harness/run/then"
 )
 
 func (s *scenario) registerAutoscaler(on sentences) {
@@ -25,17 +26,7 @@ func (s *scenario) registerAutoscaler(on sentences) {
 	on.Given(`^this manifest:$`, s.manifestOf)
 	on.Given(`^the Nodes of instances that are gone are removed$`, s.removeNodes)
 
-	on.Then(`^the target size of the group `+name+` is `+number+` within `+span+`$`, named(`
-- happens: {source: [log, cloud], verb: target, resource: nodegroups, name: "$1", detail: {to: #2}}
-`))
-	on.Then(`^the target size of the group `+name+` is at no time above `+number+` within `+span+`$`, named(`
-- never: {source: [log, cloud], verb: target, resource: nodegroups, name: "$1", detail: {to: {above: #2}}}
-  ever: true
-- never: {source: [log, cloud], verb: target, resource: nodegroups, name: "$1", detail: {from: {above: #2}}}
-  ever: true
-- happens: {source: cloud, verb: created, resource: instances, detail: {group: "$1"}}
-  ever: true
-`))
+	observe(on, then.Autoscaler)
 }
 
 func (s *scenario) nodeGroup(group string, from, to int, serverType, location string) {

@@ -15,6 +15,7 @@ import (
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/program/ccm"
 	"nodestorm/harness/program/manifest"
+	"nodestorm/harness/run/then"
 	"nodestorm/harness/world/kubelet"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/node"
@@ -29,19 +30,7 @@ func (s *scenario) registerServers(on sentences) {
 
 	on.When(`^`+hetznerCCM+` comes$`, s.hetznerCCM)
 
-	on.Then(`^no more than `+number+` servers? of the group `+name+` (?:is|are) created within `+span+`$`, named(`
-- count: {source: cloud, verb: created, resource: instances, detail: {group: "$2"}}
-  atLeast: 1
-  atMost: #1
-  ever: true
-`))
-	on.Then(`^the Node of the pod `+name+` has the provider ID of its server$`, named(`
-- sequence:
-  - match: {source: cloud, verb: created, resource: instances}
-    capture: {server: name, id: detail.id}
-  - match: {source: api, resource: nodes, name: $server, detail: {providerID: "hcloud://${id}"}}
-  - match: {source: api, verb: create, resource: pods, namespace: default, name: "$1", detail: {subresource: binding, node: $server}}
-`))
+	observe(on, then.Servers)
 }
 
 // Parts are the names of what Rig.With can hold: nodestorm's own parts of worlds, and

@@ -15,6 +15,7 @@ import (
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cloud/nodegroups"
 	"nodestorm/harness/program/clusterapi"
+	"nodestorm/harness/run/then"
 	"nodestorm/sim/machine/node"
 )
 
@@ -70,11 +71,7 @@ func (s *scenario) registerClusterAPI(on sentences) {
 	on.Then(`^the MachineDeployment `+name+` has `+number+` Running machines? within `+span+`$`, s.runningMachines)
 	on.Then(`^the MachineDeployment `+name+` has `+number+` machines? in the phase `+name+` within `+span+`$`, s.machinesInPhase)
 	on.Then(`^the MachinePool `+name+` has `+number+` Running instances? within `+span+`$`, s.runningPool)
-	on.Then(`^the cloud has `+number+` instances? of `+name+`$`, s.instancesOf)
-	on.Then(`^all instances are of the type `+name+`$`, named(`
-- finally: {value: detail.type, of: {source: cloud, verb: created, resource: instances}, is: "$1"}
-  forEach: [name]
-`))
+	observe(on, then.ClusterAPI)
 	on.Then(`^(?:that machine is|its old machines are) gone within `+span+`$`, s.oldMachinesGone)
 }
 
@@ -234,22 +231,6 @@ func (s *scenario) runningPool(ctx context.Context, pool string, want int, windo
 		return errNoClusterAPI
 	}
 	return s.capi.AwaitPool(ctx, pool, want, d)
-}
-
-func (*scenario) instancesOf(want int, deployment string) (observation, error) {
-	var all instances
-	return now(&all, func() error {
-		got := 0
-		for _, i := range all {
-			if i.group == deployment {
-				got++
-			}
-		}
-		if got != want {
-			return fmt.Errorf("the cloud has %d instances of %q", got, deployment)
-		}
-		return nil
-	})
 }
 
 func (s *scenario) oldMachinesGone(ctx context.Context, window string) error {

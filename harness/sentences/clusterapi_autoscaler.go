@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/harness/program/clusterapi"
+	"nodestorm/harness/run/then"
 )
 
 func (s *scenario) registerClusterAPIAutoscaler(on sentences) {
@@ -14,30 +15,7 @@ func (s *scenario) registerClusterAPIAutoscaler(on sentences) {
 	on.Given(`^Cluster Autoscaler for Cluster API$`, s.startAutoscaler)
 	on.Given(`^Cluster Autoscaler that prefers the MachineDeployment `+name+` to `+name+`$`, s.preferringAutoscaler)
 
-	on.Then(`^the autoscaler scales the Machine(?:Deployment|Pool) `+name+` within `+span+`$`, named(`
-- happens: {source: api, verb: [update, patch], resource: [machinedeployments, machinepools], name: "$1", actor: cluster-autoscaler, detail: {subresource: scale}}
-`))
-	on.Then(`^the autoscaler reports no node as removed for `+span+` without scaling the MachineDeployment `+name+`$`, named(`
-- noSequence:
-  - match: {source: api, resource: events, actor: cluster-autoscaler, detail: {message: {contains: " removed"}}}
-    absent:
-    - since: start
-      source: api
-      verb: [update, patch]
-      resource: [machinedeployments, machinepools]
-      name: "$2"
-      actor: cluster-autoscaler
-      code: [200, 201]
-      detail: {subresource: scale}
-- happens: {source: api, resource: machinedeployments, name: "$2", actor: {not: cluster-autoscaler}}
-  ever: true
-`))
-	on.Then(`^the autoscaler does not scale the MachineDeployment `+name+` within `+span+`$`, named(`
-- never: {source: api, verb: [update, patch], resource: [machinedeployments, machinepools], name: "$1", actor: cluster-autoscaler, detail: {subresource: scale}}
-  ever: true
-- happens: {source: api, resource: machinedeployments, name: "$1", actor: {not: cluster-autoscaler}}
-  ever: true
-`))
+	observe(on, then.ClusterAPIAutoscaler)
 }
 
 func (s *scenario) nodeGroupOfMachines(ctx context.Context, name string, least, most, running int) error {

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"nodestorm/harness/program/karpenter"
+	"nodestorm/harness/run/then"
 	"nodestorm/harness/world"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/cloudinit"
@@ -136,11 +137,11 @@ func (s *scenario) runningPod(ctx context.Context, name, cpus string) error {
 	if err := s.createPod(ctx, name, cpus); err != nil {
 		return err
 	}
-	running, err := podRuns.statements([]string{name})
+	running, err := then.PodRuns(name, 10*time.Minute)
 	if err != nil {
 		return err
 	}
-	return s.holds(ctx, together(running, 10*time.Minute))
+	return s.holds(ctx, running)
 }
 
 // machineInitialized waits for Karpenter to call its only machine initialized, for whose

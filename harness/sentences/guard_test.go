@@ -18,6 +18,10 @@ func TestGuards(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	api := func(verb, resource, name string) history.Event {
+		return history.Event{Source: history.API, Verb: verb, Object: history.Object{Resource: resource, Name: name}, Code: 200}
+	}
+	claim := func(name string) history.Event { return api("create", "nodeclaims", name) }
 	open := guards(list)
 	var told []uint64
 	for i, e := range []history.Event{claim("a"), api("patch", "nodes", "n"), claim("b"), claim("c"), api("delete", "nodes", "n")} {

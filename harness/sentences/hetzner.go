@@ -12,7 +12,7 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/fault"
 	"nodestorm/harness/cloud/hetzner"
-	"nodestorm/sim/history"
+	"nodestorm/harness/run/then"
 )
 
 func (s *scenario) registerHetzner(on sentences) {
@@ -25,40 +25,7 @@ func (s *scenario) registerHetzner(on sentences) {
 	on.When(`^a client creates the server `+name+` of type `+name+` in `+name+`$`, s.clientCreates)
 	on.When(`^a client that knows api.hetzner.cloud only creates the server `+name+` of type `+name+` in `+name+`$`, s.clientByNameCreates)
 
-	on.Then(`^no running server is deleted within `+span+`$`, named(`
-- noSequence:
-  - match: {source: cloud, verb: running, resource: instances}
-    capture: {server: name}
-  - match: {source: cloud, verb: deleting, resource: instances, name: $server}
-    absent: [{source: cloud, resource: instances, name: $server}]
-- happens: {source: cloud, verb: running, resource: instances, detail: {group: {exists: true}}}
-  ever: true
-`))
-	on.Then(`^no server is deleted within `+span+`$`, named(`
-- never: {source: cloud, verb: deleting, resource: instances}
-  ever: true
-- happens: {source: cloud, verb: created, resource: instances, detail: {group: {exists: true}}}
-  ever: true
-`))
-	on.Then(`^the node `+name+` is Ready within `+span+` and has the provider ID of its server$`, named(`
-- happens: {source: node, verb: ready, resource: nodes, name: "$1"}
-- sequence:
-  - match: {source: cloud, verb: created, resource: instances, name: "$1"}
-    capture: {id: detail.id}
-  - match: {source: api, resource: nodes, name: "$1", detail: {providerID: "hcloud://${id}"}}
-`))
-	on.Then(`^a server of the group `+name+` that has not started is deleted within `+span+`$`, named(`
-- sequence:
-  - match: {source: cloud, verb: [created, starting], resource: instances, detail: {group: "$1"}}
-    capture: {server: name}
-  - match: {source: cloud, verb: deleting, resource: instances, name: $server}
-    absent: [{source: cloud, resource: instances, name: $server}]
-`))
-	on.Then(`^a server that is off is deleted within `+span+`$`, s.offServerDeleted)
-	on.Then(`^`+number+` servers? of the group `+name+` (?:is|are) created within `+span+`$`, named(`
-- count: {source: cloud, verb: created, resource: instances, detail: {group: "$2"}}
-  atLeast: #1
-`))
+	observe(on, then.Hetzner)
 }
 
 func (s *scenario) project(ctx context.Context) error { return s.startProject(ctx, hetzner.Config{}) }
@@ -144,41 +111,4 @@ func (s *scenario) inject(f fault.Fault) error {
 		return s.instances.Inject(f)
 	}
 	return errNoCloudToBreak
-}
-
-// offServerDeleted counts from when the first server is off, for which it waits.
-func (*scenario) offServerDeleted(d string) (observation, error) {
-	const turnsOff = 10 * time.Minute
-	limit, err := duration(d)
-	var off history.Record
-	var deadline time.Duration
-	still := func() error {
-		if off.Seq == 0 {
-			return fmt.Errorf("waiting for a server to be off: %w", errWindow)
-		}
-		return fmt.Errorf("server %s is off since %s and still there", off.Object.Name, off.Virtual.Round(100*time.Millisecond))
-	}
-	return observation{
-		window: turnsOff + limit,
-		see: func(r history.Record, at phase) (bool, error) {
-			if at == begun && deadline == 0 {
-				if deadline = r.Virtual + turnsOff; off.Seq != 0 {
-					deadline = r.Virtual + limit
-				}
-			}
-			switch {
-			case at == begun && r.Virtual > deadline:
-				return true, still()
-			case off.Seq == 0 && life(r) && r.Verb == "off":
-				off = r
-				if at == begun {
-					deadline = r.Virtual + limit
-				}
-			case off.Seq != 0 && life(r) && r.Verb == "deleting" && r.Object.Name == off.Object.Name:
-				return true, nil
-			}
-			return false, nil
-		},
-		over: still,
-	}, err
 }

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"nodestorm/harness/run/then"
 	"nodestorm/harness/world/kubelet"
 	"nodestorm/sim/machine/cloudinit"
 	"nodestorm/sim/machine/node"
@@ -22,12 +23,7 @@ func (s *scenario) registerKubelet(on sentences) {
 	on.When(`^a pod `+name+` for the node `+name+` is created$`, s.createPodFor)
 	on.When(`^the (simulated|`+realKubelet+`) kubelet of the machine `+name+` falls silent$`, s.silenceKubelet)
 	on.Then(`^the node `+name+` is Ready within `+span+`, labelled `+name+` and tainted `+taint+`$`, s.nodeReadyWith)
-	on.Then(`^the node `+name+` is not Ready within `+span+`$`, named(`
-- eventually: {value: detail.ready, of: {source: api, resource: nodes, name: "$1"}, is: {matches: ["False.*", "Unknown.*"]}}
-- happens: {source: api, resource: nodes, name: "$1", detail: {ready: {matches: "True.*"}}}
-  ever: true
-`))
-	on.Then(`^the pod `+name+` is gone within `+span+`$`, s.podGone)
+	observe(on, then.Kubelets)
 }
 
 func (s *scenario) clusterForKubelets(ctx context.Context) (err error) {
@@ -122,17 +118,4 @@ func (s *scenario) ready(ctx context.Context, name string, statuses ...corev1.Co
 		return nil, fmt.Errorf("node %q has Ready=%s: %s", name, c.Status, c.Message)
 	}
 	return nil, fmt.Errorf("node %q says nothing about Ready", name)
-}
-
-func (*scenario) podGone(name, d string) (observation, error) {
-	pods := podsOf(name)
-	return eventually(d, pods, func() error {
-		if !pods.ever {
-			return fmt.Errorf("there has never been a pod %q", name)
-		}
-		if p := pods.all[name]; p != nil {
-			return fmt.Errorf("pod %q is %s", name, p.phase)
-		}
-		return nil
-	})
 }

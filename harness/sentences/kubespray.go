@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/cucumber/godog"
-	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,6 +16,7 @@ import (
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/cloud/vsphere"
 	"nodestorm/harness/program/installer"
+	"nodestorm/harness/run/then"
 	"nodestorm/harness/world/kubelet"
 	"nodestorm/sim/history"
 )
@@ -32,17 +29,7 @@ func (s *scenario) registerKubespray(on sentences) {
 	on.When(`^Kubespray installs the cluster's add-ons$`, s.kubesprayInstalls)
 	on.When(`^somebody asks for the logs of the DaemonSet `+name+` and the metrics of every Node for `+span+`$`, s.askKubelets)
 
-	on.Then(`^the installation has succeeded$`, named(`
-- never: {source: harness, actor: order, detail: {failed: true}}
-  ever: true
-- happens: {source: harness, actor: order}
-  ever: true
-`))
-	on.Then(`^every Node is initialized within `+span+`$`, s.nodesInitialized)
-	on.Then(`^every kubelet has its serving certificate within `+span+`$`, s.servingCertificates)
-	on.Then(`^logs and metrics were served$`, named(`
-- finally: {value: detail.refused, of: {source: harness, verb: asked kubelets, actor: somebody}, is: false}
-`))
+	observe(on, then.Kubespray)
 }
 
 // installation is an installer's run, and what came of it.
@@ -181,49 +168,3 @@ func (s *scenario) kubesprayInstalls(ctx context.Context) error {
 }
 
 var errNoMachines = errors.New(`there are no virtual machines yet: say "the virtual machines …" before`)
-
-func (*scenario) nodesInitialized(d string) (observation, error) {
-	all := nodes{}
-	return eventually(d, all, func() error {
-		if len(all) == 0 {
-			return errNoMachines
-		}
-		for _, name := range slices.Sorted(maps.Keys(all)) {
-			n, err := all.get(name)
-			if err != nil {
-				return err
-			}
-			if slices.ContainsFunc(n.taints, func(t string) bool { return strings.HasPrefix(t, machines.Uninitialized.Key) }) || n.providerID == "" {
-				return fmt.Errorf("node %q has the taints %v and the provider ID %q", name, n.taints, n.providerID)
-			}
-		}
-		return nil
-	})
-}
-
-func (*scenario) servingCertificates(d string) (observation, error) {
-	all, issued := nodes{}, map[string]bool{}
-	lacking := false // a run of before the audit log had who wants what
-	certificates := taking(func(r history.Record) {
-		if taken(r, "certificatesigningrequests", "") && r.Verb == "create" && text(r, "signer") == "" {
-			lacking = true
-		}
-		if taken(r, "certificatesigningrequests", "status") && text(r, "signer") == certificatesv1.KubeletServingSignerName && r.Detail["issued"] == true {
-			issued[text(r, "user")] = true
-		}
-	})
-	return eventually(d, both{all, certificates}, func() error {
-		switch {
-		case len(all) == 0:
-			return errNoMachines
-		case lacking:
-			return errLacking
-		}
-		for _, name := range slices.Sorted(maps.Keys(all)) {
-			if !issued["system:node:"+name] {
-				return fmt.Errorf("the kubelet of %q has no serving certificate", name)
-			}
-		}
-		return nil
-	})
-}

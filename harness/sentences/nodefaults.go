@@ -8,6 +8,7 @@ import (
 
 	messages "github.com/cucumber/messages/go/v21"
 
+	"nodestorm/harness/run/then"
 	"nodestorm/harness/world/memory"
 	"nodestorm/sim/machine/node"
 )
@@ -22,27 +23,7 @@ func (s *scenario) registerNodeFaults(on sentences) {
 
 	on.When(`^a machine `+name+` with a simulated kubelet boots$`, s.bootSimulated)
 
-	on.Then(`^the node `+name+` does not register within `+span+`$`, named(`
-- noSequence:
-  - match: {source: fault, verb: armed, name: "$1"}
-  - match: {source: node, verb: register, resource: nodes, name: "$1"}
-- happens: {source: fault, verb: armed, name: "$1"}
-  ever: true
-`))
-	on.Then(`^the node `+name+` is Ready within `+span+`$`, named(`
-- eventually: {value: detail.ready, of: {source: api, resource: nodes, name: "$1"}, is: {matches: "True.*"}}
-`))
-	on.Then(`^the node `+name+` becomes NotReady `+number+` times? within `+span+`$`, named(`
-- count: {source: node, verb: notready, resource: nodes, name: "$1"}
-  atLeast: #2
-`))
-	on.Then(`^the node `+name+` keeps the taint `+taint+` for `+span+`$`, named(`
-- throughout: {value: detail.taints, of: {source: api, resource: nodes, name: "$1"}, is: {contains: "$2"}}
-- never: {source: api, verb: delete, resource: nodes, name: "$1"}
-`))
-	on.Then(`^the Node `+name+` is deleted within `+span+`$`, named(`
-- happens: {source: api, verb: delete, resource: nodes, name: "$1", detail: {subresource: {exists: false}}}
-`))
+	observe(on, then.Nodes)
 }
 
 // nextProfile is that of the next machine that boots.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"nodestorm/harness/program/karpenter"
+	"nodestorm/harness/run/then"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/objects"
 )
@@ -91,7 +92,7 @@ func (s *scenario) of(text string) (*objects.Client, objects.Ref, error) {
 	}
 	ref, err := objects.ParseRef(text)
 	if err == nil && s.world != nil {
-		ref.Name, err = aged(s.world.History().Since(0), s.rig.Target.Ref.Name, ref.Kind, ref.Name)
+		ref.Name, err = then.Aged(s.world.History().Since(0), s.rig.Target.Ref.Name, ref.Kind, ref.Name)
 	}
 	if err != nil {
 		return nil, ref, err

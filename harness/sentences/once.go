@@ -2,20 +2,17 @@ package sentences
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/cucumber/godog"
 
+	"nodestorm/harness/run/then"
 	"nodestorm/sim/history"
-	"nodestorm/sim/history/checker"
-	"nodestorm/sim/strict"
 )
 
 // A record to wait for, in words:
@@ -31,98 +28,11 @@ const (
 	thisRecorded = "this is recorded"
 )
 
-var recordParts = regexp.MustCompile(`^(?:"([^"]+)"|somebody) has (ever )?(sent|been refused|recorded) "([^"]+)" of "([^"]+)"(?: "([^"]+)")?(?: (\d+) times)?$`)
-
-var timesSaid = regexp.MustCompile(` \d+ times$`)
-
-// awaited is a record that a step waits for. In YAML, the fields of a pattern are beside
-// the others.
-type awaited struct {
-	checker.Pattern
-	// Count is how many records have to match. Zero means one.
-	Count int `json:"count,omitempty"`
-	// Ever counts those of the whole run; otherwise those since the Whens began that the
-	// step is of.
-	Ever bool `json:"ever,omitempty"`
-	// Within is how long it may take, in virtual time. Zero means longestWait.
-	Within checker.Duration `json:"within,omitempty"`
-
-	said string
-}
-
 // longestWait is long for whatever autoscalers do: two of their longest timeouts.
 const longestWait = time.Hour
 
-// inWords reads a record in words.
-func inWords(said string) (a awaited, err error) {
-	m := recordParts.FindStringSubmatch(said)
-	if m == nil {
-		return a, fmt.Errorf("%q is no record to wait for", said)
-	}
-	who, does, verb, of, name := m[1], m[3], m[4], m[5], m[6]
-	pattern := map[string]any{"verb": verb}
-	if name != "" {
-		if namespace, rest, is := strings.Cut(name, "/"); is {
-			pattern["namespace"], name = namespace, rest
-		}
-		pattern["name"] = name
-	}
-	switch {
-	case does != "recorded":
-		resource, part, is := strings.Cut(of, "/")
-		pattern["source"], pattern["resource"] = history.API, resource
-		pattern["detail"] = map[string]any{"subresource": map[string]any{"exists": false}}
-		if is {
-			pattern["detail"] = map[string]any{"subresource": part}
-		}
-		if who != "" {
-			pattern["actor"] = who
-		}
-		if does == "been refused" {
-			pattern["code"] = map[string]any{"not": []int{200, 201, 202}}
-		}
-	case who == "":
-		return a, fmt.Errorf(`%q: say which source has recorded it: one of %v`, said, history.Sources())
-	default:
-		pattern["source"], pattern["resource"] = who, of
-	}
-	text, err := json.Marshal(pattern)
-	if err == nil {
-		err = json.Unmarshal(text, &a.Pattern)
-	}
-	if err != nil {
-		return a, fmt.Errorf("%q: %w", said, err)
-	}
-	a.Ever, a.said = m[2] != "", said
-	if m[7] != "" {
-		if a.Count, err = strconv.Atoi(m[7]); err != nil {
-			return a, fmt.Errorf("%q: %w", said, err)
-		}
-	}
-	return a, a.check()
-}
-
-// inYAML reads a record as a pattern.
-func inYAML(text string) (a awaited, err error) {
-	if err = strict.Unmarshal([]byte(text), &a); err != nil {
-		return a, fmt.Errorf("the record to wait for: %w", err)
-	}
-	a.said = a.String()
-	return a, a.check()
-}
-
-func (a awaited) check() error {
-	if a.Count < 0 {
-		return fmt.Errorf("the record to wait for: count: %d is negative", a.Count)
-	}
-	if err := a.Check(); err != nil {
-		return fmt.Errorf("the record to wait for: %w", err)
-	}
-	return nil
-}
-
 // await waits for the record, which $name and so on stand for from then on.
-func (s *scenario) await(ctx context.Context, a awaited) error {
+func (s *scenario) await(ctx context.Context, a then.Awaited) error {
 	if s.world == nil {
 		return errNoCluster
 	}
@@ -141,9 +51,9 @@ func (s *scenario) await(ctx context.Context, a awaited) error {
 	})
 	switch {
 	case errors.Is(err, errWindow):
-		return fmt.Errorf("waiting for %s: %d of %d records within %s", a.said, seen, want, d)
+		return fmt.Errorf("waiting for %s: %d of %d records within %s", a.Said, seen, want, d)
 	case err != nil:
-		return fmt.Errorf("waiting for %s: %w", a.said, err)
+		return fmt.Errorf("waiting for %s: %w", a.Said, err)
 	}
 	s.awaited = &found
 	return nil
@@ -152,7 +62,7 @@ func (s *scenario) await(ctx context.Context, a awaited) error {
 var errNoCluster = errors.New(`there is no cluster yet: say "a cluster" before`)
 
 func (s *scenario) awaitWords(ctx context.Context, said string) error {
-	a, err := inWords(said)
+	a, err := then.InWords(said)
 	if err != nil {
 		return err
 	}
@@ -160,7 +70,7 @@ func (s *scenario) awaitWords(ctx context.Context, said string) error {
 }
 
 func (s *scenario) awaitYAML(ctx context.Context, text *godog.DocString) error {
-	a, err := inYAML(text.Content)
+	a, err := then.InYAML(text.Content)
 	if err != nil {
 		return err
 	}
@@ -184,7 +94,11 @@ func (w waits) When(pattern, do any) {
 	w.sentences.When(words+onceWords+thisRecorded+":$", w.s.once(do, w.s.awaitYAML))
 }
 
-var docStringType = reflect.TypeFor[*godog.DocString]()
+var (
+	docStringType = reflect.TypeFor[*godog.DocString]()
+	contextType   = reflect.TypeFor[context.Context]()
+	errorType     = reflect.TypeFor[error]()
+)
 
 // once is the step that waits and then does. Its arguments are those of do, then the
 // record to wait for in words; what is quoted comes last.

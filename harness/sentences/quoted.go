@@ -10,6 +10,7 @@ import (
 	"github.com/cucumber/messages/go/v21"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"nodestorm/harness/run/then"
 	"nodestorm/harness/world/objects"
 	"nodestorm/scenarios"
 )
@@ -103,21 +104,21 @@ func (r *reader) checkThen(step *messages.PickleStep) error {
 			return errors.New("the statement: the text is empty")
 		}
 	}
-	_, _, err := knownObservers().find(step.Text, said)
+	_, _, err := then.Find(step.Text, said)
 	return err
 }
 
 // checkAwaited checks a record that is waited for, in words or else in YAML.
 func (r *reader) checkAwaited(step *messages.PickleStep, words string) error {
 	if words != "" {
-		_, err := inWords(words)
+		_, err := then.InWords(words)
 		return err
 	}
 	text, err := docString(step) // a file that the step names is the action's
 	if err != nil {
 		return err
 	}
-	_, err = inYAML(text)
+	_, err = then.InYAML(text)
 	return err
 }
 

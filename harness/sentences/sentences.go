@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/cucumber/messages/go/v21"
+
+	"nodestorm/harness/run/then"
 )
 
 // What the sentences' arguments look like. A malformed one makes its step match
@@ -48,30 +50,8 @@ func (s *scenario) registerKarpenter(on sentences) {
 	on.When(`^a pod `+name+` that requests `+cpus+` is created$`, s.createPod)
 	on.When(`^a Deployment `+name+` of `+number+` pods? that requests? `+cpus+` is created$`, s.createDeployment)
 
-	on.Then(`^no more than `+number+` NodeClaims? (?:is|are) created within `+span+`$`, named(`
-- count: {source: api, verb: create, resource: nodeclaims}
-  atLeast: 1
-  atMost: #1
-  ever: true
-`))
-	on.Then(`^the pod `+name+` is Running within `+span+`$`, podRuns)
-	on.Then(`^every pod is Running within `+span+`$`, s.everyPodRuns)
-	on.Then(`^a pod of the Deployment `+name+` is Running within `+span+`$`, named(`
-- eventually:
-    value: verb
-    of: {source: [api, node], namespace: default, resource: pods, name: {matches: "$1-[a-z0-9]+-[a-z0-9]+"}, verb: [create, running, terminated, delete]}
-    is: running
-  forAny: [name]
-`))
+	observe(on, then.Pods)
 }
-
-// podRuns is what a pod's kubelet says, until somebody evicts or deletes it.
-const podRuns named = `
-- eventually:
-    value: verb
-    of: {source: [api, node], namespace: default, resource: pods, name: "$1", verb: [create, running, terminated, delete]}
-    is: running
-`
 
 // patterns are the sentences by the role of their steps.
 type patterns map[messages.PickleStepType][]*regexp.Regexp

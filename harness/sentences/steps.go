@@ -24,6 +24,7 @@ import (
 	"nodestorm/harness/program/clusterautoscaler"
 	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/program/manifest"
+	"nodestorm/harness/run/then"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/kubelet"
 	"nodestorm/harness/world/objects"
@@ -203,8 +204,8 @@ func (s *scenario) record(ctx context.Context, step *godog.Step, status godog.St
 	switch {
 	case ctx.Err() != nil:
 		outcome.Status = "interrupted" // it shows nothing, whatever it says
-	case errors.Is(err, errUntold):
-		outcome.Status = Undecided
+	case errors.Is(err, then.ErrUndecided):
+		outcome.Status = then.Undecided
 	}
 	s.failed = s.failed || outcome.Role == history.Then && status == godog.StepFailed
 	s.world.History().Record(outcome.Event())

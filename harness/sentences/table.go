@@ -8,6 +8,9 @@ import (
 	"sync"
 
 	"github.com/cucumber/messages/go/v21"
+
+	"nodestorm/harness/run/then"
+	"nodestorm/harness/sentences/words"
 )
 
 // Sentence is what a step can say, for people. All of it follows from the words with
@@ -77,7 +80,7 @@ var rooms = []room{
 	{"any with simulated nodes", "nodes (node), faults of them (fault)", (*scenario).registerNodeFaults},
 	{"any that has what it is about", "faults (fault)", (*scenario).registerFaults},
 	{"any", "programs that end and start (harness)", (*scenario).registerPrograms},
-	{"any", "nothing", (*scenario).registerStatements},
+	{"any", "nothing", func(_ *scenario, on sentences) { observe(on, then.General) }},
 }
 
 // Sentences are all that steps can say, by role and then as registered.
@@ -86,11 +89,11 @@ func Sentences() []Sentence { return slices.Clone(table()) }
 var table = sync.OnceValue(func() (all []Sentence) {
 	for _, r := range rooms {
 		r.register(&scenario{}, collector(func(role, pattern string, do any) {
-			s := sentence(role, pattern, r)
-			if n, is := do.(named); is {
-				s.Stands = n.with(s.pattern.FindStringSubmatch(s.Example)[1:])
+			if t, is := do.(then.Sentence); is {
+				all = append(all, sentenceOf(t, r))
+				return
 			}
-			all = append(all, s)
+			all = append(all, sentence(role, pattern, r))
 		}))
 	}
 	order := []string{"Given", "When", "Then"}
@@ -128,6 +131,19 @@ type collector func(role, pattern string, do any)
 func (c collector) Given(pattern, do any) { c("Given", pattern.(string), do) }
 func (c collector) When(pattern, do any)  { c("When", pattern.(string), do) }
 func (c collector) Then(pattern, do any)  { c("Then", pattern.(string), do) }
+
+// sentenceOf is a Then that observes the history.
+func sentenceOf(t then.Sentence, r room) Sentence {
+	e := words.New(t.Words)
+	s := Sentence{Role: "Then", Words: e.Words, Example: e.Example, Worlds: r.worlds, Records: r.records, pattern: e.Pattern()}
+	for _, a := range e.Arguments {
+		s.Arguments = append(s.Arguments, Argument{Name: a.Name, Means: a.Means, Example: a.Example})
+	}
+	if args, is := e.Match(e.Example); is && t.Holds != "" {
+		s.Stands = t.With(args.Texts())
+	}
+	return s
+}
 
 // sentence reads the words out of the pattern.
 func sentence(role, pattern string, r room) Sentence {
@@ -227,7 +243,7 @@ func wrongRecord(action, record string) string {
 	}
 	alone, quotes := does(action), does(action+":")
 	switch {
-	case !alone && !quotes, recordParts.MatchString(record):
+	case !alone && !quotes, then.IsRecord(record):
 		return ""
 	case record != thisRecorded:
 		return fmt.Sprintf(`%q is no record to wait for, such as "karpenter" has sent "delete" of "nodes", or "cloud" has recorded "running" of "instances"`, record)
@@ -256,8 +272,8 @@ func wrongArgument(said, words []string) string {
 	return wrong
 }
 
-// words are the arguments as words of a step, by their names.
-var words = sync.OnceValue(func() map[string]*regexp.Regexp {
+// asWords are the arguments as words of a step, by their names.
+var asWords = sync.OnceValue(func() map[string]*regexp.Regexp {
 	compiled := map[string]*regexp.Regexp{}
 	for _, a := range arguments {
 		compiled[a.Name] = regexp.MustCompile("^" + strings.TrimSuffix(a.pattern, " CPU") + "$")
@@ -271,7 +287,7 @@ func same(said, word string) bool {
 		return true
 	}
 	word, said = strings.TrimSuffix(word, ","), strings.TrimSuffix(said, ",")
-	if argument := words()[strings.Trim(word, `"`)]; argument != nil {
+	if argument := asWords()[strings.Trim(word, `"`)]; argument != nil {
 		return argument.MatchString(said)
 	}
 	return slices.Contains(strings.Split(word, "|"), said) || strings.TrimSuffix(said, "s") == strings.TrimSuffix(word, "s") || said == "is" && word == "are"

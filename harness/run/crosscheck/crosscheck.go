@@ -18,6 +18,9 @@ import (
 	"nodestorm/sim/history"
 )
 
+// Program is what Cluster Autoscaler is called, as a target, an actor and a component.
+const Program = "cluster-autoscaler"
+
 // Counts are how many of each kind the log has, and how many the history.
 type Counts struct {
 	// ScaleUps are those that were asked for. Asked are those of which the history has a call or a write, Given those that the

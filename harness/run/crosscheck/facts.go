@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"nodestorm/harness/program/clusterautoscaler"
 	"nodestorm/sim/history"
 )
 
@@ -42,7 +41,7 @@ func factsOf(records iter.Seq[history.Record]) facts {
 	f := facts{ids: map[string]string{}}
 	for r := range records {
 		f.end = max(f.end, r.Virtual)
-		f.cloud = f.cloud || r.Source == history.Cloud && r.Actor == clusterautoscaler.Name
+		f.cloud = f.cloud || r.Source == history.Cloud && r.Actor == Program
 		c := call{seq: r.Seq, at: r.Virtual, group: r.Detail.Text("group"), granted: r.Code < 400}
 		switch {
 		case r.Source == history.Cloud && r.Verb == "created":
@@ -51,11 +50,11 @@ func factsOf(records iter.Seq[history.Record]) facts {
 			}
 		case r.Source == history.Cloud && r.Verb == "failed" && r.Object.Resource == "instances":
 			f.failed = append(f.failed, c)
-		case r.Source == history.Harness && (r.Object.Name == clusterautoscaler.Name || r.Actor == clusterautoscaler.Name) && slices.Contains([]string{history.Killed, history.Stopped, history.Died}, r.Verb):
+		case r.Source == history.Harness && (r.Object.Name == Program || r.Actor == Program) && slices.Contains([]string{history.Killed, history.Stopped, history.Died}, r.Verb):
 			f.ends = append(f.ends, r.Virtual)
 		case r.Source == history.Fault && (r.Verb == history.Matched || r.Verb == history.Effective):
 			f.faults = append(f.faults, c)
-		case r.Actor != clusterautoscaler.Name:
+		case r.Actor != Program:
 		case r.Source == history.Cloud && r.Verb == "NodeGroupIncreaseSize":
 			c.group = r.Object.Name
 			f.raised = append(f.raised, c)

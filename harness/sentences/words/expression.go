@@ -108,6 +108,9 @@ func alternatives(options []string) string {
 	return strings.Join(quoted, "|")
 }
 
+// Pattern finds the expression in a step.
+func (e *Expression) Pattern() *regexp.Regexp { return e.pattern }
+
 // Match reads the arguments out of the text of a step, if it says this.
 func (e *Expression) Match(text string) (Args, bool) {
 	m := e.pattern.FindStringSubmatch(text)

@@ -16,6 +16,19 @@ import (
 	"nodestorm/sim/history/vocabulary"
 )
 
+// The kinds of Kubernetes' own are those of its libraries.
+func TestKinds(t *testing.T) {
+	for of := range scheme.Scheme.AllKnownTypes() {
+		if strings.HasSuffix(of.Kind, "List") || strings.HasSuffix(of.Kind, "Options") {
+			continue
+		}
+		resource, _ := meta.UnsafeGuessKindToResource(of)
+		if got := vocabulary.Plural(of.Kind); got != resource.Resource {
+			t.Errorf("%s: %q, want %q", of.Kind, got, resource.Resource)
+		}
+	}
+}
+
 // A resource that code writes into a record, or asks a record for, is in the table if it
 // is none of Kubernetes' own.
 func TestResourcesAreKnown(t *testing.T) {

@@ -9,10 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
-
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"nodestorm/sim/history"
 )
@@ -122,16 +118,6 @@ func Plural(word string) string {
 	}
 	return ""
 }
-
-// kinded are the resources of Kubernetes by the names of their kinds, in small letters.
-var kinded = sync.OnceValue(func() map[string]string {
-	resources := map[string]string{}
-	for kind := range scheme.Scheme.AllKnownTypes() {
-		of, _ := meta.UnsafeGuessKindToResource(kind)
-		resources[strings.ToLower(kind.Kind)] = of.Resource
-	}
-	return resources
-})
 
 // Subresources are the parts of objects that calls name: all of Kubernetes' own, among
 // them those that custom resources have.

@@ -1,4 +1,4 @@
-package sentences
+package then
 
 import (
 	"cmp"
@@ -10,44 +10,13 @@ import (
 	"nodestorm/sim/history"
 )
 
-// count is a detail as it is in a live history or a stored one.
-func count(r history.Record, key string) (int, bool) {
-	switch n := r.Detail[key].(type) {
-	case int:
-		return n, true
-	case int64:
-		return int(n), true
-	case float64:
-		return int(n), true
-	}
-	return 0, false
-}
-
-// text is a detail; empty if there is none.
-func text(r history.Record, key string) string {
-	s, _ := r.Detail[key].(string)
-	return s
-}
-
-// texts is a detail that is a list, as it is in a live history or a stored one.
-func texts(r history.Record, key string) (list []string, ok bool) {
-	switch l := r.Detail[key].(type) {
-	case []string:
-		return l, true
-	case []any:
-		for _, item := range l {
-			s, _ := item.(string)
-			list = append(list, s)
-		}
-		return list, true
-	}
-	return nil, false
-}
-
 // taken is a call that the API server took, on the object itself or a part of it.
 func taken(r history.Record, resource, subresource string) bool {
-	return r.Source == history.API && r.Code < 300 && r.Object.Resource == resource && text(r, "subresource") == subresource
+	return r.Source == history.API && r.Code < 300 && r.Object.Resource == resource && r.Detail.Text("subresource") == subresource
 }
+
+// namespace is that of the pods of features.
+const namespace = "default"
 
 // nodes are what the API server has said of Nodes, by name.
 type nodes map[string]*nodeState
@@ -74,8 +43,8 @@ func (n nodes) take(r history.Record) {
 		if r.Verb == "create" {
 			*s = nodeState{created: r.Seq}
 		}
-		s.providerID = cmp.Or(text(r, "providerID"), s.providerID)
-		if taints, ok := texts(r, "taints"); ok {
+		s.providerID = cmp.Or(r.Detail.Text("providerID"), s.providerID)
+		if taints := r.Detail.Texts("taints"); taints != nil {
 			s.taints = taints
 		}
 	default:
@@ -92,7 +61,7 @@ func (n nodes) get(name string) (*nodeState, error) {
 	return nil, fmt.Errorf("nodes %q not found", name)
 }
 
-// pods are those that whose tells of, by their names and what owns them ("" or KIND/NAME).
+// pods are those that whose is true of, by their names and what owns them ("" or KIND/NAME).
 type pods struct {
 	whose func(name, owner string) bool
 	all   map[string]*podState
@@ -120,8 +89,8 @@ func (p *pods) take(r history.Record) {
 	}
 	name := r.Object.Name
 	if taken(r, "pods", "") && r.Verb == "create" {
-		if p.whose(name, text(r, "owner")) {
-			p.all[name], p.ever = &podState{created: r.Seq, node: text(r, "node"), phase: "Pending"}, true
+		if p.whose(name, r.Detail.Text("owner")) {
+			p.all[name], p.ever = &podState{created: r.Seq, node: r.Detail.Text("node"), phase: "Pending"}, true
 		}
 		return
 	}
@@ -134,14 +103,14 @@ func (p *pods) take(r history.Record) {
 		s.phase = "Running"
 	case r.Source == history.Node && r.Verb == "terminated":
 		s.phase = "Succeeded"
-		if code, _ := count(r, "exitCode"); code != 0 {
+		if code, _ := r.Detail.Int("exitCode"); code != 0 {
 			s.phase = "Failed"
 		}
 	case taken(r, "pods", "binding"):
-		s.node = text(r, "node")
+		s.node = r.Detail.Text("node")
 	case taken(r, "pods", "eviction"), taken(r, "pods", "") && r.Verb == "delete":
 		// Where a kubelet has it, only the kubelet's own deletion or one by force ends it.
-		grace, given := count(r, "gracePeriodSeconds")
+		grace, given := r.Detail.Int("gracePeriodSeconds")
 		if s.node == "" || s.phase == "Succeeded" || s.phase == "Failed" || given && grace == 0 {
 			delete(p.all, name)
 		}
@@ -176,10 +145,10 @@ func (i *instances) take(r history.Record) {
 	}
 	switch r.Verb {
 	case "created":
-		id, _ := count(r, "id")
-		*i = append(*i, instance{text(r, "group"), id})
+		id, _ := r.Detail.Int("id")
+		*i = append(*i, instance{r.Detail.Text("group"), id})
 	case "deleted":
-		id, _ := count(r, "id")
+		id, _ := r.Detail.Int("id")
 		*i = slices.DeleteFunc(*i, func(i instance) bool { return i.id == id })
 	}
 }

@@ -1,4 +1,4 @@
-package sentences
+package then
 
 import (
 	"fmt"
@@ -116,7 +116,7 @@ func TestRejudge(t *testing.T) {
 	isReady := of(history.Node, api("ready", "nodes", "a"))
 	node := func(second float64, detail ...any) at { return at{second, api("patch", "nodes", "a", detail...)} }
 	answered := func(refused bool) at {
-		return at{1.5, history.Event{Source: history.Harness, Verb: askedKubelets, Actor: "somebody", Detail: map[string]any{"refused": refused, "error": "Forbidden"}}}
+		return at{1.5, history.Event{Source: history.Harness, Verb: "asked kubelets", Actor: "somebody", Detail: map[string]any{"refused": refused, "error": "Forbidden"}}}
 	}
 	tests := []struct {
 		then     string

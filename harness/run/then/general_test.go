@@ -1,17 +1,11 @@
-package sentences
+package then
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
-
-	"github.com/cucumber/godog"
-	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/sim/history"
 )
@@ -71,7 +65,7 @@ func told(then, quotes, status string, recorded float64, events ...at) []history
 // second in which a live judge would have told it.
 func judgedLive(t *testing.T, then, quotes string, events []at) (status, why string, second float64) {
 	t.Helper()
-	o, ok, err := knownObservers().find(then, quotes)
+	o, ok, err := Find(then, quotes)
 	if !ok || err != nil {
 		t.Fatalf("%s: %t, %v", then, ok, err)
 	}
@@ -80,13 +74,13 @@ func judgedLive(t *testing.T, then, quotes string, events []at) (status, why str
 		s, ok := history.OutcomeOf(r)
 		return ok && s.Role == history.Then
 	})
-	j := judging(o, records[:own])
+	j := NewJudge(o, records[:own])
 	second, decided := 2.0, false
 	for i, r := range slices.Delete(slices.Clone(records), own, own+1) {
 		if i >= own && r.Virtual > j.end {
 			break
 		}
-		if decided, err = j.take(r); decided {
+		if decided, err = j.Take(r); decided {
 			second = max(second, r.Virtual.Seconds())
 			break
 		}
@@ -95,7 +89,7 @@ func judgedLive(t *testing.T, then, quotes string, events []at) (status, why str
 		second, err = max(second, j.end.Seconds()), j.over()
 	}
 	switch {
-	case errors.Is(err, errUntold):
+	case errors.Is(err, ErrUndecided):
 		return Undecided, err.Error(), second
 	case err != nil:
 		return failed, err.Error(), second
@@ -162,55 +156,6 @@ func TestGeneralThensOfAnything(t *testing.T) {
 				t.Fatalf("seed %d: %+v", seed, events)
 			}
 			agrees(t, test.then, test.quotes, status, decided, set(events...))
-		}
-	}
-}
-
-// What no history could make true, or false, is found before anything starts.
-func TestStatementsRefused(t *testing.T) {
-	beside := fstest.MapFS{"s.yaml": {Data: []byte("never: {source: apo}")}}
-	for _, test := range []struct{ then, quotes, want string }{
-		{`somebody has sent "create" of "pods" at least 0 times within 5m`, "", "atLeast: 0: no history could have less"},
-		{`somebody has sent "create" of "pods" 0 times within 5m`, "", "atLeast: 0"},
-		{`somebody has sent "create" of "pods" within 0s`, "", `"0s" is no duration`},
-		{`the pod "web" is Running within 0s`, "", `"0s" is no duration`},
-		{`somebody has sent "creates" of "pods" within 5m`, "", `unknown verb "creates" of source api`},
-		{`"moon" has recorded "created" of "instances" within 5m`, "", `unknown source "moon"`},
-		{`somebody has sent "create" of "pods" 2 times no more than 3 times within 5m`, "", "leave out how many times"},
-		{`somebody has sent "create" of "pods" no more than 3 times in any 5m, for each object, within 5m`, "", "every: 5m0s is no part of within: 5m0s"},
-		{`somebody has sent "create" of "pods" before somebody has sent "create" of "pods" within 5m`, "", "first and then are the same"},
-		{`somebody has ever sent "create" of "pods" before somebody has sent "create" of "nodes" within 5m`, "", "of both records"},
-		{`this holds:`, "hapens: {source: api}", `did you mean "happens"?`},
-		{`this holds:`, "", "the text is empty"},
-		{`this holds within 5m:`, "never: {source: api}\nwithin: 1m", "within is said twice"},
-		{`this holds within 5m:`, "since: {source: log}\nnever: {source: api}\nwithin: 10m", "it would never be over"},
-		{`this holds from the file "s.yaml"`, "", `never: unknown source "apo"`},
-		{`this holds from the file "t.yaml"`, "", "t.yaml"},
-	} {
-		then := &messages.PickleStep{Type: messages.PickleStepType_OUTCOME, Text: test.then}
-		if strings.HasSuffix(test.then, ":") {
-			then.Argument = &messages.PickleStepArgument{DocString: &messages.PickleDocString{Content: test.quotes}}
-		}
-		wrong := Problems([]*messages.PickleStep{{Type: messages.PickleStepType_CONTEXT, Text: "a cluster"}, then}, beside)
-		if len(wrong) != 1 || wrong[0].Step != 1 || !strings.Contains(wrong[0].Err.Error(), test.want) {
-			t.Errorf("%s %s: %v, want %q", test.then, test.quotes, fmt.Sprint(wrong), test.want)
-		}
-	}
-}
-
-// What godog hands over, a text or the name of a file, is what is stated.
-func TestQuotedIsStated(t *testing.T) {
-	s := &scenario{rig: Rig{Beside: fstest.MapFS{"s.yaml": {Data: []byte("never: {source: apo}")}}}}
-	text := &godog.DocString{Content: "never: {source: apo}"}
-	s.text = `this holds within 5m from the file "s.yaml"`
-	for i, err := range []error{
-		s.waiting(s.thisHolds, true).(func(context.Context, *godog.DocString) error)(t.Context(), text),
-		s.waiting(s.thisHoldsWithin, true).(func(context.Context, string, *godog.DocString) error)(t.Context(), "5m", text),
-		s.waiting(s.thisHoldsOf, false).(func(context.Context, string) error)(t.Context(), "s.yaml"),
-		s.waiting(s.thisHoldsWithinOf, false).(func(context.Context, string, string) error)(t.Context(), "5m", "s.yaml"),
-	} {
-		if err == nil || !strings.Contains(err.Error(), `unknown source "apo"`) || s.quoted != text.Content {
-			t.Errorf("%d: %v, quoted %q", i, err, s.quoted)
 		}
 	}
 }

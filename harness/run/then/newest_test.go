@@ -1,13 +1,8 @@
-package sentences
+package then
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"nodestorm/sim/history"
 )
@@ -26,10 +21,10 @@ func TestNewest(t *testing.T) {
 		records = append(records, history.Record{Seq: uint64(i + 1), Event: e})
 	}
 	for _, test := range []struct{ kind, which, want string }{
-		{"Node", newest, "b"}, {"no", oldest, "a"}, {"Pod", newest, "web-1"}, {"pods", oldest, "web-1"}, {"Node", "a", "a"},
-		{"Deployment", newest, "!only Nodes and pods"},
+		{"Node", Newest, "b"}, {"no", Oldest, "a"}, {"Pod", Newest, "web-1"}, {"pods", Oldest, "web-1"}, {"Node", "a", "a"},
+		{"Deployment", Newest, "!only Nodes and pods"},
 	} {
-		got, err := aged(records, "karpenter", test.kind, test.which)
+		got, err := Aged(records, "karpenter", test.kind, test.which)
 		if says, fails := strings.CutPrefix(test.want, "!"); fails {
 			if err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("%s %s: %v, want %q", test.which, test.kind, err, says)
@@ -38,31 +33,7 @@ func TestNewest(t *testing.T) {
 			t.Errorf("%s %s: %q, %v, want %q", test.which, test.kind, got, err, test.want)
 		}
 	}
-	if _, err := aged(records[:2], "karpenter", "Node", newest); err == nil || !strings.Contains(err.Error(), "there is none") {
+	if _, err := Aged(records[:2], "karpenter", "Node", Newest); err == nil || !strings.Contains(err.Error(), "there is none") {
 		t.Errorf("of a cluster without Nodes: %v", err)
-	}
-}
-
-// In a scenario that was drawn there need be no newest or oldest object to do something to. Who
-// names one, or wrote the scenario, means that it is there.
-func TestNobody(t *testing.T) {
-	_, none := aged(nil, "karpenter", "Node", newest)
-	gone := fmt.Errorf("deleting: %w", apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "web"))
-	for _, test := range []struct {
-		drawn bool
-		ref   string
-		err   error
-		want  bool
-	}{
-		{true, "Node/$newest", none, true},
-		{true, "Pod/$oldest", gone, true},
-		{true, "Pod/web", gone, false},
-		{true, "Pod/$oldest", errors.New("refused"), false},
-		{true, "Pod/$oldest", nil, false},
-		{false, "Node/$newest", none, false},
-	} {
-		if got := (&scenario{drawn: test.drawn}).nobody(test.ref, test.err); got != test.want {
-			t.Errorf("%+v: %t", test, got)
-		}
 	}
 }

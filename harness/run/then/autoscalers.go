@@ -1,0 +1,92 @@
+package then
+
+import (
+	"fmt"
+
+	"nodestorm/harness/sentences/words"
+)
+
+// Autoscaler are those about Cluster Autoscaler, on any of its clouds.
+var Autoscaler = []Sentence{
+	{Words: `the target size of the group "NAME" is N within DURATION`, Holds: `
+- happens: {source: [log, cloud], verb: target, resource: nodegroups, name: "$1", detail: {to: #2}}
+`},
+	{Words: `the target size of the group "NAME" is at no time above N within DURATION`, Holds: `
+- never: {source: [log, cloud], verb: target, resource: nodegroups, name: "$1", detail: {to: {above: #2}}}
+  ever: true
+- never: {source: [log, cloud], verb: target, resource: nodegroups, name: "$1", detail: {from: {above: #2}}}
+  ever: true
+- happens: {source: cloud, verb: created, resource: instances, detail: {group: "$1"}}
+  ever: true
+`},
+}
+
+// ClusterAPI are those about the machines of Cluster API. Others about their phases ask the world.
+var ClusterAPI = []Sentence{
+	{Words: `the cloud has N instance[s] of "NAME"`, Observe: instancesOf},
+	{Words: `all instances are of the type "NAME"`, Holds: `
+- finally: {value: detail.type, of: {source: cloud, verb: created, resource: instances}, is: "$1"}
+  forEach: [name]
+`},
+}
+
+// ClusterAPIAutoscaler are those about Cluster Autoscaler with Cluster API.
+var ClusterAPIAutoscaler = []Sentence{
+	{Words: `the autoscaler scales the Machine[Deployment|Pool] "NAME" within DURATION`, Holds: `
+- happens: {source: api, verb: [update, patch], resource: [machinedeployments, machinepools], name: "$1", actor: cluster-autoscaler, detail: {subresource: scale}}
+`},
+	{Words: `the autoscaler reports no node as removed for DURATION without scaling the MachineDeployment "NAME"`, Holds: `
+- noSequence:
+  - match: {source: api, resource: events, actor: cluster-autoscaler, detail: {message: {contains: " removed"}}}
+    absent:
+    - since: start
+      source: api
+      verb: [update, patch]
+      resource: [machinedeployments, machinepools]
+      name: "$2"
+      actor: cluster-autoscaler
+      code: [200, 201]
+      detail: {subresource: scale}
+- happens: {source: api, resource: machinedeployments, name: "$2", actor: {not: cluster-autoscaler}}
+  ever: true
+`},
+	{Words: `the autoscaler does not scale the MachineDeployment "NAME" within DURATION`, Holds: `
+- never: {source: api, verb: [update, patch], resource: [machinedeployments, machinepools], name: "$1", actor: cluster-autoscaler, detail: {subresource: scale}}
+  ever: true
+- happens: {source: api, resource: machinedeployments, name: "$1", actor: {not: cluster-autoscaler}}
+  ever: true
+`},
+}
+
+// Calm are those of which nothing happens.
+var Calm = []Sentence{
+	{Words: `no pod is evicted within DURATION`, Holds: `
+- never: {source: api, verb: create, resource: pods, code: {exists: true}, detail: {subresource: eviction}}
+  ever: true
+- happens: {source: api, resource: pods, detail: {subresource: binding}}
+  ever: true
+`},
+	{Words: `no machine is deleted within DURATION`, Holds: `
+- never: {source: api, verb: delete, resource: machines}
+  ever: true
+- happens: {source: api, resource: machines}
+  ever: true
+`},
+}
+
+func instancesOf(args words.Args) (Observation, error) {
+	want, deployment := args.Int(0), args.Text(1)
+	var all instances
+	return now(&all, func() error {
+		got := 0
+		for _, i := range all {
+			if i.group == deployment {
+				got++
+			}
+		}
+		if got != want {
+			return fmt.Errorf("the cloud has %d instances of %q", got, deployment)
+		}
+		return nil
+	}), nil
+}

@@ -1,0 +1,73 @@
+package then
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"nodestorm/sim/history"
+)
+
+// Observation is what a Then says of the history, made from the sentence's arguments
+// alone. It is given the records one after the other, in the order of their arrival,
+// live and stored alike, and keeps what it has seen: it is for one judgement.
+type Observation struct {
+	// window is how long it may take, in virtual time from the step's beginning; zero
+	// is about what is so then.
+	window time.Duration
+	// settle is how long after that it is decided at the earliest: what the step before did
+	// needs so long to be seen.
+	settle time.Duration
+	// see takes in a record of the run, and says when the Then is decided: it holds, or
+	// does not for the reason of the error.
+	see func(r history.Record, at phase) (decided bool, err error)
+	// over is how it stands when the window ends undecided.
+	over func() error
+}
+
+// phase is where in the run a record is, seen from a Then. A record of the step before
+// counts as the beginning.
+type phase int
+
+const (
+	earlier phase = iota
+	asked         // since the Whens right before the Then, or since the start without any
+	begun         // since the Then itself
+)
+
+// errLacking is what an observation says of a history of before it had what is asked for.
+var errLacking = errors.New("the history does not have what this asks for")
+
+// state is what the records of a run add up to.
+type state interface{ take(r history.Record) }
+
+// eventually holds as soon as the state does, from the step's beginning on.
+func eventually(window time.Duration, s state, holds func() error) Observation {
+	return Observation{
+		window: window,
+		see: func(r history.Record, at phase) (bool, error) {
+			s.take(r)
+			if at < begun {
+				return false, nil
+			}
+			if err := holds(); err == nil || errors.Is(err, errLacking) {
+				return true, err
+			}
+			return false, nil
+		},
+		over: func() error {
+			if err := holds(); err != nil {
+				return fmt.Errorf("not within %s: %w", window, err)
+			}
+			return nil
+		},
+	}
+}
+
+// now is about the state as the step begins.
+func now(s state, holds func() error) Observation {
+	return Observation{
+		see:  func(r history.Record, _ phase) (bool, error) { s.take(r); return false, nil },
+		over: holds,
+	}
+}

@@ -1,0 +1,102 @@
+package then
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"nodestorm/sim/history"
+	"nodestorm/sim/history/checker"
+	"nodestorm/sim/strict"
+)
+
+var recordParts = regexp.MustCompile(`^(?:"([^"]+)"|somebody) has (ever )?(sent|been refused|recorded) "([^"]+)" of "([^"]+)"(?: "([^"]+)")?(?: (\d+) times)?$`)
+
+// Awaited is a record that a step waits for. In YAML, the fields of a pattern are beside
+// the others.
+type Awaited struct {
+	checker.Pattern
+	// Count is how many records have to match. Zero means one.
+	Count int `json:"count,omitempty"`
+	// Ever counts those of the whole run; otherwise those since the Whens began that the
+	// step is of.
+	Ever bool `json:"ever,omitempty"`
+	// Within is how long it may take, in virtual time. Zero is for the step to choose.
+	Within checker.Duration `json:"within,omitempty"`
+
+	// Said is the record as the step says it.
+	Said string `json:"-"`
+}
+
+// InWords reads a record in words.
+func InWords(said string) (a Awaited, err error) {
+	m := recordParts.FindStringSubmatch(said)
+	if m == nil {
+		return a, fmt.Errorf("%q is no record to wait for", said)
+	}
+	who, does, verb, of, name := m[1], m[3], m[4], m[5], m[6]
+	pattern := map[string]any{"verb": verb}
+	if name != "" {
+		if namespace, rest, is := strings.Cut(name, "/"); is {
+			pattern["namespace"], name = namespace, rest
+		}
+		pattern["name"] = name
+	}
+	switch {
+	case does != "recorded":
+		resource, part, is := strings.Cut(of, "/")
+		pattern["source"], pattern["resource"] = history.API, resource
+		pattern["detail"] = map[string]any{"subresource": map[string]any{"exists": false}}
+		if is {
+			pattern["detail"] = map[string]any{"subresource": part}
+		}
+		if who != "" {
+			pattern["actor"] = who
+		}
+		if does == "been refused" {
+			pattern["code"] = map[string]any{"not": []int{200, 201, 202}}
+		}
+	case who == "":
+		return a, fmt.Errorf(`%q: say which source has recorded it: one of %v`, said, history.Sources())
+	default:
+		pattern["source"], pattern["resource"] = who, of
+	}
+	text, err := json.Marshal(pattern)
+	if err == nil {
+		err = json.Unmarshal(text, &a.Pattern)
+	}
+	if err != nil {
+		return a, fmt.Errorf("%q: %w", said, err)
+	}
+	a.Ever, a.Said = m[2] != "", said
+	if m[7] != "" {
+		if a.Count, err = strconv.Atoi(m[7]); err != nil {
+			return a, fmt.Errorf("%q: %w", said, err)
+		}
+	}
+	return a, a.check()
+}
+
+// InYAML reads a record as a pattern.
+func InYAML(text string) (a Awaited, err error) {
+	if err = strict.Unmarshal([]byte(text), &a); err != nil {
+		return a, fmt.Errorf("the record to wait for: %w", err)
+	}
+	a.Said = a.String()
+	return a, a.check()
+}
+
+func (a Awaited) check() error {
+	if a.Count < 0 {
+		return fmt.Errorf("the record to wait for: count: %d is negative", a.Count)
+	}
+	if err := a.Check(); err != nil {
+		return fmt.Errorf("the record to wait for: %w", err)
+	}
+	return nil
+}
+
+// IsRecord reports whether a text is a record in words.
+func IsRecord(text string) bool { return recordParts.MatchString(text) }

@@ -1,0 +1,50 @@
+package then
+
+import (
+	"strings"
+	"testing"
+
+	"nodestorm/sim/history"
+)
+
+// Records in words match what they say and nothing else.
+func TestInWords(t *testing.T) {
+	call := func(actor, verb, resource, part string, code int) history.Record {
+		r := history.Record{Event: history.Event{Source: history.API, Actor: actor, Verb: verb, Code: code, Object: history.Object{Resource: resource, Namespace: "shop", Name: "a"}}}
+		if part != "" {
+			r.Detail = map[string]any{"subresource": part}
+		}
+		return r
+	}
+	evicted := call("karpenter", "create", "pods", "eviction", 201)
+	refused := call("karpenter", "create", "pods", "eviction", 429)
+	created := call("kubectl", "create", "pods", "", 201)
+	for words, want := range map[string]string{
+		`"karpenter" has sent "create" of "pods/eviction"`:          "evicted",
+		`somebody has sent "create" of "pods/eviction" "shop/a"`:    "evicted",
+		`somebody has sent "create" of "pods/eviction" "default/a"`: "",
+		`"karpenter" has been refused "create" of "pods/eviction"`:  "refused",
+		`somebody has ever sent "create" of "pods" "a" 3 times`:     "created",
+		`"kubectl" has sent "create" of "pods" "b"`:                 "",
+		`"node" has recorded "create" of "pods"`:                    "",
+		`"api" has recorded "create" of "pods" "shop/a"`:            "evicted created",
+	} {
+		a, err := InWords(words)
+		if err != nil {
+			t.Errorf("%s: %v", words, err)
+			continue
+		}
+		var got []string
+		for i, r := range []history.Record{evicted, refused, created} {
+			if a.Matches(r) {
+				got = append(got, []string{"evicted", "refused", "created"}[i])
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s matches %v, want %q", words, got, want)
+		}
+		if a.Ever != strings.Contains(words, " ever ") || (a.Count == 3) != strings.Contains(words, "3 times") {
+			t.Errorf("%s: ever %t, count %d", words, a.Ever, a.Count)
+		}
+	}
+}

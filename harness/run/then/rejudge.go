@@ -1,0 +1,142 @@
+package then
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"nodestorm/harness/run/verdict"
+	"nodestorm/sim/history"
+)
+
+// Judged says which Thens of a run were judged by its history.
+type Judged struct {
+	// Again is how many were, AsRecorded how many were not: their sentences ask the
+	// world for what is not in a history.
+	Again, AsRecorded int
+	// Differences are those of which the history says something else than the recorded
+	// outcome, a sentence each.
+	Differences []string
+}
+
+// Undecided is the status of a Then whose time a history does not have.
+const Undecided = "undecided"
+
+// Rejudge judges the Thens of a run by its records. It returns the records with the outcomes
+// that they show in place of those that were recorded.
+func Rejudge(records history.Records) (history.Records, Judged) {
+	var steps []history.Record
+	var end time.Duration
+	died := false
+	for r := range records.Arrived() {
+		if _, ok := history.OutcomeOf(r); ok {
+			steps = append(steps, r)
+		}
+		end = max(end, r.Virtual)
+		died = died || r.Source == history.Harness && r.Verb == history.Died
+	}
+	var judged Judged
+	var thens []*stored
+	for i, r := range steps {
+		step, ok := history.OutcomeOf(r)
+		if !ok || step.Role != history.Then || !slices.Contains([]string{passed, failed, Undecided}, step.Status) {
+			continue
+		}
+		o, ok, err := Find(step.Text, step.Quoted)
+		if !ok {
+			judged.AsRecorded++
+			continue
+		}
+		j := NewJudge(o, steps[:i])
+		if r.Virtual < j.settled { // by an older nodestorm, which let nothing settle
+			j.due = false
+		}
+		thens = append(thens, &stored{Judge: j, own: r.Seq, step: step, decided: err != nil, err: err})
+	}
+	if slices.ContainsFunc(thens, func(t *stored) bool { return !t.decided }) {
+		for r := range records.Arrived() {
+			for _, t := range thens {
+				t.take(r)
+			}
+		}
+	}
+	again := rejudged{records, map[uint64]history.Event{}}
+	for _, t := range thens {
+		if !t.decided {
+			t.err = fmt.Errorf("its window ends at %s, and the history at %s", t.end.Round(time.Millisecond), end.Round(time.Millisecond))
+		}
+		if errors.Is(t.err, errLacking) || !t.decided && t.step.Status != passed && died {
+			judged.AsRecorded++
+			continue
+		}
+		judged.Again++
+		now := t.step
+		now.Status, now.Error = passed, ""
+		switch {
+		case !t.decided, errors.Is(t.err, ErrUndecided):
+			now.Status = Undecided
+		case t.err != nil:
+			now.Status = failed
+		}
+		if t.err != nil {
+			now.Error = t.err.Error()
+		}
+		if now.Status == t.step.Status {
+			continue // the recorded error is what the user has read
+		}
+		why := now.Status
+		if now.Error != "" {
+			why += ": " + verdict.OneLine(now.Error)
+		}
+		judged.Differences = append(judged.Differences, fmt.Sprintf("the Then %q was recorded as %s, the history says %s", t.step.Text, t.step.Status, why))
+		again.events[t.own] = now.Event()
+	}
+	return again, judged
+}
+
+// rejudged are records, of which some say something else now.
+type rejudged struct {
+	history.Records
+	events map[uint64]history.Event // by Seq
+}
+
+func (r rejudged) Arrived() iter.Seq[history.Record] { return r.changed(r.Records.Arrived()) }
+func (r rejudged) Timed() iter.Seq[history.Record]   { return r.changed(r.Records.Timed()) }
+
+func (r rejudged) changed(records iter.Seq[history.Record]) iter.Seq[history.Record] {
+	return func(yield func(history.Record) bool) {
+		for record := range records {
+			if now, is := r.events[record.Seq]; is {
+				record.Event = now
+			}
+			if !yield(record) {
+				return
+			}
+		}
+	}
+}
+
+// stored is a Then that is judged by all records of a run: a live judge saw those before its
+// own, and what it would have seen had it gone on counts as well.
+type stored struct {
+	*Judge
+	own     uint64 // Seq of the record of its outcome
+	step    history.Outcome
+	decided bool
+	err     error
+}
+
+// take takes in the next record, in the order of arrival.
+func (t *stored) take(r history.Record) {
+	switch {
+	case t.decided:
+	case r.Seq > t.own && r.Virtual > t.end, r.Seq == t.own && r.Virtual >= t.end:
+		t.decided, t.err = true, t.over()
+	default:
+		t.decided, t.err = t.Judge.Take(r)
+	}
+}
+
+const passed, failed = "passed", "failed"

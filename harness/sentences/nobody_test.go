@@ -1,0 +1,36 @@
+package sentences
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"nodestorm/harness/run/then"
+)
+
+// In a scenario that was drawn there need be no newest or oldest object to do something to. Who
+// names one, or wrote the scenario, means that it is there.
+func TestNobody(t *testing.T) {
+	_, none := then.Aged(nil, "karpenter", "Node", then.Newest)
+	gone := fmt.Errorf("deleting: %w", apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "web"))
+	for _, test := range []struct {
+		drawn bool
+		ref   string
+		err   error
+		want  bool
+	}{
+		{true, "Node/$newest", none, true},
+		{true, "Pod/$oldest", gone, true},
+		{true, "Pod/web", gone, false},
+		{true, "Pod/$oldest", errors.New("refused"), false},
+		{true, "Pod/$oldest", nil, false},
+		{false, "Node/$newest", none, false},
+	} {
+		if got := (&scenario{drawn: test.drawn}).nobody(test.ref, test.err); got != test.want {
+			t.Errorf("%+v: %t", test, got)
+		}
+	}
+}
