@@ -36,6 +36,13 @@ type Row struct {
 	Rate *Rate `json:"rate,omitempty"`
 }
 
+// Verdicts of rows without a run: the target cannot be had; a shard was to play it, and nothing of
+// it is there.
+const (
+	Skipped = "skipped"
+	Missing = "missing"
+)
+
 // fine is the outcome that needs no explanation.
 const fine = "expected"
 

@@ -10,10 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/run/exit"
-	"nodestorm/harness/run/summary"
 	"nodestorm/harness/search/bisect"
-	"nodestorm/reports/formats"
-	"nodestorm/reports/story"
 )
 
 func (e *env) bisect() *cobra.Command {
@@ -122,23 +119,11 @@ func (b *bisection) write(a *bisect.Answer) error {
 	if a.BeforeRun == "" || a.FirstRun == "" {
 		return nil
 	}
-	r := &reporter{env: b.env, catalogue: b.catalogue}
+	r := b.reporter(b.catalogue)
 	page := filepath.Join(b.session.Out, "side-by-side.html")
-	if err := r.page(page, a.BeforeRun, a.FirstRun); err != nil {
+	if err := r.Page(page, a.BeforeRun, a.FirstRun); err != nil {
 		return err
 	}
-	a.SideBySide = page
-	told, err := summary.Run(a.FailingRun(), b.catalogue, 0)
-	if err != nil {
-		return err
-	}
-	upstream := filepath.Join(b.session.Out, "upstream.md")
-	err = r.file(upstream, func(w io.Writer) error {
-		if _, err := io.WriteString(w, a.Markdown()); err != nil {
-			return err
-		}
-		return formats.Write(w, "issue", []*story.Story{told})
-	})
-	a.Upstream = upstream
-	return err
+	a.SideBySide, a.Upstream = page, filepath.Join(b.session.Out, "upstream.md")
+	return r.Issue(a.Upstream, a.Markdown(), a.FailingRun())
 }

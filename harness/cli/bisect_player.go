@@ -88,7 +88,7 @@ func (b *bisection) one(c *cobra.Command, name string) (err error) {
 		return err
 	}
 	b.Provider, b.Store, b.Out = b.providerOf(b.Record), b.store, b.session.Out
-	b.Options.Settings = b.settings()
+	b.Conditions = b.conditions()
 	return nil
 }
 
@@ -111,8 +111,8 @@ func (b *bisection) about(name string) error {
 	return nil
 }
 
-// settings are what answers depend on.
-func (b *bisection) settings() []string {
+// conditions are what answers depend on.
+func (b *bisection) conditions() []string {
 	list := []string{
 		b.From.Package, b.From.Provider, fmt.Sprint(b.From.Tags), fmt.Sprint(b.Rules), fmt.Sprint(b.World.Seed), b.World.Clock.String(), b.Manifest, fmt.Sprint(b.withNames), b.kubernetesName,
 		run.RecordDigest(b.Record), b.Cloud,

@@ -10,7 +10,7 @@ import (
 )
 
 // What was learned of another symptom, or on another cloud, is no answer.
-func TestBisectSettings(t *testing.T) {
+func TestBisectConditions(t *testing.T) {
 	catalogue, err := scenarios.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -20,11 +20,11 @@ func TestBisectSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &bisection{session: &session{}, Options: bisect.Options{Subject: bisect.Subject{Record: record}}}
-	first := b.settings()
+	first := b.conditions()
 	b.Record.Symptom.Statement += ", and more"
-	second := b.settings()
+	second := b.conditions()
 	b.Cloud = builds.Instances
-	if third := b.settings(); slices.Equal(first, second) || slices.Equal(second, third) {
-		t.Errorf("the settings are %q, %q and %q", first, second, third)
+	if third := b.conditions(); slices.Equal(first, second) || slices.Equal(second, third) {
+		t.Errorf("the conditions are %q, %q and %q", first, second, third)
 	}
 }

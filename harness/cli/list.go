@@ -39,8 +39,8 @@ scenario is about.`,
 			if err != nil {
 				return err
 			}
-			if split.asked() {
-				return e.listShard(cmd.Context(), split, c.Records(), asJSON)
+			if split.Asked() {
+				return e.listShard(cmd.Context(), split.Split, c.Records(), asJSON)
 			}
 			entries, err := entriesWith(c, c.Features(), words, tags)
 			if err != nil {

@@ -1,27 +1,27 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"nodestorm/harness/night/k8sjob"
 	"nodestorm/sim/time/clock"
 )
 
+// manifestOptions are what a night verifies, and how.
+type manifestOptions struct {
+	spec        k8sjob.Spec
+	tags        string
+	all, strict bool
+	repeat      int
+}
+
 func (e *env) nightlyManifest() *cobra.Command {
-	spec := k8sjob.Spec{Clock: clock.Auto}
-	var tags string
-	var all, strict bool
-	var repeat int
+	o := manifestOptions{spec: k8sjob.Spec{Clock: clock.Auto}}
 	c := &cobra.Command{
 		Use:   "manifest [ID…] --image REFERENCE",
 		Short: "Write a night as a Job of Kubernetes, whose pods are shards",
@@ -49,87 +49,65 @@ throttled fires its timers late, and what is too late is inconclusive.`,
   nodestorm nightly manifest --tags @karpenter --image registry.example/team/nodestorm:v1 --name karpenter-2026-11-23 --shards 8 --claim nights
   nodestorm nightly manifest --all --image registry.example/team/nodestorm:v1 --bucket s3://nights/nodestorm --secret nights-s3`,
 		RunE: func(c *cobra.Command, ids []string) error {
-			if repeat < 1 {
-				return usage(fmt.Errorf("--repeat %d: want 1 or more", repeat))
-			}
-			catalogue, err := e.catalogue()
-			if err != nil {
-				return err
-			}
-			if _, err := choose(catalogue, catalogue.Features(), ids, tags, all); err != nil {
-				return err
-			}
-			spec.Verify = append(spec.Verify, ids...)
-			for _, flag := range []struct {
-				given bool
-				args  []string
-			}{
-				{all, []string{"--all"}}, {tags != "", []string{"--tags", tags}}, {strict, []string{"--strict"}},
-				{repeat > 1, []string{"--repeat", strconv.Itoa(repeat)}},
-			} {
-				if flag.given {
-					spec.Verify = append(spec.Verify, flag.args...)
-				}
-			}
-			if err := spec.Check(); err != nil {
-				return usage(err)
-			}
-			return spec.Write(e.stdout, strings.Join(append([]string{"nodestorm"}, e.args...), " "))
+			return e.writeManifest(ids, o)
 		},
 	}
-	f := c.Flags()
-	f.StringVar(&spec.Image, "image", "", "`REFERENCE` of nodestorm's image, as the cluster's nodes know it")
-	f.StringVar(&spec.Name, "name", "nodestorm-night", "`NAME` of the Job, of the claim and of the folder in it")
-	f.StringVar(&spec.Namespace, "namespace", "", "`NAME` of the namespace; empty: that of whoever applies it")
-	f.IntVar(&spec.Shards, "shards", 4, "how many pods replay")
-	f.IntVar(&spec.Parallel, "at-once", 0, "how many of them at a time; 0: all")
-	f.StringVar(&spec.Claim, "claim", "", "`NAME` of a PersistentVolumeClaim that is there, for the runs")
-	f.StringVar(&spec.Storage, "storage", "10Gi", "`QUANTITY` of storage of the claim that is made without --claim")
-	f.StringVar(&spec.Class, "storage-class", "", "`NAME` of its storage class; empty: the cluster's own")
-	f.StringVar(&spec.Bucket, "bucket", "", "`BUCKET`, s3://NAME/PREFIX, for the runs, in place of a claim")
-	f.StringVar(&spec.Secret, "secret", "", "`NAME` of a Secret that is there, with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, unless it is AWS's, AWS_ENDPOINT_URL")
-	f.StringVar(&spec.CPU, "cpu", "2", "`QUANTITY` of processors that a shard asks for")
-	f.StringVar(&spec.Memory, "memory", "4Gi", "`QUANTITY` of memory that a shard asks for, and gets at most")
-	f.StringVar(&spec.Scratch, "scratch", "8Gi", "`QUANTITY` that a shard's worlds may write")
-	f.IntVar(&spec.Retries, "retries", 2, "how often a shard is tried again")
-	f.DurationVar(&spec.Deadline, "deadline", 6*time.Hour, "`DURATION` that all shards may take")
-	f.Var(&spec.Clock, "clock", "how virtual time passes")
-	f.BoolVar(&spec.Plain, "plain", false, "no build in the image has the clock in it (target build --plain), Kubernetes neither: add no capability")
-	f.StringVar(&tags, "tags", "", "godog tag `expression`")
-	f.BoolVar(&all, "all", false, "all failures")
-	f.BoolVar(&strict, "strict", false, "let what is skipped be not as expected")
-	f.IntVar(&repeat, "repeat", 1, "how many times to replay each")
+	o.addFlags(c)
 	c.ValidArgsFunction = e.completeIDs
 	return c
 }
 
-// namespaceFile is where a pod finds the namespace of its service account.
-const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+func (o *manifestOptions) addFlags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&o.spec.Image, "image", "", "`REFERENCE` of nodestorm's image, as the cluster's nodes know it")
+	f.StringVar(&o.spec.Name, "name", "nodestorm-night", "`NAME` of the Job, of the claim and of the folder in it")
+	f.StringVar(&o.spec.Namespace, "namespace", "", "`NAME` of the namespace; empty: that of whoever applies it")
+	f.IntVar(&o.spec.Shards, "shards", 4, "how many pods replay")
+	f.IntVar(&o.spec.Parallel, "at-once", 0, "how many of them at a time; 0: all")
+	f.StringVar(&o.spec.Claim, "claim", "", "`NAME` of a PersistentVolumeClaim that is there, for the runs")
+	f.StringVar(&o.spec.Storage, "storage", "10Gi", "`QUANTITY` of storage of the claim that is made without --claim")
+	f.StringVar(&o.spec.Class, "storage-class", "", "`NAME` of its storage class; empty: the cluster's own")
+	f.StringVar(&o.spec.Bucket, "bucket", "", "`BUCKET`, s3://NAME/PREFIX, for the runs, in place of a claim")
+	f.StringVar(&o.spec.Secret, "secret", "", "`NAME` of a Secret that is there, with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, unless it is AWS's, AWS_ENDPOINT_URL")
+	f.StringVar(&o.spec.CPU, "cpu", "2", "`QUANTITY` of processors that a shard asks for")
+	f.StringVar(&o.spec.Memory, "memory", "4Gi", "`QUANTITY` of memory that a shard asks for, and gets at most")
+	f.StringVar(&o.spec.Scratch, "scratch", "8Gi", "`QUANTITY` that a shard's worlds may write")
+	f.IntVar(&o.spec.Retries, "retries", 2, "how often a shard is tried again")
+	f.DurationVar(&o.spec.Deadline, "deadline", 6*time.Hour, "`DURATION` that all shards may take")
+	f.Var(&o.spec.Clock, "clock", "how virtual time passes")
+	f.BoolVar(&o.spec.Plain, "plain", false, "no build in the image has the clock in it (target build --plain), Kubernetes neither: add no capability")
+	f.StringVar(&o.tags, "tags", "", "godog tag `expression`")
+	f.BoolVar(&o.all, "all", false, "all failures")
+	f.BoolVar(&o.strict, "strict", false, "let what is skipped be not as expected")
+	f.IntVar(&o.repeat, "repeat", 1, "how many times to replay each")
+}
 
-// await waits for the end of a Job in our pod's namespace; "" is none.
-func (e *env) await(ctx context.Context, name string) error {
-	if name == "" {
-		return nil
+// writeManifest prints the Job that verifies the scenarios.
+func (e *env) writeManifest(ids []string, o manifestOptions) error {
+	if o.repeat < 1 {
+		return usage(fmt.Errorf("--repeat %d: want 1 or more", o.repeat))
 	}
-	config, err := rest.InClusterConfig()
-	if errors.Is(err, rest.ErrNotInCluster) {
-		return usage(errors.New("--job is for pods of Kubernetes, and this is none: wait with kubectl wait, and leave it out"))
-	}
+	catalogue, err := e.catalogue()
 	if err != nil {
-		return fmt.Errorf("--job: %w", err)
+		return err
 	}
-	namespace, err := os.ReadFile(namespaceFile)
-	if err != nil {
-		return fmt.Errorf("--job: %w", err)
+	if _, err := choose(catalogue, catalogue.Features(), ids, o.tags, o.all); err != nil {
+		return err
 	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("--job: %w", err)
+	o.spec.Verify = append(o.spec.Verify, ids...)
+	for _, flag := range []struct {
+		given bool
+		args  []string
+	}{
+		{o.all, []string{"--all"}}, {o.tags != "", []string{"--tags", o.tags}}, {o.strict, []string{"--strict"}},
+		{o.repeat > 1, []string{"--repeat", strconv.Itoa(o.repeat)}},
+	} {
+		if flag.given {
+			o.spec.Verify = append(o.spec.Verify, flag.args...)
+		}
 	}
-	told, err := k8sjob.Wait(ctx, client, strings.TrimSpace(string(namespace)), name)
-	if err != nil {
-		return fmt.Errorf("--job: %w", err)
+	if err := o.spec.Check(); err != nil {
+		return usage(err)
 	}
-	e.say("%s", told)
-	return nil
+	return o.spec.Write(e.stdout, strings.Join(append([]string{"nodestorm"}, e.args...), " "))
 }

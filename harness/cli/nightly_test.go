@@ -14,6 +14,8 @@ import (
 
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/night/bucket"
+	"nodestorm/harness/night/nights"
+	"nodestorm/harness/run/stored"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/nightly"
 	"nodestorm/scenarios"
@@ -170,7 +172,7 @@ func TestNightOfShards(t *testing.T) {
 // What only a matrix tells of counts beside runs, and none twice.
 func TestNightOfRunsAndAMatrix(t *testing.T) {
 	here, _, _ := night(t, "1/1", nil)
-	m, err := readMatrix(filepath.Join(here, "matrix.json"))
+	m, err := stored.ReadMatrix(filepath.Join(here, "matrix.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,25 +192,8 @@ func TestNightOfRunsAndAMatrix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := e.night(t.Context(), []string{here, there}, catalogue, t.TempDir())
+	got, _, err := nights.Gather(t.Context(), []string{here, there}, e.reporter(catalogue), scratch, t.TempDir())
 	if err != nil || len(got.Cells) != len(m.Cells) || !slices.ContainsFunc(got.Cells, func(c matrix.Cell) bool { return c.Scenario == "z-lost" }) {
 		t.Errorf("%d cells, want %d, %v", len(got.Cells), len(m.Cells), err)
-	}
-}
-
-// Runs of a folder that nobody has emptied count in the night that has counted them, unless
-// nothing else was run of theirs.
-func TestLeaveEarlier(t *testing.T) {
-	cell := func(scenario, digest string) matrix.Cell {
-		return matrix.Cell{Scenario: scenario, Target: "karpenter@v1.7.0", Digest: digest}
-	}
-	tonight := &matrix.Matrix{Cells: []matrix.Cell{cell("a", "1"), cell("a", "2"), cell("b", "3"), cell("c", "")}}
-	leaveEarlier(tonight, []nightly.Night{{Matrix: &matrix.Matrix{Cells: []matrix.Cell{cell("a", "1"), cell("b", "3"), cell("c", "")}}}})
-	left := ""
-	for _, c := range tonight.Cells {
-		left += c.Scenario + c.Digest + " "
-	}
-	if left != "a2 b3 c " {
-		t.Errorf("left are %s", left)
 	}
 }

@@ -162,7 +162,7 @@ func left(t *testing.T, atATime int, script ...string) (all string) {
 		t.Fatalf("%v: %s", err, said)
 	}
 	status := statusOf(s.finish(rows, false))
-	if err := s.junit(rows); err != nil {
+	if err := s.reporter(s.catalogue).JUnit(rows, s.Out); err != nil {
 		t.Fatal(err)
 	}
 	all = fmt.Sprintf("status %d\n%s\n%s\n", status, stdout, seenIn(t, s.Out))

@@ -1,22 +1,15 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/run"
-	"nodestorm/harness/run/crosscheck"
 	"nodestorm/harness/run/exit"
-	"nodestorm/harness/run/summary"
-	"nodestorm/harness/run/verdict"
+	"nodestorm/harness/run/stored"
 	"nodestorm/reports"
-	"nodestorm/reports/redact"
 )
 
 func (e *env) recheck() *cobra.Command {
@@ -59,71 +52,17 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 				return e.tallyInvariants(found, asJSON)
 			}
 			if cross {
-				return e.cross(found, catalogue, asJSON)
+				return e.crossed(stored.Cross(found, catalogue, e.say, e.foreign(asJSON)), len(catalogue.Records()), asJSON)
 			}
-			redactor := redact.ForHere()
-			rows := []reports.Row{}
-			var unjudged []string
-			judged, asRecorded := 0, 0
-			var told crosscheck.Counts
-			logs := 0
-			for _, f := range found {
-				dir := f.name
-				again, err := run.Recheck(f.dir, catalogue)
-				if err != nil {
-					e.say("%s", f.says(err))
-					unjudged = append(unjudged, dir)
-					continue
-				}
-				for _, doubt := range again.Doubts {
-					e.say("%s: %s", dir, doubt)
-				}
-				if log := again.OwnLog; log != nil {
-					told.Add(log.Counts)
-					logs++
-					again.Run.OwnLog, again.Run.Judgement = log, again.Now
-					for _, said := range again.Run.Untold() {
-						e.say("%s: %s", dir, said)
-					}
-				}
-				judged, asRecorded = judged+again.Thens.Again, asRecorded+again.Thens.AsRecorded
-				for _, difference := range again.Differences() {
-					e.say("%s: %s", dir, difference)
-				}
-				if timeline {
-					fmt.Fprintf(e.stdout, "%s on %s\n", again.Run.ID, again.Run.Target.Ref)
-					if err := redactor.Through(e.stdout, func(w io.Writer) error { return reports.Timeline(w, slices.Collect(again.Records.Timed())) }); err != nil {
-						return err
-					}
-				}
-				other := ""
-				if p := again.Run.Provenance; p != nil && p.ControlPlane != nil {
-					other = summary.KubernetesVersion(again.Run)
-				}
-				rows = append(rows, reports.Row{
-					ID: again.Run.ID, Target: again.Run.Target.Ref.String(), Kubernetes: other,
-					Expected: string(again.Expected), Verdict: string(again.Now.Verdict),
-					Outcome: string(verdict.Compare(again.Expected, again.Now.Verdict)), Reason: again.Now.Reason,
-					VirtualSeconds: again.Run.Clock.Virtual.Seconds(), Factor: again.Run.Clock.Mean,
-					WallSeconds: again.Run.Took().Seconds(),
-					LagP99Ms:    float64(again.Run.Clock.Lag.P99) / 1e6, Run: dir,
-					Programs: reports.Lateness(again.Run.Clock),
-				})
+			var history io.Writer
+			if timeline {
+				history = e.stdout
 			}
-			if len(rows) == 0 {
-				return &exit.Error{Code: Usage}
+			again, err := stored.Recheck(found, catalogue, e.say, history)
+			if err != nil {
+				return err
 			}
-			err = e.conclude(rows, asJSON, false)
-			if all := judged + asRecorded; all > 0 && !asJSON {
-				fmt.Fprintf(e.stdout, "%d of %d Thens were judged again by the histories, %d are taken as recorded\n", judged, all, asRecorded)
-			}
-			if logs > 0 && !asJSON {
-				fmt.Fprintf(e.stdout, "the targets' own logs tell, of %s: %s\n", counted(logs, "run"), told)
-			}
-			if err == nil && len(unjudged) > 0 {
-				return &exit.Error{Code: Inconclusive}
-			}
-			return err
+			return e.concludeAgain(again, asJSON)
 		},
 	}
 	e.outputFlags(c, &asJSON, asNames)
@@ -137,19 +76,65 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 	return c
 }
 
-// runsBelow finds the folders with a run.json at or below dir.
-func runsBelow(dir string) (dirs []string, err error) {
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Name() == run.File && !d.IsDir() {
-			dirs = append(dirs, filepath.Dir(path))
-		}
-		return err
-	})
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = fmt.Errorf("%s is not there; name the folder of a run, or one above it", dir)
-	case err == nil && len(dirs) == 0:
-		err = fmt.Errorf("%s: no %s in it or below, so there is no run to judge", dir, run.File)
+// concludeAgain prints what came of judging runs again.
+func (e *env) concludeAgain(again *stored.Again, asJSON bool) error {
+	if len(again.Rows) == 0 {
+		return &exit.Error{Code: Usage}
 	}
-	return dirs, err
+	err := e.conclude(again.Rows, asJSON, false)
+	if all := again.Judged + again.AsRecorded; all > 0 && !asJSON {
+		fmt.Fprintf(e.stdout, "%d of %d Thens were judged again by the histories, %d are taken as recorded\n", again.Judged, all, again.AsRecorded)
+	}
+	if again.Logs > 0 && !asJSON {
+		fmt.Fprintf(e.stdout, "the targets' own logs tell, of %s: %s\n", counted(again.Logs, "run"), again.OwnLogs)
+	}
+	if err == nil && len(again.Unjudged) > 0 {
+		return &exit.Error{Code: Inconclusive}
+	}
+	return err
+}
+
+// foreign prints a symptom in the run of another scenario, for people.
+func (e *env) foreign(asJSON bool) func(text string) {
+	return func(text string) {
+		if !asJSON {
+			fmt.Fprintf(e.stdout, "%s\n\n", reports.Clean(text))
+		}
+	}
+}
+
+// crossed prints what came of looking for symptoms in the runs of other scenarios.
+func (e *env) crossed(c stored.Crossed, symptoms int, asJSON bool) error {
+	if asJSON {
+		if err := e.json(c.Foreign); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(e.stdout, "%s, %s: %s\n", counted(c.Judged, "run"), counted(symptoms, "symptom"), counted(len(c.Foreign), "symptom")+" of another scenario")
+	}
+	return unlike(len(c.Foreign) > 0, c.Unsure > 0)
+}
+
+// tallyInvariants prints which invariants stored runs break.
+func (e *env) tallyInvariants(found []stored.Run, asJSON bool) error {
+	all, unread := stored.TallyInvariants(found, e.say)
+	if asJSON {
+		if err := e.json(all); err != nil {
+			return err
+		}
+	} else {
+		all.Show(e.stdout)
+	}
+	return unlike(all.Alarm(), unread > 0)
+}
+
+// unlike is the exit status of what is as expected unless it is wrong, or unsure.
+func unlike(wrong, unsure bool) error {
+	switch {
+	case wrong:
+		return &exit.Error{Code: NotAsExpected}
+	case unsure:
+		return &exit.Error{Code: Inconclusive}
+	}
+	return nil
 }

@@ -1,44 +1,26 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
-	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/run"
-	"nodestorm/harness/run/exit"
-	"nodestorm/harness/run/summary"
+	"nodestorm/harness/run/stored"
 	"nodestorm/harness/world/process"
-	"nodestorm/reports/bundle"
 	"nodestorm/reports/formats"
-	"nodestorm/reports/page"
 	"nodestorm/reports/story"
 	"nodestorm/scenarios"
 )
 
-// reporter is one way of `nodestorm report` to write runs. Formats but HTML write
-// all runs into one text.
-type reporter struct {
-	*env
-	catalogue *scenarios.Catalogue
-	to        string // file or folder; empty is the run's folder, or standard output
-	hourly    float64
-}
-
 func (e *env) report() *cobra.Command {
-	r := &reporter{env: e}
-	var format string
+	var format, to string
+	var hourly float64
 	var issue, beside bool
 	c := &cobra.Command{
 		Use:   "report RUN…",
@@ -75,14 +57,15 @@ Exit status: 0 written, 2 usage, 3 a run could not be told at all.`,
 			if issue {
 				format = "issue"
 			}
-			if r.hourly < 0 {
-				return usage(fmt.Errorf("--price %g: want euros an hour, 0 or more", r.hourly))
+			if hourly < 0 {
+				return usage(fmt.Errorf("--price %g: want euros an hour, 0 or more", hourly))
 			}
 			catalogue, err := e.catalogue()
 			if err != nil {
 				return err
 			}
-			r.catalogue = catalogue
+			r := e.reporter(catalogue)
+			r.Hourly = hourly
 			found, done, err := e.runs(c.Context(), args)
 			defer done()
 			if err != nil {
@@ -92,184 +75,59 @@ Exit status: 0 written, 2 usage, 3 a run could not be told at all.`,
 			case beside && (format != "html" || len(found) != 2):
 				return usage(fmt.Errorf("--side-by-side compares two runs in html, and %d are named", len(found)))
 			case beside:
-				return r.beside(found[0], found[1])
+				return sideBySide(r, found[0], found[1], to)
 			case format == "html":
-				return r.pages(found)
+				return pages(r, found, to)
 			}
-			return r.write(found, format)
+			return e.write(r, found, format, to)
 		},
 	}
 	e.formatFlags(c, &format, "html", append(formatNames(), asYAML))
 	e.catalogueFlags(c)
 	c.Flags().BoolVar(&issue, "issue", false, "a short text in Markdown for an upstream issue")
 	c.Flags().BoolVar(&beside, "side-by-side", false, "two runs of a scenario on one axis")
-	c.Flags().StringVar(&r.to, "out", "", "`file` to write, - for standard output")
-	c.Flags().Float64Var(&r.hourly, "price", 0, "what a machine costs that does not tell itself, in `euros` an hour")
+	c.Flags().StringVar(&to, "out", "", "`file` to write, - for standard output")
+	c.Flags().Float64Var(&hourly, "price", 0, "what a machine costs that does not tell itself, in `euros` an hour")
 	return c
 }
 
 // bundlePrefix begins the names of folders in which bundles are packed and unpacked.
 const bundlePrefix = "nodestorm-bundle-"
 
-// stored is the folder of a run, what the user calls it, and where its page goes by default.
-type stored struct{ dir, name, page string }
+// scratch is a folder for a bundle.
+func scratch() (dir string, remove func() error, err error) { return process.Scratch(bundlePrefix) }
 
-// says is an error about the run, as the user calls it.
-func (s stored) says(err error) string { return strings.ReplaceAll(err.Error(), s.dir, s.name) }
-
-// runs finds the runs that args name: folders of runs, folders above some, and
-// bundles, which are unpacked. done removes what was unpacked; it is never nil.
-func (e *env) runs(ctx context.Context, args []string) (found []stored, done func(), err error) {
-	var unpacked []func() error
-	done = func() {
-		for _, remove := range unpacked {
-			_ = remove()
-		}
-	}
-	for _, arg := range args {
-		dir, prefix := arg, ""
-		if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() {
-			var remove func() error
-			if dir, remove, err = process.Scratch(bundlePrefix); err != nil {
-				return nil, done, err
-			}
-			unpacked = append(unpacked, remove)
-			if err := unpackFile(ctx, arg, dir); errors.Is(err, syscall.ENOSPC) {
-				return nil, done, fmt.Errorf("%s: %w", arg, err)
-			} else if err != nil {
-				return nil, done, fmt.Errorf("%s: %w; name the folder of a run, one above it, or an archive of nodestorm bundle", arg, err)
-			}
-			prefix = strings.TrimSuffix(arg, archiveSuffix) + "-"
-		}
-		below, err := runsBelow(dir)
-		if err != nil {
-			if _, statErr := os.Stat(filepath.Join(dir, run.HistoryFile)); statErr != nil {
-				return nil, done, err
-			}
-			below = []string{dir} // its run.json is lost
-		}
-		for _, dir := range below {
-			name, page := dir, filepath.Join(dir, run.ReportFile)
-			if prefix != "" {
-				name, page = arg+": "+filepath.Base(dir), prefix+filepath.Base(dir)+".html"
-			}
-			found = append(found, stored{dir, name, page})
-		}
-	}
-	return found, done, nil
+// runs finds the runs that args name, see stored.Find.
+func (e *env) runs(ctx context.Context, args []string) (found []stored.Run, done func(), err error) {
+	return stored.Find(ctx, args, scratch)
 }
 
-func unpackFile(ctx context.Context, path, dir string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return bundle.Unpack(ctx, file, dir)
+// reporter writes what is known of runs, for this command.
+func (e *env) reporter(catalogue *scenarios.Catalogue) *stored.Reporter {
+	return &stored.Reporter{Catalogue: catalogue, Stdout: e.stdout, Say: e.say}
 }
 
 // pages writes a page for each run, and prints where they are.
-func (r *reporter) pages(found []stored) error {
-	if len(found) > 1 && r.to != "" {
+func pages(r *stored.Reporter, found []stored.Run, to string) error {
+	if len(found) > 1 && to != "" {
 		return usage(fmt.Errorf("--out names one file, and there are %d runs; without it each gets its own %s", len(found), run.ReportFile))
 	}
-	return r.each(found, func(f stored) error {
-		path := r.to
-		if path == "" {
-			path = f.page
-		}
-		if err := r.page(path, f.dir); err != nil {
-			return err
-		}
-		if path != "-" {
-			fmt.Fprintln(r.stdout, path)
-		}
-		return nil
-	})
+	return r.Each(found, func(f stored.Run) error { return printPage(r, cmp.Or(to, f.Page), f.Dir) })
 }
 
-// each does something for every run; those that it cannot be done for are named,
-// and make the exit status.
-func (r *reporter) each(found []stored, do func(stored) error) error {
-	failed := false
-	for _, f := range found {
-		if err := do(f); err != nil {
-			r.say("%s", f.says(withRoom(err)))
-			failed = true
-		}
-	}
-	if failed {
-		return &exit.Error{Code: Inconclusive}
-	}
-	return nil
+// sideBySide writes the page of two runs.
+func sideBySide(r *stored.Reporter, a, b stored.Run, to string) error {
+	usual := filepath.Join(filepath.Dir(filepath.Dir(a.Page)), filepath.Base(a.Dir)+"-beside-"+filepath.Base(b.Dir)+".html")
+	return printPage(r, cmp.Or(to, usual), a.Dir, b.Dir)
 }
 
-// reportMemory is from where on memory is collected more eagerly while a report
-// is made: one of a million records must do with 1 GiB.
-const reportMemory = 800 << 20
-
-// told is a run as far as it can be read; what cannot is said.
-func (r *reporter) told(dir string) (*story.Story, error) {
-	told, err := summary.Run(dir, r.catalogue, r.hourly)
-	if err == nil {
-		for _, problem := range told.Run.Problems {
-			r.say("%s: %s", dir, problem)
-		}
+// printPage writes one, and prints where it is.
+func printPage(r *stored.Reporter, path string, dirs ...string) error {
+	err := r.Page(path, dirs...)
+	if err == nil && path != "-" {
+		fmt.Fprintln(r.Stdout, path)
 	}
-	return told, err
-}
-
-// page writes the page of one run, or of two side by side.
-func (r *reporter) page(path string, dirs ...string) error {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
-	var runs []page.Run
-	for _, dir := range dirs {
-		told, err := r.told(dir)
-		if err != nil {
-			return err
-		}
-		logs, done := page.Logs(filepath.Join(dir, run.LogFolder))
-		defer done()
-		runs = append(runs, page.Run{Story: told, Logs: logs})
-	}
-	return r.file(path, func(w io.Writer) error { return page.Write(w, runs...) })
-}
-
-// beside writes the page of two runs.
-func (r *reporter) beside(a, b stored) error {
-	path := r.to
-	if path == "" {
-		path = filepath.Join(filepath.Dir(filepath.Dir(a.page)), filepath.Base(a.dir)+"-beside-"+filepath.Base(b.dir)+".html")
-	}
-	if err := r.page(path, a.dir, b.dir); err != nil {
-		return err
-	}
-	if path != "-" {
-		fmt.Fprintln(r.stdout, path)
-	}
-	return nil
-}
-
-// file writes a file whole or not at all, or standard output for "-".
-func (r *reporter) file(path string, write func(io.Writer) error) error {
-	if path == "-" {
-		return write(r.stdout)
-	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return fmt.Errorf("writing a report: %w; name a file that can be written with --out", err)
-	}
-	buffered := bufio.NewWriterSize(temporary, 1<<20)
-	err = write(buffered)
-	err = errors.Join(err, buffered.Flush(), temporary.Chmod(0o644), temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(temporary.Name())
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	return nil
+	return err
 }
 
 // formatNames are the values of -o.
@@ -278,20 +136,15 @@ func formatNames() []string {
 }
 
 // write writes all runs in a format.
-func (r *reporter) write(found []stored, format string) error {
+func (e *env) write(r *stored.Reporter, found []stored.Run, format, to string) error {
 	var stories []*story.Story
-	failed := r.each(found, func(f stored) error {
-		told, err := r.told(f.dir)
-		if err != nil {
-			return err
+	failed := r.Each(found, func(f stored.Run) error {
+		s, err := r.Story(f.Dir)
+		if err == nil {
+			stories = append(stories, s)
 		}
-		stories = append(stories, told)
-		return nil
+		return err
 	})
-	path := r.to
-	if path == "" {
-		path = "-"
-	}
-	err := r.file(path, r.inYAML(func(w io.Writer) error { return formats.Write(w, format, stories) }))
+	err := r.File(cmp.Or(to, "-"), e.inYAML(func(w io.Writer) error { return formats.Write(w, format, stories) }))
 	return cmp.Or(err, failed)
 }

@@ -3,10 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -15,9 +11,7 @@ import (
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/world"
 	"nodestorm/reports"
-	"nodestorm/reports/matrix"
 	"nodestorm/reports/page"
-	"nodestorm/reports/redact"
 	"nodestorm/reports/story"
 	"nodestorm/sim/history"
 )
@@ -86,7 +80,7 @@ func scanned(records []history.Record) func(func(history.Record)) []string {
 // status. A report that cannot be written takes nothing from what was seen.
 func (s *session) finish(rows []reports.Row, asJSON bool) error {
 	concluded := s.conclude(rows, asJSON, s.strict)
-	index, err := s.publish(rows)
+	index, err := s.reporter(s.catalogue).Publish(rows, s.Out)
 	switch {
 	case err != nil:
 		s.say("no report: %v", err)
@@ -96,74 +90,4 @@ func (s *session) finish(rows []reports.Row, asJSON bool) error {
 		fmt.Fprintf(s.stdout, "\nWhat happened, for a browser: %s\n", index)
 	}
 	return concluded
-}
-
-// publish writes a page for each run, one for the two sides of a failure where
-// both were replayed, and an index of them all, whose path it returns, with what
-// has changed since the last; empty if nothing was run.
-func (s *session) publish(rows []reports.Row) (string, error) {
-	r := &reporter{env: s.env, catalogue: s.catalogue}
-	var found []stored
-	var without []matrix.Skip
-	redactor := redact.ForHere()
-	for _, row := range rows {
-		if row.Run == "" {
-			without = append(without, matrix.Skip{Scenario: row.ID, Target: row.Target, Reason: redactor.Text(row.Reason)})
-			continue
-		}
-		f := stored{row.Run, row.Run, filepath.Join(row.Run, run.ReportFile)}
-		if err := r.page(f.page, f.dir); err != nil { // in the place of one that a shard has left
-			return "", err
-		}
-		found = append(found, f)
-	}
-	if len(rows) == 0 {
-		return "", nil
-	}
-	known := documented(s.catalogue)
-	for i := range known {
-		beside, err := r.sides(rows, known[i].ID, s.Out)
-		if err != nil {
-			return "", err
-		}
-		if beside != "" {
-			known[i].Beside = relative(s.Out, beside)
-		}
-	}
-	cells, _ := s.cells(found, s.catalogue, s.Out) // what it could not read it has said
-	m := matrix.New(time.Now(), known, cells)
-	m.Skipped = without
-	m.Filter(matrix.Filter{}) // leaves failures out that were not replayed
-	index, last := filepath.Join(s.Out, "index.html"), filepath.Join(s.Out, "matrix.json")
-	if old, err := readMatrix(last); err == nil { // the one of before is no reason to have no new one
-		m.Since(old.Of(m))
-	}
-	for path, format := range map[string]string{index: "html", last: "json"} {
-		if err := r.file(path, func(w io.Writer) error { return m.Write(w, format) }); err != nil {
-			return "", err
-		}
-	}
-	return index, nil
-}
-
-// sides writes the page of the last run that showed a failure beside the last
-// that did not below out, and returns where it is, or "" if there are not both.
-func (r *reporter) sides(rows []reports.Row, id, out string) (string, error) {
-	last := func(verdict string) string {
-		for _, row := range slices.Backward(rows) {
-			if row.ID == id && row.Verdict == verdict && row.Run != "" {
-				return row.Run
-			}
-		}
-		return ""
-	}
-	affected, fixed := last("reproduced"), last("healthy")
-	if affected == "" || fixed == "" {
-		return "", nil
-	}
-	path := filepath.Join(out, id, "side-by-side.html")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", err
-	}
-	return path, r.page(path, affected, fixed)
 }

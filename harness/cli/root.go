@@ -102,7 +102,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	finishDefaults(root)
 
-	err := withRoom(root.ExecuteContext(ctx))
+	err := exit.WithRoom(root.ExecuteContext(ctx))
 	var status *exit.Error
 	var stuck *world.StopError
 	hasStatus := errors.As(err, &status)
@@ -152,18 +152,6 @@ func (e *env) root() *cobra.Command {
 	root.AddCommand(helpTopics()...)
 	e.wordsFlags(root)
 	return root
-}
-
-// withRoom tells the way out of a full disk where the error does not.
-func withRoom(err error) error {
-	if !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "make room") {
-		return err
-	}
-	code := Inconclusive
-	if status := (*exit.Error)(nil); errors.As(err, &status) {
-		code = status.Code
-	}
-	return &exit.Error{Code: code, Err: fmt.Errorf("%w; make room, or name a folder on another disk: TMPDIR for what is temporary", err)}
 }
 
 // group is a command that has only others below it.

@@ -244,7 +244,7 @@ func (e *env) conclude(rows []reports.Row, asJSON, strict bool) error {
 	var outcomes []verdict.Outcome
 	for _, r := range rows {
 		switch {
-		case r.Verdict == lost:
+		case r.Verdict == reports.Missing:
 			outcomes = append(outcomes, verdict.NotConclusive)
 		case r.Verdict != skipped || strict:
 			outcomes = append(outcomes, verdict.Outcome(r.Outcome))
@@ -282,4 +282,4 @@ func (e *env) breakOff(rows []reports.Row, asJSON bool, err error) error {
 }
 
 // skipped is the verdict of a target that cannot be had.
-const skipped = "skipped"
+const skipped = reports.Skipped

@@ -20,6 +20,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
+	"nodestorm/harness/run/stored"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
 	"nodestorm/reports/matrix"
@@ -82,7 +83,7 @@ func night(t *testing.T, part string, change func(*session, []reports.Row)) (out
 		t.Fatal(err)
 	}
 	var text, stderr bytes.Buffer
-	s := session{env: &env{stdout: &text, stderr: &stderr}, catalogue: catalogue, Settings: replay.Settings{Out: t.TempDir(), Flags: []string{"--all=true", "--shard=" + part}}, shard: sharding{text: part}}
+	s := session{env: &env{stdout: &text, stderr: &stderr}, catalogue: catalogue, Settings: replay.Settings{Out: t.TempDir(), Flags: []string{"--all=true", "--shard=" + part}}, shard: sharding{Split: shard.Split{Text: part}}}
 	records := slices.DeleteFunc(catalogue.Records(), func(r scenarios.Record) bool { return !strings.HasPrefix(r.ID, "karpenter-7515-") })
 	if records, err = s.shard.choose(t.Context(), &s, records); err != nil {
 		t.Fatal(err)
@@ -144,7 +145,7 @@ func storeRun(row reports.Row, sha string) error {
 // seenIn is the matrix in a folder without what may differ: when it was made, and where the runs are.
 func seenIn(t *testing.T, dir string) (seen string) {
 	t.Helper()
-	m, err := readMatrix(filepath.Join(dir, "matrix.json"))
+	m, err := stored.ReadMatrix(filepath.Join(dir, "matrix.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

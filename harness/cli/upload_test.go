@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/harness/night/archive"
 	"nodestorm/harness/night/bucket/buckettest"
 	"nodestorm/harness/night/shard"
 	"nodestorm/harness/run/exit"
@@ -21,11 +22,11 @@ func kept(t *testing.T, where, dir string, came error) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := upload{where: where}
-	if err := u.check(t.Context()); err != nil {
+	u := archive.Upload{Where: where, Scratch: scratch}
+	if err := u.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return statusOf(u.keep(t.Context(), dir, (&sharding{kept: &left}).called(), came))
+	return statusOf(u.Keep(t.Context(), dir, left.Name(), came))
 }
 
 // What four machines keep in a bucket is, joined, what one would have left, and the whole is kept
@@ -106,17 +107,17 @@ func TestUploadRefused(t *testing.T) {
 		t.Errorf("no bucket: status %d, %s", code, stderr)
 	}
 	store.Refuse = 0
-	u := upload{where: "s3://" + buckettest.Name}
-	if err := u.check(t.Context()); err != nil {
+	u := archive.Upload{Scratch: scratch, Where: "s3://" + buckettest.Name}
+	if err := u.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	dir, _, _ := night(t, "1/4", nil)
 	store.Refuse, store.Code = 507, "XMinioStorageFull"
-	err := u.keep(t.Context(), dir, "shard-1-of-4", &exit.Error{Code: NotAsExpected, Err: errors.New("it came otherwise")})
+	err := u.Keep(t.Context(), dir, "shard-1-of-4", &exit.Error{Code: NotAsExpected, Err: errors.New("it came otherwise")})
 	if statusOf(err) != Inconclusive || !strings.Contains(err.Error(), "it is full") || !strings.Contains(err.Error(), "it came otherwise") {
 		t.Errorf("status %d: %v", statusOf(err), err)
 	}
-	if err := u.keep(t.Context(), dir, "shard-1-of-4", usage(errors.New("a wrong flag"))); statusOf(err) != Usage {
+	if err := u.Keep(t.Context(), dir, "shard-1-of-4", usage(errors.New("a wrong flag"))); statusOf(err) != Usage {
 		t.Errorf("of a wrong use something is kept: %v", err)
 	}
 }

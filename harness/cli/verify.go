@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/night/archive"
 	"nodestorm/harness/replay"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
@@ -22,7 +23,7 @@ func (e *env) verify() *cobra.Command {
 	var repeat int
 	var names []string
 	var certain float64
-	var kept upload
+	var kept archive.Upload
 	c := &cobra.Command{
 		Use:   "verify [ID…]",
 		Short: "Replay failures on the affected and on the fixed release",
@@ -107,12 +108,12 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 				return err
 			}
 			if s.player == nil {
-				if err := kept.check(c.Context()); err != nil {
+				if err := kept.Check(c.Context()); err != nil {
 					return err
 				}
-				defer func() { err = kept.keep(c.Context(), s.Out, s.shard.called(), err) }()
+				defer func() { err = kept.Keep(c.Context(), s.Out, s.shard.kept.Name(), err) }()
 			}
-			if s.shard.empty() {
+			if s.shard.kept.Empty() {
 				return s.shard.keep(nil, true)
 			}
 			var jobs []job
@@ -160,7 +161,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	e.catalogueFlags(c)
 	s.addManifest(c)
 	s.shard.addFlags(c)
-	kept.addFlags(c)
+	uploadFlag(c, &kept)
 	s.abreast.addFlags(c)
 	c.ValidArgsFunction = e.completeIDs
 	c.Flags().StringSliceVar(&names, "cluster", []string{string(replay.Simulated)}, "`CLUSTER`: sim, or kind for containers of Docker in real time; kind,sim compares the decisions")

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/night/shard"
 )
 
 // What the repository's own workflows call exists: every command of nodestorm with its flags, every
@@ -115,8 +116,8 @@ func wrongCommand(t *testing.T, line, makefile string, called map[string]bool) (
 				called[name+" "+flag] = true
 			}
 		}
-		if shard := slices.Index(rest, "--shard"); shard >= 0 {
-			if _, _, err := (&sharding{text: rest[shard+1]}).plan(t.Context(), &env{}, nil); err != nil {
+		if at := slices.Index(rest, "--shard"); at >= 0 {
+			if _, _, err := (shard.Split{Text: rest[at+1]}).Plan(t.Context(), nil, scratch); err != nil {
 				problems = append(problems, err.Error())
 			}
 		}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -117,9 +116,6 @@ const (
 	shards  = "verify" // the containers' names
 	merging = "merge"
 	runs    = "/runs" // where the claim is
-
-	// EnvIndex has a pod's index, from 0: the Job's controller sets it.
-	EnvIndex = "JOB_COMPLETION_INDEX"
 )
 
 // Write writes the manifest. The specification has passed Check.
@@ -242,7 +238,7 @@ func (s Spec) shards() *batchv1.Job {
 		parallel = s.Shards
 	}
 	args := append(append([]string{"verify"}, s.Verify...), "--clock", s.Clock.String(),
-		"--shard", fmt.Sprintf("job/%d", s.Shards), "--out", fmt.Sprintf("%s/%s/shard-$(%s)", runs, s.Name, EnvIndex))
+		"--shard", fmt.Sprintf("job/%d", s.Shards), "--out", fmt.Sprintf("%s/%s/shard-$(%s)", runs, s.Name, shard.EnvIndex))
 	if s.Bucket != "" {
 		args = append(args, "--upload", s.kept())
 	}
@@ -353,18 +349,4 @@ func (s Spec) pod(container string, args []string, needs corev1.ResourceRequirem
 			},
 		},
 	}
-}
-
-// Part is which shard a pod of the Job is: i/N of job/N and the index in its environment,
-// which begins at 0. Any other text is returned as it is.
-func Part(text, index string) (string, error) {
-	of, is := strings.CutPrefix(text, "job/")
-	if !is {
-		return text, nil
-	}
-	number, err := strconv.Atoi(index)
-	if err != nil || number < 0 || number >= shard.Most {
-		return "", fmt.Errorf("%q: %s is %q, and a pod of an Indexed Job has its index there, from 0", text, EnvIndex, index)
-	}
-	return fmt.Sprintf("%d/%s", number+1, of), nil
 }

@@ -182,17 +182,3 @@ func TestCheck(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestPart(t *testing.T) {
-	for text, index := range map[string]string{"job/4 none": "", "job/4 word": "x", "job/4 minus": "-1", "job/4 huge": "1000", "job/4 more": "1 2"} {
-		text, _, _ := strings.Cut(text, " ")
-		if part, err := Part(text, index); err == nil || !strings.Contains(err.Error(), EnvIndex) {
-			t.Errorf("%s with index %q: %q, %v", text, index, part, err)
-		}
-	}
-	for _, test := range [][3]string{{"job/4", "0", "1/4"}, {"job/4", "3", "4/4"}, {"2/4", "0", "2/4"}, {"", "", ""}, {"job/x", "0", "1/x"}} {
-		if part, err := Part(test[0], test[1]); err != nil || part != test[2] {
-			t.Errorf("%s with index %q: %q, %v", test[0], test[1], part, err)
-		}
-	}
-}

@@ -2,7 +2,10 @@ package k8sjob
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -11,8 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
+
+	"nodestorm/harness/run/exit"
 )
 
 // Wait waits until a Job has ended: until Kubernetes says that it is complete or has
@@ -71,4 +77,30 @@ func ended(of *batchv1.Job) string {
 		}
 	}
 	return ""
+}
+
+// namespaceFile is where a pod finds the namespace of its service account.
+const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// Await is Wait for a Job in the namespace of the pod that we are in.
+func Await(ctx context.Context, name string) (told string, err error) {
+	config, err := rest.InClusterConfig()
+	if errors.Is(err, rest.ErrNotInCluster) {
+		return "", exit.UsageError(errors.New("--job is for pods of Kubernetes, and this is none: wait with kubectl wait, and leave it out"))
+	}
+	var namespace []byte
+	if err == nil {
+		namespace, err = os.ReadFile(namespaceFile)
+	}
+	var client *kubernetes.Clientset
+	if err == nil {
+		client, err = kubernetes.NewForConfig(config)
+	}
+	if err == nil {
+		told, err = Wait(ctx, client, strings.TrimSpace(string(namespace)), name)
+	}
+	if err != nil {
+		return "", fmt.Errorf("--job: %w", err)
+	}
+	return told, nil
 }

@@ -5,6 +5,8 @@ package exit
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"syscall"
 
 	"nodestorm/harness/run/verdict"
 )
@@ -55,4 +57,12 @@ func CodeOf(err error) int {
 		return status.Code
 	}
 	return Inconclusive
+}
+
+// WithRoom names the way out of a full disk where the error does not.
+func WithRoom(err error) error {
+	if !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "make room") {
+		return err
+	}
+	return &Error{Code: CodeOf(err), Err: fmt.Errorf("%w; make room, or name a folder on another disk: TMPDIR for what is temporary", err)}
 }

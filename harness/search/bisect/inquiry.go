@@ -61,12 +61,12 @@ type Options struct {
 	FirstParent bool // ask the commits of the branch that was merged into alone
 	Anew        bool // forget what an earlier call has learned
 	Rules       Rules
-	// Settings are what else the answers depend on: what was learned with others is not known.
-	Settings []string
-	Out      string // folder, see Inquiry.Dir
-	Store    *buildstore.Store
-	Player   Player
-	Say      func(format string, args ...any)
+	// Conditions are what else the answers depend on: what was learned with others is not known.
+	Conditions []string
+	Out        string // folder, see Inquiry.Dir
+	Store      *buildstore.Store
+	Player     Player
+	Say        func(format string, args ...any)
 }
 
 // Inquiry is the search for one answer.

@@ -306,9 +306,9 @@ func TestBisectRemembersAnswers(t *testing.T) {
 	if again := remember(); again.Dir() != first.Dir() || len(again.memory.Trials) != 0 {
 		t.Errorf("it goes on with %v in %s", again.memory.Trials, again.Dir())
 	}
-	o.Settings = []string{"another record"}
+	o.Conditions = []string{"another record"}
 	second := remember()
-	o.Settings = append(o.Settings, builds.Instances)
+	o.Conditions = append(o.Conditions, builds.Instances)
 	if third := remember(); second.Dir() == first.Dir() || third.Dir() == second.Dir() {
 		t.Errorf("of other questions the memories are %s, %s and %s", first.Dir(), second.Dir(), third.Dir())
 	}

@@ -43,7 +43,7 @@ func (m *memory) add(t Trial) error {
 // Remember reads what an earlier call with the same question has learned. The runs of
 // both calls are below one folder.
 func (q *Inquiry) Remember() error {
-	question := append([]string{q.Record.ID, q.source.name(), q.ends.good, q.ends.bad}, q.Settings...)
+	question := append([]string{q.Record.ID, q.source.name(), q.ends.good, q.ends.bad}, q.Conditions...)
 	text, err := json.Marshal(question)
 	if err != nil {
 		return err

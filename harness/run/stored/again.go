@@ -1,0 +1,82 @@
+package stored
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"nodestorm/harness/run"
+	"nodestorm/harness/run/crosscheck"
+	"nodestorm/harness/run/summary"
+	"nodestorm/harness/run/verdict"
+	"nodestorm/reports"
+	"nodestorm/reports/redact"
+	"nodestorm/scenarios"
+)
+
+// Again is what came of judging stored runs again.
+type Again struct {
+	Rows     []reports.Row
+	Unjudged []string // names of runs that could not be
+	// Judged of the Thens were judged by the histories, AsRecorded were not.
+	Judged, AsRecorded int
+	// Logs are how many of the targets' own logs were held against the histories, and OwnLogs
+	// what they have.
+	Logs    int
+	OwnLogs crosscheck.Counts
+}
+
+// Recheck judges runs again with a catalogue. What differs from the judgement of then is said.
+// timeline, which may be nil, gets the histories.
+func Recheck(found []Run, catalogue *scenarios.Catalogue, say func(format string, args ...any), timeline io.Writer) (*Again, error) {
+	all := &Again{Rows: []reports.Row{}}
+	for _, f := range found {
+		again, err := run.Recheck(f.Dir, catalogue)
+		if err != nil {
+			say("%s", f.Says(err))
+			all.Unjudged = append(all.Unjudged, f.Name)
+			continue
+		}
+		all.add(f, &again, say)
+		if timeline == nil {
+			continue
+		}
+		fmt.Fprintf(timeline, "%s on %s\n", again.Run.ID, again.Run.Target.Ref)
+		err = redact.ForHere().Through(timeline, func(w io.Writer) error { return reports.Timeline(w, slices.Collect(again.Records.Timed())) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (all *Again) add(f Run, again *run.Rechecked, say func(format string, args ...any)) {
+	for _, doubt := range again.Doubts {
+		say("%s: %s", f.Name, doubt)
+	}
+	if log := again.OwnLog; log != nil {
+		all.OwnLogs.Add(log.Counts)
+		all.Logs++
+		again.Run.OwnLog, again.Run.Judgement = log, again.Now
+		for _, said := range again.Run.Untold() {
+			say("%s: %s", f.Name, said)
+		}
+	}
+	all.Judged, all.AsRecorded = all.Judged+again.Thens.Again, all.AsRecorded+again.Thens.AsRecorded
+	for _, difference := range again.Differences() {
+		say("%s: %s", f.Name, difference)
+	}
+	other := ""
+	if p := again.Run.Provenance; p != nil && p.ControlPlane != nil {
+		other = summary.KubernetesVersion(again.Run)
+	}
+	all.Rows = append(all.Rows, reports.Row{
+		ID: again.Run.ID, Target: again.Run.Target.Ref.String(), Kubernetes: other,
+		Expected: string(again.Expected), Verdict: string(again.Now.Verdict),
+		Outcome: string(verdict.Compare(again.Expected, again.Now.Verdict)), Reason: again.Now.Reason,
+		VirtualSeconds: again.Run.Clock.Virtual.Seconds(), Factor: again.Run.Clock.Mean,
+		WallSeconds: again.Run.Took().Seconds(),
+		LagP99Ms:    float64(again.Run.Clock.Lag.P99) / 1e6, Run: f.Name,
+		Programs: reports.Lateness(again.Run.Clock),
+	})
+}

@@ -1,0 +1,91 @@
+package stored
+
+import (
+	"fmt"
+	"iter"
+
+	"nodestorm/harness/run"
+	"nodestorm/reports"
+	"nodestorm/scenarios"
+	"nodestorm/sim/history"
+	"nodestorm/sim/history/checker"
+)
+
+// Foreign is a symptom in the run of another scenario, for machines.
+type Foreign struct {
+	ID        string   `json:"id"` // of the symptom
+	Statement string   `json:"statement"`
+	Scenario  string   `json:"scenario"` // of the run
+	Target    string   `json:"target"`
+	Verdict   string   `json:"verdict"`
+	Evidence  []uint64 `json:"evidence"`
+	Run       string   `json:"run"`
+}
+
+// Crossed is what came of looking for symptoms in the runs of other scenarios.
+type Crossed struct {
+	Foreign        []Foreign
+	Judged, Unsure int // runs; of Unsure a symptom or the whole run could not be judged
+}
+
+// Cross judges every symptom on the runs of all other scenarios, one run in memory
+// at a time. seen gets each that is there, in words.
+func Cross(found []Run, catalogue *scenarios.Catalogue, say func(format string, args ...any), seen func(text string)) Crossed {
+	c := Crossed{Foreign: []Foreign{}}
+	for _, f := range found {
+		again, err := run.Recheck(f.Dir, catalogue)
+		if err != nil {
+			say("%s", f.Says(err))
+			c.Unsure++
+			continue
+		}
+		if doubt := doubtOf(again); doubt != "" {
+			say("%s: not judged: %s", f.Name, doubt)
+			c.Unsure++
+			continue
+		}
+		c.Judged++
+		for _, of := range again.Cross(catalogue) {
+			if of.Finding.GaveUp {
+				say("%s: the symptom of %s: %s", f.Name, of.ID, of.Finding.Reason)
+				c.Unsure++
+				continue
+			}
+			foreign := Foreign{
+				ID: of.ID, Statement: of.Finding.Statement, Scenario: again.Run.ID, Target: again.Run.Target.Ref.String(),
+				Verdict: string(again.Now.Verdict), Evidence: of.Finding.Evidence, Run: f.Name,
+			}
+			c.Foreign = append(c.Foreign, foreign)
+			seen(foreign.text(again.Records.Timed()))
+		}
+	}
+	return c
+}
+
+// doubtOf is why nothing may be concluded from a history; empty if something may.
+func doubtOf(again run.Rechecked) string {
+	if len(again.Doubts) > 0 {
+		return again.Doubts[0]
+	}
+	all := checker.NewCompleteness()
+	for r := range again.Records.Arrived() {
+		all.Take(r)
+	}
+	return all.Incomplete()
+}
+
+// text names both records, the place, and the way out.
+func (f Foreign) text(records iter.Seq[history.Record]) string {
+	place := ""
+	for r := range records {
+		if len(f.Evidence) > 0 && r.Seq == f.Evidence[0] {
+			place = " from " + reports.Offset(r.Virtual) + " on"
+		}
+	}
+	out := fmt.Sprintf("name %s in its kin if they are the same failure, else tighten it", f.Scenario)
+	if f.Verdict == "healthy" {
+		out = "the run is healthy: tighten it"
+	}
+	return fmt.Sprintf("the symptom of %s is in a run of %s on %s (%s)%s, records %v: %s; %s: %s",
+		f.ID, f.Scenario, f.Target, f.Verdict, place, f.Evidence, f.Statement, out, f.Run)
+}

@@ -1,0 +1,110 @@
+package stored
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
+	"nodestorm/harness/run/summary"
+	"nodestorm/reports/formats"
+	"nodestorm/reports/page"
+	"nodestorm/reports/story"
+	"nodestorm/scenarios"
+)
+
+// Reporter writes what is known of runs.
+type Reporter struct {
+	Catalogue *scenarios.Catalogue
+	Hourly    float64 // what a machine costs whose cloud has no price, in euros; 0: nothing
+	Stdout    io.Writer
+	Say       func(format string, args ...any) // what could not be read
+}
+
+// Each does something for every run; those that it cannot be done for are named, and make the exit
+// status.
+func (r *Reporter) Each(found []Run, do func(Run) error) error {
+	failed := false
+	for _, f := range found {
+		if err := do(f); err != nil {
+			r.Say("%s", f.Says(exit.WithRoom(err)))
+			failed = true
+		}
+	}
+	if failed {
+		return &exit.Error{Code: exit.Inconclusive}
+	}
+	return nil
+}
+
+// reportMemory is from where on memory is collected more eagerly while a report
+// is made: one of a million records must do with 1 GiB.
+const reportMemory = 800 << 20
+
+// Story is a run as far as it can be read; what cannot is said.
+func (r *Reporter) Story(dir string) (*story.Story, error) {
+	s, err := summary.Run(dir, r.Catalogue, r.Hourly)
+	if err == nil {
+		for _, problem := range s.Run.Problems {
+			r.Say("%s: %s", dir, problem)
+		}
+	}
+	return s, err
+}
+
+// Page writes the page of one run, or of two side by side.
+func (r *Reporter) Page(path string, dirs ...string) error {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
+	var runs []page.Run
+	for _, dir := range dirs {
+		s, err := r.Story(dir)
+		if err != nil {
+			return err
+		}
+		logs, done := page.Logs(filepath.Join(dir, run.LogFolder))
+		defer done()
+		runs = append(runs, page.Run{Story: s, Logs: logs})
+	}
+	return r.File(path, func(w io.Writer) error { return page.Write(w, runs...) })
+}
+
+// File writes a file whole or not at all, or standard output for "-".
+func (r *Reporter) File(path string, write func(io.Writer) error) error {
+	if path == "-" {
+		return write(r.Stdout)
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return fmt.Errorf("writing a report: %w; name a file that can be written with --out", err)
+	}
+	buffered := bufio.NewWriterSize(temporary, 1<<20)
+	err = write(buffered)
+	err = errors.Join(err, buffered.Flush(), temporary.Chmod(0o644), temporary.Close())
+	if err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(temporary.Name())
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+// Issue writes the text in Markdown for an upstream issue about the run, below a head.
+func (r *Reporter) Issue(path, head, dir string) error {
+	s, err := summary.Run(dir, r.Catalogue, 0)
+	if err != nil {
+		return err
+	}
+	return r.File(path, func(w io.Writer) error {
+		if _, err := io.WriteString(w, head); err != nil {
+			return err
+		}
+		return formats.Write(w, "issue", []*story.Story{s})
+	})
+}
