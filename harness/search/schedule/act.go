@@ -135,14 +135,14 @@ var kinds = map[string]kind{
 	},
 	"buffer": {
 		means: "create a CapacityBuffer: room for so many pods that request cpu",
-		of:    site.hasNodePools,
+		of:    func(s site) bool { return s.hasNodePools },
 		since: "1.14.0",
 		check: newWorkload,
 		says:  func(_ site, _ Schedule, a Act) []step { return []step{{"these objects are created:", buffer(a)}} },
 	},
 	"static": {
 		means: "create a NodePool of so many machines of the first group's type, whatever the demand",
-		of:    site.hasNodePools,
+		of:    func(s site) bool { return s.hasNodePools },
 		since: "1.8.0",
 		check: newObject,
 		says: func(_ site, s Schedule, a Act) []step {
@@ -239,9 +239,9 @@ var kinds = map[string]kind{
 	},
 	"target": {
 		means: "set a group's target size by hand",
-		of:    func(s site) bool { return s.setsTarget != nil },
+		of:    func(s site) bool { return s.Target != "" },
 		check: onGroup,
-		says:  func(at site, s Schedule, a Act) []step { return at.setsTarget(s.group(a.Name), a.Pods) },
+		says:  func(at site, s Schedule, a Act) []step { return about(at.Target, s.group(a.Name), a.Pods) },
 	},
 	"maximum": {
 		means: "say how many machines a group may have from now on, whatever it has",
@@ -251,13 +251,13 @@ var kinds = map[string]kind{
 	},
 	"remove-group": {
 		means: "take a group away; its machines stay, and are nobody's",
-		of:    func(s site) bool { return s.removes != nil },
+		of:    func(s site) bool { return s.Remove != "" },
 		check: func(a Act, s *state) error {
 			err := onGroup(a, s)
 			s.removed[a.Name] = true
 			return err
 		},
-		says: func(at site, s Schedule, a Act) []step { return at.removes(s.group(a.Name)) },
+		says: func(at site, s Schedule, a Act) []step { return about(at.Remove, s.group(a.Name), 0) },
 	},
 	"edit": {
 		means: "change a group, so that its machines are to be others",
@@ -267,7 +267,7 @@ var kinds = map[string]kind{
 	},
 	"pause": {
 		means: "pause a group, until all faults are cleared",
-		of:    func(s site) bool { return s.pauses != nil },
+		of:    func(s site) bool { return s.Pause != "" },
 		check: func(a Act, s *state) error {
 			if s.paused[a.Name] {
 				return fmt.Errorf("%s is paused already", a.Name)
@@ -275,7 +275,7 @@ var kinds = map[string]kind{
 			s.paused[a.Name] = true
 			return onGroup(a, s)
 		},
-		says: func(at site, s Schedule, a Act) []step { return at.pauses(s.group(a.Name)) },
+		says: func(at site, s Schedule, a Act) []step { return about(at.Pause, s.group(a.Name), 0) },
 	},
 	"wait": {
 		means: "do nothing: for the time before it, such as that before all faults are cleared",
@@ -316,7 +316,7 @@ var holds = map[string]struct{ pod, node string }{
 
 // programs are those that can be killed, besides the target.
 func (s site) programs() []string {
-	return append([]string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"}, s.more...)
+	return append([]string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"}, s.Parts...)
 }
 
 func (a Act) check(at site, s *state) error {

@@ -166,7 +166,7 @@ type pen struct {
 }
 
 func (p *pen) groups() {
-	types := slices.Sorted(maps.Keys(p.at.cores))
+	types := slices.Sorted(maps.Keys(p.at.Types))
 	p.random.Shuffle(len(types), func(i, j int) { types[i], types[j] = types[j], types[i] })
 	for i := range 1 + p.random.IntN(3) {
 		g := Group{Name: []string{"alpha", "beta", "gamma"}[i], Type: types[i%len(types)]}
@@ -295,8 +295,8 @@ const mostDaemons = 400
 func (s Schedule) fits(at site) bool {
 	cores, room, largest := 0, 0, ""
 	for _, g := range s.Groups {
-		if at.cores[g.Type] > cores {
-			cores, room, largest = at.cores[g.Type], g.Max, g.Name
+		if at.Types[g.Type] > cores {
+			cores, room, largest = at.Types[g.Type], g.Max, g.Name
 		}
 	}
 	if !at.groupsHaveBounds {

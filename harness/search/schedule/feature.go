@@ -74,7 +74,7 @@ func (s Schedule) lines(at site) (all []line) {
 			all = append(all, line{role, st, begun})
 		}
 	}
-	write("Given", at.given(s)...)
+	write("Given", at.given(at, s)...)
 	everyPodRuns := func(within string) {
 		write("Then", plain("every pod is Running within %s", within)...)
 	}
@@ -93,7 +93,7 @@ func (s Schedule) lines(at site) (all []line) {
 	}
 	for _, a := range s.Acts {
 		if a.Do == "pause" {
-			write("When", at.goesOn(s.group(a.Name))...)
+			write("When", about(at.Resume, s.group(a.Name), 0)...)
 		}
 	}
 	if slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == "fault" }) {

@@ -222,7 +222,7 @@ func TestSettingsOfReleases(t *testing.T) {
 	for name := range settingsSince {
 		name, value, _ := strings.Cut(name, "=")
 		if !slices.ContainsFunc(Sites(), func(site string) bool {
-			values, known := sites[site].settings[name]
+			values, known := sites()[site].settings[name]
 			return known && (value == "" || slices.Contains(values, value))
 		}) {
 			t.Errorf("%s %s is no setting of any site", name, value)

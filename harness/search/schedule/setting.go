@@ -168,7 +168,7 @@ func (s site) checkSettings(of Schedule) error {
 			return fmt.Errorf("settings: %s: %q is no value", name, value)
 		}
 	}
-	if s.program != "karpenter" && of.Ready != 0 {
+	if !s.hasNodePools && of.Ready != 0 {
 		return fmt.Errorf("ready: it cannot be said on %s", s.name)
 	}
 	if of.Ready < 0 || of.Ready > mostTime {
@@ -205,7 +205,7 @@ func (p *pen) settings(from uint64) {
 			p.s.Settings[name] = value
 		}
 	}
-	if ready := bootTimes[random.IntN(len(bootTimes))]; p.at.program == "karpenter" {
+	if ready := bootTimes[random.IntN(len(bootTimes))]; p.at.hasNodePools {
 		p.s.Ready = ready
 	}
 	p.s.Intolerant = random.IntN(4) == 0
