@@ -74,7 +74,7 @@ func pure(p string) bool {
 	case under(p, "nodestorm/harness"):
 		return under(p, "nodestorm/harness/run") || slices.Contains([]string{"nodestorm/harness/builds", "nodestorm/harness/sentences/words"}, p)
 	}
-	return roomOf(p) != "fakecloud"
+	return roomOf(p) != "fakecloud" && p != "nodestorm/sim/time/clock" && !under(p, "nodestorm/sim/machine")
 }
 
 // wrongImports says in a sentence each what must not be.

@@ -3,7 +3,7 @@ package reports
 import (
 	"time"
 
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lag"
 )
 
 // Program is how late one program was. Durations are in milliseconds of virtual time.
@@ -20,7 +20,7 @@ type Program struct {
 }
 
 // Lateness is how late each program of the run was, for reports.
-func Lateness(f clock.Figures) []Program {
+func Lateness(f lag.Figures) []Program {
 	var programs []Program
 	for _, p := range f.Programs {
 		programs = append(programs, Program{

@@ -15,7 +15,7 @@ import (
 	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/world"
 	"nodestorm/sim/machine/node"
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lag"
 )
 
 // start starts a world and reports how long that took.
@@ -130,8 +130,8 @@ func quiet(b *testing.B, w *world.World, span time.Duration) {
 }
 
 // guests are the programs of whose calls the kernel tells us, by name.
-func guests(f clock.Figures) map[string]clock.Program {
-	of := map[string]clock.Program{}
+func guests(f lag.Figures) map[string]lag.Program {
+	of := map[string]lag.Program{}
 	for _, p := range f.Programs {
 		if p.Told > 0 {
 			of[p.Name] = p

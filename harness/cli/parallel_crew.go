@@ -20,7 +20,7 @@ import (
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world"
 	"nodestorm/reports"
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lag"
 )
 
 // Worlds that play at a time have a process of nodestorm's each: the clock of a world waits
@@ -141,7 +141,7 @@ func (p *player) played(ctx context.Context, find func(order) (job, *session, er
 		}
 		playing = s.undistorted(func(text string) { p.send(word{Say: text}) })
 	}
-	watch, stop := watching(func(step string, f clock.Figures) { p.send(word{Step: step, Virtual: f.Virtual, Mean: f.Mean}) })
+	watch, stop := watching(func(step string, f lag.Figures) { p.send(word{Step: step, Virtual: f.Virtual, Mean: f.Mean}) })
 	_, row, err := s.replayed(ctx, j.record, j.target, watch, playing)
 	stop()
 	if err == nil {

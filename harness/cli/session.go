@@ -23,7 +23,7 @@ import (
 	"nodestorm/harness/sentences"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lag"
 )
 
 // session is what the commands share that replay: how, and of what.
@@ -339,7 +339,7 @@ func (s *session) ensureParts(ctx context.Context, record scenarios.Record) erro
 // replay replays one record on one target, again while it is late, and returns the row of it.
 func (s *session) replay(ctx context.Context, record scenarios.Record, t builds.Target, label string) (replay.Result, reports.Row, error) {
 	what := fmt.Sprintf("%s%s %s", label, record.ID, t.Ref)
-	watch, stop := watching(func(step string, f clock.Figures) {
+	watch, stop := watching(func(step string, f lag.Figures) {
 		s.status.about(what+step, passed(what, f.Virtual, f.Mean)+"  "+step, "")
 	})
 	defer s.status.clear()
@@ -401,13 +401,13 @@ func (s *session) replayed(ctx context.Context, record scenarios.Record, t build
 }
 
 // watcher is told of each step as it begins, see replay.Request.
-type watcher = func(step string, clock func() clock.Figures)
+type watcher = func(step string, clock func() lag.Figures)
 
 // watching shows the step under way with the clock so far, now and then, until stop.
-func watching(show func(step string, f clock.Figures)) (watch watcher, stop func()) {
+func watching(show func(step string, f lag.Figures)) (watch watcher, stop func()) {
 	type news struct {
 		step  string
-		clock func() clock.Figures
+		clock func() lag.Figures
 	}
 	steps := make(chan news)
 	done := make(chan struct{})
@@ -431,6 +431,6 @@ func watching(show func(step string, f clock.Figures)) (watch watcher, stop func
 			show(now.step, now.clock())
 		}
 	}()
-	return func(step string, clock func() clock.Figures) { steps <- news{step, clock} },
+	return func(step string, clock func() lag.Figures) { steps <- news{step, clock} },
 		func() { close(steps); <-done }
 }

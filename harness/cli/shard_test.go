@@ -25,7 +25,7 @@ import (
 	"nodestorm/reports"
 	"nodestorm/reports/matrix"
 	"nodestorm/scenarios"
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lag"
 )
 
 func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
@@ -137,7 +137,7 @@ func storeRun(row reports.Row, sha string) error {
 		return err
 	}
 	r := run.Run{ID: row.ID, Target: builds.Manifest{Ref: ref, SHA256: sha}, Kubernetes: builds.Manifest{Ref: builds.Kubernetes, SHA256: "03"},
-		Expected: scenarios.Expectation(row.Expected), Clock: clock.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
+		Expected: scenarios.Expectation(row.Expected), Clock: lag.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
 	r.Verdict = verdict.Verdict(row.Verdict)
 	return errors.Join(os.MkdirAll(row.Run, 0o700), r.Save(row.Run), os.WriteFile(filepath.Join(row.Run, run.HistoryFile), []byte(`{"seq":1,"source":"harness","verb":"ended"}`+"\n"), 0o600), run.Reseal(row.Run))
 }

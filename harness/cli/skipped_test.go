@@ -15,7 +15,7 @@ import (
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lag"
 )
 
 // What is skipped is in the summary and in the index, and in the exit status if that is
@@ -50,7 +50,7 @@ func TestSkipped(t *testing.T) {
 			var rows []reports.Row
 			for _, outcome := range test.ran {
 				r := run.Run{ID: "karpenter-7515-not-ready-noexecute", Target: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.7.0"}, SHA256: "01"}, Expected: "healthy",
-					Clock: clock.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
+					Clock: lag.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
 				r.Verdict = map[string]verdict.Verdict{"expected": "healthy", "inconclusive": "inconclusive"}[outcome]
 				dir := filepath.Join(s.Out, "run")
 				if err := errors.Join(os.Mkdir(dir, 0o700), r.Save(dir), os.WriteFile(filepath.Join(dir, run.HistoryFile), []byte(`{"seq":1,"source":"harness","verb":"ended"}`+"\n"), 0o600), run.Reseal(dir)); err != nil {

@@ -17,7 +17,7 @@ import (
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/process/processtest"
 	"nodestorm/scenarios"
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lag"
 )
 
 // A program that is stopped for 20 s is named, and nothing is concluded, neither when
@@ -62,8 +62,8 @@ func TestStopped(t *testing.T) {
 			if err != nil || again.Now.Verdict != verdict.Inconclusive || !strings.Contains(again.Now.Reason, want) {
 				t.Errorf("judged again: %+v, %v; want inconclusive with %q", again.Now, err, want)
 			}
-			if !slices.ContainsFunc(again.Run.Clock.Programs, func(p clock.Program) bool {
-				return p.Name == part && p.Vital && p.Stopped > clock.Longest
+			if !slices.ContainsFunc(again.Run.Clock.Programs, func(p lag.Program) bool {
+				return p.Name == part && p.Vital && p.Stopped > lag.Longest
 			}) {
 				t.Errorf("%s does not tell of it: %+v", run.File, again.Run.Clock.Programs)
 			}

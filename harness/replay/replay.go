@@ -39,6 +39,7 @@ import (
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lag"
 )
 
 // Request says what to replay. Record, Target and Features are required.
@@ -51,7 +52,7 @@ type Request struct {
 	Own      fs.FS
 	// Watch is called with every step as it begins, and the clock so far; it is not
 	// called for steps before the world is ready. Nil means nothing watches.
-	Watch func(step string, clock func() clock.Figures)
+	Watch func(step string, clock func() lag.Figures)
 	// Ready, if given, is called when the world is ready, and may hold the
 	// scenario up.
 	Ready func(*world.World)
@@ -384,10 +385,10 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	if container != nil { // what the run says is for others, who have another folder
 		container.Source = strings.Replace(container.Source, r.Manifest, filepath.Base(r.Manifest), 1)
 	}
-	figures := func() clock.Figures { return clock.Figures{} }
+	figures := func() lag.Figures { return lag.Figures{} }
 	watch := r.Watch
 	if watch == nil {
-		watch = func(string, func() clock.Figures) {}
+		watch = func(string, func() lag.Figures) {}
 	}
 	rig := r.Rig(r.Target, out.Dir)
 	rig.World.Progress = func(what string) { watch(what, figures) }

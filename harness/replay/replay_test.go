@@ -25,6 +25,7 @@ import (
 	"nodestorm/scenarios"
 	"nodestorm/sim/history/checker"
 	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lag"
 )
 
 const scenario = "karpenter-7515-not-ready-noexecute"
@@ -77,7 +78,7 @@ type watcher struct {
 
 func (w *watcher) ready(started *world.World) { w.world, w.done = started, map[string]bool{} }
 
-func (w *watcher) step(step string, _ func() clock.Figures) {
+func (w *watcher) step(step string, _ func() lag.Figures) {
 	for text, do := range w.at {
 		if w.world != nil && strings.HasPrefix(step, text) && !w.done[text] {
 			w.done[text] = true
@@ -232,7 +233,7 @@ func checkRecheck(t *testing.T, result replay.Result) {
 	})
 	spoilt("a distorted clock", verdict.Inconclusive, "the clock was distorted", catalogue, func(dir string) {
 		r := result.Run
-		r.Clock.Lag.P99 = clock.Budget + time.Millisecond
+		r.Clock.Lag.P99 = lag.Budget + time.Millisecond
 		if err := r.Save(dir); err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/run/then"
+	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/invariants"

@@ -26,7 +26,7 @@ import (
 	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history/invariants"
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lag"
 )
 
 // Names of the files and folders in a run's folder.
@@ -73,7 +73,7 @@ type Run struct {
 	// Provenance says what else was run; nil in runs of before it was noted.
 	Provenance *Provenance `json:"provenance,omitempty"`
 	// Clock says how time passed, from when the world was ready.
-	Clock clock.Figures `json:"clock"`
+	Clock lag.Figures `json:"clock"`
 	// Wall is how long the run took in real time, with the begin and the end of its world;
 	// zero in runs of before it was kept, and in those that did not come to their end.
 	Wall time.Duration `json:"wall,omitzero"`

@@ -14,7 +14,7 @@ import (
 	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lag"
 )
 
 const scenario = "karpenter-7515-not-ready-noexecute"
@@ -55,7 +55,7 @@ func storeThen(t *testing.T, unplayed string, then history.Outcome, events ...hi
 	t.Helper()
 	dir := t.TempDir()
 	r := run.Run{ID: scenario, Unplayed: unplayed, Seed: 7, Started: time.Now(), Target: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.6.4"}, SHA256: "5e4d"},
-		Clock: clock.Figures{Mode: "auto"}, Expected: scenarios.Reproduced}
+		Clock: lag.Figures{Mode: "auto"}, Expected: scenarios.Reproduced}
 	if err := r.Save(dir); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"nodestorm/harness/world/process"
 	"nodestorm/sim/history"
 	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lag"
 )
 
 // A control plane that does not know the clock lives in the world's time: its waits are jumped
@@ -43,7 +44,7 @@ func TestControlPlaneOfGuests(t *testing.T) {
 				t.Errorf("%.1fx, %v: time does not jump", f.Mean, err)
 			}
 			for _, name := range world.ControlPlanePrograms {
-				if !slices.ContainsFunc(f.Programs, func(p clock.Program) bool { return p.Name == name && p.Vital && p.Lag.Timers > 0 }) {
+				if !slices.ContainsFunc(f.Programs, func(p lag.Program) bool { return p.Name == name && p.Vital && p.Lag.Timers > 0 }) {
 					t.Errorf("no timer of %s is counted: %+v", name, f.Programs)
 				}
 				environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", left.pid(t, name)))

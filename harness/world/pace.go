@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"nodestorm/sim/history"
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lag"
 )
 
 const (
@@ -53,12 +53,12 @@ func (w *World) recordPace() {
 
 // pace is what was recorded last, and for how long spans since were like it.
 type pace struct {
-	last  clock.Figures
+	last  lag.Figures
 	alike time.Duration // real
 }
 
 // tells says whether the next span is worth a record.
-func (p *pace) tells(f clock.Figures) bool {
+func (p *pace) tells(f lag.Figures) bool {
 	p.alike += f.Wall
 	if near(f.Mean, p.last.Mean, 0.1) && near(float64(f.Lag.Max), float64(p.last.Lag.Max), float64(time.Millisecond)) && p.alike < paceKept {
 		return false
@@ -72,7 +72,7 @@ func near(a, b, least float64) bool {
 	return math.Abs(a-b) <= max(least, 0.2*max(a, b))
 }
 
-func paceEvent(f clock.Figures) history.Event {
+func paceEvent(f lag.Figures) history.Event {
 	return history.Event{Source: history.Clock, Verb: history.Pace, Detail: map[string]any{
 		"seconds": round(f.Virtual.Seconds()), "factor": round(f.Mean),
 		"lagP99Ms": round(f.Lag.P99.Seconds() * 1000), "lagMaxMs": round(f.Lag.Max.Seconds() * 1000),

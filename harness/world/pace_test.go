@@ -4,17 +4,17 @@ import (
 	"testing"
 	"time"
 
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lag"
 )
 
 // What changes is recorded; what stays as it is is recorded again after a while only.
 func TestPace(t *testing.T) {
-	span := func(factor float64, lag time.Duration) clock.Figures {
-		return clock.Figures{Virtual: time.Duration(factor * float64(paceEvery)), Wall: paceEvery, Mean: factor, Lag: clock.Lag{P99: lag / 2, Max: lag}}
+	span := func(factor float64, late time.Duration) lag.Figures {
+		return lag.Figures{Virtual: time.Duration(factor * float64(paceEvery)), Wall: paceEvery, Mean: factor, Lag: lag.Spread{P99: late / 2, Max: late}}
 	}
 	var p pace
 	for n, test := range []struct {
-		f    clock.Figures
+		f    lag.Figures
 		tell bool
 	}{
 		{span(1, time.Millisecond), true}, {span(1.1, time.Millisecond), false}, {span(40, 5*time.Millisecond), true}, {span(41, 5*time.Millisecond), false},

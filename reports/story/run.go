@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"nodestorm/reports"
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lag"
 )
 
 // Run is what is known of a run besides its history. All fields may be empty: of
@@ -89,7 +89,7 @@ type Clock struct {
 }
 
 // Passed is what the figures of a run's clock say.
-func Passed(f clock.Figures) Clock {
+func Passed(f lag.Figures) Clock {
 	factor := f.Mean
 	if math.IsNaN(factor) || math.IsInf(factor, 0) {
 		factor = 0

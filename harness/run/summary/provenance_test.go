@@ -10,7 +10,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/lag"
 )
 
 const scenario = "karpenter-7515-not-ready-noexecute"
@@ -20,7 +20,7 @@ const commit = "796b28ee0123456789abcdef0123456789abcdef"
 // clean is a run of a release, of which nothing is other than its names say.
 func clean() run.Run {
 	return run.Run{
-		ID: "x", Seed: 7, Commit: commit, Clock: clock.Figures{Mode: "auto"}, Started: time.Now(),
+		ID: "x", Seed: 7, Commit: commit, Clock: lag.Figures{Mode: "auto"}, Started: time.Now(),
 		Target:     builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.7.0"}, Source: builds.Source{Kind: builds.FromModule, Module: "sigs.k8s.io/karpenter", Version: "v1.7.0"}, GoVersion: "go1.26.8", SHA256: "01"},
 		Kubernetes: builds.Manifest{Ref: builds.Kubernetes, SHA256: "02"},
 		Provenance: &run.Provenance{Nodestorm: run.Code{Commit: commit}, Features: run.Code{Commit: commit}, SHA256: "03"},

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"nodestorm/sim/time/lag"
 )
 
 // Driver is real time: virtual time needs Linux. There is no page, and
@@ -49,9 +51,9 @@ func (d *Driver) Name(int, string, bool) {}
 func (d *Driver) Count() {}
 
 // Figures since the start or the last Restart; no timers are measured.
-func (d *Driver) Figures() Figures {
+func (d *Driver) Figures() lag.Figures {
 	passed := time.Since(d.since)
-	return Figures{Mode: Real.String(), Virtual: passed, Wall: passed, Mean: 1, Max: 1}
+	return lag.Figures{Mode: Real.String(), Virtual: passed, Wall: passed, Mean: 1, Max: 1}
 }
 
 // Window follows real time, span by span.
@@ -61,8 +63,8 @@ type Window struct{ since time.Time }
 func (d *Driver) Window() *Window { return &Window{time.Now()} }
 
 // Next ends the span, tells its figures and begins the next one.
-func (w *Window) Next() Figures {
+func (w *Window) Next() lag.Figures {
 	passed := time.Since(w.since)
 	w.since = time.Now()
-	return Figures{Mode: Real.String(), Virtual: passed, Wall: passed, Mean: 1}
+	return lag.Figures{Mode: Real.String(), Virtual: passed, Wall: passed, Mean: 1}
 }

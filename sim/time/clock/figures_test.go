@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"nodestorm/sim/time/lag"
 )
 
 func TestDistorted(t *testing.T) {
@@ -17,7 +19,7 @@ func TestDistorted(t *testing.T) {
 			for i := range 1000 {
 				late := time.Millisecond
 				if i < 20 {
-					late = Budget + 50*time.Millisecond
+					late = lag.Budget + 50*time.Millisecond
 				}
 				h.add(int64(late))
 			}
@@ -30,51 +32,18 @@ func TestDistorted(t *testing.T) {
 		}, false},
 		{"all a bucket within the budget", func(h *lagHistogram) {
 			for range 1000 {
-				h.add(int64(Budget * 3 / 4))
+				h.add(int64(lag.Budget * 3 / 4))
 			}
 		}, false},
 	} {
 		var h lagHistogram
 		tt.fill(&h)
-		got := Figures{Lag: h.figures()}.Distorted()
+		got := lag.Figures{Lag: h.figures()}.Distorted()
 		if (got != "") != tt.want {
 			t.Errorf("%s (%s): %q", tt.what, h.figures(), got)
 		}
-		if tt.want && (!strings.Contains(got, Budget.String()) || !strings.Contains(got, "p99")) {
+		if tt.want && (!strings.Contains(got, lag.Budget.String()) || !strings.Contains(got, "p99")) {
 			t.Errorf("%q does not name the budget and the quantile", got)
 		}
-	}
-}
-
-// Each program is judged by itself, whatever the others' timers say.
-func TestDistortedProgram(t *testing.T) {
-	lag := func(timers uint64, p99, most time.Duration) Lag { return Lag{Timers: timers, P99: p99, Max: most} }
-	quiet := Program{Name: "etcd", Vital: true, Lag: lag(60000, 201*time.Millisecond, Longest)}
-	for _, tt := range []struct {
-		what string
-		p    Program
-		want string // of the reason; empty: undistorted
-	}{
-		{"all within their budgets", Program{Name: "karpenter", Vital: true, Lag: lag(fewest, Budget, Longest), Stopped: Longest, Disk: Longest}, ""},
-		{"one timer too late", Program{Name: "karpenter", Vital: true, Lag: lag(1, Longest+time.Millisecond, 19900*time.Millisecond)}, "karpenter: a timer 19.9s late (at most 2s)"},
-		{"one timer of another program", Program{Name: "kubelet.a", Lag: lag(1, time.Minute, time.Minute), Stopped: time.Minute, Disk: time.Minute}, ""},
-		{"p99", Program{Name: "kubelet.a", Lag: lag(fewest, Budget+time.Millisecond, time.Second)}, "kubelet.a: timers 251ms late at p99 (at most 250ms)"},
-		{"p99 of too few", Program{Name: "kubelet.a", Lag: lag(fewest-1, time.Second, time.Second)}, ""},
-		{"stopped, without a timer", Program{Name: "karpenter", Vital: true, Stopped: 20 * time.Second}, "karpenter: stopped for 20s (at most 2s)"},
-		{"behind a disk, without a timer", Program{Name: "nodestorm", Vital: true, Disk: 3 * time.Second}, "nodestorm: waited 3s for a disk (at most 2s)"},
-	} {
-		got := Figures{Programs: []Program{quiet, tt.p}}.Distorted()
-		if (got != "") != (tt.want != "") || !strings.Contains(got, tt.want) || strings.Contains(got, "etcd") {
-			t.Errorf("%s: %q, want %q", tt.what, got, tt.want)
-		}
-	}
-	// The worst is named first, and no more than can be read.
-	var many []Program
-	for i := range 20 {
-		many = append(many, Program{Name: "p", Vital: true, Stopped: Longest + time.Duration(i)*time.Second})
-	}
-	got := Figures{Programs: many}.Distorted()
-	if !strings.HasPrefix(got, "the clock was distorted: p: stopped for 21s (") || strings.Count(got, "stopped for") != maxNamed || !strings.Contains(got, "; 14 programs more, ") {
-		t.Errorf("of 19 that are late: %q", got)
 	}
 }

@@ -1,9 +1,10 @@
 package clock
 
 import (
-	"fmt"
 	"math/bits"
 	"time"
+
+	"nodestorm/sim/time/lag"
 )
 
 const forever = 1<<63 - 1
@@ -81,19 +82,6 @@ func (h lagHistogram) quantile(q float64) time.Duration {
 	return time.Duration(h.max)
 }
 
-// Lag is how late timers fired, in virtual time, over all programs of the world.
-type Lag struct {
-	Timers uint64        `json:"timers"` // how many fired
-	P50    time.Duration `json:"p50"`    // ns in JSON, as are the others
-	P99    time.Duration `json:"p99"`
-	Max    time.Duration `json:"max"`
-}
-
-func (h lagHistogram) figures() Lag {
-	return Lag{Timers: h.total(), P50: h.quantile(0.5), P99: h.quantile(0.99), Max: time.Duration(h.max)}
-}
-
-func (l Lag) String() string {
-	return fmt.Sprintf("p50 %s, p99 %s, max %s over %d timers",
-		l.P50.Round(10*time.Microsecond), l.P99.Round(100*time.Microsecond), l.Max.Round(time.Millisecond), l.Timers)
+func (h lagHistogram) figures() lag.Spread {
+	return lag.Spread{Timers: h.total(), P50: h.quantile(0.5), P99: h.quantile(0.99), Max: time.Duration(h.max)}
 }

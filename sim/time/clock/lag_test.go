@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"nodestorm/sim/time/lag"
 )
 
 func TestLagBuckets(t *testing.T) {
@@ -52,7 +54,7 @@ func TestLagQuantile(t *testing.T) {
 			t.Fatalf("%+v: want %d timers, max %d", f, len(all), all[len(all)-1])
 		}
 	}
-	if f := (lagHistogram{}).figures(); f != (Lag{}) {
+	if f := (lagHistogram{}).figures(); f != (lag.Spread{}) {
 		t.Errorf("nothing measured is %+v", f)
 	}
 }
@@ -62,7 +64,7 @@ func TestLagMinus(t *testing.T) {
 	h.add(int64(time.Second))
 	h.add(int64(time.Millisecond))
 	earlier := h
-	if d := h.minus(earlier).figures(); d != (Lag{}) {
+	if d := h.minus(earlier).figures(); d != (lag.Spread{}) {
 		t.Errorf("nothing since is %+v", d)
 	}
 	h.add(int64(10 * time.Millisecond))

@@ -2,7 +2,11 @@
 
 package clock
 
-import "time"
+import (
+	"time"
+
+	"nodestorm/sim/time/lag"
+)
 
 const window = 100 * time.Millisecond
 
@@ -51,11 +55,11 @@ func (d *Driver) Restart() {
 }
 
 // Figures since the start or the last Restart.
-func (d *Driver) Figures() Figures {
+func (d *Driver) Figures() lag.Figures {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	m, now := &d.meter, d.page.now()
-	f := Figures{
+	f := lag.Figures{
 		Mode:    d.cfg.Mode.String(),
 		Virtual: time.Duration(now - m.virt0),
 		Wall:    time.Duration(rawNow() - m.wall0),
@@ -71,7 +75,7 @@ func (d *Driver) Figures() Figures {
 	}
 	for i, ns := range m.in {
 		if ns > 0 {
-			f.Shares = append(f.Shares, Share{Below: shareBounds[i], Part: float64(ns) / float64(total)})
+			f.Shares = append(f.Shares, lag.Share{Below: shareBounds[i], Part: float64(ns) / float64(total)})
 		}
 	}
 	return f

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"nodestorm/sim/time/lag"
 )
 
 // OurName is what our own process is called among the programs.
@@ -96,7 +98,7 @@ func (d *Driver) follow(now int64) {
 }
 
 // programs are the figures of all programs that were there since the last Count.
-func (d *Driver) programs() []Program {
+func (d *Driver) programs() []lag.Program {
 	parts := map[string]part{}
 	add := func(p part) {
 		if before, ok := parts[p.name]; ok {
@@ -123,10 +125,10 @@ func (d *Driver) programs() []Program {
 	us.lag = d.clock.lag
 	d.clock.mu.Unlock()
 	add(us)
-	var programs []Program
+	var programs []lag.Program
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		p := parts[name]
-		programs = append(programs, Program{Name: name, Vital: p.vital, Lag: p.lag.figures(), Stopped: time.Duration(p.stopped), Disk: time.Duration(p.disk), Told: p.told, Listening: time.Duration(p.listening)})
+		programs = append(programs, lag.Program{Name: name, Vital: p.vital, Lag: p.lag.figures(), Stopped: time.Duration(p.stopped), Disk: time.Duration(p.disk), Told: p.told, Listening: time.Duration(p.listening)})
 	}
 	return programs
 }

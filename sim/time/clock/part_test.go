@@ -19,21 +19,22 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nodestorm/sim/time/clock/disktest"
+	"nodestorm/sim/time/lag"
 )
 
 // named is what the figures say of the program of that name.
-func named(d *Driver, name string) (p Program) {
+func named(d *Driver, name string) (p lag.Program) {
 	for _, p := range d.Figures().Programs {
 		if p.Name == name {
 			return p
 		}
 	}
-	return Program{}
+	return lag.Program{}
 }
 
 // tooLong is how long programs are held up here, in real time: a bit more than they
 // may be.
-const tooLong = Longest + time.Second
+const tooLong = lag.Longest + time.Second
 
 // A program that is stopped is named, with the figures of its own; those of the others
 // stay as they are, and time waits for it.
@@ -74,10 +75,10 @@ func TestStoppedProgram(t *testing.T) {
 		}
 	})
 	p := named(d, "victim")
-	if !p.Vital || p.Lag.Timers < 20 || p.Stopped < Longest || p.Lag.Max < Longest || int64(p.Lag.Max) > virtual+int64(time.Second) || p.Disk != 0 {
+	if !p.Vital || p.Lag.Timers < 20 || p.Stopped < lag.Longest || p.Lag.Max < lag.Longest || int64(p.Lag.Max) > virtual+int64(time.Second) || p.Disk != 0 {
 		t.Errorf("of a program that was stopped for %s: %+v", tooLong, p)
 	}
-	if o := named(d, "actor"); o.Vital || o.Stopped != 0 || o.Lag.Max > Longest || o.Lag.Timers < 20 {
+	if o := named(d, "actor"); o.Vital || o.Stopped != 0 || o.Lag.Max > lag.Longest || o.Lag.Timers < 20 {
 		t.Errorf("of the other: %+v", o)
 	}
 	why := d.Figures().Distorted()
@@ -93,7 +94,7 @@ func TestStoppedProgram(t *testing.T) {
 	total := d.Figures().Lag
 	d.Count()
 	f := d.Figures()
-	if strings.Contains(f.Distorted(), "victim") || named(d, "victim").Name != "" || f.Lag.Timers < total.Timers || f.Lag.Max < Longest {
+	if strings.Contains(f.Distorted(), "victim") || named(d, "victim").Name != "" || f.Lag.Timers < total.Timers || f.Lag.Max < lag.Longest {
 		t.Errorf("counted anew: %q, %+v", f.Distorted(), f)
 	}
 }
@@ -246,7 +247,7 @@ func TestDisk(t *testing.T) {
 	stall(tooLong)
 	real := time.Since(began)
 	for _, name := range []string{"victim", OurName} {
-		if p := named(d, name); p.Disk < Longest || p.Disk > 2*real || !p.Vital {
+		if p := named(d, name); p.Disk < lag.Longest || p.Disk > 2*real || !p.Vital {
 			t.Errorf("of a stall of %s of real time: %+v", real, p)
 		}
 		if why := d.Figures().Distorted(); !strings.Contains(why, name+": waited ") {
@@ -267,7 +268,7 @@ func TestWaitForChild(t *testing.T) {
 	time.Sleep(tooLong)
 	release()
 	within(t, func() { m.Scan() })
-	if p := named(d, "victim"); p.Disk < Longest || p.Stopped != 0 {
+	if p := named(d, "victim"); p.Disk < lag.Longest || p.Stopped != 0 {
 		t.Errorf("of a wait of %s: %+v", tooLong, p)
 	}
 }

@@ -2,7 +2,11 @@
 
 package clock
 
-import "time"
+import (
+	"time"
+
+	"nodestorm/sim/time/lag"
+)
 
 // Window follows how a world's time passes, span by span. It disturbs neither the
 // driver's figures nor other windows; it is not safe for concurrent use.
@@ -21,19 +25,19 @@ func (d *Driver) Window() *Window {
 
 // Next ends the span, tells its figures, of which Max and Shares are not known, and
 // begins the next one.
-func (w *Window) Next() Figures {
+func (w *Window) Next() lag.Figures {
 	w.d.mu.Lock()
-	virt, wall, lag := w.d.page.now(), rawNow(), w.d.lagNow()
+	virt, wall, late := w.d.page.now(), rawNow(), w.d.lagNow()
 	w.d.mu.Unlock()
-	f := Figures{
+	f := lag.Figures{
 		Mode:    w.d.cfg.Mode.String(),
 		Virtual: time.Duration(virt - w.virt),
 		Wall:    time.Duration(wall - w.wall),
-		Lag:     lag.minus(w.lag).figures(),
+		Lag:     late.minus(w.lag).figures(),
 	}
 	if f.Wall > 0 {
 		f.Mean = float64(f.Virtual) / float64(f.Wall)
 	}
-	w.virt, w.wall, w.lag = virt, wall, lag
+	w.virt, w.wall, w.lag = virt, wall, late
 	return f
 }

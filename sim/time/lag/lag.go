@@ -1,4 +1,6 @@
-package clock
+// Package lag has the figures of how time passed in a world, and when they say that it was distorted: programs and their
+// timers were later than what is concluded from a run bears. It measures nothing, see sim/time/clock.
+package lag
 
 import (
 	"cmp"
@@ -31,7 +33,7 @@ type Figures struct {
 	Wall    time.Duration `json:"wall"`
 	Mean    float64       `json:"meanFactor"` // Virtual / Wall
 	Max     float64       `json:"maxFactor"`  // of the windows
-	Lag     Lag           `json:"lag"`
+	Lag     Spread        `json:"lag"`
 	// Programs say how late each program's own timers were, by name. They count from
 	// Driver.Count on. Runs of before they were kept have none.
 	Programs []Program `json:"programs,omitempty"`
@@ -51,8 +53,8 @@ type Program struct {
 	Name string `json:"name"`
 	// Vital is a program without which there is no run, so that Longest holds for it:
 	// the target, those of the control plane, nodestorm itself.
-	Vital bool `json:"vital,omitempty"`
-	Lag   Lag  `json:"lag"`
+	Vital bool   `json:"vital,omitempty"`
+	Lag   Spread `json:"lag"`
 	// Stopped is the longest that the program was stopped (SIGSTOP), or, of nodestorm
 	// itself, not run; Disk the longest that one of its threads waited for a disk.
 	Stopped time.Duration `json:"stopped"` // ns in JSON, as is Disk
@@ -106,4 +108,17 @@ func (f Figures) Distorted() string {
 		return ""
 	}
 	return fmt.Sprintf("the clock was distorted: %s, in virtual time; try a lower --clock factor, or a quieter machine", strings.Join(late, "; "))
+}
+
+// Spread is how late timers fired, in virtual time, over all programs of the world.
+type Spread struct {
+	Timers uint64        `json:"timers"` // how many fired
+	P50    time.Duration `json:"p50"`    // ns in JSON, as are the others
+	P99    time.Duration `json:"p99"`
+	Max    time.Duration `json:"max"`
+}
+
+func (l Spread) String() string {
+	return fmt.Sprintf("p50 %s, p99 %s, max %s over %d timers",
+		l.P50.Round(10*time.Microsecond), l.P99.Round(100*time.Microsecond), l.Max.Round(time.Millisecond), l.Timers)
 }
