@@ -21,6 +21,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"nodestorm/sim/history/checker"
+	"nodestorm/sim/oneline"
 	"nodestorm/sim/strict"
 )
 
@@ -58,7 +59,7 @@ const mostProblems = 100
 func (p Problems) Error() string {
 	var lines []string
 	for _, problem := range p[:min(len(p), mostProblems)] {
-		lines = append(lines, strings.Join(strings.Fields(problem.String()), " "))
+		lines = append(lines, oneline.Of(problem.String()))
 	}
 	if more := len(p) - mostProblems; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))

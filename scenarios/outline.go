@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	messages "github.com/cucumber/messages/go/v21"
+
+	"nodestorm/sim/oneline"
 )
 
 // row is one of a Scenario Outline's Examples.
@@ -73,7 +75,7 @@ const longestRow = 40
 
 // says are the row's values, for people.
 func (r row) says() string {
-	text := strings.Join(strings.Fields(strings.Join(r.cells, ", ")), " ")
+	text := oneline.Of(strings.Join(r.cells, ", "))
 	if len(text) > longestRow {
 		text = strings.ToValidUTF8(text[:longestRow], "") + "…"
 	}

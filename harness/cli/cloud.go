@@ -23,6 +23,7 @@ import (
 	"nodestorm/harness/run/exit"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/cloudinit"
+	"nodestorm/sim/oneline"
 	"nodestorm/sim/strict"
 )
 
@@ -153,7 +154,7 @@ func readGroups(file string) ([]firstGroup, error) {
 		}
 		names[g.Name] = true
 		if _, err := labels.Set(g.Labels).AsValidatedSelector(); err != nil {
-			return nil, fmt.Errorf("--groups %s: group %q: labels: %s", file, g.Name, strings.Join(strings.Fields(err.Error()), " "))
+			return nil, fmt.Errorf("--groups %s: group %q: labels: %s", file, g.Name, oneline.Of(err.Error()))
 		}
 		for _, taint := range g.Taints {
 			if _, err := cloudinit.ParseTaint(taint); err != nil {

@@ -28,6 +28,7 @@ import (
 	"nodestorm/reports"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history/invariants"
+	"nodestorm/sim/oneline"
 	"nodestorm/sim/strict"
 )
 
@@ -298,7 +299,7 @@ func (x *exploration) one(play func(feature string) (reports.Row, error)) error 
 	}
 	x.tell(p)
 	if p.DiedAtOnce && x.found.Futile() {
-		return &exit.Error{Code: NotAsExpected, Err: fmt.Errorf("%s died at once in all schedules so far, and nothing else is to be learned of it: %s", x.settings.Target, verdict.OneLine(p.Reason))}
+		return &exit.Error{Code: NotAsExpected, Err: fmt.Errorf("%s died at once in all schedules so far, and nothing else is to be learned of it: %s", x.settings.Target, oneline.Ends(p.Reason))}
 	}
 	return nil
 }
@@ -389,7 +390,7 @@ func (x *exploration) tell(p explore.Play) {
 	defer x.mu.Unlock()
 	if p.Verdict == verdict.Inconclusive && p.Run != "" {
 		x.status.clear()
-		x.say("schedule %d cannot be judged, and its run is kept: %s", p.N, verdict.OneLine(p.Reason))
+		x.say("schedule %d cannot be judged, and its run is kept: %s", p.N, oneline.Ends(p.Reason))
 	}
 	for _, key := range p.Keys {
 		known := p.Known[key]
@@ -402,7 +403,7 @@ func (x *exploration) tell(p explore.Play) {
 		if known != "" {
 			what = "known as " + known
 		}
-		x.say("schedule %d: %s: %s: %s", p.N, key, what, verdict.OneLine(p.Why[key]))
+		x.say("schedule %d: %s: %s: %s", p.N, key, what, oneline.Ends(p.Why[key]))
 	}
 }
 

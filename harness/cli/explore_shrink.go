@@ -33,6 +33,7 @@ import (
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
 	"nodestorm/sim/history/invariants"
+	"nodestorm/sim/oneline"
 )
 
 // Of how many plays a schedule has to show its failure in how many, to be kept; of how many
@@ -210,7 +211,7 @@ func (x *shrinking) shrink(ctx context.Context, s schedule.Schedule, file string
 	}
 	low, high := reports.Wilson(at.Shown, at.Decided)
 	x.status.clear()
-	fmt.Fprintf(x.stdout, "%s: %s of %s\n  breaks %s in %d of %d plays of %s (%.0f to %.0f %%)\n  %s\n", folder, counted(len(small.Acts), "act"), counted(len(s.Acts), "act"), x.key, at.Shown, at.Decided, at.Target, 100*low, 100*high, verdict.OneLine(kept.Reason))
+	fmt.Fprintf(x.stdout, "%s: %s of %s\n  breaks %s in %d of %d plays of %s (%.0f to %.0f %%)\n  %s\n", folder, counted(len(small.Acts), "act"), counted(len(s.Acts), "act"), x.key, at.Shown, at.Decided, at.Target, 100*low, 100*high, oneline.Ends(kept.Reason))
 	if known != "" {
 		fmt.Fprintf(x.stdout, "  known as %s\n", known)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"nodestorm/harness/world/objects"
+	"nodestorm/sim/oneline"
 )
 
 // dumpFile is what a dump printed to one file: documents, logs between two marks, or both.
@@ -254,7 +255,7 @@ func (r reader) yaml(in *input) error {
 	in.ended(r.c)
 	switch {
 	case lost > 0 && r.c.readAny == before:
-		return fmt.Errorf("%s: no YAML of Kubernetes: %v; want what kubectl get -o yaml prints", in.name, oneLine(why.Error(), 200))
+		return fmt.Errorf("%s: no YAML of Kubernetes: %v; want what kubectl get -o yaml prints", in.name, oneline.Cut(why.Error(), 200))
 	case lost > 0:
 		r.c.note("%s: %d objects are cut off or malformed, and were left out", filepath.Base(in.name), lost)
 	}

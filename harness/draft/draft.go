@@ -17,6 +17,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"nodestorm/sim/oneline"
 )
 
 // The programs that a draft can be about, as targets are named.
@@ -85,7 +87,7 @@ func newCluster() *Cluster {
 
 // note keeps something that whoever goes on with the draft should know.
 func (c *Cluster) note(format string, args ...any) {
-	text := oneLine(fmt.Sprintf(format, args...), 300)
+	text := oneline.Cut(fmt.Sprintf(format, args...), 300)
 	if slices.Contains(c.notes, text) || len(c.notes) >= mostNotes {
 		return
 	}
@@ -145,7 +147,7 @@ func (p *pod) wants(at time.Time, why string) {
 	if p.since.IsZero() || !at.IsZero() && at.Before(p.since) {
 		p.since = at
 	}
-	p.pending, p.why = true, cmp.Or(oneLine(why, 300), p.why)
+	p.pending, p.why = true, cmp.Or(oneline.Cut(why, 300), p.why)
 }
 
 // runs is told of the program by anything that names it.
@@ -191,18 +193,4 @@ func (c *Cluster) began() (at time.Time) {
 		}
 	}
 	return at
-}
-
-// oneLine is text that is safe in a comment: one line, printable, no longer than that.
-func oneLine(text string, most int) string {
-	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfffd || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			return ' '
-		}
-		return r
-	}, text)), " ")
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + " …"
-	}
-	return text
 }

@@ -10,12 +10,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"nodestorm/sim/oneline"
 )
 
 // hetzner has a project of the Hetzner Cloud, also in place of another cloud.
 func (w *writer) hetzner() {
 	if p := w.c.Provider; p != "hetzner" {
-		w.note("the cloud is %s; a project of the Hetzner Cloud stands for it, with the same groups, shapes, labels and taints", cmp.Or(oneLine(p, 40), "not known"))
+		w.note("the cloud is %s; a project of the Hetzner Cloud stands for it, with the same groups, shapes, labels and taints", cmp.Or(oneline.Cut(p, 40), "not known"))
 	}
 	first, later := w.split()
 	groups := w.allGroups()

@@ -13,6 +13,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/reports/redact"
+	"nodestorm/sim/oneline"
 )
 
 // Draft is a feature that runs as it is, and what it was made of.
@@ -78,7 +79,7 @@ type writer struct {
 
 // note is for the whole draft; it is at its head.
 func (w *writer) note(format string, args ...any) {
-	if text := oneLine(fmt.Sprintf(format, args...), 300); !slices.Contains(w.notes, text) {
+	if text := oneline.Cut(fmt.Sprintf(format, args...), 300); !slices.Contains(w.notes, text) {
 		w.notes = append(w.notes, text)
 	}
 }
@@ -91,7 +92,7 @@ func (w *writer) step(text string, comments ...string) {
 	fmt.Fprintf(&w.text, "    %s\n", text)
 }
 
-func (w *writer) comment(text string) { fmt.Fprintf(&w.text, "    # %s\n", oneLine(text, 300)) }
+func (w *writer) comment(text string) { fmt.Fprintf(&w.text, "    # %s\n", oneline.Cut(text, 300)) }
 
 // table writes rows of equal length, of which columns that are empty throughout are left
 // out.
@@ -160,7 +161,7 @@ func (w *writer) head() string {
 	line("  nodestorm lint THIS.feature; nodestorm run THIS.feature --target %s", w.target())
 	line("")
 	for _, source := range w.c.sources {
-		line("From %s", oneLine(source, 200))
+		line("From %s", oneline.Cut(source, 200))
 	}
 	if len(w.notes) > 0 {
 		line("")

@@ -16,6 +16,7 @@ import (
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/invariants"
+	"nodestorm/sim/oneline"
 )
 
 // mostMemory is what a process that judges stored runs should have at most, in bytes, of the
@@ -151,7 +152,7 @@ func (r Rechecked) Differences() []string {
 // history says, whatever was recorded of them.
 func Judge(r Run, record scenarios.Record, records history.Records) (verdict.Judgement, then.Judged) {
 	if r.Unplayed != "" {
-		return verdict.Judgement{Verdict: verdict.Inconclusive, Reason: verdict.OneLine(r.Unplayed)}, then.Judged{}
+		return verdict.Judgement{Verdict: verdict.Inconclusive, Reason: oneline.Ends(r.Unplayed)}, then.Judged{}
 	}
 	records, judged := then.Rejudge(records)
 	in := verdict.FromHistory(records, record, r.Clock.Distorted())

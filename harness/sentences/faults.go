@@ -25,6 +25,7 @@ import (
 	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/node"
+	"nodestorm/sim/oneline"
 	"nodestorm/sim/strict"
 )
 
@@ -208,7 +209,7 @@ func readWhen(f map[string]any, text string) error {
 		end := strings.LastIndex(record, "}")
 		pattern := map[string]any{}
 		if err := yaml.UnmarshalStrict([]byte("{"+record[:end]+"}"), &pattern); err != nil {
-			return fmt.Errorf("once {%s}: %s", record[:end], strings.Join(strings.Fields(err.Error()), " "))
+			return fmt.Errorf("once {%s}: %s", record[:end], oneline.Of(err.Error()))
 		}
 		f["when"] = pattern
 		text = before + record[end+1:]

@@ -21,6 +21,7 @@ import (
 	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/node"
+	"nodestorm/sim/oneline"
 	"nodestorm/sim/strict"
 	"nodestorm/sim/time/lapse"
 )
@@ -50,7 +51,7 @@ var faultLists = map[string]string{
 func parseFaults(text []byte) (these theseFaults, err error) {
 	var whole any
 	if err := yaml.UnmarshalStrict(text, &whole); err != nil {
-		return these, errors.New(strings.Join(strings.Fields(err.Error()), " "))
+		return these, oneline.Error(err)
 	}
 	lists, is := whole.(map[string]any)
 	if !is && whole != nil {

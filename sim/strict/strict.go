@@ -14,6 +14,8 @@ import (
 
 	sigsjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
+
+	"nodestorm/sim/oneline"
 )
 
 // Unmarshal reads one YAML document into the value that into points to, by its
@@ -28,7 +30,7 @@ func Unmarshal(data []byte, into any) error {
 	}
 	text, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
-		return errors.New(oneLine(err.Error()))
+		return oneline.YAML(err)
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
 		return fmt.Errorf("not a mapping of fields (allowed: %s)", allowed(reflect.TypeOf(into), ""))
@@ -38,7 +40,7 @@ func Unmarshal(data []byte, into any) error {
 		return fmt.Errorf("field %q: found %s, want %s", wrong.Field, wrong.Value, kind(wrong.Type))
 	}
 	if err != nil {
-		return errors.New(oneLine(err.Error()))
+		return oneline.YAML(err)
 	}
 	if len(problems) == 0 {
 		return nil
@@ -183,8 +185,4 @@ func kind(t reflect.Type) string {
 	default:
 		return "a number"
 	}
-}
-
-func oneLine(text string) string {
-	return strings.Join(strings.Fields(strings.ReplaceAll(text, "error converting YAML to JSON: ", "")), " ")
 }

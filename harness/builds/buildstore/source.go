@@ -17,6 +17,7 @@ import (
 	"golang.org/x/mod/sumdb/dirhash"
 
 	"nodestorm/harness/builds"
+	"nodestorm/sim/oneline"
 )
 
 // fetched is source that is ready to be built.
@@ -110,7 +111,7 @@ func (g gotool) download(ctx context.Context, path, query, to string, report rep
 	report.send(Update{Stage: Downloading, Package: path + " " + query})
 	out, err := g.run(ctx, nil, "mod", "download", "-json", path+"@"+query)
 	if jsonErr := json.Unmarshal(out, &m); jsonErr == nil && m.Error != "" {
-		text := strings.Join(strings.Fields(m.Error), " ")
+		text := oneline.Of(m.Error)
 		if status := unserved.FindString(text); status != "" {
 			text = "the module proxy does not serve it (" + strings.TrimPrefix(status, ": ") + ")"
 			if near := g.near(ctx, path, query); len(near) > 0 {

@@ -15,11 +15,12 @@ import (
 	"io"
 	"path"
 	"strings"
-	"unicode"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"nodestorm/sim/oneline"
 )
 
 // What an image may cost us. The largest autoscaler image of 2026 has 40 layers'
@@ -63,14 +64,14 @@ func Open(ctx context.Context, from, arch, dir string, progress Progress) (*Imag
 	}
 	im, err := open(ctx, from, arch, progress)
 	if err != nil {
-		return nil, fmt.Errorf("image %s: %w", from, oneLine{err})
+		return nil, fmt.Errorf("image %s: %w", from, oneLine(err))
 	}
 	return im, nil
 }
 
 func openRemote(ctx context.Context, from, arch, dir string, progress Progress) (*Image, error) {
 	if _, err := name.ParseReference(from); err != nil {
-		return nil, fmt.Errorf("image %s: there is no such file or folder, and it is no reference to a registry either: %w", from, oneLine{err})
+		return nil, fmt.Errorf("image %s: there is no such file or folder, and it is no reference to a registry either: %w", from, oneLine(err))
 	}
 	r, err := Ask(ctx, from, arch)
 	if err != nil {
@@ -206,24 +207,13 @@ func (im *Image) Copy(ctx context.Context, name string, w io.Writer) error {
 	return nil
 }
 
+// oneLine is an error whose words may be a registry's or an archive's own: it shows no more
+// of them than a line of text.
+func oneLine(err error) error { return oneline.CutError(err, 600) }
+
 func (im *Image) errorf(format string, args ...any) error {
-	return fmt.Errorf("image %s: %w", im.from, oneLine{fmt.Errorf(format, args...)})
+	return fmt.Errorf("image %s: %w", im.from, oneLine(fmt.Errorf(format, args...)))
 }
-
-// oneLine is an error whose words may be a registry's or an archive's own: it
-// shows no more of them than a line of text.
-type oneLine struct{ error }
-
-func (e oneLine) Error() string {
-	const most = 600
-	text := strings.Join(strings.FieldsFunc(e.error.Error(), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
-}
-
-func (e oneLine) Unwrap() error { return e.error }
 
 // others tells where programs with name in theirs are, as a help.
 func (im *Image) others(name string) string {

@@ -47,7 +47,7 @@ type Folder struct {
 func Push(ctx context.Context, f Folder, ref, tmp string, progress Progress) (string, error) {
 	digest, err := push(ctx, f, ref, tmp, progress)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", ref, oneLine{refused(ref, err)})
+		return "", fmt.Errorf("%s: %w", ref, oneLine(refused(ref, err)))
 	}
 	return digest, nil
 }
@@ -89,7 +89,7 @@ func Write(ctx context.Context, im v1.Image, ref string, progress Progress) (dig
 		digest, err = write(ctx, to, im, progress)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", ref, oneLine{refused(ref, err)})
+		return "", fmt.Errorf("%s: %w", ref, oneLine(refused(ref, err)))
 	}
 	return digest, nil
 }
@@ -203,7 +203,7 @@ func (f Folder) add(w *tar.Writer, inside, file string, d fs.DirEntry) error {
 func Pull(ctx context.Context, ref, arch, dir string, progress Progress) (digest string, annotations map[string]string, err error) {
 	digest, annotations, err = pull(ctx, ref, arch, dir, progress)
 	if err != nil {
-		return "", nil, fmt.Errorf("%s: %w", ref, oneLine{refused(ref, err)})
+		return "", nil, fmt.Errorf("%s: %w", ref, oneLine(refused(ref, err)))
 	}
 	return digest, annotations, nil
 }
@@ -326,11 +326,11 @@ func placed(root *os.Root, h *tar.Header, content io.Reader) error {
 func Tags(ctx context.Context, repository string) ([]string, error) {
 	repo, err := name.NewRepository(repository, name.StrictValidation)
 	if err != nil {
-		return nil, oneLine{err}
+		return nil, oneLine(err)
 	}
 	tags, err := remote.List(repo, options(ctx)...)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", repository, oneLine{refused(repository, err)})
+		return nil, fmt.Errorf("%s: %w", repository, oneLine(refused(repository, err)))
 	}
 	return tags, nil
 }

@@ -32,7 +32,7 @@ type Remote struct {
 func Ask(ctx context.Context, ref, arch string) (*Remote, error) {
 	r, err := ask(ctx, ref, v1.Platform{OS: "linux", Architecture: arch})
 	if err != nil {
-		return nil, fmt.Errorf("image %s: %w", ref, oneLine{refused(ref, err)})
+		return nil, fmt.Errorf("image %s: %w", ref, oneLine(refused(ref, err)))
 	}
 	return r, nil
 }
@@ -87,11 +87,11 @@ func (r *Remote) Size() int64 { return r.size }
 // is told of bytes; it may be nil.
 func (r *Remote) Open(ctx context.Context, dir string, progress func(done, total int64)) (*Image, error) {
 	if err := r.fetch(ctx, dir, progress); err != nil {
-		return nil, fmt.Errorf("image %s: %w", r.ref, oneLine{refused(r.ref, err)})
+		return nil, fmt.Errorf("image %s: %w", r.ref, oneLine(refused(r.ref, err)))
 	}
 	im, err := open(ctx, dir, r.platform.Architecture, nil)
 	if err != nil {
-		return nil, fmt.Errorf("image %s: %w", r.ref, oneLine{err})
+		return nil, fmt.Errorf("image %s: %w", r.ref, oneLine(err))
 	}
 	im.from = r.ref
 	return im, nil

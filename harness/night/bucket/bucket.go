@@ -16,6 +16,8 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/minio/minio-go/v7/pkg/s3utils"
+
+	"nodestorm/sim/oneline"
 )
 
 // Scheme begins the names of places that are buckets.
@@ -130,11 +132,7 @@ func (b *Bucket) says(doing string, err error) error {
 	case said.StatusCode == 404:
 		out = "; make the bucket, or see " + EnvEndpoint
 	}
-	text := strings.Join(strings.Fields(err.Error()), " ")
-	if len(text) > 400 {
-		text = strings.ToValidUTF8(text[:400], "") + "…"
-	}
-	return &StoreError{fmt.Errorf("%s: %s: %w%s", b.where, doing, oneLine{err, text}, out)}
+	return &StoreError{fmt.Errorf("%s: %s: %w%s", b.where, doing, oneline.CutError(err, 400), out)}
 }
 
 // StoreError is what a bucket's store refused, or that it cannot be reached: nothing that is wrong
@@ -142,12 +140,3 @@ func (b *Bucket) says(doing string, err error) error {
 type StoreError struct{ error }
 
 func (e *StoreError) Unwrap() error { return e.error }
-
-// oneLine is an error whose words may be a store's own.
-type oneLine struct {
-	error
-	text string
-}
-
-func (e oneLine) Error() string { return e.text }
-func (e oneLine) Unwrap() error { return e.error }

@@ -25,6 +25,7 @@ import (
 	"nodestorm/harness/night/image"
 	"nodestorm/harness/night/shard"
 	"nodestorm/harness/run/verdict"
+	"nodestorm/sim/oneline"
 	"nodestorm/sim/time/clock"
 )
 
@@ -128,7 +129,7 @@ func (s Spec) Write(w io.Writer, command string) error {
 #
 # A shard of which nothing can be said (status 3) is tried again %d times, one that failed (1)
 # is not. A pod that was evicted, preempted or drained counts as no try.
-`, strings.Join(strings.Fields(command), " "), s.Shards, s.result(), s.Retries); err != nil {
+`, oneline.Of(command), s.Shards, s.result(), s.Retries); err != nil {
 		return err
 	}
 	for _, o := range s.objects() {

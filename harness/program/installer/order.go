@@ -33,6 +33,7 @@ import (
 
 	"nodestorm/harness/program/manifest"
 	"nodestorm/sim/machine/cloudinit"
+	"nodestorm/sim/oneline"
 	"nodestorm/sim/strict"
 )
 
@@ -157,7 +158,7 @@ func (s *Step) load(fsys fs.FS) error {
 		return fmt.Errorf("more than %d KiB: want a manifest", maxSize>>10)
 	}
 	if s.objects, err = manifest.Decode(text); err != nil {
-		return errors.New(strings.Join(strings.Fields(err.Error()), " "))
+		return oneline.Error(err)
 	}
 	if len(s.objects) == 0 {
 		return errors.New("it has no object")

@@ -24,6 +24,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+
+	"nodestorm/sim/oneline"
 )
 
 // maxSize bounds a manifest, in bytes. Etcd takes no object above 1.5 MiB.
@@ -136,11 +138,11 @@ func read(text []byte) (*objects, error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", number, oneLine(err))
+			return nil, fmt.Errorf("document %d: %w", number, oneline.Error(err))
 		}
 		object := &unstructured.Unstructured{}
 		if err := utilyaml.Unmarshal(text, &object.Object); err != nil {
-			return nil, fmt.Errorf("document %d: %w", number, oneLine(err))
+			return nil, fmt.Errorf("document %d: %w", number, oneline.Error(err))
 		}
 		if len(object.Object) == 0 {
 			continue // only comments, as Helm leaves them
@@ -164,7 +166,7 @@ func (o *objects) add(d document) error {
 	if d.IsList() {
 		list, err := d.ToList()
 		if err != nil {
-			return fmt.Errorf("%s: %w", d, oneLine(err))
+			return fmt.Errorf("%s: %w", d, oneline.Error(err))
 		}
 		for i := range list.Items {
 			if err := o.add(document{d.number, &list.Items[i]}); err != nil {

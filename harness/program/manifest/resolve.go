@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"nodestorm/sim/oneline"
 )
 
 // rbacKinds are what says which rights a service account has.
@@ -248,17 +249,9 @@ func convert(d document, into any) error {
 	case err != nil && d.GetKind() == "Secret":
 		return fmt.Errorf("%s: field data: a value is not base64; stringData takes plain text", d)
 	case err != nil:
-		return fmt.Errorf("%s: %w", d, oneLine(err))
+		return fmt.Errorf("%s: %w", d, oneline.Error(err))
 	}
 	return nil
-}
-
-// oneLine is an error's text without the lines that a YAML parser breaks it into.
-func oneLine(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return errors.New(strings.Join(strings.Fields(err.Error()), " "))
 }
 
 // Provider is the value of the container's --cloud-provider, or empty.

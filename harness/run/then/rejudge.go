@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"nodestorm/harness/run/verdict"
 	"nodestorm/sim/history"
+	"nodestorm/sim/oneline"
 )
 
 // Judged says which Thens of a run were judged by its history.
@@ -88,7 +88,7 @@ func Rejudge(records history.Records) (history.Records, Judged) {
 		}
 		why := now.Status
 		if now.Error != "" {
-			why += ": " + verdict.OneLine(now.Error)
+			why += ": " + oneline.Ends(now.Error)
 		}
 		judged.Differences = append(judged.Differences, fmt.Sprintf("the Then %q was recorded as %s, the history says %s", t.step.Text, t.step.Status, why))
 		again.events[t.own] = now.Event()

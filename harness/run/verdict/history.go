@@ -8,6 +8,7 @@ import (
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
+	"nodestorm/sim/oneline"
 )
 
 // FromHistory collects from a run's history, live or stored, what its verdict
@@ -73,7 +74,7 @@ func FromHistory(records history.Records, record scenarios.Record, distortion st
 
 // died takes in that a part of the world has ended by itself.
 func (in *Input) died(r history.Record, target string) {
-	death := OneLine(r.Detail.Text("error"))
+	death := oneline.Ends(r.Detail.Text("error"))
 	if !strings.HasPrefix(death, r.Actor) {
 		death = r.Actor + ": " + death
 	}

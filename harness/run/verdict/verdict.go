@@ -11,6 +11,7 @@ import (
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
 	"nodestorm/sim/history/invariants"
+	"nodestorm/sim/oneline"
 )
 
 // Verdict is what a run has shown.
@@ -92,7 +93,7 @@ func Judge(in Input) Judgement {
 	for _, broken := range in.Always {
 		j.Broken = append(j.Broken, broken.Name)
 		if j.Verdict == Reproduced && !slices.Contains(in.Breaks, broken.Name) {
-			j.Reason += fmt.Sprintf("; it breaks %s as well, which the record does not say in breaks: %s (%s)", broken.Name, broken.Statement, OneLine(broken.Reason))
+			j.Reason += fmt.Sprintf("; it breaks %s as well, which the record does not say in breaks: %s (%s)", broken.Name, broken.Statement, oneline.Ends(broken.Reason))
 		}
 	}
 	return j
@@ -158,7 +159,7 @@ func (j Judgement) always(in Input) Judgement {
 	for _, broken := range in.Always {
 		because, known := in.Known[broken.Name]
 		if !known {
-			return Judgement{Verdict: Failed, Reason: fmt.Sprintf("%s is broken: %s (%s)", broken.Name, broken.Statement, OneLine(broken.Reason)), Evidence: broken.Evidence}
+			return Judgement{Verdict: Failed, Reason: fmt.Sprintf("%s is broken: %s (%s)", broken.Name, broken.Statement, oneline.Ends(broken.Reason)), Evidence: broken.Evidence}
 		}
 		j.Reason += fmt.Sprintf("; %s is broken, which is known: %s", broken.Name, because)
 	}
@@ -172,7 +173,7 @@ func (in *Input) failure(failedThen *history.Outcome) string {
 		all = append(all, "failed: "+line(failedThen))
 	}
 	for _, broken := range in.Broken {
-		all = append(all, fmt.Sprintf("an invariant is broken: %s (%s)", broken.Statement, OneLine(broken.Reason)))
+		all = append(all, fmt.Sprintf("an invariant is broken: %s (%s)", broken.Statement, oneline.Ends(broken.Reason)))
 	}
 	return strings.Join(all, "; ")
 }
@@ -279,21 +280,9 @@ func line(s *history.Outcome) string {
 	keyword := map[history.Role]string{history.Given: "Given ", history.When: "When ", history.Then: "Then "}[s.Role]
 	text := keyword + s.Text
 	if s.Error != "" {
-		text += " (" + OneLine(s.Error) + ")"
+		text += " (" + oneline.Ends(s.Error) + ")"
 	}
 	return text
-}
-
-// OneLine is the first line of an error's text, and the last if there are more,
-// unless that is indented: the output of a program, of which the first line has
-// what matters.
-func OneLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	first, last := lines[0], lines[len(lines)-1]
-	if len(lines) == 1 || strings.HasPrefix(last, "    ") {
-		return strings.TrimSpace(first)
-	}
-	return strings.TrimSpace(first) + " … " + strings.TrimSpace(last)
 }
 
 func inconclusive(reason string) Judgement {

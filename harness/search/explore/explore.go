@@ -21,6 +21,7 @@ import (
 
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/schedule"
+	"nodestorm/sim/oneline"
 	"nodestorm/sim/time/seed"
 )
 
@@ -116,7 +117,7 @@ func Open(dir string, s Settings) (*Exploration, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		err = os.WriteFile(path, want, 0o644)
 	case err == nil && string(have) != string(want):
-		return nil, fmt.Errorf("%s has another exploration, of %s; go on with its flags, or name another folder", dir, strings.Join(strings.Fields(string(have)), " "))
+		return nil, fmt.Errorf("%s has another exploration, of %s; go on with its flags, or name another folder", dir, oneline.Of(string(have)))
 	}
 	if err != nil {
 		return nil, err

@@ -31,6 +31,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"nodestorm/harness/world/process"
+	"nodestorm/sim/oneline"
 )
 
 // byDocker is who loses containers.
@@ -74,16 +75,13 @@ func connect(ctx context.Context) (*testcontainers.DockerProvider, error) {
 	select {
 	case f := <-done:
 		if f.err != nil {
-			return nil, fmt.Errorf("no Docker answers (%s); start dockerd, or name its socket in DOCKER_HOST", line(f.err))
+			return nil, fmt.Errorf("no Docker answers (%s); start dockerd, or name its socket in DOCKER_HOST", oneline.Of(f.err.Error()))
 		}
 		return f.docker, nil
 	case <-ctx.Done():
 		return nil, fmt.Errorf("no Docker answers: %w; start it again, or name its socket in DOCKER_HOST", context.Cause(ctx))
 	}
 }
-
-// line is an error in one line, whose words may be Docker's.
-func line(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 // here says why containers of this Docker are not on this machine's network.
 func here(ctx context.Context, docker *testcontainers.DockerProvider) error {
@@ -177,11 +175,11 @@ func run(ctx context.Context, at start, spec process.Spec, out io.Writer) (_ pro
 		}
 	}()
 	if err != nil {
-		return nil, fmt.Errorf("making its container: %s", line(err))
+		return nil, fmt.Errorf("making its container: %s", oneline.Of(err.Error()))
 	}
 	r.wait = r.docker.ContainerWait(follow, r.id, client.ContainerWaitOptions{Condition: apicontainer.WaitConditionNextExit})
 	if err := made.Start(ctx); err != nil {
-		return nil, fmt.Errorf("starting its container: %s", line(err))
+		return nil, fmt.Errorf("starting its container: %s", oneline.Of(err.Error()))
 	}
 	if state, err := r.docker.ContainerInspect(ctx, r.id, client.ContainerInspectOptions{}); err == nil && state.Container.State != nil {
 		r.pid = state.Container.State.Pid
@@ -256,7 +254,7 @@ func (r *running) Wait() (end process.End) {
 		end.Code = int(said.StatusCode)
 		end.Status = fmt.Sprintf("exit status %d", end.Code)
 	case err := <-r.wait.Error:
-		end.Lost = &process.LostError{Name: r.name, By: byDocker, Err: errors.New(line(err))}
+		end.Lost = &process.LostError{Name: r.name, By: byDocker, Err: oneline.Error(err)}
 		if r.kill() == nil {
 			end.Lost.Err = fmt.Errorf("%w; its process was killed", end.Lost.Err)
 		}
@@ -265,7 +263,7 @@ func (r *running) Wait() (end process.End) {
 	select {
 	case err := <-r.copied:
 		if err != nil && end.Lost == nil {
-			end.Status += ", its output ends early: " + line(err)
+			end.Status += ", its output ends early: " + oneline.Of(err.Error())
 		}
 	case <-time.After(endWithin): // it is cut off
 	}
@@ -313,7 +311,7 @@ func (r *running) remove() error {
 
 func remove(ctx context.Context, docker client.APIClient, id string) error {
 	if _, err := docker.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true}); err != nil && !errdefs.IsNotFound(err) {
-		return fmt.Errorf("removing container %.12s: %s; nodestorm clean does once Docker answers", id, line(err))
+		return fmt.Errorf("removing container %.12s: %s; nodestorm clean does once Docker answers", id, oneline.Of(err.Error()))
 	}
 	return nil
 }
@@ -361,7 +359,7 @@ func Sweep(ctx context.Context) (removed []string, err error) {
 	}
 	list, err := docker.Client().ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", Owner)})
 	if err != nil {
-		return nil, fmt.Errorf("listing containers: %s", line(err))
+		return nil, fmt.Errorf("listing containers: %s", oneline.Of(err.Error()))
 	}
 	for _, c := range list.Items {
 		if !process.Gone(c.Labels[Owner]) {

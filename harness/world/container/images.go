@@ -15,6 +15,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"nodestorm/harness/world/process"
+	"nodestorm/sim/oneline"
 )
 
 // imageName is what Docker calls an image that it got from us. Others may be the same image.
@@ -93,7 +94,7 @@ func SweepImages(ctx context.Context) (removed []string, err error) {
 			case e == nil:
 				removed = append(removed, note.Image)
 			case !errdefs.IsNotFound(e):
-				err = errors.Join(err, fmt.Errorf("removing image %.30s: %s; nodestorm clean does once nothing runs it", note.Image, line(e)))
+				err = errors.Join(err, fmt.Errorf("removing image %.30s: %s; nodestorm clean does once nothing runs it", note.Image, oneline.Of(e.Error())))
 				continue
 			}
 		}

@@ -20,6 +20,7 @@ import (
 	"nodestorm/harness/builds/registry"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/process"
+	"nodestorm/sim/oneline"
 )
 
 // Settings are what a Deployment says of the container.
@@ -116,7 +117,7 @@ func ensure(ctx context.Context, t builds.Target, settings Settings) (at start, 
 		err = keep(docker.Client().DaemonHost(), name, t.Dir)
 	}
 	if err != nil {
-		return start{}, fmt.Errorf("there is no image %.19s for Docker: %s", t.Source.ImageID, line(err))
+		return start{}, fmt.Errorf("there is no image %.19s for Docker: %s", t.Source.ImageID, oneline.Of(err.Error()))
 	}
 	if found.Architecture != runtime.GOARCH {
 		return start{}, fmt.Errorf("its image is for %s/%s, and this machine is linux/%s", found.Os, found.Architecture, runtime.GOARCH)

@@ -16,6 +16,7 @@ import (
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/process"
 	"nodestorm/sim/machine/cri"
+	"nodestorm/sim/oneline"
 )
 
 // program is the kubelet's file name.
@@ -66,7 +67,7 @@ func (m *Machines) Check(ctx context.Context, spec Machine) error {
 	kubelet := exec.CommandContext(ctx, filepath.Join(m.cfg.Kubernetes, program), append(arguments(settings), "--version")...)
 	if out, err := kubelet.CombinedOutput(); err != nil {
 		_, why, _ := strings.Cut(string(out), "err=") // klog's, in quotes or, of several lines, in <>
-		why = strings.Trim(strings.Join(strings.Fields(why), " "), "\"<> ")
+		why = strings.Trim(oneline.Of(why), "\"<> ")
 		return fmt.Errorf("machine %q: with its arguments a kubelet does not start: %s", spec.Name, why)
 	}
 	return nil

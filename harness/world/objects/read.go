@@ -26,6 +26,7 @@ import (
 	sigsjson "sigs.k8s.io/json"
 	sigsyaml "sigs.k8s.io/yaml"
 
+	"nodestorm/sim/oneline"
 	"nodestorm/sim/strict"
 )
 
@@ -67,7 +68,7 @@ func Read(text []byte) (all []Object, err error) {
 			all, err = add(all, document, number)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", number, oneLine(err))
+			return nil, fmt.Errorf("document %d: %w", number, oneline.YAML(err))
 		}
 	}
 	if len(all) == 0 {
@@ -135,7 +136,7 @@ func form(o *unstructured.Unstructured) error {
 func JSON(document []byte) ([]byte, error) {
 	var node yaml.Node
 	if err := yaml.Unmarshal(document, &node); err != nil {
-		return nil, oneLine(err)
+		return nil, oneline.YAML(err)
 	}
 	left := mostValues
 	if err := bounded(&node, &left, mostDepth); err != nil {
@@ -143,7 +144,7 @@ func JSON(document []byte) ([]byte, error) {
 	}
 	text, err := sigsyaml.YAMLToJSONStrict(document)
 	if err != nil {
-		return nil, oneLine(err)
+		return nil, oneline.YAML(err)
 	}
 	return bytes.TrimSpace(text), nil
 }
@@ -191,7 +192,7 @@ func (o Object) Check() error {
 	}
 	problems, err := sigsjson.UnmarshalStrict(text, typed)
 	if err != nil {
-		problems = []error{oneLine(err)}
+		problems = []error{oneline.YAML(err)}
 	}
 	if len(problems) == 0 {
 		return nil
@@ -253,10 +254,6 @@ func (o Object) Defines() (of schema.GroupKind, is bool) {
 	of.Group, _, _ = unstructured.NestedString(o.Object, "spec", "group")
 	of.Kind, _, _ = unstructured.NestedString(o.Object, "spec", "names", "kind")
 	return of, true
-}
-
-func oneLine(err error) error {
-	return errors.New(strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "error converting YAML to JSON: ", "")), " "))
 }
 
 // OwnKind tells whether a kind is one of Kubernetes' own, in any group.

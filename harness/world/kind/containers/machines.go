@@ -40,6 +40,7 @@ import (
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/kind"
 	"nodestorm/sim/history"
+	"nodestorm/sim/oneline"
 )
 
 // Machines are those of one world. Its methods are safe for concurrent use.
@@ -249,7 +250,7 @@ func (m *Machines) metadata(b *machine) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+kind.BootedPath, func(_ http.ResponseWriter, req *http.Request) {
 		said, _ := io.ReadAll(io.LimitReader(req.Body, most)) // what has arrived
-		if said := strings.Join(strings.Fields(strings.ToValidUTF8(string(said), "")), " "); said != "" {
+		if said := oneline.Of(strings.ToValidUTF8(string(said), "")); said != "" {
 			m.world.History().Record(history.Event{
 				Source: history.Node, Verb: "nojoin", Actor: "join", Object: history.Object{Resource: "instances", Name: b.of.Name},
 				Detail: map[string]any{"reason": "its user data has made no node of it; it said last: " + said},
