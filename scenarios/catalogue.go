@@ -1,8 +1,6 @@
 package scenarios
 
 import (
-	"archive/zip"
-	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -25,11 +23,10 @@ var files embed.FS
 // Catalogue holds the records, ordered by ID, and their features.
 type Catalogue struct {
 	records  []Record
-	own      []Scenario                   // of a user, with and without a record
-	bare     []Scenario                   // without
-	features map[string][]byte            // with the files that their steps name
-	places   map[string]string            // of what is a user's own, by ID
-	kept     map[string]map[string][]byte // the files of that, by ID
+	own      []Scenario        // of a user, with and without a record
+	bare     []Scenario        // without
+	features map[string][]byte // with the files that their steps name
+	places   map[string]string // of what is a user's own, by ID
 	strays   Problems
 }
 
@@ -132,29 +129,6 @@ func (c *Catalogue) addFeature(name string, text []byte) {
 // the records have, and the files that their steps name.
 func (c *Catalogue) Features() fs.FS { return inMemory(c.features) }
 
-// inMemory is a file system that nobody changes.
-func inMemory(files map[string][]byte) fs.FS {
-	var buffer bytes.Buffer
-	w := zip.NewWriter(&buffer)
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		file, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-		if err == nil {
-			_, err = file.Write(files[name])
-		}
-		if err != nil {
-			panic(fmt.Sprintf("keeping the feature %s in memory: %v", name, err)) // a buffer takes all
-		}
-	}
-	if err := w.Close(); err != nil {
-		panic(fmt.Sprintf("keeping the features in memory: %v", err))
-	}
-	r, err := zip.NewReader(bytes.NewReader(buffer.Bytes()), int64(buffer.Len()))
-	if err != nil {
-		panic(fmt.Sprintf("keeping the features in memory: %v", err))
-	}
-	return r
-}
-
 // LoadFrom reads the records SYSTEM/*.yaml below fsys. The error has a line for
 // each record that is wrong: its file, the field, and what is allowed there.
 func LoadFrom(fsys fs.FS) (*Catalogue, error) {
@@ -190,7 +164,7 @@ func LoadFrom(fsys fs.FS) (*Catalogue, error) {
 		}
 		for i, r := range list {
 			if other, taken := where[r.ID]; taken {
-				fail(fmt.Errorf("%sid: %q is taken by scenarios/%s", place(i), r.ID, other))
+				fail(fmt.Errorf("%sid: %q is taken by scenarios/%s", Place(i), r.ID, other))
 				continue
 			}
 			where[r.ID] = name
@@ -209,7 +183,7 @@ func LoadFrom(fsys fs.FS) (*Catalogue, error) {
 				told[err.Error()] = true
 			}
 		}
-		r.nameTwins()
+		r.NameTwins()
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)

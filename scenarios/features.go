@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,14 +46,14 @@ func (c *Catalogue) checkFeatures(fsys fs.FS) (strays Problems, err error) {
 	for _, name := range names {
 		if slices.Contains([]string{"world", "instances", "scale"}, path.Dir(name)) {
 			if err := readable(fsys, name); err != nil {
-				strays = append(strays, Problem{File: "features/" + name, Line: lineIn(err.Error()), Text: err.Error()})
+				strays = append(strays, Problem{File: "features/" + name, Line: LineIn(err.Error()), Text: err.Error()})
 			}
 			continue
 		}
 		ids, problems := c.idsOf(fsys, name)
 		if !recorded[name] {
 			for _, problem := range problems {
-				strays = append(strays, Problem{File: "features/" + name, Line: lineIn(problem.Error()), Text: problem.Error()})
+				strays = append(strays, Problem{File: "features/" + name, Line: LineIn(problem.Error()), Text: problem.Error()})
 			}
 			continue
 		}
@@ -78,7 +79,7 @@ func (c *Catalogue) checkFeatures(fsys fs.FS) (strays Problems, err error) {
 func readable(fsys fs.FS, name string) error {
 	text, err := fs.ReadFile(fsys, name)
 	if err == nil {
-		_, err = parseFeature(text, func() string { return "" })
+		_, err = ParseFeature(text, func() string { return "" })
 	}
 	return err
 }
@@ -90,7 +91,7 @@ func (c *Catalogue) idsOf(fsys fs.FS, name string) (ids []string, problems []err
 		return nil, []error{err}
 	}
 	newID := func() string { return "" }
-	document, err := parseFeature(text, newID)
+	document, err := ParseFeature(text, newID)
 	if err != nil {
 		return nil, []error{err}
 	}
@@ -108,7 +109,8 @@ func (c *Catalogue) idsOf(fsys fs.FS, name string) (ids []string, problems []err
 // longestLine is what the parser takes: it ends without a word at a longer one, or panics.
 const longestLine = bufio.MaxScanTokenSize - 2
 
-func parseFeature(text []byte, newID func() string) (*messages.GherkinDocument, error) {
+// ParseFeature reads a feature. The error is the first thing that is wrong.
+func ParseFeature(text []byte, newID func() string) (*messages.GherkinDocument, error) {
 	n := 0
 	for line := range bytes.SplitSeq(text, []byte("\n")) {
 		if n++; len(line) > longestLine {
@@ -160,4 +162,16 @@ func (c *Catalogue) idOf(pickle *messages.Pickle, feature string) (string, error
 		return ids[0], nil
 	}
 	return "", fmt.Errorf("it has the IDs %s, want one", strings.Join(ids, " and "))
+}
+
+// fromFile is how a step names a file beside its feature.
+var fromFile = regexp.MustCompile(`\bfrom the file "([^"]*)"`)
+
+// FileOf is the file beside the feature that a step's text names.
+func FileOf(step string) (name string, ok bool) {
+	m := fromFile.FindStringSubmatch(step)
+	if m == nil {
+		return "", false
+	}
+	return m[1], true
 }

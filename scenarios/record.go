@@ -82,7 +82,7 @@ type Record struct {
 	// not be named.
 	Kin []string `json:"kin,omitempty"`
 
-	twins []string // kin that nobody names, see written
+	twins []string // kin that nobody names, see Written
 
 	// line is where the scenario of a feature begins that has no record; zero for others.
 	line int
@@ -96,6 +96,10 @@ type Record struct {
 func Unrecorded(id, autoscaler string) Record {
 	return Record{ID: id, Autoscaler: autoscaler, bare: true}
 }
+
+// At has the record stand for the scenario that begins at a line of its feature. The others
+// are lines of the rows of its outline that it is not.
+func (r *Record) At(line int, others []int) { r.line, r.otherRows = line, others }
 
 // Bare tells whether the scenario has no record, and this only stands for one.
 func (r *Record) Bare() bool { return r.bare }
@@ -329,7 +333,7 @@ func (r *Record) complete(releases Releases, own bool) (wrong []error) {
 			add("elsewhere: %w", err)
 		}
 	}
-	wrong = append(wrong, checkInvariants(r.Invariants)...)
+	wrong = append(wrong, CheckInvariants(r.Invariants)...)
 	wrong = append(wrong, r.checkBreaks()...)
 	for i, id := range r.Kin {
 		if id == r.ID || slices.Contains(r.twins, id) || slices.Contains(r.Kin[:i], id) {

@@ -51,7 +51,7 @@ func ReadReleases(text []byte) (Releases, error) {
 	}
 	var all Problems
 	for _, problem := range wrong {
-		field, line := locate(&document, problem.Error())
+		field, line := Locate(&document, problem.Error())
 		all = append(all, Problem{"scenarios/" + ReleasesFile, line, field, problem.Error()})
 	}
 	return nil, all

@@ -7,8 +7,8 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// written is a file of the catalogue: a record, and what is another in its twins.
-type written struct {
+// Written is a file of the catalogue: a record, and what is another in its twins.
+type Written struct {
 	Record
 	Twins []twin `json:"twins"`
 }
@@ -43,7 +43,7 @@ func (t twin) of(r Record) Record {
 }
 
 // records are the file's record and its twins, complete, and all that is wrong with them.
-func (w *written) records(releases Releases, own bool) (list []Record, wrong []error) {
+func (w *Written) records(releases Releases, own bool) (list []Record, wrong []error) {
 	if len(w.Twins) > maxTwins {
 		return nil, []error{fmt.Errorf("twins: there are %d, more than %d", len(w.Twins), maxTwins)}
 	}
@@ -66,27 +66,36 @@ func (w *written) records(releases Releases, own bool) (list []Record, wrong []e
 				known[err.Error()] = true
 				wrong = append(wrong, err)
 			case !known[err.Error()]:
-				wrong = append(wrong, fmt.Errorf("%s%w", place(i), err))
+				wrong = append(wrong, fmt.Errorf("%s%w", Place(i), err))
 			}
 		}
 	}
 	return list, wrong
 }
 
-// place is what the fields of a file's records begin with.
-func place(i int) string {
+// Own are the records of a file of a user's own.
+func (w *Written) Own() (list []Record, wrong []error) {
+	releases, err := ReadReleases(builtinReleases)
+	if err != nil {
+		return nil, []error{err}
+	}
+	return w.records(releases, true)
+}
+
+// Place is what the fields of a file's records begin with.
+func Place(i int) string {
 	if i == 0 {
 		return ""
 	}
 	return fmt.Sprintf("twins[%d].", i-1)
 }
 
-// nameTwins has the twins be kin, as soon as those that somebody named are looked up.
-func (r *Record) nameTwins() { r.Kin, r.twins = slices.Concat(r.twins, r.Kin), nil }
+// NameTwins has the twins be kin, as soon as those that somebody named are looked up.
+func (r *Record) NameTwins() { r.Kin, r.twins = slices.Concat(r.twins, r.Kin), nil }
 
 // parse reads a record and its twins, and checks them: the error is the first thing that is wrong.
 func parse(text []byte, releases Releases) ([]Record, error) {
-	var w written
+	var w Written
 	if err := strict.Unmarshal(text, &w); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"nodestorm/scenarios"
+	"nodestorm/scenarios/folder"
 )
 
 const withTwin = good + `
@@ -106,9 +107,9 @@ func TestTwinsOfOnesOwn(t *testing.T) {
 	write(dir, "real/another.yaml", "a: b\n")
 	write(dir, "real/with-kubelets.yaml", "a: b\n")
 	write(dir, "record.yaml", own+"twins:\n  - id: with-kubelets\n    title: Real kubelets\n    feature: real/b.feature\n")
-	f := scenarios.ReadFolder(dir)
+	f := folder.Read(dir)
 	c := scenarios.Empty()
-	if err := c.Add(f); err != nil {
+	if err := c.Add(f.Own); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := c.Lookup("with-kubelets"); err != nil || r.Bare() || r.Feature != "mine/real/b.feature" || !slices.Equal(r.Kin, []string{"karpenter-1-a"}) {
@@ -120,7 +121,7 @@ func TestTwinsOfOnesOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := scenarios.Empty()
-		if err := again.Add(scenarios.ReadFolder(kept)); err != nil {
+		if err := again.Add(folder.Read(kept).Own); err != nil {
 			t.Errorf("what a run of %s keeps: %v", id, err)
 		} else if r, err := again.Lookup(id); err != nil || r.Bare() {
 			t.Errorf("what a run of %s keeps has not its record: %v", id, err)
@@ -143,7 +144,7 @@ func TestTwinsOfOnesOwn(t *testing.T) {
 		{many, first, "twins", "twins: there are 101, more than 100"},
 	} {
 		write(dir, "record.yaml", own+test.twins)
-		problems := scenarios.ReadFolder(dir).Problems
+		problems := folder.Read(dir).Problems
 		if !slices.ContainsFunc(problems, func(p scenarios.Problem) bool {
 			return p.Line == test.line && p.Field == test.field && strings.Contains(p.Text, test.want)
 		}) {
@@ -152,11 +153,11 @@ func TestTwinsOfOnesOwn(t *testing.T) {
 	}
 	// What is wrong with the record is told once.
 	write(dir, "record.yaml", strings.Replace(own, "autoscaler: karpenter", "autoscaler: none", 1)+"kin: [nobody-knows]\ntwins:\n  - id: with-kubelets\n    title: t\n    feature: real/b.feature\n")
-	f = scenarios.ReadFolder(dir)
+	f = folder.Read(dir)
 	if len(f.Problems) != 1 {
 		t.Errorf("problems, want one: %v", f.Problems)
 	}
-	if err := scenarios.Empty().Add(f); err == nil || strings.Count(err.Error(), "nobody-knows") != 1 {
+	if err := scenarios.Empty().Add(f.Own); err == nil || strings.Count(err.Error(), "nobody-knows") != 1 {
 		t.Errorf("want an unknown kin once: %v", err)
 	}
 }

@@ -109,7 +109,7 @@ func (e *env) unchecked() (*scenarios.Catalogue, error) {
 	}
 	var errs []error
 	for _, folder := range folders {
-		err := c.Add(replay.ReadFolder(folder))
+		err := c.Add(replay.ReadFolder(folder).Own)
 		itself := func(p scenarios.Problem) bool { return p.File == filepath.Clean(folder) }
 		if all := (scenarios.Problems)(nil); errors.As(err, &all) && !slices.ContainsFunc(all, itself) {
 			e.own.wrong = append(e.own.wrong, wrongFolder{folder, all})

@@ -128,7 +128,7 @@ func runs(feature string) error {
 	if err := os.WriteFile(file, []byte(feature), 0o600); err != nil {
 		return err
 	}
-	if err := scenarios.Empty().Add(replay.ReadFolder(file)); err != nil {
+	if err := scenarios.Empty().Add(replay.ReadFolder(file).Own); err != nil {
 		return errors.New(strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
 	}
 	return nil

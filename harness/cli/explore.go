@@ -253,7 +253,7 @@ func (x *exploration) ordered(o order) (job, *session, error) { return x.of(o.Fe
 func (x *exploration) of(feature string, on builds.Target) (job, *session, error) {
 	one := *x.session
 	one.catalogue = new(scenarios.Catalogue)
-	if err := one.catalogue.Add(replay.ReadFolder(feature)); err != nil {
+	if err := one.catalogue.Add(replay.ReadFolder(feature).Own); err != nil {
 		return job{}, nil, err
 	}
 	one.features = one.catalogue.Features()

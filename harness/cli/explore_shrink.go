@@ -461,7 +461,7 @@ func evidenceOf(checked run.Rechecked, key string) (shown []history.Record) {
 // symptomShows reads the draft as a catalogue, and finds its symptom in the run.
 func (x *shrinking) symptomShows(feature, id string, records []history.Record) error {
 	own := new(scenarios.Catalogue)
-	if err := own.Add(replay.ReadFolder(filepath.Dir(feature))); err != nil {
+	if err := own.Add(replay.ReadFolder(filepath.Dir(feature)).Own); err != nil {
 		return err
 	}
 	record, err := own.Lookup(id)

@@ -56,7 +56,7 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 						recorded++
 					}
 				}
-				if wrong := (scenarios.Problems)(nil); errors.As(catalogue.Add(folder), &wrong) {
+				if wrong := (scenarios.Problems)(nil); errors.As(catalogue.Add(folder.Own), &wrong) {
 					problems = append(problems, wrong...)
 				}
 			}

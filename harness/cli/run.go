@@ -149,7 +149,7 @@ func (s *session) inFiles(files []string, tags, called string) (records []scenar
 	for _, file := range files {
 		found := s.catalogue.InFile(file)
 		if len(found) == 0 {
-			if err := s.catalogue.Add(replay.ReadFolder(file)); err != nil {
+			if err := s.catalogue.Add(replay.ReadFolder(file).Own); err != nil {
 				return nil, usage(err)
 			}
 			found = s.catalogue.InFile(file)

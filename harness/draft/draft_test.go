@@ -35,7 +35,7 @@ func lints(t *testing.T, feature string) {
 	if err := os.WriteFile(file, []byte(feature), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := scenarios.Empty().Add(replay.ReadFolder(file)); err != nil {
+	if err := scenarios.Empty().Add(replay.ReadFolder(file).Own); err != nil {
 		t.Error(err)
 	}
 }

@@ -21,7 +21,7 @@ func TestCheckCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := catalogue.Add(ReadFolder(feature)); err != nil {
+	if err := catalogue.Add(ReadFolder(feature).Own); err != nil {
 		t.Fatal(err)
 	}
 	found := catalogue.InFile(feature)
@@ -71,7 +71,7 @@ func TestCheckMachines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := catalogue.Add(ReadFolder(feature)); err != nil {
+		if err := catalogue.Add(ReadFolder(feature).Own); err != nil {
 			t.Fatal(err)
 		}
 		r := Request{Record: catalogue.InFile(feature)[0].Record, Features: catalogue.Features(), Settings: Settings{Cluster: Kind, Machines: Containers, World: world.Config{Clock: clock.Real}}}

@@ -8,11 +8,12 @@ import (
 
 	"nodestorm/harness/sentences"
 	"nodestorm/scenarios"
+	"nodestorm/scenarios/folder"
 )
 
-// ReadFolder is scenarios.ReadFolder with what is wrong with the steps besides.
-func ReadFolder(name string) *scenarios.Folder {
-	f := scenarios.ReadFolder(name)
+// ReadFolder is folder.Read with what is wrong with the steps too.
+func ReadFolder(name string) *folder.Folder {
+	f := folder.Read(name)
 	files := f.Files()
 	for i, s := range f.Scenarios {
 		if s.Record.Bare() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nodestorm/scenarios"
+	"nodestorm/scenarios/folder"
 )
 
 const outline = `Feature: f
@@ -48,7 +49,7 @@ func TestRowsOfOutlines(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "f.feature"), []byte(outline), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := scenarios.ReadFolder(dir)
+	f := folder.Read(dir)
 	if len(f.Problems) > 0 {
 		t.Fatal(f.Problems)
 	}
@@ -99,7 +100,7 @@ func TestAlikeRows(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "f.feature"), []byte(strings.ReplaceAll(outline, "| y | 2 |", "| x | 1 |")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := scenarios.ReadFolder(dir)
+	f := folder.Read(dir)
 	if len(f.Problems) > 0 || f.Scenarios[1].Record.ID != "f-the-same-name-line-12" {
 		t.Errorf("%v, %s", f.Problems, f.Scenarios[1].Record.ID)
 	}

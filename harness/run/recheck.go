@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
+	"nodestorm/scenarios/folder"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/invariants"
 	"nodestorm/sim/oneline"
@@ -104,15 +105,15 @@ func (r Run) Record(dir string, catalogue *scenarios.Catalogue) (scenarios.Recor
 	if err == nil {
 		return record, nil
 	}
-	folder := filepath.Join(dir, ScenarioFolder)
-	if _, missing := os.Stat(folder); missing != nil {
+	kept := filepath.Join(dir, ScenarioFolder)
+	if _, missing := os.Stat(kept); missing != nil {
 		return record, err
 	}
-	kept := scenarios.ReadFolder(folder) // in no catalogue: its kin are not kept with it
-	if len(kept.Problems) > 0 {
-		return record, kept.Problems
+	read := folder.Read(kept) // in no catalogue: its kin are not kept with it
+	if len(read.Problems) > 0 {
+		return record, read.Problems
 	}
-	for _, s := range kept.Scenarios {
+	for _, s := range read.Scenarios {
 		if s.Record.ID == r.ID {
 			return s.Record, nil
 		}

@@ -65,7 +65,7 @@ func TestDraft(t *testing.T) {
 				}
 			}
 			own := new(scenarios.Catalogue)
-			if err := own.Add(replay.ReadFolder(dir)); err != nil {
+			if err := own.Add(replay.ReadFolder(dir).Own); err != nil {
 				t.Fatalf("%v\n%s", err, d.Record())
 			}
 			record, err := own.Lookup(d.ID)

@@ -1,9 +1,7 @@
-package scenarios
+package folder
 
 import (
-	"bytes"
 	"fmt"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -101,37 +99,4 @@ func nameRows(pickles []*messages.Pickle, rows map[string]row) {
 		}
 		taken[slug(name)], p.Name = true, name
 	}
-}
-
-// Within is the features' root as godog is to have it: it finds an outline by its line,
-// and plays all rows that it has then.
-func (r *Record) Within(features fs.FS) (fs.FS, error) {
-	if len(r.otherRows) == 0 {
-		return features, nil
-	}
-	text, err := fs.ReadFile(features, r.Feature)
-	if err != nil {
-		return nil, err
-	}
-	lines := bytes.SplitAfter(text, []byte("\n"))
-	for _, line := range r.otherRows {
-		if line <= len(lines) {
-			lines[line-1] = append([]byte("#"), lines[line-1]...)
-		}
-	}
-	return oneChanged{features, r.Feature, inMemory(map[string][]byte{r.Feature: bytes.Join(lines, nil)})}, nil
-}
-
-// oneChanged has another text of one file.
-type oneChanged struct {
-	fs.FS
-	name    string
-	changed fs.FS
-}
-
-func (o oneChanged) Open(name string) (fs.File, error) {
-	if name == o.name {
-		return o.changed.Open(name)
-	}
-	return o.FS.Open(name)
 }

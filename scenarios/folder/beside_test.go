@@ -1,4 +1,4 @@
-package scenarios
+package folder
 
 import (
 	"io/fs"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nodestorm/scenarios"
 )
 
 // A file that a step names is read as features are, and is no record.
@@ -26,12 +28,12 @@ func TestFilesBesideFeatures(t *testing.T) {
 	}
 	write("sub/good.feature", feature("patch.yaml"))
 	write("sub/patch.yaml", "spec: {replicas: 2}\n") // would be a record, and a bad one
-	f := ReadFolder(dir)
+	f := Read(dir)
 	if len(f.Problems) > 0 {
 		t.Fatalf("problems: %v", f.Problems)
 	}
-	c := Empty()
-	if err := c.Add(f); err != nil {
+	c := scenarios.Empty()
+	if err := c.Add(f.Own); err != nil {
 		t.Fatal(err)
 	}
 	for what, files := range map[string]fs.FS{"folder": f.Files(), "catalogue": c.Features()} {
@@ -56,7 +58,7 @@ func TestFilesBesideFeatures(t *testing.T) {
 		"../sub/../sub/lo.yaml": "no such file",
 	} {
 		write("sub/good.feature", feature(file))
-		f := ReadFolder(dir)
+		f := Read(dir)
 		found := false
 		for _, p := range f.Problems {
 			found = found || strings.HasSuffix(p.File, "good.feature") && p.Line == 4 && strings.Contains(p.Text, want)
