@@ -60,7 +60,8 @@ func Scan(r io.Reader, each func(Record)) []Problem {
 				each(l.record)
 			}
 			if seen.scattered() {
-				return append(problems, Problem{l.n, fmt.Errorf("its records are in more than %d pieces, no run's are: the rest is not read", maxStrays)})
+				return append(problems,
+					Problem{l.n, fmt.Errorf("its records are in more than %d pieces, no run's are: the rest is not read", maxStrays)})
 			}
 		}
 		if len(problems) >= maxProblems {

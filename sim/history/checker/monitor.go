@@ -134,7 +134,8 @@ func (m *Monitor) decided(counts bool, touched []*track) (f Finding, decided boo
 	// What breaks an order can be mended by a record that happened before and arrives later.
 	mendable := m.s.Since != nil || m.s.First != nil
 	// A span that nothing ends is met for good.
-	forGood := m.most < 0 && m.s.Throughout == nil && m.s.Finally == nil && m.s.Until == nil && (m.s.Since == nil || m.s.Within == 0) && (len(m.fields) == 0 || any)
+	forGood := m.most < 0 && m.s.Throughout == nil && m.s.Finally == nil && m.s.Until == nil &&
+		(m.s.Since == nil || m.s.Within == 0) && (len(m.fields) == 0 || any)
 	for _, t := range touched {
 		switch {
 		case t.broken != nil && !any && !mendable:

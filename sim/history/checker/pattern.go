@@ -97,7 +97,8 @@ func (p *Pattern) check(captured map[string]bool) error {
 	if !open && p.Verb.given() && p.Verb.op != "exists" {
 		for _, verb := range p.Verb.values {
 			if !strings.HasPrefix(verb, "$") && !slices.Contains(known, verb) {
-				return fmt.Errorf("unknown verb %q of source %s (allowed: %s)%s", verb, strings.Join(p.Source.values, ", "), strings.Join(known, ", "), strict.Meant(verb, known))
+				return fmt.Errorf("unknown verb %q of source %s (allowed: %s)%s", verb, strings.Join(p.Source.values, ", "),
+					strings.Join(known, ", "), strict.Meant(verb, known))
 			}
 		}
 	}
@@ -143,7 +144,9 @@ func (p *Pattern) checkActor() error {
 			continue
 		}
 		meant := strict.Meant(name, vocabulary.Actors(history.Source(p.Source.values[0])))
-		return fmt.Errorf("unknown actor %q of source %s: it is a program, such as karpenter or kubelet, or a controller of Kubernetes, such as node-controller; say {matches: %q} if it is neither%s", name, strings.Join(p.Source.values, ", "), regexp.QuoteMeta(name), meant)
+		return fmt.Errorf("unknown actor %q of source %s: it is a program, such as karpenter or kubelet, or a "+
+			"controller of Kubernetes, such as node-controller; say {matches: %q} if it is neither%s", name,
+			strings.Join(p.Source.values, ", "), regexp.QuoteMeta(name), meant)
 	}
 	return nil
 }
@@ -168,7 +171,8 @@ func (p *Pattern) checkList(key string) error {
 	}
 	for _, value := range values.values {
 		if !strings.Contains(value, "$") && !taintItem.MatchString(value) {
-			return fmt.Errorf("detail %q is a list of taints, whose items are compared as a whole, and %q is none: want KEY[=VALUE]:EFFECT, such as %q", key, value, strings.TrimRight(strings.SplitN(value, ":", 2)[0], " ")+":NoSchedule")
+			return fmt.Errorf("detail %q is a list of taints, whose items are compared as a whole, and %q is "+
+				"none: want KEY[=VALUE]:EFFECT, such as %q", key, value, strings.TrimRight(strings.SplitN(value, ":", 2)[0], " ")+":NoSchedule")
 		}
 	}
 	return nil
@@ -194,7 +198,8 @@ func (p *Pattern) checkDetail(key string) error {
 		}
 	}
 	if name, _, _ := strings.Cut(key, "."); !slices.Contains(known, name) {
-		return fmt.Errorf("unknown detail %q of source %s (allowed: %s)%s", key, strings.Join(p.Source.values, ", "), strings.Join(known, ", "), strict.Meant(name, known))
+		return fmt.Errorf("unknown detail %q of source %s (allowed: %s)%s", key, strings.Join(p.Source.values, ", "),
+			strings.Join(known, ", "), strict.Meant(name, known))
 	}
 	return p.checkList(key)
 }

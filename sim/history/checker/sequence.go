@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"nodestorm/sim/history"
+	"nodestorm/sim/time/lapse"
 )
 
 // Element is one step of a sequence: either a record that comes after
@@ -51,20 +51,14 @@ type Duration time.Duration
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (d *Duration) UnmarshalJSON(text []byte) error {
-	var written string
-	if err := json.Unmarshal(text, &written); err != nil {
-		return fmt.Errorf("%s is no duration (want for example 150s or 15m)", text)
+	if err := (*lapse.Duration)(d).UnmarshalJSON(text); err != nil || *d <= 0 {
+		return fmt.Errorf("%s is no duration above zero (want for example 150s or 15m)", text)
 	}
-	span, err := time.ParseDuration(written)
-	if err != nil || span <= 0 {
-		return fmt.Errorf("%q is no duration above zero (want for example 150s or 15m)", written)
-	}
-	*d = Duration(span)
 	return nil
 }
 
 // MarshalJSON writes what UnmarshalJSON reads.
-func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
+func (d Duration) MarshalJSON() ([]byte, error) { return lapse.Duration(d).MarshalJSON() }
 
 // start is the name of the run's beginning in Absence.Since.
 const start = "start"
@@ -106,7 +100,8 @@ func (s *Statement) checkUse() error {
 	for i := range elements {
 		for _, name := range slices.Sorted(maps.Keys(elements[i].Capture)) {
 			if !used[name] {
-				return fmt.Errorf("%s[%d]: capture %s: no pattern has $%s; name it where the same one is meant, or leave the capture out (detail: {KEY: {exists: true}} asks only that a field is there)", s.about()[0], i, name, name)
+				return fmt.Errorf("%s[%d]: capture %s: no pattern has $%s; name it where the same one is meant, or "+
+					"leave the capture out (detail: {KEY: {exists: true}} asks only that a field is there)", s.about()[0], i, name, name)
 			}
 		}
 	}

@@ -64,7 +64,8 @@ func (w *world) seeBatch(r *history.Record) {
 	switch {
 	case !w.is(MakesClaims):
 	case r.Source == history.API && r.Object.Resource == "poddisruptionbudgets" && r.Detail.Text("subresource") == "" && r.Code < 400:
-		maps.DeleteFunc(w.batch.held, func(pod string, _ moment) bool { return strings.HasPrefix(pod, r.Object.Namespace+"/") }) // it may allow more now
+		// it may allow more now
+		maps.DeleteFunc(w.batch.held, func(pod string, _ moment) bool { return strings.HasPrefix(pod, r.Object.Namespace+"/") })
 	case r.Actor != w.Actor:
 	case r.Source == history.Logged && r.Detail.Text("message") == "found provisionable pod(s)":
 		w.guess()
@@ -116,13 +117,15 @@ func (w *world) nodeOf(c *claim) *node {
 // that stand for room, of a CapacityBuffer, had room then, which another may have now.
 func boughtFor(w *world, judge func(made *history.Record, pods []string)) func(*history.Record) {
 	return func(r *history.Record) {
-		if r.Source != history.API || r.Verb != "create" || r.Object.Resource != "nodeclaims" || r.Actor != w.Actor || r.Code >= 400 || r.Virtual-w.batch.seen.at > 5*time.Second || !w.batch.seen.is() || w.batch.cut {
+		if r.Source != history.API || r.Verb != "create" || r.Object.Resource != "nodeclaims" || r.Actor != w.Actor ||
+			r.Code >= 400 || r.Virtual-w.batch.seen.at > 5*time.Second || !w.batch.seen.is() || w.batch.cut {
 			return
 		}
 		if w.fixed[r.Detail.Text("nodePool")] {
 			return
 		}
-		pods := slices.DeleteFunc(slices.Clone(w.batch.pods), func(pod string) bool { return w.pods[pod] != nil && w.batch.known[pod] && w.batch.bought[pod] == nil })
+		pods := slices.DeleteFunc(slices.Clone(w.batch.pods),
+			func(pod string) bool { return w.pods[pod] != nil && w.batch.known[pod] && w.batch.bought[pod] == nil })
 		judge(r, pods)
 	}
 }
@@ -153,7 +156,8 @@ func claimTwice(w *world, broken breaks, joined bool) judge {
 			evidence, names = append(evidence, c.created.seq), append(names, c.name)
 		}
 		if len(pods) > 0 {
-			broken(fmt.Sprintf("%s is made for %s, which waits for %s", r.Object.Name, strings.Join(pods, ", "), strings.Join(names, ", ")), append(evidence, r.Seq)...)
+			broken(fmt.Sprintf("%s is made for %s, which waits for %s", r.Object.Name, strings.Join(pods, ", "),
+				strings.Join(names, ", ")), append(evidence, r.Seq)...)
 		}
 	})}
 }
@@ -178,7 +182,8 @@ func boughtForHeld(w *world, broken breaks) judge {
 			}
 		}
 		if len(pods) > 0 {
-			broken(fmt.Sprintf("%s is made for %s, whose eviction is refused", r.Object.Name, strings.Join(pods, ", ")), w.batch.held[pods[0]].seq, r.Seq)
+			broken(fmt.Sprintf("%s is made for %s, whose eviction is refused", r.Object.Name, strings.Join(pods, ", ")),
+				w.batch.held[pods[0]].seq, r.Seq)
 		}
 	})}
 }
@@ -204,7 +209,8 @@ func promptBatches(w *world, broken breaks) judge {
 		}
 		over := w.now - min(p.unschedulable.at+most, max(news, p.unschedulable.at)+idle)
 		if over > 12*time.Second {
-			broken(fmt.Sprintf("%s waits for the end of its batch, for %s longer than that may be open", name, over.Round(time.Second)), p.unschedulable.seq)
+			broken(fmt.Sprintf("%s waits for the end of its batch, for %s longer than that may be open", name, over.Round(time.Second)),
+				p.unschedulable.seq)
 		}
 	}
 	return judge{

@@ -21,7 +21,8 @@ type declared map[string]limits
 
 var (
 	ofMachines  = regexp.MustCompile(`Machine(?:Deployment|Pool) "([^"]+)" of (\d+) to (\d+) machines`)
-	annotations = regexp.MustCompile(`"Machine(?:Deployment|Pool)/([^"]+)" is annotated "cluster\.x-k8s\.io/cluster-api-autoscaler-node-group-(min|max)-size=(\d+)"`)
+	annotations = regexp.MustCompile(`"Machine(?:Deployment|Pool)/([^"]+)" is annotated ` +
+		`"cluster\.x-k8s\.io/cluster-api-autoscaler-node-group-(min|max)-size=(\d+)"`)
 )
 
 func declare(s Subject) declared {
@@ -132,4 +133,47 @@ func (w *world) quiet(since, enough time.Duration) bool {
 // quietSince tells whether the target has run since then.
 func (w *world) quietSince(then time.Duration) bool {
 	return w.alive() && w.programs.started.at <= then && len(w.faults) == 0
+}
+
+// limitsKept: --max-nodes-total.
+func limitsKept(w *world, broken breaks) judge {
+	most, err := strconv.Atoi(w.setting("--max-nodes-total"))
+	if err != nil || most == 0 {
+		return judge{}
+	}
+	enforced := w.setting("--enforce-node-group-min-size") == "true" // which buys without a plan
+	return judge{see: func(r *history.Record) {
+		if r.Source != history.Cloud || r.Verb != "created" || r.Detail.Text("group") == "" {
+			return
+		}
+		count := 0
+		for _, i := range w.instances {
+			if !i.deleting.is() {
+				count++
+			}
+		}
+		if count > most && (enforced || w.planFor(r.Detail.Text("group")) != nil) {
+			broken(fmt.Sprintf("there are %d instances, of %d", count, most), r.Seq)
+		}
+	}}
+}
+
+// pauseRespected: a group that people have paused is theirs.
+func pauseRespected(w *world, broken breaks) judge {
+	if !w.is(LeavesPaused) {
+		return judge{}
+	}
+	m := removalsOf(w)
+	paused := map[string]moment{}
+	is := regexp.MustCompile(`"Machine(?:Deployment|Set|Pool)/([^"]+)" is annotated "cluster\.x-k8s\.io/paused=([^"]*)"`)
+	return judge{see: func(r *history.Record) {
+		if r.Source == history.Step && r.Verb == "passed" {
+			if s := is.FindStringSubmatch(r.Detail.Text("text")); s != nil {
+				paused[s[1]] = at(r)
+			}
+		}
+		if since := paused[r.Object.Name]; m.scales(r) && since.is() {
+			broken(r.Object.Name+" is scaled, and it is paused", since.seq, r.Seq)
+		}
+	}}
 }

@@ -71,7 +71,8 @@ func patience(w *world, broken breaks) judge {
 				continue
 			}
 			if age := r.Virtual - i.created.at; age < w.provision() {
-				broken(fmt.Sprintf("%s is deleted %s after it was created, of %s that it may take", name, age.Round(time.Second), w.provision()), i.created.seq, r.Seq)
+				broken(fmt.Sprintf("%s is deleted %s after it was created, of %s that it may take", name, age.Round(time.Second),
+					w.provision()), i.created.seq, r.Seq)
 			}
 		}
 	}}

@@ -14,7 +14,8 @@ var all = []Invariant{
 	{
 		Name: "bounds", Of: []Fact{LimitsDeclared}, begin: bounds,
 		Statement: "A group never grows beyond its maximum, and one that is outside its limits is brought back",
-		When:      "of the maximum always; of the minimum with --enforce-node-group-min-size, below --max-nodes-total; of being brought back once nothing was disturbed for --max-node-provision-time and five minutes",
+		When: "of the maximum always; of the minimum with --enforce-node-group-min-size, below " +
+			"--max-nodes-total; of being brought back once nothing was disturbed for --max-node-provision-time and five minutes",
 	},
 	{
 		Name: "drained-first", Of: []Fact{BuysForGroups}, begin: drainedFirst,
@@ -24,7 +25,8 @@ var all = []Invariant{
 	{
 		Name: "fail-over", Of: []Fact{BuysForGroups}, begin: failOver,
 		Statement: "Pods for which one group has failed get instances of another one within two minutes",
-		When:      "where the pods are bought for in another group later, or there is one of the same type and place; unless calls to the cloud are refused, or the other group has failed itself within --max-node-group-backoff-duration",
+		When: "where the pods are bought for in another group later, or there is one of the same type " +
+			"and place; unless calls to the cloud are refused, or the other group has failed itself within --max-node-group-backoff-duration",
 	},
 	{
 		Name: "graceful-deletion", Of: []Fact{BuysForGroups, MakesClaims}, begin: gracefulDeletion,
@@ -59,12 +61,15 @@ var all = []Invariant{
 	{
 		Name: "no-oscillation", Of: []Fact{BuysForGroups, MakesClaims}, begin: noOscillation,
 		Statement: "Nothing is bought for pods that were evicted to take their node away, nor for ones that cannot be",
-		When:      "of Cluster Autoscaler within ten minutes of the eviction, unless a pod of another owner was bound since, or somebody else has taken an instance away; of Karpenter while the eviction is refused and no budget has changed",
+		When: "of Cluster Autoscaler within ten minutes of the eviction, unless a pod of another owner " +
+			"was bound since, or somebody else has taken an instance away; of Karpenter while the eviction is refused and no budget has changed",
 	},
 	{
 		Name: "no-overshoot", Of: []Fact{BuysForGroups, MakesClaims}, begin: noOvershoot,
 		Statement: "Nothing is bought for a pod while an instance for it is on its way, and of what is bought together every instance gets a pod",
-		When:      "of instances on which no fault acts, within --max-node-provision-time; of pods that stay, while for every pod that waits an instance is on its way; of Cluster Autoscaler unless a watch of its own was silent meanwhile, and on Hetzner, where sizes are taken from the list of servers, unless that was wrong",
+		When: "of instances on which no fault acts, within --max-node-provision-time; of pods that stay, " +
+			"while for every pod that waits an instance is on its way; of Cluster Autoscaler unless a watch of " +
+			"its own was silent meanwhile, and on Hetzner, where sizes are taken from the list of servers, unless that was wrong",
 	},
 	{
 		Name: "no-race", Of: []Fact{Runs}, begin: noRace,
@@ -88,8 +93,9 @@ var all = []Invariant{
 	},
 	{
 		Name: "prompt-batches", Of: []Fact{MakesClaims}, begin: promptBatches,
-		Statement: "Karpenter looks for a place for a pod BATCH_IDLE_DURATION after the last new pod, or BATCH_MAX_DURATION after it, and twelve seconds, as it looks again after ten",
-		When:      "from when the pod is found unschedulable, while no fault is armed, nor was in the minute before",
+		Statement: "Karpenter looks for a place for a pod BATCH_IDLE_DURATION after the last new pod, or " +
+			"BATCH_MAX_DURATION after it, and twelve seconds, as it looks again after ten",
+		When: "from when the pod is found unschedulable, while no fault is armed, nor was in the minute before",
 	},
 	{
 		Name: "replacement", Of: []Fact{BuysForGroups}, begin: replaced,
@@ -99,7 +105,9 @@ var all = []Invariant{
 	{
 		Name: "restart-idempotence", Of: []Fact{BuysForGroups}, begin: restartIdempotence,
 		Statement: "After a restart nothing is bought for a pod while an instance for it is on its way",
-		When:      "of instances on which no fault acts, within --max-node-provision-time; of Cluster Autoscaler unless a watch of its own was silent meanwhile, and on Hetzner, where sizes are taken from the list of servers, unless that was wrong",
+		When: "of instances on which no fault acts, within --max-node-provision-time; of Cluster " +
+			"Autoscaler unless a watch of its own was silent meanwhile, and on Hetzner, where sizes are taken " +
+			"from the list of servers, unless that was wrong",
 	},
 	{
 		Name: "right-victim", Of: []Fact{ScalesObjects}, begin: rightVictim,
@@ -109,12 +117,15 @@ var all = []Invariant{
 	{
 		Name: "startup-discipline", Of: []Fact{BuysForGroups, MakesClaims}, begin: startupDiscipline,
 		Statement: "Nothing is bought for a pod while the Node that was bought for it starts: is not Ready, or tainted",
-		When:      "within --max-node-provision-time of the instance's creation; of Cluster Autoscaler unless a watch of its own was silent meanwhile, and on Hetzner, where sizes are taken from the list of servers, unless that was wrong",
+		When: "within --max-node-provision-time of the instance's creation; of Cluster Autoscaler unless " +
+			"a watch of its own was silent meanwhile, and on Hetzner, where sizes are taken from the list of servers, unless that was wrong",
 	},
 	{
 		Name: "taint-hygiene", Of: []Fact{BuysForGroups}, begin: taintHygiene,
 		Statement: "No node stays marked as one that is to go longer than the reason lasts",
-		When:      "of Nodes whose machine is there: three loops after a restart; 20 minutes after a drain began; eight loops after a pod came to a candidate that does not go with it later, while its group is there, unless the pods on it request less of it than --scale-down-utilization-threshold",
+		When: "of Nodes whose machine is there: three loops after a restart; 20 minutes after a drain " +
+			"began; eight loops after a pod came to a candidate that does not go with it later, while its group " +
+			"is there, unless the pods on it request less of it than --scale-down-utilization-threshold",
 	},
 	{
 		Name: "target-honesty", Of: []Fact{BuysForGroups}, begin: targetHonesty,

@@ -92,7 +92,8 @@ func (w *world) seePlan(r *history.Record) {
 		if p := w.planFor(r.Object.Name); p != nil {
 			p.asked = true
 		}
-	case r.Actor == w.Actor && r.Code < 400 && r.Object.Resource == "events" && slices.Contains([]string{"FailedToScaleUpGroup", "ScaleUpFailed", "ScaleUpTimedOut"}, r.Detail.Text("reason")):
+	case r.Actor == w.Actor && r.Code < 400 && r.Object.Resource == "events" &&
+		slices.Contains([]string{"FailedToScaleUpGroup", "ScaleUpFailed", "ScaleUpTimedOut"}, r.Detail.Text("reason")):
 		if m := failedGroup.FindStringSubmatch(r.Detail.Text("message") + " "); m != nil {
 			w.fails(lastPart(m[1]), r.Detail.Text("reason"), r)
 		}

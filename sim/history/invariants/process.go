@@ -14,7 +14,9 @@ func noCrash(w *world, broken breaks) judge {
 		if r.Source == history.Harness && r.Verb == history.Died && r.Actor == w.Actor {
 			broken("it died", r.Seq)
 		}
-		if r.Source == history.Logged && r.Actor == w.Actor && strings.HasPrefix(strings.TrimPrefix(r.Detail.Text("message"), `"`), "Observed a panic") { // and more
+		// and more
+		if r.Source == history.Logged && r.Actor == w.Actor &&
+			strings.HasPrefix(strings.TrimPrefix(r.Detail.Text("message"), `"`), "Observed a panic") {
 			broken("it panicked", r.Seq)
 		}
 	}}

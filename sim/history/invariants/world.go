@@ -90,8 +90,10 @@ type programs struct {
 
 func newWorld(s Subject) *world {
 	return &world{
-		Subject: s, instances: map[string]*instance{}, sizes: map[string]int{}, nodes: map[string]*node{}, pods: map[string]*pod{}, faults: map[string]string{},
-		claims: map[string]*claim{}, fixed: map[string]bool{}, batch: batch{bought: map[string]*claim{}, known: map[string]bool{}, held: map[string]moment{}},
+		Subject: s, instances: map[string]*instance{}, sizes: map[string]int{}, nodes: map[string]*node{}, pods: map[string]*pod{},
+		faults: map[string]string{},
+		claims: map[string]*claim{}, fixed: map[string]bool{},
+		batch: batch{bought: map[string]*claim{}, known: map[string]bool{}, held: map[string]moment{}},
 	}
 }
 
@@ -328,7 +330,8 @@ func (w *world) seePod(r *history.Record) {
 	p := w.pod(r)
 	switch sub := r.Detail.Text("subresource"); {
 	case r.Verb == "create" && sub == "":
-		*p = pod{name: p.name, cpu: number(r, "cpu"), created: at(r), owner: r.Detail.Text("owner"), daemon: strings.HasPrefix(r.Detail.Text("owner"), "DaemonSet/")}
+		*p = pod{name: p.name, cpu: number(r, "cpu"), created: at(r), owner: r.Detail.Text("owner"),
+			daemon: strings.HasPrefix(r.Detail.Text("owner"), "DaemonSet/")}
 	case sub == "binding":
 		p.node, p.bound, p.unschedulable = r.Detail.Text("node"), at(r), moment{}
 	case sub == "eviction":

@@ -22,7 +22,8 @@ var programs = []string{
 // controllers that has one: system:controller:NAME in Kubernetes' own roles.
 var controllers = []string{
 	"attachdetach-controller", "bootstrap-signer", "certificate-controller", "clusterrole-aggregation-controller", "cronjob-controller",
-	"daemon-set-controller", "deployment-controller", "device-taint-eviction-controller", "disruption-controller", "endpoint-controller", "endpointslice-controller",
+	"daemon-set-controller", "deployment-controller", "device-taint-eviction-controller", "disruption-controller",
+	"endpoint-controller", "endpointslice-controller",
 	"endpointslicemirroring-controller", "ephemeral-volume-controller", "expand-controller", "generic-garbage-collector",
 	"horizontal-pod-autoscaler", "job-controller", "legacy-service-account-token-cleaner", "namespace-controller", "node-controller",
 	"persistent-volume-binder", "pod-garbage-collector", "pv-protection-controller", "pvc-protection-controller", "replicaset-controller",

@@ -28,17 +28,21 @@ const (
 // details are those of each source.
 var details = map[history.Source]map[string]Form{
 	history.API: {
-		"about": Text, "added": List, "agent": Text, "applied": Truth, "cluster": Text, "conditions": Mapping, "cpu": Number, "deleting": Truth, "error": Text,
-		"gracePeriodSeconds": Number, "initialized": Truth, "issued": Truth, "message": Text, "node": Text, "nodeName": Text, "nodePool": Text, "owner": Text,
-		"panic": Truth, "providerID": Text, "ready": Text, "reason": Text, "registered": Truth, "removed": List, "replicas": Number, "signer": Text,
-		"startupTaints": List, "subresource": Text, "taints": List, "type": Text, "unschedulable": Truth, "user": Text,
+		"about": Text, "added": List, "agent": Text, "applied": Truth, "cluster": Text, "conditions": Mapping, "cpu": Number,
+		"deleting": Truth, "error": Text, "gracePeriodSeconds": Number, "initialized": Truth, "issued": Truth, "message": Text,
+		"node": Text, "nodeName": Text, "nodePool": Text, "owner": Text, "panic": Truth, "providerID": Text, "ready": Text,
+		"reason": Text, "registered": Truth, "removed": List, "replicas": Number, "signer": Text, "startupTaints": List,
+		"subresource": Text, "taints": List, "type": Text, "unschedulable": Truth, "user": Text,
 	},
 	history.Node: {
-		"adopted": Truth, "again": Truth, "args": Text, "code": Number, "container": Text, "delay": Text, "error": Text, "exitCode": Number, "ip": Text,
-		"machineGone": Truth, "message": Text, "node": Text, "program": Text, "providerID": Text, "reason": Text, "taint": Text,
+		"adopted": Truth, "again": Truth, "args": Text, "code": Number, "container": Text, "delay": Text, "error": Text,
+		"exitCode": Number, "ip": Text, "machineGone": Truth, "message": Text, "node": Text, "program": Text,
+		"providerID": Text, "reason": Text, "taint": Text,
 	},
-	history.Cloud: {"capacity": Text, "error": Text, "from": Number, "group": Text, "hourlyEUR": Number, "id": Number, "instances": List, "location": Text, "to": Number, "type": Text},
-	history.Fault: {"fault": Text, "effect": Text, "call": Text, "group": Text, "operation": Text, "deployment": Text, "reason": Text, "code": Number, "resourceVersion": Text},
+	history.Cloud: {"capacity": Text, "error": Text, "from": Number, "group": Text, "hourlyEUR": Number, "id": Number,
+		"instances": List, "location": Text, "to": Number, "type": Text},
+	history.Fault: {"fault": Text, "effect": Text, "call": Text, "group": Text, "operation": Text, "deployment": Text,
+		"reason": Text, "code": Number, "resourceVersion": Text},
 	history.Step:  {"error": Text, "kind": Text, "quoted": Text, "text": Text},
 	history.Clock: {"factor": Number, "lagMaxMs": Number, "lagP99Ms": Number, "seconds": Number},
 	history.Logged: {
@@ -46,7 +50,8 @@ var details = map[history.Source]map[string]Form{
 		"from": Number, "idle": Truth, "level": Text, "message": Text, "to": Number,
 	},
 	history.Harness: {
-		"error": Text, "failed": Truth, "method": Text, "of": Number, "port": Text, "refused": Truth, "seconds": Number, "sha256": Text, "source": Text, "step": Number, "version": Text,
+		"error": Text, "failed": Truth, "method": Text, "of": Number, "port": Text, "refused": Truth, "seconds": Number,
+		"sha256": Text, "source": Text, "step": Number, "version": Text,
 	},
 }
 
@@ -122,5 +127,6 @@ func Plural(word string) string {
 // Subresources are the parts of objects that calls name: all of Kubernetes' own, among
 // them those that custom resources have.
 func Subresources() []string {
-	return []string{"approval", "attach", "binding", "ephemeralcontainers", "eviction", "exec", "finalize", "log", "portforward", "proxy", "resize", "scale", "status", "token"}
+	return []string{"approval", "attach", "binding", "ephemeralcontainers", "eviction", "exec", "finalize", "log", "portforward",
+		"proxy", "resize", "scale", "status", "token"}
 }
