@@ -16,7 +16,8 @@ func Policy(script, style string, more ...string) string {
 		sum := sha256.Sum256([]byte(text))
 		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
-	return strings.Join(append([]string{fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
+	return strings.Join(append([]string{fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; "+
+		"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
 		hash(script), hash(style))}, more...), "; ")
 }
 

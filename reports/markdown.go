@@ -10,7 +10,8 @@ import (
 const zero = "\u200b"
 
 var (
-	escaper = strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;", "&", "&amp;", "|", "\\|", "~", "\\~", "!", "\\!",
+	escaper = strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">",
+		"&gt;", "&", "&amp;", "|", "\\|", "~", "\\~", "!", "\\!",
 		"#", "\\#"+zero, "@", "@"+zero, "://", ":"+zero+"//", "www.", "www"+zero+".", "GH-", "GH"+zero+"-")
 	// begins is what begins a list or a rule.
 	begins = regexp.MustCompile(`^(\d*)([-+=.)])`)

@@ -113,7 +113,8 @@ func notRun(b *strings.Builder, rows []Row) {
 		ids[of] = append(ids[of], Clean(r.ID))
 	}
 	for _, of := range reasons {
-		fmt.Fprintf(b, "\n%d on %s: %s\n  %s\n  %s\n", len(ids[of]), Clean(of.target), strings.ToUpper(Clean(of.outcome)), Clean(of.why), strings.Join(ids[of], ", "))
+		fmt.Fprintf(b, "\n%d on %s: %s\n  %s\n  %s\n", len(ids[of]), Clean(of.target), strings.ToUpper(Clean(of.outcome)),
+			Clean(of.why), strings.Join(ids[of], ", "))
 	}
 }
 

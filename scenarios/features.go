@@ -69,7 +69,8 @@ func (c *Catalogue) checkFeatures(fsys fs.FS) (strays Problems, err error) {
 		if _, err := fs.Stat(fsys, r.Feature); err != nil {
 			errs = append(errs, fmt.Errorf("%s: feature: features/%s is not there", r.ID, r.Feature))
 		} else if found[r.ID] != 1 && !wrong[r.Feature] {
-			errs = append(errs, fmt.Errorf("%s: feature: %d scenarios of features/%s have the tag @%s, want one", r.ID, found[r.ID], r.Feature, r.ID))
+			errs = append(errs, fmt.Errorf("%s: feature: %d scenarios of features/%s have the tag @%s, want one", r.ID, found[r.ID],
+				r.Feature, r.ID))
 		}
 	}
 	return strays, errors.Join(errs...)

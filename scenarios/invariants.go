@@ -47,13 +47,16 @@ func (r *Record) KnownOn(version string) map[string]string {
 func (r *Record) checkBreaks() (wrong []error) {
 	for i, name := range r.Breaks {
 		if !invariants.Known(name) && !strings.Contains(name, " ") {
-			wrong = append(wrong, fmt.Errorf("breaks[%d]: unknown invariant %q (allowed: %s, and statements of invariants)", i, name, strings.Join(invariants.Names(), ", ")))
+			wrong = append(wrong,
+				fmt.Errorf("breaks[%d]: unknown invariant %q (allowed: %s, and statements of invariants)", i, name,
+					strings.Join(invariants.Names(), ", ")))
 		}
 	}
 	for i, k := range r.Known {
 		switch _, err := k.Releases.Has("v0.0.0"); {
 		case !invariants.Known(k.Invariant):
-			wrong = append(wrong, fmt.Errorf("known[%d]: unknown invariant %q (allowed: %s)", i, k.Invariant, strings.Join(invariants.Names(), ", ")))
+			wrong = append(wrong,
+				fmt.Errorf("known[%d]: unknown invariant %q (allowed: %s)", i, k.Invariant, strings.Join(invariants.Names(), ", ")))
 		case err != nil:
 			wrong = append(wrong, fmt.Errorf("known[%d].releases: %w", i, err))
 		case strings.TrimSpace(k.Because) == "":

@@ -256,7 +256,8 @@ var (
 // CheckID tells whether a scenario can be called that.
 func CheckID(id string) error {
 	if len(id) > 80 || !idPattern.MatchString(id) {
-		return fmt.Errorf("%q is no ID: want two or more words of a-z and 0-9 with dashes between them, like karpenter-7515-what-fails, 80 characters at most", id)
+		return fmt.Errorf("%q is no ID: want two or more words of a-z and 0-9 with dashes between them, like "+
+			"karpenter-7515-what-fails, 80 characters at most", id)
 	}
 	return nil
 }
@@ -298,7 +299,8 @@ func (r *Record) complete(releases Releases, own bool) (wrong []error) {
 	}
 	if r.Autoscaler == "karpenter" && r.Cloud != "" && r.Cloud != Instances && r.Cloud != Kwok {
 		add("cloud: %q: want a provider of Karpenter's: %s or %s, or nothing where both show it", r.Cloud, Instances, Kwok)
-	} else if system && autoscaler && r.Autoscaler != "karpenter" && (r.Cloud != "") != (r.System == "bootstrap" && r.Autoscaler == "cluster-autoscaler") {
+	} else if system && autoscaler && r.Autoscaler != "karpenter" &&
+		(r.Cloud != "") != (r.System == "bootstrap" && r.Autoscaler == "cluster-autoscaler") {
 		add("cloud: %q: want a provider of Cluster Autoscaler's in the system bootstrap, and elsewhere none", r.Cloud)
 	}
 	if r.Kubernetes != "" {
@@ -318,7 +320,8 @@ func (r *Record) complete(releases Releases, own bool) (wrong []error) {
 		}
 	}
 	if reflect.ValueOf(r.Trigger).IsZero() {
-		add("trigger is missing: write, as a statement and a sequence like the symptom's, what made the failure possible and must be in the history of an affected and of a fixed release")
+		add("trigger is missing: write, as a statement and a sequence like the symptom's, what made the " +
+			"failure possible and must be in the history of an affected and of a fixed release")
 	} else if err := r.Trigger.CheckTrigger(); err != nil {
 		add("trigger: %w", err)
 	}

@@ -95,7 +95,8 @@ func (of Releases) has(autoscaler, release string) error {
 	if slices.Contains(there, release) {
 		return nil
 	}
-	return fmt.Errorf("there is no release %q of %s (there are: %s)%s", release, autoscaler, strings.Join(there, ", "), strict.Meant(release, there))
+	return fmt.Errorf("there is no release %q of %s (there are: %s)%s", release, autoscaler, strings.Join(there, ", "),
+		strict.Meant(release, there))
 }
 
 // targets are what the ranges of a record say of the releases that it names or that it is
@@ -122,7 +123,8 @@ func (of Releases) targets(r *Record) ([]Target, error) {
 		}
 	}
 	if r.Affected != None && !slices.Contains(says, Reproduced) {
-		return nil, fmt.Errorf("affected: %q has none of the releases that there are of %s: %s", r.Affected, r.Autoscaler, strings.Join(there, ", "))
+		return nil, fmt.Errorf("affected: %q has none of the releases that there are of %s: %s", r.Affected, r.Autoscaler,
+			strings.Join(there, ", "))
 	}
 	if r.Affected == None && !slices.Contains(says, Healthy) {
 		return nil, fmt.Errorf("fixed: %q has none of the releases that there are of %s: %s", r.Fixed, r.Autoscaler, strings.Join(there, ", "))
@@ -149,7 +151,8 @@ func (of Releases) targets(r *Record) ([]Target, error) {
 		}
 	}
 	if len(affected)+len(fixed) == 0 {
-		return nil, fmt.Errorf("releases is missing: no release is verified by default for records of the system %s about %s", r.System, r.Autoscaler)
+		return nil, fmt.Errorf("releases is missing: no release is verified by default for records of the system %s about %s",
+			r.System, r.Autoscaler)
 	}
 	return append(affected, fixed...), nil
 }

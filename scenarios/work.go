@@ -39,7 +39,8 @@ func (w *Work) check() error {
 	}
 	for _, source := range []history.Source{history.Logged, history.Step, history.Fault, history.Clock} {
 		if w.Pattern.Covers(source) {
-			return fmt.Errorf("source: %s shows no work (allowed: %s, %s, %s, %s)", source, history.API, history.Cloud, history.Node, history.Harness)
+			return fmt.Errorf("source: %s shows no work (allowed: %s, %s, %s, %s)", source, history.API, history.Cloud, history.Node,
+				history.Harness)
 		}
 	}
 	return nil

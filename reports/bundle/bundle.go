@@ -61,7 +61,8 @@ func add(archive *tar.Writer, file, name string) error {
 		return err
 	}
 	// Nothing of this machine or its user is in the header.
-	header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: info.Size(), ModTime: info.ModTime().UTC().Truncate(time.Second)}
+	header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: info.Size(),
+		ModTime: info.ModTime().UTC().Truncate(time.Second)}
 	if err := archive.WriteHeader(header); err != nil {
 		return err
 	}

@@ -67,10 +67,12 @@ func CTRF(w io.Writer, stories []*story.Story) error {
 	for _, s := range stories {
 		r := s.Run
 		test := ctrfTest{
-			Name: title(r), RawStatus: reports.Clean(r.Verdict), Duration: int64(took(r)), Suite: []string{"nodestorm", reports.Clean(r.ID)}, Type: "e2e",
+			Name: title(r), RawStatus: reports.Clean(r.Verdict), Duration: int64(took(r)),
+			Suite: []string{"nodestorm", reports.Clean(r.ID)}, Type: "e2e",
 			Message: explained(r), Extra: map[string]any{
 				"target": reports.Clean(r.Target), "expected": reports.Clean(r.Expected), "outcome": reports.Clean(r.Outcome),
-				"virtualSeconds": r.Clock.Virtual / 1000, "factor": r.Clock.Factor, "lagP99Ms": r.Clock.LagP99, "seed": r.Seed, "repeat": reports.Clean(r.Repeat),
+				"virtualSeconds": r.Clock.Virtual / 1000, "factor": r.Clock.Factor, "lagP99Ms": r.Clock.LagP99, "seed": r.Seed,
+				"repeat": reports.Clean(r.Repeat),
 			},
 		}
 		if r.Issue != "" {

@@ -66,16 +66,19 @@ func Cucumber(w io.Writer, stories []*story.Story) error {
 		for i, step := range s.Steps() {
 			scenario.Steps = append(scenario.Steps, cucumberStep{
 				Keyword: keyword(step) + " ", Line: scenarioLine + 1 + i, Name: strings.TrimSpace(step.Text),
-				Result: cucumberResult{Status: cucumberStatus(step.Status), Duration: int64((step.To - step.From) / time.Nanosecond), Error: step.Error},
+				Result: cucumberResult{Status: cucumberStatus(step.Status), Duration: int64((step.To - step.From) / time.Nanosecond),
+					Error: step.Error},
 			})
 		}
 		if last := len(scenario.Steps) - 1; last >= 0 {
 			for _, a := range attachments(s) {
-				scenario.Steps[last].Embeddings = append(scenario.Steps[last].Embeddings, cucumberEmbedding{base64.StdEncoding.EncodeToString(a.body), a.media, a.name})
+				scenario.Steps[last].Embeddings = append(scenario.Steps[last].Embeddings,
+					cucumberEmbedding{base64.StdEncoding.EncodeToString(a.body), a.media, a.name})
 			}
 		}
 		features = append(features, cucumberFeature{
-			URI: featureURI(n), ID: fmt.Sprintf("run-%d", n+1), Line: 1, Keyword: "Feature", Name: title(s.Run), Elements: []cucumberElement{scenario},
+			URI: featureURI(n), ID: fmt.Sprintf("run-%d", n+1), Line: 1, Keyword: "Feature", Name: title(s.Run),
+			Elements: []cucumberElement{scenario},
 		})
 	}
 	return indented(w, features)

@@ -44,7 +44,8 @@ func issue(b *strings.Builder, s *story.Story) {
 	if r.Kubernetes != "" {
 		fmt.Fprintf(b, ", Kubernetes %s", reports.Markdown(r.Kubernetes))
 	}
-	fmt.Fprintf(b, ". Real builds in a simulated cluster (nodestorm%s), %s of virtual time.\n\n", nodestorm(r), duration(r.Clock.Virtual).Round(time.Second))
+	fmt.Fprintf(b, ". Real builds in a simulated cluster (nodestorm%s), %s of virtual time.\n\n", nodestorm(r),
+		duration(r.Clock.Virtual).Round(time.Second))
 	if len(r.Departures) > 0 {
 		b.WriteString("**Other than the names say**\n\n")
 		for _, d := range r.Departures {

@@ -24,8 +24,9 @@ import (
 func Messages(w io.Writer, stories []*story.Story) error {
 	out := &messenger{encoder: json.NewEncoder(w)}
 	out.send(&messages.Envelope{Meta: &messages.Meta{
-		ProtocolVersion: "21.0.1", Implementation: &messages.Product{Name: "nodestorm"}, Runtime: &messages.Product{Name: "go", Version: runtime.Version()},
-		Os: &messages.Product{Name: runtime.GOOS}, Cpu: &messages.Product{Name: runtime.GOARCH},
+		ProtocolVersion: "21.0.1", Implementation: &messages.Product{Name: "nodestorm"},
+		Runtime: &messages.Product{Name: "go", Version: runtime.Version()},
+		Os:      &messages.Product{Name: runtime.GOOS}, Cpu: &messages.Product{Name: runtime.GOARCH},
 	}})
 	var cases []*acted
 	for n, s := range stories {
@@ -84,7 +85,8 @@ func (m *messenger) scenario(n int, s *story.Story) (*acted, error) {
 		return nil, err
 	}
 	document.Uri = uri
-	m.send(&messages.Envelope{Source: &messages.Source{Uri: uri, Data: text, MediaType: messages.SourceMediaType_TEXT_X_CUCUMBER_GHERKIN_PLAIN}})
+	m.send(&messages.Envelope{Source: &messages.Source{Uri: uri, Data: text,
+		MediaType: messages.SourceMediaType_TEXT_X_CUCUMBER_GHERKIN_PLAIN}})
 	m.send(&messages.Envelope{GherkinDocument: document})
 	c := &acted{}
 	for _, pickle := range gherkin.Pickles(*document, uri, m.next) {
@@ -94,7 +96,9 @@ func (m *messenger) scenario(n int, s *story.Story) (*acted, error) {
 		for _, step := range pickle.Steps {
 			id := m.next()
 			c.steps = append(c.steps, id)
-			test.TestSteps = append(test.TestSteps, &messages.TestStep{Id: id, PickleStepId: step.Id, StepDefinitionIds: []string{}, StepMatchArgumentsLists: []*messages.StepMatchArgumentsList{}})
+			test.TestSteps = append(test.TestSteps,
+				&messages.TestStep{Id: id, PickleStepId: step.Id, StepDefinitionIds: []string{},
+					StepMatchArgumentsLists: []*messages.StepMatchArgumentsList{}})
 		}
 		m.send(&messages.Envelope{TestCase: test})
 	}
@@ -124,7 +128,8 @@ func (m *messenger) act(s *story.Story, c *acted) bool {
 		return false
 	}
 	started := m.next()
-	m.send(&messages.Envelope{TestCaseStarted: &messages.TestCaseStarted{Id: started, TestCaseId: c.id, Timestamp: stamp(instant(s, s.Begin))}})
+	m.send(&messages.Envelope{TestCaseStarted: &messages.TestCaseStarted{Id: started, TestCaseId: c.id,
+		Timestamp: stamp(instant(s, s.Begin))}})
 	success := true
 	last := ""
 	for n, step := range s.Steps() {
@@ -132,18 +137,21 @@ func (m *messenger) act(s *story.Story, c *acted) bool {
 			break
 		}
 		last = c.steps[n]
-		m.send(&messages.Envelope{TestStepStarted: &messages.TestStepStarted{TestCaseStartedId: started, TestStepId: last, Timestamp: stamp(instant(s, step.From))}})
+		m.send(&messages.Envelope{TestStepStarted: &messages.TestStepStarted{TestCaseStartedId: started, TestStepId: last,
+			Timestamp: stamp(instant(s, step.From))}})
 		status := messages.TestStepResultStatus(strings.ToUpper(step.Status))
 		switch status {
 		case messages.TestStepResultStatus_PASSED:
-		case messages.TestStepResultStatus_SKIPPED, messages.TestStepResultStatus_FAILED, messages.TestStepResultStatus_UNDEFINED, messages.TestStepResultStatus_PENDING, messages.TestStepResultStatus_AMBIGUOUS:
+		case messages.TestStepResultStatus_SKIPPED, messages.TestStepResultStatus_FAILED, messages.TestStepResultStatus_UNDEFINED,
+			messages.TestStepResultStatus_PENDING, messages.TestStepResultStatus_AMBIGUOUS:
 			success = false
 		default:
 			status, success = messages.TestStepResultStatus_UNKNOWN, false
 		}
 		m.send(&messages.Envelope{TestStepFinished: &messages.TestStepFinished{
 			TestCaseStartedId: started, TestStepId: last, Timestamp: stamp(instant(s, step.To)),
-			TestStepResult: &messages.TestStepResult{Status: status, Message: step.Error, Duration: &messages.Duration{Seconds: int64((step.To - step.From) / time.Second), Nanos: int64((step.To - step.From) % time.Second)}},
+			TestStepResult: &messages.TestStepResult{Status: status, Message: step.Error,
+				Duration: &messages.Duration{Seconds: int64((step.To - step.From) / time.Second), Nanos: int64((step.To - step.From) % time.Second)}},
 		}})
 	}
 	for _, a := range attachments(s) {

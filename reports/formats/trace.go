@@ -88,7 +88,8 @@ func (t *tracer) story(pid int, s *story.Story) {
 					continue
 				}
 				long := float64(x.To-x.From) / 1000
-				t.event(traceEvent{Name: x.Label, Cat: l.Group, Phase: "X", TS: float64(x.From) / 1000, Dur: &long, PID: pid, TID: tid, Args: map[string]any{"seq": s.Events[x.Event].Seq}})
+				t.event(traceEvent{Name: x.Label, Cat: l.Group, Phase: "X", TS: float64(x.From) / 1000, Dur: &long, PID: pid, TID: tid,
+					Args: map[string]any{"seq": s.Events[x.Event].Seq}})
 			}
 		}
 	}
@@ -103,7 +104,8 @@ func (t *tracer) story(pid int, s *story.Story) {
 		if detail := s.Details[e.Detail]; detail != "" {
 			args["detail"] = json.RawMessage(detail)
 		}
-		t.event(traceEvent{Name: s.Sentence(i), Cat: k.Source, Phase: "i", TS: float64(e.Virtual) / 1000, PID: pid, TID: threads[row], Scope: "t", Args: args})
+		t.event(traceEvent{Name: s.Sentence(i), Cat: k.Source, Phase: "i", TS: float64(e.Virtual) / 1000, PID: pid,
+			TID: threads[row], Scope: "t", Args: args})
 	}
 	for _, c := range s.Curves {
 		points := c.Points

@@ -196,7 +196,8 @@ func (m *Matrix) Since(old *Matrix) {
 		case before.Verdict != c.Verdict:
 			m.Changes = append(m.Changes, fmt.Sprintf("%s on %s was %s and is %s", c.Scenario, c.Target, word(before.Verdict), word(c.Verdict)))
 		case before.Expected != c.Expected:
-			m.Changes = append(m.Changes, fmt.Sprintf("%s on %s was expected %s and is expected %s", c.Scenario, c.Target, word(before.Expected), word(c.Expected)))
+			m.Changes = append(m.Changes,
+				fmt.Sprintf("%s on %s was expected %s and is expected %s", c.Scenario, c.Target, word(before.Expected), word(c.Expected)))
 		}
 	}
 	for _, c := range old.Cells {

@@ -75,7 +75,8 @@ func TrackRecord(scenarios []Scenario, verified []Cell) string {
 				verified += ", commit " + reports.Markdown(last.Commit[:12])
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `nodestorm verify %s` |\n", reports.Markdown(s.Title), issue, shown, list(sides["healthy"]), verified, s.ID)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `nodestorm verify %s` |\n", reports.Markdown(s.Title), issue, shown,
+			list(sides["healthy"]), verified, s.ID)
 	}
 	unsealed := 0
 	for _, c := range m.Cells {
@@ -124,7 +125,8 @@ func Summary(scenarios []Scenario, verified []Cell) string {
 		}
 	}
 	var b strings.Builder
-	b.WriteString("| system | records | controls among them | replays, on affected and fixed releases | as expected when last verified | last |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| system | records | controls among them | replays, on affected and fixed releases | as " +
+		"expected when last verified | last |\n|---|---|---|---|---|---|\n")
 	for _, system := range slices.Sorted(maps.Keys(rows)) {
 		r := rows[system]
 		last := "never"
@@ -165,7 +167,8 @@ func Insert(text, table string) (string, error) {
 // those of an inconclusive run do not count as verified, nor those of a run that was
 // something else than its names say. What only this machine knows is left out.
 func Newest(old, runs []Cell) []Cell {
-	conclusive := slices.DeleteFunc(slices.Concat(old, runs), func(c Cell) bool { return c.Verdict == "" || c.Verdict == "inconclusive" || len(c.Departures) > 0 })
+	conclusive := slices.DeleteFunc(slices.Concat(old, runs),
+		func(c Cell) bool { return c.Verdict == "" || c.Verdict == "inconclusive" || len(c.Departures) > 0 })
 	cells := New(time.Time{}, nil, conclusive).Cells
 	for i := range cells {
 		cells[i].Run, cells[i].Reason = "", ""

@@ -149,7 +149,8 @@ var (
 	//go:embed matrix.js
 	script string
 
-	parsed = template.Must(template.New("matrix").Funcs(template.FuncMap{"clean": reports.Clean, "link": link, "tone": tone, "issue": reports.IssueURL}).Parse(page))
+	parsed = template.Must(template.New("matrix").Funcs(template.FuncMap{"clean": reports.Clean, "link": link, "tone": tone,
+		"issue": reports.IssueURL}).Parse(page))
 )
 
 func tone(c *Cell) string {

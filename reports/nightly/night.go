@@ -160,7 +160,8 @@ func Compare(nights []Night) *Report {
 		}
 	}
 	slices.SortStableFunc(r.Rows, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.Class), slices.Index(order, b.Class)), cmp.Compare(b.Slower, a.Slower), cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(a.Target, b.Target))
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Class), slices.Index(order, b.Class)), cmp.Compare(b.Slower, a.Slower),
+			cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(a.Target, b.Target))
 	})
 	return r
 }

@@ -37,7 +37,8 @@ func (r *Report) Write(w io.Writer, format string) error {
 // Sum is the night in a line.
 func (r *Report) Sum() string {
 	var parts []string
-	for _, what := range []string{string(NewlyFailing), string(Inconclusive), string(Gone), "slower", string(NewlyHealthy), "flaky", string(Failing), string(New)} {
+	for _, what := range []string{string(NewlyFailing), string(Inconclusive), string(Gone), "slower", string(NewlyHealthy),
+		"flaky", string(Failing), string(New)} {
 		if n := r.Counts[what]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, what))
 		}
@@ -104,14 +105,16 @@ func (r Row) Says() string {
 
 // Rate is how often it was not as expected, and what that says.
 func (r Row) Rate() string {
-	return fmt.Sprintf("%d of %d runs not as expected: %.0f %% (%.0f to %.0f %%)", r.Unexpected, r.Decided, 100*share(r.Unexpected, r.Decided), 100*r.Low, 100*r.High)
+	return fmt.Sprintf("%d of %d runs not as expected: %.0f %% (%.0f to %.0f %%)", r.Unexpected, r.Decided,
+		100*share(r.Unexpected, r.Decided), 100*r.Low, 100*r.High)
 }
 
 // Takes is how long it took beside what is usual.
 func (r Row) Takes() string {
 	now := r.Points[len(r.Points)-1]
 	if r.Slower > 0 {
-		return fmt.Sprintf("took %.1f s, usually %.1f s: %.1f times as long, and it scatters by a factor of %.2f", now.Adjusted, r.Usual, r.Slower, r.Noise)
+		return fmt.Sprintf("took %.1f s, usually %.1f s: %.1f times as long, and it scatters by a factor of %.2f", now.Adjusted,
+			r.Usual, r.Slower, r.Noise)
 	}
 	if now.Seconds == 0 {
 		return ""
@@ -160,7 +163,8 @@ func (r *Report) markdown(w io.Writer) error {
 	var b strings.Builder
 	last := r.Nights[len(r.Nights)-1]
 	fmt.Fprintf(&b, "**Night %s**: %s\n\n", reports.Markdown(r.Night), reports.Markdown(r.Sum()))
-	fmt.Fprintf(&b, "%d as expected, %d not, %d inconclusive, %d skipped; %s.", last.Good, last.Bad, last.Unsure, last.Skipped, reports.Markdown(r.Before()))
+	fmt.Fprintf(&b, "%d as expected, %d not, %d inconclusive, %d skipped; %s.", last.Good, last.Bad, last.Unsure, last.Skipped,
+		reports.Markdown(r.Before()))
 	if m := r.Machine(); m != "" {
 		b.WriteString(" " + m)
 	}
@@ -172,7 +176,8 @@ func (r *Report) markdown(w io.Writer) error {
 				fmt.Fprintf(&b, "- and %d more\n", len(s.Rows)-i)
 				break
 			}
-			fmt.Fprintf(&b, "- %s on %s: %s\n", reports.MarkdownName(row.Scenario), reports.MarkdownName(row.Target), reports.Markdown(reports.Cut(s.Says(row), 300)))
+			fmt.Fprintf(&b, "- %s on %s: %s\n", reports.MarkdownName(row.Scenario), reports.MarkdownName(row.Target),
+				reports.Markdown(reports.Cut(s.Says(row), 300)))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -186,7 +191,8 @@ var (
 	style string
 
 	parsed = template.Must(template.New("nightly").Funcs(template.FuncMap{
-		"clean": reports.Clean, "strip": strip, "spark": spark, "trend": trend, "link": link, "wide": func(row Row) int { return len(row.Points) * pitch },
+		"clean": reports.Clean, "strip": strip, "spark": spark, "trend": trend, "link": link,
+		"wide": func(row Row) int { return len(row.Points) * pitch },
 	}).Parse(page))
 )
 
@@ -283,13 +289,16 @@ func trend(nights []NightSum) bars {
 		for _, part := range []struct {
 			class, what string
 			count       int
-		}{{"good", "as expected", n.Good}, {"wrong", "not as expected", n.Bad}, {"waiting", "inconclusive", n.Unsure}, {"none", "skipped", n.Skipped}} {
+		}{{"good", "as expected", n.Good}, {"wrong", "not as expected", n.Bad}, {"waiting", "inconclusive", n.Unsure},
+			{"none", "skipped", n.Skipped}} {
 			if part.count == 0 {
 				continue
 			}
 			h := max(2, part.count*high/b.Most)
 			y -= h
-			b.Marks = append(b.Marks, mark{i * wide, y, wide - 4, h, part.class, reports.Clean(fmt.Sprintf("%s: %d %s; %.0f s, %.2f times as long as usual", n.Name, part.count, part.what, n.Seconds, n.Machine))})
+			b.Marks = append(b.Marks,
+				mark{i * wide, y, wide - 4, h, part.class,
+					reports.Clean(fmt.Sprintf("%s: %d %s; %.0f s, %.2f times as long as usual", n.Name, part.count, part.what, n.Seconds, n.Machine))})
 		}
 	}
 	return b

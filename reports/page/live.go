@@ -57,12 +57,14 @@ func Serve(about story.Run, tell func() *story.Story) (*Live, error) {
 		return nil, fmt.Errorf("serving the page of a run: %w", err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	l := &Live{listener: listener, stop: stop, kept: map[int]state{0: {tables: tablesOf(story.NewBuilder(about).Story())}}, moved: make(chan struct{}), read: map[int]int{}}
+	l := &Live{listener: listener, stop: stop, kept: map[int]state{0: {tables: tablesOf(story.NewBuilder(about).Story())}},
+		moved: make(chan struct{}), read: map[int]int{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", l.page)
 	mux.HandleFunc("GET /data/{name}", l.data)
 	mux.HandleFunc("GET /events", l.events)
-	l.server = &http.Server{Handler: own(mux), ReadHeaderTimeout: 5 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	l.server = &http.Server{Handler: own(mux), ReadHeaderTimeout: 5 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return ctx }}
 	l.done.Go(func() { _ = l.server.Serve(listener) }) // it ends with Close
 	l.done.Go(func() { l.follow(ctx, tell) })
 	return l, nil

@@ -71,7 +71,8 @@ func tablesOf(s *story.Story) tables {
 	for _, l := range s.Lives {
 		if l.Group == story.Steps {
 			for _, x := range l.Spans {
-				t.Steps = append(t.Steps, line{At: x.To, Tone: tones[x.Tone], Status: s.Kinds[s.Events[x.Event].Kind].Verb, Text: s.Sentence(int(x.Event))})
+				t.Steps = append(t.Steps,
+					line{At: x.To, Tone: tones[x.Tone], Status: s.Kinds[s.Events[x.Event].Kind].Verb, Text: s.Sentence(int(x.Event))})
 			}
 			continue
 		}
@@ -100,14 +101,16 @@ func tablesOf(s *story.Story) tables {
 
 // printable is a run whose texts have nothing that does not print.
 func printable(r story.Run) story.Run {
-	for _, text := range []*string{&r.ID, &r.Title, &r.Summary, &r.Mechanism, &r.Issue, &r.Fix, &r.Autoscaler, &r.Target, &r.Source, &r.Kubernetes,
+	for _, text := range []*string{&r.ID, &r.Title, &r.Summary, &r.Mechanism, &r.Issue, &r.Fix, &r.Autoscaler, &r.Target,
+		&r.Source, &r.Kubernetes,
 		&r.Verdict, &r.Expected, &r.Outcome, &r.Reason, &r.Symptom, &r.Commit, &r.Clock.Mode, &r.Repeat} {
 		*text = reports.Clean(*text)
 	}
 	return r
 }
 
-var tones = map[story.Tone]string{story.Neutral: "neutral", story.Waiting: "waiting", story.Good: "good", story.Wrong: "wrong", story.Ending: "ending"}
+var tones = map[story.Tone]string{story.Neutral: "neutral", story.Waiting: "waiting", story.Good: "good", story.Wrong: "wrong",
+	story.Ending: "ending"}
 
 // sentence explains a run's verdict to somebody who sees it for the first time.
 func sentence(r story.Run, steps []story.Step) (text, tone string) {

@@ -83,7 +83,8 @@ func (w *walk) install(i uint32, kind Kind, f facts) {
 
 // scales tells whether a call changes how many machines a group shall have.
 func scales(kind Kind) bool {
-	return history.Source(kind.Source) == history.API && vocabulary.Of(kind.Resource).Sized && kind.Subresource == "scale" && (kind.Verb == "update" || kind.Verb == "patch")
+	return history.Source(kind.Source) == history.API && vocabulary.Of(kind.Resource).Sized && kind.Subresource == "scale" &&
+		(kind.Verb == "update" || kind.Verb == "patch")
 }
 
 // resized tells whether the target size of a group that the cloud keeps has changed.

@@ -160,8 +160,10 @@ func flagsOf(r history.Record) Flags {
 	var f Flags
 	level := strings.ToUpper(r.Detail.Text("level"))
 	switch {
-	case r.Code >= 400, r.Source == history.Step && r.Verb != "passed", level == "ERROR" || level == "FATAL" || r.Source == history.Logged && r.Verb == "error",
-		r.Source == history.Harness && !slices.Contains([]string{history.Ended, history.Killed, history.Stopped, history.Started, history.Rounds}, r.Verb):
+	case r.Code >= 400, r.Source == history.Step && r.Verb != "passed", level == "ERROR" || level == "FATAL" ||
+		r.Source == history.Logged && r.Verb == "error",
+		r.Source == history.Harness &&
+			!slices.Contains([]string{history.Ended, history.Killed, history.Stopped, history.Started, history.Rounds}, r.Verb):
 		f |= Bad
 	}
 	switch r.Source {

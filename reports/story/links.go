@@ -42,7 +42,8 @@ type plan struct {
 }
 
 func newLinks(s *Story) *links {
-	l := &links{s: s, known: map[[2]uint32]bool{}, byID: map[string]uint32{}, plans: map[string]*plan{}, machines: map[string]uint32{}, instances: map[string]uint32{}, find: make(map[Object]uint32, len(s.Objects))}
+	l := &links{s: s, known: map[[2]uint32]bool{}, byID: map[string]uint32{}, plans: map[string]*plan{},
+		machines: map[string]uint32{}, instances: map[string]uint32{}, find: make(map[Object]uint32, len(s.Objects))}
 	for i, o := range s.Objects {
 		l.find[o] = uint32(i)
 	}

@@ -69,7 +69,8 @@ type life struct {
 // decisions.
 func (b *Builder) live() {
 	s := &b.story
-	w := walk{s: s, facts: b.facts, lives: map[uint32]*life{}, faults: map[string]*life{}, links: newLinks(s), counts: newCounts(s.Run.HourlyEUR), namer: newNamer()}
+	w := walk{s: s, facts: b.facts, lives: map[uint32]*life{}, faults: map[string]*life{}, links: newLinks(s),
+		counts: newCounts(s.Run.HourlyEUR), namer: newNamer()}
 	for i := range s.Events {
 		w.event(uint32(i))
 	}

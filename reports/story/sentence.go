@@ -64,7 +64,8 @@ func (s *Story) Sentence(i int) string {
 	if history.Source(k.Source) == history.Cloud {
 		return s.cloudSentence(k, o, fact)
 	}
-	verb := map[string]string{"create": "creates", "delete": "deletes", "patch": "changes", "update": "changes", "register": "registers"}[k.Verb]
+	verb := map[string]string{"create": "creates", "delete": "deletes", "patch": "changes", "update": "changes",
+		"register": "registers"}[k.Verb]
 	switch {
 	case k.Subresource == "binding":
 		return fmt.Sprintf("%s binds %s to Node %s", k.Actor, what, fact("node"))

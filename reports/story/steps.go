@@ -30,8 +30,9 @@ func (s *Story) Steps() []Step {
 		var detail struct{ Kind, Text, Error string }
 		_ = json.Unmarshal([]byte(s.Details[e.Detail]), &detail) // without a detail, a step without a text
 		steps = append(steps, Step{
-			Keyword: reports.Keywords[detail.Kind], Text: reports.Clean(detail.Text), Status: s.Kinds[e.Kind].Verb, Error: reports.Clean(detail.Error),
-			From: min(since, e.Virtual), To: e.Virtual,
+			Keyword: reports.Keywords[detail.Kind], Text: reports.Clean(detail.Text), Status: s.Kinds[e.Kind].Verb,
+			Error: reports.Clean(detail.Error),
+			From:  min(since, e.Virtual), To: e.Virtual,
 		})
 		since = e.Virtual
 	}

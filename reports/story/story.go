@@ -108,7 +108,8 @@ func NewBuilder(run Run) *Builder {
 
 // Add takes a record. It keeps nothing of it but copies.
 func (b *Builder) Add(r history.Record) {
-	kind := Kind{Source: b.text(string(r.Source)), Verb: b.text(r.Verb), Actor: b.text(r.Actor), Code: r.Code, Resource: b.text(r.Object.Resource)}
+	kind := Kind{Source: b.text(string(r.Source)), Verb: b.text(r.Verb), Actor: b.text(r.Actor), Code: r.Code,
+		Resource: b.text(r.Object.Resource)}
 	kind.Subresource = b.text(r.Detail.Text("subresource"))
 	e := Event{Virtual: r.Virtual, Real: r.Real, Seq: r.Seq}
 	if e.Virtual > horizon || e.Virtual < -horizon {
@@ -324,7 +325,9 @@ func From(about Run, scan func(func(history.Record)) []string) *Story {
 	s := b.Story()
 	s.Run.Problems = append(s.Run.Problems, problems...)
 	if left := n - maxRecords; left > 0 {
-		s.Run.Problems = append(s.Run.Problems, fmt.Sprintf("the history has more than %d records, and no page has room for them: the last %d to come are left out; nodestorm recheck reads all", maxRecords, left))
+		s.Run.Problems = append(s.Run.Problems,
+			fmt.Sprintf("the history has more than %d records, and no page has room for them: the last %d to "+
+				"come are left out; nodestorm recheck reads all", maxRecords, left))
 	}
 	if !ended && !about.Live {
 		s.Run.Problems = append(s.Run.Problems, "the history has no end: the run was cut off, and what is not in it may have happened")

@@ -72,7 +72,8 @@ func (r placed) locate(text string) (field string, line int) {
 // Read reads what is in a folder, or one feature. Whatever is wrong is in its
 // Problems. Nothing in it is trusted: neither sizes nor numbers nor links.
 func Read(name string) *Folder {
-	f := &Folder{shown: name, features: map[string][]byte{}, beside: map[string][]byte{}, byFile: map[string][]int{}, texts: map[string][]byte{}}
+	f := &Folder{shown: name, features: map[string][]byte{}, beside: map[string][]byte{}, byFile: map[string][]int{},
+		texts: map[string][]byte{}}
 	dir, only := name, ""
 	info, err := os.Stat(name)
 	switch {

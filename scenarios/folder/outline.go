@@ -48,7 +48,8 @@ type misnamed struct {
 // wrongPlaceholders finds steps of an outline that name what its Examples do not have.
 func wrongPlaceholders(s *messages.Scenario) (all []misnamed) {
 	if len(s.Examples) == 0 && strings.HasPrefix(s.Keyword, "Scenario ") { // Outline or Template
-		return []misnamed{{int(s.Location.Line), fmt.Sprintf("the outline %q has no Examples: give it a table of values, or call it Scenario", s.Name)}}
+		return []misnamed{{int(s.Location.Line),
+			fmt.Sprintf("the outline %q has no Examples: give it a table of values, or call it Scenario", s.Name)}}
 	}
 	for _, examples := range s.Examples {
 		var names []string
@@ -60,7 +61,8 @@ func wrongPlaceholders(s *messages.Scenario) (all []misnamed) {
 		for _, step := range s.Steps {
 			for _, m := range placeholder.FindAllStringSubmatch(step.Text, -1) {
 				if !slices.Contains(names, m[1]) {
-					all = append(all, misnamed{int(step.Location.Line), fmt.Sprintf("<%s> is no column of the Examples in line %d, which have %s", m[1], examples.Location.Line, strings.Join(names, ", "))})
+					all = append(all, misnamed{int(step.Location.Line),
+						fmt.Sprintf("<%s> is no column of the Examples in line %d, which have %s", m[1], examples.Location.Line, strings.Join(names, ", "))})
 				}
 			}
 		}

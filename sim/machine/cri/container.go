@@ -204,7 +204,8 @@ func (r *Runtime) stop(ctx context.Context, c *container, grace time.Duration) e
 }
 
 // RemoveContainer ends and forgets it.
-func (r *Runtime) RemoveContainer(ctx context.Context, req *runtimeapi.RemoveContainerRequest) (*runtimeapi.RemoveContainerResponse, error) {
+func (r *Runtime) RemoveContainer(ctx context.Context,
+	req *runtimeapi.RemoveContainerRequest) (*runtimeapi.RemoveContainerResponse, error) {
 	id := req.GetContainerId()
 	if _, err := r.StopContainer(ctx, &runtimeapi.StopContainerRequest{ContainerId: id}); err != nil {
 		return nil, err
@@ -268,7 +269,8 @@ func (r *Runtime) ExecSync(_ context.Context, req *runtimeapi.ExecSyncRequest) (
 }
 
 // ReopenContainerLog is asked for after the kubelet has moved a log away.
-func (r *Runtime) ReopenContainerLog(_ context.Context, req *runtimeapi.ReopenContainerLogRequest) (*runtimeapi.ReopenContainerLogResponse, error) {
+func (r *Runtime) ReopenContainerLog(_ context.Context,
+	req *runtimeapi.ReopenContainerLogRequest) (*runtimeapi.ReopenContainerLogResponse, error) {
 	r.mu.Lock()
 	c := r.containers[req.GetContainerId()]
 	r.mu.Unlock()
@@ -280,6 +282,7 @@ func (r *Runtime) ReopenContainerLog(_ context.Context, req *runtimeapi.ReopenCo
 }
 
 // UpdateContainerResources has nothing to change.
-func (r *Runtime) UpdateContainerResources(context.Context, *runtimeapi.UpdateContainerResourcesRequest) (*runtimeapi.UpdateContainerResourcesResponse, error) {
+func (r *Runtime) UpdateContainerResources(context.Context,
+	*runtimeapi.UpdateContainerResourcesRequest) (*runtimeapi.UpdateContainerResourcesResponse, error) {
 	return &runtimeapi.UpdateContainerResourcesResponse{}, nil
 }

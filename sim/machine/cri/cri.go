@@ -239,7 +239,8 @@ func (r *Runtime) RuntimeConfig(context.Context, *runtimeapi.RuntimeConfigReques
 }
 
 // UpdateRuntimeConfig learns the range of the pods' addresses.
-func (r *Runtime) UpdateRuntimeConfig(_ context.Context, req *runtimeapi.UpdateRuntimeConfigRequest) (*runtimeapi.UpdateRuntimeConfigResponse, error) {
+func (r *Runtime) UpdateRuntimeConfig(_ context.Context,
+	req *runtimeapi.UpdateRuntimeConfigRequest) (*runtimeapi.UpdateRuntimeConfigResponse, error) {
 	if text := req.GetRuntimeConfig().GetNetworkConfig().GetPodCidr(); text != "" {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {

@@ -35,7 +35,8 @@ func (r *Runtime) PullImage(ctx context.Context, req *runtimeapi.PullImageReques
 	name := req.GetImage().GetImage()
 	if program, mapped := r.cfg.Program(name); mapped {
 		if _, err := os.Stat(program.Path); err != nil {
-			return nil, status.Errorf(codes.NotFound, "failed to pull and unpack image %q: the program that stands for it is not there: %v", name, err)
+			return nil, status.Errorf(codes.NotFound,
+				"failed to pull and unpack image %q: the program that stands for it is not there: %v", name, err)
 		}
 	}
 	if err := r.wait(ctx, r.cfg.PullDelay); err != nil {
@@ -86,7 +87,9 @@ func (r *Runtime) ImageFsInfo(context.Context, *runtimeapi.ImageFsInfoRequest) (
 	defer r.mu.Unlock()
 	usage := &runtimeapi.FilesystemUsage{
 		Timestamp: r.now(), FsId: &runtimeapi.FilesystemIdentifier{Mountpoint: "/var/lib/containerd"},
-		UsedBytes: &runtimeapi.UInt64Value{Value: uint64(len(r.images)) * 50 << 20}, InodesUsed: &runtimeapi.UInt64Value{Value: uint64(len(r.images)) * 1000},
+		UsedBytes:  &runtimeapi.UInt64Value{Value: uint64(len(r.images)) * 50 << 20},
+		InodesUsed: &runtimeapi.UInt64Value{Value: uint64(len(r.images)) * 1000},
 	}
-	return &runtimeapi.ImageFsInfoResponse{ImageFilesystems: []*runtimeapi.FilesystemUsage{usage}, ContainerFilesystems: []*runtimeapi.FilesystemUsage{usage}}, nil
+	return &runtimeapi.ImageFsInfoResponse{ImageFilesystems: []*runtimeapi.FilesystemUsage{usage},
+		ContainerFilesystems: []*runtimeapi.FilesystemUsage{usage}}, nil
 }

@@ -45,7 +45,8 @@ const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount"
 // are the pod's, with each path at or below a mount's turned into that of the volume.
 func (r *Runtime) command(c *container, p Program) (Command, error) {
 	pod := c.sandbox.config.GetMetadata()
-	name := fmt.Sprintf("%s.%s.%s.%s.%d", r.cfg.Node, pod.GetNamespace(), pod.GetName(), c.config.GetMetadata().GetName(), c.config.GetMetadata().GetAttempt())
+	name := fmt.Sprintf("%s.%s.%s.%s.%d", r.cfg.Node, pod.GetNamespace(), pod.GetName(), c.config.GetMetadata().GetName(),
+		c.config.GetMetadata().GetAttempt())
 	dir := filepath.Join(r.cfg.Root, "run", "nodestorm", c.id[:12])
 	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o700); err != nil {
 		return Command{}, err

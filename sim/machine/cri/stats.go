@@ -7,7 +7,8 @@ import (
 )
 
 // ListContainerStats has those that run, and that they use next to nothing.
-func (r *Runtime) ListContainerStats(_ context.Context, req *runtimeapi.ListContainerStatsRequest) (*runtimeapi.ListContainerStatsResponse, error) {
+func (r *Runtime) ListContainerStats(_ context.Context,
+	req *runtimeapi.ListContainerStatsRequest) (*runtimeapi.ListContainerStatsResponse, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	filter := req.GetFilter()

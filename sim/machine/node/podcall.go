@@ -95,7 +95,8 @@ func (k *kubelet) writeStatus(p *pod, make func(now time.Time) (podStatus, func(
 		if err != nil {
 			return err
 		}
-		_, err = f.cfg.Client.CoreV1().Pods(object.Namespace).Patch(ctx, object.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+		_, err = f.cfg.Client.CoreV1().Pods(object.Namespace).Patch(ctx, object.Name, types.StrategicMergePatchType, patch,
+			metav1.PatchOptions{}, "status")
 		return f.concluded(p, err, written)
 	}
 }
