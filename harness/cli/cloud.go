@@ -21,6 +21,7 @@ import (
 	"nodestorm/fakecloud/hcloud"
 	"nodestorm/harness/cloud/nodegroups"
 	"nodestorm/harness/run/exit"
+	"nodestorm/harness/world/apiproxy"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/cloudinit"
 	"nodestorm/sim/oneline"
@@ -216,7 +217,7 @@ type served struct {
 
 // serveCloud serves a cloud until the end of ctx.
 func (e *env) serveCloud(ctx context.Context, o cloudOptions, serve func(context.Context, *fakecloud.Cloud, net.Listener) (served, error)) (err error) {
-	if err := loopback(o.listen); err != nil && !o.everywhere {
+	if err := apiproxy.Loopback(o.listen); err != nil && !o.everywhere {
 		return usage(fmt.Errorf("%w; in a container, whose network is its own, --everywhere lets it be any", err))
 	}
 	var faults []fault.Fault

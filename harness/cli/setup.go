@@ -12,6 +12,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/world"
+	"nodestorm/harness/world/apiproxy"
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/kind"
 	"nodestorm/harness/world/process"
@@ -94,7 +95,7 @@ are no longer in the store; and say so. What is in use stays.
 With --all the builds in the store are removed as well, and nothing else that is in its folder.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			swept, used, err := process.Sweep(os.TempDir(), world.FolderPrefix, proxyPrefix, bundlePrefix, imagePrefix, ownImagePrefix, doctorPrefix)
+			swept, used, err := process.Sweep(os.TempDir(), world.FolderPrefix, apiproxy.FolderPrefix, bundlePrefix, imagePrefix, ownImagePrefix, doctorPrefix)
 			for _, s := range swept {
 				fmt.Fprintln(e.stdout, s)
 			}

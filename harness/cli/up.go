@@ -21,6 +21,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
+	"nodestorm/harness/world/apiproxy"
 	"nodestorm/harness/world/memory"
 	"nodestorm/reports/page"
 	"nodestorm/reports/story"
@@ -293,7 +294,7 @@ func (u *upOptions) keep(ctx context.Context, w *world.World, told *transcript.T
 			return nil
 		}
 		told.Nodes(w.History().Since(0))
-		if err := writePrivate(u.record, told.Feature(w.Clock().Now())); err != nil {
+		if err := apiproxy.WritePrivate(u.record, told.Feature(w.Clock().Now())); err != nil {
 			return fmt.Errorf("--record: %w", err)
 		}
 		return nil
