@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/search/bisect"
 )
@@ -81,7 +82,7 @@ func (b *bisection) search(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := b.open(ctx, refuse); err != nil {
+	if _, err := b.open(ctx, supply.Refuse); err != nil {
 		return err
 	}
 	if err := inquiry.Remember(); err != nil {
@@ -89,7 +90,7 @@ func (b *bisection) search(ctx context.Context) error {
 	}
 	b.session.Out = inquiry.Dir()
 	answer, err := inquiry.Find(ctx)
-	b.status.clear()
+	b.Line().Clear()
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (b *bisection) write(a *bisect.Answer) error {
 	if a.BeforeRun == "" || a.FirstRun == "" {
 		return nil
 	}
-	r := b.reporter(b.catalogue)
+	r := b.reporter(b.Catalogue)
 	page := filepath.Join(b.session.Out, "side-by-side.html")
 	if err := r.Page(page, a.BeforeRun, a.FirstRun); err != nil {
 		return err

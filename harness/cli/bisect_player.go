@@ -15,6 +15,7 @@ import (
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/draft"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run"
 	"nodestorm/harness/search/bisect"
 )
@@ -31,7 +32,7 @@ func (e *env) newBisection() *bisection {
 	b := &bisection{session: &session{env: e}}
 	b.Player = b
 	b.Say = func(format string, args ...any) {
-		b.status.clear()
+		b.Line().Clear()
 		e.say(format, args...)
 	}
 	return b
@@ -65,16 +66,16 @@ func (b *bisection) one(c *cobra.Command, name string) (err error) {
 	case len(b.From.Tags) > 1:
 		return usage(errors.New("several --tags are several builds, and one is played: put commas between the tags of one build"))
 	}
-	if b.catalogue, err = b.unchecked(); err != nil {
+	if b.Catalogue, err = b.unchecked(); err != nil {
 		return err
 	}
 	files, ids := split([]string{name})
 	records, err := b.inFiles(files, "", "")
-	b.features = b.catalogue.Features()
+	b.Features = b.Catalogue.Features()
 	if err == nil && len(ids) > 0 {
-		records, err = choose(b.catalogue, b.features, ids, "", false)
+		records, err = choose(b.Catalogue, b.Features, ids, "", false)
 	}
-	if err := b.toPlay(b.catalogue, records, err); err != nil {
+	if err := b.toPlay(b.Catalogue, records, err); err != nil {
 		return err
 	}
 	if len(records) != 1 {
@@ -87,7 +88,7 @@ func (b *bisection) one(c *cobra.Command, name string) (err error) {
 	if err := b.check(c); err != nil {
 		return err
 	}
-	b.Provider, b.Store, b.Out = b.providerOf(b.Record), b.store, b.session.Out
+	b.Provider, b.Store, b.Out = b.Queue.ProviderOf(b.Record), b.store, b.session.Out
 	b.Conditions = b.conditions()
 	return nil
 }
@@ -117,8 +118,8 @@ func (b *bisection) conditions() []string {
 		b.From.Package, b.From.Provider, fmt.Sprint(b.From.Tags), fmt.Sprint(b.Rules), fmt.Sprint(b.World.Seed), b.World.Clock.String(), b.Manifest, fmt.Sprint(b.withNames), b.kubernetesName,
 		run.RecordDigest(b.Record), b.Cloud,
 	}
-	if b.features != nil {
-		if text, err := fs.ReadFile(b.features, b.Record.Feature); err == nil {
+	if b.Features != nil {
+		if text, err := fs.ReadFile(b.Features, b.Record.Feature); err == nil {
 			list = append(list, fmt.Sprintf("%x", sha256.Sum256(text)))
 		}
 	}
@@ -130,7 +131,7 @@ func (b *bisection) conditions() []string {
 
 // Build is bisect.Player's.
 func (b *bisection) Build(ctx context.Context, recipe buildstore.Recipe) (builds.Target, error) {
-	return b.env.build(ctx, recipe)
+	return b.supply().Build(ctx, recipe)
 }
 
 // Check is bisect.Player's.
@@ -138,11 +139,11 @@ func (b *bisection) Check(ctx context.Context, build builds.Target) error {
 	if err := replay.CheckClock(b.World.Clock, build); err != nil {
 		return usage(err)
 	}
-	return b.checkManifest(ctx, []job{{record: b.Record, target: build}})
+	return b.CheckManifest(ctx, []queue.Job{b.Job(b.Record, build)})
 }
 
 // Play is bisect.Player's.
 func (b *bisection) Play(ctx context.Context, build builds.Target) (bisect.Played, error) {
-	result, row, err := b.replay(ctx, b.Record, build, "")
+	result, row, err := b.Replay(ctx, b.Job(b.Record, build), "")
 	return bisect.Played{Verdict: result.Verdict, Reason: row.Reason, Run: result.Dir, Seconds: row.WallSeconds}, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 )
@@ -80,14 +81,14 @@ func (b *bisection) step(c *cobra.Command, name string) (status int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	if _, err := b.open(ctx, refuse); err != nil {
+	if _, err := b.open(ctx, supply.Refuse); err != nil {
 		return 0, err
 	}
 	t, err := b.Attempt(ctx, func() (builds.Target, error) { return b.Build(ctx, recipe) })
 	if err != nil {
 		return 0, err
 	}
-	b.status.clear()
+	b.Line().Clear()
 	switch t.Verdict {
 	case verdict.Healthy:
 		b.say("%.12s: healthy", commit)

@@ -11,6 +11,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/world/kind"
 	"nodestorm/harness/world/process"
 )
@@ -48,7 +49,7 @@ func (e *env) clusterImage() *cobra.Command {
 				return usage(err)
 			}
 			all := func(builds.Target) error { return nil }
-			listed, err := e.ensure(ctx, all, refuse, builds.Kubernetes, builds.Node)
+			listed, err := e.supply().Ensure(ctx, all, supply.Refuse, builds.Kubernetes, builds.Node)
 			if err != nil {
 				return err
 			}

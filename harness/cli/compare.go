@@ -8,24 +8,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/replay"
+	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run/exit"
-	"nodestorm/harness/run/summary"
 	"nodestorm/reports"
 	"nodestorm/reports/story"
 	"nodestorm/sim/time/clock"
 )
 
-// side is one way to replay.
-type side struct {
-	name    string
-	clock   clock.Mode
-	cluster replay.Cluster
-}
-
 // sides are the ways to replay that the flags name: one, or two to be compared.
-func (s *session) sides(c *cobra.Command, clusters []replay.Cluster, clocks bool) (list []side, err error) {
+func (s *session) sides(c *cobra.Command, clusters []replay.Cluster, clocks bool) (list []queue.Side, err error) {
 	if clocks {
-		return []side{{"1x", clock.Real, s.Cluster}, {s.World.Clock.String(), s.World.Clock, s.Cluster}}, nil
+		return []queue.Side{{Name: "1x", Clock: clock.Real, Cluster: s.Cluster}, {Name: s.World.Clock.String(), Clock: s.World.Clock, Cluster: s.Cluster}}, nil
 	}
 	asked := s.World.Clock
 	for _, of := range clusters {
@@ -35,7 +28,7 @@ func (s *session) sides(c *cobra.Command, clusters []replay.Cluster, clocks bool
 		if err := s.chooseCluster(c, of); err != nil {
 			return nil, err
 		}
-		list = append(list, side{of.String(), s.World.Clock, of})
+		list = append(list, queue.Side{Name: of.String(), Clock: s.World.Clock, Cluster: of})
 	}
 	if len(list) > 1 {
 		s.World.Clock = asked // what builds are looked at for
@@ -43,81 +36,29 @@ func (s *session) sides(c *cobra.Command, clusters []replay.Cluster, clocks bool
 	return list, nil
 }
 
-// comparison is one replay in two ways, beside each other.
-type comparison struct {
-	ID        string              `json:"id"`
-	Target    string              `json:"target"`
-	Sides     [2]string           `json:"sides"` // clocks, or kinds of clusters
-	Verdicts  [2]string           `json:"verdicts"`
-	Same      bool                `json:"same"`            // verdicts and decisions
-	First     int                 `json:"firstDifference"` // index into both lists of decisions; -1: none
-	Decisions [2][]story.Decision `json:"decisions"`
-	Ends      [2]time.Duration    `json:"ends"` // of the runs, virtual, since their starts
-	Runs      [2]string           `json:"runs"`
-	// WallSeconds are how long each took, its world included.
-	WallSeconds [2]float64 `json:"wallSeconds"`
-	// Skipped is why there was no replay, Inconclusive why it says nothing.
-	Skipped      string `json:"skipped,omitempty"`
-	Inconclusive string `json:"inconclusive,omitempty"`
-}
-
-func (c comparison) firstDifference() int {
-	return story.FirstDifference(story.Course{Decisions: c.Decisions[0], End: c.Ends[0]}, story.Course{Decisions: c.Decisions[1], End: c.Ends[1]})
-}
-
 // compare replays the jobs in two ways; without are those that cannot be.
-func (s *session) compare(c *cobra.Command, sides []side, jobs []job, without []reports.Row, asJSON bool) error {
-	for _, of := range sides {
-		s.World.Clock, s.Cluster = of.clock, of.cluster
-		var cannot []reports.Row
-		jobs, cannot = s.parting(c.Context(), jobs)
-		without = append(without, cannot...)
-	}
-	names := [2]string{sides[0].name, sides[1].name}
-	comparisons, different, inconclusive := []comparison{}, false, len(jobs) == 0
+func (s *session) compare(c *cobra.Command, sides []queue.Side, jobs []queue.Job, without []reports.Row, asJSON bool) error {
+	jobs, cannot := s.PlayableOn(c.Context(), sides, jobs)
+	without = append(without, cannot...)
+	comparisons, different, inconclusive := []queue.Comparison{}, false, len(jobs) == 0
 	for _, r := range without {
 		s.say("skipped %s on %s: %s", r.ID, r.Target, r.Reason)
-		comparisons = append(comparisons, comparison{ID: r.ID, Target: r.Target, Sides: names, First: -1, Skipped: r.Reason})
+		comparisons = append(comparisons, queue.Comparison{ID: r.ID, Target: r.Target, Sides: [2]string{sides[0].Name, sides[1].Name}, First: -1, Skipped: r.Reason})
 	}
-	for i, j := range jobs {
-		result := comparison{ID: j.record.ID, Target: j.target.Ref.String(), Sides: names, First: -1}
-		for n, of := range sides {
-			s.World.Clock, s.Cluster = of.clock, of.cluster
-			played, row, err := s.replay(c.Context(), j.record, j.target, fmt.Sprintf("[%d/%d %s] ", i+1, len(jobs), of.name))
-			if err != nil {
-				return err
-			}
-			result.Runs[n], result.Verdicts[n], result.WallSeconds[n] = played.Dir, row.Verdict, row.WallSeconds
-			if row.Outcome == "inconclusive" {
-				result.Inconclusive = fmt.Sprintf("%s: %s", of.name, row.Reason)
-				break
-			}
-			told, err := summary.Run(played.Dir, nil, 0)
-			if err != nil {
-				return err
-			}
-			if len(told.Run.Problems) > 0 {
-				return fmt.Errorf("reading %s: %s", played.Dir, told.Run.Problems[0])
-			}
-			result.Decisions[n], result.Ends[n] = told.Decisions, told.End
-		}
-		if result.Inconclusive == "" {
-			result.First = result.firstDifference()
-			result.Same = result.First < 0 && result.Verdicts[0] == result.Verdicts[1]
-			different = different || !result.Same
-		}
-		inconclusive = inconclusive || result.Inconclusive != ""
-		comparisons = append(comparisons, result)
+	err := s.Compare(c.Context(), sides, jobs, func(c queue.Comparison) {
+		inconclusive = inconclusive || c.Inconclusive != ""
+		different = different || c.Inconclusive == "" && !c.Same
+		comparisons = append(comparisons, c)
 		if !asJSON {
-			s.printComparison(result)
+			s.printComparison(c)
 		}
-	}
-	if asJSON {
-		if err := s.json(comparisons); err != nil {
-			return err
-		}
+	})
+	if err == nil && asJSON {
+		err = s.json(comparisons)
 	}
 	switch {
+	case err != nil:
+		return err
 	case different || s.strict && len(without) > 0:
 		return &exit.Error{Code: NotAsExpected}
 	case inconclusive:
@@ -128,7 +69,7 @@ func (s *session) compare(c *cobra.Command, sides []side, jobs []job, without []
 
 // printComparison writes both lists side by side, each counted from its first
 // decision, and names the first difference.
-func (s *session) printComparison(c comparison) {
+func (s *session) printComparison(c queue.Comparison) {
 	fmt.Fprintf(s.stdout, "%s on %s\n", c.ID, c.Target)
 	if c.Inconclusive != "" {
 		fmt.Fprintf(s.stdout, "inconclusive on %s\n\n", c.Inconclusive)

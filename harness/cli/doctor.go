@@ -16,6 +16,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world/kind"
 	"nodestorm/scenarios"
@@ -107,9 +108,9 @@ func (e *env) machine(ctx context.Context) (list []finding) {
 	_, err := buildstore.Root()
 	list = append(list, looked("checkout of nodestorm, for building its own parts of worlds", "", err))
 	status := e.newStatus()
-	status.show("trying the clock: a program that waits for an hour")
+	status.Show("", "trying the clock: a program that waits for an hour", "")
 	took, err := e.tryClock(ctx)
-	status.clear()
+	status.Clear()
 	says := fmt.Sprintf("an hour of waiting passed in %.1f s", took.Seconds())
 	if took == 0 {
 		says = "the kernel allows it; without Go no program was tried"
@@ -229,7 +230,7 @@ func (e *env) ready(catalogue *scenarios.Catalogue) ([]readiness, error) {
 		}
 		if len(sources) > 0 {
 			if _, err := buildstore.Published(sources[0]); err == nil {
-				g.Ways = append(g.Ways, "nodestorm pull "+strings.ReplaceAll(targetNames(sources), ",", ""))
+				g.Ways = append(g.Ways, "nodestorm pull "+strings.ReplaceAll(supply.Names(sources), ",", ""))
 			}
 			g.Ways = append(g.Ways, buildstore.BuildCommand(sources...))
 		}

@@ -67,10 +67,10 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
 			status, began := e.newStatus(), time.Now()
 			cluster, err := draft.Read(c.Context(), sources, func(what string) {
 				if time.Since(began) > quiet {
-					status.show(what)
+					status.Show("", what, "")
 				}
 			})
-			status.clear()
+			status.Clear()
 			if err != nil {
 				return usage(err)
 			}

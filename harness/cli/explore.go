@@ -17,14 +17,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
-	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
+	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/explore"
 	"nodestorm/harness/search/schedule"
-	"nodestorm/harness/world"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history/invariants"
@@ -74,7 +73,7 @@ Exit status: 0 nothing was found that is not documented, 1 something was, 2 usag
 		RunE: func(c *cobra.Command, _ []string) error { return x.run(c) },
 	}
 	x.addTarget(c)
-	x.abreast.addFlags(c)
+	x.parallel.addFlags(c)
 	c.Flags().StringVar(&x.settings.Profile, "profile", "small", "what is done, and how much: small, churn, outage or upgrade")
 	c.Flags().StringSliceVar(&x.settings.Faults, "faults", nil, "only faults with this `text`, or one of several, in their sentences")
 	c.Flags().DurationVar(&x.lasts, "for", 30*time.Minute, "how long to search, a `DURATION` of real time")
@@ -136,7 +135,7 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 	if err := x.check(c); err != nil {
 		return err
 	}
-	have, err := x.open(c.Context(), refuse, ref)
+	have, err := x.open(c.Context(), supply.Refuse, ref)
 	if err != nil {
 		return err
 	}
@@ -161,8 +160,8 @@ func (x *exploration) run(c *cobra.Command) error {
 	if err := x.checkParallel(1); err != nil {
 		return err
 	}
-	if x.player != nil {
-		return x.player.serve(c.Context(), os.Stdin, x.ordered)
+	if x.worker != nil {
+		return x.worker.Serve(c.Context(), os.Stdin, &x.Queue, queue.FeaturesOn(x.build))
 	}
 	var err error
 	if x.found, err = explore.Open(x.Out, x.settings); err != nil {
@@ -175,7 +174,7 @@ func (x *exploration) run(c *cobra.Command) error {
 	if errors.Is(err, errTimeIsUp) {
 		err = nil
 	}
-	x.status.clear()
+	x.Line().Clear()
 	summary := x.found.Summary()
 	if said := x.conclude(summary); said != nil {
 		return said
@@ -192,78 +191,33 @@ func (x *exploration) run(c *cobra.Command) error {
 var errTimeIsUp = errors.New("the time that --for gives is up")
 
 // search plays one schedule after the other, several at a time if the machine bears it.
-func (x *exploration) search(ctx context.Context) error {
-	for ctx.Err() == nil && x.abreast.now <= 1 {
-		meter, _ := queue.NewMeter()
-		if err := x.one(func(feature string) (reports.Row, error) {
-			j, one, err := x.of(feature, x.build)
-			if err != nil {
-				return reports.Row{}, err
-			}
-			_, row, err := one.replay(ctx, j.record, j.target, x.tally())
-			return row, err
-		}); err != nil {
-			return cmp.Or(context.Cause(ctx), err)
+func (x *exploration) search(ctx context.Context) (err error) {
+	pool := x.NewPool(x.Out)
+	defer func() {
+		if stuck := pool.Close(); stuck != nil {
+			err = stuck
 		}
-		if x.abreast.now == 0 {
-			x.measured(meter)
-		}
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	crew := &crew{session: x.session, board: newBoard(x.status, 0), of: x.abreast.now}
+	}()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	one := func() {
+		if err := x.one(func(feature string) (reports.Row, error) { return pool.Play(ctx, feature, x.build, x.tally()) }); err != nil {
+			cancel(err)
+		}
+	}
+	for ctx.Err() == nil && pool.AtOnce() <= 1 {
+		one()
+	}
 	var wait sync.WaitGroup
-	for hand := range crew.of {
+	for range pool.AtOnce() {
 		wait.Go(func() {
 			for ctx.Err() == nil {
-				if err := x.one(func(feature string) (reports.Row, error) {
-					return x.beside(ctx, crew, hand, x.tally(), feature, x.build)
-				}); err != nil {
-					cancel(err)
-				}
+				one()
 			}
 		})
 	}
 	wait.Wait()
-	if stuck := crew.close(); stuck != nil {
-		return &world.StopError{Err: stuck}
-	}
 	return context.Cause(ctx)
-}
-
-// beside has a player play a schedule. If the player crashes the play is inconclusive.
-func (x *exploration) beside(ctx context.Context, c *crew, hand int, label, feature string, on builds.Target) (reports.Row, error) {
-	o := order{ID: strings.TrimSuffix(filepath.Base(feature), ".feature"), Feature: feature, Target: on.Ref.String(), AtOnce: c.of}
-	row, err := c.play(ctx, hand, task{label: label}, o)
-	var crashed *crash
-	if errors.As(err, &crashed) && ctx.Err() == nil {
-		return reports.Row{ID: o.ID, Target: o.Target, Verdict: string(verdict.Inconclusive), Reason: crashed.Error()}, nil
-	}
-	return row, err
-}
-
-// ordered is the job that a player is asked for.
-func (x *exploration) ordered(o order) (job, *session, error) { return x.of(o.Feature, x.build) }
-
-// of reads a schedule's feature, in a catalogue of its own: there are many, and none is
-// needed for long.
-func (x *exploration) of(feature string, on builds.Target) (job, *session, error) {
-	one := *x.session
-	one.catalogue = new(scenarios.Catalogue)
-	if err := one.catalogue.Add(replay.ReadFolder(feature).Own); err != nil {
-		return job{}, nil, err
-	}
-	one.features = one.catalogue.Features()
-	found := one.catalogue.InFile(feature)
-	if len(found) != 1 {
-		return job{}, nil, fmt.Errorf("%s has %d scenarios, and one is played", feature, len(found))
-	}
-	record := found[0].Record
-	record.Autoscaler = on.Ref.Name
-	return job{record: record, target: on}, &one, nil
 }
 
 // tally is what progress says before the world's own.
@@ -389,7 +343,7 @@ func (x *exploration) tell(p explore.Play) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if p.Verdict == verdict.Inconclusive && p.Run != "" {
-		x.status.clear()
+		x.Line().Clear()
 		x.say("schedule %d cannot be judged, and its run is kept: %s", p.N, oneline.Ends(p.Reason))
 	}
 	for _, key := range p.Keys {
@@ -398,7 +352,7 @@ func (x *exploration) tell(p explore.Play) {
 			continue
 		}
 		x.met[key+known] = true
-		x.status.clear()
+		x.Line().Clear()
 		what := "SUSPECT"
 		if known != "" {
 			what = "known as " + known

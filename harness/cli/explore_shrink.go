@@ -25,7 +25,6 @@ import (
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/explore"
 	"nodestorm/harness/search/schedule"
-	"nodestorm/harness/world"
 	"nodestorm/reports"
 	"nodestorm/reports/formats"
 	"nodestorm/reports/story"
@@ -53,8 +52,7 @@ type shrinking struct {
 	work   string          // the folder of plays
 	began  time.Time
 	plays  atomic.Int32
-	crew   *crew    // who plays, several at a time; nil: we do, one by one
-	hands  chan int // of them, those that have nothing to do
+	pool   *queue.Pool
 }
 
 func (e *env) exploreShrink() *cobra.Command {
@@ -95,32 +93,18 @@ Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or 
 			if err := x.checkParallel(1); err != nil {
 				return err
 			}
-			if x.player != nil {
-				return x.player.serve(c.Context(), os.Stdin, x.ordered)
+			if x.worker != nil {
+				return x.worker.Serve(c.Context(), os.Stdin, &x.Queue, queue.FeaturesOn(append([]builds.Target{x.build}, x.others...)...))
 			}
 			return x.shrink(c.Context(), s, args[0])
 		},
 	}
 	x.addTarget(c)
-	x.abreast.addFlags(c)
+	x.parallel.addFlags(c)
 	c.Flags().StringVar(&x.key, "key", "", "the `INVARIANT` that it is to break, or "+explore.Liveness)
 	c.Flags().StringSliceVar(&x.on, "on", nil, "builds to play what is left on, `NAME@VERSION`; default: all others that the store has")
 	_ = c.RegisterFlagCompletionFunc("on", completeTargets)
 	return c
-}
-
-// ordered is the job that a player is asked for. Its run is beside the feature, among those of who asks.
-func (x *shrinking) ordered(o order) (job, *session, error) {
-	all := append([]builds.Target{x.build}, x.others...)
-	on := slices.IndexFunc(all, func(t builds.Target) bool { return t.Ref.String() == o.Target })
-	if on < 0 {
-		return job{}, nil, fmt.Errorf("%s was to be played on %s, which this process does not know: has the store changed meanwhile?", o.ID, o.Target)
-	}
-	j, one, err := x.of(o.Feature, all[on])
-	if err == nil {
-		one.Out = filepath.Dir(filepath.Dir(o.Feature))
-	}
-	return j, one, err
 }
 
 // otherBuilds are those besides that what is left is played on, the newest first.
@@ -168,16 +152,8 @@ func (x *shrinking) shrink(ctx context.Context, s schedule.Schedule, file string
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(x.work)) }()
-	out := x.Out
-	x.Out = x.work
-	defer func() {
-		if x.crew == nil {
-			return
-		}
-		if stuck := x.crew.close(); stuck != nil {
-			err = errors.Join(err, &world.StopError{Err: stuck})
-		}
-	}()
+	x.pool = x.NewPool(x.work)
+	defer func() { err = errors.Join(err, x.pool.Close()) }()
 	first, err := x.first(ctx, s)
 	if err != nil {
 		return err
@@ -185,9 +161,9 @@ func (x *shrinking) shrink(ctx context.Context, s schedule.Schedule, file string
 	if first == nil {
 		return fmt.Errorf("%s does not break %s in %d of %d plays of %s: there is nothing to make smaller", filepath.Base(file), x.key, shrinkShows, shrinkPlays, x.build.Ref)
 	}
-	small, err := schedule.Shrink(ctx, *first, x.atATime(), x.shows)
+	small, err := schedule.Shrink(ctx, *first, x.pool.AtOnce(), x.shows)
 	d := explore.Draft{ID: explore.DraftID(s.Site, x.key, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))), Key: x.key, Schedule: small}
-	folder := filepath.Join(out, "found", d.ID)
+	folder := filepath.Join(x.Out, "found", d.ID)
 	if wrote := x.write(folder, d); err != nil || wrote != nil {
 		return errors.Join(err, wrote)
 	}
@@ -210,7 +186,7 @@ func (x *shrinking) shrink(ctx context.Context, s schedule.Schedule, file string
 		return err
 	}
 	low, high := reports.Wilson(at.Shown, at.Decided)
-	x.status.clear()
+	x.Line().Clear()
 	fmt.Fprintf(x.stdout, "%s: %s of %s\n  breaks %s in %d of %d plays of %s (%.0f to %.0f %%)\n  %s\n", folder, counted(len(small.Acts), "act"), counted(len(s.Acts), "act"), x.key, at.Shown, at.Decided, at.Target, 100*low, 100*high, oneline.Ends(kept.Reason))
 	if known != "" {
 		fmt.Fprintf(x.stdout, "  known as %s\n", known)
@@ -268,7 +244,7 @@ func (x *shrinking) breaks(ctx context.Context, s schedule.Schedule, on builds.T
 	if err != nil {
 		return p, err
 	}
-	if p.row, err = x.play(ctx, feature, on, fmt.Sprintf("play %d, of %s: ", nth, counted(len(s.Acts), "act"))); err != nil {
+	if p.row, err = x.pool.Play(ctx, feature, on, fmt.Sprintf("play %d, of %s: ", nth, counted(len(s.Acts), "act"))); err != nil {
 		return p, err
 	}
 	if p.row.Run == "" { // its world never stood
@@ -279,44 +255,11 @@ func (x *shrinking) breaks(ctx context.Context, s schedule.Schedule, on builds.T
 	return p, err
 }
 
-// play plays a feature, or has a player play it once it is known that the machine bears several.
-func (x *shrinking) play(ctx context.Context, feature string, on builds.Target, label string) (reports.Row, error) {
-	if x.hands == nil {
-		meter, _ := queue.NewMeter()
-		j, one, err := x.of(feature, on)
-		if err != nil {
-			return reports.Row{}, err
-		}
-		_, row, err := one.replay(ctx, j.record, j.target, label)
-		if err == nil && x.abreast.now == 0 {
-			x.measured(meter)
-		}
-		if err == nil && x.abreast.now > 1 {
-			x.crew = &crew{session: x.session, board: newBoard(x.status, 0), of: x.abreast.now}
-			x.hands = make(chan int, x.crew.of)
-			for hand := range x.crew.of {
-				x.hands <- hand
-			}
-		}
-		return row, err
-	}
-	select {
-	case <-ctx.Done():
-		return reports.Row{}, context.Cause(ctx)
-	case hand := <-x.hands:
-		defer func() { x.hands <- hand }()
-		return x.beside(ctx, x.crew, hand, label, feature, on)
-	}
-}
-
-// atATime is how many can be played at a time.
-func (x *shrinking) atATime() int { return max(1, cap(x.hands)) }
-
 // several plays a schedule so many times, as many at a time as can be.
 func (x *shrinking) several(ctx context.Context, s schedule.Schedule, on builds.Target, plays int) ([]attempt, error) {
 	all := make([]attempt, plays)
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(x.atATime())
+	group.SetLimit(x.pool.AtOnce())
 	for i := range all {
 		group.Go(func() (err error) {
 			all[i], err = x.breaks(ctx, s, on)
@@ -340,7 +283,7 @@ func (x *shrinking) shows(ctx context.Context, s schedule.Schedule, surely bool)
 // have shown it.
 func (x *shrinking) often(ctx context.Context, s schedule.Schedule, shown int) (bool, error) {
 	for n := shown; shown < shrinkShows && shown+shrinkPlays-n >= shrinkShows; {
-		more, err := x.several(ctx, s, x.build, min(x.atATime(), shrinkShows-shown))
+		more, err := x.several(ctx, s, x.build, min(x.pool.AtOnce(), shrinkShows-shown))
 		if err != nil {
 			return false, err
 		}
@@ -355,7 +298,7 @@ func (x *shrinking) often(ctx context.Context, s schedule.Schedule, shown int) (
 	if shown >= shrinkShows {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.status.clear()
+		x.Line().Clear()
 		x.say("left: %s, %s at least: %d plays, %s", counted(len(s.Acts), "act"), s.Length(), x.plays.Load(), time.Since(x.began).Round(time.Second))
 	}
 	return shown >= shrinkShows, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/bisect"
@@ -58,19 +59,19 @@ func (b *bisection) releases(ctx context.Context, get bisect.Getting) error {
 		return usage(err)
 	}
 	if get.Pull != "" {
-		get.Take = b.take
+		get.Take = b.supply().Pull
 		if get.Pushed, err = b.store.Pushed(ctx, b.Record.Autoscaler, b.ProviderOf(known[0]), get.Pull); err != nil {
 			return usage(fmt.Errorf("--pull: %w", err))
 		}
 	}
-	if _, err := b.open(ctx, refuse); err != nil {
+	if _, err := b.open(ctx, supply.Refuse); err != nil {
 		return err
 	}
 	past, err := b.Over(ctx, known, get)
 	if err != nil {
 		return err
 	}
-	b.status.clear()
+	b.Line().Clear()
 	if b.asJSON {
 		err = b.json(past)
 	} else {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/cli/output"
 	"nodestorm/harness/night/image"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/world/process"
@@ -76,19 +77,19 @@ is one, too; nor does --clock real.`,
 }
 
 func (e *env) makeImage(ctx context.Context, spec image.Spec, dir, out, tag, push string) error {
-	line := newStatus(e.stderr)
-	defer line.clear()
-	line.show(fmt.Sprintf("packing nodestorm and %s", counted(len(spec.Builds), "build")))
+	line := output.NewLine(e.stderr)
+	defer line.Clear()
+	line.Show("", fmt.Sprintf("packing nodestorm and %s", counted(len(spec.Builds), "build")), "")
 	im, err := image.Make(ctx, spec, dir)
 	if err != nil {
 		return usage(fmt.Errorf("making the image: %w", err))
 	}
 	if push != "" {
-		digest, err := image.Push(ctx, im, push, func(done, of int) { line.show(fmt.Sprintf("pushing %d of %d MiB", done, of)) })
+		digest, err := image.Push(ctx, im, push, func(done, of int) { line.Show("", fmt.Sprintf("pushing %d of %d MiB", done, of), "") })
 		if err != nil {
 			return usage(fmt.Errorf("pushing the image to %w", err))
 		}
-		line.clear()
+		line.Clear()
 		fmt.Fprintf(e.stdout, "%s has it: %s\n", push, digest)
 		return nil
 	}
@@ -100,7 +101,7 @@ func (e *env) makeImage(ctx context.Context, spec image.Spec, dir, out, tag, pus
 	if err != nil {
 		return err
 	}
-	line.clear()
+	line.Clear()
 	fmt.Fprintf(e.stdout, "%s is in %s: %d MB, %s; docker load --input %[2]s\n", tag, filepath.Base(out), size/1e6, digest)
 	return nil
 }

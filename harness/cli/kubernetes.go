@@ -12,13 +12,6 @@ import (
 	"nodestorm/harness/replay"
 )
 
-// release is the build that --kubernetes names, if it names a release that is not nodestorm's own.
-func (s *session) release() (builds.Ref, bool) {
-	ref := builds.Ref{Name: builds.Kubernetes.Name, Version: s.kubernetesName}
-	isFolder := s.ControlPlane.Chosen() && s.ControlPlane.Build == nil
-	return ref, s.kubernetesName != "" && !isFolder && ref != builds.Kubernetes
-}
-
 // checkKubernetes finds out what --kubernetes names, and what is wrong with it, before anything
 // is built. A path has a slash, or is a folder that is there.
 func (s *session) checkKubernetes(ctx context.Context) (err error) {
@@ -34,7 +27,7 @@ func (s *session) checkKubernetes(ctx context.Context) (err error) {
 		if s.ControlPlane, err = replay.OfFolder(ctx, s.kubernetesName); err != nil {
 			return err
 		}
-		if missing := s.ControlPlane.Missing(); len(missing) > 0 && s.player == nil {
+		if missing := s.ControlPlane.Missing(); len(missing) > 0 && s.worker == nil {
 			s.say("%s has no %s: those of %s take their place", s.kubernetesName, strings.Join(missing, " and no "), builds.Kubernetes)
 		}
 		return nil
@@ -42,6 +35,9 @@ func (s *session) checkKubernetes(ctx context.Context) (err error) {
 	ref, err := builds.ParseRef(builds.Kubernetes.Name + "@" + s.kubernetesName)
 	if err != nil {
 		return fmt.Errorf("want a release such as %s, or a folder with etcd and kube-apiserver", builds.Kubernetes.Version)
+	}
+	if ref != builds.Kubernetes {
+		s.Release = ref
 	}
 	_, err = buildstore.Known(ref)
 	return err

@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"nodestorm/harness/cli/output/outputtest"
 	"nodestorm/scenarios"
 )
 
@@ -24,7 +25,7 @@ func said(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // onTerminal is what a command writes on a terminal of so many columns.
 func onTerminal(t *testing.T, columns uint16, args ...string) string {
 	t.Helper()
-	screen, tty := terminal(t, columns)
+	screen, tty := outputtest.Terminal(t, columns)
 	shown := make(chan string)
 	go func() {
 		text, _ := io.ReadAll(screen) // a terminal that nobody has open any more is an error
@@ -154,16 +155,16 @@ func TestWords(t *testing.T) {
 	e := &env{stderr: &out, quiet: true}
 	e.remark("a remark")
 	e.detail("a detail")
-	e.newStatus().show("progress")
+	e.newStatus().Show("", "progress", "")
 	if out.Len() > 0 {
 		t.Errorf("told with -q: %q", out.String())
 	}
 	e = &env{stderr: &out, verbose: true}
 	e.detail("a detail")
 	s := e.newStatus()
-	s.about("x", "progress", "one")
-	s.about("x", "progress", "two")
-	s.about("x", "progress", "two")
+	s.Show("x", "progress", "one")
+	s.Show("x", "progress", "two")
+	s.Show("x", "progress", "two")
 	if got, want := out.String(), "nodestorm: a detail\nprogress  one\nprogress  two\n"; got != want {
 		t.Errorf("told with -v: %q, want %q", got, want)
 	}

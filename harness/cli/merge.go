@@ -57,7 +57,7 @@ makes it 3. 2 usage, or they are not parts of one whole.`,
 
 // merge joins what shards have left, after the end of a Job if one is named.
 func (s *session) merge(ctx context.Context, places []string, after string, kept *archive.Upload, asJSON bool) (err error) {
-	if s.catalogue, err = s.env.catalogue(); err != nil {
+	if s.Catalogue, err = s.env.catalogue(); err != nil {
 		return err
 	}
 	if after != "" {
@@ -96,7 +96,7 @@ func (s *session) merge(ctx context.Context, places []string, after string, kept
 		rows = append(rows, reports.Row{ID: m.Scenario, Target: m.Target, Verdict: reports.Missing, Outcome: reports.Missing, Reason: m.Reason})
 	}
 	concluded := s.finish(rows, asJSON)
-	if err := s.reporter(s.catalogue).JUnit(rows, s.Out); err != nil {
+	if err := s.reporter(s.Catalogue).JUnit(rows, s.Out); err != nil {
 		s.say("no %s: %v", run.JUnitFile, err)
 	}
 	if concluded == nil && len(told) > 0 {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/replay"
-	"nodestorm/reports"
 	"nodestorm/sim/time/clock"
 )
 
@@ -40,47 +38,12 @@ func (s *session) addMachines(c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("machines", cobra.FixedCompletions([]string{string(replay.SimulatedMachines), string(replay.Containers)}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// settings are those of the chosen cluster and catalogue.
-func (s *session) settings() replay.Settings {
-	settings := s.On(s.Cluster)
-	settings.Checkout = s.own.checkout
-	return settings
-}
-
 // checkMachines says that containers are asked for where there is nothing for them to join.
 func (s *session) checkMachines(clusters ...replay.Cluster) error {
 	if s.Machines == replay.Containers && !slices.Contains(clusters, replay.Kind) {
 		return usage(fmt.Errorf("--machines %s: they join a cluster of kind, in real time: want --cluster %s", s.Machines, replay.Kind))
 	}
 	return nil
-}
-
-// parting parts the jobs that can be played on the chosen cluster and cloud from those that
-// cannot, which become rows that say why.
-func (s *session) parting(ctx context.Context, jobs []job) (play []job, without []reports.Row) {
-	lacks := s.Cluster.Lacks(ctx)
-	for _, j := range jobs {
-		cannot := lacks
-		request := replay.Request{Settings: s.settings(), Record: j.record, Features: s.features, Target: j.target}
-		if cannot == nil {
-			cannot = request.CheckCluster()
-		}
-		if cannot != nil {
-			cannot = fmt.Errorf("--cluster %s: %w", s.Cluster, cannot)
-		} else if cannot = request.CheckKubernetes(); cannot != nil {
-		} else if only := j.record.OnlyCloud(); s.Cloud != "" && only != "" && only != s.Cloud {
-			cannot = fmt.Errorf("--cloud %s: it can be seen on %s only", s.Cloud, only)
-		}
-		if cannot == nil {
-			play = append(play, j)
-			continue
-		}
-		without = append(without, reports.Row{
-			ID: j.record.ID, Target: j.target.Ref.String(), Expected: string(j.record.Expected(j.target.Ref.String())),
-			Verdict: skipped, Outcome: skipped, Reason: cannot.Error(),
-		})
-	}
-	return play, without
 }
 
 // parseClusters reads --cluster of verify: one, or two to be compared.

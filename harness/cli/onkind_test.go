@@ -10,8 +10,10 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world"
+	"nodestorm/reports"
 	"nodestorm/reports/story"
 	"nodestorm/scenarios"
 	"nodestorm/sim/time/clock"
@@ -30,11 +32,12 @@ func TestKindWithoutDocker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs := []job{{record: record, target: builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.6.4"}}}}}
+	target := builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.6.4"}}}
 	var stdout, stderr bytes.Buffer
-	s := session{env: &env{stdout: &stdout, stderr: &stderr}, catalogue: catalogue, features: catalogue.Features(), Settings: replay.Settings{World: world.Config{Clock: clock.Real}, Cluster: replay.Kind}}
-	play, without := s.parting(t.Context(), jobs)
-	if len(play) > 0 || len(without) != 1 || without[0].Verdict != skipped || without[0].ID != failure || without[0].Target != "karpenter@v1.6.4" || without[0].Expected != "reproduced" {
+	s := session{env: &env{stdout: &stdout, stderr: &stderr}, Queue: queue.Queue{Catalogue: catalogue, Features: catalogue.Features(), Settings: replay.Settings{World: world.Config{Clock: clock.Real}, Cluster: replay.Kind}}}
+	jobs := []queue.Job{s.Job(record, target)}
+	play, without := s.Playable(t.Context(), jobs)
+	if len(play) > 0 || len(without) != 1 || without[0].Verdict != reports.Skipped || without[0].ID != failure || without[0].Target != "karpenter@v1.6.4" || without[0].Expected != "reproduced" {
 		t.Fatalf("played: %v; not played: %+v", play, without)
 	}
 	if why := without[0].Reason; !strings.Contains(why, "--cluster kind: no") || !strings.Contains(why, "start dockerd") && !strings.Contains(why, "apt-get install") {
@@ -45,7 +48,7 @@ func TestKindWithoutDocker(t *testing.T) {
 		t.Errorf("the exit status is of %v", err)
 	}
 	s.Cluster = replay.Simulated
-	if play, without := s.parting(t.Context(), jobs); len(play) != 1 || len(without) > 0 {
+	if play, without := s.Playable(t.Context(), jobs); len(play) != 1 || len(without) > 0 {
 		t.Errorf("simulated: played %v, not %+v", play, without)
 	}
 }
@@ -56,7 +59,7 @@ func TestOnAnotherCloud(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session{env: &env{stdout: io.Discard, stderr: io.Discard}, catalogue: catalogue, features: catalogue.Features(), Settings: replay.Settings{Cluster: replay.Simulated}}
+	s := session{env: &env{stdout: io.Discard, stderr: io.Discard}, Queue: queue.Queue{Catalogue: catalogue, Features: catalogue.Features(), Settings: replay.Settings{Cluster: replay.Simulated}}}
 	for _, test := range []struct {
 		id, cloud, only string
 	}{
@@ -71,14 +74,14 @@ func TestOnAnotherCloud(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Cloud = test.cloud
-		play, without := s.parting(t.Context(), []job{{record: record, target: builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.6.4"}}}}})
+		play, without := s.Playable(t.Context(), []queue.Job{s.Job(record, builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.6.4"}}})})
 		if test.only == "" {
 			if len(play) != 1 || len(without) != 0 {
 				t.Errorf("%s on %q is not played: %+v", test.id, test.cloud, without)
 			}
 			continue
 		}
-		if want := "--cloud " + test.cloud + ": it can be seen on " + test.only + " only"; len(without) != 1 || without[0].Reason != want || without[0].Outcome != skipped {
+		if want := "--cloud " + test.cloud + ": it can be seen on " + test.only + " only"; len(without) != 1 || without[0].Reason != want || without[0].Outcome != reports.Skipped {
 			t.Errorf("%s on %q: %+v, want it skipped: %s", test.id, test.cloud, without, want)
 		}
 	}
@@ -101,11 +104,11 @@ func TestPrintComparison(t *testing.T) {
 		{"inconclusive", [2]string{"inconclusive", ""}, nil, 0, "kind: Docker has died", []string{"inconclusive on kind: Docker has died"}},
 	} {
 		var stdout bytes.Buffer
-		c := comparison{
+		c := queue.Comparison{
 			ID: "x", Target: "karpenter@v1.7.0", Sides: [2]string{"kind", "sim"}, Verdicts: test.verdicts, Runs: [2]string{"a", "b"}, Inconclusive: test.why,
 			Decisions: [2][]story.Decision{{made, gone}, test.second}, Ends: [2]time.Duration{91e9, test.end},
 		}
-		c.First = c.firstDifference()
+		c.First = c.FirstDifference()
 		c.Same = c.First < 0 && c.Verdicts[0] == c.Verdicts[1]
 		(&session{env: &env{stdout: &stdout}}).printComparison(c)
 		for _, want := range test.want {

@@ -16,6 +16,9 @@ import (
 	"golang.org/x/term"
 	"sigs.k8s.io/yaml"
 
+	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli/output"
+	"nodestorm/harness/replay/supply"
 	"nodestorm/reports"
 )
 
@@ -27,18 +30,18 @@ const (
 	asWide     = "wide"
 )
 
-// output is the flag -o of one command.
-type output struct {
+// formatFlag is the flag -o of one command.
+type formatFlag struct {
 	e       *env
 	allowed []string
 	machine *bool // whether the result is for programs
 }
 
-func (o *output) String() string { return o.e.form }
+func (o *formatFlag) String() string { return o.e.form }
 
-func (o *output) Type() string { return "format" }
+func (o *formatFlag) Type() string { return "format" }
 
-func (o *output) Set(form string) error {
+func (o *formatFlag) Set(form string) error {
 	if !slices.Contains(o.allowed, form) {
 		return fmt.Errorf("%q: want %s; a file to write is named with --out, where there is one", form, strings.Join(o.allowed, ", "))
 	}
@@ -50,7 +53,7 @@ func (o *output) Set(form string) error {
 // outputFlags adds -o and its short form --json to a command that tells people its
 // result in words or a table, and programs as json and yaml; more names further forms.
 func (e *env) outputFlags(c *cobra.Command, asJSON *bool, more ...string) {
-	o := &output{e: e, allowed: append([]string{asJSONForm, asYAML}, more...), machine: asJSON}
+	o := &formatFlag{e: e, allowed: append([]string{asJSONForm, asYAML}, more...), machine: asJSON}
 	c.Flags().VarP(o, "output", "o", "`FORMAT` of what is printed: "+strings.Join(o.allowed, ", "))
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(o.allowed, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().BoolVar(asJSON, "json", false, "print JSON, as -o json")
@@ -197,4 +200,40 @@ func (e *env) detail(format string, args ...any) {
 	if e.verbose {
 		e.say(format, args...)
 	}
+}
+
+// Say is say for engines, as are the next ones.
+func (e *env) Say(format string, args ...any) { e.say(format, args...) }
+
+// Remark is remark.
+func (e *env) Remark(format string, args ...any) { e.remark(format, args...) }
+
+// Detail is detail.
+func (e *env) Detail(format string, args ...any) { e.detail(format, args...) }
+
+// NewLine is newStatus.
+func (e *env) NewLine() supply.Line { return e.newStatus() }
+
+// newStatus shows what is under way on standard error.
+func (e *env) newStatus() *output.Line {
+	switch {
+	case e.quiet:
+		return output.NewLine(io.Discard)
+	case e.verbose:
+		return output.NewPlainLine(e.stderr)
+	}
+	return output.NewLine(e.stderr)
+}
+
+// supply gets builds for all commands: see registriesOfEnvironment for what the store lacks.
+func (e *env) supply() *supply.Supplier {
+	if e.supplier == nil {
+		e.supplier = &supply.Supplier{Store: e.store, Registries: registriesOfEnvironment(), Output: e}
+	}
+	return e.supplier
+}
+
+// registriesOfEnvironment are where all commands look for what the store lacks.
+func registriesOfEnvironment() buildstore.Registries {
+	return buildstore.Registries{From: os.Getenv(buildstore.EnvFrom), Mirror: os.Getenv(buildstore.EnvMirror)}
 }

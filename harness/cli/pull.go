@@ -12,6 +12,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/builds/registry"
+	"nodestorm/harness/replay/supply"
 	"nodestorm/scenarios"
 )
 
@@ -133,7 +134,7 @@ func neededBy(catalogue *scenarios.Catalogue, records []scenarios.Record) (refs 
 // pullAll gets the named targets, and of those that are needed what is not there.
 func (e *env) pullAll(ctx context.Context, named, needed []builds.Ref, from buildstore.Registries, asJSON bool) error {
 	status := e.newStatus()
-	defer status.clear()
+	defer status.Clear()
 	rows := []pullRow{}
 	var offers []*buildstore.Offer
 	var size int64
@@ -148,13 +149,13 @@ func (e *env) pullAll(ctx context.Context, named, needed []builds.Ref, from buil
 		seen[ref] = true
 		where := from
 		if i >= len(named) {
-			if _, err := e.found(ref); err == nil {
+			if _, err := e.supply().Find(ref); err == nil {
 				continue
 			}
-			where = asked(ref, from)
+			where = supply.Places(ref, from)
 		}
 		if len(named)+len(needed) > 1 {
-			status.show("asking for " + ref.String())
+			status.Show("", "asking for "+ref.String(), "")
 		}
 		offer, err := e.store.Ask(ctx, ref, where)
 		var unpublished *buildstore.UnpublishedError
@@ -170,7 +171,7 @@ func (e *env) pullAll(ctx context.Context, named, needed []builds.Ref, from buil
 			return usage(withoutNetwork(err))
 		}
 	}
-	status.clear()
+	status.Clear()
 	people := !asJSON && e.form != asNames
 	if people {
 		if err := e.tellOffers(rows, size); err != nil {
@@ -178,12 +179,12 @@ func (e *env) pullAll(ctx context.Context, named, needed []builds.Ref, from buil
 		}
 	}
 	for i, offer := range offers {
-		status.of = ""
+		number := ""
 		if len(offers) > 1 {
-			status.of = fmt.Sprintf("[%d/%d] ", i+1, len(offers))
+			number = fmt.Sprintf("[%d/%d] ", i+1, len(offers))
 		}
-		t, err := e.store.Take(ctx, offer, status.update)
-		status.clear()
+		t, err := e.store.Take(ctx, offer, supply.ShowOn(status, number, ""))
+		status.Clear()
 		if err != nil {
 			return usage(withoutNetwork(err))
 		}

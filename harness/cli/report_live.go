@@ -50,7 +50,7 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 	about := summary.Describe(run.Run{
 		ID: request.Record.ID, Seed: s.World.Seed, Commit: provenance.Nodestorm.Commit, Started: time.Now(),
 		Target: request.Target.Manifest, Kubernetes: s.Kubernetes.Manifest, Provenance: &provenance,
-	}, s.catalogue)
+	}, s.Catalogue)
 	var log atomic.Pointer[history.Log]
 	live, err := s.follow(about, log.Load)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 	}
 	s.remark("the run can be watched at %s", live.URL())
 	return func(w *world.World) { log.Store(w.History()) }, func(dir string) {
-		told, err := summary.Run(dir, s.catalogue, 0)
+		told, err := summary.Run(dir, s.Catalogue, 0)
 		if err != nil {
 			told = nil // what there was stays
 		}
@@ -80,7 +80,7 @@ func scanned(records []history.Record) func(func(history.Record)) []string {
 // status. A report that cannot be written takes nothing from what was seen.
 func (s *session) finish(rows []reports.Row, asJSON bool) error {
 	concluded := s.conclude(rows, asJSON, s.strict)
-	index, err := s.reporter(s.catalogue).Publish(rows, s.Out)
+	index, err := s.reporter(s.Catalogue).Publish(rows, s.Out)
 	switch {
 	case err != nil:
 		s.say("no report: %v", err)

@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -20,6 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/replay/queue"
+	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world"
 	"nodestorm/reports"
@@ -41,13 +42,13 @@ func usage(err error) error { return exit.UsageError(err) }
 type env struct {
 	stdout, stderr io.Writer
 	args           []string
-	player         *player // if we play for another process
+	worker         *queue.Worker // if we play for another process
 	store          *buildstore.Store
 	own            own
 	form           string // of -o; empty: for people
 	quiet, verbose bool
 
-	registriesGivenUp atomic.Bool // one has given no answer
+	supplier *supply.Supplier // see supply
 }
 
 // Main is Run for a process of its own, which Ctrl-C, SIGTERM and SIGHUP interrupt.
@@ -95,7 +96,7 @@ func interruptible() (context.Context, func()) {
 // Run runs the command with args (without the program's name) and returns its
 // exit status. The end of ctx interrupts it; what it started is gone then.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	e := &env{stdout: stdout, stderr: stderr, args: args, player: newPlayer(stdout)}
+	e := &env{stdout: stdout, stderr: stderr, args: args, worker: queue.NewWorker(os.Getenv(queue.EnvWorker), stdout)}
 	root := e.root()
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -13,6 +13,8 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/replay/queue"
+	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
@@ -42,18 +44,18 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
   nodestorm run --tags @kubespray --target kubespray@mine --order my-order.yaml`,
 		RunE: func(c *cobra.Command, ids []string) error {
 			var err error
-			if s.catalogue, err = e.unchecked(); err != nil {
+			if s.Catalogue, err = e.unchecked(); err != nil {
 				return err
 			}
 			files, ids := split(ids)
 			records, err := s.inFiles(files, tags, called)
-			s.features = s.catalogue.Features()
+			s.Features = s.Catalogue.Features()
 			if err == nil && (len(files) == 0 || len(ids) > 0 || all) {
 				var documented []scenarios.Record
-				documented, err = choose(s.catalogue, s.features, ids, tags, all)
+				documented, err = choose(s.Catalogue, s.Features, ids, tags, all)
 				records = append(records, documented...)
 			}
-			if err := e.toPlay(s.catalogue, records, err); err != nil {
+			if err := e.toPlay(s.Catalogue, records, err); err != nil {
 				return err
 			}
 			if name == "" {
@@ -93,15 +95,15 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			if err != nil {
 				return err
 			}
-			if err := s.checkManifest(c.Context(), jobs); err != nil {
+			if err := s.CheckManifest(c.Context(), jobs); err != nil {
 				return err
 			}
-			jobs, without := s.parting(c.Context(), jobs)
+			jobs, without := s.Playable(c.Context(), jobs)
 			rows = append(rows, without...)
-			if s.player != nil {
-				return s.player.serve(c.Context(), os.Stdin, among(c.Context(), s, jobs))
+			if s.worker != nil {
+				return s.worker.Serve(c.Context(), os.Stdin, &s.Queue, s.Among(jobs))
 			}
-			played, err := s.play(c.Context(), tasksOf(jobs), nil)
+			played, err := s.Play(c.Context(), queue.Tasks(jobs), nil)
 			rows = append(rows, played...)
 			if err != nil {
 				return e.breakOff(rows, asJSON, err)
@@ -112,7 +114,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	s.addFlags(c)
 	e.catalogueFlags(c)
 	s.addManifest(c)
-	s.abreast.addFlags(c)
+	s.parallel.addFlags(c)
 	c.ValidArgsFunction = e.completeIDs
 	c.Flags().StringVar(&name, "target", "", "build under test, `NAME@VERSION`")
 	s.addRace(c)
@@ -147,12 +149,12 @@ func (s *session) inFiles(files []string, tags, called string) (records []scenar
 		return nil, usage(fmt.Errorf("--name %q chooses among the scenarios of features, and no FILE.feature is named", called))
 	}
 	for _, file := range files {
-		found := s.catalogue.InFile(file)
+		found := s.Catalogue.InFile(file)
 		if len(found) == 0 {
-			if err := s.catalogue.Add(replay.ReadFolder(file).Own); err != nil {
+			if err := s.Catalogue.Add(replay.ReadFolder(file).Own); err != nil {
 				return nil, usage(err)
 			}
-			found = s.catalogue.InFile(file)
+			found = s.Catalogue.InFile(file)
 		}
 		for _, of := range found {
 			is, err := replay.HasTags(tags, of.Tags)
@@ -178,10 +180,10 @@ func (s *session) inFiles(files []string, tags, called string) (records []scenar
 }
 
 // on gets what the records are replayed on: builds of the store, or a user's order.
-func (s *session) on(ctx context.Context, ref builds.Ref, records []scenarios.Record) (jobs []job, err error) {
+func (s *session) on(ctx context.Context, ref builds.Ref, records []scenarios.Record) (jobs []queue.Job, err error) {
 	refs := make([]builds.Ref, len(records))
 	for i, r := range records {
-		refs[i] = s.buildFor(ref, r)
+		refs[i] = s.BuildFor(ref, r)
 	}
 	var own builds.Target
 	if s.Order != "" {
@@ -190,7 +192,7 @@ func (s *session) on(ctx context.Context, ref builds.Ref, records []scenarios.Re
 		}
 		refs = nil // nothing of it is in the store
 	}
-	have, err := s.open(ctx, refuse, refs...)
+	have, err := s.open(ctx, supply.Refuse, refs...)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +201,7 @@ func (s *session) on(ctx context.Context, ref builds.Ref, records []scenarios.Re
 		if s.Order == "" {
 			build = have[refs[i]]
 		}
-		jobs = append(jobs, job{record: r, target: build})
+		jobs = append(jobs, s.Job(r, build))
 	}
 	return jobs, nil
 }
@@ -213,16 +215,14 @@ func (s *session) withBuild(ref builds.Ref, records []scenarios.Record) (with []
 		return records, nil
 	}
 	for _, r := range records {
-		of := s.buildFor(ref, r)
+		of := s.BuildFor(ref, r)
 		var none *buildstore.NotFoundError
 		if _, err := replay.Find(s.store, of); of.Provider == "" || !errors.As(err, &none) {
 			with = append(with, r)
 			continue
 		}
-		without = append(without, reports.Row{
-			ID: r.ID, Target: ref.String(), Expected: string(r.Expected(ref.String())), Verdict: skipped, Outcome: skipped,
-			Reason: fmt.Sprintf("%s is not built for the cloud %s: nodestorm target build %s --provider %s", ref, of.Provider, ref, of.Provider),
-		})
+		why := fmt.Errorf("%s is not built for the cloud %s: nodestorm target build %s --provider %s", ref, of.Provider, ref, of.Provider)
+		without = append(without, queue.Skip(r, ref.String(), why))
 	}
 	if len(with) == 0 { // what is missing is told in full
 		return records, nil
@@ -246,7 +246,7 @@ func (e *env) conclude(rows []reports.Row, asJSON, strict bool) error {
 		switch {
 		case r.Verdict == reports.Missing:
 			outcomes = append(outcomes, verdict.NotConclusive)
-		case r.Verdict != skipped || strict:
+		case r.Verdict != reports.Skipped || strict:
 			outcomes = append(outcomes, verdict.Outcome(r.Outcome))
 		}
 	}
@@ -280,6 +280,3 @@ func (e *env) breakOff(rows []reports.Row, asJSON bool, err error) error {
 	}
 	return err
 }
-
-// skipped is the verdict of a target that cannot be had.
-const skipped = reports.Skipped

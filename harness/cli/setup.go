@@ -65,10 +65,10 @@ releases are for, and the command that builds them from a checkout.`,
 			if err != nil {
 				return usage(err)
 			}
-			e.registriesGivenUp.Store(true) // it is the way without them
+			e.supply().WithoutRegistries() // it is the way without them
 			all := func(builds.Target) error { return nil }
 			left := 0
-			_, err = e.ensure(c.Context(), all, func(ref builds.Ref, err error) error {
+			_, err = e.supply().Ensure(c.Context(), all, func(ref builds.Ref, err error) error {
 				if ref == builds.Kubernetes {
 					return usage(err)
 				}

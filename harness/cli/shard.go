@@ -58,7 +58,7 @@ func (h *sharding) choose(ctx context.Context, s *session, records []scenarios.R
 			h.kept.Flags = append(h.kept.Flags, flag)
 		}
 	}
-	h.out, h.read = s.Out, s.player != nil
+	h.out, h.read = s.Out, s.worker != nil
 	chosen, mine := h.kept.Mine(records)
 	s.remark("shard %s has %d of %s", part, mine, counted(len(jobs), "replay"))
 	return chosen, h.keep(nil, false)

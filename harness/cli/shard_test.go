@@ -14,10 +14,11 @@ import (
 
 	"github.com/joshdk/go-junit"
 
-	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/night/shard"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/replay/queue"
+	"nodestorm/harness/replay/queue/queuetest"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/stored"
@@ -25,7 +26,6 @@ import (
 	"nodestorm/reports"
 	"nodestorm/reports/matrix"
 	"nodestorm/scenarios"
-	"nodestorm/sim/time/lag"
 )
 
 func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
@@ -83,7 +83,7 @@ func night(t *testing.T, part string, change func(*session, []reports.Row)) (out
 		t.Fatal(err)
 	}
 	var text, stderr bytes.Buffer
-	s := session{env: &env{stdout: &text, stderr: &stderr}, catalogue: catalogue, Settings: replay.Settings{Out: t.TempDir(), Flags: []string{"--all=true", "--shard=" + part}}, shard: sharding{Split: shard.Split{Text: part}}}
+	s := session{env: &env{stdout: &text, stderr: &stderr}, Queue: queue.Queue{Catalogue: catalogue, Settings: replay.Settings{Out: t.TempDir(), Flags: []string{"--all=true", "--shard=" + part}}}, shard: sharding{Split: shard.Split{Text: part}}}
 	records := slices.DeleteFunc(catalogue.Records(), func(r scenarios.Record) bool { return !strings.HasPrefix(r.ID, "karpenter-7515-") })
 	if records, err = s.shard.choose(t.Context(), &s, records); err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func night(t *testing.T, part string, change func(*session, []reports.Row)) (out
 	for _, r := range records {
 		for _, of := range r.Targets {
 			if r.ID == "karpenter-7515-not-ready-flap" {
-				without = append(without, reports.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: skipped, Outcome: skipped, Reason: "it is not in the store"})
+				without = append(without, reports.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: reports.Skipped, Outcome: reports.Skipped, Reason: "it is not in the store"})
 				continue
 			}
 			row := reports.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: string(of.Expected), WallSeconds: 1.5, Run: filepath.Join(s.Out, r.ID, of.Name)}
@@ -126,20 +126,9 @@ func statusOf(err error) int {
 // keepRun writes a run as short as one can be.
 func keepRun(t *testing.T, row reports.Row, sha string) {
 	t.Helper()
-	if err := storeRun(row, sha); err != nil {
+	if err := queuetest.StoreRun(row, sha); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func storeRun(row reports.Row, sha string) error {
-	ref, err := builds.ParseRef(row.Target)
-	if err != nil {
-		return err
-	}
-	r := run.Run{ID: row.ID, Target: builds.Manifest{Ref: ref, SHA256: sha}, Kubernetes: builds.Manifest{Ref: builds.Kubernetes, SHA256: "03"},
-		Expected: scenarios.Expectation(row.Expected), Clock: lag.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
-	r.Verdict = verdict.Verdict(row.Verdict)
-	return errors.Join(os.MkdirAll(row.Run, 0o700), r.Save(row.Run), os.WriteFile(filepath.Join(row.Run, run.HistoryFile), []byte(`{"seq":1,"source":"harness","verb":"ended"}`+"\n"), 0o600), run.Reseal(row.Run))
 }
 
 // seenIn is the matrix in a folder without what may differ: when it was made, and where the runs are.

@@ -10,6 +10,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
@@ -22,7 +23,7 @@ import (
 // to be strict. Nothing run is never as expected.
 func TestSkipped(t *testing.T) {
 	t.Setenv("HOME", "/home/ada-lovelace")
-	without := reports.Row{ID: "karpenter-7515-not-ready-flap", Target: "karpenter@v9.9.9", Expected: "reproduced", Verdict: skipped, Outcome: skipped, Reason: "karpenter@v9.9.9 is not in the store /home/ada-lovelace/.cache"}
+	without := reports.Row{ID: "karpenter-7515-not-ready-flap", Target: "karpenter@v9.9.9", Expected: "reproduced", Verdict: reports.Skipped, Outcome: reports.Skipped, Reason: "karpenter@v9.9.9 is not in the store /home/ada-lovelace/.cache"}
 	for _, test := range []struct {
 		name            string
 		ran             []string // outcomes
@@ -46,7 +47,7 @@ func TestSkipped(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := session{env: &env{stdout: &stdout, stderr: &stderr}, catalogue: catalogue, Settings: replay.Settings{Out: t.TempDir()}, strict: test.strict}
+			s := session{env: &env{stdout: &stdout, stderr: &stderr}, Queue: queue.Queue{Catalogue: catalogue, Settings: replay.Settings{Out: t.TempDir()}}, strict: test.strict}
 			var rows []reports.Row
 			for _, outcome := range test.ran {
 				r := run.Run{ID: "karpenter-7515-not-ready-noexecute", Target: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.7.0"}, SHA256: "01"}, Expected: "healthy",

@@ -2,18 +2,16 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/replay/supply"
 	"nodestorm/reports"
 )
 
@@ -21,94 +19,6 @@ func (e *env) target() *cobra.Command {
 	c := group(&cobra.Command{Use: "target", Short: "The builds under test: build, add, share, list and remove them"})
 	c.AddCommand(e.targetBuild(), e.targetAdd(), e.targetPush(), e.targetList(), e.targetRemove())
 	return c
-}
-
-// build builds with progress on standard error.
-func (e *env) build(ctx context.Context, r buildstore.Recipe) (builds.Target, error) {
-	return e.buildOf(ctx, r, nil, 1)
-}
-
-// buildOf is build for one of several: those after it are named, and at counts from 1.
-func (e *env) buildOf(ctx context.Context, r buildstore.Recipe, after []builds.Ref, at int) (builds.Target, error) {
-	line := e.newStatus()
-	if n := len(after); n+at > 1 {
-		line.of = fmt.Sprintf("[%d/%d] ", at, n+at)
-		if n > 0 {
-			line.next = "; next: " + after[0].String()
-		}
-	}
-	defer line.clear()
-	return built(ctx, e.store, r, line.update)
-}
-
-// built builds with progress: what compiles for long says nothing meanwhile, and is still seen
-// to go on.
-func built(ctx context.Context, store *buildstore.Store, r buildstore.Recipe, tell buildstore.Progress) (builds.Target, error) {
-	begun := time.Now()
-	var mu sync.Mutex
-	var last buildstore.Update
-	ticking, stop := context.WithCancel(ctx)
-	var ticks sync.WaitGroup
-	defer ticks.Wait()
-	defer stop()
-	ticks.Go(func() {
-		for tick := time.NewTicker(time.Second); ; {
-			select {
-			case <-ticking.Done():
-				tick.Stop()
-				return
-			case <-tick.C:
-				mu.Lock()
-				if last.Stage != "" {
-					last.Elapsed = time.Since(begun)
-					tell(last)
-				}
-				mu.Unlock()
-			}
-		}
-	})
-	return store.Build(ctx, r, func(u buildstore.Update) {
-		mu.Lock()
-		defer mu.Unlock()
-		last = u
-		tell(u)
-	})
-}
-
-// update shows the news of a build.
-func (s *status) update(u buildstore.Update) {
-	s.about(s.of+u.Ref.String()+string(u.Stage), s.of+progressOf(u), cmp.Or(u.Package, "")+s.next)
-}
-
-// progressOf is the news in a line: which phase of which, how long of what is expected, and
-// what comes after it. Packages are those that were compiled: Go tells nothing of those that it
-// has already.
-func progressOf(u buildstore.Update) string {
-	text := fmt.Sprintf("%s: %s", u.Ref, u.Stage)
-	phase := slices.Index(buildstore.Phases, u.Stage)
-	switch {
-	case u.Stage == buildstore.Unpacking:
-		text += fmt.Sprintf(" layer %d of %d", u.Done+1, u.Total)
-	case u.Stage == buildstore.Pushing || u.Stage == buildstore.Pulling:
-		text += fmt.Sprintf(" %d of %d MiB", u.Done, u.Total)
-	case phase >= 0:
-		text += fmt.Sprintf(" (phase %d of %d)", phase+1, len(buildstore.Phases))
-	}
-	text += ", " + u.Elapsed.Round(time.Second).String()
-	switch {
-	case u.Expected == 0 || phase < 0:
-	case u.Elapsed < u.Expected:
-		text += fmt.Sprintf(" of about %s (%d %%)", u.Expected.Round(time.Second), 100*u.Elapsed/u.Expected)
-	default:
-		text += fmt.Sprintf(", longer than the %s expected", u.Expected.Round(time.Second))
-	}
-	if u.Stage == buildstore.Compiling && u.Done > 0 {
-		text += fmt.Sprintf(", %s compiled", counted(u.Done, "package"))
-	}
-	if phase >= 0 && phase+1 < len(buildstore.Phases) {
-		text += fmt.Sprintf(", then %s", buildstore.Phases[phase+1])
-	}
-	return text
 }
 
 // What of an image runs.
@@ -176,8 +86,8 @@ looked up in.`,
 			var t builds.Target
 			if image != "" {
 				line := e.newStatus()
-				t, err = e.store.AddImage(c.Context(), recipe, image, path, as == asContainer, line.update)
-				line.clear()
+				t, err = e.store.AddImage(c.Context(), recipe, image, path, as == asContainer, supply.ShowOn(line, "", ""))
+				line.Clear()
 			} else {
 				t, err = e.store.Add(c.Context(), recipe, args[1])
 			}
@@ -223,8 +133,8 @@ on loopback only.`,
 			}
 			ref.Provider = provider
 			line := e.newStatus()
-			where, err := e.store.Push(c.Context(), ref, args[1], line.update)
-			line.clear()
+			where, err := e.store.Push(c.Context(), ref, args[1], supply.ShowOn(line, "", ""))
+			line.Clear()
 			if err != nil {
 				return usage(err)
 			}

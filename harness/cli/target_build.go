@@ -72,7 +72,7 @@ and anything else with "run --race" and "explore --race".`,
 				return err
 			}
 			for _, recipe := range recipes {
-				t, err := e.build(c.Context(), recipe)
+				t, err := e.supply().Build(c.Context(), recipe)
 				if err != nil {
 					return usage(err)
 				}

@@ -19,6 +19,7 @@ import (
 	"nodestorm/harness/draft/transcript"
 	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/apiproxy"
@@ -139,7 +140,7 @@ func (u *upOptions) fromFlags(ctx context.Context) error {
 		refs = append(refs, u.ref)
 		u.givens = append(u.givens, transcript.Given("Karpenter", ""), transcript.Given("these objects:", defaultPool))
 	}
-	have, err := u.open(ctx, refuse, refs...)
+	have, err := u.open(ctx, supply.Refuse, refs...)
 	u.build = have[u.ref]
 	return err
 }
@@ -163,7 +164,7 @@ spec:
 
 // fromFeature has a world as a feature's Givens say.
 func (u *upOptions) fromFeature(ctx context.Context) (err error) {
-	if u.catalogue, err = u.env.catalogue(); err != nil {
+	if u.Catalogue, err = u.env.catalogue(); err != nil {
 		return err
 	}
 	records, err := u.inFiles([]string{u.given}, "", "")
@@ -176,16 +177,16 @@ func (u *upOptions) fromFeature(ctx context.Context) (err error) {
 	if records[0].Bare() {
 		records[0].Autoscaler = u.ref.Name
 	}
-	u.features = u.catalogue.Features()
+	u.Features = u.Catalogue.Features()
 	jobs, err := u.on(ctx, u.ref, records)
 	if err != nil {
 		return err
 	}
-	u.build, u.givens = jobs[0].target, u.catalogue.InFile(u.given)[0].Pickle()
-	request := replay.Request{Settings: u.Settings, Record: records[0], Target: u.build, Features: u.features}
+	u.build, u.givens = jobs[0].Target, u.Catalogue.InFile(u.given)[0].Pickle()
+	request := replay.Request{Settings: u.Settings, Record: records[0], Target: u.build, Features: u.Features}
 	releases, err := request.Releases()
 	if err == nil {
-		_, err = u.ensure(ctx, func(t builds.Target) error { return usage(replay.CheckClock(u.World.Clock, t)) }, refuse, releases...)
+		_, err = u.Supply.Ensure(ctx, func(t builds.Target) error { return usage(replay.CheckClock(u.World.Clock, t)) }, supply.Refuse, releases...)
 	}
 	if err == nil {
 		err = request.Check(ctx)
@@ -234,7 +235,7 @@ func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err 
 	var unserved error
 	rig := u.Rig(u.build, out)
 	rig.Beside = u.beside
-	rig.World.Progress = func(what string) { u.status.about(what, what, "") }
+	rig.World.Progress = func(what string) { u.Line().Show(what, what, "") }
 	rig.Step = rig.World.Progress
 	if told != nil {
 		rig.World.Calls = told.Call
@@ -254,13 +255,13 @@ func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err 
 		}
 		return u.act(ctx, w, stage, told, live.URL(), out)
 	})
-	u.status.clear()
+	u.Line().Clear()
 	return err
 }
 
 // act is what happens in a world that stays.
 func (u *upOptions) act(ctx context.Context, w *world.World, stage *sentences.Stage, told *transcript.Transcript, live, out string) error {
-	u.status.clear()
+	u.Line().Clear()
 	groups := []string{"system:masters"}
 	if told != nil {
 		groups = append(groups, audit.SomebodyGroup)

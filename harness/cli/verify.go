@@ -2,16 +2,17 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/builds"
 	"nodestorm/harness/night/archive"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/replay/queue"
+	"nodestorm/harness/replay/supply"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
 )
@@ -67,12 +68,12 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if err != nil {
 				return usage(err)
 			}
-			if s.catalogue, err = e.unchecked(); err != nil {
+			if s.Catalogue, err = e.unchecked(); err != nil {
 				return err
 			}
-			s.features = s.catalogue.Features()
-			records, err := choose(s.catalogue, s.features, ids, tags, all)
-			if err := e.toPlay(s.catalogue, records, err); err != nil {
+			s.Features = s.Catalogue.Features()
+			records, err := choose(s.Catalogue, s.Features, ids, tags, all)
+			if err := e.toPlay(s.Catalogue, records, err); err != nil {
 				return err
 			}
 			for _, r := range records {
@@ -107,7 +108,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if records, err = s.shard.choose(c.Context(), s, records); err != nil {
 				return err
 			}
-			if s.player == nil {
+			if s.worker == nil {
 				if err := kept.Check(c.Context()); err != nil {
 					return err
 				}
@@ -116,43 +117,28 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if s.shard.kept.Empty() {
 				return s.shard.keep(nil, true)
 			}
-			var jobs []job
-			var rows []reports.Row
-			var coming *supply
-			if s.playsAsTheyCome(len(sides)) {
-				jobs, coming, err = s.coming(c.Context(), records)
-			} else {
-				jobs, rows, err = s.jobs(c, records)
-			}
+			jobs, rows, pending, err := s.jobs(c.Context(), records, len(sides))
 			if err != nil {
 				return err
 			}
-			if coming != nil {
-				defer coming.end()
+			if pending != nil {
+				defer pending.End()
 			}
-			if err := s.checkManifest(c.Context(), jobs); err != nil {
+			if err := s.CheckManifest(c.Context(), jobs); err != nil {
 				return err
 			}
 			if len(sides) > 1 {
 				return s.compare(c, sides, jobs, rows, asJSON)
 			}
-			jobs, without := s.parting(c.Context(), jobs)
+			jobs, without := s.Playable(c.Context(), jobs)
 			rows = append(rows, without...)
-			if s.player != nil {
-				return s.player.serve(c.Context(), os.Stdin, among(c.Context(), s, jobs))
+			if s.worker != nil {
+				return s.worker.Serve(c.Context(), os.Stdin, &s.Queue, s.Among(jobs))
 			}
-			for _, round := range s.rounds(jobs, repeat, certain > 0) {
-				round = slices.DeleteFunc(round, func(t task) bool {
-					return certain > 0 && reports.RateOf(rows, t.record.ID, t.target.Ref.String()).Certainty >= certain
-				})
-				before := rows
-				played, err := s.playComing(c.Context(), coming, round, func(sofar []reports.Row) error {
-					return s.shard.keep(append(before[:len(before):len(before)], sofar...), false)
-				})
-				rows = append(rows, played...)
-				if err != nil {
-					return e.breakOff(rows, asJSON, err)
-				}
+			keep := func(soFar []reports.Row) error { return s.shard.keep(soFar, false) }
+			rows, err = s.PlayRounds(c.Context(), pending, jobs, queue.Rounds{Repeat: repeat, Certain: certain}, rows, keep)
+			if err != nil {
+				return e.breakOff(rows, asJSON, err)
 			}
 			return cmp.Or(s.shard.keep(rows, true), s.finish(rows, asJSON))
 		},
@@ -162,7 +148,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	s.addManifest(c)
 	s.shard.addFlags(c)
 	uploadFlag(c, &kept)
-	s.abreast.addFlags(c)
+	s.parallel.addFlags(c)
 	c.ValidArgsFunction = e.completeIDs
 	c.Flags().StringSliceVar(&names, "cluster", []string{string(replay.Simulated)}, "`CLUSTER`: sim, or kind for containers of Docker in real time; kind,sim compares the decisions")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
@@ -177,69 +163,16 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	return c
 }
 
-// rounds are the jobs as often as asked for: all in one round, or each round's for itself,
-// where what came of one decides who plays in the next.
-func (s *session) rounds(jobs []job, repeat int, apart bool) (rounds [][]task) {
-	for n := range repeat {
-		tasks := tasksOf(jobs)
-		for i := range tasks {
-			tasks[i].label = fmt.Sprintf("[%d/%d] ", n*len(jobs)+i+1, repeat*len(jobs))
-		}
-		if n == 0 || apart {
-			rounds = append(rounds, nil)
-		}
-		last := &rounds[len(rounds)-1]
-		*last = append(*last, tasks...)
+// jobs are those of the records. Rows are of targets that cannot be had; or else what gets those
+// that are missing goes on beside replays.
+func (s *session) jobs(ctx context.Context, records []scenarios.Record, sides int) (jobs []queue.Job, rows []reports.Row, pending *supply.Pending, err error) {
+	if err := s.TakeParts(ctx, s.withNames); err != nil { // before anything is got
+		return nil, nil, nil, err
 	}
-	return rounds
-}
-
-type job struct {
-	record scenarios.Record
-	target builds.Target
-	// coming: the target is a name yet, see session.coming.
-	coming bool
-	needs  []builds.Ref // of one that is coming: all that its replay takes out of the store
-}
-
-// jobs gets all targets before anything is replayed. Rows are of targets that
-// cannot be had.
-func (s *session) jobs(c *cobra.Command, records []scenarios.Record) (jobs []job, rows []reports.Row, err error) {
-	var refs []builds.Ref
-	for _, r := range records {
-		for _, of := range r.Targets {
-			ref, err := builds.ParseRef(of.Name)
-			if err != nil {
-				return nil, nil, usage(err)
-			}
-			refs = append(refs, s.buildFor(ref, r))
-		}
+	if sides == 1 && s.kubernetesName == "" && s.PlaysPending() {
+		jobs, pending, err = s.Pending(ctx, records)
+	} else {
+		jobs, rows, err = s.Jobs(ctx, records)
 	}
-	without := map[builds.Ref]error{}
-	have, err := s.open(c.Context(), func(ref builds.Ref, err error) error {
-		without[ref] = err
-		if ref.Name == builds.Kubernetes.Name {
-			return usage(err)
-		}
-		return nil
-	}, refs...)
-	if err != nil {
-		return nil, nil, err
-	}
-	next := 0
-	for _, r := range records {
-		for _, of := range r.Targets {
-			ref := refs[next]
-			next++
-			if cannot := without[ref]; cannot != nil {
-				rows = append(rows, reports.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: skipped, Outcome: skipped, Reason: cannot.Error()})
-				continue
-			}
-			if got := have[ref].Ref; got.String() != of.Name { // nothing that follows could be believed
-				return nil, nil, fmt.Errorf("%s is to be played on %s, and the build at hand is %s: this is a fault of nodestorm's", r.ID, of.Name, got)
-			}
-			jobs = append(jobs, job{record: r, target: have[ref]})
-		}
-	}
-	return jobs, rows, nil
+	return jobs, rows, pending, err
 }

@@ -21,6 +21,7 @@ import (
 	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli"
+	"nodestorm/harness/replay/queue/queuetest"
 	"nodestorm/harness/world/process/processtest"
 	"nodestorm/reports"
 )
@@ -29,8 +30,8 @@ import (
 const asCommand = "NODESTORM_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(cli.EnvMadeUp) != "" && os.Getenv("NODESTORM_PLAYER") != "" {
-		cli.MadeUp()
+	if os.Getenv(queuetest.EnvMadeUp) != "" && os.Getenv("NODESTORM_PLAYER") != "" {
+		queuetest.MadeUp()
 		os.Exit(0)
 	}
 	if os.Getenv(asCommand) != "" {

@@ -4,8 +4,10 @@ import (
 	"slices"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
+	"nodestorm/scenarios"
 )
 
 // Settings say how all replays of one command are done. Kubernetes and Out are required.
@@ -70,4 +72,18 @@ func (r Request) staleOf() (refs []builds.Ref) {
 		}
 	}
 	return refs
+}
+
+// BuildFor is what the store is asked for to replay a record on a target.
+func (s Settings) BuildFor(ref builds.Ref, r scenarios.Record) builds.Ref {
+	ref.Provider, ref.Race = s.ProviderOf(r), ref.Race || r.Race
+	return ref
+}
+
+// ProviderOf is the cloud that a build has to serve which a record is replayed on.
+func (s Settings) ProviderOf(r scenarios.Record) string {
+	if own := r.Provider(); own != "" || r.Autoscaler != karpenter.Name {
+		return own
+	}
+	return s.Cloud
 }

@@ -1,7 +1,13 @@
 package buildstore
 
-import "time"
-import "nodestorm/harness/builds"
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"nodestorm/harness/builds"
+	"nodestorm/reports"
+)
 
 // Stage is what a build is doing.
 type Stage string
@@ -56,4 +62,35 @@ func (r reporter) send(u Update) {
 		u.Ref, u.Elapsed, u.Expected = r.ref, time.Since(r.start), r.expected
 		r.to(u)
 	}
+}
+
+// String is the news in a line: which phase of which, how long of what is expected, and what
+// comes after it. Packages are those that were compiled: Go has no news of those that it has
+// already.
+func (u Update) String() string {
+	text := fmt.Sprintf("%s: %s", u.Ref, u.Stage)
+	phase := slices.Index(Phases, u.Stage)
+	switch {
+	case u.Stage == Unpacking:
+		text += fmt.Sprintf(" layer %d of %d", u.Done+1, u.Total)
+	case u.Stage == Pushing || u.Stage == Pulling:
+		text += fmt.Sprintf(" %d of %d MiB", u.Done, u.Total)
+	case phase >= 0:
+		text += fmt.Sprintf(" (phase %d of %d)", phase+1, len(Phases))
+	}
+	text += ", " + u.Elapsed.Round(time.Second).String()
+	switch {
+	case u.Expected == 0 || phase < 0:
+	case u.Elapsed < u.Expected:
+		text += fmt.Sprintf(" of about %s (%d %%)", u.Expected.Round(time.Second), 100*u.Elapsed/u.Expected)
+	default:
+		text += fmt.Sprintf(", longer than the %s expected", u.Expected.Round(time.Second))
+	}
+	if u.Stage == Compiling && u.Done > 0 {
+		text += fmt.Sprintf(", %s compiled", reports.Counted(u.Done, "package"))
+	}
+	if phase >= 0 && phase+1 < len(Phases) {
+		text += fmt.Sprintf(", then %s", Phases[phase+1])
+	}
+	return text
 }

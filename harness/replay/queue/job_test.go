@@ -1,15 +1,14 @@
-package cli
+package queue
 
 import (
-	"io"
+	"bytes"
 	"slices"
 	"testing"
-
-	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/world"
 	"nodestorm/scenarios"
 	"nodestorm/sim/time/clock"
@@ -25,11 +24,12 @@ func TestJobsAreThoseOfTheRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &env{stdout: io.Discard, stderr: io.Discard}
-	if e.store, err = buildstore.Open(""); err != nil {
+	store, err := buildstore.Open("")
+	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{env: e, catalogue: catalogue, features: catalogue.Features(), Settings: replay.Settings{World: world.Config{Clock: clock.Auto}}}
+	silent := words{&bytes.Buffer{}}
+	q := &Queue{Supply: &supply.Supplier{Store: store, Output: silent}, Output: silent, Catalogue: catalogue, Features: catalogue.Features(), Settings: replay.Settings{World: world.Config{Clock: clock.Auto}}}
 	records := slices.DeleteFunc(catalogue.Records(), func(r scenarios.Record) bool { return r.System != "karpenter" })
 	for _, r := range records { // this test builds nothing
 		for _, of := range r.Targets {
@@ -37,15 +37,13 @@ func TestJobsAreThoseOfTheRecords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ref.Provider = s.providerOf(r)
-			if _, err := replay.Find(e.store, ref); err != nil {
+			ref.Provider = q.ProviderOf(r)
+			if _, err := replay.Find(store, ref); err != nil {
 				t.Skipf("%s: %v; make setup builds it", r.ID, err)
 			}
 		}
 	}
-	c := &cobra.Command{}
-	c.SetContext(t.Context())
-	jobs, without, err := s.jobs(c, records)
+	jobs, without, err := q.Jobs(t.Context(), records)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +54,7 @@ func TestJobsAreThoseOfTheRecords(t *testing.T) {
 		}
 	}
 	for _, j := range jobs {
-		got = append(got, j.record.ID+" "+j.target.Ref.String())
+		got = append(got, j.Record.ID+" "+j.Target.Ref.String())
 	}
 	if len(without) > 0 || !slices.Equal(got, want) {
 		t.Errorf("not: %v\n%q, want\n%q", without, got, want)

@@ -15,13 +15,13 @@ import (
 
 // stage is where made-up jobs are played, which end only when they are told to.
 type stage struct {
-	t     *testing.T
-	began chan int
-	end   map[int]chan string // by job
-	alone atomic.Int32
-	on    atomic.Int32
-	most  atomic.Int32
-	hands sync.Map // hands that are at work
+	t       *testing.T
+	began   chan int
+	end     map[int]chan string // by job
+	alone   atomic.Int32
+	on      atomic.Int32
+	most    atomic.Int32
+	workers sync.Map // that are at work
 }
 
 func newStage(t *testing.T, jobs int) *stage {
@@ -32,11 +32,11 @@ func newStage(t *testing.T, jobs int) *stage {
 	return s
 }
 
-func (s *stage) beside(ctx context.Context, hand, job int) (string, bool, error) {
-	if _, busy := s.hands.LoadOrStore(hand, true); busy {
-		s.t.Errorf("hand %d plays two jobs at once", hand)
+func (s *stage) parallel(ctx context.Context, worker, job int) (string, bool, error) {
+	if _, busy := s.workers.LoadOrStore(worker, true); busy {
+		s.t.Errorf("worker %d plays two jobs at once", worker)
 	}
-	defer s.hands.Delete(hand)
+	defer s.workers.Delete(worker)
 	if now := s.on.Add(1); now > s.most.Load() {
 		s.most.Store(now)
 	}
@@ -81,8 +81,8 @@ func TestOrder(t *testing.T) {
 	var results []string
 	go func() {
 		var err error
-		results, err = queue.Play(t.Context(), jobs, 3, queue.Hands[string]{
-			Beside: s.beside, Alone: s.Alone,
+		results, err = queue.Sequence(t.Context(), jobs, 3, queue.Steps[string]{
+			Parallel: s.parallel, Alone: s.Alone,
 			Done:  func(r []string) error { told = append(told, slices.Clone(r)); return nil },
 			Fewer: func(n int) { fewer = append(fewer, n) },
 		})
@@ -118,8 +118,8 @@ func TestOrder(t *testing.T) {
 // Whatever the number at a time, the results are those of one at a time.
 func TestSameAsSequence(t *testing.T) {
 	play := func(atOnce int) []string {
-		results, err := queue.Play(t.Context(), 40, atOnce, queue.Hands[string]{
-			Beside: func(_ context.Context, _, job int) (string, bool, error) {
+		results, err := queue.Sequence(t.Context(), 40, atOnce, queue.Steps[string]{
+			Parallel: func(_ context.Context, _, job int) (string, bool, error) {
 				return fmt.Sprint("job ", job, " beside"), job%7 == 3, nil
 			},
 			Alone: func(_ context.Context, job int, _ string) (string, error) {
@@ -148,7 +148,7 @@ func TestErrorEndsAll(t *testing.T) {
 	}
 	ended := make(chan end, 1)
 	go func() {
-		results, err := queue.Play(t.Context(), 6, 2, queue.Hands[string]{Beside: s.beside, Alone: s.Alone})
+		results, err := queue.Sequence(t.Context(), 6, 2, queue.Steps[string]{Parallel: s.parallel, Alone: s.Alone})
 		ended <- end{results, err}
 	}()
 	s.started(2)
@@ -170,7 +170,7 @@ func TestInterrupted(t *testing.T) {
 	s := newStage(t, 4)
 	ended := make(chan error, 1)
 	go func() {
-		_, err := queue.Play(ctx, 4, 2, queue.Hands[string]{Beside: s.beside, Alone: s.Alone})
+		_, err := queue.Sequence(ctx, 4, 2, queue.Steps[string]{Parallel: s.parallel, Alone: s.Alone})
 		ended <- err
 	}()
 	s.started(2)

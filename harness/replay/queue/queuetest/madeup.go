@@ -1,0 +1,175 @@
+// Package queuetest has workers of package queue whose replays are made up.
+package queuetest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"nodestorm/harness/builds"
+	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
+	"nodestorm/harness/run/verdict"
+	"nodestorm/reports"
+	"nodestorm/scenarios"
+	"nodestorm/sim/time/lag"
+)
+
+// EnvMadeUp makes the test binary a worker whose replays are made up, in this folder, as
+// script.json there has it. See MadeUp.
+const EnvMadeUp = "NODESTORM_TEST_MADE_UP"
+
+// request is what a worker is asked, see package queue.
+type request struct {
+	Job       int
+	ID        string
+	Target    string
+	Alone     bool
+	InPlaceOf string
+}
+
+// message is what a worker answers, see package queue.
+type message struct {
+	Step    string        `json:"step,omitempty"`
+	Virtual time.Duration `json:"virtual,omitempty"`
+	Mean    float64       `json:"mean,omitempty"`
+	Row     *reports.Row  `json:"row,omitempty"`
+	Failed  string        `json:"failed,omitempty"`
+	Code    int           `json:"code,omitempty"`
+	Stuck   string        `json:"stuck,omitempty"`
+}
+
+// MadeUp plays what it is asked to, without a world:
+//
+//	""       the run ends at once, as expected
+//	"fails"  it ends in a way that nobody expects
+//	"late"   with others it is inconclusive
+//	"ill"    it is inconclusive alone, too
+//	"after"  it ends when the job behind it in the sequence has
+//	"dies"   with others the process ends by a panic
+//	"dead"   it does so alone, too
+//	"full"   the disk is full
+//	"waits"  it ends only by a signal
+func MadeUp() {
+	dir := os.Getenv(EnvMadeUp)
+	var script []string
+	text, err := os.ReadFile(filepath.Join(dir, "script.json"))
+	if err := errors.Join(err, json.Unmarshal(text, &script)); err != nil {
+		panic(err)
+	}
+	var nth, of int
+	if _, err := fmt.Sscanf(os.Getenv("NODESTORM_PLAYER"), "%d/%d", &nth, &of); err != nil {
+		panic(err)
+	}
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, syscall.SIGINT)
+	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
+	there := func(name string) bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil }
+	note := func(name string) { _ = os.WriteFile(filepath.Join(dir, name), nil, 0o600) }
+	for {
+		var o request
+		if in.Decode(&o) != nil {
+			return
+		}
+		plays := filepath.Join(dir, fmt.Sprintf("plays-%d", o.Job))
+		if others, _ := filepath.Glob(filepath.Join(dir, "plays-*")); o.Alone && len(others) > 0 {
+			_ = out.Encode(message{Failed: fmt.Sprintf("job %d was to play alone, and %v do", o.Job, others)})
+			continue
+		}
+		note(filepath.Base(plays))
+		_ = out.Encode(message{Step: "a step", Virtual: time.Minute, Mean: 30})
+		v := verdict.Healthy
+		switch what := script[o.Job]; {
+		case what == "fails":
+			v = verdict.Failed
+		case what == "late" && !o.Alone, what == "ill":
+			v = verdict.Inconclusive
+		case what == "dies" && !o.Alone, what == "dead":
+			_ = os.Remove(plays)
+			panic("a step that nobody has thought of")
+		case what == "full":
+			_ = os.Remove(plays)
+			_ = out.Encode(message{Failed: "writing run.json: no space left on device; make room", Code: exit.Inconclusive})
+			continue
+		case what == "waits":
+			<-interrupted
+			note(fmt.Sprintf("interrupted-%d", o.Job))
+			_ = out.Encode(message{Failed: "interrupted by SIGINT", Code: exit.Inconclusive, Stuck: "etcd is still there"})
+			continue
+		case what == "after":
+			if !Within(time.Minute, func() bool { return there(fmt.Sprintf("done-%d", o.Job+1)) }) {
+				panic(fmt.Sprintf("job %d has not ended in a minute", o.Job+1))
+			}
+		}
+		row := reports.Row{ID: o.ID, Target: o.Target, Expected: "healthy", Verdict: string(v), WallSeconds: 1.5, Run: filepath.Join(dir, "runs", o.ID, o.Target)}
+		if o.InPlaceOf != "" {
+			row.Run += ".2"
+		}
+		row.Outcome = string(verdict.Compare(scenarios.Healthy, v))
+		row.Reason = fmt.Sprintf("job %d", o.Job)
+		if err := StoreRun(row, "01"); err != nil {
+			panic(err)
+		}
+		note(fmt.Sprintf("done-%d", o.Job))
+		_ = os.Remove(plays)
+		_ = out.Encode(message{Row: &row})
+	}
+}
+
+// Within looks for something until it is there, and reports whether it was in time.
+func Within(limit time.Duration, there func() bool) bool {
+	for end := time.Now().Add(limit); !there(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+// StoreRun writes a run as short as one can be.
+func StoreRun(row reports.Row, sha string) error {
+	ref, err := builds.ParseRef(row.Target)
+	if err != nil {
+		return err
+	}
+	r := run.Run{ID: row.ID, Target: builds.Manifest{Ref: ref, SHA256: sha}, Kubernetes: builds.Manifest{Ref: builds.Kubernetes, SHA256: "03"},
+		Expected: scenarios.Expectation(row.Expected), Clock: lag.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
+	r.Verdict = verdict.Verdict(row.Verdict)
+	return errors.Join(os.MkdirAll(row.Run, 0o700), r.Save(row.Run), os.WriteFile(filepath.Join(row.Run, run.HistoryFile), []byte(`{"seq":1,"source":"harness","verb":"ended"}`+"\n"), 0o600), run.Reseal(row.Run))
+}
+
+// Jobs are as many as the script has lines, of one record on made-up targets, see MadeUp. They are played
+// in the folder that it returns, in which runs are below "runs".
+func Jobs(t *testing.T, script ...string) (catalogue *scenarios.Catalogue, records []scenarios.Record, targets []builds.Target, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	text, _ := json.Marshal(script)
+	if err := os.WriteFile(filepath.Join(dir, "script.json"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(EnvMadeUp, dir)
+	catalogue, err := scenarios.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := catalogue.Lookup("karpenter-7515-not-ready-noexecute")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range script {
+		ref, err := builds.ParseRef(fmt.Sprintf("karpenter@v1.%d.0", 10+i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := record
+		r.Targets = []scenarios.Target{{Name: ref.String(), Expected: scenarios.Healthy}}
+		records, targets = append(records, r), append(targets, builds.Target{Manifest: builds.Manifest{Ref: ref}})
+	}
+	return catalogue, records, targets, dir
+}
