@@ -147,6 +147,7 @@ func (tx *Tx) begin(a *Action) {
 	}
 	if a.Takes >= 0 {
 		id := a.ID
+		// mutant: actions of the cloud take no time
 		tx.at(tx.now.Add(a.Takes), func() { tx.end(id) })
 	}
 }
@@ -160,6 +161,7 @@ func (tx *Tx) end(id int64) {
 	tx.Actions.Update(id, func(a *Action) {
 		a.Finished, a.Status = tx.now, ActionSuccess
 		if a.Fails != nil {
+			// mutant: an action that fails succeeds
 			a.Status = ActionError
 		}
 	})

@@ -182,6 +182,7 @@ func (tx *Tx) supply(t *ServerType, location string, spot bool) Supply {
 	for _, hit := range tx.c.faults.Active(fault.Supply) {
 		switch e := hit.Effect.(type) {
 		case fault.Unavailable:
+			// mutant: capacity that has run out is gone for spot and all other
 			if e.Type != t.Name || (e.Location != "" && e.Location != location) || (e.Capacity != "" && e.Capacity != CapacityType(spot)) {
 				continue
 			}

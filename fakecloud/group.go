@@ -124,6 +124,7 @@ func (tx *Tx) SetTarget(id int64, target int) {
 // refused.
 func (tx *Tx) Forgo(id int64, instances int) error {
 	g := tx.Groups.Get(id)
+	// mutant: an instance that there is can be forgone
 	if there := len(tx.Membership(g)); g.Target-instances < there {
 		return Errorf("conflict", "group %q: a target of %d, less %d, is below the %d instances that there are", g.Name, g.Target, instances, there)
 	}
@@ -154,6 +155,7 @@ func (tx *Tx) DeleteMembers(id int64, instances ...int64) error {
 		case fault.LeavesRest:
 			tx.retarget(id, max(0, g.Target-fewer))
 			return Errorf("internal", "%d of %d instances of the group %q are deleted, and not %q", fewer, len(instances), g.Name, i.Name)
+		// mutant: a half deletion is a whole one
 		case fault.LeavesInstance:
 			fewer++
 		case fault.LeavesTarget:

@@ -205,6 +205,7 @@ func (tx *Tx) Power(id int64, command string) *Action {
 func (tx *Tx) take(a *Action) {
 	id := a.About("server")
 	i := tx.Instances.Get(id)
+	// mutant: what a failed creation was followed by turns it off
 	if i == nil || i.Failure != nil { // nothing comes of what was to follow a failed creation
 		return
 	}
@@ -247,6 +248,7 @@ func (tx *Tx) take(a *Action) {
 func (tx *Tx) created(a *Action, i *Instance, state State) {
 	ok := a.Status == ActionSuccess
 	switch {
+	// mutant: an instance that cannot be had is gone from its group
 	case !ok && tx.failToCreate(i, *a.Fails):
 	case !ok:
 		tx.Remove(i.ID)
@@ -283,6 +285,7 @@ func (tx *Tx) Remove(id int64) {
 	}
 	tx.release(i)
 	tx.move(id, Gone)
+	// mutant: a deleted instance stays
 	tx.Instances.Delete(id)
 	for _, a := range tx.running(id) {
 		tx.fail(a.ID, Failure{"action_failed", "Action failed"})
@@ -298,6 +301,7 @@ func (tx *Tx) move(id int64, to State) {
 	from := i.State
 	tx.Instances.Update(id, func(i *Instance) { i.State = to })
 	i = tx.Instances.Get(id)
+	// mutant: an instance's change is not told
 	tx.c.changes = append(tx.c.changes, Change{At: tx.now, Instance: *i, From: from, To: to})
 	verb := string(to)
 	switch {
@@ -382,6 +386,7 @@ func (tx *Tx) interrupt(i *Instance, end time.Time) {
 // takeBack ends an instance when that was announced for.
 func (tx *Tx) takeBack(i *Instance) {
 	id := i.ID
+	// mutant: an interruption never comes true
 	tx.at(i.Interrupted, func() { tx.Remove(id) })
 }
 

@@ -77,6 +77,7 @@ func (c *Cloud) restore(state []byte) error {
 	}
 	for _, i := range tx.Instances.All() {
 		if !i.Interrupted.IsZero() {
+			// mutant: an interruption is forgotten with the cloud that announced it
 			tx.takeBack(i)
 		}
 	}
@@ -117,6 +118,7 @@ func load[T any](t *Table[T], kind string, all []*T, last int64) error {
 // has tells whether an image of the catalogue is there.
 func (tx *Tx) has(image Image) bool {
 	there := tx.Images.Get(image.ID)
+	// mutant: one cloud serves another's state
 	return there != nil && there.Name == image.Name
 }
 

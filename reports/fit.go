@@ -21,6 +21,7 @@ func Fit(width, need int, rows [][]string) [][]string {
 	fit := cloned(rows)
 	for {
 		last := len(fit[0]) - 1
+		// mutant: a line of the list wraps
 		room := width - 1 // a full line would wrap on some
 		for column := range last {
 			room -= widest(fit, column) + gap

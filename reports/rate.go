@@ -48,6 +48,7 @@ func RateOf(rows []Row, id, target string) (r Rate) {
 func Certainty(k, n int) float64 {
 	k = max(k, n-k)
 	share := 0.0
+	// mutant: few runs are certain
 	for heads := range k + 1 {
 		share += math.Exp(choose(n+1, heads) - float64(n+1)*math.Ln2)
 	}

@@ -65,6 +65,7 @@ func (w *Written) records(releases Releases, own bool) (list []Record, wrong []e
 			case i == 0:
 				known[err.Error()] = true
 				wrong = append(wrong, err)
+			// mutant: a mistake of a record is told of each of its twins
 			case !known[err.Error()]:
 				wrong = append(wrong, fmt.Errorf("%s%w", Place(i), err))
 			}
@@ -90,6 +91,7 @@ func Place(i int) string {
 	return fmt.Sprintf("twins[%d].", i-1)
 }
 
+// mutant: twins are no kin
 // NameTwins has the twins be kin, as soon as those that somebody named are looked up.
 func (r *Record) NameTwins() { r.Kin, r.twins = slices.Concat(r.twins, r.Kin), nil }
 

@@ -116,6 +116,7 @@ func alter(e fault.AlterReply, m proto.Message) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	// mutant: an altered reply is the old one
 	return true, protojson.Unmarshal(altered, m)
 }
 
@@ -244,6 +245,7 @@ func (s *Server) record(ctx context.Context, about fault.Call, named []string, e
 	case about.Group != "":
 		e.Object = history.Object{Resource: "nodegroups", Name: about.Group}
 	}
+	// mutant: of a deletion of several the history has the first
 	if err == nil && named != nil {
 		detail["instances"] = named
 	}

@@ -80,6 +80,7 @@ func Serve(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	creds := insecure.NewCredentials()
 	if cfg.TLS != nil {
+		// mutant: anybody's certificate opens the cloud of node groups
 		creds = credentials.NewTLS(cfg.TLS)
 	}
 	s := &Server{cfg: cfg, cloud: cfg.Cloud, listener: l, served: make(chan struct{})}
@@ -210,6 +211,7 @@ func (s *Server) NodeGroupDeleteNodes(_ context.Context, q *protocol.NodeGroupDe
 			}
 			ids = append(ids, i.ID)
 		}
+		// mutant: nodes go below the minimum of their group
 		if g.Target-len(ids) < g.Min {
 			return fakecloud.Errorf("conflict", "a target of %d, less %d, is below the minimum of %d", g.Target, len(ids), g.Min)
 		}

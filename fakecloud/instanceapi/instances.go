@@ -140,6 +140,7 @@ func describeInstances(c *call) (int, any, error) {
 func describeInterruptions(c *call) (int, any, error) {
 	all := []interruption{}
 	for _, i := range c.tx.Instances.All() {
+		// mutant: nobody hears of interruptions
 		if !i.Interrupted.IsZero() {
 			all = append(all, interruption{c.instance(i), i.Interrupted})
 		}

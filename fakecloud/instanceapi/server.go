@@ -128,5 +128,6 @@ func (s *Server) Close() error {
 
 func (s *Server) authorized(r *http.Request) bool {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	// mutant: the cloud of instances asks nobody for a token
 	return ok && subtle.ConstantTimeCompare([]byte(token), []byte(s.cfg.Token)) == 1
 }

@@ -54,6 +54,7 @@ func (e *env) catalogue() (*scenarios.Catalogue, error) {
 // what was not found; else it tells what is wrong elsewhere.
 func (e *env) toPlay(c *scenarios.Catalogue, chosen []scenarios.Record, notFound error) error {
 	for _, folder := range e.own.wrong {
+		// mutant: what stands beside a stray feature is played
 		if notFound != nil || slices.ContainsFunc(chosen, func(r scenarios.Record) bool { return c.IsFrom(r.ID, folder.name) }) {
 			return usage(folder.problems)
 		}

@@ -92,6 +92,7 @@ more there is to have, Cluster Autoscaler and real clusters, does not count.`,
 // well tells whether all that is needed is there.
 func (d diagnosis) well() bool {
 	return !slices.ContainsFunc(d.Machine, func(f finding) bool { return !f.OK }) &&
+		// mutant: doctor counts what is optional
 		!slices.ContainsFunc(d.Replays, func(r readiness) bool { return r.Needed && r.Ready < r.Replays })
 }
 
@@ -155,6 +156,7 @@ func neededFor(r scenarios.Record, catalogue *scenarios.Catalogue, of scenarios.
 	if err != nil {
 		return nil, err
 	}
+	// mutant: doctor takes a build for one cloud for another's
 	ref.Provider, ref.Race = r.Provider(), r.Race
 	parts, err := replay.Request{Record: r, Features: catalogue.Features()}.Needs()
 	return append([]builds.Ref{builds.Kubernetes, ref}, parts...), err

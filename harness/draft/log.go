@@ -117,6 +117,7 @@ func (l *logReader) line(line []byte) {
 			l.other++
 			return
 		}
+		// mutant: a draft has the flags of any program
 		s = &stream{ours: programIn(key) == ClusterAutoscaler || l.program == ClusterAutoscaler}
 		l.streams[key] = s
 	}

@@ -178,6 +178,7 @@ func (in *input) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	if in.left == 0 {
+		// mutant: what is too large is said to be whole
 		in.more = in.more || in.size == 0 || in.size > in.read
 		return 0, io.EOF
 	}

@@ -60,6 +60,7 @@ func Write(c *Cluster, program string) Draft {
 	for _, secret := range redact.Secrets(os.Environ()) {
 		r.Texts[secret] = redact.Removed
 	}
+	// mutant: a draft keeps credentials
 	d.Feature = r.Text(w.head() + w.text.String())
 	for _, note := range w.notes {
 		d.Notes = append(d.Notes, r.Text(note))
@@ -203,6 +204,7 @@ func (w *writer) split() (first, later []*corev1.Node) {
 	began := w.c.began()
 	for _, name := range slices.Sorted(maps.Keys(w.c.nodes)) {
 		n := w.c.nodes[name]
+		// mutant: a node that came later was there
 		if at := n.CreationTimestamp.Time; !began.IsZero() && !at.IsZero() && at.After(began) {
 			later = append(later, n)
 		} else {

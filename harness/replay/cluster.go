@@ -132,6 +132,7 @@ func (r Request) checkMachines() error {
 	return r.eachScenario(func(pickle []*messages.PickleStep) error {
 		cloud := karpenter.OnCloud(r.Target)
 		for _, step := range pickle {
+			// mutant: simulated machines' steps are played on containers
 			if simulatedOnly.MatchString(step.Text) {
 				return fmt.Errorf("--machines %s: %q is of simulated machines only", Containers, step.Text)
 			}
@@ -153,6 +154,7 @@ func (r Request) CheckCluster() error {
 	if r.Cluster != Kind {
 		return nil
 	}
+	// mutant: a cluster of kind may be one in virtual time
 	if r.World.Clock != clock.Real {
 		return errors.New("a cluster of kind has real time only: use --clock real, or leave it out")
 	}

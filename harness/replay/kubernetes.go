@@ -80,6 +80,7 @@ func OfFolder(ctx context.Context, folder string) (c ControlPlane, err error) {
 	if err := buildstore.CheckKubernetes(c.Version); err != nil {
 		return c, fmt.Errorf("%s: %w", folder, err)
 	}
+	// mutant: controllers may be newer than the API server
 	if missing := c.Missing(); len(missing) > 0 && olderMinor(c.Version) {
 		return c, fmt.Errorf("%s has no %s, and those of %s are newer than its kube-apiserver (%s), which no cluster may have; put those of the release beside it, or name the release itself", folder, strings.Join(missing, " and no "), builds.Kubernetes, c.Version)
 	}
@@ -191,6 +192,7 @@ func (r Request) CheckKubernetes() error {
 	}
 	return r.eachScenario(func(pickle []*messages.PickleStep) error {
 		for _, step := range pickle {
+			// mutant: kubelets may be newer than the API server
 			if realKubelets.MatchString(step.Text) {
 				return fmt.Errorf("its kubelets are of %s, and may not be newer than kube-apiserver (%s): %q", builds.Kubernetes, version, step.Text)
 			}

@@ -223,6 +223,7 @@ func (r Request) CheckSteps() error {
 
 // checkRoom tells whether this machine has the memory for the nodes that the steps ask for.
 func (r Request) checkRoom() error {
+	// mutant: more nodes are begun with than the machine has memory for
 	return r.eachScenario(func(pickle []*messages.PickleStep) error { return memory.Check(sentences.Nodes(pickle)) })
 }
 

@@ -37,6 +37,7 @@ func filterOf(expression string) (chooses func(tags []string) bool, err error) {
 		switch {
 		case !operator && !strings.HasPrefix(word, "@"):
 			return nil, wrong(fmt.Sprintf("%q is no tag, which begins with @", word))
+		// mutant: a tag expression may end with an operator
 		case operator && i == len(words)-1: // the library takes what is not there from an empty stack
 			return nil, wrong(fmt.Sprintf("a tag is missing after %q", word))
 		case !operator && strings.ContainsAny(word, ",~&"):

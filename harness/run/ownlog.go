@@ -51,6 +51,7 @@ func (o *OwnLog) lost(j verdict.Judgement) (lost []crosscheck.Disagreement) {
 		return nil
 	}
 	for _, d := range o.Disagreements {
+		// mutant: every disagreement is documented
 		if d.Lost && !documented(d, j) {
 			lost = append(lost, d)
 		}

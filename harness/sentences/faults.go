@@ -600,7 +600,9 @@ func (s *scenario) capiWay() *apifault.Proxy {
 func (s *scenario) foresee(steps []*messages.PickleStep) {
 	for _, step := range steps {
 		ofCAPI, ofTarget := partition(rulesOf(step, s.rig.Beside), toClusterAPI)
+		// mutant: Cluster API whose way is broken has none that can be
 		s.breaksCAPI = s.breaksCAPI || len(ofCAPI) > 0
+		// mutant: a target whose way is broken later has none that can be
 		s.breakable = s.breakable || len(ofTarget) > 0 && step.Type == messages.PickleStepType_ACTION
 	}
 }

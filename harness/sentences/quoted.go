@@ -76,6 +76,7 @@ func (r *reader) check(step *messages.PickleStep) error {
 	case text == groupsWords:
 		_, err := groupsOf(tableOf(step))
 		return err
+	// mutant: the target can be killed before it runs
 	case strings.HasPrefix(text, "the target is ") && !r.started:
 		return errNoTarget
 	case strings.HasPrefix(text, servesWords) && !groupVersion.MatchString(strings.Trim(strings.TrimPrefix(text, servesWords), `"`)):
@@ -114,6 +115,7 @@ func (r *reader) checkAwaited(step *messages.PickleStep, words string) error {
 		_, err := then.InWords(words)
 		return err
 	}
+	// mutant: the file of an action is read as the record it waits for
 	text, err := docString(step) // a file that the step names is the action's
 	if err != nil {
 		return err
@@ -204,6 +206,7 @@ func (r *reader) has(gvk schema.GroupVersionKind) error {
 
 // checkFilled finds what stands for a record's field where no record was waited for.
 func (r *reader) checkFilled(text string) error {
+	// mutant: $name may stand for nothing
 	if field := ofAwaited.FindString(text); field != "" && !r.awaited {
 		return fmt.Errorf("%s stands for the name in a record that was waited for, and nothing is: say %q before, or after the action", field, "once …")
 	}

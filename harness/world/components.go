@@ -118,6 +118,7 @@ func (w *World) forGuests(spec process.Spec) []string {
 // controlPlaneProgram is where a program of a control plane is, and how it is launched.
 func (w *World) controlPlaneProgram(name string) (path string, launch func(*exec.Cmd) error) {
 	path, builtWithClock := w.cfg.program(name)
+	// mutant: a guest of a control plane is started as any program
 	return path, w.Launch(builtWithClock)
 }
 
@@ -168,6 +169,7 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 		if err := w.awaitClock(ctx, p); err != nil {
 			return nil, errors.Join(err, p.Kill())
 		}
+		// mutant: what a program waits for at its start takes its time
 		release()
 	}
 	if err := p.AwaitReady(ctx, w.Clock().After); err != nil {

@@ -47,6 +47,7 @@ func (c *local) etcd() (component, error) {
 		Env: w.inside([]string{fewerCollections, fewerProcessors}),
 		Args: []string{
 			"--data-dir=" + data,
+			// mutant: etcd listens on a port
 			"--listen-client-urls=" + etcdURL, "--advertise-client-urls=" + etcdURL,
 			"--listen-peer-urls=unix://" + etcdPeers, "--initial-advertise-peer-urls=unix://" + etcdPeers, "--initial-cluster=default=unix://" + etcdPeers,
 			"--enable-grpc-gateway=false",

@@ -38,6 +38,7 @@ func FreePort() (int, error) {
 	// Where other processes of ours don't begin, those of the same seed neither.
 	handedOut.CompareAndSwap(0, rand.Uint32())
 	ports := uint32(end-firstPort) / of
+	// mutant: at a time, all take their ports from all
 	first := firstPort + int(part*ports)
 	for range ports {
 		if port, err := listenable(first + int(handedOut.Add(1)%ports)); err == nil {

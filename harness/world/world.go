@@ -177,6 +177,7 @@ func (c Config) program(name string) (path string, builtWithClock bool) {
 			return path, false
 		}
 	}
+	// mutant: a plain Kubernetes is started as if it had the clock
 	return filepath.Join(c.Kubernetes, name), !c.Plain
 }
 
@@ -365,6 +366,7 @@ func (w *World) Died(component string, err error) {
 // recordDeath names files as the run's folder has them: where that is, is nobody's business who
 // reads the history elsewhere.
 func (w *World) recordDeath(component string, err error) {
+	// mutant: a death in the history tells where the run's folder is
 	w.history.Record(history.Death(component, errors.New(strings.ReplaceAll(err.Error(), w.cfg.Out+string(filepath.Separator), ""))))
 }
 

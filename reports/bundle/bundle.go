@@ -138,6 +138,7 @@ func unpack(root *os.Root, header *tar.Header, content io.Reader) error {
 		return nil // files make their folders
 	case header.Typeflag != tar.TypeReg:
 		return errors.New("neither a file nor a folder")
+	// mutant: an archive may name files elsewhere
 	case !filepath.IsLocal(filepath.FromSlash(name)) || strings.ContainsAny(name, "\x00\\"):
 		return errors.New("its name leads out of the archive")
 	case strings.Count(name, "/") >= maxDepth:

@@ -78,6 +78,7 @@ func issue(b *strings.Builder, s *story.Story) {
 		verdict = "no verdict"
 	}
 	// Of steps it is a line in which ends of lines are written out.
+	// mutant: a text for upstream has folders of who played it
 	happened, more, long := strings.Cut(localLog.ReplaceAllString(lines.Replace(happened), "$1"), "\n")
 	fmt.Fprintf(b, "**What happened** (%s)\n\n%s\n\n", reports.Markdown(verdict), reports.Markdown(happened))
 	if long {

@@ -66,7 +66,10 @@ const onKubernetes = " on Kubernetes "
 
 // OnKubernetes is what a target is called in runs on another Kubernetes than nodestorm's own: it
 // is a target, and a column, of its own.
-func OnKubernetes(target, version string) string { return target + onKubernetes + version }
+func OnKubernetes(target, version string) string {
+	// mutant: a run on another Kubernetes takes the place of the one on nodestorm's own
+	return target + onKubernetes + version
+}
 
 // elsewhere are the other versions of Kubernetes on which a scenario and a target have a run.
 func (m *Matrix) elsewhere(scenario, target string) (cells []Cell) {
@@ -102,6 +105,7 @@ func New(made time.Time, scenarios []Scenario, runs []Cell) *Matrix {
 	newest := map[[2]string]Cell{}
 	for _, c := range runs {
 		key := [2]string{c.Scenario, c.Target}
+		// mutant: the oldest run of a matrix counts
 		if old, there := newest[key]; !there || c.Started.After(old.Started) {
 			newest[key] = c
 		}

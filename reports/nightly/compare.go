@@ -119,6 +119,7 @@ func (t *table) machines() []float64 {
 	}
 	for _, p := range t.pairs {
 		for n := range t.nights {
+			// mutant: a slow machine makes all slower
 			t.points[p][n].Adjusted = t.points[p][n].Seconds / factors[n]
 		}
 	}
@@ -276,6 +277,7 @@ func slower(row *Row, points []Point) {
 		return
 	}
 	distance := math.Log(now) - usual
+	// mutant: what scatters is slower
 	if distance > scatter*sigma && distance > math.Log(leastFactor) && now-row.Usual > leastTime {
 		row.Slower = math.Exp(distance)
 	}

@@ -140,6 +140,7 @@ func FirstDifference(a, b Course) int {
 			if a.Decisions[i].What != b.Decisions[i].What {
 				return i
 			}
+		// mutant: what one side does after the other has ended is a difference
 		case i >= len(a.Decisions) && b.after(i) > a.rest(), i >= len(b.Decisions) && a.after(i) > b.rest():
 			return -1
 		default:

@@ -318,6 +318,7 @@ func From(about Run, scan func(func(history.Record)) []string) *Story {
 	ended, n := false, 0
 	problems := scan(func(r history.Record) {
 		ended = ended || r.Source == history.Harness && r.Verb == history.Ended
+		// mutant: a page takes a history of any length
 		if n++; n <= maxRecords {
 			b.Add(r)
 		}

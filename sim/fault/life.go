@@ -51,6 +51,7 @@ type Life struct {
 // count from something else, Start or Wait say so afterwards.
 func (r Recorder) Arm(name, effect string, plan Plan, now time.Time, about About) Life {
 	l := Life{Plan: plan, name: name, effect: effect, armed: now, random: seed.Stream(r.Seed, "fault", name), history: r.History}
+	// mutant: a fault that waits for a record does not
 	if plan.When == nil {
 		l.Start(now)
 	}
@@ -59,7 +60,10 @@ func (r Recorder) Arm(name, effect string, plan Plan, now time.Time, about About
 }
 
 // Start has the plan's time count from then: the fault is active At later.
-func (l *Life) Start(from time.Time) { l.active = from.Add(time.Duration(l.At)) }
+func (l *Life) Start(from time.Time) {
+	// mutant: a fault begins at once
+	l.active = from.Add(time.Duration(l.At))
+}
 
 // Wait has the plan's time count from a Start that is still to come.
 func (l *Life) Wait() { l.active = time.Time{} }
@@ -94,6 +98,7 @@ func (l *Life) Cleared() time.Time { return l.cleared }
 // Over reports whether its time is over.
 func (l *Life) Over(now time.Time) bool {
 	end := l.Ends()
+	// mutant: a fault never ends
 	return !end.IsZero() && !now.Before(end)
 }
 
@@ -109,6 +114,10 @@ func (l *Life) Take() bool {
 		return false
 	}
 	l.seen++
+	// mutant: a fault never acts
+	// mutant: a fault skips one occasion less
+	// mutant: a fault's probability is ignored
+	// mutant: an API fault never acts
 	if l.seen <= l.Skip || l.Probability > 0 && l.random.Float64() >= l.Probability {
 		return false
 	}
@@ -120,7 +129,11 @@ func (l *Life) Take() bool {
 func (l *Life) Taken() int { return l.taken }
 
 // Spent reports whether it has acted on as many occasions as it may.
-func (l *Life) Spent() bool { return l.Limit > 0 && l.taken >= l.Limit }
+func (l *Life) Spent() bool {
+	// mutant: a fault acts once too often
+	// mutant: a fault of the cloud acts once too often while its call runs
+	return l.Limit > 0 && l.taken >= l.Limit
+}
 
 // Matched records an occasion on which the fault acts.
 func (l *Life) Matched(at time.Time, about About) { l.record(history.Matched, at, about) }

@@ -88,9 +88,11 @@ func (l *Log) Record(e Event) {
 		return
 	}
 	if e.At.IsZero() {
+		// mutant: a record's time is real time
 		e.At = l.clk.Now()
 	}
 	l.records = append(l.records, Record{
+		// mutant: the recorder numbers records in another order
 		Seq:     uint64(len(l.records) + 1),
 		Virtual: e.At.Sub(l.start),
 		Real:    time.Since(l.realStart),
@@ -195,6 +197,7 @@ func (l *Log) write() {
 		case <-l.stop:
 			last = true
 		}
+		// mutant: the writer of the history leaves a record out
 		for _, r := range l.Since(seq) {
 			_, _ = buffer.Write(line(r)) // a failed write stays in the buffer until Flush
 			seq = r.Seq

@@ -54,6 +54,7 @@ func Scan(r io.Reader, each func(Record)) []Problem {
 			problems = append(problems, Problem{l.n, l.err})
 		}
 		if l.record.Seq != 0 {
+			// mutant: a repeated record is taken
 			if first := seen.add(l.record.Seq, l.n); first != 0 {
 				problems = append(problems, Problem{l.n, fmt.Errorf("seq %d is already on line %d", l.record.Seq, first)})
 			} else {

@@ -79,6 +79,8 @@ func (s *Stored) Timed() iter.Seq[Record] {
 		for r := range s.Arrived() {
 			heap.Push(&waiting, r)
 			last = max(last, r.Virtual)
+			// mutant: records of a stored history come as they arrived, whatever their time
+			// mutant: an order of time needs all of a history in memory
 			for len(waiting) > 0 && waiting[0].Virtual <= last-s.Late {
 				if !yield(heap.Pop(&waiting).(Record)) {
 					return

@@ -30,6 +30,7 @@ func (p *provider) interrupt(ctx context.Context) error {
 	var failed []error
 	for _, a := range announced {
 		k := slices.IndexFunc(claims.Items, func(c v1.NodeClaim) bool { return c.Status.ProviderID == idPrefix+a.Instance.Name })
+		// mutant: Karpenter hears of interruptions and does nothing
 		if k < 0 || !claims.Items[k].DeletionTimestamp.IsZero() {
 			continue
 		}

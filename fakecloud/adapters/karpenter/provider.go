@@ -74,6 +74,7 @@ func (p *provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeCla
 			if len(out) == mostTries {
 				return nil, cloudprovider.NewInsufficientCapacityError(errors.Join(out...))
 			}
+		// mutant: a quota is an error like any other
 		case refused(err, "resource_limit_exceeded"): // a quota: to the provider for AWS it is one of its capacity errors
 			return nil, cloudprovider.NewInsufficientCapacityError(err)
 		case refused(err, "not_ready"):
@@ -232,6 +233,7 @@ func (p *provider) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudpro
 	// A class that is not ready says nothing: nothing can be launched in place of what there is. Its status
 	// can be of what it said before, which v1.0 does not tell.
 	ready := class.StatusConditions().Get(status.ConditionReady)
+	// mutant: what a class said before it was changed is drift
 	if !ready.IsTrue() || ready.ObservedGeneration != 0 && ready.ObservedGeneration != class.Generation {
 		return "", nil
 	}
@@ -277,8 +279,10 @@ func (p *provider) collect(ctx context.Context) error {
 	var failed []error
 	for _, l := range launched {
 		known := slices.ContainsFunc(claims.Items, func(c v1.NodeClaim) bool {
+			// mutant: an instance that is being launched counts as lost
 			return c.Status.ProviderID == l.Status.ProviderID || c.Name == l.Name
 		})
+		// mutant: an instance without a NodeClaim stays
 		if !known && l.DeletionTimestamp == nil && time.Since(l.CreationTimestamp.Time) > leakAfter {
 			log.FromContext(ctx).Info("terminating an instance without a NodeClaim", "provider-id", l.Status.ProviderID)
 			failed = append(failed, p.end(ctx, l))
@@ -297,6 +301,7 @@ func (p *provider) end(ctx context.Context, launched *v1.NodeClaim) error {
 		return err
 	}
 	for _, n := range nodes.Items {
+		// mutant: the Node of an instance that was collected stays
 		if n.Spec.ProviderID == launched.Status.ProviderID {
 			return client.IgnoreNotFound(p.client.Delete(ctx, &n))
 		}

@@ -95,6 +95,7 @@ func nearest(version string, there []string) (near []string) {
 	there = slices.DeleteFunc(slices.Clone(there), func(v string) bool { return !semver.IsValid(v) })
 	slices.SortFunc(there, semver.Compare)
 	at, _ := slices.BinarySearchFunc(there, version, func(v, to string) int { return cmp.Compare(semver.Compare(v, to), 0) })
+	// mutant: nothing is near a release that there is not
 	const each = 2
 	return there[max(0, at-each):min(len(there), at+each)]
 }

@@ -81,6 +81,7 @@ func CheckKubernetes(version string) error {
 	if !semver.IsValid(version) {
 		return fmt.Errorf("%q is no version of Kubernetes, such as %s", version, builds.Kubernetes.Version)
 	}
+	// mutant: a control plane is never too old
 	if semver.Compare(version, OldestKubernetes+".0") < 0 {
 		return fmt.Errorf("release %s of Kubernetes is too old: the oldest that was seen to be a world's control plane is %s", version, OldestKubernetes)
 	}

@@ -62,6 +62,7 @@ func (s *Store) Push(ctx context.Context, ref builds.Ref, repository string, pro
 
 // Portable is the entry as a folder of an image, where it is in a store in the folder
 // store: nothing in it is of this machine.
+// mutant: an image tells where a build was made
 func Portable(t builds.Target, store string) (registry.Folder, error) {
 	folder, err := folderOf(t, portable(t.Manifest))
 	folder.Inside = path.Join(store, "targets", t.Name, t.Version, filepath.Base(t.Dir))
@@ -239,6 +240,7 @@ func (d draft) pulled(ref builds.Ref) (m builds.Manifest, err error) {
 	if err != nil {
 		return m, fmt.Errorf("its program: %w", err)
 	}
+	// mutant: a pulled program need not be the one that was pushed
 	if sum != m.SHA256 {
 		return m, fmt.Errorf("its program has the SHA-256 %.12s…, and its %s says %.12s…", sum, manifestFile, m.SHA256)
 	}

@@ -94,6 +94,7 @@ func (q *Request) Recipe(ref builds.Ref, at, tags string) (recipe Recipe, err er
 			return recipe, err
 		}
 	}
+	// mutant: a plain build has the clock all the same
 	recipe.Plain, recipe.Race = recipe.Plain || q.Plain, q.Race
 	if q.Module != "" {
 		recipe.Module, recipe.Query, _ = strings.Cut(q.Module, "@")

@@ -252,6 +252,7 @@ func (s *Store) fresh(t builds.Target) error {
 	if t.Source.Graft != "" {
 		// Without our checkout nobody could build one of an adapter anew, nor tell.
 		if of, err := graftOf(t.Ref); err == nil {
+			// mutant: an adapter of an older nodestorm stands for today's
 			if sum, err := of.sum(); err == nil && sum != t.Source.Graft {
 				return &StaleError{Ref: t.Ref, Source: t.Source, Err: fmt.Errorf("%s (%.12s, not %.12s)", of.name, t.Source.Graft, sum)}
 			}

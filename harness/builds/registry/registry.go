@@ -141,6 +141,7 @@ type guarded struct{ http.RoundTripper }
 var errPlain = errors.New("which is done on loopback only")
 
 func (g guarded) RoundTrip(r *http.Request) (*http.Response, error) {
+	// mutant: registries elsewhere are asked without TLS
 	if r.URL.Scheme != "https" && !loopback(r.URL.Hostname()) {
 		return nil, fmt.Errorf("%s would be asked without TLS, %w", r.URL.Host, errPlain)
 	}

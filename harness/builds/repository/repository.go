@@ -334,6 +334,7 @@ func (r *Repository) git(ctx context.Context, args ...string) (string, error) {
 
 // run runs git in a folder. What it says on failure is the error, without secrets.
 func (r *Repository) run(ctx context.Context, dir string, args ...string) (string, error) {
+	// mutant: a repository's hooks run
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "submodule.recurse=false",
 		"-c", "core.askPass=", "-c", "credential.interactive=false", "-c", "advice.detachedHead=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"}, args...)...)
 	cmd.Dir, cmd.Env = dir, environment(os.Environ())

@@ -38,6 +38,7 @@ func CheckConfig(c *manifest.Container, known func(variable string) (bool, error
 			return nil
 		}
 		asked = append(asked, name)
+		// mutant: no cluster configuration is one
 		if value[name] == "" {
 			continue
 		}

@@ -186,10 +186,12 @@ func (j *Joiner) changed(c fakecloud.Change) {
 			j.powerOn(i, m)
 		}
 	case fakecloud.Off:
+		// mutant: an instance that is off keeps its kubelet
 		j.halt(i, m)
 	case fakecloud.Rebuilding, fakecloud.Gone:
 		j.halt(i, m)
 		delete(j.machines, i.ID)
+		// mutant: a container stays when its instance is gone
 		if m != nil && m.container != nil {
 			j.cfg.Containers.Discard(m.container.Name)
 		}

@@ -62,7 +62,10 @@ const (
 
 // more tells of figures that are the better the higher they are: how many times as fast as
 // real time virtual time passes. Of all others less is better.
-func (f figure) more() bool { return strings.HasPrefix(f.unit, "x-") }
+func (f figure) more() bool {
+	// mutant: a higher factor is worse
+	return strings.HasPrefix(f.unit, "x-")
+}
 
 // compare prints a table of all figures that both sides have, and counts those that are worse
 // after than before, beyond noise.
@@ -83,6 +86,7 @@ func compare(before, after *side, out io.Writer) (worse int, err error) {
 		compared := benchmath.AssumeNothing.Compare(old, now)
 		change := compared.FormatDelta(was, is)
 		mark := ""
+		// mutant: noise is worse
 		if compared.P <= alpha && (is > was*(1+least) && !f.more() || is < was*(1-least) && f.more()) {
 			mark = "worse"
 			worse++

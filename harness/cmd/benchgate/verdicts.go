@@ -140,6 +140,7 @@ func (v *verdicts) table(before, now string, out io.Writer) (worse int, err erro
 			fmt.Fprintf(&notes, "%s on %s is slower\n", of.id, of.target)
 		}
 		fineBefore, fineNow := asExpected(was), asExpected(is)
+		// mutant: unexpected verdicts are in no count of what is worse
 		if fineNow < len(is) {
 			worse++
 			fmt.Fprintf(&notes, "%s on %s is as expected in %d of %d: %s\n", of.id, of.target, fineNow, len(is), others(is))

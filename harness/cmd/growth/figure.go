@@ -89,7 +89,10 @@ func slope(from, to point) float64 { return (to.Y - from.Y) / (to.X - from.X) }
 func (f figure) Slope() float64 { return slope(f.Points[0], f.Points[len(f.Points)-1]) }
 
 // Last is the slope at the end.
-func (f figure) Last() float64 { return slope(f.Points[len(f.Points)-2], f.Points[len(f.Points)-1]) }
+func (f figure) Last() float64 {
+	// mutant: a cost's growth at the end is that of all
+	return slope(f.Points[len(f.Points)-2], f.Points[len(f.Points)-1])
+}
 
 // tell prints the figures, as a table in Markdown.
 func tell(out io.Writer, figures []figure) error {

@@ -31,19 +31,23 @@ import (
 //go:embed mutants.yaml
 var list []byte
 
-// mutant is one way to break the project.
+// mutant is one way to break the project. In the code, a comment above the line that is broken
+// has its name: // mutant: NAME. One of condition, remove, instead and replace says how.
 type mutant struct {
 	// Name says what is wrong with the code then.
 	Name string `json:"name"`
-	// File is relative to the module's root. Replace is a text that it has exactly
-	// once, With what stands there instead.
-	File    string `json:"file"`
-	Replace string `json:"replace"`
-	With    string `json:"with"`
-	// Test is the one that must fail, in Package, which is relative to the module's
-	// root; empty means the file's own.
-	Test    string `json:"test"`
-	Package string `json:"package,omitempty"`
+	// Condition is what becomes of the one that an if, a for or a case on the line asks, or
+	// that is returned or assigned there: it is never or always so, or it is negated.
+	Condition string `json:"condition,omitempty"`
+	// Remove leaves out the statement that begins on the line.
+	Remove bool `json:"remove,omitempty"`
+	// Instead stands in place of that statement.
+	Instead string `json:"instead,omitempty"`
+	// Replace has texts that the line has exactly once, and what stands there instead.
+	Replace map[string]string `json:"replace,omitempty"`
+	// Test is the one that must fail, in the package of the marked file. Before a dot there
+	// is the folder of another package, or the end of its path: sim/checker.TestFind.
+	Test string `json:"test"`
 }
 
 func main() {
@@ -73,7 +77,7 @@ func read() ([]mutant, error) {
 // try runs the mutants whose name has one of the words, and returns how many no test
 // noticed.
 func try(ctx context.Context, words []string) (missed int, err error) {
-	root, err := moduleRoot(ctx)
+	root, err := checkoutRoot(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -87,10 +91,17 @@ func try(ctx context.Context, words []string) (missed int, err error) {
 	if len(mutants) == 0 {
 		return 0, fmt.Errorf("no mutant has %q in its name", words)
 	}
+	c, err := scan(root)
+	if err != nil {
+		return 0, err
+	}
 	sound := map[string]bool{} // tests that pass without a mutant
 	for i, m := range mutants {
 		began := time.Now()
-		pkg, test := m.pkg(), m.Test
+		pkg, test, err := c.test(m)
+		if err != nil {
+			return missed, err
+		}
 		if !sound[pkg+" "+test] {
 			if failed, output, err := run(ctx, root, "", pkg, test); err != nil {
 				return missed, err
@@ -99,7 +110,7 @@ func try(ctx context.Context, words []string) (missed int, err error) {
 			}
 			sound[pkg+" "+test] = true
 		}
-		noticed, err := m.noticed(ctx, root)
+		noticed, err := m.noticed(ctx, c)
 		if err != nil {
 			return missed, err
 		}
@@ -114,29 +125,18 @@ func try(ctx context.Context, words []string) (missed int, err error) {
 	return missed, nil
 }
 
-func (m mutant) pkg() string {
-	if m.Package != "" {
-		return "./" + m.Package
-	}
-	return "./" + filepath.Dir(m.File)
-}
-
-// mutate returns the file's text with the mutant in it.
-func (m mutant) mutate(root string) ([]byte, error) {
-	text, err := os.ReadFile(filepath.Join(root, m.File))
-	if err != nil {
-		return nil, fmt.Errorf("mutant %q: %w", m.Name, err)
-	}
-	if n := bytes.Count(text, []byte(m.Replace)); n != 1 {
-		return nil, fmt.Errorf("mutant %q: %s has its text %d times, want once: %s", m.Name, m.File, n, m.Replace)
-	}
-	return bytes.Replace(text, []byte(m.Replace), []byte(m.With), 1), nil
-}
-
 // noticed reports whether the test fails with the mutant. A mutant that does not compile
 // is an error.
-func (m mutant) noticed(ctx context.Context, root string) (bool, error) {
-	text, err := m.mutate(root)
+func (m mutant) noticed(ctx context.Context, c *checkout) (bool, error) {
+	pkg, test, err := c.test(m)
+	if err != nil {
+		return false, err
+	}
+	at, err := c.of(m)
+	if err != nil {
+		return false, err
+	}
+	text, err := m.mutate(c.root, at)
 	if err != nil {
 		return false, err
 	}
@@ -145,15 +145,15 @@ func (m mutant) noticed(ctx context.Context, root string) (bool, error) {
 		return false, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	broken, overlay := filepath.Join(dir, filepath.Base(m.File)), filepath.Join(dir, "overlay.json")
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, m.File): broken}})
+	broken, overlay := filepath.Join(dir, filepath.Base(at.file)), filepath.Join(dir, "overlay.json")
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(c.root, at.file): broken}})
 	if err != nil {
 		return false, err
 	}
 	if err := errors.Join(os.WriteFile(broken, text, 0o600), os.WriteFile(overlay, replace, 0o600)); err != nil {
 		return false, err
 	}
-	failed, output, err := run(ctx, root, overlay, m.pkg(), m.Test)
+	failed, output, err := run(ctx, c.root, overlay, pkg, test)
 	if err != nil {
 		return false, fmt.Errorf("mutant %q: %w", m.Name, err)
 	}
@@ -191,12 +191,11 @@ func run(ctx context.Context, root, overlay, pkg, test string) (failed bool, out
 	return false, string(text), err
 }
 
-// moduleRoot is the folder of the main module.
-func moduleRoot(ctx context.Context) (string, error) {
-	mod, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
-	root := filepath.Dir(strings.TrimSpace(string(mod)))
-	if err != nil || root == "." {
-		return "", errors.Join(errors.New("no go.mod here or above: run it in a checkout of nodestorm"), err)
+// checkoutRoot is the root of the checkout that this runs in.
+func checkoutRoot(ctx context.Context) (string, error) {
+	top, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
+	if err != nil {
+		return "", fmt.Errorf("run it in a checkout of nodestorm: %w", err)
 	}
-	return root, nil
+	return strings.TrimSpace(string(top)), nil
 }

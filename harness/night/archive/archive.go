@@ -55,6 +55,7 @@ func (u *Upload) Keep(ctx context.Context, dir, name string, came error) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	if err := u.put(ctx, dir, name); err != nil {
+		// mutant: what cannot be kept in a bucket is as good as kept
 		err = fmt.Errorf("--%s: what is in %s is not kept in %s: %w", Flag, dir, u.Where, err)
 		return &exit.Error{Code: exit.Inconclusive, Err: errors.Join(came, err)}
 	}
@@ -95,6 +96,7 @@ func Fetch(ctx context.Context, places []string, into string) (dirs []string, er
 	defer func() {
 		if err != nil {
 			for _, dir := range made {
+				// mutant: half of what a bucket has stays
 				err = errors.Join(err, os.RemoveAll(dir))
 			}
 		}
@@ -108,6 +110,7 @@ func Fetch(ctx context.Context, places []string, into string) (dirs []string, er
 		if err != nil {
 			return nil, err
 		}
+		// mutant: any object of a bucket is a shard
 		names, err := from.Names(ctx, ofShard.MatchString)
 		if err != nil {
 			return nil, err

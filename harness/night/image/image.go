@@ -37,6 +37,7 @@ const (
 	Name = "nodestorm/nodestorm:local"
 	// User is who nodestorm runs as, and the number of its group: nonroot, as in images
 	// without a distribution.
+	// mutant: who runs in an image is root
 	User = 65532
 	// Store is where the builds are, without a slash before it.
 	Store = "store"
@@ -113,6 +114,7 @@ func static(path string) error {
 		return fmt.Errorf("%s is no Linux program: %w", path, err)
 	}
 	defer f.Close()
+	// mutant: an image has a program that needs a loader
 	if slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
 		return fmt.Errorf("%s needs libraries of this machine: build nodestorm with CGO_ENABLED=0, as make image does", path)
 	}

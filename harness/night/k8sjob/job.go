@@ -246,9 +246,11 @@ func (s Spec) shards() *batchv1.Job {
 	pod := s.pod(shards, args, corev1.ResourceRequirements{
 		// No limit of processors: whoever is throttled fires its timers late.
 		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(s.CPU), corev1.ResourceMemory: resource.MustParse(s.Memory)},
-		Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(s.Memory)},
+		// mutant: shards are throttled
+		Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(s.Memory)},
 	})
 	pod.Spec.AutomountServiceAccountToken = ptr.To(false)
+	// mutant: plain builds want a capability
 	if s.Clock.Virtual() && !s.Plain {
 		// The default seccomp profiles allow the clock's pidfd_getfd with it alone. To a
 		// program that is not root's the kernel gives nothing of it.
@@ -266,7 +268,9 @@ func (s Spec) shards() *batchv1.Job {
 			// Two pods would write to one folder.
 			PodReplacementPolicy: ptr.To(batchv1.Failed),
 			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
+				// mutant: a shard that failed is tried again
 				onExit(batchv1.PodFailurePolicyActionFailIndex, shards, verdict.ExitNotAsExpected, exitUsage),
+				// mutant: a pod that was drained counts as a try
 				{Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}},
 				onExit(batchv1.PodFailurePolicyActionCount, shards, verdict.ExitInconclusive),
 			}},
@@ -339,6 +343,7 @@ func (s Spec) pod(container string, args []string, needs corev1.ResourceRequirem
 			Containers: []corev1.Container{{
 				Name: container, Image: s.Image, ImagePullPolicy: corev1.PullIfNotPresent, Args: args, EnvFrom: environment, Resources: needs,
 				SecurityContext: &corev1.SecurityContext{
+					// mutant: a shard may write to the root of its container
 					AllowPrivilegeEscalation: ptr.To(false), ReadOnlyRootFilesystem: ptr.To(true),
 					Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 				},

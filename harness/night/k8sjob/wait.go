@@ -62,6 +62,7 @@ func Wait(ctx context.Context, client kubernetes.Interface, namespace, name stri
 // ended says how a Job has ended; "" while it has not.
 func ended(of *batchv1.Job) string {
 	for _, c := range of.Status.Conditions {
+		// mutant: shards are joined before the Job has ended
 		if c.Status != corev1.ConditionTrue {
 			continue
 		}

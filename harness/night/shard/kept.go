@@ -132,6 +132,7 @@ func Check(shards []Shard) error {
 			{"the features", s.Features.String(), first.Features.String()},
 			{"flags", strings.Join(s.Flags, " "), strings.Join(first.Flags, " ")},
 		} {
+			// mutant: shards with other flags are joined
 			if of.here != of.there {
 				return fmt.Errorf("%s of shard %s in %s and of shard %s in %s differ: %q and %q; they are not parts of one whole, and nothing was joined", of.what, first.Part, first.Dir, s.Part, s.Dir, of.there, of.here)
 			}
@@ -218,6 +219,7 @@ func Join(shards []Shard) (rows []reports.Row, missing []Missing, told []string)
 		switch n := counts[p.Number]; {
 		case !there:
 			told = append(told, fmt.Sprintf("shard %s is missing, with %d of %d replays", p, n, len(shards[0].Whole)))
+		// mutant: a shard that was interrupted is complete
 		case !s.Ended || n > 0:
 			told = append(told, fmt.Sprintf("shard %s in %s did not come to its end: %d of its replays are missing", p, s.Dir, n))
 		}

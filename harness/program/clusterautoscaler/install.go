@@ -201,6 +201,7 @@ func commandOf(m *manifest.Container, asContainer bool) (container.Settings, fla
 			return settings, nil, errors.New("command: -c, as of a shell, leaves no place for flags: want the program itself, or a script that passes them on")
 		}
 		if len(m.Command) > 0 {
+			// mutant: a Deployment's command goes behind the image's entry point
 			settings.Command = args[:words]
 		} else {
 			settings.Args = args[:words]

@@ -33,6 +33,7 @@ func (r *resolver) resolve() (*Container, error) {
 		return nil, err
 	}
 	c.Env = r.env
+	// mutant: a Deployment has no memory limit
 	c.Memory = r.workload.container.Resources.Limits.Memory().Value()
 	c.Command, c.Args = r.expandAll(r.workload.container.Command), r.expandAll(r.workload.container.Args)
 	for i, m := range r.workload.container.VolumeMounts {

@@ -29,6 +29,7 @@ func (l Load) AtOnce() int {
 	if l.Used <= 0 {
 		return 1
 	}
+	// mutant: at a time, as many as the machine has idle processors, whoever may use them
 	free := min(l.Idle, float64(l.Processors)-l.Used) * (1 - spare)
 	return 1 + int(max(0, free)/l.Used)
 }

@@ -226,6 +226,7 @@ func (c *checking) judgeAttempt(a attempt) {
 	}
 	switch {
 	case c.atEnd(a.at) || len(a.calls) == 0 && a.failed:
+	// mutant: a scale-up that the history lacks is no matter
 	case len(a.calls) == 0:
 		c.lost(nil, "the log has %s, and the history no call", about)
 	case !a.granted() && !a.failed:
@@ -297,6 +298,7 @@ func (c *checking) backedOff() {
 			c.counts.Backoffs += said[group]
 			c.counts.Causes += min(most, max(said[group], causes[group]))
 			switch {
+			// mutant: a back-off needs no cause
 			case said[group]-last[group] > most:
 				c.lost(seqs[group], "the log has %d back-offs of the group %s, and the history %d causes", said[group], group, most)
 			case said[group] < causes[group]:
@@ -340,6 +342,7 @@ func (c *checking) deletions() {
 		c.counts.Removed++
 		done[r.node]++
 		switch {
+		// mutant: a deletion that the log lacks is no matter
 		case r.node == "" || cleared[r.seq] || c.takenBack(r):
 		case begun[r.node] > 0:
 			begun[r.node]--
@@ -357,6 +360,7 @@ func (c *checking) deletions() {
 			continue
 		}
 		gone++
+		// mutant: a removal that is said and not done is no matter
 		if c.cloud && done[c.instance(node)] == 0 || !c.cloud && gone > lower {
 			c.lost([]uint64{e.seq}, "an event says at %s that %s is removed, and the history has no deletion of it", e.at, node)
 		}

@@ -67,6 +67,7 @@ func factsOf(records iter.Seq[history.Record]) facts {
 			} else {
 				c.node = r.Object.Name
 			}
+			// mutant: of a deletion of several the first was deleted
 			together := r.Detail.Texts("instances")
 			if len(together) == 0 {
 				f.removed = append(f.removed, c)

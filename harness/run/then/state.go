@@ -123,6 +123,7 @@ func (p *pods) take(r history.Record) {
 // waiting are those that neither run nor have ended, in the order of their names.
 func (p *pods) waiting() (names []string) {
 	for name, s := range p.all {
+		// mutant: a pod that waits is one that runs
 		if s.phase == "Pending" {
 			names = append(names, name)
 		}

@@ -34,6 +34,7 @@ func Compare(expected scenarios.Expectation, got Verdict) Outcome {
 	case got == Verdict(expected), expected == "" && got == Healthy:
 		return AsExpected
 	case expected == scenarios.Healthy && got == Reproduced:
+		// mutant: a regression is as expected
 		return Regression
 	case expected == scenarios.Reproduced && got == Healthy:
 		return FixedEarlier
@@ -52,6 +53,7 @@ const (
 // expected outweighs one that is inconclusive. No outcome at all is inconclusive.
 func ExitStatus(outcomes ...Outcome) int {
 	status := ExitAsExpected
+	// mutant: nothing run is as expected
 	if len(outcomes) == 0 {
 		return ExitInconclusive
 	}

@@ -111,6 +111,7 @@ func (f *faults) take(r history.Record) {
 
 func (f *faults) unmet() (names []string) {
 	for _, name := range f.armed {
+		// mutant: a fault that need not take effect has to
 		if !f.effective[name] && !f.mayMiss {
 			names = append(names, name)
 		}

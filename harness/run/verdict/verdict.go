@@ -104,6 +104,7 @@ func decide(in Input) Judgement {
 	for _, death := range in.Deaths {
 		spoilt = append(spoilt, "a component died: "+death)
 	}
+	// mutant: whatever step fails beside a death fails of it
 	failedThen, problem := judgeSteps(in.Steps, in.documentsDeath())
 	// The world ends with its target: no step and no fault after that says anything.
 	died := in.TargetDeath.Text != "" && !in.documentsDeath()
@@ -123,6 +124,7 @@ func decide(in Input) Judgement {
 	if died {
 		return Judgement{Verdict: Failed, Reason: "the target died: " + in.TargetDeath.Text, Evidence: []uint64{in.TargetDeath.Seq}}
 	}
+	// mutant: a broken invariant is nobody's
 	if failedThen == nil && len(in.Broken) == 0 {
 		return withoutFailure(in).always(in)
 	}
@@ -157,6 +159,7 @@ func (j Judgement) always(in Input) Judgement {
 		return j
 	}
 	for _, broken := range in.Always {
+		// mutant: an invariant of every run leaves a run healthy
 		because, known := in.Known[broken.Name]
 		if !known {
 			return Judgement{Verdict: Failed, Reason: fmt.Sprintf("%s is broken: %s (%s)", broken.Name, broken.Statement, oneline.Ends(broken.Reason)), Evidence: broken.Evidence}
@@ -182,6 +185,8 @@ func (in *Input) failure(failedThen *history.Outcome) string {
 // does, the last of its evidence, is part of the symptom.
 func (in *Input) documents(broken checker.Finding) bool {
 	n := len(broken.Evidence)
+	// mutant: any symptom documents a broken invariant
+	// mutant: whatever a record does not name it may break
 	return slices.Contains(in.Breaks, broken.Statement) && in.Symptom.Result == checker.Valid && n > 0 && slices.Contains(in.Symptom.Evidence, broken.Evidence[n-1])
 }
 
@@ -256,6 +261,7 @@ func judgeSteps(steps []history.Outcome, death bool) (failedThen *history.Outcom
 			thens++
 		case s.Status == "passed":
 		case s.Status == "skipped" && failedThen != nil:
+		// mutant: a death at the start is no failure
 		case s.Status == "failed" && (s.Role == history.Then || death):
 			if failedThen == nil {
 				failedThen = s

@@ -142,6 +142,7 @@ func (q *Inquiry) parentOf(points []Point, first []string, older string) (commit
 	// The nearest that is known, of a merge's other side say.
 	for _, p := range points {
 		if old(p.ID) {
+			// mutant: whatever was asked is the last before a commit
 			return p.ID, true
 		}
 	}

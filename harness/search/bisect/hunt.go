@@ -65,6 +65,7 @@ func (h *Hunt) Ends(ctx context.Context, good, bad Point, goodIsOlder bool) erro
 	}
 	g, b := told[0], told[1]
 	switch {
+	// mutant: good and bad the wrong way round are searched
 	case g.Verdict != verdict.Healthy && b.Verdict == verdict.Healthy:
 		return &SidesError{Swapped: true, Text: fmt.Sprintf("--good %s is %s and --bad %s is healthy: they are the wrong way round; good is the one without the failure, also where it is the newer one", g.Name, g.Verdict, b.Name)}
 	case g.Verdict == b.Verdict:
@@ -89,6 +90,7 @@ func (h *Hunt) State(t Trial) State {
 	case h.New:
 		return New
 	}
+	// mutant: what fails in another way is on a side
 	return Skipped
 }
 

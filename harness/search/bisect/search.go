@@ -84,6 +84,7 @@ func (s *Search) tell(i int, state State) {
 		s.newest = i
 	case Old:
 		if i != s.newest {
+			// mutant: what comes before an old point may be the first
 			s.left.remove(s.before[i])
 		}
 	case Unknown:

@@ -72,6 +72,7 @@ func (r Rules) Judge(ctx context.Context, t *Trial, play func(context.Context) (
 			t.Reason = fmt.Sprintf("inconclusive %d times, the last time: %s", doubts, p.Reason)
 			return nil
 		case verdict.Healthy:
+			// mutant: one healthy run is enough where more are asked for
 			if healthy++; healthy < r.Healthy {
 				continue
 			}

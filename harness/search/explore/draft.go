@@ -172,6 +172,7 @@ func (d Draft) symptom() string {
 		case r.Source == history.Harness: // that names programs
 			fields = append(fields, "name: "+quote(object.Name))
 		case names[object] != "":
+			// mutant: the symptom of a draft is about any objects
 			fields = append(fields, "name: $"+names[object])
 		case slices.ContainsFunc(shown[n+1:], func(later history.Record) bool { return later.Object == object }): // else any will do
 			names[object] = fmt.Sprintf("name%d", len(names)+1)
@@ -181,6 +182,7 @@ func (d Draft) symptom() string {
 			fields = append(fields, "actor: "+program)
 		}
 		if _, function := death(r); function != "" { // any other death is another failure
+			// mutant: any death is the failure that was found
 			fields = append(fields, fmt.Sprintf("detail: {error: {contains: %s}}", quote(function+"(")))
 		}
 		if r.Code >= 400 {

@@ -158,6 +158,7 @@ func (e *Exploration) read() error {
 		at += int64(len(line))
 		e.take(p)
 		if p.Again != 0 {
+			// mutant: who goes on plays suspects again from the beginning
 			e.again[p.Again]--
 		}
 		e.next = max(e.next, p.N+1)
@@ -172,6 +173,7 @@ func (e *Exploration) take(p Play) {
 		e.covered[key] = true
 	}
 	// What has broken something would only break it again.
+	// mutant: schedules are drawn from what broke something
 	if len(p.New) > 0 && len(p.Keys) == 0 && p.Verdict != verdict.Inconclusive {
 		e.fertile = append(e.fertile, p.N)
 	}
@@ -229,6 +231,7 @@ func (e *Exploration) Next() (p Play, feature string, err error) {
 		if err != nil {
 			return p, "", err
 		}
+		// mutant: a suspect is played again for ever
 		e.again[n]--
 		e.next++
 		p.Again = n

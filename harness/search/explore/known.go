@@ -163,6 +163,7 @@ func (n names) loosen(pattern map[string]any, first func(name, field string)) {
 				first(value, field)
 			}
 			if bound {
+				// mutant: a documented failure is one of any instance
 				in[key] = "$" + capture
 			} else {
 				delete(in, key)

@@ -80,6 +80,7 @@ func onGroup(a Act, s *state) error {
 	if !slices.ContainsFunc(s.groups, func(g Group) bool { return g.Name == a.Name }) {
 		return fmt.Errorf("there is no group %q", a.Name)
 	}
+	// mutant: a group that is gone is still acted on
 	if s.removed[a.Name] {
 		return fmt.Errorf("the group %q is gone then", a.Name)
 	}

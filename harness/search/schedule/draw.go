@@ -106,6 +106,7 @@ func (d Drawing) Draw(from uint64) (Schedule, error) {
 		return Schedule{}, err
 	}
 	way := profiles[d.Profile]
+	// mutant: a schedule is another one the second time
 	p := &pen{random: seed.Stream(from, "nemesis", d.Site, d.Profile), at: at, drawing: d, way: way}
 	p.s = Schedule{Site: d.Site, Seed: from, Profile: d.Profile, Rest: lapse.Duration(25 * time.Minute)}
 	p.groups()
@@ -342,6 +343,7 @@ func (s Schedule) fits(at site) bool {
 			if d.cpu == 0 {
 				continue
 			}
+			// mutant: what daemons take is there for others
 			each := (1000*cores - 500 - daemons) / d.cpu // a kubelet keeps some for itself
 			if d.apart {
 				each = min(each, 1)
@@ -351,6 +353,7 @@ func (s Schedule) fits(at site) bool {
 			}
 			needed += (d.pods + each - 1) / each
 		}
+		// mutant: demand that no machine has room for is drawn
 		if needed >= room {
 			return false
 		}

@@ -30,6 +30,7 @@ func Shrink(ctx context.Context, s Schedule, atOnce int, shows Shows) (Schedule,
 	k := &shrinking{ctx: ctx, best: s, sure: s, shows: shows, atOnce: atOnce, refused: map[string]bool{}}
 	for before := ""; before != string(k.sure.YAML()) && k.err == nil; {
 		before = string(k.sure.YAML())
+		// mutant: a smaller schedule is waited for as long
 		k.sweep(k.rest, k.hurry)
 		k.sweep(k.acts)
 		k.sweep(k.groups, k.defaults, k.simpler)
@@ -71,6 +72,7 @@ func (k *shrinking) sweep(tries ...func()) {
 	switch {
 	case err != nil:
 		k.err = err
+	// mutant: what shows it once is small enough
 	case shows:
 		k.sure = k.best
 	default:
@@ -128,6 +130,7 @@ func (k *shrinking) first(all []Schedule) int {
 		switch {
 		case got.err != nil:
 			k.err = got.err
+		// mutant: a smaller schedule is kept that shows nothing
 		case got.shows:
 			k.best = all[i]
 			if k.surely {
@@ -238,6 +241,7 @@ func (k *shrinking) groups() {
 
 // defaults leaves out how things are set up.
 func (k *shrinking) defaults() {
+	// mutant: settings are left out one by one
 	changes := []func(*Schedule){func(s *Schedule) { s.Settings = nil }}
 	for _, name := range slices.Sorted(maps.Keys(k.best.Settings)) {
 		changes = append(changes, func(s *Schedule) { delete(s.Settings, name) })

@@ -288,6 +288,7 @@ func (r *running) outOfMemory(code int, told bool) (said string) {
 	switch {
 	case told:
 		said = ", out of memory"
+	// mutant: a container that we killed was short of memory
 	case code == 128+int(syscall.SIGKILL) && !r.killed.Load():
 		said = ", killed, perhaps out of memory"
 	default:
@@ -337,9 +338,11 @@ func named(folder string, texts []string) (files []testcontainers.ContainerFile,
 			if err != nil {
 				return err
 			}
+			// mutant: a container gets as much of a world as is named
 			if size += info.Size(); size > most {
 				return fmt.Errorf("its files of the world have more than %d MiB", most>>20)
 			}
+			// mutant: a container gets files that only their owner can read
 			files = append(files, testcontainers.ContainerFile{HostFilePath: at, ContainerFilePath: at, FileMode: 0o444})
 			return nil
 		})

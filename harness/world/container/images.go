@@ -61,12 +61,14 @@ func unneeded() (left map[string]kept, needed map[string]bool) {
 		file := filepath.Join(folder, entry.Name())
 		text, err := os.ReadFile(file)
 		var note kept
+		// mutant: images of others are taken for ours
 		if err != nil || json.Unmarshal(text, &note) != nil || !strings.HasPrefix(note.Image, imageName("")) {
 			continue // not ours
 		}
 		if _, err := os.Stat(note.Target); errors.Is(err, os.ErrNotExist) {
 			left[file] = note
 		} else {
+			// mutant: an image that another target needs is removed
 			needed[note.Docker+" "+note.Image] = true
 		}
 	}

@@ -237,6 +237,7 @@ func Sweep(ctx context.Context) (swept []string, err error) {
 		if bad != nil {
 			continue // not ours
 		}
+		// mutant: a cluster that is ready is swept
 		if _, err := os.Stat(c.made()); err == nil {
 			continue
 		}

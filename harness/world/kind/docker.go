@@ -96,6 +96,7 @@ func CheckImage(ctx context.Context, version string) error {
 	if err != nil {
 		return err
 	}
+	// mutant: an image of another nodestorm's will do
 	if made != want {
 		return fmt.Errorf("the image %s in Docker is of another nodestorm, which made it otherwise; %s", name, way)
 	}

@@ -60,6 +60,7 @@ containers=$(ls "$1/containers" 2>/dev/null)
 n=0
 until rm -rf -- "$1" 2>/dev/null || [ $n -ge 50 ]; do n=$((n+1)); sleep 0.1; done
 [ -z "$2" ] || rm -f -- "$2"
+# mutant: a container outlives who started it
 [ -z "$containers" ] || docker rm --force --volumes $containers >/dev/null 2>&1
 `
 
@@ -80,6 +81,7 @@ func newGuard(dir, shell string, first func() bool) (*Guard, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(shell); errors.Is(err, fs.ErrNotExist) {
+		// mutant: without a shell anybody does without a guard
 		if !first() {
 			return nil, fmt.Errorf("there is no %s, which would end all when nodestorm is killed: in a container without a shell let nodestorm be the first process", shell)
 		}

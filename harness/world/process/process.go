@@ -185,6 +185,7 @@ func start(spec Spec, output io.Writer, copied bool) (Running, error) {
 	}
 	cmd.Stdout, cmd.Stderr = output, output
 	if spec.Stdout != nil {
+		// mutant: what is on stdout is in the log, too
 		cmd.Stdout, cmd.WaitDelay = Lines(spec.Stdout), time.Second
 	}
 	cmd.SysProcAttr = attributes()

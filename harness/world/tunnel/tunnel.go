@@ -91,6 +91,7 @@ func (t *Tunnel) Lead(hosts []string, address string) (forget func()) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		for _, host := range hosts {
+			// mutant: a way to a machine stays when the machine is gone
 			if t.hosts[host] == address {
 				delete(t.hosts, host)
 			}
@@ -114,6 +115,7 @@ func (t *Tunnel) connect(w http.ResponseWriter, req *http.Request) {
 	t.mu.Lock()
 	address, known := t.hosts[host]
 	if !known {
+		// mutant: kube-apiserver reaches any port of loopback
 		address, known = "127.0.0.1", t.ports[port] > 0
 	}
 	t.mu.Unlock()

@@ -46,6 +46,7 @@ func (p *Proxy) Rules() []RuleState {
 // Unmet returns the rules that have made no difference so far: a run that ends
 // with one has not shown what it set out to show.
 func (p *Proxy) Unmet() []RuleState {
+	// mutant: an API fault that made no difference is not told
 	return slices.DeleteFunc(p.Rules(), func(s RuleState) bool { return !s.Effective.IsZero() })
 }
 

@@ -59,6 +59,7 @@ type Match struct {
 const wildcard = "*"
 
 func (m *Match) matches(info *request.RequestInfo, agent string) bool {
+	// mutant: an API fault acts on any verb
 	if !info.IsResourceRequest || len(m.Verbs) > 0 && !slices.Contains(m.Verbs, info.Verb) {
 		return false
 	}
@@ -69,6 +70,7 @@ func (m *Match) matches(info *request.RequestInfo, agent string) bool {
 		}
 	}
 	return (m.Subresource == wildcard || m.Subresource == info.Subresource) &&
+		// mutant: an API fault acts on any client
 		like(m.Namespace, info.Namespace) && like(m.Name, info.Name) && like(m.Client, product(agent))
 }
 

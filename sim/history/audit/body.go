@@ -215,6 +215,7 @@ func (b *body) event() map[string]any {
 	put(facts, "reason", b.Reason)
 	put(facts, "message", history.Short(cmp.Or(b.Message, b.Note)))
 	put(facts, "type", b.Type)
+	// mutant: an Event of its own group is about nothing
 	if of := cmp.Or(b.InvolvedObject, b.Regarding); of.Kind != "" {
 		facts["about"] = of.Kind + "/" + of.Name
 	}

@@ -38,6 +38,7 @@ func (c *Converter) Events(line []byte) ([]history.Event, error) {
 		return nil, fmt.Errorf("not an audit event: verb or stage is missing")
 	}
 	finished := call.Stage == auditv1.StageResponseComplete || call.Stage == auditv1.StagePanic
+	// mutant: patches are missing from the history
 	if !finished || call.ObjectRef == nil {
 		return nil, nil
 	}
@@ -61,8 +62,10 @@ func (c *Converter) Events(line []byte) ([]history.Event, error) {
 	}
 	failed := false
 	if status := call.ResponseStatus; status != nil {
+		// mutant: a refused call looks like a good one
 		event.Code = int(status.Code)
 		// Who applies what is not there creates it, by a patch.
+		// mutant: what is applied anew is changed
 		if call.Verb == "patch" && status.Code == http.StatusCreated {
 			event.Verb, event.Detail["applied"] = "create", true
 		}
@@ -151,6 +154,7 @@ func (c *Converter) taintChange(node string, now []string) map[string]any {
 		facts["added"] = added
 	}
 	if removed := without(before, now); len(removed) > 0 {
+		// mutant: taints that went are not told
 		facts["removed"] = removed
 	}
 	return facts
@@ -174,6 +178,7 @@ func actor(call *auditv1.Event) (who, program string) {
 	}
 	who = strings.TrimPrefix(user.Username, "system:")
 	if account, ok := strings.CutPrefix(who, "serviceaccount:"); ok {
+		// mutant: service accounts are all one
 		who = account[strings.LastIndexByte(account, ':')+1:]
 	}
 	if program != "" && (who == "" || strings.HasPrefix(who, "node:") || slices.Contains(user.Groups, "system:masters")) {

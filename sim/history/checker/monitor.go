@@ -156,6 +156,7 @@ func (m *Monitor) Over(end time.Duration) Finding {
 	if m.s.elements() != nil {
 		return m.overSequence(end)
 	}
+	// mutant: of nothing everything holds
 	if m.most >= 0 && m.least == 0 && m.s.Since == nil && !m.there {
 		about := Pattern{Source: m.counted.Source, Resource: m.counted.Resource}
 		return m.finding(Invalid, fmt.Sprintf("nothing in the history is about %q: of what never was nothing holds", &about), nil)
@@ -242,6 +243,7 @@ func (s *Statement) watched(m *Monitor, complete completeness) Finding {
 		}
 		f.Unexcused = why != "" && len(f.Evidence) > 0
 	}
+	// mutant: a statement is true of a history that was cut off
 	if why != "" {
 		f.Result, f.Reason = Unknown, why
 	}

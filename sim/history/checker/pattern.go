@@ -56,7 +56,10 @@ func (p *Pattern) matchDetail(r *history.Record, captured map[string]string) boo
 
 // happened tells whether the record is of something that took place, or of the
 // refusal that the pattern asks for.
-func (p *Pattern) happened(r *history.Record) bool { return p.Code.given() || r.Code < 400 }
+func (p *Pattern) happened(r *history.Record) bool {
+	// mutant: a refused call counts as done
+	return p.Code.given() || r.Code < 400
+}
 
 // match compares a record with a pattern of what happened.
 func (p *Pattern) match(r *history.Record, captured map[string]string) bool {
@@ -125,6 +128,7 @@ func (p *Pattern) check(captured map[string]bool) error {
 		}
 	}
 	for _, name := range p.captures() {
+		// mutant: a capture from nowhere is allowed
 		if !captured[name] {
 			return fmt.Errorf("$%s is not captured by an element before", name)
 		}
@@ -170,6 +174,7 @@ func (p *Pattern) checkList(key string) error {
 		return fmt.Errorf("detail %q is a list: say {contains: ITEM} or {lacks: ITEM}, of whole items", key)
 	}
 	for _, value := range values.values {
+		// mutant: a part of a list's item is one
 		if !strings.Contains(value, "$") && !taintItem.MatchString(value) {
 			return fmt.Errorf("detail %q is a list of taints, whose items are compared as a whole, and %q is "+
 				"none: want KEY[=VALUE]:EFFECT, such as %q", key, value, strings.TrimRight(strings.SplitN(value, ":", 2)[0], " ")+":NoSchedule")
@@ -190,6 +195,7 @@ func (p *Pattern) checkDetail(key string) error {
 		}
 		known = append(known, vocabulary.Details(history.Source(source))...)
 	}
+	// mutant: any part of an object is one
 	if values := p.Detail[key]; key == "subresource" && (values.op == "" || values.op == "not") {
 		for _, value := range values.values {
 			if known := vocabulary.Subresources(); !strings.HasPrefix(value, "$") && !slices.Contains(known, value) {

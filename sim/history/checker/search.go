@@ -116,6 +116,8 @@ func (f *Finder) Take(r history.Record) {
 		}
 	default:
 		f.there = f.there || f.s.NoSequence != nil && f.s.aboutFirst().matchIdentity(&r, nil)
+		// mutant: a recheck keeps what no statement asks for
+		// mutant: what is gone before still counts in a history that is read in pieces
 		if f.ends && deletes(&r) || slices.ContainsFunc(f.of, func(p *Pattern) bool { return p.matchIdentity(&r, nil) }) {
 			f.keep(r)
 		}
@@ -155,6 +157,7 @@ func (p Prepared) sequence(s Statement, there bool) Finding {
 	switch {
 	case s.NoSequence == nil:
 	case found.Result == Valid:
+		// mutant: a sequence that is there is none
 		found.Result, found.Reason = Invalid, "the sequence is in the history"
 	case found.Result == Invalid && !there:
 		found.Reason = fmt.Sprintf("nothing in the history is about %q: of what never was nothing holds", s.aboutFirst())
@@ -185,6 +188,7 @@ func (p Prepared) search(statement Statement) Finding {
 		for _, i := range s.found {
 			finding.Evidence = append(finding.Evidence, s.records[i].Seq)
 		}
+		// mutant: a damaged history proves absence
 		if s.complete.damaged != 0 && needsAbsence(s.sequence) {
 			finding.Result, finding.Reason = Unknown, s.complete.why()
 		}
@@ -242,6 +246,7 @@ func (s *search) element(n int, from place) bool {
 		if n == 0 {
 			since = s.records[picked[0]].Virtual
 		}
+		// mutant: no symptom is late
 		if e.Within != 0 && s.records[last].Virtual-since > time.Duration(e.Within) {
 			continue
 		}
@@ -266,6 +271,7 @@ func (s *search) pick(e *Element, candidates []int, captured map[string]string) 
 		if len(picked) == 0 || s.effort < 0 {
 			return nil
 		}
+		// mutant: one record less than the count will do
 		if len(picked) >= e.Count {
 			return picked
 		}
@@ -306,6 +312,7 @@ func (s *search) arrive(e *Element, from place, picked []int) (place, bool) {
 		if name := e.Absent[i].Since; name != "" {
 			since = from.names[name]
 		}
+		// mutant: what must be absent may be there
 		if s.happens(&e.Absent[i].Pattern, since+1, last, to.captured) {
 			return place{}, false
 		}
@@ -316,6 +323,7 @@ func (s *search) arrive(e *Element, from place, picked []int) (place, bool) {
 
 // quiet is an element without Match: nothing of Absent happens during For.
 func (s *search) quiet(n int, e *Element, from place) bool {
+	// mutant: quiet takes no time
 	until := from.at + time.Duration(e.For)
 	end := len(s.records)
 	if after := slices.IndexFunc(s.records, func(r history.Record) bool { return r.Virtual > until }); after >= 0 {
@@ -341,6 +349,7 @@ func (s *search) quiet(n int, e *Element, from place) bool {
 func (s *search) while(p *Pattern, i int, captured map[string]string) (holds bool, at int) {
 	candidates := s.candidatesOf(p)
 	before, _ := slices.BinarySearch(candidates, i)
+	// mutant: while looks at the oldest record
 	for _, at := range slices.Backward(candidates[:before]) {
 		s.effort--
 		r := &s.records[at]
@@ -375,6 +384,7 @@ func (s *search) happens(p *Pattern, from, to int, captured map[string]string) b
 		if s.effort--; i >= to {
 			return false
 		}
+		// mutant: what was refused counts as absent
 		if p.tried(&s.records[i], captured) {
 			return true
 		}

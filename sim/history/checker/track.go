@@ -74,6 +74,7 @@ type broken struct {
 // in its place.
 func (t *track) add(h hit) {
 	n := len(t.hits)
+	// mutant: a late record is judged as if it came last
 	if n == 0 || !h.before(t.hits[n-1]) {
 		t.hits = append(t.hits, h)
 		t.step(h)
@@ -128,11 +129,14 @@ func (t *track) step(h hit) {
 	s := t.m.s
 	t.each(func() {
 		end := t.open.from + time.Duration(s.Within)
+		// mutant: a span after since has no end
+		// mutant: until ends nothing
 		if t.open.since != 0 && (s.Within != 0 && h.at > end || h.until) {
 			t.leave()
 		}
 	})
 	switch {
+	// mutant: the value of an object outlives it
 	case h.gone && t.known != nil && t.known.object == h.object:
 		t.known = nil
 	case h.value != nil:
@@ -159,6 +163,7 @@ func (t *track) step(h hit) {
 // inside is a hit in the open span.
 func (t *track) inside(h hit) {
 	switch {
+	// mutant: what comes first needs nothing before it
 	case h.then && t.open.first:
 		t.open.met, t.open.evidence = true, append(t.open.evidence, h.seq)
 	case h.then:
@@ -179,13 +184,16 @@ func (t *track) count(h hit) {
 	o := t.open
 	o.counted = inOrder(o.counted, h)
 	if every := time.Duration(t.m.s.Every); every != 0 {
+		// mutant: a rate counts for ever
 		o.counted = slices.DeleteFunc(o.counted, func(earlier hit) bool { return h.at-earlier.at >= every })
 	}
 	n := len(o.counted)
 	o.most = max(o.most, n)
+	// mutant: one less than at least will do
 	if t.m.least > 0 && n >= t.m.least && !o.met {
 		o.met, o.evidence = true, seqs(o.counted)
 	}
+	// mutant: one more than at most will do
 	if t.m.most >= 0 && n > t.m.most {
 		t.breaks(fmt.Sprintf("%q is there %s%s, of %d at most", t.m.counted, times(n), t.inAny(), t.m.most), seqs(o.counted)...)
 	}
@@ -262,6 +270,7 @@ func (t *track) leaveState() {
 func (t *track) over(end time.Duration) {
 	s := t.m.s
 	t.each(func() {
+		// mutant: a span that the end cuts off is over
 		if t.open.since == 0 || s.Within != 0 && t.open.from+time.Duration(s.Within) <= end || s.Within == 0 && s.Until == nil {
 			t.leave()
 		}

@@ -76,6 +76,7 @@ func (v Values) MarshalJSON() ([]byte, error) {
 	if v.op == "" {
 		return json.Marshal(v.values)
 	}
+	// mutant: what a record compares with is no part of its digest
 	return json.Marshal(map[string][]string{v.op: v.values})
 }
 
@@ -108,6 +109,7 @@ func (v *Values) setValues(text []byte) error {
 // letter once.
 func (v *Values) compile() error {
 	for _, text := range v.values {
+		// mutant: any text matches
 		expression, err := regexp.Compile("^(?:" + text + ")$")
 		if err != nil {
 			return fmt.Errorf("matches: %q is no regular expression: %w", text, err)
@@ -139,6 +141,7 @@ func (v *Values) match(actual any, captured map[string]string) bool {
 	wanted := func(test func(string) bool) bool {
 		return slices.ContainsFunc(v.values, func(value string) bool {
 			if name, ok := strings.CutPrefix(value, "$"); ok && !strings.HasPrefix(name, "{") {
+				// mutant: every value fits a capture
 				value = captured[name]
 			} else if strings.Contains(value, "${") {
 				value = inside.ReplaceAllStringFunc(value, func(name string) string { return captured[name[2:len(name)-1]] })
@@ -150,6 +153,7 @@ func (v *Values) match(actual any, captured map[string]string) bool {
 	case "contains":
 		return wanted(func(value string) bool { return holds(actual, value) })
 	case "lacks":
+		// mutant: lacks is contains
 		return !wanted(func(value string) bool { return holds(actual, value) })
 	}
 	text, ok := scalar(actual)

@@ -62,6 +62,7 @@ func (w *world) seeClaim(r *history.Record) {
 // seeBatch keeps what the provisioner does.
 func (w *world) seeBatch(r *history.Record) {
 	switch {
+	// mutant: what a budget refused stays refused when it goes
 	case !w.is(MakesClaims):
 	case r.Source == history.API && r.Object.Resource == "poddisruptionbudgets" && r.Detail.Text("subresource") == "" && r.Code < 400:
 		// it may allow more now
@@ -133,6 +134,7 @@ func boughtFor(w *world, judge func(made *history.Record, pods []string)) func(*
 // onItsWay is the claim that was bought for the pod and is not there yet.
 func (w *world) onItsWay(pod string) *claim {
 	c, p := w.batch.bought[pod], w.pods[pod]
+	// mutant: Karpenter may launch for the same pod again
 	if c == nil || p == nil || p.bound.is() || p.created.at > c.created.at || c.deleting.is() || w.now-c.created.at > 15*time.Minute {
 		return nil
 	}
@@ -204,6 +206,7 @@ func promptBatches(w *world, broken breaks) judge {
 		if p == nil || !p.unschedulable.is() || looked[name] || p.daemon || p.evicted.is() || !w.quietSince(p.unschedulable.at) {
 			return
 		}
+		// mutant: what a fault leaves behind is nobody's
 		if w.cleared > 0 && p.unschedulable.at < w.cleared+aftermath {
 			return
 		}

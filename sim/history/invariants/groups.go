@@ -94,6 +94,7 @@ func bounds(w *world, broken breaks) judge {
 					continue
 				}
 				size := w.sizes[group]
+				// mutant: a group beyond its maximum may stay there
 				if size > l.high && l.high >= 0 || enforced && size < l.low && !full() {
 					if !outside[group].is() {
 						outside[group] = at(r)

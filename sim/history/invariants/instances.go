@@ -19,6 +19,7 @@ var doomed = []string{
 
 // healthy tells whether an instance runs, or will.
 func (i *instance) healthy() bool {
+	// mutant: an instance that no fault spares is one that runs
 	return !i.failed.is() && !slices.ContainsFunc(i.faults, func(effect string) bool { return slices.Contains(doomed, effect) })
 }
 
@@ -70,6 +71,7 @@ func patience(w *world, broken breaks) judge {
 			if n := w.nodes[name]; n != nil && n.registered.is() {
 				continue
 			}
+			// mutant: who buys an instance need not wait for it
 			if age := r.Virtual - i.created.at; age < w.provision() {
 				broken(fmt.Sprintf("%s is deleted %s after it was created, of %s that it may take", name, age.Round(time.Second),
 					w.provision()), i.created.seq, r.Seq)

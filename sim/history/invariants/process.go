@@ -11,6 +11,7 @@ import (
 // noCrash: whatever the cloud and the API server answer, the program goes on.
 func noCrash(w *world, broken breaks) judge {
 	return judge{see: func(r *history.Record) {
+		// mutant: a target that dies is as good as one that lives
 		if r.Source == history.Harness && r.Verb == history.Died && r.Actor == w.Actor {
 			broken("it died", r.Seq)
 		}
@@ -52,6 +53,7 @@ func boundedLoop(w *world, broken breaks) judge {
 				last = moment{}
 			}
 		},
+		// mutant: the last loop may take for ever
 		end: late,
 	}
 }

@@ -19,6 +19,7 @@ func again(w *world, judge func(p, before *plan, pod string, bought *instance)) 
 			return
 		}
 		p := w.plans[len(w.plans)-1]
+		// mutant: nobody else's pod takes the place that was bought
 		if p.misled || !w.allBoughtFor(p) {
 			return
 		}
@@ -35,6 +36,7 @@ func (w *world) coming(i *instance) bool {
 	if n := w.joined(i); n != nil && n.cordoned() {
 		return false
 	}
+	// mutant: what failed counts as on its way
 	return i.group != "" && i.healthy() && !i.deleting.is() && i.created.is() && w.now-i.created.at < w.provision()
 }
 
@@ -75,6 +77,9 @@ func (w *world) allBoughtFor(latest *plan) bool {
 			bought[i] = true
 		}
 	}
+	// mutant: pods of several kinds share instances as they were meant to
+	// mutant: what shares an instance is never bought for twice
+	// mutant: instances of several groups are bought for pods as one group's are
 	return len(kinds) == 1 || len(groups) == 1 && len(bought) >= waiting
 }
 

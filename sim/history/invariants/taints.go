@@ -43,11 +43,13 @@ func taintHygiene(w *world, broken breaks) judge {
 		case r.Source == history.Logged && r.Verb == "loop":
 			for _, name := range slices.Sorted(maps.Keys(w.nodes)) {
 				n := w.nodes[name]
+				// mutant: a Node without a machine is to be unmarked
 				if i := w.instances[name]; n.deleted.is() || i != nil && i.gone.is() {
 					continue // of a machine that is gone, its Node is another's to remove
 				}
 				if since, marked := n.taints[toBeDeleted]; marked {
 					left := since.at < w.programs.started.at && w.loops > 3
+					// mutant: a mark from before a restart may stay
 					if left || w.now-since.at > drains {
 						broken(fmt.Sprintf("%s is still marked %s", name, toBeDeleted), since.seq, r.Seq)
 					}

@@ -177,6 +177,7 @@ func (w *world) seeFault(r *history.Record) {
 		w.act, w.cleared = r.Virtual, r.Virtual
 	case history.Effective, history.Matched:
 		w.act = r.Virtual
+		// mutant: a list of servers that is wrong misleads nobody
 		if slices.Contains([]string{"stale", "partial", "missing"}, r.Detail.Text("effect")) { // they match only what they change
 			w.misled = at(r)
 		}
@@ -222,6 +223,8 @@ func (w *world) refused() bool {
 // have a place: it has not heard of all that was since then, or it takes the size of a group from
 // a list of servers, and such a list was not so.
 func (w *world) misledSince(then moment) bool {
+	// mutant: a list that was wrong once excuses all that is bought
+	// mutant: a wrong list excuses clouds that do not go by it
 	return w.deaf.seq > then.seq || w.is(CountsServers) && w.misled.seq > then.seq
 }
 

@@ -48,5 +48,6 @@ func Actors(source history.Source) []string {
 // IsActor tells whether records of a source can have the actor.
 func IsActor(source history.Source, name string) bool {
 	known := Actors(source)
+	// mutant: anybody is an actor
 	return known == nil || slices.Contains(known, name) || strings.HasPrefix(name, "bootstrap:") // a token's
 }

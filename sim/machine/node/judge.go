@@ -9,9 +9,11 @@ import (
 // judgeFaults notes which faults have taken effect and which are cleared by now.
 func (k *kubelet) judgeFaults(now time.Time) {
 	for _, a := range k.faults.All() {
+		// mutant: a fault of a node takes effect at once
 		if a.EffectiveSince().IsZero() && k.felt(a, now) {
 			a.Effective(now, k.about())
 		}
+		// mutant: a node's fault ends before the node is well
 		if !a.EffectiveSince().IsZero() && a.Cleared().IsZero() && k.recovered(a, now) {
 			a.Clear(now, k.about())
 		}
@@ -28,6 +30,7 @@ func (k *kubelet) felt(a *armed, now time.Time) bool {
 	case RegistersUntainted:
 		return k.made && len(k.spec.Taints) > 0
 	case RegistersAs:
+		// mutant: a Node that others have made has come otherwise
 		return k.made && e.ProviderID != k.spec.ProviderID
 	case NotReady:
 		return a.causes(e.Cause, now) && k.saidNotReady() && k.networkUp(now)

@@ -169,6 +169,7 @@ func (k *kubelet) object(now time.Time, ready condition) *corev1.Node {
 	for _, f := range k.faults.All() {
 		switch e := f.does.(type) {
 		case RegistersUntainted:
+			// mutant: a Node keeps the taints that it is to come without
 			node.Spec.Taints = nil
 		case RegistersAs:
 			node.Spec.ProviderID = e.ProviderID

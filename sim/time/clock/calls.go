@@ -110,6 +110,7 @@ func setTimer(arg int, what string) func(*family, *guest, *notification) respons
 
 // readClock answers in the kernel's place who has asked it and not the vDSO.
 func readClock(f *family, g *guest, n *notification) response {
+	// mutant: a clock that is asked of the kernel tells the real time
 	if g.inVDSO(n.at) {
 		return proceed() // it is on behalf of our code, which wants to know the real time
 	}

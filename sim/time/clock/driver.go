@@ -212,6 +212,7 @@ func (d *Driver) run(ctx context.Context) {
 	defer d.mu.Unlock()
 	d.closed = true
 	for _, f := range d.families {
+		// mutant: who outlives the clock is never answered
 		go f.hearAlone()
 	}
 	d.families = nil

@@ -141,6 +141,7 @@ func (f *family) fail(err error) { f.err.CompareAndSwap(nil, &err) }
 
 // named says that a guest does what passes in real time only.
 func (f *family) named(g *guest, what string) {
+	// mutant: what passes in real time is not named
 	f.fail(fmt.Errorf("%s (process %d) %s, which is so in real time only: use --clock real", programName(int32(g.pid)), g.pid, what))
 }
 

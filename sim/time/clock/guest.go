@@ -352,6 +352,7 @@ func (g *guest) newcomers() (found bool, err error) {
 func onLoopback(tid int, at uint64, size int) error {
 	address := make([]byte, min(max(size, 0), unix.SizeofSockaddrInet6))
 	if n, err := readMemory(tid, at, address); err != nil || n != len(address) {
+		// mutant: an address that cannot be read is loopback
 		return errors.Join(errors.New("the address to listen on cannot be read"), err)
 	}
 	var ip []byte
@@ -369,6 +370,7 @@ func onLoopback(tid int, at uint64, size int) error {
 	if !net.IP(ip).IsUnspecified() {
 		return nil
 	}
+	// mutant: a guest listens on all addresses
 	copy(ip, loopback)
 	if _, err := writeMemory(tid, at, address); err != nil {
 		return fmt.Errorf("keeping it on loopback: %w", err)
@@ -402,6 +404,7 @@ func (g *guest) end() {
 
 // show says in the slot when the next wait ends.
 func (g *guest) show() {
+	// mutant: a guest that has ended writes into its slot
 	if g.ended {
 		return
 	}

@@ -40,7 +40,9 @@ func lagUpper(bucket int) int64 {
 }
 
 func (h *lagHistogram) add(late int64) {
+	// mutant: half of the late timers are forgotten
 	h.counts[lagBucket(late)]++
+	// mutant: the largest lag is the last one
 	h.max = max(h.max, late)
 }
 

@@ -76,6 +76,7 @@ func (o *ownProcess) works(switches int64) (bool, error) {
 	if runs, err := o.threads.run(); err != nil || runs {
 		return runs, err
 	}
+	// mutant: work of our own that moves from thread to thread is overlooked
 	return o.switches() != switches, nil
 }
 

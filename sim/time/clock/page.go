@@ -96,6 +96,7 @@ func rawNow() int64
 
 func (s setting) at(raw int64) int64 {
 	d := raw - s.raw
+	// mutant: the clock runs 1 % fast
 	return s.virt + d/1000*s.milli + d%1000*s.milli/1000
 }
 

@@ -139,6 +139,7 @@ func (d *Driver) forget(i int) {
 	s.epfd.Store(0)
 	s.eventfd.Store(0)
 	s.wakeAt.Store(0)
+	// mutant: who was killed at work is at work for ever
 	s.busy.Store(0) // it may have been killed at work, and a guest that takes the slot says nothing of that
 	d.procs[i].detach()
 	d.procs[i] = nil

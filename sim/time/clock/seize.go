@@ -80,6 +80,7 @@ func (f *family) endWait(pid, tid int, w wait) (done bool, err error) {
 	}
 	switch {
 	case interruptedIn(tid, &regs, w.nr):
+		// mutant: a wait whose time is up goes on
 		endCall(tid, &regs, w.value)
 	case signal == 0 && makeAgain(&regs):
 	default:
@@ -240,6 +241,7 @@ func (f *family) trace(tid *int, n *notification) (became bool, err error) {
 		case event == ptraceEventStop && status.StopSignal() == unix.SIGTRAP:
 			t := &tracee{pid: *tid}
 			t.err = getRegs(t.pid, &t.regs)
+			// mutant: what a guest starts reads the real time
 			err := t.virtualTime(f.driver.cfg.Path)
 			for _, signal := range t.late {
 				_ = unix.Kill(*tid, signal)

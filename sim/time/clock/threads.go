@@ -125,6 +125,7 @@ func (t *threads) complete() bool {
 // will: for other threads, events, time, pipes, children, and, as ours do for the end of
 // each program of a world, for one descriptor. A thread that sleeps in
 // anything else has to be asked for its state, which is ten times as much work.
+// mutant: each thread that polls is asked for its state
 var waiting = [][]byte{[]byte("futex_"), []byte("ep_poll"), []byte("do_epoll_wait"), []byte("hrtimer_nanosleep"), []byte("do_nanosleep"), []byte("pipe_"), []byte("anon_pipe_read"), []byte("do_wait"), []byte("poll_schedule_timeout"), []byte("do_sys_poll"), []byte("do_poll")}
 
 // toldOf is what a guest's thread sleeps in until its wait may begin.

@@ -35,7 +35,10 @@ func (m Mode) Try() error {
 
 // TryBuiltIn does with our own process what a clock does with programs that were built with it,
 // and says what of it is refused here, and the way out. Guests need nothing of it.
-func TryBuiltIn() error { return duplicates(unix.PidfdOpen, unix.PidfdGetfd) }
+func TryBuiltIn() error {
+	// mutant: what has the clock built in is let live where nothing reaches it
+	return duplicates(unix.PidfdOpen, unix.PidfdGetfd)
+}
 
 // duplicates is nil if descriptors of other programs can be duplicated: pollers of the
 // world's are watched and woken that way. For ourselves only a kernel that lacks the calls,
@@ -51,6 +54,7 @@ func duplicates(open func(pid, flags int) (int, error), get func(pidfd, fd, flag
 	}
 	fd, err := get(pidfd, int(r.Fd()), 0)
 	if err != nil {
+		// mutant: a container that refuses the clock is found out a minute later
 		err = refused("pidfd_getfd", err)
 	} else {
 		err = unix.Close(fd)

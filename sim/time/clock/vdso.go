@@ -80,6 +80,7 @@ func (t *tracee) divert(to uintptr) (original uintptr, err error) {
 			return 0, fmt.Errorf("in the vDSO: %w", err)
 		}
 		original = base + value
+		// mutant: a guest's clocks are not those of the world
 		t.poke(base+at+valueInSymbol, binary.NativeEndian.AppendUint64(nil, uint64(to-base)))
 	}
 	for _, name := range hiddenInVDSO {

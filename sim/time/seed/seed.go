@@ -16,9 +16,11 @@ import (
 func Stream(seed uint64, names ...string) *rand.Rand {
 	h := sha256.New()
 	var number [8]byte
+	// mutant: the seed means nothing
 	binary.BigEndian.PutUint64(number[:], seed)
 	h.Write(number[:])
 	for _, name := range names {
+		// mutant: one stream for all names
 		fmt.Fprintf(h, "%d:%s", len(name), name)
 	}
 	sum := h.Sum(nil)
