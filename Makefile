@@ -14,6 +14,12 @@ OUT     ?= reports/out
 # What the command is built from, for its reports; empty without git.
 BUILT    = $(shell git rev-parse HEAD 2>/dev/null)$(shell test -z "$$(git status --porcelain 2>/dev/null)" || echo +dirty)
 
+# Tools and benchmarks for who works on nodestorm, a module of their own. Benchmarks run there, and
+# $(call TOOL,NAME) is a tool that runs here.
+DEVTOOLS := harness/cmd/devtools
+BENCH    = $(GO) test -C $(DEVTOOLS) -trimpath
+TOOL     = $(GO) build -C $(DEVTOOLS) -trimpath -o $(CURDIR)/bin/devtools/ ./$(1) && bin/devtools/$(1)
+
 # Everything heavy runs niced: a workstation stays usable during a cold build.
 NICE    := nice
 
@@ -50,7 +56,7 @@ browser: ## Install Debian's Chromium, which the tests of pages drive, if root m
 		echo "no chromium, and it could not be installed: the tests of pages in a browser are skipped" >&2
 
 # Nested modules with tests of their own.
-TESTED  := sim/csrapprover fakecloud/adapters/karpenter fakecloud/testcontainers
+TESTED  := sim/csrapprover fakecloud/adapters/karpenter fakecloud/testcontainers $(DEVTOOLS)
 
 .PHONY: test
 test: setup browser ## Run all tests, the replays among them
@@ -70,7 +76,7 @@ RACY    := nodestorm/fakecloud/vcenter
 test-short: ## Run the tests that need no Kubernetes, with the race detector
 	@$(TEST) -short -race -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$(RACY)")
 	@$(TEST) -short -timeout $(TIMEOUT) $(RACY)
-	@for module in $(TESTED); do (cd $$module && $(TEST) ./...) || exit 1; done
+	@for module in $(TESTED); do (cd $$module && $(TEST) -short ./...) || exit 1; done
 
 # Records that play on a real cluster in about an hour, as they are: nothing is shortened.
 ON_KIND := karpenter-7515-not-ready-noexecute karpenter-3038-forced-deletion bootstrap-12059-csr-approver bootstrap-12059-toleration \
@@ -98,7 +104,7 @@ fuzz: ## Run every fuzz function for FUZZTIME, 2m unless told
 
 .PHONY: mutants
 mutants: ## Break nodestorm in all listed ways; a test must notice each: make mutants WORDS="clock fault"
-	@$(GO) run ./harness/cmd/mutants $(WORDS)
+	@$(call TOOL,mutants) $(WORDS)
 
 .PHONY: inert
 inert: setup ## Replay every record on programs that do nothing: none may be healthy or reproduced (about an hour)
@@ -119,34 +125,35 @@ sentences: build ## Write features/SENTENCES.md, what the steps of a feature can
 
 .PHONY: bench
 bench: setup ## Measure what BENCHMARKS.md says (about 15 min)
-	@$(TEST) ./harness/bench -run '^$$' -bench . -skip 'Machines|UnforcedConflict|Parallel|Scale|Autoscalers|Growth' -benchtime 1x -count 5 -timeout 60m
+	@$(BENCH) ./bench -run '^$$' -bench . -skip 'Machines|UnforcedConflict|Parallel|Scale|Autoscalers|Growth' -benchtime 1x -count 5 -timeout 60m
 
 .PHONY: bench-parallel
-bench-parallel: setup ## Measure two worlds at a time against one, and predict more (about 6 min)
-	@$(TEST) ./harness/bench -run '^$$' -bench Parallel -benchtime 1x -timeout 30m
+bench-parallel: setup ## Measure two worlds at a time against one (about 6 min)
+	@$(BENCH) ./bench -run '^$$' -bench Parallel -benchtime 1x -timeout 30m
 
 .PHONY: bench-scale
 bench-scale: setup ## Hold nodes and pods by the thousand against KWOK's, and autoscalers against their own thresholds (about an hour)
-	@$(TEST) ./harness/bench -run '^$$' -bench 'Scale|Autoscalers' -benchtime 1x -timeout 3h
+	@$(BENCH) ./bench -run '^$$' -bench 'Scale|Autoscalers' -benchtime 1x -timeout 3h
 
 .PHONY: profile
 profile: setup ## Draw what the processors do in a replay, all programs in one flame graph: make profile ID=karpenter-3038-forced-deletion
 	@command -v perf >/dev/null || { echo "no perf: apt-get install linux-perf" >&2; exit 2; }
-	@$(GO) run ./harness/cmd/profile -out $(OUT)/profile $(BIN) verify --parallel 1 --out $(OUT)/profile/runs $(or $(ID),karpenter-7515-not-ready-noexecute)
+	@$(call TOOL,profile) -out $(OUT)/profile $(BIN) verify --parallel 1 --out $(OUT)/profile/runs $(or $(ID),karpenter-7515-not-ready-noexecute)
 
 .PHONY: bench-gate
 bench-gate: setup ## Compare the figures that matter with another commit's, and fail beyond noise: make bench-gate BASE=main (about 10 min)
-	@$(GO) run ./harness/cmd/benchgate $(if $(BASE),-base $(BASE))
+	@$(call TOOL,benchgate) $(if $(BASE),-base $(BASE))
 
 .PHONY: bench-growth
 bench-growth: setup ## Tell and draw how costs grow with nodes, pods, virtual minutes and records (about 6 min)
 	@mkdir -p $(OUT)
-	@$(TEST) ./harness/bench ./reports/page -run '^$$' -bench 'Growth|Write' -benchtime 1x -timeout 3h > $(OUT)/growth.txt || { cat $(OUT)/growth.txt >&2; exit 1; }
-	@$(GO) run ./harness/cmd/growth -out $(OUT)/growth.html < $(OUT)/growth.txt
+	@{ $(BENCH) ./bench -run '^$$' -bench Growth -benchtime 1x -timeout 3h && \
+		$(TEST) ./reports/page -run '^$$' -bench Write -benchtime 1x -timeout 3h; } > $(OUT)/growth.txt || { cat $(OUT)/growth.txt >&2; exit 1; }
+	@$(call TOOL,growth) -out $(OUT)/growth.html < $(OUT)/growth.txt
 
 .PHONY: bench-verdicts
 bench-verdicts: setup ## Replay records by this and by another commit, and print a table of both: make bench-verdicts COUNT=10 BASE=main IDS="karpenter-3038-forced-deletion"
-	@$(GO) run ./harness/cmd/benchgate -verdicts -count $(or $(COUNT),10) $(if $(BASE),-base $(BASE)) $(IDS)
+	@$(call TOOL,benchgate) -verdicts -count $(or $(COUNT),10) $(if $(BASE),-base $(BASE)) $(IDS)
 
 NESTED  := $(patsubst %/go.mod,%,$(filter-out go.mod,$(shell git ls-files '*go.mod')))
 

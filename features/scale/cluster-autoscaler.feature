@@ -1,5 +1,5 @@
 # Cluster Autoscaler publishes that a round with 1,000 nodes of 30 pods each is done in 10 s.
-# Played by BenchmarkAutoscalers of harness/bench.
+# Played by BenchmarkAutoscalers.
 
 @cluster-autoscaler @externalgrpc @scale
 Feature: Cluster Autoscaler in a cluster of a thousand nodes

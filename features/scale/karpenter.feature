@@ -1,5 +1,5 @@
 # Karpenter's own tests of performance hold it to two minutes, half a core and 260 MB for a
-# thousand pods. Played by BenchmarkAutoscalers of harness/bench.
+# thousand pods. Played by BenchmarkAutoscalers.
 
 @karpenter @scale
 Feature: Karpenter brings and removes nodes by the hundred

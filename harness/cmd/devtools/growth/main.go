@@ -1,7 +1,7 @@
 // Command growth reads what benchmarks have printed that are told apart by a number, such as
 // Growth/nodes=1000 or Write/1000000, and says how their figures grow with it:
 //
-//	go test ./harness/bench -run '^$' -bench Growth -benchtime 1x | go run ./harness/cmd/growth -out growth.html
+//	go test ./bench -run '^$' -bench Growth -benchtime 1x | go run ./growth -out growth.html
 //
 // It prints a table in Markdown (the slope from the smallest to the largest number, and from the
 // last but one to the largest; where the second is much more than the first, it grows faster than

@@ -75,7 +75,7 @@ func TestFunctionOfTable(t *testing.T) {
 		if p.Type == elf.PT_LOAD && address >= p.Vaddr && address < p.Vaddr+p.Filesz {
 			line := fmt.Sprintf("%x [unknown] (%s)", address-p.Vaddr+p.Off, self)
 			name, err := (&seen{tables: tables{}}).frame(line)
-			if want := "nodestorm/harness/cmd/profile.TestFunctionOfTable"; err != nil || name != want && name != "main.TestFunctionOfTable" {
+			if want := "nodestorm/harness/cmd/devtools/profile.TestFunctionOfTable"; err != nil || name != want && name != "main.TestFunctionOfTable" {
 				t.Errorf("%q is %q, %v, want %s", line, name, err, want)
 			}
 			return

@@ -1,7 +1,7 @@
 // Command profile says what the processors do while a command runs, in all of the processes
 // that it starts:
 //
-//	go run ./harness/cmd/profile [-out FOLDER] COMMAND [ARGUMENT...]
+//	go run ./profile [-out FOLDER] COMMAND [ARGUMENT...]
 //
 // It leaves a flame graph for a browser (profile.html), and the profile that go tool pprof
 // reads (profile.pb.gz). Linux's perf takes the samples: it changes nothing in a program,

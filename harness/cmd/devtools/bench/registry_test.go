@@ -89,10 +89,7 @@ func BenchmarkFirstVerdict(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	bin := filepath.Join(b.TempDir(), "nodestorm")
-	if out, err := exec.Command("go", "build", "-o", bin, "nodestorm/harness/cmd/nodestorm").CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
+	bin := built(b)
 	for b.Loop() {
 		cmd := exec.Command(bin, "verify", record, "--parallel", "1", "--out", b.TempDir())
 		cmd.Env = append(os.Environ(), buildstore.EnvCache+"="+b.TempDir(), buildstore.EnvMirror+"=off", buildstore.EnvFrom+"="+repository)

@@ -1,7 +1,7 @@
 // Command mutants breaks nodestorm in the ways that mutants.yaml lists, one at a time,
 // and runs the test that must notice:
 //
-//	go run ./harness/cmd/mutants [WORD…]
+//	go run ./mutants [WORD…]
 //
 // With words, only mutants whose name has one of them are tried. Nothing in the checkout
 // is changed: go test builds each mutant with -overlay. Exit status: 0 all were noticed,

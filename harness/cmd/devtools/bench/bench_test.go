@@ -8,6 +8,8 @@ package bench
 import (
 	"context"
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -33,6 +35,22 @@ func start(b *testing.B, cfg world.Config) *world.World {
 		}
 	})
 	return w
+}
+
+// built is the command, built from this checkout.
+func built(b *testing.B) string {
+	b.Helper()
+	root, err := target.Root()
+	if err != nil {
+		b.Fatal(err)
+	}
+	program := filepath.Join(b.TempDir(), "nodestorm")
+	build := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-o", program, "./harness/cmd/nodestorm")
+	build.Dir = root // of another module than these benchmarks
+	if said, err := build.CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, said)
+	}
+	return program
 }
 
 // pass waits for d of virtual time.

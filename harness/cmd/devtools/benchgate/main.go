@@ -1,7 +1,7 @@
 // Command benchgate holds the figures that matter against another commit's:
 //
-//	go run ./harness/cmd/benchgate [-base COMMIT] [-count N]
-//	go run ./harness/cmd/benchgate -verdicts [-base COMMIT] [-count N] [ID...]
+//	go run ./benchgate [-base COMMIT] [-count N]
+//	go run ./benchgate -verdicts [-base COMMIT] [-count N] [ID...]
 //
 // It builds the benchmarks of a checkout of that commit and of the working tree, runs them in
 // turn, and compares. With -verdicts it has both replay these records, or all, and prints how long
@@ -31,7 +31,7 @@ import (
 
 // suite are benchmarks of one package.
 type suite struct {
-	folder  string // from the module's root
+	folder  string // from the checkout's root
 	pattern string // of go test -bench
 }
 
@@ -39,9 +39,9 @@ type suite struct {
 // what a quiet minute costs, how soon there is a verdict, how large a record is, and what a
 // page of a million of them costs.
 var suites = []suite{
-	{"harness/bench", "^BenchmarkWorldReady$"},
-	{"harness/bench", "^BenchmarkQuiet$/^15m0s$"},
-	{"harness/bench", "^BenchmarkVerdict$"},
+	{"harness/cmd/devtools/bench", "^BenchmarkWorldReady$"},
+	{"harness/cmd/devtools/bench", "^BenchmarkQuiet$/^15m0s$"},
+	{"harness/cmd/devtools/bench", "^BenchmarkVerdict$"},
 	{"reports/page", "^BenchmarkWrite$/^1000000$"},
 }
 
@@ -114,7 +114,7 @@ func gate(ctx context.Context, sides []*side, tmp string, count int, out, log io
 		for n, suite := range suites {
 			fmt.Fprintf(log, "building %s of %s\n", suite.folder, s.name)
 			program := filepath.Join(tmp, fmt.Sprintf("%s-%d.test", s.name, n))
-			if _, err := output(ctx, s.root, "go", "test", "-c", "-o", program, "./"+suite.folder); err != nil {
+			if _, err := output(ctx, filepath.Join(s.root, suite.folder), "go", "test", "-c", "-o", program, "."); err != nil {
 				return 0, err
 			}
 			s.programs = append(s.programs, program)
