@@ -47,13 +47,13 @@ type Meter struct {
 // NewMeter begins to measure.
 func NewMeter() (m Meter, err error) {
 	m.began, m.used = time.Now(), ownTime()
-	m.idle, _, err = machineTime()
+	m.idle, err = idleTime()
 	return m, err
 }
 
 // Load is that since the meter was made.
 func (m Meter) Load() (Load, error) {
-	idle, _, err := machineTime()
+	idle, err := idleTime()
 	wall := time.Since(m.began).Seconds()
 	if err != nil || wall <= 0 {
 		return Load{}, err
@@ -73,35 +73,29 @@ func ownTime() (sum time.Duration) {
 	return sum
 }
 
-// machineTime is how long the machine's processors have been idle and busy since it began,
-// from the first line of /proc/stat; see proc_stat(5).
-func machineTime() (idle, busy time.Duration, err error) {
+// idleTime is how long the machine's processors have been idle since it began, from the first
+// line of /proc/stat; see proc_stat(5).
+func idleTime() (time.Duration, error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
-		return 0, 0, fmt.Errorf("reading how busy the machine is: %w", err)
+		return 0, fmt.Errorf("reading how idle the machine is: %w", err)
 	}
 	return parseStat(text)
 }
 
-func parseStat(text []byte) (idle, busy time.Duration, err error) {
+func parseStat(text []byte) (idle time.Duration, err error) {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	fields := strings.Fields(string(line))
-	if len(fields) < 9 || fields[0] != "cpu" {
-		return 0, 0, fmt.Errorf("/proc/stat begins with %q", line)
+	if len(fields) < 6 || fields[0] != "cpu" {
+		return 0, fmt.Errorf("/proc/stat begins with %q", line)
 	}
-	const tick = time.Second / 100 // USER_HZ, the same on all Linux
-	for i, field := range fields[1:9] {
+	const tick = time.Second / 100      // USER_HZ, the same on all Linux
+	for _, field := range fields[4:6] { // idle, and waiting for a disk
 		n, err := strconv.ParseInt(field, 10, 64)
 		if err != nil {
-			return 0, 0, fmt.Errorf("/proc/stat begins with %q", line)
+			return 0, fmt.Errorf("/proc/stat begins with %q", line)
 		}
-		switch i {
-		case 3, 4: // idle, and waiting for a disk
-			idle += time.Duration(n) * tick
-		case 7: // stolen by other machines: neither
-		default:
-			busy += time.Duration(n) * tick
-		}
+		idle += time.Duration(n) * tick
 	}
-	return idle, busy, nil
+	return idle, nil
 }
