@@ -62,8 +62,8 @@ func (s *Store) Push(ctx context.Context, ref builds.Ref, repository string, pro
 
 // Portable is the entry as a folder of an image, where it is in a store in the folder
 // store: nothing in it is of this machine.
-// mutant: an image tells where a build was made
 func Portable(t builds.Target, store string) (registry.Folder, error) {
+	// mutant: an image tells where a build was made
 	folder, err := folderOf(t, portable(t.Manifest))
 	folder.Inside = path.Join(store, "targets", t.Name, t.Version, filepath.Base(t.Dir))
 	return folder, err

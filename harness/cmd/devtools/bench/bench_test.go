@@ -15,6 +15,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/world"
 	"nodestorm/sim/machine/node"
 	"nodestorm/sim/time/lag"
@@ -40,7 +41,7 @@ func start(b *testing.B, cfg world.Config) *world.World {
 // built is the command, built from this checkout.
 func built(b *testing.B) string {
 	b.Helper()
-	root, err := target.Root()
+	root, err := buildstore.Root()
 	if err != nil {
 		b.Fatal(err)
 	}
