@@ -91,9 +91,11 @@ func Place(i int) string {
 	return fmt.Sprintf("twins[%d].", i-1)
 }
 
-// mutant: twins are no kin
 // NameTwins has the twins be kin, as soon as those that somebody named are looked up.
-func (r *Record) NameTwins() { r.Kin, r.twins = slices.Concat(r.twins, r.Kin), nil }
+func (r *Record) NameTwins() {
+	// mutant: twins are no kin
+	r.Kin, r.twins = slices.Concat(r.twins, r.Kin), nil
+}
 
 // parse reads a record and its twins, and checks them: the error is the first thing that is wrong.
 func parse(text []byte, releases Releases) ([]Record, error) {

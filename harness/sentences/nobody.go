@@ -13,5 +13,6 @@ import (
 // nothing because there is no newest or oldest one, or none any more.
 func (s *scenario) nobody(ref string, err error) bool {
 	_, name, _ := strings.Cut(ref, "/")
+	// mutant: what somebody wrote may be done to nobody
 	return s.drawn && (name == then.Newest || name == then.Oldest) && (errors.As(err, new(*then.NoneError)) || apierrors.IsNotFound(err))
 }

@@ -88,6 +88,7 @@ func (f *Folder) together(of made) []string {
 			continue
 		}
 		for _, other := range f.made {
+			// mutant: a run keeps nothing of its record's twins
 			if slices.Contains(other.files, all[i]) {
 				all = append(all, slices.DeleteFunc(slices.Clone(other.files), func(name string) bool { return slices.Contains(all, name) })...)
 			}

@@ -55,8 +55,8 @@ func (u *Upload) Keep(ctx context.Context, dir, name string, came error) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	if err := u.put(ctx, dir, name); err != nil {
-		// mutant: what cannot be kept in a bucket is as good as kept
 		err = fmt.Errorf("--%s: what is in %s is not kept in %s: %w", Flag, dir, u.Where, err)
+		// mutant: what cannot be kept in a bucket is as good as kept
 		return &exit.Error{Code: exit.Inconclusive, Err: errors.Join(came, err)}
 	}
 	return came

@@ -45,8 +45,7 @@ func TestThisMachine(t *testing.T) {
 		t.Fatal(err) // nodestorm runs on Linux, which has /proc/stat
 	}
 	l, err := m.Load()
-	free, other := Memory()
-	if err != nil || other != nil || l.Processors < 1 || free < 1<<20 {
-		t.Errorf("%+v, %d bytes free, %v, %v", l, free, err, other)
+	if err != nil || l.Processors < 1 {
+		t.Errorf("%+v, %v", l, err)
 	}
 }

@@ -79,6 +79,7 @@ func statement(s checker.Statement, d string) (Observation, error) {
 
 // observing judges a statement that Check has found right, live and stored alike.
 func observing(s checker.Statement, span time.Duration) Observation {
+	// mutant: what was before the Whens counts
 	from := asked
 	switch {
 	case s.Ever:

@@ -72,6 +72,7 @@ func together(list []checker.Statement, window time.Duration) Observation {
 				case !decided:
 					left = append(left, o)
 				case err != nil:
+					// mutant: of several statements the last will do
 					return true, err
 				}
 			}

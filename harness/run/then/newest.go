@@ -55,6 +55,7 @@ func Aged(records []history.Record, target, kind, which string) (string, error) 
 	}
 	found := ""
 	for name, seq := range came {
+		// mutant: the newest is the oldest
 		if found == "" || (seq > came[found]) == (which == Newest) {
 			found = name
 		}

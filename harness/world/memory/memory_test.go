@@ -22,3 +22,10 @@ func TestEnough(t *testing.T) {
 		t.Errorf("half of a world: %v", err)
 	}
 }
+
+// What this machine has can be read.
+func TestFree(t *testing.T) {
+	if free, err := Free(); err != nil || free < 1<<20 {
+		t.Errorf("%d bytes free, %v", free, err)
+	}
+}

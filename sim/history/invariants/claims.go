@@ -62,10 +62,10 @@ func (w *world) seeClaim(r *history.Record) {
 // seeBatch keeps what the provisioner does.
 func (w *world) seeBatch(r *history.Record) {
 	switch {
-	// mutant: what a budget refused stays refused when it goes
 	case !w.is(MakesClaims):
 	case r.Source == history.API && r.Object.Resource == "poddisruptionbudgets" && r.Detail.Text("subresource") == "" && r.Code < 400:
 		// it may allow more now
+		// mutant: what a budget refused stays refused when it goes
 		maps.DeleteFunc(w.batch.held, func(pod string, _ moment) bool { return strings.HasPrefix(pod, r.Object.Namespace+"/") })
 	case r.Actor != w.Actor:
 	case r.Source == history.Logged && r.Detail.Text("message") == "found provisionable pod(s)":

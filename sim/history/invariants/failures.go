@@ -22,6 +22,7 @@ func backOff(w *world, broken breaks) judge {
 			if q.group != p.group {
 				continue
 			}
+			// mutant: a group that has failed may be tried again at once
 			if gap := p.at.at - q.failed.at; q.failed.is() && q.failed.at > w.programs.started.at && gap < least {
 				broken(fmt.Sprintf("%s is tried again %s after it failed: %s", p.group, gap.Round(time.Second), q.why), q.at.seq,
 					q.failed.seq, p.at.seq)

@@ -153,6 +153,7 @@ func limitsKept(w *world, broken breaks) judge {
 				count++
 			}
 		}
+		// mutant: minimum sizes may pass the number of nodes
 		if count > most && (enforced || w.planFor(r.Detail.Text("group")) != nil) {
 			broken(fmt.Sprintf("there are %d instances, of %d", count, most), r.Seq)
 		}

@@ -177,8 +177,8 @@ func (w *world) seeFault(r *history.Record) {
 		w.act, w.cleared = r.Virtual, r.Virtual
 	case history.Effective, history.Matched:
 		w.act = r.Virtual
-		// mutant: a list of servers that is wrong misleads nobody
 		if slices.Contains([]string{"stale", "partial", "missing"}, r.Detail.Text("effect")) { // they match only what they change
+			// mutant: a list of servers that is wrong misleads nobody
 			w.misled = at(r)
 		}
 		if r.Actor == w.Actor && slices.Contains([]string{"freeze", "stale list"}, r.Detail.Text("effect")) {
