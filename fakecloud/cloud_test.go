@@ -129,7 +129,8 @@ func TestDeleteFailsEarly(t *testing.T) {
 	}{{time.Second, fakecloud.Running}, {10 * time.Second, fakecloud.Running}, {time.Minute, fakecloud.Off}} {
 		synctest.Test(t, func(t *testing.T) {
 			c := open(t, fakecloud.Config{Durations: map[string]time.Duration{"create_server": 5 * time.Second, "start_server": 20 * time.Second}})
-			f := fault.Fault{Name: "f", Match: fault.Match{Operation: "delete_server"}, Effect: fault.ActionFails{After: lapse.Duration(time.Minute)}}
+			f := fault.Fault{Name: "f", Match: fault.Match{Operation: "delete_server"},
+				Effect: fault.ActionFails{After: lapse.Duration(time.Minute)}}
 			if err := c.Inject(f); err != nil {
 				t.Fatal(err)
 			}
@@ -164,13 +165,18 @@ func TestLifeFaults(t *testing.T) {
 	}{
 		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server"}}, time.Hour, fakecloud.Starting, false},
 		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server"}}, time.Second, fakecloud.Creating, true},
-		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server", Group: "pool2"}}, time.Hour, fakecloud.Running, true},
-		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server"}, Plan: fault.Plan{Skip: 1}}, time.Hour, fakecloud.Running, true},
-		{fault.Fault{Effect: fault.ActionTakes{Time: lapse.Duration(2 * time.Minute)}, Match: fault.Match{Operation: "start_server"}}, time.Minute, fakecloud.Starting, false},
-		{fault.Fault{Effect: fault.ActionTakes{Time: lapse.Duration(2 * time.Minute)}, Match: fault.Match{Operation: "start_server"}}, 3 * time.Minute, fakecloud.Running, false},
+		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server", Group: "pool2"}}, time.Hour, fakecloud.Running,
+			true},
+		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server"}, Plan: fault.Plan{Skip: 1}}, time.Hour,
+			fakecloud.Running, true},
+		{fault.Fault{Effect: fault.ActionTakes{Time: lapse.Duration(2 * time.Minute)}, Match: fault.Match{Operation: "start_server"}},
+			time.Minute, fakecloud.Starting, false},
+		{fault.Fault{Effect: fault.ActionTakes{Time: lapse.Duration(2 * time.Minute)}, Match: fault.Match{Operation: "start_server"}},
+			3 * time.Minute, fakecloud.Running, false},
 		{fault.Fault{Effect: fault.ActionFails{}, Match: fault.Match{Operation: "start_server"}}, time.Minute, fakecloud.Off, false},
 		{fault.Fault{Effect: fault.ActionFails{}, Match: fault.Match{Operation: "create_server"}}, time.Minute, "", false},
-		{fault.Fault{Effect: fault.TurnsOff{After: lapse.Duration(time.Minute)}, Match: fault.Match{Instance: "a*"}}, 2 * time.Minute, fakecloud.Off, false},
+		{fault.Fault{Effect: fault.TurnsOff{After: lapse.Duration(time.Minute)}, Match: fault.Match{Instance: "a*"}}, 2 * time.Minute,
+			fakecloud.Off, false},
 		{fault.Fault{Effect: fault.TurnsOff{}, Plan: fault.Plan{At: lapse.Duration(time.Hour)}}, 2 * time.Minute, fakecloud.Running, true},
 		{fault.Fault{Effect: fault.TurnsOff{}, Plan: fault.Plan{At: lapse.Duration(time.Hour)}}, 2 * time.Hour, fakecloud.Off, false},
 		{fault.Fault{Effect: fault.Vanishes{After: lapse.Duration(time.Minute)}}, 2 * time.Minute, "", false},
@@ -268,7 +274,8 @@ func TestLimit(t *testing.T) {
 			create(t, c, name)
 			time.Sleep(30 * time.Second)
 		}
-		if err := c.Inject(fault.Fault{Name: "f", Match: fault.Match{Instance: "[ac]"}, Plan: fault.Plan{Limit: 2}, Effect: fault.TurnsOff{After: lapse.Duration(time.Minute)}}); err != nil {
+		if err := c.Inject(fault.Fault{Name: "f", Match: fault.Match{Instance: "[ac]"}, Plan: fault.Plan{Limit: 2},
+			Effect: fault.TurnsOff{After: lapse.Duration(time.Minute)}}); err != nil {
 			t.Fatal(err)
 		}
 		create(t, c, "d")
@@ -279,7 +286,8 @@ func TestLimit(t *testing.T) {
 				story = append(story, strings.TrimSpace(r.Verb+" "+r.Object.Name))
 			}
 		}
-		if want := []string{"armed", "matched a", "matched c", "off a", "effective a", "off c", "effective c", "cleared"}; !slices.Equal(story, want) {
+		if want := []string{"armed", "matched a", "matched c", "off a", "effective a", "off c", "effective c", "cleared"}; !slices.Equal(story,
+			want) {
 			t.Errorf("the history says %q, want %q", story, want)
 		}
 	})

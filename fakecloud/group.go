@@ -126,7 +126,8 @@ func (tx *Tx) Forgo(id int64, instances int) error {
 	g := tx.Groups.Get(id)
 	// mutant: an instance that there is can be forgone
 	if there := len(tx.Membership(g)); g.Target-instances < there {
-		return Errorf("conflict", "group %q: a target of %d, less %d, is below the %d instances that there are", g.Name, g.Target, instances, there)
+		return Errorf("conflict", "group %q: a target of %d, less %d, is below the %d instances that there are", g.Name, g.Target, instances,
+			there)
 	}
 	tx.retarget(id, g.Target-instances)
 	return nil

@@ -26,7 +26,8 @@ func Hetzner() *Catalogue {
 
 func locations() []Location {
 	return []Location{
-		{1, "fsn1", "Falkenstein DC Park 1", "DE", "Falkenstein", 50.47612, 12.370071, "eu-central", 4, "fsn1-dc14", "Falkenstein 1 virtual DC 14"},
+		{1, "fsn1", "Falkenstein DC Park 1", "DE", "Falkenstein", 50.47612, 12.370071, "eu-central", 4, "fsn1-dc14",
+			"Falkenstein 1 virtual DC 14"},
 		{2, "nbg1", "Nuremberg DC Park 1", "DE", "Nuremberg", 49.452102, 11.076665, "eu-central", 2, "nbg1-dc3", "Nuremberg 1 virtual DC 3"},
 		{3, "hel1", "Helsinki DC Park 1", "FI", "Helsinki", 60.169855, 24.938379, "eu-central", 3, "hel1-dc2", "Helsinki 1 virtual DC 2"},
 		{4, "ash", "Ashburn, VA", "US", "Ashburn, VA", 39.045821, -77.487073, "us-east", 5, "ash-dc1", "Ashburn virtual DC 1"},

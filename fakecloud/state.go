@@ -66,7 +66,8 @@ func (c *Cloud) restore(state []byte) error {
 	tx := c.tx
 	tx.id, tx.actionID, tx.ips = s.ID, s.ActionID, s.IPs
 	err := errors.Join(
-		load(tx.Instances, "instance", s.Instances, s.ID), load(tx.Groups, "group", s.Groups, s.ID), load(tx.Images, "image", s.Images, 0), load(tx.Networks, "network", s.Networks, s.ID),
+		load(tx.Instances, "instance", s.Instances, s.ID), load(tx.Groups, "group", s.Groups, s.ID), load(tx.Images, "image", s.Images,
+			0), load(tx.Networks, "network", s.Networks, s.ID),
 		load(tx.PlacementGroups, "placement group", s.PlacementGroups, s.ID), load(tx.Firewalls, "firewall", s.Firewalls, s.ID),
 		load(tx.SSHKeys, "SSH key", s.SSHKeys, s.ID), load(tx.Volumes, "volume", s.Volumes, s.ID),
 		load(tx.LoadBalancers, "load balancer", s.LoadBalancers, s.ID), load(tx.PrimaryIPs, "primary IP", s.PrimaryIPs, s.ID),

@@ -27,7 +27,8 @@ func large(b *testing.B) protocol.CloudProviderClient {
 	b.Cleanup(cloud.Close)
 	err = cloud.Update(func(tx *fakecloud.Tx) error {
 		for n := range 100 {
-			g := fakecloud.Group{Meta: fakecloud.Meta{Name: fmt.Sprint("g", n)}, Max: 200, Target: 100, Type: "medium", Location: "zone-a", Image: fakecloud.PlainImage}
+			g := fakecloud.Group{Meta: fakecloud.Meta{Name: fmt.Sprint("g", n)}, Max: 200, Target: 100, Type: "medium", Location: "zone-a",
+				Image: fakecloud.PlainImage}
 			if _, err := tx.CreateGroup(g); err != nil {
 				return err
 			}

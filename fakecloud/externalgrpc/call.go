@@ -236,7 +236,8 @@ func named(request any) (names []string) {
 
 // record puts the call into the history.
 func (s *Server) record(ctx context.Context, about fault.Call, named []string, err error) {
-	e := history.Event{At: s.cloud.Clock().Now(), Source: history.Cloud, Verb: about.Operation, Code: httpStatus(status.Code(err)), Actor: actor(ctx)}
+	e := history.Event{At: s.cloud.Clock().Now(), Source: history.Cloud, Verb: about.Operation, Code: httpStatus(status.Code(err)),
+		Actor: actor(ctx)}
 	detail := map[string]any{}
 	switch {
 	case about.Instance != "":

@@ -153,7 +153,8 @@ func (s *Server) NodeGroupForNode(_ context.Context, q *protocol.NodeGroupForNod
 }
 
 // NodeGroupTargetSize implements the RPC.
-func (s *Server) NodeGroupTargetSize(_ context.Context, q *protocol.NodeGroupTargetSizeRequest) (r *protocol.NodeGroupTargetSizeResponse, err error) {
+func (s *Server) NodeGroupTargetSize(_ context.Context, q *protocol.NodeGroupTargetSizeRequest) (r *protocol.NodeGroupTargetSizeResponse,
+	err error) {
 	s.cloud.View(func(tx *fakecloud.Tx) {
 		var g *fakecloud.Group
 		if g, err = group(tx, q.GetId()); err == nil {
@@ -164,7 +165,8 @@ func (s *Server) NodeGroupTargetSize(_ context.Context, q *protocol.NodeGroupTar
 }
 
 // NodeGroupIncreaseSize implements the RPC. Instances are created after it.
-func (s *Server) NodeGroupIncreaseSize(_ context.Context, q *protocol.NodeGroupIncreaseSizeRequest) (*protocol.NodeGroupIncreaseSizeResponse, error) {
+func (s *Server) NodeGroupIncreaseSize(_ context.Context,
+	q *protocol.NodeGroupIncreaseSizeRequest) (*protocol.NodeGroupIncreaseSizeResponse, error) {
 	delta := int(q.GetDelta())
 	return &protocol.NodeGroupIncreaseSizeResponse{}, s.cloud.Update(func(tx *fakecloud.Tx) error {
 		g, err := group(tx, q.GetId())
@@ -182,7 +184,8 @@ func (s *Server) NodeGroupIncreaseSize(_ context.Context, q *protocol.NodeGroupI
 }
 
 // NodeGroupDecreaseTargetSize implements the RPC. It deletes nothing.
-func (s *Server) NodeGroupDecreaseTargetSize(_ context.Context, q *protocol.NodeGroupDecreaseTargetSizeRequest) (*protocol.NodeGroupDecreaseTargetSizeResponse, error) {
+func (s *Server) NodeGroupDecreaseTargetSize(_ context.Context,
+	q *protocol.NodeGroupDecreaseTargetSizeRequest) (*protocol.NodeGroupDecreaseTargetSizeResponse, error) {
 	delta := int(q.GetDelta())
 	return &protocol.NodeGroupDecreaseTargetSizeResponse{}, s.cloud.Update(func(tx *fakecloud.Tx) error {
 		g, err := group(tx, q.GetId())
@@ -197,7 +200,8 @@ func (s *Server) NodeGroupDecreaseTargetSize(_ context.Context, q *protocol.Node
 }
 
 // NodeGroupDeleteNodes implements the RPC: all of them or none.
-func (s *Server) NodeGroupDeleteNodes(_ context.Context, q *protocol.NodeGroupDeleteNodesRequest) (*protocol.NodeGroupDeleteNodesResponse, error) {
+func (s *Server) NodeGroupDeleteNodes(_ context.Context, q *protocol.NodeGroupDeleteNodesRequest) (*protocol.NodeGroupDeleteNodesResponse,
+	error) {
 	return &protocol.NodeGroupDeleteNodesResponse{}, s.cloud.Update(func(tx *fakecloud.Tx) error {
 		g, err := group(tx, q.GetId())
 		if err != nil {

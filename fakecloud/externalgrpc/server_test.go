@@ -78,7 +78,8 @@ func serve(t *testing.T, cfg externalgrpc.Config, creds credentials.TransportCre
 	t.Helper()
 	r := &rig{clock: testclock.NewFakeClock(time.Now()), seen: &calls{}}
 	var err error
-	r.cloud, err = fakecloud.New(fakecloud.Config{Clock: r.clock, Seed: 1, Catalogue: fakecloud.Plain(), GroupLabel: "group", Recorder: r.seen})
+	r.cloud, err = fakecloud.New(fakecloud.Config{Clock: r.clock, Seed: 1, Catalogue: fakecloud.Plain(), GroupLabel: "group",
+		Recorder: r.seen})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,8 @@ func TestCalls(t *testing.T) {
 	for _, test := range []struct {
 		node *protocol.ExternalGrpcNode
 		want string
-	}{{node("a-1"), "a"}, {&protocol.ExternalGrpcNode{Name: "a-1"}, "a"}, {node("other"), ""}, {&protocol.ExternalGrpcNode{Name: "a-1", ProviderID: "aws:///a-1"}, ""}} {
+	}{{node("a-1"), "a"}, {&protocol.ExternalGrpcNode{Name: "a-1"}, "a"}, {node("other"), ""},
+		{&protocol.ExternalGrpcNode{Name: "a-1", ProviderID: "aws:///a-1"}, ""}} {
 		answer, err := c.NodeGroupForNode(ctx, &protocol.NodeGroupForNodeRequest{Node: test.node})
 		if err != nil || answer.GetNodeGroup().GetId() != test.want {
 			t.Errorf("NodeGroupForNode of %v: %v, %v, want %q", test.node, answer, err, test.want)
@@ -157,10 +159,12 @@ func TestCalls(t *testing.T) {
 	if _, err := c.NodeGroupIncreaseSize(ctx, &protocol.NodeGroupIncreaseSizeRequest{Id: "a", Delta: 1}); err != nil || r.target(t) != 3 {
 		t.Errorf("NodeGroupIncreaseSize: %v, target %d", err, r.target(t))
 	}
-	if s := r.states(t); len(s) != 3 || s["externalgrpc://a-1"].GetInstanceState() != protocol.InstanceStatus_instanceRunning || s["externalgrpc://a-3"].GetInstanceState() != protocol.InstanceStatus_instanceCreating {
+	if s := r.states(t); len(s) != 3 || s["externalgrpc://a-1"].GetInstanceState() != protocol.InstanceStatus_instanceRunning ||
+		s["externalgrpc://a-3"].GetInstanceState() != protocol.InstanceStatus_instanceCreating {
 		t.Errorf("NodeGroupNodes: %v", s)
 	}
-	if _, err := c.NodeGroupDeleteNodes(ctx, &protocol.NodeGroupDeleteNodesRequest{Id: "a", Nodes: []*protocol.ExternalGrpcNode{node("a-1")}}); err != nil || r.target(t) != 2 {
+	if _, err := c.NodeGroupDeleteNodes(ctx, &protocol.NodeGroupDeleteNodesRequest{Id: "a",
+		Nodes: []*protocol.ExternalGrpcNode{node("a-1")}}); err != nil || r.target(t) != 2 {
 		t.Errorf("NodeGroupDeleteNodes: %v, target %d", err, r.target(t))
 	}
 	if s := r.states(t); s["externalgrpc://a-1"].GetInstanceState() != protocol.InstanceStatus_instanceDeleting {
@@ -169,24 +173,28 @@ func TestCalls(t *testing.T) {
 	template, err := c.NodeGroupTemplateNodeInfo(ctx, &protocol.NodeGroupTemplateNodeInfoRequest{Id: "a"})
 	for _, text := range [][]byte{template.GetNodeInfo(), template.GetNodeBytes()} {
 		var n corev1.Node
-		if err2 := n.Unmarshal(text); err != nil || err2 != nil || n.Labels["pool"] != "a" || len(n.Spec.Taints) != 1 || n.Status.Capacity.Cpu().Value() != 4 {
+		if err2 := n.Unmarshal(text); err != nil || err2 != nil || n.Labels["pool"] != "a" || len(n.Spec.Taints) != 1 ||
+			n.Status.Capacity.Cpu().Value() != 4 {
 			t.Errorf("NodeGroupTemplateNodeInfo: %v, %v, %v", err, err2, n)
 		}
 	}
 	defaults := &protocol.NodeGroupAutoscalingOptions{ScaleDownUtilizationThreshold: 0.5}
 	options, err := c.NodeGroupGetOptions(ctx, &protocol.NodeGroupAutoscalingOptionsRequest{Id: "a", Defaults: defaults})
-	if o := options.GetNodeGroupAutoscalingOptions(); err != nil || o.GetScaleDownUtilizationThreshold() != 0.5 || o.GetMaxNodeProvisionDuration().AsDuration() != 3*time.Minute || o.GetMaxNodeProvisionTime().GetDuration() != int64(3*time.Minute) {
+	if o := options.GetNodeGroupAutoscalingOptions(); err != nil || o.GetScaleDownUtilizationThreshold() != 0.5 ||
+		o.GetMaxNodeProvisionDuration().AsDuration() != 3*time.Minute || o.GetMaxNodeProvisionTime().GetDuration() != int64(3*time.Minute) {
 		t.Errorf("NodeGroupGetOptions: %v, %v", options, err)
 	}
 	now := time.Now()
 	medium := node("a-2")
 	medium.Labels = map[string]string{corev1.LabelInstanceTypeStable: "medium", corev1.LabelTopologyZone: "zone-a"}
 	hourly, _ := r.cloud.Catalogue().ServerType("medium").In("zone-a")
-	price, err := c.PricingNodePrice(ctx, &protocol.PricingNodePriceRequest{Node: medium, StartTimestamp: timestamppb.New(now), EndTimestamp: timestamppb.New(now.Add(2 * time.Hour))})
+	price, err := c.PricingNodePrice(ctx, &protocol.PricingNodePriceRequest{Node: medium, StartTimestamp: timestamppb.New(now),
+		EndTimestamp: timestamppb.New(now.Add(2 * time.Hour))})
 	if err != nil || price.GetPrice() != 2*hourly.Hourly() {
 		t.Errorf("PricingNodePrice: %v, %v, want %g", price, err, 2*hourly.Hourly())
 	}
-	older, err := c.PricingNodePrice(ctx, &protocol.PricingNodePriceRequest{Node: medium, StartTime: &protocol.Time{Seconds: now.Unix()}, EndTime: &protocol.Time{Seconds: now.Unix() + 7200}})
+	older, err := c.PricingNodePrice(ctx, &protocol.PricingNodePriceRequest{Node: medium, StartTime: &protocol.Time{Seconds: now.Unix()},
+		EndTime: &protocol.Time{Seconds: now.Unix() + 7200}})
 	if err != nil || older.GetPrice() != price.GetPrice() {
 		t.Errorf("PricingNodePrice of older releases: %v, %v", older, err)
 	}
@@ -221,7 +229,8 @@ func TestCalls(t *testing.T) {
 	if _, err := c.NodeGroupIncreaseSize(ctx, &protocol.NodeGroupIncreaseSizeRequest{Id: "a", Delta: 1}); err != nil {
 		t.Error(err)
 	}
-	if _, err := c.NodeGroupDecreaseTargetSize(ctx, &protocol.NodeGroupDecreaseTargetSizeRequest{Id: "a", Delta: -1}); err != nil || r.target(t) != 2 {
+	if _, err := c.NodeGroupDecreaseTargetSize(ctx, &protocol.NodeGroupDecreaseTargetSizeRequest{Id: "a",
+		Delta: -1}); err != nil || r.target(t) != 2 {
 		t.Errorf("NodeGroupDecreaseTargetSize: %v, target %d", err, r.target(t))
 	}
 	seen := strings.Join(r.seen.rpcs(), "\n")
@@ -265,7 +274,8 @@ func TestRefusals(t *testing.T) {
 			return err
 		}, codes.NotFound},
 		"below min": {func() error {
-			_, err := c.NodeGroupDeleteNodes(ctx, &protocol.NodeGroupDeleteNodesRequest{Id: "a", Nodes: []*protocol.ExternalGrpcNode{node("a-1"), node("a-2")}})
+			_, err := c.NodeGroupDeleteNodes(ctx, &protocol.NodeGroupDeleteNodesRequest{Id: "a", Nodes: []*protocol.ExternalGrpcNode{node("a-1"),
+				node("a-2")}})
 			return err
 		}, codes.FailedPrecondition},
 		"no type": {func() error {
@@ -333,8 +343,10 @@ func TestAlteredReplies(t *testing.T) {
 	r := serve(t, externalgrpc.Config{}, insecure.NewCredentials())
 	for _, f := range []fault.Fault{
 		{Name: "no states", Match: fault.Match{Operation: "NodeGroupNodes"}, Effect: fault.AlterReply{Omit: []string{"instances.status"}}},
-		{Name: "a lie", Match: fault.Match{Operation: "NodeGroupTargetSize"}, Plan: fault.Plan{Limit: 1}, Effect: fault.AlterReply{Set: map[string]any{"targetSize": 7}}},
-		{Name: "no template", Match: fault.Match{Operation: "NodeGroupTemplateNodeInfo"}, Effect: fault.AlterReply{Omit: []string{"nodeInfo", "nodeBytes"}}},
+		{Name: "a lie", Match: fault.Match{Operation: "NodeGroupTargetSize"}, Plan: fault.Plan{Limit: 1},
+			Effect: fault.AlterReply{Set: map[string]any{"targetSize": 7}}},
+		{Name: "no template", Match: fault.Match{Operation: "NodeGroupTemplateNodeInfo"}, Effect: fault.AlterReply{Omit: []string{"nodeInfo",
+			"nodeBytes"}}},
 	} {
 		if err := r.cloud.Inject(f); err != nil {
 			t.Fatal(err)
@@ -365,7 +377,8 @@ func TestFailedInstances(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := r.states(t)["externalgrpc://a-3"]
-	if s.GetInstanceState() != protocol.InstanceStatus_instanceCreating || s.GetErrorInfo().GetErrorCode() != "resource_unavailable" || s.GetErrorInfo().GetInstanceErrorClass() != 1 {
+	if s.GetInstanceState() != protocol.InstanceStatus_instanceCreating || s.GetErrorInfo().GetErrorCode() != "resource_unavailable" ||
+		s.GetErrorInfo().GetInstanceErrorClass() != 1 {
 		t.Errorf("%v", s)
 	}
 }
@@ -395,7 +408,8 @@ func TestHalfDeleted(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.pass(time.Minute)
-			_, err := r.client.NodeGroupDeleteNodes(t.Context(), &protocol.NodeGroupDeleteNodesRequest{Id: "a", Nodes: []*protocol.ExternalGrpcNode{node("a-2"), node("a-3")}})
+			_, err := r.client.NodeGroupDeleteNodes(t.Context(), &protocol.NodeGroupDeleteNodesRequest{Id: "a",
+				Nodes: []*protocol.ExternalGrpcNode{node("a-2"), node("a-3")}})
 			if status.Code(err) != test.code || r.target(t) != test.target {
 				t.Errorf("%v, target %d, want %v and %d", err, r.target(t), test.code, test.target)
 			}
@@ -404,7 +418,8 @@ func TestHalfDeleted(t *testing.T) {
 				t.Errorf("the history has the deletion of %v, and the answer is %v", names, err)
 			}
 			for name, s := range r.states(t) {
-				if deleting := s.GetInstanceState() == protocol.InstanceStatus_instanceDeleting; deleting != slices.Contains(test.gone, strings.TrimPrefix(name, externalgrpc.Scheme)) {
+				if deleting := s.GetInstanceState() == protocol.InstanceStatus_instanceDeleting; deleting != slices.Contains(test.gone,
+					strings.TrimPrefix(name, externalgrpc.Scheme)) {
 					t.Errorf("%s is %v", name, s)
 				}
 			}
@@ -483,8 +498,10 @@ func TestTLS(t *testing.T) {
 	}
 	trusted := x509.NewCertPool()
 	trusted.AppendCertsFromPEM(authority.Cert)
-	cfg := externalgrpc.Config{TLS: &tls.Config{Certificates: []tls.Certificate{pair("cloud", authority, "127.0.0.1")}, ClientCAs: trusted, ClientAuth: tls.RequireAndVerifyClientCert}}
-	good := credentials.NewTLS(&tls.Config{ServerName: "127.0.0.1", RootCAs: trusted, Certificates: []tls.Certificate{pair("somebody", authority)}})
+	cfg := externalgrpc.Config{TLS: &tls.Config{Certificates: []tls.Certificate{pair("cloud", authority, "127.0.0.1")}, ClientCAs: trusted,
+		ClientAuth: tls.RequireAndVerifyClientCert}}
+	good := credentials.NewTLS(&tls.Config{ServerName: "127.0.0.1", RootCAs: trusted, Certificates: []tls.Certificate{pair("somebody",
+		authority)}})
 	r := serve(t, cfg, good)
 	r.target(t)
 	if seen := r.seen.rpcs(); !slices.Contains(seen, "NodeGroupTargetSize 200 somebody a") {

@@ -23,7 +23,8 @@ func decode(text []byte) (body map[string]any, err error) { return body, json.Un
 func encode(body map[string]any) ([]byte, error)          { return json.Marshal(body) }
 
 // NodeGroupTemplateNodeInfo implements the RPC.
-func (s *Server) NodeGroupTemplateNodeInfo(_ context.Context, q *protocol.NodeGroupTemplateNodeInfoRequest) (r *protocol.NodeGroupTemplateNodeInfoResponse, err error) {
+func (s *Server) NodeGroupTemplateNodeInfo(_ context.Context,
+	q *protocol.NodeGroupTemplateNodeInfoRequest) (r *protocol.NodeGroupTemplateNodeInfoResponse, err error) {
 	s.cloud.View(func(tx *fakecloud.Tx) {
 		var g *fakecloud.Group
 		if g, err = group(tx, q.GetId()); err != nil {
@@ -85,7 +86,8 @@ func resources(cores int, memory, disk int64) corev1.ResourceList {
 
 // NodeGroupGetOptions implements the RPC: of a group with options of its own, those over the client's
 // defaults, as far as the client's release tells them. Of others it says that there are none.
-func (s *Server) NodeGroupGetOptions(_ context.Context, q *protocol.NodeGroupAutoscalingOptionsRequest) (r *protocol.NodeGroupAutoscalingOptionsResponse, err error) {
+func (s *Server) NodeGroupGetOptions(_ context.Context,
+	q *protocol.NodeGroupAutoscalingOptionsRequest) (r *protocol.NodeGroupAutoscalingOptionsResponse, err error) {
 	s.cloud.View(func(tx *fakecloud.Tx) {
 		var g *fakecloud.Group
 		if g, err = group(tx, q.GetId()); err != nil {
@@ -170,7 +172,8 @@ func optionNames() (names []string) {
 }
 
 // GetAvailableGPUTypes implements the RPC.
-func (s *Server) GetAvailableGPUTypes(context.Context, *protocol.GetAvailableGPUTypesRequest) (*protocol.GetAvailableGPUTypesResponse, error) {
+func (s *Server) GetAvailableGPUTypes(context.Context, *protocol.GetAvailableGPUTypesRequest) (*protocol.GetAvailableGPUTypesResponse,
+	error) {
 	r := &protocol.GetAvailableGPUTypesResponse{GpuTypes: map[string]*anypb.Any{}}
 	for _, t := range s.cfg.GPUTypes {
 		r.GpuTypes[t] = &anypb.Any{}

@@ -17,7 +17,8 @@ import (
 	"nodestorm/sim/time/lapse"
 )
 
-var operations = []string{"POST /servers", "GET /servers", "DELETE /servers/{id}", "GET /networks", "GET /actions", "GET /servers/{id}/actions", "start_server"}
+var operations = []string{"POST /servers", "GET /servers", "DELETE /servers/{id}", "GET /networks", "GET /actions",
+	"GET /servers/{id}/actions", "start_server"}
 
 func TestParse(t *testing.T) {
 	faults, err := fault.Parse([]byte(`
@@ -48,7 +49,8 @@ faults:
 
 // Each effect can be written, by its own name.
 func TestParseEffects(t *testing.T) {
-	fields := map[string]string{"refuse": "{status: 502}", "actionTakes": "{time: 1s}", "unavailable": "{type: cx22}", "retired": "{type: cx22}", "delay": "{by: 1s}", "alterReply": "{omit: [a]}", "halfDeleted": "{leaves: rest}"}
+	fields := map[string]string{"refuse": "{status: 502}", "actionTakes": "{time: 1s}", "unavailable": "{type: cx22}",
+		"retired": "{type: cx22}", "delay": "{by: 1s}", "alterReply": "{omit: [a]}", "halfDeleted": "{leaves: rest}"}
 	for _, e := range fault.Effects() {
 		value := fields[e.String()]
 		if value == "" {

@@ -43,7 +43,8 @@ func (s *Set) Inject(f Fault) error {
 	if err := s.armed.Free(f.Name); err != nil {
 		return err
 	}
-	s.armed.Add(&armed{Life: s.recorder.Arm(f.Name, f.Effect.String(), f.Plan, s.clk.Now(), about(Call{})), match: f.Match, does: f.Effect, felt: map[string]bool{}})
+	s.armed.Add(&armed{Life: s.recorder.Arm(f.Name, f.Effect.String(), f.Plan, s.clk.Now(), about(Call{})), match: f.Match, does: f.Effect,
+		felt: map[string]bool{}})
 	return nil
 }
 

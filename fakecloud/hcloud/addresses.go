@@ -7,24 +7,26 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/hcloud/rest"
 )
 
-var primaryIPs = func() owned[fakecloud.PrimaryIP] {
-	o := newOwned("primary_ips", "primary_ip", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.PrimaryIP] { return tx.PrimaryIPs }, (*call).primaryIP)
-	o.filters = map[string]func(*fakecloud.PrimaryIP, string) bool{
+var primaryIPs = func() rest.Owned[fakecloud.PrimaryIP] {
+	o := rest.NewOwned("primary_ips", "primary_ip", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.PrimaryIP] { return tx.PrimaryIPs },
+		primaryIPBody)
+	o.Filters = map[string]func(*fakecloud.PrimaryIP, string) bool{
 		"ip": func(p *fakecloud.PrimaryIP, ip string) bool {
 			return p.IP.String() == ip || addressText(p.Type, p.IP) == ip
 		},
 	}
-	o.update = func(c *call, p *fakecloud.PrimaryIP) error {
+	o.Update = func(c *rest.Call, p *fakecloud.PrimaryIP) error {
 		var change schema.PrimaryIPUpdateRequest
-		if err := c.decode(&change); err != nil {
+		if err := c.Decode(&change); err != nil {
 			return err
 		}
 		put(&p.AutoDelete, change.AutoDelete)
 		return nil
 	}
-	o.free = func(_ *call, p *fakecloud.PrimaryIP) error {
+	o.Free = func(_ *rest.Call, p *fakecloud.PrimaryIP) error {
 		if p.AssigneeID != 0 {
 			return fakecloud.Errorf("primary_ip_assigned", "primary IP is assigned to %s %d", p.AssigneeType, p.AssigneeID)
 		}
@@ -33,64 +35,64 @@ var primaryIPs = func() owned[fakecloud.PrimaryIP] {
 	return o
 }()
 
-func primaryIPOperations() []operation {
-	return append([]operation{
-		{"GET /primary_ips", primaryIPs.list, true},
-		{"POST /primary_ips", createPrimaryIP, false},
-		{"GET /primary_ips/{id}", primaryIPs.get, false},
-		{"PUT /primary_ips/{id}", primaryIPs.put, false},
-		{"DELETE /primary_ips/{id}", primaryIPs.delete, false},
-		{"POST /primary_ips/{id}/actions/assign", assignPrimaryIP, false},
-		{"POST /primary_ips/{id}/actions/unassign", unassignPrimaryIP, false},
-		{"POST /primary_ips/{id}/actions/change_dns_ptr", changePrimaryIPDNSPtr, false},
-		{"POST /primary_ips/{id}/actions/change_protection", primaryIPs.protect, false},
-	}, resourceActions("primary_ips", "primary_ip")...)
+func primaryIPOperations() []rest.Operation {
+	return append([]rest.Operation{
+		rest.Steady("GET /primary_ips", primaryIPs.List),
+		rest.Does("POST /primary_ips", createPrimaryIP),
+		rest.Does("GET /primary_ips/{id}", primaryIPs.Get),
+		rest.Does("PUT /primary_ips/{id}", primaryIPs.Put),
+		rest.Does("DELETE /primary_ips/{id}", primaryIPs.Delete),
+		rest.Does("POST /primary_ips/{id}/actions/assign", assignPrimaryIP),
+		rest.Does("POST /primary_ips/{id}/actions/unassign", unassignPrimaryIP),
+		rest.Does("POST /primary_ips/{id}/actions/change_dns_ptr", changePrimaryIPDNSPtr),
+		rest.Does("POST /primary_ips/{id}/actions/change_protection", primaryIPs.Protect),
+	}, rest.ResourceActions("primary_ips", "primary_ip")...)
 }
 
-func createPrimaryIP(c *call) (int, any, error) {
+func createPrimaryIP(c *rest.Call) (int, any, error) {
 	var r struct {
 		schema.PrimaryIPCreateRequest
 		Datacenter string `json:"datacenter"` // until July 2026
 	}
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return 0, nil, err
 	}
 	if r.Type != "ipv4" && r.Type != "ipv6" {
 		return 0, nil, fakecloud.Invalid("type", "must be ipv4 or ipv6")
 	}
-	l := c.h.cloud.Catalogue().Location(r.Location)
+	l := c.Cloud().Catalogue().Location(r.Location)
 	if r.Datacenter != "" {
-		l = c.h.cloud.Catalogue().Datacenter(r.Datacenter)
+		l = c.Cloud().Catalogue().Datacenter(r.Datacenter)
 	}
 	var i *fakecloud.Instance
 	if r.AssigneeID != nil {
 		var err error
-		if i, err = c.assignee(*r.AssigneeID, r.Type); err != nil {
+		if i, err = assigneeOf(c, *r.AssigneeID, r.Type); err != nil {
 			return 0, nil, err
 		}
-		l = c.h.cloud.Catalogue().Location(i.Location)
+		l = c.Cloud().Catalogue().Location(i.Location)
 	}
 	if l == nil {
 		return 0, nil, fakecloud.Invalid("location", "location or assignee not found")
 	}
-	meta, err := primaryIPs.newMeta(c, r.Name, r.Labels)
+	meta, err := primaryIPs.NewMeta(c, r.Name, r.Labels)
 	if err != nil {
 		return 0, nil, err
 	}
-	p := fakecloud.PrimaryIP{Meta: meta, Type: r.Type, IP: c.tx.PublicIP(r.Type), Location: l.Name, AssigneeType: "unassigned"}
+	p := fakecloud.PrimaryIP{Meta: meta, Type: r.Type, IP: c.Tx.PublicIP(r.Type), Location: l.Name, AssigneeType: "unassigned"}
 	put(&p.AutoDelete, r.AutoDelete)
-	c.tx.PrimaryIPs.Put(p)
+	c.Tx.PrimaryIPs.Put(p)
 	var assign *schema.Action
 	if i != nil {
-		c.give(i.ID, p.ID)
-		assign = new(c.action(c.tx.Start("assign_primary_ip", nil, fakecloud.Ref{Type: "primary_ip", ID: p.ID}, serverRef(i))))
+		giveTo(c, i.ID, p.ID)
+		assign = new(c.Action(c.Tx.Start("assign_primary_ip", nil, fakecloud.Ref{Type: "primary_ip", ID: p.ID}, serverRef(i))))
 	}
-	return http.StatusCreated, map[string]any{"primary_ip": c.primaryIP(c.tx.PrimaryIPs.Get(p.ID)), "action": assign}, nil
+	return http.StatusCreated, map[string]any{"primary_ip": primaryIPBody(c, c.Tx.PrimaryIPs.Get(p.ID)), "action": assign}, nil
 }
 
 // assignee is a server that can get a primary IP of that kind.
-func (c *call) assignee(id int64, kind string) (*fakecloud.Instance, error) {
-	i := c.tx.Instances.Get(id)
+func assigneeOf(c *rest.Call, id int64, kind string) (*fakecloud.Instance, error) {
+	i := c.Tx.Instances.Get(id)
 	switch {
 	case i == nil:
 		return nil, fakecloud.NotFound("server", id)
@@ -105,10 +107,10 @@ func (c *call) assignee(id int64, kind string) (*fakecloud.Instance, error) {
 }
 
 // give gives a server a primary IP.
-func (c *call) give(server, id int64) {
-	c.tx.PrimaryIPs.Update(id, func(p *fakecloud.PrimaryIP) { p.AssigneeID, p.AssigneeType = server, "server" })
-	p := c.tx.PrimaryIPs.Get(id)
-	c.tx.Instances.Update(server, func(i *fakecloud.Instance) {
+func giveTo(c *rest.Call, server, id int64) {
+	c.Tx.PrimaryIPs.Update(id, func(p *fakecloud.PrimaryIP) { p.AssigneeID, p.AssigneeType = server, "server" })
+	p := c.Tx.PrimaryIPs.Get(id)
+	c.Tx.Instances.Update(server, func(i *fakecloud.Instance) {
 		if p.Type == "ipv4" {
 			i.PrimaryIPv4ID, i.PublicIPv4 = p.ID, p.IP
 		} else {
@@ -117,13 +119,13 @@ func (c *call) give(server, id int64) {
 	})
 }
 
-func assignPrimaryIP(c *call) (int, any, error) {
-	p, err := primaryIPs.find(c)
+func assignPrimaryIP(c *rest.Call) (int, any, error) {
+	p, err := primaryIPs.Find(c)
 	if err != nil {
 		return 0, nil, err
 	}
 	var r schema.PrimaryIPActionAssignRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return 0, nil, err
 	}
 	if p.AssigneeID != 0 {
@@ -132,44 +134,44 @@ func assignPrimaryIP(c *call) (int, any, error) {
 	if r.AssigneeType != "server" {
 		return 0, nil, fakecloud.Invalid("assignee_type", "must be server")
 	}
-	i, err := c.assignee(r.AssigneeID, p.Type)
+	i, err := assigneeOf(c, r.AssigneeID, p.Type)
 	if err != nil {
 		return 0, nil, err
 	}
-	c.give(i.ID, p.ID)
-	return c.started("assign_primary_ip", primaryIPs.ref(c), serverRef(i))
+	giveTo(c, i.ID, p.ID)
+	return c.Started("assign_primary_ip", primaryIPs.Ref(c), serverRef(i))
 }
 
-func unassignPrimaryIP(c *call) (int, any, error) {
-	p, err := primaryIPs.find(c)
+func unassignPrimaryIP(c *rest.Call) (int, any, error) {
+	p, err := primaryIPs.Find(c)
 	if err != nil {
 		return 0, nil, err
 	}
-	if i := c.tx.Instances.Get(p.AssigneeID); i != nil && i.State != fakecloud.Off {
+	if i := c.Tx.Instances.Get(p.AssigneeID); i != nil && i.State != fakecloud.Off {
 		return 0, nil, fakecloud.Errorf("server_not_stopped", "server must be stopped")
 	}
-	c.tx.Instances.Update(p.AssigneeID, func(i *fakecloud.Instance) {
+	c.Tx.Instances.Update(p.AssigneeID, func(i *fakecloud.Instance) {
 		if p.Type == "ipv4" {
 			i.PrimaryIPv4ID, i.PublicIPv4 = 0, netip.Addr{}
 		} else {
 			i.PrimaryIPv6ID, i.PublicIPv6 = 0, netip.Addr{}
 		}
 	})
-	c.tx.PrimaryIPs.Update(p.ID, func(p *fakecloud.PrimaryIP) { p.AssigneeID, p.AssigneeType = 0, "unassigned" })
-	return c.started("unassign_primary_ip", primaryIPs.ref(c))
+	c.Tx.PrimaryIPs.Update(p.ID, func(p *fakecloud.PrimaryIP) { p.AssigneeID, p.AssigneeType = 0, "unassigned" })
+	return c.Started("unassign_primary_ip", primaryIPs.Ref(c))
 }
 
-func changePrimaryIPDNSPtr(c *call) (int, any, error) {
-	p, err := primaryIPs.find(c)
+func changePrimaryIPDNSPtr(c *rest.Call) (int, any, error) {
+	p, err := primaryIPs.Find(c)
 	if err != nil {
 		return 0, nil, err
 	}
-	set, err := c.dnsPtr(p.DNSPtr, p.IP)
+	set, err := dnsPtrOf(c, p.DNSPtr, p.IP)
 	if err != nil {
 		return 0, nil, err
 	}
-	c.tx.PrimaryIPs.Update(p.ID, func(p *fakecloud.PrimaryIP) { p.DNSPtr = set })
-	return c.started("change_dns_ptr", primaryIPs.ref(c))
+	c.Tx.PrimaryIPs.Update(p.ID, func(p *fakecloud.PrimaryIP) { p.DNSPtr = set })
+	return c.Started("change_dns_ptr", primaryIPs.Ref(c))
 }
 
 // addressText is an address as the API shows it: IPv6 ones as their /64.
@@ -186,10 +188,10 @@ type primaryIP struct {
 	Datacenter schema.Datacenter `json:"datacenter"`
 }
 
-func (c *call) primaryIP(p *fakecloud.PrimaryIP) any {
-	l := c.h.cloud.Catalogue().Location(p.Location)
+func primaryIPBody(c *rest.Call, p *fakecloud.PrimaryIP) any {
+	l := c.Cloud().Catalogue().Location(p.Location)
 	s := primaryIP{schema.PrimaryIP{
-		ID: p.ID, Name: p.Name, IP: addressText(p.Type, p.IP), Labels: labels(p.Labels), Type: p.Type, Created: p.Created,
+		ID: p.ID, Name: p.Name, IP: addressText(p.Type, p.IP), Labels: rest.Labels(p.Labels), Type: p.Type, Created: p.Created,
 		Protection: schema.PrimaryIPProtection{Delete: p.Protected}, DNSPtr: []schema.PrimaryIPDNSPTR{}, AssigneeType: p.AssigneeType,
 		AutoDelete: p.AutoDelete, Location: location(l),
 	}, datacenter(l)}
@@ -202,13 +204,14 @@ func (c *call) primaryIP(p *fakecloud.PrimaryIP) any {
 	return s
 }
 
-var floatingIPs = func() owned[fakecloud.FloatingIP] {
-	o := newOwned("floating_ips", "floating_ip", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.FloatingIP] { return tx.FloatingIPs }, (*call).floatingIP)
-	o.update = func(c *call, f *fakecloud.FloatingIP) error {
+var floatingIPs = func() rest.Owned[fakecloud.FloatingIP] {
+	o := rest.NewOwned("floating_ips", "floating_ip",
+		func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.FloatingIP] { return tx.FloatingIPs }, floatingIPBody)
+	o.Update = func(c *rest.Call, f *fakecloud.FloatingIP) error {
 		var change struct {
 			Description *string `json:"description"`
 		}
-		if err := c.decode(&change); err != nil {
+		if err := c.Decode(&change); err != nil {
 			return err
 		}
 		put(&f.Description, change.Description)
@@ -217,23 +220,23 @@ var floatingIPs = func() owned[fakecloud.FloatingIP] {
 	return o
 }()
 
-func floatingIPOperations() []operation {
-	return append([]operation{
-		{"GET /floating_ips", floatingIPs.list, true},
-		{"POST /floating_ips", createFloatingIP, false},
-		{"GET /floating_ips/{id}", floatingIPs.get, false},
-		{"PUT /floating_ips/{id}", floatingIPs.put, false},
-		{"DELETE /floating_ips/{id}", floatingIPs.delete, false},
-		{"POST /floating_ips/{id}/actions/assign", assignFloatingIP, false},
-		{"POST /floating_ips/{id}/actions/unassign", unassignFloatingIP, false},
-		{"POST /floating_ips/{id}/actions/change_dns_ptr", changeFloatingIPDNSPtr, false},
-		{"POST /floating_ips/{id}/actions/change_protection", floatingIPs.protect, false},
-	}, resourceActions("floating_ips", "floating_ip")...)
+func floatingIPOperations() []rest.Operation {
+	return append([]rest.Operation{
+		rest.Steady("GET /floating_ips", floatingIPs.List),
+		rest.Does("POST /floating_ips", createFloatingIP),
+		rest.Does("GET /floating_ips/{id}", floatingIPs.Get),
+		rest.Does("PUT /floating_ips/{id}", floatingIPs.Put),
+		rest.Does("DELETE /floating_ips/{id}", floatingIPs.Delete),
+		rest.Does("POST /floating_ips/{id}/actions/assign", assignFloatingIP),
+		rest.Does("POST /floating_ips/{id}/actions/unassign", unassignFloatingIP),
+		rest.Does("POST /floating_ips/{id}/actions/change_dns_ptr", changeFloatingIPDNSPtr),
+		rest.Does("POST /floating_ips/{id}/actions/change_protection", floatingIPs.Protect),
+	}, rest.ResourceActions("floating_ips", "floating_ip")...)
 }
 
-func createFloatingIP(c *call) (int, any, error) {
+func createFloatingIP(c *rest.Call) (int, any, error) {
 	var r schema.FloatingIPCreateRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return 0, nil, err
 	}
 	f := fakecloud.FloatingIP{Type: r.Type}
@@ -243,75 +246,76 @@ func createFloatingIP(c *call) (int, any, error) {
 	}
 	switch {
 	case r.Server != nil:
-		i := c.tx.Instances.Get(*r.Server)
+		i := c.Tx.Instances.Get(*r.Server)
 		if i == nil {
 			return 0, nil, fakecloud.NotFound("server", *r.Server)
 		}
 		f.Server, f.HomeLocation = i.ID, i.Location
-	case r.HomeLocation != nil && c.h.cloud.Catalogue().Location(*r.HomeLocation) != nil:
-		f.HomeLocation = c.h.cloud.Catalogue().Location(*r.HomeLocation).Name
+	case r.HomeLocation != nil && c.Cloud().Catalogue().Location(*r.HomeLocation) != nil:
+		f.HomeLocation = c.Cloud().Catalogue().Location(*r.HomeLocation).Name
 	default:
 		return 0, nil, fakecloud.Invalid("home_location", "home location or server not found")
 	}
-	f.IP = c.tx.PublicIP(r.Type)
+	f.IP = c.Tx.PublicIP(r.Type)
 	name := "floating-ip-" + f.IP.String()
 	put(&name, r.Name)
 	var err error
-	if f.Meta, err = floatingIPs.newMeta(c, name, r.Labels); err != nil {
+	if f.Meta, err = floatingIPs.NewMeta(c, name, r.Labels); err != nil {
 		return 0, nil, err
 	}
-	c.tx.FloatingIPs.Put(f)
-	body := schema.FloatingIPCreateResponse{FloatingIP: c.floatingIP(&f).(schema.FloatingIP)}
+	c.Tx.FloatingIPs.Put(f)
+	body := schema.FloatingIPCreateResponse{FloatingIP: floatingIPBody(c, &f).(schema.FloatingIP)}
 	if f.Server != 0 {
-		body.Action = new(c.action(c.tx.Start("assign_floating_ip", nil, fakecloud.Ref{Type: "server", ID: f.Server}, fakecloud.Ref{Type: "floating_ip", ID: f.ID})))
+		body.Action = new(c.Action(c.Tx.Start("assign_floating_ip", nil, fakecloud.Ref{Type: "server", ID: f.Server},
+			fakecloud.Ref{Type: "floating_ip", ID: f.ID})))
 	}
 	return http.StatusCreated, body, nil
 }
 
-func assignFloatingIP(c *call) (int, any, error) {
-	f, err := floatingIPs.find(c)
+func assignFloatingIP(c *rest.Call) (int, any, error) {
+	f, err := floatingIPs.Find(c)
 	if err != nil {
 		return 0, nil, err
 	}
 	var r schema.FloatingIPActionAssignRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return 0, nil, err
 	}
-	i := c.tx.Instances.Get(r.Server)
+	i := c.Tx.Instances.Get(r.Server)
 	if i == nil {
 		return 0, nil, fakecloud.NotFound("server", r.Server)
 	}
-	c.tx.FloatingIPs.Update(f.ID, func(f *fakecloud.FloatingIP) { f.Server = i.ID })
-	return c.started("assign_floating_ip", serverRef(i), floatingIPs.ref(c))
+	c.Tx.FloatingIPs.Update(f.ID, func(f *fakecloud.FloatingIP) { f.Server = i.ID })
+	return c.Started("assign_floating_ip", serverRef(i), floatingIPs.Ref(c))
 }
 
-func unassignFloatingIP(c *call) (int, any, error) {
-	f, err := floatingIPs.find(c)
+func unassignFloatingIP(c *rest.Call) (int, any, error) {
+	f, err := floatingIPs.Find(c)
 	if err != nil {
 		return 0, nil, err
 	}
-	c.tx.FloatingIPs.Update(f.ID, func(f *fakecloud.FloatingIP) { f.Server = 0 })
-	return c.started("unassign_floating_ip", floatingIPs.ref(c))
+	c.Tx.FloatingIPs.Update(f.ID, func(f *fakecloud.FloatingIP) { f.Server = 0 })
+	return c.Started("unassign_floating_ip", floatingIPs.Ref(c))
 }
 
-func changeFloatingIPDNSPtr(c *call) (int, any, error) {
-	f, err := floatingIPs.find(c)
+func changeFloatingIPDNSPtr(c *rest.Call) (int, any, error) {
+	f, err := floatingIPs.Find(c)
 	if err != nil {
 		return 0, nil, err
 	}
-	set, err := c.dnsPtr(f.DNSPtr, f.IP)
+	set, err := dnsPtrOf(c, f.DNSPtr, f.IP)
 	if err != nil {
 		return 0, nil, err
 	}
-	c.tx.FloatingIPs.Update(f.ID, func(f *fakecloud.FloatingIP) { f.DNSPtr = set })
-	return c.started("change_dns_ptr", floatingIPs.ref(c))
+	c.Tx.FloatingIPs.Update(f.ID, func(f *fakecloud.FloatingIP) { f.DNSPtr = set })
+	return c.Started("change_dns_ptr", floatingIPs.Ref(c))
 }
 
-func (c *call) floatingIP(f *fakecloud.FloatingIP) any {
+func floatingIPBody(c *rest.Call, f *fakecloud.FloatingIP) any {
 	s := schema.FloatingIP{
 		ID: f.ID, Name: f.Name, Description: new(f.Description), Created: f.Created, IP: addressText(f.Type, f.IP), Type: f.Type,
-		HomeLocation: location(c.h.cloud.Catalogue().Location(f.HomeLocation)), Protection: schema.FloatingIPProtection{Delete: f.Protected},
-		Labels: labels(f.Labels), DNSPtr: []schema.FloatingIPDNSPtr{},
+		HomeLocation: location(c.Cloud().Catalogue().Location(f.HomeLocation)), Protection: schema.FloatingIPProtection{Delete: f.Protected},
+		Labels: rest.Labels(f.Labels), DNSPtr: []schema.FloatingIPDNSPtr{},
 	}
 	if f.Server != 0 {
 		s.Server = new(f.Server)

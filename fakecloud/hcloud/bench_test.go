@@ -103,7 +103,8 @@ func benchList(b *testing.B, servers int, changes time.Duration) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := benchClient{b: b, endpoint: strings.TrimSpace(endpoint), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16, DisableCompression: true}}}
+	c := benchClient{b: b, endpoint: strings.TrimSpace(endpoint), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16,
+		DisableCompression: true}}}
 	stop := make(chan struct{})
 	defer close(stop)
 	if changes > 0 {

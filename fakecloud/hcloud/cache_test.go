@@ -59,25 +59,6 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// The cache forgets before it holds too much.
-func TestCacheBound(t *testing.T) {
-	k := newCache()
-	for n := range 10 {
-		k.put(1, strings.Repeat("k", n), cached{text: make([]byte, maxCache/4)})
-		if k.size > maxCache {
-			t.Fatalf("it holds %d bytes, want at most %d", k.size, maxCache)
-		}
-	}
-	k.put(1, "k", cached{text: make([]byte, maxCache+1)})
-	if _, ok := k.get(1, "k"); ok {
-		t.Error("it holds a reply that is too large")
-	}
-	k.put(2, "a", cached{})
-	if _, ok := k.get(2, ""); ok || k.size != 1 {
-		t.Errorf("it holds replies of another generation, %d bytes", k.size)
-	}
-}
-
 // hurried is a clock on which a millisecond passes whenever somebody looks.
 type hurried struct {
 	clock.WithTicker
@@ -107,7 +88,8 @@ func TestCacheWhileAFaultBegins(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := cloud.Inject(fault.Fault{
-				Name: "f", Plan: fault.Plan{At: lapse.Duration(at) * lapse.Duration(time.Millisecond), For: lapse.Duration(time.Second)}, Effect: fault.Unavailable{Type: "cx22"},
+				Name: "f", Plan: fault.Plan{At: lapse.Duration(at) * lapse.Duration(time.Millisecond),
+					For: lapse.Duration(time.Second)}, Effect: fault.Unavailable{Type: "cx22"},
 			}); err != nil {
 				t.Fatal(err)
 			}

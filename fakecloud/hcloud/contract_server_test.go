@@ -33,9 +33,11 @@ func serversContract(e *env) {
 	e.check("location", s.Location.Name, "nbg1")
 	e.check("image", s.Image.Name, "debian-12")
 	finds(e, "Server", c, s.ID, "a", func(s *api.Server) int64 { return s.ID },
-		api.ServerListOpts{ListOpts: api.ListOpts{LabelSelector: "hcloud/node-group=pool1"}, Status: []api.ServerStatus{api.ServerStatusRunning}, Sort: []string{"created:desc"}},
+		api.ServerListOpts{ListOpts: api.ListOpts{LabelSelector: "hcloud/node-group=pool1"},
+			Status: []api.ServerStatus{api.ServerStatusRunning}, Sort: []string{"created:desc"}},
 		api.ServerListOpts{ListOpts: api.ListOpts{LabelSelector: "hcloud/node-group!=pool1"}})
-	_, _, err = c.Create(e.ctx, api.ServerCreateOpts{Name: "a", ServerType: &api.ServerType{Name: "cx22"}, Image: &api.Image{Name: "debian-12"}})
+	_, _, err = c.Create(e.ctx, api.ServerCreateOpts{Name: "a", ServerType: &api.ServerType{Name: "cx22"},
+		Image: &api.Image{Name: "debian-12"}})
 	e.code(err, "uniqueness_error")
 	s = call2[*api.Server](e, "Server.Update")(c.Update(e.ctx, s, api.ServerUpdateOpts{Name: "b", Labels: map[string]string{"x": "y"}}))
 	e.check("name and labels", []string{s.Name, s.Labels["x"]}, []string{"b", "y"})
@@ -49,7 +51,8 @@ func serversContract(e *env) {
 
 	e.act("Server.Rebuild")(c.Rebuild(e.ctx, s, api.ServerRebuildOpts{Image: &api.Image{Name: "ubuntu-24.04"}}))
 	e.check("image after rebuilding", e.serverNow(s).Image.Name, "ubuntu-24.04")
-	rebuilt := call2[api.ServerRebuildResult](e, "Server.RebuildWithResult")(c.RebuildWithResult(e.ctx, s, api.ServerRebuildOpts{Image: &api.Image{Name: "debian-12"}, UserData: new("x")}))
+	rebuilt := call2[api.ServerRebuildResult](e, "Server.RebuildWithResult")(c.RebuildWithResult(e.ctx, s,
+		api.ServerRebuildOpts{Image: &api.Image{Name: "debian-12"}, UserData: new("x")}))
 	e.ok(e.client.Action.WaitFor(e.ctx, rebuilt.Action))
 	e.check("status after rebuilding", e.serverNow(s).Status, api.ServerStatusRunning)
 
@@ -59,7 +62,8 @@ func serversContract(e *env) {
 	e.act("Server.EnableBackup")(c.EnableBackup(e.ctx, s, ""))
 	e.check("backup", e.serverNow(s).BackupWindow, "22-02")
 	e.act("Server.DisableBackup")(c.DisableBackup(e.ctx, s))
-	call2[api.ServerEnableRescueResult](e, "Server.EnableRescue")(c.EnableRescue(e.ctx, s, api.ServerEnableRescueOpts{Type: api.ServerRescueTypeLinux64}))
+	call2[api.ServerEnableRescueResult](e, "Server.EnableRescue")(c.EnableRescue(e.ctx, s,
+		api.ServerEnableRescueOpts{Type: api.ServerRescueTypeLinux64}))
 	e.check("rescue", e.serverNow(s).RescueEnabled, true)
 	e.act("Server.DisableRescue")(c.DisableRescue(e.ctx, s))
 	if call2[api.ServerResetPasswordResult](e, "Server.ResetPassword")(c.ResetPassword(e.ctx, s)).RootPassword == "" {
@@ -130,12 +134,17 @@ func cidr(text string) *net.IPNet {
 func networksContract(e *env) {
 	c := &e.client.Network
 	n := call2[*api.Network](e, "Network.Create")(c.Create(e.ctx, api.NetworkCreateOpts{
-		Name: "n", IPRange: cidr("10.0.0.0/16"), Subnets: []api.NetworkSubnet{{Type: api.NetworkSubnetTypeCloud, NetworkZone: api.NetworkZoneEUCentral, IPRange: cidr("10.0.0.0/24")}},
+		Name: "n", IPRange: cidr("10.0.0.0/16"), Subnets: []api.NetworkSubnet{{Type: api.NetworkSubnetTypeCloud,
+			NetworkZone: api.NetworkZoneEUCentral, IPRange: cidr("10.0.0.0/24")}},
 	}))
-	finds(e, "Network", c, n.ID, "n", func(n *api.Network) int64 { return n.ID }, api.NetworkListOpts{Name: "n"}, api.NetworkListOpts{Name: "x"})
-	e.check("name", call2[*api.Network](e, "Network.Update")(c.Update(e.ctx, n, api.NetworkUpdateOpts{Name: "m", ExposeRoutesToVSwitch: new(true)})).Name, "m")
-	e.act("Network.AddSubnet")(c.AddSubnet(e.ctx, n, api.NetworkAddSubnetOpts{Subnet: api.NetworkSubnet{Type: api.NetworkSubnetTypeCloud, NetworkZone: api.NetworkZoneEUCentral, IPRange: cidr("10.0.1.0/24")}}))
-	e.act("Network.DeleteSubnet")(c.DeleteSubnet(e.ctx, n, api.NetworkDeleteSubnetOpts{Subnet: api.NetworkSubnet{IPRange: cidr("10.0.1.0/24")}}))
+	finds(e, "Network", c, n.ID, "n", func(n *api.Network) int64 { return n.ID }, api.NetworkListOpts{Name: "n"},
+		api.NetworkListOpts{Name: "x"})
+	e.check("name", call2[*api.Network](e, "Network.Update")(c.Update(e.ctx, n, api.NetworkUpdateOpts{Name: "m",
+		ExposeRoutesToVSwitch: new(true)})).Name, "m")
+	e.act("Network.AddSubnet")(c.AddSubnet(e.ctx, n, api.NetworkAddSubnetOpts{Subnet: api.NetworkSubnet{Type: api.NetworkSubnetTypeCloud,
+		NetworkZone: api.NetworkZoneEUCentral, IPRange: cidr("10.0.1.0/24")}}))
+	e.act("Network.DeleteSubnet")(c.DeleteSubnet(e.ctx, n,
+		api.NetworkDeleteSubnetOpts{Subnet: api.NetworkSubnet{IPRange: cidr("10.0.1.0/24")}}))
 	route := api.NetworkRoute{Destination: cidr("10.244.1.0/24"), Gateway: net.ParseIP("10.0.0.2")}
 	e.act("Network.AddRoute")(c.AddRoute(e.ctx, n, api.NetworkAddRouteOpts{Route: route}))
 	now, _, err := c.GetByID(e.ctx, n.ID)
@@ -152,14 +161,18 @@ func networksContract(e *env) {
 	s := e.serverWith(api.ServerCreateOpts{Name: "a", Networks: []*api.Network{n}, PublicNet: &api.ServerCreatePublicNet{}})
 	e.check("private IP", s.PrivateNet[0].IP.String(), "10.0.0.2")
 	e.check("public IP", s.PublicNet.IPv4.IsUnspecified(), true)
-	e.check("members", len(call2[[]*api.NetworkMember](e, "Network.ListMembers")(c.ListMembers(e.ctx, n, api.NetworkMemberListOpts{Type: []api.NetworkMemberType{"server"}}))), 1)
+	e.check("members", len(call2[[]*api.NetworkMember](e, "Network.ListMembers")(c.ListMembers(e.ctx, n,
+		api.NetworkMemberListOpts{Type: []api.NetworkMemberType{"server"}}))), 1)
 	e.check("members", len(plain[[]*api.NetworkMember](e, "Network.AllMembers")(c.AllMembers(e.ctx, n))), 1)
-	e.check("members", len(plain[[]*api.NetworkMember](e, "Network.AllMembersWithOpts")(c.AllMembersWithOpts(e.ctx, n, api.NetworkMemberListOpts{Type: []api.NetworkMemberType{"load_balancer"}}))), 0)
-	e.act("Server.ChangeAliasIPs")(e.client.Server.ChangeAliasIPs(e.ctx, s, api.ServerChangeAliasIPsOpts{Network: n, AliasIPs: []net.IP{net.ParseIP("10.0.0.50")}}))
+	e.check("members", len(plain[[]*api.NetworkMember](e, "Network.AllMembersWithOpts")(c.AllMembersWithOpts(e.ctx, n,
+		api.NetworkMemberListOpts{Type: []api.NetworkMemberType{"load_balancer"}}))), 0)
+	e.act("Server.ChangeAliasIPs")(e.client.Server.ChangeAliasIPs(e.ctx, s, api.ServerChangeAliasIPsOpts{Network: n,
+		AliasIPs: []net.IP{net.ParseIP("10.0.0.50")}}))
 	e.check("alias", e.serverNow(s).PrivateNet[0].Aliases[0].String(), "10.0.0.50")
 	e.act("Server.DetachFromNetwork")(e.client.Server.DetachFromNetwork(e.ctx, s, api.ServerDetachFromNetworkOpts{Network: n}))
 	e.check("networks", len(e.serverNow(s).PrivateNet), 0)
-	e.act("Server.AttachToNetwork")(e.client.Server.AttachToNetwork(e.ctx, s, api.ServerAttachToNetworkOpts{Network: n, IP: net.ParseIP("10.0.0.9")}))
+	e.act("Server.AttachToNetwork")(e.client.Server.AttachToNetwork(e.ctx, s, api.ServerAttachToNetworkOpts{Network: n,
+		IP: net.ParseIP("10.0.0.9")}))
 	e.check("private IP", e.serverNow(s).PrivateNet[0].IP.String(), "10.0.0.9")
 	_, _, err = e.client.Server.AttachToNetwork(e.ctx, s, api.ServerAttachToNetworkOpts{Network: n})
 	e.code(err, "server_already_attached")
@@ -182,8 +195,11 @@ func networksContract(e *env) {
 
 func volumesContract(e *env) {
 	c := &e.client.Volume
-	v := call2[api.VolumeCreateResult](e, "Volume.Create")(c.Create(e.ctx, api.VolumeCreateOpts{Name: "v", Size: 10, Location: &api.Location{Name: "fsn1"}, Format: new("ext4")})).Volume
-	finds(e, "Volume", c, v.ID, "v", func(v *api.Volume) int64 { return v.ID }, api.VolumeListOpts{Status: []api.VolumeStatus{api.VolumeStatusAvailable}}, api.VolumeListOpts{Status: []api.VolumeStatus{api.VolumeStatusCreating}})
+	v := call2[api.VolumeCreateResult](e, "Volume.Create")(c.Create(e.ctx, api.VolumeCreateOpts{Name: "v", Size: 10,
+		Location: &api.Location{Name: "fsn1"}, Format: new("ext4")})).Volume
+	finds(e, "Volume", c, v.ID, "v", func(v *api.Volume) int64 { return v.ID },
+		api.VolumeListOpts{Status: []api.VolumeStatus{api.VolumeStatusAvailable}},
+		api.VolumeListOpts{Status: []api.VolumeStatus{api.VolumeStatusCreating}})
 	e.check("name", call2[*api.Volume](e, "Volume.Update")(c.Update(e.ctx, v, api.VolumeUpdateOpts{Name: "w"})).Name, "w")
 	s := e.server("a")
 	e.act("Volume.Attach")(c.Attach(e.ctx, v, s))
@@ -200,36 +216,44 @@ func volumesContract(e *env) {
 	time.Sleep(time.Minute)
 	e.act("Volume.ChangeProtection")(c.ChangeProtection(e.ctx, v, api.VolumeChangeProtectionOpts{Delete: new(false)}))
 	made := call2[api.ServerCreateResult](e, "Server.Create")(e.client.Server.Create(e.ctx, api.ServerCreateOpts{
-		Name: "b", ServerType: &api.ServerType{Name: "cx22"}, Image: &api.Image{Name: "debian-12"}, Volumes: []*api.Volume{v}, Automount: new(true),
+		Name: "b", ServerType: &api.ServerType{Name: "cx22"}, Image: &api.Image{Name: "debian-12"}, Volumes: []*api.Volume{v},
+		Automount: new(true),
 	}))
 	e.check("volumes of a new server", len(made.Server.Volumes), 1)
 	e.act("Volume.Detach")(c.Detach(e.ctx, v))
 	e.done("Volume.Delete")(c.Delete(e.ctx, v))
 
-	with := call2[api.VolumeCreateResult](e, "Volume.Create")(c.Create(e.ctx, api.VolumeCreateOpts{Name: "with", Size: 10, Server: made.Server}))
+	with := call2[api.VolumeCreateResult](e, "Volume.Create")(c.Create(e.ctx, api.VolumeCreateOpts{Name: "with", Size: 10,
+		Server: made.Server}))
 	e.ok(e.client.Action.WaitFor(e.ctx, append(with.NextActions, with.Action)...))
 	e.check("next actions", with.NextActions[0].Command, "attach_volume")
-	e.check("resources of create_volume", with.Action.Resources[0], &api.ActionResource{ID: made.Server.ID, Type: api.ActionResourceTypeServer})
+	e.check("resources of create_volume", with.Action.Resources[0], &api.ActionResource{ID: made.Server.ID,
+		Type: api.ActionResourceTypeServer})
 	e.check("volumes of the server", len(e.serverNow(made.Server).Volumes), 1)
 }
 
 func primaryIPsContract(e *env) {
 	c := &e.client.PrimaryIP
-	p := call2[*api.PrimaryIPCreateResult](e, "PrimaryIP.Create")(c.Create(e.ctx, api.PrimaryIPCreateOpts{Name: "p", Type: api.PrimaryIPTypeIPv4, Location: "fsn1"})).PrimaryIP
-	finds(e, "PrimaryIP", c, p.ID, "p", func(p *api.PrimaryIP) int64 { return p.ID }, api.PrimaryIPListOpts{IP: p.IP.String()}, api.PrimaryIPListOpts{IP: "1.1.1.1"})
+	p := call2[*api.PrimaryIPCreateResult](e, "PrimaryIP.Create")(c.Create(e.ctx, api.PrimaryIPCreateOpts{Name: "p",
+		Type: api.PrimaryIPTypeIPv4, Location: "fsn1"})).PrimaryIP
+	finds(e, "PrimaryIP", c, p.ID, "p", func(p *api.PrimaryIP) int64 { return p.ID }, api.PrimaryIPListOpts{IP: p.IP.String()},
+		api.PrimaryIPListOpts{IP: "1.1.1.1"})
 	e.check("by IP", call2[*api.PrimaryIP](e, "PrimaryIP.GetByIP")(c.GetByIP(e.ctx, p.IP.String())).ID, p.ID)
-	e.check("name", call2[*api.PrimaryIP](e, "PrimaryIP.Update")(c.Update(e.ctx, p, api.PrimaryIPUpdateOpts{Name: "q", AutoDelete: new(false)})).Name, "q")
+	e.check("name", call2[*api.PrimaryIP](e, "PrimaryIP.Update")(c.Update(e.ctx, p, api.PrimaryIPUpdateOpts{Name: "q",
+		AutoDelete: new(false)})).Name, "q")
 	e.act("PrimaryIP.ChangeDNSPtr")(c.ChangeDNSPtr(e.ctx, api.PrimaryIPChangeDNSPtrOpts{ID: p.ID, IP: p.IP.String(), DNSPtr: "a.example"}))
 	e.act("PrimaryIP.ChangeProtection")(c.ChangeProtection(e.ctx, api.PrimaryIPChangeProtectionOpts{ID: p.ID, Delete: true}))
 	_, err := c.Delete(e.ctx, p)
 	e.code(err, "protected")
 	e.act("PrimaryIP.ChangeProtection")(c.ChangeProtection(e.ctx, api.PrimaryIPChangeProtectionOpts{ID: p.ID, Delete: false}))
-	s := e.serverWith(api.ServerCreateOpts{Name: "a", Location: &api.Location{Name: "fsn1"}, StartAfterCreate: new(false), PublicNet: &api.ServerCreatePublicNet{}})
+	s := e.serverWith(api.ServerCreateOpts{Name: "a", Location: &api.Location{Name: "fsn1"}, StartAfterCreate: new(false),
+		PublicNet: &api.ServerCreatePublicNet{}})
 	e.act("PrimaryIP.Assign")(c.Assign(e.ctx, api.PrimaryIPAssignOpts{ID: p.ID, AssigneeID: s.ID, AssigneeType: "server"}))
 	e.check("IP of the server", e.serverNow(s).PublicNet.IPv4.IP.String(), p.IP.String())
 	e.act("PrimaryIP.Unassign")(c.Unassign(e.ctx, p.ID))
 	e.check("IP of the server", e.serverNow(s).PublicNet.IPv4.IsUnspecified(), true)
-	with := e.serverWith(api.ServerCreateOpts{Name: "b", Location: &api.Location{Name: "fsn1"}, PublicNet: &api.ServerCreatePublicNet{EnableIPv4: true, IPv4: p, EnableIPv6: true}})
+	with := e.serverWith(api.ServerCreateOpts{Name: "b", Location: &api.Location{Name: "fsn1"},
+		PublicNet: &api.ServerCreatePublicNet{EnableIPv4: true, IPv4: p, EnableIPv6: true}})
 	e.check("IP of the server", with.PublicNet.IPv4.IP.String(), p.IP.String())
 	e.done("Server.Delete")(e.client.Server.Delete(e.ctx, with))
 	time.Sleep(time.Minute)
@@ -241,9 +265,12 @@ func primaryIPsContract(e *env) {
 
 func floatingIPsContract(e *env) {
 	c := &e.client.FloatingIP
-	f := call2[api.FloatingIPCreateResult](e, "FloatingIP.Create")(c.Create(e.ctx, api.FloatingIPCreateOpts{Name: new("f"), Type: api.FloatingIPTypeIPv4, HomeLocation: &api.Location{Name: "fsn1"}})).FloatingIP
-	finds(e, "FloatingIP", c, f.ID, "f", func(f *api.FloatingIP) int64 { return f.ID }, api.FloatingIPListOpts{Name: "f"}, api.FloatingIPListOpts{Name: "x"})
-	e.check("description", call2[*api.FloatingIP](e, "FloatingIP.Update")(c.Update(e.ctx, f, api.FloatingIPUpdateOpts{Description: "d"})).Description, "d")
+	f := call2[api.FloatingIPCreateResult](e, "FloatingIP.Create")(c.Create(e.ctx, api.FloatingIPCreateOpts{Name: new("f"),
+		Type: api.FloatingIPTypeIPv4, HomeLocation: &api.Location{Name: "fsn1"}})).FloatingIP
+	finds(e, "FloatingIP", c, f.ID, "f", func(f *api.FloatingIP) int64 { return f.ID }, api.FloatingIPListOpts{Name: "f"},
+		api.FloatingIPListOpts{Name: "x"})
+	e.check("description", call2[*api.FloatingIP](e, "FloatingIP.Update")(c.Update(e.ctx, f,
+		api.FloatingIPUpdateOpts{Description: "d"})).Description, "d")
 	s := e.server("a")
 	e.act("FloatingIP.Assign")(c.Assign(e.ctx, f, s))
 	e.check("floating IPs of the server", len(e.serverNow(s).PublicNet.FloatingIPs), 1)
@@ -256,15 +283,18 @@ func floatingIPsContract(e *env) {
 func loadBalancersContract(e *env) {
 	c := &e.client.LoadBalancer
 	n, _, err := e.client.Network.Create(e.ctx, api.NetworkCreateOpts{
-		Name: "n", IPRange: cidr("10.0.0.0/16"), Subnets: []api.NetworkSubnet{{Type: api.NetworkSubnetTypeCloud, NetworkZone: api.NetworkZoneEUCentral, IPRange: cidr("10.0.0.0/24")}},
+		Name: "n", IPRange: cidr("10.0.0.0/16"), Subnets: []api.NetworkSubnet{{Type: api.NetworkSubnetTypeCloud,
+			NetworkZone: api.NetworkZoneEUCentral, IPRange: cidr("10.0.0.0/24")}},
 	})
 	e.ok(err)
 	lb := call2[api.LoadBalancerCreateResult](e, "LoadBalancer.Create")(c.Create(e.ctx, api.LoadBalancerCreateOpts{
 		Name: "lb", LoadBalancerType: &api.LoadBalancerType{Name: "lb11"}, Location: &api.Location{Name: "fsn1"},
 		Algorithm: &api.LoadBalancerAlgorithm{Type: api.LoadBalancerAlgorithmTypeLeastConnections},
-		Services:  []api.LoadBalancerCreateOptsService{{Protocol: api.LoadBalancerServiceProtocolTCP, ListenPort: new(6443), DestinationPort: new(6443)}},
+		Services: []api.LoadBalancerCreateOptsService{{Protocol: api.LoadBalancerServiceProtocolTCP, ListenPort: new(6443),
+			DestinationPort: new(6443)}},
 	})).LoadBalancer
-	finds(e, "LoadBalancer", c, lb.ID, "lb", func(lb *api.LoadBalancer) int64 { return lb.ID }, api.LoadBalancerListOpts{Name: "lb"}, api.LoadBalancerListOpts{Name: "x"})
+	finds(e, "LoadBalancer", c, lb.ID, "lb", func(lb *api.LoadBalancer) int64 { return lb.ID }, api.LoadBalancerListOpts{Name: "lb"},
+		api.LoadBalancerListOpts{Name: "x"})
 	e.check("name", call2[*api.LoadBalancer](e, "LoadBalancer.Update")(c.Update(e.ctx, lb, api.LoadBalancerUpdateOpts{Name: "l"})).Name, "l")
 	now := func() *api.LoadBalancer {
 		e.Helper()
@@ -272,18 +302,22 @@ func loadBalancersContract(e *env) {
 		e.ok(err)
 		return now
 	}
-	e.act("LoadBalancer.ChangeAlgorithm")(c.ChangeAlgorithm(e.ctx, lb, api.LoadBalancerChangeAlgorithmOpts{Type: api.LoadBalancerAlgorithmTypeRoundRobin}))
+	e.act("LoadBalancer.ChangeAlgorithm")(c.ChangeAlgorithm(e.ctx, lb,
+		api.LoadBalancerChangeAlgorithmOpts{Type: api.LoadBalancerAlgorithmTypeRoundRobin}))
 	e.check("algorithm", now().Algorithm.Type, api.LoadBalancerAlgorithmTypeRoundRobin)
-	e.act("LoadBalancer.ChangeType")(c.ChangeType(e.ctx, lb, api.LoadBalancerChangeTypeOpts{LoadBalancerType: &api.LoadBalancerType{Name: "lb21"}}))
+	e.act("LoadBalancer.ChangeType")(c.ChangeType(e.ctx, lb,
+		api.LoadBalancerChangeTypeOpts{LoadBalancerType: &api.LoadBalancerType{Name: "lb21"}}))
 	e.check("type", now().LoadBalancerType.Name, "lb21")
 	e.act("LoadBalancer.AttachToNetwork")(c.AttachToNetwork(e.ctx, lb, api.LoadBalancerAttachToNetworkOpts{Network: n}))
 	e.check("networks", len(now().PrivateNet), 1)
 
 	s := e.serverWith(api.ServerCreateOpts{Name: "a", Networks: []*api.Network{n}, Labels: map[string]string{"role": "node"}})
-	e.act("LoadBalancer.AddServerTarget")(c.AddServerTarget(e.ctx, lb, api.LoadBalancerAddServerTargetOpts{Server: s, UsePrivateIP: new(true)}))
+	e.act("LoadBalancer.AddServerTarget")(c.AddServerTarget(e.ctx, lb, api.LoadBalancerAddServerTargetOpts{Server: s,
+		UsePrivateIP: new(true)}))
 	e.check("load balancers of the server", len(e.serverNow(s).LoadBalancers), 1)
 	e.check("health", now().Targets[0].HealthStatus[0].Status, api.LoadBalancerTargetHealthStatusStatusHealthy)
-	e.act("LoadBalancer.AddLabelSelectorTarget")(c.AddLabelSelectorTarget(e.ctx, lb, api.LoadBalancerAddLabelSelectorTargetOpts{Selector: "role=node"}))
+	e.act("LoadBalancer.AddLabelSelectorTarget")(c.AddLabelSelectorTarget(e.ctx, lb,
+		api.LoadBalancerAddLabelSelectorTargetOpts{Selector: "role=node"}))
 	e.check("targets of the selector", len(now().Targets[1].Targets), 1)
 	e.act("LoadBalancer.AddIPTarget")(c.AddIPTarget(e.ctx, lb, api.LoadBalancerAddIPTargetOpts{IP: net.ParseIP("192.0.2.1")}))
 	_, _, err = c.AddIPTarget(e.ctx, lb, api.LoadBalancerAddIPTargetOpts{IP: net.ParseIP("192.0.2.1")})
@@ -293,9 +327,11 @@ func loadBalancersContract(e *env) {
 	e.act("LoadBalancer.RemoveIPTarget")(c.RemoveIPTarget(e.ctx, lb, net.ParseIP("192.0.2.1")))
 	e.check("targets", len(now().Targets), 0)
 
-	e.act("LoadBalancer.AddService")(c.AddService(e.ctx, lb, api.LoadBalancerAddServiceOpts{Protocol: api.LoadBalancerServiceProtocolHTTP, HealthCheck: &api.LoadBalancerAddServiceOptsHealthCheck{
-		Protocol: api.LoadBalancerServiceProtocolHTTP, Port: new(80), HTTP: &api.LoadBalancerAddServiceOptsHealthCheckHTTP{Path: new("/healthz")},
-	}}))
+	e.act("LoadBalancer.AddService")(c.AddService(e.ctx, lb, api.LoadBalancerAddServiceOpts{Protocol: api.LoadBalancerServiceProtocolHTTP,
+		HealthCheck: &api.LoadBalancerAddServiceOptsHealthCheck{
+			Protocol: api.LoadBalancerServiceProtocolHTTP, Port: new(80),
+			HTTP: &api.LoadBalancerAddServiceOptsHealthCheckHTTP{Path: new("/healthz")},
+		}}))
 	e.check("port", now().Services[1].ListenPort, 80)
 	e.act("LoadBalancer.UpdateService")(c.UpdateService(e.ctx, lb, 80, api.LoadBalancerUpdateServiceOpts{DestinationPort: new(8080)}))
 	e.check("port", now().Services[1].DestinationPort, 8080)
@@ -320,7 +356,8 @@ func loadBalancersContract(e *env) {
 	ip, _, err := e.client.PrimaryIP.Create(e.ctx, api.PrimaryIPCreateOpts{Name: "p", Type: api.PrimaryIPTypeIPv4, Location: "fsn1"})
 	e.ok(err)
 	own, _, err := c.Create(e.ctx, api.LoadBalancerCreateOpts{
-		Name: "own", LoadBalancerType: &api.LoadBalancerType{Name: "lb11"}, Location: &api.Location{Name: "fsn1"}, PublicNet: &api.LoadBalancerCreateOptsPublicNet{IPv4: ip.PrimaryIP},
+		Name: "own", LoadBalancerType: &api.LoadBalancerType{Name: "lb11"}, Location: &api.Location{Name: "fsn1"},
+		PublicNet: &api.LoadBalancerCreateOptsPublicNet{IPv4: ip.PrimaryIP},
 	})
 	e.ok(err)
 	e.check("own IP", own.LoadBalancer.PublicNet.IPv4.IP.String(), ip.PrimaryIP.IP.String())

@@ -43,9 +43,11 @@ func TestContract(t *testing.T) {
 	covered, started := map[string]bool{}, map[string]bool{}
 	for name, test := range map[string]func(*env){
 		"offers": offersContract, "servers": serversContract, "power": powerContract, "images": imagesContract, "networks": networksContract,
-		"load balancers": loadBalancersContract, "volumes": volumesContract, "primary IPs": primaryIPsContract, "floating IPs": floatingIPsContract,
-		"firewalls": firewallsContract, "placement groups": placementGroupsContract, "SSH keys": sshKeysContract, "certificates": certificatesContract,
-		"actions": actionsContract,
+		"load balancers": loadBalancersContract, "volumes": volumesContract, "primary IPs": primaryIPsContract,
+		"floating IPs": floatingIPsContract,
+		"firewalls":    firewallsContract, "placement groups": placementGroupsContract, "SSH keys": sshKeysContract,
+		"certificates": certificatesContract,
+		"actions":      actionsContract,
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(e *env) {
@@ -175,9 +177,12 @@ func offersContract(e *env) {
 	if len(t.Pricings) == 0 || t.Pricings[0].Monthly.Net == "" || !t.Locations[0].Available {
 		e.Errorf("ccx33 lacks prices or locations: %+v", t)
 	}
-	finds(e, "Location", &e.client.Location, 1, "fsn1", func(l *api.Location) int64 { return l.ID }, api.LocationListOpts{Name: "fsn1"}, api.LocationListOpts{Name: "x"})
-	finds(e, "Datacenter", &e.client.Datacenter, 4, "fsn1-dc14", func(d *api.Datacenter) int64 { return d.ID }, api.DatacenterListOpts{Name: "fsn1-dc14"}, api.DatacenterListOpts{Name: "x"})
-	finds(e, "LoadBalancerType", &e.client.LoadBalancerType, 1, "lb11", func(t *api.LoadBalancerType) int64 { return t.ID }, api.LoadBalancerTypeListOpts{Name: "lb11"}, api.LoadBalancerTypeListOpts{Name: "x"})
+	finds(e, "Location", &e.client.Location, 1, "fsn1", func(l *api.Location) int64 { return l.ID }, api.LocationListOpts{Name: "fsn1"},
+		api.LocationListOpts{Name: "x"})
+	finds(e, "Datacenter", &e.client.Datacenter, 4, "fsn1-dc14", func(d *api.Datacenter) int64 { return d.ID },
+		api.DatacenterListOpts{Name: "fsn1-dc14"}, api.DatacenterListOpts{Name: "x"})
+	finds(e, "LoadBalancerType", &e.client.LoadBalancerType, 1, "lb11", func(t *api.LoadBalancerType) int64 { return t.ID },
+		api.LoadBalancerTypeListOpts{Name: "lb11"}, api.LoadBalancerTypeListOpts{Name: "x"})
 	finds(e, "ISO", &e.client.ISO, 8637, "debian-12.0.0-amd64-netinst.iso", func(i *api.ISO) int64 { return i.ID },
 		api.ISOListOpts{Architecture: []api.Architecture{api.ArchitectureX86}}, api.ISOListOpts{Architecture: []api.Architecture{api.ArchitectureARM}})
 	p := call2[api.Pricing](e, "Pricing.Get")(e.client.Pricing.Get(e.ctx))
@@ -191,14 +196,17 @@ func imagesContract(e *env) {
 		api.ImageListOpts{Name: "debian-12", Architecture: []api.Architecture{api.ArchitectureX86}, Type: []api.ImageType{api.ImageTypeSystem}},
 		api.ImageListOpts{Architecture: []api.Architecture{api.ArchitectureARM}})
 	c := &e.client.Image
-	e.check("for arm", call2[*api.Image](e, "Image.GetByNameAndArchitecture")(c.GetByNameAndArchitecture(e.ctx, "debian-12", api.ArchitectureARM)).ID, int64(114690389))
-	e.check("for arm", call2[*api.Image](e, "Image.GetForArchitecture")(c.GetForArchitecture(e.ctx, "debian-12", api.ArchitectureARM)).ID, int64(114690389))
+	e.check("for arm", call2[*api.Image](e, "Image.GetByNameAndArchitecture")(c.GetByNameAndArchitecture(e.ctx, "debian-12",
+		api.ArchitectureARM)).ID, int64(114690389))
+	e.check("for arm", call2[*api.Image](e, "Image.GetForArchitecture")(c.GetForArchitecture(e.ctx, "debian-12", api.ArchitectureARM)).ID,
+		int64(114690389))
 	s := e.server("a")
 	made := call2[api.ServerCreateImageResult](e, "Server.CreateImage")(e.client.Server.CreateImage(e.ctx, s, &api.ServerCreateImageOpts{
 		Type: api.ImageTypeSnapshot, Description: new("mine"), Labels: map[string]string{"role": "node"},
 	}))
 	e.ok(e.client.Action.WaitFor(e.ctx, made.Action))
-	byLabel := plain[[]*api.Image](e, "Image.AllWithOpts")(c.AllWithOpts(e.ctx, api.ImageListOpts{ListOpts: api.ListOpts{LabelSelector: "role=node"}}))
+	byLabel := plain[[]*api.Image](e, "Image.AllWithOpts")(c.AllWithOpts(e.ctx,
+		api.ImageListOpts{ListOpts: api.ListOpts{LabelSelector: "role=node"}}))
 	e.check("images with the label", len(byLabel), 1)
 	i := call2[*api.Image](e, "Image.Update")(c.Update(e.ctx, made.Image, api.ImageUpdateOpts{Description: new("yours")}))
 	e.check("description", i.Description, "yours")
@@ -221,9 +229,11 @@ func (e *env) server2(i *api.Image) {
 
 func placementGroupsContract(e *env) {
 	c := &e.client.PlacementGroup
-	g := call2[api.PlacementGroupCreateResult](e, "PlacementGroup.Create")(c.Create(e.ctx, api.PlacementGroupCreateOpts{Name: "g", Type: api.PlacementGroupTypeSpread, Labels: map[string]string{"a": "b"}})).PlacementGroup
+	g := call2[api.PlacementGroupCreateResult](e, "PlacementGroup.Create")(c.Create(e.ctx, api.PlacementGroupCreateOpts{Name: "g",
+		Type: api.PlacementGroupTypeSpread, Labels: map[string]string{"a": "b"}})).PlacementGroup
 	finds(e, "PlacementGroup", c, g.ID, "g", func(g *api.PlacementGroup) int64 { return g.ID },
-		api.PlacementGroupListOpts{Type: api.PlacementGroupTypeSpread, ListOpts: api.ListOpts{LabelSelector: "a"}}, api.PlacementGroupListOpts{ListOpts: api.ListOpts{LabelSelector: "!a"}})
+		api.PlacementGroupListOpts{Type: api.PlacementGroupTypeSpread,
+			ListOpts: api.ListOpts{LabelSelector: "a"}}, api.PlacementGroupListOpts{ListOpts: api.ListOpts{LabelSelector: "!a"}})
 	g = call2[*api.PlacementGroup](e, "PlacementGroup.Update")(c.Update(e.ctx, g, api.PlacementGroupUpdateOpts{Name: "h"}))
 	e.check("name", g.Name, "h")
 	s := e.off("a")
@@ -236,7 +246,8 @@ func placementGroupsContract(e *env) {
 	for n := range 10 {
 		e.serverWith(api.ServerCreateOpts{Name: "m" + string(rune('a'+n)), PlacementGroup: g})
 	}
-	_, _, err := e.client.Server.Create(e.ctx, api.ServerCreateOpts{Name: "one-too-many", ServerType: &api.ServerType{Name: "cx22"}, Image: &api.Image{Name: "debian-12"}, PlacementGroup: g})
+	_, _, err := e.client.Server.Create(e.ctx, api.ServerCreateOpts{Name: "one-too-many", ServerType: &api.ServerType{Name: "cx22"},
+		Image: &api.Image{Name: "debian-12"}, PlacementGroup: g})
 	e.code(err, "placement_error")
 	e.done("PlacementGroup.Delete")(c.Delete(e.ctx, g))
 }
@@ -245,12 +256,14 @@ func sshKeysContract(e *env) {
 	c := &e.client.SSHKey
 	const public = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBR2aQ0H8bgZ4OJdB6oA8zWQqjQ9VxQZZN1yq0pR7Kjg nobody"
 	k := call2[*api.SSHKey](e, "SSHKey.Create")(c.Create(e.ctx, api.SSHKeyCreateOpts{Name: "k", PublicKey: public}))
-	finds(e, "SSHKey", c, k.ID, "k", func(k *api.SSHKey) int64 { return k.ID }, api.SSHKeyListOpts{Fingerprint: k.Fingerprint}, api.SSHKeyListOpts{Fingerprint: "00"})
+	finds(e, "SSHKey", c, k.ID, "k", func(k *api.SSHKey) int64 { return k.ID }, api.SSHKeyListOpts{Fingerprint: k.Fingerprint},
+		api.SSHKeyListOpts{Fingerprint: "00"})
 	e.check("by fingerprint", call2[*api.SSHKey](e, "SSHKey.GetByFingerprint")(c.GetByFingerprint(e.ctx, k.Fingerprint)).ID, k.ID)
 	_, _, err := c.Create(e.ctx, api.SSHKeyCreateOpts{Name: "again", PublicKey: public})
 	e.code(err, "uniqueness_error")
 	e.check("name", call2[*api.SSHKey](e, "SSHKey.Update")(c.Update(e.ctx, k, api.SSHKeyUpdateOpts{Name: "l"})).Name, "l")
-	made, _, err := e.client.Server.Create(e.ctx, api.ServerCreateOpts{Name: "a", ServerType: &api.ServerType{Name: "cx22"}, Image: &api.Image{Name: "debian-12"}, SSHKeys: []*api.SSHKey{k}})
+	made, _, err := e.client.Server.Create(e.ctx, api.ServerCreateOpts{Name: "a", ServerType: &api.ServerType{Name: "cx22"},
+		Image: &api.Image{Name: "debian-12"}, SSHKeys: []*api.SSHKey{k}})
 	e.ok(err)
 	e.check("password with a key", made.RootPassword, "")
 	e.done("SSHKey.Delete")(c.Delete(e.ctx, k))
@@ -262,24 +275,30 @@ func certificatesContract(e *env) {
 	e.ok(err)
 	pair, err := ca.Issue("a.example", nil, "a.example")
 	e.ok(err)
-	up := call2[*api.Certificate](e, "Certificate.Create")(c.Create(e.ctx, api.CertificateCreateOpts{Name: "up", Certificate: string(pair.Cert), PrivateKey: string(pair.Key)}))
+	up := call2[*api.Certificate](e, "Certificate.Create")(c.Create(e.ctx, api.CertificateCreateOpts{Name: "up",
+		Certificate: string(pair.Cert), PrivateKey: string(pair.Key)}))
 	e.check("domains", up.DomainNames, []string{"a.example"})
-	finds(e, "Certificate", c, up.ID, "up", func(t *api.Certificate) int64 { return t.ID }, api.CertificateListOpts{Name: "up"}, api.CertificateListOpts{Name: "x"})
+	finds(e, "Certificate", c, up.ID, "up", func(t *api.Certificate) int64 { return t.ID }, api.CertificateListOpts{Name: "up"},
+		api.CertificateListOpts{Name: "x"})
 	managed := call2[api.CertificateCreateResult](e, "Certificate.CreateCertificate")(c.CreateCertificate(e.ctx, api.CertificateCreateOpts{
 		Name: "managed", Type: api.CertificateTypeManaged, DomainNames: []string{"b.example"},
 	}))
 	e.ok(e.client.Action.WaitFor(e.ctx, managed.Action))
 	e.act("Certificate.RetryIssuance")(c.RetryIssuance(e.ctx, managed.Certificate))
-	e.check("name", call2[*api.Certificate](e, "Certificate.Update")(c.Update(e.ctx, up, api.CertificateUpdateOpts{Name: "down"})).Name, "down")
+	e.check("name", call2[*api.Certificate](e, "Certificate.Update")(c.Update(e.ctx, up, api.CertificateUpdateOpts{Name: "down"})).Name,
+		"down")
 	e.done("Certificate.Delete")(c.Delete(e.ctx, up))
 }
 
 func firewallsContract(e *env) {
 	c := &e.client.Firewall
 	everywhere := []net.IPNet{{IP: net.IPv4zero.To4(), Mask: net.CIDRMask(0, 32)}}
-	rule := api.FirewallRule{Direction: api.FirewallRuleDirectionIn, Protocol: api.FirewallRuleProtocolTCP, Port: new("22"), SourceIPs: everywhere}
-	f := call2[api.FirewallCreateResult](e, "Firewall.Create")(c.Create(e.ctx, api.FirewallCreateOpts{Name: "f", Rules: []api.FirewallRule{rule}})).Firewall
-	finds(e, "Firewall", c, f.ID, "f", func(f *api.Firewall) int64 { return f.ID }, api.FirewallListOpts{Name: "f"}, api.FirewallListOpts{Name: "x"})
+	rule := api.FirewallRule{Direction: api.FirewallRuleDirectionIn, Protocol: api.FirewallRuleProtocolTCP, Port: new("22"),
+		SourceIPs: everywhere}
+	f := call2[api.FirewallCreateResult](e, "Firewall.Create")(c.Create(e.ctx, api.FirewallCreateOpts{Name: "f",
+		Rules: []api.FirewallRule{rule}})).Firewall
+	finds(e, "Firewall", c, f.ID, "f", func(f *api.Firewall) int64 { return f.ID }, api.FirewallListOpts{Name: "f"},
+		api.FirewallListOpts{Name: "x"})
 	e.check("name", call2[*api.Firewall](e, "Firewall.Update")(c.Update(e.ctx, f, api.FirewallUpdateOpts{Name: "g"})).Name, "g")
 	e.acts("Firewall.SetRules")(c.SetRules(e.ctx, f, api.FirewallSetRulesOpts{Rules: []api.FirewallRule{rule, rule}}))
 	s := e.serverWith(api.ServerCreateOpts{Name: "a", Firewalls: []*api.ServerCreateFirewall{{Firewall: *f}}})
@@ -296,19 +315,22 @@ func firewallsContract(e *env) {
 	e.check("applied to", len(f.AppliedTo), 3)
 	_, err = c.Delete(e.ctx, f)
 	e.code(err, "resource_in_use")
-	e.acts("Firewall.RemoveResources")(c.RemoveResources(e.ctx, f, append(resources, api.FirewallResource{Type: api.FirewallResourceTypeServer, Server: &api.FirewallResourceServer{ID: s.ID}})))
+	e.acts("Firewall.RemoveResources")(c.RemoveResources(e.ctx, f,
+		append(resources, api.FirewallResource{Type: api.FirewallResourceTypeServer, Server: &api.FirewallResourceServer{ID: s.ID}})))
 	e.done("Firewall.Delete")(c.Delete(e.ctx, f))
 }
 
 func actionsContract(e *env) {
 	c := &e.client.Action
-	made, _, err := e.client.Server.Create(e.ctx, api.ServerCreateOpts{Name: "a", ServerType: &api.ServerType{Name: "cx22"}, Image: &api.Image{Name: "debian-12"}})
+	made, _, err := e.client.Server.Create(e.ctx, api.ServerCreateOpts{Name: "a", ServerType: &api.ServerType{Name: "cx22"},
+		Image: &api.Image{Name: "debian-12"}})
 	e.ok(err)
 	actions := append(made.NextActions, made.Action)
 	e.check("create", made.Action.Command, "create_server")
 	e.check("progress", made.Action.Progress, 0)
 	e.check("by ID", call2[*api.Action](e, "Action.GetByID")(c.GetByID(e.ctx, made.Action.ID)).Status, api.ActionStatusRunning)
-	opts := api.ActionListOpts{ID: []int64{made.Action.ID}, Status: []api.ActionStatus{api.ActionStatusRunning}, Sort: []string{"status", "id:desc"}}
+	opts := api.ActionListOpts{ID: []int64{made.Action.ID}, Status: []api.ActionStatus{api.ActionStatusRunning}, Sort: []string{"status",
+		"id:desc"}}
 	e.check("listed", len(call2[[]*api.Action](e, "Action.List")(c.List(e.ctx, opts))), 1)
 	e.check("listed", len(plain[[]*api.Action](e, "Action.AllWithOpts")(c.AllWithOpts(e.ctx, opts))), 1)
 	e.covered["Action.All"] = true
@@ -337,7 +359,8 @@ func actionsContract(e *env) {
 	e.check("by ID", call2[*api.Action](e, "ResourceAction.GetByID")(r.GetByID(e.ctx, reset.ID)).Command, "reset_server")
 	e.check("of servers", len(call2[[]*api.Action](e, "ResourceAction.List")(r.List(e.ctx, api.ActionListOpts{}))), 4)
 	e.check("of servers", len(plain[[]*api.Action](e, "ResourceAction.All")(r.All(e.ctx, api.ActionListOpts{}))), 4)
-	e.check("of the server", len(call2[[]*api.Action](e, "ResourceAction.ListFor")(r.ListFor(e.ctx, made.Server, api.ActionListOpts{Status: []api.ActionStatus{api.ActionStatusSuccess}}))), 4)
+	e.check("of the server", len(call2[[]*api.Action](e, "ResourceAction.ListFor")(r.ListFor(e.ctx, made.Server,
+		api.ActionListOpts{Status: []api.ActionStatus{api.ActionStatusSuccess}}))), 4)
 	e.check("of the server", len(plain[[]*api.Action](e, "ResourceAction.AllFor")(r.AllFor(e.ctx, made.Server, api.ActionListOpts{}))), 4)
 	if a, _, err := e.client.Volume.Action.GetByID(e.ctx, reset.ID); a != nil || err != nil {
 		e.Errorf("a server's action among those of volumes: got %v, %v, want nil, nil", a, err)

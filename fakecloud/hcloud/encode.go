@@ -8,6 +8,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/hcloud/rest"
 )
 
 // server is schema.Server with what it cannot express: addresses that are null, and the data centre, which
@@ -35,24 +36,24 @@ func statusName(s fakecloud.State) string {
 	return string(s)
 }
 
-func (c *call) server(i *fakecloud.Instance) any {
-	catalogue := c.h.cloud.Catalogue()
+func serverBody(c *rest.Call, i *fakecloud.Instance) any {
+	catalogue := c.Cloud().Catalogue()
 	t, l := catalogue.ServerType(i.Type), catalogue.Location(i.Location)
 	s := server{
 		Server: schema.Server{
-			ID: i.ID, Name: i.Name, Status: statusName(i.State), Created: i.Created, ServerType: c.serverType(t),
+			ID: i.ID, Name: i.Name, Status: statusName(i.State), Created: i.Created, ServerType: serverTypeBody(c, t),
 			OutgoingTraffic: new(uint64(0)), IngoingTraffic: new(uint64(0)), RescueEnabled: i.Rescue, Locked: i.Locked(),
-			Location: location(l), PrimaryDiskSize: t.DiskGB, Labels: labels(i.Labels), Volumes: []int64{}, LoadBalancers: []int64{},
+			Location: location(l), PrimaryDiskSize: t.DiskGB, Labels: rest.Labels(i.Labels), Volumes: []int64{}, LoadBalancers: []int64{},
 			Protection: schema.ServerProtection{Delete: i.Protected, Rebuild: i.RebuildProtected}, PrivateNet: []schema.ServerPrivateNet{},
 		},
-		PublicNet:  c.publicNet(i),
+		PublicNet:  publicNetBody(c, i),
 		Datacenter: datacenter(l),
 	}
 	if price, ok := t.In(i.Location); ok {
 		s.IncludedTraffic = terabytes(price.TrafficTB)
 	}
-	if image := c.tx.Images.Get(i.Image); image != nil {
-		s.Image = new(c.image(image).(schema.Image))
+	if image := c.Tx.Images.Get(i.Image); image != nil {
+		s.Image = new(imageBody(c, image).(schema.Image))
 	}
 	if i.BackupWindow != "" {
 		s.BackupWindow = new(i.BackupWindow)
@@ -60,8 +61,8 @@ func (c *call) server(i *fakecloud.Instance) any {
 	if iso := find(catalogue.ISOs, func(iso fakecloud.ISO) bool { return iso.ID == i.ISO }); iso != nil {
 		s.ISO = new(isoBody(iso))
 	}
-	if g := c.tx.PlacementGroups.Get(i.PlacementGroup); g != nil {
-		s.PlacementGroup = new(c.placementGroup(g).(schema.PlacementGroup))
+	if g := c.Tx.PlacementGroups.Get(i.PlacementGroup); g != nil {
+		s.PlacementGroup = new(placementGroupBody(c, g).(schema.PlacementGroup))
 	}
 	for _, a := range i.Networks {
 		if a.Attached {
@@ -70,12 +71,12 @@ func (c *call) server(i *fakecloud.Instance) any {
 			})
 		}
 	}
-	for _, v := range c.tx.Volumes.All() {
+	for _, v := range c.Tx.Volumes.All() {
 		if v.Server == i.ID {
 			s.Volumes = append(s.Volumes, v.ID)
 		}
 	}
-	for _, lb := range c.tx.LoadBalancers.All() {
+	for _, lb := range c.Tx.LoadBalancers.All() {
 		if slices.ContainsFunc(lb.Targets, func(t fakecloud.Target) bool { return t.Server == i.ID }) {
 			s.LoadBalancers = append(s.LoadBalancers, lb.ID)
 		}
@@ -83,7 +84,7 @@ func (c *call) server(i *fakecloud.Instance) any {
 	return s
 }
 
-func (c *call) publicNet(i *fakecloud.Instance) publicNet {
+func publicNetBody(c *rest.Call, i *fakecloud.Instance) publicNet {
 	n := publicNet{FloatingIPs: []int64{}, Firewalls: []schema.ServerFirewall{}}
 	if i.PublicIPv4.IsValid() {
 		ip := i.PublicIPv4.String()
@@ -97,12 +98,12 @@ func (c *call) publicNet(i *fakecloud.Instance) publicNet {
 			}
 		}
 	}
-	for _, f := range c.tx.FloatingIPs.All() {
+	for _, f := range c.Tx.FloatingIPs.All() {
 		if f.Server == i.ID {
 			n.FloatingIPs = append(n.FloatingIPs, f.ID)
 		}
 	}
-	for _, f := range c.tx.Firewalls.All() {
+	for _, f := range c.Tx.Firewalls.All() {
 		if slices.Contains(f.Servers, i.ID) || selected(f.Selectors, i.Labels) {
 			n.Firewalls = append(n.Firewalls, schema.ServerFirewall{ID: f.ID, Status: "applied"})
 		}
@@ -113,34 +114,9 @@ func (c *call) publicNet(i *fakecloud.Instance) publicNet {
 // selected reports whether one of the selectors, which are known to be valid, matches.
 func selected(selectors []string, labels map[string]string) bool {
 	return slices.ContainsFunc(selectors, func(text string) bool {
-		s, err := parseSelector(text)
-		return err == nil && s.matches(labels)
+		s, err := rest.ParseSelector(text)
+		return err == nil && s.Matches(labels)
 	})
-}
-
-func (c *call) action(a *fakecloud.Action) schema.Action {
-	s := schema.Action{
-		ID: a.ID, Status: a.Status, Command: a.Command, Progress: a.Progress(c.tx.Now()), Started: a.Started,
-		Resources: []schema.ActionResourceReference{},
-	}
-	if !a.Finished.IsZero() {
-		s.Finished = new(a.Finished)
-	}
-	if a.Status == fakecloud.ActionError {
-		s.Error = &schema.ActionError{Code: a.Fails.Code, Message: a.Fails.Message}
-	}
-	for _, r := range a.Resources {
-		s.Resources = append(s.Resources, schema.ActionResourceReference{ID: r.ID, Type: r.Type})
-	}
-	return s
-}
-
-func (c *call) actions(all []*fakecloud.Action) []schema.Action {
-	some := []schema.Action{}
-	for _, a := range all {
-		some = append(some, c.action(a))
-	}
-	return some
 }
 
 func location(l *fakecloud.Location) schema.Location {
@@ -152,22 +128,6 @@ func location(l *fakecloud.Location) schema.Location {
 
 func datacenter(l *fakecloud.Location) schema.Datacenter {
 	return schema.Datacenter{ID: l.DatacenterID, Name: l.Datacenter, Description: l.DatacenterText, Location: location(l)}
-}
-
-// labels are those of a resource, never null.
-func labels(l map[string]string) map[string]string {
-	if l == nil {
-		return map[string]string{}
-	}
-	return l
-}
-
-// nonNil is a list that is never null.
-func nonNil[T any](all []T) []T {
-	if all == nil {
-		return []T{}
-	}
-	return all
 }
 
 func addresses(ips []netip.Addr) []string {

@@ -20,6 +20,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/hcloud/rest"
 	"nodestorm/sim/history"
 )
 
@@ -32,7 +33,7 @@ type env struct {
 	ctx     context.Context
 	cloud   *fakecloud.Cloud
 	log     *history.Log
-	handler *Handler
+	handler *rest.Handler
 	client  *api.Client
 	covered map[string]bool
 }
@@ -186,27 +187,27 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 // shape compares a body with the client's schema type for the operation: reading it into that type and
 // writing it again must keep everything, and lack nothing.
 func (e *env) shape(r *http.Request, status int, body []byte) {
-	op := newRouter().find(r.Clone(context.Background()))
-	if status == http.StatusNoContent || op.name == unknown.name {
+	op := rest.NewRouter(operations()).Find(r.Clone(context.Background()))
+	if status == http.StatusNoContent || op.Name == rest.Unknown.Name {
 		return
 	}
 	shapes.Lock()
 	defer shapes.Unlock()
-	into := shapes.of[op.name]
+	into := shapes.of[op.Name]
 	if status >= 400 {
-		into = reflect.TypeFor[errorBody]()
+		into = reflect.TypeFor[rest.ErrorBody]()
 		if !strings.HasPrefix(r.Header.Get("User-Agent"), "contract") {
 			return
 		}
 	}
 	if into == nil {
-		e.Errorf("no schema type is known for the body of %s", op.name)
+		e.Errorf("no schema type is known for the body of %s", op.Name)
 		return
 	}
 	value := reflect.New(into)
 	if err := json.Unmarshal(body, value.Interface()); err != nil {
 		if status < 400 { // a fault may answer with something else
-			e.Errorf("%s: the body does not fit %s: %v", op.name, into, err)
+			e.Errorf("%s: the body does not fit %s: %v", op.Name, into, err)
 		}
 		return
 	}
@@ -215,7 +216,7 @@ func (e *env) shape(r *http.Request, status int, body []byte) {
 	var raw, written any
 	e.ok(json.Unmarshal(body, &raw))
 	e.ok(json.Unmarshal(again, &written))
-	e.compare(op.name, raw, written)
+	e.compare(op.Name, raw, written)
 }
 
 // extra are fields that our bodies have for clients of other times.

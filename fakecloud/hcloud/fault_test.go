@@ -74,7 +74,8 @@ var pool1 = fault.Match{Operation: "POST /servers", Group: "pool1"}
 
 func TestRefuse(t *testing.T) {
 	for code, status := range map[string]int{
-		"resource_unavailable": 412, "resource_limit_exceeded": 403, "placement_error": 412, "server_error": 500, "bad_gateway": 502, "timeout": 504, "conflict": 409,
+		"resource_unavailable": 412, "resource_limit_exceeded": 403, "placement_error": 412, "server_error": 500, "bad_gateway": 502,
+		"timeout": 504, "conflict": 409,
 	} {
 		t.Run(code, func(t *testing.T) {
 			bubble(t, func(e *env) {
@@ -107,7 +108,8 @@ func TestRefusePlain(t *testing.T) {
 // The client waits out a rate limit of 20 s with its usual five retries.
 func TestRateLimit(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: fault.Match{Operation: "POST /servers"}, Plan: fault.Plan{For: lapse.Duration(20 * time.Second)}, Effect: fault.RateLimit{Reset: lapse.Duration(time.Minute)}})
+		e.inject(fault.Fault{Match: fault.Match{Operation: "POST /servers"}, Plan: fault.Plan{For: lapse.Duration(20 * time.Second)},
+			Effect: fault.RateLimit{Reset: lapse.Duration(time.Minute)}})
 		began := time.Now()
 		_, r, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 		e.code(err, "rate_limit_exceeded")
@@ -210,7 +212,8 @@ func TestPartialAndMissing(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			e.ok(e.try(e.client, name, "pool1"))
 		}
-		e.inject(fault.Fault{Name: "p", Match: fault.Match{Operation: "GET /servers"}, Plan: fault.Plan{Limit: 1}, Effect: fault.Partial{Keep: 1}})
+		e.inject(fault.Fault{Name: "p", Match: fault.Match{Operation: "GET /servers"}, Plan: fault.Plan{Limit: 1},
+			Effect: fault.Partial{Keep: 1}})
 		e.check("listed in part", e.names(), []string{"a"})
 		e.inject(fault.Fault{Name: "m", Match: fault.Match{Operation: "GET /servers", Instance: "b"}, Effect: fault.Missing{}})
 		e.check("listed without b", e.names(), []string{"a", "c"})
@@ -237,7 +240,8 @@ func TestActionMissingOnce(t *testing.T) {
 		e.ok(e.try(e.client, "a", "pool1"))
 	})
 	bubble(t, func(e *env) { // older clients ask for one action
-		e.inject(fault.Fault{Match: fault.Match{Operation: "GET /actions/{id}"}, Plan: fault.Plan{Limit: 1}, Effect: fault.Refuse{Code: "not_found"}})
+		e.inject(fault.Fault{Match: fault.Match{Operation: "GET /actions/{id}"}, Plan: fault.Plan{Limit: 1},
+			Effect: fault.Refuse{Code: "not_found"}})
 		made, _, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 		e.ok(err)
 		for _, want := range []bool{false, true} {
@@ -350,7 +354,8 @@ func TestInstanceLife(t *testing.T) {
 
 func TestSupply(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Name: "out", Plan: fault.Plan{For: lapse.Duration(time.Hour)}, Effect: fault.Unavailable{Type: "cx22", Location: "fsn1"}})
+		e.inject(fault.Fault{Name: "out", Plan: fault.Plan{For: lapse.Duration(time.Hour)}, Effect: fault.Unavailable{Type: "cx22",
+			Location: "fsn1"}})
 		_, _, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 		e.code(err, "resource_unavailable")
 		st, _, err := e.client.ServerType.GetByName(e.ctx, "cx22")
@@ -412,7 +417,8 @@ func TestServe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := api.NewClient(api.WithEndpoint(s.URL()), api.WithToken(token), api.WithRetryOpts(api.RetryOpts{BackoffFunc: api.ConstantBackoff(0)}))
+	client := api.NewClient(api.WithEndpoint(s.URL()), api.WithToken(token),
+		api.WithRetryOpts(api.RetryOpts{BackoffFunc: api.ConstantBackoff(0)}))
 	if _, err := client.ServerType.All(t.Context()); err != nil {
 		t.Fatal(err)
 	}

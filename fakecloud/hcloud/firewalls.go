@@ -8,11 +8,13 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/hcloud/rest"
 )
 
-var firewalls = func() owned[fakecloud.Firewall] {
-	o := newOwned("firewalls", "firewall", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Firewall] { return tx.Firewalls }, (*call).firewall)
-	o.free = func(_ *call, f *fakecloud.Firewall) error {
+var firewalls = func() rest.Owned[fakecloud.Firewall] {
+	o := rest.NewOwned("firewalls", "firewall", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Firewall] { return tx.Firewalls },
+		firewallBody)
+	o.Free = func(_ *rest.Call, f *fakecloud.Firewall) error {
 		if len(f.Servers)+len(f.Selectors) > 0 {
 			return fakecloud.Errorf("resource_in_use", "firewall is in use")
 		}
@@ -21,49 +23,49 @@ var firewalls = func() owned[fakecloud.Firewall] {
 	return o
 }()
 
-func firewallOperations() []operation {
-	return append([]operation{
-		{"GET /firewalls", firewalls.list, true},
-		{"POST /firewalls", createFirewall, false},
-		{"GET /firewalls/{id}", firewalls.get, false},
-		{"PUT /firewalls/{id}", firewalls.put, false},
-		{"DELETE /firewalls/{id}", firewalls.delete, false},
-		{"POST /firewalls/{id}/actions/set_rules", changeFirewall("set_firewall_rules", setRules), false},
-		{"POST /firewalls/{id}/actions/apply_to_resources", changeFirewall("apply_firewall", applyFirewall), false},
-		{"POST /firewalls/{id}/actions/remove_from_resources", changeFirewall("remove_firewall", removeFirewall), false},
-	}, resourceActions("firewalls", "firewall")...)
+func firewallOperations() []rest.Operation {
+	return append([]rest.Operation{
+		rest.Steady("GET /firewalls", firewalls.List),
+		rest.Does("POST /firewalls", createFirewall),
+		rest.Does("GET /firewalls/{id}", firewalls.Get),
+		rest.Does("PUT /firewalls/{id}", firewalls.Put),
+		rest.Does("DELETE /firewalls/{id}", firewalls.Delete),
+		rest.Does("POST /firewalls/{id}/actions/set_rules", changeFirewall("set_firewall_rules", setRules)),
+		rest.Does("POST /firewalls/{id}/actions/apply_to_resources", changeFirewall("apply_firewall", applyFirewall)),
+		rest.Does("POST /firewalls/{id}/actions/remove_from_resources", changeFirewall("remove_firewall", removeFirewall)),
+	}, rest.ResourceActions("firewalls", "firewall")...)
 }
 
-func createFirewall(c *call) (int, any, error) {
+func createFirewall(c *rest.Call) (int, any, error) {
 	var r schema.FirewallCreateRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return 0, nil, err
 	}
 	var f fakecloud.Firewall
 	if err := fillRules(&f, r.Rules); err != nil {
 		return 0, nil, err
 	}
-	servers, err := c.apply(&f, r.ApplyTo)
+	servers, err := applyTo(c, &f, r.ApplyTo)
 	if err != nil {
 		return 0, nil, err
 	}
-	if f.Meta, err = firewalls.newMeta(c, r.Name, r.Labels); err != nil {
+	if f.Meta, err = firewalls.NewMeta(c, r.Name, r.Labels); err != nil {
 		return 0, nil, err
 	}
-	c.tx.Firewalls.Put(f)
+	c.Tx.Firewalls.Put(f)
 	actions := []schema.Action{}
 	if len(r.Rules) > 0 {
-		actions = append(actions, c.action(c.tx.Start("set_firewall_rules", nil, fakecloud.Ref{Type: "firewall", ID: f.ID})))
+		actions = append(actions, c.Action(c.Tx.Start("set_firewall_rules", nil, fakecloud.Ref{Type: "firewall", ID: f.ID})))
 	}
-	actions = append(actions, c.onServers("apply_firewall", f.ID, servers)...)
-	return http.StatusCreated, schema.FirewallCreateResponse{Firewall: c.firewall(&f).(schema.Firewall), Actions: actions}, nil
+	actions = append(actions, onServers(c, "apply_firewall", f.ID, servers)...)
+	return http.StatusCreated, schema.FirewallCreateResponse{Firewall: firewallBody(c, &f).(schema.Firewall), Actions: actions}, nil
 }
 
 // changeFirewall is the operation of an action that changes a copy of a firewall; do returns the servers
 // that it is about.
-func changeFirewall(command string, do func(*call, *fakecloud.Firewall) ([]int64, error)) func(*call) (int, any, error) {
-	return func(c *call) (int, any, error) {
-		old, err := firewalls.find(c)
+func changeFirewall(command string, do func(*rest.Call, *fakecloud.Firewall) ([]int64, error)) func(*rest.Call) (int, any, error) {
+	return func(c *rest.Call) (int, any, error) {
+		old, err := firewalls.Find(c)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -73,27 +75,27 @@ func changeFirewall(command string, do func(*call, *fakecloud.Firewall) ([]int64
 		if err != nil {
 			return 0, nil, err
 		}
-		c.tx.Firewalls.Put(f)
-		actions := c.onServers(command, f.ID, servers)
+		c.Tx.Firewalls.Put(f)
+		actions := onServers(c, command, f.ID, servers)
 		if len(actions) == 0 {
-			actions = append(actions, c.action(c.tx.Start(command, nil, firewalls.ref(c))))
+			actions = append(actions, c.Action(c.Tx.Start(command, nil, firewalls.Ref(c))))
 		}
 		return http.StatusCreated, map[string]any{"actions": actions}, nil
 	}
 }
 
-func (c *call) onServers(command string, firewall int64, servers []int64) []schema.Action {
+func onServers(c *rest.Call, command string, firewall int64, servers []int64) []schema.Action {
 	actions := []schema.Action{}
 	for _, id := range servers {
-		a := c.tx.Start(command, nil, fakecloud.Ref{Type: "firewall", ID: firewall}, fakecloud.Ref{Type: "server", ID: id})
-		actions = append(actions, c.action(a))
+		a := c.Tx.Start(command, nil, fakecloud.Ref{Type: "firewall", ID: firewall}, fakecloud.Ref{Type: "server", ID: id})
+		actions = append(actions, c.Action(a))
 	}
 	return actions
 }
 
-func setRules(c *call, f *fakecloud.Firewall) ([]int64, error) {
+func setRules(c *rest.Call, f *fakecloud.Firewall) ([]int64, error) {
 	var r schema.FirewallActionSetRulesRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return nil, err
 	}
 	return nil, fillRules(f, r.Rules)
@@ -122,27 +124,28 @@ func fillRules(f *fakecloud.Firewall, rules []schema.FirewallRuleRequest) error 
 			}
 		}
 		f.Rules = append(f.Rules, fakecloud.FirewallRule{
-			Direction: r.Direction, Protocol: r.Protocol, SourceIPs: r.SourceIPs, DestinationIPs: r.DestinationIPs, Port: r.Port, Description: r.Description,
+			Direction: r.Direction, Protocol: r.Protocol, SourceIPs: r.SourceIPs, DestinationIPs: r.DestinationIPs, Port: r.Port,
+			Description: r.Description,
 		})
 	}
 	return nil
 }
 
-func applyFirewall(c *call, f *fakecloud.Firewall) ([]int64, error) {
+func applyFirewall(c *rest.Call, f *fakecloud.Firewall) ([]int64, error) {
 	var r schema.FirewallActionApplyToResourcesRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return nil, err
 	}
-	return c.apply(f, r.ApplyTo)
+	return applyTo(c, f, r.ApplyTo)
 }
 
 // apply adds resources to a firewall and returns the servers among them.
-func (c *call) apply(f *fakecloud.Firewall, to []schema.FirewallResource) ([]int64, error) {
+func applyTo(c *rest.Call, f *fakecloud.Firewall, to []schema.FirewallResource) ([]int64, error) {
 	var servers []int64
 	for _, r := range to {
 		switch {
 		case r.Type == "server" && r.Server != nil:
-			if c.tx.Instances.Get(r.Server.ID) == nil {
+			if c.Tx.Instances.Get(r.Server.ID) == nil {
 				return nil, fakecloud.Errorf("firewall_resource_not_found", "server %d not found", r.Server.ID)
 			}
 			if slices.Contains(f.Servers, r.Server.ID) {
@@ -151,7 +154,7 @@ func (c *call) apply(f *fakecloud.Firewall, to []schema.FirewallResource) ([]int
 			f.Servers = append(f.Servers, r.Server.ID)
 			servers = append(servers, r.Server.ID)
 		case r.Type == "label_selector" && r.LabelSelector != nil:
-			if s, err := parseSelector(r.LabelSelector.Selector); err != nil || len(s) == 0 {
+			if s, err := rest.ParseSelector(r.LabelSelector.Selector); err != nil || len(s) == 0 {
 				return nil, fakecloud.Invalid("label_selector", "%q is no label selector", r.LabelSelector.Selector)
 			}
 			if slices.Contains(f.Selectors, r.LabelSelector.Selector) {
@@ -165,9 +168,9 @@ func (c *call) apply(f *fakecloud.Firewall, to []schema.FirewallResource) ([]int
 	return servers, nil
 }
 
-func removeFirewall(c *call, f *fakecloud.Firewall) ([]int64, error) {
+func removeFirewall(c *rest.Call, f *fakecloud.Firewall) ([]int64, error) {
 	var r schema.FirewallActionRemoveFromResourcesRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return nil, err
 	}
 	var servers []int64
@@ -185,11 +188,13 @@ func removeFirewall(c *call, f *fakecloud.Firewall) ([]int64, error) {
 	return servers, nil
 }
 
-func (c *call) firewall(f *fakecloud.Firewall) any {
-	s := schema.Firewall{ID: f.ID, Name: f.Name, Labels: labels(f.Labels), Created: f.Created, Rules: []schema.FirewallRule{}, AppliedTo: []schema.FirewallResource{}}
+func firewallBody(c *rest.Call, f *fakecloud.Firewall) any {
+	s := schema.Firewall{ID: f.ID, Name: f.Name, Labels: rest.Labels(f.Labels), Created: f.Created, Rules: []schema.FirewallRule{},
+		AppliedTo: []schema.FirewallResource{}}
 	for _, r := range f.Rules {
 		s.Rules = append(s.Rules, schema.FirewallRule{
-			Direction: r.Direction, Protocol: r.Protocol, SourceIPs: nonNil(r.SourceIPs), DestinationIPs: nonNil(r.DestinationIPs), Port: r.Port, Description: r.Description,
+			Direction: r.Direction, Protocol: r.Protocol, SourceIPs: rest.NonNil(r.SourceIPs), DestinationIPs: rest.NonNil(r.DestinationIPs),
+			Port: r.Port, Description: r.Description,
 		})
 	}
 	server := func(id int64) schema.FirewallResource {
@@ -200,7 +205,7 @@ func (c *call) firewall(f *fakecloud.Firewall) any {
 	}
 	for _, text := range f.Selectors {
 		r := schema.FirewallResource{Type: "label_selector", LabelSelector: &schema.FirewallResourceLabelSelector{Selector: text}}
-		for _, i := range c.tx.Instances.All() {
+		for _, i := range c.Tx.Instances.All() {
 			if selected([]string{text}, i.Labels) {
 				r.AppliedToResources = append(r.AppliedToResources, server(i.ID))
 			}

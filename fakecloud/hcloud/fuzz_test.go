@@ -10,20 +10,21 @@ import (
 	"k8s.io/utils/clock"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/hcloud/rest"
 )
 
 var realClock = clock.RealClock{}
 
 // furnished is a handler whose cloud has one of everything, until the test ends. IDs begin at 1001.
-func furnished(t testing.TB) *Handler {
+func furnished(t testing.TB) *rest.Handler {
 	t.Helper()
 	h := furnish(t)
-	t.Cleanup(h.cloud.Close)
+	t.Cleanup(h.Cloud.Close)
 	return h
 }
 
 // furnish is furnished without an end: the cloud is to be closed.
-func furnish(t testing.TB) *Handler {
+func furnish(t testing.TB) *rest.Handler {
 	t.Helper()
 	durations := fakecloud.DefaultDurations()
 	for command := range durations {
@@ -65,7 +66,7 @@ func furnish(t testing.TB) *Handler {
 	}
 }
 
-func serve(h *Handler, method, target, body string) (int, string) {
+func serve(h *rest.Handler, method, target, body string) (int, string) {
 	r := httptest.NewRequest(method, "/v1", strings.NewReader(body))
 	path, query, _ := strings.Cut(target, "?")
 	r.URL.Path, r.URL.RawQuery = path, query
@@ -78,30 +79,40 @@ func serve(h *Handler, method, target, body string) (int, string) {
 // Requests that ask for trouble, and some that are good.
 var (
 	badBodies = []string{
-		"", "{", "null", "[]", `"x"`, "1", "{}{}", `{"name":1}`, `{"name":null,"labels":[]}`, `{"labels":{"a b":"c"}}`, `{"id":-1}`, `{"ip":"::"}`,
+		"", "{", "null", "[]", `"x"`, "1", "{}{}", `{"name":1}`, `{"name":null,"labels":[]}`, `{"labels":{"a b":"c"}}`, `{"id":-1}`,
+		`{"ip":"::"}`,
 		`{"name":"x","server_type":"cx22","image":"debian-12","networks":[1001],"ssh_keys":["k"],"firewalls":[{"firewall":1004}],"volumes":[1008]}`,
 		`{"name":"y","server_type":104,"image":114690387,"public_net":{"enable_ipv4":false,"ipv4":1006},"start_after_create":false}`,
-		`{"server_type":"cpx51","upgrade_disk":true}`, `{"image":"ubuntu-24.04"}`, `{"iso":8637}`, `{"network":1001,"ip":"10.0.0.77","alias_ips":["10.0.0.78",null]}`,
-		`{"network":1001,"alias_ips":[]}`, `{"delete":true,"rebuild":true}`, `{"ip_range":"0.0.0.0/0"}`, `{"ip_range":"10.0.0.0/8"}`, `{"type":"cloud","network_zone":"eu-central"}`,
-		`{"destination":"10.9.0.0/16","gateway":"10.0.0.9"}`, `{"type":"server","server":{"id":1009},"use_private_ip":true}`, `{"type":"ip","ip":{"ip":"192.0.2.1"}}`,
-		`{"protocol":"https","http":{"certificates":[1005]}}`, `{"listen_port":80,"destination_port":70000}`, `{"listen_port":80,"http":{"timeout_idle":1}}`,
-		`{"apply_to":[{"type":"server","server":{"id":1009}}]}`, `{"remove_from":[{"type":"server"}]}`, `{"rules":[{"direction":"in","protocol":"tcp","port":"80","source_ips":["::/0"]}]}`,
-		`{"size":100000000000000000000}`, `{"size":20}`, `{"server":1010}`, `{"assignee_id":1010,"assignee_type":"server"}`, `{"ip":"198.18.0.1","dns_ptr":null}`,
-		`{"placement_group":1002}`, `{"type":"backup","labels":{"a":"b"}}`, `{"name":"c2","certificate":"-----BEGIN CERTIFICATE-----","private_key":"x"}`, strings.Repeat("[", 10_000),
+		`{"server_type":"cpx51","upgrade_disk":true}`, `{"image":"ubuntu-24.04"}`, `{"iso":8637}`,
+		`{"network":1001,"ip":"10.0.0.77","alias_ips":["10.0.0.78",null]}`,
+		`{"network":1001,"alias_ips":[]}`, `{"delete":true,"rebuild":true}`, `{"ip_range":"0.0.0.0/0"}`, `{"ip_range":"10.0.0.0/8"}`,
+		`{"type":"cloud","network_zone":"eu-central"}`,
+		`{"destination":"10.9.0.0/16","gateway":"10.0.0.9"}`, `{"type":"server","server":{"id":1009},"use_private_ip":true}`,
+		`{"type":"ip","ip":{"ip":"192.0.2.1"}}`,
+		`{"protocol":"https","http":{"certificates":[1005]}}`, `{"listen_port":80,"destination_port":70000}`,
+		`{"listen_port":80,"http":{"timeout_idle":1}}`,
+		`{"apply_to":[{"type":"server","server":{"id":1009}}]}`, `{"remove_from":[{"type":"server"}]}`,
+		`{"rules":[{"direction":"in","protocol":"tcp","port":"80","source_ips":["::/0"]}]}`,
+		`{"size":100000000000000000000}`, `{"size":20}`, `{"server":1010}`, `{"assignee_id":1010,"assignee_type":"server"}`,
+		`{"ip":"198.18.0.1","dns_ptr":null}`,
+		`{"placement_group":1002}`, `{"type":"backup","labels":{"a":"b"}}`,
+		`{"name":"c2","certificate":"-----BEGIN CERTIFICATE-----","private_key":"x"}`, strings.Repeat("[", 10_000),
 	}
 	badQueries = []string{
-		"", "?page=0", "?page=16777216&per_page=16777216", "?per_page=-1", "?sort=name:desc&sort=id", "?sort=x", "?label_selector=a+in+(b,c),!d", "?label_selector=((", "?name=%00",
-		"?id=1001&id=x", "?id=1001&id=1002", "?type=cpu&start=2026-01-01T00:00:00Z&end=2026-01-02T00:00:00Z", "?start=x", "?%zz=1", "?status=running&status=off",
+		"", "?page=0", "?page=16777216&per_page=16777216", "?per_page=-1", "?sort=name:desc&sort=id", "?sort=x",
+		"?label_selector=a+in+(b,c),!d", "?label_selector=((", "?name=%00",
+		"?id=1001&id=x", "?id=1001&id=1002", "?type=cpu&start=2026-01-01T00:00:00Z&end=2026-01-02T00:00:00Z", "?start=x", "?%zz=1",
+		"?status=running&status=off",
 	}
 	badIDs = []string{"1009", "1001", "0", "-1", "99999999999999999999", "..", "%2e%2e", "actions", ""}
 )
 
 // answered checks that a handler answers every request with an error of the API's, or does what it
 // says: no panic, no 500, nothing but JSON.
-func answered(t *testing.T, h *Handler, op, id, query, body string) {
+func answered(t *testing.T, h *rest.Handler, op, id, query, body string) {
 	method, path, _ := strings.Cut(op, " ")
 	path = strings.NewReplacer("{id}", id, "{action}", id).Replace(path)
-	status, reply := serve(h, method, Prefix+path+query, body)
+	status, reply := serve(h, method, rest.Prefix+path+query, body)
 	if status >= 500 || status == 0 {
 		t.Errorf("%s %s%s with %q: %d %s", method, path, query, body, status, reply)
 	}
@@ -113,7 +124,7 @@ func answered(t *testing.T, h *Handler, op, id, query, body string) {
 	}
 	// Whatever has been done, the project can be shown.
 	for _, list := range []string{"/servers", "/networks", "/load_balancers", "/firewalls"} {
-		if status, reply := serve(h, "GET", Prefix+list, ""); status != 200 {
+		if status, reply := serve(h, "GET", rest.Prefix+list, ""); status != 200 {
 			t.Errorf("after %s %s%s with %q: GET %s: %d %s", method, path, query, body, list, status, reply)
 		}
 	}
@@ -124,7 +135,7 @@ func TestTrouble(t *testing.T) {
 		h := furnished(t)
 		for k := range max(len(badBodies), len(badQueries)) {
 			for _, id := range []string{"1009", "1001", badIDs[k%len(badIDs)]} {
-				answered(t, h, op.name, id, badQueries[k%len(badQueries)], badBodies[k%len(badBodies)])
+				answered(t, h, op.Name, id, badQueries[k%len(badQueries)], badBodies[k%len(badBodies)])
 			}
 		}
 	}
@@ -136,26 +147,28 @@ func FuzzHandler(f *testing.F) {
 		f.Add(uint16(n), badIDs[n%2], badQueries[n%len(badQueries)], badBodies[n%len(badBodies)])
 	}
 	h := furnish(f)
-	f.Cleanup(func() { h.cloud.Close() })
+	f.Cleanup(func() { h.Cloud.Close() })
 	rounds := 0
 	f.Fuzz(func(t *testing.T, op uint16, id, query, body string) {
 		if rounds++; rounds%500 == 0 { // or the cloud grows without end
-			h.cloud.Close()
+			h.Cloud.Close()
 			h = furnish(t)
 		}
-		answered(t, h, ops[int(op)%len(ops)].name, id, query, body)
+		answered(t, h, ops[int(op)%len(ops)].Name, id, query, body)
 	})
 }
 
 // Any method and any path get an answer.
 func FuzzPath(f *testing.F) {
-	for _, path := range []string{"/", "/v1", "/v1/", "/v1//servers", "/v1/servers/", "/v1/../v1/servers", "/v1/servers/1009/actions/", "/v1/servers/actions/actions", "\x00", "/v1/servers/\xff", "*"} {
+	for _, path := range []string{"/", "/v1", "/v1/", "/v1//servers", "/v1/servers/", "/v1/../v1/servers", "/v1/servers/1009/actions/",
+		"/v1/servers/actions/actions", "\x00", "/v1/servers/\xff", "*"} {
 		f.Add("GET", path)
 		f.Add("PATCH", path)
 	}
 	h := furnished(f)
 	f.Fuzz(func(t *testing.T, method, path string) {
-		if strings.ContainsAny(method, " \t\r\n") || method == "" || strings.ContainsFunc(method, func(r rune) bool { return r < 'A' || r > 'Z' }) {
+		if strings.ContainsAny(method, " \t\r\n") || method == "" || strings.ContainsFunc(method,
+			func(r rune) bool { return r < 'A' || r > 'Z' }) {
 			t.Skip() // net/http refuses it before us
 		}
 		if status, reply := serve(h, method, path, ""); status >= 500 || reply != "" && !json.Valid([]byte(reply)) {
@@ -166,17 +179,18 @@ func FuzzPath(f *testing.F) {
 
 // A selector that is taken selects the same when it is read again, and never panics.
 func FuzzSelector(f *testing.F) {
-	for _, text := range []string{"", "a", "!a", "a=b", "a==b", "a!=b", "a in (b,c)", "a notin (b)", "a/b=c,d", "a=b,,", "(", "a in (", "a=b)c,d", "hcloud/node-group=pool1", ","} {
+	for _, text := range []string{"", "a", "!a", "a=b", "a==b", "a!=b", "a in (b,c)", "a notin (b)", "a/b=c,d", "a=b,,", "(", "a in (",
+		"a=b)c,d", "hcloud/node-group=pool1", ","} {
 		f.Add(text, "a", "b")
 	}
 	f.Fuzz(func(t *testing.T, text, key, value string) {
-		s, err := parseSelector(text)
+		s, err := rest.ParseSelector(text)
 		if err != nil {
 			return
 		}
-		s.matches(map[string]string{key: value})
-		if len(s) == 1 && s[0].values != nil && s.matches(map[string]string{}) != s[0].not {
-			t.Errorf("%q: a label that is not there is selected %v", text, !s[0].not)
+		s.Matches(map[string]string{key: value})
+		if len(s) == 1 && s[0].Values != nil && s.Matches(map[string]string{}) != s[0].Not {
+			t.Errorf("%q: a label that is not there is selected %v", text, !s[0].Not)
 		}
 	})
 }
@@ -184,21 +198,23 @@ func FuzzSelector(f *testing.F) {
 func TestSelector(t *testing.T) {
 	labels := map[string]string{"env": "prod", "hcloud/node-group": "pool1", "empty": ""}
 	for text, want := range map[string]bool{
-		"": true, "env": true, "!env": false, "none": false, "!none": true, "env=prod": true, "env==prod": true, "env!=prod": false, "none!=x": true, "none=x": false,
-		"env in (dev,prod)": true, "env in (dev)": false, "env notin (dev)": true, "env notin (prod)": false, "none notin (x)": true, "none in (x)": false,
+		"": true, "env": true, "!env": false, "none": false, "!none": true, "env=prod": true, "env==prod": true, "env!=prod": false,
+		"none!=x": true, "none=x": false,
+		"env in (dev,prod)": true, "env in (dev)": false, "env notin (dev)": true, "env notin (prod)": false, "none notin (x)": true,
+		"none in (x)":                      false,
 		"env=prod,hcloud/node-group=pool1": true, "env=prod,hcloud/node-group=pool2": false, "empty=": true, " env = prod , !none ": true,
 	} {
-		s, err := parseSelector(text)
+		s, err := rest.ParseSelector(text)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		if got := s.matches(labels); got != want {
+		if got := s.Matches(labels); got != want {
 			t.Errorf("%q: got %v, want %v", text, got, want)
 		}
 	}
 	for _, text := range []string{",", "a b", "=x", "a=b c", "a in b", "a in (b", "-a", "a=(b)"} {
-		if s, err := parseSelector(text); err == nil {
+		if s, err := rest.ParseSelector(text); err == nil {
 			t.Errorf("%q is taken as %v, want an error", text, s)
 		}
 	}

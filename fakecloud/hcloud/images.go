@@ -6,22 +6,23 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/hcloud/rest"
 )
 
-var images = func() owned[fakecloud.Image] {
-	o := newOwned("images", "image", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Image] { return tx.Images }, (*call).image)
-	o.filters = map[string]func(*fakecloud.Image, string) bool{
+var images = func() rest.Owned[fakecloud.Image] {
+	o := rest.NewOwned("images", "image", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Image] { return tx.Images }, imageBody)
+	o.Filters = map[string]func(*fakecloud.Image, string) bool{
 		"type":         func(i *fakecloud.Image, t string) bool { return i.Type == t },
 		"status":       func(_ *fakecloud.Image, status string) bool { return status == "available" },
 		"architecture": func(i *fakecloud.Image, architecture string) bool { return i.Architecture == architecture },
 		"bound_to":     func(i *fakecloud.Image, id string) bool { return strconv.FormatInt(i.BoundTo, 10) == id },
 	}
-	o.hide = func(c *call, i *fakecloud.Image) bool {
-		return !i.DeprecatedSince.IsZero() && c.r.URL.Query().Get("include_deprecated") != "true"
+	o.Hide = func(c *rest.Call, i *fakecloud.Image) bool {
+		return !i.DeprecatedSince.IsZero() && c.Request.URL.Query().Get("include_deprecated") != "true"
 	}
-	o.update = func(c *call, i *fakecloud.Image) error {
+	o.Update = func(c *rest.Call, i *fakecloud.Image) error {
 		var change schema.ImageUpdateRequest
-		if err := c.decode(&change); err != nil {
+		if err := c.Decode(&change); err != nil {
 			return err
 		}
 		if i.Type == "system" {
@@ -38,7 +39,7 @@ var images = func() owned[fakecloud.Image] {
 		}
 		return nil
 	}
-	o.free = func(_ *call, i *fakecloud.Image) error {
+	o.Free = func(_ *rest.Call, i *fakecloud.Image) error {
 		if i.Type == "system" {
 			return fakecloud.Errorf("forbidden", "system images cannot be deleted")
 		}
@@ -47,20 +48,20 @@ var images = func() owned[fakecloud.Image] {
 	return o
 }()
 
-func imageOperations() []operation {
-	return append([]operation{
-		{"GET /images", images.list, true},
-		{"GET /images/{id}", images.get, false},
-		{"PUT /images/{id}", images.put, false},
-		{"DELETE /images/{id}", images.delete, false},
-		{"POST /images/{id}/actions/change_protection", images.protect, false},
-	}, resourceActions("images", "image")...)
+func imageOperations() []rest.Operation {
+	return append([]rest.Operation{
+		rest.Steady("GET /images", images.List),
+		rest.Does("GET /images/{id}", images.Get),
+		rest.Does("PUT /images/{id}", images.Put),
+		rest.Does("DELETE /images/{id}", images.Delete),
+		rest.Does("POST /images/{id}/actions/change_protection", images.Protect),
+	}, rest.ResourceActions("images", "image")...)
 }
 
-func (c *call) image(i *fakecloud.Image) any {
+func imageBody(c *rest.Call, i *fakecloud.Image) any {
 	s := schema.Image{
 		ID: i.ID, Status: "available", Type: i.Type, Description: i.Description, DiskSize: i.DiskGB, Created: new(i.Created),
-		OSFlavor: i.OSFlavor, Architecture: i.Architecture, RapidDeploy: i.Type == "system", Labels: labels(i.Labels),
+		OSFlavor: i.OSFlavor, Architecture: i.Architecture, RapidDeploy: i.Type == "system", Labels: rest.Labels(i.Labels),
 		Protection: schema.ImageProtection{Delete: i.Protected},
 	}
 	if i.Name != "" {

@@ -8,13 +8,14 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/hcloud/rest"
 )
 
-var networks = func() owned[fakecloud.Network] {
-	o := newOwned("networks", "network", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Network] { return tx.Networks }, (*call).network)
-	o.update = func(c *call, n *fakecloud.Network) error {
+var networks = func() rest.Owned[fakecloud.Network] {
+	o := rest.NewOwned("networks", "network", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Network] { return tx.Networks }, networkBody)
+	o.Update = func(c *rest.Call, n *fakecloud.Network) error {
 		var change schema.NetworkUpdateRequest
-		if err := c.decode(&change); err != nil {
+		if err := c.Decode(&change); err != nil {
 			return err
 		}
 		if change.ExposeRoutesToVSwitch != nil {
@@ -22,33 +23,33 @@ var networks = func() owned[fakecloud.Network] {
 		}
 		return nil
 	}
-	o.free = func(c *call, n *fakecloud.Network) error {
-		c.tx.Empty(n.ID)
+	o.Free = func(c *rest.Call, n *fakecloud.Network) error {
+		c.Tx.Empty(n.ID)
 		return nil
 	}
 	return o
 }()
 
-func networkOperations() []operation {
-	return append([]operation{
-		{"GET /networks", networks.list, true},
-		{"POST /networks", createNetwork, false},
-		{"GET /networks/{id}", networks.get, false},
-		{"PUT /networks/{id}", networks.put, false},
-		{"DELETE /networks/{id}", networks.delete, false},
-		{"GET /networks/{id}/members", networkMembers, false},
-		{"POST /networks/{id}/actions/add_route", changeNetwork("add_route", addRoute), false},
-		{"POST /networks/{id}/actions/delete_route", changeNetwork("delete_route", deleteRoute), false},
-		{"POST /networks/{id}/actions/add_subnet", changeNetwork("add_subnet", addSubnet), false},
-		{"POST /networks/{id}/actions/delete_subnet", changeNetwork("delete_subnet", deleteSubnet), false},
-		{"POST /networks/{id}/actions/change_ip_range", changeNetwork("change_ip_range", changeRange), false},
-		{"POST /networks/{id}/actions/change_protection", networks.protect, false},
-	}, resourceActions("networks", "network")...)
+func networkOperations() []rest.Operation {
+	return append([]rest.Operation{
+		rest.Steady("GET /networks", networks.List),
+		rest.Does("POST /networks", createNetwork),
+		rest.Does("GET /networks/{id}", networks.Get),
+		rest.Does("PUT /networks/{id}", networks.Put),
+		rest.Does("DELETE /networks/{id}", networks.Delete),
+		rest.Does("GET /networks/{id}/members", networkMembers),
+		rest.Does("POST /networks/{id}/actions/add_route", changeNetwork("add_route", addRoute)),
+		rest.Does("POST /networks/{id}/actions/delete_route", changeNetwork("delete_route", deleteRoute)),
+		rest.Does("POST /networks/{id}/actions/add_subnet", changeNetwork("add_subnet", addSubnet)),
+		rest.Does("POST /networks/{id}/actions/delete_subnet", changeNetwork("delete_subnet", deleteSubnet)),
+		rest.Does("POST /networks/{id}/actions/change_ip_range", changeNetwork("change_ip_range", changeRange)),
+		rest.Does("POST /networks/{id}/actions/change_protection", networks.Protect),
+	}, rest.ResourceActions("networks", "network")...)
 }
 
-func createNetwork(c *call) (int, any, error) {
+func createNetwork(c *rest.Call) (int, any, error) {
 	var r schema.NetworkCreateRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return 0, nil, err
 	}
 	n := fakecloud.Network{ExposeRoutesToVSwitch: r.ExposeRoutesToVSwitch}
@@ -67,17 +68,17 @@ func createNetwork(c *call) (int, any, error) {
 			return 0, nil, err
 		}
 	}
-	if n.Meta, err = networks.newMeta(c, r.Name, r.Labels); err != nil {
+	if n.Meta, err = networks.NewMeta(c, r.Name, r.Labels); err != nil {
 		return 0, nil, err
 	}
-	c.tx.Networks.Put(n)
-	return http.StatusCreated, map[string]any{"network": c.network(&n)}, nil
+	c.Tx.Networks.Put(n)
+	return http.StatusCreated, map[string]any{"network": networkBody(c, &n)}, nil
 }
 
 // changeNetwork is the operation of an action that changes a copy of a network.
-func changeNetwork(command string, do func(c *call, n *fakecloud.Network) error) func(*call) (int, any, error) {
-	return func(c *call) (int, any, error) {
-		old, err := networks.find(c)
+func changeNetwork(command string, do func(c *rest.Call, n *fakecloud.Network) error) func(*rest.Call) (int, any, error) {
+	return func(c *rest.Call) (int, any, error) {
+		old, err := networks.Find(c)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -86,14 +87,14 @@ func changeNetwork(command string, do func(c *call, n *fakecloud.Network) error)
 		if err := do(c, &n); err != nil {
 			return 0, nil, err
 		}
-		c.tx.Networks.Put(n)
-		return c.started(command, networks.ref(c))
+		c.Tx.Networks.Put(n)
+		return c.Started(command, networks.Ref(c))
 	}
 }
 
-func addRoute(c *call, n *fakecloud.Network) error {
+func addRoute(c *rest.Call, n *fakecloud.Network) error {
 	var r schema.NetworkRoute
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return err
 	}
 	return appendRoute(n, r)
@@ -134,9 +135,9 @@ func parseRoute(r schema.NetworkRoute) (fakecloud.Route, error) {
 	return fakecloud.Route{Destination: destination, Gateway: gateway}, nil
 }
 
-func deleteRoute(c *call, n *fakecloud.Network) error {
+func deleteRoute(c *rest.Call, n *fakecloud.Network) error {
 	var r schema.NetworkRoute
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return err
 	}
 	route, err := parseRoute(r)
@@ -151,19 +152,19 @@ func deleteRoute(c *call, n *fakecloud.Network) error {
 	return nil
 }
 
-func addSubnet(c *call, n *fakecloud.Network) error {
+func addSubnet(c *rest.Call, n *fakecloud.Network) error {
 	var r schema.NetworkActionAddSubnetRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return err
 	}
 	return appendSubnet(c, n, r)
 }
 
-func appendSubnet(c *call, n *fakecloud.Network, r schema.NetworkActionAddSubnetRequest) error {
+func appendSubnet(c *rest.Call, n *fakecloud.Network, r schema.NetworkActionAddSubnetRequest) error {
 	if !slices.Contains([]string{"cloud", "server", "vswitch"}, r.Type) {
 		return fakecloud.Invalid("type", "must be cloud, server or vswitch")
 	}
-	if !slices.ContainsFunc(c.h.cloud.Catalogue().Locations, func(l fakecloud.Location) bool { return l.NetworkZone == r.NetworkZone }) {
+	if !slices.ContainsFunc(c.Cloud().Catalogue().Locations, func(l fakecloud.Location) bool { return l.NetworkZone == r.NetworkZone }) {
 		return fakecloud.Invalid("network_zone", "network zone %q not found", r.NetworkZone)
 	}
 	overlaps := func(p netip.Prefix) bool {
@@ -209,16 +210,16 @@ func freeRange(network netip.Prefix, overlaps func(netip.Prefix) bool) netip.Pre
 	return netip.Prefix{}
 }
 
-func deleteSubnet(c *call, n *fakecloud.Network) error {
+func deleteSubnet(c *rest.Call, n *fakecloud.Network) error {
 	var r schema.NetworkActionDeleteSubnetRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return err
 	}
 	k := slices.IndexFunc(n.Subnets, func(s fakecloud.Subnet) bool { return s.Range.String() == r.IPRange })
 	if k < 0 {
 		return fakecloud.Invalid("ip_range", "there is no subnet %q", r.IPRange)
 	}
-	for _, a := range c.tx.AttachedTo(n.ID) {
+	for _, a := range c.Tx.AttachedTo(n.ID) {
 		if n.Subnets[k].Range.Contains(a.IP) {
 			return fakecloud.Errorf("conflict", "the subnet is in use")
 		}
@@ -227,9 +228,9 @@ func deleteSubnet(c *call, n *fakecloud.Network) error {
 	return nil
 }
 
-func changeRange(c *call, n *fakecloud.Network) error {
+func changeRange(c *rest.Call, n *fakecloud.Network) error {
 	var r schema.NetworkActionChangeIPRangeRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return err
 	}
 	wider, err := ipRange(r.IPRange)
@@ -259,14 +260,14 @@ func ipRange(text string) (netip.Prefix, error) {
 
 // place finds a place in a network for something in a location: a given address, one in a given subnet,
 // or any.
-func (c *call) place(network int64, location string, ip, subnet *string) (fakecloud.Attachment, error) {
-	n := c.tx.Networks.Get(network)
+func placeIn(c *rest.Call, network int64, location string, ip, subnet *string) (fakecloud.Attachment, error) {
+	n := c.Tx.Networks.Get(network)
 	if n == nil {
 		return fakecloud.Attachment{}, fakecloud.NotFound("network", network)
 	}
 	if ip != nil && *ip != "" {
-		at, err := c.freeAddress(network, *ip, "ip")
-		return c.tx.NewAttachment(network, at, nil), err
+		at, err := freeAddress(c, network, *ip, "ip")
+		return c.Tx.NewAttachment(network, at, nil), err
 	}
 	var in netip.Prefix
 	if subnet != nil && *subnet != "" {
@@ -275,24 +276,24 @@ func (c *call) place(network int64, location string, ip, subnet *string) (fakecl
 			return fakecloud.Attachment{}, err
 		}
 	}
-	at, ok := c.tx.FreeIP(n, c.h.cloud.Catalogue().Location(location).NetworkZone, in)
+	at, ok := c.Tx.FreeIP(n, c.Cloud().Catalogue().Location(location).NetworkZone, in)
 	if !ok {
 		return fakecloud.Attachment{}, fakecloud.Errorf("no_subnet_available", "no subnet or IP available in network %d", network)
 	}
-	return c.tx.NewAttachment(network, at, nil), nil
+	return c.Tx.NewAttachment(network, at, nil), nil
 }
 
 // freeAddress reads an address of a network that nobody has.
-func (c *call) freeAddress(network int64, text, field string) (netip.Addr, error) {
+func freeAddress(c *rest.Call, network int64, text, field string) (netip.Addr, error) {
 	ip, err := netip.ParseAddr(text)
 	if err != nil {
 		return ip, fakecloud.Invalid(field, "must be an IPv4 address")
 	}
-	n := c.tx.Networks.Get(network)
+	n := c.Tx.Networks.Get(network)
 	if n == nil {
 		return ip, fakecloud.NotFound("network", network)
 	}
-	if !c.tx.HasFree(n, ip) {
+	if !c.Tx.HasFree(n, ip) {
 		return ip, fakecloud.Errorf("ip_not_available", "IP %s is not available in network %d", ip, network)
 	}
 	return ip, nil
@@ -306,10 +307,10 @@ func inNetwork(all []fakecloud.Attachment, network int64) error {
 	return fakecloud.NotFound("network", network)
 }
 
-func (c *call) network(n *fakecloud.Network) any {
+func networkBody(c *rest.Call, n *fakecloud.Network) any {
 	s := schema.Network{
 		ID: n.ID, Name: n.Name, Created: n.Created, IPRange: n.Range.String(), Subnets: []schema.NetworkSubnet{}, Routes: []schema.NetworkRoute{},
-		Servers: []int64{}, LoadBalancers: []int64{}, Protection: schema.NetworkProtection{Delete: n.Protected}, Labels: labels(n.Labels),
+		Servers: []int64{}, LoadBalancers: []int64{}, Protection: schema.NetworkProtection{Delete: n.Protected}, Labels: rest.Labels(n.Labels),
 		ExposeRoutesToVSwitch: n.ExposeRoutesToVSwitch,
 	}
 	for _, sub := range n.Subnets {
@@ -320,7 +321,7 @@ func (c *call) network(n *fakecloud.Network) any {
 	for _, r := range n.Routes {
 		s.Routes = append(s.Routes, schema.NetworkRoute{Destination: r.Destination.String(), Gateway: r.Gateway.String()})
 	}
-	for _, m := range c.members(n) {
+	for _, m := range membersOf(c, n) {
 		if m.Type == "server" {
 			s.Servers = append(s.Servers, m.ID)
 		} else {
@@ -331,7 +332,7 @@ func (c *call) network(n *fakecloud.Network) any {
 }
 
 // members are the servers and load balancers that are attached to a network.
-func (c *call) members(n *fakecloud.Network) []*schema.NetworkMember {
+func membersOf(c *rest.Call, n *fakecloud.Network) []*schema.NetworkMember {
 	var all []*schema.NetworkMember
 	note := func(kind string, id int64, attachments []fakecloud.Attachment) {
 		for _, a := range attachments {
@@ -347,33 +348,33 @@ func (c *call) members(n *fakecloud.Network) []*schema.NetworkMember {
 			all = append(all, m)
 		}
 	}
-	for _, i := range c.tx.Instances.All() {
+	for _, i := range c.Tx.Instances.All() {
 		note("server", i.ID, i.Networks)
 	}
-	for _, lb := range c.tx.LoadBalancers.All() {
+	for _, lb := range c.Tx.LoadBalancers.All() {
 		note("load_balancer", lb.ID, lb.Networks)
 	}
 	return all
 }
 
-func networkMembers(c *call) (int, any, error) {
-	n, err := networks.find(c)
+func networkMembers(c *rest.Call) (int, any, error) {
+	n, err := networks.Find(c)
 	if err != nil {
 		return 0, nil, err
 	}
-	k := kind[schema.NetworkMember]{
-		plural: "members",
-		meta:   func(m *schema.NetworkMember) fakecloud.Meta { return fakecloud.Meta{ID: m.ID} },
-		encode: func(_ *call, m *schema.NetworkMember) any { return m },
-		filters: map[string]func(*schema.NetworkMember, string) bool{
+	k := rest.Kind[schema.NetworkMember]{
+		Plural: "members",
+		Meta:   func(m *schema.NetworkMember) fakecloud.Meta { return fakecloud.Meta{ID: m.ID} },
+		Encode: func(_ *rest.Call, m *schema.NetworkMember) any { return m },
+		Filters: map[string]func(*schema.NetworkMember, string) bool{
 			"type":   func(m *schema.NetworkMember, t string) bool { return m.Type == t },
 			"status": func(m *schema.NetworkMember, status string) bool { return m.Status == status },
 			"subnet": func(m *schema.NetworkMember, subnet string) bool { return m.Subnet == subnet },
 		},
 	}
-	some, err := k.selected(c, c.members(n))
+	some, err := k.Selected(c, membersOf(c, n))
 	if err != nil {
 		return 0, nil, err
 	}
-	return k.page(c, some)
+	return k.Page(c, some)
 }

@@ -8,14 +8,16 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/hcloud/rest"
 )
 
 // offer is a kind of which the catalogue has all.
-func offer[T any](plural, singular string, all func(*fakecloud.Catalogue) []T, meta func(*T) fakecloud.Meta, encode func(*call, *T) any) kind[T] {
-	return kind[T]{
-		plural: plural, singular: singular, meta: meta, encode: encode,
-		all: func(c *call) []*T {
-			values := all(c.h.cloud.Catalogue())
+func offer[T any](plural, singular string, all func(*fakecloud.Catalogue) []T, meta func(*T) fakecloud.Meta, encode func(*rest.Call,
+	*T) any) rest.Kind[T] {
+	return rest.Kind[T]{
+		Plural: plural, Singular: singular, Meta: meta, Encode: encode,
+		All: func(c *rest.Call) []*T {
+			values := all(c.Cloud().Catalogue())
 			pointers := make([]*T, len(values))
 			for k := range values {
 				pointers[k] = &values[k]
@@ -28,65 +30,67 @@ func offer[T any](plural, singular string, all func(*fakecloud.Catalogue) []T, m
 var (
 	serverTypes = offer("server_types", "server_type", func(c *fakecloud.Catalogue) []fakecloud.ServerType { return c.ServerTypes },
 		func(t *fakecloud.ServerType) fakecloud.Meta { return fakecloud.Meta{ID: t.ID, Name: t.Name} },
-		func(c *call, t *fakecloud.ServerType) any { return c.serverType(t) })
+		func(c *rest.Call, t *fakecloud.ServerType) any { return serverTypeBody(c, t) })
 	locations = offer("locations", "location", func(c *fakecloud.Catalogue) []fakecloud.Location { return c.Locations },
 		func(l *fakecloud.Location) fakecloud.Meta { return fakecloud.Meta{ID: l.ID, Name: l.Name} },
-		func(_ *call, l *fakecloud.Location) any { return location(l) })
+		func(_ *rest.Call, l *fakecloud.Location) any { return location(l) })
 	datacenters = offer("datacenters", "datacenter", func(c *fakecloud.Catalogue) []fakecloud.Location { return c.Locations },
 		func(l *fakecloud.Location) fakecloud.Meta {
 			return fakecloud.Meta{ID: l.DatacenterID, Name: l.Datacenter}
 		},
-		func(c *call, l *fakecloud.Location) any { return c.datacenter(l) })
-	loadBalancerTypes = offer("load_balancer_types", "load_balancer_type", func(c *fakecloud.Catalogue) []fakecloud.LoadBalancerType { return c.LoadBalancerTypes },
+		func(c *rest.Call, l *fakecloud.Location) any { return datacenterBody(c, l) })
+	loadBalancerTypes = offer("load_balancer_types", "load_balancer_type",
+		func(c *fakecloud.Catalogue) []fakecloud.LoadBalancerType { return c.LoadBalancerTypes },
 		func(t *fakecloud.LoadBalancerType) fakecloud.Meta { return fakecloud.Meta{ID: t.ID, Name: t.Name} },
-		func(c *call, t *fakecloud.LoadBalancerType) any { return c.loadBalancerType(t) })
-	isos = func() kind[fakecloud.ISO] {
+		func(c *rest.Call, t *fakecloud.LoadBalancerType) any { return loadBalancerTypeBody(c, t) })
+	isos = func() rest.Kind[fakecloud.ISO] {
 		k := offer("isos", "iso", func(c *fakecloud.Catalogue) []fakecloud.ISO { return c.ISOs },
 			func(i *fakecloud.ISO) fakecloud.Meta { return fakecloud.Meta{ID: i.ID, Name: i.Name} },
-			func(_ *call, i *fakecloud.ISO) any { return isoBody(i) })
-		k.filters = map[string]func(*fakecloud.ISO, string) bool{
+			func(_ *rest.Call, i *fakecloud.ISO) any { return isoBody(i) })
+		k.Filters = map[string]func(*fakecloud.ISO, string) bool{
 			"architecture": func(i *fakecloud.ISO, architecture string) bool { return i.Architecture == architecture },
 		}
 		return k
 	}()
 )
 
-func offerOperations() []operation {
-	var all []operation
+func offerOperations() []rest.Operation {
+	var all []rest.Operation
 	all = append(all, readOnly(serverTypes)...)
 	all = append(all, readOnly(locations)...)
 	all = append(all, readOnly(datacenters)...)
 	all = append(all, readOnly(loadBalancerTypes)...)
 	all = append(all, readOnly(isos)...)
-	return append(all, operation{"GET /pricing", pricing, true})
+	return append(all, rest.Steady("GET /pricing", pricing))
 }
 
-func readOnly[T any](k kind[T]) []operation {
-	return []operation{{"GET /" + k.plural, k.list, true}, {"GET /" + k.plural + "/{id}", k.get, false}}
+func readOnly[T any](k rest.Kind[T]) []rest.Operation {
+	return []rest.Operation{rest.Steady("GET /"+k.Plural, k.List), rest.Does("GET /"+k.Plural+"/{id}", k.Get)}
 }
 
 // serverType is kept while no fault says otherwise: each server in a listing has it, with all prices.
-func (c *call) serverType(t *fakecloud.ServerType) schema.ServerType {
-	if len(c.h.cloud.Faults().Active(fault.Supply)) > 0 {
-		return c.serverTypeNow(t)
+func serverTypeBody(c *rest.Call, t *fakecloud.ServerType) schema.ServerType {
+	if len(c.Cloud().Faults().Active(fault.Supply)) > 0 {
+		return serverTypeNow(c, t)
 	}
-	if s, ok := c.h.types[t.ID]; ok {
+	if s, ok := c.Types()[t.ID]; ok {
 		return s
 	}
-	s := c.serverTypeNow(t)
-	if len(c.h.cloud.Faults().Active(fault.Supply)) == 0 { // none has begun meanwhile
-		c.h.types[t.ID] = s
+	s := serverTypeNow(c, t)
+	if len(c.Cloud().Faults().Active(fault.Supply)) == 0 { // none has begun meanwhile
+		c.Types()[t.ID] = s
 	}
 	return s
 }
 
-func (c *call) serverTypeNow(t *fakecloud.ServerType) schema.ServerType {
+func serverTypeNow(c *rest.Call, t *fakecloud.ServerType) schema.ServerType {
 	s := schema.ServerType{
 		ID: t.ID, Name: t.Name, Description: upper(t.Name), Category: t.Category, Cores: t.Cores, Memory: t.MemoryGB, Disk: t.DiskGB,
-		StorageType: "local", CPUType: t.CPUType, Architecture: t.Architecture, Prices: c.prices(t.Prices), Locations: []schema.ServerTypeLocation{},
+		StorageType: "local", CPUType: t.CPUType, Architecture: t.Architecture, Prices: pricesOf(c,
+			t.Prices), Locations: []schema.ServerTypeLocation{},
 	}
 	for _, price := range t.Prices {
-		l, supply := c.h.cloud.Catalogue().Location(price.Location), c.tx.Supply(t, price.Location)
+		l, supply := c.Cloud().Catalogue().Location(price.Location), c.Tx.Supply(t, price.Location)
 		at := schema.ServerTypeLocation{ID: l.ID, Name: l.Name, Available: supply.Available, Recommended: supply.Available}
 		if !supply.RetiredSince.IsZero() {
 			info := &schema.DeprecationInfo{Announced: supply.RetiredSince, UnavailableAfter: supply.RetiredSince}
@@ -107,33 +111,33 @@ func upper(name string) string {
 	return string(b)
 }
 
-func (c *call) money(net float64) schema.Price {
-	gross := net * (1 + c.h.cloud.Catalogue().VATRate/100)
+func money(c *rest.Call, net float64) schema.Price {
+	gross := net * (1 + c.Cloud().Catalogue().VATRate/100)
 	return schema.Price{Net: fakecloud.Money(net), Gross: fakecloud.Money(gross)}
 }
 
-func (c *call) prices(prices []fakecloud.Price) []schema.PricingServerTypePrice {
+func pricesOf(c *rest.Call, prices []fakecloud.Price) []schema.PricingServerTypePrice {
 	all := []schema.PricingServerTypePrice{}
 	for _, p := range prices {
 		all = append(all, schema.PricingServerTypePrice{
-			Location: p.Location, PriceHourly: c.money(p.Hourly()), PriceMonthly: c.money(p.Monthly),
-			IncludedTraffic: terabytes(p.TrafficTB), PricePerTBTraffic: c.money(p.PerTB),
+			Location: p.Location, PriceHourly: money(c, p.Hourly()), PriceMonthly: money(c, p.Monthly),
+			IncludedTraffic: terabytes(p.TrafficTB), PricePerTBTraffic: money(c, p.PerTB),
 		})
 	}
 	return all
 }
 
 // datacenter is schema.Datacenter with the server types that the API has had there until October 2026.
-func (c *call) datacenter(l *fakecloud.Location) schema.Datacenter {
+func datacenterBody(c *rest.Call, l *fakecloud.Location) schema.Datacenter {
 	d := datacenter(l)
 	d.ServerTypes = &schema.DatacenterServerTypes{Supported: []int64{}, Available: []int64{}, AvailableForMigration: []int64{}}
-	types := c.h.cloud.Catalogue().ServerTypes
+	types := c.Cloud().Catalogue().ServerTypes
 	for k := range types {
 		if _, ok := types[k].In(l.Name); !ok {
 			continue
 		}
 		d.ServerTypes.Supported = append(d.ServerTypes.Supported, types[k].ID)
-		if c.tx.Supply(&types[k], l.Name).Available {
+		if c.Tx.Supply(&types[k], l.Name).Available {
 			d.ServerTypes.Available = append(d.ServerTypes.Available, types[k].ID)
 			d.ServerTypes.AvailableForMigration = append(d.ServerTypes.AvailableForMigration, types[k].ID)
 		}
@@ -141,12 +145,12 @@ func (c *call) datacenter(l *fakecloud.Location) schema.Datacenter {
 	return d
 }
 
-func (c *call) loadBalancerType(t *fakecloud.LoadBalancerType) schema.LoadBalancerType {
+func loadBalancerTypeBody(c *rest.Call, t *fakecloud.LoadBalancerType) schema.LoadBalancerType {
 	s := schema.LoadBalancerType{
 		ID: t.ID, Name: t.Name, Description: upper(t.Name), MaxConnections: t.MaxConnections, MaxServices: t.MaxServices,
 		MaxTargets: t.MaxTargets, MaxAssignedCertificates: t.MaxCertificates, Prices: []schema.PricingLoadBalancerTypePrice{},
 	}
-	for _, p := range c.prices(t.Prices) {
+	for _, p := range pricesOf(c, t.Prices) {
 		s.Prices = append(s.Prices, schema.PricingLoadBalancerTypePrice(p))
 	}
 	return s
@@ -156,20 +160,20 @@ func isoBody(i *fakecloud.ISO) schema.ISO {
 	return schema.ISO{ID: i.ID, Name: i.Name, Description: i.Description, Type: "public", Architecture: new(i.Architecture)}
 }
 
-func pricing(c *call) (int, any, error) {
-	catalogue := c.h.cloud.Catalogue()
+func pricing(c *rest.Call) (int, any, error) {
+	catalogue := c.Cloud().Catalogue()
 	p := schema.Pricing{
 		Currency: catalogue.Currency, VATRate: strconv.FormatFloat(catalogue.VATRate, 'f', 6, 64),
-		Image:        schema.PricingImage{PricePerGBMonth: c.money(catalogue.ImageGB)},
-		FloatingIP:   schema.PricingFloatingIP{PriceMonthly: c.money(catalogue.FloatingIPv4)},
-		Traffic:      schema.PricingTraffic{PricePerTB: c.money(0)},
+		Image:        schema.PricingImage{PricePerGBMonth: money(c, catalogue.ImageGB)},
+		FloatingIP:   schema.PricingFloatingIP{PriceMonthly: money(c, catalogue.FloatingIPv4)},
+		Traffic:      schema.PricingTraffic{PricePerTB: money(c, 0)},
 		ServerBackup: schema.PricingServerBackup{Percentage: "20.0000000000"},
-		Volume:       schema.PricingVolume{PricePerGBPerMonth: c.money(catalogue.VolumeGB)},
+		Volume:       schema.PricingVolume{PricePerGBPerMonth: money(c, catalogue.VolumeGB)},
 	}
 	for kind, monthly := range map[string]float64{"ipv4": catalogue.FloatingIPv4, "ipv6": catalogue.FloatingIPv6} {
 		t := schema.PricingFloatingIPType{Type: kind}
 		for _, l := range catalogue.Locations {
-			t.Prices = append(t.Prices, schema.PricingFloatingIPTypePrice{Location: l.Name, PriceMonthly: c.money(monthly)})
+			t.Prices = append(t.Prices, schema.PricingFloatingIPTypePrice{Location: l.Name, PriceMonthly: money(c, monthly)})
 		}
 		p.FloatingIPs = append(p.FloatingIPs, t)
 	}
@@ -177,15 +181,16 @@ func pricing(c *call) (int, any, error) {
 		t := schema.PricingPrimaryIP{Type: kind}
 		for _, l := range catalogue.Locations {
 			hourly := fakecloud.Price{Monthly: monthly}.Hourly()
-			t.Prices = append(t.Prices, schema.PricingPrimaryIPTypePrice{Location: l.Name, PriceHourly: c.money(hourly), PriceMonthly: c.money(monthly)})
+			t.Prices = append(t.Prices, schema.PricingPrimaryIPTypePrice{Location: l.Name, PriceHourly: money(c, hourly), PriceMonthly: money(c,
+				monthly)})
 		}
 		p.PrimaryIPs = append(p.PrimaryIPs, t)
 	}
 	for _, t := range catalogue.ServerTypes {
-		p.ServerTypes = append(p.ServerTypes, schema.PricingServerType{ID: t.ID, Name: t.Name, Prices: c.prices(t.Prices)})
+		p.ServerTypes = append(p.ServerTypes, schema.PricingServerType{ID: t.ID, Name: t.Name, Prices: pricesOf(c, t.Prices)})
 	}
 	for k := range catalogue.LoadBalancerTypes {
-		t := c.loadBalancerType(&catalogue.LoadBalancerTypes[k])
+		t := loadBalancerTypeBody(c, &catalogue.LoadBalancerTypes[k])
 		p.LoadBalancerTypes = append(p.LoadBalancerTypes, schema.PricingLoadBalancerType{ID: t.ID, Name: t.Name, Prices: t.Prices})
 	}
 	return http.StatusOK, schema.PricingGetResponse{Pricing: p}, nil

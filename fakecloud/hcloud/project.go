@@ -1,7 +1,6 @@
 package hcloud
 
 import (
-	"cmp"
 	"crypto/md5"
 	"crypto/sha256"
 	"crypto/tls"
@@ -15,39 +14,40 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/hcloud/rest"
 )
 
-func byName(a, b operation) int { return cmp.Compare(a.name, b.name) }
-
-var placementGroups = func() owned[fakecloud.PlacementGroup] {
-	o := newOwned("placement_groups", "placement_group", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.PlacementGroup] { return tx.PlacementGroups }, (*call).placementGroup)
-	o.filters = map[string]func(*fakecloud.PlacementGroup, string) bool{
+var placementGroups = func() rest.Owned[fakecloud.PlacementGroup] {
+	o := rest.NewOwned("placement_groups", "placement_group",
+		func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.PlacementGroup] { return tx.PlacementGroups }, placementGroupBody)
+	o.Filters = map[string]func(*fakecloud.PlacementGroup, string) bool{
 		"type": func(g *fakecloud.PlacementGroup, t string) bool { return g.Type == t },
 	}
-	o.free = func(c *call, g *fakecloud.PlacementGroup) error {
-		for _, id := range c.tx.Members(g.ID) {
-			c.tx.Instances.Update(id, func(i *fakecloud.Instance) { i.PlacementGroup = 0 })
+	o.Free = func(c *rest.Call, g *fakecloud.PlacementGroup) error {
+		for _, id := range c.Tx.Members(g.ID) {
+			c.Tx.Instances.Update(id, func(i *fakecloud.Instance) { i.PlacementGroup = 0 })
 		}
 		return nil
 	}
 	return o
 }()
 
-var sshKeys = func() owned[fakecloud.SSHKey] {
-	o := newOwned("ssh_keys", "ssh_key", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.SSHKey] { return tx.SSHKeys }, (*call).sshKey)
-	o.filters = map[string]func(*fakecloud.SSHKey, string) bool{
+var sshKeys = func() rest.Owned[fakecloud.SSHKey] {
+	o := rest.NewOwned("ssh_keys", "ssh_key", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.SSHKey] { return tx.SSHKeys }, sshKeyBody)
+	o.Filters = map[string]func(*fakecloud.SSHKey, string) bool{
 		"fingerprint": func(k *fakecloud.SSHKey, fingerprint string) bool { return k.Fingerprint == fingerprint },
 	}
 	return o
 }()
 
-var certificates = func() owned[fakecloud.Certificate] {
-	o := newOwned("certificates", "certificate", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Certificate] { return tx.Certificates }, (*call).certificate)
-	o.filters = map[string]func(*fakecloud.Certificate, string) bool{
+var certificates = func() rest.Owned[fakecloud.Certificate] {
+	o := rest.NewOwned("certificates", "certificate",
+		func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Certificate] { return tx.Certificates }, certificateBody)
+	o.Filters = map[string]func(*fakecloud.Certificate, string) bool{
 		"type": func(t *fakecloud.Certificate, kind string) bool { return t.Type == kind },
 	}
-	o.free = func(c *call, t *fakecloud.Certificate) error {
-		if len(c.usedBy(t.ID)) > 0 {
+	o.Free = func(c *rest.Call, t *fakecloud.Certificate) error {
+		if len(usersOf(c, t.ID)) > 0 {
 			return fakecloud.Errorf("resource_in_use", "certificate is in use")
 		}
 		return nil
@@ -56,68 +56,69 @@ var certificates = func() owned[fakecloud.Certificate] {
 }()
 
 // projectOperations are those on what a project has besides machines, disks and addresses.
-func projectOperations() []operation {
-	all := []operation{
-		{"GET /placement_groups", placementGroups.list, true},
-		{"POST /placement_groups", createPlacementGroup, false},
-		{"GET /placement_groups/{id}", placementGroups.get, false},
-		{"PUT /placement_groups/{id}", placementGroups.put, false},
-		{"DELETE /placement_groups/{id}", placementGroups.delete, false},
-		{"GET /ssh_keys", sshKeys.list, true},
-		{"POST /ssh_keys", createSSHKey, false},
-		{"GET /ssh_keys/{id}", sshKeys.get, false},
-		{"PUT /ssh_keys/{id}", sshKeys.put, false},
-		{"DELETE /ssh_keys/{id}", sshKeys.delete, false},
-		{"GET /certificates", certificates.list, true},
-		{"POST /certificates", createCertificate, false},
-		{"GET /certificates/{id}", certificates.get, false},
-		{"PUT /certificates/{id}", certificates.put, false},
-		{"DELETE /certificates/{id}", certificates.delete, false},
-		{"POST /certificates/{id}/actions/retry", retryCertificate, false},
+func projectOperations() []rest.Operation {
+	all := []rest.Operation{
+		rest.Steady("GET /placement_groups", placementGroups.List),
+		rest.Does("POST /placement_groups", createPlacementGroup),
+		rest.Does("GET /placement_groups/{id}", placementGroups.Get),
+		rest.Does("PUT /placement_groups/{id}", placementGroups.Put),
+		rest.Does("DELETE /placement_groups/{id}", placementGroups.Delete),
+		rest.Steady("GET /ssh_keys", sshKeys.List),
+		rest.Does("POST /ssh_keys", createSSHKey),
+		rest.Does("GET /ssh_keys/{id}", sshKeys.Get),
+		rest.Does("PUT /ssh_keys/{id}", sshKeys.Put),
+		rest.Does("DELETE /ssh_keys/{id}", sshKeys.Delete),
+		rest.Steady("GET /certificates", certificates.List),
+		rest.Does("POST /certificates", createCertificate),
+		rest.Does("GET /certificates/{id}", certificates.Get),
+		rest.Does("PUT /certificates/{id}", certificates.Put),
+		rest.Does("DELETE /certificates/{id}", certificates.Delete),
+		rest.Does("POST /certificates/{id}/actions/retry", retryCertificate),
 	}
-	return append(all, resourceActions("certificates", "certificate")...)
+	return append(all, rest.ResourceActions("certificates", "certificate")...)
 }
 
-func createPlacementGroup(c *call) (int, any, error) {
+func createPlacementGroup(c *rest.Call) (int, any, error) {
 	var r schema.PlacementGroupCreateRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return 0, nil, err
 	}
 	if r.Type != "spread" {
 		return 0, nil, fakecloud.Invalid("type", "must be spread")
 	}
-	meta, err := placementGroups.newMeta(c, r.Name, r.Labels)
+	meta, err := placementGroups.NewMeta(c, r.Name, r.Labels)
 	if err != nil {
 		return 0, nil, err
 	}
 	g := fakecloud.PlacementGroup{Meta: meta, Type: r.Type}
-	c.tx.PlacementGroups.Put(g)
-	return http.StatusCreated, schema.PlacementGroupCreateResponse{PlacementGroup: c.placementGroup(&g).(schema.PlacementGroup)}, nil
+	c.Tx.PlacementGroups.Put(g)
+	return http.StatusCreated, schema.PlacementGroupCreateResponse{PlacementGroup: placementGroupBody(c, &g).(schema.PlacementGroup)}, nil
 }
 
-func (c *call) placementGroup(g *fakecloud.PlacementGroup) any {
-	return schema.PlacementGroup{ID: g.ID, Name: g.Name, Labels: labels(g.Labels), Created: g.Created, Type: g.Type, Servers: nonNil(c.tx.Members(g.ID))}
+func placementGroupBody(c *rest.Call, g *fakecloud.PlacementGroup) any {
+	return schema.PlacementGroup{ID: g.ID, Name: g.Name, Labels: rest.Labels(g.Labels), Created: g.Created, Type: g.Type,
+		Servers: rest.NonNil(c.Tx.Members(g.ID))}
 }
 
-func createSSHKey(c *call) (int, any, error) {
+func createSSHKey(c *rest.Call) (int, any, error) {
 	var r schema.SSHKeyCreateRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return 0, nil, err
 	}
 	fingerprint, err := sshFingerprint(r.PublicKey)
 	if err != nil {
 		return 0, nil, err
 	}
-	if slices.ContainsFunc(c.tx.SSHKeys.All(), func(k *fakecloud.SSHKey) bool { return k.Fingerprint == fingerprint }) {
+	if slices.ContainsFunc(c.Tx.SSHKeys.All(), func(k *fakecloud.SSHKey) bool { return k.Fingerprint == fingerprint }) {
 		return 0, nil, fakecloud.Errorf("uniqueness_error", "SSH key with the same fingerprint already exists")
 	}
-	meta, err := sshKeys.newMeta(c, r.Name, r.Labels)
+	meta, err := sshKeys.NewMeta(c, r.Name, r.Labels)
 	if err != nil {
 		return 0, nil, err
 	}
 	k := fakecloud.SSHKey{Meta: meta, PublicKey: r.PublicKey, Fingerprint: fingerprint}
-	c.tx.SSHKeys.Put(k)
-	return http.StatusCreated, schema.SSHKeyCreateResponse{SSHKey: c.sshKey(&k).(schema.SSHKey)}, nil
+	c.Tx.SSHKeys.Put(k)
+	return http.StatusCreated, schema.SSHKeyCreateResponse{SSHKey: sshKeyBody(c, &k).(schema.SSHKey)}, nil
 }
 
 // sshFingerprint is the MD5 fingerprint of a public key in the form of authorized_keys.
@@ -143,13 +144,14 @@ func colons(sum []byte) string {
 	return strings.Join(parts, ":")
 }
 
-func (c *call) sshKey(k *fakecloud.SSHKey) any {
-	return schema.SSHKey{ID: k.ID, Name: k.Name, Fingerprint: k.Fingerprint, PublicKey: k.PublicKey, Labels: labels(k.Labels), Created: k.Created}
+func sshKeyBody(c *rest.Call, k *fakecloud.SSHKey) any {
+	return schema.SSHKey{ID: k.ID, Name: k.Name, Fingerprint: k.Fingerprint, PublicKey: k.PublicKey, Labels: rest.Labels(k.Labels),
+		Created: k.Created}
 }
 
-func createCertificate(c *call) (int, any, error) {
+func createCertificate(c *rest.Call) (int, any, error) {
 	var r schema.CertificateCreateRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return 0, nil, err
 	}
 	t := fakecloud.Certificate{Type: r.Type}
@@ -164,18 +166,18 @@ func createCertificate(c *call) (int, any, error) {
 			return 0, nil, fakecloud.Invalid("domain_names", "must not be empty")
 		}
 		// Three months, as its authority gives them.
-		t.DomainNames, t.NotBefore, t.NotAfter = r.DomainNames, c.tx.Now(), c.tx.Now().AddDate(0, 3, 0)
+		t.DomainNames, t.NotBefore, t.NotAfter = r.DomainNames, c.Tx.Now(), c.Tx.Now().AddDate(0, 3, 0)
 	default:
 		return 0, nil, fakecloud.Invalid("type", "must be uploaded or managed")
 	}
 	var err error
-	if t.Meta, err = certificates.newMeta(c, r.Name, r.Labels); err != nil {
+	if t.Meta, err = certificates.NewMeta(c, r.Name, r.Labels); err != nil {
 		return 0, nil, err
 	}
-	c.tx.Certificates.Put(t)
-	body := schema.CertificateCreateResponse{Certificate: c.certificate(&t).(schema.Certificate)}
+	c.Tx.Certificates.Put(t)
+	body := schema.CertificateCreateResponse{Certificate: certificateBody(c, &t).(schema.Certificate)}
 	if t.Type == "managed" {
-		body.Action = new(c.action(c.tx.Start("create_certificate", nil, fakecloud.Ref{Type: "certificate", ID: t.ID})))
+		body.Action = new(c.Action(c.Tx.Start("create_certificate", nil, fakecloud.Ref{Type: "certificate", ID: t.ID})))
 	}
 	return http.StatusCreated, body, nil
 }
@@ -195,21 +197,21 @@ func upload(t *fakecloud.Certificate, r schema.CertificateCreateRequest) error {
 	return nil
 }
 
-func retryCertificate(c *call) (int, any, error) {
-	t, err := certificates.find(c)
+func retryCertificate(c *rest.Call) (int, any, error) {
+	t, err := certificates.Find(c)
 	if err != nil {
 		return 0, nil, err
 	}
 	if t.Type != "managed" {
 		return 0, nil, fakecloud.Errorf("unsupported_error", "only managed certificates can be issued again")
 	}
-	return c.started("issue_certificate", certificates.ref(c))
+	return c.Started("issue_certificate", certificates.Ref(c))
 }
 
 // usedBy are the load balancers that a certificate serves.
-func (c *call) usedBy(id int64) []schema.CertificateUsedByRef {
+func usersOf(c *rest.Call, id int64) []schema.CertificateUsedByRef {
 	all := []schema.CertificateUsedByRef{}
-	for _, lb := range c.tx.LoadBalancers.All() {
+	for _, lb := range c.Tx.LoadBalancers.All() {
 		if slices.ContainsFunc(lb.Services, func(s fakecloud.Service) bool { return s.HTTP != nil && slices.Contains(s.HTTP.Certificates, id) }) {
 			all = append(all, schema.CertificateUsedByRef{ID: lb.ID, Type: "load_balancer"})
 		}
@@ -217,10 +219,10 @@ func (c *call) usedBy(id int64) []schema.CertificateUsedByRef {
 	return all
 }
 
-func (c *call) certificate(t *fakecloud.Certificate) any {
+func certificateBody(c *rest.Call, t *fakecloud.Certificate) any {
 	s := schema.Certificate{
-		ID: t.ID, Name: t.Name, Labels: labels(t.Labels), Type: t.Type, Certificate: t.PEM, Created: t.Created, NotValidBefore: t.NotBefore,
-		NotValidAfter: t.NotAfter, DomainNames: nonNil(t.DomainNames), Fingerprint: t.Fingerprint, UsedBy: c.usedBy(t.ID),
+		ID: t.ID, Name: t.Name, Labels: rest.Labels(t.Labels), Type: t.Type, Certificate: t.PEM, Created: t.Created, NotValidBefore: t.NotBefore,
+		NotValidAfter: t.NotAfter, DomainNames: rest.NonNil(t.DomainNames), Fingerprint: t.Fingerprint, UsedBy: usersOf(c, t.ID),
 	}
 	if t.Type == "managed" {
 		s.Status = &schema.CertificateStatusRef{Issuance: "completed", Renewal: "scheduled"}

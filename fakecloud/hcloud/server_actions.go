@@ -10,10 +10,11 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/hcloud/rest"
 )
 
 // action carries out a server's action. The body may hold more than the action.
-type action func(c *call, i *fakecloud.Instance) (a *fakecloud.Action, more map[string]any, err error)
+type action func(c *rest.Call, i *fakecloud.Instance) (a *fakecloud.Action, more map[string]any, err error)
 
 // serverActions are the actions of a server by their path.
 var serverActions = map[string]action{
@@ -61,9 +62,9 @@ var commands = []string{
 func sortedActions[T any](all map[string]T) []string { return slices.Sorted(maps.Keys(all)) }
 
 // serverAction is the operation of an action.
-func serverAction(do action) func(*call) (int, any, error) {
-	return func(c *call) (int, any, error) {
-		i, err := servers.find(c)
+func serverAction(do action) func(*rest.Call) (int, any, error) {
+	return func(c *rest.Call) (int, any, error) {
+		i, err := servers.Find(c)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -74,7 +75,7 @@ func serverAction(do action) func(*call) (int, any, error) {
 		if err != nil {
 			return 0, nil, err
 		}
-		body := map[string]any{"action": c.action(a)}
+		body := map[string]any{"action": c.Action(a)}
 		maps.Copy(body, more)
 		return http.StatusCreated, body, nil
 	}
@@ -83,30 +84,30 @@ func serverAction(do action) func(*call) (int, any, error) {
 func serverRef(i *fakecloud.Instance) fakecloud.Ref { return fakecloud.Ref{Type: "server", ID: i.ID} }
 
 func power(command string) action {
-	return func(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
-		return c.tx.Power(i.ID, command), nil, nil
+	return func(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+		return c.Tx.Power(i.ID, command), nil, nil
 	}
 }
 
 // change is an action that changes nothing but the server.
 func change(command string, do func(*fakecloud.Instance)) action {
-	return func(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
-		c.tx.Instances.Update(i.ID, do)
-		return c.tx.Start(command, nil, serverRef(i)), nil, nil
+	return func(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+		c.Tx.Instances.Update(i.ID, do)
+		return c.Tx.Start(command, nil, serverRef(i)), nil, nil
 	}
 }
 
 // password is a change that gives a new root password.
 func password(command string, do func(*fakecloud.Instance)) action {
-	return func(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+	return func(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
 		a, _, err := change(command, do)(c, i)
-		return a, map[string]any{"root_password": c.tx.Password()}, err
+		return a, map[string]any{"root_password": c.Tx.Password()}, err
 	}
 }
 
-func changeServerProtection(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+func changeServerProtection(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
 	var r schema.ServerActionChangeProtectionRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return nil, nil, err
 	}
 	return change("change_protection", func(i *fakecloud.Instance) {
@@ -119,12 +120,12 @@ func changeServerProtection(c *call, i *fakecloud.Instance) (*fakecloud.Action, 
 	})(c, i)
 }
 
-func changeServerType(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+func changeServerType(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
 	var r schema.ServerActionChangeTypeRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return nil, nil, err
 	}
-	old, t := c.h.cloud.Catalogue().ServerType(i.Type), c.h.cloud.Catalogue().ServerType(idOrName(r.ServerType))
+	old, t := c.Cloud().Catalogue().ServerType(i.Type), c.Cloud().Catalogue().ServerType(idOrName(r.ServerType))
 	if t == nil {
 		return nil, nil, fakecloud.Invalid("server_type", "server type %q not found", idOrName(r.ServerType))
 	}
@@ -137,16 +138,16 @@ func changeServerType(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[st
 	return change("change_type", func(i *fakecloud.Instance) { i.Type = t.Name })(c, i)
 }
 
-func createImage(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+func createImage(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
 	var r schema.ServerActionCreateImageRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return nil, nil, err
 	}
-	t := c.h.cloud.Catalogue().ServerType(i.Type)
+	t := c.Cloud().Catalogue().ServerType(i.Type)
 	image := fakecloud.Image{
 		Type: "snapshot", OSFlavor: "unknown", Architecture: t.Architecture, DiskGB: float32(t.DiskGB), CreatedFrom: i.ID, FromName: i.Name,
 	}
-	if old := c.tx.Images.Get(i.Image); old != nil {
+	if old := c.Tx.Images.Get(i.Image); old != nil {
 		image.OSFlavor, image.OSVersion = old.OSFlavor, old.OSVersion
 	}
 	if r.Description != nil {
@@ -166,21 +167,21 @@ func createImage(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]
 	if r.Labels != nil {
 		set = *r.Labels
 	}
-	if err := checkLabels(set); err != nil {
+	if err := rest.CheckLabels(set); err != nil {
 		return nil, nil, fakecloud.Invalid("labels", "%v", err)
 	}
-	image.Meta = c.tx.NewMeta("", set)
-	c.tx.Images.Put(image)
-	a := c.tx.Start("create_image", nil, serverRef(i), fakecloud.Ref{Type: "image", ID: image.ID})
-	return a, map[string]any{"image": c.image(c.tx.Images.Get(image.ID))}, nil
+	image.Meta = c.Tx.NewMeta("", set)
+	c.Tx.Images.Put(image)
+	a := c.Tx.Start("create_image", nil, serverRef(i), fakecloud.Ref{Type: "image", ID: image.ID})
+	return a, map[string]any{"image": imageBody(c, c.Tx.Images.Get(image.ID))}, nil
 }
 
-func rebuild(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+func rebuild(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
 	var r schema.ServerActionRebuildRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return nil, nil, err
 	}
-	image := c.findImage(r.Image, c.h.cloud.Catalogue().ServerType(i.Type).Architecture)
+	image := findImage(c, r.Image, c.Cloud().Catalogue().ServerType(i.Type).Architecture)
 	if image == nil {
 		return nil, nil, fakecloud.Invalid("image", "image %q not found", idOrName(r.Image))
 	}
@@ -190,56 +191,56 @@ func rebuild(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any,
 	if r.UserData != nil && len(*r.UserData) > maxUserData {
 		return nil, nil, fakecloud.Invalid("user_data", "must be at most %d bytes", maxUserData)
 	}
-	a := c.tx.Rebuild(i.ID, image.ID, r.UserData)
+	a := c.Tx.Rebuild(i.ID, image.ID, r.UserData)
 	if len(i.SSHKeys) > 0 {
 		return a, map[string]any{"root_password": nil}, nil
 	}
-	return a, map[string]any{"root_password": c.tx.Password()}, nil
+	return a, map[string]any{"root_password": c.Tx.Password()}, nil
 }
 
-func attachISO(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+func attachISO(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
 	var r schema.ServerActionAttachISORequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return nil, nil, err
 	}
-	iso := c.h.cloud.Catalogue().ISO(idOrName(r.ISO))
+	iso := c.Cloud().Catalogue().ISO(idOrName(r.ISO))
 	if iso == nil {
 		return nil, nil, fakecloud.NotFound("iso", idOrName(r.ISO))
 	}
 	return change("attach_iso", func(i *fakecloud.Instance) { i.ISO = iso.ID })(c, i)
 }
 
-func requestConsole(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
-	a := c.tx.Start("request_console", nil, serverRef(i))
+func requestConsole(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+	a := c.Tx.Start("request_console", nil, serverRef(i))
 	// Nobody listens there: consoles are not part of the fake.
-	return a, map[string]any{"wss_url": "wss://console.invalid/?server_id=" + c.r.PathValue("id"), "password": c.tx.Password()}, nil
+	return a, map[string]any{"wss_url": "wss://console.invalid/?server_id=" + c.Request.PathValue("id"), "password": c.Tx.Password()}, nil
 }
 
-func addToPlacementGroup(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+func addToPlacementGroup(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
 	var r schema.ServerActionAddToPlacementGroupRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return nil, nil, err
 	}
 	switch {
-	case c.tx.PlacementGroups.Get(r.PlacementGroup) == nil:
+	case c.Tx.PlacementGroups.Get(r.PlacementGroup) == nil:
 		return nil, nil, fakecloud.NotFound("placement_group", r.PlacementGroup)
 	case i.State != fakecloud.Off:
 		return nil, nil, fakecloud.Errorf("server_not_stopped", "server must be stopped")
-	case len(c.tx.Members(r.PlacementGroup)) >= fakecloud.MaxSpread:
+	case len(c.Tx.Members(r.PlacementGroup)) >= fakecloud.MaxSpread:
 		return nil, nil, fakecloud.Errorf("placement_error", "placement group %d is full", r.PlacementGroup)
 	}
 	return change("add_to_placement_group", func(i *fakecloud.Instance) { i.PlacementGroup = r.PlacementGroup })(c, i)
 }
 
-func attachToNetwork(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+func attachToNetwork(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
 	var r schema.ServerActionAttachToNetworkRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return nil, nil, err
 	}
 	if slices.ContainsFunc(i.Networks, func(a fakecloud.Attachment) bool { return a.Network == r.Network }) {
 		return nil, nil, fakecloud.Errorf("server_already_attached", "server is attached to the network already")
 	}
-	place, err := c.place(r.Network, i.Location, r.IP, r.IPRange)
+	place, err := placeIn(c, r.Network, i.Location, r.IP, r.IPRange)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -250,27 +251,27 @@ func attachToNetwork(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[str
 		}
 		aliases = append(aliases, *text)
 	}
-	if place.AliasIPs, err = c.aliases(place, aliases); err != nil {
+	if place.AliasIPs, err = aliasesOf(c, place, aliases); err != nil {
 		return nil, nil, err
 	}
-	c.tx.Instances.Update(i.ID, func(i *fakecloud.Instance) { i.Networks = append(slices.Clone(i.Networks), place) })
-	return c.tx.Start("attach_to_network", nil, serverRef(i), fakecloud.Ref{Type: "network", ID: r.Network}), nil, nil
+	c.Tx.Instances.Update(i.ID, func(i *fakecloud.Instance) { i.Networks = append(slices.Clone(i.Networks), place) })
+	return c.Tx.Start("attach_to_network", nil, serverRef(i), fakecloud.Ref{Type: "network", ID: r.Network}), nil, nil
 }
 
-func detachFromNetwork(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+func detachFromNetwork(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
 	var r schema.ServerActionDetachFromNetworkRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return nil, nil, err
 	}
 	if err := inNetwork(i.Networks, r.Network); err != nil {
 		return nil, nil, err
 	}
-	return c.tx.Start("detach_from_network", nil, serverRef(i), fakecloud.Ref{Type: "network", ID: r.Network}), nil, nil
+	return c.Tx.Start("detach_from_network", nil, serverRef(i), fakecloud.Ref{Type: "network", ID: r.Network}), nil, nil
 }
 
-func changeAliasIPs(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+func changeAliasIPs(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
 	var r schema.ServerActionChangeAliasIPsRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return nil, nil, err
 	}
 	if err := inNetwork(i.Networks, r.Network); err != nil {
@@ -279,19 +280,19 @@ func changeAliasIPs(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[stri
 	networks := slices.Clone(i.Networks)
 	own := find(networks, func(a fakecloud.Attachment) bool { return a.Network == r.Network })
 	var err error
-	if own.AliasIPs, err = c.aliases(*own, r.AliasIPs); err != nil {
+	if own.AliasIPs, err = aliasesOf(c, *own, r.AliasIPs); err != nil {
 		return nil, nil, err
 	}
 	return change("change_alias_ips", func(i *fakecloud.Instance) { i.Networks = networks })(c, i)
 }
 
 // aliases reads the alias IPs that a place in a network is to have.
-func (c *call) aliases(place fakecloud.Attachment, texts []string) ([]netip.Addr, error) {
+func aliasesOf(c *rest.Call, place fakecloud.Attachment, texts []string) ([]netip.Addr, error) {
 	var all []netip.Addr
 	for _, text := range texts {
 		ip, err := netip.ParseAddr(text)
 		if err != nil || !slices.Contains(place.AliasIPs, ip) { // those that it has already are not free
-			if ip, err = c.freeAddress(place.Network, text, "alias_ips"); err != nil {
+			if ip, err = freeAddress(c, place.Network, text, "alias_ips"); err != nil {
 				return nil, err
 			}
 		}
@@ -303,8 +304,8 @@ func (c *call) aliases(place fakecloud.Attachment, texts []string) ([]netip.Addr
 	return all, nil
 }
 
-func changeServerDNSPtr(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
-	set, err := c.dnsPtr(i.DNSPtr, i.PublicIPv4, i.PublicIPv6)
+func changeServerDNSPtr(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
+	set, err := dnsPtrOf(c, i.DNSPtr, i.PublicIPv4, i.PublicIPv6)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -313,12 +314,12 @@ func changeServerDNSPtr(c *call, i *fakecloud.Instance) (*fakecloud.Action, map[
 
 // dnsPtr reads a change of reverse DNS for one of some addresses, IPv6 ones with their /64, and
 // returns what is set then.
-func (c *call) dnsPtr(set map[string]string, own ...netip.Addr) (map[string]string, error) {
+func dnsPtrOf(c *rest.Call, set map[string]string, own ...netip.Addr) (map[string]string, error) {
 	var r struct {
 		IP     string  `json:"ip"`
 		DNSPtr *string `json:"dns_ptr"`
 	}
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return nil, err
 	}
 	ip, err := netip.ParseAddr(r.IP)
@@ -342,11 +343,11 @@ func (c *call) dnsPtr(set map[string]string, own ...netip.Addr) (map[string]stri
 }
 
 // serverMetrics are flat lines: nothing runs on these servers.
-func serverMetrics(c *call) (int, any, error) {
-	if _, err := servers.find(c); err != nil {
+func serverMetrics(c *rest.Call) (int, any, error) {
+	if _, err := servers.Find(c); err != nil {
 		return 0, nil, err
 	}
-	return c.metrics(map[string][]string{
+	return metricsOf(c, map[string][]string{
 		"cpu":     {"cpu"},
 		"disk":    {"disk.0.iops.read", "disk.0.iops.write", "disk.0.bandwidth.read", "disk.0.bandwidth.write"},
 		"network": {"network.0.pps.in", "network.0.pps.out", "network.0.bandwidth.in", "network.0.bandwidth.out"},
@@ -354,8 +355,8 @@ func serverMetrics(c *call) (int, any, error) {
 }
 
 // metrics are flat lines of the asked types, each of which has some series.
-func (c *call) metrics(types map[string][]string) (int, any, error) {
-	query := c.r.URL.Query()
+func metricsOf(c *rest.Call, types map[string][]string) (int, any, error) {
+	query := c.Request.URL.Query()
 	start, err := time.Parse(time.RFC3339, query.Get("start"))
 	if err != nil {
 		return 0, nil, fakecloud.Invalid("start", "must be a time such as 2026-10-01T00:00:00Z")

@@ -9,38 +9,39 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/hcloud/rest"
 )
 
-var servers = func() owned[fakecloud.Instance] {
-	o := newOwned("servers", "server", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Instance] { return tx.Instances }, (*call).server)
-	o.filters = map[string]func(*fakecloud.Instance, string) bool{
+var servers = func() rest.Owned[fakecloud.Instance] {
+	o := rest.NewOwned("servers", "server", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Instance] { return tx.Instances }, serverBody)
+	o.Filters = map[string]func(*fakecloud.Instance, string) bool{
 		"status": func(i *fakecloud.Instance, status string) bool { return statusName(i.State) == status },
 	}
 	return o
 }()
 
-func serverOperations() []operation {
-	all := []operation{
-		{"GET /servers", listServers, true},
-		{"POST /servers", createServer, false},
-		{"GET /servers/{id}", servers.get, false},
-		{"PUT /servers/{id}", updateServer, false},
-		{"DELETE /servers/{id}", deleteServer, false},
-		{"GET /servers/{id}/metrics", serverMetrics, false},
+func serverOperations() []rest.Operation {
+	all := []rest.Operation{
+		rest.Steady("GET /servers", listServers),
+		rest.Does("POST /servers", createServer),
+		rest.Does("GET /servers/{id}", servers.Get),
+		rest.Does("PUT /servers/{id}", updateServer),
+		rest.Does("DELETE /servers/{id}", deleteServer),
+		rest.Does("GET /servers/{id}/metrics", serverMetrics),
 	}
 	for _, command := range sortedActions(serverActions) {
-		all = append(all, operation{"POST /servers/{id}/actions/" + command, serverAction(serverActions[command]), false})
+		all = append(all, rest.Does("POST /servers/{id}/actions/"+command, serverAction(serverActions[command])))
 	}
-	return append(all, resourceActions("servers", "server")...)
+	return append(all, rest.ResourceActions("servers", "server")...)
 }
 
 // listServers is where faults in the listing act.
-func listServers(c *call) (int, any, error) {
-	some, err := servers.selected(c, c.tx.ListInstances(c.calls[0]))
+func listServers(c *rest.Call) (int, any, error) {
+	some, err := servers.Selected(c, c.Tx.ListInstances(c.Calls[0]))
 	if err != nil {
 		return 0, nil, err
 	}
-	return servers.page(c, fakecloud.CutShort(c.tx, some, c.calls...))
+	return servers.Page(c, fakecloud.CutShort(c.Tx, some, c.Calls...))
 }
 
 // hostname is what a server may be called (RFC 1123).
@@ -63,20 +64,20 @@ type createRequest struct {
 	} `json:"public_net"`
 }
 
-func createServer(c *call) (int, any, error) {
+func createServer(c *rest.Call) (int, any, error) {
 	var r createRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return 0, nil, err
 	}
-	spec, err := c.spec(r)
+	spec, err := specOf(c, r)
 	if err != nil {
 		return 0, nil, err
 	}
-	i, create, next, err := c.tx.Create(spec)
+	i, create, next, err := c.Tx.Create(spec)
 	if err != nil {
 		return 0, nil, err
 	}
-	body := map[string]any{"server": c.server(i), "action": c.action(create), "next_actions": c.actions(next), "root_password": nil}
+	body := map[string]any{"server": serverBody(c, i), "action": c.Action(create), "next_actions": c.Actions(next), "root_password": nil}
 	if i.RootPassword != "" {
 		body["root_password"] = i.RootPassword
 	}
@@ -84,7 +85,7 @@ func createServer(c *call) (int, any, error) {
 }
 
 // spec checks everything that a request says about a new server.
-func (c *call) spec(r createRequest) (fakecloud.Spec, error) {
+func specOf(c *rest.Call, r createRequest) (fakecloud.Spec, error) {
 	s := fakecloud.Spec{
 		Name: r.Name, UserData: r.UserData, Start: r.StartAfterCreate == nil || *r.StartAfterCreate, IPv4: true, IPv6: true,
 		IPv4ID: r.PublicNet.IPv4, IPv6ID: r.PublicNet.IPv6, Networks: r.Networks, Volumes: r.Volumes, PlacementGroup: r.PlacementGroup,
@@ -97,40 +98,40 @@ func (c *call) spec(r createRequest) (fakecloud.Spec, error) {
 	for _, f := range r.Firewalls {
 		s.Firewalls = append(s.Firewalls, f.Firewall)
 	}
-	if err := c.checkServer(&s, r); err != nil {
+	if err := checkServer(c, &s, r); err != nil {
 		return s, err
 	}
-	return s, c.checkParts(&s, r)
+	return s, checkParts(c, &s, r)
 }
 
-func (c *call) checkServer(s *fakecloud.Spec, r createRequest) error {
+func checkServer(c *rest.Call, s *fakecloud.Spec, r createRequest) error {
 	if !hostname.MatchString(s.Name) {
 		return fakecloud.Invalid("name", "must be a valid hostname")
 	}
-	if c.tx.Instances.Named(s.Name) != nil {
+	if c.Tx.Instances.Named(s.Name) != nil {
 		return fakecloud.Errorf("uniqueness_error", "server name is already used")
 	}
-	if err := checkLabels(s.Labels); err != nil {
+	if err := rest.CheckLabels(s.Labels); err != nil {
 		return fakecloud.Invalid("labels", "%v", err)
 	}
 	if len(s.UserData) > maxUserData {
 		return fakecloud.Invalid("user_data", "must be at most %d bytes", maxUserData)
 	}
-	if s.Type = c.h.cloud.Catalogue().ServerType(idOrName(r.ServerType)); s.Type == nil {
+	if s.Type = c.Cloud().Catalogue().ServerType(idOrName(r.ServerType)); s.Type == nil {
 		return fakecloud.Invalid("server_type", "server type %q not found", idOrName(r.ServerType))
 	}
-	if s.Image = c.findImage(r.Image, s.Type.Architecture); s.Image == nil {
+	if s.Image = findImage(c, r.Image, s.Type.Architecture); s.Image == nil {
 		return fakecloud.Invalid("image", "image %q not found", idOrName(r.Image))
 	}
 	if s.Image.Architecture != s.Type.Architecture {
 		return fakecloud.Invalid("image", "image is for architecture %s, server type for %s", s.Image.Architecture, s.Type.Architecture)
 	}
-	l := c.h.cloud.Catalogue().Location(s.Type.Prices[0].Location)
+	l := c.Cloud().Catalogue().Location(s.Type.Prices[0].Location)
 	switch {
 	case r.Location != "":
-		l = c.h.cloud.Catalogue().Location(r.Location)
+		l = c.Cloud().Catalogue().Location(r.Location)
 	case r.Datacenter != "":
-		l = c.h.cloud.Catalogue().Datacenter(r.Datacenter)
+		l = c.Cloud().Catalogue().Datacenter(r.Datacenter)
 	}
 	if l == nil {
 		return fakecloud.Invalid("location", "location %q not found", r.Location+r.Datacenter)
@@ -140,7 +141,7 @@ func (c *call) checkServer(s *fakecloud.Spec, r createRequest) error {
 }
 
 // checkParts checks what else a new server is to have.
-func (c *call) checkParts(s *fakecloud.Spec, r createRequest) error {
+func checkParts(c *rest.Call, s *fakecloud.Spec, r createRequest) error {
 	for _, part := range []struct {
 		field string
 		ids   []int64
@@ -149,9 +150,9 @@ func (c *call) checkParts(s *fakecloud.Spec, r createRequest) error {
 			return fakecloud.Invalid(part.field, "must not name one twice")
 		}
 	}
-	zone := c.h.cloud.Catalogue().Location(s.Location).NetworkZone
+	zone := c.Cloud().Catalogue().Location(s.Location).NetworkZone
 	for _, id := range s.Networks {
-		n := c.tx.Networks.Get(id)
+		n := c.Tx.Networks.Get(id)
 		if n == nil {
 			return fakecloud.NotFound("network", id)
 		}
@@ -160,12 +161,12 @@ func (c *call) checkParts(s *fakecloud.Spec, r createRequest) error {
 		}
 	}
 	for _, id := range s.Firewalls {
-		if c.tx.Firewalls.Get(id) == nil {
+		if c.Tx.Firewalls.Get(id) == nil {
 			return fakecloud.NotFound("firewall", id)
 		}
 	}
 	for _, id := range s.Volumes {
-		v := c.tx.Volumes.Get(id)
+		v := c.Tx.Volumes.Get(id)
 		switch {
 		case v == nil:
 			return fakecloud.NotFound("volume", id)
@@ -175,23 +176,23 @@ func (c *call) checkParts(s *fakecloud.Spec, r createRequest) error {
 			return fakecloud.Invalid("volumes", "volume %d is in location %s", id, v.Location)
 		}
 	}
-	if id := s.PlacementGroup; id != 0 && c.tx.PlacementGroups.Get(id) == nil {
+	if id := s.PlacementGroup; id != 0 && c.Tx.PlacementGroups.Get(id) == nil {
 		return fakecloud.NotFound("placement_group", id)
 	}
 	for _, key := range r.SSHKeys {
-		k := c.tx.SSHKeys.Get(key.ID)
+		k := c.Tx.SSHKeys.Get(key.ID)
 		if key.Name != "" {
-			k = c.tx.SSHKeys.Named(key.Name)
+			k = c.Tx.SSHKeys.Named(key.Name)
 		}
 		if k == nil {
 			return fakecloud.NotFound("ssh_key", idOrName(key))
 		}
 		s.SSHKeys = append(s.SSHKeys, k.ID)
 	}
-	if err := c.checkAddress(s.IPv4ID, "ipv4", s.Location); err != nil {
+	if err := checkAddress(c, s.IPv4ID, "ipv4", s.Location); err != nil {
 		return err
 	}
-	if err := c.checkAddress(s.IPv6ID, "ipv6", s.Location); err != nil {
+	if err := checkAddress(c, s.IPv6ID, "ipv6", s.Location); err != nil {
 		return err
 	}
 	if !s.IPv4 && !s.IPv6 && len(s.Networks) == 0 && s.Start {
@@ -201,11 +202,11 @@ func (c *call) checkParts(s *fakecloud.Spec, r createRequest) error {
 }
 
 // checkAddress checks an existing primary IP that somebody is to get. Zero is none.
-func (c *call) checkAddress(id int64, kind, location string) error {
+func checkAddress(c *rest.Call, id int64, kind, location string) error {
 	if id == 0 {
 		return nil
 	}
-	switch p := c.tx.PrimaryIPs.Get(id); {
+	switch p := c.Tx.PrimaryIPs.Get(id); {
 	case p == nil:
 		return fakecloud.NotFound("primary_ip", id)
 	case p.Type != kind:
@@ -226,12 +227,12 @@ func idOrName(x schema.IDOrName) string {
 }
 
 // findImage returns the image of that ID, or of that name for the architecture, if there is one.
-func (c *call) findImage(x schema.IDOrName, architecture string) *fakecloud.Image {
+func findImage(c *rest.Call, x schema.IDOrName, architecture string) *fakecloud.Image {
 	if x.Name == "" {
-		return c.tx.Images.Get(x.ID)
+		return c.Tx.Images.Get(x.ID)
 	}
 	var other *fakecloud.Image
-	for _, i := range c.tx.Images.All() {
+	for _, i := range c.Tx.Images.All() {
 		if i.Name != x.Name || i.Type != "system" {
 			continue
 		}
@@ -243,24 +244,24 @@ func (c *call) findImage(x schema.IDOrName, architecture string) *fakecloud.Imag
 	return other
 }
 
-func updateServer(c *call) (int, any, error) {
+func updateServer(c *rest.Call) (int, any, error) {
 	var change schema.ServerUpdateRequest
-	if err := c.decode(&change); err != nil {
+	if err := c.Decode(&change); err != nil {
 		return 0, nil, err
 	}
 	if change.Name != "" && !hostname.MatchString(change.Name) {
 		return 0, nil, fakecloud.Invalid("name", "must be a valid hostname")
 	}
-	return servers.put(c)
+	return servers.Put(c)
 }
 
-func deleteServer(c *call) (int, any, error) {
-	i, err := servers.find(c)
+func deleteServer(c *rest.Call) (int, any, error) {
+	i, err := servers.Find(c)
 	if err != nil {
 		return 0, nil, err
 	}
 	if i.Protected {
-		return 0, nil, protected("server")
+		return 0, nil, rest.Protected("server")
 	}
-	return http.StatusOK, schema.ServerDeleteResponse{Action: c.action(c.tx.Delete(i.ID))}, nil
+	return http.StatusOK, schema.ServerDeleteResponse{Action: c.Action(c.Tx.Delete(i.ID))}, nil
 }

@@ -16,7 +16,8 @@ func TestPublicNet(t *testing.T) {
 			net        string
 			ipv4, ipv6 bool
 		}{
-			"a": {`null`, true, true}, "b": {`{}`, true, true}, "c": {`{"enable_ipv4":false}`, false, true}, "d": {`{"enable_ipv6":false}`, true, false},
+			"a": {`null`, true, true}, "b": {`{}`, true, true}, "c": {`{"enable_ipv4":false}`, false, true}, "d": {`{"enable_ipv6":false}`, true,
+				false},
 		} {
 			status, text := e.raw("POST", "/v1/servers", `{"name":"`+name+`","server_type":"cx22","image":"debian-12","public_net":`+test.net+`}`)
 			e.check("status", status, 201)
@@ -48,12 +49,12 @@ func TestRepeats(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Servers) != 1 {
 			t.Fatalf("server %q: %v in %s", name, err, body)
 		}
-		before := h.cloud.Generation()
+		before := h.Cloud.Generation()
 		path := strings.Replace(test.path, "ID", strconv.FormatInt(list.Servers[0].ID, 10), 1)
 		if status, reply := serve(h, "POST", path, test.body); status != 422 || !strings.Contains(reply, "invalid_input") {
 			t.Errorf("%s with %s: %d %s, want 422 and invalid_input", path, test.body, status, reply)
 		}
-		if h.cloud.Generation() != before {
+		if h.Cloud.Generation() != before {
 			t.Errorf("%s with %s has changed something", path, test.body)
 		}
 	}

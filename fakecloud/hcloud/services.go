@@ -6,6 +6,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/hcloud/rest"
 )
 
 // service is a load balancer's service as requests have it: what is nil keeps its value.
@@ -27,16 +28,16 @@ func serviceOf(r schema.LoadBalancerCreateRequestService) service {
 	return s
 }
 
-func addService(c *call, lb *fakecloud.LoadBalancer) error {
+func addService(c *rest.Call, lb *fakecloud.LoadBalancer) error {
 	var r service
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return err
 	}
 	return appendService(c, lb, r)
 }
 
 // appendService checks a service and adds it, with the API's defaults for what it leaves open.
-func appendService(c *call, lb *fakecloud.LoadBalancer, r service) error {
+func appendService(c *rest.Call, lb *fakecloud.LoadBalancer, r service) error {
 	if r.Protocol == nil {
 		return fakecloud.Invalid("protocol", "must be tcp, http or https")
 	}
@@ -51,7 +52,7 @@ func appendService(c *call, lb *fakecloud.LoadBalancer, r service) error {
 	if port == 443 {
 		s.DestinationPort = 80
 	}
-	if err := c.fill(&s, r); err != nil {
+	if err := fill(c, &s, r); err != nil {
 		return err
 	}
 	if r.HealthCheck == nil || r.HealthCheck.Port == nil {
@@ -60,28 +61,28 @@ func appendService(c *call, lb *fakecloud.LoadBalancer, r service) error {
 	if slices.ContainsFunc(lb.Services, func(old fakecloud.Service) bool { return old.ListenPort == s.ListenPort }) {
 		return fakecloud.Errorf("source_port_already_used", "source port %d is used already", s.ListenPort)
 	}
-	if limit := c.h.cloud.Catalogue().LoadBalancerType(lb.Type).MaxServices; len(lb.Services) >= limit {
+	if limit := c.Cloud().Catalogue().LoadBalancerType(lb.Type).MaxServices; len(lb.Services) >= limit {
 		return fakecloud.Errorf("resource_limit_exceeded", "load balancer type %s has at most %d services", lb.Type, limit)
 	}
 	lb.Services = append(lb.Services, s)
 	return nil
 }
 
-func updateService(c *call, lb *fakecloud.LoadBalancer) error {
+func updateService(c *rest.Call, lb *fakecloud.LoadBalancer) error {
 	var r service
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return err
 	}
 	k, err := serviceAt(lb, r.ListenPort)
 	if err != nil {
 		return err
 	}
-	return c.fill(&lb.Services[k], r)
+	return fill(c, &lb.Services[k], r)
 }
 
-func deleteService(c *call, lb *fakecloud.LoadBalancer) error {
+func deleteService(c *rest.Call, lb *fakecloud.LoadBalancer) error {
 	var r schema.LoadBalancerDeleteServiceRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return err
 	}
 	k, err := serviceAt(lb, r.ListenPort)
@@ -100,13 +101,13 @@ func serviceAt(lb *fakecloud.LoadBalancer, port int) (int, error) {
 }
 
 // fill puts what a request says into a service, and checks the result.
-func (c *call) fill(s *fakecloud.Service, r service) error {
+func fill(c *rest.Call, s *fakecloud.Service, r service) error {
 	put(&s.Protocol, r.Protocol)
 	put(&s.DestinationPort, r.DestinationPort)
 	put(&s.ProxyProtocol, r.Proxyprotocol)
 	if s.Protocol == "tcp" {
 		s.HTTP = nil
-	} else if err := c.fillHTTP(s, r.HTTP); err != nil {
+	} else if err := fillHTTP(c, s, r.HTTP); err != nil {
 		return err
 	}
 	if h := r.HealthCheck; h != nil {
@@ -136,7 +137,7 @@ func (c *call) fill(s *fakecloud.Service, r service) error {
 	return nil
 }
 
-func (c *call) fillHTTP(s *fakecloud.Service, r *schema.LoadBalancerActionUpdateServiceRequestHTTP) error {
+func fillHTTP(c *rest.Call, s *fakecloud.Service, r *schema.LoadBalancerActionUpdateServiceRequestHTTP) error {
 	http := fakecloud.ServiceHTTP{CookieName: "HCLBSTICKY", CookieLifetime: 300, TimeoutIdle: 50}
 	if s.HTTP != nil {
 		http = *s.HTTP
@@ -150,7 +151,7 @@ func (c *call) fillHTTP(s *fakecloud.Service, r *schema.LoadBalancerActionUpdate
 		put(&http.TimeoutIdle, r.TimeoutIdle)
 	}
 	for _, id := range http.Certificates {
-		if c.tx.Certificates.Get(id) == nil {
+		if c.Tx.Certificates.Get(id) == nil {
 			return fakecloud.NotFound("certificate", id)
 		}
 	}
@@ -176,12 +177,12 @@ func serviceBody(s fakecloud.Service) schema.LoadBalancerService {
 	}
 	if s.Check.Protocol == "http" {
 		body.HealthCheck.HTTP = &schema.LoadBalancerServiceHealthCheckHTTP{
-			Domain: s.Check.Domain, Path: s.Check.Path, Response: s.Check.Response, StatusCodes: nonNil(s.Check.StatusCodes), TLS: s.Check.TLS,
+			Domain: s.Check.Domain, Path: s.Check.Path, Response: s.Check.Response, StatusCodes: rest.NonNil(s.Check.StatusCodes), TLS: s.Check.TLS,
 		}
 	}
 	if h := s.HTTP; h != nil {
 		body.HTTP = &schema.LoadBalancerServiceHTTP{
-			CookieName: h.CookieName, CookieLifetime: h.CookieLifetime, Certificates: nonNil(h.Certificates),
+			CookieName: h.CookieName, CookieLifetime: h.CookieLifetime, Certificates: rest.NonNil(h.Certificates),
 			RedirectHTTP: h.RedirectHTTP, StickySessions: h.StickySessions, TimeoutIdle: h.TimeoutIdle,
 		}
 	}

@@ -32,18 +32,24 @@ func init() {
 		"GET /load_balancer_types": schema.LoadBalancerTypeListResponse{}, "/load_balancer_types/{id}": schema.LoadBalancerTypeGetResponse{},
 		"GET /isos": schema.ISOListResponse{}, "/isos/{id}": schema.ISOGetResponse{},
 		"GET /images": schema.ImageListResponse{}, "/images/{id}": schema.ImageGetResponse{}, "GET /pricing": schema.PricingGetResponse{},
-		"GET /networks": schema.NetworkListResponse{}, "POST /networks": schema.NetworkCreateResponse{}, "/networks/{id}": schema.NetworkGetResponse{},
+		"GET /networks": schema.NetworkListResponse{}, "POST /networks": schema.NetworkCreateResponse{},
+		"/networks/{id}":             schema.NetworkGetResponse{},
 		"GET /networks/{id}/members": schema.NetworkMemberListResponse{},
 		"GET /load_balancers":        schema.LoadBalancerListResponse{}, "POST /load_balancers": schema.LoadBalancerCreateResponse{},
 		"/load_balancers/{id}": schema.LoadBalancerGetResponse{}, "DELETE /load_balancers/{id}": schema.ActionGetResponse{},
 		"GET /load_balancers/{id}/metrics": schema.LoadBalancerGetMetricsResponse{},
-		"GET /volumes":                     schema.VolumeListResponse{}, "POST /volumes": schema.VolumeCreateResponse{}, "/volumes/{id}": schema.VolumeGetResponse{},
-		"GET /primary_ips": schema.PrimaryIPListResponse{}, "POST /primary_ips": schema.PrimaryIPCreateResponse{}, "/primary_ips/{id}": schema.PrimaryIPGetResponse{},
-		"GET /floating_ips": schema.FloatingIPListResponse{}, "POST /floating_ips": schema.FloatingIPCreateResponse{}, "/floating_ips/{id}": schema.FloatingIPGetResponse{},
-		"GET /firewalls": schema.FirewallListResponse{}, "POST /firewalls": schema.FirewallCreateResponse{}, "/firewalls/{id}": schema.FirewallGetResponse{},
+		"GET /volumes":                     schema.VolumeListResponse{}, "POST /volumes": schema.VolumeCreateResponse{},
+		"/volumes/{id}":    schema.VolumeGetResponse{},
+		"GET /primary_ips": schema.PrimaryIPListResponse{}, "POST /primary_ips": schema.PrimaryIPCreateResponse{},
+		"/primary_ips/{id}": schema.PrimaryIPGetResponse{},
+		"GET /floating_ips": schema.FloatingIPListResponse{}, "POST /floating_ips": schema.FloatingIPCreateResponse{},
+		"/floating_ips/{id}": schema.FloatingIPGetResponse{},
+		"GET /firewalls":     schema.FirewallListResponse{}, "POST /firewalls": schema.FirewallCreateResponse{},
+		"/firewalls/{id}":       schema.FirewallGetResponse{},
 		"GET /placement_groups": schema.PlacementGroupListResponse{}, "POST /placement_groups": schema.PlacementGroupCreateResponse{},
 		"/placement_groups/{id}": schema.PlacementGroupGetResponse{},
-		"GET /ssh_keys":          schema.SSHKeyListResponse{}, "POST /ssh_keys": schema.SSHKeyCreateResponse{}, "/ssh_keys/{id}": schema.SSHKeyGetResponse{},
+		"GET /ssh_keys":          schema.SSHKeyListResponse{}, "POST /ssh_keys": schema.SSHKeyCreateResponse{},
+		"/ssh_keys/{id}":    schema.SSHKeyGetResponse{},
 		"GET /certificates": schema.CertificateListResponse{}, "POST /certificates": schema.CertificateCreateResponse{},
 		"/certificates/{id}": schema.CertificateGetResponse{},
 	} {
@@ -54,16 +60,16 @@ func init() {
 		of[name] = reflect.TypeOf(value)
 	}
 	for _, op := range operations() {
-		if of[op.name] != nil || !strings.Contains(op.name, "/actions") {
+		if of[op.Name] != nil || !strings.Contains(op.Name, "/actions") {
 			continue
 		}
 		switch {
-		case strings.HasSuffix(op.name, "/actions"):
-			of[op.name] = reflect.TypeFor[schema.ActionListResponse]()
-		case strings.HasPrefix(op.name, "POST /firewalls"):
-			of[op.name] = reflect.TypeFor[actionsBody]()
+		case strings.HasSuffix(op.Name, "/actions"):
+			of[op.Name] = reflect.TypeFor[schema.ActionListResponse]()
+		case strings.HasPrefix(op.Name, "POST /firewalls"):
+			of[op.Name] = reflect.TypeFor[actionsBody]()
 		default:
-			of[op.name] = reflect.TypeFor[schema.ActionGetResponse]()
+			of[op.Name] = reflect.TypeFor[schema.ActionGetResponse]()
 		}
 	}
 	shapes.of = of

@@ -7,14 +7,15 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/hcloud/rest"
 )
 
-var volumes = func() owned[fakecloud.Volume] {
-	o := newOwned("volumes", "volume", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Volume] { return tx.Volumes }, (*call).volume)
-	o.filters = map[string]func(*fakecloud.Volume, string) bool{
+var volumes = func() rest.Owned[fakecloud.Volume] {
+	o := rest.NewOwned("volumes", "volume", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Volume] { return tx.Volumes }, volumeBody)
+	o.Filters = map[string]func(*fakecloud.Volume, string) bool{
 		"status": func(_ *fakecloud.Volume, status string) bool { return status == "available" },
 	}
-	o.free = func(_ *call, v *fakecloud.Volume) error {
+	o.Free = func(_ *rest.Call, v *fakecloud.Volume) error {
 		if v.Server != 0 {
 			return fakecloud.Errorf("resource_in_use", "volume is attached to server %d", v.Server)
 		}
@@ -23,18 +24,18 @@ var volumes = func() owned[fakecloud.Volume] {
 	return o
 }()
 
-func volumeOperations() []operation {
-	return append([]operation{
-		{"GET /volumes", volumes.list, true},
-		{"POST /volumes", createVolume, false},
-		{"GET /volumes/{id}", volumes.get, false},
-		{"PUT /volumes/{id}", volumes.put, false},
-		{"DELETE /volumes/{id}", volumes.delete, false},
-		{"POST /volumes/{id}/actions/attach", attachVolume, false},
-		{"POST /volumes/{id}/actions/detach", detachVolume, false},
-		{"POST /volumes/{id}/actions/resize", resizeVolume, false},
-		{"POST /volumes/{id}/actions/change_protection", volumes.protect, false},
-	}, resourceActions("volumes", "volume")...)
+func volumeOperations() []rest.Operation {
+	return append([]rest.Operation{
+		rest.Steady("GET /volumes", volumes.List),
+		rest.Does("POST /volumes", createVolume),
+		rest.Does("GET /volumes/{id}", volumes.Get),
+		rest.Does("PUT /volumes/{id}", volumes.Put),
+		rest.Does("DELETE /volumes/{id}", volumes.Delete),
+		rest.Does("POST /volumes/{id}/actions/attach", attachVolume),
+		rest.Does("POST /volumes/{id}/actions/detach", detachVolume),
+		rest.Does("POST /volumes/{id}/actions/resize", resizeVolume),
+		rest.Does("POST /volumes/{id}/actions/change_protection", volumes.Protect),
+	}, rest.ResourceActions("volumes", "volume")...)
 }
 
 // Sizes that a volume may have, in GB (docs.hetzner.cloud, Volumes).
@@ -43,9 +44,9 @@ const (
 	maxVolume = 10240
 )
 
-func createVolume(c *call) (int, any, error) {
+func createVolume(c *rest.Call) (int, any, error) {
 	var r schema.VolumeCreateRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return 0, nil, err
 	}
 	v := fakecloud.Volume{Size: r.Size, Format: r.Format}
@@ -54,43 +55,44 @@ func createVolume(c *call) (int, any, error) {
 	}
 	switch {
 	case r.Server != nil:
-		i := c.tx.Instances.Get(*r.Server)
+		i := c.Tx.Instances.Get(*r.Server)
 		if i == nil {
 			return 0, nil, fakecloud.NotFound("server", *r.Server)
 		}
 		v.Server, v.Location = i.ID, i.Location
-	case r.Location != nil && c.h.cloud.Catalogue().Location(idOrName(*r.Location)) != nil:
-		v.Location = c.h.cloud.Catalogue().Location(idOrName(*r.Location)).Name
+	case r.Location != nil && c.Cloud().Catalogue().Location(idOrName(*r.Location)) != nil:
+		v.Location = c.Cloud().Catalogue().Location(idOrName(*r.Location)).Name
 	default:
 		return 0, nil, fakecloud.Invalid("location", "location or server not found")
 	}
 	var err error
-	if v.Meta, err = volumes.newMeta(c, r.Name, r.Labels); err != nil {
+	if v.Meta, err = volumes.NewMeta(c, r.Name, r.Labels); err != nil {
 		return 0, nil, err
 	}
-	c.tx.Volumes.Put(v)
+	c.Tx.Volumes.Put(v)
 	about := []fakecloud.Ref{{Type: "volume", ID: v.ID}}
 	if v.Server != 0 {
 		about = append([]fakecloud.Ref{{Type: "server", ID: v.Server}}, about...)
 	}
-	create := c.tx.Start("create_volume", nil, about...)
+	create := c.Tx.Start("create_volume", nil, about...)
 	next := []schema.Action{}
 	if v.Server != 0 {
-		next = append(next, c.action(c.tx.Start("attach_volume", create, about...)))
+		next = append(next, c.Action(c.Tx.Start("attach_volume", create, about...)))
 	}
-	return http.StatusCreated, schema.VolumeCreateResponse{Volume: c.volume(&v).(schema.Volume), Action: new(c.action(create)), NextActions: next}, nil
+	return http.StatusCreated, schema.VolumeCreateResponse{Volume: volumeBody(c, &v).(schema.Volume), Action: new(c.Action(create)),
+		NextActions: next}, nil
 }
 
-func attachVolume(c *call) (int, any, error) {
-	v, err := volumes.find(c)
+func attachVolume(c *rest.Call) (int, any, error) {
+	v, err := volumes.Find(c)
 	if err != nil {
 		return 0, nil, err
 	}
 	var r schema.VolumeActionAttachVolumeRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return 0, nil, err
 	}
-	i := c.tx.Instances.Get(r.Server)
+	i := c.Tx.Instances.Get(r.Server)
 	switch {
 	case i == nil:
 		return 0, nil, fakecloud.NotFound("server", r.Server)
@@ -101,12 +103,12 @@ func attachVolume(c *call) (int, any, error) {
 	case i.Locked():
 		return 0, nil, fakecloud.Errorf("locked", "server is locked")
 	}
-	c.tx.Volumes.Update(v.ID, func(v *fakecloud.Volume) { v.Server = i.ID })
-	return c.started("attach_volume", serverRef(i), volumes.ref(c))
+	c.Tx.Volumes.Update(v.ID, func(v *fakecloud.Volume) { v.Server = i.ID })
+	return c.Started("attach_volume", serverRef(i), volumes.Ref(c))
 }
 
-func detachVolume(c *call) (int, any, error) {
-	v, err := volumes.find(c)
+func detachVolume(c *rest.Call) (int, any, error) {
+	v, err := volumes.Find(c)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -114,30 +116,31 @@ func detachVolume(c *call) (int, any, error) {
 		return 0, nil, fakecloud.Errorf("service_error", "volume is not attached")
 	}
 	server := fakecloud.Ref{Type: "server", ID: v.Server}
-	c.tx.Volumes.Update(v.ID, func(v *fakecloud.Volume) { v.Server = 0 })
-	return c.started("detach_volume", server, volumes.ref(c))
+	c.Tx.Volumes.Update(v.ID, func(v *fakecloud.Volume) { v.Server = 0 })
+	return c.Started("detach_volume", server, volumes.Ref(c))
 }
 
-func resizeVolume(c *call) (int, any, error) {
-	v, err := volumes.find(c)
+func resizeVolume(c *rest.Call) (int, any, error) {
+	v, err := volumes.Find(c)
 	if err != nil {
 		return 0, nil, err
 	}
 	var r schema.VolumeActionResizeVolumeRequest
-	if err := c.decode(&r); err != nil {
+	if err := c.Decode(&r); err != nil {
 		return 0, nil, err
 	}
 	if r.Size < v.Size || r.Size > maxVolume {
 		return 0, nil, fakecloud.Invalid("size", "must be %d to %d", v.Size, maxVolume)
 	}
-	c.tx.Volumes.Update(v.ID, func(v *fakecloud.Volume) { v.Size = r.Size })
-	return c.started("resize_volume", volumes.ref(c))
+	c.Tx.Volumes.Update(v.ID, func(v *fakecloud.Volume) { v.Size = r.Size })
+	return c.Started("resize_volume", volumes.Ref(c))
 }
 
-func (c *call) volume(v *fakecloud.Volume) any {
+func volumeBody(c *rest.Call, v *fakecloud.Volume) any {
 	s := schema.Volume{
-		ID: v.ID, Name: v.Name, Status: "available", Location: location(c.h.cloud.Catalogue().Location(v.Location)), Size: v.Size, Format: v.Format,
-		Protection: schema.VolumeProtection{Delete: v.Protected}, Labels: labels(v.Labels), Created: v.Created,
+		ID: v.ID, Name: v.Name, Status: "available", Location: location(c.Cloud().Catalogue().Location(v.Location)), Size: v.Size,
+		Format:     v.Format,
+		Protection: schema.VolumeProtection{Delete: v.Protected}, Labels: rest.Labels(v.Labels), Created: v.Created,
 		LinuxDevice: fmt.Sprintf("/dev/disk/by-id/scsi-0HC_Volume_%d", v.ID),
 	}
 	if v.Server != 0 {

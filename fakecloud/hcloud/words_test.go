@@ -3,13 +3,15 @@ package hcloud
 import (
 	"slices"
 	"testing"
+
+	"nodestorm/fakecloud/hcloud/rest"
 )
 
 // Each call has words of its own.
 func TestCall(t *testing.T) {
 	for _, op := range operations() {
-		if got, _ := Call(wordsOf(op.name)); got != op.name {
-			t.Errorf("%q is %s, and also %s", wordsOf(op.name), op.name, got)
+		if got, _ := Call(rest.WordsOf(op.Name)); got != op.Name {
+			t.Errorf("%q is %s, and also %s", rest.WordsOf(op.Name), op.Name, got)
 		}
 	}
 	for words, want := range map[string]string{

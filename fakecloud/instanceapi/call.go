@@ -145,8 +145,10 @@ func (c *call) after(hit *fault.Hit, reply any) any {
 // statuses are those of errors; others have 500.
 var statuses = map[string]int{
 	"invalid_input": http.StatusBadRequest, "unauthorized": http.StatusUnauthorized, "resource_limit_exceeded": http.StatusForbidden,
-	"not_found": http.StatusNotFound, "uniqueness_error": http.StatusConflict, "conflict": http.StatusConflict, "not_ready": http.StatusConflict,
-	"resource_unavailable": http.StatusPreconditionFailed, "rate_limit_exceeded": http.StatusTooManyRequests, "unavailable": http.StatusServiceUnavailable,
+	"not_found": http.StatusNotFound, "uniqueness_error": http.StatusConflict, "conflict": http.StatusConflict,
+	"not_ready":            http.StatusConflict,
+	"resource_unavailable": http.StatusPreconditionFailed, "rate_limit_exceeded": http.StatusTooManyRequests,
+	"unavailable": http.StatusServiceUnavailable,
 }
 
 // fail answers with an error; status zero means the one of its code.

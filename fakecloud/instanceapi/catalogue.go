@@ -38,7 +38,8 @@ func Catalogue() *fakecloud.Catalogue {
 			memory int // GiB for each processor
 		}{{"c", 2}, {"s", 4}, {"m", 8}} {
 			for _, cores := range []int{1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256} {
-				c.ServerTypes = append(c.ServerTypes, Type(c, fmt.Sprintf("%s-%dx-%s-linux", family.name, cores, architectures[architecture]), cores, cores*family.memory, architecture))
+				c.ServerTypes = append(c.ServerTypes, Type(c, fmt.Sprintf("%s-%dx-%s-linux", family.name, cores, architectures[architecture]), cores,
+					cores*family.memory, architecture))
 			}
 		}
 	}
@@ -48,7 +49,8 @@ func Catalogue() *fakecloud.Catalogue {
 // Type is a type that is offered in all zones, both as spot capacity and otherwise.
 func Type(c *fakecloud.Catalogue, name string, cores, memoryGiB int, architecture string) fakecloud.ServerType {
 	t := fakecloud.ServerType{
-		ID: int64(len(c.ServerTypes) + 1), Name: name, Cores: cores, MemoryGB: float32(memoryGiB), DiskGB: 20, CPUType: "shared", Architecture: architecture,
+		ID: int64(len(c.ServerTypes) + 1), Name: name, Cores: cores, MemoryGB: float32(memoryGiB), DiskGB: 20, CPUType: "shared",
+		Architecture: architecture,
 	}
 	hourly := 0.025*float64(cores) + 0.001*float64(memoryGiB)*(1<<30)/1e9
 	for _, l := range c.Locations {

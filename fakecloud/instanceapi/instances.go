@@ -119,7 +119,8 @@ func launchInstance(c *call) (int, any, error) {
 
 func (c *call) instance(i *fakecloud.Instance) instance {
 	is := instance{
-		Name: i.Name, Type: i.Type, Zone: i.Location, CapacityType: fakecloud.CapacityType(i.Spot), State: i.State, Created: i.Created, Tags: i.Labels,
+		Name: i.Name, Type: i.Type, Zone: i.Location, CapacityType: fakecloud.CapacityType(i.Spot), State: i.State, Created: i.Created,
+		Tags: i.Labels,
 	}
 	if from := c.tx.Images.Get(i.Image); from != nil {
 		is.Image = from.Name

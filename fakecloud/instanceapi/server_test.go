@@ -92,7 +92,8 @@ func TestLife(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &got); err != nil || status != 201 {
 		t.Fatalf("launching: %d %s (%v)", status, text, err)
 	}
-	if got.Name != "one" || got.Zone != "test-zone-a" || got.CapacityType != "spot" || got.Image != "linux" || got.State != "creating" || got.Tags["a"] != "b" {
+	if got.Name != "one" || got.Zone != "test-zone-a" || got.CapacityType != "spot" || got.Image != "linux" || got.State != "creating" ||
+		got.Tags["a"] != "b" {
 		t.Errorf("launched %+v", got)
 	}
 	if strings.Contains(text, "userData") {
@@ -166,7 +167,8 @@ func TestTypes(t *testing.T) {
 			t.Errorf("%d offers, want 2 in each of 4 zones", len(kind.Offers))
 		}
 		for _, o := range kind.Offers {
-			if want := map[string]float64{"on-demand": 0.108589934592, "spot": 0.0760129542144}[o.CapacityType]; o.Price < want*0.999999 || o.Price > want*1.000001 {
+			if want := map[string]float64{"on-demand": 0.108589934592,
+				"spot": 0.0760129542144}[o.CapacityType]; o.Price < want*0.999999 || o.Price > want*1.000001 {
 				t.Errorf("%s in %s costs %v, want %v", o.CapacityType, o.Zone, o.Price, want)
 			}
 		}
@@ -182,7 +184,8 @@ func TestFaults(t *testing.T) {
 		says   string
 		there  bool // the instance, after the call
 	}{
-		"refused": {fault.Fault{Match: fault.Match{Operation: "LaunchInstance"}, Effect: fault.Refuse{Code: "resource_limit_exceeded"}}, 403, "resource limit exceeded", false},
+		"refused": {fault.Fault{Match: fault.Match{Operation: "LaunchInstance"}, Effect: fault.Refuse{Code: "resource_limit_exceeded"}}, 403,
+			"resource limit exceeded", false},
 		"proxy":   {fault.Fault{Effect: fault.Refuse{Status: 502}}, 502, "Bad Gateway", false},
 		"another": {fault.Fault{Match: fault.Match{Instance: "two"}, Effect: fault.Refuse{Status: 502}}, 201, "one", true},
 		"limited": {fault.Fault{Effect: fault.RateLimit{}}, 429, "rate_limit", false},
@@ -233,7 +236,8 @@ func TestListing(t *testing.T) {
 // Interruptions are announced until they come true.
 func TestInterruptions(t *testing.T) {
 	r := serve(t)
-	r.inject(fault.Fault{Name: "interrupted", Match: fault.Match{Instance: "one"}, Effect: fault.Interrupted{Notice: lapse.Duration(time.Hour)}})
+	r.inject(fault.Fault{Name: "interrupted", Match: fault.Match{Instance: "one"},
+		Effect: fault.Interrupted{Notice: lapse.Duration(time.Hour)}})
 	r.call(t.Context(), "POST", "/instances", spec("one", "test-zone-a", "spot"))
 	r.call(t.Context(), "POST", "/instances", spec("two", "test-zone-a", "spot"))
 	var announced []struct {
@@ -251,13 +255,15 @@ func TestInterruptions(t *testing.T) {
 			t.Fatalf("%v: %s", err, text)
 		}
 	}
-	if a := announced[0]; len(announced) != 1 || a.Instance.Name != "one" || a.Instance.Zone != "test-zone-a" || a.Instance.CapacityType != "spot" || time.Until(a.At) < time.Minute {
+	if a := announced[0]; len(announced) != 1 || a.Instance.Name != "one" || a.Instance.Zone != "test-zone-a" ||
+		a.Instance.CapacityType != "spot" || time.Until(a.At) < time.Minute {
 		t.Errorf("announced: %+v", announced)
 	}
 }
 
 func TestCall(t *testing.T) {
-	for words, want := range map[string]string{"launch instances": "LaunchInstance", "describe interruptions": "DescribeInterruptions", "describe instances": "DescribeInstances", "launch rockets": ""} {
+	for words, want := range map[string]string{"launch instances": "LaunchInstance", "describe interruptions": "DescribeInterruptions",
+		"describe instances": "DescribeInstances", "launch rockets": ""} {
 		got, known := instanceapi.Call(words)
 		if got != want || (want == "") != (len(known) > 0) {
 			t.Errorf("%q is %q (known %v), want %q", words, got, known, want)

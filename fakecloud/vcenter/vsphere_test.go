@@ -124,14 +124,16 @@ func TestCloudIsTheTruth(t *testing.T) {
 	if m.Name != "web-1" || m.Config.Hardware.NumCPU != 4 || m.Config.Hardware.MemoryMB != 8192 {
 		t.Errorf("machine %q with %+v", m.Name, m.Config.Hardware)
 	}
-	if got, want := m.Guest.IpAddress, r.cloud.Instances()[0].PublicIPv4.String(); got != want || len(m.Guest.Net) != 1 || m.Guest.Net[0].IpAddress[0] != want {
+	if got, want := m.Guest.IpAddress, r.cloud.Instances()[0].PublicIPv4.String(); got != want || len(m.Guest.Net) != 1 ||
+		m.Guest.Net[0].IpAddress[0] != want {
 		t.Errorf("address %q in %+v, want %s", got, m.Guest.Net, want)
 	}
 	byName, err := object.NewSearchIndex(r.client.Client).FindByDnsName(t.Context(), nil, "web-1", true)
 	if err != nil || byName == nil || byName.Reference() != m.Self {
 		t.Errorf("by its name: %v, %v", byName, err)
 	}
-	r.must(r.cloud.Inject(fault.Fault{Name: "host crash", Match: fault.Match{Instance: "web-1"}, Effect: fault.TurnsOff{After: lapse.Duration(time.Millisecond)}}))
+	r.must(r.cloud.Inject(fault.Fault{Name: "host crash", Match: fault.Match{Instance: "web-1"},
+		Effect: fault.TurnsOff{After: lapse.Duration(time.Millisecond)}}))
 	r.power(id, types.VirtualMachinePowerStatePoweredOff)
 	r.must(r.cloud.Update(func(tx *fakecloud.Tx) error { tx.Remove(id); return nil }))
 	r.eventually("it is gone", func() bool { vm, _ := r.machine(id); return vm == nil })

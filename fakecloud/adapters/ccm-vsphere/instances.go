@@ -55,7 +55,8 @@ func (c *cloud) find(ctx context.Context, node *corev1.Node) (*machine, error) {
 		return nil, nil
 	}
 	m := &machine{client: client.Client, web: web}
-	if err := property.DefaultCollector(m.client).RetrieveOne(ctx, found.Reference(), []string{"name", "config", "guest", "runtime", "resourcePool"}, &m.VirtualMachine); err != nil {
+	if err := property.DefaultCollector(m.client).RetrieveOne(ctx, found.Reference(), []string{"name", "config", "guest", "runtime",
+		"resourcePool"}, &m.VirtualMachine); err != nil {
 		return nil, fmt.Errorf("reading the virtual machine of node %q: %w", node.Name, err)
 	}
 	return m, nil

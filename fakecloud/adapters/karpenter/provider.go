@@ -113,7 +113,8 @@ func ranked(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) []offering
 	var all []offering
 	prices := map[offering]float64{}
 	for _, t := range types {
-		if wanted.Compatible(t.Requirements, scheduling.AllowUndefinedWellKnownLabels) != nil || !resources.Fits(claim.Spec.Resources.Requests, t.Allocatable()) {
+		if wanted.Compatible(t.Requirements, scheduling.AllowUndefinedWellKnownLabels) != nil || !resources.Fits(claim.Spec.Resources.Requests,
+			t.Allocatable()) {
 			continue
 		}
 		for _, o := range t.Offerings.Available().Compatible(wanted) {
@@ -123,7 +124,8 @@ func ranked(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) []offering
 		}
 	}
 	slices.SortFunc(all, func(a, b offering) int {
-		return cmp.Or(cmp.Compare(prices[a], prices[b]), cmp.Compare(a.kind, b.kind), cmp.Compare(a.zone, b.zone), cmp.Compare(a.capacityType, b.capacityType))
+		return cmp.Or(cmp.Compare(prices[a], prices[b]), cmp.Compare(a.kind, b.kind), cmp.Compare(a.zone, b.zone), cmp.Compare(a.capacityType,
+			b.capacityType))
 	})
 	return all
 }

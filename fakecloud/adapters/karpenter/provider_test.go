@@ -83,7 +83,8 @@ func newRig(t *testing.T, objects ...client.Object) *rig {
 func class(image string, generation, observed int64, ready metav1.ConditionStatus) *FakeNodeClass {
 	return &FakeNodeClass{
 		ObjectMeta: metav1.ObjectMeta{Name: "default", Generation: generation}, Spec: FakeNodeClassSpec{Image: image},
-		Status: FakeNodeClassStatus{Conditions: []status.Condition{{Type: status.ConditionReady, Status: ready, Reason: "Test", ObservedGeneration: observed}}},
+		Status: FakeNodeClassStatus{Conditions: []status.Condition{{Type: status.ConditionReady, Status: ready, Reason: "Test",
+			ObservedGeneration: observed}}},
 	}
 }
 
@@ -114,7 +115,8 @@ func TestCreate(t *testing.T) {
 	}{
 		"launched":         {nil, metav1.ConditionTrue, "", "small/spot"},
 		"no spot capacity": {short, metav1.ConditionTrue, "", "small/spot large/spot small/on-demand"},
-		"no capacity":      {says(412, "resource_unavailable"), metav1.ConditionTrue, "capacity", "small/spot large/spot small/on-demand large/on-demand"},
+		"no capacity": {says(412, "resource_unavailable"), metav1.ConditionTrue, "capacity",
+			"small/spot large/spot small/on-demand large/on-demand"},
 		"quota":            {says(403, "resource_limit_exceeded"), metav1.ConditionTrue, "capacity", "small/spot"},
 		"class, at launch": {says(409, "not_ready"), metav1.ConditionTrue, "class", "small/spot"},
 		"class, before":    {nil, metav1.ConditionFalse, "class", ""},
@@ -215,7 +217,8 @@ func TestInterrupt(t *testing.T) {
 	spot, lasting, other := claimNamed("spot"), claimNamed("lasting"), claimNamed("other")
 	r := newRig(t, spot, lasting, other)
 	for k, capacity := range []string{"spot", "on-demand", "spot"} {
-		i := instance{Name: []string{"spot", "lasting", "nobody's"}[k], Type: []string{"small", "small", "large"}[k], Zone: "here", CapacityType: capacity}
+		i := instance{Name: []string{"spot", "lasting", "nobody's"}[k], Type: []string{"small", "small", "large"}[k], Zone: "here",
+			CapacityType: capacity}
 		r.announced = append(r.announced, interruption{Instance: i, At: time.Now().Add(time.Minute)})
 	}
 	if err := errors.Join(r.interrupt(t.Context()), r.interrupt(t.Context())); err != nil { // it is announced until it is gone
@@ -240,10 +243,12 @@ func TestCollect(t *testing.T) {
 	objects := []client.Object{claimNamed("known"), unlaunched}
 	all := []instance{
 		{Name: "known", Created: old, Tags: ours}, {Name: "launching", Created: old, Tags: ours}, {Name: "lost", Created: old, Tags: ours},
-		{Name: "young", Created: time.Now(), Tags: ours}, {Name: "somebody's", Created: old}, {Name: "ending", Created: old, Tags: ours, State: "deleting"},
+		{Name: "young", Created: time.Now(), Tags: ours}, {Name: "somebody's", Created: old}, {Name: "ending", Created: old, Tags: ours,
+			State: "deleting"},
 	}
 	for k, i := range all {
-		nodes[i.Name] = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", k)}, Spec: corev1.NodeSpec{ProviderID: idPrefix + i.Name}}
+		nodes[i.Name] = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", k)},
+			Spec: corev1.NodeSpec{ProviderID: idPrefix + i.Name}}
 		objects = append(objects, nodes[i.Name])
 	}
 	r := newRig(t, objects...)

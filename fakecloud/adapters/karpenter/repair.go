@@ -13,7 +13,8 @@ import (
 // replaced, where the feature gate NodeRepair is on.
 func (*provider) RepairPolicies() (all []cloudprovider.RepairPolicy) {
 	for _, status := range []corev1.ConditionStatus{corev1.ConditionFalse, corev1.ConditionUnknown} {
-		all = append(all, cloudprovider.RepairPolicy{ConditionType: corev1.NodeReady, ConditionStatus: status, TolerationDuration: 10 * time.Minute})
+		all = append(all, cloudprovider.RepairPolicy{ConditionType: corev1.NodeReady, ConditionStatus: status,
+			TolerationDuration: 10 * time.Minute})
 	}
 	return all
 }

@@ -33,7 +33,8 @@ func TestNodeGroups(t *testing.T) {
 	defer connection.Close()
 	// Without Cluster Autoscaler's own types: what is not known of a message is kept.
 	var groups emptypb.Empty
-	if err := connection.Invoke(t.Context(), "/clusterautoscaler.cloudprovider.v1.externalgrpc.CloudProvider/NodeGroups", &emptypb.Empty{}, &groups); err != nil {
+	if err := connection.Invoke(t.Context(), "/clusterautoscaler.cloudprovider.v1.externalgrpc.CloudProvider/NodeGroups", &emptypb.Empty{},
+		&groups); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(groups.ProtoReflect().GetUnknown(), []byte("pool-of-tests")) {

@@ -57,7 +57,8 @@ func TestFaults(t *testing.T) {
 	if cloud.Token() != "mine" {
 		t.Errorf("the token is %q", cloud.Token())
 	}
-	if _, _, err := client.Network.Create(t.Context(), api.NetworkCreateOpts{Name: "n", IPRange: &net.IPNet{IP: net.IPv4(10, 0, 0, 0), Mask: net.CIDRMask(16, 32)}}); !api.IsError(err, api.ErrorCodeResourceLimitExceeded) {
+	if _, _, err := client.Network.Create(t.Context(), api.NetworkCreateOpts{Name: "n", IPRange: &net.IPNet{IP: net.IPv4(10, 0, 0, 0),
+		Mask: net.CIDRMask(16, 32)}}); !api.IsError(err, api.ErrorCodeResourceLimitExceeded) {
 		t.Errorf("creating a network: %v", err)
 	}
 	if _, err := client.Location.All(t.Context()); err != nil {

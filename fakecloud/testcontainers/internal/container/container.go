@@ -23,7 +23,8 @@ const folder = "/etc/nodestorm/"
 // Run starts "nodestorm cloud" of the image with the arguments, without rights, and with
 // its port on loopback only if Docker is on this machine. What was started before an error
 // is returned, too.
-func Run(ctx context.Context, img string, args []string, opts ...testcontainers.ContainerCustomizer) (*testcontainers.DockerContainer, error) {
+func Run(ctx context.Context, img string, args []string, opts ...testcontainers.ContainerCustomizer) (*testcontainers.DockerContainer,
+	error) {
 	local, err := local(ctx)
 	if err != nil {
 		return nil, err

@@ -1,28 +1,9 @@
-package hcloud
+package rest
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
-// Call is the name of the call (see Operations) that is meant by words such as "create
-// servers", "delete servers", "list servers", "get servers", "update servers", "poweron
-// servers" or "list actions of servers". Known are the words of all calls, for those
-// that mean none.
-func Call(words string) (name string, known []string) {
-	for _, op := range operations() {
-		said := wordsOf(op.name)
-		if said == words {
-			return op.name, nil
-		}
-		known = append(known, said)
-	}
-	slices.Sort(known)
-	return "", slices.Compact(known)
-}
-
-// wordsOf says what a call does, and to what.
-func wordsOf(name string) string {
+// WordsOf says what a call does, and to what.
+func WordsOf(name string) string {
 	method, path, _ := strings.Cut(name, " ")
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	verb := map[string]string{"POST": "create", "PUT": "update", "DELETE": "delete", "GET": "list"}[method]

@@ -1,16 +1,9 @@
-// Package hcloud serves a fakecloud.Cloud on the wire API of the Hetzner Cloud: paths, bodies, error codes,
-// pagination, label selectors, rate limit headers and action polling as its documentation and hcloud-go v2
-// have them (docs.hetzner.cloud, reference "cloud", as of October 2026). Clients of other times are
-// content too: fields that the API has dropped since are still there (a server's datacenter, for
-// example), and so are the data centres themselves.
-//
-// It serves what hcloud-go calls for servers and all that belongs to them; not DNS zones and
-// storage boxes. It decides nothing about the cloud: that is fakecloud's.
-//
-// Every call goes to the history, with source "cloud" and the operation as verb ("POST /servers").
-package hcloud
+// Package rest speaks as the API of the Hetzner Cloud does: paths, bodies, error codes, pages, label selectors, rate limit
+// headers, and what faults have in store for a call. What there is in a project, and what they do, is in hcloud.
+package rest
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -33,6 +26,8 @@ const Prefix = "/v1"
 
 // Config says what a Server works with.
 type Config struct {
+	// Operations are all calls.
+	Operations []Operation
 	// Cloud is what it serves. Required.
 	Cloud *fakecloud.Cloud
 	// Token is what clients have to show. Required.
@@ -52,7 +47,7 @@ const maxBody = 1 << 20
 // Handler serves the API without a listener of its own.
 type Handler struct {
 	cfg    Config
-	cloud  *fakecloud.Cloud
+	Cloud  *fakecloud.Cloud
 	routes router
 	limit  *limiter
 	cache  *cache
@@ -68,18 +63,9 @@ func NewHandler(cfg Config) (*Handler, error) {
 		return nil, fmt.Errorf("hcloud: rate limit of %d calls an hour: want zero or more", cfg.RateLimit)
 	}
 	return &Handler{
-		cfg: cfg, cloud: cfg.Cloud, routes: newRouter(),
+		cfg: cfg, Cloud: cfg.Cloud, routes: NewRouter(cfg.Operations),
 		limit: newLimiter(cfg.RateLimit, cfg.Cloud.Clock().Now()), cache: newCache(), types: map[int64]schema.ServerType{},
 	}, nil
-}
-
-// Operations are the names of all calls, as faults match them, and the commands of actions.
-func Operations() []string {
-	var names []string
-	for _, op := range operations() {
-		names = append(names, op.name)
-	}
-	return append(names, commands...)
 }
 
 // Server is an API that is being served.
@@ -140,33 +126,32 @@ func (s *Server) Close() error {
 	return err
 }
 
-// operation is one call of the API.
-type operation struct {
-	name   string // method and path below Prefix, as faults and the history have it
-	handle func(*call) (status int, body any, err error)
+// Operation is one call of the API.
+type Operation struct {
+	Name   string // method and path below Prefix, as faults and the history have it
+	handle func(*Call) (status int, body any, err error)
 	// steady says that the reply depends on nothing but the query, the cloud's changes and
 	// faults, so that it may be kept.
 	steady bool
 }
 
-// operations are all calls.
-func operations() []operation {
-	var all []operation
-	for _, some := range [][]operation{
-		serverOperations(), actionOperations(), offerOperations(), imageOperations(), networkOperations(), loadBalancerOperations(),
-		volumeOperations(), primaryIPOperations(), floatingIPOperations(), firewallOperations(), projectOperations(),
-	} {
-		all = append(all, some...)
-	}
-	return all
+// Does is an operation, and steady one whose reply may be kept.
+func Does(name string, handle func(*Call) (int, any, error)) Operation {
+	return Operation{Name: name, handle: handle}
 }
+
+func Steady(name string, handle func(*Call) (int, any, error)) Operation {
+	return Operation{Name: name, handle: handle, steady: true}
+}
+
+func CompareNames(a, b Operation) int { return cmp.Compare(a.Name, b.Name) }
 
 // ServeHTTP implements http.Handler: one call, with what faults have in store for it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &call{h: h, r: r, op: h.routes.find(r)}
+	c := &Call{h: h, Request: r, op: h.routes.Find(r)}
 	c.id = pathID(r)
 	w = &recorder{ResponseWriter: w, call: c}
-	now := h.cloud.Clock().Now()
+	now := h.Cloud.Clock().Now()
 	if !h.limit.take(w.Header(), now) {
 		c.fail(w, fakecloud.Errorf("rate_limit_exceeded", "limit of %d requests per hour reached", h.cfg.RateLimit))
 		return
@@ -179,8 +164,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, err)
 		return
 	}
-	c.calls = c.about()
-	if hit := h.cloud.Faults().First(fault.Before, c.calls...); hit != nil && !c.delayed(hit) {
+	c.Calls = c.about()
+	if hit := h.Cloud.Faults().First(fault.Before, c.Calls...); hit != nil && !c.delayed(hit) {
 		c.refuse(w, hit, now)
 		return
 	}
@@ -189,21 +174,21 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	reply := c.do()
 	if reply.err == nil {
-		c.spoil(&reply, h.cloud.Faults().First(fault.After, c.calls...))
+		c.spoil(&reply, h.Cloud.Faults().First(fault.After, c.Calls...))
 	}
 	reply.write(w)
 }
 
 // delayed waits, if that is all that the fault does to the call.
-func (c *call) delayed(hit *fault.Hit) bool {
+func (c *Call) delayed(hit *fault.Hit) bool {
 	e, ok := hit.Effect.(fault.Delay)
 	if ok {
-		timer := c.h.cloud.Clock().NewTimer(time.Duration(e.By))
+		timer := c.h.Cloud.Clock().NewTimer(time.Duration(e.By))
 		defer timer.Stop()
 		select {
 		case <-timer.C():
 			hit.Effective()
-		case <-c.r.Context().Done():
+		case <-c.Request.Context().Done():
 			hit.Effective() // the client has not waited for so long
 		}
 	}
@@ -211,7 +196,7 @@ func (c *call) delayed(hit *fault.Hit) bool {
 }
 
 // spoil carries out a fault after the call, if there is one.
-func (c *call) spoil(reply *reply, hit *fault.Hit) {
+func (c *Call) spoil(reply *reply, hit *fault.Hit) {
 	if hit == nil {
 		return
 	}
@@ -225,7 +210,7 @@ func (c *call) spoil(reply *reply, hit *fault.Hit) {
 		hit.Effective()
 		c.record(0)
 		if e.Hang {
-			<-c.r.Context().Done()
+			<-c.Request.Context().Done()
 		}
 		panic(http.ErrAbortHandler)
 	}
@@ -237,7 +222,7 @@ func (h *Handler) authorized(r *http.Request) bool {
 }
 
 // refuse carries out a fault before the call.
-func (c *call) refuse(w http.ResponseWriter, hit *fault.Hit, now time.Time) {
+func (c *Call) refuse(w http.ResponseWriter, hit *fault.Hit, now time.Time) {
 	hit.Effective()
 	switch e := hit.Effect.(type) {
 	case fault.Refuse:
@@ -259,19 +244,19 @@ func (c *call) refuse(w http.ResponseWriter, hit *fault.Hit, now time.Time) {
 		c.fail(w, fakecloud.Errorf("rate_limit_exceeded", "limit of 3600 requests per hour reached"))
 	case fault.Hang:
 		c.record(0)
-		<-c.r.Context().Done()
+		<-c.Request.Context().Done()
 		panic(http.ErrAbortHandler)
 	}
 }
 
 // record puts the call into the history. Status zero means that no reply was given.
-func (c *call) record(status int) {
-	resource, _, _ := strings.Cut(strings.TrimPrefix(c.r.URL.Path, Prefix+"/"), "/")
+func (c *Call) record(status int) {
+	resource, _, _ := strings.Cut(strings.TrimPrefix(c.Request.URL.Path, Prefix+"/"), "/")
 	event := history.Event{
-		At: c.h.cloud.Clock().Now(), Source: history.Cloud, Verb: c.op.name, Code: status, Actor: actor(c.r),
+		At: c.h.Cloud.Clock().Now(), Source: history.Cloud, Verb: c.op.Name, Code: status, Actor: actor(c.Request),
 		Object: history.Object{Resource: resource, Name: c.name},
 	}
-	if c.op.name == unknown.name {
+	if c.op.Name == Unknown.Name {
 		event.Object = history.Object{}
 	}
 	detail := map[string]any{}
@@ -283,7 +268,7 @@ func (c *call) record(status int) {
 	if len(detail) > 0 {
 		event.Detail = detail
 	}
-	c.h.cloud.Recorder().Record(event)
+	c.h.Cloud.Recorder().Record(event)
 }
 
 // actor is the product that a client calls itself, cut short: it comes from outside.
@@ -296,7 +281,7 @@ func actor(r *http.Request) string {
 // recorder records the call when its reply's status is known.
 type recorder struct {
 	http.ResponseWriter
-	call *call
+	call *Call
 }
 
 // WriteHeader implements http.ResponseWriter.

@@ -1,4 +1,4 @@
-package hcloud
+package rest
 
 import (
 	"cmp"
@@ -18,31 +18,31 @@ const (
 	maxPerPage     = 50
 )
 
-// kind is a resource that can be listed and read.
-type kind[T any] struct {
-	plural, singular string
-	all              func(*call) []*T
-	meta             func(*T) fakecloud.Meta
-	encode           func(*call, *T) any
+// Kind is a resource that can be listed and read.
+type Kind[T any] struct {
+	Plural, Singular string
+	All              func(*Call) []*T
+	Meta             func(*T) fakecloud.Meta
+	Encode           func(*Call, *T) any
 	// filters are the queries besides name, label_selector, sort and pages. A resource has to pass one of the
 	// query's values.
-	filters map[string]func(r *T, value string) bool
+	Filters map[string]func(r *T, value string) bool
 	// sorts are what it can be sorted by besides id, name and created.
 	sorts map[string]func(a, b *T) int
 	// hide is asked for what the query does not ask for by default.
-	hide func(c *call, r *T) bool
+	Hide func(c *Call, r *T) bool
 }
 
-func (k kind[T]) list(c *call) (int, any, error) {
-	all, err := k.selected(c, k.all(c))
+func (k Kind[T]) List(c *Call) (int, any, error) {
+	all, err := k.Selected(c, k.All(c))
 	if err != nil {
 		return 0, nil, err
 	}
-	return k.page(c, all)
+	return k.Page(c, all)
 }
 
-// page is the reply with the page that the query asks for.
-func (k kind[T]) page(c *call, all []*T) (int, any, error) {
+// Page is the reply with the page that the query asks for.
+func (k Kind[T]) Page(c *Call, all []*T) (int, any, error) {
 	p, err := c.pagination(len(all))
 	if err != nil {
 		return 0, nil, err
@@ -50,27 +50,27 @@ func (k kind[T]) page(c *call, all []*T) (int, any, error) {
 	from := min((p.Page-1)*p.PerPage, len(all))
 	some := []any{}
 	for _, r := range all[from:min(from+p.PerPage, len(all))] {
-		some = append(some, k.encode(c, r))
+		some = append(some, k.Encode(c, r))
 	}
-	return http.StatusOK, map[string]any{k.plural: some, "meta": map[string]any{"pagination": p}}, nil
+	return http.StatusOK, map[string]any{k.Plural: some, "meta": map[string]any{"pagination": p}}, nil
 }
 
-// selected are the resources that the query asks for, in its order.
-func (k kind[T]) selected(c *call, all []*T) ([]*T, error) {
-	query := c.r.URL.Query()
-	labels, err := parseSelector(query.Get("label_selector"))
+// Selected are the resources that the query asks for, in its order.
+func (k Kind[T]) Selected(c *Call, all []*T) ([]*T, error) {
+	query := c.Request.URL.Query()
+	labels, err := ParseSelector(query.Get("label_selector"))
 	if err != nil {
 		return nil, fakecloud.Invalid("label_selector", "%v", err)
 	}
 	name := query.Get("name")
 	var some []*T
 	for _, r := range all {
-		m := k.meta(r)
-		if (name != "" && m.Name != name) || !labels.matches(m.Labels) || (k.hide != nil && k.hide(c, r)) {
+		m := k.Meta(r)
+		if (name != "" && m.Name != name) || !labels.Matches(m.Labels) || (k.Hide != nil && k.Hide(c, r)) {
 			continue
 		}
 		pass := true
-		for key, filter := range k.filters {
+		for key, filter := range k.Filters {
 			values := query[key]
 			pass = pass && (len(values) == 0 || slices.ContainsFunc(values, func(v string) bool { return filter(r, v) }))
 		}
@@ -81,7 +81,7 @@ func (k kind[T]) selected(c *call, all []*T) ([]*T, error) {
 	return some, k.sort(some, query["sort"])
 }
 
-func (k kind[T]) sort(all []*T, keys []string) error {
+func (k Kind[T]) sort(all []*T, keys []string) error {
 	var by []func(a, b *T) int
 	for _, key := range keys {
 		name, order, _ := strings.Cut(key, ":")
@@ -109,25 +109,25 @@ func (k kind[T]) sort(all []*T, keys []string) error {
 	return nil
 }
 
-func (k kind[T]) compare(name string) func(a, b *T) int {
+func (k Kind[T]) compare(name string) func(a, b *T) int {
 	switch name {
 	case "id":
-		return func(a, b *T) int { return cmp.Compare(k.meta(a).ID, k.meta(b).ID) }
+		return func(a, b *T) int { return cmp.Compare(k.Meta(a).ID, k.Meta(b).ID) }
 	case "name":
-		return func(a, b *T) int { return cmp.Compare(k.meta(a).Name, k.meta(b).Name) }
+		return func(a, b *T) int { return cmp.Compare(k.Meta(a).Name, k.Meta(b).Name) }
 	case "created":
-		return func(a, b *T) int { return k.meta(a).Created.Compare(k.meta(b).Created) }
+		return func(a, b *T) int { return k.Meta(a).Created.Compare(k.Meta(b).Created) }
 	}
 	return k.sorts[name]
 }
 
-func (k kind[T]) get(c *call) (int, any, error) {
-	for _, r := range k.all(c) {
-		if k.meta(r).ID == c.id {
-			return http.StatusOK, map[string]any{k.singular: k.encode(c, r)}, nil
+func (k Kind[T]) Get(c *Call) (int, any, error) {
+	for _, r := range k.All(c) {
+		if k.Meta(r).ID == c.id {
+			return http.StatusOK, map[string]any{k.Singular: k.Encode(c, r)}, nil
 		}
 	}
-	return 0, nil, fakecloud.NotFound(k.singular, c.r.PathValue("id"))
+	return 0, nil, fakecloud.NotFound(k.Singular, c.Request.PathValue("id"))
 }
 
 // pagination is schema.MetaPagination with null where there is no such page, as the API has it.
@@ -140,7 +140,7 @@ type pagination struct {
 	TotalEntries int  `json:"total_entries"`
 }
 
-func (c *call) pagination(total int) (pagination, error) {
+func (c *Call) pagination(total int) (pagination, error) {
 	p := pagination{TotalEntries: total}
 	var err error
 	if p.Page, err = c.number("page", 1); err != nil {
@@ -163,8 +163,8 @@ func (c *call) pagination(total int) (pagination, error) {
 // maxPage keeps page numbers so small that their products fit an int.
 const maxPage = 1 << 24
 
-func (c *call) number(key string, otherwise int) (int, error) {
-	text := c.r.URL.Query().Get(key)
+func (c *Call) number(key string, otherwise int) (int, error) {
+	text := c.Request.URL.Query().Get(key)
 	if text == "" {
 		return otherwise, nil
 	}
@@ -175,48 +175,48 @@ func (c *call) number(key string, otherwise int) (int, error) {
 	return n, nil
 }
 
-// owned is a kind of the project's own resources: they can be changed and deleted.
-type owned[T any] struct {
-	kind[T]
+// Owned is a kind of the project's own resources: they can be changed and deleted.
+type Owned[T any] struct {
+	Kind[T]
 	table func(*fakecloud.Tx) *fakecloud.Table[T]
 	// noun is the resource in errors and in actions' references.
 	noun string
 	// update carries out what an update means besides name and labels. Nil means nothing.
-	update func(c *call, r *T) error
+	Update func(c *Call, r *T) error
 	// free says why the resource cannot be deleted now; and lets go of what goes with it. Nil means nothing.
-	free func(c *call, r *T) error
+	Free func(c *Call, r *T) error
 }
 
-// newOwned fills in what follows from the table.
-func newOwned[T any](plural, singular string, table func(*fakecloud.Tx) *fakecloud.Table[T], encode func(*call, *T) any) owned[T] {
-	return owned[T]{
-		kind: kind[T]{
-			plural: plural, singular: singular, encode: encode,
-			all:  func(c *call) []*T { return table(c.tx).All() },
-			meta: func(r *T) fakecloud.Meta { return *fakecloud.MetaOf(r) },
+// NewOwned fills in what follows from the table.
+func NewOwned[T any](plural, singular string, table func(*fakecloud.Tx) *fakecloud.Table[T], encode func(*Call, *T) any) Owned[T] {
+	return Owned[T]{
+		Kind: Kind[T]{
+			Plural: plural, Singular: singular, Encode: encode,
+			All:  func(c *Call) []*T { return table(c.Tx).All() },
+			Meta: func(r *T) fakecloud.Meta { return *fakecloud.MetaOf(r) },
 		},
 		table: table, noun: singular,
 	}
 }
 
-// find returns the resource that the path names.
-func (o owned[T]) find(c *call) (*T, error) {
-	if r := o.table(c.tx).Get(c.id); r != nil {
+// Find returns the resource that the path names.
+func (o Owned[T]) Find(c *Call) (*T, error) {
+	if r := o.table(c.Tx).Get(c.id); r != nil {
 		return r, nil
 	}
-	return nil, fakecloud.NotFound(o.noun, c.r.PathValue("id"))
+	return nil, fakecloud.NotFound(o.noun, c.Request.PathValue("id"))
 }
 
-func (o owned[T]) get(c *call) (int, any, error) {
-	r, err := o.find(c)
+func (o Owned[T]) Get(c *Call) (int, any, error) {
+	r, err := o.Find(c)
 	if err != nil {
 		return 0, nil, err
 	}
-	return http.StatusOK, map[string]any{o.singular: o.encode(c, r)}, nil
+	return http.StatusOK, map[string]any{o.Singular: o.Encode(c, r)}, nil
 }
 
-func (o owned[T]) put(c *call) (int, any, error) {
-	r, err := o.find(c)
+func (o Owned[T]) Put(c *Call) (int, any, error) {
+	r, err := o.Find(c)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -224,16 +224,16 @@ func (o owned[T]) put(c *call) (int, any, error) {
 		Name   *string            `json:"name"`
 		Labels *map[string]string `json:"labels"`
 	}
-	if err := c.decode(&change); err != nil {
+	if err := c.Decode(&change); err != nil {
 		return 0, nil, err
 	}
-	if change.Name != nil && *change.Name != o.meta(r).Name {
+	if change.Name != nil && *change.Name != o.Meta(r).Name {
 		if err := o.checkName(c, *change.Name); err != nil {
 			return 0, nil, err
 		}
 	}
 	if change.Labels != nil {
-		if err := checkLabels(*change.Labels); err != nil {
+		if err := CheckLabels(*change.Labels); err != nil {
 			return 0, nil, fakecloud.Invalid("labels", "%v", err)
 		}
 	}
@@ -245,94 +245,94 @@ func (o owned[T]) put(c *call) (int, any, error) {
 	if change.Labels != nil {
 		m.Labels = *change.Labels
 	}
-	if o.update != nil {
-		if err := o.update(c, &changed); err != nil {
+	if o.Update != nil {
+		if err := o.Update(c, &changed); err != nil {
 			return 0, nil, err
 		}
 	}
-	o.table(c.tx).Put(changed)
-	return o.get(c)
+	o.table(c.Tx).Put(changed)
+	return o.Get(c)
 }
 
-func (o owned[T]) delete(c *call) (int, any, error) {
-	if err := o.drop(c); err != nil {
+func (o Owned[T]) Delete(c *Call) (int, any, error) {
+	if err := o.Drop(c); err != nil {
 		return 0, nil, err
 	}
 	return http.StatusNoContent, nil, nil
 }
 
-// drop deletes the resource that the path names.
-func (o owned[T]) drop(c *call) error {
-	r, err := o.find(c)
+// Drop deletes the resource that the path names.
+func (o Owned[T]) Drop(c *Call) error {
+	r, err := o.Find(c)
 	if err != nil {
 		return err
 	}
-	if o.meta(r).Protected {
-		return protected(o.noun)
+	if o.Meta(r).Protected {
+		return Protected(o.noun)
 	}
-	if o.free != nil {
-		if err := o.free(c, r); err != nil {
+	if o.Free != nil {
+		if err := o.Free(c, r); err != nil {
 			return err
 		}
 	}
-	o.table(c.tx).Delete(c.id)
+	o.table(c.Tx).Delete(c.id)
 	return nil
 }
 
-func protected(noun string) error {
+func Protected(noun string) error {
 	return fakecloud.Errorf("protected", "%s deletion is protected", noun)
 }
 
 // checkName says what is wrong with a new resource's name.
-func (o owned[T]) checkName(c *call, name string) error {
+func (o Owned[T]) checkName(c *Call, name string) error {
 	if name == "" || len(name) > 128 {
 		return fakecloud.Invalid("name", "must have 1 to 128 characters")
 	}
-	if o.table(c.tx).Named(name) != nil {
+	if o.table(c.Tx).Named(name) != nil {
 		return fakecloud.Errorf("uniqueness_error", "%s name is already used", o.noun)
 	}
 	return nil
 }
 
-// newMeta checks a new resource's name and labels, and returns its Meta; last, because it counts.
-func (o owned[T]) newMeta(c *call, name string, labels *map[string]string) (fakecloud.Meta, error) {
+// NewMeta checks a new resource's name and labels, and returns its Meta; last, because it counts.
+func (o Owned[T]) NewMeta(c *Call, name string, labels *map[string]string) (fakecloud.Meta, error) {
 	if err := o.checkName(c, name); err != nil {
 		return fakecloud.Meta{}, err
 	}
 	if labels == nil {
-		return c.tx.NewMeta(name, nil), nil
+		return c.Tx.NewMeta(name, nil), nil
 	}
-	if err := checkLabels(*labels); err != nil {
+	if err := CheckLabels(*labels); err != nil {
 		return fakecloud.Meta{}, fakecloud.Invalid("labels", "%v", err)
 	}
-	return c.tx.NewMeta(name, *labels), nil
+	return c.Tx.NewMeta(name, *labels), nil
 }
 
-// protect is the action change_protection of a resource that only knows protection from deletion.
-func (o owned[T]) protect(c *call) (int, any, error) {
-	r, err := o.find(c)
+// Protect is the action change_protection of a resource that only knows protection from deletion.
+func (o Owned[T]) Protect(c *Call) (int, any, error) {
+	r, err := o.Find(c)
 	if err != nil {
 		return 0, nil, err
 	}
 	var change struct {
 		Delete *bool `json:"delete"`
 	}
-	if err := c.decode(&change); err != nil {
+	if err := c.Decode(&change); err != nil {
 		return 0, nil, err
 	}
 	if change.Delete != nil {
 		changed := *r
 		fakecloud.MetaOf(&changed).Protected = *change.Delete
-		o.table(c.tx).Put(changed)
+		o.table(c.Tx).Put(changed)
 	}
-	return c.started("change_protection", o.ref(c))
+	return c.Started("change_protection", o.Ref(c))
 }
 
-// ref refers to the resource that the path names.
-func (o owned[T]) ref(c *call) fakecloud.Ref { return fakecloud.Ref{Type: o.singular, ID: c.id} }
+// Ref refers to the resource that the path names.
+func (o Owned[T]) Ref(c *Call) fakecloud.Ref { return fakecloud.Ref{Type: o.Singular, ID: c.id} }
 
-// started starts an action and is the reply that shows it.
-func (c *call) started(command string, resources ...fakecloud.Ref) (int, any, error) {
-	a := c.tx.Start(command, nil, resources...)
-	return http.StatusCreated, schema.ActionGetResponse{Action: c.action(a)}, nil
+// Started starts an action and is the reply that shows it.
+func (c *Call) Started(command string, resources ...fakecloud.Ref) (int, any, error) {
+	a := c.Tx.Start(command, nil, resources...)
+	return http.StatusCreated, schema.ActionGetResponse{Action: c.Action(a)}, nil
 }

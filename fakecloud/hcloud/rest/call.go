@@ -1,4 +1,4 @@
-package hcloud
+package rest
 
 import (
 	"bytes"
@@ -9,23 +9,30 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
+
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/fault"
 )
 
-// call is one request under way.
-type call struct {
-	h    *Handler
-	r    *http.Request
-	op   operation
-	body []byte
-	id   int64 // in the path; zero for none
-	tx   *fakecloud.Tx
+// Call is one request under way.
+type Call struct {
+	h       *Handler
+	Request *http.Request
+	op      Operation
+	body    []byte
+	id      int64 // in the path; zero for none
+	Tx      *fakecloud.Tx
 
-	calls       []fault.Call // what faults are matched with: one at least
+	Calls       []fault.Call // what faults are matched with: one at least
 	name, group string       // of the instance that it is about, the first where there are more
 	errorCode   string
 }
+
+func (c *Call) Cloud() *fakecloud.Cloud { return c.h.Cloud }
+
+// Types are server types as the API has them, by ID, kept while no fault says otherwise. For use within Update only.
+func (c *Call) Types() map[int64]schema.ServerType { return c.h.types }
 
 // pathID is the ID in the path. What is no number is an ID that nobody has.
 func pathID(r *http.Request) int64 {
@@ -36,11 +43,11 @@ func pathID(r *http.Request) int64 {
 	return id
 }
 
-func (c *call) read(w http.ResponseWriter) error {
-	if c.r.Method == http.MethodGet || c.r.Body == nil {
+func (c *Call) read(w http.ResponseWriter) error {
+	if c.Request.Method == http.MethodGet || c.Request.Body == nil {
 		return nil
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, c.r.Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, c.Request.Body, maxBody))
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		return fakecloud.Errorf("request_too_large", "request body is larger than %d bytes", tooLarge.Limit)
 	}
@@ -51,8 +58,8 @@ func (c *call) read(w http.ResponseWriter) error {
 	return nil
 }
 
-// decode reads the request's body. An empty one is an object without fields.
-func (c *call) decode(into any) error {
+// Decode reads the request's body. An empty one is an object without fields.
+func (c *Call) Decode(into any) error {
 	if len(bytes.TrimSpace(c.body)) == 0 {
 		return nil
 	}
@@ -76,31 +83,31 @@ func (c *call) decode(into any) error {
 
 // about is what faults are matched with: the instances that the call names in its path, body or
 // query, or the group.
-func (c *call) about() []fault.Call {
-	query := c.r.URL.Query
-	label := c.h.cloud.GroupLabel()
+func (c *Call) about() []fault.Call {
+	query := c.Request.URL.Query
+	label := c.h.Cloud.GroupLabel()
 	switch {
-	case c.op.name == "POST /servers":
+	case c.op.Name == "POST /servers":
 		var spec struct {
 			Name   string            `json:"name"`
 			Labels map[string]string `json:"labels"`
 		}
 		_ = json.Unmarshal(c.body, &spec) // the operation tells what is wrong with it
 		c.name, c.group = spec.Name, spec.Labels[label]
-	case c.op.name == "GET /servers":
+	case c.op.Name == "GET /servers":
 		c.name = query().Get("name")
-		if s, err := parseSelector(query().Get("label_selector")); err == nil {
+		if s, err := ParseSelector(query().Get("label_selector")); err == nil {
 			c.group = s.value(label)
 		}
-	case strings.Contains(c.op.name, "/servers/{id}"):
-		c.h.cloud.View(func(tx *fakecloud.Tx) { c.instance(tx, c.id) })
-	case c.op.name == "GET /actions", strings.HasSuffix(c.op.name, "/actions/{id}"):
+	case strings.Contains(c.op.Name, "/servers/{id}"):
+		c.h.Cloud.View(func(tx *fakecloud.Tx) { c.instance(tx, c.id) })
+	case c.op.Name == "GET /actions", strings.HasSuffix(c.op.Name, "/actions/{id}"):
 		ids := query()["id"]
 		if len(ids) == 0 {
-			ids = []string{c.r.PathValue("id")}
+			ids = []string{c.Request.PathValue("id")}
 		}
 		var calls []fault.Call
-		c.h.cloud.View(func(tx *fakecloud.Tx) {
+		c.h.Cloud.View(func(tx *fakecloud.Tx) {
 			for _, text := range ids {
 				id, _ := strconv.ParseInt(text, 10, 64) // zero is nobody's
 				a := tx.Actions.Get(id)
@@ -108,7 +115,7 @@ func (c *call) about() []fault.Call {
 					continue
 				}
 				if i := tx.Instances.Get(a.About("server")); i != nil {
-					calls = append(calls, fault.Call{Operation: c.op.name, Group: tx.Group(i.Labels), Instance: i.Name})
+					calls = append(calls, fault.Call{Operation: c.op.Name, Group: tx.Group(i.Labels), Instance: i.Name})
 				}
 			}
 		})
@@ -118,12 +125,12 @@ func (c *call) about() []fault.Call {
 		}
 	case c.id != 0:
 		c.name = strconv.FormatInt(c.id, 10)
-		return []fault.Call{{Operation: c.op.name}}
+		return []fault.Call{{Operation: c.op.Name}}
 	}
-	return []fault.Call{{Operation: c.op.name, Group: c.group, Instance: c.name}}
+	return []fault.Call{{Operation: c.op.Name, Group: c.group, Instance: c.name}}
 }
 
-func (c *call) instance(tx *fakecloud.Tx, id int64) {
+func (c *Call) instance(tx *fakecloud.Tx, id int64) {
 	if i := tx.Instances.Get(id); i != nil {
 		c.name, c.group = i.Name, tx.Group(i.Labels)
 	}
@@ -131,17 +138,17 @@ func (c *call) instance(tx *fakecloud.Tx, id int64) {
 
 // reply is what the call gets.
 type reply struct {
-	call   *call
+	call   *Call
 	status int
 	body   any
 	err    error
 }
 
 // do carries the call out.
-func (c *call) do() reply {
+func (c *Call) do() reply {
 	r := reply{call: c}
-	r.err = c.h.cloud.Update(func(tx *fakecloud.Tx) (err error) {
-		c.tx = tx
+	r.err = c.h.Cloud.Update(func(tx *fakecloud.Tx) (err error) {
+		c.Tx = tx
 		r.status, r.body, err = c.op.handle(c)
 		return err
 	})
@@ -227,8 +234,8 @@ func messageOf(code, message string) string {
 	return strings.ReplaceAll(code, "_", " ")
 }
 
-// errorBody is schema.ErrorResponse with details as the API writes them.
-type errorBody struct {
+// ErrorBody is schema.ErrorResponse with details as the API writes them.
+type ErrorBody struct {
 	Error struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
@@ -245,16 +252,16 @@ type fieldDetail struct {
 	Messages []string `json:"messages"`
 }
 
-func (c *call) fail(w http.ResponseWriter, err error) { c.failWith(w, 0, err) }
+func (c *Call) fail(w http.ResponseWriter, err error) { c.failWith(w, 0, err) }
 
 // failWith answers with an error; status zero means the one of its code.
-func (c *call) failWith(w http.ResponseWriter, status int, err error) {
+func (c *Call) failWith(w http.ResponseWriter, status int, err error) {
 	refused := &fakecloud.Error{}
 	if !errors.As(err, &refused) {
 		refused = fakecloud.Errorf("server_error", "%v", err)
 	}
 	c.errorCode = refused.Code
-	var body errorBody
+	var body ErrorBody
 	body.Error.Code, body.Error.Message = refused.Code, refused.Message
 	if len(refused.Fields) > 0 {
 		details := fieldDetails{}

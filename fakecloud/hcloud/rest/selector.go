@@ -1,4 +1,4 @@
-package hcloud
+package rest
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ type selector []requirement
 type requirement struct {
 	key string
 	// values: one of them, or with not none of them; nil means the key alone.
-	values []string
-	not    bool
+	Values []string
+	Not    bool
 }
 
 // keyPattern and valuePattern are a label's, with an optional prefix for the key.
@@ -25,8 +25,8 @@ var (
 	setPattern   = regexp.MustCompile(`^(\S+)\s+(in|notin)\s*\((.*)\)$`)
 )
 
-// parseSelector reads a label selector. An empty one selects everything.
-func parseSelector(text string) (selector, error) {
+// ParseSelector reads a label selector. An empty one selects everything.
+func ParseSelector(text string) (selector, error) {
 	var s selector
 	if strings.TrimSpace(text) == "" {
 		return s, nil
@@ -64,25 +64,25 @@ func splitOutside(text string) []string {
 func parseRequirement(text string) (requirement, error) {
 	var r requirement
 	if m := setPattern.FindStringSubmatch(text); m != nil {
-		r = requirement{key: m[1], not: m[2] == "notin", values: strings.Split(m[3], ",")}
+		r = requirement{key: m[1], Not: m[2] == "notin", Values: strings.Split(m[3], ",")}
 	} else if key, value, ok := cut(text, "!="); ok {
-		r = requirement{key: key, values: []string{value}, not: true}
+		r = requirement{key: key, Values: []string{value}, Not: true}
 	} else if key, value, ok := cut(text, "=="); ok {
-		r = requirement{key: key, values: []string{value}}
+		r = requirement{key: key, Values: []string{value}}
 	} else if key, value, ok := cut(text, "="); ok {
-		r = requirement{key: key, values: []string{value}}
+		r = requirement{key: key, Values: []string{value}}
 	} else if key, ok := strings.CutPrefix(text, "!"); ok {
-		r = requirement{key: strings.TrimSpace(key), not: true}
+		r = requirement{key: strings.TrimSpace(key), Not: true}
 	} else {
 		r = requirement{key: text}
 	}
 	if !keyPattern.MatchString(r.key) {
 		return r, fmt.Errorf("label key %q is not valid", r.key)
 	}
-	for i, value := range r.values {
-		r.values[i] = strings.TrimSpace(value)
-		if !valuePattern.MatchString(r.values[i]) {
-			return r, fmt.Errorf("label value %q is not valid", r.values[i])
+	for i, value := range r.Values {
+		r.Values[i] = strings.TrimSpace(value)
+		if !valuePattern.MatchString(r.Values[i]) {
+			return r, fmt.Errorf("label value %q is not valid", r.Values[i])
 		}
 	}
 	return r, nil
@@ -93,16 +93,16 @@ func cut(text, operator string) (key, value string, ok bool) {
 	return strings.TrimSpace(key), strings.TrimSpace(value), ok
 }
 
-// matches reports whether labels are selected.
-func (s selector) matches(labels map[string]string) bool {
+// Matches reports whether labels are selected.
+func (s selector) Matches(labels map[string]string) bool {
 	for _, r := range s {
 		value, has := labels[r.key]
 		switch {
-		case r.values == nil && has == r.not:
+		case r.Values == nil && has == r.Not:
 			return false
-		case r.values != nil && r.not && has && slices.Contains(r.values, value):
+		case r.Values != nil && r.Not && has && slices.Contains(r.Values, value):
 			return false
-		case r.values != nil && !r.not && (!has || !slices.Contains(r.values, value)):
+		case r.Values != nil && !r.Not && (!has || !slices.Contains(r.Values, value)):
 			return false
 		}
 	}
@@ -112,15 +112,15 @@ func (s selector) matches(labels map[string]string) bool {
 // value is the one that the selector asks a key to have, or empty.
 func (s selector) value(key string) string {
 	for _, r := range s {
-		if r.key == key && !r.not && len(r.values) == 1 {
-			return r.values[0]
+		if r.key == key && !r.Not && len(r.Values) == 1 {
+			return r.Values[0]
 		}
 	}
 	return ""
 }
 
-// checkLabels says which label is not valid.
-func checkLabels(labels map[string]string) error {
+// CheckLabels says which label is not valid.
+func CheckLabels(labels map[string]string) error {
 	for key, value := range labels {
 		if !keyPattern.MatchString(key) {
 			return fmt.Errorf("label key %q is not valid", key)

@@ -1,4 +1,4 @@
-package hcloud
+package rest
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-package hcloud
+package rest
 
 import (
 	"net/http"
@@ -14,39 +14,39 @@ type router map[int][]route // by number of segments
 type route struct {
 	method   string
 	segments []string
-	operation
+	Operation
 }
 
 // unknown and unallowed are for requests that no operation is for.
 var (
-	unknown   = refusal("unknown", fakecloud.Errorf("not_found", "route not found"))
+	Unknown   = refusal("unknown", fakecloud.Errorf("not_found", "route not found"))
 	unallowed = refusal("unknown", fakecloud.Errorf("method_not_allowed", "method not allowed"))
 )
 
-func refusal(name string, err *fakecloud.Error) operation {
-	return operation{name: name, handle: func(*call) (int, any, error) { return 0, nil, err }}
+func refusal(name string, err *fakecloud.Error) Operation {
+	return Operation{Name: name, handle: func(*Call) (int, any, error) { return 0, nil, err }}
 }
 
-func newRouter() router {
+func NewRouter(all []Operation) router {
 	r := router{}
-	for _, op := range operations() {
-		method, path, _ := strings.Cut(op.name, " ")
+	for _, op := range all {
+		method, path, _ := strings.Cut(op.Name, " ")
 		segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
 		r[len(segments)] = append(r[len(segments)], route{method, segments, op})
 	}
 	return r
 }
 
-// find returns the request's operation; the request has the values of its path then. Words go
+// Find returns the request's operation; the request has the values of its path then. Words go
 // before wildcards.
-func (r router) find(req *http.Request) operation {
+func (r router) Find(req *http.Request) Operation {
 	path, ok := strings.CutPrefix(req.URL.Path, Prefix+"/")
 	if !ok {
-		return unknown
+		return Unknown
 	}
 	segments := strings.Split(path, "/")
 	var best *route
-	found := unknown
+	found := Unknown
 	for k := range r[len(segments)] {
 		candidate := &r[len(segments)][k]
 		switch {
@@ -65,7 +65,7 @@ func (r router) find(req *http.Request) operation {
 			req.SetPathValue(strings.Trim(segment, "{}"), segments[k])
 		}
 	}
-	return best.operation
+	return best.Operation
 }
 
 func isWildcard(segment string) bool { return segment[0] == '{' }

@@ -1,4 +1,4 @@
-package hcloud
+package rest
 
 import (
 	"bytes"
@@ -63,13 +63,13 @@ func (k *cache) put(generation uint64, key string, r cached) {
 
 // fromCache answers a call of a steady operation. It reports false for one that has to be carried out: faults
 // act in it, or it fails.
-func (h *Handler) fromCache(c *call, w http.ResponseWriter) bool {
+func (h *Handler) fromCache(c *Call, w http.ResponseWriter) bool {
 	if h.faulty() {
 		return false
 	}
-	generation := h.cloud.Generation()
-	unzips := strings.Contains(c.r.Header.Get("Accept-Encoding"), "gzip")
-	key := c.r.URL.Path + "?" + c.r.URL.RawQuery
+	generation := h.Cloud.Generation()
+	unzips := strings.Contains(c.Request.Header.Get("Accept-Encoding"), "gzip")
+	key := c.Request.URL.Path + "?" + c.Request.URL.RawQuery
 	if unzips {
 		key += " gzip"
 	}
@@ -85,7 +85,7 @@ func (h *Handler) fromCache(c *call, w http.ResponseWriter) bool {
 			return false
 		}
 		r = cached{text: text}
-		if h.cloud.Generation() == generation && !h.faulty() { // nothing has changed meanwhile
+		if h.Cloud.Generation() == generation && !h.faulty() { // nothing has changed meanwhile
 			h.cache.put(generation, key, r)
 		}
 	case unzips && !r.zipped && len(r.text) >= minZip: // what is asked for twice is asked for often
@@ -104,7 +104,7 @@ func (h *Handler) fromCache(c *call, w http.ResponseWriter) bool {
 // faulty reports whether faults may act in a reply now.
 func (h *Handler) faulty() bool {
 	for _, point := range []fault.Point{fault.After, fault.Listing, fault.Supply} {
-		if len(h.cloud.Faults().Active(point)) > 0 {
+		if len(h.Cloud.Faults().Active(point)) > 0 {
 			return true
 		}
 	}
