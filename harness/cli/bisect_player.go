@@ -31,10 +31,7 @@ type bisection struct {
 func (e *env) newBisection() *bisection {
 	b := &bisection{session: &session{env: e}}
 	b.Player = b
-	b.Say = func(format string, args ...any) {
-		b.Line().Clear()
-		e.say(format, args...)
-	}
+	b.Say = b.sayBetween
 	return b
 }
 

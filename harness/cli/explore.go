@@ -5,13 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,15 +16,11 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/supply"
-	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
-	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/explore"
 	"nodestorm/harness/search/schedule"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
-	"nodestorm/sim/history/invariants"
-	"nodestorm/sim/oneline"
 	"nodestorm/sim/strict"
 )
 
@@ -40,13 +33,10 @@ type exploration struct {
 
 	build builds.Target
 	known *scenarios.Catalogue
-	found *explore.Exploration
-	mu    sync.Mutex
-	met   map[string]bool // what was told of
 }
 
 func (e *env) explore() *cobra.Command {
-	x := &exploration{session: &session{env: e}, met: map[string]bool{}}
+	x := &exploration{session: &session{env: e}}
 	c := &cobra.Command{
 		Use:   "explore --target NAME@VERSION",
 		Short: "Search for what nobody has reported: draw what happens to a cluster, play it, judge it",
@@ -163,19 +153,14 @@ func (x *exploration) run(c *cobra.Command) error {
 	if x.worker != nil {
 		return x.worker.Serve(c.Context(), os.Stdin, &x.Queue, queue.FeaturesOn(x.build))
 	}
-	var err error
-	if x.found, err = explore.Open(x.Out, x.settings); err != nil {
+	found, err := explore.Open(x.Out, x.settings)
+	if err != nil {
 		return usage(err)
 	}
-	defer x.found.Close()
-	ctx, cancel := context.WithTimeoutCause(c.Context(), x.lasts, errTimeIsUp)
-	defer cancel()
-	err = x.search(ctx)
-	if errors.Is(err, errTimeIsUp) {
-		err = nil
-	}
+	defer found.Close()
+	err = x.search(c.Context(), found)
 	x.Line().Clear()
-	summary := x.found.Summary()
+	summary := found.Summary()
 	if said := x.conclude(summary); said != nil {
 		return said
 	}
@@ -190,175 +175,20 @@ func (x *exploration) run(c *cobra.Command) error {
 
 var errTimeIsUp = errors.New("the time that --for gives is up")
 
-// search plays one schedule after the other, several at a time if the machine bears it.
-func (x *exploration) search(ctx context.Context) (err error) {
-	pool := x.NewPool(x.Out)
-	defer func() {
-		if stuck := pool.Close(); stuck != nil {
-			err = stuck
-		}
-	}()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	one := func() {
-		if err := x.one(func(feature string) (reports.Row, error) { return pool.Play(ctx, feature, x.build, x.tally()) }); err != nil {
-			cancel(err)
-		}
+// search plays schedules until the time is up.
+func (x *exploration) search(ctx context.Context, found *explore.Exploration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, x.lasts, errTimeIsUp)
+	defer cancel()
+	pool := x.NewPool()
+	search := explore.Search{Exploration: found, Build: x.build, Catalogue: x.known, Player: pool, Say: x.sayBetween}
+	err := search.Run(ctx)
+	if stuck := pool.Close(); stuck != nil {
+		return stuck
 	}
-	for ctx.Err() == nil && pool.AtOnce() <= 1 {
-		one()
+	if errors.Is(err, errTimeIsUp) {
+		return nil
 	}
-	var wait sync.WaitGroup
-	for range pool.AtOnce() {
-		wait.Go(func() {
-			for ctx.Err() == nil {
-				one()
-			}
-		})
-	}
-	wait.Wait()
-	return context.Cause(ctx)
-}
-
-// tally is what progress says before the world's own.
-func (x *exploration) tally() string {
-	if x.found == nil {
-		return ""
-	}
-	s, suspects := x.found.Summary(), 0
-	for _, f := range s.Found {
-		if f.Known == "" {
-			suspects++
-		}
-	}
-	return fmt.Sprintf("%s, %.1f h virtual, %s: ", counted(s.Plays, "schedule"), s.VirtualHours, counted(suspects, "suspect"))
-}
-
-// one draws a schedule, has it played and takes in what came of it.
-func (x *exploration) one(play func(feature string) (reports.Row, error)) error {
-	p, feature, err := x.found.Next()
-	if err != nil {
-		return err
-	}
-	row, err := play(feature)
-	if err != nil {
-		return err
-	}
-	p, err = x.learn(p, row)
-	if errors.Is(err, syscall.ENOSPC) {
-		err = fmt.Errorf("%w; make room, then the same command goes on", err)
-	}
-	if err != nil {
-		return err
-	}
-	x.tell(p)
-	if p.DiedAtOnce && x.found.Futile() {
-		return &exit.Error{Code: NotAsExpected, Err: fmt.Errorf("%s died at once in all schedules so far, and nothing else is to be learned of it: %s", x.settings.Target, oneline.Ends(p.Reason))}
-	}
-	return nil
-}
-
-// learn judges a play. A run that broke nothing is removed: there are many. One that could not be
-// judged though it was in time is kept: something of ours, or of the target's, is odd.
-func (x *exploration) learn(p explore.Play, row reports.Row) (explore.Play, error) {
-	p.Verdict, p.Reason, p.VirtualSeconds, p.WallSeconds = verdict.Verdict(row.Verdict), row.Reason, row.VirtualSeconds, row.WallSeconds
-	var covered []string
-	if row.Run != "" {
-		seen, err := x.look(row.Run, x.build)
-		if err != nil {
-			return p, err
-		}
-		if seen.full != "" { // nobody's failure: it makes room, and is played again when the search goes on
-			return p, errors.Join(fmt.Errorf("%w: %s", syscall.ENOSPC, seen.full), os.RemoveAll(filepath.Dir(row.Run)))
-		}
-		p.Keys, p.Why, p.Known, p.DiedAtOnce, covered = seen.keys, seen.why, seen.known, seen.diedAtOnce, seen.covered
-		if len(p.Keys) > 0 || p.Verdict == verdict.Inconclusive && seen.inTime {
-			p.Run = filepath.Base(filepath.Dir(row.Run)) + "/" + filepath.Base(row.Run)
-		} else if err := os.RemoveAll(filepath.Dir(row.Run)); err != nil {
-			return p, err
-		}
-	}
-	return x.found.Learn(p, covered)
-}
-
-// look is what a run has shown.
-type look struct {
-	keys  []string
-	why   map[string]string
-	known map[string]string
-	// steps is of each key how many had ended when it was broken.
-	steps   map[string]int
-	covered []string
-	// inTime says that no timer was too late for it to be judged.
-	inTime bool
-	// diedAtOnce says that the target never came to work, full what the world said of a disk.
-	diedAtOnce bool
-	full       string
-}
-
-func (x *exploration) look(dir string, of builds.Target) (l look, err error) {
-	checked, err := run.Recheck(dir, x.known)
-	if err != nil {
-		return l, err
-	}
-	records := slices.Collect(checked.Records.Timed())
-	if checked.Now.Verdict == verdict.Failed {
-		l.keys, l.why, l.steps = slices.Clone(checked.Now.Broken), map[string]string{}, map[string]int{}
-		for _, broken := range invariants.Judge(checked.Records.Timed(), checked.Run.Subject()) {
-			l.why[broken.Name] = broken.Reason
-			l.steps[broken.Name] = explore.StepsBefore(records, broken.Evidence)
-		}
-		if strings.Contains(checked.Now.Reason, "every pod is Running") {
-			l.keys = append(l.keys, explore.Liveness)
-			l.why[explore.Liveness] = checked.Now.Reason
-			l.steps[explore.Liveness] = explore.StepsBefore(records, nil)
-		}
-	}
-	l.inTime = checked.Run.Clock.Distorted() == ""
-	l.diedAtOnce, l.full = explore.DiedAtOnce(records, of.Ref.Name), explore.DiskFull(records)
-	for _, key := range l.keys {
-		if id := explore.Known(x.known, records, x.settings.Site, of.Ref.String(), key); id != "" {
-			if l.known == nil {
-				l.known = map[string]string{}
-			}
-			l.known[key] = id
-		}
-	}
-	l.covered = explore.Coverage(records, of.Ref.Name)
-	log, err := os.Open(filepath.Join(dir, run.LogFolder, of.Ref.Name+".log"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return l, nil
-	}
-	if err != nil {
-		return l, err
-	}
-	defer log.Close()
-	lines, err := explore.LogCoverage(log)
-	l.covered = append(l.covered, lines...)
-	return l, err
-}
-
-// tell says what is found for the first time.
-func (x *exploration) tell(p explore.Play) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if p.Verdict == verdict.Inconclusive && p.Run != "" {
-		x.Line().Clear()
-		x.say("schedule %d cannot be judged, and its run is kept: %s", p.N, oneline.Ends(p.Reason))
-	}
-	for _, key := range p.Keys {
-		known := p.Known[key]
-		if x.met[key+known] {
-			continue
-		}
-		x.met[key+known] = true
-		x.Line().Clear()
-		what := "SUSPECT"
-		if known != "" {
-			what = "known as " + known
-		}
-		x.say("schedule %d: %s: %s: %s", p.N, key, what, oneline.Ends(p.Why[key]))
-	}
+	return err
 }
 
 func (x *exploration) conclude(s explore.Summary) error {

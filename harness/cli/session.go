@@ -119,3 +119,9 @@ func (s *session) open(ctx context.Context, cannot func(builds.Ref, error) error
 	}
 	return s.Open(ctx, cannot, refs...)
 }
+
+// sayBetween prints a message while replays go on.
+func (s *session) sayBetween(format string, args ...any) {
+	s.Line().Clear()
+	s.say(format, args...)
+}

@@ -17,16 +17,15 @@ import (
 // at a time the machine bears, then each by a worker that has nothing to do.
 type Pool struct {
 	queue *Queue
-	out   string
 
 	mu      sync.Mutex
 	workers *workers
 	free    chan int // workers that have nothing to do
 }
 
-// NewPool returns a pool whose runs are kept in out. The caller closes it.
-func (q *Queue) NewPool(out string) *Pool {
-	p := &Pool{queue: q, out: out}
+// NewPool returns a pool, which the caller closes.
+func (q *Queue) NewPool() *Pool {
+	p := &Pool{queue: q}
 	p.grow()
 	return p
 }
@@ -53,11 +52,11 @@ func (p *Pool) AtOnce() int {
 	return max(1, cap(p.free))
 }
 
-// Play plays the scenario of a feature on a build; its progress begins with the label. If the
-// process that plays it crashes the replay is inconclusive.
-func (p *Pool) Play(ctx context.Context, feature string, on builds.Target, label string) (reports.Row, error) {
+// Play plays the scenario of a feature on a build and keeps its run below out; its progress begins
+// with the label. If the process that plays it crashes the replay is inconclusive.
+func (p *Pool) Play(ctx context.Context, feature string, on builds.Target, out, label string) (reports.Row, error) {
 	if p.AtOnce() == 1 {
-		j, err := FeatureJob(feature, on, p.out)
+		j, err := FeatureJob(feature, on, out)
 		if err != nil {
 			return reports.Row{}, err
 		}
@@ -65,7 +64,7 @@ func (p *Pool) Play(ctx context.Context, feature string, on builds.Target, label
 		return p.queue.replayAndMeasure(ctx, j, label)
 	}
 	id := strings.TrimSuffix(filepath.Base(feature), ".feature")
-	t := Task{Job: Job{Record: scenarios.Record{ID: id}, Target: on, Out: p.out, feature: feature}, Label: label}
+	t := Task{Job: Job{Record: scenarios.Record{ID: id}, Target: on, Out: out, feature: feature}, Label: label}
 	select {
 	case <-ctx.Done():
 		return reports.Row{}, context.Cause(ctx)

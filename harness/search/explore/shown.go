@@ -1,0 +1,83 @@
+package explore
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nodestorm/harness/builds"
+	"nodestorm/harness/run"
+	"nodestorm/harness/run/verdict"
+	"nodestorm/scenarios"
+	"nodestorm/sim/history"
+	"nodestorm/sim/history/invariants"
+)
+
+// Shown is what a run has shown.
+type Shown struct {
+	// Keys are what it broke, Why says of each what broke it, and Known has the documented
+	// failures that explain one. Steps is of each key how many steps had ended when it was broken.
+	Keys  []string
+	Why   map[string]string
+	Known map[string]string
+	Steps map[string]int
+	// Covered is what it met, see Coverage.
+	Covered []string
+	// InTime reports whether no timer was too late for it to be judged.
+	InTime bool
+	// DiedAtOnce reports whether the target never came to work; DiskFull is what the world said
+	// of a full disk.
+	DiedAtOnce bool
+	DiskFull   string
+}
+
+// Judge returns what a run of a build on a site has shown. The catalogue has documented failures.
+func Judge(dir string, of builds.Ref, site string, catalogue *scenarios.Catalogue) (s Shown, err error) {
+	checked, err := run.Recheck(dir, catalogue)
+	if err != nil {
+		return s, err
+	}
+	records := slices.Collect(checked.Records.Timed())
+	if checked.Now.Verdict == verdict.Failed {
+		s.broken(checked, records)
+	}
+	s.InTime = checked.Run.Clock.Distorted() == ""
+	s.DiedAtOnce, s.DiskFull = DiedAtOnce(records, of.Name), DiskFull(records)
+	for _, key := range s.Keys {
+		if id := Known(catalogue, records, site, of.String(), key); id != "" {
+			if s.Known == nil {
+				s.Known = map[string]string{}
+			}
+			s.Known[key] = id
+		}
+	}
+	s.Covered = Coverage(records, of.Name)
+	log, err := os.Open(filepath.Join(dir, run.LogFolder, of.Name+".log"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	defer log.Close()
+	lines, err := LogCoverage(log)
+	s.Covered = append(s.Covered, lines...)
+	return s, err
+}
+
+// broken notes what a failed run broke.
+func (s *Shown) broken(checked run.Rechecked, records []history.Record) {
+	s.Keys, s.Why, s.Steps = slices.Clone(checked.Now.Broken), map[string]string{}, map[string]int{}
+	for _, broken := range invariants.Judge(checked.Records.Timed(), checked.Run.Subject()) {
+		s.Why[broken.Name] = broken.Reason
+		s.Steps[broken.Name] = StepsBefore(records, broken.Evidence)
+	}
+	if strings.Contains(checked.Now.Reason, "every pod is Running") {
+		s.Keys = append(s.Keys, Liveness)
+		s.Why[Liveness] = checked.Now.Reason
+		s.Steps[Liveness] = StepsBefore(records, nil)
+	}
+}
