@@ -61,7 +61,8 @@ func (o *OwnLog) lost(j verdict.Judgement) (lost []crosscheck.Disagreement) {
 
 // documented tells whether the symptom, which a judgement shows, has one of the records of a disagreement.
 func documented(d crosscheck.Disagreement, j verdict.Judgement) bool {
-	return j.Verdict == verdict.Reproduced && slices.ContainsFunc(d.Evidence, func(seq uint64) bool { return slices.Contains(j.Evidence, seq) })
+	shown := func(seq uint64) bool { return slices.Contains(j.Evidence, seq) }
+	return j.Verdict == verdict.Reproduced && slices.ContainsFunc(d.Evidence, shown)
 }
 
 // weigh is a judgement with what the target's log says.

@@ -55,8 +55,8 @@ type Rechecked struct {
 
 // Recheck judges the run in dir again: its Thens, as their sentences mean today, and the
 // symptom that the catalogue has today; one of a catalogue of one's own that is not named
-// is found with the run. The history is read some times over, and never in memory as a whole. The outcome of a Then that no history can judge,
-// and of other steps, is taken as recorded. A run that is not as it was when it
+// is found with the run. The history is read some times over, and never in memory as a whole.
+// The outcome of a Then that no history can judge, and of other steps, is taken as recorded. A run that is not as it was when it
 // ended is inconclusive; an error means that dir cannot be judged at all.
 func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 	r, err := Load(dir)
@@ -133,7 +133,8 @@ func (r Rechecked) Differences() []string {
 		lines = append(lines, fmt.Sprintf("the record of %s has changed since the run, which is judged by today's", r.Run.ID))
 	}
 	if r.Run.Expected != r.Expected {
-		lines = append(lines, fmt.Sprintf("%q was expected of %s, and today's catalogue expects %q", r.Run.Expected, r.Run.Target.Ref, r.Expected))
+		lines = append(lines,
+			fmt.Sprintf("%q was expected of %s, and today's catalogue expects %q", r.Run.Expected, r.Run.Target.Ref, r.Expected))
 	}
 	switch {
 	case was.Verdict != r.Now.Verdict:
@@ -141,7 +142,8 @@ func (r Rechecked) Differences() []string {
 	case !slices.Equal(was.Evidence, r.Now.Evidence):
 		lines = append(lines, fmt.Sprintf("is still %s; records %v showed it, and today %v do", was.Verdict, was.Evidence, r.Now.Evidence))
 	case !slices.Equal(was.Broken, r.Now.Broken):
-		lines = append(lines, fmt.Sprintf("is still %s; it broke %s, and today it breaks %s", was.Verdict, names(was.Broken), names(r.Now.Broken)))
+		lines = append(lines,
+			fmt.Sprintf("is still %s; it broke %s, and today it breaks %s", was.Verdict, names(was.Broken), names(r.Now.Broken)))
 	case was.Reason != r.Now.Reason:
 		lines = append(lines, fmt.Sprintf("is still %s, because: %s", was.Verdict, r.Now.Reason))
 	}

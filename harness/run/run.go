@@ -164,7 +164,8 @@ func Load(dir string) (Run, error) {
 	case r.Format == 0 || r.ID == "":
 		return Run{}, fmt.Errorf("%s was not written by nodestorm: format or id is missing", filepath.Join(dir, File))
 	case r.Format > Format || r.Format < 0:
-		return Run{}, fmt.Errorf("%s has format %d, this nodestorm reads formats up to %d: use the nodestorm that made the run (commit %q)", filepath.Join(dir, File), r.Format, Format, r.Commit)
+		return Run{}, fmt.Errorf("%s has format %d, this nodestorm reads formats up to %d: use the nodestorm that made the run (commit %q)",
+			filepath.Join(dir, File), r.Format, Format, r.Commit)
 	}
 	r.doubts = r.doubt(text)
 	return r, nil

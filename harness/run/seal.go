@@ -73,7 +73,8 @@ func (r Run) encode() ([]byte, error) {
 // text is all of it.
 func (r Run) doubt(text []byte) (doubts []string) {
 	if r.Format < Format {
-		return []string{fmt.Sprintf("%s has format %d, in which runs had no digests: the run can be shown, and has to be made again to conclude something", File, r.Format)}
+		return []string{fmt.Sprintf("%s has format %d, in which runs had no digests: the run can be shown, "+
+			"and has to be made again to conclude something", File, r.Format)}
 	}
 	if r.Seal == nil {
 		return []string{File + " has no digests: the run did not come to its end, or they were removed"}
@@ -143,7 +144,8 @@ func (r Run) Read(dir string, through func(io.Reader) io.Reader, each func(histo
 			return nil, err
 		}
 		if r.Seal.History.Records != last {
-			doubts = append(doubts, fmt.Sprintf("%s had %d records when the run ended, and its last is %d", HistoryFile, r.Seal.History.Records, last))
+			doubts = append(doubts,
+				fmt.Sprintf("%s had %d records when the run ended, and its last is %d", HistoryFile, r.Seal.History.Records, last))
 		}
 		if hex.EncodeToString(sum.Sum(nil)) != r.Seal.History.SHA256 {
 			doubts = append(doubts, HistoryFile+" was changed since the run, or is another run's: its digest is another")
@@ -167,7 +169,8 @@ func unknown(r history.Record) string {
 	if known := verbs[r.Source]; known != nil && !slices.Contains(known, r.Verb) {
 		return fmt.Sprintf("verb %q of source %s", r.Verb, r.Source)
 	}
-	if kind := r.Detail.Text("kind"); r.Source == history.Step && !slices.Contains([]history.Role{history.Given, history.When, history.Then}, history.Role(kind)) {
+	roles := []history.Role{history.Given, history.When, history.Then}
+	if kind := r.Detail.Text("kind"); r.Source == history.Step && !slices.Contains(roles, history.Role(kind)) {
 		return fmt.Sprintf("kind of step %q", kind)
 	}
 	return ""

@@ -50,7 +50,8 @@ func factsOf(records iter.Seq[history.Record]) facts {
 			}
 		case r.Source == history.Cloud && r.Verb == "failed" && r.Object.Resource == "instances":
 			f.failed = append(f.failed, c)
-		case r.Source == history.Harness && (r.Object.Name == Program || r.Actor == Program) && slices.Contains([]string{history.Killed, history.Stopped, history.Died}, r.Verb):
+		case r.Source == history.Harness && (r.Object.Name == Program || r.Actor == Program) &&
+			slices.Contains([]string{history.Killed, history.Stopped, history.Died}, r.Verb):
 			f.ends = append(f.ends, r.Virtual)
 		case r.Source == history.Fault && (r.Verb == history.Matched || r.Verb == history.Effective):
 			f.faults = append(f.faults, c)
@@ -78,7 +79,8 @@ func factsOf(records iter.Seq[history.Record]) facts {
 		case r.Source == history.API && r.Object.Resource == "events":
 			c.code, c.text = r.Detail.Text("reason"), r.Detail.Text("message")
 			f.events = append(f.events, c)
-		case r.Source == history.API && scalable[r.Object.Resource] != "" && r.Detail.Text("subresource") == "scale" && (r.Verb == "update" || r.Verb == "patch"):
+		case r.Source == history.API && scalable[r.Object.Resource] != "" && r.Detail.Text("subresource") == "scale" &&
+			(r.Verb == "update" || r.Verb == "patch"):
 			c.group = scalable[r.Object.Resource] + "/" + r.Object.Namespace + "/" + r.Object.Name
 			c.n = -1 // in histories of before it was noted
 			if size, ok := r.Detail.Int("replicas"); ok {

@@ -52,32 +52,7 @@ func Departures(r run.Run) (list []string) {
 	for _, ref := range p.Stale {
 		list = append(list, fmt.Sprintf("the source of %s had changed since it was built, and what ran is the old build", ref))
 	}
-	if r.OnKind() {
-		list = append(list, fmt.Sprintf("the cluster was one of kind, with the control plane of %s in containers, in real time", r.Kubernetes.Ref))
-	}
-	if p.Machines != "" {
-		list = append(list, "the instances of the cloud were containers, which have joined by their user data")
-	}
-	if c := p.ControlPlane; c != nil && c.Name != "" {
-		programs := make([]string, len(c.Programs))
-		for i, f := range c.Programs {
-			programs[i] = f.String()
-		}
-		list = append(list, strings.TrimSpace(fmt.Sprintf("the control plane was that of the folder %s, %s", c.Name, c.Version))+": "+strings.Join(programs, ", "))
-	}
-	if p.Manifest != nil {
-		list = append(list, fmt.Sprintf("%s ran as %s has it", r.Target.Ref, p.Manifest))
-	}
-	for _, m := range p.With {
-		list = append(list, fmt.Sprintf("%s (sha256 %s) was in the place of nodestorm's own", m.Ref, run.Short(m.SHA256)))
-	}
-	if len(p.Order) > 0 {
-		files := make([]string, len(p.Order))
-		for i, f := range p.Order {
-			files[i] = f.String()
-		}
-		list = append(list, "the installer's order was that of "+strings.Join(files, ", "))
-	}
+	list = append(list, replaced(r, p)...)
 	if r.Provenance == nil {
 		return list // of before
 	}
@@ -95,6 +70,39 @@ func Departures(r run.Run) (list []string) {
 		list = append(list, fmt.Sprintf("the features are of %s, and nodestorm of %s", p.Features, p.Nodestorm))
 	}
 	return list
+}
+
+// replaced are those of what the user put in place of parts of the world.
+func replaced(r run.Run, p run.Provenance) (list []string) {
+	if r.OnKind() {
+		list = append(list,
+			fmt.Sprintf("the cluster was one of kind, with the control plane of %s in containers, in real time", r.Kubernetes.Ref))
+	}
+	if p.Machines != "" {
+		list = append(list, "the instances of the cloud were containers, which have joined by their user data")
+	}
+	if c := p.ControlPlane; c != nil && c.Name != "" {
+		folder := strings.TrimSpace(fmt.Sprintf("the control plane was that of the folder %s, %s", c.Name, c.Version))
+		list = append(list, folder+": "+listed(c.Programs))
+	}
+	if p.Manifest != nil {
+		list = append(list, fmt.Sprintf("%s ran as %s has it", r.Target.Ref, p.Manifest))
+	}
+	for _, m := range p.With {
+		list = append(list, fmt.Sprintf("%s (sha256 %s) was in the place of nodestorm's own", m.Ref, run.Short(m.SHA256)))
+	}
+	if len(p.Order) > 0 {
+		list = append(list, "the installer's order was that of "+listed(p.Order))
+	}
+	return list
+}
+
+func listed(files []run.Input) string {
+	all := make([]string, len(files))
+	for i, f := range files {
+		all[i] = f.String()
+	}
+	return strings.Join(all, ", ")
 }
 
 // builtin are the records that are nodestorm's own: a user's own scenario may have taken the ID of one.

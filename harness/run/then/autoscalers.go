@@ -33,7 +33,8 @@ var ClusterAPI = []Sentence{
 // ClusterAPIAutoscaler are those about Cluster Autoscaler with Cluster API.
 var ClusterAPIAutoscaler = []Sentence{
 	{Words: `the autoscaler scales the Machine[Deployment|Pool] "NAME" within DURATION`, Holds: `
-- happens: {source: api, verb: [update, patch], resource: [machinedeployments, machinepools], name: "$1", actor: cluster-autoscaler, detail: {subresource: scale}}
+- happens: {source: api, verb: [update, patch], resource: [machinedeployments, machinepools], ` +
+		`name: "$1", actor: cluster-autoscaler, detail: {subresource: scale}}
 `},
 	{Words: `the autoscaler reports no node as removed for DURATION without scaling the MachineDeployment "NAME"`, Holds: `
 - noSequence:
@@ -51,7 +52,8 @@ var ClusterAPIAutoscaler = []Sentence{
   ever: true
 `},
 	{Words: `the autoscaler does not scale the MachineDeployment "NAME" within DURATION`, Holds: `
-- never: {source: api, verb: [update, patch], resource: [machinedeployments, machinepools], name: "$1", actor: cluster-autoscaler, detail: {subresource: scale}}
+- never: {source: api, verb: [update, patch], resource: [machinedeployments, machinepools], ` +
+		`name: "$1", actor: cluster-autoscaler, detail: {subresource: scale}}
   ever: true
 - happens: {source: api, resource: machinedeployments, name: "$1", actor: {not: cluster-autoscaler}}
   ever: true

@@ -66,7 +66,8 @@ func statement(s checker.Statement, d string) (Observation, error) {
 		return Observation{}, err
 	}
 	if s.Since != nil && time.Duration(s.Within) > span {
-		return Observation{}, fmt.Errorf("the statement: within: %s after since is longer than the %s of the step: it would never be over", time.Duration(s.Within), d)
+		return Observation{}, fmt.Errorf("the statement: within: %s after since is longer than the %s of the step: it would never be over",
+			time.Duration(s.Within), d)
 	}
 	if s.Since == nil && s.Sequence == nil && s.NoSequence == nil {
 		s.Within = checker.Duration(span)

@@ -29,7 +29,8 @@ var Pods = []Sentence{
 	{Words: `a pod of the Deployment "NAME" is Running within DURATION`, Holds: `
 - eventually:
     value: verb
-    of: {source: [api, node], namespace: default, resource: pods, name: {matches: "$1-[a-z0-9]+-[a-z0-9]+"}, verb: [create, running, terminated, delete]}
+    of: {source: [api, node], namespace: default, resource: pods, name: {matches: "$1-[a-z0-9]+-[a-z0-9]+"}, ` +
+		`verb: [create, running, terminated, delete]}
     is: running
   forAny: [name]
 `},

@@ -12,7 +12,8 @@ import (
 	"nodestorm/sim/strict"
 )
 
-var recordParts = regexp.MustCompile(`^(?:"([^"]+)"|somebody) has (ever )?(sent|been refused|recorded) "([^"]+)" of "([^"]+)"(?: "([^"]+)")?(?: (\d+) times)?$`)
+var recordParts = regexp.MustCompile(`^(?:"([^"]+)"|somebody) has (ever )?(sent|been refused|recorded) ` +
+	`"([^"]+)" of "([^"]+)"(?: "([^"]+)")?(?: (\d+) times)?$`)
 
 // Awaited is a record that a step waits for. In YAML, the fields of a pattern are beside
 // the others.

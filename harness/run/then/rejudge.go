@@ -38,23 +38,7 @@ func Rejudge(records history.Records) (history.Records, Judged) {
 		died = died || r.Source == history.Harness && r.Verb == history.Died
 	}
 	var judged Judged
-	var thens []*stored
-	for i, r := range steps {
-		step, ok := history.OutcomeOf(r)
-		if !ok || step.Role != history.Then || !slices.Contains([]string{passed, failed, Undecided}, step.Status) {
-			continue
-		}
-		o, ok, err := Find(step.Text, step.Quoted)
-		if !ok {
-			judged.AsRecorded++
-			continue
-		}
-		j := NewJudge(o, steps[:i])
-		if r.Virtual < j.settled { // by an older nodestorm, which let nothing settle
-			j.due = false
-		}
-		thens = append(thens, &stored{Judge: j, own: r.Seq, step: step, decided: err != nil, err: err})
-	}
+	thens := judged.find(steps)
 	if slices.ContainsFunc(thens, func(t *stored) bool { return !t.decided }) {
 		for r := range records.Arrived() {
 			for _, t := range thens {
@@ -72,28 +56,59 @@ func Rejudge(records history.Records) (history.Records, Judged) {
 			continue
 		}
 		judged.Again++
-		now := t.step
-		now.Status, now.Error = passed, ""
-		switch {
-		case !t.decided, errors.Is(t.err, ErrUndecided):
-			now.Status = Undecided
-		case t.err != nil:
-			now.Status = failed
+		if now := t.outcome(); now.Status != t.step.Status { // else the recorded error is what the user has read
+			judged.differs(t.step, now)
+			again.events[t.own] = now.Event()
 		}
-		if t.err != nil {
-			now.Error = t.err.Error()
-		}
-		if now.Status == t.step.Status {
-			continue // the recorded error is what the user has read
-		}
-		why := now.Status
-		if now.Error != "" {
-			why += ": " + oneline.Ends(now.Error)
-		}
-		judged.Differences = append(judged.Differences, fmt.Sprintf("the Then %q was recorded as %s, the history says %s", t.step.Text, t.step.Status, why))
-		again.events[t.own] = now.Event()
 	}
 	return again, judged
+}
+
+// find finds the Thens among the steps that the history can judge.
+func (judged *Judged) find(steps []history.Record) (thens []*stored) {
+	for i, r := range steps {
+		step, ok := history.OutcomeOf(r)
+		if !ok || step.Role != history.Then || !slices.Contains([]string{passed, failed, Undecided}, step.Status) {
+			continue
+		}
+		o, ok, err := Find(step.Text, step.Quoted)
+		if !ok {
+			judged.AsRecorded++
+			continue
+		}
+		j := NewJudge(o, steps[:i])
+		if r.Virtual < j.settled { // by an older nodestorm, which let nothing settle
+			j.due = false
+		}
+		thens = append(thens, &stored{Judge: j, own: r.Seq, step: step, decided: err != nil, err: err})
+	}
+	return thens
+}
+
+// outcome is what the history says of the Then.
+func (t *stored) outcome() history.Outcome {
+	now := t.step
+	now.Status, now.Error = passed, ""
+	switch {
+	case !t.decided, errors.Is(t.err, ErrUndecided):
+		now.Status = Undecided
+	case t.err != nil:
+		now.Status = failed
+	}
+	if t.err != nil {
+		now.Error = t.err.Error()
+	}
+	return now
+}
+
+// differs notes that the history says something else than was recorded.
+func (judged *Judged) differs(recorded, now history.Outcome) {
+	why := now.Status
+	if now.Error != "" {
+		why += ": " + oneline.Ends(now.Error)
+	}
+	judged.Differences = append(judged.Differences,
+		fmt.Sprintf("the Then %q was recorded as %s, the history says %s", recorded.Text, recorded.Status, why))
 }
 
 // rejudged are records, of which some say something else now.

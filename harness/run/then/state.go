@@ -75,7 +75,8 @@ type podState struct {
 
 // podsOf are those that are named as their owner, a Deployment's or one alone.
 func podsOf(owner string) *pods {
-	return &pods{whose: func(name, of string) bool { return name == owner || strings.HasPrefix(of, "ReplicaSet/"+owner+"-") }, all: map[string]*podState{}}
+	whose := func(name, of string) bool { return name == owner || strings.HasPrefix(of, "ReplicaSet/"+owner+"-") }
+	return &pods{whose: whose, all: map[string]*podState{}}
 }
 
 // everyPod is all of them but those of DaemonSets, which come and go with Nodes.

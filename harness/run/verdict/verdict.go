@@ -93,7 +93,8 @@ func Judge(in Input) Judgement {
 	for _, broken := range in.Always {
 		j.Broken = append(j.Broken, broken.Name)
 		if j.Verdict == Reproduced && !slices.Contains(in.Breaks, broken.Name) {
-			j.Reason += fmt.Sprintf("; it breaks %s as well, which the record does not say in breaks: %s (%s)", broken.Name, broken.Statement, oneline.Ends(broken.Reason))
+			j.Reason += fmt.Sprintf("; it breaks %s as well, which the record does not say in breaks: %s (%s)",
+				broken.Name, broken.Statement, oneline.Ends(broken.Reason))
 		}
 	}
 	return j
@@ -145,7 +146,8 @@ func decide(in Input) Judgement {
 		if untested := in.untested(); untested != "" {
 			return inconclusive(failure + "; the symptom is in the history, and nothing was put to the test: " + untested)
 		}
-		return Judgement{Verdict: Reproduced, Reason: failure + "; the symptom is in the history: " + in.Symptom.Statement, Evidence: in.Symptom.Evidence}
+		reason := failure + "; the symptom is in the history: " + in.Symptom.Statement
+		return Judgement{Verdict: Reproduced, Reason: reason, Evidence: in.Symptom.Evidence}
 	case checker.Invalid:
 		return Judgement{Verdict: Failed, Reason: failure + "; not as documented, the symptom is not in the history: " + in.Symptom.Reason}
 	}
@@ -162,7 +164,8 @@ func (j Judgement) always(in Input) Judgement {
 		// mutant: an invariant of every run leaves a run healthy
 		because, known := in.Known[broken.Name]
 		if !known {
-			return Judgement{Verdict: Failed, Reason: fmt.Sprintf("%s is broken: %s (%s)", broken.Name, broken.Statement, oneline.Ends(broken.Reason)), Evidence: broken.Evidence}
+			reason := fmt.Sprintf("%s is broken: %s (%s)", broken.Name, broken.Statement, oneline.Ends(broken.Reason))
+			return Judgement{Verdict: Failed, Reason: reason, Evidence: broken.Evidence}
 		}
 		j.Reason += fmt.Sprintf("; %s is broken, which is known: %s", broken.Name, because)
 	}
@@ -186,8 +189,9 @@ func (in *Input) failure(failedThen *history.Outcome) string {
 func (in *Input) documents(broken checker.Finding) bool {
 	n := len(broken.Evidence)
 	// mutant: any symptom documents a broken invariant
+	shown := n > 0 && slices.Contains(in.Symptom.Evidence, broken.Evidence[n-1])
 	// mutant: whatever a record does not name it may break
-	return slices.Contains(in.Breaks, broken.Statement) && in.Symptom.Result == checker.Valid && n > 0 && slices.Contains(in.Symptom.Evidence, broken.Evidence[n-1])
+	return slices.Contains(in.Breaks, broken.Statement) && in.Symptom.Result == checker.Valid && shown
 }
 
 // beside says why what breaks the invariant is not the documented failure.

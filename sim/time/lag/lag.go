@@ -72,7 +72,10 @@ func (p Program) Distorted() string {
 		for _, most := range []struct {
 			took time.Duration
 			what string
-		}{{p.Stopped, "stopped for %s (at most %s)"}, {p.Disk, "waited %s for a disk (at most %s)"}, {p.Lag.Max, "a timer %s late (at most %s)"}} {
+		}{
+			{p.Stopped, "stopped for %s (at most %s)"}, {p.Disk, "waited %s for a disk (at most %s)"},
+			{p.Lag.Max, "a timer %s late (at most %s)"},
+		} {
 			if most.took > Longest {
 				how = append(how, fmt.Sprintf(most.what, most.took.Round(100*time.Millisecond), Longest))
 			}
@@ -107,7 +110,8 @@ func (f Figures) Distorted() string {
 	if len(late) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the clock was distorted: %s, in virtual time; try a lower --clock factor, or a quieter machine", strings.Join(late, "; "))
+	return fmt.Sprintf("the clock was distorted: %s, in virtual time; try a lower --clock factor, or a quieter machine",
+		strings.Join(late, "; "))
 }
 
 // Spread is how late timers fired, in virtual time, over all programs of the world.
