@@ -33,32 +33,39 @@ func (c *Cluster) take(raw []byte, kind, version string) error {
 		h.Kind, h.APIVersion = kind, version
 	}
 	group, _, _ := strings.Cut(h.APIVersion, "/")
-	var err error
-	switch h.Kind {
+	if h.Kind == "Event" && strings.HasPrefix(group, "audit.k8s.io") {
+		return c.audit(raw)
+	}
+	if err := c.object(raw, group, h.Kind); err != nil {
+		return fmt.Errorf("%s: %w", h.Kind, err)
+	}
+	return nil
+}
+
+// object takes what matters of an object of a kind.
+func (c *Cluster) object(raw []byte, group, kind string) error {
+	switch kind {
 	case "Node":
-		err = with(raw, c.node)
+		return with(raw, c.node)
 	case "Pod":
-		err = with(raw, c.podObject)
+		return with(raw, c.podObject)
 	case "Event":
-		if strings.HasPrefix(group, "audit.k8s.io") {
-			return c.audit(raw)
-		}
-		err = with(raw, c.event)
+		return with(raw, c.event)
 	case "NodePool":
 		if group == "karpenter.sh" {
-			err = c.pool(raw)
+			return c.pool(raw)
 		}
 	case "NodeClaim":
 		if group == "karpenter.sh" {
 			c.runs(Karpenter, "")
 		}
 	case "PriorityClass":
-		err = with(raw, func(p *schedulingv1.PriorityClass) {
+		return with(raw, func(p *schedulingv1.PriorityClass) {
 			c.priorities[p.Name] = p.Value
 			c.readAny++
 		})
 	case "Deployment", "DaemonSet", "StatefulSet", "ReplicaSet":
-		err = with(raw, func(d *struct {
+		return with(raw, func(d *struct {
 			Spec struct {
 				Template corev1.PodTemplateSpec `json:"template"`
 			} `json:"spec"`
@@ -67,25 +74,22 @@ func (c *Cluster) take(raw []byte, kind, version string) error {
 		})
 	case "MachineDeployment", "MachinePool":
 		if strings.HasPrefix(group, "cluster.x-k8s.io") {
-			err = with(raw, c.machines)
+			return with(raw, c.machines)
 		}
 	case "MachineSet":
 		if strings.HasPrefix(group, "machine.openshift.io") {
-			err = with(raw, c.machines)
+			return with(raw, c.machines)
 		}
 	case "Machine":
 		if strings.HasPrefix(group, "machine.openshift.io") {
-			err = with(raw, c.machine)
+			return with(raw, c.machine)
 		}
 	case "ConfigMap":
-		err = with(raw, func(m *corev1.ConfigMap) {
+		return with(raw, func(m *corev1.ConfigMap) {
 			if m.Name == "cluster-autoscaler-status" {
 				c.status(m.Data["status"])
 			}
 		})
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", h.Kind, err)
 	}
 	return nil
 }

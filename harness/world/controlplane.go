@@ -101,10 +101,6 @@ func (c *local) program(name string) string {
 // for nodes too.
 func (c *local) startAPIServer(ctx context.Context) error {
 	w := c.World
-	policy := filepath.Join(c.Dir, "audit-policy.yaml")
-	if err := os.WriteFile(policy, audit.Policy(), 0o600); err != nil {
-		return err
-	}
 	certs := filepath.Join(c.Dir, apiServer)
 	if err := os.Mkdir(certs, 0o700); err != nil {
 		return err
@@ -118,54 +114,11 @@ func (c *local) startAPIServer(ctx context.Context) error {
 		return err
 	}
 	url := "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	if c.ca, err = newAuthority(certs, "kubernetes"); err != nil {
-		return err
-	}
-	cert, key, err := c.ca.issueFiles("apiserver", apiServer, nil, "127.0.0.1", "localhost")
+	flags, err := c.apiServerFlags(certs, url)
 	if err != nil {
 		return err
 	}
-	tokens, err := pki.NewAuthority("service-accounts", time.Now())
-	if err != nil {
-		return err
-	}
-	tokenCert, tokenKey, err := tokens.Write(certs, "service-accounts")
-	if err != nil {
-		return err
-	}
-	c.tokenKey = tokenKey
-	flags := map[string][]string{
-		"bind-address":                     {"127.0.0.1"},
-		"advertise-address":                {advertised},
-		"secure-port":                      {strconv.Itoa(port)},
-		"cert-dir":                         {certs},
-		"tls-cert-file":                    {cert},
-		"tls-private-key-file":             {key},
-		"client-ca-file":                   {c.ca.certFile},
-		"service-account-issuer":           {url + "/"},
-		"service-account-key-file":         {tokenCert},
-		"service-account-signing-key-file": {tokenKey},
-		"service-cluster-ip-range":         {"10.0.0.0/24"},
-		"allow-privileged":                 {"true"},
-		"authorization-mode":               {"RBAC"},
-		"audit-policy-file":                {policy},
-		"audit-log-path":                   {"-"},
-		"profiling":                        {"false"},
-		"etcd-servers":                     {etcdURL},
-		"runtime-config":                   Served(c.Wishes.Serves...),
-	}
-	if policies := w.Policies(); policies != "" {
-		// Targets' packages use the policy to mend what a stand-in for a cloud gets wrong.
-		flags["feature-gates"] = []string{"MutatingAdmissionPolicy=true"}
-		flags["runtime-config"] = append(flags["runtime-config"], Served(policies)...)
-	}
-	if c.Wishes.Kubelets {
-		more, err := c.openToKubelets(certs)
-		if err != nil {
-			return err
-		}
-		maps.Copy(flags, more)
-	}
+	flags["secure-port"] = []string{strconv.Itoa(port)}
 	maps.Copy(flags, c.Wishes.APIServer)
 	if c.admin, err = c.userAt(url, "admin", "system:masters"); err != nil {
 		return fmt.Errorf("making user %q: %w", "admin", err)
@@ -191,6 +144,62 @@ func (c *local) startAPIServer(ctx context.Context) error {
 		return err
 	}
 	return c.awaitNamespace(ctx, metav1.NamespaceDefault)
+}
+
+// apiServerFlags makes the cluster's authorities, below certs, and what kube-apiserver at that URL is started with.
+func (c *local) apiServerFlags(certs, url string) (flags map[string][]string, err error) {
+	policy := filepath.Join(c.Dir, "audit-policy.yaml")
+	if err := os.WriteFile(policy, audit.Policy(), 0o600); err != nil {
+		return nil, err
+	}
+	if c.ca, err = newAuthority(certs, "kubernetes"); err != nil {
+		return nil, err
+	}
+	cert, key, err := c.ca.issueFiles("apiserver", apiServer, nil, "127.0.0.1", "localhost")
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := pki.NewAuthority("service-accounts", time.Now())
+	if err != nil {
+		return nil, err
+	}
+	tokenCert, tokenKey, err := tokens.Write(certs, "service-accounts")
+	if err != nil {
+		return nil, err
+	}
+	c.tokenKey = tokenKey
+	flags = map[string][]string{
+		"bind-address":                     {"127.0.0.1"},
+		"advertise-address":                {advertised},
+		"cert-dir":                         {certs},
+		"tls-cert-file":                    {cert},
+		"tls-private-key-file":             {key},
+		"client-ca-file":                   {c.ca.certFile},
+		"service-account-issuer":           {url + "/"},
+		"service-account-key-file":         {tokenCert},
+		"service-account-signing-key-file": {tokenKey},
+		"service-cluster-ip-range":         {"10.0.0.0/24"},
+		"allow-privileged":                 {"true"},
+		"authorization-mode":               {"RBAC"},
+		"audit-policy-file":                {policy},
+		"audit-log-path":                   {"-"},
+		"profiling":                        {"false"},
+		"etcd-servers":                     {etcdURL},
+		"runtime-config":                   Served(c.Wishes.Serves...),
+	}
+	if policies := c.World.Policies(); policies != "" {
+		// Targets' packages use the policy to mend what a stand-in for a cloud gets wrong.
+		flags["feature-gates"] = []string{"MutatingAdmissionPolicy=true"}
+		flags["runtime-config"] = append(flags["runtime-config"], Served(policies)...)
+	}
+	if c.Wishes.Kubelets {
+		more, err := c.openToKubelets(certs)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(flags, more)
+	}
+	return flags, nil
 }
 
 // commandLine are flags by their names, each as often as it has values.

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/gotool"
 	"nodestorm/harness/builds/repository"
 )
 
@@ -114,7 +115,7 @@ func Versions(ctx context.Context, module string) ([]string, error) {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
-	out, err := newGotool(tmp, tmp, io.Discard, alone).run(ctx, nil, "list", "-m", "-versions", "-json", "--", module)
+	out, err := gotool.New(tmp, tmp, io.Discard, alone).Run(ctx, nil, "list", "-m", "-versions", "-json", "--", module)
 	if err != nil {
 		return nil, fmt.Errorf("listing the releases of %s: %w", module, err)
 	}

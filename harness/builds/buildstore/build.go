@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/gotool"
 	"nodestorm/harness/builds/repository"
 )
 
@@ -52,24 +54,74 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ builds.
 	}
 	defer func() { err = keepLog(err) }()
 
-	src, err := s.fetch(ctx, r, tmp, log, report)
+	p, err := s.plan(ctx, r, tmp, log, report)
 	if err != nil {
 		return builds.Target{}, err
+	}
+	key := keyOf(r.Provider, p.known...)
+	if t, ok := s.reuse(r.Ref, key, p.source); ok {
+		return t, nil
+	}
+	d := newDraft(tmp)
+	if err := compile(ctx, p.tool, p.flags, r.mainPackage(), d.binary(r.Name), report); err != nil {
+		if missing := (*gotool.ModulesError)(nil); r.complete != nil && errors.As(err, &missing) {
+			return builds.Target{}, fmt.Errorf("the module proxy does not serve %s, of which %s is made: take another release, or a folder with its programs",
+				strings.Join(missing.Modules, ", "), r.Ref)
+		}
+		if r.graft != nil {
+			err = r.graft.unfit(r.Ref, err)
+		}
+		return builds.Target{}, err
+	}
+	s.noteTime(r.Ref, time.Since(report.start))
+	if err := d.fill(r, p.root); err != nil {
+		return builds.Target{}, err
+	}
+	if p.source.Kind == builds.FromFolder {
+		// Only the outcome tells whether anything in the folder, or in those
+		// that its go.mod points to, has changed.
+		content, err := d.content()
+		if err != nil {
+			return builds.Target{}, err
+		}
+		key = keyOf(r.Provider, append(p.known, content)...)
+		if t, ok := s.reuse(r.Ref, key, p.source); ok {
+			return t, nil
+		}
+	}
+	return s.publish(d, key, p.manifest)
+}
+
+// plan is how a recipe is built on this machine.
+type plan struct {
+	tool     gotool.Tool
+	root     string        // of the source
+	source   builds.Source // as it was found
+	flags    []string      // of go build
+	manifest builds.Manifest
+	known    []any // all that the build depends on
+}
+
+// plan fetches the source and finds out what builds it.
+func (s *Store) plan(ctx context.Context, r Recipe, tmp string, log io.Writer, report reporter) (*plan, error) {
+	src, err := s.fetch(ctx, r, tmp, log, report)
+	if err != nil {
+		return nil, err
 	}
 	if r.Race {
 		src.env = append(src.env, "CGO_ENABLED=1")
 	}
-	tool := newGotool(src.root, tmp, log, src.env...)
-	tool.yields = s.Yields
-	chain, err := tool.toolchain(ctx)
+	tool := gotool.New(src.root, tmp, log, src.env...)
+	tool.Yields = s.Yields
+	chain, err := tool.Toolchain(ctx)
 	if err != nil {
-		return builds.Target{}, err
+		return nil, err
 	}
-	src.Workspace = chain.workspace
+	src.Workspace = chain.Workspace
 	if src.Kind == builds.FromFolder {
 		now, err := stateOf(ctx, builds.Source{Dir: src.root, Workspace: src.Workspace})
 		if err != nil {
-			return builds.Target{}, err
+			return nil, err
 		}
 		src.Commit, src.Dirty, src.Sum = now.commit, now.dirty, now.sum
 		if src.Ref != "" {
@@ -81,26 +133,31 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ builds.
 	tags, overlay := r.Tags, ""
 	if s.Overlay != nil && !r.Plain && !r.Race {
 		if overlay, m.OverlayHash, err = s.Overlay(chain.GOROOT, runtime.GOARCH, filepath.Join(tmp, "overlay")); err != nil {
-			return builds.Target{}, err
+			return nil, err
 		}
 	}
 	known := []any{placeless(src.Source), chain, m.OverlayHash, r.LDFlags, r.Assets, r.Faces}
 	if r.graft != nil {
 		span, err := r.graft.tags(src.root)
 		if err != nil {
-			return builds.Target{}, err
+			return nil, err
 		}
 		if overlay, err = r.graft.overlay(src.root, overlay, tmp); err != nil {
-			return builds.Target{}, err
+			return nil, err
 		}
 		if src.Graft, err = r.graft.sum(); err != nil {
-			return builds.Target{}, err
+			return nil, err
 		}
 		m.Source, tags, known = src.Source, slices.Concat(tags, span), append(known, src.Graft)
 	}
 	if r.Race {
 		known = append(known, "race")
 	}
+	return &plan{tool: tool, root: src.root, source: src.Source, flags: r.flags(tags, overlay), manifest: m, known: known}, nil
+}
+
+// flags are those of go build.
+func (r Recipe) flags(tags []string, overlay string) []string {
 	flags := []string{"-trimpath", "-buildvcs=false", "-tags=" + strings.Join(tags, ","), "-ldflags=-s -w " + r.LDFlags}
 	if r.Race {
 		flags = append(flags, "-race")
@@ -111,41 +168,11 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ builds.
 	if r.complete != nil {
 		flags = append(flags, "-mod=mod")
 	}
-	key := keyOf(r.Provider, known...)
-	if t, ok := s.reuse(r.Ref, key, src.Source); ok {
-		return t, nil
-	}
-	d := newDraft(tmp)
-	if err := compile(ctx, tool, flags, r.mainPackage(), d.binary(r.Name), report); err != nil {
-		if missing := (*ModulesError)(nil); r.complete != nil && errors.As(err, &missing) {
-			return builds.Target{}, fmt.Errorf("the module proxy does not serve %s, of which %s is made: take another release, or a folder with its programs", strings.Join(missing.Modules, ", "), r.Ref)
-		}
-		if r.graft != nil {
-			err = r.graft.unfit(r.Ref, err)
-		}
-		return builds.Target{}, err
-	}
-	s.noteTime(r.Ref, time.Since(report.start))
-	if err := d.fill(r, src.root); err != nil {
-		return builds.Target{}, err
-	}
-	if src.Kind == builds.FromFolder {
-		// Only the outcome tells whether anything in the folder, or in those
-		// that its go.mod points to, has changed.
-		content, err := d.content()
-		if err != nil {
-			return builds.Target{}, err
-		}
-		key = keyOf(r.Provider, append(known, content)...)
-		if t, ok := s.reuse(r.Ref, key, src.Source); ok {
-			return t, nil
-		}
-	}
-	return s.publish(d, key, m)
+	return flags
 }
 
 // compile builds the main package pkg into the file bin.
-func compile(ctx context.Context, tool gotool, flags []string, pkg, bin string, report reporter) error {
+func compile(ctx context.Context, tool gotool.Tool, flags []string, pkg, bin string, report reporter) error {
 	downloading := func(line string) bool {
 		module, found := strings.CutPrefix(line, "go: downloading ")
 		if found {
@@ -153,7 +180,7 @@ func compile(ctx context.Context, tool gotool, flags []string, pkg, bin string, 
 		}
 		return found
 	}
-	out, err := tool.run(ctx, downloading, command("list", flags, "-deps", "--", pkg)...)
+	out, err := tool.Run(ctx, downloading, command("list", flags, "-deps", "--", pkg)...)
 	if err != nil {
 		return err
 	}
@@ -179,7 +206,7 @@ func compile(ctx context.Context, tool gotool, flags []string, pkg, bin string, 
 	if err := os.MkdirAll(filepath.Dir(bin), 0o755); err != nil {
 		return err
 	}
-	_, err = tool.run(ctx, compiling, command("build", flags, "-v", "-o="+bin, "--", pkg)...)
+	_, err = tool.Run(ctx, compiling, command("build", flags, "-v", "-o="+bin, "--", pkg)...)
 	return err
 }
 

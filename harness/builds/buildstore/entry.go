@@ -19,6 +19,7 @@ import (
 	"golang.org/x/mod/sumdb/dirhash"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/gotool"
 )
 
 // begin locks ref, waiting for whoever has it, and makes a folder to work in.
@@ -58,7 +59,7 @@ func (s *Store) log(ref builds.Ref) (log io.Writer, done func(err error) error, 
 	}
 	return f, func(err error) error {
 		_ = f.Close() // it is no loss
-		if failed := (*CommandError)(nil); errors.As(err, &failed) {
+		if failed := (*gotool.CommandError)(nil); errors.As(err, &failed) {
 			failed.Log = path
 		} else {
 			_ = os.Remove(path)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/dirhash"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/gotool"
 )
 
 // graft is a main package of ours that is compiled within the source: with the source's own dependencies,
@@ -99,7 +100,7 @@ func (g *graft) overlay(root, file, dir string) (string, error) {
 
 // unfit says that a graft does not compile within a source whose own program may.
 func (g *graft) unfit(ref builds.Ref, err error) error {
-	failed := &CommandError{}
+	failed := &gotool.CommandError{}
 	if !errors.As(err, &failed) {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/mod/sumdb/dirhash"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/gotool"
 	"nodestorm/sim/oneline"
 )
 
@@ -48,9 +49,9 @@ const alone = "GOWORK=off"
 // fromModule copies a module into tmp, because the module cache is read-only and
 // the go.mod of a main module must not be.
 func fromModule(ctx context.Context, r Recipe, tmp string, log io.Writer, report reporter) (fetched, error) {
-	tool := newGotool(tmp, tmp, log, alone)
+	tool := gotool.New(tmp, tmp, log, alone)
 	root := filepath.Join(tmp, "src")
-	main, err := tool.download(ctx, r.Module, r.query(), root, report)
+	main, err := download(ctx, tool, r.Module, r.query(), root, report)
 	if err != nil {
 		return fetched{}, fmt.Errorf("downloading %s@%s: %w; other ways in are --source DIR, and nodestorm target add with a program or an --image", r.Module, r.query(), err)
 	}
@@ -73,7 +74,7 @@ func fromModule(ctx context.Context, r Recipe, tmp string, log io.Writer, report
 			}
 		}
 		name := path.Join(r.Module, filepath.ToSlash(dir))
-		got, err := tool.download(ctx, name, version, filepath.Join(root, dir), report)
+		got, err := download(ctx, tool, name, version, filepath.Join(root, dir), report)
 		if err != nil {
 			return fetched{}, fmt.Errorf("downloading %s@%s, which %s has in a folder: %w", name, version, r.Module, err)
 		}
@@ -107,15 +108,15 @@ func nestedModules(root string) (dirs []string, err error) {
 var unserved = regexp.MustCompile(`: (403 Forbidden|404 Not Found|410 Gone)`)
 
 // download copies what a query finds of a module into a folder.
-func (g gotool) download(ctx context.Context, path, query, to string, report reporter) (m struct{ Version, Dir, Sum, Error string }, err error) {
+func download(ctx context.Context, tool gotool.Tool, path, query, to string, report reporter) (m struct{ Version, Dir, Sum, Error string }, err error) {
 	report.send(Update{Stage: Downloading, Package: path + " " + query})
-	out, err := g.run(ctx, nil, "mod", "download", "-json", path+"@"+query)
+	out, err := tool.Run(ctx, nil, "mod", "download", "-json", path+"@"+query)
 	if jsonErr := json.Unmarshal(out, &m); jsonErr == nil && m.Error != "" {
 		text := oneline.Of(m.Error)
 		if status := unserved.FindString(text); status != "" {
 			text = "the module proxy does not serve it (" + strings.TrimPrefix(status, ": ") + ")"
-			if near := g.near(ctx, path, query); len(near) > 0 {
-				return m, fmt.Errorf("there is no %s@%s that the module proxy serves; the nearest: %s", path, query, strings.Join(near, ", "))
+			if others := near(ctx, tool, path, query); len(others) > 0 {
+				return m, fmt.Errorf("there is no %s@%s that the module proxy serves; the nearest: %s", path, query, strings.Join(others, ", "))
 			}
 		}
 		err = fmt.Errorf("%s; what there is: go list -m -versions %s", text, path)
@@ -127,11 +128,11 @@ func (g gotool) download(ctx context.Context, path, query, to string, report rep
 }
 
 // near are the releases of a module next to one, none if that cannot be told.
-func (g gotool) near(ctx context.Context, path, version string) []string {
+func near(ctx context.Context, tool gotool.Tool, path, version string) []string {
 	if !semver.IsValid(version) || module.IsPseudoVersion(version) {
 		return nil
 	}
-	out, err := g.run(ctx, nil, "list", "-m", "-versions", "-json", path)
+	out, err := tool.Run(ctx, nil, "list", "-m", "-versions", "-json", path)
 	var has struct{ Versions []string }
 	if err != nil || json.Unmarshal(out, &has) != nil {
 		return nil

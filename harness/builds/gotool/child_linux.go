@@ -1,4 +1,4 @@
-package buildstore
+package gotool
 
 import (
 	"syscall"

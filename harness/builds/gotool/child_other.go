@@ -1,6 +1,6 @@
 //go:build !linux
 
-package buildstore
+package gotool
 
 import "syscall"
 

@@ -1,4 +1,6 @@
-package buildstore
+// Package gotool runs the go command: with the toolchain that a folder's go.mod asks for, ended with its caller, and with
+// errors that say what it lacks.
+package gotool
 
 import (
 	"bytes"
@@ -21,27 +23,27 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// gotool runs the go command in one folder. Which toolchain that is, is up to
+// Tool runs the go command in one folder. Which toolchain that is, is up to
 // the folder's go.mod.
-type gotool struct {
+type Tool struct {
 	dir string
 	env []string
 	log io.Writer // gets all that it writes to its standard error
-	// yields has it take what processors nobody else wants.
-	yields bool
+	// Yields runs it with the lowest priority.
+	Yields bool
 }
 
-// newGotool is the go command for programs of this machine. It puts its
+// New is the go command for programs of this machine. It puts its
 // temporary files into tmp, which is the caller's to remove.
-func newGotool(dir, tmp string, log io.Writer, extra ...string) gotool {
+func New(dir, tmp string, log io.Writer, extra ...string) Tool {
 	env := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOTMPDIR="+tmp)
-	return gotool{dir: dir, env: append(env, extra...), log: log}
+	return Tool{dir: dir, env: append(env, extra...), log: log}
 }
 
-// run returns what the go command writes to its standard output. Each line of
+// Run returns what the go command writes to its standard output. Each line of
 // its standard error goes to line; those that line does not want (false) are
 // what an error ends with. When ctx ends, so do all processes it has started.
-func (g gotool) run(ctx context.Context, line func(string) bool, args ...string) ([]byte, error) {
+func (g Tool) Run(ctx context.Context, line func(string) bool, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir, cmd.Env = g.dir, g.env
 	cmd.SysProcAttr = childAttr()
@@ -51,7 +53,7 @@ func (g gotool) run(ctx context.Context, line func(string) bool, args ...string)
 	stderr := &lines{want: line}
 	cmd.Stdout, cmd.Stderr = &stdout, io.MultiWriter(stderr, g.log)
 
-	err := onThread(g.yields, cmd.Run)
+	err := onThread(g.Yields, cmd.Run)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -150,44 +152,45 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 }
 
-// toolchain is what `go env` says of the Go that builds in a folder; all of it
+// Toolchain is what `go env` says of the Go that builds in a folder; all of it
 // shapes the program.
-type toolchain struct {
+type Toolchain struct {
 	GOROOT, GOVERSION, GOFLAGS, GOEXPERIMENT, GOAMD64, GOARM64 string
 
-	workspace string // the go.work in use; what is built says what it did
+	// Workspace is the go.work in use; what is built says what it did.
+	Workspace string `json:"-"`
 }
 
-// toolchain asks for it, and makes sure that it is new enough for the folder.
-func (g gotool) toolchain(ctx context.Context) (toolchain, error) {
-	out, err := g.run(ctx, nil, "env", "-json", "GOROOT", "GOVERSION", "GOFLAGS", "GOEXPERIMENT", "GOAMD64", "GOARM64", "GOMOD", "GOWORK")
+// Toolchain asks for it, and makes sure that it is new enough for the folder.
+func (g Tool) Toolchain(ctx context.Context) (Toolchain, error) {
+	out, err := g.Run(ctx, nil, "env", "-json", "GOROOT", "GOVERSION", "GOFLAGS", "GOEXPERIMENT", "GOAMD64", "GOARM64", "GOMOD", "GOWORK")
 	if err != nil {
-		return toolchain{}, err
+		return Toolchain{}, err
 	}
 	var env struct {
-		toolchain
+		Toolchain
 		GOMOD, GOWORK string
 	}
 	if err := json.Unmarshal(out, &env); err != nil {
-		return toolchain{}, fmt.Errorf("reading what go env says: %w", err)
+		return Toolchain{}, fmt.Errorf("reading what go env says: %w", err)
 	}
 	if env.GOWORK != "off" {
-		env.workspace = env.GOWORK
+		env.Workspace = env.GOWORK
 	}
 	if env.GOMOD == "" || env.GOMOD == os.DevNull {
-		return toolchain{}, errors.New("the source is in no Go module: there is no go.mod in it or above it")
+		return Toolchain{}, errors.New("the source is in no Go module: there is no go.mod in it or above it")
 	}
 	mod, err := os.ReadFile(env.GOMOD)
 	if err != nil {
-		return toolchain{}, err
+		return Toolchain{}, err
 	}
 	file, err := modfile.ParseLax(filepath.Base(env.GOMOD), mod, nil)
 	if err != nil {
-		return toolchain{}, err
+		return Toolchain{}, err
 	}
 	if file.Go != nil && version.Compare("go"+file.Go.Version, env.GOVERSION) > 0 {
-		return toolchain{}, fmt.Errorf("its go.mod asks for Go %s, and this machine has %s: install Go %[1]s, or set GOTOOLCHAIN=auto so that go fetches it",
+		return Toolchain{}, fmt.Errorf("its go.mod asks for Go %s, and this machine has %s: install Go %[1]s, or set GOTOOLCHAIN=auto so that go fetches it",
 			file.Go.Version, env.GOVERSION)
 	}
-	return env.toolchain, nil
+	return env.Toolchain, nil
 }
