@@ -58,7 +58,7 @@ changes, 2 usage (also: the refs are the wrong way round), 3 an end cannot be to
 	c.Flags().BoolVar(&b.Every, "every", false, "ask every release between, also those that the search does not need")
 	c.Flags().BoolVar(&b.FirstParent, "first-parent", false, "follow the branch that was merged into only: the answer can be a merge")
 	c.Flags().BoolVar(&b.Anew, "anew", false, "forget what an earlier call has learned")
-	e.outputFlags(c, &b.asJSON)
+	e.OutputFlags(c, &b.asJSON)
 	c.AddCommand(e.bisectStep())
 	return c
 }
@@ -103,10 +103,10 @@ func (b *bisection) report(a *bisect.Answer) error {
 		return err
 	}
 	if b.asJSON {
-		if err := b.json(a); err != nil {
+		if err := b.JSON(a); err != nil {
 			return err
 		}
-	} else if _, err := io.WriteString(b.stdout, a.Text()); err != nil {
+	} else if _, err := io.WriteString(b.Stdout, a.Text()); err != nil {
 		return err
 	}
 	if len(a.First) > 1 {
@@ -120,7 +120,7 @@ func (b *bisection) write(a *bisect.Answer) error {
 	if a.BeforeRun == "" || a.FirstRun == "" {
 		return nil
 	}
-	r := b.reporter(b.Catalogue)
+	r := b.Reporter(b.Catalogue)
 	page := filepath.Join(b.session.Out, "side-by-side.html")
 	if err := r.Page(page, a.BeforeRun, a.FirstRun); err != nil {
 		return err

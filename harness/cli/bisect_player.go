@@ -13,6 +13,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/draft"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
@@ -38,14 +39,14 @@ func (e *env) newBisection() *bisection {
 // addFlags adds the flags that say what is asked, and when a verdict is certain.
 func (b *bisection) addFlags(c *cobra.Command) {
 	b.session.addFlags(c)
-	b.catalogueFlags(c)
+	b.CatalogueFlags(c)
 	b.addManifest(c)
-	c.ValidArgsFunction = b.completeIDs
+	c.ValidArgsFunction = b.CompleteIDs
 	c.Flags().StringVar(&b.autoscaler, "autoscaler", "", "what a FILE.feature is about, karpenter or cluster-autoscaler; a record says it itself")
 	_ = c.RegisterFlagCompletionFunc("autoscaler", cobra.FixedCompletions([]string{draft.Karpenter, draft.ClusterAutoscaler}, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().IntVar(&b.Rules.Healthy, "healthy-runs", 1, "how many healthy runs show that the failure is not there; of one that does not always come, more")
 	c.Flags().IntVar(&b.Rules.Doubts, "doubts", 3, "how many inconclusive runs skip a build")
-	howFlags(c, &b.From)
+	console.HowFlags(c, &b.From)
 }
 
 func exactlyOneScenario(c *cobra.Command, args []string) error {
@@ -63,7 +64,7 @@ func (b *bisection) one(c *cobra.Command, name string) (err error) {
 	case len(b.From.Tags) > 1:
 		return usage(errors.New("several --tags are several builds, and one is played: put commas between the tags of one build"))
 	}
-	if b.Catalogue, err = b.unchecked(); err != nil {
+	if b.Catalogue, err = b.Unchecked(); err != nil {
 		return err
 	}
 	files, ids := split([]string{name})
@@ -72,7 +73,7 @@ func (b *bisection) one(c *cobra.Command, name string) (err error) {
 	if err == nil && len(ids) > 0 {
 		records, err = choose(b.Catalogue, b.Features, ids, "", false)
 	}
-	if err := b.toPlay(b.Catalogue, records, err); err != nil {
+	if err := b.ToPlay(b.Catalogue, records, err); err != nil {
 		return err
 	}
 	if len(records) != 1 {
@@ -85,7 +86,7 @@ func (b *bisection) one(c *cobra.Command, name string) (err error) {
 	if err := b.check(c); err != nil {
 		return err
 	}
-	b.Provider, b.Store, b.Out = b.Queue.ProviderOf(b.Record), b.store, b.session.Out
+	b.Provider, b.Options.Store, b.Out = b.Queue.ProviderOf(b.Record), b.Console.Store, b.session.Out
 	b.Conditions = b.conditions()
 	return nil
 }
@@ -128,7 +129,7 @@ func (b *bisection) conditions() []string {
 
 // Build is bisect.Player's.
 func (b *bisection) Build(ctx context.Context, recipe buildstore.Recipe) (builds.Target, error) {
-	return b.supply().Build(ctx, recipe)
+	return b.Supplier().Build(ctx, recipe)
 }
 
 // Check is bisect.Player's.

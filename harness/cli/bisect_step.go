@@ -8,6 +8,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
@@ -59,7 +60,7 @@ run. With --mended 0 and 1 are the other way round: to find what mended it, git 
 	c.Flags().BoolVar(&mended, "mended", false, "0 while the failure shows, 1 from when on it does not")
 	// A wrong flag is no answer about a commit.
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &exit.Error{Code: gitStop, Err: wrongFlag(c, err)}
+		return &exit.Error{Code: gitStop, Err: console.WrongFlag(c, err)}
 	})
 	return c
 }

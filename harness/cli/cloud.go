@@ -19,6 +19,7 @@ import (
 	"nodestorm/fakecloud/externalgrpc"
 	"nodestorm/fakecloud/fault"
 	"nodestorm/fakecloud/hcloud"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/cloud/nodegroups"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world/apiproxy"
@@ -138,7 +139,7 @@ func readGroups(file string) ([]firstGroup, error) {
 	var list struct {
 		Groups []firstGroup `json:"groups"`
 	}
-	text, err := readFile(file)
+	text, err := console.ReadFile(file)
 	if err == nil {
 		err = strict.Unmarshal(text, &list)
 	}
@@ -206,7 +207,7 @@ func (o *cloudOptions) flags(e *env, c *cobra.Command) {
 	c.Flags().BoolVar(&o.check, "check", false, "check the files and end")
 	c.Flags().Uint64Var(&o.seed, "seed", 1, "what all randomness derives from")
 	c.Flags().StringVar(&o.history, "history", "", "new `file` for the record of all calls and what the cloud did")
-	e.outputFlags(c, &o.json)
+	e.OutputFlags(c, &o.json)
 }
 
 // served is an API that is up.
@@ -257,7 +258,7 @@ func (e *env) serveCloud(ctx context.Context, o cloudOptions, serve func(context
 		}
 	}
 	if o.check {
-		fmt.Fprintf(e.stdout, "good: %d fault(s), %d %s\n", len(faults), len(c.Instances()), o.what)
+		fmt.Fprintf(e.Stdout, "good: %d fault(s), %d %s\n", len(faults), len(c.Instances()), o.what)
 		return nil
 	}
 	l, err := net.Listen("tcp", o.listen)
@@ -280,9 +281,9 @@ func (e *env) serveCloud(ctx context.Context, o cloudOptions, serve func(context
 
 func (e *env) showEndpoint(s served, asJSON bool) error {
 	if asJSON {
-		return e.json(map[string]string{"endpoint": s.endpoint})
+		return e.JSON(map[string]string{"endpoint": s.endpoint})
 	}
-	fmt.Fprintf(e.stdout, "%s\n\nCtrl-C ends it.\n", s.says)
+	fmt.Fprintf(e.Stdout, "%s\n\nCtrl-C ends it.\n", s.says)
 	return nil
 }
 
@@ -306,7 +307,7 @@ func readToken(file string) (string, error) {
 		}
 		return "", fmt.Errorf("no token: set %s, or name a file with --token-file; any text will do", envToken)
 	}
-	text, err := readFile(file)
+	text, err := console.ReadFile(file)
 	if err != nil {
 		return "", fmt.Errorf("--token-file: %w", err)
 	}

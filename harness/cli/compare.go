@@ -54,7 +54,7 @@ func (s *session) compare(c *cobra.Command, sides []queue.Side, jobs []queue.Job
 		}
 	})
 	if err == nil && asJSON {
-		err = s.json(comparisons)
+		err = s.JSON(comparisons)
 	}
 	switch {
 	case err != nil:
@@ -70,12 +70,12 @@ func (s *session) compare(c *cobra.Command, sides []queue.Side, jobs []queue.Job
 // printComparison writes both lists side by side, each counted from its first
 // decision, and names the first difference.
 func (s *session) printComparison(c queue.Comparison) {
-	fmt.Fprintf(s.stdout, "%s on %s\n", c.ID, c.Target)
+	fmt.Fprintf(s.Stdout, "%s on %s\n", c.ID, c.Target)
 	if c.Inconclusive != "" {
-		fmt.Fprintf(s.stdout, "inconclusive on %s\n\n", c.Inconclusive)
+		fmt.Fprintf(s.Stdout, "inconclusive on %s\n\n", c.Inconclusive)
 		return
 	}
-	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(s.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "\t%s\t%s\t%s\t%s\n", c.Sides[0], c.Verdicts[0], c.Sides[1], c.Verdicts[1])
 	one, other := c.Decisions[0], c.Decisions[1]
 	for i := range max(len(one), len(other)) {
@@ -97,11 +97,11 @@ func (s *session) printComparison(c queue.Comparison) {
 	}
 	switch {
 	case c.Same:
-		fmt.Fprintf(s.stdout, "the same verdict, and the same %s\n\n", decisions)
+		fmt.Fprintf(s.Stdout, "the same verdict, and the same %s\n\n", decisions)
 	case c.First < 0:
-		fmt.Fprintf(s.stdout, "the same %s, and another verdict; the runs are %s and %s\n\n", decisions, c.Runs[0], c.Runs[1])
+		fmt.Fprintf(s.Stdout, "the same %s, and another verdict; the runs are %s and %s\n\n", decisions, c.Runs[0], c.Runs[1])
 	default:
-		fmt.Fprintf(s.stdout, "they differ first at decision %d; the runs are %s and %s\n\n", c.First+1, c.Runs[0], c.Runs[1])
+		fmt.Fprintf(s.Stdout, "they differ first at decision %d; the runs are %s and %s\n\n", c.First+1, c.Runs[0], c.Runs[1])
 	}
 }
 

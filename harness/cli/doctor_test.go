@@ -2,14 +2,12 @@ package cli
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"nodestorm/harness/builds/buildstore"
-	"nodestorm/scenarios"
+	"nodestorm/harness/cli/doctor"
 )
 
 // program is something that target add takes.
@@ -22,106 +20,11 @@ func program(t *testing.T) string {
 	return own
 }
 
-func readinessOf(t *testing.T, e *env) (all []readiness, byName map[string]readiness) {
-	t.Helper()
-	catalogue, err := scenarios.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e.store, err = buildstore.Open(""); err != nil {
-		t.Fatal(err)
-	}
-	all, err = e.ready(catalogue)
-	if err != nil {
-		t.Fatal(err)
-	}
-	byName = map[string]readiness{}
-	for _, g := range all {
-		byName[g.Of] = g
-	}
-	return all, byName
-}
-
-// What is ready is told by what it makes possible: a build for one cloud is none for
-// another.
-func TestReadiness(t *testing.T) {
-	t.Setenv(buildstore.EnvCache, t.TempDir())
-	catalogue, err := scenarios.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, empty := readinessOf(t, &env{})
-	records := 0
-	for _, g := range all {
-		records += g.Records
-		if strings.Join(g.Ways, "; ") == "" || g.Ready > 0 {
-			t.Errorf("of an empty store: %+v", g)
-		}
-	}
-	if records != len(catalogue.Records()) || !all[0].Needed {
-		t.Errorf("%d of %d records, first %q", records, len(catalogue.Records()), all[0].Of)
-	}
-	if ways := strings.Join(empty["Cluster Autoscaler for hetzner"].Ways, "\n"); !strings.Contains(ways, "--ref cluster-autoscaler-1.32.5 ") || !strings.Contains(ways, "--tags hetzner") || strings.Contains(ways, "DIR") {
-		t.Errorf("the way to those for hetzner: %s", ways)
-	}
-	for _, args := range [][]string{{"kubernetes@v1.36.3"}, {"cluster-autoscaler@1.32.5", "--provider", "hetzner"}} {
-		if code, _, stderr := said(t, append([]string{"target", "add", args[0], program(t)}, args[1:]...)...); code != AsExpected {
-			t.Fatal(stderr)
-		}
-	}
-	_, some := readinessOf(t, &env{})
-	hetzner, other := some["Cluster Autoscaler for hetzner"], some["Cluster Autoscaler for clusterapi"]
-	if hetzner.Ready == 0 || hetzner.Ready == hetzner.Replays || strings.Contains(strings.Join(hetzner.Missing, " "), "1.32.5") {
-		t.Errorf("with one build for hetzner: %+v", hetzner)
-	}
-	if other.Ready != 0 || !strings.Contains(strings.Join(other.Missing, "\n"), "cluster-autoscaler@1.32.5 for clusterapi") {
-		t.Errorf("with no build for clusterapi: %+v", other)
-	}
-}
-
-// What is not needed does not make the exit status.
-func TestWell(t *testing.T) {
-	without := diagnosis{Machine: []finding{{OK: true}}, Replays: []readiness{{Replays: 2, Ready: 2, Needed: true}, {Replays: 3}}, Optional: []finding{{}}}
-	if !without.well() {
-		t.Error("optional builds count")
-	}
-	lacking := without
-	lacking.Machine = []finding{{OK: true}, {}}
-	if lacking.well() {
-		t.Error("a machine that lacks something is well")
-	}
-	partly := without
-	partly.Replays = []readiness{{Replays: 2, Ready: 1, Needed: true}}
-	if partly.well() {
-		t.Error("replays that need no Cluster Autoscaler do not count")
-	}
-}
-
-// The clock is tried, and said not to work where it does not.
-func TestTryClock(t *testing.T) {
-	if testing.Short() {
-		t.Skip("building a program with the clock takes half a minute, once: not with -short")
-	}
-	took, err := (&env{}).tryClock(t.Context())
-	if err != nil || took <= 0 {
-		t.Fatalf("%s, %v", took, err)
-	}
-	t.Logf("an hour in %s", took)
-	broken := filepath.Join(t.TempDir(), "go")
-	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho this go builds nothing >&2\nexit 1\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", filepath.Dir(broken)+":/usr/bin:/bin")
-	if _, err := (&env{}).tryClock(t.Context()); err == nil || !strings.Contains(err.Error(), "this go builds nothing") {
-		t.Errorf("with a go that builds nothing: %v", err)
-	}
-}
-
 func TestDoctorSays(t *testing.T) {
 	t.Setenv(buildstore.EnvCache, t.TempDir())
 	t.Setenv("PATH", t.TempDir())
 	code, stdout, _ := said(t, "doctor", "--json")
-	var d diagnosis
+	var d doctor.Diagnosis
 	if err := json.Unmarshal([]byte(stdout), &d); err != nil || code != NotAsExpected || len(d.Machine) == 0 || d.Machine[0].OK {
 		t.Errorf("status %d, %v: %s", code, err, stdout)
 	}

@@ -85,17 +85,17 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
 				d.File = out
 			}
 			if asJSON {
-				return e.json(d)
+				return e.JSON(d)
 			}
 			if out == "" {
-				_, err := fmt.Fprint(e.stdout, d.Feature)
+				_, err := fmt.Fprint(e.Stdout, d.Feature)
 				return err
 			}
 			groups := "node group"
 			if d.Autoscaler == draft.Karpenter {
 				groups = "NodePool"
 			}
-			fmt.Fprintf(e.stdout, "%s: %s, %s, %s, %s; %s on what is not known at its head\n\n  nodestorm run %s --target %s\n", out,
+			fmt.Fprintf(e.Stdout, "%s: %s, %s, %s, %s; %s on what is not known at its head\n\n  nodestorm run %s --target %s\n", out,
 				counted(d.Pods, "pod"), counted(d.Nodes, "node"), counted(d.Groups, groups), counted(d.Flags, "flag"), counted(len(d.Notes), "note"), out, d.Target)
 			return nil
 		},
@@ -113,7 +113,7 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
 	_ = c.MarkFlagFilename("out", "feature")
 	c.Flags().StringVar(&program, "autoscaler", "", "whose failure it is, karpenter or cluster-autoscaler, if the sources do not tell")
 	_ = c.RegisterFlagCompletionFunc("autoscaler", cobra.FixedCompletions([]string{draft.Karpenter, draft.ClusterAutoscaler}, cobra.ShellCompDirectiveNoFileComp))
-	e.outputFlags(c, &asJSON)
+	e.OutputFlags(c, &asJSON)
 	return c
 }
 

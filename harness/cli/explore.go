@@ -68,7 +68,7 @@ Exit status: 0 nothing was found that is not documented, 1 something was, 2 usag
 	c.Flags().StringSliceVar(&x.settings.Faults, "faults", nil, "only faults with this `text`, or one of several, in their sentences")
 	c.Flags().DurationVar(&x.lasts, "for", 30*time.Minute, "how long to search, a `DURATION` of real time")
 	c.Flags().IntVar(&x.settings.Again, "again", 9, "how often to play again what shows a suspect first")
-	e.outputFlags(c, &x.asJSON)
+	e.OutputFlags(c, &x.asJSON)
 	c.AddCommand(e.exploreShrink(), e.explorePrint())
 	return c
 }
@@ -78,7 +78,7 @@ func (x *exploration) addTarget(c *cobra.Command) {
 	x.addFlags(c)
 	_ = c.Flags().Set("out", filepath.Join("reports", "out", "explore"))
 	c.Flags().Lookup("out").DefValue = filepath.Join("reports", "out", "explore")
-	x.env.catalogueFlags(c)
+	x.env.CatalogueFlags(c)
 	c.Flags().StringVar(&x.settings.Target, "target", "", "build to search, `NAME@VERSION`")
 	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
 	x.addRace(c)
@@ -104,7 +104,7 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 		x.settings.Site = ref.Name + "/" + cmp.Or(x.Cloud, map[string]string{"karpenter": builds.Kwok, "cluster-autoscaler": "externalgrpc"}[ref.Name])
 	}
 	x.settings.Seed = x.World.Seed
-	if x.known, err = x.env.catalogue(); err != nil {
+	if x.known, err = x.env.Catalogue(); err != nil {
 		return err
 	}
 	program, provider, err := schedule.Program(x.settings.Site)
@@ -150,8 +150,8 @@ func (x *exploration) run(c *cobra.Command) error {
 	if err := x.checkParallel(1); err != nil {
 		return err
 	}
-	if x.worker != nil {
-		return x.worker.Serve(c.Context(), os.Stdin, &x.Queue, queue.FeaturesOn(x.build))
+	if x.Serving != nil {
+		return x.Serving.Serve(c.Context(), os.Stdin, &x.Queue, queue.FeaturesOn(x.build))
 	}
 	found, err := explore.Open(x.Out, x.settings)
 	if err != nil {
@@ -193,9 +193,9 @@ func (x *exploration) search(ctx context.Context, found *explore.Exploration) er
 
 func (x *exploration) conclude(s explore.Summary) error {
 	if x.asJSON {
-		return x.json(s)
+		return x.JSON(s)
 	}
-	fmt.Fprintf(x.stdout, "%s on %s: %s, %.1f virtual hours in %.2f h, %d inconclusive, %d things covered\n", s.Target, s.Site, counted(s.Plays, "schedule"), s.VirtualHours, s.WallHours, s.Inconclusive, s.Covered)
+	fmt.Fprintf(x.Stdout, "%s on %s: %s, %.1f virtual hours in %.2f h, %d inconclusive, %d things covered\n", s.Target, s.Site, counted(s.Plays, "schedule"), s.VirtualHours, s.WallHours, s.Inconclusive, s.Covered)
 	for _, f := range s.Found {
 		as := "not documented: nodestorm explore shrink " + filepath.Join(x.Out, "schedules", fmt.Sprint(f.First), fmt.Sprintf("schedule-%d.yaml", f.First)) + " --key " + f.Key + " --target " + s.Target
 		if f.Known != "" {
@@ -208,7 +208,7 @@ func (x *exploration) conclude(s explore.Summary) error {
 			}
 			as = rate + "; " + as
 		}
-		fmt.Fprintf(x.stdout, "  %s, in %s: %s\n", f.Key, counted(f.Plays, "schedule"), as)
+		fmt.Fprintf(x.Stdout, "  %s, in %s: %s\n", f.Key, counted(f.Plays, "schedule"), as)
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func (e *env) explorePrint() *cobra.Command {
 			if err != nil {
 				return usage(err)
 			}
-			_, err = fmt.Fprint(e.stdout, text)
+			_, err = fmt.Fprint(e.Stdout, text)
 			return err
 		},
 	}

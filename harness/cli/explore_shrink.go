@@ -69,8 +69,8 @@ Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or 
 			if err := x.checkParallel(1); err != nil {
 				return err
 			}
-			if x.worker != nil {
-				return x.worker.Serve(c.Context(), os.Stdin, &x.Queue, queue.FeaturesOn(append([]builds.Target{x.build}, x.others...)...))
+			if x.Serving != nil {
+				return x.Serving.Serve(c.Context(), os.Stdin, &x.Queue, queue.FeaturesOn(append([]builds.Target{x.build}, x.others...)...))
 			}
 			return x.shrink(c.Context(), s, args[0])
 		},
@@ -85,7 +85,7 @@ Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or 
 
 // otherBuilds are those besides that what is left is played on, the newest first.
 func (x *shrinking) otherBuilds(c *cobra.Command) (all []builds.Target, err error) {
-	refs, named := x.store.Refs(), c.Flags().Changed("on")
+	refs, named := x.Store.Refs(), c.Flags().Changed("on")
 	if named {
 		refs = nil
 		for _, name := range x.on {
@@ -105,7 +105,7 @@ func (x *shrinking) otherBuilds(c *cobra.Command) (all []builds.Target, err erro
 			continue
 		}
 		ref.Provider, ref.Race = x.build.Provider, x.build.Race
-		got, err := replay.Find(x.store, ref)
+		got, err := replay.Find(x.Store, ref)
 		if err == nil {
 			err = replay.CheckClock(x.World.Clock, got)
 		}
@@ -131,15 +131,15 @@ func (x *shrinking) shrink(ctx context.Context, s schedule.Schedule, file string
 	at := r.On[0]
 	low, high := reports.Wilson(at.Shown, at.Decided)
 	x.Line().Clear()
-	fmt.Fprintf(x.stdout, "%s: %s of %s\n  breaks %s in %d of %d plays of %s (%.0f to %.0f %%)\n  %s\n",
+	fmt.Fprintf(x.Stdout, "%s: %s of %s\n  breaks %s in %d of %d plays of %s (%.0f to %.0f %%)\n  %s\n",
 		r.Folder, counted(len(r.Schedule.Acts), "act"), counted(len(s.Acts), "act"), x.key, at.Shown, at.Decided, at.Target, 100*low, 100*high, oneline.Ends(r.Reason))
 	if r.Known != "" {
-		fmt.Fprintf(x.stdout, "  known as %s\n", r.Known)
+		fmt.Fprintf(x.Stdout, "  known as %s\n", r.Known)
 	}
 	for _, on := range r.On[1:] {
-		fmt.Fprintf(x.stdout, "  %s: in %d of %d plays\n", on.Target, on.Shown, on.Decided)
+		fmt.Fprintf(x.Stdout, "  %s: in %d of %d plays\n", on.Target, on.Shown, on.Decided)
 	}
-	fmt.Fprintf(x.stdout, "  after %d plays, %s; since when: nodestorm bisect %s --catalogue %s --source REPOSITORY --good VERSION --bad VERSION\n", r.Plays, r.Took.Round(time.Second), r.ID, r.Folder)
+	fmt.Fprintf(x.Stdout, "  after %d plays, %s; since when: nodestorm bisect %s --catalogue %s --source REPOSITORY --good VERSION --bad VERSION\n", r.Plays, r.Took.Round(time.Second), r.ID, r.Folder)
 	if !r.Stable() {
 		return &exit.Error{Code: NotAsExpected}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/draft/transcript"
 	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
@@ -44,7 +45,7 @@ If more than one world is there, KUBECONFIG says which is meant.`,
 			if err := e.ask(c.Context(), "/fault", asked, &armed); err != nil {
 				return usage(err)
 			}
-			fmt.Fprintf(e.stdout, "armed at %s\n", armed.At.UTC().Format(time.TimeOnly))
+			fmt.Fprintf(e.Stdout, "armed at %s\n", armed.At.UTC().Format(time.TimeOnly))
 			return nil
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -65,7 +66,7 @@ func readAsked(args []string, file, name string) (asked askedFault, err error) {
 	case file != "" && name != "":
 		return asked, errors.New("--name is for a sentence: those of --file have names")
 	case file != "":
-		text, err := readFile(file)
+		text, err := console.ReadFile(file)
 		if err != nil {
 			return asked, fmt.Errorf("--file: %w", err)
 		}
@@ -98,9 +99,9 @@ func (e *env) faultList() *cobra.Command {
 				return usage(err)
 			}
 			if asJSON {
-				return e.json(all)
+				return e.JSON(all)
 			}
-			table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+			table := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(table, "FAULT\tOF\tSTATE\tSINCE")
 			for _, f := range all {
 				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", reports.Clean(f.Name), reports.Clean(f.On), f.State, f.Since.Round(time.Second))
@@ -108,7 +109,7 @@ func (e *env) faultList() *cobra.Command {
 			return table.Flush()
 		},
 	}
-	e.outputFlags(c, &asJSON)
+	e.OutputFlags(c, &asJSON)
 	return c
 }
 
@@ -121,7 +122,7 @@ func (e *env) faultClear() *cobra.Command {
 			if err := e.ask(c.Context(), "/clear", askedName{args[0]}, nil); err != nil {
 				return usage(err)
 			}
-			fmt.Fprintln(e.stdout, "cleared")
+			fmt.Fprintln(e.Stdout, "cleared")
 			return nil
 		},
 		ValidArgsFunction: func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {

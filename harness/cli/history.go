@@ -48,7 +48,7 @@ Exit status: 0 as the catalogue expects, 1 not, 2 usage, 3 inconclusive.`,
 	c.Flags().StringVar(&get.Pull, "pull", "", "take what the store lacks out of this `repository` of a registry")
 	c.Flags().BoolVar(&get.Build, "build", false, "build the releases that the catalogue knows and the store lacks")
 	c.Flags().StringVar(&b.From.Dir, "source", "", "the git `repository` to build them from, by their tags: a folder, bare or not, or a URL")
-	e.outputFlags(c, &b.asJSON)
+	e.OutputFlags(c, &b.asJSON)
 	return c
 }
 
@@ -59,8 +59,8 @@ func (b *bisection) releases(ctx context.Context, get bisect.Getting) error {
 		return usage(err)
 	}
 	if get.Pull != "" {
-		get.Take = b.supply().Pull
-		if get.Pushed, err = b.store.Pushed(ctx, b.Record.Autoscaler, b.ProviderOf(known[0]), get.Pull); err != nil {
+		get.Take = b.Supplier().Pull
+		if get.Pushed, err = b.Store.Pushed(ctx, b.Record.Autoscaler, b.ProviderOf(known[0]), get.Pull); err != nil {
 			return usage(fmt.Errorf("--pull: %w", err))
 		}
 	}
@@ -73,9 +73,9 @@ func (b *bisection) releases(ctx context.Context, get bisect.Getting) error {
 	}
 	b.Line().Clear()
 	if b.asJSON {
-		err = b.json(past)
+		err = b.JSON(past)
 	} else {
-		_, err = io.WriteString(b.stdout, past.Text())
+		_, err = io.WriteString(b.Stdout, past.Text())
 	}
 	if code := verdict.ExitStatus(past.Outcomes()...); err == nil && code != AsExpected {
 		return &exit.Error{Code: code}

@@ -21,7 +21,7 @@ func (e *env) listInvariants(asJSON bool) error {
 		rows = append(rows, []string{i.Name, strings.Join(of, ", "), i.When, i.Statement})
 	}
 	if asJSON {
-		return e.json(all)
+		return e.JSON(all)
 	}
-	return e.table(columns(e.stdout), 1, rows)
+	return e.Table(columns(e.Stdout), 1, rows)
 }

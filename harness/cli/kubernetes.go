@@ -27,7 +27,7 @@ func (s *session) checkKubernetes(ctx context.Context) (err error) {
 		if s.ControlPlane, err = replay.OfFolder(ctx, s.kubernetesName); err != nil {
 			return err
 		}
-		if missing := s.ControlPlane.Missing(); len(missing) > 0 && s.worker == nil {
+		if missing := s.ControlPlane.Missing(); len(missing) > 0 && s.Serving == nil {
 			s.say("%s has no %s: those of %s take their place", s.kubernetesName, strings.Join(missing, " and no "), builds.Kubernetes)
 		}
 		return nil

@@ -28,12 +28,12 @@ its own features and records are looked at.
 
 Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 && len(e.own.folders) == 0 {
+			if len(args) == 0 && len(e.Own.Folders) == 0 {
 				return usage(fmt.Errorf("no DIR is named: %s", c.UseLine()))
 			}
-			own := e.own.folders
-			e.own.folders = nil
-			catalogue, err := e.catalogue()
+			own := e.Own.Folders
+			e.Own.Folders = nil
+			catalogue, err := e.Catalogue()
 			if err != nil {
 				return err
 			}
@@ -62,16 +62,16 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 			}
 			switch {
 			case asJSON:
-				err = e.json(problems)
+				err = e.JSON(problems)
 			case len(problems) == 0:
 				said := fmt.Sprintf("nothing is wrong with %s, %d with a record", counted(found, "scenario"), recorded)
 				if others > 0 {
 					said += fmt.Sprintf("; left alone: %s", counted(others, "other YAML file"))
 				}
-				fmt.Fprintln(e.stdout, said)
+				fmt.Fprintln(e.Stdout, said)
 			default:
 				for line := range strings.SplitSeq(problems.Error(), "\n") {
-					fmt.Fprintln(e.stdout, reports.Clean(line))
+					fmt.Fprintln(e.Stdout, reports.Clean(line))
 				}
 			}
 			if err == nil && len(problems) > 0 {
@@ -80,8 +80,8 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 			return err
 		},
 	}
-	e.catalogueFlags(c)
-	e.outputFlags(c, &asJSON)
+	e.CatalogueFlags(c)
+	e.OutputFlags(c, &asJSON)
 	return c
 }
 

@@ -35,7 +35,7 @@ scenario is about.`,
 			if always {
 				return e.listInvariants(asJSON)
 			}
-			c, err := e.catalogue()
+			c, err := e.Catalogue()
 			if err != nil {
 				return err
 			}
@@ -47,25 +47,25 @@ scenario is about.`,
 				return usage(err)
 			}
 			switch {
-			case e.form == asNames:
+			case e.Form == asNames:
 				var names []string
 				for _, entry := range entries {
 					names = append(names, entry.ID)
 				}
-				return e.names(names)
+				return e.Names(names)
 			case asJSON:
-				return e.json(entries)
-			case e.form == asWide:
-				return e.table(0, 1, wideRows(entries))
+				return e.JSON(entries)
+			case e.Form == asWide:
+				return e.Table(0, 1, wideRows(entries))
 			}
-			return e.table(columns(e.stdout), 1, rowsOf(entries))
+			return e.Table(columns(e.Stdout), 1, rowsOf(entries))
 		},
 	}
-	e.outputFlags(c, &asJSON, asWide, asNames)
+	e.OutputFlags(c, &asJSON, asWide, asNames)
 	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
 	c.Flags().BoolVar(&always, "invariants", false, "list what must hold in every run")
 	split.addFlags(c)
-	e.catalogueFlags(c)
+	e.CatalogueFlags(c)
 	return c
 }
 

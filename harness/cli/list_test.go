@@ -148,24 +148,3 @@ func TestVersion(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
-
-// With -q no remark and no progress is told, with -v each change.
-func TestWords(t *testing.T) {
-	var out bytes.Buffer
-	e := &env{stderr: &out, quiet: true}
-	e.remark("a remark")
-	e.detail("a detail")
-	e.newStatus().Show("", "progress", "")
-	if out.Len() > 0 {
-		t.Errorf("told with -q: %q", out.String())
-	}
-	e = &env{stderr: &out, verbose: true}
-	e.detail("a detail")
-	s := e.newStatus()
-	s.Show("x", "progress", "one")
-	s.Show("x", "progress", "two")
-	s.Show("x", "progress", "two")
-	if got, want := out.String(), "nodestorm: a detail\nprogress  one\nprogress  two\n"; got != want {
-		t.Errorf("told with -v: %q, want %q", got, want)
-	}
-}

@@ -70,7 +70,7 @@ A file that is there already is left alone.`,
 				if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), "SCENARIO-ID", id)), 0o644); err != nil {
 					return err
 				}
-				fmt.Fprintln(e.stdout, path)
+				fmt.Fprintln(e.Stdout, path)
 			}
 			return nil
 		},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/night/bucket"
 	"nodestorm/harness/night/nights"
 	"nodestorm/harness/run/stored"
@@ -187,12 +188,12 @@ func TestNightOfRunsAndAMatrix(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(there, "matrix.json"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := &env{stdout: io.Discard, stderr: io.Discard}
+	e := &env{&console.Console{Stdout: io.Discard, Stderr: io.Discard}}
 	catalogue, err := scenarios.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := nights.Gather(t.Context(), []string{here, there}, e.reporter(catalogue), scratch, t.TempDir())
+	got, _, err := nights.Gather(t.Context(), []string{here, there}, e.Reporter(catalogue), console.Scratch, t.TempDir())
 	if err != nil || len(got.Cells) != len(m.Cells) || !slices.ContainsFunc(got.Cells, func(c matrix.Cell) bool { return c.Scenario == "z-lost" }) {
 		t.Errorf("%d cells, want %d, %v", len(got.Cells), len(m.Cells), err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run/exit"
@@ -34,7 +35,7 @@ func TestKindWithoutDocker(t *testing.T) {
 	}
 	target := builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.6.4"}}}
 	var stdout, stderr bytes.Buffer
-	s := session{env: &env{stdout: &stdout, stderr: &stderr}, Queue: queue.Queue{Catalogue: catalogue, Features: catalogue.Features(), Settings: replay.Settings{World: world.Config{Clock: clock.Real}, Cluster: replay.Kind}}}
+	s := session{env: &env{&console.Console{Stdout: &stdout, Stderr: &stderr}}, Queue: queue.Queue{Catalogue: catalogue, Features: catalogue.Features(), Settings: replay.Settings{World: world.Config{Clock: clock.Real}, Cluster: replay.Kind}}}
 	jobs := []queue.Job{s.Job(record, target)}
 	play, without := s.Playable(t.Context(), jobs)
 	if len(play) > 0 || len(without) != 1 || without[0].Verdict != reports.Skipped || without[0].ID != failure || without[0].Target != "karpenter@v1.6.4" || without[0].Expected != "reproduced" {
@@ -44,7 +45,7 @@ func TestKindWithoutDocker(t *testing.T) {
 		t.Errorf("it says %q", why)
 	}
 	var end *exit.Error
-	if err := s.conclude(without, false, false); !errors.As(err, &end) || end.Code != Inconclusive {
+	if err := s.Conclude(without, false, false); !errors.As(err, &end) || end.Code != Inconclusive {
 		t.Errorf("the exit status is of %v", err)
 	}
 	s.Cluster = replay.Simulated
@@ -59,7 +60,7 @@ func TestOnAnotherCloud(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session{env: &env{stdout: io.Discard, stderr: io.Discard}, Queue: queue.Queue{Catalogue: catalogue, Features: catalogue.Features(), Settings: replay.Settings{Cluster: replay.Simulated}}}
+	s := session{env: &env{&console.Console{Stdout: io.Discard, Stderr: io.Discard}}, Queue: queue.Queue{Catalogue: catalogue, Features: catalogue.Features(), Settings: replay.Settings{Cluster: replay.Simulated}}}
 	for _, test := range []struct {
 		id, cloud, only string
 	}{
@@ -110,7 +111,7 @@ func TestPrintComparison(t *testing.T) {
 		}
 		c.First = c.FirstDifference()
 		c.Same = c.First < 0 && c.Verdicts[0] == c.Verdicts[1]
-		(&session{env: &env{stdout: &stdout}}).printComparison(c)
+		(&session{env: &env{&console.Console{Stdout: &stdout}}}).printComparison(c)
 		for _, want := range test.want {
 			if !strings.Contains(strings.Join(strings.Fields(stdout.String()), " "), want) {
 				t.Errorf("%s: %q is not in %s", test.name, want, &stdout)

@@ -50,7 +50,7 @@ func (s *session) checkParallel(sides int) error {
 	n := int(s.parallel.asked)
 	var alone string // why
 	switch {
-	case s.worker != nil:
+	case s.Serving != nil:
 		return nil // the command that asks us to play has checked
 	case sides > 1:
 		alone = "a comparison plays one side after the other, and neighbours would be compared as well"

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/queue/queuetest"
@@ -25,9 +26,9 @@ func left(t *testing.T, atATime int, script ...string) (all string) {
 	t.Helper()
 	catalogue, records, targets, dir := queuetest.Jobs(t, script...)
 	var said, stdout bytes.Buffer
-	e := &env{stdout: &stdout, stderr: &said}
+	e := &env{&console.Console{Stdout: &stdout, Stderr: &said}}
 	s := &session{env: e, Queue: queue.Queue{
-		Settings: replay.Settings{Out: filepath.Join(dir, "runs")}, Output: e, Supply: e.supply(), Catalogue: catalogue, Features: catalogue.Features(), AtOnce: atATime,
+		Settings: replay.Settings{Out: filepath.Join(dir, "runs")}, Output: e, Supply: e.Supplier(), Catalogue: catalogue, Features: catalogue.Features(), AtOnce: atATime,
 	}}
 	var jobs []queue.Job
 	for i, r := range records {
@@ -38,7 +39,7 @@ func left(t *testing.T, atATime int, script ...string) (all string) {
 		t.Fatalf("%v: %s", err, &said)
 	}
 	status := statusOf(s.finish(rows, false))
-	if err := s.reporter(s.Catalogue).JUnit(rows, s.Out); err != nil {
+	if err := s.Reporter(s.Catalogue).JUnit(rows, s.Out); err != nil {
 		t.Fatal(err)
 	}
 	all = fmt.Sprintf("status %d\n%s\n%s\n", status, &stdout, seenIn(t, s.Out))

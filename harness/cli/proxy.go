@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world/apiproxy"
 	"nodestorm/reports"
@@ -45,7 +46,7 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 	if o.Rules == "" {
 		return usage(errors.New("--rules is missing: name a file with the rules"))
 	}
-	o.ReadRules = readFile
+	o.ReadRules = console.ReadFile
 	way, err := o.Read()
 	switch {
 	case err != nil:
@@ -53,10 +54,10 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 	case o.Kubeconfig == "" && !o.check:
 		return usage(errors.New("--kubeconfig is missing: whose calls are to go through the proxy? With --check it is not needed"))
 	case o.Kubeconfig == "":
-		fmt.Fprintf(e.stdout, "%d rule(s) good; what CRDs there are only a cluster knows: --kubeconfig FILE\n", len(way.Rules))
+		fmt.Fprintf(e.Stdout, "%d rule(s) good; what CRDs there are only a cluster knows: --kubeconfig FILE\n", len(way.Rules))
 		return nil
 	case o.check:
-		fmt.Fprintf(e.stdout, "%d rule(s) good, and %s serves what they are about\n", len(way.Rules), way.Client.Host)
+		fmt.Fprintf(e.Stdout, "%d rule(s) good, and %s serves what they are about\n", len(way.Rules), way.Client.Host)
 		return nil
 	}
 	p, err := way.Start(o.listen, o.out)
@@ -68,7 +69,7 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 			err = closed
 		}
 	}()
-	fmt.Fprintf(e.stdout, "%s is %s with faults. Use it with\n\n  export KUBECONFIG=%s\n\nCtrl-C ends it.\n", p.URL(), way.Client.Host, p.Kubeconfig)
+	fmt.Fprintf(e.Stdout, "%s is %s with faults. Use it with\n\n  export KUBECONFIG=%s\n\nCtrl-C ends it.\n", p.URL(), way.Client.Host, p.Kubeconfig)
 	e.printUntilDone(c.Context(), p)
 	if p.Err() != nil {
 		return p.Err()
@@ -98,6 +99,6 @@ func (e *env) printUntilDone(ctx context.Context, p *apiproxy.Proxy) {
 		if err != nil {
 			return
 		}
-		_ = reports.Timeline(e.stdout, []history.Record{r})
+		_ = reports.Timeline(e.Stdout, []history.Record{r})
 	}
 }

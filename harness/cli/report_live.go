@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -76,18 +75,7 @@ func scanned(records []history.Record) func(func(history.Record)) []string {
 	}
 }
 
-// finish prints the rows, writes their reports, and turns the rows into the exit
-// status. A report that cannot be written takes nothing from what was seen.
+// finish prints the rows, and writes their reports, see console.Finish.
 func (s *session) finish(rows []reports.Row, asJSON bool) error {
-	concluded := s.conclude(rows, asJSON, s.strict)
-	index, err := s.reporter(s.Catalogue).Publish(rows, s.Out)
-	switch {
-	case err != nil:
-		s.say("no report: %v", err)
-	case index != "" && asJSON:
-		s.remark("report: %s", index)
-	case index != "":
-		fmt.Fprintf(s.stdout, "\nWhat happened, for a browser: %s\n", index)
-	}
-	return concluded
+	return s.Finish(s.Catalogue, rows, s.Out, asJSON, s.strict)
 }

@@ -15,10 +15,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/supply"
-	"nodestorm/harness/run/exit"
-	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
-	"nodestorm/reports/redact"
 	"nodestorm/scenarios"
 )
 
@@ -44,7 +41,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
   nodestorm run --tags @kubespray --target kubespray@mine --order my-order.yaml`,
 		RunE: func(c *cobra.Command, ids []string) error {
 			var err error
-			if s.Catalogue, err = e.unchecked(); err != nil {
+			if s.Catalogue, err = e.Unchecked(); err != nil {
 				return err
 			}
 			files, ids := split(ids)
@@ -55,7 +52,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 				documented, err = choose(s.Catalogue, s.Features, ids, tags, all)
 				records = append(records, documented...)
 			}
-			if err := e.toPlay(s.Catalogue, records, err); err != nil {
+			if err := e.ToPlay(s.Catalogue, records, err); err != nil {
 				return err
 			}
 			if name == "" {
@@ -100,22 +97,22 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			}
 			jobs, without := s.Playable(c.Context(), jobs)
 			rows = append(rows, without...)
-			if s.worker != nil {
-				return s.worker.Serve(c.Context(), os.Stdin, &s.Queue, s.Among(jobs))
+			if s.Serving != nil {
+				return s.Serving.Serve(c.Context(), os.Stdin, &s.Queue, s.Among(jobs))
 			}
 			played, err := s.Play(c.Context(), queue.Tasks(jobs), nil)
 			rows = append(rows, played...)
 			if err != nil {
-				return e.breakOff(rows, asJSON, err)
+				return e.BreakOff(rows, asJSON, err)
 			}
 			return s.finish(rows, asJSON)
 		},
 	}
 	s.addFlags(c)
-	e.catalogueFlags(c)
+	e.CatalogueFlags(c)
 	s.addManifest(c)
 	s.parallel.addFlags(c)
-	c.ValidArgsFunction = e.completeIDs
+	c.ValidArgsFunction = e.CompleteIDs
 	c.Flags().StringVar(&name, "target", "", "build under test, `NAME@VERSION`")
 	s.addRace(c)
 	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
@@ -126,7 +123,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
 	c.Flags().StringVar(&called, "name", "", "of a feature that is named, the scenarios with this `text` in their names")
 	c.Flags().BoolVar(&all, "all", false, "all failures")
-	e.outputFlags(c, &asJSON, asNames)
+	e.OutputFlags(c, &asJSON, asNames)
 	c.Flags().BoolVar(&s.live, "watch", false, "serve a page of each run, for a browser on this machine, while it goes on")
 	return c
 }
@@ -210,14 +207,14 @@ func (s *session) on(ctx context.Context, ref builds.Ref, records []scenarios.Re
 // built a branch, or taken a program as it is, for one of them has no build for another.
 func (s *session) withBuild(ref builds.Ref, records []scenarios.Record) (with []scenarios.Record, without []reports.Row) {
 	releases, _ := scenarios.ReleasesOf(ref.Name) // those can be built for any
-	_, err := s.store.Get(ref)
+	_, err := s.Store.Get(ref)
 	if err != nil || slices.Contains(releases, ref.Version) {
 		return records, nil
 	}
 	for _, r := range records {
 		of := s.BuildFor(ref, r)
 		var none *buildstore.NotFoundError
-		if _, err := replay.Find(s.store, of); of.Provider == "" || !errors.As(err, &none) {
+		if _, err := replay.Find(s.Store, of); of.Provider == "" || !errors.As(err, &none) {
 			with = append(with, r)
 			continue
 		}
@@ -228,55 +225,4 @@ func (s *session) withBuild(ref builds.Ref, records []scenarios.Record) (with []
 		return records, nil
 	}
 	return with, without
-}
-
-// conclude prints the rows and turns them into the exit status, of which skipped ones
-// are no part if not strict.
-func (e *env) conclude(rows []reports.Row, asJSON, strict bool) error {
-	redactor := redact.ForHere()
-	rows = slices.Clone(rows)
-	for i := range rows {
-		rows[i].Reason = redactor.Text(rows[i].Reason)
-	}
-	if err := e.tellRows(rows, asJSON); err != nil {
-		return err
-	}
-	var outcomes []verdict.Outcome
-	for _, r := range rows {
-		switch {
-		case r.Verdict == reports.Missing:
-			outcomes = append(outcomes, verdict.NotConclusive)
-		case r.Verdict != reports.Skipped || strict:
-			outcomes = append(outcomes, verdict.Outcome(r.Outcome))
-		}
-	}
-	if code := verdict.ExitStatus(outcomes...); code != AsExpected {
-		return &exit.Error{Code: code}
-	}
-	return nil
-}
-
-// tellRows prints the rows as the caller wants them; their names are those of the runs.
-func (e *env) tellRows(rows []reports.Row, asJSON bool) error {
-	switch {
-	case e.form == asNames:
-		var names []string
-		for _, r := range rows {
-			if r.Run != "" {
-				names = append(names, r.Run)
-			}
-		}
-		return e.names(names)
-	case asJSON:
-		return e.json(reports.Finite(rows))
-	}
-	return reports.Table(e.stdout, columns(e.stdout), rows)
-}
-
-// breakOff prints the rows there are when err ends the command early.
-func (e *env) breakOff(rows []reports.Row, asJSON bool, err error) error {
-	if len(rows) > 0 {
-		_ = e.conclude(rows, asJSON, false) // err decides the exit status
-	}
-	return err
 }

@@ -33,25 +33,25 @@ that have them, and what they leave in the history.
 			}
 			switch {
 			case asJSON:
-				return e.json(found)
+				return e.JSON(found)
 			case asPage:
-				fmt.Fprint(e.stdout, sentences.Page())
+				fmt.Fprint(e.Stdout, sentences.Page())
 				return nil
 			}
 			for _, s := range found {
-				fmt.Fprintf(e.stdout, "%s %s\n  example  %s %s\n", s.Role, s.Words, s.Role, s.Example)
+				fmt.Fprintf(e.Stdout, "%s %s\n  example  %s %s\n", s.Role, s.Words, s.Role, s.Example)
 				for _, a := range s.Arguments {
-					fmt.Fprintf(e.stdout, "  %s: %s\n", a.Name, a.Means)
+					fmt.Fprintf(e.Stdout, "  %s: %s\n", a.Name, a.Means)
 				}
-				fmt.Fprintf(e.stdout, "  worlds   %s\n  records  %s\n", s.Worlds, s.Records)
+				fmt.Fprintf(e.Stdout, "  worlds   %s\n  records  %s\n", s.Worlds, s.Records)
 				if s.Stands != "" {
-					fmt.Fprintf(e.stdout, "  the example stands for\n    %s\n", strings.ReplaceAll(strings.TrimSpace(s.Stands), "\n", "\n    "))
+					fmt.Fprintf(e.Stdout, "  the example stands for\n    %s\n", strings.ReplaceAll(strings.TrimSpace(s.Stands), "\n", "\n    "))
 				}
-				fmt.Fprintln(e.stdout)
+				fmt.Fprintln(e.Stdout)
 			}
 			for _, word := range words {
 				for _, other := range sentences.Related(word) {
-					fmt.Fprintf(e.stdout, "see also: nodestorm sentences %s\n", other)
+					fmt.Fprintf(e.Stdout, "see also: nodestorm sentences %s\n", other)
 				}
 			}
 			return nil
@@ -69,7 +69,7 @@ that have them, and what they leave in the history.
 			return offer, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-	e.outputFlags(c, &asJSON)
+	e.OutputFlags(c, &asJSON)
 	c.Flags().BoolVar(&asPage, "page", false, "print all as a page in Markdown, which features/SENTENCES.md is")
 	return c
 }

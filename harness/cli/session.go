@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/sentences"
 )
@@ -69,46 +69,25 @@ func (s *session) check(c *cobra.Command) error {
 		}
 		s.Flags = append(s.Flags, "--"+f.Name+"="+value)
 	})
-	s.Supply, s.Output, s.Args, s.Worker, s.Checkout = s.supply(), s.env, s.args, s.worker != nil, s.own.checkout
+	s.Supply, s.Output, s.Args, s.Worker, s.Checkout = s.Supplier(), s.Console, s.Console.Args, s.Serving != nil, s.Own.Checkout
 	if s.live {
 		s.Serve = s.serve
 	}
 	if err := s.checkKubernetes(c.Context()); err != nil {
 		return usage(err)
 	}
-	return usage(s.checkOut())
+	var err error
+	s.Out, err = console.CheckOut(s.Out)
+	return usage(err)
 }
 
 // baseNames are those of the user's catalogues.
 func (s *session) baseNames() string {
 	var names []string
-	for _, folder := range s.own.folders {
+	for _, folder := range s.Own.Folders {
 		names = append(names, filepath.Base(folder))
 	}
 	return strings.Join(names, string(os.PathListSeparator))
-}
-
-// checkOut makes sure that runs can be written.
-func (s *session) checkOut() (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("--out: %w; name a folder that can be written", err)
-		}
-	}()
-	if s.Out == "" {
-		return errors.New("no folder given")
-	}
-	if s.Out, err = filepath.Abs(s.Out); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(s.Out, 0o755); err != nil {
-		return err
-	}
-	probe, err := os.MkdirTemp(s.Out, ".probe-")
-	if err != nil {
-		return err
-	}
-	return os.Remove(probe)
 }
 
 // open gets the control plane and the targets, and builds what is missing. What

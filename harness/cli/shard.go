@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/night/archive"
 	"nodestorm/harness/night/shard"
 	"nodestorm/harness/replay"
@@ -30,19 +31,13 @@ func (h *sharding) addFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&h.Durations, "durations", nil, "stored runs, or a matrix in JSON, at `PATH`: how long replays take; default: as when they were last verified")
 }
 
-// uploadFlag is the one of commands that keep what they leave in a bucket, too.
-func uploadFlag(c *cobra.Command, u *archive.Upload) {
-	u.Scratch = scratch
-	c.Flags().StringVar(&u.Where, archive.Flag, "", "keep what is in --out in `BUCKET`, s3://NAME/PREFIX, too, as an archive, when all is over; credentials are AWS's, from the environment or their file")
-}
-
 // choose returns the records with those targets that are this shard's, and begins to keep
 // what it does.
 func (h *sharding) choose(ctx context.Context, s *session, records []scenarios.Record) ([]scenarios.Record, error) {
 	if !h.Asked() {
 		return records, nil
 	}
-	part, jobs, err := h.Plan(ctx, records, scratch)
+	part, jobs, err := h.Plan(ctx, records, console.Scratch)
 	if err != nil {
 		return nil, usage(err)
 	}
@@ -51,14 +46,14 @@ func (h *sharding) choose(ctx context.Context, s *session, records []scenarios.R
 	if err := h.kept.Free(s.Out); err != nil {
 		return nil, usage(err)
 	}
-	h.kept.Nodestorm, h.kept.Features = replay.Self(ctx, around, s.own.checkout)
+	h.kept.Nodestorm, h.kept.Features = replay.Self(ctx, around, s.Own.Checkout)
 	for _, flag := range s.Flags {
 		name, _, _ := strings.Cut(flag, "=")
 		if !slices.Contains([]string{"--shard", "--durations", "--out", "--" + archive.Flag, "--json"}, name) {
 			h.kept.Flags = append(h.kept.Flags, flag)
 		}
 	}
-	h.out, h.read = s.Out, s.worker != nil
+	h.out, h.read = s.Out, s.Serving != nil
 	chosen, mine := h.kept.Mine(records)
 	s.remark("shard %s has %d of %s", part, mine, counted(len(jobs), "replay"))
 	return chosen, h.keep(nil, false)
@@ -74,12 +69,12 @@ func (h *sharding) keep(rows []reports.Row, ended bool) error {
 
 // listShard prints which replays the shard has.
 func (e *env) listShard(ctx context.Context, split shard.Split, records []scenarios.Record, asJSON bool) error {
-	part, jobs, err := split.Plan(ctx, records, scratch)
+	part, jobs, err := split.Plan(ctx, records, console.Scratch)
 	if err != nil {
 		return usage(err)
 	}
 	if asJSON {
-		return e.json(append([]shard.Job{}, shard.JobsOf(part, jobs)...))
+		return e.JSON(append([]shard.Job{}, shard.JobsOf(part, jobs)...))
 	}
-	return shard.Show(e.stdout, part, jobs)
+	return shard.Show(e.Stdout, part, jobs)
 }

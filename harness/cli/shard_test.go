@@ -15,6 +15,7 @@ import (
 	"github.com/joshdk/go-junit"
 
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/night/shard"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
@@ -83,7 +84,7 @@ func night(t *testing.T, part string, change func(*session, []reports.Row)) (out
 		t.Fatal(err)
 	}
 	var text, stderr bytes.Buffer
-	s := session{env: &env{stdout: &text, stderr: &stderr}, Queue: queue.Queue{Catalogue: catalogue, Settings: replay.Settings{Out: t.TempDir(), Flags: []string{"--all=true", "--shard=" + part}}}, shard: sharding{Split: shard.Split{Text: part}}}
+	s := session{env: &env{&console.Console{Stdout: &text, Stderr: &stderr}}, Queue: queue.Queue{Catalogue: catalogue, Settings: replay.Settings{Out: t.TempDir(), Flags: []string{"--all=true", "--shard=" + part}}}, shard: sharding{Split: shard.Split{Text: part}}}
 	records := slices.DeleteFunc(catalogue.Records(), func(r scenarios.Record) bool { return !strings.HasPrefix(r.ID, "karpenter-7515-") })
 	if records, err = s.shard.choose(t.Context(), &s, records); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run"
@@ -47,7 +48,7 @@ func TestSkipped(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := session{env: &env{stdout: &stdout, stderr: &stderr}, Queue: queue.Queue{Catalogue: catalogue, Settings: replay.Settings{Out: t.TempDir()}}, strict: test.strict}
+			s := session{env: &env{&console.Console{Stdout: &stdout, Stderr: &stderr}}, Queue: queue.Queue{Catalogue: catalogue, Settings: replay.Settings{Out: t.TempDir()}}, strict: test.strict}
 			var rows []reports.Row
 			for _, outcome := range test.ran {
 				r := run.Run{ID: "karpenter-7515-not-ready-noexecute", Target: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.7.0"}, SHA256: "01"}, Expected: "healthy",

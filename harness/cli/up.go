@@ -164,7 +164,7 @@ spec:
 
 // fromFeature has a world as a feature's Givens say.
 func (u *upOptions) fromFeature(ctx context.Context) (err error) {
-	if u.Catalogue, err = u.env.catalogue(); err != nil {
+	if u.Catalogue, err = u.env.Catalogue(); err != nil {
 		return err
 	}
 	records, err := u.inFiles([]string{u.given}, "", "")
@@ -275,7 +275,7 @@ func (u *upOptions) act(ctx context.Context, w *world.World, stage *sentences.St
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(u.stdout, `The world is up, in %s time. Use it with
+	fmt.Fprintf(u.Stdout, `The world is up, in %s time. Use it with
 
   export KUBECONFIG=%s
   %s get nodes
@@ -309,9 +309,9 @@ func (u *upOptions) keep(ctx context.Context, w *world.World, told *transcript.T
 	for {
 		select {
 		case <-ctx.Done():
-			fmt.Fprintln(u.stdout, "\nending the world")
+			fmt.Fprintln(u.Stdout, "\nending the world")
 			if told != nil {
-				fmt.Fprintf(u.stdout, "What happened in it is in %s\n", u.record)
+				fmt.Fprintf(u.Stdout, "What happened in it is in %s\n", u.record)
 			}
 			return write()
 		case <-w.Done():

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/night/archive"
 	"nodestorm/harness/night/bucket/buckettest"
 	"nodestorm/harness/night/shard"
@@ -22,7 +23,7 @@ func kept(t *testing.T, where, dir string, came error) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := archive.Upload{Where: where, Scratch: scratch}
+	u := archive.Upload{Where: where, Scratch: console.Scratch}
 	if err := u.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func TestUploadRefused(t *testing.T) {
 		t.Errorf("no bucket: status %d, %s", code, stderr)
 	}
 	store.Refuse = 0
-	u := archive.Upload{Scratch: scratch, Where: "s3://" + buckettest.Name}
+	u := archive.Upload{Scratch: console.Scratch, Where: "s3://" + buckettest.Name}
 	if err := u.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/night/archive"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
@@ -68,12 +69,12 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if err != nil {
 				return usage(err)
 			}
-			if s.Catalogue, err = e.unchecked(); err != nil {
+			if s.Catalogue, err = e.Unchecked(); err != nil {
 				return err
 			}
 			s.Features = s.Catalogue.Features()
 			records, err := choose(s.Catalogue, s.Features, ids, tags, all)
-			if err := e.toPlay(s.Catalogue, records, err); err != nil {
+			if err := e.ToPlay(s.Catalogue, records, err); err != nil {
 				return err
 			}
 			for _, r := range records {
@@ -99,7 +100,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if err != nil {
 				return err
 			}
-			if len(sides) > 1 && s.form == asNames {
+			if len(sides) > 1 && s.Form == asNames {
 				return usage(errors.New("-o name: a comparison is of two runs and has no name; want -o json or -o yaml"))
 			}
 			if err := s.checkParallel(len(sides)); err != nil {
@@ -108,7 +109,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if records, err = s.shard.choose(c.Context(), s, records); err != nil {
 				return err
 			}
-			if s.worker == nil {
+			if s.Serving == nil {
 				if err := kept.Check(c.Context()); err != nil {
 					return err
 				}
@@ -132,30 +133,30 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			}
 			jobs, without := s.Playable(c.Context(), jobs)
 			rows = append(rows, without...)
-			if s.worker != nil {
-				return s.worker.Serve(c.Context(), os.Stdin, &s.Queue, s.Among(jobs))
+			if s.Serving != nil {
+				return s.Serving.Serve(c.Context(), os.Stdin, &s.Queue, s.Among(jobs))
 			}
 			keep := func(soFar []reports.Row) error { return s.shard.keep(soFar, false) }
 			rows, err = s.PlayRounds(c.Context(), pending, jobs, queue.Rounds{Repeat: repeat, Certain: certain}, rows, keep)
 			if err != nil {
-				return e.breakOff(rows, asJSON, err)
+				return e.BreakOff(rows, asJSON, err)
 			}
 			return cmp.Or(s.shard.keep(rows, true), s.finish(rows, asJSON))
 		},
 	}
 	s.addFlags(c)
-	e.catalogueFlags(c)
+	e.CatalogueFlags(c)
 	s.addManifest(c)
 	s.shard.addFlags(c)
-	uploadFlag(c, &kept)
+	console.UploadFlag(c, &kept)
 	s.parallel.addFlags(c)
-	c.ValidArgsFunction = e.completeIDs
+	c.ValidArgsFunction = e.CompleteIDs
 	c.Flags().StringSliceVar(&names, "cluster", []string{string(replay.Simulated)}, "`CLUSTER`: sim, or kind for containers of Docker in real time; kind,sim compares the decisions")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
 	s.addMachines(c)
 	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
 	c.Flags().BoolVar(&all, "all", false, "all failures")
-	e.outputFlags(c, &asJSON, asNames)
+	e.OutputFlags(c, &asJSON, asNames)
 	c.Flags().BoolVar(&clocks, "clocks", false, "compare the decisions at 1x with those at --clock")
 	c.Flags().BoolVar(&s.strict, "strict", false, "let the exit status be 1 if something is skipped")
 	c.Flags().IntVar(&repeat, "repeat", 1, "how many times to replay each; how often each was as expected is told with its interval")

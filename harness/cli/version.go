@@ -48,16 +48,16 @@ func (e *env) version() *cobra.Command {
 			program, _ := replay.Self(context.Background(), ".", "")
 			v.Commit, v.Dirty = program.Commit, program.Dirty
 			if asJSON {
-				return e.json(v)
+				return e.JSON(v)
 			}
 			commit := cmp.Or(v.Commit, "unknown: make build notes it, go build where git tells")
 			if v.Dirty {
 				commit += ", with changes that are in no commit"
 			}
-			fmt.Fprintf(e.stdout, "nodestorm   %s\ncommit      %s\ngo          %s %s\nkubernetes  %s\n", v.Version, commit, v.Go, v.Platform, v.Kubernetes)
+			fmt.Fprintf(e.Stdout, "nodestorm   %s\ncommit      %s\ngo          %s %s\nkubernetes  %s\n", v.Version, commit, v.Go, v.Platform, v.Kubernetes)
 			return nil
 		},
 	}
-	e.outputFlags(c, &asJSON)
+	e.OutputFlags(c, &asJSON)
 	return c
 }

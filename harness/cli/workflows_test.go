@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/night/shard"
 )
 
@@ -97,7 +98,7 @@ func wrongCommand(t *testing.T, line, makefile string, called map[string]bool) (
 	}
 	for _, m := range ours.FindAllStringSubmatch(line, -1) {
 		var said bytes.Buffer
-		root := (&env{stdout: &said, stderr: &said}).root()
+		root := (&env{&console.Console{Stdout: &said, Stderr: &said}}).root()
 		c, rest, err := root.Find(strings.Fields(variable.ReplaceAllString(m[1], "1")))
 		if err == nil && c.Args != nil && c.HasSubCommands() {
 			err = c.Args(c, rest)
@@ -117,7 +118,7 @@ func wrongCommand(t *testing.T, line, makefile string, called map[string]bool) (
 			}
 		}
 		if at := slices.Index(rest, "--shard"); at >= 0 {
-			if _, _, err := (shard.Split{Text: rest[at+1]}).Plan(t.Context(), nil, scratch); err != nil {
+			if _, _, err := (shard.Split{Text: rest[at+1]}).Plan(t.Context(), nil, console.Scratch); err != nil {
 				problems = append(problems, err.Error())
 			}
 		}

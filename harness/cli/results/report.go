@@ -1,8 +1,7 @@
-package cli
+package results
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -10,15 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/stored"
-	"nodestorm/harness/world/process"
 	"nodestorm/reports/formats"
 	"nodestorm/reports/story"
-	"nodestorm/scenarios"
 )
 
-func (e *env) report() *cobra.Command {
+func newReport(e *console.Console) *cobra.Command {
 	var format, to string
 	var hourly float64
 	var issue, beside bool
@@ -52,38 +51,38 @@ Exit status: 0 written, 2 usage, 3 a run could not be told at all.`,
   nodestorm report -o md reports/out >> "$GITHUB_STEP_SUMMARY"`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(fmt.Errorf("no RUN is named: %s", c.UseLine()))
+				return exit.UsageError(fmt.Errorf("no RUN is named: %s", c.UseLine()))
 			}
 			if issue {
 				format = "issue"
 			}
 			if hourly < 0 {
-				return usage(fmt.Errorf("--price %g: want euros an hour, 0 or more", hourly))
+				return exit.UsageError(fmt.Errorf("--price %g: want euros an hour, 0 or more", hourly))
 			}
-			catalogue, err := e.catalogue()
+			catalogue, err := e.Catalogue()
 			if err != nil {
 				return err
 			}
-			r := e.reporter(catalogue)
+			r := e.Reporter(catalogue)
 			r.Hourly = hourly
-			found, done, err := e.runs(c.Context(), args)
+			found, done, err := e.Runs(c.Context(), args)
 			defer done()
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			switch {
 			case beside && (format != "html" || len(found) != 2):
-				return usage(fmt.Errorf("--side-by-side compares two runs in html, and %d are named", len(found)))
+				return exit.UsageError(fmt.Errorf("--side-by-side compares two runs in html, and %d are named", len(found)))
 			case beside:
 				return sideBySide(r, found[0], found[1], to)
 			case format == "html":
 				return pages(r, found, to)
 			}
-			return e.write(r, found, format, to)
+			return write(e, r, found, format, to)
 		},
 	}
-	e.formatFlags(c, &format, "html", append(formatNames(), asYAML))
-	e.catalogueFlags(c)
+	e.FormatFlags(c, &format, "html", append(formatNames(), console.AsYAML))
+	e.CatalogueFlags(c)
 	c.Flags().BoolVar(&issue, "issue", false, "a short text in Markdown for an upstream issue")
 	c.Flags().BoolVar(&beside, "side-by-side", false, "two runs of a scenario on one axis")
 	c.Flags().StringVar(&to, "out", "", "`file` to write, - for standard output")
@@ -91,26 +90,10 @@ Exit status: 0 written, 2 usage, 3 a run could not be told at all.`,
 	return c
 }
 
-// bundlePrefix begins the names of folders in which bundles are packed and unpacked.
-const bundlePrefix = "nodestorm-bundle-"
-
-// scratch is a folder for a bundle.
-func scratch() (dir string, remove func() error, err error) { return process.Scratch(bundlePrefix) }
-
-// runs finds the runs that args name, see stored.Find.
-func (e *env) runs(ctx context.Context, args []string) (found []stored.Run, done func(), err error) {
-	return stored.Find(ctx, args, scratch)
-}
-
-// reporter writes what is known of runs, for this command.
-func (e *env) reporter(catalogue *scenarios.Catalogue) *stored.Reporter {
-	return &stored.Reporter{Catalogue: catalogue, Stdout: e.stdout, Say: e.say}
-}
-
 // pages writes a page for each run, and prints where they are.
 func pages(r *stored.Reporter, found []stored.Run, to string) error {
 	if len(found) > 1 && to != "" {
-		return usage(fmt.Errorf("--out names one file, and there are %d runs; without it each gets its own %s", len(found), run.ReportFile))
+		return exit.UsageError(fmt.Errorf("--out names one file, and there are %d runs; without it each gets its own %s", len(found), run.ReportFile))
 	}
 	return r.Each(found, func(f stored.Run) error { return printPage(r, cmp.Or(to, f.Page), f.Dir) })
 }
@@ -136,7 +119,7 @@ func formatNames() []string {
 }
 
 // write writes all runs in a format.
-func (e *env) write(r *stored.Reporter, found []stored.Run, format, to string) error {
+func write(e *console.Console, r *stored.Reporter, found []stored.Run, format, to string) error {
 	var stories []*story.Story
 	failed := r.Each(found, func(f stored.Run) error {
 		s, err := r.Story(f.Dir)
@@ -145,6 +128,6 @@ func (e *env) write(r *stored.Reporter, found []stored.Run, format, to string) e
 		}
 		return err
 	})
-	err := r.File(cmp.Or(to, "-"), e.inYAML(func(w io.Writer) error { return formats.Write(w, format, stories) }))
+	err := r.File(cmp.Or(to, "-"), e.InYAML(func(w io.Writer) error { return formats.Write(w, format, stories) }))
 	return cmp.Or(err, failed)
 }

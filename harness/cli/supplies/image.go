@@ -1,4 +1,4 @@
-package cli
+package supplies
 
 import (
 	"context"
@@ -10,16 +10,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/cli/output"
 	"nodestorm/harness/night/image"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world/process"
+	"nodestorm/reports"
 )
 
 // ownImagePrefix begins the names of folders in which images of nodestorm are made.
 const ownImagePrefix = "nodestorm-image-"
 
-func (e *env) image() *cobra.Command {
+func newImage(e *console.Console) *cobra.Command {
 	var out, push, tag string
 	var with []string
 	c := &cobra.Command{
@@ -44,17 +47,17 @@ is one, too; nor does --clock real.`,
   nodestorm image --with kubernetes@v1.36.3 --with karpenter@v1.7.0 --push registry.example/team/nodestorm:v1
   docker run --rm --read-only --tmpfs /tmp --cap-drop ALL --cap-add SYS_PTRACE --security-opt no-new-privileges \
     ` + image.Name + ` run karpenter-7515-not-ready-noexecute --target karpenter@v1.7.0`,
-		Args: exactly(0),
+		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			if (out == "") == (push == "") {
-				return usage(errors.New("say where the image is to go: --out FILE, for docker load, or --push REFERENCE"))
+				return exit.UsageError(errors.New("say where the image is to go: --out FILE, for docker load, or --push REFERENCE"))
 			}
 			if push != "" && c.Flags().Changed("tag") {
-				return usage(errors.New("--tag is the image's name in a file; --push names it by itself"))
+				return exit.UsageError(errors.New("--tag is the image's name in a file; --push names it by itself"))
 			}
-			listed, err := e.packed(with)
+			listed, err := packed(e, with)
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			program, err := os.Executable()
 			if err != nil {
@@ -66,7 +69,7 @@ is one, too; nor does --clock real.`,
 			}
 			defer func() { err = errors.Join(err, remove()) }()
 			from, _ := replay.Self(c.Context(), "", "")
-			return e.makeImage(c.Context(), image.Spec{Program: program, Commit: from.Commit, Builds: listed}, dir, out, tag, push)
+			return makeImage(e, c.Context(), image.Spec{Program: program, Commit: from.Commit, Builds: listed}, dir, out, tag, push)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "`file` for docker load")
@@ -76,39 +79,39 @@ is one, too; nor does --clock real.`,
 	return c
 }
 
-func (e *env) makeImage(ctx context.Context, spec image.Spec, dir, out, tag, push string) error {
-	line := output.NewLine(e.stderr)
+func makeImage(e *console.Console, ctx context.Context, spec image.Spec, dir, out, tag, push string) error {
+	line := output.NewLine(e.Stderr)
 	defer line.Clear()
-	line.Show("", fmt.Sprintf("packing nodestorm and %s", counted(len(spec.Builds), "build")), "")
+	line.Show("", fmt.Sprintf("packing nodestorm and %s", reports.Counted(len(spec.Builds), "build")), "")
 	im, err := image.Make(ctx, spec, dir)
 	if err != nil {
-		return usage(fmt.Errorf("making the image: %w", err))
+		return exit.UsageError(fmt.Errorf("making the image: %w", err))
 	}
 	if push != "" {
 		digest, err := image.Push(ctx, im, push, func(done, of int) { line.Show("", fmt.Sprintf("pushing %d of %d MiB", done, of), "") })
 		if err != nil {
-			return usage(fmt.Errorf("pushing the image to %w", err))
+			return exit.UsageError(fmt.Errorf("pushing the image to %w", err))
 		}
 		line.Clear()
-		fmt.Fprintf(e.stdout, "%s has it: %s\n", push, digest)
+		fmt.Fprintf(e.Stdout, "%s has it: %s\n", push, digest)
 		return nil
 	}
 	size, err := image.Save(im, tag, out)
 	if err != nil {
-		return usage(fmt.Errorf("--out: %w", err))
+		return exit.UsageError(fmt.Errorf("--out: %w", err))
 	}
 	digest, err := im.ConfigName() // as docker images shows it
 	if err != nil {
 		return err
 	}
 	line.Clear()
-	fmt.Fprintf(e.stdout, "%s is in %s: %d MB, %s; docker load --input %[2]s\n", tag, filepath.Base(out), size/1e6, digest)
+	fmt.Fprintf(e.Stdout, "%s is in %s: %d MB, %s; docker load --input %[2]s\n", tag, filepath.Base(out), size/1e6, digest)
 	return nil
 }
 
 // packed are the builds of the store that an image is to have: of each that with names, for
 // every provider, the newest.
-func (e *env) packed(with []string) (listed []builds.Target, err error) {
+func packed(e *console.Console, with []string) (listed []builds.Target, err error) {
 	wanted, all := map[builds.Ref]bool{}, false
 	for _, name := range with {
 		if name == "all" {
@@ -119,7 +122,7 @@ func (e *env) packed(with []string) (listed []builds.Target, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("--with: %w", err)
 		}
-		if _, err := e.store.Get(ref); err != nil {
+		if _, err := e.Store.Get(ref); err != nil {
 			return nil, fmt.Errorf("--with: %w", err)
 		}
 		wanted[ref] = true
@@ -127,7 +130,7 @@ func (e *env) packed(with []string) (listed []builds.Target, err error) {
 	if len(wanted) == 0 && !all {
 		return nil, nil
 	}
-	entries, err := e.store.List()
+	entries, err := e.Store.List()
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +144,7 @@ func (e *env) packed(with []string) (listed []builds.Target, err error) {
 		listed = append(listed, entry.Target)
 	}
 	if all && len(listed) == 0 {
-		return nil, fmt.Errorf("--with all: the store in %s has no build that is intact; nodestorm setup makes some", e.store.Dir())
+		return nil, fmt.Errorf("--with all: the store in %s has no build that is intact; nodestorm setup makes some", e.Store.Dir())
 	}
 	return listed, nil
 }

@@ -1,4 +1,4 @@
-package cli
+package supplies
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli/console"
+	"nodestorm/harness/run/exit"
 )
 
 // requestFlags are those that say what a build is made of.
@@ -16,17 +18,10 @@ func requestFlags(c *cobra.Command, q *buildstore.Request) {
 	c.Flags().StringVar(&q.Module, "module", "", "build this Go `module`[@version] in its own dependency graph")
 	c.Flags().BoolVar(&q.Race, "race", false, "build with Go's race detector, which needs a C compiler; the build is plain, and much slower")
 	c.Flags().BoolVar(&q.Plain, "plain", false, "leave Go's runtime as it is: no clock is built in, and virtual time comes from outside")
-	howFlags(c, q)
+	console.HowFlags(c, q)
 }
 
-// howFlags are those that say how to build what is there.
-func howFlags(c *cobra.Command, q *buildstore.Request) {
-	c.Flags().StringVar(&q.Package, "package", "", "main `package` below the source's root")
-	c.Flags().StringVar(&q.Provider, "provider", "", "`cloud` that the build is for; if there is one tag, that is it")
-	c.Flags().StringArrayVar(&q.Tags, "tags", nil, "Go build `tags`, with commas between them; each --tags is a build of its own")
-}
-
-func (e *env) targetBuild() *cobra.Command {
+func newTargetBuild(e *console.Console) *cobra.Command {
 	var q buildstore.Request
 	c := &cobra.Command{
 		Use:   "build NAME@VERSION…",
@@ -62,21 +57,21 @@ and anything else with "run --race" and "explore --race".`,
   nodestorm target build my-controller@v2 --module example.com/my-controller@v2.0.1 --package ./cmd/controller`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return exactly(1)(c, args)
+				return console.Exactly(1)(c, args)
 			}
 			recipes, err := q.Recipes(args)
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
-			if err := e.checkRefs(c.Context(), q.Dir, q.Refs); err != nil {
+			if err := checkRefs(e, c.Context(), q.Dir, q.Refs); err != nil {
 				return err
 			}
 			for _, recipe := range recipes {
-				t, err := e.supply().Build(c.Context(), recipe)
+				t, err := e.Supplier().Build(c.Context(), recipe)
 				if err != nil {
-					return usage(err)
+					return exit.UsageError(err)
 				}
-				fmt.Fprintf(e.stdout, "%s is ready: %s\n", t.Ref, t.Dir)
+				fmt.Fprintf(e.Stdout, "%s is ready: %s\n", t.Ref, t.Dir)
 			}
 			return nil
 		},
@@ -87,21 +82,21 @@ and anything else with "run --race" and "explore --race".`,
 
 // checkRefs makes sure that the repository has them before anything is built, and says
 // what is left out of it.
-func (e *env) checkRefs(ctx context.Context, dir string, refs []string) error {
+func checkRefs(e *console.Console, ctx context.Context, dir string, refs []string) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	repo, err := e.store.Repository(ctx, dir)
+	repo, err := e.Store.Repository(ctx, dir)
 	if err != nil {
-		return usage(fmt.Errorf("--source: %w", err))
+		return exit.UsageError(fmt.Errorf("--source: %w", err))
 	}
 	for _, ref := range refs {
 		if _, err := repo.Commit(ctx, ref); err != nil {
-			return usage(fmt.Errorf("--ref: %w", err))
+			return exit.UsageError(fmt.Errorf("--ref: %w", err))
 		}
 	}
 	if repo.Dirty(ctx) {
-		e.say("%s has changes that are in no commit: --ref leaves them out", repo.Name)
+		e.Say("%s has changes that are in no commit: --ref leaves them out", repo.Name)
 	}
 	return nil
 }

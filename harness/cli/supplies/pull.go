@@ -1,4 +1,4 @@
-package cli
+package supplies
 
 import (
 	"context"
@@ -12,8 +12,11 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/builds/registry"
+	"nodestorm/harness/cli/console"
+	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/supply"
-	"nodestorm/scenarios"
+	"nodestorm/harness/run/exit"
+	"nodestorm/reports"
 )
 
 // pullRow is what became of a target, for machines.
@@ -26,7 +29,7 @@ type pullRow struct {
 	Built string `json:"built,omitempty"`
 }
 
-func (e *env) pull() *cobra.Command {
+func newPull(e *console.Console) *cobra.Command {
 	var from buildstore.Registries
 	var provider, tags, lock string
 	var all, asJSON bool
@@ -55,29 +58,31 @@ and ` + buildstore.EnvMirror + `=` + buildstore.NoRegistry + ` has nobody asked.
   nodestorm pull kubernetes@v1.36.3 karpenter@v1.7.0 --from registry.example/team/nodestorm`,
 		RunE: func(c *cobra.Command, args []string) error {
 			from.Lock = buildstore.Lock(lock)
-			named, refs, err := e.toPull(args, provider, tags, all)
+			named, refs, err := toPull(e, args, provider, tags, all)
 			if err != nil {
 				return err
 			}
-			return e.pullAll(c.Context(), named, refs, from, asJSON)
+			return pullAll(e, c.Context(), named, refs, from, asJSON)
 		},
 	}
-	c.ValidArgsFunction = e.completePull
+	c.ValidArgsFunction = func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		return completePull(e, c, args, word)
+	}
 	c.Flags().BoolVar(&all, "all", false, "all that the catalogue names")
-	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
-	registries := registriesOfEnvironment()
+	c.Flags().StringVar(&tags, "tags", "", console.TagsUsage)
+	registries := console.RegistriesOfEnvironment()
 	c.Flags().StringVar(&from.From, "from", registries.From, "`REGISTRY/REPOSITORY[@DIGEST]` that builds were pushed to")
 	c.Flags().StringVar(&from.Mirror, "mirror", registries.Mirror, "`HOST/PREFIX` to ask in place of the projects' registries; "+buildstore.NoRegistry+": nobody")
 	c.Flags().StringVar(&lock, "lock", "", "`file` of digests to check, and to add to")
 	c.Flags().StringVar(&provider, "provider", "", "`cloud` that a build is for; default: the one that its recipe has, if any")
-	e.catalogueFlags(c)
-	e.outputFlags(c, &asJSON, asNames)
+	e.CatalogueFlags(c)
+	e.OutputFlags(c, &asJSON, console.AsNames)
 	return c
 }
 
 // toPull are the targets that are named, which are got in any case, and those that records
 // need.
-func (e *env) toPull(args []string, provider, tags string, all bool) (named, needed []builds.Ref, err error) {
+func toPull(e *console.Console, args []string, provider, tags string, all bool) (named, needed []builds.Ref, err error) {
 	var ids []string
 	for _, arg := range args {
 		if !strings.Contains(arg, "@") {
@@ -86,7 +91,7 @@ func (e *env) toPull(args []string, provider, tags string, all bool) (named, nee
 		}
 		ref, err := builds.ParseRef(arg)
 		if err != nil {
-			return nil, nil, usage(err)
+			return nil, nil, exit.UsageError(err)
 		}
 		if ref.Provider = provider; provider == "" {
 			if known, err := buildstore.Known(ref); err == nil {
@@ -98,42 +103,21 @@ func (e *env) toPull(args []string, provider, tags string, all bool) (named, nee
 	if len(named) > 0 && len(ids) == 0 && tags == "" && !all {
 		return named, nil, nil
 	}
-	catalogue, err := e.unchecked()
+	catalogue, err := e.Unchecked()
 	if err != nil {
 		return nil, nil, err
 	}
-	records, err := choose(catalogue, catalogue.Features(), ids, tags, all)
-	if err := e.toPlay(catalogue, records, err); err != nil {
+	records, err := replay.Choose(catalogue, catalogue.Features(), ids, tags, all)
+	if err := e.ToPlay(catalogue, records, err); err != nil {
 		return nil, nil, err
 	}
-	needed, err = neededBy(catalogue, records)
-	return named, needed, usage(err)
-}
-
-// neededBy are the targets that replays of the records need, in the order in which they do,
-// each once.
-func neededBy(catalogue *scenarios.Catalogue, records []scenarios.Record) (refs []builds.Ref, err error) {
-	seen := map[builds.Ref]bool{}
-	for _, r := range records {
-		for _, t := range r.Targets {
-			all, err := neededFor(r, catalogue, t)
-			if err != nil {
-				return nil, err
-			}
-			for _, ref := range all {
-				if !seen[ref] {
-					seen[ref] = true
-					refs = append(refs, ref)
-				}
-			}
-		}
-	}
-	return refs, nil
+	needed, err = replay.NeededBy(catalogue, records)
+	return named, needed, exit.UsageError(err)
 }
 
 // pullAll gets the named targets, and of those that are needed what is not there.
-func (e *env) pullAll(ctx context.Context, named, needed []builds.Ref, from buildstore.Registries, asJSON bool) error {
-	status := e.newStatus()
+func pullAll(e *console.Console, ctx context.Context, named, needed []builds.Ref, from buildstore.Registries, asJSON bool) error {
+	status := e.NewLine()
 	defer status.Clear()
 	rows := []pullRow{}
 	var offers []*buildstore.Offer
@@ -149,7 +133,7 @@ func (e *env) pullAll(ctx context.Context, named, needed []builds.Ref, from buil
 		seen[ref] = true
 		where := from
 		if i >= len(named) {
-			if _, err := e.supply().Find(ref); err == nil {
+			if _, err := e.Supplier().Find(ref); err == nil {
 				continue
 			}
 			where = supply.Places(ref, from)
@@ -157,7 +141,7 @@ func (e *env) pullAll(ctx context.Context, named, needed []builds.Ref, from buil
 		if len(named)+len(needed) > 1 {
 			status.Show("", "asking for "+ref.String(), "")
 		}
-		offer, err := e.store.Ask(ctx, ref, where)
+		offer, err := e.Store.Ask(ctx, ref, where)
 		var unpublished *buildstore.UnpublishedError
 		switch {
 		case err == nil:
@@ -166,15 +150,15 @@ func (e *env) pullAll(ctx context.Context, named, needed []builds.Ref, from buil
 		case errors.As(err, &unpublished) && i >= len(named):
 			rows = append(rows, pullRow{Ref: ref, Built: unpublished.Error()})
 		case errors.As(err, &unpublished):
-			return usage(fmt.Errorf("%w; %s", err, (&buildstore.NotFoundError{Ref: ref}).Command()))
+			return exit.UsageError(fmt.Errorf("%w; %s", err, (&buildstore.NotFoundError{Ref: ref}).Command()))
 		default:
-			return usage(withoutNetwork(err))
+			return exit.UsageError(withoutNetwork(err))
 		}
 	}
 	status.Clear()
-	people := !asJSON && e.form != asNames
+	people := !asJSON && e.Form != console.AsNames
 	if people {
-		if err := e.tellOffers(rows, size); err != nil {
+		if err := tellOffers(e, rows, size); err != nil {
 			return err
 		}
 	}
@@ -183,10 +167,10 @@ func (e *env) pullAll(ctx context.Context, named, needed []builds.Ref, from buil
 		if len(offers) > 1 {
 			number = fmt.Sprintf("[%d/%d] ", i+1, len(offers))
 		}
-		t, err := e.store.Take(ctx, offer, supply.ShowOn(status, number, ""))
+		t, err := e.Store.Take(ctx, offer, supply.ShowOn(status, number, ""))
 		status.Clear()
 		if err != nil {
-			return usage(withoutNetwork(err))
+			return exit.UsageError(withoutNetwork(err))
 		}
 		for r := range rows {
 			if rows[r].Ref == offer.Ref {
@@ -194,31 +178,31 @@ func (e *env) pullAll(ctx context.Context, named, needed []builds.Ref, from buil
 			}
 		}
 		if people {
-			fmt.Fprintf(e.stdout, "%s is ready: %s\n", t.Ref, t.Dir)
-			if used, err := e.store.Get(offer.Ref); err == nil && used.Dir != t.Dir {
-				fmt.Fprintf(e.stdout, "  but the build of %s goes before it: %s\n", used.BuiltAt.Format("2006-01-02 15:04"), used.Dir)
+			fmt.Fprintf(e.Stdout, "%s is ready: %s\n", t.Ref, t.Dir)
+			if used, err := e.Store.Get(offer.Ref); err == nil && used.Dir != t.Dir {
+				fmt.Fprintf(e.Stdout, "  but the build of %s goes before it: %s\n", used.BuiltAt.Format("2006-01-02 15:04"), used.Dir)
 			}
 		}
 	}
 	switch {
-	case e.form == asNames:
+	case e.Form == console.AsNames:
 		var dirs []string
 		for _, row := range rows {
 			if row.Dir != "" {
 				dirs = append(dirs, row.Dir)
 			}
 		}
-		return e.names(dirs)
+		return e.Names(dirs)
 	case asJSON:
-		return e.json(rows)
+		return e.JSON(rows)
 	}
 	return nil
 }
 
 // tellOffers says what there is to get, before anything is.
-func (e *env) tellOffers(rows []pullRow, size int64) error {
+func tellOffers(e *console.Console, rows []pullRow, size int64) error {
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(e.stdout, "all of it is in the store")
+		_, err := fmt.Fprintln(e.Stdout, "all of it is in the store")
 		return err
 	}
 	table := [][]string{{"TARGET", "SIZE", "FROM"}}
@@ -237,17 +221,17 @@ func (e *env) tellOffers(rows []pullRow, size int64) error {
 		images += len(row.Where)
 		table = append(table, []string{row.Ref.String(), megabytes(row.Bytes), where})
 	}
-	if err := e.table(columns(e.stdout), 1, table); err != nil {
+	if err := e.Table(console.Columns(e.Stdout), 1, table); err != nil {
 		return err
 	}
 	text := "nothing to pull"
 	if images > 0 {
-		text = fmt.Sprintf("%s, %s in all", counted(images, "image"), megabytes(size))
+		text = fmt.Sprintf("%s, %s in all", reports.Counted(images, "image"), megabytes(size))
 	}
 	if built > 0 {
 		text += fmt.Sprintf("; %d to build: nodestorm setup", built)
 	}
-	_, err := fmt.Fprintf(e.stdout, "\n%s\n", text)
+	_, err := fmt.Fprintf(e.Stdout, "\n%s\n", text)
 	return err
 }
 
@@ -260,4 +244,11 @@ func withoutNetwork(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: nodestorm setup builds what has a Go module, and --mirror names another place to ask", none)
+}
+
+// completePull offers records and targets.
+func completePull(e *console.Console, c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	ids, _ := e.CompleteIDs(c, args, word)
+	targets, how := console.CompleteTargets(c, args, word)
+	return append(targets, ids...), how
 }

@@ -1,14 +1,17 @@
-package cli
+package results
 
 import (
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/stored"
+	"nodestorm/reports"
 )
 
-func (e *env) bundle() *cobra.Command {
+func newBundle(e *console.Console) *cobra.Command {
 	var to string
 	var hourly float64
 	c := &cobra.Command{
@@ -22,31 +25,31 @@ on any machine; who unpacks it plays the failure with --catalogue RUN/scenario.
 Look through the archive before you publish it: nobody knows all secrets.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(fmt.Errorf("no RUN is named: %s", c.UseLine()))
+				return exit.UsageError(fmt.Errorf("no RUN is named: %s", c.UseLine()))
 			}
-			catalogue, err := e.catalogue()
+			catalogue, err := e.Catalogue()
 			if err != nil {
 				return err
 			}
-			found, done, err := e.runs(c.Context(), args)
+			found, done, err := e.Runs(c.Context(), args)
 			defer done()
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			if to == "" {
 				to = "nodestorm-" + stored.Called(found[0].Dir) + stored.ArchiveSuffix
 			}
-			r := e.reporter(catalogue)
+			r := e.Reporter(catalogue)
 			r.Hourly = hourly
-			removed, err := r.Pack(found, to, scratch)
+			removed, err := r.Pack(found, to, console.Scratch)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(e.stdout, "%s: %s, %s removed\n", to, counted(len(found), "run"), counted(removed, "credential"))
+			fmt.Fprintf(e.Stdout, "%s: %s, %s removed\n", to, reports.Counted(len(found), "run"), reports.Counted(removed, "credential"))
 			return nil
 		},
 	}
-	e.catalogueFlags(c)
+	e.CatalogueFlags(c)
 	c.Flags().StringVar(&to, "out", "", "`file` to write; default nodestorm-SCENARIO-TARGET.tar.gz")
 	c.Flags().Float64Var(&hourly, "price", 0, "what a machine costs that does not tell itself, in `euros` an hour")
 	return c

@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/night/bucket"
 	"nodestorm/harness/night/nights"
 	"nodestorm/harness/night/store"
@@ -19,9 +20,9 @@ import (
 	"nodestorm/reports/redact"
 )
 
-func (e *env) nightly() *cobra.Command {
-	c := group(&cobra.Command{Use: "nightly", Short: "A night's runs beside those of the nights before, and nights on Kubernetes"})
-	c.AddCommand(e.nightlyReport(), e.nightlyManifest())
+func newNightly(e *console.Console) *cobra.Command {
+	c := console.Group(&cobra.Command{Use: "nightly", Short: "A night's runs beside those of the nights before, and nights on Kubernetes"})
+	c.AddCommand(newNightlyReport(e), newNightlyManifest(e))
 	return c
 }
 
@@ -32,7 +33,7 @@ type nightOptions struct {
 	keep, asJSON bool
 }
 
-func (e *env) nightlyReport() *cobra.Command {
+func newNightlyReport(e *console.Console) *cobra.Command {
 	var o nightOptions
 	c := &cobra.Command{
 		Use:   "report NIGHT… --nights PLACE",
@@ -58,57 +59,57 @@ kept.`,
   nodestorm nightly report reports/out/verify --nights s3://ci/nodestorm --last 30`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(fmt.Errorf("no NIGHT is named: %s", c.UseLine()))
+				return exit.UsageError(fmt.Errorf("no NIGHT is named: %s", c.UseLine()))
 			}
-			return e.compareNights(c.Context(), args, o)
+			return compareNights(e, c.Context(), args, o)
 		},
 	}
 	c.Flags().StringVar(&o.where, "nights", "", "`folder` of the nights before, or s3://BUCKET/PREFIX")
 	c.Flags().StringVar(&o.out, "out", filepath.Join("reports", "out", "nightly"), "`folder` for the page, the text and the JSON")
 	c.Flags().IntVar(&o.last, "last", 30, "how many nights before to look at")
 	c.Flags().BoolVar(&o.keep, "keep", false, "add this night to the place")
-	e.outputFlags(c, &o.asJSON)
-	e.catalogueFlags(c)
+	e.OutputFlags(c, &o.asJSON)
+	e.CatalogueFlags(c)
 	return c
 }
 
 // compareNights holds a night against those before.
-func (e *env) compareNights(ctx context.Context, args []string, o nightOptions) error {
+func compareNights(e *console.Console, ctx context.Context, args []string, o nightOptions) error {
 	if o.last < 1 {
-		return usage(fmt.Errorf("--last %d: want 1 or more", o.last))
+		return exit.UsageError(fmt.Errorf("--last %d: want 1 or more", o.last))
 	}
-	catalogue, err := e.catalogue()
+	catalogue, err := e.Catalogue()
 	if err != nil {
 		return err
 	}
 	place, err := store.Open(o.where)
 	if err != nil {
-		return usage(fmt.Errorf("--nights: %w", err))
+		return exit.UsageError(fmt.Errorf("--nights: %w", err))
 	}
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
-		return usage(fmt.Errorf("--out: %w; name a folder that can be written", err))
+		return exit.UsageError(fmt.Errorf("--out: %w; name a folder that can be written", err))
 	}
-	r := e.reporter(catalogue)
-	night, unread, err := nights.Gather(ctx, args, r, scratch, o.out)
+	r := e.Reporter(catalogue)
+	night, unread, err := nights.Gather(ctx, args, r, console.Scratch, o.out)
 	if err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
-	before, err := nights.Before(ctx, place, night, o.last, o.keep, e.say)
+	before, err := nights.Before(ctx, place, night, o.last, o.keep, e.Say)
 	missing := ""
 	switch {
 	case ctx.Err() == nil && errors.As(err, new(*bucket.StoreError)):
 		// The night took hours, and what is wrong is elsewhere.
 		missing = redact.ForHere().Text(err.Error())
-		e.say("--nights: the nights before are missing: %s", missing)
+		e.Say("--nights: the nights before are missing: %s", missing)
 	case err != nil:
-		return usage(fmt.Errorf("--nights: %w", err))
+		return exit.UsageError(fmt.Errorf("--nights: %w", err))
 	}
 	if before.Unread || missing != "" {
-		unread = &exit.Error{Code: Inconclusive}
+		unread = &exit.Error{Code: exit.Inconclusive}
 	}
 	report := nights.Compare(night, before)
 	report.Missing = missing
-	if err := e.writeNight(r, report, o); err != nil {
+	if err := writeNight(e, r, report, o); err != nil {
 		return err
 	}
 	fails := report.Counts[string(nightly.NewlyFailing)] > 0
@@ -116,7 +117,7 @@ func (e *env) compareNights(ctx context.Context, args []string, o nightOptions) 
 		if err := nights.Keep(ctx, place, night); err != nil {
 			unread = fmt.Errorf("this night is not kept, and the report is there; the same command keeps it later: %w", exit.WithRoom(err))
 			if fails {
-				e.say("%v", unread)
+				e.Say("%v", unread)
 			}
 		}
 	}
@@ -127,7 +128,7 @@ func (e *env) compareNights(ctx context.Context, args []string, o nightOptions) 
 }
 
 // writeNight writes the report into files, and prints it.
-func (e *env) writeNight(r *stored.Reporter, report *nightly.Report, o nightOptions) error {
+func writeNight(e *console.Console, r *stored.Reporter, report *nightly.Report, o nightOptions) error {
 	for _, format := range []string{"html", "md", "json"} {
 		path := filepath.Join(o.out, "nightly."+format)
 		if err := r.File(path, func(w io.Writer) error { return report.Write(w, format) }); err != nil {
@@ -136,12 +137,12 @@ func (e *env) writeNight(r *stored.Reporter, report *nightly.Report, o nightOpti
 	}
 	var err error
 	if o.asJSON {
-		err = e.program(func(w io.Writer) error { return report.Write(w, "json") })
+		err = e.Program(func(w io.Writer) error { return report.Write(w, "json") })
 	} else {
-		err = report.Write(e.stdout, "md")
+		err = report.Write(e.Stdout, "md")
 	}
 	if err == nil {
-		e.remark("for a browser: %s", filepath.Join(o.out, "nightly.html"))
+		e.Remark("for a browser: %s", filepath.Join(o.out, "nightly.html"))
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/night/archive"
 	"nodestorm/harness/night/k8sjob"
 	"nodestorm/harness/night/shard"
@@ -15,11 +16,15 @@ import (
 	"nodestorm/reports"
 )
 
-func (e *env) merge() *cobra.Command {
-	s := &session{env: e}
-	var asJSON bool
-	var after string
-	var kept archive.Upload
+// mergeOptions are what merge does with shards.
+type mergeOptions struct {
+	out, after     string
+	kept           archive.Upload
+	asJSON, strict bool
+}
+
+func newMerge(e *console.Console) *cobra.Command {
+	var o mergeOptions
 	c := &cobra.Command{
 		Use:   "merge RUNS…",
 		Short: "Join what shards of verify left",
@@ -41,38 +46,39 @@ makes it 3. 2 usage, or they are not parts of one whole.`,
   nodestorm merge s3://nights/2026-11-23 --out reports/out/merged`,
 		RunE: func(c *cobra.Command, places []string) error {
 			if len(places) == 0 {
-				return usage(fmt.Errorf("no RUNS are named: %s", c.UseLine()))
+				return exit.UsageError(fmt.Errorf("no RUNS are named: %s", c.UseLine()))
 			}
-			return s.merge(c.Context(), places, after, &kept, asJSON)
+			return mergeShards(c.Context(), e, places, o)
 		},
 	}
-	c.Flags().StringVar(&s.Out, "out", filepath.Join("reports", "out", "merged"), "`folder` for the index, the matrix and the JUnit XML")
-	uploadFlag(c, &kept)
-	c.Flags().StringVar(&after, "job", "", "wait for the end of the Kubernetes Job `NAME` before")
-	e.outputFlags(c, &asJSON, asNames)
-	c.Flags().BoolVar(&s.strict, "strict", false, "let the exit status be 1 if something was skipped")
-	e.catalogueFlags(c)
+	c.Flags().StringVar(&o.out, "out", filepath.Join("reports", "out", "merged"), "`folder` for the index, the matrix and the JUnit XML")
+	console.UploadFlag(c, &o.kept)
+	c.Flags().StringVar(&o.after, "job", "", "wait for the end of the Kubernetes Job `NAME` before")
+	e.OutputFlags(c, &o.asJSON, console.AsNames)
+	c.Flags().BoolVar(&o.strict, "strict", false, "let the exit status be 1 if something was skipped")
+	e.CatalogueFlags(c)
 	return c
 }
 
-// merge joins what shards have left, after the end of a Job if one is named.
-func (s *session) merge(ctx context.Context, places []string, after string, kept *archive.Upload, asJSON bool) (err error) {
-	if s.Catalogue, err = s.env.catalogue(); err != nil {
+// mergeShards joins what shards have left, after the end of a Job if one is named.
+func mergeShards(ctx context.Context, e *console.Console, places []string, o mergeOptions) (err error) {
+	catalogue, err := e.Catalogue()
+	if err != nil {
 		return err
 	}
-	if after != "" {
-		ended, err := k8sjob.Await(ctx, after)
+	if o.after != "" {
+		ended, err := k8sjob.Await(ctx, o.after)
 		if err != nil {
 			return err
 		}
-		s.say("%s", ended)
+		e.Say("%s", ended)
 	}
-	if err := kept.Check(ctx); err != nil {
+	if err := o.kept.Check(ctx); err != nil {
 		return err
 	}
-	dirs, err := archive.Fetch(ctx, places, filepath.Join(s.Out, "shards"))
+	dirs, err := archive.Fetch(ctx, places, filepath.Join(o.out, "shards"))
 	if err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	shards, err := shard.Below(dirs)
 	if err == nil {
@@ -82,25 +88,25 @@ func (s *session) merge(ctx context.Context, places []string, after string, kept
 		err = shard.Judge(shards)
 	}
 	if err == nil {
-		err = s.checkOut()
+		o.out, err = console.CheckOut(o.out)
 	}
 	if err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
-	defer func() { err = kept.Keep(ctx, s.Out, "merged", err) }()
+	defer func() { err = o.kept.Keep(ctx, o.out, "merged", err) }()
 	rows, missing, told := shard.Join(shards)
 	for _, text := range told {
-		s.say("%s", text)
+		e.Say("%s", text)
 	}
 	for _, m := range missing {
 		rows = append(rows, reports.Row{ID: m.Scenario, Target: m.Target, Verdict: reports.Missing, Outcome: reports.Missing, Reason: m.Reason})
 	}
-	concluded := s.finish(rows, asJSON)
-	if err := s.reporter(s.Catalogue).JUnit(rows, s.Out); err != nil {
-		s.say("no %s: %v", run.JUnitFile, err)
+	concluded := e.Finish(catalogue, rows, o.out, o.asJSON, o.strict)
+	if err := e.Reporter(catalogue).JUnit(rows, o.out); err != nil {
+		e.Say("no %s: %v", run.JUnitFile, err)
 	}
 	if concluded == nil && len(told) > 0 {
-		return &exit.Error{Code: Inconclusive}
+		return &exit.Error{Code: exit.Inconclusive}
 	}
 	return concluded
 }

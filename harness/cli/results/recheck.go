@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"fmt"
@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/stored"
 	"nodestorm/reports"
 )
 
-func (e *env) recheck() *cobra.Command {
+func newRecheck(e *console.Console) *cobra.Command {
 	var asJSON, timeline, cross, always bool
 	c := &cobra.Command{
 		Use:   "recheck DIR…",
@@ -36,40 +37,40 @@ one in a run that was healthy without it.
 Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclusive.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(fmt.Errorf("no DIR is named: %s", c.UseLine()))
+				return exit.UsageError(fmt.Errorf("no DIR is named: %s", c.UseLine()))
 			}
 			run.LimitMemory()
-			catalogue, err := e.catalogue()
+			catalogue, err := e.Catalogue()
 			if err != nil {
 				return err
 			}
-			found, done, err := e.runs(c.Context(), args)
+			found, done, err := e.Runs(c.Context(), args)
 			defer done()
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			if always {
-				return e.tallyInvariants(found, asJSON)
+				return tallyInvariants(e, found, asJSON)
 			}
 			if cross {
-				return e.crossed(stored.Cross(found, catalogue, e.say, e.foreign(asJSON)), len(catalogue.Records()), asJSON)
+				return crossed(e, stored.Cross(found, catalogue, e.Say, foreign(e, asJSON)), len(catalogue.Records()), asJSON)
 			}
 			var history io.Writer
 			if timeline {
-				history = e.stdout
+				history = e.Stdout
 			}
-			again, err := stored.Recheck(found, catalogue, e.say, history)
+			again, err := stored.Recheck(found, catalogue, e.Say, history)
 			if err != nil {
 				return err
 			}
-			return e.concludeAgain(again, asJSON)
+			return concludeAgain(e, again, asJSON)
 		},
 	}
-	e.outputFlags(c, &asJSON, asNames)
+	e.OutputFlags(c, &asJSON, console.AsNames)
 	c.Flags().BoolVar(&cross, "cross", false, "look for the symptoms of all other scenarios in each run")
 	c.Flags().BoolVar(&always, "invariants", false, "count which runs break the invariants that judge every run")
 	c.MarkFlagsMutuallyExclusive("cross", "invariants")
-	e.catalogueFlags(c)
+	e.CatalogueFlags(c)
 	c.Flags().BoolVar(&timeline, "timeline", false, "print each run's history")
 	c.MarkFlagsMutuallyExclusive("timeline", "json")
 	c.MarkFlagsMutuallyExclusive("timeline", "output")
@@ -77,53 +78,53 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 }
 
 // concludeAgain prints what came of judging runs again.
-func (e *env) concludeAgain(again *stored.Again, asJSON bool) error {
+func concludeAgain(e *console.Console, again *stored.Again, asJSON bool) error {
 	if len(again.Rows) == 0 {
-		return &exit.Error{Code: Usage}
+		return &exit.Error{Code: exit.Usage}
 	}
-	err := e.conclude(again.Rows, asJSON, false)
+	err := e.Conclude(again.Rows, asJSON, false)
 	if all := again.Judged + again.AsRecorded; all > 0 && !asJSON {
-		fmt.Fprintf(e.stdout, "%d of %d Thens were judged again by the histories, %d are taken as recorded\n", again.Judged, all, again.AsRecorded)
+		fmt.Fprintf(e.Stdout, "%d of %d Thens were judged again by the histories, %d are taken as recorded\n", again.Judged, all, again.AsRecorded)
 	}
 	if again.Logs > 0 && !asJSON {
-		fmt.Fprintf(e.stdout, "the targets' own logs tell, of %s: %s\n", counted(again.Logs, "run"), again.OwnLogs)
+		fmt.Fprintf(e.Stdout, "the targets' own logs tell, of %s: %s\n", reports.Counted(again.Logs, "run"), again.OwnLogs)
 	}
 	if err == nil && len(again.Unjudged) > 0 {
-		return &exit.Error{Code: Inconclusive}
+		return &exit.Error{Code: exit.Inconclusive}
 	}
 	return err
 }
 
 // foreign prints a symptom in the run of another scenario, for people.
-func (e *env) foreign(asJSON bool) func(text string) {
+func foreign(e *console.Console, asJSON bool) func(text string) {
 	return func(text string) {
 		if !asJSON {
-			fmt.Fprintf(e.stdout, "%s\n\n", reports.Clean(text))
+			fmt.Fprintf(e.Stdout, "%s\n\n", reports.Clean(text))
 		}
 	}
 }
 
 // crossed prints what came of looking for symptoms in the runs of other scenarios.
-func (e *env) crossed(c stored.Crossed, symptoms int, asJSON bool) error {
+func crossed(e *console.Console, c stored.Crossed, symptoms int, asJSON bool) error {
 	if asJSON {
-		if err := e.json(c.Foreign); err != nil {
+		if err := e.JSON(c.Foreign); err != nil {
 			return err
 		}
 	} else {
-		fmt.Fprintf(e.stdout, "%s, %s: %s\n", counted(c.Judged, "run"), counted(symptoms, "symptom"), counted(len(c.Foreign), "symptom")+" of another scenario")
+		fmt.Fprintf(e.Stdout, "%s, %s: %s\n", reports.Counted(c.Judged, "run"), reports.Counted(symptoms, "symptom"), reports.Counted(len(c.Foreign), "symptom")+" of another scenario")
 	}
 	return unlike(len(c.Foreign) > 0, c.Unsure > 0)
 }
 
 // tallyInvariants prints which invariants stored runs break.
-func (e *env) tallyInvariants(found []stored.Run, asJSON bool) error {
-	all, unread := stored.TallyInvariants(found, e.say)
+func tallyInvariants(e *console.Console, found []stored.Run, asJSON bool) error {
+	all, unread := stored.TallyInvariants(found, e.Say)
 	if asJSON {
-		if err := e.json(all); err != nil {
+		if err := e.JSON(all); err != nil {
 			return err
 		}
 	} else {
-		all.Show(e.stdout)
+		all.Show(e.Stdout)
 	}
 	return unlike(all.Alarm(), unread > 0)
 }
@@ -132,9 +133,9 @@ func (e *env) tallyInvariants(found []stored.Run, asJSON bool) error {
 func unlike(wrong, unsure bool) error {
 	switch {
 	case wrong:
-		return &exit.Error{Code: NotAsExpected}
+		return &exit.Error{Code: exit.NotAsExpected}
 	case unsure:
-		return &exit.Error{Code: Inconclusive}
+		return &exit.Error{Code: exit.Inconclusive}
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/stored"
 	"nodestorm/harness/run/verdict"
@@ -29,7 +30,7 @@ type matrixOptions struct {
 	track             bool
 }
 
-func (e *env) matrix() *cobra.Command {
+func newMatrix(e *console.Console) *cobra.Command {
 	var o matrixOptions
 	c := &cobra.Command{
 		Use:   "matrix RUN…",
@@ -50,65 +51,65 @@ what is asked for.`,
   nodestorm matrix reports/out --track-record`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && !o.track {
-				return usage(fmt.Errorf("no RUN is named: %s", c.UseLine()))
+				return exit.UsageError(fmt.Errorf("no RUN is named: %s", c.UseLine()))
 			}
-			return e.showMatrix(c.Context(), args, o)
+			return showMatrix(e, c.Context(), args, o)
 		},
 	}
-	e.formatFlags(c, &o.format, "", []string{"html", "md", "json", "yaml"})
+	e.FormatFlags(c, &o.format, "", []string{"html", "md", "json", "yaml"})
 	c.Flags().StringVar(&o.to, "out", "", "`file` to write, as HTML unless -o says otherwise; without it a table is printed")
 	c.Flags().StringVar(&o.since, "since", "", "last matrix, a JSON `file`, to tell what has changed")
 	c.Flags().StringVar(&o.keep.System, "system", "", "only failures of a `system`: "+strings.Join(scenarios.Systems, ", "))
 	c.Flags().StringVar(&o.keep.Provider, "provider", "", "only failures of an autoscaler linked with this `cloud`: hetzner, clusterapi…")
 	c.Flags().StringVar(&o.keep.Target, "target", "", "only targets whose name has this `text`")
 	c.Flags().StringVar(&o.keep.Status, "status", "", "only this `verdict` or outcome: reproduced, healthy, failed, inconclusive, expected, regression…")
-	e.catalogueFlags(c)
+	e.CatalogueFlags(c)
 	c.Flags().BoolVar(&o.track, "track-record", false, "note the runs as verified, and write the table of scenarios/README.md")
 	return c
 }
 
-func (e *env) showMatrix(ctx context.Context, args []string, o matrixOptions) error {
+func showMatrix(e *console.Console, ctx context.Context, args []string, o matrixOptions) error {
 	if o.track && o.keep != (matrix.Filter{}) {
-		return usage(errors.New("--track-record notes all runs: leave out what filters them"))
+		return exit.UsageError(errors.New("--track-record notes all runs: leave out what filters them"))
 	}
-	catalogue, err := e.catalogue()
+	catalogue, err := e.Catalogue()
 	if err != nil {
 		return err
 	}
 	if err := checkFilter(o.keep, catalogue); err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
-	found, done, err := e.runs(ctx, args)
+	found, done, err := e.Runs(ctx, args)
 	defer done()
 	if err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
-	r := e.reporter(catalogue)
+	r := e.Reporter(catalogue)
 	cells, unread := r.Cells(found, filepath.Dir(o.to))
 	if o.track {
 		root, err := buildstore.Root()
 		if err != nil {
-			return usage(err)
+			return exit.UsageError(err)
 		}
 		return cmp.Or(r.TrackRecord(root, cells), unread)
 	}
 	m, err := r.Matrix(cells, o.keep, o.since)
 	if err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	if len(m.Cells) == 0 && unread == nil {
-		e.say("none of the %s is what is asked for", counted(len(cells), "run"))
-		unread = &exit.Error{Code: Inconclusive}
+		e.Say("none of the %s is what is asked for", reports.Counted(len(cells), "run"))
+		unread = &exit.Error{Code: exit.Inconclusive}
 	}
 	if o.format == "" && o.to == "" {
-		return cmp.Or(e.tellMatrix(m), unread)
+		return cmp.Or(tellMatrix(e, m), unread)
 	}
 	write := func(w io.Writer) error { return m.Write(w, cmp.Or(o.format, "html")) }
-	return cmp.Or(r.File(cmp.Or(o.to, "-"), e.inYAML(write)), unread)
+	return cmp.Or(r.File(cmp.Or(o.to, "-"), e.InYAML(write)), unread)
 }
 
 // tellMatrix prints a line for each run.
-func (e *env) tellMatrix(m *matrix.Matrix) error {
+func tellMatrix(e *console.Console, m *matrix.Matrix) error {
 	rows := [][]string{{"SCENARIO", "TARGET", "VERDICT", "EXPECTED", "WALL", "REASON"}}
 	for _, c := range m.Cells {
 		rows = append(rows, []string{
@@ -117,17 +118,17 @@ func (e *env) tellMatrix(m *matrix.Matrix) error {
 		})
 	}
 	if len(m.Cells) > 0 {
-		if err := e.table(columns(e.stdout), 3, rows); err != nil {
+		if err := e.Table(console.Columns(e.Stdout), 3, rows); err != nil {
 			return err
 		}
-		fmt.Fprintln(e.stdout)
+		fmt.Fprintln(e.Stdout)
 	}
-	fmt.Fprintln(e.stdout, m.Sum())
+	fmt.Fprintln(e.Stdout, m.Sum())
 	for _, skip := range m.Skipped {
-		fmt.Fprintf(e.stdout, "skipped: %s on %s: %s\n", reports.Clean(skip.Scenario), reports.Clean(skip.Target), reports.Clean(skip.Reason))
+		fmt.Fprintf(e.Stdout, "skipped: %s on %s: %s\n", reports.Clean(skip.Scenario), reports.Clean(skip.Target), reports.Clean(skip.Reason))
 	}
 	for _, change := range m.Changes {
-		fmt.Fprintf(e.stdout, "since the last matrix: %s\n", reports.Clean(change))
+		fmt.Fprintf(e.Stdout, "since the last matrix: %s\n", reports.Clean(change))
 	}
 	return nil
 }

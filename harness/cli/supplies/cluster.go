@@ -1,4 +1,4 @@
-package cli
+package supplies
 
 import (
 	"context"
@@ -11,7 +11,9 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay/supply"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world/kind"
 	"nodestorm/harness/world/process"
 )
@@ -19,8 +21,8 @@ import (
 // imagePrefix begins the names of folders in which node images are made.
 const imagePrefix = "nodestorm-node-image-"
 
-func (e *env) cluster() *cobra.Command {
-	c := group(&cobra.Command{
+func newCluster(e *console.Console) *cobra.Command {
+	c := console.Group(&cobra.Command{
 		Use:   "cluster",
 		Short: "Real clusters, whose nodes are containers (kind), without an image registry",
 		Long: `Make and remove real clusters with kind, whose nodes are containers of Docker: the
@@ -30,26 +32,26 @@ No image registry is needed: the image of the nodes is made here, of Debian pack
 Go modules. The clusters have no kube-proxy and no CoreDNS: Services reach nobody but the API server.
 Records play on clusters of their own: nodestorm verify ID --cluster kind.`,
 	})
-	c.AddCommand(e.clusterImage(), e.clusterCreate(), e.clusterList(), e.clusterLoad(), e.clusterDelete())
+	c.AddCommand(newClusterImage(e), newClusterCreate(e), newClusterList(e), newClusterLoad(e), newClusterDelete(e))
 	return c
 }
 
-func (e *env) clusterImage() *cobra.Command {
+func newClusterImage(e *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "image",
 		Short: "Make the image of the nodes: 0.7 GB in Docker, some minutes once",
-		Args:  exactly(0),
+		Args:  console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			ctx := c.Context()
 			if err := errors.Join(kind.CanBuildImage(), kind.CheckDocker(ctx)); err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			root, err := buildstore.Root()
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			all := func(builds.Target) error { return nil }
-			listed, err := e.supply().Ensure(ctx, all, supply.Refuse, builds.Kubernetes, builds.Node)
+			listed, err := e.Supplier().Ensure(ctx, all, supply.Refuse, builds.Kubernetes, builds.Node)
 			if err != nil {
 				return err
 			}
@@ -58,31 +60,31 @@ func (e *env) clusterImage() *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, remove()) }()
-			e.remark("making %s of Debian packages and builds of the store; this is done once", kind.Image(builds.Kubernetes.Version))
+			e.Remark("making %s of Debian packages and builds of the store; this is done once", kind.Image(builds.Kubernetes.Version))
 			err = kind.BuildImage(ctx, kind.Programs{
 				Version: builds.Kubernetes.Version, Root: root,
 				Kubernetes: listed[builds.Kubernetes].Binary(), Node: listed[builds.Node].Binary(),
-			}, dir, e.stderr)
+			}, dir, e.Stderr)
 			if err != nil {
 				return fmt.Errorf("making the node image: %w", err)
 			}
-			fmt.Fprintf(e.stdout, "%s is ready\n", kind.Image(builds.Kubernetes.Version))
+			fmt.Fprintf(e.Stdout, "%s is ready\n", kind.Image(builds.Kubernetes.Version))
 			return nil
 		},
 	}
 }
 
-func (e *env) clusterCreate() *cobra.Command {
+func newClusterCreate(e *console.Console) *cobra.Command {
 	var workers int
 	var share string
 	c := &cobra.Command{
 		Use:     "create NAME",
 		Short:   "Make a cluster, and say where its kubeconfig and audit log are",
 		Example: "  nodestorm cluster create mine --workers 2",
-		Args:    exactly(1),
+		Args:    console.Exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if workers < 0 || workers > 20 {
-				return usage(fmt.Errorf("--workers %d: want 0 to 20; thousands of nodes are for simulated ones, with nodestorm up", workers))
+				return exit.UsageError(fmt.Errorf("--workers %d: want 0 to 20; thousands of nodes are for simulated ones, with nodestorm up", workers))
 			}
 			if share != "" {
 				info, err := os.Stat(share)
@@ -93,18 +95,18 @@ func (e *env) clusterCreate() *cobra.Command {
 					share, err = filepath.Abs(share)
 				}
 				if err != nil {
-					return usage(fmt.Errorf("--share: %w", err))
+					return exit.UsageError(fmt.Errorf("--share: %w", err))
 				}
 			}
 			if err := errors.Join(kind.CheckName(args[0]), canCluster(c.Context())); err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			cluster, err := kind.Create(c.Context(), kind.Spec{Name: args[0], Version: builds.Kubernetes.Version, Workers: workers, Share: share})
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(e.stdout, "export KUBECONFIG=%s\n", cluster.Kubeconfig())
-			e.say("its API server's audit log is %s; it stays until: nodestorm cluster delete %s", cluster.AuditLog(), cluster.Name)
+			fmt.Fprintf(e.Stdout, "export KUBECONFIG=%s\n", cluster.Kubeconfig())
+			e.Say("its API server's audit log is %s; it stays until: nodestorm cluster delete %s", cluster.AuditLog(), cluster.Name)
 			return nil
 		},
 	}
@@ -121,29 +123,29 @@ func canCluster(ctx context.Context) error {
 	return kind.CheckImage(ctx, builds.Kubernetes.Version)
 }
 
-func (e *env) clusterList() *cobra.Command {
+func newClusterList(e *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the clusters",
-		Args:  exactly(0),
+		Args:  console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := kind.CheckDocker(c.Context()); err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			names, err := kind.List()
 			for _, name := range names {
-				fmt.Fprintln(e.stdout, name)
+				fmt.Fprintln(e.Stdout, name)
 			}
 			return err
 		},
 	}
 }
 
-func (e *env) clusterLoad() *cobra.Command {
+func newClusterLoad(e *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "load NAME IMAGE.tar",
 		Short: "Give all nodes an image, as docker save writes it",
-		Args:  exactly(2),
+		Args:  console.Exactly(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			cluster, err := kind.Find(args[0])
 			if err == nil {
@@ -153,31 +155,31 @@ func (e *env) clusterLoad() *cobra.Command {
 				err = kind.CheckDocker(c.Context())
 			}
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			if err := cluster.Load(args[1]); err != nil {
 				return err
 			}
-			fmt.Fprintf(e.stdout, "the nodes of cluster %s have %s\n", cluster.Name, filepath.Base(args[1]))
+			fmt.Fprintf(e.Stdout, "the nodes of cluster %s have %s\n", cluster.Name, filepath.Base(args[1]))
 			return nil
 		},
 	}
 }
 
-func (e *env) clusterDelete() *cobra.Command {
+func newClusterDelete(e *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:     "delete NAME",
 		Aliases: []string{"rm"},
 		Short:   "Remove a cluster with all it has",
-		Args:    exactly(1),
+		Args:    console.Exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := errors.Join(kind.CheckName(args[0]), kind.CheckDocker(c.Context())); err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			if err := kind.Delete(args[0]); err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
-			fmt.Fprintf(e.stdout, "removed cluster %s\n", args[0])
+			fmt.Fprintf(e.Stdout, "removed cluster %s\n", args[0])
 			return nil
 		},
 	}

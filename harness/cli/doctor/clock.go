@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"nodestorm/sim/time/clock"
 )
 
-// doctorPrefix begins the name of the folder in which the clock is tried.
-const doctorPrefix = "nodestorm-doctor-"
+// FolderPrefix begins the name of the folder in which the clock is tried.
+const FolderPrefix = "nodestorm-doctor-"
 
 // waits is a program that has nothing to do for an hour.
 const waits = `package main
@@ -28,14 +28,14 @@ func main() { time.Sleep(time.Hour) }
 
 // tryClock has a program wait for an hour of virtual time, and returns how long that took:
 // 0 without a Go toolchain, which is what the kernel allows alone.
-func (e *env) tryClock(ctx context.Context) (took time.Duration, err error) {
+func tryClock(ctx context.Context) (took time.Duration, err error) {
 	if err := errors.Join(clock.Auto.Try(), clock.TryBuiltIn()); err != nil {
 		return 0, err
 	}
 	if goFound() != nil {
 		return 0, nil
 	}
-	dir, remove, err := process.Scratch(doctorPrefix)
+	dir, remove, err := process.Scratch(FolderPrefix)
 	if err != nil {
 		return 0, err
 	}
@@ -105,3 +105,7 @@ func buildWaiting(ctx context.Context, dir string) (program string, err error) {
 	_, err = goCommand("build", "-trimpath", "-buildvcs=false", "-overlay="+overlay, "-o", program, ".")
 	return program, err
 }
+
+// clockLimit is how long, in real time, the hour of the clock's trial may take: it takes a
+// fraction of a second, and the machine may be busy.
+const clockLimit = time.Minute

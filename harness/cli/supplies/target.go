@@ -1,4 +1,4 @@
-package cli
+package supplies
 
 import (
 	"cmp"
@@ -11,13 +11,15 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay/supply"
+	"nodestorm/harness/run/exit"
 	"nodestorm/reports"
 )
 
-func (e *env) target() *cobra.Command {
-	c := group(&cobra.Command{Use: "target", Short: "The builds under test: build, add, share, list and remove them"})
-	c.AddCommand(e.targetBuild(), e.targetAdd(), e.targetPush(), e.targetList(), e.targetRemove())
+func newTarget(e *console.Console) *cobra.Command {
+	c := console.Group(&cobra.Command{Use: "target", Short: "The builds under test: build, add, share, list and remove them"})
+	c.AddCommand(newTargetBuild(e), newTargetAdd(e), newTargetPush(e), newTargetList(e), newTargetRemove(e))
 	return c
 }
 
@@ -27,7 +29,7 @@ const (
 	asContainer = "container"
 )
 
-func (e *env) targetAdd() *cobra.Command {
+func newTargetAdd(e *console.Console) *cobra.Command {
 	var source, at, provider, image, path, as string
 	c := &cobra.Command{
 		Use:   "add NAME@VERSION FILE | --image IMAGE",
@@ -50,55 +52,55 @@ looked up in.`,
   nodestorm target add cluster-autoscaler@1.32.7 --image saved.tar --path /cluster-autoscaler --as container`,
 		Args: func(c *cobra.Command, args []string) error {
 			if image != "" {
-				return exactly(1)(c, args)
+				return console.Exactly(1)(c, args)
 			}
-			return exactly(2)(c, args)
+			return console.Exactly(2)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if path != "" && image == "" {
-				return usage(errors.New("--path is a path in an --image, and there is none"))
+				return exit.UsageError(errors.New("--path is a path in an --image, and there is none"))
 			}
 			switch {
 			case as != asProcess && as != asContainer:
-				return usage(fmt.Errorf("--as %q: want %s or %s", as, asProcess, asContainer))
+				return exit.UsageError(fmt.Errorf("--as %q: want %s or %s", as, asProcess, asContainer))
 			case as == asContainer && image == "":
-				return usage(errors.New("--as container runs an --image, and there is none"))
+				return exit.UsageError(errors.New("--as container runs an --image, and there is none"))
 			}
 			ref, err := builds.ParseRef(args[0])
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			if at != "" && source == "" {
-				return usage(errors.New("--ref is one of a repository: name that with --source"))
+				return exit.UsageError(errors.New("--ref is one of a repository: name that with --source"))
 			}
 			recipe := buildstore.FromSource(ref, source)
 			if recipe.At = at; at != "" {
-				if err := e.checkRefs(c.Context(), source, []string{at}); err != nil {
+				if err := checkRefs(e, c.Context(), source, []string{at}); err != nil {
 					return err
 				}
 			}
 			if source == "" && len(recipe.Assets) > 0 {
-				return usage(fmt.Errorf("--source is missing: worlds install the charts and CRDs of %s from its source, such as a checkout", ref.Name))
+				return exit.UsageError(fmt.Errorf("--source is missing: worlds install the charts and CRDs of %s from its source, such as a checkout", ref.Name))
 			}
 			if provider != "" {
 				recipe.Provider = provider
 			}
 			var t builds.Target
 			if image != "" {
-				line := e.newStatus()
-				t, err = e.store.AddImage(c.Context(), recipe, image, path, as == asContainer, supply.ShowOn(line, "", ""))
+				line := e.NewLine()
+				t, err = e.Store.AddImage(c.Context(), recipe, image, path, as == asContainer, supply.ShowOn(line, "", ""))
 				line.Clear()
 			} else {
-				t, err = e.store.Add(c.Context(), recipe, args[1])
+				t, err = e.Store.Add(c.Context(), recipe, args[1])
 			}
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			only := ""
 			if t.RealTimeOnly() {
 				only = ", for --clock real"
 			}
-			fmt.Fprintf(e.stdout, "%s is ready%s: %s\n", t.Ref, only, t.Dir)
+			fmt.Fprintf(e.Stdout, "%s is ready%s: %s\n", t.Ref, only, t.Dir)
 			return nil
 		},
 	}
@@ -111,7 +113,7 @@ looked up in.`,
 	return c
 }
 
-func (e *env) targetPush() *cobra.Command {
+func newTargetPush(e *console.Console) *cobra.Command {
 	var provider string
 	c := &cobra.Command{
 		Use:   "push NAME@VERSION REGISTRY/REPOSITORY",
@@ -125,20 +127,20 @@ The registry is asked with the credentials that docker has for it. Plain HTTP is
 on loopback only.`,
 		Example: `  nodestorm target push kubernetes@v1.36.3 registry.example/team/nodestorm
   nodestorm target push cluster-autoscaler@1.33.0 registry.example/team/nodestorm --provider hetzner`,
-		Args: exactly(2),
+		Args: console.Exactly(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			ref, err := builds.ParseRef(args[0])
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			ref.Provider = provider
-			line := e.newStatus()
-			where, err := e.store.Push(c.Context(), ref, args[1], supply.ShowOn(line, "", ""))
+			line := e.NewLine()
+			where, err := e.Store.Push(c.Context(), ref, args[1], supply.ShowOn(line, "", ""))
 			line.Clear()
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
-			fmt.Fprintf(e.stdout, "%s is at %s\n", ref, where)
+			fmt.Fprintf(e.Stdout, "%s is at %s\n", ref, where)
 			return nil
 		},
 	}
@@ -146,24 +148,24 @@ on loopback only.`,
 	return c
 }
 
-func (e *env) targetList() *cobra.Command {
+func newTargetList(e *console.Console) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the targets in the store",
-		Args:  exactly(0),
+		Args:  console.Exactly(0),
 		RunE: func(*cobra.Command, []string) error {
-			entries, err := e.store.List()
+			entries, err := e.Store.List()
 			if err != nil {
 				return err
 			}
 			switch {
-			case e.form == asNames:
+			case e.Form == console.AsNames:
 				var names []string
 				for _, t := range entries {
 					names = append(names, t.Ref.String())
 				}
-				return e.names(slices.Compact(names))
+				return e.Names(slices.Compact(names))
 			case asJSON:
 				type row struct {
 					builds.Manifest
@@ -179,16 +181,16 @@ func (e *env) targetList() *cobra.Command {
 					}
 					rows = append(rows, r)
 				}
-				return e.json(rows)
+				return e.JSON(rows)
 			}
-			width := columns(e.stdout)
-			if e.form == asWide {
+			width := console.Columns(e.Stdout)
+			if e.Form == console.AsWide {
 				width = 0
 			}
-			return e.table(width, 1, targetRows(entries))
+			return e.Table(width, 1, targetRows(entries))
 		},
 	}
-	e.outputFlags(c, &asJSON, asWide, asNames)
+	e.OutputFlags(c, &asJSON, console.AsWide, console.AsNames)
 	return c
 }
 
@@ -264,7 +266,7 @@ func buildOf(t buildstore.Entry) string {
 	return reports.Clean(fmt.Sprintf("%s of %s, %d MB, of %s", text, t.BuiltAt.Format("2006-01-02 15:04"), t.Size>>20, originOf(t.Source)))
 }
 
-func (e *env) targetRemove() *cobra.Command {
+func newTargetRemove(e *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:     "rm NAME@VERSION",
 		Aliases: []string{"delete"},
@@ -272,25 +274,25 @@ func (e *env) targetRemove() *cobra.Command {
 		Long: `Remove all builds of that name and version from the store. The image of one that was
 added --as container is removed from Docker as well, if Docker got it from nodestorm and no
 other target needs it.`,
-		Args: exactly(1),
+		Args: console.Exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ref, err := builds.ParseRef(args[0])
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
-			entries, err := e.store.List()
+			entries, err := e.Store.List()
 			if err != nil {
 				return err
 			}
-			if err := e.store.Remove(c.Context(), ref); err != nil {
-				return usage(err)
+			if err := e.Store.Remove(c.Context(), ref); err != nil {
+				return exit.UsageError(err)
 			}
 			for _, t := range entries {
 				if t.Name == ref.Name && t.Version == ref.Version {
-					fmt.Fprintf(e.stdout, "removed %s\n", buildOf(t))
+					fmt.Fprintf(e.Stdout, "removed %s\n", buildOf(t))
 				}
 			}
-			e.sweepImages(c.Context())
+			sweepImages(e, c.Context())
 			return nil
 		},
 	}

@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"fmt"
@@ -8,7 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/night/k8sjob"
+	"nodestorm/harness/replay"
+	"nodestorm/harness/run/exit"
 	"nodestorm/sim/time/clock"
 )
 
@@ -20,7 +23,7 @@ type manifestOptions struct {
 	repeat      int
 }
 
-func (e *env) nightlyManifest() *cobra.Command {
+func newNightlyManifest(e *console.Console) *cobra.Command {
 	o := manifestOptions{spec: k8sjob.Spec{Clock: clock.Auto}}
 	c := &cobra.Command{
 		Use:   "manifest [ID…] --image REFERENCE",
@@ -49,11 +52,11 @@ throttled fires its timers late, and what is too late is inconclusive.`,
   nodestorm nightly manifest --tags @karpenter --image registry.example/team/nodestorm:v1 --name karpenter-2026-11-23 --shards 8 --claim nights
   nodestorm nightly manifest --all --image registry.example/team/nodestorm:v1 --bucket s3://nights/nodestorm --secret nights-s3`,
 		RunE: func(c *cobra.Command, ids []string) error {
-			return e.writeManifest(ids, o)
+			return writeManifest(e, ids, o)
 		},
 	}
 	o.addFlags(c)
-	c.ValidArgsFunction = e.completeIDs
+	c.ValidArgsFunction = e.CompleteIDs
 	return c
 }
 
@@ -83,15 +86,15 @@ func (o *manifestOptions) addFlags(c *cobra.Command) {
 }
 
 // writeManifest prints the Job that verifies the scenarios.
-func (e *env) writeManifest(ids []string, o manifestOptions) error {
+func writeManifest(e *console.Console, ids []string, o manifestOptions) error {
 	if o.repeat < 1 {
-		return usage(fmt.Errorf("--repeat %d: want 1 or more", o.repeat))
+		return exit.UsageError(fmt.Errorf("--repeat %d: want 1 or more", o.repeat))
 	}
-	catalogue, err := e.catalogue()
+	catalogue, err := e.Catalogue()
 	if err != nil {
 		return err
 	}
-	if _, err := choose(catalogue, catalogue.Features(), ids, o.tags, o.all); err != nil {
+	if _, err := replay.Choose(catalogue, catalogue.Features(), ids, o.tags, o.all); err != nil {
 		return err
 	}
 	o.spec.Verify = append(o.spec.Verify, ids...)
@@ -107,7 +110,7 @@ func (e *env) writeManifest(ids []string, o manifestOptions) error {
 		}
 	}
 	if err := o.spec.Check(); err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
-	return o.spec.Write(e.stdout, strings.Join(append([]string{"nodestorm"}, e.args...), " "))
+	return o.spec.Write(e.Stdout, strings.Join(append([]string{"nodestorm"}, e.Args...), " "))
 }

@@ -1,4 +1,4 @@
-package cli
+package console
 
 import (
 	"os"
@@ -13,10 +13,10 @@ func TestReadFile(t *testing.T) {
 	if err := os.WriteFile(small, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := readFile(small); err != nil || string(text) != "x" {
+	if text, err := ReadFile(small); err != nil || string(text) != "x" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if _, err := readFile("/dev/zero"); err == nil || !strings.Contains(err.Error(), "/dev/zero has more than 1 MiB") {
+	if _, err := ReadFile("/dev/zero"); err == nil || !strings.Contains(err.Error(), "/dev/zero has more than 1 MiB") {
 		t.Error(err)
 	}
 }

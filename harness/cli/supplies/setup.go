@@ -1,54 +1,27 @@
-package cli
+package supplies
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
-	"nodestorm/harness/program/karpenter"
+	"nodestorm/harness/cli/console"
+	"nodestorm/harness/cli/doctor"
+	"nodestorm/harness/replay"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/apiproxy"
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/kind"
 	"nodestorm/harness/world/process"
-	"nodestorm/scenarios"
+	"nodestorm/reports"
 )
 
-// onInstances is what features/instances/ is played on.
-var onInstances = builds.Ref{Name: karpenter.Name, Version: "v1.7.0", Provider: builds.Instances}
-
-// needed are Kubernetes, Cluster API, our own parts of clusters, and all targets of
-// the catalogue, each once.
-func needed() ([]builds.Ref, error) {
-	c, err := scenarios.Load()
-	if err != nil {
-		return nil, err
-	}
-	refs, seen := slices.Concat([]builds.Ref{builds.Kubernetes}, builds.ClusterAPI, builds.Parts, []builds.Ref{onInstances}), map[builds.Ref]bool{}
-	for _, r := range c.Records() {
-		for _, t := range r.Targets {
-			ref, err := builds.ParseRef(t.Name)
-			if err != nil {
-				return nil, err
-			}
-			if r.Provider() == builds.Instances {
-				ref.Provider = builds.Instances
-			}
-			if !seen[ref] {
-				seen[ref] = true
-				refs = append(refs, ref)
-			}
-		}
-	}
-	return refs, nil
-}
-
-func (e *env) setup() *cobra.Command {
+func newSetup(e *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "setup",
 		Short: "Build Kubernetes and all targets of the catalogue that can be had",
@@ -59,31 +32,31 @@ cores, 10 GB of Go's build cache and 1 GB of builds; what is there already is no
 
 Left out is Cluster Autoscaler, which no Go module has: "nodestorm doctor" tells what its
 releases are for, and the command that builds them from a checkout.`,
-		Args: exactly(0),
+		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			refs, err := needed()
+			refs, err := replay.Needed()
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
-			e.supply().WithoutRegistries() // it is the way without them
+			e.Supplier().WithoutRegistries() // it is the way without them
 			all := func(builds.Target) error { return nil }
 			left := 0
-			_, err = e.supply().Ensure(c.Context(), all, func(ref builds.Ref, err error) error {
+			_, err = e.Supplier().Ensure(c.Context(), all, func(ref builds.Ref, err error) error {
 				if ref == builds.Kubernetes {
-					return usage(err)
+					return exit.UsageError(err)
 				}
 				left++
 				return nil
 			}, refs...)
 			if err == nil && left > 0 {
-				e.remark("left out: %s of Cluster Autoscaler, which no Go module has; nodestorm doctor tells what they are for and how to get them", counted(left, "release"))
+				e.Remark("left out: %s of Cluster Autoscaler, which no Go module has; nodestorm doctor tells what they are for and how to get them", reports.Counted(left, "release"))
 			}
 			return err
 		},
 	}
 }
 
-func (e *env) clean() *cobra.Command {
+func newClean(e *console.Console) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "clean",
@@ -93,34 +66,34 @@ bundles whose command was killed, in whatever TMPDIR, its containers with their 
 clusters that were not ready yet when it was, and images that Docker got for targets which
 are no longer in the store; and say so. What is in use stays.
 With --all the builds in the store are removed as well, and nothing else that is in its folder.`,
-		Args: exactly(0),
+		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			swept, used, err := process.Sweep(os.TempDir(), world.FolderPrefix, apiproxy.FolderPrefix, bundlePrefix, imagePrefix, ownImagePrefix, doctorPrefix)
+			swept, used, err := process.Sweep(os.TempDir(), world.FolderPrefix, apiproxy.FolderPrefix, console.ScratchPrefix, imagePrefix, ownImagePrefix, doctor.FolderPrefix)
 			for _, s := range swept {
-				fmt.Fprintln(e.stdout, s)
+				fmt.Fprintln(e.Stdout, s)
 			}
 			for _, dir := range used {
-				fmt.Fprintf(e.stdout, "left %s alone: it is in use\n", dir)
+				fmt.Fprintf(e.Stdout, "left %s alone: it is in use\n", dir)
 			}
 			clusters, failed := kind.Sweep(c.Context())
 			for _, name := range clusters {
-				fmt.Fprintf(e.stdout, "removed cluster %s\n", name)
+				fmt.Fprintf(e.Stdout, "removed cluster %s\n", name)
 			}
 			containers, other := container.Sweep(c.Context())
 			for _, name := range containers {
-				fmt.Fprintf(e.stdout, "removed container %s\n", name)
+				fmt.Fprintf(e.Stdout, "removed container %s\n", name)
 			}
 			err = errors.Join(err, failed, other)
 			if all && err == nil {
-				err = e.store.Clear(c.Context())
+				err = e.Store.Clear(c.Context())
 			}
-			images := e.sweepImages(c.Context())
+			images := sweepImages(e, c.Context())
 			switch {
 			case err != nil:
 			case all:
-				fmt.Fprintf(e.stdout, "removed all builds in %s\n", e.store.Dir())
+				fmt.Fprintf(e.Stdout, "removed all builds in %s\n", e.Store.Dir())
 			case len(swept)+len(used)+len(clusters)+len(containers)+images == 0:
-				fmt.Fprintln(e.stdout, "nothing was left behind")
+				fmt.Fprintln(e.Stdout, "nothing was left behind")
 			}
 			return err
 		},
@@ -131,13 +104,13 @@ With --all the builds in the store are removed as well, and nothing else that is
 
 // sweepImages removes from Docker what no target in the store needs any more, and tells how many
 // images that were. What cannot be removed now is a remark: the next clean does.
-func (e *env) sweepImages(ctx context.Context) int {
+func sweepImages(e *console.Console, ctx context.Context) int {
 	images, err := container.SweepImages(ctx)
 	for _, name := range images {
-		fmt.Fprintf(e.stdout, "removed image %s\n", name)
+		fmt.Fprintf(e.Stdout, "removed image %s\n", name)
 	}
 	if err != nil {
-		e.remark("%v", err)
+		e.Remark("%v", err)
 	}
 	return len(images)
 }

@@ -1,0 +1,140 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/replay"
+	"nodestorm/harness/run/exit"
+	"nodestorm/scenarios"
+)
+
+// EnvCatalogue lists folders as --catalogue does, separated as in PATH.
+const EnvCatalogue = "NODESTORM_CATALOGUE"
+
+// Own says which catalogue there is besides the one that is built in.
+type Own struct {
+	Folders   []string
+	NoBuiltin bool
+	Checkout  string // whose records and features there are in place of those built in
+	// wrong is what is wrong in folders: nothing of theirs is played, and the rest goes on.
+	wrong []wrongFolder
+}
+
+// wrongFolder is a folder with features or records that are not as they should be.
+type wrongFolder struct {
+	name     string
+	problems scenarios.Problems
+}
+
+// CatalogueFlags are those of the commands that take a catalogue.
+func (e *Console) CatalogueFlags(c *cobra.Command) {
+	c.Flags().StringArrayVar(&e.Own.Folders, "catalogue", nil, "`folder` with features and records of your own, beside those that are built in, or a checkout of nodestorm, in their place; also "+EnvCatalogue)
+	_ = c.MarkFlagDirname("catalogue")
+	c.Flags().BoolVar(&e.Own.NoBuiltin, "no-builtin", false, "leave out the features and records that are built in")
+}
+
+// Catalogue is the one that is built in, with the user's own. A stray feature there is told,
+// and keeps nobody from anything else.
+func (e *Console) Catalogue() (*scenarios.Catalogue, error) {
+	c, err := e.Unchecked()
+	if err == nil {
+		e.warnOfStrays(c)
+	}
+	return c, err
+}
+
+// ToPlay makes sure that nothing is wrong with where the chosen records come from, or with
+// what was not found; else it tells what is wrong elsewhere.
+func (e *Console) ToPlay(c *scenarios.Catalogue, chosen []scenarios.Record, notFound error) error {
+	for _, folder := range e.Own.wrong {
+		// mutant: what stands beside a stray feature is played
+		if notFound != nil || slices.ContainsFunc(chosen, func(r scenarios.Record) bool { return c.IsFrom(r.ID, folder.name) }) {
+			return exit.UsageError(folder.problems)
+		}
+	}
+	if notFound == nil {
+		e.warnOfStrays(c)
+	}
+	return notFound
+}
+
+// warnOfStrays names what is left out of the catalogue.
+func (e *Console) warnOfStrays(c *scenarios.Catalogue) {
+	warn := func(where string, problems scenarios.Problems) {
+		if len(problems) == 0 {
+			return
+		}
+		more := ""
+		if n := len(problems) - 1; n > 0 {
+			more = fmt.Sprintf(" (and %d more; nodestorm lint %s tells all)", n, where)
+		}
+		e.Say("warning: left out: %s%s", problems[0], more)
+	}
+	warn(e.Own.Checkout, c.Strays())
+	for _, folder := range e.Own.wrong {
+		warn(folder.name, folder.problems)
+	}
+}
+
+// Unchecked is catalogue without a word of what is left out.
+func (e *Console) Unchecked() (*scenarios.Catalogue, error) {
+	e.Own.wrong = nil
+	c, err := scenarios.Load()
+	if err != nil {
+		return nil, exit.UsageError(err)
+	}
+	if e.Own.NoBuiltin {
+		c = scenarios.Empty()
+	}
+	var folders []string
+	for _, folder := range append(filepath.SplitList(os.Getenv(EnvCatalogue)), e.Own.Folders...) {
+		switch {
+		case folder == "":
+		case !buildstore.IsRoot(folder):
+			folders = append(folders, folder)
+		case e.Own.Checkout != "":
+			return nil, exit.UsageError(fmt.Errorf("%s and %s are checkouts of nodestorm; name one", e.Own.Checkout, folder))
+		default:
+			e.Own.Checkout = folder
+			if c, err = scenarios.LoadCheckout(folder); err != nil {
+				return nil, exit.UsageError(err)
+			}
+		}
+	}
+	var errs []error
+	for _, folder := range folders {
+		err := c.Add(replay.ReadFolder(folder).Own)
+		itself := func(p scenarios.Problem) bool { return p.File == filepath.Clean(folder) }
+		if all := (scenarios.Problems)(nil); errors.As(err, &all) && !slices.ContainsFunc(all, itself) {
+			e.Own.wrong = append(e.Own.wrong, wrongFolder{folder, all})
+			continue
+		}
+		errs = append(errs, err)
+	}
+	return c, exit.UsageError(errors.Join(errs...))
+}
+
+// TagsUsage describes the flag --tags.
+const TagsUsage = "tag `expression`: \"@karpenter and not (@issue-7515 or @issue-2266)\"; also godog's old form, \"@karpenter && ~@issue-7515\""
+
+// CompleteIDs offers the scenarios that are not on the command line yet.
+func (e *Console) CompleteIDs(_ *cobra.Command, ids []string, _ string) ([]string, cobra.ShellCompDirective) {
+	c, err := e.Unchecked()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var offer []string
+	for _, r := range c.Records() {
+		if !slices.Contains(ids, r.ID) {
+			offer = append(offer, cobra.CompletionWithDesc(r.ID, r.Title))
+		}
+	}
+	return offer, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,175 @@
+// Package doctor finds out what of the catalogue can be replayed on this machine, what is missing,
+// and the commands that get it.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/world/kind"
+	"nodestorm/reports"
+)
+
+// Check is one thing to look at.
+type Check struct {
+	What string
+	// Try returns what was seen, or what is missing and the way out.
+	Try func(context.Context) (seen string, err error)
+	// Needs is a check that must have been passed; empty means none. Without it this one is not
+	// tried.
+	Needs string
+}
+
+// Machine is what every replay needs.
+var Machine = []Check{
+	{What: "Go toolchain, for building targets", Try: func(context.Context) (string, error) { return "", goFound() }},
+	{What: "checkout of nodestorm, for building its own parts of worlds", Try: func(context.Context) (string, error) {
+		_, err := buildstore.Root()
+		return "", err
+	}},
+	{What: "virtual time", Try: func(ctx context.Context) (string, error) {
+		took, err := tryClock(ctx)
+		if took == 0 {
+			return "the kernel allows it; without Go no program was tried", err
+		}
+		return fmt.Sprintf("an hour of waiting passed in %.1f s", took.Seconds()), err
+	}},
+}
+
+const docker = "Docker, for real clusters (--cluster kind)"
+
+// Optional is what some replays need.
+var Optional = []Check{
+	{What: "virtual time for programs as somebody else built them", Try: func(context.Context) (string, error) { return "", tryGuest() }},
+	{What: docker, Try: func(ctx context.Context) (string, error) { return "", kind.CheckDocker(ctx) }},
+	{What: "node image of real clusters", Needs: docker, Try: func(ctx context.Context) (string, error) {
+		return "", kind.CheckImage(ctx, builds.Kubernetes.Version)
+	}},
+	{What: "inotify instances for real clusters", Needs: docker, Try: func(context.Context) (string, error) { return "", kind.CheckInotify() }},
+}
+
+// Finding is what came of a check.
+type Finding struct {
+	What string `json:"what"`
+	OK   bool   `json:"ok"`
+	Says string `json:"says,omitempty"` // why not, and the way out; or what was seen
+}
+
+// Look makes the checks.
+func Look(ctx context.Context, checks []Check) (found []Finding) {
+	for _, c := range checks {
+		if c.Needs != "" && !slices.ContainsFunc(found, func(f Finding) bool { return f.What == c.Needs && f.OK }) {
+			continue
+		}
+		seen, err := c.Try(ctx)
+		if err != nil {
+			seen = err.Error()
+		}
+		found = append(found, Finding{What: c.What, OK: err == nil, Says: seen})
+	}
+	return found
+}
+
+func goFound() error {
+	if _, err := exec.LookPath("go"); err != nil {
+		return errors.New("no go in PATH; install Go 1.26 from your distribution or go.dev")
+	}
+	return nil
+}
+
+// Diagnosis is all that was found.
+type Diagnosis struct {
+	Machine  []Finding   `json:"machine"`
+	Replays  []Readiness `json:"replays"`
+	Optional []Finding   `json:"optional"`
+}
+
+// Well reports whether all that is needed is there.
+func (d Diagnosis) Well() bool {
+	return !slices.ContainsFunc(d.Machine, func(f Finding) bool { return !f.OK }) &&
+		// mutant: doctor counts what is optional
+		!slices.ContainsFunc(d.Replays, func(r Readiness) bool { return r.Needed && r.Ready < r.Replays })
+}
+
+// Print writes it for people, by what it makes possible.
+func (d Diagnosis) Print(w io.Writer) error {
+	var b strings.Builder
+	printFindings(&b, "This machine", "missing", d.Machine)
+	fmt.Fprintln(&b, "\nReplays")
+	for _, g := range d.Replays {
+		g.print(&b)
+	}
+	fmt.Fprintln(&b)
+	printFindings(&b, "Not needed for any of this", "without", d.Optional)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func printFindings(b *strings.Builder, head, no string, findings []Finding) {
+	fmt.Fprintf(b, "%s\n", head)
+	for _, f := range findings {
+		word, says := "ok", f.Says
+		if !f.OK {
+			word = no
+		}
+		if says != "" {
+			says = ": " + says
+		}
+		fmt.Fprintf(b, "  %-8s %s%s\n", word, f.What, says)
+	}
+}
+
+func (g Readiness) print(b *strings.Builder) {
+	word := "ready"
+	switch {
+	case g.Ready == 0:
+		word = "not yet"
+	case g.Ready < g.Replays:
+		word = "partly"
+	}
+	need := "need"
+	if g.Records == 1 {
+		need = "needs"
+	}
+	fmt.Fprintf(b, "  %-8s the %s that %s %s: %d of %d replays\n", word, reports.Counted(g.Records, "record"), need, g.Of, g.Ready, g.Replays)
+	if len(g.Missing) > 0 {
+		fmt.Fprintf(b, "           missing: %s\n", together(g.Missing))
+	}
+	for n, way := range g.Ways {
+		if n+1 < len(g.Ways) && strings.HasPrefix(way, "nodestorm pull ") {
+			way += ", or without a registry:"
+		}
+		fmt.Fprintf(b, "           %s\n", strings.ReplaceAll(way, "\n", "\n           "))
+	}
+}
+
+// together are builds in fewer words: the versions of a program behind its name.
+func together(refs []string) string {
+	var text strings.Builder
+	last := ""
+	for _, build := range refs {
+		name, version, _ := strings.Cut(build, "@")
+		version, _, _ = strings.Cut(version, " for ")
+		_, provider, _ := strings.Cut(build, " for ")
+		switch program := strings.TrimSpace(name + " for " + provider); program {
+		case last:
+			fmt.Fprintf(&text, ", %s", version)
+		default:
+			if last = program; text.Len() > 0 {
+				text.WriteString("; ")
+			}
+			if provider != "" {
+				name += " (" + provider + ")"
+			}
+			fmt.Fprintf(&text, "%s %s", name, version)
+		}
+	}
+	return text.String()
+}

@@ -1,0 +1,127 @@
+package doctor
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/semver"
+
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/replay"
+	"nodestorm/harness/replay/supply"
+	"nodestorm/scenarios"
+)
+
+// Readiness is what of the catalogue can be replayed with what the store has.
+type Readiness struct {
+	// Of names the group: what its records need besides Kubernetes.
+	Of      string `json:"of"`
+	Records int    `json:"records"`
+	Replays int    `json:"replays"` // on all releases of all of its records
+	// Ready of the replays can be played now.
+	Ready   int      `json:"ready"`
+	Missing []string `json:"missing"` // builds, with their providers
+	// Ways are the commands that get what is missing.
+	Ways []string `json:"ways"`
+	// Needed groups are those that make setup can bring in full.
+	Needed bool `json:"needed"`
+
+	lacks []builds.Ref
+}
+
+// asked is what a store has said of builds.
+type asked struct {
+	store *buildstore.Store
+	errs  map[builds.Ref]error
+}
+
+func (a asked) lacks(ref builds.Ref) error {
+	if _, known := a.errs[ref]; !known {
+		_, a.errs[ref] = replay.Find(a.store, ref)
+	}
+	return a.errs[ref]
+}
+
+// Ready says, group by group, what of the catalogue can be replayed.
+func Ready(store *buildstore.Store, catalogue *scenarios.Catalogue) (list []Readiness, err error) {
+	a := asked{store, map[builds.Ref]error{}}
+	groups := map[string]*Readiness{}
+	var order []string
+	for _, r := range catalogue.Records() {
+		of := groupOf(r)
+		g := groups[of]
+		if g == nil {
+			g = &Readiness{Of: of, Needed: r.Autoscaler != "cluster-autoscaler", Missing: []string{}, Ways: []string{}}
+			groups[of], order = g, append(order, of)
+		}
+		g.Records++
+		for _, t := range r.Targets {
+			refs, err := replay.NeededFor(r, catalogue, t)
+			if err != nil {
+				return nil, err
+			}
+			lacking := slices.DeleteFunc(refs, func(ref builds.Ref) bool { return a.lacks(ref) == nil })
+			g.Replays++
+			if len(lacking) == 0 {
+				g.Ready++
+			}
+			g.lacks = append(g.lacks, lacking...)
+		}
+	}
+	slices.SortStableFunc(order, func(x, y string) int { return strings.Compare(y, x) }) // what make setup brings first
+	for _, of := range order {
+		groups[of].findWays(a)
+		list = append(list, *groups[of])
+	}
+	return list, nil
+}
+
+// findWays names what is missing, and the commands that get it.
+func (g *Readiness) findWays(a asked) {
+	var sources []builds.Ref
+	setup := false
+	slices.SortFunc(g.lacks, func(x, y builds.Ref) int {
+		version := func(ref builds.Ref) string { return "v" + strings.TrimPrefix(ref.Version, "v") }
+		return cmp.Or(cmp.Compare(x.Name, y.Name), semver.Compare(version(x), version(y)), cmp.Compare(x.Provider, y.Provider))
+	})
+	for _, ref := range slices.Compact(g.lacks) {
+		name := ref.String()
+		if ref.Provider != "" {
+			name += " for " + ref.Provider
+		}
+		g.Missing = append(g.Missing, name)
+		_, unknown := buildstore.Known(ref)
+		switch {
+		case !errors.As(a.errs[ref], new(*buildstore.NotFoundError)):
+			g.Ways = append(g.Ways, a.errs[ref].Error())
+		case unknown == nil || errors.As(unknown, new(*buildstore.NoCheckoutError)):
+			setup = true
+		default:
+			sources = append(sources, ref)
+		}
+	}
+	if setup {
+		g.Ways = append(g.Ways, "nodestorm setup")
+	}
+	if len(sources) > 0 {
+		if _, err := buildstore.Published(sources[0]); err == nil {
+			g.Ways = append(g.Ways, "nodestorm pull "+strings.ReplaceAll(supply.Names(sources), ",", ""))
+		}
+		g.Ways = append(g.Ways, buildstore.BuildCommand(sources...))
+	}
+}
+
+// groupOf says which records go together: what they need comes in one way.
+func groupOf(r scenarios.Record) string {
+	of := "no Cluster Autoscaler"
+	if r.Autoscaler == "cluster-autoscaler" {
+		of = "Cluster Autoscaler for " + r.Provider()
+	}
+	if r.Race {
+		of += " with Go's race detector"
+	}
+	return of
+}

@@ -1,0 +1,50 @@
+package supplies
+
+import (
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/cli/console"
+	"nodestorm/harness/cli/doctor"
+	"nodestorm/harness/run/exit"
+)
+
+func newDoctor(e *console.Console) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Tell what can be replayed here, what is missing, and the command that gets it",
+		Long: `Tell what this machine can do, what of the catalogue can be replayed with what is in the
+store, and the commands that get the rest. The clock is tried for real: a small program is
+built with it, which takes half a minute the first time, and waits for an hour.
+
+Exit status: 0 what make setup brings is there and works; 1 some of it is not; 2 usage. What
+more there is to have, Cluster Autoscaler and real clusters, does not count.`,
+		Args: console.Exactly(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			catalogue, err := e.Catalogue()
+			if err != nil {
+				return err
+			}
+			status := e.NewLine()
+			status.Show("", "trying the clock: a program that waits for an hour", "")
+			d := doctor.Diagnosis{Machine: doctor.Look(c.Context(), doctor.Machine)}
+			status.Clear()
+			if d.Replays, err = doctor.Ready(e.Store, catalogue); err != nil {
+				return exit.UsageError(err)
+			}
+			d.Optional = doctor.Look(c.Context(), doctor.Optional)
+			if asJSON {
+				err = e.JSON(d)
+			} else {
+				err = d.Print(e.Stdout)
+			}
+			if err == nil && !d.Well() {
+				return &exit.Error{Code: exit.NotAsExpected}
+			}
+			return err
+		},
+	}
+	e.OutputFlags(c, &asJSON)
+	e.CatalogueFlags(c)
+	return c
+}

@@ -1,0 +1,71 @@
+package replay
+
+import (
+	"slices"
+
+	"nodestorm/harness/builds"
+	"nodestorm/harness/program/karpenter"
+	"nodestorm/scenarios"
+)
+
+// NeededFor are the builds that the replay of a record on a target needs.
+func NeededFor(r scenarios.Record, catalogue *scenarios.Catalogue, of scenarios.Target) ([]builds.Ref, error) {
+	ref, err := builds.ParseRef(of.Name)
+	if err != nil {
+		return nil, err
+	}
+	// mutant: doctor takes a build for one cloud for another's
+	ref.Provider, ref.Race = r.Provider(), r.Race
+	parts, err := Request{Record: r, Features: catalogue.Features()}.Needs()
+	return append([]builds.Ref{builds.Kubernetes, ref}, parts...), err
+}
+
+// NeededBy are the targets that replays of the records need, in the order in which they do,
+// each once.
+func NeededBy(catalogue *scenarios.Catalogue, records []scenarios.Record) (refs []builds.Ref, err error) {
+	seen := map[builds.Ref]bool{}
+	for _, r := range records {
+		for _, t := range r.Targets {
+			all, err := NeededFor(r, catalogue, t)
+			if err != nil {
+				return nil, err
+			}
+			for _, ref := range all {
+				if !seen[ref] {
+					seen[ref] = true
+					refs = append(refs, ref)
+				}
+			}
+		}
+	}
+	return refs, nil
+}
+
+// onInstances is what features/instances/ is played on.
+var onInstances = builds.Ref{Name: karpenter.Name, Version: "v1.7.0", Provider: builds.Instances}
+
+// Needed are Kubernetes, Cluster API, our own parts of clusters, and all targets of
+// the catalogue, each once.
+func Needed() ([]builds.Ref, error) {
+	c, err := scenarios.Load()
+	if err != nil {
+		return nil, err
+	}
+	refs, seen := slices.Concat([]builds.Ref{builds.Kubernetes}, builds.ClusterAPI, builds.Parts, []builds.Ref{onInstances}), map[builds.Ref]bool{}
+	for _, r := range c.Records() {
+		for _, t := range r.Targets {
+			ref, err := builds.ParseRef(t.Name)
+			if err != nil {
+				return nil, err
+			}
+			if r.Provider() == builds.Instances {
+				ref.Provider = builds.Instances
+			}
+			if !seen[ref] {
+				seen[ref] = true
+				refs = append(refs, ref)
+			}
+		}
+	}
+	return refs, nil
+}
