@@ -35,7 +35,8 @@ func ParseCluster(name string) (Cluster, error) {
 	case Simulated, Kind:
 		return c, nil
 	}
-	return "", fmt.Errorf("cluster %q: want %s (programs on this machine, in virtual time), or %s (containers of Docker, in real time)", name, Simulated, Kind)
+	return "", fmt.Errorf("cluster %q: want %s (programs on this machine, in virtual time), or %s (containers of Docker, in real time)",
+		name, Simulated, Kind)
 }
 
 // Set reads the value of a command line flag.
@@ -71,7 +72,8 @@ func (m *Machines) Set(name string) error {
 		*m = of
 		return nil
 	}
-	return fmt.Errorf("machines %q: want %s, or %s (of Docker, which carry out the instances' user data)", name, SimulatedMachines, Containers)
+	return fmt.Errorf("machines %q: want %s, or %s (of Docker, which carry out the instances' user data)",
+		name, SimulatedMachines, Containers)
 }
 
 // Type is what help calls the value.
@@ -118,7 +120,8 @@ var controlPlane = regexp.MustCompile(`^the program "((?:\w+-)?(?:etcd|kube-apis
 // Steps that need a cloud whose instances can be containers, and steps whose machines cannot.
 var (
 	cloudOfMachines = regexp.MustCompile(`^(a Hetzner Cloud project|a cloud of node groups|a cloud of instances|Cluster API v)`)
-	simulatedOnly   = regexp.MustCompile(`^a node agent |simulated nodes? (registers? without its taints|registers with the provider ID |is NotReady for half of every |keeps the taint of its agent )|^a vSphere$`)
+	simulatedOnly   = regexp.MustCompile(`^a node agent |^a vSphere$|simulated nodes? ` +
+		`(registers? without its taints|registers with the provider ID |is NotReady for half of every |keeps the taint of its agent )`)
 )
 
 // checkMachines tells whether the instances of the scenario's cloud can be containers.
@@ -139,7 +142,8 @@ func (r Request) checkMachines() error {
 			cloud = cloud || cloudOfMachines.MatchString(step.Text)
 		}
 		if !cloud {
-			return fmt.Errorf("--machines %s: the scenario has no cloud with instances; Karpenter's has some with --cloud %s", Containers, builds.Instances)
+			return fmt.Errorf("--machines %s: the scenario has no cloud with instances; Karpenter's has some with --cloud %s",
+				Containers, builds.Instances)
 		}
 		return nil
 	})
@@ -164,7 +168,8 @@ func (r Request) CheckCluster() error {
 	return r.eachScenario(func(pickle []*messages.PickleStep) error {
 		for _, step := range pickle {
 			if m := controlPlane.FindStringSubmatch(step.Text); m != nil {
-				return fmt.Errorf("%s is in a container of kind's, where nobody ends it: %s needs a simulated cluster", m[1], strings.TrimSpace(r.Record.ID))
+				return fmt.Errorf("%s is in a container of kind's, where nobody ends it: %s needs a simulated cluster",
+					m[1], strings.TrimSpace(r.Record.ID))
 			}
 		}
 		return nil

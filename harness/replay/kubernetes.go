@@ -68,7 +68,8 @@ func OfFolder(ctx context.Context, folder string) (c ControlPlane, err error) {
 			continue
 		}
 		if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
-			return c, fmt.Errorf("%s has no program %s; name a folder with etcd and kube-apiserver, as envtest's or a release's is, or a release, such as %s", folder, name, builds.Kubernetes.Version)
+			return c, fmt.Errorf("%s has no program %s; name a folder with etcd and kube-apiserver, as envtest's or a release's "+
+				"is, or a release, such as %s", folder, name, builds.Kubernetes.Version)
 		}
 		if c.goes[name], err = buildstore.GoOf(path); err != nil {
 			return c, fmt.Errorf("%s %w", path, err)
@@ -82,7 +83,9 @@ func OfFolder(ctx context.Context, folder string) (c ControlPlane, err error) {
 	}
 	// mutant: controllers may be newer than the API server
 	if missing := c.Missing(); len(missing) > 0 && olderMinor(c.Version) {
-		return c, fmt.Errorf("%s has no %s, and those of %s are newer than its kube-apiserver (%s), which no cluster may have; put those of the release beside it, or name the release itself", folder, strings.Join(missing, " and no "), builds.Kubernetes, c.Version)
+		return c, fmt.Errorf("%s has no %s, and those of %s are newer than its kube-apiserver (%s), which no cluster may "+
+			"have; put those of the release beside it, or name the release itself",
+			folder, strings.Join(missing, " and no "), builds.Kubernetes, c.Version)
 	}
 	return c, nil
 }
@@ -185,7 +188,8 @@ func (r Request) CheckKubernetes() error {
 		}
 	}
 	if r.Target.Name == karpenter.Name && !karpenter.OnCloud(r.Target) && !world.HasPolicies(version) {
-		return fmt.Errorf("the Nodes of Karpenter's provider kwok are mended by a MutatingAdmissionPolicy, which there is from Kubernetes %s on, and this is %s: build %s with --provider instances", world.FirstPolicies, version, r.Target.Ref)
+		return fmt.Errorf("the Nodes of Karpenter's provider kwok are mended by a MutatingAdmissionPolicy, which there is "+
+			"from Kubernetes %s on, and this is %s: build %s with --provider instances", world.FirstPolicies, version, r.Target.Ref)
 	}
 	if !olderMinor(version) {
 		return nil

@@ -117,7 +117,8 @@ func (r Request) CheckManifest(ctx context.Context) error {
 	if r.Target.Name != clusterautoscaler.Name {
 		return fmt.Errorf("%s: it is for %s, and the target is %s", r.Manifest, clusterautoscaler.Name, r.Target.Ref)
 	}
-	if err := clusterautoscaler.Check(ctx, clusterautoscaler.Config{Target: r.Target, Manifest: container, Intent: clusterautoscaler.Intent{Provider: r.Record.Provider()}}); err != nil {
+	intent := clusterautoscaler.Intent{Provider: r.Record.Provider()}
+	if err := clusterautoscaler.Check(ctx, clusterautoscaler.Config{Target: r.Target, Manifest: container, Intent: intent}); err != nil {
 		return err
 	}
 	if r.Record.Provider() == "hetzner" {
@@ -167,7 +168,8 @@ func (r Request) checkFlags(ctx context.Context) error {
 	}
 	switch r.Target.Name {
 	case clusterautoscaler.Name:
-		err = clusterautoscaler.Check(ctx, clusterautoscaler.Config{Target: r.Target, Flags: given, Unlisted: unlisted, Intent: clusterautoscaler.Intent{Provider: r.Record.Provider()}})
+		intent := clusterautoscaler.Intent{Provider: r.Record.Provider()}
+		err = clusterautoscaler.Check(ctx, clusterautoscaler.Config{Target: r.Target, Flags: given, Unlisted: unlisted, Intent: intent})
 	case karpenter.Name:
 		err = karpenter.Check(ctx, r.Target, given)
 	}
@@ -205,10 +207,12 @@ func checkGuest(t builds.Target) error {
 	case t.Source.Container:
 		return fmt.Errorf("%s runs in a container, where time is real: use --clock real", t.Ref)
 	case t.RealTimeOnly():
-		return fmt.Errorf("%s was not built with the clock and is no Go program, of which alone it is known how they wait: use --clock real", t.Ref)
+		return fmt.Errorf("%s was not built with the clock and is no Go program, of which alone it is known how they wait: use --clock real",
+			t.Ref)
 	}
 	if err := clock.TryGuest(); err != nil {
-		return fmt.Errorf("%s was not built with the clock, and in virtual time as it is it cannot live here: %w; use --clock real, or build it: nodestorm target build %s", t.Ref, err, t.Ref)
+		return fmt.Errorf("%s was not built with the clock, and in virtual time as it is it cannot live here: %w; use --clock "+
+			"real, or build it: nodestorm target build %s", t.Ref, err, t.Ref)
 	}
 	return nil
 }

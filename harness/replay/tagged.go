@@ -29,7 +29,9 @@ func filterOf(expression string) (chooses func(tags []string) bool, err error) {
 		return func(tags []string) bool { return hasGodogTags(expression, tags) }, nil
 	}
 	wrong := func(why string) error {
-		return fmt.Errorf(`tags %q: %s; want an expression such as "@issue-7515", "@a or (@b and not @c)", or in godog's old form "@a && ~@b", "@a,@b"`, expression, why)
+		return fmt.Errorf(`tags %q: %s; want an expression such as "@issue-7515", "@a or (@b and not @c)", `+
+			`or in godog's old form "@a && ~@b", "@a,@b"`,
+			expression, why)
 	}
 	words := strings.FieldsFunc(expression, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == ')' })
 	for i, word := range words {
@@ -119,7 +121,8 @@ func Tagged(c *scenarios.Catalogue, features fs.FS, tags string) ([]scenarios.Re
 		}
 	}
 	others := slices.DeleteFunc(names, func(tag string) bool { return strings.HasPrefix(tag, "@issue-") })
-	return nil, fmt.Errorf("tags %q: no scenario has these tags%s; there are @ and an ID each, @issue- and the number of an issue, and %s", tags, meant, strings.Join(others, ", "))
+	return nil, fmt.Errorf("tags %q: no scenario has these tags%s; there are @ and an ID each, @issue- and the number of an issue, and %s",
+		tags, meant, strings.Join(others, ", "))
 }
 
 // oneTag is one in an expression of them.

@@ -16,7 +16,9 @@ import (
 
 // Open gets nodestorm's own Kubernetes and the targets, and builds what is missing. What
 // cannot be had is cannot's to refuse or to do without.
-func (q *Queue) Open(ctx context.Context, cannot func(builds.Ref, error) error, refs ...builds.Ref) (have map[builds.Ref]builds.Target, err error) {
+func (q *Queue) Open(
+	ctx context.Context, cannot func(builds.Ref, error) error, refs ...builds.Ref,
+) (have map[builds.Ref]builds.Target, err error) {
 	refs = append(slices.Clone(refs), builds.Kubernetes)
 	if q.Release != (builds.Ref{}) {
 		refs = append(refs, q.Release)
@@ -65,7 +67,8 @@ func (q *Queue) CheckSource(ctx context.Context, t builds.Target) {
 	case err != nil:
 		q.Output.Say("whether the source of %s has changed since it was built cannot be told: %v", t.Ref, err)
 	case changed:
-		q.Output.Say("%s is stale: its source has changed since it was built on %s; build it again with: %s", t.Ref, t.BuiltAt.Format("2006-01-02 15:04"), buildstore.Rebuild(t))
+		q.Output.Say("%s is stale: its source has changed since it was built on %s; build it again with: %s",
+			t.Ref, t.BuiltAt.Format("2006-01-02 15:04"), buildstore.Rebuild(t))
 		q.Stale = append(q.Stale, t.Ref)
 	}
 }

@@ -39,7 +39,9 @@ type Comparison struct {
 
 // FirstDifference returns the index of the first decision that differs; -1: none.
 func (c Comparison) FirstDifference() int {
-	return story.FirstDifference(story.Course{Decisions: c.Decisions[0], End: c.Ends[0]}, story.Course{Decisions: c.Decisions[1], End: c.Ends[1]})
+	return story.FirstDifference(
+		story.Course{Decisions: c.Decisions[0], End: c.Ends[0]}, story.Course{Decisions: c.Decisions[1], End: c.Ends[1]},
+	)
 }
 
 // PlayableOn is Playable for all of several ways to replay.

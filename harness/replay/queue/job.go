@@ -71,7 +71,9 @@ func (q *Queue) Job(r scenarios.Record, target builds.Target) Job {
 
 // Skip returns the row of a replay that is not played.
 func Skip(r scenarios.Record, target string, why error) reports.Row {
-	return reports.Row{ID: r.ID, Target: target, Expected: string(r.Expected(target)), Verdict: reports.Skipped, Outcome: reports.Skipped, Reason: why.Error()}
+	return reports.Row{
+		ID: r.ID, Target: target, Expected: string(r.Expected(target)), Verdict: reports.Skipped, Outcome: reports.Skipped, Reason: why.Error(),
+	}
 }
 
 // crashed returns the row of a replay whose process has ended.
@@ -155,17 +157,8 @@ func (q *Queue) CheckManifest(ctx context.Context, jobs []Job) error {
 func (q *Queue) Playable(ctx context.Context, jobs []Job) (play []Job, without []reports.Row) {
 	lacks := q.Cluster.Lacks(ctx)
 	for _, j := range jobs {
-		cannot := lacks
-		request := q.request(j)
-		if cannot == nil {
-			cannot = request.CheckCluster()
-		}
-		if cannot != nil {
-			cannot = fmt.Errorf("--cluster %s: %w", q.Cluster, cannot)
-		} else if cannot = request.CheckKubernetes(); cannot != nil {
-		} else if only := j.Record.OnlyCloud(); q.Cloud != "" && only != "" && only != q.Cloud {
-			cannot = fmt.Errorf("--cloud %s: it can be seen on %s only", q.Cloud, only)
-		}
+		cannot := q.unplayable(j, lacks)
+		// mutant: without Docker a replay on kind is tried
 		if cannot == nil {
 			play = append(play, j)
 			continue
@@ -173,4 +166,24 @@ func (q *Queue) Playable(ctx context.Context, jobs []Job) (play []Job, without [
 		without = append(without, Skip(j.Record, j.Target.Ref.String(), cannot))
 	}
 	return play, without
+}
+
+// unplayable returns why a job cannot be played, if it cannot. lacks is what this machine lacks
+// for the chosen cluster.
+func (q *Queue) unplayable(j Job, lacks error) error {
+	request := q.request(j)
+	if lacks == nil {
+		lacks = request.CheckCluster()
+	}
+	if lacks != nil {
+		return fmt.Errorf("--cluster %s: %w", q.Cluster, lacks)
+	}
+	if err := request.CheckKubernetes(); err != nil {
+		return err
+	}
+	// mutant: a failure of one cloud is played on all
+	if only := j.Record.OnlyCloud(); q.Cloud != "" && only != "" && only != q.Cloud {
+		return fmt.Errorf("--cloud %s: it can be seen on %s only", q.Cloud, only)
+	}
+	return nil
 }

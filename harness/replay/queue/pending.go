@@ -56,7 +56,8 @@ func (q *Queue) Pending(ctx context.Context, records []scenarios.Record) (jobs [
 			return nil, nil, exit.UsageError(err)
 		}
 	}
-	q.Output.Remark("%s to get, which replays do not wait for that need others: %s", reports.Counted(len(missing), "target"), supply.Names(missing))
+	q.Output.Remark("%s to get, which replays do not wait for that need others: %s",
+		reports.Counted(len(missing), "target"), supply.Names(missing))
 	pending = q.Supply.Begin(ctx, q.Line(), missing)
 	q.beside = pending.Text
 	return jobs, pending, nil
@@ -99,6 +100,9 @@ func (q *Queue) find(ctx context.Context, ref builds.Ref) (builds.Target, error)
 	return t, nil
 }
 
+// Keep is called with the rows so far. An error of it ends all.
+type Keep func([]reports.Row) error
+
 // Rounds are how often jobs are played.
 type Rounds struct {
 	Repeat int
@@ -109,7 +113,9 @@ type Rounds struct {
 
 // PlayRounds plays the jobs as often as asked for, those first that do not wait for what is
 // pending, which may be nil. keep is called with the rows so far, which begin with before.
-func (q *Queue) PlayRounds(ctx context.Context, pending *supply.Pending, jobs []Job, r Rounds, before []reports.Row, keep func([]reports.Row) error) ([]reports.Row, error) {
+func (q *Queue) PlayRounds(
+	ctx context.Context, pending *supply.Pending, jobs []Job, r Rounds, before []reports.Row, keep Keep,
+) ([]reports.Row, error) {
 	rows := before
 	for _, round := range rounds(jobs, r.Repeat, r.Certain > 0) {
 		round = slices.DeleteFunc(round, func(t Task) bool {
@@ -130,7 +136,7 @@ func (q *Queue) PlayRounds(ctx context.Context, pending *supply.Pending, jobs []
 // playPending plays the tasks: one by one those whose needs are there while others are still
 // got, and the rest as Play does. Rows of what is not to be had come first. Builds take
 // processors, so how many worlds the machine bears is measured when there are none any more.
-func (q *Queue) playPending(ctx context.Context, pending *supply.Pending, tasks []Task, keep func([]reports.Row) error) (rows []reports.Row, err error) {
+func (q *Queue) playPending(ctx context.Context, pending *supply.Pending, tasks []Task, keep Keep) (rows []reports.Row, err error) {
 	if pending != nil {
 		if q.skipped == nil {
 			q.skipped = map[int]bool{}
@@ -161,7 +167,8 @@ func (q *Queue) playNow(ctx context.Context, pending *supply.Pending, t Task) (r
 	_, row, err = q.Replay(ctx, t.Job, t.Label)
 	if err == nil {
 		now, _ := pending.State()
-		q.Output.Remark("%s on %s: %s, %s; %s left to get", row.ID, row.Target, row.Verdict, row.Outcome, reports.Counted(len(now.Left), "target"))
+		q.Output.Remark("%s on %s: %s, %s; %s left to get",
+			row.ID, row.Target, row.Verdict, row.Outcome, reports.Counted(len(now.Left), "target"))
 	}
 	return row, err
 }
@@ -170,7 +177,7 @@ func (q *Queue) playNow(ctx context.Context, pending *supply.Pending, t Task) (r
 type waiting struct {
 	pending *supply.Pending
 	play    func(context.Context, *supply.Pending, Task) (reports.Row, error)
-	keep    func([]reports.Row) error
+	keep    Keep
 	skipped map[int]bool // jobs that have a row
 	skips   []reports.Row
 	rows    []reports.Row

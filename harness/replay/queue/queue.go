@@ -99,7 +99,9 @@ func (q *Queue) request(j Job) replay.Request {
 }
 
 // replay gets what a replay needs beside its target, has it played, and returns the row of it.
-func (q *Queue) replay(ctx context.Context, request replay.Request, watch watcher, play play) (result replay.Result, row reports.Row, err error) {
+func (q *Queue) replay(
+	ctx context.Context, request replay.Request, watch watcher, play play,
+) (result replay.Result, row reports.Row, err error) {
 	if err := q.ensureParts(ctx, request); err != nil {
 		return result, row, err
 	}
@@ -145,7 +147,7 @@ func rowOf(request replay.Request, result replay.Result) reports.Row {
 // Play plays the tasks, several at a time if that is asked for or the machine bears it, and
 // returns their rows in order. keep, which may be nil, is called with those there are so far.
 // With an error, the rows are those of before it.
-func (q *Queue) Play(ctx context.Context, tasks []Task, keep func([]reports.Row) error) (rows []reports.Row, err error) {
+func (q *Queue) Play(ctx context.Context, tasks []Task, keep Keep) (rows []reports.Row, err error) {
 	if keep == nil {
 		keep = func([]reports.Row) error { return nil }
 	}
@@ -196,7 +198,7 @@ func (q *Queue) measured(meter Meter) {
 }
 
 // PlayParallel plays the tasks at a time, each in a process of its own.
-func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep func([]reports.Row) error) ([]reports.Row, error) {
+func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep Keep) ([]reports.Row, error) {
 	for _, t := range tasks { // what several would build at once, is built before
 		if err := q.ensureParts(ctx, q.request(t.Job)); err != nil {
 			return nil, err
@@ -208,6 +210,7 @@ func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep func([]repo
 	rows, err := Sequence(ctx, len(tasks), w.of, Steps[reports.Row]{
 		Parallel: func(ctx context.Context, worker, i int) (reports.Row, bool, error) {
 			row, err := w.play(ctx, worker, tasks[i], tasks[i].request())
+			// mutant: at a time, what neighbours made late counts
 			again := err == nil && row.Verdict == string(verdict.Inconclusive)
 			if again {
 				w.board.say("%s on %s does not count beside others, and is played again alone: %s", row.ID, row.Target, row.Reason)

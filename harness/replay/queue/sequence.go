@@ -101,6 +101,7 @@ func (p *playing[R]) played(job int, r R, again bool) error {
 		}
 		return nil
 	}
+	// mutant: at a time, who ends first is first
 	p.results[job] = &r
 	if p.steps.Done == nil {
 		return nil

@@ -57,6 +57,7 @@ func (w *workers) start(ctx context.Context, nth int) (*workerProcess, error) {
 	p.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d/%d", EnvWorker, nth, w.of))
 	p.cmd.Stderr = &p.stderr
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-C comes to us, and from us to each once
+	// mutant: at a time, a signal ends players and leaves their worlds
 	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGINT) }
 	p.cmd.WaitDelay = patience
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
@@ -96,6 +97,7 @@ func (w *workers) play(ctx context.Context, nth int, t Task, r workRequest) (rep
 	r.AtOnce = w.of
 	row, err := w.request(ctx, nth, t.Label, r)
 	var end *crash
+	// mutant: at a time, one crash ends all
 	if errors.As(err, &end) && ctx.Err() == nil {
 		return crashed(t.Record, r, end), nil
 	}

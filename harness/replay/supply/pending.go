@@ -67,7 +67,8 @@ func (s *Supplier) Begin(ctx context.Context, line Line, todo []builds.Ref) *Pen
 // the caller.
 func NewPending(s *Supplier, line Line, todo []builds.Ref) *Pending {
 	return &Pending{
-		Supplier: s, line: line, cancel: func() {}, left: slices.Clone(todo), cannot: map[builds.Ref]error{}, resting: true, changed: make(chan struct{}),
+		Supplier: s, line: line, cancel: func() {}, resting: true,
+		left: slices.Clone(todo), cannot: map[builds.Ref]error{}, changed: make(chan struct{}),
 	}
 }
 

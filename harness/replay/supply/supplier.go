@@ -37,7 +37,9 @@ func (s *Supplier) Find(ref builds.Ref) (builds.Target, error) {
 
 // Look returns what the store has of targets, and what is missing, each once. It fails if one is
 // damaged, or if found, which is called with what is there, does.
-func (s *Supplier) Look(found func(builds.Target) error, refs ...builds.Ref) (have map[builds.Ref]builds.Target, missing []builds.Ref, err error) {
+func (s *Supplier) Look(
+	found func(builds.Target) error, refs ...builds.Ref,
+) (have map[builds.Ref]builds.Target, missing []builds.Ref, err error) {
 	have = map[builds.Ref]builds.Target{}
 	looked := map[builds.Ref]bool{}
 	for _, ref := range refs {
@@ -74,7 +76,9 @@ type todo struct {
 // Ensure gets targets from the store, and out of registries or by building them those that are
 // missing. Nothing is got before it is clear that no other is damaged, and before found was called
 // with what is there, and cannot with what is not to be had; an error of theirs ends it.
-func (s *Supplier) Ensure(ctx context.Context, found func(builds.Target) error, cannot func(builds.Ref, error) error, refs ...builds.Ref) (map[builds.Ref]builds.Target, error) {
+func (s *Supplier) Ensure(
+	ctx context.Context, found func(builds.Target) error, cannot func(builds.Ref, error) error, refs ...builds.Ref,
+) (map[builds.Ref]builds.Target, error) {
 	have, missing, err := s.Look(found, refs...)
 	if err != nil {
 		return nil, err
@@ -131,7 +135,8 @@ func (s *Supplier) announce(list []todo) {
 	case 1:
 		s.Output.Remark("%s %s; this is done once", doing, refs[0])
 	default:
-		s.Output.Remark("%s %s, in about %s: %s; this is done once", doing, reports.Counted(len(list), "target"), all.Round(time.Minute), Names(refs))
+		s.Output.Remark("%s %s, in about %s: %s; this is done once",
+			doing, reports.Counted(len(list), "target"), all.Round(time.Minute), Names(refs))
 	}
 }
 

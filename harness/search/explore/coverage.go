@@ -25,7 +25,8 @@ func Coverage(records []history.Record, target string) (keys []string) {
 			waiting[name] = true
 		case r.Object.Resource == "pods" && (r.Verb == "running" || r.Verb == "delete"):
 			delete(waiting, name)
-		case r.Source == history.Cloud && r.Object.Resource == "instances" && r.Verb == "created", r.Object.Resource == "nodeclaims" && r.Verb == "create" && r.Code < 300:
+		case r.Source == history.Cloud && r.Object.Resource == "instances" && r.Verb == "created",
+			r.Object.Resource == "nodeclaims" && r.Verb == "create" && r.Code < 300:
 			booting[r.Object.Name] = true
 		case r.Source == history.Node && r.Verb == "ready":
 			delete(booting, r.Object.Name)

@@ -107,7 +107,8 @@ func death(r history.Record) (said, function string) {
 func (d Draft) Record() string {
 	program, cloud, _ := strings.Cut(d.Schedule.Site, "/")
 	system, of := cloud, ""
-	work := "{source: api, verb: [create, update, patch], resource: [nodes, pods, events, configmaps, leases], actor: cluster-autoscaler, count: 3}"
+	work := "{source: api, verb: [create, update, patch], resource: [nodes, pods, events, configmaps, leases], " +
+		"actor: cluster-autoscaler, count: 3}"
 	if program == "karpenter" {
 		system, of = program, "cloud: "+cloud+"\n"
 		work = "{source: api, verb: [create, update, patch], resource: [nodepools, nodeclaims, nodes], actor: karpenter, count: 3}"
@@ -117,7 +118,9 @@ func (d Draft) Record() string {
 		trigger = "  statement: A fault takes effect\n  sequence:\n    - match: {source: fault, verb: effective}"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# A draft, of a schedule that was found by a search. What it means is for people to say.\n\nid: %s\ntitle: %q\nsystem: %s\nautoscaler: %s\n%sfeature: %s.feature\n# issue: owner/repository#123\n", d.ID, d.Title(), system, program, of, d.ID)
+	b.WriteString("# A draft, of a schedule that was found by a search. What it means is for people to say.\n\n")
+	fmt.Fprintf(&b, "id: %s\ntitle: %q\nsystem: %s\nautoscaler: %s\n%sfeature: %s.feature\n# issue: owner/repository#123\n",
+		d.ID, d.Title(), system, program, of, d.ID)
 	b.WriteString("targets:\n")
 	for _, on := range d.On {
 		if says := on.Says(); says != "" {
@@ -126,11 +129,13 @@ func (d Draft) Record() string {
 		}
 		fmt.Fprintf(&b, "  # %s: in %d of %d plays\n", on.Target, on.Shown, on.Decided)
 	}
-	fmt.Fprintf(&b, "\nsummary: What users see.\nmechanism: Why it happens, by the program's source.\n\n# What made it possible.\ntrigger:\n%s\n\nwork: %s\n\n", trigger, work)
+	b.WriteString("\nsummary: What users see.\nmechanism: Why it happens, by the program's source.\n\n")
+	fmt.Fprintf(&b, "# What made it possible.\ntrigger:\n%s\n\nwork: %s\n\n", trigger, work)
 	if d.Key != Liveness {
 		fmt.Fprintf(&b, "breaks: [%s]\n\n", d.Key)
 	}
-	fmt.Fprintf(&b, "# The records that showed it, one after the other: leave out what it does not need.\nsymptom:\n  statement: %q\n  sequence:\n", d.Title())
+	b.WriteString("# The records that showed it, one after the other: leave out what it does not need.\n")
+	fmt.Fprintf(&b, "symptom:\n  statement: %q\n  sequence:\n", d.Title())
 	b.WriteString(d.symptom())
 	return b.String()
 }

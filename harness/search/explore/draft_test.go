@@ -26,7 +26,8 @@ func TestDraft(t *testing.T) {
 	boughtToo.Object.Name = "default-y"
 	all := records(bought, refused, killed)
 	crash := func(function string) history.Event {
-		return history.Death("karpenter", errors.New("karpenter ended (exit status 2): panic: boom\nits last lines:\n    goroutine 12 [running, locked to thread]:\n    example.com/karpenter/pkg/"+function+"({0x1})\n    \tpkg/a.go:1"))
+		return history.Death("karpenter", errors.New("karpenter ended (exit status 2): panic: boom\nits last lines:\n    "+
+			"goroutine 12 [running, locked to thread]:\n    example.com/karpenter/pkg/"+function+"({0x1})\n    \tpkg/a.go:1"))
 	}
 	asked := history.Event{Source: history.API, Verb: "create", Actor: "replicaset-controller", Object: history.Object{Resource: "pods", Namespace: "default", Name: "web"}, Code: 201}
 	runs := history.Event{Source: history.Node, Verb: "running", Object: asked.Object}

@@ -83,7 +83,8 @@ func (s *Search) one(ctx context.Context) error {
 	}
 	s.report(p)
 	if p.DiedAtOnce && s.Futile() {
-		return &exit.Error{Code: exit.NotAsExpected, Err: fmt.Errorf("%s died at once in all schedules so far, and nothing else is to be learned of it: %s", s.Target, oneline.Ends(p.Reason))}
+		return &exit.Error{Code: exit.NotAsExpected, Err: fmt.Errorf("%s died at once in all schedules so far, and nothing "+
+			"else is to be learned of it: %s", s.Target, oneline.Ends(p.Reason))}
 	}
 	return nil
 }
@@ -96,7 +97,8 @@ func (s *Search) tally() string {
 			suspects++
 		}
 	}
-	return fmt.Sprintf("%s, %.1f h virtual, %s: ", reports.Counted(now.Plays, "schedule"), now.VirtualHours, reports.Counted(suspects, "suspect"))
+	return fmt.Sprintf("%s, %.1f h virtual, %s: ",
+		reports.Counted(now.Plays, "schedule"), now.VirtualHours, reports.Counted(suspects, "suspect"))
 }
 
 // learn judges a play. A run that broke nothing is removed: there are many. One that could not be

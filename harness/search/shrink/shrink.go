@@ -87,7 +87,8 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 		return r, err
 	}
 	if first == nil {
-		return r, fmt.Errorf("%s does not break %s in %d of %d plays of %s: there is nothing to make smaller", x.Name, x.Key, Shows, Plays, x.Build.Ref)
+		return r, fmt.Errorf("%s does not break %s in %d of %d plays of %s: there is nothing to make smaller",
+			x.Name, x.Key, Shows, Plays, x.Build.Ref)
 	}
 	small, err := schedule.Shrink(ctx, *first, x.Player.AtOnce(), x.shows)
 	id := explore.DraftID(x.Schedule.Site, x.Key, strings.TrimSuffix(x.Name, filepath.Ext(x.Name)))
@@ -208,7 +209,8 @@ func (x *shrinking) often(ctx context.Context, s schedule.Schedule, shown int) (
 		n += len(more)
 	}
 	if shown >= Shows {
-		x.say("left: %s, %s at least: %d plays, %s", reports.Counted(len(s.Acts), "act"), s.Length(), x.plays.Load(), time.Since(x.began).Round(time.Second))
+		x.say("left: %s, %s at least: %d plays, %s",
+			reports.Counted(len(s.Acts), "act"), s.Length(), x.plays.Load(), time.Since(x.began).Round(time.Second))
 	}
 	return shown >= Shows, nil
 }
@@ -232,7 +234,9 @@ func (x *shrinking) rates(ctx context.Context, r *Result) (kept reports.Row, err
 }
 
 // rate plays it so many times on a build; kept is the first play that shows it.
-func (x *shrinking) rate(ctx context.Context, s schedule.Schedule, on builds.Target, plays int) (at explore.On, kept reports.Row, err error) {
+func (x *shrinking) rate(
+	ctx context.Context, s schedule.Schedule, on builds.Target, plays int,
+) (at explore.On, kept reports.Row, err error) {
 	at.Target = on.Ref.String()
 	all, err := x.several(ctx, s, on, plays)
 	if err != nil {

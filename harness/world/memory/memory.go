@@ -37,7 +37,8 @@ func enough(nodes int, free int64) error {
 		return nil
 	}
 	const giB = 1 << 30
-	return fmt.Errorf("%d nodes need about %.1f GiB of memory (%d KiB each, and %d GiB for the world), and %.1f GiB are free, enough for %d: ask for fewer, or take a larger machine",
+	return fmt.Errorf("%d nodes need about %.1f GiB of memory (%d KiB each, and %d GiB for the world), and %.1f GiB are "+
+		"free, enough for %d: ask for fewer, or take a larger machine",
 		nodes, float64(needed)/giB, node>>10, World/giB, float64(free)/giB, max(0, (free-World)/node))
 }
 

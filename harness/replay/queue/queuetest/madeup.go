@@ -107,7 +107,9 @@ func MadeUp() {
 				panic(fmt.Sprintf("job %d has not ended in a minute", o.Job+1))
 			}
 		}
-		row := reports.Row{ID: o.ID, Target: o.Target, Expected: "healthy", Verdict: string(v), WallSeconds: 1.5, Run: filepath.Join(dir, "runs", o.ID, o.Target)}
+		row := reports.Row{
+			ID: o.ID, Target: o.Target, Expected: "healthy", Verdict: string(v), WallSeconds: 1.5, Run: filepath.Join(dir, "runs", o.ID, o.Target),
+		}
 		if o.InPlaceOf != "" {
 			row.Run += ".2"
 		}
@@ -141,12 +143,18 @@ func StoreRun(row reports.Row, sha string) error {
 	r := run.Run{ID: row.ID, Target: builds.Manifest{Ref: ref, SHA256: sha}, Kubernetes: builds.Manifest{Ref: builds.Kubernetes, SHA256: "03"},
 		Expected: scenarios.Expectation(row.Expected), Clock: lag.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
 	r.Verdict = verdict.Verdict(row.Verdict)
-	return errors.Join(os.MkdirAll(row.Run, 0o700), r.Save(row.Run), os.WriteFile(filepath.Join(row.Run, run.HistoryFile), []byte(`{"seq":1,"source":"harness","verb":"ended"}`+"\n"), 0o600), run.Reseal(row.Run))
+	const history = `{"seq":1,"source":"harness","verb":"ended"}` + "\n"
+	return errors.Join(
+		os.MkdirAll(row.Run, 0o700), r.Save(row.Run),
+		os.WriteFile(filepath.Join(row.Run, run.HistoryFile), []byte(history), 0o600), run.Reseal(row.Run),
+	)
 }
 
 // Jobs are as many as the script has lines, of one record on made-up targets, see MadeUp. They are played
 // in the folder that it returns, in which runs are below "runs".
-func Jobs(t *testing.T, script ...string) (catalogue *scenarios.Catalogue, records []scenarios.Record, targets []builds.Target, dir string) {
+func Jobs(
+	t *testing.T, script ...string,
+) (catalogue *scenarios.Catalogue, records []scenarios.Record, targets []builds.Target, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	text, _ := json.Marshal(script)
