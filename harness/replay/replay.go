@@ -124,9 +124,8 @@ func (r Request) CheckManifest(ctx context.Context) error {
 	if r.Record.Provider() == "hetzner" {
 		var given []string
 		if err := r.eachScenario(func(pickle []*messages.PickleStep) error {
-			names, err := sentences.Environment(pickle)
-			given = append(given, names...)
-			return err
+			given = append(given, sentences.Environment(pickle)...)
+			return nil
 		}); err != nil {
 			return err
 		}
@@ -154,9 +153,8 @@ func (r Request) checkFlags(ctx context.Context) error {
 	var given, unlisted, env []string
 	err := r.eachScenario(func(pickle []*messages.PickleStep) error {
 		flags, others, err := sentences.Flags(pickle)
-		names, other := sentences.Environment(pickle)
-		given, unlisted, env = append(given, flags...), append(unlisted, others...), append(env, names...)
-		return errors.Join(err, other)
+		given, unlisted, env = append(given, flags...), append(unlisted, others...), append(env, sentences.Environment(pickle)...)
+		return err
 	})
 	for _, name := range env {
 		if known, broken := r.Target.Mentions(name); broken != nil || !known && err == nil {

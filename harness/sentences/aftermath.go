@@ -5,22 +5,23 @@ import (
 	"slices"
 	"time"
 
+	"nodestorm/harness/sentences/scene"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
 )
 
 // awaitSymptom lets the world go on until the documented symptom is in the history, or
 // for as long as its parts may take: a Then can fail before the last of them.
-func (s *scenario) awaitSymptom(ctx context.Context) {
-	s.rig.Step("the rest of the symptom")
-	over := s.world.Clock().Now().Add(s.rig.Symptom.Span())
+func awaitSymptom(ctx context.Context, s *scene.Scene) {
+	s.Rig.Step("the rest of the symptom")
+	over := s.World.Clock().Now().Add(s.Rig.Symptom.Span())
 	for {
-		records := s.world.History().Since(0)
-		if shows(records, s.world.Clock().Since(s.world.History().Start()), s.rig.Symptom) {
+		records := s.World.History().Since(0)
+		if shows(records, s.World.Clock().Since(s.World.History().Start()), s.Rig.Symptom) {
 			return
 		}
-		left := over.Sub(s.world.Clock().Now())
-		if _, err := s.within(ctx, left, records[len(records)-1].Seq, func(history.Record) bool { return true }); err != nil {
+		left := over.Sub(s.World.Clock().Now())
+		if _, err := s.Within(ctx, left, records[len(records)-1].Seq, func(history.Record) bool { return true }); err != nil {
 			return
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/run/then"
+	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/world"
 	"nodestorm/sim/history"
 	"nodestorm/sim/time/clock"
@@ -35,7 +36,7 @@ func TestInAWorld(t *testing.T) {
 }
 
 func testThensOfNothing(ctx context.Context, t *testing.T, w *world.World) {
-	s := &scenario{world: w}
+	s := &scene.Scene{World: w}
 	given := history.Outcome{Role: history.Given, Text: "a cluster", Status: "passed"}.Event()
 	thens, err := os.ReadFile("../run/then/testdata/nothing.txt")
 	if err != nil {
@@ -47,14 +48,14 @@ func testThensOfNothing(ctx context.Context, t *testing.T, w *world.World) {
 			t.Fatalf("%s: %t, %v", said, found, err)
 		}
 		w.History().Record(given)
-		if s.holds(ctx, o) == nil {
+		if holds(ctx, s, o) == nil {
 			t.Errorf("%q holds without anything to hold of", said)
 		}
 	}
-	if err := s.createPod(ctx, "web", "1"); err != nil {
+	if err := doWhen(ctx, s, `a pod "web" that requests 1 CPU is created`); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.deleteObject(ctx, "Pod/web"); err != nil {
+	if err := doWhen(ctx, s, `"Pod/web" is deleted`); err != nil {
 		t.Fatal(err)
 	}
 	gone, _, err := then.Find(`the pod "web" is gone within 1m`, "")
@@ -66,20 +67,20 @@ func testThensOfNothing(ctx context.Context, t *testing.T, w *world.World) {
 		t.Fatal(err)
 	}
 	w.History().Record(given)
-	if err := s.holds(ctx, gone); err != nil {
+	if err := holds(ctx, s, gone); err != nil {
 		t.Errorf("a pod that has been is gone: %v", err)
 	}
 }
 
 func testBegin(t *testing.T, w *world.World) {
 	const given, when, outcome = messages.PickleStepType_CONTEXT, messages.PickleStepType_ACTION, messages.PickleStepType_OUTCOME
-	s := &scenario{world: w}
+	p := &play{Scene: &scene.Scene{World: w}}
 	var counts []uint64
 	for _, kind := range []messages.PickleStepType{given, when, when, outcome, outcome, when, outcome} {
-		s.begin(kind)
+		p.begin(kind)
 		w.History().Record(history.Event{Source: history.Harness, Verb: "step"})
 		if kind == outcome {
-			counts = append(counts, s.asked)
+			counts = append(counts, scene.State[whens](p.Scene).asked)
 		}
 	}
 	if counts[0] == 0 || counts[1] != counts[0] || counts[2] < counts[0]+4 {
@@ -89,12 +90,12 @@ func testBegin(t *testing.T, w *world.World) {
 
 // Whoever waits for a record sees the world die.
 func testDeploymentOfADyingWorld(ctx context.Context, t *testing.T, w *world.World) {
-	s := &scenario{world: w}
+	s := &scene.Scene{World: w}
 	ran := make(chan error, 1)
-	if err := s.createDeployment(ctx, "web", 1, "1"); err != nil {
+	if err := doWhen(ctx, s, `a Deployment "web" of 1 pod that requests 1 CPU is created`); err != nil {
 		t.Fatal(err)
 	}
-	go func() { ran <- s.awaitWords(ctx, `"node" has recorded "running" of "pods"`) }() // there is no node
+	go func() { ran <- doWhen(ctx, s, `"node" has recorded "running" of "pods"`) }() // there is no node
 	_, err := w.History().Wait(ctx, func(r history.Record) bool {
 		return r.Source == history.API && r.Verb == "create" && r.Object.Resource == "pods" && r.Object.Name != "web"
 	})
@@ -113,8 +114,17 @@ func testDeploymentOfADyingWorld(ctx context.Context, t *testing.T, w *world.Wor
 	}
 }
 
+// doWhen does what a When says.
+func doWhen(ctx context.Context, s *scene.Scene, text string) error {
+	said, err := resolve(&messages.PickleStep{Type: messages.PickleStepType_ACTION, Text: text}, nil)
+	if err != nil {
+		return err
+	}
+	return said.act(ctx, s)
+}
+
 func TestAskKubeletsOfNothing(t *testing.T) {
-	if (&scenario{}).askKubelets(t.Context(), "x", "1m") == nil {
+	if (&scene.Scene{}).Meet(needsMachines) == nil {
 		t.Error("kubelets of no machines are asked")
 	}
 }

@@ -4,104 +4,191 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/cucumber/messages/go/v21"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	cloudfault "nodestorm/fakecloud/fault"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
-	"nodestorm/harness/cloud/nodegroups"
 	"nodestorm/harness/program/clusterapi"
-	"nodestorm/harness/run/then"
+	"nodestorm/harness/program/clusterautoscaler"
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/words"
+	"nodestorm/harness/world"
+	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/machine/node"
 )
 
-// release is one of upstream's, or a build of one's own that is called after it.
-const release = `(v\d+\.\d+\.\d+(?:-[A-Za-z0-9._+-]+)?)`
+var needsClusterAPI = scene.ProgramIs[clusterAPI](`there is no Cluster API yet: say "Cluster API v1.9.5" before`)
 
-// testedClusterAPI is the step that brings Cluster API as the build under test.
-const testedClusterAPI = "Cluster API"
+var clusterAPISentences = scene.Sentences{
+	Worlds: "Cluster API", Records: "calls to the API server (api), instances (cloud), faults of machines (fault)",
+	Rows: []scene.Sentence{
+		{Role: scene.Given, Words: `Cluster API`, Needs: []scene.Need{scene.NoCloud}, Check: startsClusterAPI, Act: testedClusterAPI},
+		{Role: scene.Given, Words: `Cluster API VERSION`, Needs: []scene.Need{scene.NoCloud},
+			Wants: wantsRelease, Check: bringsClusterAPI, Act: releasedClusterAPI},
+		{Role: scene.Given, Words: `Cluster API VERSION in a management cluster of its own`, Needs: []scene.Need{scene.NoCloud},
+			Wants: wantsRelease, Check: bringsClusterAPI, Act: separateClusterAPI},
+		{Role: scene.Given, Words: `Cluster API VERSION that lets machines taint their nodes`, Needs: []scene.Need{scene.NoCloud},
+			Wants: wantsRelease, Check: bringsClusterAPI, Act: taintingClusterAPI},
+		{Role: scene.Given, Words: `a MachineDeployment "NAME" with N Running machine[s]`, Needs: []scene.Need{needsClusterAPI}, Act: machineDeployment},
+		{Role: scene.Given, Words: `a MachinePool "NAME" with N Running instance[s]`, Needs: []scene.Need{needsClusterAPI}, Act: machinePool},
+		{Role: scene.Given, Words: `a MachineHealthCheck that replaces machines of "NAME" whose node is not Ready for DURATION`,
+			Needs: []scene.Need{needsClusterAPI}, Act: healthCheck},
+		{Role: scene.Given, Words: `a MachineHealthCheck that replaces machines of "NAME" that have no node after DURATION`,
+			Needs: []scene.Need{needsClusterAPI}, Act: startupCheck},
+		{Role: scene.When, Words: `the MachineDeployment "NAME" changes to instances of the type "NAME"`, Needs: []scene.Need{needsClusterAPI}, Act: rotate},
+		{Role: scene.When, Words: `the kubelet of a machine of "NAME" falls silent`, Needs: []scene.Need{needsClusterAPI}, Act: silence},
 
-var namesRelease = regexp.MustCompile(`^Cluster API ` + release)
+		{Role: scene.Then, Words: `the MachineDeployment "NAME" has N Running machine[s] within DURATION`, Needs: []scene.Need{needsClusterAPI}, Act: runningMachines},
+		{Role: scene.Then, Words: `the MachineDeployment "NAME" has N machine[s] in the phase "NAME" within DURATION`,
+			Needs: []scene.Need{needsClusterAPI}, Act: machinesInPhase},
+		{Role: scene.Then, Words: `the MachinePool "NAME" has N Running instance[s] within DURATION`, Needs: []scene.Need{needsClusterAPI}, Act: runningPool},
+		{Role: scene.Then, Words: `[that machine is|its old machines are] gone within DURATION`, Needs: []scene.Need{needsClusterAPI, needsOld}, Act: oldMachinesGone},
+	},
+}
 
-// Releases are those that steps name as parts of the world.
-func Releases(steps []*messages.PickleStep) (refs []builds.Ref) {
-	for _, step := range steps {
-		if m := namesRelease.FindStringSubmatch(step.Text); m != nil {
-			refs = append(refs, builds.Ref{Name: clusterapi.Name, Version: m[1]})
-		}
+var clusterAPIAutoscalerSentences = scene.Sentences{
+	Worlds: "Cluster Autoscaler with Cluster API", Records: "calls to the API server (api), the autoscaler's log (log), faults between them (fault)",
+	Rows: []scene.Sentence{
+		{Role: scene.Given, Words: `a MachineDeployment "NAME" of N to N machines, N of them Running`, Needs: []scene.Need{needsClusterAPI}, Act: boundedMachines},
+		{Role: scene.Given, Words: `Cluster Autoscaler for Cluster API`, Needs: []scene.Need{anyCloud}, Check: startsAutoscaler, Act: autoscaler},
+		{Role: scene.Given, Words: `Cluster Autoscaler that prefers the MachineDeployment "NAME" to "NAME"`, Needs: []scene.Need{needsClusterAPI},
+			Check: startsAutoscaler, Act: preferringAutoscaler},
+	},
+}
+
+var passSentences = scene.Sentences{
+	Worlds: "Cluster API", Records: "faults of machines (fault), calls to the API server (api)",
+	Rows: []scene.Sentence{
+		{Role: scene.When, Words: `DURATION pass`, Act: pass},
+		{Role: scene.Then, Words: `the MachineDeployment "NAME" still has N machine[s] DURATION later`, Needs: []scene.Need{needsClusterAPI}, Act: stillMachines},
+	},
+}
+
+// clusterAPIGroups end the API groups whose objects are in the management cluster.
+const clusterAPIGroups = "cluster.x-k8s.io"
+
+// isClusterAPIKind reports whether a kind whose group is left out is Cluster API's.
+func isClusterAPIKind(kind string) bool {
+	switch strings.TrimSuffix(strings.ToLower(kind), "s") {
+	case "cluster", "machine", "machineset", "machinedeployment", "machinepool", "machinehealthcheck":
+		return true
 	}
-	return refs
+	return false
 }
 
-// System is the cloud that steps speak of, which a build of Cluster Autoscaler then has to
-// serve; empty if they speak of none.
-func System(steps []*messages.PickleStep) string {
-	for _, step := range steps {
-		switch {
-		case strings.HasPrefix(step.Text, "a Hetzner Cloud project"):
-			return "hetzner"
-		case step.Text == groupsCloud:
-			return nodegroups.Provider
-		case step.Text == instancesCloud:
-			return builds.Instances
-		case namesRelease.MatchString(step.Text):
-			return "clusterapi"
-		}
+func wantsRelease(a words.Args) (scene.Wants, error) {
+	return scene.Wants{System: "clusterapi", Releases: []builds.Ref{{Name: clusterapi.Name, Version: a.Text(0)}}}, nil
+}
+
+// bringsClusterAPI notes that the world has its kinds, startsClusterAPI that it is the target, too.
+func bringsClusterAPI(f *scene.Feature, _ words.Args) error {
+	runs(f, clusterapi.Name)
+	return nil
+}
+
+func startsClusterAPI(f *scene.Feature, _ words.Args) error {
+	f.Started = true
+	runs(f, clusterapi.Name)
+	return nil
+}
+
+// clusterAPI is a Cluster API of a scenario, and its cloud.
+type clusterAPI struct{ api *clusterapi.ClusterAPI }
+
+func (c clusterAPI) Way() *apifault.Proxy       { return c.api.Way() }
+func (c clusterAPI) Settings() []string         { return nil }
+func (c clusterAPI) Management() *world.Cluster { return c.api.Management() }
+
+// Has reports whether objects of a group are in the management cluster.
+func (c clusterAPI) Has(group string) bool { return strings.HasSuffix(group, clusterAPIGroups) }
+
+// Inject refuses faults of a cloud's calls: its calls are objects.
+func (c clusterAPI) Inject(cloudfault.Fault) error { return cloudToBreak.Missing }
+
+// Clear ends a fault of machines.
+func (c clusterAPI) Clear(name string) error { return c.api.Clear(name) }
+
+// Group says by annotations what a machine of a group has that may have none:
+// releases differ in whether they can read its template.
+func (c clusterAPI) Group(ctx context.Context, _ *scene.Scene, g scene.Group) error {
+	if len(g.Options) > 0 {
+		return errOptions
 	}
-	return ""
-}
-
-func (s *scenario) registerClusterAPI(on sentences) {
-	on.Given(`^`+testedClusterAPI+`$`, s.testedClusterAPI)
-	on.Given(`^Cluster API `+release+`$`, s.clusterAPI)
-	on.Given(`^Cluster API `+release+` in a management cluster of its own$`, s.separateClusterAPI)
-	on.Given(`^Cluster API `+release+` that lets machines taint their nodes$`, s.taintingClusterAPI)
-	on.Given(`^a MachineDeployment `+name+` with `+number+` Running machines?$`, s.machineDeployment)
-	on.Given(`^a MachinePool `+name+` with `+number+` Running instances?$`, s.machinePool)
-	on.Given(`^a MachineHealthCheck that replaces machines of `+name+` whose node is not Ready for `+span+`$`, s.healthCheck)
-	on.Given(`^a MachineHealthCheck that replaces machines of `+name+` that have no node after `+span+`$`, s.startupCheck)
-
-	on.When(`^the MachineDeployment `+name+` changes to instances of the type `+name+`$`, s.rotate)
-	on.When(`^the kubelet of a machine of `+name+` falls silent$`, s.silence)
-
-	on.Then(`^the MachineDeployment `+name+` has `+number+` Running machines? within `+span+`$`, s.runningMachines)
-	on.Then(`^the MachineDeployment `+name+` has `+number+` machines? in the phase `+name+` within `+span+`$`, s.machinesInPhase)
-	on.Then(`^the MachinePool `+name+` has `+number+` Running instances? within `+span+`$`, s.runningPool)
-	observe(on, then.ClusterAPI)
-	on.Then(`^(?:that machine is|its old machines are) gone within `+span+`$`, s.oldMachinesGone)
-}
-
-// testedClusterAPI is the build under test.
-func (s *scenario) testedClusterAPI(ctx context.Context) error {
-	if t := s.rig.Target; t.Name != clusterapi.Name {
-		return fmt.Errorf(`the target is %s: say which release of Cluster API is to be there, "Cluster API v1.12.0"`, t.Ref)
+	marks, taints := g.Labels, strings.Join(g.Taints, ",")
+	if g.Zone != "" { // as a cloud controller manager would label the node
+		marks = strings.TrimSuffix(corev1.LabelTopologyZone+"="+g.Zone+","+g.Labels, ",")
 	}
-	return s.bringClusterAPI(ctx, s.rig.Target, clusterapi.Config{})
-}
-
-// clusterAPI is a release that the sentence names: it is part of the world, not the
-// build under test.
-func (s *scenario) clusterAPI(ctx context.Context, version string) error {
-	return s.startClusterAPI(ctx, version, clusterapi.Config{})
-}
-
-func (s *scenario) separateClusterAPI(ctx context.Context, version string) error {
-	management, err := s.world.StartCluster(ctx, "management")
+	shape, err := c.api.Shape(g.Type)
 	if err != nil {
 		return err
 	}
-	return s.startClusterAPI(ctx, version, clusterapi.Config{Management: management})
+	annotations := clusterapi.Bounds(g.Min, g.Max)
+	if g.Min == 0 {
+		maps.Copy(annotations, shape)
+		if marks != "" {
+			annotations[clusterapi.LabelsAnnotation] = marks
+		}
+		if taints != "" {
+			annotations[clusterapi.TaintsAnnotation] = taints
+		}
+	}
+	return c.create(ctx, clusterapi.MachineDeployment{
+		Name: g.Name, Replicas: int64(g.Min), InstanceType: g.Type, Annotations: annotations, NodeLabels: marks, Taints: taints, Zone: g.Zone,
+	})
 }
 
-func (s *scenario) taintingClusterAPI(ctx context.Context, version string) error {
-	return s.startClusterAPI(ctx, version, clusterapi.Config{Variables: clusterapi.TaintPropagation})
+// create makes a MachineDeployment, and waits for its machines.
+func (c clusterAPI) create(ctx context.Context, d clusterapi.MachineDeployment) error {
+	if err := c.api.CreateMachineDeployment(ctx, d); err != nil {
+		return err
+	}
+	_, err := c.api.AwaitRunning(ctx, d.Name, int(d.Replicas), 10*time.Minute)
+	return err
 }
 
-func (s *scenario) startClusterAPI(ctx context.Context, version string, cfg clusterapi.Config) error {
+func (c clusterAPI) Reach(ctx context.Context, _ *scene.Scene) (scene.Reach, error) {
+	err := c.api.Grant(ctx, metav1.NamespaceSystem, clusterautoscaler.Name, clusterapi.ExampleRights)
+	return scene.Reach{Provider: "clusterapi", Management: c.api.Management()}, err
+}
+
+func (clusterAPI) RemoveNodes(context.Context, *scene.Scene) error {
+	return errors.New("the controllers of Cluster API remove the Nodes of their machines: leave it out")
+}
+
+// testedClusterAPI is the build under test.
+func testedClusterAPI(ctx context.Context, s *scene.Scene, _ words.Args) error {
+	if t := s.Rig.Target; t.Name != clusterapi.Name {
+		return fmt.Errorf(`the target is %s: say which release of Cluster API is to be there, "Cluster API v1.12.0"`, t.Ref)
+	}
+	return bringClusterAPI(ctx, s, s.Rig.Target, clusterapi.Config{})
+}
+
+// releasedClusterAPI is a release that the sentence names: it is part of the world, not the
+// build under test.
+func releasedClusterAPI(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return startClusterAPI(ctx, s, a.Text(0), clusterapi.Config{})
+}
+
+func separateClusterAPI(ctx context.Context, s *scene.Scene, a words.Args) error {
+	management, err := s.World.StartCluster(ctx, "management")
+	if err != nil {
+		return err
+	}
+	return startClusterAPI(ctx, s, a.Text(0), clusterapi.Config{Management: management})
+}
+
+func taintingClusterAPI(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return startClusterAPI(ctx, s, a.Text(0), clusterapi.Config{Variables: clusterapi.TaintPropagation})
+}
+
+func startClusterAPI(ctx context.Context, s *scene.Scene, version string, cfg clusterapi.Config) error {
 	store, err := buildstore.Open("")
 	if err != nil {
 		return err
@@ -110,136 +197,115 @@ func (s *scenario) startClusterAPI(ctx context.Context, version string, cfg clus
 	if err != nil {
 		return err
 	}
-	return s.bringClusterAPI(ctx, t, cfg)
+	return bringClusterAPI(ctx, s, t, cfg)
 }
 
-func (s *scenario) bringClusterAPI(ctx context.Context, t builds.Target, cfg clusterapi.Config) (err error) {
-	cfg.Target, cfg.Types, cfg.Broken = t, s.types, s.breaksCAPI
-	cfg.World, cfg.Seed, cfg.Containers, cfg.Profile = s.world, s.rig.World.Seed, s.containers, s.serverProfile
-	s.capi, err = clusterapi.Up(ctx, cfg)
-	return err
-}
-
-var errNoClusterAPI = errors.New(`there is no Cluster API yet: say "Cluster API v1.9.5" before`)
-
-func (s *scenario) machineDeployment(ctx context.Context, name string, machines int) error {
-	if s.capi == nil {
-		return errNoClusterAPI
-	}
-	if err := s.capi.CreateMachineDeployment(ctx, clusterapi.MachineDeployment{Name: name, Replicas: int64(machines)}); err != nil {
+func bringClusterAPI(ctx context.Context, s *scene.Scene, t builds.Target, cfg clusterapi.Config) error {
+	cfg.Target, cfg.Types, cfg.Broken = t, s.Settings.Types, s.Breaks[clusterapi.Name]
+	cfg.World, cfg.Seed, cfg.Containers, cfg.Profile = s.World, s.Rig.World.Seed, s.Containers, s.Boots.ServerProfile
+	api, err := clusterapi.Up(ctx, cfg)
+	if err != nil {
 		return err
 	}
-	_, err := s.capi.AwaitRunning(ctx, name, machines, 10*time.Minute)
-	return err
+	c := clusterAPI{api}
+	s.Cloud = c
+	s.Run(clusterapi.Name, c)
+	return nil
 }
 
-func (s *scenario) machinePool(ctx context.Context, name string, instances int) error {
-	return s.createPool(ctx, clusterapi.MachineDeployment{Name: name, Replicas: int64(instances)})
+func machineDeployment(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.ProgramOf[clusterAPI](s).create(ctx, clusterapi.MachineDeployment{Name: a.Text(0), Replicas: int64(a.Int(1))})
 }
 
-func (s *scenario) createPool(ctx context.Context, pool clusterapi.MachineDeployment) error {
-	if s.capi == nil {
-		return errNoClusterAPI
-	}
-	if err := s.capi.CreateMachinePool(ctx, pool); err != nil {
+// boundedMachines is a node group of the autoscaler.
+func boundedMachines(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.ProgramOf[clusterAPI](s).create(ctx, clusterapi.MachineDeployment{
+		Name: a.Text(0), Replicas: int64(a.Int(3)), Annotations: clusterapi.Bounds(a.Int(1), a.Int(2)),
+	})
+}
+
+func machinePool(ctx context.Context, s *scene.Scene, a words.Args) error {
+	api := scene.ProgramOf[clusterAPI](s).api
+	if err := api.CreateMachinePool(ctx, clusterapi.MachineDeployment{Name: a.Text(0), Replicas: int64(a.Int(1))}); err != nil {
 		return err
 	}
-	return s.capi.AwaitPool(ctx, pool.Name, int(pool.Replicas), 10*time.Minute)
+	return api.AwaitPool(ctx, a.Text(0), a.Int(1), 10*time.Minute)
 }
 
 // The spans that the sentences leave open are longer than those that they name.
 const patient = 20 * time.Minute
 
-func (s *scenario) healthCheck(ctx context.Context, deployment, notReady string) error {
-	d, err := duration(notReady)
-	if err != nil {
+func healthCheck(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.ProgramOf[clusterAPI](s).api.CreateHealthCheck(ctx, a.Text(0), a.Duration(1), patient)
+}
+
+func startupCheck(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.ProgramOf[clusterAPI](s).api.CreateHealthCheck(ctx, a.Text(0), patient, a.Duration(1))
+}
+
+func preferringAutoscaler(ctx context.Context, s *scene.Scene, a words.Args) error {
+	scene.State[wanted](s).expander = "priority"
+	if err := scene.ProgramOf[clusterAPI](s).api.Prefer(ctx, metav1.NamespaceSystem, a.Text(0), a.Text(1)); err != nil {
 		return err
 	}
-	return s.createHealthCheck(ctx, deployment, d, patient)
+	return startAutoscaler(ctx, s)
 }
 
-func (s *scenario) startupCheck(ctx context.Context, deployment, startup string) error {
-	d, err := duration(startup)
-	if err != nil {
+// goingMachines are those that are to go.
+type goingMachines struct{ all []clusterapi.Machine }
+
+var needsOld = scene.Need{There: func(s *scene.Scene) bool { return len(scene.State[goingMachines](s).all) > 0 }, Missing: "no machine is to go"}
+
+func rotate(ctx context.Context, s *scene.Scene, a words.Args) (err error) {
+	api, deployment, instanceType := scene.ProgramOf[clusterAPI](s).api, a.Text(0), a.Text(1)
+	if scene.State[goingMachines](s).all, err = api.Machines(ctx, deployment); err != nil {
 		return err
 	}
-	return s.createHealthCheck(ctx, deployment, patient, d)
+	return api.Rotate(ctx, deployment, deployment+"-"+instanceType, instanceType)
 }
 
-func (s *scenario) createHealthCheck(ctx context.Context, deployment string, notReady, startup time.Duration) error {
-	if s.capi == nil {
-		return errNoClusterAPI
-	}
-	return s.capi.CreateHealthCheck(ctx, deployment, notReady, startup)
-}
-
-func (s *scenario) rotate(ctx context.Context, deployment, instanceType string) (err error) {
-	if s.capi == nil {
-		return errNoClusterAPI
-	}
-	if s.old, err = s.capi.Machines(ctx, deployment); err != nil {
-		return err
-	}
-	return s.capi.Rotate(ctx, deployment, deployment+"-"+instanceType, instanceType)
-}
-
-func (s *scenario) silence(ctx context.Context, deployment string) error {
-	if s.capi == nil {
-		return errNoClusterAPI
-	}
-	machines, err := s.capi.Machines(ctx, deployment)
+func silence(ctx context.Context, s *scene.Scene, a words.Args) error {
+	machines, err := scene.ProgramOf[clusterAPI](s).api.Machines(ctx, a.Text(0))
 	if err != nil {
 		return err
 	}
 	i := slices.IndexFunc(machines, func(m clusterapi.Machine) bool { return m.Node != "" })
 	if i < 0 {
-		return fmt.Errorf("no machine of %q has a node: %v", deployment, machines)
+		return fmt.Errorf("no machine of %q has a node: %v", a.Text(0), machines)
 	}
-	s.old = machines[i : i+1]
-	return s.injectNode(machines[i].Node, node.Fault{Name: "silence", Effect: node.HeartbeatsStop{}})
+	scene.State[goingMachines](s).all = machines[i : i+1]
+	return s.InjectNode(machines[i].Node, node.Fault{Name: "silence", Effect: node.HeartbeatsStop{}})
 }
 
-func (s *scenario) runningMachines(ctx context.Context, deployment string, want int, window string) error {
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
-	if s.capi == nil {
-		return errNoClusterAPI
-	}
-	_, err = s.capi.AwaitRunning(ctx, deployment, want, d)
+func runningMachines(ctx context.Context, s *scene.Scene, a words.Args) error {
+	_, err := scene.ProgramOf[clusterAPI](s).api.AwaitRunning(ctx, a.Text(0), a.Int(1), a.Duration(2))
 	return err
 }
 
-func (s *scenario) machinesInPhase(ctx context.Context, deployment string, want int, phase, window string) error {
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
-	if s.capi == nil {
-		return errNoClusterAPI
-	}
-	return s.capi.AwaitPhase(ctx, deployment, phase, want, d)
+func machinesInPhase(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.ProgramOf[clusterAPI](s).api.AwaitPhase(ctx, a.Text(0), a.Text(2), a.Int(1), a.Duration(3))
 }
 
-func (s *scenario) runningPool(ctx context.Context, pool string, want int, window string) error {
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
-	if s.capi == nil {
-		return errNoClusterAPI
-	}
-	return s.capi.AwaitPool(ctx, pool, want, d)
+func runningPool(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.ProgramOf[clusterAPI](s).api.AwaitPool(ctx, a.Text(0), a.Int(1), a.Duration(2))
 }
 
-func (s *scenario) oldMachinesGone(ctx context.Context, window string) error {
-	d, err := duration(window)
-	if err != nil {
+func oldMachinesGone(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.ProgramOf[clusterAPI](s).api.AwaitGone(ctx, scene.State[goingMachines](s).all, a.Duration(0))
+}
+
+// pass lets time pass: what goes on in it is not this step's business.
+func pass(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return s.Sleep(ctx, a.Duration(0))
+}
+
+func stillMachines(ctx context.Context, s *scene.Scene, a words.Args) error {
+	if err := s.Sleep(ctx, a.Duration(2)); err != nil {
 		return err
 	}
-	if len(s.old) == 0 {
-		return errors.New("no machine is to go")
+	machines, err := scene.ProgramOf[clusterAPI](s).api.Machines(ctx, a.Text(0))
+	if err == nil && len(machines) != a.Int(1) {
+		err = fmt.Errorf("MachineDeployment %q has the machines %v", a.Text(0), machines)
 	}
-	return s.capi.AwaitGone(ctx, s.old, d)
+	return err
 }

@@ -2,9 +2,7 @@ package sentences
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -15,10 +13,11 @@ import (
 	cloudfault "nodestorm/fakecloud/fault"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/program/clusterapi"
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/words"
 	"nodestorm/harness/world/kubelet"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
-	"nodestorm/sim/history"
 	"nodestorm/sim/machine/node"
 	"nodestorm/sim/time/lapse"
 )
@@ -26,17 +25,11 @@ import (
 // faultOf is the fault that a sentence says.
 func faultOf(t *testing.T, text string) theseFaults {
 	t.Helper()
-	for _, s := range faultSentences() {
-		if groups := s.pattern.FindStringSubmatch(text); groups != nil {
-			these, err := s.read(text, groups[1:])
-			if err != nil {
-				t.Fatalf("%s: %v", text, err)
-			}
-			return these
-		}
+	these, err := readFault(text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
 	}
-	t.Fatalf("%s: no sentence", text)
-	return theseFaults{}
+	return these
 }
 
 // effectsOf are the names of the effects in a list.
@@ -69,18 +62,13 @@ func effectsOf(these theseFaults) (all []string) {
 // Every sentence's example is a fault, and nothing that can break has no sentence.
 func TestFaultSentences(t *testing.T) {
 	spoken := map[string]bool{}
-	for _, s := range Sentences() {
-		for _, of := range faultSentences() {
-			if s.pattern.String() != of.pattern.String() {
-				continue
-			}
-			effects := effectsOf(faultOf(t, s.Example))
-			if len(effects) != 1 {
-				t.Errorf("%s: effects %q", s.Example, effects)
-			}
-			for _, e := range effects {
-				spoken[e] = true
-			}
+	for _, example := range FaultExamples() {
+		effects := effectsOf(faultOf(t, example))
+		if len(effects) != 1 {
+			t.Errorf("%s: effects %q", example, effects)
+		}
+		for _, e := range effects {
+			spoken[e] = true
 		}
 	}
 	var can []string
@@ -190,27 +178,6 @@ func TestFaultProblems(t *testing.T) {
 	}
 }
 
-// A fault of further nodes is for as many of them as it says.
-func TestNextFaults(t *testing.T) {
-	s := &scenario{}
-	life := func(plan fault.Plan) *fault.Life {
-		return new(fault.Recorder{History: history.Discard()}.Arm("f", "", plan, time.Now(), fault.About{}))
-	}
-	s.profile.Faults = []node.Fault{{Name: "all"}}
-	s.furtherFaults = []furtherFault{{node.Fault{Name: "second"}, life(fault.Plan{Skip: 1, Limit: 1})}}
-	var got []string
-	for range 3 {
-		var names []string
-		for _, f := range s.nextFaults() {
-			names = append(names, f.Name)
-		}
-		got = append(got, fmt.Sprint(names))
-	}
-	if !slices.Equal(got, []string{"[all]", "[all second]", "[all]"}) {
-		t.Errorf("got %q", got)
-	}
-}
-
 // A target has a way that can be broken where a When breaks it, and only there; Cluster API,
 // which runs before its calls can be broken, wherever any step does.
 func TestForeseen(t *testing.T) {
@@ -236,10 +203,10 @@ func TestForeseen(t *testing.T) {
 		{said(given, capi+", for 5m", ""), false, true},
 		{said(given, "these faults:", strings.ReplaceAll(rule, "client: karpenter", "client: cluster-api")), false, true},
 	} {
-		s := &scenario{rig: Rig{Beside: files}}
-		s.foresee([]*messages.PickleStep{test.step})
-		if s.breakable != test.target || s.breaksCAPI != test.capi {
-			t.Errorf("%s: %t, %t", test.step.Text, s.breakable, s.breaksCAPI)
+		p := &play{Scene: &scene.Scene{Rig: scene.Rig{Beside: files}, Breaks: map[string]bool{}}}
+		p.resolve([]*messages.PickleStep{test.step})
+		if p.Broken() != test.target || p.Breaks[clusterapi.Name] != test.capi {
+			t.Errorf("%s: %v", test.step.Text, p.Breaks)
 		}
 	}
 }
@@ -250,11 +217,11 @@ func TestWithoutClusterAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scenario{rig: Rig{Target: builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.7.0"}}}}}
-	if err := s.arm(these); !errors.Is(err, errNoClusterAPI) || len(s.rules) > 0 {
-		t.Errorf("got %v, and %d rules for the target", err, len(s.rules))
+	s := &scene.Scene{Rig: scene.Rig{Target: builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.7.0"}}}}}
+	if err := arm(s, these); !errors.Is(err, needsClusterAPI.Missing) || len(s.Rules) > 0 {
+		t.Errorf("got %v, and %d rules for the target", err, len(s.Rules))
 	}
-	if err := s.testedClusterAPI(t.Context()); err == nil || !strings.Contains(err.Error(), "the target is karpenter@v1.7.0") {
+	if err := testedClusterAPI(t.Context(), s, words.Args{}); err == nil || !strings.Contains(err.Error(), "the target is karpenter@v1.7.0") {
 		t.Errorf("got %v", err)
 	}
 }

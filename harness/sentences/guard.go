@@ -3,31 +3,36 @@ package sentences
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
+	"nodestorm/harness/sentences/scene"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
 )
 
+// invariants are those of a scenario; broken says that one is.
+type invariants struct{ broken atomic.Bool }
+
 // guard judges the invariants as records arrive, until the world ends, and notes in the
 // history when one is broken. The verdict is made of the whole history, by recheck as well.
-func (s *scenario) guard(ctx context.Context) {
-	if len(s.rig.Invariants) == 0 {
+func guard(ctx context.Context, s *scene.Scene) {
+	if len(s.Rig.Invariants) == 0 {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		open := guards(s.rig.Invariants)
-		_, _ = s.world.History().WaitAfter(ctx, 0, func(r history.Record) bool { // it ends with the world
+		open := guards(s.Rig.Invariants)
+		_, _ = s.World.History().WaitAfter(ctx, 0, func(r history.Record) bool { // it ends with the world
 			for _, broken := range open.take(r) {
-				s.broken.Store(true)
-				s.world.History().Record(history.Broken(broken.Statement, broken.Reason))
+				scene.State[invariants](s).broken.Store(true)
+				s.World.History().Record(history.Broken(broken.Statement, broken.Reason))
 			}
 			return len(open) == 0
 		})
 	}()
-	s.world.OnStop(func() error {
+	s.World.OnStop(func() error {
 		cancel()
 		<-over
 		return nil

@@ -10,83 +10,144 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
 	"nodestorm/harness/cloud/hetzner"
-	"nodestorm/harness/run/then"
+	"nodestorm/harness/program/ccm"
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/words"
 )
 
-func (s *scenario) registerHetzner(on sentences) {
-	on.Given(`^a Hetzner Cloud project$`, s.project)
-	on.Given(`^a Hetzner Cloud project that still has the server type "cx11"$`, s.projectWithCX11)
-	on.Given(`^a network, a firewall and an SSH key `+name+`$`, s.surroundings)
-	on.Given(`^a Ready node `+name+` on a server of the project$`, s.serverNode)
-	on.Given(`^a Ready node `+name+` with the provider ID `+name+`$`, s.foreignNode)
-
-	on.When(`^a client creates the server `+name+` of type `+name+` in `+name+`$`, s.clientCreates)
-	on.When(`^a client that knows api.hetzner.cloud only creates the server `+name+` of type `+name+` in `+name+`$`, s.clientByNameCreates)
-
-	observe(on, then.Hetzner)
+var hetznerSentences = scene.Sentences{
+	Worlds: "a Hetzner Cloud project", Records: "the cloud's servers, actions and calls (cloud), its faults (fault)",
+	Rows: []scene.Sentence{
+		{Role: scene.Given, Words: `a Hetzner Cloud project`, Wants: isHetzner, Needs: []scene.Need{scene.NoCloud}, Act: project},
+		{Role: scene.Given, Words: `a Hetzner Cloud project that still has the server type "cx11"`, Wants: isHetzner,
+			Needs: []scene.Need{scene.NoCloud}, Act: projectWithCX11},
+		{Role: scene.Given, Words: `a network, a firewall and an SSH key "NAME"`, Needs: []scene.Need{needsProject}, Act: surroundings},
+		{Role: scene.Given, Words: `a Ready node "NAME" on a server of the project`, Needs: []scene.Need{needsProject}, Act: serverNode},
+		{Role: scene.Given, Words: `a Ready node "NAME" with the provider ID "NAME"`, Act: foreignNode},
+		{Role: scene.When, Words: `a client creates the server "NAME" of type "NAME" in "NAME"`, Needs: []scene.Need{needsProject}, Act: clientCreates},
+		{Role: scene.When, Words: `a client that knows api.hetzner.cloud only creates the server "NAME" of type "NAME" in "NAME"`,
+			Needs: []scene.Need{needsProject}, Act: clientByNameCreates},
+	},
 }
 
-func (s *scenario) project(ctx context.Context) error { return s.startProject(ctx, hetzner.Config{}) }
+var needsProject = scene.CloudIs[hetznerCloud](`there is no cloud yet: say "a Hetzner Cloud project" before`)
+
+// hetznerName is what Cluster Autoscaler, and records, call the cloud.
+const hetznerName = "hetzner"
+
+func isHetzner(words.Args) (scene.Wants, error) { return scene.Wants{System: hetznerName}, nil }
+
+// hetznerCloud is a project that is a scenario's cloud.
+type hetznerCloud struct{ *hetzner.Project }
+
+func project(ctx context.Context, s *scene.Scene, _ words.Args) error { return startProject(ctx, s) }
 
 // Servers of these scenarios' time needed it, whether anybody had one or not.
-func (s *scenario) projectWithCX11(ctx context.Context) error {
-	return s.startProject(ctx, hetzner.Config{Types: []fakecloud.ServerType{hetzner.CX11()}})
+func projectWithCX11(ctx context.Context, s *scene.Scene, _ words.Args) error {
+	return startProject(ctx, s, hetzner.CX11())
 }
 
-func (s *scenario) startProject(ctx context.Context, cfg hetzner.Config) (err error) {
-	if s.hasCloud() {
-		return errors.New("the scenario has a cloud already")
+func startProject(ctx context.Context, s *scene.Scene, types ...fakecloud.ServerType) error {
+	p, err := hetzner.Start(ctx, hetzner.Config{
+		World: s.World, Seed: s.Rig.World.Seed, Types: append(types, s.Settings.Types...),
+		Kubelets: s.ServerKubelets, Containers: s.Containers, Profile: s.Boots.ServerProfile,
+	})
+	if err != nil {
+		return err
 	}
-	cfg.Types = append(cfg.Types, s.types...)
-	cfg.World, cfg.Seed, cfg.Kubelets, cfg.Profile = s.world, s.rig.World.Seed, s.serverKubelets, s.serverProfile
-	cfg.Containers = s.containers
-	s.hetzner, err = hetzner.Start(ctx, cfg)
-	return err
+	s.Cloud = hetznerCloud{p}
+	return nil
 }
 
-var errNoProject = errors.New(`there is no cloud yet: say "a Hetzner Cloud project" before`)
-
-func (s *scenario) surroundings(name string) error {
-	if s.hetzner == nil {
-		return errNoProject
+// Group is one of which only the autoscaler knows.
+func (c hetznerCloud) Group(_ context.Context, s *scene.Scene, g scene.Group) error {
+	if len(g.Options) > 0 {
+		return errOptions
 	}
-	return s.hetzner.CreateSurroundings(name)
+	g.Type, g.Zone = cmp.Or(g.Type, "cx22"), cmp.Or(g.Zone, "fsn1")
+	if c.Catalogue().ServerType(g.Type) == nil {
+		return fmt.Errorf("there is no server type %q", g.Type)
+	}
+	if _, err := hetzner.ConfigOf(g.Labels, g.Taints); err != nil {
+		return err
+	}
+	groups := scene.State[scene.Groups](s)
+	*groups = append(*groups, g)
+	return nil
+}
+
+// Boot has a Node on a server of the project.
+func (c hetznerCloud) Boot(_ *scene.Scene, n scene.Node) error {
+	return c.CreateServer(n.Name, n.Group, cmp.Or(n.Type, "cx22"), cmp.Or(n.Zone, "fsn1"), n.Flags)
+}
+
+// Reach has all groups once one of them has labels or taints: the autoscaler wants them all.
+func (c hetznerCloud) Reach(_ context.Context, s *scene.Scene) (scene.Reach, error) {
+	reach := scene.Reach{Provider: hetznerName, Env: c.Env()}
+	if s.Rig.Manifest == nil {
+		reach.Env = append(reach.Env, hetzner.Joining()...)
+	}
+	all, marked := map[string]hetzner.NodeConfig{}, false
+	for _, g := range *scene.State[scene.Groups](s) {
+		config := hetzner.NodeConfig{CloudInit: hetzner.UserData("")}
+		if g.Marked() {
+			var err error
+			if config, err = hetzner.ConfigOf(g.Labels, g.Taints); err != nil {
+				return reach, err
+			}
+			marked = true
+		}
+		all[g.Name] = config
+	}
+	if marked {
+		config, err := hetzner.ClusterConfig(all)
+		if err != nil {
+			return reach, err
+		}
+		reach.Env = append(reach.Env, config)
+	}
+	return reach, nil
+}
+
+// RemoveNodes is what a cloud's controller manager does, where the world has none.
+func (c hetznerCloud) RemoveNodes(ctx context.Context, s *scene.Scene) error {
+	return ccm.RemoveNodes(ctx, s.World, c.Cloud)
+}
+
+func surroundings(_ context.Context, s *scene.Scene, a words.Args) error {
+	return scene.CloudOf[hetznerCloud](s).CreateSurroundings(a.Text(0))
 }
 
 // serverNode stands for the control plane's. Old autoscalers do nothing while
 // there is a Node that is no server of the project, and none does without any Node.
-func (s *scenario) serverNode(ctx context.Context, name string) error {
-	if s.hetzner == nil {
-		return errNoProject
-	}
-	if err := s.hetzner.CreateServer(name, "", "cx22", "fsn1", " --register-with-taints=node-role.kubernetes.io/control-plane:NoSchedule"); err != nil {
+func serverNode(ctx context.Context, s *scene.Scene, a words.Args) error {
+	c := scene.CloudOf[hetznerCloud](s)
+	if err := c.CreateServer(a.Text(0), "", "cx22", "fsn1", " --register-with-taints=node-role.kubernetes.io/control-plane:NoSchedule"); err != nil {
 		return err
 	}
-	return s.nodeReady(ctx, name, 5*time.Minute, 0)
+	return s.NodeReady(ctx, a.Text(0), 5*time.Minute, 0)
 }
 
-func (s *scenario) clientCreates(ctx context.Context, server, serverType, location string) error {
-	if s.hetzner == nil {
-		return errNoProject
-	}
-	return createServer(ctx, s.hetzner.Client(), server, serverType, location)
+func foreignNode(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return systemNodeOf(ctx, s, a.Text(0), a.Text(1))
 }
 
-func (s *scenario) clientByNameCreates(ctx context.Context, server, serverType, location string) error {
-	if s.hetzner == nil {
-		return errNoProject
-	}
-	client, err := s.hetzner.ClientByName()
+func clientCreates(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return createServer(ctx, scene.CloudOf[hetznerCloud](s).Client(), a)
+}
+
+func clientByNameCreates(ctx context.Context, s *scene.Scene, a words.Args) error {
+	client, err := scene.CloudOf[hetznerCloud](s).ClientByName()
 	if err != nil {
 		return err
 	}
-	return createServer(ctx, client, server, serverType, location)
+	return createServer(ctx, client, a)
 }
 
 // createServer makes the calls that an autoscaler makes. It is none.
-func createServer(ctx context.Context, client *hcloud.Client, server, serverType, location string) error {
+func createServer(ctx context.Context, client *hcloud.Client, a words.Args) error {
+	server, serverType, location := a.Text(0), a.Text(1), a.Text(2)
 	t, _, err := client.ServerType.GetByName(ctx, serverType)
 	if err != nil || t == nil {
 		return fmt.Errorf("looking for server type %q: %w", serverType, cmp.Or(err, errors.New("there is none")))
@@ -99,16 +160,4 @@ func createServer(ctx context.Context, client *hcloud.Client, server, serverType
 		Name: server, ServerType: t, Image: image, Location: &hcloud.Location{Name: location}, UserData: hetzner.UserData(""),
 	})
 	return err
-}
-
-func (s *scenario) inject(f fault.Fault) error {
-	switch {
-	case s.hetzner != nil:
-		return s.hetzner.Inject(f)
-	case s.groups != nil:
-		return s.groups.Inject(f)
-	case s.instances != nil:
-		return s.instances.Inject(f)
-	}
-	return errNoCloudToBreak
 }

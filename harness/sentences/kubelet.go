@@ -3,12 +3,16 @@ package sentences
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"nodestorm/harness/run/then"
+	"nodestorm/harness/program/karpenter"
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/words"
+	"nodestorm/harness/world"
 	"nodestorm/harness/world/kubelet"
 	"nodestorm/sim/machine/cloudinit"
 	"nodestorm/sim/machine/node"
@@ -17,76 +21,101 @@ import (
 
 const realKubelet = "real"
 
-func (s *scenario) registerKubelet(on sentences) {
-	on.Given(`^a cluster that kubelets can join$`, s.clusterForKubelets)
-	on.When(`^a machine `+name+` with a (simulated|`+realKubelet+`) kubelet boots, labelled `+name+` and tainted `+taint+`$`, s.bootKubelet)
-	on.When(`^a pod `+name+` for the node `+name+` is created$`, s.createPodFor)
-	on.When(`^the (simulated|`+realKubelet+`) kubelet of the machine `+name+` falls silent$`, s.silenceKubelet)
-	on.Then(`^the node `+name+` is Ready within `+span+`, labelled `+name+` and tainted `+taint+`$`, s.nodeReadyWith)
-	observe(on, then.Kubelets)
+var flapSentences = scene.Sentences{
+	Worlds: "Karpenter, with real kubelets", Records: "kubelets (node), faults of them (fault)",
+	Rows: []scene.Sentence{
+		{Role: scene.Given, Words: `a cluster that kubelets can join, whose API server adds no default tolerations`, Begins: true,
+			Act: clusterForKubelets(withoutDefaultTolerations)},
+		{Role: scene.Given, Words: `machines with kubelets that register DURATION after their launch and have a network DURATION later`,
+			Needs: []scene.Need{scene.Kubelet}, Act: machinesWithKubelets},
+	},
 }
 
-func (s *scenario) clusterForKubelets(ctx context.Context) (err error) {
-	cfg := s.rig.World
-	cfg.Kubelets = true
-	if err := s.start(ctx, cfg); err != nil {
-		return err
-	}
-	s.kubelets, err = kubelet.New(ctx, s.world, kubelet.Config{Kubernetes: cfg.Kubernetes, Plain: cfg.Plain})
-	return err
+var kubeletSentences = scene.Sentences{
+	Worlds: "any whose cluster kubelets can join", Records: "kubelets (node), faults of them (fault)",
+	Rows: []scene.Sentence{
+		{Role: scene.Given, Words: `a cluster that kubelets can join`, Begins: true, Act: clusterForKubelets(func(*world.Config, words.Args) {})},
+		{Role: scene.When, Words: `a machine "NAME" with a (simulated|real) kubelet boots, labelled "NAME" and tainted "TAINT"`, Act: bootKubelet},
+		{Role: scene.When, Words: `a pod "NAME" for the node "NAME" is created`, Act: createPodFor},
+		{Role: scene.When, Words: `the (simulated|real) kubelet of the machine "NAME" falls silent`, Act: silenceKubelet},
+		{Role: scene.Then, Words: `the node "NAME" is Ready within DURATION, labelled "NAME" and tainted "TAINT"`, Act: nodeReadyWith},
+	},
 }
 
-func (s *scenario) bootKubelet(ctx context.Context, machine, kind, label, taint string) error {
-	if kind == realKubelet {
-		if s.kubelets == nil {
-			return errNoKubelets
-		}
-		m := kubelet.Machine{Name: machine, Args: []string{"--node-labels=" + label, "--register-with-taints=" + taint}}
-		if err := s.kubelets.Check(ctx, m); err != nil {
+// clusterForKubelets is the step that starts one which real kubelets can join.
+func clusterForKubelets(with func(*world.Config, words.Args)) func(context.Context, *scene.Scene, words.Args) error {
+	return func(ctx context.Context, s *scene.Scene, a words.Args) (err error) {
+		cfg := s.Rig.World
+		with(&cfg, a)
+		cfg.Kubelets = true
+		if err := start(ctx, s, cfg); err != nil {
 			return err
 		}
-		return s.kubelets.Boot(m)
+		s.Kubelets, err = kubelet.New(ctx, s.World, kubelet.Config{Kubernetes: cfg.Kubernetes, Plain: cfg.Plain})
+		return err
+	}
+}
+
+func machinesWithKubelets(_ context.Context, s *scene.Scene, a words.Args) error {
+	after := a.Duration(1)
+	s.Boots.Register, s.Boots.RealLaunched, s.Boots.Profile.ReadyDelay = a.Duration(0), true, after
+	karpenter.Kubelets(s.World, s.Kubelets, func() kubelet.Machine {
+		return kubelet.Machine{Cores: 4, Memory: 8 * kubelet.GiB, NetworkDelay: after}
+	})
+	return nil
+}
+
+func bootKubelet(ctx context.Context, s *scene.Scene, a words.Args) error {
+	machine, label, taint := a.Text(0), a.Text(2), a.Text(3)
+	if a.Text(1) == realKubelet {
+		if err := s.Meet(scene.Kubelet); err != nil {
+			return err
+		}
+		m := kubelet.Machine{Name: machine, Args: []string{"--node-labels=" + label, "--register-with-taints=" + taint}}
+		if err := s.Kubelets.Check(ctx, m); err != nil {
+			return err
+		}
+		return s.Kubelets.Boot(m)
 	}
 	t, err := cloudinit.ParseTaint(taint)
 	if err != nil {
 		return err
 	}
 	key, value, _ := strings.Cut(label, "=")
-	return s.world.Fleet().Boot(node.Spec{
-		Name: machine, Labels: map[string]string{key: value}, Taints: []corev1.Taint{t},
-		Profile: node.Profile{Agents: s.profile.Agents, Faults: s.nextFaults()},
+	return s.World.Fleet().Boot(node.Spec{
+		Name: machine, Labels: map[string]string{key: value}, Taints: []corev1.Taint{t}, Profile: s.Boots.Joined(),
 	})
 }
 
-func (s *scenario) silenceKubelet(kind, machine string) error {
-	if kind == realKubelet {
-		return s.kubelets.Inject(kubelet.Fault{Name: "kubelet-stopped", Machine: machine, Effect: kubelet.Stopped})
+func silenceKubelet(_ context.Context, s *scene.Scene, a words.Args) error {
+	machine := a.Text(1)
+	if a.Text(0) != realKubelet {
+		return s.InjectNode(machine, node.Fault{Name: "silence", Effect: node.HeartbeatsStop{}})
 	}
-	return s.injectNode(machine, node.Fault{Name: "silence", Effect: node.HeartbeatsStop{}})
+	if err := s.Meet(scene.Kubelet); err != nil {
+		return err
+	}
+	return s.Kubelets.Inject(kubelet.Fault{Name: "kubelet-stopped", Machine: machine, Effect: kubelet.Stopped})
 }
 
-func (s *scenario) createPodFor(ctx context.Context, name, node string) error {
-	pod, err := workload.Pod(namespace, name, workload.Template{CPU: "100m"})
+func createPodFor(ctx context.Context, s *scene.Scene, a words.Args) error {
+	pod, err := workload.Pod(namespace, a.Text(0), workload.Template{CPU: "100m"})
 	if err != nil {
 		return err
 	}
-	pod.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node}
+	pod.Spec.NodeSelector = map[string]string{corev1.LabelHostname: a.Text(1)}
 	pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
-	return s.demand().Create(ctx, pod)
+	return demand(s).Create(ctx, pod)
 }
 
-func (s *scenario) nodeReadyWith(ctx context.Context, name, window, label, taint string) error {
-	want, err := cloudinit.ParseTaint(taint)
+func nodeReadyWith(ctx context.Context, s *scene.Scene, a words.Args) error {
+	want, err := cloudinit.ParseTaint(a.Text(3))
 	if err != nil {
 		return err
 	}
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
-	key, value, _ := strings.Cut(label, "=")
-	return s.world.Await(ctx, d, func(ctx context.Context) error {
-		n, err := s.ready(ctx, name, corev1.ConditionTrue)
+	key, value, _ := strings.Cut(a.Text(2), "=")
+	return s.World.Await(ctx, a.Duration(1), func(ctx context.Context) error {
+		n, err := readyNode(ctx, s, a.Text(0))
 		if err != nil {
 			return err
 		}
@@ -100,22 +129,18 @@ func (s *scenario) nodeReadyWith(ctx context.Context, name, window, label, taint
 	})
 }
 
-// ready is a Node whose Ready condition has one of the statuses.
-func (s *scenario) ready(ctx context.Context, name string, statuses ...corev1.ConditionStatus) (*corev1.Node, error) {
-	n, err := s.world.Client().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+// readyNode is a Node that is Ready.
+func readyNode(ctx context.Context, s *scene.Scene, name string) (*corev1.Node, error) {
+	n, err := s.World.Client().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range n.Status.Conditions {
-		if c.Type != corev1.NodeReady {
-			continue
-		}
-		for _, status := range statuses {
-			if c.Status == status {
-				return n, nil
-			}
-		}
+	i := slices.IndexFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
+	if i < 0 {
+		return nil, fmt.Errorf("node %q says nothing about Ready", name)
+	}
+	if c := n.Status.Conditions[i]; c.Status != corev1.ConditionTrue {
 		return nil, fmt.Errorf("node %q has Ready=%s: %s", name, c.Status, c.Message)
 	}
-	return nil, fmt.Errorf("node %q says nothing about Ready", name)
+	return n, nil
 }

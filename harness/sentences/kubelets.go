@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/words"
 	"nodestorm/sim/history"
 )
 
@@ -20,35 +22,28 @@ const askedKubelets = "asked kubelets"
 
 // askKubelets does what kubectl logs and a metrics server do, until all are answered
 // or the time is over. Each answer that is not the one before is recorded.
-func (s *scenario) askKubelets(ctx context.Context, set, window string) error {
-	if len(s.install.nodes) == 0 {
-		return errNoMachines
-	}
-	d, err := duration(window)
-	if err != nil {
-		return err
-	}
-	clk := s.world.Clock()
+func askKubelets(ctx context.Context, s *scene.Scene, a words.Args) error {
+	set, clk := a.Text(0), s.World.Clock()
 	last := map[string]string{}
-	for deadline := clk.Now().Add(d); ; {
-		if refused := s.askEach(ctx, set, last); refused == nil || clk.Now().After(deadline) {
+	for deadline := clk.Now().Add(a.Duration(1)); ; {
+		if refused := askEach(ctx, s, set, last); refused == nil || clk.Now().After(deadline) {
 			detail := map[string]any{"refused": refused != nil}
 			if refused != nil {
 				detail["error"] = refused.Error()
 			}
-			s.world.History().Record(history.Event{
+			s.World.History().Record(history.Event{
 				Source: history.Harness, Verb: askedKubelets, Actor: "somebody",
 				Object: history.Object{Resource: "daemonsets", Namespace: namespace, Name: set}, Detail: detail,
 			})
 			return nil
 		}
-		if err := s.pass(ctx, "5s"); err != nil {
+		if err := s.Sleep(ctx, 5*time.Second); err != nil {
 			return err
 		}
 	}
 }
 
-func (s *scenario) askEach(ctx context.Context, set string, last map[string]string) (refused error) {
+func askEach(ctx context.Context, s *scene.Scene, set string, last map[string]string) (refused error) {
 	note := func(verb string, about history.Object, err error) {
 		text := ""
 		if err != nil {
@@ -61,30 +56,31 @@ func (s *scenario) askEach(ctx context.Context, set string, last map[string]stri
 			if err != nil {
 				detail["error"] = text
 			}
-			s.world.History().Record(history.Event{Source: history.Harness, Verb: verb, Actor: "somebody", Object: about, Detail: detail})
+			s.World.History().Record(history.Event{Source: history.Harness, Verb: verb, Actor: "somebody", Object: about, Detail: detail})
 		}
 	}
-	pods, err := s.world.Client().CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + set})
+	machines := scene.State[installation](s).nodes
+	pods, err := s.World.Client().CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + set})
 	if err != nil {
 		return err
 	}
-	if len(pods.Items) < len(s.install.nodes) {
-		return fmt.Errorf("%d pods of DaemonSet %q on %d nodes", len(pods.Items), set, len(s.install.nodes))
+	if len(pods.Items) < len(machines) {
+		return fmt.Errorf("%d pods of DaemonSet %q on %d nodes", len(pods.Items), set, len(machines))
 	}
 	for _, p := range pods.Items {
-		err := s.get(ctx, "/api/v1/namespaces/"+namespace+"/pods/"+p.Name+"/log")
+		err := get(ctx, s, "/api/v1/namespaces/"+namespace+"/pods/"+p.Name+"/log")
 		note("logs", history.Object{Resource: "pods", Namespace: namespace, Name: p.Name}, err)
 	}
-	for _, n := range s.install.nodes {
-		err := s.get(ctx, "/api/v1/nodes/"+n+"/proxy/metrics")
+	for _, n := range machines {
+		err := get(ctx, s, "/api/v1/nodes/"+n+"/proxy/metrics")
 		note("metrics", history.Object{Resource: "nodes", Name: n}, err)
 	}
 	return refused
 }
 
 // get asks kube-apiserver as kubectl get --raw does. The error is what the answer says.
-func (s *scenario) get(ctx context.Context, path string) error {
-	admin := s.world.Admin()
+func get(ctx context.Context, s *scene.Scene, path string) error {
+	admin := s.World.Admin()
 	client, err := rest.HTTPClientFor(admin)
 	if err != nil {
 		return err

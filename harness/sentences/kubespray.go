@@ -2,11 +2,9 @@ package sentences
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/cucumber/godog"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,20 +14,24 @@ import (
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/cloud/vsphere"
 	"nodestorm/harness/program/installer"
-	"nodestorm/harness/run/then"
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/words"
 	"nodestorm/harness/world/kubelet"
 	"nodestorm/sim/history"
 )
 
-func (s *scenario) registerKubespray(on sentences) {
-	on.Given(`^`+vSphere+`$`, s.vSphere)
-	on.Given(`^the virtual machines `+name+`, `+name+` and `+name+`, with their addresses for ADDRESS in this user data:$`, s.virtualMachines)
-	on.Given(`^the Deployment `+name+` tolerates the taint `+name+`$`, s.deploymentTolerates)
-
-	on.When(`^Kubespray installs the cluster's add-ons$`, s.kubesprayInstalls)
-	on.When(`^somebody asks for the logs of the DaemonSet `+name+` and the metrics of every Node for `+span+`$`, s.askKubelets)
-
-	observe(on, then.Kubespray)
+var kubespraySentences = scene.Sentences{
+	Worlds:  "an installation by Kubespray on a vSphere, with real kubelets",
+	Records: "what the installer does (harness), calls to the API server (api)",
+	Rows: []scene.Sentence{
+		{Role: scene.Given, Words: `a vSphere`, Needs: []scene.Need{scene.Kubelet}, Wants: wantsVSphere, Act: vSphere},
+		{Role: scene.Given, Words: `the virtual machines "NAME", "NAME" and "NAME", with their addresses for ADDRESS in this user data:`,
+			Needs: []scene.Need{needsVSphere}, Check: checkUserData, Act: virtualMachines},
+		{Role: scene.Given, Words: `the Deployment "NAME" tolerates the taint "NAME"`, Act: deploymentTolerates},
+		{Role: scene.When, Words: `Kubespray installs the cluster's add-ons`, Act: kubesprayInstalls},
+		{Role: scene.When, Words: `somebody asks for the logs of the DaemonSet "NAME" and the metrics of every Node for DURATION`,
+			Needs: []scene.Need{needsMachines}, Act: askKubelets},
+	},
 }
 
 // installation is an installer's run, and what came of it.
@@ -39,31 +41,39 @@ type installation struct {
 	nodes   []string
 }
 
-var errNoKubelets = errors.New(`no kubelet can join: say "a cluster that kubelets can join" in place of "a cluster"`)
+var (
+	needsVSphere = scene.Need{There: func(s *scene.Scene) bool { return scene.State[installation](s).vcenter != nil },
+		Missing: `there is no vSphere yet: say "a vSphere" before`}
+	needsMachines = scene.Need{There: func(s *scene.Scene) bool { return len(scene.State[installation](s).nodes) > 0 },
+		Missing: `there are no virtual machines yet: say "the virtual machines …" before`}
+)
+
+func wantsVSphere(words.Args) (scene.Wants, error) {
+	return scene.Wants{Parts: []builds.Ref{builds.CSRApprover, builds.CCMVSphere}}, nil
+}
 
 // vSphere has machines with kubelets, and the programs that the installer's manifests
 // name: the images are mapped to our own programs.
-func (s *scenario) vSphere(ctx context.Context) (err error) {
-	if s.kubelets == nil {
-		return errNoKubelets
-	}
-	if s.install.vcenter, err = vsphere.Start(ctx, s.world, s.rig.World.Seed); err != nil {
-		return err
-	}
-	approver, err := s.part(builds.CSRApprover)
+func vSphere(ctx context.Context, s *scene.Scene, _ words.Args) error {
+	vcenter, err := vsphere.Start(ctx, s.World, s.Rig.World.Seed)
 	if err != nil {
 		return err
 	}
-	manager, err := s.part(builds.CCMVSphere)
+	scene.State[installation](s).vcenter = vcenter
+	approver, err := part(s, builds.CSRApprover)
 	if err != nil {
 		return err
 	}
-	s.kubelets.Map("ghcr.io/postfinance/kubelet-csr-approver", kubelet.Program{
+	manager, err := part(s, builds.CCMVSphere)
+	if err != nil {
+		return err
+	}
+	s.Kubelets.Map("ghcr.io/postfinance/kubelet-csr-approver", kubelet.Program{
 		Path: approver.Binary(),
 		Args: []string{"--kubeconfig=$(KUBECONFIG)", "--health-probe-bind-address=127.0.0.1:$(PORT_8081)"},
 		Env:  []string{"METRICS_BIND_ADDRESS=0"}, // the released one's would be a port that others have
 	})
-	s.kubelets.Map("registry.k8s.io/cloud-pv-vsphere/cloud-provider-vsphere", kubelet.Program{
+	s.Kubelets.Map("registry.k8s.io/cloud-pv-vsphere/cloud-provider-vsphere", kubelet.Program{
 		Path: manager.Binary(),
 		Args: []string{
 			"--kubeconfig=$(KUBECONFIG)", "--authentication-kubeconfig=$(KUBECONFIG)", "--authorization-kubeconfig=$(KUBECONFIG)",
@@ -72,48 +82,44 @@ func (s *scenario) vSphere(ctx context.Context) (err error) {
 			"--leader-elect=false", // there is only one
 		},
 	})
-	machines, err := machines.New(machines.Config{
-		Cloud: s.install.vcenter.Cloud, Fleet: s.world.Fleet(), History: s.world.History(), Seed: s.rig.World.Seed,
-		Kubelets: func(fakecloud.Instance) *kubelet.Machines { return s.kubelets },
+	joined, err := machines.New(machines.Config{
+		Cloud: vcenter.Cloud, Fleet: s.World.Fleet(), History: s.World.History(), Seed: s.Rig.World.Seed,
+		Kubelets: func(fakecloud.Instance) *kubelet.Machines { return s.Kubelets },
 	})
 	if err != nil {
 		return err
 	}
-	s.world.OnStop(func() error { machines.Close(); return nil })
+	s.World.OnStop(func() error { joined.Close(); return nil })
 	return nil
 }
 
-var errNoVSphere = errors.New(`there is no vSphere yet: say "a vSphere" before`)
-
 // virtualMachines is over when all have registered, as kubeadm join waits for it.
-func (s *scenario) virtualMachines(ctx context.Context, first, second, third string, text *godog.DocString) error {
-	if s.install.vcenter == nil {
-		return errNoVSphere
-	}
-	if err := s.checkKubelet(ctx, text.Content); err != nil {
+func virtualMachines(ctx context.Context, s *scene.Scene, a words.Args) error {
+	of := scene.State[installation](s)
+	if err := checkKubelet(ctx, s, a.Quoted); err != nil {
 		return err
 	}
-	s.install.nodes = []string{first, second, third}
-	for _, n := range s.install.nodes {
-		if err := s.install.vcenter.Create(n, text.Content); err != nil {
+	of.nodes = a.Texts()
+	for _, n := range of.nodes {
+		if err := of.vcenter.Create(n, a.Quoted); err != nil {
 			return err
 		}
 	}
-	for _, n := range s.install.nodes {
-		_, err := s.within(ctx, 5*time.Minute, 0, func(r history.Record) bool {
+	for _, n := range of.nodes {
+		_, err := s.Within(ctx, 5*time.Minute, 0, func(r history.Record) bool {
 			return r.Source == history.API && r.Verb == "create" && r.Object.Resource == "nodes" && r.Object.Name == n && r.Code < 300
 		})
 		if err != nil {
 			return fmt.Errorf("waiting for node %q to register: %w", n, err)
 		}
 	}
-	return s.vSphereSecret(ctx)
+	return vSphereSecret(ctx, s, of.vcenter)
 }
 
 // vSphereSecret is what the manifest of the cloud controller manager mounts; the
 // installer makes it from the user's inventory.
-func (s *scenario) vSphereSecret(ctx context.Context) error {
-	text, err := s.install.vcenter.Settings().Config()
+func vSphereSecret(ctx context.Context, s *scene.Scene, vcenter *vsphere.VCenter) error {
+	text, err := vcenter.Settings().Config()
 	if err != nil {
 		return err
 	}
@@ -121,50 +127,47 @@ func (s *scenario) vSphereSecret(ctx context.Context) error {
 		ObjectMeta: metav1.ObjectMeta{Name: "vsphere-cloud-config", Namespace: metav1.NamespaceSystem},
 		StringData: map[string]string{"vsphere.conf": text},
 	}
-	_, err = s.world.Client().CoreV1().Secrets(secret.Namespace).Create(ctx, secret, metav1.CreateOptions{})
+	_, err = s.World.Client().CoreV1().Secrets(secret.Namespace).Create(ctx, secret, metav1.CreateOptions{})
 	return err
 }
 
-// installer is the order under test.
-func (s *scenario) installer() (*installer.Order, error) {
-	if s.install.order == nil {
-		var err error
-		if s.rig.Order != "" {
-			s.install.order, _, err = installer.Load(s.rig.Order)
-		} else {
-			s.install.order, _, err = installer.Known(s.rig.Target.Name, s.rig.Target.Version)
-		}
-		if err != nil {
-			return nil, err
-		}
+// orderOf is the order of the installer under test.
+func orderOf(s *scene.Scene) (order *installer.Order, err error) {
+	of := scene.State[installation](s)
+	if of.order != nil {
+		return of.order, nil
 	}
-	return s.install.order, nil
+	if s.Rig.Order != "" {
+		of.order, _, err = installer.Load(s.Rig.Order)
+	} else {
+		of.order, _, err = installer.Known(s.Rig.Target.Name, s.Rig.Target.Version)
+	}
+	return of.order, err
 }
 
-func (s *scenario) deploymentTolerates(deployment, key string) error {
-	o, err := s.installer()
+func deploymentTolerates(_ context.Context, s *scene.Scene, a words.Args) error {
+	o, err := orderOf(s)
 	if err != nil {
 		return err
 	}
-	return o.Tolerate("Deployment", metav1.NamespaceSystem, deployment, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
+	taint := corev1.Toleration{Key: a.Text(1), Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}
+	return o.Tolerate("Deployment", metav1.NamespaceSystem, a.Text(0), taint)
 }
 
 // kubesprayInstalls is over when the installer is, whether it succeeds or not: that is
 // for a Then to say.
-func (s *scenario) kubesprayInstalls(ctx context.Context) error {
-	o, err := s.installer()
+func kubesprayInstalls(ctx context.Context, s *scene.Scene, _ words.Args) error {
+	o, err := orderOf(s)
 	if err != nil {
 		return err
 	}
-	c, err := client.New(s.world.Admin(), client.Options{})
+	c, err := client.New(s.World.Admin(), client.Options{})
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.world.Alive(ctx)
+	ctx, cancel := s.World.Alive(ctx)
 	defer cancel(nil)
 	// What it did, and whether it succeeded, is in the history.
-	_ = installer.Runner{Client: c, Clock: s.world.Clock(), History: s.world.History()}.Run(ctx, o)
+	_ = installer.Runner{Client: c, Clock: s.World.Clock(), History: s.World.History()}.Run(ctx, o)
 	return context.Cause(ctx)
 }
-
-var errNoMachines = errors.New(`there are no virtual machines yet: say "the virtual machines …" before`)

@@ -1,80 +1,93 @@
 package sentences
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"strconv"
-	"time"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	"nodestorm/fakecloud"
 	"nodestorm/harness/cloud/nodegroups"
+	"nodestorm/harness/program/ccm"
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/words"
 )
 
-// groupsCloud is the sentence of a cloud that is nobody's.
-const groupsCloud = "a cloud of node groups"
-
-func (s *scenario) registerNodeGroups(on sentences) {
-	on.Given(`^`+groupsCloud+`$`, s.cloudOfGroups)
-	on.Given(`^calls to the cloud time out after `+span+`$`, s.callsTimeOut)
-	on.When(`^the target size of the group `+name+` is set to `+number+` by hand$`, s.setTarget)
-	on.When(`^the group `+name+` is removed from the cloud$`, s.removeGroup)
+var groupsSentences = scene.Sentences{
+	Worlds: "a cloud of node groups", Records: "the cloud's instances, node groups and calls (cloud), its faults (fault)",
+	Rows: []scene.Sentence{
+		{Role: scene.Given, Words: `a cloud of node groups`, Wants: isOfGroups, Needs: []scene.Need{scene.NoCloud}, Act: cloudOfGroups},
+		{Role: scene.Given, Words: `calls to the cloud time out after DURATION`, Needs: []scene.Need{needsGroups}, Act: callsTimeOut},
+		{Role: scene.When, Words: `the target size of the group "NAME" is set to N by hand`, Needs: []scene.Need{needsGroups}, Act: setTarget},
+		{Role: scene.When, Words: `the group "NAME" is removed from the cloud`, Needs: []scene.Need{needsGroups}, Act: removeGroup},
+	},
 }
 
-var (
-	errNoGroups       = errors.New(`there is no cloud of node groups yet: say "` + groupsCloud + `" before`)
-	errNoCloudToBreak = errors.New(`there is no cloud yet: say "a Hetzner Cloud project", "` + groupsCloud + `" or "` + instancesCloud + `" before`)
-)
+var needsGroups = scene.CloudIs[*groupsCloud](`there is no cloud of node groups yet: say "a cloud of node groups" before`)
 
-func (s *scenario) cloudOfGroups(ctx context.Context) (err error) {
-	if s.hasCloud() || s.capi != nil {
-		return errors.New("the scenario has a cloud already")
-	}
-	s.groups, err = nodegroups.Start(ctx, nodegroups.Config{
-		World: s.world, Seed: s.rig.World.Seed, Types: s.types, Kubelets: s.serverKubelets, Containers: s.containers, Profile: s.serverProfile,
+func isOfGroups(words.Args) (scene.Wants, error) {
+	return scene.Wants{System: nodegroups.Provider}, nil
+}
+
+// groupsCloud is a cloud of node groups that is a scenario's.
+type groupsCloud struct {
+	*nodegroups.Cloud
+	callTimeout string // of the autoscaler's calls
+}
+
+func cloudOfGroups(ctx context.Context, s *scene.Scene, _ words.Args) error {
+	c, err := nodegroups.Start(ctx, nodegroups.Config{
+		World: s.World, Seed: s.Rig.World.Seed, Types: s.Settings.Types,
+		Kubelets: s.ServerKubelets, Containers: s.Containers, Profile: s.Boots.ServerProfile,
 	})
-	return err
-}
-
-// callsTimeOut is for releases from 1.29 on: older ones have 5s and no setting.
-func (s *scenario) callsTimeOut(timeout string) error {
-	if s.groups == nil {
-		return errNoGroups
-	}
-	if _, err := time.ParseDuration(timeout); err != nil {
+	if err != nil {
 		return err
 	}
-	s.callTimeout = timeout
+	s.Cloud = &groupsCloud{Cloud: c}
 	return nil
 }
 
-// cloudGroup is there with its least number of instances, which it waits for.
-func (s *scenario) cloudGroup(g nodeGroupRow) error {
-	marks, err := labels.ConvertSelectorToLabelsMap(g.labels)
+// Group is there with its least number of instances, which it waits for.
+func (c *groupsCloud) Group(_ context.Context, _ *scene.Scene, g scene.Group) error {
+	marks, err := labels.ConvertSelectorToLabelsMap(g.Labels)
 	if err != nil {
 		return err
 	}
-	return s.groups.CreateGroup(fakecloud.Group{
-		Meta: fakecloud.Meta{Name: g.name}, Min: g.min, Max: g.max, Target: g.min, Type: g.kind, Location: g.zone,
-		NodeLabels: marks, Taints: g.taintList(), Options: g.options,
+	return c.CreateGroup(fakecloud.Group{
+		Meta: fakecloud.Meta{Name: g.Name}, Min: g.Min, Max: g.Max, Target: g.Min, Type: g.Type, Location: g.Zone,
+		NodeLabels: marks, Taints: g.Taints, Options: g.Options,
 	})
 }
 
-func (s *scenario) setTarget(group, target string) error {
-	if s.groups == nil {
-		return errNoGroups
+// Boot has a Node on an instance of no group.
+func (c *groupsCloud) Boot(_ *scene.Scene, n scene.Node) error {
+	if n.Group != "" {
+		return fmt.Errorf("group %q: the cloud itself makes the instances of its groups", n.Group)
 	}
-	n, err := strconv.Atoi(target)
-	if err != nil {
-		return err
-	}
-	return s.groups.SetTarget(group, n)
+	return c.CreateInstance(n.Name, cmp.Or(n.Type, "medium"), cmp.Or(n.Zone, "zone-a"), n.Flags)
 }
 
-func (s *scenario) removeGroup(group string) error {
-	if s.groups == nil {
-		return errNoGroups
-	}
-	return s.groups.RemoveGroup(group)
+func (c *groupsCloud) Reach(context.Context, *scene.Scene) (scene.Reach, error) {
+	config, err := c.CloudConfig(c.callTimeout)
+	return scene.Reach{Provider: nodegroups.Provider, CloudConfig: config}, err
+}
+
+// RemoveNodes is what a cloud's controller manager does, where the world has none.
+func (c *groupsCloud) RemoveNodes(ctx context.Context, s *scene.Scene) error {
+	return ccm.RemoveNodes(ctx, s.World, c.Cloud.Cloud)
+}
+
+// callsTimeOut is for releases from 1.29 on: older ones have 5s and no setting.
+func callsTimeOut(_ context.Context, s *scene.Scene, a words.Args) error {
+	scene.CloudOf[*groupsCloud](s).callTimeout = a.Text(0)
+	return nil
+}
+
+func setTarget(_ context.Context, s *scene.Scene, a words.Args) error {
+	return scene.CloudOf[*groupsCloud](s).SetTarget(a.Text(0), a.Int(1))
+}
+
+func removeGroup(_ context.Context, s *scene.Scene, a words.Args) error {
+	return scene.CloudOf[*groupsCloud](s).RemoveGroup(a.Text(0))
 }

@@ -3,70 +3,60 @@ package sentences
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"strings"
 	"time"
 
-	"github.com/cucumber/godog"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"nodestorm/harness/program/clusterapi"
 	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/run/then"
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/words"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/objects"
 )
 
-// object is KIND/NAME or KIND/NAMESPACE/NAME.
-const object = `"([A-Za-z][A-Za-z0-9.-]*/[^"/]+(?:/[^"/]+)?)"`
-
-// Those of one kind, by the names that kubectl has for it.
-const (
-	podObject  = `"((?:[Pp]ods?|po)/[^"/]+(?:/[^"/]+)?)"`
-	nodeObject = `"((?:[Nn]odes?|no)/[^"/]+)"`
-)
-
-const (
-	mark = `"([^"=]+=[^"]*|[^"]+-)"`      // a label or an annotation
-	file = `"([^"]+\.(?:yaml|yml|json))"` // beside the feature
-)
-
-func (s *scenario) registerObjects(on sentences) {
-	on.Given(`^these objects:$`, s.haveObjects)
-	on.Given(`^these objects from the file `+file+`$`, s.haveObjectsOf)
-	on.Given(`^these objects with their status:$`, s.haveObjectsWithStatus)
-	on.Given(`^these objects with their status from the file `+file+`$`, s.haveObjectsWithStatusOf)
-	on.When(`^these objects are (created|applied):$`, s.putObjects)
-	on.When(`^these objects from the file `+file+` are (created|applied)$`, s.putObjectsOf)
-	for _, role := range []func(pattern, do any){on.Given, on.When} {
-		role(`^`+object+` is deleted$`, s.deleteObject)
-		role(`^`+object+` is deleted by force$`, s.deleteObjectByForce)
-		role(`^`+podObject+` is evicted$`, s.evictObject)
-		role(`^`+nodeObject+` is drained$`, s.drainNode)
-		role(`^`+nodeObject+` is drained by force$`, s.drainNodeByForce)
-		role(`^`+nodeObject+` is drained for at most `+span+`$`, s.drainNodeForAtMost)
-		role(`^`+object+` is patched with:$`, s.patchObject)
-		role(`^`+object+` is patched from the file `+file+`$`, s.patchObjectOf)
-		role(`^`+object+` is scaled to `+number+`$`, s.scaleObject)
-		role(`^`+object+` is labelled `+mark+`$`, s.labelObject)
-		role(`^`+object+` is annotated `+mark+`$`, s.annotateObject)
-		role(`^`+recordWords+`$`, s.awaitWords)
-		role(`^`+thisRecorded+`:$`, s.awaitYAML)
-	}
+var objectSentences = scene.Sentences{
+	Worlds: "any", Records: "calls to the API server (api) by kubectl",
+	Rows: append([]scene.Sentence{
+		{Role: scene.Given, Words: `these objects:`, Check: checkObjects, Act: have(false)},
+		{Role: scene.Given, Words: `these objects from the file "FILE"`, Check: checkObjects, Act: have(false)},
+		{Role: scene.Given, Words: `these objects with their status:`, Check: checkObjects, Act: have(true)},
+		{Role: scene.Given, Words: `these objects with their status from the file "FILE"`, Check: checkObjects, Act: have(true)},
+		{Role: scene.When, Words: `these objects are (created|applied):`, Check: checkObjects, Act: putObjects(0)},
+		{Role: scene.When, Words: `these objects from the file "FILE" are (created|applied)`, Check: checkObjects, Act: putObjects(1)},
+		{Role: scene.Either, Words: `"KIND/NAME" is deleted`, Check: checkObject(nil), Act: deleteObject(false)},
+		{Role: scene.Either, Words: `"KIND/NAME" is deleted by force`, Check: checkObject(nil), Act: deleteObject(true)},
+		{Role: scene.Either, Words: `"Pod/NAME" is evicted`, Check: checkObject(nil), Act: evictObject},
+		{Role: scene.Either, Words: `"Node/NAME" is drained`, Check: checkObject(nil), Act: drainNode},
+		{Role: scene.Either, Words: `"Node/NAME" is drained by force`, Check: checkObject(nil), Act: drainNodeByForce},
+		{Role: scene.Either, Words: `"Node/NAME" is drained for at most DURATION`, Check: checkObject(nil), Act: drainNodeForAtMost},
+		{Role: scene.Either, Words: `"KIND/NAME" is patched with:`, Check: checkObject(checkPatch), Act: patchObject},
+		{Role: scene.Either, Words: `"KIND/NAME" is patched from the file "FILE"`, Check: checkObject(checkPatch), Act: patchObject},
+		{Role: scene.Either, Words: `"KIND/NAME" is scaled to N`, Check: checkObject(nil), Act: scaleObject},
+		{Role: scene.Either, Words: `"KIND/NAME" is labelled "KEY=VALUE"`, Check: checkObject(checkMark(objects.Labels)), Act: markObject(objects.Labels)},
+		{Role: scene.Either, Words: `"KIND/NAME" is annotated "KEY=VALUE"`, Check: checkObject(checkMark(objects.Annotations)), Act: markObject(objects.Annotations)},
+	}, awaits...),
 }
 
-// clusterAPIGroups end the API groups whose objects are in the management cluster.
-const clusterAPIGroups = "cluster.x-k8s.io"
+// kubectls are somebody with all rights on each of the scenario's clusters.
+type kubectls map[*world.Cluster]*objects.Client
 
-// kubectl is somebody with all rights on the cluster that an API group is of.
-func (s *scenario) kubectl(group string) (*objects.Client, error) {
-	if s.world == nil {
-		return nil, errNoCluster
+// clusterOf is the cluster that an API group is of.
+func clusterOf(s *scene.Scene, group string) *world.Cluster {
+	for _, home := range scene.EachProgram[scene.Home](s) {
+		if home.Has(group) {
+			return home.Management()
+		}
 	}
-	cluster := s.world.Cluster
-	if s.capi != nil && strings.HasSuffix(group, clusterAPIGroups) {
-		cluster = s.capi.Management()
-	}
-	if c := s.clients[cluster]; c != nil {
+	return s.World.Cluster
+}
+
+// kubectl is somebody with all rights on a cluster.
+func kubectl(s *scene.Scene, cluster *world.Cluster) (*objects.Client, error) {
+	all := scene.State[kubectls](s)
+	if c := (*all)[cluster]; c != nil {
 		return c, nil
 	}
 	user, err := cluster.User("somebody", "system:masters")
@@ -77,22 +67,22 @@ func (s *scenario) kubectl(group string) (*objects.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.clients == nil {
-		s.clients = map[*world.Cluster]*objects.Client{}
+	if *all == nil {
+		*all = kubectls{}
 	}
-	s.clients[cluster] = c
+	(*all)[cluster] = c
 	return c, nil
 }
 
-// of is kubectl for the cluster that an object is in by its kind, and what it stands for.
-func (s *scenario) of(text string) (*objects.Client, objects.Ref, error) {
-	text, err := s.fill(text)
+// object is kubectl for the cluster that an object is in by its kind, and what it stands for.
+func object(s *scene.Scene, text string) (*objects.Client, objects.Ref, error) {
+	text, err := fill(s, text)
 	if err != nil {
 		return nil, objects.Ref{}, err
 	}
 	ref, err := objects.ParseRef(text)
-	if err == nil && s.world != nil {
-		ref.Name, err = then.Aged(s.world.History().Since(0), s.rig.Target.Ref.Name, ref.Kind, ref.Name)
+	if err == nil {
+		ref.Name, err = then.Aged(s.World.History().Since(0), s.Rig.Target.Ref.Name, ref.Kind, ref.Name)
 	}
 	if err != nil {
 		return nil, ref, err
@@ -103,132 +93,78 @@ func (s *scenario) of(text string) (*objects.Client, objects.Ref, error) {
 	} else if isClusterAPIKind(kind) {
 		group = clusterAPIGroups
 	}
-	c, err := s.kubectl(group)
+	c, err := kubectl(s, clusterOf(s, group))
 	return c, ref, err
 }
 
-// isClusterAPIKind tells the kinds whose group nobody says.
-func isClusterAPIKind(kind string) bool {
-	switch strings.TrimSuffix(strings.ToLower(kind), "s") {
-	case "cluster", "machine", "machineset", "machinedeployment", "machinepool", "machinehealthcheck":
-		return true
-	}
-	return false
-}
-
-// beside reads a file beside the feature.
-func (s *scenario) beside(name string) (*godog.DocString, error) {
-	text, err := readBeside(s.rig.Beside, name)
-	return &godog.DocString{Content: string(text)}, err
-}
-
-func readBeside(files fs.FS, name string) ([]byte, error) {
-	if files == nil {
-		return nil, fmt.Errorf("the file %q: the feature is in no folder", name)
-	}
-	text, err := fs.ReadFile(files, name)
-	if err != nil {
-		return nil, fmt.Errorf("the file %q beside the feature: %w", name, err)
-	}
-	return text, nil
-}
-
-func (s *scenario) haveObjects(ctx context.Context, text *godog.DocString) error {
-	return s.have(ctx, text, false)
-}
-
-func (s *scenario) haveObjectsOf(ctx context.Context, file string) error {
-	text, err := s.beside(file)
-	if err != nil {
-		return err
-	}
-	return s.have(ctx, text, false)
-}
-
-func (s *scenario) haveObjectsWithStatus(ctx context.Context, text *godog.DocString) error {
-	return s.have(ctx, text, true)
-}
-
-func (s *scenario) haveObjectsWithStatusOf(ctx context.Context, file string) error {
-	text, err := s.beside(file)
-	if err != nil {
-		return err
-	}
-	return s.have(ctx, text, true)
-}
-
 // have is for a Given: NodePools are what Karpenter can go by when it ends.
-func (s *scenario) have(ctx context.Context, text *godog.DocString, status bool) error {
-	all, err := s.put(ctx, text, objects.Create)
-	if err != nil {
-		return err
-	}
-	for _, o := range all {
-		if status && o.Object["status"] != nil {
-			c, err := s.kubectl(o.GroupVersionKind().Group)
-			if err != nil {
-				return err
-			}
-			if err := c.SetStatus(ctx, []objects.Object{o}); err != nil {
-				return err
+func have(status bool) func(context.Context, *scene.Scene, words.Args) error {
+	return func(ctx context.Context, s *scene.Scene, a words.Args) error {
+		all, err := put(ctx, s, a.Quoted, objects.Create)
+		if err != nil {
+			return err
+		}
+		for _, o := range all {
+			if status && o.Object["status"] != nil {
+				c, err := kubectl(s, clusterOf(s, o.GroupVersionKind().Group))
+				if err != nil {
+					return err
+				}
+				if err := c.SetStatus(ctx, []objects.Object{o}); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	for _, o := range all {
-		if s.karpenter != nil && o.GroupVersionKind().GroupKind() == karpenter.PoolKind {
-			if err := s.karpenter.AwaitPool(ctx, o.GetName()); err != nil {
-				return fmt.Errorf("%w; of one that is not to be ready say \"When these objects are created:\"", err)
+		for _, keeper := range scene.EachProgram[scene.Keeper](s) {
+			for _, o := range all {
+				if err := keeper.Settled(ctx, o.Unstructured); err != nil {
+					return fmt.Errorf("%w; of one that is not to be ready say \"When these objects are created:\"", err)
+				}
 			}
 		}
+		return nil
 	}
-	return nil
 }
 
-func (s *scenario) putObjects(ctx context.Context, how string, text *godog.DocString) error {
-	verb := objects.Create
-	if how == "applied" {
-		verb = objects.Apply
-	}
-	_, err := s.put(ctx, text, verb)
-	return err
-}
-
-func (s *scenario) putObjectsOf(ctx context.Context, file, how string) error {
-	text, err := s.beside(file)
-	if err != nil {
+// putObjects creates or applies, as the argument at that place says.
+func putObjects(how int) func(context.Context, *scene.Scene, words.Args) error {
+	return func(ctx context.Context, s *scene.Scene, a words.Args) error {
+		verb := objects.Create
+		if a.Text(how) == "applied" {
+			verb = objects.Apply
+		}
+		_, err := put(ctx, s, a.Quoted, verb)
 		return err
 	}
-	return s.putObjects(ctx, how, text)
 }
 
 // put creates or applies objects, each in the cluster that its kind is of.
-func (s *scenario) put(ctx context.Context, text *godog.DocString, how objects.How) ([]objects.Object, error) {
-	all, err := objects.Read([]byte(text.Content))
+func put(ctx context.Context, s *scene.Scene, text string, how objects.How) ([]objects.Object, error) {
+	all, err := objects.Read([]byte(text))
 	if err != nil {
 		return nil, err
 	}
 	for _, o := range all {
-		if err := s.fillIn(o.Object); err != nil {
+		if err := fillIn(s, o.Object); err != nil {
 			return nil, fmt.Errorf("%s: %w", o, err)
 		}
 	}
-	for _, o := range all { // "machines that register …" holds for classes that say nothing else, and can
-		karpenter.ForCloud(s.rig.Target, o.Unstructured)
-		if o.GroupVersionKind().GroupKind() == karpenter.ClassKind && s.delay > 0 && s.karpenter != nil && s.karpenter.DelaysRegistration() {
-			if _, said, _ := unstructured.NestedString(o.Object, "spec", "nodeRegistrationDelay"); !said {
-				if err := unstructured.SetNestedField(o.Object, s.delay.String(), "spec", "nodeRegistrationDelay"); err != nil {
-					return nil, fmt.Errorf("%s: %w", o, err)
-				}
+	keepers := scene.EachProgram[scene.Keeper](s)
+	for _, o := range all {
+		karpenter.ForCloud(s.Rig.Target, o.Unstructured)
+		for _, keeper := range keepers {
+			if err := keeper.Prepare(s, o.Unstructured); err != nil {
+				return nil, fmt.Errorf("%s: %w", o, err)
 			}
 		}
 	}
 	for rest := all; len(rest) > 0; {
-		group := rest[0].GroupVersionKind().Group
+		cluster := clusterOf(s, rest[0].GroupVersionKind().Group)
 		n := 1
-		for n < len(rest) && s.sameCluster(group, rest[n].GroupVersionKind().Group) {
+		for n < len(rest) && clusterOf(s, rest[n].GroupVersionKind().Group) == cluster {
 			n++
 		}
-		c, err := s.kubectl(group)
+		c, err := kubectl(s, cluster)
 		if err != nil {
 			return nil, err
 		}
@@ -237,9 +173,9 @@ func (s *scenario) put(ctx context.Context, text *godog.DocString, how objects.H
 		}
 		rest = rest[n:]
 	}
-	for _, o := range all {
-		if s.karpenter != nil && o.GroupVersionKind().GroupKind() == karpenter.ClassKind && o.Object["status"] == nil {
-			if err := s.karpenter.MakeReady(ctx, o.GetName()); err != nil {
+	for _, keeper := range keepers {
+		for _, o := range all {
+			if err := keeper.Stored(ctx, o.Unstructured); err != nil {
 				return nil, err
 			}
 		}
@@ -247,75 +183,61 @@ func (s *scenario) put(ctx context.Context, text *godog.DocString, how objects.H
 	return all, nil
 }
 
-// sameCluster tells whether objects of two groups are in one cluster.
-func (s *scenario) sameCluster(a, b string) bool {
-	if s.capi == nil || s.capi.Management() == s.world.Cluster {
-		return true
-	}
-	return strings.HasSuffix(a, clusterAPIGroups) == strings.HasSuffix(b, clusterAPIGroups)
-}
-
 // change does something to an object as somebody does who is quick: it takes no longer in
 // the world's time than in ours.
-func (s *scenario) change(ref string, do func(*objects.Client, objects.Ref) error) error {
-	c, of, err := s.of(ref)
+func change(s *scene.Scene, ref string, do func(*objects.Client, objects.Ref) error) error {
+	c, of, err := object(s, ref)
 	if err == nil {
-		s.world.Driver().Hold()
-		defer s.world.Driver().Release()
+		s.World.Driver().Hold()
+		defer s.World.Driver().Release()
 		err = do(c, of)
 	}
-	if s.nobody(ref, err) {
+	if nobody(s, ref, err) {
 		return nil
 	}
 	return err
 }
 
-func (s *scenario) deleteObject(ctx context.Context, ref string) error {
-	return s.change(ref, func(c *objects.Client, of objects.Ref) error { return c.Delete(ctx, of, false) })
+func deleteObject(force bool) func(context.Context, *scene.Scene, words.Args) error {
+	return func(ctx context.Context, s *scene.Scene, a words.Args) error {
+		return change(s, a.Text(0), func(c *objects.Client, of objects.Ref) error { return c.Delete(ctx, of, force) })
+	}
 }
 
-func (s *scenario) deleteObjectByForce(ctx context.Context, ref string) error {
-	return s.change(ref, func(c *objects.Client, of objects.Ref) error { return c.Delete(ctx, of, true) })
-}
-
-func (s *scenario) evictObject(ctx context.Context, ref string) error {
-	c, of, err := s.of(ref)
+func evictObject(ctx context.Context, s *scene.Scene, a words.Args) error {
+	c, of, err := object(s, a.Text(0))
 	if err != nil {
 		return err
 	}
 	return c.Evict(ctx, of)
 }
 
-func (s *scenario) drainNode(ctx context.Context, ref string) error {
-	return s.drain(ctx, ref, false, longestWait, false)
+func drainNode(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return drain(ctx, s, a.Text(0), false, longestWait, false)
 }
 
-func (s *scenario) drainNodeByForce(ctx context.Context, ref string) error {
-	return s.drain(ctx, ref, true, longestWait, false)
+func drainNodeByForce(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return drain(ctx, s, a.Text(0), true, longestWait, false)
 }
 
 // drainNodeForAtMost gives up then, as `kubectl drain --timeout` does: the node stays
 // cordoned, and pods whose eviction is refused stay on it.
-func (s *scenario) drainNodeForAtMost(ctx context.Context, ref, span string) error {
-	d, err := duration(span)
-	if err != nil {
-		return err
-	}
-	return s.drain(ctx, ref, false, d, true)
+func drainNodeForAtMost(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return drain(ctx, s, a.Text(0), false, a.Duration(1), true)
 }
 
 // drain asks as often and looks as often as kubectl does, in the world's time.
-func (s *scenario) drain(ctx context.Context, ref string, force bool, atMost time.Duration, giveUp bool) error {
+func drain(ctx context.Context, s *scene.Scene, ref string, force bool, atMost time.Duration, giveUp bool) error {
 	const look = time.Second
 	var d *objects.Drain
-	if err := s.change(ref, func(c *objects.Client, of objects.Ref) (err error) {
+	if err := change(s, ref, func(c *objects.Client, of objects.Ref) (err error) {
 		d, err = c.StartDrain(ctx, of, force)
 		return err
 	}); err != nil || d == nil {
 		return err
 	}
-	for until := s.world.Clock().Now().Add(atMost); ; {
-		now := s.world.Clock().Now()
+	for until := s.World.Clock().Now().Add(atMost); ; {
+		now := s.World.Clock().Now()
 		left, err := d.Advance(ctx, now)
 		switch {
 		case err != nil:
@@ -325,40 +247,109 @@ func (s *scenario) drain(ctx context.Context, ref string, force bool, atMost tim
 		case !now.Before(until):
 			return fmt.Errorf("draining %s: after %s there still are: %s; of one that is given up say \"is drained for at most 10m\"", ref, atMost, strings.Join(left, "; "))
 		}
-		if err := s.sleep(ctx, min(look, until.Sub(now))); err != nil {
+		if err := s.Sleep(ctx, min(look, until.Sub(now))); err != nil {
 			return err
 		}
 	}
 }
 
-func (s *scenario) patchObject(ctx context.Context, ref string, text *godog.DocString) error {
-	return s.change(ref, func(c *objects.Client, of objects.Ref) error { return c.Patch(ctx, of, []byte(text.Content)) })
+func patchObject(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return change(s, a.Text(0), func(c *objects.Client, of objects.Ref) error { return c.Patch(ctx, of, []byte(a.Quoted)) })
 }
 
-func (s *scenario) patchObjectOf(ctx context.Context, ref, file string) error {
-	text, err := s.beside(file)
+func scaleObject(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return change(s, a.Text(0), func(c *objects.Client, of objects.Ref) error { return c.Scale(ctx, of, a.Int(1)) })
+}
+
+func markObject(field string) func(context.Context, *scene.Scene, words.Args) error {
+	return func(ctx context.Context, s *scene.Scene, a words.Args) error {
+		m, err := objects.ParseMark(field, a.Text(1))
+		if err != nil {
+			return err
+		}
+		return change(s, a.Text(0), func(c *objects.Client, of objects.Ref) error { return c.Mark(ctx, of, field, m) })
+	}
+}
+
+func checkObjects(f *scene.Feature, a words.Args) error {
+	all, err := objects.Read([]byte(a.Quoted))
 	if err != nil {
 		return err
 	}
-	return s.patchObject(ctx, ref, text)
+	for _, o := range all {
+		if of, is := o.Defines(); is {
+			if f.Defined == nil {
+				f.Defined = map[schema.GroupKind]bool{}
+			}
+			f.Defined[of] = true
+		}
+	}
+	for _, o := range all {
+		if err := o.Check(); err != nil {
+			return err
+		}
+		if err := hasKind(f, o.GroupVersionKind()); err != nil {
+			return fmt.Errorf("document %d: %w", o.Document, err)
+		}
+	}
+	return nil
 }
 
-func (s *scenario) scaleObject(ctx context.Context, ref string, replicas int) error {
-	return s.change(ref, func(c *objects.Client, of objects.Ref) error { return c.Scale(ctx, of, replicas) })
+// hasKind finds out whether the world has a kind when the step begins.
+func hasKind(f *scene.Feature, gvk schema.GroupVersionKind) error {
+	missing := ""
+	switch {
+	case objects.OwnGroup(gvk.Group), f.Defined[gvk.GroupKind()]:
+	case strings.HasPrefix(gvk.Group, "karpenter.k8s."):
+		return fmt.Errorf("the cloud of the world's Karpenter is kwok: want kind KWOKNodeClass of karpenter.kwok.sh/v1alpha1 in place of %s of %s", gvk.Kind, gvk.GroupVersion())
+	case gvk.Group == "autoscaling.x-k8s.io" && f.Runs[karpenter.Name]: // CapacityBuffers, of releases that have them
+	case gvk.Group == "karpenter.sh" || strings.HasPrefix(gvk.Group, "karpenter."):
+		if !f.Runs[karpenter.Name] {
+			missing = `say "Given Karpenter" before`
+		}
+	case strings.HasSuffix(gvk.Group, clusterAPIGroups):
+		if !f.Runs[clusterapi.Name] {
+			missing = `say "Given Cluster API v1.9.5" before`
+		}
+	default:
+		missing = "put its CustomResourceDefinition before it"
+	}
+	if missing == "" {
+		return nil
+	}
+	return fmt.Errorf("there is no kind %s of %s yet: %s", gvk.Kind, gvk.GroupVersion(), missing)
 }
 
-func (s *scenario) labelObject(ctx context.Context, ref, label string) error {
-	return s.mark(ctx, ref, objects.Labels, label)
+// checkObject checks the object of a sentence, and then what is done to it.
+func checkObject(then func(words.Args) error) func(*scene.Feature, words.Args) error {
+	return func(f *scene.Feature, a words.Args) error {
+		if err := checkFilled(f, a.Text(0)); err != nil {
+			return err
+		}
+		of, err := objects.ParseRef(a.Text(0))
+		if err != nil {
+			return err
+		}
+		// Kinds in lower case may be one of the short names that only the server knows.
+		kind, _, _ := strings.Cut(of.Kind, ".")
+		if kind == of.Kind && kind != strings.ToLower(kind) && len(f.Runs) == 0 && len(f.Defined) == 0 && !objects.OwnKind(kind) {
+			return fmt.Errorf("unknown kind %s: Kubernetes has none%s", kind, objects.LikeKind(kind))
+		}
+		if then == nil {
+			return nil
+		}
+		return then(a)
+	}
 }
 
-func (s *scenario) annotateObject(ctx context.Context, ref, annotation string) error {
-	return s.mark(ctx, ref, objects.Annotations, annotation)
+func checkPatch(a words.Args) error {
+	_, err := objects.ReadPatch([]byte(a.Quoted))
+	return err
 }
 
-func (s *scenario) mark(ctx context.Context, ref, field, text string) error {
-	m, err := objects.ParseMark(field, text)
-	if err != nil {
+func checkMark(field string) func(words.Args) error {
+	return func(a words.Args) error {
+		_, err := objects.ParseMark(field, a.Text(1))
 		return err
 	}
-	return s.change(ref, func(c *objects.Client, of objects.Ref) error { return c.Mark(ctx, of, field, m) })
 }

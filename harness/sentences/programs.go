@@ -2,97 +2,79 @@ package sentences
 
 import (
 	"context"
-	"errors"
 	"fmt"
+
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/words"
 )
 
-// registerPrograms has what somebody does to the programs of the world, the target and
+// programSentences have what somebody does to the programs of the world, the target and
 // the control plane, as a whole.
-func (s *scenario) registerPrograms(on sentences) {
-	on.Given(`^a liveness probe asks the target every `+span+`, and restarts it after `+number+` failures$`, s.probeTarget)
-	for _, each := range []struct {
-		does string
-		do   func(context.Context, string) error
-	}{
-		{"killed", s.killProgram},
-		{"restarted", s.restartProgram},
-		{"stopped", s.stopProgram},
-		{"started again", s.startProgram},
-	} {
-		on.When(`^the target is `+each.does+`$`, func(ctx context.Context) error {
-			name, err := s.target()
-			if err != nil {
-				return err
-			}
-			return each.do(ctx, name)
-		})
-		on.When(`^the program `+name+` is `+each.does+`$`, each.do)
-	}
+var programSentences = scene.Sentences{
+	Worlds: "any", Records: "programs that end and start (harness)",
+	Rows: []scene.Sentence{
+		{Role: scene.Given, Words: `a liveness probe asks the target every DURATION, and restarts it after N failures`,
+			Needs: []scene.Need{scene.TargetRuns}, Act: probeTarget},
+		ofTarget(`the target is killed`, killProgram), ofProgram(`the program "NAME" is killed`, killProgram),
+		ofTarget(`the target is restarted`, restartProgram), ofProgram(`the program "NAME" is restarted`, restartProgram),
+		ofTarget(`the target is stopped`, stopProgram), ofProgram(`the program "NAME" is stopped`, stopProgram),
+		ofTarget(`the target is started again`, startProgram), ofProgram(`the program "NAME" is started again`, startProgram),
+	},
 }
 
-// probeTarget has the target restarted as its kubelet does.
-func (s *scenario) probeTarget(every string, failures int) error {
-	name, err := s.target()
-	if err != nil {
-		return err
+// ofTarget is a sentence about the target's program, ofProgram one about that which it names.
+func ofTarget(said string, do func(context.Context, *scene.Scene, string) error) scene.Sentence {
+	return scene.Sentence{Role: scene.When, Words: said, Needs: []scene.Need{scene.TargetRuns}, Check: checkTarget,
+		Act: func(ctx context.Context, s *scene.Scene, _ words.Args) error {
+			return do(ctx, s, s.Rig.Target.Ref.Name)
+		}}
+}
+
+func ofProgram(said string, do func(context.Context, *scene.Scene, string) error) scene.Sentence {
+	return scene.Sentence{Role: scene.When, Words: said,
+		Act: func(ctx context.Context, s *scene.Scene, a words.Args) error { return do(ctx, s, a.Text(0)) }}
+}
+
+func checkTarget(f *scene.Feature, _ words.Args) error {
+	// mutant: the target can be killed before it runs
+	if !f.Started {
+		return scene.TargetRuns.Missing
 	}
-	interval, err := duration(every)
-	if err != nil {
-		return err
-	}
-	if failures < 1 {
-		return fmt.Errorf("after %d failures: want 1 or more", failures)
-	}
-	s.world.Probe(name, interval, failures)
 	return nil
 }
 
-// target is the name of the target's program.
-func (s *scenario) target() (string, error) {
-	name := s.rig.Target.Ref.Name
-	if s.world == nil {
-		return "", errNoCluster
+// probeTarget has the target restarted as its kubelet does.
+func probeTarget(_ context.Context, s *scene.Scene, a words.Args) error {
+	failures := a.Int(1)
+	if failures < 1 {
+		return fmt.Errorf("after %d failures: want 1 or more", failures)
 	}
-	if _, runs := s.world.Component(name); !runs {
-		return "", errNoTarget
-	}
-	return name, nil
+	s.World.Probe(s.Rig.Target.Ref.Name, a.Duration(0), failures)
+	return nil
 }
-
-var errNoTarget = errors.New(`the target does not run yet: say "Karpenter" or "Cluster Autoscaler" in a Given before, or which program is meant: the program "kube-scheduler"`)
 
 // killProgram ends a program as the kernel does that is out of memory, and starts it again
 // as the kubelet does: at once.
-func (s *scenario) killProgram(ctx context.Context, name string) error {
-	if err := s.end(ctx, name, true); err != nil {
+func killProgram(ctx context.Context, s *scene.Scene, name string) error {
+	if err := s.World.End(ctx, name, true); err != nil {
 		return err
 	}
-	return s.world.StartAgain(ctx, name)
+	return s.World.StartAgain(ctx, name)
 }
 
 // restartProgram ends a program as the kubelet does, and starts it again.
-func (s *scenario) restartProgram(ctx context.Context, name string) error {
-	if err := s.end(ctx, name, false); err != nil {
+func restartProgram(ctx context.Context, s *scene.Scene, name string) error {
+	if err := s.World.End(ctx, name, false); err != nil {
 		return err
 	}
-	return s.world.StartAgain(ctx, name)
+	return s.World.StartAgain(ctx, name)
 }
 
 // stopProgram ends a program until it is started again.
-func (s *scenario) stopProgram(ctx context.Context, name string) error {
-	return s.end(ctx, name, false)
+func stopProgram(ctx context.Context, s *scene.Scene, name string) error {
+	return s.World.End(ctx, name, false)
 }
 
-func (s *scenario) startProgram(ctx context.Context, name string) error {
-	if s.world == nil {
-		return errNoCluster
-	}
-	return s.world.StartAgain(ctx, name)
-}
-
-func (s *scenario) end(ctx context.Context, name string, kill bool) error {
-	if s.world == nil {
-		return errNoCluster
-	}
-	return s.world.End(ctx, name, kill)
+func startProgram(ctx context.Context, s *scene.Scene, name string) error {
+	return s.World.StartAgain(ctx, name)
 }

@@ -8,6 +8,7 @@ import (
 
 	messages "github.com/cucumber/messages/go/v21"
 
+	"nodestorm/harness/sentences/scene"
 	"nodestorm/sim/history"
 )
 
@@ -86,7 +87,7 @@ func TestQuoted(t *testing.T) {
 	}
 }
 
-func rowsOf(rows ...string) *messages.PickleStepArgument {
+func tableOf(rows ...string) *messages.PickleStepArgument {
 	table := &messages.PickleTable{}
 	for _, row := range rows {
 		r := &messages.PickleTableRow{}
@@ -119,7 +120,7 @@ func TestSettings(t *testing.T) {
 	} {
 		step := said(messages.PickleStepType_CONTEXT, test.text, "")
 		if test.rows != nil {
-			step.Argument = rowsOf(test.rows...)
+			step.Argument = tableOf(test.rows...)
 		}
 		err := Check([]*messages.PickleStep{said(messages.PickleStepType_CONTEXT, "a cluster", ""), step}, nil)
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
@@ -134,9 +135,9 @@ func TestFilledIn(t *testing.T) {
 		Source: history.API, Actor: "karpenter", Verb: "create", Object: history.Object{Resource: "pods", Namespace: "shop", Name: "a"},
 		Detail: map[string]any{"subresource": "eviction"},
 	}}
-	s := &scenario{awaited: &evicted}
+	s := &scene.Scene{Awaited: &evicted}
 	for text, want := range map[string]string{"Pod/$namespace/$name": "Pod/shop/a", "x/$actor-$detail.subresource": "x/karpenter-eviction", "x/$detail.node": "!"} {
-		got, err := s.fill(text)
+		got, err := fill(s, text)
 		if err != nil {
 			got = "!"
 		}
@@ -146,10 +147,10 @@ func TestFilledIn(t *testing.T) {
 	}
 	object := map[string]any{"spec": map[string]any{"claims": []any{map[string]any{"name": "$name"}}, "args": []any{"echo $name", "$(name)", 3}}}
 	want := map[string]any{"spec": map[string]any{"claims": []any{map[string]any{"name": "a"}}, "args": []any{"echo $name", "$(name)", 3}}}
-	if err := s.fillIn(object); err != nil || !reflect.DeepEqual(object, want) {
+	if err := fillIn(s, object); err != nil || !reflect.DeepEqual(object, want) {
 		t.Errorf("filled in: %v (%v), want %v", object, err, want)
 	}
-	if err := (&scenario{}).fillIn(map[string]any{"a": []any{"$name"}}); err == nil {
+	if err := fillIn(&scene.Scene{}, map[string]any{"a": []any{"$name"}}); err == nil {
 		t.Error("$name without a record is filled in")
 	}
 }

@@ -4,203 +4,193 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
-	"slices"
-	"strings"
+	"time"
 
-	"github.com/cucumber/godog"
-	"github.com/cucumber/messages/go/v21"
+	corev1 "k8s.io/api/core/v1"
 
-	"nodestorm/harness/cloud/hetzner"
-	"nodestorm/harness/program/karpenter"
-	"nodestorm/harness/program/manifest"
+	"nodestorm/fakecloud"
+	"nodestorm/harness/cloud/machines"
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/words"
+	"nodestorm/sim/machine/node"
 )
 
-// What the sentences about a target's settings end with.
-const (
-	flagsWords       = "with the flags:"
-	unlistedWords    = "with these flags, whether it knows them or not:"
-	environmentWords = "the target has the environment variables:"
-)
-
-// registerTargets has what holds for any target.
-func (s *scenario) registerTargets(on sentences) {
-	on.Given(`^`+environmentWords+`$`, s.environment)
-	on.Given(`^`+typesWords+`$`, s.instanceTypes)
-	on.Given(`^`+groupsWords+`$`, s.nodeGroups)
-	on.Given(`^`+nodesWords+`$`, s.nodes)
-	on.Given(`^Cluster Autoscaler `+flagsWords+`$`, s.autoscalerWithFlags)
-	on.Given(`^Cluster Autoscaler `+unlistedWords+`$`, s.autoscalerWithUnlisted)
-	on.Given(`^Karpenter$`, s.karpenterAlone)
-	on.Given(`^Karpenter `+flagsWords+`$`, s.karpenterWithFlags)
+// targetSentences hold for any target.
+var targetSentences = scene.Sentences{
+	Worlds:  "any; the autoscalers, node groups and types need the target or the cloud that they are of",
+	Records: "calls to the API server (api), the target's log (log)",
+	Rows: []scene.Sentence{
+		{Role: scene.Given, Words: `the target has the environment variables:`, Table: true,
+			Wants: wantsEnvironment, Check: checkEnvironment, Act: environment},
+		{Role: scene.Given, Words: typesWords, Table: true, Needs: []scene.Need{cloudless}, Check: checkTypes, Act: instanceTypes},
+		{Role: scene.Given, Words: `these node groups:`, Table: true, Needs: []scene.Need{anyCloud},
+			Wants: wantsGroups, Check: checkGroups, Act: nodeGroups},
+		{Role: scene.Given, Words: `these nodes:`, Table: true, Wants: wantsNodes, Check: checkNodes, Act: nodesReady},
+		{Role: scene.Given, Words: `Cluster Autoscaler with the flags:`, Table: true, Needs: []scene.Need{anyCloud},
+			Wants: wantsFlags, Check: withFlags(startsAutoscaler), Act: autoscalerWithFlags},
+		{Role: scene.Given, Words: `Cluster Autoscaler with these flags, whether it knows them or not:`, Table: true,
+			Needs: []scene.Need{anyCloud}, Wants: wantsUnlisted, Check: withFlags(startsAutoscaler), Act: autoscalerWithUnlisted},
+		{Role: scene.Given, Words: `Karpenter`, Check: startsKarpenter, Act: karpenterAlone},
+		{Role: scene.Given, Words: `Karpenter with the flags:`, Table: true, Wants: wantsFlags, Check: withFlags(startsKarpenter), Act: karpenterWithFlags},
+	},
 }
 
-func (s *scenario) environment(table *godog.Table) error {
-	env, err := variables(table)
-	s.env = append(s.env, env...)
+const typesWords = "the cloud also has these instance types:"
+
+var (
+	anyCloud = scene.CloudIs[scene.Cloud](`there is no cloud yet: say "a Hetzner Cloud project", "a cloud of node groups" or ` +
+		`"Cluster API v1.9.5" before`)
+	cloudless = scene.Need{There: scene.NoCloud.There, Missing: "the cloud is there already: say before it what it has"}
+)
+
+func wantsEnvironment(a words.Args) (w scene.Wants, err error) {
+	all, err := variablesOf(a.Table)
+	for _, v := range all {
+		w.Env = append(w.Env, v.Name)
+	}
+	return w, err
+}
+
+func checkEnvironment(f *scene.Feature, a words.Args) error {
+	if f.Started {
+		return errors.New("the target runs already: say it before")
+	}
+	_, err := variablesOf(a.Table)
 	return err
 }
 
-func (s *scenario) autoscalerWithFlags(ctx context.Context, table *godog.Table) (err error) {
-	if s.flags, err = flags(table); err != nil {
-		return err
-	}
-	return s.startAutoscaler(ctx)
+func environment(_ context.Context, s *scene.Scene, a words.Args) error {
+	env, err := variablesOf(a.Table)
+	s.Settings.Env = append(s.Settings.Env, env...)
+	return err
 }
 
-// autoscalerWithUnlisted is for failures that are about the flag itself.
-func (s *scenario) autoscalerWithUnlisted(ctx context.Context, table *godog.Table) (err error) {
-	if s.unlisted, err = flags(table); err != nil {
-		return err
-	}
-	return s.startAutoscaler(ctx)
+// wantsFlags are known to the target, wantsUnlisted need not be.
+func wantsFlags(a words.Args) (w scene.Wants, err error) {
+	w.Flags, err = flagsOf(a.Table)
+	return w, err
 }
 
-func (s *scenario) karpenterAlone(ctx context.Context) error { return s.beginKarpenter(ctx) }
-
-func (s *scenario) karpenterWithFlags(ctx context.Context, table *godog.Table) (err error) {
-	if s.flags, err = flags(table); err != nil {
-		return err
-	}
-	return s.beginKarpenter(ctx)
+func wantsUnlisted(a words.Args) (w scene.Wants, err error) {
+	w.Unlisted, err = flagsOf(a.Table)
+	return w, err
 }
 
-func (s *scenario) beginKarpenter(ctx context.Context) (err error) {
-	if karpenter.OnCloud(s.rig.Target) && s.instances == nil {
-		if err := s.cloudOfInstances(ctx); err != nil {
+// withFlags checks a table of flags, and then the rest.
+func withFlags(check func(*scene.Feature, words.Args) error) func(*scene.Feature, words.Args) error {
+	return func(f *scene.Feature, a words.Args) error {
+		if _, err := flagsOf(a.Table); err != nil {
+			return err
+		}
+		return check(f, a)
+	}
+}
+
+func checkTypes(_ *scene.Feature, a words.Args) error {
+	_, err := typesOf(a.Table)
+	return err
+}
+
+func instanceTypes(_ context.Context, s *scene.Scene, a words.Args) (err error) {
+	s.Settings.Types, err = typesOf(a.Table)
+	return err
+}
+
+// wantsGroups counts the machines that they begin with. What is wrong with the table is for others to say.
+func wantsGroups(a words.Args) (w scene.Wants, _ error) {
+	groups, _ := groupsOf(a.Table)
+	for _, g := range groups {
+		w.Nodes += g.Min
+		w.Marked = w.Marked || g.Marked()
+	}
+	return w, nil
+}
+
+func checkGroups(_ *scene.Feature, a words.Args) error {
+	_, err := groupsOf(a.Table)
+	return err
+}
+
+// nodeGroups are there with their least number of nodes where the cloud has them without
+// an autoscaler.
+func nodeGroups(ctx context.Context, s *scene.Scene, a words.Args) error {
+	all, err := groupsOf(a.Table)
+	if err != nil {
+		return err
+	}
+	for _, g := range all {
+		if err := s.Cloud.Group(ctx, s, g); err != nil {
+			return fmt.Errorf("node group %q: %w", g.Name, err)
+		}
+	}
+	return nil
+}
+
+// errOptions is what clouds say whose node groups have no options.
+var errOptions = errors.New("options: only a cloud of node groups has them: leave the column out")
+
+func wantsNodes(a words.Args) (scene.Wants, error) {
+	return scene.Wants{Nodes: max(len(a.Table)-1, 0)}, nil
+}
+
+func checkNodes(_ *scene.Feature, a words.Args) error {
+	_, err := nodesOf(a.Table)
+	return err
+}
+
+// nodesReady has Nodes that are Ready, each on a machine of a type of the cloud: of the cloud itself if that has
+// machines of no group, else on a simulated machine that no cloud has.
+func nodesReady(ctx context.Context, s *scene.Scene, a words.Args) error {
+	all, err := nodesOf(a.Table)
+	if err != nil {
+		return err
+	}
+	before := s.Seq()
+	for _, n := range all {
+		if cloud, boots := s.Cloud.(scene.Booter); boots {
+			err = cloud.Boot(s, scene.Node{Name: n.name, Type: n.kind, Zone: n.zone, Group: n.group, Flags: n.flags()})
+		} else {
+			err = bootMachine(s, n)
+		}
+		if err != nil {
+			return fmt.Errorf("node %q: %w", n.name, err)
+		}
+	}
+	for _, n := range all {
+		if err := s.NodeReady(ctx, n.name, 5*time.Minute, before); err != nil {
 			return err
 		}
 	}
-	if s.karpenter, err = karpenter.Install(ctx, s.world, s.rig.Target, s.instances); err != nil {
-		return err
-	}
-	s.karpenter.Set(s.env, s.flags)
-	_, err = s.karpenter.Start(ctx, s.breakable || len(s.rules) > 0, s.rules...)
-	return err
-}
-
-// Flags are those that steps give the target, as on a command line: ones that it has to
-// know, and ones that it may not.
-func Flags(steps []*messages.PickleStep) (known, unlisted []string, err error) {
-	for _, step := range steps {
-		all := &known
-		switch {
-		case strings.HasSuffix(step.Text, unlistedWords):
-			all = &unlisted
-		case !strings.HasSuffix(step.Text, flagsWords):
-			continue
-		}
-		more, err := flagsOf(step)
-		if err != nil {
-			return nil, nil, err
-		}
-		*all = append(*all, more...)
-	}
-	return known, unlisted, nil
-}
-
-// Environment are the names of the variables that steps give the target.
-func Environment(steps []*messages.PickleStep) (names []string, err error) {
-	for _, step := range steps {
-		switch {
-		case step.Text == userDataWords:
-			names = append(names, "HCLOUD_CLOUD_INIT")
-		case step.Text == environmentWords:
-			env, err := environmentOf(step)
-			if err != nil {
-				return nil, err
-			}
-			for _, v := range env {
-				names = append(names, v.Name)
-			}
-		case step.Text == groupsWords && System(steps) == "hetzner":
-			groups, err := groupsOf(tableOf(step))
-			if err != nil {
-				return nil, err
-			}
-			if slices.ContainsFunc(groups, nodeGroupRow.marked) {
-				names = append(names, hetzner.ClusterConfigVariable)
-			}
-		}
-	}
-	return names, nil
-}
-
-// tableOf is the table below a step, or nil.
-func tableOf(step *messages.PickleStep) *messages.PickleTable {
-	if step.Argument == nil {
-		return nil
-	}
-	return step.Argument.DataTable
-}
-
-func flagsOf(step *messages.PickleStep) ([]string, error) {
-	table := tableOf(step)
-	if table == nil {
-		return nil, errors.New("want a table below the step: | --scan-interval | 20s |")
-	}
-	return flags(table)
-}
-
-func environmentOf(step *messages.PickleStep) ([]manifest.Variable, error) {
-	table := tableOf(step)
-	if table == nil {
-		return nil, errors.New("want a table below the step: | NAME | value |")
-	}
-	return variables(table)
-}
-
-var (
-	flagName     = regexp.MustCompile(`^-{0,2}[a-z0-9][a-z0-9-]*$`)
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-)
-
-// flags reads rows of a flag, with or without its dashes, and its value. One that is there
-// more than once is given more than once.
-func flags(table *godog.Table) (all []string, err error) {
-	err = rows(table, "flag", func(name, value string) error {
-		if !flagName.MatchString(name) {
-			return fmt.Errorf("%q is no flag, such as --scan-interval", name)
-		}
-		all = append(all, "--"+strings.TrimLeft(name, "-")+"="+value)
-		return nil
-	})
-	return all, err
-}
-
-// variables reads rows of a variable and its value.
-func variables(table *godog.Table) (all []manifest.Variable, err error) {
-	err = rows(table, "variable", func(name, value string) error {
-		if !variableName.MatchString(name) {
-			return fmt.Errorf("%q is no environment variable, such as CAPI_GROUP", name)
-		}
-		if slices.ContainsFunc(all, func(v manifest.Variable) bool { return v.Name == name }) {
-			return fmt.Errorf("%s is there twice", name)
-		}
-		all = append(all, manifest.Variable{Name: name, Value: value})
-		return nil
-	})
-	return all, err
-}
-
-// rows reads a table of names and values. The first row may say what they are.
-func rows(table *godog.Table, what string, take func(name, value string) error) error {
-	taken := 0
-	for i, row := range table.Rows {
-		if len(row.Cells) != 2 {
-			return fmt.Errorf("row %d has %d cells: want a %s and its value", i+1, len(row.Cells), what)
-		}
-		name, value := row.Cells[0].Value, row.Cells[1].Value
-		if i == 0 && name == what && value == "value" {
-			continue
-		}
-		if err := take(name, value); err != nil {
-			return fmt.Errorf("row %d: %w", i+1, err)
-		}
-		taken++
-	}
-	if taken == 0 {
-		return fmt.Errorf("the table has no %s", what)
-	}
 	return nil
+}
+
+func bootMachine(s *scene.Scene, n nodeRow) error {
+	if n.group != "" {
+		return fmt.Errorf("group %q: only servers of the Hetzner Cloud are put into a group by hand", n.group)
+	}
+	profile := s.Boots.Profile
+	profile.BootDelay = 0
+	spec := node.Spec{Name: n.name, Labels: n.labels, Taints: n.taints, Profile: profile}
+	if spec.Labels == nil {
+		spec.Labels = map[string]string{}
+	}
+	if n.zone != "" {
+		spec.Labels[corev1.LabelTopologyZone] = n.zone
+	}
+	if n.kind != "" {
+		offer := fakecloud.Hetzner()
+		if err := offer.Add(s.Settings.Types...); err != nil {
+			return err
+		}
+		t := offer.ServerType(n.kind)
+		if t == nil {
+			return fmt.Errorf(`there is no instance type %q: say "%s" before`, n.kind, typesWords)
+		}
+		var err error
+		if spec.Capacity, spec.Allocatable, err = machines.Resources(t, nil); err != nil {
+			return err
+		}
+		spec.Labels[corev1.LabelInstanceTypeStable] = n.kind
+	}
+	return s.World.Fleet().Boot(spec)
 }

@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/cucumber/godog"
 	"github.com/cucumber/messages/go/v21"
 
+	"nodestorm/harness/program/clusterapi"
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/words"
 	"nodestorm/sim/history"
 )
 
@@ -20,7 +22,7 @@ import (
 // Its methods are safe for concurrent use.
 type Stage struct {
 	mu sync.Mutex
-	s  *scenario
+	p  *play
 }
 
 // Stay sets up a world as the steps of a feature's only scenario say, and calls stay in
@@ -36,8 +38,8 @@ func (r Rig) Stay(ctx context.Context, feature []byte, stay func(context.Context
 	}
 	suite := godog.TestSuite{
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
-			stage.s = r.initialize(sc)
-			stage.s.breakable, stage.s.breaksCAPI = true, true // nobody knows what is to come
+			stage.p = r.initialize(sc)
+			stage.p.Breaks = map[string]bool{scene.TheTarget: true, clusterapi.Name: true} // whatever is to come
 			sc.StepContext().After(func(ctx context.Context, _ *godog.Step, _ godog.StepResultStatus, err error) (context.Context, error) {
 				if err != nil && failed == nil {
 					failed = err
@@ -51,7 +53,7 @@ func (r Rig) Stay(ctx context.Context, feature []byte, stay func(context.Context
 		},
 	}
 	suite.Run() // its status says less than failed
-	if stage.s == nil && failed == nil {
+	if stage.p == nil && failed == nil {
 		failed = errors.New("the feature that sets up the world has no scenario")
 	}
 	return failed
@@ -65,76 +67,59 @@ func CheckFault(sentence string) error {
 }
 
 func readFault(text string) (theseFaults, error) {
-	s, groups, err := findFault(text)
+	s, args, err := findFault(text)
 	if err != nil {
 		return theseFaults{}, err
 	}
-	return s.read(text, groups)
+	return s.read(text, args)
 }
 
 // NamedFault is the list in YAML with the fault that a sentence says, by another name.
 func NamedFault(name, text string) ([]byte, error) {
-	s, groups, err := findFault(text)
+	s, args, err := findFault(text)
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.yaml(name, groups)
+	list, err := s.yaml(name, args)
 	if err != nil {
 		return nil, err
 	}
 	return list, CheckFaults(list)
 }
 
+// faultExpressions are those of the sentences about faults.
+var faultExpressions = sync.OnceValue(func() (all []*words.Expression) {
+	for _, s := range allFaultSentences() {
+		all = append(all, words.New(s.words))
+	}
+	return all
+})
+
 // findFault finds the sentence about a fault.
 func findFault(text string) (faultSentence, []string, error) {
-	for _, s := range faultSentences() {
-		if groups := s.pattern.FindStringSubmatch(text); groups != nil {
-			return s, groups[1:], nil
+	for i, e := range faultExpressions() {
+		if args, is := e.Match(text); is {
+			return allFaultSentences()[i], args.Texts(), nil
 		}
 	}
 	said := fmt.Sprintf("%q is no fault", text)
-	if meant := nearestFault(text); meant != "" {
-		said += ": " + meant
+	if i, found := words.Nearest(text, faultExpressions(), func(int) bool { return false }); found {
+		near := faultExpressions()[i]
+		if wrong := near.Wrong(text); wrong != "" {
+			said += fmt.Sprintf(": %s, in %q", wrong, near.Words)
+		} else {
+			said += fmt.Sprintf(": did you mean %q", near.Words)
+		}
 	}
 	return faultSentence{}, nil, fmt.Errorf("%s; nodestorm sentences prints those that are", said)
 }
 
 // FaultExamples are sentences about faults that a world which runs takes.
 func FaultExamples() (all []string) {
-	for _, s := range faultTable() {
-		if s.Role == "When" {
-			all = append(all, s.Example)
-		}
+	for _, e := range faultExpressions() {
+		all = append(all, e.Example)
 	}
 	return all
-}
-
-// faultTable are the sentences about faults, for people.
-func faultTable() []Sentence {
-	patterns := map[string]bool{}
-	for _, f := range faultSentences() {
-		patterns[f.pattern.String()] = true
-	}
-	return slices.DeleteFunc(Sentences(), func(s Sentence) bool { return !patterns[s.pattern.String()] })
-}
-
-// nearestFault says which sentence about a fault might be meant, or "".
-func nearestFault(text string) string {
-	said := strings.Fields(text)
-	if len(said) > longest {
-		return ""
-	}
-	best, least := "", len(said)/2+1
-	for _, s := range faultTable() {
-		words := strings.Fields(s.Words)
-		if d := apart(text, s.Words); d < least {
-			best, least = fmt.Sprintf("did you mean %q", s.Words), d
-			if wrong := wrongArgument(said, words); wrong != "" {
-				best = wrong + fmt.Sprintf(", in %q", s.Words)
-			}
-		}
-	}
-	return best
 }
 
 // CheckFaults finds what is wrong with a list of faults in YAML.
@@ -162,7 +147,7 @@ func (t *Stage) Faults(text []byte) (time.Time, error) {
 }
 
 func (t *Stage) arm(text string, these theseFaults) (time.Time, error) {
-	return t.do(text, func() error { return t.s.arm(these) })
+	return t.do(text, func() error { return arm(t.p.Scene, these) })
 }
 
 // ClearSentence says that a fault is cleared.
@@ -172,27 +157,25 @@ func ClearSentence(name string) string {
 
 // Clear ends a fault before its time, and returns when.
 func (t *Stage) Clear(name string) (time.Time, error) {
-	return t.do(ClearSentence(name), func() error { return t.s.clearFault(name) })
+	return t.do(ClearSentence(name), func() error { return clearNamed(t.p.Scene, name) })
 }
 
 // do takes a step, which the history tells as it does those of a feature.
 func (t *Stage) do(text string, act func() error) (time.Time, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.s.world.Begin()
-	t.s.begin(messages.PickleStepType_ACTION)
-	t.s.text = text
-	at := t.s.world.Clock().Now()
+	p := t.p
+	p.World.Begin()
+	p.begin(messages.PickleStepType_ACTION)
+	at := p.World.Clock().Now()
 	err := act()
-	for _, missing := range []error{errNoProject, errNoGroups, errNoCloudToBreak, errNoClusterAPI, errNoKubelets, errNoTarget} {
-		if errors.Is(err, missing) {
-			err = fmt.Errorf("this world has nothing that it could break: %w, in a feature whose Givens nodestorm up --given takes", err)
-		}
+	if errors.As(err, new(scene.Missing)) {
+		err = fmt.Errorf("this world has nothing that it could break: %w, in a feature whose Givens nodestorm up --given takes", err)
 	}
 	if err != nil {
 		return at, err
 	}
-	t.s.record(context.Background(), &godog.Step{Text: text, Type: messages.PickleStepType_ACTION}, godog.StepPassed, nil)
+	p.record(context.Background(), &godog.Step{Text: text, Type: messages.PickleStepType_ACTION}, resolved{}, godog.StepPassed, nil)
 	return at, nil
 }
 
@@ -206,16 +189,16 @@ type ArmedFault struct {
 }
 
 // ArmedFaults are those that the history tells of, in the order in which they were armed.
-func (t *Stage) ArmedFaults() []ArmedFault { return t.s.armedFaults() }
+func (t *Stage) ArmedFaults() []ArmedFault { return armedFaults(t.p.Scene) }
 
-func (s *scenario) armedFaults() []ArmedFault {
+func armedFaults(s *scene.Scene) []ArmedFault {
 	var all []ArmedFault
-	for _, r := range s.world.History().Since(0) {
+	for _, r := range s.World.History().Since(0) {
 		if r.Source != history.Fault {
 			continue
 		}
 		f := ArmedFault{On: r.Object.Name, State: r.Verb, Since: r.Virtual}
-		if r.Object == (history.Object{}) && r.Actor == further.Actor {
+		if r.Object == (history.Object{}) && r.Actor == scene.Further.Actor {
 			f.On = "further simulated nodes"
 		}
 		f.Name, _ = r.Detail["fault"].(string)

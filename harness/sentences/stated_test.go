@@ -1,17 +1,12 @@
 package sentences
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
 
-	"github.com/cucumber/godog"
 	messages "github.com/cucumber/messages/go/v21"
-
-	"nodestorm/harness/run/then"
-	"nodestorm/harness/sentences/words"
 )
 
 // What no history could make true, or false, is found before anything starts.
@@ -46,27 +41,22 @@ func TestStatementsRefused(t *testing.T) {
 	}
 }
 
-// What godog hands over, a text or the name of a file, is what is stated.
+// What a step quotes, or the file that it names has, is what is stated.
 func TestQuotedIsStated(t *testing.T) {
-	s := &scenario{rig: Rig{Beside: fstest.MapFS{"s.yaml": {Data: []byte("never: {source: apo}")}}}}
-	text := &godog.DocString{Content: "never: {source: apo}"}
-	with := func(text string) any {
-		for _, t := range then.General {
-			if _, is := words.New(t.Words).Match(text); is {
-				s.text = text
-				return s.waiting(t)
-			}
-		}
-		return nil
-	}
-	for i, err := range []error{
-		with("this holds:").(func(context.Context, *godog.DocString) error)(t.Context(), text),
-		with("this holds within 5m:").(func(context.Context, string, *godog.DocString) error)(t.Context(), "5m", text),
-		with(`this holds from the file "s.yaml"`).(func(context.Context) error)(t.Context()),
-		with(`this holds within 5m from the file "s.yaml"`).(func(context.Context) error)(t.Context()),
+	const text = "never: {source: apo}"
+	files := fstest.MapFS{"s.yaml": {Data: []byte(text)}}
+	for _, step := range []*messages.PickleStep{
+		said(messages.PickleStepType_OUTCOME, "this holds:", text),
+		said(messages.PickleStepType_OUTCOME, "this holds within 5m:", text),
+		said(messages.PickleStepType_OUTCOME, `this holds from the file "s.yaml"`, ""),
+		said(messages.PickleStepType_OUTCOME, `this holds within 5m from the file "s.yaml"`, ""),
 	} {
-		if err == nil || !strings.Contains(err.Error(), `unknown source "apo"`) || s.quoted != text.Content {
-			t.Errorf("%d: %v, quoted %q", i, err, s.quoted)
+		s, err := resolve(step, files)
+		if err != nil || s.args.Quoted != text {
+			t.Fatalf("%s quotes %q (%v)", step.Text, s.args.Quoted, err)
+		}
+		if _, err := s.row.observes.Observation(s.args); err == nil || !strings.Contains(err.Error(), `unknown source "apo"`) {
+			t.Errorf("%s: %v", step.Text, err)
 		}
 	}
 }

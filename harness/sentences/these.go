@@ -97,7 +97,7 @@ func faultsPage() string {
 		"faults": "`match: {operation, group, instance}`", "rules": "`match: {client, verbs, resource, subresource, namespace, name}`",
 		"nodes": "`node`: one that is there; without, machines that boot from now on", "machines": "`deployment`", "kubelets": "`machine`",
 	}
-	for _, s := range faultSentences() {
+	for _, s := range allFaultSentences() {
 		inside := []string{}
 		for _, p := range s.effect.says {
 			if p.field != "" {

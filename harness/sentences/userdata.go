@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cucumber/messages/go/v21"
-
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/words"
 	"nodestorm/harness/world/kubelet"
 	"nodestorm/sim/machine/cloudinit"
 )
-
-// quotesUserData ends the text of a step whose quoted text is machines' user data.
-const quotesUserData = "this user data:"
 
 // metadata is what clouds answer, for example.
 var metadata = map[string]string{
@@ -26,14 +23,8 @@ var metadata = map[string]string{
 
 // checkUserData finds user data that no machine can follow: what does not parse, and a
 // setting with which no kubelet starts. A machine that joins no cluster is none of it.
-func checkUserData(step *messages.PickleStep) error {
-	if !strings.HasSuffix(step.Text, quotesUserData) {
-		return nil
-	}
-	if step.Argument == nil || step.Argument.DocString == nil {
-		return errors.New("want the user data below the step, in quotes")
-	}
-	system, err := bootedWith(step.Argument.DocString.Content)
+func checkUserData(_ *scene.Feature, a words.Args) error {
+	system, err := bootedWith(a.Quoted)
 	if err == nil {
 		_, err = system.Kubelet()
 	}
@@ -45,12 +36,12 @@ func checkUserData(step *messages.PickleStep) error {
 
 // checkKubelet asks a real kubelet whether it would start with what the user data says;
 // of an unknown flag, for example, nobody else can tell.
-func (s *scenario) checkKubelet(ctx context.Context, userData string) error {
+func checkKubelet(ctx context.Context, s *scene.Scene, userData string) error {
 	system, err := bootedWith(userData)
 	if err != nil {
 		return fmt.Errorf("the user data: %w", err)
 	}
-	err = s.kubelets.Check(ctx, kubelet.Machine{Name: "server", System: system})
+	err = s.Kubelets.Check(ctx, kubelet.Machine{Name: "server", System: system})
 	if errors.As(err, new(*cloudinit.NoJoinError)) {
 		return nil
 	}

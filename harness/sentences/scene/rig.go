@@ -67,9 +67,6 @@ type Settings struct {
 	Unlisted []string               // likewise, which it may not know
 }
 
-// Breaks are the programs whose way to the API server steps break, by the name that rules have for them.
-type Breaks map[string]bool
-
 // ReadBeside reads a file in the folder of a feature.
 func ReadBeside(files fs.FS, name string) ([]byte, error) {
 	if files == nil {

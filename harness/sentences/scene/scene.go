@@ -12,6 +12,7 @@ import (
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/kubelet"
+	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/node"
 )
@@ -35,8 +36,10 @@ type Scene struct {
 	Awaited *history.Record
 	// Drawn scenarios are not known to have anything for what they do.
 	Drawn bool
-	// Breaks are the programs, by the name that rules have for them, whose way to the API server a step breaks.
-	Breaks Breaks
+	// Breaks are the programs whose way to the API server can be broken once they run, and Rules those that the target's
+	// has from the start.
+	Breaks map[string]bool
+	Rules  []apifault.Rule
 
 	states map[any]any
 }
@@ -54,6 +57,12 @@ func State[T any](s *Scene) *T {
 	}
 	return state
 }
+
+// TheTarget is what Breaks has for the autoscaler under test.
+const TheTarget = "the target"
+
+// Broken reports whether the target's way to the API server has to be one that can be broken.
+func (s *Scene) Broken() bool { return s.Breaks[TheTarget] || len(s.Rules) > 0 }
 
 // Run notes that a program runs.
 func (s *Scene) Run(name string, p Program) {

@@ -2,7 +2,6 @@ package scene
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -22,12 +21,24 @@ const (
 	Either = Given | When
 )
 
+func (r Role) String() string {
+	switch r {
+	case Given:
+		return "Given"
+	case When:
+		return "When"
+	}
+	return "Then"
+}
+
 // Sentence is a row of the table: what a step can say, and what it does.
 type Sentence struct {
 	Role Role
 	// Words are how it is said, see package words. One that ends with a colon quotes a text, or has a table below it.
 	Words string
 	Table bool
+	// Unchecked sentences have numbers and durations of which Act says itself what is wrong with them.
+	Unchecked bool
 	// Begins is for those that bring the cluster. All others need one.
 	Begins bool
 	// Needs are what else has to be there before it acts.
@@ -74,8 +85,8 @@ var (
 	Cluster = Need{func(s *Scene) bool { return s.World != nil }, `there is no cluster yet: say "a cluster" before`}
 	Kubelet = Need{func(s *Scene) bool { return s.Kubelets != nil },
 		`no kubelet can join: say "a cluster that kubelets can join" in place of "a cluster"`}
-	NoCloud = Need{func(s *Scene) bool { return s.Cloud == nil }, "the scenario has a cloud already"}
-	Target  = Need{func(s *Scene) bool { return s.World != nil && runs(s) }, `the target does not run yet: say "Karpenter" or ` +
+	NoCloud    = Need{func(s *Scene) bool { return s.Cloud == nil }, "the scenario has a cloud already"}
+	TargetRuns = Need{func(s *Scene) bool { return s.World != nil && runs(s) }, `the target does not run yet: say "Karpenter" or ` +
 		`"Cluster Autoscaler" in a Given before, or which program is meant: the program "kube-scheduler"`}
 )
 
@@ -129,6 +140,7 @@ type Wants struct {
 	Flags, Unlisted []string     // that the target is given, and those that it may not know
 	Env             []string     // the names of the variables that it is given
 	Nodes           int          // simulated nodes that a step asks for, and machines that groups begin with
+	Marked          bool         // some group has labels or taints
 	Breaks          []string     // the programs whose ways to the API server it breaks, as rules name them
 }
 
@@ -141,6 +153,3 @@ type Feature struct {
 	// Defined are the kinds that objects of the scenario define.
 	Defined map[schema.GroupKind]bool
 }
-
-// ErrNoText is that a step lacks the text that it quotes.
-var ErrNoText = errors.New(`want the text below the step, between lines of """`)

@@ -9,6 +9,8 @@ import (
 
 // Args are the arguments of a sentence as a step has them, by their places, the first at 0.
 type Args struct {
+	// Said is the text of the step.
+	Said string
 	// Quoted is the text below the step, or that of the file that the step names; Table the cells below it.
 	Quoted string
 	Table  [][]string

@@ -108,14 +108,11 @@ func alternatives(options []string) string {
 	return strings.Join(quoted, "|")
 }
 
-// Pattern finds the expression in a step.
-func (e *Expression) Pattern() *regexp.Regexp { return e.pattern }
-
 // Match reads the arguments out of the text of a step, if it says this.
 func (e *Expression) Match(text string) (Args, bool) {
 	m := e.pattern.FindStringSubmatch(text)
 	if m == nil {
 		return Args{}, false
 	}
-	return Args{texts: m[1:], of: e}, true
+	return Args{Said: text, texts: m[1:], of: e}, true
 }

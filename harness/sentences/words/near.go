@@ -11,14 +11,16 @@ import (
 // longest is more words than any sentence has.
 const longest = 60
 
+// TooLong reports whether a text has more words than any sentence.
+func TooLong(text string) bool { return len(strings.Fields(text)) > longest }
+
 // Nearest is the place of the expression that a text without a match is likest to, if it is like any. Of two that are
 // as near, the first that is preferred counts.
 func Nearest(text string, among []*Expression, preferred func(i int) bool) (place int, found bool) {
-	said := strings.Fields(text)
-	if len(said) > longest {
+	if TooLong(text) {
 		return 0, false
 	}
-	place, least := -1, len(said)/2+1
+	place, least := -1, len(strings.Fields(text))/2+1
 	for i, e := range among {
 		if d := apart(text, e.Words); d < least || d == least && place >= 0 && preferred(i) && !preferred(place) {
 			place, least = i, d

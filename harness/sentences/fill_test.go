@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"nodestorm/harness/run/then"
+	"nodestorm/harness/sentences/scene"
 )
 
 // In a scenario that was drawn there need be no newest or oldest object to do something to. Who
@@ -29,7 +30,7 @@ func TestNobody(t *testing.T) {
 		{true, "Pod/$oldest", nil, false},
 		{false, "Node/$newest", none, false},
 	} {
-		if got := (&scenario{drawn: test.drawn}).nobody(test.ref, test.err); got != test.want {
+		if got := nobody(&scene.Scene{Drawn: test.drawn}, test.ref, test.err); got != test.want {
 			t.Errorf("%+v: %t", test, got)
 		}
 	}

@@ -1,0 +1,53 @@
+package sentences
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/words"
+	"nodestorm/harness/world/memory"
+	"nodestorm/sim/machine/node"
+)
+
+// nodeSentences have simulated nodes. A "Ready node" of the cluster's own stays well.
+var nodeSentences = scene.Sentences{
+	Worlds: "any with simulated nodes", Records: "nodes (node), faults of them (fault)",
+	Rows: []scene.Sentence{
+		{Role: scene.Given, Words: `N simulated node[s]`, Unchecked: true, Wants: wantsSimulated, Act: simulatedNodes},
+		{Role: scene.When, Words: `a machine "NAME" with a simulated kubelet boots`, Act: bootSimulated},
+	},
+}
+
+func wantsSimulated(a words.Args) (scene.Wants, error) {
+	n, err := strconv.ParseUint(a.Text(0), 10, 31)
+	if err != nil { // too many to count
+		n = math.MaxInt32
+	}
+	return scene.Wants{Nodes: int(n)}, nil
+}
+
+// simulatedNodes boots node-1, node-2 and so on, and does not wait for them.
+func simulatedNodes(_ context.Context, s *scene.Scene, a words.Args) error {
+	if err := a.Check(); err != nil {
+		return err
+	}
+	n := a.Int(0)
+	if err := memory.Check(n); err != nil { // not asked before in a world that stays
+		return err
+	}
+	for i := range n {
+		if err := boot(s, fmt.Sprintf("node-%d", i+1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func bootSimulated(_ context.Context, s *scene.Scene, a words.Args) error { return boot(s, a.Text(0)) }
+
+func boot(s *scene.Scene, machine string) error {
+	return s.World.Fleet().Boot(node.Spec{Name: machine, Profile: s.Boots.Next()})
+}

@@ -1,0 +1,83 @@
+package sentences
+
+import (
+	"math"
+
+	"github.com/cucumber/messages/go/v21"
+
+	"nodestorm/harness/builds"
+	"nodestorm/harness/cloud/hetzner"
+	"nodestorm/harness/sentences/scene"
+)
+
+// wants are what has to be known of a step before its world is there.
+func (s spoken) wants() (scene.Wants, error) {
+	if s.row == nil || s.row.Wants == nil {
+		return scene.Wants{}, nil
+	}
+	return s.row.Wants(s.args)
+}
+
+// eachWants goes through what steps want, and what is wrong with that. What is beside the feature is left out: no
+// file has any of it.
+func eachWants(steps []*messages.PickleStep, do func(scene.Wants, error)) {
+	for _, said := range steps {
+		s, _ := resolve(said, nil)
+		do(s.wants())
+	}
+}
+
+// System is the cloud that steps speak of, which a build of Cluster Autoscaler then has to
+// serve; empty if they speak of none.
+func System(steps []*messages.PickleStep) (system string) {
+	eachWants(steps, func(w scene.Wants, _ error) {
+		if system == "" {
+			system = w.System
+		}
+	})
+	return system
+}
+
+// Releases are those that steps name as parts of the world.
+func Releases(steps []*messages.PickleStep) (refs []builds.Ref) {
+	eachWants(steps, func(w scene.Wants, _ error) { refs = append(refs, w.Releases...) })
+	return refs
+}
+
+// Needs are the builds that the steps take out of the store: the releases that they name, and
+// parts of ours, which those of Rig.With can stand in for.
+func Needs(steps []*messages.PickleStep) []builds.Ref {
+	refs := Releases(steps)
+	eachWants(steps, func(w scene.Wants, _ error) { refs = append(refs, w.Parts...) })
+	return refs
+}
+
+// Nodes is how many simulated nodes the steps ask for, with the machines that the node groups
+// they declare begin with. What is wrong with a table is for others to say.
+func Nodes(steps []*messages.PickleStep) (n int) {
+	eachWants(steps, func(w scene.Wants, _ error) { n = min(n+w.Nodes, math.MaxInt32) })
+	return n
+}
+
+// Flags are those that steps give the target, as on a command line: ones that it has to
+// know, and ones that it may not. An error is what is wrong with these, or with the variables.
+func Flags(steps []*messages.PickleStep) (known, unlisted []string, err error) {
+	eachWants(steps, func(w scene.Wants, wrong error) {
+		known, unlisted = append(known, w.Flags...), append(unlisted, w.Unlisted...)
+		if err == nil {
+			err = wrong
+		}
+	})
+	return known, unlisted, err
+}
+
+// Environment are the names of the variables that steps give the target.
+func Environment(steps []*messages.PickleStep) (names []string) {
+	onHetzner := System(steps) == hetznerName
+	eachWants(steps, func(w scene.Wants, _ error) {
+		if names = append(names, w.Env...); w.Marked && onHetzner {
+			names = append(names, hetzner.ClusterConfigVariable)
+		}
+	})
+	return names
+}
