@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/sim/time/seed"
 )
 
@@ -93,7 +93,7 @@ func (tx *Tx) Start(command string, after *Action, resources ...Ref) *Action {
 	}
 	a.Takes = seed.Around(tx.random, a.Takes, 0.2)
 	call := tx.call(command, a.About("server"))
-	if hit := tx.c.faults.First(fault.Action, call); hit != nil {
+	if hit := tx.c.faults.First(cloudfault.Action, call); hit != nil {
 		tx.applyFault(&a, hit)
 	}
 	if after != nil && after.Status == ActionRunning {
@@ -109,33 +109,16 @@ func (tx *Tx) Start(command string, after *Action, resources ...Ref) *Action {
 }
 
 // applyFault makes an action end as the fault has it.
-func (tx *Tx) applyFault(a *Action, hit *fault.Hit) {
-	natural := a.Takes
-	switch e := hit.Effect.(type) {
-	case fault.ActionHangs:
-		a.Takes = -1
-	case fault.ActionTakes:
-		a.Takes = time.Duration(e.Time)
-		natural = min(natural, a.Takes)
-	case fault.ActionFails:
-		if e.After > 0 {
-			a.Takes = time.Duration(e.After)
-		}
-		natural = a.Takes
-		a.Fails = &Failure{Code: e.Code, Message: e.Message}
-		if e.Code == "" {
-			a.Fails.Code = "action_failed"
-		}
-		if e.Message == "" {
-			a.Fails.Message = "Action failed"
-		}
-	}
-	tx.hits[a.ID] = pendingHit{hit, natural}
+func (tx *Tx) applyFault(a *Action, hit *cloudfault.Hit) {
+	course := cloudfault.Work{Takes: a.Takes, Felt: a.Takes}
+	hit.Effect.(cloudfault.Worker).Work(&course)
+	a.Takes, a.Fails = course.Takes, (*Failure)(course.Fails)
+	tx.hits[a.ID] = pendingHit{hit, course.Felt}
 }
 
 // pendingHit is a fault that becomes effective so long after its action has begun.
 type pendingHit struct {
-	hit *fault.Hit
+	hit *cloudfault.Hit
 	in  time.Duration
 }
 

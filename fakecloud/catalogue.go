@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 )
 
 // Catalogue is what a cloud offers. It does not change; faults say what cannot be had.
@@ -179,17 +179,12 @@ func (tx *Tx) Supply(t *ServerType, location string) Supply { return tx.supply(t
 
 func (tx *Tx) supply(t *ServerType, location string, spot bool) Supply {
 	s := Supply{Available: true}
-	for _, hit := range tx.c.faults.Active(fault.Supply) {
-		switch e := hit.Effect.(type) {
-		case fault.Unavailable:
-			// mutant: capacity that has run out is gone for spot and all other
-			if e.Type != t.Name || (e.Location != "" && e.Location != location) || (e.Capacity != "" && e.Capacity != CapacityType(spot)) {
-				continue
-			}
-		case fault.Retired:
-			if e.Type != t.Name || (e.Location != "" && e.Location != location) {
-				continue
-			}
+	for _, hit := range tx.c.faults.Active(cloudfault.Supply) {
+		e := hit.Effect.(cloudfault.Supplier)
+		if !e.Lacks(t.Name, location, CapacityType(spot)) {
+			continue
+		}
+		if e.Withdrawn() {
 			s.RetiredSince = hit.From
 		}
 		s.Available = false

@@ -25,8 +25,8 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"nodestorm/fakecloud/fault"
-	simfault "nodestorm/sim/fault"
+	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/time/seed"
 )
@@ -72,7 +72,7 @@ func DefaultDurations() map[string]time.Duration {
 // Cloud is one project in a cloud. All methods are safe for concurrent use.
 type Cloud struct {
 	cfg    Config
-	faults *fault.Set
+	faults *cloudfault.Set
 
 	generation atomic.Uint64
 	kick       chan struct{} // something new to wait for or to tell
@@ -125,7 +125,7 @@ func New(cfg Config) (*Cloud, error) {
 	cfg.Durations = durations
 	c := &Cloud{
 		cfg:      cfg,
-		faults:   fault.NewSet(cfg.Clock, cfg.Seed, cfg.Recorder),
+		faults:   cloudfault.NewSet(cfg.Clock, cfg.Seed, cfg.Recorder),
 		kick:     make(chan struct{}, 1),
 		stop:     make(chan struct{}),
 		ended:    make(chan struct{}),
@@ -241,9 +241,9 @@ func (c *Cloud) Inject(f fault.Fault) error {
 		return fmt.Errorf("fault %q: field when: this cloud has no history to wait on", f.Name)
 	}
 	c.advance() // what is due until now is done without it
-	var waiting simfault.Awaiting
+	var waiting fault.Awaiting
 	if f.When != nil {
-		waiting = simfault.AwaitIn(log)
+		waiting = fault.AwaitIn(log)
 	}
 	if err := c.faults.Inject(f); err != nil {
 		return err
@@ -257,7 +257,7 @@ func (c *Cloud) Inject(f fault.Fault) error {
 }
 
 // startOn starts a fault when what it waits for has come.
-func (c *Cloud) startOn(waiting simfault.Awaiting, f fault.Fault) {
+func (c *Cloud) startOn(waiting fault.Awaiting, f fault.Fault) {
 	at, err := waiting.Record(c.ctx, f.Plan)
 	if err != nil {
 		return // the cloud or its history has ended
@@ -291,7 +291,7 @@ func (c *Cloud) Clear(name string) error {
 func (c *Cloud) Unmet() []string { return c.faults.Unmet() }
 
 // Faults are asked by the wire APIs.
-func (c *Cloud) Faults() *fault.Set { return c.faults }
+func (c *Cloud) Faults() *cloudfault.Set { return c.faults }
 
 // poke has run look again if it has something new to tell or to wait for. The caller
 // holds c.mu.

@@ -10,7 +10,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/time/lapse"
 )
@@ -129,8 +130,8 @@ func TestDeleteFailsEarly(t *testing.T) {
 	}{{time.Second, fakecloud.Running}, {10 * time.Second, fakecloud.Running}, {time.Minute, fakecloud.Off}} {
 		synctest.Test(t, func(t *testing.T) {
 			c := open(t, fakecloud.Config{Durations: map[string]time.Duration{"create_server": 5 * time.Second, "start_server": 20 * time.Second}})
-			f := fault.Fault{Name: "f", Match: fault.Match{Operation: "delete_server"},
-				Effect: fault.ActionFails{After: lapse.Duration(time.Minute)}}
+			f := fault.Fault{Name: "f", Match: cloudfault.Match{Operation: "delete_server"},
+				Effect: cloudfault.ActionFails{After: lapse.Duration(time.Minute)}}
 			if err := c.Inject(f); err != nil {
 				t.Fatal(err)
 			}
@@ -163,23 +164,23 @@ func TestLifeFaults(t *testing.T) {
 		want      fakecloud.State
 		unmetThen bool
 	}{
-		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server"}}, time.Hour, fakecloud.Starting, false},
-		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server"}}, time.Second, fakecloud.Creating, true},
-		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server", Group: "pool2"}}, time.Hour, fakecloud.Running,
+		{fault.Fault{Effect: cloudfault.ActionHangs{}, Match: cloudfault.Match{Operation: "start_server"}}, time.Hour, fakecloud.Starting, false},
+		{fault.Fault{Effect: cloudfault.ActionHangs{}, Match: cloudfault.Match{Operation: "start_server"}}, time.Second, fakecloud.Creating, true},
+		{fault.Fault{Effect: cloudfault.ActionHangs{}, Match: cloudfault.Match{Operation: "start_server", Group: "pool2"}}, time.Hour, fakecloud.Running,
 			true},
-		{fault.Fault{Effect: fault.ActionHangs{}, Match: fault.Match{Operation: "start_server"}, Plan: fault.Plan{Skip: 1}}, time.Hour,
+		{fault.Fault{Effect: cloudfault.ActionHangs{}, Match: cloudfault.Match{Operation: "start_server"}, Plan: fault.Plan{Skip: 1}}, time.Hour,
 			fakecloud.Running, true},
-		{fault.Fault{Effect: fault.ActionTakes{Time: lapse.Duration(2 * time.Minute)}, Match: fault.Match{Operation: "start_server"}},
+		{fault.Fault{Effect: cloudfault.ActionTakes{Time: lapse.Duration(2 * time.Minute)}, Match: cloudfault.Match{Operation: "start_server"}},
 			time.Minute, fakecloud.Starting, false},
-		{fault.Fault{Effect: fault.ActionTakes{Time: lapse.Duration(2 * time.Minute)}, Match: fault.Match{Operation: "start_server"}},
+		{fault.Fault{Effect: cloudfault.ActionTakes{Time: lapse.Duration(2 * time.Minute)}, Match: cloudfault.Match{Operation: "start_server"}},
 			3 * time.Minute, fakecloud.Running, false},
-		{fault.Fault{Effect: fault.ActionFails{}, Match: fault.Match{Operation: "start_server"}}, time.Minute, fakecloud.Off, false},
-		{fault.Fault{Effect: fault.ActionFails{}, Match: fault.Match{Operation: "create_server"}}, time.Minute, "", false},
-		{fault.Fault{Effect: fault.TurnsOff{After: lapse.Duration(time.Minute)}, Match: fault.Match{Instance: "a*"}}, 2 * time.Minute,
+		{fault.Fault{Effect: cloudfault.ActionFails{}, Match: cloudfault.Match{Operation: "start_server"}}, time.Minute, fakecloud.Off, false},
+		{fault.Fault{Effect: cloudfault.ActionFails{}, Match: cloudfault.Match{Operation: "create_server"}}, time.Minute, "", false},
+		{fault.Fault{Effect: cloudfault.TurnsOff{After: lapse.Duration(time.Minute)}, Match: cloudfault.Match{Instance: "a*"}}, 2 * time.Minute,
 			fakecloud.Off, false},
-		{fault.Fault{Effect: fault.TurnsOff{}, Plan: fault.Plan{At: lapse.Duration(time.Hour)}}, 2 * time.Minute, fakecloud.Running, true},
-		{fault.Fault{Effect: fault.TurnsOff{}, Plan: fault.Plan{At: lapse.Duration(time.Hour)}}, 2 * time.Hour, fakecloud.Off, false},
-		{fault.Fault{Effect: fault.Vanishes{After: lapse.Duration(time.Minute)}}, 2 * time.Minute, "", false},
+		{fault.Fault{Effect: cloudfault.TurnsOff{}, Plan: fault.Plan{At: lapse.Duration(time.Hour)}}, 2 * time.Minute, fakecloud.Running, true},
+		{fault.Fault{Effect: cloudfault.TurnsOff{}, Plan: fault.Plan{At: lapse.Duration(time.Hour)}}, 2 * time.Hour, fakecloud.Off, false},
+		{fault.Fault{Effect: cloudfault.Vanishes{After: lapse.Duration(time.Minute)}}, 2 * time.Minute, "", false},
 		{fault.Fault{Effect: interrupted}, 30 * time.Second, fakecloud.Running, true},
 		{fault.Fault{Effect: interrupted}, 2 * time.Minute, fakecloud.Running, false},
 		{fault.Fault{Effect: interrupted}, 4 * time.Minute, "", false},
@@ -203,7 +204,7 @@ func TestLifeFaults(t *testing.T) {
 	}
 }
 
-var interrupted = fault.Interrupted{After: lapse.Duration(time.Minute), Notice: lapse.Duration(2 * time.Minute)}
+var interrupted = cloudfault.Interrupted{After: lapse.Duration(time.Minute), Notice: lapse.Duration(2 * time.Minute)}
 
 // What has been announced comes true in a cloud that goes on from another's state, without the fault.
 func TestInterrupted(t *testing.T) {
@@ -244,7 +245,7 @@ func TestInjectAfterAPause(t *testing.T) {
 		c := open(t, fakecloud.Config{Recorder: log})
 		id := create(t, c, "a")
 		time.Sleep(10 * time.Minute) // it has been running since the first of them
-		if err := c.Inject(fault.Fault{Name: "f", Effect: fault.TurnsOff{After: lapse.Duration(time.Minute)}}); err != nil {
+		if err := c.Inject(fault.Fault{Name: "f", Effect: cloudfault.TurnsOff{After: lapse.Duration(time.Minute)}}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute - time.Second)
@@ -274,8 +275,8 @@ func TestLimit(t *testing.T) {
 			create(t, c, name)
 			time.Sleep(30 * time.Second)
 		}
-		if err := c.Inject(fault.Fault{Name: "f", Match: fault.Match{Instance: "[ac]"}, Plan: fault.Plan{Limit: 2},
-			Effect: fault.TurnsOff{After: lapse.Duration(time.Minute)}}); err != nil {
+		if err := c.Inject(fault.Fault{Name: "f", Match: cloudfault.Match{Instance: "[ac]"}, Plan: fault.Plan{Limit: 2},
+			Effect: cloudfault.TurnsOff{After: lapse.Duration(time.Minute)}}); err != nil {
 			t.Fatal(err)
 		}
 		create(t, c, "d")
@@ -295,7 +296,7 @@ func TestLimit(t *testing.T) {
 
 // A fault that waits for a record acts from that on, and one that came before the fault is none.
 func TestWhen(t *testing.T) {
-	faults, err := fault.Parse([]byte(`faults: [{name: f, match: {instance: a}, when: {source: cloud, verb: running, name: b}, at: 1m, turnsOff: {}}]`), nil)
+	faults, err := fault.Parse([]byte(`faults: [{name: f, match: {instance: a}, when: {source: cloud, verb: running, name: b}, at: 1m, turnsOff: {}}]`), cloudfault.Faults)
 	if err != nil {
 		t.Fatal(err)
 	}

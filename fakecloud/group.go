@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"regexp"
 
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/sim/history"
 )
 
@@ -153,13 +153,13 @@ func (tx *Tx) DeleteMembers(id int64, instances ...int64) error {
 			continue
 		}
 		switch tx.leaves(g, i) {
-		case fault.LeavesRest:
+		case cloudfault.LeavesRest:
 			tx.retarget(id, max(0, g.Target-fewer))
 			return Errorf("internal", "%d of %d instances of the group %q are deleted, and not %q", fewer, len(instances), g.Name, i.Name)
 		// mutant: a half deletion is a whole one
-		case fault.LeavesInstance:
+		case cloudfault.LeavesInstance:
 			fewer++
-		case fault.LeavesTarget:
+		case cloudfault.LeavesTarget:
 			tx.discard(i)
 		default:
 			tx.discard(i)
@@ -173,12 +173,12 @@ func (tx *Tx) DeleteMembers(id int64, instances ...int64) error {
 
 // leaves is what faults leave of the deletion of an instance, or "".
 func (tx *Tx) leaves(g *Group, i *Instance) string {
-	hit := tx.c.faults.First(fault.Shrinkage, fault.Call{Operation: "delete_server", Group: g.Name, Instance: i.Name})
+	hit := tx.c.faults.First(cloudfault.Shrinkage, cloudfault.Call{Operation: "delete_server", Group: g.Name, Instance: i.Name})
 	if hit == nil {
 		return ""
 	}
 	hit.Effective()
-	return hit.Effect.(fault.HalfDeleted).Leaves
+	return hit.Effect.(cloudfault.Leaver).Left()
 }
 
 // discard deletes an instance of a group; of one that failed to be created nothing is left at once.
@@ -209,8 +209,8 @@ func (tx *Tx) fulfil(id int64) {
 	for g := tx.Groups.Get(id); g != nil && len(tx.Membership(g))+g.Withheld < g.Target; g = tx.Groups.Get(id) {
 		tx.Groups.Update(id, func(g *Group) { g.Made++ })
 		name := fmt.Sprintf("%s-%d", g.Name, g.Made+1)
-		call := fault.Call{Operation: "create_server", Group: g.Name, Instance: name}
-		if hit := tx.c.faults.First(fault.Growth, call); hit != nil {
+		call := cloudfault.Call{Operation: "create_server", Group: g.Name, Instance: name}
+		if hit := tx.c.faults.First(cloudfault.Growth, call); hit != nil {
 			hit.Effective()
 			tx.Groups.Update(id, func(g *Group) { g.Withheld++ })
 			continue
@@ -262,12 +262,12 @@ func (tx *Tx) tellGroup(g *Group, verb string, detail map[string]any) {
 // created.
 func (tx *Tx) fulfilAll() {
 	for _, g := range tx.Groups.All() {
-		if g.Withheld > 0 && len(tx.c.faults.Active(fault.Growth)) == 0 {
+		if g.Withheld > 0 && len(tx.c.faults.Active(cloudfault.Growth)) == 0 {
 			tx.Groups.Update(g.ID, func(g *Group) { g.Withheld = 0 })
 		}
 		tx.fulfil(g.ID)
 	}
-	if next := tx.c.faults.Next(fault.Growth); !next.IsZero() {
+	if next := tx.c.faults.Next(cloudfault.Growth); !next.IsZero() {
 		tx.at(next, tx.fulfilAll)
 	}
 }

@@ -6,7 +6,8 @@ import (
 
 	testclock "k8s.io/utils/clock/testing"
 
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
 
@@ -78,8 +79,8 @@ func TestGroupKeepsItsTarget(t *testing.T) {
 // What cannot be created is there with its failure, is not replaced, and goes at once.
 func TestGroupFailsToGrow(t *testing.T) {
 	for name, f := range map[string]fault.Fault{
-		"at once": {Name: "f", Effect: fault.Unavailable{Type: "medium"}},
-		"later":   {Name: "f", Match: fault.Match{Operation: "create_server"}, Effect: fault.ActionFails{Code: "resource_unavailable"}},
+		"at once": {Name: "f", Effect: cloudfault.Unavailable{Type: "medium"}},
+		"later":   {Name: "f", Match: cloudfault.Match{Operation: "create_server"}, Effect: cloudfault.ActionFails{Code: "resource_unavailable"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, pass := groupCloud(t, 1, f)
@@ -101,7 +102,7 @@ func TestGroupFailsToGrow(t *testing.T) {
 
 // What the cloud owes can be forgone, and is created once nothing withholds it.
 func TestGroupOwes(t *testing.T) {
-	withheld := fault.Fault{Name: "f", Effect: fault.NotCreated{}}
+	withheld := fault.Fault{Name: "f", Effect: cloudfault.NotCreated{}}
 	c, pass := groupCloud(t, 2, withheld)
 	pass(time.Minute)
 	if len(members(c)) != 0 || target(c) != 2 || len(c.Unmet()) != 0 {

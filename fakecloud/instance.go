@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"time"
 
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/sim/history"
 )
 
@@ -113,8 +113,8 @@ func (tx *Tx) Group(labels map[string]string) string { return labels[tx.c.cfg.Gr
 func (c *Cloud) GroupLabel() string { return c.cfg.GroupLabel }
 
 // call is what faults are matched with for an operation on an instance.
-func (tx *Tx) call(operation string, id int64) fault.Call {
-	call := fault.Call{Operation: operation}
+func (tx *Tx) call(operation string, id int64) cloudfault.Call {
+	call := cloudfault.Call{Operation: operation}
 	if i := tx.Instances.Get(id); i != nil {
 		call.Group, call.Instance = tx.Group(i.Labels), i.Name
 	}
@@ -343,37 +343,61 @@ func (tx *Tx) tell(i *Instance, verb string) {
 
 // breakLater schedules what faults have in store for an instance that runs now.
 func (tx *Tx) breakLater(i *Instance) {
-	id, since := i.ID, tx.now
-	call := tx.call("", id)
-	for _, hit := range tx.c.faults.Active(fault.Instance) {
-		if !hit.Fits(call) || tx.struck[strike{hit.Name(), id}] || !hit.Take(call) {
+	call := tx.call("", i.ID)
+	for _, hit := range tx.c.faults.Active(cloudfault.Instance) {
+		if !hit.Fits(call) || tx.struck[strike{hit.Name(), i.ID}] || !hit.Take(call) {
 			continue
 		}
-		tx.struck[strike{hit.Name(), id}] = true
-		switch e := hit.Effect.(type) {
-		case fault.TurnsOff:
-			tx.at(since.Add(time.Duration(e.After)), func() {
-				if i := tx.Instances.Get(id); i != nil && i.State == Running {
-					tx.move(id, Off)
-					hit.EffectiveAt(tx.now)
-				}
-			})
-		case fault.Vanishes:
-			tx.at(since.Add(time.Duration(e.After)), func() {
-				if tx.Instances.Get(id) != nil {
-					tx.Remove(id)
-					hit.EffectiveAt(tx.now)
-				}
-			})
-		case fault.Interrupted:
-			tx.at(since.Add(time.Duration(e.After)), func() {
-				if i := tx.Instances.Get(id); i != nil && i.State == Running {
-					tx.interrupt(i, tx.now.Add(time.Duration(e.Notice)))
-					hit.EffectiveAt(tx.now)
-				}
-			})
-		}
+		tx.struck[strike{hit.Name(), i.ID}] = true
+		hit.Effect.(cloudfault.Striker).Strike(running{tx, i.ID, hit, tx.now})
 	}
+}
+
+// running is an instance that a fault breaks.
+type running struct {
+	tx    *Tx
+	id    int64
+	hit   *cloudfault.Hit
+	since time.Time
+}
+
+// after does something to the instance that is still there then.
+func (r running) after(d time.Duration, does func(i *Instance) bool) {
+	r.tx.at(r.since.Add(d), func() {
+		if i := r.tx.Instances.Get(r.id); i != nil && does(i) {
+			r.hit.EffectiveAt(r.tx.now)
+		}
+	})
+}
+
+// TurnOff implements cloudfault.Machine.
+func (r running) TurnOff(after time.Duration) {
+	r.after(after, func(i *Instance) bool {
+		if i.State != Running {
+			return false
+		}
+		r.tx.move(r.id, Off)
+		return true
+	})
+}
+
+// Vanish implements cloudfault.Machine.
+func (r running) Vanish(after time.Duration) {
+	r.after(after, func(*Instance) bool {
+		r.tx.Remove(r.id)
+		return true
+	})
+}
+
+// Interrupt implements cloudfault.Machine.
+func (r running) Interrupt(after, notice time.Duration) {
+	r.after(after, func(i *Instance) bool {
+		if i.State != Running {
+			return false
+		}
+		r.tx.interrupt(i, r.tx.now.Add(notice))
+		return true
+	})
 }
 
 // interrupt announces that an instance is taken back, and does so.
@@ -411,7 +435,7 @@ func (tx *Tx) breakRunning() {
 			tx.breakLater(i)
 		}
 	}
-	if next := tx.c.faults.Next(fault.Instance); !next.IsZero() {
+	if next := tx.c.faults.Next(cloudfault.Instance); !next.IsZero() {
 		tx.at(next, tx.breakRunning)
 	}
 }

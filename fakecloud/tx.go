@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 )
 
 // Tx is the cloud as one call sees it and changes it.
@@ -113,10 +113,10 @@ func (tx *Tx) remember() {
 // staleness says whether a fault keeps listings as they were when it began, and how far back
 // another may look.
 func (tx *Tx) staleness() (frozen bool, lag time.Duration) {
-	for _, hit := range tx.c.faults.Active(fault.Listing) {
-		if e, ok := hit.Effect.(fault.Stale); ok {
-			frozen = frozen || e.By == 0
-			lag = max(lag, time.Duration(e.By))
+	for _, hit := range tx.c.faults.Active(cloudfault.Listing) {
+		if e, ok := hit.Effect.(cloudfault.Stales); ok {
+			frozen = frozen || e.Lag() == 0
+			lag = max(lag, e.Lag())
 		}
 	}
 	return frozen, lag
@@ -127,7 +127,7 @@ func (tx *Tx) freeze() {
 	if frozen, lag := tx.staleness(); frozen || lag > 0 {
 		tx.past = append(tx.past, past{tx.now, tx.Instances.All()})
 	}
-	if next := tx.c.faults.Next(fault.Listing); !next.IsZero() {
+	if next := tx.c.faults.Next(cloudfault.Listing); !next.IsZero() {
 		tx.at(next, tx.freeze)
 	}
 }

@@ -1,6 +1,7 @@
 package externalgrpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,97 +20,111 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/externalgrpc/protocol"
-	"nodestorm/fakecloud/fault"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
 
 // intercept is one call, with what faults have in store for it.
 func (s *Server) intercept(ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
-	var about fault.Call
+	var about cloudfault.Call
 	s.cloud.View(func(tx *fakecloud.Tx) { about = callAbout(tx, path.Base(info.FullMethod), request) })
 	reply, err := s.answer(ctx, request, about, handle)
 	s.record(ctx, about, named(request), err)
 	return reply, err
 }
 
-func (s *Server) answer(ctx context.Context, request any, about fault.Call, handle grpc.UnaryHandler) (any, error) {
-	if hit := s.cloud.Faults().First(fault.Before, about); hit != nil {
-		if err := s.before(ctx, hit); err != nil {
-			return nil, err
+func (s *Server) answer(ctx context.Context, request any, about cloudfault.Call, handle grpc.UnaryHandler) (any, error) {
+	if hit := s.cloud.Faults().First(cloudfault.Before, about); hit != nil {
+		c := &struck{s: s, ctx: ctx, hit: hit}
+		if !hit.Effect.(cloudfault.BeforeCall).BeforeCall(c) {
+			return nil, c.err
 		}
 	}
 	reply, err := handle(ctx, request)
 	if err != nil {
 		return nil, statusOf(err)
 	}
-	if hit := s.cloud.Faults().First(fault.After, about); hit != nil {
-		return after(ctx, hit, reply)
+	if hit := s.cloud.Faults().First(cloudfault.After, about); hit != nil {
+		c := &struck{s: s, ctx: ctx, hit: hit, reply: reply}
+		hit.Effect.(cloudfault.AfterCall).AfterCall(c)
+		return c.reply, c.err
 	}
 	return reply, nil
 }
 
-// before carries out a fault before the call. Its error is the answer; nil means that the call goes on.
-func (s *Server) before(ctx context.Context, hit *fault.Hit) error {
-	hit.Effective()
-	switch e := hit.Effect.(type) {
-	case fault.Refuse:
-		code, err := codeOf(e)
-		if err != nil {
-			return status.Error(codes.Internal, err.Error())
-		}
-		message := e.Message
-		if message == "" {
-			message = strings.ToLower(code.String())
-		}
-		return status.Error(code, message)
-	case fault.RateLimit:
-		return status.Error(codes.ResourceExhausted, "too many calls")
-	case fault.Hang:
-		<-ctx.Done()
-		return status.FromContextError(ctx.Err()).Err()
-	case fault.Delay:
-		timer := s.cloud.Clock().NewTimer(time.Duration(e.By))
-		defer timer.Stop()
-		select {
-		case <-timer.C():
-		case <-ctx.Done(): // the call is carried out, whoever waits for it
-			<-timer.C()
-		}
-	}
-	return nil
+// struck is a call that a fault acts on, and its answer.
+type struck struct {
+	s     *Server
+	ctx   context.Context
+	hit   *cloudfault.Hit
+	reply any
+	err   error
 }
 
-// after carries out a fault after the call.
-func after(ctx context.Context, hit *fault.Hit, reply any) (any, error) {
-	switch e := hit.Effect.(type) {
-	case fault.LoseReply:
-		hit.Effective()
-		if e.Hang {
-			<-ctx.Done()
-			return nil, status.FromContextError(ctx.Err()).Err()
-		}
-		return nil, status.Error(codes.Unavailable, "transport is closing")
-	case fault.AlterReply:
-		changed, err := alter(e, reply.(proto.Message))
-		if err != nil {
-			return nil, status.Error(codes.Internal, fmt.Sprintf("fault %q: %v", hit.Name(), err))
-		}
-		if changed {
-			hit.Effective()
-		}
+// Refuse implements cloudfault.Caller.
+func (c *struck) Refuse(e cloudfault.Refuse) {
+	c.hit.Effective()
+	code, err := codeOf(e)
+	if err != nil {
+		c.err = status.Error(codes.Internal, err.Error())
+		return
 	}
-	return reply, nil
+	c.err = status.Error(code, cmp.Or(e.Message, strings.ToLower(code.String())))
+}
+
+// RateLimit implements cloudfault.Caller.
+func (c *struck) RateLimit(time.Duration) {
+	c.hit.Effective()
+	c.err = status.Error(codes.ResourceExhausted, "too many calls")
+}
+
+// Hang implements cloudfault.Caller.
+func (c *struck) Hang() {
+	c.hit.Effective()
+	<-c.ctx.Done()
+	c.err = status.FromContextError(c.ctx.Err()).Err()
+}
+
+// Delay implements cloudfault.Caller. The call is carried out, whoever waits for it.
+func (c *struck) Delay(by time.Duration) {
+	c.hit.Effective()
+	timer := c.s.cloud.Clock().NewTimer(by)
+	defer timer.Stop()
+	<-timer.C()
+}
+
+// Lose implements cloudfault.Reply.
+func (c *struck) Lose(hang bool) {
+	c.reply = nil
+	if hang {
+		c.Hang()
+		return
+	}
+	c.hit.Effective()
+	c.err = status.Error(codes.Unavailable, "transport is closing")
+}
+
+// Alter implements cloudfault.Reply.
+func (c *struck) Alter(change func(map[string]any) bool) {
+	changed, err := alter(change, c.reply.(proto.Message))
+	if err != nil {
+		c.reply, c.err = nil, status.Error(codes.Internal, fmt.Sprintf("fault %q: %v", c.hit.Name(), err))
+	}
+	if changed {
+		c.hit.Effective()
+	}
 }
 
 // alter has a message say something else, by its form as JSON.
-func alter(e fault.AlterReply, m proto.Message) (changed bool, err error) {
+func alter(change func(map[string]any) bool, m proto.Message) (changed bool, err error) {
 	text, err := protojson.MarshalOptions{EmitUnpopulated: false}.Marshal(m)
 	if err != nil {
 		return false, err
 	}
 	body, err := decode(text)
-	if err != nil || !e.Apply(body) {
+	if err != nil || !change(body) {
 		return false, err
 	}
 	altered, err := encode(body)
@@ -121,7 +136,7 @@ func alter(e fault.AlterReply, m proto.Message) (changed bool, err error) {
 }
 
 // codeOf is the code of a refusal: its name as "unavailable", or the one that belongs to an HTTP status.
-func codeOf(e fault.Refuse) (code codes.Code, err error) {
+func codeOf(e cloudfault.Refuse) (code codes.Code, err error) {
 	if e.Code == "" {
 		switch e.Status {
 		case http.StatusBadRequest:
@@ -145,10 +160,10 @@ func codeOf(e fault.Refuse) (code codes.Code, err error) {
 
 // CheckFault says what of a fault this API cannot do.
 func CheckFault(f fault.Fault) error {
-	if err := f.Check(Operations()); err != nil {
+	if err := cloudfault.Check(f, Operations()); err != nil {
 		return err
 	}
-	if e, ok := f.Effect.(fault.Refuse); ok {
+	if e, ok := f.Effect.(cloudfault.Refuse); ok {
 		if _, err := codeOf(e); err != nil {
 			return fmt.Errorf("fault %q: refuse: %w", f.Name, err)
 		}
@@ -191,8 +206,8 @@ func instanceName(node *protocol.ExternalGrpcNode) string {
 }
 
 // callAbout is what faults are matched with: the group, and the first instance that the call names.
-func callAbout(tx *fakecloud.Tx, rpc string, request any) fault.Call {
-	c := fault.Call{Operation: rpc}
+func callAbout(tx *fakecloud.Tx, rpc string, request any) cloudfault.Call {
+	c := cloudfault.Call{Operation: rpc}
 	if r, ok := request.(interface{ GetId() string }); ok {
 		c.Group = r.GetId()
 	}
@@ -235,7 +250,7 @@ func named(request any) (names []string) {
 }
 
 // record puts the call into the history.
-func (s *Server) record(ctx context.Context, about fault.Call, named []string, err error) {
+func (s *Server) record(ctx context.Context, about cloudfault.Call, named []string, err error) {
 	e := history.Event{At: s.cloud.Clock().Now(), Source: history.Cloud, Verb: about.Operation, Code: httpStatus(status.Code(err)),
 		Actor: actor(ctx)}
 	detail := map[string]any{}

@@ -24,8 +24,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/externalgrpc/protocol"
-	"nodestorm/fakecloud/fault"
 )
 
 // Scheme is that of the provider IDs: an instance's is "externalgrpc://NAME".
@@ -127,9 +127,9 @@ func groupMessage(g *fakecloud.Group) *protocol.NodeGroup {
 func (s *Server) NodeGroups(context.Context, *protocol.NodeGroupsRequest) (*protocol.NodeGroupsResponse, error) {
 	r := &protocol.NodeGroupsResponse{}
 	s.cloud.View(func(tx *fakecloud.Tx) {
-		about := fault.Call{Operation: "NodeGroups"}
-		all := fakecloud.LeaveOut(tx, tx.Groups.All(), func(g *fakecloud.Group) (fault.Call, time.Time) {
-			return fault.Call{Operation: about.Operation, Group: g.Name}, g.Created
+		about := cloudfault.Call{Operation: "NodeGroups"}
+		all := fakecloud.LeaveOut(tx, tx.Groups.All(), func(g *fakecloud.Group) (cloudfault.Call, time.Time) {
+			return cloudfault.Call{Operation: about.Operation, Group: g.Name}, g.Created
 		})
 		for _, g := range fakecloud.CutShort(tx, all, about) {
 			r.NodeGroups = append(r.NodeGroups, groupMessage(g))

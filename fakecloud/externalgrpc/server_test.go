@@ -22,9 +22,10 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/externalgrpc"
 	"nodestorm/fakecloud/externalgrpc/protocol"
-	"nodestorm/fakecloud/fault"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/pki"
 )
@@ -223,7 +224,7 @@ func TestCalls(t *testing.T) {
 		t.Error(err)
 	}
 	// DecreaseTargetSize needs something that the cloud owes.
-	if err := r.cloud.Inject(fault.Fault{Name: "owed", Effect: fault.NotCreated{}}); err != nil {
+	if err := r.cloud.Inject(fault.Fault{Name: "owed", Effect: cloudfault.NotCreated{}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.NodeGroupIncreaseSize(ctx, &protocol.NodeGroupIncreaseSizeRequest{Id: "a", Delta: 1}); err != nil {
@@ -298,19 +299,19 @@ func TestRefusals(t *testing.T) {
 
 // Faults at a call.
 func TestFaults(t *testing.T) {
-	increase := fault.Match{Operation: "NodeGroupIncreaseSize", Group: "a"}
+	increase := cloudfault.Match{Operation: "NodeGroupIncreaseSize", Group: "a"}
 	for name, test := range map[string]struct {
 		fault fault.Fault
 		want  codes.Code
 		after int32 // the target
 	}{
-		"refused":       {fault.Fault{Match: increase, Effect: fault.Refuse{Code: "resource_exhausted"}}, codes.ResourceExhausted, 2},
-		"by status":     {fault.Fault{Match: increase, Effect: fault.Refuse{Status: 503}}, codes.Unavailable, 2},
-		"limited":       {fault.Fault{Match: increase, Effect: fault.RateLimit{}}, codes.ResourceExhausted, 2},
-		"hangs":         {fault.Fault{Match: increase, Effect: fault.Hang{}}, codes.DeadlineExceeded, 2},
-		"reply lost":    {fault.Fault{Match: increase, Effect: fault.LoseReply{}}, codes.Unavailable, 3},
-		"never replied": {fault.Fault{Match: increase, Effect: fault.LoseReply{Hang: true}}, codes.DeadlineExceeded, 3},
-		"other group":   {fault.Fault{Match: fault.Match{Group: "b"}, Effect: fault.Refuse{Status: 503}}, codes.OK, 3},
+		"refused":       {fault.Fault{Match: increase, Effect: cloudfault.Refuse{Code: "resource_exhausted"}}, codes.ResourceExhausted, 2},
+		"by status":     {fault.Fault{Match: increase, Effect: cloudfault.Refuse{Status: 503}}, codes.Unavailable, 2},
+		"limited":       {fault.Fault{Match: increase, Effect: cloudfault.RateLimit{}}, codes.ResourceExhausted, 2},
+		"hangs":         {fault.Fault{Match: increase, Effect: cloudfault.Hang{}}, codes.DeadlineExceeded, 2},
+		"reply lost":    {fault.Fault{Match: increase, Effect: cloudfault.LoseReply{}}, codes.Unavailable, 3},
+		"never replied": {fault.Fault{Match: increase, Effect: cloudfault.LoseReply{Hang: true}}, codes.DeadlineExceeded, 3},
+		"other group":   {fault.Fault{Match: cloudfault.Match{Group: "b"}, Effect: cloudfault.Refuse{Status: 503}}, codes.OK, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := serve(t, externalgrpc.Config{}, insecure.NewCredentials())
@@ -342,10 +343,10 @@ func TestFaults(t *testing.T) {
 func TestAlteredReplies(t *testing.T) {
 	r := serve(t, externalgrpc.Config{}, insecure.NewCredentials())
 	for _, f := range []fault.Fault{
-		{Name: "no states", Match: fault.Match{Operation: "NodeGroupNodes"}, Effect: fault.AlterReply{Omit: []string{"instances.status"}}},
-		{Name: "a lie", Match: fault.Match{Operation: "NodeGroupTargetSize"}, Plan: fault.Plan{Limit: 1},
-			Effect: fault.AlterReply{Set: map[string]any{"targetSize": 7}}},
-		{Name: "no template", Match: fault.Match{Operation: "NodeGroupTemplateNodeInfo"}, Effect: fault.AlterReply{Omit: []string{"nodeInfo",
+		{Name: "no states", Match: cloudfault.Match{Operation: "NodeGroupNodes"}, Effect: cloudfault.AlterReply{Omit: []string{"instances.status"}}},
+		{Name: "a lie", Match: cloudfault.Match{Operation: "NodeGroupTargetSize"}, Plan: fault.Plan{Limit: 1},
+			Effect: cloudfault.AlterReply{Set: map[string]any{"targetSize": 7}}},
+		{Name: "no template", Match: cloudfault.Match{Operation: "NodeGroupTemplateNodeInfo"}, Effect: cloudfault.AlterReply{Omit: []string{"nodeInfo",
 			"nodeBytes"}}},
 	} {
 		if err := r.cloud.Inject(f); err != nil {
@@ -370,7 +371,7 @@ func TestAlteredReplies(t *testing.T) {
 // An instance that cannot be had is shown with its error.
 func TestFailedInstances(t *testing.T) {
 	r := serve(t, externalgrpc.Config{}, insecure.NewCredentials())
-	if err := r.cloud.Inject(fault.Fault{Name: "f", Effect: fault.Unavailable{Type: "medium"}}); err != nil {
+	if err := r.cloud.Inject(fault.Fault{Name: "f", Effect: cloudfault.Unavailable{Type: "medium"}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.client.NodeGroupIncreaseSize(t.Context(), &protocol.NodeGroupIncreaseSizeRequest{Id: "a", Delta: 1}); err != nil {
@@ -391,13 +392,13 @@ func TestHalfDeleted(t *testing.T) {
 		gone   []string // of a-2 and a-3, which are deleted
 		made   bool     // another one
 	}{
-		fault.LeavesTarget:   {codes.OK, 3, []string{"a-2", "a-3"}, true},
-		fault.LeavesInstance: {codes.OK, 2, []string{"a-2"}, false},
-		fault.LeavesRest:     {codes.Internal, 3, []string{"a-2"}, false},
+		cloudfault.LeavesTarget:   {codes.OK, 3, []string{"a-2", "a-3"}, true},
+		cloudfault.LeavesInstance: {codes.OK, 2, []string{"a-2"}, false},
+		cloudfault.LeavesRest:     {codes.Internal, 3, []string{"a-2"}, false},
 	} {
 		t.Run(leaves, func(t *testing.T) {
 			r := serve(t, externalgrpc.Config{}, insecure.NewCredentials())
-			f := fault.Fault{Name: "f", Match: fault.Match{Instance: "a-3"}, Plan: fault.Plan{Limit: 1}, Effect: fault.HalfDeleted{Leaves: leaves}}
+			f := fault.Fault{Name: "f", Match: cloudfault.Match{Instance: "a-3"}, Plan: fault.Plan{Limit: 1}, Effect: cloudfault.HalfDeleted{Leaves: leaves}}
 			if err := externalgrpc.CheckFault(f); err != nil {
 				t.Fatal(err)
 			}
@@ -436,8 +437,8 @@ func TestHalfDeleted(t *testing.T) {
 // Groups that a listing does not have.
 func TestListingsOfGroups(t *testing.T) {
 	for _, f := range []fault.Fault{
-		{Name: "partial", Match: fault.Match{Operation: "NodeGroups"}, Plan: fault.Plan{Limit: 1}, Effect: fault.Partial{}},
-		{Name: "missing", Match: fault.Match{Operation: "NodeGroups", Group: "a"}, Plan: fault.Plan{Limit: 1}, Effect: fault.Missing{}},
+		{Name: "partial", Match: cloudfault.Match{Operation: "NodeGroups"}, Plan: fault.Plan{Limit: 1}, Effect: cloudfault.Partial{}},
+		{Name: "missing", Match: cloudfault.Match{Operation: "NodeGroups", Group: "a"}, Plan: fault.Plan{Limit: 1}, Effect: cloudfault.Missing{}},
 	} {
 		r := serve(t, externalgrpc.Config{}, insecure.NewCredentials())
 		if err := externalgrpc.CheckFault(f); err != nil {
@@ -457,10 +458,10 @@ func TestListingsOfGroups(t *testing.T) {
 
 func TestCheckFault(t *testing.T) {
 	for want, f := range map[string]fault.Fault{
-		"no code of gRPC":      {Name: "f", Effect: fault.Refuse{Code: "server_error"}},
-		"NodeGroups":           {Name: "f", Match: fault.Match{Operation: "GET /servers"}, Effect: fault.Hang{}},
-		"leaves is \"half\"":   {Name: "f", Effect: fault.HalfDeleted{Leaves: "half"}},
-		"fits nothing that st": {Name: "f", Match: fault.Match{Operation: "NodeGroups"}, Effect: fault.Stale{}},
+		"no code of gRPC":      {Name: "f", Effect: cloudfault.Refuse{Code: "server_error"}},
+		"NodeGroups":           {Name: "f", Match: cloudfault.Match{Operation: "GET /servers"}, Effect: cloudfault.Hang{}},
+		"leaves is \"half\"":   {Name: "f", Effect: cloudfault.HalfDeleted{Leaves: "half"}},
+		"fits nothing that st": {Name: "f", Match: cloudfault.Match{Operation: "NodeGroups"}, Effect: cloudfault.Stale{}},
 	} {
 		if err := externalgrpc.CheckFault(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", f, err, want)

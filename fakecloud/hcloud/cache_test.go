@@ -12,7 +12,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/time/lapse"
 )
 
@@ -89,7 +90,7 @@ func TestCacheWhileAFaultBegins(t *testing.T) {
 			}
 			if err := cloud.Inject(fault.Fault{
 				Name: "f", Plan: fault.Plan{At: lapse.Duration(at) * lapse.Duration(time.Millisecond),
-					For: lapse.Duration(time.Second)}, Effect: fault.Unavailable{Type: "cx22"},
+					For: lapse.Duration(time.Second)}, Effect: cloudfault.Unavailable{Type: "cx22"},
 			}); err != nil {
 				t.Fatal(err)
 			}

@@ -19,8 +19,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
 	"nodestorm/fakecloud/hcloud/rest"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
 

@@ -16,7 +16,8 @@ import (
 	api "github.com/hetznercloud/hcloud-go/v2/hcloud"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/time/lapse"
 )
@@ -70,7 +71,7 @@ func (e *env) met() {
 	}
 }
 
-var pool1 = fault.Match{Operation: "POST /servers", Group: "pool1"}
+var pool1 = cloudfault.Match{Operation: "POST /servers", Group: "pool1"}
 
 func TestRefuse(t *testing.T) {
 	for code, status := range map[string]int{
@@ -79,7 +80,7 @@ func TestRefuse(t *testing.T) {
 	} {
 		t.Run(code, func(t *testing.T) {
 			bubble(t, func(e *env) {
-				e.inject(fault.Fault{Match: pool1, Plan: fault.Plan{Limit: 2}, Effect: fault.Refuse{Code: code}})
+				e.inject(fault.Fault{Match: pool1, Plan: fault.Plan{Limit: 2}, Effect: cloudfault.Refuse{Code: code}})
 				for range 2 {
 					_, r, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 					e.code(err, code)
@@ -97,7 +98,7 @@ func TestRefuse(t *testing.T) {
 // A proxy's answer is no JSON.
 func TestRefusePlain(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: fault.Match{Operation: "GET /servers"}, Effect: fault.Refuse{Status: 502}})
+		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "GET /servers"}, Effect: cloudfault.Refuse{Status: 502}})
 		_, err := e.client.Server.All(e.ctx)
 		if !errors.Is(err, api.ErrStatusCode) {
 			e.Errorf("got %v, want %v", err, api.ErrStatusCode)
@@ -108,8 +109,8 @@ func TestRefusePlain(t *testing.T) {
 // The client waits out a rate limit of 20 s with its usual five retries.
 func TestRateLimit(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: fault.Match{Operation: "POST /servers"}, Plan: fault.Plan{For: lapse.Duration(20 * time.Second)},
-			Effect: fault.RateLimit{Reset: lapse.Duration(time.Minute)}})
+		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "POST /servers"}, Plan: fault.Plan{For: lapse.Duration(20 * time.Second)},
+			Effect: cloudfault.RateLimit{Reset: lapse.Duration(time.Minute)}})
 		began := time.Now()
 		_, r, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 		e.code(err, "rate_limit_exceeded")
@@ -143,7 +144,7 @@ func TestLimit(t *testing.T) {
 
 func TestHang(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: fault.Match{Operation: "DELETE /servers/{id}"}, Plan: fault.Plan{Limit: 1}, Effect: fault.Hang{}})
+		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "DELETE /servers/{id}"}, Plan: fault.Plan{Limit: 1}, Effect: cloudfault.Hang{}})
 		e.ok(e.try(e.client, "a", "pool1"))
 		s, _, err := e.client.Server.GetByName(e.ctx, "a")
 		e.ok(err)
@@ -164,7 +165,7 @@ func TestHang(t *testing.T) {
 func TestLoseReply(t *testing.T) {
 	for _, hang := range []bool{false, true} {
 		bubble(t, func(e *env) {
-			e.inject(fault.Fault{Match: pool1, Plan: fault.Plan{Limit: 1}, Effect: fault.LoseReply{Hang: hang}})
+			e.inject(fault.Fault{Match: pool1, Plan: fault.Plan{Limit: 1}, Effect: cloudfault.LoseReply{Hang: hang}})
 			if err := e.try(e.client, "a", "pool1"); err == nil {
 				e.Error("the reply came")
 			}
@@ -179,13 +180,13 @@ func TestLoseReply(t *testing.T) {
 func TestStale(t *testing.T) {
 	bubble(t, func(e *env) {
 		e.ok(e.try(e.client, "a", "pool1"))
-		e.inject(fault.Fault{Name: "f", Match: fault.Match{Operation: "GET /servers"}, Effect: fault.Stale{}})
+		e.inject(fault.Fault{Name: "f", Match: cloudfault.Match{Operation: "GET /servers"}, Effect: cloudfault.Stale{}})
 		e.ok(e.try(e.client, "b", "pool1"))
 		e.check("listed while stale", e.names(), []string{"a"})
 		e.met()
 		e.ok(e.cloud.Clear("f"))
 		e.check("listed", e.names(), []string{"a", "b"})
-		e.inject(fault.Fault{Name: "g", Effect: fault.Stale{By: lapse.Duration(10 * time.Second)}})
+		e.inject(fault.Fault{Name: "g", Effect: cloudfault.Stale{By: lapse.Duration(10 * time.Second)}})
 		e.ok(e.try(e.client, "c", "pool1"))
 		time.Sleep(20 * time.Second)
 		e.check("listed ten seconds late", e.names(), []string{"a", "b", "c"})
@@ -212,13 +213,13 @@ func TestPartialAndMissing(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			e.ok(e.try(e.client, name, "pool1"))
 		}
-		e.inject(fault.Fault{Name: "p", Match: fault.Match{Operation: "GET /servers"}, Plan: fault.Plan{Limit: 1},
-			Effect: fault.Partial{Keep: 1}})
+		e.inject(fault.Fault{Name: "p", Match: cloudfault.Match{Operation: "GET /servers"}, Plan: fault.Plan{Limit: 1},
+			Effect: cloudfault.Partial{Keep: 1}})
 		e.check("listed in part", e.names(), []string{"a"})
-		e.inject(fault.Fault{Name: "m", Match: fault.Match{Operation: "GET /servers", Instance: "b"}, Effect: fault.Missing{}})
+		e.inject(fault.Fault{Name: "m", Match: cloudfault.Match{Operation: "GET /servers", Instance: "b"}, Effect: cloudfault.Missing{}})
 		e.check("listed without b", e.names(), []string{"a", "c"})
 		e.ok(e.cloud.Clear("m"))
-		e.inject(fault.Fault{Name: "new", Match: fault.Match{Operation: "GET /servers"}, Effect: fault.Missing{For: lapse.Duration(time.Minute)}})
+		e.inject(fault.Fault{Name: "new", Match: cloudfault.Match{Operation: "GET /servers"}, Effect: cloudfault.Missing{For: lapse.Duration(time.Minute)}})
 		e.ok(e.try(e.client, "d", "pool1"))
 		e.check("listed without those that are new", slices.Contains(e.names(), "d"), false)
 		time.Sleep(time.Minute)
@@ -231,7 +232,7 @@ func TestPartialAndMissing(t *testing.T) {
 // autoscaler deletes a good server.
 func TestActionMissingOnce(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: fault.Match{Operation: "GET /actions", Group: "pool1"}, Plan: fault.Plan{Limit: 1}, Effect: fault.Missing{}})
+		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "GET /actions", Group: "pool1"}, Plan: fault.Plan{Limit: 1}, Effect: cloudfault.Missing{}})
 		if err := e.try(e.client, "a", "pool1"); err == nil || !strings.Contains(err.Error(), "actions not found") {
 			e.Errorf("got %v, want actions not found", err)
 		}
@@ -240,8 +241,8 @@ func TestActionMissingOnce(t *testing.T) {
 		e.ok(e.try(e.client, "a", "pool1"))
 	})
 	bubble(t, func(e *env) { // older clients ask for one action
-		e.inject(fault.Fault{Match: fault.Match{Operation: "GET /actions/{id}"}, Plan: fault.Plan{Limit: 1},
-			Effect: fault.Refuse{Code: "not_found"}})
+		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "GET /actions/{id}"}, Plan: fault.Plan{Limit: 1},
+			Effect: cloudfault.Refuse{Code: "not_found"}})
 		made, _, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 		e.ok(err)
 		for _, want := range []bool{false, true} {
@@ -255,9 +256,9 @@ func TestActionMissingOnce(t *testing.T) {
 
 // Who asks for the actions of several servers at once asks for each of them.
 func TestActionsOfSeveral(t *testing.T) {
-	for _, effect := range []fault.Effect{fault.Refuse{Code: "server_error"}, fault.Partial{Keep: 1}, fault.Missing{}} {
+	for _, effect := range []cloudfault.Effect{cloudfault.Refuse{Code: "server_error"}, cloudfault.Partial{Keep: 1}, cloudfault.Missing{}} {
 		bubble(t, func(e *env) {
-			e.inject(fault.Fault{Match: fault.Match{Operation: "GET /actions", Instance: "b"}, Plan: fault.Plan{Limit: 1}, Effect: effect})
+			e.inject(fault.Fault{Match: cloudfault.Match{Operation: "GET /actions", Instance: "b"}, Plan: fault.Plan{Limit: 1}, Effect: effect})
 			var actions []*api.Action
 			for _, name := range []string{"a", "b"} {
 				made, _, err := e.client.Server.Create(e.ctx, creation(name, "pool1"))
@@ -274,7 +275,7 @@ func TestActionsOfSeveral(t *testing.T) {
 
 func TestActionHangs(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: fault.Match{Operation: "start_server"}, Effect: fault.ActionHangs{}})
+		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "start_server"}, Effect: cloudfault.ActionHangs{}})
 		ctx, cancel := context.WithTimeout(e.ctx, 5*time.Minute)
 		defer cancel()
 		made, _, err := e.client.Server.Create(ctx, creation("a", "pool1"))
@@ -293,7 +294,7 @@ func TestActionHangs(t *testing.T) {
 
 func TestActionTakes(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: fault.Match{Operation: "start_server"}, Effect: fault.ActionTakes{Time: lapse.Duration(140 * time.Second)}})
+		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "start_server"}, Effect: cloudfault.ActionTakes{Time: lapse.Duration(140 * time.Second)}})
 		began := time.Now()
 		e.ok(e.try(e.client, "a", "pool1"))
 		if took := time.Since(began); took < 140*time.Second || took > 150*time.Second {
@@ -306,7 +307,7 @@ func TestActionTakes(t *testing.T) {
 // The server is created and does not start: it stays, off.
 func TestActionFails(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: fault.Match{Operation: "start_server"}, Effect: fault.ActionFails{Code: "action_failed", Message: "no"}})
+		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "start_server"}, Effect: cloudfault.ActionFails{Code: "action_failed", Message: "no"}})
 		made, _, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 		e.ok(err)
 		e.ok(e.client.Action.WaitFor(e.ctx, made.Action))
@@ -322,7 +323,7 @@ func TestActionFails(t *testing.T) {
 func TestDeleteFails(t *testing.T) {
 	bubble(t, func(e *env) {
 		e.ok(e.try(e.client, "a", "pool1"))
-		e.inject(fault.Fault{Match: fault.Match{Operation: "delete_server"}, Plan: fault.Plan{Limit: 1}, Effect: fault.ActionFails{}})
+		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "delete_server"}, Plan: fault.Plan{Limit: 1}, Effect: cloudfault.ActionFails{}})
 		s := &api.Server{ID: e.id("a")}
 		deleted, _, err := e.client.Server.DeleteWithResult(e.ctx, s)
 		e.ok(err)
@@ -340,8 +341,8 @@ func TestDeleteFails(t *testing.T) {
 
 func TestInstanceLife(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Name: "off", Match: fault.Match{Instance: "a"}, Effect: fault.TurnsOff{After: lapse.Duration(time.Minute)}})
-		e.inject(fault.Fault{Name: "gone", Match: fault.Match{Instance: "b"}, Effect: fault.Vanishes{After: lapse.Duration(time.Minute)}})
+		e.inject(fault.Fault{Name: "off", Match: cloudfault.Match{Instance: "a"}, Effect: cloudfault.TurnsOff{After: lapse.Duration(time.Minute)}})
+		e.inject(fault.Fault{Name: "gone", Match: cloudfault.Match{Instance: "b"}, Effect: cloudfault.Vanishes{After: lapse.Duration(time.Minute)}})
 		e.ok(e.try(e.client, "a", "pool1"))
 		e.ok(e.try(e.client, "b", "pool1"))
 		time.Sleep(2 * time.Minute)
@@ -354,7 +355,7 @@ func TestInstanceLife(t *testing.T) {
 
 func TestSupply(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Name: "out", Plan: fault.Plan{For: lapse.Duration(time.Hour)}, Effect: fault.Unavailable{Type: "cx22",
+		e.inject(fault.Fault{Name: "out", Plan: fault.Plan{For: lapse.Duration(time.Hour)}, Effect: cloudfault.Unavailable{Type: "cx22",
 			Location: "fsn1"}})
 		_, _, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 		e.code(err, "resource_unavailable")
@@ -369,7 +370,7 @@ func TestSupply(t *testing.T) {
 		e.ok(err)
 		time.Sleep(time.Hour)
 		e.ok(e.try(e.client, "b", "pool1"))
-		e.inject(fault.Fault{Name: "old", Effect: fault.Retired{Type: "cx22"}})
+		e.inject(fault.Fault{Name: "old", Effect: cloudfault.Retired{Type: "cx22"}})
 		_, _, err = e.client.Server.Create(e.ctx, creation("c", "pool1"))
 		e.code(err, "invalid_input")
 		st, _, err = e.client.ServerType.GetByName(e.ctx, "cx22")
@@ -423,8 +424,8 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range []fault.Fault{
-		{Name: "lost", Match: fault.Match{Operation: "POST /placement_groups"}, Plan: fault.Plan{Limit: 1}, Effect: fault.LoseReply{}},
-		{Name: "hangs", Match: fault.Match{Operation: "GET /isos"}, Effect: fault.Hang{}},
+		{Name: "lost", Match: cloudfault.Match{Operation: "POST /placement_groups"}, Plan: fault.Plan{Limit: 1}, Effect: cloudfault.LoseReply{}},
+		{Name: "hangs", Match: cloudfault.Match{Operation: "GET /isos"}, Effect: cloudfault.Hang{}},
 	} {
 		if err := cloud.Inject(f); err != nil {
 			t.Fatal(err)

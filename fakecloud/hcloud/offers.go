@@ -7,7 +7,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/hcloud/rest"
 )
 
@@ -70,14 +70,14 @@ func readOnly[T any](k rest.Kind[T]) []rest.Operation {
 
 // serverType is kept while no fault says otherwise: each server in a listing has it, with all prices.
 func serverTypeBody(c *rest.Call, t *fakecloud.ServerType) schema.ServerType {
-	if len(c.Cloud().Faults().Active(fault.Supply)) > 0 {
+	if len(c.Cloud().Faults().Active(cloudfault.Supply)) > 0 {
 		return serverTypeNow(c, t)
 	}
 	if s, ok := c.Types()[t.ID]; ok {
 		return s
 	}
 	s := serverTypeNow(c, t)
-	if len(c.Cloud().Faults().Active(fault.Supply)) == 0 { // none has begun meanwhile
+	if len(c.Cloud().Faults().Active(cloudfault.Supply)) == 0 { // none has begun meanwhile
 		c.Types()[t.ID] = s
 	}
 	return s

@@ -2,6 +2,7 @@ package instanceapi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 	"time"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/sim/history"
 )
 
@@ -22,7 +23,7 @@ type call struct {
 	r     *http.Request
 	op    operation
 	body  []byte
-	about fault.Call // what faults are matched with
+	about cloudfault.Call // what faults are matched with
 	// wanted is what a launch asks for, in the words of records.
 	wanted map[string]any
 	tx     *fakecloud.Tx
@@ -45,8 +46,10 @@ func (s *Server) serve(op operation, w http.ResponseWriter, r *http.Request) {
 	}
 	c.body = body
 	c.identify()
-	if hit := s.cloud.Faults().First(fault.Before, c.about); hit != nil && c.before(w, hit) {
-		return
+	if hit := s.cloud.Faults().First(cloudfault.Before, c.about); hit != nil {
+		if !hit.Effect.(cloudfault.BeforeCall).BeforeCall(&struck{call: c, w: w, hit: hit}) {
+			return
+		}
 	}
 	status, reply := 0, any(nil)
 	err = s.cloud.Update(func(tx *fakecloud.Tx) (err error) {
@@ -58,15 +61,17 @@ func (s *Server) serve(op operation, w http.ResponseWriter, r *http.Request) {
 		c.fail(w, 0, err)
 		return
 	}
-	if hit := s.cloud.Faults().First(fault.After, c.about); hit != nil {
-		reply = c.after(hit, reply)
+	if hit := s.cloud.Faults().First(cloudfault.After, c.about); hit != nil {
+		by := &struck{call: c, w: w, hit: hit, reply: reply}
+		hit.Effect.(cloudfault.AfterCall).AfterCall(by)
+		reply = by.reply
 	}
 	c.write(w, status, reply, nil)
 }
 
 // identify says which instance the call is about, and what it wants.
 func (c *call) identify() {
-	c.about = fault.Call{Operation: c.op.name, Instance: c.r.PathValue("name")}
+	c.about = cloudfault.Call{Operation: c.op.name, Instance: c.r.PathValue("name")}
 	if c.op.name != launchName {
 		c.s.cloud.View(func(tx *fakecloud.Tx) {
 			if i := tx.Instances.Named(c.about.Instance); i != nil {
@@ -81,65 +86,60 @@ func (c *call) identify() {
 	c.wanted = map[string]any{"type": l.Type, "location": l.Zone, "capacity": l.CapacityType}
 }
 
-// before carries out a fault before the call, and reports whether that was all.
-func (c *call) before(w http.ResponseWriter, hit *fault.Hit) (done bool) {
-	if _, late := hit.Effect.(fault.Delay); !late {
-		hit.Effective()
+// struck is a call that a fault acts on.
+type struck struct {
+	*call
+	w     http.ResponseWriter
+	hit   *cloudfault.Hit
+	reply any
+}
+
+// Refuse implements cloudfault.Caller.
+func (c *struck) Refuse(e cloudfault.Refuse) {
+	c.hit.Effective()
+	if e.Code == "" {
+		c.record(e.Status, "")
+		http.Error(c.w, cmp.Or(e.Message, http.StatusText(e.Status)), e.Status)
+		return
 	}
-	switch e := hit.Effect.(type) {
-	case fault.Refuse:
-		if e.Code == "" {
-			c.record(e.Status, "")
-			http.Error(w, text(e.Message, http.StatusText(e.Status)), e.Status)
-			return true
-		}
-		c.fail(w, e.Status, fakecloud.Errorf(e.Code, "%s", text(e.Message, strings.ReplaceAll(e.Code, "_", " "))))
-	case fault.RateLimit:
-		c.fail(w, 0, fakecloud.Errorf("rate_limit_exceeded", "too many calls"))
-	case fault.Hang:
-		c.record(0, "")
+	c.fail(c.w, e.Status, fakecloud.Errorf(e.Code, "%s", cmp.Or(e.Message, strings.ReplaceAll(e.Code, "_", " "))))
+}
+
+// RateLimit implements cloudfault.Caller.
+func (c *struck) RateLimit(time.Duration) {
+	c.hit.Effective()
+	c.fail(c.w, 0, fakecloud.Errorf("rate_limit_exceeded", "too many calls"))
+}
+
+// Hang implements cloudfault.Caller.
+func (c *struck) Hang() { c.Lose(true) }
+
+// Delay implements cloudfault.Caller. The call is carried out, whoever waits for it.
+func (c *struck) Delay(by time.Duration) {
+	timer := c.s.cloud.Clock().NewTimer(by)
+	defer timer.Stop()
+	<-timer.C()
+	c.hit.Effective()
+}
+
+// Lose implements cloudfault.Reply.
+func (c *struck) Lose(hang bool) {
+	c.hit.Effective()
+	c.record(0, "")
+	if hang {
 		<-c.r.Context().Done()
-		panic(http.ErrAbortHandler)
-	case fault.Delay:
-		timer := c.s.cloud.Clock().NewTimer(time.Duration(e.By))
-		defer timer.Stop()
-		select {
-		case <-timer.C():
-		case <-c.r.Context().Done(): // the call is carried out, whoever waits for it
-			<-timer.C()
-		}
-		hit.Effective()
-		return false
 	}
-	return true
+	panic(http.ErrAbortHandler)
 }
 
-func text(given, usual string) string {
-	if given != "" {
-		return given
+// Alter implements cloudfault.Reply.
+func (c *struck) Alter(change func(map[string]any) bool) {
+	var body map[string]any
+	is, err := json.Marshal(c.reply)
+	if err == nil && json.Unmarshal(is, &body) == nil && change(body) {
+		c.hit.Effective()
+		c.reply = body
 	}
-	return usual
-}
-
-// after carries out a fault after the call, and returns what is answered.
-func (c *call) after(hit *fault.Hit, reply any) any {
-	switch e := hit.Effect.(type) {
-	case fault.LoseReply:
-		hit.Effective()
-		c.record(0, "")
-		if e.Hang {
-			<-c.r.Context().Done()
-		}
-		panic(http.ErrAbortHandler)
-	case fault.AlterReply:
-		var body map[string]any
-		is, err := json.Marshal(reply)
-		if err == nil && json.Unmarshal(is, &body) == nil && e.Apply(body) {
-			hit.Effective()
-			return body
-		}
-	}
-	return reply
 }
 
 // statuses are those of errors; others have 500.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 )
 
 // What answers have.
@@ -130,7 +130,7 @@ func (c *call) instance(i *fakecloud.Instance) instance {
 
 func describeInstances(c *call) (int, any, error) {
 	all := []instance{}
-	about := fault.Call{Operation: c.op.name}
+	about := cloudfault.Call{Operation: c.op.name}
 	for _, i := range fakecloud.CutShort(c.tx, c.tx.ListInstances(about), about) {
 		all = append(all, c.instance(i))
 	}

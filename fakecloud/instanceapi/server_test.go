@@ -14,8 +14,9 @@ import (
 	"k8s.io/utils/clock"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/instanceapi"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/time/lapse"
 )
@@ -70,7 +71,7 @@ func (r *rig) call(ctx context.Context, method, path, body string) (int, string)
 
 func (r *rig) inject(f fault.Fault) {
 	r.t.Helper()
-	if err := f.Check(instanceapi.Operations()); err != nil {
+	if err := cloudfault.Check(f, instanceapi.Operations()); err != nil {
 		r.t.Fatal(err)
 	}
 	if err := r.cloud.Inject(f); err != nil {
@@ -184,17 +185,17 @@ func TestFaults(t *testing.T) {
 		says   string
 		there  bool // the instance, after the call
 	}{
-		"refused": {fault.Fault{Match: fault.Match{Operation: "LaunchInstance"}, Effect: fault.Refuse{Code: "resource_limit_exceeded"}}, 403,
+		"refused": {fault.Fault{Match: cloudfault.Match{Operation: "LaunchInstance"}, Effect: cloudfault.Refuse{Code: "resource_limit_exceeded"}}, 403,
 			"resource limit exceeded", false},
-		"proxy":   {fault.Fault{Effect: fault.Refuse{Status: 502}}, 502, "Bad Gateway", false},
-		"another": {fault.Fault{Match: fault.Match{Instance: "two"}, Effect: fault.Refuse{Status: 502}}, 201, "one", true},
-		"limited": {fault.Fault{Effect: fault.RateLimit{}}, 429, "rate_limit", false},
-		"late":    {fault.Fault{Effect: fault.Delay{By: lapse.Duration(time.Millisecond)}}, 201, "one", true},
-		"lost":    {fault.Fault{Effect: fault.LoseReply{}}, 0, "", true},
-		"altered": {fault.Fault{Effect: fault.AlterReply{Omit: []string{"zone"}}}, 201, `"name":"one"`, true},
-		"hang":    {fault.Fault{Effect: fault.Hang{}}, 0, "", false},
-		"out":     {fault.Fault{Effect: fault.Unavailable{Type: "c-4x-amd64-linux", Capacity: "spot"}}, 412, "resource_unavailable", false},
-		"other":   {fault.Fault{Effect: fault.Unavailable{Type: "c-4x-amd64-linux", Capacity: "on-demand"}}, 201, "one", true},
+		"proxy":   {fault.Fault{Effect: cloudfault.Refuse{Status: 502}}, 502, "Bad Gateway", false},
+		"another": {fault.Fault{Match: cloudfault.Match{Instance: "two"}, Effect: cloudfault.Refuse{Status: 502}}, 201, "one", true},
+		"limited": {fault.Fault{Effect: cloudfault.RateLimit{}}, 429, "rate_limit", false},
+		"late":    {fault.Fault{Effect: cloudfault.Delay{By: lapse.Duration(time.Millisecond)}}, 201, "one", true},
+		"lost":    {fault.Fault{Effect: cloudfault.LoseReply{}}, 0, "", true},
+		"altered": {fault.Fault{Effect: cloudfault.AlterReply{Omit: []string{"zone"}}}, 201, `"name":"one"`, true},
+		"hang":    {fault.Fault{Effect: cloudfault.Hang{}}, 0, "", false},
+		"out":     {fault.Fault{Effect: cloudfault.Unavailable{Type: "c-4x-amd64-linux", Capacity: "spot"}}, 412, "resource_unavailable", false},
+		"other":   {fault.Fault{Effect: cloudfault.Unavailable{Type: "c-4x-amd64-linux", Capacity: "on-demand"}}, 201, "one", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := serve(t)
@@ -223,7 +224,7 @@ func TestFaults(t *testing.T) {
 // A listing can be behind.
 func TestListing(t *testing.T) {
 	r := serve(t)
-	r.inject(fault.Fault{Name: "missing", Match: fault.Match{Operation: "DescribeInstances"}, Effect: fault.Missing{}})
+	r.inject(fault.Fault{Name: "missing", Match: cloudfault.Match{Operation: "DescribeInstances"}, Effect: cloudfault.Missing{}})
 	r.call(t.Context(), "POST", "/instances", spec("one", "test-zone-a", "on-demand"))
 	if _, text := r.call(t.Context(), "GET", "/instances", ""); text != "[]" {
 		t.Errorf("listed %s", text)
@@ -236,8 +237,8 @@ func TestListing(t *testing.T) {
 // Interruptions are announced until they come true.
 func TestInterruptions(t *testing.T) {
 	r := serve(t)
-	r.inject(fault.Fault{Name: "interrupted", Match: fault.Match{Instance: "one"},
-		Effect: fault.Interrupted{Notice: lapse.Duration(time.Hour)}})
+	r.inject(fault.Fault{Name: "interrupted", Match: cloudfault.Match{Instance: "one"},
+		Effect: cloudfault.Interrupted{Notice: lapse.Duration(time.Hour)}})
 	r.call(t.Context(), "POST", "/instances", spec("one", "test-zone-a", "spot"))
 	r.call(t.Context(), "POST", "/instances", spec("two", "test-zone-a", "spot"))
 	var announced []struct {

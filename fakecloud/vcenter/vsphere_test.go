@@ -17,8 +17,9 @@ import (
 	"k8s.io/utils/clock"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/vcenter"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/time/lapse"
 )
 
@@ -132,8 +133,8 @@ func TestCloudIsTheTruth(t *testing.T) {
 	if err != nil || byName == nil || byName.Reference() != m.Self {
 		t.Errorf("by its name: %v, %v", byName, err)
 	}
-	r.must(r.cloud.Inject(fault.Fault{Name: "host crash", Match: fault.Match{Instance: "web-1"},
-		Effect: fault.TurnsOff{After: lapse.Duration(time.Millisecond)}}))
+	r.must(r.cloud.Inject(fault.Fault{Name: "host crash", Match: cloudfault.Match{Instance: "web-1"},
+		Effect: cloudfault.TurnsOff{After: lapse.Duration(time.Millisecond)}}))
 	r.power(id, types.VirtualMachinePowerStatePoweredOff)
 	r.must(r.cloud.Update(func(tx *fakecloud.Tx) error { tx.Remove(id); return nil }))
 	r.eventually("it is gone", func() bool { vm, _ := r.machine(id); return vm == nil })
@@ -180,7 +181,7 @@ func TestActionFails(t *testing.T) {
 	r := newRig(t)
 	id := r.create("small", "zone-a")
 	r.power(id, types.VirtualMachinePowerStatePoweredOn)
-	r.must(r.cloud.Inject(fault.Fault{Name: "stuck", Match: fault.Match{Operation: "stop_server"}, Effect: fault.ActionFails{}}))
+	r.must(r.cloud.Inject(fault.Fault{Name: "stuck", Match: cloudfault.Match{Operation: "stop_server"}, Effect: cloudfault.ActionFails{}}))
 	vm, _ := r.machine(id)
 	task, err := vm.PowerOff(t.Context())
 	r.must(err)

@@ -16,13 +16,14 @@ import (
 	"k8s.io/utils/clock"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/externalgrpc"
-	"nodestorm/fakecloud/fault"
 	"nodestorm/fakecloud/hcloud"
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/cloud/nodegroups"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world/apiproxy"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/cloudinit"
 	"nodestorm/sim/oneline"
@@ -223,7 +224,7 @@ func (e *env) serveCloud(ctx context.Context, o cloudOptions, serve func(context
 	}
 	var faults []fault.Fault
 	if o.faults != "" {
-		if faults, err = fault.Load(o.faults, o.operations); err != nil {
+		if faults, err = cloudfault.Load(o.faults, o.operations); err != nil {
 			return usage(fmt.Errorf("--faults: %w", err))
 		}
 	}

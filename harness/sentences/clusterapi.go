@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	cloudfault "nodestorm/fakecloud/fault"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/program/clusterapi"
@@ -20,6 +19,7 @@ import (
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/harness/world"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/machine/node"
 )
@@ -109,8 +109,13 @@ func (c clusterAPI) Management() *world.Cluster { return c.api.Management() }
 // Has reports whether objects of a group are in the management cluster.
 func (c clusterAPI) Has(group string) bool { return strings.HasSuffix(group, clusterAPIGroups) }
 
-// Inject refuses faults of a cloud's calls: its calls are objects.
-func (c clusterAPI) Inject(cloudfault.Fault) error { return cloudToBreak.Missing }
+// Inject implements fault.Injector. It refuses faults of a cloud's calls: its calls are objects.
+func (c clusterAPI) Inject(f fault.Fault) error {
+	if clusterapi.Faults.Key(f.Effect) == "" {
+		return cloudToBreak.Missing
+	}
+	return c.api.Inject(f)
+}
 
 // Clear ends a fault of machines.
 func (c clusterAPI) Clear(name string) error { return c.api.Clear(name) }
@@ -274,7 +279,7 @@ func silence(ctx context.Context, s *scene.Scene, a words.Args) error {
 		return fmt.Errorf("no machine of %q has a node: %v", a.Text(0), machines)
 	}
 	scene.State[goingMachines](s).all = machines[i : i+1]
-	return s.InjectNode(machines[i].Node, node.Fault{Name: "silence", Effect: node.HeartbeatsStop{}})
+	return s.Nodes().Inject(fault.Fault{Name: "silence", Match: node.Match{Node: machines[i].Node}, Effect: node.HeartbeatsStop{}})
 }
 
 func runningMachines(ctx context.Context, s *scene.Scene, a words.Args) error {

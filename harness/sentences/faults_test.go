@@ -10,108 +10,64 @@ import (
 
 	messages "github.com/cucumber/messages/go/v21"
 
-	cloudfault "nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/program/clusterapi"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
-	"nodestorm/harness/world/kubelet"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
-	"nodestorm/sim/machine/node"
 	"nodestorm/sim/time/lapse"
 )
 
 // faultOf is the fault that a sentence says.
-func faultOf(t *testing.T, text string) theseFaults {
+func faultOf(t *testing.T, text string) fault.Fault {
 	t.Helper()
 	these, err := readFault(text)
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
+	if err != nil || len(these) != 1 {
+		t.Fatalf("%s: %v, %v", text, these, err)
 	}
-	return these
-}
-
-// effectsOf are the names of the effects in a list.
-func effectsOf(these theseFaults) (all []string) {
-	for _, f := range these.cloud {
-		all = append(all, "cloud "+f.Effect.String())
-	}
-	for _, f := range these.rules {
-		v := reflect.ValueOf(f.Act)
-		for i := range v.NumField() {
-			if !v.Field(i).IsNil() {
-				all = append(all, "API "+v.Type().Field(i).Name)
-			}
-		}
-	}
-	for _, f := range these.machines {
-		all = append(all, "machine "+string(f.Effect))
-	}
-	for _, f := range these.kubelets {
-		all = append(all, "kubelet "+string(f.Effect))
-	}
-	for _, f := range these.nodes {
-		if one, err := f.fault(); err == nil {
-			all = append(all, "node "+one.Effect.String())
-		}
-	}
-	return all
+	return these[0]
 }
 
 // Every sentence's example is a fault, and nothing that can break has no sentence.
 func TestFaultSentences(t *testing.T) {
 	spoken := map[string]bool{}
 	for _, example := range FaultExamples() {
-		effects := effectsOf(faultOf(t, example))
-		if len(effects) != 1 {
-			t.Errorf("%s: effects %q", example, effects)
-		}
-		for _, e := range effects {
-			spoken[e] = true
-		}
-	}
-	var can []string
-	for _, e := range cloudfault.Effects() {
-		can = append(can, "cloud "+e.String())
-	}
-	for i := range reflect.TypeFor[apifault.Act]().NumField() {
-		can = append(can, "API "+reflect.TypeFor[apifault.Act]().Field(i).Name)
-	}
-	for _, e := range clusterapi.Effects() {
-		can = append(can, "machine "+string(e))
-	}
-	for _, e := range kubelet.Effects() {
-		can = append(can, "kubelet "+string(e))
-	}
-	for _, e := range node.Effects() {
-		can = append(can, "node "+e.String())
-	}
-	for _, e := range can {
-		if !spoken[e] {
-			t.Errorf("no sentence says %s", e)
+		f := faultOf(t, example)
+		for _, b := range breakables {
+			if key := b.list.Key(f.Effect); key != "" {
+				spoken[b.list.Name+" "+key] = true
+			}
 		}
 	}
-	if len(spoken) > len(can) {
-		t.Errorf("sentences say %d effects, and there are %d", len(spoken), len(can))
+	can := 0
+	for _, b := range breakables {
+		for _, k := range b.list.Kinds() {
+			if can++; !spoken[b.list.Name+" "+k.Key] {
+				t.Errorf("no sentence says %s of %s", k.Key, b.list.Name)
+			}
+		}
+	}
+	if len(spoken) != can || can < 40 {
+		t.Errorf("sentences say %d effects, and there are %d", len(spoken), can)
 	}
 }
 
 func TestFaultWords(t *testing.T) {
 	const from = `, once {source: api, verb: create, detail: {message: {contains: "a, b}"}}}, from 3s on, for 2m30s, with probability 0.25`
 	s := lapse.Duration(time.Second)
-	these := faultOf(t, `the third call "update,patch machinedeployments.cluster.x-k8s.io/scale default/web" of the program "cluster-autoscaler" is delayed by 30s`+from)
-	r := these.rules[0]
+	r := faultOf(t, `the third call "update,patch machinedeployments.cluster.x-k8s.io/scale default/web" of the program "cluster-autoscaler" is delayed by 30s`+from)
 	want := apifault.Match{
 		Client: "cluster-autoscaler", Verbs: []string{"update", "patch"}, Resource: "machinedeployments.cluster.x-k8s.io", Subresource: "scale", Namespace: "default", Name: "web",
 	}
-	if !reflect.DeepEqual(r.Match, want) || r.Act.Delay == nil || r.Act.Delay.By != lapse.Duration(30*time.Second) {
+	if !reflect.DeepEqual(r.Match, want) || r.Effect != (apifault.Delay{By: 30 * s}) {
 		t.Errorf("got %+v", r)
 	}
 	if r.When == nil || r.At != 3*s || r.For != 150*s || r.Skip != 2 || r.Limit != 1 || r.Probability != 0.25 {
 		t.Errorf("got %+v", r.Plan)
 	}
-	f := faultOf(t, `each of the first 3 calls "delete servers" to the cloud for servers of the group "pool1" is refused with "conflict"`).cloud[0]
+	f := faultOf(t, `each of the first 3 calls "delete servers" to the cloud for servers of the group "pool1" is refused with "conflict"`)
 	if f.Match != (cloudfault.Match{Operation: "DELETE /servers/{id}", Group: "pool1"}) || f.Limit != 3 || f.Skip != 0 || f.Effect != (cloudfault.Refuse{Code: "conflict"}) {
 		t.Errorf("got %+v", f)
 	}
@@ -122,17 +78,17 @@ func TestFaultWords(t *testing.T) {
 		if strings.HasPrefix(words, "each") {
 			noun = "servers"
 		}
-		if got := faultOf(t, words+" "+noun+" goes off 5m after it runs").cloud[0].Plan; got != want {
+		if got := faultOf(t, words+" "+noun+" goes off 5m after it runs").Plan; got != want {
 			t.Errorf("%s: got %+v, want %+v", words, got, want)
 		}
 	}
-	if got := faultOf(t, "every server from the third on goes off 5m after it runs").cloud[0].Plan; got != (fault.Plan{Skip: 2}) {
+	if got := faultOf(t, "every server from the third on goes off 5m after it runs").Plan; got != (fault.Plan{Skip: 2}) {
 		t.Errorf("from the third on: got %+v", got)
 	}
-	if hang := faultOf(t, `the first call "create servers" to the cloud is done, and never answered`).cloud[0].Effect; hang != (cloudfault.LoseReply{Hang: true}) {
+	if hang := faultOf(t, `the first call "create servers" to the cloud is done, and never answered`).Effect; hang != (cloudfault.LoseReply{Hang: true}) {
 		t.Errorf("got %+v", hang)
 	}
-	if out := faultOf(t, `the server type "cx22" cannot be had in "fsn1", for 1h`).cloud[0]; out.Effect != (cloudfault.Unavailable{Type: "cx22", Location: "fsn1"}) || out.For != 3600*s {
+	if out := faultOf(t, `the server type "cx22" cannot be had in "fsn1", for 1h`); out.Effect != (cloudfault.Unavailable{Type: "cx22", Location: "fsn1"}) || out.For != 3600*s {
 		t.Errorf("got %+v", out)
 	}
 }
@@ -154,8 +110,8 @@ func TestFaultProblems(t *testing.T) {
 		`these faults: faults: [{name: a, refuze: {code: x}}]`:                     `did you mean "refuse"?`,
 		`these faults: faults: [{name: a, hang: {}, limits: 1}]`:                   `did you mean "limit"?`,
 		`these faults: rulez: []`:                                                  `unknown field "rulez" (allowed: faults, kubelets, machines, nodes, rules), did you mean "rules"?`,
-		`these faults: nodes: [{name: a}]`:                                         `fault "a": it has 0 effects, want one (allowed: neverRegisters,`,
-		`these faults: nodes: [{name: a, flaps: {}}]`:                              "field Period is 0s: want more than zero",
+		`these faults: nodes: [{name: a}]`:                                         `fault "a": it has no effect, want one (allowed: neverRegisters,`,
+		`these faults: nodes: [{name: a, flaps: {}}]`:                              "field flaps.every is 0s: want more than zero",
 		`these faults: nodes: [{name: a, node: b, skip: 1, notReady: {}}]`:         "it acts on one node",
 		`these faults: machines: [{name: a, deployment: b, neverJoin: {}}]`:        `did you mean "neverJoins"?`,
 		`these faults: machines: [{name: a, neverJoins: {}}]`:                      "want a name and a MachineDeployment",

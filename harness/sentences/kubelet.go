@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/sentences/words"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/kubelet"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/machine/cloudinit"
 	"nodestorm/sim/machine/node"
 	"nodestorm/sim/machine/workload"
@@ -90,12 +91,12 @@ func bootKubelet(ctx context.Context, s *scene.Scene, a words.Args) error {
 func silenceKubelet(_ context.Context, s *scene.Scene, a words.Args) error {
 	machine := a.Text(1)
 	if a.Text(0) != realKubelet {
-		return s.InjectNode(machine, node.Fault{Name: "silence", Effect: node.HeartbeatsStop{}})
+		return s.Nodes().Inject(fault.Fault{Name: "silence", Match: node.Match{Node: machine}, Effect: node.HeartbeatsStop{}})
 	}
 	if err := s.Meet(scene.Kubelet); err != nil {
 		return err
 	}
-	return s.Kubelets.Inject(kubelet.Fault{Name: "kubelet-stopped", Machine: machine, Effect: kubelet.Stopped})
+	return s.Kubelets.Inject(fault.Fault{Name: "kubelet-stopped", Match: kubelet.Match{Machine: machine}, Effect: kubelet.Stopped{}})
 }
 
 func createPodFor(ctx context.Context, s *scene.Scene, a words.Args) error {

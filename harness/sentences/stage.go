@@ -15,7 +15,9 @@ import (
 	"nodestorm/harness/program/clusterapi"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
+	"nodestorm/sim/machine/node"
 )
 
 // Stage is a world that stays: a feature has set it up, and somebody breaks it by hand.
@@ -66,10 +68,10 @@ func CheckFault(sentence string) error {
 	return err
 }
 
-func readFault(text string) (theseFaults, error) {
+func readFault(text string) ([]fault.Fault, error) {
 	s, args, err := findFault(text)
 	if err != nil {
-		return theseFaults{}, err
+		return nil, err
 	}
 	return s.read(text, args)
 }
@@ -90,7 +92,7 @@ func NamedFault(name, text string) ([]byte, error) {
 // faultExpressions are those of the sentences about faults.
 var faultExpressions = sync.OnceValue(func() (all []*words.Expression) {
 	for _, s := range allFaultSentences() {
-		all = append(all, words.New(s.words))
+		all = append(all, words.New(s.source))
 	}
 	return all
 })
@@ -146,7 +148,7 @@ func (t *Stage) Faults(text []byte) (time.Time, error) {
 	return t.arm("these faults:", these)
 }
 
-func (t *Stage) arm(text string, these theseFaults) (time.Time, error) {
+func (t *Stage) arm(text string, these []fault.Fault) (time.Time, error) {
 	return t.do(text, func() error { return arm(t.p.Scene, these) })
 }
 
@@ -198,7 +200,7 @@ func armedFaults(s *scene.Scene) []ArmedFault {
 			continue
 		}
 		f := ArmedFault{On: r.Object.Name, State: r.Verb, Since: r.Virtual}
-		if r.Object == (history.Object{}) && r.Actor == scene.Further.Actor {
+		if r.Object == (history.Object{}) && r.Actor == node.AboutComing.Actor {
 			f.On = "further simulated nodes"
 		}
 		f.Name, _ = r.Detail["fault"].(string)

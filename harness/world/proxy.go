@@ -1,11 +1,14 @@
 package world
 
-import "nodestorm/sim/fault/apifault"
+import (
+	"nodestorm/sim/fault"
+	"nodestorm/sim/fault/apifault"
+)
 
 // KubeconfigThrough is Kubeconfig for an identity that reaches kube-apiserver
 // through a fault proxy with these rules. The proxy is the identity's own and ends
 // with the world; its rules' records go to the history, its delays are virtual.
-func (c *Cluster) KubeconfigThrough(rules []apifault.Rule, name string, groups ...string) (string, *apifault.Proxy, error) {
+func (c *Cluster) KubeconfigThrough(rules []fault.Fault, name string, groups ...string) (string, *apifault.Proxy, error) {
 	w := c.world
 	user, err := c.identity(name, groups...)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"nodestorm/harness/world"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/time/clock"
 )
@@ -37,11 +38,11 @@ func BenchmarkProxyGet(b *testing.B) {
 	}
 	for _, rules := range []int{0, 20} {
 		b.Run(fmt.Sprintf("rules=%d", rules), func(b *testing.B) {
-			var armed []apifault.Rule
+			var armed []fault.Fault
 			for n := range rules {
-				armed = append(armed, apifault.Rule{
+				armed = append(armed, fault.Fault{
 					Name: fmt.Sprint(n), Match: apifault.Match{Resource: "namespaces", Verbs: []string{"get"}, Name: fmt.Sprintf("other-%d-*", n)},
-					Act: apifault.Act{Drop: &apifault.Drop{}},
+					Effect: apifault.Drop{},
 				})
 			}
 			p, err := apifault.Start(apifault.Config{Client: user, Writer: w.Admin(), History: w.History()}, armed...)

@@ -33,6 +33,7 @@ import (
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/scenarios"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
@@ -46,7 +47,7 @@ const (
 )
 
 // through is a client of its own behind a proxy with rules.
-func through(t *testing.T, w *world.World, contentType string, rules ...apifault.Rule) (*rest.Config, *apifault.Proxy) {
+func through(t *testing.T, w *world.World, contentType string, rules ...fault.Fault) (*rest.Config, *apifault.Proxy) {
 	t.Helper()
 	path, p, err := w.KubeconfigThrough(rules, "tester", "system:masters")
 	if err != nil {
@@ -74,8 +75,8 @@ func TestProxyIsTransparent(t *testing.T) {
 	w := start(t, config(t, clock.Real))
 	for _, contentType := range []string{asJSON, asProtobuf} {
 		t.Run(contentType, func(t *testing.T) {
-			cfg, p := through(t, w, contentType, apifault.Rule{
-				Name: "about another", Match: apifault.Match{Resource: "configmaps", Name: "no such"}, Act: apifault.Act{Drop: &apifault.Drop{}},
+			cfg, p := through(t, w, contentType, fault.Fault{
+				Name: "about another", Match: apifault.Match{Resource: "configmaps", Name: "no such"}, Effect: apifault.Drop{},
 			})
 			everyCall(t, cfg, "transparent-"+contentType[strings.LastIndexByte(contentType, '.')+1:len(contentType)-1])
 			if unmet := p.Unmet(); len(unmet) != 1 || unmet[0].Name != "about another" {
@@ -357,11 +358,11 @@ func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { ret
 
 var effects = []struct {
 	name string
-	rule apifault.Rule
+	rule fault.Fault
 	// seen reports whether the effect is there.
 	seen func(*scene) bool
 }{
-	{"delay", apifault.Rule{Match: on("get"), Act: apifault.Act{Delay: &apifault.Delay{By: seconds(300)}}}, func(s *scene) bool {
+	{"delay", fault.Fault{Match: on("get"), Effect: apifault.Delay{By: seconds(300)}}, func(s *scene) bool {
 		s.create()
 		took := s.virtually(func() {
 			if _, err := s.get(); err != nil {
@@ -370,7 +371,7 @@ var effects = []struct {
 		})
 		return took >= 5*time.Minute && took < 6*time.Minute
 	}},
-	{"answer 409", apifault.Rule{Match: on("update"), Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{Answer: &apifault.Answer{Code: 409}}}, func(s *scene) bool {
+	{"answer 409", fault.Fault{Match: on("update"), Plan: fault.Plan{Limit: 1}, Effect: apifault.Answer{Code: 409}}, func(s *scene) bool {
 		m := s.create()
 		_, err := s.client.CoreV1().ConfigMaps("default").Update(s.t.Context(), m, metav1.UpdateOptions{})
 		if err != nil && !strings.Contains(err.Error(), "Operation cannot be fulfilled on configmaps") {
@@ -378,7 +379,7 @@ var effects = []struct {
 		}
 		return apierrors.IsConflict(err)
 	}},
-	{"answer 429", apifault.Rule{Match: on("get"), Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{Answer: &apifault.Answer{Code: 429, RetryAfter: seconds(1)}}}, func(s *scene) bool {
+	{"answer 429", fault.Fault{Match: on("get"), Plan: fault.Plan{Limit: 1}, Effect: apifault.Answer{Code: 429, RetryAfter: seconds(1)}}, func(s *scene) bool {
 		s.create()
 		var codes []int // client-go waits, in real time, and tries again
 		cfg := rest.CopyConfig(s.cfg)
@@ -397,40 +398,40 @@ var effects = []struct {
 		}
 		return slices.Equal(codes, []int{http.StatusTooManyRequests, http.StatusOK})
 	}},
-	{"answer 503", apifault.Rule{Match: on("get"), Plan: apifault.Plan{Skip: 1, Limit: 1}, Act: apifault.Act{Answer: &apifault.Answer{Code: 503}}}, func(s *scene) bool {
+	{"answer 503", fault.Fault{Match: on("get"), Plan: fault.Plan{Skip: 1, Limit: 1}, Effect: apifault.Answer{Code: 503}}, func(s *scene) bool {
 		s.create()
 		_, first := s.get()
 		_, second := s.get()
 		_, third := s.get()
 		return first == nil && apierrors.IsServiceUnavailable(second) && third == nil
 	}},
-	{"answer 500", apifault.Rule{Match: on("get"), Act: apifault.Act{Answer: &apifault.Answer{Code: 500}}}, func(s *scene) bool {
+	{"answer 500", fault.Fault{Match: on("get"), Effect: apifault.Answer{Code: 500}}, func(s *scene) bool {
 		s.create()
 		_, err := s.get()
 		return apierrors.IsInternalError(err)
 	}},
-	{"answer 403", apifault.Rule{Match: on("create"), Act: apifault.Act{Answer: &apifault.Answer{Code: 403}}}, func(s *scene) bool {
+	{"answer 403", fault.Fault{Match: on("create"), Effect: apifault.Answer{Code: 403}}, func(s *scene) bool {
 		_, err := s.client.CoreV1().ConfigMaps("default").Create(s.t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: s.name}}, metav1.CreateOptions{})
 		_, there := s.get()
 		return apierrors.IsForbidden(err) && apierrors.IsNotFound(there)
 	}},
-	{"slow answer 504", apifault.Rule{Match: on("get"), Act: apifault.Act{Answer: &apifault.Answer{Code: 504, After: seconds(300)}}}, func(s *scene) bool {
+	{"slow answer 504", fault.Fault{Match: on("get"), Effect: apifault.Answer{Code: 504, After: seconds(300)}}, func(s *scene) bool {
 		s.create()
 		var err error
 		took := s.virtually(func() { _, err = s.get() })
 		return apierrors.IsTimeout(err) && took >= 5*time.Minute && took < 6*time.Minute
 	}},
-	{"drop", apifault.Rule{Match: on("create"), Act: apifault.Act{Drop: &apifault.Drop{}}}, func(s *scene) bool {
+	{"drop", fault.Fault{Match: on("create"), Effect: apifault.Drop{}}, func(s *scene) bool {
 		_, err := s.client.CoreV1().ConfigMaps("default").Create(s.t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: s.name}}, metav1.CreateOptions{})
 		_, there := s.get()
 		return err != nil && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && apierrors.IsNotFound(there)
 	}},
-	{"lose", apifault.Rule{Match: on("create"), Act: apifault.Act{Lose: &apifault.Lose{}}}, func(s *scene) bool {
+	{"lose", fault.Fault{Match: on("create"), Effect: apifault.Lose{}}, func(s *scene) bool {
 		_, err := s.client.CoreV1().ConfigMaps("default").Create(s.t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: s.name}}, metav1.CreateOptions{})
 		_, there := s.get()
 		return err != nil && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && there == nil
 	}},
-	{"hold", apifault.Rule{Match: on("create"), Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{Hold: &apifault.Hold{}}}, func(s *scene) bool {
+	{"hold", fault.Fault{Match: on("create"), Plan: fault.Plan{Limit: 1}, Effect: apifault.Hold{}}, func(s *scene) bool {
 		done := make(chan error, 1)
 		go func() {
 			_, err := s.client.CoreV1().ConfigMaps("default").Create(s.t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: s.name}}, metav1.CreateOptions{})
@@ -451,13 +452,13 @@ var effects = []struct {
 		s.clear()
 		return <-done == nil && held
 	}},
-	{"other writer before an update", apifault.Rule{Match: on("update", "patch"), Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{OtherWriter: &apifault.OtherWriter{}}}, func(s *scene) bool {
+	{"other writer before an update", fault.Fault{Match: on("update", "patch"), Plan: fault.Plan{Limit: 1}, Effect: apifault.OtherWriter{}}, func(s *scene) bool {
 		m := s.create()
 		_, err := s.client.CoreV1().ConfigMaps("default").Update(s.t.Context(), m, metav1.UpdateOptions{})
 		now, _ := s.get()
 		return apierrors.IsConflict(err) && now.Annotations[apifault.Annotation] != ""
 	}},
-	{"other writer after a get", apifault.Rule{Match: on("get"), Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{OtherWriter: &apifault.OtherWriter{Patch: map[string]any{"data": map[string]any{"k": "theirs"}}}}}, func(s *scene) bool {
+	{"other writer after a get", fault.Fault{Match: on("get"), Plan: fault.Plan{Limit: 1}, Effect: apifault.OtherWriter{Patch: map[string]any{"data": map[string]any{"k": "theirs"}}}}, func(s *scene) bool {
 		s.create()
 		m, err := s.get()
 		if err != nil || m.Data != nil {
@@ -467,7 +468,7 @@ var effects = []struct {
 		now, _ := s.get()
 		return apierrors.IsConflict(err) && now.Data["k"] == "theirs"
 	}},
-	{"other writer before a scale", apifault.Rule{Match: apifault.Match{Verbs: []string{"update", "patch"}, Resource: "deployments.apps", Subresource: "scale"}, Act: apifault.Act{OtherWriter: &apifault.OtherWriter{}}}, func(s *scene) bool {
+	{"other writer before a scale", fault.Fault{Match: apifault.Match{Verbs: []string{"update", "patch"}, Resource: "deployments.apps", Subresource: "scale"}, Effect: apifault.OtherWriter{}}, func(s *scene) bool {
 		ctx := s.t.Context()
 		if _, err := s.w.Client().AppsV1().Deployments("default").Create(ctx, deployment(s.name), metav1.CreateOptions{}); err != nil {
 			s.t.Error(err)
@@ -490,7 +491,7 @@ var effects = []struct {
 		}
 		return patched == nil // a patch knows no version
 	}},
-	{"stale list", apifault.Rule{Match: on("list"), Act: apifault.Act{StaleList: &apifault.StaleList{}}}, func(s *scene) bool {
+	{"stale list", fault.Fault{Match: on("list"), Effect: apifault.StaleList{}}, func(s *scene) bool {
 		s.create()
 		list, err := s.client.CoreV1().ConfigMaps("default").List(s.t.Context(), metav1.ListOptions{})
 		if err != nil {
@@ -503,7 +504,7 @@ var effects = []struct {
 		}
 		return len(list.Items) > 0
 	}},
-	{"freeze", apifault.Rule{Match: on("watch"), Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{Freeze: &apifault.Freeze{}}}, func(s *scene) bool {
+	{"freeze", fault.Fault{Match: on("watch"), Plan: fault.Plan{Limit: 1}, Effect: apifault.Freeze{}}, func(s *scene) bool {
 		s.create()
 		events := s.watch(s.t.Context())
 		defer events.Stop()
@@ -520,7 +521,7 @@ var effects = []struct {
 		first, second := next(s.t, events), next(s.t, events)
 		return first.Type == watch.Modified && second.Type == watch.Modified && silent
 	}},
-	{"cut", apifault.Rule{Match: on("watch"), Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{Cut: &apifault.Cut{After: seconds(60)}}}, func(s *scene) bool {
+	{"cut", fault.Fault{Match: on("watch"), Plan: fault.Plan{Limit: 1}, Effect: apifault.Cut{After: seconds(60)}}, func(s *scene) bool {
 		s.create()
 		ended := false
 		took := s.virtually(func() {
@@ -538,7 +539,7 @@ var effects = []struct {
 		})
 		return ended && took >= time.Minute && took < 80*time.Second
 	}},
-	{"expire", apifault.Rule{Match: on("watch"), Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{Expire: &apifault.Expire{}}}, func(s *scene) bool {
+	{"expire", fault.Fault{Match: on("watch"), Plan: fault.Plan{Limit: 1}, Effect: apifault.Expire{}}, func(s *scene) bool {
 		s.create()
 		events := s.watch(s.t.Context())
 		defer events.Stop()
@@ -563,7 +564,7 @@ func TestProxyEffects(t *testing.T) {
 	for _, contentType := range []string{asJSON, asProtobuf} {
 		for i, effect := range effects {
 			t.Run(effect.name+"/"+contentType, func(t *testing.T) {
-				try := func(name string, rules ...apifault.Rule) (bool, *apifault.Proxy) {
+				try := func(name string, rules ...fault.Fault) (bool, *apifault.Proxy) {
 					p, err := apifault.Start(apifault.Config{Client: tester, Writer: w.Admin(), Clock: w.Clock(), History: w.History()}, rules...)
 					if err != nil {
 						t.Fatal(err)
@@ -630,8 +631,8 @@ func TestProxyWhen(t *testing.T) {
 		}
 	}
 	cfg, p := through(t, w, asJSON,
-		apifault.Rule{Name: theRule, Match: on("watch"), Plan: apifault.Plan{When: when, At: lapse.Duration(30 * time.Second)}, Act: apifault.Act{Expire: &apifault.Expire{}}},
-		apifault.Rule{Name: "never", Match: on("delete"), Act: apifault.Act{Drop: &apifault.Drop{}}},
+		fault.Fault{Name: theRule, Match: on("watch"), Plan: fault.Plan{When: when, At: lapse.Duration(30 * time.Second)}, Effect: apifault.Expire{}},
+		fault.Fault{Name: "never", Match: on("delete"), Effect: apifault.Drop{}},
 	)
 	s := &scene{t, w, p, cfg, clientFor(t, cfg), "seen"}
 	s.create()
@@ -673,8 +674,8 @@ func TestProxyCheckResources(t *testing.T) {
 		{apifault.Match{Resource: "nodes", Namespace: "default"}, "nodes are in no namespace"},
 		{apifault.Match{Resource: "deployments.apps", Subresource: "scale", Verbs: []string{"create"}}, "deployments.apps/scale takes no create"},
 	} {
-		rule := apifault.Rule{Name: theRule, Match: test.match, Act: apifault.Act{Drop: &apifault.Drop{}}}
-		err := errors.Join(apifault.Check([]apifault.Rule{rule}), apifault.CheckResources(d, []apifault.Rule{rule}))
+		rule := fault.Fault{Name: theRule, Match: test.match, Effect: apifault.Drop{}}
+		err := errors.Join(apifault.Rules.Check(rule), apifault.CheckResources(d, []fault.Fault{rule}))
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: %v", test.match, err)
 		}

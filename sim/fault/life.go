@@ -1,13 +1,3 @@
-// Package fault is the life of any fault, whatever it breaks: from when to when and how
-// often it acts, and what the history has of that. It knows no effects and not what they
-// act on: who has something to break embeds a Life in each fault that it has armed, and
-// carries the effect out where it acts.
-//
-//	armed ──(When, At)──▶ active ──(an occasion, after Skip of them, drawn)──▶ matched ──▶ effective ──(For or Limit over)──▶ cleared
-//
-// A fault is effective once somebody could have seen a difference, and ineffective on an
-// occasion on which it made none. One that was never effective has shown nothing, and a
-// verdict says so.
 package fault
 
 import (

@@ -10,7 +10,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 )
 
 var actionKind = Kind[fakecloud.Action]{
@@ -83,8 +83,8 @@ func listActions(c *Call) (int, any, error) {
 
 // listOf lists some actions; here faults in the listing act.
 func (c *Call) listOf(some []*fakecloud.Action) (int, any, error) {
-	some = fakecloud.LeaveOut(c.Tx, some, func(a *fakecloud.Action) (fault.Call, time.Time) {
-		call := fault.Call{Operation: c.op.Name}
+	some = fakecloud.LeaveOut(c.Tx, some, func(a *fakecloud.Action) (cloudfault.Call, time.Time) {
+		call := cloudfault.Call{Operation: c.op.Name}
 		if i := c.Tx.Instances.Get(a.About("server")); i != nil {
 			call.Group, call.Instance = c.Tx.Group(i.Labels), i.Name
 		}

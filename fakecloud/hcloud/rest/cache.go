@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 )
 
 // cache keeps the replies of steady operations until the cloud changes. A client asks for the same
@@ -103,7 +103,7 @@ func (h *Handler) fromCache(c *Call, w http.ResponseWriter) bool {
 
 // faulty reports whether faults may act in a reply now.
 func (h *Handler) faulty() bool {
-	for _, point := range []fault.Point{fault.After, fault.Listing, fault.Supply} {
+	for _, point := range []cloudfault.Point{cloudfault.After, cloudfault.Listing, cloudfault.Supply} {
 		if len(h.Cloud.Faults().Active(point)) > 0 {
 			return true
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 )
 
 // Call is one request under way.
@@ -24,8 +24,8 @@ type Call struct {
 	id      int64 // in the path; zero for none
 	Tx      *fakecloud.Tx
 
-	Calls       []fault.Call // what faults are matched with: one at least
-	name, group string       // of the instance that it is about, the first where there are more
+	Calls       []cloudfault.Call // what faults are matched with: one at least
+	name, group string            // of the instance that it is about, the first where there are more
 	errorCode   string
 }
 
@@ -83,7 +83,7 @@ func (c *Call) Decode(into any) error {
 
 // about is what faults are matched with: the instances that the call names in its path, body or
 // query, or the group.
-func (c *Call) about() []fault.Call {
+func (c *Call) about() []cloudfault.Call {
 	query := c.Request.URL.Query
 	label := c.h.Cloud.GroupLabel()
 	switch {
@@ -106,7 +106,7 @@ func (c *Call) about() []fault.Call {
 		if len(ids) == 0 {
 			ids = []string{c.Request.PathValue("id")}
 		}
-		var calls []fault.Call
+		var calls []cloudfault.Call
 		c.h.Cloud.View(func(tx *fakecloud.Tx) {
 			for _, text := range ids {
 				id, _ := strconv.ParseInt(text, 10, 64) // zero is nobody's
@@ -115,7 +115,7 @@ func (c *Call) about() []fault.Call {
 					continue
 				}
 				if i := tx.Instances.Get(a.About("server")); i != nil {
-					calls = append(calls, fault.Call{Operation: c.op.Name, Group: tx.Group(i.Labels), Instance: i.Name})
+					calls = append(calls, cloudfault.Call{Operation: c.op.Name, Group: tx.Group(i.Labels), Instance: i.Name})
 				}
 			}
 		})
@@ -125,9 +125,9 @@ func (c *Call) about() []fault.Call {
 		}
 	case c.id != 0:
 		c.name = strconv.FormatInt(c.id, 10)
-		return []fault.Call{{Operation: c.op.Name}}
+		return []cloudfault.Call{{Operation: c.op.Name}}
 	}
-	return []fault.Call{{Operation: c.op.Name, Group: c.group, Instance: c.name}}
+	return []cloudfault.Call{{Operation: c.op.Name, Group: c.group, Instance: c.name}}
 }
 
 func (c *Call) instance(tx *fakecloud.Tx, id int64) {
@@ -153,20 +153,6 @@ func (c *Call) do() reply {
 		return err
 	})
 	return r
-}
-
-// alter has the reply say something else, and reports whether it does.
-func (r *reply) alter(e fault.AlterReply) bool {
-	text, err := json.Marshal(r.body)
-	if err != nil {
-		return false // write tells of it
-	}
-	body := map[string]any{}
-	if json.Unmarshal(text, &body) != nil || !e.Apply(body) {
-		return false
-	}
-	r.body = body
-	return true
 }
 
 func (r reply) write(w http.ResponseWriter) {

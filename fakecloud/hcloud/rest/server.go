@@ -17,7 +17,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/sim/history"
 )
 
@@ -165,88 +165,26 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.Calls = c.about()
-	if hit := h.Cloud.Faults().First(fault.Before, c.Calls...); hit != nil && !c.delayed(hit) {
-		c.refuse(w, hit, now)
-		return
+	if hit := h.Cloud.Faults().First(cloudfault.Before, c.Calls...); hit != nil {
+		if !hit.Effect.(cloudfault.BeforeCall).BeforeCall(&struck{Call: c, w: w, hit: hit, came: now}) {
+			return
+		}
 	}
 	if c.op.steady && h.fromCache(c, w) {
 		return
 	}
 	reply := c.do()
 	if reply.err == nil {
-		c.spoil(&reply, h.Cloud.Faults().First(fault.After, c.Calls...))
+		if hit := h.Cloud.Faults().First(cloudfault.After, c.Calls...); hit != nil {
+			hit.Effect.(cloudfault.AfterCall).AfterCall(&struck{Call: c, w: w, hit: hit, reply: &reply})
+		}
 	}
 	reply.write(w)
-}
-
-// delayed waits, if that is all that the fault does to the call.
-func (c *Call) delayed(hit *fault.Hit) bool {
-	e, ok := hit.Effect.(fault.Delay)
-	if ok {
-		timer := c.h.Cloud.Clock().NewTimer(time.Duration(e.By))
-		defer timer.Stop()
-		select {
-		case <-timer.C():
-			hit.Effective()
-		case <-c.Request.Context().Done():
-			hit.Effective() // the client has not waited for so long
-		}
-	}
-	return ok
-}
-
-// spoil carries out a fault after the call, if there is one.
-func (c *Call) spoil(reply *reply, hit *fault.Hit) {
-	if hit == nil {
-		return
-	}
-	switch e := hit.Effect.(type) {
-	case fault.AlterReply:
-		if reply.alter(e) {
-			hit.Effective()
-		}
-		return
-	case fault.LoseReply:
-		hit.Effective()
-		c.record(0)
-		if e.Hang {
-			<-c.Request.Context().Done()
-		}
-		panic(http.ErrAbortHandler)
-	}
 }
 
 func (h *Handler) authorized(r *http.Request) bool {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return ok && subtle.ConstantTimeCompare([]byte(token), []byte(h.cfg.Token)) == 1
-}
-
-// refuse carries out a fault before the call.
-func (c *Call) refuse(w http.ResponseWriter, hit *fault.Hit, now time.Time) {
-	hit.Effective()
-	switch e := hit.Effect.(type) {
-	case fault.Refuse:
-		if e.Code == "" {
-			text := e.Message
-			if text == "" {
-				text = http.StatusText(e.Status)
-			}
-			http.Error(w, text, e.Status)
-			return
-		}
-		c.failWith(w, e.Status, fakecloud.Errorf(e.Code, "%s", messageOf(e.Code, e.Message)))
-	case fault.RateLimit:
-		reset := time.Duration(e.Reset)
-		if reset == 0 {
-			reset = time.Hour
-		}
-		spent(w.Header(), now.Add(reset))
-		c.fail(w, fakecloud.Errorf("rate_limit_exceeded", "limit of 3600 requests per hour reached"))
-	case fault.Hang:
-		c.record(0)
-		<-c.Request.Context().Done()
-		panic(http.ErrAbortHandler)
-	}
 }
 
 // record puts the call into the history. Status zero means that no reply was given.

@@ -13,13 +13,14 @@ import (
 	"net/url"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/hcloud"
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/egress"
 	"nodestorm/harness/world/kubelet"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/machine/node"
 )
 
@@ -80,7 +81,7 @@ func Start(ctx context.Context, cfg Config) (*Project, error) {
 
 // Inject arms a fault.
 func (p *Project) Inject(f fault.Fault) error {
-	if err := f.Check(hcloud.Operations()); err != nil {
+	if err := cloudfault.Check(f, hcloud.Operations()); err != nil {
 		return err
 	}
 	return p.Cloud.Inject(f)

@@ -17,8 +17,9 @@ import (
 	"k8s.io/utils/clock"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/harness/cloud/machines"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/node"
 )
@@ -307,10 +308,10 @@ func TestLife(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			r.power(id, "start_server")
 		}, false, true},
-		{"vanished", func(r *rig, _ int64) { r.inject(fault.Fault{Name: "v", Effect: fault.Vanishes{}}) }, true, false},
-		{"host crashed", func(r *rig, _ int64) { r.inject(fault.Fault{Name: "o", Effect: fault.TurnsOff{}}) }, true, false},
+		{"vanished", func(r *rig, _ int64) { r.inject(fault.Fault{Name: "v", Effect: cloudfault.Vanishes{}}) }, true, false},
+		{"host crashed", func(r *rig, _ int64) { r.inject(fault.Fault{Name: "o", Effect: cloudfault.TurnsOff{}}) }, true, false},
 		{"deletion failed", func(r *rig, id int64) {
-			r.inject(fault.Fault{Name: "d", Match: fault.Match{Operation: "delete_server"}, Effect: fault.ActionFails{}})
+			r.inject(fault.Fault{Name: "d", Match: cloudfault.Match{Operation: "delete_server"}, Effect: cloudfault.ActionFails{}})
 			_ = r.cloud.Update(func(tx *fakecloud.Tx) error { tx.Delete(id); return nil })
 		}, false, false},
 	} {
@@ -348,7 +349,7 @@ func TestNeverRegisters(t *testing.T) {
 		p := node.DefaultProfile()
 		p.BootDelay = 5 * time.Second
 		if i.Name == "lost" {
-			p.Faults = []node.Fault{{Name: "lost", Effect: node.NeverRegisters{}}}
+			p.Faults = []fault.Fault{{Name: "lost", Effect: node.NeverRegisters{}}}
 		}
 		return p
 	}

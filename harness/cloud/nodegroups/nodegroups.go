@@ -17,10 +17,10 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/externalgrpc"
-	"nodestorm/fakecloud/fault"
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/kubelet"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/machine/node"
 	"nodestorm/sim/pki"
 )

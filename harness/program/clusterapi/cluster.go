@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/url"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -114,8 +113,8 @@ func (p *Provider) config(ctx context.Context, u *unstructured.Unstructured) err
 		args += " --register-with-taints=" + taints
 	}
 	data := fmt.Sprintf(userData, ProviderIDPrefix, args, net.JoinHostPort(host, strconv.FormatInt(port, 10)))
-	if p.strikes(NeverJoins, m) {
-		data, _, _ = strings.Cut(data, "cat <<EOF")
+	if by, struck := strikes[atBootstrap](p, m); struck {
+		data = by.userData(data)
 	}
 	if err := p.createSecret(ctx, u, u.GetName(), u.GetLabels()[clusterLabel], []byte(data)); err != nil {
 		return err

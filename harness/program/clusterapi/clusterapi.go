@@ -33,6 +33,7 @@ import (
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/process"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history/audit"
 	"nodestorm/sim/machine/node"
@@ -252,7 +253,7 @@ func (a *ClusterAPI) startProvider(ctx context.Context) error {
 }
 
 // Inject arms a fault of the infrastructure or bootstrap provider.
-func (a *ClusterAPI) Inject(f Fault) error { return a.provider.Inject(f) }
+func (a *ClusterAPI) Inject(f fault.Fault) error { return a.provider.Inject(f) }
 
 // Clear ends one.
 func (a *ClusterAPI) Clear(name string) error { return a.provider.Clear(name) }

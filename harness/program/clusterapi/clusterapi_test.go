@@ -21,6 +21,7 @@ import (
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/process/processtest"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/time/clock"
 )
@@ -71,15 +72,17 @@ func start(t *testing.T) *world.World {
 // The controllers' own calls can be broken; they try again.
 func TestBrokenWay(t *testing.T) {
 	w := start(t)
-	rule := func(name, resource string) apifault.Rule {
-		return apifault.Rule{
-			Name: name, Plan: apifault.Plan{Limit: 1}, Act: apifault.Act{Answer: &apifault.Answer{Code: 503}},
+	rule := func(name, resource string) fault.Fault {
+		return fault.Fault{
+			Name: name, Plan: fault.Plan{Limit: 1}, Effect: apifault.Answer{Code: 503},
 			Match: apifault.Match{Verbs: []string{"patch"}, Resource: resource},
 		}
 	}
 	a := bring(t, clusterapi.Config{World: w, Broken: true}, "v1.12.0")
-	if err := a.Way().Inject(rule("no set", "machinesets.cluster.x-k8s.io"), rule("no machine", "machines.cluster.x-k8s.io")); err != nil {
-		t.Fatal(err)
+	for name, resource := range map[string]string{"no set": "machinesets.cluster.x-k8s.io", "no machine": "machines.cluster.x-k8s.io"} {
+		if err := a.Way().Inject(rule(name, resource)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := a.CreateMachineDeployment(t.Context(), clusterapi.MachineDeployment{Name: "workers", Replicas: 1}); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package clusterapi
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -12,66 +11,12 @@ import (
 	"nodestorm/sim/history"
 )
 
-// Fault is one thing that goes wrong with machines of a MachineDeployment: with those
-// that are made while it is active, or, of effects that strike later in a machine's
-// life, with those that are there too.
-//
-// Its life is that of any fault (sim/fault), and its occasions are machines that come to
-// that point of their lives. What it holds back goes on when it is cleared; what has been
-// done to a machine or said of it stays.
-type Fault struct {
-	// Name is what records and errors call it. Required, unique in a world.
-	Name string
-	// Deployment is the MachineDeployment whose machines it strikes. Required.
-	Deployment string
-	// Plan is when and how often. Its At counts from Inject.
-	fault.Plan
-	// Effect is what goes wrong. Required.
-	Effect Effect
-}
-
-// Effect is what the infrastructure provider, or the bootstrap provider, does wrong.
-type Effect string
-
-// The effects, in the order of a machine's life.
-const (
-	// StuckInProvisioning: no instance is made, and nobody is told why.
-	StuckInProvisioning Effect = "stuck in Provisioning"
-	// FailsToProvision: no instance is made, and the provider reports a failure.
-	FailsToProvision Effect = "fails to provision"
-	// NeverJoins: the instance runs, and its user data breaks off before the join.
-	NeverJoins Effect = "never joins"
-	// LostBeforeJoining: the instance goes as soon as the machine has its provider
-	// ID, as one does that the cloud takes back; the provider reports a failure.
-	LostBeforeJoining Effect = "lost before it joins"
-	// ReportedFailed: the provider reports a failure of a machine that has a node.
-	// Instance and node are as well as before.
-	ReportedFailed Effect = "reported failed while it runs"
-	// DeletionHeld: the provider's finalizer stays, and so does the instance.
-	DeletionHeld Effect = "deletion held"
-)
-
-// Effects lists them.
-func Effects() []Effect { return slices.Clone(effects) }
-
-var effects = []Effect{StuckInProvisioning, FailsToProvision, NeverJoins, LostBeforeJoining, ReportedFailed, DeletionHeld}
-
-// spares reports whether the effect leaves machines alone that are there before it:
-// they are past that point of their life.
-func (e Effect) spares() bool { return e != ReportedFailed && e != DeletionHeld }
-
-// Check says what is wrong with the fault.
-func (f Fault) Check() error {
-	switch {
-	case f.Name == "" || f.Deployment == "":
-		return fmt.Errorf("fault %q of machines of %q: want a name and a MachineDeployment", f.Name, f.Deployment)
-	case !slices.Contains(effects, f.Effect):
-		return fmt.Errorf("fault %q: unknown effect %q (allowed: %q)", f.Name, f.Effect, effects)
-	}
-	if err := f.Plan.Check(); err != nil {
-		return fmt.Errorf("fault %q: %w", f.Name, err)
-	}
-	return nil
+// effect is one of a kind of Faults.
+type effect interface {
+	fault.Effect
+	// spares reports whether it leaves machines alone that are there before it: they are past that point of
+	// their life.
+	spares() bool
 }
 
 // faults are those of a provider.
@@ -83,13 +28,13 @@ type faults struct {
 type armedFault struct {
 	fault.Life
 	deployment string
-	does       Effect
+	does       effect
 	struck     map[string]bool // machines that came to that point of their lives, by name: whether it acts on them
 }
 
-// Inject arms a fault.
-func (p *Provider) Inject(f Fault) error {
-	if err := f.Check(); err != nil {
+// Inject implements fault.Injector. A fault's At counts from it.
+func (p *Provider) Inject(f fault.Fault) error {
+	if err := Faults.Check(f); err != nil {
 		return err
 	}
 	log, ok := p.cfg.History.(*history.Log)
@@ -106,8 +51,9 @@ func (p *Provider) Inject(f Fault) error {
 		waiting = fault.AwaitIn(log)
 	}
 	now := p.cfg.Clock.Now()
-	a := &armedFault{deployment: f.Deployment, does: f.Effect, struck: map[string]bool{}}
-	a.Life = fault.Recorder{History: p.cfg.History, Seed: p.cfg.Seed}.Arm(f.Name, string(f.Effect), f.Plan, now, a.about(""))
+	match, _ := f.Match.(Match)
+	a := &armedFault{deployment: match.Deployment, does: f.Effect.(effect), struck: map[string]bool{}}
+	a.Life = fault.Recorder{History: p.cfg.History, Seed: p.cfg.Seed}.Arm(f.Name, f.Effect.String(), f.Plan, now, a.about(""))
 	p.faults.all.Add(a)
 	if a.Active(now) {
 		p.begin(a)
@@ -118,7 +64,7 @@ func (p *Provider) Inject(f Fault) error {
 	return nil
 }
 
-// Clear ends a fault: what it holds back goes on.
+// Clear implements fault.Injector: what the fault holds back goes on.
 func (p *Provider) Clear(name string) error {
 	p.faults.mu.Lock()
 	defer p.faults.mu.Unlock()
@@ -191,18 +137,25 @@ func (p *Provider) machinesOf(deployment string) (there []*unstructured.Unstruct
 	return there
 }
 
-// strikes reports whether a machine, which has come to the point of its life at which
-// the effect strikes, is struck by a fault. Asking again gives the same answer as long as
-// the fault is active.
-func (p *Provider) strikes(effect Effect, m *unstructured.Unstructured) bool {
+// strikes reports whether a machine, which has come to the point of its life at which the effects strike that have
+// the method of At, is struck by a fault, and by which effect. Asking again gives the same answer as long as the
+// fault is active.
+func strikes[At any](p *Provider, m *unstructured.Unstructured) (by At, struck bool) {
+	e := p.struck(m, func(e effect) bool { _, at := e.(At); return at })
+	by, struck = e.(At)
+	return by, struck
+}
+
+// struck is the effect that strikes a machine of those that can, nil for none.
+func (p *Provider) struck(m *unstructured.Unstructured, can func(effect) bool) effect {
 	if m == nil {
-		return false
+		return nil
 	}
 	p.faults.mu.Lock()
 	defer p.faults.mu.Unlock()
 	now, name := p.cfg.Clock.Now(), m.GetName()
 	for _, a := range p.faults.all.All() {
-		if a.does != effect || a.deployment != m.GetLabels()[deploymentLabel] || !a.Active(now) {
+		if !can(a.does) || a.deployment != m.GetLabels()[deploymentLabel] || !a.Active(now) {
 			continue
 		}
 		struck, known := a.struck[name]
@@ -213,10 +166,10 @@ func (p *Provider) strikes(effect Effect, m *unstructured.Unstructured) bool {
 			a.struck[name] = struck
 		}
 		if struck {
-			return true
+			return a.does
 		}
 	}
-	return false
+	return nil
 }
 
 // about is what records say of the fault, and of a machine that it strikes.

@@ -53,6 +53,15 @@ func (p faulty) machine(t *testing.T, name string) *unstructured.Unstructured {
 	return m
 }
 
+func (p faulty) strikes(e effect, m *unstructured.Unstructured) bool {
+	return p.struck(m, func(other effect) bool { return other == e }) != nil
+}
+
+// inject arms a fault of the machines.
+func (p faulty) inject(plan fault.Plan, e fault.Effect) error {
+	return p.Inject(fault.Fault{Name: "f", Match: Match{Deployment: "web"}, Plan: plan, Effect: e})
+}
+
 // story is what the history has of faults.
 func (p faulty) story() string {
 	var told []string
@@ -66,11 +75,11 @@ func (p faulty) story() string {
 
 // Machines that are there are spared by what strikes early in a machine's life, and by no other.
 func TestFaultSpares(t *testing.T) {
-	for effect, want := range map[Effect]bool{FailsToProvision: false, DeletionHeld: true} {
+	for effect, want := range map[effect]bool{FailsToProvision{}: false, DeletionHeld{}: true} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newFaulty(t)
 			old := p.machine(t, "old")
-			if err := p.Inject(Fault{Name: "f", Deployment: "web", Effect: effect}); err != nil {
+			if err := p.inject(fault.Plan{}, effect); err != nil {
 				t.Fatal(err)
 			}
 			if got := p.strikes(effect, old); got != want {
@@ -92,12 +101,12 @@ func TestFaultPlan(t *testing.T) {
 			t.Fatal(err)
 		}
 		plan := fault.Plan{When: when, At: lapse.Duration(time.Minute), For: lapse.Duration(time.Hour), Skip: 1, Limit: 1}
-		if err := p.Inject(Fault{Name: "f", Deployment: "web", Plan: plan, Effect: StuckInProvisioning}); err != nil {
+		if err := p.inject(plan, StuckInProvisioning{}); err != nil {
 			t.Fatal(err)
 		}
 		struck := func() (s string) {
 			for _, name := range []string{"a", "b", "c"} {
-				if p.strikes(StuckInProvisioning, p.machine(t, name)) {
+				if p.strikes(StuckInProvisioning{}, p.machine(t, name)) {
 					s += name
 				}
 			}
@@ -131,19 +140,18 @@ func TestFaultClear(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFaulty(t)
 		m := p.machine(t, "a")
-		f := Fault{Name: "f", Deployment: "web", Effect: DeletionHeld}
-		if err := p.Inject(f); err != nil {
+		if err := p.inject(fault.Plan{}, DeletionHeld{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Inject(f); err == nil {
+		if err := p.inject(fault.Plan{}, DeletionHeld{}); err == nil {
 			t.Error("a second fault of the name is taken")
 		}
-		p.strikes(DeletionHeld, m)
+		p.strikes(DeletionHeld{}, m)
 		for p.queue.Len() > 0 {
 			r, _ := p.queue.Get()
 			p.queue.Done(r)
 		}
-		if err := p.Clear("f"); err != nil || p.strikes(DeletionHeld, m) || p.queue.Len() == 0 {
+		if err := p.Clear("f"); err != nil || p.strikes(DeletionHeld{}, m) || p.queue.Len() == 0 {
 			t.Errorf("after Clear (%v) the machine is still held, or not looked at again (%d)", err, p.queue.Len())
 		}
 		if err := p.Clear("g"); err == nil {
@@ -152,13 +160,20 @@ func TestFaultClear(t *testing.T) {
 	})
 }
 
+// melts is no effect on machines.
+type melts struct{ early }
+
+func (melts) String() string { return "melts" }
+
 func TestFaultCheck(t *testing.T) {
-	for want, f := range map[string]Fault{
-		"want a name and a MachineDeployment": {Effect: NeverJoins},
-		`unknown effect "melts" (allowed: `:   {Name: "f", Deployment: "web", Effect: "melts"},
-		"field limit is -1":                   {Name: "f", Deployment: "web", Effect: NeverJoins, Plan: fault.Plan{Limit: -1}},
+	web := Match{Deployment: "web"}
+	for want, f := range map[string]fault.Fault{
+		"a fault has no name":                 {Match: web, Effect: NeverJoins{}},
+		"want a name and a MachineDeployment": {Name: "f", Effect: NeverJoins{}},
+		`unknown effect "melts" (allowed: `:   {Name: "f", Match: web, Effect: melts{}},
+		"field limit is -1":                   {Name: "f", Match: web, Effect: NeverJoins{}, Plan: fault.Plan{Limit: -1}},
 	} {
-		if err := f.Check(); err == nil || !strings.Contains(fmt.Sprint(err), want) {
+		if err := Faults.Check(f); err == nil || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}

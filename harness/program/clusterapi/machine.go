@@ -7,7 +7,6 @@ import (
 	"maps"
 	"reflect"
 	"strconv"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -35,8 +34,9 @@ const (
 func (p *Provider) machine(ctx context.Context, u *unstructured.Unstructured) error {
 	i, m := p.instance(u), p.owner(u)
 	if u.GetDeletionTimestamp() != nil {
+		_, held := strikes[atDeletion](p, m)
 		switch {
-		case p.strikes(DeletionHeld, m):
+		case held:
 			return nil
 		case i == nil:
 			return p.setFinalizers(ctx, infraMachines, u)
@@ -71,31 +71,32 @@ func (p *Provider) machine(ctx context.Context, u *unstructured.Unstructured) er
 			map[string]any{"type": "Hostname", "address": i.Name},
 		},
 	}
-	switch {
-	case m == nil:
-	case text(m, "status", "nodeRef", "name") != "" && p.strikes(ReportedFailed, m):
-		maps.Copy(status, failure("UpdateError", "the provider's check of the instance has failed"))
-	case text(m, "spec", "providerID") != "" && p.strikes(LostBeforeJoining, m):
-		if wait := lostAfter - p.cfg.Clock.Since(i.Created); wait > 0 {
-			p.queue.AddAfter(request{infraMachines, u.GetNamespace(), u.GetName()}, wait)
-			break
+	if m != nil && text(m, "status", "nodeRef", "name") != "" {
+		if by, struck := strikes[atWork](p, m); struck {
+			maps.Copy(status, by.said())
+			return p.patch(ctx, infraMachines, u, "status", status)
 		}
-		maps.Copy(status, failure("UpdateError", "the cloud has taken the instance back"))
-		if err := p.patch(ctx, infraMachines, u, "status", status); err != nil {
-			return err
+	}
+	if m != nil && text(m, "spec", "providerID") != "" {
+		if by, struck := strikes[atStart](p, m); struck {
+			return p.lose(ctx, u, i, status, by)
 		}
-		return p.cfg.Cloud.Update(func(tx *fakecloud.Tx) error { tx.Remove(i.ID); return nil })
 	}
 	return p.patch(ctx, infraMachines, u, "status", status)
 }
 
-// lostAfter is when a cloud takes back an instance that it has given: before any is
-// booted.
-const lostAfter = 20 * time.Second
-
-// failure is what a provider says of a machine that will not recover.
-func failure(reason, message string) map[string]any {
-	return map[string]any{"failureReason": reason, "failureMessage": message}
+// lose has the instance of a machine go when its time has come, and something else said of it then than status.
+func (p *Provider) lose(ctx context.Context, u *unstructured.Unstructured, i *fakecloud.Instance, status map[string]any, by atStart) error {
+	after, failed := by.lost()
+	if wait := after - p.cfg.Clock.Since(i.Created); wait > 0 {
+		p.queue.AddAfter(request{infraMachines, u.GetNamespace(), u.GetName()}, wait)
+		return p.patch(ctx, infraMachines, u, "status", status)
+	}
+	maps.Copy(status, failed)
+	if err := p.patch(ctx, infraMachines, u, "status", status); err != nil {
+		return err
+	}
+	return p.cfg.Cloud.Update(func(tx *fakecloud.Tx) error { tx.Remove(i.ID); return nil })
 }
 
 // instance is the machine's own, nil where there is none.
@@ -111,11 +112,14 @@ func (p *Provider) instance(u *unstructured.Unstructured) *fakecloud.Instance {
 // create makes the instance of the Machine m once Cluster API has user data for it.
 func (p *Provider) create(ctx context.Context, u, m *unstructured.Unstructured) error {
 	secret := text(m, "spec", "bootstrap", "dataSecretName")
-	switch {
-	case secret == "" || p.strikes(StuckInProvisioning, m):
+	if secret == "" {
 		return nil
-	case p.strikes(FailsToProvision, m):
-		return p.patch(ctx, infraMachines, u, "status", failure("CreateError", "the cloud has no room for the instance"))
+	}
+	if by, struck := strikes[atCreation](p, m); struck {
+		if status := by.notMade(); status != nil {
+			return p.patch(ctx, infraMachines, u, "status", status)
+		}
+		return nil
 	}
 	return p.createInstance(ctx, u, secret, map[string]string{
 		machineLabel: u.GetNamespace() + "/" + u.GetName(),

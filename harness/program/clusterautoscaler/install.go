@@ -27,6 +27,7 @@ import (
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
 	"nodestorm/reports/redact"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
 )
 
@@ -63,7 +64,7 @@ type Config struct {
 	// Broken says that faults come between the autoscaler and that API server: Rules, and
 	// those that its Way gets later.
 	Broken bool
-	Rules  []apifault.Rule
+	Rules  []fault.Fault
 }
 
 // Autoscaler is one build in one world.

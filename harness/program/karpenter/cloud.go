@@ -13,12 +13,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/instanceapi"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/kubelet"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/machine/node"
 )
 
@@ -87,7 +88,7 @@ func StartCloud(ctx context.Context, cfg CloudConfig) (*Cloud, error) {
 
 // Inject arms a fault.
 func (c *Cloud) Inject(f fault.Fault) error {
-	if err := f.Check(instanceapi.Operations()); err != nil {
+	if err := cloudfault.Check(f, instanceapi.Operations()); err != nil {
 		return err
 	}
 	return c.Cloud.Inject(f)

@@ -8,6 +8,7 @@ import (
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/process"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history/audit"
 )
@@ -15,7 +16,7 @@ import (
 // Start runs the controller and waits until it is ready. Virtual time passes as
 // real time does meanwhile. Where it is to be broken, its way to the API server has these
 // rules, and may get more.
-func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...apifault.Rule) (*process.Process, error) {
+func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...fault.Fault) (*process.Process, error) {
 	account, groups := "system:serviceaccount:"+Name+":"+Name, []string{"system:serviceaccounts", "system:serviceaccounts:" + Name, "system:authenticated", audit.TargetGroup}
 	kubeconfig, err := "", error(nil)
 	if broken {

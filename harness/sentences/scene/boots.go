@@ -21,39 +21,8 @@ type Boots struct {
 	// Servers of a cloud, and machines that Karpenter launches, have real kubelets.
 	RealServers, RealLaunched bool
 
-	mu      sync.Mutex
-	further []furtherFault
-}
-
-// furtherFault is a fault of simulated nodes that boot from now on, and of which of them.
-type furtherFault struct {
-	node.Fault
-	chosen *fault.Life
-}
-
-// Further is what records of faults of further nodes are about: of none until one boots.
-var Further = fault.About{Actor: node.Actor}
-
-// Inject arms a fault of simulated nodes that boot from now on, as many of them as the plan says.
-func (b *Boots) Inject(f node.Fault, plan fault.Plan, recorder fault.Recorder, now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	plan = fault.Plan{Skip: plan.Skip, Limit: plan.Limit, Probability: plan.Probability}
-	b.further = append(b.further, furtherFault{f, new(recorder.Arm(f.Name, f.Effect.String(), plan, now, Further))})
-}
-
-// clear spares the nodes still to come, and reports whether there are any.
-func (b *Boots) clear(fault string, now time.Time) (spared bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.further = slices.DeleteFunc(b.further, func(f furtherFault) bool {
-		if f.Name != fault {
-			return false
-		}
-		spared = f.chosen.Clear(now, Further)
-		return true
-	})
-	return spared
+	mu     sync.Mutex
+	coming *node.Coming // nil: no faults
 }
 
 // Next is the profile of the next machine that boots.
@@ -63,14 +32,12 @@ func (b *Boots) Next() node.Profile {
 	return p
 }
 
-func (b *Boots) nextFaults() []node.Fault {
+func (b *Boots) nextFaults() []fault.Fault {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := slices.Clone(b.Profile.Faults)
-	for _, f := range b.further {
-		if f.chosen.Take() {
-			all = append(all, f.Fault)
-		}
+	if b.coming != nil {
+		all = append(all, b.coming.Next()...)
 	}
 	return all
 }

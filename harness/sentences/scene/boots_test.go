@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
+
+	"k8s.io/utils/clock"
 
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
@@ -13,12 +14,11 @@ import (
 
 // A fault of further nodes is for as many of them as it says.
 func TestNextFaults(t *testing.T) {
-	b := &Boots{}
-	life := func(plan fault.Plan) *fault.Life {
-		return new(fault.Recorder{History: history.Discard()}.Arm("f", "", plan, time.Now(), fault.About{}))
+	b := &Boots{coming: node.NewComing(fault.Recorder{History: history.Discard()}, clock.RealClock{})}
+	b.Profile.Faults = []fault.Fault{{Name: "all"}}
+	if err := b.coming.Inject(fault.Fault{Name: "second", Effect: node.NotReady{}, Plan: fault.Plan{Skip: 1, Limit: 1}}); err != nil {
+		t.Fatal(err)
 	}
-	b.Profile.Faults = []node.Fault{{Name: "all"}}
-	b.further = []furtherFault{{node.Fault{Name: "second"}, life(fault.Plan{Skip: 1, Limit: 1})}}
 	var got []string
 	for range 3 {
 		var names []string

@@ -5,17 +5,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"nodestorm/fakecloud/fault"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/world"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
 )
 
 // Cloud is what a scenario's cloud is to sentences that are not about one kind of cloud.
 type Cloud interface {
-	// Inject arms a fault of it, Clear ends one.
-	Inject(fault.Fault) error
-	Clear(name string) error
+	fault.Injector
 	// Group has it have a node group.
 	Group(context.Context, *Scene, Group) error
 	// Reach is how Cluster Autoscaler gets at it.

@@ -10,8 +10,8 @@ import (
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/world"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history/checker"
-	"nodestorm/sim/machine/node"
 )
 
 // Rig is what a scenario runs on.
@@ -54,9 +54,7 @@ type Machines interface {
 	machines.Containers
 	// Has reports whether a Node is that of one of them.
 	Has(node string) bool
-	Inject(node string, f node.Fault) error
-	// Clear ends a fault on all of them.
-	Clear(fault string) error
+	fault.Injector
 }
 
 // Settings are what steps ask for before it starts.

@@ -12,7 +12,7 @@ import (
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/kubelet"
-	"nodestorm/sim/fault/apifault"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/node"
 )
@@ -39,7 +39,7 @@ type Scene struct {
 	// Breaks are the programs whose way to the API server can be broken once they run, and Rules those that the target's
 	// has from the start.
 	Breaks map[string]bool
-	Rules  []apifault.Rule
+	Rules  []fault.Fault
 
 	states map[any]any
 }
@@ -124,23 +124,40 @@ func (s *Scene) NodeReady(ctx context.Context, name string, d time.Duration, seq
 	return nil
 }
 
-// InjectNode does a fault to the machine of a Node, which need not be one of the fleet's.
-func (s *Scene) InjectNode(name string, f node.Fault) error {
-	if m, are := s.Containers.(Machines); are && m.Has(name) {
-		return m.Inject(name, f)
+// Nodes are the machines of Nodes, which need not be those of the fleet, and those that boot from now on.
+func (s *Scene) Nodes() fault.Injector { return nodes{s} }
+
+type nodes struct{ s *Scene }
+
+// Inject implements fault.Injector.
+func (n nodes) Inject(f fault.Fault) error {
+	match, _ := f.Match.(node.Match)
+	if match.Node == "" {
+		return n.coming().Inject(f)
 	}
-	return s.World.Fleet().Inject(name, f)
+	if m, are := n.s.Containers.(Machines); are && m.Has(match.Node) {
+		return m.Inject(f)
+	}
+	return n.s.World.Fleet().Inject(f)
 }
 
-// ClearNodes ends a fault of simulated nodes, and of what is in their place.
-func (s *Scene) ClearNodes(fault string) error {
-	spared := s.Boots.clear(fault, s.World.Clock().Now())
-	err := s.World.Fleet().Clear(fault)
-	if m, are := s.Containers.(Machines); are && m.Clear(fault) == nil {
-		err = nil
-	}
-	if spared {
+// Clear implements fault.Injector. It spares machines that are still to come.
+func (n nodes) Clear(name string) error {
+	spared, err := n.coming().Clear(name), n.s.World.Fleet().Clear(name)
+	if m, are := n.s.Containers.(Machines); are && m.Clear(name) == nil || spared == nil {
 		return nil
 	}
 	return err
+}
+
+// coming are the faults of machines that boot from now on.
+func (n nodes) coming() *node.Coming {
+	b := &n.s.Boots
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.coming == nil {
+		world := n.s.World
+		b.coming = node.NewComing(fault.Recorder{History: world.History(), Seed: n.s.Rig.World.Seed}, world.Clock())
+	}
+	return b.coming
 }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"nodestorm/harness/world/kubelet"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/node"
 	"nodestorm/sim/time/clock"
@@ -102,10 +103,10 @@ func TestSimulatedAndRealAgree(t *testing.T) {
 		r.deletion(t, name, as)
 		r.recorded(t, name, as)
 	}
-	if err := r.Inject(kubelet.Fault{Name: "kubelet-stopped", Machine: "real", Effect: kubelet.Stopped}); err != nil {
+	if err := r.Inject(fault.Fault{Name: "kubelet-stopped", Match: kubelet.Match{Machine: "real"}, Effect: kubelet.Stopped{}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Fleet().Inject("simd", node.Fault{Name: "silence", Effect: node.HeartbeatsStop{}}); err != nil {
+	if err := r.Fleet().Inject(fault.Fault{Name: "silence", Match: node.Match{Node: "simd"}, Effect: node.HeartbeatsStop{}}); err != nil {
 		t.Fatal(err)
 	}
 	for name, as := range seen {

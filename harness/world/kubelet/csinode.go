@@ -26,7 +26,7 @@ func (m *Machines) DelayCSINodes(ctx context.Context, d time.Duration) error {
 	if err := m.refuseCSINodes(ctx); err != nil {
 		return fmt.Errorf("refusing CSINodes: %w", err)
 	}
-	late, err := m.arm(csiNodesLate, Effect("kubelets cannot make their CSINodes for "+d.String()), fault.Plan{}, history.Object{Resource: "csinodes"})
+	late, err := m.arm(fault.Fault{Name: csiNodesLate}, "kubelets cannot make their CSINodes for "+d.String(), history.Object{Resource: "csinodes"})
 	if err != nil {
 		return err
 	}

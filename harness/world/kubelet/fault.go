@@ -1,46 +1,14 @@
 package kubelet
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
-
-// Fault is one thing that is done to a machine from outside. Its life is that of any
-// fault (sim/fault), with one occasion: the machine.
-type Fault struct {
-	// Name is what records and errors call it. Required, unique on a machine as long as
-	// the fault is there.
-	Name string
-	// Machine is the name of the machine, and of its Node. Required.
-	Machine string
-	// Plan is from when to when; its At counts from Inject. Skip, Limit and Probability
-	// are zero.
-	fault.Plan
-	// Effect is what goes wrong. Required.
-	Effect Effect
-}
-
-// Effect is what goes wrong on a machine, or with all of them.
-type Effect string
-
-// The effects on one machine.
-const (
-	// RuntimeDown: effective when the kubelet says that its Node is not ready.
-	RuntimeDown Effect = "the container runtime does not answer"
-	// NetworkGone is as if the network plugin's configuration had been removed: effective
-	// like RuntimeDown.
-	NetworkGone Effect = "the network plugin has no configuration"
-	// Stopped: effective when the process is gone; containers go on.
-	Stopped Effect = "no kubelet runs"
-)
-
-// Effects lists them.
-func Effects() []Effect { return []Effect{RuntimeDown, NetworkGone, Stopped} }
 
 // faults are those of a world's machines.
 type faults struct {
@@ -51,36 +19,22 @@ type faults struct {
 type armed struct {
 	fault.Life
 	object history.Object
-	does   Effect
+	does   effect // nil: of all machines
 }
 
-// Check says what is wrong with the fault.
-func (f Fault) Check() error {
-	switch {
-	case f.Name == "" || f.Machine == "":
-		return fmt.Errorf("fault %q of machine %q: want a name and a machine", f.Name, f.Machine)
-	case !slices.Contains(Effects(), f.Effect):
-		return fmt.Errorf("fault %q: unknown effect %q (allowed: %q)", f.Name, f.Effect, Effects())
-	case f.Skip != 0 || f.Limit != 0 || f.Probability != 0:
-		return fmt.Errorf("fault %q: it acts on one machine: want no skip, limit or probability", f.Name)
-	}
-	if err := f.Plan.Check(); err != nil {
-		return fmt.Errorf("fault %q: %w", f.Name, err)
-	}
-	return nil
-}
-
-// Inject arms a fault. One that is active at once has been done when it returns.
-func (m *Machines) Inject(f Fault) error {
-	if err := f.Check(); err != nil {
+// Inject implements fault.Injector. A fault's At counts from it, and one that is active at once has been done when
+// it returns.
+func (m *Machines) Inject(f fault.Fault) error {
+	if err := Faults.Check(f); err != nil {
 		return err
 	}
-	if _, err := m.get(f.Machine); err != nil {
+	match, _ := f.Match.(Match)
+	if _, err := m.get(match.Machine); err != nil {
 		return fmt.Errorf("fault %q: %w", f.Name, err)
 	}
-	object := history.Object{Resource: "nodes", Name: f.Machine}
+	object := history.Object{Resource: "nodes", Name: match.Machine}
 	waiting := fault.AwaitIn(m.world.History())
-	a, err := m.arm(f.Name, f.Effect, f.Plan, object)
+	a, err := m.arm(f, f.Effect.String(), object)
 	if err != nil {
 		return err
 	}
@@ -95,34 +49,36 @@ func (m *Machines) Inject(f Fault) error {
 	return nil
 }
 
-// Clear ends a fault of a machine, of any if machine is empty: what it has broken works
-// again.
-func (m *Machines) Clear(name, machine string) error {
+// Clear implements fault.Injector: what the fault has broken works again, on all machines that have it.
+func (m *Machines) Clear(name string) error {
 	m.faults.mu.Lock()
-	var found *armed
+	var found []*armed
 	for _, a := range m.faults.all {
-		if a.Name() == name && a.does.ofMachine() && a.Cleared().IsZero() && (machine == "" || a.object.Name == machine) {
-			found = a
+		if a.Name() == name && a.does != nil && a.Cleared().IsZero() {
+			found = append(found, a)
 		}
 	}
 	m.faults.mu.Unlock()
-	if found == nil {
-		return fmt.Errorf("there is no fault %q of a machine %q", name, machine)
+	if len(found) == 0 {
+		return fmt.Errorf("there is no fault %q of a machine", name)
 	}
-	return m.mend(found)
+	var errs []error
+	for _, a := range found {
+		errs = append(errs, m.mend(a))
+	}
+	return errors.Join(errs...)
 }
 
-func (e Effect) ofMachine() bool { return slices.Contains(Effects(), e) }
-
 // arm records a fault, of a machine or of all.
-func (m *Machines) arm(name string, effect Effect, plan fault.Plan, object history.Object) (*armed, error) {
+func (m *Machines) arm(f fault.Fault, called string, object history.Object) (*armed, error) {
 	m.faults.mu.Lock()
 	defer m.faults.mu.Unlock()
-	if m.there(name, object) != nil {
-		return nil, fmt.Errorf("fault %q of %s is there already", name, object)
+	if m.there(f.Name, object) != nil {
+		return nil, fmt.Errorf("fault %q of %s is there already", f.Name, object)
 	}
-	a := &armed{object: object, does: effect}
-	a.Life = fault.Recorder{History: m.world.History()}.Arm(name, string(effect), plan, m.world.Clock().Now(), a.about())
+	a := &armed{object: object}
+	a.does, _ = f.Effect.(effect)
+	a.Life = fault.Recorder{History: m.world.History()}.Arm(f.Name, called, f.Plan, m.world.Clock().Now(), a.about())
 	m.faults.all = append(m.faults.all, a)
 	return a, nil
 }
@@ -186,20 +142,7 @@ func (m *Machines) begin(a *armed) error {
 	if err != nil {
 		return err
 	}
-	switch a.does {
-	case RuntimeDown:
-		m.awaitNotReady(a)
-		b.runtime.SetDown(true)
-	case NetworkGone:
-		m.awaitNotReady(a)
-		return m.SetNetwork(a.object.Name, false)
-	case Stopped:
-		m.record("stop", a.object.Name, nil)
-		if p := b.want(false); p != nil {
-			return p.Stop(time.Second)
-		}
-	}
-	return nil
+	return a.does.begin(m, b, a)
 }
 
 // mend ends a fault, once.
@@ -211,15 +154,7 @@ func (m *Machines) mend(a *armed) error {
 	if err != nil {
 		return err
 	}
-	switch a.does {
-	case RuntimeDown:
-		b.runtime.SetDown(false)
-	case NetworkGone:
-		return m.SetNetwork(a.object.Name, true)
-	case Stopped:
-		b.want(true)
-	}
-	return nil
+	return a.does.mend(m, b)
 }
 
 // cleared notes that a fault is over, and reports whether it was not already.
@@ -243,7 +178,7 @@ func (m *Machines) stopped(machine string) {
 	m.faults.mu.Lock()
 	var why []*armed
 	for _, a := range m.faults.all {
-		if a.does == Stopped && a.object.Name == machine && a.Cleared().IsZero() {
+		if a.does == (Stopped{}) && a.object.Name == machine && a.Cleared().IsZero() {
 			why = append(why, a)
 		}
 	}

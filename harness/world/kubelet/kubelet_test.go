@@ -24,6 +24,7 @@ import (
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/kubelet"
 	"nodestorm/harness/world/process/processtest"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/time/clock"
 )
@@ -202,11 +203,11 @@ func TestKubeletStops(t *testing.T) {
 	r.pod(t, "p", "a", nil)
 	p := r.podIs(t, "p", "Running", time.Minute, running)
 	id := p.Status.ContainerStatuses[0].ContainerID
-	if err := r.Inject(kubelet.Fault{Name: "kubelet-stopped", Machine: "a", Effect: kubelet.Stopped}); err != nil {
+	if err := r.Inject(fault.Fault{Name: "kubelet-stopped", Match: kubelet.Match{Machine: "a"}, Effect: kubelet.Stopped{}}); err != nil {
 		t.Fatal(err)
 	}
 	r.is(t, "a", corev1.ConditionUnknown, 2*time.Minute)
-	if err := r.Clear("kubelet-stopped", "a"); err != nil {
+	if err := r.Clear("kubelet-stopped"); err != nil {
 		t.Fatal(err)
 	}
 	r.is(t, "a", corev1.ConditionTrue, 2*time.Minute)
@@ -247,9 +248,9 @@ func TestRuntimeFlaps(t *testing.T) {
 		t.Helper()
 		err := error(nil)
 		if is {
-			err = r.Inject(kubelet.Fault{Name: "runtime-down", Machine: "a", Effect: kubelet.RuntimeDown})
+			err = r.Inject(fault.Fault{Name: "runtime-down", Match: kubelet.Match{Machine: "a"}, Effect: kubelet.RuntimeDown{}})
 		} else {
-			err = r.Clear("runtime-down", "a")
+			err = r.Clear("runtime-down")
 		}
 		if err != nil {
 			t.Fatal(err)

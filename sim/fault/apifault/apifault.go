@@ -103,8 +103,8 @@ type Proxy struct {
 }
 
 // Start starts a proxy with rules, and returns when it listens. Rules that cannot
-// work are an error, see Check. It stops with Close.
-func Start(cfg Config, rules ...Rule) (*Proxy, error) {
+// work are an error. It stops with Close.
+func Start(cfg Config, rules ...fault.Fault) (*Proxy, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.RealClock{}
 	}
@@ -123,7 +123,7 @@ func Start(cfg Config, rules ...Rule) (*Proxy, error) {
 	return p, nil
 }
 
-func (p *Proxy) start(rules []Rule) (err error) {
+func (p *Proxy) start(rules []fault.Fault) (err error) {
 	if p.upstream, _, err = rest.DefaultServerUrlFor(p.cfg.Client); err != nil {
 		return err
 	}
@@ -166,8 +166,10 @@ func (p *Proxy) start(rules []Rule) (err error) {
 			return context.WithValue(ctx, connKey{}, c)
 		},
 	}
-	if err := p.Inject(rules...); err != nil {
-		return errors.Join(err, p.listener.Close())
+	for _, rule := range rules {
+		if err := p.Inject(rule); err != nil {
+			return errors.Join(err, p.listener.Close())
+		}
 	}
 	go func() {
 		p.serving = p.server.ServeTLS(p.listener, "", "")

@@ -15,8 +15,8 @@ import (
 // armed is a rule at work. Its fields are guarded by the proxy's mutex.
 type armed struct {
 	fault.Life
-	rule Rule
-	action
+	rule fault.Fault
+	does fault.Effect
 
 	turn     int           // at which it became active; zero: not yet
 	underWay int           // calls that it took and has not finished with
@@ -50,56 +50,54 @@ func (p *Proxy) Unmet() []RuleState {
 	return slices.DeleteFunc(p.Rules(), func(s RuleState) bool { return !s.Effective.IsZero() })
 }
 
-// Inject arms more rules, behind those that are there, and returns when those that
-// are active at once are. An error of Check arms none. If the API server does not tell
-// what is new now, within 10s, they are armed, and a StaleList makes no difference.
-func (p *Proxy) Inject(rules ...Rule) error {
-	armed, err := p.inject(rules)
-	for _, a := range armed {
-		if a.rule.Act.StaleList != nil && a.When == nil && a.At == 0 {
-			<-a.past.known
-			if err == nil && a.past.err != nil {
-				err = fmt.Errorf("rule %q: %w", a.Name(), a.past.err)
-			}
+// Inject implements fault.Injector. It arms one more rule, behind those that are there, and returns when it is active,
+// if it is to be at once. If the API server does not tell what is new now, within 10s, it is armed, and a StaleList
+// makes no difference.
+func (p *Proxy) Inject(rule fault.Fault) error {
+	a, err := p.inject(rule)
+	if err != nil {
+		return err
+	}
+	if _, asks := a.does.(asking); asks && a.When == nil && a.At == 0 {
+		<-a.past.known
+		if a.past.err != nil {
+			return fmt.Errorf("rule %q: %w", a.Name(), a.past.err)
 		}
 	}
-	return err
+	return nil
 }
 
-func (p *Proxy) inject(rules []Rule) (injected []*armed, err error) {
+func (p *Proxy) inject(rule fault.Fault) (*armed, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var all []Rule
+	if err := Rules.Check(rule); err != nil {
+		return nil, err
+	}
+	if err := p.rules.Free(rule.Name); err != nil {
+		return nil, err
+	}
+	var all []fault.Fault
 	for _, a := range p.rules.All() {
 		if a.Cleared().IsZero() {
 			all = append(all, a.rule)
 		}
 	}
-	if err := Check(append(all, rules...)); err != nil {
+	if err := together(append(all, rule)); err != nil {
 		return nil, err
 	}
-	for _, rule := range rules {
-		if err := p.rules.Free(rule.Name); err != nil {
-			return nil, err
-		}
-		a := &armed{rule: rule, over: make(chan struct{}), past: past{known: make(chan struct{})}}
-		a.action, _ = rule.Act.one() // Check has looked
-		if p.writer == nil && (rule.Act.OtherWriter != nil || rule.Act.StaleList != nil) {
-			return nil, fmt.Errorf("rule %q: %s needs an identity of its own (Config.Writer)", rule.Name, a.action)
-		}
-		injected = append(injected, a)
+	if _, asks := rule.Effect.(ownIdentity); asks && p.writer == nil {
+		return nil, fmt.Errorf("rule %q: %s needs an identity of its own (Config.Writer)", rule.Name, rule.Effect)
 	}
-	for _, a := range injected {
-		p.arm(a)
-	}
-	return injected, nil
+	a := &armed{rule: rule, does: rule.Effect, over: make(chan struct{}), past: past{known: make(chan struct{})}}
+	p.arm(a)
+	return a, nil
 }
 
 func (p *Proxy) arm(a *armed) {
 	waiting := fault.AwaitIn(p.cfg.History)
 	recorder := fault.Recorder{History: p.cfg.History, Seed: p.cfg.Seed}
 	now := p.cfg.Clock.Now()
-	a.Life = recorder.Arm(a.rule.Name, a.action.String(), a.rule.Plan, now, a.about(Actor, nil))
+	a.Life = recorder.Arm(a.rule.Name, a.does.String(), a.rule.Plan, now, a.about(Actor, nil))
 	p.rules.Add(a)
 	if a.When == nil {
 		p.activateIn(a, a.Begins().Sub(now))
@@ -144,8 +142,8 @@ func (p *Proxy) activate(a *armed) {
 			p.clear(a)
 		})
 	}
-	if a.rule.Act.StaleList != nil {
-		p.calls.Go(func() { p.noteVersion(a) })
+	if e, asks := a.does.(asking); asks {
+		p.calls.Go(func() { e.ask(p, a) })
 	}
 	for s := range p.streams {
 		if a.watches() && s.free() && p.takes(a, s.call.info, s.call.agent) {
@@ -169,7 +167,7 @@ func (p *Proxy) claim(info *request.RequestInfo, agent string) (rule *armed, tur
 
 // takes counts a call that the rule is about, and reports whether it takes it.
 func (p *Proxy) takes(a *armed, info *request.RequestInfo, agent string) bool {
-	if a.turn == 0 || !a.Cleared().IsZero() || !a.rule.Match.matches(info, agent) || !a.Take() {
+	if a.turn == 0 || !a.Cleared().IsZero() || !a.match().matches(info, agent) || !a.Take() {
 		return false
 	}
 	a.underWay++
@@ -234,10 +232,15 @@ func (p *Proxy) clear(a *armed) {
 	close(a.over)
 }
 
+func (a *armed) match() *Match {
+	m := matchOf(a.rule)
+	return &m
+}
+
 // about is what records of the rule say. The object is the same in all of them: a
 // verdict knows a fault by its name and its object.
 func (a *armed) about(actor string, detail map[string]any) fault.About {
-	m := a.rule.Match
+	m := a.match()
 	return fault.About{Actor: actor, Object: history.Object{Resource: m.Resource, Namespace: m.Namespace, Name: m.Name}, Detail: detail}
 }
 

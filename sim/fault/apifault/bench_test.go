@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"nodestorm/sim/fault"
 )
 
 // The proxies of benchmarks collect as often as that of `nodestorm proxy`.
@@ -140,8 +142,8 @@ func BenchmarkWatchRate(b *testing.B) {
 // a thousand a second through a rule that looks at each watch, than after one.
 func BenchmarkTenMinutes(b *testing.B) {
 	for b.Loop() {
-		p, err := Start(Config{Client: source(b, 1, 600_000, 1000)}, Rule{
-			Name: "other", Match: Match{Resource: "nodes", Verbs: []string{"watch"}, Name: "another"}, Act: Act{Cut: &Cut{}},
+		p, err := Start(Config{Client: source(b, 1, 600_000, 1000)}, fault.Fault{
+			Name: "other", Match: Match{Resource: "nodes", Verbs: []string{"watch"}, Name: "another"}, Effect: Cut{},
 		})
 		if err != nil {
 			b.Fatal(err)

@@ -57,61 +57,22 @@ var errLost = errors.New("the reply is lost")
 // begin does what the rule does before the API server sees the call, and reports
 // whether it is to see it at all.
 func (c *call) begin(w http.ResponseWriter) bool {
-	p, a := c.proxy, c.rule
-	switch act := a.action.(type) {
-	case *Delay:
-		p.tookEffect(c, a, nil)
-		c.wait(time.Duration(act.By), a.over)
-	case *Answer:
-		p.tookEffect(c, a, map[string]any{"code": act.Code})
-		if time.Duration(act.After) > 0 {
-			c.wait(time.Duration(act.After), a.over)
-		}
-		writeStatus(w, c.req, act.status(c.info))
-		return false
-	case *Drop:
-		p.tookEffect(c, a, nil)
-		hangUp(c.req)
-	case *OtherWriter:
-		if c.info.Verb != "get" {
-			c.interfere(act)
-		}
-	case *StaleList:
-		c.askForThePast()
-	}
-	return true
+	e, ok := c.rule.does.(beforehand)
+	return !ok || e.before(c, w)
 }
 
 // replied does what the rule does between the API server's reply and the client.
 func (c *call) replied(resp *http.Response) error {
-	p, a := c.proxy, c.rule
 	if !c.known {
 		return nil
 	}
 	if c.info.IsResourceRequest && c.info.Verb == "watch" && resp.StatusCode == http.StatusOK {
-		return p.open(c, resp)
+		return c.proxy.open(c, resp)
 	}
-	if a == nil {
-		return nil
-	}
-	code := map[string]any{"code": resp.StatusCode}
-	switch act := a.action.(type) {
-	case *Hold:
-		p.tookEffect(c, a, code)
-		c.wait(time.Duration(act.For), a.over)
-	case *Lose:
-		p.tookEffect(c, a, code)
-		return errLost
-	case *OtherWriter:
-		if c.info.Verb == "get" {
-			if resp.StatusCode != http.StatusOK {
-				p.ineffective(c, a, resp.Status)
-				return nil
-			}
-			c.interfere(act)
+	if c.rule != nil {
+		if e, ok := c.rule.does.(afterwards); ok {
+			return e.after(c, c.rule, resp)
 		}
-	case *StaleList:
-		c.compare(resp)
 	}
 	return nil
 }

@@ -12,73 +12,44 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"nodestorm/sim/strict"
+	"nodestorm/sim/fault"
 )
 
-// File is what a rules file holds.
-type File struct {
-	Rules []Rule `json:"rules"`
-}
-
-// Load reads a rules file and checks its rules, see Check. An error says in one
-// line what is wrong and what would be right.
-func Load(text []byte) ([]Rule, error) {
-	var f File
-	if err := strict.Unmarshal(text, &f); err != nil {
-		return nil, err
-	}
-	if len(f.Rules) == 0 {
-		return nil, errors.New("there is no rule: the field rules is missing or empty")
-	}
-	return f.Rules, Check(f.Rules)
-}
+// Load reads a file of rules. An error says in one line what is wrong and what would be right. What a cluster must be
+// asked about (resources of CRDs), it leaves to CheckResources.
+func Load(text []byte) ([]fault.Fault, error) { return fault.Parse(text, Rules) }
 
 var knownVerbs = []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
 
-// Check finds what is wrong with rules that are to be armed together, in that
-// order: fields without sense, a rule that can never match, and rules that
-// contradict. What a cluster must be asked about (resources of CRDs), it leaves to
-// CheckResources.
-func Check(rules []Rule) error {
-	names := map[string]bool{}
+// together finds what is wrong with good rules that are to be armed together, in that order: one that can never match,
+// and those that contradict.
+func together(rules []fault.Fault) error {
+	if len(rules) == 0 {
+		return errors.New("there is no rule: the field rules is missing or empty")
+	}
 	for i, r := range rules {
-		if r.Name == "" {
-			return fmt.Errorf("rule %d has no name", i+1)
-		}
-		if names[r.Name] {
-			return fmt.Errorf("rule %q is there twice: want unique names", r.Name)
-		}
-		names[r.Name] = true
-		if err := r.check(); err != nil {
-			return fmt.Errorf("rule %q: %w", r.Name, err)
-		}
+		match := matchOf(r)
 		for _, before := range rules[:i] {
-			if before.takesAll() && before.Match.covers(&r.Match) {
-				if reflect.DeepEqual(before.Match, r.Match) {
-					return fmt.Errorf("rule %q contradicts rule %q: both are about the same calls, and only the first takes them; give it a limit, or drop one", r.Name, before.Name)
+			if first := matchOf(before); before.Always() && first.covers(&match) {
+				if reflect.DeepEqual(first, match) {
+					return fmt.Errorf("rule %q contradicts rule %q: both are about the same calls, and only the first takes them; "+
+						"give it a limit, or drop one", r.Name, before.Name)
 				}
-				return fmt.Errorf("rule %q can never act: rule %q before it takes all of its calls; put it first, or give the other a limit", r.Name, before.Name)
+				return fmt.Errorf("rule %q can never act: rule %q before it takes all of its calls; put it first, or give the other a limit",
+					r.Name, before.Name)
 			}
 		}
 	}
 	return nil
 }
 
-func (r *Rule) check() error {
-	if err := r.Plan.Check(); err != nil {
-		return err
-	}
-	if err := r.Match.check(); err != nil {
-		return err
-	}
-	a, err := r.Act.one()
-	if err != nil {
-		return err
-	}
-	return a.check(&r.Match)
+func matchOf(rule fault.Fault) Match {
+	match, _ := rule.Match.(Match)
+	return match
 }
 
-func (m *Match) check() error {
+// Check implements fault.Match.
+func (m Match) Check() error {
 	if m.Resource == "" {
 		return fmt.Errorf("match.resource is missing: want a plural such as pods or machinedeployments.cluster.x-k8s.io, or %q for all", wildcard)
 	}
@@ -155,11 +126,6 @@ func (m *Match) checkVerbs() error {
 		return fmt.Errorf("it can never match: %s", strings.Join(never, ", "))
 	}
 	return nil
-}
-
-// takesAll reports whether no call that the rule matches gets past it, ever.
-func (r *Rule) takesAll() bool {
-	return r.Always()
 }
 
 // covers reports whether the match is about every call that other is about. Of two

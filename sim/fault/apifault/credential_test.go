@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/pki"
 	"nodestorm/sim/time/lapse"
@@ -46,7 +47,7 @@ func apiServer(t *testing.T) string {
 	return server.URL
 }
 
-func startProxy(t *testing.T, client *rest.Config, rules ...Rule) *Proxy {
+func startProxy(t *testing.T, client *rest.Config, rules ...fault.Fault) *Proxy {
 	t.Helper()
 	p, err := Start(Config{Client: client}, rules...)
 	if err != nil {
@@ -82,7 +83,7 @@ func TestRulesAreForTheClient(t *testing.T) {
 	}
 	for name, client := range clients {
 		t.Run(name, func(t *testing.T) {
-			p := startProxy(t, client, Rule{Name: "busy", Plan: Plan{Limit: 2}, Match: Match{Resource: "pods", Client: "target", Verbs: []string{"list"}}, Act: Act{Answer: &Answer{Code: 503}}})
+			p := startProxy(t, client, fault.Fault{Name: "busy", Plan: fault.Plan{Limit: 2}, Match: Match{Resource: "pods", Client: "target", Verbs: []string{"list"}}, Effect: Answer{Code: 503}})
 			stranger := rest.AnonymousClientConfig(p.ClientConfig())
 			stranger.BearerToken = "not mine"
 			strangers := []*rest.Config{stranger}
@@ -125,7 +126,7 @@ func TestStrangersWatch(t *testing.T) {
 	p := startProxy(t, client)
 	stranger := rest.AnonymousClientConfig(p.ClientConfig())
 	theirs, mine := watching(t, stranger), watching(t, p.ClientConfig())
-	if err := p.Inject(Rule{Name: "cut", Match: Match{Resource: "pods", Verbs: []string{"watch"}}, Act: Act{Cut: &Cut{After: lapse.Duration(time.Millisecond)}}}); err != nil {
+	if err := p.Inject(fault.Fault{Name: "cut", Match: Match{Resource: "pods", Verbs: []string{"watch"}}, Effect: Cut{After: lapse.Duration(time.Millisecond)}}); err != nil {
 		t.Fatal(err)
 	}
 	for mine.Scan() { // to its end

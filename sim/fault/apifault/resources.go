@@ -8,25 +8,27 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
+
+	"nodestorm/sim/fault"
 )
 
 // CheckResources compares rules with what a cluster serves, CRDs included: a
 // resource, subresource or verb that it does not know, or a namespace for what has
 // none, never matches.
-func CheckResources(client discovery.DiscoveryInterface, rules []Rule) error {
+func CheckResources(client discovery.DiscoveryInterface, rules []fault.Fault) error {
 	_, lists, err := client.ServerGroupsAndResources()
 	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) { // one group's server may be down
 		return fmt.Errorf("asking the API server what it serves: %w", err)
 	}
 	for _, r := range rules {
-		if err := r.Match.served(lists); err != nil {
+		if err := matchOf(r).served(lists); err != nil {
 			return fmt.Errorf("rule %q can never match: %w", r.Name, err)
 		}
 	}
 	return nil
 }
 
-func (m *Match) served(lists []*metav1.APIResourceList) error {
+func (m Match) served(lists []*metav1.APIResourceList) error {
 	if m.Resource == wildcard {
 		return nil
 	}

@@ -11,26 +11,24 @@ import (
 	"nodestorm/sim/fault"
 )
 
-// Rule is one thing that goes wrong with some of the client's calls.
+// Rules are what can go wrong with some of the client's calls.
 //
-// Its life is that of any fault (sim/fault). Of a call that several active rules are about, the first in their order that
-// does not skip it takes it. Every step is in the history; a rule that is over
-// before it made a difference never becomes effective, and Proxy.Unmet lists it.
-type Rule struct {
-	// Name is what records, reports and errors call it. Required, unique.
-	Name string `json:"name"`
-	// Match says which calls the rule is about. Required.
-	Match Match `json:"match"`
-	// Plan is when and how often. Its At counts from when the rule is armed, or from the
-	// record of its When; what a rule holds back goes on when its For is over. Its
-	// occasions are matching calls.
-	Plan
-	// Act is what happens to them. Required.
-	Act Act `json:"act"`
+// Of a call that several active rules are about, the first in their order that does not skip it takes it. At counts
+// from when the rule is armed, or from the record of its When; what a rule holds back goes on when its For is over. Its
+// occasions are matching calls. Every step is in the history; a rule that is over before it made a difference never
+// becomes effective, and Proxy.Unmet lists it.
+var Rules = &fault.List{
+	Name: "rules", About: "a program's way to its API server", Noun: "rule", Match: Match{}, Within: "match", Below: "act",
+	Fields: "`match: {client, verbs, resource, subresource, namespace, name}`",
+	Order:  "delay answer drop hold lose otherWriter staleList freeze cut expire", Together: together,
 }
 
-// Plan is when and how often a rule acts.
-type Plan = fault.Plan
+// What sentences are about: calls of a program, and lists and watches only.
+var (
+	calls   = Rules.Subject(`EVERY-CALL "CALL" of the program "PROGRAM"`, "", "", "match.client")
+	lists   = Rules.Subject(`EVERY-CALL "LIST" of the program "PROGRAM"`, "", "", "match.client")
+	watches = Rules.Subject(`EVERY-CALL "WATCH" of the program "PROGRAM"`, "", "", "match.client")
+)
 
 // Match says which calls a rule is about. Fields that are not given match
 // anything, but see Subresource. Namespace, Name and Client are patterns as of

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"nodestorm/sim/fault"
 	"nodestorm/sim/time/lapse"
 )
 
@@ -27,7 +28,12 @@ rules:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rules) != 2 || rules[0].Limit != 2 || time.Duration(rules[0].For).Minutes() != 5 || rules[1].Act.Answer.RetryAfter != lapse.Duration(3*time.Second) || rules[0].Act.OtherWriter.Patch["metadata"] == nil || rules[0].Act.OtherWriter.Settle != lapse.Duration(time.Second) {
+	if len(rules) != 2 {
+		t.Fatalf("read %+v", rules)
+	}
+	writer, _ := rules[0].Effect.(OtherWriter)
+	if rules[0].Limit != 2 || rules[0].For != lapse.Duration(5*time.Minute) || rules[1].Effect != (Answer{Code: 429, RetryAfter: lapse.Duration(3 * time.Second)}) ||
+		writer.Patch["metadata"] == nil || writer.Settle != lapse.Duration(time.Second) {
 		t.Errorf("read %+v", rules)
 	}
 }
@@ -99,13 +105,13 @@ func TestLoadRefuses(t *testing.T) {
 
 // Rules that overlap without hiding each other are no contradiction.
 func TestCheckAllows(t *testing.T) {
-	limited := Rule{Name: "first", Match: Match{Resource: "pods"}, Plan: Plan{Limit: 1}, Act: Act{Drop: &Drop{}}}
-	rest := Rule{Name: "rest", Match: Match{Resource: "pods"}, Act: Act{Lose: &Lose{}}}
-	if err := Check([]Rule{limited, rest}); err != nil {
+	limited := fault.Fault{Name: "first", Match: Match{Resource: "pods"}, Plan: fault.Plan{Limit: 1}, Effect: Drop{}}
+	rest := fault.Fault{Name: "rest", Match: Match{Resource: "pods"}, Effect: Lose{}}
+	if err := together([]fault.Fault{limited, rest}); err != nil {
 		t.Error(err)
 	}
-	one := Rule{Name: "one", Match: Match{Resource: "pods", Name: "a"}, Act: Act{Drop: &Drop{}}}
-	if err := Check([]Rule{one, rest}); err != nil {
+	one := fault.Fault{Name: "one", Match: Match{Resource: "pods", Name: "a"}, Effect: Drop{}}
+	if err := together([]fault.Fault{one, rest}); err != nil {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"k8s.io/client-go/rest"
+
+	"nodestorm/sim/fault"
 )
 
 // An API server that never answers does not keep a proxy from starting, and its end,
@@ -19,7 +21,7 @@ func TestStaleListOfAServerThatHangs(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer server.Close()
 	client := &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
-	p, err := Start(Config{Client: client, Writer: client}, Rule{Name: "old", Match: Match{Resource: "pods", Verbs: []string{"list"}}, Act: Act{StaleList: &StaleList{}}})
+	p, err := Start(Config{Client: client, Writer: client}, fault.Fault{Name: "old", Match: Match{Resource: "pods", Verbs: []string{"list"}}, Effect: StaleList{}})
 	if err == nil {
 		_ = p.Close()
 	}

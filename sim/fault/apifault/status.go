@@ -1,57 +1,18 @@
 package apifault
 
 import (
-	"errors"
 	"fmt"
 	"mime"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/apiserver/pkg/endpoints/request"
 )
-
-// status is what the API server would answer a call with.
-func (a *Answer) status(info *request.RequestInfo) *metav1.Status {
-	gr := schema.GroupResource{Group: info.APIGroup, Resource: info.Resource}
-	seconds := int(time.Duration(a.RetryAfter).Seconds())
-	var err *apierrors.StatusError
-	switch a.Code {
-	case http.StatusConflict:
-		// The API server's words for an object that somebody else has written since.
-		err = apierrors.NewConflict(gr, info.Name, errors.New("the object has been modified; please apply your changes to the latest version and try again"))
-		if info.Verb == "create" && info.Subresource == "" {
-			err = apierrors.NewAlreadyExists(gr, info.Name)
-		}
-	case http.StatusTooManyRequests:
-		err = apierrors.NewTooManyRequests("Too many requests, please try again later.", seconds)
-	case http.StatusForbidden:
-		err = apierrors.NewForbidden(gr, info.Name, errors.New("forbidden by a rule of the fault proxy"))
-	case http.StatusInternalServerError:
-		err = apierrors.NewInternalError(errors.New("made by a rule of the fault proxy"))
-	case http.StatusServiceUnavailable:
-		err = apierrors.NewServiceUnavailable("the server is currently unable to handle the request")
-	default:
-		err = apierrors.NewGenericServerResponse(a.Code, info.Verb, gr, info.Name, "made by a rule of the fault proxy", seconds, true)
-	}
-	status := err.Status()
-	if a.Message != "" {
-		status.Message = a.Message
-	}
-	if seconds > 0 {
-		if status.Details == nil {
-			status.Details = &metav1.StatusDetails{}
-		}
-		status.Details.RetryAfterSeconds = int32(seconds)
-	}
-	return &status
-}
 
 // unreachable is the answer of a proxy whose API server does not answer.
 func unreachable(host string, err error) *metav1.Status {

@@ -51,13 +51,10 @@ func (p *Proxy) open(c *call, resp *http.Response) error {
 		c.rule = nil // the stream finishes with it
 		s.begin(a)
 	default:
-		switch act := a.action.(type) {
-		case *Hold:
-			p.tookEffect(c, a, map[string]any{"code": resp.StatusCode})
-			c.wait(time.Duration(act.For), a.over)
-		case *Lose:
-			p.tookEffect(c, a, map[string]any{"code": resp.StatusCode})
-			return errLost
+		if e, ok := a.does.(afterwards); ok {
+			if err := e.after(c, a, resp); err != nil {
+				return err
+			}
 		}
 	}
 	p.mu.Lock()
@@ -74,11 +71,8 @@ func (p *Proxy) open(c *call, resp *http.Response) error {
 // watches reports whether the rule is about the stream of a watch, not about the
 // call that begins it.
 func (a *armed) watches() bool {
-	switch a.action.(type) {
-	case *Freeze, *Cut, *Expire:
-		return true
-	}
-	return false
+	_, is := a.does.(onWatch)
+	return is
 }
 
 // free reports whether no rule has taken the stream.
@@ -93,40 +87,7 @@ func (s *stream) begin(a *armed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rule = a
-	p := s.call.proxy
-	switch act := a.action.(type) {
-	case *Freeze:
-		thawed := make(chan struct{})
-		s.thawed = thawed
-		p.calls.Go(func() {
-			s.wait(time.Duration(act.For), a)
-			s.mu.Lock()
-			s.rule, s.thawed = nil, nil
-			s.mu.Unlock()
-			close(thawed)
-			p.finished(a)
-		})
-	case *Cut:
-		p.calls.Go(func() {
-			if s.wait(time.Duration(act.After)+1, a) {
-				p.tookEffect(s.call, a, nil)
-				s.stop(func() { s.broken = true })
-			}
-			p.finished(a)
-		})
-	case *Expire:
-		p.calls.Go(func() {
-			switch {
-			case !s.wait(time.Duration(act.After)+1, a):
-			case s.encoding == nil:
-				p.ineffective(s.call, a, "the proxy cannot write the watch's encoding")
-			default:
-				p.tookEffect(s.call, a, nil)
-				s.stop(func() { s.expired = true })
-			}
-			p.finished(a)
-		})
-	}
+	a.does.(onWatch).watch(s, a)
 }
 
 // wait lets d of virtual time pass, for ever if d is zero, and reports whether it

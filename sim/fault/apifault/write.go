@@ -3,15 +3,11 @@ package apifault
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
-	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/client-go/rest"
 )
@@ -57,40 +53,6 @@ func (a *asks) do(ctx context.Context, method, path string, query url.Values, he
 		err = fmt.Errorf("%s %s: %s", method, path, resp.Status)
 	}
 	return reply, err
-}
-
-// interfere lets the other writer change the call's object.
-func (c *call) interfere(act *OtherWriter) {
-	p := c.proxy
-	patch := map[string]any{}
-	for field, value := range act.Patch {
-		patch[field] = value
-	}
-	metadata := map[string]any{}
-	if given, ok := patch["metadata"].(map[string]any); ok {
-		for field, value := range given {
-			metadata[field] = value
-		}
-	}
-	annotations := map[string]any{Annotation: strconv.FormatInt(time.Now().UnixNano(), 36)}
-	if given, ok := metadata["annotations"].(map[string]any); ok {
-		for key, value := range given {
-			annotations[key] = value
-		}
-	}
-	metadata["annotations"], patch["metadata"] = annotations, metadata
-	body, err := json.Marshal(patch)
-	if err == nil {
-		_, err = p.writer.do(p.ctx, http.MethodPatch, objectPath(c.info), nil, http.Header{"Content-Type": {string(types.MergePatchType)}}, body)
-	}
-	if err != nil {
-		p.ineffective(c, c.rule, err.Error())
-		return
-	}
-	p.tookEffect(c, c.rule, nil)
-	if time.Duration(act.Settle) > 0 {
-		c.wait(time.Duration(act.Settle), c.rule.over)
-	}
 }
 
 // objectPath is the path of the object that a call is about, without a

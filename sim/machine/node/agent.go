@@ -61,8 +61,8 @@ func (k *kubelet) nextTaints(due *earliest) (calls []call) {
 
 // stuck reports whether a fault keeps the agent from lifting its taint.
 func (k *kubelet) stuck(agent *agentState, due *earliest) bool {
-	for _, a := range k.faults.All() {
-		if e, ok := a.does.(TaintNeverLifted); ok && e.Agent == agent.Name && a.Active(due.now) {
+	for a, e := range having[ofAgents](k) {
+		if e.keeps(agent.Name) && a.Active(due.now) {
 			return true
 		}
 	}

@@ -1,206 +1,173 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
-	"nodestorm/sim/history"
+	corev1 "k8s.io/api/core/v1"
+
+	"nodestorm/sim/fault"
+	"nodestorm/sim/time/lapse"
 )
 
-// Fault is one thing that goes wrong on one node.
+// Faults are what can go wrong on a node. Their one occasion is the node. A fault is effective once the API server's
+// view differs from what it would have been, and cleared once the node is as before. One that is over before it made a
+// difference never becomes effective.
 //
-// Its life is that of any fault (sim/fault), with one occasion. It is effective once the
-// API server's view differs from what it would have been, and cleared once the node is
-// as before. A fault that is over before it made a difference never becomes effective.
-type Fault struct {
-	// Name is what records, reports and errors call it. Required, unique on a node.
-	Name string
-	// Effect is what goes wrong. Required.
-	Effect Effect
-	// At counts from the Node's registration, or for Fleet.Inject from the call; with
-	// When, from the event. Zero means at once. Effects on the registration itself act
-	// before there is a Node: At and When must be zero.
-	At time.Duration
-	// When starts the fault on an event in place of the registration. Nil means none.
-	When When
-	// For is how long it lasts. Zero means for ever. Effects with a length of their
-	// own (those on the registration, KubeletRestart) or none (NodeObjectDeleted) want zero.
-	For time.Duration
+// At counts from the Node's registration, or for Fleet.Inject from the call; with When, from the record, which is one
+// of those that this package makes on the same node (see Fleet). Effects on the registration itself act before there is
+// a Node: At, When and For are zero.
+var Faults = &fault.List{
+	Name: "nodes", About: "simulated nodes", Match: Match{}, Fields: "`node`: one that is there; without, machines that boot from now on",
+	Order: "neverRegisters registersLate registersUntainted registersAs notReady networkDown flaps heartbeatsStop kubeletRestarts taintStays nodeDeleted",
 }
 
-// When says whether an event starts a fault. It is asked about the events that
-// this package records on the same node (see Fleet), in their order, until it says
-// yes once. It must be quick and must not call the Fleet.
-type When func(history.Event) bool
-
-// Effect is one of the types below.
-type Effect interface {
-	// String is the short name that records carry as detail "effect".
-	String() string
-	// check says what is wrong with f, whose Effect this is.
-	check(f Fault, agents map[string]Agent) error
-}
-
-// NeverRegisters means that the machine boots and its kubelet is never heard of. An adopted
-// Node stays without conditions. For must be zero.
-type NeverRegisters struct{}
-
-// RegistersLate means that the kubelet is first heard of By later than BootDelay says.
-type RegistersLate struct{ By time.Duration }
-
-// RegistersUntainted means that the Node comes without the taints that its kubelet was told to
-// register with. An adopted Node, which somebody else has made, has what it has.
-type RegistersUntainted struct{}
-
-// RegistersAs means that the Node comes with this provider ID in place of its machine's. An
-// adopted Node has what it has.
-type RegistersAs struct{ ProviderID string }
-
-// NotReady means that the kubelet lives and reports Ready=False with reason KubeletNotReady.
-type NotReady struct{ Cause Cause }
-
-// Flapping means Ready=False for the first half of every Period, True for the second.
-type Flapping struct {
-	Period time.Duration
-	Cause  Cause
-}
-
-// HeartbeatsStop means that nothing passes between the kubelet and the API server, neither
-// Lease nor status nor pods. Containers go on. kube-controller-manager then sets
-// Ready=Unknown after its node-monitor-grace-period (50 s in 1.34).
-type HeartbeatsStop struct{}
-
-// KubeletRestart means that the kubelet is down for Down, containers go on. It comes back,
-// registers again, and first reports Ready=False (its runtime checks have not
-// succeeded yet), Settle later Ready=True. Settle zero means that Ready=True
-// follows in the next write. A real 1.34 kubelet is often fast enough to skip the
-// NotReady report; one with a slow runtime, and older ones, are not.
-type KubeletRestart struct{ Down, Settle time.Duration }
-
-// TaintNeverLifted means that the agent leaves its startup taint on the Node.
-type TaintNeverLifted struct{ Agent string }
-
-// NodeObjectDeleted means that someone deletes the Node object. The kubelet lives on and
-// does not create it again, unless it is restarted.
-type NodeObjectDeleted struct{}
-
-func (NeverRegisters) String() string     { return "never registers" }
-func (RegistersLate) String() string      { return "registers late" }
-func (RegistersUntainted) String() string { return "registers untainted" }
-func (RegistersAs) String() string        { return "registers as another" }
-func (NotReady) String() string           { return "not ready" }
-func (Flapping) String() string           { return "flapping" }
-func (HeartbeatsStop) String() string     { return "heartbeats stop" }
-func (KubeletRestart) String() string     { return "kubelet restart" }
-func (TaintNeverLifted) String() string   { return "taint never lifted" }
-func (NodeObjectDeleted) String() string  { return "node object deleted" }
-
-// Effects returns one zero value of each effect.
-func Effects() []Effect {
-	return []Effect{
-		NeverRegisters{}, RegistersLate{}, RegistersUntainted{}, RegistersAs{}, NotReady{}, Flapping{}, HeartbeatsStop{}, KubeletRestart{}, TaintNeverLifted{}, NodeObjectDeleted{},
-	}
-}
-
-// Cause is why a living kubelet reports Ready=False. It decides what pods feel.
-type Cause int
-
-const (
-	// RuntimeDown: the container runtime does not answer. No pod is started or
-	// stopped meanwhile ("Skipping pod synchronization", kubelet.go:2451).
-	RuntimeDown Cause = iota
-	// NetworkDown: no network plugin. Only hostNetwork pods are started
-	// (kubelet.go:1979); stopping goes on.
-	NetworkDown
+// What sentences are about: machines that boot from now on, and one that is there.
+var (
+	coming  = Faults.Subject("EVERY-NODE", "")
+	present = Faults.Subject(`the simulated node "NAME"`, "node")
 )
 
-func beforeRegistration(f Fault) error {
-	if f.At != 0 || f.When != nil || f.For != 0 {
-		return fmt.Errorf("it acts before there is a Node: want At, When and For zero")
+// Match is which node a fault strikes.
+type Match struct {
+	// Node is the name of one that is there. Empty means machines that boot from now on, among which Skip,
+	// Limit and Probability choose.
+	Node string `json:"node"`
+}
+
+// Check implements fault.Match.
+func (Match) Check() error { return nil }
+
+// effect is one of a kind of Faults. What else it does, it says by having one of the methods below.
+type effect interface {
+	fault.Effect
+	// felt reports whether the API server has by now something else, or lacks something, because of the fault.
+	felt(k *kubelet, a *armed, now time.Time) bool
+	// recovered reports whether the node is as it would be without the fault.
+	recovered(k *kubelet, a *armed, now time.Time) bool
+}
+
+type (
+	// AtBoot is an effect on how the kubelet comes up.
+	AtBoot interface{ Boot(*Boot) }
+	// asNode is one on the Node that the kubelet makes.
+	asNode interface{ object(*corev1.Node) }
+	// cuts is one that has nothing pass between the machine and the API server.
+	cuts interface{ cut() }
+	// downs is one that ends the kubelet's process. It lasts as long as it says, and cannot be cleared.
+	downs interface {
+		down() time.Duration
+		// returned notes the kubelet's first report after it.
+		returned(a *armed, now time.Time)
+	}
+	// unready is one that has the kubelet say that it is not ready.
+	unready interface {
+		broken(a *armed, now time.Time) (runtime, network error)
+	}
+	// paced is one that changes by itself: next remembers when, and notes that it has begun.
+	paced interface {
+		next(k *kubelet, a *armed, due *earliest, started bool)
+	}
+	// ofAgents is one on an agent's taint.
+	ofAgents interface {
+		keeps(agent string) bool
+		checkAgents(agents map[string]Agent) error
+	}
+	// calling is one that makes calls.
+	calling interface {
+		call(k *kubelet, a *armed, now time.Time) call
+	}
+	// remembering is one that has a state, a pointer.
+	remembering interface{ state() any }
+	// Real is an effect that a machine can have which is a container.
+	Real interface {
+		Break(Container) error
+		Mend(Container) error
+	}
+)
+
+// Boot is how a kubelet comes up: never, or so much later.
+type Boot struct {
+	Never bool
+	Late  time.Duration
+}
+
+// Container is a machine that is a container.
+type Container interface {
+	// Run runs a command on it.
+	Run(command ...string) error
+	// DeleteNode deletes its Node.
+	DeleteNode() error
+	// AwaitNotReady has the fault be effective when the kubelet says that its Node is not ready, and not at once.
+	AwaitNotReady()
+}
+
+// check says what is wrong with a fault of any effect, as far as the node it is of does not matter.
+func check(f fault.Fault) error {
+	if match, _ := f.Match.(Match); match.Node != "" {
+		return f.Unplanned("one node")
 	}
 	return nil
 }
 
-func lengthOfItsOwn(f Fault) error {
+// endless says what is wrong with a fault whose effect has a length of its own, or none.
+func endless(f fault.Fault) error {
 	if f.For != 0 {
-		return fmt.Errorf("field For is %v: want zero", f.For)
+		return fmt.Errorf("field for is %v: want zero", f.For)
 	}
 	return nil
 }
 
-func positive(field string, d time.Duration) error {
-	if d <= 0 {
-		return fmt.Errorf("field %s is %v: want more than zero", field, d)
+// early is an effect on the registration, with what most of them have.
+type early struct{}
+
+// Check implements fault.Effect.
+func (early) Check(f fault.Fault) error {
+	if f.At != 0 || f.When != nil || f.For != 0 {
+		return errors.New("it acts before there is a Node: want at, when and for zero")
 	}
-	return nil
+	return check(f)
 }
 
-func (NeverRegisters) check(f Fault, _ map[string]Agent) error { return beforeRegistration(f) }
+func (early) recovered(*kubelet, *armed, time.Time) bool { return false }
 
-func (e RegistersLate) check(f Fault, _ map[string]Agent) error {
-	if err := positive("By", e.By); err != nil {
-		return err
-	}
-	return beforeRegistration(f)
+// IsEarly reports whether an effect is one on the registration, which has no place on a Node that is there.
+func IsEarly(e fault.Effect) bool {
+	_, is := e.(interface{ isEarly() })
+	return is
 }
 
-func (RegistersUntainted) check(f Fault, _ map[string]Agent) error { return beforeRegistration(f) }
+func (early) isEarly() {}
 
-func (e RegistersAs) check(f Fault, _ map[string]Agent) error {
-	if e.ProviderID == "" {
-		return fmt.Errorf("field ProviderID is empty: want the one that the Node is to have")
+// PlanOf is a fault's on one machine.
+func PlanOf(f fault.Fault) fault.Plan {
+	plan := fault.Plan{When: f.When, At: f.At, For: f.For}
+	if e, ok := f.Effect.(downs); ok {
+		plan.For = lapse.Duration(e.down())
 	}
-	return beforeRegistration(f)
+	return plan
 }
-
-func (NotReady) check(Fault, map[string]Agent) error { return nil }
-
-func (e Flapping) check(Fault, map[string]Agent) error { return positive("Period", e.Period) }
-
-func (HeartbeatsStop) check(Fault, map[string]Agent) error { return nil }
-
-func (e KubeletRestart) check(f Fault, _ map[string]Agent) error {
-	if err := positive("Down", e.Down); err != nil {
-		return err
-	}
-	if e.Settle < 0 {
-		return fmt.Errorf("field Settle is %v: want zero or more", e.Settle)
-	}
-	return lengthOfItsOwn(f)
-}
-
-func (e TaintNeverLifted) check(_ Fault, agents map[string]Agent) error {
-	if agents[e.Agent].LiftAfter == 0 {
-		return fmt.Errorf("agent %q is not on the node or lifts no taint", e.Agent)
-	}
-	return nil
-}
-
-func (NodeObjectDeleted) check(f Fault, _ map[string]Agent) error { return lengthOfItsOwn(f) }
-
-// CheckFault says what is wrong with a fault of a machine without agents.
-func CheckFault(f Fault) error { return checkFaults([]Fault{f}, nil, false) }
 
 // checkFaults says what is wrong with faults that are to be armed together.
 // Once a Node is registered, those that act before it are refused.
-func checkFaults(faults []Fault, agents map[string]Agent, registered bool) error {
+func checkFaults(faults []fault.Fault, agents map[string]Agent, registered bool) error {
 	names := map[string]bool{}
 	for _, f := range faults {
-		if f.Name == "" || f.Effect == nil || f.At < 0 || f.For < 0 {
-			return fmt.Errorf("fault %q: want a name, an effect, and At and For of zero or more", f.Name)
+		if err := Faults.Check(f); err != nil {
+			return err
 		}
 		if names[f.Name] {
 			return fmt.Errorf("fault %q is there twice: want names unique on a node", f.Name)
 		}
 		names[f.Name] = true
-		if err := f.Effect.check(f, agents); err != nil {
-			return fmt.Errorf("fault %q (%v): %w", f.Name, f.Effect, err)
-		}
-		switch f.Effect.(type) {
-		case NeverRegisters, RegistersLate, RegistersUntainted, RegistersAs:
-			if registered {
-				return fmt.Errorf("fault %q (%v): the node is registered already", f.Name, f.Effect)
+		if e, ok := f.Effect.(ofAgents); ok {
+			if err := e.checkAgents(agents); err != nil {
+				return fmt.Errorf("fault %q (%v): %w", f.Name, f.Effect, err)
 			}
+		}
+		if registered && IsEarly(f.Effect) {
+			return fmt.Errorf("fault %q (%v): the node is registered already", f.Name, f.Effect)
 		}
 	}
 	return nil

@@ -13,7 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
 
-	"nodestorm/sim/history"
+	"nodestorm/sim/fault"
+	"nodestorm/sim/history/checker"
+	"nodestorm/sim/strict"
+	"nodestorm/sim/time/lapse"
 )
 
 // readiness is the history of the readiness of the node a: "+30s" is ready, "-30s" not.
@@ -32,61 +35,84 @@ func (w *world) readiness() string {
 
 // TestFaults runs a node that registers at 30 s and is Ready at 40 s, with one fault.
 // With this seed no Lease is due during the restarts.
-func nodeReady(e history.Event) bool { return e.Verb == "ready" && e.Object.Resource == "nodes" }
+var nodeReady = pattern("{source: node, verb: ready, resource: nodes}")
 
-func podRunning(name string) When {
-	return func(e history.Event) bool {
-		return e.Verb == "running" && e.Object.Resource == "pods" && e.Object.Name == name
+func podRunning(name string) *checker.Pattern {
+	return pattern("{source: node, verb: running, resource: pods, name: " + name + "}")
+}
+
+func pattern(text string) *checker.Pattern {
+	p := &checker.Pattern{}
+	if err := strict.Unmarshal([]byte(text), p); err != nil {
+		panic(err)
 	}
+	return p
+}
+
+// of is a fault on a Node, from at on, for so long.
+func of(name string, e fault.Effect, at, lasts time.Duration) fault.Fault {
+	return fault.Fault{Name: name, Effect: e, Plan: fault.Plan{At: lapse.Duration(at), For: lapse.Duration(lasts)}}
+}
+
+// when is a fault that waits for a record.
+func when(when *checker.Pattern, f fault.Fault) fault.Fault {
+	f.When = when
+	return f
+}
+
+// on is a fault on a Node that is there.
+func on(node string, f fault.Fault) fault.Fault {
+	f.Match = Match{Node: node}
+	return f
 }
 
 func TestFaults(t *testing.T) {
 	const never = -1
 	for _, test := range []struct {
-		fault              Fault
+		fault              fault.Fault
 		effective, cleared time.Duration // never, or an exact offset
 		readiness          string
 		registered         string
 	}{
-		{fault: Fault{Name: "never registers", Effect: NeverRegisters{}},
+		{fault: of("never registers", NeverRegisters{}, 0, 0),
 			effective: 30 * time.Second, cleared: never, registered: "[]"},
-		{fault: Fault{Name: "registers late", Effect: RegistersLate{By: time.Minute}},
+		{fault: of("registers late", RegistersLate{By: lapse.Duration(time.Minute)}, 0, 0),
 			effective: 30 * time.Second, cleared: 90 * time.Second, readiness: "+1m40s", registered: "[1m30s]"},
-		{fault: Fault{Name: "not ready for a span", Effect: NotReady{}, At: 60 * time.Second, For: 45 * time.Second},
+		{fault: of("not ready for a span", NotReady{}, 60*time.Second, 45*time.Second),
 			effective: 90 * time.Second, cleared: 135 * time.Second, readiness: "+40s -1m30s +2m15s", registered: "[30s]"},
-		{fault: Fault{Name: "not ready for ever", Effect: NotReady{Cause: NetworkDown}, At: 60 * time.Second},
+		{fault: of("not ready for ever", NetworkDown{}, 60*time.Second, 0),
 			effective: 90 * time.Second, cleared: never, readiness: "+40s -1m30s", registered: "[30s]"},
-		{fault: Fault{Name: "not ready from the start", Effect: NotReady{Cause: NetworkDown}, For: 30 * time.Second},
+		{fault: of("not ready from the start", NetworkDown{}, 0, 30*time.Second),
 			effective: 40 * time.Second, cleared: 60 * time.Second, readiness: "+1m0s", registered: "[30s]"},
-		{fault: Fault{Name: "over before it mattered", Effect: NotReady{Cause: NetworkDown}, For: 5 * time.Second},
+		{fault: of("over before it mattered", NetworkDown{}, 0, 5*time.Second),
 			effective: never, cleared: never, readiness: "+40s", registered: "[30s]"},
-		{fault: Fault{Name: "flapping", Effect: Flapping{Period: 40 * time.Second}, At: 60 * time.Second, For: 100 * time.Second},
+		{fault: of("flapping", Flaps{Every: lapse.Duration(40 * time.Second)}, 60*time.Second, 100*time.Second),
 			effective: 90 * time.Second, cleared: 190 * time.Second,
 			readiness: "+40s -1m30s +1m50s -2m10s +2m30s -2m50s +3m10s", registered: "[30s]"},
-		{fault: Fault{Name: "kubelet restart", Effect: KubeletRestart{Down: 5 * time.Second, Settle: 8 * time.Second}, At: 124 * time.Second},
+		{fault: of("kubelet restart", KubeletRestarts{Down: lapse.Duration(5 * time.Second), Settle: lapse.Duration(8 * time.Second)}, 124*time.Second, 0),
 			effective: 159 * time.Second, cleared: 167 * time.Second, readiness: "+40s -2m39s +2m47s", registered: "[30s 2m39s]"},
-		{fault: Fault{Name: "kubelet restart that settles at once", Effect: KubeletRestart{Down: 5 * time.Second}, At: 124 * time.Second},
+		{fault: of("kubelet restart that settles at once", KubeletRestarts{Down: lapse.Duration(5 * time.Second)}, 124*time.Second, 0),
 			effective: 159 * time.Second, cleared: 159 * time.Second, readiness: "+40s -2m39s +2m39s", registered: "[30s 2m39s]"},
-		{fault: Fault{Name: "taint never lifted", Effect: TaintNeverLifted{Agent: "cilium"}},
+		{fault: of("taint never lifted", TaintStays{Agent: "cilium"}, 0, 0),
 			effective: 120 * time.Second, cleared: never, readiness: "+40s", registered: "[30s]"},
-		{fault: Fault{Name: "taint lifted late", Effect: TaintNeverLifted{Agent: "cilium"}, For: 5 * time.Minute},
+		{fault: of("taint lifted late", TaintStays{Agent: "cilium"}, 0, 5*time.Minute),
 			effective: 120 * time.Second, cleared: 330 * time.Second, readiness: "+40s", registered: "[30s]"},
-		{fault: Fault{Name: "taint fault after the lift", Effect: TaintNeverLifted{Agent: "cilium"}, At: 100 * time.Second},
+		{fault: of("taint fault after the lift", TaintStays{Agent: "cilium"}, 100*time.Second, 0),
 			effective: never, cleared: never, readiness: "+40s", registered: "[30s]"},
-		{fault: Fault{Name: "node object deleted", Effect: NodeObjectDeleted{}, At: time.Minute},
+		{fault: of("node object deleted", NodeDeleted{}, time.Minute, 0),
 			effective: 90 * time.Second, cleared: never, readiness: "+40s", registered: "[30s]"},
-		{fault: Fault{Name: "on node ready", Effect: NotReady{}, When: nodeReady, At: 10 * time.Second, For: 20 * time.Second},
+		{fault: when(nodeReady, of("on node ready", NotReady{}, 10*time.Second, 20*time.Second)),
 			effective: 50 * time.Second, cleared: 70 * time.Second, readiness: "+40s -50s +1m10s", registered: "[30s]"},
-		{fault: Fault{Name: "on pod running", Effect: NotReady{}, When: podRunning("web"), For: 20 * time.Second},
+		{fault: when(podRunning("web"), of("on pod running", NotReady{}, 0, 20*time.Second)),
 			effective: 202 * time.Second, cleared: 222 * time.Second, readiness: "+40s -3m22s +3m42s", registered: "[30s]"},
-		{fault: Fault{Name: "on a pod that never runs", Effect: NotReady{}, When: podRunning("db"), For: 20 * time.Second},
+		{fault: when(podRunning("db"), of("on a pod that never runs", NotReady{}, 0, 20*time.Second)),
 			effective: never, cleared: never, readiness: "+40s", registered: "[30s]"},
 	} {
 		t.Run(test.fault.Name, func(t *testing.T) {
 			inWorld(t, 3, nil, func(w *world) {
 				w.boot(Spec{Name: "a", Profile: Profile{
 					BootDelay: 30 * time.Second, ReadyDelay: 10 * time.Second, PodStartDelay: 2 * time.Second,
-					Agents: cilium(time.Second, 90*time.Second), Faults: []Fault{test.fault},
+					Agents: cilium(time.Second, 90*time.Second), Faults: []fault.Fault{test.fault},
 				}})
 				w.at(200 * time.Second)
 				w.bind("web", "a")
@@ -112,8 +138,8 @@ func wantTime(t *testing.T, verb string, times map[string]time.Duration, want ti
 
 func TestHeartbeatsStop(t *testing.T) {
 	inWorld(t, 1, nil, func(w *world) {
-		w.boot(Spec{Name: "a", Profile: Profile{Faults: []Fault{
-			{Name: "partition", Effect: HeartbeatsStop{}, At: time.Minute, For: 7 * time.Minute}}}})
+		w.boot(Spec{Name: "a", Profile: Profile{Faults: []fault.Fault{
+			of("partition", HeartbeatsStop{}, time.Minute, 7*time.Minute)}}})
 		w.at(2 * time.Minute)
 		w.bind("p", "a")
 		w.at(20 * time.Minute)
@@ -139,7 +165,7 @@ func TestHeartbeatsStop(t *testing.T) {
 
 func TestPartitionForEver(t *testing.T) {
 	inWorld(t, 1, nil, func(w *world) {
-		w.boot(Spec{Name: "a", Profile: Profile{Faults: []Fault{{Name: "partition", Effect: HeartbeatsStop{}, At: time.Minute}}}})
+		w.boot(Spec{Name: "a", Profile: Profile{Faults: []fault.Fault{of("partition", HeartbeatsStop{}, time.Minute, 0)}}})
 		w.at(time.Hour)
 		times := w.faultTimes("partition")
 		between(t, "effective", times["effective"], 60*time.Second, 70400*time.Millisecond)
@@ -155,7 +181,7 @@ func TestOnlyAcceptedReportsCount(t *testing.T) {
 			refused := now >= 2*time.Minute && now < 2*time.Minute+time.Second
 			return refused, nil, errors.New("etcdserver: leader changed")
 		})
-		w.boot(Spec{Name: "a", Profile: Profile{Faults: []Fault{{Name: "down", Effect: NotReady{}, At: time.Minute, For: time.Minute}}}})
+		w.boot(Spec{Name: "a", Profile: Profile{Faults: []fault.Fault{of("down", NotReady{}, time.Minute, time.Minute)}}})
 		w.at(time.Hour)
 		// Refused at 120, 120.2 and 120.6 s.
 		same(t, "readiness", w.readiness(), "+0s -1m0s +2m1.4s")
@@ -165,8 +191,8 @@ func TestOnlyAcceptedReportsCount(t *testing.T) {
 
 func TestLongRestartMissesHeartbeats(t *testing.T) {
 	inWorld(t, 1, nil, func(w *world) {
-		w.boot(Spec{Name: "a", Profile: Profile{Faults: []Fault{
-			{Name: "restart", Effect: KubeletRestart{Down: 2 * time.Minute, Settle: time.Second}, At: time.Minute}}}})
+		w.boot(Spec{Name: "a", Profile: Profile{Faults: []fault.Fault{
+			of("restart", KubeletRestarts{Down: lapse.Duration(2 * time.Minute), Settle: lapse.Duration(time.Second)}, time.Minute, 0)}}})
 		w.bind("p", "a")
 		w.at(2 * time.Minute)
 		w.markDeleted("p", 30*time.Second)
@@ -181,8 +207,8 @@ func TestLongRestartMissesHeartbeats(t *testing.T) {
 
 func TestRuntimeDownStopsPods(t *testing.T) {
 	inWorld(t, 1, nil, func(w *world) {
-		w.boot(Spec{Name: "a", Profile: Profile{Faults: []Fault{
-			{Name: "down", Effect: NotReady{}, At: time.Minute, For: time.Minute}}}})
+		w.boot(Spec{Name: "a", Profile: Profile{Faults: []fault.Fault{
+			of("down", NotReady{}, time.Minute, time.Minute)}}})
 		w.bind("old", "a")
 		w.at(90 * time.Second)
 		same(t, "message", readyCondition(w.node()).Message, "container runtime is down")
@@ -196,8 +222,8 @@ func TestRuntimeDownStopsPods(t *testing.T) {
 
 func TestKubeletDoesNotCreateItsNodeAgain(t *testing.T) {
 	inWorld(t, 1, nil, func(w *world) {
-		w.boot(Spec{Name: "a", ProviderID: "hcloud://7", Profile: Profile{Faults: []Fault{
-			{Name: "deleted", Effect: NodeObjectDeleted{}, At: time.Minute}}}})
+		w.boot(Spec{Name: "a", ProviderID: "hcloud://7", Profile: Profile{Faults: []fault.Fault{
+			of("deleted", NodeDeleted{}, time.Minute, 0)}}})
 		w.at(10 * time.Minute)
 		if renewed := w.leaseTimes("a"); renewed[len(renewed)-1] < 9*time.Minute {
 			t.Errorf("the Lease was last renewed at %v: it goes on until it is collected", renewed[len(renewed)-1])
@@ -211,7 +237,7 @@ func TestKubeletDoesNotCreateItsNodeAgain(t *testing.T) {
 		sameTimes(t, "deleted events", w.when("deleted", "a"), time.Minute)
 		same(t, "stats", w.fleet.Stats(), Stats{Nodes: 1, Registered: 1})
 
-		if err := w.fleet.Inject("a", Fault{Name: "restart", Effect: KubeletRestart{Down: time.Minute}}); err != nil {
+		if err := w.fleet.Inject(on("a", of("restart", KubeletRestarts{Down: lapse.Duration(time.Minute)}, 0, 0))); err != nil {
 			t.Fatal(err)
 		}
 		w.at(40 * time.Minute)
@@ -227,23 +253,23 @@ func TestInject(t *testing.T) {
 	inWorld(t, 1, nil, func(w *world) {
 		w.boot(Spec{Name: "a"})
 		w.at(5 * time.Minute)
-		down := Fault{Name: "down", Effect: NotReady{}, At: 10 * time.Second, For: 20 * time.Second}
-		if err := w.fleet.Inject("a", down); err != nil {
+		down := of("down", NotReady{}, 10*time.Second, 20*time.Second)
+		if err := w.fleet.Inject(on("a", down)); err != nil {
 			t.Fatal(err)
 		}
 		w.at(10 * time.Minute)
 		same(t, "readiness", w.readiness(), "+0s -5m10s +5m30s")
 		for _, refused := range []struct {
 			node  string
-			fault Fault
+			fault fault.Fault
 			want  string
 		}{
 			{"b", down, `injecting faults into node "b": there is no such machine`},
 			{"a", down, `injecting faults into node "a": fault "down" is there already: want unique names`},
-			{"a", Fault{Name: "x", Effect: NeverRegisters{}}, `injecting faults into node "a": fault "x" (never registers): the node is registered already`},
-			{"a", Fault{Name: "x", Effect: TaintNeverLifted{Agent: "cilium"}}, `injecting faults into node "a": fault "x" (taint never lifted): agent "cilium" is not on the node or lifts no taint`},
+			{"a", of("x", NeverRegisters{}, 0, 0), `injecting faults into node "a": fault "x" (never registers): the node is registered already`},
+			{"a", of("x", TaintStays{Agent: "cilium"}, 0, 0), `injecting faults into node "a": fault "x" (taint never lifted): agent "cilium" is not on the node or lifts no taint`},
 		} {
-			if err := w.fleet.Inject(refused.node, refused.fault); err == nil || err.Error() != refused.want {
+			if err := w.fleet.Inject(on(refused.node, refused.fault)); err == nil || err.Error() != refused.want {
 				t.Errorf("got %v, want %v", err, refused.want)
 			}
 		}
@@ -254,7 +280,7 @@ func TestClear(t *testing.T) {
 	inWorld(t, 1, nil, func(w *world) {
 		w.boot(Spec{Name: "a"})
 		w.at(5 * time.Minute)
-		if err := w.fleet.Inject("a", Fault{Name: "down", Effect: NotReady{}}); err != nil {
+		if err := w.fleet.Inject(on("a", of("down", NotReady{}, 0, 0))); err != nil {
 			t.Fatal(err)
 		}
 		w.at(6 * time.Minute)
@@ -273,7 +299,7 @@ func TestClear(t *testing.T) {
 
 func TestFaultOfAnAdoptedNode(t *testing.T) {
 	adopt := func(*corev1.Node) (Profile, bool) {
-		return Profile{Faults: []Fault{{Name: "silent", Effect: NeverRegisters{}}}}, true
+		return Profile{Faults: []fault.Fault{of("silent", NeverRegisters{}, 0, 0)}}, true
 	}
 	inWorld(t, 1, adopt, func(w *world) {
 		w.at(time.Minute)

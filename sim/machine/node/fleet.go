@@ -33,6 +33,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
 
@@ -229,23 +230,23 @@ func (f *Fleet) Shutdown(name string) error {
 	return nil
 }
 
-// Inject arms faults on a machine that is there. Their At counts from now, and
-// their names must be new on the node.
-func (f *Fleet) Inject(name string, faults ...Fault) error {
+// Inject implements fault.Injector: for a machine that is there, by the name of its Node. A fault's At counts from now.
+func (f *Fleet) Inject(of fault.Fault) error {
+	match, _ := of.Match.(Match)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	k := f.kubelets[name]
+	k := f.kubelets[match.Node]
 	if k == nil {
-		return fmt.Errorf("injecting faults into node %q: there is no such machine", name)
+		return fmt.Errorf("injecting faults into node %q: there is no such machine", match.Node)
 	}
-	if err := k.inject(faults); err != nil {
-		return fmt.Errorf("injecting faults into node %q: %w", name, err)
+	if err := k.inject(of); err != nil {
+		return fmt.Errorf("injecting faults into node %q: %w", match.Node, err)
 	}
-	f.nodeWork.add(name)
+	f.nodeWork.add(match.Node)
 	return nil
 }
 
-// Clear ends a fault before its time, on all machines that have it. A restart of a
+// Clear implements fault.Injector: on all machines that have the fault. A restart of a
 // kubelet ends by itself.
 func (f *Fleet) Clear(fault string) error {
 	f.mu.Lock()
@@ -253,7 +254,7 @@ func (f *Fleet) Clear(fault string) error {
 	cleared := false
 	for name, k := range f.kubelets {
 		for _, a := range k.faults.All() {
-			if _, restart := a.does.(KubeletRestart); a.Name() == fault && !restart && a.Clear(f.cfg.Clock.Now(), k.about()) {
+			if _, restart := a.does.(downs); a.Name() == fault && !restart && a.Clear(f.cfg.Clock.Now(), k.about()) {
 				cleared = true
 				f.nodeWork.add(name)
 			}

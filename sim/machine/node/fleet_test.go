@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"nodestorm/sim/fault"
 )
 
 func TestBootRefuses(t *testing.T) {
@@ -32,18 +34,19 @@ func TestBootRefuses(t *testing.T) {
 		`booting node "a": agent "x" with taint "": want a name, a taint key and an effect`:       {Name: "a", Profile: Profile{Agents: []Agent{{Name: "x"}}}},
 		`booting node "a": agent "cilium" is there twice: want names unique on a node`:            {Name: "a", Profile: Profile{Agents: []Agent{agent, agent}}},
 		`booting node "a": agent "cilium" sets at 2s and lifts at 1s`:                             {Name: "a", Profile: Profile{Agents: cilium(2*time.Second, time.Second)}},
-		`booting node "a": fault "": want a name, an effect, and At and For of zero or more`:      faulty(Fault{Effect: NotReady{}}),
-		`booting node "a": fault "f": want a name, an effect`:                                     faulty(Fault{Name: "f"}),
-		`booting node "a": fault "f" is there twice`:                                              faulty(Fault{Name: "f", Effect: NotReady{}}, Fault{Name: "f", Effect: NotReady{}}),
-		`fault "f" (never registers): it acts before there is a Node: want At, When and For zero`: faulty(Fault{Name: "f", Effect: NeverRegisters{}, At: 1}),
-		`fault "f" (registers late): it acts before there is a Node: want At, When and For zero`:  faulty(Fault{Name: "f", Effect: RegistersLate{By: 1}, When: nodeReady}),
-		`fault "f" (registers late): field By is 0s: want more than zero`:                         faulty(Fault{Name: "f", Effect: RegistersLate{}}),
-		`fault "f" (flapping): field Period is 0s: want more than zero`:                           faulty(Fault{Name: "f", Effect: Flapping{}}),
-		`fault "f" (kubelet restart): field Down is 0s: want more than zero`:                      faulty(Fault{Name: "f", Effect: KubeletRestart{}}),
-		`fault "f" (kubelet restart): field Settle is -1ns: want zero or more`:                    faulty(Fault{Name: "f", Effect: KubeletRestart{Down: 1, Settle: -1}}),
-		`fault "f" (kubelet restart): field For is 1ns: want zero`:                                faulty(Fault{Name: "f", Effect: KubeletRestart{Down: 1}, For: 1}),
-		`fault "f" (node object deleted): field For is 1ns: want zero`:                            faulty(Fault{Name: "f", Effect: NodeObjectDeleted{}, For: 1}),
-		`fault "f" (taint never lifted): agent "cilium" is not on the node or lifts no taint`:     faulty(Fault{Name: "f", Effect: TaintNeverLifted{Agent: "cilium"}}),
+		`booting node "a": a fault has no name: want unique names`:                                faulty(of("", NotReady{}, 0, 0)),
+		`booting node "a": fault "f": it has no effect, want one`:                                 faulty(of("f", nil, 0, 0)),
+		`booting node "a": fault "f": field at is -1ns: want zero or more`:                        faulty(of("f", NotReady{}, -1, 0)),
+		`booting node "a": fault "f" is there twice`:                                              faulty(of("f", NotReady{}, 0, 0), of("f", NotReady{}, 0, 0)),
+		`fault "f" (never registers): it acts before there is a Node: want at, when and for zero`: faulty(of("f", NeverRegisters{}, 1, 0)),
+		`fault "f" (registers late): it acts before there is a Node: want at, when and for zero`:  faulty(when(nodeReady, of("f", RegistersLate{By: 1}, 0, 0))),
+		`fault "f" (registers late): field registersLate.by is 0s: want more than zero`:           faulty(of("f", RegistersLate{}, 0, 0)),
+		`fault "f" (flapping): field flaps.every is 0s: want more than zero`:                      faulty(of("f", Flaps{}, 0, 0)),
+		`fault "f" (kubelet restart): field kubeletRestarts.down is 0s: want more than zero`:      faulty(of("f", KubeletRestarts{}, 0, 0)),
+		`fault "f" (kubelet restart): field kubeletRestarts.settle is -1ns: want zero or more`:    faulty(of("f", KubeletRestarts{Down: 1, Settle: -1}, 0, 0)),
+		`fault "f" (kubelet restart): field for is 1ns: want zero`:                                faulty(of("f", KubeletRestarts{Down: 1}, 0, 1)),
+		`fault "f" (node object deleted): field for is 1ns: want zero`:                            faulty(of("f", NodeDeleted{}, 0, 1)),
+		`fault "f" (taint never lifted): agent "cilium" is not on the node or lifts no taint`:     faulty(of("f", TaintStays{Agent: "cilium"}, 0, 0)),
 	} {
 		if err := fleet.Boot(spec); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %v", err, want)
@@ -52,7 +55,7 @@ func TestBootRefuses(t *testing.T) {
 	same(t, "machines after all this", fleet.Stats().Nodes, 1)
 }
 
-func faulty(faults ...Fault) Spec { return Spec{Name: "a", Profile: Profile{Faults: faults}} }
+func faulty(faults ...fault.Fault) Spec { return Spec{Name: "a", Profile: Profile{Faults: faults}} }
 
 func TestNewRefuses(t *testing.T) {
 	client, _ := newServer()

@@ -125,7 +125,7 @@ func (k *kubelet) next(now time.Time) (_ call, at time.Time) {
 	}
 	var candidates []call
 	if !k.registered.IsZero() && k.node != nil {
-		candidates = append(k.nextTaints(due), k.nextDeletion(now))
+		candidates = append(k.nextTaints(due), k.nextFaulty(now))
 	}
 	if !k.down(now) {
 		candidates = append(candidates, k.nextReport(due), k.nextLease(due))
@@ -156,16 +156,14 @@ func (k *kubelet) nextReport(due *earliest) call {
 
 // firstWord is when the kubelet registers. Zero means never.
 func (k *kubelet) firstWord() time.Time {
-	at := k.born.Add(k.profile.BootDelay)
-	for _, f := range k.faults.All() {
-		switch e := f.does.(type) {
-		case NeverRegisters:
-			return time.Time{}
-		case RegistersLate:
-			at = at.Add(e.By)
-		}
+	boot := Boot{}
+	for _, e := range having[AtBoot](k) {
+		e.Boot(&boot)
 	}
-	return at
+	if boot.Never {
+		return time.Time{}
+	}
+	return k.born.Add(k.profile.BootDelay + boot.Late)
 }
 
 // register creates the Node with a complete status, as a kubelet does at its start.

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"nodestorm/sim/fault"
 )
 
 // Intervals and limits of a kubelet that is configured with nothing, from
@@ -65,7 +67,7 @@ type Profile struct {
 	// Agents run on the node and hold a startup taint. Nil means none.
 	Agents []Agent
 	// Faults are armed when the machine boots or is adopted. Nil means none.
-	Faults []Fault
+	Faults []fault.Fault
 
 	// GoneWithNode says that the machine ends when its Node object is deleted, as
 	// in Karpenter's kwok provider, where the object is the Instance. Otherwise the

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
+
+	"nodestorm/sim/fault"
 )
 
 const networkMessage = "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady " +
@@ -158,7 +160,7 @@ func TestAdoption(t *testing.T) {
 func TestRegistersOtherwise(t *testing.T) {
 	taint := corev1.Taint{Key: "example.com/dedicated", Effect: corev1.TaintEffectNoSchedule}
 	for _, test := range []struct {
-		effect    Effect
+		effect    fault.Effect
 		there     bool // before the kubelet comes
 		spec      Spec
 		id        string
@@ -167,9 +169,9 @@ func TestRegistersOtherwise(t *testing.T) {
 	}{
 		{RegistersUntainted{}, false, Spec{ProviderID: "cloud://7", Taints: []corev1.Taint{taint}}, "cloud://7", 0, true},
 		{RegistersUntainted{}, false, Spec{ProviderID: "cloud://7"}, "cloud://7", 0, false}, // it had none
-		{RegistersAs{"cloud://8"}, false, Spec{ProviderID: "cloud://7", Taints: []corev1.Taint{taint}}, "cloud://8", 1, true},
-		{RegistersAs{"cloud://7"}, false, Spec{ProviderID: "cloud://7"}, "cloud://7", 0, false}, // its own
-		{RegistersAs{"cloud://8"}, true, Spec{ProviderID: "cloud://7"}, "kwok://a", 1, false},
+		{RegistersAs{ProviderID: "cloud://8"}, false, Spec{ProviderID: "cloud://7", Taints: []corev1.Taint{taint}}, "cloud://8", 1, true},
+		{RegistersAs{ProviderID: "cloud://7"}, false, Spec{ProviderID: "cloud://7"}, "cloud://7", 0, false}, // its own
+		{RegistersAs{ProviderID: "cloud://8"}, true, Spec{ProviderID: "cloud://7"}, "kwok://a", 1, false},
 	} {
 		inWorld(t, 1, nil, func(w *world) {
 			if test.there {
@@ -178,7 +180,7 @@ func TestRegistersOtherwise(t *testing.T) {
 				}
 			}
 			test.spec.Name = "a"
-			test.spec.Profile = Profile{BootDelay: time.Second, Faults: []Fault{{Name: "wrong", Effect: test.effect}}}
+			test.spec.Profile = Profile{BootDelay: time.Second, Faults: []fault.Fault{{Name: "wrong", Effect: test.effect}}}
 			w.boot(test.spec)
 			w.at(time.Minute)
 			same(t, "provider ID", w.node().Spec.ProviderID, test.id)

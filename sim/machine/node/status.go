@@ -166,14 +166,8 @@ func (k *kubelet) object(now time.Time, ready condition) *corev1.Node {
 			DaemonEndpoints:  corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: 10250}},
 		},
 	}
-	for _, f := range k.faults.All() {
-		switch e := f.does.(type) {
-		case RegistersUntainted:
-			// mutant: a Node keeps the taints that it is to come without
-			node.Spec.Taints = nil
-		case RegistersAs:
-			node.Spec.ProviderID = e.ProviderID
-		}
+	for _, e := range having[asNode](k) {
+		e.object(node)
 	}
 	for name, value := range k.spec.Labels {
 		node.Labels[name] = value

@@ -12,20 +12,18 @@ import (
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/node"
-	"nodestorm/sim/time/lapse"
 )
 
 // armed is a fault of a machine: the same that simulated ones have, really done.
 type armed struct {
 	fault.Life // under Machines.mu
-	of         node.Fault
+	does       fault.Effect
 	end        context.CancelFunc
 }
 
 // CanBreak says whether an effect can be had of a container.
-func CanBreak(e node.Effect) error {
-	switch e.(type) {
-	case node.NeverRegisters, node.RegistersLate, node.HeartbeatsStop, node.NotReady, node.KubeletRestart, node.NodeObjectDeleted:
+func CanBreak(e fault.Effect) error {
+	if _, can := e.(node.Real); can {
 		return nil
 	}
 	return fmt.Errorf("%q is nothing that can be done to a container: it needs simulated machines", e)
@@ -49,21 +47,17 @@ func check(of machines.Container) error {
 
 // atBoot arms what has to be there before a machine has power.
 func (m *Machines) atBoot(b *machine) (cutOff bool, late time.Duration) {
+	boot := node.Boot{}
 	for _, f := range b.of.Profile.Faults {
-		switch e := f.Effect.(type) {
-		case node.NeverRegisters:
-			cutOff = true
-		case node.RegistersLate:
-			late += e.By
-		default:
-			continue
+		if e, early := f.Effect.(node.AtBoot); early {
+			e.Boot(&boot)
+			m.arm(b, f)
 		}
-		m.arm(b, f)
 	}
-	return cutOff, late
+	return boot.Never, boot.Late
 }
 
-// booted tells that they have made a difference, and arms the others, whose time counts from
+// booted notes that they have made a difference, and arms the others, whose time counts from
 // the registration.
 func (m *Machines) booted(b *machine) {
 	m.mu.Lock()
@@ -74,12 +68,10 @@ func (m *Machines) booted(b *machine) {
 	}
 	after := m.seq()
 	for _, f := range b.of.Profile.Faults {
-		switch f.Effect.(type) {
-		case node.NeverRegisters, node.RegistersLate:
-			continue
+		if !node.IsEarly(f.Effect) {
+			a, ctx := m.arm(b, f)
+			m.done.Go(func() { m.live(ctx, b, a, after, true) })
 		}
-		a, ctx := m.arm(b, f)
-		m.done.Go(func() { m.live(ctx, b, a, after, true) })
 	}
 }
 
@@ -97,37 +89,40 @@ func (m *Machines) ofNode(name string) *machine {
 	return nil
 }
 
-// Inject does a fault of simulated machines to the one that a Node is of: it is cut off, its
-// container runtime is stopped, its network plugin's configuration taken away, its kubelet
+// Inject implements fault.Injector. It does a fault of simulated machines to the one that a Node is of: it is cut off,
+// its container runtime is stopped, its network plugin's configuration taken away, its kubelet
 // ended and started again, its Node deleted.
-func (m *Machines) Inject(name string, f node.Fault) error {
-	b := m.ofNode(name)
+func (m *Machines) Inject(f fault.Fault) error {
+	match, _ := f.Match.(node.Match)
+	b := m.ofNode(match.Node)
 	if b == nil {
-		return fmt.Errorf("there is no machine of a Node %q", name)
+		return fmt.Errorf("there is no machine of a Node %q", match.Node)
 	}
-	if err := errors.Join(CanBreak(f.Effect), node.CheckFault(f)); err != nil {
+	if err := node.Faults.Check(f); err != nil {
+		return err
+	}
+	if err := CanBreak(f.Effect); err != nil {
 		return fmt.Errorf("fault %q: %w", f.Name, err)
 	}
-	switch f.Effect.(type) {
-	case node.NeverRegisters, node.RegistersLate:
+	if node.IsEarly(f.Effect) {
 		return fmt.Errorf("fault %q (%v): the machine has booted already", f.Name, f.Effect)
 	}
 	after := m.seq()
 	a, ctx := m.arm(b, f)
-	if f.At == 0 && f.When == nil {
-		if err := m.begin(ctx, b, a); err != nil {
-			return fmt.Errorf("fault %q: %w", f.Name, err)
-		}
-		if f.For > 0 {
-			m.done.Go(func() { m.last(ctx, b, a) })
-		}
+	if f.At > 0 || f.When != nil {
+		m.done.Go(func() { m.live(ctx, b, a, after, false) })
 		return nil
 	}
-	m.done.Go(func() { m.live(ctx, b, a, after, false) })
+	if err := m.begin(ctx, b, a); err != nil {
+		return fmt.Errorf("fault %q: %w", f.Name, err)
+	}
+	if a.For > 0 {
+		m.done.Go(func() { m.last(ctx, b, a) })
+	}
 	return nil
 }
 
-// Clear ends a fault before its time, on all machines that have it.
+// Clear implements fault.Injector: on all machines that have the fault.
 func (m *Machines) Clear(name string) error {
 	type found struct {
 		b *machine
@@ -160,14 +155,13 @@ func (b *machine) about() fault.About {
 	return fault.About{Actor: "container", Object: history.Object{Resource: "nodes", Name: b.of.Node}}
 }
 
-func (m *Machines) arm(b *machine, f node.Fault) (*armed, context.Context) {
-	plan := fault.Plan{At: lapse.Duration(f.At), For: lapse.Duration(f.For)}
-	a := &armed{of: f}
+func (m *Machines) arm(b *machine, f fault.Fault) (*armed, context.Context) {
+	a := &armed{does: f.Effect}
 	ctx, end := context.WithCancel(b.ctx)
 	a.end = end
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	a.Life = fault.Recorder{History: m.world.History()}.Arm(f.Name, f.Effect.String(), plan, m.world.Clock().Now(), b.about())
+	a.Life = fault.Recorder{History: m.world.History()}.Arm(f.Name, f.Effect.String(), node.PlanOf(f), m.world.Clock().Now(), b.about())
 	b.faults = append(b.faults, a)
 	return a, ctx
 }
@@ -175,13 +169,13 @@ func (m *Machines) arm(b *machine, f node.Fault) (*armed, context.Context) {
 // live begins a fault at its time, which counts from the registration of the Node or from
 // the record that it waits for, and ends it.
 func (m *Machines) live(ctx context.Context, b *machine, a *armed, after uint64, registration bool) {
-	if a.of.When != nil || registration {
+	if a.When != nil || registration {
 		_, err := m.world.History().WaitAfter(ctx, after, func(r history.Record) bool {
 			if r.Source != history.Node || r.Object.Name != b.of.Node {
 				return false
 			}
-			if a.of.When != nil {
-				return a.of.When(r.Event)
+			if a.When != nil {
+				return a.When.Matches(r)
 			}
 			return r.Verb == "register"
 		})
@@ -189,21 +183,21 @@ func (m *Machines) live(ctx context.Context, b *machine, a *armed, after uint64,
 			return // the machine or the world has ended
 		}
 	}
-	if !wait(ctx, a.of.At) {
+	if !wait(ctx, time.Duration(a.At)) {
 		return
 	}
 	if err := m.begin(ctx, b, a); err != nil {
 		m.broken(b, fmt.Errorf("fault %q: %w", a.Name(), err))
 		return
 	}
-	if a.of.For > 0 {
+	if a.For > 0 {
 		m.last(ctx, b, a)
 	}
 }
 
 // last ends a fault when its time is over.
 func (m *Machines) last(ctx context.Context, b *machine, a *armed) {
-	if !wait(ctx, a.of.For) {
+	if !wait(ctx, time.Duration(a.For)) {
 		return
 	}
 	if err := m.mend(b, a); err != nil {
@@ -211,38 +205,38 @@ func (m *Machines) last(ctx context.Context, b *machine, a *armed) {
 	}
 }
 
-const pluginFile = "/etc/cni/net.d/10-nodestorm.conflist"
+// hand does effects to a machine.
+type hand struct {
+	*Machines
+	ctx    context.Context
+	b      *machine
+	a      *armed
+	awaits bool // its being effective
+}
+
+// Run implements node.Container.
+func (h *hand) Run(command ...string) error { return h.on(h.b, command...) }
+
+// DeleteNode implements node.Container.
+func (h *hand) DeleteNode() error {
+	return h.world.Client().CoreV1().Nodes().Delete(h.ctx, h.b.of.Node, metav1.DeleteOptions{})
+}
+
+// AwaitNotReady implements node.Container.
+func (h *hand) AwaitNotReady() {
+	h.awaits = true
+	h.awaitNotReady(h.ctx, h.b, h.a)
+}
 
 // begin breaks what the fault is about.
 func (m *Machines) begin(ctx context.Context, b *machine, a *armed) error {
-	switch e := a.of.Effect.(type) {
-	case node.HeartbeatsStop:
-		if err := m.on(b, "nodestorm-network", "off"); err != nil {
-			return err
-		}
-	case node.NotReady:
-		m.awaitNotReady(ctx, b, a)
-		if e.Cause == node.NetworkDown {
-			return m.on(b, "mv", pluginFile, "/etc/cni/")
-		}
-		return m.on(b, "systemctl", "kill", "--signal", "STOP", "--kill-who", "main", "containerd")
-	case node.KubeletRestart:
-		if err := m.on(b, "systemctl", "stop", "kubelet"); err != nil {
-			return err
-		}
-		m.done.Go(func() {
-			if wait(ctx, e.Down) {
-				if err := m.mend(b, a); err != nil {
-					m.broken(b, fmt.Errorf("fault %q: %w", a.Name(), err))
-				}
-			}
-		})
-	case node.NodeObjectDeleted:
-		if err := m.world.Client().CoreV1().Nodes().Delete(ctx, b.of.Node, metav1.DeleteOptions{}); err != nil {
-			return err
-		}
+	h := &hand{Machines: m, ctx: ctx, b: b, a: a}
+	if err := a.does.(node.Real).Break(h); err != nil {
+		return err
 	}
-	m.effective(b, a)
+	if !h.awaits {
+		m.effective(b, a)
+	}
 	return nil
 }
 
@@ -255,18 +249,7 @@ func (m *Machines) mend(b *machine, a *armed) error {
 	if !first || !on {
 		return nil
 	}
-	switch e := a.of.Effect.(type) {
-	case node.NeverRegisters, node.HeartbeatsStop:
-		return m.on(b, "nodestorm-network", "on")
-	case node.NotReady:
-		if e.Cause == node.NetworkDown {
-			return m.on(b, "mv", "/etc/cni/10-nodestorm.conflist", pluginFile)
-		}
-		return m.on(b, "systemctl", "kill", "--signal", "CONT", "--kill-who", "main", "containerd")
-	case node.KubeletRestart:
-		return m.on(b, "systemctl", "start", "kubelet")
-	}
-	return nil
+	return a.does.(node.Real).Mend(&hand{Machines: m, ctx: b.ctx, b: b, a: a})
 }
 
 // effective notes that a fault has made a difference, once.

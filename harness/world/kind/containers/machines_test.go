@@ -22,6 +22,7 @@ import (
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/kind"
 	"nodestorm/harness/world/kind/plane"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/node"
 	"nodestorm/sim/time/clock"
@@ -144,7 +145,7 @@ func TestServersAreContainers(t *testing.T) {
 		World: w, Containers: containers,
 		Profile: func(i fakecloud.Instance) (p node.Profile) {
 			if i.Name == "lost" {
-				p.Faults = []node.Fault{{Name: "never", Effect: node.NeverRegisters{}}}
+				p.Faults = []fault.Fault{{Name: "never", Effect: node.NeverRegisters{}}}
 			}
 			return p
 		},
@@ -196,7 +197,7 @@ func TestServersAreContainers(t *testing.T) {
 		}
 	}
 	before := r.seq()
-	if err := containers.Inject("good", node.Fault{Name: "cable", Effect: node.HeartbeatsStop{}}); err != nil {
+	if err := containers.Inject(fault.Fault{Name: "cable", Match: node.Match{Node: "good"}, Effect: node.HeartbeatsStop{}}); err != nil {
 		t.Fatal(err)
 	}
 	cut := r.await("the Node is unknown", before, unknown("good"))

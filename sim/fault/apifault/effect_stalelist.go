@@ -11,7 +11,36 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"nodestorm/sim/fault"
 )
+
+// StaleList answers lists with what was there when the rule became active: the API
+// server is asked for that resource version. Its etcd forgets it after 5 to 10
+// minutes and then answers 410. Clients that list by watching (sendInitialEvents)
+// send no list.
+type StaleList struct{}
+
+var _ = Rules.Add(fault.Kind{
+	Key: "staleList", Effect: StaleList{}, Says: []fault.Words{fault.Say("lists what there was when this began")},
+}, lists)
+
+func (StaleList) String() string { return "stale list" }
+
+// Check implements fault.Effect.
+func (StaleList) Check(f fault.Fault) error { return onlyVerbs(f, "staleList", "list") }
+
+func (StaleList) asksItself() {}
+
+func (StaleList) before(c *call, _ http.ResponseWriter) (goesOn bool) {
+	c.askForThePast()
+	return true
+}
+
+func (StaleList) after(c *call, _ *armed, resp *http.Response) error {
+	c.compare(resp)
+	return nil
+}
 
 // past is what a StaleList serves. Its fields are valid once known is closed.
 type past struct {
@@ -23,9 +52,9 @@ type past struct {
 // answerWithin is how long the API server may take to tell its newest resource version.
 const answerWithin = 10 * time.Second
 
-// noteVersion asks for the newest resource version. All resources have one etcd,
+// ask asks for the newest resource version. All resources have one etcd,
 // and so one count of versions.
-func (p *Proxy) noteVersion(a *armed) {
+func (StaleList) ask(p *Proxy, a *armed) {
 	defer close(a.past.known)
 	ctx, cancel := context.WithTimeout(p.ctx, answerWithin)
 	defer cancel()

@@ -1,4 +1,4 @@
-package fault_test
+package cloudfault_test
 
 import (
 	"cmp"
@@ -12,7 +12,8 @@ import (
 
 	testclock "k8s.io/utils/clock/testing"
 
-	"nodestorm/fakecloud/fault"
+	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/time/lapse"
 )
@@ -20,8 +21,17 @@ import (
 var operations = []string{"POST /servers", "GET /servers", "DELETE /servers/{id}", "GET /networks", "GET /actions",
 	"GET /servers/{id}/actions", "start_server"}
 
+// parse reads faults of a cloud with those operations.
+func parse(text []byte) ([]fault.Fault, error) {
+	faults, err := fault.Parse(text, cloudfault.Faults)
+	for _, f := range faults {
+		err = cmp.Or(err, cloudfault.Check(f, operations))
+	}
+	return faults, err
+}
+
 func TestParse(t *testing.T) {
-	faults, err := fault.Parse([]byte(`
+	faults, err := parse([]byte(`
 faults:
 - {name: stockout, match: {operation: POST /servers, group: pool1}, limit: 3, refuse: {code: resource_unavailable}}
 - name: slow
@@ -33,14 +43,14 @@ faults:
   actionTakes: {time: 140s}
 - {name: any, hang: {}}
 - {name: short, match: {operation: "GET /servers/*/actions"}, partial: {}}
-`), operations)
+`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := fault.Fault{
-		Name: "slow", Match: fault.Match{Operation: "start_server", Instance: "pool1-*"},
+		Name: "slow", Match: cloudfault.Match{Operation: "start_server", Instance: "pool1-*"},
 		Plan:   fault.Plan{At: lapse.Duration(time.Minute), For: lapse.Duration(90 * time.Minute), Skip: 1, Probability: 0.5},
-		Effect: fault.ActionTakes{Time: lapse.Duration(140 * time.Second)},
+		Effect: cloudfault.ActionTakes{Time: lapse.Duration(140 * time.Second)},
 	}
 	if len(faults) != 4 || faults[1] != want {
 		t.Errorf("got %+v, want %+v second of four", faults, want)
@@ -49,16 +59,15 @@ faults:
 
 // Each effect can be written, by its own name.
 func TestParseEffects(t *testing.T) {
-	fields := map[string]string{"refuse": "{status: 502}", "actionTakes": "{time: 1s}", "unavailable": "{type: cx22}",
-		"retired": "{type: cx22}", "delay": "{by: 1s}", "alterReply": "{omit: [a]}", "halfDeleted": "{leaves: rest}"}
-	for _, e := range fault.Effects() {
-		value := fields[e.String()]
+	fields := map[string]string{"refuse": "{status: 502}", "actionTakes": "{time: 1s}", "unavailable": "{type: cx22}", "retired": "{type: cx22}", "delay": "{by: 1s}", "alterReply": "{omit: [a]}", "halfDeleted": "{leaves: rest}"}
+	for _, e := range cloudfault.Faults.Kinds() {
+		value := fields[e.Key]
 		if value == "" {
 			value = "{}"
 		}
-		faults, err := fault.Parse([]byte("faults: [{name: a, "+e.String()+": "+value+"}]"), nil)
-		if err != nil || len(faults) != 1 || faults[0].Effect.String() != e.String() {
-			t.Errorf("%s: got %+v, %v", e, faults, err)
+		faults, err := fault.Parse([]byte("faults: [{name: a, "+e.Key+": "+value+"}]"), cloudfault.Faults)
+		if err != nil || len(faults) != 1 || faults[0].Effect.String() != e.Key {
+			t.Errorf("%s: got %+v, %v", e.Key, faults, err)
 		}
 	}
 }
@@ -68,15 +77,15 @@ func TestAlterReply(t *testing.T) {
 		return map[string]any{"size": 3.0, "all": []any{map[string]any{"id": "a", "state": 1.0}, map[string]any{"id": "b"}}}
 	}
 	for name, test := range map[string]struct {
-		does fault.AlterReply
+		does cloudfault.AlterReply
 		want string // empty: no difference
 	}{
-		"omit":                 {fault.AlterReply{Omit: []string{"size"}}, `map[all:[map[id:a state:1] map[id:b]]]`},
-		"omit in a list":       {fault.AlterReply{Omit: []string{"all.state"}}, `map[all:[map[id:a] map[id:b]] size:3]`},
-		"omit what is not":     {fault.AlterReply{Omit: []string{"all.size", "size.all", "none"}}, ""},
-		"set":                  {fault.AlterReply{Set: map[string]any{"size": 0}}, `map[all:[map[id:a state:1] map[id:b]] size:0]`},
-		"set in a list":        {fault.AlterReply{Set: map[string]any{"all.state": 2}}, `map[all:[map[id:a state:2] map[id:b state:2]] size:3]`},
-		"set where nothing is": {fault.AlterReply{Set: map[string]any{"size.all": 2, "none.all": 2}}, ""},
+		"omit":                 {cloudfault.AlterReply{Omit: []string{"size"}}, `map[all:[map[id:a state:1] map[id:b]]]`},
+		"omit in a list":       {cloudfault.AlterReply{Omit: []string{"all.state"}}, `map[all:[map[id:a] map[id:b]] size:3]`},
+		"omit what is not":     {cloudfault.AlterReply{Omit: []string{"all.size", "size.all", "none"}}, ""},
+		"set":                  {cloudfault.AlterReply{Set: map[string]any{"size": 0}}, `map[all:[map[id:a state:1] map[id:b]] size:0]`},
+		"set in a list":        {cloudfault.AlterReply{Set: map[string]any{"all.state": 2}}, `map[all:[map[id:a state:2] map[id:b state:2]] size:3]`},
+		"set where nothing is": {cloudfault.AlterReply{Set: map[string]any{"size.all": 2, "none.all": 2}}, ""},
 	} {
 		got := reply()
 		changed := test.does.Apply(got)
@@ -118,7 +127,7 @@ func TestParseErrors(t *testing.T) {
 		"faults: [{name: a, stale: {by: -1s}}]":                                   {"stale.by", "zero or more"},
 		"faults: [{name: a, hang: {}, limit: many}]":                              {"limit", "number"},
 	} {
-		_, err := fault.Parse([]byte(text), operations)
+		_, err := parse([]byte(text))
 		if err == nil {
 			t.Errorf("%q is taken, want an error", text)
 			continue
@@ -136,19 +145,19 @@ func TestParseErrors(t *testing.T) {
 
 func TestLoad(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "faults.yaml")
-	if _, err := fault.Load(file, nil); !os.IsNotExist(err) {
+	if _, err := cloudfault.Load(file, nil); !os.IsNotExist(err) {
 		t.Errorf("got %v, want that there is no such file", err)
 	}
 	if err := os.WriteFile(file, []byte("faults: [{name: a}]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fault.Load(file, nil); err == nil || !strings.Contains(err.Error(), "faults.yaml") {
+	if _, err := cloudfault.Load(file, nil); err == nil || !strings.Contains(err.Error(), "faults.yaml") {
 		t.Errorf("got %v, want the file's name in it", err)
 	}
 	if err := os.WriteFile(file, make([]byte, 2<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fault.Load(file, nil); err == nil || !strings.Contains(err.Error(), "too many") {
+	if _, err := cloudfault.Load(file, nil); err == nil || !strings.Contains(err.Error(), "too many") {
 		t.Errorf("got %v, want that it is too large", err)
 	}
 }
@@ -156,12 +165,12 @@ func TestLoad(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("faults: [{name: a, match: {operation: POST /servers}, for: 1s, refuse: {code: x}}]"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		faults, err := fault.Parse(text, operations)
+		faults, err := parse(text)
 		if err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("not one line: %q", err)
 		}
 		for _, a := range faults {
-			if err := a.Check(operations); err != nil {
+			if err := cloudfault.Check(a, operations); err != nil {
 				t.Errorf("%+v is taken, and wrong: %v", a, err)
 			}
 		}
@@ -173,13 +182,13 @@ func acts(t *testing.T, seed uint64, f fault.Fault, n int) (acted []int, verbs [
 	t.Helper()
 	clk := testclock.NewFakeClock(time.Unix(0, 0))
 	log := history.New(time.Time{}, clk)
-	s := fault.NewSet(clk, seed, log)
-	f.Name, f.Effect = "f", fault.Hang{}
+	s := cloudfault.NewSet(clk, seed, log)
+	f.Name, f.Effect = "f", cloudfault.Hang{}
 	if err := s.Inject(f); err != nil {
 		t.Fatal(err)
 	}
 	for k := range n {
-		if hit := s.First(fault.Before, fault.Call{Operation: "POST /servers", Group: "pool1", Instance: "pool1-a"}); hit != nil {
+		if hit := s.First(cloudfault.Before, cloudfault.Call{Operation: "POST /servers", Group: "pool1", Instance: "pool1-a"}); hit != nil {
 			hit.Effective()
 			acted = append(acted, k)
 		}
@@ -197,21 +206,21 @@ func acts(t *testing.T, seed uint64, f fault.Fault, n int) (acted []int, verbs [
 // Of every instance in whose life a fault is felt there is a record, of calls only of the first.
 func TestEffectiveOnEach(t *testing.T) {
 	for _, test := range []struct {
-		effect fault.Effect
-		at     fault.Point
+		effect cloudfault.Effect
+		at     cloudfault.Point
 		want   []string
 	}{
-		{fault.ActionHangs{}, fault.Action, []string{"a", "b"}},
-		{fault.Refuse{Code: "server_error"}, fault.Before, []string{"a"}},
+		{cloudfault.ActionHangs{}, cloudfault.Action, []string{"a", "b"}},
+		{cloudfault.Refuse{Code: "server_error"}, cloudfault.Before, []string{"a"}},
 	} {
 		clk := testclock.NewFakeClock(time.Unix(0, 0))
 		log := history.New(time.Time{}, clk)
-		s := fault.NewSet(clk, 1, log)
+		s := cloudfault.NewSet(clk, 1, log)
 		if err := s.Inject(fault.Fault{Name: "f", Effect: test.effect}); err != nil {
 			t.Fatal(err)
 		}
 		for _, instance := range []string{"a", "b", "a"} {
-			s.First(test.at, fault.Call{Operation: "start_server", Instance: instance}).Effective()
+			s.First(test.at, cloudfault.Call{Operation: "start_server", Instance: instance}).Effective()
 		}
 		var felt []string
 		for _, r := range log.Records() {
@@ -239,9 +248,9 @@ func TestPlan(t *testing.T) {
 		{fault.Fault{Plan: fault.Plan{At: 2 * second}}, []int{2, 3, 4, 5}},
 		{fault.Fault{Plan: fault.Plan{For: 2 * second}}, []int{0, 1}},
 		{fault.Fault{Plan: fault.Plan{At: second, For: 2 * second}}, []int{1, 2}},
-		{fault.Fault{Match: fault.Match{Operation: "POST *", Group: "pool?", Instance: "pool1-*"}}, nil}, // * ends at /
-		{fault.Fault{Match: fault.Match{Operation: "POST /*", Group: "pool?", Instance: "pool1-*"}}, []int{0, 1, 2, 3, 4, 5}},
-		{fault.Fault{Match: fault.Match{Group: "pool2"}}, nil},
+		{fault.Fault{Match: cloudfault.Match{Operation: "POST *", Group: "pool?", Instance: "pool1-*"}}, nil}, // * ends at /
+		{fault.Fault{Match: cloudfault.Match{Operation: "POST /*", Group: "pool?", Instance: "pool1-*"}}, []int{0, 1, 2, 3, 4, 5}},
+		{fault.Fault{Match: cloudfault.Match{Group: "pool2"}}, nil},
 	} {
 		if got, _ := acts(t, 1, test.fault, 6); !slices.Equal(got, test.want) {
 			t.Errorf("%+v acted on %v, want %v", test.fault, got, test.want)
@@ -271,8 +280,8 @@ func TestProbability(t *testing.T) {
 
 func TestInjectAndClear(t *testing.T) {
 	clk := testclock.NewFakeClock(time.Unix(0, 0))
-	s := fault.NewSet(clk, 1, history.Discard())
-	f := fault.Fault{Name: "f", Effect: fault.Hang{}}
+	s := cloudfault.NewSet(clk, 1, history.Discard())
+	f := fault.Fault{Name: "f", Effect: cloudfault.Hang{}}
 	if err := s.Inject(f); err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +294,7 @@ func TestInjectAndClear(t *testing.T) {
 	if err := s.Clear("f"); err != nil {
 		t.Error(err)
 	}
-	if s.First(fault.Before, fault.Call{}) != nil {
+	if s.First(cloudfault.Before, cloudfault.Call{}) != nil {
 		t.Error("it acts after Clear")
 	}
 	if err := s.Clear("h"); err == nil {
@@ -296,15 +305,15 @@ func TestInjectAndClear(t *testing.T) {
 // A limit counts the calls that a fault acts on, whether or not anybody has seen a difference by then.
 func TestLimitBeforeEffect(t *testing.T) {
 	clk := testclock.NewFakeClock(time.Unix(0, 0))
-	s := fault.NewSet(clk, 1, history.Discard())
-	if err := s.Inject(fault.Fault{Name: "f", Effect: fault.Hang{}, Plan: fault.Plan{Limit: 1}}); err != nil {
+	s := cloudfault.NewSet(clk, 1, history.Discard())
+	if err := s.Inject(fault.Fault{Name: "f", Effect: cloudfault.Hang{}, Plan: fault.Plan{Limit: 1}}); err != nil {
 		t.Fatal(err)
 	}
-	call := fault.Call{Operation: "POST /servers"}
-	if s.First(fault.Before, call) == nil {
+	call := cloudfault.Call{Operation: "POST /servers"}
+	if s.First(cloudfault.Before, call) == nil {
 		t.Error("it does not act on the first call")
 	}
-	if s.First(fault.Before, call) != nil {
+	if s.First(cloudfault.Before, call) != nil {
 		t.Error("it acts on a second call while the first still runs")
 	}
 }

@@ -1,4 +1,4 @@
-package fault
+package cloudfault
 
 import (
 	"slices"
@@ -34,8 +34,8 @@ func NewSet(clk clock.PassiveClock, seed uint64, recorder history.Recorder) *Set
 }
 
 // Inject arms a fault. One with a When waits for Start.
-func (s *Set) Inject(f Fault) error {
-	if err := f.Check(nil); err != nil {
+func (s *Set) Inject(f fault.Fault) error {
+	if err := Faults.Check(f); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -43,8 +43,10 @@ func (s *Set) Inject(f Fault) error {
 	if err := s.armed.Free(f.Name); err != nil {
 		return err
 	}
-	s.armed.Add(&armed{Life: s.recorder.Arm(f.Name, f.Effect.String(), f.Plan, s.clk.Now(), about(Call{})), match: f.Match, does: f.Effect,
-		felt: map[string]bool{}})
+	a := &armed{does: f.Effect.(Effect), felt: map[string]bool{}}
+	a.match, _ = f.Match.(Match)
+	a.Life = s.recorder.Arm(f.Name, f.Effect.String(), f.Plan, s.clk.Now(), about(Call{}))
+	s.armed.Add(a)
 	return nil
 }
 

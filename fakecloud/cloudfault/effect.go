@@ -1,0 +1,157 @@
+package cloudfault
+
+import (
+	"time"
+
+	"nodestorm/sim/fault"
+)
+
+// Effect is one of a kind of Faults. What it does, it says by a method of its point, below.
+type Effect interface {
+	fault.Effect
+	// Point is where it acts.
+	Point() Point
+}
+
+// Point is where an effect acts.
+type Point int
+
+// The points, in the order in which a call passes them.
+const (
+	Before    Point = iota // before the call is carried out: BeforeCall
+	After                  // after it, before the reply: AfterCall
+	Listing                // in what a listing shows: Lister, and one of Stales, Hider and Shortener
+	Action                 // in an action's life: Worker
+	Instance               // in an instance's life: Striker
+	Supply                 // in what the cloud offers: Supplier
+	Growth                 // in what the cloud does to bring a group to its target size; it withholds an instance
+	Shrinkage              // in the deletion of a group's instances by their names: Leaver
+)
+
+// Parts of effects, each with its point. They check nothing.
+type (
+	before    struct{}
+	after     struct{}
+	listing   struct{}
+	action    struct{}
+	instance  struct{}
+	supply    struct{}
+	growth    struct{}
+	shrinkage struct{}
+)
+
+// Point implements Effect.
+func (before) Point() Point { return Before }
+
+// Point implements Effect.
+func (after) Point() Point { return After }
+
+// Point implements Effect.
+func (listing) Point() Point { return Listing }
+
+// Point implements Effect.
+func (action) Point() Point { return Action }
+
+// Point implements Effect.
+func (instance) Point() Point { return Instance }
+
+// Point implements Effect.
+func (supply) Point() Point { return Supply }
+
+// Point implements Effect.
+func (growth) Point() Point { return Growth }
+
+// Point implements Effect.
+func (shrinkage) Point() Point { return Shrinkage }
+
+// Check implements fault.Effect.
+func (before) Check(fault.Fault) error { return nil }
+
+// Check implements fault.Effect.
+func (after) Check(fault.Fault) error { return nil }
+
+// Check implements fault.Effect.
+func (action) Check(fault.Fault) error { return nil }
+
+// Check implements fault.Effect.
+func (growth) Check(fault.Fault) error { return nil }
+
+// BeforeCall does something to a call, and reports whether it goes on then.
+type BeforeCall interface {
+	BeforeCall(Caller) (goesOn bool)
+}
+
+// Caller is a call to a wire API that is not carried out yet. Each method notes that the fault is effective.
+type Caller interface {
+	// Refuse answers with an error.
+	Refuse(Refuse)
+	// RateLimit answers that no calls are left until so much later.
+	RateLimit(reset time.Duration)
+	// Hang gives no answer until the client gives up.
+	Hang()
+	// Delay waits.
+	Delay(by time.Duration)
+}
+
+// AfterCall does something to the reply to a call.
+type AfterCall interface{ AfterCall(Reply) }
+
+// Reply is one of a wire API. Each method notes that the fault is effective, if it is.
+type Reply interface {
+	// Lose has it not arrive: the connection is closed, when the client has given up or at once.
+	Lose(hang bool)
+	// Alter changes what it says, as JSON has it, with a function that reports whether it made a difference.
+	Alter(change func(reply map[string]any) bool)
+}
+
+// Lister is an effect in listings, and says in which.
+type Lister interface{ Lists(operation string) bool }
+
+// Ways in which a listing is wrong.
+type (
+	// Stales shows what was there at a time. From is since when the fault is active.
+	Stales interface {
+		At(now, from time.Time) time.Time
+		// Lag is how far back it looks; zero means to when the fault became active.
+		Lag() time.Duration
+	}
+	// Hider leaves out what was created at a time.
+	Hider interface {
+		Hides(created, now time.Time) bool
+	}
+	// Shortener ends a listing of so many entries after fewer.
+	Shortener interface{ Shorten(entries int) int }
+)
+
+// Worker changes the course of an action.
+type Worker interface{ Work(*Work) }
+
+// Work is an action's course.
+type Work struct {
+	// Takes is how long it takes, negative for ever.
+	Takes time.Duration
+	// Felt is when the difference shows.
+	Felt time.Duration
+	// Fails is the error that it ends in.
+	Fails *struct{ Code, Message string }
+}
+
+// Striker breaks an instance that runs.
+type Striker interface{ Strike(Machine) }
+
+// Machine is an instance that runs. Spans count from when it runs and the fault is active, whichever is later.
+type Machine interface {
+	TurnOff(after time.Duration)
+	Vanish(after time.Duration)
+	Interrupt(after, notice time.Duration)
+}
+
+// Supplier takes a type of instances in a location, of a capacity, off the offer.
+type Supplier interface {
+	Lacks(serverType, location, capacity string) bool
+	// Withdrawn reports whether that is announced, and for good.
+	Withdrawn() bool
+}
+
+// Leaver says what a deletion leaves: one of LeavesTarget, LeavesInstance and LeavesRest.
+type Leaver interface{ Left() string }

@@ -1,0 +1,201 @@
+package cloudfault
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"nodestorm/sim/fault"
+	"nodestorm/sim/time/lapse"
+)
+
+// Refuse means that the call is not carried out and gets an error.
+type Refuse struct {
+	before
+	// Code is the error code in the words of the wire API, for Hetzner for example
+	// resource_unavailable, resource_limit_exceeded, placement_error or server_error. Empty means a
+	// reply that is no JSON, as proxies in front of an API give it; Status is required then.
+	Code string `json:"code"`
+	// Message empty means the usual text of Code.
+	Message string `json:"message"`
+	// Status is the HTTP status, 400 to 599. Zero means the one that belongs to Code.
+	Status int `json:"status"`
+}
+
+var _ = Faults.Add(fault.Kind{Key: "refuse", Effect: Refuse{}, Says: []fault.Words{
+	fault.Say(`is refused with "NAME"`, "code"), fault.Say("is answered with STATUS and no JSON", "status"),
+}}, calls)
+
+func (Refuse) String() string { return "refuse" }
+
+// Check implements fault.Effect.
+func (e Refuse) Check(fault.Fault) error {
+	switch {
+	case e.Code == "" && e.Status == 0:
+		return errors.New("refuse wants a code, or a status for a reply that is no JSON")
+	case e.Status != 0 && (e.Status < 400 || e.Status > 599):
+		return fmt.Errorf("field refuse.status is %d: want 400 to 599", e.Status)
+	}
+	return nil
+}
+
+// BeforeCall implements BeforeCall.
+func (e Refuse) BeforeCall(c Caller) (goesOn bool) {
+	c.Refuse(e)
+	return false
+}
+
+// RateLimit means that the call gets 429 with code rate_limit_exceeded, and headers that
+// say that nothing is left.
+type RateLimit struct {
+	before
+	// Reset is when, from the call, the headers promise the full limit again. Zero means an hour.
+	Reset lapse.Duration `json:"reset"`
+}
+
+var _ = Faults.Add(fault.Kind{
+	Key: "rateLimit", Effect: RateLimit{}, Says: []fault.Words{fault.Say("meets a spent rate limit, full again DURATION later", "reset")},
+}, calls)
+
+func (RateLimit) String() string { return "rateLimit" }
+
+// Check implements fault.Effect.
+func (e RateLimit) Check(fault.Fault) error { return lapse.NotNegative("rateLimit.reset", e.Reset) }
+
+// BeforeCall implements BeforeCall.
+func (e RateLimit) BeforeCall(c Caller) (goesOn bool) {
+	reset := time.Duration(e.Reset)
+	if reset == 0 {
+		reset = time.Hour
+	}
+	c.RateLimit(reset)
+	return false
+}
+
+// Hang means that the call is not carried out and gets no reply, until the client
+// gives up.
+type Hang struct{ before }
+
+var _ = Faults.Add(fault.Kind{Key: "hang", Effect: Hang{}, Says: []fault.Words{fault.Say("gets no answer")}}, calls)
+
+func (Hang) String() string { return "hang" }
+
+// BeforeCall implements BeforeCall.
+func (Hang) BeforeCall(c Caller) (goesOn bool) {
+	c.Hang()
+	return false
+}
+
+// Delay means that the call is carried out later.
+type Delay struct {
+	before
+	// By is how much later. Required.
+	By lapse.Duration `json:"by"`
+}
+
+var _ = Faults.Add(fault.Kind{Key: "delay", Effect: Delay{}, Says: []fault.Words{fault.Say("is delayed by DURATION", "by")}}, calls)
+
+func (Delay) String() string { return "delay" }
+
+// Check implements fault.Effect.
+func (e Delay) Check(fault.Fault) error { return lapse.Positive("delay.by", e.By) }
+
+// BeforeCall implements BeforeCall.
+func (e Delay) BeforeCall(c Caller) (goesOn bool) {
+	c.Delay(time.Duration(e.By))
+	return true
+}
+
+// LoseReply means that the call succeeds and its reply does not arrive. Go's HTTP client tries a
+// GET again by itself then, so it is of use with calls that change something.
+type LoseReply struct {
+	after
+	// Hang keeps the connection until the client gives up. False closes it at once.
+	Hang bool `json:"hang"`
+}
+
+var _ = Faults.Add(fault.Kind{Key: "loseReply", Effect: LoseReply{}, Says: []fault.Words{
+	fault.Say("is done, and its answer lost"), {Text: "is done, and never answered", Sets: "hang: true"},
+}}, calls)
+
+func (LoseReply) String() string { return "loseReply" }
+
+// AfterCall implements AfterCall.
+func (e LoseReply) AfterCall(r Reply) { r.Lose(e.Hang) }
+
+// AlterReply means that the call is carried out, and its reply says something else. Fields are called as
+// in the wire API.
+type AlterReply struct {
+	after
+	// Omit are fields that the reply does not have, by their paths: "instances.status" is that of each
+	// of the instances.
+	Omit []string `json:"omit"`
+	// Set are fields that have other values, by their paths as well: numbers, texts, true or false. A field of
+	// the reply itself may be one that it did not have.
+	Set map[string]any `json:"set"`
+}
+
+var _ = Faults.Add(fault.Kind{Key: "alterReply", Effect: AlterReply{}, Says: []fault.Words{
+	fault.Say(`is answered without the fields "FIELDS"`, "omit"), fault.Say(`is answered with the field "FIELD=VALUE"`, "set"),
+}}, calls)
+
+func (AlterReply) String() string { return "alterReply" }
+
+// Check implements fault.Effect.
+func (e AlterReply) Check(fault.Fault) error {
+	if len(e.Omit) == 0 && len(e.Set) == 0 {
+		return errors.New("alterReply changes nothing: want fields to omit, or to set")
+	}
+	for field, value := range e.Set {
+		switch value.(type) {
+		case string, bool, int, int64, float64:
+		default:
+			return fmt.Errorf("field alterReply.set.%s: want a number, a text, true or false", field)
+		}
+	}
+	return nil
+}
+
+// AfterCall implements AfterCall.
+func (e AlterReply) AfterCall(r Reply) { r.Alter(e.Apply) }
+
+// Apply changes a reply, as JSON has it, and reports whether that has made a difference.
+func (e AlterReply) Apply(reply map[string]any) (changed bool) {
+	for _, path := range e.Omit {
+		changed = omit(reply, strings.Split(path, ".")) || changed
+	}
+	for path, value := range e.Set {
+		changed = holders(reply, strings.Split(path, "."), func(in map[string]any, field string) bool {
+			in[field] = value
+			return true
+		}) || changed
+	}
+	return changed
+}
+
+// omit takes the field at a path out of a value.
+func omit(from any, path []string) (found bool) {
+	return holders(from, path, func(in map[string]any, field string) bool {
+		_, found := in[field]
+		delete(in, field)
+		return found
+	})
+}
+
+// holders calls do with what may have the field at a path: one thing, or each where there is a list of
+// them. It reports whether any call did something.
+func holders(of any, path []string, do func(in map[string]any, field string) bool) (done bool) {
+	switch of := of.(type) {
+	case []any:
+		for _, item := range of {
+			done = holders(item, path, do) || done
+		}
+	case map[string]any:
+		if len(path) > 1 {
+			return holders(of[path[0]], path[1:], do)
+		}
+		done = do(of, path[0])
+	}
+	return done
+}

@@ -1,0 +1,125 @@
+// Package cloudfault holds what can go wrong in a cloud, as effects of faults (sim/fault). The cloud and its wire APIs
+// ask it at eight points, and have the effects carried out there.
+//
+//	before the call            Refuse, RateLimit, Hang, Delay
+//	after it, before the reply LoseReply, AlterReply
+//	in the listing             Stale, Partial, Missing
+//	in an action's life        ActionHangs, ActionTakes, ActionFails
+//	in an instance's life      TurnsOff, Vanishes, Interrupted
+//	in the supply              Unavailable, Retired
+//	in a group's growth        NotCreated
+//	in its shrinkage           HalfDeleted
+//
+// Of wire APIs it knows the names of calls, which come from outside, and statuses of HTTP; it makes no reply
+// and knows no Kubernetes.
+package cloudfault
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"nodestorm/sim/fault"
+)
+
+// Faults are what can go wrong in a cloud. A fault's At counts from when it is armed, and its occasions are calls,
+// actions or instances that its Match fits. When needs a cloud with a history.
+var Faults = &fault.List{
+	Name: "faults", About: "the cloud", Match: Match{}, Within: "match", Fields: "`match: {operation, group, instance}`",
+	Order: "refuse rateLimit hang delay alterReply loseReply stale partial missing actionHangs actionTakes actionFails " +
+		"turnsOff vanishes interrupted notCreated halfDeleted unavailable retired",
+}
+
+// What sentences are about.
+var (
+	calls = Faults.Subject(`EVERY-CALL "CLOUD-CALL" to the cloud FOR-GROUP`, "", "match.operation", "match.group")
+	lists = Faults.Subject(`EVERY-CALL "CLOUD-LIST" to the cloud FOR-GROUP`, "", "match.operation", "match.group")
+	work  = Faults.Subject(`EVERY-ACTION "ACTION" in the cloud FOR-GROUP`, "", "match.operation", "match.group")
+	lives = Faults.Subject(`EVERY-SERVER OF-GROUP`, "", "match.group")
+	offer = Faults.Subject(`the server type`)
+)
+
+// Match says what a fault acts on. Each field is a pattern as of path.Match; empty
+// fits everything that the effect can act on.
+type Match struct {
+	// Operation is the wire API's own name of a call, for Hetzner "POST /servers" or
+	// "DELETE /servers/{id}", for externalgrpc "NodeGroupIncreaseSize"; for the effects on actions it is the
+	// action's command, for example "start_server". It is of no use to faults that do not act on calls or actions.
+	Operation string `json:"operation"`
+	// Group is the node group of the instance that the call is about.
+	Group string `json:"group"`
+	// Instance is the name of that instance.
+	Instance string `json:"instance"`
+}
+
+// Check implements fault.Match.
+func (m Match) Check() error {
+	for field, pattern := range map[string]string{"operation": m.Operation, "group": m.Group, "instance": m.Instance} {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("field match.%s %q is no pattern: brackets must be closed", field, pattern)
+		}
+	}
+	return nil
+}
+
+// Call is what a fault is matched with.
+type Call struct {
+	Operation, Group, Instance string
+}
+
+func (m Match) fits(c Call) bool {
+	return fits(m.Operation, c.Operation) && fits(m.Group, c.Group) && fits(m.Instance, c.Instance)
+}
+
+func fits(pattern, text string) bool {
+	if pattern == "" || pattern == text {
+		return true
+	}
+	ok, err := path.Match(pattern, text)
+	return ok && err == nil
+}
+
+// Load reads a file of faults, and checks them against the operations of a cloud as Check does.
+func Load(file string, operations []string) ([]fault.Fault, error) {
+	faults, err := fault.Load(file, Faults)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range faults {
+		if err := Check(f, operations); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return faults, nil
+}
+
+// Check says what is wrong with a fault of a cloud. Operations lists the names of calls, and of commands of actions,
+// that its Match may fit.
+func Check(f fault.Fault, operations []string) error {
+	if err := Faults.Check(f); err != nil {
+		return err
+	}
+	match, _ := f.Match.(Match)
+	if match.Operation == "" {
+		return nil
+	}
+	e := f.Effect.(Effect)
+	if !slices.Contains([]Point{Before, After, Listing, Action}, e.Point()) {
+		return fmt.Errorf("fault %q: field match.operation %q: %s does not act on calls; leave it empty", f.Name, match.Operation, e)
+	}
+	var possible []string
+	for _, name := range operations {
+		// Commands of actions are words with dashes, calls a method and a path, or one word.
+		call := strings.Contains(name, " ") || !strings.Contains(name, "_")
+		if of, listing := e.(Lister); call == (e.Point() == Action) || listing && !of.Lists(name) {
+			continue
+		}
+		if fits(match.Operation, name) {
+			return nil
+		}
+		possible = append(possible, name)
+	}
+	return fmt.Errorf("fault %q: field match.operation %q fits nothing that %s acts on (such as %s)", f.Name, match.Operation, e,
+		strings.Join(possible[:min(6, len(possible))], ", "))
+}

@@ -1,0 +1,100 @@
+package kubelet
+
+import (
+	"errors"
+	"time"
+
+	"nodestorm/sim/fault"
+)
+
+// Faults are what can be done to a machine from outside. Their one occasion is the machine.
+var Faults = &fault.List{
+	Name: "kubelets", About: "machines with real kubelets", Match: Match{}, Fields: "`machine`", Order: "runtimeDown networkGone stopped",
+}
+
+var theKubelet = Faults.Subject(`the real kubelet of the machine "NAME"`, "machine")
+
+// Match is which machine a fault strikes.
+type Match struct {
+	// Machine is its name, and that of its Node. Required. Names of faults are unique on it as long as they
+	// are there.
+	Machine string `json:"machine"`
+}
+
+// Check implements fault.Match.
+func (m Match) Check() error {
+	if m.Machine == "" {
+		return errors.New("it is of no machine: want a name and a machine")
+	}
+	return nil
+}
+
+// effect is one of a kind of Faults: it breaks something, and mends it.
+type effect interface {
+	fault.Effect
+	begin(m *Machines, b *machine, a *armed) error
+	mend(m *Machines, b *machine) error
+}
+
+// onOne is an effect on one machine.
+type onOne struct{}
+
+// Check implements fault.Effect.
+func (onOne) Check(f fault.Fault) error { return f.Unplanned("one machine") }
+
+// RuntimeDown means that the container runtime does not answer. It is effective when the kubelet says that its
+// Node is not ready.
+type RuntimeDown struct{ onOne }
+
+var _ = Faults.Add(fault.Kind{
+	Key: "runtimeDown", Effect: RuntimeDown{}, Says: []fault.Words{fault.Say("gets no answer of its container runtime")},
+}, theKubelet)
+
+func (RuntimeDown) String() string { return "the container runtime does not answer" }
+
+func (RuntimeDown) begin(m *Machines, b *machine, a *armed) error {
+	m.awaitNotReady(a)
+	b.runtime.SetDown(true)
+	return nil
+}
+
+func (RuntimeDown) mend(_ *Machines, b *machine) error {
+	b.runtime.SetDown(false)
+	return nil
+}
+
+// NetworkGone is as if the network plugin's configuration had been removed. It is effective like RuntimeDown.
+type NetworkGone struct{ onOne }
+
+var _ = Faults.Add(fault.Kind{
+	Key: "networkGone", Effect: NetworkGone{}, Says: []fault.Words{fault.Say("finds no network plugin")},
+}, theKubelet)
+
+func (NetworkGone) String() string { return "the network plugin has no configuration" }
+
+func (NetworkGone) begin(m *Machines, _ *machine, a *armed) error {
+	m.awaitNotReady(a)
+	return m.SetNetwork(a.object.Name, false)
+}
+
+func (NetworkGone) mend(m *Machines, b *machine) error { return m.SetNetwork(b.spec.Name, true) }
+
+// Stopped means that no kubelet runs. It is effective when the process is gone; containers go on.
+type Stopped struct{ onOne }
+
+var _ = Faults.Add(fault.Kind{Key: "stopped", Effect: Stopped{}, Says: []fault.Words{fault.Say("is stopped")}}, theKubelet)
+
+func (Stopped) String() string { return "no kubelet runs" }
+
+func (Stopped) begin(m *Machines, b *machine, a *armed) error {
+	m.record("stop", a.object.Name, nil)
+	if p := b.want(false); p != nil {
+		return p.Stop(time.Second)
+	}
+	return nil
+}
+
+func (Stopped) mend(_ *Machines, b *machine) error {
+	b.want(true)
+	return nil
+}

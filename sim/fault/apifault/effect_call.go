@@ -1,0 +1,166 @@
+package apifault
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/endpoints/request"
+
+	"nodestorm/sim/fault"
+	"nodestorm/sim/time/lapse"
+)
+
+// Delay passes a call on later: the API server sees it By later.
+type Delay struct {
+	By lapse.Duration `json:"by"`
+}
+
+var _ = Rules.Add(fault.Kind{Key: "delay", Effect: Delay{}, Says: []fault.Words{fault.Say("is delayed by DURATION", "by")}}, calls)
+
+func (Delay) String() string { return "delay" }
+
+// Check implements fault.Effect.
+func (a Delay) Check(fault.Fault) error { return lapse.Positive("delay.by", a.By) }
+
+func (a Delay) before(c *call, _ http.ResponseWriter) (goesOn bool) {
+	c.proxy.tookEffect(c, c.rule, nil)
+	c.wait(time.Duration(a.By), c.rule.over)
+	return true
+}
+
+// Answer answers in the API server's place, which never sees the call.
+type Answer struct {
+	// Code is the HTTP status, 400 to 599. The reason and the message are the API
+	// server's own for that code.
+	Code int `json:"code"`
+	// RetryAfter asks the client to wait so long, in whole seconds; with code 429
+	// and 5xx only. Zero asks for nothing.
+	RetryAfter lapse.Duration `json:"retryAfter,omitzero"`
+	// Message replaces the API server's.
+	Message string `json:"message,omitempty"`
+	// After is how long it takes, as when an admission webhook times out. Zero: no time.
+	After lapse.Duration `json:"after,omitzero"`
+}
+
+var _ = Rules.Add(fault.Kind{Key: "answer", Effect: Answer{}, Says: []fault.Words{
+	fault.Say("is answered with STATUS", "code"), fault.Say("is answered with STATUS after DURATION", "code", "after"),
+}}, calls)
+
+func (a Answer) String() string { return fmt.Sprintf("answer %d", a.Code) }
+
+// Check implements fault.Effect.
+func (a Answer) Check(fault.Fault) error {
+	switch {
+	case a.Code < 400 || a.Code > 599:
+		return fmt.Errorf("answer.code is %d: want an error, 400 to 599", a.Code)
+	case a.RetryAfter < 0 || a.RetryAfter%1e9 != 0:
+		return fmt.Errorf("answer.retryAfter is %v: want whole seconds, zero or more", a.RetryAfter)
+	case a.RetryAfter > 0 && a.Code != 429 && a.Code < 500:
+		return fmt.Errorf("answer.retryAfter goes with code 429 or 5xx, not with %d", a.Code)
+	}
+	return lapse.NotNegative("answer.after", a.After)
+}
+
+func (a Answer) before(c *call, w http.ResponseWriter) (goesOn bool) {
+	c.proxy.tookEffect(c, c.rule, map[string]any{"code": a.Code})
+	if a.After > 0 {
+		c.wait(time.Duration(a.After), c.rule.over)
+	}
+	writeStatus(w, c.req, a.status(c.info))
+	return false
+}
+
+// status is what the API server would answer a call with.
+func (a Answer) status(info *request.RequestInfo) *metav1.Status {
+	gr := schema.GroupResource{Group: info.APIGroup, Resource: info.Resource}
+	seconds := int(time.Duration(a.RetryAfter).Seconds())
+	var err *apierrors.StatusError
+	switch a.Code {
+	case http.StatusConflict:
+		// The API server's words for an object that somebody else has written since.
+		err = apierrors.NewConflict(gr, info.Name, errors.New("the object has been modified; please apply your changes to the latest version and try again"))
+		if info.Verb == "create" && info.Subresource == "" {
+			err = apierrors.NewAlreadyExists(gr, info.Name)
+		}
+	case http.StatusTooManyRequests:
+		err = apierrors.NewTooManyRequests("Too many requests, please try again later.", seconds)
+	case http.StatusForbidden:
+		err = apierrors.NewForbidden(gr, info.Name, errors.New("forbidden by a rule of the fault proxy"))
+	case http.StatusInternalServerError:
+		err = apierrors.NewInternalError(errors.New("made by a rule of the fault proxy"))
+	case http.StatusServiceUnavailable:
+		err = apierrors.NewServiceUnavailable("the server is currently unable to handle the request")
+	default:
+		err = apierrors.NewGenericServerResponse(a.Code, info.Verb, gr, info.Name, "made by a rule of the fault proxy", seconds, true)
+	}
+	status := err.Status()
+	if a.Message != "" {
+		status.Message = a.Message
+	}
+	if seconds > 0 {
+		if status.Details == nil {
+			status.Details = &metav1.StatusDetails{}
+		}
+		status.Details.RetryAfterSeconds = int32(seconds)
+	}
+	return &status
+}
+
+// Drop resets the client's connection; the API server never sees the call. Other
+// calls and watches on the same connection go with it, as in real life.
+type Drop struct{}
+
+var _ = Rules.Add(fault.Kind{Key: "drop", Effect: Drop{}, Says: []fault.Words{fault.Say("breaks its connection")}}, calls)
+
+func (Drop) String() string { return "drop" }
+
+// Check implements fault.Effect.
+func (Drop) Check(fault.Fault) error { return nil }
+
+func (Drop) before(c *call, _ http.ResponseWriter) (goesOn bool) {
+	c.proxy.tookEffect(c, c.rule, nil)
+	hangUp(c.req)
+	return false
+}
+
+// Hold lets the API server act and keeps its reply back.
+type Hold struct {
+	// For is how long. Zero: until the rule is cleared.
+	For lapse.Duration `json:"for,omitzero"`
+}
+
+var _ = Rules.Add(fault.Kind{
+	Key: "hold", Effect: Hold{}, Says: []fault.Words{fault.Say("is done, and its answer held back for DURATION", "for")},
+}, calls)
+
+func (Hold) String() string { return "hold" }
+
+// Check implements fault.Effect.
+func (a Hold) Check(fault.Fault) error { return lapse.NotNegative("hold.for", a.For) }
+
+func (a Hold) after(c *call, by *armed, resp *http.Response) error {
+	c.proxy.tookEffect(c, by, map[string]any{"code": resp.StatusCode})
+	c.wait(time.Duration(a.For), by.over)
+	return nil
+}
+
+// Lose lets the API server act and throws its reply away: the client's connection
+// is reset, as Drop does, and it cannot know whether the call was done.
+type Lose struct{}
+
+var _ = Rules.Add(fault.Kind{Key: "lose", Effect: Lose{}, Says: []fault.Words{fault.Say("is done, and its answer lost")}}, calls)
+
+func (Lose) String() string { return "lose" }
+
+// Check implements fault.Effect.
+func (Lose) Check(fault.Fault) error { return nil }
+
+func (Lose) after(c *call, by *armed, resp *http.Response) error {
+	c.proxy.tookEffect(c, by, map[string]any{"code": resp.StatusCode})
+	return errLost
+}

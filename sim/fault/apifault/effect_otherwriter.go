@@ -1,0 +1,94 @@
+package apifault
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"nodestorm/sim/fault"
+	"nodestorm/sim/time/lapse"
+)
+
+// OtherWriter changes the call's object behind the client's back, so that the API
+// server itself answers 409 to whoever writes with the resource version from
+// before. A get is replied to after that change has been made, and so is old news;
+// before a write it is made first. It is a JSON merge patch by Config.Writer.
+type OtherWriter struct {
+	// Patch is what it changes, besides the annotation Annotation. Empty: nothing.
+	Patch map[string]any `json:"patch,omitempty"`
+	// Settle is how long the call waits after that, for those who watch the object to
+	// see the change before the client goes on. Zero: not at all.
+	Settle lapse.Duration `json:"settle,omitzero"`
+}
+
+// Annotation is what the other writer sets, to a new value each time.
+const Annotation = "apifault.nodestorm/other-writer"
+
+var _ = Rules.Add(fault.Kind{
+	Key: "otherWriter", Effect: OtherWriter{}, Says: []fault.Words{fault.Say("meets another writer of its object")},
+}, calls)
+
+func (OtherWriter) String() string { return "other writer" }
+
+// Check implements fault.Effect.
+func (act OtherWriter) Check(f fault.Fault) error {
+	return cmp.Or(onlyVerbs(f, "otherWriter", "get", "update", "patch", "delete"), lapse.NotNegative("otherWriter.settle", act.Settle))
+}
+
+func (OtherWriter) asksItself() {}
+
+func (act OtherWriter) before(c *call, _ http.ResponseWriter) (goesOn bool) {
+	if c.info.Verb != "get" {
+		act.interfere(c)
+	}
+	return true
+}
+
+func (act OtherWriter) after(c *call, by *armed, resp *http.Response) error {
+	switch {
+	case c.info.Verb != "get":
+	case resp.StatusCode != http.StatusOK:
+		c.proxy.ineffective(c, by, resp.Status)
+	default:
+		act.interfere(c)
+	}
+	return nil
+}
+
+// interfere lets the other writer change the call's object.
+func (act OtherWriter) interfere(c *call) {
+	p := c.proxy
+	patch := map[string]any{}
+	for field, value := range act.Patch {
+		patch[field] = value
+	}
+	metadata := map[string]any{}
+	if given, ok := patch["metadata"].(map[string]any); ok {
+		for field, value := range given {
+			metadata[field] = value
+		}
+	}
+	annotations := map[string]any{Annotation: strconv.FormatInt(time.Now().UnixNano(), 36)}
+	if given, ok := metadata["annotations"].(map[string]any); ok {
+		for key, value := range given {
+			annotations[key] = value
+		}
+	}
+	metadata["annotations"], patch["metadata"] = annotations, metadata
+	body, err := json.Marshal(patch)
+	if err == nil {
+		_, err = p.writer.do(p.ctx, http.MethodPatch, objectPath(c.info), nil, http.Header{"Content-Type": {string(types.MergePatchType)}}, body)
+	}
+	if err != nil {
+		p.ineffective(c, c.rule, err.Error())
+		return
+	}
+	p.tookEffect(c, c.rule, nil)
+	if time.Duration(act.Settle) > 0 {
+		c.wait(time.Duration(act.Settle), c.rule.over)
+	}
+}

@@ -1,0 +1,97 @@
+package apifault
+
+import (
+	"cmp"
+	"time"
+
+	"nodestorm/sim/fault"
+	"nodestorm/sim/time/lapse"
+)
+
+// Freeze lets a watch go silent: the connection stays, events stay away, and all
+// of them arrive when it is over. Watches that are open when the rule becomes
+// active are taken like those that begin later.
+type Freeze struct {
+	// For is how long. Zero: until the rule is cleared.
+	For lapse.Duration `json:"for,omitzero"`
+}
+
+var _ = Rules.Add(fault.Kind{Key: "freeze", Effect: Freeze{}, Says: []fault.Words{fault.Say("goes silent for DURATION", "for")}}, watches)
+
+func (Freeze) String() string { return "freeze" }
+
+// Check implements fault.Effect.
+func (act Freeze) Check(f fault.Fault) error {
+	return cmp.Or(onlyVerbs(f, "freeze", "watch"), lapse.NotNegative("freeze.for", act.For))
+}
+
+func (act Freeze) watch(s *stream, a *armed) {
+	thawed := make(chan struct{})
+	s.thawed = thawed
+	p := s.call.proxy
+	p.calls.Go(func() {
+		s.wait(time.Duration(act.For), a)
+		s.mu.Lock()
+		s.rule, s.thawed = nil, nil
+		s.mu.Unlock()
+		close(thawed)
+		p.finished(a)
+	})
+}
+
+// Cut breaks a watch off.
+type Cut struct {
+	// After is how long the watch still runs; it counts from the later of the
+	// watch's beginning and the rule's.
+	After lapse.Duration `json:"after,omitzero"`
+}
+
+var _ = Rules.Add(fault.Kind{Key: "cut", Effect: Cut{}, Says: []fault.Words{fault.Say("is cut off after DURATION", "after")}}, watches)
+
+func (Cut) String() string { return "cut" }
+
+// Check implements fault.Effect.
+func (act Cut) Check(f fault.Fault) error {
+	return cmp.Or(onlyVerbs(f, "cut", "watch"), lapse.NotNegative("cut.after", act.After))
+}
+
+func (act Cut) watch(s *stream, a *armed) {
+	p := s.call.proxy
+	p.calls.Go(func() {
+		if s.wait(time.Duration(act.After)+1, a) {
+			p.tookEffect(s.call, a, nil)
+			s.stop(func() { s.broken = true })
+		}
+		p.finished(a)
+	})
+}
+
+// Expire ends a watch as the API server does when the resource version is too old:
+// with an error event of status 410, reason Expired.
+type Expire struct {
+	After lapse.Duration `json:"after,omitzero"` // as Cut's
+}
+
+var _ = Rules.Add(fault.Kind{Key: "expire", Effect: Expire{}, Says: []fault.Words{fault.Say("expires after DURATION", "after")}}, watches)
+
+func (Expire) String() string { return "expire" }
+
+// Check implements fault.Effect.
+func (act Expire) Check(f fault.Fault) error {
+	return cmp.Or(onlyVerbs(f, "expire", "watch"), lapse.NotNegative("expire.after", act.After))
+}
+
+func (act Expire) watch(s *stream, a *armed) {
+	p := s.call.proxy
+	p.calls.Go(func() {
+		switch {
+		case !s.wait(time.Duration(act.After)+1, a):
+		case s.encoding == nil:
+			p.ineffective(s.call, a, "the proxy cannot write the watch's encoding")
+		default:
+			p.tookEffect(s.call, a, nil)
+			s.stop(func() { s.expired = true })
+		}
+		p.finished(a)
+	})
+}

@@ -1,0 +1,156 @@
+package fault
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// List is what can go wrong with one part of the world: the kinds of effects that there are, what
+// they strike, and how both are written and said. It is complete once all packages are initialized.
+type List struct {
+	// Name is the field of the list in YAML.
+	Name string
+	// About is the part of the world.
+	About string
+	// Noun is what errors call one of them. Empty means fault.
+	Noun string
+	// Match is the zero value of what one strikes.
+	Match Match
+	// Within is the field in YAML that has those of Match. Empty: they are beside the name.
+	Within string
+	// Below is the field in YAML that has the effect. Empty: it is beside the name.
+	Below string
+	// Fields says for people which fields Match has.
+	Fields string
+	// Order are the keys of kinds in the order in which people read of them. Others come last.
+	Order string
+	// Together says what is wrong with faults that are armed together, each of which is good. Nil:
+	// nothing can be.
+	Together func([]Fault) error
+
+	kinds    []Kind
+	subjects []*Subject
+}
+
+// Kind is a kind of effects.
+type Kind struct {
+	// Key is its field in YAML.
+	Key string
+	// Effect is its zero value.
+	Effect Effect
+	// Says are the ways to say it, behind what it is about.
+	Says []Words
+	// Drawn are examples of what schedules that are drawn have, with how often.
+	Drawn []Drawn
+}
+
+// Words say a fault, or a part of one, in the notation of sentences: arguments are in capitals.
+type Words struct {
+	Text string
+	// Fields are those that the arguments set, by their paths in YAML: of an effect below its key, of
+	// a subject below the fault. It is empty for an argument that says by itself which it sets.
+	Fields []string
+	// Sets are fields that the words set by themselves, each as FIELD: VALUE.
+	Sets string
+	// When is the argument that ends the sentence. Empty means WHEN.
+	When string
+}
+
+// Say is words with the fields that their arguments set.
+func Say(text string, fields ...string) Words { return Words{Text: text, Fields: fields} }
+
+// At is the words with another argument at the sentence's end than WHEN: SINCE or PERHAPS.
+func (w Words) At(when string) Words {
+	w.When = when
+	return w
+}
+
+// Drawn is an effect in words without arguments.
+type Drawn struct {
+	Text   string
+	Weight int
+}
+
+// Subject is what sentences say of some kinds of a list.
+type Subject struct {
+	List *List
+	// Words are what the effect's follow.
+	Words Words
+	kinds []string
+}
+
+// Subject makes one. They are said in the order in which they were made.
+func (l *List) Subject(text string, fields ...string) *Subject {
+	s := &Subject{List: l, Words: Say(text, fields...)}
+	l.subjects = append(l.subjects, s)
+	return s
+}
+
+// Add adds a kind of effects, which the sentences of some subjects say. It is for variables of packages.
+func (l *List) Add(k Kind, of ...*Subject) (added struct{}) {
+	l.kinds = append(l.kinds, k)
+	for _, s := range of {
+		s.kinds = append(s.kinds, k.Key)
+	}
+	return added
+}
+
+// Kinds are all of them.
+func (l *List) Kinds() []Kind {
+	order := strings.Fields(l.Order)
+	place := func(key string) int {
+		if i := slices.Index(order, key); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	return slices.SortedStableFunc(slices.Values(l.kinds), func(a, b Kind) int { return cmp.Compare(place(a.Key), place(b.Key)) })
+}
+
+// Subjects are what its sentences are about.
+func (l *List) Subjects() []*Subject { return l.subjects }
+
+// Kinds are those that are said of it.
+func (s *Subject) Kinds() []Kind {
+	return slices.DeleteFunc(s.List.Kinds(), func(k Kind) bool { return !slices.Contains(s.kinds, k.Key) })
+}
+
+// Key is what YAML calls an effect. It is empty for one of no kind of the list.
+func (l *List) Key(e Effect) string {
+	if k := l.kind(e); k != nil {
+		return k.Key
+	}
+	return ""
+}
+
+func (l *List) kind(e Effect) *Kind {
+	i := slices.IndexFunc(l.kinds, func(k Kind) bool { return reflect.TypeOf(k.Effect) == reflect.TypeOf(e) })
+	if i < 0 {
+		return nil
+	}
+	return &l.kinds[i]
+}
+
+func (l *List) noun() string { return cmp.Or(l.Noun, "fault") }
+
+func (l *List) keys() string {
+	var keys []string
+	for _, k := range l.Kinds() {
+		keys = append(keys, k.Key)
+	}
+	return strings.Join(keys, ", ")
+}
+
+// miscounted says that there are none or several effects where one has to be.
+func (l *List) miscounted(effects []Effect) error {
+	switch {
+	case l.Below != "":
+		return fmt.Errorf("%s has %d of %s: want one", l.Below, len(effects), l.keys())
+	case len(effects) == 0:
+		return fmt.Errorf("it has no effect, want one (allowed: %s)", l.keys())
+	}
+	return fmt.Errorf("it has two effects, %s and %s: want one", effects[0], effects[1])
+}

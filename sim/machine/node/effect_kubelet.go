@@ -1,0 +1,115 @@
+package node
+
+import (
+	"time"
+
+	"nodestorm/sim/fault"
+	"nodestorm/sim/time/lapse"
+)
+
+// heartbeatMissed reports whether the API server has waited for the kubelet while a fault was active.
+func (k *kubelet) heartbeatMissed(a *armed, now time.Time) bool {
+	return !k.lease.dueAt.IsZero() && !now.Before(k.lease.dueAt) && a.Active(now)
+}
+
+// HeartbeatsStop means that nothing passes between the kubelet and the API server, neither
+// Lease nor status nor pods. Containers go on. kube-controller-manager then sets
+// Ready=Unknown after its node-monitor-grace-period (50 s in 1.34).
+type HeartbeatsStop struct{}
+
+var _ = Faults.Add(fault.Kind{Key: "heartbeatsStop", Effect: HeartbeatsStop{}, Says: []fault.Words{fault.Say("is not heard of")}}, coming, present)
+
+func (HeartbeatsStop) String() string { return "heartbeats stop" }
+
+// Check implements fault.Effect.
+func (HeartbeatsStop) Check(f fault.Fault) error { return check(f) }
+
+func (HeartbeatsStop) cut() {}
+
+func (HeartbeatsStop) felt(k *kubelet, a *armed, now time.Time) bool {
+	return k.heartbeatMissed(a, now)
+}
+
+func (HeartbeatsStop) recovered(k *kubelet, a *armed, now time.Time) bool {
+	return a.Over(now) && (!k.lease.sentAt.Before(a.Ends()) || !k.status.sentAt.Before(a.Ends()))
+}
+
+// Break implements Real.
+func (HeartbeatsStop) Break(c Container) error { return c.Run("nodestorm-network", "off") }
+
+// Mend implements Real.
+func (HeartbeatsStop) Mend(c Container) error { return c.Run("nodestorm-network", "on") }
+
+// KubeletRestarts means that the kubelet is down for Down, containers go on. It comes back,
+// registers again, and first reports Ready=False (its runtime checks have not
+// succeeded yet), Settle later Ready=True. Settle zero means that Ready=True
+// follows in the next write. A real 1.34 kubelet is often fast enough to skip the
+// NotReady report; one with a slow runtime, and older ones, are not.
+type KubeletRestarts struct {
+	Down   lapse.Duration `json:"down"`
+	Settle lapse.Duration `json:"settle"`
+}
+
+var _ = Faults.Add(fault.Kind{
+	Key: "kubeletRestarts", Effect: KubeletRestarts{},
+	Says: []fault.Words{fault.Say("has its kubelet restarted, which is down for DURATION and reports Ready DURATION later", "down", "settle").At("SINCE")},
+}, coming, present)
+
+func (KubeletRestarts) String() string { return "kubelet restart" }
+
+// Check implements fault.Effect.
+func (e KubeletRestarts) Check(f fault.Fault) error {
+	for _, err := range []error{lapse.Positive("kubeletRestarts.down", e.Down), lapse.NotNegative("kubeletRestarts.settle", e.Settle), endless(f)} {
+		if err != nil {
+			return err
+		}
+	}
+	return check(f)
+}
+
+// restart is what is known of one.
+type restart struct {
+	begun      bool      // the kubelet went down
+	returnedAt time.Time // first report after it; zero: not yet
+}
+
+func (KubeletRestarts) state() any            { return &restart{} }
+func (e KubeletRestarts) down() time.Duration { return time.Duration(e.Down) }
+
+func (KubeletRestarts) returned(a *armed, now time.Time) {
+	if r := a.state.(*restart); r.begun && a.Over(now) && r.returnedAt.IsZero() {
+		r.returnedAt = now
+	}
+}
+
+func (e KubeletRestarts) broken(a *armed, now time.Time) (runtime, _ error) {
+	r := a.state.(*restart)
+	if r.begun && a.Over(now) && (r.returnedAt.IsZero() || now.Before(r.returnedAt.Add(time.Duration(e.Settle)))) {
+		runtime = errStarting
+	}
+	return runtime, nil
+}
+
+func (e KubeletRestarts) next(k *kubelet, a *armed, due *earliest, started bool) {
+	r := a.state.(*restart)
+	if started && !r.begun {
+		r.begun, k.restarted = true, true
+	}
+	if !r.returnedAt.IsZero() {
+		due.reached(r.returnedAt.Add(time.Duration(e.Settle)))
+	}
+}
+
+func (KubeletRestarts) felt(k *kubelet, a *armed, now time.Time) bool {
+	return k.heartbeatMissed(a, now) || !a.state.(*restart).returnedAt.IsZero()
+}
+
+func (KubeletRestarts) recovered(k *kubelet, a *armed, _ time.Time) bool {
+	return !a.state.(*restart).returnedAt.IsZero() && k.saidReady()
+}
+
+// Break implements Real.
+func (KubeletRestarts) Break(c Container) error { return c.Run("systemctl", "stop", "kubelet") }
+
+// Mend implements Real.
+func (KubeletRestarts) Mend(c Container) error { return c.Run("systemctl", "start", "kubelet") }

@@ -1,0 +1,115 @@
+package node
+
+import (
+	"time"
+
+	"nodestorm/sim/fault"
+	"nodestorm/sim/time/lapse"
+)
+
+// notReady is what effects have in common that have a living kubelet report Ready=False.
+type notReady struct{}
+
+// Check implements fault.Effect.
+func (notReady) Check(f fault.Fault) error { return check(f) }
+
+func (notReady) felt(k *kubelet, a *armed, now time.Time) bool {
+	runtime, network := a.does.(unready).broken(a, now)
+	return (runtime != nil || network != nil) && k.saidNotReady() && k.networkUp(now)
+}
+
+func (notReady) recovered(k *kubelet, a *armed, now time.Time) bool {
+	return a.Over(now) && k.saidReady()
+}
+
+// NotReady means that the container runtime does not answer, which the kubelet reports as Ready=False with reason
+// KubeletNotReady. No pod is started or stopped meanwhile ("Skipping pod synchronization", kubelet.go:2451).
+type NotReady struct{ notReady }
+
+var _ = Faults.Add(fault.Kind{Key: "notReady", Effect: NotReady{}, Says: []fault.Words{fault.Say("is NotReady")}}, coming, present)
+
+func (NotReady) String() string { return "not ready" }
+
+func (NotReady) broken(a *armed, now time.Time) (runtime, _ error) {
+	if a.Active(now) {
+		runtime = errRuntimeDown
+	}
+	return runtime, nil
+}
+
+// Break implements Real.
+func (NotReady) Break(c Container) error {
+	c.AwaitNotReady()
+	return c.Run("systemctl", "kill", "--signal", "STOP", "--kill-who", "main", "containerd")
+}
+
+// Mend implements Real.
+func (NotReady) Mend(c Container) error {
+	return c.Run("systemctl", "kill", "--signal", "CONT", "--kill-who", "main", "containerd")
+}
+
+// NetworkDown means that there is no network plugin, which the kubelet reports like NotReady. Only hostNetwork pods
+// are started (kubelet.go:1979); stopping goes on.
+type NetworkDown struct{ notReady }
+
+var _ = Faults.Add(fault.Kind{Key: "networkDown", Effect: NetworkDown{}, Says: []fault.Words{fault.Say("has no network")}}, coming, present)
+
+func (NetworkDown) String() string { return "not ready" }
+
+func (NetworkDown) broken(a *armed, now time.Time) (_, network error) {
+	if a.Active(now) {
+		network = errNetworkDown
+	}
+	return nil, network
+}
+
+// The network plugin's configuration in a container.
+const (
+	pluginDir  = "/etc/cni/net.d/"
+	pluginFile = "10-nodestorm.conflist"
+)
+
+// Break implements Real.
+func (NetworkDown) Break(c Container) error {
+	c.AwaitNotReady()
+	return c.Run("mv", pluginDir+pluginFile, "/etc/cni/")
+}
+
+// Mend implements Real.
+func (NetworkDown) Mend(c Container) error {
+	return c.Run("mv", "/etc/cni/"+pluginFile, pluginDir+pluginFile)
+}
+
+// Flaps means that the node is NotReady for the first half of every span of some length, and Ready for the second.
+type Flaps struct {
+	notReady
+	Every lapse.Duration `json:"every"`
+}
+
+var _ = Faults.Add(fault.Kind{
+	Key: "flaps", Effect: Flaps{}, Says: []fault.Words{fault.Say("is NotReady for half of every DURATION", "every")},
+}, coming, present)
+
+func (Flaps) String() string { return "flapping" }
+
+// Check implements fault.Effect.
+func (e Flaps) Check(f fault.Fault) error {
+	if err := lapse.Positive("flaps.every", e.Every); err != nil {
+		return err
+	}
+	return check(f)
+}
+
+func (e Flaps) broken(a *armed, now time.Time) (runtime, _ error) {
+	if every := time.Duration(e.Every); a.Active(now) && now.Sub(a.Begins())%every < every/2 {
+		runtime = errRuntimeDown
+	}
+	return runtime, nil
+}
+
+func (e Flaps) next(_ *kubelet, a *armed, due *earliest, _ bool) {
+	if a.Active(due.now) {
+		half := time.Duration(e.Every) / 2
+		due.reached(a.Begins().Add((due.now.Sub(a.Begins())/half + 1) * half))
+	}
+}
