@@ -16,6 +16,7 @@ import (
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/sim/fault"
+	"nodestorm/sim/oneline"
 	"nodestorm/sim/strict"
 )
 
@@ -162,7 +163,7 @@ func readWhen(f map[string]any, text string) error {
 		end := strings.LastIndex(record, "}")
 		pattern := map[string]any{}
 		if err := yaml.UnmarshalStrict([]byte("{"+record[:end]+"}"), &pattern); err != nil {
-			return fmt.Errorf("once {%s}: %s", record[:end], strings.Join(strings.Fields(err.Error()), " "))
+			return fmt.Errorf("once {%s}: %s", record[:end], oneline.Of(err.Error()))
 		}
 		f["when"] = pattern
 		text = before + record[end+1:]

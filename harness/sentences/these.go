@@ -13,6 +13,7 @@ import (
 	"nodestorm/fakecloud/hcloud"
 	instanceapi "nodestorm/fakecloud/instanceapi"
 	"nodestorm/sim/fault"
+	"nodestorm/sim/oneline"
 )
 
 // parseFaults reads and checks lists of faults in YAML. Those of the cloud and of the API server's proxy are those of
@@ -27,7 +28,7 @@ func parseFaults(text []byte) ([]fault.Fault, error) {
 	slices.Sort(known)
 	var whole any
 	if err := yaml.UnmarshalStrict(text, &whole); err != nil {
-		return nil, errors.New(strings.Join(strings.Fields(err.Error()), " "))
+		return nil, errors.New(oneline.Of(err.Error()))
 	}
 	in, is := whole.(map[string]any)
 	if !is && whole != nil {

@@ -43,7 +43,7 @@ type Kind struct {
 	Effect Effect
 	// Says are the ways to say it, behind what it is about.
 	Says []Words
-	// Drawn are examples of what schedules that are drawn have, with how often.
+	// Drawn are what schedules that are drawn have of it. Those of a cloud's effects are in its cloud.yaml.
 	Drawn []Drawn
 }
 
@@ -68,10 +68,13 @@ func (w Words) At(when string) Words {
 	return w
 }
 
-// Drawn is an effect in words without arguments.
+// Drawn is what schedules that are drawn say of an effect: sentences, with {…} for a part that is drawn. Those of a list
+// that begin alike are drawn as one, and then how it goes on.
 type Drawn struct {
-	Text   string
-	Weight int
+	Begins string
+	GoesOn []string
+	// Lasts says that the sentence has no place for how long.
+	Lasts bool
 }
 
 // Subject is what sentences say of some kinds of a list.

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	"nodestorm/sim/fault"
+	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/time/lapse"
 )
 
@@ -43,12 +46,15 @@ var named = map[string][]string{
 
 var places = regexp.MustCompile(`\{([^}]+)\}`)
 
-// faultsOf are those of a cloud's sentences.
-func faultsOf(sentences []string, endless bool) (all []faults) {
+// faultsOf are those of sentences. Of gives the names of further words.
+func faultsOf(sentences []string, endless bool, of map[string][]string) (all []faults) {
 	for _, s := range sentences {
 		f := faults{sentence: places.ReplaceAllLiteralString(s, "%s"), endless: endless}
 		for _, place := range places.FindAllStringSubmatch(s, -1) {
 			words, is := named[place[1]]
+			if !is {
+				words, is = of[place[1]]
+			}
 			if !is {
 				words = strings.Split(place[1], "|")
 			}
@@ -59,35 +65,37 @@ func faultsOf(sentences []string, endless bool) (all []faults) {
 	return all
 }
 
-// nodeFaults are those of machines that have come.
-var nodeFaults = []faults{
-	{sentence: "%s %s", places: [][]string{someNodes,
-		{"is NotReady", "has no network", "is not heard of", "is NotReady for half of every 40s"}}},
-	{sentence: "the first further simulated node has its kubelet restarted, which is down for %s and reports Ready 10s later, from 1m on",
-		places: [][]string{{"20s", "2m"}}, endless: true},
-	{sentence: "the first further simulated node has its Node deleted, from %s on",
-		places: [][]string{{"1m", "3m"}}, endless: true},
+// drawnOf are those that the effects of a list have.
+func drawnOf(l *fault.List, of map[string][]string) (all []faults) {
+	var drawn []fault.Drawn
+	for _, k := range l.Kinds() {
+		for _, d := range k.Drawn {
+			i := slices.IndexFunc(drawn, func(other fault.Drawn) bool { return other.Begins == d.Begins && other.Lasts == d.Lasts })
+			if i < 0 {
+				drawn = append(drawn, d)
+			} else {
+				drawn[i].GoesOn = slices.Concat(drawn[i].GoesOn, d.GoesOn)
+			}
+		}
+	}
+	for _, d := range drawn {
+		all = append(all, faultsOf([]string{d.Begins + " {" + strings.Join(d.GoesOn, "|") + "}"}, d.Lasts, of)...)
+	}
+	return all
 }
 
 // apiFaults are those on the way from a program to the API server. Its leases are left
 // alone: who loses one has to end.
-func apiFaults(program string, calls ...string) (all []faults) {
-	var writes, watches []string
+func apiFaults(program string, calls ...string) []faults {
+	of := map[string][]string{"program": {program}}
 	for _, call := range calls {
+		kind := "writes"
 		if strings.HasPrefix(call, "watch ") {
-			watches = append(watches, call)
-		} else {
-			writes = append(writes, call)
+			kind = "watches"
 		}
+		of[kind] = append(of[kind], call)
 	}
-	of := fmt.Sprintf(` of the program "%s" `, program)
-	return []faults{
-		{sentence: `%s "%s"` + of + `is answered with %s`, places: [][]string{someCalls, writes, {"500", "503", "409", "429"}}},
-		{sentence: `%s "%s"` + of + `%s`, places: [][]string{someCalls, writes, {
-			"is delayed by 5s", "is delayed by 20s", "breaks its connection", "is done, and its answer lost",
-			"is done, and its answer held back for 10s", "is answered with 504 after 10s"}}},
-		{sentence: `every call "%s"` + of + `%s`, places: [][]string{watches, {"goes silent for 1m", "is cut off after 10s", "expires after 20s"}}},
-	}
+	return drawnOf(apifault.Rules, of)
 }
 
 // spans are how long faults act, and a Job's pods run.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nodestorm/harness/cloud"
+	"nodestorm/sim/machine/node"
 	"nodestorm/sim/strict"
 	"nodestorm/sim/time/lapse"
 )
@@ -78,7 +79,7 @@ var sites = sync.OnceValue(func() map[string]site {
 			}
 			s := of(d)
 			s.name, s.program, s.Drawn = program+"/"+name, program, d
-			s.faults = slices.Concat(faultsOf(d.Faults, false), faultsOf(d.Lasting, true), nodeFaults)
+			s.faults = slices.Concat(faultsOf(d.Faults, false, nil), faultsOf(d.Lasting, true, nil), drawnOf(node.Faults, nil))
 			calls := d.Calls
 			if calls == nil {
 				calls = []cloud.Calls{{Program: program, Calls: callsOf[program]}}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"nodestorm/harness/world/process"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history"
 )
@@ -34,7 +35,7 @@ type Files struct {
 
 // Way is what the files say.
 type Way struct {
-	Rules          []apifault.Rule
+	Rules          []fault.Fault
 	Client, Writer *rest.Config
 	raw            *clientcmdapi.Config
 }

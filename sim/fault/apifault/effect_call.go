@@ -20,7 +20,10 @@ type Delay struct {
 	By lapse.Duration `json:"by"`
 }
 
-var _ = Rules.Add(fault.Kind{Key: "delay", Effect: Delay{}, Says: []fault.Words{fault.Say("is delayed by DURATION", "by")}}, calls)
+var _ = Rules.Add(fault.Kind{
+	Key: "delay", Effect: Delay{}, Says: []fault.Words{fault.Say("is delayed by DURATION", "by")},
+	Drawn: []fault.Drawn{{Begins: drawnCall, GoesOn: []string{"is delayed by 5s", "is delayed by 20s"}}},
+}, calls)
 
 func (Delay) String() string { return "delay" }
 
@@ -47,9 +50,15 @@ type Answer struct {
 	After lapse.Duration `json:"after,omitzero"`
 }
 
-var _ = Rules.Add(fault.Kind{Key: "answer", Effect: Answer{}, Says: []fault.Words{
-	fault.Say("is answered with STATUS", "code"), fault.Say("is answered with STATUS after DURATION", "code", "after"),
-}}, calls)
+var _ = Rules.Add(fault.Kind{
+	Key: "answer", Effect: Answer{}, Says: []fault.Words{
+		fault.Say("is answered with STATUS", "code"), fault.Say("is answered with STATUS after DURATION", "code", "after"),
+	},
+	Drawn: []fault.Drawn{
+		{Begins: drawnCall + " is answered with", GoesOn: []string{"500", "503", "409", "429"}},
+		{Begins: drawnCall, GoesOn: []string{"is answered with 504 after 10s"}},
+	},
+}, calls)
 
 func (a Answer) String() string { return fmt.Sprintf("answer %d", a.Code) }
 
@@ -115,7 +124,10 @@ func (a Answer) status(info *request.RequestInfo) *metav1.Status {
 // calls and watches on the same connection go with it, as in real life.
 type Drop struct{}
 
-var _ = Rules.Add(fault.Kind{Key: "drop", Effect: Drop{}, Says: []fault.Words{fault.Say("breaks its connection")}}, calls)
+var _ = Rules.Add(fault.Kind{
+	Key: "drop", Effect: Drop{}, Says: []fault.Words{fault.Say("breaks its connection")},
+	Drawn: []fault.Drawn{{Begins: drawnCall, GoesOn: []string{"breaks its connection"}}},
+}, calls)
 
 func (Drop) String() string { return "drop" }
 
@@ -136,6 +148,7 @@ type Hold struct {
 
 var _ = Rules.Add(fault.Kind{
 	Key: "hold", Effect: Hold{}, Says: []fault.Words{fault.Say("is done, and its answer held back for DURATION", "for")},
+	Drawn: []fault.Drawn{{Begins: drawnCall, GoesOn: []string{"is done, and its answer held back for 10s"}}},
 }, calls)
 
 func (Hold) String() string { return "hold" }
@@ -153,7 +166,10 @@ func (a Hold) after(c *call, by *armed, resp *http.Response) error {
 // is reset, as Drop does, and it cannot know whether the call was done.
 type Lose struct{}
 
-var _ = Rules.Add(fault.Kind{Key: "lose", Effect: Lose{}, Says: []fault.Words{fault.Say("is done, and its answer lost")}}, calls)
+var _ = Rules.Add(fault.Kind{
+	Key: "lose", Effect: Lose{}, Says: []fault.Words{fault.Say("is done, and its answer lost")},
+	Drawn: []fault.Drawn{{Begins: drawnCall, GoesOn: []string{"is done, and its answer lost"}}},
+}, calls)
 
 func (Lose) String() string { return "lose" }
 

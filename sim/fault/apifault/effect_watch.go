@@ -16,7 +16,10 @@ type Freeze struct {
 	For lapse.Duration `json:"for,omitzero"`
 }
 
-var _ = Rules.Add(fault.Kind{Key: "freeze", Effect: Freeze{}, Says: []fault.Words{fault.Say("goes silent for DURATION", "for")}}, watches)
+var _ = Rules.Add(fault.Kind{
+	Key: "freeze", Effect: Freeze{}, Says: []fault.Words{fault.Say("goes silent for DURATION", "for")},
+	Drawn: []fault.Drawn{{Begins: drawnWatch, GoesOn: []string{"goes silent for 1m"}}},
+}, watches)
 
 func (Freeze) String() string { return "freeze" }
 
@@ -46,7 +49,10 @@ type Cut struct {
 	After lapse.Duration `json:"after,omitzero"`
 }
 
-var _ = Rules.Add(fault.Kind{Key: "cut", Effect: Cut{}, Says: []fault.Words{fault.Say("is cut off after DURATION", "after")}}, watches)
+var _ = Rules.Add(fault.Kind{
+	Key: "cut", Effect: Cut{}, Says: []fault.Words{fault.Say("is cut off after DURATION", "after")},
+	Drawn: []fault.Drawn{{Begins: drawnWatch, GoesOn: []string{"is cut off after 10s"}}},
+}, watches)
 
 func (Cut) String() string { return "cut" }
 
@@ -72,7 +78,10 @@ type Expire struct {
 	After lapse.Duration `json:"after,omitzero"` // as Cut's
 }
 
-var _ = Rules.Add(fault.Kind{Key: "expire", Effect: Expire{}, Says: []fault.Words{fault.Say("expires after DURATION", "after")}}, watches)
+var _ = Rules.Add(fault.Kind{
+	Key: "expire", Effect: Expire{}, Says: []fault.Words{fault.Say("expires after DURATION", "after")},
+	Drawn: []fault.Drawn{{Begins: drawnWatch, GoesOn: []string{"expires after 20s"}}},
+}, watches)
 
 func (Expire) String() string { return "expire" }
 

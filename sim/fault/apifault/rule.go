@@ -30,6 +30,12 @@ var (
 	watches = Rules.Subject(`EVERY-CALL "WATCH" of the program "PROGRAM"`, "", "", "match.client")
 )
 
+// How the sentences begin of rules that schedules draw.
+const (
+	drawnCall  = `{calls} "{writes}" of the program "{program}"`
+	drawnWatch = `every call "{watches}" of the program "{program}"`
+)
+
 // Match says which calls a rule is about. Fields that are not given match
 // anything, but see Subresource. Namespace, Name and Client are patterns as of
 // path.Match: "workers-*".

@@ -17,7 +17,10 @@ func (k *kubelet) heartbeatMissed(a *armed, now time.Time) bool {
 // Ready=Unknown after its node-monitor-grace-period (50 s in 1.34).
 type HeartbeatsStop struct{}
 
-var _ = Faults.Add(fault.Kind{Key: "heartbeatsStop", Effect: HeartbeatsStop{}, Says: []fault.Words{fault.Say("is not heard of")}}, coming, present)
+var _ = Faults.Add(fault.Kind{
+	Key: "heartbeatsStop", Effect: HeartbeatsStop{}, Says: []fault.Words{fault.Say("is not heard of")},
+	Drawn: []fault.Drawn{{Begins: "{nodes}", GoesOn: []string{"is not heard of"}}},
+}, coming, present)
 
 func (HeartbeatsStop) String() string { return "heartbeats stop" }
 
@@ -51,8 +54,11 @@ type KubeletRestarts struct {
 }
 
 var _ = Faults.Add(fault.Kind{
-	Key: "kubeletRestarts", Effect: KubeletRestarts{},
-	Says: []fault.Words{fault.Say("has its kubelet restarted, which is down for DURATION and reports Ready DURATION later", "down", "settle").At("SINCE")},
+	Key: "kubeletRestarts", Effect: KubeletRestarts{}, Says: []fault.Words{fault.Say("has its kubelet restarted, which is down for DURATION and reports Ready DURATION later", "down", "settle").At("SINCE")},
+	Drawn: []fault.Drawn{{
+		Begins: "the first further simulated node has its kubelet restarted, which is down for", Lasts: true,
+		GoesOn: []string{"20s and reports Ready 10s later, from 1m on", "2m and reports Ready 10s later, from 1m on"},
+	}},
 }, coming, present)
 
 func (KubeletRestarts) String() string { return "kubelet restart" }

@@ -50,6 +50,9 @@ type NodeDeleted struct{}
 
 var _ = Faults.Add(fault.Kind{
 	Key: "nodeDeleted", Effect: NodeDeleted{}, Says: []fault.Words{fault.Say("has its Node deleted").At("SINCE")},
+	Drawn: []fault.Drawn{{
+		Begins: "the first further simulated node has its Node deleted, from", GoesOn: []string{"1m on", "3m on"}, Lasts: true,
+	}},
 }, coming, present)
 
 func (NodeDeleted) String() string { return "node object deleted" }

@@ -26,7 +26,10 @@ func (notReady) recovered(k *kubelet, a *armed, now time.Time) bool {
 // KubeletNotReady. No pod is started or stopped meanwhile ("Skipping pod synchronization", kubelet.go:2451).
 type NotReady struct{ notReady }
 
-var _ = Faults.Add(fault.Kind{Key: "notReady", Effect: NotReady{}, Says: []fault.Words{fault.Say("is NotReady")}}, coming, present)
+var _ = Faults.Add(fault.Kind{
+	Key: "notReady", Effect: NotReady{}, Says: []fault.Words{fault.Say("is NotReady")},
+	Drawn: []fault.Drawn{{Begins: "{nodes}", GoesOn: []string{"is NotReady"}}},
+}, coming, present)
 
 func (NotReady) String() string { return "not ready" }
 
@@ -52,7 +55,10 @@ func (NotReady) Mend(c Container) error {
 // are started (kubelet.go:1979); stopping goes on.
 type NetworkDown struct{ notReady }
 
-var _ = Faults.Add(fault.Kind{Key: "networkDown", Effect: NetworkDown{}, Says: []fault.Words{fault.Say("has no network")}}, coming, present)
+var _ = Faults.Add(fault.Kind{
+	Key: "networkDown", Effect: NetworkDown{}, Says: []fault.Words{fault.Say("has no network")},
+	Drawn: []fault.Drawn{{Begins: "{nodes}", GoesOn: []string{"has no network"}}},
+}, coming, present)
 
 func (NetworkDown) String() string { return "not ready" }
 
@@ -88,6 +94,7 @@ type Flaps struct {
 
 var _ = Faults.Add(fault.Kind{
 	Key: "flaps", Effect: Flaps{}, Says: []fault.Words{fault.Say("is NotReady for half of every DURATION", "every")},
+	Drawn: []fault.Drawn{{Begins: "{nodes}", GoesOn: []string{"is NotReady for half of every 40s"}}},
 }, coming, present)
 
 func (Flaps) String() string { return "flapping" }
