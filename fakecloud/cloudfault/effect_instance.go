@@ -17,7 +17,9 @@ type TurnsOff struct {
 	After lapse.Duration `json:"after"`
 }
 
-var _ = Faults.Add(fault.Kind{Key: "turnsOff", Effect: TurnsOff{}, Says: []fault.Words{fault.Say("goes off DURATION after it runs", "after")}}, lives)
+var _ = Faults.Add(fault.Kind{
+	Key: "turnsOff", Effect: TurnsOff{}, Says: []fault.Words{fault.Say("goes off DURATION after it runs", "after")},
+}, lives)
 
 func (TurnsOff) String() string { return "turnsOff" }
 
@@ -35,7 +37,9 @@ type Vanishes struct {
 	After lapse.Duration `json:"after"`
 }
 
-var _ = Faults.Add(fault.Kind{Key: "vanishes", Effect: Vanishes{}, Says: []fault.Words{fault.Say("vanishes DURATION after it runs", "after")}}, lives)
+var _ = Faults.Add(fault.Kind{
+	Key: "vanishes", Effect: Vanishes{}, Says: []fault.Words{fault.Say("vanishes DURATION after it runs", "after")},
+}, lives)
 
 func (Vanishes) String() string { return "vanishes" }
 
@@ -74,7 +78,9 @@ func (e Interrupted) Strike(m Machine) { m.Interrupt(time.Duration(e.After), tim
 // said of why. Once the fault has ended, what is still lacking is created.
 type NotCreated struct{ growth }
 
-var _ = Faults.Add(fault.Kind{Key: "notCreated", Effect: NotCreated{}, Says: []fault.Words{fault.Say("is owed by the cloud and not created")}}, lives)
+var _ = Faults.Add(fault.Kind{
+	Key: "notCreated", Effect: NotCreated{}, Says: []fault.Words{fault.Say("is owed by the cloud and not created")},
+}, lives)
 
 func (NotCreated) String() string { return "notCreated" }
 

@@ -217,8 +217,9 @@ func readCloudCall(f map[string]any, field, text string) error {
 		}
 	}
 	if name == "" {
-		return fmt.Errorf("no cloud knows a call %q%s (such as create servers, delete servers, list servers; of a cloud of node groups increase "+
-			"groups, delete instances, list instances; of one of instances launch instances, terminate instances, describe instances)", text, strict.Meant(text, known))
+		return fmt.Errorf("no cloud knows a call %q%s (such as create servers, delete servers, list servers; of a cloud of node "+
+			"groups increase groups, delete instances, list instances; of one of instances launch instances, terminate instances, "+
+			"describe instances)", text, strict.Meant(text, known))
 	}
 	setField(f, field, name)
 	return nil

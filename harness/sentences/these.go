@@ -59,9 +59,10 @@ func cloudCalls() []string {
 // faultsPage is what a list of faults can have, in Markdown.
 func faultsPage() string {
 	var page strings.Builder
-	page.WriteString("\n## Faults in YAML\n\n`these faults:` takes lists between `\"\"\"` below the step. Each fault has a `name`, one effect, and may have " +
-		"`when` (a pattern of the record that it waits for, as in symptoms; of nodes, of what happens on them), `at`, `for`, `skip`, `limit` and `probability`; " +
-		"`skip`, `limit` and `probability` count what the sentence counts.\n\n| list | what breaks | its other fields | effect |\n|---|---|---|---|\n")
+	page.WriteString("\n## Faults in YAML\n\n`these faults:` takes lists between `\"\"\"` below the step. Each fault has a `name`, " +
+		"one effect, and may have `when` (a pattern of the record that it waits for, as in symptoms; of nodes, of what happens on " +
+		"them), `at`, `for`, `skip`, `limit` and `probability`; `skip`, `limit` and `probability` count what the sentence counts.\n\n" +
+		"| list | what breaks | its other fields | effect |\n|---|---|---|---|\n")
 	for _, s := range allFaultSentences() {
 		inside := slices.Clone(s.says.Fields)
 		if s.says.Sets != "" {

@@ -196,8 +196,8 @@ func (m *Machines) awaitNotReady(a *armed) {
 	since := uint64(len(m.world.History().Since(0))) // Seq counts from 1
 	m.done.Go(func() {
 		r, err := m.world.History().WaitAfter(m.ctx, since, func(r history.Record) bool {
-			return r.Object == a.object &&
-				(r.Source == history.Node && r.Verb == "notready" || r.Source == history.Fault && r.Verb == history.Cleared && r.Detail["fault"] == a.Name())
+			over := r.Source == history.Fault && r.Verb == history.Cleared && r.Detail["fault"] == a.Name()
+			return r.Object == a.object && (over || r.Source == history.Node && r.Verb == "notready")
 		})
 		if err == nil && r.Source == history.Node { // else it is over, or the world ends
 			m.effective(a)

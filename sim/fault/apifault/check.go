@@ -35,8 +35,8 @@ func together(rules []fault.Fault) error {
 					return fmt.Errorf("rule %q contradicts rule %q: both are about the same calls, and only the first takes them; "+
 						"give it a limit, or drop one", r.Name, before.Name)
 				}
-				return fmt.Errorf("rule %q can never act: rule %q before it takes all of its calls; put it first, or give the other a limit",
-					r.Name, before.Name)
+				return fmt.Errorf("rule %q can never act: rule %q before it takes all of its calls; "+
+					"put it first, or give the other a limit", r.Name, before.Name)
 			}
 		}
 	}
@@ -51,7 +51,8 @@ func matchOf(rule fault.Fault) Match {
 // Check implements fault.Match.
 func (m Match) Check() error {
 	if m.Resource == "" {
-		return fmt.Errorf("match.resource is missing: want a plural such as pods or machinedeployments.cluster.x-k8s.io, or %q for all", wildcard)
+		return fmt.Errorf("match.resource is missing: want a plural such as pods or machinedeployments.cluster.x-k8s.io, "+
+			"or %q for all", wildcard)
 	}
 	for _, verb := range m.Verbs {
 		if !slices.Contains(knownVerbs, verb) {
@@ -102,7 +103,8 @@ func (m *Match) checkResource() error {
 	if len(near) > 0 {
 		return fmt.Errorf("unknown resource %q: want the plural, %q", m.Resource, near[0])
 	}
-	return fmt.Errorf("unknown resource %q: it is none of Kubernetes' own; a CRD's needs its group, as in machinedeployments.cluster.x-k8s.io", m.Resource)
+	return fmt.Errorf("unknown resource %q: it is none of Kubernetes' own; a CRD's needs its group, "+
+		"as in machinedeployments.cluster.x-k8s.io", m.Resource)
 }
 
 // checkVerbs finds verbs that never go with the rest of the match.

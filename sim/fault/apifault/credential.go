@@ -25,7 +25,8 @@ func newCredential(cfg *rest.Config, cert []byte) (*credential, error) {
 		return c, nil
 	}
 	if cfg.ExecProvider != nil || cfg.AuthProvider != nil {
-		return nil, errors.New("a program gives the client its token, so that the proxy cannot tell the client's calls from others': want a kubeconfig with a certificate or a token, such as of kubectl create token")
+		return nil, errors.New("a program gives the client its token, so that the proxy cannot tell the client's calls from others': " +
+			"want a kubeconfig with a certificate or a token, such as of kubectl create token")
 	}
 	catch := catchHeader{}
 	wrapped, err := rest.HTTPWrappersForConfig(rest.CopyConfig(cfg), &catch)

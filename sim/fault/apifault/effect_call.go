@@ -92,7 +92,8 @@ func (a Answer) status(info *request.RequestInfo) *metav1.Status {
 	switch a.Code {
 	case http.StatusConflict:
 		// The API server's words for an object that somebody else has written since.
-		err = apierrors.NewConflict(gr, info.Name, errors.New("the object has been modified; please apply your changes to the latest version and try again"))
+		err = apierrors.NewConflict(gr, info.Name,
+			errors.New("the object has been modified; please apply your changes to the latest version and try again"))
 		if info.Verb == "create" && info.Subresource == "" {
 			err = apierrors.NewAlreadyExists(gr, info.Name)
 		}

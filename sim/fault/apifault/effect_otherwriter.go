@@ -81,7 +81,8 @@ func (act OtherWriter) interfere(c *call) {
 	metadata["annotations"], patch["metadata"] = annotations, metadata
 	body, err := json.Marshal(patch)
 	if err == nil {
-		_, err = p.writer.do(p.ctx, http.MethodPatch, objectPath(c.info), nil, http.Header{"Content-Type": {string(types.MergePatchType)}}, body)
+		header := http.Header{"Content-Type": {string(types.MergePatchType)}}
+		_, err = p.writer.do(p.ctx, http.MethodPatch, objectPath(c.info), nil, header, body)
 	}
 	if err != nil {
 		p.ineffective(c, c.rule, err.Error())

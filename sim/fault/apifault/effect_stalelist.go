@@ -130,7 +130,8 @@ func versions(list *metav1.PartialObjectMetadataList) map[string]string {
 // metadata lists what is at path, by its metadata.
 func (p *Proxy) metadata(ctx context.Context, path string, query url.Values) (*metav1.PartialObjectMetadataList, error) {
 	list := &metav1.PartialObjectMetadataList{}
-	reply, err := p.writer.do(ctx, http.MethodGet, path, query, http.Header{"Accept": {"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"}}, nil)
+	header := http.Header{"Accept": {"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"}}
+	reply, err := p.writer.do(ctx, http.MethodGet, path, query, header, nil)
 	if err == nil {
 		err = json.Unmarshal(reply, list)
 	}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"time"
 
 	"nodestorm/sim/fault"
@@ -54,7 +55,9 @@ type KubeletRestarts struct {
 }
 
 var _ = Faults.Add(fault.Kind{
-	Key: "kubeletRestarts", Effect: KubeletRestarts{}, Says: []fault.Words{fault.Say("has its kubelet restarted, which is down for DURATION and reports Ready DURATION later", "down", "settle").At("SINCE")},
+	Key: "kubeletRestarts", Effect: KubeletRestarts{}, Says: []fault.Words{
+		fault.Say("has its kubelet restarted, which is down for DURATION and reports Ready DURATION later", "down", "settle").At("SINCE"),
+	},
 	Drawn: []fault.Drawn{{
 		Begins: "the first further simulated node has its kubelet restarted, which is down for", Lasts: true,
 		GoesOn: []string{"20s and reports Ready 10s later, from 1m on", "2m and reports Ready 10s later, from 1m on"},
@@ -65,12 +68,7 @@ func (KubeletRestarts) String() string { return "kubelet restart" }
 
 // Check implements fault.Effect.
 func (e KubeletRestarts) Check(f fault.Fault) error {
-	for _, err := range []error{lapse.Positive("kubeletRestarts.down", e.Down), lapse.NotNegative("kubeletRestarts.settle", e.Settle), endless(f)} {
-		if err != nil {
-			return err
-		}
-	}
-	return check(f)
+	return cmp.Or(lapse.Positive("kubeletRestarts.down", e.Down), lapse.NotNegative("kubeletRestarts.settle", e.Settle), endless(f), check(f))
 }
 
 // restart is what is known of one.

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -59,10 +60,7 @@ func (NodeDeleted) String() string { return "node object deleted" }
 
 // Check implements fault.Effect.
 func (NodeDeleted) Check(f fault.Fault) error {
-	if err := endless(f); err != nil {
-		return err
-	}
-	return check(f)
+	return cmp.Or(endless(f), check(f))
 }
 
 func (NodeDeleted) state() any { return new(types.UID) } // of the Node that it took
@@ -95,7 +93,8 @@ func (k *kubelet) deleteNode(ctx context.Context, deleted *types.UID) error {
 	if node == nil {
 		return nil // deleted by others since the call was chosen
 	}
-	err := f.cfg.Client.CoreV1().Nodes().Delete(ctx, node.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(node.UID))})
+	only := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(node.UID))}
+	err := f.cfg.Client.CoreV1().Nodes().Delete(ctx, node.Name, only)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"time"
 
 	"nodestorm/sim/fault"
@@ -101,10 +102,7 @@ func (Flaps) String() string { return "flapping" }
 
 // Check implements fault.Effect.
 func (e Flaps) Check(f fault.Fault) error {
-	if err := lapse.Positive("flaps.every", e.Every); err != nil {
-		return err
-	}
-	return check(f)
+	return cmp.Or(lapse.Positive("flaps.every", e.Every), check(f))
 }
 
 func (e Flaps) broken(a *armed, now time.Time) (runtime, _ error) {

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -50,10 +51,7 @@ func (RegistersLate) String() string { return "registers late" }
 
 // Check implements fault.Effect.
 func (e RegistersLate) Check(f fault.Fault) error {
-	if err := lapse.Positive("registersLate.by", e.By); err != nil {
-		return err
-	}
-	return e.early.Check(f)
+	return cmp.Or(lapse.Positive("registersLate.by", e.By), e.early.Check(f))
 }
 
 // Boot implements AtBoot.

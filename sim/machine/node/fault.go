@@ -20,7 +20,8 @@ import (
 // a Node: At, When and For are zero.
 var Faults = &fault.List{
 	Name: "nodes", About: "simulated nodes", Match: Match{}, Fields: "`node`: one that is there; without, machines that boot from now on",
-	Order: "neverRegisters registersLate registersUntainted registersAs notReady networkDown flaps heartbeatsStop kubeletRestarts taintStays nodeDeleted",
+	Order: "neverRegisters registersLate registersUntainted registersAs notReady networkDown flaps heartbeatsStop " +
+		"kubeletRestarts taintStays nodeDeleted",
 }
 
 // What sentences are about: machines that boot from now on, and one that is there.
