@@ -12,9 +12,29 @@
 // history, and not played a second time.
 package features
 
-import "embed"
+import (
+	"embed"
+	"sync"
+
+	"nodestorm/scenarios"
+)
 
 // Files are the features, SYSTEM/NAME.feature, and the files that their steps name.
 //
 //go:embed */*.feature */*.yaml
 var Files embed.FS
+
+// Catalogue returns the records and features that are part of the program. The caller may add to it.
+func Catalogue() (*scenarios.Catalogue, error) {
+	c, err := builtin()
+	if err != nil {
+		return nil, err
+	}
+	return c.Clone(), nil
+}
+
+// builtin is read once: it takes a tenth of a second, and tests ask for it hundreds of times.
+var builtin = sync.OnceValues(func() (*scenarios.Catalogue, error) { return scenarios.BuiltIn(Files) })
+
+// Example is a file of the folder examples: the formats of files that commands take.
+func Example(name string) ([]byte, error) { return Files.ReadFile("examples/" + name) }

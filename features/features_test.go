@@ -15,10 +15,12 @@ import (
 	"syscall"
 	"testing"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/scenarios"
@@ -54,7 +56,7 @@ func TestCatalogueAgreesWithFeatures(t *testing.T) {
 
 func load(t *testing.T) *scenarios.Catalogue {
 	t.Helper()
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +148,7 @@ func stored(folder string) (runs []replay.Result, err error) {
 // played is the last stored run of the record on the build, judged again; those before
 // it were thrown away as distorted.
 func played(runs []replay.Result, record scenarios.Record, build builds.Target) (replay.Result, error) {
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		return replay.Result{}, err
 	}
@@ -154,7 +156,7 @@ func played(runs []replay.Result, record scenarios.Record, build builds.Target) 
 		if r.ID != record.ID || r.Target.Ref != build.Ref || r.Target.SHA256 != build.SHA256 {
 			continue
 		}
-		again, err := run.Recheck(r.Dir, catalogue)
+		again, err := run.Recheck(r.Dir, kept.Records(catalogue))
 		if err != nil {
 			return r, err
 		}

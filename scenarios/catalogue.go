@@ -12,9 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
-
-	"nodestorm/features"
 )
 
 //go:embed releases.yaml */*.yaml
@@ -30,23 +27,19 @@ type Catalogue struct {
 	strays   Problems
 }
 
-// Load returns the catalogue that is built in, to which the caller may add.
-func Load() (*Catalogue, error) {
-	c, err := builtin()
-	if err != nil {
-		return nil, err
-	}
-	return &Catalogue{records: slices.Clone(c.records), features: maps.Clone(c.features)}, nil
-}
-
-// builtin is read once: it takes a tenth of a second, and tests ask for it hundreds of times.
-var builtin = sync.OnceValues(func() (*Catalogue, error) {
+// BuiltIn are nodestorm's own records, with the features that they are about.
+func BuiltIn(features fs.FS) (*Catalogue, error) {
 	c, err := LoadFrom(files)
 	if err != nil {
 		return nil, err
 	}
-	return c, c.addFeatures(features.Files)
-})
+	return c, c.addFeatures(features)
+}
+
+// Clone is the same catalogue, to which the caller may add.
+func (c *Catalogue) Clone() *Catalogue {
+	return &Catalogue{records: slices.Clone(c.records), features: maps.Clone(c.features)}
+}
 
 // LoadCheckout reads the records and features of a checkout, which must agree.
 func LoadCheckout(dir string) (*Catalogue, error) {
@@ -85,9 +78,6 @@ func (c *Catalogue) IsFrom(id, folder string) bool {
 	below := filepath.Clean(folder) + string(filepath.Separator)
 	return slices.ContainsFunc(c.own, func(s Scenario) bool { return s.Record.ID == id && strings.HasPrefix(s.File, below) })
 }
-
-// Example is a file of features/examples: the formats of files that commands take.
-func Example(name string) ([]byte, error) { return features.Files.ReadFile("examples/" + name) }
 
 // Of is the catalogue of one record only, without its feature.
 func Of(r Record) *Catalogue { return &Catalogue{records: []Record{r}} }

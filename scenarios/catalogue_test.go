@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"nodestorm/features"
 	"nodestorm/scenarios"
 )
 
@@ -37,7 +38,7 @@ symptom:
 `
 
 func TestCatalogueIsRight(t *testing.T) {
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestCatalogueIsRight(t *testing.T) {
 }
 
 func TestListJSON(t *testing.T) {
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +234,7 @@ func TestReadmeCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,13 +5,14 @@ import (
 	"reflect"
 	"testing"
 
+	"nodestorm/features"
 	"nodestorm/scenarios"
 )
 
 // A stored run knows its record by a digest of its JSON: nothing that a run is judged by
 // may be missing from that.
 func TestRecordsAsJSON(t *testing.T) {
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/features"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history/invariants"
 )
@@ -19,7 +20,7 @@ const begin, end = "<!-- generated -->\n", "<!-- end -->\n"
 
 // INVARIANTS.md says what judges every run, and which failures break it.
 func TestInvariantsAreNotStale(t *testing.T) {
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"nodestorm/scenarios"
+	"nodestorm/features"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
 )
@@ -21,7 +21,7 @@ import (
 // of the records, and is not if what it says to be absent was tried in vain. That
 // holds also of failures that no release shows.
 func TestSymptomsNeedEachOfTheirParts(t *testing.T) {
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

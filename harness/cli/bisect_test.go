@@ -4,14 +4,14 @@ import (
 	"slices"
 	"testing"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/search/bisect"
-	"nodestorm/scenarios"
 )
 
 // What was learned of another symptom, or on another cloud, is no answer.
 func TestBisectConditions(t *testing.T) {
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"nodestorm/features"
 	"nodestorm/harness/cli/output/outputtest"
 	"nodestorm/scenarios"
 )
@@ -42,7 +43,7 @@ func onTerminal(t *testing.T, columns uint16, args ...string) string {
 // No line of the list wraps on a terminal, and each begins with an ID; elsewhere nothing
 // is cut.
 func TestListFits(t *testing.T) {
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/night/bucket"
@@ -19,7 +20,6 @@ import (
 	"nodestorm/harness/run/stored"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/nightly"
-	"nodestorm/scenarios"
 )
 
 // Nights are kept one after the other, each is held against those before it, and the exit status
@@ -189,7 +189,7 @@ func TestNightOfRunsAndAMatrix(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &env{&console.Console{Stdout: io.Discard, Stderr: io.Discard}}
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay"
@@ -16,7 +17,6 @@ import (
 	"nodestorm/harness/world"
 	"nodestorm/reports"
 	"nodestorm/reports/story"
-	"nodestorm/scenarios"
 	"nodestorm/sim/time/clock"
 )
 
@@ -25,7 +25,7 @@ const failure = "karpenter-7515-not-ready-noexecute"
 // Without Docker each replay on kind is skipped by name, and says what brings it.
 func TestKindWithoutDocker(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestKindWithoutDocker(t *testing.T) {
 
 // A failure that one cloud only can show is not played on another.
 func TestOnAnotherCloud(t *testing.T) {
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/builds/buildstore"
@@ -408,7 +409,7 @@ func TestStrayFeature(t *testing.T) {
 func TestNew(t *testing.T) {
 	newBench(t)
 	comment := regexp.MustCompile(`(?m)^# (issue|fix|affected|fixed|invariants|  .*)(:|$)`)
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

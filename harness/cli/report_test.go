@@ -17,10 +17,10 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"nodestorm/features"
 	"nodestorm/harness/cli"
 	"nodestorm/harness/run"
 	"nodestorm/reports/bundle"
-	"nodestorm/scenarios"
 )
 
 // aRun is the folder of a run that shows the failure, of which the history is that of
@@ -69,7 +69,7 @@ func reseal(t *testing.T, dir string) {
 
 func recordDigest(t *testing.T) string {
 	t.Helper()
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/joshdk/go-junit"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/night/shard"
@@ -40,7 +41,7 @@ func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // of them is much longer than the others.
 func TestShardsOfCatalogue(t *testing.T) {
 	t.Setenv(buildstore.EnvCache, t.TempDir())
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func TestShardsOfCatalogue(t *testing.T) {
 // night is a machine with runs that ended as told: all, or those of a shard.
 func night(t *testing.T, part string, change func(*session, []reports.Row)) (out string, status int, stdout string) {
 	t.Helper()
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay"
@@ -16,7 +17,6 @@ import (
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
-	"nodestorm/scenarios"
 	"nodestorm/sim/time/lag"
 )
 
@@ -44,7 +44,7 @@ func TestSkipped(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			catalogue, err := scenarios.Load()
+			catalogue, err := features.Catalogue()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/scenarios"
+	"nodestorm/features"
 )
 
 // topics are the formats of files that commands take: each has examples that are read as the
@@ -29,7 +29,7 @@ func helpTopics() (list []*cobra.Command) {
 		var long strings.Builder
 		fmt.Fprintf(&long, "%s.\n\n%s\n", strings.TrimPrefix(t.short, "Format: "), t.use)
 		for _, name := range t.examples {
-			text, err := scenarios.Example(name)
+			text, err := features.Example(name)
 			if err != nil {
 				panic(err) // it is part of the program
 			}

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"nodestorm/features"
 	"nodestorm/harness/replay"
-	"nodestorm/scenarios"
 )
 
 func TestTagged(t *testing.T) {
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/features"
 	"nodestorm/harness/world"
-	"nodestorm/scenarios"
 	"nodestorm/sim/time/clock"
 )
 
@@ -17,7 +17,7 @@ func TestCheckCluster(t *testing.T) {
 	if err := os.WriteFile(feature, []byte("Feature: f\n  Scenario: s\n    Given a cluster\n    When the program \"kube-scheduler\" is killed\n    Then \"kube-scheduler\" has sent \"create\" of \"pods/binding\" at no time within 1m\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestCheckMachines(t *testing.T) {
 		if err := os.WriteFile(feature, []byte(text+"    Then the node \"a\" is Ready within 1m\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		catalogue, err := scenarios.Load()
+		catalogue, err := features.Catalogue()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,11 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/scenarios"
@@ -35,7 +37,7 @@ const cheapWithin, anyWithin = 110 * time.Second, 10 * time.Minute
 // no failure; nor is or does one that logs its rounds besides.
 func TestInert(t *testing.T) {
 	kubernetes := buildstest.Get(t, builds.Kubernetes)
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +73,7 @@ func TestInert(t *testing.T) {
 				if result.Verdict != verdict.Failed && result.Verdict != verdict.Inconclusive {
 					t.Errorf("a program that does nothing is %s: %s", result.Verdict, result.Reason)
 				}
-				again, err := run.Recheck(result.Dir, catalogue)
+				again, err := run.Recheck(result.Dir, kept.Records(catalogue))
 				if err != nil {
 					t.Fatal(err)
 				}

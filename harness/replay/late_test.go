@@ -11,12 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"nodestorm/features"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/process/processtest"
-	"nodestorm/scenarios"
 	"nodestorm/sim/time/lag"
 )
 
@@ -54,11 +55,11 @@ func TestStopped(t *testing.T) {
 			for _, p := range result.Clock.Programs { // a loaded machine may make others late as well
 				t.Logf("%+v", p)
 			}
-			catalogue, err := scenarios.Load()
+			catalogue, err := features.Catalogue()
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := run.Recheck(result.Dir, catalogue)
+			again, err := run.Recheck(result.Dir, kept.Records(catalogue))
 			if err != nil || again.Now.Verdict != verdict.Inconclusive || !strings.Contains(again.Now.Reason, want) {
 				t.Errorf("judged again: %+v, %v; want inconclusive with %q", again.Now, err, want)
 			}

@@ -3,6 +3,7 @@ package replay
 import (
 	"slices"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/program/karpenter"
 	"nodestorm/scenarios"
@@ -47,7 +48,7 @@ var onInstances = builds.Ref{Name: karpenter.Name, Version: "v1.7.0", Provider: 
 // Needed are Kubernetes, Cluster API, our own parts of clusters, and all targets of
 // the catalogue, each once.
 func Needed() ([]builds.Ref, error) {
-	c, err := scenarios.Load()
+	c, err := features.Catalogue()
 	if err != nil {
 		return nil, err
 	}

@@ -15,10 +15,12 @@ import (
 	"testing/fstest"
 	"time"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/process/processtest"
@@ -34,7 +36,7 @@ var affected = builds.Ref{Name: "karpenter", Version: "v1.6.4"}
 
 func lookup(t *testing.T, id string) scenarios.Record {
 	t.Helper()
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,11 +202,11 @@ func checkFiles(t *testing.T, dir string, of verdict.Verdict) {
 
 // checkRecheck judges a reproduced run again, as it is and spoilt.
 func checkRecheck(t *testing.T, result replay.Result) {
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, err := run.Recheck(result.Dir, catalogue)
+	same, err := run.Recheck(result.Dir, kept.Records(catalogue))
 	if err != nil || same.Now.Verdict != result.Verdict || same.Now.Reason != result.Reason {
 		t.Errorf("judged again: %+v, %v; live it was %+v", same.Now, err, result.Judgement)
 	}
@@ -215,7 +217,7 @@ func checkRecheck(t *testing.T, result replay.Result) {
 			t.Fatal(err)
 		}
 		spoil(dir)
-		again, err := run.Recheck(dir, catalogue)
+		again, err := run.Recheck(dir, kept.Records(catalogue))
 		if err != nil || again.Now.Verdict != want || !strings.Contains(again.Now.Reason, reason) {
 			t.Errorf("%s: %+v, %v; want %s with %q", name, again.Now, err, want, reason)
 		}
@@ -323,11 +325,11 @@ func TestRunInterrupted(t *testing.T) {
 		t.Errorf("error %v, want %v", err, enough)
 	}
 	gone(t, tmp)
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := run.Recheck(filepath.Join(r.Out, scenario, affected.String()), catalogue)
+	again, err := run.Recheck(filepath.Join(r.Out, scenario, affected.String()), kept.Records(catalogue))
 	if err != nil || again.Run.Verdict != "" || again.Now.Verdict != verdict.Inconclusive || !strings.Contains(again.Now.Reason, "the run did not come to its end") {
 		t.Errorf("stored as %q, judged again: %+v, %v", again.Run.Verdict, again.Now, err)
 	}

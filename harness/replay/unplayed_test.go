@@ -6,13 +6,14 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
-	"nodestorm/scenarios"
 )
 
 // What goes wrong after the last record is kept with the run: judged again, it shows
@@ -40,11 +41,11 @@ func TestRunUnplayed(t *testing.T) {
 	if result.Verdict != verdict.Inconclusive || result.Reason != want {
 		t.Errorf("%s: %s; want inconclusive: %s", result.Verdict, result.Reason, want)
 	}
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := run.Recheck(result.Dir, catalogue)
+	again, err := run.Recheck(result.Dir, kept.Records(catalogue))
 	if err != nil || again.Now.Verdict != result.Verdict || again.Now.Reason != result.Reason || strings.Contains(again.Now.Reason, "\n") {
 		t.Errorf("judged again: %+v, %v; live it was %+v", again.Now, err, result.Judgement)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/kept"
 	"nodestorm/sim/history"
 )
 
@@ -57,9 +58,9 @@ func (l *renewals) Arrived() iter.Seq[history.Record] {
 func (l *renewals) Timed() iter.Seq[history.Record] { return l.Arrived() }
 func (*renewals) Err() error                        { return nil }
 
-// kept is how much more the live heap may be with ten times the records: a part of what
+// growth is how much more the live heap may be with ten times the records: a part of what
 // the records themselves are, which is some 100 MiB. The fewer are enough to fill what is read through.
-const kept = 4 << 20
+const growth = 4 << 20
 
 // A judgement needs no more memory for a longer history.
 func TestJudgeKeepsNoHistory(t *testing.T) {
@@ -74,8 +75,8 @@ func TestJudgeKeepsNoHistory(t *testing.T) {
 		run.Judge(r, record, l)
 		most[i] = l.most
 	}
-	if more := most[1] - most[0]; most[0] == 0 || more > kept {
-		t.Errorf("of 10,000 records the live heap is %d bytes, of 100,000 it is %d more, want %d at most", most[0], more, int64(kept))
+	if more := most[1] - most[0]; most[0] == 0 || more > growth {
+		t.Errorf("of 10,000 records the live heap is %d bytes, of 100,000 it is %d more, want %d at most", most[0], more, int64(growth))
 	}
 }
 
@@ -89,7 +90,7 @@ func TestRecheckKeepsNoHistory(t *testing.T) {
 		l := &renewals{n: n}
 		write(t, path, l)
 		before := liveHeap()
-		checked, err := run.Recheck(dir, catalogue)
+		checked, err := run.Recheck(dir, kept.Records(catalogue))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,8 +120,8 @@ func TestRecheckKeepsNoHistory(t *testing.T) {
 		}
 		runtime.KeepAlive(checked)
 	}
-	if more := most[1] - most[0]; more > kept {
-		t.Errorf("of 10,000 records reading takes %d bytes, of 100,000 it is %d more, want %d at most", most[0], more, int64(kept))
+	if more := most[1] - most[0]; more > growth {
+		t.Errorf("of 10,000 records reading takes %d bytes, of 100,000 it is %d more, want %d at most", most[0], more, int64(growth))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
-	"nodestorm/scenarios/folder"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/invariants"
 	"nodestorm/sim/oneline"
@@ -53,23 +51,25 @@ type Rechecked struct {
 	OwnLog *OwnLog
 }
 
+// Records finds the record of a run's scenario, of which dir is the folder: see harness/run/kept.
+type Records func(r Run, dir string) (scenarios.Record, error)
+
 // Recheck judges the run in dir again: its Thens, as their sentences mean today, and the
-// symptom that the catalogue has today; one of a catalogue of one's own that is not named
-// is found with the run. The history is read some times over, and never in memory as a whole.
+// symptom that its record has today. The history is read some times over, and never in memory as a whole.
 // The outcome of a Then that no history can judge, and of other steps, is taken as recorded. A run that is not as it was when it
 // ended is inconclusive; an error means that dir cannot be judged at all.
-func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
+func Recheck(dir string, recordOf Records) (Rechecked, error) {
 	r, err := Load(dir)
 	if err != nil {
 		return Rechecked{}, err
 	}
 	record := scenarios.Unrecorded(r.ID, r.Target.Name)
 	if r.Unrecorded {
-		if bare, err := r.Record(dir, catalogue); err == nil && bare.Bare() {
+		if bare, err := recordOf(r, dir); err == nil && bare.Bare() {
 			record.Invariants = bare.Invariants
 		}
 	} else {
-		if record, err = r.Record(dir, catalogue); err != nil {
+		if record, err = recordOf(r, dir); err != nil {
 			return Rechecked{}, fmt.Errorf("%s: %w; that of a catalogue of one's own is found with --catalogue", dir, err)
 		}
 	}
@@ -97,28 +97,6 @@ func Recheck(dir string, catalogue *scenarios.Catalogue) (Rechecked, error) {
 		}
 	}
 	return checked, nil
-}
-
-// Record is the one that the catalogue has of the scenario, or that was kept with the run.
-func (r Run) Record(dir string, catalogue *scenarios.Catalogue) (scenarios.Record, error) {
-	record, err := catalogue.Lookup(r.ID)
-	if err == nil {
-		return record, nil
-	}
-	kept := filepath.Join(dir, ScenarioFolder)
-	if _, missing := os.Stat(kept); missing != nil {
-		return record, err
-	}
-	read := folder.Read(kept) // in no catalogue: its kin are not kept with it
-	if len(read.Problems) > 0 {
-		return record, read.Problems
-	}
-	for _, s := range read.Scenarios {
-		if s.Record.ID == r.ID {
-			return s.Record, nil
-		}
-	}
-	return record, err
 }
 
 // Differences say how today's judgement differs from that of then, a line each.

@@ -9,8 +9,10 @@ import (
 
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
@@ -89,7 +91,7 @@ func storeThen(t *testing.T, unplayed string, then history.Outcome, events ...hi
 
 func load(t *testing.T) *scenarios.Catalogue {
 	t.Helper()
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +114,7 @@ func TestRecheckAgreesWithLive(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			dir, live := storeUnplayed(t, test.unplayed, test.status, test.events...)
-			again, err := run.Recheck(dir, load(t))
+			again, err := run.Recheck(dir, kept.Records(load(t)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +160,7 @@ func TestRecheckJudgesThens(t *testing.T) {
 		if err := run.Reseal(dir); err != nil {
 			t.Fatal(err)
 		}
-		again, err := run.Recheck(dir, load(t))
+		again, err := run.Recheck(dir, kept.Records(load(t)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,12 +206,12 @@ func TestRecheckRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir, _ := store(t, "failed", bought...)
 			test.change(t, dir)
-			if _, err := run.Recheck(dir, load(t)); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+			if _, err := run.Recheck(dir, kept.Records(load(t))); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v, want one line with %q", err, test.want)
 			}
 		})
 	}
-	if _, err := run.Recheck(filepath.Join(t.TempDir(), "none"), load(t)); err == nil || !strings.Contains(err.Error(), "is no folder of a run") {
+	if _, err := run.Recheck(filepath.Join(t.TempDir(), "none"), kept.Records(load(t))); err == nil || !strings.Contains(err.Error(), "is no folder of a run") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
@@ -107,7 +108,7 @@ func TestRecheckOfChangedRuns(t *testing.T) {
 // of its doubts is as wanted.
 func inconclusive(t *testing.T, dir string, catalogue *scenarios.Catalogue, want string) {
 	t.Helper()
-	again, err := run.Recheck(dir, catalogue)
+	again, err := run.Recheck(dir, kept.Records(catalogue))
 	if err != nil || again.Now.Verdict != verdict.Inconclusive || strings.Contains(again.Now.Reason, "\n") {
 		t.Fatalf("judged %+v, %v; want inconclusive", again.Now, err)
 	}
@@ -162,7 +163,7 @@ func TestRecordChangedSince(t *testing.T) {
 	if err := run.Reseal(dir); err != nil {
 		t.Fatal(err)
 	}
-	again, err := run.Recheck(dir, load(t))
+	again, err := run.Recheck(dir, kept.Records(load(t)))
 	if err != nil || again.Now.Verdict != verdict.Reproduced || !strings.Contains(strings.Join(again.Differences(), "; "), "has changed since the run") {
 		t.Errorf("%+v, %v, %q", again.Now, err, again.Differences())
 	}

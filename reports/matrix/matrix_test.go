@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nodestorm/features"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/reporttest"
-	"nodestorm/scenarios"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -241,7 +241,7 @@ func TestTrackRecordIsNotStale(t *testing.T) {
 	if err := json.Unmarshal(text, &verified); err != nil {
 		t.Fatal(err)
 	}
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/exit"
@@ -86,7 +87,7 @@ func (e *Console) warnOfStrays(c *scenarios.Catalogue) {
 // Unchecked is catalogue without a word of what is left out.
 func (e *Console) Unchecked() (*scenarios.Catalogue, error) {
 	e.Own.wrong = nil
-	c, err := scenarios.Load()
+	c, err := features.Catalogue()
 	if err != nil {
 		return nil, exit.UsageError(err)
 	}

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
-	"nodestorm/scenarios"
 )
 
 func readinessOf(t *testing.T) (store *buildstore.Store, all []Readiness, byName map[string]Readiness) {
 	t.Helper()
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func readinessOf(t *testing.T) (store *buildstore.Store, all []Readiness, byName
 // another.
 func TestReadiness(t *testing.T) {
 	t.Setenv(buildstore.EnvCache, t.TempDir())
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
@@ -20,7 +21,7 @@ func TestJobsAreThoseOfTheRecords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the builds of Karpenter, which make setup makes: not with -short")
 	}
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

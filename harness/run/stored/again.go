@@ -7,6 +7,7 @@ import (
 
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/crosscheck"
+	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports"
@@ -31,7 +32,7 @@ type Again struct {
 func Recheck(found []Run, catalogue *scenarios.Catalogue, say func(format string, args ...any), timeline io.Writer) (*Again, error) {
 	all := &Again{Rows: []reports.Row{}}
 	for _, f := range found {
-		again, err := run.Recheck(f.Dir, catalogue)
+		again, err := run.Recheck(f.Dir, kept.Records(catalogue))
 		if err != nil {
 			say("%s", f.Says(err))
 			all.Unjudged = append(all.Unjudged, f.Name)

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/kept"
 	"nodestorm/reports"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
@@ -33,7 +34,7 @@ type Crossed struct {
 func Cross(found []Run, catalogue *scenarios.Catalogue, say func(format string, args ...any), seen func(text string)) Crossed {
 	c := Crossed{Foreign: []Foreign{}}
 	for _, f := range found {
-		again, err := run.Recheck(f.Dir, catalogue)
+		again, err := run.Recheck(f.Dir, kept.Records(catalogue))
 		if err != nil {
 			say("%s", f.Says(err))
 			c.Unsure++

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
 	"nodestorm/scenarios"
@@ -108,7 +109,7 @@ func listed(files []run.Input) string {
 // builtin are the records that are nodestorm's own: a user's own scenario may have taken the ID of one.
 var builtin = sync.OnceValue(func() map[string]scenarios.Record {
 	known := map[string]scenarios.Record{}
-	if catalogue, err := scenarios.Load(); err == nil {
+	if catalogue, err := features.Catalogue(); err == nil {
 		for _, record := range catalogue.Records() {
 			known[record.ID] = record
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports/redact"
 	"nodestorm/reports/story"
@@ -29,7 +30,7 @@ import (
 func Run(dir string, catalogue *scenarios.Catalogue, hourlyEUR float64) (*story.Story, error) {
 	r, err := run.Load(dir)
 	if catalogue != nil {
-		if record, err := r.Record(dir, catalogue); err == nil {
+		if record, err := kept.Records(catalogue)(r, dir); err == nil {
 			catalogue = scenarios.Of(record)
 		}
 	}

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/run/verdict"
-	"nodestorm/scenarios"
 )
 
 // made is a made-up repository of Cluster Autoscaler, whose program is one word: what a
@@ -105,7 +105,7 @@ func options(t *testing.T, m made, good, bad string) (Options, *bytes.Buffer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

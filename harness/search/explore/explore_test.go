@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/features"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/schedule"
-	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
 	"nodestorm/sim/strict"
@@ -402,7 +402,7 @@ not a line of a log
 // A documented failure is known in a run of another scenario by how its record says it looks
 // there, on releases that have it, where it breaks what the record says.
 func TestKnown(t *testing.T) {
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -442,7 +442,7 @@ func TestKnown(t *testing.T) {
 
 // What is found again is named, whatever its objects are called.
 func TestEveryFailureCanBeNamed(t *testing.T) {
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

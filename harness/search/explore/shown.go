@@ -10,6 +10,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
@@ -36,7 +37,7 @@ type Shown struct {
 
 // Judge returns what a run of a build on a site has shown. The catalogue has documented failures.
 func Judge(dir string, of builds.Ref, site string, catalogue *scenarios.Catalogue) (s Shown, err error) {
-	checked, err := run.Recheck(dir, catalogue)
+	checked, err := run.Recheck(dir, kept.Records(catalogue))
 	if err != nil {
 		return s, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/search/explore"
 	"nodestorm/reports"
@@ -39,15 +40,15 @@ func write(folder string, d explore.Draft) error {
 
 // conclude keeps the run that shows it, and writes all again with what is known now, and the
 // text for upstream. Which documented failure it is, if it is one, it returns.
-func (x *shrinking) conclude(d explore.Draft, kept reports.Row, folder string) (known string, err error) {
-	if kept.Run == "" {
+func (x *shrinking) conclude(d explore.Draft, played reports.Row, folder string) (known string, err error) {
+	if played.Run == "" {
 		return "", write(folder, d)
 	}
 	dir := filepath.Join(folder, "run")
-	if err := errors.Join(os.RemoveAll(dir), os.Rename(kept.Run, dir)); err != nil {
+	if err := errors.Join(os.RemoveAll(dir), os.Rename(played.Run, dir)); err != nil {
 		return "", err
 	}
-	checked, err := run.Recheck(dir, x.Catalogue)
+	checked, err := run.Recheck(dir, kept.Records(x.Catalogue))
 	if err != nil {
 		return "", err
 	}

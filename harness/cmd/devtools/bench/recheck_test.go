@@ -16,6 +16,7 @@ import (
 
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/kept"
 	"nodestorm/sim/history"
 )
 
@@ -42,7 +43,7 @@ func BenchmarkRecheck(b *testing.B) {
 			}
 			for b.Loop() {
 				forgetMostMemory(b)
-				checked, err := run.Recheck(played.Dir, catalogue)
+				checked, err := run.Recheck(played.Dir, kept.Records(catalogue))
 				if err != nil || len(checked.Doubts) > 0 {
 					b.Fatalf("%v, %v", err, checked.Doubts)
 				}

@@ -3,6 +3,7 @@ package bench
 import (
 	"testing"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/replay"
@@ -13,7 +14,7 @@ import (
 // recordOf is a record of the catalogue.
 func recordOf(b *testing.B, id string) (*scenarios.Catalogue, scenarios.Record) {
 	b.Helper()
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		b.Fatal(err)
 	}

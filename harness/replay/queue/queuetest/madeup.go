@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
@@ -162,7 +163,7 @@ func Jobs(
 		t.Fatal(err)
 	}
 	t.Setenv(EnvMadeUp, dir)
-	catalogue, err := scenarios.Load()
+	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
