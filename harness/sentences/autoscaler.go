@@ -18,7 +18,8 @@ var autoscalerSentences = scene.Sentences{
 		{Role: scene.Given, Words: `Cluster Autoscaler`, Needs: []scene.Need{anyCloud}, Check: startsAutoscaler, Act: autoscaler},
 		{Role: scene.Given, Words: `Cluster Autoscaler without rights on the API group "NAME"`, Needs: []scene.Need{anyCloud},
 			Check: startsAutoscaler, Act: autoscalerWithout},
-		{Role: scene.Given, Words: `it is recorded how long Cluster Autoscaler's rounds take`, Needs: []scene.Need{needsAutoscaler}, Act: recordRounds},
+		{Role: scene.Given, Words: `it is recorded how long Cluster Autoscaler's rounds take`, Needs: []scene.Need{needsAutoscaler},
+			Act: recordRounds},
 		{Role: scene.Given, Words: `this manifest:`, Act: manifestOf},
 		{Role: scene.Given, Words: `the Nodes of instances that are gone are removed`, Needs: []scene.Need{anyCloud}, Act: removeNodes},
 	},
@@ -95,7 +96,8 @@ func startAutoscaler(ctx context.Context, s *scene.Scene) error {
 		Management: reach.Management, CloudConfig: reach.CloudConfig, Broken: s.Broken(), Rules: s.Rules,
 	}
 	for _, g := range *scene.State[scene.Groups](s) {
-		cfg.Intent.Groups = append(cfg.Intent.Groups, clusterautoscaler.Group{Name: g.Name, Min: g.Min, Max: g.Max, Type: g.Type, Location: g.Zone})
+		group := clusterautoscaler.Group{Name: g.Name, Min: g.Min, Max: g.Max, Type: g.Type, Location: g.Zone}
+		cfg.Intent.Groups = append(cfg.Intent.Groups, group)
 	}
 	a, err := clusterautoscaler.Install(ctx, cfg)
 	if err != nil {

@@ -17,12 +17,15 @@ import (
 var serverSentences = scene.Sentences{
 	Worlds: "servers of a Hetzner Cloud project", Records: "servers (cloud), nodes (node), calls to the API server (api)",
 	Rows: []scene.Sentence{
-		{Role: scene.Given, Words: `servers of the node groups boot with this user data:`, Wants: wantsCloudInit, Check: checkUserData, Act: serversBootWith},
+		{Role: scene.Given, Words: `servers of the node groups boot with this user data:`, Wants: wantsCloudInit, Check: checkUserData,
+			Act: serversBootWith},
 		{Role: scene.Given, Words: `servers with (simulated|real) kubelets`, Needs: []scene.Need{scene.Kubelet}, Act: serversWithKubelets},
 		{Role: scene.Given, Words: `CSINodes that come DURATION late`, Needs: []scene.Need{scene.Kubelet}, Act: csiNodesLate},
 		{Role: scene.Given, Words: `servers whose Nodes are Ready DURATION after their registration`, Act: serversReadyAfter},
-		{Role: scene.Given, Words: `a cloud controller manager for the Hetzner Cloud`, Needs: []scene.Need{needsProject}, Wants: wantsCCM, Act: hetznerCCM},
-		{Role: scene.When, Words: `a cloud controller manager for the Hetzner Cloud comes`, Needs: []scene.Need{needsProject}, Wants: wantsCCM, Act: hetznerCCM},
+		{Role: scene.Given, Words: `a cloud controller manager for the Hetzner Cloud`, Needs: []scene.Need{needsProject}, Wants: wantsCCM,
+			Act: hetznerCCM},
+		{Role: scene.When, Words: `a cloud controller manager for the Hetzner Cloud comes`, Needs: []scene.Need{needsProject},
+			Wants: wantsCCM, Act: hetznerCCM},
 	},
 }
 

@@ -26,15 +26,18 @@ var clusterSentences = scene.Sentences{
 	Worlds: "any; those about NodeClaims need Karpenter", Records: "calls to the API server (api), simulated nodes (node)",
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `a cluster`, Begins: true, Act: cluster(func(*world.Config, words.Args) {})},
-		{Role: scene.Given, Words: `a cluster whose API server adds no default tolerations`, Begins: true, Act: cluster(withoutDefaultTolerations)},
+		{Role: scene.Given, Words: `a cluster whose API server adds no default tolerations`, Begins: true,
+			Act: cluster(withoutDefaultTolerations)},
 		{Role: scene.Given, Words: `a cluster whose API server also serves "NAME"`, Begins: true, Check: checkServes,
 			Act: cluster(func(c *world.Config, a words.Args) { c.Serves = []string{a.Text(0)} })},
 		{Role: scene.Given, Words: `a Ready node "NAME" for system pods only`, Act: systemNode},
 		{Role: scene.Given, Words: `machines that register DURATION after their launch and are Ready DURATION later`, Act: machinesRegister},
-		{Role: scene.Given, Words: `a node agent "NAME" that taints its Node with "TAINT" from DURATION to DURATION after registration`, Act: agent},
+		{Role: scene.Given, Words: `a node agent "NAME" that taints its Node with "TAINT" from DURATION to DURATION after registration`,
+			Act: agent},
 		{Role: scene.Given, Words: `Karpenter with a NodePool "NAME"`, Check: startsKarpenter, Act: karpenterWithPool},
 		{Role: scene.Given, Words: `a pod "NAME" that requests CPU is Running`, Act: runningPod},
-		{Role: scene.Given, Words: `its machine is initialized and DURATION have passed since its launch`, Check: waited, Act: machineInitialized},
+		{Role: scene.Given, Words: `its machine is initialized and DURATION have passed since its launch`, Check: waited,
+			Act: machineInitialized},
 		{Role: scene.When, Words: `a pod "NAME" that requests CPU is created`, Act: createPod},
 		{Role: scene.When, Words: `a Deployment "NAME" of N pod[s] that [requests|request] CPU is created`, Act: createDeployment},
 	},
@@ -122,7 +125,8 @@ func agent(_ context.Context, s *scene.Scene, a words.Args) error {
 	if err != nil {
 		return err
 	}
-	s.Boots.Profile.Agents = append(s.Boots.Profile.Agents, node.Agent{Name: a.Text(0), Taint: t, SetAfter: a.Duration(2), LiftAfter: a.Duration(3)})
+	agents := &s.Boots.Profile.Agents
+	*agents = append(*agents, node.Agent{Name: a.Text(0), Taint: t, SetAfter: a.Duration(2), LiftAfter: a.Duration(3)})
 	return nil
 }
 

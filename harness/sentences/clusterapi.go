@@ -36,29 +36,38 @@ var clusterAPISentences = scene.Sentences{
 			Wants: wantsRelease, Check: bringsClusterAPI, Act: separateClusterAPI},
 		{Role: scene.Given, Words: `Cluster API VERSION that lets machines taint their nodes`, Needs: []scene.Need{scene.NoCloud},
 			Wants: wantsRelease, Check: bringsClusterAPI, Act: taintingClusterAPI},
-		{Role: scene.Given, Words: `a MachineDeployment "NAME" with N Running machine[s]`, Needs: []scene.Need{needsClusterAPI}, Act: machineDeployment},
+		{Role: scene.Given, Words: `a MachineDeployment "NAME" with N Running machine[s]`, Needs: []scene.Need{needsClusterAPI},
+			Act: machineDeployment},
 		{Role: scene.Given, Words: `a MachinePool "NAME" with N Running instance[s]`, Needs: []scene.Need{needsClusterAPI}, Act: machinePool},
 		{Role: scene.Given, Words: `a MachineHealthCheck that replaces machines of "NAME" whose node is not Ready for DURATION`,
 			Needs: []scene.Need{needsClusterAPI}, Act: healthCheck},
 		{Role: scene.Given, Words: `a MachineHealthCheck that replaces machines of "NAME" that have no node after DURATION`,
 			Needs: []scene.Need{needsClusterAPI}, Act: startupCheck},
-		{Role: scene.When, Words: `the MachineDeployment "NAME" changes to instances of the type "NAME"`, Needs: []scene.Need{needsClusterAPI}, Act: rotate},
+		{Role: scene.When, Words: `the MachineDeployment "NAME" changes to instances of the type "NAME"`,
+			Needs: []scene.Need{needsClusterAPI}, Act: rotate},
 		{Role: scene.When, Words: `the kubelet of a machine of "NAME" falls silent`, Needs: []scene.Need{needsClusterAPI}, Act: silence},
 
-		{Role: scene.Then, Words: `the MachineDeployment "NAME" has N Running machine[s] within DURATION`, Needs: []scene.Need{needsClusterAPI}, Act: runningMachines},
+		{Role: scene.Then, Words: `the MachineDeployment "NAME" has N Running machine[s] within DURATION`,
+			Needs: []scene.Need{needsClusterAPI}, Act: runningMachines},
 		{Role: scene.Then, Words: `the MachineDeployment "NAME" has N machine[s] in the phase "NAME" within DURATION`,
 			Needs: []scene.Need{needsClusterAPI}, Act: machinesInPhase},
-		{Role: scene.Then, Words: `the MachinePool "NAME" has N Running instance[s] within DURATION`, Needs: []scene.Need{needsClusterAPI}, Act: runningPool},
-		{Role: scene.Then, Words: `[that machine is|its old machines are] gone within DURATION`, Needs: []scene.Need{needsClusterAPI, needsOld}, Act: oldMachinesGone},
+		{Role: scene.Then, Words: `the MachinePool "NAME" has N Running instance[s] within DURATION`, Needs: []scene.Need{needsClusterAPI},
+			Act: runningPool},
+		{Role: scene.Then, Words: `[that machine is|its old machines are] gone within DURATION`,
+			Needs: []scene.Need{needsClusterAPI, needsOld}, Act: oldMachinesGone},
 	},
 }
 
 var clusterAPIAutoscalerSentences = scene.Sentences{
-	Worlds: "Cluster Autoscaler with Cluster API", Records: "calls to the API server (api), the autoscaler's log (log), faults between them (fault)",
+	Worlds:  "Cluster Autoscaler with Cluster API",
+	Records: "calls to the API server (api), the autoscaler's log (log), faults between them (fault)",
 	Rows: []scene.Sentence{
-		{Role: scene.Given, Words: `a MachineDeployment "NAME" of N to N machines, N of them Running`, Needs: []scene.Need{needsClusterAPI}, Act: boundedMachines},
-		{Role: scene.Given, Words: `Cluster Autoscaler for Cluster API`, Needs: []scene.Need{anyCloud}, Check: startsAutoscaler, Act: autoscaler},
-		{Role: scene.Given, Words: `Cluster Autoscaler that prefers the MachineDeployment "NAME" to "NAME"`, Needs: []scene.Need{needsClusterAPI},
+		{Role: scene.Given, Words: `a MachineDeployment "NAME" of N to N machines, N of them Running`, Needs: []scene.Need{needsClusterAPI},
+			Act: boundedMachines},
+		{Role: scene.Given, Words: `Cluster Autoscaler for Cluster API`, Needs: []scene.Need{anyCloud}, Check: startsAutoscaler,
+			Act: autoscaler},
+		{Role: scene.Given, Words: `Cluster Autoscaler that prefers the MachineDeployment "NAME" to "NAME"`,
+			Needs: []scene.Need{needsClusterAPI},
 			Check: startsAutoscaler, Act: preferringAutoscaler},
 	},
 }
@@ -67,7 +76,8 @@ var passSentences = scene.Sentences{
 	Worlds: "Cluster API", Records: "faults of machines (fault), calls to the API server (api)",
 	Rows: []scene.Sentence{
 		{Role: scene.When, Words: `DURATION pass`, Act: pass},
-		{Role: scene.Then, Words: `the MachineDeployment "NAME" still has N machine[s] DURATION later`, Needs: []scene.Need{needsClusterAPI}, Act: stillMachines},
+		{Role: scene.Then, Words: `the MachineDeployment "NAME" still has N machine[s] DURATION later`, Needs: []scene.Need{needsClusterAPI},
+			Act: stillMachines},
 	},
 }
 
@@ -259,7 +269,10 @@ func preferringAutoscaler(ctx context.Context, s *scene.Scene, a words.Args) err
 // goingMachines are those that are to go.
 type goingMachines struct{ all []clusterapi.Machine }
 
-var needsOld = scene.Need{There: func(s *scene.Scene) bool { return len(scene.State[goingMachines](s).all) > 0 }, Missing: "no machine is to go"}
+var needsOld = scene.Need{
+	There:   func(s *scene.Scene) bool { return len(scene.State[goingMachines](s).all) > 0 },
+	Missing: "no machine is to go",
+}
 
 func rotate(ctx context.Context, s *scene.Scene, a words.Args) (err error) {
 	api, deployment, instanceType := scene.ProgramOf[clusterAPI](s).api, a.Text(0), a.Text(1)

@@ -59,7 +59,8 @@ func fill(s *scene.Scene, text string) (filled string, err error) {
 			value, _ = r.Detail[strings.TrimPrefix(field, "$detail.")].(string)
 		}
 		if value == "" {
-			err = errors.Join(err, fmt.Errorf("%s in %q: the record that was waited for, %s %s, has none", field, text, s.Awaited.Verb, s.Awaited.Object))
+			err = errors.Join(err, fmt.Errorf("%s in %q: the record that was waited for, %s %s, has none",
+				field, text, s.Awaited.Verb, s.Awaited.Object))
 		}
 		return value
 	})
@@ -70,7 +71,8 @@ func fill(s *scene.Scene, text string) (filled string, err error) {
 func checkFilled(f *scene.Feature, text string) error {
 	// mutant: $name may stand for nothing
 	if field := ofAwaited.FindString(text); field != "" && !f.Awaited {
-		return fmt.Errorf("%s stands for the name in a record that was waited for, and nothing is: say %q before, or after the action", field, "once …")
+		return fmt.Errorf("%s stands for the name in a record that was waited for, and nothing is: say %q before, or after the action",
+			field, "once …")
 	}
 	return nil
 }

@@ -25,7 +25,8 @@ var hetznerSentences = scene.Sentences{
 		{Role: scene.Given, Words: `a network, a firewall and an SSH key "NAME"`, Needs: []scene.Need{needsProject}, Act: surroundings},
 		{Role: scene.Given, Words: `a Ready node "NAME" on a server of the project`, Needs: []scene.Need{needsProject}, Act: serverNode},
 		{Role: scene.Given, Words: `a Ready node "NAME" with the provider ID "NAME"`, Act: foreignNode},
-		{Role: scene.When, Words: `a client creates the server "NAME" of type "NAME" in "NAME"`, Needs: []scene.Need{needsProject}, Act: clientCreates},
+		{Role: scene.When, Words: `a client creates the server "NAME" of type "NAME" in "NAME"`, Needs: []scene.Need{needsProject},
+			Act: clientCreates},
 		{Role: scene.When, Words: `a client that knows api.hetzner.cloud only creates the server "NAME" of type "NAME" in "NAME"`,
 			Needs: []scene.Need{needsProject}, Act: clientByNameCreates},
 	},
@@ -122,8 +123,8 @@ func surroundings(_ context.Context, s *scene.Scene, a words.Args) error {
 // serverNode stands for the control plane's. Old autoscalers do nothing while
 // there is a Node that is no server of the project, and none does without any Node.
 func serverNode(ctx context.Context, s *scene.Scene, a words.Args) error {
-	c := scene.CloudOf[hetznerCloud](s)
-	if err := c.CreateServer(a.Text(0), "", "cx22", "fsn1", " --register-with-taints=node-role.kubernetes.io/control-plane:NoSchedule"); err != nil {
+	const flags = " --register-with-taints=node-role.kubernetes.io/control-plane:NoSchedule"
+	if err := scene.CloudOf[hetznerCloud](s).CreateServer(a.Text(0), "", "cx22", "fsn1", flags); err != nil {
 		return err
 	}
 	return s.NodeReady(ctx, a.Text(0), 5*time.Minute, 0)

@@ -35,8 +35,10 @@ var objectSentences = scene.Sentences{
 		{Role: scene.Either, Words: `"KIND/NAME" is patched with:`, Check: checkObject(checkPatch), Act: patchObject},
 		{Role: scene.Either, Words: `"KIND/NAME" is patched from the file "FILE"`, Check: checkObject(checkPatch), Act: patchObject},
 		{Role: scene.Either, Words: `"KIND/NAME" is scaled to N`, Check: checkObject(nil), Act: scaleObject},
-		{Role: scene.Either, Words: `"KIND/NAME" is labelled "KEY=VALUE"`, Check: checkObject(checkMark(objects.Labels)), Act: markObject(objects.Labels)},
-		{Role: scene.Either, Words: `"KIND/NAME" is annotated "KEY=VALUE"`, Check: checkObject(checkMark(objects.Annotations)), Act: markObject(objects.Annotations)},
+		{Role: scene.Either, Words: `"KIND/NAME" is labelled "KEY=VALUE"`, Check: checkObject(checkMark(objects.Labels)),
+			Act: markObject(objects.Labels)},
+		{Role: scene.Either, Words: `"KIND/NAME" is annotated "KEY=VALUE"`, Check: checkObject(checkMark(objects.Annotations)),
+			Act: markObject(objects.Annotations)},
 	}, awaits...),
 }
 
@@ -245,7 +247,8 @@ func drain(ctx context.Context, s *scene.Scene, ref string, force bool, atMost t
 		case len(left) == 0, giveUp && !now.Before(until):
 			return nil
 		case !now.Before(until):
-			return fmt.Errorf("draining %s: after %s there still are: %s; of one that is given up say \"is drained for at most 10m\"", ref, atMost, strings.Join(left, "; "))
+			return fmt.Errorf("draining %s: after %s there still are: %s; of one that is given up say \"is drained for at most 10m\"",
+				ref, atMost, strings.Join(left, "; "))
 		}
 		if err := s.Sleep(ctx, min(look, until.Sub(now))); err != nil {
 			return err
@@ -301,7 +304,9 @@ func hasKind(f *scene.Feature, gvk schema.GroupVersionKind) error {
 	switch {
 	case objects.OwnGroup(gvk.Group), f.Defined[gvk.GroupKind()]:
 	case strings.HasPrefix(gvk.Group, "karpenter.k8s."):
-		return fmt.Errorf("the cloud of the world's Karpenter is kwok: want kind KWOKNodeClass of karpenter.kwok.sh/v1alpha1 in place of %s of %s", gvk.Kind, gvk.GroupVersion())
+		return fmt.Errorf("the cloud of the world's Karpenter is kwok: want kind KWOKNodeClass of karpenter.kwok.sh/v1alpha1 "+
+			"in place of %s of %s",
+			gvk.Kind, gvk.GroupVersion())
 	case gvk.Group == "autoscaling.x-k8s.io" && f.Runs[karpenter.Name]: // CapacityBuffers, of releases that have them
 	case gvk.Group == "karpenter.sh" || strings.HasPrefix(gvk.Group, "karpenter."):
 		if !f.Runs[karpenter.Name] {

@@ -38,7 +38,9 @@ var sentences = sync.OnceValue(func() (all []Sentence) {
 })
 
 func (r row) sentence(role scene.Role) Sentence {
-	s := Sentence{Role: role.String(), Words: r.Expression.Words, Example: r.Example, Arguments: r.Arguments, Worlds: r.worlds, Records: r.records}
+	s := Sentence{
+		Role: role.String(), Words: r.Expression.Words, Example: r.Example, Arguments: r.Arguments, Worlds: r.worlds, Records: r.records,
+	}
 	if r.observes != nil && r.observes.Holds != "" {
 		args, _ := r.Match(r.Example)
 		s.Stands = r.observes.With(args.Texts())
@@ -110,7 +112,8 @@ of those of every run: see [what must hold in every run](../scenarios/INVARIANTS
 
 `
 
-const standsFor = `These Thens are readable names for statements, all of which have to hold in the window of the sentence. The general Thens say
+const standsFor = `These Thens are readable names for statements, all of which have to hold in the window of the sentence. ` +
+	`The general Thens say
 theirs in words. A few others put together what several records tell of a pod, a Node or all instances, or wait for the first of them: a pod
 is gone, a server that is off, the cloud has so many instances, every Node, every kubelet. Those about the phases of machines, and
 about labels of a Node, ask the world itself: they are taken as recorded when a run is judged again.`
@@ -118,7 +121,8 @@ about labels of a Node, ask the world itself: they are taken as recorded when a 
 // Page is all sentences in Markdown, features/SENTENCES.md.
 func Page() string {
 	var page strings.Builder
-	page.WriteString("# What the steps of a feature can say\n\nWritten by `make sentences`. Every step leaves a record of the source `step` besides.\n\n")
+	page.WriteString("# What the steps of a feature can say\n\n" +
+		"Written by `make sentences`. Every step leaves a record of the source `step` besides.\n\n")
 	page.WriteString(Grammar)
 	for _, a := range words.Arguments() {
 		fmt.Fprintf(&page, "- `%s`: %s\n", a.Name, a.Means)

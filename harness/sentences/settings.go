@@ -31,7 +31,8 @@ var targetSentences = scene.Sentences{
 		{Role: scene.Given, Words: `Cluster Autoscaler with these flags, whether it knows them or not:`, Table: true,
 			Needs: []scene.Need{anyCloud}, Wants: wantsUnlisted, Check: withFlags(startsAutoscaler), Act: autoscalerWithUnlisted},
 		{Role: scene.Given, Words: `Karpenter`, Check: startsKarpenter, Act: karpenterAlone},
-		{Role: scene.Given, Words: `Karpenter with the flags:`, Table: true, Wants: wantsFlags, Check: withFlags(startsKarpenter), Act: karpenterWithFlags},
+		{Role: scene.Given, Words: `Karpenter with the flags:`, Table: true, Wants: wantsFlags, Check: withFlags(startsKarpenter),
+			Act: karpenterWithFlags},
 	},
 }
 
