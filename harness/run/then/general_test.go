@@ -75,19 +75,7 @@ func judgedLive(t *testing.T, then, quotes string, events []at) (status, why str
 		return ok && s.Role == history.Then
 	})
 	j := NewJudge(o, records[:own])
-	second, decided := 2.0, false
-	for i, r := range slices.Delete(slices.Clone(records), own, own+1) {
-		if i >= own && r.Virtual > j.end {
-			break
-		}
-		if decided, err = j.Take(r); decided {
-			second = max(second, r.Virtual.Seconds())
-			break
-		}
-	}
-	if !decided {
-		second, err = max(second, j.end.Seconds()), j.over()
-	}
+	second, err = wait(j, slices.Delete(slices.Clone(records), own, own+1))
 	switch {
 	case errors.Is(err, ErrUndecided):
 		return Undecided, err.Error(), second
@@ -95,6 +83,22 @@ func judgedLive(t *testing.T, then, quotes string, events []at) (status, why str
 		return failed, err.Error(), second
 	}
 	return passed, "", second
+}
+
+// wait hands over the records as time passes, as a live run does, until it is decided.
+func wait(j *Judge, records []history.Record) (second float64, err error) {
+	for decided, second := false, 2.0; ; {
+		at := j.Next()
+		for ; len(records) > 0 && records[0].Virtual <= at; records = records[1:] {
+			if decided, err = j.Take(records[0]); decided {
+				return max(second, records[0].Virtual.Seconds()), err
+			}
+		}
+		second = max(second, at.Seconds())
+		if decided, err = j.At(at); decided {
+			return second, err
+		}
+	}
 }
 
 // Each general Then, both ways: as a live judge tells it, and judged again, where it was

@@ -195,6 +195,10 @@ func TestRejudge(t *testing.T) {
 				right, wrong = failed, passed
 			}
 			if test.want != Undecided {
+				want, _, _ := strings.Cut(test.want, " (records") // the Then's own is another
+				if status, why, _ := judgedLive(t, test.then, "", test.events); status != right || !strings.Contains(why, want) {
+					t.Errorf("live %s: %s, want %s with %q", status, why, right, want)
+				}
 				records, judged := Rejudge(history.InMemory(story(test.then, right, test.recorded, test.events...)))
 				if len(judged.Differences) > 0 || judged.Again != 1 || outcome(records).Status != right {
 					t.Fatalf("judged %+v: %+v, want what was recorded", judged, outcome(records))
