@@ -28,6 +28,35 @@ func Issue(w io.Writer, stories []*story.Story) error {
 }
 
 func issue(b *strings.Builder, s *story.Story) {
+	versions(b, s)
+	happened := steps(b, s)
+	verdict := s.Run.Verdict
+	if verdict == "" {
+		verdict = "no verdict"
+	}
+	// Of steps it is a line in which ends of lines are written out.
+	// mutant: a text for upstream has folders of who played it
+	happened, more, long := strings.Cut(localLog.ReplaceAllString(lines.Replace(happened), "$1"), "\n")
+	fmt.Fprintf(b, "**What happened** (%s)\n\n%s\n\n", reports.Markdown(verdict), reports.Markdown(happened))
+	if long {
+		code(b, strings.Split(more, "\n"))
+	}
+	for _, broken := range s.Run.Broken {
+		fmt.Fprintf(b, "It breaks %s\n\n", reports.Markdown(broken))
+	}
+	if lines := told(s); len(lines) > 0 {
+		code(b, lines)
+	}
+	for _, problem := range s.Run.Problems {
+		fmt.Fprintf(b, "Not read: %s\n\n", reports.Markdown(problem))
+	}
+	if s.Run.Repeat != "" {
+		fmt.Fprintf(b, "**To repeat**\n\n```sh\n%s\n```\n", strings.ReplaceAll(reports.Clean(s.Run.Repeat), "`", "'"))
+	}
+}
+
+// versions writes what was run.
+func versions(b *strings.Builder, s *story.Story) {
 	r := s.Run
 	heading := r.Title
 	if heading == "" {
@@ -53,8 +82,12 @@ func issue(b *strings.Builder, s *story.Story) {
 		}
 		b.WriteString("\n")
 	}
+}
+
+// steps writes what was done and what was expected, and returns what happened in its place.
+func steps(b *strings.Builder, s *story.Story) (happened string) {
 	var did, expected []string
-	happened := r.Reason
+	happened = s.Run.Reason
 	for _, step := range s.Steps() {
 		line := fmt.Sprintf("- %s %s", step.Keyword, reports.Markdown(step.Text))
 		if step.Keyword != "Then" {
@@ -73,29 +106,7 @@ func issue(b *strings.Builder, s *story.Story) {
 	}
 	section("What was done", did)
 	section("What was expected", expected)
-	verdict := r.Verdict
-	if verdict == "" {
-		verdict = "no verdict"
-	}
-	// Of steps it is a line in which ends of lines are written out.
-	// mutant: a text for upstream has folders of who played it
-	happened, more, long := strings.Cut(localLog.ReplaceAllString(lines.Replace(happened), "$1"), "\n")
-	fmt.Fprintf(b, "**What happened** (%s)\n\n%s\n\n", reports.Markdown(verdict), reports.Markdown(happened))
-	if long {
-		code(b, strings.Split(more, "\n"))
-	}
-	for _, broken := range r.Broken {
-		fmt.Fprintf(b, "It breaks %s\n\n", reports.Markdown(broken))
-	}
-	if lines := told(s); len(lines) > 0 {
-		code(b, lines)
-	}
-	for _, problem := range r.Problems {
-		fmt.Fprintf(b, "Not read: %s\n\n", reports.Markdown(problem))
-	}
-	if r.Repeat != "" {
-		fmt.Fprintf(b, "**To repeat**\n\n```sh\n%s\n```\n", strings.ReplaceAll(reports.Clean(r.Repeat), "`", "'"))
-	}
+	return happened
 }
 
 // lines gives a text its lines back.

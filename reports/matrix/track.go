@@ -25,39 +25,7 @@ func TrackRecord(scenarios []Scenario, verified []Cell) string {
 	var b strings.Builder
 	b.WriteString("| failure | issue | shows on | does not show on | last verified | repeat |\n|---|---|---|---|---|---|\n")
 	for _, s := range scenarios {
-		issue := reference(s.Issue)
-		switch s.Fix {
-		case "":
-		case s.Issue:
-			issue += ", which is the fix"
-		default:
-			issue += ", fixed by " + reference(s.Fix)
-		}
-		var last *Cell
-		some := slices.ContainsFunc(s.Targets, func(p Promise) bool { return m.At(s.ID, p.Target) != nil })
-		sides := map[string][]string{}
-		for _, promise := range s.Targets {
-			text := reports.MarkdownName(promise.Target)
-			c := m.At(s.ID, promise.Target)
-			switch {
-			case c == nil && some:
-				text += " (never verified)"
-			case c == nil: // the row says so
-			case c.Verdict != promise.Expected:
-				text += fmt.Sprintf(" (last: %s)", word(reports.Markdown(c.Verdict)))
-			}
-			for _, other := range m.elsewhere(s.ID, promise.Target) {
-				seen := ""
-				if other.Verdict != promise.Expected {
-					seen = ": " + word(reports.Markdown(other.Verdict))
-				}
-				text += fmt.Sprintf(" (Kubernetes %s%s)", reports.Markdown(strings.TrimPrefix(other.Target, promise.Target+onKubernetes)), seen)
-			}
-			if c != nil && (last == nil || c.Started.After(last.Started)) {
-				last = c
-			}
-			sides[promise.Expected] = append(sides[promise.Expected], text)
-		}
+		sides, last := m.sides(s)
 		shown := list(sides["reproduced"])
 		switch {
 		case s.Control:
@@ -65,18 +33,8 @@ func TrackRecord(scenarios []Scenario, verified []Cell) string {
 		case len(sides["reproduced"]) == 0 && s.Affected != "":
 			shown = reports.Markdown(s.Affected)
 		}
-		verified := "never"
-		if last != nil {
-			verified = last.Started.UTC().Format("2006-01-02")
-			if last.Kubernetes != "" {
-				verified += ", Kubernetes " + reports.Markdown(last.Kubernetes)
-			}
-			if len(last.Commit) >= 12 {
-				verified += ", commit " + reports.Markdown(last.Commit[:12])
-			}
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `nodestorm verify %s` |\n", reports.Markdown(s.Title), issue, shown,
-			list(sides["healthy"]), verified, s.ID)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `nodestorm verify %s` |\n", reports.Markdown(s.Title), s.documented(), shown,
+			list(sides["healthy"]), last.verified(), s.ID)
 	}
 	unsealed := 0
 	for _, c := range m.Cells {
@@ -88,6 +46,62 @@ func TrackRecord(scenarios []Scenario, verified []Cell) string {
 		fmt.Fprintf(&b, "\nOf the %d runs that verified all this, %d were made before runs had digests (format 1).\n", len(m.Cells), unsealed)
 	}
 	return b.String()
+}
+
+// documented is where the failure is, and where it ended.
+func (s Scenario) documented() string {
+	switch s.Fix {
+	case "":
+		return reference(s.Issue)
+	case s.Issue:
+		return reference(s.Issue) + ", which is the fix"
+	}
+	return reference(s.Issue) + ", fixed by " + reference(s.Fix)
+}
+
+// sides are the scenario's targets by what is expected of them, with what was last verified
+// where it was something else, and the newest cell of them.
+func (m *Matrix) sides(s Scenario) (sides map[string][]string, last *Cell) {
+	sides = map[string][]string{}
+	some := slices.ContainsFunc(s.Targets, func(p Promise) bool { return m.At(s.ID, p.Target) != nil })
+	for _, promise := range s.Targets {
+		text := reports.MarkdownName(promise.Target)
+		c := m.At(s.ID, promise.Target)
+		switch {
+		case c == nil && some:
+			text += " (never verified)"
+		case c == nil: // the row says so
+		case c.Verdict != promise.Expected:
+			text += fmt.Sprintf(" (last: %s)", word(reports.Markdown(c.Verdict)))
+		}
+		for _, other := range m.elsewhere(s.ID, promise.Target) {
+			seen := ""
+			if other.Verdict != promise.Expected {
+				seen = ": " + word(reports.Markdown(other.Verdict))
+			}
+			text += fmt.Sprintf(" (Kubernetes %s%s)", reports.Markdown(strings.TrimPrefix(other.Target, promise.Target+onKubernetes)), seen)
+		}
+		if c != nil && (last == nil || c.Started.After(last.Started)) {
+			last = c
+		}
+		sides[promise.Expected] = append(sides[promise.Expected], text)
+	}
+	return sides, last
+}
+
+// verified is when that was, and with what.
+func (c *Cell) verified() string {
+	if c == nil {
+		return "never"
+	}
+	text := c.Started.UTC().Format(time.DateOnly)
+	if c.Kubernetes != "" {
+		text += ", Kubernetes " + reports.Markdown(c.Kubernetes)
+	}
+	if len(c.Commit) >= 12 {
+		text += ", commit " + reports.Markdown(c.Commit[:12])
+	}
+	return text
 }
 
 // Summary is the track record in a few lines of Markdown: for each system how many

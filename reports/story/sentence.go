@@ -35,23 +35,7 @@ func (s *Story) Sentence(i int) string {
 		}
 		return words
 	case history.Logged:
-		words := fact("message")
-		if k.Verb == "loop" { // Cluster Autoscaler's
-			return k.Actor + " begins a round of its main loop"
-		}
-		if words == "" {
-			words = strings.TrimSpace(k.Verb + " " + o.Name)
-			for _, key := range sorted(detail) {
-				words += " " + reports.Clean(key) + " " + reports.Cut(reports.Clean(fmt.Sprint(detail[key])), maxFact)
-			}
-		}
-		if claim := name(detail, "NodeClaim"); claim != "" {
-			words += " " + reports.Clean(claim)
-		}
-		if pods := fact("Pods"); pods != "" {
-			words += ": " + pods
-		}
-		return fmt.Sprintf("%s logs: %s", k.Actor, words)
+		return logSentence(k, o, detail, fact)
 	case history.Fault:
 		return fmt.Sprintf("fault %s on %s: %s", reports.Clean(detail.Text("fault")), what, k.Verb)
 	case history.Harness:
@@ -60,10 +44,35 @@ func (s *Story) Sentence(i int) string {
 			return fmt.Sprintf("a round of %s takes %.3g s", k.Actor, seconds)
 		}
 		return strings.TrimSpace(fmt.Sprintf("harness: %s %s %s", k.Actor, k.Verb, fact("error")))
-	}
-	if history.Source(k.Source) == history.Cloud {
+	case history.Cloud:
 		return s.cloudSentence(k, o, fact)
 	}
+	return callSentence(k, what, detail, fact)
+}
+
+// logSentence is about a line of a log.
+func logSentence(k Kind, o Object, detail history.Detail, fact func(string) string) string {
+	words := fact("message")
+	if k.Verb == "loop" { // Cluster Autoscaler's
+		return k.Actor + " begins a round of its main loop"
+	}
+	if words == "" {
+		words = strings.TrimSpace(k.Verb + " " + o.Name)
+		for _, key := range sorted(detail) {
+			words += " " + reports.Clean(key) + " " + reports.Cut(reports.Clean(fmt.Sprint(detail[key])), maxFact)
+		}
+	}
+	if claim := name(detail, "NodeClaim"); claim != "" {
+		words += " " + reports.Clean(claim)
+	}
+	if pods := fact("Pods"); pods != "" {
+		words += ": " + pods
+	}
+	return fmt.Sprintf("%s logs: %s", k.Actor, words)
+}
+
+// callSentence is about a call to the API server, or about a node.
+func callSentence(k Kind, what string, detail history.Detail, fact func(string) string) string {
 	verb := map[string]string{"create": "creates", "delete": "deletes", "patch": "changes", "update": "changes",
 		"register": "registers"}[k.Verb]
 	switch {

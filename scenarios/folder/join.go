@@ -10,73 +10,81 @@ import (
 	"nodestorm/scenarios"
 )
 
+// ids are where each ID is, its file and line.
+type ids map[string]string
+
+// take notes an ID of something in the folder, and reports whether nothing else has it.
+func (f *Folder) take(where ids, id, name string, line int, field string) bool {
+	if id == "" {
+		return false
+	}
+	if other, taken := where[id]; taken {
+		f.problem(name, line, field, "%s is the ID of %s too; give one of them another", id, other)
+		return false
+	}
+	where[id] = fmt.Sprintf("%s:%d", f.file(name), line)
+	return true
+}
+
 // join gives the scenarios their records.
 func (f *Folder) join() {
-	where := map[string]string{} // ID → its file and line
-	alone := map[string]bool{}   // IDs of records without a scenario
-	take := func(id, name string, line int, field string) bool {
-		if id == "" {
-			return false
-		}
-		if other, taken := where[id]; taken {
-			f.problem(name, line, field, "%s is the ID of %s too; give one of them another", id, other)
-			return false
-		}
-		where[id] = fmt.Sprintf("%s:%d", f.file(name), line)
-		return true
-	}
+	where := ids{}
+	alone := map[string]bool{} // IDs of records without a scenario
 	for _, r := range f.records {
 		field, line := r.locate("id: ")
-		if !take(r.ID, r.path, line, field) || r.Feature == "" {
-			continue
-		}
-		field, line = r.locate("feature: ")
-		feature := path.Join(path.Dir(r.path), r.Feature)
-		found := f.byFile[feature]
-		if _, there := f.features[feature]; !there {
-			alone[r.ID] = true
-			if !slices.ContainsFunc(f.Problems, func(p scenarios.Problem) bool { return p.File == f.file(feature) }) {
-				f.problem(r.path, line, field, "feature: %s is not there; name it as seen from the record, inside the catalogue", f.file(feature))
-			}
-			continue
-		}
-		tagged := 0
-		for _, i := range found {
-			s := &f.Scenarios[i]
-			if !slices.Contains(s.Tags, "@"+r.ID) {
-				continue
-			}
-			tagged++
-			if !s.Record.Bare() {
-				f.problem(feature, s.Line, "", "the scenario %q has the tags of two records, @%s and @%s", s.Name, s.Record.ID, r.ID)
-				continue
-			}
-			if tagged > 1 {
-				continue
-			}
-			s.Record = r.Record
-			s.Record.NameTwins()
-			s.Record.Feature = path.Join(f.mount, feature)
-			f.made[i].files = append(f.made[i].files, r.path)
-		}
-		alone[r.ID] = tagged == 0
-		if tagged != 1 {
-			hint := ""
-			if tagged > 1 && slices.ContainsFunc(found, func(i int) bool { return f.made[i].isRow }) {
-				hint = "; of an outline, give each row Examples: of its own, with a tag"
-			}
-			f.problem(r.path, line, field, "feature: %d scenarios of %s have the tag @%s, want one%s", tagged, f.file(feature), r.ID, hint)
+		if f.take(where, r.ID, r.path, line, field) && r.Feature != "" {
+			alone[r.ID] = !f.give(r)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.byFile)) {
 		for _, i := range f.byFile[name] {
 			// What a record without a scenario is told of is no other problem.
 			if s := f.Scenarios[i]; s.Record.Bare() && !alone[s.Record.ID] {
-				take(s.Record.ID, name, s.Line, "")
+				f.take(where, s.Record.ID, name, s.Line, "")
 			}
 		}
 	}
 	f.Problems.Sort()
+}
+
+// give gives a record to the scenario with its tag, and reports whether there is one.
+func (f *Folder) give(r placed) bool {
+	field, line := r.locate("feature: ")
+	feature := path.Join(path.Dir(r.path), r.Feature)
+	found := f.byFile[feature]
+	if _, there := f.features[feature]; !there {
+		if !slices.ContainsFunc(f.Problems, func(p scenarios.Problem) bool { return p.File == f.file(feature) }) {
+			f.problem(r.path, line, field, "feature: %s is not there; name it as seen from the record, inside the catalogue", f.file(feature))
+		}
+		return false
+	}
+	tagged := 0
+	for _, i := range found {
+		s := &f.Scenarios[i]
+		if !slices.Contains(s.Tags, "@"+r.ID) {
+			continue
+		}
+		tagged++
+		if !s.Record.Bare() {
+			f.problem(feature, s.Line, "", "the scenario %q has the tags of two records, @%s and @%s", s.Name, s.Record.ID, r.ID)
+			continue
+		}
+		if tagged > 1 {
+			continue
+		}
+		s.Record = r.Record
+		s.Record.NameTwins()
+		s.Record.Feature = path.Join(f.mount, feature)
+		f.made[i].files = append(f.made[i].files, r.path)
+	}
+	if tagged != 1 {
+		hint := ""
+		if tagged > 1 && slices.ContainsFunc(found, func(i int) bool { return f.made[i].isRow }) {
+			hint = "; of an outline, give each row Examples: of its own, with a tag"
+		}
+		f.problem(r.path, line, field, "feature: %d scenarios of %s have the tag @%s, want one%s", tagged, f.file(feature), r.ID, hint)
+	}
+	return tagged > 0
 }
 
 // together are the files of a scenario, its feature first, and of those that share its feature
