@@ -158,7 +158,8 @@ func Markdown(w io.Writer, stories []*story.Story) error {
 	for _, s := range stories {
 		r := s.Run
 		mark := [...]string{"✅", "❌", "⚠️"}[outcomeOf(r)]
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.1f s | %s | %.0f ms |\n", mark, reports.MarkdownName(r.ID), reports.MarkdownName(r.Target), reports.Markdown(r.Expected), reports.Markdown(r.Verdict),
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.1f s | %s | %.0f ms |\n", mark, reports.MarkdownName(r.ID),
+			reports.MarkdownName(r.Target), reports.Markdown(r.Expected), reports.Markdown(r.Verdict),
 			took(r)/1000, duration(r.Clock.Virtual).Round(time.Second), r.Clock.LagP99)
 	}
 	for _, s := range stories {
