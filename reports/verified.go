@@ -1,3 +1,4 @@
+// Package reports holds what was last verified. What renders runs is in the packages below.
 package reports
 
 import _ "embed" // verified.json

@@ -10,8 +10,8 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run/exit"
-	"nodestorm/reports"
 	"nodestorm/reports/story"
+	"nodestorm/reports/table"
 	"nodestorm/sim/time/clock"
 )
 
@@ -37,7 +37,7 @@ func (s *session) sides(c *cobra.Command, clusters []replay.Cluster, clocks bool
 }
 
 // compare replays the jobs in two ways; without are those that cannot be.
-func (s *session) compare(c *cobra.Command, sides []queue.Side, jobs []queue.Job, without []reports.Row, asJSON bool) error {
+func (s *session) compare(c *cobra.Command, sides []queue.Side, jobs []queue.Job, without []table.Row, asJSON bool) error {
 	jobs, cannot := s.PlayableOn(c.Context(), sides, jobs)
 	without = append(without, cannot...)
 	comparisons, different, inconclusive := []queue.Comparison{}, false, len(jobs) == 0

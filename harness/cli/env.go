@@ -4,7 +4,7 @@ import (
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/supply"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 )
 
 const (
@@ -14,7 +14,7 @@ const (
 )
 
 var (
-	counted         = reports.Counted
+	counted         = wording.Counted
 	exactly         = console.Exactly
 	group           = console.Group
 	columns         = console.Columns

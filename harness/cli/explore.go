@@ -19,7 +19,7 @@ import (
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/search/explore"
 	"nodestorm/harness/search/schedule"
-	"nodestorm/reports"
+	"nodestorm/reports/interval"
 	"nodestorm/scenarios"
 	"nodestorm/sim/strict"
 )
@@ -201,7 +201,7 @@ func (x *exploration) conclude(s explore.Summary) error {
 		if f.Known != "" {
 			as = "known as " + f.Known
 		} else {
-			low, high := reports.Wilson(f.Shown, f.Decided)
+			low, high := interval.Wilson(f.Shown, f.Decided)
 			rate := fmt.Sprintf("the first shows it in %d of %d plays (%.0f to %.0f %%)", f.Shown, f.Decided, 100*low, 100*high)
 			if f.Unstable() {
 				rate = "unstable: " + rate

@@ -18,7 +18,7 @@ import (
 	"nodestorm/harness/search/explore"
 	"nodestorm/harness/search/schedule"
 	"nodestorm/harness/search/shrink"
-	"nodestorm/reports"
+	"nodestorm/reports/interval"
 	"nodestorm/sim/history/invariants"
 	"nodestorm/sim/oneline"
 )
@@ -129,7 +129,7 @@ func (x *shrinking) shrink(ctx context.Context, s schedule.Schedule, file string
 		return err
 	}
 	at := r.On[0]
-	low, high := reports.Wilson(at.Shown, at.Decided)
+	low, high := interval.Wilson(at.Shown, at.Decided)
 	x.Line().Clear()
 	fmt.Fprintf(x.Stdout, "%s: %s of %s\n  breaks %s in %d of %d plays of %s (%.0f to %.0f %%)\n  %s\n",
 		r.Folder, counted(len(r.Schedule.Acts), "act"), counted(len(s.Acts), "act"), x.key, at.Shown, at.Decided, at.Target, 100*low, 100*high, oneline.Ends(r.Reason))

@@ -18,7 +18,7 @@ import (
 	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/api"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 )
 
 func (e *env) fault() *cobra.Command {
@@ -104,7 +104,7 @@ func (e *env) faultList() *cobra.Command {
 			table := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(table, "FAULT\tOF\tSTATE\tSINCE")
 			for _, f := range all {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", reports.Clean(f.Name), reports.Clean(f.On), f.State, f.Since.Round(time.Second))
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", wording.Clean(f.Name), wording.Clean(f.On), f.State, f.Since.Round(time.Second))
 			}
 			return table.Flush()
 		},

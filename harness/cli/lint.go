@@ -12,7 +12,7 @@ import (
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/exit"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 )
 
@@ -71,7 +71,7 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 				fmt.Fprintln(e.Stdout, said)
 			default:
 				for line := range strings.SplitSeq(problems.Error(), "\n") {
-					fmt.Fprintln(e.Stdout, reports.Clean(line))
+					fmt.Fprintln(e.Stdout, wording.Clean(line))
 				}
 			}
 			if err == nil && len(problems) > 0 {

@@ -15,8 +15,8 @@ import (
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world"
-	"nodestorm/reports"
 	"nodestorm/reports/story"
+	"nodestorm/reports/table"
 	"nodestorm/sim/time/clock"
 )
 
@@ -38,7 +38,7 @@ func TestKindWithoutDocker(t *testing.T) {
 	s := session{env: &env{&console.Console{Stdout: &stdout, Stderr: &stderr}}, Queue: queue.Queue{Catalogue: catalogue, Features: catalogue.Features(), Settings: replay.Settings{World: world.Config{Clock: clock.Real}, Cluster: replay.Kind}}}
 	jobs := []queue.Job{s.Job(record, target)}
 	play, without := s.Playable(t.Context(), jobs)
-	if len(play) > 0 || len(without) != 1 || without[0].Verdict != reports.Skipped || without[0].ID != failure || without[0].Target != "karpenter@v1.6.4" || without[0].Expected != "reproduced" {
+	if len(play) > 0 || len(without) != 1 || without[0].Verdict != table.Skipped || without[0].ID != failure || without[0].Target != "karpenter@v1.6.4" || without[0].Expected != "reproduced" {
 		t.Fatalf("played: %v; not played: %+v", play, without)
 	}
 	if why := without[0].Reason; !strings.Contains(why, "--cluster kind: no") || !strings.Contains(why, "start dockerd") && !strings.Contains(why, "apt-get install") {
@@ -82,7 +82,7 @@ func TestOnAnotherCloud(t *testing.T) {
 			}
 			continue
 		}
-		if want := "--cloud " + test.cloud + ": it can be seen on " + test.only + " only"; len(without) != 1 || without[0].Reason != want || without[0].Outcome != reports.Skipped {
+		if want := "--cloud " + test.cloud + ": it can be seen on " + test.only + " only"; len(without) != 1 || without[0].Reason != want || without[0].Outcome != table.Skipped {
 			t.Errorf("%s on %q: %+v, want it skipped: %s", test.id, test.cloud, without, want)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/queue/queuetest"
 	"nodestorm/harness/run"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 )
 
 var when = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:?\d\d| UTC)?`)
@@ -34,7 +34,7 @@ func left(t *testing.T, atATime int, script ...string) (all string) {
 	for i, r := range records {
 		jobs = append(jobs, s.Job(r, targets[i]))
 	}
-	rows, err := s.PlayParallel(t.Context(), queue.Tasks(jobs), func([]reports.Row) error { return nil })
+	rows, err := s.PlayParallel(t.Context(), queue.Tasks(jobs), func([]table.Row) error { return nil })
 	if err != nil {
 		t.Fatalf("%v: %s", err, &said)
 	}

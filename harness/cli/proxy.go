@@ -10,7 +10,7 @@ import (
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world/apiproxy"
-	"nodestorm/reports"
+	"nodestorm/reports/timeline"
 	"nodestorm/sim/history"
 )
 
@@ -99,6 +99,6 @@ func (e *env) printUntilDone(ctx context.Context, p *apiproxy.Proxy) {
 		if err != nil {
 			return
 		}
-		_ = reports.Timeline(e.Stdout, []history.Record{r})
+		_ = timeline.Write(e.Stdout, []history.Record{r})
 	}
 }

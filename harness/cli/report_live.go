@@ -9,9 +9,9 @@ import (
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/world"
-	"nodestorm/reports"
 	"nodestorm/reports/page"
 	"nodestorm/reports/story"
+	"nodestorm/reports/table"
 	"nodestorm/sim/history"
 )
 
@@ -76,6 +76,6 @@ func scanned(records []history.Record) func(func(history.Record)) []string {
 }
 
 // finish prints the rows, and writes their reports, see console.Finish.
-func (s *session) finish(rows []reports.Row, asJSON bool) error {
+func (s *session) finish(rows []table.Row, asJSON bool) error {
 	return s.Finish(s.Catalogue, rows, s.Out, asJSON, s.strict)
 }

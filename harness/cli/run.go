@@ -15,7 +15,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/supply"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 	"nodestorm/scenarios"
 )
 
@@ -205,7 +205,7 @@ func (s *session) on(ctx context.Context, ref builds.Ref, records []scenarios.Re
 
 // withBuild leaves out records that need the target built for another cloud than it is: who has
 // built a branch, or taken a program as it is, for one of them has no build for another.
-func (s *session) withBuild(ref builds.Ref, records []scenarios.Record) (with []scenarios.Record, without []reports.Row) {
+func (s *session) withBuild(ref builds.Ref, records []scenarios.Record) (with []scenarios.Record, without []table.Row) {
 	releases, _ := scenarios.ReleasesOf(ref.Name) // those can be built for any
 	_, err := s.Store.Get(ref)
 	if err != nil || slices.Contains(releases, ref.Version) {

@@ -13,7 +13,7 @@ import (
 	"nodestorm/harness/night/shard"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 	"nodestorm/scenarios"
 )
 
@@ -60,7 +60,7 @@ func (h *sharding) choose(ctx context.Context, s *session, records []scenarios.R
 }
 
 // keep notes what has come of the shard so far; of the whole nothing is kept.
-func (h *sharding) keep(rows []reports.Row, ended bool) error {
+func (h *sharding) keep(rows []table.Row, ended bool) error {
 	if h.read {
 		return nil
 	}

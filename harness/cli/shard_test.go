@@ -25,8 +25,8 @@ import (
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/stored"
 	"nodestorm/harness/run/verdict"
-	"nodestorm/reports"
 	"nodestorm/reports/matrix"
+	"nodestorm/reports/table"
 	"nodestorm/scenarios"
 )
 
@@ -78,7 +78,7 @@ func TestShardsOfCatalogue(t *testing.T) {
 }
 
 // night is a machine with runs that ended as told: all, or those of a shard.
-func night(t *testing.T, part string, change func(*session, []reports.Row)) (out string, status int, stdout string) {
+func night(t *testing.T, part string, change func(*session, []table.Row)) (out string, status int, stdout string) {
 	t.Helper()
 	catalogue, err := features.Catalogue()
 	if err != nil {
@@ -90,14 +90,14 @@ func night(t *testing.T, part string, change func(*session, []reports.Row)) (out
 	if records, err = s.shard.choose(t.Context(), &s, records); err != nil {
 		t.Fatal(err)
 	}
-	var without, rows []reports.Row
+	var without, rows []table.Row
 	for _, r := range records {
 		for _, of := range r.Targets {
 			if r.ID == "karpenter-7515-not-ready-flap" {
-				without = append(without, reports.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: reports.Skipped, Outcome: reports.Skipped, Reason: "it is not in the store"})
+				without = append(without, table.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: table.Skipped, Outcome: table.Skipped, Reason: "it is not in the store"})
 				continue
 			}
-			row := reports.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: string(of.Expected), WallSeconds: 1.5, Run: filepath.Join(s.Out, r.ID, of.Name)}
+			row := table.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: string(of.Expected), WallSeconds: 1.5, Run: filepath.Join(s.Out, r.ID, of.Name)}
 			if r.ID == "karpenter-7515-not-ready-noexecute" && of.Expected == "healthy" {
 				row.Verdict = "reproduced"
 			}
@@ -126,7 +126,7 @@ func statusOf(err error) int {
 }
 
 // keepRun writes a run as short as one can be.
-func keepRun(t *testing.T, row reports.Row, sha string) {
+func keepRun(t *testing.T, row table.Row, sha string) {
 	t.Helper()
 	if err := queuetest.StoreRun(row, sha); err != nil {
 		t.Fatal(err)
@@ -159,9 +159,9 @@ func seenIn(t *testing.T, dir string) (seen string) {
 
 // What four machines leave is, joined, what one would have left.
 func TestMergeIsTheWhole(t *testing.T) {
-	one, status, table := night(t, "1/1", nil)
-	if status != NotAsExpected || !strings.Contains(table, "skipped") {
-		t.Fatalf("one machine: status %d, %s", status, table)
+	one, status, rows := night(t, "1/1", nil)
+	if status != NotAsExpected || !strings.Contains(rows, "skipped") {
+		t.Fatalf("one machine: status %d, %s", status, rows)
 	}
 	args := []string{"merge", "--out", filepath.Join(t.TempDir(), "merged")}
 	for n := 1; n <= 4; n++ {
@@ -172,7 +172,7 @@ func TestMergeIsTheWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign := filepath.Join(first.Rows[slices.IndexFunc(first.Rows, func(r reports.Row) bool { return r.Run != "" })].Run, run.ReportFile)
+	foreign := filepath.Join(first.Rows[slices.IndexFunc(first.Rows, func(r table.Row) bool { return r.Run != "" })].Run, run.ReportFile)
 	if err := os.WriteFile(foreign, []byte("<script>anything</script>"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestMergeIsTheWhole(t *testing.T) {
 		}
 		return strings.TrimSpace(strings.Join(lines, ""))
 	}
-	if got, want := sameTable(stdout), sameTable(table); got != want {
+	if got, want := sameTable(stdout), sameTable(rows); got != want {
 		t.Errorf("merged:\n%s\nwant:\n%s", got, want)
 	}
 	if got, want := seenIn(t, args[2]), seenIn(t, one); got != want {
@@ -217,7 +217,7 @@ func TestMergeIsTheWhole(t *testing.T) {
 		}
 	}
 	wants("shard 2/4 is there twice, in ", append(slices.Clone(args), again)...)
-	flags, _, _ := night(t, "2/4", func(s *session, _ []reports.Row) { s.shard.kept.Flags = []string{"--seed=2"} })
+	flags, _, _ := night(t, "2/4", func(s *session, _ []table.Row) { s.shard.kept.Flags = []string{"--seed=2"} })
 	wants("flags of shard 1/4", append(slices.Concat(args[:4], args[5:]), flags)...)
 	forged, _, _ := night(t, "2/4", nil)
 	text, err := os.ReadFile(filepath.Join(forged, shard.File))
@@ -236,7 +236,7 @@ func TestMergeIsTheWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(kept.Rows, func(r reports.Row) bool { return r.Run != "" && r.Outcome == "expected" })
+	at := slices.IndexFunc(kept.Rows, func(r table.Row) bool { return r.Run != "" && r.Outcome == "expected" })
 	healed := kept.Rows[at]
 	keepRun(t, healed, "0badc0de")
 	wants("was another build in shard 1/4", args...)
@@ -255,7 +255,7 @@ func TestMergeIsTheWhole(t *testing.T) {
 
 // A status that is asked for is today's: what was otherwise last time is neither new nor gone.
 func TestMatrixOfAStatusSince(t *testing.T) {
-	before, _, _ := night(t, "1/1", func(_ *session, rows []reports.Row) {
+	before, _, _ := night(t, "1/1", func(_ *session, rows []table.Row) {
 		for i, row := range rows {
 			if was := row.ID == "karpenter-7515-startup-taint-declared"; row.Target == "karpenter@v1.7.0" && (was || row.ID == "karpenter-7515-not-ready-noexecute") {
 				if rows[i].Verdict = "healthy"; was {

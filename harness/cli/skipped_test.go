@@ -16,7 +16,7 @@ import (
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 	"nodestorm/sim/time/lag"
 )
 
@@ -24,22 +24,22 @@ import (
 // to be strict. Nothing run is never as expected.
 func TestSkipped(t *testing.T) {
 	t.Setenv("HOME", "/home/ada-lovelace")
-	without := reports.Row{ID: "karpenter-7515-not-ready-flap", Target: "karpenter@v9.9.9", Expected: "reproduced", Verdict: reports.Skipped, Outcome: reports.Skipped, Reason: "karpenter@v9.9.9 is not in the store /home/ada-lovelace/.cache"}
+	without := table.Row{ID: "karpenter-7515-not-ready-flap", Target: "karpenter@v9.9.9", Expected: "reproduced", Verdict: table.Skipped, Outcome: table.Skipped, Reason: "karpenter@v9.9.9 is not in the store /home/ada-lovelace/.cache"}
 	for _, test := range []struct {
 		name            string
 		ran             []string // outcomes
-		without         []reports.Row
+		without         []table.Row
 		strict          bool
 		status          int
 		summary, inPage string
 	}{
 		{"all ran", []string{"expected"}, nil, false, AsExpected, "\n1 expected\n", "1 run, all as expected."},
 		{"all ran, strict", []string{"expected"}, nil, true, AsExpected, "\n1 expected\n", "1 run, all as expected."},
-		{"half", []string{"expected"}, []reports.Row{without}, false, AsExpected, "\n1 expected, 1 skipped\n", "1 run: 1 as expected, 1 skipped."},
-		{"half, strict", []string{"expected"}, []reports.Row{without}, true, NotAsExpected, "\n1 expected, 1 skipped\n", "1 run: 1 as expected, 1 skipped."},
-		{"half, strict and inconclusive", []string{"inconclusive"}, []reports.Row{without}, true, NotAsExpected, "1 inconclusive, 1 skipped\n", "1 run: 0 as expected, 1 inconclusive, 1 skipped."},
-		{"all skipped", nil, []reports.Row{without, without}, false, Inconclusive, "\nnothing was run, 2 skipped\n", "No runs: nothing is shown, 2 skipped."},
-		{"all skipped, strict", nil, []reports.Row{without}, true, NotAsExpected, "\nnothing was run, 1 skipped\n", "No runs: nothing is shown, 1 skipped."},
+		{"half", []string{"expected"}, []table.Row{without}, false, AsExpected, "\n1 expected, 1 skipped\n", "1 run: 1 as expected, 1 skipped."},
+		{"half, strict", []string{"expected"}, []table.Row{without}, true, NotAsExpected, "\n1 expected, 1 skipped\n", "1 run: 1 as expected, 1 skipped."},
+		{"half, strict and inconclusive", []string{"inconclusive"}, []table.Row{without}, true, NotAsExpected, "1 inconclusive, 1 skipped\n", "1 run: 0 as expected, 1 inconclusive, 1 skipped."},
+		{"all skipped", nil, []table.Row{without, without}, false, Inconclusive, "\nnothing was run, 2 skipped\n", "No runs: nothing is shown, 2 skipped."},
+		{"all skipped, strict", nil, []table.Row{without}, true, NotAsExpected, "\nnothing was run, 1 skipped\n", "No runs: nothing is shown, 1 skipped."},
 		{"nothing", nil, nil, false, Inconclusive, "\nnothing was run\n", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestSkipped(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := session{env: &env{&console.Console{Stdout: &stdout, Stderr: &stderr}}, Queue: queue.Queue{Catalogue: catalogue, Settings: replay.Settings{Out: t.TempDir()}}, strict: test.strict}
-			var rows []reports.Row
+			var rows []table.Row
 			for _, outcome := range test.ran {
 				r := run.Run{ID: "karpenter-7515-not-ready-noexecute", Target: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.7.0"}, SHA256: "01"}, Expected: "healthy",
 					Clock: lag.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
@@ -58,7 +58,7 @@ func TestSkipped(t *testing.T) {
 				if err := errors.Join(os.Mkdir(dir, 0o700), r.Save(dir), os.WriteFile(filepath.Join(dir, run.HistoryFile), []byte(`{"seq":1,"source":"harness","verb":"ended"}`+"\n"), 0o600), run.Reseal(dir)); err != nil {
 					t.Fatal(err)
 				}
-				rows = append(rows, reports.Row{ID: r.ID, Target: r.Target.Ref.String(), Expected: "healthy", Verdict: string(r.Verdict), Outcome: outcome, Run: dir})
+				rows = append(rows, table.Row{ID: r.ID, Target: r.Target.Ref.String(), Expected: "healthy", Verdict: string(r.Verdict), Outcome: outcome, Run: dir})
 			}
 			status, err := AsExpected, s.finish(append(rows, test.without...), false)
 			if end := (*exit.Error)(nil); errors.As(err, &end) {

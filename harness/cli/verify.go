@@ -14,7 +14,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/supply"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 	"nodestorm/scenarios"
 )
 
@@ -136,7 +136,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if s.Serving != nil {
 				return s.Serving.Serve(c.Context(), os.Stdin, &s.Queue, s.Among(jobs))
 			}
-			keep := func(soFar []reports.Row) error { return s.shard.keep(soFar, false) }
+			keep := func(soFar []table.Row) error { return s.shard.keep(soFar, false) }
 			rows, err = s.PlayRounds(c.Context(), pending, jobs, queue.Rounds{Repeat: repeat, Certain: certain}, rows, keep)
 			if err != nil {
 				return e.BreakOff(rows, asJSON, err)
@@ -166,7 +166,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 
 // jobs are those of the records. Rows are of targets that cannot be had; or else what gets those
 // that are missing goes on beside replays.
-func (s *session) jobs(ctx context.Context, records []scenarios.Record, sides int) (jobs []queue.Job, rows []reports.Row, pending *supply.Pending, err error) {
+func (s *session) jobs(ctx context.Context, records []scenarios.Record, sides int) (jobs []queue.Job, rows []table.Row, pending *supply.Pending, err error) {
 	if err := s.TakeParts(ctx, s.withNames); err != nil { // before anything is got
 		return nil, nil, nil, err
 	}

@@ -23,7 +23,7 @@ import (
 	"nodestorm/harness/cli"
 	"nodestorm/harness/replay/queue/queuetest"
 	"nodestorm/harness/world/process/processtest"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 )
 
 // asCommand makes the test binary the nodestorm command.
@@ -203,7 +203,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func rowsOf(t *testing.T, text string) (rows []reports.Row) {
+func rowsOf(t *testing.T, text string) (rows []table.Row) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &rows); err != nil {
 		t.Fatalf("%q: %v", text, errors.Unwrap(err))

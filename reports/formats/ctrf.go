@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"nodestorm/reports"
 	"nodestorm/reports/story"
+	"nodestorm/reports/wording"
 )
 
 // The Common Test Report Format, https://ctrf.io, version 0.0.0 of its schema.
@@ -67,16 +67,16 @@ func CTRF(w io.Writer, stories []*story.Story) error {
 	for _, s := range stories {
 		r := s.Run
 		test := ctrfTest{
-			Name: title(r), RawStatus: reports.Clean(r.Verdict), Duration: int64(took(r)),
-			Suite: []string{"nodestorm", reports.Clean(r.ID)}, Type: "e2e",
+			Name: title(r), RawStatus: wording.Clean(r.Verdict), Duration: int64(took(r)),
+			Suite: []string{"nodestorm", wording.Clean(r.ID)}, Type: "e2e",
 			Message: explained(r), Extra: map[string]any{
-				"target": reports.Clean(r.Target), "expected": reports.Clean(r.Expected), "outcome": reports.Clean(r.Outcome),
+				"target": wording.Clean(r.Target), "expected": wording.Clean(r.Expected), "outcome": wording.Clean(r.Outcome),
 				"virtualSeconds": r.Clock.Virtual / 1000, "factor": r.Clock.Factor, "lagP99Ms": r.Clock.LagP99, "seed": r.Seed,
-				"repeat": reports.Clean(r.Repeat),
+				"repeat": wording.Clean(r.Repeat),
 			},
 		}
 		if r.Issue != "" {
-			test.Tags = []string{reports.Clean(r.Issue)}
+			test.Tags = []string{wording.Clean(r.Issue)}
 		}
 		if !r.Started.IsZero() {
 			test.Start = r.Started.UnixMilli()

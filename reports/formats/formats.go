@@ -11,8 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"nodestorm/reports"
 	"nodestorm/reports/story"
+	"nodestorm/reports/timeline"
+	"nodestorm/reports/wording"
 )
 
 // Write writes the stories in the format of that name, see Names.
@@ -65,7 +66,7 @@ func explained(r story.Run) string {
 	if r.Expected != "" && r.Outcome != "expected" {
 		text += " (the catalogue expects " + r.Expected + ")"
 	}
-	return reports.Clean(text + ": " + r.Reason)
+	return wording.Clean(text + ": " + r.Reason)
 }
 
 // nameless is a stored run whose ID says nothing: formats want a name.
@@ -74,9 +75,9 @@ const nameless = "a run without a name"
 // title of a run: its scenario and target, if that is known.
 func title(r story.Run) string {
 	if r.Target == "" {
-		return cmp.Or(reports.Clean(r.ID), nameless)
+		return cmp.Or(wording.Clean(r.ID), nameless)
 	}
-	return cmp.Or(reports.Clean(strings.TrimSpace(r.ID+" on "+r.Target)), nameless)
+	return cmp.Or(wording.Clean(strings.TrimSpace(r.ID+" on "+r.Target)), nameless)
 }
 
 // told are the ten lines of history that show a verdict: its evidence, or else
@@ -104,7 +105,7 @@ func told(s *story.Story) []string {
 		if left > 0 && n == most/2 {
 			lines = append(lines, fmt.Sprintf("… %d more", left))
 		}
-		lines = append(lines, reports.Offset(s.Events[i].Virtual)+"  "+s.Sentence(i))
+		lines = append(lines, timeline.Offset(s.Events[i].Virtual)+"  "+s.Sentence(i))
 	}
 	return lines
 }

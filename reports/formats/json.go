@@ -3,8 +3,8 @@ package formats
 import (
 	"io"
 
-	"nodestorm/reports"
 	"nodestorm/reports/story"
+	"nodestorm/reports/wording"
 )
 
 type jsonRun struct {
@@ -39,7 +39,7 @@ func JSON(w io.Writer, stories []*story.Story) error {
 	runs := make([]jsonRun, 0, len(stories))
 	for _, s := range stories {
 		r := jsonRun{Run: s.Run, Records: len(s.Events), Steps: []jsonStep{}, Shown: []jsonEvent{}, Decisions: []jsonDecision{}}
-		r.Reason = reports.Clean(r.Reason)
+		r.Reason = wording.Clean(r.Reason)
 		event := func(i int) jsonEvent {
 			return jsonEvent{s.Events[i].Seq, s.Events[i].Virtual.Seconds(), s.Sentence(i)}
 		}

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"nodestorm/reports"
 	"nodestorm/reports/story"
+	"nodestorm/reports/wording"
 )
 
 // The elements and attributes are those that the schema of Jenkins' xUnit plugin,
@@ -73,20 +73,20 @@ func JUnitOf(w io.Writer, stories iter.Seq[*story.Story]) error {
 	all := junitSuites{Name: "nodestorm"}
 	for s := range stories {
 		r := s.Run
-		c := junitCase{Name: title(r), Class: reports.Clean(r.Autoscaler), Time: seconds(took(r) / 1000)}
+		c := junitCase{Name: title(r), Class: wording.Clean(r.Autoscaler), Time: seconds(took(r) / 1000)}
 		if c.Class == "" {
 			c.Class = "nodestorm"
 		}
-		suite := junitSuite{Name: reports.Clean(r.ID), Tests: 1, Time: c.Time, Properties: []junitProperty{
-			{"target", reports.Clean(r.Target)}, {"kubernetes", reports.Clean(r.Kubernetes)}, {"verdict", reports.Clean(r.Verdict)},
-			{"expected", reports.Clean(r.Expected)}, {"issue", reports.Clean(r.Issue)}, {"repeat", reports.Clean(r.Repeat)},
+		suite := junitSuite{Name: wording.Clean(r.ID), Tests: 1, Time: c.Time, Properties: []junitProperty{
+			{"target", wording.Clean(r.Target)}, {"kubernetes", wording.Clean(r.Kubernetes)}, {"verdict", wording.Clean(r.Verdict)},
+			{"expected", wording.Clean(r.Expected)}, {"issue", wording.Clean(r.Issue)}, {"repeat", wording.Clean(r.Repeat)},
 		}}
 		if !r.Started.IsZero() {
 			suite.Timestamp = r.Started.UTC().Format("2006-01-02T15:04:05")
 		}
 		switch outcomeOf(r) {
 		case failed:
-			c.Failure = &junitMessage{Message: explained(r), Type: reports.Clean(r.Outcome), Text: strings.Join(told(s), "\n")}
+			c.Failure = &junitMessage{Message: explained(r), Type: wording.Clean(r.Outcome), Text: strings.Join(told(s), "\n")}
 			suite.Failures, all.Failures = 1, all.Failures+1
 		case skipped:
 			c.Skipped = &junitMessage{Message: explained(r)}
@@ -121,10 +121,10 @@ func output(s *story.Story) string {
 		lines = append(lines, line)
 	}
 	for _, d := range s.Run.Departures {
-		lines = append(lines, "other than the names say: "+reports.Clean(d))
+		lines = append(lines, "other than the names say: "+wording.Clean(d))
 	}
 	for _, problem := range s.Run.Problems {
-		lines = append(lines, "not read: "+reports.Clean(problem))
+		lines = append(lines, "not read: "+wording.Clean(problem))
 	}
 	return strings.Join(lines, "\n")
 }

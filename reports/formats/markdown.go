@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"nodestorm/reports"
 	"nodestorm/reports/story"
+	"nodestorm/reports/wording"
 )
 
 // Issue writes a short text for an upstream issue, a part a run: versions, what
@@ -37,21 +37,21 @@ func issue(b *strings.Builder, s *story.Story) {
 	// Of steps it is a line in which ends of lines are written out.
 	// mutant: a text for upstream has folders of who played it
 	happened, more, long := strings.Cut(localLog.ReplaceAllString(lines.Replace(happened), "$1"), "\n")
-	fmt.Fprintf(b, "**What happened** (%s)\n\n%s\n\n", reports.Markdown(verdict), reports.Markdown(happened))
+	fmt.Fprintf(b, "**What happened** (%s)\n\n%s\n\n", wording.Markdown(verdict), wording.Markdown(happened))
 	if long {
 		code(b, strings.Split(more, "\n"))
 	}
 	for _, broken := range s.Run.Broken {
-		fmt.Fprintf(b, "It breaks %s\n\n", reports.Markdown(broken))
+		fmt.Fprintf(b, "It breaks %s\n\n", wording.Markdown(broken))
 	}
 	if lines := told(s); len(lines) > 0 {
 		code(b, lines)
 	}
 	for _, problem := range s.Run.Problems {
-		fmt.Fprintf(b, "Not read: %s\n\n", reports.Markdown(problem))
+		fmt.Fprintf(b, "Not read: %s\n\n", wording.Markdown(problem))
 	}
 	if s.Run.Repeat != "" {
-		fmt.Fprintf(b, "**To repeat**\n\n```sh\n%s\n```\n", strings.ReplaceAll(reports.Clean(s.Run.Repeat), "`", "'"))
+		fmt.Fprintf(b, "**To repeat**\n\n```sh\n%s\n```\n", strings.ReplaceAll(wording.Clean(s.Run.Repeat), "`", "'"))
 	}
 }
 
@@ -62,23 +62,23 @@ func versions(b *strings.Builder, s *story.Story) {
 	if heading == "" {
 		heading = r.ID
 	}
-	fmt.Fprintf(b, "### %s\n\n", reports.Markdown(heading))
+	fmt.Fprintf(b, "### %s\n\n", wording.Markdown(heading))
 	if r.Summary != "" {
-		fmt.Fprintf(b, "%s\n\n", reports.Markdown(r.Summary))
+		fmt.Fprintf(b, "%s\n\n", wording.Markdown(r.Summary))
 	}
-	fmt.Fprintf(b, "**Versions.** %s", reports.MarkdownName(r.Target))
+	fmt.Fprintf(b, "**Versions.** %s", wording.MarkdownName(r.Target))
 	if r.Source != "" {
-		fmt.Fprintf(b, ", %s", reports.Markdown(r.Source))
+		fmt.Fprintf(b, ", %s", wording.Markdown(r.Source))
 	}
 	if r.Kubernetes != "" {
-		fmt.Fprintf(b, ", Kubernetes %s", reports.Markdown(r.Kubernetes))
+		fmt.Fprintf(b, ", Kubernetes %s", wording.Markdown(r.Kubernetes))
 	}
 	fmt.Fprintf(b, ". Real builds in a simulated cluster (nodestorm%s), %s of virtual time.\n\n", nodestorm(r),
 		duration(r.Clock.Virtual).Round(time.Second))
 	if len(r.Departures) > 0 {
 		b.WriteString("**Other than the names say**\n\n")
 		for _, d := range r.Departures {
-			fmt.Fprintf(b, "- %s\n", reports.Markdown(d))
+			fmt.Fprintf(b, "- %s\n", wording.Markdown(d))
 		}
 		b.WriteString("\n")
 	}
@@ -89,7 +89,7 @@ func steps(b *strings.Builder, s *story.Story) (happened string) {
 	var did, expected []string
 	happened = s.Run.Reason
 	for _, step := range s.Steps() {
-		line := fmt.Sprintf("- %s %s", step.Keyword, reports.Markdown(step.Text))
+		line := fmt.Sprintf("- %s %s", step.Keyword, wording.Markdown(step.Text))
 		if step.Keyword != "Then" {
 			did = append(did, line)
 			continue
@@ -122,7 +122,7 @@ func code(b *strings.Builder, lines []string) {
 		fence += "`"
 	}
 	for i, line := range lines {
-		lines[i] = reports.Clean(strings.ReplaceAll(line, "\t", "    "))
+		lines[i] = wording.Clean(strings.ReplaceAll(line, "\t", "    "))
 	}
 	fmt.Fprintf(b, "%s\n%s\n%s\n\n", fence, strings.Join(lines, "\n"), fence)
 }
@@ -131,7 +131,7 @@ func nodestorm(r story.Run) string {
 	if r.Nodestorm == "" {
 		return ""
 	}
-	return " " + reports.Markdown(r.Nodestorm)
+	return " " + wording.Markdown(r.Nodestorm)
 }
 
 // took is how long a run took in real time, in milliseconds: with its world, where that was kept.
@@ -140,9 +140,9 @@ func took(r story.Run) float64 { return cmp.Or(r.Took, r.Clock.Wall) }
 // named is a run's title, for Markdown.
 func named(r story.Run) string {
 	if r.Target == "" {
-		return reports.MarkdownName(r.ID)
+		return wording.MarkdownName(r.ID)
 	}
-	return reports.MarkdownName(r.ID) + " on " + reports.MarkdownName(r.Target)
+	return wording.MarkdownName(r.ID) + " on " + wording.MarkdownName(r.Target)
 }
 
 // Markdown writes a table of the runs, as for a GitHub step summary, and what is
@@ -158,8 +158,8 @@ func Markdown(w io.Writer, stories []*story.Story) error {
 	for _, s := range stories {
 		r := s.Run
 		mark := [...]string{"✅", "❌", "⚠️"}[outcomeOf(r)]
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.1f s | %s | %.0f ms |\n", mark, reports.MarkdownName(r.ID),
-			reports.MarkdownName(r.Target), reports.Markdown(r.Expected), reports.Markdown(r.Verdict),
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.1f s | %s | %.0f ms |\n", mark, wording.MarkdownName(r.ID),
+			wording.MarkdownName(r.Target), wording.Markdown(r.Expected), wording.Markdown(r.Verdict),
 			took(r)/1000, duration(r.Clock.Virtual).Round(time.Second), r.Clock.LagP99)
 	}
 	for _, s := range stories {
@@ -168,16 +168,16 @@ func Markdown(w io.Writer, stories []*story.Story) error {
 				if n == 0 {
 					fmt.Fprintf(&b, "\n**%s** is other than its names say:\n\n", named(s.Run))
 				}
-				fmt.Fprintf(&b, "- %s\n", reports.Markdown(d))
+				fmt.Fprintf(&b, "- %s\n", wording.Markdown(d))
 			}
 		}
 		if outcomeOf(s.Run) != passed {
-			fmt.Fprintf(&b, "\n**%s**: %s\n", named(s.Run), reports.Markdown(explained(s.Run)))
+			fmt.Fprintf(&b, "\n**%s**: %s\n", named(s.Run), wording.Markdown(explained(s.Run)))
 			for _, problem := range s.Run.Problems {
-				fmt.Fprintf(&b, "\nNot read: %s\n", reports.Markdown(problem))
+				fmt.Fprintf(&b, "\nNot read: %s\n", wording.Markdown(problem))
 			}
 			if s.Run.Repeat != "" {
-				fmt.Fprintf(&b, "\n    %s\n", reports.Clean(s.Run.Repeat))
+				fmt.Fprintf(&b, "\n    %s\n", wording.Clean(s.Run.Repeat))
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 )
 
 // Where the track record stands in a Markdown file.
@@ -31,9 +31,9 @@ func TrackRecord(scenarios []Scenario, verified []Cell) string {
 		case s.Control:
 			shown = "none: a control"
 		case len(sides["reproduced"]) == 0 && s.Affected != "":
-			shown = reports.Markdown(s.Affected)
+			shown = wording.Markdown(s.Affected)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `nodestorm verify %s` |\n", reports.Markdown(s.Title), s.documented(), shown,
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `nodestorm verify %s` |\n", wording.Markdown(s.Title), s.documented(), shown,
 			list(sides["healthy"]), last.verified(), s.ID)
 	}
 	unsealed := 0
@@ -65,21 +65,21 @@ func (m *Matrix) sides(s Scenario) (sides map[string][]string, last *Cell) {
 	sides = map[string][]string{}
 	some := slices.ContainsFunc(s.Targets, func(p Promise) bool { return m.At(s.ID, p.Target) != nil })
 	for _, promise := range s.Targets {
-		text := reports.MarkdownName(promise.Target)
+		text := wording.MarkdownName(promise.Target)
 		c := m.At(s.ID, promise.Target)
 		switch {
 		case c == nil && some:
 			text += " (never verified)"
 		case c == nil: // the row says so
 		case c.Verdict != promise.Expected:
-			text += fmt.Sprintf(" (last: %s)", word(reports.Markdown(c.Verdict)))
+			text += fmt.Sprintf(" (last: %s)", word(wording.Markdown(c.Verdict)))
 		}
 		for _, other := range m.elsewhere(s.ID, promise.Target) {
 			seen := ""
 			if other.Verdict != promise.Expected {
-				seen = ": " + word(reports.Markdown(other.Verdict))
+				seen = ": " + word(wording.Markdown(other.Verdict))
 			}
-			text += fmt.Sprintf(" (Kubernetes %s%s)", reports.Markdown(strings.TrimPrefix(other.Target, promise.Target+onKubernetes)), seen)
+			text += fmt.Sprintf(" (Kubernetes %s%s)", wording.Markdown(strings.TrimPrefix(other.Target, promise.Target+onKubernetes)), seen)
 		}
 		if c != nil && (last == nil || c.Started.After(last.Started)) {
 			last = c
@@ -96,10 +96,10 @@ func (c *Cell) verified() string {
 	}
 	text := c.Started.UTC().Format(time.DateOnly)
 	if c.Kubernetes != "" {
-		text += ", Kubernetes " + reports.Markdown(c.Kubernetes)
+		text += ", Kubernetes " + wording.Markdown(c.Kubernetes)
 	}
 	if len(c.Commit) >= 12 {
-		text += ", commit " + reports.Markdown(c.Commit[:12])
+		text += ", commit " + wording.Markdown(c.Commit[:12])
 	}
 	return text
 }
@@ -147,7 +147,7 @@ func Summary(scenarios []Scenario, verified []Cell) string {
 		if !r.last.IsZero() {
 			last = r.last.UTC().Format("2006-01-02")
 		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %s |\n", reports.MarkdownName(system), r.records, r.controls, r.replays, r.expected, last)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %s |\n", wording.MarkdownName(system), r.records, r.controls, r.replays, r.expected, last)
 	}
 	return b.String()
 }
@@ -161,10 +161,10 @@ func list(items []string) string {
 
 // reference is owner/repository#number as a link.
 func reference(issue string) string {
-	if to := reports.IssueURL(issue); to != "" {
+	if to := wording.IssueURL(issue); to != "" {
 		return fmt.Sprintf("[%s](%s)", issue, to)
 	}
-	return reports.Markdown(issue)
+	return wording.Markdown(issue)
 }
 
 // Insert replaces the track record in a Markdown text that has its two marks.

@@ -3,32 +3,22 @@ package matrix
 import (
 	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
-	"nodestorm/reports"
+	"nodestorm/reports/document"
+	"nodestorm/reports/wording"
 )
 
 // Write writes the matrix as html, md or json.
-func (m *Matrix) Write(w io.Writer, format string) error {
-	switch format {
-	case "html":
-		return m.html(w)
-	case "md":
-		return m.markdown(w)
-	case "json":
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(m)
-	}
-	return fmt.Errorf("format %q: want html, md or json", format)
-}
+func (m *Matrix) Write(w io.Writer, format string) error { return document.Write(w, format, m) }
+
+// HTML writes it as a page.
+func (m *Matrix) HTML(w io.Writer) error { return parsed.Execute(w, m) }
 
 // mark is how an outcome looks in Markdown.
 func mark(c *Cell) string {
@@ -36,13 +26,13 @@ func mark(c *Cell) string {
 	case c == nil:
 		return ""
 	case c.Outcome == "expected":
-		return "✅ " + reports.Markdown(c.Verdict)
+		return "✅ " + wording.Markdown(c.Verdict)
 	case c.Verdict == "" || c.Verdict == "inconclusive":
-		return "⚠️ " + word(reports.Markdown(c.Verdict))
+		return "⚠️ " + word(wording.Markdown(c.Verdict))
 	case c.Verdict == "failed":
 		return "🟪 failed"
 	}
-	return "❌ " + reports.Markdown(c.Verdict)
+	return "❌ " + wording.Markdown(c.Verdict)
 }
 
 // Sum is how many runs came out how, in a line.
@@ -70,7 +60,7 @@ func (m *Matrix) Sum() string {
 	}
 	text := fmt.Sprintf("%s: %d as expected", runs, as)
 	for _, outcome := range slices.Sorted(maps.Keys(counts)) {
-		text += fmt.Sprintf(", %d %s", counts[outcome], reports.Clean(outcome))
+		text += fmt.Sprintf(", %d %s", counts[outcome], wording.Clean(outcome))
 	}
 	return text + "."
 }
@@ -91,18 +81,19 @@ func (m *Matrix) Observed() string {
 	return strings.Join(parts, ", ") + fmt.Sprintf("; %d skipped", len(m.Skipped))
 }
 
-func (m *Matrix) markdown(w io.Writer) error {
+// Markdown is the matrix as a table.
+func (m *Matrix) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", reports.Markdown(m.Sum()))
+	fmt.Fprintf(&b, "%s\n\n", wording.Markdown(m.Sum()))
 	b.WriteString("| scenario |")
 	rule := "|---|"
 	for _, t := range m.Targets {
-		fmt.Fprintf(&b, " %s |", reports.MarkdownName(t))
+		fmt.Fprintf(&b, " %s |", wording.MarkdownName(t))
 		rule += "---|"
 	}
 	b.WriteString("\n" + rule + "\n")
 	for _, s := range m.Scenarios {
-		fmt.Fprintf(&b, "| %s |", reports.MarkdownName(s.ID))
+		fmt.Fprintf(&b, "| %s |", wording.MarkdownName(s.ID))
 		for _, t := range m.Targets {
 			c := m.At(s.ID, t)
 			text := mark(c)
@@ -113,7 +104,7 @@ func (m *Matrix) markdown(w io.Writer) error {
 				text += " (other than its names say)"
 			}
 			if c != nil && c.Run != "" {
-				text = fmt.Sprintf("[%s](%s)", text, link(c.Run))
+				text = fmt.Sprintf("[%s](%s)", text, document.Link(c.Run))
 			}
 			fmt.Fprintf(&b, " %s |", text)
 		}
@@ -123,22 +114,15 @@ func (m *Matrix) markdown(w io.Writer) error {
 		if i == 0 {
 			b.WriteString("\nSkipped:\n\n")
 		}
-		fmt.Fprintf(&b, "- %s on %s: %s\n", reports.MarkdownName(skip.Scenario), reports.MarkdownName(skip.Target), reports.Markdown(skip.Reason))
+		fmt.Fprintf(&b, "- %s on %s: %s\n", wording.MarkdownName(skip.Scenario), wording.MarkdownName(skip.Target), wording.Markdown(skip.Reason))
 	}
 	for i, change := range m.Changes {
 		if i == 0 {
 			b.WriteString("\nSince the last matrix:\n\n")
 		}
-		fmt.Fprintf(&b, "- %s\n", reports.Markdown(change))
+		fmt.Fprintf(&b, "- %s\n", wording.Markdown(change))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// link is a relative path as a URL, for Markdown without the brackets that end one.
-func link(path string) string {
-	escaped := (&url.URL{Path: "./" + strings.TrimPrefix(path, "./")}).EscapedPath()
-	return strings.NewReplacer("(", "%28", ")", "%29").Replace(escaped)
+	return b.String()
 }
 
 var (
@@ -149,8 +133,8 @@ var (
 	//go:embed matrix.js
 	script string
 
-	parsed = template.Must(template.New("matrix").Funcs(template.FuncMap{"clean": reports.Clean, "link": link, "tone": tone,
-		"issue": reports.IssueURL}).Parse(page))
+	parsed = document.Page("matrix", page, style, script,
+		template.FuncMap{"clean": wording.Clean, "link": document.Link, "tone": tone, "issue": wording.IssueURL})
 )
 
 func tone(c *Cell) string {
@@ -163,13 +147,4 @@ func tone(c *Cell) string {
 		return "failed"
 	}
 	return "wrong"
-}
-
-func (m *Matrix) html(w io.Writer) error {
-	return parsed.Execute(w, struct {
-		*Matrix
-		Policy string
-		Style  template.CSS
-		Script template.JS
-	}{m, reports.Policy(script, style), template.CSS(style), template.JS(script)}) // our own files
 }

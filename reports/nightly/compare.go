@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"nodestorm/reports"
+	"nodestorm/reports/interval"
 	"nodestorm/reports/matrix"
 )
 
@@ -191,7 +191,7 @@ func (t *table) count(p pair, row *Row) {
 			streak++
 		}
 	}
-	row.Low, row.High = reports.Wilson(row.Unexpected, row.Decided)
+	row.Low, row.High = interval.Wilson(row.Unexpected, row.Decided)
 }
 
 // class says what has become of a pair, and since when it is so.

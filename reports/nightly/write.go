@@ -3,36 +3,22 @@ package nightly
 import (
 	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
 	"math"
-	"net/url"
 	"slices"
 	"strings"
 
-	"nodestorm/reports"
+	"nodestorm/reports/document"
+	"nodestorm/reports/wording"
 )
 
 // Write writes the report as html, md or json.
-func (r *Report) Write(w io.Writer, format string) error {
-	switch format {
-	case "html":
-		return parsed.Execute(w, struct {
-			*Report
-			Policy string
-			Style  template.CSS
-		}{r, reports.Policy("", style), template.CSS(style)}) // our own file
-	case "md":
-		return r.markdown(w)
-	case "json":
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(r)
-	}
-	return fmt.Errorf("format %q: want html, md or json", format)
-}
+func (r *Report) Write(w io.Writer, format string) error { return document.Write(w, format, r) }
+
+// HTML writes it as a page.
+func (r *Report) HTML(w io.Writer) error { return parsed.Execute(w, r) }
 
 // Sum is the night in a line.
 func (r *Report) Sum() string {
@@ -159,12 +145,13 @@ func (r *Report) Sections() []Section {
 // mostInChat is how many rows of a section a chat gets to read.
 const mostInChat = 8
 
-func (r *Report) markdown(w io.Writer) error {
+// Markdown is the night for a chat.
+func (r *Report) Markdown() string {
 	var b strings.Builder
 	last := r.Nights[len(r.Nights)-1]
-	fmt.Fprintf(&b, "**Night %s**: %s\n\n", reports.Markdown(r.Night), reports.Markdown(r.Sum()))
+	fmt.Fprintf(&b, "**Night %s**: %s\n\n", wording.Markdown(r.Night), wording.Markdown(r.Sum()))
 	fmt.Fprintf(&b, "%d as expected, %d not, %d inconclusive, %d skipped; %s.", last.Good, last.Bad, last.Unsure, last.Skipped,
-		reports.Markdown(r.Before()))
+		wording.Markdown(r.Before()))
 	if m := r.Machine(); m != "" {
 		b.WriteString(" " + m)
 	}
@@ -176,12 +163,11 @@ func (r *Report) markdown(w io.Writer) error {
 				fmt.Fprintf(&b, "- and %d more\n", len(s.Rows)-i)
 				break
 			}
-			fmt.Fprintf(&b, "- %s on %s: %s\n", reports.MarkdownName(row.Scenario), reports.MarkdownName(row.Target),
-				reports.Markdown(reports.Cut(s.Says(row), 300)))
+			fmt.Fprintf(&b, "- %s on %s: %s\n", wording.MarkdownName(row.Scenario), wording.MarkdownName(row.Target),
+				wording.Markdown(wording.Cut(s.Says(row), 300)))
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 var (
@@ -190,10 +176,10 @@ var (
 	//go:embed nightly.css
 	style string
 
-	parsed = template.Must(template.New("nightly").Funcs(template.FuncMap{
-		"clean": reports.Clean, "strip": strip, "spark": spark, "trend": trend, "link": link,
+	parsed = document.Page("nightly", page, style, "", template.FuncMap{
+		"clean": wording.Clean, "strip": strip, "spark": spark, "trend": trend, "link": link,
 		"wide": func(row Row) int { return len(row.Points) * pitch },
-	}).Parse(page))
+	})
 )
 
 // link is a relative path as a URL; what is none leads nowhere.
@@ -201,7 +187,7 @@ func link(path string) string {
 	if path == "" || strings.HasPrefix(path, "/") {
 		return ""
 	}
-	return (&url.URL{Path: "./" + strings.TrimPrefix(path, "./")}).EscapedPath()
+	return document.Link(path)
 }
 
 // mark is a night in a strip: its height tells what the colour does.
@@ -230,7 +216,7 @@ func strip(row Row) (marks []mark) {
 		if point.Verdict != "" {
 			title += " (" + point.Verdict + ")"
 		}
-		marks = append(marks, mark{n * pitch, height - look.height, pitch - 1, look.height, look.class, reports.Clean(title)})
+		marks = append(marks, mark{n * pitch, height - look.height, pitch - 1, look.height, look.class, wording.Clean(title)})
 	}
 	return marks
 }
@@ -298,7 +284,7 @@ func trend(nights []NightSum) bars {
 			y -= h
 			b.Marks = append(b.Marks,
 				mark{i * wide, y, wide - 4, h, part.class,
-					reports.Clean(fmt.Sprintf("%s: %d %s; %.0f s, %.2f times as long as usual", n.Name, part.count, part.what, n.Seconds, n.Machine))})
+					wording.Clean(fmt.Sprintf("%s: %d %s; %.0f s, %.2f times as long as usual", n.Name, part.count, part.what, n.Seconds, n.Machine))})
 		}
 	}
 	return b

@@ -18,8 +18,10 @@ import (
 	"strings"
 	"time"
 
-	"nodestorm/reports"
+	"nodestorm/reports/document"
 	"nodestorm/reports/story"
+	"nodestorm/reports/timeline"
+	"nodestorm/reports/wording"
 	"nodestorm/sim/history/vocabulary"
 )
 
@@ -36,9 +38,9 @@ var (
 	script = concatenated("js")
 	style  = concatenated("css")
 	parsed = template.Must(template.New("page.html").Funcs(template.FuncMap{
-		"offset":    func(d time.Duration) string { return strings.TrimSpace(reports.Offset(d)) },
-		"clean":     reports.Clean,
-		"issue":     reports.IssueURL,
+		"offset":    func(d time.Duration) string { return strings.TrimSpace(timeline.Offset(d)) },
+		"clean":     wording.Clean,
+		"issue":     wording.IssueURL,
 		"seconds":   func(ms float64) float64 { return ms / 1000 },
 		"decisions": sideBySide,
 		"programs":  latest,
@@ -134,6 +136,6 @@ type view struct {
 func (v *view) open(w io.Writer, policy ...string) error {
 	v.Style, v.Script = template.CSS(style), template.JS(script) // our own files
 	v.Resources = vocabulary.Resources()
-	v.Policy = reports.Policy(script, style, policy...)
+	v.Policy = document.Policy(script, style, policy...)
 	return parsed.ExecuteTemplate(w, "page.html", v)
 }

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"nodestorm/reports"
 	"nodestorm/reports/story"
+	"nodestorm/reports/table"
+	"nodestorm/reports/wording"
 	"nodestorm/sim/history/vocabulary"
 )
 
@@ -104,7 +105,7 @@ func printable(r story.Run) story.Run {
 	for _, text := range []*string{&r.ID, &r.Title, &r.Summary, &r.Mechanism, &r.Issue, &r.Fix, &r.Autoscaler, &r.Target,
 		&r.Source, &r.Kubernetes,
 		&r.Verdict, &r.Expected, &r.Outcome, &r.Reason, &r.Symptom, &r.Commit, &r.Clock.Mode, &r.Repeat} {
-		*text = reports.Clean(*text)
+		*text = wording.Clean(*text)
 	}
 	return r
 }
@@ -119,7 +120,7 @@ func sentence(r story.Run, steps []story.Step) (text, tone string) {
 	case "reproduced":
 		for _, step := range steps {
 			if step.Status == "failed" && step.Error != "" {
-				return fmt.Sprintf("The failure shows: “%s” does not hold (%s).", step.Text, reports.Cut(step.Error, 300)), "wrong"
+				return fmt.Sprintf("The failure shows: “%s” does not hold (%s).", step.Text, wording.Cut(step.Error, 300)), "wrong"
 			}
 		}
 		failed, _, _ := strings.Cut(reason, "; the symptom is in the history")
@@ -145,9 +146,9 @@ func sentence(r story.Run, steps []story.Step) (text, tone string) {
 
 // latest are the programs in the order of how late they were at most, those that were
 // later than they may be first.
-func latest(programs []reports.Program) []reports.Program {
-	most := func(p reports.Program) float64 { return max(p.Max, p.Stopped, p.Disk) }
-	sorted := slices.SortedStableFunc(slices.Values(programs), func(a, b reports.Program) int {
+func latest(programs []table.Program) []table.Program {
+	most := func(p table.Program) float64 { return max(p.Max, p.Stopped, p.Disk) }
+	sorted := slices.SortedStableFunc(slices.Values(programs), func(a, b table.Program) int {
 		if late := a.Distorted != ""; late != (b.Distorted != "") {
 			return map[bool]int{true: -1, false: 1}[late]
 		}

@@ -10,7 +10,7 @@ import (
 	"math"
 	"time"
 
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 	"nodestorm/sim/time/lag"
 )
 
@@ -85,7 +85,7 @@ type Clock struct {
 	LagP99  float64 `json:"lagP99"`
 	LagMax  float64 `json:"lagMax"`
 	// Programs say it of each program, from the first When on.
-	Programs []reports.Program `json:"programs,omitempty"`
+	Programs []table.Program `json:"programs,omitempty"`
 }
 
 // Passed is what the figures of a run's clock say.
@@ -95,8 +95,8 @@ func Passed(f lag.Figures) Clock {
 		factor = 0
 	}
 	return Clock{
-		Mode: f.Mode, Virtual: reports.Millis(f.Virtual), Wall: reports.Millis(f.Wall), Factor: factor,
-		LagP50: reports.Millis(f.Lag.P50), LagP99: reports.Millis(f.Lag.P99), LagMax: reports.Millis(f.Lag.Max),
-		Programs: reports.Lateness(f),
+		Mode: f.Mode, Virtual: table.Millis(f.Virtual), Wall: table.Millis(f.Wall), Factor: factor,
+		LagP50: table.Millis(f.Lag.P50), LagP99: table.Millis(f.Lag.P99), LagMax: table.Millis(f.Lag.Max),
+		Programs: table.Lateness(f),
 	}
 }

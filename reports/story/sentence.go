@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/vocabulary"
 )
@@ -20,7 +20,7 @@ func (s *Story) Sentence(i int) string {
 	k, o := s.Kinds[e.Kind], s.Objects[e.Object]
 	detail := history.Detail{}
 	_ = json.Unmarshal([]byte(s.Details[e.Detail]), &detail) // no detail, no facts
-	fact := func(key string) string { return reports.Cut(reports.Clean(detail.Text(key)), maxFact) }
+	fact := func(key string) string { return wording.Cut(wording.Clean(detail.Text(key)), maxFact) }
 	what := o.Name
 	if kind := vocabulary.Kind(o.Resource); kind != "" {
 		what = kind + " " + o.Name
@@ -29,7 +29,7 @@ func (s *Story) Sentence(i int) string {
 	}
 	switch history.Source(k.Source) {
 	case history.Step:
-		words := strings.TrimSpace(reports.Keywords[fact("kind")] + " " + fact("text"))
+		words := strings.TrimSpace(history.Role(fact("kind")).Keyword() + " " + fact("text"))
 		if err := fact("error"); err != "" {
 			words += " — " + err
 		}
@@ -37,7 +37,7 @@ func (s *Story) Sentence(i int) string {
 	case history.Logged:
 		return logSentence(k, o, detail, fact)
 	case history.Fault:
-		return fmt.Sprintf("fault %s on %s: %s", reports.Clean(detail.Text("fault")), what, k.Verb)
+		return fmt.Sprintf("fault %s on %s: %s", wording.Clean(detail.Text("fault")), what, k.Verb)
 	case history.Harness:
 		if k.Verb == history.Rounds {
 			seconds, _ := detail.Number("seconds")
@@ -59,11 +59,11 @@ func logSentence(k Kind, o Object, detail history.Detail, fact func(string) stri
 	if words == "" {
 		words = strings.TrimSpace(k.Verb + " " + o.Name)
 		for _, key := range sorted(detail) {
-			words += " " + reports.Clean(key) + " " + reports.Cut(reports.Clean(fmt.Sprint(detail[key])), maxFact)
+			words += " " + wording.Clean(key) + " " + wording.Cut(wording.Clean(fmt.Sprint(detail[key])), maxFact)
 		}
 	}
 	if claim := name(detail, "NodeClaim"); claim != "" {
-		words += " " + reports.Clean(claim)
+		words += " " + wording.Clean(claim)
 	}
 	if pods := fact("Pods"); pods != "" {
 		words += ": " + pods
@@ -89,10 +89,10 @@ func callSentence(k Kind, what string, detail history.Detail, fact func(string) 
 	}
 	var facts []string
 	for _, taint := range detail.Texts("added") {
-		facts = append(facts, "tainted "+reports.Clean(taint))
+		facts = append(facts, "tainted "+wording.Clean(taint))
 	}
 	for _, taint := range detail.Texts("removed") {
-		facts = append(facts, "no longer "+reports.Clean(taint))
+		facts = append(facts, "no longer "+wording.Clean(taint))
 	}
 	for _, key := range []string{"providerID", "reason", "message"} {
 		if value := fact(key); value != "" && len(facts) == 0 {
@@ -101,7 +101,7 @@ func callSentence(k Kind, what string, detail history.Detail, fact func(string) 
 	}
 	sentence := strings.TrimSpace(strings.Join(words, " "))
 	if len(facts) > 0 {
-		sentence += ": " + reports.Cut(strings.Join(facts, ", "), 2*maxFact)
+		sentence += ": " + wording.Cut(strings.Join(facts, ", "), 2*maxFact)
 	}
 	return sentence
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 	"nodestorm/sim/history"
 )
 
@@ -30,8 +30,8 @@ func (s *Story) Steps() []Step {
 		var detail struct{ Kind, Text, Error string }
 		_ = json.Unmarshal([]byte(s.Details[e.Detail]), &detail) // without a detail, a step without a text
 		steps = append(steps, Step{
-			Keyword: reports.Keywords[detail.Kind], Text: reports.Clean(detail.Text), Status: s.Kinds[e.Kind].Verb,
-			Error: reports.Clean(detail.Error),
+			Keyword: history.Role(detail.Kind).Keyword(), Text: wording.Clean(detail.Text), Status: s.Kinds[e.Kind].Verb,
+			Error: wording.Clean(detail.Error),
 			From:  min(since, e.Virtual), To: e.Virtual,
 		})
 		since = e.Virtual

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 	"nodestorm/sim/history"
 )
 
@@ -209,7 +209,7 @@ func (b *Builder) text(s string) string {
 		return kept
 	}
 	key := strings.Clone(s)
-	b.texts[key] = reports.Clean(cut(key, maxName))
+	b.texts[key] = wording.Clean(cut(key, maxName))
 	return b.texts[key]
 }
 

@@ -29,6 +29,11 @@ const (
 	Then  Role = "Outcome"
 )
 
+// Keyword is what begins a step of the role in a feature; empty of another role.
+func (r Role) Keyword() string {
+	return map[Role]string{Given: "Given", When: "When", Then: "Then"}[r]
+}
+
 // Outcome is how one step came out.
 type Outcome struct {
 	Role Role

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"nodestorm/harness/builds"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 )
 
 // Stage is what a build is doing.
@@ -87,7 +87,7 @@ func (u Update) String() string {
 		text += fmt.Sprintf(", longer than the %s expected", u.Expected.Round(time.Second))
 	}
 	if u.Stage == Compiling && u.Done > 0 {
-		text += fmt.Sprintf(", %s compiled", reports.Counted(u.Done, "package"))
+		text += fmt.Sprintf(", %s compiled", wording.Counted(u.Done, "package"))
 	}
 	if phase >= 0 && phase+1 < len(Phases) {
 		text += fmt.Sprintf(", then %s", Phases[phase+1])

@@ -19,7 +19,8 @@ import (
 	"nodestorm/harness/cli/output"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
+	"nodestorm/reports/wording"
 )
 
 // Forms of -o, beside the table for people that is there without it.
@@ -144,7 +145,7 @@ func (e *Console) Program(write func(io.Writer) error) error {
 // Names prints a line for each.
 func (e *Console) Names(names []string) error {
 	for _, name := range names {
-		if _, err := fmt.Fprintln(e.Stdout, reports.Clean(name)); err != nil {
+		if _, err := fmt.Fprintln(e.Stdout, wording.Clean(name)); err != nil {
 			return err
 		}
 	}
@@ -164,11 +165,11 @@ func Columns(w io.Writer) int {
 	return width
 }
 
-// Table prints rows below a head, on a terminal one line each, see reports.Fit: of its width, and
+// Table prints rows below a head, on a terminal one line each, see table.Fit: of its width, and
 // with the first need columns in any case.
 func (e *Console) Table(width, need int, rows [][]string) error {
 	w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
-	for _, row := range reports.Fit(width, need, rows) {
+	for _, row := range table.Fit(width, need, rows) {
 		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
 	return w.Flush()
@@ -207,7 +208,7 @@ func (e *Console) Detail(format string, args ...any) {
 func (e *Console) Say(format string, args ...any) {
 	lines := strings.Split(fmt.Sprintf("nodestorm: "+format, args...), "\n")
 	for _, line := range lines {
-		fmt.Fprintln(e.Stderr, reports.Clean(strings.ReplaceAll(line, "\t", "    ")))
+		fmt.Fprintln(e.Stderr, wording.Clean(strings.ReplaceAll(line, "\t", "    ")))
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"nodestorm/harness/run/stored"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world/process"
-	"nodestorm/reports"
 	"nodestorm/reports/redact"
+	"nodestorm/reports/table"
 	"nodestorm/scenarios"
 )
 
@@ -38,7 +38,7 @@ func (e *Console) Reporter(catalogue *scenarios.Catalogue) *stored.Reporter {
 
 // Conclude prints the rows and turns them into the exit status, of which skipped ones
 // are no part if not strict.
-func (e *Console) Conclude(rows []reports.Row, asJSON, strict bool) error {
+func (e *Console) Conclude(rows []table.Row, asJSON, strict bool) error {
 	redactor := redact.ForHere()
 	rows = slices.Clone(rows)
 	for i := range rows {
@@ -50,9 +50,9 @@ func (e *Console) Conclude(rows []reports.Row, asJSON, strict bool) error {
 	var outcomes []verdict.Outcome
 	for _, r := range rows {
 		switch {
-		case r.Verdict == reports.Missing:
+		case r.Verdict == table.Missing:
 			outcomes = append(outcomes, verdict.NotConclusive)
-		case r.Verdict != reports.Skipped || strict:
+		case r.Verdict != table.Skipped || strict:
 			outcomes = append(outcomes, verdict.Outcome(r.Outcome))
 		}
 	}
@@ -63,7 +63,7 @@ func (e *Console) Conclude(rows []reports.Row, asJSON, strict bool) error {
 }
 
 // printRows prints the rows as the caller wants them; their names are those of the runs.
-func (e *Console) printRows(rows []reports.Row, asJSON bool) error {
+func (e *Console) printRows(rows []table.Row, asJSON bool) error {
 	switch {
 	case e.Form == AsNames:
 		var names []string
@@ -74,13 +74,13 @@ func (e *Console) printRows(rows []reports.Row, asJSON bool) error {
 		}
 		return e.Names(names)
 	case asJSON:
-		return e.JSON(reports.Finite(rows))
+		return e.JSON(table.Finite(rows))
 	}
-	return reports.Table(e.Stdout, Columns(e.Stdout), rows)
+	return table.Write(e.Stdout, Columns(e.Stdout), rows)
 }
 
 // BreakOff prints the rows there are when err ends the command early.
-func (e *Console) BreakOff(rows []reports.Row, asJSON bool, err error) error {
+func (e *Console) BreakOff(rows []table.Row, asJSON bool, err error) error {
 	if len(rows) > 0 {
 		_ = e.Conclude(rows, asJSON, false) // err decides the exit status
 	}
@@ -89,7 +89,7 @@ func (e *Console) BreakOff(rows []reports.Row, asJSON bool, err error) error {
 
 // Finish prints the rows, writes their reports into out, and turns the rows into the exit
 // status. A report that cannot be written takes nothing from what was seen.
-func (e *Console) Finish(catalogue *scenarios.Catalogue, rows []reports.Row, out string, asJSON, strict bool) error {
+func (e *Console) Finish(catalogue *scenarios.Catalogue, rows []table.Row, out string, asJSON, strict bool) error {
 	concluded := e.Conclude(rows, asJSON, strict)
 	index, err := e.Reporter(catalogue).Publish(rows, out)
 	switch {

@@ -14,7 +14,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/world/kind"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 )
 
 // Check is one thing to look at.
@@ -138,7 +138,7 @@ func (g Readiness) print(b *strings.Builder) {
 	if g.Records == 1 {
 		need = "needs"
 	}
-	fmt.Fprintf(b, "  %-8s the %s that %s %s: %d of %d replays\n", word, reports.Counted(g.Records, "record"), need, g.Of, g.Ready, g.Replays)
+	fmt.Fprintf(b, "  %-8s the %s that %s %s: %d of %d replays\n", word, wording.Counted(g.Records, "record"), need, g.Of, g.Ready, g.Replays)
 	if len(g.Missing) > 0 {
 		fmt.Fprintf(b, "           missing: %s\n", together(g.Missing))
 	}

@@ -8,7 +8,7 @@ import (
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/stored"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 )
 
 func newBundle(e *console.Console) *cobra.Command {
@@ -45,7 +45,7 @@ Look through the archive before you publish it: nobody knows all secrets.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(e.Stdout, "%s: %s, %s removed\n", to, reports.Counted(len(found), "run"), reports.Counted(removed, "credential"))
+			fmt.Fprintf(e.Stdout, "%s: %s, %s removed\n", to, wording.Counted(len(found), "run"), wording.Counted(removed, "credential"))
 			return nil
 		},
 	}

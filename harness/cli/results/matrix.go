@@ -18,8 +18,8 @@ import (
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/stored"
 	"nodestorm/harness/run/verdict"
-	"nodestorm/reports"
 	"nodestorm/reports/matrix"
+	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 )
 
@@ -98,7 +98,7 @@ func showMatrix(e *console.Console, ctx context.Context, args []string, o matrix
 		return exit.UsageError(err)
 	}
 	if len(m.Cells) == 0 && unread == nil {
-		e.Say("none of the %s is what is asked for", reports.Counted(len(cells), "run"))
+		e.Say("none of the %s is what is asked for", wording.Counted(len(cells), "run"))
 		unread = &exit.Error{Code: exit.Inconclusive}
 	}
 	if o.format == "" && o.to == "" {
@@ -113,8 +113,8 @@ func tellMatrix(e *console.Console, m *matrix.Matrix) error {
 	rows := [][]string{{"SCENARIO", "TARGET", "VERDICT", "EXPECTED", "WALL", "REASON"}}
 	for _, c := range m.Cells {
 		rows = append(rows, []string{
-			reports.Clean(c.Scenario), reports.Clean(c.Target), reports.Clean(cmp.Or(c.Verdict, "-")), reports.Clean(cmp.Or(c.Expected, "-")),
-			fmt.Sprintf("%.1fs", c.WallSeconds), reports.Clean(c.Reason),
+			wording.Clean(c.Scenario), wording.Clean(c.Target), wording.Clean(cmp.Or(c.Verdict, "-")), wording.Clean(cmp.Or(c.Expected, "-")),
+			fmt.Sprintf("%.1fs", c.WallSeconds), wording.Clean(c.Reason),
 		})
 	}
 	if len(m.Cells) > 0 {
@@ -125,10 +125,10 @@ func tellMatrix(e *console.Console, m *matrix.Matrix) error {
 	}
 	fmt.Fprintln(e.Stdout, m.Sum())
 	for _, skip := range m.Skipped {
-		fmt.Fprintf(e.Stdout, "skipped: %s on %s: %s\n", reports.Clean(skip.Scenario), reports.Clean(skip.Target), reports.Clean(skip.Reason))
+		fmt.Fprintf(e.Stdout, "skipped: %s on %s: %s\n", wording.Clean(skip.Scenario), wording.Clean(skip.Target), wording.Clean(skip.Reason))
 	}
 	for _, change := range m.Changes {
-		fmt.Fprintf(e.Stdout, "since the last matrix: %s\n", reports.Clean(change))
+		fmt.Fprintf(e.Stdout, "since the last matrix: %s\n", wording.Clean(change))
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"nodestorm/harness/night/shard"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 )
 
 // mergeOptions are what merge does with shards.
@@ -99,7 +99,7 @@ func mergeShards(ctx context.Context, e *console.Console, places []string, o mer
 		e.Say("%s", text)
 	}
 	for _, m := range missing {
-		rows = append(rows, reports.Row{ID: m.Scenario, Target: m.Target, Verdict: reports.Missing, Outcome: reports.Missing, Reason: m.Reason})
+		rows = append(rows, table.Row{ID: m.Scenario, Target: m.Target, Verdict: table.Missing, Outcome: table.Missing, Reason: m.Reason})
 	}
 	concluded := e.Finish(catalogue, rows, o.out, o.asJSON, o.strict)
 	if err := e.Reporter(catalogue).JUnit(rows, o.out); err != nil {

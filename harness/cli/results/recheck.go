@@ -10,7 +10,7 @@ import (
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/stored"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 )
 
 func newRecheck(e *console.Console) *cobra.Command {
@@ -87,7 +87,7 @@ func concludeAgain(e *console.Console, again *stored.Again, asJSON bool) error {
 		fmt.Fprintf(e.Stdout, "%d of %d Thens were judged again by the histories, %d are taken as recorded\n", again.Judged, all, again.AsRecorded)
 	}
 	if again.Logs > 0 && !asJSON {
-		fmt.Fprintf(e.Stdout, "the targets' own logs tell, of %s: %s\n", reports.Counted(again.Logs, "run"), again.OwnLogs)
+		fmt.Fprintf(e.Stdout, "the targets' own logs tell, of %s: %s\n", wording.Counted(again.Logs, "run"), again.OwnLogs)
 	}
 	if err == nil && len(again.Unjudged) > 0 {
 		return &exit.Error{Code: exit.Inconclusive}
@@ -99,7 +99,7 @@ func concludeAgain(e *console.Console, again *stored.Again, asJSON bool) error {
 func foreign(e *console.Console, asJSON bool) func(text string) {
 	return func(text string) {
 		if !asJSON {
-			fmt.Fprintf(e.Stdout, "%s\n\n", reports.Clean(text))
+			fmt.Fprintf(e.Stdout, "%s\n\n", wording.Clean(text))
 		}
 	}
 }
@@ -111,7 +111,7 @@ func crossed(e *console.Console, c stored.Crossed, symptoms int, asJSON bool) er
 			return err
 		}
 	} else {
-		fmt.Fprintf(e.Stdout, "%s, %s: %s\n", reports.Counted(c.Judged, "run"), reports.Counted(symptoms, "symptom"), reports.Counted(len(c.Foreign), "symptom")+" of another scenario")
+		fmt.Fprintf(e.Stdout, "%s, %s: %s\n", wording.Counted(c.Judged, "run"), wording.Counted(symptoms, "symptom"), wording.Counted(len(c.Foreign), "symptom")+" of another scenario")
 	}
 	return unlike(len(c.Foreign) > 0, c.Unsure > 0)
 }

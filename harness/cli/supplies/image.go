@@ -16,7 +16,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world/process"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 )
 
 // ownImagePrefix begins the names of folders in which images of nodestorm are made.
@@ -82,7 +82,7 @@ is one, too; nor does --clock real.`,
 func makeImage(e *console.Console, ctx context.Context, spec image.Spec, dir, out, tag, push string) error {
 	line := output.NewLine(e.Stderr)
 	defer line.Clear()
-	line.Show("", fmt.Sprintf("packing nodestorm and %s", reports.Counted(len(spec.Builds), "build")), "")
+	line.Show("", fmt.Sprintf("packing nodestorm and %s", wording.Counted(len(spec.Builds), "build")), "")
 	im, err := image.Make(ctx, spec, dir)
 	if err != nil {
 		return exit.UsageError(fmt.Errorf("making the image: %w", err))

@@ -16,7 +16,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 )
 
 // pullRow is what became of a target, for machines.
@@ -226,7 +226,7 @@ func tellOffers(e *console.Console, rows []pullRow, size int64) error {
 	}
 	text := "nothing to pull"
 	if images > 0 {
-		text = fmt.Sprintf("%s, %s in all", reports.Counted(images, "image"), megabytes(size))
+		text = fmt.Sprintf("%s, %s in all", wording.Counted(images, "image"), megabytes(size))
 	}
 	if built > 0 {
 		text += fmt.Sprintf("; %d to build: nodestorm setup", built)

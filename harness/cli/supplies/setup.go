@@ -18,7 +18,7 @@ import (
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/kind"
 	"nodestorm/harness/world/process"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 )
 
 func newSetup(e *console.Console) *cobra.Command {
@@ -49,7 +49,7 @@ releases are for, and the command that builds them from a checkout.`,
 				return nil
 			}, refs...)
 			if err == nil && left > 0 {
-				e.Remark("left out: %s of Cluster Autoscaler, which no Go module has; nodestorm doctor tells what they are for and how to get them", reports.Counted(left, "release"))
+				e.Remark("left out: %s of Cluster Autoscaler, which no Go module has; nodestorm doctor tells what they are for and how to get them", wording.Counted(left, "release"))
 			}
 			return err
 		},

@@ -14,7 +14,7 @@ import (
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 )
 
 func newTarget(e *console.Console) *cobra.Command {
@@ -217,8 +217,8 @@ func targetRows(entries []buildstore.Entry) [][]string {
 		if !t.BuiltAt.IsZero() {
 			built = t.BuiltAt.Format("2006-01-02 15:04")
 		}
-		rows = append(rows, []string{t.Ref.String(), cmp.Or(t.Provider, "-"), built, cmp.Or(reports.Clean(t.SHA256[:min(12, len(t.SHA256))]), "-"),
-			clock, fmt.Sprintf("%d MB", t.Size>>20), cmp.Or(reports.Clean(t.GoVersion), "-"), reports.Clean(of)})
+		rows = append(rows, []string{t.Ref.String(), cmp.Or(t.Provider, "-"), built, cmp.Or(wording.Clean(t.SHA256[:min(12, len(t.SHA256))]), "-"),
+			clock, fmt.Sprintf("%d MB", t.Size>>20), cmp.Or(wording.Clean(t.GoVersion), "-"), wording.Clean(of)})
 	}
 	return rows
 }
@@ -263,7 +263,7 @@ func buildOf(t buildstore.Entry) string {
 	if t.BuiltAt.IsZero() {
 		return text + ", which was damaged"
 	}
-	return reports.Clean(fmt.Sprintf("%s of %s, %d MB, of %s", text, t.BuiltAt.Format("2006-01-02 15:04"), t.Size>>20, originOf(t.Source)))
+	return wording.Clean(fmt.Sprintf("%s of %s, %d MB, of %s", text, t.BuiltAt.Format("2006-01-02 15:04"), t.Size>>20, originOf(t.Source)))
 }
 
 func newTargetRemove(e *console.Console) *cobra.Command {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"nodestorm/harness/run/stored"
-	"nodestorm/reports"
 	"nodestorm/reports/matrix"
+	"nodestorm/reports/table"
 )
 
 // Gather is what was run in a night: all runs below the paths, or what matrices say
@@ -73,7 +73,7 @@ func leaveTwice(night *matrix.Matrix) {
 	night.Cells = slices.DeleteFunc(night.Cells, func(c matrix.Cell) bool { return c.Digest != "" && once(key{c.Scenario, c.Target, c.Digest}) })
 	night.Skipped = slices.DeleteFunc(night.Skipped, func(s matrix.Skip) bool {
 		ran := slices.ContainsFunc(night.Cells, func(c matrix.Cell) bool { return c.Scenario == s.Scenario && c.Target == s.Target })
-		return ran || once(key{s.Scenario, s.Target, reports.Skipped})
+		return ran || once(key{s.Scenario, s.Target, table.Skipped})
 	})
 }
 

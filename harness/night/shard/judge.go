@@ -6,7 +6,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/verdict"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 )
 
 // Judge takes the verdicts from the runs themselves, which say if they were changed, and
@@ -16,7 +16,7 @@ func Judge(shards []Shard) error {
 	for _, of := range shards {
 		for i := range of.Rows {
 			row := &of.Rows[i]
-			switch nothing := row.Verdict == reports.Skipped || row.Verdict == string(verdict.Inconclusive); {
+			switch nothing := row.Verdict == table.Skipped || row.Verdict == string(verdict.Inconclusive); {
 			case row.Run == "" && nothing && row.Outcome == row.Verdict:
 				continue
 			case row.Run == "":

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"nodestorm/harness/run"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 )
 
 // File is the name of what a shard leaves in its folder of runs.
@@ -37,7 +37,7 @@ type Kept struct {
 	Whole []Job `json:"whole"`
 	// Rows are what came of this shard's jobs so far, in their order; runs are named as
 	// folders below this one.
-	Rows []reports.Row `json:"rows"`
+	Rows []table.Row `json:"rows"`
 	// Ended says that nothing is to come.
 	Ended bool `json:"ended"`
 }
@@ -45,7 +45,7 @@ type Kept struct {
 // Save writes the file into dir, whole or not at all.
 func (k Kept) Save(dir string) error {
 	k.Format = Format
-	k.Rows = reports.Finite(k.Rows)
+	k.Rows = table.Finite(k.Rows)
 	for i, row := range k.Rows {
 		if row.Run == "" {
 			continue
@@ -172,13 +172,13 @@ type Missing struct {
 
 // Join puts the rows of all shards in the order of the whole, and says what is missing,
 // and in a sentence for each shard why. The shards have passed [Check].
-func Join(shards []Shard) (rows []reports.Row, missing []Missing, told []string) {
+func Join(shards []Shard) (rows []table.Row, missing []Missing, told []string) {
 	by := map[int]Shard{}
 	for _, s := range shards {
 		by[s.Part.Number] = s
 	}
 	// A sequence is played again as a whole: the first rows of all jobs, then the second.
-	rounds := map[Job][]reports.Row{}
+	rounds := map[Job][]table.Row{}
 	most := 0
 	counts := map[int]int{}
 	for _, j := range shards[0].Whole {
@@ -212,7 +212,7 @@ func Join(shards []Shard) (rows []reports.Row, missing []Missing, told []string)
 		}
 	}
 	// What could not be had stands before all that was run, as verify has it.
-	slices.SortStableFunc(rows, func(a, b reports.Row) int { return cmp.Compare(min(1, len(a.Run)), min(1, len(b.Run))) })
+	slices.SortStableFunc(rows, func(a, b table.Row) int { return cmp.Compare(min(1, len(a.Run)), min(1, len(b.Run))) })
 	for number := range shards[0].Part.Of {
 		p := Part{number + 1, shards[0].Part.Of}
 		s, there := by[p.Number]

@@ -10,7 +10,7 @@ import (
 
 	"nodestorm/harness/night/shard"
 	"nodestorm/harness/run"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 )
 
 func TestParsePart(t *testing.T) {
@@ -91,7 +91,7 @@ func parts(t *testing.T) (list []shard.Shard) {
 		s := shard.Shard{Dir: t.TempDir(), Kept: shard.Kept{Part: shard.Part{Number: n, Of: 2}, Nodestorm: run.Code{Commit: "c"}, Flags: []string{"--all=true"}, Whole: slices.Clone(whole), Ended: true}}
 		for _, j := range whole {
 			if j.Shard == n {
-				s.Rows = append(s.Rows, reports.Row{ID: j.Scenario, Target: j.Target, Run: filepath.Join(s.Dir, j.Scenario, j.Target)})
+				s.Rows = append(s.Rows, table.Row{ID: j.Scenario, Target: j.Target, Run: filepath.Join(s.Dir, j.Scenario, j.Target)})
 			}
 		}
 		list = append(list, s)

@@ -21,6 +21,8 @@ import (
 	"nodestorm/reports"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/redact"
+	"nodestorm/reports/table"
+	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 )
 
@@ -166,7 +168,7 @@ func (k *Kept) Empty() bool {
 }
 
 // Note writes into dir what has come of the shard so far; of the whole, which is nil, nothing.
-func (k *Kept) Note(dir string, rows []reports.Row, ended bool) error {
+func (k *Kept) Note(dir string, rows []table.Row, ended bool) error {
 	if k == nil {
 		return nil
 	}
@@ -199,7 +201,7 @@ func Show(w io.Writer, part Part, jobs []Job) error {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\nshard %s: %d of %s, %.0fs; the shards take %.0fs to %.0fs\n",
-		part, len(mine), reports.Counted(len(jobs), "replay"), loads[part.Number-1], slices.Min(loads), slices.Max(loads))
+		part, len(mine), wording.Counted(len(jobs), "replay"), loads[part.Number-1], slices.Min(loads), slices.Max(loads))
 	return err
 }
 

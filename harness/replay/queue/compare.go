@@ -7,8 +7,8 @@ import (
 
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/summary"
-	"nodestorm/reports"
 	"nodestorm/reports/story"
+	"nodestorm/reports/table"
 	"nodestorm/sim/time/clock"
 )
 
@@ -45,10 +45,10 @@ func (c Comparison) FirstDifference() int {
 }
 
 // PlayableOn is Playable for all of several ways to replay.
-func (q *Queue) PlayableOn(ctx context.Context, sides []Side, jobs []Job) (play []Job, without []reports.Row) {
+func (q *Queue) PlayableOn(ctx context.Context, sides []Side, jobs []Job) (play []Job, without []table.Row) {
 	for _, of := range sides {
 		q.World.Clock, q.Cluster = of.Clock, of.Cluster
-		var cannot []reports.Row
+		var cannot []table.Row
 		jobs, cannot = q.Playable(ctx, jobs)
 		without = append(without, cannot...)
 	}

@@ -8,7 +8,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 	"nodestorm/scenarios"
 )
 
@@ -70,16 +70,16 @@ func (q *Queue) Job(r scenarios.Record, target builds.Target) Job {
 }
 
 // Skip returns the row of a replay that is not played.
-func Skip(r scenarios.Record, target string, why error) reports.Row {
-	return reports.Row{
-		ID: r.ID, Target: target, Expected: string(r.Expected(target)), Verdict: reports.Skipped, Outcome: reports.Skipped, Reason: why.Error(),
+func Skip(r scenarios.Record, target string, why error) table.Row {
+	return table.Row{
+		ID: r.ID, Target: target, Expected: string(r.Expected(target)), Verdict: table.Skipped, Outcome: table.Skipped, Reason: why.Error(),
 	}
 }
 
 // crashed returns the row of a replay whose process has ended.
-func crashed(r scenarios.Record, request workRequest, why error) reports.Row {
+func crashed(r scenarios.Record, request workRequest, why error) table.Row {
 	expected := r.Expected(request.Target)
-	return reports.Row{
+	return table.Row{
 		ID: request.ID, Target: request.Target, Expected: string(expected), Verdict: string(verdict.Inconclusive),
 		Outcome: string(verdict.Compare(expected, verdict.Inconclusive)), Reason: why.Error(),
 	}
@@ -87,7 +87,7 @@ func crashed(r scenarios.Record, request workRequest, why error) reports.Row {
 
 // Jobs gets all targets of the records before anything is replayed. Rows are of targets that
 // cannot be had.
-func (q *Queue) Jobs(ctx context.Context, records []scenarios.Record) (jobs []Job, rows []reports.Row, err error) {
+func (q *Queue) Jobs(ctx context.Context, records []scenarios.Record) (jobs []Job, rows []table.Row, err error) {
 	refs, err := q.targetsOf(records)
 	if err != nil {
 		return nil, nil, err
@@ -154,7 +154,7 @@ func (q *Queue) CheckManifest(ctx context.Context, jobs []Job) error {
 
 // Playable parts the jobs that can be played on the chosen cluster and cloud from those that
 // cannot, which become rows that say why.
-func (q *Queue) Playable(ctx context.Context, jobs []Job) (play []Job, without []reports.Row) {
+func (q *Queue) Playable(ctx context.Context, jobs []Job) (play []Job, without []table.Row) {
 	lacks := q.Cluster.Lacks(ctx)
 	for _, j := range jobs {
 		cannot := q.unplayable(j, lacks)

@@ -8,7 +8,8 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
+	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 )
 
@@ -57,7 +58,7 @@ func (q *Queue) Pending(ctx context.Context, records []scenarios.Record) (jobs [
 		}
 	}
 	q.Output.Remark("%s to get, which replays do not wait for that need others: %s",
-		reports.Counted(len(missing), "target"), supply.Names(missing))
+		wording.Counted(len(missing), "target"), supply.Names(missing))
 	pending = q.Supply.Begin(ctx, q.Line(), missing)
 	q.beside = pending.Text
 	return jobs, pending, nil
@@ -101,7 +102,7 @@ func (q *Queue) find(ctx context.Context, ref builds.Ref) (builds.Target, error)
 }
 
 // Keep is called with the rows so far. An error of it ends all.
-type Keep func([]reports.Row) error
+type Keep func([]table.Row) error
 
 // Rounds are how often jobs are played.
 type Rounds struct {
@@ -114,15 +115,15 @@ type Rounds struct {
 // PlayRounds plays the jobs as often as asked for, those first that do not wait for what is
 // pending, which may be nil. keep is called with the rows so far, which begin with before.
 func (q *Queue) PlayRounds(
-	ctx context.Context, pending *supply.Pending, jobs []Job, r Rounds, before []reports.Row, keep Keep,
-) ([]reports.Row, error) {
+	ctx context.Context, pending *supply.Pending, jobs []Job, r Rounds, before []table.Row, keep Keep,
+) ([]table.Row, error) {
 	rows := before
 	for _, round := range rounds(jobs, r.Repeat, r.Certain > 0) {
 		round = slices.DeleteFunc(round, func(t Task) bool {
-			return r.Certain > 0 && reports.RateOf(rows, t.Record.ID, t.Target.Ref.String()).Certainty >= r.Certain
+			return r.Certain > 0 && table.RateOf(rows, t.Record.ID, t.Target.Ref.String()).Certainty >= r.Certain
 		})
 		earlier := rows
-		played, err := q.playPending(ctx, pending, round, func(soFar []reports.Row) error {
+		played, err := q.playPending(ctx, pending, round, func(soFar []table.Row) error {
 			return keep(append(earlier[:len(earlier):len(earlier)], soFar...))
 		})
 		rows = append(rows, played...)
@@ -136,7 +137,7 @@ func (q *Queue) PlayRounds(
 // playPending plays the tasks: one by one those whose needs are there while others are still
 // got, and the rest as Play does. Rows of what is not to be had come first. Builds take
 // processors, so how many worlds the machine bears is measured when there are none any more.
-func (q *Queue) playPending(ctx context.Context, pending *supply.Pending, tasks []Task, keep Keep) (rows []reports.Row, err error) {
+func (q *Queue) playPending(ctx context.Context, pending *supply.Pending, tasks []Task, keep Keep) (rows []table.Row, err error) {
 	if pending != nil {
 		if q.skipped == nil {
 			q.skipped = map[int]bool{}
@@ -153,12 +154,12 @@ func (q *Queue) playPending(ctx context.Context, pending *supply.Pending, tasks 
 			return rows, err
 		}
 	}
-	more, err := q.Play(ctx, tasks, func(more []reports.Row) error { return keep(slices.Concat(rows, more)) })
+	more, err := q.Play(ctx, tasks, func(more []table.Row) error { return keep(slices.Concat(rows, more)) })
 	return slices.Concat(rows, more), err
 }
 
 // playNow plays a task while others wait for what they need, and says its verdict at once.
-func (q *Queue) playNow(ctx context.Context, pending *supply.Pending, t Task) (row reports.Row, err error) {
+func (q *Queue) playNow(ctx context.Context, pending *supply.Pending, t Task) (row table.Row, err error) {
 	pending.Resting(false)
 	defer pending.Resting(true)
 	if t.Job, err = q.resolve(ctx, t.Job); err != nil {
@@ -168,7 +169,7 @@ func (q *Queue) playNow(ctx context.Context, pending *supply.Pending, t Task) (r
 	if err == nil {
 		now, _ := pending.State()
 		q.Output.Remark("%s on %s: %s, %s; %s left to get",
-			row.ID, row.Target, row.Verdict, row.Outcome, reports.Counted(len(now.Left), "target"))
+			row.ID, row.Target, row.Verdict, row.Outcome, wording.Counted(len(now.Left), "target"))
 	}
 	return row, err
 }
@@ -176,17 +177,17 @@ func (q *Queue) playNow(ctx context.Context, pending *supply.Pending, t Task) (r
 // waiting are tasks whose needs are still got.
 type waiting struct {
 	pending *supply.Pending
-	play    func(context.Context, *supply.Pending, Task) (reports.Row, error)
+	play    func(context.Context, *supply.Pending, Task) (table.Row, error)
 	keep    Keep
 	skipped map[int]bool // jobs that have a row
-	skips   []reports.Row
-	rows    []reports.Row
+	skips   []table.Row
+	rows    []table.Row
 }
 
 // run has the tasks played, one by one, whose needs are there while others are still got, in
 // their order, and returns those that are left when all has come. Rows of what is not to be had
 // come first.
-func (w *waiting) run(ctx context.Context, tasks []Task) (rest []Task, rows []reports.Row, err error) {
+func (w *waiting) run(ctx context.Context, tasks []Task) (rest []Task, rows []table.Row, err error) {
 	for {
 		now, failed := w.pending.State()
 		if failed != nil {
@@ -218,7 +219,7 @@ func (w *waiting) run(ctx context.Context, tasks []Task) (rest []Task, rows []re
 	}
 }
 
-func (w *waiting) all() []reports.Row { return slices.Concat(w.skips, w.rows) }
+func (w *waiting) all() []table.Row { return slices.Concat(w.skips, w.rows) }
 
 // withoutSkipped leaves out the tasks that lack something, and notes each job of theirs once.
 func (w *waiting) withoutSkipped(tasks []Task, cannot map[builds.Ref]error) []Task {

@@ -15,7 +15,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay/supply"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 	"nodestorm/scenarios"
 
 	"github.com/google/go-containerregistry/pkg/registry"
@@ -56,7 +56,7 @@ var (
 	nowhere = builds.Ref{Name: "cluster-autoscaler", Version: "1.33.0", Provider: "hetzner"}
 )
 
-func keepNothing([]reports.Row) error { return nil }
+func keepNothing([]table.Row) error { return nil }
 
 // noBuilds is a go command that builds nothing.
 func noBuilds(t *testing.T) {
@@ -86,15 +86,15 @@ func TestPending(t *testing.T) {
 	s := &supply.Supplier{Store: storeIn(t), Registries: buildstore.Registries{From: from, Mirror: buildstore.NoRegistry}, Output: silent}
 	p := s.Begin(t.Context(), silent.NewLine(), []builds.Ref{nowhere, older})
 	var kept int
-	play := func(context.Context, *supply.Pending, Task) (reports.Row, error) { return reports.Row{}, nil }
-	w := waiting{pending: p, play: play, keep: func(rows []reports.Row) error { kept = len(rows); return nil }, skipped: map[int]bool{}}
+	play := func(context.Context, *supply.Pending, Task) (table.Row, error) { return table.Row{}, nil }
+	w := waiting{pending: p, play: play, keep: func(rows []table.Row) error { kept = len(rows); return nil }, skipped: map[int]bool{}}
 	rest, rows, err := w.run(t.Context(), tasksFor(nowhere, older, nowhere))
 	p.End()
 	if err != nil || len(rest)+len(rows) != 3 || kept > len(rows) {
 		t.Fatalf("%v, left %d, rows %+v of which %d are kept", err, len(rest), rows, kept)
 	}
 	for _, row := range rows[:2] {
-		if row.Verdict != reports.Skipped || row.Target != nowhere.String() || !strings.Contains(row.Reason, "nodestorm target build cluster-autoscaler@1.33.0") {
+		if row.Verdict != table.Skipped || row.Target != nowhere.String() || !strings.Contains(row.Reason, "nodestorm target build cluster-autoscaler@1.33.0") {
 			t.Errorf("the row is %+v", row)
 		}
 	}
@@ -105,9 +105,9 @@ func TestPending(t *testing.T) {
 	s.Store = storeIn(t)
 	p = s.Begin(t.Context(), silent.NewLine(), []builds.Ref{older, newer})
 	var played []string
-	w = waiting{pending: p, keep: keepNothing, skipped: map[int]bool{}, play: func(_ context.Context, _ *supply.Pending, t Task) (reports.Row, error) {
+	w = waiting{pending: p, keep: keepNothing, skipped: map[int]bool{}, play: func(_ context.Context, _ *supply.Pending, t Task) (table.Row, error) {
 		played = append(played, t.Record.ID)
-		return reports.Row{ID: t.Record.ID}, nil
+		return table.Row{ID: t.Record.ID}, nil
 	}}
 	_, rows, err = w.run(t.Context(), tasksFor(newer, older))
 	p.End()
@@ -121,12 +121,12 @@ func TestPlaysBeforeAllIsThere(t *testing.T) {
 	p := supply.NewPending(&supply.Supplier{}, nil, []builds.Ref{older, newer})
 	var order []string
 	go p.Settle(newer, nil, nil)
-	w := waiting{pending: p, keep: keepNothing, skipped: map[int]bool{}, play: func(_ context.Context, p *supply.Pending, t Task) (reports.Row, error) {
+	w := waiting{pending: p, keep: keepNothing, skipped: map[int]bool{}, play: func(_ context.Context, p *supply.Pending, t Task) (table.Row, error) {
 		order = append(order, t.Record.ID)
 		now, _ := p.State()
 		order = append(order, supply.Names(now.Left))
 		p.Settle(older, nil, nil)
-		return reports.Row{ID: t.Record.ID}, nil
+		return table.Row{ID: t.Record.ID}, nil
 	}}
 	rest, rows, err := w.run(t.Context(), tasksFor(older, newer))
 	if err != nil || len(rows) != 1 || len(rest) != 1 || rest[0].Record.ID != older.String() || !slices.Equal(order, []string{newer.String(), older.String()}) {

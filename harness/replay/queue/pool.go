@@ -9,7 +9,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 	"nodestorm/scenarios"
 )
 
@@ -54,11 +54,11 @@ func (p *Pool) AtOnce() int {
 
 // Play plays the scenario of a feature on a build and keeps its run below out; its progress begins
 // with the label. If the process that plays it crashes the replay is inconclusive.
-func (p *Pool) Play(ctx context.Context, feature string, on builds.Target, out, label string) (reports.Row, error) {
+func (p *Pool) Play(ctx context.Context, feature string, on builds.Target, out, label string) (table.Row, error) {
 	if p.AtOnce() == 1 {
 		j, err := FeatureJob(feature, on, out)
 		if err != nil {
-			return reports.Row{}, err
+			return table.Row{}, err
 		}
 		defer p.grow()
 		return p.queue.replayAndMeasure(ctx, j, label)
@@ -67,7 +67,7 @@ func (p *Pool) Play(ctx context.Context, feature string, on builds.Target, out, 
 	t := Task{Job: Job{Record: scenarios.Record{ID: id}, Target: on, Out: out, feature: feature}, Label: label}
 	select {
 	case <-ctx.Done():
-		return reports.Row{}, context.Cause(ctx)
+		return table.Row{}, context.Cause(ctx)
 	case nth := <-p.free:
 		defer func() { p.free <- nth }()
 		return p.workers.play(ctx, nth, t, t.request())

@@ -18,7 +18,7 @@ import (
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/memory"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 	"nodestorm/scenarios"
 	"nodestorm/sim/time/lag"
 )
@@ -67,7 +67,7 @@ func (q *Queue) newBoard(jobs int) *board {
 
 // Replay plays a job in this process, again while it is late, and returns the row of it. Its
 // progress begins with the label.
-func (q *Queue) Replay(ctx context.Context, j Job, label string) (replay.Result, reports.Row, error) {
+func (q *Queue) Replay(ctx context.Context, j Job, label string) (replay.Result, table.Row, error) {
 	b := q.newBoard(1)
 	defer b.line.Clear()
 	watch, stop := watching(func(step string, f lag.Figures) {
@@ -101,7 +101,7 @@ func (q *Queue) request(j Job) replay.Request {
 // replay gets what a replay needs beside its target, has it played, and returns the row of it.
 func (q *Queue) replay(
 	ctx context.Context, request replay.Request, watch watcher, play play,
-) (result replay.Result, row reports.Row, err error) {
+) (result replay.Result, row table.Row, err error) {
 	if err := q.ensureParts(ctx, request); err != nil {
 		return result, row, err
 	}
@@ -126,8 +126,8 @@ func (q *Queue) replay(
 }
 
 // rowOf returns the row of a run.
-func rowOf(request replay.Request, result replay.Result) reports.Row {
-	return reports.Row{
+func rowOf(request replay.Request, result replay.Result) table.Row {
+	return table.Row{
 		ID:             request.Record.ID,
 		Target:         request.Target.Ref.String(),
 		Kubernetes:     request.ControlPlane.String(),
@@ -139,7 +139,7 @@ func rowOf(request replay.Request, result replay.Result) reports.Row {
 		VirtualSeconds: result.Clock.Virtual.Seconds(),
 		Factor:         result.Clock.Mean,
 		LagP99Ms:       float64(result.Clock.Lag.P99) / float64(time.Millisecond),
-		Programs:       reports.Lateness(result.Clock),
+		Programs:       table.Lateness(result.Clock),
 		Run:            result.Dir,
 	}
 }
@@ -147,13 +147,13 @@ func rowOf(request replay.Request, result replay.Result) reports.Row {
 // Play plays the tasks, several at a time if that is asked for or the machine bears it, and
 // returns their rows in order. keep, which may be nil, is called with those there are so far.
 // With an error, the rows are those of before it.
-func (q *Queue) Play(ctx context.Context, tasks []Task, keep Keep) (rows []reports.Row, err error) {
+func (q *Queue) Play(ctx context.Context, tasks []Task, keep Keep) (rows []table.Row, err error) {
 	if keep == nil {
-		keep = func([]reports.Row) error { return nil }
+		keep = func([]table.Row) error { return nil }
 	}
 	for i, t := range tasks {
 		if q.AtOnce > 1 && len(tasks)-i > 1 {
-			others, err := q.PlayParallel(ctx, tasks[i:], func(more []reports.Row) error { return keep(append(rows[:i:i], more...)) })
+			others, err := q.PlayParallel(ctx, tasks[i:], func(more []table.Row) error { return keep(append(rows[:i:i], more...)) })
 			return append(rows, others...), err
 		}
 		row, err := q.replayAndMeasure(ctx, t.Job, t.Label)
@@ -170,7 +170,7 @@ func (q *Queue) Play(ctx context.Context, tasks []Task, keep Keep) (rows []repor
 
 // replayAndMeasure plays a job in this process. If it is not known how many can play at a time it
 // is from then on.
-func (q *Queue) replayAndMeasure(ctx context.Context, j Job, label string) (reports.Row, error) {
+func (q *Queue) replayAndMeasure(ctx context.Context, j Job, label string) (table.Row, error) {
 	meter, _ := NewMeter() // of one that cannot measure, one at a time comes
 	_, row, err := q.Replay(ctx, j, label)
 	if err == nil && q.AtOnce == 0 {
@@ -198,7 +198,7 @@ func (q *Queue) measured(meter Meter) {
 }
 
 // PlayParallel plays the tasks at a time, each in a process of its own.
-func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep Keep) ([]reports.Row, error) {
+func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep Keep) ([]table.Row, error) {
 	for _, t := range tasks { // what several would build at once, is built before
 		if err := q.ensureParts(ctx, q.request(t.Job)); err != nil {
 			return nil, err
@@ -207,8 +207,8 @@ func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep Keep) ([]re
 	w := &workers{queue: q, board: q.newBoard(len(tasks)), of: min(q.AtOnce, len(tasks))}
 	w.board.parallel = true
 	defer w.board.line.Clear()
-	rows, err := Sequence(ctx, len(tasks), w.of, Steps[reports.Row]{
-		Parallel: func(ctx context.Context, worker, i int) (reports.Row, bool, error) {
+	rows, err := Sequence(ctx, len(tasks), w.of, Steps[table.Row]{
+		Parallel: func(ctx context.Context, worker, i int) (table.Row, bool, error) {
 			row, err := w.play(ctx, worker, tasks[i], tasks[i].request())
 			// mutant: at a time, what neighbours made late counts
 			again := err == nil && row.Verdict == string(verdict.Inconclusive)
@@ -217,7 +217,7 @@ func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep Keep) ([]re
 			}
 			return row, again, err
 		},
-		Alone: func(ctx context.Context, i int, before reports.Row) (reports.Row, error) {
+		Alone: func(ctx context.Context, i int, before table.Row) (table.Row, error) {
 			r := tasks[i].request()
 			r.Alone, r.InPlaceOf = true, before.Run
 			return w.play(ctx, 0, tasks[i], r)

@@ -17,7 +17,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 	"nodestorm/sim/time/lag"
 )
 
@@ -51,7 +51,7 @@ type workerMessage struct {
 	Virtual time.Duration `json:"virtual,omitempty"`
 	Mean    float64       `json:"mean,omitempty"`
 	Say     string        `json:"say,omitempty"`
-	Row     *reports.Row  `json:"row,omitempty"`
+	Row     *table.Row    `json:"row,omitempty"`
 	Failed  string        `json:"failed,omitempty"`
 	Code    int           `json:"code,omitempty"`  // exit status for Failed
 	Stuck   string        `json:"stuck,omitempty"` // what of its world did not end

@@ -14,7 +14,7 @@ import (
 
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 	"nodestorm/sim/time/lag"
 )
 
@@ -93,7 +93,7 @@ func (w *workers) get(ctx context.Context, nth int) (*workerProcess, error) {
 }
 
 // play has a worker play a task, see request. If the worker crashes the replay is inconclusive.
-func (w *workers) play(ctx context.Context, nth int, t Task, r workRequest) (reports.Row, error) {
+func (w *workers) play(ctx context.Context, nth int, t Task, r workRequest) (table.Row, error) {
 	r.AtOnce = w.of
 	row, err := w.request(ctx, nth, t.Label, r)
 	var end *crash
@@ -105,10 +105,10 @@ func (w *workers) play(ctx context.Context, nth int, t Task, r workRequest) (rep
 }
 
 // request has a worker play a job. The error is a *crash if the worker has ended instead.
-func (w *workers) request(ctx context.Context, nth int, label string, r workRequest) (reports.Row, error) {
+func (w *workers) request(ctx context.Context, nth int, label string, r workRequest) (table.Row, error) {
 	p, err := w.get(ctx, nth)
 	if err != nil {
-		return reports.Row{}, err
+		return table.Row{}, err
 	}
 	defer w.board.ended(nth)
 	stop := context.AfterFunc(ctx, p.end)
@@ -124,22 +124,22 @@ func (w *workers) request(ctx context.Context, nth int, label string, r workRequ
 	ended := p.cmd.Wait()
 	p.end()
 	if ctx.Err() != nil {
-		return reports.Row{}, context.Cause(ctx)
+		return table.Row{}, context.Cause(ctx)
 	}
-	return reports.Row{}, &crash{p.stderr.explain(ended)}
+	return table.Row{}, &crash{p.stderr.explain(ended)}
 }
 
 // await waits for the result of a request. After an error that is no *exit.Error the worker plays
 // no more.
-func (w *workers) await(p *workerProcess, nth int, what string, r workRequest) (reports.Row, error) {
+func (w *workers) await(p *workerProcess, nth int, what string, r workRequest) (table.Row, error) {
 	w.board.step(nth, what, "", lag.Figures{})
 	if err := json.NewEncoder(p.in).Encode(r); err != nil {
-		return reports.Row{}, err
+		return table.Row{}, err
 	}
 	for {
 		var m workerMessage
 		if err := p.out.Decode(&m); err != nil {
-			return reports.Row{}, err
+			return table.Row{}, err
 		}
 		switch {
 		case m.Say != "":
@@ -152,7 +152,7 @@ func (w *workers) await(p *workerProcess, nth int, what string, r workRequest) (
 				w.stuck = append(w.stuck, errors.New(m.Stuck))
 				w.mu.Unlock()
 			}
-			return reports.Row{}, &exit.Error{Code: m.Code, Err: errors.New(m.Failed)}
+			return table.Row{}, &exit.Error{Code: m.Code, Err: errors.New(m.Failed)}
 		default:
 			w.board.step(nth, what, m.Step, lag.Figures{Virtual: m.Virtual, Mean: m.Mean})
 		}

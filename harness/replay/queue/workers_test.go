@@ -19,7 +19,7 @@ import (
 	"nodestorm/harness/replay/queue/queuetest"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 	"nodestorm/sim/time/lag"
 )
 
@@ -56,8 +56,8 @@ func madeUp(t *testing.T, script ...string) (q *Queue, tasks []Task, said *bytes
 func TestPlayedAgainAlone(t *testing.T) {
 	s, tasks, said, dir := madeUp(t, "late", "dies", "", "dead", "", "late")
 	s.AtOnce = 3
-	var kept [][]reports.Row
-	rows, err := s.PlayParallel(t.Context(), tasks, func(rows []reports.Row) error { kept = append(kept, slices.Clone(rows)); return nil })
+	var kept [][]table.Row
+	rows, err := s.PlayParallel(t.Context(), tasks, func(rows []table.Row) error { kept = append(kept, slices.Clone(rows)); return nil })
 	if err != nil || len(rows) != len(tasks) {
 		t.Fatalf("%d rows, %v: %s", len(rows), err, said)
 	}
@@ -94,7 +94,7 @@ func TestPlayedAgainAlone(t *testing.T) {
 func TestParallelFullDisk(t *testing.T) {
 	s, tasks, _, dir := madeUp(t, "", "full", "waits", "", "")
 	s.AtOnce = 2
-	rows, err := s.PlayParallel(t.Context(), tasks, func([]reports.Row) error { return nil })
+	rows, err := s.PlayParallel(t.Context(), tasks, func([]table.Row) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "no space left on device; make room") || exit.CodeOf(err) != exit.Inconclusive {
 		t.Errorf("%v", err)
 	}
@@ -122,7 +122,7 @@ func TestParallelInterrupted(t *testing.T) {
 		}
 		cancel(context.Canceled)
 	}()
-	rows, err := s.PlayParallel(ctx, tasks, func([]reports.Row) error { return nil })
+	rows, err := s.PlayParallel(ctx, tasks, func([]table.Row) error { return nil })
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "etcd is still there") || len(rows) != 0 {
 		t.Errorf("%v, rows %v", err, rows)
 	}

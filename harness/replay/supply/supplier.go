@@ -12,7 +12,7 @@ import (
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/exit"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 )
 
 // Supplier gets builds. Its methods are safe for concurrent use.
@@ -136,7 +136,7 @@ func (s *Supplier) announce(list []todo) {
 		s.Output.Remark("%s %s; this is done once", doing, refs[0])
 	default:
 		s.Output.Remark("%s %s, in about %s: %s; this is done once",
-			doing, reports.Counted(len(list), "target"), all.Round(time.Minute), Names(refs))
+			doing, wording.Counted(len(list), "target"), all.Round(time.Minute), Names(refs))
 	}
 }
 

@@ -10,14 +10,15 @@ import (
 	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
-	"nodestorm/reports"
 	"nodestorm/reports/redact"
+	"nodestorm/reports/table"
+	"nodestorm/reports/timeline"
 	"nodestorm/scenarios"
 )
 
 // Again is what came of judging stored runs again.
 type Again struct {
-	Rows     []reports.Row
+	Rows     []table.Row
 	Unjudged []string // names of runs that could not be
 	// Judged of the Thens were judged by the histories, AsRecorded were not.
 	Judged, AsRecorded int
@@ -28,9 +29,9 @@ type Again struct {
 }
 
 // Recheck judges runs again with a catalogue. What differs from the judgement of then is said.
-// timeline, which may be nil, gets the histories.
-func Recheck(found []Run, catalogue *scenarios.Catalogue, say func(format string, args ...any), timeline io.Writer) (*Again, error) {
-	all := &Again{Rows: []reports.Row{}}
+// times, which may be nil, gets the histories.
+func Recheck(found []Run, catalogue *scenarios.Catalogue, say func(format string, args ...any), times io.Writer) (*Again, error) {
+	all := &Again{Rows: []table.Row{}}
 	for _, f := range found {
 		again, err := run.Recheck(f.Dir, kept.Records(catalogue))
 		if err != nil {
@@ -39,11 +40,11 @@ func Recheck(found []Run, catalogue *scenarios.Catalogue, say func(format string
 			continue
 		}
 		all.add(f, &again, say)
-		if timeline == nil {
+		if times == nil {
 			continue
 		}
-		fmt.Fprintf(timeline, "%s on %s\n", again.Run.ID, again.Run.Target.Ref)
-		err = redact.ForHere().Through(timeline, func(w io.Writer) error { return reports.Timeline(w, slices.Collect(again.Records.Timed())) })
+		fmt.Fprintf(times, "%s on %s\n", again.Run.ID, again.Run.Target.Ref)
+		err = redact.ForHere().Through(times, func(w io.Writer) error { return timeline.Write(w, slices.Collect(again.Records.Timed())) })
 		if err != nil {
 			return nil, err
 		}
@@ -71,13 +72,13 @@ func (all *Again) add(f Run, again *run.Rechecked, say func(format string, args 
 	if p := again.Run.Provenance; p != nil && p.ControlPlane != nil {
 		other = summary.KubernetesVersion(again.Run)
 	}
-	all.Rows = append(all.Rows, reports.Row{
+	all.Rows = append(all.Rows, table.Row{
 		ID: again.Run.ID, Target: again.Run.Target.Ref.String(), Kubernetes: other,
 		Expected: string(again.Expected), Verdict: string(again.Now.Verdict),
 		Outcome: string(verdict.Compare(again.Expected, again.Now.Verdict)), Reason: again.Now.Reason,
 		VirtualSeconds: again.Run.Clock.Virtual.Seconds(), Factor: again.Run.Clock.Mean,
 		WallSeconds: again.Run.Took().Seconds(),
 		LagP99Ms:    float64(again.Run.Clock.Lag.P99) / 1e6, Run: f.Name,
-		Programs: reports.Lateness(again.Run.Clock),
+		Programs: table.Lateness(again.Run.Clock),
 	})
 }

@@ -6,7 +6,7 @@ import (
 
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/kept"
-	"nodestorm/reports"
+	"nodestorm/reports/timeline"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
@@ -80,7 +80,7 @@ func (f Foreign) text(records iter.Seq[history.Record]) string {
 	place := ""
 	for r := range records {
 		if len(f.Evidence) > 0 && r.Seq == f.Evidence[0] {
-			place = " from " + reports.Offset(r.Virtual) + " on"
+			place = " from " + timeline.Offset(r.Virtual) + " on"
 		}
 	}
 	out := fmt.Sprintf("name %s in its kin if they are the same failure, else tighten it", f.Scenario)

@@ -13,11 +13,11 @@ import (
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
-	"nodestorm/reports"
 	"nodestorm/reports/formats"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/redact"
 	"nodestorm/reports/story"
+	"nodestorm/reports/table"
 	"nodestorm/scenarios"
 )
 
@@ -141,7 +141,7 @@ func (r *Reporter) Matrix(cells []matrix.Cell, keep matrix.Filter, since string)
 // Publish writes a page for each run into its folder, one for the two sides of a failure where
 // both were replayed, and into out an index of them all, whose path it returns, with what
 // has changed since the last; empty if nothing was run.
-func (r *Reporter) Publish(rows []reports.Row, out string) (string, error) {
+func (r *Reporter) Publish(rows []table.Row, out string) (string, error) {
 	var found []Run
 	var without []matrix.Skip
 	redactor := redact.ForHere()
@@ -190,7 +190,7 @@ const MatrixFile = "matrix.json"
 
 // sides writes the page of the last run that showed a failure beside the last
 // that did not below out, and returns where it is, or "" if there are not both.
-func (r *Reporter) sides(rows []reports.Row, id, out string) (string, error) {
+func (r *Reporter) sides(rows []table.Row, id, out string) (string, error) {
 	last := func(of verdict.Verdict) string {
 		for _, row := range slices.Backward(rows) {
 			if row.ID == id && row.Verdict == string(of) && row.Run != "" {
@@ -212,7 +212,7 @@ func (r *Reporter) sides(rows []reports.Row, id, out string) (string, error) {
 
 // JUnit writes all runs into out as one JUnit XML, in which one that cannot be read is missing and
 // named.
-func (r *Reporter) JUnit(rows []reports.Row, out string) error {
+func (r *Reporter) JUnit(rows []table.Row, out string) error {
 	return r.File(filepath.Join(out, run.JUnitFile), func(w io.Writer) error {
 		return formats.JUnitOf(w, func(yield func(*story.Story) bool) {
 			for _, row := range rows {

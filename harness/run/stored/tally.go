@@ -10,7 +10,7 @@ import (
 
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/verdict"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/invariants"
 )
@@ -104,11 +104,11 @@ func (all Tallies) Show(w io.Writer) {
 			slices.Sort(t.Broken[id])
 			broken = append(broken, fmt.Sprintf("%s (%s)", id, strings.Join(t.Broken[id], ", ")))
 		}
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %s |\n", t.Invariant, t.Judged, t.Healthy, len(t.Alarms), reports.Clean(strings.Join(broken, ", ")))
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %s |\n", t.Invariant, t.Judged, t.Healthy, len(t.Alarms), wording.Clean(strings.Join(broken, ", ")))
 	}
 	for _, t := range all {
 		for _, a := range t.Alarms {
-			fmt.Fprintf(w, "\n%s is broken in a healthy run of %s on %s: %s; records %v: %s\n", t.Invariant, a.Scenario, a.Target, reports.Clean(a.Reason), a.Evidence, a.Run)
+			fmt.Fprintf(w, "\n%s is broken in a healthy run of %s on %s: %s; records %v: %s\n", t.Invariant, a.Scenario, a.Target, wording.Clean(a.Reason), a.Evidence, a.Run)
 		}
 	}
 }

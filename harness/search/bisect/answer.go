@@ -10,8 +10,8 @@ import (
 
 	"nodestorm/harness/builds/repository"
 	"nodestorm/harness/run/verdict"
-	"nodestorm/reports"
 	"nodestorm/reports/redact"
+	"nodestorm/reports/wording"
 )
 
 // Answer is what was found, also for machines.
@@ -102,21 +102,21 @@ func (a *Answer) outcome() string {
 // Text is the answer for people, with what was asked.
 func (a *Answer) Text() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s: %s\n", a.ID, reports.Clean(a.outcome()))
+	fmt.Fprintf(&out, "%s: %s\n", a.ID, wording.Clean(a.outcome()))
 	if m := a.Message; m != nil {
-		fmt.Fprintf(&out, "\n  %s  %s\n  %s\n", m.Date, reports.Clean(m.Author), reports.Clean(m.Subject))
+		fmt.Fprintf(&out, "\n  %s  %s\n  %s\n", m.Date, wording.Clean(m.Author), wording.Clean(m.Subject))
 		for line := range strings.Lines(m.Body) {
-			fmt.Fprintf(&out, "    %s\n", reports.Clean(strings.TrimSpace(line)))
+			fmt.Fprintf(&out, "    %s\n", wording.Clean(strings.TrimSpace(line)))
 		}
 	}
 	for _, note := range a.Notes {
-		fmt.Fprintf(&out, "\nnote: %s\n", reports.Clean(note))
+		fmt.Fprintf(&out, "\nnote: %s\n", wording.Clean(note))
 	}
 	out.WriteString("\n")
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ASKED\tVERDICT\tRUNS\tBUILD\tPLAY")
 	for _, t := range a.table() {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%.0fs\t%.0fs\n", reports.Clean(t.Name), cmp.Or(string(t.Verdict), "skipped"), len(t.Played), t.BuildSeconds, t.seconds())
+		fmt.Fprintf(w, "%s\t%s\t%d\t%.0fs\t%.0fs\n", wording.Clean(t.Name), cmp.Or(string(t.Verdict), "skipped"), len(t.Played), t.BuildSeconds, t.seconds())
 	}
 	_ = w.Flush() // into a builder
 	if a.SideBySide != "" {
@@ -139,16 +139,16 @@ func (a *Answer) table() []Trial {
 // Markdown is what comes before the text of the failing run.
 func (a *Answer) Markdown() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "**Since when.** %s: %s.\n\n", reports.MarkdownName(a.ID), reports.Markdown(a.outcome()))
+	fmt.Fprintf(&out, "**Since when.** %s: %s.\n\n", wording.MarkdownName(a.ID), wording.Markdown(a.outcome()))
 	if m := a.Message; m != nil {
-		fmt.Fprintf(&out, "> %s (%s, %s)\n\n", reports.Markdown(m.Subject), reports.Markdown(m.Author), m.Date)
+		fmt.Fprintf(&out, "> %s (%s, %s)\n\n", wording.Markdown(m.Subject), wording.Markdown(m.Author), m.Date)
 	}
 	for _, note := range a.Notes {
-		fmt.Fprintf(&out, "%s.\n\n", reports.Markdown(note))
+		fmt.Fprintf(&out, "%s.\n\n", wording.Markdown(note))
 	}
 	out.WriteString("| asked | verdict | runs |\n|---|---|---|\n")
 	for _, t := range a.table() {
-		fmt.Fprintf(&out, "| %s | %s | %d |\n", reports.Markdown(t.Name), cmp.Or(string(t.Verdict), "skipped"), len(t.Played))
+		fmt.Fprintf(&out, "| %s | %s | %d |\n", wording.Markdown(t.Name), cmp.Or(string(t.Verdict), "skipped"), len(t.Played))
 	}
 	out.WriteString("\n")
 	return out.String()

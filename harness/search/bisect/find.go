@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"nodestorm/harness/run/exit"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 )
 
 // found is where the verdict changes.
@@ -33,7 +33,7 @@ func (q *Inquiry) Find(ctx context.Context) (*Answer, error) {
 		return nil, &exit.Error{Code: sides.status(), Err: err}
 	case err != nil:
 		if n := len(q.memory.Trials); ctx.Err() != nil && n > 0 {
-			q.Say("%s learned so far: kept in %s, and the same command goes on from there", reports.Counted(n, "answer"), q.memory.path)
+			q.Say("%s learned so far: kept in %s, and the same command goes on from there", wording.Counted(n, "answer"), q.memory.path)
 		}
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 )
 
@@ -149,7 +149,7 @@ func (q *Inquiry) learned(t Trial) error {
 	} else if q.hunt.State(t) == Skipped && q.hunt.Old != "" {
 		said += ", as neither end is, so skipped: " + t.Reason
 	}
-	q.Say("%s: %s (built or found in %.0f s, %s in %.0f s)", t.Name, said, t.BuildSeconds, reports.Counted(len(t.Played), "run"), t.seconds())
+	q.Say("%s: %s (built or found in %.0f s, %s in %.0f s)", t.Name, said, t.BuildSeconds, wording.Counted(len(t.Played), "run"), t.seconds())
 	return err
 }
 
@@ -158,7 +158,7 @@ func (q *Inquiry) progress(p Point, left, steps int) {
 		q.Say("asking %s", q.called(p.ID))
 		return
 	}
-	q.Say("asking %s; it could be any of %d, about %s to go", q.called(p.ID), left, reports.Counted(steps, "step"))
+	q.Say("asking %s; it could be any of %d, about %s to go", q.called(p.ID), left, wording.Counted(steps, "step"))
 }
 
 // runOf is a run that shows what a point does: its own, or that of the end which is the

@@ -12,7 +12,7 @@ import (
 
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 )
 
 // memory is the file of what one question has taught, so that a second call goes on.
@@ -75,7 +75,7 @@ func (q *Inquiry) Remember() error {
 		q.memory.Trials = append(q.memory.Trials, t)
 	}
 	if n := len(q.memory.Trials); n > 0 {
-		q.Say("going on with %s learned earlier (%s); --anew forgets them", reports.Counted(n, "answer"), q.memory.path)
+		q.Say("going on with %s learned earlier (%s); --anew forgets them", wording.Counted(n, "answer"), q.memory.path)
 	}
 	return nil
 }

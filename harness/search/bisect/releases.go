@@ -14,7 +14,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/run/verdict"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 )
 
@@ -142,9 +142,9 @@ func (p *Past) Text() string {
 	for _, r := range p.Releases {
 		why := ""
 		if r.Verdict == "" || r.Verdict == verdict.Inconclusive || r.Verdict == verdict.Failed {
-			why = reports.Cut(r.Reason, 120)
+			why = wording.Cut(r.Reason, 120)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", reports.Clean(r.Version), cmp.Or(string(r.Verdict), "-"), cmp.Or(r.Expected, "-"), reports.Clean(why))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", wording.Clean(r.Version), cmp.Or(string(r.Verdict), "-"), cmp.Or(r.Expected, "-"), wording.Clean(why))
 	}
 	_ = w.Flush() // into a builder
 	fmt.Fprintf(&out, "\n%s: %s\n", p.ID, p.Summary)

@@ -12,7 +12,7 @@ import (
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/builds/repository"
 	"nodestorm/harness/run/exit"
-	"nodestorm/reports"
+	"nodestorm/reports/wording"
 )
 
 // commits is a source: what a git repository has.
@@ -136,7 +136,7 @@ func (s commits) between(ctx context.Context, older, newer string) (points []Poi
 		s.Say("no commit between %s and %s touches the program", s.called(older), s.called(newer))
 		return nil, nil
 	}
-	s.Say("%s between %s and %s can shape the program", reports.Counted(len(places), "commit"), s.called(older), s.called(newer))
+	s.Say("%s between %s and %s can shape the program", wording.Counted(len(places), "commit"), s.called(older), s.called(newer))
 	for _, place := range places {
 		if err := s.add(place.Commit, place.Commit[:12]); err != nil {
 			return nil, err

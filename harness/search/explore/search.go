@@ -12,7 +12,8 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
+	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 	"nodestorm/sim/oneline"
 )
@@ -21,7 +22,7 @@ import (
 type Player interface {
 	// Play plays the scenario of a feature on a build and keeps its run below out; its progress
 	// begins with the label. It may be called AtOnce times at a time.
-	Play(ctx context.Context, feature string, on builds.Target, out, label string) (reports.Row, error)
+	Play(ctx context.Context, feature string, on builds.Target, out, label string) (table.Row, error)
 	// AtOnce is how many features can be played at a time, as far as that is known.
 	AtOnce() int
 }
@@ -98,12 +99,12 @@ func (s *Search) tally() string {
 		}
 	}
 	return fmt.Sprintf("%s, %.1f h virtual, %s: ",
-		reports.Counted(now.Plays, "schedule"), now.VirtualHours, reports.Counted(suspects, "suspect"))
+		wording.Counted(now.Plays, "schedule"), now.VirtualHours, wording.Counted(suspects, "suspect"))
 }
 
 // learn judges a play. A run that broke nothing is removed: there are many. One that could not be
 // judged though it was in time is kept: something of ours, or of the target's, is odd.
-func (s *Search) learn(p Play, row reports.Row) (Play, error) {
+func (s *Search) learn(p Play, row table.Row) (Play, error) {
 	p.Verdict, p.Reason, p.VirtualSeconds, p.WallSeconds = verdict.Verdict(row.Verdict), row.Reason, row.VirtualSeconds, row.WallSeconds
 	if row.Run == "" {
 		return s.Learn(p, nil)

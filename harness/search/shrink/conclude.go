@@ -15,9 +15,9 @@ import (
 	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/search/explore"
-	"nodestorm/reports"
 	"nodestorm/reports/formats"
 	"nodestorm/reports/story"
+	"nodestorm/reports/table"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
@@ -40,7 +40,7 @@ func write(folder string, d explore.Draft) error {
 
 // conclude keeps the run that shows it, and writes all again with what is known now, and the
 // text for upstream. Which documented failure it is, if it is one, it returns.
-func (x *shrinking) conclude(d explore.Draft, played reports.Row, folder string) (known string, err error) {
+func (x *shrinking) conclude(d explore.Draft, played table.Row, folder string) (known string, err error) {
 	if played.Run == "" {
 		return "", write(folder, d)
 	}

@@ -20,7 +20,8 @@ import (
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/explore"
 	"nodestorm/harness/search/schedule"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
+	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 )
 
@@ -96,7 +97,7 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 	if wrote := write(r.Folder, r.Draft); err != nil || wrote != nil {
 		return r, errors.Join(err, wrote)
 	}
-	x.say("left of %s: %d, in %s", reports.Counted(len(x.Schedule.Acts), "act"), len(small.Acts), r.Folder)
+	x.say("left of %s: %d, in %s", wording.Counted(len(x.Schedule.Acts), "act"), len(small.Acts), r.Folder)
 	kept, err := x.rates(ctx, &r)
 	if err != nil {
 		return r, err
@@ -144,7 +145,7 @@ func (x *shrinking) first(ctx context.Context) (*schedule.Schedule, error) {
 
 // attempt is what came of a play.
 type attempt struct {
-	row   reports.Row
+	row   table.Row
 	shows bool // what is looked for
 	steps int  // that had ended by then
 }
@@ -156,7 +157,7 @@ func (x *shrinking) breaks(ctx context.Context, s schedule.Schedule, on builds.T
 	if err != nil {
 		return p, err
 	}
-	label := fmt.Sprintf("play %d, of %s: ", nth, reports.Counted(len(s.Acts), "act"))
+	label := fmt.Sprintf("play %d, of %s: ", nth, wording.Counted(len(s.Acts), "act"))
 	if p.row, err = x.Player.Play(ctx, feature, on, x.work, label); err != nil {
 		return p, err
 	}
@@ -210,13 +211,13 @@ func (x *shrinking) often(ctx context.Context, s schedule.Schedule, shown int) (
 	}
 	if shown >= Shows {
 		x.say("left: %s, %s at least: %d plays, %s",
-			reports.Counted(len(s.Acts), "act"), s.Length(), x.plays.Load(), time.Since(x.began).Round(time.Second))
+			wording.Counted(len(s.Acts), "act"), s.Length(), x.plays.Load(), time.Since(x.began).Round(time.Second))
 	}
 	return shown >= Shows, nil
 }
 
 // rates plays what is left on all builds, and returns the first play on the build that shows it.
-func (x *shrinking) rates(ctx context.Context, r *Result) (kept reports.Row, err error) {
+func (x *shrinking) rates(ctx context.Context, r *Result) (kept table.Row, err error) {
 	at, kept, err := x.rate(ctx, r.Schedule, x.Build, RatePlays)
 	if err != nil {
 		return kept, err
@@ -236,7 +237,7 @@ func (x *shrinking) rates(ctx context.Context, r *Result) (kept reports.Row, err
 // rate plays it so many times on a build; kept is the first play that shows it.
 func (x *shrinking) rate(
 	ctx context.Context, s schedule.Schedule, on builds.Target, plays int,
-) (at explore.On, kept reports.Row, err error) {
+) (at explore.On, kept table.Row, err error) {
 	at.Target = on.Ref.String()
 	all, err := x.several(ctx, s, on, plays)
 	if err != nil {
@@ -259,7 +260,7 @@ func (x *shrinking) rate(
 }
 
 // forget removes what a play left, if it came to leave anything.
-func forget(row reports.Row) {
+func forget(row table.Row) {
 	if row.Run != "" {
 		_ = os.RemoveAll(filepath.Dir(row.Run))
 	}

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"nodestorm/harness/run"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
-	"nodestorm/reports"
+	"nodestorm/harness/run"
+	"nodestorm/reports/table"
 )
 
 // replays are what BenchmarkParallel plays, each on two releases: one that waits for five
@@ -26,7 +26,7 @@ var replays = []string{"karpenter-7515-not-ready-noexecute", "karpenter-7515-not
 type played struct {
 	wall, work time.Duration // of the command, and what it has kept processors busy
 	span       time.Duration // from when the first replay began to the end of the last
-	rows       []reports.Row
+	rows       []table.Row
 }
 
 // seen are the verdicts, in order.

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/perf/benchmath"
 
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 )
 
 // soon is what a verdict may take, world included, of a record that shows itself within long of
@@ -31,7 +31,7 @@ type replayed struct{ id, target string }
 // verdicts are what the two sides have made of records, in the order in which these came.
 type verdicts struct {
 	order []replayed
-	rows  [2]map[replayed][]reports.Row
+	rows  [2]map[replayed][]table.Row
 	// without are records of which a replay is missing, and why.
 	without []string
 }
@@ -72,7 +72,7 @@ func replayAll(ctx context.Context, sides []*side, tmp string, count int, ids []
 }
 
 // verify replays a record on its releases, and leaves no run behind.
-func verify(ctx context.Context, dir, command, id, tmp string) (rows []reports.Row, err error) {
+func verify(ctx context.Context, dir, command, id, tmp string) (rows []table.Row, err error) {
 	runs, err := os.MkdirTemp(tmp, "runs-")
 	if err != nil {
 		return nil, err
@@ -92,9 +92,9 @@ func verify(ctx context.Context, dir, command, id, tmp string) (rows []reports.R
 	return rows, nil
 }
 
-func (v *verdicts) add(side int, rows []reports.Row) {
+func (v *verdicts) add(side int, rows []table.Row) {
 	if v.rows[side] == nil {
-		v.rows[side] = map[replayed][]reports.Row{}
+		v.rows[side] = map[replayed][]table.Row{}
 	}
 	for _, r := range rows {
 		of := replayed{r.ID, r.Target}
@@ -145,7 +145,7 @@ func (v *verdicts) table(before, now string, out io.Writer) (worse int, err erro
 			worse++
 			fmt.Fprintf(&notes, "%s on %s is as expected in %d of %d: %s\n", of.id, of.target, fineNow, len(is), others(is))
 		}
-		virtual := median(is, func(r reports.Row) float64 { return r.VirtualSeconds })
+		virtual := median(is, func(r table.Row) float64 { return r.VirtualSeconds })
 		if centers[1] > soon.Seconds() && virtual < long.Seconds() {
 			late++
 			fmt.Fprintf(&notes, "%s on %s takes more than %s\n", of.id, of.target, soon)
@@ -162,14 +162,14 @@ func (v *verdicts) table(before, now string, out io.Writer) (worse int, err erro
 	return worse, err
 }
 
-func wall(rows []reports.Row) (seconds []float64) {
+func wall(rows []table.Row) (seconds []float64) {
 	for _, r := range rows {
 		seconds = append(seconds, r.WallSeconds)
 	}
 	return seconds
 }
 
-func asExpected(rows []reports.Row) (n int) {
+func asExpected(rows []table.Row) (n int) {
 	for _, r := range rows {
 		if r.Verdict == r.Expected {
 			n++
@@ -179,7 +179,7 @@ func asExpected(rows []reports.Row) (n int) {
 }
 
 // others are the verdicts that were not expected.
-func others(rows []reports.Row) string {
+func others(rows []table.Row) string {
 	var other []string
 	for _, r := range rows {
 		if r.Verdict != r.Expected && !slices.Contains(other, r.Verdict) {
@@ -189,7 +189,7 @@ func others(rows []reports.Row) string {
 	return strings.Join(other, ", ")
 }
 
-func median(rows []reports.Row, of func(reports.Row) float64) float64 {
+func median(rows []table.Row, of func(table.Row) float64) float64 {
 	var values []float64
 	for _, r := range rows {
 		values = append(values, of(r))

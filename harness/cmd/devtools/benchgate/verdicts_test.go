@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 )
 
 // rows are of a record on a release, one for each of these seconds.
-func rows(id, verdict string, virtual float64, walls ...float64) (list []reports.Row) {
+func rows(id, verdict string, virtual float64, walls ...float64) (list []table.Row) {
 	for _, seconds := range walls {
-		list = append(list, reports.Row{ID: id, Target: "t@v1", Expected: "healthy", Verdict: verdict, WallSeconds: seconds, VirtualSeconds: virtual, Run: "r"})
+		list = append(list, table.Row{ID: id, Target: "t@v1", Expected: "healthy", Verdict: verdict, WallSeconds: seconds, VirtualSeconds: virtual, Run: "r"})
 	}
 	return list
 }
@@ -25,7 +25,7 @@ func TestVerdictsTable(t *testing.T) {
 	all.add(1, rows("long", "healthy", 1300, 15, 16, 17, 18, 19))
 	all.add(0, rows("spoiled", "healthy", 60, 4))
 	all.add(1, append(rows("spoiled", "healthy", 60, 4), rows("spoiled", "inconclusive", 60, 4)...))
-	all.add(1, []reports.Row{{ID: "missing", Target: "t@v2", Verdict: "skipped", Reason: "no build"}})
+	all.add(1, []table.Row{{ID: "missing", Target: "t@v2", Verdict: "skipped", Reason: "no build"}})
 	all.add(0, rows("gone", "healthy", 60, 4))
 	var out strings.Builder
 	worse, err := all.table("abc", "here", &out)
@@ -52,7 +52,7 @@ func TestVerdictsTable(t *testing.T) {
 
 func TestVerdictsOfNothing(t *testing.T) {
 	all := &verdicts{}
-	all.add(0, []reports.Row{{ID: "a", Target: "t@v1", Verdict: "skipped", Reason: "no build"}})
+	all.add(0, []table.Row{{ID: "a", Target: "t@v1", Verdict: "skipped", Reason: "no build"}})
 	if _, err := all.table("abc", "here", &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "a on t@v1: no build") {
 		t.Errorf("%v, want what is missing", err)
 	}

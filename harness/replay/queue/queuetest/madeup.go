@@ -17,7 +17,7 @@ import (
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 	"nodestorm/scenarios"
 	"nodestorm/sim/time/lag"
 )
@@ -40,7 +40,7 @@ type message struct {
 	Step    string        `json:"step,omitempty"`
 	Virtual time.Duration `json:"virtual,omitempty"`
 	Mean    float64       `json:"mean,omitempty"`
-	Row     *reports.Row  `json:"row,omitempty"`
+	Row     *table.Row    `json:"row,omitempty"`
 	Failed  string        `json:"failed,omitempty"`
 	Code    int           `json:"code,omitempty"`
 	Stuck   string        `json:"stuck,omitempty"`
@@ -108,7 +108,7 @@ func MadeUp() {
 				panic(fmt.Sprintf("job %d has not ended in a minute", o.Job+1))
 			}
 		}
-		row := reports.Row{
+		row := table.Row{
 			ID: o.ID, Target: o.Target, Expected: "healthy", Verdict: string(v), WallSeconds: 1.5, Run: filepath.Join(dir, "runs", o.ID, o.Target),
 		}
 		if o.InPlaceOf != "" {
@@ -136,7 +136,7 @@ func Within(limit time.Duration, there func() bool) bool {
 }
 
 // StoreRun writes a run as short as one can be.
-func StoreRun(row reports.Row, sha string) error {
+func StoreRun(row table.Row, sha string) error {
 	ref, err := builds.ParseRef(row.Target)
 	if err != nil {
 		return err

@@ -1,10 +1,10 @@
-package reports_test
+package table_test
 
 import (
 	"strings"
 	"testing"
 
-	"nodestorm/reports"
+	"nodestorm/reports/table"
 )
 
 // A terminal shows the columns that say what a row is about, then as many others as it has room for.
@@ -21,7 +21,7 @@ func TestFit(t *testing.T) {
 		105: "SCENARIO TARGET VERDICT EXPECTED REASON",
 		150: "SCENARIO TARGET VERDICT EXPECTED WALL REASON",
 	} {
-		fit := reports.Fit(width, 3, rows)
+		fit := table.Fit(width, 3, rows)
 		if got := strings.Join(fit[0], " "); got != want {
 			t.Errorf("%d columns: %s, want %s", width, got, want)
 		}
@@ -29,7 +29,7 @@ func TestFit(t *testing.T) {
 			t.Errorf("%d columns: %s", width, line)
 		}
 	}
-	if fit := reports.Fit(40, 1, rows); len(fit[0]) != 2 || fit[1][1] != "fa…" {
+	if fit := table.Fit(40, 1, rows); len(fit[0]) != 2 || fit[1][1] != "fa…" {
 		t.Errorf("40 columns: %q", fit)
 	}
 }
@@ -38,7 +38,7 @@ func TestFit(t *testing.T) {
 func TestNarrow(t *testing.T) {
 	rows := [][]string{{"SCENARIO", "VERDICT", "WALL", "FACTOR"}, {"karpenter-7515", "healthy", "5.7s", "46x"}}
 	for width, want := range map[int]string{0: "SCENARIO VERDICT WALL FACTOR", 38: "SCENARIO VERDICT WALL FACTOR", 37: "SCENARIO VERDICT WALL", 10: "SCENARIO VERDICT"} {
-		if got := strings.Join(reports.Narrow(width, 2, rows)[0], " "); got != want {
+		if got := strings.Join(table.Narrow(width, 2, rows)[0], " "); got != want {
 			t.Errorf("%d columns: %s, want %s", width, got, want)
 		}
 	}

@@ -1,7 +1,8 @@
-package reports
+// Package table is the table of several verdicts, a row each, for people and for programs:
+// what `nodestorm verify` shows, with rates, and how late programs were. It judges nothing.
+package table
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -9,6 +10,9 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"nodestorm/reports/document"
+	"nodestorm/reports/wording"
 )
 
 // Row is one verdict of `nodestorm verify`, and its place in --json.
@@ -46,10 +50,10 @@ const (
 // fine is the outcome that needs no explanation.
 const fine = "expected"
 
-// Table writes the rows for people: a line for each run, then why for all that are not
+// Write writes the rows for people: a line for each run, then why for all that are not
 // as expected, those of which there is no run by their reason, then a count of the outcomes.
 // Of the lines are the columns that a terminal of that width has room for, 0 for all.
-func Table(w io.Writer, width int, rows []Row) error {
+func Write(w io.Writer, width int, rows []Row) error {
 	other := slices.ContainsFunc(rows, func(r Row) bool { return r.Kubernetes != "" })
 	header := []string{"SCENARIO", "TARGET", "EXPECTED", "VERDICT", "WALL", "VIRTUAL", "FACTOR", "LAG P99"}
 	if other {
@@ -64,7 +68,7 @@ func Table(w io.Writer, width int, rows []Row) error {
 		if r.VirtualSeconds > 0 {
 			virtual = (time.Duration(r.VirtualSeconds) * time.Second).String() // "15m2s"
 		}
-		cells := []string{Clean(r.ID), Clean(r.Target), orDash(r.Expected), orDash(r.Verdict),
+		cells := []string{wording.Clean(r.ID), wording.Clean(r.Target), orDash(r.Expected), orDash(r.Verdict),
 			figure("%.1fs", r.WallSeconds), virtual, figure("%.0fx", r.Factor), figure("%.0fms", r.LagP99Ms)}
 		if other {
 			cells = slices.Insert(cells, 2, orDash(r.Kubernetes))
@@ -83,11 +87,11 @@ func Table(w io.Writer, width int, rows []Row) error {
 		if r.Outcome == fine || r.Run == "" {
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s on %s: %s\n", Clean(r.ID), Clean(r.Target), strings.ToUpper(Clean(r.Outcome)))
+		fmt.Fprintf(&b, "\n%s on %s: %s\n", wording.Clean(r.ID), wording.Clean(r.Target), strings.ToUpper(wording.Clean(r.Outcome)))
 		if r.Reason != "" {
-			fmt.Fprintf(&b, "  %s\n", Clean(r.Reason))
+			fmt.Fprintf(&b, "  %s\n", wording.Clean(r.Reason))
 		}
-		fmt.Fprintf(&b, "  run: %s\n", Clean(r.Run))
+		fmt.Fprintf(&b, "  run: %s\n", wording.Clean(r.Run))
 	}
 	notRun(&b, rows)
 	rates(&b, rows)
@@ -110,19 +114,17 @@ func notRun(b *strings.Builder, rows []Row) {
 		if ids[of] == nil {
 			reasons = append(reasons, of)
 		}
-		ids[of] = append(ids[of], Clean(r.ID))
+		ids[of] = append(ids[of], wording.Clean(r.ID))
 	}
 	for _, of := range reasons {
-		fmt.Fprintf(b, "\n%d on %s: %s\n  %s\n  %s\n", len(ids[of]), Clean(of.target), strings.ToUpper(Clean(of.outcome)),
-			Clean(of.why), strings.Join(ids[of], ", "))
+		fmt.Fprintf(b, "\n%d on %s: %s\n  %s\n  %s\n", len(ids[of]), wording.Clean(of.target), strings.ToUpper(wording.Clean(of.outcome)),
+			wording.Clean(of.why), strings.Join(ids[of], ", "))
 	}
 }
 
 // JSON writes the rows as an array, [] for none.
 func JSON(w io.Writer, rows []Row) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(Finite(rows))
+	return document.JSON(w, Finite(rows))
 }
 
 // Finite are the rows as JSON can have them.
@@ -157,7 +159,7 @@ func count(rows []Row) string {
 		parts = append(parts, "nothing was run")
 	}
 	for _, o := range outcomes {
-		parts = append(parts, fmt.Sprintf("%d %s", counts[o], Clean(o)))
+		parts = append(parts, fmt.Sprintf("%d %s", counts[o], wording.Clean(o)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -166,7 +168,7 @@ func orDash(text string) string {
 	if text == "" {
 		return "-"
 	}
-	return Clean(text)
+	return wording.Clean(text)
 }
 
 // figure formats a figure of a run, "-" if the run had none.

@@ -1,9 +1,12 @@
-package reports
+package table
 
 import (
 	"fmt"
 	"math"
 	"strings"
+
+	"nodestorm/reports/interval"
+	"nodestorm/reports/wording"
 )
 
 // Rate is how often a scenario on a target comes out as expected.
@@ -12,11 +15,11 @@ type Rate struct {
 	// Runs are those that could decide: inconclusive ones say nothing of the rate.
 	Runs         int `json:"runs"`
 	Inconclusive int `json:"inconclusive"`
-	// Low and High are what shares the runs are compatible with, at 95 %: see Wilson.
+	// Low and High are what shares the runs are compatible with, at 95 %: see interval.Wilson.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 	// Certainty is how likely it is that the outcome that is more frequent here is so
-	// always, see Certainty.
+	// always, see interval.Certainty.
 	Certainty float64 `json:"certainty"`
 }
 
@@ -34,31 +37,9 @@ func RateOf(rows []Row, id, target string) (r Rate) {
 			r.Runs++
 		}
 	}
-	r.Low, r.High = Wilson(r.AsExpected, r.Runs)
-	r.Certainty = Certainty(r.AsExpected, r.Runs)
+	r.Low, r.High = interval.Wilson(r.AsExpected, r.Runs)
+	r.Certainty = interval.Certainty(r.AsExpected, r.Runs)
 	return r
-}
-
-// Certainty is how likely it is that what came more often in k of n runs comes in more
-// than half of all, if before the first run every rate was as likely as any other. It
-// holds whenever one stops to look: 6 runs of one kind are 99 % certain.
-//
-// With that, the rate has a beta distribution of k+1 and n-k+1, whose share above a half
-// is that of up to k heads in n+1 tosses of a coin.
-func Certainty(k, n int) float64 {
-	k = max(k, n-k)
-	share := 0.0
-	// mutant: few runs are certain
-	for heads := range k + 1 {
-		share += math.Exp(choose(n+1, heads) - float64(n+1)*math.Ln2)
-	}
-	return min(1, share)
-}
-
-// choose is the logarithm of how many ways there are to choose k of n.
-func choose(n, k int) float64 {
-	of := func(i int) float64 { v, _ := math.Lgamma(float64(i) + 1); return v }
-	return of(n) - of(k) - of(n-k)
 }
 
 // rates writes a line for each scenario and target that was run more than once.
@@ -80,7 +61,7 @@ func rates(b *strings.Builder, rows []Row) {
 			b.WriteString("\n")
 			begun = true
 		}
-		fmt.Fprintf(b, "%s on %s: %s\n", Clean(row.ID), Clean(row.Target), r)
+		fmt.Fprintf(b, "%s on %s: %s\n", wording.Clean(row.ID), wording.Clean(row.Target), r)
 	}
 }
 

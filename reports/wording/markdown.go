@@ -1,4 +1,4 @@
-package reports
+package wording
 
 import (
 	"regexp"
@@ -33,4 +33,14 @@ func MarkdownName(name string) string {
 		return "`" + name + "`"
 	}
 	return Markdown(name)
+}
+
+var issue = regexp.MustCompile(`^([\w.-]+/[\w.-]+)#(\d+)$`)
+
+// IssueURL is where owner/repository#number is, or empty if the text is no such thing.
+func IssueURL(text string) string {
+	if !issue.MatchString(text) {
+		return ""
+	}
+	return issue.ReplaceAllString(text, "https://github.com/$1/issues/$2")
 }

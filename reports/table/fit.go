@@ -1,8 +1,10 @@
-package reports
+package table
 
 import (
 	"slices"
 	"unicode/utf8"
+
+	"nodestorm/reports/wording"
 )
 
 const (
@@ -35,7 +37,7 @@ func Fit(width, need int, rows [][]string) [][]string {
 			return fit
 		}
 		for _, row := range fit {
-			row[last] = Cut(row[last], max(room, 1))
+			row[last] = wording.Cut(row[last], max(room, 1))
 		}
 		return fit
 	}

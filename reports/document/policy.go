@@ -1,10 +1,10 @@
-package reports
+// Package document writes a report as HTML, Markdown or JSON.
+package document
 
 import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -19,14 +19,4 @@ func Policy(script, style string, more ...string) string {
 	return strings.Join(append([]string{fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; "+
 		"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
 		hash(script), hash(style))}, more...), "; ")
-}
-
-var issue = regexp.MustCompile(`^([\w.-]+/[\w.-]+)#(\d+)$`)
-
-// IssueURL is where owner/repository#number is, or empty if the text is no such thing.
-func IssueURL(text string) string {
-	if !issue.MatchString(text) {
-		return ""
-	}
-	return issue.ReplaceAllString(text, "https://github.com/$1/issues/$2")
 }

@@ -1,9 +1,9 @@
-package reports
+// Package wording makes words that others wrote harmless for who reads them, on terminals and
+// in Markdown, and puts numbers into words.
+package wording
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -46,40 +46,4 @@ func Counted(n int, what string) string {
 		what += "s"
 	}
 	return fmt.Sprintf("%d %s", n, what)
-}
-
-// valueText is a detail's value: text as it is, lists as [a, b], mappings as
-// {k: v} in the order of their keys.
-func valueText(value any) string {
-	switch value := value.(type) {
-	case string:
-		return Clean(value)
-	case []string, []any:
-		return "[" + strings.Join(texts(value), ", ") + "]"
-	case map[string]any:
-		var fields []string
-		for _, key := range slices.Sorted(maps.Keys(value)) {
-			fields = append(fields, Clean(key)+": "+valueText(value[key]))
-		}
-		return "{" + strings.Join(fields, ", ") + "}"
-	case float64: // how JSON reads numbers
-		return strconv.FormatFloat(value, 'f', -1, 64)
-	}
-	return Clean(fmt.Sprint(value))
-}
-
-// texts are the items of a list, none if value is no list.
-func texts(value any) []string {
-	var items []string
-	switch list := value.(type) {
-	case []string:
-		for _, item := range list {
-			items = append(items, Clean(item))
-		}
-	case []any:
-		for _, item := range list {
-			items = append(items, valueText(item))
-		}
-	}
-	return items
 }

@@ -1,7 +1,5 @@
-// Package reports renders what runs have shown: a timeline of one run's history,
-// and the table of several verdicts, for people and for programs. It judges
-// nothing. The cucumber.json of a run's folder is godog's.
-package reports
+// Package timeline renders one run's history as text, for people. It judges nothing.
+package timeline
 
 import (
 	"bufio"
@@ -12,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"nodestorm/reports/wording"
 	"nodestorm/sim/history"
 )
 
@@ -25,12 +24,12 @@ const (
 	foldFrom = 4
 )
 
-// Timeline writes the history as text, a record a line in the order of virtual
+// Write writes the history as text, a record a line in the order of virtual
 // time: offset, source, actor, what happened, and the details. Of an object's
 // state (taints, conditions, provider ID) only what changed is shown; records in a
 // row that then differ in their object only are folded into one line. Text that
 // others wrote is made harmless for terminals, and long lines are cut.
-func Timeline(w io.Writer, records []history.Record) error {
+func Write(w io.Writer, records []history.Record) error {
 	records = slices.Clone(records)
 	history.Sort(records)
 	state := changes{}
@@ -55,7 +54,7 @@ func Timeline(w io.Writer, records []history.Record) error {
 		if more := same - i - 1; more > 0 {
 			line += fmt.Sprintf(" … and %d more like it until %s", more, strings.TrimSpace(Offset(entries[same-1].at)))
 		}
-		fmt.Fprintln(out, Cut(strings.TrimRight(line, " "), maxLine))
+		fmt.Fprintln(out, wording.Cut(strings.TrimRight(line, " "), maxLine))
 		i = same
 	}
 	return out.Flush()

@@ -1,12 +1,14 @@
-package reports
+package timeline
 
 import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"nodestorm/reports/wording"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/vocabulary"
 )
@@ -24,11 +26,8 @@ type entry struct {
 // key → value.
 type changes map[string]string
 
-// Keywords are Gherkin's kinds of steps in the words of a feature.
-var Keywords = map[string]string{"Context": "Given", "Action": "When", "Outcome": "Then"}
-
 func (c changes) entry(r history.Record) entry {
-	e := entry{at: r.Virtual, source: string(r.Source), actor: Cut(Clean(r.Actor), maxActor)}
+	e := entry{at: r.Virtual, source: string(r.Source), actor: wording.Cut(wording.Clean(r.Actor), maxActor)}
 	detail := maps.Clone(r.Detail)
 	take := func(key string) string {
 		value, ok := detail[key]
@@ -38,14 +37,14 @@ func (c changes) entry(r history.Record) entry {
 		}
 		return valueText(value)
 	}
-	words := []string{Clean(r.Verb)}
+	words := []string{wording.Clean(r.Verb)}
 	switch r.Source {
 	case history.Step:
-		words = append(words, Keywords[take("kind")], take("text"))
+		words = append(words, history.Role(take("kind")).Keyword(), take("text"))
 	case history.Logged:
 		words = []string{take("level"), take("message")} // the verb tells nothing
 	}
-	words = append(words, Clean(r.Object.String()))
+	words = append(words, wording.Clean(r.Object.String()))
 	if subresource := take("subresource"); subresource != "" {
 		words = append(words, "("+subresource+")")
 	}
@@ -99,7 +98,43 @@ func (c changes) facts(r history.Record, detail history.Detail) []string {
 			}
 			c[place] = value
 		}
-		facts = append(facts, Clean(key)+"="+value)
+		facts = append(facts, wording.Clean(key)+"="+value)
 	}
 	return facts
+}
+
+// valueText is a detail's value: text as it is, lists as [a, b], mappings as
+// {k: v} in the order of their keys.
+func valueText(value any) string {
+	switch value := value.(type) {
+	case string:
+		return wording.Clean(value)
+	case []string, []any:
+		return "[" + strings.Join(texts(value), ", ") + "]"
+	case map[string]any:
+		var fields []string
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			fields = append(fields, wording.Clean(key)+": "+valueText(value[key]))
+		}
+		return "{" + strings.Join(fields, ", ") + "}"
+	case float64: // how JSON reads numbers
+		return strconv.FormatFloat(value, 'f', -1, 64)
+	}
+	return wording.Clean(fmt.Sprint(value))
+}
+
+// texts are the items of a list, none if value is no list.
+func texts(value any) []string {
+	var items []string
+	switch list := value.(type) {
+	case []string:
+		for _, item := range list {
+			items = append(items, wording.Clean(item))
+		}
+	case []any:
+		for _, item := range list {
+			items = append(items, valueText(item))
+		}
+	}
+	return items
 }

@@ -1,26 +1,11 @@
-package reports
+package table
 
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 	"strings"
 	"testing"
 )
-
-func TestCertainty(t *testing.T) {
-	for _, tc := range []struct {
-		k, n int
-		want float64
-	}{
-		{0, 0, 0.5}, {1, 1, 0.75}, {0, 1, 0.75}, {2, 2, 0.875}, {1, 2, 0.5}, {5, 5, 0.984375}, {6, 6, 0.9921875}, {0, 6, 0.9921875},
-		{9, 10, 0.994140625}, {5, 10, 0.5}, {1000, 1000, 1},
-	} {
-		if got := Certainty(tc.k, tc.n); math.Abs(got-tc.want) > 1e-9 {
-			t.Errorf("%d of %d: %v, want %v", tc.k, tc.n, got, tc.want)
-		}
-	}
-}
 
 // Rates are told of what was run more than once, with the runs that they rest on.
 func TestRates(t *testing.T) {
@@ -39,7 +24,7 @@ func TestRates(t *testing.T) {
 	add("once", "expected", 1)
 	rows = append(rows, Row{ID: "skipped", Target: "karpenter@v1", Outcome: "skipped"})
 	var out bytes.Buffer
-	if err := Table(&out, 0, rows); err != nil {
+	if err := Write(&out, 0, rows); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
