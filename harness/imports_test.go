@@ -66,15 +66,23 @@ var apart = []struct{ p, from, why string }{
 	{"nodestorm/harness/builds/buildstore", "nodestorm/harness/program/installer", "the store has builds, and what a name stands for is said where targets are named"},
 }
 
+// readers are what judges and reads runs, with all below them.
+var readers = []string{"nodestorm/harness/run", "nodestorm/harness/night/shard", "nodestorm/harness/night/store"}
+
 // pure reports whether what judges and reads runs may need a package: none of what makes them.
 func pure(p string) bool {
 	switch {
 	case under(p, "k8s.io/client-go"), under(p, "github.com/cucumber/godog"):
 		return false
 	case under(p, "nodestorm/harness"):
-		return under(p, "nodestorm/harness/run") || slices.Contains([]string{"nodestorm/harness/builds", "nodestorm/harness/sentences/words"}, p)
+		return reads(p) ||
+			slices.Contains([]string{"nodestorm/harness/builds", "nodestorm/harness/sentences/words", "nodestorm/harness/night/bucket"}, p)
 	}
 	return roomOf(p) != "fakecloud" && p != "nodestorm/sim/time/clock" && !under(p, "nodestorm/sim/machine")
+}
+
+func reads(p string) bool {
+	return slices.ContainsFunc(readers, func(reader string) bool { return under(p, reader) })
 }
 
 // wrongImports says in a sentence each what must not be.
@@ -104,7 +112,7 @@ func wrongImports(imports map[string][]string) (wrong []string) {
 		}
 	}
 	for p := range imports {
-		if !under(p, "nodestorm/harness/run") {
+		if !reads(p) {
 			continue
 		}
 		if impure := first(imports, p, map[string]bool{}, func(p string) bool { return !pure(p) }); impure != "" {
