@@ -46,6 +46,8 @@ type Config struct {
 	GroupLabel string
 	// Durations says how long actions take, by command, in place of those of DefaultDurations.
 	Durations map[string]time.Duration
+	// CheckFault finds what is wrong with a fault before it is armed, by the wire API's calls. Nil means nothing is.
+	CheckFault func(fault.Fault) error
 	// State is what Save returned, to go on from. Nil means an empty project.
 	State []byte
 }
@@ -234,6 +236,11 @@ func (c *Cloud) Watch(f func(Change)) (stop func()) {
 
 // Inject arms a fault. One with a When needs a history.Log as Config.Recorder.
 func (c *Cloud) Inject(f fault.Fault) error {
+	if check := c.cfg.CheckFault; check != nil {
+		if err := check(f); err != nil {
+			return err
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	log, ok := c.cfg.Recorder.(*history.Log)

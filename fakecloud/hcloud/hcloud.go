@@ -14,7 +14,9 @@ import (
 	"context"
 	"slices"
 
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/hcloud/rest"
+	"nodestorm/sim/fault"
 )
 
 // Config says what a Server works with. Its operations are the API's.
@@ -43,6 +45,9 @@ func Operations() []string {
 	}
 	return append(names, commands...)
 }
+
+// CheckFault finds what is wrong with a fault of this API.
+func CheckFault(f fault.Fault) error { return cloudfault.Check(f, Operations()) }
 
 // Call is the name of the call (see Operations) that is meant by words such as "create
 // servers", "delete servers", "list servers", "get servers", "update servers", "poweron

@@ -27,6 +27,8 @@ import (
 	"time"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/sim/fault"
 )
 
 // Config says what a Server works with.
@@ -68,6 +70,9 @@ func operations() []operation {
 		{"TerminateInstance", "DELETE /instances/{name}", "terminate instances", terminateInstance},
 	}
 }
+
+// CheckFault finds what is wrong with a fault of this API.
+func CheckFault(f fault.Fault) error { return cloudfault.Check(f, Operations()) }
 
 // Operations are the names of all calls, as faults match them, and the commands of actions that its instances
 // see.

@@ -17,7 +17,7 @@ import (
 )
 
 func TestCloudRefuses(t *testing.T) {
-	t.Setenv(envToken, "")
+	t.Setenv("HCLOUD_TOKEN", "")
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -108,7 +108,7 @@ func TestWrongNodeGroups(t *testing.T) {
 
 // The project outlives the command, and a fault that made no difference is told.
 func TestCloudServes(t *testing.T) {
-	t.Setenv(envToken, "x")
+	t.Setenv("HCLOUD_TOKEN", "x")
 	dir := t.TempDir()
 	state, record := filepath.Join(dir, "project.json"), filepath.Join(dir, "history.ndjson")
 	serve := func(use func(*api.Client), args ...string) (int, string) {

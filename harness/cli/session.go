@@ -14,7 +14,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay/queue"
-	"nodestorm/harness/sentences"
+	"nodestorm/harness/sentences/scene"
 )
 
 // session is what the commands share that replay: how, and of what.
@@ -46,7 +46,7 @@ func (s *session) addRace(c *cobra.Command) {
 func (s *session) addManifest(c *cobra.Command) {
 	c.Flags().StringVar(&s.Cloud, "cloud", "", "play Karpenter's failures on this `cloud`: "+builds.Kwok+", which comes with it, or "+builds.Instances+", which can fail; default: the record's")
 	_ = c.RegisterFlagCompletionFunc("cloud", cobra.FixedCompletions([]string{builds.Kwok, builds.Instances}, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().StringArrayVar(&s.withNames, "with", nil, "take `NAME@VERSION` of the store in place of nodestorm's own: "+strings.Join(sentences.Parts, ", ")+"; build it with nodestorm target build NAME@VERSION --source DIR")
+	c.Flags().StringArrayVar(&s.withNames, "with", nil, "take `NAME@VERSION` of the store in place of nodestorm's own: "+strings.Join(scene.Parts, ", ")+"; build it with nodestorm target build NAME@VERSION --source DIR")
 	c.Flags().StringVar(&s.Manifest, "manifest", "", "run Cluster Autoscaler as the Deployment in `FILE` does: flags, environment, mounted files, RBAC")
 }
 

@@ -19,6 +19,12 @@ type Facts struct {
 	Name string `json:"name"`
 	// Programs are the autoscalers that can have it.
 	Programs []string `json:"programs,omitempty"`
+	// Implied says that the worlds of builds for it have it without a sentence.
+	Implied bool `json:"implied,omitempty"`
+	// TypedGroups says that Cluster Autoscaler's --nodes has the types and locations of its groups.
+	TypedGroups bool `json:"typedGroups,omitempty"`
+	// Zones are those that machine types of a feature are in, unless it says which.
+	Zones []string `json:"zones,omitempty"`
 	// Metadata are answers of its metadata service, for example, by their paths.
 	Metadata map[string]string `json:"metadata,omitempty"`
 	// Drawn is its part in schedules that are drawn; nil: it has none.
@@ -96,6 +102,12 @@ func Named(name string) *Facts {
 		return nil
 	}
 	return &All()[i]
+}
+
+// Implied reports whether the worlds of builds for a provider have that cloud without a sentence.
+func Implied(provider string) bool {
+	f := Named(provider)
+	return f != nil && f.Implied
 }
 
 // Of are the names of those that a program can have.

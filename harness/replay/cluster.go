@@ -10,7 +10,7 @@ import (
 	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/builds"
-	"nodestorm/harness/program/karpenter"
+	"nodestorm/harness/cloud"
 	"nodestorm/harness/run"
 	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
@@ -117,12 +117,9 @@ func (c Cluster) start() world.StartControlPlane {
 // the world's.
 var controlPlane = regexp.MustCompile(`^the program "((?:\w+-)?(?:etcd|kube-apiserver|kube-controller-manager|kube-scheduler))" is `)
 
-// Steps that need a cloud whose instances can be containers, and steps whose machines cannot.
-var (
-	cloudOfMachines = regexp.MustCompile(`^(a Hetzner Cloud project|a cloud of node groups|a cloud of instances|Cluster API v)`)
-	simulatedOnly   = regexp.MustCompile(`^a node agent |^a vSphere$|simulated nodes? ` +
-		`(registers? without its taints|registers with the provider ID |is NotReady for half of every |keeps the taint of its agent )`)
-)
+// simulatedOnly are steps whose machines cannot be containers.
+var simulatedOnly = regexp.MustCompile(`^a node agent |^a vSphere$|simulated nodes? ` +
+	`(registers? without its taints|registers with the provider ID |is NotReady for half of every |keeps the taint of its agent )`)
 
 // checkMachines tells whether the instances of the scenario's cloud can be containers.
 func (r Request) checkMachines() error {
@@ -133,15 +130,14 @@ func (r Request) checkMachines() error {
 		return fmt.Errorf("--machines %s: they join a cluster of kind, in real time: want --cluster %s", Containers, Kind)
 	}
 	return r.eachScenario(func(pickle []*messages.PickleStep) error {
-		cloud := karpenter.OnCloud(r.Target)
+		has := cloud.Implied(r.Target.Provider) || sentences.System(pickle) != ""
 		for _, step := range pickle {
 			// mutant: simulated machines' steps are played on containers
 			if simulatedOnly.MatchString(step.Text) {
 				return fmt.Errorf("--machines %s: %q is of simulated machines only", Containers, step.Text)
 			}
-			cloud = cloud || cloudOfMachines.MatchString(step.Text)
 		}
-		if !cloud {
+		if !has {
 			return fmt.Errorf("--machines %s: the scenario has no cloud with instances; Karpenter's has some with --cloud %s",
 				Containers, builds.Instances)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cloud"
 	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/run"
 	"nodestorm/harness/world"
@@ -187,7 +188,7 @@ func (r Request) CheckKubernetes() error {
 			return errors.Join(fmt.Errorf("it needs Kubernetes %s, and this is %s", needs, version), err)
 		}
 	}
-	if r.Target.Name == karpenter.Name && !karpenter.OnCloud(r.Target) && !world.HasPolicies(version) {
+	if r.Target.Name == karpenter.Name && !cloud.Implied(r.Target.Provider) && !world.HasPolicies(version) {
 		return fmt.Errorf("the Nodes of Karpenter's provider kwok are mended by a MutatingAdmissionPolicy, which there is "+
 			"from Kubernetes %s on, and this is %s: build %s with --provider instances", world.FirstPolicies, version, r.Target.Ref)
 	}

@@ -21,7 +21,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
-	"nodestorm/harness/cloud/hetzner"
+	clouds "nodestorm/harness/cloud/all"
 	"nodestorm/harness/program/clusterapi"
 	"nodestorm/harness/program/clusterautoscaler"
 	"nodestorm/harness/program/karpenter"
@@ -121,7 +121,7 @@ func (r Request) CheckManifest(ctx context.Context) error {
 	if err := clusterautoscaler.Check(ctx, clusterautoscaler.Config{Target: r.Target, Manifest: container, Intent: intent}); err != nil {
 		return err
 	}
-	if r.Record.Provider() == "hetzner" {
+	if of := clouds.Named(r.Record.Provider()); of != nil && of.CheckManifest != nil {
 		var given []string
 		if err := r.eachScenario(func(pickle []*messages.PickleStep) error {
 			given = append(given, sentences.Environment(pickle)...)
@@ -129,7 +129,7 @@ func (r Request) CheckManifest(ctx context.Context) error {
 		}); err != nil {
 			return err
 		}
-		if err := hetzner.CheckConfig(container, r.Target.Mentions, given); err != nil {
+		if err := of.CheckManifest(container, r.Target.Mentions, given); err != nil {
 			return err
 		}
 	}

@@ -15,13 +15,13 @@ var autoscalerSentences = scene.Sentences{
 	Worlds: "Cluster Autoscaler, on any of its clouds", Records: "calls to the API server (api), the autoscaler's log (log)",
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `a node group "NAME" of N to N servers of type "NAME" in "NAME"`, Act: nodeGroup},
-		{Role: scene.Given, Words: `Cluster Autoscaler`, Needs: []scene.Need{anyCloud}, Check: startsAutoscaler, Act: autoscaler},
-		{Role: scene.Given, Words: `Cluster Autoscaler without rights on the API group "NAME"`, Needs: []scene.Need{anyCloud},
+		{Role: scene.Given, Words: `Cluster Autoscaler`, Needs: []scene.Need{scene.AnyCloud}, Check: startsAutoscaler, Act: autoscaler},
+		{Role: scene.Given, Words: `Cluster Autoscaler without rights on the API group "NAME"`, Needs: []scene.Need{scene.AnyCloud},
 			Check: startsAutoscaler, Act: autoscalerWithout},
 		{Role: scene.Given, Words: `it is recorded how long Cluster Autoscaler's rounds take`, Needs: []scene.Need{needsAutoscaler},
 			Act: recordRounds},
 		{Role: scene.Given, Words: `this manifest:`, Act: manifestOf},
-		{Role: scene.Given, Words: `the Nodes of instances that are gone are removed`, Needs: []scene.Need{anyCloud}, Act: removeNodes},
+		{Role: scene.Given, Words: `the Nodes of instances that are gone are removed`, Needs: []scene.Need{scene.AnyCloud}, Act: removeNodes},
 	},
 }
 

@@ -3,70 +3,32 @@ package sentences
 import (
 	"context"
 	"encoding/base64"
-	"slices"
 
 	"nodestorm/harness/builds"
-	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cloud/hetzner"
 	"nodestorm/harness/program/ccm"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
-	"nodestorm/sim/history"
 )
 
 var serverSentences = scene.Sentences{
 	Worlds: "servers of a Hetzner Cloud project", Records: "servers (cloud), nodes (node), calls to the API server (api)",
 	Rows: []scene.Sentence{
-		{Role: scene.Given, Words: `servers of the node groups boot with this user data:`, Wants: wantsCloudInit, Check: checkUserData,
+		{Role: scene.Given, Words: `servers of the node groups boot with this user data:`, Wants: wantsCloudInit, Check: scene.CheckUserData,
 			Act: serversBootWith},
 		{Role: scene.Given, Words: `servers with (simulated|real) kubelets`, Needs: []scene.Need{scene.Kubelet}, Act: serversWithKubelets},
 		{Role: scene.Given, Words: `CSINodes that come DURATION late`, Needs: []scene.Need{scene.Kubelet}, Act: csiNodesLate},
 		{Role: scene.Given, Words: `servers whose Nodes are Ready DURATION after their registration`, Act: serversReadyAfter},
-		{Role: scene.Given, Words: `a cloud controller manager for the Hetzner Cloud`, Needs: []scene.Need{needsProject}, Wants: wantsCCM,
+		{Role: scene.Given, Words: `a cloud controller manager for the Hetzner Cloud`, Needs: []scene.Need{hetzner.Needed}, Wants: wantsCCM,
 			Act: hetznerCCM},
-		{Role: scene.When, Words: `a cloud controller manager for the Hetzner Cloud comes`, Needs: []scene.Need{needsProject},
+		{Role: scene.When, Words: `a cloud controller manager for the Hetzner Cloud comes`, Needs: []scene.Need{hetzner.Needed},
 			Wants: wantsCCM, Act: hetznerCCM},
 	},
 }
 
-// Parts are the names of what Rig.With can hold: nodestorm's own parts of worlds, and
-// the released ones that can stand in for them.
-var Parts = []string{
-	builds.CSRApprover.Name, builds.ReleasedCSRApprover,
-	builds.CCM.Name, ccm.Name,
-	builds.CCMVSphere.Name, ccm.VSphereName,
-}
-
-// StandsIn reports whether a program of Parts is one of ours, or the released one for it.
-func StandsIn(name string, own builds.Ref) bool {
-	i := slices.Index(Parts, own.Name)
-	return i >= 0 && (name == own.Name || name == Parts[i+1])
-}
-
 func wantsCCM(words.Args) (scene.Wants, error) {
 	return scene.Wants{Parts: []builds.Ref{builds.CCM}}, nil
-}
-
-// part is a program of the world beside the target: a released one that the user has
-// chosen, or nodestorm's own as the store has it.
-func part(s *scene.Scene, own builds.Ref) (t builds.Target, err error) {
-	i := slices.IndexFunc(s.Rig.With, func(t builds.Target) bool { return StandsIn(t.Name, own) })
-	if i >= 0 {
-		t = s.Rig.With[i]
-	} else {
-		store, err := buildstore.Open("")
-		if err != nil {
-			return t, err
-		}
-		if t, err = store.Get(own); err != nil {
-			return t, err
-		}
-	}
-	s.World.History().Record(history.Event{
-		Source: history.Harness, Verb: "part", Actor: t.Name,
-		Detail: map[string]any{"version": t.Version, "source": string(t.Source.Kind), "sha256": t.SHA256},
-	})
-	return t, nil
 }
 
 // cloudInit is the variable that says how servers boot.
@@ -82,7 +44,7 @@ func serversBootWith(ctx context.Context, s *scene.Scene, a words.Args) error {
 	if !s.Boots.RealServers {
 		return nil
 	}
-	return checkKubelet(ctx, s, a.Quoted)
+	return s.CheckKubelet(ctx, a.Quoted)
 }
 
 func serversReadyAfter(_ context.Context, s *scene.Scene, a words.Args) error {
@@ -101,7 +63,7 @@ func csiNodesLate(ctx context.Context, s *scene.Scene, a words.Args) error {
 }
 
 func hetznerCCM(ctx context.Context, s *scene.Scene, _ words.Args) error {
-	t, err := part(s, builds.CCM)
+	t, err := s.Part(builds.CCM)
 	if err != nil {
 		return err
 	}
@@ -110,7 +72,7 @@ func hetznerCCM(ctx context.Context, s *scene.Scene, _ words.Args) error {
 		return err
 	}
 	cfg := ccm.Config{}
-	for _, v := range scene.CloudOf[hetznerCloud](s).Env() {
+	for _, v := range scene.CloudOf[*hetzner.Project](s).Env() {
 		switch v.Name {
 		case "HCLOUD_ENDPOINT":
 			cfg.Endpoint = v.Value

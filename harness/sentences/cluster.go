@@ -96,23 +96,7 @@ func start(ctx context.Context, s *scene.Scene, cfg world.Config) (err error) {
 // systemNode keeps the cluster out of full disruption: if no Node at all is
 // Ready, kube-controller-manager evicts nobody and taints nothing NoExecute.
 func systemNode(ctx context.Context, s *scene.Scene, a words.Args) error {
-	return systemNodeOf(ctx, s, a.Text(0), "")
-}
-
-// systemNodeOf is for system pods only.
-func systemNodeOf(ctx context.Context, s *scene.Scene, name, providerID string) error {
-	profile := node.DefaultProfile()
-	profile.BootDelay = 0
-	err := s.World.Fleet().Boot(node.Spec{
-		Name:       name,
-		ProviderID: providerID,
-		Taints:     []corev1.Taint{{Key: "CriticalAddonsOnly", Value: "true", Effect: corev1.TaintEffectNoSchedule}},
-		Profile:    profile,
-	})
-	if err != nil {
-		return err
-	}
-	return s.NodeReady(ctx, name, 5*time.Minute, 0)
+	return s.SystemNode(ctx, a.Text(0), "")
 }
 
 func machinesRegister(_ context.Context, s *scene.Scene, a words.Args) error {

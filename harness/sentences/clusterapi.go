@@ -64,7 +64,7 @@ var clusterAPIAutoscalerSentences = scene.Sentences{
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `a MachineDeployment "NAME" of N to N machines, N of them Running`, Needs: []scene.Need{needsClusterAPI},
 			Act: boundedMachines},
-		{Role: scene.Given, Words: `Cluster Autoscaler for Cluster API`, Needs: []scene.Need{anyCloud}, Check: startsAutoscaler,
+		{Role: scene.Given, Words: `Cluster Autoscaler for Cluster API`, Needs: []scene.Need{scene.AnyCloud}, Check: startsAutoscaler,
 			Act: autoscaler},
 		{Role: scene.Given, Words: `Cluster Autoscaler that prefers the MachineDeployment "NAME" to "NAME"`,
 			Needs: []scene.Need{needsClusterAPI},
@@ -134,7 +134,7 @@ func (c clusterAPI) Clear(name string) error { return c.api.Clear(name) }
 // releases differ in whether they can read its template.
 func (c clusterAPI) Group(ctx context.Context, _ *scene.Scene, g scene.Group) error {
 	if len(g.Options) > 0 {
-		return errOptions
+		return scene.ErrOptions
 	}
 	marks, taints := g.Labels, strings.Join(g.Taints, ",")
 	if g.Zone != "" { // as a cloud controller manager would label the node

@@ -10,9 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"nodestorm/fakecloud/externalgrpc"
-	"nodestorm/fakecloud/hcloud"
-	instanceapi "nodestorm/fakecloud/instanceapi"
+	clouds "nodestorm/harness/cloud/all"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/sim/fault"
@@ -208,18 +206,16 @@ func readCall(f map[string]any, text string) error {
 
 // readCloudCall is about one to the cloud.
 func readCloudCall(f map[string]any, field, text string) error {
-	name, known := hcloud.Call(text)
-	for _, call := range []func(string) (string, []string){externalgrpc.Call, instanceapi.Call} {
-		if name == "" {
+	name, known, such := "", []string(nil), []string(nil)
+	for _, k := range clouds.Kinds {
+		if name == "" && k.Call != nil {
 			var others []string
-			name, others = call(text)
-			known = append(known, others...)
+			name, others = k.Call(text)
+			known, such = append(known, others...), append(such, k.Examples)
 		}
 	}
 	if name == "" {
-		return fmt.Errorf("no cloud knows a call %q%s (such as create servers, delete servers, list servers; of a cloud of node "+
-			"groups increase groups, delete instances, list instances; of one of instances launch instances, terminate instances, "+
-			"describe instances)", text, strict.Meant(text, known))
+		return fmt.Errorf("no cloud knows a call %q%s (such as %s)", text, strict.Meant(text, known), strings.Join(such, "; "))
 	}
 	setField(f, field, name)
 	return nil

@@ -13,7 +13,8 @@ import (
 // An invariant is told to be broken by the record that breaks it, once.
 func TestGuards(t *testing.T) {
 	list := make([]checker.Statement, 2)
-	for i, text := range []string{"count: {source: api, verb: create, resource: nodeclaims}\natMost: 1", "never: {source: api, verb: delete, resource: nodes}"} {
+	for i, text := range []string{"count: {source: api, verb: create, resource: nodeclaims}\natMost: 1",
+		"never: {source: api, verb: delete, resource: nodes}"} {
 		if err := strict.Unmarshal([]byte(text), &list[i]); err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"nodestorm/harness/cloud"
+	clouds "nodestorm/harness/cloud/all"
 	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
@@ -48,15 +50,14 @@ func karpenterWithPool(ctx context.Context, s *scene.Scene, a words.Args) error 
 }
 
 func startKarpenter(ctx context.Context, s *scene.Scene) (k karpenterProgram, err error) {
-	var cloud *karpenter.Cloud
-	if has, is := s.Cloud.(instancesCloud); is {
-		cloud = has.Cloud
-	} else if karpenter.OnCloud(s.Rig.Target) {
-		if cloud, err = startInstances(ctx, s); err != nil {
+	on, has := s.Cloud.(karpenter.Cloud)
+	if provider := s.Rig.Target.Provider; !has && cloud.Implied(provider) {
+		if err := clouds.Named(provider).Start(ctx, s); err != nil {
 			return k, err
 		}
+		on, _ = s.Cloud.(karpenter.Cloud)
 	}
-	if k.Karpenter, err = karpenter.Install(ctx, s.World, s.Rig.Target, cloud); err != nil {
+	if k.Karpenter, err = karpenter.Install(ctx, s.World, s.Rig.Target, on); err != nil {
 		return k, err
 	}
 	s.Target = k
@@ -69,8 +70,9 @@ func startKarpenter(ctx context.Context, s *scene.Scene) (k karpenterProgram, er
 // karpenterProgram is the Karpenter of a scenario.
 type karpenterProgram struct{ *karpenter.Karpenter }
 
-// Prepare has "machines that register …" hold for classes that say nothing else, and can.
+// Prepare has node classes be those of the cloud, and "machines that register …" hold for classes that say nothing else, and can.
 func (k karpenterProgram) Prepare(s *scene.Scene, o *unstructured.Unstructured) error {
+	k.Adapt(o)
 	if o.GroupVersionKind().GroupKind() != karpenter.ClassKind || s.Boots.Register == 0 || !k.DelaysRegistration() {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"nodestorm/harness/cloud/vsphere"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/sim/history"
@@ -59,7 +60,7 @@ func askEach(ctx context.Context, s *scene.Scene, set string, last map[string]st
 			s.World.History().Record(history.Event{Source: history.Harness, Verb: verb, Actor: "somebody", Object: about, Detail: detail})
 		}
 	}
-	machines := scene.State[installation](s).nodes
+	machines := vsphere.Machines(s)
 	pods, err := s.World.Client().CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + set})
 	if err != nil {
 		return err

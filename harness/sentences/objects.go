@@ -153,7 +153,6 @@ func put(ctx context.Context, s *scene.Scene, text string, how objects.How) ([]o
 	}
 	keepers := scene.EachProgram[scene.Keeper](s)
 	for _, o := range all {
-		karpenter.ForCloud(s.Rig.Target, o.Unstructured)
 		for _, keeper := range keepers {
 			if err := keeper.Prepare(s, o.Unstructured); err != nil {
 				return nil, fmt.Errorf("%s: %w", o, err)

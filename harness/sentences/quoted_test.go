@@ -47,7 +47,8 @@ func TestQuoted(t *testing.T) {
 		{append(step(given, "these objects:", crd), said(when, "these objects are created:", thing)), ""},
 		{step(given, "these objects:", pool), `say "Given Karpenter" before`},
 		{append(step(given, "Karpenter", ""), said(given, "these objects:", pool)), ""},
-		{append(step(given, "Karpenter", ""), said(given, "these objects:", "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\n")), "want kind KWOKNodeClass"},
+		{append(step(given, "Karpenter", ""), said(given, "these objects:",
+			"apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\n")), "want kind KWOKNodeClass"},
 		{step(when, "these objects are created:", budget), ""},
 		{step(when, `these objects from the file "budget.yaml" are applied`, ""), ""},
 		{step(when, `these objects are created once "karpenter" has sent "create" of "nodeclaims":`, budget), ""},
@@ -57,18 +58,24 @@ func TestQuoted(t *testing.T) {
 		{step(when, `"PodDisruptionBudget/web" is deleted once "cloud" has ever recorded "running" of "instances" "a" 2 times`, ""), ""},
 		{step(when, `"PodDisruptionBudget/web" is deleted once "clout" has recorded "running" of "instances"`, ""), `unknown source "clout"`},
 		{step(when, `"PodDisruptionBudget/web" is deleted once the cloud is there`, ""), `"the cloud is there" is no record to wait for`},
-		{step(when, `these objects are created once this is recorded:`, budget), `a step quotes one text, and "these objects are created:" has its own: say "When this is recorded:" with the record before it`},
-		{append(step(when, "this is recorded:", "{source: api, verb: delete, resource: nodes}"), said(when, `these objects are created:`, budget)), ""},
-		{step(when, `these objects from the file "budget.yaml" are applied once this is recorded:`, "{source: api, verb: delete, resource: nodes}"), ""},
+		{step(when, `these objects are created once this is recorded:`, budget),
+			`a step quotes one text, and "these objects are created:" has its own: say "When this is recorded:" with the record before it`},
+		{append(step(when, "this is recorded:", "{source: api, verb: delete, resource: nodes}"), said(when, `these objects are created:`,
+			budget)), ""},
+		{step(when, `these objects from the file "budget.yaml" are applied once this is recorded:`,
+			"{source: api, verb: delete, resource: nodes}"), ""},
 		{step(when, `"PodDisruptionBudget/web" is deleted once this is recorded`, ""), `which ends with a colon then: "once this is recorded:"`},
-		{step(when, `"PodDisruptionBudget/web" is deleted once this is recorded:`, "{source: api, verb: delete, resource: nodes, count: 2, within: 5m}"), ""},
-		{step(when, `"PodDisruptionBudget/web" is deleted once this is recorded:`, "{source: api, verb: delete, kind: nodes}"), `unknown field "kind"`},
+		{step(when, `"PodDisruptionBudget/web" is deleted once this is recorded:`,
+			"{source: api, verb: delete, resource: nodes, count: 2, within: 5m}"), ""},
+		{step(when, `"PodDisruptionBudget/web" is deleted once this is recorded:`, "{source: api, verb: delete, kind: nodes}"),
+			`unknown field "kind"`},
 		{step(when, "the target is killed", ""), "the target does not run yet"},
 		{append(step(given, "Karpenter", ""), said(when, `the target is restarted once "karpenter" has sent "create" of "nodeclaims"`, "")), ""},
 		{step(when, `"PodDisruptonBudget/web" is deleted`, ""), `did you mean "PodDisruptionBudget"?`},
 		{step(when, `"Node/$name" is deleted`, ""), "$name stands for the name in a record"},
 		{step(when, `the simulated node "$name" is NotReady, for 1m`, ""), "$name stands for the name in a record"},
-		{append(step(given, `its machine is initialized and 2m have passed since its launch`, ""), said(when, `the simulated node "$name" is NotReady, for 1m`, "")), ""},
+		{append(step(given, `its machine is initialized and 2m have passed since its launch`, ""),
+			said(when, `the simulated node "$name" is NotReady, for 1m`, "")), ""},
 		{step(when, `"Node/$name" is deleted once "karpenter" has sent "create" of "nodes"`, ""), ""},
 		{append(step(when, `"karpenter" has sent "create" of "nodes"`, ""), said(when, `"Node/$name" is deleted`, "")), ""},
 		{step(when, `"pdb/web" is patched with:`, "spec: {maxUnavailable: 1}"), ""},
@@ -105,7 +112,8 @@ func TestSettings(t *testing.T) {
 		rows []string
 		want string
 	}{
-		{"Cluster Autoscaler with the flags:", []string{"flag|value", "--scan-interval|20s", "nodes|1:2:cx22:fsn1:a", "--nodes|1:2:cx22:fsn1:b"}, ""},
+		{"Cluster Autoscaler with the flags:", []string{"flag|value", "--scan-interval|20s", "nodes|1:2:cx22:fsn1:a",
+			"--nodes|1:2:cx22:fsn1:b"}, ""},
 		{"Cluster Autoscaler with the flags:", nil, "want a table"},
 		{"Cluster Autoscaler with the flags:", []string{"flag|value"}, "the table has no flag"},
 		{"Cluster Autoscaler with the flags:", []string{"--scan-interval"}, "row 1 has 1 cells"},
@@ -136,7 +144,8 @@ func TestFilledIn(t *testing.T) {
 		Detail: map[string]any{"subresource": "eviction"},
 	}}
 	s := &scene.Scene{Awaited: &evicted}
-	for text, want := range map[string]string{"Pod/$namespace/$name": "Pod/shop/a", "x/$actor-$detail.subresource": "x/karpenter-eviction", "x/$detail.node": "!"} {
+	for text, want := range map[string]string{"Pod/$namespace/$name": "Pod/shop/a", "x/$actor-$detail.subresource": "x/karpenter-eviction",
+		"x/$detail.node": "!"} {
 		got, err := fill(s, text)
 		if err != nil {
 			got = "!"
@@ -145,7 +154,8 @@ func TestFilledIn(t *testing.T) {
 			t.Errorf("%s is %s (%v), want %s", text, got, err, want)
 		}
 	}
-	object := map[string]any{"spec": map[string]any{"claims": []any{map[string]any{"name": "$name"}}, "args": []any{"echo $name", "$(name)", 3}}}
+	object := map[string]any{"spec": map[string]any{"claims": []any{map[string]any{"name": "$name"}}, "args": []any{"echo $name", "$(name)",
+		3}}}
 	want := map[string]any{"spec": map[string]any{"claims": []any{map[string]any{"name": "a"}}, "args": []any{"echo $name", "$(name)", 3}}}
 	if err := fillIn(s, object); err != nil || !reflect.DeepEqual(object, want) {
 		t.Errorf("filled in: %v (%v), want %v", object, err, want)

@@ -23,13 +23,13 @@ var targetSentences = scene.Sentences{
 		{Role: scene.Given, Words: `the target has the environment variables:`, Table: true,
 			Wants: wantsEnvironment, Check: checkEnvironment, Act: environment},
 		{Role: scene.Given, Words: typesWords, Table: true, Needs: []scene.Need{cloudless}, Check: checkTypes, Act: instanceTypes},
-		{Role: scene.Given, Words: `these node groups:`, Table: true, Needs: []scene.Need{anyCloud},
+		{Role: scene.Given, Words: `these node groups:`, Table: true, Needs: []scene.Need{scene.AnyCloud},
 			Wants: wantsGroups, Check: checkGroups, Act: nodeGroups},
 		{Role: scene.Given, Words: `these nodes:`, Table: true, Wants: wantsNodes, Check: checkNodes, Act: nodesReady},
-		{Role: scene.Given, Words: `Cluster Autoscaler with the flags:`, Table: true, Needs: []scene.Need{anyCloud},
+		{Role: scene.Given, Words: `Cluster Autoscaler with the flags:`, Table: true, Needs: []scene.Need{scene.AnyCloud},
 			Wants: wantsFlags, Check: withFlags(startsAutoscaler), Act: autoscalerWithFlags},
 		{Role: scene.Given, Words: `Cluster Autoscaler with these flags, whether it knows them or not:`, Table: true,
-			Needs: []scene.Need{anyCloud}, Wants: wantsUnlisted, Check: withFlags(startsAutoscaler), Act: autoscalerWithUnlisted},
+			Needs: []scene.Need{scene.AnyCloud}, Wants: wantsUnlisted, Check: withFlags(startsAutoscaler), Act: autoscalerWithUnlisted},
 		{Role: scene.Given, Words: `Karpenter`, Check: startsKarpenter, Act: karpenterAlone},
 		{Role: scene.Given, Words: `Karpenter with the flags:`, Table: true, Wants: wantsFlags, Check: withFlags(startsKarpenter),
 			Act: karpenterWithFlags},
@@ -38,11 +38,7 @@ var targetSentences = scene.Sentences{
 
 const typesWords = "the cloud also has these instance types:"
 
-var (
-	anyCloud = scene.CloudIs[scene.Cloud](`there is no cloud yet: say "a Hetzner Cloud project", "a cloud of node groups" or ` +
-		`"Cluster API v1.9.5" before`)
-	cloudless = scene.Need{There: scene.NoCloud.There, Missing: "the cloud is there already: say before it what it has"}
-)
+var cloudless = scene.Need{There: scene.NoCloud.There, Missing: "the cloud is there already: say before it what it has"}
 
 func wantsEnvironment(a words.Args) (w scene.Wants, err error) {
 	all, err := variablesOf(a.Table)
@@ -126,9 +122,6 @@ func nodeGroups(ctx context.Context, s *scene.Scene, a words.Args) error {
 	}
 	return nil
 }
-
-// errOptions is what clouds say whose node groups have no options.
-var errOptions = errors.New("options: only a cloud of node groups has them: leave the column out")
 
 func wantsNodes(a words.Args) (scene.Wants, error) {
 	return scene.Wants{Nodes: max(len(a.Table)-1, 0)}, nil

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	clouds "nodestorm/harness/cloud/all"
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
@@ -17,18 +18,17 @@ type group struct {
 
 // groups are all sentences. Every step leaves a record of the source step besides.
 var groups = sync.OnceValue(func() []group {
-	return []group{
+	return slices.Concat([]group{
 		{clusterSentences, then.Pods},
 		{objectSentences, nil},
 		{targetSentences, nil},
-		{hetznerSentences, then.Hetzner},
-		{groupsSentences, nil},
-		{instancesSentences, nil},
+	}, ofClouds(true), []group{
 		{autoscalerSentences, then.Autoscaler},
 		{clusterAPISentences, then.ClusterAPI},
 		{clusterAPIAutoscalerSentences, then.ClusterAPIAutoscaler},
 		{passSentences, then.Calm},
 		{serverSentences, then.Servers},
+	}, ofClouds(false), []group{
 		{kubespraySentences, then.Kubespray},
 		{flapSentences, nil},
 		{kubeletSentences, then.Kubelets},
@@ -36,8 +36,18 @@ var groups = sync.OnceValue(func() []group {
 		{faultSentences(), nil},
 		{programSentences, nil},
 		{scene.Sentences{Worlds: "any", Records: "nothing"}, then.General},
-	}
+	})
 })
+
+// ofClouds are those of clouds that autoscalers have, and of others.
+func ofClouds(autoscaled bool) (all []group) {
+	for _, k := range clouds.Kinds {
+		if (len(k.Programs) > 0) == autoscaled {
+			all = append(all, group{k.Sentences, k.Thens})
+		}
+	}
+	return all
+}
 
 // row is a sentence and its expression; observes is what it states of the history, nil where it acts.
 type row struct {

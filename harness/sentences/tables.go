@@ -14,6 +14,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/externalgrpc"
+	clouds "nodestorm/harness/cloud/all"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/sim/machine/cloudinit"
@@ -122,9 +123,14 @@ func typesOf(table [][]string) (all []fakecloud.ServerType, err error) {
 }
 
 func typeOf(cell map[string]string) (t fakecloud.ServerType, err error) {
-	var names []string
-	for _, l := range slices.Concat(fakecloud.Hetzner().Locations, fakecloud.Plain().Locations) {
-		names = append(names, l.Name)
+	var names, zones []string
+	for _, k := range clouds.Kinds {
+		if k.Catalogue != nil {
+			zones = append(zones, k.Zones...)
+			for _, l := range k.Catalogue().Locations {
+				names = append(names, l.Name)
+			}
+		}
 	}
 	t = fakecloud.ServerType{Name: cell["name"], DiskGB: 80, CPUType: "shared", Architecture: "x86", Category: "Cost-Optimized"}
 	if t.Cores, err = strconv.Atoi(cell["cpu"]); err != nil || t.Cores < 1 {
@@ -139,8 +145,7 @@ func typeOf(cell map[string]string) (t fakecloud.ServerType, err error) {
 	if err != nil || !(price > 0) {
 		return t, fmt.Errorf("price: %q: want that of a month, such as 12.50", cell["price"])
 	}
-	chosen := strings.Split(cmp.Or(cell["zones"], "fsn1,nbg1,hel1,zone-a,zone-b,zone-c"), ",")
-	for _, zone := range chosen {
+	for _, zone := range strings.Split(cmp.Or(cell["zones"], strings.Join(zones, ",")), ",") {
 		if !slices.Contains(names, zone) {
 			return t, fmt.Errorf("zones: there is no %q (there is %s)", zone, strings.Join(names, ", "))
 		}

@@ -9,9 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"nodestorm/fakecloud/cloudfault"
-	"nodestorm/fakecloud/externalgrpc"
-	"nodestorm/fakecloud/hcloud"
-	instanceapi "nodestorm/fakecloud/instanceapi"
+	clouds "nodestorm/harness/cloud/all"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/oneline"
 )
@@ -52,8 +50,13 @@ func parseFaults(text []byte) ([]fault.Fault, error) {
 }
 
 // cloudCalls are the calls and actions of all clouds. Each of them refuses those of the others.
-func cloudCalls() []string {
-	return slices.Concat(hcloud.Operations(), externalgrpc.Operations(), instanceapi.Operations())
+func cloudCalls() (all []string) {
+	for _, k := range clouds.Kinds {
+		if k.Operations != nil {
+			all = append(all, k.Operations()...)
+		}
+	}
+	return all
 }
 
 // faultsPage is what a list of faults can have, in Markdown.

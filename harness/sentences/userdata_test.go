@@ -30,7 +30,8 @@ func TestUserDataCheck(t *testing.T) {
 				{Type: messages.PickleStepType_CONTEXT, Text: "servers of the node groups boot with this user data:",
 					Argument: &messages.PickleStepArgument{DocString: &messages.PickleDocString{Content: test.data}}},
 			}, nil)
-			if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n")) {
+			if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(),
+				"\n")) {
 				t.Errorf("error %v, want one line with %q", err, test.want)
 			}
 		})

@@ -6,7 +6,7 @@ import (
 	"github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/builds"
-	"nodestorm/harness/cloud/hetzner"
+	clouds "nodestorm/harness/cloud/all"
 	"nodestorm/harness/sentences/scene"
 )
 
@@ -73,10 +73,10 @@ func Flags(steps []*messages.PickleStep) (known, unlisted []string, err error) {
 
 // Environment are the names of the variables that steps give the target.
 func Environment(steps []*messages.PickleStep) (names []string) {
-	onHetzner := System(steps) == hetznerName
+	of := clouds.Named(System(steps))
 	eachWants(steps, func(w scene.Wants, _ error) {
-		if names = append(names, w.Env...); w.Marked && onHetzner {
-			names = append(names, hetzner.ClusterConfigVariable)
+		if names = append(names, w.Env...); w.Marked && of != nil {
+			names = append(names, of.Variables...)
 		}
 	})
 	return names

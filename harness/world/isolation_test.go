@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/harness/cloud/hetzner"
+	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/egress"
 	"nodestorm/harness/world/process"
@@ -119,7 +120,7 @@ func testStrangers(t *testing.T, w *world.World, left traces) {
 	if _, err := w.StartCluster(ctx, "second"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := hetzner.Start(ctx, hetzner.Config{World: w, Seed: 1}); err != nil {
+	if _, err := hetzner.Start(ctx, machines.Setting{World: w, Seed: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := w.KubeconfigThrough(nil, "client"); err != nil {

@@ -36,5 +36,6 @@ func (p *Project) ClientByName() (*hcloud.Client, error) {
 		return nil, fmt.Errorf("%s holds no certificate", env["SSL_CERT_FILE"])
 	}
 	transport := &http.Transport{Proxy: http.ProxyURL(through), TLSClientConfig: &tls.Config{RootCAs: roots, Time: p.Clock().Now}}
-	return hcloud.NewClient(hcloud.WithToken(p.token), hcloud.WithApplication("nodestorm", ""), hcloud.WithHTTPClient(&http.Client{Transport: transport})), nil
+	return hcloud.NewClient(hcloud.WithToken(p.token), hcloud.WithApplication("nodestorm", ""),
+		hcloud.WithHTTPClient(&http.Client{Transport: transport})), nil
 }

@@ -47,7 +47,8 @@ func CheckConfig(c *manifest.Container, known func(variable string) (bool, error
 		}
 		return nil
 	}
-	return fmt.Errorf("%s: env: no cluster configuration: this build asks for %s, and the manifest gives it nothing there: an optional secret or one of its keys may be missing in the file",
+	return fmt.Errorf("%s: env: no cluster configuration: this build asks for %s, and the manifest gives it nothing there: "+
+		"an optional secret or one of its keys may be missing in the file",
 		c.Source, strings.Join(asked, " or "))
 }
 

@@ -34,7 +34,8 @@ func TestClusterConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := read.NodeConfigs["a"]
-	if read.ImagesForArch["amd64"] != Image || a.Labels["pool"] != "a" || len(a.Labels) != 2 || len(a.Taints) != 2 || a.Taints[0].Value != "y" || a.Taints[1].Effect != "NoExecute" {
+	if read.ImagesForArch["amd64"] != Image || a.Labels["pool"] != "a" || len(a.Labels) != 2 || len(a.Taints) != 2 ||
+		a.Taints[0].Value != "y" || a.Taints[1].Effect != "NoExecute" {
 		t.Errorf("%s", text)
 	}
 	if want := " --node-labels=pool=a,b= --register-with-taints=x=y:NoSchedule,z:NoExecute\""; !strings.Contains(a.CloudInit, want) {

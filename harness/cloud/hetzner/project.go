@@ -13,32 +13,22 @@ import (
 	"net/url"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/hcloud"
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/program/manifest"
-	"nodestorm/harness/world"
 	"nodestorm/harness/world/egress"
-	"nodestorm/harness/world/kubelet"
-	"nodestorm/sim/fault"
-	"nodestorm/sim/machine/node"
 )
 
 // Host is where the API is in the real world: programs without a setting for the
 // endpoint go there, through the proxy.
 const Host = "api.hetzner.cloud"
 
-// Config of a Project. World is required.
-type Config struct {
-	World *world.World
-	Seed  uint64
-	// Types are server types that it has besides those of today.
-	Types []fakecloud.ServerType
-	// Kubelets, Containers and Profile say what runs on the servers and how they behave, see
-	// join.Config.
-	Kubelets   func(fakecloud.Instance) *kubelet.Machines
-	Containers machines.Containers
-	Profile    func(fakecloud.Instance) node.Profile
+// metadata is where the metadata service begins.
+const metadata = "/hetzner/v1/metadata/"
+
+// config is that of a project, wherever it is served.
+func config() fakecloud.Config {
+	return fakecloud.Config{Catalogue: fakecloud.Hetzner(), CheckFault: hcloud.CheckFault}
 }
 
 // Project is a Hetzner Cloud project that is being served.
@@ -50,41 +40,22 @@ type Project struct {
 }
 
 // Start makes an empty project. It ends with the world.
-func Start(ctx context.Context, cfg Config) (*Project, error) {
-	w := cfg.World
-	catalogue := fakecloud.Hetzner()
-	if err := catalogue.Add(cfg.Types...); err != nil {
-		return nil, err
-	}
-	cloud, err := fakecloud.New(fakecloud.Config{Clock: w.Clock(), Seed: cfg.Seed, Recorder: w.History(), Catalogue: catalogue})
+func Start(ctx context.Context, s machines.Setting) (*Project, error) {
+	cloud, err := machines.Start(s, config(), metadata)
 	if err != nil {
 		return nil, err
 	}
-	w.OnStop(func() error { cloud.Close(); return nil })
-	joined, err := machines.New(machines.Config{Cloud: cloud, Fleet: w.Fleet(), Kubelets: cfg.Kubelets, Containers: cfg.Containers, History: w.History(), Seed: cfg.Seed, Profile: cfg.Profile})
-	if err != nil {
-		return nil, err
-	}
-	w.OnStop(func() error { joined.Close(); return nil })
 	p := &Project{Cloud: cloud, token: rand.Text()}
 	if p.server, err = hcloud.Serve(context.WithoutCancel(ctx), hcloud.Config{Cloud: cloud, Token: p.token}); err != nil {
 		return nil, fmt.Errorf("serving the Hetzner API: %w", err)
 	}
-	w.OnStop(p.server.Close)
+	s.World.OnStop(p.server.Close)
 	origin, err := url.Parse(p.server.URL())
 	if err != nil {
 		return nil, err
 	}
-	p.egress = w.Egress()
+	p.egress = s.World.Egress()
 	return p, p.egress.Forward(Host, "http://"+origin.Host)
-}
-
-// Inject arms a fault.
-func (p *Project) Inject(f fault.Fault) error {
-	if err := cloudfault.Check(f, hcloud.Operations()); err != nil {
-		return err
-	}
-	return p.Cloud.Inject(f)
 }
 
 // Env is how a program reaches the project if it knows HCLOUD_ENDPOINT. One that does

@@ -6,22 +6,17 @@ import (
 	"net/netip"
 
 	"nodestorm/fakecloud"
+	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/program/manifest"
 )
 
 // Image is what servers boot that nobody chose an image for.
 const Image = "ubuntu-24.04"
 
-// UserData makes a server join the cluster as the documentation of kubeadm has it.
-// Its kubelet knows its provider ID by itself, as in clusters without a cloud
-// controller manager. The token opens nothing. Further flags of the kubelet follow
-// the provider ID, each with a space before it.
+// UserData makes a server join the cluster. Its kubelet knows its provider ID by itself, as in clusters without a cloud
+// controller manager.
 func UserData(flags string) string {
-	return `#cloud-config
-runcmd:
-  - echo "KUBELET_EXTRA_ARGS=--provider-id=hcloud://$(curl -sf http://169.254.169.254/hetzner/v1/metadata/instance-id)` + flags + `" > /etc/default/kubelet
-  - kubeadm join 10.0.0.2:6443 --token nodest.0123456789abcdef --discovery-token-unsafe-skip-ca-verification
-`
+	return machines.UserData("hcloud://", metadata+"instance-id", flags)
 }
 
 // Joining is what a Cluster Autoscaler needs to know to create such servers.
@@ -65,7 +60,8 @@ func (p *Project) CreateSurroundings(name string) error {
 			Subnets: []fakecloud.Subnet{{Type: "cloud", Range: netip.MustParsePrefix("10.0.0.0/16"), Zone: "eu-central"}},
 		})
 		tx.Firewalls.Put(fakecloud.Firewall{Meta: tx.NewMeta(name, nil)})
-		tx.SSHKeys.Put(fakecloud.SSHKey{Meta: tx.NewMeta(name, nil), Fingerprint: "00:11:22:33:44:55:66:77:88:99:aa:bb:cc:dd:ee:ff", PublicKey: "ssh-ed25519 AAAA " + name})
+		tx.SSHKeys.Put(fakecloud.SSHKey{Meta: tx.NewMeta(name, nil), Fingerprint: "00:11:22:33:44:55:66:77:88:99:aa:bb:cc:dd:ee:ff",
+			PublicKey: "ssh-ed25519 AAAA " + name})
 		return nil
 	})
 }
@@ -74,7 +70,8 @@ func (p *Project) CreateSurroundings(name string) error {
 // 2024-06-06). Cluster Autoscaler up to 1.28.6, 1.29.4, 1.30.2 and 1.31.0 does
 // nothing in a project without it (kubernetes/autoscaler#7210).
 func CX11() fakecloud.ServerType {
-	t := fakecloud.ServerType{ID: 1, Name: "cx11", Cores: 1, MemoryGB: 2, DiskGB: 20, CPUType: "shared", Architecture: "x86", Category: "Cost-Optimized"}
+	t := fakecloud.ServerType{ID: 1, Name: "cx11", Cores: 1, MemoryGB: 2, DiskGB: 20, CPUType: "shared", Architecture: "x86",
+		Category: "Cost-Optimized"}
 	for _, location := range []string{"fsn1", "nbg1", "hel1"} {
 		t.Prices = append(t.Prices, fakecloud.Price{Location: location, Monthly: 3.29, TrafficTB: 20, PerTB: 1})
 	}

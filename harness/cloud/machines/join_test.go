@@ -119,8 +119,10 @@ func TestContainers(t *testing.T) {
 	inRig(t, machines.Config{Containers: c, Profile: profile}, func(r *rig) {
 		const joins = "#!/bin/bash\nhostnamectl set-hostname other\nkubeadm join 10.0.0.1:6443 --token abcdef.0123456789abcdef\n"
 		id := r.create("a", "cx22", joins)
-		if got := c.last; got.Node != "other" || got.Endpoint != "10.0.0.1:6443" || got.Token != "abcdef.0123456789abcdef" || got.UserData != joins ||
-			got.Cores != 2 || got.Memory != 4_080_218_931 || len(got.Addresses) != 1 || got.Metadata["/hetzner/v1/metadata/hostname"] != "a" || got.Profile.BootDelay != time.Minute {
+		if got := c.last; got.Node != "other" || got.Endpoint != "10.0.0.1:6443" || got.Token != "abcdef.0123456789abcdef" ||
+			got.UserData != joins ||
+			got.Cores != 2 || got.Memory != 4_080_218_931 || len(got.Addresses) != 1 || got.Metadata["/hetzner/v1/metadata/hostname"] != "a" ||
+			got.Profile.BootDelay != time.Minute {
 			t.Errorf("the container is %+v", got)
 		}
 		for _, command := range []string{"stop_server", "start_server"} {
@@ -258,7 +260,8 @@ func TestExternal(t *testing.T) {
 			"2 4080218931 40G 110":     n.Status.Capacity, // cax11: 2 cores, 4 GB, 40 GB
 			"1950m 3660788531 36G 110": n.Status.Allocatable,
 		} {
-			got := strings.Join([]string{list.Cpu().String(), list.Memory().String(), strings.TrimSuffix(list.StorageEphemeral().AsDec().String(), "000000000") + "G", list.Pods().String()}, " ")
+			got := strings.Join([]string{list.Cpu().String(), list.Memory().String(), strings.TrimSuffix(list.StorageEphemeral().AsDec().String(),
+				"000000000") + "G", list.Pods().String()}, " ")
 			if got != what {
 				t.Errorf("resources %s, want %s", got, what)
 			}
@@ -370,7 +373,8 @@ func TestNoJoin(t *testing.T) {
 		{"empty", "", "joins no cluster"},
 		{"broken", "#cloud-config\nwrite_files: [", "user data: line"},
 		{"reserved", "#cloud-config\nwrite_files:\n- {path: /etc/default/kubelet, content: 'KUBELET_EXTRA_ARGS=--system-reserved=memory=lots'}\n", `--system-reserved: "memory=lots": want resource=quantity`},
-		{"pods", "#cloud-config\nwrite_files:\n- {path: /etc/default/kubelet, content: 'KUBELET_EXTRA_ARGS=--max-pods=many'}\n", `--max-pods is "many"`},
+		{"pods", "#cloud-config\nwrite_files:\n- {path: /etc/default/kubelet, content: 'KUBELET_EXTRA_ARGS=--max-pods=many'}\n",
+			`--max-pods is "many"`},
 		{"same name", plain + "hostnamectl set-hostname first\n", "it is there already"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

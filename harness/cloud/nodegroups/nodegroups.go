@@ -18,10 +18,6 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/externalgrpc"
 	"nodestorm/harness/cloud/machines"
-	"nodestorm/harness/world"
-	"nodestorm/harness/world/kubelet"
-	"nodestorm/sim/fault"
-	"nodestorm/sim/machine/node"
 	"nodestorm/sim/pki"
 )
 
@@ -31,16 +27,9 @@ const Provider = "externalgrpc"
 // GroupLabel is the label of the cloud's instances that has their group.
 const GroupLabel = "group"
 
-// Config of a Cloud. World is required.
-type Config struct {
-	World *world.World
-	Seed  uint64
-	// Types are instance types that it has besides those of fakecloud.Plain.
-	Types []fakecloud.ServerType
-	// Kubelets, Containers and Profile say what runs on the instances and how they behave, see join.Config.
-	Kubelets   func(fakecloud.Instance) *kubelet.Machines
-	Containers machines.Containers
-	Profile    func(fakecloud.Instance) node.Profile
+// config is that of a cloud, wherever it is served.
+func config() fakecloud.Config {
+	return fakecloud.Config{Catalogue: fakecloud.Plain(), GroupLabel: GroupLabel, CheckFault: externalgrpc.CheckFault}
 }
 
 // Cloud is one that is being served.
@@ -49,28 +38,18 @@ type Cloud struct {
 	server *externalgrpc.Server
 	dir    string
 	pair   struct{ authority, cert, key string } // files
+	// callTimeout is that of Cluster Autoscaler's calls, as in "30s"; empty leaves the release's: 5s, which releases up to
+	// 1.28 know only.
+	callTimeout string
 }
 
 // Start makes a cloud without groups. It ends with the world.
-func Start(ctx context.Context, cfg Config) (*Cloud, error) {
-	w := cfg.World
-	catalogue := fakecloud.Plain()
-	if err := catalogue.Add(cfg.Types...); err != nil {
-		return nil, err
-	}
-	cloud, err := fakecloud.New(fakecloud.Config{Clock: w.Clock(), Seed: cfg.Seed, Recorder: w.History(), Catalogue: catalogue, GroupLabel: GroupLabel})
+func Start(ctx context.Context, s machines.Setting) (*Cloud, error) {
+	cloud, err := machines.Start(s, config(), metadata)
 	if err != nil {
 		return nil, err
 	}
-	w.OnStop(func() error { cloud.Close(); return nil })
-	joined, err := machines.New(machines.Config{
-		Cloud: cloud, Fleet: w.Fleet(), Kubelets: cfg.Kubelets, Containers: cfg.Containers, History: w.History(), Seed: cfg.Seed, Profile: cfg.Profile, Metadata: metadata,
-	})
-	if err != nil {
-		return nil, err
-	}
-	w.OnStop(func() error { joined.Close(); return nil })
-	c := &Cloud{Cloud: cloud, dir: filepath.Join(w.Dir(), Provider)}
+	c := &Cloud{Cloud: cloud, dir: filepath.Join(s.World.Dir(), Provider)}
 	if err := os.Mkdir(c.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -81,7 +60,7 @@ func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 	if c.server, err = externalgrpc.Serve(context.WithoutCancel(ctx), externalgrpc.Config{Cloud: cloud, TLS: settings}); err != nil {
 		return nil, fmt.Errorf("serving the cloud: %w", err)
 	}
-	w.OnStop(c.server.Close)
+	s.World.OnStop(c.server.Close)
 	return c, nil
 }
 
@@ -112,15 +91,15 @@ func (c *Cloud) certify() (*tls.Config, error) {
 	}
 	clients := x509.NewCertPool()
 	clients.AppendCertsFromPEM(authority.Cert)
-	return &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: clients, ClientAuth: tls.RequireAndVerifyClientCert, Time: c.Clock().Now, MinVersion: tls.VersionTLS12}, nil
+	return &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: clients, ClientAuth: tls.RequireAndVerifyClientCert,
+		Time: c.Clock().Now, MinVersion: tls.VersionTLS12}, nil
 }
 
-// CloudConfig writes the file that --cloud-config names. Timeout is that of a call, as in "30s"; empty leaves
-// the release's: 5s, which releases up to 1.28 know only.
-func (c *Cloud) CloudConfig(timeout string) (file string, err error) {
+// cloudConfig writes the file that --cloud-config names.
+func (c *Cloud) cloudConfig() (file string, err error) {
 	settings := map[string]string{"address": c.server.Addr(), "cacert": c.pair.authority, "cert": c.pair.cert, "key": c.pair.key}
-	if timeout != "" {
-		settings["grpc_timeout"] = timeout
+	if c.callTimeout != "" {
+		settings["grpc_timeout"] = c.callTimeout
 	}
 	text, err := yaml.Marshal(settings)
 	if err != nil {
@@ -130,28 +109,12 @@ func (c *Cloud) CloudConfig(timeout string) (file string, err error) {
 	return file, os.WriteFile(file, text, 0o600)
 }
 
-// Inject arms a fault of a cloud that is served to the provider.
-func Inject(c *fakecloud.Cloud, f fault.Fault) error {
-	if err := externalgrpc.CheckFault(f); err != nil {
-		return err
-	}
-	return c.Inject(f)
-}
-
-// Inject arms a fault.
-func (c *Cloud) Inject(f fault.Fault) error { return Inject(c.Cloud, f) }
-
 // metadata is where the metadata service begins, as in many clouds.
 const metadata = "/latest/meta-data/"
 
-// UserData makes an instance join the cluster: its kubelet knows its provider ID by itself. Further flags of
-// the kubelet follow, each with a space before it.
+// UserData makes an instance join the cluster: its kubelet knows its provider ID by itself.
 func UserData(flags string) string {
-	return `#cloud-config
-runcmd:
-  - echo "KUBELET_EXTRA_ARGS=--provider-id=` + externalgrpc.Scheme + `$(curl -sf http://169.254.169.254` + metadata + `hostname)` + flags + `" > /etc/default/kubelet
-  - kubeadm join 10.0.0.2:6443 --token nodest.0123456789abcdef --discovery-token-unsafe-skip-ca-verification
-`
+	return machines.UserData(externalgrpc.Scheme, metadata+"hostname", flags)
 }
 
 // flags are those of a kubelet whose node comes with labels, as in "a=b,c=d", and taints. The node says of what

@@ -1,8 +1,8 @@
 // Package vsphere puts a vSphere into a world: the cloud, its vCenter on loopback, and
-// the virtual machines that somebody makes there by hand or with an installer.
+// the virtual machines that somebody makes there by hand or with an installer, which join the
+// cluster by their user data.
 //
-// It knows no autoscaler, and no kubelet: who joins the machines to the cluster watches
-// the cloud.
+// It knows no autoscaler.
 package vsphere
 
 import (
@@ -15,8 +15,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/vcenter"
-	"nodestorm/harness/program/ccm"
-	"nodestorm/harness/world"
+	"nodestorm/harness/cloud/machines"
 )
 
 // user logs in to the vCenter.
@@ -31,15 +30,14 @@ type VCenter struct {
 }
 
 // Start makes a vSphere without machines. It ends with the world.
-func Start(ctx context.Context, w *world.World, seed uint64) (*VCenter, error) {
-	cloud, err := fakecloud.New(fakecloud.Config{
-		Clock: w.Clock(), Seed: seed, Recorder: w.History(), Catalogue: vcenter.Catalogue(),
+func Start(ctx context.Context, s machines.Setting) (*VCenter, error) {
+	cloud, err := machines.Start(s, fakecloud.Config{
+		Catalogue: vcenter.Catalogue(),
 		Durations: map[string]time.Duration{"attach_to_network": 0}, // a machine is made with its network card
-	})
+	}, "")
 	if err != nil {
 		return nil, err
 	}
-	w.OnStop(func() error { cloud.Close(); return nil })
 	v := &VCenter{Cloud: cloud, password: rand.Text()}
 	err = v.Update(func(tx *fakecloud.Tx) error {
 		network := fakecloud.Network{
@@ -57,13 +55,13 @@ func Start(ctx context.Context, w *world.World, seed uint64) (*VCenter, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.OnStop(v.server.Close)
+	s.World.OnStop(v.server.Close)
 	return v, nil
 }
 
-// Settings are what a cloud controller manager needs to know.
-func (v *VCenter) Settings() ccm.VSphere {
-	return ccm.VSphere{Host: v.server.Host(), User: user, Password: v.password}
+// Login is what a cloud controller manager needs to know.
+func (v *VCenter) Login() Login {
+	return Login{Host: v.server.Host(), User: user, Password: v.password}
 }
 
 // Create makes a virtual machine of the size "small" (2 CPUs, 4 GiB) that starts at

@@ -1,8 +1,7 @@
 // Package ccm runs a cloud controller manager for the Hetzner Cloud in a world:
 // nodestorm's own (target.CCM) or the released hcloud-cloud-controller-manager, each with
 // the same flags and settings, a service account of its own and the rights that its
-// manifests document, no more. It dials the API that it is told. Of vSphere's, which in
-// worlds is a program of a pod, it knows the configuration.
+// manifests document, no more. It dials the API that it is told.
 package ccm
 
 import (

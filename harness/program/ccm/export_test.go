@@ -16,15 +16,11 @@ func InstallVSphere(ctx context.Context, w *world.World, t builds.Target) (*CCM,
 	return install(ctx, w, t, VSphereName)
 }
 
-// StartVSphere runs the controller manager for a vCenter and waits until it is ready,
-// as Start does for the Hetzner Cloud. Its configuration ends with the world.
-func (c *CCM) StartVSphere(ctx context.Context, v VSphere, args ...string) (*process.Process, error) {
-	text, err := v.Config()
-	if err != nil {
-		return nil, err
-	}
+// StartVSphere runs the controller manager with its configuration and waits until it is ready,
+// as Start does for the Hetzner Cloud. The configuration ends with the world.
+func (c *CCM) StartVSphere(ctx context.Context, config string, args ...string) (*process.Process, error) {
 	file := filepath.Join(c.world.Dir(), "vsphere.conf")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		return nil, err
 	}
 	return c.start(ctx, "vsphere", nil, append([]string{"--cloud-config=" + file, "--webhook-secure-port=0"}, args...))

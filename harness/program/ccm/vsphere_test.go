@@ -17,6 +17,7 @@ import (
 	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cloud/machines"
+	"nodestorm/harness/cloud/vsphere"
 	"nodestorm/harness/program/ccm"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/process/processtest"
@@ -73,13 +74,15 @@ func TestVSphere(t *testing.T) {
 		return errors.Join(r.tainted("first", machines.Uninitialized.Key, true), r.tainted("second", machines.Uninitialized.Key, true))
 	})
 
-	cfg := ccm.VSphere{Host: server.Host(), User: "user", Password: token}
-	wrong := cfg
-	wrong.Password = "wrong"
-	if _, err := r.ccm.StartVSphere(t.Context(), wrong); err == nil {
+	with := func(password string) string {
+		text, err := vsphere.Login{Host: server.Host(), User: "user", Password: password}.Config()
+		r.must(err)
+		return text
+	}
+	if _, err := r.ccm.StartVSphere(t.Context(), with("wrong")); err == nil {
 		t.Error("it starts with a wrong password")
 	}
-	_, err = r.ccm.StartVSphere(t.Context(), cfg)
+	_, err = r.ccm.StartVSphere(t.Context(), with(token))
 	r.must(err)
 	r.within(time.Minute, "the Node is initialised", func() error { return r.tainted("first", machines.Uninitialized.Key, false) })
 	n, err := r.node("first")

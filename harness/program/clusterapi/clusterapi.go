@@ -201,20 +201,10 @@ func Up(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := cfg.World
-	catalogue := fakecloud.Hetzner()
-	if err := catalogue.Add(cfg.Types...); err != nil {
+	on := machines.Setting{World: cfg.World, Seed: cfg.Seed, Types: cfg.Types, Containers: cfg.Containers, Profile: cfg.Profile}
+	if a.cloud, err = machines.Start(on, fakecloud.Config{Catalogue: fakecloud.Hetzner(), GroupLabel: groupLabel}, ""); err != nil {
 		return nil, err
 	}
-	if a.cloud, err = fakecloud.New(fakecloud.Config{Catalogue: catalogue, Clock: w.Clock(), Seed: cfg.Seed, Recorder: w.History(), GroupLabel: groupLabel}); err != nil {
-		return nil, err
-	}
-	w.OnStop(func() error { a.cloud.Close(); return nil })
-	joiner, err := machines.New(machines.Config{Cloud: a.cloud, Fleet: w.Fleet(), Containers: cfg.Containers, History: w.History(), Seed: cfg.Seed, Profile: cfg.Profile})
-	if err != nil {
-		return nil, err
-	}
-	w.OnStop(func() error { joiner.Close(); return nil })
 	if _, err := a.Start(ctx); err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/cloud"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
@@ -179,13 +180,19 @@ func (c Config) ownFlags(line []string) (flags, error) {
 			return nil, fmt.Errorf("--%s is what the world sets", g.name)
 		case g.name == "nodes" && len(c.Intent.Groups) > 0:
 			return nil, errors.New("--nodes: the node groups are said already; say all of them here, or none")
-		case g.name == "nodes" && c.Intent.Provider == "hetzner":
+		case g.name == "nodes" && typedGroups(c.Intent.Provider):
 			if _, err := ParseGroup(g.value); err != nil {
 				return nil, fmt.Errorf("--nodes: %w", err)
 			}
 		}
 	}
 	return f, nil
+}
+
+// typedGroups reports whether --nodes has the types and locations of a cloud's groups.
+func typedGroups(provider string) bool {
+	c := cloud.Named(provider)
+	return c != nil && c.TypedGroups
 }
 
 // commandOf is how a manifest's container starts: what comes before the first flag, which only
@@ -225,7 +232,7 @@ func manifestFlags(m *manifest.Container, args []string) (flags, error) {
 		return nil, fmt.Errorf("command and args: %w", err)
 	}
 	for _, g := range f {
-		if g.name == "nodes" && m.Provider() == "hetzner" {
+		if g.name == "nodes" && typedGroups(m.Provider()) {
 			if _, err := ParseGroup(g.value); err != nil {
 				return nil, fmt.Errorf("args: --nodes: %w", err)
 			}

@@ -6,7 +6,7 @@
 // The cloud behind it is the kwok provider that is linked into the release: it
 // makes Node objects, and the world's simulated nodes stand in for the kubelets.
 // Or it is a Cloud, whose instances become nodes or do not, and the release is linked
-// with the provider of fakecloud/adapters/karpenter.
+// with a provider for it.
 package karpenter
 
 import (
@@ -28,6 +28,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -51,7 +52,7 @@ type Karpenter struct {
 	env    []string        // of the container, as the chart and the scenario set it
 	flags  []string        // of the scenario
 	way    *apifault.Proxy // between it and the API server; nil without
-	cloud  *Cloud          // nil: that of the provider kwok
+	cloud  Cloud           // nil: that of the provider kwok
 	delays bool
 }
 
@@ -59,9 +60,20 @@ type Karpenter struct {
 // register: those of kwok in v1.0 have no spec, and machines register at once.
 func (k *Karpenter) DelaysRegistration() bool { return k.delays }
 
+// Cloud is one whose provider is linked into a release, and which has node classes of its own.
+type Cloud interface {
+	// Environment says where it is.
+	Environment() []string
+	// CRDs are those of its node classes, and Rights what Karpenter may do with them.
+	CRDs() ([]*apiextensionsv1.CustomResourceDefinition, error)
+	Rights() ([]*unstructured.Unstructured, error)
+	// Adapt has objects that speak of node classes of another kind speak of its own.
+	Adapt(o *unstructured.Unstructured, from schema.GroupKind)
+}
+
 // Install puts the release's CRDs, namespace and RBAC into the world. The
-// controller does not run yet: see Start. A build that is OnCloud wants that.
-func Install(ctx context.Context, w *world.World, t builds.Target, cloud *Cloud) (*Karpenter, error) {
+// controller does not run yet: see Start. A build with the provider of a cloud wants that, others nil.
+func Install(ctx context.Context, w *world.World, t builds.Target, cloud Cloud) (*Karpenter, error) {
 	c, err := client.New(w.Admin(), client.Options{})
 	if err != nil {
 		return nil, err
@@ -73,7 +85,7 @@ func Install(ctx context.Context, w *world.World, t builds.Target, cloud *Cloud)
 		PollInterval:       10 * time.Millisecond, // real: time may jump meanwhile
 	}
 	if cloud != nil {
-		if crds.CRDs, err = cloudCRDs(); err != nil {
+		if crds.CRDs, err = cloud.CRDs(); err != nil {
 			return nil, err
 		}
 	}
@@ -101,9 +113,9 @@ func Install(ctx context.Context, w *world.World, t builds.Target, cloud *Cloud)
 		}
 		for _, o := range policy {
 			o.SetAPIVersion(w.Policies())
-			if err := c.Create(ctx, o); err != nil {
-				return nil, fmt.Errorf("creating %s %s: %w", o.GetKind(), o.GetName(), err)
-			}
+		}
+		if err := k.create(ctx, policy); err != nil {
+			return nil, err
 		}
 	}
 	objects, err := render(t.Asset("kwok/charts"))
@@ -126,16 +138,31 @@ func Install(ctx context.Context, w *world.World, t builds.Target, cloud *Cloud)
 		return nil, fmt.Errorf("the chart of %s has no Deployment", t.Ref)
 	}
 	if cloud != nil {
-		if objects, err = manifest.Decode(cloudRights); err != nil {
-			return nil, err
+		rights, err := cloud.Rights()
+		if err == nil {
+			err = k.create(ctx, rights)
 		}
-		for _, o := range objects {
-			if err := c.Create(ctx, o); err != nil {
-				return nil, fmt.Errorf("creating %s %s: %w", o.GetKind(), o.GetName(), err)
-			}
+		if err != nil {
+			return nil, err
 		}
 	}
 	return k, nil
+}
+
+func (k *Karpenter) create(ctx context.Context, objects []*unstructured.Unstructured) error {
+	for _, o := range objects {
+		if err := k.client.Create(ctx, o); err != nil {
+			return fmt.Errorf("creating %s %s: %w", o.GetKind(), o.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// Adapt has an object that speaks of the node classes of the provider kwok speak of those of the cloud, if there is one.
+func (k *Karpenter) Adapt(o *unstructured.Unstructured) {
+	if k.cloud != nil {
+		k.cloud.Adapt(o, ClassKind)
+	}
 }
 
 // Settings are the controller's command line and environment, but for what says where it is.

@@ -49,7 +49,7 @@ func (k *Karpenter) CreatePool(ctx context.Context, p Pool) error {
 	class := object(classVersion, ClassKind.Kind, p.Name, map[string]any{
 		"nodeRegistrationDelay": p.RegistrationDelay.String(),
 	})
-	ForCloud(k.target, class)
+	k.Adapt(class)
 	if err := k.client.Create(ctx, class); err != nil {
 		return fmt.Errorf("creating %s %q: %w", class.GetKind(), p.Name, err)
 	}
@@ -75,7 +75,7 @@ func (k *Karpenter) CreatePool(ctx context.Context, p Pool) error {
 	pool := object(poolVersion, PoolKind.Kind, p.Name, map[string]any{
 		"template": map[string]any{"spec": template},
 	})
-	ForCloud(k.target, pool)
+	k.Adapt(pool)
 	if err := k.client.Create(ctx, pool); err != nil {
 		return fmt.Errorf("creating NodePool %q: %w", p.Name, err)
 	}

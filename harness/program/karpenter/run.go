@@ -37,7 +37,7 @@ func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...fault.Fault
 	}
 	env := append(slices.Clone(k.env), outsideEnv(kubeconfig, metrics, health)...)
 	if k.cloud != nil {
-		env = append(env, k.cloud.environment()...)
+		env = append(env, k.cloud.Environment()...)
 	}
 	return k.world.StartComponent(ctx, container.Program(k.world, k.target, container.Settings{}, process.Spec{
 		Name:  Name,

@@ -11,7 +11,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
-	"nodestorm/harness/sentences"
+	"nodestorm/harness/sentences/scene"
 )
 
 // Open gets nodestorm's own Kubernetes and the targets, and builds what is missing. What
@@ -78,8 +78,8 @@ func (q *Queue) TakeParts(ctx context.Context, names []string) error {
 	q.With = nil
 	for _, name := range names {
 		ref, err := builds.ParseRef(name)
-		if err == nil && !slices.Contains(sentences.Parts, ref.Name) {
-			err = fmt.Errorf("%s is no part of worlds (those are %s)", ref.Name, strings.Join(sentences.Parts, ", "))
+		if err == nil && !slices.Contains(scene.Parts, ref.Name) {
+			err = fmt.Errorf("%s is no part of worlds (those are %s)", ref.Name, strings.Join(scene.Parts, ", "))
 		}
 		var part builds.Target
 		if err == nil {
@@ -102,7 +102,7 @@ func (q *Queue) TakeParts(ctx context.Context, names []string) error {
 func (q *Queue) partsOf(r replay.Request) ([]builds.Ref, error) {
 	refs, err := r.Needs()
 	return slices.DeleteFunc(refs, func(ref builds.Ref) bool {
-		return slices.ContainsFunc(q.With, func(with builds.Target) bool { return sentences.StandsIn(with.Name, ref) })
+		return slices.ContainsFunc(q.With, func(with builds.Target) bool { return scene.StandsIn(with.Name, ref) })
 	}), err
 }
 

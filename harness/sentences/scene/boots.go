@@ -1,11 +1,15 @@
 package scene
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"nodestorm/fakecloud"
+	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/world/kubelet"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/machine/node"
@@ -72,4 +76,28 @@ func (s *Scene) LaunchedKubelets(fakecloud.Instance) *kubelet.Machines {
 		return nil
 	}
 	return s.Kubelets
+}
+
+// SystemNode has a Node that is for system pods only.
+func (s *Scene) SystemNode(ctx context.Context, name, providerID string) error {
+	profile := node.DefaultProfile()
+	profile.BootDelay = 0
+	err := s.World.Fleet().Boot(node.Spec{
+		Name:       name,
+		ProviderID: providerID,
+		Taints:     []corev1.Taint{{Key: "CriticalAddonsOnly", Value: "true", Effect: corev1.TaintEffectNoSchedule}},
+		Profile:    profile,
+	})
+	if err != nil {
+		return err
+	}
+	return s.NodeReady(ctx, name, 5*time.Minute, 0)
+}
+
+// Setting is where a cloud of the scenario is, and what its instances run on.
+func (s *Scene) Setting() machines.Setting {
+	return machines.Setting{
+		World: s.World, Seed: s.Rig.World.Seed, Types: s.Settings.Types,
+		Kubelets: s.ServerKubelets, Containers: s.Containers, Profile: s.Boots.ServerProfile,
+	}
 }

@@ -2,6 +2,7 @@ package scene
 
 import (
 	"context"
+	"errors"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -39,6 +40,9 @@ type Group struct {
 
 // Marked reports whether its Nodes have labels or taints.
 func (g Group) Marked() bool { return g.Labels != "" || len(g.Taints) > 0 }
+
+// ErrOptions is what clouds say whose node groups have no options.
+var ErrOptions = errors.New("options: only a cloud of node groups has them: leave the column out")
 
 // Groups are those that Cluster Autoscaler has to know from the scenario.
 type Groups []Group

@@ -85,7 +85,9 @@ var (
 	Cluster = Need{func(s *Scene) bool { return s.World != nil }, `there is no cluster yet: say "a cluster" before`}
 	Kubelet = Need{func(s *Scene) bool { return s.Kubelets != nil },
 		`no kubelet can join: say "a cluster that kubelets can join" in place of "a cluster"`}
-	NoCloud    = Need{func(s *Scene) bool { return s.Cloud == nil }, "the scenario has a cloud already"}
+	NoCloud  = Need{func(s *Scene) bool { return s.Cloud == nil }, "the scenario has a cloud already"}
+	AnyCloud = CloudIs[Cloud](`there is no cloud yet: say "a Hetzner Cloud project", "a cloud of node groups" or ` +
+		`"Cluster API v1.9.5" before`)
 	TargetRuns = Need{func(s *Scene) bool { return s.World != nil && runs(s) }, `the target does not run yet: say "Karpenter" or ` +
 		`"Cluster Autoscaler" in a Given before, or which program is meant: the program "kube-scheduler"`}
 )

@@ -19,6 +19,7 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cloud/hetzner"
+	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/kind"
 	"nodestorm/harness/world/kind/plane"
@@ -141,7 +142,7 @@ func TestServersAreContainers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.project, err = hetzner.Start(t.Context(), hetzner.Config{
+	if r.project, err = hetzner.Start(t.Context(), machines.Setting{
 		World: w, Containers: containers,
 		Profile: func(i fakecloud.Instance) (p node.Profile) {
 			if i.Name == "lost" {

@@ -1,29 +1,21 @@
-package sentences
+package scene
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
-	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/cloud"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/harness/world/kubelet"
 	"nodestorm/sim/machine/cloudinit"
 )
 
-// metadata is what clouds answer, for example.
-var metadata = map[string]string{
-	"/hetzner/v1/metadata/hostname":          "server",
-	"/hetzner/v1/metadata/instance-id":       "1001",
-	"/hetzner/v1/metadata/public-ipv4":       "192.0.2.1",
-	"/hetzner/v1/metadata/region":            "eu-central",
-	"/hetzner/v1/metadata/availability-zone": "fsn1-dc14",
-}
-
-// checkUserData finds user data that no machine can follow: what does not parse, and a
+// CheckUserData finds user data that no machine can follow: what does not parse, and a
 // setting with which no kubelet starts. A machine that joins no cluster is none of it.
-func checkUserData(_ *scene.Feature, a words.Args) error {
+func CheckUserData(_ *Feature, a words.Args) error {
 	system, err := bootedWith(a.Quoted)
 	if err == nil {
 		_, err = system.Kubelet()
@@ -34,9 +26,9 @@ func checkUserData(_ *scene.Feature, a words.Args) error {
 	return nil
 }
 
-// checkKubelet asks a real kubelet whether it would start with what the user data says;
+// CheckKubelet asks a real kubelet whether it would start with what the user data says;
 // of an unknown flag, for example, nobody else can tell.
-func checkKubelet(ctx context.Context, s *scene.Scene, userData string) error {
+func (s *Scene) CheckKubelet(ctx context.Context, userData string) error {
 	system, err := bootedWith(userData)
 	if err != nil {
 		return fmt.Errorf("the user data: %w", err)
@@ -53,6 +45,10 @@ func bootedWith(userData string) (*cloudinit.System, error) {
 	config, err := cloudinit.Parse(strings.ReplaceAll(userData, "ADDRESS", "10.0.0.1"))
 	if err != nil {
 		return nil, err
+	}
+	metadata := map[string]string{}
+	for _, c := range cloud.All() {
+		maps.Copy(metadata, c.Metadata)
 	}
 	return config.Boot(cloudinit.Machine{Name: "server", Metadata: metadata})
 }

@@ -1,4 +1,4 @@
-package sentences
+package hetzner
 
 import (
 	"cmp"
@@ -7,70 +7,77 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hetznercloud/hcloud-go/v2/hcloud"
+	api "github.com/hetznercloud/hcloud-go/v2/hcloud"
 
 	"nodestorm/fakecloud"
-	"nodestorm/harness/cloud/hetzner"
-	"nodestorm/harness/program/ccm"
+	"nodestorm/fakecloud/hcloud"
+	"nodestorm/harness/cloud"
+	"nodestorm/harness/cloud/live"
+	"nodestorm/harness/cloud/machines"
+	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 )
 
-var hetznerSentences = scene.Sentences{
+// Kind is that of a Hetzner Cloud project.
+var Kind = &live.Kind{
+	Facts: cloud.Named(Name), Sentences: sentences, Thens: then.Hetzner,
+	Operations: hcloud.Operations, Call: hcloud.Call, Examples: "create servers, delete servers, list servers",
+	Catalogue: fakecloud.Hetzner, Variables: []string{ClusterConfigVariable}, CheckManifest: CheckConfig, Alone: alone,
+}
+
+var sentences = scene.Sentences{
 	Worlds: "a Hetzner Cloud project", Records: "the cloud's servers, actions and calls (cloud), its faults (fault)",
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `a Hetzner Cloud project`, Wants: isHetzner, Needs: []scene.Need{scene.NoCloud}, Act: project},
 		{Role: scene.Given, Words: `a Hetzner Cloud project that still has the server type "cx11"`, Wants: isHetzner,
 			Needs: []scene.Need{scene.NoCloud}, Act: projectWithCX11},
-		{Role: scene.Given, Words: `a network, a firewall and an SSH key "NAME"`, Needs: []scene.Need{needsProject}, Act: surroundings},
-		{Role: scene.Given, Words: `a Ready node "NAME" on a server of the project`, Needs: []scene.Need{needsProject}, Act: serverNode},
+		{Role: scene.Given, Words: `a network, a firewall and an SSH key "NAME"`, Needs: []scene.Need{Needed}, Act: surroundings},
+		{Role: scene.Given, Words: `a Ready node "NAME" on a server of the project`, Needs: []scene.Need{Needed}, Act: serverNode},
 		{Role: scene.Given, Words: `a Ready node "NAME" with the provider ID "NAME"`, Act: foreignNode},
-		{Role: scene.When, Words: `a client creates the server "NAME" of type "NAME" in "NAME"`, Needs: []scene.Need{needsProject},
+		{Role: scene.When, Words: `a client creates the server "NAME" of type "NAME" in "NAME"`, Needs: []scene.Need{Needed},
 			Act: clientCreates},
 		{Role: scene.When, Words: `a client that knows api.hetzner.cloud only creates the server "NAME" of type "NAME" in "NAME"`,
-			Needs: []scene.Need{needsProject}, Act: clientByNameCreates},
+			Needs: []scene.Need{Needed}, Act: clientByNameCreates},
 	},
 }
 
-var needsProject = scene.CloudIs[hetznerCloud](`there is no cloud yet: say "a Hetzner Cloud project" before`)
+// Needed is that the scenario has one.
+var Needed = scene.CloudIs[*Project](`there is no cloud yet: say "a Hetzner Cloud project" before`)
 
-// hetznerName is what Cluster Autoscaler, and records, call the cloud.
-const hetznerName = "hetzner"
+// Name is what Cluster Autoscaler, and records, call the cloud.
+const Name = "hetzner"
 
-func isHetzner(words.Args) (scene.Wants, error) { return scene.Wants{System: hetznerName}, nil }
-
-// hetznerCloud is a project that is a scenario's cloud.
-type hetznerCloud struct{ *hetzner.Project }
+func isHetzner(words.Args) (scene.Wants, error) { return scene.Wants{System: Name}, nil }
 
 func project(ctx context.Context, s *scene.Scene, _ words.Args) error { return startProject(ctx, s) }
 
 // Servers of these scenarios' time needed it, whether anybody had one or not.
 func projectWithCX11(ctx context.Context, s *scene.Scene, _ words.Args) error {
-	return startProject(ctx, s, hetzner.CX11())
+	return startProject(ctx, s, CX11())
 }
 
 func startProject(ctx context.Context, s *scene.Scene, types ...fakecloud.ServerType) error {
-	p, err := hetzner.Start(ctx, hetzner.Config{
-		World: s.World, Seed: s.Rig.World.Seed, Types: append(types, s.Settings.Types...),
-		Kubelets: s.ServerKubelets, Containers: s.Containers, Profile: s.Boots.ServerProfile,
-	})
+	on := s.Setting()
+	on.Types = append(types, on.Types...)
+	p, err := Start(ctx, on)
 	if err != nil {
 		return err
 	}
-	s.Cloud = hetznerCloud{p}
+	s.Cloud = p
 	return nil
 }
 
 // Group is one of which only the autoscaler knows.
-func (c hetznerCloud) Group(_ context.Context, s *scene.Scene, g scene.Group) error {
+func (p *Project) Group(_ context.Context, s *scene.Scene, g scene.Group) error {
 	if len(g.Options) > 0 {
-		return errOptions
+		return scene.ErrOptions
 	}
 	g.Type, g.Zone = cmp.Or(g.Type, "cx22"), cmp.Or(g.Zone, "fsn1")
-	if c.Catalogue().ServerType(g.Type) == nil {
+	if p.Catalogue().ServerType(g.Type) == nil {
 		return fmt.Errorf("there is no server type %q", g.Type)
 	}
-	if _, err := hetzner.ConfigOf(g.Labels, g.Taints); err != nil {
+	if _, err := ConfigOf(g.Labels, g.Taints); err != nil {
 		return err
 	}
 	groups := scene.State[scene.Groups](s)
@@ -79,22 +86,22 @@ func (c hetznerCloud) Group(_ context.Context, s *scene.Scene, g scene.Group) er
 }
 
 // Boot has a Node on a server of the project.
-func (c hetznerCloud) Boot(_ *scene.Scene, n scene.Node) error {
-	return c.CreateServer(n.Name, n.Group, cmp.Or(n.Type, "cx22"), cmp.Or(n.Zone, "fsn1"), n.Flags)
+func (p *Project) Boot(_ *scene.Scene, n scene.Node) error {
+	return p.CreateServer(n.Name, n.Group, cmp.Or(n.Type, "cx22"), cmp.Or(n.Zone, "fsn1"), n.Flags)
 }
 
 // Reach has all groups once one of them has labels or taints: the autoscaler wants them all.
-func (c hetznerCloud) Reach(_ context.Context, s *scene.Scene) (scene.Reach, error) {
-	reach := scene.Reach{Provider: hetznerName, Env: c.Env()}
+func (p *Project) Reach(_ context.Context, s *scene.Scene) (scene.Reach, error) {
+	reach := scene.Reach{Provider: Name, Env: p.Env()}
 	if s.Rig.Manifest == nil {
-		reach.Env = append(reach.Env, hetzner.Joining()...)
+		reach.Env = append(reach.Env, Joining()...)
 	}
-	all, marked := map[string]hetzner.NodeConfig{}, false
+	all, marked := map[string]NodeConfig{}, false
 	for _, g := range *scene.State[scene.Groups](s) {
-		config := hetzner.NodeConfig{CloudInit: hetzner.UserData("")}
+		config := NodeConfig{CloudInit: UserData("")}
 		if g.Marked() {
 			var err error
-			if config, err = hetzner.ConfigOf(g.Labels, g.Taints); err != nil {
+			if config, err = ConfigOf(g.Labels, g.Taints); err != nil {
 				return reach, err
 			}
 			marked = true
@@ -102,7 +109,7 @@ func (c hetznerCloud) Reach(_ context.Context, s *scene.Scene) (scene.Reach, err
 		all[g.Name] = config
 	}
 	if marked {
-		config, err := hetzner.ClusterConfig(all)
+		config, err := ClusterConfig(all)
 		if err != nil {
 			return reach, err
 		}
@@ -112,34 +119,34 @@ func (c hetznerCloud) Reach(_ context.Context, s *scene.Scene) (scene.Reach, err
 }
 
 // RemoveNodes is what a cloud's controller manager does, where the world has none.
-func (c hetznerCloud) RemoveNodes(ctx context.Context, s *scene.Scene) error {
-	return ccm.RemoveNodes(ctx, s.World, c.Cloud)
+func (p *Project) RemoveNodes(ctx context.Context, s *scene.Scene) error {
+	return machines.RemoveNodes(ctx, s.World, p.Cloud)
 }
 
 func surroundings(_ context.Context, s *scene.Scene, a words.Args) error {
-	return scene.CloudOf[hetznerCloud](s).CreateSurroundings(a.Text(0))
+	return scene.CloudOf[*Project](s).CreateSurroundings(a.Text(0))
 }
 
 // serverNode stands for the control plane's. Old autoscalers do nothing while
 // there is a Node that is no server of the project, and none does without any Node.
 func serverNode(ctx context.Context, s *scene.Scene, a words.Args) error {
 	const flags = " --register-with-taints=node-role.kubernetes.io/control-plane:NoSchedule"
-	if err := scene.CloudOf[hetznerCloud](s).CreateServer(a.Text(0), "", "cx22", "fsn1", flags); err != nil {
+	if err := scene.CloudOf[*Project](s).CreateServer(a.Text(0), "", "cx22", "fsn1", flags); err != nil {
 		return err
 	}
 	return s.NodeReady(ctx, a.Text(0), 5*time.Minute, 0)
 }
 
 func foreignNode(ctx context.Context, s *scene.Scene, a words.Args) error {
-	return systemNodeOf(ctx, s, a.Text(0), a.Text(1))
+	return s.SystemNode(ctx, a.Text(0), a.Text(1))
 }
 
 func clientCreates(ctx context.Context, s *scene.Scene, a words.Args) error {
-	return createServer(ctx, scene.CloudOf[hetznerCloud](s).Client(), a)
+	return createServer(ctx, scene.CloudOf[*Project](s).Client(), a)
 }
 
 func clientByNameCreates(ctx context.Context, s *scene.Scene, a words.Args) error {
-	client, err := scene.CloudOf[hetznerCloud](s).ClientByName()
+	client, err := scene.CloudOf[*Project](s).ClientByName()
 	if err != nil {
 		return err
 	}
@@ -147,18 +154,18 @@ func clientByNameCreates(ctx context.Context, s *scene.Scene, a words.Args) erro
 }
 
 // createServer makes the calls that an autoscaler makes. It is none.
-func createServer(ctx context.Context, client *hcloud.Client, a words.Args) error {
+func createServer(ctx context.Context, client *api.Client, a words.Args) error {
 	server, serverType, location := a.Text(0), a.Text(1), a.Text(2)
 	t, _, err := client.ServerType.GetByName(ctx, serverType)
 	if err != nil || t == nil {
 		return fmt.Errorf("looking for server type %q: %w", serverType, cmp.Or(err, errors.New("there is none")))
 	}
-	image, _, err := client.Image.GetForArchitecture(ctx, hetzner.Image, t.Architecture)
+	image, _, err := client.Image.GetForArchitecture(ctx, Image, t.Architecture)
 	if err != nil || image == nil {
-		return fmt.Errorf("looking for image %q: %w", hetzner.Image, cmp.Or(err, errors.New("there is none")))
+		return fmt.Errorf("looking for image %q: %w", Image, cmp.Or(err, errors.New("there is none")))
 	}
-	_, _, err = client.Server.Create(ctx, hcloud.ServerCreateOpts{
-		Name: server, ServerType: t, Image: image, Location: &hcloud.Location{Name: location}, UserData: hetzner.UserData(""),
+	_, _, err = client.Server.Create(ctx, api.ServerCreateOpts{
+		Name: server, ServerType: t, Image: image, Location: &api.Location{Name: location}, UserData: UserData(""),
 	})
 	return err
 }

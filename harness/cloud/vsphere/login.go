@@ -1,4 +1,4 @@
-package ccm
+package vsphere
 
 import (
 	"fmt"
@@ -7,14 +7,14 @@ import (
 	"nodestorm/fakecloud/vcenter"
 )
 
-// VSphere says which vCenter the controller manager works with. All fields are required.
-type VSphere struct {
+// Login says which vCenter a cloud controller manager works with. All fields are required.
+type Login struct {
 	Host           string // with its port
 	User, Password string
 }
 
 // Config is the vsphere.conf (INI) for it. The vCenter's certificate is not checked.
-func (v VSphere) Config() (string, error) {
+func (v Login) Config() (string, error) {
 	host, port, err := net.SplitHostPort(v.Host)
 	if err != nil {
 		return "", fmt.Errorf("vCenter %q: %w", v.Host, err)
