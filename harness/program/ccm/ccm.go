@@ -10,16 +10,15 @@ import (
 	"fmt"
 	"net/netip"
 
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/process"
-	"nodestorm/sim/history/audit"
 )
 
 // Names of the releases, of their service accounts and of their components in the
@@ -28,8 +27,6 @@ const (
 	Name        = "hcloud-cloud-controller-manager"
 	VSphereName = "vsphere-cloud-controller-manager"
 )
-
-const namespace = metav1.NamespaceSystem
 
 // Config says what the controller manager works with. Endpoint and Token are
 // required.
@@ -52,9 +49,9 @@ type Config struct {
 
 // CCM is a controller manager that can run in a world.
 type CCM struct {
-	world  *world.World
-	target builds.Target
-	name   string
+	world   *world.World
+	target  builds.Target
+	account deploy.Account
 }
 
 // Install makes the service account with its rights. The controller manager does not
@@ -64,23 +61,15 @@ func Install(ctx context.Context, w *world.World, t builds.Target) (*CCM, error)
 }
 
 func install(ctx context.Context, w *world.World, t builds.Target, name string) (*CCM, error) {
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
-	if _, err := w.Client().CoreV1().ServiceAccounts(namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-		return nil, fmt.Errorf("creating service account %s: %w", name, err)
+	c, err := client.New(w.Admin(), client.Options{})
+	if err != nil {
+		return nil, err
 	}
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "system:" + name}, Rules: rules()}
-	if _, err := w.Client().RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-		return nil, fmt.Errorf("creating cluster role %s: %w", role.Name, err)
+	account := deploy.Account{Namespace: metav1.NamespaceSystem, Name: name}
+	if err := deploy.Create(ctx, c, account.Granted("system:"+name, rules())...); err != nil {
+		return nil, err
 	}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: name, Namespace: namespace}},
-	}
-	if _, err := w.Client().RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-		return nil, fmt.Errorf("creating cluster role binding %s: %w", binding.Name, err)
-	}
-	return &CCM{world: w, target: t, name: name}, nil
+	return &CCM{world: w, target: t, account: account}, nil
 }
 
 // rules are what the released manager's manifests give it (deploy/ccm-networks.yaml of
@@ -121,8 +110,7 @@ func (c *CCM) Start(ctx context.Context, cfg Config) (*process.Process, error) {
 
 // start runs the controller manager of a cloud provider.
 func (c *CCM) start(ctx context.Context, provider string, env, args []string) (*process.Process, error) {
-	kubeconfig, err := c.world.Kubeconfig("system:serviceaccount:"+namespace+":"+c.name,
-		"system:serviceaccounts", "system:serviceaccounts:"+namespace, "system:authenticated", audit.TargetGroup)
+	way, err := c.account.Reach(c.world.Cluster, false, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -133,16 +121,16 @@ func (c *CCM) start(ctx context.Context, provider string, env, args []string) (*
 	common := []string{
 		"--cloud-provider=" + provider,
 		"--leader-elect=false", // there is only one
-		"--kubeconfig=" + kubeconfig,
-		"--authentication-kubeconfig=" + kubeconfig,
-		"--authorization-kubeconfig=" + kubeconfig,
+		"--kubeconfig=" + way.Kubeconfig,
+		"--authentication-kubeconfig=" + way.Kubeconfig,
+		"--authorization-kubeconfig=" + way.Kubeconfig,
 		"--authentication-skip-lookup", // nobody but us asks it
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", port),
 		"--profiling=false",
 	}
 	return c.world.StartComponent(ctx, container.Program(c.world, c.target, container.Settings{}, process.Spec{
-		Name:  c.name,
+		Name:  c.account.Name,
 		Env:   env,
 		Args:  append(common, args...),
 		Ready: world.HTTPReady(fmt.Sprintf("https://127.0.0.1:%d/healthz", port)),

@@ -21,21 +21,19 @@ import (
 	"path/filepath"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"nodestorm/fakecloud"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cloud/machines"
+	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/process"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
-	"nodestorm/sim/history/audit"
 	"nodestorm/sim/machine/node"
 )
 
@@ -43,10 +41,7 @@ import (
 const Name = "cluster-api"
 
 // account is what the release's Deployment runs as.
-const (
-	namespace = "capi-system"
-	account   = "system:serviceaccount:" + namespace + ":capi-manager"
-)
+var account = deploy.Account{Namespace: "capi-system", Name: "capi-manager"}
 
 // Config says what to bring up. World and Target are required.
 type Config struct {
@@ -123,16 +118,10 @@ func Install(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 		if err := hooks.redirect(o); err != nil {
 			return nil, fmt.Errorf("redirecting %s %s: %w", o.GetKind(), o.GetName(), err)
 		}
-		if o.GetKind() == "Namespace" { // which others are in
-			if err := a.install(ctx, o); err != nil {
-				return nil, err
-			}
-			continue
-		}
 		create = append(create, o)
 	}
-	if err := a.install(ctx, create...); err != nil {
-		return nil, err
+	if err := deploy.Create(ctx, c, create...); err != nil {
+		return nil, fmt.Errorf("installing %s: %w", t.Ref, err)
 	}
 	if a.args == nil {
 		return nil, fmt.Errorf("the kustomization of %s has no Deployment", t.Ref)
@@ -140,28 +129,14 @@ func Install(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 	return a, a.awaitCRDs(ctx, append(objects, ours...))
 }
 
-// install creates a part of the release, several objects at a time. What is there already stays.
-func (a *ClusterAPI) install(ctx context.Context, objects ...*unstructured.Unstructured) error {
-	creating, ctx := errgroup.WithContext(ctx)
-	creating.SetLimit(8)
-	for _, o := range objects {
-		creating.Go(func() error {
-			if err := a.client.Create(ctx, o); err != nil && !apierrors.IsAlreadyExists(err) {
-				return fmt.Errorf("creating %s %s of %s: %w", o.GetKind(), o.GetName(), a.cfg.Target.Ref, err)
-			}
-			return nil
-		})
-	}
-	return creating.Wait()
-}
-
 // Start runs the controllers and waits until they and their webhooks are ready.
 // Virtual time passes as real time does meanwhile.
 func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
-	kubeconfig, err := a.kubeconfig()
+	way, err := account.Reach(a.cfg.Management, a.cfg.Broken, nil)
 	if err != nil {
 		return nil, err
 	}
+	a.way = way.Proxy
 	health, err := world.FreePort()
 	if err != nil {
 		return nil, err
@@ -169,25 +144,16 @@ func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
 	return a.cfg.World.StartComponent(ctx, container.Program(a.cfg.World, a.cfg.Target, container.Settings{}, process.Spec{
 		Name: Name,
 		Args: slices.Concat(outsideArgs(a.args), a.cfg.Args, []string{
-			"--kubeconfig=" + kubeconfig,
+			"--kubeconfig=" + way.Kubeconfig,
 			"--webhook-port=" + fmt.Sprint(a.hooks.port),
 			"--webhook-cert-dir=" + a.hooks.dir,
 			fmt.Sprintf("--health-addr=127.0.0.1:%d", health),
 			"--diagnostics-address=0", // metrics, which nobody asks for
 		}),
 		Lines: panics(a.cfg.World.History()),
-		Env:   []string{"POD_NAMESPACE=" + namespace, "POD_NAME=capi-controller-manager", "POD_UID="},
+		Env:   []string{"POD_NAMESPACE=" + account.Namespace, "POD_NAME=capi-controller-manager", "POD_UID="},
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
 	}))
-}
-
-func (a *ClusterAPI) kubeconfig() (path string, err error) {
-	groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated", audit.TargetGroup}
-	if !a.cfg.Broken {
-		return a.cfg.Management.Kubeconfig(account, groups...)
-	}
-	path, a.way, err = a.cfg.Management.KubeconfigThrough(nil, account, groups...)
-	return path, err
 }
 
 // Way is the controllers' way to the API server where that can be broken, or nil.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/program/manifest"
 
-	appsv1 "k8s.io/api/apps/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -112,14 +112,11 @@ const kustomization = "config/default"
 
 // containerArgs are the arguments of the Deployment's first container.
 func containerArgs(o *unstructured.Unstructured) ([]string, error) {
-	var d appsv1.Deployment
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &d); err != nil {
-		return nil, err
+	c, err := deploy.Container(o)
+	if err == nil && len(c.Args) == 0 {
+		err = errors.New("its container has no arguments")
 	}
-	if len(d.Spec.Template.Spec.Containers) == 0 || len(d.Spec.Template.Spec.Containers[0].Args) == 0 {
-		return nil, errors.New("its container has no arguments")
-	}
-	return d.Spec.Template.Spec.Containers[0].Args, nil
+	return c.Args, err
 }
 
 // outsideArgs leaves out what a process outside a pod cannot do: elect a leader in

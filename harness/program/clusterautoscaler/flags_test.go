@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/world/container"
 )
@@ -181,8 +182,8 @@ func TestSettings(t *testing.T) {
 			t.Errorf("the environment has no %q", pair)
 		}
 	}
-	if a.namespace != "ns" || a.account != "sa" {
-		t.Errorf("identity %s/%s", a.namespace, a.account)
+	if want := (deploy.Account{Namespace: "ns", Name: "sa"}); a.account != want {
+		t.Errorf("identity %v", a.account)
 	}
 
 	for _, command := range [][]string{{"sh", "-c", "./cluster-autoscaler"}, {"./cluster-autoscaler", "x"}, {"./cluster-autoscaler", "--cloud-provider=hetzner", "--nodes=1:2:x"}} {
@@ -196,7 +197,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestDocumentedRBAC(t *testing.T) {
-	a := &Autoscaler{namespace: "ns", account: "sa"}
+	a := &Autoscaler{account: deploy.Account{Namespace: "ns", Name: "sa"}}
 	objects, err := a.documentedRBAC()
 	if err != nil || len(objects) != 5 {
 		t.Fatalf("%d objects, %v", len(objects), err)

@@ -16,14 +16,13 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cloud"
+	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
@@ -70,15 +69,14 @@ type Config struct {
 
 // Autoscaler is one build in one world.
 type Autoscaler struct {
-	cfg       Config
-	known     Known
-	line      flags // without what the place demands
-	settings  container.Settings
-	env       []manifest.Variable
-	namespace string
-	account   string
-	way       *apifault.Proxy
-	address   string // of its metrics, once it runs
+	cfg      Config
+	known    Known
+	line     flags // without what the place demands
+	settings container.Settings
+	env      []manifest.Variable
+	account  deploy.Account
+	way      *apifault.Proxy
+	address  string // of its metrics, once it runs
 }
 
 // Install checks that the build can do what is wanted, and gives its service
@@ -101,20 +99,15 @@ func Install(ctx context.Context, cfg Config) (*Autoscaler, error) {
 	if err != nil {
 		return nil, err
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: a.namespace}}
-	if err := c.Create(ctx, namespace); err != nil && !apierrors.IsAlreadyExists(err) {
-		return nil, fmt.Errorf("making namespace %s: %w", a.namespace, err)
-	}
+	create := []client.Object{deploy.Namespace(a.account.Namespace)}
 	for _, o := range objects {
 		o = o.DeepCopy()
-		if namespaced := o.GetKind() == "ServiceAccount" || o.GetKind() == "Role" || o.GetKind() == "RoleBinding"; namespaced && o.GetNamespace() == "" {
-			o.SetNamespace(a.namespace)
+		if o.GetNamespace() == "" && slices.Contains([]string{"ServiceAccount", "Role", "RoleBinding"}, o.GetKind()) {
+			o.SetNamespace(a.account.Namespace)
 		}
-		if err := c.Create(ctx, o); err != nil && !apierrors.IsAlreadyExists(err) {
-			return nil, fmt.Errorf("creating %s %s: %w", o.GetKind(), o.GetName(), err)
-		}
+		create = append(create, o)
 	}
-	return a, nil
+	return a, deploy.Create(ctx, c, create...)
 }
 
 // Check finds out whether the build can do what is wanted, before anything
@@ -128,10 +121,10 @@ func prepare(ctx context.Context, cfg Config) (*Autoscaler, error) {
 	if err := cfg.Intent.Check(); err != nil {
 		return nil, err
 	}
-	a := &Autoscaler{cfg: cfg, namespace: metav1.NamespaceSystem, account: Name}
+	a := &Autoscaler{cfg: cfg, account: deploy.Account{Namespace: metav1.NamespaceSystem, Name: Name}}
 	var given flags
 	if m := cfg.Manifest; m != nil {
-		a.namespace, a.account = m.Namespace, m.ServiceAccount
+		a.account = deploy.Account{Namespace: m.Namespace, Name: m.ServiceAccount}
 		var err error
 		if a.settings, given, err = commandOf(m, cfg.Target.Source.Container); err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Source, err)
@@ -206,7 +199,8 @@ func commandOf(m *manifest.Container, asContainer bool) (container.Settings, fla
 		if words < 0 {
 			words = len(args)
 		} else if args[words] == "-c" {
-			return settings, nil, errors.New("command: -c, as of a shell, leaves no place for flags: want the program itself, or a script that passes them on")
+			return settings, nil, errors.New("command: -c, as of a shell, leaves no place for flags: " +
+				"want the program itself, or a script that passes them on")
 		}
 		if len(m.Command) > 0 {
 			// mutant: a Deployment's command goes behind the image's entry point
@@ -217,7 +211,8 @@ func commandOf(m *manifest.Container, asContainer bool) (container.Settings, fla
 		args = args[words:]
 	case len(m.Command) > 0:
 		if path.Base(m.Command[0]) != Name {
-			return settings, nil, fmt.Errorf("command: %q is not %s: want the program itself, not a shell, or a target that was added --as container", path.Base(m.Command[0]), Name)
+			return settings, nil, fmt.Errorf("command: %q is not %s: want the program itself, not a shell, or a target that was added --as container",
+				path.Base(m.Command[0]), Name)
 		}
 		args = args[1:]
 	}
@@ -250,16 +245,16 @@ func (a *Autoscaler) documentedRBAC() ([]*unstructured.Unstructured, error) {
 	}
 	for _, o := range objects {
 		if subjects, _, _ := unstructured.NestedSlice(o.Object, "subjects"); len(subjects) > 0 {
-			subject := map[string]any{"kind": "ServiceAccount", "name": a.account, "namespace": a.namespace}
+			subject := map[string]any{"kind": "ServiceAccount", "name": a.account.Name, "namespace": a.account.Namespace}
 			if err := unstructured.SetNestedSlice(o.Object, []any{subject}, "subjects"); err != nil {
 				return nil, err
 			}
 		}
 		if o.GetKind() == "ServiceAccount" {
-			o.SetName(a.account)
+			o.SetName(a.account.Name)
 		}
 		if o.GetNamespace() != "" {
-			o.SetNamespace(a.namespace)
+			o.SetNamespace(a.account.Namespace)
 		}
 	}
 	for _, group := range a.cfg.Withheld {

@@ -26,14 +26,12 @@ func (a *Autoscaler) reach() (flags, error) {
 	return flags{{"kubeconfig", path}, {"cloud-config", cloud}}, err
 }
 
-func (a *Autoscaler) kubeconfig(c *world.Cluster, proxied bool) (path string, err error) {
-	user := "system:serviceaccount:" + a.namespace + ":" + a.account
-	groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + a.namespace, "system:authenticated", audit.TargetGroup, audit.ProgramGroup(Name)}
-	if !proxied {
-		return c.Kubeconfig(user, groups...)
+func (a *Autoscaler) kubeconfig(c *world.Cluster, broken bool) (path string, err error) {
+	way, err := a.account.Reach(c, broken, a.cfg.Rules, audit.ProgramGroup(Name))
+	if broken {
+		a.way = way.Proxy
 	}
-	path, a.way, err = c.KubeconfigThrough(a.cfg.Rules, user, groups...)
-	return path, err
+	return way.Kubeconfig, err
 }
 
 // Way is its way to the API server where that can be broken, or nil.

@@ -42,7 +42,9 @@ func (a *Autoscaler) RecordRounds() {
 				continue
 			}
 			if n, each := now.since(before); n > 0 {
-				w.History().Record(history.Event{Source: history.Harness, Verb: history.Rounds, Actor: Name, Detail: map[string]any{"of": n, "seconds": each}})
+				w.History().Record(history.Event{
+					Source: history.Harness, Verb: history.Rounds, Actor: Name, Detail: map[string]any{"of": n, "seconds": each},
+				})
 			}
 			before = now
 		}

@@ -24,7 +24,7 @@ func (a *Autoscaler) Start(ctx context.Context) (*process.Process, error) {
 	a.address = fmt.Sprintf("127.0.0.1:%d", port)
 	line := commandLine(a.known, nil, a.line, append(ways, flags{
 		{"kubernetes", ""},
-		{"namespace", a.namespace},
+		{"namespace", a.account.Namespace},
 		{"address", a.address},
 		{"logtostderr", "true"},
 		{"v", "4"}, // 5 has requests with user data, 4 has the loops

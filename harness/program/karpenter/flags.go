@@ -41,7 +41,8 @@ func Check(ctx context.Context, t builds.Target, flags []string) error {
 		known = append(known, string(m[1]))
 	}
 	if !slices.Contains(known, "batch-max-duration") {
-		return fmt.Errorf("asking %s for its flags: it lists no --batch-max-duration: is it a Karpenter? (%w)", t.Ref, cmp.Or(err, errors.New("it ended well")))
+		err = cmp.Or(err, errors.New("it ended well"))
+		return fmt.Errorf("asking %s for its flags: it lists no --batch-max-duration: is it a Karpenter? (%w)", t.Ref, err)
 	}
 	for _, f := range flags {
 		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")

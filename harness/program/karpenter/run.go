@@ -5,28 +5,23 @@ import (
 	"fmt"
 	"slices"
 
+	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/process"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
-	"nodestorm/sim/history/audit"
 )
 
 // Start runs the controller and waits until it is ready. Virtual time passes as
 // real time does meanwhile. Where it is to be broken, its way to the API server has these
 // rules, and may get more.
 func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...fault.Fault) (*process.Process, error) {
-	account, groups := "system:serviceaccount:"+Name+":"+Name, []string{"system:serviceaccounts", "system:serviceaccounts:" + Name, "system:authenticated", audit.TargetGroup}
-	kubeconfig, err := "", error(nil)
-	if broken {
-		kubeconfig, k.way, err = k.world.KubeconfigThrough(rules, account, groups...)
-	} else {
-		kubeconfig, err = k.world.Kubeconfig(account, groups...)
-	}
+	way, err := deploy.Account{Namespace: Name, Name: Name}.Reach(k.world.Cluster, broken, rules)
 	if err != nil {
 		return nil, err
 	}
+	k.way = way.Proxy
 	metrics, err := world.FreePort()
 	if err != nil {
 		return nil, err
@@ -35,7 +30,7 @@ func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...fault.Fault
 	if err != nil {
 		return nil, err
 	}
-	env := append(slices.Clone(k.env), outsideEnv(kubeconfig, metrics, health)...)
+	env := append(slices.Clone(k.env), outsideEnv(way.Kubeconfig, metrics, health)...)
 	if k.cloud != nil {
 		env = append(env, k.cloud.Environment()...)
 	}

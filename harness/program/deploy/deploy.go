@@ -1,0 +1,122 @@
+// Package deploy brings programs into worlds: what the ways have in common in which charts, kustomizations and manifests
+// do it. What is in those is for the package of each program to say.
+package deploy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"nodestorm/harness/world"
+	"nodestorm/sim/fault"
+	"nodestorm/sim/fault/apifault"
+	"nodestorm/sim/history/audit"
+)
+
+// Account is the service account of a program under test.
+type Account struct{ Namespace, Name string }
+
+// Way is how an account reaches an API server.
+type Way struct {
+	// Kubeconfig is a file, with the account's rights and no more.
+	Kubeconfig string
+	// Proxy breaks it; nil where it cannot be broken.
+	Proxy *apifault.Proxy
+}
+
+// Reach makes its way to a cluster's API server. Where that is to be broken, it has these rules, and may get more. The
+// groups are further ones that it is in.
+func (a Account) Reach(c *world.Cluster, broken bool, rules []fault.Fault, groups ...string) (w Way, err error) {
+	user := "system:serviceaccount:" + a.Namespace + ":" + a.Name
+	groups = append([]string{
+		"system:serviceaccounts", "system:serviceaccounts:" + a.Namespace, "system:authenticated", audit.TargetGroup,
+	}, groups...)
+	if broken {
+		w.Kubeconfig, w.Proxy, err = c.KubeconfigThrough(rules, user, groups...)
+	} else {
+		w.Kubeconfig, err = c.Kubeconfig(user, groups...)
+	}
+	return w, err
+}
+
+// Granted are the account and its rights in the whole cluster, by a role that is called so.
+func (a Account) Granted(role string, rules []rbacv1.PolicyRule) []client.Object {
+	return []client.Object{
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: a.Namespace, Name: a.Name}},
+		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: role}, Rules: rules},
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: role},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: a.Namespace, Name: a.Name}},
+		},
+	}
+}
+
+// Namespace is one to create.
+func Namespace(name string) client.Object {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+// atOnce is how many objects are created at a time.
+const atOnce = 8
+
+// Create creates objects: first the namespaces, which others are in. What is there already stays.
+func Create[T client.Object](ctx context.Context, c client.Client, objects ...T) error {
+	for _, namespaces := range []bool{true, false} {
+		creating, ctx := errgroup.WithContext(ctx)
+		creating.SetLimit(atOnce)
+		for _, o := range objects {
+			if kind := kindOf(c, o); (kind == "Namespace") == namespaces {
+				creating.Go(func() error {
+					if err := c.Create(ctx, o); err != nil && !apierrors.IsAlreadyExists(err) {
+						return fmt.Errorf("creating %s %s: %w", kind, o.GetName(), err)
+					}
+					return nil
+				})
+			}
+		}
+		if err := creating.Wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func kindOf(c client.Client, o client.Object) string {
+	kind, err := c.GroupVersionKindFor(o)
+	if err != nil {
+		return fmt.Sprintf("%T", o)
+	}
+	return kind.Kind
+}
+
+// Rights reports whether an object is one of those by which a program has its rights.
+func Rights(o *unstructured.Unstructured) bool {
+	switch o.GetKind() {
+	case "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding":
+		return true
+	}
+	return false
+}
+
+// Container is the first container of a Deployment.
+func Container(o *unstructured.Unstructured) (c corev1.Container, err error) {
+	var d appsv1.Deployment
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &d); err != nil {
+		return c, err
+	}
+	if len(d.Spec.Template.Spec.Containers) == 0 {
+		return c, errors.New("it has no container")
+	}
+	return d.Spec.Template.Spec.Containers[0], nil
+}
