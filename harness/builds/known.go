@@ -23,8 +23,12 @@ var (
 	CSRApprover = Ref{Name: "csr-approver", Version: "v0.36.3"}
 )
 
-// ReleasedCSRApprover is the name of the one that can stand in for ours.
-const ReleasedCSRApprover = "kubelet-csr-approver"
+// The names of those that can stand in for ours.
+const (
+	ReleasedCCM         = "hcloud-cloud-controller-manager"
+	ReleasedCCMVSphere  = "vsphere-cloud-controller-manager"
+	ReleasedCSRApprover = "kubelet-csr-approver"
+)
 
 // Parts are those that worlds bring up beside the target.
 var Parts = []Ref{CCM, CCMVSphere, CSRApprover}

@@ -7,17 +7,17 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
-	"nodestorm/harness/program/installer"
+	"nodestorm/harness/program/programs"
 )
 
-// Find is the target that ref names: an installer's release is the order that package
-// order knows, which is always there, and all else a build of the store (see
-// [target.Store.Get]).
+// Find is the target that ref names: an installer's release is an order that is known, which is always there, and all
+// else a build of the store (see [buildstore.Store.Get]).
 func Find(store *buildstore.Store, ref builds.Ref) (builds.Target, error) {
-	if !isInstaller(ref) {
+	orders := programs.Named(ref.Name).Orders
+	if orders == nil {
 		return store.Get(ref)
 	}
-	_, text, err := installer.Known(ref.Name, ref.Version)
+	text, err := orders.Known(ref.Version)
 	if err != nil {
 		return builds.Target{}, fmt.Errorf("%w; --order names a file with yours", err)
 	}
@@ -26,17 +26,16 @@ func Find(store *buildstore.Store, ref builds.Ref) (builds.Target, error) {
 
 // OwnOrder is the target of an order in a user's file, as ref calls it.
 func OwnOrder(ref builds.Ref, file string) (builds.Target, error) {
-	if !isInstaller(ref) {
+	orders := programs.Named(ref.Name).Orders
+	if orders == nil {
 		return builds.Target{}, fmt.Errorf("%s is no installer, and an order is one's (kubespray's)", ref.Name)
 	}
-	_, text, err := installer.Load(file)
+	text, _, err := orders.Load(file)
 	if err != nil {
 		return builds.Target{}, err
 	}
 	return ordered(ref, file, text), nil
 }
-
-func isInstaller(ref builds.Ref) bool { return len(installer.Versions(ref.Name)) > 0 }
 
 func ordered(ref builds.Ref, file string, text []byte) builds.Target {
 	sum := sha256.Sum256(text)

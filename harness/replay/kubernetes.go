@@ -17,8 +17,6 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
-	"nodestorm/harness/cloud"
-	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/run"
 	"nodestorm/harness/world"
 	"nodestorm/sim/time/clock"
@@ -69,8 +67,8 @@ func OfFolder(ctx context.Context, folder string) (c ControlPlane, err error) {
 			continue
 		}
 		if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
-			return c, fmt.Errorf("%s has no program %s; name a folder with etcd and kube-apiserver, as envtest's or a release's "+
-				"is, or a release, such as %s", folder, name, builds.Kubernetes.Version)
+			return c, fmt.Errorf("%s has no program %s; name a folder with etcd and kube-apiserver, as envtest's or a release's is, "+
+				"or a release, such as %s", folder, name, builds.Kubernetes.Version)
 		}
 		if c.goes[name], err = buildstore.GoOf(path); err != nil {
 			return c, fmt.Errorf("%s %w", path, err)
@@ -84,8 +82,8 @@ func OfFolder(ctx context.Context, folder string) (c ControlPlane, err error) {
 	}
 	// mutant: controllers may be newer than the API server
 	if missing := c.Missing(); len(missing) > 0 && olderMinor(c.Version) {
-		return c, fmt.Errorf("%s has no %s, and those of %s are newer than its kube-apiserver (%s), which no cluster may "+
-			"have; put those of the release beside it, or name the release itself",
+		return c, fmt.Errorf("%s has no %s, and those of %s are newer than its kube-apiserver (%s), which no cluster may have; "+
+			"put those of the release beside it, or name the release itself",
 			folder, strings.Join(missing, " and no "), builds.Kubernetes, c.Version)
 	}
 	return c, nil
@@ -188,9 +186,10 @@ func (r Request) CheckKubernetes() error {
 			return errors.Join(fmt.Errorf("it needs Kubernetes %s, and this is %s", needs, version), err)
 		}
 	}
-	if r.Target.Name == karpenter.Name && !cloud.Implied(r.Target.Provider) && !world.HasPolicies(version) {
-		return fmt.Errorf("the Nodes of Karpenter's provider kwok are mended by a MutatingAdmissionPolicy, which there is "+
-			"from Kubernetes %s on, and this is %s: build %s with --provider instances", world.FirstPolicies, version, r.Target.Ref)
+	if check := r.program().CheckKubernetes; check != nil {
+		if err := check(r.Target, version); err != nil {
+			return err
+		}
 	}
 	if !olderMinor(version) {
 		return nil

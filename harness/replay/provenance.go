@@ -11,7 +11,6 @@ import (
 	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/builds/buildstore"
-	"nodestorm/harness/program/installer"
 	"nodestorm/harness/run"
 	"nodestorm/scenarios"
 )
@@ -50,7 +49,7 @@ func (r Request) Provenance(ctx context.Context) (run.Provenance, error) {
 		p.Manifest = &file
 	}
 	if r.Order != "" {
-		if p.Order, err = orderFiles(r.Order); err != nil {
+		if p.Order, err = r.orderFiles(); err != nil {
 			return p, fmt.Errorf("reading the order: %w", err)
 		}
 	}
@@ -84,19 +83,13 @@ func (r Request) filesBeside() (files []run.Input, err error) {
 }
 
 // orderFiles are an order's file and those that it applies, each once.
-func orderFiles(path string) (files []run.Input, err error) {
-	steps, _, err := installer.Load(path)
+func (r Request) orderFiles() (files []run.Input, err error) {
+	_, names, err := r.program().Orders.Load(r.Order)
 	if err != nil {
 		return nil, err
 	}
-	names := []string{filepath.Base(path)}
-	for _, step := range steps.Steps {
-		if step.Apply != "" && !slices.Contains(names, step.Apply) {
-			names = append(names, step.Apply)
-		}
-	}
-	for _, name := range names {
-		file, err := run.Digest(filepath.Join(filepath.Dir(path), filepath.FromSlash(name)))
+	for _, name := range append([]string{filepath.Base(r.Order)}, names...) {
+		file, err := run.Digest(filepath.Join(filepath.Dir(r.Order), filepath.FromSlash(name)))
 		if err != nil {
 			return nil, err
 		}

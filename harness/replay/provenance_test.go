@@ -31,6 +31,7 @@ func TestProvenance(t *testing.T) {
 	put("apps/dns.yaml", applied)
 	r := replay.Request{
 		Record: lookup(t, scenario), Features: os.DirFS("../../features"),
+		Target: builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: "kubespray", Version: "mine"}}},
 		Settings: replay.Settings{
 			ControlPlane: replay.ControlPlane{Folder: filepath.Join(dir, "k8s"), Version: "v1.33.2"},
 			Manifest:     put("deployment.yaml", "kind: Deployment"),

@@ -47,7 +47,7 @@ func nodeGroup(_ context.Context, s *scene.Scene, a words.Args) error {
 
 // manifestOf is what the feature quotes; it counts in place of the user's.
 func manifestOf(_ context.Context, s *scene.Scene, a words.Args) (err error) {
-	s.Rig.Manifest, err = manifest.Parse([]byte(a.Quoted), clusterautoscaler.ManifestOptions())
+	s.Rig.Manifest, err = manifest.Parse([]byte(a.Quoted), *clusterautoscaler.Kind.Manifest)
 	return err
 }
 

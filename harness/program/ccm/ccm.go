@@ -21,12 +21,9 @@ import (
 	"nodestorm/harness/world/process"
 )
 
-// Names of the releases, of their service accounts and of their components in the
+// Name of the releases, of their service accounts and of their components in the
 // world.
-const (
-	Name        = "hcloud-cloud-controller-manager"
-	VSphereName = "vsphere-cloud-controller-manager"
-)
+const Name = builds.ReleasedCCM
 
 // Config says what the controller manager works with. Endpoint and Token are
 // required.

@@ -13,7 +13,7 @@ import (
 // InstallVSphere is Install for vSphere's controller manager as a process. In worlds it
 // is a program of a pod, and its order brings the rights.
 func InstallVSphere(ctx context.Context, w *world.World, t builds.Target) (*CCM, error) {
-	return install(ctx, w, t, VSphereName)
+	return install(ctx, w, t, builds.ReleasedCCMVSphere)
 }
 
 // StartVSphere runs the controller manager with its configuration and waits until it is ready,

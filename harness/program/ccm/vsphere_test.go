@@ -120,9 +120,9 @@ func TestVSphere(t *testing.T) {
 		}
 		return errors.Join(errors.New("it is there"), err)
 	})
-	if by := r.deletedBy("first"); by != ccm.VSphereName {
-		t.Errorf("the Node was deleted by %q, want %q", by, ccm.VSphereName)
+	if by := r.deletedBy("first"); by != builds.ReleasedCCMVSphere {
+		t.Errorf("the Node was deleted by %q, want %q", by, builds.ReleasedCCMVSphere)
 	}
-	r.rightsSuffice(ccm.VSphereName)
+	r.rightsSuffice(builds.ReleasedCCMVSphere)
 	r.hides(token)
 }

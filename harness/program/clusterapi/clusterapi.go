@@ -40,6 +40,9 @@ import (
 // Name is the component's.
 const Name = "cluster-api"
 
+// Kind is Cluster API.
+var Kind = deploy.Kind{Name: Name, CheckBeside: checkVersion}
+
 // account is what the release's Deployment runs as.
 var account = deploy.Account{Namespace: "capi-system", Name: "capi-manager"}
 

@@ -199,7 +199,7 @@ func TestCheckVersion(t *testing.T) {
 		t.Run(test.release+" "+test.name+"="+test.value, func(t *testing.T) {
 			release := buildstest.Get(t, builds.Ref{Name: clusterapi.Name, Version: test.release})
 			got := ""
-			if err := clusterapi.CheckVersion(release, []manifest.Variable{{Name: test.name, Value: test.value}}); err != nil {
+			if err := clusterapi.Kind.CheckBeside(release, []manifest.Variable{{Name: test.name, Value: test.value}}); err != nil {
 				got = err.Error()
 			}
 			if got != test.wrong {

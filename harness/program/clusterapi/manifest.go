@@ -59,9 +59,9 @@ var variable = regexp.MustCompile(`\$\{([A-Z0-9_]+):=([^}]*)\}`)
 // TaintPropagation are the variables by which a release has machines taint their nodes.
 var TaintPropagation = map[string]string{"EXP_MACHINE_TAINT_PROPAGATION": "true"}
 
-// CheckVersion tells whether a release serves the API version by which an autoscaler's
+// checkVersion reports whether a release serves the API version by which an autoscaler's
 // environment has it ask for MachineDeployments.
-func CheckVersion(release builds.Target, env []manifest.Variable) error {
+func checkVersion(release builds.Target, env []manifest.Variable) error {
 	for _, v := range env {
 		var want []string
 		switch v.Name {

@@ -324,8 +324,3 @@ func (a *Autoscaler) redact() *strings.Replacer {
 	}
 	return strings.NewReplacer(pairs...)
 }
-
-// ManifestOptions are for reading the manifest of a Cluster Autoscaler.
-func ManifestOptions() manifest.Options {
-	return manifest.Options{Program: Name, Provided: []string{"HCLOUD_TOKEN", "HCLOUD_ENDPOINT"}}
-}

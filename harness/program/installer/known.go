@@ -8,13 +8,40 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"nodestorm/harness/program/deploy"
 )
 
 // Orders of released installers: NAME/VERSION.yaml, and beside them their manifests.
 //
 //go:embed kubespray
 var files embed.FS
+
+// Kubespray is an installer.
+var Kubespray = kind("kubespray")
+
+func kind(name string) deploy.Kind {
+	return deploy.Kind{Name: name, Orders: &deploy.Orders{
+		Known: func(version string) ([]byte, error) {
+			_, text, err := Known(name, version)
+			return text, err
+		},
+		Load: func(file string) (text []byte, beside []string, err error) {
+			o, text, err := Load(file)
+			if err != nil {
+				return nil, nil, err
+			}
+			for _, s := range o.Steps {
+				if s.Apply != "" && !slices.Contains(beside, s.Apply) {
+					beside = append(beside, s.Apply)
+				}
+			}
+			return text, beside, nil
+		},
+	}}
+}
 
 // Versions are the releases of an installer whose order is known; none of another name.
 func Versions(name string) []string {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"nodestorm/harness/builds"
+	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/world/container"
 )
@@ -31,8 +31,9 @@ var place = []string{"kubeconfig", "metrics-port", "health-probe-port", "leader-
 // flagLine begins the description of a flag, as package flag prints it.
 var flagLine = regexp.MustCompile(`(?m)^  -([a-z0-9][a-z0-9-]*)(?:\s|$)`)
 
-// Check makes sure that the release knows all flags, before anything starts.
-func Check(ctx context.Context, t builds.Target, flags []string) error {
+// check makes sure that the release knows all flags, before anything starts.
+func check(ctx context.Context, r deploy.Request) error {
+	t := r.Target
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	out, err := container.Help(ctx, t, container.Settings{}) // its status is not 0 in all releases
@@ -44,7 +45,7 @@ func Check(ctx context.Context, t builds.Target, flags []string) error {
 		err = cmp.Or(err, errors.New("it ended well"))
 		return fmt.Errorf("asking %s for its flags: it lists no --batch-max-duration: is it a Karpenter? (%w)", t.Ref, err)
 	}
-	for _, f := range flags {
+	for _, f := range r.Flags {
 		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
 		switch {
 		case slices.Contains(place, name):

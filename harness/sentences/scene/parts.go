@@ -5,7 +5,6 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
-	"nodestorm/harness/program/ccm"
 	"nodestorm/sim/history"
 )
 
@@ -13,8 +12,8 @@ import (
 // the released ones that can stand in for them.
 var Parts = []string{
 	builds.CSRApprover.Name, builds.ReleasedCSRApprover,
-	builds.CCM.Name, ccm.Name,
-	builds.CCMVSphere.Name, ccm.VSphereName,
+	builds.CCM.Name, builds.ReleasedCCM,
+	builds.CCMVSphere.Name, builds.ReleasedCCMVSphere,
 }
 
 // StandsIn reports whether a program of Parts is one of ours, or the released one for it.

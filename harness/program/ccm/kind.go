@@ -1,0 +1,6 @@
+package ccm
+
+import "nodestorm/harness/program/deploy"
+
+// Kind is the cloud controller manager of the Hetzner Cloud.
+var Kind = deploy.Kind{Name: Name}
