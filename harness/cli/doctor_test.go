@@ -10,8 +10,8 @@ import (
 	"nodestorm/harness/cli/doctor"
 )
 
-// program is something that target add takes.
-func program(t *testing.T) string {
+// binary is something that target add takes.
+func binary(t *testing.T) string {
 	t.Helper()
 	own, err := exec.LookPath("go") // not this one, which may have the race detector
 	if err != nil {

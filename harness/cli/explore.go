@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/program"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
@@ -101,7 +101,11 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 		if clouds := cloudsOf(ref.Name); x.Cloud != "" && len(clouds) > 0 && !slices.Contains(clouds, x.Cloud) {
 			return usage(fmt.Errorf("--cloud: %q is none of %s's%s (there are %s)", x.Cloud, ref.Name, strict.Meant(x.Cloud, clouds), strings.Join(clouds, ", ")))
 		}
-		x.settings.Site = ref.Name + "/" + cmp.Or(x.Cloud, map[string]string{"karpenter": builds.Kwok, "cluster-autoscaler": "externalgrpc"}[ref.Name])
+		of := x.Cloud
+		if drawn := program.Named(ref.Name).Drawn; of == "" && drawn != nil {
+			of = drawn.Cloud
+		}
+		x.settings.Site = ref.Name + "/" + of
 	}
 	x.settings.Seed = x.World.Seed
 	if x.known, err = x.env.Catalogue(); err != nil {

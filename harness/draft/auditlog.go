@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"nodestorm/harness/program"
 )
 
 // auditLog reads kube-apiserver's audit log: an event in JSON a line, or lists of them.
@@ -76,12 +78,12 @@ func (c *Cluster) audit(raw []byte) error {
 		return errors.New("not an audit event: verb or stage is missing")
 	}
 	c.readAny++
-	if program := programIn(call.User.Username + " " + call.UserAgent); program != "" {
+	if by := program.Autoscaler(call.User.Username + " " + call.UserAgent); by != "" {
 		found := ""
-		if m := version.FindStringSubmatch(call.UserAgent); m != nil && m[1] != "0.0.0" && strings.HasPrefix(call.UserAgent, program) {
+		if m := version.FindStringSubmatch(call.UserAgent); m != nil && m[1] != "0.0.0" && strings.HasPrefix(call.UserAgent, by) {
 			found = m[1]
 		}
-		c.runs(program, found)
+		c.runs(by, found)
 	}
 	ref := call.ObjectRef
 	if ref == nil || call.Stage != auditv1.StageResponseComplete || call.ResponseStatus != nil && call.ResponseStatus.Code >= 400 {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"nodestorm/harness/program"
 	"nodestorm/harness/world/objects"
 	"nodestorm/sim/oneline"
 )
@@ -39,18 +40,18 @@ var logStart = regexp.MustCompile(`^==== START logs for container (\S+) of pod (
 // the begin of lines, and logs between.
 func (r reader) printed(in *input) error {
 	var document bytes.Buffer
-	inside, program, lost := false, "", 0
+	inside, of, lost := false, "", 0
 	logs := newLogReader(r.c, "")
 	for line, ok := in.next(); ok; line, ok = in.next() {
 		switch m := logStart.FindSubmatch(line); {
 		case m != nil:
-			program = programIn(string(m[1]) + " " + string(m[2]))
-			logs = newLogReader(r.c, program)
+			of = program.Autoscaler(string(m[1]) + " " + string(m[2]))
+			logs = newLogReader(r.c, of)
 		case bytes.HasPrefix(line, []byte("==== END logs")):
 			logs.end()
-			program = ""
+			of = ""
 			logs = newLogReader(r.c, "")
-		case program != "":
+		case of != "":
 			logs.line(line)
 		case !inside && len(line) > 1 && line[0] == '{':
 			r.document(line, &lost)

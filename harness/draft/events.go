@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"nodestorm/harness/program"
 )
 
 // happening is an event, from whichever form of it.
@@ -26,8 +28,8 @@ var (
 
 func (c *Cluster) happened(h happening) {
 	c.readAny++
-	if program := programIn(h.by); program != "" {
-		c.runs(program, "")
+	if by := program.Autoscaler(h.by); by != "" {
+		c.runs(by, "")
 	}
 	switch strings.ToLower(h.kind) {
 	case "pod", "pods", "po":
@@ -126,13 +128,9 @@ func (r reader) table(in *input) error {
 			continue
 		}
 		rows++
-		by := ""
-		for _, program := range []string{"cluster-autoscaler", "karpenter"} {
-			if strings.Contains(m[5], program) {
-				by = program
-			}
-		}
-		r.c.happened(happening{kind: m[3], namespace: m[1], name: m[4], reason: m[2], message: strings.TrimSpace(m[5]), by: by})
+		r.c.happened(happening{
+			kind: m[3], namespace: m[1], name: m[4], reason: m[2], message: strings.TrimSpace(m[5]), by: program.Autoscaler(m[5]),
+		})
 	}
 	if rows == 0 {
 		return fmt.Errorf("%s has no events; want what `kubectl get events -A` prints, as a table or with -o yaml or json", in.name)

@@ -13,18 +13,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
 
-// programIn is the autoscaler that a pod, a user or a reporter is named after.
-func programIn(name string) string {
-	switch {
-	case strings.Contains(name, "karpenter"):
-		return Karpenter
-	case strings.Contains(name, "cluster-autoscaler"):
-		return ClusterAutoscaler
-	}
-	return ""
-}
+	"nodestorm/harness/program"
+)
 
 // log reads an autoscaler's log, as kubectl logs or stern print it, with those of other
 // pods between its lines or without. program is whose it is, if the place tells.
@@ -118,7 +109,7 @@ func (l *logReader) line(line []byte) {
 			return
 		}
 		// mutant: a draft has the flags of any program
-		s = &stream{ours: programIn(key) == ClusterAutoscaler || l.program == ClusterAutoscaler}
+		s = &stream{ours: program.Autoscaler(key) == ClusterAutoscaler || l.program == ClusterAutoscaler}
 		l.streams[key] = s
 	}
 	file, message := string(line[m[2]:m[3]]), string(line[m[4]:m[5]])

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"nodestorm/harness/builds"
-	"nodestorm/harness/program/karpenter"
+	"nodestorm/harness/program"
 	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
 	"nodestorm/scenarios"
@@ -82,7 +82,7 @@ func (s Settings) BuildFor(ref builds.Ref, r scenarios.Record) builds.Ref {
 
 // ProviderOf is the cloud that a build has to serve which a record is replayed on.
 func (s Settings) ProviderOf(r scenarios.Record) string {
-	if own := r.Provider(); own != "" || r.Autoscaler != karpenter.Name {
+	if own := r.Provider(); own != "" || program.Named(r.Autoscaler).BuiltIn == "" {
 		return own
 	}
 	return s.Cloud

@@ -1,6 +1,7 @@
 package buildstore
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -8,16 +9,13 @@ import (
 	"time"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/program"
 )
 
-// usual is how long a first build takes on two processors, rounded up: of a setup that began
-// with an empty build cache beside other work.
+// usual is how long a first build of parts of worlds takes on two processors, as [program.Facts] have it of programs.
 var usual = map[string]time.Duration{
 	builds.Kubernetes.Name:  15 * time.Minute,
 	builds.Node.Name:        3 * time.Minute,
-	"cluster-api":           4 * time.Minute,
-	"karpenter":             4 * time.Minute,
-	"cluster-autoscaler":    10 * time.Minute,
 	builds.CCM.Name:         time.Minute,
 	builds.CCMVSphere.Name:  90 * time.Second,
 	builds.CSRApprover.Name: 30 * time.Second,
@@ -32,7 +30,7 @@ func (s *Store) Expected(ref builds.Ref) time.Duration {
 	if seconds := s.times()[ref.Name]; seconds > 0 {
 		return time.Duration(seconds * float64(time.Second))
 	}
-	return usual[ref.Name] * 2 / time.Duration(runtime.NumCPU())
+	return cmp.Or(usual[ref.Name], program.Named(ref.Name).FirstBuild.Duration) * 2 / time.Duration(runtime.NumCPU())
 }
 
 // times are what timesFile says; nothing if it cannot be read, as it is only a help.

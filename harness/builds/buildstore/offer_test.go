@@ -24,8 +24,8 @@ import (
 	"nodestorm/harness/builds/registry"
 )
 
-// program is a small one of Go's for this machine.
-func program(t *testing.T) []byte {
+// goProgram is a small program of Go's for this machine.
+func goProgram(t *testing.T) []byte {
 	t.Helper()
 	text, err := os.ReadFile(build(t, openStore(t), fromFolderRecipe(tinySource(t))).Binary())
 	ok(t, err)
@@ -100,7 +100,7 @@ func taken(t *testing.T, s *Store, ref builds.Ref, from Registries) builds.Targe
 // index that has others and attestations. Its digest is locked, in the store and in a file of
 // the user's, and a build made here goes before it.
 func TestTake(t *testing.T) {
-	s, text := openStore(t), program(t)
+	s, text := openStore(t), goProgram(t)
 	from := mirrorOf(t)
 	from.Lock = Lock(filepath.Join(t.TempDir(), "images.lock"))
 	published(t, from.Mirror, autoscalerAt, map[string]v1.Image{
@@ -146,7 +146,7 @@ func TestTake(t *testing.T) {
 
 // A release may be several programs, of an image each; all are checked when it is found.
 func TestTakeSeveral(t *testing.T) {
-	s, text := openStore(t), program(t)
+	s, text := openStore(t), goProgram(t)
 	from := mirrorOf(t)
 	programs, err := Published(builds.Kubernetes)
 	ok(t, err)
@@ -184,7 +184,7 @@ func TestTakeSeveral(t *testing.T) {
 
 // A tag that leads elsewhere than it did is refused by name, and nothing is taken.
 func TestMovedTag(t *testing.T) {
-	s, text := openStore(t), program(t)
+	s, text := openStore(t), goProgram(t)
 	from := mirrorOf(t)
 	put := func(more string) {
 		published(t, from.Mirror, autoscalerAt, map[string]v1.Image{
@@ -225,7 +225,7 @@ func mirrorAt(mirror string) Registries { return Registries{Mirror: mirror} }
 
 // What cannot be had is told in a sentence, which says what it is about and the way out.
 func TestWrongOffers(t *testing.T) {
-	text := program(t)
+	text := goProgram(t)
 	wrong := bytes.Clone(text)
 	copy(wrong, "#!/bin/sh\n")
 	from := mirrorOf(t)

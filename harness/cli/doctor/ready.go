@@ -10,6 +10,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/program"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/scenarios"
@@ -54,7 +55,7 @@ func Ready(store *buildstore.Store, catalogue *scenarios.Catalogue) (list []Read
 		of := groupOf(r)
 		g := groups[of]
 		if g == nil {
-			g = &Readiness{Of: of, Needed: r.Autoscaler != "cluster-autoscaler", Missing: []string{}, Ways: []string{}}
+			g = &Readiness{Of: of, Needed: !program.Named(r.Autoscaler).PerCloud, Missing: []string{}, Ways: []string{}}
 			groups[of], order = g, append(order, of)
 		}
 		g.Records++
@@ -117,7 +118,7 @@ func (g *Readiness) findWays(a asked) {
 // groupOf says which records go together: what they need comes in one way.
 func groupOf(r scenarios.Record) string {
 	of := "no Cluster Autoscaler"
-	if r.Autoscaler == "cluster-autoscaler" {
+	if program.Named(r.Autoscaler).PerCloud {
 		of = "Cluster Autoscaler for " + r.Provider()
 	}
 	if r.Race {

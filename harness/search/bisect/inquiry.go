@@ -9,6 +9,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/program"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports/wording"
@@ -28,7 +29,7 @@ func (s Subject) Recipe(version, at string) (buildstore.Recipe, error) {
 	tags := ""
 	if len(s.From.Tags) > 0 {
 		tags = s.From.Tags[0]
-	} else if s.Record.Autoscaler == "cluster-autoscaler" && s.From.Dir != "" {
+	} else if program.Named(s.Record.Autoscaler).PerCloud && s.From.Dir != "" {
 		tags = s.Provider
 	}
 	recipe, err := s.From.Recipe(builds.Ref{Name: s.Record.Autoscaler, Version: version}, at, tags)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"nodestorm/harness/program"
 	"nodestorm/harness/search/schedule"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
@@ -61,11 +62,11 @@ func DraftID(site, key, name string) string {
 
 // systemOf is the system of the records of a site.
 func systemOf(site string) string {
-	program, cloud, _ := strings.Cut(site, "/")
-	if program == "karpenter" {
-		return program
+	of, cloud, _ := strings.Cut(site, "/")
+	if program.Named(of).PerCloud {
+		return cloud
 	}
-	return cloud
+	return of
 }
 
 // Title says in a sentence what is wrong: of a program that died, how it did.
@@ -105,22 +106,19 @@ func death(r history.Record) (said, function string) {
 // Record is a record to go on from, in YAML with comments: what a program cannot know is left
 // to be said. Its symptom is what has shown the failure, whatever things are called there.
 func (d Draft) Record() string {
-	program, cloud, _ := strings.Cut(d.Schedule.Site, "/")
-	system, of := cloud, ""
-	work := "{source: api, verb: [create, update, patch], resource: [nodes, pods, events, configmaps, leases], " +
-		"actor: cluster-autoscaler, count: 3}"
-	if program == "karpenter" {
-		system, of = program, "cloud: "+cloud+"\n"
-		work = "{source: api, verb: [create, update, patch], resource: [nodepools, nodeclaims, nodes], actor: karpenter, count: 3}"
+	name, cloud, _ := strings.Cut(d.Schedule.Site, "/")
+	autoscaler, of := program.Named(name), ""
+	if !autoscaler.PerCloud {
+		of = "cloud: " + cloud + "\n"
 	}
 	trigger := "  statement: A pod is created\n  sequence:\n    - match: {source: api, verb: create, resource: pods}"
 	if d.Faults {
 		trigger = "  statement: A fault takes effect\n  sequence:\n    - match: {source: fault, verb: effective}"
 	}
 	var b strings.Builder
-	b.WriteString("# A draft, of a schedule that was found by a search. What it means is for people to say.\n\n")
-	fmt.Fprintf(&b, "id: %s\ntitle: %q\nsystem: %s\nautoscaler: %s\n%sfeature: %s.feature\n# issue: owner/repository#123\n",
-		d.ID, d.Title(), system, program, of, d.ID)
+	fmt.Fprintf(&b, "# A draft, of a schedule that was found by a search. What it means is for people to say.\n\nid: %s\ntitle: %q\n"+
+		"system: %s\nautoscaler: %s\n%sfeature: %s.feature\n# issue: owner/repository#123\n",
+		d.ID, d.Title(), systemOf(d.Schedule.Site), name, of, d.ID)
 	b.WriteString("targets:\n")
 	for _, on := range d.On {
 		if says := on.Says(); says != "" {
@@ -129,8 +127,8 @@ func (d Draft) Record() string {
 		}
 		fmt.Fprintf(&b, "  # %s: in %d of %d plays\n", on.Target, on.Shown, on.Decided)
 	}
-	b.WriteString("\nsummary: What users see.\nmechanism: Why it happens, by the program's source.\n\n")
-	fmt.Fprintf(&b, "# What made it possible.\ntrigger:\n%s\n\nwork: %s\n\n", trigger, work)
+	fmt.Fprintf(&b, "\nsummary: What users see.\nmechanism: Why it happens, by the program's source.\n\n"+
+		"# What made it possible.\ntrigger:\n%s\n\nwork: %s\n\n", trigger, autoscaler.Drawn.Work)
 	if d.Key != Liveness {
 		fmt.Fprintf(&b, "breaks: [%s]\n\n", d.Key)
 	}
@@ -183,8 +181,8 @@ func (d Draft) symptom() string {
 			names[object] = fmt.Sprintf("name%d", len(names)+1)
 			capture = fmt.Sprintf("      capture: {%s: name}\n", names[object])
 		}
-		if program, _, _ := strings.Cut(d.Schedule.Site, "/"); r.Actor == program {
-			fields = append(fields, "actor: "+program)
+		if name, _, _ := strings.Cut(d.Schedule.Site, "/"); r.Actor == name {
+			fields = append(fields, "actor: "+name)
 		}
 		if _, function := death(r); function != "" { // any other death is another failure
 			// mutant: any death is the failure that was found

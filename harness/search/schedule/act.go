@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"nodestorm/harness/program"
 	"nodestorm/sim/strict"
 	"nodestorm/sim/time/lapse"
 )
@@ -121,7 +122,7 @@ var kinds = map[string]kind{
 			return nil
 		},
 		says: func(at site, _ Schedule, a Act) []step {
-			return []step{{"these objects are created:", deployment(a, holds[at.program].pod)}}
+			return []step{{"these objects are created:", deployment(a, program.Named(at.program).Drawn.Pod)}}
 		},
 	},
 	"job": {
@@ -220,7 +221,7 @@ var kinds = map[string]kind{
 		means: "tell the program to leave alone a Node that it brought",
 		check: whichOne,
 		says: func(at site, _ Schedule, a Act) []step {
-			return plain(`"Node/$%s" is annotated "%s"`, a.Which, holds[at.program].node)
+			return plain(`"Node/$%s" is annotated "%s"`, a.Which, program.Named(at.program).Drawn.Node)
 		},
 	},
 	"delete-node": {
@@ -307,12 +308,6 @@ var kinds = map[string]kind{
 			return plain("%s, for %s", a.Fault, a.For.Short())
 		},
 	},
-}
-
-// holds are the annotations by which programs leave pods and Nodes alone.
-var holds = map[string]struct{ pod, node string }{
-	"cluster-autoscaler": {`cluster-autoscaler.kubernetes.io/safe-to-evict: "false"`, "cluster-autoscaler.kubernetes.io/scale-down-disabled=true"},
-	"karpenter":          {`karpenter.sh/do-not-disrupt: "true"`, "karpenter.sh/do-not-disrupt=true"},
 }
 
 // programs are those that can be killed, besides the target.

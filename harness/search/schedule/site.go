@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nodestorm/harness/cloud"
+	"nodestorm/harness/program"
 	"nodestorm/sim/machine/node"
 	"nodestorm/sim/strict"
 	"nodestorm/sim/time/lapse"
@@ -71,18 +72,21 @@ func (s site) checkGroup(g Group) error {
 // sites are the clouds of Cluster Autoscaler and of Karpenter.
 var sites = sync.OnceValue(func() map[string]site {
 	all := map[string]site{}
-	for program, of := range map[string]func(*cloud.Drawn) site{"cluster-autoscaler": ofClusterAutoscaler, "karpenter": ofKarpenter} {
-		for _, name := range cloud.Of(program) {
+	for _, p := range program.All() {
+		for _, name := range cloud.Of(p.Name) {
 			d := cloud.Named(name).Drawn
-			if d == nil {
+			if d == nil || p.Drawn == nil {
 				continue
 			}
-			s := of(d)
-			s.name, s.program, s.Drawn = program+"/"+name, program, d
+			s := ofGroups(d)
+			if p.Drawn.Pools {
+				s = ofPools(d)
+			}
+			s.name, s.program, s.Drawn = p.Name+"/"+name, p.Name, d
 			s.faults = slices.Concat(faultsOf(d.Faults, false, nil), faultsOf(d.Lasting, true, nil), drawnOf(node.Faults, nil))
 			calls := d.Calls
 			if calls == nil {
-				calls = []cloud.Calls{{Program: program, Calls: callsOf[program]}}
+				calls = []cloud.Calls{{Program: p.Name, Calls: p.Drawn.Calls}}
 			}
 			for _, c := range calls {
 				s.faults = append(s.faults, apiFaults(c.Program, c.Calls...)...)
@@ -93,14 +97,7 @@ var sites = sync.OnceValue(func() map[string]site {
 	return all
 })
 
-// callsOf are calls of programs to the API server, on clouds that are no objects there.
-var callsOf = map[string][]string{
-	"cluster-autoscaler": {"update,patch nodes", "create pods/eviction", "watch pods", "watch nodes"},
-	"karpenter": {"create nodeclaims.karpenter.sh", "update,patch nodeclaims.karpenter.sh/status", "delete nodeclaims.karpenter.sh",
-		"update,patch nodes", "create pods/eviction", "watch pods", "watch nodes", "watch nodeclaims.karpenter.sh"},
-}
-
-func ofClusterAutoscaler(d *cloud.Drawn) site {
+func ofGroups(d *cloud.Drawn) site {
 	s := site{settings: clusterAutoscalerFlags(d.Expanders...), groupsHaveBounds: true, given: withClusterAutoscaler}
 	if d.Maximum != "" {
 		s.setsMaximum = func(g Group, n int) []step { return about(d.Maximum, g, n) }
@@ -108,7 +105,7 @@ func ofClusterAutoscaler(d *cloud.Drawn) site {
 	return s
 }
 
-func ofKarpenter(d *cloud.Drawn) site {
+func ofPools(d *cloud.Drawn) site {
 	return site{
 		settings: karpenterSettings, hasNodePools: true, edits: editsNodePool, given: withKarpenter,
 		setsMaximum: func(g Group, n int) []step {
