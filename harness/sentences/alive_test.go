@@ -122,9 +122,3 @@ func doWhen(ctx context.Context, s *scene.Scene, text string) error {
 	}
 	return said.act(ctx, s)
 }
-
-func TestAskKubeletsOfNothing(t *testing.T) {
-	if (&scene.Scene{}).Meet(needsMachines) == nil {
-		t.Error("kubelets of no machines are asked")
-	}
-}

@@ -4,9 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 
-	"nodestorm/harness/builds"
-	"nodestorm/harness/cloud/hetzner"
-	"nodestorm/harness/program/ccm"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
@@ -20,15 +17,7 @@ var serverSentences = scene.Sentences{
 		{Role: scene.Given, Words: `servers with (simulated|real) kubelets`, Needs: []scene.Need{scene.Kubelet}, Act: serversWithKubelets},
 		{Role: scene.Given, Words: `CSINodes that come DURATION late`, Needs: []scene.Need{scene.Kubelet}, Act: csiNodesLate},
 		{Role: scene.Given, Words: `servers whose Nodes are Ready DURATION after their registration`, Act: serversReadyAfter},
-		{Role: scene.Given, Words: `a cloud controller manager for the Hetzner Cloud`, Needs: []scene.Need{hetzner.Needed}, Wants: wantsCCM,
-			Act: hetznerCCM},
-		{Role: scene.When, Words: `a cloud controller manager for the Hetzner Cloud comes`, Needs: []scene.Need{hetzner.Needed},
-			Wants: wantsCCM, Act: hetznerCCM},
 	},
-}
-
-func wantsCCM(words.Args) (scene.Wants, error) {
-	return scene.Wants{Parts: []builds.Ref{builds.CCM}}, nil
 }
 
 // cloudInit is the variable that says how servers boot.
@@ -60,26 +49,4 @@ func serversWithKubelets(_ context.Context, s *scene.Scene, a words.Args) error 
 
 func csiNodesLate(ctx context.Context, s *scene.Scene, a words.Args) error {
 	return s.Kubelets.DelayCSINodes(ctx, a.Duration(0))
-}
-
-func hetznerCCM(ctx context.Context, s *scene.Scene, _ words.Args) error {
-	t, err := s.Part(builds.CCM)
-	if err != nil {
-		return err
-	}
-	manager, err := ccm.Install(ctx, s.World, t)
-	if err != nil {
-		return err
-	}
-	cfg := ccm.Config{}
-	for _, v := range scene.CloudOf[*hetzner.Project](s).Env() {
-		switch v.Name {
-		case "HCLOUD_ENDPOINT":
-			cfg.Endpoint = v.Value
-		case "HCLOUD_TOKEN":
-			cfg.Token = v.Value
-		}
-	}
-	_, err = manager.Start(ctx, cfg)
-	return err
 }

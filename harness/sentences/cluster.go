@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"nodestorm/harness/program/karpenter"
+	"nodestorm/harness/program/programs"
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
@@ -34,7 +33,6 @@ var clusterSentences = scene.Sentences{
 		{Role: scene.Given, Words: `machines that register DURATION after their launch and are Ready DURATION later`, Act: machinesRegister},
 		{Role: scene.Given, Words: `a node agent "NAME" that taints its Node with "TAINT" from DURATION to DURATION after registration`,
 			Act: agent},
-		{Role: scene.Given, Words: `Karpenter with a NodePool "NAME"`, Check: startsKarpenter, Act: karpenterWithPool},
 		{Role: scene.Given, Words: `a pod "NAME" that requests CPU is Running`, Act: runningPod},
 		{Role: scene.Given, Words: `its machine is initialized and DURATION have passed since its launch`, Check: waited,
 			Act: machineInitialized},
@@ -73,12 +71,16 @@ func start(ctx context.Context, s *scene.Scene, cfg world.Config) (err error) {
 		return errors.New("the scenario has a cluster already")
 	}
 	s.Boots.Profile = node.DefaultProfile()
-	simulated := karpenter.Machines(s.Boots.Next)
 	cfg.Nodes.Adopt = func(n *corev1.Node) (node.Profile, bool) {
-		if s.Boots.RealLaunched {
-			return node.Profile{}, false
+		for _, k := range programs.All {
+			if k.Adopts == nil {
+				continue
+			}
+			if p, its := k.Adopts(s, n); its {
+				return p, true
+			}
 		}
-		return simulated(n)
+		return node.Profile{}, false
 	}
 	w, err := world.Start(ctx, cfg)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"nodestorm/fakecloud/cloudfault"
-	"nodestorm/harness/program/clusterapi"
+	"nodestorm/harness/program/programs"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/harness/world/kubelet"
@@ -19,34 +19,27 @@ import (
 	"nodestorm/sim/machine/node"
 )
 
-// breakable is a part of a world that can be broken.
-type breakable struct {
-	list *fault.List
-	// need is what has to be there.
-	need scene.Need
-	of   func(*scene.Scene) fault.Injector
-}
-
-// breakables are all of them, in the order in which people read of them.
-var breakables = []breakable{
-	{apifault.Rules, scene.Need{There: func(*scene.Scene) bool { return true }}, func(s *scene.Scene) fault.Injector { return ways{s} }},
-	{cloudfault.Faults, cloudToBreak, func(s *scene.Scene) fault.Injector { return s.Cloud }},
-	{node.Faults, scene.Cluster, func(s *scene.Scene) fault.Injector { return s.Nodes() }},
-	{clusterapi.Faults, needsClusterAPI, func(s *scene.Scene) fault.Injector { return scene.ProgramOf[clusterAPI](s) }},
-	{kubelet.Faults, scene.Kubelet, func(s *scene.Scene) fault.Injector { return s.Kubelets }},
-}
-
-var cloudToBreak = scene.CloudIs[scene.Cloud](`there is no cloud yet: say "a Hetzner Cloud project", "a cloud of node groups" or ` +
-	`"a cloud of instances" before`)
+// breakables are what can be broken, in the order in which people read of them.
+var breakables = sync.OnceValue(func() []scene.Breakable {
+	all := []scene.Breakable{
+		{List: apifault.Rules, Need: scene.Need{There: func(*scene.Scene) bool { return true }}, Of: func(s *scene.Scene) fault.Injector { return ways{s} }},
+		{List: cloudfault.Faults, Need: scene.CloudToBreak, Of: func(s *scene.Scene) fault.Injector { return s.Cloud }},
+		{List: node.Faults, Need: scene.Cluster, Of: func(s *scene.Scene) fault.Injector { return s.Nodes() }},
+	}
+	for _, k := range programs.All {
+		all = append(all, k.Breaks...)
+	}
+	return append(all, scene.Breakable{List: kubelet.Faults, Need: scene.Kubelet, Of: func(s *scene.Scene) fault.Injector { return s.Kubelets }})
+})
 
 // arm gives the parts of the world their faults.
 func arm(s *scene.Scene, faults []fault.Fault) error {
 	for _, f := range faults {
-		b := breakables[slices.IndexFunc(breakables, func(b breakable) bool { return b.list.Key(f.Effect) != "" })]
-		if err := s.Meet(b.need); err != nil {
+		b := breakables()[slices.IndexFunc(breakables(), func(b scene.Breakable) bool { return b.List.Key(f.Effect) != "" })]
+		if err := s.Meet(b.Need); err != nil {
 			return err
 		}
-		if err := b.of(s).Inject(f); err != nil {
+		if err := b.Of(s).Inject(f); err != nil {
 			return err
 		}
 	}
@@ -55,8 +48,8 @@ func arm(s *scene.Scene, faults []fault.Fault) error {
 
 // clearNamed ends a fault before its time.
 func clearNamed(s *scene.Scene, name string) error {
-	for _, b := range breakables {
-		if s.Meet(b.need) == nil && b.of(s).Clear(name) == nil {
+	for _, b := range breakables() {
+		if s.Meet(b.Need) == nil && b.Of(s).Clear(name) == nil {
 			return nil
 		}
 	}
@@ -70,8 +63,8 @@ type ways struct{ s *scene.Scene }
 func (w ways) Inject(rule fault.Fault) error {
 	match, _ := rule.Match.(apifault.Match)
 	program, missing := w.s.Target, scene.TargetRuns.Missing
-	if own := match.Client; ownWay(own) { // whose agent is named after its file, and has this way for itself
-		program, missing, match.Client = w.s.Programs[own], needsClusterAPI.Missing, ""
+	if own := programs.Named(match.Client).Way; own != nil { // whose agent is named after its file, and has this way for itself
+		program, missing, match.Client = w.s.Programs[match.Client], own.Missing, ""
 		rule.Match = match
 	} else if program == nil { // it starts with them
 		w.s.Rules = append(w.s.Rules, rule)
@@ -93,11 +86,8 @@ func (w ways) Clear(name string) error {
 	return fmt.Errorf("there is no rule %q", name)
 }
 
-// ownWay reports whether rules about a program come on a way that is that program's alone.
-func ownWay(program string) bool { return program == clusterapi.Name }
-
-// programs are those whose ways to the API server are broken, as rules name them.
-func programs(faults []fault.Fault) (names []string) {
+// broken are the programs whose ways to the API server are broken, as rules name them.
+func broken(faults []fault.Fault) (names []string) {
 	for _, f := range faults {
 		if match, is := f.Match.(apifault.Match); is {
 			names = append(names, match.Client)
@@ -122,7 +112,7 @@ var faultSentences = sync.OnceValue(func() scene.Sentences {
 
 func wantsThese(a words.Args) (scene.Wants, error) {
 	these, _ := parseFaults([]byte(a.Quoted))
-	return scene.Wants{Breaks: programs(these)}, nil
+	return scene.Wants{Breaks: broken(these)}, nil
 }
 
 func checkThese(_ *scene.Feature, a words.Args) error {

@@ -29,8 +29,8 @@ type faultSentence struct {
 
 // allFaultSentences are all of them.
 var allFaultSentences = sync.OnceValue(func() (all []faultSentence) {
-	for _, b := range breakables {
-		for _, subject := range b.list.Subjects() {
+	for _, b := range breakables() {
+		for _, subject := range b.List.Subjects() {
 			for _, k := range subject.Kinds() {
 				for _, says := range k.Says {
 					when := says.When
@@ -227,7 +227,7 @@ func (s faultSentence) row() scene.Sentence {
 		Role: scene.Either, Words: s.source, Unchecked: true,
 		Wants: func(a words.Args) (scene.Wants, error) {
 			these, _ := s.read(a.Said, a.Texts())
-			return scene.Wants{Breaks: programs(these)}, nil
+			return scene.Wants{Breaks: broken(these)}, nil
 		},
 		Check: func(f *scene.Feature, a words.Args) error {
 			if err := checkFilled(f, a.Said); err != nil {

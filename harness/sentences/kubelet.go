@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/harness/world"
@@ -27,8 +26,6 @@ var flapSentences = scene.Sentences{
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `a cluster that kubelets can join, whose API server adds no default tolerations`, Begins: true,
 			Act: clusterForKubelets(withoutDefaultTolerations)},
-		{Role: scene.Given, Words: `machines with kubelets that register DURATION after their launch and have a network DURATION later`,
-			Needs: []scene.Need{scene.Kubelet}, Act: machinesWithKubelets},
 	},
 }
 
@@ -57,15 +54,6 @@ func clusterForKubelets(with func(*world.Config, words.Args)) func(context.Conte
 		s.Kubelets, err = kubelet.New(ctx, s.World, kubelet.Config{Kubernetes: cfg.Kubernetes, Plain: cfg.Plain})
 		return err
 	}
-}
-
-func machinesWithKubelets(_ context.Context, s *scene.Scene, a words.Args) error {
-	after := a.Duration(1)
-	s.Boots.Register, s.Boots.RealLaunched, s.Boots.Profile.ReadyDelay = a.Duration(0), true, after
-	karpenter.Kubelets(s.World, s.Kubelets, func() kubelet.Machine {
-		return kubelet.Machine{Cores: 4, Memory: 8 * kubelet.GiB, NetworkDelay: after}
-	})
-	return nil
 }
 
 func bootKubelet(ctx context.Context, s *scene.Scene, a words.Args) error {

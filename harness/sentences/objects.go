@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"nodestorm/harness/program/clusterapi"
-	"nodestorm/harness/program/karpenter"
+	"nodestorm/harness/program/deploy"
+	"nodestorm/harness/program/programs"
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
@@ -45,10 +45,10 @@ var objectSentences = scene.Sentences{
 // kubectls are somebody with all rights on each of the scenario's clusters.
 type kubectls map[*world.Cluster]*objects.Client
 
-// clusterOf is the cluster that an API group is of.
-func clusterOf(s *scene.Scene, group string) *world.Cluster {
+// clusterOf is the cluster that a kind is of.
+func clusterOf(s *scene.Scene, kind schema.GroupKind) *world.Cluster {
 	for _, home := range scene.EachProgram[scene.Home](s) {
-		if home.Has(group) {
+		if home.Has(kind) {
 			return home.Management()
 		}
 	}
@@ -89,13 +89,8 @@ func object(s *scene.Scene, text string) (*objects.Client, objects.Ref, error) {
 	if err != nil {
 		return nil, ref, err
 	}
-	group := ""
-	if kind, of, grouped := strings.Cut(ref.Kind, "."); grouped {
-		group = of
-	} else if isClusterAPIKind(kind) {
-		group = clusterAPIGroups
-	}
-	c, err := kubectl(s, clusterOf(s, group))
+	kind, group, _ := strings.Cut(ref.Kind, ".")
+	c, err := kubectl(s, clusterOf(s, schema.GroupKind{Group: group, Kind: kind}))
 	return c, ref, err
 }
 
@@ -108,7 +103,7 @@ func have(status bool) func(context.Context, *scene.Scene, words.Args) error {
 		}
 		for _, o := range all {
 			if status && o.Object["status"] != nil {
-				c, err := kubectl(s, clusterOf(s, o.GroupVersionKind().Group))
+				c, err := kubectl(s, clusterOf(s, o.GroupVersionKind().GroupKind()))
 				if err != nil {
 					return err
 				}
@@ -160,9 +155,9 @@ func put(ctx context.Context, s *scene.Scene, text string, how objects.How) ([]o
 		}
 	}
 	for rest := all; len(rest) > 0; {
-		cluster := clusterOf(s, rest[0].GroupVersionKind().Group)
+		cluster := clusterOf(s, rest[0].GroupVersionKind().GroupKind())
 		n := 1
-		for n < len(rest) && clusterOf(s, rest[n].GroupVersionKind().Group) == cluster {
+		for n < len(rest) && clusterOf(s, rest[n].GroupVersionKind().GroupKind()) == cluster {
 			n++
 		}
 		c, err := kubectl(s, cluster)
@@ -299,29 +294,18 @@ func checkObjects(f *scene.Feature, a words.Args) error {
 
 // hasKind finds out whether the world has a kind when the step begins.
 func hasKind(f *scene.Feature, gvk schema.GroupVersionKind) error {
-	missing := ""
-	switch {
-	case objects.OwnGroup(gvk.Group), f.Defined[gvk.GroupKind()]:
-	case strings.HasPrefix(gvk.Group, "karpenter.k8s."):
-		return fmt.Errorf("the cloud of the world's Karpenter is kwok: want kind KWOKNodeClass of karpenter.kwok.sh/v1alpha1 "+
-			"in place of %s of %s",
-			gvk.Kind, gvk.GroupVersion())
-	case gvk.Group == "autoscaling.x-k8s.io" && f.Runs[karpenter.Name]: // CapacityBuffers, of releases that have them
-	case gvk.Group == "karpenter.sh" || strings.HasPrefix(gvk.Group, "karpenter."):
-		if !f.Runs[karpenter.Name] {
-			missing = `say "Given Karpenter" before`
-		}
-	case strings.HasSuffix(gvk.Group, clusterAPIGroups):
-		if !f.Runs[clusterapi.Name] {
-			missing = `say "Given Cluster API v1.9.5" before`
-		}
-	default:
-		missing = "put its CustomResourceDefinition before it"
-	}
-	if missing == "" {
+	if objects.OwnGroup(gvk.Group) || f.Defined[gvk.GroupKind()] {
 		return nil
 	}
-	return fmt.Errorf("there is no kind %s of %s yet: %s", gvk.Kind, gvk.GroupVersion(), missing)
+	for _, k := range programs.All {
+		if k.Objects == nil {
+			continue
+		}
+		if its, err := k.Objects(gvk, f.Runs[k.Name]); its {
+			return err
+		}
+	}
+	return deploy.NoKind(gvk, "put its CustomResourceDefinition before it")
 }
 
 // checkObject checks the object of a sentence, and then what is done to it.

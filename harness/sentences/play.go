@@ -10,6 +10,7 @@ import (
 	"github.com/cucumber/godog"
 	messages "github.com/cucumber/messages/go/v21"
 
+	"nodestorm/harness/program/programs"
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/sim/history"
@@ -96,7 +97,7 @@ func (p *play) foresee(s spoken, kind messages.PickleStepType) {
 	wants, _ := s.wants() // playing the step says what is wrong
 	for _, program := range wants.Breaks {
 		switch {
-		case ownWay(program):
+		case programs.Named(program).Way != nil:
 			// mutant: Cluster API whose way is broken has none that can be
 			p.Breaks[program] = true
 		case kind == messages.PickleStepType_ACTION: // a Given's are known when the target starts

@@ -26,13 +26,6 @@ var targetSentences = scene.Sentences{
 		{Role: scene.Given, Words: `these node groups:`, Table: true, Needs: []scene.Need{scene.AnyCloud},
 			Wants: wantsGroups, Check: checkGroups, Act: nodeGroups},
 		{Role: scene.Given, Words: `these nodes:`, Table: true, Wants: wantsNodes, Check: checkNodes, Act: nodesReady},
-		{Role: scene.Given, Words: `Cluster Autoscaler with the flags:`, Table: true, Needs: []scene.Need{scene.AnyCloud},
-			Wants: wantsFlags, Check: withFlags(startsAutoscaler), Act: autoscalerWithFlags},
-		{Role: scene.Given, Words: `Cluster Autoscaler with these flags, whether it knows them or not:`, Table: true,
-			Needs: []scene.Need{scene.AnyCloud}, Wants: wantsUnlisted, Check: withFlags(startsAutoscaler), Act: autoscalerWithUnlisted},
-		{Role: scene.Given, Words: `Karpenter`, Check: startsKarpenter, Act: karpenterAlone},
-		{Role: scene.Given, Words: `Karpenter with the flags:`, Table: true, Wants: wantsFlags, Check: withFlags(startsKarpenter),
-			Act: karpenterWithFlags},
 	},
 }
 
@@ -41,7 +34,7 @@ const typesWords = "the cloud also has these instance types:"
 var cloudless = scene.Need{There: scene.NoCloud.There, Missing: "the cloud is there already: say before it what it has"}
 
 func wantsEnvironment(a words.Args) (w scene.Wants, err error) {
-	all, err := variablesOf(a.Table)
+	all, err := scene.Variables(a.Table)
 	for _, v := range all {
 		w.Env = append(w.Env, v.Name)
 	}
@@ -52,35 +45,14 @@ func checkEnvironment(f *scene.Feature, a words.Args) error {
 	if f.Started {
 		return errors.New("the target runs already: say it before")
 	}
-	_, err := variablesOf(a.Table)
+	_, err := scene.Variables(a.Table)
 	return err
 }
 
 func environment(_ context.Context, s *scene.Scene, a words.Args) error {
-	env, err := variablesOf(a.Table)
+	env, err := scene.Variables(a.Table)
 	s.Settings.Env = append(s.Settings.Env, env...)
 	return err
-}
-
-// wantsFlags are known to the target, wantsUnlisted need not be.
-func wantsFlags(a words.Args) (w scene.Wants, err error) {
-	w.Flags, err = flagsOf(a.Table)
-	return w, err
-}
-
-func wantsUnlisted(a words.Args) (w scene.Wants, err error) {
-	w.Unlisted, err = flagsOf(a.Table)
-	return w, err
-}
-
-// withFlags checks a table of flags, and then the rest.
-func withFlags(check func(*scene.Feature, words.Args) error) func(*scene.Feature, words.Args) error {
-	return func(f *scene.Feature, a words.Args) error {
-		if _, err := flagsOf(a.Table); err != nil {
-			return err
-		}
-		return check(f, a)
-	}
 }
 
 func checkTypes(_ *scene.Feature, a words.Args) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/cucumber/godog"
 	"github.com/cucumber/messages/go/v21"
 
-	"nodestorm/harness/program/clusterapi"
+	"nodestorm/harness/program/programs"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/sim/fault"
@@ -41,7 +41,10 @@ func (r Rig) Stay(ctx context.Context, feature []byte, stay func(context.Context
 	suite := godog.TestSuite{
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
 			stage.p = r.initialize(sc)
-			stage.p.Breaks = map[string]bool{scene.TheTarget: true, clusterapi.Name: true} // whatever is to come
+			stage.p.Breaks[scene.TheTarget] = true // whatever is to come
+			for _, k := range programs.All {
+				stage.p.Breaks[k.Name] = k.Way != nil
+			}
 			sc.StepContext().After(func(ctx context.Context, _ *godog.Step, _ godog.StepResultStatus, err error) (context.Context, error) {
 				if err != nil && failed == nil {
 					failed = err

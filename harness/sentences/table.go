@@ -5,49 +5,37 @@ import (
 	"sync"
 
 	clouds "nodestorm/harness/cloud/all"
+	"nodestorm/harness/program/deploy"
+	"nodestorm/harness/program/programs"
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 )
 
 // group are sentences that the same worlds have.
-type group struct {
-	scene.Sentences
-	thens []then.Sentence
-}
+type group deploy.Sentences
 
 // groups are all sentences. Every step leaves a record of the source step besides.
 var groups = sync.OnceValue(func() []group {
-	return slices.Concat([]group{
-		{clusterSentences, then.Pods},
-		{objectSentences, nil},
-		{targetSentences, nil},
-	}, ofClouds(true), []group{
-		{autoscalerSentences, then.Autoscaler},
-		{clusterAPISentences, then.ClusterAPI},
-		{clusterAPIAutoscalerSentences, then.ClusterAPIAutoscaler},
-		{passSentences, then.Calm},
+	all := []group{{clusterSentences, then.Pods}, {objectSentences, nil}, {targetSentences, nil}}
+	for _, k := range clouds.Kinds {
+		all = append(all, group{k.Sentences, k.Thens})
+	}
+	for _, k := range programs.All {
+		for _, of := range k.Sentences {
+			all = append(all, group(of))
+		}
+	}
+	return append(all, []group{
 		{serverSentences, then.Servers},
-	}, ofClouds(false), []group{
-		{kubespraySentences, then.Kubespray},
 		{flapSentences, nil},
 		{kubeletSentences, then.Kubelets},
 		{nodeSentences, then.Nodes},
 		{faultSentences(), nil},
 		{programSentences, nil},
 		{scene.Sentences{Worlds: "any", Records: "nothing"}, then.General},
-	})
+	}...)
 })
-
-// ofClouds are those of clouds that autoscalers have, and of others.
-func ofClouds(autoscaled bool) (all []group) {
-	for _, k := range clouds.Kinds {
-		if (len(k.Programs) > 0) == autoscaled {
-			all = append(all, group{k.Sentences, k.Thens})
-		}
-	}
-	return all
-}
 
 // row is a sentence and its expression; observes is what it states of the history, nil where it acts.
 type row struct {
@@ -67,9 +55,9 @@ var rows = sync.OnceValue(func() (all []row) {
 			}
 			all = append(all, row{Sentence: s, Expression: e, worlds: g.Worlds, records: g.Records})
 		}
-		for i, t := range g.thens {
+		for i, t := range g.Thens {
 			s := scene.Sentence{Role: scene.Then, Words: t.Words}
-			all = append(all, row{Sentence: s, Expression: words.New(t.Words), observes: &g.thens[i], worlds: g.Worlds, records: g.Records})
+			all = append(all, row{Sentence: s, Expression: words.New(t.Words), observes: &g.Thens[i], worlds: g.Worlds, records: g.Records})
 		}
 	}
 	return all

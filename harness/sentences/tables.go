@@ -3,7 +3,6 @@ package sentences
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/externalgrpc"
 	clouds "nodestorm/harness/cloud/all"
-	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/sim/machine/cloudinit"
 )
@@ -205,62 +203,4 @@ func (n nodeRow) flags() string {
 		flags += " --register-with-taints=" + strings.Join(texts, ",")
 	}
 	return flags
-}
-
-var (
-	flagName     = regexp.MustCompile(`^-{0,2}[a-z0-9][a-z0-9-]*$`)
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-)
-
-// flagsOf reads rows of a flag, with or without its dashes, and its value. One that is there
-// more than once is given more than once.
-func flagsOf(table [][]string) (all []string, err error) {
-	err = pairs(table, "flag", "--scan-interval | 20s", func(name, value string) error {
-		if !flagName.MatchString(name) {
-			return fmt.Errorf("%q is no flag, such as --scan-interval", name)
-		}
-		all = append(all, "--"+strings.TrimLeft(name, "-")+"="+value)
-		return nil
-	})
-	return all, err
-}
-
-// variablesOf reads rows of a variable and its value.
-func variablesOf(table [][]string) (all []manifest.Variable, err error) {
-	err = pairs(table, "variable", "NAME | value", func(name, value string) error {
-		if !variableName.MatchString(name) {
-			return fmt.Errorf("%q is no environment variable, such as CAPI_GROUP", name)
-		}
-		if slices.ContainsFunc(all, func(v manifest.Variable) bool { return v.Name == name }) {
-			return fmt.Errorf("%s is there twice", name)
-		}
-		all = append(all, manifest.Variable{Name: name, Value: value})
-		return nil
-	})
-	return all, err
-}
-
-// pairs reads a table of names and values. The first row may say what they are.
-func pairs(table [][]string, what, example string, take func(name, value string) error) error {
-	if table == nil {
-		return fmt.Errorf("want a table below the step: | %s |", example)
-	}
-	taken := 0
-	for i, row := range table {
-		if len(row) != 2 {
-			return fmt.Errorf("row %d has %d cells: want a %s and its value", i+1, len(row), what)
-		}
-		name, value := row[0], row[1]
-		if i == 0 && name == what && value == "value" {
-			continue
-		}
-		if err := take(name, value); err != nil {
-			return fmt.Errorf("row %d: %w", i+1, err)
-		}
-		taken++
-	}
-	if taken == 0 {
-		return fmt.Errorf("the table has no %s", what)
-	}
-	return nil
 }

@@ -20,8 +20,8 @@ import (
 func parseFaults(text []byte) ([]fault.Fault, error) {
 	var lists []*fault.List
 	var known []string
-	for _, b := range breakables {
-		lists, known = append(lists, b.list), append(known, b.list.Name)
+	for _, b := range breakables() {
+		lists, known = append(lists, b.List), append(known, b.List.Name)
 	}
 	slices.Sort(known)
 	var whole any

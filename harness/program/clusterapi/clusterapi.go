@@ -29,6 +29,7 @@ import (
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/program/manifest"
+	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/process"
@@ -41,7 +42,10 @@ import (
 const Name = "cluster-api"
 
 // Kind is Cluster API.
-var Kind = deploy.Kind{Name: Name, CheckBeside: checkVersion}
+var Kind = deploy.Kind{
+	Name: Name, CheckBeside: checkVersion, Objects: itsObjects, Sentences: sentences, Way: &Needed,
+	Breaks: []scene.Breakable{{List: Faults, Need: Needed, Of: func(s *scene.Scene) fault.Injector { return scene.ProgramOf[Program](s) }}},
+}
 
 // account is what the release's Deployment runs as.
 var account = deploy.Account{Namespace: "capi-system", Name: "capi-manager"}

@@ -9,10 +9,10 @@ import (
 
 // Kind is Cluster Autoscaler.
 var Kind = deploy.Kind{
-	Name:     Name,
-	Check:    checkRequest,
-	Manifest: &manifest.Options{Program: Name, Provided: []string{"HCLOUD_TOKEN", "HCLOUD_ENDPOINT"}},
+	Name: Name, Check: checkRequest, Manifest: &manifestOptions, Sentences: []deploy.Sentences{sentences},
 }
+
+var manifestOptions = manifest.Options{Program: Name, Provided: []string{"HCLOUD_TOKEN", "HCLOUD_ENDPOINT"}}
 
 func checkRequest(ctx context.Context, r deploy.Request) error {
 	return Check(ctx, Config{

@@ -2,10 +2,16 @@ package deploy
 
 import (
 	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/program/manifest"
+	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/scene"
+	"nodestorm/sim/machine/node"
 )
 
 // Kind is a program that worlds can have: what is known of it before one is there, and its sentences, of which some
@@ -21,10 +27,31 @@ type Kind struct {
 	CheckBeside func(release builds.Target, env []manifest.Variable) error
 	// Manifest is how the Deployment is found by which a user runs it. Nil: it is run by none.
 	Manifest *manifest.Options
+	// Breaks are parts of it that can be broken.
+	Breaks []scene.Breakable
+	// Way is what is needed where rules about the program are for a way to the API server that it has for itself. Nil:
+	// they are for the target's.
+	Way *scene.Need
 	// Orders are what installers have in place of builds. Nil: it is built.
 	Orders *Orders
-	// Sentences are its own.
-	Sentences []scene.Sentences
+	// Adopts has a Node that the program makes be a simulated machine, as it behaves. Nil: it makes none.
+	Adopts func(*scene.Scene, *corev1.Node) (node.Profile, bool)
+	// Objects reports whether a kind of objects is its own, and what is wrong if a world does not have it yet: runs says
+	// whether the program is there. Nil: it has none.
+	Objects func(kind schema.GroupVersionKind, runs bool) (its bool, err error)
+	// Sentences are its own, by the worlds that they are for.
+	Sentences []Sentences
+}
+
+// Sentences are those that act, and Thens that observe.
+type Sentences struct {
+	scene.Sentences
+	Thens []then.Sentence
+}
+
+// NoKind is that a world does not have a kind of objects yet, and how it comes to.
+func NoKind(kind schema.GroupVersionKind, how string) error {
+	return fmt.Errorf("there is no kind %s of %s yet: %s", kind.Kind, kind.GroupVersion(), how)
 }
 
 // Request is how a build is to be run.

@@ -23,7 +23,7 @@ var files embed.FS
 var Kubespray = kind("kubespray")
 
 func kind(name string) deploy.Kind {
-	return deploy.Kind{Name: name, Orders: &deploy.Orders{
+	return deploy.Kind{Name: name, Sentences: []deploy.Sentences{sentences}, Orders: &deploy.Orders{
 		Known: func(version string) ([]byte, error) {
 			_, text, err := Known(name, version)
 			return text, err

@@ -10,7 +10,9 @@ import (
 )
 
 // Kind is Karpenter.
-var Kind = deploy.Kind{Name: Name, Check: check, CheckKubernetes: checkKubernetes}
+var Kind = deploy.Kind{
+	Name: Name, Check: check, CheckKubernetes: checkKubernetes, Adopts: adopts, Objects: itsObjects, Sentences: sentences,
+}
 
 // checkKubernetes is about what makes the Nodes of the provider kwok whole.
 func checkKubernetes(t builds.Target, version string) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/world"
@@ -82,6 +83,6 @@ type Keeper interface {
 // Home is a program whose objects are in a cluster of its own.
 type Home interface {
 	Management() *world.Cluster
-	// Has reports whether objects of an API group are there.
-	Has(group string) bool
+	// Has reports whether objects of a kind are there. Of one without a group its name decides.
+	Has(kind schema.GroupKind) bool
 }

@@ -1,4 +1,4 @@
-package sentences
+package installer
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
@@ -34,7 +35,7 @@ func askKubelets(ctx context.Context, s *scene.Scene, a words.Args) error {
 			}
 			s.World.History().Record(history.Event{
 				Source: history.Harness, Verb: askedKubelets, Actor: "somebody",
-				Object: history.Object{Resource: "daemonsets", Namespace: namespace, Name: set}, Detail: detail,
+				Object: history.Object{Resource: "daemonsets", Namespace: corev1.NamespaceDefault, Name: set}, Detail: detail,
 			})
 			return nil
 		}
@@ -61,7 +62,7 @@ func askEach(ctx context.Context, s *scene.Scene, set string, last map[string]st
 		}
 	}
 	machines := vsphere.Machines(s)
-	pods, err := s.World.Client().CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + set})
+	pods, err := s.World.Client().CoreV1().Pods(corev1.NamespaceDefault).List(ctx, metav1.ListOptions{LabelSelector: "app=" + set})
 	if err != nil {
 		return err
 	}
@@ -69,8 +70,8 @@ func askEach(ctx context.Context, s *scene.Scene, set string, last map[string]st
 		return fmt.Errorf("%d pods of DaemonSet %q on %d nodes", len(pods.Items), set, len(machines))
 	}
 	for _, p := range pods.Items {
-		err := get(ctx, s, "/api/v1/namespaces/"+namespace+"/pods/"+p.Name+"/log")
-		note("logs", history.Object{Resource: "pods", Namespace: namespace, Name: p.Name}, err)
+		err := get(ctx, s, "/api/v1/namespaces/"+corev1.NamespaceDefault+"/pods/"+p.Name+"/log")
+		note("logs", history.Object{Resource: "pods", Namespace: corev1.NamespaceDefault, Name: p.Name}, err)
 	}
 	for _, n := range machines {
 		err := get(ctx, s, "/api/v1/nodes/"+n+"/proxy/metrics")

@@ -1,4 +1,4 @@
-package sentences
+package installer
 
 import (
 	"context"
@@ -8,38 +8,41 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"nodestorm/harness/cloud/vsphere"
-	"nodestorm/harness/program/installer"
+	"nodestorm/harness/program/deploy"
+	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 )
 
-var kubespraySentences = scene.Sentences{
-	Worlds:  vsphere.Kind.Sentences.Worlds,
-	Records: vsphere.Kind.Sentences.Records,
-	Rows: []scene.Sentence{
-		{Role: scene.Given, Words: `the Deployment "NAME" tolerates the taint "NAME"`, Act: deploymentTolerates},
-		{Role: scene.When, Words: `Kubespray installs the cluster's add-ons`, Act: kubesprayInstalls},
-		{Role: scene.When, Words: `somebody asks for the logs of the DaemonSet "NAME" and the metrics of every Node for DURATION`,
-			Needs: []scene.Need{needsMachines}, Act: askKubelets},
+var sentences = deploy.Sentences{
+	Sentences: scene.Sentences{
+		Worlds: vsphere.Kind.Sentences.Worlds, Records: vsphere.Kind.Sentences.Records,
+		Rows: []scene.Sentence{
+			{Role: scene.Given, Words: `the Deployment "NAME" tolerates the taint "NAME"`, Act: deploymentTolerates},
+			{Role: scene.When, Words: `Kubespray installs the cluster's add-ons`, Act: kubesprayInstalls},
+			{Role: scene.When, Words: `somebody asks for the logs of the DaemonSet "NAME" and the metrics of every Node for DURATION`,
+				Needs: []scene.Need{needsMachines}, Act: askKubelets},
+		},
 	},
+	Thens: then.Kubespray,
 }
 
 // installation is an installer's run.
-type installation struct{ order *installer.Order }
+type installation struct{ order *Order }
 
 var needsMachines = scene.Need{There: func(s *scene.Scene) bool { return len(vsphere.Machines(s)) > 0 },
 	Missing: `there are no virtual machines yet: say "the virtual machines …" before`}
 
 // orderOf is the order of the installer under test.
-func orderOf(s *scene.Scene) (order *installer.Order, err error) {
+func orderOf(s *scene.Scene) (order *Order, err error) {
 	of := scene.State[installation](s)
 	if of.order != nil {
 		return of.order, nil
 	}
 	if s.Rig.Order != "" {
-		of.order, _, err = installer.Load(s.Rig.Order)
+		of.order, _, err = Load(s.Rig.Order)
 	} else {
-		of.order, _, err = installer.Known(s.Rig.Target.Name, s.Rig.Target.Version)
+		of.order, _, err = Known(s.Rig.Target.Name, s.Rig.Target.Version)
 	}
 	return of.order, err
 }
@@ -67,6 +70,6 @@ func kubesprayInstalls(ctx context.Context, s *scene.Scene, _ words.Args) error 
 	ctx, cancel := s.World.Alive(ctx)
 	defer cancel(nil)
 	// What it did, and whether it succeeded, is in the history.
-	_ = installer.Runner{Client: c, Clock: s.World.Clock(), History: s.World.History()}.Run(ctx, o)
+	_ = Runner{Client: c, Clock: s.World.Clock(), History: s.World.History()}.Run(ctx, o)
 	return context.Cause(ctx)
 }

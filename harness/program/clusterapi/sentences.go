@@ -1,0 +1,333 @@
+package clusterapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/program/clusterautoscaler"
+	"nodestorm/harness/program/deploy"
+	"nodestorm/harness/run/then"
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/words"
+	"nodestorm/sim/fault"
+	"nodestorm/sim/machine/node"
+)
+
+// Needed is that the scenario has one.
+var Needed = scene.ProgramIs[Program](`there is no Cluster API yet: say "Cluster API v1.9.5" before`)
+
+var sentences = []deploy.Sentences{
+	{Thens: then.ClusterAPI, Sentences: scene.Sentences{
+		Worlds: "Cluster API", Records: "calls to the API server (api), instances (cloud), faults of machines (fault)",
+		Rows: []scene.Sentence{
+			{Role: scene.Given, Words: `Cluster API`, Needs: []scene.Need{scene.NoCloud}, Check: starts, Act: testedClusterAPI},
+			{Role: scene.Given, Words: `Cluster API VERSION`, Needs: []scene.Need{scene.NoCloud},
+				Wants: wantsRelease, Check: brings, Act: releasedClusterAPI},
+			{Role: scene.Given, Words: `Cluster API VERSION in a management cluster of its own`, Needs: []scene.Need{scene.NoCloud},
+				Wants: wantsRelease, Check: brings, Act: separateClusterAPI},
+			{Role: scene.Given, Words: `Cluster API VERSION that lets machines taint their nodes`, Needs: []scene.Need{scene.NoCloud},
+				Wants: wantsRelease, Check: brings, Act: taintingClusterAPI},
+			{Role: scene.Given, Words: `a MachineDeployment "NAME" with N Running machine[s]`, Needs: []scene.Need{Needed}, Act: machineDeployment},
+			{Role: scene.Given, Words: `a MachinePool "NAME" with N Running instance[s]`, Needs: []scene.Need{Needed}, Act: machinePool},
+			{Role: scene.Given, Words: `a MachineHealthCheck that replaces machines of "NAME" whose node is not Ready for DURATION`,
+				Needs: []scene.Need{Needed}, Act: healthCheck},
+			{Role: scene.Given, Words: `a MachineHealthCheck that replaces machines of "NAME" that have no node after DURATION`,
+				Needs: []scene.Need{Needed}, Act: startupCheck},
+			{Role: scene.When, Words: `the MachineDeployment "NAME" changes to instances of the type "NAME"`,
+				Needs: []scene.Need{Needed}, Act: rotate},
+			{Role: scene.When, Words: `the kubelet of a machine of "NAME" falls silent`, Needs: []scene.Need{Needed}, Act: silence},
+
+			{Role: scene.Then, Words: `the MachineDeployment "NAME" has N Running machine[s] within DURATION`,
+				Needs: []scene.Need{Needed}, Act: runningMachines},
+			{Role: scene.Then, Words: `the MachineDeployment "NAME" has N machine[s] in the phase "NAME" within DURATION`,
+				Needs: []scene.Need{Needed}, Act: machinesInPhase},
+			{Role: scene.Then, Words: `the MachinePool "NAME" has N Running instance[s] within DURATION`, Needs: []scene.Need{Needed},
+				Act: runningPool},
+			{Role: scene.Then, Words: `[that machine is|its old machines are] gone within DURATION`,
+				Needs: []scene.Need{Needed, needsOld}, Act: oldMachinesGone},
+		},
+	}},
+	{Thens: then.ClusterAPIAutoscaler, Sentences: scene.Sentences{
+		Worlds:  "Cluster Autoscaler with Cluster API",
+		Records: "calls to the API server (api), the autoscaler's log (log), faults between them (fault)",
+		Rows: []scene.Sentence{
+			{Role: scene.Given, Words: `a MachineDeployment "NAME" of N to N machines, N of them Running`, Needs: []scene.Need{Needed},
+				Act: boundedMachines},
+			{Role: scene.Given, Words: `Cluster Autoscaler for Cluster API`, Needs: []scene.Need{scene.AnyCloud},
+				Check: clusterautoscaler.Starts, Act: clusterautoscaler.Bring},
+			{Role: scene.Given, Words: `Cluster Autoscaler that prefers the MachineDeployment "NAME" to "NAME"`, Needs: []scene.Need{Needed},
+				Check: clusterautoscaler.Starts, Act: preferringAutoscaler},
+		},
+	}},
+	{Thens: then.Calm, Sentences: scene.Sentences{
+		Worlds: "Cluster API", Records: "faults of machines (fault), calls to the API server (api)",
+		Rows: []scene.Sentence{
+			{Role: scene.When, Words: `DURATION pass`, Act: pass},
+			{Role: scene.Then, Words: `the MachineDeployment "NAME" still has N machine[s] DURATION later`, Needs: []scene.Need{Needed},
+				Act: stillMachines},
+		},
+	}},
+}
+
+// groups end the API groups whose objects are in the management cluster.
+const groups = "cluster.x-k8s.io"
+
+// isKind reports whether a kind whose group is left out is Cluster API's.
+func isKind(kind string) bool {
+	switch strings.TrimSuffix(strings.ToLower(kind), "s") {
+	case "cluster", "machine", "machineset", "machinedeployment", "machinepool", "machinehealthcheck":
+		return true
+	}
+	return false
+}
+
+func wantsRelease(a words.Args) (scene.Wants, error) {
+	return scene.Wants{System: "clusterapi", Releases: []builds.Ref{{Name: Name, Version: a.Text(0)}}}, nil
+}
+
+// brings notes that the world has its kinds, starts that it is the target, too.
+func brings(f *scene.Feature, _ words.Args) error {
+	f.Brings(Name)
+	return nil
+}
+
+func starts(f *scene.Feature, _ words.Args) error {
+	f.Started = true
+	f.Brings(Name)
+	return nil
+}
+
+// Program is a Cluster API of a scenario, and its cloud.
+type Program struct{ *ClusterAPI }
+
+// Settings implements [scene.Program].
+func (Program) Settings() []string { return nil }
+
+// Has reports whether objects of a kind are in the management cluster.
+func (Program) Has(kind schema.GroupKind) bool {
+	return strings.HasSuffix(kind.Group, groups) || kind.Group == "" && isKind(kind.Kind)
+}
+
+// Inject implements fault.Injector. It refuses faults of a cloud's calls: its calls are objects.
+func (p Program) Inject(f fault.Fault) error {
+	if Faults.Key(f.Effect) == "" {
+		return scene.CloudToBreak.Missing
+	}
+	return p.ClusterAPI.Inject(f)
+}
+
+// Group says by annotations what a machine of a group has that may have none:
+// releases differ in whether they can read its template.
+func (c Program) Group(ctx context.Context, _ *scene.Scene, g scene.Group) error {
+	if len(g.Options) > 0 {
+		return scene.ErrOptions
+	}
+	marks, taints := g.Labels, strings.Join(g.Taints, ",")
+	if g.Zone != "" { // as a cloud controller manager would label the node
+		marks = strings.TrimSuffix(corev1.LabelTopologyZone+"="+g.Zone+","+g.Labels, ",")
+	}
+	shape, err := c.Shape(g.Type)
+	if err != nil {
+		return err
+	}
+	annotations := Bounds(g.Min, g.Max)
+	if g.Min == 0 {
+		maps.Copy(annotations, shape)
+		if marks != "" {
+			annotations[LabelsAnnotation] = marks
+		}
+		if taints != "" {
+			annotations[TaintsAnnotation] = taints
+		}
+	}
+	return c.create(ctx, MachineDeployment{
+		Name: g.Name, Replicas: int64(g.Min), InstanceType: g.Type, Annotations: annotations, NodeLabels: marks, Taints: taints, Zone: g.Zone,
+	})
+}
+
+// create makes a MachineDeployment, and waits for its machines.
+func (c Program) create(ctx context.Context, d MachineDeployment) error {
+	if err := c.CreateMachineDeployment(ctx, d); err != nil {
+		return err
+	}
+	_, err := c.AwaitRunning(ctx, d.Name, int(d.Replicas), 10*time.Minute)
+	return err
+}
+
+func (c Program) Reach(ctx context.Context, _ *scene.Scene) (scene.Reach, error) {
+	err := c.Grant(ctx, metav1.NamespaceSystem, clusterautoscaler.Name, ExampleRights)
+	return scene.Reach{Provider: "clusterapi", Management: c.Management()}, err
+}
+
+func (Program) RemoveNodes(context.Context, *scene.Scene) error {
+	return errors.New("the controllers of Cluster API remove the Nodes of their machines: leave it out")
+}
+
+// testedClusterAPI is the build under test.
+func testedClusterAPI(ctx context.Context, s *scene.Scene, _ words.Args) error {
+	if t := s.Rig.Target; t.Name != Name {
+		return fmt.Errorf(`the target is %s: say which release of Cluster API is to be there, "Cluster API v1.12.0"`, t.Ref)
+	}
+	return bringClusterAPI(ctx, s, s.Rig.Target, Config{})
+}
+
+// releasedClusterAPI is a release that the sentence names: it is part of the world, not the
+// build under test.
+func releasedClusterAPI(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return startClusterAPI(ctx, s, a.Text(0), Config{})
+}
+
+func separateClusterAPI(ctx context.Context, s *scene.Scene, a words.Args) error {
+	management, err := s.World.StartCluster(ctx, "management")
+	if err != nil {
+		return err
+	}
+	return startClusterAPI(ctx, s, a.Text(0), Config{Management: management})
+}
+
+func taintingClusterAPI(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return startClusterAPI(ctx, s, a.Text(0), Config{Variables: TaintPropagation})
+}
+
+func startClusterAPI(ctx context.Context, s *scene.Scene, version string, cfg Config) error {
+	store, err := buildstore.Open("")
+	if err != nil {
+		return err
+	}
+	t, err := store.Get(builds.Ref{Name: Name, Version: version})
+	if err != nil {
+		return err
+	}
+	return bringClusterAPI(ctx, s, t, cfg)
+}
+
+func bringClusterAPI(ctx context.Context, s *scene.Scene, t builds.Target, cfg Config) error {
+	cfg.Target, cfg.Types, cfg.Broken = t, s.Settings.Types, s.Breaks[Name]
+	cfg.World, cfg.Seed, cfg.Containers, cfg.Profile = s.World, s.Rig.World.Seed, s.Containers, s.Boots.ServerProfile
+	api, err := Up(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	c := Program{api}
+	s.Cloud = c
+	s.Run(Name, c)
+	return nil
+}
+
+func machineDeployment(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.ProgramOf[Program](s).create(ctx, MachineDeployment{Name: a.Text(0), Replicas: int64(a.Int(1))})
+}
+
+// boundedMachines is a node group of the autoscaler.
+func boundedMachines(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.ProgramOf[Program](s).create(ctx, MachineDeployment{
+		Name: a.Text(0), Replicas: int64(a.Int(3)), Annotations: Bounds(a.Int(1), a.Int(2)),
+	})
+}
+
+func machinePool(ctx context.Context, s *scene.Scene, a words.Args) error {
+	api := scene.ProgramOf[Program](s)
+	if err := api.CreateMachinePool(ctx, MachineDeployment{Name: a.Text(0), Replicas: int64(a.Int(1))}); err != nil {
+		return err
+	}
+	return api.AwaitPool(ctx, a.Text(0), a.Int(1), 10*time.Minute)
+}
+
+// The spans that the sentences leave open are longer than those that they name.
+const patient = 20 * time.Minute
+
+func healthCheck(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.ProgramOf[Program](s).CreateHealthCheck(ctx, a.Text(0), a.Duration(1), patient)
+}
+
+func startupCheck(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.ProgramOf[Program](s).CreateHealthCheck(ctx, a.Text(0), patient, a.Duration(1))
+}
+
+func preferringAutoscaler(ctx context.Context, s *scene.Scene, a words.Args) error {
+	clusterautoscaler.Expand(s, "priority")
+	if err := scene.ProgramOf[Program](s).Prefer(ctx, metav1.NamespaceSystem, a.Text(0), a.Text(1)); err != nil {
+		return err
+	}
+	return clusterautoscaler.Bring(ctx, s, a)
+}
+
+// goingMachines are those that are to go.
+type goingMachines struct{ all []Machine }
+
+var needsOld = scene.Need{There: func(s *scene.Scene) bool { return len(scene.State[goingMachines](s).all) > 0 },
+	Missing: "no machine is to go"}
+
+func rotate(ctx context.Context, s *scene.Scene, a words.Args) (err error) {
+	api, deployment, instanceType := scene.ProgramOf[Program](s), a.Text(0), a.Text(1)
+	if scene.State[goingMachines](s).all, err = api.Machines(ctx, deployment); err != nil {
+		return err
+	}
+	return api.Rotate(ctx, deployment, deployment+"-"+instanceType, instanceType)
+}
+
+func silence(ctx context.Context, s *scene.Scene, a words.Args) error {
+	machines, err := scene.ProgramOf[Program](s).Machines(ctx, a.Text(0))
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(machines, func(m Machine) bool { return m.Node != "" })
+	if i < 0 {
+		return fmt.Errorf("no machine of %q has a node: %v", a.Text(0), machines)
+	}
+	scene.State[goingMachines](s).all = machines[i : i+1]
+	return s.Nodes().Inject(fault.Fault{Name: "silence", Match: node.Match{Node: machines[i].Node}, Effect: node.HeartbeatsStop{}})
+}
+
+func runningMachines(ctx context.Context, s *scene.Scene, a words.Args) error {
+	_, err := scene.ProgramOf[Program](s).AwaitRunning(ctx, a.Text(0), a.Int(1), a.Duration(2))
+	return err
+}
+
+func machinesInPhase(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.ProgramOf[Program](s).AwaitPhase(ctx, a.Text(0), a.Text(2), a.Int(1), a.Duration(3))
+}
+
+func runningPool(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.ProgramOf[Program](s).AwaitPool(ctx, a.Text(0), a.Int(1), a.Duration(2))
+}
+
+func oldMachinesGone(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.ProgramOf[Program](s).AwaitGone(ctx, scene.State[goingMachines](s).all, a.Duration(0))
+}
+
+// pass lets time pass: what goes on in it is not this step's business.
+func pass(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return s.Sleep(ctx, a.Duration(0))
+}
+
+func stillMachines(ctx context.Context, s *scene.Scene, a words.Args) error {
+	if err := s.Sleep(ctx, a.Duration(2)); err != nil {
+		return err
+	}
+	machines, err := scene.ProgramOf[Program](s).Machines(ctx, a.Text(0))
+	if err == nil && len(machines) != a.Int(1) {
+		err = fmt.Errorf("MachineDeployment %q has the machines %v", a.Text(0), machines)
+	}
+	return err
+}
+
+// itsObjects are those of its API groups.
+func itsObjects(kind schema.GroupVersionKind, runs bool) (its bool, err error) {
+	its = strings.HasSuffix(kind.Group, groups)
+	if its && !runs {
+		err = deploy.NoKind(kind, `say "Given Cluster API v1.9.5" before`)
+	}
+	return its, err
+}
