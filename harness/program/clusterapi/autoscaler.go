@@ -67,14 +67,17 @@ func (a *ClusterAPI) Grant(ctx context.Context, namespace, account string, right
 	verbs := []string{"get", "list", "update", "watch", "patch"}
 	meta := metav1.ObjectMeta{Name: name}
 	rules := []rbacv1.PolicyRule{
-		{APIGroups: []string{core}, Verbs: verbs, Resources: []string{"machinedeployments", "machinedeployments/scale", "machines", "machinesets", "machinepools", "machinepools/scale"}},
+		{APIGroups: []string{core}, Verbs: verbs,
+			Resources: []string{"machinedeployments", "machinedeployments/scale", "machines", "machinesets", "machinepools", "machinepools/scale"}},
 		// Scaling up from no machine. Users name the kinds of their provider here.
-		{APIGroups: []string{infrastructure}, Verbs: []string{"get", "list", "watch"}, Resources: []string{templates.resource, infraPools.resource}},
+		{APIGroups: []string{infrastructure}, Verbs: []string{"get", "list", "watch"},
+			Resources: []string{templates.resource, infraPools.resource}},
 	}
 	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: account}}
 	objects := []client.Object{
 		&rbacv1.ClusterRole{ObjectMeta: meta, Rules: rules},
-		&rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}},
 	}
 	if rights == NamespacedRights {
 		meta.Namespace = Namespace

@@ -206,7 +206,8 @@ func (a *ClusterAPI) startProvider(ctx context.Context) error {
 		return err
 	}
 	a.provider, err = StartProvider(ctx, ProviderConfig{
-		Client: a.cfg.Management.Admin(), Clock: w.Clock(), Cloud: a.cloud, Kubeconfig: kubeconfig, Workload: w.Admin().Host, History: w.History(), Seed: a.cfg.Seed,
+		Client: a.cfg.Management.Admin(), Clock: w.Clock(), Cloud: a.cloud, Kubeconfig: kubeconfig, Workload: w.Admin().Host,
+		History: w.History(), Seed: a.cfg.Seed,
 	})
 	if err != nil {
 		return err

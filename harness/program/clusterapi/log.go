@@ -12,7 +12,8 @@ func panics(to history.Recorder) func(line []byte) {
 	words := []byte("Observed a panic")
 	return func(line []byte) {
 		if at := bytes.Index(line, words); at >= 0 {
-			to.Record(history.Event{Source: history.Logged, Verb: "log", Actor: Name, Detail: map[string]any{"message": history.Short(string(line[at:]))}})
+			to.Record(history.Event{Source: history.Logged, Verb: "log", Actor: Name,
+				Detail: map[string]any{"message": history.Short(string(line[at:]))}})
 		}
 	}
 }

@@ -60,7 +60,8 @@ func (p *Provider) machine(ctx context.Context, u *unstructured.Unstructured) er
 	case i.State != fakecloud.Running:
 		return nil
 	case id == "":
-		return p.patch(ctx, infraMachines, u, "", map[string]any{"spec": map[string]any{"providerID": ProviderIDPrefix + strconv.FormatInt(i.ID, 10)}})
+		return p.patch(ctx, infraMachines, u, "",
+			map[string]any{"spec": map[string]any{"providerID": ProviderIDPrefix + strconv.FormatInt(i.ID, 10)}})
 	}
 	status := map[string]any{
 		"ready":          true,
@@ -129,8 +130,10 @@ func (p *Provider) create(ctx context.Context, u, m *unstructured.Unstructured) 
 
 // createInstance makes an instance of the type that u wants, with the user data in a
 // secret.
-func (p *Provider) createInstance(ctx context.Context, u *unstructured.Unstructured, secret string, labels map[string]string, name string) error {
-	data, err := p.client.Resource(corev1.SchemeGroupVersion.WithResource("secrets")).Namespace(u.GetNamespace()).Get(ctx, secret, metav1.GetOptions{})
+func (p *Provider) createInstance(ctx context.Context, u *unstructured.Unstructured, secret string, labels map[string]string,
+	name string) error {
+	data, err := p.client.Resource(corev1.SchemeGroupVersion.WithResource("secrets")).Namespace(u.GetNamespace()).Get(ctx, secret,
+		metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
@@ -185,7 +188,8 @@ func (p *Provider) patch(ctx context.Context, k kind, u *unstructured.Unstructur
 	if err != nil {
 		return err
 	}
-	_, err = p.client.Resource(k.gvr()).Namespace(u.GetNamespace()).Patch(ctx, u.GetName(), types.MergePatchType, body, metav1.PatchOptions{}, subresources...)
+	_, err = p.client.Resource(k.gvr()).Namespace(u.GetNamespace()).Patch(ctx, u.GetName(), types.MergePatchType, body,
+		metav1.PatchOptions{}, subresources...)
 	if apierrors.IsNotFound(err) {
 		return nil // gone meanwhile
 	}

@@ -39,7 +39,9 @@ func (a *ClusterAPI) Machines(ctx context.Context, deployment string) ([]Machine
 	}
 	found := make([]Machine, 0, len(list.Items))
 	for _, m := range list.Items {
-		found = append(found, Machine{Name: m.GetName(), Phase: text(&m, "status", "phase"), Node: text(&m, "status", "nodeRef", "name"), Healthy: condition(&m, "NodeHealthy") == "True"})
+		found = append(found,
+			Machine{Name: m.GetName(), Phase: text(&m, "status", "phase"), Node: text(&m, "status", "nodeRef", "name"),
+				Healthy: condition(&m, "NodeHealthy") == "True"})
 	}
 	return found, nil
 }

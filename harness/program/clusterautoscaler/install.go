@@ -99,7 +99,7 @@ func Install(ctx context.Context, cfg Config) (*Autoscaler, error) {
 	if err != nil {
 		return nil, err
 	}
-	create := []client.Object{deploy.Namespace(a.account.Namespace)}
+	create := []*unstructured.Unstructured{deploy.Namespace(a.account.Namespace)}
 	for _, o := range objects {
 		o = o.DeepCopy()
 		if o.GetNamespace() == "" && slices.Contains([]string{"ServiceAccount", "Role", "RoleBinding"}, o.GetKind()) {
@@ -211,8 +211,9 @@ func commandOf(m *manifest.Container, asContainer bool) (container.Settings, fla
 		args = args[words:]
 	case len(m.Command) > 0:
 		if path.Base(m.Command[0]) != Name {
-			return settings, nil, fmt.Errorf("command: %q is not %s: want the program itself, not a shell, or a target that was added --as container",
-				path.Base(m.Command[0]), Name)
+			return settings, nil,
+				fmt.Errorf("command: %q is not %s: want the program itself, not a shell, or a target that was added --as container",
+					path.Base(m.Command[0]), Name)
 		}
 		args = args[1:]
 	}

@@ -63,8 +63,12 @@ func (a Account) Granted(role string, rules []rbacv1.PolicyRule) []client.Object
 }
 
 // Namespace is one to create.
-func Namespace(name string) client.Object {
-	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+func Namespace(name string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{}
+	o.SetAPIVersion("v1")
+	o.SetKind("Namespace")
+	o.SetName(name)
+	return o
 }
 
 // atOnce is how many objects are created at a time.

@@ -53,7 +53,8 @@ func (r Runner) step(ctx context.Context, s Step) (verb string, object history.O
 		object = history.Object{Resource: "manifests", Name: s.Apply}
 		return "apply", object, r.apply(ctx, s)
 	case s.Rollout != nil:
-		object = history.Object{Resource: strings.ToLower(s.Rollout.Kind) + "s", Namespace: namespaceOf(s.Rollout.Namespace), Name: s.Rollout.Name}
+		object = history.Object{Resource: strings.ToLower(s.Rollout.Kind) + "s", Namespace: namespaceOf(s.Rollout.Namespace),
+			Name: s.Rollout.Name}
 		return "rollout", object, r.rollout(ctx, s.Rollout)
 	case s.Label != nil:
 		object = history.Object{Resource: "nodes", Name: strings.Join(s.Label.Nodes, ",")}

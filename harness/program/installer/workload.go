@@ -42,16 +42,19 @@ func (r Runner) counts(ctx context.Context, w *Rollout) (counts, error) {
 	case "Deployment":
 		d := &appsv1.Deployment{}
 		err := r.Client.Get(ctx, key, d)
-		return counts{d.Generation, d.Status.ObservedGeneration, one(d.Spec.Replicas), d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas, d.Spec.Selector}, err
+		return counts{d.Generation, d.Status.ObservedGeneration, one(d.Spec.Replicas), d.Status.Replicas, d.Status.UpdatedReplicas,
+			d.Status.AvailableReplicas, d.Spec.Selector}, err
 	case "StatefulSet":
 		s := &appsv1.StatefulSet{}
 		err := r.Client.Get(ctx, key, s)
-		return counts{s.Generation, s.Status.ObservedGeneration, one(s.Spec.Replicas), s.Status.Replicas, s.Status.UpdatedReplicas, s.Status.AvailableReplicas, s.Spec.Selector}, err
+		return counts{s.Generation, s.Status.ObservedGeneration, one(s.Spec.Replicas), s.Status.Replicas, s.Status.UpdatedReplicas,
+			s.Status.AvailableReplicas, s.Spec.Selector}, err
 	}
 	d := &appsv1.DaemonSet{}
 	err := r.Client.Get(ctx, key, d)
 	wanted := d.Status.DesiredNumberScheduled
-	return counts{d.Generation, d.Status.ObservedGeneration, wanted, d.Status.UpdatedNumberScheduled, d.Status.UpdatedNumberScheduled, d.Status.NumberAvailable, d.Spec.Selector}, err
+	return counts{d.Generation, d.Status.ObservedGeneration, wanted, d.Status.UpdatedNumberScheduled,
+		d.Status.UpdatedNumberScheduled, d.Status.NumberAvailable, d.Spec.Selector}, err
 }
 
 func one(replicas *int32) int32 {
@@ -72,7 +75,8 @@ func (r Runner) why(ctx context.Context, w *Rollout) string {
 		return ""
 	}
 	pods := &corev1.PodList{}
-	if err := r.Client.List(ctx, pods, client.InNamespace(namespaceOf(w.Namespace)), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+	if err := r.Client.List(ctx, pods, client.InNamespace(namespaceOf(w.Namespace)),
+		client.MatchingLabelsSelector{Selector: selector}); err != nil {
 		return ""
 	}
 	for _, p := range pods.Items {

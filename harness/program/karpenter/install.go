@@ -12,7 +12,6 @@ package karpenter
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,18 +20,14 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/world"
 	"nodestorm/sim/fault/apifault"
@@ -79,83 +74,78 @@ func Install(ctx context.Context, w *world.World, t builds.Target, cloud Cloud) 
 		return nil, err
 	}
 	k := &Karpenter{world: w, target: t, client: c, cloud: cloud}
-	crds := envtest.CRDInstallOptions{
-		Paths:              []string{t.Asset("pkg/apis/crds"), t.Asset("kwok/apis/crds")},
-		ErrorIfPathMissing: true,
-		PollInterval:       10 * time.Millisecond, // real: time may jump meanwhile
+	if err := k.installCRDs(); err != nil {
+		return nil, err
 	}
-	if cloud != nil {
-		if crds.CRDs, err = cloud.CRDs(); err != nil {
-			return nil, err
-		}
-	}
-	installed, err := envtest.InstallCRDs(w.Admin(), crds)
+	create, err := k.ofCloud()
 	if err != nil {
-		return nil, fmt.Errorf("installing the CRDs of %s: %w", t.Ref, err)
-	}
-	k.delays = slices.ContainsFunc(installed, func(crd *apiextensionsv1.CustomResourceDefinition) bool {
-		return crd.Spec.Group == ClassKind.Group && slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
-			if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
-				return false
-			}
-			_, has := v.Schema.OpenAPIV3Schema.Properties["spec"].Properties["nodeRegistrationDelay"]
-			return has
-		})
-	})
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Name}}
-	if err := c.Create(ctx, namespace); err != nil && !apierrors.IsAlreadyExists(err) {
-		return nil, fmt.Errorf("making namespace %s: %w", Name, err)
-	}
-	if cloud == nil {
-		policy, err := manifest.Decode(registration)
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range policy {
-			o.SetAPIVersion(w.Policies())
-		}
-		if err := k.create(ctx, policy); err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
 	objects, err := render(t.Asset("kwok/charts"))
 	if err != nil {
 		return nil, fmt.Errorf("rendering the chart of %s: %w", t.Ref, err)
 	}
 	for _, o := range objects {
-		switch o.GetKind() {
-		case "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding":
-			if err := c.Create(ctx, o); err != nil {
-				return nil, fmt.Errorf("creating %s %s of %s: %w", o.GetKind(), o.GetName(), t.Ref, err)
-			}
-		case "Deployment":
+		if o.GetKind() == "Deployment" {
 			if k.env, err = containerEnv(o); err != nil {
 				return nil, fmt.Errorf("reading the Deployment of %s: %w", t.Ref, err)
 			}
+		}
+		if deploy.Rights(o) {
+			create = append(create, o)
 		}
 	}
 	if k.env == nil {
 		return nil, fmt.Errorf("the chart of %s has no Deployment", t.Ref)
 	}
-	if cloud != nil {
-		rights, err := cloud.Rights()
-		if err == nil {
-			err = k.create(ctx, rights)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := deploy.Create(ctx, c, append(create, deploy.Namespace(Name))...); err != nil {
+		return nil, fmt.Errorf("installing %s: %w", t.Ref, err)
 	}
 	return k, nil
 }
 
-func (k *Karpenter) create(ctx context.Context, objects []*unstructured.Unstructured) error {
-	for _, o := range objects {
-		if err := k.client.Create(ctx, o); err != nil {
-			return fmt.Errorf("creating %s %s: %w", o.GetKind(), o.GetName(), err)
+func (k *Karpenter) installCRDs() (err error) {
+	crds := envtest.CRDInstallOptions{
+		Paths:              []string{k.target.Asset("pkg/apis/crds"), k.target.Asset("kwok/apis/crds")},
+		ErrorIfPathMissing: true,
+		PollInterval:       10 * time.Millisecond, // real: time may jump meanwhile
+	}
+	if k.cloud != nil {
+		if crds.CRDs, err = k.cloud.CRDs(); err != nil {
+			return err
 		}
 	}
+	installed, err := envtest.InstallCRDs(k.world.Admin(), crds)
+	if err != nil {
+		return fmt.Errorf("installing the CRDs of %s: %w", k.target.Ref, err)
+	}
+	k.delays = slices.ContainsFunc(installed, delaysRegistration)
 	return nil
+}
+
+// delaysRegistration reports whether a CRD is that of kwok's node classes, and has the field for it.
+func delaysRegistration(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	return crd.Spec.Group == ClassKind.Group && slices.ContainsFunc(crd.Spec.Versions,
+		func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+			if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
+				return false
+			}
+			_, has := v.Schema.OpenAPIV3Schema.Properties["spec"].Properties["nodeRegistrationDelay"]
+			return has
+		})
+}
+
+// ofCloud are objects that the cloud asks for: what mends the Nodes of the provider kwok, or Karpenter's rights on what
+// another cloud has of its own.
+func (k *Karpenter) ofCloud() ([]*unstructured.Unstructured, error) {
+	if k.cloud != nil {
+		return k.cloud.Rights()
+	}
+	policies, err := manifest.Decode(registration)
+	for _, o := range policies {
+		o.SetAPIVersion(k.world.Policies())
+	}
+	return policies, err
 }
 
 // Adapt has an object that speaks of the node classes of the provider kwok speak of those of the cloud, if there is one.
@@ -202,15 +192,12 @@ func render(dir string) ([]*unstructured.Unstructured, error) {
 // containerEnv is the environment of the Deployment's first container, as far as
 // it does not depend on where the pod runs.
 func containerEnv(o *unstructured.Unstructured) ([]string, error) {
-	var d appsv1.Deployment
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &d); err != nil {
+	c, err := deploy.Container(o)
+	if err != nil {
 		return nil, err
 	}
-	if len(d.Spec.Template.Spec.Containers) == 0 {
-		return nil, errors.New("it has no container")
-	}
 	env := []string{}
-	for _, v := range d.Spec.Template.Spec.Containers[0].Env {
+	for _, v := range c.Env {
 		switch {
 		case v.ValueFrom == nil && v.Name == "FEATURE_GATES":
 			env = append(env, v.Name+"="+settled(v.Value))

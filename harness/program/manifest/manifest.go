@@ -222,7 +222,8 @@ func (o *objects) choose(program string) (*workload, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(others) > 0:
-		return nil, fmt.Errorf("no Deployment runs %s (there are %s): want one whose image or command is called that", program, strings.Join(others, ", "))
+		return nil, fmt.Errorf("no Deployment runs %s (there are %s): want one whose image or command is called that", program,
+			strings.Join(others, ", "))
 	}
 	return nil, fmt.Errorf("it has no Deployment, only %s: want one that runs %s", o.kinds(), program)
 }
