@@ -16,6 +16,7 @@ import (
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/draft/transcript"
 	"nodestorm/harness/sentences"
+	"nodestorm/harness/sentences/breaks"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/api"
 	"nodestorm/reports/wording"
@@ -49,7 +50,7 @@ If more than one world is there, KUBECONFIG says which is meant.`,
 			return nil
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return sentences.FaultExamples(), cobra.ShellCompDirectiveNoFileComp
+			return breaks.Examples(), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 	c.Flags().StringVar(&file, "file", "", "`file` with faults in YAML")
@@ -71,18 +72,18 @@ func readAsked(args []string, file, name string) (asked askedFault, err error) {
 			return asked, fmt.Errorf("--file: %w", err)
 		}
 		asked.YAML = string(text)
-		if err := sentences.CheckFaults(text); err != nil {
+		if err := breaks.Check(text); err != nil {
 			return asked, fmt.Errorf("%s: %w", file, err)
 		}
 	case name != "":
-		text, err := sentences.NamedFault(name, args[0])
+		text, err := breaks.Named(name, args[0])
 		if err != nil {
 			return asked, err
 		}
 		asked.YAML = string(text)
 	default:
 		asked.Sentence = args[0]
-		return asked, sentences.CheckFault(args[0])
+		return asked, breaks.CheckSentence(args[0])
 	}
 	return asked, nil
 }
@@ -94,7 +95,7 @@ func (e *env) faultList() *cobra.Command {
 		Short: "List the faults of the world that nodestorm up keeps",
 		Args:  exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			all := []sentences.ArmedFault{}
+			all := []breaks.Armed{}
 			if err := e.ask(c.Context(), "/list", struct{}{}, &all); err != nil {
 				return usage(err)
 			}
@@ -126,7 +127,7 @@ func (e *env) faultClear() *cobra.Command {
 			return nil
 		},
 		ValidArgsFunction: func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			all := []sentences.ArmedFault{}
+			all := []breaks.Armed{}
 			_ = e.ask(c.Context(), "/list", struct{}{}, &all) // without a world there is nothing to offer
 			var names []string
 			for _, f := range all {
@@ -176,11 +177,11 @@ func serveFaults(dir string, stage *sentences.Stage, told *transcript.Transcript
 	mux.Handle("POST /clear", api.Handle(func(asked askedName) (clocked, error) {
 		at, err := stage.Clear(asked.Name)
 		if err == nil && told != nil {
-			told.Say(at, sentences.ClearSentence(asked.Name), "")
+			told.Say(at, breaks.ClearSentence(asked.Name), "")
 		}
 		return clocked{at}, err
 	}))
-	mux.Handle("POST /list", api.Handle(func(struct{}) ([]sentences.ArmedFault, error) { return stage.ArmedFaults(), nil }))
+	mux.Handle("POST /list", api.Handle(func(struct{}) ([]breaks.Armed, error) { return stage.ArmedFaults(), nil }))
 	server, err := api.Serve(dir, mux)
 	if err != nil {
 		return nil, fmt.Errorf("serving nodestorm fault: %w", err)

@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/run/then"
+	"nodestorm/harness/sentences/acts"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/world"
 	"nodestorm/sim/history"
@@ -48,7 +49,7 @@ func testThensOfNothing(ctx context.Context, t *testing.T, w *world.World) {
 			t.Fatalf("%s: %t, %v", said, found, err)
 		}
 		w.History().Record(given)
-		if holds(ctx, s, o) == nil {
+		if acts.Holds(ctx, s, o) == nil {
 			t.Errorf("%q holds without anything to hold of", said)
 		}
 	}
@@ -67,7 +68,7 @@ func testThensOfNothing(ctx context.Context, t *testing.T, w *world.World) {
 		t.Fatal(err)
 	}
 	w.History().Record(given)
-	if err := holds(ctx, s, gone); err != nil {
+	if err := acts.Holds(ctx, s, gone); err != nil {
 		t.Errorf("a pod that has been is gone: %v", err)
 	}
 }
@@ -80,7 +81,7 @@ func testBegin(t *testing.T, w *world.World) {
 		p.begin(kind)
 		w.History().Record(history.Event{Source: history.Harness, Verb: "step"})
 		if kind == outcome {
-			counts = append(counts, scene.State[whens](p.Scene).asked)
+			counts = append(counts, acts.Asked(p.Scene))
 		}
 	}
 	if counts[0] == 0 || counts[1] != counts[0] || counts[2] < counts[0]+4 {

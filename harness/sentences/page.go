@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"nodestorm/harness/sentences/breaks"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 )
@@ -142,6 +143,6 @@ func Page() string {
 			fmt.Fprintf(&page, "\n`%s`\n\n```yaml\n%s\n```\n", s.Example, strings.TrimSpace(s.Stands))
 		}
 	}
-	page.WriteString(faultsPage())
+	page.WriteString(breaks.Page())
 	return page.String()
 }

@@ -12,6 +12,7 @@ import (
 
 	"nodestorm/harness/program/programs"
 	"nodestorm/harness/run/then"
+	"nodestorm/harness/sentences/acts"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/sim/history"
 )
@@ -117,7 +118,7 @@ func (s spoken) act(ctx context.Context, on *scene.Scene) error {
 		if err != nil {
 			return err
 		}
-		if err := await(ctx, on, record); err != nil {
+		if err := acts.Await(ctx, on, record); err != nil {
 			return err
 		}
 	}
@@ -136,14 +137,14 @@ func (s spoken) act(ctx context.Context, on *scene.Scene) error {
 	if err != nil {
 		return err
 	}
-	return holds(ctx, on, o)
+	return acts.Holds(ctx, on, o)
 }
 
 // begin notes where the history is as a block of Whens begins: the Thens after it
 // count from there.
 func (p *play) begin(kind messages.PickleStepType) {
 	if p.World != nil && kind == messages.PickleStepType_ACTION && p.last != kind {
-		scene.State[whens](p.Scene).asked = p.Seq()
+		acts.Begin(p.Scene)
 	}
 	p.last = kind
 }
@@ -179,7 +180,7 @@ func (p *play) end(ctx context.Context) error {
 	if p.World == nil {
 		return nil
 	}
-	if p.failed || scene.State[invariants](p.Scene).broken.Load() {
+	if p.failed || acts.Broken(p.Scene) {
 		awaitSymptom(ctx, p.Scene)
 	}
 	var settings []string

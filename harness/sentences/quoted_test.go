@@ -1,15 +1,11 @@
 package sentences
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	messages "github.com/cucumber/messages/go/v21"
-
-	"nodestorm/harness/sentences/scene"
-	"nodestorm/sim/history"
 )
 
 const budget = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: web}\nspec: {maxUnavailable: 0}\n"
@@ -134,33 +130,5 @@ func TestSettings(t *testing.T) {
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s %v: %v, want %q", test.text, test.rows, err, test.want)
 		}
-	}
-}
-
-// What stands for a field of the record that was waited for is filled in.
-func TestFilledIn(t *testing.T) {
-	evicted := history.Record{Event: history.Event{
-		Source: history.API, Actor: "karpenter", Verb: "create", Object: history.Object{Resource: "pods", Namespace: "shop", Name: "a"},
-		Detail: map[string]any{"subresource": "eviction"},
-	}}
-	s := &scene.Scene{Awaited: &evicted}
-	for text, want := range map[string]string{"Pod/$namespace/$name": "Pod/shop/a", "x/$actor-$detail.subresource": "x/karpenter-eviction",
-		"x/$detail.node": "!"} {
-		got, err := fill(s, text)
-		if err != nil {
-			got = "!"
-		}
-		if got != want {
-			t.Errorf("%s is %s (%v), want %s", text, got, err, want)
-		}
-	}
-	object := map[string]any{"spec": map[string]any{"claims": []any{map[string]any{"name": "$name"}}, "args": []any{"echo $name", "$(name)",
-		3}}}
-	want := map[string]any{"spec": map[string]any{"claims": []any{map[string]any{"name": "a"}}, "args": []any{"echo $name", "$(name)", 3}}}
-	if err := fillIn(s, object); err != nil || !reflect.DeepEqual(object, want) {
-		t.Errorf("filled in: %v (%v), want %v", object, err, want)
-	}
-	if err := fillIn(&scene.Scene{}, map[string]any{"a": []any{"$name"}}); err == nil {
-		t.Error("$name without a record is filled in")
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/cucumber/messages/go/v21"
 
+	"nodestorm/harness/run/then"
+	"nodestorm/harness/sentences/acts"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 )
@@ -30,7 +32,7 @@ type once struct{ words, yaml string }
 // Every When can wait for a record; the colon is the action's, of the text that it quotes.
 const (
 	onceWords    = " once "
-	thisRecorded = "this is recorded"
+	thisRecorded = acts.ThisRecorded
 )
 
 var onceAtEnd = regexp.MustCompile(`^(.*)` + onceWords + `(?:` + words.Record + `(:?)|` + thisRecorded + `:)$`)
@@ -134,4 +136,12 @@ func docString(said *messages.PickleStep) (text string, below bool) {
 		return "", false
 	}
 	return said.Argument.DocString.Content, true
+}
+
+// record is what a step waits for before it acts.
+func (o once) record() (then.Awaited, error) {
+	if o.words == thisRecorded {
+		return then.InYAML(o.yaml)
+	}
+	return then.InWords(o.words)
 }

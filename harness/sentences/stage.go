@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"time"
 
@@ -13,11 +12,9 @@ import (
 	"github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/program/programs"
+	"nodestorm/harness/sentences/breaks"
 	"nodestorm/harness/sentences/scene"
-	"nodestorm/harness/sentences/words"
 	"nodestorm/sim/fault"
-	"nodestorm/sim/history"
-	"nodestorm/sim/machine/node"
 )
 
 // Stage is a world that stays: a feature has set it up, and somebody breaks it by hand.
@@ -64,78 +61,9 @@ func (r Rig) Stay(ctx context.Context, feature []byte, stay func(context.Context
 	return failed
 }
 
-// CheckFault finds what is wrong with a sentence about a fault, as far as any world could
-// tell.
-func CheckFault(sentence string) error {
-	_, err := readFault(sentence)
-	return err
-}
-
-func readFault(text string) ([]fault.Fault, error) {
-	s, args, err := findFault(text)
-	if err != nil {
-		return nil, err
-	}
-	return s.read(text, args)
-}
-
-// NamedFault is the list in YAML with the fault that a sentence says, by another name.
-func NamedFault(name, text string) ([]byte, error) {
-	s, args, err := findFault(text)
-	if err != nil {
-		return nil, err
-	}
-	list, err := s.yaml(name, args)
-	if err != nil {
-		return nil, err
-	}
-	return list, CheckFaults(list)
-}
-
-// faultExpressions are those of the sentences about faults.
-var faultExpressions = sync.OnceValue(func() (all []*words.Expression) {
-	for _, s := range allFaultSentences() {
-		all = append(all, words.New(s.source))
-	}
-	return all
-})
-
-// findFault finds the sentence about a fault.
-func findFault(text string) (faultSentence, []string, error) {
-	for i, e := range faultExpressions() {
-		if args, is := e.Match(text); is {
-			return allFaultSentences()[i], args.Texts(), nil
-		}
-	}
-	said := fmt.Sprintf("%q is no fault", text)
-	if i, found := words.Nearest(text, faultExpressions(), func(int) bool { return false }); found {
-		near := faultExpressions()[i]
-		if wrong := near.Wrong(text); wrong != "" {
-			said += fmt.Sprintf(": %s, in %q", wrong, near.Words)
-		} else {
-			said += fmt.Sprintf(": did you mean %q", near.Words)
-		}
-	}
-	return faultSentence{}, nil, fmt.Errorf("%s; nodestorm sentences prints those that are", said)
-}
-
-// FaultExamples are sentences about faults that a world which runs takes.
-func FaultExamples() (all []string) {
-	for _, e := range faultExpressions() {
-		all = append(all, e.Example)
-	}
-	return all
-}
-
-// CheckFaults finds what is wrong with a list of faults in YAML.
-func CheckFaults(text []byte) error {
-	_, err := parseFaults(text)
-	return err
-}
-
 // Fault arms what a sentence says, and returns when.
 func (t *Stage) Fault(sentence string) (time.Time, error) {
-	these, err := readFault(sentence)
+	these, err := breaks.Read(sentence)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -144,7 +72,7 @@ func (t *Stage) Fault(sentence string) (time.Time, error) {
 
 // Faults arms a list in YAML, and returns when.
 func (t *Stage) Faults(text []byte) (time.Time, error) {
-	these, err := parseFaults(text)
+	these, err := breaks.Parse(text)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -152,17 +80,12 @@ func (t *Stage) Faults(text []byte) (time.Time, error) {
 }
 
 func (t *Stage) arm(text string, these []fault.Fault) (time.Time, error) {
-	return t.do(text, func() error { return arm(t.p.Scene, these) })
-}
-
-// ClearSentence says that a fault is cleared.
-func ClearSentence(name string) string {
-	return `the fault "` + name + `" is cleared`
+	return t.do(text, func() error { return breaks.Arm(t.p.Scene, these) })
 }
 
 // Clear ends a fault before its time, and returns when.
 func (t *Stage) Clear(name string) (time.Time, error) {
-	return t.do(ClearSentence(name), func() error { return clearNamed(t.p.Scene, name) })
+	return t.do(breaks.ClearSentence(name), func() error { return breaks.Clear(t.p.Scene, name) })
 }
 
 // do takes a step, which the history tells as it does those of a feature.
@@ -184,36 +107,5 @@ func (t *Stage) do(text string, act func() error) (time.Time, error) {
 	return at, nil
 }
 
-// ArmedFault is a fault and what became of it last.
-type ArmedFault struct {
-	Name   string        `json:"name"`
-	On     string        `json:"on,omitempty"`
-	Effect string        `json:"effect,omitempty"`
-	State  string        `json:"state"` // one of history.FaultVerbs
-	Since  time.Duration `json:"since"` // of virtual time, since the world's start
-}
-
 // ArmedFaults are those that the history tells of, in the order in which they were armed.
-func (t *Stage) ArmedFaults() []ArmedFault { return armedFaults(t.p.Scene) }
-
-func armedFaults(s *scene.Scene) []ArmedFault {
-	var all []ArmedFault
-	for _, r := range s.World.History().Since(0) {
-		if r.Source != history.Fault {
-			continue
-		}
-		f := ArmedFault{On: r.Object.Name, State: r.Verb, Since: r.Virtual}
-		if r.Object == (history.Object{}) && r.Actor == node.AboutComing.Actor {
-			f.On = "further simulated nodes"
-		}
-		f.Name, _ = r.Detail["fault"].(string)
-		f.Effect, _ = r.Detail["effect"].(string)
-		i := slices.IndexFunc(all, func(known ArmedFault) bool { return known.Name == f.Name && known.On == f.On })
-		if i < 0 {
-			all = append(all, f)
-		} else {
-			all[i] = f
-		}
-	}
-	return all
-}
+func (t *Stage) ArmedFaults() []breaks.Armed { return breaks.AllArmed(t.p.Scene) }

@@ -8,33 +8,24 @@ import (
 	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/program/programs"
 	"nodestorm/harness/run/then"
+	"nodestorm/harness/sentences/acts"
+	"nodestorm/harness/sentences/breaks"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 )
 
-// group are sentences that the same worlds have.
-type group deploy.Sentences
-
 // groups are all sentences. Every step leaves a record of the source step besides.
-var groups = sync.OnceValue(func() []group {
-	all := []group{{clusterSentences, then.Pods}, {objectSentences, nil}, {targetSentences, nil}}
+var groups = sync.OnceValue(func() []deploy.Sentences {
+	all := acts.First()
 	for _, k := range clouds.Kinds {
-		all = append(all, group{k.Sentences, k.Thens})
+		all = append(all, deploy.Sentences{Sentences: k.Sentences, Thens: k.Thens})
 	}
 	for _, k := range programs.All {
-		for _, of := range k.Sentences {
-			all = append(all, group(of))
-		}
+		all = append(all, k.Sentences...)
 	}
-	return append(all, []group{
-		{serverSentences, then.Servers},
-		{flapSentences, nil},
-		{kubeletSentences, then.Kubelets},
-		{nodeSentences, then.Nodes},
-		{faultSentences(), nil},
-		{programSentences, nil},
-		{scene.Sentences{Worlds: "any", Records: "nothing"}, then.General},
-	}...)
+	return append(append(all, acts.Last()...),
+		deploy.Sentences{Sentences: breaks.Sentences()}, deploy.Sentences{Sentences: acts.Programs},
+		deploy.Sentences{Sentences: scene.Sentences{Worlds: "any", Records: "nothing"}, Thens: then.General})
 })
 
 // row is a sentence and its expression; observes is what it states of the history, nil where it acts.

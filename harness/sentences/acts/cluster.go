@@ -1,4 +1,4 @@
-package sentences
+package acts
 
 import (
 	"context"
@@ -169,7 +169,7 @@ func runningPod(ctx context.Context, s *scene.Scene, a words.Args) error {
 	if err != nil {
 		return err
 	}
-	return holds(ctx, s, running)
+	return Holds(ctx, s, running)
 }
 
 func createDeployment(ctx context.Context, s *scene.Scene, a words.Args) error {

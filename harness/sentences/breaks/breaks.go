@@ -1,4 +1,5 @@
-package sentences
+// Package breaks has the sentences about faults, and their lists in YAML: what can be broken, and how somebody says it.
+package breaks
 
 import (
 	"context"
@@ -32,8 +33,8 @@ var breakables = sync.OnceValue(func() []scene.Breakable {
 	return append(all, scene.Breakable{List: kubelet.Faults, Need: scene.Kubelet, Of: func(s *scene.Scene) fault.Injector { return s.Kubelets }})
 })
 
-// arm gives the parts of the world their faults.
-func arm(s *scene.Scene, faults []fault.Fault) error {
+// Arm gives the parts of the world their faults.
+func Arm(s *scene.Scene, faults []fault.Fault) error {
 	for _, f := range faults {
 		b := breakables()[slices.IndexFunc(breakables(), func(b scene.Breakable) bool { return b.List.Key(f.Effect) != "" })]
 		if err := s.Meet(b.Need); err != nil {
@@ -46,8 +47,8 @@ func arm(s *scene.Scene, faults []fault.Fault) error {
 	return nil
 }
 
-// clearNamed ends a fault before its time.
-func clearNamed(s *scene.Scene, name string) error {
+// Clear ends a fault before its time.
+func Clear(s *scene.Scene, name string) error {
 	for _, b := range breakables() {
 		if s.Meet(b.Need) == nil && b.Of(s).Clear(name) == nil {
 			return nil
@@ -96,9 +97,9 @@ func broken(faults []fault.Fault) (names []string) {
 	return names
 }
 
-var faultSentences = sync.OnceValue(func() scene.Sentences {
+var Sentences = sync.OnceValue(func() scene.Sentences {
 	all := scene.Sentences{Worlds: "any that has what it is about", Records: "faults (fault)"}
-	for _, s := range allFaultSentences() {
+	for _, s := range allSentences() {
 		all.Rows = append(all.Rows, s.row())
 	}
 	all.Rows = append(all.Rows,
@@ -111,23 +112,23 @@ var faultSentences = sync.OnceValue(func() scene.Sentences {
 })
 
 func wantsThese(a words.Args) (scene.Wants, error) {
-	these, _ := parseFaults([]byte(a.Quoted))
+	these, _ := Parse([]byte(a.Quoted))
 	return scene.Wants{Breaks: broken(these)}, nil
 }
 
 func checkThese(_ *scene.Feature, a words.Args) error {
-	if _, err := parseFaults([]byte(a.Quoted)); err != nil {
+	if _, err := Parse([]byte(a.Quoted)); err != nil {
 		return fmt.Errorf("its faults: %w", err)
 	}
 	return nil
 }
 
 func armThese(_ context.Context, s *scene.Scene, a words.Args) error {
-	these, err := parseFaults([]byte(a.Quoted))
+	these, err := Parse([]byte(a.Quoted))
 	if err != nil {
 		return err
 	}
-	return arm(s, these)
+	return Arm(s, these)
 }
 
 // mayMiss is for scenarios that were drawn: whether a fault meets anything is not known
@@ -142,7 +143,7 @@ func mayMiss(_ context.Context, s *scene.Scene, _ words.Args) error {
 // matter, but one has to have been.
 func clearFaults(_ context.Context, s *scene.Scene, _ words.Args) error {
 	var names []string
-	armed := armedFaults(s)
+	armed := AllArmed(s)
 	for _, f := range armed {
 		if f.State != history.Cleared && !slices.Contains(names, f.Name) {
 			names = append(names, f.Name)
@@ -152,7 +153,7 @@ func clearFaults(_ context.Context, s *scene.Scene, _ words.Args) error {
 		return errors.New("no fault has been armed that could be cleared")
 	}
 	for _, name := range names {
-		if err := clearNamed(s, name); err != nil {
+		if err := Clear(s, name); err != nil {
 			return err
 		}
 	}
@@ -160,5 +161,10 @@ func clearFaults(_ context.Context, s *scene.Scene, _ words.Args) error {
 }
 
 func clearFault(_ context.Context, s *scene.Scene, a words.Args) error {
-	return clearNamed(s, a.Text(0))
+	return Clear(s, a.Text(0))
+}
+
+// ClearSentence says that a fault is cleared.
+func ClearSentence(name string) string {
+	return `the fault "` + name + `" is cleared`
 }

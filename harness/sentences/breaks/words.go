@@ -1,4 +1,4 @@
-package sentences
+package breaks
 
 import (
 	"context"
@@ -18,17 +18,17 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// faultSentence is a sentence about a fault, which is one in YAML in other words: what it is about, the effect, and
+// sentence is a sentence about a fault, which is one in YAML in other words: what it is about, the effect, and
 // when. It is read into the list that "these faults:" has in YAML; what is wrong is found there.
-type faultSentence struct {
+type sentence struct {
 	subject *fault.Subject
 	kind    fault.Kind
 	says    fault.Words
 	source  string // for words.New
 }
 
-// allFaultSentences are all of them.
-var allFaultSentences = sync.OnceValue(func() (all []faultSentence) {
+// allSentences are all of them.
+var allSentences = sync.OnceValue(func() (all []sentence) {
 	for _, b := range breakables() {
 		for _, subject := range b.List.Subjects() {
 			for _, k := range subject.Kinds() {
@@ -37,7 +37,7 @@ var allFaultSentences = sync.OnceValue(func() (all []faultSentence) {
 					if when == "" {
 						when = "WHEN"
 					}
-					all = append(all, faultSentence{subject, k, says, subject.Words.Text + " " + says.Text + " " + when})
+					all = append(all, sentence{subject, k, says, subject.Words.Text + " " + says.Text + " " + when})
 				}
 			}
 		}
@@ -46,16 +46,16 @@ var allFaultSentences = sync.OnceValue(func() (all []faultSentence) {
 })
 
 // read makes a fault of the arguments. It is called what the sentence says.
-func (s faultSentence) read(text string, args []string) ([]fault.Fault, error) {
+func (s sentence) read(text string, args []string) ([]fault.Fault, error) {
 	list, err := s.yaml(text, args)
 	if err != nil {
 		return nil, err
 	}
-	return parseFaults(list)
+	return Parse(list)
 }
 
 // yaml is the list of faults with the one that the sentence says, called name.
-func (s faultSentence) yaml(name string, args []string) ([]byte, error) {
+func (s sentence) yaml(name string, args []string) ([]byte, error) {
 	f, below := map[string]any{"name": name}, map[string]any{}
 	if field, value, sets := strings.Cut(s.says.Sets, ": "); sets {
 		below[field] = valueOf(value)
@@ -222,7 +222,7 @@ func readCloudCall(f map[string]any, field, text string) error {
 }
 
 // row is the sentence in the table.
-func (s faultSentence) row() scene.Sentence {
+func (s sentence) row() scene.Sentence {
 	return scene.Sentence{
 		Role: scene.Either, Words: s.source, Unchecked: true,
 		Wants: func(a words.Args) (scene.Wants, error) {
@@ -230,7 +230,7 @@ func (s faultSentence) row() scene.Sentence {
 			return scene.Wants{Breaks: broken(these)}, nil
 		},
 		Check: func(f *scene.Feature, a words.Args) error {
-			if err := checkFilled(f, a.Said); err != nil {
+			if err := f.CheckFilled(a.Said); err != nil {
 				return err
 			}
 			if _, err := s.read(a.Said, a.Texts()); err != nil {
@@ -239,19 +239,19 @@ func (s faultSentence) row() scene.Sentence {
 			return nil
 		},
 		Act: func(_ context.Context, on *scene.Scene, a words.Args) error {
-			text, err := fill(on, a.Said)
+			text, err := on.Fill(a.Said)
 			if err != nil {
 				return err
 			}
 			args := a.Texts()
 			for i := range args {
-				args[i], _ = fill(on, args[i]) // a part of the text
+				args[i], _ = on.Fill(args[i]) // a part of the text
 			}
 			these, err := s.read(text, args)
 			if err != nil {
 				return err
 			}
-			return arm(on, these)
+			return Arm(on, these)
 		},
 	}
 }

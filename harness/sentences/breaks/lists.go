@@ -1,4 +1,4 @@
-package sentences
+package breaks
 
 import (
 	"errors"
@@ -14,10 +14,10 @@ import (
 	"nodestorm/sim/oneline"
 )
 
-// parseFaults reads and checks lists of faults in YAML. Those of the cloud and of the API server's proxy are those of
+// Parse reads and checks lists of faults in YAML. Those of the cloud and of the API server's proxy are those of
 // `nodestorm cloud --faults` and `nodestorm proxy --rules`. An error is one line that names the fault and the
 // field, and what is allowed there.
-func parseFaults(text []byte) ([]fault.Fault, error) {
+func Parse(text []byte) ([]fault.Fault, error) {
 	var lists []*fault.List
 	var known []string
 	for _, b := range breakables() {
@@ -59,14 +59,14 @@ func cloudCalls() (all []string) {
 	return all
 }
 
-// faultsPage is what a list of faults can have, in Markdown.
-func faultsPage() string {
+// Page is what a list of faults can have, in Markdown.
+func Page() string {
 	var page strings.Builder
 	page.WriteString("\n## Faults in YAML\n\n`these faults:` takes lists between `\"\"\"` below the step. Each fault has a `name`, " +
 		"one effect, and may have `when` (a pattern of the record that it waits for, as in symptoms; of nodes, of what happens on " +
 		"them), `at`, `for`, `skip`, `limit` and `probability`; `skip`, `limit` and `probability` count what the sentence counts.\n\n" +
 		"| list | what breaks | its other fields | effect |\n|---|---|---|---|\n")
-	for _, s := range allFaultSentences() {
+	for _, s := range allSentences() {
 		inside := slices.Clone(s.says.Fields)
 		if s.says.Sets != "" {
 			inside = append(inside, s.says.Sets)

@@ -1,11 +1,13 @@
-package sentences
+package acts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"nodestorm/harness/program/deploy"
@@ -78,7 +80,7 @@ func kubectl(s *scene.Scene, cluster *world.Cluster) (*objects.Client, error) {
 
 // object is kubectl for the cluster that an object is in by its kind, and what it stands for.
 func object(s *scene.Scene, text string) (*objects.Client, objects.Ref, error) {
-	text, err := fill(s, text)
+	text, err := s.Fill(text)
 	if err != nil {
 		return nil, objects.Ref{}, err
 	}
@@ -142,7 +144,7 @@ func put(ctx context.Context, s *scene.Scene, text string, how objects.How) ([]o
 		return nil, err
 	}
 	for _, o := range all {
-		if err := fillIn(s, o.Object); err != nil {
+		if err := s.FillIn(o.Object); err != nil {
 			return nil, fmt.Errorf("%s: %w", o, err)
 		}
 	}
@@ -311,7 +313,7 @@ func hasKind(f *scene.Feature, gvk schema.GroupVersionKind) error {
 // checkObject checks the object of a sentence, and then what is done to it.
 func checkObject(then func(words.Args) error) func(*scene.Feature, words.Args) error {
 	return func(f *scene.Feature, a words.Args) error {
-		if err := checkFilled(f, a.Text(0)); err != nil {
+		if err := f.CheckFilled(a.Text(0)); err != nil {
 			return err
 		}
 		of, err := objects.ParseRef(a.Text(0))
@@ -340,4 +342,12 @@ func checkMark(field string) func(words.Args) error {
 		_, err := objects.ParseMark(field, a.Text(1))
 		return err
 	}
+}
+
+// nobody reports whether doing something to an object of a scenario that was drawn came to
+// nothing because there is no newest or oldest one, or none any more.
+func nobody(s *scene.Scene, ref string, err error) bool {
+	_, name, _ := strings.Cut(ref, "/")
+	// mutant: what somebody wrote may be done to nobody
+	return s.Drawn && (name == then.Newest || name == then.Oldest) && (errors.As(err, new(*then.NoneError)) || apierrors.IsNotFound(err))
 }

@@ -1,4 +1,4 @@
-package sentences
+package acts
 
 import (
 	"context"
@@ -38,6 +38,9 @@ func guard(ctx context.Context, s *scene.Scene) {
 		return nil
 	})
 }
+
+// Broken reports whether an invariant is.
+func Broken(s *scene.Scene) bool { return scene.State[invariants](s).broken.Load() }
 
 // guarded are invariants that nothing has decided yet.
 type guarded []guardedOne

@@ -1,4 +1,4 @@
-package sentences
+package acts
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"nodestorm/sim/history"
 )
 
-// holds judges an observation live: it waits until it is decided or its window is over.
-func holds(ctx context.Context, s *scene.Scene, o then.Observation) (found error) {
+// Holds judges an observation live: it waits until it is decided or its window is over.
+func Holds(ctx context.Context, s *scene.Scene, o then.Observation) (found error) {
 	j := then.NewJudge(o, s.World.History().Since(0))
 	for seen := uint64(0); ; {
 		at := j.Next()

@@ -1,4 +1,4 @@
-package sentences
+package acts
 
 import (
 	"context"
@@ -12,30 +12,24 @@ import (
 	"nodestorm/sim/history"
 )
 
-// A record to wait for, in words:
-//
-//	"ACTOR"|somebody has [ever] sent|been refused "VERB" of "RESOURCE[/PART]" ["[NAMESPACE/]NAME"] [N times]
-//	"SOURCE" has [ever] recorded "VERB" of "RESOURCE" ["[NAMESPACE/]NAME"] [N times]
-//
-// The first is a call to the API server, on the object itself unless a part is named, as
-// in "pods/eviction". The second is of any source.
 // longestWait is long for whatever autoscalers do: two of their longest timeouts.
 const longestWait = time.Hour
 
-// record is what a step waits for before it acts.
-func (o once) record() (then.Awaited, error) {
-	if o.words == thisRecorded {
-		return then.InYAML(o.yaml)
-	}
-	return then.InWords(o.words)
-}
+// ThisRecorded is how a record is said that is quoted below.
+const ThisRecorded = "this is recorded"
 
 // whens is where the history was as the last block of Whens began: the Thens after it count from there.
 type whens struct{ asked uint64 }
 
-// await waits for the record, which $name and so on stand for from then on.
-func await(ctx context.Context, s *scene.Scene, a then.Awaited) error {
-	since, d, want, seen := scene.State[whens](s).asked, longestWait, max(a.Count, 1), 0
+// Begin notes that a block of Whens begins.
+func Begin(s *scene.Scene) { scene.State[whens](s).asked = s.Seq() }
+
+// Asked is where the history was when that was, by the number of its newest record.
+func Asked(s *scene.Scene) uint64 { return scene.State[whens](s).asked }
+
+// Await waits for the record, which $name and so on stand for from then on.
+func Await(ctx context.Context, s *scene.Scene, a then.Awaited) error {
+	since, d, want, seen := Asked(s), longestWait, max(a.Count, 1), 0
 	if a.Ever {
 		since = 0
 	}
@@ -61,7 +55,7 @@ func await(ctx context.Context, s *scene.Scene, a then.Awaited) error {
 // awaits are the sentences that do nothing but wait.
 var awaits = []scene.Sentence{
 	{Role: scene.Either, Words: `RECORD`, Check: checkWaits(inWordsOf), Act: wait(inWordsOf)},
-	{Role: scene.Either, Words: thisRecorded + `:`, Check: checkWaits(inYAMLOf), Act: wait(inYAMLOf)},
+	{Role: scene.Either, Words: ThisRecorded + `:`, Check: checkWaits(inYAMLOf), Act: wait(inYAMLOf)},
 }
 
 func inWordsOf(a words.Args) (then.Awaited, error) { return then.InWords(a.Text(0)) }
@@ -73,7 +67,7 @@ func wait(of func(words.Args) (then.Awaited, error)) func(context.Context, *scen
 		if err != nil {
 			return err
 		}
-		return await(ctx, s, record)
+		return Await(ctx, s, record)
 	}
 }
 

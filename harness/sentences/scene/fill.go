@@ -1,29 +1,24 @@
-package sentences
+package scene
 
 import (
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
-	"nodestorm/harness/run/then"
-	"nodestorm/harness/sentences/scene"
 )
 
 // ofAwaited is what stands for a field of the record that was waited for.
 var ofAwaited = regexp.MustCompile(`\$(name|namespace|actor|detail\.[A-Za-z]+)\b`)
 
-// fillIn fills all values of an object that are such a field and nothing else.
-func fillIn(s *scene.Scene, value any) (err error) {
+// FillIn fills all values of an object that are such a field and nothing else.
+func (s *Scene) FillIn(value any) (err error) {
 	text := func(v any) any {
 		said, is := v.(string)
 		if !is || ofAwaited.FindString(said) != said || said == "" {
-			err = errors.Join(err, fillIn(s, v))
+			err = errors.Join(err, s.FillIn(v))
 			return v
 		}
-		filled, wrong := fill(s, said)
+		filled, wrong := s.Fill(said)
 		err = errors.Join(err, wrong)
 		return filled
 	}
@@ -40,8 +35,8 @@ func fillIn(s *scene.Scene, value any) (err error) {
 	return err
 }
 
-// fill puts in what the record has that was waited for.
-func fill(s *scene.Scene, text string) (filled string, err error) {
+// Fill puts in what the record has that was waited for.
+func (s *Scene) Fill(text string) (filled string, err error) {
 	filled = ofAwaited.ReplaceAllStringFunc(text, func(field string) string {
 		if s.Awaited == nil {
 			err = errors.Join(err, fmt.Errorf("%s in %q: no record was waited for", field, text))
@@ -67,20 +62,12 @@ func fill(s *scene.Scene, text string) (filled string, err error) {
 	return filled, err
 }
 
-// checkFilled finds what stands for a record's field where no record was waited for.
-func checkFilled(f *scene.Feature, text string) error {
+// CheckFilled finds what stands for a record's field where no record was waited for.
+func (f *Feature) CheckFilled(text string) error {
 	// mutant: $name may stand for nothing
 	if field := ofAwaited.FindString(text); field != "" && !f.Awaited {
 		return fmt.Errorf("%s stands for the name in a record that was waited for, and nothing is: say %q before, or after the action",
 			field, "once …")
 	}
 	return nil
-}
-
-// nobody reports whether doing something to an object of a scenario that was drawn came to
-// nothing because there is no newest or oldest one, or none any more.
-func nobody(s *scene.Scene, ref string, err error) bool {
-	_, name, _ := strings.Cut(ref, "/")
-	// mutant: what somebody wrote may be done to nobody
-	return s.Drawn && (name == then.Newest || name == then.Oldest) && (errors.As(err, new(*then.NoneError)) || apierrors.IsNotFound(err))
 }
