@@ -34,7 +34,7 @@ import (
 const envToken = "HCLOUD_TOKEN"
 
 func (e *env) cloud() *cobra.Command {
-	c := group(&cobra.Command{Use: "cloud", Short: "Serve a fake cloud alone, for any client"})
+	c := console.Group(&cobra.Command{Use: "cloud", Short: "Serve a fake cloud alone, for any client"})
 	c.AddCommand(e.hcloud(), e.externalgrpc())
 	return c
 }
@@ -51,14 +51,14 @@ volumes and all that belongs to them, in real time, until Ctrl-C.
 Status 3: a fault made no difference.`,
 		Example: `  HCLOUD_TOKEN=anything nodestorm cloud hcloud --listen 127.0.0.1:8080
   nodestorm cloud hcloud --token-file token --state project.json --faults faults.yaml`,
-		Args: exactly(0),
+		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if limit < 0 {
-				return usage(fmt.Errorf("--rate-limit %d: want zero or more", limit))
+				return exit.UsageError(fmt.Errorf("--rate-limit %d: want zero or more", limit))
 			}
 			token, err := readToken(tokenFile)
 			if err != nil && !o.check {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			return e.serveCloud(c.Context(), o, func(ctx context.Context, cloud *fakecloud.Cloud, l net.Listener) (served, error) {
 				s, err := hcloud.Serve(ctx, hcloud.Config{Cloud: cloud, Token: token, Listener: l, RateLimit: limit})
@@ -93,11 +93,11 @@ zone-b and zone-c. Connections are in clear.
 Status 3: a fault made no difference.`,
 		Example: `  nodestorm cloud externalgrpc --groups groups.yaml --listen 127.0.0.1:8086
   nodestorm cloud externalgrpc --state cloud.json --faults faults.yaml`,
-		Args: exactly(0),
+		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			first, err := readGroups(groups)
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			o.begin = func(tx *fakecloud.Tx) error { return createGroups(tx, first) }
 			return e.serveCloud(c.Context(), o, func(ctx context.Context, cloud *fakecloud.Cloud, l net.Listener) (served, error) {
@@ -220,42 +220,42 @@ type served struct {
 // serveCloud serves a cloud until the end of ctx.
 func (e *env) serveCloud(ctx context.Context, o cloudOptions, serve func(context.Context, *fakecloud.Cloud, net.Listener) (served, error)) (err error) {
 	if err := apiproxy.Loopback(o.listen); err != nil && !o.everywhere {
-		return usage(fmt.Errorf("%w; in a container, whose network is its own, --everywhere lets it be any", err))
+		return exit.UsageError(fmt.Errorf("%w; in a container, whose network is its own, --everywhere lets it be any", err))
 	}
 	var faults []fault.Fault
 	if o.faults != "" {
 		if faults, err = cloudfault.Load(o.faults, o.operations); err != nil {
-			return usage(fmt.Errorf("--faults: %w", err))
+			return exit.UsageError(fmt.Errorf("--faults: %w", err))
 		}
 	}
 	cfg := o.cfg
 	cfg.Clock, cfg.Seed = clock.RealClock{}, o.seed
 	if o.state != "" {
 		if cfg.State, err = readState(o.state); err != nil {
-			return usage(err)
+			return exit.UsageError(err)
 		}
 	}
 	if o.history != "" && !o.check {
 		log, err := history.Create(o.history, time.Time{}, cfg.Clock)
 		if err != nil {
-			return usage(fmt.Errorf("--history: %w", err))
+			return exit.UsageError(fmt.Errorf("--history: %w", err))
 		}
 		defer func() { _ = log.Close() }() // Record has the error of a full disk
 		cfg.Recorder = log
 	}
 	c, err := fakecloud.New(cfg)
 	if err != nil {
-		return usage(fmt.Errorf("--state %s: %w; move it away to begin anew", o.state, err))
+		return exit.UsageError(fmt.Errorf("--state %s: %w; move it away to begin anew", o.state, err))
 	}
 	defer c.Close()
 	for _, f := range faults {
 		if err := o.inject(c, f); err != nil {
-			return usage(fmt.Errorf("--faults %s: %w", o.faults, err))
+			return exit.UsageError(fmt.Errorf("--faults %s: %w", o.faults, err))
 		}
 	}
 	if o.begin != nil {
 		if err := c.Update(o.begin); err != nil {
-			return usage(err)
+			return exit.UsageError(err)
 		}
 	}
 	if o.check {
@@ -264,7 +264,7 @@ func (e *env) serveCloud(ctx context.Context, o cloudOptions, serve func(context
 	}
 	l, err := net.Listen("tcp", o.listen)
 	if err != nil {
-		return usage(fmt.Errorf("--listen: %w", err))
+		return exit.UsageError(fmt.Errorf("--listen: %w", err))
 	}
 	s, err := serve(ctx, c, l)
 	if err != nil {
@@ -291,10 +291,10 @@ func (e *env) showEndpoint(s served, asJSON bool) error {
 func (e *env) unmetFaults(c *fakecloud.Cloud) error {
 	unmet := c.Unmet()
 	for _, name := range unmet {
-		e.say("fault %q made no difference", name)
+		e.Say("fault %q made no difference", name)
 	}
 	if len(unmet) > 0 {
-		return &exit.Error{Code: Inconclusive, Awaited: true}
+		return &exit.Error{Code: exit.Inconclusive, Awaited: true}
 	}
 	return nil
 }

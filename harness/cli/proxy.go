@@ -11,6 +11,7 @@ import (
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world/apiproxy"
 	"nodestorm/reports/timeline"
+	"nodestorm/reports/wording"
 	"nodestorm/sim/history"
 )
 
@@ -24,7 +25,7 @@ with the client's own credentials that goes through the proxy, prints what its
 rules do, and ends with Ctrl-C. Status 3: a rule made no difference.`,
 		Example: `  nodestorm proxy --rules rules.yaml --check
   nodestorm proxy --kubeconfig ~/.kube/autoscaler --rules rules.yaml --out proxied.kubeconfig`,
-		Args: exactly(0),
+		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error { return e.serveProxy(c, o) },
 	}
 	c.Flags().StringVar(&o.Kubeconfig, "kubeconfig", "", "`file` with the client's way to the API server; its current context counts")
@@ -44,15 +45,15 @@ type proxyOptions struct {
 
 func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 	if o.Rules == "" {
-		return usage(errors.New("--rules is missing: name a file with the rules"))
+		return exit.UsageError(errors.New("--rules is missing: name a file with the rules"))
 	}
 	o.ReadRules = console.ReadFile
 	way, err := o.Read()
 	switch {
 	case err != nil:
-		return usage(err)
+		return exit.UsageError(err)
 	case o.Kubeconfig == "" && !o.check:
-		return usage(errors.New("--kubeconfig is missing: whose calls are to go through the proxy? With --check it is not needed"))
+		return exit.UsageError(errors.New("--kubeconfig is missing: whose calls are to go through the proxy? With --check it is not needed"))
 	case o.Kubeconfig == "":
 		fmt.Fprintf(e.Stdout, "%d rule(s) good; what CRDs there are only a cluster knows: --kubeconfig FILE\n", len(way.Rules))
 		return nil
@@ -62,7 +63,7 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 	}
 	p, err := way.Start(o.listen, o.out)
 	if err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	defer func() {
 		if closed := p.Close(); err == nil {
@@ -76,9 +77,9 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 	}
 	if unmet := p.Unmet(); len(unmet) > 0 {
 		for _, rule := range unmet {
-			e.say("rule %q made no difference: it took %s", rule.Name, counted(rule.Matched, "call"))
+			e.Say("rule %q made no difference: it took %s", rule.Name, wording.Counted(rule.Matched, "call"))
 		}
-		return &exit.Error{Code: Inconclusive, Awaited: true}
+		return &exit.Error{Code: exit.Inconclusive, Awaited: true}
 	}
 	return nil
 }

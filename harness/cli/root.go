@@ -16,6 +16,8 @@ import (
 
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli/console"
+	"nodestorm/harness/cli/records"
+	"nodestorm/harness/cli/replays"
 	"nodestorm/harness/cli/results"
 	"nodestorm/harness/cli/supplies"
 	"nodestorm/harness/replay/queue"
@@ -31,9 +33,6 @@ const (
 	Inconclusive  = exit.Inconclusive
 	BySignal      = exit.BySignal
 )
-
-// usage marks an error as the caller's: status 2.
-func usage(err error) error { return exit.UsageError(err) }
 
 // env is what the commands of this package share.
 type env struct{ *console.Console }
@@ -132,11 +131,13 @@ func (e *env) root() *cobra.Command {
 				return err
 			}
 			e.Store, err = buildstore.Open("")
-			return usage(err)
+			return exit.UsageError(err)
 		},
 	})
 	root.SetFlagErrorFunc(console.WrongFlag)
-	root.AddCommand(e.list(), e.newFailure(), e.draft(), e.lint(), e.sentences(), e.run(), e.verify(), e.bisect(), e.history(), e.explore(), e.up(), e.fault(), e.proxy(), e.cloud(), e.version())
+	root.AddCommand(e.proxy(), e.cloud(), e.version())
+	root.AddCommand(records.Commands(e.Console)...)
+	root.AddCommand(replays.Commands(e.Console)...)
 	root.AddCommand(results.Commands(e.Console)...)
 	root.AddCommand(supplies.Commands(e.Console)...)
 	root.AddCommand(helpTopics()...)
@@ -156,7 +157,7 @@ func finishDefaults(root *cobra.Command) {
 				if err == nil && len(rest) > 0 {
 					err = console.Unknown(about, rest[0])
 				}
-				return usage(err)
+				return exit.UsageError(err)
 			}
 		case "completion":
 			console.Group(c)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay"
 )
 
@@ -41,7 +42,7 @@ func (e *env) version() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Tell what this nodestorm is built from, and its Kubernetes",
-		Args:  exactly(0),
+		Args:  console.Exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			v := ownVersion()
 			// A test's program knows no commit and asks around it, for which a moment is enough.

@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/draft/transcript"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/api"
@@ -39,11 +40,11 @@ If more than one world is there, KUBECONFIG says which is meant.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			asked, err := readAsked(args, file, name)
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			armed := clocked{}
 			if err := e.ask(c.Context(), "/fault", asked, &armed); err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			fmt.Fprintf(e.Stdout, "armed at %s\n", armed.At.UTC().Format(time.TimeOnly))
 			return nil
@@ -92,11 +93,11 @@ func (e *env) faultList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the faults of the world that nodestorm up keeps",
-		Args:  exactly(0),
+		Args:  console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			all := []sentences.ArmedFault{}
 			if err := e.ask(c.Context(), "/list", struct{}{}, &all); err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			if asJSON {
 				return e.JSON(all)
@@ -117,10 +118,10 @@ func (e *env) faultClear() *cobra.Command {
 	return &cobra.Command{
 		Use:   "clear NAME",
 		Short: "End a fault before its time",
-		Args:  exactly(1),
+		Args:  console.Exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := e.ask(c.Context(), "/clear", askedName{args[0]}, nil); err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			fmt.Fprintln(e.Stdout, "cleared")
 			return nil

@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"context"
@@ -67,11 +67,11 @@ changes, 2 usage (also: the refs are the wrong way round), 3 an end cannot be to
 func (b *bisection) prepare(c *cobra.Command, name string) error {
 	switch {
 	case (b.From.Dir == "") == (b.From.Module == ""):
-		return usage(errors.New("name where to look, one of both: --source REPOSITORY or --module PATH"))
+		return exit.UsageError(errors.New("name where to look, one of both: --source REPOSITORY or --module PATH"))
 	case b.Good == "" || b.Bad == "":
-		return usage(errors.New("--good REF and --bad REF are both needed: without and with the failure, either can be the older"))
+		return exit.UsageError(errors.New("--good REF and --bad REF are both needed: without and with the failure, either can be the older"))
 	case b.Good == b.Bad:
-		return usage(fmt.Errorf("--good and --bad are the same: %s", b.Good))
+		return exit.UsageError(fmt.Errorf("--good and --bad are the same: %s", b.Good))
 	}
 	return b.one(c, name)
 }
@@ -110,7 +110,7 @@ func (b *bisection) report(a *bisect.Answer) error {
 		return err
 	}
 	if len(a.First) > 1 {
-		return &exit.Error{Code: NotAsExpected}
+		return &exit.Error{Code: exit.NotAsExpected}
 	}
 	return nil
 }

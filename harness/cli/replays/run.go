@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"context"
@@ -12,9 +12,11 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/supply"
+	"nodestorm/harness/run/exit"
 	"nodestorm/reports/table"
 	"nodestorm/scenarios"
 )
@@ -49,7 +51,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			s.Features = s.Catalogue.Features()
 			if err == nil && (len(files) == 0 || len(ids) > 0 || all) {
 				var documented []scenarios.Record
-				documented, err = choose(s.Catalogue, s.Features, ids, tags, all)
+				documented, err = replay.Choose(s.Catalogue, s.Features, ids, tags, all)
 				records = append(records, documented...)
 			}
 			if err := e.ToPlay(s.Catalogue, records, err); err != nil {
@@ -57,13 +59,13 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 			}
 			if name == "" {
 				if len(records[0].Targets) == 0 {
-					return usage(fmt.Errorf("--target NAME@VERSION is missing, for example karpenter@v1.7.0; nodestorm target list shows what is built"))
+					return exit.UsageError(fmt.Errorf("--target NAME@VERSION is missing, for example karpenter@v1.7.0; nodestorm target list shows what is built"))
 				}
-				return usage(fmt.Errorf("--target NAME@VERSION is missing; the record of %s has %s", records[0].ID, records[0].Targets[0].Name))
+				return exit.UsageError(fmt.Errorf("--target NAME@VERSION is missing; the record of %s has %s", records[0].ID, records[0].Targets[0].Name))
 			}
 			ref, err := builds.ParseRef(name)
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			ref.Race = s.Race
 			for i, r := range records {
@@ -72,7 +74,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 					continue
 				}
 				if r.Autoscaler != ref.Name {
-					return usage(fmt.Errorf("%s is about %s, and --target is %s", r.ID, r.Autoscaler, ref))
+					return exit.UsageError(fmt.Errorf("%s is about %s, and --target is %s", r.ID, r.Autoscaler, ref))
 				}
 			}
 			if err := s.check(c); err != nil {
@@ -115,15 +117,15 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	c.ValidArgsFunction = e.CompleteIDs
 	c.Flags().StringVar(&name, "target", "", "build under test, `NAME@VERSION`")
 	s.addRace(c)
-	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
+	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
 	c.Flags().Var(&s.Cluster, "cluster", "`CLUSTER`: sim, or kind for containers of Docker in real time")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
 	s.addMachines(c)
 	c.Flags().StringVar(&s.Order, "order", "", "the target is the order of an installer's steps in `FILE`, whose manifests are beside it: nodestorm help orders")
-	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
+	c.Flags().StringVar(&tags, "tags", "", console.TagsUsage)
 	c.Flags().StringVar(&called, "name", "", "of a feature that is named, the scenarios with this `text` in their names")
 	c.Flags().BoolVar(&all, "all", false, "all failures")
-	e.OutputFlags(c, &asJSON, asNames)
+	e.OutputFlags(c, &asJSON, console.AsNames)
 	c.Flags().BoolVar(&s.live, "watch", false, "serve a page of each run, for a browser on this machine, while it goes on")
 	return c
 }
@@ -143,20 +145,20 @@ func split(args []string) (files, ids []string) {
 // inFiles are the scenarios of the features, with the tags and the text in their names.
 func (s *session) inFiles(files []string, tags, called string) (records []scenarios.Record, err error) {
 	if called != "" && len(files) == 0 {
-		return nil, usage(fmt.Errorf("--name %q chooses among the scenarios of features, and no FILE.feature is named", called))
+		return nil, exit.UsageError(fmt.Errorf("--name %q chooses among the scenarios of features, and no FILE.feature is named", called))
 	}
 	for _, file := range files {
 		found := s.Catalogue.InFile(file)
 		if len(found) == 0 {
 			if err := s.Catalogue.Add(replay.ReadFolder(file).Own); err != nil {
-				return nil, usage(err)
+				return nil, exit.UsageError(err)
 			}
 			found = s.Catalogue.InFile(file)
 		}
 		for _, of := range found {
 			is, err := replay.HasTags(tags, of.Tags)
 			if err != nil {
-				return nil, usage(err)
+				return nil, exit.UsageError(err)
 			}
 			if is && strings.Contains(of.Name, called) {
 				records = append(records, of.Record)
@@ -171,7 +173,7 @@ func (s *session) inFiles(files []string, tags, called string) (records []scenar
 		if called != "" {
 			asked = append(asked, fmt.Sprintf("%q in its name", called))
 		}
-		return nil, usage(fmt.Errorf("no scenario of %s has %s", strings.Join(files, ", "), strings.Join(asked, " and ")))
+		return nil, exit.UsageError(fmt.Errorf("no scenario of %s has %s", strings.Join(files, ", "), strings.Join(asked, " and ")))
 	}
 	return records, nil
 }
@@ -185,7 +187,7 @@ func (s *session) on(ctx context.Context, ref builds.Ref, records []scenarios.Re
 	var own builds.Target
 	if s.Order != "" {
 		if own, err = replay.OwnOrder(ref, s.Order); err != nil {
-			return nil, usage(fmt.Errorf("--order: %w", err))
+			return nil, exit.UsageError(fmt.Errorf("--order: %w", err))
 		}
 		refs = nil // nothing of it is in the store
 	}

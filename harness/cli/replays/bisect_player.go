@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/search/bisect"
 )
 
@@ -51,7 +52,7 @@ func (b *bisection) addFlags(c *cobra.Command) {
 
 func exactlyOneScenario(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usage(fmt.Errorf("%d scenarios are named, want one: %s", len(args), c.UseLine()))
+		return exit.UsageError(fmt.Errorf("%d scenarios are named, want one: %s", len(args), c.UseLine()))
 	}
 	return nil
 }
@@ -60,9 +61,9 @@ func exactlyOneScenario(c *cobra.Command, args []string) error {
 func (b *bisection) one(c *cobra.Command, name string) (err error) {
 	switch {
 	case b.Rules.Healthy < 1 || b.Rules.Doubts < 1:
-		return usage(fmt.Errorf("--healthy-runs %d, --doubts %d: want 1 or more", b.Rules.Healthy, b.Rules.Doubts))
+		return exit.UsageError(fmt.Errorf("--healthy-runs %d, --doubts %d: want 1 or more", b.Rules.Healthy, b.Rules.Doubts))
 	case len(b.From.Tags) > 1:
-		return usage(errors.New("several --tags are several builds, and one is played: put commas between the tags of one build"))
+		return exit.UsageError(errors.New("several --tags are several builds, and one is played: put commas between the tags of one build"))
 	}
 	if b.Catalogue, err = b.Unchecked(); err != nil {
 		return err
@@ -71,17 +72,17 @@ func (b *bisection) one(c *cobra.Command, name string) (err error) {
 	records, err := b.inFiles(files, "", "")
 	b.Features = b.Catalogue.Features()
 	if err == nil && len(ids) > 0 {
-		records, err = choose(b.Catalogue, b.Features, ids, "", false)
+		records, err = replay.Choose(b.Catalogue, b.Features, ids, "", false)
 	}
 	if err := b.ToPlay(b.Catalogue, records, err); err != nil {
 		return err
 	}
 	if len(records) != 1 {
-		return usage(fmt.Errorf("%s has %d scenarios: name one by its ID", name, len(records)))
+		return exit.UsageError(fmt.Errorf("%s has %d scenarios: name one by its ID", name, len(records)))
 	}
 	b.Record = records[0]
 	if err := b.about(name); err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	if err := b.check(c); err != nil {
 		return err
@@ -135,7 +136,7 @@ func (b *bisection) Build(ctx context.Context, recipe buildstore.Recipe) (builds
 // Check is bisect.Player's.
 func (b *bisection) Check(ctx context.Context, build builds.Target) error {
 	if err := replay.CheckClock(b.World.Clock, build); err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	return b.CheckManifest(ctx, []queue.Job{b.Job(b.Record, build)})
 }

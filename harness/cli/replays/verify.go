@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/supply"
+	"nodestorm/harness/run/exit"
 	"nodestorm/reports/table"
 	"nodestorm/scenarios"
 )
@@ -60,26 +61,26 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
   nodestorm verify --cluster kind,sim karpenter-7515-not-ready-noexecute`,
 		RunE: func(c *cobra.Command, ids []string) (err error) {
 			if repeat < 1 {
-				return usage(fmt.Errorf("--repeat %d: want 1 or more", repeat))
+				return exit.UsageError(fmt.Errorf("--repeat %d: want 1 or more", repeat))
 			}
 			if set := c.Flags().Changed("until-certain"); set && (!(certain > 0.5) || certain >= 1 || repeat < 2 || clocks) {
-				return usage(fmt.Errorf("--until-certain %g: want more than 0.5 and less than 1, a --repeat for how many runs are enough, and no --clocks", certain))
+				return exit.UsageError(fmt.Errorf("--until-certain %g: want more than 0.5 and less than 1, a --repeat for how many runs are enough, and no --clocks", certain))
 			}
 			clusters, err := parseClusters(names)
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			if s.Catalogue, err = e.Unchecked(); err != nil {
 				return err
 			}
 			s.Features = s.Catalogue.Features()
-			records, err := choose(s.Catalogue, s.Features, ids, tags, all)
+			records, err := replay.Choose(s.Catalogue, s.Features, ids, tags, all)
 			if err := e.ToPlay(s.Catalogue, records, err); err != nil {
 				return err
 			}
 			for _, r := range records {
 				if r.Bare() {
-					return usage(fmt.Errorf("%s has no record, so nothing is expected of it on any target: nodestorm run %s --target NAME@VERSION", r.ID, r.ID))
+					return exit.UsageError(fmt.Errorf("%s has no record, so nothing is expected of it on any target: nodestorm run %s --target NAME@VERSION", r.ID, r.ID))
 				}
 			}
 			if err := s.check(c); err != nil {
@@ -87,11 +88,11 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			}
 			switch {
 			case clocks && (len(clusters) > 1 || clusters[0] != replay.Simulated):
-				return usage(fmt.Errorf("--clocks compares clocks, of which clusters of kind have one: want --clocks or --cluster %s,%s", replay.Kind, replay.Simulated))
+				return exit.UsageError(fmt.Errorf("--clocks compares clocks, of which clusters of kind have one: want --clocks or --cluster %s,%s", replay.Kind, replay.Simulated))
 			case len(clusters) > 1 && repeat > 1:
-				return usage(errors.New("--repeat plays on one kind of cluster: want one --cluster"))
+				return exit.UsageError(errors.New("--repeat plays on one kind of cluster: want one --cluster"))
 			case clocks && !s.World.Clock.Virtual():
-				return usage(fmt.Errorf("--clocks compares 1x with another --clock, and that is %s too: give --clock auto, or a factor", s.World.Clock))
+				return exit.UsageError(fmt.Errorf("--clocks compares 1x with another --clock, and that is %s too: give --clock auto, or a factor", s.World.Clock))
 			}
 			if err := s.checkMachines(clusters...); err != nil {
 				return err
@@ -100,23 +101,23 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if err != nil {
 				return err
 			}
-			if len(sides) > 1 && s.Form == asNames {
-				return usage(errors.New("-o name: a comparison is of two runs and has no name; want -o json or -o yaml"))
+			if len(sides) > 1 && s.Form == console.AsNames {
+				return exit.UsageError(errors.New("-o name: a comparison is of two runs and has no name; want -o json or -o yaml"))
 			}
 			if err := s.checkParallel(len(sides)); err != nil {
 				return err
 			}
-			if records, err = s.shard.choose(c.Context(), s, records); err != nil {
+			if records, err = s.shard.Choose(c.Context(), s.Console, s.Settings, records); err != nil {
 				return err
 			}
 			if s.Serving == nil {
 				if err := kept.Check(c.Context()); err != nil {
 					return err
 				}
-				defer func() { err = kept.Keep(c.Context(), s.Out, s.shard.kept.Name(), err) }()
+				defer func() { err = kept.Keep(c.Context(), s.Out, s.shard.Kept.Name(), err) }()
 			}
-			if s.shard.kept.Empty() {
-				return s.shard.keep(nil, true)
+			if s.shard.Kept.Empty() {
+				return s.shard.Keep(nil, true)
 			}
 			jobs, rows, pending, err := s.jobs(c.Context(), records, len(sides))
 			if err != nil {
@@ -136,27 +137,27 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 			if s.Serving != nil {
 				return s.Serving.Serve(c.Context(), os.Stdin, &s.Queue, s.Among(jobs))
 			}
-			keep := func(soFar []table.Row) error { return s.shard.keep(soFar, false) }
+			keep := func(soFar []table.Row) error { return s.shard.Keep(soFar, false) }
 			rows, err = s.PlayRounds(c.Context(), pending, jobs, queue.Rounds{Repeat: repeat, Certain: certain}, rows, keep)
 			if err != nil {
 				return e.BreakOff(rows, asJSON, err)
 			}
-			return cmp.Or(s.shard.keep(rows, true), s.finish(rows, asJSON))
+			return cmp.Or(s.shard.Keep(rows, true), s.finish(rows, asJSON))
 		},
 	}
 	s.addFlags(c)
 	e.CatalogueFlags(c)
 	s.addManifest(c)
-	s.shard.addFlags(c)
+	s.shard.AddFlags(c)
 	console.UploadFlag(c, &kept)
 	s.parallel.addFlags(c)
 	c.ValidArgsFunction = e.CompleteIDs
 	c.Flags().StringSliceVar(&names, "cluster", []string{string(replay.Simulated)}, "`CLUSTER`: sim, or kind for containers of Docker in real time; kind,sim compares the decisions")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
 	s.addMachines(c)
-	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
+	c.Flags().StringVar(&tags, "tags", "", console.TagsUsage)
 	c.Flags().BoolVar(&all, "all", false, "all failures")
-	e.OutputFlags(c, &asJSON, asNames)
+	e.OutputFlags(c, &asJSON, console.AsNames)
 	c.Flags().BoolVar(&clocks, "clocks", false, "compare the decisions at 1x with those at --clock")
 	c.Flags().BoolVar(&s.strict, "strict", false, "let the exit status be 1 if something is skipped")
 	c.Flags().IntVar(&repeat, "repeat", 1, "how many times to replay each; how often each was as expected is told with its interval")

@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay/queue"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/sentences"
 )
 
@@ -25,7 +26,7 @@ type session struct {
 	withNames      []string // --with
 	live           bool     // serve a page of each run
 	strict         bool     // what is skipped is not as expected
-	shard          sharding
+	shard          console.Shard
 	parallel       parallelism
 }
 
@@ -54,7 +55,7 @@ func (s *session) addManifest(c *cobra.Command) {
 // begins.
 func (s *session) check(c *cobra.Command) error {
 	if s.Cloud != "" && s.Cloud != builds.Kwok && s.Cloud != builds.Instances {
-		return usage(fmt.Errorf("--cloud %q: want %s or %s", s.Cloud, builds.Kwok, builds.Instances))
+		return exit.UsageError(fmt.Errorf("--cloud %q: want %s or %s", s.Cloud, builds.Kwok, builds.Instances))
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains([]string{"parallel", "quiet", "verbose"}, f.Name) {
@@ -74,11 +75,11 @@ func (s *session) check(c *cobra.Command) error {
 		s.Serve = s.serve
 	}
 	if err := s.checkKubernetes(c.Context()); err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	var err error
 	s.Out, err = console.CheckOut(s.Out)
-	return usage(err)
+	return exit.UsageError(err)
 }
 
 // baseNames are those of the user's catalogues.
@@ -102,5 +103,5 @@ func (s *session) open(ctx context.Context, cannot func(builds.Ref, error) error
 // sayBetween prints a message while replays go on.
 func (s *session) sayBetween(format string, args ...any) {
 	s.Line().Clear()
-	s.say(format, args...)
+	s.Say(format, args...)
 }

@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/world"
 	"nodestorm/reports/page"
@@ -44,7 +45,7 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 	}
 	provenance, err := request.Provenance(ctx)
 	if err != nil {
-		return ready, ended, usage(err)
+		return ready, ended, exit.UsageError(err)
 	}
 	about := summary.Describe(run.Run{
 		ID: request.Record.ID, Seed: s.World.Seed, Commit: provenance.Nodestorm.Commit, Started: time.Now(),
@@ -55,7 +56,7 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 	if err != nil {
 		return ready, ended, err
 	}
-	s.remark("the run can be watched at %s", live.URL())
+	s.Remark("the run can be watched at %s", live.URL())
 	return func(w *world.World) { log.Store(w.History()) }, func(dir string) {
 		told, err := summary.Run(dir, s.Catalogue, 0)
 		if err != nil {

@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"cmp"
@@ -14,12 +14,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/search/explore"
 	"nodestorm/harness/search/schedule"
 	"nodestorm/reports/interval"
+	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 	"nodestorm/sim/strict"
 )
@@ -80,7 +82,7 @@ func (x *exploration) addTarget(c *cobra.Command) {
 	c.Flags().Lookup("out").DefValue = filepath.Join("reports", "out", "explore")
 	x.env.CatalogueFlags(c)
 	c.Flags().StringVar(&x.settings.Target, "target", "", "build to search, `NAME@VERSION`")
-	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
+	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
 	x.addRace(c)
 	c.Flags().StringVar(&x.Cloud, "cloud", "", "`cloud` of the site: externalgrpc, hetzner or clusterapi of Cluster Autoscaler, kwok or instances of Karpenter")
 }
@@ -88,18 +90,18 @@ func (x *exploration) addTarget(c *cobra.Command) {
 // prepare finds the build and all that can be wrong before anything starts.
 func (x *exploration) prepare(c *cobra.Command) (err error) {
 	if x.settings.Again < 0 {
-		return usage(fmt.Errorf("--again %d: want 0 or more", x.settings.Again))
+		return exit.UsageError(fmt.Errorf("--again %d: want 0 or more", x.settings.Again))
 	}
 	if x.settings.Target == "" {
-		return usage(errors.New("--target NAME@VERSION is missing, such as karpenter@v1.14.1"))
+		return exit.UsageError(errors.New("--target NAME@VERSION is missing, such as karpenter@v1.14.1"))
 	}
 	ref, err := builds.ParseRef(x.settings.Target)
 	if err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	if x.settings.Site == "" {
 		if clouds := cloudsOf(ref.Name); x.Cloud != "" && len(clouds) > 0 && !slices.Contains(clouds, x.Cloud) {
-			return usage(fmt.Errorf("--cloud: %q is none of %s's%s (there are %s)", x.Cloud, ref.Name, strict.Meant(x.Cloud, clouds), strings.Join(clouds, ", ")))
+			return exit.UsageError(fmt.Errorf("--cloud: %q is none of %s's%s (there are %s)", x.Cloud, ref.Name, strict.Meant(x.Cloud, clouds), strings.Join(clouds, ", ")))
 		}
 		x.settings.Site = ref.Name + "/" + cmp.Or(x.Cloud, map[string]string{"karpenter": builds.Kwok, "cluster-autoscaler": "externalgrpc"}[ref.Name])
 	}
@@ -112,10 +114,10 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 		err = schedule.Drawing{Site: x.settings.Site, Profile: x.settings.Profile, Faults: x.settings.Faults}.Check()
 	}
 	if err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	if program != ref.Name {
-		return usage(fmt.Errorf("the schedule is for %s, and --target is %s", program, ref))
+		return exit.UsageError(fmt.Errorf("the schedule is for %s, and --target is %s", program, ref))
 	}
 	if provider != builds.Kwok {
 		ref.Provider = provider
@@ -155,7 +157,7 @@ func (x *exploration) run(c *cobra.Command) error {
 	}
 	found, err := explore.Open(x.Out, x.settings)
 	if err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	defer found.Close()
 	err = x.search(c.Context(), found)
@@ -168,7 +170,7 @@ func (x *exploration) run(c *cobra.Command) error {
 		return err
 	}
 	if slices.ContainsFunc(summary.Found, func(f explore.Found) bool { return f.Known == "" }) {
-		return &exit.Error{Code: NotAsExpected}
+		return &exit.Error{Code: exit.NotAsExpected}
 	}
 	return nil
 }
@@ -195,7 +197,7 @@ func (x *exploration) conclude(s explore.Summary) error {
 	if x.asJSON {
 		return x.JSON(s)
 	}
-	fmt.Fprintf(x.Stdout, "%s on %s: %s, %.1f virtual hours in %.2f h, %d inconclusive, %d things covered\n", s.Target, s.Site, counted(s.Plays, "schedule"), s.VirtualHours, s.WallHours, s.Inconclusive, s.Covered)
+	fmt.Fprintf(x.Stdout, "%s on %s: %s, %.1f virtual hours in %.2f h, %d inconclusive, %d things covered\n", s.Target, s.Site, wording.Counted(s.Plays, "schedule"), s.VirtualHours, s.WallHours, s.Inconclusive, s.Covered)
 	for _, f := range s.Found {
 		as := "not documented: nodestorm explore shrink " + filepath.Join(x.Out, "schedules", fmt.Sprint(f.First), fmt.Sprintf("schedule-%d.yaml", f.First)) + " --key " + f.Key + " --target " + s.Target
 		if f.Known != "" {
@@ -208,7 +210,7 @@ func (x *exploration) conclude(s explore.Summary) error {
 			}
 			as = rate + "; " + as
 		}
-		fmt.Fprintf(x.Stdout, "  %s, in %s: %s\n", f.Key, counted(f.Plays, "schedule"), as)
+		fmt.Fprintf(x.Stdout, "  %s, in %s: %s\n", f.Key, wording.Counted(f.Plays, "schedule"), as)
 	}
 	return nil
 }
@@ -222,11 +224,11 @@ func (e *env) explorePrint() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := schedule.Load(args[0])
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			text, err := s.Feature()
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			_, err = fmt.Fprint(e.Stdout, text)
 			return err

@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"nodestorm/harness/run/exit"
 	"nodestorm/reports/story"
 	"nodestorm/reports/table"
+	"nodestorm/reports/wording"
 	"nodestorm/sim/time/clock"
 )
 
@@ -42,7 +43,7 @@ func (s *session) compare(c *cobra.Command, sides []queue.Side, jobs []queue.Job
 	without = append(without, cannot...)
 	comparisons, different, inconclusive := []queue.Comparison{}, false, len(jobs) == 0
 	for _, r := range without {
-		s.say("skipped %s on %s: %s", r.ID, r.Target, r.Reason)
+		s.Say("skipped %s on %s: %s", r.ID, r.Target, r.Reason)
 		comparisons = append(comparisons, queue.Comparison{ID: r.ID, Target: r.Target, Sides: [2]string{sides[0].Name, sides[1].Name}, First: -1, Skipped: r.Reason})
 	}
 	err := s.Compare(c.Context(), sides, jobs, func(c queue.Comparison) {
@@ -60,9 +61,9 @@ func (s *session) compare(c *cobra.Command, sides []queue.Side, jobs []queue.Job
 	case err != nil:
 		return err
 	case different || s.strict && len(without) > 0:
-		return &exit.Error{Code: NotAsExpected}
+		return &exit.Error{Code: exit.NotAsExpected}
 	case inconclusive:
-		return &exit.Error{Code: Inconclusive}
+		return &exit.Error{Code: exit.Inconclusive}
 	}
 	return nil
 }
@@ -87,7 +88,7 @@ func (s *session) printComparison(c queue.Comparison) {
 	}
 	fmt.Fprintf(w, "\t%s\tin all\t%s\tin all\n", seconds(c.WallSeconds[0]), seconds(c.WallSeconds[1]))
 	_ = w.Flush()
-	decisions := counted(min(len(one), len(other)), "decision")
+	decisions := wording.Counted(min(len(one), len(other)), "decision")
 	if c.First < 0 && len(one) != len(other) {
 		shorter := c.Sides[0]
 		if len(other) < len(one) {

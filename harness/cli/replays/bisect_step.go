@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"errors"
@@ -92,19 +92,19 @@ func (b *bisection) step(c *cobra.Command, name string) (status int, err error) 
 	b.Line().Clear()
 	switch t.Verdict {
 	case verdict.Healthy:
-		b.say("%.12s: healthy", commit)
+		b.Say("%.12s: healthy", commit)
 		return gitOld, nil
 	case verdict.Reproduced:
-		b.say("%.12s: reproduced; the run is %s", commit, t.Run())
+		b.Say("%.12s: reproduced; the run is %s", commit, t.Run())
 		return gitNew, nil
 	case verdict.Failed:
 		if b.Record.Bare() {
-			b.say("%.12s: failed; the run is %s", commit, t.Run())
+			b.Say("%.12s: failed; the run is %s", commit, t.Run())
 			return gitNew, nil
 		}
-		b.say("%.12s fails in another way than the record has it, so it is skipped: %s", commit, t.Reason)
+		b.Say("%.12s fails in another way than the record has it, so it is skipped: %s", commit, t.Reason)
 		return gitSkip, nil
 	}
-	b.say("%.12s is skipped: %s", commit, t.Reason)
+	b.Say("%.12s is skipped: %s", commit, t.Reason)
 	return gitSkip, nil
 }
