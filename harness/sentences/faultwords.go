@@ -26,7 +26,8 @@ type faultSentence struct {
 	subject *fault.Subject
 	kind    fault.Kind
 	says    fault.Words
-	source  string // for words.New
+	source  string // of the expression
+	*words.Expression
 }
 
 // allFaultSentences are all of them.
@@ -39,7 +40,8 @@ var allFaultSentences = sync.OnceValue(func() (all []faultSentence) {
 					if when == "" {
 						when = "WHEN"
 					}
-					all = append(all, faultSentence{subject, k, says, subject.Words.Text + " " + says.Text + " " + when})
+					source := subject.Words.Text + " " + says.Text + " " + when
+					all = append(all, faultSentence{subject, k, says, source, words.New(source)})
 				}
 			}
 		}
@@ -64,7 +66,7 @@ func (s faultSentence) yaml(name string, args []string) ([]byte, error) {
 	}
 	list, about := s.subject.List, len(s.subject.Words.Fields)
 	fields := slices.Concat(s.subject.Words.Fields, s.says.Fields, []string{""})
-	for i, argument := range words.New(s.source).Arguments {
+	for i, argument := range s.Arguments {
 		in := f
 		if i >= about && i < len(fields)-1 {
 			in = below

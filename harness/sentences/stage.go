@@ -92,7 +92,7 @@ func NamedFault(name, text string) ([]byte, error) {
 // faultExpressions are those of the sentences about faults.
 var faultExpressions = sync.OnceValue(func() (all []*words.Expression) {
 	for _, s := range allFaultSentences() {
-		all = append(all, words.New(s.source))
+		all = append(all, s.Expression)
 	}
 	return all
 })
