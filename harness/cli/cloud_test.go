@@ -14,10 +14,11 @@ import (
 	"k8s.io/utils/clock"
 
 	"nodestorm/fakecloud"
+	"nodestorm/harness/cli/alone"
 )
 
 func TestCloudRefuses(t *testing.T) {
-	t.Setenv(envToken, "")
+	t.Setenv(alone.EnvToken, "")
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -108,7 +109,7 @@ func TestWrongNodeGroups(t *testing.T) {
 
 // The project outlives the command, and a fault that made no difference is told.
 func TestCloudServes(t *testing.T) {
-	t.Setenv(envToken, "x")
+	t.Setenv(alone.EnvToken, "x")
 	dir := t.TempDir()
 	state, record := filepath.Join(dir, "project.json"), filepath.Join(dir, "history.ndjson")
 	serve := func(use func(*api.Client), args ...string) (int, string) {

@@ -37,7 +37,7 @@ type versions struct {
 // String is the one line of --version.
 func (v versions) String() string { return v.Version + " " + v.Go }
 
-func (e *env) version() *cobra.Command {
+func newVersion(e *console.Console) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "version",

@@ -34,7 +34,7 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 			}
 			own := e.Own.Folders
 			e.Own.Folders = nil
-			catalogue, err := e.Catalogue()
+			catalogue, err := e.LoadCatalogue()
 			if err != nil {
 				return err
 			}

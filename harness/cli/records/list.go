@@ -39,7 +39,7 @@ scenario is about.`,
 			if always {
 				return listInvariants(e, asJSON)
 			}
-			c, err := e.Catalogue()
+			c, err := e.LoadCatalogue()
 			if err != nil {
 				return err
 			}

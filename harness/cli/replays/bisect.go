@@ -9,13 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/search/bisect"
 )
 
-func (e *env) bisect() *cobra.Command {
-	b := e.newBisection()
+func newBisect(e *console.Console) *cobra.Command {
+	b := newBisection(e)
 	c := &cobra.Command{
 		Use:   "bisect ID|FILE.feature --good REF --bad REF",
 		Short: "Find since when a failure is there, or since when it is not: the release, then the commit",
@@ -59,7 +60,7 @@ changes, 2 usage (also: the refs are the wrong way round), 3 an end cannot be to
 	c.Flags().BoolVar(&b.FirstParent, "first-parent", false, "follow the branch that was merged into only: the answer can be a merge")
 	c.Flags().BoolVar(&b.Anew, "anew", false, "forget what an earlier call has learned")
 	e.OutputFlags(c, &b.asJSON)
-	c.AddCommand(e.bisectStep())
+	c.AddCommand(newBisectStep(e))
 	return c
 }
 

@@ -30,8 +30,8 @@ type bisection struct {
 	autoscaler string // of a scenario without a record
 }
 
-func (e *env) newBisection() *bisection {
-	b := &bisection{session: &session{env: e}}
+func newBisection(e *console.Console) *bisection {
+	b := &bisection{session: &session{Console: e}}
 	b.Player = b
 	b.Say = b.sayBetween
 	return b

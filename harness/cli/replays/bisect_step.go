@@ -22,8 +22,8 @@ const (
 	gitStop = 128
 )
 
-func (e *env) bisectStep() *cobra.Command {
-	b := e.newBisection()
+func newBisectStep(e *console.Console) *cobra.Command {
+	b := newBisection(e)
 	var mended bool
 	c := &cobra.Command{
 		Use:   "step ID|FILE.feature --source DIR",

@@ -37,8 +37,8 @@ type exploration struct {
 	known *scenarios.Catalogue
 }
 
-func (e *env) explore() *cobra.Command {
-	x := &exploration{session: &session{env: e}}
+func newExplore(e *console.Console) *cobra.Command {
+	x := &exploration{session: &session{Console: e}}
 	c := &cobra.Command{
 		Use:   "explore --target NAME@VERSION",
 		Short: "Search for what nobody has reported: draw what happens to a cluster, play it, judge it",
@@ -71,7 +71,7 @@ Exit status: 0 nothing was found that is not documented, 1 something was, 2 usag
 	c.Flags().DurationVar(&x.lasts, "for", 30*time.Minute, "how long to search, a `DURATION` of real time")
 	c.Flags().IntVar(&x.settings.Again, "again", 9, "how often to play again what shows a suspect first")
 	e.OutputFlags(c, &x.asJSON)
-	c.AddCommand(e.exploreShrink(), e.explorePrint())
+	c.AddCommand(newExploreShrink(e), newExplorePrint(e))
 	return c
 }
 
@@ -80,7 +80,7 @@ func (x *exploration) addTarget(c *cobra.Command) {
 	x.addFlags(c)
 	_ = c.Flags().Set("out", filepath.Join("reports", "out", "explore"))
 	c.Flags().Lookup("out").DefValue = filepath.Join("reports", "out", "explore")
-	x.env.CatalogueFlags(c)
+	x.Console.CatalogueFlags(c)
 	c.Flags().StringVar(&x.settings.Target, "target", "", "build to search, `NAME@VERSION`")
 	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
 	x.addRace(c)
@@ -106,7 +106,7 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 		x.settings.Site = ref.Name + "/" + cmp.Or(x.Cloud, map[string]string{"karpenter": builds.Kwok, "cluster-autoscaler": "externalgrpc"}[ref.Name])
 	}
 	x.settings.Seed = x.World.Seed
-	if x.known, err = x.env.Catalogue(); err != nil {
+	if x.known, err = x.Console.LoadCatalogue(); err != nil {
 		return err
 	}
 	program, provider, err := schedule.Program(x.settings.Site)
@@ -215,7 +215,7 @@ func (x *exploration) conclude(s explore.Summary) error {
 	return nil
 }
 
-func (e *env) explorePrint() *cobra.Command {
+func newExplorePrint(e *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:     "print SCHEDULE.yaml",
 		Short:   "Print a schedule as the feature that is played",

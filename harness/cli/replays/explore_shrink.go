@@ -33,8 +33,8 @@ type shrinking struct {
 	others []builds.Target // that what is left is played on
 }
 
-func (e *env) exploreShrink() *cobra.Command {
-	x := &shrinking{exploration: &exploration{session: &session{env: e}}}
+func newExploreShrink(e *console.Console) *cobra.Command {
+	x := &shrinking{exploration: &exploration{session: &session{Console: e}}}
 	c := &cobra.Command{
 		Use:   "shrink SCHEDULE.yaml --key INVARIANT --target NAME@VERSION",
 		Short: "Make a schedule as small as it gets while it breaks the same invariant",

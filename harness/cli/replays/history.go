@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
@@ -15,8 +16,8 @@ import (
 	"nodestorm/scenarios"
 )
 
-func (e *env) history() *cobra.Command {
-	b := e.newBisection()
+func newHistory(e *console.Console) *cobra.Command {
+	b := newBisection(e)
 	var get bisect.Getting
 	c := &cobra.Command{
 		Use:   "history ID",

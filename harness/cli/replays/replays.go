@@ -8,11 +8,7 @@ import (
 	"nodestorm/harness/cli/console"
 )
 
-// env is what the commands of this package share.
-type env struct{ *console.Console }
-
 // Commands are those of the package.
-func Commands(c *console.Console) []*cobra.Command {
-	e := &env{c}
-	return []*cobra.Command{e.run(), e.verify(), e.bisect(), e.history(), e.explore(), e.up(), e.fault()}
+func Commands(e *console.Console) []*cobra.Command {
+	return []*cobra.Command{newRun(e), newVerify(e), newBisect(e), newHistory(e), newExplore(e), newUp(e), newFault(e)}
 }

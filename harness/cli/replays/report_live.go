@@ -18,7 +18,7 @@ import (
 
 // follow serves the page of a run that is going on, whose history from returns
 // once there is one.
-func (e *env) follow(about story.Run, from func() *history.Log) (*page.Live, error) {
+func follow(about story.Run, from func() *history.Log) (*page.Live, error) {
 	about.Live = true
 	seen := -1
 	return page.Serve(about, func() *story.Story {
@@ -52,7 +52,7 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 		Target: request.Target.Manifest, Kubernetes: s.Kubernetes.Manifest, Provenance: &provenance,
 	}, s.Catalogue)
 	var log atomic.Pointer[history.Log]
-	live, err := s.follow(about, log.Load)
+	live, err := follow(about, log.Load)
 	if err != nil {
 		return ready, ended, err
 	}

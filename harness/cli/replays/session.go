@@ -20,7 +20,7 @@ import (
 
 // session is what the commands share that replay: how, and of what.
 type session struct {
-	*env
+	*console.Console
 	queue.Queue
 	kubernetesName string   // --kubernetes, a release or a folder; empty: nodestorm's own
 	withNames      []string // --with
@@ -70,7 +70,7 @@ func (s *session) check(c *cobra.Command) error {
 		}
 		s.Flags = append(s.Flags, "--"+f.Name+"="+value)
 	})
-	s.Supply, s.Output, s.Args, s.Worker, s.Checkout = s.Supplier(), s.Console, s.Console.Args, s.Serving != nil, s.Own.Checkout
+	s.Supply, s.Output, s.Args, s.Worker, s.Checkout = s.Supplier(), s.Console, s.Console.Arguments, s.Serving != nil, s.Own.Checkout
 	if s.live {
 		s.Serve = s.serve
 	}

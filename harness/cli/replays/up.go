@@ -33,8 +33,8 @@ import (
 	"nodestorm/sim/time/clock"
 )
 
-func (e *env) up() *cobra.Command {
-	u := &upOptions{session: &session{env: e}}
+func newUp(e *console.Console) *cobra.Command {
+	u := &upOptions{session: &session{Console: e}}
 	s := u.session
 	c := &cobra.Command{
 		Use:   "up",
@@ -167,7 +167,7 @@ spec:
 
 // fromFeature has a world as a feature's Givens say.
 func (u *upOptions) fromFeature(ctx context.Context) (err error) {
-	if u.Catalogue, err = u.env.Catalogue(); err != nil {
+	if u.Catalogue, err = u.Console.LoadCatalogue(); err != nil {
 		return err
 	}
 	records, err := u.inFiles([]string{u.given}, "", "")
@@ -245,7 +245,7 @@ func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err 
 	}
 	rig.Started = func(started *world.World) {
 		w = started
-		live, unserved = u.follow(story.Run{ID: "nodestorm up", Title: "A world that stays", Target: u.target, Autoscaler: u.build.Name, Kubernetes: cmp.Or(u.ControlPlane.String(), u.Kubernetes.Version), Seed: u.World.Seed, Started: time.Now(), Unjudged: true}, w.History)
+		live, unserved = follow(story.Run{ID: "nodestorm up", Title: "A world that stays", Target: u.target, Autoscaler: u.build.Name, Kubernetes: cmp.Or(u.ControlPlane.String(), u.Kubernetes.Version), Seed: u.World.Seed, Started: time.Now(), Unjudged: true}, w.History)
 	}
 	defer func() {
 		if live != nil {

@@ -1,4 +1,4 @@
-package cli
+package alone
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-func (e *env) proxy() *cobra.Command {
+func newProxy(e *console.Console) *cobra.Command {
 	var o proxyOptions
 	c := &cobra.Command{
 		Use:   "proxy",
@@ -26,7 +26,7 @@ rules do, and ends with Ctrl-C. Status 3: a rule made no difference.`,
 		Example: `  nodestorm proxy --rules rules.yaml --check
   nodestorm proxy --kubeconfig ~/.kube/autoscaler --rules rules.yaml --out proxied.kubeconfig`,
 		Args: console.Exactly(0),
-		RunE: func(c *cobra.Command, _ []string) error { return e.serveProxy(c, o) },
+		RunE: func(c *cobra.Command, _ []string) error { return serveProxy(e, c, o) },
 	}
 	c.Flags().StringVar(&o.Kubeconfig, "kubeconfig", "", "`file` with the client's way to the API server; its current context counts")
 	c.Flags().StringVar(&o.Writer, "writer-kubeconfig", "", "`file` of whom the rules otherWriter and staleList call as; empty: the client")
@@ -43,7 +43,7 @@ type proxyOptions struct {
 	check       bool
 }
 
-func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
+func serveProxy(e *console.Console, c *cobra.Command, o proxyOptions) (err error) {
 	if o.Rules == "" {
 		return exit.UsageError(errors.New("--rules is missing: name a file with the rules"))
 	}
@@ -71,7 +71,7 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 		}
 	}()
 	fmt.Fprintf(e.Stdout, "%s is %s with faults. Use it with\n\n  export KUBECONFIG=%s\n\nCtrl-C ends it.\n", p.URL(), way.Client.Host, p.Kubeconfig)
-	e.printUntilDone(c.Context(), p)
+	printUntilDone(e, c.Context(), p)
 	if p.Err() != nil {
 		return p.Err()
 	}
@@ -85,7 +85,7 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 }
 
 // printUntilDone prints what the rules do until Ctrl-C or the proxy's own end.
-func (e *env) printUntilDone(ctx context.Context, p *apiproxy.Proxy) {
+func printUntilDone(e *console.Console, ctx context.Context, p *apiproxy.Proxy) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {

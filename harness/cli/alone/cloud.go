@@ -1,4 +1,4 @@
-package cli
+package alone
 
 import (
 	"context"
@@ -30,16 +30,16 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// envToken is where the hcloud command and its kin look for a token.
-const envToken = "HCLOUD_TOKEN"
+// EnvToken is where the hcloud command and its kin look for a token.
+const EnvToken = "HCLOUD_TOKEN"
 
-func (e *env) cloud() *cobra.Command {
+func newCloud(e *console.Console) *cobra.Command {
 	c := console.Group(&cobra.Command{Use: "cloud", Short: "Serve a fake cloud alone, for any client"})
-	c.AddCommand(e.hcloud(), e.externalgrpc())
+	c.AddCommand(newHcloud(e), newExternalgrpc(e))
 	return c
 }
 
-func (e *env) hcloud() *cobra.Command {
+func newHcloud(e *console.Console) *cobra.Command {
 	o := cloudOptions{operations: hcloud.Operations(), inject: (*fakecloud.Cloud).Inject, what: "server(s)"}
 	var tokenFile string
 	var limit int
@@ -60,7 +60,7 @@ Status 3: a fault made no difference.`,
 			if err != nil && !o.check {
 				return exit.UsageError(err)
 			}
-			return e.serveCloud(c.Context(), o, func(ctx context.Context, cloud *fakecloud.Cloud, l net.Listener) (served, error) {
+			return serveCloud(e, c.Context(), o, func(ctx context.Context, cloud *fakecloud.Cloud, l net.Listener) (served, error) {
 				s, err := hcloud.Serve(ctx, hcloud.Config{Cloud: cloud, Token: token, Listener: l, RateLimit: limit})
 				if err != nil {
 					return served{}, err
@@ -70,12 +70,12 @@ Status 3: a fault made no difference.`,
 		},
 	}
 	o.flags(e, c)
-	c.Flags().StringVar(&tokenFile, "token-file", "", "`file` with the token that clients have to show; empty: "+envToken)
+	c.Flags().StringVar(&tokenFile, "token-file", "", "`file` with the token that clients have to show; empty: "+EnvToken)
 	c.Flags().IntVar(&limit, "rate-limit", 0, "calls an hour that are served; 0: all, and headers say 3600")
 	return c
 }
 
-func (e *env) externalgrpc() *cobra.Command {
+func newExternalgrpc(e *console.Console) *cobra.Command {
 	o := cloudOptions{operations: externalgrpc.Operations(), inject: nodegroups.Inject, what: "instance(s)", cfg: fakecloud.Config{Catalogue: fakecloud.Plain(), GroupLabel: nodegroups.GroupLabel}}
 	var groups string
 	c := &cobra.Command{
@@ -100,7 +100,7 @@ Status 3: a fault made no difference.`,
 				return exit.UsageError(err)
 			}
 			o.begin = func(tx *fakecloud.Tx) error { return createGroups(tx, first) }
-			return e.serveCloud(c.Context(), o, func(ctx context.Context, cloud *fakecloud.Cloud, l net.Listener) (served, error) {
+			return serveCloud(e, c.Context(), o, func(ctx context.Context, cloud *fakecloud.Cloud, l net.Listener) (served, error) {
 				s, err := externalgrpc.Serve(ctx, externalgrpc.Config{Cloud: cloud, Listener: l, Everywhere: o.everywhere})
 				if err != nil {
 					return served{}, err
@@ -200,7 +200,7 @@ type cloudOptions struct {
 	begin      func(*fakecloud.Tx) error // what is there at the start; nil: nothing
 }
 
-func (o *cloudOptions) flags(e *env, c *cobra.Command) {
+func (o *cloudOptions) flags(e *console.Console, c *cobra.Command) {
 	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` on loopback to listen on; port 0 is a free one")
 	c.Flags().BoolVar(&o.everywhere, "everywhere", false, "let --listen be an address beyond loopback: in a container, whose network is its own")
 	c.Flags().StringVar(&o.state, "state", "", "`file` that keeps the cloud; it is written where there is none")
@@ -218,7 +218,7 @@ type served struct {
 }
 
 // serveCloud serves a cloud until the end of ctx.
-func (e *env) serveCloud(ctx context.Context, o cloudOptions, serve func(context.Context, *fakecloud.Cloud, net.Listener) (served, error)) (err error) {
+func serveCloud(e *console.Console, ctx context.Context, o cloudOptions, serve func(context.Context, *fakecloud.Cloud, net.Listener) (served, error)) (err error) {
 	if err := apiproxy.Loopback(o.listen); err != nil && !o.everywhere {
 		return exit.UsageError(fmt.Errorf("%w; in a container, whose network is its own, --everywhere lets it be any", err))
 	}
@@ -270,17 +270,17 @@ func (e *env) serveCloud(ctx context.Context, o cloudOptions, serve func(context
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	if err := e.showEndpoint(s, o.json); err != nil {
+	if err := showEndpoint(e, s, o.json); err != nil {
 		return errors.Join(err, s.Close())
 	}
 	err = keepState(ctx, c, o.state)
 	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}
-	return e.unmetFaults(c)
+	return unmetFaults(e, c)
 }
 
-func (e *env) showEndpoint(s served, asJSON bool) error {
+func showEndpoint(e *console.Console, s served, asJSON bool) error {
 	if asJSON {
 		return e.JSON(map[string]string{"endpoint": s.endpoint})
 	}
@@ -288,7 +288,7 @@ func (e *env) showEndpoint(s served, asJSON bool) error {
 	return nil
 }
 
-func (e *env) unmetFaults(c *fakecloud.Cloud) error {
+func unmetFaults(e *console.Console, c *fakecloud.Cloud) error {
 	unmet := c.Unmet()
 	for _, name := range unmet {
 		e.Say("fault %q made no difference", name)
@@ -303,10 +303,10 @@ func (e *env) unmetFaults(c *fakecloud.Cloud) error {
 // it.
 func readToken(file string) (string, error) {
 	if file == "" {
-		if token := os.Getenv(envToken); token != "" {
+		if token := os.Getenv(EnvToken); token != "" {
 			return token, nil
 		}
-		return "", fmt.Errorf("no token: set %s, or name a file with --token-file; any text will do", envToken)
+		return "", fmt.Errorf("no token: set %s, or name a file with --token-file; any text will do", EnvToken)
 	}
 	text, err := console.ReadFile(file)
 	if err != nil {
