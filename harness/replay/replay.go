@@ -6,7 +6,6 @@ package replay
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,28 +16,18 @@ import (
 	"time"
 
 	"github.com/cucumber/godog"
-	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/builds"
-	"nodestorm/harness/builds/buildstore"
-	"nodestorm/harness/cloud/hetzner"
-	"nodestorm/harness/program/clusterapi"
-	"nodestorm/harness/program/clusterautoscaler"
-	"nodestorm/harness/program/karpenter"
-	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
-	"nodestorm/harness/world/container"
-	"nodestorm/harness/world/memory"
 	"nodestorm/reports/formats"
 	"nodestorm/reports/redact"
 	"nodestorm/reports/story"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
-	"nodestorm/sim/time/clock"
 	"nodestorm/sim/time/lag"
 )
 
@@ -62,239 +51,6 @@ type Request struct {
 type Result struct {
 	run.Run
 	Dir string
-}
-
-// Check tells whether the request can run at all, before anything starts.
-func (r Request) Check(ctx context.Context) error {
-	if err := r.CheckSteps(); err != nil {
-		return err
-	}
-	if err := r.checkRoom(); err != nil {
-		return err
-	}
-	if _, err := r.checkReleases(); err != nil {
-		return err
-	}
-	for _, t := range append([]builds.Target{r.Target}, r.With...) {
-		if err := container.Check(ctx, t); err != nil {
-			return err
-		}
-	}
-	if err := r.CheckManifest(ctx); err != nil {
-		return err
-	}
-	if err := r.checkFlags(ctx); err != nil {
-		return err
-	}
-	if err := r.CheckCluster(); err != nil {
-		return err
-	}
-	if err := r.CheckKubernetes(); err != nil {
-		return err
-	}
-	if err := r.ControlPlane.checkClock(r.World.Clock); err != nil {
-		return err
-	}
-	return CheckClock(r.World.Clock, append([]builds.Target{r.Target, r.Kubernetes}, r.With...)...)
-}
-
-// manifest is what Manifest names, nil for none. Each run reads it anew, since its
-// mounted files end with the world.
-func (r Request) manifest() (*manifest.Container, error) {
-	if r.Manifest == "" {
-		return nil, nil
-	}
-	return manifest.Load(r.Manifest, clusterautoscaler.ManifestOptions())
-}
-
-// CheckManifest tells whether the target can be run as the manifest has it. It needs
-// Record, Features, Target and Manifest only.
-func (r Request) CheckManifest(ctx context.Context) error {
-	container, err := r.manifest()
-	if err != nil || container == nil {
-		return err
-	}
-	if r.Target.Name != clusterautoscaler.Name {
-		return fmt.Errorf("%s: it is for %s, and the target is %s", r.Manifest, clusterautoscaler.Name, r.Target.Ref)
-	}
-	intent := clusterautoscaler.Intent{Provider: r.Record.Provider()}
-	if err := clusterautoscaler.Check(ctx, clusterautoscaler.Config{Target: r.Target, Manifest: container, Intent: intent}); err != nil {
-		return err
-	}
-	if r.Record.Provider() == "hetzner" {
-		var given []string
-		if err := r.eachScenario(func(pickle []*messages.PickleStep) error {
-			given = append(given, sentences.Environment(pickle)...)
-			return nil
-		}); err != nil {
-			return err
-		}
-		if err := hetzner.CheckConfig(container, r.Target.Mentions, given); err != nil {
-			return err
-		}
-	}
-	releases, err := r.checkReleases()
-	if err != nil {
-		return err
-	}
-	for _, t := range releases {
-		if t.Name != clusterapi.Name {
-			continue
-		}
-		if err := clusterapi.CheckVersion(t, container.Env); err != nil {
-			return fmt.Errorf("%s: env: %w", container.Source, err)
-		}
-	}
-	return nil
-}
-
-// checkFlags tells whether the target knows the flags and variables that the steps give it.
-func (r Request) checkFlags(ctx context.Context) error {
-	var given, unlisted, env []string
-	err := r.eachScenario(func(pickle []*messages.PickleStep) error {
-		flags, others, err := sentences.Flags(pickle)
-		given, unlisted, env = append(given, flags...), append(unlisted, others...), append(env, sentences.Environment(pickle)...)
-		return err
-	})
-	for _, name := range env {
-		if known, broken := r.Target.Mentions(name); broken != nil || !known && err == nil {
-			err = cmp.Or(broken, fmt.Errorf("%s: %s knows no environment variable %s", r.feature(), r.Target.Ref, name))
-		}
-	}
-	if err != nil || len(given)+len(unlisted) == 0 {
-		return err
-	}
-	switch r.Target.Name {
-	case clusterautoscaler.Name:
-		intent := clusterautoscaler.Intent{Provider: r.Record.Provider()}
-		err = clusterautoscaler.Check(ctx, clusterautoscaler.Config{Target: r.Target, Flags: given, Unlisted: unlisted, Intent: intent})
-	case karpenter.Name:
-		err = karpenter.Check(ctx, r.Target, given)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", r.feature(), err)
-	}
-	return nil
-}
-
-// CheckClock tells whether the targets can live in such time, and whether this machine lets
-// them.
-func CheckClock(mode clock.Mode, targets ...builds.Target) error {
-	if !mode.Virtual() {
-		return nil
-	}
-	for _, t := range targets {
-		switch {
-		case !t.Virtual():
-			if err := checkGuest(t); err != nil {
-				return err
-			}
-		case t.OverlayHash != "":
-			if err := clock.TryBuiltIn(); err != nil {
-				return fmt.Errorf("%s: %w", t.Ref, err)
-			}
-		}
-	}
-	return mode.Try()
-}
-
-// checkGuest tells whether a program that was not built with the clock can live in virtual time
-// as it is.
-func checkGuest(t builds.Target) error {
-	switch {
-	case t.Source.Container:
-		return fmt.Errorf("%s runs in a container, where time is real: use --clock real", t.Ref)
-	case t.RealTimeOnly():
-		return fmt.Errorf("%s was not built with the clock and is no Go program, of which alone it is known how they wait: use --clock real",
-			t.Ref)
-	}
-	if err := clock.TryGuest(); err != nil {
-		return fmt.Errorf("%s was not built with the clock, and in virtual time as it is it cannot live here: %w; use --clock "+
-			"real, or build it: nodestorm target build %s", t.Ref, err, t.Ref)
-	}
-	return nil
-}
-
-// CheckSteps tells whether all steps of the scenario have a meaning. It needs
-// Record and Features only.
-func (r Request) CheckSteps() error {
-	return r.eachScenario(func(pickle []*messages.PickleStep) error {
-		return sentences.Check(pickle, beside(r.Features, r.Record))
-	})
-}
-
-// checkRoom tells whether this machine has the memory for the nodes that the steps ask for.
-func (r Request) checkRoom() error {
-	// mutant: more nodes are begun with than the machine has memory for
-	return r.eachScenario(func(pickle []*messages.PickleStep) error { return memory.Check(sentences.Nodes(pickle)) })
-}
-
-// Releases are those that the steps name as parts of the world. It needs Record and
-// Features only.
-func (r Request) Releases() (refs []builds.Ref, err error) {
-	err = r.eachScenario(func(pickle []*messages.PickleStep) error {
-		refs = append(refs, sentences.Releases(pickle)...)
-		return nil
-	})
-	return refs, err
-}
-
-// Needs are the builds that the scenario takes out of the store beside its target and Kubernetes,
-// see [steps.Needs]. It needs Record and Features only.
-func (r Request) Needs() (refs []builds.Ref, err error) {
-	err = r.eachScenario(func(pickle []*messages.PickleStep) error {
-		refs = append(refs, sentences.Needs(pickle)...)
-		return nil
-	})
-	return refs, err
-}
-
-// checkReleases finds them in the store.
-func (r Request) checkReleases() ([]builds.Target, error) {
-	refs, err := r.Releases()
-	if err != nil || len(refs) == 0 {
-		return nil, err
-	}
-	store, err := buildstore.Open("")
-	if err != nil {
-		return nil, err
-	}
-	var releases []builds.Target
-	for _, ref := range refs {
-		t, err := store.Get(ref)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.feature(), err)
-		}
-		releases = append(releases, t)
-	}
-	return releases, nil
-}
-
-// feature is what people call the scenario's: ours are in features/.
-func (r Request) feature() string {
-	if r.Own != nil {
-		return r.Record.Feature
-	}
-	return "features/" + r.Record.Feature
-}
-
-func (r Request) eachScenario(check func([]*messages.PickleStep) error) error {
-	suite, err := r.suite()
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", r.feature(), err)
-	}
-	features, err := suite.RetrieveFeatures()
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", r.feature(), err)
-	}
-	for _, f := range features {
-		for _, pickle := range f.Pickles {
-			if err := check(pickle.Steps); err != nil {
-				return fmt.Errorf("%s: scenario %q: %w", r.feature(), pickle.Name, err)
-			}
-		}
-	}
-	return nil
 }
 
 // Run replays. The error says why there is no run: a usage problem, a full disk,
@@ -376,14 +132,27 @@ func Undistorted(ctx context.Context, r Request, thrown func(Result)) (Result, e
 	}
 }
 
-// play runs the scenario through godog and judges what came of it.
-func (r Request) play(ctx context.Context, out *Result) error {
-	var w *world.World
-	var unplayed error
-	var stuck *world.StopError
+// played is what a scenario that is under way has come to.
+type played struct {
+	world    *world.World // once it is ready
+	unplayed error        // why the scenario was not played to its end
+	stuck    *world.StopError
+}
+
+// failed notes what went wrong outside the history.
+func (p *played) failed(what string, err error) {
+	errors.As(err, &p.stuck)
+	if p.unplayed == nil {
+		p.unplayed = fmt.Errorf("%s: %w", what, err)
+	}
+}
+
+// rig is how the scenario's world starts, and notes what becomes of it.
+func (r Request) rig(out *Result, p *played) (sentences.Rig, error) {
+	rig := r.Rig(r.Target, out.Dir)
 	container, err := r.manifest()
 	if err != nil {
-		return err
+		return rig, err
 	}
 	if container != nil { // what the run says is for others, who have another folder
 		container.Source = strings.Replace(container.Source, r.Manifest, filepath.Base(r.Manifest), 1)
@@ -393,29 +162,33 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	if watch == nil {
 		watch = func(string, func() lag.Figures) {}
 	}
-	rig := r.Rig(r.Target, out.Dir)
 	rig.World.Progress = func(what string) { watch(what, figures) }
 	rig.Manifest, rig.Beside, rig.Symptom, rig.Invariants = container, beside(r.Features, r.Record), r.Record.Symptom, r.Record.Invariants
 	rig.Started = func(started *world.World) {
-		w, figures = started, started.Driver().Figures
+		p.world, figures = started, started.Driver().Figures
 		out.Epoch = started.History().Start()
 		if r.Ready != nil {
-			r.Ready(w)
+			r.Ready(started)
 		}
 	}
 	rig.Step = func(text string) { watch(text, figures) }
-	rig.Failed = func(what string, err error) {
-		errors.As(err, &stuck)
-		if unplayed == nil {
-			unplayed = fmt.Errorf("%s: %w", what, err)
-		}
-	}
+	rig.Failed = p.failed
 	rig.Ended = func(settings []string) {
 		out.Settings = settings
-		out.Clock = w.Driver().Figures()
-		if err := w.Driver().Err(); err != nil && unplayed == nil {
-			unplayed = fmt.Errorf("virtual time stood still: %w", err)
+		out.Clock = p.world.Driver().Figures()
+		if err := p.world.Driver().Err(); err != nil && p.unplayed == nil {
+			p.unplayed = fmt.Errorf("virtual time stood still: %w", err)
 		}
+	}
+	return rig, nil
+}
+
+// play runs the scenario through godog and judges what came of it.
+func (r Request) play(ctx context.Context, out *Result) error {
+	var p played
+	rig, err := r.rig(out, &p)
+	if err != nil {
+		return err
 	}
 	suite, err := r.suite()
 	if err != nil {
@@ -427,28 +200,33 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	suite.Options.Strict, suite.Options.DefaultContext = true, ctx
 	suite.Run() // its status says less than the history
 	if ctx.Err() != nil {
-		if stuck != nil {
-			return errors.Join(context.Cause(ctx), stuck)
+		if p.stuck != nil {
+			return errors.Join(context.Cause(ctx), p.stuck)
 		}
 		return context.Cause(ctx)
 	}
 	if report.Len() == 0 {
 		return errors.New("godog has run nothing: its report is not there")
 	}
-	// Of files that godog writes by itself nobody knows whether they are complete, and
-	// the errors of steps have the last lines of logs.
+	// Files that godog writes by itself may be incomplete, and the errors of steps have the last
+	// lines of logs.
 	if err := run.WriteFile(out.Dir, run.CucumberFile, []byte(redact.ForHere().Text(report.String()))); err != nil {
 		return err
 	}
+	return r.judge(out, p)
+}
+
+// judge seals and judges what was played.
+func (r Request) judge(out *Result, p played) error {
 	out.Seal = &run.Seal{Record: run.RecordDigest(r.Record)}
 	var records history.InMemory
-	if w != nil {
-		records, out.Seal.History = w.History().Since(0), w.History().Digest()
-	} else if unplayed == nil {
-		unplayed = errors.New("the scenario started no world")
+	if p.world != nil {
+		records, out.Seal.History = p.world.History().Since(0), p.world.History().Digest()
+	} else if p.unplayed == nil {
+		p.unplayed = errors.New("the scenario started no world")
 	}
-	if unplayed != nil {
-		out.Unplayed = unplayed.Error()
+	if p.unplayed != nil {
+		out.Unplayed = p.unplayed.Error()
 	}
 	if err := out.HoldAgainstLog(out.Dir, records); err != nil {
 		return err

@@ -43,9 +43,12 @@ func (b *bisection) addFlags(c *cobra.Command) {
 	b.CatalogueFlags(c)
 	b.addManifest(c)
 	c.ValidArgsFunction = b.CompleteIDs
-	c.Flags().StringVar(&b.autoscaler, "autoscaler", "", "what a FILE.feature is about, karpenter or cluster-autoscaler; a record says it itself")
-	_ = c.RegisterFlagCompletionFunc("autoscaler", cobra.FixedCompletions([]string{draft.Karpenter, draft.ClusterAutoscaler}, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().IntVar(&b.Rules.Healthy, "healthy-runs", 1, "how many healthy runs show that the failure is not there; of one that does not always come, more")
+	c.Flags().StringVar(&b.autoscaler, "autoscaler", "",
+		"what a FILE.feature is about, karpenter or cluster-autoscaler; a record says it itself")
+	_ = c.RegisterFlagCompletionFunc("autoscaler",
+		cobra.FixedCompletions([]string{draft.Karpenter, draft.ClusterAutoscaler}, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().IntVar(&b.Rules.Healthy, "healthy-runs", 1,
+		"how many healthy runs show that the failure is not there; of one that does not always come, more")
 	c.Flags().IntVar(&b.Rules.Doubts, "doubts", 3, "how many inconclusive runs skip a build")
 	console.HowFlags(c, &b.From)
 }
@@ -114,7 +117,8 @@ func (b *bisection) about(name string) error {
 // conditions are what answers depend on.
 func (b *bisection) conditions() []string {
 	list := []string{
-		b.From.Package, b.From.Provider, fmt.Sprint(b.From.Tags), fmt.Sprint(b.Rules), fmt.Sprint(b.World.Seed), b.World.Clock.String(), b.Manifest, fmt.Sprint(b.withNames), b.kubernetesName,
+		b.From.Package, b.From.Provider, fmt.Sprint(b.From.Tags), fmt.Sprint(b.Rules),
+		fmt.Sprint(b.World.Seed), b.World.Clock.String(), b.Manifest, fmt.Sprint(b.withNames), b.kubernetesName,
 		run.RecordDigest(b.Record), b.Cloud,
 	}
 	if b.Features != nil {

@@ -56,7 +56,8 @@ schedule small.
 Profiles: %s.
 Sites: %s.
 
-Exit status: 0 nothing was found that is not documented, 1 something was, 2 usage.`, strings.Join(schedule.Profiles(), "; "), strings.Join(schedule.Sites(), ", ")),
+Exit status: 0 nothing was found that is not documented, 1 something was, 2 usage.`,
+			strings.Join(schedule.Profiles(), "; "), strings.Join(schedule.Sites(), ", ")),
 		Example: `  nodestorm explore --target karpenter@v1.14.1 --cloud instances --for 30m
   nodestorm explore --target cluster-autoscaler@1.36.1 --profile outage --seed 7
   nodestorm explore shrink reports/out/explore/schedules/12/schedule-12.yaml --key no-overshoot --target karpenter@v1.14.1
@@ -84,7 +85,8 @@ func (x *exploration) addTarget(c *cobra.Command) {
 	c.Flags().StringVar(&x.settings.Target, "target", "", "build to search, `NAME@VERSION`")
 	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
 	x.addRace(c)
-	c.Flags().StringVar(&x.Cloud, "cloud", "", "`cloud` of the site: externalgrpc, hetzner or clusterapi of Cluster Autoscaler, kwok or instances of Karpenter")
+	c.Flags().StringVar(&x.Cloud, "cloud", "",
+		"`cloud` of the site: externalgrpc, hetzner or clusterapi of Cluster Autoscaler, kwok or instances of Karpenter")
 }
 
 // prepare finds the build and all that can be wrong before anything starts.
@@ -101,9 +103,11 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 	}
 	if x.settings.Site == "" {
 		if clouds := cloudsOf(ref.Name); x.Cloud != "" && len(clouds) > 0 && !slices.Contains(clouds, x.Cloud) {
-			return exit.UsageError(fmt.Errorf("--cloud: %q is none of %s's%s (there are %s)", x.Cloud, ref.Name, strict.Meant(x.Cloud, clouds), strings.Join(clouds, ", ")))
+			return exit.UsageError(fmt.Errorf("--cloud: %q is none of %s's%s (there are %s)",
+				x.Cloud, ref.Name, strict.Meant(x.Cloud, clouds), strings.Join(clouds, ", ")))
 		}
-		x.settings.Site = ref.Name + "/" + cmp.Or(x.Cloud, map[string]string{"karpenter": builds.Kwok, "cluster-autoscaler": "externalgrpc"}[ref.Name])
+		usual := map[string]string{"karpenter": builds.Kwok, "cluster-autoscaler": "externalgrpc"}
+		x.settings.Site = ref.Name + "/" + cmp.Or(x.Cloud, usual[ref.Name])
 	}
 	x.settings.Seed = x.World.Seed
 	if x.known, err = x.Console.LoadCatalogue(); err != nil {
@@ -197,9 +201,11 @@ func (x *exploration) conclude(s explore.Summary) error {
 	if x.asJSON {
 		return x.JSON(s)
 	}
-	fmt.Fprintf(x.Stdout, "%s on %s: %s, %.1f virtual hours in %.2f h, %d inconclusive, %d things covered\n", s.Target, s.Site, wording.Counted(s.Plays, "schedule"), s.VirtualHours, s.WallHours, s.Inconclusive, s.Covered)
+	fmt.Fprintf(x.Stdout, "%s on %s: %s, %.1f virtual hours in %.2f h, %d inconclusive, %d things covered\n",
+		s.Target, s.Site, wording.Counted(s.Plays, "schedule"), s.VirtualHours, s.WallHours, s.Inconclusive, s.Covered)
 	for _, f := range s.Found {
-		as := "not documented: nodestorm explore shrink " + filepath.Join(x.Out, "schedules", fmt.Sprint(f.First), fmt.Sprintf("schedule-%d.yaml", f.First)) + " --key " + f.Key + " --target " + s.Target
+		file := filepath.Join(x.Out, "schedules", fmt.Sprint(f.First), fmt.Sprintf("schedule-%d.yaml", f.First))
+		as := "not documented: nodestorm explore shrink " + file + " --key " + f.Key + " --target " + s.Target
 		if f.Known != "" {
 			as = "known as " + f.Known
 		} else {

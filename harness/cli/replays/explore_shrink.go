@@ -49,7 +49,8 @@ issue.md, a text for upstream. Ctrl-C leaves the smallest schedule so far.
 
 Several are played at a time if the machine bears it; what is left does not depend on that.
 
-Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or not at all.`, shrink.Shows, shrink.Plays, shrink.RatePlays, shrink.OtherPlays),
+Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or not at all.`,
+			shrink.Shows, shrink.Plays, shrink.RatePlays, shrink.OtherPlays),
 		Example: `  nodestorm explore shrink schedule-12.yaml --key no-leak --target karpenter@v1.14.1
   nodestorm explore shrink schedule-12.yaml --key liveness --target karpenter@v1.14.1 --on karpenter@v1.7.0`,
 		Args: cobra.ExactArgs(1),
@@ -125,7 +126,8 @@ func (x *shrinking) otherBuilds(c *cobra.Command) (all []builds.Target, err erro
 func (x *shrinking) shrink(ctx context.Context, s schedule.Schedule, file string) error {
 	pool := x.NewPool()
 	r, err := shrink.Run(ctx, shrink.Options{
-		Schedule: s, Name: filepath.Base(file), Key: x.key, Build: x.build, Others: x.others, Catalogue: x.known, Out: x.Out, Player: pool, Say: x.sayBetween,
+		Schedule: s, Name: filepath.Base(file), Key: x.key, Build: x.build, Others: x.others,
+		Catalogue: x.known, Out: x.Out, Player: pool, Say: x.sayBetween,
 	})
 	if err := errors.Join(err, pool.Close()); err != nil {
 		return err
@@ -134,14 +136,17 @@ func (x *shrinking) shrink(ctx context.Context, s schedule.Schedule, file string
 	low, high := interval.Wilson(at.Shown, at.Decided)
 	x.Line().Clear()
 	fmt.Fprintf(x.Stdout, "%s: %s of %s\n  breaks %s in %d of %d plays of %s (%.0f to %.0f %%)\n  %s\n",
-		r.Folder, wording.Counted(len(r.Schedule.Acts), "act"), wording.Counted(len(s.Acts), "act"), x.key, at.Shown, at.Decided, at.Target, 100*low, 100*high, oneline.Ends(r.Reason))
+		r.Folder, wording.Counted(len(r.Schedule.Acts), "act"), wording.Counted(len(s.Acts), "act"),
+		x.key, at.Shown, at.Decided, at.Target, 100*low, 100*high, oneline.Ends(r.Reason))
 	if r.Known != "" {
 		fmt.Fprintf(x.Stdout, "  known as %s\n", r.Known)
 	}
 	for _, on := range r.On[1:] {
 		fmt.Fprintf(x.Stdout, "  %s: in %d of %d plays\n", on.Target, on.Shown, on.Decided)
 	}
-	fmt.Fprintf(x.Stdout, "  after %d plays, %s; since when: nodestorm bisect %s --catalogue %s --source REPOSITORY --good VERSION --bad VERSION\n", r.Plays, r.Took.Round(time.Second), r.ID, r.Folder)
+	fmt.Fprintf(x.Stdout, "  after %d plays, %s; since when: nodestorm bisect %s --catalogue %s "+
+		"--source REPOSITORY --good VERSION --bad VERSION\n",
+		r.Plays, r.Took.Round(time.Second), r.ID, r.Folder)
 	if !r.Stable() {
 		return &exit.Error{Code: exit.NotAsExpected}
 	}

@@ -23,7 +23,8 @@ func (s *session) chooseCluster(c *cobra.Command, of replay.Cluster) error {
 		return nil
 	}
 	if c.Flags().Changed("clock") && s.World.Clock != clock.Real {
-		return exit.UsageError(fmt.Errorf("--clock %s: a cluster of kind has real time only, and no thousands of nodes: leave --clock out, or take --cluster %s", s.World.Clock, replay.Simulated))
+		return exit.UsageError(fmt.Errorf("--clock %s: a cluster of kind has real time only, and no thousands of nodes: leave "+
+			"--clock out, or take --cluster %s", s.World.Clock, replay.Simulated))
 	}
 	if s.kubernetesName != "" {
 		return exit.UsageError(fmt.Errorf("--cluster %s: a cluster of kind has a control plane of its own, leave out --kubernetes", of))
@@ -35,14 +36,17 @@ func (s *session) chooseCluster(c *cobra.Command, of replay.Cluster) error {
 
 // addMachines adds the flag of what the instances of clouds are.
 func (s *session) addMachines(c *cobra.Command) {
-	c.Flags().Var(&s.Machines, "machines", "`MACHINES`: what the instances of the cloud are on clusters of kind: sim, or containers that join by their user data")
-	_ = c.RegisterFlagCompletionFunc("machines", cobra.FixedCompletions([]string{string(replay.SimulatedMachines), string(replay.Containers)}, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().Var(&s.Machines, "machines",
+		"`MACHINES`: what the instances of the cloud are on clusters of kind: sim, or containers that join by their user data")
+	_ = c.RegisterFlagCompletionFunc("machines",
+		cobra.FixedCompletions([]string{string(replay.SimulatedMachines), string(replay.Containers)}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // checkMachines says that containers are asked for where there is nothing for them to join.
 func (s *session) checkMachines(clusters ...replay.Cluster) error {
 	if s.Machines == replay.Containers && !slices.Contains(clusters, replay.Kind) {
-		return exit.UsageError(fmt.Errorf("--machines %s: they join a cluster of kind, in real time: want --cluster %s", s.Machines, replay.Kind))
+		return exit.UsageError(fmt.Errorf("--machines %s: they join a cluster of kind, in real time: want --cluster %s",
+			s.Machines, replay.Kind))
 	}
 	return nil
 }

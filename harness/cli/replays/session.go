@@ -33,7 +33,9 @@ type session struct {
 func (s *session) addFlags(c *cobra.Command) {
 	c.Flags().Var(&s.World.Clock, "clock", "how virtual time passes")
 	_ = c.RegisterFlagCompletionFunc("clock", cobra.FixedCompletions([]string{"auto", "real", "60x"}, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().StringVar(&s.kubernetesName, "kubernetes", "", "`VERSION|FOLDER`: the control plane of another release, which is built if it is missing, or the programs of a folder as they are, such as envtest's; default: "+builds.Kubernetes.Version)
+	c.Flags().StringVar(&s.kubernetesName, "kubernetes", "",
+		"`VERSION|FOLDER`: the control plane of another release, which is built if it is missing, or the programs of a folder "+
+			"as they are, such as envtest's; default: "+builds.Kubernetes.Version)
 	c.Flags().Uint64Var(&s.World.Seed, "seed", 1, "what all randomness of the simulated nodes derives from")
 	c.Flags().StringVar(&s.Out, "out", filepath.Join("reports", "out"), "`folder` for the runs")
 }
@@ -45,10 +47,16 @@ func (s *session) addRace(c *cobra.Command) {
 
 // addManifest adds the flag of the commands that replay.
 func (s *session) addManifest(c *cobra.Command) {
-	c.Flags().StringVar(&s.Cloud, "cloud", "", "play Karpenter's failures on this `cloud`: "+builds.Kwok+", which comes with it, or "+builds.Instances+", which can fail; default: the record's")
-	_ = c.RegisterFlagCompletionFunc("cloud", cobra.FixedCompletions([]string{builds.Kwok, builds.Instances}, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().StringArrayVar(&s.withNames, "with", nil, "take `NAME@VERSION` of the store in place of nodestorm's own: "+strings.Join(sentences.Parts, ", ")+"; build it with nodestorm target build NAME@VERSION --source DIR")
-	c.Flags().StringVar(&s.Manifest, "manifest", "", "run Cluster Autoscaler as the Deployment in `FILE` does: flags, environment, mounted files, RBAC")
+	c.Flags().StringVar(&s.Cloud, "cloud", "",
+		"play Karpenter's failures on this `cloud`: "+
+			builds.Kwok+", which comes with it, or "+builds.Instances+", which can fail; default: the record's")
+	_ = c.RegisterFlagCompletionFunc("cloud",
+		cobra.FixedCompletions([]string{builds.Kwok, builds.Instances}, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().StringArrayVar(&s.withNames, "with", nil,
+		"take `NAME@VERSION` of the store in place of nodestorm's own: "+
+			strings.Join(sentences.Parts, ", ")+"; build it with nodestorm target build NAME@VERSION --source DIR")
+	c.Flags().StringVar(&s.Manifest, "manifest", "",
+		"run Cluster Autoscaler as the Deployment in `FILE` does: flags, environment, mounted files, RBAC")
 }
 
 // check finds what is wrong with the flags and the machine before anything slow
@@ -93,7 +101,9 @@ func (s *session) baseNames() string {
 
 // open gets the control plane and the targets, and builds what is missing. What
 // cannot be had is cannot's to refuse or to do without.
-func (s *session) open(ctx context.Context, cannot func(builds.Ref, error) error, refs ...builds.Ref) (map[builds.Ref]builds.Target, error) {
+func (s *session) open(
+	ctx context.Context, cannot func(builds.Ref, error) error, refs ...builds.Ref,
+) (map[builds.Ref]builds.Target, error) {
 	if err := s.TakeParts(ctx, s.withNames); err != nil { // before anything is built
 		return nil, err
 	}

@@ -1,0 +1,254 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	messages "github.com/cucumber/messages/go/v21"
+
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cloud/hetzner"
+	"nodestorm/harness/program/clusterapi"
+	"nodestorm/harness/program/clusterautoscaler"
+	"nodestorm/harness/program/karpenter"
+	"nodestorm/harness/program/manifest"
+	"nodestorm/harness/sentences"
+	"nodestorm/harness/world/container"
+	"nodestorm/harness/world/memory"
+	"nodestorm/sim/time/clock"
+)
+
+// Check tells whether the request can run at all, before anything starts.
+func (r Request) Check(ctx context.Context) error {
+	if err := r.CheckSteps(); err != nil {
+		return err
+	}
+	if err := r.checkRoom(); err != nil {
+		return err
+	}
+	if _, err := r.checkReleases(); err != nil {
+		return err
+	}
+	for _, t := range append([]builds.Target{r.Target}, r.With...) {
+		if err := container.Check(ctx, t); err != nil {
+			return err
+		}
+	}
+	if err := r.CheckManifest(ctx); err != nil {
+		return err
+	}
+	if err := r.checkFlags(ctx); err != nil {
+		return err
+	}
+	if err := r.CheckCluster(); err != nil {
+		return err
+	}
+	if err := r.CheckKubernetes(); err != nil {
+		return err
+	}
+	if err := r.ControlPlane.checkClock(r.World.Clock); err != nil {
+		return err
+	}
+	return CheckClock(r.World.Clock, append([]builds.Target{r.Target, r.Kubernetes}, r.With...)...)
+}
+
+// manifest is what Manifest names, nil for none. Each run reads it anew, since its
+// mounted files end with the world.
+func (r Request) manifest() (*manifest.Container, error) {
+	if r.Manifest == "" {
+		return nil, nil
+	}
+	return manifest.Load(r.Manifest, clusterautoscaler.ManifestOptions())
+}
+
+// CheckManifest tells whether the target can be run as the manifest has it. It needs
+// Record, Features, Target and Manifest only.
+func (r Request) CheckManifest(ctx context.Context) error {
+	container, err := r.manifest()
+	if err != nil || container == nil {
+		return err
+	}
+	if r.Target.Name != clusterautoscaler.Name {
+		return fmt.Errorf("%s: it is for %s, and the target is %s", r.Manifest, clusterautoscaler.Name, r.Target.Ref)
+	}
+	intent := clusterautoscaler.Intent{Provider: r.Record.Provider()}
+	if err := clusterautoscaler.Check(ctx, clusterautoscaler.Config{Target: r.Target, Manifest: container, Intent: intent}); err != nil {
+		return err
+	}
+	if r.Record.Provider() == "hetzner" {
+		var given []string
+		if err := r.eachScenario(func(pickle []*messages.PickleStep) error {
+			given = append(given, sentences.Environment(pickle)...)
+			return nil
+		}); err != nil {
+			return err
+		}
+		if err := hetzner.CheckConfig(container, r.Target.Mentions, given); err != nil {
+			return err
+		}
+	}
+	releases, err := r.checkReleases()
+	if err != nil {
+		return err
+	}
+	for _, t := range releases {
+		if t.Name != clusterapi.Name {
+			continue
+		}
+		if err := clusterapi.CheckVersion(t, container.Env); err != nil {
+			return fmt.Errorf("%s: env: %w", container.Source, err)
+		}
+	}
+	return nil
+}
+
+// checkFlags tells whether the target knows the flags and variables that the steps give it.
+func (r Request) checkFlags(ctx context.Context) error {
+	var given, unlisted, env []string
+	err := r.eachScenario(func(pickle []*messages.PickleStep) error {
+		flags, others, err := sentences.Flags(pickle)
+		given, unlisted, env = append(given, flags...), append(unlisted, others...), append(env, sentences.Environment(pickle)...)
+		return err
+	})
+	for _, name := range env {
+		if known, broken := r.Target.Mentions(name); broken != nil || !known && err == nil {
+			err = cmp.Or(broken, fmt.Errorf("%s: %s knows no environment variable %s", r.feature(), r.Target.Ref, name))
+		}
+	}
+	if err != nil || len(given)+len(unlisted) == 0 {
+		return err
+	}
+	switch r.Target.Name {
+	case clusterautoscaler.Name:
+		intent := clusterautoscaler.Intent{Provider: r.Record.Provider()}
+		err = clusterautoscaler.Check(ctx, clusterautoscaler.Config{Target: r.Target, Flags: given, Unlisted: unlisted, Intent: intent})
+	case karpenter.Name:
+		err = karpenter.Check(ctx, r.Target, given)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.feature(), err)
+	}
+	return nil
+}
+
+// CheckClock tells whether the targets can live in such time, and whether this machine lets
+// them.
+func CheckClock(mode clock.Mode, targets ...builds.Target) error {
+	if !mode.Virtual() {
+		return nil
+	}
+	for _, t := range targets {
+		switch {
+		case !t.Virtual():
+			if err := checkGuest(t); err != nil {
+				return err
+			}
+		case t.OverlayHash != "":
+			if err := clock.TryBuiltIn(); err != nil {
+				return fmt.Errorf("%s: %w", t.Ref, err)
+			}
+		}
+	}
+	return mode.Try()
+}
+
+// checkGuest tells whether a program that was not built with the clock can live in virtual time
+// as it is.
+func checkGuest(t builds.Target) error {
+	switch {
+	case t.Source.Container:
+		return fmt.Errorf("%s runs in a container, where time is real: use --clock real", t.Ref)
+	case t.RealTimeOnly():
+		return fmt.Errorf("%s was not built with the clock and is no Go program, of which alone it is known how they wait: use --clock real",
+			t.Ref)
+	}
+	if err := clock.TryGuest(); err != nil {
+		return fmt.Errorf("%s was not built with the clock, and in virtual time as it is it cannot live here: %w; use --clock "+
+			"real, or build it: nodestorm target build %s", t.Ref, err, t.Ref)
+	}
+	return nil
+}
+
+// CheckSteps tells whether all steps of the scenario have a meaning. It needs
+// Record and Features only.
+func (r Request) CheckSteps() error {
+	return r.eachScenario(func(pickle []*messages.PickleStep) error {
+		return sentences.Check(pickle, beside(r.Features, r.Record))
+	})
+}
+
+// checkRoom tells whether this machine has the memory for the nodes that the steps ask for.
+func (r Request) checkRoom() error {
+	// mutant: more nodes are begun with than the machine has memory for
+	return r.eachScenario(func(pickle []*messages.PickleStep) error { return memory.Check(sentences.Nodes(pickle)) })
+}
+
+// Releases are those that the steps name as parts of the world. It needs Record and
+// Features only.
+func (r Request) Releases() (refs []builds.Ref, err error) {
+	err = r.eachScenario(func(pickle []*messages.PickleStep) error {
+		refs = append(refs, sentences.Releases(pickle)...)
+		return nil
+	})
+	return refs, err
+}
+
+// Needs are the builds that the scenario takes out of the store beside its target and Kubernetes,
+// see [steps.Needs]. It needs Record and Features only.
+func (r Request) Needs() (refs []builds.Ref, err error) {
+	err = r.eachScenario(func(pickle []*messages.PickleStep) error {
+		refs = append(refs, sentences.Needs(pickle)...)
+		return nil
+	})
+	return refs, err
+}
+
+// checkReleases finds them in the store.
+func (r Request) checkReleases() ([]builds.Target, error) {
+	refs, err := r.Releases()
+	if err != nil || len(refs) == 0 {
+		return nil, err
+	}
+	store, err := buildstore.Open("")
+	if err != nil {
+		return nil, err
+	}
+	var releases []builds.Target
+	for _, ref := range refs {
+		t, err := store.Get(ref)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.feature(), err)
+		}
+		releases = append(releases, t)
+	}
+	return releases, nil
+}
+
+// feature is what people call the scenario's: ours are in features/.
+func (r Request) feature() string {
+	if r.Own != nil {
+		return r.Record.Feature
+	}
+	return "features/" + r.Record.Feature
+}
+
+func (r Request) eachScenario(check func([]*messages.PickleStep) error) error {
+	suite, err := r.suite()
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", r.feature(), err)
+	}
+	features, err := suite.RetrieveFeatures()
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", r.feature(), err)
+	}
+	for _, f := range features {
+		for _, pickle := range f.Pickles {
+			if err := check(pickle.Steps); err != nil {
+				return fmt.Errorf("%s: scenario %q: %w", r.feature(), pickle.Name, err)
+			}
+		}
+	}
+	return nil
+}
