@@ -26,7 +26,7 @@ import (
 // Faults are what can go wrong in a cloud. A fault's At counts from when it is armed, and its occasions are calls,
 // actions or instances that its Match fits. When needs a cloud with a history.
 var Faults = &fault.List{
-	Name: "faults", About: "the cloud", Match: Match{}, Within: "match", Fields: "`match: {operation, group, instance}`",
+	Name: "faults", About: "the cloud", Match: Match{}, Within: "match",
 	Order: "refuse rateLimit hang delay alterReply loseReply stale partial missing actionHangs actionTakes actionFails " +
 		"turnsOff vanishes interrupted notCreated halfDeleted unavailable retired",
 }

@@ -188,7 +188,7 @@ func TestNightOfRunsAndAMatrix(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(there, "matrix.json"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := &env{&console.Console{Stdout: io.Discard, Stderr: io.Discard}}
+	e := &console.Console{Stdout: io.Discard, Stderr: io.Discard}
 	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)

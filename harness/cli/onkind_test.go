@@ -2,11 +2,8 @@ package cli
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"nodestorm/features"
 	"nodestorm/harness/builds"
@@ -15,7 +12,6 @@ import (
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world"
-	"nodestorm/reports/story"
 	"nodestorm/reports/table"
 	"nodestorm/sim/time/clock"
 )
@@ -35,7 +31,9 @@ func TestKindWithoutDocker(t *testing.T) {
 	}
 	target := builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.6.4"}}}
 	var stdout, stderr bytes.Buffer
-	s := session{env: &env{&console.Console{Stdout: &stdout, Stderr: &stderr}}, Queue: queue.Queue{Catalogue: catalogue, Features: catalogue.Features(), Settings: replay.Settings{World: world.Config{Clock: clock.Real}, Cluster: replay.Kind}}}
+	e := &console.Console{Stdout: &stdout, Stderr: &stderr}
+	settings := replay.Settings{World: world.Config{Clock: clock.Real}, Cluster: replay.Kind}
+	s := queue.Queue{Catalogue: catalogue, Features: catalogue.Features(), Settings: settings}
 	jobs := []queue.Job{s.Job(record, target)}
 	play, without := s.Playable(t.Context(), jobs)
 	if len(play) > 0 || len(without) != 1 || without[0].Verdict != table.Skipped || without[0].ID != failure || without[0].Target != "karpenter@v1.6.4" || without[0].Expected != "reproduced" {
@@ -44,8 +42,7 @@ func TestKindWithoutDocker(t *testing.T) {
 	if why := without[0].Reason; !strings.Contains(why, "--cluster kind: no") || !strings.Contains(why, "start dockerd") && !strings.Contains(why, "apt-get install") {
 		t.Errorf("it says %q", why)
 	}
-	var end *exit.Error
-	if err := s.Conclude(without, false, false); !errors.As(err, &end) || end.Code != Inconclusive {
+	if err := e.Conclude(without, false, false); exit.CodeOf(err) != Inconclusive {
 		t.Errorf("the exit status is of %v", err)
 	}
 	s.Cluster = replay.Simulated
@@ -60,7 +57,7 @@ func TestOnAnotherCloud(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session{env: &env{&console.Console{Stdout: io.Discard, Stderr: io.Discard}}, Queue: queue.Queue{Catalogue: catalogue, Features: catalogue.Features(), Settings: replay.Settings{Cluster: replay.Simulated}}}
+	s := queue.Queue{Catalogue: catalogue, Features: catalogue.Features(), Settings: replay.Settings{Cluster: replay.Simulated}}
 	for _, test := range []struct {
 		id, cloud, only string
 	}{
@@ -84,38 +81,6 @@ func TestOnAnotherCloud(t *testing.T) {
 		}
 		if want := "--cloud " + test.cloud + ": it can be seen on " + test.only + " only"; len(without) != 1 || without[0].Reason != want || without[0].Outcome != table.Skipped {
 			t.Errorf("%s on %q: %+v, want it skipped: %s", test.id, test.cloud, without, want)
-		}
-	}
-}
-
-func TestPrintComparison(t *testing.T) {
-	made, gone := story.Decision{What: "create NodeClaim 1"}, story.Decision{At: 90e9, What: "delete NodeClaim 1"}
-	for _, test := range []struct {
-		name     string
-		verdicts [2]string
-		second   []story.Decision
-		end      time.Duration // of the second
-		why      string
-		want     []string
-	}{
-		{"the same", [2]string{"healthy", "healthy"}, []story.Decision{made, gone}, 91e9, "", []string{"kind healthy sim healthy", "1m30s delete NodeClaim 1 1m30s", "the same verdict, and the same 2 decisions"}},
-		{"another verdict", [2]string{"healthy", "failed"}, []story.Decision{made, gone}, 91e9, "", []string{"kind healthy sim failed", "the same 2 decisions, and another verdict; the runs are a and b"}},
-		{"another decision", [2]string{"healthy", "healthy"}, []story.Decision{made}, 91e9, "", []string{"≠", "—", "they differ first at decision 2"}},
-		{"over before it", [2]string{"healthy", "healthy"}, []story.Decision{made}, 89e9, "", []string{"—", "the same verdict, and the same 1 decision; sim ended before the next was due"}},
-		{"inconclusive", [2]string{"inconclusive", ""}, nil, 0, "kind: Docker has died", []string{"inconclusive on kind: Docker has died"}},
-	} {
-		var stdout bytes.Buffer
-		c := queue.Comparison{
-			ID: "x", Target: "karpenter@v1.7.0", Sides: [2]string{"kind", "sim"}, Verdicts: test.verdicts, Runs: [2]string{"a", "b"}, Inconclusive: test.why,
-			Decisions: [2][]story.Decision{{made, gone}, test.second}, Ends: [2]time.Duration{91e9, test.end},
-		}
-		c.First = c.FirstDifference()
-		c.Same = c.First < 0 && c.Verdicts[0] == c.Verdicts[1]
-		(&session{env: &env{&console.Console{Stdout: &stdout}}}).printComparison(c)
-		for _, want := range test.want {
-			if !strings.Contains(strings.Join(strings.Fields(stdout.String()), " "), want) {
-				t.Errorf("%s: %q is not in %s", test.name, want, &stdout)
-			}
 		}
 	}
 }

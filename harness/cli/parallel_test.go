@@ -15,6 +15,7 @@ import (
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/queue/queuetest"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
 	"nodestorm/reports/table"
 )
 
@@ -26,25 +27,25 @@ func left(t *testing.T, atATime int, script ...string) (all string) {
 	t.Helper()
 	catalogue, records, targets, dir := queuetest.Jobs(t, script...)
 	var said, stdout bytes.Buffer
-	e := &env{&console.Console{Stdout: &stdout, Stderr: &said}}
-	s := &session{env: e, Queue: queue.Queue{
-		Settings: replay.Settings{Out: filepath.Join(dir, "runs")}, Output: e, Supply: e.Supplier(), Catalogue: catalogue, Features: catalogue.Features(), AtOnce: atATime,
-	}}
+	e, out := &console.Console{Stdout: &stdout, Stderr: &said}, filepath.Join(dir, "runs")
+	q := &queue.Queue{
+		Settings: replay.Settings{Out: out}, Output: e, Supply: e.Supplier(), Catalogue: catalogue, Features: catalogue.Features(), AtOnce: atATime,
+	}
 	var jobs []queue.Job
 	for i, r := range records {
-		jobs = append(jobs, s.Job(r, targets[i]))
+		jobs = append(jobs, q.Job(r, targets[i]))
 	}
-	rows, err := s.PlayParallel(t.Context(), queue.Tasks(jobs), func([]table.Row) error { return nil })
+	rows, err := q.PlayParallel(t.Context(), queue.Tasks(jobs), func([]table.Row) error { return nil })
 	if err != nil {
 		t.Fatalf("%v: %s", err, &said)
 	}
-	status := statusOf(s.finish(rows, false))
-	if err := s.Reporter(s.Catalogue).JUnit(rows, s.Out); err != nil {
+	status := exit.CodeOf(e.Finish(catalogue, rows, out, false, false))
+	if err := e.Reporter(catalogue).JUnit(rows, out); err != nil {
 		t.Fatal(err)
 	}
-	all = fmt.Sprintf("status %d\n%s\n%s\n", status, &stdout, seenIn(t, s.Out))
+	all = fmt.Sprintf("status %d\n%s\n%s\n", status, &stdout, seenIn(t, out))
 	for _, name := range []string{run.JUnitFile, "index.html"} {
-		text, err := os.ReadFile(filepath.Join(s.Out, name))
+		text, err := os.ReadFile(filepath.Join(out, name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli/alone"
 	"nodestorm/harness/cli/console"
+	"nodestorm/harness/cli/records"
+	"nodestorm/harness/cli/replays"
 	"nodestorm/harness/cli/results"
 	"nodestorm/harness/cli/supplies"
 	"nodestorm/harness/replay/queue"
@@ -31,12 +34,6 @@ const (
 	Inconclusive  = exit.Inconclusive
 	BySignal      = exit.BySignal
 )
-
-// usage marks an error as the caller's: status 2.
-func usage(err error) error { return exit.UsageError(err) }
-
-// env is what the commands of this package share.
-type env struct{ *console.Console }
 
 // Main is Run for a process of its own, which Ctrl-C, SIGTERM and SIGHUP interrupt.
 func Main() int {
@@ -83,8 +80,8 @@ func interruptible() (context.Context, func()) {
 // Run runs the command with args (without the program's name) and returns its
 // exit status. The end of ctx interrupts it; what it started is gone then.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	e := &env{&console.Console{Stdout: stdout, Stderr: stderr, Args: args, Serving: queue.NewWorker(os.Getenv(queue.EnvWorker), stdout)}}
-	root := e.root()
+	e := &console.Console{Stdout: stdout, Stderr: stderr, Arguments: args, Serving: queue.NewWorker(os.Getenv(queue.EnvWorker), stdout)}
+	root := newRoot(e)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetArgs(args)
@@ -119,8 +116,8 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return Inconclusive
 }
 
-// root is the command with all others below it.
-func (e *env) root() *cobra.Command {
+// newRoot is the command with all others below it.
+func newRoot(e *console.Console) *cobra.Command {
 	root := console.Group(&cobra.Command{
 		Use:           "nodestorm",
 		Short:         "Replay documented failures of Kubernetes node autoscalers against real builds, in virtual time",
@@ -132,13 +129,16 @@ func (e *env) root() *cobra.Command {
 				return err
 			}
 			e.Store, err = buildstore.Open("")
-			return usage(err)
+			return exit.UsageError(err)
 		},
 	})
 	root.SetFlagErrorFunc(console.WrongFlag)
-	root.AddCommand(e.list(), e.newFailure(), e.draft(), e.lint(), e.sentences(), e.run(), e.verify(), e.bisect(), e.history(), e.explore(), e.up(), e.fault(), e.proxy(), e.cloud(), e.version())
-	root.AddCommand(results.Commands(e.Console)...)
-	root.AddCommand(supplies.Commands(e.Console)...)
+	root.AddCommand(newVersion(e))
+	for _, commands := range []func(*console.Console) []*cobra.Command{
+		records.Commands, replays.Commands, results.Commands, supplies.Commands, alone.Commands,
+	} {
+		root.AddCommand(commands(e)...)
+	}
 	root.AddCommand(helpTopics()...)
 	e.WordsFlags(root)
 	return root
@@ -156,7 +156,7 @@ func finishDefaults(root *cobra.Command) {
 				if err == nil && len(rest) > 0 {
 					err = console.Unknown(about, rest[0])
 				}
-				return usage(err)
+				return exit.UsageError(err)
 			}
 		case "completion":
 			console.Group(c)

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +18,6 @@ import (
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/night/shard"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/queue/queuetest"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
@@ -78,16 +76,18 @@ func TestShardsOfCatalogue(t *testing.T) {
 }
 
 // night is a machine with runs that ended as told: all, or those of a shard.
-func night(t *testing.T, part string, change func(*session, []table.Row)) (out string, status int, stdout string) {
+func night(t *testing.T, part string, change func(*console.Shard, []table.Row)) (out string, status int, stdout string) {
 	t.Helper()
 	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var text, stderr bytes.Buffer
-	s := session{env: &env{&console.Console{Stdout: &text, Stderr: &stderr}}, Queue: queue.Queue{Catalogue: catalogue, Settings: replay.Settings{Out: t.TempDir(), Flags: []string{"--all=true", "--shard=" + part}}}, shard: sharding{Split: shard.Split{Text: part}}}
+	e, out := &console.Console{Stdout: &text, Stderr: &stderr}, t.TempDir()
+	h := &console.Shard{Split: shard.Split{Text: part}}
+	settings := replay.Settings{Out: out, Flags: []string{"--all=true", "--shard=" + part}}
 	records := slices.DeleteFunc(catalogue.Records(), func(r scenarios.Record) bool { return !strings.HasPrefix(r.ID, "karpenter-7515-") })
-	if records, err = s.shard.choose(t.Context(), &s, records); err != nil {
+	if records, err = h.Choose(t.Context(), e, settings, records); err != nil {
 		t.Fatal(err)
 	}
 	var without, rows []table.Row
@@ -97,7 +97,7 @@ func night(t *testing.T, part string, change func(*session, []table.Row)) (out s
 				without = append(without, table.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: table.Skipped, Outcome: table.Skipped, Reason: "it is not in the store"})
 				continue
 			}
-			row := table.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: string(of.Expected), WallSeconds: 1.5, Run: filepath.Join(s.Out, r.ID, of.Name)}
+			row := table.Row{ID: r.ID, Target: of.Name, Expected: string(of.Expected), Verdict: string(of.Expected), WallSeconds: 1.5, Run: filepath.Join(out, r.ID, of.Name)}
 			if r.ID == "karpenter-7515-not-ready-noexecute" && of.Expected == "healthy" {
 				row.Verdict = "reproduced"
 			}
@@ -106,23 +106,16 @@ func night(t *testing.T, part string, change func(*session, []table.Row)) (out s
 		}
 	}
 	if change != nil {
-		change(&s, rows)
+		change(h, rows)
 	}
 	for _, row := range rows {
 		keepRun(t, row, "01")
 	}
 	rows = append(without, rows...)
-	if err := s.shard.keep(rows, true); err != nil {
+	if err := h.Keep(rows, true); err != nil {
 		t.Fatal(err)
 	}
-	return s.Out, statusOf(s.finish(rows, false)), text.String()
-}
-
-func statusOf(err error) int {
-	if end := (*exit.Error)(nil); errors.As(err, &end) {
-		return end.Code
-	}
-	return AsExpected
+	return out, exit.CodeOf(e.Finish(catalogue, rows, out, false, false)), text.String()
 }
 
 // keepRun writes a run as short as one can be.
@@ -217,7 +210,7 @@ func TestMergeIsTheWhole(t *testing.T) {
 		}
 	}
 	wants("shard 2/4 is there twice, in ", append(slices.Clone(args), again)...)
-	flags, _, _ := night(t, "2/4", func(s *session, _ []table.Row) { s.shard.kept.Flags = []string{"--seed=2"} })
+	flags, _, _ := night(t, "2/4", func(h *console.Shard, _ []table.Row) { h.Kept.Flags = []string{"--seed=2"} })
 	wants("flags of shard 1/4", append(slices.Concat(args[:4], args[5:]), flags)...)
 	forged, _, _ := night(t, "2/4", nil)
 	text, err := os.ReadFile(filepath.Join(forged, shard.File))
@@ -255,7 +248,7 @@ func TestMergeIsTheWhole(t *testing.T) {
 
 // A status that is asked for is today's: what was otherwise last time is neither new nor gone.
 func TestMatrixOfAStatusSince(t *testing.T) {
-	before, _, _ := night(t, "1/1", func(_ *session, rows []table.Row) {
+	before, _, _ := night(t, "1/1", func(_ *console.Shard, rows []table.Row) {
 		for i, row := range rows {
 			if was := row.ID == "karpenter-7515-startup-taint-declared"; row.Target == "karpenter@v1.7.0" && (was || row.ID == "karpenter-7515-not-ready-noexecute") {
 				if rows[i].Verdict = "healthy"; was {

@@ -11,8 +11,6 @@ import (
 	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cli/console"
-	"nodestorm/harness/replay"
-	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
@@ -48,26 +46,23 @@ func TestSkipped(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := session{env: &env{&console.Console{Stdout: &stdout, Stderr: &stderr}}, Queue: queue.Queue{Catalogue: catalogue, Settings: replay.Settings{Out: t.TempDir()}}, strict: test.strict}
+			e, out := &console.Console{Stdout: &stdout, Stderr: &stderr}, t.TempDir()
 			var rows []table.Row
 			for _, outcome := range test.ran {
 				r := run.Run{ID: "karpenter-7515-not-ready-noexecute", Target: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.7.0"}, SHA256: "01"}, Expected: "healthy",
 					Clock: lag.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
 				r.Verdict = map[string]verdict.Verdict{"expected": "healthy", "inconclusive": "inconclusive"}[outcome]
-				dir := filepath.Join(s.Out, "run")
+				dir := filepath.Join(out, "run")
 				if err := errors.Join(os.Mkdir(dir, 0o700), r.Save(dir), os.WriteFile(filepath.Join(dir, run.HistoryFile), []byte(`{"seq":1,"source":"harness","verb":"ended"}`+"\n"), 0o600), run.Reseal(dir)); err != nil {
 					t.Fatal(err)
 				}
 				rows = append(rows, table.Row{ID: r.ID, Target: r.Target.Ref.String(), Expected: "healthy", Verdict: string(r.Verdict), Outcome: outcome, Run: dir})
 			}
-			status, err := AsExpected, s.finish(append(rows, test.without...), false)
-			if end := (*exit.Error)(nil); errors.As(err, &end) {
-				status = end.Code
-			}
+			status := exit.CodeOf(e.Finish(catalogue, append(rows, test.without...), out, false, test.strict))
 			if status != test.status || !strings.Contains(stdout.String(), test.summary) || stderr.Len() > 0 {
 				t.Errorf("status %d, it says %q and %q; want status %d and %q", status, stdout.String(), stderr.String(), test.status, test.summary)
 			}
-			index, err := os.ReadFile(filepath.Join(s.Out, "index.html"))
+			index, err := os.ReadFile(filepath.Join(out, "index.html"))
 			if (err != nil) != (test.inPage == "") || !strings.Contains(string(index), test.inPage) || strings.Contains(string(index), "is not in the store ~/.cache") != (len(test.without) > 0) || strings.Contains(string(index), "lovelace") {
 				t.Errorf("the index lacks %q, or why something was skipped (%v): %s", test.inPage, err, index)
 			}

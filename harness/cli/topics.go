@@ -6,7 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/features"
+	"nodestorm/sim/fault"
+	"nodestorm/sim/fault/apifault"
 )
 
 // topics are the formats of files that commands take: each has examples that are read as the
@@ -14,13 +17,14 @@ import (
 var topics = []struct {
 	name, short, use string
 	examples         []string // below features/examples
+	faults           *fault.List
 }{
 	{"faults", "Format: what goes wrong in a cloud that is served alone (cloud hcloud, cloud externalgrpc)",
-		"nodestorm cloud hcloud --faults FILE --check tells what is wrong with one, and lists what is allowed. In features\nfaults are sentences instead: nodestorm sentences fault.", []string{"faults-hcloud.yaml", "faults-externalgrpc.yaml"}},
+		"nodestorm cloud hcloud --faults FILE --check tells what is wrong with one, and lists what is allowed. In features\nfaults are sentences instead: nodestorm sentences fault.", []string{"faults-hcloud.yaml", "faults-externalgrpc.yaml"}, cloudfault.Faults},
 	{"rules", "Format: what goes wrong on the way to an API server (proxy)",
-		"nodestorm proxy --rules FILE --check tells what is wrong with one.", []string{"rules.yaml"}},
+		"nodestorm proxy --rules FILE --check tells what is wrong with one.", []string{"rules.yaml"}, apifault.Rules},
 	{"orders", "Format: the order in which an installer brings up a cluster (run --order)",
-		"nodestorm run --tags @kubespray --target kubespray@mine --order FILE checks it before anything starts. The orders that\nare built in are in harness/program/installer.", []string{"order.yaml", "order-add-on.yaml"}},
+		"nodestorm run --tags @kubespray --target kubespray@mine --order FILE checks it before anything starts. The orders that\nare built in are in harness/program/installer.", []string{"order.yaml", "order-add-on.yaml"}, nil},
 }
 
 // helpTopics are commands that only have help.
@@ -28,6 +32,9 @@ func helpTopics() (list []*cobra.Command) {
 	for _, t := range topics {
 		var long strings.Builder
 		fmt.Fprintf(&long, "%s.\n\n%s\n", strings.TrimPrefix(t.short, "Format: "), t.use)
+		if t.faults != nil {
+			long.WriteString(effectsOf(t.faults))
+		}
 		for _, name := range t.examples {
 			text, err := features.Example(name)
 			if err != nil {
@@ -38,4 +45,17 @@ func helpTopics() (list []*cobra.Command) {
 		list = append(list, &cobra.Command{Use: t.name, Short: t.short, Long: strings.TrimRight(long.String(), "\n")})
 	}
 	return list
+}
+
+// effectsOf are the effects that faults of a list can have, and how sentences say them.
+func effectsOf(l *fault.List) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "\nWhat one strikes is %s, and it has one of the effects, which sentences say so:\n", l.MatchFields())
+	for _, k := range l.Kinds() {
+		fmt.Fprintf(&text, "\n  %s\n", l.Written(k.Key, k.Fields()...))
+		for _, w := range k.Says {
+			fmt.Fprintf(&text, "      … %s\n", w.Text)
+		}
+	}
+	return text.String()
 }

@@ -3,16 +3,10 @@ package cli
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"nodestorm/fakecloud/cloudfault"
-	"nodestorm/fakecloud/externalgrpc"
-	"nodestorm/fakecloud/hcloud"
 	orders "nodestorm/harness/program/installer"
-	"nodestorm/sim/fault"
-	"nodestorm/sim/fault/apifault"
 )
 
 const exampleFiles = "../../features/examples"
@@ -50,32 +44,15 @@ func TestTopics(t *testing.T) {
 
 // No kind of fault, act or step is left out.
 func TestTopicsAreComplete(t *testing.T) {
-	effects := map[string]bool{"interrupted": true} // of clouds of instances, which no command serves with a file of faults
-	for name, operations := range map[string][]string{"faults-hcloud.yaml": hcloud.Operations(), "faults-externalgrpc.yaml": externalgrpc.Operations()} {
-		faults, err := cloudfault.Load(filepath.Join(exampleFiles, name), operations)
-		if err != nil {
-			t.Fatal(err)
+	for _, topic := range topics {
+		if topic.faults == nil {
+			continue
 		}
-		for _, f := range faults {
-			effects[f.Effect.String()] = true
-		}
-	}
-	for _, k := range cloudfault.Faults.Kinds() {
-		if !effects[k.Key] {
-			t.Errorf("no example has the effect %s", k.Key)
-		}
-	}
-	text, err := os.ReadFile(filepath.Join(exampleFiles, "rules.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rules, err := apifault.Load(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, k := range apifault.Rules.Kinds() {
-		if !slices.ContainsFunc(rules, func(r fault.Fault) bool { return apifault.Rules.Key(r.Effect) == k.Key }) {
-			t.Errorf("no example has the act %s", k.Key)
+		_, text, _ := said(t, "help", topic.name)
+		for _, k := range topic.faults.Kinds() {
+			if !strings.Contains(text, topic.faults.Written(k.Key, k.Fields()...)) || !strings.Contains(text, k.Says[0].Text) {
+				t.Errorf("help %s does not say %s", topic.name, k.Key)
+			}
 		}
 	}
 	o, _, err := orders.Load(filepath.Join(exampleFiles, "order.yaml"))

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay"
 )
 
@@ -36,12 +37,12 @@ type versions struct {
 // String is the one line of --version.
 func (v versions) String() string { return v.Version + " " + v.Go }
 
-func (e *env) version() *cobra.Command {
+func newVersion(e *console.Console) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Tell what this nodestorm is built from, and its Kubernetes",
-		Args:  exactly(0),
+		Args:  console.Exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			v := ownVersion()
 			// A test's program knows no commit and asks around it, for which a moment is enough.

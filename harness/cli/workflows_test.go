@@ -98,7 +98,7 @@ func wrongCommand(t *testing.T, line, makefile string, called map[string]bool) (
 	}
 	for _, m := range ours.FindAllStringSubmatch(line, -1) {
 		var said bytes.Buffer
-		root := (&env{&console.Console{Stdout: &said, Stderr: &said}}).root()
+		root := newRoot(&console.Console{Stdout: &said, Stderr: &said})
 		c, rest, err := root.Find(strings.Fields(variable.ReplaceAllString(m[1], "1")))
 		if err == nil && c.Args != nil && c.HasSubCommands() {
 			err = c.Args(c, rest)

@@ -23,8 +23,8 @@ type List struct {
 	Within string
 	// Below is the field in YAML that has the effect. Empty: it is beside the name.
 	Below string
-	// Fields says for people which fields Match has.
-	Fields string
+	// Note is what people read of Match's fields.
+	Note string
 	// Order are the keys of kinds in the order in which people read of them. Others come last.
 	Order string
 	// Together says what is wrong with faults that are armed together, each of which is good. Nil:
@@ -111,6 +111,37 @@ func (l *List) Kinds() []Kind {
 		return len(order)
 	}
 	return slices.SortedStableFunc(slices.Values(l.kinds), func(a, b Kind) int { return cmp.Compare(place(a.Key), place(b.Key)) })
+}
+
+// MatchFields are those of what a fault strikes, for people.
+func (l *List) MatchFields() string {
+	fields := strings.Join(keysOf(l.Match), ", ")
+	if l.Within != "" {
+		fields = l.Within + ": {" + fields + "}"
+	}
+	return fields
+}
+
+// Written is the effect with some fields as YAML has it, for people.
+func (l *List) Written(key string, fields ...string) string {
+	text := key + ": {" + strings.Join(fields, ", ") + "}"
+	if l.Below != "" {
+		text = l.Below + ": {" + text + "}"
+	}
+	return text
+}
+
+// Fields are those that its effects have in YAML.
+func (k Kind) Fields() []string { return keysOf(k.Effect) }
+
+// keysOf are the fields of a struct in YAML.
+func keysOf(of any) (keys []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(of)) {
+		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // Subjects are what its sentences are about.

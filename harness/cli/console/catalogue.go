@@ -41,9 +41,9 @@ func (e *Console) CatalogueFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&e.Own.NoBuiltin, "no-builtin", false, "leave out the features and records that are built in")
 }
 
-// Catalogue is the one that is built in, with the user's own. A stray feature there is told,
+// LoadCatalogue returns the catalogue that is built in, with the user's own. A stray feature there is told,
 // and keeps nobody from anything else.
-func (e *Console) Catalogue() (*scenarios.Catalogue, error) {
+func (e *Console) LoadCatalogue() (*scenarios.Catalogue, error) {
 	c, err := e.Unchecked()
 	if err == nil {
 		e.warnOfStrays(c)

@@ -22,7 +22,7 @@ import (
 // Console is one call of the command.
 type Console struct {
 	Stdout, Stderr io.Writer
-	Args           []string
+	Arguments      []string
 	Serving        *queue.Worker // if we play for another process
 	Store          *buildstore.Store
 	Own            Own

@@ -27,7 +27,7 @@ Look through the archive before you publish it: nobody knows all secrets.`,
 			if len(args) == 0 {
 				return exit.UsageError(fmt.Errorf("no RUN is named: %s", c.UseLine()))
 			}
-			catalogue, err := e.Catalogue()
+			catalogue, err := e.LoadCatalogue()
 			if err != nil {
 				return err
 			}

@@ -72,7 +72,7 @@ func showMatrix(e *console.Console, ctx context.Context, args []string, o matrix
 	if o.track && o.keep != (matrix.Filter{}) {
 		return exit.UsageError(errors.New("--track-record notes all runs: leave out what filters them"))
 	}
-	catalogue, err := e.Catalogue()
+	catalogue, err := e.LoadCatalogue()
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ makes it 3. 2 usage, or they are not parts of one whole.`,
 
 // mergeShards joins what shards have left, after the end of a Job if one is named.
 func mergeShards(ctx context.Context, e *console.Console, places []string, o mergeOptions) (err error) {
-	catalogue, err := e.Catalogue()
+	catalogue, err := e.LoadCatalogue()
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func compareNights(e *console.Console, ctx context.Context, args []string, o nig
 	if o.last < 1 {
 		return exit.UsageError(fmt.Errorf("--last %d: want 1 or more", o.last))
 	}
-	catalogue, err := e.Catalogue()
+	catalogue, err := e.LoadCatalogue()
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func writeManifest(e *console.Console, ids []string, o manifestOptions) error {
 	if o.repeat < 1 {
 		return exit.UsageError(fmt.Errorf("--repeat %d: want 1 or more", o.repeat))
 	}
-	catalogue, err := e.Catalogue()
+	catalogue, err := e.LoadCatalogue()
 	if err != nil {
 		return err
 	}
@@ -112,5 +112,5 @@ func writeManifest(e *console.Console, ids []string, o manifestOptions) error {
 	if err := o.spec.Check(); err != nil {
 		return exit.UsageError(err)
 	}
-	return o.spec.Write(e.Stdout, strings.Join(append([]string{"nodestorm"}, e.Args...), " "))
+	return o.spec.Write(e.Stdout, strings.Join(append([]string{"nodestorm"}, e.Arguments...), " "))
 }

@@ -40,7 +40,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 				return exit.UsageError(fmt.Errorf("no DIR is named: %s", c.UseLine()))
 			}
 			run.LimitMemory()
-			catalogue, err := e.Catalogue()
+			catalogue, err := e.LoadCatalogue()
 			if err != nil {
 				return err
 			}

@@ -59,7 +59,7 @@ Exit status: 0 written, 2 usage, 3 a run could not be told at all.`,
 			if hourly < 0 {
 				return exit.UsageError(fmt.Errorf("--price %g: want euros an hour, 0 or more", hourly))
 			}
-			catalogue, err := e.Catalogue()
+			catalogue, err := e.LoadCatalogue()
 			if err != nil {
 				return err
 			}

@@ -21,7 +21,7 @@ Exit status: 0 what make setup brings is there and works; 1 some of it is not; 2
 more there is to have, Cluster Autoscaler and real clusters, does not count.`,
 		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			catalogue, err := e.Catalogue()
+			catalogue, err := e.LoadCatalogue()
 			if err != nil {
 				return err
 			}

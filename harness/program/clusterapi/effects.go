@@ -13,7 +13,7 @@ import (
 // machine's life, with those that are there too. What a fault holds back goes on when it is cleared; what has been
 // done to a machine or said of it stays. Its occasions are machines that come to that point of their lives.
 var Faults = &fault.List{
-	Name: "machines", About: "machines of Cluster API", Match: Match{}, Fields: "`deployment`",
+	Name: "machines", About: "machines of Cluster API", Match: Match{},
 	Order: "stuckInProvisioning failsToProvision neverJoins lostBeforeJoining reportedFailed deletionHeld",
 }
 

@@ -71,11 +71,8 @@ func Page() string {
 		if s.says.Sets != "" {
 			inside = append(inside, s.says.Sets)
 		}
-		list, written := s.subject.List, s.kind.Key+": {"+strings.Join(inside, ", ")+"}"
-		if list.Below != "" {
-			written = list.Below + ": {" + written + "}"
-		}
-		row := fmt.Sprintf("| `%s` | %s | %s | `%s` |\n", list.Name, list.About, list.Fields, written)
+		list := s.subject.List
+		row := fmt.Sprintf("| `%s` | %s | `%s`%s | `%s` |\n", list.Name, list.About, list.MatchFields(), list.Note, list.Written(s.kind.Key, inside...))
 		if !strings.Contains(page.String(), row) {
 			page.WriteString(row)
 		}

@@ -24,7 +24,8 @@ type sentence struct {
 	subject *fault.Subject
 	kind    fault.Kind
 	says    fault.Words
-	source  string // for words.New
+	source  string // of the expression
+	*words.Expression
 }
 
 // allSentences are all of them.
@@ -37,7 +38,8 @@ var allSentences = sync.OnceValue(func() (all []sentence) {
 					if when == "" {
 						when = "WHEN"
 					}
-					all = append(all, sentence{subject, k, says, subject.Words.Text + " " + says.Text + " " + when})
+					source := subject.Words.Text + " " + says.Text + " " + when
+					all = append(all, sentence{subject, k, says, source, words.New(source)})
 				}
 			}
 		}
@@ -62,7 +64,7 @@ func (s sentence) yaml(name string, args []string) ([]byte, error) {
 	}
 	list, about := s.subject.List, len(s.subject.Words.Fields)
 	fields := slices.Concat(s.subject.Words.Fields, s.says.Fields, []string{""})
-	for i, argument := range words.New(s.source).Arguments {
+	for i, argument := range s.Arguments {
 		in := f
 		if i >= about && i < len(fields)-1 {
 			in = below

@@ -9,7 +9,7 @@ import (
 
 // Faults are what can be done to a machine from outside. Their one occasion is the machine.
 var Faults = &fault.List{
-	Name: "kubelets", About: "machines with real kubelets", Match: Match{}, Fields: "`machine`", Order: "runtimeDown networkGone stopped",
+	Name: "kubelets", About: "machines with real kubelets", Match: Match{}, Order: "runtimeDown networkGone stopped",
 }
 
 var theKubelet = Faults.Subject(`the real kubelet of the machine "NAME"`, "machine")

@@ -19,8 +19,7 @@ import (
 // becomes effective, and Proxy.Unmet lists it.
 var Rules = &fault.List{
 	Name: "rules", About: "a program's way to its API server", Noun: "rule", Match: Match{}, Within: "match", Below: "act",
-	Fields: "`match: {client, verbs, resource, subresource, namespace, name}`",
-	Order:  "delay answer drop hold lose otherWriter staleList freeze cut expire", Together: together,
+	Order: "delay answer drop hold lose otherWriter staleList freeze cut expire", Together: together,
 }
 
 // What sentences are about: calls of a program, and lists and watches only.

@@ -5,28 +5,23 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"nodestorm/sim/machine/cloudinit"
 )
 
-// Hostile user data is refused soon and without much memory.
+// Hostile user data is refused without much memory. Each would be carried out in the end, without an error, if the work
+// that it may ask for were not bounded.
 func TestHostile(t *testing.T) {
 	for name, userData := range hostile(t) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			start := time.Now()
 			_, err := kubelet(userData, machine)
-			took := time.Since(start)
 			runtime.ReadMemStats(&after)
 			if err == nil {
 				t.Error("no error")
 			} else if text := err.Error(); len(text) > 500 || strings.Contains(text, "\n") {
 				t.Errorf("error of %d bytes: %.200s", len(text), text)
-			}
-			if took > 20*time.Second {
-				t.Errorf("took %s", took)
 			}
 			// With what was given back meanwhile: some take 100 MiB.
 			if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 300 {

@@ -19,7 +19,7 @@ import (
 // of those that this package makes on the same node (see Fleet). Effects on the registration itself act before there is
 // a Node: At, When and For are zero.
 var Faults = &fault.List{
-	Name: "nodes", About: "simulated nodes", Match: Match{}, Fields: "`node`: one that is there; without, machines that boot from now on",
+	Name: "nodes", About: "simulated nodes", Match: Match{}, Note: ": one that is there; without, machines that boot from now on",
 	Order: "neverRegisters registersLate registersUntainted registersAs notReady networkDown flaps heartbeatsStop " +
 		"kubeletRestarts taintStays nodeDeleted",
 }

@@ -10,7 +10,8 @@ import (
 
 // Digest is that of all that the clock puts into builds, whatever the toolchain: two
 // programs whose clocks have one digest agree on the time. [WriteOverlay] says more, and
-// needs the toolchain.
+// needs the toolchain. Comments count, too: those that name the package by the path it had
+// once are to stay so, or all builds are stale.
 var Digest = sync.OnceValue(func() string {
 	sum := sha256.New()
 	for _, e := range append(append([]edit{}, editsAMD64...), edits...) {

@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/program"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/supply"
@@ -20,6 +21,7 @@ import (
 	"nodestorm/harness/search/explore"
 	"nodestorm/harness/search/schedule"
 	"nodestorm/reports/interval"
+	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 	"nodestorm/sim/strict"
 )
@@ -35,8 +37,8 @@ type exploration struct {
 	known *scenarios.Catalogue
 }
 
-func (e *env) explore() *cobra.Command {
-	x := &exploration{session: &session{env: e}}
+func newExplore(e *console.Console) *cobra.Command {
+	x := &exploration{session: &session{Console: e}}
 	c := &cobra.Command{
 		Use:   "explore --target NAME@VERSION",
 		Short: "Search for what nobody has reported: draw what happens to a cluster, play it, judge it",
@@ -54,7 +56,8 @@ schedule small.
 Profiles: %s.
 Sites: %s.
 
-Exit status: 0 nothing was found that is not documented, 1 something was, 2 usage.`, strings.Join(schedule.Profiles(), "; "), strings.Join(schedule.Sites(), ", ")),
+Exit status: 0 nothing was found that is not documented, 1 something was, 2 usage.`,
+			strings.Join(schedule.Profiles(), "; "), strings.Join(schedule.Sites(), ", ")),
 		Example: `  nodestorm explore --target karpenter@v1.14.1 --cloud instances --for 30m
   nodestorm explore --target cluster-autoscaler@1.36.1 --profile outage --seed 7
   nodestorm explore shrink reports/out/explore/schedules/12/schedule-12.yaml --key no-overshoot --target karpenter@v1.14.1
@@ -69,7 +72,7 @@ Exit status: 0 nothing was found that is not documented, 1 something was, 2 usag
 	c.Flags().DurationVar(&x.lasts, "for", 30*time.Minute, "how long to search, a `DURATION` of real time")
 	c.Flags().IntVar(&x.settings.Again, "again", 9, "how often to play again what shows a suspect first")
 	e.OutputFlags(c, &x.asJSON)
-	c.AddCommand(e.exploreShrink(), e.explorePrint())
+	c.AddCommand(newExploreShrink(e), newExplorePrint(e))
 	return c
 }
 
@@ -78,28 +81,30 @@ func (x *exploration) addTarget(c *cobra.Command) {
 	x.addFlags(c)
 	_ = c.Flags().Set("out", filepath.Join("reports", "out", "explore"))
 	c.Flags().Lookup("out").DefValue = filepath.Join("reports", "out", "explore")
-	x.env.CatalogueFlags(c)
+	x.Console.CatalogueFlags(c)
 	c.Flags().StringVar(&x.settings.Target, "target", "", "build to search, `NAME@VERSION`")
-	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
+	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
 	x.addRace(c)
-	c.Flags().StringVar(&x.Cloud, "cloud", "", "`cloud` of the site: externalgrpc, hetzner or clusterapi of Cluster Autoscaler, kwok or instances of Karpenter")
+	c.Flags().StringVar(&x.Cloud, "cloud", "",
+		"`cloud` of the site: externalgrpc, hetzner or clusterapi of Cluster Autoscaler, kwok or instances of Karpenter")
 }
 
 // prepare finds the build and all that can be wrong before anything starts.
 func (x *exploration) prepare(c *cobra.Command) (err error) {
 	if x.settings.Again < 0 {
-		return usage(fmt.Errorf("--again %d: want 0 or more", x.settings.Again))
+		return exit.UsageError(fmt.Errorf("--again %d: want 0 or more", x.settings.Again))
 	}
 	if x.settings.Target == "" {
-		return usage(errors.New("--target NAME@VERSION is missing, such as karpenter@v1.14.1"))
+		return exit.UsageError(errors.New("--target NAME@VERSION is missing, such as karpenter@v1.14.1"))
 	}
 	ref, err := builds.ParseRef(x.settings.Target)
 	if err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	if x.settings.Site == "" {
 		if clouds := cloudsOf(ref.Name); x.Cloud != "" && len(clouds) > 0 && !slices.Contains(clouds, x.Cloud) {
-			return usage(fmt.Errorf("--cloud: %q is none of %s's%s (there are %s)", x.Cloud, ref.Name, strict.Meant(x.Cloud, clouds), strings.Join(clouds, ", ")))
+			return exit.UsageError(fmt.Errorf("--cloud: %q is none of %s's%s (there are %s)",
+				x.Cloud, ref.Name, strict.Meant(x.Cloud, clouds), strings.Join(clouds, ", ")))
 		}
 		of := x.Cloud
 		if drawn := program.Named(ref.Name).Drawn; of == "" && drawn != nil {
@@ -108,7 +113,7 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 		x.settings.Site = ref.Name + "/" + of
 	}
 	x.settings.Seed = x.World.Seed
-	if x.known, err = x.env.Catalogue(); err != nil {
+	if x.known, err = x.Console.LoadCatalogue(); err != nil {
 		return err
 	}
 	program, provider, err := schedule.Program(x.settings.Site)
@@ -116,10 +121,10 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 		err = schedule.Drawing{Site: x.settings.Site, Profile: x.settings.Profile, Faults: x.settings.Faults}.Check()
 	}
 	if err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	if program != ref.Name {
-		return usage(fmt.Errorf("the schedule is for %s, and --target is %s", program, ref))
+		return exit.UsageError(fmt.Errorf("the schedule is for %s, and --target is %s", program, ref))
 	}
 	if provider != builds.Kwok {
 		ref.Provider = provider
@@ -159,7 +164,7 @@ func (x *exploration) run(c *cobra.Command) error {
 	}
 	found, err := explore.Open(x.Out, x.settings)
 	if err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	defer found.Close()
 	err = x.search(c.Context(), found)
@@ -172,7 +177,7 @@ func (x *exploration) run(c *cobra.Command) error {
 		return err
 	}
 	if slices.ContainsFunc(summary.Found, func(f explore.Found) bool { return f.Known == "" }) {
-		return &exit.Error{Code: NotAsExpected}
+		return &exit.Error{Code: exit.NotAsExpected}
 	}
 	return nil
 }
@@ -199,9 +204,11 @@ func (x *exploration) conclude(s explore.Summary) error {
 	if x.asJSON {
 		return x.JSON(s)
 	}
-	fmt.Fprintf(x.Stdout, "%s on %s: %s, %.1f virtual hours in %.2f h, %d inconclusive, %d things covered\n", s.Target, s.Site, counted(s.Plays, "schedule"), s.VirtualHours, s.WallHours, s.Inconclusive, s.Covered)
+	fmt.Fprintf(x.Stdout, "%s on %s: %s, %.1f virtual hours in %.2f h, %d inconclusive, %d things covered\n",
+		s.Target, s.Site, wording.Counted(s.Plays, "schedule"), s.VirtualHours, s.WallHours, s.Inconclusive, s.Covered)
 	for _, f := range s.Found {
-		as := "not documented: nodestorm explore shrink " + filepath.Join(x.Out, "schedules", fmt.Sprint(f.First), fmt.Sprintf("schedule-%d.yaml", f.First)) + " --key " + f.Key + " --target " + s.Target
+		file := filepath.Join(x.Out, "schedules", fmt.Sprint(f.First), fmt.Sprintf("schedule-%d.yaml", f.First))
+		as := "not documented: nodestorm explore shrink " + file + " --key " + f.Key + " --target " + s.Target
 		if f.Known != "" {
 			as = "known as " + f.Known
 		} else {
@@ -212,12 +219,12 @@ func (x *exploration) conclude(s explore.Summary) error {
 			}
 			as = rate + "; " + as
 		}
-		fmt.Fprintf(x.Stdout, "  %s, in %s: %s\n", f.Key, counted(f.Plays, "schedule"), as)
+		fmt.Fprintf(x.Stdout, "  %s, in %s: %s\n", f.Key, wording.Counted(f.Plays, "schedule"), as)
 	}
 	return nil
 }
 
-func (e *env) explorePrint() *cobra.Command {
+func newExplorePrint(e *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:     "print SCHEDULE.yaml",
 		Short:   "Print a schedule as the feature that is played",
@@ -226,11 +233,11 @@ func (e *env) explorePrint() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := schedule.Load(args[0])
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			text, err := s.Feature()
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			_, err = fmt.Fprint(e.Stdout, text)
 			return err

@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/search/bisect"
 )
 
@@ -29,8 +30,8 @@ type bisection struct {
 	autoscaler string // of a scenario without a record
 }
 
-func (e *env) newBisection() *bisection {
-	b := &bisection{session: &session{env: e}}
+func newBisection(e *console.Console) *bisection {
+	b := &bisection{session: &session{Console: e}}
 	b.Player = b
 	b.Say = b.sayBetween
 	return b
@@ -42,16 +43,19 @@ func (b *bisection) addFlags(c *cobra.Command) {
 	b.CatalogueFlags(c)
 	b.addManifest(c)
 	c.ValidArgsFunction = b.CompleteIDs
-	c.Flags().StringVar(&b.autoscaler, "autoscaler", "", "what a FILE.feature is about, karpenter or cluster-autoscaler; a record says it itself")
-	_ = c.RegisterFlagCompletionFunc("autoscaler", cobra.FixedCompletions([]string{draft.Karpenter, draft.ClusterAutoscaler}, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().IntVar(&b.Rules.Healthy, "healthy-runs", 1, "how many healthy runs show that the failure is not there; of one that does not always come, more")
+	c.Flags().StringVar(&b.autoscaler, "autoscaler", "",
+		"what a FILE.feature is about, karpenter or cluster-autoscaler; a record says it itself")
+	_ = c.RegisterFlagCompletionFunc("autoscaler",
+		cobra.FixedCompletions([]string{draft.Karpenter, draft.ClusterAutoscaler}, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().IntVar(&b.Rules.Healthy, "healthy-runs", 1,
+		"how many healthy runs show that the failure is not there; of one that does not always come, more")
 	c.Flags().IntVar(&b.Rules.Doubts, "doubts", 3, "how many inconclusive runs skip a build")
 	console.HowFlags(c, &b.From)
 }
 
 func exactlyOneScenario(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usage(fmt.Errorf("%d scenarios are named, want one: %s", len(args), c.UseLine()))
+		return exit.UsageError(fmt.Errorf("%d scenarios are named, want one: %s", len(args), c.UseLine()))
 	}
 	return nil
 }
@@ -60,9 +64,9 @@ func exactlyOneScenario(c *cobra.Command, args []string) error {
 func (b *bisection) one(c *cobra.Command, name string) (err error) {
 	switch {
 	case b.Rules.Healthy < 1 || b.Rules.Doubts < 1:
-		return usage(fmt.Errorf("--healthy-runs %d, --doubts %d: want 1 or more", b.Rules.Healthy, b.Rules.Doubts))
+		return exit.UsageError(fmt.Errorf("--healthy-runs %d, --doubts %d: want 1 or more", b.Rules.Healthy, b.Rules.Doubts))
 	case len(b.From.Tags) > 1:
-		return usage(errors.New("several --tags are several builds, and one is played: put commas between the tags of one build"))
+		return exit.UsageError(errors.New("several --tags are several builds, and one is played: put commas between the tags of one build"))
 	}
 	if b.Catalogue, err = b.Unchecked(); err != nil {
 		return err
@@ -71,17 +75,17 @@ func (b *bisection) one(c *cobra.Command, name string) (err error) {
 	records, err := b.inFiles(files, "", "")
 	b.Features = b.Catalogue.Features()
 	if err == nil && len(ids) > 0 {
-		records, err = choose(b.Catalogue, b.Features, ids, "", false)
+		records, err = replay.Choose(b.Catalogue, b.Features, ids, "", false)
 	}
 	if err := b.ToPlay(b.Catalogue, records, err); err != nil {
 		return err
 	}
 	if len(records) != 1 {
-		return usage(fmt.Errorf("%s has %d scenarios: name one by its ID", name, len(records)))
+		return exit.UsageError(fmt.Errorf("%s has %d scenarios: name one by its ID", name, len(records)))
 	}
 	b.Record = records[0]
 	if err := b.about(name); err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	if err := b.check(c); err != nil {
 		return err
@@ -113,7 +117,8 @@ func (b *bisection) about(name string) error {
 // conditions are what answers depend on.
 func (b *bisection) conditions() []string {
 	list := []string{
-		b.From.Package, b.From.Provider, fmt.Sprint(b.From.Tags), fmt.Sprint(b.Rules), fmt.Sprint(b.World.Seed), b.World.Clock.String(), b.Manifest, fmt.Sprint(b.withNames), b.kubernetesName,
+		b.From.Package, b.From.Provider, fmt.Sprint(b.From.Tags), fmt.Sprint(b.Rules),
+		fmt.Sprint(b.World.Seed), b.World.Clock.String(), b.Manifest, fmt.Sprint(b.withNames), b.kubernetesName,
 		run.RecordDigest(b.Record), b.Cloud,
 	}
 	if b.Features != nil {
@@ -135,7 +140,7 @@ func (b *bisection) Build(ctx context.Context, recipe buildstore.Recipe) (builds
 // Check is bisect.Player's.
 func (b *bisection) Check(ctx context.Context, build builds.Target) error {
 	if err := replay.CheckClock(b.World.Clock, build); err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	return b.CheckManifest(ctx, []queue.Job{b.Job(b.Record, build)})
 }

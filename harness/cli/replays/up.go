@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"cmp"
@@ -16,22 +16,25 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/draft/transcript"
 	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/supply"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/apiproxy"
 	"nodestorm/harness/world/memory"
 	"nodestorm/reports/page"
 	"nodestorm/reports/story"
+	"nodestorm/reports/wording"
 	"nodestorm/sim/history/audit"
 	"nodestorm/sim/time/clock"
 )
 
-func (e *env) up() *cobra.Command {
-	u := &upOptions{session: &session{env: e}}
+func newUp(e *console.Console) *cobra.Command {
+	u := &upOptions{session: &session{Console: e}}
 	s := u.session
 	c := &cobra.Command{
 		Use:   "up",
@@ -44,14 +47,14 @@ faults that they arm, are written as a feature that does it again at the same ti
 ends with a comment where your Thens belong. The data of secrets is not in it.`,
 		Example: `  nodestorm up --target karpenter@v1.7.0 --record mine.feature
   nodestorm up --given mine.feature --target karpenter@v1.7.0`,
-		Args: exactly(0),
+		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error { return u.run(c) },
 	}
 	s.addFlags(c)
 	s.World.Clock = clock.Real // for a person who types
 	c.Flags().Lookup("clock").DefValue = s.World.Clock.String()
 	c.Flags().StringVar(&u.target, "target", "", "what runs in it, `NAME@VERSION`: Karpenter with a NodePool \"default\", or of any kind with --given")
-	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
+	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
 	c.Flags().IntVar(&u.nodes, "nodes", 3, "simulated nodes")
 	c.Flags().StringVar(&u.given, "given", "", "set it up as the Givens of the scenario in `FILE.feature` say")
 	c.Flags().StringVar(&u.record, "record", "", "write what somebody does in it as the new feature `FILE.feature`")
@@ -76,20 +79,20 @@ func (u *upOptions) run(c *cobra.Command) (err error) {
 	ctx := c.Context()
 	if u.target != "" {
 		if u.ref, err = builds.ParseRef(u.target); err != nil {
-			return usage(err)
+			return exit.UsageError(err)
 		}
 	}
 	switch {
 	case u.nodes < 0 || u.nodes > 5000:
-		return usage(fmt.Errorf("--nodes %d: want 0 to 5000", u.nodes))
+		return exit.UsageError(fmt.Errorf("--nodes %d: want 0 to 5000", u.nodes))
 	case u.given != "" && c.Flags().Changed("nodes"):
-		return usage(errors.New("--nodes and --given both say which nodes there are: want one of them"))
+		return exit.UsageError(errors.New("--nodes and --given both say which nodes there are: want one of them"))
 	case u.given != "" && u.target == "":
-		return usage(errors.New("--target NAME@VERSION is missing: what is to run in the world of --given?"))
+		return exit.UsageError(errors.New("--target NAME@VERSION is missing: what is to run in the world of --given?"))
 	case u.given == "" && u.target != "" && u.ref.Name != karpenter.Name:
-		return usage(fmt.Errorf("--target %s: up knows karpenter; of other targets say with --given FILE.feature how to set them up", u.ref))
+		return exit.UsageError(fmt.Errorf("--target %s: up knows karpenter; of other targets say with --given FILE.feature how to set them up", u.ref))
 	case u.record != "" && filepath.Ext(u.record) != ".feature":
-		return usage(fmt.Errorf("--record %s: want a name that ends with .feature", u.record))
+		return exit.UsageError(fmt.Errorf("--record %s: want a name that ends with .feature", u.record))
 	}
 	if err := u.check(c); err != nil {
 		return err
@@ -106,14 +109,14 @@ func (u *upOptions) run(c *cobra.Command) (err error) {
 		return u.stay(ctx, nil)
 	}
 	if usesFiles(u.givens) && filepath.Dir(u.record) != filepath.Dir(u.given) {
-		return usage(fmt.Errorf("--record %s: the Givens of %s name files beside it: write to the same folder", u.record, u.given))
+		return exit.UsageError(fmt.Errorf("--record %s: the Givens of %s name files beside it: write to the same folder", u.record, u.given))
 	}
 	reserved, err := os.OpenFile(u.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return usage(fmt.Errorf("--record %s: it is there already; take another name, or move it away", u.record))
+		return exit.UsageError(fmt.Errorf("--record %s: it is there already; take another name, or move it away", u.record))
 	case err != nil:
-		return usage(fmt.Errorf("--record: %w; name a folder that can be written", err))
+		return exit.UsageError(fmt.Errorf("--record: %w; name a folder that can be written", err))
 	}
 	if err := reserved.Close(); err != nil {
 		return err
@@ -129,12 +132,12 @@ func (u *upOptions) run(c *cobra.Command) (err error) {
 // fromFlags has a world as the flags say.
 func (u *upOptions) fromFlags(ctx context.Context) error {
 	if err := memory.Check(u.nodes); err != nil {
-		return usage(fmt.Errorf("--nodes: %w", err))
+		return exit.UsageError(fmt.Errorf("--nodes: %w", err))
 	}
 	var refs []builds.Ref
 	u.givens = []*messages.PickleStep{transcript.Given("a cluster", "")}
 	if u.nodes > 0 {
-		u.givens = append(u.givens, transcript.Given(counted(u.nodes, "simulated node"), ""))
+		u.givens = append(u.givens, transcript.Given(wording.Counted(u.nodes, "simulated node"), ""))
 	}
 	if u.target != "" {
 		refs = append(refs, u.ref)
@@ -164,7 +167,7 @@ spec:
 
 // fromFeature has a world as a feature's Givens say.
 func (u *upOptions) fromFeature(ctx context.Context) (err error) {
-	if u.Catalogue, err = u.env.Catalogue(); err != nil {
+	if u.Catalogue, err = u.Console.LoadCatalogue(); err != nil {
 		return err
 	}
 	records, err := u.inFiles([]string{u.given}, "", "")
@@ -172,7 +175,7 @@ func (u *upOptions) fromFeature(ctx context.Context) (err error) {
 		return err
 	}
 	if len(records) != 1 {
-		return usage(fmt.Errorf("--given %s: it has %d scenarios, want one", u.given, len(records)))
+		return exit.UsageError(fmt.Errorf("--given %s: it has %d scenarios, want one", u.given, len(records)))
 	}
 	if records[0].Bare() {
 		records[0].Autoscaler = u.ref.Name
@@ -186,13 +189,13 @@ func (u *upOptions) fromFeature(ctx context.Context) (err error) {
 	request := replay.Request{Settings: u.Settings, Record: records[0], Target: u.build, Features: u.Features}
 	releases, err := request.Releases()
 	if err == nil {
-		_, err = u.Supply.Ensure(ctx, func(t builds.Target) error { return usage(replay.CheckClock(u.World.Clock, t)) }, supply.Refuse, releases...)
+		_, err = u.Supply.Ensure(ctx, func(t builds.Target) error { return exit.UsageError(replay.CheckClock(u.World.Clock, t)) }, supply.Refuse, releases...)
 	}
 	if err == nil {
 		err = request.Check(ctx)
 	}
 	u.beside = os.DirFS(filepath.Dir(u.given))
-	return usage(err)
+	return exit.UsageError(err)
 }
 
 var namesFile = regexp.MustCompile(`from the file "`)
@@ -242,7 +245,7 @@ func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err 
 	}
 	rig.Started = func(started *world.World) {
 		w = started
-		live, unserved = u.follow(story.Run{ID: "nodestorm up", Title: "A world that stays", Target: u.target, Autoscaler: u.build.Name, Kubernetes: cmp.Or(u.ControlPlane.String(), u.Kubernetes.Version), Seed: u.World.Seed, Started: time.Now(), Unjudged: true}, w.History)
+		live, unserved = follow(story.Run{ID: "nodestorm up", Title: "A world that stays", Target: u.target, Autoscaler: u.build.Name, Kubernetes: cmp.Or(u.ControlPlane.String(), u.Kubernetes.Version), Seed: u.World.Seed, Started: time.Now(), Unjudged: true}, w.History)
 	}
 	defer func() {
 		if live != nil {

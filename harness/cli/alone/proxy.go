@@ -1,4 +1,4 @@
-package cli
+package alone
 
 import (
 	"context"
@@ -11,10 +11,11 @@ import (
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world/apiproxy"
 	"nodestorm/reports/timeline"
+	"nodestorm/reports/wording"
 	"nodestorm/sim/history"
 )
 
-func (e *env) proxy() *cobra.Command {
+func newProxy(e *console.Console) *cobra.Command {
 	var o proxyOptions
 	c := &cobra.Command{
 		Use:   "proxy",
@@ -24,8 +25,8 @@ with the client's own credentials that goes through the proxy, prints what its
 rules do, and ends with Ctrl-C. Status 3: a rule made no difference.`,
 		Example: `  nodestorm proxy --rules rules.yaml --check
   nodestorm proxy --kubeconfig ~/.kube/autoscaler --rules rules.yaml --out proxied.kubeconfig`,
-		Args: exactly(0),
-		RunE: func(c *cobra.Command, _ []string) error { return e.serveProxy(c, o) },
+		Args: console.Exactly(0),
+		RunE: func(c *cobra.Command, _ []string) error { return serveProxy(e, c, o) },
 	}
 	c.Flags().StringVar(&o.Kubeconfig, "kubeconfig", "", "`file` with the client's way to the API server; its current context counts")
 	c.Flags().StringVar(&o.Writer, "writer-kubeconfig", "", "`file` of whom the rules otherWriter and staleList call as; empty: the client")
@@ -42,17 +43,17 @@ type proxyOptions struct {
 	check       bool
 }
 
-func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
+func serveProxy(e *console.Console, c *cobra.Command, o proxyOptions) (err error) {
 	if o.Rules == "" {
-		return usage(errors.New("--rules is missing: name a file with the rules"))
+		return exit.UsageError(errors.New("--rules is missing: name a file with the rules"))
 	}
 	o.ReadRules = console.ReadFile
 	way, err := o.Read()
 	switch {
 	case err != nil:
-		return usage(err)
+		return exit.UsageError(err)
 	case o.Kubeconfig == "" && !o.check:
-		return usage(errors.New("--kubeconfig is missing: whose calls are to go through the proxy? With --check it is not needed"))
+		return exit.UsageError(errors.New("--kubeconfig is missing: whose calls are to go through the proxy? With --check it is not needed"))
 	case o.Kubeconfig == "":
 		fmt.Fprintf(e.Stdout, "%d rule(s) good; what CRDs there are only a cluster knows: --kubeconfig FILE\n", len(way.Rules))
 		return nil
@@ -62,7 +63,7 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 	}
 	p, err := way.Start(o.listen, o.out)
 	if err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	defer func() {
 		if closed := p.Close(); err == nil {
@@ -70,21 +71,21 @@ func (e *env) serveProxy(c *cobra.Command, o proxyOptions) (err error) {
 		}
 	}()
 	fmt.Fprintf(e.Stdout, "%s is %s with faults. Use it with\n\n  export KUBECONFIG=%s\n\nCtrl-C ends it.\n", p.URL(), way.Client.Host, p.Kubeconfig)
-	e.printUntilDone(c.Context(), p)
+	printUntilDone(e, c.Context(), p)
 	if p.Err() != nil {
 		return p.Err()
 	}
 	if unmet := p.Unmet(); len(unmet) > 0 {
 		for _, rule := range unmet {
-			e.say("rule %q made no difference: it took %s", rule.Name, counted(rule.Matched, "call"))
+			e.Say("rule %q made no difference: it took %s", rule.Name, wording.Counted(rule.Matched, "call"))
 		}
-		return &exit.Error{Code: Inconclusive, Awaited: true}
+		return &exit.Error{Code: exit.Inconclusive, Awaited: true}
 	}
 	return nil
 }
 
 // printUntilDone prints what the rules do until Ctrl-C or the proxy's own end.
-func (e *env) printUntilDone(ctx context.Context, p *apiproxy.Proxy) {
+func printUntilDone(e *console.Console, ctx context.Context, p *apiproxy.Proxy) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {

@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run/exit"
@@ -19,6 +20,7 @@ import (
 	"nodestorm/harness/search/schedule"
 	"nodestorm/harness/search/shrink"
 	"nodestorm/reports/interval"
+	"nodestorm/reports/wording"
 	"nodestorm/sim/history/invariants"
 	"nodestorm/sim/oneline"
 )
@@ -31,8 +33,8 @@ type shrinking struct {
 	others []builds.Target // that what is left is played on
 }
 
-func (e *env) exploreShrink() *cobra.Command {
-	x := &shrinking{exploration: &exploration{session: &session{env: e}}}
+func newExploreShrink(e *console.Console) *cobra.Command {
+	x := &shrinking{exploration: &exploration{session: &session{Console: e}}}
 	c := &cobra.Command{
 		Use:   "shrink SCHEDULE.yaml --key INVARIANT --target NAME@VERSION",
 		Short: "Make a schedule as small as it gets while it breaks the same invariant",
@@ -47,17 +49,18 @@ issue.md, a text for upstream. Ctrl-C leaves the smallest schedule so far.
 
 Several are played at a time if the machine bears it; what is left does not depend on that.
 
-Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or not at all.`, shrink.Shows, shrink.Plays, shrink.RatePlays, shrink.OtherPlays),
+Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or not at all.`,
+			shrink.Shows, shrink.Plays, shrink.RatePlays, shrink.OtherPlays),
 		Example: `  nodestorm explore shrink schedule-12.yaml --key no-leak --target karpenter@v1.14.1
   nodestorm explore shrink schedule-12.yaml --key liveness --target karpenter@v1.14.1 --on karpenter@v1.7.0`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := schedule.Load(args[0])
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			if x.key != explore.Liveness && !invariants.Known(x.key) {
-				return usage(fmt.Errorf("--key %q: want %s, or an invariant: nodestorm list --invariants", x.key, explore.Liveness))
+				return exit.UsageError(fmt.Errorf("--key %q: want %s, or an invariant: nodestorm list --invariants", x.key, explore.Liveness))
 			}
 			x.settings.Site = s.Site
 			if err := x.prepare(c); err != nil {
@@ -79,7 +82,7 @@ Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or 
 	x.parallel.addFlags(c)
 	c.Flags().StringVar(&x.key, "key", "", "the `INVARIANT` that it is to break, or "+explore.Liveness)
 	c.Flags().StringSliceVar(&x.on, "on", nil, "builds to play what is left on, `NAME@VERSION`; default: all others that the store has")
-	_ = c.RegisterFlagCompletionFunc("on", completeTargets)
+	_ = c.RegisterFlagCompletionFunc("on", console.CompleteTargets)
 	return c
 }
 
@@ -94,7 +97,7 @@ func (x *shrinking) otherBuilds(c *cobra.Command) (all []builds.Target, err erro
 				err = fmt.Errorf("the schedule is for %s", x.build.Name)
 			}
 			if err != nil {
-				return nil, usage(fmt.Errorf("--on %s: %w", name, err))
+				return nil, exit.UsageError(fmt.Errorf("--on %s: %w", name, err))
 			}
 			refs = append(refs, ref)
 		}
@@ -113,7 +116,7 @@ func (x *shrinking) otherBuilds(c *cobra.Command) (all []builds.Target, err erro
 		case err == nil:
 			all = append(all, got)
 		case named:
-			return nil, usage(fmt.Errorf("--on %s: %w", ref, err))
+			return nil, exit.UsageError(fmt.Errorf("--on %s: %w", ref, err))
 		}
 	}
 	return all, nil
@@ -123,7 +126,8 @@ func (x *shrinking) otherBuilds(c *cobra.Command) (all []builds.Target, err erro
 func (x *shrinking) shrink(ctx context.Context, s schedule.Schedule, file string) error {
 	pool := x.NewPool()
 	r, err := shrink.Run(ctx, shrink.Options{
-		Schedule: s, Name: filepath.Base(file), Key: x.key, Build: x.build, Others: x.others, Catalogue: x.known, Out: x.Out, Player: pool, Say: x.sayBetween,
+		Schedule: s, Name: filepath.Base(file), Key: x.key, Build: x.build, Others: x.others,
+		Catalogue: x.known, Out: x.Out, Player: pool, Say: x.sayBetween,
 	})
 	if err := errors.Join(err, pool.Close()); err != nil {
 		return err
@@ -132,16 +136,19 @@ func (x *shrinking) shrink(ctx context.Context, s schedule.Schedule, file string
 	low, high := interval.Wilson(at.Shown, at.Decided)
 	x.Line().Clear()
 	fmt.Fprintf(x.Stdout, "%s: %s of %s\n  breaks %s in %d of %d plays of %s (%.0f to %.0f %%)\n  %s\n",
-		r.Folder, counted(len(r.Schedule.Acts), "act"), counted(len(s.Acts), "act"), x.key, at.Shown, at.Decided, at.Target, 100*low, 100*high, oneline.Ends(r.Reason))
+		r.Folder, wording.Counted(len(r.Schedule.Acts), "act"), wording.Counted(len(s.Acts), "act"),
+		x.key, at.Shown, at.Decided, at.Target, 100*low, 100*high, oneline.Ends(r.Reason))
 	if r.Known != "" {
 		fmt.Fprintf(x.Stdout, "  known as %s\n", r.Known)
 	}
 	for _, on := range r.On[1:] {
 		fmt.Fprintf(x.Stdout, "  %s: in %d of %d plays\n", on.Target, on.Shown, on.Decided)
 	}
-	fmt.Fprintf(x.Stdout, "  after %d plays, %s; since when: nodestorm bisect %s --catalogue %s --source REPOSITORY --good VERSION --bad VERSION\n", r.Plays, r.Took.Round(time.Second), r.ID, r.Folder)
+	fmt.Fprintf(x.Stdout, "  after %d plays, %s; since when: nodestorm bisect %s --catalogue %s "+
+		"--source REPOSITORY --good VERSION --bad VERSION\n",
+		r.Plays, r.Took.Round(time.Second), r.ID, r.Folder)
 	if !r.Stable() {
-		return &exit.Error{Code: NotAsExpected}
+		return &exit.Error{Code: exit.NotAsExpected}
 	}
 	return nil
 }

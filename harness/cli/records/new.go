@@ -1,4 +1,4 @@
-package cli
+package records
 
 import (
 	"embed"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
+	"nodestorm/harness/run/exit"
 	"nodestorm/scenarios"
 )
 
@@ -24,7 +26,7 @@ var examples embed.FS
 // exampleSystems are those that new has an example of, the one first that is written if none is named.
 var exampleSystems = []string{"karpenter", "hetzner", "clusterapi"}
 
-func (e *env) newFailure() *cobra.Command {
+func newFailure(e *console.Console) *cobra.Command {
 	var dir, system string
 	c := &cobra.Command{
 		Use:   "new ID",
@@ -42,23 +44,23 @@ fails, and each runs as it is on a build that shows it:
 A file that is there already is left alone.`,
 		Example: `  nodestorm new karpenter-late-node --dir failures
   nodestorm new server-goes-off --system hetzner --dir failures`,
-		Args: exactly(1),
+		Args: console.Exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			id := args[0]
 			if err := scenarios.CheckID(id); err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			if !slices.Contains(exampleSystems, system) {
-				return usage(fmt.Errorf("--system %q: want one of %s", system, strings.Join(exampleSystems, ", ")))
+				return exit.UsageError(fmt.Errorf("--system %q: want one of %s", system, strings.Join(exampleSystems, ", ")))
 			}
 			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return usage(fmt.Errorf("--dir: %w; name a folder that can be written", err))
+				return exit.UsageError(fmt.Errorf("--dir: %w; name a folder that can be written", err))
 			}
 			kinds := []string{".feature", ".yaml"}
 			for _, kind := range kinds {
 				path := filepath.Join(dir, id+kind)
 				if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-					return usage(fmt.Errorf("%s is there already; take another ID, or another --dir", path))
+					return exit.UsageError(fmt.Errorf("%s is there already; take another ID, or another --dir", path))
 				}
 			}
 			for _, kind := range kinds {

@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/world"
 	"nodestorm/reports/page"
@@ -17,7 +18,7 @@ import (
 
 // follow serves the page of a run that is going on, whose history from returns
 // once there is one.
-func (e *env) follow(about story.Run, from func() *history.Log) (*page.Live, error) {
+func follow(about story.Run, from func() *history.Log) (*page.Live, error) {
 	about.Live = true
 	seen := -1
 	return page.Serve(about, func() *story.Story {
@@ -44,18 +45,18 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 	}
 	provenance, err := request.Provenance(ctx)
 	if err != nil {
-		return ready, ended, usage(err)
+		return ready, ended, exit.UsageError(err)
 	}
 	about := summary.Describe(run.Run{
 		ID: request.Record.ID, Seed: s.World.Seed, Commit: provenance.Nodestorm.Commit, Started: time.Now(),
 		Target: request.Target.Manifest, Kubernetes: s.Kubernetes.Manifest, Provenance: &provenance,
 	}, s.Catalogue)
 	var log atomic.Pointer[history.Log]
-	live, err := s.follow(about, log.Load)
+	live, err := follow(about, log.Load)
 	if err != nil {
 		return ready, ended, err
 	}
-	s.remark("the run can be watched at %s", live.URL())
+	s.Remark("the run can be watched at %s", live.URL())
 	return func(w *world.World) { log.Store(w.History()) }, func(dir string) {
 		told, err := summary.Run(dir, s.Catalogue, 0)
 		if err != nil {

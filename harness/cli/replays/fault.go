@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/draft/transcript"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/sentences"
 	"nodestorm/harness/sentences/breaks"
 	"nodestorm/harness/world"
@@ -22,7 +23,7 @@ import (
 	"nodestorm/reports/wording"
 )
 
-func (e *env) fault() *cobra.Command {
+func newFault(e *console.Console) *cobra.Command {
 	var file, name string
 	c := &cobra.Command{
 		Use:   "fault SENTENCE|--file FILE",
@@ -40,11 +41,11 @@ If more than one world is there, KUBECONFIG says which is meant.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			asked, err := readAsked(args, file, name)
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			armed := clocked{}
-			if err := e.ask(c.Context(), "/fault", asked, &armed); err != nil {
-				return usage(err)
+			if err := ask(e, c.Context(), "/fault", asked, &armed); err != nil {
+				return exit.UsageError(err)
 			}
 			fmt.Fprintf(e.Stdout, "armed at %s\n", armed.At.UTC().Format(time.TimeOnly))
 			return nil
@@ -56,7 +57,7 @@ If more than one world is there, KUBECONFIG says which is meant.`,
 	c.Flags().StringVar(&file, "file", "", "`file` with faults in YAML")
 	_ = c.MarkFlagFilename("file", "yaml", "yml", "json")
 	c.Flags().StringVar(&name, "name", "", "what the fault is called; empty: as the sentence says")
-	c.AddCommand(e.faultList(), e.faultClear())
+	c.AddCommand(newFaultList(e), newFaultClear(e))
 	return c
 }
 
@@ -88,16 +89,16 @@ func readAsked(args []string, file, name string) (asked askedFault, err error) {
 	return asked, nil
 }
 
-func (e *env) faultList() *cobra.Command {
+func newFaultList(e *console.Console) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the faults of the world that nodestorm up keeps",
-		Args:  exactly(0),
+		Args:  console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			all := []breaks.Armed{}
-			if err := e.ask(c.Context(), "/list", struct{}{}, &all); err != nil {
-				return usage(err)
+			if err := ask(e, c.Context(), "/list", struct{}{}, &all); err != nil {
+				return exit.UsageError(err)
 			}
 			if asJSON {
 				return e.JSON(all)
@@ -114,21 +115,21 @@ func (e *env) faultList() *cobra.Command {
 	return c
 }
 
-func (e *env) faultClear() *cobra.Command {
+func newFaultClear(e *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "clear NAME",
 		Short: "End a fault before its time",
-		Args:  exactly(1),
+		Args:  console.Exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := e.ask(c.Context(), "/clear", askedName{args[0]}, nil); err != nil {
-				return usage(err)
+			if err := ask(e, c.Context(), "/clear", askedName{args[0]}, nil); err != nil {
+				return exit.UsageError(err)
 			}
 			fmt.Fprintln(e.Stdout, "cleared")
 			return nil
 		},
 		ValidArgsFunction: func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 			all := []breaks.Armed{}
-			_ = e.ask(c.Context(), "/list", struct{}{}, &all) // without a world there is nothing to offer
+			_ = ask(e, c.Context(), "/list", struct{}{}, &all) // without a world there is nothing to offer
 			var names []string
 			for _, f := range all {
 				if f.State != "cleared" && !slices.Contains(names, f.Name) {
@@ -148,7 +149,7 @@ type (
 )
 
 // ask asks the world that is running.
-func (e *env) ask(ctx context.Context, path string, question, answer any) error {
+func ask(e *console.Console, ctx context.Context, path string, question, answer any) error {
 	dir, err := api.Find(ctx, os.Getenv("KUBECONFIG"), os.TempDir(), world.FolderPrefix)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"context"
@@ -14,25 +14,28 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay/queue"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/sentences/scene"
 )
 
 // session is what the commands share that replay: how, and of what.
 type session struct {
-	*env
+	*console.Console
 	queue.Queue
 	kubernetesName string   // --kubernetes, a release or a folder; empty: nodestorm's own
 	withNames      []string // --with
 	live           bool     // serve a page of each run
 	strict         bool     // what is skipped is not as expected
-	shard          sharding
+	shard          console.Shard
 	parallel       parallelism
 }
 
 func (s *session) addFlags(c *cobra.Command) {
 	c.Flags().Var(&s.World.Clock, "clock", "how virtual time passes")
 	_ = c.RegisterFlagCompletionFunc("clock", cobra.FixedCompletions([]string{"auto", "real", "60x"}, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().StringVar(&s.kubernetesName, "kubernetes", "", "`VERSION|FOLDER`: the control plane of another release, which is built if it is missing, or the programs of a folder as they are, such as envtest's; default: "+builds.Kubernetes.Version)
+	c.Flags().StringVar(&s.kubernetesName, "kubernetes", "",
+		"`VERSION|FOLDER`: the control plane of another release, which is built if it is missing, or the programs of a folder "+
+			"as they are, such as envtest's; default: "+builds.Kubernetes.Version)
 	c.Flags().Uint64Var(&s.World.Seed, "seed", 1, "what all randomness of the simulated nodes derives from")
 	c.Flags().StringVar(&s.Out, "out", filepath.Join("reports", "out"), "`folder` for the runs")
 }
@@ -44,17 +47,23 @@ func (s *session) addRace(c *cobra.Command) {
 
 // addManifest adds the flag of the commands that replay.
 func (s *session) addManifest(c *cobra.Command) {
-	c.Flags().StringVar(&s.Cloud, "cloud", "", "play Karpenter's failures on this `cloud`: "+builds.Kwok+", which comes with it, or "+builds.Instances+", which can fail; default: the record's")
-	_ = c.RegisterFlagCompletionFunc("cloud", cobra.FixedCompletions([]string{builds.Kwok, builds.Instances}, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().StringArrayVar(&s.withNames, "with", nil, "take `NAME@VERSION` of the store in place of nodestorm's own: "+strings.Join(scene.Parts, ", ")+"; build it with nodestorm target build NAME@VERSION --source DIR")
-	c.Flags().StringVar(&s.Manifest, "manifest", "", "run Cluster Autoscaler as the Deployment in `FILE` does: flags, environment, mounted files, RBAC")
+	c.Flags().StringVar(&s.Cloud, "cloud", "",
+		"play Karpenter's failures on this `cloud`: "+
+			builds.Kwok+", which comes with it, or "+builds.Instances+", which can fail; default: the record's")
+	_ = c.RegisterFlagCompletionFunc("cloud",
+		cobra.FixedCompletions([]string{builds.Kwok, builds.Instances}, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().StringArrayVar(&s.withNames, "with", nil,
+		"take `NAME@VERSION` of the store in place of nodestorm's own: "+
+			strings.Join(scene.Parts, ", ")+"; build it with nodestorm target build NAME@VERSION --source DIR")
+	c.Flags().StringVar(&s.Manifest, "manifest", "",
+		"run Cluster Autoscaler as the Deployment in `FILE` does: flags, environment, mounted files, RBAC")
 }
 
 // check finds what is wrong with the flags and the machine before anything slow
 // begins.
 func (s *session) check(c *cobra.Command) error {
 	if s.Cloud != "" && s.Cloud != builds.Kwok && s.Cloud != builds.Instances {
-		return usage(fmt.Errorf("--cloud %q: want %s or %s", s.Cloud, builds.Kwok, builds.Instances))
+		return exit.UsageError(fmt.Errorf("--cloud %q: want %s or %s", s.Cloud, builds.Kwok, builds.Instances))
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains([]string{"parallel", "quiet", "verbose"}, f.Name) {
@@ -69,16 +78,16 @@ func (s *session) check(c *cobra.Command) error {
 		}
 		s.Flags = append(s.Flags, "--"+f.Name+"="+value)
 	})
-	s.Supply, s.Output, s.Args, s.Worker, s.Checkout = s.Supplier(), s.Console, s.Console.Args, s.Serving != nil, s.Own.Checkout
+	s.Supply, s.Output, s.Args, s.Worker, s.Checkout = s.Supplier(), s.Console, s.Console.Arguments, s.Serving != nil, s.Own.Checkout
 	if s.live {
 		s.Serve = s.serve
 	}
 	if err := s.checkKubernetes(c.Context()); err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	var err error
 	s.Out, err = console.CheckOut(s.Out)
-	return usage(err)
+	return exit.UsageError(err)
 }
 
 // baseNames are those of the user's catalogues.
@@ -92,7 +101,9 @@ func (s *session) baseNames() string {
 
 // open gets the control plane and the targets, and builds what is missing. What
 // cannot be had is cannot's to refuse or to do without.
-func (s *session) open(ctx context.Context, cannot func(builds.Ref, error) error, refs ...builds.Ref) (map[builds.Ref]builds.Target, error) {
+func (s *session) open(
+	ctx context.Context, cannot func(builds.Ref, error) error, refs ...builds.Ref,
+) (map[builds.Ref]builds.Target, error) {
 	if err := s.TakeParts(ctx, s.withNames); err != nil { // before anything is built
 		return nil, err
 	}
@@ -102,5 +113,5 @@ func (s *session) open(ctx context.Context, cannot func(builds.Ref, error) error
 // sayBetween prints a message while replays go on.
 func (s *session) sayBetween(format string, args ...any) {
 	s.Line().Clear()
-	s.say(format, args...)
+	s.Say(format, args...)
 }

@@ -1,20 +1,24 @@
-package cli
+package records
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
+	"nodestorm/harness/night/shard"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/run/exit"
 	"nodestorm/scenarios"
 )
 
-func (e *env) list() *cobra.Command {
+func newList(e *console.Console) *cobra.Command {
 	var asJSON, always bool
 	var tags string
-	var split sharding
+	var split console.Shard
 	c := &cobra.Command{
 		Use:   "list [WORD…]",
 		Short: "List the documented failures",
@@ -30,24 +34,24 @@ scenario is about.`,
   nodestorm list --tags '@karpenter && ~@issue-7515' -o name`,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if always && len(words) > 0 {
-				return usage(fmt.Errorf("--invariants lists all of them: leave out %s", strings.Join(words, " ")))
+				return exit.UsageError(fmt.Errorf("--invariants lists all of them: leave out %s", strings.Join(words, " ")))
 			}
 			if always {
-				return e.listInvariants(asJSON)
+				return listInvariants(e, asJSON)
 			}
-			c, err := e.Catalogue()
+			c, err := e.LoadCatalogue()
 			if err != nil {
 				return err
 			}
 			if split.Asked() {
-				return e.listShard(cmd.Context(), split.Split, c.Records(), asJSON)
+				return listShard(cmd.Context(), e, split.Split, c.Records(), asJSON)
 			}
 			entries, err := entriesWith(c, c.Features(), words, tags)
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			switch {
-			case e.Form == asNames:
+			case e.Form == console.AsNames:
 				var names []string
 				for _, entry := range entries {
 					names = append(names, entry.ID)
@@ -55,16 +59,16 @@ scenario is about.`,
 				return e.Names(names)
 			case asJSON:
 				return e.JSON(entries)
-			case e.Form == asWide:
+			case e.Form == console.AsWide:
 				return e.Table(0, 1, wideRows(entries))
 			}
-			return e.Table(columns(e.Stdout), 1, rowsOf(entries))
+			return e.Table(console.Columns(e.Stdout), 1, rowsOf(entries))
 		},
 	}
-	e.OutputFlags(c, &asJSON, asWide, asNames)
-	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
+	e.OutputFlags(c, &asJSON, console.AsWide, console.AsNames)
+	c.Flags().StringVar(&tags, "tags", "", console.TagsUsage)
 	c.Flags().BoolVar(&always, "invariants", false, "list what must hold in every run")
-	split.addFlags(c)
+	split.AddFlags(c)
 	e.CatalogueFlags(c)
 	return c
 }
@@ -146,4 +150,16 @@ func wideRows(entries []scenarios.Entry) [][]string {
 		rows = append(rows, []string{entry.ID, entry.Issue, fix, entry.Autoscaler, shownOn(entry), releases(entry, scenarios.Healthy), entry.Feature, entry.Title})
 	}
 	return rows
+}
+
+// listShard prints which replays the shard has.
+func listShard(ctx context.Context, e *console.Console, split shard.Split, records []scenarios.Record, asJSON bool) error {
+	part, jobs, err := split.Plan(ctx, records, console.Scratch)
+	if err != nil {
+		return exit.UsageError(err)
+	}
+	if asJSON {
+		return e.JSON(append([]shard.Job{}, shard.JobsOf(part, jobs)...))
+	}
+	return shard.Show(e.Stdout, part, jobs)
 }

@@ -1,4 +1,4 @@
-package cli
+package records
 
 import (
 	"fmt"
@@ -8,10 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
+	"nodestorm/harness/run/exit"
 	"nodestorm/harness/sentences"
 )
 
-func (e *env) sentences() *cobra.Command {
+func newSentences(e *console.Console) *cobra.Command {
 	var asJSON, asPage bool
 	c := &cobra.Command{
 		Use:   "sentences [WORD…]",
@@ -29,7 +31,7 @@ that have them, and what they leave in the history.
 				}
 			}
 			if len(found) == 0 {
-				return usage(fmt.Errorf("no sentence has the words %s; nodestorm sentences prints all", strings.Join(words, " ")))
+				return exit.UsageError(fmt.Errorf("no sentence has the words %s; nodestorm sentences prints all", strings.Join(words, " ")))
 			}
 			switch {
 			case asJSON:

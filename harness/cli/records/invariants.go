@@ -1,14 +1,15 @@
-package cli
+package records
 
 import (
 	"strings"
 
+	"nodestorm/harness/cli/console"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history/invariants"
 )
 
 // listInvariants names those that judge every run.
-func (e *env) listInvariants(asJSON bool) error {
+func listInvariants(e *console.Console, asJSON bool) error {
 	type listed struct {
 		invariants.Invariant
 		Of []string `json:"of"`
@@ -23,5 +24,5 @@ func (e *env) listInvariants(asJSON bool) error {
 	if asJSON {
 		return e.JSON(all)
 	}
-	return e.Table(columns(e.Stdout), 1, rows)
+	return e.Table(console.Columns(e.Stdout), 1, rows)
 }

@@ -1,6 +1,7 @@
-package cli
+package replays
 
 import (
+	"context"
 	"fmt"
 	"text/tabwriter"
 	"time"
@@ -12,57 +13,61 @@ import (
 	"nodestorm/harness/run/exit"
 	"nodestorm/reports/story"
 	"nodestorm/reports/table"
+	"nodestorm/reports/wording"
 	"nodestorm/sim/time/clock"
 )
 
 // sides are the ways to replay that the flags name: one, or two to be compared.
-func (s *session) sides(c *cobra.Command, clusters []replay.Cluster, clocks bool) (list []queue.Side, err error) {
-	if clocks {
-		return []queue.Side{{Name: "1x", Clock: clock.Real, Cluster: s.Cluster}, {Name: s.World.Clock.String(), Clock: s.World.Clock, Cluster: s.Cluster}}, nil
+func (v *verification) sides(c *cobra.Command, clusters []replay.Cluster) (list []queue.Side, err error) {
+	if v.clocks {
+		return []queue.Side{
+			{Name: "1x", Clock: clock.Real, Cluster: v.Cluster}, {Name: v.World.Clock.String(), Clock: v.World.Clock, Cluster: v.Cluster},
+		}, nil
 	}
-	asked := s.World.Clock
+	asked := v.World.Clock
 	for _, of := range clusters {
-		if s.World.Clock = asked; len(clusters) > 1 && of == replay.Kind {
-			s.World.Clock = clock.Real // the other side's is what --clock is about
+		if v.World.Clock = asked; len(clusters) > 1 && of == replay.Kind {
+			v.World.Clock = clock.Real // the other side's is what --clock is about
 		}
-		if err := s.chooseCluster(c, of); err != nil {
+		if err := v.chooseCluster(c, of); err != nil {
 			return nil, err
 		}
-		list = append(list, queue.Side{Name: of.String(), Clock: s.World.Clock, Cluster: of})
+		list = append(list, queue.Side{Name: of.String(), Clock: v.World.Clock, Cluster: of})
 	}
 	if len(list) > 1 {
-		s.World.Clock = asked // what builds are looked at for
+		v.World.Clock = asked // what builds are looked at for
 	}
 	return list, nil
 }
 
 // compare replays the jobs in two ways; without are those that cannot be.
-func (s *session) compare(c *cobra.Command, sides []queue.Side, jobs []queue.Job, without []table.Row, asJSON bool) error {
-	jobs, cannot := s.PlayableOn(c.Context(), sides, jobs)
+func (v *verification) compare(ctx context.Context, sides []queue.Side, jobs []queue.Job, without []table.Row) error {
+	jobs, cannot := v.PlayableOn(ctx, sides, jobs)
 	without = append(without, cannot...)
 	comparisons, different, inconclusive := []queue.Comparison{}, false, len(jobs) == 0
 	for _, r := range without {
-		s.say("skipped %s on %s: %s", r.ID, r.Target, r.Reason)
-		comparisons = append(comparisons, queue.Comparison{ID: r.ID, Target: r.Target, Sides: [2]string{sides[0].Name, sides[1].Name}, First: -1, Skipped: r.Reason})
+		v.Say("skipped %s on %s: %s", r.ID, r.Target, r.Reason)
+		names := [2]string{sides[0].Name, sides[1].Name}
+		comparisons = append(comparisons, queue.Comparison{ID: r.ID, Target: r.Target, Sides: names, First: -1, Skipped: r.Reason})
 	}
-	err := s.Compare(c.Context(), sides, jobs, func(c queue.Comparison) {
+	err := v.Compare(ctx, sides, jobs, func(c queue.Comparison) {
 		inconclusive = inconclusive || c.Inconclusive != ""
 		different = different || c.Inconclusive == "" && !c.Same
 		comparisons = append(comparisons, c)
-		if !asJSON {
-			s.printComparison(c)
+		if !v.asJSON {
+			v.printComparison(c)
 		}
 	})
-	if err == nil && asJSON {
-		err = s.JSON(comparisons)
+	if err == nil && v.asJSON {
+		err = v.JSON(comparisons)
 	}
 	switch {
 	case err != nil:
 		return err
-	case different || s.strict && len(without) > 0:
-		return &exit.Error{Code: NotAsExpected}
+	case different || v.strict && len(without) > 0:
+		return &exit.Error{Code: exit.NotAsExpected}
 	case inconclusive:
-		return &exit.Error{Code: Inconclusive}
+		return &exit.Error{Code: exit.Inconclusive}
 	}
 	return nil
 }
@@ -87,7 +92,7 @@ func (s *session) printComparison(c queue.Comparison) {
 	}
 	fmt.Fprintf(w, "\t%s\tin all\t%s\tin all\n", seconds(c.WallSeconds[0]), seconds(c.WallSeconds[1]))
 	_ = w.Flush()
-	decisions := counted(min(len(one), len(other)), "decision")
+	decisions := wording.Counted(min(len(one), len(other)), "decision")
 	if c.First < 0 && len(one) != len(other) {
 		shorter := c.Sides[0]
 		if len(other) < len(one) {

@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
@@ -15,8 +16,8 @@ import (
 	"nodestorm/scenarios"
 )
 
-func (e *env) history() *cobra.Command {
-	b := e.newBisection()
+func newHistory(e *console.Console) *cobra.Command {
+	b := newBisection(e)
 	var get bisect.Getting
 	c := &cobra.Command{
 		Use:   "history ID",
@@ -36,7 +37,7 @@ Exit status: 0 as the catalogue expects, 1 not, 2 usage, 3 inconclusive.`,
 		Args: exactlyOneScenario,
 		RunE: func(c *cobra.Command, args []string) error {
 			if b.From.Dir != "" && !get.Build {
-				return usage(errors.New("--source is where to build from: it needs --build"))
+				return exit.UsageError(errors.New("--source is where to build from: it needs --build"))
 			}
 			if err := b.one(c, args[0]); err != nil {
 				return err
@@ -56,12 +57,12 @@ Exit status: 0 as the catalogue expects, 1 not, 2 usage, 3 inconclusive.`,
 func (b *bisection) releases(ctx context.Context, get bisect.Getting) error {
 	known, err := scenarios.ReleasesOf(b.Record.Autoscaler)
 	if err != nil {
-		return usage(err)
+		return exit.UsageError(err)
 	}
 	if get.Pull != "" {
 		get.Take = b.Supplier().Pull
 		if get.Pushed, err = b.Store.Pushed(ctx, b.Record.Autoscaler, b.ProviderOf(known[0]), get.Pull); err != nil {
-			return usage(fmt.Errorf("--pull: %w", err))
+			return exit.UsageError(fmt.Errorf("--pull: %w", err))
 		}
 	}
 	if _, err := b.open(ctx, supply.Refuse); err != nil {
@@ -77,7 +78,7 @@ func (b *bisection) releases(ctx context.Context, get bisect.Getting) error {
 	} else {
 		_, err = io.WriteString(b.Stdout, past.Text())
 	}
-	if code := verdict.ExitStatus(past.Outcomes()...); err == nil && code != AsExpected {
+	if code := verdict.ExitStatus(past.Outcomes()...); err == nil && code != exit.AsExpected {
 		return &exit.Error{Code: code}
 	}
 	return err

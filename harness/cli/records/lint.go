@@ -1,4 +1,4 @@
-package cli
+package records
 
 import (
 	"errors"
@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/exit"
 	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 )
 
-func (e *env) lint() *cobra.Command {
+func newLint(e *console.Console) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "lint DIR|FILE.feature…",
@@ -29,11 +30,11 @@ its own features and records are looked at.
 Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && len(e.Own.Folders) == 0 {
-				return usage(fmt.Errorf("no DIR is named: %s", c.UseLine()))
+				return exit.UsageError(fmt.Errorf("no DIR is named: %s", c.UseLine()))
 			}
 			own := e.Own.Folders
 			e.Own.Folders = nil
-			catalogue, err := e.Catalogue()
+			catalogue, err := e.LoadCatalogue()
 			if err != nil {
 				return err
 			}
@@ -46,7 +47,7 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 					continue
 				}
 				if _, err := os.Stat(name); err != nil {
-					return usage(fmt.Errorf("%s is not there; name a folder with features and records", name))
+					return exit.UsageError(fmt.Errorf("%s is not there; name a folder with features and records", name))
 				}
 				folder := replay.ReadFolder(name)
 				others += folder.Others
@@ -64,9 +65,9 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 			case asJSON:
 				err = e.JSON(problems)
 			case len(problems) == 0:
-				said := fmt.Sprintf("nothing is wrong with %s, %d with a record", counted(found, "scenario"), recorded)
+				said := fmt.Sprintf("nothing is wrong with %s, %d with a record", wording.Counted(found, "scenario"), recorded)
 				if others > 0 {
-					said += fmt.Sprintf("; left alone: %s", counted(others, "other YAML file"))
+					said += fmt.Sprintf("; left alone: %s", wording.Counted(others, "other YAML file"))
 				}
 				fmt.Fprintln(e.Stdout, said)
 			default:
@@ -75,7 +76,7 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 				}
 			}
 			if err == nil && len(problems) > 0 {
-				return &exit.Error{Code: NotAsExpected}
+				return &exit.Error{Code: exit.NotAsExpected}
 			}
 			return err
 		},

@@ -1,4 +1,4 @@
-package cli
+package records
 
 import (
 	"errors"
@@ -11,8 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/draft"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/run/exit"
+	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 )
 
@@ -25,7 +28,7 @@ type drafted struct {
 // quiet is for how long nothing is said of what goes on.
 const quiet = 2 * time.Second
 
-func (e *env) draft() *cobra.Command {
+func newDraft(e *console.Console) *cobra.Command {
 	paths := map[draft.Kind]*[]string{}
 	var out, program string
 	var asJSON bool
@@ -47,7 +50,7 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
   nodestorm draft --dump dump --log autoscaler.log --out mine.feature
   kubectl get events -A -o yaml | nodestorm draft --events -
   nodestorm draft --audit-log audit.log --autoscaler karpenter --json`,
-		Args: exactly(0),
+		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			var sources []draft.Source
 			for _, kind := range []draft.Kind{draft.Dump, draft.AuditLog, draft.Events, draft.Log} {
@@ -57,14 +60,14 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
 			}
 			switch {
 			case len(sources) == 0:
-				return usage(fmt.Errorf("no source is named: %s", c.UseLine()))
+				return exit.UsageError(fmt.Errorf("no source is named: %s", c.UseLine()))
 			case program != "" && program != draft.Karpenter && program != draft.ClusterAutoscaler:
-				return usage(fmt.Errorf("--autoscaler %q: want %s or %s", program, draft.Karpenter, draft.ClusterAutoscaler))
+				return exit.UsageError(fmt.Errorf("--autoscaler %q: want %s or %s", program, draft.Karpenter, draft.ClusterAutoscaler))
 			}
 			if _, err := os.Lstat(out); out != "" && !errors.Is(err, fs.ErrNotExist) {
-				return usage(fmt.Errorf("--out %s is there already; name another file", out))
+				return exit.UsageError(fmt.Errorf("--out %s is there already; name another file", out))
 			}
-			status, began := e.newStatus(), time.Now()
+			status, began := e.NewLine(), time.Now()
 			cluster, err := draft.Read(c.Context(), sources, func(what string) {
 				if time.Since(began) > quiet {
 					status.Show("", what, "")
@@ -72,7 +75,7 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
 			})
 			status.Clear()
 			if err != nil {
-				return usage(err)
+				return exit.UsageError(err)
 			}
 			d := drafted{Draft: draft.Write(cluster, program)}
 			if err := runs(d.Feature); err != nil {
@@ -80,7 +83,7 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
 			}
 			if out != "" {
 				if err := os.WriteFile(out, []byte(d.Feature), 0o644); err != nil {
-					return usage(fmt.Errorf("--out: %w; name a file in a folder that can be written", err))
+					return exit.UsageError(fmt.Errorf("--out: %w; name a file in a folder that can be written", err))
 				}
 				d.File = out
 			}
@@ -96,7 +99,7 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
 				groups = "NodePool"
 			}
 			fmt.Fprintf(e.Stdout, "%s: %s, %s, %s, %s; %s on what is not known at its head\n\n  nodestorm run %s --target %s\n", out,
-				counted(d.Pods, "pod"), counted(d.Nodes, "node"), counted(d.Groups, groups), counted(d.Flags, "flag"), counted(len(d.Notes), "note"), out, d.Target)
+				wording.Counted(d.Pods, "pod"), wording.Counted(d.Nodes, "node"), wording.Counted(d.Groups, groups), wording.Counted(d.Flags, "flag"), wording.Counted(len(d.Notes), "note"), out, d.Target)
 			return nil
 		},
 	}

@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"slices"

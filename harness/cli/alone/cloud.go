@@ -1,4 +1,4 @@
-package cli
+package alone
 
 import (
 	"fmt"
@@ -12,21 +12,21 @@ import (
 	"nodestorm/harness/world/apiproxy"
 )
 
-func (e *env) cloud() *cobra.Command {
-	c := group(&cobra.Command{Use: "cloud", Short: "Serve a fake cloud alone, for any client"})
+func newCloud(e *console.Console) *cobra.Command {
+	c := console.Group(&cobra.Command{Use: "cloud", Short: "Serve a fake cloud alone, for any client"})
 	for _, k := range clouds.Kinds {
 		if k.Alone != nil {
-			c.AddCommand(e.cloudAlone(k))
+			c.AddCommand(cloudAlone(e, k))
 		}
 	}
 	return c
 }
 
 // cloudAlone is the command that serves a kind of clouds.
-func (e *env) cloudAlone(k *live.Kind) *cobra.Command {
+func cloudAlone(e *console.Console, k *live.Kind) *cobra.Command {
 	var o live.Options
 	var json bool
-	c := &cobra.Command{Use: k.Alone.Command, Short: k.Alone.Short, Long: k.Alone.Long, Example: k.Alone.Example, Args: exactly(0)}
+	c := &cobra.Command{Use: k.Alone.Command, Short: k.Alone.Short, Long: k.Alone.Long, Example: k.Alone.Example, Args: console.Exactly(0)}
 	c.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:0", "`address` on loopback to listen on; port 0 is a free one")
 	c.Flags().BoolVar(&o.Everywhere, "everywhere", false, "let --listen be an address beyond loopback: in a container, whose network is its own")
 	c.Flags().StringVar(&o.State, "state", "", "`file` that keeps the cloud; it is written where there is none")
@@ -38,22 +38,22 @@ func (e *env) cloudAlone(k *live.Kind) *cobra.Command {
 	serving := k.Alone.New(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := serving.Check(console.ReadFile, o.Check); err != nil {
-			return usage(err)
+			return exit.UsageError(err)
 		}
 		if err := apiproxy.Loopback(o.Listen); err != nil && !o.Everywhere {
-			return usage(fmt.Errorf("%w; in a container, whose network is its own, --everywhere lets it be any", err))
+			return exit.UsageError(fmt.Errorf("%w; in a container, whose network is its own, --everywhere lets it be any", err))
 		}
-		unmet, err := k.Serve(c.Context(), o, serving, func(s live.Served) error { return e.showServed(s, json) })
+		unmet, err := k.Serve(c.Context(), o, serving, func(s live.Served) error { return showServed(e, s, json) })
 		if err != nil {
 			return err
 		}
-		return e.unmetFaults(unmet)
+		return unmetFaults(e, unmet)
 	}
 	return c
 }
 
 // showServed says how clients get at a cloud, or that its files are good.
-func (e *env) showServed(s live.Served, asJSON bool) error {
+func showServed(e *console.Console, s live.Served, asJSON bool) error {
 	switch {
 	case s.Closer == nil:
 		fmt.Fprintln(e.Stdout, s.Says)
@@ -65,12 +65,12 @@ func (e *env) showServed(s live.Served, asJSON bool) error {
 	return nil
 }
 
-func (e *env) unmetFaults(unmet []string) error {
+func unmetFaults(e *console.Console, unmet []string) error {
 	for _, name := range unmet {
-		e.say("fault %q made no difference", name)
+		e.Say("fault %q made no difference", name)
 	}
 	if len(unmet) > 0 {
-		return &exit.Error{Code: Inconclusive, Awaited: true}
+		return &exit.Error{Code: exit.Inconclusive, Awaited: true}
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"context"
@@ -12,17 +12,24 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/supply"
+	"nodestorm/harness/run/exit"
 	"nodestorm/reports/table"
 	"nodestorm/scenarios"
 )
 
-func (e *env) run() *cobra.Command {
-	s := &session{env: e}
-	var tags, name, called string
-	var all, asJSON bool
+// running is one `nodestorm run`.
+type running struct {
+	*session
+	target, tags, named string
+	all, asJSON         bool
+}
+
+func newRun(e *console.Console) *cobra.Command {
+	r := &running{session: &session{Console: e}}
 	c := &cobra.Command{
 		Use:   "run [ID|FILE.feature…] --target NAME@VERSION",
 		Short: "Replay failures on one target",
@@ -39,93 +46,109 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
   nodestorm run karpenter-7515-not-ready-noexecute --target karpenter@v1.6.4 --cluster kind
   nodestorm run hetzner-6677-options-error --target cluster-autoscaler@1.33.0 --cluster kind --machines containers
   nodestorm run --tags @kubespray --target kubespray@mine --order my-order.yaml`,
-		RunE: func(c *cobra.Command, ids []string) error {
-			var err error
-			if s.Catalogue, err = e.Unchecked(); err != nil {
-				return err
-			}
-			files, ids := split(ids)
-			records, err := s.inFiles(files, tags, called)
-			s.Features = s.Catalogue.Features()
-			if err == nil && (len(files) == 0 || len(ids) > 0 || all) {
-				var documented []scenarios.Record
-				documented, err = choose(s.Catalogue, s.Features, ids, tags, all)
-				records = append(records, documented...)
-			}
-			if err := e.ToPlay(s.Catalogue, records, err); err != nil {
-				return err
-			}
-			if name == "" {
-				if len(records[0].Targets) == 0 {
-					return usage(fmt.Errorf("--target NAME@VERSION is missing, for example karpenter@v1.7.0; nodestorm target list shows what is built"))
-				}
-				return usage(fmt.Errorf("--target NAME@VERSION is missing; the record of %s has %s", records[0].ID, records[0].Targets[0].Name))
-			}
-			ref, err := builds.ParseRef(name)
-			if err != nil {
-				return usage(err)
-			}
-			ref.Race = s.Race
-			for i, r := range records {
-				if r.Bare() {
-					records[i].Autoscaler = ref.Name
-					continue
-				}
-				if r.Autoscaler != ref.Name {
-					return usage(fmt.Errorf("%s is about %s, and --target is %s", r.ID, r.Autoscaler, ref))
-				}
-			}
-			if err := s.check(c); err != nil {
-				return err
-			}
-			if err := s.checkMachines(s.Cluster); err != nil {
-				return err
-			}
-			if err := s.chooseCluster(c, s.Cluster); err != nil {
-				return err
-			}
-			if err := s.checkParallel(1); err != nil {
-				return err
-			}
-			records, rows := s.withBuild(ref, records)
-			jobs, err := s.on(c.Context(), ref, records)
-			if err != nil {
-				return err
-			}
-			if err := s.CheckManifest(c.Context(), jobs); err != nil {
-				return err
-			}
-			jobs, without := s.Playable(c.Context(), jobs)
-			rows = append(rows, without...)
-			if s.Serving != nil {
-				return s.Serving.Serve(c.Context(), os.Stdin, &s.Queue, s.Among(jobs))
-			}
-			played, err := s.Play(c.Context(), queue.Tasks(jobs), nil)
-			rows = append(rows, played...)
-			if err != nil {
-				return e.BreakOff(rows, asJSON, err)
-			}
-			return s.finish(rows, asJSON)
-		},
+		RunE: func(c *cobra.Command, args []string) error { return r.run(c, args) },
 	}
-	s.addFlags(c)
+	r.addFlags(c)
 	e.CatalogueFlags(c)
-	s.addManifest(c)
-	s.parallel.addFlags(c)
+	r.addManifest(c)
+	r.parallel.addFlags(c)
 	c.ValidArgsFunction = e.CompleteIDs
-	c.Flags().StringVar(&name, "target", "", "build under test, `NAME@VERSION`")
-	s.addRace(c)
-	_ = c.RegisterFlagCompletionFunc("target", completeTargets)
-	c.Flags().Var(&s.Cluster, "cluster", "`CLUSTER`: sim, or kind for containers of Docker in real time")
+	c.Flags().StringVar(&r.target, "target", "", "build under test, `NAME@VERSION`")
+	r.addRace(c)
+	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
+	c.Flags().Var(&r.Cluster, "cluster", "`CLUSTER`: sim, or kind for containers of Docker in real time")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
-	s.addMachines(c)
-	c.Flags().StringVar(&s.Order, "order", "", "the target is the order of an installer's steps in `FILE`, whose manifests are beside it: nodestorm help orders")
-	c.Flags().StringVar(&tags, "tags", "", tagsUsage)
-	c.Flags().StringVar(&called, "name", "", "of a feature that is named, the scenarios with this `text` in their names")
-	c.Flags().BoolVar(&all, "all", false, "all failures")
-	e.OutputFlags(c, &asJSON, asNames)
-	c.Flags().BoolVar(&s.live, "watch", false, "serve a page of each run, for a browser on this machine, while it goes on")
+	r.addMachines(c)
+	c.Flags().StringVar(&r.Order, "order", "",
+		"the target is the order of an installer's steps in `FILE`, whose manifests are beside it: nodestorm help orders")
+	c.Flags().StringVar(&r.tags, "tags", "", console.TagsUsage)
+	c.Flags().StringVar(&r.named, "name", "", "of a feature that is named, the scenarios with this `text` in their names")
+	c.Flags().BoolVar(&r.all, "all", false, "all failures")
+	e.OutputFlags(c, &r.asJSON, console.AsNames)
+	c.Flags().BoolVar(&r.live, "watch", false, "serve a page of each run, for a browser on this machine, while it goes on")
 	return c
+}
+
+func (r *running) run(c *cobra.Command, args []string) error {
+	records, err := r.chosen(args)
+	if err != nil {
+		return err
+	}
+	ref, err := r.about(records)
+	if err != nil {
+		return exit.UsageError(err)
+	}
+	if err := r.check(c); err != nil {
+		return err
+	}
+	if err := r.checkMachines(r.Cluster); err != nil {
+		return err
+	}
+	if err := r.chooseCluster(c, r.Cluster); err != nil {
+		return err
+	}
+	if err := r.checkParallel(1); err != nil {
+		return err
+	}
+	records, rows := r.withBuild(ref, records)
+	jobs, err := r.on(c.Context(), ref, records)
+	if err != nil {
+		return err
+	}
+	if err := r.CheckManifest(c.Context(), jobs); err != nil {
+		return err
+	}
+	jobs, without := r.Playable(c.Context(), jobs)
+	rows = append(rows, without...)
+	if r.Serving != nil {
+		return r.Serving.Serve(c.Context(), os.Stdin, &r.Queue, r.Among(jobs))
+	}
+	played, err := r.Play(c.Context(), queue.Tasks(jobs), nil)
+	rows = append(rows, played...)
+	if err != nil {
+		return r.BreakOff(rows, r.asJSON, err)
+	}
+	return r.finish(rows, r.asJSON)
+}
+
+// chosen are the scenarios that the arguments and the flags name.
+func (r *running) chosen(args []string) (records []scenarios.Record, err error) {
+	if r.Catalogue, err = r.Unchecked(); err != nil {
+		return nil, err
+	}
+	files, ids := split(args)
+	records, err = r.inFiles(files, r.tags, r.named)
+	r.Features = r.Catalogue.Features()
+	if err == nil && (len(files) == 0 || len(ids) > 0 || r.all) {
+		var documented []scenarios.Record
+		documented, err = replay.Choose(r.Catalogue, r.Features, ids, r.tags, r.all)
+		records = append(records, documented...)
+	}
+	return records, r.ToPlay(r.Catalogue, records, err)
+}
+
+// about is the target, which all records are about; those without one are of it from now on.
+func (r *running) about(records []scenarios.Record) (ref builds.Ref, err error) {
+	switch {
+	case r.target == "" && len(records[0].Targets) == 0:
+		return ref, errors.New("--target NAME@VERSION is missing, for example karpenter@v1.7.0; nodestorm target list shows what is built")
+	case r.target == "":
+		return ref, fmt.Errorf("--target NAME@VERSION is missing; the record of %s has %s", records[0].ID, records[0].Targets[0].Name)
+	}
+	if ref, err = builds.ParseRef(r.target); err != nil {
+		return ref, err
+	}
+	ref.Race = r.Race
+	for i, of := range records {
+		if of.Bare() {
+			records[i].Autoscaler = ref.Name
+			continue
+		}
+		if of.Autoscaler != ref.Name {
+			return ref, fmt.Errorf("%s is about %s, and --target is %s", of.ID, of.Autoscaler, ref)
+		}
+	}
+	return ref, nil
 }
 
 // split tells the features from the IDs.
@@ -143,20 +166,20 @@ func split(args []string) (files, ids []string) {
 // inFiles are the scenarios of the features, with the tags and the text in their names.
 func (s *session) inFiles(files []string, tags, called string) (records []scenarios.Record, err error) {
 	if called != "" && len(files) == 0 {
-		return nil, usage(fmt.Errorf("--name %q chooses among the scenarios of features, and no FILE.feature is named", called))
+		return nil, exit.UsageError(fmt.Errorf("--name %q chooses among the scenarios of features, and no FILE.feature is named", called))
 	}
 	for _, file := range files {
 		found := s.Catalogue.InFile(file)
 		if len(found) == 0 {
 			if err := s.Catalogue.Add(replay.ReadFolder(file).Own); err != nil {
-				return nil, usage(err)
+				return nil, exit.UsageError(err)
 			}
 			found = s.Catalogue.InFile(file)
 		}
 		for _, of := range found {
 			is, err := replay.HasTags(tags, of.Tags)
 			if err != nil {
-				return nil, usage(err)
+				return nil, exit.UsageError(err)
 			}
 			if is && strings.Contains(of.Name, called) {
 				records = append(records, of.Record)
@@ -171,7 +194,7 @@ func (s *session) inFiles(files []string, tags, called string) (records []scenar
 		if called != "" {
 			asked = append(asked, fmt.Sprintf("%q in its name", called))
 		}
-		return nil, usage(fmt.Errorf("no scenario of %s has %s", strings.Join(files, ", "), strings.Join(asked, " and ")))
+		return nil, exit.UsageError(fmt.Errorf("no scenario of %s has %s", strings.Join(files, ", "), strings.Join(asked, " and ")))
 	}
 	return records, nil
 }
@@ -185,7 +208,7 @@ func (s *session) on(ctx context.Context, ref builds.Ref, records []scenarios.Re
 	var own builds.Target
 	if s.Order != "" {
 		if own, err = replay.OwnOrder(ref, s.Order); err != nil {
-			return nil, usage(fmt.Errorf("--order: %w", err))
+			return nil, exit.UsageError(fmt.Errorf("--order: %w", err))
 		}
 		refs = nil // nothing of it is in the store
 	}

@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"context"
@@ -28,7 +28,7 @@ func (s *session) checkKubernetes(ctx context.Context) (err error) {
 			return err
 		}
 		if missing := s.ControlPlane.Missing(); len(missing) > 0 && s.Serving == nil {
-			s.say("%s has no %s: those of %s take their place", s.kubernetesName, strings.Join(missing, " and no "), builds.Kubernetes)
+			s.Say("%s has no %s: those of %s take their place", s.kubernetesName, strings.Join(missing, " and no "), builds.Kubernetes)
 		}
 		return nil
 	}

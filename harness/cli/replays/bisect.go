@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"context"
@@ -9,13 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/search/bisect"
 )
 
-func (e *env) bisect() *cobra.Command {
-	b := e.newBisection()
+func newBisect(e *console.Console) *cobra.Command {
+	b := newBisection(e)
 	c := &cobra.Command{
 		Use:   "bisect ID|FILE.feature --good REF --bad REF",
 		Short: "Find since when a failure is there, or since when it is not: the release, then the commit",
@@ -59,7 +60,7 @@ changes, 2 usage (also: the refs are the wrong way round), 3 an end cannot be to
 	c.Flags().BoolVar(&b.FirstParent, "first-parent", false, "follow the branch that was merged into only: the answer can be a merge")
 	c.Flags().BoolVar(&b.Anew, "anew", false, "forget what an earlier call has learned")
 	e.OutputFlags(c, &b.asJSON)
-	c.AddCommand(e.bisectStep())
+	c.AddCommand(newBisectStep(e))
 	return c
 }
 
@@ -67,11 +68,11 @@ changes, 2 usage (also: the refs are the wrong way round), 3 an end cannot be to
 func (b *bisection) prepare(c *cobra.Command, name string) error {
 	switch {
 	case (b.From.Dir == "") == (b.From.Module == ""):
-		return usage(errors.New("name where to look, one of both: --source REPOSITORY or --module PATH"))
+		return exit.UsageError(errors.New("name where to look, one of both: --source REPOSITORY or --module PATH"))
 	case b.Good == "" || b.Bad == "":
-		return usage(errors.New("--good REF and --bad REF are both needed: without and with the failure, either can be the older"))
+		return exit.UsageError(errors.New("--good REF and --bad REF are both needed: without and with the failure, either can be the older"))
 	case b.Good == b.Bad:
-		return usage(fmt.Errorf("--good and --bad are the same: %s", b.Good))
+		return exit.UsageError(fmt.Errorf("--good and --bad are the same: %s", b.Good))
 	}
 	return b.one(c, name)
 }
@@ -110,7 +111,7 @@ func (b *bisection) report(a *bisect.Answer) error {
 		return err
 	}
 	if len(a.First) > 1 {
-		return &exit.Error{Code: NotAsExpected}
+		return &exit.Error{Code: exit.NotAsExpected}
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/replay"
+	"nodestorm/harness/run/exit"
 	"nodestorm/sim/time/clock"
 )
 
@@ -22,26 +23,30 @@ func (s *session) chooseCluster(c *cobra.Command, of replay.Cluster) error {
 		return nil
 	}
 	if c.Flags().Changed("clock") && s.World.Clock != clock.Real {
-		return usage(fmt.Errorf("--clock %s: a cluster of kind has real time only, and no thousands of nodes: leave --clock out, or take --cluster %s", s.World.Clock, replay.Simulated))
+		return exit.UsageError(fmt.Errorf("--clock %s: a cluster of kind has real time only, and no thousands of nodes: leave "+
+			"--clock out, or take --cluster %s", s.World.Clock, replay.Simulated))
 	}
 	if s.kubernetesName != "" {
-		return usage(fmt.Errorf("--cluster %s: a cluster of kind has a control plane of its own, leave out --kubernetes", of))
+		return exit.UsageError(fmt.Errorf("--cluster %s: a cluster of kind has a control plane of its own, leave out --kubernetes", of))
 	}
 	s.World.Clock = clock.Real
-	s.remark("clusters are made with kind: all durations are real time, nothing is shortened")
+	s.Remark("clusters are made with kind: all durations are real time, nothing is shortened")
 	return nil
 }
 
 // addMachines adds the flag of what the instances of clouds are.
 func (s *session) addMachines(c *cobra.Command) {
-	c.Flags().Var(&s.Machines, "machines", "`MACHINES`: what the instances of the cloud are on clusters of kind: sim, or containers that join by their user data")
-	_ = c.RegisterFlagCompletionFunc("machines", cobra.FixedCompletions([]string{string(replay.SimulatedMachines), string(replay.Containers)}, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().Var(&s.Machines, "machines",
+		"`MACHINES`: what the instances of the cloud are on clusters of kind: sim, or containers that join by their user data")
+	_ = c.RegisterFlagCompletionFunc("machines",
+		cobra.FixedCompletions([]string{string(replay.SimulatedMachines), string(replay.Containers)}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // checkMachines says that containers are asked for where there is nothing for them to join.
 func (s *session) checkMachines(clusters ...replay.Cluster) error {
 	if s.Machines == replay.Containers && !slices.Contains(clusters, replay.Kind) {
-		return usage(fmt.Errorf("--machines %s: they join a cluster of kind, in real time: want --cluster %s", s.Machines, replay.Kind))
+		return exit.UsageError(fmt.Errorf("--machines %s: they join a cluster of kind, in real time: want --cluster %s",
+			s.Machines, replay.Kind))
 	}
 	return nil
 }

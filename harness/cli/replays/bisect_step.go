@@ -1,4 +1,4 @@
-package cli
+package replays
 
 import (
 	"errors"
@@ -22,8 +22,8 @@ const (
 	gitStop = 128
 )
 
-func (e *env) bisectStep() *cobra.Command {
-	b := e.newBisection()
+func newBisectStep(e *console.Console) *cobra.Command {
+	b := newBisection(e)
 	var mended bool
 	c := &cobra.Command{
 		Use:   "step ID|FILE.feature --source DIR",
@@ -92,19 +92,19 @@ func (b *bisection) step(c *cobra.Command, name string) (status int, err error) 
 	b.Line().Clear()
 	switch t.Verdict {
 	case verdict.Healthy:
-		b.say("%.12s: healthy", commit)
+		b.Say("%.12s: healthy", commit)
 		return gitOld, nil
 	case verdict.Reproduced:
-		b.say("%.12s: reproduced; the run is %s", commit, t.Run())
+		b.Say("%.12s: reproduced; the run is %s", commit, t.Run())
 		return gitNew, nil
 	case verdict.Failed:
 		if b.Record.Bare() {
-			b.say("%.12s: failed; the run is %s", commit, t.Run())
+			b.Say("%.12s: failed; the run is %s", commit, t.Run())
 			return gitNew, nil
 		}
-		b.say("%.12s fails in another way than the record has it, so it is skipped: %s", commit, t.Reason)
+		b.Say("%.12s fails in another way than the record has it, so it is skipped: %s", commit, t.Reason)
 		return gitSkip, nil
 	}
-	b.say("%.12s is skipped: %s", commit, t.Reason)
+	b.Say("%.12s is skipped: %s", commit, t.Reason)
 	return gitSkip, nil
 }
