@@ -30,6 +30,9 @@ func TestWrongImports(t *testing.T) {
 		{map[string][]string{"nodestorm/harness/cloud/machines": {"github.com/cucumber/godog"}}, "nodestorm/harness/cloud/machines imports github.com/cucumber/godog"},
 		{map[string][]string{"nodestorm/fakecloud/hcloud": {"k8s.io/client-go/rest"}}, "nodestorm/fakecloud/hcloud imports k8s.io/client-go/rest"},
 		{map[string][]string{"nodestorm/harness/world": {"nodestorm/harness/world/process"}, "nodestorm/harness/world/process": {"nodestorm/scenarios"}}, "nodestorm/harness/world needs nodestorm/scenarios"},
+		{map[string][]string{"nodestorm/harness/replay": {"nodestorm/harness/program/karpenter"}},
+			"nodestorm/harness/replay imports nodestorm/harness/program/karpenter"},
+		{map[string][]string{"nodestorm/harness/replay": {"nodestorm/harness/program/programs"}}, ""},
 		{map[string][]string{"nodestorm/harness/run/then": {"nodestorm/harness/sentences/words"}, "nodestorm/harness/sentences/words": {"fmt"}}, ""},
 		{map[string][]string{"nodestorm/harness/run/then": {"nodestorm/harness/sentences"}, "nodestorm/harness/sentences": {}},
 			"nodestorm/harness/run/then needs nodestorm/harness/sentences"},
@@ -69,6 +72,18 @@ var apart = []struct{ p, from, why string }{
 // readers are what judges and reads runs, with all below them.
 var readers = []string{"nodestorm/harness/run", "nodestorm/harness/night/shard", "nodestorm/harness/night/store"}
 
+// single reports whether a package is that of one program or cloud, which only the registries know.
+func single(p string) bool {
+	for parent, shared := range map[string][]string{
+		"nodestorm/harness/program": {"deploy", "manifest", "programs"}, "nodestorm/harness/cloud": {"all", "live", "machines"},
+	} {
+		if name, is := strings.CutPrefix(p, parent+"/"); is {
+			return !slices.Contains(shared, name)
+		}
+	}
+	return false
+}
+
 // pure reports whether what judges and reads runs may need a package: none of what makes them.
 func pure(p string) bool {
 	switch {
@@ -92,6 +107,7 @@ func wrongImports(imports map[string][]string) (wrong []string) {
 		for _, other := range imported {
 			var ok bool
 			switch {
+			case single(other) && (under(p, "nodestorm/harness/sentences") || under(p, "nodestorm/harness/replay")):
 			case roomOf(other) != "":
 				ok = slices.Contains(rooms[room], roomOf(other))
 			case under(other, "github.com/cucumber/godog"):

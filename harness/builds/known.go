@@ -39,3 +39,6 @@ const (
 	Instances = "instances"
 	Kwok      = "kwok"
 )
+
+// OnInstances is what features/instances/ is played on.
+var OnInstances = Ref{Name: "karpenter", Version: "v1.7.0", Provider: Instances}

@@ -22,6 +22,8 @@ type Facts struct {
 	// FirstBuild is how long that takes on two processors, rounded up: of a setup that began with an empty build cache
 	// beside other work.
 	FirstBuild metav1.Duration `json:"firstBuild,omitzero"`
+	// Unbuilt says that there are no builds of it.
+	Unbuilt bool `json:"unbuilt,omitempty"`
 	// PerCloud says that each build is for one cloud, which its records are then of.
 	PerCloud bool `json:"perCloud,omitempty"`
 	// BuiltIn is the cloud that builds have which are made for none.

@@ -5,7 +5,6 @@ import (
 
 	"nodestorm/features"
 	"nodestorm/harness/builds"
-	"nodestorm/harness/program/karpenter"
 	"nodestorm/scenarios"
 )
 
@@ -42,9 +41,6 @@ func NeededBy(catalogue *scenarios.Catalogue, records []scenarios.Record) (refs 
 	return refs, nil
 }
 
-// onInstances is what features/instances/ is played on.
-var onInstances = builds.Ref{Name: karpenter.Name, Version: "v1.7.0", Provider: builds.Instances}
-
 // Needed are Kubernetes, Cluster API, our own parts of clusters, and all targets of
 // the catalogue, each once.
 func Needed() ([]builds.Ref, error) {
@@ -52,7 +48,8 @@ func Needed() ([]builds.Ref, error) {
 	if err != nil {
 		return nil, err
 	}
-	refs, seen := slices.Concat([]builds.Ref{builds.Kubernetes}, builds.ClusterAPI, builds.Parts, []builds.Ref{onInstances}), map[builds.Ref]bool{}
+	refs := slices.Concat([]builds.Ref{builds.Kubernetes}, builds.ClusterAPI, builds.Parts, []builds.Ref{builds.OnInstances})
+	seen := map[builds.Ref]bool{}
 	for _, r := range c.Records() {
 		for _, t := range r.Targets {
 			ref, err := builds.ParseRef(t.Name)

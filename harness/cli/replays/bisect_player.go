@@ -15,6 +15,7 @@ import (
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/draft"
+	"nodestorm/harness/program"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run"
@@ -108,8 +109,8 @@ func (b *bisection) about(name string) error {
 	default:
 		b.Record.Autoscaler = b.autoscaler
 	}
-	if b.Record.Autoscaler == "kubespray" {
-		return fmt.Errorf("%s is about kubespray, of which nothing is built", b.Record.ID)
+	if of := program.Named(b.Record.Autoscaler); of.Unbuilt {
+		return fmt.Errorf("%s is about %s, of which nothing is built", b.Record.ID, of.Name)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/draft/transcript"
-	"nodestorm/harness/program/karpenter"
+	"nodestorm/harness/program"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
@@ -89,7 +89,7 @@ func (u *upOptions) run(c *cobra.Command) (err error) {
 		return exit.UsageError(errors.New("--nodes and --given both say which nodes there are: want one of them"))
 	case u.given != "" && u.target == "":
 		return exit.UsageError(errors.New("--target NAME@VERSION is missing: what is to run in the world of --given?"))
-	case u.given == "" && u.target != "" && u.ref.Name != karpenter.Name:
+	case u.given == "" && u.target != "" && program.Named(u.ref.Name).BuiltIn == "":
 		return exit.UsageError(fmt.Errorf("--target %s: up knows karpenter; of other targets say with --given FILE.feature how to set them up", u.ref))
 	case u.record != "" && filepath.Ext(u.record) != ".feature":
 		return exit.UsageError(fmt.Errorf("--record %s: want a name that ends with .feature", u.record))

@@ -23,15 +23,19 @@ import (
 // breakables are what can be broken, in the order in which people read of them.
 var breakables = sync.OnceValue(func() []scene.Breakable {
 	all := []scene.Breakable{
-		{List: apifault.Rules, Need: scene.Need{There: func(*scene.Scene) bool { return true }}, Of: func(s *scene.Scene) fault.Injector { return ways{s} }},
+		{List: apifault.Rules, Need: always, Of: func(s *scene.Scene) fault.Injector { return ways{s} }},
 		{List: cloudfault.Faults, Need: scene.CloudToBreak, Of: func(s *scene.Scene) fault.Injector { return s.Cloud }},
 		{List: node.Faults, Need: scene.Cluster, Of: func(s *scene.Scene) fault.Injector { return s.Nodes() }},
 	}
 	for _, k := range programs.All {
 		all = append(all, k.Breaks...)
 	}
-	return append(all, scene.Breakable{List: kubelet.Faults, Need: scene.Kubelet, Of: func(s *scene.Scene) fault.Injector { return s.Kubelets }})
+	return append(all, scene.Breakable{
+		List: kubelet.Faults, Need: scene.Kubelet, Of: func(s *scene.Scene) fault.Injector { return s.Kubelets },
+	})
 })
+
+var always = scene.Need{There: func(*scene.Scene) bool { return true }}
 
 // Arm gives the parts of the world their faults.
 func Arm(s *scene.Scene, faults []fault.Fault) error {

@@ -72,7 +72,8 @@ func Page() string {
 			inside = append(inside, s.says.Sets)
 		}
 		list := s.subject.List
-		row := fmt.Sprintf("| `%s` | %s | `%s`%s | `%s` |\n", list.Name, list.About, list.MatchFields(), list.Note, list.Written(s.kind.Key, inside...))
+		row := fmt.Sprintf("| `%s` | %s | `%s`%s | `%s` |\n",
+			list.Name, list.About, list.MatchFields(), list.Note, list.Written(s.kind.Key, inside...))
 		if !strings.Contains(page.String(), row) {
 			page.WriteString(row)
 		}

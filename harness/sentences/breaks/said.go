@@ -15,6 +15,7 @@ func CheckSentence(sentence string) error {
 	return err
 }
 
+// Read is the fault that a sentence says.
 func Read(text string) ([]fault.Fault, error) {
 	s, args, err := find(text)
 	if err != nil {
