@@ -18,7 +18,7 @@ type Manifest struct {
 	// OverlayHash is that of the clock overlay the binary was built with. Empty
 	// means none: such a binary lives in virtual time as a guest, see clock.Driver.Start.
 	OverlayHash string `json:"overlayHash,omitempty"`
-	// Clock is [clock.Digest] of what OverlayHash is, in a build from a registry: the
+	// Clock is [overlay.Digest] of what OverlayHash is, in a build from a registry: the
 	// toolchain that made it need not be here.
 	Clock string `json:"clock,omitempty"`
 	// Programs are those of an entry that has several, and none of its own name.

@@ -16,7 +16,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/registry"
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/clock/overlay"
 )
 
 // What the environment says of registries, for all commands.
@@ -172,7 +172,7 @@ func (o *Offer) places(repository string) (places []string) {
 		refs = []builds.Ref{known.Ref, o.Ref}
 	}
 	for _, ref := range refs {
-		for _, of := range []string{clock.Digest(), ""} {
+		for _, of := range []string{overlay.Digest(), ""} {
 			places = append(places, repository+":"+tag(ref, of))
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/registry"
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/clock/overlay"
 )
 
 // Annotations of builds in a registry, after those of the OCI image specification.
@@ -80,7 +80,7 @@ func folderOf(t builds.Target, m builds.Manifest) (registry.Folder, error) {
 func portable(m builds.Manifest) builds.Manifest {
 	m.GOROOT, m.BuiltAt = "", time.Time{}
 	if m.OverlayHash != "" {
-		m.Clock = clock.Digest() // Get has found it to be ours
+		m.Clock = overlay.Digest() // Get has found it to be ours
 	}
 	m.Source.Dir, m.Source.Workspace = "", ""
 	switch m.Source.Kind {
@@ -150,7 +150,7 @@ func (s *Store) Pull(ctx context.Context, ref builds.Ref, repository string, pro
 	// Which of a nodestorm's own clock comes first; a build without any serves all.
 	places := []string{repository}
 	if !strings.Contains(repository, "@") {
-		places = []string{repository + ":" + tag(ref, clock.Digest()), repository + ":" + tag(ref, "")}
+		places = []string{repository + ":" + tag(ref, overlay.Digest()), repository + ":" + tag(ref, "")}
 	}
 	d := newDraft(tmp)
 	var digest string
@@ -198,7 +198,7 @@ func (s *Store) Pushed(ctx context.Context, name, provider, repository string) (
 	}
 	var ends []string // the longest first: a build for one provider is none for all
 	for _, provider := range slices.Compact([]string{provider, ""}) {
-		for _, of := range []string{clock.Digest(), ""} {
+		for _, of := range []string{overlay.Digest(), ""} {
 			ends = append(ends, strings.TrimPrefix(tag(builds.Ref{Name: name, Provider: provider}, of), name+"-"))
 		}
 	}
@@ -233,8 +233,8 @@ func (d draft) pulled(ref builds.Ref) (m builds.Manifest, err error) {
 	if !m.Ref.Is(ref) || m.Ref.Check() != nil {
 		return m, fmt.Errorf("it is %.200q for %.200q, and not %s for %q", m.Ref.String(), m.Provider, ref, ref.Provider)
 	}
-	if m.OverlayHash != "" && m.Clock != clock.Digest() {
-		return m, fmt.Errorf("it was built with another clock (%.12s, not %.12s); pull what the same nodestorm has pushed", m.Clock, clock.Digest())
+	if m.OverlayHash != "" && m.Clock != overlay.Digest() {
+		return m, fmt.Errorf("it was built with another clock (%.12s, not %.12s); pull what the same nodestorm has pushed", m.Clock, overlay.Digest())
 	}
 	sum, _, err := sumOf(m, filepath.Join(d.dir, "bin"))
 	if err != nil {

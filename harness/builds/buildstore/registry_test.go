@@ -29,7 +29,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"nodestorm/harness/builds"
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/clock/overlay"
 )
 
 // registryWith is a registry on loopback, before which a handler may answer in its place.
@@ -230,7 +230,7 @@ func TestPullRefuses(t *testing.T) {
 	repository, _ := registryWith(t, nil)
 	pushed, err := here.Push(t.Context(), tiny, repository, nil)
 	ok(t, err)
-	place, err := name.NewTag(repository + ":" + tag(tiny, clock.Digest()))
+	place, err := name.NewTag(repository + ":" + tag(tiny, overlay.Digest()))
 	ok(t, err)
 	digest, err := name.ParseReference(pushed)
 	ok(t, err)
@@ -247,7 +247,7 @@ func TestPullRefuses(t *testing.T) {
 			f[manifestFile] = strings.Replace(f[manifestFile], `"v1.0.0"`, `"v9.0.0"`, 1)
 		}, [2]string{}, `it is "tiny@v9.0.0"`},
 		"another clock": {func(f map[string]string) {
-			f[manifestFile] = strings.Replace(f[manifestFile], clock.Digest(), "0badc10c", 1)
+			f[manifestFile] = strings.Replace(f[manifestFile], overlay.Digest(), "0badc10c", 1)
 		}, [2]string{}, "another clock (0badc10c"},
 		"no manifest":            {func(f map[string]string) { delete(f, manifestFile) }, [2]string{}, "it is no build that nodestorm has pushed"},
 		"a manifest of junk":     {func(f map[string]string) { f[manifestFile] = "{" }, [2]string{}, "its manifest.json: "},
@@ -279,7 +279,7 @@ func TestPullRefuses(t *testing.T) {
 	path := filepath.Join(got.Dir, manifestFile)
 	text, err := os.ReadFile(path)
 	ok(t, err)
-	ok(t, os.WriteFile(path, []byte(strings.Replace(string(text), clock.Digest(), "0badc10c", 1)), 0o600))
+	ok(t, os.WriteFile(path, []byte(strings.Replace(string(text), overlay.Digest(), "0badc10c", 1)), 0o600))
 	if _, err = there.Get(tiny); !errors.As(err, new(*StaleError)) {
 		t.Errorf("a pulled build of another clock: %v", err)
 	}

@@ -25,14 +25,14 @@ import (
 	"golang.org/x/mod/semver"
 
 	"nodestorm/harness/builds"
-	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/clock/overlay"
 )
 
 // EnvCache overrides where the store is.
 const EnvCache = "NODESTORM_CACHE"
 
 // OverlayFunc writes what gives programs built by the toolchain at goroot the
-// clock; see clock.WriteOverlay.
+// clock; see overlay.Write.
 type OverlayFunc func(goroot, goarch, dir string) (path, hash string, err error)
 
 // Store is a folder of targets. Any number of processes may use it at once.
@@ -72,8 +72,8 @@ func Open(dir string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{dir: dir}
-	if clock.Supported(runtime.GOOS, runtime.GOARCH) {
-		s.Overlay = clock.WriteOverlay
+	if overlay.Supported(runtime.GOOS, runtime.GOARCH) {
+		s.Overlay = overlay.Write
 	}
 	return s, nil
 }
@@ -262,8 +262,8 @@ func (s *Store) fresh(t builds.Target) error {
 		return nil
 	}
 	if t.Clock != "" {
-		if t.Clock != clock.Digest() {
-			return &StaleError{Ref: t.Ref, Source: t.Source, Err: fmt.Errorf("clock (%.12s, not %.12s)", t.Clock, clock.Digest())}
+		if t.Clock != overlay.Digest() {
+			return &StaleError{Ref: t.Ref, Source: t.Source, Err: fmt.Errorf("clock (%.12s, not %.12s)", t.Clock, overlay.Digest())}
 		}
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"nodestorm/harness/world/process"
 	"nodestorm/sim/time/clock"
+	"nodestorm/sim/time/clock/overlay"
 )
 
 // FolderPrefix begins the name of the folder in which the clock is tried.
@@ -97,12 +98,12 @@ func buildWaiting(ctx context.Context, dir string) (program string, err error) {
 	if err != nil {
 		return "", err
 	}
-	overlay, _, err := clock.WriteOverlay(goroot, runtime.GOARCH, filepath.Join(dir, "overlay"))
+	edits, _, err := overlay.Write(goroot, runtime.GOARCH, filepath.Join(dir, "overlay"))
 	if err != nil {
 		return "", err
 	}
 	program = filepath.Join(dir, "waits")
-	_, err = goCommand("build", "-trimpath", "-buildvcs=false", "-overlay="+overlay, "-o", program, ".")
+	_, err = goCommand("build", "-trimpath", "-buildvcs=false", "-overlay="+edits, "-o", program, ".")
 	return program, err
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"nodestorm/sim/time/clock/tracee"
 )
 
 // What a guest asks of the kernel about time is one of three things: it is made virtual (a clock
@@ -40,7 +42,8 @@ func init() {
 		unix.SYS_PSELECT6:        {given(4), waitAtMost(4, 0)},
 		unix.SYS_NANOSLEEP:       {always(), waitAtMost(0, 0)},
 		unix.SYS_CLOCK_NANOSLEEP: {always(), sleep},
-		unix.SYS_FUTEX:           {among(1, futexCommand, []uint32{futexWait, futexWaitBitset, futexLockPI, futexWaitRequeuePI, futexLockPI2}, given(3)), waitForOthers},
+		unix.SYS_FUTEX: {among(1, futexCommand,
+			[]uint32{futexWait, futexWaitBitset, futexLockPI, futexWaitRequeuePI, futexLockPI2}, given(3)), waitForOthers},
 		unix.SYS_RT_SIGTIMEDWAIT: {given(2), waitAtMost(2, -int64(unix.EAGAIN))},
 
 		unix.SYS_RECVMMSG:        {given(4), inRealTime("receives messages for at most so long by recvmmsg")},
@@ -55,7 +58,8 @@ func init() {
 		unix.SYS_TIMERFD_SETTIME: {always(), setTimer(2, "uses timerfd")},
 		unix.SYS_TIMER_CREATE:    {among(0, math.MaxUint32, virtualClocks, always()), inRealTime("sets a timer by timer_create")},
 		unix.SYS_SETITIMER:       {among(0, math.MaxUint32, []uint32{unix.ITIMER_REAL}, given(1)), setTimer(1, "sets a timer by setitimer")},
-		unix.SYS_SETSOCKOPT:      {among(1, math.MaxUint32, []uint32{unix.SOL_SOCKET}, among(2, math.MaxUint32, socketTimeouts, always())), setSocketTimeout},
+		unix.SYS_SETSOCKOPT: {among(1, math.MaxUint32, []uint32{unix.SOL_SOCKET},
+			among(2, math.MaxUint32, socketTimeouts, always())), setSocketTimeout},
 
 		unix.SYS_EXECVE:   {always(), execute},
 		unix.SYS_EXECVEAT: {always(), execute},
@@ -155,7 +159,7 @@ func (f *family) fill(n *notification, at uint64, words ...int64) response {
 	if !f.stillThere(n) {
 		return answer(0, unix.ESRCH) // nobody hears it
 	}
-	if k, err := writeMemory(int(n.tid), at, data); err != nil || k != len(data) {
+	if k, err := tracee.WriteMemory(int(n.tid), at, data); err != nil || k != len(data) {
 		if err != nil && !errors.Is(err, unix.EFAULT) {
 			f.fail(fmt.Errorf("answering process %d, which asks for the time: %w", n.tid, err))
 		}
@@ -167,7 +171,7 @@ func (f *family) fill(n *notification, at uint64, words ...int64) response {
 // words reads from the memory of who has asked.
 func (f *family) words(n *notification, at uint64, count int) ([]int64, bool) {
 	data := make([]byte, 8*count)
-	k, err := readMemory(int(n.tid), at, data)
+	k, err := tracee.ReadMemory(int(n.tid), at, data)
 	if err != nil && !errors.Is(err, unix.EFAULT) && !errors.Is(err, unix.ESRCH) {
 		f.fail(fmt.Errorf("reading for how long process %d waits: %w", n.tid, err))
 	}

@@ -1,6 +1,6 @@
 // Package clock makes a world of real programs live in one virtual time.
 //
-// Programs built with [WriteOverlay]'s edits read their time from a page shared
+// Programs built with the edits of package overlay read their time from a page shared
 // by the whole world. A [Driver] owns the page and decides how virtual time
 // passes: as real time does, at a fixed factor, or ("auto") as real time does
 // while anybody has work to do, and at once to the next timer when nobody has.
@@ -32,3 +32,7 @@ type Config struct {
 	Mode  Mode      // zero: Auto
 	Start time.Time // virtual time at the start; zero: now
 }
+
+// EnvPage names the environment variable that tells a program built with the
+// overlay where its world's clock page is.
+const EnvPage = "NODESTORM_CLOCK"

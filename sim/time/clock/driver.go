@@ -11,49 +11,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-)
 
-const (
-	// fineGrain and coarseGrain are the least that auto mode jumps, in virtual
-	// time: timers due within one grain fire together, so none is later than this
-	// for the clock's sake. While things happen the grain is fine; while nothing
-	// does it doubles with each jump up to coarseGrain, which leaves a fifth of the
-	// lag Budget.
-	fineGrain   = 10 * time.Millisecond
-	coarseGrain = 190 * time.Millisecond
-
-	// eventful is how often, between two jumps, a program's Ps and its poller go to
-	// sleep or wake for things to happen, on average over the programs. The timers
-	// of a quiet control plane make it 5 to 10, a lease's renewal 20 to 30, one pod's
-	// way through it hundreds.
-	// It counts and does not time, so that a noisy machine changes nothing.
-	eventful = 40
-
-	// maxJump bounds one jump, so that work that the kernel has not yet handed
-	// to an idle program meets a small step, not a large one.
-	maxJump = time.Second
-
-	// firstLook is how long after a jump the driver looks whether the world is
-	// idle again, in real time; it waits twice as long before each further look,
-	// up to lastLook, so as not to take a processor from those who work. Once it
-	// seems idle, what is still on its way takes microseconds: it begins anew.
-	firstLook = 20 * time.Microsecond
-	lastLook  = 160 * time.Microsecond
-	// shortTick and longTick bound, in real time, how often the driver looks at our own
-	// timers while it does not jump; at fixed rates it is every fineGrain.
-	shortTick = 200 * time.Microsecond
-	longTick  = 2 * time.Millisecond
-
-	// settled is the real time after which a program with idle Ps and no
-	// sleeping poller counts as idle: it waits for nothing but other programs.
-	settled = 2 * time.Millisecond
-
-	// followEvery is how often, in real time, the driver looks who is stopped or waits
-	// for a disk.
-	followEvery = 50 * time.Millisecond
-
-	// reapEvery is how often ended programs are looked for, in real time.
-	reapEvery = 10 * time.Millisecond
+	"nodestorm/sim/time/clock/raw"
+	"nodestorm/sim/time/clock/task"
 )
 
 // Driver owns a world's clock page and makes its time pass. It starts held.
@@ -62,7 +22,7 @@ type Driver struct {
 	page  *page
 	clock *virtualClock
 	own   *ownProcess
-	load  load
+	load  task.Load
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -106,16 +66,17 @@ func NewDriver(cfg Config) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	load, err := openLoad()
+	load, err := task.OpenLoad()
 	if err != nil {
 		return nil, err
 	}
 	p, err := createPage(cfg.Path, cfg.Start)
 	if err != nil {
-		return nil, errors.Join(err, unix.Close(load.fd))
+		return nil, errors.Join(err, load.Close())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	d := &Driver{cfg: cfg, page: p, clock: &virtualClock{page: p}, own: own, load: load, holds: 1, grain: fineGrain, wait: firstLook, stop: cancel, done: make(chan struct{})}
+	d := &Driver{cfg: cfg, page: p, clock: &virtualClock{page: p}, own: own, load: load, holds: 1, grain: fineGrain,
+		wait: firstLook, stop: cancel, done: make(chan struct{})}
 	d.looked = p.now()
 	d.meter.start(d.looked, rawNow())
 	go d.run(ctx)
@@ -181,8 +142,8 @@ func (d *Driver) Close() error {
 		}
 	}
 	d.procs = nil
-	d.own.threads.close()
-	return errors.Join(d.page.close(), unix.Close(d.load.fd))
+	d.own.threads.Close()
+	return errors.Join(d.page.close(), d.load.Close())
 }
 
 // setRate is for fixed rates; in auto mode it is always 1.
@@ -199,7 +160,7 @@ func (d *Driver) setRate(factor float64) {
 func (d *Driver) run(ctx context.Context) {
 	defer close(d.done)
 	runtime.LockOSThread() // and never unlock: the thread ends with what is set here
-	defer beDriverThread()()
+	defer task.BeDriver()()
 	defer oneMoreP()()
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	for ctx.Err() == nil {
@@ -251,15 +212,6 @@ func (d *Driver) wakeGuests(now int64) {
 		}
 		p.guest.wake(now)
 	}
-}
-
-// tick is the real time from one look to the next at a rate that does not jump.
-func (m Mode) tick() time.Duration {
-	if m == Auto { // held for somebody who works, and is not to wait for us
-		return longTick
-	}
-	grain := float64(fineGrain) / max(1, m.factor)
-	return max(time.Duration(grain), shortTick)
 }
 
 // jump moves virtual time to the next timer if the whole world is idle.
@@ -319,7 +271,7 @@ func (d *Driver) later() time.Duration {
 // threadRuns reports whether any thread of the world runs, wants to, or waits for a
 // disk.
 func (d *Driver) threadRuns() (bool, error) {
-	nobody, err := d.load.onlyUs()
+	nobody, err := d.load.OnlyUs()
 	if err != nil {
 		return false, err
 	}
@@ -328,7 +280,7 @@ func (d *Driver) threadRuns() (bool, error) {
 		if p == nil || nobody && p.gen == p.calm {
 			continue
 		}
-		if runs, err := p.threads.run(); err != nil || runs {
+		if runs, err := p.threads.Run(); err != nil || runs {
 			return runs, err
 		}
 		p.calm = p.gen
@@ -418,6 +370,6 @@ func (d *Driver) eventsPending() bool {
 			d.polls = append(d.polls, unix.PollFd{Fd: int32(p.epfd), Events: unix.POLLIN})
 		}
 	}
-	n, err := poll(d.polls)
+	n, err := raw.Poll(d.polls)
 	return err != nil || n > 0
 }

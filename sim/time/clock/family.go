@@ -18,6 +18,9 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"nodestorm/sim/time/clock/raw"
+	"nodestorm/sim/time/clock/tracee"
 )
 
 // family is a program that was started in virtual time and all that it starts: they have its
@@ -60,7 +63,8 @@ func newFamily(d *Driver, root, listener int) *family {
 	// Of a thread that sleeps until it is answered nobody else's processor need be woken. Linux before
 	// 6.6 does not know of it.
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
-	f := &family{driver: d, listener: listener, root: root, calls: make(chan notification, 64), guests: map[int]*guest{}, threads: map[int]*guest{}}
+	f := &family{driver: d, listener: listener, root: root, calls: make(chan notification, 64), guests: map[int]*guest{},
+		threads: map[int]*guest{}}
 	go f.work()
 	return f
 }
@@ -79,11 +83,11 @@ func (d *Driver) hearFrom(f *family) {
 // guests it is a pause.
 func (d *Driver) listen(wait time.Duration) {
 	if len(d.ears) == 0 {
-		pause(wait)
+		raw.Pause(wait)
 		return
 	}
 	for range mostAtOnce {
-		if n, err := pollFor(d.ears, wait); err != nil || n == 0 {
+		if n, err := raw.PollFor(d.ears, wait); err != nil || n == 0 {
 			return
 		}
 		began := rawNow()
@@ -153,7 +157,7 @@ func (f *family) hear(events int16) (more bool) {
 		return events == 0
 	}
 	var n notification
-	switch err := ioctl(f.listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)); {
+	switch err := raw.Ioctl(f.listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)); {
 	case err == nil:
 	case errors.Is(err, unix.EINTR), errors.Is(err, unix.ENOENT), errors.Is(err, unix.EAGAIN): // it has ended meanwhile
 		return true
@@ -164,7 +168,7 @@ func (f *family) hear(events int16) (more bool) {
 	f.mu.Lock()
 	g := f.threads[int(n.tid)]
 	f.mu.Unlock()
-	if g == nil || n.nr != unix.SYS_EPOLL_PWAIT || n.arch != auditArch || tgkill(g.pid, int(n.tid), 0) != nil {
+	if g == nil || n.nr != unix.SYS_EPOLL_PWAIT || n.arch != tracee.AuditArch || raw.Tgkill(g.pid, int(n.tid), 0) != nil {
 		f.calls <- n
 		return true
 	}
@@ -200,7 +204,7 @@ func (f *family) handle(n *notification) {
 	}
 	g.told.Add(1)
 	r, known := rules[uint32(n.nr)]
-	if n.arch != auditArch || !known {
+	if n.arch != tracee.AuditArch || !known {
 		f.named(g, "makes system calls as programs for another machine do")
 		_ = f.respond(n, proceed())
 		return
@@ -213,7 +217,7 @@ func (f *family) respond(n *notification, r response) error {
 	if r.id = n.id; r.flags == answered {
 		return nil
 	}
-	err := ioctl(f.listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
+	err := raw.Ioctl(f.listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
 	if err == nil || errors.Is(err, unix.ENOENT) { // it has ended meanwhile
 		return nil
 	}
@@ -227,7 +231,7 @@ const answered = ^uint32(0)
 // stillThere reports whether who made the call waits for an answer, so that what is at its
 // thread's ID is its own.
 func (f *family) stillThere(n *notification) bool {
-	return ioctl(f.listener, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&n.id)) == nil
+	return raw.Ioctl(f.listener, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&n.id)) == nil
 }
 
 // guest is the process that the thread is of.
@@ -235,7 +239,7 @@ func (f *family) guest(tid int) (*guest, error) {
 	f.mu.Lock()
 	g := f.threads[tid]
 	f.mu.Unlock()
-	if g != nil && tgkill(g.pid, tid, 0) == nil {
+	if g != nil && raw.Tgkill(g.pid, tid, 0) == nil {
 		return g, nil
 	}
 	pid, err := processOf(tid)

@@ -2,11 +2,15 @@
 
 package clock
 
-import "time"
+import (
+	"time"
+
+	"nodestorm/sim/time/clock/raw"
+)
 
 type family struct{}
 
 func (*family) hearAlone() {}
 
-func (d *Driver) listen(wait time.Duration) { pause(wait) }
+func (d *Driver) listen(wait time.Duration) { raw.Pause(wait) }
 func (d *Driver) prick()                    {}

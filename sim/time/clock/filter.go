@@ -3,10 +3,11 @@
 package clock
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"nodestorm/sim/time/clock/tracee"
 )
 
 // condition is what the kernel looks at before it tells us of a system call: a part of a seccomp
@@ -83,7 +84,7 @@ const x32 = 0x40000000
 // in places of its own, and of all calls of other machines' kind.
 func filterCode(own []uint64) []unix.SockFilter {
 	code := []unix.SockFilter{
-		{Code: loadWord, K: callArch}, jump(unix.BPF_JEQ, auditArch, 1, 0), tell,
+		{Code: loadWord, K: callArch}, jump(unix.BPF_JEQ, tracee.AuditArch, 1, 0), tell,
 		{Code: loadWord, K: callNumber}, jump(unix.BPF_JGE, x32, 0, 1), tell,
 	}
 	for _, nr := range sortedRules() {
@@ -102,18 +103,4 @@ func sortedRules() (numbers []uint32) {
 	}
 	slices.Sort(numbers)
 	return numbers
-}
-
-// leaveFilter leaves a program for seccomp in the tracee.
-func (t *tracee) leaveFilter(code []unix.SockFilter) uintptr {
-	at := t.room()
-	data := binary.NativeEndian.AppendUint64(nil, uint64(len(code)))
-	data = binary.NativeEndian.AppendUint64(data, uint64(at)+16)
-	for _, c := range code {
-		data = binary.NativeEndian.AppendUint16(data, c.Code)
-		data = append(data, c.Jt, c.Jf)
-		data = binary.NativeEndian.AppendUint32(data, c.K)
-	}
-	t.poke(at, data)
-	return at
 }

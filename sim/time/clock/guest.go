@@ -21,6 +21,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"nodestorm/sim/time/clock/raw"
+	"nodestorm/sim/time/clock/tracee"
 )
 
 // A guest is a program as somebody else has built it. It reads its time from the clock page, see
@@ -40,7 +43,7 @@ type guest struct {
 	slot   *slot
 
 	// What the family's own thread alone knows.
-	image image
+	image tracee.Image
 	own   []uint64 // see image
 	entry uint64
 	vdso  uint64
@@ -112,22 +115,22 @@ func (d *Driver) adopt(pid int) error {
 // prepare has a program, which has not begun yet, read its time from the page and tell of its
 // waits.
 func prepare(pid int, page string) (listener int, err error) {
-	t, err := stopped(pid)
+	t, err := tracee.Stopped(pid)
 	if err != nil {
 		return -1, err
 	}
-	if err := t.virtualTime(page); err != nil {
+	if err := t.VirtualTime(page); err != nil {
 		return -1, err
 	}
-	of, err := imageOf(pid)
+	of, err := tracee.ImageOf(pid)
 	if err != nil {
 		return -1, err
 	}
-	entry, err := auxiliary(pid, atEntry)
+	entry, err := tracee.Auxiliary(pid, tracee.AtEntry)
 	if err != nil {
 		return -1, err
 	}
-	return t.listen(filepath.Dir(page), filterCode(of.in(entry)))
+	return t.Listen(filepath.Dir(page), filterCode(of.In(entry)))
 }
 
 // TryGuest does with a child of ours what Driver.Start does, and says what of it is refused
@@ -188,23 +191,23 @@ func (d *Driver) admit(f *family, pid int) error {
 
 // look finds out what the process runs.
 func (g *guest) look() (err error) {
-	if g.image, err = imageOf(g.pid); err != nil {
+	if g.image, err = tracee.ImageOf(g.pid); err != nil {
 		return err
 	}
-	entry, err := auxiliary(g.pid, atEntry)
+	entry, err := tracee.Auxiliary(g.pid, tracee.AtEntry)
 	if err != nil {
 		return err
 	}
 	g.mu.Lock()
 	g.poller = 0
 	g.mu.Unlock()
-	g.entry, g.own = entry, g.image.in(entry)
-	g.vdso, err = auxiliary(g.pid, atSysinfoEHDR)
+	g.entry, g.own = entry, g.image.In(entry)
+	g.vdso, err = tracee.Auxiliary(g.pid, tracee.AtVDSO)
 	return err
 }
 
 // inVDSO reports whether an instruction is the kernel's own, in its library.
-func (g *guest) inVDSO(at uint64) bool { return at-g.vdso < 2*vdsoSize }
+func (g *guest) inVDSO(at uint64) bool { return at-g.vdso < 2*tracee.VDSOSize }
 
 // isRuntimes reports whether it is Go's runtime that waits, for itself.
 func (g *guest) isRuntimes(n *notification) bool { return slices.Contains(g.own, n.at) }
@@ -222,7 +225,7 @@ func (g *guest) isRuntimesPoller(n *notification) bool {
 		return is
 	}
 	at := n.at
-	if from, ok := caller(int(n.tid)); ok && !g.polls(at) {
+	if from, ok := tracee.Caller(int(n.tid)); ok && !g.polls(at) {
 		at = from
 	}
 	if !g.polls(at) {
@@ -243,81 +246,7 @@ func (g *guest) knownPoller(n *notification) (is, known bool) {
 
 // polls reports whether an instruction is of Go's runtime, where it waits for events.
 func (g *guest) polls(at uint64) bool {
-	for _, s := range g.image.poll {
-		if at-g.entry-s.begin <= s.end-s.begin {
-			return true
-		}
-	}
-	return false
-}
-
-// listen has the tracee install a filter that tells us of its waits, and hand us the end that
-// hears of them, by way of a socket in the folder.
-func (t *tracee) listen(folder string, code []unix.SockFilter) (listener int, err error) {
-	path := filepath.Join(folder, fmt.Sprintf("listener-%d", t.pid))
-	socket, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		return -1, err
-	}
-	defer socket.Close()
-	address := text("\x01\x00" + path)
-	if len(path) > 100 {
-		return -1, fmt.Errorf("%s is too long for a socket's name: use a shorter folder for temporary files (TMPDIR)", path)
-	}
-	fd := t.call("making a socket", unix.SYS_SOCKET, unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	t.call("connecting to us", unix.SYS_CONNECT, fd, t.leave(address), uintptr(len(address)))
-	t.call("forbidding new privileges", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-	filter := t.leaveFilter(code)
-	notify := t.call("installing a seccomp filter with a listener", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, filter)
-	message := t.message(notify)
-	t.call("handing us the listener", unix.SYS_SENDMSG, fd, message, 0)
-	t.call("closing the listener", unix.SYS_CLOSE, notify)
-	t.call("closing the socket", unix.SYS_CLOSE, fd)
-	if t.err != nil {
-		return -1, t.err
-	}
-	return receive(socket)
-}
-
-// message leaves a message with a descriptor in the tracee.
-func (t *tracee) message(fd uintptr) uintptr {
-	at := t.room()
-	control := unix.UnixRights(int(fd))
-	words := func(values ...uintptr) (data []byte) {
-		for _, v := range values {
-			data = binary.NativeEndian.AppendUint64(data, uint64(v))
-		}
-		return data
-	}
-	const header, vector, some = 56, 16, 8
-	data := words(0, 0, at+header, 1, at+header+vector+some, uintptr(len(control)), 0)
-	data = append(data, words(at+header+vector, 1, 0)...)
-	t.poke(at, append(data, control...))
-	return at
-}
-
-// receive gets the descriptor that a tracee has sent.
-func receive(socket *net.UnixListener) (fd int, err error) {
-	_ = socket.SetDeadline(time.Now().Add(10 * time.Second)) // it has been sent
-	c, err := socket.AcceptUnix()
-	if err != nil {
-		return -1, err
-	}
-	defer c.Close()
-	control := make([]byte, 64)
-	_, n, _, _, err := c.ReadMsgUnix(make([]byte, 8), control)
-	if err != nil {
-		return -1, err
-	}
-	messages, err := unix.ParseSocketControlMessage(control[:n])
-	if err != nil || len(messages) != 1 {
-		return -1, errors.Join(errors.New("it has sent no listener"), err)
-	}
-	fds, err := unix.ParseUnixRights(&messages[0])
-	if err != nil || len(fds) != 1 {
-		return -1, errors.Join(errors.New("it has sent no listener"), err)
-	}
-	return fds[0], nil
+	return g.image.Polls(at - g.entry)
 }
 
 // processOf is the process that a thread is of.
@@ -351,7 +280,7 @@ func (g *guest) newcomers() (found bool, err error) {
 // that are built with the clock do by themselves. With an error nobody knows where it would.
 func onLoopback(tid int, at uint64, size int) error {
 	address := make([]byte, min(max(size, 0), unix.SizeofSockaddrInet6))
-	if n, err := readMemory(tid, at, address); err != nil || n != len(address) {
+	if n, err := tracee.ReadMemory(tid, at, address); err != nil || n != len(address) {
 		// mutant: an address that cannot be read is loopback
 		return errors.Join(errors.New("the address to listen on cannot be read"), err)
 	}
@@ -372,7 +301,7 @@ func onLoopback(tid int, at uint64, size int) error {
 	}
 	// mutant: a guest listens on all addresses
 	copy(ip, loopback)
-	if _, err := writeMemory(tid, at, address); err != nil {
+	if _, err := tracee.WriteMemory(tid, at, address); err != nil {
 		return fmt.Errorf("keeping it on loopback: %w", err)
 	}
 	return nil
@@ -430,7 +359,7 @@ func (g *guest) wake(now int64) {
 			continue
 		}
 		if w.signal {
-			_ = tgkill(g.pid, tid, unix.SIGURG) // a thread that has ended waits for nothing
+			_ = raw.Tgkill(g.pid, tid, unix.SIGURG) // a thread that has ended waits for nothing
 		} else if done, err := g.family.endWait(g.pid, tid, w); err != nil {
 			g.family.fail(fmt.Errorf("ending a wait of process %d whose time is up: %w", g.pid, err))
 		} else if !done {

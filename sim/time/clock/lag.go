@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"time"
 
+	"nodestorm/sim/time/clock/overlay"
 	"nodestorm/sim/time/lag"
 )
 
@@ -13,7 +14,7 @@ const forever = 1<<63 - 1
 // 1 µs (1024 ns); above are four buckets an octave, and the last one holds all
 // from 120 s.
 type lagHistogram struct {
-	counts [lagBuckets]uint64
+	counts [overlay.LagBuckets]uint64
 	max    int64
 }
 
@@ -24,7 +25,7 @@ func lagBucket(late int64) int {
 		return int(u)
 	}
 	e := bits.Len64(u) - 3
-	return min(4*(e+1)+int(u>>e&3), lagBuckets-1)
+	return min(4*(e+1)+int(u>>e&3), overlay.LagBuckets-1)
 }
 
 // lagUpper is the upper bound of a bucket in ns.
@@ -32,7 +33,7 @@ func lagUpper(bucket int) int64 {
 	switch {
 	case bucket < 4:
 		return int64(bucket+1) << 10
-	case bucket == lagBuckets-1:
+	case bucket == overlay.LagBuckets-1:
 		return forever
 	}
 	e := bucket/4 - 1

@@ -6,11 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"nodestorm/sim/time/clock/overlay"
 	"nodestorm/sim/time/lag"
 )
 
 func TestLagBuckets(t *testing.T) {
-	for b := range lagBuckets {
+	for b := range overlay.LagBuckets {
 		var lower int64
 		if b > 0 {
 			lower = lagUpper(b - 1)
@@ -21,11 +22,11 @@ func TestLagBuckets(t *testing.T) {
 			}
 		}
 		// From 4 µs on, a bucket's upper bound is at most 25 % above what is in it.
-		if lower >= 4<<10 && b < lagBuckets-1 && lagUpper(b)*4 > lower*5 {
+		if lower >= 4<<10 && b < overlay.LagBuckets-1 && lagUpper(b)*4 > lower*5 {
 			t.Errorf("bucket %d reaches from %d to %d ns", b, lower, lagUpper(b))
 		}
 	}
-	for late, want := range map[int64]int{-5: 0, 0: 0, forever: lagBuckets - 1, int64(2 * time.Hour): lagBuckets - 1} {
+	for late, want := range map[int64]int{-5: 0, 0: 0, forever: overlay.LagBuckets - 1, int64(2 * time.Hour): overlay.LagBuckets - 1} {
 		if got := lagBucket(late); got != want {
 			t.Errorf("%d ns late is in bucket %d, want %d", late, got, want)
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"nodestorm/sim/time/clock/overlay"
 )
 
 // programs is where the programs of testdata are, built with the overlay once
@@ -21,7 +23,7 @@ var programs = sync.OnceValues(func() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "nodestorm-clock-test-"); err != nil {
 		return "", err
 	}
-	overlay, _, err := WriteOverlay(goroot, runtime.GOARCH, filepath.Join(dir, "overlay"))
+	overlay, _, err := overlay.Write(goroot, runtime.GOARCH, filepath.Join(dir, "overlay"))
 	if err != nil {
 		return dir, err
 	}
@@ -58,7 +60,7 @@ func program(t *testing.T, name string) string {
 	if testing.Short() {
 		t.Skipf("building testdata/%s with an edited standard library takes half a minute, once: not with -short", name)
 	}
-	if !Supported(runtime.GOOS, runtime.GOARCH) {
+	if !overlay.Supported(runtime.GOOS, runtime.GOARCH) {
 		t.Skipf("virtual time needs linux on amd64 or arm64; this is %s/%s", runtime.GOOS, runtime.GOARCH)
 	}
 	built = true

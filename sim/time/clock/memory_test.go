@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"nodestorm/sim/time/clock/tracee"
 )
 
 func TestMemory(t *testing.T) {
@@ -31,17 +33,17 @@ func throughOurs() error {
 	copy(there, "before")
 	at := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(there))))
 	data := make([]byte, len(there))
-	if n, err := readMemory(os.Getpid(), at, data); err != nil || n != len(data) || string(data) != "before" {
+	if n, err := tracee.ReadMemory(os.Getpid(), at, data); err != nil || n != len(data) || string(data) != "before" {
 		return fmt.Errorf("read are %d bytes, %q, %w", n, data, err)
 	}
-	if n, err := writeMemory(os.Getpid(), at, []byte("behind")); err != nil || n != len(data) || string(there) != "behind" {
+	if n, err := tracee.WriteMemory(os.Getpid(), at, []byte("behind")); err != nil || n != len(data) || string(there) != "behind" {
 		return fmt.Errorf("written are %d bytes, %q, %w", n, there, err)
 	}
 	for _, nowhere := range []uint64{8, 1 << 63} {
-		if _, err := readMemory(os.Getpid(), nowhere, data); !errors.Is(err, unix.EFAULT) {
+		if _, err := tracee.ReadMemory(os.Getpid(), nowhere, data); !errors.Is(err, unix.EFAULT) {
 			return fmt.Errorf("of %#x is said %w", nowhere, err)
 		}
-		if _, err := writeMemory(os.Getpid(), nowhere, data); !errors.Is(err, unix.EFAULT) {
+		if _, err := tracee.WriteMemory(os.Getpid(), nowhere, data); !errors.Is(err, unix.EFAULT) {
 			return fmt.Errorf("of %#x, to be written, is said %w", nowhere, err)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"nodestorm/sim/time/clock/overlay"
 )
 
 // Mode is how virtual time passes. The zero value is Auto.
@@ -37,7 +39,7 @@ func ParseMode(s string) (Mode, error) {
 
 // supported is an error where virtual time can't be had.
 func (m Mode) supported(goos, goarch string) error {
-	if m.Virtual() && !Supported(goos, goarch) {
+	if m.Virtual() && !overlay.Supported(goos, goarch) {
 		return fmt.Errorf("clock %q: virtual time needs linux on amd64 or arm64, and this is %s/%s; use --clock real", m, goos, goarch)
 	}
 	return nil

@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"nodestorm/sim/time/clock/raw"
+	"nodestorm/sim/time/clock/task"
 )
 
 // ownProcess tells whether the process that the driver runs in has work to do:
@@ -21,7 +24,7 @@ import (
 type ownProcess struct {
 	epfd    int32
 	samples []metrics.Sample
-	threads threads
+	threads task.Threads
 }
 
 func newOwnProcess() (*ownProcess, error) {
@@ -32,7 +35,7 @@ func newOwnProcess() (*ownProcess, error) {
 	return &ownProcess{
 		epfd:    epfd,
 		samples: []metrics.Sample{{Name: "/sched/goroutines/runnable:goroutines"}, {Name: "/sched/goroutines/running:goroutines"}},
-		threads: threads{pid: os.Getpid()},
+		threads: task.Of(os.Getpid()),
 	}, nil
 }
 
@@ -70,10 +73,10 @@ var ownPoller = sync.OnceValues(func() (int32, error) {
 // wait for a lock that it is about to give back.
 func (o *ownProcess) works(switches int64) (bool, error) {
 	metrics.Read(o.samples)
-	if o.samples[0].Value.Uint64() > 0 || o.samples[1].Value.Uint64() > uint64(drivers.Load()) {
+	if o.samples[0].Value.Uint64() > 0 || o.samples[1].Value.Uint64() > uint64(task.Drivers()) {
 		return true, nil
 	}
-	if runs, err := o.threads.run(); err != nil || runs {
+	if runs, err := o.threads.Run(); err != nil || runs {
 		return runs, err
 	}
 	// mutant: work of our own that moves from thread to thread is overlooked
@@ -84,7 +87,7 @@ func (o *ownProcess) works(switches int64) (bool, error) {
 // up their processor.
 func (o *ownProcess) switches() int64 {
 	given := func(who int) int64 {
-		u := usage(who)
+		u := raw.Usage(who)
 		return u.Nvcsw + u.Nivcsw
 	}
 	for ours := given(unix.RUSAGE_THREAD); ; {

@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"nodestorm/sim/time/clock/overlay"
 )
 
 type setting struct {
@@ -32,7 +34,7 @@ type slot struct {
 	wakeAt  atomic.Int64
 	_       atomic.Uint64 // lagN: how many timers fired, for debuggers; the driver adds up lag
 	lagMax  atomic.Int64
-	lag     [lagBuckets]atomic.Uint64
+	lag     [overlay.LagBuckets]atomic.Uint64
 }
 
 // page is a mapped clock page. One process, its world's driver, writes the
@@ -40,12 +42,12 @@ type slot struct {
 type page struct {
 	path   string
 	header *pageHeader
-	slots  *[slotCount]slotSpace
+	slots  *[overlay.SlotCount]slotSpace
 }
 
 type slotSpace struct {
 	slot
-	_ [slotSize - unsafe.Sizeof(slot{})]byte
+	_ [overlay.SlotSize - unsafe.Sizeof(slot{})]byte
 }
 
 // createPage makes a page at path whose virtual time starts at start and runs
@@ -62,7 +64,7 @@ func createPage(path string, start time.Time) (_ *page, err error) {
 		}
 	}()
 	// Written, not only sized: a full disk is an error here, and a SIGBUS later.
-	zeros := make([]byte, pageSize+slotCount*slotSize)
+	zeros := make([]byte, overlay.PageSize+overlay.SlotCount*overlay.SlotSize)
 	if _, err := f.Write(zeros); err != nil {
 		return nil, fmt.Errorf("creating the clock page: %w", err)
 	}
@@ -73,13 +75,13 @@ func createPage(path string, start time.Time) (_ *page, err error) {
 	p := &page{
 		path:   path,
 		header: (*pageHeader)(unsafe.Pointer(&mem[0])),
-		slots:  (*[slotCount]slotSpace)(unsafe.Pointer(&mem[pageSize])),
+		slots:  (*[overlay.SlotCount]slotSpace)(unsafe.Pointer(&mem[overlay.PageSize])),
 	}
 	raw := rawNow()
 	for i := range p.header.settings {
 		p.header.settings[i] = setting{raw: raw, virt: raw, milli: 1000, wall: start.UnixNano() - raw}
 	}
-	p.header.magic = pageMagic
+	p.header.magic = overlay.PageMagic
 	return p, nil
 }
 

@@ -60,21 +60,13 @@ func (d *Driver) count() {
 	d.ended = nil
 	d.clock.take()
 	d.us.stopped, d.us.disk = 0, 0
-	d.own.threads.stayFrom(now)
+	d.own.threads.StayFrom(now)
 	for i, p := range d.procs {
 		if p != nil {
 			p.before.merge(d.page.slots[i].take())
 			p.stopped, p.disk = 0, 0
-			p.threads.stayFrom(now)
+			p.threads.StayFrom(now)
 		}
-	}
-}
-
-// stayFrom forgets what of the stays that go on was before.
-func (t *threads) stayFrom(now int64) {
-	for tid, s := range t.stays {
-		s.since = now
-		t.stays[tid] = s
 	}
 }
 
@@ -87,11 +79,11 @@ func (d *Driver) follow(now int64) {
 		return
 	}
 	d.followed = raw
-	_, disk := d.own.threads.follow(now)
+	_, disk := d.own.threads.Follow(now)
 	d.us.disk = max(d.us.disk, disk)
 	for _, p := range d.procs {
 		if p != nil {
-			stopped, disk := p.threads.follow(now)
+			stopped, disk := p.threads.Follow(now)
 			p.stopped, p.disk = max(p.stopped, stopped), max(p.disk, disk)
 		}
 	}
@@ -128,7 +120,9 @@ func (d *Driver) programs() []lag.Program {
 	var programs []lag.Program
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		p := parts[name]
-		programs = append(programs, lag.Program{Name: name, Vital: p.vital, Lag: p.lag.figures(), Stopped: time.Duration(p.stopped), Disk: time.Duration(p.disk), Told: p.told, Listening: time.Duration(p.listening)})
+		programs = append(programs,
+			lag.Program{Name: name, Vital: p.vital, Lag: p.lag.figures(), Stopped: time.Duration(p.stopped),
+				Disk: time.Duration(p.disk), Told: p.told, Listening: time.Duration(p.listening)})
 	}
 	return programs
 }

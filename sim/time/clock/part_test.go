@@ -287,15 +287,3 @@ func leased(t *testing.T, path string) (release func()) {
 	t.Cleanup(release)
 	return release
 }
-
-func TestParseStatus(t *testing.T) {
-	for text, want := range map[string]string{
-		"Name:\tState:\tT x\nState:\tS (sleeping)\nvoluntary_ctxt_switches:\t39\nnonvoluntary_ctxt_switches:\t23\n": "S 39",
-		"Name:\tkarpenter\nState:\tD (disk sleep)\nvoluntary_ctxt_switches:\t7\n":                                   "D 7",
-		"": "\x00 ", "\nState:\t": "\x00 ",
-	} {
-		if state, switches := parseStatus(text); string(state)+" "+switches != want {
-			t.Errorf("%q is %c %s, want %s", text, state, switches, want)
-		}
-	}
-}

@@ -9,6 +9,10 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"nodestorm/sim/time/clock/overlay"
+	"nodestorm/sim/time/clock/raw"
+	"nodestorm/sim/time/clock/task"
 )
 
 // process is another program of the world as the driver sees it.
@@ -24,7 +28,7 @@ type process struct {
 	since int64  // raw time at which gen was first seen
 	calm  uint64 // gen when no thread ran, was stopped or waited for a disk
 
-	threads threads
+	threads task.Threads
 }
 
 // attach opens a process's poller. The kernel allows it to a process's parent
@@ -59,7 +63,7 @@ func (p *process) detach() {
 			_ = unix.Close(fd)
 		}
 	}
-	p.threads.close()
+	p.threads.Close()
 }
 
 var wakeUp = []byte{1, 0, 0, 0, 0, 0, 0, 0} // an eventfd takes 8 bytes
@@ -70,7 +74,7 @@ func (p *process) wake(now int64) {
 		p.guest.wake(now)
 	}
 	if p.eventfd >= 0 {
-		write(p.eventfd, wakeUp) // EAGAIN: it is awake already
+		raw.Write(p.eventfd, wakeUp) // EAGAIN: it is awake already
 	}
 }
 
@@ -81,7 +85,7 @@ func (d *Driver) scan() error {
 		d.reap()
 		d.reaped = raw
 	}
-	for i := 0; i < slotCount; i++ {
+	for i := 0; i < overlay.SlotCount; i++ {
 		if i == len(d.procs) {
 			if d.page.slots[i].pid.Load() == 0 {
 				return nil
@@ -95,7 +99,7 @@ func (d *Driver) scan() error {
 			if pid == 0 {
 				continue
 			}
-			p = &process{part: part{name: programName(pid)}, pid: pid, pidfd: -1, epfd: -1, eventfd: -1, since: rawNow(), threads: threads{pid: int(pid)}}
+			p = &process{part: part{name: programName(pid)}, pid: pid, pidfd: -1, epfd: -1, eventfd: -1, since: rawNow(), threads: task.Of(int(pid))}
 			d.procs[i] = p
 		}
 		if p.pidfd >= 0 && (p.epfd >= 0 || s.epfd.Load() == 0) {
@@ -120,7 +124,7 @@ func (d *Driver) reap() {
 			continue
 		}
 		fds := []unix.PollFd{{Fd: int32(p.pidfd), Events: unix.POLLIN}}
-		if n, err := poll(fds); err == nil && n > 0 {
+		if n, err := raw.Poll(fds); err == nil && n > 0 {
 			d.forget(i)
 		}
 	}

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"nodestorm/sim/time/clock/overlay"
 )
 
 // member is a running program of testdata.
@@ -281,14 +283,14 @@ func TestNoSlot(t *testing.T) {
 	eventually(t, "the driver has seen all slots", func() bool {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		return len(d.procs) == slotCount
+		return len(d.procs) == overlay.SlotCount
 	})
 }
 
 // A program whose page is none ends and says so.
 func TestNoPage(t *testing.T) {
 	zeros := filepath.Join(t.TempDir(), "zeros")
-	if err := os.WriteFile(zeros, make([]byte, pageSize), 0o600); err != nil {
+	if err := os.WriteFile(zeros, make([]byte, overlay.PageSize), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
@@ -365,7 +367,7 @@ func TestProgramsLag(t *testing.T) {
 	for _, late := range []int64{0, 1, 1023, 1024, 4095, 4096, forever} {
 		add(late)
 	}
-	for b := range lagBuckets - 1 {
+	for b := range overlay.LagBuckets - 1 {
 		for _, off := range []int64{-1, 0, 1} {
 			add(lagUpper(b) + off)
 		}

@@ -16,6 +16,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"nodestorm/sim/time/clock/raw"
 )
 
 // refusing, if it is in the environment, are the numbers of system calls that this test is to be
@@ -35,7 +37,7 @@ func refuse(numbers []uint32) error {
 	}
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program)))
 	runtime.KeepAlive(code)
-	return asError(errno)
+	return raw.Error(errno)
 }
 
 // under runs f in a process of its own that is refused those calls, and fails with what it says.

@@ -44,5 +44,6 @@ func selectAtMost(f *family, g *guest, n *notification) response {
 	if !ok || t[0] < 0 || t[1] < 0 {
 		return proceed() // it is refused
 	}
-	return f.await(g, n, wait{nr: uint32(n.nr), until: after(f.driver.page.now(), t[0], t[1]*int64(time.Microsecond)), left: uintptr(n.args[4])})
+	return f.await(g, n,
+		wait{nr: uint32(n.nr), until: after(f.driver.page.now(), t[0], t[1]*int64(time.Microsecond)), left: uintptr(n.args[4])})
 }

@@ -14,6 +14,10 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"nodestorm/sim/time/clock/raw"
+	"nodestorm/sim/time/clock/task"
+	"nodestorm/sim/time/clock/tracee"
 )
 
 // A thread of a guest is held by ptrace for a moment only, for what nothing else can do: to have a
@@ -30,7 +34,7 @@ const (
 
 func ptrace(request, tid int, data uintptr) error {
 	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, uintptr(request), uintptr(tid), 0, data, 0, 0)
-	return asError(errno)
+	return raw.Error(errno)
 }
 
 // seize takes a thread, which runs on. It ends with us until it is let go.
@@ -75,14 +79,14 @@ func (f *family) endWait(pid, tid int, w wait) (done bool, err error) {
 	}
 	defer func() { letGo(tid, signal) }()
 	var regs syscall.PtraceRegs
-	if err := getRegs(tid, &regs); err != nil {
+	if err := tracee.GetRegs(tid, &regs); err != nil {
 		return true, err
 	}
 	switch {
-	case interruptedIn(tid, &regs, w.nr):
+	case tracee.InterruptedIn(tid, &regs, w.nr):
 		// mutant: a wait whose time is up goes on
-		endCall(tid, &regs, w.value)
-	case signal == 0 && makeAgain(&regs):
+		tracee.EndCall(tid, &regs, w.value)
+	case signal == 0 && tracee.MakeAgain(&regs):
 	default:
 		return true, nil
 	}
@@ -91,7 +95,7 @@ func (f *family) endWait(pid, tid int, w wait) (done bool, err error) {
 			return true, err
 		}
 	}
-	return true, setRegs(tid, &regs)
+	return true, tracee.SetRegs(tid, &regs)
 }
 
 // running is what callOf says of a thread that is in no system call, or runs in one.
@@ -100,7 +104,7 @@ const running = -1
 // callOf is the system call that a thread is blocked in.
 func callOf(pid, tid int) (nr int, err error) {
 	dir := fmt.Sprintf("/proc/%d/task/%d/", pid, tid)
-	if in, err := os.ReadFile(dir + "wchan"); err == nil && bytes.HasPrefix(in, toldOf) {
+	if in, err := os.ReadFile(dir + "wchan"); err == nil && bytes.HasPrefix(in, task.ToldOf) {
 		return running, nil
 	}
 	text, err := os.ReadFile(dir + "syscall")
@@ -120,7 +124,7 @@ func gone(pid, tid int) bool {
 	if err != nil {
 		return true
 	}
-	state, _ := parseStatus(string(text))
+	state, _ := task.ParseStatus(string(text))
 	return state == 'Z' || state == 'X'
 }
 
@@ -158,7 +162,8 @@ const (
 func execute(f *family, g *guest, n *notification) response {
 	begun, err := f.follow(g, n)
 	if err != nil {
-		f.fail(fmt.Errorf("%s (process %d) starts another program, which cannot live in virtual time: %w; use --clock real", programName(int32(g.pid)), g.pid, err))
+		f.fail(fmt.Errorf("%s (process %d) starts another program, which cannot live in virtual time: %w; use --clock real",
+			programName(int32(g.pid)), g.pid, err))
 	}
 	if begun {
 		return response{flags: answered}
@@ -239,11 +244,10 @@ func (f *family) trace(tid *int, n *notification) (became bool, err error) {
 			letGo(*tid, 0)
 			return false, nil
 		case event == ptraceEventStop && status.StopSignal() == unix.SIGTRAP:
-			t := &tracee{pid: *tid}
-			t.err = getRegs(t.pid, &t.regs)
+			t := tracee.Held(*tid)
 			// mutant: what a guest starts reads the real time
-			err := t.virtualTime(f.driver.cfg.Path)
-			for _, signal := range t.late {
+			err := t.VirtualTime(f.driver.cfg.Path)
+			for _, signal := range t.Late() {
 				_ = unix.Kill(*tid, signal)
 			}
 			letGo(*tid, 0)

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"nodestorm/sim/time/clock/task"
 )
 
 // Try says what a clock of this mode is refused here, whatever programs its world has, and the
@@ -23,10 +25,11 @@ func (m Mode) Try() error {
 	}
 	b, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
 	if scope := strings.TrimSpace(string(b)); err == nil && scope != "0" && scope != "1" {
-		return fmt.Errorf("kernel.yama.ptrace_scope is %s, which keeps the clock from its own programs; sysctl kernel.yama.ptrace_scope=1, or --clock real", scope)
+		return fmt.Errorf("kernel.yama.ptrace_scope is %s, which keeps the clock from its own programs; "+
+			"sysctl kernel.yama.ptrace_scope=1, or --clock real", scope)
 	}
 	if m == Auto {
-		if err := sleepShown(readWchan); err != nil {
+		if err := task.SleepShown(task.ReadWchan); err != nil {
 			return err
 		}
 	}
@@ -63,5 +66,8 @@ func duplicates(open func(pid, flags int) (int, error), get func(pidfd, fd, flag
 }
 
 func refused(call string, err error) error {
-	return fmt.Errorf("the system call %s is refused (%w), by which the clock reaches programs that it is built into; a container needs a seccomp profile that allows it, as the default one does with the capability SYS_PTRACE, and the kernel is to be 5.11 or later; or use builds without it (nodestorm target build --plain, of Kubernetes too), or --clock real", call, err)
+	return fmt.Errorf("the system call %s is refused (%w), by which the clock reaches programs that it is "+
+		"built into; a container needs a seccomp profile that allows it, as the default one does with the "+
+		"capability SYS_PTRACE, and the kernel is to be 5.11 or later; or use builds without it (nodestorm "+
+		"target build --plain, of Kubernetes too), or --clock real", call, err)
 }

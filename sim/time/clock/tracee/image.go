@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64)
 
-package clock
+package tracee
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// image says of a program's file what is to be known of how it waits.
-type image struct {
+// Image says of a program's file what is to be known of how it waits.
+type Image struct {
 	// own are the places, relative to entry, behind the instructions by which Go's runtime sleeps
 	// and waits for other threads: up to 10 ms, or for what it does for itself, which may as
 	// well take real time. Empty of a program in which no Go runtime is seen.
@@ -31,20 +31,20 @@ type span struct{ begin, end uint64 }
 // the same file.
 var images = struct {
 	sync.Mutex
-	known map[imageID]image
-}{known: map[imageID]image{}}
+	known map[imageID]Image
+}{known: map[imageID]Image{}}
 
 type imageID struct {
 	device, inode uint64
 	size, changed int64
 }
 
-// imageOf looks at the file of a process.
-func imageOf(pid int) (image, error) {
+// ImageOf looks at the file of a process.
+func ImageOf(pid int) (Image, error) {
 	path := fmt.Sprintf("/proc/%d/exe", pid)
 	var s unix.Stat_t
 	if err := unix.Stat(path, &s); err != nil {
-		return image{}, err
+		return Image{}, err
 	}
 	id := imageID{s.Dev, s.Ino, s.Size, s.Mtim.Nano()}
 	images.Lock()
@@ -54,12 +54,12 @@ func imageOf(pid int) (image, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return image{}, err
+		return Image{}, err
 	}
 	defer f.Close()
 	m, err := readImage(f)
 	if err != nil {
-		return image{}, err
+		return Image{}, err
 	}
 	images.known[id] = m
 	return m, nil
@@ -69,10 +69,10 @@ func imageOf(pid int) (image, error) {
 const longestBody = 1 << 16
 
 // readImage takes a file as hostile: what cannot be read of it is as if it were not there.
-func readImage(f *os.File) (m image, err error) {
+func readImage(f *os.File) (m Image, err error) {
 	program, err := elf.NewFile(f)
 	if err != nil {
-		return image{}, fmt.Errorf("reading the program: %w", err)
+		return Image{}, fmt.Errorf("reading the program: %w", err)
 	}
 	m.entry = program.Entry
 	text := program.Section(".text")
@@ -93,15 +93,16 @@ func readImage(f *os.File) (m image, err error) {
 	}
 	for i := range functions.Funcs {
 		switch f := &functions.Funcs[i]; f.Name {
-		case "runtime.netpoll", "runtime.epollwait", "runtime/internal/syscall.EpollWait", "internal/runtime/syscall.EpollWait", "internal/runtime/syscall/linux.EpollWait":
+		case "runtime.netpoll", "runtime.epollwait", "runtime/internal/syscall.EpollWait", "internal/runtime/syscall.EpollWait",
+			"internal/runtime/syscall/linux.EpollWait":
 			m.poll = append(m.poll, span{f.Entry - m.entry, f.End - m.entry})
 		case "runtime.usleep", "runtime.futex":
 			if f.Entry < text.Addr || f.End < f.Entry || f.End-f.Entry > longestBody {
-				return image{entry: m.entry}, nil
+				return Image{entry: m.entry}, nil
 			}
 			body := make([]byte, f.End-f.Entry)
 			if _, err := text.ReadAt(body, int64(f.Entry-text.Addr)); err != nil { // beyond its end, for one
-				return image{entry: m.entry}, nil
+				return Image{entry: m.entry}, nil
 			}
 			for at := 0; ; {
 				next := bytes.Index(body[at:], systemCall)
@@ -114,15 +115,26 @@ func readImage(f *os.File) (m image, err error) {
 		}
 	}
 	if len(m.own) > 8 {
-		return image{entry: m.entry}, nil // no runtime looks like this
+		return Image{entry: m.entry}, nil // no runtime looks like this
 	}
 	return m, nil
 }
 
-// in are the places in a process whose code begins at entry.
-func (m image) in(entry uint64) (places []uint64) {
+// In are the places in a process whose code begins at entry.
+func (m Image) In(entry uint64) (places []uint64) {
 	for _, p := range m.own {
 		places = append(places, p+entry)
 	}
 	return slices.Clip(places)
+}
+
+// Polls reports whether an instruction, relative to entry, is of Go's runtime, where it waits
+// for events.
+func (m Image) Polls(at uint64) bool {
+	for _, s := range m.poll {
+		if at-s.begin <= s.end-s.begin {
+			return true
+		}
+	}
+	return false
 }

@@ -1,4 +1,4 @@
-package clock
+package overlay
 
 import (
 	"os"
@@ -40,7 +40,7 @@ func TestOverlayHash(t *testing.T) {
 	write := func(goroot, goarch string) string {
 		t.Helper()
 		dir := filepath.Join(t.TempDir(), "overlay")
-		path, hash, err := WriteOverlay(goroot, goarch, dir)
+		path, hash, err := Write(goroot, goarch, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestOverlayOfAnotherRelease(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(goroot, "VERSION"), []byte(release+"\ntime 2030-01-01T00:00:00Z\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := WriteOverlay(goroot, "amd64", dir)
+		_, _, err := Write(goroot, "amd64", dir)
 		if err == nil || !strings.Contains(err.Error(), "not written for "+release) || !strings.Contains(err.Error(), "use Go 1.26.x, or --clock real") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: error %v", release, err)
 		}
@@ -113,7 +113,7 @@ func TestOverlayOfAnotherToolchain(t *testing.T) {
 				t.Fatal(err)
 			}
 			tt.spoil(t, goroot)
-			_, _, err := WriteOverlay(goroot, tt.goarch, dir)
+			_, _, err := Write(goroot, tt.goarch, dir)
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -143,26 +143,11 @@ func TestOverlayCompiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, goarch := range []string{"amd64", "arm64"} {
-		overlay, _, err := WriteOverlay(goroot, goarch, t.TempDir())
+		overlay, _, err := Write(goroot, goarch, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
 		cmd := exec.Command("go", "build", "-trimpath", "-overlay", overlay, "runtime", "net")
-		cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+goarch, "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("linux/%s: %v\n%s", goarch, err, out)
-		}
-	}
-}
-
-// This package compiles for both architectures, its tests too: how a guest's time is made virtual
-// is a matter of the machine's registers and calls.
-func TestCompilesForOthers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiling for linux/amd64 and linux/arm64 takes half a minute, once: not with -short")
-	}
-	for _, goarch := range []string{"amd64", "arm64"} {
-		cmd := exec.Command("go", "test", "-c", "-o", os.DevNull, ".")
 		cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+goarch, "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("linux/%s: %v\n%s", goarch, err, out)
@@ -183,4 +168,9 @@ func change(t *testing.T, file, old, new string) {
 	if err := os.WriteFile(file, []byte(changed), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func goEnv(name string) (string, error) {
+	out, err := exec.Command("go", "env", name).Output()
+	return strings.TrimSpace(string(out)), err
 }

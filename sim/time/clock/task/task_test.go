@@ -1,6 +1,6 @@
 //go:build linux
 
-package clock
+package task
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,10 +22,10 @@ func TestThreads(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		threads := threads{pid: cmd.Process.Pid}
-		defer threads.close()
+		threads := Of(cmd.Process.Pid)
+		defer threads.Close()
 		eventually(t, name+" settles", func() bool {
-			runs, err := threads.run()
+			runs, err := threads.Run()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +34,7 @@ func TestThreads(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		for range 2 { // it is gone: no error, nothing left open
-			if _, err := threads.run(); err != nil {
+			if _, err := threads.Run(); err != nil {
 				t.Error(err)
 			}
 		}
@@ -73,35 +72,35 @@ func TestPollingThreadWaits(t *testing.T) {
 	id := <-tid
 	var last []byte
 	eventually(t, "it sleeps in what is known", func() bool {
-		if last, err = readWchan(id); err != nil {
+		if last, err = ReadWchan(id); err != nil {
 			t.Fatal(err)
 		}
 		return waits(last)
 	})
-	if state, _ := (&threads{pid: os.Getpid()}).status(id); state != 'S' {
+	if state, _ := (&Threads{pid: os.Getpid()}).status(id); state != 'S' {
 		t.Errorf("a thread that sleeps in %s has state %c", last, state)
 	}
 }
 
 // A kernel that does not show who sleeps is refused, not waited for.
 func TestSleepShown(t *testing.T) {
-	if err := sleepShown(readWchan); err != nil {
+	if err := SleepShown(ReadWchan); err != nil {
 		t.Error(err)
 	}
 	hidden := func(int) ([]byte, error) { return []byte("0"), nil }
-	if err := sleepShown(hidden); err == nil || !strings.Contains(err.Error(), "--clock real") {
+	if err := SleepShown(hidden); err == nil || !strings.Contains(err.Error(), "--clock real") {
 		t.Errorf("a kernel that hides it: %v", err)
 	}
 	denied := func(int) ([]byte, error) { return nil, os.ErrPermission }
-	if err := sleepShown(denied); !errors.Is(err, os.ErrPermission) {
+	if err := SleepShown(denied); !errors.Is(err, os.ErrPermission) {
 		t.Errorf("a kernel that forbids it: %v", err)
 	}
 }
 
 // Our own threads are found as they come, and a driver's don't count.
 func TestOwnThreads(t *testing.T) {
-	own := threads{pid: os.Getpid()}
-	defer own.close()
+	own := Of(os.Getpid())
+	defer own.Close()
 	// locked runs f on a thread of its own, which ends with it.
 	locked := func(f func()) (ended chan struct{}) {
 		ended = make(chan struct{})
@@ -114,9 +113,9 @@ func TestOwnThreads(t *testing.T) {
 	}
 	runs := func() (runs bool) {
 		<-locked(func() {
-			defer beDriverThread()()
+			defer BeDriver()()
 			var err error
-			if runs, err = own.run(); err != nil {
+			if runs, err = own.Run(); err != nil {
 				t.Error(err)
 			}
 		})
@@ -128,7 +127,7 @@ func TestOwnThreads(t *testing.T) {
 		}
 	}
 	eventually(t, "nobody but a driver runs", func() bool { return !runs() })
-	spinning := locked(func() { defer beDriverThread()(); spin() })
+	spinning := locked(func() { defer BeDriver()(); spin() })
 	eventually(t, "nobody but two drivers runs", func() bool { return !runs() })
 	stop.Store(true)
 	<-spinning
@@ -152,58 +151,15 @@ func TestOwnThreads(t *testing.T) {
 	})
 }
 
-// Work that goes from goroutine to goroutine, and so from thread to thread, is seen at every look.
-func TestOwnWorkMoves(t *testing.T) {
-	own, err := newOwnProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer own.threads.close()
-	var there, back [2]int // pipes, whose ends block
-	for _, pipe := range []*[2]int{&there, &back} {
-		if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
-			t.Fatal(err)
+func TestParseStatus(t *testing.T) {
+	for text, want := range map[string]string{
+		"Name:\tState:\tT x\nState:\tS (sleeping)\nvoluntary_ctxt_switches:\t39\nnonvoluntary_ctxt_switches:\t23\n": "S 39",
+		"Name:\tkarpenter\nState:\tD (disk sleep)\nvoluntary_ctxt_switches:\t7\n":                                   "D 7",
+		"": "\x00 ", "\nState:\t": "\x00 ",
+	} {
+		if state, switches := ParseStatus(text); string(state)+" "+switches != want {
+			t.Errorf("%q is %c %s, want %s", text, state, switches, want)
 		}
-	}
-	var players sync.WaitGroup
-	play := func(from, to int) {
-		defer unix.Close(to)
-		for ball := make([]byte, 1); ; {
-			if n, err := unix.Read(from, ball); n != 1 || err != nil {
-				return
-			}
-			if _, err := unix.Write(to, ball); err != nil {
-				return
-			}
-		}
-	}
-	players.Go(func() { play(there[0], back[1]) })
-	players.Go(func() { play(back[0], there[1]) })
-	if _, err := unix.Write(there[1], []byte{1}); err != nil {
-		t.Fatal(err)
-	}
-	missed := 0
-	looked := make(chan struct{})
-	go func() {
-		defer close(looked)
-		runtime.LockOSThread() // and never unlock: the thread ends with what is set here
-		defer beDriverThread()()
-		defer oneMoreP()()
-		for range 20_000 {
-			works, err := own.works(own.switches())
-			if err != nil {
-				t.Error(err)
-			}
-			if !works {
-				missed++
-			}
-		}
-	}()
-	<-looked
-	_, _ = unix.Close(there[0]), unix.Close(back[0])
-	players.Wait()
-	if missed > 0 {
-		t.Errorf("%d looks of 20,000 saw nobody work", missed)
 	}
 }
 

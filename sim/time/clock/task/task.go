@@ -1,6 +1,8 @@
 //go:build linux
 
-package clock
+// Package task knows the threads of processes: which of them want to run, are stopped or wait
+// for a disk, as the kernel shows it.
+package task
 
 import (
 	"bytes"
@@ -16,13 +18,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"nodestorm/sim/time/clock/raw"
 )
 
-// threads are those of a process. The kernel knows which of them want to run
+// Threads are those of a process. The kernel knows which of them want to run
 // also while the process can't tell: one that returns from epoll_wait with an
 // event, or from a system call, may lose its processor to another program
 // before it says so in its slot.
-type threads struct {
+type Threads struct {
 	pid   int
 	dir   int         // descriptor of /proc/PID/task; 0 until the first look
 	wchan map[int]int // by thread ID, descriptors of /proc/PID/task/TID/wchan
@@ -37,13 +41,16 @@ type stay struct {
 	since    int64  // virtual
 }
 
-// run reports whether a thread runs, would if it had a processor, was stopped, or
+// Of are the threads of the process with that ID.
+func Of(pid int) Threads { return Threads{pid: pid} }
+
+// Run reports whether a thread runs, would if it had a processor, was stopped, or
 // waits for a disk. Drivers' own threads don't count.
-func (t *threads) run() (bool, error) {
+func (t *Threads) Run() (bool, error) {
 	runs := false
 	t.each(func(tid int, wchan []byte) bool {
 		switch {
-		case string(wchan) == "0", bytes.HasPrefix(wchan, toldOf):
+		case string(wchan) == "0", bytes.HasPrefix(wchan, ToldOf):
 			runs = true
 		case !waits(wchan):
 			state, _ := t.status(tid)
@@ -60,11 +67,11 @@ func (t *threads) run() (bool, error) {
 	return true, t.list() // there are new ones: look again
 }
 
-// follow looks who is stopped or waits for a disk, and returns for how long in virtual
+// Follow looks who is stopped or waits for a disk, and returns for how long in virtual
 // time, which is now, the one and the other have been going on.
-func (t *threads) follow(now int64) (stopped, disk int64) {
+func (t *Threads) Follow(now int64) (stopped, disk int64) {
 	if !t.complete() {
-		_ = t.list() // run tells
+		_ = t.list() // Run tells
 	}
 	var stays map[int]stay
 	t.each(func(tid int, wchan []byte) bool {
@@ -94,12 +101,20 @@ func (t *threads) follow(now int64) (stopped, disk int64) {
 	return stopped, disk
 }
 
+// StayFrom forgets what of the stays that go on was before.
+func (t *Threads) StayFrom(now int64) {
+	for tid, s := range t.stays {
+		s.since = now
+		t.stays[tid] = s
+	}
+}
+
 // each calls f with what each thread sleeps in, or "0" if it does not, until f is
 // false: much less work for the kernel than its status.
-func (t *threads) each(f func(tid int, wchan []byte) bool) {
+func (t *Threads) each(f func(tid int, wchan []byte) bool) {
 	for tid, fd := range t.wchan {
 		var buf [64]byte
-		n, err := pread(fd, buf[:])
+		n, err := raw.Pread(fd, buf[:])
 		if err != nil { // it has ended
 			_ = unix.Close(fd)
 			delete(t.wchan, tid)
@@ -112,12 +127,12 @@ func (t *threads) each(f func(tid int, wchan []byte) bool) {
 }
 
 // complete reports whether all threads that the process has now are known.
-func (t *threads) complete() bool {
+func (t *Threads) complete() bool {
 	if t.dir <= 0 {
 		return false
 	}
 	// A folder has a link for itself, one for its name, and one a subfolder.
-	n, err := links(t.dir)
+	n, err := raw.Links(t.dir)
 	return err == nil && n == len(t.wchan)+2
 }
 
@@ -125,11 +140,15 @@ func (t *threads) complete() bool {
 // will: for other threads, events, time, pipes, children, and, as ours do for the end of
 // each program of a world, for one descriptor. A thread that sleeps in
 // anything else has to be asked for its state, which is ten times as much work.
-// mutant: each thread that polls is asked for its state
-var waiting = [][]byte{[]byte("futex_"), []byte("ep_poll"), []byte("do_epoll_wait"), []byte("hrtimer_nanosleep"), []byte("do_nanosleep"), []byte("pipe_"), []byte("anon_pipe_read"), []byte("do_wait"), []byte("poll_schedule_timeout"), []byte("do_sys_poll"), []byte("do_poll")}
+var waiting = [][]byte{
+	[]byte("futex_"), []byte("ep_poll"), []byte("do_epoll_wait"), []byte("hrtimer_nanosleep"), []byte("do_nanosleep"),
+	[]byte("pipe_"), []byte("anon_pipe_read"), []byte("do_wait"),
+	// mutant: each thread that polls is asked for its state
+	[]byte("poll_schedule_timeout"), []byte("do_sys_poll"), []byte("do_poll"),
+}
 
-// toldOf is what a guest's thread sleeps in until its wait may begin.
-var toldOf = []byte("seccomp_")
+// ToldOf is what a guest's thread sleeps in until its wait may begin.
+var ToldOf = []byte("seccomp_")
 
 func waits(wchan []byte) bool {
 	for _, w := range waiting {
@@ -146,21 +165,21 @@ func stuck(state byte) bool { return state == 'D' || state == 'T' || state == 't
 
 // status is a thread's state and how often it has given up its processor by itself,
 // see proc_pid_status(5); 0 of one that has ended.
-func (t *threads) status(tid int) (state byte, switches string) {
+func (t *Threads) status(tid int) (state byte, switches string) {
 	fd, err := unix.Open(filepath.Join("/proc", strconv.Itoa(t.pid), "task", strconv.Itoa(tid), "status"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return 0, ""
 	}
 	var buf [4096]byte
-	n, err := pread(fd, buf[:])
+	n, err := raw.Pread(fd, buf[:])
 	_ = unix.Close(fd)
 	if err != nil {
 		return 0, ""
 	}
-	return parseStatus(string(buf[:n]))
+	return ParseStatus(string(buf[:n]))
 }
 
-func parseStatus(text string) (state byte, switches string) {
+func ParseStatus(text string) (state byte, switches string) {
 	if _, after, ok := strings.Cut(text, "\nState:\t"); ok && after != "" {
 		state = after[0]
 	}
@@ -169,7 +188,7 @@ func parseStatus(text string) (state byte, switches string) {
 	return state, switches
 }
 
-func (t *threads) list() error {
+func (t *Threads) list() error {
 	path := filepath.Join("/proc", strconv.Itoa(t.pid), "task")
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
@@ -201,7 +220,7 @@ func (t *threads) list() error {
 	return nil
 }
 
-func (t *threads) close() {
+func (t *Threads) Close() {
 	for _, fd := range t.wchan {
 		_ = unix.Close(fd)
 	}
@@ -211,9 +230,9 @@ func (t *threads) close() {
 	t.wchan, t.dir = nil, 0
 }
 
-// sleepShown is nil if the kernel shows that a thread sleeps. One that hides it
+// SleepShown is nil if the kernel shows that a thread sleeps. One that hides it
 // would hold every world at the speed of real time.
-func sleepShown(wchan func(tid int) ([]byte, error)) error {
+func SleepShown(wchan func(tid int) ([]byte, error)) error {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return err
@@ -241,48 +260,55 @@ func sleepShown(wchan func(tid int) ([]byte, error)) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the kernel does not show what threads sleep in (/proc/PID/task/TID/wchan is %q for a sleeping one); use --clock real", last)
+	return fmt.Errorf("the kernel does not show what threads sleep in (/proc/PID/task/TID/wchan is %q for "+
+		"a sleeping one); use --clock real", last)
 }
 
 // sleepWithin is how long a thread may take to sleep in a read, in real time: no
 // machine is that busy.
 const sleepWithin = 5 * time.Second
 
-func readWchan(tid int) ([]byte, error) {
+func ReadWchan(tid int) ([]byte, error) {
 	return os.ReadFile(filepath.Join("/proc/self/task", strconv.Itoa(tid), "wchan"))
 }
 
-// load is /proc/loadavg, which tells in one read that nobody runs, where that is
+// Load is /proc/loadavg, which tells in one read that nobody runs, where that is
 // so: on a machine with nothing else to do.
-type load struct{ fd int }
+type Load struct{ fd int }
 
-func openLoad() (load, error) {
+func OpenLoad() (Load, error) {
 	fd, err := unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return load{}, fmt.Errorf("opening /proc/loadavg: %w", err)
+		return Load{}, fmt.Errorf("opening /proc/loadavg: %w", err)
 	}
-	return load{fd}, nil
+	return Load{fd}, nil
 }
 
-// onlyUs reports whether the calling thread is the only one of the machine that
+// OnlyUs reports whether the calling thread is the only one of the machine that
 // runs or wants to: the 4th field is "running/existing"; see proc_loadavg(5).
-func (l load) onlyUs() (bool, error) {
+func (l Load) OnlyUs() (bool, error) {
 	var buf [64]byte
-	n, err := pread(l.fd, buf[:])
+	n, err := raw.Pread(l.fd, buf[:])
 	if err != nil {
 		return false, fmt.Errorf("reading /proc/loadavg: %w", err)
 	}
 	return bytes.Contains(buf[:n], []byte(" 1/")), nil
 }
 
-// driverThreads are the IDs of the threads on which drivers run, and drivers is how many.
+// Close ends the looks.
+func (l Load) Close() error { return unix.Close(l.fd) }
+
+// driverThreads are the IDs of the threads on which drivers run, and drivers is how many there are.
 var (
 	driverThreads sync.Map
 	drivers       atomic.Int64
 )
 
-// beDriverThread marks the calling thread, which must be locked, until end.
-func beDriverThread() (end func()) {
+// Drivers is how many driver threads there are.
+func Drivers() int64 { return drivers.Load() }
+
+// BeDriver marks the calling thread, which must be locked, until end.
+func BeDriver() (end func()) {
 	tid := unix.Gettid()
 	driverThreads.Store(tid, true)
 	drivers.Add(1)

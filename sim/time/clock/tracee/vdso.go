@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64)
 
-package clock
+package tracee
 
 import (
 	"bytes"
@@ -13,12 +13,14 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"nodestorm/sim/time/clock/overlay"
 )
 
 // A program reads the time through a function of the vDSO, a small library that the kernel maps
 // into every process, and finds it by its name: Go's runtime and C libraries alike. So the
 // value of that name is what has to change for a program to live in virtual time, and nothing of
-// the program. Who does without the library asks the kernel, of which we are told, see calls.go.
+// the program. Who does without the library asks the kernel, of which we are told, see package clock.
 
 // replacementBounds are those of the function that takes the place of the vDSO's.
 func replacementBounds() (begin, end *byte)
@@ -32,13 +34,14 @@ func replacement() []byte {
 
 const codePage = 4096
 
-// virtualTime has the tracee read its time from the clock page at path.
-func (t *tracee) virtualTime(path string) error {
+// VirtualTime has the Tracee read its time from the clock page at path.
+func (t *Tracee) VirtualTime(path string) error {
 	here := unix.AT_FDCWD
 	fd := t.call("opening the clock page", unix.SYS_OPENAT, uintptr(here), t.leave(text(path)), unix.O_RDONLY|unix.O_CLOEXEC)
-	page := t.call("mapping the clock page", unix.SYS_MMAP, 0, pageSize, unix.PROT_READ, unix.MAP_SHARED, fd, 0)
+	page := t.call("mapping the clock page", unix.SYS_MMAP, 0, overlay.PageSize, unix.PROT_READ, unix.MAP_SHARED, fd, 0)
 	t.call("closing the clock page", unix.SYS_CLOSE, fd)
-	code := t.call("making room", unix.SYS_MMAP, 0, codePage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS, ^uintptr(0), 0)
+	code := t.call("making room", unix.SYS_MMAP, 0, codePage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS,
+		^uintptr(0), 0)
 	if t.err != nil {
 		return t.err
 	}
@@ -58,8 +61,8 @@ func (t *tracee) virtualTime(path string) error {
 
 // divert has the vDSO's names for the reading of clocks stand for another place, and returns
 // the one they stood for. What else of it reads a clock is hidden.
-func (t *tracee) divert(to uintptr) (original uintptr, err error) {
-	vdso, err := auxiliary(t.pid, atSysinfoEHDR)
+func (t *Tracee) divert(to uintptr) (original uintptr, err error) {
+	vdso, err := Auxiliary(t.pid, AtVDSO)
 	if err != nil {
 		return 0, err
 	}
@@ -67,7 +70,7 @@ func (t *tracee) divert(to uintptr) (original uintptr, err error) {
 		return 0, errors.New("the kernel gives programs no vDSO (vdso=0?), by which they read the time")
 	}
 	base := uintptr(vdso)
-	image := t.peek(base, vdsoSize)
+	image := t.peek(base, VDSOSize)
 	if t.err != nil {
 		return 0, fmt.Errorf("reading the vDSO: %w", t.err)
 	}
@@ -96,11 +99,11 @@ const (
 	sectionInSymbol = unsafe.Offsetof(elf.Sym64{}.Shndx)
 )
 
-// vdsoSize is what is read of a vDSO: its tables are in the first of its two or so pages.
-const vdsoSize = 4096
+// VDSOSize is what is read of a vDSO: its tables are in the first of its two or so pages.
+const VDSOSize = 4096
 
-// auxiliary is what the kernel tells a process of itself, see getauxval(3); 0 if it does not.
-func auxiliary(pid int, what uint64) (uint64, error) {
+// Auxiliary is what the kernel tells a process of itself, see getauxval(3); 0 if it does not.
+func Auxiliary(pid int, what uint64) (uint64, error) {
 	vector, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/auxv")
 	if err != nil {
 		return 0, err
@@ -114,8 +117,8 @@ func auxiliary(pid int, what uint64) (uint64, error) {
 }
 
 const (
-	atEntry       = 9
-	atSysinfoEHDR = 33
+	AtEntry = 9
+	AtVDSO  = 33
 )
 
 // symbol finds a name in the dynamic symbols of an image, of which there may be no more than

@@ -1,4 +1,4 @@
-package clock
+package overlay
 
 import (
 	"crypto/sha256"
@@ -9,7 +9,7 @@ import (
 )
 
 // Digest is that of all that the clock puts into builds, whatever the toolchain: two
-// programs whose clocks have one digest agree on the time. [WriteOverlay] says more, and
+// programs whose clocks have one digest agree on the time. [Write] says more, and
 // needs the toolchain. Comments count, too: those that name the package by the path it had
 // once are to stay so, or all builds are stale.
 var Digest = sync.OnceValue(func() string {
@@ -17,13 +17,13 @@ var Digest = sync.OnceValue(func() string {
 	for _, e := range append(append([]edit{}, editsAMD64...), edits...) {
 		fmt.Fprintf(sum, "%q %q %q\n", e.file, e.old, e.new)
 	}
-	fmt.Fprintf(sum, "%q %d %d %d %d %d\n", unixTime, pageMagic, pageSize, slotSize, slotCount, lagBuckets)
+	fmt.Fprintf(sum, "%q %d %d %d %d %d\n", unixTime, PageMagic, PageSize, SlotSize, SlotCount, LagBuckets)
 	err := fs.WalkDir(additions, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		text, err := additions.ReadFile(path)
-		fmt.Fprintf(sum, "%q %q\n", path, text)
+		fmt.Fprintf(sum, "%q %q\n", "overlay/"+path, text) // as builds were named by before
 		return err
 	})
 	if err != nil {

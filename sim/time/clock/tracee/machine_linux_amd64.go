@@ -1,4 +1,4 @@
-package clock
+package tracee
 
 import (
 	"encoding/binary"
@@ -12,7 +12,7 @@ import (
 )
 
 // The machine that a guest runs on.
-const auditArch = 0xc000003e // AUDIT_ARCH_X86_64
+const AuditArch = 0xc000003e // AUDIT_ARCH_X86_64
 
 // clocksInVDSO are the names in the vDSO by which clocks are read, and are made to stand for our
 // code; hiddenInVDSO those that then must not be found: who misses them asks the kernel, which tells us.
@@ -23,9 +23,9 @@ var (
 
 var systemCall = []byte{0x0f, 0x05} // SYSCALL
 
-func getRegs(pid int, r *syscall.PtraceRegs) error { return syscall.PtraceGetRegs(pid, r) }
+func GetRegs(pid int, r *syscall.PtraceRegs) error { return syscall.PtraceGetRegs(pid, r) }
 
-func setRegs(pid int, r *syscall.PtraceRegs) error { return syscall.PtraceSetRegs(pid, r) }
+func SetRegs(pid int, r *syscall.PtraceRegs) error { return syscall.PtraceSetRegs(pid, r) }
 
 func place(r *syscall.PtraceRegs) uintptr { return uintptr(r.Rip) }
 
@@ -33,7 +33,8 @@ func stack(r *syscall.PtraceRegs) uintptr { return uintptr(r.Rsp) }
 
 func setCall(r *syscall.PtraceRegs, nr uintptr, args [6]uintptr) {
 	r.Rax, r.Orig_rax = uint64(nr), ^uint64(0)
-	r.Rdi, r.Rsi, r.Rdx, r.R10, r.R8, r.R9 = uint64(args[0]), uint64(args[1]), uint64(args[2]), uint64(args[3]), uint64(args[4]), uint64(args[5])
+	r.Rdi, r.Rsi, r.Rdx, r.R10, r.R8, r.R9 = uint64(args[0]), uint64(args[1]), uint64(args[2]), uint64(args[3]), uint64(args[4]),
+		uint64(args[5])
 }
 
 func result(r *syscall.PtraceRegs) int64 { return int64(r.Rax) }
@@ -43,8 +44,8 @@ const (
 	restartSys, restartNoIntr, restartNoHand, restartBlock = -512, -513, -514, -516
 )
 
-// interruptedIn reports whether the thread was interrupted in that call.
-func interruptedIn(_ int, r *syscall.PtraceRegs, nr uint32) bool {
+// InterruptedIn reports whether the thread was interrupted in that call.
+func InterruptedIn(_ int, r *syscall.PtraceRegs, nr uint32) bool {
 	if r.Orig_rax != uint64(nr) && r.Orig_rax != unix.SYS_RESTART_SYSCALL {
 		return false
 	}
@@ -55,13 +56,13 @@ func interruptedIn(_ int, r *syscall.PtraceRegs, nr uint32) bool {
 	return false
 }
 
-// endCall has the call that was interrupted return that.
-func endCall(_ int, r *syscall.PtraceRegs, value int64) {
+// EndCall has the call that was interrupted return that.
+func EndCall(_ int, r *syscall.PtraceRegs, value int64) {
 	r.Rax, r.Orig_rax = uint64(value), ^uint64(0)
 }
 
-// makeAgain has a call made again that would be told of the interruption.
-func makeAgain(r *syscall.PtraceRegs) (changed bool) {
+// MakeAgain has a call made again that would be told of the interruption.
+func MakeAgain(r *syscall.PtraceRegs) (changed bool) {
 	if int64(r.Orig_rax) < 0 || int64(r.Rax) != -int64(unix.EINTR) {
 		return false
 	}
@@ -69,9 +70,9 @@ func makeAgain(r *syscall.PtraceRegs) (changed bool) {
 	return true
 }
 
-// caller is where the function was called from that makes the system call in which a thread is,
+// Caller is where the function was called from that makes the system call in which a thread is,
 // as Go's does: with nothing on the stack.
-func caller(tid int) (at uint64, ok bool) {
+func Caller(tid int) (at uint64, ok bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", tid))
 	fields := strings.Fields(string(text)) // number, six arguments, stack, place
 	if err != nil || len(fields) != 9 {
@@ -82,7 +83,7 @@ func caller(tid int) (at uint64, ok bool) {
 		return 0, false
 	}
 	data := make([]byte, 8)
-	if k, err := readMemory(tid, sp, data); err != nil || k != len(data) {
+	if k, err := ReadMemory(tid, sp, data); err != nil || k != len(data) {
 		return 0, false
 	}
 	return binary.NativeEndian.Uint64(data), true

@@ -1,6 +1,9 @@
 //go:build linux && (amd64 || arm64)
 
-package clock
+// Package tracee changes programs before their first instruction, by ptrace: they read their time
+// from a clock page, and tell of the system calls that have to do with time. It also knows what a
+// machine and a Go program's file say about that. When a wait ends is package clock's business.
+package tracee
 
 import (
 	"errors"
@@ -11,30 +14,40 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tracee is a program that was started under ptrace and has not run its first instruction
+// Tracee is a program that was started under ptrace and has not run its first instruction
 // yet. The thread that started it, and no other, may do something to it.
-type tracee struct {
+type Tracee struct {
 	pid  int
 	regs syscall.PtraceRegs
 	err  error         // the first; then nothing is done any more
 	late []unix.Signal // that it is to get when it begins
 }
 
-// stopped waits for a child that was just started to stop at its first instruction.
-func stopped(pid int) (*tracee, error) {
-	t := &tracee{pid: pid}
+// Stopped waits for a child that was just started to stop at its first instruction.
+func Stopped(pid int) (*Tracee, error) {
+	t := &Tracee{pid: pid}
 	if _, err := t.await(); err != nil {
 		return nil, err
 	}
 	// It ends with us until it is let go.
 	t.err = syscall.PtraceSetOptions(pid, unix.PTRACE_O_EXITKILL)
 	if t.err == nil {
-		t.err = getRegs(pid, &t.regs)
+		t.err = GetRegs(pid, &t.regs)
 	}
 	return t, t.err
 }
 
-func (t *tracee) await() (status syscall.WaitStatus, err error) {
+// Held is a thread that the calling one holds at its first instruction.
+func Held(tid int) *Tracee {
+	t := &Tracee{pid: tid}
+	t.err = GetRegs(tid, &t.regs)
+	return t
+}
+
+// Late are signals that it is to get when it begins.
+func (t *Tracee) Late() []unix.Signal { return t.late }
+
+func (t *Tracee) await() (status syscall.WaitStatus, err error) {
 	for {
 		_, err := syscall.Wait4(t.pid, &status, syscall.WALL, nil)
 		switch {
@@ -50,7 +63,7 @@ func (t *tracee) await() (status syscall.WaitStatus, err error) {
 }
 
 // call has it make a system call, and returns what came of that.
-func (t *tracee) call(what string, nr uintptr, args ...uintptr) uintptr {
+func (t *Tracee) call(what string, nr uintptr, args ...uintptr) uintptr {
 	if t.err != nil {
 		return 0
 	}
@@ -61,7 +74,7 @@ func (t *tracee) call(what string, nr uintptr, args ...uintptr) uintptr {
 	return got
 }
 
-func (t *tracee) try(nr uintptr, args ...uintptr) (uintptr, error) {
+func (t *Tracee) try(nr uintptr, args ...uintptr) (uintptr, error) {
 	at := place(&t.regs)
 	was := make([]byte, len(systemCall))
 	if _, err := syscall.PtracePeekText(t.pid, at, was); err != nil {
@@ -74,17 +87,17 @@ func (t *tracee) try(nr uintptr, args ...uintptr) (uintptr, error) {
 	var six [6]uintptr
 	copy(six[:], args)
 	setCall(&regs, nr, six)
-	if err := setRegs(t.pid, &regs); err != nil {
+	if err := SetRegs(t.pid, &regs); err != nil {
 		return 0, err
 	}
 	if err := t.step(); err != nil {
 		return 0, err
 	}
-	if err := getRegs(t.pid, &regs); err != nil {
+	if err := GetRegs(t.pid, &regs); err != nil {
 		return 0, err
 	}
 	_, err := syscall.PtracePokeText(t.pid, at, was)
-	if err := errors.Join(err, setRegs(t.pid, &t.regs)); err != nil {
+	if err := errors.Join(err, SetRegs(t.pid, &t.regs)); err != nil {
 		return 0, err
 	}
 	if got := result(&regs); got < 0 && got > -4096 {
@@ -94,7 +107,7 @@ func (t *tracee) try(nr uintptr, args ...uintptr) (uintptr, error) {
 }
 
 // step has it do one instruction, whatever else it is to stop for.
-func (t *tracee) step() error {
+func (t *Tracee) step() error {
 	for {
 		if err := syscall.PtraceSingleStep(t.pid); err != nil {
 			return err
@@ -115,22 +128,22 @@ func (t *tracee) step() error {
 
 // room is where its stack will grow later, a few pages below its end: what a system call
 // reads can be there, until the next one.
-func (t *tracee) room() uintptr { return (stack(&t.regs) - 8192) &^ 15 }
+func (t *Tracee) room() uintptr { return (stack(&t.regs) - 8192) &^ 15 }
 
 // leave puts data there, and returns where.
-func (t *tracee) leave(data []byte) uintptr {
+func (t *Tracee) leave(data []byte) uintptr {
 	at := t.room()
 	t.poke(at, data)
 	return at
 }
 
-func (t *tracee) poke(at uintptr, data []byte) {
+func (t *Tracee) poke(at uintptr, data []byte) {
 	if t.err == nil {
 		_, t.err = syscall.PtracePokeData(t.pid, at, data)
 	}
 }
 
-func (t *tracee) peek(at uintptr, size int) []byte {
+func (t *Tracee) peek(at uintptr, size int) []byte {
 	data := make([]byte, size)
 	if t.err == nil {
 		_, t.err = syscall.PtracePeekData(t.pid, at, data)

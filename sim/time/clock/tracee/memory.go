@@ -1,6 +1,6 @@
 //go:build linux
 
-package clock
+package tracee
 
 import (
 	"errors"
@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readMemory reads from what a thread's process has at an address, and returns how many bytes
+// ReadMemory reads from what a thread's process has at an address, and returns how many bytes
 // of data there are. An address that is none is unix.EFAULT, a thread that has ended unix.ESRCH.
-func readMemory(tid int, at uint64, data []byte) (int, error) {
+func ReadMemory(tid int, at uint64, data []byte) (int, error) {
 	return throughMemory(tid, at, data, unix.ProcessVMReadv, os.O_RDONLY, (*os.File).ReadAt)
 }
 
-// writeMemory is [readMemory] in the other direction.
-func writeMemory(tid int, at uint64, data []byte) (int, error) {
+// WriteMemory is [ReadMemory] in the other direction.
+func WriteMemory(tid int, at uint64, data []byte) (int, error) {
 	return throughMemory(tid, at, data, unix.ProcessVMWritev, os.O_WRONLY, (*os.File).WriteAt)
 }
 

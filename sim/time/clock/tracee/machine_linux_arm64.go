@@ -1,4 +1,4 @@
-package clock
+package tracee
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 )
 
 // The machine that a guest runs on. None of this was ever run on one: see tracee_linux_amd64.go.
-const auditArch = 0xc00000b7 // AUDIT_ARCH_AARCH64
+const AuditArch = 0xc00000b7 // AUDIT_ARCH_AARCH64
 
 var (
 	clocksInVDSO = []string{"__kernel_clock_gettime"}
@@ -20,11 +20,11 @@ var systemCall = []byte{0x01, 0x00, 0x00, 0xd4} // SVC #0
 
 const generalRegisters = 1 // NT_PRSTATUS
 
-func getRegs(pid int, r *syscall.PtraceRegs) error {
+func GetRegs(pid int, r *syscall.PtraceRegs) error {
 	return unix.PtraceGetRegSetArm64(pid, generalRegisters, (*unix.PtraceRegsArm64)(unsafe.Pointer(r)))
 }
 
-func setRegs(pid int, r *syscall.PtraceRegs) error {
+func SetRegs(pid int, r *syscall.PtraceRegs) error {
 	return unix.PtraceSetRegSetArm64(pid, generalRegisters, (*unix.PtraceRegsArm64)(unsafe.Pointer(r)))
 }
 
@@ -41,9 +41,9 @@ func setCall(r *syscall.PtraceRegs, nr uintptr, args [6]uintptr) {
 
 func result(r *syscall.PtraceRegs) int64 { return int64(r.Regs[0]) }
 
-// interruptedIn reports whether the thread was interrupted in that call: this kernel has gone
+// InterruptedIn reports whether the thread was interrupted in that call: this kernel has gone
 // back to the call's instruction by then, unless the call ends.
-func interruptedIn(pid int, r *syscall.PtraceRegs, nr uint32) bool {
+func InterruptedIn(pid int, r *syscall.PtraceRegs, nr uint32) bool {
 	if r.Regs[8] != uint64(nr) && r.Regs[8] != unix.SYS_RESTART_SYSCALL {
 		return false
 	}
@@ -56,18 +56,18 @@ func atCall(pid int, at uint64) bool {
 	return err == nil && bytes.Equal(is, systemCall)
 }
 
-// endCall has the call that was interrupted return that.
-func endCall(pid int, r *syscall.PtraceRegs, value int64) {
+// EndCall has the call that was interrupted return that.
+func EndCall(pid int, r *syscall.PtraceRegs, value int64) {
 	if atCall(pid, r.Pc) {
 		r.Pc += uint64(len(systemCall))
 	}
 	r.Regs[0] = uint64(value)
 }
 
-// makeAgain would need the call's first argument, which is gone: a call that is told of the
+// MakeAgain would need the call's first argument, which is gone: a call that is told of the
 // interruption is.
-func makeAgain(*syscall.PtraceRegs) (changed bool) { return false }
+func MakeAgain(*syscall.PtraceRegs) (changed bool) { return false }
 
-// caller is not known: it is in a register, which is not told. All waits of a runtime before 1.21 have
+// Caller is not known: it is in a register, which is not told. All waits of a runtime before 1.21 have
 // a place of their own; the others end by ptrace.
-func caller(int) (at uint64, ok bool) { return 0, false }
+func Caller(int) (at uint64, ok bool) { return 0, false }
