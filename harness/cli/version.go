@@ -16,7 +16,8 @@ import (
 
 // ownVersion tells what this program is.
 func ownVersion() (v versions) {
-	v = versions{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Kubernetes: builds.Kubernetes.Version}
+	v = versions{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Kubernetes: builds.Kubernetes.Version}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		v.Version = cmp.Or(info.Main.Version, v.Version)
 	}
@@ -55,7 +56,8 @@ func newVersion(e *console.Console) *cobra.Command {
 			if v.Dirty {
 				commit += ", with changes that are in no commit"
 			}
-			fmt.Fprintf(e.Stdout, "nodestorm   %s\ncommit      %s\ngo          %s %s\nkubernetes  %s\n", v.Version, commit, v.Go, v.Platform, v.Kubernetes)
+			fmt.Fprintf(e.Stdout, "nodestorm   %s\ncommit      %s\ngo          %s %s\nkubernetes  %s\n", v.Version, commit, v.Go, v.Platform,
+				v.Kubernetes)
 			return nil
 		},
 	}

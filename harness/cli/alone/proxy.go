@@ -70,7 +70,8 @@ func serveProxy(e *console.Console, c *cobra.Command, o proxyOptions) (err error
 			err = closed
 		}
 	}()
-	fmt.Fprintf(e.Stdout, "%s is %s with faults. Use it with\n\n  export KUBECONFIG=%s\n\nCtrl-C ends it.\n", p.URL(), way.Client.Host, p.Kubeconfig)
+	fmt.Fprintf(e.Stdout, "%s is %s with faults. Use it with\n\n  export KUBECONFIG=%s\n\nCtrl-C ends it.\n", p.URL(), way.Client.Host,
+		p.Kubeconfig)
 	printUntilDone(e, c.Context(), p)
 	if p.Err() != nil {
 		return p.Err()

@@ -178,7 +178,8 @@ func (e *Console) Table(width, need int, rows [][]string) error {
 // WordsFlags are -q and -v of all commands.
 func (e *Console) WordsFlags(c *cobra.Command) {
 	c.PersistentFlags().BoolVarP(&e.Quiet, "quiet", "q", false, "say less: no progress and no remarks, only results and what is wrong")
-	c.PersistentFlags().BoolVarP(&e.Verbose, "verbose", "v", false, "say more: a line for each step and each stage, which builds are used, where runs are kept")
+	c.PersistentFlags().BoolVarP(&e.Verbose, "verbose", "v", false,
+		"say more: a line for each step and each stage, which builds are used, where runs are kept")
 }
 
 // CheckWords finds what is wrong with -q and -v.

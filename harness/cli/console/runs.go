@@ -129,5 +129,7 @@ func CheckOut(out string) (from string, err error) {
 // UploadFlag is the one of commands that keep what they leave in a bucket, too.
 func UploadFlag(c *cobra.Command, u *archive.Upload) {
 	u.Scratch = Scratch
-	c.Flags().StringVar(&u.Where, archive.Flag, "", "keep what is in --out in `BUCKET`, s3://NAME/PREFIX, too, as an archive, when all is over; credentials are AWS's, from the environment or their file")
+	c.Flags().StringVar(&u.Where, archive.Flag, "",
+		"keep what is in --out in `BUCKET`, s3://NAME/PREFIX, too, as an archive, when all is over; credentials are AWS's, from the "+
+			"environment or their file")
 }

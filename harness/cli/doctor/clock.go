@@ -73,7 +73,8 @@ func tryClock(ctx context.Context) (took time.Duration, err error) {
 // tryGuest says what of a guest's life in virtual time is refused here, and the way out.
 func tryGuest() error {
 	if err := clock.TryGuest(); err != nil {
-		return fmt.Errorf("%w; the kernel is to be 5.9 or later, and a container needs a seccomp profile that allows ptrace and seccomp, as the default ones do; or build targets: nodestorm target build", err)
+		return fmt.Errorf("%w; the kernel is to be 5.9 or later, and a container needs a seccomp profile that allows ptrace and seccomp, as "+
+			"the default ones do; or build targets: nodestorm target build", err)
 	}
 	return nil
 }

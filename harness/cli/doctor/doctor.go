@@ -52,7 +52,9 @@ var Optional = []Check{
 	{What: "node image of real clusters", Needs: docker, Try: func(ctx context.Context) (string, error) {
 		return "", kind.CheckImage(ctx, builds.Kubernetes.Version)
 	}},
-	{What: "inotify instances for real clusters", Needs: docker, Try: func(context.Context) (string, error) { return "", kind.CheckInotify() }},
+	{What: "inotify instances for real clusters", Needs: docker, Try: func(context.Context) (string, error) {
+		return "", kind.CheckInotify()
+	}},
 }
 
 // Finding is what came of a check.

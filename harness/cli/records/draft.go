@@ -1,8 +1,10 @@
 package records
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,10 +30,15 @@ type drafted struct {
 // quiet is for how long nothing is said of what goes on.
 const quiet = 2 * time.Second
 
+// draftOptions are what a feature is made of, and where it is written.
+type draftOptions struct {
+	paths        map[draft.Kind]*[]string
+	out, program string
+	asJSON       bool
+}
+
 func newDraft(e *console.Console) *cobra.Command {
-	paths := map[draft.Kind]*[]string{}
-	var out, program string
-	var asJSON bool
+	o := draftOptions{paths: map[draft.Kind]*[]string{}}
 	c := &cobra.Command{
 		Use:   "draft --audit-log FILE|--events FILE|--log FILE|--dump DIR…",
 		Short: "Make a feature to start from of a cluster's logs, events and dumps",
@@ -52,55 +59,11 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
   nodestorm draft --audit-log audit.log --autoscaler karpenter --json`,
 		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			var sources []draft.Source
-			for _, kind := range []draft.Kind{draft.Dump, draft.AuditLog, draft.Events, draft.Log} {
-				for _, path := range *paths[kind] {
-					sources = append(sources, draft.Source{Kind: kind, Path: path})
-				}
-			}
-			switch {
-			case len(sources) == 0:
+			sources := o.sources()
+			if len(sources) == 0 {
 				return exit.UsageError(fmt.Errorf("no source is named: %s", c.UseLine()))
-			case program != "" && program != draft.Karpenter && program != draft.ClusterAutoscaler:
-				return exit.UsageError(fmt.Errorf("--autoscaler %q: want %s or %s", program, draft.Karpenter, draft.ClusterAutoscaler))
 			}
-			if _, err := os.Lstat(out); out != "" && !errors.Is(err, fs.ErrNotExist) {
-				return exit.UsageError(fmt.Errorf("--out %s is there already; name another file", out))
-			}
-			status, began := e.NewLine(), time.Now()
-			cluster, err := draft.Read(c.Context(), sources, func(what string) {
-				if time.Since(began) > quiet {
-					status.Show("", what, "")
-				}
-			})
-			status.Clear()
-			if err != nil {
-				return exit.UsageError(err)
-			}
-			d := drafted{Draft: draft.Write(cluster, program)}
-			if err := runs(d.Feature); err != nil {
-				return fmt.Errorf("the draft is wrong, which is a fault of nodestorm: %w", err)
-			}
-			if out != "" {
-				if err := os.WriteFile(out, []byte(d.Feature), 0o644); err != nil {
-					return exit.UsageError(fmt.Errorf("--out: %w; name a file in a folder that can be written", err))
-				}
-				d.File = out
-			}
-			if asJSON {
-				return e.JSON(d)
-			}
-			if out == "" {
-				_, err := fmt.Fprint(e.Stdout, d.Feature)
-				return err
-			}
-			groups := "node group"
-			if d.Autoscaler == draft.Karpenter {
-				groups = "NodePool"
-			}
-			fmt.Fprintf(e.Stdout, "%s: %s, %s, %s, %s; %s on what is not known at its head\n\n  nodestorm run %s --target %s\n", out,
-				wording.Counted(d.Pods, "pod"), wording.Counted(d.Nodes, "node"), wording.Counted(d.Groups, groups), wording.Counted(d.Flags, "flag"), wording.Counted(len(d.Notes), "note"), out, d.Target)
-			return nil
+			return o.write(e, c.Context(), sources)
 		},
 	}
 	for kind, what := range map[draft.Kind]string{
@@ -109,15 +72,71 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
 		draft.Log:      "the autoscaler's log, a `FILE`",
 		draft.Dump:     "a `FOLDER` of kubectl cluster-info dump or a must-gather, or a file of kubectl get -o yaml or json",
 	} {
-		paths[kind] = c.Flags().StringArray(string(kind), nil, what)
+		o.paths[kind] = c.Flags().StringArray(string(kind), nil, what)
 		_ = c.MarkFlagFilename(string(kind))
 	}
-	c.Flags().StringVar(&out, "out", "", "`FILE`.feature to write; without it the draft is printed")
+	c.Flags().StringVar(&o.out, "out", "", "`FILE`.feature to write; without it the draft is printed")
 	_ = c.MarkFlagFilename("out", "feature")
-	c.Flags().StringVar(&program, "autoscaler", "", "whose failure it is, karpenter or cluster-autoscaler, if the sources do not tell")
-	_ = c.RegisterFlagCompletionFunc("autoscaler", cobra.FixedCompletions([]string{draft.Karpenter, draft.ClusterAutoscaler}, cobra.ShellCompDirectiveNoFileComp))
-	e.OutputFlags(c, &asJSON)
+	c.Flags().StringVar(&o.program, "autoscaler", "", "whose failure it is, karpenter or cluster-autoscaler, if the sources do not tell")
+	_ = c.RegisterFlagCompletionFunc("autoscaler", cobra.FixedCompletions([]string{draft.Karpenter, draft.ClusterAutoscaler},
+		cobra.ShellCompDirectiveNoFileComp))
+	e.OutputFlags(c, &o.asJSON)
 	return c
+}
+
+// sources are the named files and folders, in the order in which they are read.
+func (o draftOptions) sources() (sources []draft.Source) {
+	for _, kind := range []draft.Kind{draft.Dump, draft.AuditLog, draft.Events, draft.Log} {
+		for _, path := range *o.paths[kind] {
+			sources = append(sources, draft.Source{Kind: kind, Path: path})
+		}
+	}
+	return sources
+}
+
+// write makes the draft, and writes or prints it.
+func (o draftOptions) write(e *console.Console, ctx context.Context, sources []draft.Source) error {
+	if o.program != "" && o.program != draft.Karpenter && o.program != draft.ClusterAutoscaler {
+		return exit.UsageError(fmt.Errorf("--autoscaler %q: want %s or %s", o.program, draft.Karpenter, draft.ClusterAutoscaler))
+	}
+	if _, err := os.Lstat(o.out); o.out != "" && !errors.Is(err, fs.ErrNotExist) {
+		return exit.UsageError(fmt.Errorf("--out %s is there already; name another file", o.out))
+	}
+	status, began := e.NewLine(), time.Now()
+	cluster, err := draft.Read(ctx, sources, func(what string) {
+		if time.Since(began) > quiet {
+			status.Show("", what, "")
+		}
+	})
+	status.Clear()
+	if err != nil {
+		return exit.UsageError(err)
+	}
+	d := drafted{Draft: draft.Write(cluster, o.program)}
+	if err := runs(d.Feature); err != nil {
+		return fmt.Errorf("the draft is wrong, which is a fault of nodestorm: %w", err)
+	}
+	if o.out != "" {
+		if err := os.WriteFile(o.out, []byte(d.Feature), 0o644); err != nil {
+			return exit.UsageError(fmt.Errorf("--out: %w; name a file in a folder that can be written", err))
+		}
+		d.File = o.out
+	}
+	switch {
+	case o.asJSON:
+		return e.JSON(d)
+	case o.out == "":
+		_, err := io.WriteString(e.Stdout, d.Feature)
+		return err
+	}
+	groups := "node group"
+	if d.Autoscaler == draft.Karpenter {
+		groups = "NodePool"
+	}
+	_, err = fmt.Fprintf(e.Stdout, "%s: %s, %s, %s, %s; %s on what is not known at its head\n\n  nodestorm run %s --target %s\n", o.out,
+		wording.Counted(d.Pods, "pod"), wording.Counted(d.Nodes, "node"), wording.Counted(d.Groups, groups), wording.Counted(d.Flags, "flag"),
+		wording.Counted(len(d.Notes), "note"), o.out, d.Target)
+	return err
 }
 
 // runs finds what nodestorm lint would find.

@@ -1,20 +1,16 @@
 package records
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/exit"
 	"nodestorm/reports/wording"
-	"nodestorm/scenarios"
 )
 
 func newLint(e *console.Console) *cobra.Command {
@@ -38,47 +34,11 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 			if err != nil {
 				return err
 			}
-			problems := scenarios.Problems{}
-			found, recorded, others := 0, 0, 0
-			for _, name := range slices.Concat(own, args) {
-				if buildstore.IsRoot(name) {
-					checked, wrong := lintCheckout(name)
-					found, recorded, problems = found+checked, recorded+checked, append(problems, wrong...)
-					continue
-				}
-				if _, err := os.Stat(name); err != nil {
-					return exit.UsageError(fmt.Errorf("%s is not there; name a folder with features and records", name))
-				}
-				folder := replay.ReadFolder(name)
-				others += folder.Others
-				for _, s := range folder.Scenarios {
-					found++
-					if !s.Record.Bare() {
-						recorded++
-					}
-				}
-				if wrong := (scenarios.Problems)(nil); errors.As(catalogue.Add(folder.Own), &wrong) {
-					problems = append(problems, wrong...)
-				}
+			linted, err := replay.Lint(catalogue, slices.Concat(own, args))
+			if err != nil {
+				return exit.UsageError(err)
 			}
-			switch {
-			case asJSON:
-				err = e.JSON(problems)
-			case len(problems) == 0:
-				said := fmt.Sprintf("nothing is wrong with %s, %d with a record", wording.Counted(found, "scenario"), recorded)
-				if others > 0 {
-					said += fmt.Sprintf("; left alone: %s", wording.Counted(others, "other YAML file"))
-				}
-				fmt.Fprintln(e.Stdout, said)
-			default:
-				for line := range strings.SplitSeq(problems.Error(), "\n") {
-					fmt.Fprintln(e.Stdout, wording.Clean(line))
-				}
-			}
-			if err == nil && len(problems) > 0 {
-				return &exit.Error{Code: exit.NotAsExpected}
-			}
-			return err
+			return printLinted(e, linted, asJSON)
 		},
 	}
 	e.CatalogueFlags(c)
@@ -86,22 +46,23 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 	return c
 }
 
-// lintCheckout looks at the records of a checkout of nodestorm, and at their features.
-func lintCheckout(dir string) (checked int, problems scenarios.Problems) {
-	catalogue, err := scenarios.LoadCheckout(dir)
-	if err != nil {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			problems = append(problems, scenarios.Problem{File: dir, Text: line})
+func printLinted(e *console.Console, linted replay.Linted, asJSON bool) (err error) {
+	switch {
+	case asJSON:
+		err = e.JSON(linted.Problems)
+	case len(linted.Problems) == 0:
+		said := fmt.Sprintf("nothing is wrong with %s, %d with a record", wording.Counted(linted.Scenarios, "scenario"), linted.Recorded)
+		if linted.Others > 0 {
+			said += fmt.Sprintf("; left alone: %s", wording.Counted(linted.Others, "other YAML file"))
 		}
-		return 0, problems
-	}
-	problems = append(problems, catalogue.Strays()...)
-	features := catalogue.Features()
-	for _, record := range catalogue.Records() {
-		checked++
-		if err := (replay.Request{Record: record, Features: features}).CheckSteps(); err != nil {
-			problems = append(problems, scenarios.Problem{File: dir, Text: err.Error()})
+		fmt.Fprintln(e.Stdout, said)
+	default:
+		for line := range strings.SplitSeq(linted.Problems.Error(), "\n") {
+			fmt.Fprintln(e.Stdout, wording.Clean(line))
 		}
 	}
-	return checked, problems
+	if err == nil && len(linted.Problems) > 0 {
+		return &exit.Error{Code: exit.NotAsExpected}
+	}
+	return err
 }

@@ -147,7 +147,8 @@ func wideRows(entries []scenarios.Entry) [][]string {
 		if fix == "" {
 			fix = "-"
 		}
-		rows = append(rows, []string{entry.ID, entry.Issue, fix, entry.Autoscaler, shownOn(entry), releases(entry, scenarios.Healthy), entry.Feature, entry.Title})
+		rows = append(rows, []string{entry.ID, entry.Issue, fix, entry.Autoscaler, shownOn(entry), releases(entry, scenarios.Healthy),
+			entry.Feature, entry.Title})
 	}
 	return rows
 }
@@ -162,4 +163,13 @@ func listShard(ctx context.Context, e *console.Console, split shard.Split, recor
 		return e.JSON(append([]shard.Job{}, shard.JobsOf(part, jobs)...))
 	}
 	return shard.Show(e.Stdout, part, jobs)
+}
+
+func hasAll(text string, words []string) bool {
+	for _, word := range words {
+		if !strings.Contains(strings.ToLower(text), strings.ToLower(word)) {
+			return false
+		}
+	}
+	return true
 }

@@ -2,8 +2,7 @@ package records
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,12 +23,7 @@ that have them, and what they leave in the history.
 ` + strings.TrimSpace(sentences.Grammar),
 		Example: "  nodestorm sentences pod deleted",
 		RunE: func(_ *cobra.Command, words []string) error {
-			found := sentencesWith(words)
-			if len(found) == 0 && len(words) == 1 {
-				for _, other := range sentences.Related(words[0]) {
-					found = append(found, sentencesWith([]string{other})...)
-				}
-			}
+			found := sentences.Search(words)
 			if len(found) == 0 {
 				return exit.UsageError(fmt.Errorf("no sentence has the words %s; nodestorm sentences prints all", strings.Join(words, " ")))
 			}
@@ -40,22 +34,7 @@ that have them, and what they leave in the history.
 				fmt.Fprint(e.Stdout, sentences.Page())
 				return nil
 			}
-			for _, s := range found {
-				fmt.Fprintf(e.Stdout, "%s %s\n  example  %s %s\n", s.Role, s.Words, s.Role, s.Example)
-				for _, a := range s.Arguments {
-					fmt.Fprintf(e.Stdout, "  %s: %s\n", a.Name, a.Means)
-				}
-				fmt.Fprintf(e.Stdout, "  worlds   %s\n  records  %s\n", s.Worlds, s.Records)
-				if s.Stands != "" {
-					fmt.Fprintf(e.Stdout, "  the example stands for\n    %s\n", strings.ReplaceAll(strings.TrimSpace(s.Stands), "\n", "\n    "))
-				}
-				fmt.Fprintln(e.Stdout)
-			}
-			for _, word := range words {
-				for _, other := range sentences.Related(word) {
-					fmt.Fprintf(e.Stdout, "see also: nodestorm sentences %s\n", other)
-				}
-			}
+			printSentences(e.Stdout, found, words)
 			return nil
 		},
 		ValidArgsFunction: func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -76,37 +55,22 @@ that have them, and what they leave in the history.
 	return c
 }
 
-func sentencesWith(words []string) []sentences.Sentence {
-	return slices.DeleteFunc(sentences.Sentences(), func(s sentences.Sentence) bool {
-		about := s.Role + " " + s.Words + " " + s.Worlds
+// printSentences writes what each has, and what they are related to.
+func printSentences(w io.Writer, found []sentences.Sentence, words []string) {
+	for _, s := range found {
+		fmt.Fprintf(w, "%s %s\n  example  %s %s\n", s.Role, s.Words, s.Role, s.Example)
 		for _, a := range s.Arguments {
-			about += " " + a.Name
+			fmt.Fprintf(w, "  %s: %s\n", a.Name, a.Means)
 		}
-		if strings.HasPrefix(s.Records, "faults") {
-			about += " faults"
+		fmt.Fprintf(w, "  worlds   %s\n  records  %s\n", s.Worlds, s.Records)
+		if s.Stands != "" {
+			fmt.Fprintf(w, "  the example stands for\n    %s\n", strings.ReplaceAll(strings.TrimSpace(s.Stands), "\n", "\n    "))
 		}
-		return slices.ContainsFunc(words, func(word string) bool { return !hasWord(about, word) })
-	})
-}
-
-// placeholder is what stands for an argument in a sentence.
-var placeholder = regexp.MustCompile(`[A-Z][A-Z-]+`)
-
-// hasWord tells whether a word of the text begins so. Placeholders are found by names that are
-// written as they are.
-func hasWord(text, begun string) bool {
-	words, ignoring := text, ""
-	if !placeholder.MatchString(begun) {
-		words, ignoring = placeholder.ReplaceAllString(text, ""), "(?i)"
+		fmt.Fprintln(w)
 	}
-	return regexp.MustCompile(ignoring + `(?:^|[^A-Za-z0-9])` + regexp.QuoteMeta(begun)).MatchString(words)
-}
-
-func hasAll(text string, words []string) bool {
 	for _, word := range words {
-		if !strings.Contains(strings.ToLower(text), strings.ToLower(word)) {
-			return false
+		for _, other := range sentences.Related(word) {
+			fmt.Fprintf(w, "see also: nodestorm sentences %s\n", other)
 		}
 	}
-	return true
 }

@@ -62,7 +62,8 @@ what is asked for.`,
 	c.Flags().StringVar(&o.keep.System, "system", "", "only failures of a `system`: "+strings.Join(scenarios.Systems, ", "))
 	c.Flags().StringVar(&o.keep.Provider, "provider", "", "only failures of an autoscaler linked with this `cloud`: hetzner, clusterapi…")
 	c.Flags().StringVar(&o.keep.Target, "target", "", "only targets whose name has this `text`")
-	c.Flags().StringVar(&o.keep.Status, "status", "", "only this `verdict` or outcome: reproduced, healthy, failed, inconclusive, expected, regression…")
+	c.Flags().StringVar(&o.keep.Status, "status", "",
+		"only this `verdict` or outcome: reproduced, healthy, failed, inconclusive, expected, regression…")
 	e.CatalogueFlags(c)
 	c.Flags().BoolVar(&o.track, "track-record", false, "note the runs as verified, and write the table of scenarios/README.md")
 	return c
@@ -146,7 +147,9 @@ func checkFilter(keep matrix.Filter, catalogue *scenarios.Catalogue) error {
 		flag, value string
 		allowed     []string
 	}{
-		{"system", keep.System, scenarios.Systems}, {"provider", keep.Provider, slices.Sorted(maps.Keys(providers))}, {"status", keep.Status, verdict.Statuses()},
+		{"system", keep.System, scenarios.Systems},
+		{"provider", keep.Provider, slices.Sorted(maps.Keys(providers))},
+		{"status", keep.Status, verdict.Statuses()},
 	} {
 		if of.value != "" && !slices.Contains(of.allowed, of.value) {
 			return fmt.Errorf("--%s %q: want one of %s", of.flag, of.value, strings.Join(of.allowed, ", "))

@@ -49,7 +49,8 @@ that speaks S3, an archive a shard, and the whole in one more; --secret has the 
 Shards have the processors of --cpu to themselves if nodes have them, and no limit: who is
 throttled fires its timers late, and what is too late is inconclusive.`,
 		Example: `  nodestorm nightly manifest --all --repeat 5 --image registry.example/team/nodestorm:v1 | kubectl apply -f -
-  nodestorm nightly manifest --tags @karpenter --image registry.example/team/nodestorm:v1 --name karpenter-2026-11-23 --shards 8 --claim nights
+  nodestorm nightly manifest --tags @karpenter --image registry.example/team/nodestorm:v1 --name karpenter-2026-11-23 \
+    --shards 8 --claim nights
   nodestorm nightly manifest --all --image registry.example/team/nodestorm:v1 --bucket s3://nights/nodestorm --secret nights-s3`,
 		RunE: func(c *cobra.Command, ids []string) error {
 			return writeManifest(e, ids, o)
@@ -71,14 +72,16 @@ func (o *manifestOptions) addFlags(c *cobra.Command) {
 	f.StringVar(&o.spec.Storage, "storage", "10Gi", "`QUANTITY` of storage of the claim that is made without --claim")
 	f.StringVar(&o.spec.Class, "storage-class", "", "`NAME` of its storage class; empty: the cluster's own")
 	f.StringVar(&o.spec.Bucket, "bucket", "", "`BUCKET`, s3://NAME/PREFIX, for the runs, in place of a claim")
-	f.StringVar(&o.spec.Secret, "secret", "", "`NAME` of a Secret that is there, with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, unless it is AWS's, AWS_ENDPOINT_URL")
+	f.StringVar(&o.spec.Secret, "secret", "",
+		"`NAME` of a Secret that is there, with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, unless it is AWS's, AWS_ENDPOINT_URL")
 	f.StringVar(&o.spec.CPU, "cpu", "2", "`QUANTITY` of processors that a shard asks for")
 	f.StringVar(&o.spec.Memory, "memory", "4Gi", "`QUANTITY` of memory that a shard asks for, and gets at most")
 	f.StringVar(&o.spec.Scratch, "scratch", "8Gi", "`QUANTITY` that a shard's worlds may write")
 	f.IntVar(&o.spec.Retries, "retries", 2, "how often a shard is tried again")
 	f.DurationVar(&o.spec.Deadline, "deadline", 6*time.Hour, "`DURATION` that all shards may take")
 	f.Var(&o.spec.Clock, "clock", "how virtual time passes")
-	f.BoolVar(&o.spec.Plain, "plain", false, "no build in the image has the clock in it (target build --plain), Kubernetes neither: add no capability")
+	f.BoolVar(&o.spec.Plain, "plain", false,
+		"no build in the image has the clock in it (target build --plain), Kubernetes neither: add no capability")
 	f.StringVar(&o.tags, "tags", "", "godog tag `expression`")
 	f.BoolVar(&o.all, "all", false, "all failures")
 	f.BoolVar(&o.strict, "strict", false, "let what is skipped be not as expected")

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -13,8 +14,11 @@ import (
 	"nodestorm/reports/wording"
 )
 
+// recheckOptions are what is looked for in stored runs, and how it is shown.
+type recheckOptions struct{ asJSON, timeline, cross, invariants bool }
+
 func newRecheck(e *console.Console) *cobra.Command {
-	var asJSON, timeline, cross, always bool
+	var o recheckOptions
 	c := &cobra.Command{
 		Use:   "recheck DIR…",
 		Short: "Judge stored runs again, with today's catalogue, without running anything",
@@ -39,42 +43,45 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			if len(args) == 0 {
 				return exit.UsageError(fmt.Errorf("no DIR is named: %s", c.UseLine()))
 			}
-			run.LimitMemory()
-			catalogue, err := e.LoadCatalogue()
-			if err != nil {
-				return err
-			}
-			found, done, err := e.Runs(c.Context(), args)
-			defer done()
-			if err != nil {
-				return exit.UsageError(err)
-			}
-			if always {
-				return tallyInvariants(e, found, asJSON)
-			}
-			if cross {
-				return crossed(e, stored.Cross(found, catalogue, e.Say, foreign(e, asJSON)), len(catalogue.Records()), asJSON)
-			}
-			var history io.Writer
-			if timeline {
-				history = e.Stdout
-			}
-			again, err := stored.Recheck(found, catalogue, e.Say, history)
-			if err != nil {
-				return err
-			}
-			return concludeAgain(e, again, asJSON)
+			return o.run(c.Context(), e, args)
 		},
 	}
-	e.OutputFlags(c, &asJSON, console.AsNames)
-	c.Flags().BoolVar(&cross, "cross", false, "look for the symptoms of all other scenarios in each run")
-	c.Flags().BoolVar(&always, "invariants", false, "count which runs break the invariants that judge every run")
+	e.OutputFlags(c, &o.asJSON, console.AsNames)
+	c.Flags().BoolVar(&o.cross, "cross", false, "look for the symptoms of all other scenarios in each run")
+	c.Flags().BoolVar(&o.invariants, "invariants", false, "count which runs break the invariants that judge every run")
 	c.MarkFlagsMutuallyExclusive("cross", "invariants")
 	e.CatalogueFlags(c)
-	c.Flags().BoolVar(&timeline, "timeline", false, "print each run's history")
+	c.Flags().BoolVar(&o.timeline, "timeline", false, "print each run's history")
 	c.MarkFlagsMutuallyExclusive("timeline", "json")
 	c.MarkFlagsMutuallyExclusive("timeline", "output")
 	return c
+}
+
+func (o recheckOptions) run(ctx context.Context, e *console.Console, args []string) error {
+	run.LimitMemory()
+	catalogue, err := e.LoadCatalogue()
+	if err != nil {
+		return err
+	}
+	found, done, err := e.Runs(ctx, args)
+	defer done()
+	switch {
+	case err != nil:
+		return exit.UsageError(err)
+	case o.invariants:
+		return tallyInvariants(e, found, o.asJSON)
+	case o.cross:
+		return crossed(e, stored.Cross(found, catalogue, e.Say, foreign(e, o.asJSON)), len(catalogue.Records()), o.asJSON)
+	}
+	var history io.Writer
+	if o.timeline {
+		history = e.Stdout
+	}
+	again, err := stored.Recheck(found, catalogue, e.Say, history)
+	if err != nil {
+		return err
+	}
+	return concludeAgain(e, again, o.asJSON)
 }
 
 // concludeAgain prints what came of judging runs again.
@@ -84,7 +91,8 @@ func concludeAgain(e *console.Console, again *stored.Again, asJSON bool) error {
 	}
 	err := e.Conclude(again.Rows, asJSON, false)
 	if all := again.Judged + again.AsRecorded; all > 0 && !asJSON {
-		fmt.Fprintf(e.Stdout, "%d of %d Thens were judged again by the histories, %d are taken as recorded\n", again.Judged, all, again.AsRecorded)
+		fmt.Fprintf(e.Stdout, "%d of %d Thens were judged again by the histories, %d are taken as recorded\n", again.Judged, all,
+			again.AsRecorded)
 	}
 	if again.Logs > 0 && !asJSON {
 		fmt.Fprintf(e.Stdout, "the targets' own logs tell, of %s: %s\n", wording.Counted(again.Logs, "run"), again.OwnLogs)
@@ -111,7 +119,8 @@ func crossed(e *console.Console, c stored.Crossed, symptoms int, asJSON bool) er
 			return err
 		}
 	} else {
-		fmt.Fprintf(e.Stdout, "%s, %s: %s\n", wording.Counted(c.Judged, "run"), wording.Counted(symptoms, "symptom"), wording.Counted(len(c.Foreign), "symptom")+" of another scenario")
+		fmt.Fprintf(e.Stdout, "%s, %s: %s\n", wording.Counted(c.Judged, "run"), wording.Counted(symptoms, "symptom"),
+			wording.Counted(len(c.Foreign), "symptom")+" of another scenario")
 	}
 	return unlike(len(c.Foreign) > 0, c.Unsure > 0)
 }

@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -17,10 +18,15 @@ import (
 	"nodestorm/reports/story"
 )
 
+// reportOptions are how runs are shown, and where.
+type reportOptions struct {
+	format, to    string
+	hourly        float64
+	issue, beside bool
+}
+
 func newReport(e *console.Console) *cobra.Command {
-	var format, to string
-	var hourly float64
-	var issue, beside bool
+	var o reportOptions
 	c := &cobra.Command{
 		Use:   "report RUN…",
 		Short: "Show stored runs to people and to programs",
@@ -53,47 +59,51 @@ Exit status: 0 written, 2 usage, 3 a run could not be told at all.`,
 			if len(args) == 0 {
 				return exit.UsageError(fmt.Errorf("no RUN is named: %s", c.UseLine()))
 			}
-			if issue {
-				format = "issue"
-			}
-			if hourly < 0 {
-				return exit.UsageError(fmt.Errorf("--price %g: want euros an hour, 0 or more", hourly))
-			}
-			catalogue, err := e.LoadCatalogue()
-			if err != nil {
-				return err
-			}
-			r := e.Reporter(catalogue)
-			r.Hourly = hourly
-			found, done, err := e.Runs(c.Context(), args)
-			defer done()
-			if err != nil {
-				return exit.UsageError(err)
-			}
-			switch {
-			case beside && (format != "html" || len(found) != 2):
-				return exit.UsageError(fmt.Errorf("--side-by-side compares two runs in html, and %d are named", len(found)))
-			case beside:
-				return sideBySide(r, found[0], found[1], to)
-			case format == "html":
-				return pages(r, found, to)
-			}
-			return write(e, r, found, format, to)
+			return o.run(c.Context(), e, args)
 		},
 	}
-	e.FormatFlags(c, &format, "html", append(formatNames(), console.AsYAML))
+	e.FormatFlags(c, &o.format, "html", append(formatNames(), console.AsYAML))
 	e.CatalogueFlags(c)
-	c.Flags().BoolVar(&issue, "issue", false, "a short text in Markdown for an upstream issue")
-	c.Flags().BoolVar(&beside, "side-by-side", false, "two runs of a scenario on one axis")
-	c.Flags().StringVar(&to, "out", "", "`file` to write, - for standard output")
-	c.Flags().Float64Var(&hourly, "price", 0, "what a machine costs that does not tell itself, in `euros` an hour")
+	c.Flags().BoolVar(&o.issue, "issue", false, "a short text in Markdown for an upstream issue")
+	c.Flags().BoolVar(&o.beside, "side-by-side", false, "two runs of a scenario on one axis")
+	c.Flags().StringVar(&o.to, "out", "", "`file` to write, - for standard output")
+	c.Flags().Float64Var(&o.hourly, "price", 0, "what a machine costs that does not tell itself, in `euros` an hour")
 	return c
+}
+
+func (o reportOptions) run(ctx context.Context, e *console.Console, args []string) error {
+	if o.issue {
+		o.format = "issue"
+	}
+	if o.hourly < 0 {
+		return exit.UsageError(fmt.Errorf("--price %g: want euros an hour, 0 or more", o.hourly))
+	}
+	catalogue, err := e.LoadCatalogue()
+	if err != nil {
+		return err
+	}
+	r := e.Reporter(catalogue)
+	r.Hourly = o.hourly
+	found, done, err := e.Runs(ctx, args)
+	defer done()
+	switch {
+	case err != nil:
+		return exit.UsageError(err)
+	case o.beside && (o.format != "html" || len(found) != 2):
+		return exit.UsageError(fmt.Errorf("--side-by-side compares two runs in html, and %d are named", len(found)))
+	case o.beside:
+		return sideBySide(r, found[0], found[1], o.to)
+	case o.format == "html":
+		return pages(r, found, o.to)
+	}
+	return write(e, r, found, o.format, o.to)
 }
 
 // pages writes a page for each run, and prints where they are.
 func pages(r *stored.Reporter, found []stored.Run, to string) error {
 	if len(found) > 1 && to != "" {
-		return exit.UsageError(fmt.Errorf("--out names one file, and there are %d runs; without it each gets its own %s", len(found), run.ReportFile))
+		return exit.UsageError(fmt.Errorf("--out names one file, and there are %d runs; without it each gets its own %s", len(found),
+			run.ReportFile))
 	}
 	return r.Each(found, func(f stored.Run) error { return printPage(r, cmp.Or(to, f.Page), f.Dir) })
 }

@@ -72,7 +72,8 @@ and ` + buildstore.EnvMirror + `=` + buildstore.NoRegistry + ` has nobody asked.
 	c.Flags().StringVar(&tags, "tags", "", console.TagsUsage)
 	registries := console.RegistriesOfEnvironment()
 	c.Flags().StringVar(&from.From, "from", registries.From, "`REGISTRY/REPOSITORY[@DIGEST]` that builds were pushed to")
-	c.Flags().StringVar(&from.Mirror, "mirror", registries.Mirror, "`HOST/PREFIX` to ask in place of the projects' registries; "+buildstore.NoRegistry+": nobody")
+	c.Flags().StringVar(&from.Mirror, "mirror", registries.Mirror,
+		"`HOST/PREFIX` to ask in place of the projects' registries; "+buildstore.NoRegistry+": nobody")
 	c.Flags().StringVar(&lock, "lock", "", "`file` of digests to check, and to add to")
 	c.Flags().StringVar(&provider, "provider", "", "`cloud` that a build is for; default: the one that its recipe has, if any")
 	e.CatalogueFlags(c)
@@ -115,13 +116,48 @@ func toPull(e *console.Console, args []string, provider, tags string, all bool) 
 	return named, needed, exit.UsageError(err)
 }
 
+// pulling are offers of targets, with a row for each target, also for those that are not offered.
+type pulling struct {
+	rows   []pullRow
+	offers []*buildstore.Offer
+	size   int64
+}
+
 // pullAll gets the named targets, and of those that are needed what is not there.
 func pullAll(e *console.Console, ctx context.Context, named, needed []builds.Ref, from buildstore.Registries, asJSON bool) error {
+	p, err := ask(e, ctx, named, needed, from)
+	if err != nil {
+		return exit.UsageError(err)
+	}
+	people := !asJSON && e.Form != console.AsNames
+	if people {
+		if err := tellOffers(e, p.rows, p.size); err != nil {
+			return err
+		}
+	}
+	if err := p.take(e, ctx, people); err != nil {
+		return exit.UsageError(err)
+	}
+	switch {
+	case e.Form == console.AsNames:
+		var dirs []string
+		for _, row := range p.rows {
+			if row.Dir != "" {
+				dirs = append(dirs, row.Dir)
+			}
+		}
+		return e.Names(dirs)
+	case asJSON:
+		return e.JSON(p.rows)
+	}
+	return nil
+}
+
+// ask asks registries for the named targets, and of those that are needed for what is not there.
+func ask(e *console.Console, ctx context.Context, named, needed []builds.Ref, from buildstore.Registries) (*pulling, error) {
 	status := e.NewLine()
 	defer status.Clear()
-	rows := []pullRow{}
-	var offers []*buildstore.Offer
-	var size int64
+	p := &pulling{rows: []pullRow{}}
 	seen := map[builds.Ref]bool{}
 	for i, ref := range slices.Concat(named, needed) {
 		if published, err := buildstore.Published(ref); err == nil && len(published) > 0 && from.From == "" {
@@ -145,56 +181,45 @@ func pullAll(e *console.Console, ctx context.Context, named, needed []builds.Ref
 		var unpublished *buildstore.UnpublishedError
 		switch {
 		case err == nil:
-			offers, size = append(offers, offer), size+offer.Size
-			rows = append(rows, pullRow{Ref: ref, Bytes: offer.Size, Where: offer.Where})
+			p.offers, p.size = append(p.offers, offer), p.size+offer.Size
+			p.rows = append(p.rows, pullRow{Ref: ref, Bytes: offer.Size, Where: offer.Where})
 		case errors.As(err, &unpublished) && i >= len(named):
-			rows = append(rows, pullRow{Ref: ref, Built: unpublished.Error()})
+			p.rows = append(p.rows, pullRow{Ref: ref, Built: unpublished.Error()})
 		case errors.As(err, &unpublished):
-			return exit.UsageError(fmt.Errorf("%w; %s", err, (&buildstore.NotFoundError{Ref: ref}).Command()))
+			return nil, fmt.Errorf("%w; %s", err, (&buildstore.NotFoundError{Ref: ref}).Command())
 		default:
-			return exit.UsageError(withoutNetwork(err))
+			return nil, withoutNetwork(err)
 		}
 	}
-	status.Clear()
-	people := !asJSON && e.Form != console.AsNames
-	if people {
-		if err := tellOffers(e, rows, size); err != nil {
-			return err
-		}
-	}
-	for i, offer := range offers {
+	return p, nil
+}
+
+// take takes what is offered.
+func (p *pulling) take(e *console.Console, ctx context.Context, people bool) error {
+	status := e.NewLine()
+	defer status.Clear()
+	for i, offer := range p.offers {
 		number := ""
-		if len(offers) > 1 {
-			number = fmt.Sprintf("[%d/%d] ", i+1, len(offers))
+		if len(p.offers) > 1 {
+			number = fmt.Sprintf("[%d/%d] ", i+1, len(p.offers))
 		}
 		t, err := e.Store.Take(ctx, offer, supply.ShowOn(status, number, ""))
 		status.Clear()
 		if err != nil {
-			return exit.UsageError(withoutNetwork(err))
+			return withoutNetwork(err)
 		}
-		for r := range rows {
-			if rows[r].Ref == offer.Ref {
-				rows[r].Dir = t.Dir
+		for r := range p.rows {
+			if p.rows[r].Ref == offer.Ref {
+				p.rows[r].Dir = t.Dir
 			}
 		}
-		if people {
-			fmt.Fprintf(e.Stdout, "%s is ready: %s\n", t.Ref, t.Dir)
-			if used, err := e.Store.Get(offer.Ref); err == nil && used.Dir != t.Dir {
-				fmt.Fprintf(e.Stdout, "  but the build of %s goes before it: %s\n", used.BuiltAt.Format("2006-01-02 15:04"), used.Dir)
-			}
+		if !people {
+			continue
 		}
-	}
-	switch {
-	case e.Form == console.AsNames:
-		var dirs []string
-		for _, row := range rows {
-			if row.Dir != "" {
-				dirs = append(dirs, row.Dir)
-			}
+		fmt.Fprintf(e.Stdout, "%s is ready: %s\n", t.Ref, t.Dir)
+		if used, err := e.Store.Get(offer.Ref); err == nil && used.Dir != t.Dir {
+			fmt.Fprintf(e.Stdout, "  but the build of %s goes before it: %s\n", used.BuiltAt.Format("2006-01-02 15:04"), used.Dir)
 		}
-		return e.Names(dirs)
-	case asJSON:
-		return e.JSON(rows)
 	}
 	return nil
 }

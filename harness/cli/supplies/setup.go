@@ -49,7 +49,8 @@ releases are for, and the command that builds them from a checkout.`,
 				return nil
 			}, refs...)
 			if err == nil && left > 0 {
-				e.Remark("left out: %s of Cluster Autoscaler, which no Go module has; nodestorm doctor tells what they are for and how to get them", wording.Counted(left, "release"))
+				e.Remark("left out: %s of Cluster Autoscaler, which no Go module has; nodestorm doctor tells what they are for and how to get them",
+					wording.Counted(left, "release"))
 			}
 			return err
 		},
@@ -68,7 +69,8 @@ are no longer in the store; and say so. What is in use stays.
 With --all the builds in the store are removed as well, and nothing else that is in its folder.`,
 		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			swept, used, err := process.Sweep(os.TempDir(), world.FolderPrefix, apiproxy.FolderPrefix, console.ScratchPrefix, imagePrefix, ownImagePrefix, doctor.FolderPrefix)
+			swept, used, err := process.Sweep(os.TempDir(), world.FolderPrefix, apiproxy.FolderPrefix, console.ScratchPrefix, imagePrefix,
+				ownImagePrefix, doctor.FolderPrefix)
 			for _, s := range swept {
 				fmt.Fprintln(e.Stdout, s)
 			}

@@ -2,6 +2,7 @@ package supplies
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,8 +30,11 @@ const (
 	asContainer = "container"
 )
 
+// addOptions are what program is taken as it is.
+type addOptions struct{ source, at, provider, image, path, as string }
+
 func newTargetAdd(e *console.Console) *cobra.Command {
-	var source, at, provider, image, path, as string
+	var o addOptions
 	c := &cobra.Command{
 		Use:   "add NAME@VERSION FILE | --image IMAGE",
 		Short: "Take a program as it is",
@@ -51,48 +55,17 @@ looked up in.`,
   nodestorm target add cluster-autoscaler@1.32.7 --image saved.tar --path /cluster-autoscaler
   nodestorm target add cluster-autoscaler@1.32.7 --image saved.tar --path /cluster-autoscaler --as container`,
 		Args: func(c *cobra.Command, args []string) error {
-			if image != "" {
+			if o.image != "" {
 				return console.Exactly(1)(c, args)
 			}
 			return console.Exactly(2)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if path != "" && image == "" {
-				return exit.UsageError(errors.New("--path is a path in an --image, and there is none"))
-			}
-			switch {
-			case as != asProcess && as != asContainer:
-				return exit.UsageError(fmt.Errorf("--as %q: want %s or %s", as, asProcess, asContainer))
-			case as == asContainer && image == "":
-				return exit.UsageError(errors.New("--as container runs an --image, and there is none"))
-			}
-			ref, err := builds.ParseRef(args[0])
+			recipe, err := o.recipe(e, c.Context(), args[0])
 			if err != nil {
 				return exit.UsageError(err)
 			}
-			if at != "" && source == "" {
-				return exit.UsageError(errors.New("--ref is one of a repository: name that with --source"))
-			}
-			recipe := buildstore.FromSource(ref, source)
-			if recipe.At = at; at != "" {
-				if err := checkRefs(e, c.Context(), source, []string{at}); err != nil {
-					return err
-				}
-			}
-			if source == "" && len(recipe.Assets) > 0 {
-				return exit.UsageError(fmt.Errorf("--source is missing: worlds install the charts and CRDs of %s from its source, such as a checkout", ref.Name))
-			}
-			if provider != "" {
-				recipe.Provider = provider
-			}
-			var t builds.Target
-			if image != "" {
-				line := e.NewLine()
-				t, err = e.Store.AddImage(c.Context(), recipe, image, path, as == asContainer, supply.ShowOn(line, "", ""))
-				line.Clear()
-			} else {
-				t, err = e.Store.Add(c.Context(), recipe, args[1])
-			}
+			t, err := o.add(e, c.Context(), recipe, args[1:])
 			if err != nil {
 				return exit.UsageError(err)
 			}
@@ -104,13 +77,53 @@ looked up in.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&source, "source", "", "`folder` of the program's source, for its charts and CRDs; with --ref a repository, which can be a URL, too")
-	c.Flags().StringVar(&at, "ref", "", "`tag`, branch or commit of the repository, whatever is checked out")
-	c.Flags().StringVar(&provider, "provider", "", "`cloud` that the program is for")
-	c.Flags().StringVar(&image, "image", "", "take it out of this `image`: a folder, a file, or a registry's name:tag")
-	c.Flags().StringVar(&path, "path", "", "the program's `path` in the image, if it is not what the image runs")
-	c.Flags().StringVar(&as, "as", asProcess, "`FORM` in which it runs: process, the program out of the image, or container, all of it")
+	c.Flags().StringVar(&o.source, "source", "",
+		"`folder` of the program's source, for its charts and CRDs; with --ref a repository, which can be a URL, too")
+	c.Flags().StringVar(&o.at, "ref", "", "`tag`, branch or commit of the repository, whatever is checked out")
+	c.Flags().StringVar(&o.provider, "provider", "", "`cloud` that the program is for")
+	c.Flags().StringVar(&o.image, "image", "", "take it out of this `image`: a folder, a file, or a registry's name:tag")
+	c.Flags().StringVar(&o.path, "path", "", "the program's `path` in the image, if it is not what the image runs")
+	c.Flags().StringVar(&o.as, "as", asProcess, "`FORM` in which it runs: process, the program out of the image, or container, all of it")
 	return c
+}
+
+// recipe is that of the program, whose source has what worlds need besides.
+func (o addOptions) recipe(e *console.Console, ctx context.Context, name string) (recipe buildstore.Recipe, err error) {
+	switch {
+	case o.path != "" && o.image == "":
+		return recipe, errors.New("--path is a path in an --image, and there is none")
+	case o.as != asProcess && o.as != asContainer:
+		return recipe, fmt.Errorf("--as %q: want %s or %s", o.as, asProcess, asContainer)
+	case o.as == asContainer && o.image == "":
+		return recipe, errors.New("--as container runs an --image, and there is none")
+	}
+	ref, err := builds.ParseRef(name)
+	if err != nil {
+		return recipe, err
+	}
+	if o.at != "" && o.source == "" {
+		return recipe, errors.New("--ref is one of a repository: name that with --source")
+	}
+	recipe = buildstore.FromSource(ref, o.source)
+	if recipe.At = o.at; o.at != "" {
+		if err := checkRefs(e, ctx, o.source, []string{o.at}); err != nil {
+			return recipe, err
+		}
+	}
+	if o.source == "" && len(recipe.Assets) > 0 {
+		return recipe, fmt.Errorf("--source is missing: worlds install the charts and CRDs of %s from its source, such as a checkout", ref.Name)
+	}
+	recipe.Provider = cmp.Or(o.provider, recipe.Provider)
+	return recipe, nil
+}
+
+func (o addOptions) add(e *console.Console, ctx context.Context, recipe buildstore.Recipe, file []string) (builds.Target, error) {
+	if o.image == "" {
+		return e.Store.Add(ctx, recipe, file[0])
+	}
+	line := e.NewLine()
+	defer line.Clear()
+	return e.Store.AddImage(ctx, recipe, o.image, o.path, o.as == asContainer, supply.ShowOn(line, "", ""))
 }
 
 func newTargetPush(e *console.Console) *cobra.Command {
@@ -217,8 +230,11 @@ func targetRows(entries []buildstore.Entry) [][]string {
 		if !t.BuiltAt.IsZero() {
 			built = t.BuiltAt.Format("2006-01-02 15:04")
 		}
-		rows = append(rows, []string{t.Ref.String(), cmp.Or(t.Provider, "-"), built, cmp.Or(wording.Clean(t.SHA256[:min(12, len(t.SHA256))]), "-"),
-			clock, fmt.Sprintf("%d MB", t.Size>>20), cmp.Or(wording.Clean(t.GoVersion), "-"), wording.Clean(of)})
+		digest := wording.Clean(t.SHA256[:min(12, len(t.SHA256))])
+		rows = append(rows, []string{
+			t.Ref.String(), cmp.Or(t.Provider, "-"), built, cmp.Or(digest, "-"), clock, fmt.Sprintf("%d MB", t.Size>>20),
+			cmp.Or(wording.Clean(t.GoVersion), "-"), wording.Clean(of),
+		})
 	}
 	return rows
 }

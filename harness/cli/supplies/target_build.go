@@ -13,7 +13,8 @@ import (
 
 // requestFlags are those that say what a build is made of.
 func requestFlags(c *cobra.Command, q *buildstore.Request) {
-	c.Flags().StringVar(&q.Dir, "source", "", "build from this `folder`, a checkout for example, not from the module; with --ref a repository, which can be a URL, too")
+	c.Flags().StringVar(&q.Dir, "source", "",
+		"build from this `folder`, a checkout for example, not from the module; with --ref a repository, which can be a URL, too")
 	c.Flags().StringArrayVar(&q.Refs, "ref", nil, "`tag`, branch or commit of the repository, whatever is checked out; may be repeated")
 	c.Flags().StringVar(&q.Module, "module", "", "build this Go `module`[@version] in its own dependency graph")
 	c.Flags().BoolVar(&q.Race, "race", false, "build with Go's race detector, which needs a C compiler; the build is plain, and much slower")

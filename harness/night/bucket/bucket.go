@@ -125,7 +125,8 @@ func (b *Bucket) says(doing string, err error) error {
 	said := minio.ToErrorResponse(err)
 	out := ""
 	switch {
-	case said.StatusCode == 507 || strings.Contains(said.Code, "Quota") || strings.Contains(said.Code, "StorageFull") || strings.Contains(said.Code, "InsufficientStorage"):
+	case said.StatusCode == 507 || strings.Contains(said.Code, "Quota") || strings.Contains(said.Code, "StorageFull") ||
+		strings.Contains(said.Code, "InsufficientStorage"):
 		out = "; it is full: make room, or name another place"
 	case said.StatusCode == 401 || said.StatusCode == 403:
 		out = "; credentials are those of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or of AWS's credentials file"

@@ -87,7 +87,8 @@ func Make(ctx context.Context, s Spec, tmp string) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	im, err := mutate.AppendLayers(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON), append(all, of)...)
+	im, err := mutate.AppendLayers(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON),
+		append(all, of)...)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,8 @@ func Make(ctx context.Context, s Spec, tmp string) (v1.Image, error) {
 		Entrypoint: []string{"/" + program},
 		Env:        []string{"PATH=/usr/local/bin", "HOME=" + Scratch, "TMPDIR=" + Scratch, buildstore.EnvCache + "=/" + Store},
 		WorkingDir: Scratch,
-		Labels:     map[string]string{Label: "image", "org.opencontainers.image.title": "nodestorm", "org.opencontainers.image.revision": s.Commit},
+		Labels: map[string]string{Label: "image", "org.opencontainers.image.title": "nodestorm",
+			"org.opencontainers.image.revision": s.Commit},
 	}
 	return mutate.ConfigFile(im, file)
 }

@@ -61,13 +61,15 @@ const MostRetries = 10
 // Check says what is wrong, in a sentence that begins with the flag.
 func (s Spec) Check() error {
 	if bad := validation.IsDNS1123Label(s.Name); len(bad) > 0 || len(s.Name) > mostName {
-		return fmt.Errorf("--name %q: want a name of at most %d small letters, digits and hyphens, as in night-2026-11-23: pods have it in theirs", s.Name, mostName)
+		return fmt.Errorf("--name %q: want a name of at most %d small letters, digits and hyphens, as in night-2026-11-23: pods have it in "+
+			"theirs", s.Name, mostName)
 	}
 	if bad := validation.IsDNS1123Label(s.Namespace); s.Namespace != "" && len(bad) > 0 {
 		return fmt.Errorf("--namespace %q: %s", s.Namespace, bad[0])
 	}
 	if _, err := name.ParseReference(s.Image); s.Image == "" || err != nil {
-		return fmt.Errorf("--image %q: want the reference under which the cluster's nodes find nodestorm's image with the builds, such as registry.example/team/nodestorm:v1; nodestorm image makes it", s.Image)
+		return fmt.Errorf("--image %q: want the reference under which the cluster's nodes find nodestorm's image with the builds, such as "+
+			"registry.example/team/nodestorm:v1; nodestorm image makes it", s.Image)
 	}
 	if s.Shards < 1 || s.Shards > shard.Most {
 		return fmt.Errorf("--shards %d: want 1 to %d", s.Shards, shard.Most)
@@ -82,7 +84,8 @@ func (s Spec) Check() error {
 		return fmt.Errorf("--storage-class %q: %s", s.Class, bad[0])
 	}
 	if (s.Bucket == "") != (s.Secret == "") {
-		return fmt.Errorf("--bucket %q with --secret %q: want both, s3://BUCKET/PREFIX and the Secret with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, unless it is AWS's, %s", s.Bucket, s.Secret, bucket.EnvEndpoint)
+		return fmt.Errorf("--bucket %q with --secret %q: want both, s3://BUCKET/PREFIX and the Secret with AWS_ACCESS_KEY_ID, "+
+			"AWS_SECRET_ACCESS_KEY and, unless it is AWS's, %s", s.Bucket, s.Secret, bucket.EnvEndpoint)
 	}
 	if _, err := bucket.Open(s.Bucket); s.Bucket != "" && err != nil {
 		return fmt.Errorf("--bucket %w", err)
@@ -194,7 +197,8 @@ func (s Spec) objects() (all []runtime.Object) {
 }
 
 func (s Spec) meta(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Name: name, Namespace: s.Namespace, Labels: map[string]string{"app.kubernetes.io/name": "nodestorm", "app.kubernetes.io/instance": s.Name}}
+	return metav1.ObjectMeta{Name: name, Namespace: s.Namespace, Labels: map[string]string{"app.kubernetes.io/name": "nodestorm",
+		"app.kubernetes.io/instance": s.Name}}
 }
 
 func (s Spec) claim() *corev1.PersistentVolumeClaim {
@@ -223,7 +227,8 @@ func (s Spec) rights() []runtime.Object {
 		&corev1.ServiceAccount{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"}, ObjectMeta: meta},
 		&rbacv1.Role{
 			TypeMeta: metav1.TypeMeta{APIVersion: group + "/v1", Kind: "Role"}, ObjectMeta: meta,
-			Rules: []rbacv1.PolicyRule{{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, ResourceNames: []string{s.Name}, Verbs: []string{"get", "list", "watch"}}},
+			Rules: []rbacv1.PolicyRule{{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, ResourceNames: []string{s.Name},
+				Verbs: []string{"get", "list", "watch"}}},
 		},
 		&rbacv1.RoleBinding{
 			TypeMeta: metav1.TypeMeta{APIVersion: group + "/v1", Kind: "RoleBinding"}, ObjectMeta: meta,
@@ -271,7 +276,8 @@ func (s Spec) shards() *batchv1.Job {
 				// mutant: a shard that failed is tried again
 				onExit(batchv1.PodFailurePolicyActionFailIndex, shards, verdict.ExitNotAsExpected, exitUsage),
 				// mutant: a pod that was drained counts as a try
-				{Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}},
+				{Action: batchv1.PodFailurePolicyActionIgnore,
+					OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}},
 				onExit(batchv1.PodFailurePolicyActionCount, shards, verdict.ExitInconclusive),
 			}},
 			Template: pod,
@@ -310,7 +316,8 @@ func (s Spec) merge() *batchv1.Job {
 			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
 				// They are the night's: merging again says the same.
 				onExit(batchv1.PodFailurePolicyActionFailJob, merging, verdict.ExitNotAsExpected, exitUsage, verdict.ExitInconclusive),
-				{Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}},
+				{Action: batchv1.PodFailurePolicyActionIgnore,
+					OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}},
 			}},
 			Template: pod,
 		},
@@ -328,7 +335,8 @@ func (s Spec) pod(container string, args []string, needs corev1.ResourceRequirem
 	var environment []corev1.EnvFromSource
 	if s.Bucket != "" {
 		left = corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &storage}}
-		environment = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: s.Secret}}}}
+		named := corev1.LocalObjectReference{Name: s.Secret}
+		environment = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: named}}}
 	}
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: s.meta("").Labels},
@@ -337,7 +345,8 @@ func (s Spec) pod(container string, args []string, needs corev1.ResourceRequirem
 			// A world ends within seconds, and its record is whole then.
 			TerminationGracePeriodSeconds: ptr.To(int64(60)),
 			SecurityContext: &corev1.PodSecurityContext{
-				RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(int64(image.User)), RunAsGroup: ptr.To(int64(image.User)), FSGroup: ptr.To(int64(image.User)),
+				RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(int64(image.User)), RunAsGroup: ptr.To(int64(image.User)),
+				FSGroup:        ptr.To(int64(image.User)),
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			Containers: []corev1.Container{{

@@ -18,7 +18,9 @@ import (
 
 // Gather is what was run in a night: all runs below the paths, or what matrices say
 // where there are none. Links are relative to out. unread is why not all could be read.
-func Gather(ctx context.Context, paths []string, r *stored.Reporter, scratch stored.Scratch, out string) (_ *matrix.Matrix, unread, err error) {
+func Gather(ctx context.Context, paths []string, r *stored.Reporter, scratch stored.Scratch, out string) (
+	_ *matrix.Matrix, unread, err error,
+) {
 	night := &matrix.Matrix{}
 	var elsewhere []matrix.Cell
 	for _, path := range paths {
@@ -56,13 +58,22 @@ func Gather(ctx context.Context, paths []string, r *stored.Reporter, scratch sto
 func addElsewhere(night *matrix.Matrix, cells []matrix.Cell) {
 	runs := night.Cells
 	for _, c := range cells {
-		if !slices.ContainsFunc(runs, func(r matrix.Cell) bool {
-			return r.Scenario == c.Scenario && r.Target == c.Target && (c.Digest != "" && r.Digest == c.Digest || c.Digest == "" && r.Started.Equal(c.Started))
-		}) {
+		if !slices.ContainsFunc(runs, func(r matrix.Cell) bool { return isRunOf(r, c) }) {
 			c.Run = ""
 			night.Cells = append(night.Cells, c)
 		}
 	}
+}
+
+// isRunOf reports whether both are of one run: of one digest, or of one time where there is none.
+func isRunOf(r, c matrix.Cell) bool {
+	if r.Scenario != c.Scenario || r.Target != c.Target {
+		return false
+	}
+	if c.Digest != "" {
+		return r.Digest == c.Digest
+	}
+	return r.Started.Equal(c.Started)
 }
 
 // leaveTwice takes out what is there twice, and what was skipped and has run elsewhere.
@@ -70,7 +81,9 @@ func leaveTwice(night *matrix.Matrix) {
 	type key struct{ scenario, target, digest string }
 	seen := map[key]bool{}
 	once := func(k key) bool { was := seen[k]; seen[k] = true; return was }
-	night.Cells = slices.DeleteFunc(night.Cells, func(c matrix.Cell) bool { return c.Digest != "" && once(key{c.Scenario, c.Target, c.Digest}) })
+	night.Cells = slices.DeleteFunc(night.Cells, func(c matrix.Cell) bool {
+		return c.Digest != "" && once(key{c.Scenario, c.Target, c.Digest})
+	})
 	night.Skipped = slices.DeleteFunc(night.Skipped, func(s matrix.Skip) bool {
 		ran := slices.ContainsFunc(night.Cells, func(c matrix.Cell) bool { return c.Scenario == s.Scenario && c.Target == s.Target })
 		return ran || once(key{s.Scenario, s.Target, table.Skipped})

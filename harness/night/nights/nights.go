@@ -23,7 +23,9 @@ type Earlier struct {
 
 // Before reads the last nights before this one. A damaged one is said and left out. A place that is
 // not there yet has none if one is to be kept in it.
-func Before(ctx context.Context, place store.Place, night *matrix.Matrix, last int, keep bool, say func(format string, args ...any)) (before Earlier, err error) {
+func Before(
+	ctx context.Context, place store.Place, night *matrix.Matrix, last int, keep bool, say func(format string, args ...any),
+) (before Earlier, err error) {
 	names, err := place.Names(ctx)
 	if err != nil && keep && len(names) == 0 && errors.Is(err, os.ErrNotExist) {
 		return before, nil // the first that is kept makes the folder

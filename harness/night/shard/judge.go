@@ -20,14 +20,16 @@ func Judge(shards []Shard) error {
 			case row.Run == "" && nothing && row.Outcome == row.Verdict:
 				continue
 			case row.Run == "":
-				return fmt.Errorf("shard %s: %s says that %s on %s is %s, and names no run that shows it", of.Part, File, row.ID, row.Target, row.Outcome)
+				return fmt.Errorf("shard %s: %s says that %s on %s is %s, and names no run that shows it", of.Part, File, row.ID, row.Target,
+					row.Outcome)
 			}
 			r, err := run.Checked(row.Run)
 			if err != nil {
 				return fmt.Errorf("shard %s: %w", of.Part, err)
 			}
 			if r.ID != row.ID || r.Target.Ref.String() != row.Target {
-				return fmt.Errorf("shard %s: %s is a run of %s on %s, and %s says %s on %s", of.Part, row.Run, r.ID, r.Target.Ref, File, row.ID, row.Target)
+				return fmt.Errorf("shard %s: %s is a run of %s on %s, and %s says %s on %s", of.Part, row.Run, r.ID, r.Target.Ref, File, row.ID,
+					row.Target)
 			}
 			row.Expected, row.Verdict, row.Reason = string(r.Expected), string(r.Verdict), r.Reason
 			row.Outcome = string(verdict.Compare(r.Expected, r.Verdict))
@@ -53,7 +55,8 @@ func (l listed) add(r run.Run, in string) error {
 		case !seen:
 			l[m.Ref] = struct{ sha, in string }{m.SHA256, in}
 		case first.sha != m.SHA256:
-			return fmt.Errorf("%s was another build in %s (sha256 %.12s) than in %s (sha256 %.12s); they are not parts of one whole, and nothing was joined",
+			return fmt.Errorf("%s was another build in %s (sha256 %.12s) than in %s (sha256 %.12s); they are not parts of one whole, and "+
+				"nothing was joined",
 				m.Ref, first.in, first.sha, in, m.SHA256)
 		}
 	}

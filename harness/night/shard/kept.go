@@ -85,7 +85,8 @@ func Load(dir string) (k Kept, err error) {
 		return k, fmt.Errorf("%s is damaged or cut off: %w", path, err)
 	}
 	if k.Format != Format {
-		return k, fmt.Errorf("%s has format %d, and this nodestorm reads %d: use the nodestorm that made it (commit %q)", path, k.Format, Format, k.Nodestorm.Commit)
+		return k, fmt.Errorf("%s has format %d, and this nodestorm reads %d: use the nodestorm that made it (commit %q)", path, k.Format,
+			Format, k.Nodestorm.Commit)
 	}
 	if _, err := ParsePart(k.Part.String()); err != nil {
 		return k, fmt.Errorf("%s: part: %w", path, err)
@@ -134,11 +135,13 @@ func Check(shards []Shard) error {
 		} {
 			// mutant: shards with other flags are joined
 			if of.here != of.there {
-				return fmt.Errorf("%s of shard %s in %s and of shard %s in %s differ: %q and %q; they are not parts of one whole, and nothing was joined", of.what, first.Part, first.Dir, s.Part, s.Dir, of.there, of.here)
+				return fmt.Errorf("%s of shard %s in %s and of shard %s in %s differ: %q and %q; they are not parts of one whole, and nothing was "+
+					"joined", of.what, first.Part, first.Dir, s.Part, s.Dir, of.there, of.here)
 			}
 		}
 		if !slices.Equal(s.Whole, first.Whole) {
-			return fmt.Errorf("shard %s in %s and shard %s in %s split other replays, or by other durations: %s; nothing was joined", first.Part, first.Dir, s.Part, s.Dir, difference(first.Whole, s.Whole))
+			return fmt.Errorf("shard %s in %s and shard %s in %s split other replays, or by other durations: %s; nothing was joined", first.Part,
+				first.Dir, s.Part, s.Dir, difference(first.Whole, s.Whole))
 		}
 	}
 	if len(twice) > 0 {
@@ -158,7 +161,8 @@ func version(k Kept) string {
 func difference(a, b []Job) string {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
-			return fmt.Sprintf("replay %d is %s (%.0f s, shard %d) and %s (%.0f s, shard %d)", i+1, a[i], a[i].Seconds, a[i].Shard, b[i], b[i].Seconds, b[i].Shard)
+			return fmt.Sprintf("replay %d is %s (%.0f s, shard %d) and %s (%.0f s, shard %d)", i+1, a[i], a[i].Seconds, a[i].Shard, b[i],
+				b[i].Seconds, b[i].Shard)
 		}
 	}
 	return fmt.Sprintf("%d and %d replays", len(a), len(b))

@@ -47,7 +47,8 @@ func (r *Reporter) cell(f Run, base string, redactor *redact.Redactor) (c matrix
 		expected = record.Expected(of.Target.Ref.String())
 	}
 	c = matrix.Cell{
-		Scenario: of.ID, Target: of.Target.Ref.String(), Expected: string(expected), Verdict: string(of.Verdict), Reason: redactor.Text(of.Reason),
+		Scenario: of.ID, Target: of.Target.Ref.String(), Expected: string(expected), Verdict: string(of.Verdict),
+		Reason:      redactor.Text(of.Reason),
 		WallSeconds: of.Took().Seconds(), Started: of.Started, Kubernetes: summary.KubernetesVersion(of), Commit: of.Commit,
 	}
 	if of.Provenance != nil && of.Provenance.ControlPlane != nil {

@@ -108,7 +108,8 @@ func (all Tallies) Show(w io.Writer) {
 	}
 	for _, t := range all {
 		for _, a := range t.Alarms {
-			fmt.Fprintf(w, "\n%s is broken in a healthy run of %s on %s: %s; records %v: %s\n", t.Invariant, a.Scenario, a.Target, wording.Clean(a.Reason), a.Evidence, a.Run)
+			fmt.Fprintf(w, "\n%s is broken in a healthy run of %s on %s: %s; records %v: %s\n", t.Invariant, a.Scenario, a.Target,
+				wording.Clean(a.Reason), a.Evidence, a.Run)
 		}
 	}
 }

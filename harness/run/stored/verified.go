@@ -45,7 +45,8 @@ func (r *Reporter) TrackRecord(root string, cells []matrix.Cell) error {
 	}
 	record := Documented(r.Catalogue)
 	write := map[string][]byte{path: encoded.Bytes()}
-	for name, table := range map[string]string{"README.md": matrix.Summary(record, verified), "scenarios/README.md": matrix.TrackRecord(record, verified)} {
+	for name, table := range map[string]string{"README.md": matrix.Summary(record, verified),
+		"scenarios/README.md": matrix.TrackRecord(record, verified)} {
 		file := filepath.Join(root, name)
 		text, err := os.ReadFile(file)
 		if err != nil {

@@ -50,7 +50,8 @@ func (a *Answer) FailingRun() string {
 // answer is what was found, without what is written of it.
 func (q *Inquiry) answer(ctx context.Context, f found) (*Answer, error) {
 	a := &Answer{
-		ID: q.Record.ID, Change: "broken", Found: "release", Before: q.called(f.before), Parted: f.parted, Monotonic: true, Notes: f.notes, Trials: q.memory.Trials,
+		ID: q.Record.ID, Change: "broken", Found: "release", Before: q.called(f.before), Parted: f.parted, Monotonic: true, Notes: f.notes,
+		Trials:    q.memory.Trials,
 		BeforeRun: q.runOf(f.before, q.hunt.Old), FirstRun: q.runOf(f.first[0], q.hunt.New),
 	}
 	if q.hunt.New == verdict.Healthy {
@@ -116,7 +117,8 @@ func (a *Answer) Text() string {
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ASKED\tVERDICT\tRUNS\tBUILD\tPLAY")
 	for _, t := range a.table() {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%.0fs\t%.0fs\n", wording.Clean(t.Name), cmp.Or(string(t.Verdict), "skipped"), len(t.Played), t.BuildSeconds, t.seconds())
+		fmt.Fprintf(w, "%s\t%s\t%d\t%.0fs\t%.0fs\n", wording.Clean(t.Name), cmp.Or(string(t.Verdict), "skipped"), len(t.Played), t.BuildSeconds,
+			t.seconds())
 	}
 	_ = w.Flush() // into a builder
 	if a.SideBySide != "" {

@@ -107,7 +107,8 @@ func (q *Inquiry) apart(ctx context.Context, f *found, older, newer, base string
 	}
 	switch q.hunt.State(t) {
 	case New:
-		note := fmt.Sprintf("where the branches of %s and %s part (%.12s) it is %s as in the newer: the change is on the branch of the older one, and was looked for there, from there on",
+		note := fmt.Sprintf("where the branches of %s and %s part (%.12s) it is %s as in the newer: the change is on the branch of the older "+
+			"one, and was looked for there, from there on",
 			q.called(older), q.called(newer), base, t.Verdict)
 		f.notes = append(f.notes, note)
 		q.Say("%s", note)
@@ -116,7 +117,8 @@ func (q *Inquiry) apart(ctx context.Context, f *found, older, newer, base string
 	case Old:
 		return base, newer, nil
 	}
-	f.notes = append(f.notes, fmt.Sprintf("whether %.12s, where the branches part, is as %s could not be told, and was taken for granted", base, q.called(older)))
+	f.notes = append(f.notes, fmt.Sprintf("whether %.12s, where the branches part, is as %s could not be told, and was taken for granted",
+		base, q.called(older)))
 	return older, newer, nil
 }
 

@@ -71,7 +71,10 @@ func (s Summary) String() string {
 	if s.First == s.Last {
 		parts[0] = "affected is " + s.First + " alone"
 	}
-	for _, of := range []struct{ says, version string }{{"healthy before: ", s.Before}, {"healthy from: ", s.After}, {"healthy in between: ", strings.Join(s.Holes, ", ")}, {"not known: ", strings.Join(s.Unknown, ", ")}} {
+	for _, of := range []struct{ says, version string }{
+		{"healthy before: ", s.Before}, {"healthy from: ", s.After}, {"healthy in between: ", strings.Join(s.Holes, ", ")},
+		{"not known: ", strings.Join(s.Unknown, ", ")},
+	} {
 		if of.version != "" {
 			parts = append(parts, of.says+of.version)
 		}

@@ -67,9 +67,12 @@ func (h *Hunt) Ends(ctx context.Context, good, bad Point, goodIsOlder bool) erro
 	switch {
 	// mutant: good and bad the wrong way round are searched
 	case g.Verdict != verdict.Healthy && b.Verdict == verdict.Healthy:
-		return &SidesError{Swapped: true, Text: fmt.Sprintf("--good %s is %s and --bad %s is healthy: they are the wrong way round; good is the one without the failure, also where it is the newer one", g.Name, g.Verdict, b.Name)}
+		return &SidesError{Swapped: true,
+			Text: fmt.Sprintf("--good %s is %s and --bad %s is healthy: they are the wrong way round; good is the one without the failure, also "+
+				"where it is the newer one", g.Name, g.Verdict, b.Name)}
 	case g.Verdict == b.Verdict:
-		return &SidesError{Text: fmt.Sprintf("--good %s and --bad %s are both %s: nothing changes between them (%s)", g.Name, b.Name, g.Verdict, b.Reason)}
+		return &SidesError{Text: fmt.Sprintf("--good %s and --bad %s are both %s: nothing changes between them (%s)", g.Name, b.Name, g.Verdict,
+			b.Reason)}
 	case g.Verdict != verdict.Healthy:
 		return &SidesError{Text: fmt.Sprintf("--good %s is not healthy but %s: %s", g.Name, g.Verdict, g.Reason)}
 	}

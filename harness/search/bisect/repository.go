@@ -51,7 +51,8 @@ func (s commits) ends(ctx context.Context) (at ends, err error) {
 	case released != nil && other != nil:
 		goodIsOlder = released.LessThan(other)
 	default:
-		return at, fmt.Errorf("neither of --good %s and --bad %s comes before the other: name two of one branch, or two releases%s", s.Good, s.Bad, s.repo.Shallow(ctx))
+		return at, fmt.Errorf("neither of --good %s and --bad %s comes before the other: name two of one branch, or two releases%s", s.Good,
+			s.Bad, s.repo.Shallow(ctx))
 	}
 	at = endsOf(good, bad, goodIsOlder)
 	at.releases, err = s.releases(ctx, at)

@@ -97,7 +97,8 @@ func (m module) ends(ctx context.Context) (ends, error) {
 	case err != nil:
 		return ends{}, fmt.Errorf("%s is built of no module that is known here (%w): give --source REPOSITORY", program, err)
 	case path != known.Module:
-		return ends{}, fmt.Errorf("--module %s: the releases of %s are those of %s; a fork is bisected with --source REPOSITORY", path, program, known.Module)
+		return ends{}, fmt.Errorf("--module %s: the releases of %s are those of %s; a fork is bisected with --source REPOSITORY", path, program,
+			known.Module)
 	}
 	versions, err := m.versions(ctx)
 	if err != nil {
