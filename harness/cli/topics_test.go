@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	orders "nodestorm/harness/program/installer"
+	"nodestorm/sim/fault"
 )
 
 const exampleFiles = "../../features/examples"
@@ -42,14 +43,27 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// No kind of fault, act or step is left out.
+// No kind of fault, act or step is left out: each has an example, and is in the text.
 func TestTopicsAreComplete(t *testing.T) {
 	for _, topic := range topics {
 		if topic.faults == nil {
 			continue
 		}
+		shown := map[string]bool{"interrupted": true} // of clouds of instances, which no command serves with a file of faults
+		for _, name := range topic.examples {
+			faults, err := fault.Load(filepath.Join(exampleFiles, name), topic.faults)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range faults {
+				shown[topic.faults.Key(f.Effect)] = true
+			}
+		}
 		_, text, _ := said(t, "help", topic.name)
 		for _, k := range topic.faults.Kinds() {
+			if !shown[k.Key] {
+				t.Errorf("no example of help %s has the effect %s", topic.name, k.Key)
+			}
 			if !strings.Contains(text, topic.faults.Written(k.Key, k.Fields()...)) || !strings.Contains(text, k.Says[0].Text) {
 				t.Errorf("help %s does not say %s", topic.name, k.Key)
 			}
