@@ -77,11 +77,8 @@ func (r *Record) checkNames(own bool) (wrong []error) {
 	if (!own || r.Issue != "") && !issuePattern.MatchString(r.Issue) {
 		add("issue: %q is not like owner/repository#7515", r.Issue)
 	}
-	if r.Autoscaler == "karpenter" && r.Cloud != "" && r.Cloud != Instances && r.Cloud != Kwok {
-		add("cloud: %q: want a provider of Karpenter's: %s or %s, or nothing where both show it", r.Cloud, Instances, Kwok)
-	} else if system && autoscaler && r.Autoscaler != "karpenter" &&
-		(r.Cloud != "") != (r.System == "bootstrap" && r.Autoscaler == "cluster-autoscaler") {
-		add("cloud: %q: want a provider of Cluster Autoscaler's in the system bootstrap, and elsewhere none", r.Cloud)
+	if err := r.checkCloud(); err != nil && system && autoscaler {
+		add("cloud: %q: %w", r.Cloud, err)
 	}
 	if r.Kubernetes != "" {
 		if _, err := r.Kubernetes.constraints(); err != nil {

@@ -125,15 +125,6 @@ const (
 	Healthy    Expectation = "healthy"
 )
 
-// Systems are the folders of features and records.
-var Systems = []string{"hetzner", "clusterapi", "karpenter", "externalgrpc", "bootstrap"}
-
-// aboutIn are the autoscalers of records of a system, where not all can be.
-var aboutIn = map[string][]string{
-	"hetzner": {"cluster-autoscaler"}, "externalgrpc": {"cluster-autoscaler"},
-	"clusterapi": {"cluster-autoscaler", "cluster-api"}, "karpenter": {"karpenter"},
-}
-
 // Autoscalers are the names of targets that records may have. Kubespray is none: it
 // installs clusters, in an order that can be wrong. Neither is Cluster API, whose machines
 // an autoscaler asks for.
@@ -175,39 +166,6 @@ func (r Range) constraints() (*semver.Constraints, error) {
 	}
 	parsed.Store(r, constraints)
 	return constraints, nil
-}
-
-// The clouds of Karpenter: one whose instances it launches one by one, and the one that
-// comes with it, which makes Nodes.
-const (
-	Instances = "instances"
-	Kwok      = "kwok"
-)
-
-// OnlyCloud is the one cloud of Karpenter on which the failure can be seen; empty: it can be
-// on all, or is not Karpenter's.
-func (r *Record) OnlyCloud() string {
-	switch {
-	case r.Autoscaler != "karpenter":
-		return ""
-	case r.System == Instances:
-		return Instances
-	}
-	return r.Cloud
-}
-
-// Provider is the cloud that the target's build has to serve, where builds differ
-// in that. Empty is any.
-func (r *Record) Provider() string {
-	switch {
-	case r.OnlyCloud() == Instances:
-		return Instances
-	case r.Autoscaler != "cluster-autoscaler":
-		return ""
-	case r.System == "bootstrap":
-		return r.Cloud
-	}
-	return r.System
 }
 
 // Control tells whether no release shows the failure: the record is of a story like one

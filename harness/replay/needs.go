@@ -56,8 +56,8 @@ func Needed() ([]builds.Ref, error) {
 			if err != nil {
 				return nil, err
 			}
-			if r.Provider() == builds.Instances {
-				ref.Provider = builds.Instances
+			if r.OnlyCloud() != "" {
+				ref.Provider = r.Provider()
 			}
 			if !seen[ref] {
 				seen[ref] = true

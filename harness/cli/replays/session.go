@@ -13,6 +13,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cli/console"
+	"nodestorm/harness/cloud"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/sentences/scene"
@@ -48,10 +49,9 @@ func (s *session) addRace(c *cobra.Command) {
 // addManifest adds the flag of the commands that replay.
 func (s *session) addManifest(c *cobra.Command) {
 	c.Flags().StringVar(&s.Cloud, "cloud", "",
-		"play Karpenter's failures on this `cloud`: "+
-			builds.Kwok+", which comes with it, or "+builds.Instances+", which can fail; default: the record's")
-	_ = c.RegisterFlagCompletionFunc("cloud",
-		cobra.FixedCompletions([]string{builds.Kwok, builds.Instances}, cobra.ShellCompDirectiveNoFileComp))
+		"play Karpenter's failures on this `cloud`: "+builds.Kwok+", which comes with it, or "+
+			strings.Join(karpenterClouds()[1:], " or ")+", which can fail; default: the record's")
+	_ = c.RegisterFlagCompletionFunc("cloud", cobra.FixedCompletions(karpenterClouds(), cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().StringArrayVar(&s.withNames, "with", nil,
 		"take `NAME@VERSION` of the store in place of nodestorm's own: "+
 			strings.Join(scene.Parts, ", ")+"; build it with nodestorm target build NAME@VERSION --source DIR")
@@ -59,11 +59,17 @@ func (s *session) addManifest(c *cobra.Command) {
 		"run Cluster Autoscaler as the Deployment in `FILE` does: flags, environment, mounted files, RBAC")
 }
 
+// karpenterClouds are those that Karpenter can have, first the one that comes with it.
+func karpenterClouds() []string {
+	others := slices.DeleteFunc(cloud.Of("karpenter"), func(name string) bool { return name == builds.Kwok })
+	return append([]string{builds.Kwok}, others...)
+}
+
 // check finds what is wrong with the flags and the machine before anything slow
 // begins.
 func (s *session) check(c *cobra.Command) error {
-	if s.Cloud != "" && s.Cloud != builds.Kwok && s.Cloud != builds.Instances {
-		return exit.UsageError(fmt.Errorf("--cloud %q: want %s or %s", s.Cloud, builds.Kwok, builds.Instances))
+	if s.Cloud != "" && !slices.Contains(karpenterClouds(), s.Cloud) {
+		return exit.UsageError(fmt.Errorf("--cloud %q: want %s", s.Cloud, strings.Join(karpenterClouds(), " or ")))
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains([]string{"parallel", "quiet", "verbose"}, f.Name) {

@@ -4,11 +4,13 @@ package all
 import (
 	"slices"
 
+	"nodestorm/harness/cloud"
 	"nodestorm/harness/cloud/hetzner"
 	"nodestorm/harness/cloud/instances"
 	"nodestorm/harness/cloud/live"
 	"nodestorm/harness/cloud/nodegroups"
 	"nodestorm/harness/cloud/vsphere"
+	"nodestorm/scenarios"
 )
 
 // Kinds are in the order of their sentences.
@@ -17,6 +19,12 @@ var Kinds = []*live.Kind{
 	nodegroups.Kind,
 	instances.Kind,
 	vsphere.Kind,
+}
+
+func init() {
+	for _, f := range cloud.All() {
+		scenarios.AddCloud(f.Name, f.Programs)
+	}
 }
 
 // Named is the kind that is called that, nil if none is.

@@ -120,7 +120,7 @@ var builtin = sync.OnceValue(func() map[string]scenarios.Record {
 // elsewhere tells whether the run's target was built for another cloud of Karpenter than its record is about.
 func elsewhere(r run.Run) bool {
 	record, known := builtin()[r.ID]
-	return known && record.Autoscaler == "karpenter" && r.Target.Provider == builds.Instances && record.OnlyCloud() != builds.Instances
+	return known && record.OnAnother(r.Target.Provider)
 }
 
 // sourceOf tells people where a build came from, without a path.
