@@ -165,8 +165,10 @@ func TestLifeFaults(t *testing.T) {
 		unmetThen bool
 	}{
 		{fault.Fault{Effect: cloudfault.ActionHangs{}, Match: cloudfault.Match{Operation: "start_server"}}, time.Hour, fakecloud.Starting, false},
-		{fault.Fault{Effect: cloudfault.ActionHangs{}, Match: cloudfault.Match{Operation: "start_server"}}, time.Second, fakecloud.Creating, true},
-		{fault.Fault{Effect: cloudfault.ActionHangs{}, Match: cloudfault.Match{Operation: "start_server", Group: "pool2"}}, time.Hour, fakecloud.Running,
+		{fault.Fault{Effect: cloudfault.ActionHangs{}, Match: cloudfault.Match{Operation: "start_server"}}, time.Second, fakecloud.Creating,
+			true},
+		{fault.Fault{Effect: cloudfault.ActionHangs{}, Match: cloudfault.Match{Operation: "start_server", Group: "pool2"}}, time.Hour,
+			fakecloud.Running,
 			true},
 		{fault.Fault{Effect: cloudfault.ActionHangs{}, Match: cloudfault.Match{Operation: "start_server"}, Plan: fault.Plan{Skip: 1}}, time.Hour,
 			fakecloud.Running, true},

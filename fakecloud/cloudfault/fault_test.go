@@ -59,7 +59,8 @@ faults:
 
 // Each effect can be written, by its own name.
 func TestParseEffects(t *testing.T) {
-	fields := map[string]string{"refuse": "{status: 502}", "actionTakes": "{time: 1s}", "unavailable": "{type: cx22}", "retired": "{type: cx22}", "delay": "{by: 1s}", "alterReply": "{omit: [a]}", "halfDeleted": "{leaves: rest}"}
+	fields := map[string]string{"refuse": "{status: 502}", "actionTakes": "{time: 1s}", "unavailable": "{type: cx22}",
+		"retired": "{type: cx22}", "delay": "{by: 1s}", "alterReply": "{omit: [a]}", "halfDeleted": "{leaves: rest}"}
 	for _, e := range cloudfault.Faults.Kinds() {
 		value := fields[e.Key]
 		if value == "" {
@@ -80,11 +81,12 @@ func TestAlterReply(t *testing.T) {
 		does cloudfault.AlterReply
 		want string // empty: no difference
 	}{
-		"omit":                 {cloudfault.AlterReply{Omit: []string{"size"}}, `map[all:[map[id:a state:1] map[id:b]]]`},
-		"omit in a list":       {cloudfault.AlterReply{Omit: []string{"all.state"}}, `map[all:[map[id:a] map[id:b]] size:3]`},
-		"omit what is not":     {cloudfault.AlterReply{Omit: []string{"all.size", "size.all", "none"}}, ""},
-		"set":                  {cloudfault.AlterReply{Set: map[string]any{"size": 0}}, `map[all:[map[id:a state:1] map[id:b]] size:0]`},
-		"set in a list":        {cloudfault.AlterReply{Set: map[string]any{"all.state": 2}}, `map[all:[map[id:a state:2] map[id:b state:2]] size:3]`},
+		"omit":             {cloudfault.AlterReply{Omit: []string{"size"}}, `map[all:[map[id:a state:1] map[id:b]]]`},
+		"omit in a list":   {cloudfault.AlterReply{Omit: []string{"all.state"}}, `map[all:[map[id:a] map[id:b]] size:3]`},
+		"omit what is not": {cloudfault.AlterReply{Omit: []string{"all.size", "size.all", "none"}}, ""},
+		"set":              {cloudfault.AlterReply{Set: map[string]any{"size": 0}}, `map[all:[map[id:a state:1] map[id:b]] size:0]`},
+		"set in a list": {cloudfault.AlterReply{Set: map[string]any{"all.state": 2}},
+			`map[all:[map[id:a state:2] map[id:b state:2]] size:3]`},
 		"set where nothing is": {cloudfault.AlterReply{Set: map[string]any{"size.all": 2, "none.all": 2}}, ""},
 	} {
 		got := reply()

@@ -343,11 +343,13 @@ func TestFaults(t *testing.T) {
 func TestAlteredReplies(t *testing.T) {
 	r := serve(t, externalgrpc.Config{}, insecure.NewCredentials())
 	for _, f := range []fault.Fault{
-		{Name: "no states", Match: cloudfault.Match{Operation: "NodeGroupNodes"}, Effect: cloudfault.AlterReply{Omit: []string{"instances.status"}}},
+		{Name: "no states", Match: cloudfault.Match{Operation: "NodeGroupNodes"},
+			Effect: cloudfault.AlterReply{Omit: []string{"instances.status"}}},
 		{Name: "a lie", Match: cloudfault.Match{Operation: "NodeGroupTargetSize"}, Plan: fault.Plan{Limit: 1},
 			Effect: cloudfault.AlterReply{Set: map[string]any{"targetSize": 7}}},
-		{Name: "no template", Match: cloudfault.Match{Operation: "NodeGroupTemplateNodeInfo"}, Effect: cloudfault.AlterReply{Omit: []string{"nodeInfo",
-			"nodeBytes"}}},
+		{Name: "no template", Match: cloudfault.Match{Operation: "NodeGroupTemplateNodeInfo"},
+			Effect: cloudfault.AlterReply{Omit: []string{"nodeInfo",
+				"nodeBytes"}}},
 	} {
 		if err := r.cloud.Inject(f); err != nil {
 			t.Fatal(err)
@@ -398,7 +400,8 @@ func TestHalfDeleted(t *testing.T) {
 	} {
 		t.Run(leaves, func(t *testing.T) {
 			r := serve(t, externalgrpc.Config{}, insecure.NewCredentials())
-			f := fault.Fault{Name: "f", Match: cloudfault.Match{Instance: "a-3"}, Plan: fault.Plan{Limit: 1}, Effect: cloudfault.HalfDeleted{Leaves: leaves}}
+			f := fault.Fault{Name: "f", Match: cloudfault.Match{Instance: "a-3"}, Plan: fault.Plan{Limit: 1},
+				Effect: cloudfault.HalfDeleted{Leaves: leaves}}
 			if err := externalgrpc.CheckFault(f); err != nil {
 				t.Fatal(err)
 			}

@@ -219,7 +219,8 @@ func TestPartialAndMissing(t *testing.T) {
 		e.inject(fault.Fault{Name: "m", Match: cloudfault.Match{Operation: "GET /servers", Instance: "b"}, Effect: cloudfault.Missing{}})
 		e.check("listed without b", e.names(), []string{"a", "c"})
 		e.ok(e.cloud.Clear("m"))
-		e.inject(fault.Fault{Name: "new", Match: cloudfault.Match{Operation: "GET /servers"}, Effect: cloudfault.Missing{For: lapse.Duration(time.Minute)}})
+		e.inject(fault.Fault{Name: "new", Match: cloudfault.Match{Operation: "GET /servers"},
+			Effect: cloudfault.Missing{For: lapse.Duration(time.Minute)}})
 		e.ok(e.try(e.client, "d", "pool1"))
 		e.check("listed without those that are new", slices.Contains(e.names(), "d"), false)
 		time.Sleep(time.Minute)
@@ -232,7 +233,8 @@ func TestPartialAndMissing(t *testing.T) {
 // autoscaler deletes a good server.
 func TestActionMissingOnce(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "GET /actions", Group: "pool1"}, Plan: fault.Plan{Limit: 1}, Effect: cloudfault.Missing{}})
+		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "GET /actions", Group: "pool1"}, Plan: fault.Plan{Limit: 1},
+			Effect: cloudfault.Missing{}})
 		if err := e.try(e.client, "a", "pool1"); err == nil || !strings.Contains(err.Error(), "actions not found") {
 			e.Errorf("got %v, want actions not found", err)
 		}
@@ -294,7 +296,8 @@ func TestActionHangs(t *testing.T) {
 
 func TestActionTakes(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "start_server"}, Effect: cloudfault.ActionTakes{Time: lapse.Duration(140 * time.Second)}})
+		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "start_server"},
+			Effect: cloudfault.ActionTakes{Time: lapse.Duration(140 * time.Second)}})
 		began := time.Now()
 		e.ok(e.try(e.client, "a", "pool1"))
 		if took := time.Since(began); took < 140*time.Second || took > 150*time.Second {
@@ -307,7 +310,8 @@ func TestActionTakes(t *testing.T) {
 // The server is created and does not start: it stays, off.
 func TestActionFails(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "start_server"}, Effect: cloudfault.ActionFails{Code: "action_failed", Message: "no"}})
+		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "start_server"}, Effect: cloudfault.ActionFails{Code: "action_failed",
+			Message: "no"}})
 		made, _, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 		e.ok(err)
 		e.ok(e.client.Action.WaitFor(e.ctx, made.Action))
@@ -341,8 +345,10 @@ func TestDeleteFails(t *testing.T) {
 
 func TestInstanceLife(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Name: "off", Match: cloudfault.Match{Instance: "a"}, Effect: cloudfault.TurnsOff{After: lapse.Duration(time.Minute)}})
-		e.inject(fault.Fault{Name: "gone", Match: cloudfault.Match{Instance: "b"}, Effect: cloudfault.Vanishes{After: lapse.Duration(time.Minute)}})
+		e.inject(fault.Fault{Name: "off", Match: cloudfault.Match{Instance: "a"},
+			Effect: cloudfault.TurnsOff{After: lapse.Duration(time.Minute)}})
+		e.inject(fault.Fault{Name: "gone", Match: cloudfault.Match{Instance: "b"},
+			Effect: cloudfault.Vanishes{After: lapse.Duration(time.Minute)}})
 		e.ok(e.try(e.client, "a", "pool1"))
 		e.ok(e.try(e.client, "b", "pool1"))
 		time.Sleep(2 * time.Minute)

@@ -185,7 +185,8 @@ func TestFaults(t *testing.T) {
 		says   string
 		there  bool // the instance, after the call
 	}{
-		"refused": {fault.Fault{Match: cloudfault.Match{Operation: "LaunchInstance"}, Effect: cloudfault.Refuse{Code: "resource_limit_exceeded"}}, 403,
+		"refused": {fault.Fault{Match: cloudfault.Match{Operation: "LaunchInstance"},
+			Effect: cloudfault.Refuse{Code: "resource_limit_exceeded"}}, 403,
 			"resource limit exceeded", false},
 		"proxy":   {fault.Fault{Effect: cloudfault.Refuse{Status: 502}}, 502, "Bad Gateway", false},
 		"another": {fault.Fault{Match: cloudfault.Match{Instance: "two"}, Effect: cloudfault.Refuse{Status: 502}}, 201, "one", true},
