@@ -1,8 +1,12 @@
 package fakecloud
 
 import (
+	"context"
 	"fmt"
 	"net"
+	"net/http"
+	"sync"
+	"time"
 )
 
 // Loopback is the listener that an API is served on: l, or for nil one of 127.0.0.1 and a
@@ -15,4 +19,38 @@ func Loopback(l net.Listener) (net.Listener, error) {
 		return nil, fmt.Errorf("%s is not on loopback", at)
 	}
 	return l, nil
+}
+
+// Server is an API that is being served.
+type Server struct {
+	listener net.Listener
+	server   *http.Server
+	served   chan struct{}
+	stop     func() bool
+	once     sync.Once
+}
+
+// Serve serves an API until Close or the end of ctx.
+func Serve(ctx context.Context, l net.Listener, api http.Handler) *Server {
+	s := &Server{listener: l, served: make(chan struct{}), server: &http.Server{Handler: api, ReadHeaderTimeout: 10 * time.Second}}
+	go func() {
+		defer close(s.served)
+		_ = s.server.Serve(l) // ErrServerClosed
+	}()
+	s.stop = context.AfterFunc(ctx, func() { _ = s.server.Close() })
+	return s
+}
+
+// URL is where the API is.
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
+
+// Close ends the server and its connections.
+func (s *Server) Close() error {
+	var err error
+	s.once.Do(func() {
+		s.stop()
+		err = s.server.Close()
+		<-s.served
+	})
+	return err
 }

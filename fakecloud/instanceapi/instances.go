@@ -1,12 +1,13 @@
 package instanceapi
 
 import (
+	"encoding/json"
 	"net/http"
 	"regexp"
 	"time"
 
 	"nodestorm/fakecloud"
-	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/fakecloud/jsonapi"
 )
 
 // What answers have.
@@ -56,9 +57,9 @@ type (
 // architectures are those of the catalogue, as Kubernetes calls them.
 var architectures = map[string]string{"x86": "amd64", "arm": "arm64"}
 
-func describeTypes(c *call) (int, any, error) {
+func describeTypes(c *jsonapi.Call) (int, any, error) {
 	all := []instanceType{}
-	for _, t := range c.s.cloud.Catalogue().ServerTypes {
+	for _, t := range c.Cloud.Catalogue().ServerTypes {
 		is := instanceType{Name: t.Name, CPU: t.Cores, MemoryGiB: t.MemoryGB, DiskGB: t.DiskGB, Architecture: architectures[t.Architecture]}
 		for _, p := range t.Prices {
 			is.Offers = append(is.Offers, offer{p.Location, fakecloud.CapacityType(false), p.Hourly()})
@@ -71,9 +72,9 @@ func describeTypes(c *call) (int, any, error) {
 	return http.StatusOK, all, nil
 }
 
-func describeImages(c *call) (int, any, error) {
+func describeImages(c *jsonapi.Call) (int, any, error) {
 	all := []image{}
-	for _, i := range c.tx.Images.All() {
+	for _, i := range c.Tx.Images.All() {
 		all = append(all, image{i.Name, architectures[i.Architecture]})
 	}
 	return http.StatusOK, all, nil
@@ -82,12 +83,22 @@ func describeImages(c *call) (int, any, error) {
 // instanceName is that of a host.
 var instanceName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$`)
 
-func launchInstance(c *call) (int, any, error) {
+// aboutLaunch is the instance to be, and what it is to be like.
+func aboutLaunch(c *jsonapi.Call) jsonapi.About {
 	var l launch
-	if err := c.decode(&l); err != nil {
+	_ = json.Unmarshal(c.Body, &l) // launching tells what is wrong with it
+	return jsonapi.About{
+		Instance: l.Name, Group: l.Tags[c.Cloud.GroupLabel()],
+		Wants: map[string]any{"type": l.Type, "location": l.Zone, "capacity": l.CapacityType},
+	}
+}
+
+func launchInstance(c *jsonapi.Call) (int, any, error) {
+	var l launch
+	if err := c.Decode(&l); err != nil {
 		return 0, nil, err
 	}
-	t := c.s.cloud.Catalogue().ServerType(l.Type)
+	t := c.Cloud.Catalogue().ServerType(l.Type)
 	switch {
 	case !instanceName.MatchString(l.Name):
 		return 0, nil, fakecloud.Errorf("invalid_input", "%.80q is no name of an instance: want one of a host, of 63 characters at most", l.Name)
@@ -95,11 +106,11 @@ func launchInstance(c *call) (int, any, error) {
 		return 0, nil, fakecloud.Errorf("invalid_input", "there is no instance type %.80q", l.Type)
 	case l.CapacityType != fakecloud.CapacityType(false) && l.CapacityType != fakecloud.CapacityType(true):
 		return 0, nil, fakecloud.Errorf("invalid_input", "there is no capacity type %.80q", l.CapacityType)
-	case c.tx.Instances.Named(l.Name) != nil:
+	case c.Tx.Instances.Named(l.Name) != nil:
 		return 0, nil, fakecloud.Errorf("uniqueness_error", "there is an instance %q already", l.Name)
 	}
 	var from *fakecloud.Image
-	for _, i := range c.tx.Images.All() {
+	for _, i := range c.Tx.Images.All() {
 		if i.Name == l.Image && i.Architecture == t.Architecture {
 			from = i
 		}
@@ -107,69 +118,68 @@ func launchInstance(c *call) (int, any, error) {
 	if from == nil {
 		return 0, nil, fakecloud.Errorf("invalid_input", "there is no image %.80q for %s", l.Image, architectures[t.Architecture])
 	}
-	i, _, _, err := c.tx.Create(fakecloud.Spec{
+	i, _, _, err := c.Tx.Create(fakecloud.Spec{
 		Name: l.Name, Labels: l.Tags, Type: t, Image: from, Location: l.Zone, UserData: l.UserData, Start: true, IPv4: true,
 		Spot: l.CapacityType == fakecloud.CapacityType(true),
 	})
 	if err != nil {
 		return 0, nil, err
 	}
-	return http.StatusCreated, c.instance(i), nil
+	return http.StatusCreated, instanceOf(c, i), nil
 }
 
-func (c *call) instance(i *fakecloud.Instance) instance {
+func instanceOf(c *jsonapi.Call, i *fakecloud.Instance) instance {
 	is := instance{
 		Name: i.Name, Type: i.Type, Zone: i.Location, CapacityType: fakecloud.CapacityType(i.Spot), State: i.State, Created: i.Created,
 		Tags: i.Labels,
 	}
-	if from := c.tx.Images.Get(i.Image); from != nil {
+	if from := c.Tx.Images.Get(i.Image); from != nil {
 		is.Image = from.Name
 	}
 	return is
 }
 
-func describeInstances(c *call) (int, any, error) {
+func describeInstances(c *jsonapi.Call) (int, any, error) {
 	all := []instance{}
-	about := cloudfault.Call{Operation: c.op.name}
-	for _, i := range fakecloud.CutShort(c.tx, c.tx.ListInstances(about), about) {
-		all = append(all, c.instance(i))
+	for _, i := range fakecloud.CutShort(c.Tx, c.Tx.ListInstances(c.Match), c.Match) {
+		all = append(all, instanceOf(c, i))
 	}
 	return http.StatusOK, all, nil
 }
 
 // describeInterruptions are the announcements of instances that are still there.
-func describeInterruptions(c *call) (int, any, error) {
+func describeInterruptions(c *jsonapi.Call) (int, any, error) {
 	all := []interruption{}
-	for _, i := range c.tx.Instances.All() {
+	for _, i := range c.Tx.Instances.All() {
 		// mutant: nobody hears of interruptions
 		if !i.Interrupted.IsZero() {
-			all = append(all, interruption{c.instance(i), i.Interrupted})
+			all = append(all, interruption{instanceOf(c, i), i.Interrupted})
 		}
 	}
 	return http.StatusOK, all, nil
 }
 
-func (c *call) named() (*fakecloud.Instance, error) {
-	if i := c.tx.Instances.Named(c.about.Instance); i != nil {
+func named(c *jsonapi.Call) (*fakecloud.Instance, error) {
+	if i := c.Tx.Instances.Named(c.Match.Instance); i != nil {
 		return i, nil
 	}
-	return nil, fakecloud.NotFound("instance", c.about.Instance)
+	return nil, fakecloud.NotFound("instance", c.Match.Instance)
 }
 
-func describeInstance(c *call) (int, any, error) {
-	i, err := c.named()
+func describeInstance(c *jsonapi.Call) (int, any, error) {
+	i, err := named(c)
 	if err != nil {
 		return 0, nil, err
 	}
-	return http.StatusOK, c.instance(i), nil
+	return http.StatusOK, instanceOf(c, i), nil
 }
 
 // terminateInstance is done when it has begun. One that is being deleted already stays so.
-func terminateInstance(c *call) (int, any, error) {
-	i, err := c.named()
+func terminateInstance(c *jsonapi.Call) (int, any, error) {
+	i, err := named(c)
 	if err != nil {
 		return 0, nil, err
 	}
-	c.tx.Delete(i.ID)
-	return http.StatusAccepted, c.instance(c.tx.Instances.Get(i.ID)), nil
+	c.Tx.Delete(i.ID)
+	return http.StatusAccepted, instanceOf(c, c.Tx.Instances.Get(i.ID)), nil
 }

@@ -16,6 +16,7 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/instanceapi"
+	"nodestorm/fakecloud/jsonapi"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/time/lapse"
@@ -40,7 +41,7 @@ func serve(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(cloud.Close)
-	s, err := instanceapi.Serve(t.Context(), instanceapi.Config{Cloud: cloud, Token: "token"})
+	s, err := instanceapi.API.Serve(t.Context(), jsonapi.Config{Cloud: cloud, Token: "token"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func (r *rig) call(ctx context.Context, method, path, body string) (int, string)
 
 func (r *rig) inject(f fault.Fault) {
 	r.t.Helper()
-	if err := cloudfault.Check(f, instanceapi.Operations()); err != nil {
+	if err := cloudfault.Check(f, instanceapi.API.Operations()); err != nil {
 		r.t.Fatal(err)
 	}
 	if err := r.cloud.Inject(f); err != nil {
@@ -266,7 +267,7 @@ func TestInterruptions(t *testing.T) {
 func TestCall(t *testing.T) {
 	for words, want := range map[string]string{"launch instances": "LaunchInstance", "describe interruptions": "DescribeInterruptions",
 		"describe instances": "DescribeInstances", "launch rockets": ""} {
-		got, known := instanceapi.Call(words)
+		got, known := instanceapi.API.Call(words)
 		if got != want || (want == "") != (len(known) > 0) {
 			t.Errorf("%q is %q (known %v), want %q", words, got, known, want)
 		}

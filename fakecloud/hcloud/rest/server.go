@@ -11,8 +11,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
@@ -69,13 +67,7 @@ func NewHandler(cfg Config) (*Handler, error) {
 }
 
 // Server is an API that is being served.
-type Server struct {
-	listener net.Listener
-	server   *http.Server
-	served   chan struct{}
-	stop     func() bool
-	once     sync.Once
-}
+type Server struct{ *fakecloud.Server }
 
 // Serve serves the API until Close or the end of ctx.
 func Serve(ctx context.Context, cfg Config) (*Server, error) {
@@ -89,13 +81,7 @@ func Serve(ctx context.Context, cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
-	s := &Server{listener: l, served: make(chan struct{}), server: &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}}
-	go func() {
-		defer close(s.served)
-		_ = s.server.Serve(l) // ErrServerClosed
-	}()
-	s.stop = context.AfterFunc(ctx, func() { _ = s.server.Close() })
-	return s, nil
+	return &Server{fakecloud.Serve(ctx, l, h)}, nil
 }
 
 func listen(addr string) (net.Listener, error) {
@@ -113,18 +99,7 @@ func listen(addr string) (net.Listener, error) {
 }
 
 // URL is the endpoint as clients want it (HCLOUD_ENDPOINT).
-func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + Prefix }
-
-// Close ends the server and its connections.
-func (s *Server) Close() error {
-	var err error
-	s.once.Do(func() {
-		s.stop()
-		err = s.server.Close()
-		<-s.served
-	})
-	return err
-}
+func (s *Server) URL() string { return s.Server.URL() + Prefix }
 
 // Operation is one call of the API.
 type Operation struct {
@@ -135,15 +110,17 @@ type Operation struct {
 	steady bool
 }
 
-// Does is an operation, and steady one whose reply may be kept.
+// Does is an operation, and Steady one whose reply may be kept.
 func Does(name string, handle func(*Call) (int, any, error)) Operation {
 	return Operation{Name: name, handle: handle}
 }
 
+// Steady is like Does.
 func Steady(name string, handle func(*Call) (int, any, error)) Operation {
 	return Operation{Name: name, handle: handle, steady: true}
 }
 
+// CompareNames orders operations.
 func CompareNames(a, b Operation) int { return cmp.Compare(a.Name, b.Name) }
 
 // ServeHTTP implements http.Handler: one call, with what faults have in store for it.

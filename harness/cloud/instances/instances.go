@@ -16,6 +16,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/instanceapi"
+	"nodestorm/fakecloud/jsonapi"
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/program/manifest"
 )
@@ -37,7 +38,7 @@ var rights []byte
 // Cloud is one that is being served.
 type Cloud struct {
 	*fakecloud.Cloud
-	server *instanceapi.Server
+	server *fakecloud.Server
 	token  string
 }
 
@@ -48,14 +49,14 @@ const launchTakes = 500 * time.Millisecond
 // Start makes a cloud without instances. It ends with the world.
 func Start(ctx context.Context, s machines.Setting) (*Cloud, error) {
 	cloud, err := machines.Start(s, fakecloud.Config{
-		Catalogue: instanceapi.Catalogue(), GroupLabel: "karpenter.sh/nodepool", CheckFault: instanceapi.CheckFault,
+		Catalogue: instanceapi.Catalogue(), GroupLabel: "karpenter.sh/nodepool", CheckFault: instanceapi.API.CheckFault,
 		Durations: map[string]time.Duration{"create_server": launchTakes, "start_server": launchTakes},
 	}, "/latest/meta-data/")
 	if err != nil {
 		return nil, err
 	}
 	c := &Cloud{Cloud: cloud, token: rand.Text()}
-	if c.server, err = instanceapi.Serve(context.WithoutCancel(ctx), instanceapi.Config{Cloud: cloud, Token: c.token}); err != nil {
+	if c.server, err = instanceapi.API.Serve(context.WithoutCancel(ctx), jsonapi.Config{Cloud: cloud, Token: c.token}); err != nil {
 		return nil, fmt.Errorf("serving the cloud: %w", err)
 	}
 	s.World.OnStop(c.server.Close)

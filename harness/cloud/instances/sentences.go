@@ -17,7 +17,7 @@ import (
 // Kind is that of a cloud of instances.
 var Kind = &live.Kind{
 	Facts: cloud.Named(Name), Sentences: sentences, Start: start,
-	Operations: instanceapi.Operations, Call: instanceapi.Call,
+	Operations: instanceapi.API.Operations, Call: instanceapi.API.Call,
 	Examples: "of one of instances launch instances, terminate instances, describe instances",
 }
 

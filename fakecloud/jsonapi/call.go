@@ -1,4 +1,4 @@
-package instanceapi
+package jsonapi
 
 import (
 	"bytes"
@@ -17,25 +17,27 @@ import (
 	"nodestorm/sim/history"
 )
 
-// call is one request under way.
-type call struct {
-	s     *Server
-	r     *http.Request
-	op    operation
-	body  []byte
-	about cloudfault.Call // what faults are matched with
-	// wanted is what a launch asks for, in the words of records.
-	wanted map[string]any
-	tx     *fakecloud.Tx
+// Call is one request under way.
+type Call struct {
+	Cloud   *fakecloud.Cloud
+	Request *http.Request
+	Body    []byte
+	// Match is what faults are matched with.
+	Match cloudfault.Call
+	// Tx is that in which the call is carried out.
+	Tx *fakecloud.Tx
+
+	op    Operation
+	wants map[string]any
 }
 
 // maxBody is more than any request needs, in bytes.
 const maxBody = 1 << 20
 
 // serve carries out a call, with what faults have in store for it.
-func (s *Server) serve(op operation, w http.ResponseWriter, r *http.Request) {
-	c := &call{s: s, r: r, op: op}
-	if !s.authorized(r) {
+func (cfg Config) serve(op Operation, w http.ResponseWriter, r *http.Request) {
+	c := &Call{Cloud: cfg.Cloud, Request: r, op: op}
+	if !cfg.authorized(r) {
 		c.fail(w, 0, fakecloud.Errorf("unauthorized", "the token is not that of this cloud"))
 		return
 	}
@@ -44,25 +46,25 @@ func (s *Server) serve(op operation, w http.ResponseWriter, r *http.Request) {
 		c.fail(w, 0, fakecloud.Errorf("invalid_input", "the body cannot be read, or is larger than %d bytes", maxBody))
 		return
 	}
-	c.body = body
+	c.Body = body
 	c.identify()
-	if hit := s.cloud.Faults().First(cloudfault.Before, c.about); hit != nil {
-		if !hit.Effect.(cloudfault.BeforeCall).BeforeCall(&struck{call: c, w: w, hit: hit}) {
+	if hit := c.Cloud.Faults().First(cloudfault.Before, c.Match); hit != nil {
+		if !hit.Effect.(cloudfault.BeforeCall).BeforeCall(&struck{Call: c, w: w, hit: hit}) {
 			return
 		}
 	}
 	status, reply := 0, any(nil)
-	err = s.cloud.Update(func(tx *fakecloud.Tx) (err error) {
-		c.tx = tx
-		status, reply, err = op.handle(c)
+	err = c.Cloud.Update(func(tx *fakecloud.Tx) (err error) {
+		c.Tx = tx
+		status, reply, err = op.Handle(c)
 		return err
 	})
 	if err != nil {
 		c.fail(w, 0, err)
 		return
 	}
-	if hit := s.cloud.Faults().First(cloudfault.After, c.about); hit != nil {
-		by := &struck{call: c, w: w, hit: hit, reply: reply}
+	if hit := c.Cloud.Faults().First(cloudfault.After, c.Match); hit != nil {
+		by := &struck{Call: c, w: w, hit: hit, reply: reply}
 		hit.Effect.(cloudfault.AfterCall).AfterCall(by)
 		reply = by.reply
 	}
@@ -70,25 +72,24 @@ func (s *Server) serve(op operation, w http.ResponseWriter, r *http.Request) {
 }
 
 // identify says which instance the call is about, and what it wants.
-func (c *call) identify() {
-	c.about = cloudfault.Call{Operation: c.op.name, Instance: c.r.PathValue("name")}
-	if c.op.name != launchName {
-		c.s.cloud.View(func(tx *fakecloud.Tx) {
-			if i := tx.Instances.Named(c.about.Instance); i != nil {
-				c.about.Group = tx.Group(i.Labels)
+func (c *Call) identify() {
+	of := About{Instance: c.Request.PathValue("name")}
+	if c.op.About != nil {
+		of = c.op.About(c)
+	} else {
+		c.Cloud.View(func(tx *fakecloud.Tx) {
+			if i := tx.Instances.Named(of.Instance); i != nil {
+				of.Group = tx.Group(i.Labels)
 			}
 		})
-		return
 	}
-	var l launch
-	_ = json.Unmarshal(c.body, &l) // launching tells what is wrong with it
-	c.about.Instance, c.about.Group = l.Name, l.Tags[c.s.cloud.GroupLabel()]
-	c.wanted = map[string]any{"type": l.Type, "location": l.Zone, "capacity": l.CapacityType}
+	c.Match = cloudfault.Call{Operation: c.op.Name, Instance: of.Instance, Group: of.Group}
+	c.wants = of.Wants
 }
 
 // struck is a call that a fault acts on.
 type struck struct {
-	*call
+	*Call
 	w     http.ResponseWriter
 	hit   *cloudfault.Hit
 	reply any
@@ -116,7 +117,7 @@ func (c *struck) Hang() { c.Lose(true) }
 
 // Delay implements cloudfault.Caller. The call is carried out, whoever waits for it.
 func (c *struck) Delay(by time.Duration) {
-	timer := c.s.cloud.Clock().NewTimer(by)
+	timer := c.Cloud.Clock().NewTimer(by)
 	defer timer.Stop()
 	<-timer.C()
 	c.hit.Effective()
@@ -127,7 +128,7 @@ func (c *struck) Lose(hang bool) {
 	c.hit.Effective()
 	c.record(0, "")
 	if hang {
-		<-c.r.Context().Done()
+		<-c.Request.Context().Done()
 	}
 	panic(http.ErrAbortHandler)
 }
@@ -152,7 +153,7 @@ var statuses = map[string]int{
 }
 
 // fail answers with an error; status zero means the one of its code.
-func (c *call) fail(w http.ResponseWriter, status int, err error) {
+func (c *Call) fail(w http.ResponseWriter, status int, err error) {
 	refused := &fakecloud.Error{}
 	if !errors.As(err, &refused) {
 		refused = fakecloud.Errorf("server_error", "%v", err)
@@ -166,7 +167,7 @@ func (c *call) fail(w http.ResponseWriter, status int, err error) {
 	c.write(w, status, map[string]string{"code": refused.Code, "message": refused.Message}, refused)
 }
 
-func (c *call) write(w http.ResponseWriter, status int, reply any, refused *fakecloud.Error) {
+func (c *Call) write(w http.ResponseWriter, status int, reply any, refused *fakecloud.Error) {
 	code := ""
 	if refused != nil {
 		code = refused.Code
@@ -183,13 +184,13 @@ func (c *call) write(w http.ResponseWriter, status int, reply any, refused *fake
 }
 
 // record puts the call into the history. Status zero means that no reply was given.
-func (c *call) record(status int, code string) {
-	e := history.Event{At: c.s.cloud.Clock().Now(), Source: history.Cloud, Verb: c.op.name, Code: status, Actor: actor(c.r)}
-	if c.about.Instance != "" {
-		e.Object = history.Object{Resource: "instances", Name: c.about.Instance}
+func (c *Call) record(status int, code string) {
+	e := history.Event{At: c.Cloud.Clock().Now(), Source: history.Cloud, Verb: c.op.Name, Code: status, Actor: actor(c.Request)}
+	if c.Match.Instance != "" {
+		e.Object = history.Object{Resource: "instances", Name: c.Match.Instance}
 	}
-	detail := maps.Clone(c.wanted)
-	for key, value := range map[string]string{"error": code, "group": c.about.Group} {
+	detail := maps.Clone(c.wants)
+	for key, value := range map[string]string{"error": code, "group": c.Match.Group} {
 		if value != "" {
 			if detail == nil {
 				detail = map[string]any{}
@@ -198,7 +199,7 @@ func (c *call) record(status int, code string) {
 		}
 	}
 	e.Detail = detail
-	c.s.cloud.Recorder().Record(e)
+	c.Cloud.Recorder().Record(e)
 }
 
 // actor is the product that a client calls itself, cut short: it comes from outside.
@@ -208,9 +209,9 @@ func actor(r *http.Request) string {
 	return product[:min(len(product), 64)]
 }
 
-// decode reads the body.
-func (c *call) decode(into any) error {
-	d := json.NewDecoder(bytes.NewReader(c.body))
+// Decode reads the body.
+func (c *Call) Decode(into any) error {
+	d := json.NewDecoder(bytes.NewReader(c.Body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
 		return fakecloud.Errorf("invalid_input", "the body is not as it should be: %s", fmt.Sprintf("%.200s", err.Error()))
