@@ -6,17 +6,10 @@ import (
 	"nodestorm/sim/fault"
 )
 
-// Effect is one of a kind of Faults. What it does, it says by a method of its point, below.
-type Effect interface {
-	fault.Effect
-	// Point is where it acts.
-	Point() Point
-}
-
 // Point is where an effect acts.
 type Point int
 
-// The points, in the order in which a call passes them.
+// The points, in the order in which a call passes them, with what effects say by which methods there.
 const (
 	Before    Point = iota // before the call is carried out: BeforeCall
 	After                  // after it, before the reply: AfterCall
@@ -24,57 +17,30 @@ const (
 	Action                 // in an action's life: Worker
 	Instance               // in an instance's life: Striker
 	Supply                 // in what the cloud offers: Supplier
-	Growth                 // in what the cloud does to bring a group to its target size; it withholds an instance
+	Growth                 // in what the cloud does to bring a group to its target size: Withholder
 	Shrinkage              // in the deletion of a group's instances by their names: Leaver
 )
 
-// Parts of effects, each with its point. They check nothing.
-type (
-	before    struct{}
-	after     struct{}
-	listing   struct{}
-	action    struct{}
-	instance  struct{}
-	supply    struct{}
-	growth    struct{}
-	shrinkage struct{}
-)
-
-// Point implements Effect.
-func (before) Point() Point { return Before }
-
-// Point implements Effect.
-func (after) Point() Point { return After }
-
-// Point implements Effect.
-func (listing) Point() Point { return Listing }
-
-// Point implements Effect.
-func (action) Point() Point { return Action }
-
-// Point implements Effect.
-func (instance) Point() Point { return Instance }
-
-// Point implements Effect.
-func (supply) Point() Point { return Supply }
-
-// Point implements Effect.
-func (growth) Point() Point { return Growth }
-
-// Point implements Effect.
-func (shrinkage) Point() Point { return Shrinkage }
-
-// Check implements fault.Effect.
-func (before) Check(fault.Fault) error { return nil }
-
-// Check implements fault.Effect.
-func (after) Check(fault.Fault) error { return nil }
-
-// Check implements fault.Effect.
-func (action) Check(fault.Fault) error { return nil }
-
-// Check implements fault.Effect.
-func (growth) Check(fault.Fault) error { return nil }
+// pointOf is where an effect acts.
+func pointOf(e fault.Effect) Point {
+	switch e.(type) {
+	case BeforeCall:
+		return Before
+	case AfterCall:
+		return After
+	case Lister:
+		return Listing
+	case Worker:
+		return Action
+	case Striker:
+		return Instance
+	case Supplier:
+		return Supply
+	case Withholder:
+		return Growth
+	}
+	return Shrinkage
+}
 
 // BeforeCall does something to a call, and reports whether it goes on then.
 type BeforeCall interface {
@@ -152,6 +118,9 @@ type Supplier interface {
 	// Withdrawn reports whether that is announced, and for good.
 	Withdrawn() bool
 }
+
+// Withholder has an instance not created that a group lacks.
+type Withholder interface{ Withhold() }
 
 // Leaver says what a deletion leaves: one of LeavesTarget, LeavesInstance and LeavesRest.
 type Leaver interface{ Left() string }

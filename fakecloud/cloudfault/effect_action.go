@@ -9,28 +9,20 @@ import (
 )
 
 // ActionHangs means that the action never ends. It stays running, with some progress.
-type ActionHangs struct{ action }
+type ActionHangs struct{}
 
-var _ = Faults.Add(fault.Kind{Key: "actionHangs", Effect: ActionHangs{}, Says: []fault.Words{fault.Say("never ends")}}, work)
-
-func (ActionHangs) String() string { return "actionHangs" }
+var _ = work.Add("actionHangs", ActionHangs{}, fault.Say("never ends"))
 
 // Work implements Worker.
 func (ActionHangs) Work(w *Work) { w.Takes = -1 }
 
 // ActionTakes sets how long the action takes.
 type ActionTakes struct {
-	action
 	// Time counts from the action's begin. Required.
-	Time lapse.Duration `json:"time"`
+	Time lapse.Duration `json:"time" want:"positive"`
 }
 
-var _ = Faults.Add(fault.Kind{Key: "actionTakes", Effect: ActionTakes{}, Says: []fault.Words{fault.Say("takes DURATION", "time")}}, work)
-
-func (ActionTakes) String() string { return "actionTakes" }
-
-// Check implements fault.Effect.
-func (e ActionTakes) Check(fault.Fault) error { return lapse.Positive("actionTakes.time", e.Time) }
+var _ = work.Add("actionTakes", ActionTakes{}, fault.Say("takes DURATION", "time"))
 
 // Work implements Worker.
 func (e ActionTakes) Work(w *Work) {
@@ -42,7 +34,6 @@ func (e ActionTakes) Work(w *Work) {
 // failed create_server leaves no instance, a failed start_server one that is off, a failed
 // delete_server one that runs on.
 type ActionFails struct {
-	action
 	// After is when, from the action's begin. Zero means when it would have succeeded.
 	After lapse.Duration `json:"after"`
 	// Code and Message are the action's error. Empty means action_failed and its usual text.
@@ -50,14 +41,7 @@ type ActionFails struct {
 	Message string `json:"message"`
 }
 
-var _ = Faults.Add(fault.Kind{Key: "actionFails", Effect: ActionFails{}, Says: []fault.Words{
-	fault.Say("fails"), fault.Say("fails after DURATION", "after"),
-}}, work)
-
-func (ActionFails) String() string { return "actionFails" }
-
-// Check implements fault.Effect.
-func (e ActionFails) Check(fault.Fault) error { return lapse.NotNegative("actionFails.after", e.After) }
+var _ = work.Add("actionFails", ActionFails{}, fault.Say("fails"), fault.Say("fails after DURATION", "after"))
 
 // Work implements Worker.
 func (e ActionFails) Work(w *Work) {

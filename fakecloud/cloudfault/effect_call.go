@@ -12,7 +12,6 @@ import (
 
 // Refuse means that the call is not carried out and gets an error.
 type Refuse struct {
-	before
 	// Code is the error code in the words of the wire API, for Hetzner for example
 	// resource_unavailable, resource_limit_exceeded, placement_error or server_error. Empty means a
 	// reply that is no JSON, as proxies in front of an API give it; Status is required then.
@@ -23,13 +22,10 @@ type Refuse struct {
 	Status int `json:"status"`
 }
 
-var _ = Faults.Add(fault.Kind{Key: "refuse", Effect: Refuse{}, Says: []fault.Words{
-	fault.Say(`is refused with "NAME"`, "code"), fault.Say("is answered with STATUS and no JSON", "status"),
-}}, calls)
+var _ = calls.Add("refuse", Refuse{},
+	fault.Say(`is refused with "NAME"`, "code"), fault.Say("is answered with STATUS and no JSON", "status"))
 
-func (Refuse) String() string { return "refuse" }
-
-// Check implements fault.Effect.
+// Check implements fault.Checker.
 func (e Refuse) Check(fault.Fault) error {
 	switch {
 	case e.Code == "" && e.Status == 0:
@@ -49,19 +45,11 @@ func (e Refuse) BeforeCall(c Caller) (goesOn bool) {
 // RateLimit means that the call gets 429 with code rate_limit_exceeded, and headers that
 // say that nothing is left.
 type RateLimit struct {
-	before
 	// Reset is when, from the call, the headers promise the full limit again. Zero means an hour.
 	Reset lapse.Duration `json:"reset"`
 }
 
-var _ = Faults.Add(fault.Kind{
-	Key: "rateLimit", Effect: RateLimit{}, Says: []fault.Words{fault.Say("meets a spent rate limit, full again DURATION later", "reset")},
-}, calls)
-
-func (RateLimit) String() string { return "rateLimit" }
-
-// Check implements fault.Effect.
-func (e RateLimit) Check(fault.Fault) error { return lapse.NotNegative("rateLimit.reset", e.Reset) }
+var _ = calls.Add("rateLimit", RateLimit{}, fault.Say("meets a spent rate limit, full again DURATION later", "reset"))
 
 // BeforeCall implements BeforeCall.
 func (e RateLimit) BeforeCall(c Caller) (goesOn bool) {
@@ -75,11 +63,9 @@ func (e RateLimit) BeforeCall(c Caller) (goesOn bool) {
 
 // Hang means that the call is not carried out and gets no reply, until the client
 // gives up.
-type Hang struct{ before }
+type Hang struct{}
 
-var _ = Faults.Add(fault.Kind{Key: "hang", Effect: Hang{}, Says: []fault.Words{fault.Say("gets no answer")}}, calls)
-
-func (Hang) String() string { return "hang" }
+var _ = calls.Add("hang", Hang{}, fault.Say("gets no answer"))
 
 // BeforeCall implements BeforeCall.
 func (Hang) BeforeCall(c Caller) (goesOn bool) {
@@ -89,17 +75,11 @@ func (Hang) BeforeCall(c Caller) (goesOn bool) {
 
 // Delay means that the call is carried out later.
 type Delay struct {
-	before
 	// By is how much later. Required.
-	By lapse.Duration `json:"by"`
+	By lapse.Duration `json:"by" want:"positive"`
 }
 
-var _ = Faults.Add(fault.Kind{Key: "delay", Effect: Delay{}, Says: []fault.Words{fault.Say("is delayed by DURATION", "by")}}, calls)
-
-func (Delay) String() string { return "delay" }
-
-// Check implements fault.Effect.
-func (e Delay) Check(fault.Fault) error { return lapse.Positive("delay.by", e.By) }
+var _ = calls.Add("delay", Delay{}, fault.Say("is delayed by DURATION", "by"))
 
 // BeforeCall implements BeforeCall.
 func (e Delay) BeforeCall(c Caller) (goesOn bool) {
@@ -110,16 +90,12 @@ func (e Delay) BeforeCall(c Caller) (goesOn bool) {
 // LoseReply means that the call succeeds and its reply does not arrive. Go's HTTP client tries a
 // GET again by itself then, so it is of use with calls that change something.
 type LoseReply struct {
-	after
 	// Hang keeps the connection until the client gives up. False closes it at once.
 	Hang bool `json:"hang"`
 }
 
-var _ = Faults.Add(fault.Kind{Key: "loseReply", Effect: LoseReply{}, Says: []fault.Words{
-	fault.Say("is done, and its answer lost"), {Text: "is done, and never answered", Sets: "hang: true"},
-}}, calls)
-
-func (LoseReply) String() string { return "loseReply" }
+var _ = calls.Add("loseReply", LoseReply{},
+	fault.Say("is done, and its answer lost"), fault.Words{Text: "is done, and never answered", Sets: "hang: true"})
 
 // AfterCall implements AfterCall.
 func (e LoseReply) AfterCall(r Reply) { r.Lose(e.Hang) }
@@ -127,7 +103,6 @@ func (e LoseReply) AfterCall(r Reply) { r.Lose(e.Hang) }
 // AlterReply means that the call is carried out, and its reply says something else. Fields are called as
 // in the wire API.
 type AlterReply struct {
-	after
 	// Omit are fields that the reply does not have, by their paths: "instances.status" is that of each
 	// of the instances.
 	Omit []string `json:"omit"`
@@ -136,13 +111,10 @@ type AlterReply struct {
 	Set map[string]any `json:"set"`
 }
 
-var _ = Faults.Add(fault.Kind{Key: "alterReply", Effect: AlterReply{}, Says: []fault.Words{
-	fault.Say(`is answered without the fields "FIELDS"`, "omit"), fault.Say(`is answered with the field "FIELD=VALUE"`, "set"),
-}}, calls)
+var _ = calls.Add("alterReply", AlterReply{},
+	fault.Say(`is answered without the fields "FIELDS"`, "omit"), fault.Say(`is answered with the field "FIELD=VALUE"`, "set"))
 
-func (AlterReply) String() string { return "alterReply" }
-
-// Check implements fault.Effect.
+// Check implements fault.Checker.
 func (e AlterReply) Check(fault.Fault) error {
 	if len(e.Omit) == 0 && len(e.Set) == 0 {
 		return errors.New("alterReply changes nothing: want fields to omit, or to set")

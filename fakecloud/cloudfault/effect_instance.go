@@ -1,7 +1,6 @@
 package cloudfault
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -12,19 +11,11 @@ import (
 // TurnsOff means that a running instance goes off without anybody's call: its host crashed, or its
 // system shut down.
 type TurnsOff struct {
-	instance
 	// After counts from when the instance is running and the fault active, whichever is later.
 	After lapse.Duration `json:"after"`
 }
 
-var _ = Faults.Add(fault.Kind{
-	Key: "turnsOff", Effect: TurnsOff{}, Says: []fault.Words{fault.Say("goes off DURATION after it runs", "after")},
-}, lives)
-
-func (TurnsOff) String() string { return "turnsOff" }
-
-// Check implements fault.Effect.
-func (e TurnsOff) Check(fault.Fault) error { return lapse.NotNegative("turnsOff.after", e.After) }
+var _ = lives.Add("turnsOff", TurnsOff{}, fault.Say("goes off DURATION after it runs", "after"))
 
 // Strike implements Striker.
 func (e TurnsOff) Strike(m Machine) { m.TurnOff(time.Duration(e.After)) }
@@ -32,19 +23,11 @@ func (e TurnsOff) Strike(m Machine) { m.TurnOff(time.Duration(e.After)) }
 // Vanishes means that an instance is gone without anybody's call, as when somebody deletes it out
 // of band.
 type Vanishes struct {
-	instance
 	// After counts from when the instance is running and the fault active, whichever is later.
 	After lapse.Duration `json:"after"`
 }
 
-var _ = Faults.Add(fault.Kind{
-	Key: "vanishes", Effect: Vanishes{}, Says: []fault.Words{fault.Say("vanishes DURATION after it runs", "after")},
-}, lives)
-
-func (Vanishes) String() string { return "vanishes" }
-
-// Check implements fault.Effect.
-func (e Vanishes) Check(fault.Fault) error { return lapse.NotNegative("vanishes.after", e.After) }
+var _ = lives.Add("vanishes", Vanishes{}, fault.Say("vanishes DURATION after it runs", "after"))
 
 // Strike implements Striker.
 func (e Vanishes) Strike(m Machine) { m.Vanish(time.Duration(e.After)) }
@@ -52,7 +35,6 @@ func (e Vanishes) Strike(m Machine) { m.Vanish(time.Duration(e.After)) }
 // Interrupted means that the cloud takes a running instance back, and says so before, as with spot
 // capacity.
 type Interrupted struct {
-	instance
 	// After counts from when the instance is running and the fault active, whichever is later, to
 	// the notice.
 	After lapse.Duration `json:"after"`
@@ -60,34 +42,24 @@ type Interrupted struct {
 	Notice lapse.Duration `json:"notice"`
 }
 
-var _ = Faults.Add(fault.Kind{Key: "interrupted", Effect: Interrupted{}, Says: []fault.Words{
-	fault.Say("is interrupted DURATION after it runs, with a notice of DURATION", "after", "notice"),
-}}, lives)
-
-func (Interrupted) String() string { return "interrupted" }
-
-// Check implements fault.Effect.
-func (e Interrupted) Check(fault.Fault) error {
-	return cmp.Or(lapse.NotNegative("interrupted.after", e.After), lapse.NotNegative("interrupted.notice", e.Notice))
-}
+var _ = lives.Add("interrupted", Interrupted{},
+	fault.Say("is interrupted DURATION after it runs, with a notice of DURATION", "after", "notice"))
 
 // Strike implements Striker.
 func (e Interrupted) Strike(m Machine) { m.Interrupt(time.Duration(e.After), time.Duration(e.Notice)) }
 
 // NotCreated means that an instance which a group lacks is not even begun to be created, and nothing is
 // said of why. Once the fault has ended, what is still lacking is created.
-type NotCreated struct{ growth }
+type NotCreated struct{}
 
-var _ = Faults.Add(fault.Kind{
-	Key: "notCreated", Effect: NotCreated{}, Says: []fault.Words{fault.Say("is owed by the cloud and not created")},
-}, lives)
+var _ = lives.Add("notCreated", NotCreated{}, fault.Say("is owed by the cloud and not created"))
 
-func (NotCreated) String() string { return "notCreated" }
+// Withhold implements Withholder.
+func (NotCreated) Withhold() {}
 
 // HalfDeleted means that the deletion of an instance of a group, which also lowers the group's target, is half
 // done.
 type HalfDeleted struct {
-	shrinkage
 	// Leaves is what is left: "target" is not lowered, so that another instance is created; the "instance" is not
 	// deleted, and is one more than the target; "rest" are this instance and those that the call names
 	// after it, when those before it are gone and the call fails.
@@ -101,15 +73,10 @@ const (
 	LeavesRest     = "rest"
 )
 
-var _ = Faults.Add(fault.Kind{Key: "halfDeleted", Effect: HalfDeleted{}, Says: []fault.Words{
-	{Text: "is deleted and its group's target stays", Sets: "leaves: " + LeavesTarget},
-	{Text: "stays when it is deleted, and its group's target falls", Sets: "leaves: " + LeavesInstance},
-	{Text: "is not deleted, nor what its call names after it", Sets: "leaves: " + LeavesRest},
-}}, lives)
+var _ = lives.Add("halfDeleted", HalfDeleted{},
+	fault.Words{Text: "is deleted and its group's target stays", Sets: "leaves: " + LeavesTarget}, fault.Words{Text: "stays when it is deleted, and its group's target falls", Sets: "leaves: " + LeavesInstance}, fault.Words{Text: "is not deleted, nor what its call names after it", Sets: "leaves: " + LeavesRest})
 
-func (HalfDeleted) String() string { return "halfDeleted" }
-
-// Check implements fault.Effect.
+// Check implements fault.Checker.
 func (e HalfDeleted) Check(fault.Fault) error {
 	if e.Leaves != LeavesTarget && e.Leaves != LeavesInstance && e.Leaves != LeavesRest {
 		return fmt.Errorf("field halfDeleted.leaves is %q: want %s, %s or %s", e.Leaves, LeavesTarget, LeavesInstance, LeavesRest)

@@ -23,20 +23,13 @@ func listsMore(operation string) bool {
 
 // Stale means that the listing of instances shows what was true earlier.
 type Stale struct {
-	listing
 	// By is how old the listing is; never older than the fault is active. Zero means that it
 	// stays as it was when the fault became active.
 	By lapse.Duration `json:"by"`
 }
 
-var _ = Faults.Add(fault.Kind{Key: "stale", Effect: Stale{}, Says: []fault.Words{
-	fault.Say("lists what there was DURATION before", "by"), fault.Say("lists what there was when this began"),
-}}, lists)
-
-func (Stale) String() string { return "stale" }
-
-// Check implements fault.Effect.
-func (e Stale) Check(fault.Fault) error { return lapse.NotNegative("stale.by", e.By) }
+var _ = lists.Add("stale", Stale{},
+	fault.Say("lists what there was DURATION before", "by"), fault.Say("lists what there was when this began"))
 
 // Lists implements Lister.
 func (Stale) Lists(operation string) bool { return listsInstances(operation) }
@@ -54,16 +47,13 @@ func (e Stale) Lag() time.Duration { return time.Duration(e.By) }
 
 // Partial means that the listing ends early, as if there were no more.
 type Partial struct {
-	listing
 	// Keep is how many entries are left, zero or more.
 	Keep int `json:"keep"`
 }
 
-var _ = Faults.Add(fault.Kind{Key: "partial", Effect: Partial{}, Says: []fault.Words{fault.Say("lists the first N only", "keep")}}, lists)
+var _ = lists.Add("partial", Partial{}, fault.Say("lists the first N only", "keep"))
 
-func (Partial) String() string { return "partial" }
-
-// Check implements fault.Effect.
+// Check implements fault.Checker.
 func (e Partial) Check(fault.Fault) error {
 	if e.Keep < 0 {
 		return fmt.Errorf("field partial.keep is %d: want zero or more", e.Keep)
@@ -79,20 +69,13 @@ func (e Partial) Shorten(entries int) int { return min(entries, e.Keep) }
 
 // Missing means that entries which Match fits are left out of the listing.
 type Missing struct {
-	listing
 	// For is how long after its creation an entry is missing. Zero means as long as the
 	// fault is active.
 	For lapse.Duration `json:"for"`
 }
 
-var _ = Faults.Add(fault.Kind{Key: "missing", Effect: Missing{}, Says: []fault.Words{
-	fault.Say("lists none of them"), fault.Say("lists none of them that is younger than DURATION", "for"),
-}}, lists)
-
-func (Missing) String() string { return "missing" }
-
-// Check implements fault.Effect.
-func (e Missing) Check(fault.Fault) error { return lapse.NotNegative("missing.for", e.For) }
+var _ = lists.Add("missing", Missing{},
+	fault.Say("lists none of them"), fault.Say("lists none of them that is younger than DURATION", "for"))
 
 // Lists implements Lister.
 func (Missing) Lists(operation string) bool { return listsMore(operation) }

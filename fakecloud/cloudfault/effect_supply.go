@@ -10,7 +10,6 @@ import (
 // Unavailable means that a server type cannot be had for now: creating one is refused with
 // resource_unavailable, and listings say so.
 type Unavailable struct {
-	supply
 	Type string `json:"type"`
 	// Location empty means all.
 	Location string `json:"location"`
@@ -18,14 +17,10 @@ type Unavailable struct {
 	Capacity string `json:"capacity"`
 }
 
-var _ = Faults.Add(fault.Kind{Key: "unavailable", Effect: Unavailable{}, Says: []fault.Words{
-	fault.Say(`"NAME" cannot be had IN-LOCATION`, "type", "location"),
-	fault.Say(`"NAME" cannot be had as (spot|on-demand) capacity IN-LOCATION`, "type", "capacity", "location"),
-}}, offer)
+var _ = offer.Add("unavailable", Unavailable{},
+	fault.Say(`"NAME" cannot be had IN-LOCATION`, "type", "location"), fault.Say(`"NAME" cannot be had as (spot|on-demand) capacity IN-LOCATION`, "type", "capacity", "location"))
 
-func (Unavailable) String() string { return "unavailable" }
-
-// Check implements fault.Effect.
+// Check implements fault.Checker.
 func (e Unavailable) Check(f fault.Fault) error {
 	if e.Capacity != "" && e.Capacity != "spot" && e.Capacity != "on-demand" {
 		return fmt.Errorf("field unavailable.capacity is %q: want spot or on-demand", e.Capacity)
@@ -45,19 +40,14 @@ func (Unavailable) Withdrawn() bool { return false }
 // Retired means that a server type is withdrawn: it is announced as unavailable since the fault is
 // active, and creating one is refused.
 type Retired struct {
-	supply
 	Type string `json:"type"`
 	// Location empty means all.
 	Location string `json:"location"`
 }
 
-var _ = Faults.Add(fault.Kind{Key: "retired", Effect: Retired{}, Says: []fault.Words{
-	fault.Say(`"NAME" is withdrawn IN-LOCATION`, "type", "location"),
-}}, offer)
+var _ = offer.Add("retired", Retired{}, fault.Say(`"NAME" is withdrawn IN-LOCATION`, "type", "location"))
 
-func (Retired) String() string { return "retired" }
-
-// Check implements fault.Effect.
+// Check implements fault.Checker.
 func (e Retired) Check(f fault.Fault) error { return checkSupply(f, "retired", e.Type) }
 
 // Lacks implements Supplier.

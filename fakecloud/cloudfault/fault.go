@@ -63,6 +63,9 @@ func (m Match) Check() error {
 	return nil
 }
 
+// One implements fault.Match.
+func (Match) One() string { return "" }
+
 // Call is what a fault is matched with.
 type Call struct {
 	Operation, Group, Instance string
@@ -104,15 +107,15 @@ func Check(f fault.Fault, operations []string) error {
 	if match.Operation == "" {
 		return nil
 	}
-	e := f.Effect.(Effect)
-	if !slices.Contains([]Point{Before, After, Listing, Action}, e.Point()) {
-		return fmt.Errorf("fault %q: field match.operation %q: %s does not act on calls; leave it empty", f.Name, match.Operation, e)
+	point, called := pointOf(f.Effect), Faults.Called(f.Effect)
+	if !slices.Contains([]Point{Before, After, Listing, Action}, point) {
+		return fmt.Errorf("fault %q: field match.operation %q: %s does not act on calls; leave it empty", f.Name, match.Operation, called)
 	}
 	var possible []string
 	for _, name := range operations {
 		// Commands of actions are words with dashes, calls a method and a path, or one word.
 		call := strings.Contains(name, " ") || !strings.Contains(name, "_")
-		if of, listing := e.(Lister); call == (e.Point() == Action) || listing && !of.Lists(name) {
+		if of, listing := f.Effect.(Lister); call == (point == Action) || listing && !of.Lists(name) {
 			continue
 		}
 		if fits(match.Operation, name) {
@@ -120,6 +123,6 @@ func Check(f fault.Fault, operations []string) error {
 		}
 		possible = append(possible, name)
 	}
-	return fmt.Errorf("fault %q: field match.operation %q fits nothing that %s acts on (such as %s)", f.Name, match.Operation, e,
+	return fmt.Errorf("fault %q: field match.operation %q fits nothing that %s acts on (such as %s)", f.Name, match.Operation, called,
 		strings.Join(possible[:min(6, len(possible))], ", "))
 }

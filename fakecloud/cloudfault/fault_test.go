@@ -67,7 +67,7 @@ func TestParseEffects(t *testing.T) {
 			value = "{}"
 		}
 		faults, err := fault.Parse([]byte("faults: [{name: a, "+e.Key+": "+value+"}]"), cloudfault.Faults)
-		if err != nil || len(faults) != 1 || faults[0].Effect.String() != e.Key {
+		if err != nil || len(faults) != 1 || cloudfault.Faults.Called(faults[0].Effect) != e.Key {
 			t.Errorf("%s: got %+v, %v", e.Key, faults, err)
 		}
 	}
@@ -208,7 +208,7 @@ func acts(t *testing.T, seed uint64, f fault.Fault, n int) (acted []int, verbs [
 // Of every instance in whose life a fault is felt there is a record, of calls only of the first.
 func TestEffectiveOnEach(t *testing.T) {
 	for _, test := range []struct {
-		effect cloudfault.Effect
+		effect fault.Effect
 		at     cloudfault.Point
 		want   []string
 	}{
@@ -231,7 +231,7 @@ func TestEffectiveOnEach(t *testing.T) {
 			}
 		}
 		if !slices.Equal(felt, test.want) {
-			t.Errorf("%s is felt by %q, want %q", test.effect, felt, test.want)
+			t.Errorf("%T is felt by %q, want %q", test.effect, felt, test.want)
 		}
 	}
 }

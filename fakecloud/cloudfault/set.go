@@ -23,7 +23,7 @@ type Set struct {
 type armed struct {
 	fault.Life
 	match   Match
-	does    Effect
+	does    fault.Effect
 	effects int             // calls that it acted on and that have seen a difference
 	felt    map[string]bool // instances in whose life it has made one, of which a record tells
 }
@@ -43,9 +43,9 @@ func (s *Set) Inject(f fault.Fault) error {
 	if err := s.armed.Free(f.Name); err != nil {
 		return err
 	}
-	a := &armed{does: f.Effect.(Effect), felt: map[string]bool{}}
+	a := &armed{does: f.Effect, felt: map[string]bool{}}
 	a.match, _ = f.Match.(Match)
-	a.Life = s.recorder.Arm(f.Name, f.Effect.String(), f.Plan, s.clk.Now(), about(Call{}))
+	a.Life = s.recorder.Arm(f.Name, Faults.Called(f.Effect), f.Plan, s.clk.Now(), about(Call{}))
 	s.armed.Add(a)
 	return nil
 }
@@ -82,7 +82,7 @@ func (s *Set) Unmet() []string {
 
 // Hit is a fault that is active at a point, and may act on a call there.
 type Hit struct {
-	Effect Effect
+	Effect fault.Effect
 	// From is when the fault became active.
 	From time.Time
 
@@ -98,7 +98,7 @@ func (s *Set) Active(point Point) []*Hit {
 	defer s.mu.Unlock()
 	var hits []*Hit
 	for _, a := range s.armed.All() {
-		if a.does.Point() == point && a.atWork(s.clk.Now()) {
+		if pointOf(a.does) == point && a.atWork(s.clk.Now()) {
 			hits = append(hits, &Hit{Effect: a.does, From: a.Begins(), set: s, armed: a})
 		}
 	}
@@ -143,7 +143,7 @@ func (h *Hit) EffectiveAt(at time.Time) {
 	h.set.mu.Lock()
 	defer h.set.mu.Unlock()
 	a := h.armed
-	ofCall := slices.Contains([]Point{Before, After, Listing}, a.does.Point())
+	ofCall := slices.Contains([]Point{Before, After, Listing}, pointOf(a.does))
 	if a.EffectiveSince().IsZero() || !ofCall && !a.felt[h.call.Instance] { // the records of further calls tell of themselves
 		a.felt[h.call.Instance] = true
 		a.Effective(at, about(h.call))
@@ -164,7 +164,7 @@ func (s *Set) Next(point Point) time.Time {
 	now := s.clk.Now()
 	var next time.Time
 	for _, a := range s.armed.All() {
-		if !a.Cleared().IsZero() || a.does.Point() != point {
+		if !a.Cleared().IsZero() || pointOf(a.does) != point {
 			continue
 		}
 		for _, at := range []time.Time{a.Begins(), a.Ends()} {

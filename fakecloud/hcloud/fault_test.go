@@ -258,7 +258,7 @@ func TestActionMissingOnce(t *testing.T) {
 
 // Who asks for the actions of several servers at once asks for each of them.
 func TestActionsOfSeveral(t *testing.T) {
-	for _, effect := range []cloudfault.Effect{cloudfault.Refuse{Code: "server_error"}, cloudfault.Partial{Keep: 1}, cloudfault.Missing{}} {
+	for _, effect := range []fault.Effect{cloudfault.Refuse{Code: "server_error"}, cloudfault.Partial{Keep: 1}, cloudfault.Missing{}} {
 		bubble(t, func(e *env) {
 			e.inject(fault.Fault{Match: cloudfault.Match{Operation: "GET /actions", Instance: "b"}, Plan: fault.Plan{Limit: 1}, Effect: effect})
 			var actions []*api.Action

@@ -14,6 +14,9 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"strings"
+
+	"nodestorm/sim/time/lapse"
 )
 
 // Fault is one thing that goes wrong with a part of the world.
@@ -32,14 +35,18 @@ type Fault struct {
 type Match interface {
 	// Check says what is wrong with it.
 	Check() error
+	// One is the one thing that it strikes, empty if it may strike several. Of one there are no occasions to
+	// choose among.
+	One() string
 }
 
-// Effect is what goes wrong. What it does is said by methods that the part of the world calls
-// which it breaks.
-type Effect interface {
-	// String is what records and errors call it.
-	String() string
-	// Check says what is wrong with a fault that has the effect, as far as it shows without a world.
+// Effect is what goes wrong: a value of one of a List's kinds. What it does is said by methods that the part of the
+// world calls which it breaks.
+type Effect any
+
+// Checker is an effect that can be wrong in more than its durations.
+type Checker interface {
+	// Check says what is wrong with a fault that has it, as far as it shows without a world.
 	Check(f Fault) error
 }
 
@@ -60,8 +67,12 @@ func (l *List) Check(f Fault) error {
 	if err := l.check(f); err != nil {
 		return fmt.Errorf("%s %q: %w", l.noun(), f.Name, err)
 	}
-	if err := f.Effect.Check(f); err != nil {
-		return fmt.Errorf("%s %q (%v): %w", l.noun(), f.Name, f.Effect, err)
+	err := checkSpans(l.kind(f.Effect).Key, f.Effect)
+	if c, checks := f.Effect.(Checker); err == nil && checks {
+		err = c.Check(f)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %q (%s): %w", l.noun(), f.Name, l.Called(f.Effect), err)
 	}
 	return nil
 }
@@ -70,8 +81,8 @@ func (l *List) check(f Fault) error {
 	switch {
 	case f.Effect == nil:
 		return l.miscounted(nil)
-	case l.kind(f.Effect) == nil:
-		return fmt.Errorf("unknown effect %q (allowed: %s)", f.Effect, l.keys())
+	case !l.Has(f.Effect):
+		return fmt.Errorf("unknown effect %q (allowed: %s)", l.Called(f.Effect), l.keys())
 	case f.Match != nil && reflect.TypeOf(f.Match) != reflect.TypeOf(l.Match):
 		return fmt.Errorf("it strikes other than %s", l.About)
 	}
@@ -79,13 +90,28 @@ func (l *List) check(f Fault) error {
 	if match == nil {
 		match = l.Match
 	}
+	if one := match.One(); one != "" && (f.Skip != 0 || f.Limit != 0 || f.Probability != 0) {
+		return fmt.Errorf("it acts on %s: want no skip, limit or probability", one)
+	}
 	return cmp.Or(f.Plan.Check(), match.Check())
 }
 
-// Unplanned says what is wrong with a fault of something that there is one of.
-func (f Fault) Unplanned(of string) error {
-	if f.Skip != 0 || f.Limit != 0 || f.Probability != 0 {
-		return fmt.Errorf("it acts on %s: want no skip, limit or probability", of)
+// checkSpans looks at the durations of an effect.
+func checkSpans(key string, e Effect) error {
+	v := reflect.ValueOf(e)
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if f.Type != reflect.TypeFor[lapse.Duration]() {
+			continue
+		}
+		d := v.FieldByIndex(f.Index).Interface().(lapse.Duration)
+		field, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		check := lapse.NotNegative
+		if f.Tag.Get("want") == "positive" {
+			check = lapse.Positive
+		}
+		if err := check(key+"."+field, d); err != nil {
+			return err
+		}
 	}
 	return nil
 }

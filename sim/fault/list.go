@@ -31,7 +31,7 @@ type List struct {
 	// nothing can be.
 	Together func([]Fault) error
 
-	kinds    []Kind
+	kinds    []*Kind
 	subjects []*Subject
 }
 
@@ -39,12 +39,33 @@ type List struct {
 type Kind struct {
 	// Key is its field in YAML.
 	Key string
-	// Effect is its zero value.
+	// Effect is its zero value, a struct. Fields that are durations are not negative; with the tag want:"positive"
+	// they are more than zero.
 	Effect Effect
 	// Says are the ways to say it, behind what it is about.
 	Says []Words
 	// Drawn are what schedules that are drawn have of it. Those of a cloud's effects are in its cloud.yaml.
 	Drawn []Drawn
+
+	called string // in records; empty: the key
+}
+
+// Called has records call its effects otherwise than by their key. Those with a method String are called that.
+func (k *Kind) Called(name string) *Kind {
+	k.called = name
+	return k
+}
+
+// Draws has schedules say it, see Drawn.
+func (k *Kind) Draws(begins string, goesOn ...string) *Kind {
+	k.Drawn = append(k.Drawn, Drawn{Begins: begins, GoesOn: goesOn})
+	return k
+}
+
+// DrawsLasting is Draws for a sentence that has no place for how long.
+func (k *Kind) DrawsLasting(begins string, goesOn ...string) *Kind {
+	k.Drawn = append(k.Drawn, Drawn{begins, goesOn, true})
+	return k
 }
 
 // Words say a fault, or a part of one, in the notation of sentences: arguments are in capitals.
@@ -77,7 +98,7 @@ type Drawn struct {
 	Lasts bool
 }
 
-// Subject is what sentences say of some kinds of a list.
+// Subject is what sentences are about that say some kinds of a list.
 type Subject struct {
 	List *List
 	// Words are what the effect's follow.
@@ -85,24 +106,28 @@ type Subject struct {
 	kinds []string
 }
 
+// Subjects are some of them.
+type Subjects []*Subject
+
 // Subject makes one. They are said in the order in which they were made.
-func (l *List) Subject(text string, fields ...string) *Subject {
+func (l *List) Subject(text string, fields ...string) Subjects {
 	s := &Subject{List: l, Words: Say(text, fields...)}
 	l.subjects = append(l.subjects, s)
-	return s
+	return Subjects{s}
 }
 
-// Add adds a kind of effects, which the sentences of some subjects say. It is for variables of packages.
-func (l *List) Add(k Kind, of ...*Subject) (added struct{}) {
-	l.kinds = append(l.kinds, k)
-	for _, s := range of {
-		s.kinds = append(s.kinds, k.Key)
+// Add adds a kind of effects to their list, which sentences about all of them say. It is for variables of packages.
+func (s Subjects) Add(key string, zero Effect, says ...Words) *Kind {
+	k := &Kind{Key: key, Effect: zero, Says: says}
+	for _, subject := range s {
+		subject.kinds = append(subject.kinds, key)
 	}
-	return added
+	s[0].List.kinds = append(s[0].List.kinds, k)
+	return k
 }
 
 // Kinds are all of them.
-func (l *List) Kinds() []Kind {
+func (l *List) Kinds() []*Kind {
 	order := strings.Fields(l.Order)
 	place := func(key string) int {
 		if i := slices.Index(order, key); i >= 0 {
@@ -110,7 +135,7 @@ func (l *List) Kinds() []Kind {
 		}
 		return len(order)
 	}
-	return slices.SortedStableFunc(slices.Values(l.kinds), func(a, b Kind) int { return cmp.Compare(place(a.Key), place(b.Key)) })
+	return slices.SortedStableFunc(slices.Values(l.kinds), func(a, b *Kind) int { return cmp.Compare(place(a.Key), place(b.Key)) })
 }
 
 // MatchFields are those of what a fault strikes, for people.
@@ -132,7 +157,7 @@ func (l *List) Written(key string, fields ...string) string {
 }
 
 // Fields are those that its effects have in YAML.
-func (k Kind) Fields() []string { return keysOf(k.Effect) }
+func (k *Kind) Fields() []string { return keysOf(k.Effect) }
 
 // keysOf are the fields of a struct in YAML.
 func keysOf(of any) (keys []string) {
@@ -148,24 +173,30 @@ func keysOf(of any) (keys []string) {
 func (l *List) Subjects() []*Subject { return l.subjects }
 
 // Kinds are those that are said of it.
-func (s *Subject) Kinds() []Kind {
-	return slices.DeleteFunc(s.List.Kinds(), func(k Kind) bool { return !slices.Contains(s.kinds, k.Key) })
+func (s *Subject) Kinds() []*Kind {
+	return slices.DeleteFunc(s.List.Kinds(), func(k *Kind) bool { return !slices.Contains(s.kinds, k.Key) })
 }
 
-// Key is what YAML calls an effect. It is empty for one of no kind of the list.
-func (l *List) Key(e Effect) string {
-	if k := l.kind(e); k != nil {
-		return k.Key
+// Has reports whether an effect is of one of its kinds.
+func (l *List) Has(e Effect) bool { return l.kind(e) != nil }
+
+// Called is what records and errors call an effect.
+func (l *List) Called(e Effect) string {
+	if named, is := e.(fmt.Stringer); is {
+		return named.String()
 	}
-	return ""
+	if k := l.kind(e); k != nil {
+		return cmp.Or(k.called, k.Key)
+	}
+	return fmt.Sprintf("%T", e)
 }
 
 func (l *List) kind(e Effect) *Kind {
-	i := slices.IndexFunc(l.kinds, func(k Kind) bool { return reflect.TypeOf(k.Effect) == reflect.TypeOf(e) })
+	i := slices.IndexFunc(l.kinds, func(k *Kind) bool { return reflect.TypeOf(k.Effect) == reflect.TypeOf(e) })
 	if i < 0 {
 		return nil
 	}
-	return &l.kinds[i]
+	return l.kinds[i]
 }
 
 func (l *List) noun() string { return cmp.Or(l.Noun, "fault") }
@@ -186,5 +217,5 @@ func (l *List) miscounted(effects []Effect) error {
 	case len(effects) == 0:
 		return fmt.Errorf("it has no effect, want one (allowed: %s)", l.keys())
 	}
-	return fmt.Errorf("it has two effects, %s and %s: want one", effects[0], effects[1])
+	return fmt.Errorf("it has two effects, %s and %s: want one", l.Called(effects[0]), l.Called(effects[1]))
 }

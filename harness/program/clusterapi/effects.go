@@ -25,6 +25,9 @@ type Match struct {
 	Deployment string `json:"deployment"`
 }
 
+// One implements fault.Match.
+func (Match) One() string { return "" }
+
 // Check implements fault.Match.
 func (m Match) Check() error {
 	if m.Deployment == "" {
@@ -32,21 +35,6 @@ func (m Match) Check() error {
 	}
 	return nil
 }
-
-// early and late are effects on machines before they run, which spare those that are there, and on others.
-type (
-	early struct{}
-	late  struct{}
-)
-
-// Check implements fault.Effect.
-func (early) Check(fault.Fault) error { return nil }
-
-// Check implements fault.Effect.
-func (late) Check(fault.Fault) error { return nil }
-
-func (early) spares() bool { return true }
-func (late) spares() bool  { return false }
 
 // What an effect does, it says by one of these methods.
 type (
@@ -68,39 +56,43 @@ type (
 	atDeletion interface{ held() }
 )
 
+// spares reports whether an effect leaves machines alone that are there before it: they are past that point of
+// their life.
+func spares(e fault.Effect) bool {
+	switch e.(type) {
+	case atWork, atDeletion:
+		return false
+	}
+	return true
+}
+
 // failure is what a provider says of a machine that will not recover.
 func failure(reason, message string) map[string]any {
 	return map[string]any{"failureReason": reason, "failureMessage": message}
 }
 
 // StuckInProvisioning means that no instance is made, and nobody is told why.
-type StuckInProvisioning struct{ early }
+type StuckInProvisioning struct{}
 
-var _ = Faults.Add(fault.Kind{
-	Key: "stuckInProvisioning", Effect: StuckInProvisioning{}, Says: []fault.Words{fault.Say("is stuck in Provisioning")},
-}, someMachines)
+var _ = someMachines.Add("stuckInProvisioning", StuckInProvisioning{},
+	fault.Say("is stuck in Provisioning")).Called("stuck in Provisioning")
 
-func (StuckInProvisioning) String() string          { return "stuck in Provisioning" }
 func (StuckInProvisioning) notMade() map[string]any { return nil }
 
 // FailsToProvision means that no instance is made, and the provider reports a failure.
-type FailsToProvision struct{ early }
+type FailsToProvision struct{}
 
-var _ = Faults.Add(fault.Kind{
-	Key: "failsToProvision", Effect: FailsToProvision{}, Says: []fault.Words{fault.Say("fails to be provisioned")},
-}, someMachines)
+var _ = someMachines.Add("failsToProvision", FailsToProvision{}, fault.Say("fails to be provisioned")).Called("fails to provision")
 
-func (FailsToProvision) String() string { return "fails to provision" }
 func (FailsToProvision) notMade() map[string]any {
 	return failure("CreateError", "the cloud has no room for the instance")
 }
 
 // NeverJoins means that the instance runs, and its user data breaks off before the join.
-type NeverJoins struct{ early }
+type NeverJoins struct{}
 
-var _ = Faults.Add(fault.Kind{Key: "neverJoins", Effect: NeverJoins{}, Says: []fault.Words{fault.Say("never joins")}}, someMachines)
+var _ = someMachines.Add("neverJoins", NeverJoins{}, fault.Say("never joins")).Called("never joins")
 
-func (NeverJoins) String() string { return "never joins" }
 func (NeverJoins) userData(data string) string {
 	before, _, _ := strings.Cut(data, "cat <<EOF")
 	return before
@@ -108,13 +100,10 @@ func (NeverJoins) userData(data string) string {
 
 // LostBeforeJoining means that the instance goes as soon as the machine has its provider
 // ID, as one does that the cloud takes back; the provider reports a failure.
-type LostBeforeJoining struct{ early }
+type LostBeforeJoining struct{}
 
-var _ = Faults.Add(fault.Kind{
-	Key: "lostBeforeJoining", Effect: LostBeforeJoining{}, Says: []fault.Words{fault.Say("gets a provider ID and is lost before it joins")},
-}, someMachines)
-
-func (LostBeforeJoining) String() string { return "lost before it joins" }
+var _ = someMachines.Add("lostBeforeJoining", LostBeforeJoining{},
+	fault.Say("gets a provider ID and is lost before it joins")).Called("lost before it joins")
 
 // A cloud takes back an instance that it has given before any is booted.
 func (LostBeforeJoining) lost() (after time.Duration, status map[string]any) {
@@ -123,23 +112,19 @@ func (LostBeforeJoining) lost() (after time.Duration, status map[string]any) {
 
 // ReportedFailed means that the provider reports a failure of a machine that has a node. Instance and node are as
 // well as before.
-type ReportedFailed struct{ late }
+type ReportedFailed struct{}
 
-var _ = Faults.Add(fault.Kind{
-	Key: "reportedFailed", Effect: ReportedFailed{}, Says: []fault.Words{fault.Say("is reported as failed while it runs")},
-}, someMachines)
+var _ = someMachines.Add("reportedFailed", ReportedFailed{},
+	fault.Say("is reported as failed while it runs")).Called("reported failed while it runs")
 
-func (ReportedFailed) String() string { return "reported failed while it runs" }
 func (ReportedFailed) said() map[string]any {
 	return failure("UpdateError", "the provider's check of the instance has failed")
 }
 
 // DeletionHeld means that the provider's finalizer stays, and so does the instance.
-type DeletionHeld struct{ late }
+type DeletionHeld struct{}
 
-var _ = Faults.Add(fault.Kind{
-	Key: "deletionHeld", Effect: DeletionHeld{}, Says: []fault.Words{fault.Say("is held by a finalizer when it is deleted")},
-}, someMachines)
+var _ = someMachines.Add("deletionHeld", DeletionHeld{},
+	fault.Say("is held by a finalizer when it is deleted")).Called("deletion held")
 
-func (DeletionHeld) String() string { return "deletion held" }
-func (DeletionHeld) held()          {}
+func (DeletionHeld) held() {}

@@ -11,14 +11,6 @@ import (
 	"nodestorm/sim/history"
 )
 
-// effect is one of a kind of Faults.
-type effect interface {
-	fault.Effect
-	// spares reports whether it leaves machines alone that are there before it: they are past that point of
-	// their life.
-	spares() bool
-}
-
 // faults are those of a provider.
 type faults struct {
 	mu  sync.Mutex
@@ -28,7 +20,7 @@ type faults struct {
 type armedFault struct {
 	fault.Life
 	deployment string
-	does       effect
+	does       fault.Effect
 	struck     map[string]bool // machines that came to that point of their lives, by name: whether it acts on them
 }
 
@@ -52,8 +44,8 @@ func (p *Provider) Inject(f fault.Fault) error {
 	}
 	now := p.cfg.Clock.Now()
 	match, _ := f.Match.(Match)
-	a := &armedFault{deployment: match.Deployment, does: f.Effect.(effect), struck: map[string]bool{}}
-	a.Life = fault.Recorder{History: p.cfg.History, Seed: p.cfg.Seed}.Arm(f.Name, f.Effect.String(), f.Plan, now, a.about(""))
+	a := &armedFault{deployment: match.Deployment, does: f.Effect, struck: map[string]bool{}}
+	a.Life = fault.Recorder{History: p.cfg.History, Seed: p.cfg.Seed}.Arm(f.Name, Faults.Called(f.Effect), f.Plan, now, a.about(""))
 	p.faults.all.Add(a)
 	if a.Active(now) {
 		p.begin(a)
@@ -112,7 +104,7 @@ func (p *Provider) at(when time.Time, do func()) bool {
 // begin spares the machines that are there, or has them looked at.
 func (p *Provider) begin(a *armedFault) {
 	for _, m := range p.machinesOf(a.deployment) {
-		if a.does.spares() {
+		if spares(a.does) {
 			a.struck[m.GetName()] = false
 		}
 		p.enqueue(owners, m)
@@ -141,13 +133,13 @@ func (p *Provider) machinesOf(deployment string) (there []*unstructured.Unstruct
 // the method of At, is struck by a fault, and by which effect. Asking again gives the same answer as long as the
 // fault is active.
 func strikes[At any](p *Provider, m *unstructured.Unstructured) (by At, struck bool) {
-	e := p.struck(m, func(e effect) bool { _, at := e.(At); return at })
+	e := p.struck(m, func(e fault.Effect) bool { _, at := e.(At); return at })
 	by, struck = e.(At)
 	return by, struck
 }
 
 // struck is the effect that strikes a machine of those that can, nil for none.
-func (p *Provider) struck(m *unstructured.Unstructured, can func(effect) bool) effect {
+func (p *Provider) struck(m *unstructured.Unstructured, can func(fault.Effect) bool) fault.Effect {
 	if m == nil {
 		return nil
 	}

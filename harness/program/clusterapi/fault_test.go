@@ -53,8 +53,8 @@ func (p faulty) machine(t *testing.T, name string) *unstructured.Unstructured {
 	return m
 }
 
-func (p faulty) strikes(e effect, m *unstructured.Unstructured) bool {
-	return p.struck(m, func(other effect) bool { return other == e }) != nil
+func (p faulty) strikes(e fault.Effect, m *unstructured.Unstructured) bool {
+	return p.struck(m, func(other fault.Effect) bool { return other == e }) != nil
 }
 
 // inject arms a fault of the machines.
@@ -75,7 +75,7 @@ func (p faulty) story() string {
 
 // Machines that are there are spared by what strikes early in a machine's life, and by no other.
 func TestFaultSpares(t *testing.T) {
-	for effect, want := range map[effect]bool{FailsToProvision{}: false, DeletionHeld{}: true} {
+	for effect, want := range map[fault.Effect]bool{FailsToProvision{}: false, DeletionHeld{}: true} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newFaulty(t)
 			old := p.machine(t, "old")
@@ -161,7 +161,7 @@ func TestFaultClear(t *testing.T) {
 }
 
 // melts is no effect on machines.
-type melts struct{ early }
+type melts struct{}
 
 func (melts) String() string { return "melts" }
 

@@ -121,7 +121,7 @@ func (Program) Has(kind schema.GroupKind) bool {
 
 // Inject implements fault.Injector. It refuses faults of a cloud's calls: its calls are objects.
 func (p Program) Inject(f fault.Fault) error {
-	if Faults.Key(f.Effect) == "" {
+	if !Faults.Has(f.Effect) {
 		return scene.CloudToBreak.Missing
 	}
 	return p.ClusterAPI.Inject(f)

@@ -40,7 +40,7 @@ var always = scene.Need{There: func(*scene.Scene) bool { return true }}
 // Arm gives the parts of the world their faults.
 func Arm(s *scene.Scene, faults []fault.Fault) error {
 	for _, f := range faults {
-		b := breakables()[slices.IndexFunc(breakables(), func(b scene.Breakable) bool { return b.List.Key(f.Effect) != "" })]
+		b := breakables()[slices.IndexFunc(breakables(), func(b scene.Breakable) bool { return b.List.Has(f.Effect) })]
 		if err := s.Meet(b.Need); err != nil {
 			return err
 		}

@@ -32,8 +32,10 @@ func TestFaultSentences(t *testing.T) {
 	for _, example := range Examples() {
 		f := faultOf(t, example)
 		for _, b := range breakables() {
-			if key := b.List.Key(f.Effect); key != "" {
-				spoken[b.List.Name+" "+key] = true
+			for _, k := range b.List.Kinds() {
+				if reflect.TypeOf(k.Effect) == reflect.TypeOf(f.Effect) {
+					spoken[b.List.Name+" "+k.Key] = true
+				}
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func Parse(text []byte) ([]fault.Fault, error) {
 		return nil, err
 	}
 	for _, f := range faults {
-		if cloudfault.Faults.Key(f.Effect) != "" {
+		if cloudfault.Faults.Has(f.Effect) {
 			if err := cloudfault.Check(f, cloudCalls()); err != nil {
 				return nil, err
 			}

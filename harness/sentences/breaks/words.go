@@ -22,7 +22,7 @@ import (
 // when. It is read into the list that "these faults:" has in YAML; what is wrong is found there.
 type sentence struct {
 	subject *fault.Subject
-	kind    fault.Kind
+	kind    *fault.Kind
 	says    fault.Words
 	source  string // of the expression
 	*words.Expression

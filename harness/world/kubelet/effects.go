@@ -29,28 +29,21 @@ func (m Match) Check() error {
 	return nil
 }
 
+// One implements fault.Match.
+func (Match) One() string { return "one machine" }
+
 // effect is one of a kind of Faults: it breaks something, and mends it.
 type effect interface {
-	fault.Effect
 	begin(m *Machines, b *machine, a *armed) error
 	mend(m *Machines, b *machine) error
 }
 
-// onOne is an effect on one machine.
-type onOne struct{}
-
-// Check implements fault.Effect.
-func (onOne) Check(f fault.Fault) error { return f.Unplanned("one machine") }
-
 // RuntimeDown means that the container runtime does not answer. It is effective when the kubelet says that its
 // Node is not ready.
-type RuntimeDown struct{ onOne }
+type RuntimeDown struct{}
 
-var _ = Faults.Add(fault.Kind{
-	Key: "runtimeDown", Effect: RuntimeDown{}, Says: []fault.Words{fault.Say("gets no answer of its container runtime")},
-}, theKubelet)
-
-func (RuntimeDown) String() string { return "the container runtime does not answer" }
+var _ = theKubelet.Add("runtimeDown", RuntimeDown{},
+	fault.Say("gets no answer of its container runtime")).Called("the container runtime does not answer")
 
 func (RuntimeDown) begin(m *Machines, b *machine, a *armed) error {
 	m.awaitNotReady(a)
@@ -64,13 +57,10 @@ func (RuntimeDown) mend(_ *Machines, b *machine) error {
 }
 
 // NetworkGone is as if the network plugin's configuration had been removed. It is effective like RuntimeDown.
-type NetworkGone struct{ onOne }
+type NetworkGone struct{}
 
-var _ = Faults.Add(fault.Kind{
-	Key: "networkGone", Effect: NetworkGone{}, Says: []fault.Words{fault.Say("finds no network plugin")},
-}, theKubelet)
-
-func (NetworkGone) String() string { return "the network plugin has no configuration" }
+var _ = theKubelet.Add("networkGone", NetworkGone{},
+	fault.Say("finds no network plugin")).Called("the network plugin has no configuration")
 
 func (NetworkGone) begin(m *Machines, _ *machine, a *armed) error {
 	m.awaitNotReady(a)
@@ -80,11 +70,9 @@ func (NetworkGone) begin(m *Machines, _ *machine, a *armed) error {
 func (NetworkGone) mend(m *Machines, b *machine) error { return m.SetNetwork(b.spec.Name, true) }
 
 // Stopped means that no kubelet runs. It is effective when the process is gone; containers go on.
-type Stopped struct{ onOne }
+type Stopped struct{}
 
-var _ = Faults.Add(fault.Kind{Key: "stopped", Effect: Stopped{}, Says: []fault.Words{fault.Say("is stopped")}}, theKubelet)
-
-func (Stopped) String() string { return "no kubelet runs" }
+var _ = theKubelet.Add("stopped", Stopped{}, fault.Say("is stopped")).Called("no kubelet runs")
 
 func (Stopped) begin(m *Machines, b *machine, a *armed) error {
 	m.record("stop", a.object.Name, nil)

@@ -34,7 +34,7 @@ func (m *Machines) Inject(f fault.Fault) error {
 	}
 	object := history.Object{Resource: "nodes", Name: match.Machine}
 	waiting := fault.AwaitIn(m.world.History())
-	a, err := m.arm(f, f.Effect.String(), object)
+	a, err := m.arm(f, Faults.Called(f.Effect), object)
 	if err != nil {
 		return err
 	}

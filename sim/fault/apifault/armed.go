@@ -86,7 +86,7 @@ func (p *Proxy) inject(rule fault.Fault) (*armed, error) {
 		return nil, err
 	}
 	if _, asks := rule.Effect.(ownIdentity); asks && p.writer == nil {
-		return nil, fmt.Errorf("rule %q: %s needs an identity of its own (Config.Writer)", rule.Name, rule.Effect)
+		return nil, fmt.Errorf("rule %q: %s needs an identity of its own (Config.Writer)", rule.Name, Rules.Called(rule.Effect))
 	}
 	a := &armed{rule: rule, does: rule.Effect, over: make(chan struct{}), past: past{known: make(chan struct{})}}
 	p.arm(a)
@@ -97,7 +97,7 @@ func (p *Proxy) arm(a *armed) {
 	waiting := fault.AwaitIn(p.cfg.History)
 	recorder := fault.Recorder{History: p.cfg.History, Seed: p.cfg.Seed}
 	now := p.cfg.Clock.Now()
-	a.Life = recorder.Arm(a.rule.Name, a.does.String(), a.rule.Plan, now, a.about(Actor, nil))
+	a.Life = recorder.Arm(a.rule.Name, Rules.Called(a.does), a.rule.Plan, now, a.about(Actor, nil))
 	p.rules.Add(a)
 	if a.When == nil {
 		p.activateIn(a, a.Begins().Sub(now))

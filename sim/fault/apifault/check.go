@@ -73,6 +73,9 @@ func (m Match) Check() error {
 	return m.checkVerbs()
 }
 
+// One implements fault.Match.
+func (Match) One() string { return "" }
+
 // checkResource looks up resources that Kubernetes itself serves.
 func (m *Match) checkResource() error {
 	if m.Resource == wildcard {

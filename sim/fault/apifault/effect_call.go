@@ -17,18 +17,11 @@ import (
 
 // Delay passes a call on later: the API server sees it By later.
 type Delay struct {
-	By lapse.Duration `json:"by"`
+	By lapse.Duration `json:"by" want:"positive"`
 }
 
-var _ = Rules.Add(fault.Kind{
-	Key: "delay", Effect: Delay{}, Says: []fault.Words{fault.Say("is delayed by DURATION", "by")},
-	Drawn: []fault.Drawn{{Begins: drawnCall, GoesOn: []string{"is delayed by 5s", "is delayed by 20s"}}},
-}, calls)
-
-func (Delay) String() string { return "delay" }
-
-// Check implements fault.Effect.
-func (a Delay) Check(fault.Fault) error { return lapse.Positive("delay.by", a.By) }
+var _ = calls.Add("delay", Delay{}, fault.Say("is delayed by DURATION", "by")).
+	Draws(drawnCall, "is delayed by 5s", "is delayed by 20s")
 
 func (a Delay) before(c *call, _ http.ResponseWriter) (goesOn bool) {
 	c.proxy.tookEffect(c, c.rule, nil)
@@ -50,19 +43,14 @@ type Answer struct {
 	After lapse.Duration `json:"after,omitzero"`
 }
 
-var _ = Rules.Add(fault.Kind{
-	Key: "answer", Effect: Answer{}, Says: []fault.Words{
-		fault.Say("is answered with STATUS", "code"), fault.Say("is answered with STATUS after DURATION", "code", "after"),
-	},
-	Drawn: []fault.Drawn{
-		{Begins: drawnCall + " is answered with", GoesOn: []string{"500", "503", "409", "429"}},
-		{Begins: drawnCall, GoesOn: []string{"is answered with 504 after 10s"}},
-	},
-}, calls)
+var _ = calls.Add("answer", Answer{},
+	fault.Say("is answered with STATUS", "code"), fault.Say("is answered with STATUS after DURATION", "code", "after")).
+	Draws(drawnCall+" is answered with", "500", "503", "409", "429").
+	Draws(drawnCall, "is answered with 504 after 10s")
 
 func (a Answer) String() string { return fmt.Sprintf("answer %d", a.Code) }
 
-// Check implements fault.Effect.
+// Check implements fault.Checker.
 func (a Answer) Check(fault.Fault) error {
 	switch {
 	case a.Code < 400 || a.Code > 599:
@@ -72,7 +60,7 @@ func (a Answer) Check(fault.Fault) error {
 	case a.RetryAfter > 0 && a.Code != 429 && a.Code < 500:
 		return fmt.Errorf("answer.retryAfter goes with code 429 or 5xx, not with %d", a.Code)
 	}
-	return lapse.NotNegative("answer.after", a.After)
+	return nil
 }
 
 func (a Answer) before(c *call, w http.ResponseWriter) (goesOn bool) {
@@ -125,15 +113,8 @@ func (a Answer) status(info *request.RequestInfo) *metav1.Status {
 // calls and watches on the same connection go with it, as in real life.
 type Drop struct{}
 
-var _ = Rules.Add(fault.Kind{
-	Key: "drop", Effect: Drop{}, Says: []fault.Words{fault.Say("breaks its connection")},
-	Drawn: []fault.Drawn{{Begins: drawnCall, GoesOn: []string{"breaks its connection"}}},
-}, calls)
-
-func (Drop) String() string { return "drop" }
-
-// Check implements fault.Effect.
-func (Drop) Check(fault.Fault) error { return nil }
+var _ = calls.Add("drop", Drop{}, fault.Say("breaks its connection")).
+	Draws(drawnCall, "breaks its connection")
 
 func (Drop) before(c *call, _ http.ResponseWriter) (goesOn bool) {
 	c.proxy.tookEffect(c, c.rule, nil)
@@ -147,15 +128,8 @@ type Hold struct {
 	For lapse.Duration `json:"for,omitzero"`
 }
 
-var _ = Rules.Add(fault.Kind{
-	Key: "hold", Effect: Hold{}, Says: []fault.Words{fault.Say("is done, and its answer held back for DURATION", "for")},
-	Drawn: []fault.Drawn{{Begins: drawnCall, GoesOn: []string{"is done, and its answer held back for 10s"}}},
-}, calls)
-
-func (Hold) String() string { return "hold" }
-
-// Check implements fault.Effect.
-func (a Hold) Check(fault.Fault) error { return lapse.NotNegative("hold.for", a.For) }
+var _ = calls.Add("hold", Hold{}, fault.Say("is done, and its answer held back for DURATION", "for")).
+	Draws(drawnCall, "is done, and its answer held back for 10s")
 
 func (a Hold) after(c *call, by *armed, resp *http.Response) error {
 	c.proxy.tookEffect(c, by, map[string]any{"code": resp.StatusCode})
@@ -167,15 +141,8 @@ func (a Hold) after(c *call, by *armed, resp *http.Response) error {
 // is reset, as Drop does, and it cannot know whether the call was done.
 type Lose struct{}
 
-var _ = Rules.Add(fault.Kind{
-	Key: "lose", Effect: Lose{}, Says: []fault.Words{fault.Say("is done, and its answer lost")},
-	Drawn: []fault.Drawn{{Begins: drawnCall, GoesOn: []string{"is done, and its answer lost"}}},
-}, calls)
-
-func (Lose) String() string { return "lose" }
-
-// Check implements fault.Effect.
-func (Lose) Check(fault.Fault) error { return nil }
+var _ = calls.Add("lose", Lose{}, fault.Say("is done, and its answer lost")).
+	Draws(drawnCall, "is done, and its answer lost")
 
 func (Lose) after(c *call, by *armed, resp *http.Response) error {
 	c.proxy.tookEffect(c, by, map[string]any{"code": resp.StatusCode})

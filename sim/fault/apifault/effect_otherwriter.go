@@ -1,7 +1,6 @@
 package apifault
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -28,15 +27,11 @@ type OtherWriter struct {
 // Annotation is what the other writer sets, to a new value each time.
 const Annotation = "apifault.nodestorm/other-writer"
 
-var _ = Rules.Add(fault.Kind{
-	Key: "otherWriter", Effect: OtherWriter{}, Says: []fault.Words{fault.Say("meets another writer of its object")},
-}, calls)
+var _ = calls.Add("otherWriter", OtherWriter{}, fault.Say("meets another writer of its object")).Called("other writer")
 
-func (OtherWriter) String() string { return "other writer" }
-
-// Check implements fault.Effect.
-func (act OtherWriter) Check(f fault.Fault) error {
-	return cmp.Or(onlyVerbs(f, "otherWriter", "get", "update", "patch", "delete"), lapse.NotNegative("otherWriter.settle", act.Settle))
+// Check implements fault.Checker.
+func (OtherWriter) Check(f fault.Fault) error {
+	return onlyVerbs(f, "otherWriter", "get", "update", "patch", "delete")
 }
 
 func (OtherWriter) asksItself() {}

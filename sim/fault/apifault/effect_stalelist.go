@@ -21,13 +21,9 @@ import (
 // send no list.
 type StaleList struct{}
 
-var _ = Rules.Add(fault.Kind{
-	Key: "staleList", Effect: StaleList{}, Says: []fault.Words{fault.Say("lists what there was when this began")},
-}, lists)
+var _ = lists.Add("staleList", StaleList{}, fault.Say("lists what there was when this began")).Called("stale list")
 
-func (StaleList) String() string { return "stale list" }
-
-// Check implements fault.Effect.
+// Check implements fault.Checker.
 func (StaleList) Check(f fault.Fault) error { return onlyVerbs(f, "staleList", "list") }
 
 func (StaleList) asksItself() {}

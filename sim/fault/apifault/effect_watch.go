@@ -1,7 +1,6 @@
 package apifault
 
 import (
-	"cmp"
 	"time"
 
 	"nodestorm/sim/fault"
@@ -16,17 +15,11 @@ type Freeze struct {
 	For lapse.Duration `json:"for,omitzero"`
 }
 
-var _ = Rules.Add(fault.Kind{
-	Key: "freeze", Effect: Freeze{}, Says: []fault.Words{fault.Say("goes silent for DURATION", "for")},
-	Drawn: []fault.Drawn{{Begins: drawnWatch, GoesOn: []string{"goes silent for 1m"}}},
-}, watches)
+var _ = watches.Add("freeze", Freeze{}, fault.Say("goes silent for DURATION", "for")).
+	Draws(drawnWatch, "goes silent for 1m")
 
-func (Freeze) String() string { return "freeze" }
-
-// Check implements fault.Effect.
-func (act Freeze) Check(f fault.Fault) error {
-	return cmp.Or(onlyVerbs(f, "freeze", "watch"), lapse.NotNegative("freeze.for", act.For))
-}
+// Check implements fault.Checker.
+func (Freeze) Check(f fault.Fault) error { return onlyVerbs(f, "freeze", "watch") }
 
 func (act Freeze) watch(s *stream, a *armed) {
 	thawed := make(chan struct{})
@@ -49,17 +42,11 @@ type Cut struct {
 	After lapse.Duration `json:"after,omitzero"`
 }
 
-var _ = Rules.Add(fault.Kind{
-	Key: "cut", Effect: Cut{}, Says: []fault.Words{fault.Say("is cut off after DURATION", "after")},
-	Drawn: []fault.Drawn{{Begins: drawnWatch, GoesOn: []string{"is cut off after 10s"}}},
-}, watches)
+var _ = watches.Add("cut", Cut{}, fault.Say("is cut off after DURATION", "after")).
+	Draws(drawnWatch, "is cut off after 10s")
 
-func (Cut) String() string { return "cut" }
-
-// Check implements fault.Effect.
-func (act Cut) Check(f fault.Fault) error {
-	return cmp.Or(onlyVerbs(f, "cut", "watch"), lapse.NotNegative("cut.after", act.After))
-}
+// Check implements fault.Checker.
+func (Cut) Check(f fault.Fault) error { return onlyVerbs(f, "cut", "watch") }
 
 func (act Cut) watch(s *stream, a *armed) {
 	p := s.call.proxy
@@ -78,17 +65,11 @@ type Expire struct {
 	After lapse.Duration `json:"after,omitzero"` // as Cut's
 }
 
-var _ = Rules.Add(fault.Kind{
-	Key: "expire", Effect: Expire{}, Says: []fault.Words{fault.Say("expires after DURATION", "after")},
-	Drawn: []fault.Drawn{{Begins: drawnWatch, GoesOn: []string{"expires after 20s"}}},
-}, watches)
+var _ = watches.Add("expire", Expire{}, fault.Say("expires after DURATION", "after")).
+	Draws(drawnWatch, "expires after 20s")
 
-func (Expire) String() string { return "expire" }
-
-// Check implements fault.Effect.
-func (act Expire) Check(f fault.Fault) error {
-	return cmp.Or(onlyVerbs(f, "expire", "watch"), lapse.NotNegative("expire.after", act.After))
-}
+// Check implements fault.Checker.
+func (Expire) Check(f fault.Fault) error { return onlyVerbs(f, "expire", "watch") }
 
 func (act Expire) watch(s *stream, a *armed) {
 	p := s.call.proxy

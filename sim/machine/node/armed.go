@@ -21,7 +21,7 @@ func (k *kubelet) arm(faults []fault.Fault, fromNow bool) {
 	now := k.fleet.cfg.Clock.Now()
 	recorder := fault.Recorder{History: k.fleet.cfg.History, Seed: k.fleet.cfg.Seed}
 	for _, f := range faults {
-		a := &armed{Life: recorder.Arm(f.Name, f.Effect.String(), PlanOf(f), now, k.about()), does: f.Effect.(effect)}
+		a := &armed{Life: recorder.Arm(f.Name, Faults.Called(f.Effect), PlanOf(f), now, k.about()), does: f.Effect.(effect)}
 		if e, ok := f.Effect.(remembering); ok {
 			a.state = e.state()
 		}

@@ -42,7 +42,7 @@ func (c *Coming) Inject(f fault.Fault) error {
 	defer c.mu.Unlock()
 	choice := fault.Plan{Skip: f.Skip, Limit: f.Limit, Probability: f.Probability}
 	f.Plan = fault.Plan{When: f.When, At: f.At, For: f.For}
-	c.all = append(c.all, comingFault{f, new(c.recorder.Arm(f.Name, f.Effect.String(), choice, c.clk.Now(), AboutComing))})
+	c.all = append(c.all, comingFault{f, new(c.recorder.Arm(f.Name, Faults.Called(f.Effect), choice, c.clk.Now(), AboutComing))})
 	return nil
 }
 

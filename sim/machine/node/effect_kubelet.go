@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"time"
 
 	"nodestorm/sim/fault"
@@ -18,15 +17,8 @@ func (k *kubelet) heartbeatMissed(a *armed, now time.Time) bool {
 // Ready=Unknown after its node-monitor-grace-period (50 s in 1.34).
 type HeartbeatsStop struct{}
 
-var _ = Faults.Add(fault.Kind{
-	Key: "heartbeatsStop", Effect: HeartbeatsStop{}, Says: []fault.Words{fault.Say("is not heard of")},
-	Drawn: []fault.Drawn{{Begins: "{nodes}", GoesOn: []string{"is not heard of"}}},
-}, coming, present)
-
-func (HeartbeatsStop) String() string { return "heartbeats stop" }
-
-// Check implements fault.Effect.
-func (HeartbeatsStop) Check(f fault.Fault) error { return check(f) }
+var _ = anyNode.Add("heartbeatsStop", HeartbeatsStop{}, fault.Say("is not heard of")).Called("heartbeats stop").
+	Draws("{nodes}", "is not heard of")
 
 func (HeartbeatsStop) cut() {}
 
@@ -50,26 +42,16 @@ func (HeartbeatsStop) Mend(c Container) error { return c.Run("nodestorm-network"
 // follows in the next write. A real 1.34 kubelet is often fast enough to skip the
 // NotReady report; one with a slow runtime, and older ones, are not.
 type KubeletRestarts struct {
-	Down   lapse.Duration `json:"down"`
+	Down   lapse.Duration `json:"down" want:"positive"`
 	Settle lapse.Duration `json:"settle"`
 }
 
-var _ = Faults.Add(fault.Kind{
-	Key: "kubeletRestarts", Effect: KubeletRestarts{}, Says: []fault.Words{
-		fault.Say("has its kubelet restarted, which is down for DURATION and reports Ready DURATION later", "down", "settle").At("SINCE"),
-	},
-	Drawn: []fault.Drawn{{
-		Begins: "the first further simulated node has its kubelet restarted, which is down for", Lasts: true,
-		GoesOn: []string{"20s and reports Ready 10s later, from 1m on", "2m and reports Ready 10s later, from 1m on"},
-	}},
-}, coming, present)
+var _ = anyNode.Add("kubeletRestarts", KubeletRestarts{},
+	fault.Say("has its kubelet restarted, which is down for DURATION and reports Ready DURATION later", "down", "settle").At("SINCE")).Called("kubelet restart").
+	DrawsLasting("the first further simulated node has its kubelet restarted, which is down for", "20s and reports Ready 10s later, from 1m on", "2m and reports Ready 10s later, from 1m on")
 
-func (KubeletRestarts) String() string { return "kubelet restart" }
-
-// Check implements fault.Effect.
-func (e KubeletRestarts) Check(f fault.Fault) error {
-	return cmp.Or(lapse.Positive("kubeletRestarts.down", e.Down), lapse.NotNegative("kubeletRestarts.settle", e.Settle), endless(f), check(f))
-}
+// Check implements fault.Checker.
+func (KubeletRestarts) Check(f fault.Fault) error { return endless(f) }
 
 // restart is what is known of one.
 type restart struct {

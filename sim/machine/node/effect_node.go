@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -17,14 +16,7 @@ type TaintStays struct {
 	Agent string `json:"agent"`
 }
 
-var _ = Faults.Add(fault.Kind{
-	Key: "taintStays", Effect: TaintStays{}, Says: []fault.Words{fault.Say(`keeps the taint of its agent "NAME"`, "agent")},
-}, coming, present)
-
-func (TaintStays) String() string { return "taint never lifted" }
-
-// Check implements fault.Effect.
-func (TaintStays) Check(f fault.Fault) error { return check(f) }
+var _ = anyNode.Add("taintStays", TaintStays{}, fault.Say(`keeps the taint of its agent "NAME"`, "agent")).Called("taint never lifted")
 
 func (e TaintStays) keeps(agent string) bool { return e.Agent == agent }
 
@@ -49,19 +41,11 @@ func (e TaintStays) recovered(k *kubelet, _ *armed, _ time.Time) bool {
 // does not create it again, unless it is restarted.
 type NodeDeleted struct{}
 
-var _ = Faults.Add(fault.Kind{
-	Key: "nodeDeleted", Effect: NodeDeleted{}, Says: []fault.Words{fault.Say("has its Node deleted").At("SINCE")},
-	Drawn: []fault.Drawn{{
-		Begins: "the first further simulated node has its Node deleted, from", GoesOn: []string{"1m on", "3m on"}, Lasts: true,
-	}},
-}, coming, present)
+var _ = anyNode.Add("nodeDeleted", NodeDeleted{}, fault.Say("has its Node deleted").At("SINCE")).Called("node object deleted").
+	DrawsLasting("the first further simulated node has its Node deleted, from", "1m on", "3m on")
 
-func (NodeDeleted) String() string { return "node object deleted" }
-
-// Check implements fault.Effect.
-func (NodeDeleted) Check(f fault.Fault) error {
-	return cmp.Or(endless(f), check(f))
-}
+// Check implements fault.Checker.
+func (NodeDeleted) Check(f fault.Fault) error { return endless(f) }
 
 func (NodeDeleted) state() any { return new(types.UID) } // of the Node that it took
 

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"time"
 
 	"nodestorm/sim/fault"
@@ -10,9 +9,6 @@ import (
 
 // notReady is what effects have in common that have a living kubelet report Ready=False.
 type notReady struct{}
-
-// Check implements fault.Effect.
-func (notReady) Check(f fault.Fault) error { return check(f) }
 
 func (notReady) felt(k *kubelet, a *armed, now time.Time) bool {
 	runtime, network := a.does.(unready).broken(a, now)
@@ -27,12 +23,8 @@ func (notReady) recovered(k *kubelet, a *armed, now time.Time) bool {
 // KubeletNotReady. No pod is started or stopped meanwhile ("Skipping pod synchronization", kubelet.go:2451).
 type NotReady struct{ notReady }
 
-var _ = Faults.Add(fault.Kind{
-	Key: "notReady", Effect: NotReady{}, Says: []fault.Words{fault.Say("is NotReady")},
-	Drawn: []fault.Drawn{{Begins: "{nodes}", GoesOn: []string{"is NotReady"}}},
-}, coming, present)
-
-func (NotReady) String() string { return "not ready" }
+var _ = anyNode.Add("notReady", NotReady{}, fault.Say("is NotReady")).Called("not ready").
+	Draws("{nodes}", "is NotReady")
 
 func (NotReady) broken(a *armed, now time.Time) (runtime, _ error) {
 	if a.Active(now) {
@@ -56,12 +48,8 @@ func (NotReady) Mend(c Container) error {
 // are started (kubelet.go:1979); stopping goes on.
 type NetworkDown struct{ notReady }
 
-var _ = Faults.Add(fault.Kind{
-	Key: "networkDown", Effect: NetworkDown{}, Says: []fault.Words{fault.Say("has no network")},
-	Drawn: []fault.Drawn{{Begins: "{nodes}", GoesOn: []string{"has no network"}}},
-}, coming, present)
-
-func (NetworkDown) String() string { return "not ready" }
+var _ = anyNode.Add("networkDown", NetworkDown{}, fault.Say("has no network")).Called("not ready").
+	Draws("{nodes}", "has no network")
 
 func (NetworkDown) broken(a *armed, now time.Time) (_, network error) {
 	if a.Active(now) {
@@ -90,20 +78,11 @@ func (NetworkDown) Mend(c Container) error {
 // Flaps means that the node is NotReady for the first half of every span of some length, and Ready for the second.
 type Flaps struct {
 	notReady
-	Every lapse.Duration `json:"every"`
+	Every lapse.Duration `json:"every" want:"positive"`
 }
 
-var _ = Faults.Add(fault.Kind{
-	Key: "flaps", Effect: Flaps{}, Says: []fault.Words{fault.Say("is NotReady for half of every DURATION", "every")},
-	Drawn: []fault.Drawn{{Begins: "{nodes}", GoesOn: []string{"is NotReady for half of every 40s"}}},
-}, coming, present)
-
-func (Flaps) String() string { return "flapping" }
-
-// Check implements fault.Effect.
-func (e Flaps) Check(f fault.Fault) error {
-	return cmp.Or(lapse.Positive("flaps.every", e.Every), check(f))
-}
+var _ = anyNode.Add("flaps", Flaps{}, fault.Say("is NotReady for half of every DURATION", "every")).Called("flapping").
+	Draws("{nodes}", "is NotReady for half of every 40s")
 
 func (e Flaps) broken(a *armed, now time.Time) (runtime, _ error) {
 	if every := time.Duration(e.Every); a.Active(now) && now.Sub(a.Begins())%every < every/2 {

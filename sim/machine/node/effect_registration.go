@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"errors"
 	"time"
 
@@ -20,11 +19,7 @@ func (k *kubelet) unspoken(now time.Time) bool {
 // Node stays without conditions.
 type NeverRegisters struct{ early }
 
-var _ = Faults.Add(fault.Kind{
-	Key: "neverRegisters", Effect: NeverRegisters{}, Says: []fault.Words{fault.Say("never registers").At("PERHAPS")},
-}, coming)
-
-func (NeverRegisters) String() string { return "never registers" }
+var _ = coming.Add("neverRegisters", NeverRegisters{}, fault.Say("never registers").At("PERHAPS")).Called("never registers")
 
 // Boot implements AtBoot.
 func (NeverRegisters) Boot(b *Boot) { b.Never = true }
@@ -40,19 +35,10 @@ func (NeverRegisters) Mend(c Container) error { return c.Run("nodestorm-network"
 // RegistersLate means that the kubelet is first heard of By later than BootDelay says.
 type RegistersLate struct {
 	early
-	By lapse.Duration `json:"by"`
+	By lapse.Duration `json:"by" want:"positive"`
 }
 
-var _ = Faults.Add(fault.Kind{
-	Key: "registersLate", Effect: RegistersLate{}, Says: []fault.Words{fault.Say("registers DURATION late", "by").At("PERHAPS")},
-}, coming)
-
-func (RegistersLate) String() string { return "registers late" }
-
-// Check implements fault.Effect.
-func (e RegistersLate) Check(f fault.Fault) error {
-	return cmp.Or(lapse.Positive("registersLate.by", e.By), e.early.Check(f))
-}
+var _ = coming.Add("registersLate", RegistersLate{}, fault.Say("registers DURATION late", "by").At("PERHAPS")).Called("registers late")
 
 // Boot implements AtBoot.
 func (e RegistersLate) Boot(b *Boot) { b.Late += time.Duration(e.By) }
@@ -71,11 +57,8 @@ func (RegistersLate) Mend(Container) error { return nil }
 // register with. An adopted Node, which somebody else has made, has what it has.
 type RegistersUntainted struct{ early }
 
-var _ = Faults.Add(fault.Kind{
-	Key: "registersUntainted", Effect: RegistersUntainted{}, Says: []fault.Words{fault.Say("registers without its taints").At("PERHAPS")},
-}, coming)
-
-func (RegistersUntainted) String() string { return "registers untainted" }
+var _ = coming.Add("registersUntainted", RegistersUntainted{},
+	fault.Say("registers without its taints").At("PERHAPS")).Called("registers untainted")
 
 func (RegistersUntainted) object(node *corev1.Node) {
 	// mutant: a Node keeps the taints that it is to come without
@@ -93,14 +76,10 @@ type RegistersAs struct {
 	ProviderID string `json:"providerID"`
 }
 
-var _ = Faults.Add(fault.Kind{
-	Key: "registersAs", Effect: RegistersAs{},
-	Says: []fault.Words{fault.Say(`registers with the provider ID "NAME"`, "providerID").At("PERHAPS")},
-}, coming)
+var _ = coming.Add("registersAs", RegistersAs{},
+	fault.Say(`registers with the provider ID "NAME"`, "providerID").At("PERHAPS")).Called("registers as another")
 
-func (RegistersAs) String() string { return "registers as another" }
-
-// Check implements fault.Effect.
+// Check implements fault.Checker.
 func (e RegistersAs) Check(f fault.Fault) error {
 	if e.ProviderID == "" {
 		return errors.New("field registersAs.providerID is empty: want the one that the Node is to have")

@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,6 +29,7 @@ var Faults = &fault.List{
 var (
 	coming  = Faults.Subject("EVERY-NODE", "")
 	present = Faults.Subject(`the simulated node "NAME"`, "node")
+	anyNode = slices.Concat(coming, present)
 )
 
 // Match is which node a fault strikes.
@@ -40,9 +42,16 @@ type Match struct {
 // Check implements fault.Match.
 func (Match) Check() error { return nil }
 
+// One implements fault.Match.
+func (m Match) One() string {
+	if m.Node == "" {
+		return ""
+	}
+	return "one node"
+}
+
 // effect is one of a kind of Faults. What else it does, it says by having one of the methods below.
 type effect interface {
-	fault.Effect
 	// felt reports whether the API server has by now something else, or lacks something, because of the fault.
 	felt(k *kubelet, a *armed, now time.Time) bool
 	// recovered reports whether the node is as it would be without the fault.
@@ -104,14 +113,6 @@ type Container interface {
 	AwaitNotReady()
 }
 
-// check says what is wrong with a fault of any effect, as far as the node it is of does not matter.
-func check(f fault.Fault) error {
-	if match, _ := f.Match.(Match); match.Node != "" {
-		return f.Unplanned("one node")
-	}
-	return nil
-}
-
 // endless says what is wrong with a fault whose effect has a length of its own, or none.
 func endless(f fault.Fault) error {
 	if f.For != 0 {
@@ -123,12 +124,12 @@ func endless(f fault.Fault) error {
 // early is an effect on the registration, with what most of them have.
 type early struct{}
 
-// Check implements fault.Effect.
+// Check implements fault.Checker.
 func (early) Check(f fault.Fault) error {
 	if f.At != 0 || f.When != nil || f.For != 0 {
 		return errors.New("it acts before there is a Node: want at, when and for zero")
 	}
-	return check(f)
+	return nil
 }
 
 func (early) recovered(*kubelet, *armed, time.Time) bool { return false }
@@ -164,11 +165,11 @@ func checkFaults(faults []fault.Fault, agents map[string]Agent, registered bool)
 		names[f.Name] = true
 		if e, ok := f.Effect.(ofAgents); ok {
 			if err := e.checkAgents(agents); err != nil {
-				return fmt.Errorf("fault %q (%v): %w", f.Name, f.Effect, err)
+				return fmt.Errorf("fault %q (%s): %w", f.Name, Faults.Called(f.Effect), err)
 			}
 		}
 		if registered && IsEarly(f.Effect) {
-			return fmt.Errorf("fault %q (%v): the node is registered already", f.Name, f.Effect)
+			return fmt.Errorf("fault %q (%s): the node is registered already", f.Name, Faults.Called(f.Effect))
 		}
 	}
 	return nil

@@ -26,7 +26,7 @@ func CanBreak(e fault.Effect) error {
 	if _, can := e.(node.Real); can {
 		return nil
 	}
-	return fmt.Errorf("%q is nothing that can be done to a container: it needs simulated machines", e)
+	return fmt.Errorf("%q is nothing that can be done to a container: it needs simulated machines", node.Faults.Called(e))
 }
 
 // check says what a container cannot be.
@@ -105,7 +105,7 @@ func (m *Machines) Inject(f fault.Fault) error {
 		return fmt.Errorf("fault %q: %w", f.Name, err)
 	}
 	if node.IsEarly(f.Effect) {
-		return fmt.Errorf("fault %q (%v): the machine has booted already", f.Name, f.Effect)
+		return fmt.Errorf("fault %q (%s): the machine has booted already", f.Name, node.Faults.Called(f.Effect))
 	}
 	after := m.seq()
 	a, ctx := m.arm(b, f)
@@ -161,7 +161,7 @@ func (m *Machines) arm(b *machine, f fault.Fault) (*armed, context.Context) {
 	a.end = end
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	a.Life = fault.Recorder{History: m.world.History()}.Arm(f.Name, f.Effect.String(), node.PlanOf(f), m.world.Clock().Now(), b.about())
+	a.Life = fault.Recorder{History: m.world.History()}.Arm(f.Name, node.Faults.Called(f.Effect), node.PlanOf(f), m.world.Clock().Now(), b.about())
 	b.faults = append(b.faults, a)
 	return a, ctx
 }
