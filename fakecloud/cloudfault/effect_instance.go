@@ -74,7 +74,9 @@ const (
 )
 
 var _ = lives.Add("halfDeleted", HalfDeleted{},
-	fault.Words{Text: "is deleted and its group's target stays", Sets: "leaves: " + LeavesTarget}, fault.Words{Text: "stays when it is deleted, and its group's target falls", Sets: "leaves: " + LeavesInstance}, fault.Words{Text: "is not deleted, nor what its call names after it", Sets: "leaves: " + LeavesRest})
+	fault.Words{Text: "is deleted and its group's target stays", Sets: "leaves: " + LeavesTarget},
+	fault.Words{Text: "stays when it is deleted, and its group's target falls", Sets: "leaves: " + LeavesInstance},
+	fault.Words{Text: "is not deleted, nor what its call names after it", Sets: "leaves: " + LeavesRest})
 
 // Check implements fault.Checker.
 func (e HalfDeleted) Check(fault.Fault) error {

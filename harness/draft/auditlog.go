@@ -12,52 +12,54 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
+	"nodestorm/harness/draft/lines"
 	"nodestorm/harness/program"
 )
 
 // auditLog reads kube-apiserver's audit log: an event in JSON a line, or lists of them.
-func (r reader) auditLog(in *input) error {
-	begin, _ := in.text.Peek(4096)
+func (r reader) auditLog(in *lines.File) error {
+	begin := in.Begin(4096)
 	if bytes.Equal(firstLine(begin), []byte("{")) {
 		if err := r.json(in); err != nil {
 			return err
 		}
 		if r.c.readAny == 0 {
-			return fmt.Errorf("%s: %w", in.name, errNoAudit)
+			return fmt.Errorf("%s: %w", in.Name(), errNoAudit)
 		}
 		return nil
 	}
 	wrong, first, last := 0, "", 0
-	for line, ok := in.next(); ok; line, ok = in.next() {
+	for line, ok := in.Next(); ok; line, ok = in.Next() {
 		at := bytes.IndexByte(line, '{')
 		if at < 0 {
 			if len(bytes.TrimSpace(line)) > 0 {
-				wrong, last = wrong+1, in.line
+				wrong, last = wrong+1, in.Line()
 			}
 			continue
 		}
 		if err := r.c.audit(line[at:]); err != nil {
-			wrong, last = wrong+1, in.line
+			wrong, last = wrong+1, in.Line()
 			if first == "" {
-				first = fmt.Sprintf("%s:%d: %v", in.name, in.line, err)
+				first = fmt.Sprintf("%s:%d: %v", in.Name(), in.Line(), err)
 			}
 		}
 	}
-	in.ended(r.c)
+	r.c.noteMissing(in)
 	switch {
-	case in.ctx.Err() != nil:
-		return in.ctx.Err()
+	case in.Err() != nil:
+		return in.Err()
 	case r.c.readAny == 0 && first != "":
 		return fmt.Errorf("%s; %w", first, errNoAudit)
 	case r.c.readAny == 0:
-		return fmt.Errorf("%s: %w", in.name, errNoAudit)
+		return fmt.Errorf("%s: %w", in.Name(), errNoAudit)
 	case wrong > 0:
-		r.c.note("%s: %d lines are no audit events or are cut off, the last of them line %d; all others were taken", in.base(), wrong, last)
+		r.c.note("%s: %d lines are no audit events or are cut off, the last of them line %d; all others were taken", in.Base(), wrong, last)
 	}
 	return nil
 }
 
-var errNoAudit = errors.New("no audit log: want an event of audit.k8s.io in JSON on each line, as kube-apiserver writes with --audit-log-format=json; --log takes logs, --events events")
+var errNoAudit = errors.New("no audit log: want an event of audit.k8s.io in JSON on each line, as kube-apiserver writes with " +
+	"--audit-log-format=json; --log takes logs, --events events")
 
 // version is in what programs call themselves.
 var version = regexp.MustCompile(`/v?([0-9]+\.[0-9]+\.[0-9]+)`)
@@ -113,7 +115,8 @@ func (c *Cluster) audit(raw []byte) error {
 
 // whole tells an object from a patch.
 func whole(body *runtime.Unknown) bool {
-	return body != nil && len(body.Raw) > 0 && body.Raw[0] == '{' && bytes.Contains(body.Raw, []byte(`"spec"`)) || body != nil && bytes.Contains(body.Raw, []byte(`"involvedObject"`))
+	return body != nil && len(body.Raw) > 0 && body.Raw[0] == '{' && bytes.Contains(body.Raw, []byte(`"spec"`)) ||
+		body != nil && bytes.Contains(body.Raw, []byte(`"involvedObject"`))
 }
 
 func (c *Cluster) bound(call *auditv1.Event) error {

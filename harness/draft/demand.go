@@ -16,9 +16,10 @@ var oneCPU = resource.MustParse("1")
 func (w *writer) demand(pods []*pod) {
 	if len(pods) == 0 {
 		w.note("no source names a pod that found no node: one of 1 CPU stands in for it")
-		pods = []*pod{{namespace: "default", name: "web", spec: &corev1.PodSpec{Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{
-			Requests: corev1.ResourceList{corev1.ResourceCPU: oneCPU},
-		}}}}}}
+		pods = []*pod{{namespace: "default", name: "web",
+			spec: &corev1.PodSpec{Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceCPU: oneCPU},
+			}}}}}}
 	}
 	if len(pods) > mostDraftPods {
 		w.note("%d pods found no node; those %d that waited longest are in the draft", len(pods), mostDraftPods)
@@ -54,7 +55,8 @@ func (w *writer) demand(pods []*pod) {
 			if known && !strings.HasPrefix(class, "system-") && !slices.ContainsFunc(classes, func(o map[string]any) bool {
 				return o["metadata"].(map[string]any)["name"] == class
 			}) {
-				classes = append(classes, map[string]any{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": map[string]any{"name": class}, "value": value})
+				classes = append(classes, map[string]any{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+					"metadata": map[string]any{"name": class}, "value": value})
 			}
 		}
 	}
@@ -111,7 +113,8 @@ func (w *writer) placement(p *pod, name string, spec map[string]any, zones map[s
 		switch {
 		case key == corev1.LabelTopologyZone && zones[value] != "":
 			from.NodeSelector[key] = zones[value]
-		case key == corev1.LabelInstanceTypeStable || key == corev1.LabelHostname || unlabelled.MatchString(key) && !strings.HasSuffix(key, "kubernetes.io/arch") && !strings.HasSuffix(key, "kubernetes.io/os"):
+		case key == corev1.LabelInstanceTypeStable || key == corev1.LabelHostname || unlabelled.MatchString(key) && !strings.HasSuffix(key,
+			"kubernetes.io/arch") && !strings.HasSuffix(key, "kubernetes.io/os"):
 			delete(from.NodeSelector, key)
 			w.note("the pod %s selects %s, which differs here: left out", name, key)
 		}
@@ -132,7 +135,8 @@ func (w *writer) placement(p *pod, name string, spec map[string]any, zones map[s
 		}
 	}
 	all, _ := plain(corev1.PodSpec{
-		NodeSelector: from.NodeSelector, Tolerations: from.Tolerations, Affinity: from.Affinity, TopologySpreadConstraints: from.TopologySpreadConstraints,
+		NodeSelector: from.NodeSelector, Tolerations: from.Tolerations, Affinity: from.Affinity,
+		TopologySpreadConstraints: from.TopologySpreadConstraints,
 	}).(map[string]any)
 	delete(all, "containers")
 	maps.Copy(spec, all)

@@ -6,18 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"regexp"
 	"strings"
 
+	"nodestorm/harness/draft/lines"
 	"nodestorm/harness/program"
 	"nodestorm/harness/world/objects"
 	"nodestorm/sim/oneline"
 )
 
 // dumpFile is what a dump printed to one file: documents, logs between two marks, or both.
-func (r reader) dumpFile(in *input) error {
-	begin, _ := in.text.Peek(4096)
+func (r reader) dumpFile(in *lines.File) error {
+	begin := in.Begin(4096)
 	switch trimmed := bytes.TrimSpace(begin); {
 	case len(trimmed) > 0 && trimmed[0] != '{' && !bytes.Contains(begin, []byte("==== START")):
 		if err := r.yaml(in); err != nil {
@@ -29,7 +29,8 @@ func (r reader) dumpFile(in *input) error {
 		}
 	}
 	if r.c.readAny == 0 {
-		return fmt.Errorf("%s has no nodes, pods or events; want a folder or a file of `kubectl cluster-info dump`, or of `kubectl get nodes,pods,events -A -o json`", in.name)
+		return fmt.Errorf("%s has no nodes, pods or events; want a folder or a file of `kubectl cluster-info dump`, or of `kubectl get "+
+			"nodes,pods,events -A -o json`", in.Name())
 	}
 	return nil
 }
@@ -38,11 +39,11 @@ var logStart = regexp.MustCompile(`^==== START logs for container (\S+) of pod (
 
 // printed is what `kubectl cluster-info dump` prints: documents in JSON from "{" to "}" at
 // the begin of lines, and logs between.
-func (r reader) printed(in *input) error {
+func (r reader) printed(in *lines.File) error {
 	var document bytes.Buffer
 	inside, of, lost := false, "", 0
 	logs := newLogReader(r.c, "")
-	for line, ok := in.next(); ok; line, ok = in.next() {
+	for line, ok := in.Next(); ok; line, ok = in.Next() {
 		switch m := logStart.FindSubmatch(line); {
 		case m != nil:
 			of = program.Autoscaler(string(m[1]) + " " + string(m[2]))
@@ -62,7 +63,7 @@ func (r reader) printed(in *input) error {
 		case inside:
 			document.Write(line)
 			document.WriteByte('\n')
-			if bytes.Equal(line, []byte("}")) || document.Len() > mostDocument {
+			if bytes.Equal(line, []byte("}")) || document.Len() > lines.MostDocument {
 				inside = false
 				r.document(document.Bytes(), &lost)
 			}
@@ -73,10 +74,10 @@ func (r reader) printed(in *input) error {
 		r.document(document.Bytes(), &lost)
 	}
 	if lost > 0 {
-		r.c.note("%s: %d documents are cut off or malformed; what is whole of them was taken", filepath.Base(in.name), lost)
+		r.c.note("%s: %d documents are cut off or malformed; what is whole of them was taken", in.Base(), lost)
 	}
-	in.ended(r.c)
-	return in.ctx.Err()
+	r.c.noteMissing(in)
+	return in.Err()
 }
 
 func (r reader) document(text []byte, lost *int) {
@@ -87,33 +88,33 @@ func (r reader) document(text []byte, lost *int) {
 
 // json reads any number of objects and lists in JSON, item by item. What is before the
 // place where it is cut off counts.
-func (r reader) json(in *input) error {
+func (r reader) json(in *lines.File) error {
 	err := r.stream(&lineReader{in: in})
-	in.ended(r.c)
+	r.c.noteMissing(in)
 	switch {
-	case in.ctx.Err() != nil:
-		return in.ctx.Err()
-	case err == nil || in.more:
+	case in.Err() != nil:
+		return in.Err()
+	case err == nil || in.Cut():
 		return nil
 	case r.c.readAny == 0:
-		return fmt.Errorf("%s:%d: no JSON of Kubernetes: %w", in.name, max(1, in.line), err)
+		return fmt.Errorf("%s:%d: no JSON of Kubernetes: %w", in.Name(), max(1, in.Line()), err)
 	}
-	r.c.note("%s:%d: it is cut off or malformed there (%v); what is before was taken", filepath.Base(in.name), in.line, err)
+	r.c.note("%s:%d: it is cut off or malformed there (%v); what is before was taken", in.Base(), in.Line(), err)
 	return nil
 }
 
 // lineReader is an input's clean lines as text.
 type lineReader struct {
-	in   *input
+	in   *lines.File
 	rest []byte
 	done bool
 }
 
 func (l *lineReader) Read(p []byte) (int, error) {
 	for len(l.rest) == 0 {
-		line, ok := l.in.next()
+		line, ok := l.in.Next()
 		if !ok {
-			if err := l.in.ctx.Err(); err != nil {
+			if err := l.in.Err(); err != nil {
 				return 0, err
 			}
 			return 0, io.EOF
@@ -180,7 +181,7 @@ func (r reader) object(d *json.Decoder) error {
 		if err := d.Decode(&value); err != nil {
 			return err
 		}
-		if size += len(value); size > mostDocument {
+		if size += len(value); size > lines.MostDocument {
 			return errLarge
 		}
 		fields[name] = value
@@ -229,8 +230,8 @@ var itemStart = regexp.MustCompile(`(?m)^( *)- (?:apiVersion|kind|metadata|actio
 
 // yaml reads objects and lists in YAML. Each item is read by itself, so that one that is
 // cut off, at the begin or the end, takes no other with it.
-func (r reader) yaml(in *input) error {
-	text, err := in.all()
+func (r reader) yaml(in *lines.File) error {
+	text, err := in.All()
 	if err != nil {
 		return err
 	}
@@ -253,12 +254,12 @@ func (r reader) yaml(in *input) error {
 			}
 		}
 	}
-	in.ended(r.c)
+	r.c.noteMissing(in)
 	switch {
 	case lost > 0 && r.c.readAny == before:
-		return fmt.Errorf("%s: no YAML of Kubernetes: %v; want what kubectl get -o yaml prints", in.name, oneline.Cut(why.Error(), 200))
+		return fmt.Errorf("%s: no YAML of Kubernetes: %v; want what kubectl get -o yaml prints", in.Name(), oneline.Cut(why.Error(), 200))
 	case lost > 0:
-		r.c.note("%s: %d objects are cut off or malformed, and were left out", filepath.Base(in.name), lost)
+		r.c.note("%s: %d objects are cut off or malformed, and were left out", in.Base(), lost)
 	}
 	return nil
 }

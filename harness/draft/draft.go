@@ -18,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"nodestorm/harness/draft/lines"
 	"nodestorm/sim/oneline"
 )
 
@@ -92,6 +93,13 @@ func (c *Cluster) note(format string, args ...any) {
 		return
 	}
 	c.notes = append(c.notes, text)
+}
+
+// noteMissing notes what was not read of a file.
+func (c *Cluster) noteMissing(in *lines.File) {
+	for _, what := range in.Missing() {
+		c.note("%s", what)
+	}
 }
 
 // keep tells whether there is room for another object.

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"nodestorm/harness/draft/lines"
 	"nodestorm/harness/program"
 )
 
@@ -75,11 +76,12 @@ func (c *Cluster) plans(message string) {
 }
 
 // row is a line of what `kubectl get events` prints, with -A or without, wide or not.
-var row = regexp.MustCompile(`^\s*(?:([a-z0-9][a-z0-9-]*)\s+)?(?:<unknown>|<invalid>|[0-9][0-9dhmsy]*)(?:\s+\(x\d+ over [^)]*\))?\s+(?:Normal|Warning)\s+(\S+)\s+([A-Za-z.]+)/(\S+)\s*(.*)$`)
+var row = regexp.MustCompile(`^\s*(?:([a-z0-9][a-z0-9-]*)\s+)?(?:<unknown>|<invalid>|` +
+	`[0-9][0-9dhmsy]*)(?:\s+\(x\d+ over [^)]*\))?\s+(?:Normal|Warning)\s+(\S+)\s+([A-Za-z.]+)/(\S+)\s*(.*)$`)
 
 // events reads what `kubectl get events` prints: as a table, or with -o yaml or json.
-func (r reader) events(in *input) error {
-	begin, _ := in.text.Peek(64 << 10)
+func (r reader) events(in *lines.File) error {
+	begin := in.Begin(64 << 10)
 	var err error
 	switch first := firstLine(begin); {
 	case bytes.HasPrefix(first, []byte("{")), bytes.HasPrefix(first, []byte("[")):
@@ -90,7 +92,7 @@ func (r reader) events(in *input) error {
 		err = r.table(in)
 	}
 	if err == nil && r.c.readAny == 0 {
-		err = fmt.Errorf("%s has no events; want what `kubectl get events -A` prints, as a table or with -o yaml or json", in.name)
+		err = fmt.Errorf("%s has no events; want what `kubectl get events -A` prints, as a table or with -o yaml or json", in.Name())
 	}
 	return err
 }
@@ -99,7 +101,7 @@ var yamlLine = regexp.MustCompile(`(?m)^[> ]*(?:- )?(?:apiVersion|kind|items|rea
 
 func rowIn(text []byte) bool {
 	for line := range bytes.Lines(text) {
-		if row.Match(clean(line)) {
+		if row.Match(lines.Clean(line)) {
 			return true
 		}
 	}
@@ -109,7 +111,7 @@ func rowIn(text []byte) bool {
 // firstLine is the first that is more than space, a fence, or a command that was copied along.
 func firstLine(text []byte) []byte {
 	for line := range bytes.Lines(text) {
-		line = bytes.TrimSpace(clean(line))
+		line = bytes.TrimSpace(lines.Clean(line))
 		if len(line) > 0 && !bytes.HasPrefix(line, []byte("```")) && line[0] != '$' && line[0] != '#' {
 			return line
 		}
@@ -117,9 +119,9 @@ func firstLine(text []byte) []byte {
 	return nil
 }
 
-func (r reader) table(in *input) error {
+func (r reader) table(in *lines.File) error {
 	rows, other := 0, 0
-	for line, ok := in.next(); ok; line, ok = in.next() {
+	for line, ok := in.Next(); ok; line, ok = in.Next() {
 		m := row.FindStringSubmatch(string(line))
 		if m == nil {
 			if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 && !bytes.Contains(trimmed, []byte("REASON")) {
@@ -133,11 +135,11 @@ func (r reader) table(in *input) error {
 		})
 	}
 	if rows == 0 {
-		return fmt.Errorf("%s has no events; want what `kubectl get events -A` prints, as a table or with -o yaml or json", in.name)
+		return fmt.Errorf("%s has no events; want what `kubectl get events -A` prints, as a table or with -o yaml or json", in.Name())
 	}
 	if other > 0 {
-		r.c.note("%s: %d lines are no events, cut off or of another kind, and were left out", in.base(), other)
+		r.c.note("%s: %d lines are no events, cut off or of another kind, and were left out", in.Base(), other)
 	}
-	in.ended(r.c)
-	return in.ctx.Err()
+	r.c.noteMissing(in)
+	return in.Err()
 }

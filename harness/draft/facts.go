@@ -120,7 +120,8 @@ func (c *Cluster) node(n *corev1.Node) {
 	if karpenters(n) {
 		c.runs(Karpenter, "")
 	}
-	for label, provider := range map[string]string{"eks.amazonaws.com/nodegroup": "aws", "cloud.google.com/gke-nodepool": "gce", "kubernetes.azure.com/agentpool": "azure"} {
+	for label, provider := range map[string]string{"eks.amazonaws.com/nodegroup": "aws", "cloud.google.com/gke-nodepool": "gce",
+		"kubernetes.azure.com/agentpool": "azure"} {
 		if n.Labels[label] != "" && c.Provider == "" && c.Autoscaler != Karpenter {
 			c.Provider = provider
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,35 +13,35 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"nodestorm/harness/draft/lines"
 	"nodestorm/harness/program"
 )
 
 // log reads an autoscaler's log, as kubectl logs or stern print it, with those of other
 // pods between its lines or without. program is whose it is, if the place tells.
-func (r reader) log(in *input, program string) error {
+func (r reader) log(in *lines.File, program string) error {
 	logs := newLogReader(r.c, program)
-	for line, ok := in.next(); ok; line, ok = in.next() {
+	for line, ok := in.Next(); ok; line, ok = in.Next() {
 		logs.line(line)
 	}
-	in.ended(r.c)
-	if err := in.ctx.Err(); err != nil {
+	r.c.noteMissing(in)
+	if err := in.Err(); err != nil {
 		return err
 	}
 	logs.end()
 	if logs.lines == 0 {
-		return fmt.Errorf("%s is no autoscaler's log: none of its %d lines is of klog (I0102 15:04:05.000000 …) or in JSON; --audit-log takes audit logs, --events events", in.name, in.line)
+		return fmt.Errorf("%s is no autoscaler's log: none of its %d lines is of klog (I0102 15:04:05.000000 …) or in JSON; --audit-log takes "+
+			"audit logs, --events events", in.Name(), in.Line())
 	}
 	if logs.facts == 0 {
-		return fmt.Errorf("%s: none of its %d lines is of Cluster Autoscaler or Karpenter; take the log of the autoscaler's own pod", in.name, logs.lines)
+		return fmt.Errorf("%s: none of its %d lines is of Cluster Autoscaler or Karpenter; take the log of the autoscaler's own pod", in.Name(),
+			logs.lines)
 	}
 	if logs.other > 0 {
-		r.c.note("%s: %d lines are of other programs, cut off or without a time, and were left out", in.base(), logs.other)
+		r.c.note("%s: %d lines are of other programs, cut off or without a time, and were left out", in.Base(), logs.other)
 	}
 	return nil
 }
-
-// base is the input's name without its folder.
-func (in *input) base() string { return filepath.Base(in.name) }
 
 // logReader reads lines of one log or of many at once.
 type logReader struct {
@@ -79,11 +78,13 @@ var (
 	inGroup  = regexp.MustCompile(`^node "?([a-z0-9.-]+)"? is in nodegroup "([^"]+)"`)
 	labelled = regexp.MustCompile(`^(\S+) nodegroup labels: map\[(.*)\]`)
 	registry = regexp.MustCompile(`^Registering ASG (\S+)`)
-	aNode    = regexp.MustCompile(`^(?:Simulating node|Considering node|[Nn]ode) ([a-z0-9.-]+) (?:removal|unremovable:|may be removed|is unneeded|was unneeded|- |for standard scale down|is not suitable)`)
+	aNode    = regexp.MustCompile(`^(?:Simulating node|Considering node|[Nn]ode) ([a-z0-9.-]+) (?:removal|unremovable:|may be removed|` +
+		`is unneeded|was unneeded|- |for standard scale down|is not suitable)`)
 )
 
 // ourFiles are of Cluster Autoscaler alone.
-var ourFiles = []string{"static_autoscaler.go", "orchestrator.go", "scale_up.go", "scale_down.go", "clusterstate.go", "cloud_provider_builder.go", "static_autoscaler_test.go", "eligibility.go", "filter_out_schedulable.go"}
+var ourFiles = []string{"static_autoscaler.go", "orchestrator.go", "scale_up.go", "scale_down.go", "clusterstate.go",
+	"cloud_provider_builder.go", "static_autoscaler_test.go", "eligibility.go", "filter_out_schedulable.go"}
 
 func (l *logReader) line(line []byte) {
 	m := klogLine.FindSubmatchIndex(line)

@@ -25,7 +25,8 @@ func (w *writer) karpenter(pods []*pod) {
 		}
 		own = append(own, n)
 	}
-	nodes := w.nodeRows(own, func(*corev1.Node) string { return "" }, func(n *corev1.Node) string { return zones[n.Labels[corev1.LabelTopologyZone]] })
+	nodes := w.nodeRows(own, func(*corev1.Node) string { return "" },
+		func(n *corev1.Node) string { return zones[n.Labels[corev1.LabelTopologyZone]] })
 	for i := range nodes[1:] { // a zone by another name is no label of its own
 		nodes[i+1][4] = withoutKey(nodes[i+1][4], corev1.LabelTopologyZone)
 	}
@@ -35,7 +36,8 @@ func (w *writer) karpenter(pods []*pod) {
 		w.step("And these nodes:")
 		w.table(nodes...)
 	} else {
-		w.step(`And a Ready node "system" for system pods only`, "No source names a node that Karpenter did not bring. Without a Ready one Kubernetes evicts nothing and taints nothing.")
+		w.step(`And a Ready node "system" for system pods only`, "No source names a node that Karpenter did not bring. Without a Ready one "+
+			"Kubernetes evicts nothing and taints nothing.")
 	}
 	if len(later) > 0 {
 		var names []string
@@ -54,7 +56,8 @@ func (w *writer) karpenter(pods []*pod) {
 
 // karpenters tells the nodes that Karpenter has brought.
 func karpenters(n *corev1.Node) bool {
-	return n.Labels["karpenter.sh/nodepool"] != "" || n.Labels["karpenter.sh/registered"] != "" || strings.HasPrefix(n.Spec.ProviderID, "kwok://") ||
+	return n.Labels["karpenter.sh/nodepool"] != "" || n.Labels["karpenter.sh/registered"] != "" || strings.HasPrefix(n.Spec.ProviderID,
+		"kwok://") ||
 		slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return strings.HasPrefix(t.Key, "karpenter.sh/") })
 }
 
@@ -69,11 +72,13 @@ func (w *writer) agents(pools []map[string]any) {
 			value, _, _ := unstructured.NestedString(raw, "value")
 			effect, _, _ := unstructured.NestedString(raw, "effect")
 			t := corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
-			if _, passes := taintsOf([]corev1.Taint{t}); len(passes) > 0 || slices.Contains(lifted, t.ToString()) || !labelKey.MatchString(key) || !labelValue.MatchString(value) {
+			if _, passes := taintsOf([]corev1.Taint{t}); len(passes) > 0 || slices.Contains(lifted, t.ToString()) ||
+				!labelKey.MatchString(key) || !labelValue.MatchString(value) {
 				continue
 			}
 			lifted = append(lifted, t.ToString())
-			w.step(fmt.Sprintf(`And a node agent "agent-%d" that taints its Node with "%s" from 1s to 20s after registration`, len(lifted), t.ToString()),
+			w.step(fmt.Sprintf(`And a node agent "agent-%d" that taints its Node with "%s" from 1s to 20s after registration`, len(lifted),
+				t.ToString()),
 				"Somebody has to lift the startup taint; when, is not in the sources.")
 		}
 	}
@@ -141,7 +146,8 @@ func requirements(pool *unstructured.Unstructured) (all []requirement) {
 // pools are NodePools with classes of kwok's.
 func (w *writer) pools(pods []*pod, zones map[string]string) (all []map[string]any) {
 	class := map[string]any{
-		"apiVersion": "karpenter.kwok.sh/v1alpha1", "kind": "KWOKNodeClass", "metadata": map[string]any{"name": "default"}, "spec": map[string]any{},
+		"apiVersion": "karpenter.kwok.sh/v1alpha1", "kind": "KWOKNodeClass", "metadata": map[string]any{"name": "default"},
+		"spec": map[string]any{},
 	}
 	ref := map[string]any{"group": "karpenter.kwok.sh", "kind": "KWOKNodeClass", "name": "default"}
 	all = append(all, class)
@@ -170,7 +176,8 @@ func (w *writer) pools(pods []*pod, zones map[string]string) (all []map[string]a
 			template["metadata"] = map[string]any{"labels": labels}
 		}
 		all = append(all, map[string]any{
-			"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": map[string]any{"name": "default"}, "spec": map[string]any{"template": template},
+			"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": map[string]any{"name": "default"},
+			"spec": map[string]any{"template": template},
 		})
 	}
 	w.groups = len(all) - 1
@@ -185,7 +192,8 @@ func (w *writer) pool(pool *unstructured.Unstructured, ref map[string]any, zones
 		switch domain, _, _ := strings.Cut(r.key, "/"); {
 		case r.key == corev1.LabelInstanceTypeStable && slices.ContainsFunc(r.values, kwokType.MatchString):
 			kept = append(kept, r.raw)
-		case r.key == corev1.LabelInstanceTypeStable || strings.HasPrefix(domain, "karpenter.") && domain != "karpenter.sh" || strings.Contains(domain, "beta.kubernetes.io"):
+		case r.key == corev1.LabelInstanceTypeStable || strings.HasPrefix(domain, "karpenter.") && domain != "karpenter.sh" ||
+			strings.Contains(domain, "beta.kubernetes.io"):
 			w.note("NodePool %s requires %s, which kwok does not know: left out", name, r.key)
 		case r.key == corev1.LabelTopologyZone:
 			var values []any

@@ -74,7 +74,9 @@ func cloudName(name string) string {
 
 // unlabelled are the domains of labels that a kubelet, a cloud or Karpenter sets, and the
 // world sets itself.
-var unlabelled = regexp.MustCompile(`^((beta\.)?kubernetes\.io/(hostname|arch|os|instance-type)|node\.kubernetes\.io/instance-type|beta\.kubernetes\.io/.*|failure-domain\.beta\.kubernetes\.io/.*|node-role\.kubernetes\.io/.*|.*karpenter\..*|.*\.cluster\.x-k8s\.io/.*|cluster\.x-k8s\.io/.*|kwok.*)$`)
+var unlabelled = regexp.MustCompile(`^((beta\.)?kubernetes\.io/(hostname|arch|os|instance-type)|node\.kubernetes\.io/instance-type|` +
+	`beta\.kubernetes\.io/.*|failure-domain\.beta\.kubernetes\.io/.*|node-role\.kubernetes\.io/.*|.*karpenter\..*|` +
+	`.*\.cluster\.x-k8s\.io/.*|cluster\.x-k8s\.io/.*|kwok.*)$`)
 
 var (
 	labelKey   = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
@@ -95,7 +97,8 @@ func labelsOf(labels map[string]string) string {
 }
 
 // passing are taints that come and go: of conditions, and of autoscalers at work.
-var passing = regexp.MustCompile(`^(node\.kubernetes\.io/.*|node\.cloudprovider\.kubernetes\.io/.*|ToBeDeletedByClusterAutoscaler|DeletionCandidateOfClusterAutoscaler|.*karpenter\..*|.*\.cluster\.x-k8s\.io/.*)$`)
+var passing = regexp.MustCompile(`^(node\.kubernetes\.io/.*|node\.cloudprovider\.kubernetes\.io/.*|ToBeDeletedByClusterAutoscaler|` +
+	`DeletionCandidateOfClusterAutoscaler|.*karpenter\..*|.*\.cluster\.x-k8s\.io/.*)$`)
 
 // taintsOf are those that a node was given for good, as a table has them, and the others.
 func taintsOf(taints []corev1.Taint) (lasting string, gone []string) {
@@ -104,7 +107,9 @@ func taintsOf(taints []corev1.Taint) (lasting string, gone []string) {
 		switch text := t.ToString(); {
 		case passing.MatchString(t.Key):
 			gone = append(gone, text)
-		case labelKey.MatchString(t.Key) && labelValue.MatchString(t.Value) && slices.Contains([]corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}, t.Effect) && len(all) < mostLabels:
+		case labelKey.MatchString(t.Key) && labelValue.MatchString(t.Value) &&
+			slices.Contains([]corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute},
+				t.Effect) && len(all) < mostLabels:
 			all = append(all, text)
 		}
 	}
@@ -113,7 +118,8 @@ func taintsOf(taints []corev1.Taint) (lasting string, gone []string) {
 }
 
 // groupLabels say which group a node is of, on clouds that say so.
-var groupLabels = []string{"hcloud/node-group", "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name", "cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool", "agentpool"}
+var groupLabels = []string{"hcloud/node-group", "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name",
+	"cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool", "agentpool"}
 
 // groupOfNode is the name of the group that a node is of, if anybody says: the autoscaler
 // itself, a label, or its name.

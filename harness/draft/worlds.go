@@ -16,7 +16,8 @@ import (
 // hetzner has a project of the Hetzner Cloud, also in place of another cloud.
 func (w *writer) hetzner() {
 	if p := w.c.Provider; p != "hetzner" {
-		w.note("the cloud is %s; a project of the Hetzner Cloud stands for it, with the same groups, shapes, labels and taints", cmp.Or(oneline.Cut(p, 40), "not known"))
+		w.note("the cloud is %s; a project of the Hetzner Cloud stands for it, with the same groups, shapes, labels and taints",
+			cmp.Or(oneline.Cut(p, 40), "not known"))
 	}
 	first, later := w.split()
 	groups := w.allGroups()
@@ -31,7 +32,8 @@ func (w *writer) hetzner() {
 	table := [][]string{{"name", "min", "max", "type", "zone", "labels", "taints"}}
 	for _, g := range groups.all {
 		labels, taints := w.marks(g)
-		table = append(table, []string{groups.named[g.name], fmt.Sprint(g.min), fmt.Sprint(g.max), w.groupType(g), location(g.zone), labels, taints})
+		table = append(table, []string{groups.named[g.name], fmt.Sprint(g.min), fmt.Sprint(g.max), w.groupType(g), location(g.zone), labels,
+			taints})
 	}
 	w.types()
 	w.step("And a Hetzner Cloud project")
@@ -39,7 +41,8 @@ func (w *writer) hetzner() {
 		w.step("And these nodes:")
 		w.table(nodes...)
 	} else {
-		w.step(`And a Ready node "control-plane" on a server of the project`, "No source names a node that was there at the begin; without any, nothing is scaled.")
+		w.step(`And a Ready node "control-plane" on a server of the project`,
+			"No source names a node that was there at the begin; without any, nothing is scaled.")
 	}
 	w.cameLater(later)
 	w.inUse(nodes)
@@ -73,7 +76,8 @@ func (w *writer) clusterAPI() {
 		w.step("And these nodes:")
 		w.table(nodes...)
 	} else {
-		w.step(`And a Ready node "control-plane" for system pods only`, "No source names a node that is in no group; this is for the cluster's own.")
+		w.step(`And a Ready node "control-plane" for system pods only`,
+			"No source names a node that is in no group; this is for the cluster's own.")
 	}
 	w.step("And Cluster API v1.12.0")
 	w.cameLater(later)

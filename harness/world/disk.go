@@ -27,7 +27,8 @@ func (d disk) check(needed uint64) error {
 		return nil // as of file systems that do not say
 	}
 	if left := stat.Bavail * uint64(stat.Bsize); left < needed {
-		return fmt.Errorf("disk of %s is full: %w: %d KiB are left, and %d KiB are needed; make room, or %s", d.folder, syscall.ENOSPC, left>>10, needed>>10, d.wayOut)
+		return fmt.Errorf("disk of %s is full: %w: %d KiB are left, and %d KiB are needed; make room, or %s", d.folder, syscall.ENOSPC,
+			left>>10, needed>>10, d.wayOut)
 	}
 	return nil
 }

@@ -49,7 +49,8 @@ func (c *local) etcd() (component, error) {
 			"--data-dir=" + data,
 			// mutant: etcd listens on a port
 			"--listen-client-urls=" + etcdURL, "--advertise-client-urls=" + etcdURL,
-			"--listen-peer-urls=unix://" + etcdPeers, "--initial-advertise-peer-urls=unix://" + etcdPeers, "--initial-cluster=default=unix://" + etcdPeers,
+			"--listen-peer-urls=unix://" + etcdPeers, "--initial-advertise-peer-urls=unix://" + etcdPeers,
+			"--initial-cluster=default=unix://" + etcdPeers,
 			"--enable-grpc-gateway=false",
 			// One member waits for up to one election timeout before it serves: half a
 			// second in place of one. Data goes with the world, so nothing is synced.

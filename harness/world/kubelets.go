@@ -118,7 +118,8 @@ func (w *World) awaitClock(ctx context.Context, p *process.Process) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, clockWithin, fmt.Errorf("%s is not in the world's time after %s: was it built with the clock?", p.Name(), clockWithin))
+	ctx, cancel := context.WithTimeoutCause(ctx, clockWithin,
+		fmt.Errorf("%s is not in the world's time after %s: was it built with the clock?", p.Name(), clockWithin))
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()

@@ -14,7 +14,8 @@ func (c *Cluster) KubeconfigThrough(rules []fault.Fault, name string, groups ...
 	if err != nil {
 		return "", nil, err
 	}
-	p, err := apifault.Start(apifault.Config{Client: user, Writer: c.Admin(), Clock: w.Clock(), History: w.history, Seed: w.cfg.Seed}, rules...)
+	p, err := apifault.Start(apifault.Config{Client: user, Writer: c.Admin(), Clock: w.Clock(), History: w.history, Seed: w.cfg.Seed},
+		rules...)
 	if err != nil {
 		return "", nil, err
 	}

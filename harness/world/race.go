@@ -32,14 +32,16 @@ func races(to history.Recorder, of string) func(line []byte) {
 			inside, wanted, accesses = true, false, nil
 		case line == end:
 			inside = false
-			to.Record(history.Event{Source: history.Logged, Verb: raced, Actor: of, Detail: map[string]any{"message": history.Short(strings.Join(accesses, ", "))}})
+			to.Record(history.Event{Source: history.Logged, Verb: raced, Actor: of,
+				Detail: map[string]any{"message": history.Short(strings.Join(accesses, ", "))}})
 		case len(accesses) < 2 && access.MatchString(line):
 			accesses, wanted, function = append(accesses, strings.ToLower(access.FindStringSubmatch(line)[1])), true, ""
 		case line == "":
 			wanted = false // what follows is where the goroutines come from
 		case wanted && call.MatchString(line):
 			function = call.FindStringSubmatch(line)[1]
-		case wanted && place.MatchString(line) && function != "" && !strings.HasPrefix(function, "runtime.") && !strings.HasPrefix(function, "internal/"):
+		case wanted && place.MatchString(line) && function != "" && !strings.HasPrefix(function, "runtime.") && !strings.HasPrefix(function,
+			"internal/"):
 			accesses[len(accesses)-1] += " in " + function + " (" + place.FindStringSubmatch(line)[1] + ")"
 			wanted = false
 		}

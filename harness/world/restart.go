@@ -74,7 +74,8 @@ func (w *World) StartAgain(ctx context.Context, name string) error {
 }
 
 func (w *World) tellOf(verb, program string) {
-	w.history.Record(history.Event{Source: history.Harness, Verb: verb, Actor: program, Object: history.Object{Resource: history.Programs, Name: program}})
+	w.history.Record(history.Event{Source: history.Harness, Verb: verb, Actor: program, Object: history.Object{Resource: history.Programs,
+		Name: program}})
 }
 
 func (w *World) unknown(name string) error {

@@ -58,7 +58,8 @@ func (r retries) RoundTrip(req *http.Request) (*http.Response, error) {
 // retryIn is after how long a call is to be tried again.
 func retryIn(req *http.Request, resp *http.Response, err error) (time.Duration, bool) {
 	if err != nil { // a write may have been taken
-		return retryNoReply, req.Method == http.MethodGet && (net.IsConnectionReset(err) || net.IsProbableEOF(err) || net.IsHTTP2ConnectionLost(err))
+		return retryNoReply, req.Method == http.MethodGet && (net.IsConnectionReset(err) || net.IsProbableEOF(err) ||
+			net.IsHTTP2ConnectionLost(err))
 	}
 	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < http.StatusInternalServerError {
 		return 0, false

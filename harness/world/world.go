@@ -179,7 +179,8 @@ func (c *Cluster) recordCalls() io.Writer {
 	return process.Lines(func(line []byte) {
 		events, err := convert.Events(line)
 		if err != nil {
-			events = []history.Event{{Source: history.Harness, Verb: history.Unreadable, Actor: "kube-apiserver", Detail: map[string]any{"error": err.Error()}}}
+			events = []history.Event{{Source: history.Harness, Verb: history.Unreadable, Actor: "kube-apiserver",
+				Detail: map[string]any{"error": err.Error()}}}
 		}
 		if w.cfg.Calls != nil && c.name == "" && len(events) > 0 && events[0].Source == history.API {
 			w.cfg.Calls(line, events[0])

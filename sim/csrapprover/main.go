@@ -96,7 +96,8 @@ func read(args []string, env func(string) string) (settings, error) {
 		s.policy.prefixes = append(s.policy.prefixes, prefix)
 	}
 	if *seconds <= 0 || s.policy.maxNames < 0 {
-		errs = append(errs, fmt.Errorf("--max-expiration-sec=%d, --allowed-dns-names=%d: want more than zero, and zero or more", *seconds, s.policy.maxNames))
+		errs = append(errs, fmt.Errorf("--max-expiration-sec=%d, --allowed-dns-names=%d: want more than zero, and zero or more", *seconds,
+			s.policy.maxNames))
 	}
 	s.policy.maxExpiration = time.Duration(*seconds) * time.Second
 	if !*noLookup {

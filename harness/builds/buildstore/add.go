@@ -69,7 +69,10 @@ func exists(file string) bool {
 }
 
 // add stores the program that open finds and copies.
-func (s *Store) add(ctx context.Context, r Recipe, progress Progress, open func(report reporter, tmp string) (builds.Source, func(to string) error, error)) (_ builds.Target, err error) {
+func (s *Store) add(
+	ctx context.Context, r Recipe, progress Progress,
+	open func(report reporter, tmp string) (builds.Source, func(to string) error, error),
+) (_ builds.Target, err error) {
 	defer func() {
 		if err != nil {
 			err = withHint(fmt.Errorf("adding %s: %w", r.Ref, err))

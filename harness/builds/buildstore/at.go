@@ -97,7 +97,8 @@ func (s *Store) OfCommit(r Recipe, commit string) (builds.Target, bool) {
 				continue
 			}
 			src := m.Source
-			if src.Kind != builds.FromFolder || src.Commit != commit || src.Dirty || m.Provider != r.Provider || m.Race != r.Race || src.Package != r.mainPackage() || !slices.Equal(src.Tags, r.Tags) {
+			if src.Kind != builds.FromFolder || src.Commit != commit || src.Dirty || m.Provider != r.Provider || m.Race != r.Race ||
+				src.Package != r.mainPackage() || !slices.Equal(src.Tags, r.Tags) {
 				continue
 			}
 			if t, err := s.load(ref, key); err == nil {

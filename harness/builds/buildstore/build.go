@@ -65,7 +65,8 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ builds.
 	d := newDraft(tmp)
 	if err := compile(ctx, p.tool, p.flags, r.mainPackage(), d.binary(r.Name), report); err != nil {
 		if missing := (*gotool.ModulesError)(nil); r.complete != nil && errors.As(err, &missing) {
-			return builds.Target{}, fmt.Errorf("the module proxy does not serve %s, of which %s is made: take another release, or a folder with its programs",
+			return builds.Target{}, fmt.Errorf("the module proxy does not serve %s, of which %s is made: take another release, or a folder with "+
+				"its programs",
 				strings.Join(missing.Modules, ", "), r.Ref)
 		}
 		if r.graft != nil {

@@ -58,7 +58,8 @@ func checkVersion(ref builds.Ref, root string) error {
 	if !release(asked) || !release(stated) || asked == stated {
 		return nil
 	}
-	return fmt.Errorf("its version/version.go says %s: build it as %s@%[1]s, or under a version of your own such as %[2]s@%[3]s-mine", says, ref.Name, ref.Version)
+	return fmt.Errorf("its version/version.go says %s: build it as %s@%[1]s, or under a version of your own such as %[2]s@%[3]s-mine",
+		says, ref.Name, ref.Version)
 }
 
 func release(v string) bool { return semver.Canonical(v) == v && semver.Prerelease(v) == "" }
@@ -104,7 +105,8 @@ func checkTags(root string, tags []string) error {
 	}
 	for _, tag := range tags {
 		if !known[tag] {
-			return fmt.Errorf("no file of its source has the build tag %q; the tags there are %s", tag, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			return fmt.Errorf("no file of its source has the build tag %q; the tags there are %s", tag,
+				strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
 	}
 	return nil

@@ -28,7 +28,8 @@ type MovedError struct {
 }
 
 func (e *MovedError) Error() string {
-	return fmt.Sprintf("%s has moved: it is %s now, and %s is locked in %s; if that is right, take its line out of there", e.Reference, e.Now, e.Locked, string(e.Lock))
+	return fmt.Sprintf("%s has moved: it is %s now, and %s is locked in %s; if that is right, take its line out of there", e.Reference,
+		e.Now, e.Locked, string(e.Lock))
 }
 
 // read returns the digests by reference; none if there is no file yet.

@@ -56,7 +56,8 @@ func (r Registries) check() error {
 			_, err = name.NewDigest(repository + "@" + digest)
 		}
 		if err != nil {
-			return fmt.Errorf("%q is no repository: want one that nodestorm target push has written to, for example registry.example/team/nodestorm", r.From)
+			return fmt.Errorf("%q is no repository: want one that nodestorm target push has written to, for example "+
+				"registry.example/team/nodestorm", r.From)
 		}
 	}
 	return nil
@@ -272,7 +273,8 @@ func (p offered) take(ctx context.Context, work, bin string, progress func(done,
 		return builds.Program{}, fmt.Errorf("image %s: %s %w", p.Image, file, err)
 	}
 	sum, size, err := hashFile(bin)
-	return builds.Program{Name: p.Name, SHA256: sum, Size: size, Image: p.Image, Digest: p.found.Digest(), File: file, GoVersion: says.GoVersion}, err
+	return builds.Program{Name: p.Name, SHA256: sum, Size: size, Image: p.Image, Digest: p.found.Digest(), File: file,
+		GoVersion: says.GoVersion}, err
 }
 
 // assets puts beside the program what worlds need of the source of its release besides, which

@@ -61,10 +61,12 @@ func (e *UnknownError) Error() string {
 		if like := meant(e.Ref); like != "" {
 			return fmt.Sprintf("there is no %s; did you mean %s@%s?", e.Ref, e.Ref.Name, like)
 		}
-		return fmt.Sprintf("%s is not built from a Go module but from %s: nodestorm target build %s%s", e.Ref.Name, from.url, e.Ref, sourceFlags(e.Ref)) +
+		return fmt.Sprintf("%s is not built from a Go module but from %s: nodestorm target build %s%s", e.Ref.Name, from.url, e.Ref,
+			sourceFlags(e.Ref)) +
 			"; or add a program with nodestorm target add"
 	}
-	return fmt.Sprintf("no recipe for %q: karpenter, kubernetes, cluster-api, ccm, ccm-vsphere and csr-approver have one; build others with --source DIR or --module PATH, or add a program with nodestorm target add", e.Ref.Name)
+	return fmt.Sprintf("no recipe for %q: karpenter, kubernetes, cluster-api, ccm, ccm-vsphere and csr-approver have one; build others "+
+		"with --source DIR or --module PATH, or add a program with nodestorm target add", e.Ref.Name)
 }
 
 // Known is the recipe of a released target: karpenter, Cluster API and Kubernetes at any
@@ -73,7 +75,8 @@ func Known(ref builds.Ref) (Recipe, error) {
 	switch ref.Name {
 	case "karpenter":
 		if v := ref.Version; semver.Canonical(v) != v {
-			return Recipe{}, fmt.Errorf("%s is no release: %s", ref, wanted(ref, "a Go module version has three numbers and a v, as in karpenter@v1.7.0"))
+			return Recipe{}, fmt.Errorf("%s is no release: %s", ref,
+				wanted(ref, "a Go module version has three numbers and a v, as in karpenter@v1.7.0"))
 		}
 		if ref.Provider == builds.Instances {
 			return OnInstances(karpenter(ref))
@@ -116,7 +119,8 @@ const EnvRoot = "NODESTORM_ROOT"
 func Root() (string, error) {
 	if root := os.Getenv(EnvRoot); root != "" {
 		if !IsRoot(root) {
-			return "", &NoCheckoutError{fmt.Sprintf("%s=%s is not a checkout of nodestorm: its go.mod is missing or another module's", EnvRoot, root)}
+			return "", &NoCheckoutError{fmt.Sprintf("%s=%s is not a checkout of nodestorm: its go.mod is missing or another module's", EnvRoot,
+				root)}
 		}
 		return filepath.Abs(root)
 	}

@@ -29,7 +29,8 @@ func OnInstances(r Recipe) (Recipe, error) {
 		return Recipe{}, err
 	}
 	r.Provider, r.Package = builds.Instances, "./"+graftPackage
-	r.graft = &graft{name: "karpenter adapter", source: os.DirFS(filepath.Join(root, "fakecloud", "adapters", "karpenter")), tags: karpenterSpan, knows: "v1.0 to v1.14"}
+	r.graft = &graft{name: "karpenter adapter", source: os.DirFS(filepath.Join(root, "fakecloud", "adapters", "karpenter")),
+		tags: karpenterSpan, knows: "v1.0 to v1.14"}
 	return r, nil
 }
 

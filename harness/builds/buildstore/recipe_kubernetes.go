@@ -59,7 +59,8 @@ func kubernetesVersion(version string) string {
 // each Go release and each change of the clock.
 func controlPlane(ref builds.Ref) (Recipe, error) {
 	if v := ref.Version; semver.Canonical(v) != v || semver.Build(v) != "" {
-		return Recipe{}, fmt.Errorf("%s is no release: %s", ref, wanted(ref, "a Go module version has three numbers and a v, as in "+builds.Kubernetes.String()))
+		return Recipe{}, fmt.Errorf("%s is no release: %s", ref,
+			wanted(ref, "a Go module version has three numbers and a v, as in "+builds.Kubernetes.String()))
 	}
 	if err := CheckKubernetes(ref.Version); err != nil {
 		return Recipe{}, err
@@ -83,7 +84,8 @@ func CheckKubernetes(version string) error {
 	}
 	// mutant: a control plane is never too old
 	if semver.Compare(version, OldestKubernetes+".0") < 0 {
-		return fmt.Errorf("release %s of Kubernetes is too old: the oldest that was seen to be a world's control plane is %s", version, OldestKubernetes)
+		return fmt.Errorf("release %s of Kubernetes is too old: the oldest that was seen to be a world's control plane is %s", version,
+			OldestKubernetes)
 	}
 	return nil
 }

@@ -115,7 +115,8 @@ func annotations(m builds.Manifest) map[string]string {
 	all := map[string]string{
 		titleAnnotation: m.Ref.String(), versionAnnotation: m.Version, revisionAnnotation: m.Source.Commit,
 		ours + "name": m.Name, ours + "provider": m.Provider, ours + "kind": string(m.Source.Kind), ours + "module": m.Source.Module,
-		ours + "module-version": m.Source.Version, ours + "sum": m.Source.Sum, ours + "package": m.Source.Package, ours + "tags": strings.Join(m.Source.Tags, ","),
+		ours + "module-version": m.Source.Version, ours + "sum": m.Source.Sum, ours + "package": m.Source.Package, ours +
+			"tags": strings.Join(m.Source.Tags, ","),
 		ours + "go": m.GoVersion, ours + "overlay": m.OverlayHash, ours + "clock": m.Clock, ours + "sha256": m.SHA256,
 	}
 	if m.Source.Dirty {
@@ -166,7 +167,8 @@ func (s *Store) Pull(ctx context.Context, ref builds.Ref, repository string, pro
 		}
 	}
 	if registry.NotThere(err) {
-		return builds.Target{}, fmt.Errorf("%s: it has no build of it for linux/%s with this nodestorm's clock, nor one for real time (looked for %s); push it with: nodestorm target push %s %s",
+		return builds.Target{}, fmt.Errorf("%s: it has no build of it for linux/%s with this nodestorm's clock, nor one for real time (looked "+
+			"for %s); push it with: nodestorm target push %s %s",
 			repository, runtime.GOARCH, strings.Join(places, ", "), ref, repository)
 	}
 	if err != nil {
@@ -234,7 +236,8 @@ func (d draft) pulled(ref builds.Ref) (m builds.Manifest, err error) {
 		return m, fmt.Errorf("it is %.200q for %.200q, and not %s for %q", m.Ref.String(), m.Provider, ref, ref.Provider)
 	}
 	if m.OverlayHash != "" && m.Clock != overlay.Digest() {
-		return m, fmt.Errorf("it was built with another clock (%.12s, not %.12s); pull what the same nodestorm has pushed", m.Clock, overlay.Digest())
+		return m, fmt.Errorf("it was built with another clock (%.12s, not %.12s); pull what the same nodestorm has pushed", m.Clock,
+			overlay.Digest())
 	}
 	sum, _, err := sumOf(m, filepath.Join(d.dir, "bin"))
 	if err != nil {

@@ -53,9 +53,11 @@ func fromModule(ctx context.Context, r Recipe, tmp string, log io.Writer, report
 	root := filepath.Join(tmp, "src")
 	main, err := download(ctx, tool, r.Module, r.query(), root, report)
 	if err != nil {
-		return fetched{}, fmt.Errorf("downloading %s@%s: %w; other ways in are --source DIR, and nodestorm target add with a program or an --image", r.Module, r.query(), err)
+		return fetched{}, fmt.Errorf("downloading %s@%s: %w; other ways in are --source DIR, and nodestorm target add with a program or an "+
+			"--image", r.Module, r.query(), err)
 	}
-	src := builds.Source{Kind: builds.FromModule, Module: r.Module, Version: main.Version, Sum: main.Sum, Package: r.mainPackage(), Tags: r.Tags}
+	src := builds.Source{Kind: builds.FromModule, Module: r.Module, Version: main.Version, Sum: main.Sum, Package: r.mainPackage(),
+		Tags: r.Tags}
 	if r.complete != nil {
 		if err := r.complete(root, main.Version); err != nil {
 			return fetched{}, err
@@ -108,7 +110,9 @@ func nestedModules(root string) (dirs []string, err error) {
 var unserved = regexp.MustCompile(`: (403 Forbidden|404 Not Found|410 Gone)`)
 
 // download copies what a query finds of a module into a folder.
-func download(ctx context.Context, tool gotool.Tool, path, query, to string, report reporter) (m struct{ Version, Dir, Sum, Error string }, err error) {
+func download(
+	ctx context.Context, tool gotool.Tool, path, query, to string, report reporter,
+) (m struct{ Version, Dir, Sum, Error string }, err error) {
 	report.send(Update{Stage: Downloading, Package: path + " " + query})
 	out, err := tool.Run(ctx, nil, "mod", "download", "-json", path+"@"+query)
 	if jsonErr := json.Unmarshal(out, &m); jsonErr == nil && m.Error != "" {

@@ -134,7 +134,8 @@ func foldersOf(module, workspace string) ([]string, error) {
 // knows or would add, or else all but what the go command passes over.
 func sourceFiles(ctx context.Context, dir string) (files []string, err error) {
 	var found []string
-	listed, err := exec.CommandContext(ctx, "git", "-C", dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", ".").Output()
+	listed, err := exec.CommandContext(ctx, "git", "-C", dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard",
+		"--deduplicate", "--", ".").Output()
 	if err == nil {
 		found = strings.Split(strings.TrimSuffix(string(listed), "\x00"), "\x00")
 	} else {

@@ -181,7 +181,8 @@ func (s *Store) Clear(ctx context.Context) error {
 			return fmt.Errorf("clearing the store: %w", err)
 		}
 	}
-	if err := os.Remove(s.dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, syscall.EEXIST) {
+	if err := os.Remove(s.dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) &&
+		!errors.Is(err, syscall.EEXIST) {
 		return fmt.Errorf("clearing the store: %w", err)
 	}
 	return nil

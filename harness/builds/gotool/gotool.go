@@ -89,7 +89,8 @@ func onThread(yields bool, run func() error) error {
 type ModulesError struct{ Modules []string }
 
 func (e *ModulesError) Error() string {
-	return fmt.Sprintf("the module proxy does not serve %s, which it needs: put them into its vendor folder, or others in their place with a go.work above it",
+	return fmt.Sprintf("the module proxy does not serve %s, which it needs: put them into its vendor folder, or others in their place with "+
+		"a go.work above it",
 		strings.Join(e.Modules, ", "))
 }
 
@@ -189,7 +190,8 @@ func (g Tool) Toolchain(ctx context.Context) (Toolchain, error) {
 		return Toolchain{}, err
 	}
 	if file.Go != nil && version.Compare("go"+file.Go.Version, env.GOVERSION) > 0 {
-		return Toolchain{}, fmt.Errorf("its go.mod asks for Go %s, and this machine has %s: install Go %[1]s, or set GOTOOLCHAIN=auto so that go fetches it",
+		return Toolchain{}, fmt.Errorf("its go.mod asks for Go %s, and this machine has %s: install Go %[1]s, or set GOTOOLCHAIN=auto so that "+
+			"go fetches it",
 			file.Go.Version, env.GOVERSION)
 	}
 	return env.Toolchain, nil

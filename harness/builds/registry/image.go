@@ -158,7 +158,8 @@ func (im *Image) Save(as string, w io.Writer) error {
 }
 
 // wrappers start another program, which is the one that is wanted.
-var wrappers = map[string]bool{"sh": true, "bash": true, "ash": true, "dash": true, "busybox": true, "env": true, "tini": true, "dumb-init": true, "catatonit": true}
+var wrappers = map[string]bool{"sh": true, "bash": true, "ash": true, "dash": true, "busybox": true, "env": true, "tini": true,
+	"dumb-init": true, "catatonit": true}
 
 // Program is the absolute path of what the image runs: the first word of its
 // entrypoint or else of its command, looked for in its PATH.

@@ -114,7 +114,8 @@ func (s secrets) in(text string) string {
 
 // options are how registries are asked.
 func options(ctx context.Context) []remote.Option {
-	return []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithTransport(wire), remote.WithUserAgent("nodestorm")}
+	return []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithTransport(wire),
+		remote.WithUserAgent("nodestorm")}
 }
 
 // wire is how bytes come from registries, and go to them.

@@ -141,7 +141,8 @@ func (b *body) fits(resp *http.Response) error {
 	case http.StatusPartialContent:
 		var from, to, of int64
 		if _, err := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-%d/%d", &from, &to, &of); err != nil || from != b.at || of != b.size {
-			return fmt.Errorf("it was asked for bytes from %d of %d and sends %.80q: %w", b.at, b.size, resp.Header.Get("Content-Range"), io.ErrUnexpectedEOF)
+			return fmt.Errorf("it was asked for bytes from %d of %d and sends %.80q: %w", b.at, b.size, resp.Header.Get("Content-Range"),
+				io.ErrUnexpectedEOF)
 		}
 		return nil
 	case http.StatusOK: // it knows no ranges, and begins again

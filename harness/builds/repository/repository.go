@@ -99,7 +99,8 @@ func remote(ctx context.Context, name, mirrors string) (_ *Repository, err error
 		return nil, fmt.Errorf("making a mirror of %s: %w", r.Name, err)
 	}
 	// What a fetch that was killed leaves is no ref yet.
-	_, err = r.git(ctx, "fetch", "--quiet", "--prune", "--force", "--no-tags", "--no-recurse-submodules", "--", name, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+	_, err = r.git(ctx, "fetch", "--quiet", "--prune", "--force", "--no-tags", "--no-recurse-submodules", "--", name,
+		"+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 	if err != nil {
 		return nil, fmt.Errorf("fetching %s: %w", r.Name, err)
 	}
@@ -177,7 +178,8 @@ func nearest(ref string, refs []string) string {
 	var alike []string
 	for _, other := range refs {
 		bare := strings.TrimPrefix(ref, "v")
-		if other == bare || slices.ContainsFunc([]string{"-" + ref, "/" + ref, "-" + bare}, func(end string) bool { return strings.HasSuffix(other, end) }) || other == "v"+ref {
+		if other == bare || slices.ContainsFunc([]string{"-" + ref, "/" + ref, "-" + bare},
+			func(end string) bool { return strings.HasSuffix(other, end) }) || other == "v"+ref {
 			alike = append(alike, other)
 		}
 	}

@@ -28,7 +28,8 @@ func cloudAlone(e *console.Console, k *live.Kind) *cobra.Command {
 	var json bool
 	c := &cobra.Command{Use: k.Alone.Command, Short: k.Alone.Short, Long: k.Alone.Long, Example: k.Alone.Example, Args: console.Exactly(0)}
 	c.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:0", "`address` on loopback to listen on; port 0 is a free one")
-	c.Flags().BoolVar(&o.Everywhere, "everywhere", false, "let --listen be an address beyond loopback: in a container, whose network is its own")
+	c.Flags().BoolVar(&o.Everywhere, "everywhere", false, "let --listen be an address beyond loopback: in a container, whose network is "+
+		"its own")
 	c.Flags().StringVar(&o.State, "state", "", "`file` that keeps the cloud; it is written where there is none")
 	c.Flags().StringVar(&o.Faults, "faults", "", "`file` with faults: nodestorm help faults")
 	c.Flags().BoolVar(&o.Check, "check", false, "check the files and end")

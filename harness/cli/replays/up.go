@@ -53,7 +53,8 @@ ends with a comment where your Thens belong. The data of secrets is not in it.`,
 	s.addFlags(c)
 	s.World.Clock = clock.Real // for a person who types
 	c.Flags().Lookup("clock").DefValue = s.World.Clock.String()
-	c.Flags().StringVar(&u.target, "target", "", "what runs in it, `NAME@VERSION`: Karpenter with a NodePool \"default\", or of any kind with --given")
+	c.Flags().StringVar(&u.target, "target", "", "what runs in it, `NAME@VERSION`: Karpenter with a NodePool \"default\", or of any kind "+
+		"with --given")
 	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
 	c.Flags().IntVar(&u.nodes, "nodes", 3, "simulated nodes")
 	c.Flags().StringVar(&u.given, "given", "", "set it up as the Givens of the scenario in `FILE.feature` say")
@@ -90,7 +91,8 @@ func (u *upOptions) run(c *cobra.Command) (err error) {
 	case u.given != "" && u.target == "":
 		return exit.UsageError(errors.New("--target NAME@VERSION is missing: what is to run in the world of --given?"))
 	case u.given == "" && u.target != "" && program.Named(u.ref.Name).BuiltIn == "":
-		return exit.UsageError(fmt.Errorf("--target %s: up knows karpenter; of other targets say with --given FILE.feature how to set them up", u.ref))
+		return exit.UsageError(fmt.Errorf("--target %s: up knows karpenter; of other targets say with --given FILE.feature how to set them "+
+			"up", u.ref))
 	case u.record != "" && filepath.Ext(u.record) != ".feature":
 		return exit.UsageError(fmt.Errorf("--record %s: want a name that ends with .feature", u.record))
 	}
@@ -189,7 +191,8 @@ func (u *upOptions) fromFeature(ctx context.Context) (err error) {
 	request := replay.Request{Settings: u.Settings, Record: records[0], Target: u.build, Features: u.Features}
 	releases, err := request.Releases()
 	if err == nil {
-		_, err = u.Supply.Ensure(ctx, func(t builds.Target) error { return exit.UsageError(replay.CheckClock(u.World.Clock, t)) }, supply.Refuse, releases...)
+		_, err = u.Supply.Ensure(ctx, func(t builds.Target) error { return exit.UsageError(replay.CheckClock(u.World.Clock, t)) },
+			supply.Refuse, releases...)
 	}
 	if err == nil {
 		err = request.Check(ctx)
@@ -245,7 +248,8 @@ func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err 
 	}
 	rig.Started = func(started *world.World) {
 		w = started
-		live, unserved = follow(story.Run{ID: "nodestorm up", Title: "A world that stays", Target: u.target, Autoscaler: u.build.Name, Kubernetes: cmp.Or(u.ControlPlane.String(), u.Kubernetes.Version), Seed: u.World.Seed, Started: time.Now(), Unjudged: true}, w.History)
+		live, unserved = follow(story.Run{ID: "nodestorm up", Title: "A world that stays", Target: u.target, Autoscaler: u.build.Name,
+			Kubernetes: cmp.Or(u.ControlPlane.String(), u.Kubernetes.Version), Seed: u.World.Seed, Started: time.Now(), Unjudged: true}, w.History)
 	}
 	defer func() {
 		if live != nil {

@@ -147,7 +147,8 @@ func (v *verification) prepare(c *cobra.Command, ids []string) (records []scenar
 	}
 	for _, r := range records {
 		if r.Bare() {
-			return nil, nil, exit.UsageError(fmt.Errorf("%s has no record, so nothing is expected of it on any target: nodestorm run %s --target NAME@VERSION", r.ID, r.ID))
+			return nil, nil, exit.UsageError(fmt.Errorf("%s has no record, so nothing is expected of it on any target: nodestorm run %s --target "+
+				"NAME@VERSION", r.ID, r.ID))
 		}
 	}
 	if err := v.check(c); err != nil {
@@ -175,7 +176,8 @@ func (v *verification) checkNumbers(c *cobra.Command) ([]replay.Cluster, error) 
 	}
 	likely := v.rounds.Certain > 0.5 && v.rounds.Certain < 1
 	if c.Flags().Changed("until-certain") && (!likely || v.rounds.Repeat < 2 || v.clocks) {
-		return nil, fmt.Errorf("--until-certain %g: want more than 0.5 and less than 1, a --repeat for how many runs are enough, and no --clocks", v.rounds.Certain)
+		return nil, fmt.Errorf("--until-certain %g: want more than 0.5 and less than 1, a --repeat for how many runs are enough, and no "+
+			"--clocks", v.rounds.Certain)
 	}
 	return parseClusters(v.clusters)
 }
@@ -184,7 +186,8 @@ func (v *verification) checkNumbers(c *cobra.Command) ([]replay.Cluster, error) 
 func (v *verification) checkClocks(clusters []replay.Cluster) error {
 	switch {
 	case v.clocks && (len(clusters) > 1 || clusters[0] != replay.Simulated):
-		return fmt.Errorf("--clocks compares clocks, of which clusters of kind have one: want --clocks or --cluster %s,%s", replay.Kind, replay.Simulated)
+		return fmt.Errorf("--clocks compares clocks, of which clusters of kind have one: want --clocks or --cluster %s,%s", replay.Kind,
+			replay.Simulated)
 	case len(clusters) > 1 && v.rounds.Repeat > 1:
 		return errors.New("--repeat plays on one kind of cluster: want one --cluster")
 	case v.clocks && !v.World.Clock.Virtual():
@@ -195,7 +198,8 @@ func (v *verification) checkClocks(clusters []replay.Cluster) error {
 
 // jobs are those of the recordv. Rows are of targets that cannot be had; or else what gets those
 // that are missing goes on beside replayv.
-func (v *verification) jobs(ctx context.Context, records []scenarios.Record, sides int) (jobs []queue.Job, rows []table.Row, pending *supply.Pending, err error) {
+func (v *verification) jobs(ctx context.Context, records []scenarios.Record, sides int) (jobs []queue.Job, rows []table.Row,
+	pending *supply.Pending, err error) {
 	if err := v.TakeParts(ctx, v.withNames); err != nil { // before anything is got
 		return nil, nil, nil, err
 	}

@@ -232,7 +232,8 @@ func (o objects) patch(call auditv1.Event, r history.Event, asked map[string]any
 	}
 	a := o.on(call, r, "is patched with", inYAML(asked))
 	if kinds.OwnGroup(call.ObjectRef.APIGroup) && hasPlainList(asked) {
-		a.note = strings.TrimSpace(a.note + "\nThe log does not say of which type the next patch was: its lists are merged by their keys, as kubectl patch does.")
+		a.note = strings.TrimSpace(a.note + "\nThe log does not say of which type the next patch was: its lists are merged by their keys, as " +
+			"kubectl patch does.")
 	}
 	return a
 }
@@ -318,8 +319,10 @@ func written(value any) any {
 
 // defaults are what the API server fills into pods before its log sees them.
 var defaults = map[string]any{
-	"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File", "dnsPolicy": "ClusterFirst", "restartPolicy": "Always",
-	"schedulerName": "default-scheduler", "terminationGracePeriodSeconds": 30.0, "enableServiceLinks": true, "progressDeadlineSeconds": 600.0, "revisionHistoryLimit": 10.0,
+	"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File", "dnsPolicy": "ClusterFirst",
+	"restartPolicy": "Always",
+	"schedulerName": "default-scheduler", "terminationGracePeriodSeconds": 30.0, "enableServiceLinks": true,
+	"progressDeadlineSeconds": 600.0, "revisionHistoryLimit": 10.0,
 }
 
 // fields are those of a body; nil if it is none, or a list.

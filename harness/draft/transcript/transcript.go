@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cucumber/messages/go/v21"
+	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/node"
@@ -175,7 +175,8 @@ func (t *Transcript) Feature(until time.Time) []byte {
 			continue
 		}
 		quoted, last := a.quoted, a.at
-		for a.join && i+1 < len(actions) && actions[i+1].join && actions[i+1].step == a.step && actions[i+1].note == "" && actions[i+1].at.Sub(last) < together {
+		for a.join && i+1 < len(actions) && actions[i+1].join && actions[i+1].step == a.step && actions[i+1].note == "" &&
+			actions[i+1].at.Sub(last) < together {
 			i++
 			quoted, last = quoted+"---\n"+actions[i].quoted, actions[i].at
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cucumber/messages/go/v21"
+	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/replay"
 	"nodestorm/sim/history"

@@ -73,7 +73,7 @@ func TestPlayedAgainAlone(t *testing.T) {
 			t.Errorf("row %d: %+v", i, row)
 		}
 	}
-	if why := rows[3].Reason; !strings.Contains(why, "the process that played it has ended: exit status 2: panic: a step that nobody has thought of") || rows[3].Run != "" {
+	if why := rows[3].Reason; !strings.Contains(why, "the process that played it has ended: exit status 2: panic: a step that panics") || rows[3].Run != "" {
 		t.Errorf("the dead one: %+v", rows[3])
 	}
 	if n := strings.Count(said.String(), "does not count beside others, and is played again alone: "); n != 4 {

@@ -25,7 +25,8 @@ type state struct {
 }
 
 // brings are the kinds of the objects that acts bring.
-var brings = map[string]string{"deploy": "Deployment", "job": "Job", "daemons": "DaemonSet", "static": "NodePool", "buffer": "CapacityBuffer"}
+var brings = map[string]string{"deploy": "Deployment", "job": "Job", "daemons": "DaemonSet", "static": "NodePool",
+	"buffer": "CapacityBuffer"}
 
 // kind is one of the things that can be done.
 type kind struct {
@@ -105,7 +106,8 @@ func podsAndCPU(a Act) error {
 // kinds are all of them.
 var kinds = map[string]kind{
 	"deploy": {
-		means: "create a Deployment of pods that request cpu, spread over zones or nodes or not at all, which may be held, and take their time to stop",
+		means: "create a Deployment of pods that request cpu, spread over zones or nodes or not at all, which may be held, and take their " +
+			"time to stop",
 		check: func(a Act, s *state) error {
 			if err := newWorkload(a, s); err != nil {
 				return err
@@ -148,7 +150,8 @@ var kinds = map[string]kind{
 		since: "1.8.0",
 		check: newObject,
 		says: func(_ site, s Schedule, a Act) []step {
-			return []step{{"these objects are created:", s.nodePool(Group{Name: a.Name, Type: s.Groups[0].Type}, fmt.Sprintf("  replicas: %d\n", a.Pods))}}
+			return []step{{"these objects are created:", s.nodePool(Group{Name: a.Name, Type: s.Groups[0].Type},
+				fmt.Sprintf("  replicas: %d\n", a.Pods))}}
 		},
 	},
 	"scale": {

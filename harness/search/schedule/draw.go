@@ -30,22 +30,27 @@ var profiles = map[string]profile{
 	"small": {
 		means: "a few acts on one or two Deployments",
 		acts:  [2]int{3, 8}, gap: 3 * time.Minute,
-		weights: map[string]int{"fault": 5, "scale": 4, "deploy": 2, "restart": 2, "delete-pod": 1, "drain": 1, "target": 1, "maximum": 1, "edit": 1, "remove-group": 1, "job": 1, "buffer": 1, "static": 1},
+		weights: map[string]int{"fault": 5, "scale": 4, "deploy": 2, "restart": 2, "delete-pod": 1, "drain": 1, "target": 1, "maximum": 1,
+			"edit": 1, "remove-group": 1, "job": 1, "buffer": 1, "static": 1},
 	},
 	"churn": {
 		means: "demand that comes and goes, with few faults",
 		acts:  [2]int{8, 20}, gap: 4 * time.Minute,
-		weights: map[string]int{"scale": 10, "deploy": 3, "delete": 2, "delete-pod": 3, "budget": 1, "fault": 3, "drain": 1, "target": 1, "maximum": 1, "daemons": 1, "job": 3, "buffer": 2, "static": 2, "hold": 1},
+		weights: map[string]int{"scale": 10, "deploy": 3, "delete": 2, "delete-pod": 3, "budget": 1, "fault": 3, "drain": 1, "target": 1,
+			"maximum": 1, "daemons": 1, "job": 3, "buffer": 2, "static": 2, "hold": 1},
 	},
 	"outage": {
 		means: "faults of the cloud, the machines and the API server, one upon the other",
 		acts:  [2]int{6, 16}, gap: 2 * time.Minute,
-		weights: map[string]int{"fault": 12, "scale": 5, "deploy": 1, "restart": 2, "restart-part": 1, "delete-node": 1, "job": 1, "buffer": 1, "static": 1},
+		weights: map[string]int{"fault": 12, "scale": 5, "deploy": 1, "restart": 2, "restart-part": 1, "delete-node": 1, "job": 1,
+			"buffer": 1, "static": 1},
 	},
 	"upgrade": {
 		means: "programs that restart and people who cordon, drain and delete",
 		acts:  [2]int{6, 16}, gap: 3 * time.Minute,
-		weights: map[string]int{"restart": 5, "restart-part": 2, "drain": 4, "cordon": 2, "delete-node": 2, "delete-pod": 2, "scale": 5, "budget": 1, "fault": 2, "target": 1, "maximum": 1, "edit": 2, "pause": 1, "daemons": 1, "remove-group": 1, "job": 1, "buffer": 1, "static": 1, "hold": 1},
+		weights: map[string]int{"restart": 5, "restart-part": 2, "drain": 4, "cordon": 2, "delete-node": 2, "delete-pod": 2, "scale": 5,
+			"budget": 1, "fault": 2, "target": 1, "maximum": 1, "edit": 2, "pause": 1, "daemons": 1, "remove-group": 1, "job": 1, "buffer": 1,
+			"static": 1, "hold": 1},
 	},
 }
 
@@ -78,7 +83,8 @@ func (d Drawing) Check() error {
 		return fmt.Errorf("profile: %q is none%s (there are %s)", d.Profile, strict.Meant(d.Profile, all), strings.Join(all, ", "))
 	}
 	if len(d.Faults) > 0 && len(d.faults(at)) == 0 {
-		return fmt.Errorf("faults: none of %s has any of the words %s; \"nodestorm sentences faults\" prints how they are said", d.Site, strings.Join(d.Faults, ", "))
+		return fmt.Errorf("faults: none of %s has any of the words %s; \"nodestorm sentences faults\" prints how they are said", d.Site,
+			strings.Join(d.Faults, ", "))
 	}
 	return nil
 }
@@ -223,30 +229,58 @@ func (p *pen) try(a Act) bool {
 	return true
 }
 
-func (p *pen) draw(do string) Act {
-	a := Act{Do: do}
-	some := func(all ...string) string { return all[p.random.IntN(len(all))] }
-	names := func(kinds ...string) (all []string) { // of what was brought, those that are gone too
-		for _, b := range p.s.Acts {
-			if slices.Contains(kinds, brings[b.Do]) {
-				all = append(all, b.Name)
-			}
+// some is one of all.
+func (p *pen) some(all ...string) string { return all[p.random.IntN(len(all))] }
+
+// group is one of the groups.
+func (p *pen) group() Group { return p.s.Groups[p.random.IntN(len(p.s.Groups))] }
+
+// names are those of all objects of some kinds that acts create, deleted ones among them.
+func (p *pen) names(kinds ...string) (all []string) {
+	for _, b := range p.s.Acts {
+		if slices.Contains(kinds, brings[b.Do]) {
+			all = append(all, b.Name)
 		}
-		return all
 	}
+	return all
+}
+
+// draw draws what an act is about, but not when it is.
+func (p *pen) draw(do string) Act {
+	switch a := (Act{Do: do}); do {
+	case "fault":
+		all := p.drawing.faults(p.at)
+		return all[p.random.IntN(len(all))].draw(p.random, p.s)
+	case "restart-part":
+		a.Name = p.some(p.at.programs()...)
+		return a
+	case "drain", "cordon", "hold", "delete-node", "delete-pod":
+		a.Which = p.some("newest", "oldest")
+		return a
+	case "target":
+		g := p.group()
+		a.Name, a.Pods = g.Name, p.random.IntN(g.Max+1)
+		return a
+	case "maximum":
+		a.Name, a.Pods = p.group().Name, p.random.IntN(9)
+		return a
+	case "edit":
+		a.Name, a.Pods = p.group().Name, len(p.s.Acts)
+		return a
+	case "remove-group", "pause":
+		a.Name = p.group().Name
+		return a
+	default:
+		return p.drawDemand(a)
+	}
+}
+
+// drawDemand draws an act on what needs or limits nodes.
+func (p *pen) drawDemand(a Act) Act {
 	free := func(of string) string { return fmt.Sprintf("%s-%d", of, len(p.s.Acts)+1) }
-	switch do {
+	switch a.Do {
 	case "deploy":
-		a.Name, a.Pods, a.CPU = fmt.Sprintf("app-%d", len(names("Deployment"))+1), 1+p.random.IntN(6), 100*(3+p.random.IntN(32))
-		if p.random.IntN(6) == 0 { // what fits just once, or very often
-			a.CPU = []int{1, 333, 1001, 1500}[p.random.IntN(4)]
-		}
-		a.Spread = some("", "", "", "zones", "nodes")
-		a.Priority = []int{0, 0, 0, 0, -10, 1000}[p.random.IntN(6)]
-		a.Held = p.random.IntN(8) == 0
-		if p.random.IntN(8) == 0 {
-			a.For = lapse.Duration(time.Minute)
-		}
+		return p.drawDeployment(a)
 	case "job":
 		a.Name, a.Pods, a.CPU = free("job"), 1+p.random.IntN(4), 100*(3+p.random.IntN(16))
 		a.For = spans[p.random.IntN(len(spans))]
@@ -255,108 +289,30 @@ func (p *pen) draw(do string) Act {
 	case "static":
 		a.Name, a.Pods = free("static"), p.random.IntN(3)
 	case "scale":
-		a.Name, a.Pods = some(names("Deployment", "CapacityBuffer", "NodePool")...), p.random.IntN(9)
+		a.Name, a.Pods = p.some(p.names("Deployment", "CapacityBuffer", "NodePool")...), p.random.IntN(9)
 		if p.s.kindOf(a.Name) == "NodePool" {
 			a.Pods %= 4
 		}
 	case "delete":
-		a.Name = some(names("Deployment", "Job", "CapacityBuffer", "NodePool")...)
+		a.Name = p.some(p.names("Deployment", "Job", "CapacityBuffer", "NodePool")...)
 	case "budget":
-		a.Name, a.Pods = some(names("Deployment")...), p.random.IntN(2)
-	case "restart-part":
-		a.Name = some(p.at.programs()...)
-	case "drain", "cordon", "hold", "delete-node", "delete-pod":
-		a.Which = some("newest", "oldest")
+		a.Name, a.Pods = p.some(p.names("Deployment")...), p.random.IntN(2)
 	case "daemons":
 		a.Name, a.CPU = free("daemon"), 50*(1+p.random.IntN(4))
-	case "target":
-		g := p.s.Groups[p.random.IntN(len(p.s.Groups))]
-		a.Name, a.Pods = g.Name, p.random.IntN(g.Max+1)
-	case "maximum":
-		a.Name, a.Pods = p.s.Groups[p.random.IntN(len(p.s.Groups))].Name, p.random.IntN(9)
-	case "remove-group":
-		a.Name = p.s.Groups[p.random.IntN(len(p.s.Groups))].Name
-	case "edit":
-		a.Name, a.Pods = p.s.Groups[p.random.IntN(len(p.s.Groups))].Name, len(p.s.Acts)
-	case "pause":
-		a.Name = p.s.Groups[p.random.IntN(len(p.s.Groups))].Name
-	case "fault":
-		all := p.drawing.faults(p.at)
-		a = all[p.random.IntN(len(all))].draw(p.random, p.s)
 	}
 	return a
 }
 
-// mostDaemons is what a pod of each daemon requests together at most, in millicores: the smallest
-// Node, of the control plane, has one processor.
-const mostDaemons = 400
-
-// fits tells whether machines of the largest type are enough for all demand at any time, so
-// that what waits for ever waits for no good reason. What people take away is not counted on.
-func (s Schedule) fits(at site) bool {
-	cores, room, largest := 0, 0, ""
-	for _, g := range s.Groups {
-		if at.Types[g.Type] > cores {
-			cores, room, largest = at.Types[g.Type], g.Max, g.Name
-		}
+func (p *pen) drawDeployment(a Act) Act {
+	a.Name, a.Pods, a.CPU = fmt.Sprintf("app-%d", len(p.names("Deployment"))+1), 1+p.random.IntN(6), 100*(3+p.random.IntN(32))
+	if p.random.IntN(6) == 0 { // what fits just once, or very often
+		a.CPU = []int{1, 333, 1001, 1500}[p.random.IntN(4)]
 	}
-	if !at.groupsHaveBounds {
-		room = 12
+	a.Spread = p.some("", "", "", "zones", "nodes")
+	a.Priority = []int{0, 0, 0, 0, -10, 1000}[p.random.IntN(6)]
+	a.Held = p.random.IntN(8) == 0
+	if p.random.IntN(8) == 0 {
+		a.For = lapse.Duration(time.Minute)
 	}
-	type demand struct {
-		pods, cpu int
-		apart     bool
-	}
-	now, daemons := map[string]demand{}, 0
-	for _, a := range s.Acts {
-		switch a.Do {
-		case "daemons":
-			if daemons += a.CPU; daemons > mostDaemons {
-				return false
-			}
-		case "maximum": // a later one may be larger again: how many there were to lose nobody knows
-			if a.Name == largest {
-				room = min(room, a.Pods)
-			}
-		case "remove-group":
-			if a.Name == largest {
-				return false
-			}
-		case "deploy", "job":
-			now[a.Name] = demand{a.Pods, a.CPU, a.Spread == "nodes"}
-			if a.Held {
-				room--
-			}
-		case "scale":
-			d := now[a.Name]
-			d.pods = a.Pods
-			now[a.Name] = d
-		case "delete":
-			delete(now, a.Name)
-		case "drain", "cordon":
-			room--
-		case "budget": // pods that nobody may move fill no gaps
-			room--
-		}
-		needed := 0
-		for _, d := range now {
-			if d.cpu == 0 {
-				continue
-			}
-			// mutant: what daemons take is there for others
-			each := (1000*cores - 500 - daemons) / d.cpu // a kubelet keeps some for itself
-			if d.apart {
-				each = min(each, 1)
-			}
-			if each <= 0 {
-				return false
-			}
-			needed += (d.pods + each - 1) / each
-		}
-		// mutant: demand that no machine has room for is drawn
-		if needed >= room {
-			return false
-		}
-	}
-	return true
+	return a
 }

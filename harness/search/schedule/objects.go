@@ -36,9 +36,11 @@ spec:
 `, a.Name, a.Pods, strings.Join(annotations, ", ")) + priority + grace
 	switch a.Spread {
 	case "zones":
-		text += fmt.Sprintf("      topologySpreadConstraints:\n        - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: ScheduleAnyway, labelSelector: {matchLabels: {app: %s}}}\n", a.Name)
+		text += fmt.Sprintf("      topologySpreadConstraints:\n        - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone, "+
+			"whenUnsatisfiable: ScheduleAnyway, labelSelector: {matchLabels: {app: %s}}}\n", a.Name)
 	case "nodes":
-		text += fmt.Sprintf("      affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: %s}}}]}}\n", a.Name)
+		text += fmt.Sprintf("      affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: "+
+			"kubernetes.io/hostname, labelSelector: {matchLabels: {app: %s}}}]}}\n", a.Name)
 	}
 	return text + fmt.Sprintf("      containers: [{name: %[1]s, image: %[1]s, resources: {requests: {cpu: %[2]dm}}}]\n", a.Name, a.CPU)
 }

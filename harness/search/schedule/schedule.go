@@ -156,7 +156,8 @@ func (s Schedule) Check() error {
 	if s.Rest < 0 || s.Rest > mostTime {
 		return fmt.Errorf("rest: %s: want zero or more, and at most %s", s.Rest.Short(), mostTime.Short())
 	}
-	known := state{groups: s.Groups, parts: site.programs(), removed: map[string]bool{}, paused: map[string]bool{}, faults: map[string]bool{}, there: map[string]string{}}
+	known := state{groups: s.Groups, parts: site.programs(), removed: map[string]bool{}, paused: map[string]bool{},
+		faults: map[string]bool{}, there: map[string]string{}}
 	for i, a := range s.Acts {
 		if err := a.check(site, &known); err != nil {
 			return fmt.Errorf("act %d, %s: %w", i+1, a.Do, err)

@@ -41,7 +41,8 @@ func Serve(dir string, handler http.Handler) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; a shorter TMPDIR may be what it needs", err)
 	}
-	s := &Server{http: &http.Server{Handler: http.MaxBytesHandler(handler, mostBytes), ReadHeaderTimeout: 10 * time.Second}, done: make(chan struct{})}
+	s := &Server{http: &http.Server{Handler: http.MaxBytesHandler(handler, mostBytes), ReadHeaderTimeout: 10 * time.Second},
+		done: make(chan struct{})}
 	go func() { defer close(s.done); _ = s.http.Serve(l) }()
 	return s, nil
 }
@@ -120,7 +121,10 @@ func Call(ctx context.Context, dir, method, path string, question, answer any) e
 	if err != nil {
 		return err
 	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, dir) }}}
+	client := http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, dir) },
+	}}
 	response, err := client.Do(request)
 	if err != nil {
 		return fmt.Errorf("asking the world: %w", errors.Unwrap(err))

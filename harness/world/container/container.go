@@ -66,7 +66,8 @@ func connect(ctx context.Context) (*testcontainers.DockerProvider, error) {
 	}
 	done := make(chan found, 1)
 	go func() { // it takes no context
-		docker, err := testcontainers.NewDockerProvider(testcontainers.WithDefaultBridgeNetwork("host"), testcontainers.WithLogger(log.NewNoopLogger()))
+		docker, err := testcontainers.NewDockerProvider(testcontainers.WithDefaultBridgeNetwork("host"),
+			testcontainers.WithLogger(log.NewNoopLogger()))
 		if err == nil {
 			_, err = docker.Client().Ping(ctx, client.PingOptions{})
 		}
@@ -87,7 +88,8 @@ func connect(ctx context.Context) (*testcontainers.DockerProvider, error) {
 func here(ctx context.Context, docker *testcontainers.DockerProvider) error {
 	host, err := url.Parse(docker.Client().DaemonHost())
 	if err == nil && host.Scheme != "unix" {
-		return fmt.Errorf("the Docker in use is at %s, and the worlds that containers are to reach are on this machine's loopback: name a socket of this machine in DOCKER_HOST", host)
+		return fmt.Errorf("the Docker in use is at %s, and the worlds that containers are to reach are on this machine's loopback: name a "+
+			"socket of this machine in DOCKER_HOST", host)
 	}
 	said, err := docker.Client().Info(ctx, client.InfoOptions{})
 	if err != nil {
@@ -98,7 +100,8 @@ func here(ctx context.Context, docker *testcontainers.DockerProvider) error {
 	}
 	for _, option := range said.Info.SecurityOptions {
 		if strings.Contains(option, "name=rootless") {
-			return errors.New("rootless Docker's containers have no way to this machine's loopback, where worlds are: it needs Docker with root's rights")
+			return errors.New("rootless Docker's containers have no way to this machine's loopback, where worlds are: it needs Docker with " +
+				"root's rights")
 		}
 	}
 	return nil
@@ -145,7 +148,8 @@ func run(ctx context.Context, at start, spec process.Spec, out io.Writer) (_ pro
 		env[name] = value
 	}
 	follow, forget := context.WithCancel(context.Background())
-	r := &running{docker: docker.Client(), name: spec.Name, memory: at.memory, forget: forget, copied: make(chan error, 1), ended: make(chan struct{})}
+	r := &running{docker: docker.Client(), name: spec.Name, memory: at.memory, forget: forget, copied: make(chan error, 1),
+		ended: make(chan struct{})}
 	made, err := docker.CreateContainer(ctx, testcontainers.ContainerRequest{
 		Image: at.image, Entrypoint: at.entrypoint, Cmd: slices.Concat(at.args, spec.Args), Env: env, Files: files,
 		Labels: map[string]string{Owner: owner()},
@@ -190,7 +194,8 @@ func run(ctx context.Context, at start, spec process.Spec, out io.Writer) (_ pro
 // attach has the output written from the first line on.
 func (r *running) attach(follow context.Context, out io.Writer) testcontainers.ContainerHook {
 	return func(_ context.Context, made testcontainers.Container) error {
-		stream, err := r.docker.ContainerAttach(follow, made.GetContainerID(), client.ContainerAttachOptions{Stream: true, Stdout: true, Stderr: true})
+		stream, err := r.docker.ContainerAttach(follow, made.GetContainerID(), client.ContainerAttachOptions{Stream: true, Stdout: true,
+			Stderr: true})
 		if err != nil {
 			return err
 		}
@@ -311,7 +316,8 @@ func (r *running) remove() error {
 }
 
 func remove(ctx context.Context, docker client.APIClient, id string) error {
-	if _, err := docker.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true}); err != nil && !errdefs.IsNotFound(err) {
+	if _, err := docker.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true}); err != nil &&
+		!errdefs.IsNotFound(err) {
 		return fmt.Errorf("removing container %.12s: %s; nodestorm clean does once Docker answers", id, oneline.Of(err.Error()))
 	}
 	return nil

@@ -96,7 +96,8 @@ func SweepImages(ctx context.Context) (removed []string, err error) {
 			case e == nil:
 				removed = append(removed, note.Image)
 			case !errdefs.IsNotFound(e):
-				err = errors.Join(err, fmt.Errorf("removing image %.30s: %s; nodestorm clean does once nothing runs it", note.Image, oneline.Of(e.Error())))
+				err = errors.Join(err, fmt.Errorf("removing image %.30s: %s; nodestorm clean does once nothing runs it", note.Image,
+					oneline.Of(e.Error())))
 				continue
 			}
 		}

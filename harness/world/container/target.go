@@ -125,7 +125,8 @@ func ensure(ctx context.Context, t builds.Target, settings Settings) (at start, 
 	at = start{image: found.ID, entrypoint: settings.Command, args: settings.Args, memory: settings.Memory}
 	if len(settings.Command) == 0 && found.Config != nil && len(found.Config.Entrypoint) == 0 && len(settings.Args) == 0 {
 		if settings.Arguments {
-			return start{}, errors.New("its image has no entry point and the Deployment no command: the first of args would be the program, and it is a flag")
+			return start{}, errors.New("its image has no entry point and the Deployment no command: the first of args would be the program, and " +
+				"it is a flag")
 		}
 		at.entrypoint = found.Config.Cmd // what is given are flags for it
 	}
@@ -150,10 +151,12 @@ func load(ctx context.Context, docker *testcontainers.DockerProvider, t builds.T
 	defer func() { err = errors.Join(err, remove()) }()
 	im, err := registry.Open(ctx, t.Source.Image, runtime.GOARCH, dir, nil)
 	if err != nil {
-		return fmt.Errorf("%w; load it with docker load, or add it again from where it is: nodestorm target add %s --as container --image IMAGE", err, t.Ref)
+		return fmt.Errorf("%w; load it with docker load, or add it again from where it is: nodestorm target add %s --as container --image "+
+			"IMAGE", err, t.Ref)
 	}
 	if im.ID() != t.Source.ImageID {
-		return fmt.Errorf("%s is another image now, %.19s; add that: nodestorm target add %s --as container --image %[1]s", t.Source.Image, im.ID(), t.Ref)
+		return fmt.Errorf("%s is another image now, %.19s; add that: nodestorm target add %s --as container --image %[1]s", t.Source.Image,
+			im.ID(), t.Ref)
 	}
 	r, w := io.Pipe()
 	saved := make(chan error, 1)

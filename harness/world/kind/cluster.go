@@ -324,8 +324,9 @@ func (c Cluster) config(spec Spec) *v1alpha4.Cluster {
 		ExtraMounts: []v1alpha4.Mount{{HostPath: c.Shared(), ContainerPath: SharedPath}},
 	}
 	config := &v1alpha4.Cluster{
-		Nodes:                []v1alpha4.Node{controlPlane},
-		KubeadmConfigPatches: []string{initPatch, kubeletPatch, fmt.Sprintf(clusterPatch, flags(apiServer), flags(spec.ControllerManager), flags(spec.Scheduler))},
+		Nodes: []v1alpha4.Node{controlPlane},
+		KubeadmConfigPatches: []string{initPatch, kubeletPatch, fmt.Sprintf(clusterPatch, flags(apiServer), flags(spec.ControllerManager),
+			flags(spec.Scheduler))},
 		Networking: v1alpha4.Networking{
 			IPFamily: v1alpha4.IPv4Family, APIServerAddress: "127.0.0.1",
 			PodSubnet: spec.PodSubnet, DisableDefaultCNI: true, KubeProxyMode: "none",

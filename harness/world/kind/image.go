@@ -88,8 +88,8 @@ func BuildImage(ctx context.Context, p Programs, dir string, log io.Writer) erro
 	if err := p.files(filepath.Join(dir, "files"), module); err != nil {
 		return fmt.Errorf("collecting the files of a node: %w", err)
 	}
-	pause := filepath.Join(dir, "pause")
-	if _, err := goCommand(ctx, filepath.Join(p.Root, "harness", "kind", "node"), "build", "-trimpath", "-buildvcs=false", "-o", pause, "./pause"); err != nil {
+	pause, node := filepath.Join(dir, "pause"), filepath.Join(p.Root, "harness", "world", "kind", "node")
+	if _, err := goCommand(ctx, node, "build", "-trimpath", "-buildvcs=false", "-o", pause, "./pause"); err != nil {
 		return err
 	}
 	if err := p.images(filepath.Join(dir, "images.tar"), pause); err != nil {

@@ -64,7 +64,8 @@ type Place struct {
 
 // Place finds it.
 func (c Cluster) Place(ctx context.Context, client kubernetes.Interface) (Place, error) {
-	found, err := docker(ctx, "inspect", "--format", `{{range $name, $at := .NetworkSettings.Networks}}{{$name}} {{$at.IPAddress}}{{end}}`, c.Node())
+	found, err := docker(ctx, "inspect", "--format", `{{range $name, $at := .NetworkSettings.Networks}}{{$name}} {{$at.IPAddress}}{{end}}`,
+		c.Node())
 	if err != nil {
 		return Place{}, err
 	}
@@ -188,7 +189,8 @@ func (c Cluster) Address(ctx context.Context, at Place, machine string) (string,
 
 // Connect gives a machine its network plugin's configuration, for pods of a subnet.
 func (c Cluster) Connect(ctx context.Context, machine, subnet string) error {
-	_, err := c.On(ctx, machine, "sh", "-c", `mkdir -p /etc/cni/net.d && printf %s "$1" > /etc/cni/net.d/`+conflistFile, "sh", fmt.Sprintf(conflist, subnet))
+	_, err := c.On(ctx, machine, "sh", "-c", `mkdir -p /etc/cni/net.d && printf %s "$1" > /etc/cni/net.d/`+conflistFile, "sh",
+		fmt.Sprintf(conflist, subnet))
 	return err
 }
 

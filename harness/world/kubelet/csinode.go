@@ -26,7 +26,8 @@ func (m *Machines) DelayCSINodes(ctx context.Context, d time.Duration) error {
 	if err := m.refuseCSINodes(ctx); err != nil {
 		return fmt.Errorf("refusing CSINodes: %w", err)
 	}
-	late, err := m.arm(fault.Fault{Name: csiNodesLate}, "kubelets cannot make their CSINodes for "+d.String(), history.Object{Resource: "csinodes"})
+	late, err := m.arm(fault.Fault{Name: csiNodesLate}, "kubelets cannot make their CSINodes for "+d.String(),
+		history.Object{Resource: "csinodes"})
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,8 @@ func (m *Machines) refuseCSINodes(ctx context.Context) error {
 	if _, err := client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(ctx, policy, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	if _, err := client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+	if _, err := client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Create(ctx, binding,
+		metav1.CreateOptions{}); err != nil {
 		return err
 	}
 	probe := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: csiNodesLate}}

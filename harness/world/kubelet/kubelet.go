@@ -75,7 +75,8 @@ func New(ctx context.Context, w *world.World, cfg Config) (*Machines, error) {
 	}
 	m := &Machines{world: w, cfg: cfg, dir: filepath.Join(w.Dir(), "m"), programs: map[string]Program{}, machines: map[string]*machine{}}
 	if socket := m.root(mostMachines) + longestSocket; len(socket) > 107 { // sun_path of unix(7) with its final NUL
-		return nil, fmt.Errorf("the kubelets' sockets, such as %s, would be %d bytes: want at most 107; a shorter TMPDIR makes it so", socket, len(socket))
+		return nil, fmt.Errorf("the kubelets' sockets, such as %s, would be %d bytes: want at most 107; a shorter TMPDIR makes it so", socket,
+			len(socket))
 	}
 	if err := os.MkdirAll(m.dir, 0o700); err != nil {
 		return nil, err

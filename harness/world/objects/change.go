@@ -155,14 +155,16 @@ func ReadPatch(text []byte) ([]byte, error) {
 	allowed := []string{"add", "remove", "replace", "move", "copy", "test"}
 	for i, o := range operations {
 		if !slices.Contains(allowed, o.Op) || !strings.HasPrefix(o.Path, "/") {
-			return nil, fmt.Errorf("operation %d: op %q, path %q: want one of %s, and a path that begins with /", i+1, o.Op, o.Path, strings.Join(allowed, ", "))
+			return nil, fmt.Errorf("operation %d: op %q, path %q: want one of %s, and a path that begins with /", i+1, o.Op, o.Path,
+				strings.Join(allowed, ", "))
 		}
 	}
 	return body, nil
 }
 
 func patch(ctx context.Context, where dynamic.ResourceInterface, name string, kind types.PatchType, body []byte, parts ...string) error {
-	_, err := where.Patch(ctx, name, kind, body, metav1.PatchOptions{FieldManager: Actor, FieldValidation: metav1.FieldValidationStrict}, parts...)
+	_, err := where.Patch(ctx, name, kind, body, metav1.PatchOptions{FieldManager: Actor, FieldValidation: metav1.FieldValidationStrict},
+		parts...)
 	return err
 }
 

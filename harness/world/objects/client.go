@@ -110,9 +110,11 @@ func of(all []resource, gvk schema.GroupVersionKind) (resource, error) {
 		versions = append(versions, r.GroupVersion().String())
 	}
 	if len(versions) > 0 {
-		return resource{}, fmt.Errorf("the world's API server has no %s of %s; it has %s", gvk.Kind, gvk.GroupVersion(), strings.Join(versions, ", "))
+		return resource{}, fmt.Errorf("the world's API server has no %s of %s; it has %s", gvk.Kind, gvk.GroupVersion(),
+			strings.Join(versions, ", "))
 	}
-	return resource{}, fmt.Errorf("the world's API server has no kind %s of %s: create its CustomResourceDefinition before", gvk.Kind, gvk.GroupVersion())
+	return resource{}, fmt.Errorf("the world's API server has no kind %s of %s: create its CustomResourceDefinition before", gvk.Kind,
+		gvk.GroupVersion())
 }
 
 // in is where an object is, or belongs.
@@ -193,7 +195,8 @@ func (c *Client) put(ctx context.Context, r resource, o Object, how How) error {
 		var text []byte
 		if text, err = o.MarshalJSON(); err == nil {
 			force := true
-			_, err = where.Patch(ctx, o.GetName(), types.ApplyPatchType, text, metav1.PatchOptions{FieldManager: Actor, Force: &force, FieldValidation: metav1.FieldValidationStrict})
+			_, err = where.Patch(ctx, o.GetName(), types.ApplyPatchType, text, metav1.PatchOptions{FieldManager: Actor, Force: &force,
+				FieldValidation: metav1.FieldValidationStrict})
 		}
 	}
 	if err != nil {
@@ -263,7 +266,8 @@ func (c *Client) SetStatus(ctx context.Context, objects []Object) error {
 		}
 		text, err := json.Marshal(map[string]any{"status": status})
 		if err == nil {
-			_, err = where.Patch(ctx, o.GetName(), types.MergePatchType, text, metav1.PatchOptions{FieldManager: Actor, FieldValidation: metav1.FieldValidationStrict}, "status")
+			_, err = where.Patch(ctx, o.GetName(), types.MergePatchType, text, metav1.PatchOptions{FieldManager: Actor,
+				FieldValidation: metav1.FieldValidationStrict}, "status")
 		}
 		if err != nil {
 			return fail(err)

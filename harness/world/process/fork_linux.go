@@ -44,7 +44,8 @@ func ended(pid int) bool {
 	err := unix.Waitid(unix.P_PID, pid, &found, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
 	// One that the clock holds for a moment is told of as well.
 	const exited, killed, dumped = 1, 2, 3 // see siginfo_t in sigaction(2)
-	return errors.Is(err, unix.ECHILD) || err == nil && found.Signo != 0 && (found.Code == exited || found.Code == killed || found.Code == dumped)
+	return errors.Is(err, unix.ECHILD) || err == nil && found.Signo != 0 && (found.Code == exited || found.Code == killed ||
+		found.Code == dumped)
 }
 
 // awaitEnd waits until a child of ours has ended, and for nothing else that a wait would tell: the

@@ -83,7 +83,8 @@ func newGuard(dir, shell string, first func() bool) (*Guard, error) {
 	if _, err := os.Stat(shell); errors.Is(err, fs.ErrNotExist) {
 		// mutant: without a shell anybody does without a guard
 		if !first() {
-			return nil, fmt.Errorf("there is no %s, which would end all when nodestorm is killed: in a container without a shell let nodestorm be the first process", shell)
+			return nil, fmt.Errorf("there is no %s, which would end all when nodestorm is killed: in a container without a shell let nodestorm "+
+				"be the first process", shell)
 		}
 		return &Guard{dir: dir, noted: noted}, nil
 	}

@@ -262,7 +262,8 @@ func (p *Process) AwaitReady(ctx context.Context, after func(time.Duration) <-ch
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return fmt.Errorf("starting %s: %w", p.spec.Name, errors.Join(context.Cause(ctx), killed))
 		}
-		return &NotReadyError{Name: p.spec.Name, After: min(within, time.Since(began)), Last: last, Tail: Tail(p.spec.Log), Log: p.spec.Log, Killed: killed}
+		return &NotReadyError{Name: p.spec.Name, After: min(within, time.Since(began)), Last: last, Tail: Tail(p.spec.Log), Log: p.spec.Log,
+			Killed: killed}
 	}
 }
 
@@ -329,7 +330,8 @@ func (p *Process) Kill() error {
 	case <-p.exited:
 		return nil
 	case <-time.After(killWithin):
-		return errors.Join(err, fmt.Errorf("%s (process %d) is still there %s after SIGKILL: %s", p.spec.Name, p.PID(), killWithin, state(p.PID())))
+		return errors.Join(err, fmt.Errorf("%s (process %d) is still there %s after SIGKILL: %s", p.spec.Name, p.PID(), killWithin,
+			state(p.PID())))
 	}
 }
 

@@ -47,8 +47,10 @@ type KubeletRestarts struct {
 }
 
 var _ = anyNode.Add("kubeletRestarts", KubeletRestarts{},
-	fault.Say("has its kubelet restarted, which is down for DURATION and reports Ready DURATION later", "down", "settle").At("SINCE")).Called("kubelet restart").
-	DrawsLasting("the first further simulated node has its kubelet restarted, which is down for", "20s and reports Ready 10s later, from 1m on", "2m and reports Ready 10s later, from 1m on")
+	fault.Say("has its kubelet restarted, which is down for DURATION and reports Ready DURATION later", "down",
+		"settle").At("SINCE")).Called("kubelet restart").
+	DrawsLasting("the first further simulated node has its kubelet restarted, which is down for",
+		"20s and reports Ready 10s later, from 1m on", "2m and reports Ready 10s later, from 1m on")
 
 // Check implements fault.Checker.
 func (KubeletRestarts) Check(f fault.Fault) error { return endless(f) }

@@ -148,7 +148,8 @@ func output(ctx context.Context, dir, name string, args ...string) (string, erro
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		said := cmp.Or(stderr.String(), stdout.String())
-		return strings.TrimSpace(stdout.String()), fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(args, " "), err, strings.TrimSpace(said))
+		return strings.TrimSpace(stdout.String()), fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(args, " "), err,
+			strings.TrimSpace(said))
 	}
 	return strings.TrimSpace(stdout.String()), nil
 }

@@ -118,7 +118,8 @@ func (v *verdicts) table(before, now string, out io.Writer) (worse int, err erro
 		return 0, fmt.Errorf("nothing was replayed: %s", strings.Join(v.without, "; "))
 	}
 	var b, notes strings.Builder
-	fmt.Fprintf(&b, "| scenario | target | verdict | as expected | virtual | wall, %s | wall, %s | change |\n|---|---|---|---|---|---|---|---|\n", before, now)
+	fmt.Fprintf(&b, "| scenario | target | verdict | as expected | virtual | wall, %s | wall, %s | change "+
+		"|\n|---|---|---|---|---|---|---|---|\n", before, now)
 	thresholds := benchmath.Thresholds{CompareAlpha: alpha}
 	var medians [2][]float64
 	late := 0
@@ -151,9 +152,11 @@ func (v *verdicts) table(before, now string, out io.Writer) (worse int, err erro
 			fmt.Fprintf(&notes, "%s on %s takes more than %s\n", of.id, of.target, soon)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %d of %d, %d of %d | %s | %.1f s | %.1f s | %s (%s) |\n", of.id, of.target, is[0].Expected,
-			fineBefore, len(was), fineNow, len(is), time.Duration(virtual)*time.Second, centers[0], centers[1], compared.FormatDelta(centers[0], centers[1]), compared)
+			fineBefore, len(was), fineNow, len(is), time.Duration(virtual)*time.Second, centers[0], centers[1], compared.FormatDelta(centers[0],
+				centers[1]), compared)
 	}
-	fmt.Fprintf(&b, "\n%d replays, of which %d of less than %s take more than %s; the median is %.1f s, and was %.1f s\n", len(medians[1]), late, long, soon, middle(medians[1]), middle(medians[0]))
+	fmt.Fprintf(&b, "\n%d replays, of which %d of less than %s take more than %s; the median is %.1f s, and was %.1f s\n", len(medians[1]),
+		late, long, soon, middle(medians[1]), middle(medians[0]))
 	b.WriteString(notes.String())
 	for _, why := range v.without {
 		fmt.Fprintf(&b, "without %s\n", why)

@@ -99,7 +99,8 @@ func tell(out io.Writer, figures []figure) error {
 	fmt.Fprintln(out, "| over | figure | from | to | slope | slope at the end |\n|---|---|---|---|---|---|")
 	for _, f := range figures {
 		first, last := f.Points[0], f.Points[len(f.Points)-1]
-		if _, err := fmt.Fprintf(out, "| %s | %s | %.4g at %g | %.4g at %g | %.3g | %.3g |\n", f.Of, f.Unit, first.Y, first.X, last.Y, last.X, f.Slope(), f.Last()); err != nil {
+		if _, err := fmt.Fprintf(out, "| %s | %s | %.4g at %g | %.4g at %g | %.3g | %.3g |\n", f.Of, f.Unit, first.Y, first.X, last.Y, last.X,
+			f.Slope(), f.Last()); err != nil {
 			return err
 		}
 	}

@@ -58,7 +58,8 @@ func (f figure) Plot() plot {
 		return fmt.Sprintf("%.1f", left+p.X/most.X*(width-left-right)), fmt.Sprintf("%.1f", height-bottom-p.Y/most.Y*(height-bottom-top))
 	}
 	drawn := plot{
-		Title: fmt.Sprintf("%s over %s", f.Unit, f.Of), Width: width, Height: height, Left: left, Top: top, End: width - right, Floor: height - bottom, Below: height - bottom + 16,
+		Title: fmt.Sprintf("%s over %s", f.Unit, f.Of), Width: width, Height: height, Left: left, Top: top, End: width - right,
+		Floor: height - bottom, Below: height - bottom + 16,
 		MostX: fmt.Sprintf("%g %s", most.X, f.Of), MostY: fmt.Sprintf("%.4g", most.Y),
 	}
 	line := func(points ...point) string {

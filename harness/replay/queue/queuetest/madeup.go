@@ -68,61 +68,80 @@ func MadeUp() {
 	if _, err := fmt.Sscanf(os.Getenv("NODESTORM_PLAYER"), "%d/%d", &nth, &of); err != nil {
 		panic(err)
 	}
-	interrupted := make(chan os.Signal, 1)
-	signal.Notify(interrupted, syscall.SIGINT)
-	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
-	there := func(name string) bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil }
-	note := func(name string) { _ = os.WriteFile(filepath.Join(dir, name), nil, 0o600) }
-	for {
+	w := worker{dir: dir, script: script, out: json.NewEncoder(os.Stdout), interrupted: make(chan os.Signal, 1)}
+	signal.Notify(w.interrupted, syscall.SIGINT)
+	for in := json.NewDecoder(os.Stdin); ; {
 		var o request
 		if in.Decode(&o) != nil {
 			return
 		}
-		plays := filepath.Join(dir, fmt.Sprintf("plays-%d", o.Job))
-		if others, _ := filepath.Glob(filepath.Join(dir, "plays-*")); o.Alone && len(others) > 0 {
-			_ = out.Encode(message{Failed: fmt.Sprintf("job %d was to play alone, and %v do", o.Job, others)})
-			continue
-		}
-		note(filepath.Base(plays))
-		_ = out.Encode(message{Step: "a step", Virtual: time.Minute, Mean: 30})
-		v := verdict.Healthy
-		switch what := script[o.Job]; {
-		case what == "fails":
-			v = verdict.Failed
-		case what == "late" && !o.Alone, what == "ill":
-			v = verdict.Inconclusive
-		case what == "dies" && !o.Alone, what == "dead":
-			_ = os.Remove(plays)
-			panic("a step that nobody has thought of")
-		case what == "full":
-			_ = os.Remove(plays)
-			_ = out.Encode(message{Failed: "writing run.json: no space left on device; make room", Code: exit.Inconclusive})
-			continue
-		case what == "waits":
-			<-interrupted
-			note(fmt.Sprintf("interrupted-%d", o.Job))
-			_ = out.Encode(message{Failed: "interrupted by SIGINT", Code: exit.Inconclusive, Stuck: "etcd is still there"})
-			continue
-		case what == "after":
-			if !Within(time.Minute, func() bool { return there(fmt.Sprintf("done-%d", o.Job+1)) }) {
-				panic(fmt.Sprintf("job %d has not ended in a minute", o.Job+1))
-			}
-		}
-		row := table.Row{
-			ID: o.ID, Target: o.Target, Expected: "healthy", Verdict: string(v), WallSeconds: 1.5, Run: filepath.Join(dir, "runs", o.ID, o.Target),
-		}
-		if o.InPlaceOf != "" {
-			row.Run += ".2"
-		}
-		row.Outcome = string(verdict.Compare(scenarios.Healthy, v))
-		row.Reason = fmt.Sprintf("job %d", o.Job)
-		if err := StoreRun(row, "01"); err != nil {
-			panic(err)
-		}
-		note(fmt.Sprintf("done-%d", o.Job))
-		_ = os.Remove(plays)
-		_ = out.Encode(message{Row: &row})
+		w.play(o)
 	}
+}
+
+type worker struct {
+	dir         string
+	script      []string
+	out         *json.Encoder
+	interrupted chan os.Signal
+}
+
+func (w worker) answer(m message) { _ = w.out.Encode(m) }
+
+func (w worker) note(name string) { _ = os.WriteFile(filepath.Join(w.dir, name), nil, 0o600) }
+
+// play plays one job. The file plays-N is there for as long as it does.
+func (w worker) play(o request) {
+	plays := filepath.Join(w.dir, fmt.Sprintf("plays-%d", o.Job))
+	if others, _ := filepath.Glob(filepath.Join(w.dir, "plays-*")); o.Alone && len(others) > 0 {
+		w.answer(message{Failed: fmt.Sprintf("job %d was to play alone, and %v do", o.Job, others)})
+		return
+	}
+	w.note(filepath.Base(plays))
+	w.answer(message{Step: "a step", Virtual: time.Minute, Mean: 30})
+	v := verdict.Healthy
+	switch what := w.script[o.Job]; {
+	case what == "fails":
+		v = verdict.Failed
+	case what == "late" && !o.Alone, what == "ill":
+		v = verdict.Inconclusive
+	case what == "dies" && !o.Alone, what == "dead":
+		_ = os.Remove(plays)
+		panic("a step that panics")
+	case what == "full":
+		_ = os.Remove(plays)
+		w.answer(message{Failed: "writing run.json: no space left on device; make room", Code: exit.Inconclusive})
+		return
+	case what == "waits":
+		<-w.interrupted
+		w.note(fmt.Sprintf("interrupted-%d", o.Job))
+		w.answer(message{Failed: "interrupted by SIGINT", Code: exit.Inconclusive, Stuck: "etcd is still there"})
+		return
+	case what == "after":
+		next := filepath.Join(w.dir, fmt.Sprintf("done-%d", o.Job+1))
+		if !Within(time.Minute, func() bool { _, err := os.Stat(next); return err == nil }) {
+			panic(fmt.Sprintf("job %d has not ended in a minute", o.Job+1))
+		}
+	}
+	w.done(o, plays, v)
+}
+
+// done stores the run of a job and sends its row.
+func (w worker) done(o request, plays string, v verdict.Verdict) {
+	row := table.Row{
+		ID: o.ID, Target: o.Target, Expected: "healthy", Verdict: string(v), WallSeconds: 1.5, Run: filepath.Join(w.dir, "runs", o.ID, o.Target),
+	}
+	if o.InPlaceOf != "" {
+		row.Run += ".2"
+	}
+	row.Outcome = string(verdict.Compare(scenarios.Healthy, v))
+	row.Reason = fmt.Sprintf("job %d", o.Job)
+	if err := StoreRun(row, "01"); err != nil {
+		panic(err)
+	}
+	w.note(fmt.Sprintf("done-%d", o.Job))
+	_ = os.Remove(plays)
+	w.answer(message{Row: &row})
 }
 
 // Within looks for something until it is there, and reports whether it was in time.

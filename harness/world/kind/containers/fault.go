@@ -161,7 +161,8 @@ func (m *Machines) arm(b *machine, f fault.Fault) (*armed, context.Context) {
 	a.end = end
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	a.Life = fault.Recorder{History: m.world.History()}.Arm(f.Name, node.Faults.Called(f.Effect), node.PlanOf(f), m.world.Clock().Now(), b.about())
+	a.Life = fault.Recorder{History: m.world.History()}.Arm(f.Name, node.Faults.Called(f.Effect), node.PlanOf(f), m.world.Clock().Now(),
+		b.about())
 	b.faults = append(b.faults, a)
 	return a, ctx
 }

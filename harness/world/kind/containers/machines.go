@@ -86,12 +86,14 @@ type machine struct {
 // New is for the machines of a world, whose control plane is the cluster: containers of the
 // node image of a version of Kubernetes. Lead is to let kube-apiserver find hosts at an
 // address until forget is called. The machines end with the world.
-func New(ctx context.Context, w *world.World, cluster kind.Cluster, version string, lead func(hosts []string, address string) (forget func())) (*Machines, error) {
+func New(ctx context.Context, w *world.World, cluster kind.Cluster, version string,
+	lead func(hosts []string, address string) (forget func())) (*Machines, error) {
 	place, err := cluster.Place(ctx, w.Client())
 	if err != nil {
 		return nil, fmt.Errorf("finding the network of cluster %q: %w", cluster.Name, err)
 	}
-	m := &Machines{world: w, cluster: cluster, place: place, version: version, lead: lead, machines: map[string]*machine{}, leaving: map[string]<-chan struct{}{}}
+	m := &Machines{world: w, cluster: cluster, place: place, version: version, lead: lead, machines: map[string]*machine{},
+		leaving: map[string]<-chan struct{}{}}
 	m.ctx, m.end = context.WithCancel(context.WithoutCancel(ctx))
 	w.OnStop(m.close)
 	return m, nil

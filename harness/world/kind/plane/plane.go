@@ -60,7 +60,8 @@ func Start(version string) world.StartControlPlane {
 			return nil, err
 		}
 		at.World.OnStop(p.tunnel.Close)
-		if err := os.WriteFile(filepath.Join(cluster.Shared(), egressConfig), tunnel.Config(kind.SharedPath+"/"+egressSocket, tunnel.ToNodes, tunnel.ToWebhooks), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(cluster.Shared(), egressConfig), tunnel.Config(kind.SharedPath+"/"+egressSocket, tunnel.ToNodes,
+			tunnel.ToWebhooks), 0o600); err != nil {
 			return nil, err
 		}
 		calls, err := listen(cluster, at)
@@ -89,7 +90,8 @@ const (
 // wanted is a cluster as the scenario has it.
 func wanted(at world.Site, version string) kind.Spec {
 	spec := kind.Spec{
-		Name: strings.Trim("world-"+at.Name, "-") + fmt.Sprintf("-%d", os.Getpid()), Version: version, PodSubnet: at.Wishes.ClusterCIDR, Temporary: true,
+		Name:    strings.Trim("world-"+at.Name, "-") + fmt.Sprintf("-%d", os.Getpid()),
+		Version: version, PodSubnet: at.Wishes.ClusterCIDR, Temporary: true,
 		APIServer: map[string]string{
 			// As in other worlds: targets' packages use the policy.
 			"feature-gates":               "MutatingAdmissionPolicy=true",
@@ -182,7 +184,8 @@ func (p *plane) leave(ctx context.Context) error {
 		return err
 	}
 	now := int64(0)
-	return client.CoreV1().Pods(metav1.NamespaceSystem).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{FieldSelector: "spec.nodeName=" + p.cluster.Node()})
+	return client.CoreV1().Pods(metav1.NamespaceSystem).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now},
+		metav1.ListOptions{FieldSelector: "spec.nodeName=" + p.cluster.Node()})
 }
 
 // exec is what a command says on the control plane's node.
@@ -206,7 +209,8 @@ func watch(cluster kind.Cluster, at world.Site) {
 		case down != nil:
 			at.World.Died(cluster.Node(), down)
 		default:
-			at.World.Died(cluster.Node(), errors.Join(fmt.Errorf("the container %s, which is the world's control plane, has ended", cluster.Node()), err))
+			at.World.Died(cluster.Node(), errors.Join(fmt.Errorf("the container %s, which is the world's control plane, has ended",
+				cluster.Node()), err))
 		}
 	}()
 	at.World.OnStop(func() error {

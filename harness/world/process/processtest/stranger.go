@@ -57,7 +57,10 @@ func CheckStrangers(t *testing.T, dir string, atLeast int, may map[string][]stri
 	}
 	ways := map[string]*tls.Config{
 		"http": nil, "https": {InsecureSkipVerify: true},
-		"https with a certificate": {InsecureSkipVerify: true, GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &certificate, nil }},
+		"https with a certificate": {InsecureSkipVerify: true, GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate,
+			error) {
+			return &certificate, nil
+		}},
 	}
 	for _, p := range append(Under(dir), Process{PID: os.Getpid()}) {
 		program, _, _ := strings.Cut(p.Command, " ")
