@@ -395,7 +395,7 @@ func TestCompletion(t *testing.T) {
 		{"run|" + scenario + "|--target|", "karpenter@v1.6.4\nkarpenter@v1.7.0\n", "kubernetes"},
 		{"up|--clock|", "auto\nreal\n60x\n", ""},
 		{"new|a-failure|--system|", "karpenter\nhetzner\nclusterapi\n", ""},
-		{"tar", "target\tThe builds", ""},
+		{"tar", "target\tBuild, add", ""},
 	}
 	for _, test := range tests {
 		code, stdout, _ := nodestorm(t, append([]string{"__complete"}, strings.Split(test.args, "|")...)...)
@@ -442,7 +442,8 @@ func TestPlaceholders(t *testing.T) {
 	var look func(args ...string)
 	look = func(args ...string) {
 		_, text, _ := nodestorm(t, append(args, "--help")...)
-		_, commands, _ := strings.Cut(text, "Available Commands:\n")
+		_, commands, _ := strings.Cut(text, "\n\n")
+		commands, _, _ = strings.Cut(commands, "\nFlags:\n")
 		for _, m := range value.FindAllStringSubmatch(text, -1) {
 			if seen++; m[2] != strings.ToUpper(m[2]) && !slices.Contains(nouns, m[2]) {
 				t.Errorf("%v --%s %s", args, m[1], m[2])

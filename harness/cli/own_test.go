@@ -276,7 +276,7 @@ func TestBundleOfOnesOwn(t *testing.T) {
 	if rows := rowsOf(t, stdout); code != cli.AsExpected || len(rows) != 1 || rows[0].Verdict != "reproduced" || rows[0].Run != archive+": "+name {
 		t.Errorf("recheck: status %d, %q, %q", code, stdout, stderr)
 	}
-	if _, stdout, stderr := nodestorm(t, "report", archive, "--format", "json"); !strings.Contains(stdout, "A Node that is not ready yet buys a second one") {
+	if _, stdout, stderr := nodestorm(t, "report", archive, "--format", "json"); !strings.Contains(stdout, "A Node that is not ready yet launches a second one") {
 		t.Errorf("report: %q, %q", stdout, stderr)
 	}
 	for path, text := range unpacked(t, archive) {
@@ -502,7 +502,7 @@ func TestBinaryAlone(t *testing.T) {
 	nodestorm(0, "failures/late-node.yaml", "new", "late-node", "--dir", "failures")
 	nodestorm(0, "nothing is wrong with 1 scenario", "lint", "failures")
 	nodestorm(0, "reproduced", "run", "late-node", "--catalogue", "failures", "--target", "karpenter@v1.6.4")
-	nodestorm(0, "1 expected", "recheck", "reports/out", "--catalogue", "failures")
+	nodestorm(0, "1 replay: 1 as expected", "recheck", "reports/out", "--catalogue", "failures")
 	nodestorm(0, "reports/out/late-node/karpenter@v1.6.4/report.html", "report", "reports/out", "--catalogue", "failures")
 	// Whoever it is shared with has neither the folder nor the run.
 	const archive = "nodestorm-late-node-karpenter@v1.6.4.tar.gz"
@@ -512,8 +512,8 @@ func TestBinaryAlone(t *testing.T) {
 	if err := os.Rename(filepath.Join(mine, archive), filepath.Join(dir, archive)); err != nil {
 		t.Fatal(err)
 	}
-	nodestorm(0, "1 expected", "recheck", archive)
-	nodestorm(0, "A Node that is not ready yet buys a second one", "report", "--format", "json", archive)
+	nodestorm(0, "1 replay: 1 as expected", "recheck", archive)
+	nodestorm(0, "A Node that is not ready yet launches a second one", "report", "--format", "json", archive)
 	unpack(t, filepath.Join(dir, archive), dir)
 	nodestorm(0, "nothing is wrong with 1 scenario", "lint", "nodestorm-late-node-karpenter@v1.6.4/001-karpenter@v1.6.4/scenario")
 	dir = mine

@@ -88,7 +88,7 @@ func TestReport(t *testing.T) {
 		t.Fatalf("status %d, %q, %q", code, stdout, stderr)
 	}
 	text, err := os.ReadFile(page)
-	if err != nil || !strings.Contains(string(text), "A Node that is not ready yet buys a second one") {
+	if err != nil || !strings.Contains(string(text), "A Node that is not ready yet launches a second one") {
 		t.Errorf("the page is %d bytes, %v", len(text), err)
 	}
 	for format, want := range map[string]string{

@@ -134,10 +134,13 @@ func newRoot(e *console.Console) *cobra.Command {
 	})
 	root.SetFlagErrorFunc(console.WrongFlag)
 	root.AddCommand(newVersion(e))
-	for _, commands := range []func(*console.Console) []*cobra.Command{
-		records.Commands, replays.Commands, results.Commands, supplies.Commands, alone.Commands,
+	for _, h := range console.Headings {
+		root.AddGroup(&cobra.Group{ID: string(h), Title: string(h) + ":"})
+	}
+	for _, commands := range []*console.Commands{
+		&records.Commands, &replays.Commands, &results.Commands, &supplies.Commands, &alone.Commands,
 	} {
-		root.AddCommand(commands(e)...)
+		commands.AddTo(root, e)
 	}
 	root.AddCommand(helpTopics()...)
 	e.WordsFlags(root)

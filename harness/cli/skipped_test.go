@@ -31,11 +31,11 @@ func TestSkipped(t *testing.T) {
 		status          int
 		summary, inPage string
 	}{
-		{"all ran", []string{"expected"}, nil, false, AsExpected, "\n1 expected\n", "1 run, all as expected."},
-		{"all ran, strict", []string{"expected"}, nil, true, AsExpected, "\n1 expected\n", "1 run, all as expected."},
-		{"half", []string{"expected"}, []table.Row{without}, false, AsExpected, "\n1 expected, 1 skipped\n", "1 run: 1 as expected, 1 skipped."},
-		{"half, strict", []string{"expected"}, []table.Row{without}, true, NotAsExpected, "\n1 expected, 1 skipped\n", "1 run: 1 as expected, 1 skipped."},
-		{"half, strict and inconclusive", []string{"inconclusive"}, []table.Row{without}, true, NotAsExpected, "1 inconclusive, 1 skipped\n", "1 run: 0 as expected, 1 inconclusive, 1 skipped."},
+		{"all ran", []string{"expected"}, nil, false, AsExpected, "\n1 replay: 1 as expected\n", "1 run, all as expected."},
+		{"all ran, strict", []string{"expected"}, nil, true, AsExpected, "\n1 replay: 1 as expected\n", "1 run, all as expected."},
+		{"half", []string{"expected"}, []table.Row{without}, false, AsExpected, "\n2 replays: 1 as expected, 1 skipped\n", "1 run: 1 as expected, 1 skipped."},
+		{"half, strict", []string{"expected"}, []table.Row{without}, true, NotAsExpected, "\n2 replays: 1 as expected, 1 skipped\n", "1 run: 1 as expected, 1 skipped."},
+		{"half, strict and inconclusive", []string{"inconclusive"}, []table.Row{without}, true, NotAsExpected, "2 replays: 1 inconclusive, 1 skipped\n", "1 run: 0 as expected, 1 inconclusive, 1 skipped."},
 		{"all skipped", nil, []table.Row{without, without}, false, Inconclusive, "\nnothing was run, 2 skipped\n", "No runs: nothing is shown, 2 skipped."},
 		{"all skipped, strict", nil, []table.Row{without}, true, NotAsExpected, "\nnothing was run, 1 skipped\n", "No runs: nothing is shown, 1 skipped."},
 		{"nothing", nil, nil, false, Inconclusive, "\nnothing was run\n", ""},

@@ -42,7 +42,7 @@ func newVersion(e *console.Console) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "version",
-		Short: "Tell what this nodestorm is built from, and its Kubernetes",
+		Short: "Show how this nodestorm was built, and its Kubernetes",
 		Args:  console.Exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			v := ownVersion()

@@ -27,7 +27,7 @@ func runs(t testing.TB) []*story.Story {
 	t.Helper()
 	about := func(target, verdict, outcome, reason string, evidence ...uint64) story.Run {
 		return story.Run{
-			ID: "karpenter-7515-not-ready-noexecute", Title: "A Node that is not ready yet buys a second one", Autoscaler: "karpenter", Target: target, Source: "sigs.k8s.io/karpenter",
+			ID: "karpenter-7515-not-ready-noexecute", Title: "A Node that is not ready yet launches a second one", Autoscaler: "karpenter", Target: target, Source: "sigs.k8s.io/karpenter",
 			Kubernetes: "v1.34.4", Issue: "aws/karpenter-provider-aws#7515", Verdict: verdict, Expected: map[string]string{"expected": verdict, "regression": "healthy"}[outcome], Outcome: outcome, Reason: reason,
 			Evidence: evidence, Seed: 1, Commit: "96c6f7f8867a2013ced34d5bafd588954dc95d36", Nodestorm: "96c6f7f8867a", Started: epoch, Epoch: epoch,
 			Clock:  story.Clock{Mode: "auto", Virtual: 68416.1, Wall: 2184.8, Factor: 31.3, LagP50: 50, LagP99: 151, LagMax: 151},

@@ -90,7 +90,7 @@ func TestBrowserForScreenReaders(t *testing.T) {
 		return nil
 	}))
 	for role, names := range map[string][]string{
-		"heading":      {"A Node that is not ready yet buys a second one", "How it happened", "The scenario"},
+		"heading":      {"A Node that is not ready yet launches a second one", "How it happened", "The scenario"},
 		"application":  {"Timeline. Its tables are below."},
 		"columnheader": {"time", "decision", "name", "from", "to", "state"},
 		"rowheader":    {"web", "default-6sgc7"},

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // without most of the control plane's housekeeping.
 var (
 	affected = story.Run{
-		ID: "karpenter-7515-not-ready-noexecute", Title: "A Node that is not ready yet buys a second one", Autoscaler: "karpenter",
+		ID: "karpenter-7515-not-ready-noexecute", Title: "A Node that is not ready yet launches a second one", Autoscaler: "karpenter",
 		Mechanism: "Karpenter takes the taint of a Node that is not ready for a reason to buy another one.",
 		Issue:     "aws/karpenter-provider-aws#7515", Fix: "kubernetes-sigs/karpenter#2265", Kubernetes: "v1.34.4",
 		Target: "karpenter@v1.6.4", Verdict: "reproduced", Expected: "reproduced", Outcome: "expected",

@@ -144,24 +144,37 @@ func Finite(rows []Row) []Row {
 	return finite
 }
 
-// count is "3 expected, 1 regression", in the order of first appearance.
+// count is "5 replays: 3 as expected, 1 regression, 1 skipped", in the order of first appearance.
 func count(rows []Row) string {
 	var outcomes []string
-	counts := map[string]int{}
+	counts, ran := map[string]int{}, 0
 	for _, r := range rows {
 		if !slices.Contains(outcomes, r.Outcome) {
 			outcomes = append(outcomes, r.Outcome)
 		}
 		counts[r.Outcome]++
+		if r.Run != "" {
+			ran++
+		}
 	}
 	var parts []string
-	if !slices.ContainsFunc(rows, func(r Row) bool { return r.Run != "" }) {
-		parts = append(parts, "nothing was run")
-	}
 	for _, o := range outcomes {
-		parts = append(parts, fmt.Sprintf("%d %s", counts[o], wording.Clean(o)))
+		what := wording.Clean(o)
+		if o == fine {
+			what = "as expected"
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", counts[o], what))
 	}
-	return strings.Join(parts, ", ")
+	text := strings.Join(parts, ", ")
+	switch {
+	case ran == 0 && text == "":
+		return "nothing was run"
+	case ran == 0:
+		return "nothing was run, " + text
+	case len(rows) == 1:
+		return "1 replay: " + text
+	}
+	return fmt.Sprintf("%d replays: %s", len(rows), text)
 }
 
 func orDash(text string) string {

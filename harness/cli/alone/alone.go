@@ -2,13 +2,7 @@
 // fault proxy before any API server.
 package alone
 
-import (
-	"github.com/spf13/cobra"
-
-	"nodestorm/harness/cli/console"
-)
+import "nodestorm/harness/cli/console"
 
 // Commands are those of the package.
-func Commands(e *console.Console) []*cobra.Command {
-	return []*cobra.Command{newCloud(e), newProxy(e)}
-}
+var Commands console.Commands

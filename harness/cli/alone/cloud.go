@@ -12,8 +12,10 @@ import (
 	"nodestorm/harness/world/apiproxy"
 )
 
+var _ = Commands.Add(console.Standalone, newCloud)
+
 func newCloud(e *console.Console) *cobra.Command {
-	c := console.Group(&cobra.Command{Use: "cloud", Short: "Serve a fake cloud alone, for any client"})
+	c := console.Group(&cobra.Command{Use: "cloud", Short: "Serve a fake cloud to any client"})
 	for _, k := range clouds.Kinds {
 		if k.Alone != nil {
 			c.AddCommand(cloudAlone(e, k))

@@ -15,11 +15,13 @@ import (
 	"nodestorm/sim/history"
 )
 
+var _ = Commands.Add(console.Standalone, newProxy)
+
 func newProxy(e *console.Console) *cobra.Command {
 	var o proxyOptions
 	c := &cobra.Command{
 		Use:   "proxy",
-		Short: "Put a fault proxy between one client and any API server",
+		Short: "Inject faults between one client and any API server",
 		Long: `Put a fault proxy between one client and any API server. It writes a kubeconfig
 with the client's own credentials that goes through the proxy, prints what its
 rules do, and ends with Ctrl-C. Status 3: a rule made no difference.`,

@@ -37,11 +37,13 @@ type draftOptions struct {
 	asJSON       bool
 }
 
+var _ = Commands.Add(console.Write, newDraft)
+
 func newDraft(e *console.Console) *cobra.Command {
 	o := draftOptions{paths: map[draft.Kind]*[]string{}}
 	c := &cobra.Command{
 		Use:   "draft --audit-log FILE|--events FILE|--log FILE|--dump DIR…",
-		Short: "Make a feature to start from of a cluster's logs, events and dumps",
+		Short: "Draft a feature from a cluster's logs, events and dumps",
 		Long: `Make a feature to start from of what somebody has of a cluster that failed: its nodes with
 their shapes, labels and taints, node groups or NodePools, the pods that found no node, and the
 flags of Cluster Autoscaler, as far as the sources tell. What they don't tell is noted in it.

@@ -13,11 +13,13 @@ import (
 	"nodestorm/reports/wording"
 )
 
+var _ = Commands.Add(console.Write, newLint)
+
 func newLint(e *console.Console) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "lint DIR|FILE.feature…",
-		Short: "Find what is wrong with features and records of your own, before anything starts",
+		Short: "Check your own features and records, before anything starts",
 		Long: `Find all that is wrong with the features and records in folders: a line each, with the
 file, the line, the field, and what is allowed there. Other YAML is left alone: a record is
 what has the name of a feature beside it, or a record's fields. Of a checkout of nodestorm

@@ -15,6 +15,8 @@ import (
 	"nodestorm/scenarios"
 )
 
+var _ = Commands.Add(console.Start, newList)
+
 func newList(e *console.Console) *cobra.Command {
 	var asJSON, always bool
 	var tags string

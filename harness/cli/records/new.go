@@ -26,11 +26,13 @@ var examples embed.FS
 // exampleSystems are those that new has an example of, the one first that is written if none is named.
 var exampleSystems = []string{"karpenter", "hetzner", "clusterapi"}
 
+var _ = Commands.Add(console.Write, newFailure)
+
 func newFailure(e *console.Console) *cobra.Command {
 	var dir, system string
 	c := &cobra.Command{
 		Use:   "new ID",
-		Short: "Write a feature and a record to start from",
+		Short: "Create a feature and a record to start from",
 		Long: `Write ID.feature and ID.yaml, with comments, for a failure of your own. --system says what
 fails, and each runs as it is on a build that shows it:
 

@@ -12,11 +12,13 @@ import (
 	"nodestorm/harness/sentences"
 )
 
+var _ = Commands.Add(console.Write, newSentences)
+
 func newSentences(e *console.Console) *cobra.Command {
 	var asJSON, asPage bool
 	c := &cobra.Command{
 		Use:   "sentences [WORD…]",
-		Short: "Print what the steps of a feature can say",
+		Short: "List what the steps of a feature can say",
 		Long: `Print the sentences that have all the words: with an example, their arguments, the worlds
 that have them, and what they leave in the history.
 

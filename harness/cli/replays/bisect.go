@@ -15,11 +15,13 @@ import (
 	"nodestorm/harness/search/bisect"
 )
 
+var _ = Commands.Add(console.Test, newBisect)
+
 func newBisect(e *console.Console) *cobra.Command {
 	b := newBisection(e)
 	c := &cobra.Command{
 		Use:   "bisect ID|FILE.feature --good REF --bad REF",
-		Short: "Find since when a failure is there, or since when it is not: the release, then the commit",
+		Short: "Find the release or commit that introduced or fixed a failure",
 		Long: `Find what broke, or what mended: good is where the failure does not show, bad where it
 does, and either can be the older one. Between two releases the releases between them
 are asked first, then the commits; each is built from a checkout of its own with

@@ -37,11 +37,13 @@ type exploration struct {
 	known *scenarios.Catalogue
 }
 
+var _ = Commands.Add(console.Test, newExplore)
+
 func newExplore(e *console.Console) *cobra.Command {
 	x := &exploration{session: &session{Console: e}}
 	c := &cobra.Command{
 		Use:   "explore --target NAME@VERSION",
-		Short: "Search for what nobody has reported: draw what happens to a cluster, play it, judge it",
+		Short: "Search for failures that were never reported",
 		Long: fmt.Sprintf(`Draw schedules of demand, faults, restarts and people from a seed, play each in a world of
 its own, and judge it by the invariants of every run ("nodestorm list --invariants"), and by
 whether every pod runs once nothing is wrong any more. What has covered something new, of

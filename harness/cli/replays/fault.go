@@ -23,11 +23,13 @@ import (
 	"nodestorm/reports/wording"
 )
 
+var _ = Commands.Add(console.Write, newFault)
+
 func newFault(e *console.Console) *cobra.Command {
 	var file, name string
 	c := &cobra.Command{
 		Use:   "fault SENTENCE|--file FILE",
-		Short: "Break something in the world that nodestorm up keeps",
+		Short: "Inject a fault into the world of nodestorm up",
 		Long: `Arm a fault in the world that nodestorm up keeps: a sentence as the steps of features
 have it, in quotes, or the YAML of "these faults:". What there is:
 

@@ -16,12 +16,14 @@ import (
 	"nodestorm/scenarios"
 )
 
+var _ = Commands.Add(console.Test, newHistory)
+
 func newHistory(e *console.Console) *cobra.Command {
 	b := newBisection(e)
 	var get bisect.Getting
 	c := &cobra.Command{
 		Use:   "history ID",
-		Short: "Replay a failure on every release that the store has: which are affected",
+		Short: "Replay a failure on every release in the store",
 		Long: `Replay a failure on every release that the store has, oldest first, and say which is
 the first and which the last that is affected, and what is healthy in between. Releases
 that the catalogue knows and the store lacks are named. With --pull those are taken out of

@@ -2,13 +2,7 @@
 // drawn, and worlds that stay.
 package replays
 
-import (
-	"github.com/spf13/cobra"
-
-	"nodestorm/harness/cli/console"
-)
+import "nodestorm/harness/cli/console"
 
 // Commands are those of the package.
-func Commands(e *console.Console) []*cobra.Command {
-	return []*cobra.Command{newRun(e), newVerify(e), newBisect(e), newHistory(e), newExplore(e), newUp(e), newFault(e)}
-}
+var Commands console.Commands

@@ -28,6 +28,8 @@ type running struct {
 	all, asJSON         bool
 }
 
+var _ = Commands.Add(console.Test, newRun)
+
 func newRun(e *console.Console) *cobra.Command {
 	r := &running{session: &session{Console: e}}
 	c := &cobra.Command{
@@ -53,7 +55,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	r.addManifest(c)
 	r.parallel.addFlags(c)
 	c.ValidArgsFunction = e.CompleteIDs
-	c.Flags().StringVar(&r.target, "target", "", "build under test, `NAME@VERSION`")
+	c.Flags().StringVarP(&r.target, "target", "t", "", "build under test, `NAME@VERSION`")
 	r.addRace(c)
 	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
 	c.Flags().Var(&r.Cluster, "cluster", "`CLUSTER`: sim, or kind for containers of Docker in real time")
@@ -128,17 +130,23 @@ func (r *running) chosen(args []string) (records []scenarios.Record, err error) 
 }
 
 // about is the target, which all records are about; those without one are of it from now on.
-func (r *running) about(records []scenarios.Record) (ref builds.Ref, err error) {
+func (r *running) about(records []scenarios.Record) (builds.Ref, error) {
 	switch {
 	case r.target == "" && len(records[0].Targets) == 0:
-		return ref, errors.New("--target NAME@VERSION is missing, for example karpenter@v1.7.0; nodestorm target list shows what is built")
+		return builds.Ref{}, errors.New("--target NAME@VERSION is missing, for example karpenter@v1.7.0; nodestorm target list shows what is built")
 	case r.target == "":
-		return ref, fmt.Errorf("--target NAME@VERSION is missing; the record of %s has %s", records[0].ID, records[0].Targets[0].Name)
+		return builds.Ref{}, fmt.Errorf("--target NAME@VERSION is missing; the record of %s has %s", records[0].ID, records[0].Targets[0].Name)
 	}
-	if ref, err = builds.ParseRef(r.target); err != nil {
+	return aboutTarget(r.target, r.Race, records)
+}
+
+// aboutTarget is the target, which all records are about; those without a record are of it from now on.
+func aboutTarget(target string, race bool, records []scenarios.Record) (builds.Ref, error) {
+	ref, err := builds.ParseRef(target)
+	if err != nil {
 		return ref, err
 	}
-	ref.Race = r.Race
+	ref.Race = race
 	for i, of := range records {
 		if of.Bare() {
 			records[i].Autoscaler = ref.Name

@@ -33,12 +33,14 @@ import (
 	"nodestorm/sim/time/clock"
 )
 
+var _ = Commands.Add(console.Write, newUp)
+
 func newUp(e *console.Console) *cobra.Command {
 	u := &upOptions{session: &session{Console: e}}
 	s := u.session
 	c := &cobra.Command{
 		Use:   "up",
-		Short: "Start a world that stays until Ctrl-C",
+		Short: "Start a world for kubectl, until Ctrl-C",
 		Long: `Start a world that stays until Ctrl-C, for kubectl and nodestorm fault: three simulated
 nodes, and Karpenter with --target; or what the Givens of a feature say, with --given.
 

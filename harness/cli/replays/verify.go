@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/night/archive"
 	"nodestorm/harness/replay"
@@ -23,21 +24,25 @@ import (
 type verification struct {
 	*session
 	all, asJSON, clocks bool
-	tags                string
+	tags, target        string
+	ref                 builds.Ref // of target
 	clusters            []string
 	rounds              queue.Rounds
 	kept                archive.Upload
 }
 
+var _ = Commands.Add(console.Start, newVerify)
+
 func newVerify(e *console.Console) *cobra.Command {
 	v := &verification{session: &session{Console: e}}
 	c := &cobra.Command{
-		Use:   "verify [ID…]",
+		Use:   "verify [ID…] [--target NAME@VERSION]",
 		Short: "Replay failures on the affected and on the fixed release",
 		Long: `Replay failures on every release that the catalogue has an expectation of, and
 compare: a failure must show on the affected release and not on the fixed one.
 Releases that are missing are taken out of registries or built, beside the replays that
-have what they need; one that cannot be had is skipped by name.
+have what they need; one that cannot be had is skipped by name. With --target they are
+replayed on that build alone, as "nodestorm run" does.
 
 With --clocks each replay runs at 1x and at the given clock, with --cluster kind,sim on
 a real cluster, whose nodes are containers, and on a simulated one; verdicts and decisions
@@ -58,6 +63,7 @@ this machine bears: of two processors one world takes most.
 Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 --strict a release that is skipped is not as expected.`,
 		Example: `  nodestorm verify karpenter-7515-not-ready-noexecute
+  nodestorm verify --tags @karpenter --target karpenter@my-fix --repeat 5
   nodestorm verify --all --repeat 20
   nodestorm verify --all --shard 2/4 --out reports/out/shard-2
   nodestorm verify --tags @karpenter --repeat 20 --until-certain 0.99
@@ -76,6 +82,8 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 		"`CLUSTER`: sim, or kind for containers of Docker in real time; kind,sim compares the decisions")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
 	v.addMachines(c)
+	c.Flags().StringVarP(&v.target, "target", "t", "", "replay on this build alone, `NAME@VERSION`")
+	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
 	c.Flags().StringVar(&v.tags, "tags", "", console.TagsUsage)
 	c.Flags().BoolVar(&v.all, "all", false, "all failures")
 	e.OutputFlags(c, &v.asJSON, console.AsNames)
@@ -151,6 +159,11 @@ func (v *verification) prepare(c *cobra.Command, ids []string) (records []scenar
 				"NAME@VERSION", r.ID, r.ID))
 		}
 	}
+	if v.target != "" {
+		if v.ref, err = aboutTarget(v.target, false, records); err != nil {
+			return nil, nil, exit.UsageError(err)
+		}
+	}
 	if err := v.check(c); err != nil {
 		return nil, nil, err
 	}
@@ -196,16 +209,20 @@ func (v *verification) checkClocks(clusters []replay.Cluster) error {
 	return nil
 }
 
-// jobs are those of the recordv. Rows are of targets that cannot be had; or else what gets those
-// that are missing goes on beside replayv.
+// jobs are those of the records. Rows are of targets that cannot be had. Pending fetches what is
+// missing while replays go on; it is nil if everything was fetched before.
 func (v *verification) jobs(ctx context.Context, records []scenarios.Record, sides int) (jobs []queue.Job, rows []table.Row,
 	pending *supply.Pending, err error) {
 	if err := v.TakeParts(ctx, v.withNames); err != nil { // before anything is got
 		return nil, nil, nil, err
 	}
-	if sides == 1 && v.kubernetesName == "" && v.PlaysPending() {
+	switch {
+	case v.target != "":
+		records, rows = v.withBuild(v.ref, records)
+		jobs, err = v.on(ctx, v.ref, records)
+	case sides == 1 && v.kubernetesName == "" && v.PlaysPending():
 		jobs, pending, err = v.Pending(ctx, records)
-	} else {
+	default:
 		jobs, rows, err = v.Jobs(ctx, records)
 	}
 	return jobs, rows, pending, err

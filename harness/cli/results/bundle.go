@@ -11,12 +11,14 @@ import (
 	"nodestorm/reports/wording"
 )
 
+var _ = Commands.Add(console.Results, newBundle)
+
 func newBundle(e *console.Console) *cobra.Command {
 	var to string
 	var hourly float64
 	c := &cobra.Command{
 		Use:   "bundle RUN…",
-		Short: "Pack stored runs into one archive to give away",
+		Short: "Pack stored runs into an archive",
 		Long: `Pack runs into one archive: run.json, history, logs, report, and the feature and record if
 they are your own. What looks like a credential is removed, and so are this machine's name
 and your home folder. The archive is opened by "nodestorm report" and "nodestorm recheck"

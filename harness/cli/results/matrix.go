@@ -30,11 +30,13 @@ type matrixOptions struct {
 	track             bool
 }
 
+var _ = Commands.Add(console.Results, newMatrix)
+
 func newMatrix(e *console.Console) *cobra.Command {
 	var o matrixOptions
 	c := &cobra.Command{
 		Use:   "matrix RUN…",
-		Short: "Show scenarios × targets, of stored runs",
+		Short: "Show scenarios × targets of stored runs",
 		Long: `Show the newest run of each scenario and target: verdict, expectation, wall time
 and a link. With --track-record the runs are noted in ` + stored.VerifiedFile + `, and the
 table of documented failures in scenarios/README.md and its summary in README.md are

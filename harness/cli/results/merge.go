@@ -23,11 +23,13 @@ type mergeOptions struct {
 	asJSON, strict bool
 }
 
+var _ = Commands.Add(console.CI, newMerge)
+
 func newMerge(e *console.Console) *cobra.Command {
 	var o mergeOptions
 	c := &cobra.Command{
 		Use:   "merge RUNS…",
-		Short: "Join what shards of verify left",
+		Short: "Merge the shards of a verify",
 		Long: `Join what "nodestorm verify --shard" left on several machines: the table, index.html,
 matrix.json and junit.xml, as if one machine had replayed all. RUNS are the shards' --out,
 or folders above some. The runs stay where they are, and the index links to them. Of

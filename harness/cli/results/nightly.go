@@ -20,8 +20,10 @@ import (
 	"nodestorm/reports/redact"
 )
 
+var _ = Commands.Add(console.CI, newNightly)
+
 func newNightly(e *console.Console) *cobra.Command {
-	c := console.Group(&cobra.Command{Use: "nightly", Short: "A night's runs beside those of the nights before, and nights on Kubernetes"})
+	c := console.Group(&cobra.Command{Use: "nightly", Short: "Compare a night's results with previous nights; run nights on Kubernetes"})
 	c.AddCommand(newNightlyReport(e), newNightlyManifest(e))
 	return c
 }

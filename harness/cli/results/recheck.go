@@ -17,11 +17,13 @@ import (
 // recheckOptions are what is looked for in stored runs, and how it is shown.
 type recheckOptions struct{ asJSON, timeline, cross, invariants bool }
 
+var _ = Commands.Add(console.Results, newRecheck)
+
 func newRecheck(e *console.Console) *cobra.Command {
 	var o recheckOptions
 	c := &cobra.Command{
 		Use:   "recheck DIR…",
-		Short: "Judge stored runs again, with today's catalogue, without running anything",
+		Short: "Judge stored runs again, without running anything",
 		Long: `Judge the run in a folder, all runs below it, or those of a bundle, again. What
 differs from the judgement of then is listed. With --timeline the history of each
 run is printed, line by line in virtual time.

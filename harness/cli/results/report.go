@@ -25,11 +25,13 @@ type reportOptions struct {
 	issue, beside bool
 }
 
+var _ = Commands.Add(console.Start, newReport)
+
 func newReport(e *console.Console) *cobra.Command {
 	var o reportOptions
 	c := &cobra.Command{
 		Use:   "report RUN…",
-		Short: "Show stored runs to people and to programs",
+		Short: "Show stored runs as pages, tables and files for CI",
 		Long: `Show stored runs. A RUN is a folder of a run, a folder above some, or an archive
 of "nodestorm bundle".
 

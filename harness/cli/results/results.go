@@ -2,13 +2,7 @@
 // programs, and what many of them have shown together.
 package results
 
-import (
-	"github.com/spf13/cobra"
-
-	"nodestorm/harness/cli/console"
-)
+import "nodestorm/harness/cli/console"
 
 // Commands are those of the package.
-func Commands(e *console.Console) []*cobra.Command {
-	return []*cobra.Command{newRecheck(e), newReport(e), newBundle(e), newMatrix(e), newMerge(e), newNightly(e)}
-}
+var Commands console.Commands

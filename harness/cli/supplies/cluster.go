@@ -21,10 +21,12 @@ import (
 // imagePrefix begins the names of folders in which node images are made.
 const imagePrefix = "nodestorm-node-image-"
 
+var _ = Commands.Add(console.Standalone, newCluster)
+
 func newCluster(e *console.Console) *cobra.Command {
 	c := console.Group(&cobra.Command{
 		Use:   "cluster",
-		Short: "Real clusters, whose nodes are containers (kind), without an image registry",
+		Short: "Create and delete clusters whose nodes are containers (kind)",
 		Long: `Make and remove real clusters with kind, whose nodes are containers of Docker: the
 Kubernetes of worlds, with a kubelet and containerd on each node, in real time.
 
@@ -39,7 +41,7 @@ Records play on clusters of their own: nodestorm verify ID --cluster kind.`,
 func newClusterImage(e *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "image",
-		Short: "Make the image of the nodes: 0.7 GB in Docker, some minutes once",
+		Short: "Build the image of the nodes: 0.7 GB in Docker, some minutes once",
 		Args:  console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			ctx := c.Context()

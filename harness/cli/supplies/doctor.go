@@ -8,11 +8,13 @@ import (
 	"nodestorm/harness/run/exit"
 )
 
+var _ = Commands.Add(console.Start, newDoctor)
+
 func newDoctor(e *console.Console) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Tell what can be replayed here, what is missing, and the command that gets it",
+		Short: "Check what can be replayed here, and how to get the rest",
 		Long: `Tell what this machine can do, what of the catalogue can be replayed with what is in the
 store, and the commands that get the rest. The clock is tried for real: a small program is
 built with it, which takes half a minute the first time, and waits for an hour.

@@ -22,12 +22,14 @@ import (
 // ownImagePrefix begins the names of folders in which images of nodestorm are made.
 const ownImagePrefix = "nodestorm-image-"
 
+var _ = Commands.Add(console.Builds, newImage)
+
 func newImage(e *console.Console) *cobra.Command {
 	var out, push, tag string
 	var with []string
 	c := &cobra.Command{
 		Use:   "image --out FILE | --push REFERENCE",
-		Short: "Make a container image of nodestorm, without Docker",
+		Short: "Build nodestorm's own container image, without Docker",
 		Long: `Make a container image of this nodestorm, for Docker and Kubernetes; no Docker and no
 other image is needed for that. With --with it has builds of the store, so that it
 replays. The same program and builds make the same image. The program must be linked

@@ -29,13 +29,15 @@ type pullRow struct {
 	Built string `json:"built,omitempty"`
 }
 
+var _ = Commands.Add(console.Builds, newPull)
+
 func newPull(e *console.Console) *cobra.Command {
 	var from buildstore.Registries
 	var provider, tags, lock string
 	var all, asJSON bool
 	c := &cobra.Command{
 		Use:   "pull [NAME@VERSION|ID…]",
-		Short: "Get what replays need from container registries, without Docker and without a compiler",
+		Short: "Pull builds from container registries, without Docker or a compiler",
 		Long: `Get targets, or what the records named need, from where their projects publish them: the
 program out of the image, after its size was told and with all of it checked against its
 digests. What no project publishes is named; nodestorm setup builds that. A program that

@@ -21,10 +21,12 @@ import (
 	"nodestorm/reports/wording"
 )
 
+var _ = Commands.Add(console.Builds, newSetup)
+
 func newSetup(e *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "setup",
-		Short: "Build Kubernetes and all targets of the catalogue that can be had",
+		Short: "Build everything that can be built here",
 		Long: `Build what replays need and a Go module has: Kubernetes, the releases of Karpenter and
 Cluster API that the catalogue names, cloud controller managers and an approver of
 certificates. Nothing is taken out of a registry. From nothing it takes 25 minutes on two
@@ -57,11 +59,13 @@ releases are for, and the command that builds them from a checkout.`,
 	}
 }
 
+var _ = Commands.Add(console.Builds, newClean)
+
 func newClean(e *console.Console) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "clean",
-		Short: "End and remove what killed commands left behind; with --all remove the store too",
+		Short: "Remove what killed commands left behind; with --all the store, too",
 		Long: `End the programs and remove the temporary folders of worlds, proxies, reports and
 bundles whose command was killed, in whatever TMPDIR, its containers with their volumes,
 clusters that were not ready yet when it was, and images that Docker got for targets which

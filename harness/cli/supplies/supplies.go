@@ -2,13 +2,7 @@
 // of the machine there is.
 package supplies
 
-import (
-	"github.com/spf13/cobra"
-
-	"nodestorm/harness/cli/console"
-)
+import "nodestorm/harness/cli/console"
 
 // Commands are those of the package.
-func Commands(e *console.Console) []*cobra.Command {
-	return []*cobra.Command{newTarget(e), newPull(e), newSetup(e), newClean(e), newDoctor(e), newImage(e), newCluster(e)}
-}
+var Commands console.Commands

@@ -18,8 +18,10 @@ import (
 	"nodestorm/reports/wording"
 )
 
+var _ = Commands.Add(console.Builds, newTarget)
+
 func newTarget(e *console.Console) *cobra.Command {
-	c := console.Group(&cobra.Command{Use: "target", Short: "The builds under test: build, add, share, list and remove them"})
+	c := console.Group(&cobra.Command{Use: "target", Short: "Build, add, share, list and remove builds under test"})
 	c.AddCommand(newTargetBuild(e), newTargetAdd(e), newTargetPush(e), newTargetList(e), newTargetRemove(e))
 	return c
 }

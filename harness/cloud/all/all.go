@@ -1,25 +1,20 @@
-// Package all has all kinds of clouds that there are.
+// Package all has all kinds of clouds that there are. A new one is an import.
 package all
 
 import (
 	"slices"
 
 	"nodestorm/harness/cloud"
-	"nodestorm/harness/cloud/hetzner"
-	"nodestorm/harness/cloud/instances"
+	_ "nodestorm/harness/cloud/hetzner"
+	_ "nodestorm/harness/cloud/instances"
 	"nodestorm/harness/cloud/live"
-	"nodestorm/harness/cloud/nodegroups"
-	"nodestorm/harness/cloud/vsphere"
+	_ "nodestorm/harness/cloud/nodegroups"
+	_ "nodestorm/harness/cloud/vsphere"
 	"nodestorm/scenarios"
 )
 
 // Kinds are in the order of their sentences.
-var Kinds = []*live.Kind{
-	hetzner.Kind,
-	nodegroups.Kind,
-	instances.Kind,
-	vsphere.Kind,
-}
+var Kinds = live.Registered()
 
 func init() {
 	for _, f := range cloud.All() {

@@ -20,11 +20,11 @@ import (
 )
 
 // Kind is that of a Hetzner Cloud project.
-var Kind = &live.Kind{
+var Kind = live.Register(&live.Kind{
 	Facts: cloud.Named(Name), Sentences: sentences, Thens: then.Hetzner,
 	Operations: hcloud.Operations, Call: hcloud.Call, Examples: "create servers, delete servers, list servers",
 	Catalogue: fakecloud.Hetzner, Variables: []string{ClusterConfigVariable}, CheckManifest: CheckConfig, Alone: alone,
-}
+})
 
 var sentences = scene.Sentences{
 	Worlds: "a Hetzner Cloud project", Records: "the cloud's servers, actions and calls (cloud), its faults (fault)",

@@ -15,11 +15,11 @@ import (
 )
 
 // Kind is that of a cloud of instances.
-var Kind = &live.Kind{
+var Kind = live.Register(&live.Kind{
 	Facts: cloud.Named(Name), Sentences: sentences, Start: start,
 	Operations: instanceapi.API.Operations, Call: instanceapi.API.Call,
 	Examples: "of one of instances launch instances, terminate instances, describe instances",
-}
+})
 
 var sentences = scene.Sentences{
 	Worlds: "Karpenter on a cloud of instances", Records: "the cloud's instances and calls (cloud), its faults (fault)",

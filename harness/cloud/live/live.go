@@ -12,6 +12,17 @@ import (
 	"nodestorm/harness/sentences/scene"
 )
 
+var registered []*Kind
+
+// Register adds a kind of clouds, which it returns. A package calls it where it declares its own.
+func Register(k *Kind) *Kind {
+	registered = append(registered, k)
+	return k
+}
+
+// Registered are those of all packages that are imported, in the order of their paths.
+func Registered() []*Kind { return registered }
+
 // Kind is a kind of clouds. Of what it lacks, features and faults cannot speak.
 type Kind struct {
 	// Facts are what is known of it without a world.

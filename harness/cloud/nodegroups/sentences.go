@@ -17,12 +17,12 @@ import (
 )
 
 // Kind is that of a cloud of node groups.
-var Kind = &live.Kind{
+var Kind = live.Register(&live.Kind{
 	Facts: cloud.Named(Provider), Sentences: sentences,
 	Operations: externalgrpc.Operations, Call: externalgrpc.Call,
 	Examples:  "of a cloud of node groups increase groups, delete instances, list instances",
 	Catalogue: fakecloud.Plain, Alone: alone,
-}
+})
 
 var sentences = scene.Sentences{
 	Worlds: "a cloud of node groups", Records: "the cloud's instances, node groups and calls (cloud), its faults (fault)",

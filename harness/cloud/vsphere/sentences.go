@@ -19,7 +19,7 @@ import (
 )
 
 // Kind is that of a vSphere. No autoscaler has it: it is there for installers.
-var Kind = &live.Kind{Facts: cloud.Named("vsphere"), Sentences: sentences}
+var Kind = live.Register(&live.Kind{Facts: cloud.Named("vsphere"), Sentences: sentences})
 
 var sentences = scene.Sentences{
 	Worlds:  "an installation by Kubespray on a vSphere, with real kubelets",
