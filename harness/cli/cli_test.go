@@ -16,6 +16,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/run"
 	"nodestorm/harness/world/process"
 )
@@ -442,15 +443,17 @@ func TestPlaceholders(t *testing.T) {
 	var look func(args ...string)
 	look = func(args ...string) {
 		_, text, _ := nodestorm(t, append(args, "--help")...)
-		_, commands, _ := strings.Cut(text, "\n\n")
-		commands, _, _ = strings.Cut(commands, "\nFlags:\n")
 		for _, m := range value.FindAllStringSubmatch(text, -1) {
 			if seen++; m[2] != strings.ToUpper(m[2]) && !slices.Contains(nouns, m[2]) {
 				t.Errorf("%v --%s %s", args, m[1], m[2])
 			}
 		}
-		for _, m := range command.FindAllStringSubmatch(commands, -1) {
-			look(append(slices.Clone(args), m[1])...)
+		for _, heading := range append([]console.Heading{"Available Commands", "Additional Commands"}, console.Headings...) {
+			_, commands, _ := strings.Cut(text, string(heading)+":\n")
+			commands, _, _ = strings.Cut(commands, "\n\n")
+			for _, m := range command.FindAllStringSubmatch(commands, -1) {
+				look(append(slices.Clone(args), m[1])...)
+			}
 		}
 	}
 	look()
