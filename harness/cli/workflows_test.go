@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
 	"nodestorm/harness/builds/buildstore"
@@ -56,6 +58,14 @@ func TestWorkflows(t *testing.T) {
 				}
 			})
 		}
+		for _, m := range hashed.FindAllStringSubmatch(string(text), -1) {
+			for pattern := range strings.SplitSeq(m[1], ", ") {
+				pattern = strings.NewReplacer("'", "", "**/", "", "**", "*").Replace(pattern)
+				if found, err := filepath.Glob(filepath.Join(root, pattern)); err != nil || len(found) == 0 {
+					t.Errorf("%s: no file is %s: %v", file, pattern, err)
+				}
+			}
+		}
 		for _, script := range scripts {
 			for line := range strings.Lines(script) {
 				for _, problem := range wrongCommand(t, line, string(makefile), called) {
@@ -84,6 +94,7 @@ var (
 	pinned = regexp.MustCompile(`^[\w-]+/[\w./-]+@[0-9a-f]{40}$`)
 	// variable is what a runner or a shell puts in.
 	variable = regexp.MustCompile(`\$\{\{[^}]*\}\}|\$\([^)]*\)|\$\{[^}]*\}|\$\w+`)
+	hashed   = regexp.MustCompile(`hashFiles\(([^)]*)\)`)
 	ours     = regexp.MustCompile(`(?:^|[\s;&|])bin/nodestorm ([^;&|>]*)`)
 	making   = regexp.MustCompile(`(?:^|[\s;&|])make ([a-z-]+)`)
 )
@@ -97,33 +108,44 @@ func wrongCommand(t *testing.T, line, makefile string, called map[string]bool) (
 		}
 	}
 	for _, m := range ours.FindAllStringSubmatch(line, -1) {
-		var said bytes.Buffer
-		root := newRoot(&console.Console{Stdout: &said, Stderr: &said})
-		c, rest, err := root.Find(strings.Fields(variable.ReplaceAllString(m[1], "1")))
-		if err == nil && c.Args != nil && c.HasSubCommands() {
-			err = c.Args(c, rest)
-		}
-		if err == nil {
-			err = c.ParseFlags(rest)
-		}
-		if err != nil {
+		if err := wrongCall(t, m[1], called); err != nil {
 			problems = append(problems, err.Error())
-			continue
-		}
-		name := strings.TrimPrefix(c.CommandPath(), "nodestorm ")
-		called[name] = true
-		for _, flag := range rest {
-			if strings.HasPrefix(flag, "--") {
-				called[name+" "+flag] = true
-			}
-		}
-		if at := slices.Index(rest, "--shard"); at >= 0 {
-			if _, _, err := (shard.Split{Text: rest[at+1]}).Plan(t.Context(), nil, console.Scratch); err != nil {
-				problems = append(problems, err.Error())
-			}
 		}
 	}
 	return problems
+}
+
+// wrongCall is an error unless the command of nodestorm's, with its flags, exists. It notes what is called.
+func wrongCall(t *testing.T, arguments string, called map[string]bool) error {
+	var said bytes.Buffer
+	root := newRoot(&console.Console{Stdout: &said, Stderr: &said})
+	finishDefaults(root)
+	c, rest, err := root.Find(strings.Fields(variable.ReplaceAllString(arguments, "1")))
+	switch {
+	case err == nil && c == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-"): // its flags are no others'
+		err = c.Args(c, rest)
+	case err == nil:
+		err = c.ParseFlags(rest)
+	}
+	if err == nil && c.Args != nil && (c.HasSubCommands() || c.Name() == "help") {
+		err = c.Args(c, c.Flags().Args())
+	}
+	if err != nil && !errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	name := strings.TrimPrefix(c.CommandPath(), "nodestorm ")
+	called[name] = true
+	for _, flag := range rest {
+		if strings.HasPrefix(flag, "--") {
+			called[name+" "+flag] = true
+		}
+	}
+	if at := slices.Index(rest, "--shard"); at >= 0 && at+1 < len(rest) {
+		if _, _, err := (shard.Split{Text: rest[at+1]}).Plan(t.Context(), nil, console.Scratch); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // each gives all texts of a YAML document, with the key that they, or their list, are under.
