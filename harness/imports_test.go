@@ -1,8 +1,12 @@
 package harness_test
 
 import (
+	"io/fs"
 	"maps"
+	"os"
 	"os/exec"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -137,6 +141,24 @@ func wrongImports(imports map[string][]string) (wrong []string) {
 	}
 	slices.Sort(wrong)
 	return wrong
+}
+
+// TestOneGit keeps all calls of git in one package, which runs nothing of a repository's own.
+func TestOneGit(t *testing.T) {
+	calls := regexp.MustCompile(`exec\.Command(Context)?\([^)]*"git"|[(,] "", "git",`)
+	err := fs.WalkDir(os.DirFS(".."), ".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		text, err := fs.ReadFile(os.DirFS(".."), file)
+		if calls.Match(text) && path.Dir(file) != "harness/builds/repository" {
+			t.Errorf("%s calls git: harness/builds/repository does so for all", file)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // mostNeeded is how many of our packages what judges a stored run may need, itself among them.

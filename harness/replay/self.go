@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/builds/repository"
 	"nodestorm/harness/run"
 )
 
@@ -19,7 +19,7 @@ var built string
 func Self(ctx context.Context, around, checkout string) (program, features run.Code) {
 	state := func(dir string) (c run.Code) {
 		if dir != "" {
-			c.Commit, c.Dirty = buildstore.GitState(ctx, dir)
+			c.Commit, c.Dirty = repository.State(ctx, dir)
 		}
 		return c
 	}

@@ -1,14 +1,12 @@
 package buildstore
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -19,6 +17,7 @@ import (
 	"golang.org/x/mod/sumdb/dirhash"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/repository"
 )
 
 // state is what a source folder holds: its commit, whether anything differs from
@@ -42,7 +41,7 @@ func stateOf(ctx context.Context, src builds.Source) (now state, err error) {
 	}
 	at := map[string]string{} // by the name in the hash
 	for i, folder := range folders {
-		commit, dirty := GitState(ctx, folder)
+		commit, dirty := repository.State(ctx, folder)
 		if i == 0 {
 			now.commit = commit
 		}
@@ -67,17 +66,6 @@ func stateOf(ctx context.Context, src builds.Source) (now state, err error) {
 		return state{}, fmt.Errorf("hashing %s: %w", module, err)
 	}
 	return now, ctx.Err() // git that was interrupted knows no commit
-}
-
-// GitState is the commit of the checkout that holds dir, and whether anything
-// below dir differs from it. No git, or no checkout: no commit.
-func GitState(ctx context.Context, dir string) (commit string, dirty bool) {
-	head, err := exec.CommandContext(ctx, "git", "-C", dir, "rev-parse", "HEAD").Output()
-	if err != nil {
-		return "", false
-	}
-	status, err := exec.CommandContext(ctx, "git", "-C", dir, "status", "--porcelain", "--", ".").Output()
-	return strings.TrimSpace(string(head)), err != nil || len(bytes.TrimSpace(status)) > 0
 }
 
 // foldersOf are the module's own folder and those that go.mod and go.work name.
@@ -133,12 +121,8 @@ func foldersOf(module, workspace string) ([]string, error) {
 // sourceFiles are the files below dir that a build can see, slashed: those that git
 // knows or would add, or else all but what the go command passes over.
 func sourceFiles(ctx context.Context, dir string) (files []string, err error) {
-	var found []string
-	listed, err := exec.CommandContext(ctx, "git", "-C", dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard",
-		"--deduplicate", "--", ".").Output()
-	if err == nil {
-		found = strings.Split(strings.TrimSuffix(string(listed), "\x00"), "\x00")
-	} else {
+	found, err := repository.Files(ctx, dir)
+	if err != nil {
 		err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err

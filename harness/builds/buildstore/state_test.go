@@ -96,3 +96,37 @@ func TestAddedFileChanged(t *testing.T) {
 		t.Errorf("gone: changed %v, %v", got, err)
 	}
 }
+
+// A build of a folder runs nothing that the folder's repository has git run, and leaves its index as it is.
+func TestBuildRunsNothingOfTheRepository(t *testing.T) {
+	dir := tinySource(t)
+	commit := commitAll(t, dir, "tiny-v1.0.0")
+	ran := filepath.Join(t.TempDir(), "ran")
+	git := filepath.Join(dir, ".git")
+	for _, program := range []string{"hooks/post-index-change", "program"} {
+		ok(t, os.MkdirAll(filepath.Join(git, "hooks"), 0o755))
+		ok(t, os.WriteFile(filepath.Join(git, program), []byte("#!/bin/sh\necho \"$0\" >> "+ran+"\n"), 0o755))
+	}
+	write(t, filepath.Join(git, "info", "attributes"), "*.go filter=here\n")
+	config, err := os.ReadFile(filepath.Join(git, "config"))
+	ok(t, err)
+	write(t, filepath.Join(git, "config"), string(config)+"[core]\n\tfsmonitor = "+git+"/program\n[filter \"here\"]\n\tclean = "+git+"/program\n")
+	index, err := os.ReadFile(filepath.Join(git, "index"))
+	ok(t, err)
+	ok(t, os.Remove(filepath.Join(dir, "cmd", "main.go")))
+	write(t, filepath.Join(dir, "cmd", "main.go"), tinyMain)
+
+	built := build(t, openStore(t), fromFolderRecipe(dir))
+	if built.Source.Commit != commit || built.Source.Dirty {
+		t.Errorf("the source is %+v", built.Source)
+	}
+	if changed, err := SourceChanged(t.Context(), built); err != nil || changed {
+		t.Errorf("changed %v, %v", changed, err)
+	}
+	if after, err := os.ReadFile(filepath.Join(git, "index")); err != nil || string(after) != string(index) {
+		t.Errorf("the index was written, %v", err)
+	}
+	if text, err := os.ReadFile(ran); err == nil {
+		t.Errorf("git ran\n%s", text)
+	}
+}

@@ -1,10 +1,12 @@
 // Package repository reads what a user's git repository has: refs, the commits between
 // two, a checkout of one. The repository is a folder with a checkout, a bare one, or a
-// URL, of which a mirror is kept. It changes nothing in a folder, runs no hook, asks
-// for no password, and builds nothing.
+// URL, of which a mirror is kept. It changes nothing in a folder, runs nothing that the
+// repository's own configuration has git run (view), asks for no password, and builds
+// nothing. All of nodestorm's calls of git are here.
 package repository
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -31,6 +33,7 @@ type Repository struct {
 	// Prefix is the folder below its top that the user named, slashed; often empty.
 	Prefix string
 	dir    string // where git finds it
+	at     *place
 	secret string // the URL as the user wrote it, if it is one
 }
 
@@ -66,21 +69,11 @@ func local(ctx context.Context, name string) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{Name: dir, dir: dir}
-	said, err := r.git(ctx, "rev-parse", "--is-bare-repository", "--is-inside-git-dir")
+	at, err := discover(ctx, dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read as a git repository: %w", dir, err)
 	}
-	if said != "false\nfalse" { // a bare one, or the folder .git
-		return r, nil
-	}
-	said, err = r.git(ctx, "rev-parse", "--show-toplevel", "--show-prefix")
-	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read as a git repository: %w", dir, err)
-	}
-	top, prefix, _ := strings.Cut(said, "\n")
-	r.dir, r.Prefix = top, strings.TrimSuffix(prefix, "/")
-	return r, nil
+	return &Repository{Name: dir, Prefix: at.prefix, dir: cmp.Or(at.top, dir), at: at}, nil
 }
 
 // remote mirrors the branches and tags of a URL, whose secrets are not kept.
@@ -95,14 +88,18 @@ func remote(ctx context.Context, name, mirrors string) (_ *Repository, err error
 		return nil, errors.Join(fmt.Errorf("locking %s: %w", lock.Path(), err), lock.Close())
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	if _, err := r.run(ctx, "", "init", "--quiet", "--bare", "--template=", r.dir); err != nil {
+	if _, err := run(ctx, "", nil, nil, "init", "--quiet", "--bare", "--template=", r.dir); err != nil {
 		return nil, fmt.Errorf("making a mirror of %s: %w", r.Name, err)
 	}
 	// What a fetch that was killed leaves is no ref yet.
-	_, err = r.git(ctx, "fetch", "--quiet", "--prune", "--force", "--no-tags", "--no-recurse-submodules", "--", name,
+	_, err = run(ctx, r.dir, nil, []string{"GIT_DIR=" + r.dir, "GIT_ALLOW_PROTOCOL=" + protocols},
+		"fetch", "--quiet", "--prune", "--force", "--no-tags", "--no-recurse-submodules", "--", name,
 		"+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 	if err != nil {
-		return nil, fmt.Errorf("fetching %s: %w", r.Name, err)
+		return nil, fmt.Errorf("fetching %s: %w", r.Name, r.withoutSecrets(err))
+	}
+	if r.at, err = discover(ctx, r.dir); err != nil {
+		return nil, fmt.Errorf("reading the mirror of %s: %w", r.Name, err)
 	}
 	return r, nil
 }
@@ -122,14 +119,26 @@ func Redacted(name string) string {
 // Remote tells whether the repository is a mirror of one elsewhere.
 func (r *Repository) Remote() bool { return r.secret != "" }
 
-// Dirty tells whether a checkout holds what is in no commit.
+// Top is the folder of the checkout, empty of what has none.
+func (r *Repository) Top() string { return r.at.top }
+
+// Dirty reports whether a checkout holds what is in no commit.
 func (r *Repository) Dirty(ctx context.Context) bool {
-	bare, err := r.git(ctx, "rev-parse", "--is-inside-work-tree")
-	if err != nil || bare != "true" {
-		return false
+	return r.at.top != "" && r.at.differs(ctx, r.at.top)
+}
+
+func (r *Repository) git(ctx context.Context, args ...string) (string, error) {
+	return r.at.git(ctx, args...)
+}
+
+// lacking adds to an error what a partial clone is without.
+func (r *Repository) lacking(ctx context.Context, err error) error {
+	_, none := run(ctx, r.dir, nil, nil, "config", "--get-regexp", `^(remote\..*\.promisor|extensions\.partialclone)$`)
+	if none != nil || ctx.Err() != nil {
+		return err
 	}
-	status, err := r.git(ctx, "--no-optional-locks", "status", "--porcelain", "--ignore-submodules=all")
-	return err == nil && status != ""
+	return fmt.Errorf("%w; it is a partial clone, of which nothing is fetched here: get what is missing with git -C %s fetch --refetch "+
+		"--no-filter, or name its URL", err, r.dir)
 }
 
 // Commit is the one that a ref names: a tag, a branch, a commit.
@@ -275,7 +284,7 @@ func (r *Repository) Checkout(ctx context.Context, commit, into string) error {
 	if err := r.borrow(ctx, into); err != nil {
 		return fmt.Errorf("borrowing from %s: %w", r.Name, err)
 	}
-	if _, err := r.run(ctx, into, "checkout", "--quiet", "--force", "--detach", commit, "--"); err != nil {
+	if _, err := run(ctx, into, nil, nil, "checkout", "--quiet", "--force", "--detach", commit, "--"); err != nil {
 		return fmt.Errorf("checking out %.12s of %s: %w", commit, r.Name, r.lacking(ctx, err))
 	}
 	return nil
@@ -284,23 +293,14 @@ func (r *Repository) Checkout(ctx context.Context, commit, into string) error {
 // borrow makes an empty repository with r's objects. A clone would copy all that a shallow
 // one has, or of a bare one only what branches lead to.
 func (r *Repository) borrow(ctx context.Context, into string) error {
-	said, err := r.git(ctx, "rev-parse", "--path-format=absolute", "--show-object-format", "--git-path", "objects", "--git-path", "shallow")
-	if err != nil {
+	if _, err := run(ctx, "", nil, nil, "init", "--quiet", "--object-format="+r.at.objects, "--template=", "--", into); err != nil {
 		return err
 	}
-	lines := strings.Split(said, "\n")
-	if len(lines) != 3 {
-		return fmt.Errorf("git rev-parse said %q", said)
-	}
-	format, objects, shallow := lines[0], lines[1], lines[2]
-	if _, err := r.run(ctx, "", "init", "--quiet", "--object-format="+format, "--template=", "--", into); err != nil {
-		return err
-	}
-	info := filepath.Join(into, ".git", "objects", "info")
+	objects, info := filepath.Join(r.at.shared, "objects"), filepath.Join(into, ".git", "objects", "info")
 	if err := errors.Join(os.MkdirAll(info, 0o755), os.WriteFile(filepath.Join(info, "alternates"), []byte(objects+"\n"), 0o600)); err != nil {
 		return err
 	}
-	if ends, err := os.ReadFile(shallow); err == nil {
+	if ends, err := os.ReadFile(filepath.Join(r.at.shared, "shallow")); err == nil {
 		if err := os.WriteFile(filepath.Join(into, ".git", "shallow"), ends, 0o600); err != nil {
 			return err
 		}
@@ -311,7 +311,7 @@ func (r *Repository) borrow(ctx context.Context, into string) error {
 	}
 	for line := range strings.Lines(replaced) {
 		ref, object, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if _, err := r.run(ctx, into, "update-ref", ref, object); err != nil {
+		if _, err := run(ctx, into, nil, nil, "update-ref", ref, object); err != nil {
 			return err
 		}
 	}

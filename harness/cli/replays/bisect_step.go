@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
-	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/builds/repository"
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
@@ -74,7 +74,7 @@ func (b *bisection) step(c *cobra.Command, name string) (status int, err error) 
 		return 0, err
 	}
 	ctx := c.Context()
-	commit, _ := buildstore.GitState(ctx, b.From.Dir)
+	commit, _ := repository.State(ctx, b.From.Dir)
 	if commit == "" {
 		return 0, fmt.Errorf("%s is no checkout of a git repository with a commit", b.From.Dir)
 	}

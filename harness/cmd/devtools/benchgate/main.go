@@ -78,14 +78,11 @@ func main() {
 // withSides has something measured of the base, in a checkout of its own, and of the working
 // tree. What is in tmp is gone when it returns.
 func withSides(ctx context.Context, base string, measure func(sides []*side, tmp string) (worse int, err error)) (worse int, err error) {
-	root, err := output(ctx, "", "git", "rev-parse", "--show-toplevel")
+	ours, err := repository.Open(ctx, ".", "")
 	if err != nil {
 		return 0, err
 	}
-	ours, err := repository.Open(ctx, root, "")
-	if err != nil {
-		return 0, err
-	}
+	root := ours.Top()
 	if base == "" {
 		base = "HEAD~1"
 		if ours.Dirty(ctx) {

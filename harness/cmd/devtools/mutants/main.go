@@ -25,6 +25,7 @@ import (
 	"syscall"
 	"time"
 
+	"nodestorm/harness/builds/repository"
 	"nodestorm/sim/strict"
 )
 
@@ -193,9 +194,9 @@ func run(ctx context.Context, root, overlay, pkg, test string) (failed bool, out
 
 // checkoutRoot is the root of the checkout that this runs in.
 func checkoutRoot(ctx context.Context) (string, error) {
-	top, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
+	around, err := repository.Open(ctx, ".", "")
 	if err != nil {
 		return "", fmt.Errorf("run it in a checkout of nodestorm: %w", err)
 	}
-	return strings.TrimSpace(string(top)), nil
+	return around.Top(), nil
 }
