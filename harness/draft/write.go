@@ -159,7 +159,7 @@ func (w *writer) head() string {
 	line("A draft by nodestorm draft. It runs as it is, but tells what there was, not what went wrong:")
 	line("go on with the Whens and Thens, with the faults that you suspect, and with what is noted here.")
 	line("")
-	line("  nodestorm lint THIS.feature; nodestorm run THIS.feature --target %s", w.target())
+	line("  nodestorm lint THIS.feature; %s", oneline.Command("nodestorm", "run", "THIS.feature", "--target", w.target()))
 	line("")
 	for _, source := range w.c.sources {
 		line("From %s", oneline.Cut(source, 200))

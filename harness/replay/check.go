@@ -16,6 +16,7 @@ import (
 	"nodestorm/harness/sentences"
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/memory"
+	"nodestorm/sim/oneline"
 	"nodestorm/sim/time/clock"
 )
 
@@ -167,7 +168,7 @@ func checkGuest(t builds.Target) error {
 	}
 	if err := clock.TryGuest(); err != nil {
 		return fmt.Errorf("%s was not built with the clock, and in virtual time as it is it cannot live here: %w; "+
-			"use --clock real, or build it: nodestorm target build %s", t.Ref, err, t.Ref)
+			"use --clock real, or build it: %s", t.Ref, err, oneline.Command("nodestorm", "target", "build", t.Ref.String()))
 	}
 	return nil
 }

@@ -72,6 +72,10 @@ func (r Run) encode() ([]byte, error) {
 // doubt says why nothing may be concluded from what run.json says, a sentence each;
 // text is all of it.
 func (r Run) doubt(text []byte) (doubts []string) {
+	// mutant: a run may be called anything
+	if wrong := r.Misshapen(); len(wrong) > 0 {
+		return wrong
+	}
 	if r.Format < Format {
 		return []string{fmt.Sprintf("%s has format %d, in which runs had no digests: the run can be shown, "+
 			"and has to be made again to conclude something", File, r.Format)}

@@ -51,7 +51,8 @@ func issue(b *strings.Builder, s *story.Story) {
 		fmt.Fprintf(b, "Not read: %s\n\n", wording.Markdown(problem))
 	}
 	if s.Run.Repeat != "" {
-		fmt.Fprintf(b, "**To repeat**\n\n```sh\n%s\n```\n", strings.ReplaceAll(wording.Clean(s.Run.Repeat), "`", "'"))
+		b.WriteString("**To repeat**\n\n")
+		fenced(b, "sh", []string{s.Run.Repeat})
 	}
 }
 
@@ -117,6 +118,12 @@ var localLog = regexp.MustCompile(`/\S*/(logs/[^/\s]+\.log)`)
 
 // code writes lines as they are, whatever is in them.
 func code(b *strings.Builder, lines []string) {
+	fenced(b, "", lines)
+	b.WriteString("\n")
+}
+
+// fenced is code in a language.
+func fenced(b *strings.Builder, language string, lines []string) {
 	fence := "```"
 	for strings.Contains(strings.Join(lines, ""), fence) {
 		fence += "`"
@@ -124,7 +131,7 @@ func code(b *strings.Builder, lines []string) {
 	for i, line := range lines {
 		lines[i] = wording.Clean(strings.ReplaceAll(line, "\t", "    "))
 	}
-	fmt.Fprintf(b, "%s\n%s\n%s\n\n", fence, strings.Join(lines, "\n"), fence)
+	fmt.Fprintf(b, "%s%s\n%s\n%s\n", fence, language, strings.Join(lines, "\n"), fence)
 }
 
 func nodestorm(r story.Run) string {

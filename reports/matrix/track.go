@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nodestorm/reports/wording"
+	"nodestorm/sim/oneline"
 )
 
 // Where the track record stands in a Markdown file.
@@ -33,8 +34,8 @@ func TrackRecord(scenarios []Scenario, verified []Cell) string {
 		case len(sides["reproduced"]) == 0 && s.Affected != "":
 			shown = wording.Markdown(s.Affected)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `nodestorm verify %s` |\n", wording.Markdown(s.Title), s.documented(), shown,
-			list(sides["healthy"]), last.verified(), s.ID)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `%s` |\n", wording.Markdown(s.Title), s.documented(), shown,
+			list(sides["healthy"]), last.verified(), oneline.Command("nodestorm", "verify", s.ID))
 	}
 	unsealed := 0
 	for _, c := range m.Cells {

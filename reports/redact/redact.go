@@ -212,7 +212,38 @@ func (r *Redactor) JSON(to any) error {
 	}
 	v := reflect.ValueOf(to).Elem()
 	v.SetZero() // what is gone from the text must not stay
-	return json.Unmarshal(r.Line(text), to)
+	if err := json.Unmarshal(r.Line(text), to); err == nil {
+		return nil
+	}
+	// What was removed has begun in one string and ended in another, as a stranger may write them: each is looked at alone.
+	v.SetZero()
+	var parts any
+	numbers := json.NewDecoder(bytes.NewReader(text))
+	numbers.UseNumber()
+	if err := numbers.Decode(&parts); err != nil {
+		return err
+	}
+	if text, err = json.Marshal(r.strings(parts)); err != nil {
+		return err
+	}
+	return json.Unmarshal(text, to)
+}
+
+// strings is a value of JSON without credentials in its strings.
+func (r *Redactor) strings(value any) any {
+	switch value := value.(type) {
+	case string:
+		return r.Text(value)
+	case []any:
+		for i := range value {
+			value[i] = r.strings(value[i])
+		}
+	case map[string]any:
+		for key := range value {
+			value[key] = r.strings(value[key])
+		}
+	}
+	return value
 }
 
 // Through gives w what write writes, without its credentials.

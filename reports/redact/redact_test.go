@@ -286,3 +286,16 @@ func TestSecretsInOtherForms(t *testing.T) {
 		}
 	}
 }
+
+// A value whose strings look like one credential that goes on in the next is one still, without what each has.
+func TestValuesStayValues(t *testing.T) {
+	type value struct {
+		Name string
+		List []string
+		More map[string]int
+	}
+	v := value{"a password='; the rest", []string{"'; token=0123456789abcdef0123456789abcdef"}, map[string]int{"a": 7}}
+	if err := (&redact.Redactor{}).JSON(&v); err != nil || v.More["a"] != 7 || strings.Contains(v.List[0], "0123456789abcdef") || !strings.HasPrefix(v.Name, "a ") {
+		t.Errorf("%+v, %v", v, err)
+	}
+}

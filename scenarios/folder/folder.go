@@ -20,6 +20,7 @@ import (
 
 	"nodestorm/scenarios"
 	"nodestorm/sim/history/checker"
+	"nodestorm/sim/oneline"
 )
 
 // What a folder may hold that anybody may have written.
@@ -170,7 +171,8 @@ func (f *Folder) list(fsys fs.FS) (names []string) {
 		f.problem(".", 0, "", "%v", withoutPath(err))
 	}
 	if err == nil && len(names) == 0 && len(f.Problems) == 0 {
-		f.problem(".", 0, "", "it has no feature; make one with nodestorm new ID --dir %s", f.shown)
+		f.problem(".", 0, "", "it has no feature; make one with %s",
+			oneline.Command("nodestorm", "new", "ID", "--dir", f.shown))
 	}
 	return names
 }

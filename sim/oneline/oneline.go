@@ -3,9 +3,12 @@
 package oneline
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"al.essio.dev/pkg/shellescape"
 )
 
 // Of is the text with a space for every run of white space.
@@ -34,6 +37,25 @@ func Cut(text string, most int) string {
 
 // CutError is an error with the text that Cut makes.
 func CutError(err error, most int) error { return lined{err, Cut(err.Error(), most)} }
+
+// Command is what one types into a shell who means these words, each as it is and all in one line: what of them does not
+// print is as in Go's source. Words that are a stranger's stay words. Every command that people are to copy is made by it.
+func Command(words ...string) string {
+	printable := make([]string, len(words))
+	for i, word := range words {
+		var b strings.Builder
+		for _, r := range word {
+			if unicode.IsPrint(r) && r != utf8.RuneError {
+				b.WriteRune(r)
+			} else {
+				b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+			}
+		}
+		printable[i] = b.String()
+	}
+	// mutant: a stranger's words are a shell's
+	return shellescape.QuoteCommand(printable)
+}
 
 // Ends are the first line of a text and the last if there are more, unless that is
 // indented: then it is output of a program, of which the first line has what matters.

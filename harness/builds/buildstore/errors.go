@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"nodestorm/harness/builds"
+	"nodestorm/sim/oneline"
 )
 
 // NotFoundError says that the store has no such target.
@@ -71,45 +72,54 @@ func (e *CorruptError) Error() string {
 func (e *CorruptError) Unwrap() error { return e.Err }
 
 // Command is what removes the entry.
-func (e *CorruptError) Command() string { return "nodestorm target rm " + e.Ref.String() }
+func (e *CorruptError) Command() string {
+	return oneline.Command("nodestorm", "target", "rm", e.Ref.String())
+}
 
 // buildCommand is the command that gets a target from where it came from, as
 // far as that is known.
 func buildCommand(ref builds.Ref, src builds.Source) string {
-	if ref.Race {
-		ref.Race = false
-		return buildCommand(ref, src) + " --race"
+	race := ref.Race
+	ref.Race = false
+	words := append([]string{"nodestorm"}, wayTo(ref, src)...)
+	if race {
+		words = append(words, "--race")
 	}
+	return oneline.Command(words...)
+}
+
+func wayTo(ref builds.Ref, src builds.Source) (words []string) {
 	_, err := Known(ref)
+	build := []string{"target", "build", ref.String()}
 	switch {
 	case src.Published:
-		return fmt.Sprintf("nodestorm pull %s", ref)
+		return []string{"pull", ref.String()}
 	case src.Kind != builds.FromImage && src.Image != "":
-		cmd := fmt.Sprintf("nodestorm pull %s --from %s", ref, src.Image)
+		words = []string{"pull", ref.String(), "--from", src.Image}
 		if ref.Provider != "" {
-			cmd += " --provider " + ref.Provider
+			words = append(words, "--provider", ref.Provider)
 		}
-		return cmd
+		return words
 	case src.Kind == builds.FromBinary:
-		return fmt.Sprintf("nodestorm target add %s %s", ref, src.File)
+		return []string{"target", "add", ref.String(), src.File}
 	case src.Kind == builds.FromImage:
-		return fmt.Sprintf("nodestorm target add %s --image %s --path %s", ref, src.Image, src.File)
+		return []string{"target", "add", ref.String(), "--image", src.Image, "--path", src.File}
 	case src.Kind == builds.FromFolder:
-		cmd := fmt.Sprintf("nodestorm target build %s --source %s --package %s", ref, src.Dir, src.Package)
+		words = append(build, "--source", src.Dir, "--package", src.Package)
 		if src.Ref != "" {
-			cmd += " --ref " + src.Ref
+			words = append(words, "--ref", src.Ref)
 		}
 		if len(src.Tags) > 0 {
-			cmd += " --tags " + strings.Join(src.Tags, ",")
+			words = append(words, "--tags", strings.Join(src.Tags, ","))
 		}
-		return cmd
+		return words
 	case err != nil && ref.Name != builds.Kubernetes.Name:
-		return fmt.Sprintf("nodestorm target build %s", ref) + sourceFlags(ref)
+		return append(build, sourceFlags(ref)...)
 	}
 	if ref.Provider == builds.Instances {
-		return fmt.Sprintf("nodestorm target build %s --provider %s", ref, ref.Provider)
+		return append(build, "--provider", ref.Provider)
 	}
-	return fmt.Sprintf("nodestorm target build %s", ref)
+	return build
 }
 
 // withHint adds the way out to errors whose cause is a full disk.

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"nodestorm/harness/builds"
+	"nodestorm/sim/oneline"
 )
 
 // repositories are where programs without a recipe are built from, and what the tags of
@@ -19,15 +20,15 @@ var repositories = map[string]struct{ url, tag string }{
 
 // sourceFlags are those that build a release from its repository, or from a folder whose
 // place only the user knows.
-func sourceFlags(ref builds.Ref) string {
-	flags := " --source DIR"
+func sourceFlags(ref builds.Ref) []string {
+	flags := []string{"--source", "DIR"}
 	if from, known := repositories[ref.Name]; known && isRelease(ref) {
-		flags = " --source " + from.url + " --ref " + from.tag + ref.Version
+		flags = []string{"--source", from.url, "--ref", from.tag + ref.Version}
 	}
 	if ref.Provider != "" {
-		flags += " --tags " + ref.Provider
+		flags = append(flags, "--tags", ref.Provider)
 	} else if ref.Name == "cluster-autoscaler" {
-		flags += " --tags CLOUD"
+		flags = append(flags, "--tags", "CLOUD")
 	}
 	return flags
 }
@@ -39,17 +40,17 @@ func BuildCommand(refs ...builds.Ref) string {
 	if !known || len(refs) == 1 {
 		return buildCommand(refs[0], builds.Source{})
 	}
-	cmd := "nodestorm target build " + refs[0].Name + " --source " + from.url
+	words := []string{"nodestorm", "target", "build", refs[0].Name, "--source", from.url}
 	for _, ref := range refs {
-		cmd += " --ref " + from.tag + ref.Version
+		words = append(words, "--ref", from.tag+ref.Version)
 	}
 	if refs[0].Provider != "" {
-		cmd += " --tags " + refs[0].Provider
+		words = append(words, "--tags", refs[0].Provider)
 	}
 	if refs[0].Race {
-		cmd += " --race"
+		words = append(words, "--race")
 	}
-	return cmd
+	return oneline.Command(words...)
 }
 
 // isRelease tells whether the version is like those of the program's releases.

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"nodestorm/harness/builds"
+	"nodestorm/sim/oneline"
 )
 
 // Recipe says how to build a target: from a module or from a source folder.
@@ -61,9 +62,9 @@ func (e *UnknownError) Error() string {
 		if like := meant(e.Ref); like != "" {
 			return fmt.Sprintf("there is no %s; did you mean %s@%s?", e.Ref, e.Ref.Name, like)
 		}
-		return fmt.Sprintf("%s is not built from a Go module but from %s: nodestorm target build %s%s", e.Ref.Name, from.url, e.Ref,
-			sourceFlags(e.Ref)) +
-			"; or add a program with nodestorm target add"
+		way := append([]string{"nodestorm", "target", "build", e.Ref.String()}, sourceFlags(e.Ref)...)
+		return fmt.Sprintf("%s is not built from a Go module but from %s: %s; or add a program with nodestorm target add", e.Ref.Name,
+			from.url, oneline.Command(way...))
 	}
 	return fmt.Sprintf("no recipe for %q: karpenter, kubernetes, cluster-api, ccm, ccm-vsphere and csr-approver have one; build others "+
 		"with --source DIR or --module PATH, or add a program with nodestorm target add", e.Ref.Name)

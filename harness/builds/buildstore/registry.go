@@ -16,6 +16,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/registry"
+	"nodestorm/sim/oneline"
 	"nodestorm/sim/time/clock/overlay"
 )
 
@@ -168,8 +169,8 @@ func (s *Store) Pull(ctx context.Context, ref builds.Ref, repository string, pro
 	}
 	if registry.NotThere(err) {
 		return builds.Target{}, fmt.Errorf("%s: it has no build of it for linux/%s with this nodestorm's clock, nor one for real time (looked "+
-			"for %s); push it with: nodestorm target push %s %s",
-			repository, runtime.GOARCH, strings.Join(places, ", "), ref, repository)
+			"for %s); push it with: %s", repository, runtime.GOARCH, strings.Join(places, ", "),
+			oneline.Command("nodestorm", "target", "push", ref.String(), repository))
 	}
 	if err != nil {
 		return builds.Target{}, err
@@ -193,7 +194,8 @@ func (s *Store) Pull(ctx context.Context, ref builds.Ref, repository string, pro
 func (s *Store) Pushed(ctx context.Context, name, provider, repository string) (versions []string, err error) {
 	tags, err := registry.Tags(ctx, repository)
 	if registry.NotThere(err) {
-		return nil, fmt.Errorf("%s has no builds at all: push them with: nodestorm target push NAME@VERSION %[1]s", repository)
+		return nil, fmt.Errorf("%s has no builds at all: push them with: %s", repository,
+			oneline.Command("nodestorm", "target", "push", "NAME@VERSION", repository))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listing what there is to pull: %w", err)

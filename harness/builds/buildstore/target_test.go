@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -168,5 +169,23 @@ func wantEmpty(t *testing.T, s *Store) {
 	}
 	if _, err := s.Get(tiny); !errors.As(err, new(*NotFoundError)) {
 		t.Errorf("Get = %v, want not found", err)
+	}
+}
+
+// The command that gets a build again has words that a stranger's manifest may have said, as words.
+func TestRebuildIsOneCommand(t *testing.T) {
+	const hostile = "/x;touch${IFS}OWNED $(touch OWNED) 'a'"
+	for _, src := range []builds.Source{
+		{Kind: builds.FromFolder, Dir: hostile, Package: hostile, Ref: hostile, Tags: []string{hostile}}, {Kind: builds.FromBinary, File: hostile},
+		{Kind: builds.FromImage, Image: hostile, File: hostile}, {Kind: builds.FromModule, Image: hostile},
+	} {
+		command := Rebuild(builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: "x", Version: "v1", Provider: "kwok"}, Source: src}})
+		cmd := exec.Command("sh", "-c", `nodestorm() { printf '%s\n' "$@"; }; `+command)
+		cmd.Dir = t.TempDir()
+		out, err := cmd.CombinedOutput()
+		made, _ := os.ReadDir(cmd.Dir)
+		if err != nil || len(made) > 0 || !slices.Contains(strings.Split(string(out), "\n"), hostile) {
+			t.Errorf("%s: %s, %v; it has made %v", command, out, err, made)
+		}
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"nodestorm/sim/oneline"
 )
 
 // UnreachableError says that a registry gave no answer at all: there is no network, or no
@@ -48,7 +50,8 @@ func refused(ref string, err error) error {
 	var asked *url.Error
 	switch {
 	case errors.As(err, &said) && (said.StatusCode == http.StatusUnauthorized || said.StatusCode == http.StatusForbidden):
-		err = fmt.Errorf("the registry refuses (%w); it is asked with docker's credentials: docker login %s", err, host)
+		err = fmt.Errorf("the registry refuses (%w); it is asked with docker's credentials: %s", err,
+			oneline.Command("docker", "login", host))
 	case errors.As(err, &said), errors.Is(err, errPlain), errors.Is(err, context.Canceled):
 	case brokeOff(err):
 		err = fmt.Errorf("the registry broke off (%w); try again", err)

@@ -23,6 +23,8 @@ import (
 	"github.com/gofrs/flock"
 
 	"nodestorm/sim/strict"
+
+	"nodestorm/sim/oneline"
 )
 
 // Repository is one that can be read.
@@ -137,8 +139,8 @@ func (r *Repository) lacking(ctx context.Context, err error) error {
 	if none != nil || ctx.Err() != nil {
 		return err
 	}
-	return fmt.Errorf("%w; it is a partial clone, of which nothing is fetched here: get what is missing with git -C %s fetch --refetch "+
-		"--no-filter, or name its URL", err, r.dir)
+	return fmt.Errorf("%w; it is a partial clone, of which nothing is fetched here: get what is missing with %s, or name its URL", err,
+		oneline.Command("git", "-C", r.dir, "fetch", "--refetch", "--no-filter"))
 }
 
 // Commit is the one that a ref names: a tag, a branch, a commit.
@@ -166,7 +168,8 @@ func (r *Repository) Shallow(ctx context.Context) string {
 	if said, err := r.git(ctx, "rev-parse", "--is-shallow-repository"); err != nil || said != "true" {
 		return ""
 	}
-	return fmt.Sprintf("; it is a shallow clone, of which git -C %s fetch --unshallow --tags gets the rest", r.dir)
+	return fmt.Sprintf("; it is a shallow clone, of which %s gets the rest",
+		oneline.Command("git", "-C", r.dir, "fetch", "--unshallow", "--tags"))
 }
 
 // refs are the short names of tags, branches, and branches of remotes.

@@ -13,6 +13,7 @@ import (
 	"nodestorm/reports/timeline"
 	"nodestorm/reports/wording"
 	"nodestorm/sim/history"
+	"nodestorm/sim/oneline"
 )
 
 var _ = Commands.Add(console.Standalone, newProxy)
@@ -73,7 +74,7 @@ func serveProxy(e *console.Console, c *cobra.Command, o proxyOptions) (err error
 		}
 	}()
 	fmt.Fprintf(e.Stdout, "%s is %s with faults. Use it with\n\n  export KUBECONFIG=%s\n\nCtrl-C ends it.\n", p.URL(), way.Client.Host,
-		p.Kubeconfig)
+		oneline.Command(p.Kubeconfig))
 	printUntilDone(e, c.Context(), p)
 	if p.Err() != nil {
 		return p.Err()

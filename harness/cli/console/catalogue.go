@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/exit"
 	"nodestorm/scenarios"
+	"nodestorm/sim/oneline"
 )
 
 // EnvCatalogue lists folders as --catalogue does, separated as in PATH.
@@ -76,7 +77,7 @@ func (e *Console) warnOfStrays(c *scenarios.Catalogue) {
 		}
 		more := ""
 		if n := len(problems) - 1; n > 0 {
-			more = fmt.Sprintf(" (and %d more; nodestorm lint %s tells all)", n, where)
+			more = fmt.Sprintf(" (and %d more; %s tells all)", n, oneline.Command("nodestorm", "lint", where))
 		}
 		e.Say("warning: left out: %s%s", problems[0], more)
 	}

@@ -12,8 +12,8 @@ import (
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/program"
 	"nodestorm/harness/replay"
-	"nodestorm/harness/replay/supply"
 	"nodestorm/scenarios"
+	"nodestorm/sim/oneline"
 )
 
 // Readiness is what of the catalogue can be replayed with what the store has.
@@ -109,7 +109,11 @@ func (g *Readiness) findWays(a asked) {
 	}
 	if len(sources) > 0 {
 		if _, err := buildstore.Published(sources[0]); err == nil {
-			g.Ways = append(g.Ways, "nodestorm pull "+strings.ReplaceAll(supply.Names(sources), ",", ""))
+			words := []string{"nodestorm", "pull"}
+			for _, ref := range sources {
+				words = append(words, ref.String())
+			}
+			g.Ways = append(g.Ways, oneline.Command(words...))
 		}
 		g.Ways = append(g.Ways, buildstore.BuildCommand(sources...))
 	}

@@ -19,6 +19,7 @@ import (
 	"nodestorm/harness/run/exit"
 	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
+	"nodestorm/sim/oneline"
 )
 
 // drafted is what `draft --json` prints.
@@ -135,9 +136,9 @@ func (o draftOptions) write(e *console.Console, ctx context.Context, sources []d
 	if d.Autoscaler == draft.Karpenter {
 		groups = "NodePool"
 	}
-	_, err = fmt.Fprintf(e.Stdout, "%s: %s, %s, %s, %s; %s on what is not known at its head\n\n  nodestorm run %s --target %s\n", o.out,
+	_, err = fmt.Fprintf(e.Stdout, "%s: %s, %s, %s, %s; %s on what is not known at its head\n\n  %s\n", o.out,
 		wording.Counted(d.Pods, "pod"), wording.Counted(d.Nodes, "node"), wording.Counted(d.Groups, groups), wording.Counted(d.Flags, "flag"),
-		wording.Counted(len(d.Notes), "note"), o.out, d.Target)
+		wording.Counted(len(d.Notes), "note"), oneline.Command("nodestorm", "run", o.out, "--target", d.Target))
 	return err
 }
 

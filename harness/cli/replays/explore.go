@@ -23,6 +23,7 @@ import (
 	"nodestorm/reports/interval"
 	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
+	"nodestorm/sim/oneline"
 	"nodestorm/sim/strict"
 )
 
@@ -210,7 +211,7 @@ func (x *exploration) conclude(s explore.Summary) error {
 		s.Target, s.Site, wording.Counted(s.Plays, "schedule"), s.VirtualHours, s.WallHours, s.Inconclusive, s.Covered)
 	for _, f := range s.Found {
 		file := filepath.Join(x.Out, "schedules", fmt.Sprint(f.First), fmt.Sprintf("schedule-%d.yaml", f.First))
-		as := "not documented: nodestorm explore shrink " + file + " --key " + f.Key + " --target " + s.Target
+		as := "not documented: " + oneline.Command("nodestorm", "explore", "shrink", file, "--key", f.Key, "--target", s.Target)
 		if f.Known != "" {
 			as = "known as " + f.Known
 		} else {

@@ -144,9 +144,8 @@ func (x *shrinking) shrink(ctx context.Context, s schedule.Schedule, file string
 	for _, on := range r.On[1:] {
 		fmt.Fprintf(x.Stdout, "  %s: in %d of %d plays\n", on.Target, on.Shown, on.Decided)
 	}
-	fmt.Fprintf(x.Stdout, "  after %d plays, %s; since when: nodestorm bisect %s --catalogue %s "+
-		"--source REPOSITORY --good VERSION --bad VERSION\n",
-		r.Plays, r.Took.Round(time.Second), r.ID, r.Folder)
+	fmt.Fprintf(x.Stdout, "  after %d plays, %s; since when: %s\n", r.Plays, r.Took.Round(time.Second),
+		oneline.Command("nodestorm", "bisect", r.ID, "--catalogue", r.Folder, "--source", "REPOSITORY", "--good", "VERSION", "--bad", "VERSION"))
 	if !r.Stable() {
 		return &exit.Error{Code: exit.NotAsExpected}
 	}

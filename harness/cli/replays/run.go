@@ -19,6 +19,7 @@ import (
 	"nodestorm/harness/run/exit"
 	"nodestorm/reports/table"
 	"nodestorm/scenarios"
+	"nodestorm/sim/oneline"
 )
 
 // running is one `nodestorm run`.
@@ -249,7 +250,8 @@ func (s *session) withBuild(ref builds.Ref, records []scenarios.Record) (with []
 			with = append(with, r)
 			continue
 		}
-		why := fmt.Errorf("%s is not built for the cloud %s: nodestorm target build %s --provider %s", ref, of.Provider, ref, of.Provider)
+		why := fmt.Errorf("%s is not built for the cloud %s: %s", ref, of.Provider,
+			oneline.Command("nodestorm", "target", "build", ref.String(), "--provider", of.Provider))
 		without = append(without, queue.Skip(r, ref.String(), why))
 	}
 	if len(with) == 0 { // what is missing is told in full

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,6 +31,7 @@ import (
 	"nodestorm/reports/story"
 	"nodestorm/reports/wording"
 	"nodestorm/sim/history/audit"
+	"nodestorm/sim/oneline"
 	"nodestorm/sim/time/clock"
 )
 
@@ -220,15 +222,15 @@ func (u *upOptions) feature() string {
 	if u.record == "" {
 		name = "up"
 	}
-	with := ""
+	again := []string{"nodestorm", "run", name + ".feature"}
 	if u.target != "" {
-		with = fmt.Sprintf(" --target %s --seed %d", u.build.Ref, u.World.Seed)
+		again = append(again, "--target", u.build.Ref.String(), "--seed", strconv.FormatUint(u.World.Seed, 10))
 	}
-	return fmt.Sprintf(`# Written by nodestorm up. Do it again with: nodestorm run %s.feature%s
+	return fmt.Sprintf(`# Written by nodestorm up. Do it again with: %s
 Feature: %s
 
   Scenario: what somebody did in a world that stays
-%s`, name, with, name, transcript.Givens(u.givens))
+%s`, oneline.Command(again...), name, transcript.Givens(u.givens))
 }
 
 // stay has the world for as long as ctx, and told is told what happens in it.
@@ -292,7 +294,7 @@ func (u *upOptions) act(ctx context.Context, w *world.World, stage *sentences.St
 
 Watch it at %s
 Logs and history are in %s. Ctrl-C ends the world.
-`, u.World.Clock, kubeconfig, filepath.Join(u.Kubernetes.Bin(), "kubectl"), live, out)
+`, u.World.Clock, oneline.Command(kubeconfig), oneline.Command(filepath.Join(u.Kubernetes.Bin(), "kubectl")), live, out)
 	err = u.keep(ctx, w, told)
 	return errors.Join(err, closed())
 }

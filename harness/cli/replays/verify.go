@@ -18,6 +18,7 @@ import (
 	"nodestorm/harness/run/exit"
 	"nodestorm/reports/table"
 	"nodestorm/scenarios"
+	"nodestorm/sim/oneline"
 )
 
 // verification is one `nodestorm verify`.
@@ -155,8 +156,8 @@ func (v *verification) prepare(c *cobra.Command, ids []string) (records []scenar
 	}
 	for _, r := range records {
 		if r.Bare() {
-			return nil, nil, exit.UsageError(fmt.Errorf("%s has no record, so nothing is expected of it on any target: nodestorm run %s --target "+
-				"NAME@VERSION", r.ID, r.ID))
+			return nil, nil, exit.UsageError(fmt.Errorf("%s has no record, so nothing is expected of it on any target: %s", r.ID,
+				oneline.Command("nodestorm", "run", r.ID, "--target", "NAME@VERSION")))
 		}
 	}
 	if v.target != "" {

@@ -16,6 +16,7 @@ import (
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world/kind"
 	"nodestorm/harness/world/process"
+	"nodestorm/sim/oneline"
 )
 
 // imagePrefix begins the names of folders in which node images are made.
@@ -107,8 +108,9 @@ func newClusterCreate(e *console.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(e.Stdout, "export KUBECONFIG=%s\n", cluster.Kubeconfig())
-			e.Say("its API server's audit log is %s; it stays until: nodestorm cluster delete %s", cluster.AuditLog(), cluster.Name)
+			fmt.Fprintf(e.Stdout, "export KUBECONFIG=%s\n", oneline.Command(cluster.Kubeconfig()))
+			e.Say("its API server's audit log is %s; it stays until: %s", cluster.AuditLog(),
+				oneline.Command("nodestorm", "cluster", "delete", cluster.Name))
 			return nil
 		},
 	}

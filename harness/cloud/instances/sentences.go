@@ -12,6 +12,7 @@ import (
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/sim/machine/node"
+	"nodestorm/sim/oneline"
 )
 
 // Kind is that of a cloud of instances.
@@ -40,8 +41,8 @@ func start(ctx context.Context, s *scene.Scene) error {
 		return err
 	}
 	if s.Rig.Target.Provider != Name {
-		return fmt.Errorf("%s is linked with another provider than %s: nodestorm target build %s --provider %[2]s",
-			s.Rig.Target.Ref, Name, s.Rig.Target.Ref)
+		return fmt.Errorf("%s is linked with another provider than %s: %s", s.Rig.Target.Ref, Name,
+			oneline.Command("nodestorm", "target", "build", s.Rig.Target.String(), "--provider", Name))
 	}
 	if len(s.Settings.Types) > 0 {
 		return errors.New("a cloud of instances has types of its own: those of Karpenter's provider kwok")

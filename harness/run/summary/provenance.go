@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
 	"nodestorm/scenarios"
+	"nodestorm/sim/oneline"
 )
 
 // KubernetesVersion is the release of the API server that the run had.
@@ -174,8 +174,13 @@ func buildsOf(r run.Run) (list []string) {
 }
 
 // repeat is the command that makes the run again, with what else it takes behind it
-// as a comment. Files and folders are named as they were called, wherever they are.
-func repeat(r run.Run, departures []string) string {
+// as a comment, which is one word where a shell takes no comments. Files and folders are
+// named as they were called, wherever they are. Of a run that nodestorm has not written there is
+// none. Words are cleaned before they are quoted: what takes a quote away takes the words after it, too.
+func repeat(r run.Run, departures []string, clean func(string) string) string {
+	if len(r.Misshapen()) > 0 {
+		return ""
+	}
 	words := []string{"nodestorm", "run", r.ID, "--target", r.Target.Ref.String(), "--seed", strconv.FormatUint(r.Seed, 10)}
 	if r.OnKind() {
 		words = append(words, "--cluster", run.Kind) // whose clock is real
@@ -193,36 +198,30 @@ func repeat(r run.Run, departures []string) string {
 			words = append(words, "--machines", p.Machines)
 		}
 		if p.Feature != nil && r.Unrecorded {
-			words[2] = quoted(path.Base(p.Feature.Name))
+			words[2] = path.Base(p.Feature.Name)
 		} else if p.Feature != nil {
 			folder, _, _ := strings.Cut(p.Feature.Name, "/")
-			words = append(words, "--catalogue", quoted(folder))
+			words = append(words, "--catalogue", folder)
 		}
 		if c := p.ControlPlane; c != nil {
-			words = append(words, "--kubernetes", quoted(cmp.Or(c.Name, c.Version)))
+			words = append(words, "--kubernetes", cmp.Or(c.Name, c.Version))
 		}
 		if p.Manifest != nil {
-			words = append(words, "--manifest", quoted(p.Manifest.Name))
+			words = append(words, "--manifest", p.Manifest.Name)
 		}
 		if len(p.Order) > 0 {
-			words = append(words, "--order", quoted(p.Order[0].Name))
+			words = append(words, "--order", p.Order[0].Name)
 		}
 		for _, m := range p.With {
-			words = append(words, "--with", quoted(m.Ref.String()))
+			words = append(words, "--with", m.Ref.String())
 		}
 	}
+	for i, word := range words {
+		words[i] = clean(word)
+	}
+	said := oneline.Command(words...)
 	if len(departures) > 0 {
-		words = append(words, "#", strings.Join(departures, "; "))
+		said += " # " + oneline.Command(clean(strings.Join(departures, "; ")))
 	}
-	return strings.Join(words, " ")
+	return said
 }
-
-// quoted is a word that a shell takes as it is.
-func quoted(word string) string {
-	if plain.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-var plain = regexp.MustCompile(`^[A-Za-z0-9_./@:+-]+$`)

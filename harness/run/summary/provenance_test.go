@@ -48,8 +48,8 @@ func TestDepartures(t *testing.T) {
 		{"a branch", mine(builds.Source{Commit: commit, Sum: "h1:a="}), "", "796b28ee0123, source h1:a=, go1.26.8", "nodestorm run x --target karpenter@mine --seed 7"},
 		{"a folder without git", mine(builds.Source{Sum: "h1:a="}), "", "a folder without git, source h1:a=, go1.26.8", "nodestorm run x --target karpenter@mine --seed 7"},
 		{"a dirty target", mine(builds.Source{Commit: commit, Dirty: true, Sum: "h1:a="}), "karpenter@mine was built from 796b28ee0123 with uncommitted changes, source h1:a=",
-			"796b28ee0123 with uncommitted changes, source h1:a=, go1.26.8", "nodestorm run x --target karpenter@mine --seed 7 # karpenter@mine was built from 796b28ee0123 with uncommitted changes"},
-		{"a stale target", func(r *run.Run) { r.Provenance.Stale = []builds.Ref{r.Target.Ref} }, "the source of karpenter@v1.7.0 had changed since it was built", "", "# the source of"},
+			"796b28ee0123 with uncommitted changes, source h1:a=, go1.26.8", "nodestorm run x --target karpenter@mine --seed 7 # 'karpenter@mine was built from 796b28ee0123 with uncommitted changes"},
+		{"a stale target", func(r *run.Run) { r.Provenance.Stale = []builds.Ref{r.Target.Ref} }, "the source of karpenter@v1.7.0 had changed since it was built", "", "# 'the source of"},
 		{"a manifest", func(r *run.Run) {
 			r.Provenance.Manifest = &run.Input{Name: "my deployment.yaml", SHA256: "0123456789abcdef"}
 		}, "karpenter@v1.7.0 ran as my deployment.yaml (sha256 0123456789ab) has it", "", " --manifest 'my deployment.yaml' # "},
@@ -74,10 +74,10 @@ func TestDepartures(t *testing.T) {
 		}, "", "", "nodestorm run x --target karpenter@v1.7.0 --seed 7 --kubernetes v1.36.3"},
 		{"kind", func(r *run.Run) {
 			r.Provenance.Cluster, r.Clock.Mode = run.Kind, "real"
-		}, "the cluster was one of kind, with the control plane of kubernetes@v1.36.3 in containers, in real time", "", "nodestorm run x --target karpenter@v1.7.0 --seed 7 --cluster kind # the cluster was"},
+		}, "the cluster was one of kind, with the control plane of kubernetes@v1.36.3 in containers, in real time", "", "nodestorm run x --target karpenter@v1.7.0 --seed 7 --cluster kind # 'the cluster was"},
 		{"a dirty nodestorm", func(r *run.Run) {
 			r.Provenance.Nodestorm.Dirty, r.Provenance.Features.Dirty = true, true
-		}, "nodestorm itself is of 796b28ee0123 with uncommitted changes (program sha256 03)", "", "# nodestorm itself"},
+		}, "nodestorm itself is of 796b28ee0123 with uncommitted changes (program sha256 03)", "", "# 'nodestorm itself"},
 		{"nodestorm without git", func(r *run.Run) {
 			r.Provenance.Nodestorm, r.Provenance.Features = run.Code{}, run.Code{}
 		}, "nodestorm itself is of no known commit (program sha256 03)", "", ""},
@@ -87,7 +87,7 @@ func TestDepartures(t *testing.T) {
 		}, "", "", "nodestorm run x --target karpenter@v1.7.0 --seed 7 --catalogue mine"},
 		{"one's own in place of ours", func(r *run.Run) {
 			r.ID, r.Provenance.Feature = scenario, &run.Input{Name: "mine/a.feature", SHA256: "0123456789abcdef"}
-		}, "the scenario is that of mine/a.feature (sha256 0123456789ab)", "", " --catalogue mine # the scenario"},
+		}, "the scenario is that of mine/a.feature (sha256 0123456789ab)", "", " --catalogue mine # 'the scenario"},
 		{"a program as given", func(r *run.Run) {
 			r.Target.Source = builds.Source{Kind: builds.FromBinary, File: folder + "/karpenter"}
 		}, "", "a program as given, karpenter, go1.26.8", ""},

@@ -44,8 +44,12 @@ func Run(dir string, catalogue *scenarios.Catalogue, hourlyEUR float64) (*story.
 		about.Problems = append(about.Problems, err.Error())
 	}
 	redactor := redact.ForHere()
+	about.Repeat = "" // whose words are cleaned one by one
 	if err := redactor.JSON(&about); err != nil {
 		return nil, fmt.Errorf("removing credentials: %w", err)
+	}
+	if r.ID != "" && about.Target != "" {
+		about.Repeat = repeat(r, about.Departures, redactor.Text)
 	}
 	var doubts []string
 	var openErr error
@@ -108,7 +112,7 @@ func Describe(r run.Run, catalogue *scenarios.Catalogue) story.Run {
 		about.Outcome = string(verdict.Compare(r.Expected, r.Verdict))
 	}
 	if r.ID != "" && about.Target != "" {
-		about.Repeat = repeat(r, about.Departures)
+		about.Repeat = repeat(r, about.Departures, strings.Clone)
 	}
 	if catalogue == nil {
 		return about

@@ -142,6 +142,11 @@ func inspect(ctx context.Context, docker *testcontainers.DockerProvider, names .
 	return found, err
 }
 
+// addAgain is the command that adds a target out of an image.
+func addAgain(t builds.Target, image string) string {
+	return oneline.Command("nodestorm", "target", "add", t.Ref.String(), "--as", "container", "--image", image)
+}
+
 // load gives Docker the image from where it was added.
 func load(ctx context.Context, docker *testcontainers.DockerProvider, t builds.Target, name string) (err error) {
 	dir, remove, err := process.Scratch("nodestorm-image-")
@@ -151,12 +156,10 @@ func load(ctx context.Context, docker *testcontainers.DockerProvider, t builds.T
 	defer func() { err = errors.Join(err, remove()) }()
 	im, err := registry.Open(ctx, t.Source.Image, runtime.GOARCH, dir, nil)
 	if err != nil {
-		return fmt.Errorf("%w; load it with docker load, or add it again from where it is: nodestorm target add %s --as container --image "+
-			"IMAGE", err, t.Ref)
+		return fmt.Errorf("%w; load it with docker load, or add it again from where it is: %s", err, addAgain(t, "IMAGE"))
 	}
 	if im.ID() != t.Source.ImageID {
-		return fmt.Errorf("%s is another image now, %.19s; add that: nodestorm target add %s --as container --image %[1]s", t.Source.Image,
-			im.ID(), t.Ref)
+		return fmt.Errorf("%s is another image now, %.19s; add that: %s", t.Source.Image, im.ID(), addAgain(t, t.Source.Image))
 	}
 	r, w := io.Pipe()
 	saved := make(chan error, 1)

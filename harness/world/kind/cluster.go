@@ -22,6 +22,7 @@ import (
 
 	"nodestorm/harness/world/process"
 	"nodestorm/sim/history/audit"
+	"nodestorm/sim/oneline"
 )
 
 // prefix begins the names that kind knows our clusters by: others' are none of ours.
@@ -117,7 +118,8 @@ func Create(ctx context.Context, spec Spec) (_ Cluster, err error) {
 		return Cluster{}, err
 	}
 	if slices.Contains(there, name) {
-		return Cluster{}, fmt.Errorf("there is a cluster %q already; nodestorm cluster delete %s removes it", name, name)
+		return Cluster{}, fmt.Errorf("there is a cluster %q already; %s removes it", name,
+			oneline.Command("nodestorm", "cluster", "delete", name))
 	}
 	if err := os.MkdirAll(c.Shared(), 0o700); err != nil {
 		return Cluster{}, err
