@@ -163,6 +163,7 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 	if err != nil {
 		return nil, err
 	}
+	w.driver.Name(p.PID(), c.Name)
 	if w.jumps() {
 		// What programs wait for at their start, such as kube-apiserver for a second
 		// before it makes its roles, is jumped over as any wait is.
@@ -178,7 +179,6 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 		}
 		return nil, err
 	}
-	w.driver.Name(p.PID(), c.Name, true)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stopped { // meanwhile: Stop does not know of it

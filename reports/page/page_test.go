@@ -33,8 +33,8 @@ var (
 		Departures: []string{"karpenter@v1.6.4 was built from 796b28ee0123 with uncommitted changes", "<b>it</b> ran as deployment.yaml (sha256 0123456789ab) has it"},
 		Nodestorm:  "96c6f7f8867a with uncommitted changes", Builds: []string{"kubernetes@v1.34.4 sha256 0123456789ab", "nodestorm sha256 ab0123456789"},
 		Clock: story.Clock{Mode: "auto", Virtual: 68416, Wall: 2185, Factor: 31.3, LagP50: 50, LagP99: 151, LagMax: 151, Programs: []table.Program{
-			{Name: "etcd", Vital: true, Timers: 700, P99: 150.9, Max: 151},
-			{Name: "karpenter", Vital: true, Timers: 90, P99: 151, Max: 19900, Stopped: 20000, Distorted: "stopped for 20s (at most 2s)"},
+			{Name: "etcd", Timers: 700, P99: 150.9, Max: 151},
+			{Name: "karpenter", Timers: 90, P99: 151, Max: 19900, Stopped: 20000, Distorted: "stopped for 20s (at most 2s)"},
 			{Name: "<i>", Timers: 5, P99: 1, Max: 200, Disk: 12},
 		}},
 	}

@@ -9,9 +9,8 @@ import (
 // Program is how late one program was. Durations are in milliseconds of virtual time.
 type Program struct {
 	Name    string  `json:"name"`
-	Vital   bool    `json:"vital,omitempty"` // its maxima are judged as well
-	Timers  uint64  `json:"timers"`          // how many fired
-	P99     float64 `json:"p99"`             // how late
+	Timers  uint64  `json:"timers"` // how many fired
+	P99     float64 `json:"p99"`    // how late
 	Max     float64 `json:"max"`
 	Stopped float64 `json:"stopped"` // the longest that it was stopped
 	Disk    float64 `json:"disk"`    // the longest that one of its threads waited for a disk
@@ -24,7 +23,7 @@ func Lateness(f lag.Figures) []Program {
 	var programs []Program
 	for _, p := range f.Programs {
 		programs = append(programs, Program{
-			Name: p.Name, Vital: p.Vital, Timers: p.Lag.Timers, P99: Millis(p.Lag.P99), Max: Millis(p.Lag.Max),
+			Name: p.Name, Timers: p.Lag.Timers, P99: Millis(p.Lag.P99), Max: Millis(p.Lag.Max),
 			Stopped: Millis(p.Stopped), Disk: Millis(p.Disk), Distorted: p.Distorted(),
 		})
 	}

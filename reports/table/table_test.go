@@ -43,7 +43,7 @@ var rows = []table.Row{
 		Reason: "karpenter@v9.9.9 is not in the store; get it with: nodestorm target build karpenter@v9.9.9"},
 	{ID: "karpenter-7515-startup-taint-undeclared", Target: "karpenter@v1.7.0", Expected: "reproduced", Verdict: "inconclusive", Outcome: "inconclusive",
 		Reason: "the clock was distorted\nand more", WallSeconds: 200, VirtualSeconds: 5025, Factor: 25, LagP99Ms: 1234.5, Run: "runs/3",
-		Programs: []table.Program{{Name: "karpenter", Vital: true, Timers: 90, P99: 1234.5, Max: 19900, Stopped: 20000, Distorted: "stopped for 20s (at most 2s)"}}},
+		Programs: []table.Program{{Name: "karpenter", Timers: 90, P99: 1234.5, Max: 19900, Stopped: 20000, Distorted: "stopped for 20s (at most 2s)"}}},
 }
 
 func TestTable(t *testing.T) {

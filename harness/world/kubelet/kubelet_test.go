@@ -221,6 +221,9 @@ func TestKubeletStops(t *testing.T) {
 	if got := r.faults("kubelet-stopped"); got != "armed effective cleared" {
 		t.Errorf("the fault was %s", got)
 	}
+	if why := r.Driver().Figures().Distorted(); strings.Contains(why, "kubelet.a") || r.deaths() != "" {
+		t.Errorf("what a fault does on purpose spoils the run: %q, deaths %q", why, r.deaths())
+	}
 	if err := r.Shutdown("a"); err != nil {
 		t.Fatal(err)
 	}

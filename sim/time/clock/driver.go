@@ -27,14 +27,15 @@ type Driver struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	mu    sync.Mutex // guards what follows
-	holds int
-	procs []*process       // by slot
-	gone  lagHistogram     // of programs that ended, since the driver was made
-	ended map[string]*part // by name, since the last Count
-	us    part             // our own process; its lag is the clock's
-	meter meter
-	err   error
+	mu      sync.Mutex // guards what follows
+	holds   int
+	procs   []*process       // by slot
+	outside []*process       // that have a name and no slot
+	gone    lagHistogram     // of programs that ended, since the driver was made
+	ended   map[string]*part // by name, since the last Count
+	us      part             // our own process; its lag is the clock's
+	meter   meter
+	err     error
 
 	families []*family // guests, and those whom they started
 	closed   bool
@@ -47,10 +48,10 @@ type Driver struct {
 	ears  []unix.PollFd // where the driver's thread, which alone uses it, hears guests
 	heard []*family     // in the same order
 
-	polls    []unix.PollFd
-	reaped   int64 // raw time of the last look for ended processes
-	followed int64 // raw time of the last look who is stopped
-	looked   int64 // virtual time of the last look at anything, and what was jumped since
+	polls  []unix.PollFd
+	reaped int64 // raw time of the last look for ended processes
+	seen   int64 // raw time of the last look who is stopped
+	looked int64 // virtual time of the last look at anything, and what was jumped since
 }
 
 // NewDriver makes the page and lets virtual time pass as real time does until
@@ -141,7 +142,11 @@ func (d *Driver) Close() error {
 			p.detach()
 		}
 	}
-	d.procs = nil
+	for _, p := range d.outside {
+		d.end(p, lagHistogram{})
+		p.detach()
+	}
+	d.procs, d.outside = nil, nil
 	d.own.threads.Close()
 	return errors.Join(d.page.close(), d.load.Close())
 }

@@ -45,7 +45,7 @@ func (d *Driver) Close() error { return nil }
 func (d *Driver) Restart() { d.since = time.Now() }
 
 // Name does nothing, nor does Count.
-func (d *Driver) Name(int, string, bool) {}
+func (d *Driver) Name(int, string) {}
 
 // Count does nothing.
 func (d *Driver) Count() {}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"nodestorm/sim/time/lag"
 )
 
@@ -17,7 +19,7 @@ const OurName = "nodestorm"
 // before as late as it says.
 type part struct {
 	name          string
-	vital         bool
+	named         bool // by Name, and not by its file
 	before        lagHistogram
 	lag           lagHistogram // of a running program: only what is not in its slot any more
 	stopped, disk int64        // the longest stay, virtual ns
@@ -27,22 +29,45 @@ type part struct {
 
 // merge adds what another process of the same name has shown.
 func (p *part) merge(o part) {
-	p.vital = p.vital || o.vital
 	p.lag.merge(o.lag)
 	p.stopped, p.disk = max(p.stopped, o.stopped), max(p.disk, o.disk)
 	p.told, p.listening = p.told+o.told, p.listening+o.listening
 }
 
 // Name says what the program with that process ID is called in the figures, where
-// processes of the same name are one, and whether it is vital: see Program. One that
-// is not built with the clock is not known.
-func (d *Driver) Name(pid int, name string, vital bool) {
+// processes of the same name are one. It may not have come to its slot yet, or never
+// will, as one that is not built with the clock: who has a name is followed until it
+// ends. One that has ended, or is no process of this machine (0), is not.
+func (d *Driver) Name(pid int, name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	_ = d.scan() // it may have come since the last look
+	for p := range d.followed {
+		if int(p.pid) == pid {
+			p.name, p.named = name, true
+			return
+		}
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return
+	}
+	p := newProcess(int32(pid), name)
+	p.pidfd, p.named = fd, true
+	// mutant: who has no slot is not followed
+	d.outside = append(d.outside, p)
+}
+
+// followed are all programs that are known: those with a slot, and those outside.
+func (d *Driver) followed(yield func(*process) bool) {
 	for _, p := range d.procs {
-		if p != nil && int(p.pid) == pid {
-			p.name, p.vital = name, vital
+		if p != nil && !yield(p) {
+			return
+		}
+	}
+	for _, p := range d.outside {
+		if !yield(p) {
+			return
 		}
 	}
 }
@@ -64,9 +89,11 @@ func (d *Driver) count() {
 	for i, p := range d.procs {
 		if p != nil {
 			p.before.merge(d.page.slots[i].take())
-			p.stopped, p.disk = 0, 0
-			p.threads.StayFrom(now)
 		}
+	}
+	for p := range d.followed {
+		p.stopped, p.disk = 0, 0
+		p.threads.StayFrom(now)
 	}
 }
 
@@ -75,17 +102,15 @@ func (d *Driver) count() {
 func (d *Driver) follow(now int64) {
 	d.us.stopped = max(d.us.stopped, now-d.looked)
 	raw := rawNow()
-	if raw-d.followed < int64(followEvery) {
+	if raw-d.seen < int64(followEvery) {
 		return
 	}
-	d.followed = raw
+	d.seen = raw
 	_, disk := d.own.threads.Follow(now)
 	d.us.disk = max(d.us.disk, disk)
-	for _, p := range d.procs {
-		if p != nil {
-			stopped, disk := p.threads.Follow(now)
-			p.stopped, p.disk = max(p.stopped, stopped), max(p.disk, disk)
-		}
+	for p := range d.followed {
+		stopped, disk := p.threads.Follow(now)
+		p.stopped, p.disk = max(p.stopped, stopped), max(p.disk, disk)
 	}
 }
 
@@ -111,8 +136,11 @@ func (d *Driver) programs() []lag.Program {
 			add(now)
 		}
 	}
+	for _, p := range d.outside {
+		add(p.part)
+	}
 	us := d.us
-	us.name, us.vital = OurName, true
+	us.name = OurName
 	d.clock.mu.Lock()
 	us.lag = d.clock.lag
 	d.clock.mu.Unlock()
@@ -121,8 +149,8 @@ func (d *Driver) programs() []lag.Program {
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		p := parts[name]
 		programs = append(programs,
-			lag.Program{Name: name, Vital: p.vital, Lag: p.lag.figures(), Stopped: time.Duration(p.stopped),
-				Disk: time.Duration(p.disk), Told: p.told, Listening: time.Duration(p.listening)})
+			lag.Program{Name: name, Lag: p.lag.figures(), Stopped: time.Duration(p.stopped), Disk: time.Duration(p.disk),
+				Told: p.told, Listening: time.Duration(p.listening)})
 	}
 	return programs
 }

@@ -42,7 +42,7 @@ func TestStoppedProgram(t *testing.T) {
 	d := testDriver(t, Auto)
 	victim := start(t, d.Env(), "actor", "tick", "1s")
 	other := start(t, d.Env(), "actor", "tick", "1s")
-	d.Name(victim.cmd.Process.Pid, "victim", true)
+	d.Name(victim.cmd.Process.Pid, "victim")
 	d.Release()
 	within(t, func() {
 		for range 20 {
@@ -75,10 +75,10 @@ func TestStoppedProgram(t *testing.T) {
 		}
 	})
 	p := named(d, "victim")
-	if !p.Vital || p.Lag.Timers < 20 || p.Stopped < lag.Longest || p.Lag.Max < lag.Longest || int64(p.Lag.Max) > virtual+int64(time.Second) || p.Disk != 0 {
+	if p.Lag.Timers < 20 || p.Stopped < lag.Longest || p.Lag.Max < lag.Longest || int64(p.Lag.Max) > virtual+int64(time.Second) || p.Disk != 0 {
 		t.Errorf("of a program that was stopped for %s: %+v", tooLong, p)
 	}
-	if o := named(d, "actor"); o.Vital || o.Stopped != 0 || o.Lag.Max > lag.Longest || o.Lag.Timers < 20 {
+	if o := named(d, "actor"); o.Stopped != 0 || o.Lag.Max > lag.Longest || o.Lag.Timers < 20 {
 		t.Errorf("of the other: %+v", o)
 	}
 	why := d.Figures().Distorted()
@@ -88,7 +88,7 @@ func TestStoppedProgram(t *testing.T) {
 	// It stays named when it is gone, until the figures begin anew.
 	_ = victim.cmd.Process.Kill()
 	eventually(t, "its slot is free", func() bool { return d.page.slots[0].pid.Load() == 0 })
-	if again := named(d, "victim"); again.Stopped != p.Stopped || again.Lag.Max != p.Lag.Max || !again.Vital {
+	if again := named(d, "victim"); again.Stopped != p.Stopped || again.Lag.Max != p.Lag.Max {
 		t.Errorf("gone, it has %+v; it had %+v", again, p)
 	}
 	total := d.Figures().Lag
@@ -103,7 +103,7 @@ func TestStoppedProgram(t *testing.T) {
 func TestStoppedForGood(t *testing.T) {
 	d := testDriver(t, Auto)
 	victim := start(t, d.Env(), "actor", "signal")
-	d.Name(victim.cmd.Process.Pid, "victim", true)
+	d.Name(victim.cmd.Process.Pid, "victim")
 	d.Release()
 	if err := victim.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -205,13 +205,13 @@ func TestOneName(t *testing.T) {
 	d := testDriver(t, Auto)
 	for range 3 {
 		m := start(t, d.Env(), "actor", "lag", "3000000000", "1000")
-		d.Name(m.cmd.Process.Pid, "again", true)
+		d.Name(m.cmd.Process.Pid, "again")
 		within(t, func() { m.Scan() })
 		_ = m.cmd.Process.Kill()
 		_ = m.cmd.Wait()
 	}
 	eventually(t, "all slots are free", func() bool { return d.page.slots[0].pid.Load() == 0 })
-	if p := named(d, "again"); p.Lag.Timers != 6 || p.Lag.Max != 3*time.Second || !p.Vital {
+	if p := named(d, "again"); p.Lag.Timers != 6 || p.Lag.Max != 3*time.Second {
 		t.Errorf("three programs of a name have %+v", p)
 	}
 }
@@ -222,7 +222,7 @@ func TestDisk(t *testing.T) {
 	dir, stall := disktest.New(t)
 	d := testDriver(t, Auto)
 	m := start(t, d.Env(), "actor", "write", filepath.Join(dir, "theirs"))
-	d.Name(m.cmd.Process.Pid, "victim", true)
+	d.Name(m.cmd.Process.Pid, "victim")
 	stop := make(chan struct{})
 	var writing sync.WaitGroup
 	defer writing.Wait()
@@ -247,7 +247,7 @@ func TestDisk(t *testing.T) {
 	stall(tooLong)
 	real := time.Since(began)
 	for _, name := range []string{"victim", OurName} {
-		if p := named(d, name); p.Disk < lag.Longest || p.Disk > 2*real || !p.Vital {
+		if p := named(d, name); p.Disk < lag.Longest || p.Disk > 2*real {
 			t.Errorf("of a stall of %s of real time: %+v", real, p)
 		}
 		if why := d.Figures().Distorted(); !strings.Contains(why, name+": waited ") {
@@ -263,7 +263,7 @@ func TestWaitForChild(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "program")
 	release := leased(t, program)
 	m := start(t, d.Env(), "actor", "run", program)
-	d.Name(m.cmd.Process.Pid, "victim", true)
+	d.Name(m.cmd.Process.Pid, "victim")
 	d.Release()
 	time.Sleep(tooLong)
 	release()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -29,6 +30,10 @@ type process struct {
 	calm  uint64 // gen when no thread ran, was stopped or waited for a disk
 
 	threads task.Threads
+}
+
+func newProcess(pid int32, name string) *process {
+	return &process{part: part{name: name}, pid: pid, pidfd: -1, epfd: -1, eventfd: -1, since: rawNow(), threads: task.Of(int(pid))}
 }
 
 // attach opens a process's poller. The kernel allows it to a process's parent
@@ -99,7 +104,9 @@ func (d *Driver) scan() error {
 			if pid == 0 {
 				continue
 			}
-			p = &process{part: part{name: programName(pid)}, pid: pid, pidfd: -1, epfd: -1, eventfd: -1, since: rawNow(), threads: task.Of(int(pid))}
+			if p = d.comes(pid); p == nil {
+				p = newProcess(pid, programName(pid))
+			}
 			d.procs[i] = p
 		}
 		if p.pidfd >= 0 && (p.epfd >= 0 || s.epfd.Load() == 0) {
@@ -117,17 +124,42 @@ func (d *Driver) scan() error {
 	return nil
 }
 
+// comes is a program that has had a name before it came to its slot, nil for none.
+func (d *Driver) comes(pid int32) *process {
+	i := slices.IndexFunc(d.outside, func(p *process) bool { return p.pid == pid })
+	if i < 0 {
+		return nil
+	}
+	p := d.outside[i]
+	d.outside = slices.Delete(d.outside, i, i+1)
+	p.since = rawNow()
+	return p
+}
+
 // reap frees the slots of programs that ended.
 func (d *Driver) reap() {
 	for i, p := range d.procs {
-		if p == nil || p.pidfd < 0 {
-			continue
-		}
-		fds := []unix.PollFd{{Fd: int32(p.pidfd), Events: unix.POLLIN}}
-		if n, err := raw.Poll(fds); err == nil && n > 0 {
+		if p != nil && p.ended() {
 			d.forget(i)
 		}
 	}
+	d.outside = slices.DeleteFunc(d.outside, func(p *process) bool {
+		if !p.ended() {
+			return false
+		}
+		d.end(p, lagHistogram{})
+		p.detach()
+		return true
+	})
+}
+
+// ended reports whether the kernel says so of a process that it has shown us.
+func (p *process) ended() bool {
+	if p.pidfd < 0 {
+		return false
+	}
+	n, err := raw.Poll([]unix.PollFd{{Fd: int32(p.pidfd), Events: unix.POLLIN}})
+	return err == nil && n > 0
 }
 
 func (d *Driver) forget(i int) {

@@ -210,7 +210,7 @@ func (d *Driver) rename(g *guest) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, p := range d.procs {
-		if p != nil && p.guest == g && !p.vital {
+		if p != nil && p.guest == g && !p.named {
 			p.name = programName(p.pid)
 		}
 	}

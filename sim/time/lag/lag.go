@@ -16,8 +16,8 @@ const (
 	// (Karpenter's 10 s batch, Cluster Autoscaler's 10 s scan).
 	Budget = 250 * time.Millisecond
 
-	// Longest is how late one timer of a vital program may fire, and for how long such
-	// a program may stand still: a fifth of that interval.
+	// Longest is how late one timer of a program may fire, and for how long a program may
+	// stand still: a fifth of that interval.
 	Longest = 2 * time.Second
 
 	// fewest is how many timers a program must have for its own p99 to be judged. Of
@@ -48,13 +48,11 @@ type Share struct {
 	Part  float64 `json:"part"` // 0 to 1
 }
 
-// Program says how late one program of the world was. Durations are virtual.
+// Program says how late one program of the world was, whatever it is there for: what runs in a world
+// is there because something in it depends on it. Durations are virtual.
 type Program struct {
 	Name string `json:"name"`
-	// Vital is a program without which there is no run, so that Longest holds for it:
-	// the target, those of the control plane, nodestorm itself.
-	Vital bool   `json:"vital,omitempty"`
-	Lag   Spread `json:"lag"`
+	Lag  Spread `json:"lag"`
 	// Stopped is the longest that the program was stopped (SIGSTOP), or, of nodestorm
 	// itself, not run; Disk the longest that one of its threads waited for a disk.
 	Stopped time.Duration `json:"stopped"` // ns in JSON, as is Disk
@@ -68,17 +66,16 @@ type Program struct {
 // Distorted says in a few words how the program was later than it may be, or "".
 func (p Program) Distorted() string {
 	var how []string // causes before what comes of them
-	if p.Vital {
-		for _, most := range []struct {
-			took time.Duration
-			what string
-		}{
-			{p.Stopped, "stopped for %s (at most %s)"}, {p.Disk, "waited %s for a disk (at most %s)"},
-			{p.Lag.Max, "a timer %s late (at most %s)"},
-		} {
-			if most.took > Longest {
-				how = append(how, fmt.Sprintf(most.what, most.took.Round(100*time.Millisecond), Longest))
-			}
+	for _, most := range []struct {
+		took time.Duration
+		what string
+	}{
+		{p.Stopped, "stopped for %s (at most %s)"}, {p.Disk, "waited %s for a disk (at most %s)"},
+		{p.Lag.Max, "a timer %s late (at most %s)"},
+	} {
+		// mutant: who stands still is not named
+		if most.took > Longest {
+			how = append(how, fmt.Sprintf(most.what, most.took.Round(100*time.Millisecond), Longest))
 		}
 	}
 	if p.Lag.Timers >= fewest && p.Lag.P99 > Budget {

@@ -33,7 +33,7 @@ type Threads struct {
 	stays map[int]stay
 }
 
-// stay is for how long a thread has been stopped (state T), or has waited for a disk
+// stay is for how long a thread has been stopped (state T) or frozen, or has waited for a disk
 // (state D): neither by its own will.
 type stay struct {
 	state    byte
@@ -44,13 +44,13 @@ type stay struct {
 // Of are the threads of the process with that ID.
 func Of(pid int) Threads { return Threads{pid: pid} }
 
-// Run reports whether a thread runs, would if it had a processor, was stopped, or
+// Run reports whether a thread runs, would if it had a processor, was stopped or frozen, or
 // waits for a disk. Drivers' own threads don't count.
 func (t *Threads) Run() (bool, error) {
 	runs := false
 	t.each(func(tid int, wchan []byte) bool {
 		switch {
-		case string(wchan) == "0", bytes.HasPrefix(wchan, ToldOf):
+		case string(wchan) == "0", bytes.HasPrefix(wchan, ToldOf), heldUp(wchan):
 			runs = true
 		case !waits(wchan):
 			state, _ := t.status(tid)
@@ -79,6 +79,9 @@ func (t *Threads) Follow(now int64) (stopped, disk int64) {
 			return true
 		}
 		state, switches := t.status(tid)
+		if state != 0 && heldUp(wchan) {
+			state = 'T'
+		}
 		if !stuck(state) {
 			return true
 		}
@@ -157,6 +160,12 @@ func waits(wchan []byte) bool {
 		}
 	}
 	return false
+}
+
+// heldUp reports whether a thread sleeps where the kernel takes those that are stopped or frozen (see
+// cgroup.freeze in cgroups(7)): of the latter its state says that it sleeps.
+func heldUp(wchan []byte) bool {
+	return bytes.HasPrefix(wchan, []byte("get_signal")) || bytes.HasPrefix(wchan, []byte("do_freezer_trap"))
 }
 
 // stuck reports whether a thread in that state can't go on though nothing of its own
