@@ -2,11 +2,14 @@ package fakecloud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"sync"
 	"time"
+
+	"nodestorm/sim/history"
 )
 
 // Loopback is the listener that an API is served on: l, or for nil one of 127.0.0.1 and a
@@ -28,11 +31,13 @@ type Server struct {
 	served   chan struct{}
 	stop     func() bool
 	once     sync.Once
+	others   *history.Strangers
 }
 
-// Serve serves an API until Close or the end of ctx.
-func Serve(ctx context.Context, l net.Listener, api http.Handler) *Server {
-	s := &Server{listener: l, served: make(chan struct{}), server: &http.Server{Handler: api, ReadHeaderTimeout: 10 * time.Second}}
+// Serve serves an API until Close or the end of ctx. Others counts those who come without credentials.
+func Serve(ctx context.Context, l net.Listener, api http.Handler, others *history.Strangers) *Server {
+	s := &Server{listener: l, served: make(chan struct{}), others: others,
+		server: &http.Server{Handler: api, ReadHeaderTimeout: 10 * time.Second}}
 	go func() {
 		defer close(s.served)
 		_ = s.server.Serve(l) // ErrServerClosed
@@ -51,6 +56,7 @@ func (s *Server) Close() error {
 		s.stop()
 		err = s.server.Close()
 		<-s.served
+		err = errors.Join(err, s.others.Close())
 	})
 	return err
 }

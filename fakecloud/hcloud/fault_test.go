@@ -142,6 +142,28 @@ func TestLimit(t *testing.T) {
 	})
 }
 
+// Who has no token uses up no limit of the project's, however often, and is in no record under the name of a program.
+func TestStrangersTakeNothing(t *testing.T) {
+	bubbleWith(t, fakecloud.Config{}, Config{RateLimit: 60}, func(e *env) {
+		stranger := e.newClient(api.WithToken("guessed"), api.WithApplication("cluster-autoscaler", "1"))
+		for range 200 {
+			_, _, err := stranger.Server.Create(e.ctx, creation("a", "pool1"))
+			e.code(err, "unauthorized")
+		}
+		_, _, err := e.client.Location.List(e.ctx, api.LocationListOpts{})
+		e.ok(err)
+		came := 0
+		for _, r := range e.log.Records() {
+			if r.Verb == history.Uninvited {
+				came++
+			} else if r.Actor != "contract" && r.Source == history.Cloud {
+				e.Errorf("recorded: %+v", r)
+			}
+		}
+		e.check("records of strangers", came, 8)
+	})
+}
+
 func TestHang(t *testing.T) {
 	bubble(t, func(e *env) {
 		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "DELETE /servers/{id}"}, Plan: fault.Plan{Limit: 1}, Effect: cloudfault.Hang{}})
@@ -401,13 +423,13 @@ func TestHistory(t *testing.T) {
 			if strings.Contains(text, token) || strings.Contains(text, "wrong-token") {
 				e.Errorf("a token is in the history: %s", text)
 			}
-			if r.Verb == "POST /servers" || r.Code == 401 {
+			if r.Verb == "POST /servers" || r.Code == 401 || r.Verb == history.Uninvited {
 				calls = append(calls, fmt.Sprintf("%s %s %s %s %d %v", r.Source, r.Verb, r.Object, r.Actor, r.Code, r.Detail["error"]))
 			}
 		}
 		e.check("calls", calls, []string{
 			"cloud POST /servers servers/a contract 201 <nil>", "cloud POST /servers servers/a contract 409 uniqueness_error",
-			"cloud GET /servers servers contract 401 unauthorized",
+			"harness uninvited listeners/the cloud's API  0 <nil>",
 		})
 	})
 }

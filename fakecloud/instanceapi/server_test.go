@@ -129,6 +129,7 @@ func TestLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	req.Header.Set("User-Agent", "karpenter/1.7")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -138,6 +139,10 @@ func TestLife(t *testing.T) {
 		t.Errorf("without the token: %d", resp.StatusCode)
 	}
 	calls := r.log.Since(0)
+	if slices.ContainsFunc(calls, func(c history.Record) bool { return c.Actor == "karpenter" || c.Code == 401 }) ||
+		!slices.ContainsFunc(calls, func(c history.Record) bool { return c.Verb == history.Uninvited }) {
+		t.Errorf("a stranger is not just counted: %v", calls)
+	}
 	if !slices.ContainsFunc(calls, func(c history.Record) bool {
 		return c.Verb == "LaunchInstance" && c.Actor == "tester" && c.Code == 201 && c.Object.Name == "one" && c.Source == history.Cloud
 	}) {

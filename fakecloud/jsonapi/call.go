@@ -34,11 +34,13 @@ type Call struct {
 // maxBody is more than any request needs, in bytes.
 const maxBody = 1 << 20
 
-// serve carries out a call, with what faults have in store for it.
-func (cfg Config) serve(op Operation, w http.ResponseWriter, r *http.Request) {
+// serve carries out a call, with what faults have in store for it. Of one without the token nothing is recorded but that it came:
+// anybody on the machine can make it, in any program's name.
+func (cfg Config) serve(op Operation, others *history.Strangers, w http.ResponseWriter, r *http.Request) {
 	c := &Call{Cloud: cfg.Cloud, Request: r, op: op}
 	if !cfg.authorized(r) {
-		c.fail(w, 0, fakecloud.Errorf("unauthorized", "the token is not that of this cloud"))
+		others.Came()
+		answer(w, http.StatusUnauthorized, map[string]string{"code": "unauthorized", "message": "the token is not that of this cloud"})
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -173,6 +175,10 @@ func (c *Call) write(w http.ResponseWriter, status int, reply any, refused *fake
 		code = refused.Code
 	}
 	c.record(status, code)
+	answer(w, status, reply)
+}
+
+func answer(w http.ResponseWriter, status int, reply any) {
 	body, err := json.Marshal(reply)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -15,6 +15,7 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/sim/fault"
+	"nodestorm/sim/history"
 )
 
 // Operation is one call of an API.
@@ -82,11 +83,12 @@ func (a API) Serve(ctx context.Context, cfg Config) (*fakecloud.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	others := history.CountStrangers(cfg.Cloud.Recorder(), "the cloud's API")
 	routes := http.NewServeMux()
 	for _, op := range a.Calls {
-		routes.HandleFunc(op.Route, func(w http.ResponseWriter, r *http.Request) { cfg.serve(op, w, r) })
+		routes.HandleFunc(op.Route, func(w http.ResponseWriter, r *http.Request) { cfg.serve(op, others, w, r) })
 	}
-	return fakecloud.Serve(ctx, l, routes), nil
+	return fakecloud.Serve(ctx, l, routes, others), nil
 }
 
 func (cfg Config) authorized(r *http.Request) bool {

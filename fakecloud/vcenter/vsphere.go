@@ -28,6 +28,7 @@ import (
 	"github.com/vmware/govmomi/vapi/tags"
 
 	"nodestorm/fakecloud"
+	"nodestorm/sim/history"
 )
 
 // Categories of the tags.
@@ -56,6 +57,9 @@ type Server struct {
 	pools   map[string]*object.ResourcePool // by location
 	network object.NetworkReference
 
+	user, password string
+	others         *history.Strangers
+
 	unwatch func()
 	kick    chan struct{}
 	cancel  context.CancelFunc
@@ -75,7 +79,8 @@ func Serve(ctx context.Context, cfg Config) (_ *Server, err error) {
 	model.Cluster, model.ClusterHost = len(locations), 1
 	s := &Server{
 		cloud: cfg.Cloud, model: model, pools: map[string]*object.ResourcePool{}, machines: map[int64]*machine{},
-		kick: make(chan struct{}, 1), ended: make(chan struct{}),
+		kick: make(chan struct{}, 1), ended: make(chan struct{}), user: cfg.User, password: cfg.Password,
+		others: history.CountStrangers(cfg.Cloud.Recorder(), "the vCenter"),
 	}
 	if err := model.Create(); err != nil {
 		return nil, fmt.Errorf("making a vCenter: %w", err)
@@ -83,6 +88,7 @@ func Serve(ctx context.Context, cfg Config) (_ *Server, err error) {
 	model.Service.Listen = &url.URL{Host: "127.0.0.1:0", User: url.UserPassword(cfg.User, cfg.Password)}
 	model.Service.TLS = &tls.Config{}
 	model.Service.RegisterEndpoints = true
+	s.shut(model.Service)
 	s.server = model.Service.NewServer()
 	defer func() {
 		if err != nil {
@@ -181,7 +187,7 @@ func (s *Server) Close() error {
 	<-s.ended
 	s.server.Close()
 	s.model.Remove()
-	return nil
+	return s.others.Close()
 }
 
 // UUID is the BIOS UUID of an instance's virtual machine, which its provider ID names.

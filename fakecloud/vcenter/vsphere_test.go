@@ -20,6 +20,7 @@ import (
 	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/vcenter"
 	"nodestorm/sim/fault"
+	"nodestorm/sim/history"
 	"nodestorm/sim/time/lapse"
 )
 
@@ -31,14 +32,17 @@ type rig struct {
 	client *govmomi.Client
 }
 
-func newRig(t *testing.T) *rig {
+func newRig(t *testing.T) *rig { return recorded(t, nil) }
+
+// recorded is a rig whose cloud tells of its calls.
+func recorded(t *testing.T, to history.Recorder) *rig {
 	durations := fakecloud.DefaultDurations()
 	for command := range durations {
 		durations[command] = 5 * time.Millisecond
 	}
 	r := &rig{T: t}
 	var err error
-	r.cloud, err = fakecloud.New(fakecloud.Config{Clock: clock.RealClock{}, Catalogue: vcenter.Catalogue(), Durations: durations})
+	r.cloud, err = fakecloud.New(fakecloud.Config{Clock: clock.RealClock{}, Recorder: to, Catalogue: vcenter.Catalogue(), Durations: durations})
 	r.must(err)
 	t.Cleanup(r.cloud.Close)
 	r.server, err = vcenter.Serve(t.Context(), vcenter.Config{Cloud: r.cloud, User: "user", Password: "secret"})

@@ -108,7 +108,7 @@ func TestRun(t *testing.T) {
 	r, tmp := request(t)
 	processtest.Poison(t)
 	var keys []string
-	looked := false
+	looked, intruded := false, func() {}
 	w := watcher{at: map[string]func(*world.World){when: func(w *world.World) {
 		target, ok := w.Component("karpenter")
 		if !ok {
@@ -117,11 +117,12 @@ func TestRun(t *testing.T) {
 		}
 		looked = true
 		checkIdentity(t, target.PID())
-		checkWayOut(t, w, target.PID())
+		secret := checkWayOut(t, w, target.PID())
 		checkLoopback(t, tmp, 5)
 		processtest.CheckStrangers(t, tmp, 5, openMetrics())
 		processtest.CheckUnpoisoned(t, tmp, 6)
-		keys = privateKeys(t, tmp)
+		keys = append(privateKeys(t, tmp), secret)
+		intruded = intrude(t, w, tmp)
 	}}}
 	r.Watch, r.Ready = w.step, w.ready
 	result := undistorted(t, r)
@@ -129,6 +130,7 @@ func TestRun(t *testing.T) {
 	if result.Verdict != verdict.Reproduced || !looked {
 		t.Fatalf("%s: %s (looked inside: %t)", result.Verdict, result.Reason, looked)
 	}
+	intruded()
 	t.Run("files", func(t *testing.T) {
 		checkFiles(t, result.Dir, result.Verdict)
 		if n := len(keys); n < 5 {

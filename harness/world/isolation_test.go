@@ -2,6 +2,7 @@ package world_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,9 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/protobuf/types/known/emptypb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/harness/cloud/hetzner"
@@ -41,6 +45,8 @@ func TestIsolation(t *testing.T) {
 	t.Run("addresses", func(t *testing.T) { testAddresses(t, w) })
 	t.Run("no way out", func(t *testing.T) { testNoWayOut(t, w) })
 	t.Run("strangers", func(t *testing.T) { testStrangers(t, w, left) })
+	t.Run("intruders", func(t *testing.T) { testIntruders(t, w, left) })
+	hides(t, w, cfg.Out)
 }
 
 func testEnvironment(t *testing.T, w *world.World, left traces) {
@@ -97,7 +103,7 @@ func testNoWayOut(t *testing.T, w *world.World) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for _, host := range outside {
+	for _, host := range append(outside, byGRPC) {
 		if _, err := w.History().Wait(ctx, func(r history.Record) bool {
 			return r.Source == history.Harness && r.Verb == egress.Refused && r.Object.Name == host
 		}); err != nil {
@@ -135,6 +141,9 @@ const leaver = "NODESTORM_TEST_LEAVER"
 
 var outside = []string{"example.invalid", "192.0.2.1", "169.254.169.254"}
 
+// byGRPC is where it calls a procedure.
+const byGRPC = "grpc.invalid"
+
 func TestLeaver(t *testing.T) {
 	if os.Getenv(leaver) == "" {
 		t.Skip("a program of TestIsolation's")
@@ -151,6 +160,15 @@ func TestLeaver(t *testing.T) {
 			t.Log(err)
 		}
 	}
+	// Clients of gRPC find the way out, and its secret, by code of their own.
+	conn, err := grpc.NewClient("dns:///"+byGRPC+":443", grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	t.Log(conn.Invoke(ctx, "/a/b", &emptypb.Empty{}, &emptypb.Empty{}))
 }
 
 // A port that somebody else took first is an error that names the program and the

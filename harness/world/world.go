@@ -175,7 +175,9 @@ func (w *World) startFirst(ctx context.Context) (err error) {
 // seen at, however fast time passes.
 func (c *Cluster) recordCalls() io.Writer {
 	w := c.world
-	var convert audit.Converter
+	others := history.CountStrangers(w.history, strings.TrimPrefix(c.name+"-"+apiServer, "-"))
+	w.OnStop(others.Close)
+	convert := audit.Converter{Stranger: others.Came}
 	return process.Lines(func(line []byte) {
 		events, err := convert.Events(line)
 		if err != nil {

@@ -163,7 +163,7 @@ func flagsOf(r history.Record) Flags {
 	case r.Code >= 400, r.Source == history.Step && r.Verb != "passed", level == "ERROR" || level == "FATAL" ||
 		r.Source == history.Logged && r.Verb == "error",
 		r.Source == history.Harness &&
-			!slices.Contains([]string{history.Ended, history.Killed, history.Stopped, history.Started, history.Rounds}, r.Verb):
+			!slices.Contains([]string{history.Ended, history.Killed, history.Stopped, history.Started, history.Rounds, history.Uninvited}, r.Verb):
 		f |= Bad
 	}
 	switch r.Source {

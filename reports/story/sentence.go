@@ -43,6 +43,10 @@ func (s *Story) Sentence(i int) string {
 			seconds, _ := detail.Number("seconds")
 			return fmt.Sprintf("a round of %s takes %.3g s", k.Actor, seconds)
 		}
+		if k.Verb == history.Uninvited {
+			calls, _ := detail.Number("of")
+			return fmt.Sprintf("%s came to %s from no program of the world: without credentials", wording.Counted(int(calls), "call"), o.Name)
+		}
 		return strings.TrimSpace(fmt.Sprintf("harness: %s %s %s", k.Actor, k.Verb, fact("error")))
 	case history.Cloud:
 		return s.cloudSentence(k, o, fact)

@@ -50,6 +50,7 @@ type Handler struct {
 	limit  *limiter
 	cache  *cache
 	types  map[int64]schema.ServerType // by ID; used within the cloud's Update only
+	others *history.Strangers
 }
 
 // NewHandler returns a Handler.
@@ -63,6 +64,7 @@ func NewHandler(cfg Config) (*Handler, error) {
 	return &Handler{
 		cfg: cfg, Cloud: cfg.Cloud, routes: NewRouter(cfg.Operations),
 		limit: newLimiter(cfg.RateLimit, cfg.Cloud.Clock().Now()), cache: newCache(), types: map[int64]schema.ServerType{},
+		others: history.CountStrangers(cfg.Cloud.Recorder(), "the cloud's API"),
 	}, nil
 }
 
@@ -81,7 +83,7 @@ func Serve(ctx context.Context, cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
-	return &Server{fakecloud.Serve(ctx, l, h)}, nil
+	return &Server{fakecloud.Serve(ctx, l, h, h.others)}, nil
 }
 
 func listen(addr string) (net.Listener, error) {
@@ -123,18 +125,22 @@ func Steady(name string, handle func(*Call) (int, any, error)) Operation {
 // CompareNames orders operations.
 func CompareNames(a, b Operation) int { return cmp.Compare(a.Name, b.Name) }
 
-// ServeHTTP implements http.Handler: one call, with what faults have in store for it.
+// ServeHTTP implements http.Handler: one call, with what faults have in store for it. One without the token is none of the project's,
+// whose limit it does not use up, and nothing is recorded of it but that it came: anybody on the machine can make it, in any
+// program's name.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &Call{h: h, Request: r, op: h.routes.Find(r)}
+	// mutant: the API of Hetzner's cloud asks nobody for a token
+	if !h.authorized(r) {
+		h.others.Came()
+		c.fail(w, fakecloud.Errorf("unauthorized", "the token you have provided is invalid"))
+		return
+	}
 	c.id = pathID(r)
 	w = &recorder{ResponseWriter: w, call: c}
 	now := h.Cloud.Clock().Now()
 	if !h.limit.take(w.Header(), now) {
 		c.fail(w, fakecloud.Errorf("rate_limit_exceeded", "limit of %d requests per hour reached", h.cfg.RateLimit))
-		return
-	}
-	if !h.authorized(r) {
-		c.fail(w, fakecloud.Errorf("unauthorized", "the token you have provided is invalid"))
 		return
 	}
 	if err := c.read(w); err != nil {

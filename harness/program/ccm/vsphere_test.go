@@ -112,6 +112,9 @@ func TestVSphere(t *testing.T) {
 	may[""] = append(slices.Clone(may[""]), "/about")    // which methods vcsim knows
 	processtest.CheckStrangers(t, r.world.Dir(), 5, may) // the control plane's three, the manager's, vCenter's
 
+	before := uint64(len(r.world.History().Since(0)))
+	processtest.Intrude(t, r.world.Dir())
+
 	r.must(cloud.Update(func(tx *fakecloud.Tx) error { tx.Delete(id); return nil }))
 	r.within(2*time.Minute, "the Node of the deleted machine is gone", func() error {
 		_, err := r.node("first")
@@ -123,6 +126,7 @@ func TestVSphere(t *testing.T) {
 	if by := r.deletedBy("first"); by != builds.ReleasedCCMVSphere {
 		t.Errorf("the Node was deleted by %q, want %q", by, builds.ReleasedCCMVSphere)
 	}
+	processtest.CheckIntruded(t, r.world.History().Since(before))
 	r.rightsSuffice(builds.ReleasedCCMVSphere)
 	r.hides(token)
 }

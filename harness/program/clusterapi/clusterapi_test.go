@@ -153,6 +153,12 @@ func TestInstancesAndMachinesAgree(t *testing.T) {
 	must(err)
 	agree(t, w, a, 1)
 	processtest.CheckStrangers(t, w.Dir(), 5, processtest.Anonymous) // the control plane's three, health, webhooks
+	before := uint64(len(w.History().Since(0)))
+	processtest.Intrude(t, w.Dir())
+	must(c.Patch(ctx, workers, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":2}}`))))
+	_, err = a.AwaitRunning(ctx, "workers", 2, 10*time.Minute)
+	must(err)
+	processtest.CheckIntruded(t, w.History().Since(before))
 }
 
 // agree makes sure that machines, instances and nodes are the same, and so many.

@@ -4,12 +4,18 @@
 // its own authority, and forwards to their stand-ins on loopback. Everything
 // else is refused and recorded; nothing is ever dialled outside loopback.
 //
+// It is for those who have its address out of Env, which has a secret in it: any
+// program of the machine can reach it, and what others ask is only counted.
+//
 // It knows no cloud and changes no request.
 package egress
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/subtle"
 	"crypto/tls"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +42,9 @@ import (
 // reach and may not. The object is hosts/NAME, the actor the program's user agent.
 const Refused = "refused"
 
+// Name is what the history calls the proxy, where strangers come to it.
+const Name = "the way out"
+
 // Limits in real time: a client of ours sends its header at once, and what it
 // does not use for minutes it opens anew.
 const (
@@ -50,7 +59,7 @@ type Config struct {
 	// Clock is the programs' time, which the certificates are valid in. Nil means
 	// real time.
 	Clock clock.PassiveClock
-	// History gets what is refused. Nil means nobody listens.
+	// History gets what is refused, and how many strangers came. Nil means nobody listens.
 	History history.Recorder
 }
 
@@ -61,6 +70,8 @@ type Proxy struct {
 	front   *http.Server // takes CONNECT
 	inside  *http.Server // serves what is inside a tunnel
 	address string
+	secret  string // of who may use it
+	others  *history.Strangers
 	tunnels *tunnels
 	servers sync.WaitGroup
 
@@ -83,7 +94,7 @@ func Serve(cfg Config) (_ *Proxy, err error) {
 	if cfg.History == nil {
 		cfg.History = history.Discard()
 	}
-	p := &Proxy{cfg: cfg, origins: map[string]*origin{}}
+	p := &Proxy{cfg: cfg, origins: map[string]*origin{}, secret: rand.Text(), others: history.CountStrangers(cfg.History, Name)}
 	if p.ca, err = pki.NewAuthority("nodestorm egress CA", cfg.Clock.Now()); err != nil {
 		return nil, err
 	}
@@ -137,9 +148,9 @@ func (p *Proxy) origin(host string) *origin {
 	return p.origins[host]
 }
 
-// Env is what a program needs to go through the proxy.
+// Env is what a program needs to go through the proxy, whose secret is in it.
 func (p *Proxy) Env() []string {
-	url := "http://" + p.address
+	url := (&url.URL{Scheme: "http", User: url.UserPassword(user, p.secret), Host: p.address}).String()
 	return []string{
 		"HTTPS_PROXY=" + url, "https_proxy=" + url, "HTTP_PROXY=" + url, "http_proxy=" + url,
 		"NO_PROXY=127.0.0.1,localhost,::1", "no_proxy=127.0.0.1,localhost,::1",
@@ -151,13 +162,33 @@ func (p *Proxy) Env() []string {
 func (p *Proxy) Close() error {
 	err := errors.Join(p.front.Close(), p.inside.Close())
 	p.servers.Wait()
-	return err
+	return errors.Join(err, p.others.Close())
+}
+
+// user is what clients call themselves, whoever they are: the secret is what counts.
+const user = "world"
+
+// invited reports whether a request has the proxy's secret, as clients send it that find it in the proxy's address: all of Go's,
+// curl, wget, gRPC's. One that waits to be asked for it is asked.
+func (p *Proxy) invited(r *http.Request) bool {
+	sent := r.Header.Get("Proxy-Authorization")
+	want := "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+p.secret))
+	// mutant: anybody may use the way out
+	return subtle.ConstantTimeCompare([]byte(sent), []byte(want)) == 1
 }
 
 type hostKey struct{}
 
 // connect answers what reaches the proxy itself.
 func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
+	if !p.invited(r) {
+		p.others.Came()
+		w.Header().Set("Proxy-Authenticate", `Basic realm="nodestorm"`)
+		w.Header().Set("Connection", "close")
+		http.Error(w, "nodestorm: this is the way out of a world, for its programs alone, which have its address with a secret",
+			http.StatusProxyAuthRequired)
+		return
+	}
 	host, port := r.URL.Hostname(), r.URL.Port()
 	if r.Method == http.MethodConnect {
 		var err error

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -11,6 +13,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,11 +71,7 @@ func (r *rig) newClient(t *testing.T, cert string) *http.Client {
 	if !roots.AppendCertsFromPEM(pem) || bytes.Contains(pem, []byte("PRIVATE")) {
 		t.Fatalf("the certificate file holds\n%s", pem)
 	}
-	through, err := url.Parse(r.env(t, "HTTPS_PROXY"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	transport := &http.Transport{Proxy: http.ProxyURL(through), TLSClientConfig: &tls.Config{RootCAs: roots, Time: r.now.Now}}
+	transport := &http.Transport{Proxy: http.ProxyURL(r.address(t)), TLSClientConfig: &tls.Config{RootCAs: roots, Time: r.now.Now}}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport, Timeout: 10 * time.Second}
 }
@@ -86,6 +85,16 @@ func (r *rig) env(t *testing.T, name string) string {
 	}
 	t.Fatalf("no %s in %q", name, r.proxy.Env())
 	return ""
+}
+
+// address is the proxy's, as programs have it.
+func (r *rig) address(t *testing.T) *url.URL {
+	t.Helper()
+	u, err := url.Parse(r.env(t, "HTTPS_PROXY"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
 }
 
 func (r *rig) refused() (hosts []string) {
@@ -187,10 +196,95 @@ func TestTunnelIsForOneHost(t *testing.T) {
 	}
 }
 
+// What anybody else on the machine asks, be it in a program's name, from a web page or with a guessed secret, gets nowhere and is
+// counted: the history has nothing of it but how much it was.
+func TestStrangers(t *testing.T) {
+	reached := false
+	r := start(t, func(http.ResponseWriter, *http.Request) { reached = true })
+	address := r.address(t).Host
+	ask := func(head string) string {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+		if _, err := io.WriteString(conn, head+"\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(conn)
+		if err != nil {
+			t.Errorf("%.60q: %v", head, err)
+		}
+		return string(answer)
+	}
+	basic := func(user, secret string) string {
+		return "\r\nProxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+secret))
+	}
+	secret, _ := r.address(t).User.Password()
+	calls := 0
+	for _, head := range []string{
+		"CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443", "CONNECT " + cloud + ":443 HTTP/1.1\r\nHost: " + cloud,
+		"GET http://example.org/ HTTP/1.1\r\nHost: example.org", "GET / HTTP/1.1\r\nHost: attacker.example\r\nOrigin: http://attacker.example",
+		"GET / HTTP/1.1\r\nHost: " + address, "POST http://" + cloud + "/v1/servers HTTP/1.1\r\nHost: " + cloud + "\r\nContent-Length: 0",
+	} {
+		for _, shown := range []string{"", basic("world", ""), basic("world", "guessed"), basic("", secret), "\r\nAuthorization: Bearer " + secret,
+			"\r\nProxy-Authorization: Bearer " + secret, "\r\nProxy-Authorization: " + secret} {
+			calls++
+			if answer := ask(head + "\r\nUser-Agent: karpenter/1.0" + shown); !strings.HasPrefix(answer, "HTTP/1.1 407 ") || strings.Contains(answer, secret) ||
+				strings.Contains(answer, "Access-Control") || !strings.Contains(answer, "Connection: close") {
+				t.Errorf("%q gets %q", head+shown, answer)
+			}
+		}
+	}
+	for ; calls < 2001; calls++ {
+		ask("GET http://example.org/ HTTP/1.1\r\nHost: example.org\r\nUser-Agent: karpenter")
+	}
+	if err := r.proxy.Close(); err != nil {
+		t.Error(err)
+	}
+	records := r.history.Records()
+	if last := records[len(records)-1]; len(records) > 12 || last.Detail["of"] != uint64(2001) {
+		t.Errorf("%d calls are %d records, the last of them %+v", calls, len(records), last)
+	}
+	text, err := json.Marshal(records)
+	if err != nil || bytes.Contains(text, []byte("karpenter")) || bytes.Contains(text, []byte("example")) || bytes.Contains(text, []byte(secret)) {
+		t.Errorf("the history has what strangers said: %s, %v", text, err)
+	}
+	if reached {
+		t.Error("a stranger has reached the stand-in")
+	}
+}
+
+// Programs have the secret in the proxy's address and show it without being told to, also those that are not Go's.
+func TestProgramsAreInvited(t *testing.T) {
+	r := start(t, func(http.ResponseWriter, *http.Request) {})
+	hosts := 0
+	for _, command := range [][]string{
+		{"curl", "-s", "-m", "10"}, {"wget", "-q", "-t", "1", "-T", "10", "-O", "/dev/null"},
+		{"python3", "-c", "import sys, urllib.request\nurllib.request.urlopen(sys.argv[1], timeout=10)"},
+	} {
+		program, err := exec.LookPath(command[0])
+		if err != nil {
+			t.Logf("there is no %s here", command[0])
+			continue
+		}
+		for _, scheme := range []string{"http", "https"} {
+			hosts++
+			cmd := exec.Command(program, append(command[1:], scheme+"://"+command[0]+"."+scheme+".example/")...)
+			cmd.Env = append(r.proxy.Env(), "PATH="+os.Getenv("PATH"), "HOME="+t.TempDir())
+			_ = cmd.Run() // it is refused
+		}
+	}
+	if got := r.refused(); len(got) != hosts {
+		t.Errorf("%d of %d were recorded: %q of %v", len(got), hosts, got, r.history.Records())
+	}
+}
+
 // What is no HTTP and no TLS ends its own connection only.
 func TestHostileBytes(t *testing.T) {
 	r := start(t, func(http.ResponseWriter, *http.Request) {})
-	address := strings.TrimPrefix(r.env(t, "HTTPS_PROXY"), "http://")
+	address := r.address(t).Host
 	for _, bytes := range []string{
 		"\x16\x03\x01\x02\x00", "CONNECT\r\n\r\n", "CONNECT : HTTP/1.1\r\nHost: :\r\n\r\n",
 		"CONNECT " + cloud + ":443 HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\n\r\n",

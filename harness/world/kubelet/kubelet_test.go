@@ -73,6 +73,9 @@ func TestKubeletJoins(t *testing.T) {
 		return err
 	})
 	processtest.CheckStrangers(t, r.World.Dir(), 5, processtest.Anonymous) // the control plane's three, the kubelet's, its runtime's
+	before := uint64(len(r.History().Since(0)))
+	processtest.Intrude(t, r.World.Dir())
+	processtest.CheckIntruded(t, r.History().Since(before))
 }
 
 // What keeps a kubelet from starting is one line, before anything starts.

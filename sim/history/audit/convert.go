@@ -20,6 +20,10 @@ import (
 // kubelets said of their pods. The zero value is ready; it is not safe for concurrent
 // use.
 type Converter struct {
+	// Stranger is told of each call that kube-apiserver knew no caller of: with no credentials, or with wrong ones. Anybody on
+	// the machine can make such calls, in any program's name and with any method, so they are no events. Nil means nobody listens.
+	Stranger func()
+
 	taints map[string][]string // by node
 	pods   map[history.Object]*podState
 }
@@ -33,6 +37,13 @@ func (c *Converter) Events(line []byte) ([]history.Event, error) {
 	var call auditv1.Event
 	if err := json.Unmarshal(line, &call); err != nil {
 		return nil, fmt.Errorf("not an audit event: %w", err)
+	}
+	// mutant: who shows no credentials is who he says he is
+	if unknown(&call) {
+		if c.Stranger != nil && call.Stage == auditv1.StageResponseComplete {
+			c.Stranger()
+		}
+		return nil, nil
 	}
 	if call.Verb == "" || call.Stage == "" {
 		return nil, fmt.Errorf("not an audit event: verb or stage is missing")
@@ -86,6 +97,12 @@ func (c *Converter) Events(line []byte) ([]history.Event, error) {
 		return nil, fmt.Errorf("report of %s %s: %w", event.Verb, event.Object, err)
 	}
 	return append([]history.Event{event}, news...), nil
+}
+
+// unknown reports whether kube-apiserver knew no caller. Where credentials are wrong it notes no user at all.
+func unknown(call *auditv1.Event) bool {
+	refused := call.ResponseStatus != nil && call.ResponseStatus.Code == http.StatusUnauthorized
+	return slices.Contains(call.User.Groups, "system:unauthenticated") || call.User.Username == "" && refused
 }
 
 // facts adds to the event what the bodies tell, and the name of an object that

@@ -259,3 +259,26 @@ func FuzzConvert(f *testing.F) {
 		}
 	})
 }
+
+// What comes without credentials, or with wrong ones, is told apart and no event, whatever method it has and whoever it says it is.
+func TestConvertStrangers(t *testing.T) {
+	strangers := 0
+	converter := Converter{Stranger: func() { strangers++ }}
+	anonymous := `"user":{"username":"system:anonymous","groups":["system:unauthenticated"]},"userAgent":"karpenter/1.7","objectRef":{"resource":"nodes"}`
+	for _, line := range []string{
+		`{"stage":"ResponseComplete","verb":"create",` + anonymous + `,"responseStatus":{"code":403}}`,
+		`{"stage":"ResponseComplete","verb":"",` + anonymous + `,"responseStatus":{"code":405}}`,
+		`{"stage":"ResponseComplete","verb":"create","user":{},"userAgent":"karpenter/1.7","objectRef":{"resource":"nodes"},"responseStatus":{"code":401}}`,
+	} {
+		if events, err := converter.Events([]byte(line)); err != nil || len(events) > 0 {
+			t.Errorf("%s: %v, %v", line, events, err)
+		}
+	}
+	if strangers != 3 {
+		t.Errorf("%d strangers, want 3", strangers)
+	}
+	events, err := converter.Events([]byte(`{"stage":"ResponseComplete","verb":"create","user":{"username":"system:serviceaccount:karpenter:karpenter"},"objectRef":{"resource":"nodes"},"responseStatus":{"code":401}}`))
+	if err != nil || len(events) != 1 || strangers != 3 {
+		t.Errorf("a program that is refused: %v, %v", events, err)
+	}
+}
