@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"nodestorm/sim/strict"
 )
 
 // saved is a project as Save writes it.
@@ -177,20 +178,14 @@ const maxState = 256 << 20
 
 // ReadState reads what SaveFile wrote, for Config.State. Nil means that there is no such file yet.
 func ReadState(file string) ([]byte, error) {
-	f, err := os.Open(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxState+1))
+	text, err := strict.ReadFile(file, maxState)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
 	case err == nil && len(text) == 0:
 		err = fmt.Errorf("%s: the file is empty", file)
-	case len(text) > maxState:
-		err = fmt.Errorf("%s: more than %d bytes: want the state of a project", file, maxState)
+	case errors.As(err, new(*strict.LargeError)):
+		err = fmt.Errorf("%w: want the state of a project", err)
 	}
 	return text, err
 }

@@ -103,7 +103,7 @@ func TestFeatures(t *testing.T) {
 				if err != nil {
 					t.Skip(err)
 				}
-				result, err := played(ran, record, build)
+				result, err := played(t.Context(), ran, record, build)
 				if errors.Is(err, errNotPlayed) {
 					result, err = replay.Undistorted(ctx, replay.Request{
 						Record: record, Target: build, Features: os.DirFS("."),
@@ -147,7 +147,7 @@ func stored(folder string) (runs []replay.Result, err error) {
 
 // played is the last stored run of the record on the build, judged again; those before
 // it were thrown away as distorted.
-func played(runs []replay.Result, record scenarios.Record, build builds.Target) (replay.Result, error) {
+func played(ctx context.Context, runs []replay.Result, record scenarios.Record, build builds.Target) (replay.Result, error) {
 	catalogue, err := features.Catalogue()
 	if err != nil {
 		return replay.Result{}, err
@@ -156,7 +156,7 @@ func played(runs []replay.Result, record scenarios.Record, build builds.Target) 
 		if r.ID != record.ID || r.Target.Ref != build.Ref || r.Target.SHA256 != build.SHA256 {
 			continue
 		}
-		again, err := run.Recheck(r.Dir, kept.Records(catalogue))
+		again, err := run.Recheck(ctx, r.Dir, kept.Records(catalogue))
 		if err != nil {
 			return r, err
 		}

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"nodestorm/sim/strict"
 )
 
 //go:embed releases.yaml */*.yaml
@@ -43,13 +44,14 @@ func (c *Catalogue) Clone() *Catalogue {
 
 // LoadCheckout reads the records and features of a checkout, which must agree.
 func LoadCheckout(dir string) (*Catalogue, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := strict.Root(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
+	files := strict.In(root)
 	in := func(folder string) fs.FS {
-		below, _ := fs.Sub(root.FS(), folder) // only an invalid path is an error
+		below, _ := fs.Sub(files, folder) // only an invalid path is an error
 		return below
 	}
 	c, err := LoadFrom(in("scenarios"))

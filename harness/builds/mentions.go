@@ -2,16 +2,18 @@ package builds
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
+
+	"nodestorm/sim/strict"
 )
 
 // Mentions tells whether a build has a text in its program, as it has the name of every
 // environment variable that it asks for.
 func (t Target) Mentions(text string) (bool, error) {
-	f, err := os.Open(t.Binary())
+	f, err := strict.Open(context.Background(), t.Binary())
 	if err != nil {
 		return false, fmt.Errorf("reading the program of %s: %w", t.Ref, err)
 	}

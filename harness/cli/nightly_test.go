@@ -173,7 +173,7 @@ func TestNightOfShards(t *testing.T) {
 // What only a matrix tells of counts beside runs, and none twice.
 func TestNightOfRunsAndAMatrix(t *testing.T) {
 	here, _, _ := night(t, "1/1", nil)
-	m, err := stored.ReadMatrix(filepath.Join(here, "matrix.json"))
+	m, err := stored.ReadMatrix(t.Context(), filepath.Join(here, "matrix.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

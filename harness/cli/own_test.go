@@ -140,7 +140,7 @@ func TestOwnCatalogueIsWrong(t *testing.T) {
 			if err := syscall.Mkfifo(filepath.Join(dir, "x.feature"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, []string{"x.feature: it is no file"}},
+		}, []string{"x.feature: it is a named pipe, and only files are read: write what comes out of it to one, and name that"}},
 		{"kin", func(_, _, record string) { change(t, record, "summary:", "kin: [nobody-knows]\nsummary:") }, []string{`late-node.yaml:18: kin[0]: unknown scenario "nobody-knows"`}},
 	}
 	for _, test := range tests {
@@ -306,7 +306,7 @@ func TestBundleLeavesOtherLogsAlone(t *testing.T) {
 			t.Errorf("%s is in the bundle", path)
 		}
 	}
-	found, done := page.Logs(logs)
+	found, done := page.Logs(t.Context(), logs)
 	defer done()
 	if len(found) != 0 {
 		t.Errorf("the page has %v", found)

@@ -39,8 +39,8 @@ func left(t *testing.T, atATime int, script ...string) (all string) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, &said)
 	}
-	status := exit.CodeOf(e.Finish(catalogue, rows, out, false, false))
-	if err := e.Reporter(catalogue).JUnit(rows, out); err != nil {
+	status := exit.CodeOf(e.Finish(t.Context(), catalogue, rows, out, false, false))
+	if err := e.Reporter(catalogue).JUnit(t.Context(), rows, out); err != nil {
 		t.Fatal(err)
 	}
 	all = fmt.Sprintf("status %d\n%s\n%s\n", status, &stdout, seenIn(t, out))

@@ -62,7 +62,7 @@ func numbered(history string) string {
 // reseal makes what was changed in a run's folder what the run left.
 func reseal(t *testing.T, dir string) {
 	t.Helper()
-	if err := run.Reseal(dir); err != nil {
+	if err := run.Reseal(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -115,7 +115,7 @@ func night(t *testing.T, part string, change func(*console.Shard, []table.Row)) 
 	if err := h.Keep(rows, true); err != nil {
 		t.Fatal(err)
 	}
-	return out, exit.CodeOf(e.Finish(catalogue, rows, out, false, false)), text.String()
+	return out, exit.CodeOf(e.Finish(t.Context(), catalogue, rows, out, false, false)), text.String()
 }
 
 // keepRun writes a run as short as one can be.
@@ -129,7 +129,7 @@ func keepRun(t *testing.T, row table.Row, sha string) {
 // seenIn is the matrix in a folder without what may differ: when it was made, and where the runs are.
 func seenIn(t *testing.T, dir string) (seen string) {
 	t.Helper()
-	m, err := stored.ReadMatrix(filepath.Join(dir, "matrix.json"))
+	m, err := stored.ReadMatrix(t.Context(), filepath.Join(dir, "matrix.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

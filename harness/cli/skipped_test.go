@@ -53,12 +53,12 @@ func TestSkipped(t *testing.T) {
 					Clock: lag.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
 				r.Verdict = map[string]verdict.Verdict{"expected": "healthy", "inconclusive": "inconclusive"}[outcome]
 				dir := filepath.Join(out, "run")
-				if err := errors.Join(os.Mkdir(dir, 0o700), r.Save(dir), os.WriteFile(filepath.Join(dir, run.HistoryFile), []byte(`{"seq":1,"source":"harness","verb":"ended"}`+"\n"), 0o600), run.Reseal(dir)); err != nil {
+				if err := errors.Join(os.Mkdir(dir, 0o700), r.Save(dir), os.WriteFile(filepath.Join(dir, run.HistoryFile), []byte(`{"seq":1,"source":"harness","verb":"ended"}`+"\n"), 0o600), run.Reseal(t.Context(), dir)); err != nil {
 					t.Fatal(err)
 				}
 				rows = append(rows, table.Row{ID: r.ID, Target: r.Target.Ref.String(), Expected: "healthy", Verdict: string(r.Verdict), Outcome: outcome, Run: dir})
 			}
-			status := exit.CodeOf(e.Finish(catalogue, append(rows, test.without...), out, false, test.strict))
+			status := exit.CodeOf(e.Finish(t.Context(), catalogue, append(rows, test.without...), out, false, test.strict))
 			if status != test.status || !strings.Contains(stdout.String(), test.summary) || stderr.Len() > 0 {
 				t.Errorf("status %d, it says %q and %q; want status %d and %q", status, stdout.String(), stderr.String(), test.status, test.summary)
 			}

@@ -103,7 +103,7 @@ func TestSourceIsWrong(t *testing.T) {
 		{"empty", draft.Log, write(""), "is empty"},
 		{"a folder as a log", draft.Log, func(path string) error { return os.Mkdir(path, 0o700) }, "is a folder; --dump takes folders"},
 		{"a folder of something else", draft.Dump, func(path string) error { return os.Mkdir(path, 0o700) }, "none of its 0 files has nodes"},
-		{"a pipe", draft.Events, func(path string) error { return syscall.Mkfifo(path, 0o600) }, "is no file; write it to one first"},
+		{"a pipe", draft.Events, func(path string) error { return syscall.Mkfifo(path, 0o600) }, "is a named pipe, and only files are read: write what comes out of it to one"},
 		{"a program", draft.Log, write("\x7fELF\x02\x01\x01\x00\x00"), "is no text"},
 		{"an essay", draft.Log, write("It all began\nwhen nothing scaled.\n"), "none of its 2 lines is of klog"},
 		{"another's log", draft.Log, write("I0102 03:04:05.000000       1 server.go:1] \"Started\"\n"), "take the log of the autoscaler's own pod"},

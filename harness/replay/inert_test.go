@@ -73,11 +73,11 @@ func TestInert(t *testing.T) {
 				if result.Verdict != verdict.Failed && result.Verdict != verdict.Inconclusive {
 					t.Errorf("a program that does nothing is %s: %s", result.Verdict, result.Reason)
 				}
-				again, err := run.Recheck(result.Dir, kept.Records(catalogue))
+				again, err := run.Recheck(t.Context(), result.Dir, kept.Records(catalogue))
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, of := range again.Cross(catalogue) {
+				for _, of := range again.Cross(t.Context(), catalogue) {
 					t.Errorf("a program that does nothing shows %s: %s, records %v", of.ID, of.Finding.Statement, of.Finding.Evidence)
 				}
 			})

@@ -19,6 +19,7 @@ import (
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/run"
 	"nodestorm/harness/world"
+	"nodestorm/sim/strict"
 	"nodestorm/sim/time/clock"
 )
 
@@ -69,6 +70,9 @@ func OfFolder(ctx context.Context, folder string) (c ControlPlane, err error) {
 		if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
 			return c, fmt.Errorf("%s has no program %s; name a folder with etcd and kube-apiserver, as envtest's or a release's is, "+
 				"or a release, such as %s", folder, name, builds.Kubernetes.Version)
+		}
+		if err := strict.Regular(path); err != nil {
+			return c, err
 		}
 		if c.goes[name], err = buildstore.GoOf(path); err != nil {
 			return c, fmt.Errorf("%s %w", path, err)

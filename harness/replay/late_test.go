@@ -59,7 +59,7 @@ func TestStopped(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := run.Recheck(result.Dir, kept.Records(catalogue))
+			again, err := run.Recheck(t.Context(), result.Dir, kept.Records(catalogue))
 			if err != nil || again.Now.Verdict != verdict.Inconclusive || !strings.Contains(again.Now.Reason, want) {
 				t.Errorf("judged again: %+v, %v; want inconclusive with %q", again.Now, err, want)
 			}

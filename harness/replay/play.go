@@ -63,7 +63,7 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	if err := run.WriteFile(out.Dir, run.CucumberFile, []byte(redact.ForHere().Text(report.String()))); err != nil {
 		return err
 	}
-	return p.judge()
+	return p.judge(ctx)
 }
 
 // rig is what the scenario runs on; what comes of it is noted.
@@ -101,7 +101,7 @@ func (p *playing) rig() sentences.Rig {
 }
 
 // judge judges the history.
-func (p *playing) judge() error {
+func (p *playing) judge(ctx context.Context) error {
 	out := p.out
 	out.Seal = &run.Seal{Record: run.RecordDigest(p.Record)}
 	var records history.InMemory
@@ -113,7 +113,7 @@ func (p *playing) judge() error {
 	if p.unplayed != nil {
 		out.Unplayed = p.unplayed.Error()
 	}
-	if err := out.HoldAgainstLog(out.Dir, records); err != nil {
+	if err := out.HoldAgainstLog(ctx, out.Dir, records); err != nil {
 		return err
 	}
 	out.Judgement, _ = run.Judge(out.Run, p.Record, records)

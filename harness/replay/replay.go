@@ -92,14 +92,14 @@ func Run(ctx context.Context, r Request) (Result, error) {
 	if err := out.Save(dir); err != nil {
 		return out, err
 	}
-	return out, saveJUnit(dir, r.Record)
+	return out, saveJUnit(ctx, dir, r.Record)
 }
 
 // saveJUnit writes the run as `nodestorm report -o junit` does: godog's own JUnit
 // XML has what readers with a schema refuse, and of a failure that shows as the
 // catalogue promises it makes a failed test.
-func saveJUnit(dir string, record scenarios.Record) error {
-	told, err := summary.Run(dir, scenarios.Of(record), 0)
+func saveJUnit(ctx context.Context, dir string, record scenarios.Record) error {
+	told, err := summary.Run(ctx, dir, scenarios.Of(record), 0)
 	if err != nil {
 		return err
 	}

@@ -208,7 +208,7 @@ func checkRecheck(t *testing.T, result replay.Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, err := run.Recheck(result.Dir, kept.Records(catalogue))
+	same, err := run.Recheck(t.Context(), result.Dir, kept.Records(catalogue))
 	if err != nil || same.Now.Verdict != result.Verdict || same.Now.Reason != result.Reason {
 		t.Errorf("judged again: %+v, %v; live it was %+v", same.Now, err, result.Judgement)
 	}
@@ -219,7 +219,7 @@ func checkRecheck(t *testing.T, result replay.Result) {
 			t.Fatal(err)
 		}
 		spoil(dir)
-		again, err := run.Recheck(dir, kept.Records(catalogue))
+		again, err := run.Recheck(t.Context(), dir, kept.Records(catalogue))
 		if err != nil || again.Now.Verdict != want || !strings.Contains(again.Now.Reason, reason) {
 			t.Errorf("%s: %+v, %v; want %s with %q", name, again.Now, err, want, reason)
 		}
@@ -331,7 +331,7 @@ func TestRunInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := run.Recheck(filepath.Join(r.Out, scenario, affected.String()), kept.Records(catalogue))
+	again, err := run.Recheck(t.Context(), filepath.Join(r.Out, scenario, affected.String()), kept.Records(catalogue))
 	if err != nil || again.Run.Verdict != "" || again.Now.Verdict != verdict.Inconclusive || !strings.Contains(again.Now.Reason, "the run did not come to its end") {
 		t.Errorf("stored as %q, judged again: %+v, %v", again.Run.Verdict, again.Now, err)
 	}

@@ -45,7 +45,7 @@ func TestRunUnplayed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := run.Recheck(result.Dir, kept.Records(catalogue))
+	again, err := run.Recheck(t.Context(), result.Dir, kept.Records(catalogue))
 	if err != nil || again.Now.Verdict != result.Verdict || again.Now.Reason != result.Reason || strings.Contains(again.Now.Reason, "\n") {
 		t.Errorf("judged again: %+v, %v; live it was %+v", again.Now, err, result.Judgement)
 	}

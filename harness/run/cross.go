@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"slices"
 
 	"nodestorm/harness/run/verdict"
@@ -18,12 +19,15 @@ type Foreign struct {
 // Cross looks in a stored run for the symptoms of all other scenarios. It returns
 // those that are there though the run is healthy, or its scenario none of their
 // record's kin: they are too loose, or the run fails in another way than its own
-// record says. Those on which the search gave up are returned as well.
-func (r Rechecked) Cross(catalogue *scenarios.Catalogue) []Foreign {
+// record says. Those on which the search gave up are returned as well; none if ctx ends.
+func (r Rechecked) Cross(ctx context.Context, catalogue *scenarios.Catalogue) []Foreign {
 	var foreign []Foreign
 	prepared := checker.Prepare(slices.Collect(r.Records.Timed()))
 	for _, record := range catalogue.Records() {
 		kin := slices.Contains(record.Kin, r.Run.ID) && r.Now.Verdict != verdict.Healthy
+		if ctx.Err() != nil {
+			return nil
+		}
 		if record.ID == r.Run.ID || kin {
 			continue
 		}

@@ -82,7 +82,7 @@ func TestCross(t *testing.T) {
 			}
 			checked.Records = records
 			var got []string
-			for _, of := range checked.Cross(failures(t, test.second, test.deleted)) {
+			for _, of := range checked.Cross(t.Context(), failures(t, test.second, test.deleted)) {
 				if of.Finding.GaveUp {
 					got = append(got, of.ID+" "+of.Finding.Reason)
 				} else {

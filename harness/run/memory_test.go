@@ -90,7 +90,7 @@ func TestRecheckKeepsNoHistory(t *testing.T) {
 		l := &renewals{n: n}
 		write(t, path, l)
 		before := liveHeap()
-		checked, err := run.Recheck(dir, kept.Records(catalogue))
+		checked, err := run.Recheck(t.Context(), dir, kept.Records(catalogue))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,15 +1,16 @@
 package run
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"nodestorm/harness/run/crosscheck"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/sim/history"
+	"nodestorm/sim/strict"
 )
 
 // OwnLog is what a target's own log and events say of the run, beside what the history has of it.
@@ -20,7 +21,7 @@ type OwnLog struct {
 
 // HoldAgainstLog compares the history with the log in the run's folder, if the target is one of which the log is
 // known. A folder without logs says nothing.
-func (r *Run) HoldAgainstLog(dir string, records history.Records) error {
+func (r *Run) HoldAgainstLog(ctx context.Context, dir string, records history.Records) error {
 	r.OwnLog = nil
 	if r.Target.Name != crosscheck.Program || r.Epoch.IsZero() {
 		return nil
@@ -31,7 +32,7 @@ func (r *Run) HoldAgainstLog(dir string, records history.Records) error {
 	}
 	var log crosscheck.Log
 	for _, name := range files {
-		file, err := os.Open(name)
+		file, err := strict.Open(ctx, name)
 		if err == nil {
 			err = errors.Join(log.Read(file, r.Epoch), file.Close())
 		}

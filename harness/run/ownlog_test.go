@@ -37,7 +37,7 @@ func TestOwnLogDisagrees(t *testing.T) {
 			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(10+20*i) * time.Second, Event: e})
 		}
 		r := Run{ID: "x", Epoch: epoch, Target: builds.Manifest{Ref: builds.Ref{Name: "cluster-autoscaler"}}}
-		if err := r.HoldAgainstLog(dir, records); err != nil {
+		if err := r.HoldAgainstLog(t.Context(), dir, records); err != nil {
 			t.Fatal(err)
 		}
 		got, _ := Judge(r, scenarios.Unrecorded("x", "cluster-autoscaler"), records)

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"sync"
 
 	"nodestorm/harness/builds"
+	"nodestorm/sim/strict"
 )
 
 // Provenance says what was run as far as the names and the manifests of the target
@@ -101,7 +103,7 @@ var Program = sync.OnceValue(func() string {
 
 // Digest is that of the file at path.
 func Digest(path string) (Input, error) {
-	f, err := os.Open(path)
+	f, err := strict.Open(context.Background(), path)
 	if err != nil {
 		return Input{}, err
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -58,7 +59,7 @@ type Records func(r Run, dir string) (scenarios.Record, error)
 // symptom that its record has today. The history is read some times over, and never in memory as a whole.
 // The outcome of a Then that no history can judge, and of other steps, is taken as recorded. A run that is not as it was when it
 // ended is inconclusive; an error means that dir cannot be judged at all.
-func Recheck(dir string, recordOf Records) (Rechecked, error) {
+func Recheck(ctx context.Context, dir string, recordOf Records) (Rechecked, error) {
 	r, err := Load(dir)
 	if err != nil {
 		return Rechecked{}, err
@@ -75,19 +76,19 @@ func Recheck(dir string, recordOf Records) (Rechecked, error) {
 	}
 	checked := Rechecked{Run: r, Expected: record.Expected(r.Target.Ref.String())}
 	var late history.Lateness
-	checked.Doubts, err = r.Read(dir, nil, late.Take)
+	checked.Doubts, err = r.Read(ctx, dir, nil, late.Take)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Rechecked{}, fmt.Errorf("%s has no %s: the run cannot be judged again", dir, HistoryFile)
 	}
 	if err != nil {
 		return Rechecked{}, fmt.Errorf("reading a run: %w", err)
 	}
-	checked.Records = &history.Stored{Path: filepath.Join(dir, HistoryFile), Late: late.Most}
+	checked.Records = &history.Stored{Path: filepath.Join(dir, HistoryFile), Context: ctx, Late: late.Most}
 	checked.Changed = !r.Unrecorded && r.Seal != nil && r.Seal.Record != RecordDigest(record)
 	if len(checked.Doubts) > 0 {
 		checked.Now = Doubtful(checked.Doubts)
 	} else {
-		if err := r.HoldAgainstLog(dir, checked.Records); err != nil {
+		if err := r.HoldAgainstLog(ctx, dir, checked.Records); err != nil {
 			return Rechecked{}, err
 		}
 		checked.OwnLog = r.OwnLog

@@ -15,7 +15,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -26,6 +25,7 @@ import (
 	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history/invariants"
+	"nodestorm/sim/strict"
 	"nodestorm/sim/time/lag"
 )
 
@@ -137,20 +137,14 @@ const maxSize = 4 << 20
 // folder of a run, or what is wrong with it. Whether something was changed since is
 // not asked: see Checked.
 func Load(dir string) (Run, error) {
-	file, err := os.Open(filepath.Join(dir, File))
-	if errors.Is(err, fs.ErrNotExist) {
+	text, err := strict.ReadFile(filepath.Join(dir, File), maxSize)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return Run{}, fmt.Errorf("%s is no folder of a run: it has no %s", dir, File)
-	}
-	if err != nil {
+	case errors.As(err, new(*strict.LargeError)):
+		return Run{}, fmt.Errorf("%s was not written by nodestorm: %w", filepath.Join(dir, File), strict.WithoutPath(err))
+	case err != nil:
 		return Run{}, fmt.Errorf("reading a run: %w", err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxSize+1))
-	if err != nil {
-		return Run{}, fmt.Errorf("reading a run: %w", err)
-	}
-	if len(text) > maxSize {
-		return Run{}, fmt.Errorf("%s was not written by nodestorm: it has more than %d MiB", file.Name(), maxSize>>20)
 	}
 	var r Run
 	if err := json.Unmarshal(text, &r); err != nil {

@@ -114,7 +114,7 @@ func TestRecheckAgreesWithLive(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			dir, live := storeUnplayed(t, test.unplayed, test.status, test.events...)
-			again, err := run.Recheck(dir, kept.Records(load(t)))
+			again, err := run.Recheck(t.Context(), dir, kept.Records(load(t)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,10 +157,10 @@ func TestRecheckJudgesThens(t *testing.T) {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := run.Reseal(dir); err != nil {
+		if err := run.Reseal(t.Context(), dir); err != nil {
 			t.Fatal(err)
 		}
-		again, err := run.Recheck(dir, kept.Records(load(t)))
+		again, err := run.Recheck(t.Context(), dir, kept.Records(load(t)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,12 +206,12 @@ func TestRecheckRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir, _ := store(t, "failed", bought...)
 			test.change(t, dir)
-			if _, err := run.Recheck(dir, kept.Records(load(t))); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+			if _, err := run.Recheck(t.Context(), dir, kept.Records(load(t))); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v, want one line with %q", err, test.want)
 			}
 		})
 	}
-	if _, err := run.Recheck(filepath.Join(t.TempDir(), "none"), kept.Records(load(t))); err == nil || !strings.Contains(err.Error(), "is no folder of a run") {
+	if _, err := run.Recheck(t.Context(), filepath.Join(t.TempDir(), "none"), kept.Records(load(t))); err == nil || !strings.Contains(err.Error(), "is no folder of a run") {
 		t.Errorf("error %v", err)
 	}
 }

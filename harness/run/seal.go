@@ -2,13 +2,12 @@ package run
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
+	"nodestorm/sim/strict"
 )
 
 // Seal tells a run that is as it was when it ended from one that was changed since, by
@@ -110,9 +110,11 @@ const maxNamed = 10
 // Read reads the run's history in dir, and gives each record to each, as through, if it
 // is not nil, lets the text through. It returns why nothing may be concluded from the
 // run, a sentence each; none if it is as it was when it ended. The error is that of
-// opening the history.
-func (r Run) Read(dir string, through func(io.Reader) io.Reader, each func(history.Record)) (doubts []string, err error) {
-	file, err := os.Open(filepath.Join(dir, HistoryFile))
+// opening the history, or the cause of ctx, which ends the reading.
+func (r Run) Read(
+	ctx context.Context, dir string, through func(io.Reader) io.Reader, each func(history.Record),
+) (doubts []string, err error) {
+	file, err := strict.Open(ctx, filepath.Join(dir, HistoryFile))
 	if err != nil {
 		return r.doubts, err
 	}
@@ -136,6 +138,9 @@ func (r Run) Read(dir string, through func(io.Reader) io.Reader, each func(histo
 		}
 		each(record)
 	})
+	if err := context.Cause(ctx); err != nil { // what has been read says nothing of the rest
+		return nil, err
+	}
 	for _, p := range problems {
 		doubts = append(doubts, fmt.Sprintf("%s, %v", HistoryFile, p))
 	}
@@ -191,14 +196,17 @@ func Doubtful(doubts []string) verdict.Judgement {
 
 // Checked is Load for those who count with the verdict: it is inconclusive where the
 // run is not as it was when it ended. A run that has no verdict has none.
-func Checked(dir string) (Run, error) {
+func Checked(ctx context.Context, dir string) (Run, error) {
 	r, err := Load(dir)
 	if err != nil || r.Verdict == "" {
 		return r, err
 	}
-	doubts, err := r.Read(dir, nil, func(history.Record) {})
+	doubts, err := r.Read(ctx, dir, nil, func(history.Record) {})
+	if ctx.Err() != nil {
+		return r, context.Cause(ctx)
+	}
 	if err != nil {
-		doubts = append(doubts, fmt.Sprintf("%s cannot be read: %v", HistoryFile, errors.Unwrap(err)))
+		doubts = append(doubts, fmt.Sprintf("%s cannot be read: %v", HistoryFile, strict.WithoutPath(err)))
 	}
 	if len(doubts) > 0 {
 		r.Judgement = Doubtful(doubts)
@@ -208,7 +216,7 @@ func Checked(dir string) (Run, error) {
 
 // Reseal seals the copy of a run from which credentials were removed. What was wrong
 // with the run before stays wrong: call it only for one without doubts, see Sound.
-func Reseal(dir string) error {
+func Reseal(ctx context.Context, dir string) error {
 	r, err := Load(dir)
 	if err != nil {
 		return err
@@ -216,7 +224,7 @@ func Reseal(dir string) error {
 	if r.Seal == nil {
 		return fmt.Errorf("%s has no digests", filepath.Join(dir, File))
 	}
-	text, err := os.Open(filepath.Join(dir, HistoryFile))
+	text, err := strict.Open(ctx, filepath.Join(dir, HistoryFile))
 	if err != nil {
 		return err
 	}
@@ -231,12 +239,12 @@ func Reseal(dir string) error {
 	return r.Save(dir)
 }
 
-// Sound tells whether the run in dir is as it was when it ended.
-func Sound(dir string) bool {
+// Sound reports whether the run in dir is as it was when it ended.
+func Sound(ctx context.Context, dir string) bool {
 	r, err := Load(dir)
 	if err != nil {
 		return false
 	}
-	doubts, err := r.Read(dir, nil, func(history.Record) {})
+	doubts, err := r.Read(ctx, dir, nil, func(history.Record) {})
 	return err == nil && len(doubts) == 0
 }

@@ -95,7 +95,7 @@ func TestRecheckOfChangedRuns(t *testing.T) {
 			dir, _ := store(t, "failed", bought...)
 			change(t, dir, test.file, test.change)
 			if test.resealed {
-				if err := run.Reseal(dir); err != nil {
+				if err := run.Reseal(t.Context(), dir); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -108,18 +108,18 @@ func TestRecheckOfChangedRuns(t *testing.T) {
 // of its doubts is as wanted.
 func inconclusive(t *testing.T, dir string, catalogue *scenarios.Catalogue, want string) {
 	t.Helper()
-	again, err := run.Recheck(dir, kept.Records(catalogue))
+	again, err := run.Recheck(t.Context(), dir, kept.Records(catalogue))
 	if err != nil || again.Now.Verdict != verdict.Inconclusive || strings.Contains(again.Now.Reason, "\n") {
 		t.Fatalf("judged %+v, %v; want inconclusive", again.Now, err)
 	}
 	if !slices.ContainsFunc(again.Doubts, func(doubt string) bool { return strings.Contains(doubt, want) }) {
 		t.Errorf("doubts %q, want %q", again.Doubts, want)
 	}
-	told, err := summary.Run(dir, catalogue, 0)
+	told, err := summary.Run(t.Context(), dir, catalogue, 0)
 	if err != nil || told.Run.Verdict != string(verdict.Inconclusive) || !strings.Contains(strings.Join(told.Run.Problems, "\n"), want) {
 		t.Errorf("told %+v, %v; want inconclusive", told.Run, err)
 	}
-	if counted, err := run.Checked(dir); err != nil || counted.Verdict != verdict.Inconclusive {
+	if counted, err := run.Checked(t.Context(), dir); err != nil || counted.Verdict != verdict.Inconclusive {
 		t.Errorf("counted %+v, %v; want inconclusive", counted.Judgement, err)
 	}
 }
@@ -140,7 +140,7 @@ func TestFlippedBytes(t *testing.T) {
 			if err := os.WriteFile(path, flipped, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if r, err := run.Checked(dir); err == nil && r.Verdict != verdict.Inconclusive && r.Verdict != "" {
+			if r, err := run.Checked(t.Context(), dir); err == nil && r.Verdict != verdict.Inconclusive && r.Verdict != "" {
 				t.Errorf("%s, byte %d, %q for %q: %s", name, at, flipped[at], text[at], r.Verdict)
 			}
 		}
@@ -148,7 +148,7 @@ func TestFlippedBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r, err := run.Checked(dir); err != nil || r.Verdict != verdict.Reproduced || !run.Sound(dir) {
+	if r, err := run.Checked(t.Context(), dir); err != nil || r.Verdict != verdict.Reproduced || !run.Sound(t.Context(), dir) {
 		t.Errorf("as it was: %+v, %v", r, err)
 	}
 }
@@ -160,10 +160,10 @@ func TestRecordChangedSince(t *testing.T) {
 	change(t, dir, run.File, func(text []byte) []byte {
 		return regexp.MustCompile(`"record": "[0-9a-f]{64}"`).ReplaceAll(text, fmt.Appendf(nil, `"record": "%064d"`, 1))
 	})
-	if err := run.Reseal(dir); err != nil {
+	if err := run.Reseal(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	again, err := run.Recheck(dir, kept.Records(load(t)))
+	again, err := run.Recheck(t.Context(), dir, kept.Records(load(t)))
 	if err != nil || again.Now.Verdict != verdict.Reproduced || !strings.Contains(strings.Join(again.Differences(), "; "), "has changed since the run") {
 		t.Errorf("%+v, %v, %q", again.Now, err, again.Differences())
 	}

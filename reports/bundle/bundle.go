@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"nodestorm/sim/strict"
 )
 
 const (
@@ -29,8 +31,8 @@ const (
 )
 
 // Pack writes all regular files below dir as a gzip-compressed tar archive, in a
-// folder of the given name.
-func Pack(w io.Writer, dir, name string) error {
+// folder of the given name, as long as ctx lasts.
+func Pack(ctx context.Context, w io.Writer, dir, name string) error {
 	compressed := gzip.NewWriter(w)
 	archive := tar.NewWriter(compressed)
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
@@ -41,7 +43,7 @@ func Pack(w io.Writer, dir, name string) error {
 		if err != nil {
 			return err
 		}
-		return add(archive, file, path.Join(name, filepath.ToSlash(relative)))
+		return add(ctx, archive, file, path.Join(name, filepath.ToSlash(relative)))
 	})
 	err = errors.Join(err, archive.Close(), compressed.Close())
 	if err != nil {
@@ -50,8 +52,8 @@ func Pack(w io.Writer, dir, name string) error {
 	return nil
 }
 
-func add(archive *tar.Writer, file, name string) error {
-	in, err := os.Open(file)
+func add(ctx context.Context, archive *tar.Writer, file, name string) error {
+	in, err := strict.Open(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -75,7 +77,7 @@ func add(archive *tar.Writer, file, name string) error {
 // leads elsewhere or comes twice, or one that is larger than a bundle can be, is
 // refused, and what was unpacked until then stays in dir, as when ctx ends.
 func Unpack(ctx context.Context, r io.Reader, dir string) error {
-	compressed, err := gzip.NewReader(interruptible{ctx, r})
+	compressed, err := gzip.NewReader(strict.While(ctx, r))
 	if err != nil {
 		return fmt.Errorf("no bundle of runs: %w", err)
 	}
@@ -107,20 +109,6 @@ func Unpack(ctx context.Context, r io.Reader, dir string) error {
 			return fmt.Errorf("file %q of the archive: %w", header.Name, err)
 		}
 	}
-}
-
-// interruptible reads no more when its context has ended.
-type interruptible struct {
-	ctx context.Context
-	io.Reader
-}
-
-// Read implements io.Reader.
-func (r interruptible) Read(p []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	return r.Reader.Read(p)
 }
 
 // sound reads what follows an archive: the check sum tells whether it is whole.

@@ -121,7 +121,7 @@ func TestPackAndUnpack(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := bundle.Pack(&out, from, "given"); err != nil {
+	if err := bundle.Pack(t.Context(), &out, from, "given"); err != nil {
 		t.Fatal(err)
 	}
 	if err := bundle.Unpack(t.Context(), bytes.NewReader(out.Bytes()), to); err != nil {

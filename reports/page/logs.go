@@ -3,6 +3,7 @@ package page
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"nodestorm/reports/redact"
+	"nodestorm/sim/strict"
 )
 
 // Log is a component's log.
@@ -24,8 +26,8 @@ type Log struct {
 }
 
 // Logs opens the logs in a folder, those of links left out, as the redactor lets them
-// through. Close them all with the function, which is never nil.
-func Logs(folder string) ([]Log, func()) {
+// through, as long as ctx lasts. Close them all with the function, which is never nil.
+func Logs(ctx context.Context, folder string) ([]Log, func()) {
 	var logs []Log
 	var files []*os.File
 	root, err := os.OpenRoot(filepath.Dir(folder)) // no link leads out of it
@@ -43,7 +45,7 @@ func Logs(folder string) ([]Log, func()) {
 			continue
 		}
 		files = append(files, file)
-		logs = append(logs, Log{Name: strings.TrimSuffix(filepath.Base(path), ".log"), Text: redact.ForHere().Reader(file)})
+		logs = append(logs, Log{Name: strings.TrimSuffix(filepath.Base(path), ".log"), Text: redact.ForHere().Reader(strict.While(ctx, file))})
 	}
 	return logs, func() {
 		for _, file := range files {

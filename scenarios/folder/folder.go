@@ -21,6 +21,7 @@ import (
 	"nodestorm/scenarios"
 	"nodestorm/sim/history/checker"
 	"nodestorm/sim/oneline"
+	"nodestorm/sim/strict"
 )
 
 // What a folder may hold that anybody may have written.
@@ -84,6 +85,9 @@ func Read(name string) *Folder {
 	case err != nil:
 		f.problem(".", 0, "", "%v", withoutPath(err))
 		return f
+	case !info.IsDir() && !info.Mode().IsRegular():
+		f.problem(".", 0, "", "%v", withoutPath(strict.Regular(name)))
+		return f
 	case !info.IsDir():
 		if !strings.HasSuffix(name, featureSuffix) {
 			f.problem(".", 0, "", "it is neither a folder nor called NAME%s", featureSuffix)
@@ -96,13 +100,13 @@ func Read(name string) *Folder {
 	if abs, err := filepath.Abs(dir); err == nil && fs.ValidPath(filepath.Base(abs)) && filepath.Base(abs) != "." {
 		f.mount = filepath.Base(abs)
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := strict.Root(dir)
 	if err != nil {
 		f.problem(".", 0, "", "%v", withoutPath(err))
 		return f
 	}
 	defer root.Close()
-	fsys := root.FS()
+	fsys := strict.In(root)
 	names := []string{only}
 	if only == "" {
 		names = f.list(fsys)
@@ -138,10 +142,7 @@ func withoutPath(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return errors.New("permission denied; let it be read, or name another folder")
 	}
-	if at := (*fs.PathError)(nil); errors.As(err, &at) {
-		return at.Err
-	}
-	return err
+	return strict.WithoutPath(err)
 }
 
 // list finds the features and the files that may be records.
@@ -236,7 +237,7 @@ func readSmall(fsys fs.FS, name string) ([]byte, error) {
 		return nil, errors.New("it is a link that leads out of the folder")
 	case err != nil:
 		return nil, withoutPath(err)
-	case !info.Mode().IsRegular():
+	case info.IsDir():
 		return nil, errors.New("it is no file")
 	}
 	file, err := fsys.Open(name)

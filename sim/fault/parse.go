@@ -2,8 +2,6 @@ package fault
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -17,17 +15,9 @@ const maxFile = 1 << 20
 
 // Load is Parse of a file. Its errors name the file.
 func Load(file string, lists ...*List) ([]Fault, error) {
-	f, err := os.Open(file)
+	text, err := strict.ReadFile(file, maxFile)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("%s: more than %d bytes are too many for a list of faults", file, maxFile)
 	}
 	faults, err := Parse(text, lists...)
 	if err != nil {

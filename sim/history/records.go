@@ -3,11 +3,13 @@ package history
 import (
 	"cmp"
 	"container/heap"
+	"context"
 	"fmt"
 	"iter"
-	"os"
 	"slices"
 	"time"
+
+	"nodestorm/sim/strict"
 )
 
 // Records are those of a run, to be read as often as one likes.
@@ -43,8 +45,9 @@ func (InMemory) Err() error { return nil }
 // Stored are the records of a history's file, read anew each time, so that they may be more
 // than the memory holds. It is for one reader at a time.
 type Stored struct {
-	// Path is that of the file, whose records have the order of their Seq.
-	Path string
+	// Path is that of the file, whose records have the order of their Seq. It is read as long as Context lasts.
+	Path    string
+	Context context.Context
 	// Late is how much later than others of a later time a record arrives at most, see [Lateness].
 	Late time.Duration
 
@@ -54,8 +57,8 @@ type Stored struct {
 // Arrived implements Records.
 func (s *Stored) Arrived() iter.Seq[Record] {
 	return func(yield func(Record) bool) {
-		var file *os.File
-		if file, s.err = os.Open(s.Path); s.err != nil {
+		var file *strict.File
+		if file, s.err = strict.Open(s.Context, s.Path); s.err != nil {
 			return
 		}
 		defer file.Close()

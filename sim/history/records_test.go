@@ -26,7 +26,7 @@ func stored(t *testing.T, records []history.Record) *history.Stored {
 	if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return &history.Stored{Path: path, Late: late.Most}
+	return &history.Stored{Context: t.Context(), Path: path, Late: late.Most}
 }
 
 // A stored history has both orders that the one in memory has, however late records arrive.
@@ -63,7 +63,7 @@ func TestStoredIsAsInMemory(t *testing.T) {
 }
 
 func TestStoredSaysWhatItCannotRead(t *testing.T) {
-	gone := &history.Stored{Path: filepath.Join(t.TempDir(), "none")}
+	gone := &history.Stored{Context: t.Context(), Path: filepath.Join(t.TempDir(), "none")}
 	if all := slices.Collect(gone.Timed()); len(all) != 0 || gone.Err() == nil {
 		t.Errorf("%d records, %v", len(all), gone.Err())
 	}

@@ -1,6 +1,6 @@
-// Package strict reads YAML that people write into Go values, and says what is
-// wrong with it in one line: the field by its path, and the fields allowed
-// there. It checks form only; what a value means is its type's business.
+// Package strict reads what people write, and strangers: of files those only that have an end, and
+// as long as a context lasts; of YAML into Go values, and says what is wrong with it in one line: the
+// field by its path, and the fields allowed there. It checks form only; what a value means is its type's business.
 package strict
 
 import (

@@ -13,6 +13,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/registry"
 	"nodestorm/harness/builds/repository"
+	"nodestorm/harness/builds/tree"
 )
 
 // Add stores the program in file, which someone else built for this machine. r
@@ -21,7 +22,7 @@ import (
 func (s *Store) Add(ctx context.Context, r Recipe, file string) (builds.Target, error) {
 	return s.add(ctx, r, nil, func(reporter, string) (builds.Source, func(string) error, error) {
 		file, err := filepath.Abs(file)
-		put := func(to string) error { return copyInto(to, file) }
+		put := func(to string) error { return tree.CopyFile(to, file) }
 		return builds.Source{Kind: builds.FromBinary, File: file}, put, err
 	})
 }

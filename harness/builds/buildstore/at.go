@@ -12,6 +12,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/gotool"
 	"nodestorm/harness/builds/repository"
+	"nodestorm/sim/strict"
 )
 
 // Repository opens the git repository that a recipe's Dir names; the mirrors of those
@@ -92,7 +93,7 @@ func (s *Store) OfCommit(r Recipe, commit string) (builds.Target, bool) {
 		}
 		for _, key := range keys {
 			var m builds.Manifest
-			b, err := os.ReadFile(filepath.Join(s.refDir(ref), key, manifestFile))
+			b, err := strict.ReadFile(filepath.Join(s.refDir(ref), key, manifestFile), maxText)
 			if err != nil || json.Unmarshal(b, &m) != nil {
 				continue
 			}

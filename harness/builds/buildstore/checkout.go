@@ -19,6 +19,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"nodestorm/harness/builds"
+	"nodestorm/sim/strict"
 )
 
 // sourceIn is the folder of a checkout that a target is built in: dir, or the
@@ -67,7 +68,11 @@ func release(v string) bool { return semver.Canonical(v) == v && semver.Prerelea
 // statedVersion is the string that a Go file gives to a name which ends with
 // Version, empty if it has none. What the least version is, or that of Kubernetes, is another's.
 func statedVersion(file string) (version string) {
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+	text, err := strict.ReadFile(file, maxText)
+	if err != nil {
+		return ""
+	}
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.SkipObjectResolution)
 	if err != nil {
 		return ""
 	}

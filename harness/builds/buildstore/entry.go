@@ -20,6 +20,8 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/gotool"
+	"nodestorm/harness/builds/tree"
+	"nodestorm/sim/strict"
 )
 
 // begin locks ref, waiting for whoever has it, and makes a folder to work in.
@@ -86,13 +88,13 @@ func (d draft) fill(r Recipe, root string) error {
 	if len(r.Assets) == 0 {
 		return nil
 	}
-	source, err := os.OpenRoot(root)
+	source, err := strict.Root(root)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
 	for _, path := range r.Assets {
-		if err := copyOf(filepath.Join(d.dir, "assets", path), source, path); errors.Is(err, fs.ErrNotExist) {
+		if err := tree.Copy(filepath.Join(d.dir, "assets", path), source, path); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("the source has no %s: is it %s?", path, r.Name)
 		} else if err != nil {
 			return err
@@ -122,7 +124,7 @@ func (s *Store) publish(d draft, key string, m builds.Manifest) (_ builds.Target
 	if err := os.WriteFile(filepath.Join(d.dir, manifestFile), append(b, '\n'), 0o644); err != nil {
 		return builds.Target{}, err
 	}
-	if err := syncTree(d.dir); err != nil {
+	if err := tree.Sync(d.dir); err != nil {
 		return builds.Target{}, err
 	}
 	dir := filepath.Join(s.refDir(m.Ref), key)
@@ -136,7 +138,7 @@ func (s *Store) publish(d draft, key string, m builds.Manifest) (_ builds.Target
 	if err := os.Rename(d.dir, dir); err != nil {
 		return builds.Target{}, err
 	}
-	if err := syncPath(filepath.Dir(dir)); err != nil {
+	if err := tree.SyncEntry(filepath.Dir(dir)); err != nil {
 		return builds.Target{}, err
 	}
 	return builds.Target{Manifest: m, Dir: dir}, s.prune(m.Ref, d.tmp)

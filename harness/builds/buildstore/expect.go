@@ -10,6 +10,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/program"
+	"nodestorm/sim/strict"
 )
 
 // usual is how long a first build of parts of worlds takes on two processors, as [program.Facts] have it of programs.
@@ -36,7 +37,7 @@ func (s *Store) Expected(ref builds.Ref) time.Duration {
 // times are what timesFile says; nothing if it cannot be read, as it is only a help.
 func (s *Store) times() map[string]float64 {
 	times := map[string]float64{}
-	if text, err := os.ReadFile(filepath.Join(s.dir, timesFile)); err == nil {
+	if text, err := strict.ReadFile(filepath.Join(s.dir, timesFile), maxText); err == nil {
 		_ = json.Unmarshal(text, &times)
 	}
 	return times

@@ -15,6 +15,8 @@ import (
 
 	"github.com/gofrs/flock"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"nodestorm/sim/strict"
 )
 
 // Lock is a file of the digests to which references lead: a line "REFERENCE DIGEST" each, in
@@ -35,7 +37,7 @@ func (e *MovedError) Error() string {
 // read returns the digests by reference; none if there is no file yet.
 func (l Lock) read() (map[string]string, error) {
 	locked := map[string]string{}
-	f, err := os.Open(string(l))
+	f, err := strict.Open(context.Background(), string(l))
 	if errors.Is(err, fs.ErrNotExist) {
 		return locked, nil
 	}

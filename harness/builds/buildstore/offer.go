@@ -16,6 +16,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/registry"
+	"nodestorm/harness/builds/tree"
 	"nodestorm/sim/time/clock/overlay"
 )
 
@@ -272,7 +273,7 @@ func (p offered) take(ctx context.Context, work, bin string, progress func(done,
 	if err := inspect(bin, &says); err != nil {
 		return builds.Program{}, fmt.Errorf("image %s: %s %w", p.Image, file, err)
 	}
-	sum, size, err := hashFile(bin)
+	sum, size, err := tree.SHA256(bin)
 	return builds.Program{Name: p.Name, SHA256: sum, Size: size, Image: p.Image, Digest: p.found.Digest(), File: file,
 		GoVersion: says.GoVersion}, err
 }

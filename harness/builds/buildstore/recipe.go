@@ -12,6 +12,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/sim/oneline"
+	"nodestorm/sim/strict"
 )
 
 // Recipe says how to build a target: from a module or from a source folder.
@@ -147,7 +148,7 @@ func (e *NoCheckoutError) Error() string { return e.text }
 
 // IsRoot tells whether the folder is a checkout of nodestorm.
 func IsRoot(dir string) bool {
-	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	mod, err := strict.ReadFile(filepath.Join(dir, "go.mod"), maxText)
 	return err == nil && modfile.ModulePath(mod) == "nodestorm"
 }
 

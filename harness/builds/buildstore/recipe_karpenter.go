@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nodestorm/harness/builds"
+	"nodestorm/sim/strict"
 )
 
 // karpenter is Karpenter with the cloud provider that comes with it, which needs no cloud. Its chart holds
@@ -37,15 +38,15 @@ func OnInstances(r Recipe) (Recipe, error) {
 // karpenterSpan is the tag of the span of releases that a source of Karpenter belongs to, by how its own
 // program is put together, since branches and commits have no version. That of v1.7 has none.
 func karpenterSpan(root string) ([]string, error) {
-	main, err := os.ReadFile(filepath.Join(root, "kwok", "main.go"))
+	main, err := strict.ReadFile(filepath.Join(root, "kwok", "main.go"), maxText)
 	if err != nil {
 		return nil, fmt.Errorf("looking for how Karpenter is put together: %w", err)
 	}
-	class, err := os.ReadFile(filepath.Join(root, "kwok", "apis", "v1alpha1", "kwoknodeclass_status.go"))
+	class, err := strict.ReadFile(filepath.Join(root, "kwok", "apis", "v1alpha1", "kwoknodeclass_status.go"), maxText)
 	if err != nil {
 		return nil, fmt.Errorf("looking for what a node class of Karpenter's is: %w", err)
 	}
-	types, err := os.ReadFile(filepath.Join(root, "pkg", "cloudprovider", "types.go"))
+	types, err := strict.ReadFile(filepath.Join(root, "pkg", "cloudprovider", "types.go"), maxText)
 	if err != nil {
 		return nil, fmt.Errorf("looking for Karpenter's interface: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"nodestorm/harness/builds"
+	"nodestorm/sim/strict"
 )
 
 // OldestKubernetes is the first minor release that was seen to be a world's control plane.
@@ -108,7 +109,7 @@ func controlPlaneGraft() *graft {
 // staging, which its module lacks, from their modules: v0.33.5 of v1.33.5.
 func stagingFromModules(root, version string) error {
 	path := filepath.Join(root, "go.mod")
-	text, err := os.ReadFile(path)
+	text, err := strict.ReadFile(path, maxText)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/registry"
 	"nodestorm/sim/oneline"
+	"nodestorm/sim/strict"
 	"nodestorm/sim/time/clock/overlay"
 )
 
@@ -223,11 +224,10 @@ func (d draft) pulled(ref builds.Ref) (m builds.Manifest, err error) {
 		return m, err
 	}
 	path := filepath.Join(d.dir, manifestFile)
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
 		return m, fmt.Errorf("it is no build that nodestorm has pushed: it has no %s", manifestFile)
 	}
-	text, err := os.ReadFile(path)
+	text, err := strict.ReadFile(path, maxText)
 	if err == nil {
 		err = json.Unmarshal(text, &m)
 	}

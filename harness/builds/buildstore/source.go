@@ -19,6 +19,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/gotool"
 	"nodestorm/sim/oneline"
+	"nodestorm/sim/strict"
 )
 
 // fetched is source that is ready to be built.
@@ -88,7 +89,7 @@ func fromModule(ctx context.Context, r Recipe, tmp string, log io.Writer, report
 // nestedModules are the folders that a go.mod puts in place of modules. If they
 // are modules of their own, the zip of the one around them lacks them.
 func nestedModules(root string) (dirs []string, err error) {
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	mod, err := strict.ReadFile(filepath.Join(root, "go.mod"), maxText)
 	if err != nil {
 		return nil, err
 	}

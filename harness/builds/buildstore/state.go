@@ -18,6 +18,8 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/repository"
+	"nodestorm/harness/builds/tree"
+	"nodestorm/sim/strict"
 )
 
 // state is what a source folder holds: its commit, whether anything differs from
@@ -61,7 +63,7 @@ func stateOf(ctx context.Context, src builds.Source) (now state, err error) {
 	for name := range at {
 		names = append(names, name)
 	}
-	now.sum, err = dirhash.Hash1(names, func(name string) (io.ReadCloser, error) { return os.Open(at[name]) })
+	now.sum, err = dirhash.Hash1(names, func(name string) (io.ReadCloser, error) { return strict.Open(ctx, at[name]) })
 	if err != nil {
 		return state{}, fmt.Errorf("hashing %s: %w", module, err)
 	}
@@ -91,7 +93,7 @@ func foldersOf(module, workspace string) ([]string, error) {
 		}
 	}
 	if workspace != "" {
-		text, err := os.ReadFile(workspace)
+		text, err := strict.ReadFile(workspace, maxText)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +107,7 @@ func foldersOf(module, workspace string) ([]string, error) {
 		replaced(filepath.Dir(workspace), work.Replace)
 	}
 	for _, folder := range slices.Clone(folders) {
-		text, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+		text, err := strict.ReadFile(filepath.Join(folder, "go.mod"), maxText)
 		if err != nil {
 			return nil, err
 		}
@@ -172,7 +174,7 @@ func SourceChanged(ctx context.Context, t builds.Target) (bool, error) {
 	src := t.Source
 	switch src.Kind {
 	case builds.FromBinary:
-		sum, _, err := hashFile(src.File)
+		sum, _, err := tree.SHA256(src.File)
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}

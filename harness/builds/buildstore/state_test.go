@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nodestorm/harness/builds/tree"
 )
 
 func gitIn(t *testing.T, dir string, args ...string) {
@@ -82,7 +84,7 @@ func TestAddedFileChanged(t *testing.T) {
 	program, err := os.Executable()
 	ok(t, err)
 	file := filepath.Join(t.TempDir(), "tiny")
-	ok(t, copyInto(file, program))
+	ok(t, tree.CopyFile(file, program))
 	added, err := openStore(t).Add(t.Context(), Recipe{Ref: tiny}, file)
 	ok(t, err)
 	for n, want := range []bool{false, true} {

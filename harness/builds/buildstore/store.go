@@ -25,6 +25,8 @@ import (
 	"golang.org/x/mod/semver"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/tree"
+	"nodestorm/sim/strict"
 	"nodestorm/sim/time/clock/overlay"
 )
 
@@ -223,11 +225,14 @@ func (s *Store) keys(ref builds.Ref) ([]string, error) {
 
 const manifestFile = "manifest.json"
 
+// maxText is more than any file has that is read as a whole, in bytes.
+const maxText = 16 << 20
+
 // load reads an entry and checks it against our clock and against its manifest.
 func (s *Store) load(ref builds.Ref, key string) (builds.Target, error) {
 	ref.Provider, ref.Race = "", false // the manifest says which
 	t := builds.Target{Manifest: builds.Manifest{Ref: ref}, Dir: filepath.Join(s.refDir(ref), key)}
-	b, err := os.ReadFile(filepath.Join(t.Dir, manifestFile))
+	b, err := strict.ReadFile(filepath.Join(t.Dir, manifestFile), maxText)
 	if err == nil {
 		err = json.Unmarshal(b, &t.Manifest)
 	}
@@ -299,14 +304,14 @@ func verify(t builds.Target) error {
 // programs.
 func sumOf(m builds.Manifest, bin string) (sum string, size int64, err error) {
 	if len(m.Programs) == 0 {
-		return hashFile(filepath.Join(bin, m.Name))
+		return tree.SHA256(filepath.Join(bin, m.Name))
 	}
 	all := sha256.New()
 	for _, p := range m.Programs {
 		if filepath.Base(p.Name) != p.Name {
 			return "", 0, fmt.Errorf("%.100q is no name of a program", p.Name)
 		}
-		of, bytes, err := hashFile(filepath.Join(bin, p.Name))
+		of, bytes, err := tree.SHA256(filepath.Join(bin, p.Name))
 		if err != nil {
 			return "", 0, err
 		}

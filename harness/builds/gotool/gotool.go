@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"golang.org/x/mod/modfile"
+
+	"nodestorm/sim/strict"
 )
 
 // Tool runs the go command in one folder. Which toolchain that is, is up to
@@ -181,7 +183,7 @@ func (g Tool) Toolchain(ctx context.Context) (Toolchain, error) {
 	if env.GOMOD == "" || env.GOMOD == os.DevNull {
 		return Toolchain{}, errors.New("the source is in no Go module: there is no go.mod in it or above it")
 	}
-	mod, err := os.ReadFile(env.GOMOD)
+	mod, err := strict.ReadFile(env.GOMOD, 16<<20)
 	if err != nil {
 		return Toolchain{}, err
 	}

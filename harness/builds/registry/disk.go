@@ -17,6 +17,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"nodestorm/sim/strict"
 )
 
 // inLayout finds the image in an OCI layout. The library trusts a folder on
@@ -51,17 +53,10 @@ func inLayout(dir string, platform v1.Platform) (v1.Image, error) {
 
 // document reads a file that is as small as manifests and configurations are.
 func document(file string) ([]byte, error) {
-	info, err := os.Lstat(file)
-	if err != nil {
-		return nil, err
+	if info, err := os.Lstat(file); err == nil && info.Mode().Type() == fs.ModeSymlink {
+		return nil, fmt.Errorf("%s is a link, of which images have none", file)
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", file)
-	}
-	if info.Size() > maxDocument {
-		return nil, fmt.Errorf("%s is %d bytes, more than %d", file, info.Size(), maxDocument)
-	}
-	return os.ReadFile(file)
+	return strict.ReadFile(file, maxDocument)
 }
 
 // inArchive finds the image in an archive of docker save, gzipped or not.
@@ -92,7 +87,7 @@ func inArchive(ctx context.Context, file string) (v1.Image, error) {
 
 // openArchive is the archive's tar.
 func openArchive(ctx context.Context, file string) (io.ReadCloser, error) {
-	f, err := os.Open(file)
+	f, err := strict.Open(ctx, file)
 	if err != nil {
 		return nil, err
 	}

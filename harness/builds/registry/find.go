@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"nodestorm/sim/strict"
 )
 
 // Local tells whether from names a file or a folder, and no image in a registry; see Open.
@@ -33,7 +35,7 @@ func find(ctx context.Context, from string, platform v1.Platform) (im v1.Image, 
 		id, err = im.ConfigName()
 		return im, id, err
 	case err == nil:
-		return nil, id, fmt.Errorf("it is neither a file nor a folder (%s)", info.Mode().Type())
+		return nil, id, strict.Regular(from)
 	default:
 		return nil, id, err
 	}

@@ -193,7 +193,7 @@ func TestRefuses(t *testing.T) {
 		"half a gzip":     {write("x", gzipped(t, saved(nil))[:200]), "unexpected EOF"},
 		"half a tar":      {write("x", saved(nil)[:1000]), "it has no manifest.json"},
 		"another tar":     {write("x", tarOf(t, "", []tar.Header{{Name: "index.json"}})), "unpack an archive of another kind"},
-		"a device":        {"/dev/null", "neither a file nor a folder"},
+		"a device":        {"/dev/null", "is a device"},
 		"two images":      {twoImages, "2 images for linux/amd64; export the one"},
 		"another system":  {layoutOf(t, ofWindows), "it is for windows/amd64, and this machine is linux/amd64"},
 		"a foreign layer": {layoutOf(t, foreign), "not part of it, but elsewhere"},
@@ -209,11 +209,11 @@ func TestRefuses(t *testing.T) {
 			ok(t, os.WriteFile(filepath.Join(blobs, config.Hex), []byte(`{"os":"linux","architecture":"amd64"}`), 0o644))
 		}), "its digest is sha256:"},
 		"another manifest": {damage(good, func(_, blobs string) { ok(t, os.WriteFile(filepath.Join(blobs, manifest.Hex), []byte(`{}`), 0o644)) }), "its digest is sha256:"},
-		"a huge index":     {damage(good, func(dir, _ string) { ok(t, os.Truncate(filepath.Join(dir, "index.json"), maxDocument+1)) }), "more than 8388608"},
+		"a huge index":     {damage(good, func(dir, _ string) { ok(t, os.Truncate(filepath.Join(dir, "index.json"), maxDocument+1)) }), "more than 8 MiB"},
 		"a linked index": {damage(good, func(dir, _ string) {
 			ok(t, os.Rename(filepath.Join(dir, "index.json"), filepath.Join(dir, "x")))
 			ok(t, os.Symlink("x", filepath.Join(dir, "index.json")))
-		}), "is no regular file"},
+		}), "is a link"},
 		"a linked layer": {damage(good, func(dir, blobs string) {
 			file := filepath.Join(blobs, layer(good))
 			ok(t, os.Rename(file, filepath.Join(dir, "x")))

@@ -303,7 +303,7 @@ func (r *Repository) borrow(ctx context.Context, into string) error {
 	if err := errors.Join(os.MkdirAll(info, 0o755), os.WriteFile(filepath.Join(info, "alternates"), []byte(objects+"\n"), 0o600)); err != nil {
 		return err
 	}
-	if ends, err := os.ReadFile(filepath.Join(r.at.shared, "shallow")); err == nil {
+	if ends, err := strict.ReadFile(filepath.Join(r.at.shared, "shallow"), 64<<20); err == nil {
 		if err := os.WriteFile(filepath.Join(into, ".git", "shallow"), ends, 0o600); err != nil {
 			return err
 		}

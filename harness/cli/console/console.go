@@ -17,6 +17,7 @@ import (
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
+	"nodestorm/sim/strict"
 )
 
 // Console is one call of the command.
@@ -100,14 +101,5 @@ func Exactly(n int) cobra.PositionalArgs {
 // ReadFile reads what a user wrote by hand.
 func ReadFile(path string) ([]byte, error) {
 	const most = 1 << 20
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && len(text) > most {
-		err = fmt.Errorf("%s has more than 1 MiB", path)
-	}
-	return text, err
+	return strict.ReadFile(path, most)
 }

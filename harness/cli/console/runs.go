@@ -89,9 +89,9 @@ func (e *Console) BreakOff(rows []table.Row, asJSON bool, err error) error {
 
 // Finish prints the rows, writes their reports into out, and turns the rows into the exit
 // status. A report that cannot be written takes nothing from what was seen.
-func (e *Console) Finish(catalogue *scenarios.Catalogue, rows []table.Row, out string, asJSON, strict bool) error {
+func (e *Console) Finish(ctx context.Context, catalogue *scenarios.Catalogue, rows []table.Row, out string, asJSON, strict bool) error {
 	concluded := e.Conclude(rows, asJSON, strict)
-	index, err := e.Reporter(catalogue).Publish(rows, out)
+	index, err := e.Reporter(catalogue).Publish(ctx, rows, out)
 	switch {
 	case err != nil:
 		e.Say("no report: %v", err)

@@ -97,12 +97,12 @@ func (b *bisection) search(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.report(answer)
+	return b.report(ctx, answer)
 }
 
 // report prints what was found, and writes the page and the text for upstream.
-func (b *bisection) report(a *bisect.Answer) error {
-	if err := b.write(a); err != nil {
+func (b *bisection) report(ctx context.Context, a *bisect.Answer) error {
+	if err := b.write(ctx, a); err != nil {
 		return err
 	}
 	if b.asJSON {
@@ -119,15 +119,15 @@ func (b *bisection) report(a *bisect.Answer) error {
 }
 
 // write writes the page and the text for upstream.
-func (b *bisection) write(a *bisect.Answer) error {
+func (b *bisection) write(ctx context.Context, a *bisect.Answer) error {
 	if a.BeforeRun == "" || a.FirstRun == "" {
 		return nil
 	}
 	r := b.Reporter(b.Catalogue)
 	page := filepath.Join(b.session.Out, "side-by-side.html")
-	if err := r.Page(page, a.BeforeRun, a.FirstRun); err != nil {
+	if err := r.Page(ctx, page, a.BeforeRun, a.FirstRun); err != nil {
 		return err
 	}
 	a.SideBySide, a.Upstream = page, filepath.Join(b.session.Out, "upstream.md")
-	return r.Issue(a.Upstream, a.Markdown(), a.FailingRun())
+	return r.Issue(ctx, a.Upstream, a.Markdown(), a.FailingRun())
 }

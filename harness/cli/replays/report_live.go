@@ -58,7 +58,7 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 	}
 	s.Remark("the run can be watched at %s", live.URL())
 	return func(w *world.World) { log.Store(w.History()) }, func(dir string) {
-		told, err := summary.Run(dir, s.Catalogue, 0)
+		told, err := summary.Run(ctx, dir, s.Catalogue, 0)
 		if err != nil {
 			told = nil // what there was stays
 		}
@@ -77,6 +77,6 @@ func scanned(records []history.Record) func(func(history.Record)) []string {
 }
 
 // finish prints the rows, and writes their reports, see console.Finish.
-func (s *session) finish(rows []table.Row, asJSON bool) error {
-	return s.Finish(s.Catalogue, rows, s.Out, asJSON, s.strict)
+func (s *session) finish(ctx context.Context, rows []table.Row, asJSON bool) error {
+	return s.Finish(ctx, s.Catalogue, rows, s.Out, asJSON, s.strict)
 }

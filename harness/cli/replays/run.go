@@ -111,7 +111,7 @@ func (r *running) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return r.BreakOff(rows, r.asJSON, err)
 	}
-	return r.finish(rows, r.asJSON)
+	return r.finish(c.Context(), rows, r.asJSON)
 }
 
 // chosen are the scenarios that the arguments and the flags name.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -201,8 +202,11 @@ func (u *upOptions) fromFeature(ctx context.Context) (err error) {
 	if err == nil {
 		err = request.Check(ctx)
 	}
-	u.beside = os.DirFS(filepath.Dir(u.given))
-	return exit.UsageError(err)
+	if err != nil {
+		return exit.UsageError(err)
+	}
+	u.beside, err = fs.Sub(u.Features, path.Dir(records[0].Feature))
+	return err
 }
 
 var namesFile = regexp.MustCompile(`from the file "`)

@@ -136,7 +136,7 @@ func (v *verification) run(c *cobra.Command, ids []string) (err error) {
 	if err != nil {
 		return v.BreakOff(rows, v.asJSON, err)
 	}
-	return cmp.Or(v.shard.Keep(rows, true), v.finish(rows, v.asJSON))
+	return cmp.Or(v.shard.Keep(rows, true), v.finish(c.Context(), rows, v.asJSON))
 }
 
 // prepare finds the records and the ways in which they are replayed, and what is wrong before

@@ -43,7 +43,7 @@ Look through the archive before you publish it: nobody knows all secrets.`,
 			}
 			r := e.Reporter(catalogue)
 			r.Hourly = hourly
-			removed, err := r.Pack(found, to, console.Scratch)
+			removed, err := r.Pack(c.Context(), found, to, console.Scratch)
 			if err != nil {
 				return err
 			}

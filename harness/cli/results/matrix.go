@@ -88,7 +88,10 @@ func showMatrix(e *console.Console, ctx context.Context, args []string, o matrix
 		return exit.UsageError(err)
 	}
 	r := e.Reporter(catalogue)
-	cells, unread := r.Cells(found, filepath.Dir(o.to))
+	cells, unread := r.Cells(ctx, found, filepath.Dir(o.to))
+	if ctx.Err() != nil {
+		return unread
+	}
 	if o.track {
 		root, err := buildstore.Root()
 		if err != nil {
@@ -96,7 +99,7 @@ func showMatrix(e *console.Console, ctx context.Context, args []string, o matrix
 		}
 		return cmp.Or(r.TrackRecord(root, cells), unread)
 	}
-	m, err := r.Matrix(cells, o.keep, o.since)
+	m, err := r.Matrix(ctx, cells, o.keep, o.since)
 	if err != nil {
 		return exit.UsageError(err)
 	}
@@ -108,7 +111,7 @@ func showMatrix(e *console.Console, ctx context.Context, args []string, o matrix
 		return cmp.Or(tellMatrix(e, m), unread)
 	}
 	write := func(w io.Writer) error { return m.Write(w, cmp.Or(o.format, "html")) }
-	return cmp.Or(r.File(cmp.Or(o.to, "-"), e.InYAML(write)), unread)
+	return cmp.Or(r.File(ctx, cmp.Or(o.to, "-"), e.InYAML(write)), unread)
 }
 
 // tellMatrix prints a line for each run.

@@ -87,7 +87,7 @@ func mergeShards(ctx context.Context, e *console.Console, places []string, o mer
 		err = shard.Check(shards)
 	}
 	if err == nil {
-		err = shard.Judge(shards)
+		err = shard.Judge(ctx, shards)
 	}
 	if err == nil {
 		o.out, err = console.CheckOut(o.out)
@@ -103,8 +103,8 @@ func mergeShards(ctx context.Context, e *console.Console, places []string, o mer
 	for _, m := range missing {
 		rows = append(rows, table.Row{ID: m.Scenario, Target: m.Target, Verdict: table.Missing, Outcome: table.Missing, Reason: m.Reason})
 	}
-	concluded := e.Finish(catalogue, rows, o.out, o.asJSON, o.strict)
-	if err := e.Reporter(catalogue).JUnit(rows, o.out); err != nil {
+	concluded := e.Finish(ctx, catalogue, rows, o.out, o.asJSON, o.strict)
+	if err := e.Reporter(catalogue).JUnit(ctx, rows, o.out); err != nil {
 		e.Say("no %s: %v", run.JUnitFile, err)
 	}
 	if concluded == nil && len(told) > 0 {

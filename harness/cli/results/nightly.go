@@ -111,7 +111,7 @@ func compareNights(e *console.Console, ctx context.Context, args []string, o nig
 	}
 	report := nights.Compare(night, before)
 	report.Missing = missing
-	if err := writeNight(e, r, report, o); err != nil {
+	if err := writeNight(ctx, e, r, report, o); err != nil {
 		return err
 	}
 	fails := report.Counts[string(nightly.NewlyFailing)] > 0
@@ -130,10 +130,10 @@ func compareNights(e *console.Console, ctx context.Context, args []string, o nig
 }
 
 // writeNight writes the report into files, and prints it.
-func writeNight(e *console.Console, r *stored.Reporter, report *nightly.Report, o nightOptions) error {
+func writeNight(ctx context.Context, e *console.Console, r *stored.Reporter, report *nightly.Report, o nightOptions) error {
 	for _, format := range []string{"html", "md", "json"} {
 		path := filepath.Join(o.out, "nightly."+format)
-		if err := r.File(path, func(w io.Writer) error { return report.Write(w, format) }); err != nil {
+		if err := r.File(ctx, path, func(w io.Writer) error { return report.Write(w, format) }); err != nil {
 			return err
 		}
 	}

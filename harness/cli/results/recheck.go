@@ -71,15 +71,19 @@ func (o recheckOptions) run(ctx context.Context, e *console.Console, args []stri
 	case err != nil:
 		return exit.UsageError(err)
 	case o.invariants:
-		return tallyInvariants(e, found, o.asJSON)
+		return tallyInvariants(ctx, e, found, o.asJSON)
 	case o.cross:
-		return crossed(e, stored.Cross(found, catalogue, e.Say, foreign(e, o.asJSON)), len(catalogue.Records()), o.asJSON)
+		c, err := stored.Cross(ctx, found, catalogue, e.Say, foreign(e, o.asJSON))
+		if err != nil {
+			return err
+		}
+		return crossed(e, c, len(catalogue.Records()), o.asJSON)
 	}
 	var history io.Writer
 	if o.timeline {
 		history = e.Stdout
 	}
-	again, err := stored.Recheck(found, catalogue, e.Say, history)
+	again, err := stored.Recheck(ctx, found, catalogue, e.Say, history)
 	if err != nil {
 		return err
 	}
@@ -128,8 +132,11 @@ func crossed(e *console.Console, c stored.Crossed, symptoms int, asJSON bool) er
 }
 
 // tallyInvariants prints which invariants stored runs break.
-func tallyInvariants(e *console.Console, found []stored.Run, asJSON bool) error {
-	all, unread := stored.TallyInvariants(found, e.Say)
+func tallyInvariants(ctx context.Context, e *console.Console, found []stored.Run, asJSON bool) error {
+	all, unread, err := stored.TallyInvariants(ctx, found, e.Say)
+	if err != nil {
+		return err
+	}
 	if asJSON {
 		if err := e.JSON(all); err != nil {
 			return err

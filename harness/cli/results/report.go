@@ -94,31 +94,31 @@ func (o reportOptions) run(ctx context.Context, e *console.Console, args []strin
 	case o.beside && (o.format != "html" || len(found) != 2):
 		return exit.UsageError(fmt.Errorf("--side-by-side compares two runs in html, and %d are named", len(found)))
 	case o.beside:
-		return sideBySide(r, found[0], found[1], o.to)
+		return sideBySide(ctx, r, found[0], found[1], o.to)
 	case o.format == "html":
-		return pages(r, found, o.to)
+		return pages(ctx, r, found, o.to)
 	}
-	return write(e, r, found, o.format, o.to)
+	return write(ctx, e, r, found, o.format, o.to)
 }
 
 // pages writes a page for each run, and prints where they are.
-func pages(r *stored.Reporter, found []stored.Run, to string) error {
+func pages(ctx context.Context, r *stored.Reporter, found []stored.Run, to string) error {
 	if len(found) > 1 && to != "" {
 		return exit.UsageError(fmt.Errorf("--out names one file, and there are %d runs; without it each gets its own %s", len(found),
 			run.ReportFile))
 	}
-	return r.Each(found, func(f stored.Run) error { return printPage(r, cmp.Or(to, f.Page), f.Dir) })
+	return r.Each(ctx, found, func(f stored.Run) error { return printPage(ctx, r, cmp.Or(to, f.Page), f.Dir) })
 }
 
 // sideBySide writes the page of two runs.
-func sideBySide(r *stored.Reporter, a, b stored.Run, to string) error {
+func sideBySide(ctx context.Context, r *stored.Reporter, a, b stored.Run, to string) error {
 	usual := filepath.Join(filepath.Dir(filepath.Dir(a.Page)), filepath.Base(a.Dir)+"-beside-"+filepath.Base(b.Dir)+".html")
-	return printPage(r, cmp.Or(to, usual), a.Dir, b.Dir)
+	return printPage(ctx, r, cmp.Or(to, usual), a.Dir, b.Dir)
 }
 
 // printPage writes one, and prints where it is.
-func printPage(r *stored.Reporter, path string, dirs ...string) error {
-	err := r.Page(path, dirs...)
+func printPage(ctx context.Context, r *stored.Reporter, path string, dirs ...string) error {
+	err := r.Page(ctx, path, dirs...)
 	if err == nil && path != "-" {
 		fmt.Fprintln(r.Stdout, path)
 	}
@@ -131,15 +131,15 @@ func formatNames() []string {
 }
 
 // write writes all runs in a format.
-func write(e *console.Console, r *stored.Reporter, found []stored.Run, format, to string) error {
+func write(ctx context.Context, e *console.Console, r *stored.Reporter, found []stored.Run, format, to string) error {
 	var stories []*story.Story
-	failed := r.Each(found, func(f stored.Run) error {
-		s, err := r.Story(f.Dir)
+	failed := r.Each(ctx, found, func(f stored.Run) error {
+		s, err := r.Story(ctx, f.Dir)
 		if err == nil {
 			stories = append(stories, s)
 		}
 		return err
 	})
-	err := r.File(cmp.Or(to, "-"), e.InYAML(func(w io.Writer) error { return formats.Write(w, format, stories) }))
+	err := r.File(ctx, cmp.Or(to, "-"), e.InYAML(func(w io.Writer) error { return formats.Write(w, format, stories) }))
 	return cmp.Or(err, failed)
 }

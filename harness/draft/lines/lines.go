@@ -16,6 +16,8 @@ import (
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"nodestorm/sim/strict"
 )
 
 // What is read of one file, of one line and of one document at most.
@@ -45,7 +47,7 @@ type File struct {
 // Open opens a regular file, or standard input as "-". What it returns is to be closed.
 func Open(ctx context.Context, name string, progress func(what string)) (*File, error) {
 	if name == "-" {
-		return open(ctx, os.Stdin, "standard input", 0, progress, func() {})
+		return open(ctx, awaited{ctx, os.Stdin}, "standard input", 0, progress, func() {})
 	}
 	info, err := os.Stat(name)
 	switch {
@@ -53,12 +55,12 @@ func Open(ctx context.Context, name string, progress func(what string)) (*File, 
 		return nil, fmt.Errorf("%w; name a file that can be read", err)
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a folder; --dump takes folders", name)
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no file; write it to one first, or pipe it in as -", name)
+	case strict.Regular(name) != nil:
+		return nil, fmt.Errorf("%w, or pipe it in as -", strict.Regular(name))
 	case info.Size() == 0:
 		return nil, fmt.Errorf("%s is empty", name)
 	}
-	f, err := os.Open(name)
+	f, err := strict.Open(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("%w; name a file that can be read", err)
 	}
@@ -67,6 +69,31 @@ func Open(ctx context.Context, name string, progress func(what string)) (*File, 
 		_ = f.Close()
 	}
 	return in, err
+}
+
+// awaited is standard input, on which nothing may ever come. Who waits for it gives up when ctx ends.
+type awaited struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+// Read implements io.Reader. What comes after ctx has ended is lost.
+func (a awaited) Read(p []byte) (int, error) {
+	type came struct {
+		n   int
+		err error
+	}
+	text, done := make([]byte, len(p)), make(chan came, 1)
+	go func() {
+		n, err := a.from.Read(text)
+		done <- came{n, err}
+	}()
+	select {
+	case c := <-done:
+		return copy(p, text[:c.n]), c.err
+	case <-a.ctx.Done():
+		return 0, context.Cause(a.ctx)
+	}
 }
 
 // open unpacks and decodes what it reads, and refuses what is not text.

@@ -73,7 +73,7 @@ func (u *Upload) put(ctx context.Context, dir, name string) (err error) {
 		return err
 	}
 	defer file.Close()
-	if err := bundle.Pack(file, dir, name); err != nil {
+	if err := bundle.Pack(ctx, file, dir, name); err != nil {
 		return err
 	}
 	size, err := file.Seek(0, 1)

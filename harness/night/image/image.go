@@ -30,6 +30,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	layers "nodestorm/harness/builds/registry"
+	"nodestorm/sim/strict"
 )
 
 const (
@@ -160,7 +161,7 @@ func folders(w *tar.Writer) error {
 }
 
 func addProgram(w *tar.Writer, path string) error {
-	f, err := os.Open(path)
+	f, err := strict.Open(context.Background(), path)
 	if err != nil {
 		return err
 	}

@@ -26,11 +26,14 @@ func Gather(ctx context.Context, paths []string, r *stored.Reporter, scratch sto
 	for _, path := range paths {
 		found, done, err := stored.Find(ctx, []string{path}, scratch)
 		defer done()
-		matrices, none := matricesBelow(path)
+		matrices, none := matricesBelow(ctx, path)
 		if err != nil && (none != nil || len(matrices) == 0) {
 			return nil, nil, cmp.Or(none, err)
 		}
-		cells, cannot := r.Cells(found, out)
+		cells, cannot := r.Cells(ctx, found, out)
+		if ctx.Err() != nil {
+			return nil, nil, cannot
+		}
 		unread = cmp.Or(unread, cannot)
 		night.Cells = append(night.Cells, cells...)
 		for _, m := range matrices {
@@ -91,12 +94,12 @@ func leaveTwice(night *matrix.Matrix) {
 }
 
 // matricesBelow reads the matrices that verify and merge have left.
-func matricesBelow(path string) (found []*matrix.Matrix, err error) {
+func matricesBelow(ctx context.Context, path string) (found []*matrix.Matrix, err error) {
 	err = filepath.WalkDir(path, func(file string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || d.Name() != stored.MatrixFile {
 			return err
 		}
-		m, err := stored.ReadMatrix(file)
+		m, err := stored.ReadMatrix(ctx, file)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}

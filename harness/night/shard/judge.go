@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"fmt"
 
 	"nodestorm/harness/builds"
@@ -11,7 +12,7 @@ import (
 
 // Judge takes the verdicts from the runs themselves, which say if they were changed, and
 // makes sure that builds of one name are one build.
-func Judge(shards []Shard) error {
+func Judge(ctx context.Context, shards []Shard) error {
 	listed := listed{}
 	for _, of := range shards {
 		for i := range of.Rows {
@@ -23,7 +24,7 @@ func Judge(shards []Shard) error {
 				return fmt.Errorf("shard %s: %s says that %s on %s is %s, and names no run that shows it", of.Part, File, row.ID, row.Target,
 					row.Outcome)
 			}
-			r, err := run.Checked(row.Run)
+			r, err := run.Checked(ctx, row.Run)
 			if err != nil {
 				return fmt.Errorf("shard %s: %w", of.Part, err)
 			}

@@ -6,14 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"nodestorm/harness/run"
 	"nodestorm/reports/table"
+	"nodestorm/sim/strict"
 )
 
 // File is the name of what a shard leaves in its folder of runs.
@@ -69,17 +68,12 @@ const maxSize = 16 << 20
 // Load reads the file in dir.
 func Load(dir string) (k Kept, err error) {
 	path := filepath.Join(dir, File)
-	f, err := os.Open(path)
-	if err != nil {
+	text, err := strict.ReadFile(path, maxSize)
+	switch {
+	case errors.As(err, new(*strict.LargeError)):
+		return k, fmt.Errorf("%s was not written by nodestorm: %w", path, strict.WithoutPath(err))
+	case err != nil:
 		return k, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
-	if err != nil {
-		return k, fmt.Errorf("reading %s: %w", path, err)
-	}
-	if len(text) > maxSize {
-		return k, fmt.Errorf("%s was not written by nodestorm: it has more than %d MiB", path, maxSize>>20)
 	}
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&k); err != nil {
 		return k, fmt.Errorf("%s is damaged or cut off: %w", path, err)

@@ -98,7 +98,7 @@ func durations(ctx context.Context, paths []string, scratch stored.Scratch) (kno
 	}
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && strings.HasSuffix(path, ".json") {
-			m, err := stored.ReadMatrix(path)
+			m, err := stored.ReadMatrix(ctx, path)
 			if err != nil {
 				return known, fmt.Errorf("%s: %w", path, err)
 			}

@@ -16,6 +16,7 @@ import (
 
 	"nodestorm/harness/night/bucket"
 	"nodestorm/harness/run"
+	"nodestorm/sim/strict"
 )
 
 // What a place may cost us.
@@ -79,12 +80,11 @@ func (f notThere) Error() string {
 func (notThere) Is(err error) bool { return err == fs.ErrNotExist }
 
 func (f folder) Read(_ context.Context, name string) ([]byte, error) {
-	in, err := os.Open(filepath.Join(string(f), name))
-	if err != nil {
-		return nil, err
+	text, err := strict.ReadFile(filepath.Join(string(f), name), maxNight)
+	if errors.As(err, new(*strict.LargeError)) {
+		err = fmt.Errorf("%s is no night: %w", name, strict.WithoutPath(err))
 	}
-	defer in.Close()
-	return bounded(in, name)
+	return text, err
 }
 
 func (f folder) Write(_ context.Context, name string, text []byte) error {

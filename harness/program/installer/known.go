@@ -3,7 +3,6 @@ package installer
 import (
 	"embed"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"nodestorm/harness/program/deploy"
+	"nodestorm/sim/strict"
 )
 
 // Orders of released installers: NAME/VERSION.yaml, and beside them their manifests.
@@ -55,12 +55,7 @@ func Versions(name string) []string {
 // Load is a user's own order, and its text; its manifests are in the file's folder or
 // below. Errors are one line and name the file.
 func Load(file string) (*Order, []byte, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	text, err := strict.ReadFile(file, maxSize)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -69,7 +64,7 @@ func Load(file string) (*Order, []byte, error) {
 		return nil, nil, err
 	}
 	defer root.Close()
-	o, err := Parse(text, root.FS())
+	o, err := Parse(text, strict.In(root))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}

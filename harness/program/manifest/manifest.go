@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -26,6 +25,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
 	"nodestorm/sim/oneline"
+	"nodestorm/sim/strict"
 )
 
 // maxSize bounds a manifest, in bytes. Etcd takes no object above 1.5 MiB.
@@ -74,17 +74,9 @@ type Mount struct {
 
 // Load reads a manifest.
 func Load(file string, opts Options) (*Container, error) {
-	f, err := os.Open(file)
+	text, err := strict.ReadFile(file, maxSize)
 	if err != nil {
 		return nil, fmt.Errorf("reading the manifest: %w", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("reading the manifest: %w", err)
-	case len(text) > maxSize:
-		return nil, fmt.Errorf("%s: more than %d MiB: want a manifest", file, maxSize>>20)
 	}
 	c, err := Parse(text, opts)
 	if err != nil {

@@ -88,7 +88,7 @@ func (q *Queue) playSide(ctx context.Context, j Job, label string, c *Comparison
 		c.Inconclusive = fmt.Sprintf("%s: %s", c.Sides[n], row.Reason)
 		return nil
 	}
-	seen, err := summary.Run(played.Dir, nil, 0)
+	seen, err := summary.Run(ctx, played.Dir, nil, 0)
 	if err != nil {
 		return err
 	}

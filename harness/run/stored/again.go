@@ -1,6 +1,8 @@
 package stored
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -30,10 +32,15 @@ type Again struct {
 
 // Recheck judges runs again with a catalogue. What differs from the judgement of then is said.
 // times, which may be nil, gets the histories.
-func Recheck(found []Run, catalogue *scenarios.Catalogue, say func(format string, args ...any), times io.Writer) (*Again, error) {
+func Recheck(
+	ctx context.Context, found []Run, catalogue *scenarios.Catalogue, say func(format string, args ...any), times io.Writer,
+) (*Again, error) {
 	all := &Again{Rows: []table.Row{}}
 	for _, f := range found {
-		again, err := run.Recheck(f.Dir, kept.Records(catalogue))
+		again, err := run.Recheck(ctx, f.Dir, kept.Records(catalogue))
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if err != nil {
 			say("%s", f.Says(err))
 			all.Unjudged = append(all.Unjudged, f.Name)
@@ -45,7 +52,7 @@ func Recheck(found []Run, catalogue *scenarios.Catalogue, say func(format string
 		}
 		fmt.Fprintf(times, "%s on %s\n", again.Run.ID, again.Run.Target.Ref)
 		err = redact.ForHere().Through(times, func(w io.Writer) error { return timeline.Write(w, slices.Collect(again.Records.Timed())) })
-		if err != nil {
+		if err = cmp.Or(err, again.Records.Err()); err != nil {
 			return nil, err
 		}
 	}

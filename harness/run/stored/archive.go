@@ -1,6 +1,7 @@
 package stored
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"nodestorm/harness/run"
 	"nodestorm/reports/bundle"
 	"nodestorm/reports/redact"
+	"nodestorm/sim/strict"
 )
 
 // Called is what a run in dir is called in the name of a file.
@@ -24,7 +26,7 @@ func Called(dir string) string {
 }
 
 // Pack packs runs into one archive to give away, and returns how many credentials were removed.
-func (r *Reporter) Pack(found []Run, to string, scratch Scratch) (removed int, err error) {
+func (r *Reporter) Pack(ctx context.Context, found []Run, to string, scratch Scratch) (removed int, err error) {
 	staging, remove, err := scratch()
 	if err != nil {
 		return 0, err
@@ -33,25 +35,25 @@ func (r *Reporter) Pack(found []Run, to string, scratch Scratch) (removed int, e
 	redactor := redact.ForHere()
 	for n, f := range found {
 		dir := filepath.Join(staging, fmt.Sprintf("%03d-%s", n+1, filepath.Base(f.Dir)))
-		if err := copyRun(redactor, f.Dir, dir); err != nil {
+		if err := copyRun(ctx, redactor, f.Dir, dir); err != nil {
 			return 0, err
 		}
-		if run.Sound(f.Dir) { // of another one the digests stay those that differ
-			if err := run.Reseal(dir); err != nil {
+		if run.Sound(ctx, f.Dir) { // of another one the digests stay those that differ
+			if err := run.Reseal(ctx, dir); err != nil {
 				return 0, err
 			}
 		}
-		if err := r.Page(filepath.Join(dir, run.ReportFile), dir); err != nil {
+		if err := r.Page(ctx, filepath.Join(dir, run.ReportFile), dir); err != nil {
 			return 0, err
 		}
 	}
 	name := strings.TrimSuffix(filepath.Base(to), ArchiveSuffix)
-	return redactor.Count, r.File(to, func(w io.Writer) error { return bundle.Pack(w, staging, name) })
+	return redactor.Count, r.File(ctx, to, func(w io.Writer) error { return bundle.Pack(ctx, w, staging, name) })
 }
 
 // copyRun copies what belongs to a run, without credentials. Links and what else
 // lies in the folder are left out.
-func copyRun(redactor *redact.Redactor, from, to string) error {
+func copyRun(ctx context.Context, redactor *redact.Redactor, from, to string) error {
 	paths := []string{run.File, run.HistoryFile, run.JUnitFile, run.CucumberFile}
 	root, err := os.OpenRoot(from) // no link leads out of it
 	if err != nil {
@@ -73,14 +75,14 @@ func copyRun(redactor *redact.Redactor, from, to string) error {
 		if err := os.MkdirAll(filepath.Join(to, filepath.Dir(path)), 0o755); err != nil {
 			return err
 		}
-		if err := copyRedacted(redactor, root, path, filepath.Join(to, path)); err != nil {
+		if err := copyRedacted(ctx, redactor, root, path, filepath.Join(to, path)); err != nil {
 			return fmt.Errorf("copying %s: %w", path, err)
 		}
 	}
 	return nil
 }
 
-func copyRedacted(redactor *redact.Redactor, root *os.Root, from, to string) error {
+func copyRedacted(ctx context.Context, redactor *redact.Redactor, root *os.Root, from, to string) error {
 	info, err := root.Lstat(from)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return nil
@@ -97,5 +99,5 @@ func copyRedacted(redactor *redact.Redactor, root *os.Root, from, to string) err
 	if err != nil {
 		return err
 	}
-	return errors.Join(redactor.Copy(out, in), out.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
+	return errors.Join(redactor.Copy(out, strict.While(ctx, in)), out.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }

@@ -14,6 +14,7 @@ import (
 
 	"nodestorm/harness/run"
 	"nodestorm/reports/bundle"
+	"nodestorm/sim/strict"
 )
 
 // ArchiveSuffix ends the names of bundles.
@@ -52,6 +53,9 @@ func Find(ctx context.Context, args []string, scratch Scratch) (found []Run, don
 			}
 			prefix = strings.TrimSuffix(arg, ArchiveSuffix) + "-"
 		}
+		if irregular := (*strict.IrregularError)(nil); errors.As(strict.Regular(arg), &irregular) && !irregular.Mode.IsDir() {
+			return nil, done, irregular
+		}
 		below, err := Below(dir)
 		if err != nil {
 			if _, statErr := os.Stat(filepath.Join(dir, run.HistoryFile)); statErr != nil {
@@ -71,7 +75,7 @@ func Find(ctx context.Context, args []string, scratch Scratch) (found []Run, don
 }
 
 func unpack(ctx context.Context, path, dir string) error {
-	file, err := os.Open(path)
+	file, err := strict.Open(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package stored
 
 import (
+	"context"
 	"fmt"
 	"iter"
 
@@ -30,11 +31,16 @@ type Crossed struct {
 }
 
 // Cross judges every symptom on the runs of all other scenarios, one run in memory
-// at a time. seen gets each that is there, in words.
-func Cross(found []Run, catalogue *scenarios.Catalogue, say func(format string, args ...any), seen func(text string)) Crossed {
+// at a time, as long as ctx lasts. seen gets each that is there, in words.
+func Cross(
+	ctx context.Context, found []Run, catalogue *scenarios.Catalogue, say func(format string, args ...any), seen func(text string),
+) (Crossed, error) {
 	c := Crossed{Foreign: []Foreign{}}
 	for _, f := range found {
-		again, err := run.Recheck(f.Dir, kept.Records(catalogue))
+		again, err := run.Recheck(ctx, f.Dir, kept.Records(catalogue))
+		if ctx.Err() != nil {
+			return c, context.Cause(ctx)
+		}
 		if err != nil {
 			say("%s", f.Says(err))
 			c.Unsure++
@@ -46,7 +52,7 @@ func Cross(found []Run, catalogue *scenarios.Catalogue, say func(format string, 
 			continue
 		}
 		c.Judged++
-		for _, of := range again.Cross(catalogue) {
+		for _, of := range again.Cross(ctx, catalogue) {
 			if of.Finding.GaveUp {
 				say("%s: the symptom of %s: %s", f.Name, of.ID, of.Finding.Reason)
 				c.Unsure++
@@ -60,7 +66,7 @@ func Cross(found []Run, catalogue *scenarios.Catalogue, say func(format string, 
 			seen(foreign.text(again.Records.Timed()))
 		}
 	}
-	return c
+	return c, context.Cause(ctx)
 }
 
 // doubtOf is why nothing may be concluded from a history; empty if something may.

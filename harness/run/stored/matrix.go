@@ -1,6 +1,7 @@
 package stored
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -19,14 +20,18 @@ import (
 	"nodestorm/reports/story"
 	"nodestorm/reports/table"
 	"nodestorm/scenarios"
+	"nodestorm/sim/strict"
 )
 
 // Cells are runs as cells of a matrix, with links relative to a folder. Runs that cannot be read
 // are named and left out; unread is the exit status then.
-func (r *Reporter) Cells(found []Run, base string) (cells []matrix.Cell, unread error) {
+func (r *Reporter) Cells(ctx context.Context, found []Run, base string) (cells []matrix.Cell, unread error) {
 	redactor := redact.ForHere()
 	for _, f := range found {
-		c, err := r.cell(f, base, redactor)
+		c, err := r.cell(ctx, f, base, redactor)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if err != nil {
 			r.Say("left out: %v", err)
 			unread = &exit.Error{Code: exit.Inconclusive}
@@ -37,8 +42,8 @@ func (r *Reporter) Cells(found []Run, base string) (cells []matrix.Cell, unread 
 	return cells, unread
 }
 
-func (r *Reporter) cell(f Run, base string, redactor *redact.Redactor) (c matrix.Cell, err error) {
-	of, err := run.Checked(f.Dir)
+func (r *Reporter) cell(ctx context.Context, f Run, base string, redactor *redact.Redactor) (c matrix.Cell, err error) {
+	of, err := run.Checked(ctx, f.Dir)
 	if err != nil {
 		return c, err
 	}
@@ -108,8 +113,8 @@ func Documented(c *scenarios.Catalogue) []matrix.Scenario {
 }
 
 // ReadMatrix reads one in JSON.
-func ReadMatrix(path string) (*matrix.Matrix, error) {
-	file, err := os.Open(path)
+func ReadMatrix(ctx context.Context, path string) (*matrix.Matrix, error) {
+	file, err := strict.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +124,7 @@ func ReadMatrix(path string) (*matrix.Matrix, error) {
 
 // Matrix is the newest run of each scenario and target of which keep holds, with what has changed
 // since the matrix in a file; empty: not asked.
-func (r *Reporter) Matrix(cells []matrix.Cell, keep matrix.Filter, since string) (*matrix.Matrix, error) {
+func (r *Reporter) Matrix(ctx context.Context, cells []matrix.Cell, keep matrix.Filter, since string) (*matrix.Matrix, error) {
 	m := matrix.New(time.Now(), Documented(r.Catalogue), cells)
 	if keep.Target != "" && !slices.ContainsFunc(m.Targets, func(t string) bool { return strings.Contains(t, keep.Target) }) {
 		return nil, fmt.Errorf("--target %q: no run's target has this text; there are %s", keep.Target, strings.Join(m.Targets, ", "))
@@ -128,7 +133,7 @@ func (r *Reporter) Matrix(cells []matrix.Cell, keep matrix.Filter, since string)
 	anyStatus.Status = "" // what has changed was another last time
 	m.Filter(anyStatus)
 	if since != "" {
-		old, err := ReadMatrix(since)
+		old, err := ReadMatrix(ctx, since)
 		if err != nil {
 			return nil, fmt.Errorf("--since %s: %w", since, err)
 		}
@@ -142,7 +147,7 @@ func (r *Reporter) Matrix(cells []matrix.Cell, keep matrix.Filter, since string)
 // Publish writes a page for each run into its folder, one for the two sides of a failure where
 // both were replayed, and into out an index of them all, whose path it returns, with what
 // has changed since the last; empty if nothing was run.
-func (r *Reporter) Publish(rows []table.Row, out string) (string, error) {
+func (r *Reporter) Publish(ctx context.Context, rows []table.Row, out string) (string, error) {
 	var found []Run
 	var without []matrix.Skip
 	redactor := redact.ForHere()
@@ -152,7 +157,7 @@ func (r *Reporter) Publish(rows []table.Row, out string) (string, error) {
 			continue
 		}
 		f := Run{row.Run, row.Run, filepath.Join(row.Run, run.ReportFile)}
-		if err := r.Page(f.Page, f.Dir); err != nil { // in the place of one that a shard has left
+		if err := r.Page(ctx, f.Page, f.Dir); err != nil { // in the place of one that a shard has left
 			return "", err
 		}
 		found = append(found, f)
@@ -162,7 +167,7 @@ func (r *Reporter) Publish(rows []table.Row, out string) (string, error) {
 	}
 	known := Documented(r.Catalogue)
 	for i := range known {
-		beside, err := r.sides(rows, known[i].ID, out)
+		beside, err := r.sides(ctx, rows, known[i].ID, out)
 		if err != nil {
 			return "", err
 		}
@@ -170,16 +175,19 @@ func (r *Reporter) Publish(rows []table.Row, out string) (string, error) {
 			known[i].Beside = relative(out, beside)
 		}
 	}
-	cells, _ := r.Cells(found, out) // what it could not read it has said
+	cells, _ := r.Cells(ctx, found, out) // what it could not read it has said
+	if err := context.Cause(ctx); err != nil {
+		return "", err
+	}
 	m := matrix.New(time.Now(), known, cells)
 	m.Skipped = without
 	m.Filter(matrix.Filter{}) // leaves failures out that were not replayed
 	index, last := filepath.Join(out, "index.html"), filepath.Join(out, MatrixFile)
-	if old, err := ReadMatrix(last); err == nil { // the one of before is no reason to have no new one
+	if old, err := ReadMatrix(ctx, last); err == nil { // the one of before is no reason to have no new one
 		m.Since(old.Of(m))
 	}
 	for path, format := range map[string]string{index: "html", last: "json"} {
-		if err := r.File(path, func(w io.Writer) error { return m.Write(w, format) }); err != nil {
+		if err := r.File(ctx, path, func(w io.Writer) error { return m.Write(w, format) }); err != nil {
 			return "", err
 		}
 	}
@@ -191,7 +199,7 @@ const MatrixFile = "matrix.json"
 
 // sides writes the page of the last run that showed a failure beside the last
 // that did not below out, and returns where it is, or "" if there are not both.
-func (r *Reporter) sides(rows []table.Row, id, out string) (string, error) {
+func (r *Reporter) sides(ctx context.Context, rows []table.Row, id, out string) (string, error) {
 	last := func(of verdict.Verdict) string {
 		for _, row := range slices.Backward(rows) {
 			if row.ID == id && row.Verdict == string(of) && row.Run != "" {
@@ -208,19 +216,22 @@ func (r *Reporter) sides(rows []table.Row, id, out string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", err
 	}
-	return path, r.Page(path, affected, fixed)
+	return path, r.Page(ctx, path, affected, fixed)
 }
 
 // JUnit writes all runs into out as one JUnit XML, in which one that cannot be read is missing and
 // named.
-func (r *Reporter) JUnit(rows []table.Row, out string) error {
-	return r.File(filepath.Join(out, run.JUnitFile), func(w io.Writer) error {
+func (r *Reporter) JUnit(ctx context.Context, rows []table.Row, out string) error {
+	return r.File(ctx, filepath.Join(out, run.JUnitFile), func(w io.Writer) error {
 		return formats.JUnitOf(w, func(yield func(*story.Story) bool) {
 			for _, row := range rows {
 				if row.Run == "" {
 					continue
 				}
-				s, err := summary.Run(row.Run, r.Catalogue, 0)
+				s, err := summary.Run(ctx, row.Run, r.Catalogue, 0)
+				if ctx.Err() != nil {
+					return
+				}
 				if err != nil {
 					r.Say("%s is not in %s: %v", row.Run, run.JUnitFile, err)
 					continue

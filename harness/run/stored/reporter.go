@@ -2,6 +2,7 @@ package stored
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,10 +29,14 @@ type Reporter struct {
 
 // Each does something for every run; those that it cannot be done for are named, and make the exit
 // status.
-func (r *Reporter) Each(found []Run, do func(Run) error) error {
+func (r *Reporter) Each(ctx context.Context, found []Run, do func(Run) error) error {
 	failed := false
 	for _, f := range found {
-		if err := do(f); err != nil {
+		err := do(f)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
 			r.Say("%s", f.Says(exit.WithRoom(err)))
 			failed = true
 		}
@@ -47,8 +52,8 @@ func (r *Reporter) Each(found []Run, do func(Run) error) error {
 const reportMemory = 800 << 20
 
 // Story is a run as far as it can be read; what cannot is said.
-func (r *Reporter) Story(dir string) (*story.Story, error) {
-	s, err := summary.Run(dir, r.Catalogue, r.Hourly)
+func (r *Reporter) Story(ctx context.Context, dir string) (*story.Story, error) {
+	s, err := summary.Run(ctx, dir, r.Catalogue, r.Hourly)
 	if err == nil {
 		for _, problem := range s.Run.Problems {
 			r.Say("%s: %s", dir, problem)
@@ -58,32 +63,46 @@ func (r *Reporter) Story(dir string) (*story.Story, error) {
 }
 
 // Page writes the page of one run, or of two side by side.
-func (r *Reporter) Page(path string, dirs ...string) error {
+func (r *Reporter) Page(ctx context.Context, path string, dirs ...string) error {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
 	var runs []page.Run
 	for _, dir := range dirs {
-		s, err := r.Story(dir)
+		s, err := r.Story(ctx, dir)
 		if err != nil {
 			return err
 		}
-		logs, done := page.Logs(filepath.Join(dir, run.LogFolder))
+		logs, done := page.Logs(ctx, filepath.Join(dir, run.LogFolder))
 		defer done()
 		runs = append(runs, page.Run{Story: s, Logs: logs})
 	}
-	return r.File(path, func(w io.Writer) error { return page.Write(w, runs...) })
+	return r.File(ctx, path, func(w io.Writer) error { return page.Write(w, runs...) })
 }
 
-// File writes a file whole or not at all, or standard output for "-".
-func (r *Reporter) File(path string, write func(io.Writer) error) error {
+// while writes as long as its context lasts.
+type while struct {
+	ctx context.Context
+	to  io.Writer
+}
+
+// Write implements io.Writer.
+func (w while) Write(p []byte) (int, error) {
+	if err := context.Cause(w.ctx); err != nil {
+		return 0, err
+	}
+	return w.to.Write(p)
+}
+
+// File writes a file whole or not at all, or standard output for "-", as long as ctx lasts.
+func (r *Reporter) File(ctx context.Context, path string, write func(io.Writer) error) error {
 	if path == "-" {
-		return write(r.Stdout)
+		return write(while{ctx, r.Stdout})
 	}
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return fmt.Errorf("writing a report: %w; name a file that can be written with --out", err)
 	}
 	buffered := bufio.NewWriterSize(temporary, 1<<20)
-	err = write(buffered)
+	err = write(while{ctx, buffered})
 	err = errors.Join(err, buffered.Flush(), temporary.Chmod(0o644), temporary.Close())
 	if err == nil {
 		err = os.Rename(temporary.Name(), path)
@@ -96,12 +115,12 @@ func (r *Reporter) File(path string, write func(io.Writer) error) error {
 }
 
 // Issue writes the text in Markdown for an upstream issue about the run, below a head.
-func (r *Reporter) Issue(path, head, dir string) error {
-	s, err := summary.Run(dir, r.Catalogue, 0)
+func (r *Reporter) Issue(ctx context.Context, path, head, dir string) error {
+	s, err := summary.Run(ctx, dir, r.Catalogue, 0)
 	if err != nil {
 		return err
 	}
-	return r.File(path, func(w io.Writer) error {
+	return r.File(ctx, path, func(w io.Writer) error {
 		if _, err := io.WriteString(w, head); err != nil {
 			return err
 		}

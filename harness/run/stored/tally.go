@@ -1,6 +1,7 @@
 package stored
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -40,30 +41,34 @@ type Alarm struct {
 type Tallies []*Tally
 
 // TallyInvariants counts in stored runs which invariants they break. Whether a run is
-// healthy is as was recorded. Those that cannot be read are said, and counted.
-func TallyInvariants(found []Run, say func(format string, args ...any)) (all Tallies, unread int) {
+// healthy is as was recorded. Those that cannot be read are said, and counted. The error is the cause of ctx.
+func TallyInvariants(ctx context.Context, found []Run, say func(format string, args ...any)) (all Tallies, unread int, err error) {
 	by := map[string]*Tally{}
 	for _, i := range invariants.All() {
 		by[i.Name] = &Tally{Invariant: i.Name, Broken: map[string][]string{}, Alarms: []Alarm{}}
 		all = append(all, by[i.Name])
 	}
 	for _, f := range found {
-		if err := count(f, by); err != nil {
+		err := count(ctx, f, by)
+		if ctx.Err() != nil {
+			return nil, 0, context.Cause(ctx)
+		}
+		if err != nil {
 			say("%s", f.Says(err))
 			unread++
 		}
 	}
-	return all, unread
+	return all, unread, nil
 }
 
 // count adds one run.
-func count(f Run, by map[string]*Tally) error {
+func count(ctx context.Context, f Run, by map[string]*Tally) error {
 	r, err := run.Load(f.Dir)
 	if err != nil {
 		return err
 	}
 	var late history.Lateness
-	doubts, err := r.Read(f.Dir, nil, late.Take)
+	doubts, err := r.Read(ctx, f.Dir, nil, late.Take)
 	if err == nil && len(doubts) > 0 {
 		err = fmt.Errorf("%s: %s", f.Dir, doubts[0])
 	}
@@ -71,7 +76,7 @@ func count(f Run, by map[string]*Tally) error {
 		return err
 	}
 	subject := r.Subject()
-	records := &history.Stored{Path: filepath.Join(f.Dir, run.HistoryFile), Late: late.Most}
+	records := &history.Stored{Path: filepath.Join(f.Dir, run.HistoryFile), Context: ctx, Late: late.Most}
 	for _, i := range invariants.All() {
 		if t := by[i.Name]; i.About(subject) {
 			if t.Judged++; r.Verdict == verdict.Healthy {

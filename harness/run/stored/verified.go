@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
 	"nodestorm/reports/matrix"
+	"nodestorm/sim/strict"
 )
 
 // VerifiedFile, below the checkout's root, holds what was last verified of each
@@ -48,7 +48,7 @@ func (r *Reporter) TrackRecord(root string, cells []matrix.Cell) error {
 	for name, table := range map[string]string{"README.md": matrix.Summary(record, verified),
 		"scenarios/README.md": matrix.TrackRecord(record, verified)} {
 		file := filepath.Join(root, name)
-		text, err := os.ReadFile(file)
+		text, err := strict.ReadFile(file, mostText)
 		if err != nil {
 			return err
 		}
@@ -67,8 +67,11 @@ func (r *Reporter) TrackRecord(root string, cells []matrix.Cell) error {
 	return left
 }
 
+// mostText is more than any of these files has, in bytes.
+const mostText = 64 << 20
+
 func readVerified(path string) ([]matrix.Cell, error) {
-	text, err := os.ReadFile(path)
+	text, err := strict.ReadFile(path, mostText)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -4,6 +4,7 @@
 package summary
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,9 +26,9 @@ import (
 // are made of what it returns and of [page.Logs], and both have passed the redactor. What
 // can be read is told and the rest is named in the story's Problems: a run.json or a
 // history that is cut off, damaged, of another program or of a later format. An error
-// means that dir has neither. hourlyEUR is what a machine costs that does not tell itself,
+// means that dir has neither, or that ctx has ended. hourlyEUR is what a machine costs that does not tell itself,
 // 0 for unknown.
-func Run(dir string, catalogue *scenarios.Catalogue, hourlyEUR float64) (*story.Story, error) {
+func Run(ctx context.Context, dir string, catalogue *scenarios.Catalogue, hourlyEUR float64) (*story.Story, error) {
 	r, err := run.Load(dir)
 	if catalogue != nil {
 		if record, err := kept.Records(catalogue)(r, dir); err == nil {
@@ -54,10 +55,12 @@ func Run(dir string, catalogue *scenarios.Catalogue, hourlyEUR float64) (*story.
 	var doubts []string
 	var openErr error
 	told := story.From(about, func(each func(history.Record)) []string {
-		doubts, openErr = r.Read(dir, redactor.Reader, each)
+		doubts, openErr = r.Read(ctx, dir, redactor.Reader, each)
 		return doubts
 	})
 	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
 	case openErr != nil && err != nil:
 		return nil, fmt.Errorf("%s holds no run: neither %s nor %s can be read", dir, run.File, run.HistoryFile)
 	case errors.Is(openErr, fs.ErrNotExist):

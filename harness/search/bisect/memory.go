@@ -13,6 +13,7 @@ import (
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
 	"nodestorm/reports/wording"
+	"nodestorm/sim/strict"
 )
 
 // memory is the file of what one question has taught, so that a second call goes on.
@@ -54,7 +55,7 @@ func (q *Inquiry) Remember() error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return exit.UsageError(fmt.Errorf("--out: %w", err))
 	}
-	text, err = os.ReadFile(q.memory.path)
+	text, err = strict.ReadFile(q.memory.path, 64<<20)
 	if errors.Is(err, fs.ErrNotExist) || q.Anew {
 		return nil
 	}

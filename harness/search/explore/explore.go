@@ -22,6 +22,7 @@ import (
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/schedule"
 	"nodestorm/sim/oneline"
+	"nodestorm/sim/strict"
 	"nodestorm/sim/time/seed"
 )
 
@@ -112,7 +113,7 @@ func Open(dir string, s Settings) (*Exploration, error) {
 		return nil, err
 	}
 	want = append(want, '\n')
-	have, err := os.ReadFile(path)
+	have, err := strict.ReadFile(path, 1<<20)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		err = os.WriteFile(path, want, 0o644)
@@ -120,6 +121,9 @@ func Open(dir string, s Settings) (*Exploration, error) {
 		return nil, fmt.Errorf("%s has another exploration, of %s; go on with its flags, or name another folder", dir, oneline.Of(string(have)))
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := strict.Regular(filepath.Join(dir, playsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	if e.log, err = os.OpenFile(filepath.Join(dir, playsFile), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644); err != nil {

@@ -75,7 +75,7 @@ func (s *Search) one(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err = s.learn(p, row)
+	p, err = s.learn(context.WithoutCancel(ctx), p, row) // what was played counts
 	if errors.Is(err, syscall.ENOSPC) {
 		err = fmt.Errorf("%w; make room, then the same command goes on", err)
 	}
@@ -104,12 +104,12 @@ func (s *Search) tally() string {
 
 // learn judges a play. A run that broke nothing is removed: there are many. One that could not be
 // judged though it was in time is kept: something of ours, or of the target's, is odd.
-func (s *Search) learn(p Play, row table.Row) (Play, error) {
+func (s *Search) learn(ctx context.Context, p Play, row table.Row) (Play, error) {
 	p.Verdict, p.Reason, p.VirtualSeconds, p.WallSeconds = verdict.Verdict(row.Verdict), row.Reason, row.VirtualSeconds, row.WallSeconds
 	if row.Run == "" {
 		return s.Learn(p, nil)
 	}
-	shown, err := Judge(row.Run, s.Build.Ref, s.Site, s.Catalogue)
+	shown, err := Judge(ctx, row.Run, s.Build.Ref, s.Site, s.Catalogue)
 	if err != nil {
 		return p, err
 	}

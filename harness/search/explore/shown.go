@@ -1,9 +1,9 @@
 package explore
 
 import (
+	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +15,7 @@ import (
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/invariants"
+	"nodestorm/sim/strict"
 )
 
 // Shown is what a run has shown.
@@ -36,8 +37,8 @@ type Shown struct {
 }
 
 // Judge returns what a run of a build on a site has shown. The catalogue has documented failures.
-func Judge(dir string, of builds.Ref, site string, catalogue *scenarios.Catalogue) (s Shown, err error) {
-	checked, err := run.Recheck(dir, kept.Records(catalogue))
+func Judge(ctx context.Context, dir string, of builds.Ref, site string, catalogue *scenarios.Catalogue) (s Shown, err error) {
+	checked, err := run.Recheck(ctx, dir, kept.Records(catalogue))
 	if err != nil {
 		return s, err
 	}
@@ -56,7 +57,7 @@ func Judge(dir string, of builds.Ref, site string, catalogue *scenarios.Catalogu
 		}
 	}
 	s.Covered = Coverage(records, of.Name)
-	log, err := os.Open(filepath.Join(dir, run.LogFolder, of.Name+".log"))
+	log, err := strict.Open(ctx, filepath.Join(dir, run.LogFolder, of.Name+".log"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -101,14 +100,7 @@ func Read(text []byte) (s Schedule, err error) {
 
 // Load reads a schedule's file.
 func Load(path string) (Schedule, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return Schedule{}, err
-	}
-	if info.Size() > mostBytes {
-		return Schedule{}, fmt.Errorf("%s: it has %d bytes, and at most %d are read", path, info.Size(), mostBytes)
-	}
-	text, err := os.ReadFile(path)
+	text, err := strict.ReadFile(path, mostBytes)
 	if err != nil {
 		return Schedule{}, err
 	}

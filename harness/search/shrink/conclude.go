@@ -2,6 +2,7 @@ package shrink
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -40,7 +41,7 @@ func write(folder string, d explore.Draft) error {
 
 // conclude keeps the run that shows it, and writes all again with what is known now, and the
 // text for upstream. Which documented failure it is, if it is one, it returns.
-func (x *shrinking) conclude(d explore.Draft, played table.Row, folder string) (known string, err error) {
+func (x *shrinking) conclude(ctx context.Context, d explore.Draft, played table.Row, folder string) (known string, err error) {
 	if played.Run == "" {
 		return "", write(folder, d)
 	}
@@ -48,7 +49,7 @@ func (x *shrinking) conclude(d explore.Draft, played table.Row, folder string) (
 	if err := errors.Join(os.RemoveAll(dir), os.Rename(played.Run, dir)); err != nil {
 		return "", err
 	}
-	checked, err := run.Recheck(dir, kept.Records(x.Catalogue))
+	checked, err := run.Recheck(ctx, dir, kept.Records(x.Catalogue))
 	if err != nil {
 		return "", err
 	}
@@ -61,7 +62,7 @@ func (x *shrinking) conclude(d explore.Draft, played table.Row, folder string) (
 	if err := symptomShows(filepath.Join(folder, d.ID+".feature"), d.ID, records); err != nil {
 		x.say("the draft of the record is to be mended by hand: %v", err)
 	}
-	seen, err := summary.Run(dir, x.Catalogue, 0)
+	seen, err := summary.Run(ctx, dir, x.Catalogue, 0)
 	if err != nil {
 		return "", err
 	}

@@ -102,7 +102,7 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	r.Known, err = x.conclude(r.Draft, kept, r.Folder)
+	r.Known, err = x.conclude(ctx, r.Draft, kept, r.Folder)
 	r.Reason, r.Plays, r.Took = kept.Reason, int(x.plays.Load()), time.Since(x.began)
 	return r, err
 }
@@ -164,7 +164,7 @@ func (x *shrinking) breaks(ctx context.Context, s schedule.Schedule, on builds.T
 	if p.row.Run == "" { // its world never stood
 		return p, nil
 	}
-	shown, err := explore.Judge(p.row.Run, on.Ref, s.Site, x.Catalogue)
+	shown, err := explore.Judge(ctx, p.row.Run, on.Ref, s.Site, x.Catalogue)
 	p.shows, p.steps = slices.Contains(shown.Keys, x.Key), shown.Steps[x.Key]
 	return p, err
 }

@@ -21,6 +21,7 @@ import (
 	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history"
+	"nodestorm/sim/strict"
 )
 
 // Files say whose calls go through the proxy, and what goes wrong with them. Only Rules is required
@@ -77,6 +78,9 @@ func (f Files) Read() (w *Way, err error) {
 
 // readKubeconfig reads one file, and no other: what KUBECONFIG names is not meant.
 func readKubeconfig(path string) (*rest.Config, *clientcmdapi.Config, error) {
+	if err := strict.Regular(path); err != nil {
+		return nil, nil, err
+	}
 	raw, err := clientcmd.LoadFromFile(path)
 	switch {
 	case errors.As(err, new(*os.PathError)): // it names the file
@@ -87,11 +91,31 @@ func readKubeconfig(path string) (*rest.Config, *clientcmdapi.Config, error) {
 	if err := clientcmd.ResolveLocalPaths(raw); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
+	if err := regular(raw); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
 	cfg, err := clientcmd.NewDefaultClientConfig(*raw, nil).ClientConfig()
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return cfg, raw, nil
+}
+
+// regular makes sure that what a kubeconfig refers to can be read: clients read it whatever it is.
+func regular(raw *clientcmdapi.Config) error {
+	var files []*string
+	for _, c := range raw.Clusters {
+		files = append(files, clientcmd.GetClusterFileReferences(c)...)
+	}
+	for _, u := range raw.AuthInfos {
+		files = append(files, clientcmd.GetAuthInfoFileReferences(u)...)
+	}
+	for _, file := range files {
+		if irregular := (*strict.IrregularError)(nil); *file != "" && errors.As(strict.Regular(*file), &irregular) {
+			return irregular
+		}
+	}
+	return nil
 }
 
 // Loopback refuses addresses that others could reach: whoever reaches a proxy

@@ -23,6 +23,7 @@ import (
 	"nodestorm/harness/world/process"
 	"nodestorm/sim/history/audit"
 	"nodestorm/sim/oneline"
+	"nodestorm/sim/strict"
 )
 
 // prefix begins the names that kind knows our clusters by: others' are none of ours.
@@ -263,7 +264,7 @@ func (c Cluster) Load(archive string) error {
 		return err
 	}
 	for _, node := range all {
-		f, err := os.Open(archive)
+		f, err := strict.Open(context.Background(), archive)
 		if err != nil {
 			return err
 		}

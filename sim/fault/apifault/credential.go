@@ -4,10 +4,11 @@ import (
 	"crypto/subtle"
 	"errors"
 	"net/http"
-	"os"
 	"strings"
 
 	"k8s.io/client-go/rest"
+
+	"nodestorm/sim/strict"
 )
 
 // credential is what the proxy's client shows of itself: a certificate, or else a
@@ -68,7 +69,7 @@ func (c *credential) shownBy(r *http.Request) bool {
 	if c.tokenFile == "" {
 		return false
 	}
-	token, err := os.ReadFile(c.tokenFile)
+	token, err := strict.ReadFile(c.tokenFile, 1<<20)
 	return err == nil && same(given, "Bearer "+strings.TrimSpace(string(token)))
 }
 

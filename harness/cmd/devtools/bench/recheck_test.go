@@ -38,12 +38,12 @@ func BenchmarkRecheck(b *testing.B) {
 	}
 	for _, n := range sizes(b, "RECHECK_RECORDS", 100_000, 1_000_000) {
 		b.Run(fmt.Sprintf("records=%d", n), func(b *testing.B) {
-			if err := errors.Join(tellAgain(path, story, n), run.Reseal(played.Dir)); err != nil {
+			if err := errors.Join(tellAgain(path, story, n), run.Reseal(b.Context(), played.Dir)); err != nil {
 				b.Fatal(err)
 			}
 			for b.Loop() {
 				forgetMostMemory(b)
-				checked, err := run.Recheck(played.Dir, kept.Records(catalogue))
+				checked, err := run.Recheck(b.Context(), played.Dir, kept.Records(catalogue))
 				if err != nil || len(checked.Doubts) > 0 {
 					b.Fatalf("%v, %v", err, checked.Doubts)
 				}

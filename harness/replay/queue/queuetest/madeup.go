@@ -2,6 +2,7 @@
 package queuetest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -166,7 +167,7 @@ func StoreRun(row table.Row, sha string) error {
 	const history = `{"seq":1,"source":"harness","verb":"ended"}` + "\n"
 	return errors.Join(
 		os.MkdirAll(row.Run, 0o700), r.Save(row.Run),
-		os.WriteFile(filepath.Join(row.Run, run.HistoryFile), []byte(history), 0o600), run.Reseal(row.Run),
+		os.WriteFile(filepath.Join(row.Run, run.HistoryFile), []byte(history), 0o600), run.Reseal(context.Background(), row.Run),
 	)
 }
 
