@@ -306,7 +306,7 @@ func TestBundleLeavesOtherLogsAlone(t *testing.T) {
 			t.Errorf("%s is in the bundle", path)
 		}
 	}
-	found, done := page.Logs(t.Context(), logs)
+	found, done := page.Logs(t.Context(), logs, func(string) bool { return false })
 	defer done()
 	if len(found) != 0 {
 		t.Errorf("the page has %v", found)

@@ -6,7 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/features"
+	"nodestorm/harness/cli"
+	"nodestorm/harness/cli/console"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/stored"
+	"nodestorm/reports/redact"
 )
 
 // Whatever is made of a run to be given away has neither credentials nor the home
@@ -69,6 +74,44 @@ func TestNothingLeavesWithCredentials(t *testing.T) {
 			if at := strings.Index(text, private); at >= 0 {
 				t.Errorf("%s has %q: …%q…", name, private, text[max(0, at-80):min(len(text), at+80)])
 			}
+		}
+	}
+}
+
+// Whoever bundles a run gives away that run, and what cannot be given away so is not: of whose name it is said.
+func TestBundleIsTheRun(t *testing.T) {
+	dir := aRun(t)
+	catalogue, err := features.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		machine redact.Machine
+		refused string
+	}{
+		{machine: redact.Machine{}},
+		{machine: redact.Machine{User: "default"}}, {machine: redact.Machine{User: "karpenter"}}, {machine: redact.Machine{User: "source"}},
+		{machine: redact.Machine{User: "nodeclaims"}}, {machine: redact.Machine{User: "zoe"}}, {machine: redact.Machine{Host: "noexecute"}},
+		{redact.Machine{Home: "nodeclaims"}, `without the home folder "nodeclaims"`},
+		{redact.Machine{User: "zoe", Environment: []string{"A_TOKEN=nodeclaims"}}, "without the value of the variable A_TOKEN; bundle it where"},
+	} {
+		r := &stored.Reporter{Catalogue: catalogue, Say: t.Logf, Machine: &test.machine}
+		to := filepath.Join(t.TempDir(), "given.tar.gz")
+		_, err := r.Pack(t.Context(), []stored.Run{{Dir: dir, Name: "the run"}}, to, console.Scratch)
+		_, missing := os.Stat(to)
+		switch {
+		case test.refused != "":
+			if err == nil || !strings.Contains(err.Error(), test.refused) || missing == nil {
+				t.Errorf("%+v: %v, want that it is refused %q", test.machine, err, test.refused)
+			}
+			continue
+		case err != nil:
+			t.Errorf("%+v: %v", test.machine, err)
+			continue
+		}
+		code, text, said := nodestorm(t, "recheck", to)
+		if code != cli.AsExpected || !strings.Contains(text, scenario) || !strings.Contains(text, "karpenter@v1.6.4") {
+			t.Errorf("%+v: status %d, %s, %s", test.machine, code, text, said)
 		}
 	}
 }

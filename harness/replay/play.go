@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"nodestorm/harness/sentences"
 	"nodestorm/harness/world"
 	"nodestorm/reports/redact"
+	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 	"nodestorm/sim/time/lag"
 )
@@ -60,10 +62,16 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	}
 	// Of files that godog writes by itself nobody knows whether they are complete, and
 	// the errors of steps have the last lines of logs.
-	if err := run.WriteFile(out.Dir, run.CucumberFile, []byte(redact.ForHere().Text(report.String()))); err != nil {
+	if err := run.WriteFile(out.Dir, run.CucumberFile, []byte(redact.ForHere(p.says).Text(report.String()))); err != nil {
 		return err
 	}
 	return p.judge(ctx)
+}
+
+// says reports whether the feature has a word.
+func (p *playing) says(word string) bool {
+	text, err := fs.ReadFile(p.Features, p.Record.Feature)
+	return err == nil && scenarios.Has(text, word)
 }
 
 // rig is what the scenario runs on; what comes of it is noted.

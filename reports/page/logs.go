@@ -26,8 +26,8 @@ type Log struct {
 }
 
 // Logs opens the logs in a folder, those of links left out, as the redactor lets them
-// through, as long as ctx lasts. Close them all with the function, which is never nil.
-func Logs(ctx context.Context, folder string) ([]Log, func()) {
+// through, as long as ctx lasts. Words of says stay. Close them all with the function, which is never nil.
+func Logs(ctx context.Context, folder string, says redact.Says) ([]Log, func()) {
 	var logs []Log
 	var files []*os.File
 	root, err := os.OpenRoot(filepath.Dir(folder)) // no link leads out of it
@@ -45,7 +45,8 @@ func Logs(ctx context.Context, folder string) ([]Log, func()) {
 			continue
 		}
 		files = append(files, file)
-		logs = append(logs, Log{Name: strings.TrimSuffix(filepath.Base(path), ".log"), Text: redact.ForHere().Reader(strict.While(ctx, file))})
+		text := redact.ForHere(says).Reader(strict.While(ctx, file))
+		logs = append(logs, Log{Name: strings.TrimSuffix(filepath.Base(path), ".log"), Text: text})
 	}
 	return logs, func() {
 		for _, file := range files {

@@ -13,7 +13,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/user"
 	"reflect"
 	"slices"
 	"strings"
@@ -31,32 +30,13 @@ type Redactor struct {
 	User string
 	// Count is how many credentials were removed.
 	Count int
-	inKey int // lines that a private key may still have, 0 outside of one
+
+	about map[string]string // what people call a text of Texts, or the user's name
+	met   map[string]bool   // by what it is called
+	inKey int               // lines that a private key may still have, 0 outside of one
 	lines following
 	order []string
 }
-
-// ForHere is a Redactor that knows this machine, its user, and the secrets in our
-// environment.
-func ForHere() *Redactor {
-	r := &Redactor{Texts: map[string]string{}}
-	for _, secret := range Secrets(os.Environ()) {
-		r.Texts[secret] = Removed
-	}
-	if home, err := os.UserHomeDir(); err == nil && len(home) > 4 {
-		r.Texts[home] = "~"
-	}
-	if host, err := os.Hostname(); err == nil && len(host) > 5 {
-		r.Texts[host] = "host"
-	}
-	if u, err := user.Current(); err == nil && !slices.Contains(nobody, u.Username) {
-		r.User = u.Username
-	}
-	return r
-}
-
-// nobody are users whose names tell of nobody, and are words of reports.
-var nobody = []string{"", "root", "admin", "user", "node", "nobody", "nodestorm"}
 
 // secretNames are what names of variables hold whose values are secrets.
 var secretNames = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "KEY", "CREDENTIAL"}
@@ -161,7 +141,10 @@ func (r *Redactor) Line(line []byte) []byte {
 		line = append(clean, line[kept:]...)
 	}
 	for _, text := range r.texts() {
-		line = bytes.ReplaceAll(line, []byte(text), []byte(r.Texts[text]))
+		if bytes.Contains(line, []byte(text)) {
+			line = bytes.ReplaceAll(line, []byte(text), []byte(r.Texts[text]))
+			r.meets(text)
+		}
 	}
 	return r.withoutUser(line)
 }
@@ -191,6 +174,7 @@ func (r *Redactor) withoutUser(line []byte) []byte {
 			clean = append(clean, r.User...)
 		} else {
 			clean = append(clean, "user"...)
+			r.meets(r.User)
 		}
 		from = end
 	}

@@ -252,6 +252,31 @@ func TestUser(t *testing.T) {
 	}
 }
 
+// The names of a machine and its user stay where they are words of what happens there, and what was replaced is said.
+func TestMachine(t *testing.T) {
+	feature := func(word string) bool { return word == "karpenter" || word == "pooled-host" }
+	for _, test := range []struct {
+		machine    redact.Machine
+		text, want string
+		replaced   string
+	}{
+		{machine: redact.Machine{User: "default"}, text: `{"namespace":"default"}`, want: `{"namespace":"default"}`},
+		{machine: redact.Machine{User: "source"}, text: `{"seq":1,"source":"api"}`, want: `{"seq":1,"source":"api"}`},
+		{machine: redact.Machine{User: "kube-system", Host: "kubernetes"}, text: "kubernetes kube-system", want: "kubernetes kube-system"},
+		{machine: redact.Machine{User: "karpenter"}, text: "karpenter-7515", want: "karpenter-7515"},
+		{machine: redact.Machine{Host: "pooled-host"}, text: "on pooled-host", want: "on pooled-host"},
+		{machine: redact.Machine{User: "alice"}, text: "by alice", want: "by user", replaced: `the user's name "alice"`},
+		{machine: redact.Machine{User: "alice", Host: "the-laptop", Home: "/home/alice", Environment: []string{"A_TOKEN=abcdefgh"}},
+			text: "alice /home/alice/x the-laptop abcdefgh", want: "user ~/x host [removed]",
+			replaced: `the home folder "/home/alice", the machine's name "the-laptop", the user's name "alice", the value of the variable A_TOKEN`},
+	} {
+		r := test.machine.Redactor(feature)
+		if got := r.Text(test.text); got != test.want || strings.Join(r.Replaced(), ", ") != test.replaced {
+			t.Errorf("%+v: %q, replaced %q; want %q, %q", test.machine, got, r.Replaced(), test.want, test.replaced)
+		}
+	}
+}
+
 func TestSecretsOfAnEnvironment(t *testing.T) {
 	got := redact.Secrets([]string{"HOME=/home/somebody", "GITHUB_TOKEN=ghp_12345678", "aws_secret_access_key=abcdefgh", "DB_PASSWORD=short", "SSL_KEY_FILE=/dev/null", "X_KEY"})
 	if want := []string{"ghp_12345678", "abcdefgh"}; !slices.Equal(got, want) {

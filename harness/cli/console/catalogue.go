@@ -122,6 +122,7 @@ func (e *Console) Unchecked() (*scenarios.Catalogue, error) {
 		}
 		errs = append(errs, err)
 	}
+	e.catalogue = c
 	return c, exit.UsageError(errors.Join(errs...))
 }
 

@@ -17,6 +17,7 @@ import (
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
+	"nodestorm/scenarios"
 	"nodestorm/sim/strict"
 )
 
@@ -30,7 +31,8 @@ type Console struct {
 	Form           string // of -o; empty: for people
 	Quiet, Verbose bool
 
-	supplier *supply.Supplier // see Supplier
+	supplier  *supply.Supplier     // see Supplier
+	catalogue *scenarios.Catalogue // the last that was read, whose words are nothing to hide; nil: none
 }
 
 // Supplier gets builds for all commands, see RegistriesOfEnvironment for what the store lacks.

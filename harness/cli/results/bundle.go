@@ -20,8 +20,10 @@ func newBundle(e *console.Console) *cobra.Command {
 		Use:   "bundle RUN…",
 		Short: "Pack stored runs into an archive",
 		Long: `Pack runs into one archive: run.json, history, logs, report, and the feature and record if
-they are your own. What looks like a credential is removed, and so are this machine's name
-and your home folder. The archive is opened by "nodestorm report" and "nodestorm recheck"
+they are your own. What looks like a credential is removed, and so are your home folder and
+the names of this machine and of your user, unless they are words of Kubernetes or of the
+scenario, as "default" is. A run that would be judged otherwise without them is not packed,
+and it is said without what. The archive is opened by "nodestorm report" and "nodestorm recheck"
 on any machine; who unpacks it plays the failure with --catalogue RUN/scenario.
 
 Look through the archive before you publish it: nobody knows all secrets.`,

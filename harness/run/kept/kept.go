@@ -10,6 +10,18 @@ import (
 	"nodestorm/scenarios/folder"
 )
 
+// Says reports whether the scenario of the run in dir, or any of the catalogue, which may be nil, has a word.
+func Says(catalogue *scenarios.Catalogue, dir string) func(word string) bool {
+	return func(word string) bool {
+		if catalogue.Says(word) {
+			return true
+		}
+		own := scenarios.Empty()
+		_ = own.Add(folder.Read(filepath.Join(dir, run.ScenarioFolder)).Own) // what is wrong with it says nothing
+		return own.Says(word)
+	}
+}
+
 // Records finds the record of a run's scenario that the catalogue has, or else the one that was kept with the run: that of a
 // catalogue of one's own that is not named.
 func Records(catalogue *scenarios.Catalogue) run.Records {

@@ -51,7 +51,8 @@ func Recheck(
 			continue
 		}
 		fmt.Fprintf(times, "%s on %s\n", again.Run.ID, again.Run.Target.Ref)
-		err = redact.ForHere().Through(times, func(w io.Writer) error { return timeline.Write(w, slices.Collect(again.Records.Timed())) })
+		redactor := redact.ForHere(kept.Says(catalogue, f.Dir))
+		err = redactor.Through(times, func(w io.Writer) error { return timeline.Write(w, slices.Collect(again.Records.Timed())) })
 		if err = cmp.Or(err, again.Records.Err()); err != nil {
 			return nil, err
 		}

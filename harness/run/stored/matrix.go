@@ -12,6 +12,7 @@ import (
 
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
+	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports/formats"
@@ -26,9 +27,8 @@ import (
 // Cells are runs as cells of a matrix, with links relative to a folder. Runs that cannot be read
 // are named and left out; unread is the exit status then.
 func (r *Reporter) Cells(ctx context.Context, found []Run, base string) (cells []matrix.Cell, unread error) {
-	redactor := redact.ForHere()
 	for _, f := range found {
-		c, err := r.cell(ctx, f, base, redactor)
+		c, err := r.cell(ctx, f, base)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -42,11 +42,12 @@ func (r *Reporter) Cells(ctx context.Context, found []Run, base string) (cells [
 	return cells, unread
 }
 
-func (r *Reporter) cell(ctx context.Context, f Run, base string, redactor *redact.Redactor) (c matrix.Cell, err error) {
+func (r *Reporter) cell(ctx context.Context, f Run, base string) (c matrix.Cell, err error) {
 	of, err := run.Checked(ctx, f.Dir)
 	if err != nil {
 		return c, err
 	}
+	redactor := redact.ForHere(kept.Says(r.Catalogue, f.Dir))
 	expected := of.Expected
 	if record, err := r.Catalogue.Lookup(of.ID); err == nil {
 		expected = record.Expected(of.Target.Ref.String())
@@ -150,7 +151,7 @@ func (r *Reporter) Matrix(ctx context.Context, cells []matrix.Cell, keep matrix.
 func (r *Reporter) Publish(ctx context.Context, rows []table.Row, out string) (string, error) {
 	var found []Run
 	var without []matrix.Skip
-	redactor := redact.ForHere()
+	redactor := redact.ForHere(r.Catalogue.Says)
 	for _, row := range rows {
 		if row.Run == "" {
 			without = append(without, matrix.Skip{Scenario: row.ID, Target: row.Target, Reason: redactor.Text(row.Reason)})

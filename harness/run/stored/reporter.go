@@ -12,9 +12,11 @@ import (
 
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
+	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/summary"
 	"nodestorm/reports/formats"
 	"nodestorm/reports/page"
+	"nodestorm/reports/redact"
 	"nodestorm/reports/story"
 	"nodestorm/scenarios"
 )
@@ -25,6 +27,7 @@ type Reporter struct {
 	Hourly    float64 // what a machine costs whose cloud has no price, in euros; 0: nothing
 	Stdout    io.Writer
 	Say       func(format string, args ...any) // what could not be read
+	Machine   *redact.Machine                  // whose names and secrets bundles do not have; nil: this one
 }
 
 // Each does something for every run; those that it cannot be done for are named, and make the exit
@@ -71,7 +74,7 @@ func (r *Reporter) Page(ctx context.Context, path string, dirs ...string) error 
 		if err != nil {
 			return err
 		}
-		logs, done := page.Logs(ctx, filepath.Join(dir, run.LogFolder))
+		logs, done := page.Logs(ctx, filepath.Join(dir, run.LogFolder), kept.Says(r.Catalogue, dir))
 		defer done()
 		runs = append(runs, page.Run{Story: s, Logs: logs})
 	}

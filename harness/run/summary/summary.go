@@ -30,6 +30,7 @@ import (
 // 0 for unknown.
 func Run(ctx context.Context, dir string, catalogue *scenarios.Catalogue, hourlyEUR float64) (*story.Story, error) {
 	r, err := run.Load(dir)
+	says := kept.Says(catalogue, dir)
 	if catalogue != nil {
 		if record, err := kept.Records(catalogue)(r, dir); err == nil {
 			catalogue = scenarios.Of(record)
@@ -44,7 +45,7 @@ func Run(ctx context.Context, dir string, catalogue *scenarios.Catalogue, hourly
 		}
 		about.Problems = append(about.Problems, err.Error())
 	}
-	redactor := redact.ForHere()
+	redactor := redact.ForHere(says)
 	about.Repeat = "" // whose words are cleaned one by one
 	if err := redactor.JSON(&about); err != nil {
 		return nil, fmt.Errorf("removing credentials: %w", err)
