@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -244,6 +245,37 @@ func TestMergeIsTheWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants("is no folder of a run", args...)
+}
+
+// A run is one, however often shards name it, by whatever path, and wherever it was copied to.
+func TestMergeCountsRunsOnce(t *testing.T) {
+	whole, _, _ := night(t, "1/1", nil)
+	kept, err := shard.Load(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(kept.Rows, func(r table.Row) bool { return r.Run != "" })
+	dir := kept.Rows[at].Run
+	link, copied := filepath.Join(whole, "link"), filepath.Join(whole, "copied")
+	if err := errors.Join(os.Symlink(dir, link), os.CopyFS(copied, os.DirFS(dir))); err != nil {
+		t.Fatal(err)
+	}
+	for _, named := range []string{dir, dir + "/../" + filepath.Base(dir), link, copied} {
+		again := kept
+		again.Rows = slices.Clone(kept.Rows)
+		for range 2 {
+			row := kept.Rows[at]
+			row.Run = named
+			again.Rows = append(again.Rows, row)
+		}
+		if err := again.Save(whole); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := command(t, "merge", whole, "--out", filepath.Join(t.TempDir(), "merged"))
+		if code != Usage || stdout != "" || !strings.Contains(stderr, "is named twice, and counts once") {
+			t.Errorf("%s: status %d, %q, %q", named, code, stdout, stderr)
+		}
+	}
 }
 
 // A status that is asked for is today's: what was otherwise last time is neither new nor gone.

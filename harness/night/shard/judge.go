@@ -3,6 +3,7 @@ package shard
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
@@ -11,9 +12,9 @@ import (
 )
 
 // Judge takes the verdicts from the runs themselves, which say if they were changed, and
-// makes sure that builds of one name are one build.
+// makes sure that builds of one name are one build, and that each run counts once.
 func Judge(ctx context.Context, shards []Shard) error {
-	listed := listed{}
+	listed, once := listed{}, once{}
 	for _, of := range shards {
 		for i := range of.Rows {
 			row := &of.Rows[i]
@@ -32,6 +33,10 @@ func Judge(ctx context.Context, shards []Shard) error {
 				return fmt.Errorf("shard %s: %s is a run of %s on %s, and %s says %s on %s", of.Part, row.Run, r.ID, r.Target.Ref, File, row.ID,
 					row.Target)
 			}
+			if other := once.add(r, row.Run); other != "" {
+				return fmt.Errorf("shard %s: %s is named twice, and counts once: the run in %s is the same; take one of the two out of %s", of.Part,
+					row.Run, other, File)
+			}
 			row.Expected, row.Verdict, row.Reason = string(r.Expected), string(r.Verdict), r.Reason
 			row.Outcome = string(verdict.Compare(r.Expected, r.Verdict))
 			if err := listed.add(r, fmt.Sprintf("shard %s", of.Part)); err != nil {
@@ -40,6 +45,29 @@ func Judge(ctx context.Context, shards []Shard) error {
 		}
 	}
 	return nil
+}
+
+// once are the folders of runs by what tells them apart: run.json's own digest, of which copies have the same, and the
+// folder itself.
+type once map[string]string
+
+// add returns where the run is already, or "".
+func (o once) add(r run.Run, dir string) (other string) {
+	keys := []string{dir}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		keys[0] = real
+	}
+	if r.Seal != nil {
+		keys = append(keys, r.Seal.Run)
+	}
+	for _, key := range keys {
+		// mutant: a run counts as often as it is named
+		if there := o[key]; there != "" {
+			other = there
+		}
+		o[key] = dir
+	}
+	return other
 }
 
 // listed are the builds that runs had, and where each was first.

@@ -49,7 +49,7 @@ func words(t *testing.T, command string) (said []string) {
 // shown are the commands that reports of a run have, by report.
 func shown(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	told, err := Run(dir, nil, 0)
+	told, err := Run(t.Context(), dir, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

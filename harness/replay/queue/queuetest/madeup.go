@@ -162,7 +162,7 @@ func StoreRun(row table.Row, sha string) error {
 		return err
 	}
 	r := run.Run{ID: row.ID, Target: builds.Manifest{Ref: ref, SHA256: sha}, Kubernetes: builds.Manifest{Ref: builds.Kubernetes, SHA256: "03"},
-		Expected: scenarios.Expectation(row.Expected), Clock: lag.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
+		Expected: scenarios.Expectation(row.Expected), Clock: lag.Figures{Mode: "auto"}, Seal: &run.Seal{Record: row.Run}} // no two are alike
 	r.Verdict = verdict.Verdict(row.Verdict)
 	const history = `{"seq":1,"source":"harness","verb":"ended"}` + "\n"
 	return errors.Join(
