@@ -126,7 +126,7 @@ func TestMisshapenRunsHaveNoCommand(t *testing.T) {
 					words(t, command)
 				}
 			}
-			checked, err := run.Checked(dir)
+			checked, err := run.Checked(t.Context(), dir)
 			if err != nil || !strings.Contains(checked.Reason, "that no nodestorm writes") {
 				t.Errorf("%s %q: %q, %v", name, text, checked.Reason, err)
 			}
