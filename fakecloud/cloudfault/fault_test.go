@@ -159,7 +159,7 @@ func TestLoad(t *testing.T) {
 	if err := os.WriteFile(file, make([]byte, 2<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := cloudfault.Load(file, nil); err == nil || !strings.Contains(err.Error(), "too many") {
+	if _, err := cloudfault.Load(file, nil); err == nil || !strings.Contains(err.Error(), "more than 1 MiB") {
 		t.Errorf("got %v, want that it is too large", err)
 	}
 }
