@@ -284,6 +284,15 @@ func TestPace(t *testing.T) {
 }
 
 // How long rounds took is a curve where it was recorded, and is not where a history says nonsense.
+// What strangers did is said, and is no failure of the run's.
+func TestUninvited(t *testing.T) {
+	s := tell(t, story.Run{}, line(1, 0, "step", "passed", "", "", "godog", 0, `{}`)+line(2, 10, "harness", "uninvited", "listeners", "the way out", "", 0, `{"of":2001}`))
+	same(t, "sentence", s.Sentence(1), "2001 calls came to the way out from no program of the world: without credentials")
+	if f := s.Events[1].Flags; f&story.Bad != 0 {
+		t.Errorf("it has the flags %b", f)
+	}
+}
+
 func TestRounds(t *testing.T) {
 	s := tell(t, story.Run{}, line(1, 0, "step", "passed", "", "", "godog", 0, `{}`)+
 		line(2, 10, "harness", "rounds", "", "", "cluster-autoscaler", 0, `{"of":1,"seconds":0.5}`)+
