@@ -12,6 +12,7 @@ import (
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/verdict"
 )
 
 // A target whose source has changed since it was built is said to be stale before
@@ -88,6 +89,41 @@ func TestTrackRecordOfKubernetes(t *testing.T) {
 	}
 }
 
+// A program that has the name of a release does not stand for it: not in a table, a report, nor a matrix, and what the
+// catalogue has of the release is not expected of it.
+func TestProgramOfAReleasesName(t *testing.T) {
+	dir := aRun(t)
+	change(t, filepath.Join(dir, run.File), `"kind": "module",`, `"kind": "binary", "file": "/x/mine",`)
+	reseal(t, dir)
+	const own = "is called so and is no build of that release: a program as given, mine (sha256 5e4d)"
+	code, text, _ := nodestorm(t, "recheck", dir)
+	if code != cli.NotAsExpected || !strings.Contains(text, "karpenter@v1.6.4*  -         reproduced") || !strings.Contains(text, "* karpenter@v1.6.4 "+own) || !strings.Contains(text, ": NOT AS EXPECTED") {
+		t.Errorf("recheck: status %d, %s", code, text)
+	}
+	if _, text, _ := nodestorm(t, "report", dir, "--format", "md"); !strings.Contains(text, "no build of that release: a program as given") {
+		t.Errorf("report: %s", text)
+	}
+	_, text, _ = nodestorm(t, "matrix", dir, "--format", "json")
+	var m struct {
+		Targets []string
+		Cells   []struct {
+			Expected, Outcome string
+			Departures        []string
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &m); err != nil || len(m.Targets) != 1 || m.Targets[0] != "karpenter@v1.6.4, own program 5e4d" ||
+		m.Cells[0].Expected != "" || m.Cells[0].Outcome != "not as expected" || !strings.Contains(m.Cells[0].Departures[0], own) {
+		t.Errorf("matrix: %+v, %v", m, err)
+	}
+	record, err := run.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if expected := run.Expects(record.Target, "reproduced"); verdict.Compare(expected, verdict.Healthy) != verdict.AsExpected {
+		t.Errorf("a healthy run of it is %s", verdict.Compare(expected, verdict.Healthy))
+	}
+}
+
 // Only what was run as its names say is noted as verified.
 func TestTrackRecordOfDepartures(t *testing.T) {
 	root := t.TempDir()
@@ -108,6 +144,8 @@ func TestTrackRecordOfDepartures(t *testing.T) {
 		"dirty target": {func(r *run.Run) {
 			r.Target.Source = builds.Source{Kind: builds.FromFolder, Commit: commit, Dirty: true}
 		}, "karpenter@v1.6.4 was built from 796b28ee0123 with uncommitted changes"},
+		"a program as given": {func(r *run.Run) { r.Target.Source = builds.Source{Kind: builds.FromBinary, File: "/x/mine"} },
+			"karpenter@v1.6.4 is called so and is no build of that release: a program as given, mine (sha256 5e4d)"},
 		"dirty nodestorm": {func(r *run.Run) { r.Provenance.Nodestorm.Dirty, r.Provenance.Features.Dirty = true, true }, "nodestorm itself is of 796b28ee0123 with uncommitted changes"},
 		"dirty features":  {func(r *run.Run) { r.Provenance.Features.Dirty = true }, "the features are of 796b28ee0123 with uncommitted changes"},
 		"--manifest":      {func(r *run.Run) { r.Provenance.Manifest = &run.Input{Name: "d.yaml"} }, "ran as d.yaml"},

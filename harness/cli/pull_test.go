@@ -39,7 +39,7 @@ func TestPull(t *testing.T) {
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(server.Close)
 	repository := strings.TrimPrefix(server.URL, "http://") + "/team/builds"
-	if code, _, stderr := nodestorm(t, "target", "add", "karpenter@v1.7.0", "/bin/true", "--source", karpenterSource(t)); code != cli.AsExpected {
+	if code, _, stderr := nodestorm(t, "target", "add", "karpenter@v1.7.0", "/bin/true", "--source", karpenterSource(t)); code != cli.AsExpected || !strings.Contains(stderr, "it is called as a release is, and stands for none") {
 		t.Fatal(stderr)
 	}
 	if code, _, stderr := nodestorm(t, "target", "push", "karpenter@v1.7.0", repository); code != cli.AsExpected {

@@ -35,7 +35,7 @@ func aRun(t *testing.T) string {
 	}
 	for name, content := range map[string]string{
 		run.HistoryFile: numbered(string(text)),
-		run.File:        `{"format":2,"id":"` + scenario + `","seed":1,"started":"2026-11-21T13:56:06Z","target":{"name":"karpenter","version":"v1.6.4","source":{"kind":"module"},"sha256":"5e4d","size":0,"builtAt":"2026-11-21T12:19:49Z"},"clock":{"mode":"auto","virtual":68416127992,"wall":2184801203,"meanFactor":31.3,"maxFactor":101,"lag":{"timers":22449,"p50":50331648,"p99":151097682,"max":151097682},"shares":null},"expected":"reproduced","verdict":"reproduced","reason":"failed: Then no more than 1 NodeClaim is created within 5m","evidence":[` + evidence + `],"seal":{"record":"` + recordDigest(t) + `"}}`,
+		run.File:        `{"format":2,"id":"` + scenario + `","seed":1,"started":"2026-11-21T13:56:06Z","target":{"name":"karpenter","version":"v1.6.4","source":{"kind":"module","module":"sigs.k8s.io/karpenter","version":"v1.6.4","package":"./kwok"},"sha256":"5e4d","size":0,"builtAt":"2026-11-21T12:19:49Z"},"clock":{"mode":"auto","virtual":68416127992,"wall":2184801203,"meanFactor":31.3,"maxFactor":101,"lag":{"timers":22449,"p50":50331648,"p99":151097682,"max":151097682},"shares":null},"expected":"reproduced","verdict":"reproduced","reason":"failed: Then no more than 1 NodeClaim is created within 5m","evidence":[` + evidence + `],"seal":{"record":"` + recordDigest(t) + `"}}`,
 		filepath.Join(run.LogFolder, "karpenter.log"): `{"level":"INFO","message":"using","token":"a-very-secret-token"}` + "\n",
 	} {
 		path := filepath.Join(dir, name)

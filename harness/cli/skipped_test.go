@@ -49,7 +49,7 @@ func TestSkipped(t *testing.T) {
 			e, out := &console.Console{Stdout: &stdout, Stderr: &stderr}, t.TempDir()
 			var rows []table.Row
 			for _, outcome := range test.ran {
-				r := run.Run{ID: "karpenter-7515-not-ready-noexecute", Target: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.7.0"}, SHA256: "01"}, Expected: "healthy",
+				r := run.Run{ID: "karpenter-7515-not-ready-noexecute", Target: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.7.0"}, Source: builds.Source{Kind: builds.FromModule, Module: builds.Modules["karpenter"], Version: "v1.7.0", Package: "./kwok"}, SHA256: "01"}, Expected: "healthy",
 					Clock: lag.Figures{Mode: "auto"}, Seal: &run.Seal{Record: "02"}}
 				r.Verdict = map[string]verdict.Verdict{"expected": "healthy", "inconclusive": "inconclusive"}[outcome]
 				dir := filepath.Join(out, "run")

@@ -72,7 +72,7 @@ func Run(ctx context.Context, r Request) (Result, error) {
 		Flags:      r.Flags,
 		Facts:      scenarios.FactsOf(r.Target.Name, r.Target.Provider, r.Target.Version),
 		Provenance: &provenance,
-		Expected:   r.Record.Expected(r.Target.Ref.String()),
+		Expected:   run.Expects(r.Target.Manifest, r.Record.Expected(r.Target.Ref.String())),
 		AtOnce:     r.AtOnce,
 		InPlaceOf:  r.InPlaceOf,
 		Unrecorded: r.Record.Bare(),

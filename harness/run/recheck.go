@@ -74,7 +74,7 @@ func Recheck(ctx context.Context, dir string, recordOf Records) (Rechecked, erro
 			return Rechecked{}, fmt.Errorf("%s: %w; that of a catalogue of one's own is found with --catalogue", dir, err)
 		}
 	}
-	checked := Rechecked{Run: r, Expected: record.Expected(r.Target.Ref.String())}
+	checked := Rechecked{Run: r, Expected: Expects(r.Target, record.Expected(r.Target.Ref.String()))}
 	var late history.Lateness
 	checked.Doubts, err = r.Read(ctx, dir, nil, late.Take)
 	if errors.Is(err, fs.ErrNotExist) {

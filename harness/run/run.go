@@ -99,6 +99,16 @@ type Run struct {
 	doubts []string
 }
 
+// Expects is what the catalogue's promise for the release that a build is named after is worth for the build: nothing
+// of one that is not of that release. What is expected of it is then what is right, as of a branch.
+func Expects(of builds.Manifest, promised scenarios.Expectation) scenarios.Expectation {
+	// mutant: any program stands for the release that it is named after
+	if !of.OfRelease() {
+		return ""
+	}
+	return promised
+}
+
 // Took is how long the run took in real time: with its world, where that was kept.
 func (r *Run) Took() time.Duration { return cmp.Or(r.Wall, r.Clock.Wall) }
 
@@ -162,5 +172,6 @@ func Load(dir string) (Run, error) {
 			filepath.Join(dir, File), r.Format, Format, r.Commit)
 	}
 	r.doubts = r.doubt(text)
+	r.Expected = Expects(r.Target, r.Expected) // runs of before have what was promised of the name
 	return r, nil
 }

@@ -56,7 +56,7 @@ func storeUnplayed(t *testing.T, unplayed, status string, events ...history.Even
 func storeThen(t *testing.T, unplayed string, then history.Outcome, events ...history.Event) (string, verdict.Judgement) {
 	t.Helper()
 	dir := t.TempDir()
-	r := run.Run{ID: scenario, Unplayed: unplayed, Seed: 7, Started: time.Now(), Target: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.6.4"}, SHA256: "5e4d"},
+	r := run.Run{ID: scenario, Unplayed: unplayed, Seed: 7, Started: time.Now(), Target: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.6.4"}, Source: builds.Source{Kind: builds.FromModule, Module: builds.Modules["karpenter"], Version: "v1.6.4", Package: "./kwok"}, SHA256: "5e4d"},
 		Clock: lag.Figures{Mode: "auto"}, Expected: scenarios.Reproduced}
 	if err := r.Save(dir); err != nil {
 		t.Fatal(err)

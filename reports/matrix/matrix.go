@@ -62,6 +62,12 @@ type Cell struct {
 	Run string `json:"run,omitempty"`
 }
 
+// NamedSo is what a program is called that has the name of a release, and is no build of it: a target, and a column, of
+// its own.
+func NamedSo(target, sha256 string) string {
+	return fmt.Sprintf("%s, own program %.12s", target, sha256)
+}
+
 const onKubernetes = " on Kubernetes "
 
 // OnKubernetes is what a target is called in runs on another Kubernetes than nodestorm's own: it

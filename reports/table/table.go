@@ -19,6 +19,8 @@ import (
 type Row struct {
 	ID     string `json:"id"`
 	Target string `json:"target"`
+	// Own says what the target is, if it has the name of a release and is no build of it.
+	Own string `json:"own,omitempty"`
 	// Kubernetes is the release of the control plane, if it is not nodestorm's own.
 	Kubernetes string `json:"kubernetes,omitempty"`
 	Expected   string `json:"expected"`
@@ -68,7 +70,11 @@ func Write(w io.Writer, width int, rows []Row) error {
 		if r.VirtualSeconds > 0 {
 			virtual = (time.Duration(r.VirtualSeconds) * time.Second).String() // "15m2s"
 		}
-		cells := []string{wording.Clean(r.ID), wording.Clean(r.Target), orDash(r.Expected), orDash(r.Verdict),
+		target := wording.Clean(r.Target)
+		if r.Own != "" {
+			target += "*"
+		}
+		cells := []string{wording.Clean(r.ID), target, orDash(r.Expected), orDash(r.Verdict),
 			figure("%.1fs", r.WallSeconds), virtual, figure("%.0fx", r.Factor), figure("%.0fms", r.LagP99Ms)}
 		if other {
 			cells = slices.Insert(cells, 2, orDash(r.Kubernetes))
@@ -83,6 +89,7 @@ func Write(w io.Writer, width int, rows []Row) error {
 		return err
 	}
 	var b strings.Builder
+	own(&b, rows)
 	for _, r := range rows {
 		if r.Outcome == fine || r.Run == "" {
 			continue
@@ -98,6 +105,18 @@ func Write(w io.Writer, width int, rows []Row) error {
 	fmt.Fprintf(&b, "\n%s\n", count(rows))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// own says which targets are none of the releases that they are called after.
+func own(b *strings.Builder, rows []Row) {
+	var seen []string
+	for _, r := range rows {
+		text := fmt.Sprintf("\n* %s is called so and is no build of that release: %s\n", wording.Clean(r.Target), wording.Clean(r.Own))
+		if r.Own != "" && !slices.Contains(seen, text) {
+			seen = append(seen, text)
+			b.WriteString(text)
+		}
+	}
 }
 
 // notRun writes the rows of which there is no run: a target that is missing is often

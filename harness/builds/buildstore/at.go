@@ -125,5 +125,5 @@ func Versions(ctx context.Context, module string) ([]string, error) {
 	if err := json.Unmarshal(out, &m); err != nil {
 		return nil, fmt.Errorf("listing the releases of %s: %w", module, err)
 	}
-	return slices.DeleteFunc(m.Versions, func(v string) bool { return !release(v) }), nil
+	return slices.DeleteFunc(m.Versions, func(v string) bool { return !builds.IsRelease(v) }), nil
 }

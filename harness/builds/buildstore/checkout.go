@@ -16,8 +16,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/mod/semver"
-
 	"nodestorm/harness/builds"
 	"nodestorm/sim/strict"
 )
@@ -56,14 +54,12 @@ func hasMod(dir string) bool {
 func checkVersion(ref builds.Ref, root string) error {
 	says := statedVersion(filepath.Join(root, "version", "version.go"))
 	asked, stated := "v"+strings.TrimPrefix(ref.Version, "v"), "v"+strings.TrimPrefix(says, "v")
-	if !release(asked) || !release(stated) || asked == stated {
+	if !builds.IsRelease(asked) || !builds.IsRelease(stated) || asked == stated {
 		return nil
 	}
 	return fmt.Errorf("its version/version.go says %s: build it as %s@%[1]s, or under a version of your own such as %[2]s@%[3]s-mine",
 		says, ref.Name, ref.Version)
 }
-
-func release(v string) bool { return semver.Canonical(v) == v && semver.Prerelease(v) == "" }
 
 // statedVersion is the string that a Go file gives to a name which ends with
 // Version, empty if it has none. What the least version is, or that of Kubernetes, is another's.

@@ -25,5 +25,5 @@ func clusterAPI(ref builds.Ref) (Recipe, error) {
 	for _, set := range []string{"gitVersion=" + ref.Version, "gitMajor=" + major, "gitMinor=" + minor, "gitCommit=", "gitTreeState=clean"} {
 		ldflags = append(ldflags, "-X sigs.k8s.io/cluster-api/version."+set)
 	}
-	return Recipe{Ref: ref, Module: "sigs.k8s.io/cluster-api", LDFlags: strings.Join(ldflags, " "), Assets: clusterAPIAssets}, nil
+	return Recipe{Ref: ref, Module: builds.Modules[ref.Name], LDFlags: strings.Join(ldflags, " "), Assets: clusterAPIAssets}, nil
 }

@@ -16,8 +16,8 @@ func karpenter(ref builds.Ref) Recipe {
 	ref.Provider = builds.Kwok
 	return Recipe{
 		Ref:     ref,
-		Module:  "sigs.k8s.io/karpenter",
-		Package: "./kwok",
+		Module:  builds.Modules[ref.Name],
+		Package: "./" + builds.Kwok,
 		LDFlags: "-X sigs.k8s.io/karpenter/pkg/operator.Version=" + strings.TrimPrefix(ref.Version, "v"),
 		Assets:  []string{"pkg/apis/crds", "kwok/apis/crds", "kwok/charts"},
 	}

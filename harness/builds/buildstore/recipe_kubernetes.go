@@ -68,7 +68,7 @@ func controlPlane(ref builds.Ref) (Recipe, error) {
 	}
 	return Recipe{
 		Ref:      ref,
-		Module:   "k8s.io/kubernetes",
+		Module:   builds.Modules[ref.Name],
 		Package:  "./" + graftPackage,
 		LDFlags:  kubernetesVersion(ref.Version),
 		Faces:    []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"},

@@ -51,7 +51,11 @@ on this machine's network, with the image's own user and environment, without ca
 in real time. A Deployment's command, args and memory limit (--manifest) hold as they do in
 Kubernetes. Docker gets the image when it is first run, from where it was added, until
 target rm; one that needs no registry is a file of docker save. --path is then the program that flags are
-looked up in.`,
+looked up in.
+
+A program that is called as a release is, such as karpenter@v1.14.1, does not stand for it:
+its runs say that it is called so, are a column of their own in a matrix, and no part of the
+track record, and nothing is expected of them but what is right.`,
 		Example: `  nodestorm target add cluster-autoscaler@1.32.7 ./cluster-autoscaler
   nodestorm target add cluster-autoscaler@1.32.7 --image registry.example/autoscaling/cluster-autoscaler:v1.32.7
   nodestorm target add cluster-autoscaler@1.32.7 --image saved.tar --path /cluster-autoscaler
@@ -76,6 +80,9 @@ looked up in.`,
 				only = ", for --clock real"
 			}
 			fmt.Fprintf(e.Stdout, "%s is ready%s: %s\n", t.Ref, only, t.Dir)
+			if !t.OfRelease() {
+				e.Remark("it is called as a release is, and stands for none: what the catalogue has of %s is not expected of it", t.Ref)
+			}
 			return nil
 		},
 	}

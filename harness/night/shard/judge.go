@@ -7,6 +7,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
+	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports/table"
 )
@@ -37,7 +38,7 @@ func Judge(ctx context.Context, shards []Shard) error {
 				return fmt.Errorf("shard %s: %s is named twice, and counts once: the run in %s is the same; take one of the two out of %s", of.Part,
 					row.Run, other, File)
 			}
-			row.Expected, row.Verdict, row.Reason = string(r.Expected), string(r.Verdict), r.Reason
+			row.Own, row.Expected, row.Verdict, row.Reason = summary.NamedSo(r.Target), string(r.Expected), string(r.Verdict), r.Reason
 			row.Outcome = string(verdict.Compare(r.Expected, r.Verdict))
 			if err := listed.add(r, fmt.Sprintf("shard %s", of.Part)); err != nil {
 				return err

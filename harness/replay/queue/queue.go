@@ -15,6 +15,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/supply"
+	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/memory"
@@ -130,6 +131,7 @@ func rowOf(request replay.Request, result replay.Result) table.Row {
 	return table.Row{
 		ID:             request.Record.ID,
 		Target:         request.Target.Ref.String(),
+		Own:            summary.NamedSo(request.Target.Manifest),
 		Kubernetes:     request.ControlPlane.String(),
 		Expected:       string(result.Expected),
 		Verdict:        string(result.Verdict),

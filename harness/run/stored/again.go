@@ -81,7 +81,7 @@ func (all *Again) add(f Run, again *run.Rechecked, say func(format string, args 
 		other = summary.KubernetesVersion(again.Run)
 	}
 	all.Rows = append(all.Rows, table.Row{
-		ID: again.Run.ID, Target: again.Run.Target.Ref.String(), Kubernetes: other,
+		ID: again.Run.ID, Target: again.Run.Target.Ref.String(), Own: summary.NamedSo(again.Run.Target), Kubernetes: other,
 		Expected: string(again.Expected), Verdict: string(again.Now.Verdict),
 		Outcome: string(verdict.Compare(again.Expected, again.Now.Verdict)), Reason: again.Now.Reason,
 		VirtualSeconds: again.Run.Clock.Virtual.Seconds(), Factor: again.Run.Clock.Mean,

@@ -50,12 +50,15 @@ func (r *Reporter) cell(ctx context.Context, f Run, base string) (c matrix.Cell,
 	redactor := redact.ForHere(kept.Says(r.Catalogue, f.Dir))
 	expected := of.Expected
 	if record, err := r.Catalogue.Lookup(of.ID); err == nil {
-		expected = record.Expected(of.Target.Ref.String())
+		expected = run.Expects(of.Target, record.Expected(of.Target.Ref.String()))
 	}
 	c = matrix.Cell{
 		Scenario: of.ID, Target: of.Target.Ref.String(), Expected: string(expected), Verdict: string(of.Verdict),
 		Reason:      redactor.Text(of.Reason),
 		WallSeconds: of.Took().Seconds(), Started: of.Started, Kubernetes: summary.KubernetesVersion(of), Commit: of.Commit,
+	}
+	if summary.NamedSo(of.Target) != "" {
+		c.Target = matrix.NamedSo(c.Target, of.Target.SHA256)
 	}
 	if of.Provenance != nil && of.Provenance.ControlPlane != nil {
 		c.Target = matrix.OnKubernetes(c.Target, c.Kubernetes)

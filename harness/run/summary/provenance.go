@@ -44,6 +44,11 @@ func Departures(r run.Run) (list []string) {
 			list = append(list, fmt.Sprintf("%s was built from %s", m.Ref, sourceOf(m)))
 		}
 	}
+	for _, m := range append([]builds.Manifest{r.Target, r.Kubernetes}, p.Parts...) {
+		if own := NamedSo(m); own != "" {
+			list = append(list, fmt.Sprintf("%s is called so and is no build of that release: %s", m.Ref, own))
+		}
+	}
 	if elsewhere(r) {
 		list = append(list, fmt.Sprintf("the cloud was %s, and not %s", r.Target.Provider, builds.Kwok))
 	}
@@ -71,6 +76,15 @@ func Departures(r run.Run) (list []string) {
 		list = append(list, fmt.Sprintf("the features are of %s, and nodestorm of %s", p.Features, p.Nodestorm))
 	}
 	return list
+}
+
+// NamedSo says what a program is that has the name of a release and is no build of it; empty of all others, and where
+// uncommitted changes say it already.
+func NamedSo(m builds.Manifest) string {
+	if m.Name == "" || m.OfRelease() || m.Source.Dirty {
+		return ""
+	}
+	return fmt.Sprintf("%s (sha256 %s)", sourceOf(m), run.Short(m.SHA256))
 }
 
 // replaced are those of what the user put in place of parts of the world.

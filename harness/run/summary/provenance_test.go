@@ -21,8 +21,8 @@ const commit = "796b28ee0123456789abcdef0123456789abcdef"
 func clean() run.Run {
 	return run.Run{
 		ID: "x", Seed: 7, Commit: commit, Clock: lag.Figures{Mode: "auto"}, Started: time.Now(),
-		Target:     builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.7.0"}, Source: builds.Source{Kind: builds.FromModule, Module: "sigs.k8s.io/karpenter", Version: "v1.7.0"}, GoVersion: "go1.26.8", SHA256: "01"},
-		Kubernetes: builds.Manifest{Ref: builds.Kubernetes, SHA256: "02"},
+		Target:     builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.7.0"}, Source: builds.Source{Kind: builds.FromModule, Module: "sigs.k8s.io/karpenter", Version: "v1.7.0", Package: "./kwok"}, GoVersion: "go1.26.8", SHA256: "01"},
+		Kubernetes: builds.Manifest{Ref: builds.Kubernetes, Source: builds.Source{Kind: builds.FromModule, Module: "nodestorm/sim/kubernetes"}, SHA256: "02"},
 		Provenance: &run.Provenance{Nodestorm: run.Code{Commit: commit}, Features: run.Code{Commit: commit}, SHA256: "03"},
 	}
 }
@@ -53,7 +53,7 @@ func TestDepartures(t *testing.T) {
 		{"a manifest", func(r *run.Run) {
 			r.Provenance.Manifest = &run.Input{Name: "my deployment.yaml", SHA256: "0123456789abcdef"}
 		}, "karpenter@v1.7.0 ran as my deployment.yaml (sha256 0123456789ab) has it", "", " --manifest 'my deployment.yaml' # "},
-		{"another cloud", func(r *run.Run) { r.ID, r.Target.Provider = scenario, builds.Instances }, "the cloud was instances, and not kwok", "", " --cloud instances # "},
+		{"another cloud", func(r *run.Run) { r.ID, r.Target.Provider, r.Target.Source.Graft = scenario, builds.Instances, "h1:a=" }, "the cloud was instances, and not kwok", "", " --cloud instances # "},
 		{"the race detector", func(r *run.Run) { r.Target.Race = true }, "karpenter@v1.7.0 was built with Go's race detector", "sigs.k8s.io/karpenter, v1.7.0, with Go's race detector, go1.26.8", " --race # "},
 		{"a part", func(r *run.Run) {
 			r.Provenance.With = []builds.Manifest{{Ref: builds.Ref{Name: "ccm", Version: "v2"}, SHA256: "0123456789abcdef"}}
@@ -90,7 +90,16 @@ func TestDepartures(t *testing.T) {
 		}, "the scenario is that of mine/a.feature (sha256 0123456789ab)", "", " --catalogue mine # 'the scenario"},
 		{"a program as given", func(r *run.Run) {
 			r.Target.Source = builds.Source{Kind: builds.FromBinary, File: folder + "/karpenter"}
+		}, "karpenter@v1.7.0 is called so and is no build of that release: a program as given, karpenter (sha256 01)", "a program as given, karpenter, go1.26.8", " # karpenter@v1.7.0 is called so"},
+		{"a program as given, of no release's name", func(r *run.Run) {
+			r.Target.Version, r.Target.Source = "mine", builds.Source{Kind: builds.FromBinary, File: folder + "/karpenter"}
 		}, "", "a program as given, karpenter, go1.26.8", ""},
+		{"a control plane as given", func(r *run.Run) {
+			r.Kubernetes.Source = builds.Source{Kind: builds.FromBinary, File: folder + "/kubernetes"}
+		}, "kubernetes@v1.36.3 is called so and is no build of that release: a program as given, kubernetes (sha256 02)", "", ""},
+		{"a part as given", func(r *run.Run) {
+			r.Provenance.Parts = []builds.Manifest{{Ref: builds.CCM, SHA256: "04", Source: builds.Source{Kind: builds.FromImage, Digest: "sha256:05"}}}
+		}, "ccm@v0.36.3 is called so and is no build of that release: an image, sha256:05 (sha256 04)", "", ""},
 		{"a dirty target of before", func(r *run.Run) {
 			mine(builds.Source{Commit: commit, Dirty: true})(r)
 			r.Provenance = nil

@@ -53,6 +53,9 @@ func (o Options) Over(ctx context.Context, known []string, get Getting) (*Past, 
 			return nil, context.Cause(ctx)
 		case err != nil:
 			r.Reason = err.Error()
+		case !got.OfRelease():
+			r.Reason = fmt.Sprintf("%s in the store is called so and is no build of that release (%s): remove it with nodestorm target rm %[1]s",
+				got.Ref, got.Source.Kind)
 		default:
 			o.Say("%d of %d: %s", i+1, len(versions), version)
 			t, err := o.Attempt(ctx, func() (builds.Target, error) { return got, nil })

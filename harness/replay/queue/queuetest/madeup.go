@@ -161,7 +161,10 @@ func StoreRun(row table.Row, sha string) error {
 	if err != nil {
 		return err
 	}
-	r := run.Run{ID: row.ID, Target: builds.Manifest{Ref: ref, SHA256: sha}, Kubernetes: builds.Manifest{Ref: builds.Kubernetes, SHA256: "03"},
+	source := builds.Source{Kind: builds.FromModule, Module: builds.Modules[ref.Name], Version: ref.Version, Package: "./kwok"}
+	kubernetes := builds.Manifest{Ref: builds.Kubernetes, Source: builds.Source{Kind: builds.FromModule, Module: "nodestorm/sim/kubernetes"},
+		SHA256: "03"}
+	r := run.Run{ID: row.ID, Target: builds.Manifest{Ref: ref, Source: source, SHA256: sha}, Kubernetes: kubernetes,
 		Expected: scenarios.Expectation(row.Expected), Clock: lag.Figures{Mode: "auto"}, Seal: &run.Seal{Record: row.Run}} // no two are alike
 	r.Verdict = verdict.Verdict(row.Verdict)
 	const history = `{"seq":1,"source":"harness","verb":"ended"}` + "\n"
