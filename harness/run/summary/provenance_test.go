@@ -90,7 +90,7 @@ func TestDepartures(t *testing.T) {
 		}, "the scenario is that of mine/a.feature (sha256 0123456789ab)", "", " --catalogue mine # 'the scenario"},
 		{"a program as given", func(r *run.Run) {
 			r.Target.Source = builds.Source{Kind: builds.FromBinary, File: folder + "/karpenter"}
-		}, "karpenter@v1.7.0 is called so and is no build of that release: a program as given, karpenter (sha256 01)", "a program as given, karpenter, go1.26.8", " # karpenter@v1.7.0 is called so"},
+		}, "karpenter@v1.7.0 is called so and is no build of that release: a program as given, karpenter (sha256 01)", "a program as given, karpenter, go1.26.8", " # 'karpenter@v1.7.0 is called so"},
 		{"a program as given, of no release's name", func(r *run.Run) {
 			r.Target.Version, r.Target.Source = "mine", builds.Source{Kind: builds.FromBinary, File: folder + "/karpenter"}
 		}, "", "a program as given, karpenter, go1.26.8", ""},
