@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"nodestorm/harness/world/process"
@@ -46,8 +45,7 @@ func (c *local) openToKubelets(dir string) (flags map[string][]string, err error
 }
 
 // StartProgram runs a program in the world's time whose end is not the world's: its
-// output goes to the run's logs, and it is gone when we are. It is a death all the same if SIGKILL
-// ends it that is not ours: no program does that to itself. Virtual time passes as
+// output goes to the run's logs, and it is gone when we are. Virtual time passes as
 // real time does until the program lives in it; one that does not within a minute, or
 // was not built with the clock, is an error where time is virtual.
 func (w *World) StartProgram(ctx context.Context, spec process.Spec) (*process.Process, error) {
@@ -70,9 +68,6 @@ func (w *World) StartProgram(ctx context.Context, spec process.Spec) (*process.P
 	return p, nil
 }
 
-// killed is the exit status of what SIGKILL ends, see [process.Process.Code].
-const killed = 128 + int(syscall.SIGKILL)
-
 // watchProgram has a program ended with the world, or with us.
 func (w *World) watchProgram(p *process.Process) error {
 	name := p.Name()
@@ -87,10 +82,6 @@ func (w *World) watchProgram(p *process.Process) error {
 	w.programs[name] = p
 	w.background.Go(func() {
 		<-p.Exited()
-		// mutant: a program that another has killed has ended by itself
-		if p.Exit() != nil && p.Code() == killed {
-			w.recordDeath(name, p.Exit())
-		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.programs[name] == p {
