@@ -117,14 +117,20 @@ func (s *Server) create(ctx context.Context, i fakecloud.Instance) (*machine, er
 	if err != nil {
 		return nil, err
 	}
-	info, err := task.WaitForResult(ctx)
+	if err := task.Wait(ctx); err != nil {
+		return nil, err
+	}
+	// Not the task's result: vcsim may report a task as succeeded before it has set its result.
+	ref, err := object.NewSearchIndex(s.client.Client).FindByUuid(ctx, nil, spec.Uuid, true, nil)
 	if err != nil {
 		return nil, err
 	}
-	ref := info.Result.(types.ManagedObjectReference) // what CreateVM_Task documents
-	vm, ok := s.model.Map().Get(ref).(*simulator.VirtualMachine)
+	if ref == nil {
+		return nil, fmt.Errorf("the vCenter has no virtual machine with UUID %s", spec.Uuid)
+	}
+	vm, ok := s.model.Map().Get(ref.Reference()).(*simulator.VirtualMachine)
 	if !ok {
-		return nil, fmt.Errorf("the vCenter has no %s", ref)
+		return nil, fmt.Errorf("the vCenter has no virtual machine %s", ref.Reference())
 	}
 	m := &machine{VirtualMachine: vm, cloud: s.cloud, id: i.ID}
 	s.model.Map().Put(m)
