@@ -48,7 +48,7 @@ func TestSymptomsNeedEachOfTheirParts(t *testing.T) {
 		t.Run(written.ID, func(t *testing.T) {
 			s := shortest(t, written.Symptom.Sequence)
 			find := func(records []history.Record) checker.Finding {
-				records = append(slices.Clone(records), history.Record{Virtual: s.now + 24*time.Hour, Event: history.Event{Source: history.Harness, Verb: history.Ended}})
+				records = append(slices.Concat(s.defined, records), history.Record{Virtual: s.now + 24*time.Hour, Event: history.Event{Source: history.Harness, Verb: history.Ended}})
 				for i := range records {
 					records[i].Seq = uint64(i + 1)
 				}
@@ -84,6 +84,7 @@ type (
 		captured map[string]any
 		records  []history.Record
 		tried    []history.Record // what must not have been
+		defined  []history.Record // of what the scenario may bring
 	}
 )
 
@@ -103,6 +104,8 @@ func shortest(t *testing.T, sequence []element) *story {
 			s.happen(e)
 		}
 		for _, absent := range e.Absent {
+			s.defined = append(s.defined, history.Record{Event: history.Event{Source: history.API, Verb: "create", Code: 201,
+				Object: history.Object{Resource: "customresourcedefinitions", Name: fmt.Sprint(absent["resource"], ".example.com")}}})
 			if absent["code"] == nil {
 				r := s.record(absent, nil)
 				r.Code, r.Virtual = 500, absentAt

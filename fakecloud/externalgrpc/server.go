@@ -56,14 +56,17 @@ type Server struct {
 	stop     func() bool
 }
 
-// Operations are the names of all calls, as faults match them, and the commands of actions that instances of
-// groups see.
-func Operations() []string {
-	var names []string
+// Calls are the names of all calls, as the history has them.
+func Calls() (names []string) {
 	for _, method := range protocol.CloudProvider_ServiceDesc.Methods {
 		names = append(names, method.MethodName)
 	}
-	return append(names, "create_server", "start_server", "delete_server")
+	return names
+}
+
+// Operations are what faults match: all calls, and the commands of actions that instances of groups see.
+func Operations() []string {
+	return append(Calls(), "create_server", "start_server", "delete_server")
 }
 
 // Serve serves the API until Close or the end of ctx.

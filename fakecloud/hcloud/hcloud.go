@@ -37,14 +37,16 @@ func Serve(ctx context.Context, cfg Config) (*Server, error) {
 	return rest.Serve(ctx, cfg)
 }
 
-// Operations are the names of all calls, as faults match them, and the commands of actions.
-func Operations() []string {
-	var names []string
+// Calls are the names of all calls, as the history has them.
+func Calls() (names []string) {
 	for _, op := range operations() {
 		names = append(names, op.Name)
 	}
-	return append(names, commands...)
+	return names
 }
+
+// Operations are what faults match: all calls, and the commands of actions.
+func Operations() []string { return append(Calls(), commands...) }
 
 // CheckFault finds what is wrong with a fault of this API.
 func CheckFault(f fault.Fault) error { return cloudfault.Check(f, Operations()) }

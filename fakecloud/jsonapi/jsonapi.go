@@ -39,14 +39,16 @@ type API struct {
 	Commands []string
 }
 
-// Operations are the names of all calls, as faults match them, and the commands.
-func (a API) Operations() []string {
-	names := slices.Clone(a.Commands)
+// Names are those of all calls, as the history has them.
+func (a API) Names() (names []string) {
 	for _, op := range a.Calls {
 		names = append(names, op.Name)
 	}
 	return names
 }
+
+// Operations are what faults match: the commands, and all calls.
+func (a API) Operations() []string { return append(slices.Clone(a.Commands), a.Names()...) }
 
 // CheckFault finds what is wrong with a fault of this API.
 func (a API) CheckFault(f fault.Fault) error { return cloudfault.Check(f, a.Operations()) }

@@ -177,7 +177,11 @@ func checkGuest(t builds.Target) error {
 // Record and Features only.
 func (r Request) CheckSteps() error {
 	return r.eachScenario(func(pickle []*messages.PickleStep) error {
-		return sentences.Check(pickle, beside(r.Features, r.Record))
+		files := beside(r.Features, r.Record)
+		if err := sentences.Check(pickle, files); err != nil {
+			return err
+		}
+		return r.Record.CheckMade(sentences.Made(pickle, files))
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
+	"nodestorm/scenarios"
+	"nodestorm/sim/history/checker"
 )
 
 // Check finds a step that no sentence matches, a scenario without a cluster, or what a
@@ -37,7 +39,7 @@ const mostMeant = 20
 
 // Problems are all that Check would find, one after the other.
 func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
-	feature := &scene.Feature{Beside: beside}
+	feature, made := &scene.Feature{Beside: beside}, Made(steps, beside)
 	for i, said := range steps {
 		s, err := resolve(said, beside)
 		switch {
@@ -46,7 +48,7 @@ func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
 		case i == 0 && s.row != nil && !s.row.Begins:
 			err = fmt.Errorf("it begins with %q, and must with a cluster, as in \"Given a cluster\"", said.Text)
 		case err == nil:
-			err = s.check(feature)
+			err = s.check(feature, made)
 		}
 		if err != nil {
 			wrong = append(wrong, Problem{i, err})
@@ -55,8 +57,21 @@ func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
 	return wrong
 }
 
+// Made are the names of what the steps make, with those in the files that they name.
+func Made(steps []*messages.PickleStep, beside fs.FS) *checker.Made {
+	m := &checker.Made{}
+	scenarios.AddMade(m, steps, func(file string) []byte {
+		if beside == nil {
+			return nil
+		}
+		text, _ := fs.ReadFile(beside, file) // an error is the step's that names it
+		return text
+	})
+	return m
+}
+
 // check finds what is wrong with a step, as far as that is known without a world.
-func (s spoken) check(f *scene.Feature) error {
+func (s spoken) check(f *scene.Feature, made *checker.Made) error {
 	if s.once != (once{}) {
 		if _, err := s.once.record(); err != nil {
 			return err
@@ -73,8 +88,11 @@ func (s spoken) check(f *scene.Feature) error {
 		if s.row.observes.Quotes() && strings.TrimSpace(s.args.Quoted) == "" {
 			return errors.New("the statement: the text is empty")
 		}
-		_, err := s.row.observes.Observation(s.args)
-		return err
+		o, err := s.row.observes.Observation(s.args)
+		if err != nil {
+			return err
+		}
+		return o.CheckMade(made)
 	case s.row.Check != nil:
 		return s.row.Check(f, s.args)
 	}

@@ -107,6 +107,14 @@ and says where it holds: since (again after each such record), until, within, ev
 (fields that tell apart what it is about, as in [namespace, name]). Of lists, such as taints, contains and lacks compare
 whole items: "node.kubernetes.io/not-ready:NoExecute". Of what never was nothing holds; a statement that no
 history could break, or none fulfil, is refused. Without since it counts as records do; states count from the Then on.
+
+A pattern that no record can match is refused as well, since "never" and "absent" would hold of nothing: values are checked by
+their form (a status, a number as records write it, a mark that is true or missing, a condition as in "False: KubeletNotReady"), verbs,
+resources and details by who writes them, namespaces and names that are nearly those of the scenario by what its Givens and Whens make.
+{matches: TEXT} is not held against what the scenario makes. Of a resource that a scenario brings, or a condition that nodestorm does not
+know, that it is not there says something only if the run has a definition of the one, or a record with the other: else it cannot be
+told, and the run is inconclusive.
+
 The invariants of a record, and those in the invariants.yaml of a folder for all its features, are such statements too: each
 has to hold from the start of the run to its end. A record has in breaks the statements of those that its failure breaks, and the names
 of those of every run: see [what must hold in every run](../scenarios/INVARIANTS.md).

@@ -47,8 +47,9 @@ type Folder struct {
 	records  []placed
 	texts    map[string][]byte // of records, by their paths
 	made     []made            // of Scenarios
-	// invariants are those of all scenarios.
+	// invariants are those of all scenarios, and held is their file.
 	invariants []checker.Statement
+	held       *yaml.Node
 }
 
 // placed is a record and where it is.

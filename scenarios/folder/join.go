@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nodestorm/scenarios"
+	"nodestorm/sim/history/checker"
 )
 
 // ids are where each ID is, its file and line.
@@ -75,6 +76,11 @@ func (f *Folder) give(r placed) bool {
 		s.Record = r.Record
 		s.Record.NameTwins()
 		s.Record.Feature = path.Join(f.mount, feature)
+		made := &checker.Made{}
+		f.addMade(made, *s, feature)
+		if err := s.Record.CheckMade(made); err != nil {
+			f.misplaced(r.path, r.node, []error{err}) // a twin's are those of its record
+		}
 		f.made[i].files = append(f.made[i].files, r.path)
 	}
 	if tagged != 1 {
@@ -85,6 +91,11 @@ func (f *Folder) give(r placed) bool {
 		f.problem(r.path, line, field, "feature: %d scenarios of %s have the tag @%s, want one%s", tagged, f.file(feature), r.ID, hint)
 	}
 	return tagged > 0
+}
+
+// addMade adds what a scenario of a feature makes.
+func (f *Folder) addMade(m *checker.Made, s scenarios.Scenario, feature string) {
+	scenarios.AddMade(m, s.Pickle(), func(file string) []byte { return f.beside[path.Join(path.Dir(feature), file)] })
 }
 
 // together are the files of a scenario, its feature first, and of those that share its feature

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -63,11 +64,20 @@ func (f *Folder) readInvariants(name string, text []byte) {
 		return
 	}
 	f.misplaced(name, node, append(wrong, scenarios.CheckInvariants(file.Invariants)...))
-	f.invariants, f.texts[name] = file.Invariants, text
+	f.invariants, f.held, f.texts[name] = file.Invariants, node, text
 }
 
-// hold gives the folder's invariants to its scenarios.
+// hold gives the folder's invariants to its scenarios, which are about what any of them makes.
 func (f *Folder) hold() {
+	made := &checker.Made{}
+	for i, s := range f.Scenarios {
+		f.addMade(made, s, f.made[i].files[0])
+	}
+	for i := range f.invariants {
+		if err := f.invariants[i].CheckMade(made); err != nil {
+			f.misplaced(scenarios.InvariantsFile, f.held, []error{fmt.Errorf("invariants[%d]: %w", i, err)})
+		}
+	}
 	for i := range f.Scenarios {
 		r := &f.Scenarios[i].Record
 		r.Invariants = slices.Concat(r.Invariants, f.invariants)

@@ -76,6 +76,53 @@ func Meant(word string, known []string) string {
 	return fmt.Sprintf(", did you mean %q?", best)
 }
 
+// Near is the one of those known that a word is a slip of the pen away from, empty if it is one of them or like none: a letter
+// or two that are other, missing, too many or the wrong way round, and no digits.
+func Near(word string, known []string) string {
+	if slices.Contains(known, word) {
+		return ""
+	}
+	best, least := "", 1
+	if len(word) >= longWord {
+		least = 2
+	}
+	for _, other := range slices.Sorted(slices.Values(known)) {
+		if d := slips(word, other, least); len(word) >= shortWord && len(other) >= shortWord && d <= least && letters(word) != letters(other) {
+			best, least = other, d-1
+		}
+	}
+	return best
+}
+
+// In words shorter than shortWord a slip makes another word, in those of longWord there can be two.
+const shortWord, longWord = 3, 8
+
+// letters are a word without its digits: what differs in them alone is numbered.
+func letters(word string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, word)
+}
+
+// slips is distance, of which two letters the wrong way round are one; more than most if it is.
+func slips(a, b string, most int) int {
+	for i := range min(len(a), len(b)) - 1 {
+		if a[i] != b[i] && a[i] == b[i+1] && a[i+1] == b[i] {
+			return 1 + distance(a[i+2:], b[i+2:])
+		}
+		if a[i] != b[i] {
+			break
+		}
+	}
+	if d := len(a) - len(b); d > most || -d > most {
+		return most + 1
+	}
+	return distance(a, b)
+}
+
 // alike is how many letters two words begin with both.
 func alike(a, b string) (n int) {
 	for n < min(len(a), len(b)) && a[n] == b[n] {

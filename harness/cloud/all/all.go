@@ -11,6 +11,7 @@ import (
 	_ "nodestorm/harness/cloud/nodegroups"
 	_ "nodestorm/harness/cloud/vsphere"
 	"nodestorm/scenarios"
+	"nodestorm/sim/history/vocabulary"
 )
 
 // Kinds are in the order of their sentences.
@@ -19,6 +20,16 @@ var Kinds = live.Registered()
 func init() {
 	for _, f := range cloud.All() {
 		scenarios.AddCloud(f.Name, f.Programs)
+	}
+	for _, k := range Kinds {
+		if k.Operations == nil {
+			continue
+		}
+		names := k.Operations // among them commands, which no record has
+		if k.Calls != nil {
+			names = k.Calls
+		}
+		vocabulary.AddCalls(names)
 	}
 }
 

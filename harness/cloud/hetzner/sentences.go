@@ -22,7 +22,7 @@ import (
 // Kind is that of a Hetzner Cloud project.
 var Kind = live.Register(&live.Kind{
 	Facts: cloud.Named(Name), Sentences: sentences, Thens: then.Hetzner,
-	Operations: hcloud.Operations, Call: hcloud.Call, Examples: "create servers, delete servers, list servers",
+	Calls: hcloud.Calls, Operations: hcloud.Operations, Call: hcloud.Call, Examples: "create servers, delete servers, list servers",
 	Catalogue: fakecloud.Hetzner, Variables: []string{ClusterConfigVariable}, CheckManifest: CheckConfig, Alone: alone,
 })
 

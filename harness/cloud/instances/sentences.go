@@ -18,7 +18,7 @@ import (
 // Kind is that of a cloud of instances.
 var Kind = live.Register(&live.Kind{
 	Facts: cloud.Named(Name), Sentences: sentences, Start: start,
-	Operations: instanceapi.API.Operations, Call: instanceapi.API.Call,
+	Calls: instanceapi.API.Names, Operations: instanceapi.API.Operations, Call: instanceapi.API.Call,
 	Examples: "of one of instances launch instances, terminate instances, describe instances",
 })
 

@@ -19,7 +19,7 @@ import (
 // Kind is that of a cloud of node groups.
 var Kind = live.Register(&live.Kind{
 	Facts: cloud.Named(Provider), Sentences: sentences,
-	Operations: externalgrpc.Operations, Call: externalgrpc.Call,
+	Calls: externalgrpc.Calls, Operations: externalgrpc.Operations, Call: externalgrpc.Call,
 	Examples:  "of a cloud of node groups increase groups, delete instances, list instances",
 	Catalogue: fakecloud.Plain, Alone: alone,
 })

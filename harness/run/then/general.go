@@ -94,7 +94,7 @@ func observing(s checker.Statement, span time.Duration) Observation {
 	m := s.Monitor()
 	begins, end := time.Duration(-1), time.Duration(0)
 	return Observation{
-		window: span,
+		window: span, stated: []checker.Statement{s},
 		see: func(r history.Record, at phase) (bool, error) {
 			if at == begun && begins < 0 {
 				begins = r.Virtual

@@ -63,7 +63,7 @@ func together(list []checker.Statement, window time.Duration) Observation {
 		open[i] = observing(of, window)
 	}
 	return Observation{
-		window: window,
+		window: window, stated: list,
 		see: func(r history.Record, at phase) (bool, error) {
 			left := open[:0]
 			for _, o := range open {

@@ -95,7 +95,7 @@ func TestNamedThens(t *testing.T) {
 
 // Arguments stay text, whatever is in them.
 func TestNamedArguments(t *testing.T) {
-	n := Sentence{Holds: "\n- never: {source: api, name: \"$1\", detail: {message: {contains: \"$1\"}}}\n- count: {source: api}\n  atMost: #2\n"}
+	n := Sentence{Holds: "\n- never: {source: api, name: {contains: \"$1\"}, detail: {message: {contains: \"$1\"}}}\n- count: {source: api}\n  atMost: #2\n"}
 	list, err := n.statements([]string{`007, verb: "x"}` + "\\", "007"})
 	if err != nil || len(list) != 2 || *list[1].AtMost != 7 {
 		t.Fatalf("%+v, %v", list, err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/checker"
 )
 
 // Observation is what a Then says of the history, made from the sentence's arguments
@@ -23,6 +24,18 @@ type Observation struct {
 	see func(r history.Record, at phase) (decided bool, err error)
 	// over is how it stands when the window ends undecided.
 	over func() error
+	// stated are the statements that it is about; none of one that is about something else.
+	stated []checker.Statement
+}
+
+// CheckMade finds names in what is stated that the scenario does not make, see [checker.Statement.CheckMade].
+func (o Observation) CheckMade(m *checker.Made) error {
+	for i := range o.stated {
+		if err := o.stated[i].CheckMade(m); err != nil {
+			return fmt.Errorf("the statement: %w", err)
+		}
+	}
+	return nil
 }
 
 // phase is where in the run a record is, seen from a Then. A record of the step before

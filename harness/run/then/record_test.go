@@ -26,7 +26,7 @@ func TestInWords(t *testing.T) {
 		`"karpenter" has been refused "create" of "pods/eviction"`:  "refused",
 		`somebody has ever sent "create" of "pods" "a" 3 times`:     "created",
 		`"kubectl" has sent "create" of "pods" "b"`:                 "",
-		`"node" has recorded "create" of "pods"`:                    "",
+		`"node" has recorded "running" of "pods"`:                   "",
 		`"api" has recorded "create" of "pods" "shop/a"`:            "evicted created",
 	} {
 		a, err := InWords(words)

@@ -76,6 +76,10 @@ func (judged *Judged) find(steps []history.Record) (thens []*stored) {
 			judged.AsRecorded++
 			continue
 		}
+		if err != nil {
+			// mutant: who has asked in vain blames the target
+			err = fmt.Errorf("%w: %w", ErrUndecided, err) // the question is wrong, whatever the target has done
+		}
 		j := NewJudge(o, steps[:i])
 		if r.Virtual < j.settled { // by an older nodestorm, which let nothing settle
 			j.due = false

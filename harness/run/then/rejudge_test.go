@@ -248,3 +248,30 @@ func TestRejudgeLeaves(t *testing.T) {
 		}
 	}
 }
+
+// A Then that can be true of anything, as it asks for what no record can say or nothing shows to be there, shows nothing,
+// though it was recorded as passed.
+func TestRejudgeOfNothing(t *testing.T) {
+	for _, test := range []struct{ said, status, why string }{
+		{`never: {source: api, verb: delete, resource: pods, code: 2xx}`, Undecided, `code: "2xx" is none`},
+		{`never: {source: api, verb: delete, resource: widgets}`, Undecided, `no call is on the resource "widgets"`},
+		{`never: {source: api, resource: nodeclaims, detail: {conditions.Paid: "True"}}`, Undecided, `has the detail "conditions.Paid"`},
+		{`never: {source: api, verb: delete, resource: machines}`, failed, "of what never was nothing holds"},
+		{`never: {source: api, verb: delete, resource: pods}`, passed, ""},
+		{`never: {source: api, resource: nodeclaims, detail: {conditions.Drifted: "True"}}`, passed, ""},
+	} {
+		own := history.Outcome{Role: history.Then, Text: "this holds:", Quoted: test.said, Status: passed}.Event()
+		events := append(set(at{3, api("create", "pods", "web")}, at{3, claim("one")}), at{4, own}, at{5, history.Event{Source: history.Harness, Verb: history.Ended}})
+		var records history.InMemory
+		for i, e := range events {
+			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(e.second * 1e9), Event: e.Event})
+		}
+		again, _ := Rejudge(records)
+		for r := range again.Arrived() {
+			step, is := history.OutcomeOf(r)
+			if is && step.Role == history.Then && (step.Status != test.status || !strings.Contains(step.Error, test.why)) {
+				t.Errorf("%s: %s (%s), want %s with %q", test.said, step.Status, step.Error, test.status, test.why)
+			}
+		}
+	}
+}

@@ -54,7 +54,7 @@ func FromHistory(records history.Records, record scenarios.Record, distortion st
 		switch found := f.Over(all); {
 		case record.Invariants[i].Breaks(found):
 			in.Broken = append(in.Broken, found)
-		case found.GaveUp || found.Unexcused:
+		case found.GaveUp || found.Unexcused || found.Hollow:
 			in.Unjudged = fmt.Sprintf("whether the invariant %q holds cannot be told: %s", found.Statement, found.Reason)
 		}
 	}

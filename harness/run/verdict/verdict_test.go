@@ -332,3 +332,45 @@ func TestWork(t *testing.T) {
 		}
 	}
 }
+
+// An invariant of what nothing shows to be there leaves the run unjudged, and so does a symptom that rests on it.
+func TestHollow(t *testing.T) {
+	record := scenarios.Record{Autoscaler: "karpenter", Invariants: make([]checker.Statement, 1)}
+	for text, into := range map[string]*checker.Statement{
+		"statement: no widget goes\nnever: {source: api, verb: delete, resource: widgets}": &record.Invariants[0],
+		"statement: s\nsequence:\n- match: {source: api, verb: create, resource: nodeclaims}\n- match: {source: api, verb: delete, resource: nodeclaims}\n" +
+			"  absent: [{source: api, verb: create, resource: widgets}]": &record.Symptom,
+	} {
+		if err := strict.Unmarshal([]byte(text), into); err != nil {
+			t.Fatal(err)
+		}
+		if err := into.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record.Trigger = record.Symptom
+	call := func(verb, resource, name string) history.Event {
+		return history.Event{Source: history.API, Verb: verb, Actor: "karpenter", Object: history.Object{Resource: resource, Name: name}, Code: 200}
+	}
+	events := []history.Event{
+		call("create", "nodeclaims", "a"), call("delete", "nodeclaims", "a"),
+		history.Outcome{Role: history.Then, Text: "x", Status: "failed"}.Event(), {Source: history.Harness, Verb: history.Ended},
+	}
+	for want, events := range map[verdict.Verdict][]history.Event{
+		verdict.Inconclusive: events,
+		verdict.Reproduced:   append([]history.Event{call("create", "customresourcedefinitions", "widgets.example.com")}, events...),
+	} {
+		var records []history.Record
+		for i, e := range events {
+			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
+		}
+		in := verdict.FromHistory(history.InMemory(records), record, "")
+		if got := verdict.Judge(in); got.Verdict != want {
+			t.Errorf("%+v, want %s", got, want)
+		}
+		hollow := want == verdict.Inconclusive
+		if (in.Unjudged != "") != hollow || (in.Symptom.Result == checker.Unknown) != hollow {
+			t.Errorf("unjudged %q, symptom %s", in.Unjudged, in.Symptom)
+		}
+	}
+}

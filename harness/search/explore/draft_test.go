@@ -19,7 +19,7 @@ import (
 func TestDraft(t *testing.T) {
 	bought := history.Event{Source: history.API, Verb: "create", Actor: "karpenter", Object: history.Object{Resource: "nodeclaims", Name: "default-x"}, Code: 201}
 	refused := history.Event{Source: history.API, Verb: "delete", Actor: `k: "{x`, Object: history.Object{Resource: "nodeclaims", Name: "default-x"}, Code: 409}
-	killed := history.Event{Source: history.Harness, Verb: "died", Object: history.Object{Resource: "processes", Name: "karpenter"}}
+	killed := history.Event{Source: history.Harness, Verb: "killed", Object: history.Object{Resource: "programs", Name: "karpenter"}}
 	another := refused
 	another.Object.Name = "default-y"
 	boughtToo := bought

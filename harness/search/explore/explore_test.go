@@ -352,9 +352,9 @@ sequence:
 	}
 	// What is another one there is another one elsewhere.
 	if err := strict.Unmarshal([]byte(`
-statement: one is marked, another one is deleted
+statement: one is interrupted, another one is deleted
 sequence:
-  - match: {source: cloud, verb: marked, resource: instances}
+  - match: {source: cloud, verb: interrupted, resource: instances}
     capture: {victim: name}
   - match: {source: cloud, verb: deleted, resource: instances, name: {not: [$victim, web]}}
 `), &symptom); err != nil {
@@ -364,8 +364,8 @@ sequence:
 		t.Fatal("it has no other names")
 	}
 	for name, want := range map[string]checker.Result{"x": checker.Invalid, "y": checker.Valid, "web": checker.Valid} {
-		if got := checker.Find(records(cloud("marked", "x", "alpha"), cloud("deleted", name, "alpha")), any); got.Result != want {
-			t.Errorf("x is marked and %s deleted: %s (%s)", name, got.Result, got.Reason)
+		if got := checker.Find(records(cloud("interrupted", "x", "alpha"), cloud("deleted", name, "alpha")), any); got.Result != want {
+			t.Errorf("x is interrupted and %s deleted: %s (%s)", name, got.Result, got.Reason)
 		}
 	}
 	if _, can := anyNames(checker.Statement{Never: &checker.Pattern{}}); can {

@@ -43,6 +43,8 @@ type Finding struct {
 	// Unexcused says that it is Unknown though the Evidence breaks the statement: a source that
 	// could say otherwise has no record.
 	Unexcused bool `json:"unexcused,omitempty"`
+	// Hollow says that it is Unknown because it would hold of nothing: no record shows that there is what is not to be.
+	Hollow bool `json:"hollow,omitempty"`
 }
 
 // String is the statement, the result and the reason.

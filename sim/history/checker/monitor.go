@@ -21,12 +21,13 @@ type Monitor struct {
 	tracks  map[string]*track // by what they are about
 	there   bool              // something has been that the statement is about
 	records []history.Record  // of a sequence
+	unsure  []*unsure
 	effort  int
 }
 
 // Monitor begins to judge the statement, which Check has found right.
 func (s *Statement) Monitor() *Monitor {
-	m := &Monitor{s: s, counted: s.Count, most: -1, fields: s.fields(), tracks: map[string]*track{}, effort: effort}
+	m := &Monitor{s: s, counted: s.Count, most: -1, fields: s.fields(), tracks: map[string]*track{}, unsure: s.unsures(), effort: effort}
 	switch {
 	case s.Happens != nil:
 		m.counted, m.least = s.Happens, 1
@@ -50,6 +51,7 @@ func (s *Statement) Monitor() *Monitor {
 // whatever comes.
 func (m *Monitor) Take(r history.Record, counts bool) (f Finding, decided bool) {
 	r.Detail = plain(r.Detail)
+	look(m.unsure, &r)
 	if m.s.elements() != nil {
 		return m.takeSequence(r)
 	}
@@ -135,7 +137,7 @@ func (m *Monitor) decided(counts bool, touched []*track) (f Finding, decided boo
 	mendable := m.s.Since != nil || m.s.First != nil
 	// A span that nothing ends is met for good.
 	forGood := m.most < 0 && m.s.Throughout == nil && m.s.Finally == nil && m.s.Until == nil &&
-		(m.s.Since == nil || m.s.Within == 0) && (len(m.fields) == 0 || any)
+		(m.s.Since == nil || m.s.Within == 0) && (len(m.fields) == 0 || any) && unseen(m.unsure) == ""
 	for _, t := range touched {
 		switch {
 		case t.broken != nil && !any && !mendable:
@@ -152,7 +154,9 @@ func (m *Monitor) finding(result Result, reason string, evidence []uint64) Findi
 }
 
 // Over is the finding when nothing that comes after end counts.
-func (m *Monitor) Over(end time.Duration) Finding {
+func (m *Monitor) Over(end time.Duration) Finding { return m.s.weigh(m.over(end), m.unsure) }
+
+func (m *Monitor) over(end time.Duration) Finding {
 	if m.s.elements() != nil {
 		return m.overSequence(end)
 	}

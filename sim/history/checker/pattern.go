@@ -1,18 +1,13 @@
 package checker
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"nodestorm/sim/history"
-	"nodestorm/sim/history/vocabulary"
-	"nodestorm/sim/strict"
 )
 
 // Pattern matches records. Fields that are not given match anything, but where code
@@ -81,133 +76,6 @@ func (p *Pattern) captures() []string {
 		names = append(names, p.Detail[key].captures()...)
 	}
 	return names
-}
-
-// check finds what is wrong with the pattern, given what is captured before.
-func (p *Pattern) check(captured map[string]bool) error {
-	if !p.Source.given() {
-		return fmt.Errorf("source is missing (allowed: %v)", history.Sources())
-	}
-	var known []string
-	open := p.Source.op != "" // a source that says anything
-	for _, source := range p.Source.values {
-		if !slices.Contains(history.Sources(), history.Source(source)) {
-			return fmt.Errorf("unknown source %q (allowed: %v)", source, history.Sources())
-		}
-		known = append(known, verbs[source]...)
-		open = open || len(verbs[source]) == 0
-	}
-	if !open && p.Verb.given() && p.Verb.op != "exists" {
-		for _, verb := range p.Verb.values {
-			if !strings.HasPrefix(verb, "$") && !slices.Contains(known, verb) {
-				return fmt.Errorf("unknown verb %q of source %s (allowed: %s)%s", verb, strings.Join(p.Source.values, ", "),
-					strings.Join(known, ", "), strict.Meant(verb, known))
-			}
-		}
-	}
-	if p.Resource.given() {
-		for _, word := range p.Resource.values {
-			meant := vocabulary.Meant(word)
-			if p.Source.only(string(history.API)) {
-				meant = cmp.Or(meant, vocabulary.Plural(word))
-			}
-			if meant != "" {
-				return fmt.Errorf("resource: %q is none, did you mean %q?", word, meant)
-			}
-		}
-	}
-	if err := p.checkActor(); err != nil {
-		return err
-	}
-	for _, key := range slices.Sorted(maps.Keys(p.Detail)) {
-		if !p.Detail[key].given() {
-			return fmt.Errorf("detail %q has no value to compare with", key)
-		}
-		if err := p.checkDetail(key); err != nil {
-			return err
-		}
-	}
-	for _, name := range p.captures() {
-		// mutant: a capture from nowhere is allowed
-		if !captured[name] {
-			return fmt.Errorf("$%s is not captured by an element before", name)
-		}
-	}
-	return nil
-}
-
-// checkActor finds an actor that nobody is: that it never does something would be true of
-// every history.
-func (p *Pattern) checkActor() error {
-	if p.Source.op != "" || !p.Actor.given() || p.Actor.op != "" && p.Actor.op != "not" {
-		return nil
-	}
-	for _, name := range p.Actor.values {
-		is := func(source string) bool { return vocabulary.IsActor(history.Source(source), name) }
-		if strings.HasPrefix(name, "$") || strings.Contains(name, "${") || slices.ContainsFunc(p.Source.values, is) {
-			continue
-		}
-		meant := strict.Meant(name, vocabulary.Actors(history.Source(p.Source.values[0])))
-		return fmt.Errorf("unknown actor %q of source %s: it is a program, such as karpenter or kubelet, or a "+
-			"controller of Kubernetes, such as node-controller; say {matches: %q} if it is neither%s", name,
-			strings.Join(p.Source.values, ", "), regexp.QuoteMeta(name), meant)
-	}
-	return nil
-}
-
-// taintItem is an item of the details that are lists: all of them are of taints.
-var taintItem = regexp.MustCompile(`^[^\s:]+:(NoSchedule|PreferNoSchedule|NoExecute)$`)
-
-// checkList finds comparisons that no list can have: its items are compared as a whole.
-func (p *Pattern) checkList(key string) error {
-	for _, source := range p.Source.values {
-		if vocabulary.FormOf(history.Source(source), key) != vocabulary.List {
-			return nil
-		}
-	}
-	values := p.Detail[key]
-	switch values.op {
-	case "exists":
-		return nil
-	case "contains", "lacks":
-	default:
-		return fmt.Errorf("detail %q is a list: say {contains: ITEM} or {lacks: ITEM}, of whole items", key)
-	}
-	for _, value := range values.values {
-		// mutant: a part of a list's item is one
-		if !strings.Contains(value, "$") && !taintItem.MatchString(value) {
-			return fmt.Errorf("detail %q is a list of taints, whose items are compared as a whole, and %q is "+
-				"none: want KEY[=VALUE]:EFFECT, such as %q", key, value, strings.TrimRight(strings.SplitN(value, ":", 2)[0], " ")+":NoSchedule")
-		}
-	}
-	return nil
-}
-
-// checkDetail finds a detail that no record of the sources has.
-func (p *Pattern) checkDetail(key string) error {
-	if p.Source.op != "" {
-		return nil
-	}
-	var known []string
-	for _, source := range p.Source.values {
-		if vocabulary.Open(history.Source(source)) {
-			return nil
-		}
-		known = append(known, vocabulary.Details(history.Source(source))...)
-	}
-	// mutant: any part of an object is one
-	if values := p.Detail[key]; key == "subresource" && (values.op == "" || values.op == "not") {
-		for _, value := range values.values {
-			if known := vocabulary.Subresources(); !strings.HasPrefix(value, "$") && !slices.Contains(known, value) {
-				return fmt.Errorf("unknown subresource %q (allowed: %s)%s", value, strings.Join(known, ", "), strict.Meant(value, known))
-			}
-		}
-	}
-	if name, _, _ := strings.Cut(key, "."); !slices.Contains(known, name) {
-		return fmt.Errorf("unknown detail %q of source %s (allowed: %s)%s", key, strings.Join(p.Source.values, ", "),
-			strings.Join(known, ", "), strict.Meant(name, known))
-	}
-	return p.checkList(key)
 }
 
 // fieldNames are the fields of a record that a pattern compares, apart from the

@@ -40,6 +40,7 @@ type Finder struct {
 	limit   time.Duration // of the monitor; zero is the end
 	decided *Finding
 	there   bool // something that the first of no sequence is about
+	unsure  []*unsure
 }
 
 // NewFinder begins to judge the statement, which Check has found right.
@@ -47,11 +48,13 @@ func NewFinder(s Statement) *Finder {
 	f := &Finder{s: s}
 	if s.elements() == nil {
 		f.monitor = s.Monitor()
+		f.unsure = f.monitor.unsure
 		if s.Since == nil {
 			f.limit = time.Duration(s.Within)
 		}
 		return f
 	}
+	f.unsure = s.unsures()
 	f.asked = map[string]bool{"subresource": true} // for deletes
 	for i := range s.elements() {
 		e := &s.elements()[i]
@@ -108,6 +111,7 @@ func (f *Finder) keep(r history.Record) {
 // Take takes in the next record.
 func (f *Finder) Take(r history.Record) {
 	r.Detail = plain(r.Detail)
+	look(f.unsure, &r)
 	switch {
 	case f.decided != nil, f.monitor != nil && f.limit != 0 && r.Virtual > f.limit:
 	case f.monitor != nil:
@@ -132,7 +136,7 @@ func (f *Finder) Over(all Completeness) Finding {
 	case f.monitor != nil:
 		return f.s.watched(f.monitor, all.completeness)
 	}
-	return Prepared{f.kept, all.completeness}.sequence(f.s, f.there)
+	return f.s.weigh(Prepared{f.kept, all.completeness}.sequence(f.s, f.there), f.unsure)
 }
 
 // Prepare gets the records, in whatever order they are, ready for searches.

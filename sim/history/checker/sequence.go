@@ -153,7 +153,7 @@ func (e *Element) check(names []string, captured map[string]bool) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Capture)) {
 		path := e.Capture[name]
-		if err := checkField(path); err != nil {
+		if err := e.Match.checkPath(path); err != nil {
 			return fmt.Errorf("capture %s: %w", name, err)
 		}
 		if captured[name] {
@@ -186,11 +186,4 @@ func (e *Element) check(names []string, captured map[string]bool) error {
 		}
 	}
 	return nil
-}
-
-// verbs are what the sources say; the sources that are not here say anything.
-var verbs = map[string][]string{
-	string(history.API):   {"create", "update", "patch", "delete", "deletecollection"},
-	string(history.Fault): history.FaultVerbs(),
-	string(history.Step):  {"passed", "failed", "undefined", "pending", "skipped", "ambiguous"},
 }

@@ -59,20 +59,6 @@ type Statement struct {
 	ForAny  []string `json:"forAny,omitempty"`
 }
 
-// State is a value that records set, and how it has to be.
-type State struct {
-	// Value is the field that has it, such as detail.to, of the latest of the records Of,
-	// until their object is deleted, of which Finally says nothing any more. Records without the field change nothing.
-	Value string   `json:"value"`
-	Of    *Pattern `json:"of"`
-	// The value is one of Is, or a number in these bounds.
-	Is      *Values  `json:"is,omitempty"`
-	Above   *float64 `json:"above,omitempty"`
-	Below   *float64 `json:"below,omitempty"`
-	AtLeast *float64 `json:"atLeast,omitempty"`
-	AtMost  *float64 `json:"atMost,omitempty"`
-}
-
 // about are the fields that say what a statement is about.
 var about = []string{"sequence", "noSequence", "happens", "never", "count", "first with then", "throughout", "eventually", "finally"}
 
@@ -220,8 +206,10 @@ func (s *Statement) checkEach() error {
 		return errors.New("forEach and forAny: want one of them")
 	}
 	for _, field := range s.fields() {
-		if err := checkField(field); err != nil {
-			return fmt.Errorf("forEach, forAny: %w", err)
+		for _, p := range s.patterns() {
+			if err := p.pattern.checkPath(field); err != nil {
+				return fmt.Errorf("forEach, forAny: %s: %w", p.field, err)
+			}
 		}
 	}
 	if len(s.fields()) > 0 && s.Since == nil && (s.Happens != nil || s.AtLeast != nil && *s.AtLeast == 1) {
@@ -231,82 +219,6 @@ func (s *Statement) checkEach() error {
 }
 
 func (s *Statement) fields() []string { return append(slices.Clip(s.ForEach), s.ForAny...) }
-
-func (s *State) check() error {
-	if s.Of == nil {
-		return errors.New("of is missing: say which records set the value")
-	}
-	if err := checkField(s.Value); err != nil {
-		return fmt.Errorf("value: %w", err)
-	}
-	bounds := s.bounds()
-	switch {
-	case s.Is.given() && len(bounds) > 0:
-		return errors.New("is and bounds: want one of them")
-	case s.Is.given() && s.Is.op == "exists":
-		return errors.New("is: exists says nothing here, the latest record that has the value is compared")
-	case !s.Is.given() && len(bounds) == 0:
-		return errors.New("say how the value is: is, above, below, atLeast, atMost")
-	case s.Above != nil && s.AtLeast != nil, s.Below != nil && s.AtMost != nil:
-		return errors.New("above and atLeast, or below and atMost: want one of the two")
-	}
-	for _, low := range bounds {
-		for _, high := range bounds {
-			if low.lower && !high.lower && (low.than > high.than || low.than == high.than && (low.strict || high.strict)) {
-				return fmt.Errorf("%s: %s and %s: %s: no number is both", low.field, short(low.than), high.field, short(high.than))
-			}
-		}
-	}
-	return nil
-}
-
-type bound struct {
-	field         string
-	than          float64
-	lower, strict bool
-}
-
-func (s *State) bounds() (all []bound) {
-	for _, b := range []struct {
-		field         string
-		than          *float64
-		lower, strict bool
-	}{
-		{"above", s.Above, true, true}, {"atLeast", s.AtLeast, true, false},
-		{"below", s.Below, false, true}, {"atMost", s.AtMost, false, false},
-	} {
-		if b.than != nil {
-			all = append(all, bound{b.field, *b.than, b.lower, b.strict})
-		}
-	}
-	return all
-}
-
-// is compares a value. wrong says why it is another, or "".
-func (s *State) is(value any) (wrong string) {
-	text, _ := scalar(value)
-	if text == "" {
-		text = fmt.Sprint(value)
-	}
-	if s.Is.given() {
-		if s.Is.match(value, nil) {
-			return ""
-		}
-		return text
-	}
-	number, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return fmt.Sprintf("%q, which is no number", text)
-	}
-	for _, b := range s.bounds() {
-		more := number > b.than || !b.strict && number == b.than
-		less := number < b.than || !b.strict && number == b.than
-		if b.lower && !more || !b.lower && !less {
-			return text
-		}
-	}
-	return ""
-}
 
 func short(number float64) string { return strconv.FormatFloat(number, 'f', -1, 64) }
 

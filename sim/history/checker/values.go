@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -54,14 +55,9 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 		if err := v.setValues(operand); err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}
-		switch op {
-		case "matches":
+		if op == "matches" {
 			if err := v.compile(); err != nil {
 				return err
-			}
-		case "above", "below":
-			if _, err := strconv.ParseFloat(v.values[0], 64); err != nil || len(v.values) > 1 {
-				return fmt.Errorf("%s: want a number, not %s", op, operand)
 			}
 		}
 		if op == "exists" && !slices.Equal(v.values, []string{"true"}) && !slices.Equal(v.values, []string{"false"}) {
@@ -70,6 +66,12 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 	}
 	return nil
 }
+
+// Op is the comparison, "" for is. With Values it is for package vocabulary.
+func (v *Values) Op() string { return v.op }
+
+// Values are what is compared with, as they are written.
+func (v *Values) Values() []string { return v.values }
 
 // MarshalJSON writes what UnmarshalJSON reads: a record's digest is made of it.
 func (v Values) MarshalJSON() ([]byte, error) {
@@ -121,6 +123,47 @@ func (v *Values) compile() error {
 
 // given tells whether the field is compared at all.
 func (v *Values) given() bool { return v != nil && len(v.values) > 0 }
+
+// Plain are the values that a field is compared with as a whole, without those that come of captures and those that are
+// expressions of more than one text.
+func (v *Values) Plain() (plain []string) {
+	if !v.given() {
+		return nil
+	}
+	for _, value := range v.values {
+		switch v.op {
+		case "matches":
+			if regexp.QuoteMeta(value) != value {
+				continue
+			}
+		case "", "not":
+			if strings.HasPrefix(value, "$") || strings.Contains(value, "${") {
+				continue
+			}
+		default:
+			continue
+		}
+		plain = append(plain, value)
+	}
+	return plain
+}
+
+// Some reports whether a field that has one of these values, or is missing where it may be, can match.
+func (v *Values) Some(of []string) bool {
+	return v.op == "not" || len(v.captures()) > 0 || slices.ContainsFunc(of, func(value string) bool { return v.match(value, nil) })
+}
+
+// checkBound finds a bound that is no number: nothing is above or below it.
+func (v *Values) checkBound() error {
+	if !v.given() || v.op != "above" && v.op != "below" {
+		return nil
+	}
+	// mutant: a bound that is no number bounds something
+	if n, err := strconv.ParseFloat(v.values[0], 64); err != nil || math.IsNaN(n) || math.IsInf(n, 0) || len(v.values) > 1 {
+		return fmt.Errorf("%s: want a number, not %s", v.op, strings.Join(v.values, ", "))
+	}
+	return nil
+}
 
 // only tells whether no other values than these match.
 func (v *Values) only(these ...string) bool {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"nodestorm/sim/history"
 	"nodestorm/sim/history/vocabulary"
 )
 
@@ -42,30 +43,79 @@ func TestResourcesAreKnown(t *testing.T) {
 	}
 	count := 0
 	for _, room := range []string{"sim", "fakecloud", "harness", "reports"} {
-		err := filepath.WalkDir(filepath.Join("../../..", room), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			set := token.NewFileSet()
-			file, err := parser.ParseFile(set, path, nil, 0)
-			if err != nil {
-				return err
-			}
+		eachFile(t, filepath.Join("../../..", room), func(set *token.FileSet, file *ast.File) {
 			for at, resource := range resourcesIn(file) {
 				count++
 				if !known[resource] {
 					t.Errorf("%s: the resource %q is not in the vocabulary's table", set.Position(at.Pos()), resource)
 				}
 			}
-			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 	if count < 30 {
 		t.Errorf("only %d places name a resource: are they written in another way?", count)
 	}
+}
+
+// A verb that code writes into a record, beside those of calls, is one of a source.
+func TestVerbsAreKnown(t *testing.T) {
+	known := map[string]bool{}
+	for _, source := range history.Sources() {
+		for _, verb := range vocabulary.Verbs(source) {
+			known[verb] = true
+		}
+	}
+	count := 0
+	for _, room := range []string{"sim", "fakecloud", "harness"} {
+		eachFile(t, filepath.Join("../../..", room), func(set *token.FileSet, file *ast.File) {
+			for at, verb := range verbsIn(file) {
+				count++
+				if !known[verb] && vocabulary.About(history.Cloud, verb) == nil {
+					t.Errorf("%s: the verb %q is not in the vocabulary's table", set.Position(at.Pos()), verb)
+				}
+			}
+		})
+	}
+	if count < 30 {
+		t.Errorf("only %d places name a verb: are they written in another way?", count)
+	}
+}
+
+// writers are the functions that write a record with one of their arguments as verb.
+var writers = map[string]bool{"emit": true, "podEvent": true, "tell": true, "tellGroup": true, "record": true, "tellOf": true}
+
+// verbsIn are the verbs that a file names in a text.
+func verbsIn(file *ast.File) map[ast.Node]string {
+	found := map[ast.Node]string{}
+	note := func(e ast.Expr) bool {
+		text, is := e.(*ast.BasicLit)
+		if !is || text.Kind != token.STRING {
+			return false
+		}
+		if verb, err := strconv.Unquote(text.Value); err == nil && verb != "" {
+			found[text] = verb
+		}
+		return true
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.KeyValueExpr:
+			if isNamed(n.Key, "Verb") {
+				note(n.Value)
+			}
+		case *ast.CallExpr:
+			of, is := n.Fun.(*ast.SelectorExpr)
+			if is && writers[of.Sel.Name] {
+				for _, arg := range n.Args {
+					if note(arg) {
+						break
+					}
+				}
+			}
+		}
+		return true
+	})
+	return found
 }
 
 func TestResourcesIn(t *testing.T) {
@@ -96,11 +146,7 @@ func f(r history.Record) bool {
 // Object, or compared with one's.
 func resourcesIn(file *ast.File) map[ast.Node]string {
 	found := map[ast.Node]string{}
-	knows := false
-	for _, i := range file.Imports {
-		knows = knows || i.Path.Value == `"nodestorm/sim/history"`
-	}
-	if !knows {
+	if !knowsRecords(file) {
 		return found
 	}
 	note := func(e ast.Expr) {
@@ -146,6 +192,33 @@ func resourcesIn(file *ast.File) map[ast.Node]string {
 		return true
 	})
 	return found
+}
+
+// eachFile calls do with the code of a folder.
+func eachFile(t *testing.T, folder string, do func(*token.FileSet, *ast.File)) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, 0)
+		if err == nil {
+			do(set, file)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// knowsRecords tells whether a file has to do with records.
+func knowsRecords(file *ast.File) (knows bool) {
+	for _, i := range file.Imports {
+		knows = knows || i.Path.Value == `"nodestorm/sim/history"`
+	}
+	return knows
 }
 
 // isResource tells whether an expression is x.Resource.

@@ -5,7 +5,6 @@
 package vocabulary
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -23,16 +22,21 @@ const (
 	Truth   Form = "truth"
 	List    Form = "list"
 	Mapping Form = "mapping"
+	// Condition is the text of a condition: its status, and after it the reason if that says more, as in "True" or
+	// "Unknown: NodeStatusUnknown".
+	Condition Form = "condition"
+	// Mark is a truth that is there where it is true, and else missing.
+	Mark Form = "mark"
 )
 
 // details are those of each source.
 var details = map[history.Source]map[string]Form{
 	history.API: {
-		"about": Text, "added": List, "agent": Text, "applied": Truth, "cluster": Text, "conditions": Mapping, "cpu": Number,
-		"deleting": Truth, "error": Text, "gracePeriodSeconds": Number, "initialized": Truth, "issued": Truth, "message": Text,
-		"node": Text, "nodeName": Text, "nodePool": Text, "owner": Text, "panic": Truth, "providerID": Text, "ready": Text,
-		"reason": Text, "registered": Truth, "removed": List, "replicas": Number, "signer": Text, "startupTaints": List,
-		"subresource": Text, "taints": List, "type": Text, "unschedulable": Truth, "user": Text,
+		"about": Text, "added": List, "agent": Text, "applied": Mark, "cluster": Text, "conditions": Mapping, "cpu": Number,
+		"deleting": Mark, "error": Text, "gracePeriodSeconds": Number, "initialized": Mark, "issued": Mark, "message": Text,
+		"node": Text, "nodeName": Text, "nodePool": Text, "owner": Text, "panic": Mark, "providerID": Text, "ready": Condition,
+		"reason": Text, "registered": Mark, "removed": List, "replicas": Number, "signer": Text, "startupTaints": List,
+		"subresource": Text, "taints": List, "type": Text, "unschedulable": Mark, "user": Text,
 	},
 	history.Node: {
 		"adopted": Truth, "again": Truth, "args": Text, "code": Number, "container": Text, "delay": Text, "error": Text,
@@ -47,7 +51,7 @@ var details = map[history.Source]map[string]Form{
 	history.Clock: {"factor": Number, "lagMaxMs": Number, "lagP99Ms": Number, "seconds": Number},
 	history.Logged: {
 		"NodeClaim": Mapping, "Node": Mapping, "NodePool": Mapping, "Pods": Text, "at": Text, "controller": Text, "delta": Number, "error": Text,
-		"from": Number, "idle": Truth, "level": Text, "message": Text, "to": Number,
+		"from": Number, "idle": Mark, "level": Text, "message": Text, "reason": Text, "taints": List, "to": Number,
 	},
 	history.Harness: {
 		"error": Text, "failed": Truth, "method": Text, "of": Number, "port": Text, "refused": Truth, "seconds": Number,
@@ -55,8 +59,18 @@ var details = map[history.Source]map[string]Form{
 	},
 }
 
-// open are the sources that others, or faults of all kinds, add details of their own to.
-var open = []history.Source{history.Logged, history.Fault, history.Harness}
+// fractions are the numbers that can have a part after the point, and signed those that can be below zero.
+var (
+	fractions = []string{"factor", "hourlyEUR", "lagMaxMs", "lagP99Ms", "seconds"}
+	signed    = []string{"delta", "gracePeriodSeconds"}
+)
+
+// Whole reports whether a detail that is a number is one without a part after the point, and Signed whether it can be below
+// zero.
+func Whole(detail string) bool { return !slices.Contains(fractions, detail) }
+
+// Signed is described with Whole.
+func Signed(detail string) bool { return slices.Contains(signed, detail) }
 
 // FormOf is the form of a source's detail, empty if it has none of that name.
 func FormOf(source history.Source, key string) Form { return details[source][key] }
@@ -64,42 +78,8 @@ func FormOf(source history.Source, key string) Form { return details[source][key
 // Details are the names of a source's details.
 func Details(source history.Source) []string { return slices.Sorted(maps.Keys(details[source])) }
 
-// Open tells whether records of a source may have other details as well.
-func Open(source history.Source) bool { return slices.Contains(open, source) }
-
-// Check tells what is wrong with the details of a record that was read.
-func Check(r history.Record) error {
-	if _, known := details[r.Source]; !known {
-		return fmt.Errorf("source %q is in no vocabulary", r.Source)
-	}
-	for _, key := range slices.Sorted(maps.Keys(r.Detail)) {
-		want, known := details[r.Source][key]
-		if !known && !Open(r.Source) {
-			return fmt.Errorf("%s %s %s: the detail %q is not in the vocabulary", r.Source, r.Verb, r.Object, key)
-		}
-		if got := formOf(r.Detail[key]); known && !slices.Contains([]Form{want, ""}, got) && !Open(r.Source) {
-			return fmt.Errorf("%s %s %s: the detail %q is a %s, and a %s in the vocabulary", r.Source, r.Verb, r.Object, key, got, want)
-		}
-	}
-	return nil
-}
-
-// formOf is empty for null: a list without items, as Go writes it.
-func formOf(value any) Form {
-	switch value.(type) {
-	case nil:
-		return ""
-	case string:
-		return Text
-	case bool:
-		return Truth
-	case []any, []string:
-		return List
-	case map[string]any:
-		return Mapping
-	}
-	return Number
-}
+// Open reports whether details of a source are of other forms as well: a program's log has what the program likes.
+func Open(source history.Source) bool { return source == history.Logged }
 
 // Meant is the resource that a word stands for which is none itself, such as "Node" or
 // "nodeclaim": empty if it is none of those that people have a word for.

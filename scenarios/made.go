@@ -1,0 +1,60 @@
+package scenarios
+
+import (
+	"fmt"
+
+	messages "github.com/cucumber/messages/go/v21"
+
+	"nodestorm/sim/history/checker"
+)
+
+// AddMade adds the names of what a scenario's steps make: those of its Givens and Whens. read is the text of a file beside
+// its feature, empty if there is none.
+func AddMade(m *checker.Made, steps []*messages.PickleStep, read func(file string) []byte) {
+	for _, step := range steps {
+		if step.Type == messages.PickleStepType_OUTCOME {
+			continue
+		}
+		quoted := ""
+		if of := step.Argument; of != nil && of.DocString != nil {
+			quoted = of.DocString.Content
+		}
+		if of := step.Argument; of != nil && of.DataTable != nil {
+			for _, row := range of.DataTable.Rows {
+				for _, cell := range row.Cells {
+					quoted += "\nname: " + cell.Value
+				}
+			}
+		}
+		if file, is := FileOf(step.Text); is {
+			quoted = string(read(file))
+		}
+		m.Say(step.Text, quoted)
+	}
+}
+
+// CheckMade finds what the record's statements name that its scenario does not make, see [checker.Statement.CheckMade].
+func (r *Record) CheckMade(m *checker.Made) error {
+	if r.Bare() {
+		return nil
+	}
+	type named struct {
+		name string
+		*checker.Statement
+	}
+	all := []named{
+		{"trigger", &r.Trigger}, {"work", &checker.Statement{Happens: &r.Work.Pattern}}, {"symptom", &r.Symptom},
+	}
+	if r.Elsewhere != nil {
+		all = append(all, named{"elsewhere", r.Elsewhere})
+	}
+	for i := range r.Invariants {
+		all = append(all, named{fmt.Sprintf("invariants[%d]", i), &r.Invariants[i]})
+	}
+	for _, of := range all {
+		if err := of.CheckMade(m); err != nil {
+			return fmt.Errorf("%s: %w", of.name, err)
+		}
+	}
+	return nil
+}

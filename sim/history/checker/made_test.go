@@ -1,0 +1,53 @@
+package checker_test
+
+import (
+	"strings"
+	"testing"
+
+	"nodestorm/sim/history/checker"
+)
+
+// A name or a namespace that a slip of the pen has made another one is found; all that a scenario's text has may be one.
+func TestMade(t *testing.T) {
+	m := &checker.Made{}
+	m.Say(`a pod "shop/frontend" that requests 1 CPU is created`, "")
+	m.Say("these objects:", "kind: Deployment\nmetadata: {name: backend, namespace: team-a}\nspec: {replicas: 2}\n---\nkind: NodePool\nmetadata:\n  name: 'spot'\n")
+	m.Say(`a NodePool "pool-1"`, "")
+	for _, test := range []struct{ pattern, want string }{
+		{"name: frontend", ""},
+		{"name: frontedn", `never: name: the scenario makes no "frontedn", did you mean "frontend"? Say {matches: "frontedn"} if it comes otherwise`},
+		{"name: [web, bakcend]", `did you mean "backend"?`},
+		{"name: {not: spto}", `did you mean "spot"?`},
+		{"name: {matches: spto}", ""},
+		{"name: pool-2", ""}, // numbered
+		{"name: pol-1", `did you mean "pool-1"?`},
+		{"name: default-x7k2p", ""}, // another's
+		{"namespace: shop", ""},
+		{"namespace: team-a", ""},
+		{"namespace: kube-system", ""},
+		{"namespace: kube-sytem", `namespace: "kube-sytem" is none that the scenario makes or each world has (default, kube-system,`},
+		{"namespace: elsewhere", `say {matches: "elsewhere"} if it comes otherwise`},
+		{"namespace: {matches: elsewhere}", ""},
+	} {
+		statement := parse(t, "statement: s\nnever: {source: api, verb: delete, "+test.pattern+"}")
+		err := statement.CheckMade(m)
+		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v, want %q", test.pattern, err, test.want)
+		}
+		if err := statement.CheckMade(nil); err != nil {
+			t.Errorf("%s, of a scenario that nobody knows: %v", test.pattern, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"sequence: [{match: {source: api, name: frontend}}, {match: {source: api, name: frontedn}}]":                                     "sequence[1]: match: name: ",
+		"sequence: [{match: {source: api}, while: [{source: api, resource: nodes, name: spto, detail: {ready: {contains: \"True\"}}}]}]": "sequence[0]: while[0]: name: ",
+		"noSequence: [{match: {source: api}, absent: [{source: api}, {source: api, namespace: shpo}]}]":                                  "noSequence[0]: absent[1]: namespace: ",
+		"throughout: {value: detail.replicas, of: {source: api, resource: deployments, name: bakcend}, atMost: 3}":                       "of: name: ",
+		"first: {source: api, verb: create}\nthen: {source: api, verb: delete, name: bakcend}":                                           "then: name: ",
+	} {
+		statement := parse(t, "statement: s\n"+text)
+		if err := statement.CheckMade(m); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

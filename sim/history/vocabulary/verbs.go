@@ -1,0 +1,139 @@
+package vocabulary
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"nodestorm/sim/history"
+)
+
+// said are the verbs of each source, with the resources of what their records are about: "" is of a record about nothing.
+// What calls to the API server are about has a list of its own, and calls to clouds come by AddCalls.
+var said = map[history.Source]map[string][]string{
+	history.API: {"create": nil, "update": nil, "patch": nil, "delete": nil, "deletecollection": nil},
+	history.Cloud: {
+		"created": {Instances}, "starting": {Instances}, "running": {Instances}, "stopping": {Instances}, "off": {Instances},
+		"rebuilding": {Instances}, "interrupted": {Instances}, "deleting": {Instances}, "failed": {Instances},
+		"deleted": {Instances, NodeGroups}, "target": {NodeGroups},
+		"unknown": {""}, // a call that its API does not have
+	},
+	history.Node: {
+		"register": {Nodes}, "ready": {Nodes}, "notready": {Nodes}, "shutdown": {Nodes}, "deleted": {Nodes}, "taint": {Nodes},
+		"untaint": {Nodes},
+		"running": {Pods}, "waiting": {Pods}, "terminated": {Pods}, "started": {Pods}, "exited": {Pods},
+		"boot": {Instances, Machines}, "halt": {Instances, Machines}, "nojoin": {Instances},
+		"start": {Machines}, "stop": {Machines}, "exit": {Machines},
+	},
+	history.Fault: each(history.FaultVerbs(), nil),
+	history.Logged: {
+		"log": {""}, "loop": {""}, "error": {""}, "race": {""}, "plan": {NodeGroups}, "target": {NodeGroups}, "kept": {NodeGroups},
+	},
+	history.Step: each([]string{"passed", "failed", "undefined", "pending", "skipped", "ambiguous", "interrupted", "undecided"},
+		[]string{""}),
+	history.Harness: {
+		history.Ended: {""}, history.Unreadable: {""}, history.Died: {""}, history.MayMiss: {""}, history.Rounds: {""},
+		"broken": {""}, "part": {""}, "refused": {"hosts"},
+		history.Killed: {history.Programs}, history.Stopped: {history.Programs}, history.Started: {history.Programs},
+		history.Unhealthy: {history.Programs},
+		"apply":           {"manifests"}, "label": {Nodes}, "taint": {Nodes}, "rollout": {"deployments", "daemonsets", "statefulsets"},
+		"asked kubelets": {"daemonsets"}, "logs": {Pods}, "metrics": {Nodes},
+	},
+	history.Clock: {history.Pace: {""}},
+}
+
+func each(verbs, about []string) map[string][]string {
+	m := map[string][]string{}
+	for _, verb := range verbs {
+		m[verb] = about
+	}
+	return m
+}
+
+var calls struct {
+	sync.Mutex
+	added []func() []string
+	known map[string][]string // with what they are about
+}
+
+// AddCalls has records be of the calls of a cloud, by the names that its history has: "GET /servers" or "LaunchInstance".
+// Who knows no cloud takes any verb of their records for one.
+func AddCalls(names func() []string) {
+	calls.Lock()
+	defer calls.Unlock()
+	calls.added, calls.known = append(calls.added, names), nil
+}
+
+// callsKnown are all that were added; nil if none were.
+func callsKnown() map[string][]string {
+	calls.Lock()
+	defer calls.Unlock()
+	if calls.known == nil && len(calls.added) > 0 {
+		calls.known = map[string][]string{}
+		for _, names := range calls.added {
+			for _, name := range names() {
+				calls.known[name] = aboutCall(name)
+			}
+		}
+	}
+	return calls.known
+}
+
+// aboutCall is what a call is about: the first part of its path, where it has one, and else what the cloud keeps.
+func aboutCall(name string) []string {
+	_, path, is := strings.Cut(name, " /")
+	if !is {
+		return []string{"", Instances, NodeGroups}
+	}
+	resource, _, _ := strings.Cut(path, "/")
+	return []string{resource}
+}
+
+// Verbs are what records of a source say; nil if that is not known.
+func Verbs(source history.Source) []string {
+	verbs := slices.Sorted(maps.Keys(said[source]))
+	if source != history.Cloud {
+		return verbs
+	}
+	known := callsKnown()
+	if known == nil {
+		return nil
+	}
+	return append(verbs, slices.Sorted(maps.Keys(known))...)
+}
+
+// About are the resources of what records of the source and verb are about, "" among them if that may be nothing; nil
+// if it may be anything. Without a verb they are those of all verbs.
+func About(source history.Source, verb string) (resources []string) {
+	if about, is := said[source][verb]; is {
+		return about
+	}
+	if source == history.Cloud && callsKnown() != nil {
+		if about, is := callsKnown()[verb]; is {
+			return about
+		}
+	}
+	if verb != "" {
+		return nil
+	}
+	for _, verb := range Verbs(source) {
+		about := About(source, verb)
+		if about == nil {
+			return nil
+		}
+		resources = append(resources, about...)
+	}
+	slices.Sort(resources)
+	return slices.Compact(resources)
+}
+
+// HasCode reports whether records of a source can have a status.
+func HasCode(source history.Source) bool {
+	return slices.Contains([]history.Source{history.API, history.Cloud, history.Harness}, source)
+}
+
+// HasNamespace reports whether what records of a source are about can be in a namespace.
+func HasNamespace(source history.Source) bool {
+	return slices.Contains([]history.Source{history.API, history.Node, history.Fault, history.Harness}, source)
+}
