@@ -153,7 +153,7 @@ func played(ctx context.Context, runs []replay.Result, record scenarios.Record, 
 		return replay.Result{}, err
 	}
 	for _, r := range slices.Backward(runs) {
-		if r.ID != record.ID || r.Target.Ref != build.Ref || r.Target.SHA256 != build.SHA256 {
+		if r.ID != record.ID || r.Target.Ref != build.Ref || r.Target.Digests() != build.Digests() {
 			continue
 		}
 		again, err := run.Recheck(ctx, r.Dir, kept.Records(catalogue))

@@ -25,9 +25,21 @@ type Manifest struct {
 	Programs []Program `json:"programs,omitempty"`
 	// SHA256 is that of the binary, in hex; Size is in bytes. Of several programs it is that of
 	// their names and sums, and they together.
-	SHA256  string    `json:"sha256"`
+	SHA256 string `json:"sha256"`
+	// Assets is that of all that stands beside the program, or programs, in the entry, or of the files that an order
+	// applies: charts, CRDs, further names. It is in go.sum's notation, and empty if there is nothing; an entry of before
+	// there was one may have something.
+	Assets  string    `json:"assets,omitempty"`
 	Size    int64     `json:"size"`
 	BuiltAt time.Time `json:"builtAt"`
+}
+
+// Digests are those of all that a build brings into a world, in words.
+func (m Manifest) Digests() string {
+	if m.Assets == "" {
+		return "sha256 " + m.SHA256
+	}
+	return "sha256 " + m.SHA256 + ", with assets " + m.Assets
 }
 
 // Program is one of several of an entry, out of an image of its own.

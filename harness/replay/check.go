@@ -31,6 +31,11 @@ func (r Request) Check(ctx context.Context) error {
 	if _, err := r.checkReleases(); err != nil {
 		return err
 	}
+	for _, t := range append([]builds.Target{r.Target, r.Kubernetes}, r.With...) { // releases have just come from the store
+		if err := buildstore.Verify(t); err != nil {
+			return err
+		}
+	}
 	for _, t := range append([]builds.Target{r.Target}, r.With...) {
 		if err := container.Check(ctx, t); err != nil {
 			return err

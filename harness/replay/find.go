@@ -7,6 +7,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/builds/tree"
 	"nodestorm/harness/program/programs"
 )
 
@@ -17,11 +18,11 @@ func Find(store *buildstore.Store, ref builds.Ref) (builds.Target, error) {
 	if orders == nil {
 		return store.Get(ref)
 	}
-	text, err := orders.Known(ref.Version)
+	text, files, err := orders.Known(ref.Version)
 	if err != nil {
 		return builds.Target{}, fmt.Errorf("%w; --order names a file with yours", err)
 	}
-	return ordered(ref, ref.Name+"/"+ref.Version+".yaml", text), nil
+	return ordered(ref, ref.Name+"/"+ref.Version+".yaml", text, files)
 }
 
 // OwnOrder is the target of an order in a user's file, as ref calls it.
@@ -30,18 +31,19 @@ func OwnOrder(ref builds.Ref, file string) (builds.Target, error) {
 	if orders == nil {
 		return builds.Target{}, fmt.Errorf("%s is no installer, and an order is one's (kubespray's)", ref.Name)
 	}
-	text, _, err := orders.Load(file)
+	text, files, err := orders.Load(file)
 	if err != nil {
 		return builds.Target{}, err
 	}
-	return ordered(ref, file, text), nil
+	return ordered(ref, file, text, files)
 }
 
-func ordered(ref builds.Ref, file string, text []byte) builds.Target {
+func ordered(ref builds.Ref, file string, text []byte, files map[string][]byte) (builds.Target, error) {
 	sum := sha256.Sum256(text)
+	assets, err := tree.DigestOf(files)
 	return builds.Target{Manifest: builds.Manifest{
 		Ref:    builds.Ref{Name: ref.Name, Version: ref.Version},
 		Source: builds.Source{Kind: builds.FromOrder, File: file},
-		SHA256: hex.EncodeToString(sum[:]), Size: int64(len(text)),
-	}}
+		SHA256: hex.EncodeToString(sum[:]), Assets: assets, Size: int64(len(text)),
+	}}, err
 }

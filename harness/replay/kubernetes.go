@@ -17,6 +17,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/builds/executable"
 	"nodestorm/harness/run"
 	"nodestorm/harness/world"
 	"nodestorm/sim/strict"
@@ -74,7 +75,7 @@ func OfFolder(ctx context.Context, folder string) (c ControlPlane, err error) {
 		if err := strict.Regular(path); err != nil {
 			return c, err
 		}
-		if c.goes[name], err = buildstore.GoOf(path); err != nil {
+		if c.goes[name], err = executable.GoOf(path); err != nil {
 			return c, fmt.Errorf("%s %w", path, err)
 		}
 	}

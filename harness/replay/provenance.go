@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -82,19 +83,26 @@ func (r Request) filesBeside() (files []run.Input, err error) {
 	return files, err
 }
 
-// orderFiles are an order's file and those that it applies, each once.
+// orderFiles are an order's file and those that it applies, each once. They are those that the target is.
 func (r Request) orderFiles() (files []run.Input, err error) {
-	_, names, err := r.program().Orders.Load(r.Order)
+	now, err := OwnOrder(r.Target.Ref, r.Order)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range append([]string{filepath.Base(r.Order)}, names...) {
-		file, err := run.Digest(filepath.Join(filepath.Dir(r.Order), filepath.FromSlash(name)))
-		if err != nil {
-			return nil, err
-		}
-		file.Name = name
-		files = append(files, file)
+	// mutant: an order may be changed while it is replayed
+	if now.Digests() != r.Target.Digests() {
+		return nil, fmt.Errorf("%s, or what it applies, has changed since the command began; give it again", filepath.Base(r.Order))
+	}
+	text, applied, err := r.program().Orders.Load(r.Order)
+	if err != nil {
+		return nil, err
+	}
+	note := func(name string, text []byte) {
+		files = append(files, run.Input{Name: name, SHA256: fmt.Sprintf("%x", sha256.Sum256(text))})
+	}
+	note(filepath.Base(r.Order), text)
+	for _, name := range slices.Sorted(maps.Keys(applied)) {
+		note(name, applied[name])
 	}
 	return files, nil
 }

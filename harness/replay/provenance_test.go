@@ -42,6 +42,10 @@ func TestProvenance(t *testing.T) {
 	}
 	noted := func() string {
 		t.Helper()
+		var err error
+		if r.Target, err = replay.OwnOrder(r.Target.Ref, r.Order); err != nil {
+			t.Fatal(err)
+		}
 		p, err := r.Provenance(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -69,6 +73,11 @@ func TestProvenance(t *testing.T) {
 		"k8s/etcd": "#!/bin/sh\n# other\n", "deployment.yaml": "kind: Other", "order.yaml": "steps: [{apply: apps/dns.yaml}]", "apps/dns.yaml": applied + "\n",
 	} {
 		put(name, text)
+		// An order that has changed since a command has read it is another target.
+		_, err := r.Provenance(t.Context())
+		if of := name == "order.yaml" || name == "apps/dns.yaml"; of != (err != nil && strings.Contains(err.Error(), "order.yaml, or what it applies, has changed since the command began")) {
+			t.Errorf("%s has changed: %v", name, err)
+		}
 		now := noted()
 		if before, is := seen[now]; is {
 			t.Errorf("%s has changed, and what is noted is the same as with %s", name, before)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/executable"
 	"nodestorm/harness/builds/registry"
 	"nodestorm/harness/builds/repository"
 	"nodestorm/harness/builds/tree"
@@ -100,7 +101,7 @@ func (s *Store) add(
 		return builds.Target{}, err
 	}
 	m := builds.Manifest{Ref: r.Ref, Source: source}
-	if err := inspect(bin, &m); err != nil {
+	if err := executable.Inspect(bin, &m); err != nil {
 		if source.Kind == builds.FromImage {
 			err = fmt.Errorf("%w; name the program itself with --path", err)
 		}

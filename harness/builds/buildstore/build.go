@@ -63,18 +63,12 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ builds.
 		return t, nil
 	}
 	d := newDraft(tmp)
-	if err := compile(ctx, p.tool, p.flags, r.mainPackage(), d.binary(r.Name), report); err != nil {
-		if missing := (*gotool.ModulesError)(nil); r.complete != nil && errors.As(err, &missing) {
-			return builds.Target{}, fmt.Errorf("the module proxy does not serve %s, of which %s is made: take another release, or a folder with "+
-				"its programs",
-				strings.Join(missing.Modules, ", "), r.Ref)
-		}
-		if r.graft != nil {
-			err = r.graft.unfit(r.Ref, err)
-		}
+	if t, found, err := s.sealAgain(r, p, d); found || err != nil {
+		return t, err
+	}
+	if err := s.compile(ctx, r, p, d, report); err != nil {
 		return builds.Target{}, err
 	}
-	s.noteTime(r.Ref, time.Since(report.start))
 	if err := d.fill(r, p.root); err != nil {
 		return builds.Target{}, err
 	}
@@ -91,6 +85,22 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ builds.
 		}
 	}
 	return s.publish(d, key, p.manifest)
+}
+
+// compile makes the program of a recipe.
+func (s *Store) compile(ctx context.Context, r Recipe, p *plan, d draft, report reporter) error {
+	if err := compile(ctx, p.tool, p.flags, r.mainPackage(), d.binary(r.Name), report); err != nil {
+		if missing := (*gotool.ModulesError)(nil); r.complete != nil && errors.As(err, &missing) {
+			return fmt.Errorf("the module proxy does not serve %s, of which %s is made: take another release, or a folder with its programs",
+				strings.Join(missing.Modules, ", "), r.Ref)
+		}
+		if r.graft != nil {
+			err = r.graft.unfit(r.Ref, err)
+		}
+		return err
+	}
+	s.noteTime(r.Ref, time.Since(report.start))
+	return nil
 }
 
 // plan is how a recipe is built on this machine.

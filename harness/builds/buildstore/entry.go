@@ -20,6 +20,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/gotool"
+	"nodestorm/harness/builds/seal"
 	"nodestorm/harness/builds/tree"
 	"nodestorm/sim/strict"
 )
@@ -113,7 +114,10 @@ const keep = 4
 
 // publish makes the draft the newest entry of m's ref, in one step.
 func (s *Store) publish(d draft, key string, m builds.Manifest) (_ builds.Target, err error) {
-	if m.SHA256, m.Size, err = sumOf(m, filepath.Join(d.dir, "bin")); err != nil {
+	if m.SHA256, m.Size, err = seal.Sum(m, d.dir); err != nil {
+		return builds.Target{}, err
+	}
+	if m.Assets, err = seal.Beside(m, d.dir); err != nil {
 		return builds.Target{}, err
 	}
 	m.BuiltAt = time.Now().UTC()

@@ -45,9 +45,15 @@ type StaleError struct {
 	Ref    builds.Ref
 	Source builds.Source
 	Err    error
+	// Unsealed says instead that it is of before the manifest had a digest of what stands beside the program.
+	Unsealed bool
 }
 
 func (e *StaleError) Error() string {
+	if e.Unsealed {
+		return fmt.Sprintf("%s was built before what stands beside its program had a digest; get it again, without compiling it, with: %s",
+			e.Ref, e.Command())
+	}
 	return fmt.Sprintf("%s was built with another %v; build it again with: %s", e.Ref, e.Err, e.Command())
 }
 
@@ -101,7 +107,11 @@ func wayTo(ref builds.Ref, src builds.Source) (words []string) {
 		}
 		return words
 	case src.Kind == builds.FromBinary:
-		return []string{"target", "add", ref.String(), src.File}
+		words = []string{"target", "add", ref.String(), src.File}
+		if src.Dir != "" {
+			words = append(words, "--source", src.Dir)
+		}
+		return words
 	case src.Kind == builds.FromImage:
 		return []string{"target", "add", ref.String(), "--image", src.Image, "--path", src.File}
 	case src.Kind == builds.FromFolder:

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/executable"
 	"nodestorm/harness/builds/registry"
 	"nodestorm/harness/builds/tree"
 	"nodestorm/sim/time/clock/overlay"
@@ -270,7 +271,7 @@ func (p offered) take(ctx context.Context, work, bin string, progress func(done,
 		return builds.Program{}, err
 	}
 	var says builds.Manifest
-	if err := inspect(bin, &says); err != nil {
+	if err := executable.Inspect(bin, &says); err != nil {
 		return builds.Program{}, fmt.Errorf("image %s: %s %w", p.Image, file, err)
 	}
 	sum, size, err := tree.SHA256(bin)

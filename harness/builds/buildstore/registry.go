@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/executable"
 	"nodestorm/harness/builds/registry"
+	"nodestorm/harness/builds/seal"
 	"nodestorm/sim/oneline"
 	"nodestorm/sim/strict"
 	"nodestorm/sim/time/clock/overlay"
@@ -241,7 +243,7 @@ func (d draft) pulled(ref builds.Ref) (m builds.Manifest, err error) {
 		return m, fmt.Errorf("it was built with another clock (%.12s, not %.12s); pull what the same nodestorm has pushed", m.Clock,
 			overlay.Digest())
 	}
-	sum, _, err := sumOf(m, filepath.Join(d.dir, "bin"))
+	sum, _, err := seal.Sum(m, d.dir)
 	if err != nil {
 		return m, fmt.Errorf("its program: %w", err)
 	}
@@ -249,8 +251,16 @@ func (d draft) pulled(ref builds.Ref) (m builds.Manifest, err error) {
 	if sum != m.SHA256 {
 		return m, fmt.Errorf("its program has the SHA-256 %.12s…, and its %s says %.12s…", sum, manifestFile, m.SHA256)
 	}
-	for _, name := range programsOf(m) {
-		if err := inspect(d.binary(name), &builds.Manifest{}); err != nil {
+	assets, err := seal.Beside(m, d.dir)
+	// mutant: what was pushed beside a program may be other than what its manifest says
+	if err == nil && m.Assets != "" && m.Assets != assets { // a manifest of before has none, and the image's digest counts
+		err = fmt.Errorf("what stands beside its program has the digest %.15s…, and its %s says %.15s…", assets, manifestFile, m.Assets)
+	}
+	if err != nil {
+		return m, err
+	}
+	for _, name := range seal.Programs(m) {
+		if err := executable.Inspect(d.binary(name), &builds.Manifest{}); err != nil {
 			return m, fmt.Errorf("its program %s %w", name, err)
 		}
 		if err := os.Chmod(d.binary(name), 0o755); err != nil {
@@ -259,17 +269,6 @@ func (d draft) pulled(ref builds.Ref) (m builds.Manifest, err error) {
 	}
 	// Nothing of the machine that made it is taken over.
 	return portable(m), nil
-}
-
-// programsOf are the names of the programs.
-func programsOf(m builds.Manifest) (names []string) {
-	for _, p := range m.Programs {
-		names = append(names, p.Name)
-	}
-	if len(names) == 0 {
-		names = []string{m.Name}
-	}
-	return names
 }
 
 // onlyEntry makes sure that the folder holds what entries of the store do.

@@ -242,6 +242,8 @@ func TestPullRefuses(t *testing.T) {
 		want  string
 	}{
 		"a changed program": {func(f map[string]string) { f["bin/tiny"] += "x" }, [2]string{}, "its program has the SHA-256"},
+		"another asset":     {func(f map[string]string) { f["assets/crds/things.yaml"] = "kind: Other\n" }, [2]string{}, "what stands beside its program has the digest h1:"},
+		"an asset more":     {func(f map[string]string) { f["assets/crds/more.yaml"] = "" }, [2]string{}, "what stands beside its program has the digest h1:"},
 		"no program":        {func(f map[string]string) { delete(f, "bin/tiny") }, [2]string{}, "its program: "},
 		"another target": {func(f map[string]string) {
 			f[manifestFile] = strings.Replace(f[manifestFile], `"v1.0.0"`, `"v9.0.0"`, 1)

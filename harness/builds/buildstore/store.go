@@ -9,8 +9,6 @@ package buildstore
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +23,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"nodestorm/harness/builds"
-	"nodestorm/harness/builds/tree"
+	"nodestorm/harness/builds/seal"
 	"nodestorm/sim/strict"
 	"nodestorm/sim/time/clock/overlay"
 )
@@ -223,7 +221,7 @@ func (s *Store) keys(ref builds.Ref) ([]string, error) {
 	return keys, nil
 }
 
-const manifestFile = "manifest.json"
+const manifestFile = seal.Manifest
 
 // maxText is more than any file has that is read as a whole, in bytes.
 const maxText = 16 << 20
@@ -244,7 +242,10 @@ func (s *Store) load(ref builds.Ref, key string) (builds.Target, error) {
 		if err := s.fresh(t); err != nil {
 			return t, err
 		}
-		err = verify(t)
+		err = seal.Check(&t)
+	}
+	if errors.Is(err, seal.ErrNone) {
+		return t, &StaleError{Ref: t.Ref, Source: t.Source, Unsealed: true}
 	}
 	if err != nil {
 		return t, &CorruptError{Ref: ref, Source: t.Source, Dir: t.Dir, Err: err}
@@ -289,34 +290,4 @@ func (s *Store) fresh(t builds.Target) error {
 		return &StaleError{Ref: t.Ref, Source: t.Source, Err: fmt.Errorf("clock (%w)", err)}
 	}
 	return nil
-}
-
-// verify makes sure that the binary is the one that the manifest describes.
-func verify(t builds.Target) error {
-	sum, _, err := sumOf(t.Manifest, t.Bin())
-	if err == nil && sum != t.SHA256 {
-		err = fmt.Errorf("the binary's SHA-256 is %.12s…, not %.12s…", sum, t.SHA256)
-	}
-	return err
-}
-
-// sumOf is the SHA-256, and the size, of what the folder bin has of the manifest's program, or
-// programs.
-func sumOf(m builds.Manifest, bin string) (sum string, size int64, err error) {
-	if len(m.Programs) == 0 {
-		return tree.SHA256(filepath.Join(bin, m.Name))
-	}
-	all := sha256.New()
-	for _, p := range m.Programs {
-		if filepath.Base(p.Name) != p.Name {
-			return "", 0, fmt.Errorf("%.100q is no name of a program", p.Name)
-		}
-		of, bytes, err := tree.SHA256(filepath.Join(bin, p.Name))
-		if err != nil {
-			return "", 0, err
-		}
-		size += bytes
-		fmt.Fprintln(all, p.Name, of)
-	}
-	return hex.EncodeToString(all.Sum(nil)), size, nil
 }

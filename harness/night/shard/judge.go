@@ -72,7 +72,7 @@ func (o once) add(r run.Run, dir string) (other string) {
 }
 
 // listed are the builds that runs had, and where each was first.
-type listed map[builds.Ref]struct{ sha, in string }
+type listed map[builds.Ref]struct{ digests, in string }
 
 func (l listed) add(r run.Run, in string) error {
 	manifests := []builds.Manifest{r.Target, r.Kubernetes}
@@ -83,11 +83,10 @@ func (l listed) add(r run.Run, in string) error {
 		first, seen := l[m.Ref]
 		switch {
 		case !seen:
-			l[m.Ref] = struct{ sha, in string }{m.SHA256, in}
-		case first.sha != m.SHA256:
-			return fmt.Errorf("%s was another build in %s (sha256 %.12s) than in %s (sha256 %.12s); they are not parts of one whole, and "+
-				"nothing was joined",
-				m.Ref, first.in, first.sha, in, m.SHA256)
+			l[m.Ref] = struct{ digests, in string }{m.Digests(), in}
+		case first.digests != m.Digests():
+			return fmt.Errorf("%s was another build in %s (%s) than in %s (%s); they are not parts of one whole, and nothing was joined",
+				m.Ref, first.in, first.digests, in, m.Digests())
 		}
 	}
 	return nil

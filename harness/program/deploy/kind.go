@@ -66,8 +66,8 @@ type Request struct {
 
 // Orders are those of an installer.
 type Orders struct {
-	// Known is the text of a release's.
-	Known func(version string) ([]byte, error)
-	// Load is the text of a user's own, and the files that it has in its folder or below.
-	Load func(file string) (text []byte, beside []string, err error)
+	// Known is the text of a release's, and the files that it applies, by their names in its folder or below.
+	Known func(version string) (text []byte, files map[string][]byte, err error)
+	// Load is that of a user's own.
+	Load func(file string) (text []byte, files map[string][]byte, err error)
 }

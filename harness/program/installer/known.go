@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"nodestorm/harness/program/deploy"
@@ -24,23 +23,23 @@ var Kubespray = kind("kubespray")
 
 func kind(name string) deploy.Kind {
 	return deploy.Kind{Name: name, Sentences: []deploy.Sentences{sentences}, Orders: &deploy.Orders{
-		Known: func(version string) ([]byte, error) {
-			_, text, err := Known(name, version)
-			return text, err
-		},
-		Load: func(file string) (text []byte, beside []string, err error) {
-			o, text, err := Load(file)
-			if err != nil {
-				return nil, nil, err
-			}
-			for _, s := range o.Steps {
-				if s.Apply != "" && !slices.Contains(beside, s.Apply) {
-					beside = append(beside, s.Apply)
-				}
-			}
-			return text, beside, nil
-		},
+		Known: func(version string) ([]byte, map[string][]byte, error) { return filesOf(Known(name, version)) },
+		Load:  func(file string) ([]byte, map[string][]byte, error) { return filesOf(Load(file)) },
 	}}
+}
+
+// filesOf are an order's text, and the files that it applies.
+func filesOf(o *Order, text []byte, err error) ([]byte, map[string][]byte, error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	files := map[string][]byte{}
+	for _, s := range o.Steps {
+		if s.Apply != "" {
+			files[s.Apply] = s.text
+		}
+	}
+	return text, files, nil
 }
 
 // Versions are the releases of an installer whose order is known; none of another name.

@@ -60,6 +60,7 @@ type Step struct {
 	Taint   *Taint   `json:"taint,omitempty"`
 
 	objects []*unstructured.Unstructured
+	text    []byte // of Apply
 }
 
 // Rollout waits until a workload that an earlier step applied has all its pods.
@@ -157,6 +158,7 @@ func (s *Step) load(fsys fs.FS) error {
 	if len(text) > maxSize {
 		return fmt.Errorf("more than %d KiB: want a manifest", maxSize>>10)
 	}
+	s.text = text
 	if s.objects, err = manifest.Decode(text); err != nil {
 		return oneline.Error(err)
 	}

@@ -2,11 +2,16 @@ package installer
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/tree"
 	"nodestorm/harness/cloud/vsphere"
 	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/run/then"
@@ -39,12 +44,32 @@ func orderOf(s *scene.Scene) (order *Order, err error) {
 	if of.order != nil {
 		return of.order, nil
 	}
-	if s.Rig.Order != "" {
-		of.order, _, err = Load(s.Rig.Order)
-	} else {
+	if s.Rig.Order == "" {
 		of.order, _, err = Known(s.Rig.Target.Name, s.Rig.Target.Version)
+		return of.order, err
 	}
-	return of.order, err
+	o, text, err := Load(s.Rig.Order)
+	if err == nil {
+		err = is(o, text, s.Rig.Target.Manifest)
+	}
+	if err != nil {
+		return nil, err
+	}
+	of.order = o
+	return o, nil
+}
+
+// is makes sure that a user's order, which is read anew, is still the target.
+func is(o *Order, text []byte, target builds.Manifest) error {
+	_, files, err := filesOf(o, text, nil)
+	if err != nil {
+		return err
+	}
+	assets, err := tree.DigestOf(files)
+	if sum := sha256.Sum256(text); err == nil && (hex.EncodeToString(sum[:]) != target.SHA256 || assets != target.Assets) {
+		err = fmt.Errorf("the order of %s, or what it applies, has changed since the command began; give it again", target.Ref)
+	}
+	return err
 }
 
 func deploymentTolerates(_ context.Context, s *scene.Scene, a words.Args) error {

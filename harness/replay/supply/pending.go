@@ -84,6 +84,12 @@ func (p *Pending) pull(ctx context.Context, ref builds.Ref) *buildstore.Recipe {
 		p.Settle(ref, nil, nil)
 		return nil
 	}
+	if unsealed := p.Store.Unsealed(ref); unsealed != nil { // no registry has what it lacks
+		if recipe, unknown := buildstore.Known(ref); unknown == nil {
+			p.Output.Remark("%v", unsealed)
+			return &recipe
+		}
+	}
 	offer, err := p.offer(ctx, ref)
 	if err == nil && offer != nil {
 		if _, err = p.Store.Take(ctx, offer, p.progress()); err == nil {

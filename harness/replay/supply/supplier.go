@@ -101,11 +101,16 @@ func (s *Supplier) Ensure(
 // plan returns how what is missing is got.
 func (s *Supplier) plan(ctx context.Context, missing []builds.Ref, cannot func(builds.Ref, error) error) (list []todo, err error) {
 	for _, ref := range missing {
+		recipe, unknown := buildstore.Known(ref)
+		if err := s.Store.Unsealed(ref); err != nil && unknown == nil { // no registry has what it lacks
+			s.Output.Remark("%v", err)
+			list = append(list, todo{ref, nil, recipe})
+			continue
+		}
 		offer, err := s.offer(ctx, ref)
 		if err != nil {
 			return nil, exit.UsageError(err)
 		}
-		recipe, unknown := buildstore.Known(ref)
 		if offer == nil && unknown != nil {
 			if err := cannot(ref, s.unobtainable(ref, unknown)); err != nil {
 				return nil, err

@@ -173,7 +173,7 @@ func buildsOf(r run.Run) (list []string) {
 	}
 	for _, m := range manifests {
 		if m.SHA256 != "" {
-			list = append(list, fmt.Sprintf("%s sha256 %s", m.Ref, m.SHA256))
+			list = append(list, fmt.Sprintf("%s %s", m.Ref, m.Digests()))
 		}
 	}
 	if r.Provenance != nil && r.Provenance.SHA256 != "" {

@@ -1,4 +1,5 @@
-package buildstore
+// Package executable has what a program says of itself: the machine that it is for, and how Go built it.
+package executable
 
 import (
 	"debug/buildinfo"
@@ -13,9 +14,9 @@ import (
 	"nodestorm/harness/builds"
 )
 
-// inspect fills in what the program in file says of itself, and makes sure that
+// Inspect fills in what the program in file says of itself, and makes sure that
 // this machine can run it.
-func inspect(file string, m *builds.Manifest) error {
+func Inspect(file string, m *builds.Manifest) error {
 	f, err := elf.Open(file)
 	if bad := (*elf.FormatError)(nil); errors.As(err, &bad) || errors.Is(err, io.EOF) {
 		return errors.New("is no Linux program (ELF)")
@@ -42,6 +43,6 @@ func inspect(file string, m *builds.Manifest) error {
 // GoOf is the Go that built a program of this machine, "go1.24.6"; empty if it is not Go's.
 func GoOf(file string) (string, error) {
 	var m builds.Manifest
-	err := inspect(file, &m)
+	err := Inspect(file, &m)
 	return m.GoVersion, err
 }
