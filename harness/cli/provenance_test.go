@@ -44,7 +44,7 @@ func TestStaleTarget(t *testing.T) {
 		t.Errorf("as it was added: %q", stderr)
 	}
 	write(t, file, "other", 0o700)
-	want := "; build it again with: nodestorm target add karpenter@mine " + file + "\n"
+	want := "; build it again with: nodestorm target add karpenter@mine " + file + " --source " + source + "\n"
 	if stderr := said(); !strings.HasPrefix(stderr, "nodestorm: karpenter@mine is stale: its source has changed since it was built on ") || !strings.Contains(stderr, want) {
 		t.Errorf("changed since: %q", stderr)
 	}

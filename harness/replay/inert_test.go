@@ -13,6 +13,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/builds/seal"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/kept"
@@ -126,5 +127,8 @@ func inPlaceOf(t *testing.T, record scenarios.Record, program builds.Target) bui
 		}
 	}
 	program.Name, program.Dir = "karpenter", dir
+	if program.Assets, err = seal.Beside(program.Manifest, dir); err != nil {
+		t.Fatal(err)
+	}
 	return program
 }
