@@ -52,6 +52,10 @@ var inputs = map[string][]string{
 	"matrix": {
 		"matrix|RUN:run.json", "matrix|RUN:history.ndjson", "matrix|FIFO", "matrix|RUN:|--since|FIFO",
 	},
+	"site": {
+		"-site|RUN:run.json|--out|OUT", "-site|RUN:history.ndjson|--out|OUT", "site|FIFO|--out|OUT", "-site|--nights|FIFO|--out|OUT",
+		"-site|--nights|FOLDER:2026-11-23.json|--out|OUT", "site|--catalogue|FIFO|--out|OUT",
+	},
 	"merge": {
 		"merge|FOLDER:shard.json|--out|OUT", "-merge|FIFO|--out|OUT", "merge|SHARD:run.json|--out|OUT", "merge|SHARD:history.ndjson|--out|OUT",
 	},

@@ -37,10 +37,10 @@ func JSON(w io.Writer, value any) error {
 }
 
 // Page is a template of HTML that has its style and its script in itself: it names them, and
-// the policy for both, as {{style}}, {{script}} and {{policy}}.
-func Page(name, text, style, script string, functions template.FuncMap) *template.Template {
+// the policy for both, as {{style}}, {{script}} and {{policy}}. More are further directives of the policy.
+func Page(name, text, style, script string, functions template.FuncMap, more ...string) *template.Template {
 	return template.Must(template.New(name).Funcs(functions).Funcs(template.FuncMap{ // of our own files
-		"policy": func() string { return Policy(script, style) },
+		"policy": func() string { return Policy(script, style, more...) },
 		"style":  func() template.CSS { return template.CSS(style) },
 		"script": func() template.JS { return template.JS(script) },
 	}).Parse(text))

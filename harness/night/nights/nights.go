@@ -59,6 +59,19 @@ func Before(
 	return before, nil
 }
 
+// Newest holds the newest night of a place against at most last before it. A damaged one is said and left out. A place without
+// nights is an error.
+func Newest(ctx context.Context, place store.Place, last int, say func(format string, args ...any)) (*nightly.Report, error) {
+	all, err := Before(ctx, place, &matrix.Matrix{Made: time.Now()}, last+1, false, say)
+	if err != nil {
+		return nil, err
+	}
+	if len(all.Nights) == 0 {
+		return nil, errors.New("no night is kept there; nodestorm nightly report --keep adds one")
+	}
+	return Compare(all.Nights[0].Matrix, Earlier{Nights: all.Nights[1:]}), nil
+}
+
 // LeaveEarlier takes out of a night the runs that nights before have counted, of what was run in it
 // as well: their folder was not emptied.
 func LeaveEarlier(night *matrix.Matrix, before []nightly.Night) {
