@@ -1,0 +1,3 @@
+module nodestorm/features/nodestormtest
+
+go 1.24.0
