@@ -10,7 +10,7 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// Mentions tells whether a build has a text in its program, as it has the name of every
+// Mentions reports whether a build has a text in its program, as it has the name of every
 // environment variable that it asks for.
 func (t Target) Mentions(text string) (bool, error) {
 	f, err := strict.Open(context.Background(), t.Binary())

@@ -102,7 +102,7 @@ func (c *Cluster) noteMissing(in *lines.File) {
 	}
 }
 
-// keep tells whether there is room for another object.
+// keep reports whether there is room for another object.
 func (c *Cluster) keep() bool {
 	if c.kept == mostObjects {
 		c.note("there are more than %d nodes, pods, groups and pools: the rest is left out", mostObjects)

@@ -131,7 +131,7 @@ func (l *logReader) line(line []byte) {
 }
 
 // message takes a message of Cluster Autoscaler's, in the words of all versions from
-// 1.27 on, and tells whether it is one that nobody else writes.
+// 1.27 on, and reports whether it is one that nobody else writes.
 func (l *logReader) message(message string) bool {
 	c := l.c
 	match := func(r *regexp.Regexp) []string { return r.FindStringSubmatch(message) }
@@ -203,7 +203,7 @@ type entry struct {
 
 var inJSON = regexp.MustCompile(`"(?:message|msg|Pods)":`)
 
-// json takes a line of Karpenter's, and tells whether it is one of anybody's.
+// json takes a line of Karpenter's, and reports whether it is one of anybody's.
 func (l *logReader) json(text []byte) bool {
 	if !inJSON.Match(text) {
 		return false

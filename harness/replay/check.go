@@ -20,7 +20,7 @@ import (
 	"nodestorm/sim/time/clock"
 )
 
-// Check tells whether the request can run at all, before anything starts.
+// Check reports whether the request can run at all, before anything starts.
 func (r Request) Check(ctx context.Context) error {
 	if err := r.CheckSteps(); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (r Request) manifest() (*manifest.Container, error) {
 	return manifest.Load(r.Manifest, *options)
 }
 
-// CheckManifest tells whether the target can be run as the manifest has it. It needs
+// CheckManifest reports whether the target can be run as the manifest has it. It needs
 // Record, Features, Target and Manifest only.
 func (r Request) CheckManifest(ctx context.Context) error {
 	container, err := r.manifest()
@@ -113,7 +113,7 @@ func (r Request) CheckManifest(ctx context.Context) error {
 	return nil
 }
 
-// checkFlags tells whether the target knows the flags and variables that the steps give it.
+// checkFlags reports whether the target knows the flags and variables that the steps give it.
 func (r Request) checkFlags(ctx context.Context) error {
 	var given, unlisted, env []string
 	err := r.eachScenario(func(pickle []*messages.PickleStep) error {
@@ -140,7 +140,7 @@ func (r Request) checkFlags(ctx context.Context) error {
 	return nil
 }
 
-// CheckClock tells whether the targets can live in such time, and whether this machine lets
+// CheckClock reports whether the targets can live in such time, and whether this machine lets
 // them.
 func CheckClock(mode clock.Mode, targets ...builds.Target) error {
 	if !mode.Virtual() {
@@ -161,7 +161,7 @@ func CheckClock(mode clock.Mode, targets ...builds.Target) error {
 	return mode.Try()
 }
 
-// checkGuest tells whether a program that was not built with the clock can live in virtual time
+// checkGuest reports whether a program that was not built with the clock can live in virtual time
 // as it is.
 func checkGuest(t builds.Target) error {
 	switch {
@@ -178,7 +178,7 @@ func checkGuest(t builds.Target) error {
 	return nil
 }
 
-// CheckSteps tells whether all steps of the scenario have a meaning. It needs
+// CheckSteps reports whether all steps of the scenario have a meaning. It needs
 // Record and Features only.
 func (r Request) CheckSteps() error {
 	return r.eachScenario(func(pickle []*messages.PickleStep) error {
@@ -190,7 +190,7 @@ func (r Request) CheckSteps() error {
 	})
 }
 
-// checkRoom tells whether this machine has the memory for the nodes that the steps ask for.
+// checkRoom reports whether this machine has the memory for the nodes that the steps ask for.
 func (r Request) checkRoom() error {
 	// mutant: more nodes are begun with than the machine has memory for
 	return r.eachScenario(func(pickle []*messages.PickleStep) error { return memory.Check(sentences.Nodes(pickle)) })

@@ -121,7 +121,7 @@ var controlPlane = regexp.MustCompile(`^the program "((?:\w+-)?(?:etcd|kube-apis
 var simulatedOnly = regexp.MustCompile(`^a node agent |^a vSphere$|simulated nodes? ` +
 	`(registers? without its taints|registers with the provider ID |is NotReady for half of every |keeps the taint of its agent )`)
 
-// checkMachines tells whether the instances of the scenario's cloud can be containers.
+// checkMachines reports whether the instances of the scenario's cloud can be containers.
 func (r Request) checkMachines() error {
 	if r.Machines != Containers {
 		return nil
@@ -145,7 +145,7 @@ func (r Request) checkMachines() error {
 	})
 }
 
-// CheckCluster tells whether the request's kind of cluster can do what the scenario wants
+// CheckCluster reports whether the request's kind of cluster can do what the scenario wants
 // of it. It needs Record, Features, Target and what says how worlds start.
 func (r Request) CheckCluster() error {
 	if err := r.checkMachines(); err != nil {

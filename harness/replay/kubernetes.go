@@ -39,7 +39,7 @@ type ControlPlane struct {
 	goes map[string]string
 }
 
-// Chosen tells whether there is one.
+// Chosen reports whether there is one.
 func (c ControlPlane) Chosen() bool { return c.Folder != "" }
 
 // String is what people call it.
@@ -110,7 +110,7 @@ func (c ControlPlane) Missing() (names []string) {
 	return names
 }
 
-// olderMinor tells whether a release is of an older minor version than nodestorm's own.
+// olderMinor reports whether a release is of an older minor version than nodestorm's own.
 func olderMinor(version string) bool {
 	return semver.Compare(semver.MajorMinor(version), semver.MajorMinor(builds.Kubernetes.Version)) < 0
 }
@@ -129,7 +129,7 @@ func versionOf(ctx context.Context, path string) (string, error) {
 	return version, nil
 }
 
-// checkClock tells whether its programs can live in such time.
+// checkClock reports whether its programs can live in such time.
 func (c ControlPlane) checkClock(mode clock.Mode) error {
 	if !c.Chosen() || !mode.Virtual() {
 		return nil
@@ -179,7 +179,7 @@ func (r Request) kubernetes() builds.Manifest {
 	return r.Kubernetes.Manifest
 }
 
-// CheckKubernetes tells whether the record can be played on the chosen release. It needs Record,
+// CheckKubernetes reports whether the record can be played on the chosen release. It needs Record,
 // Features, Target and ControlPlane only.
 func (r Request) CheckKubernetes() error {
 	version := builds.Kubernetes.Version

@@ -71,7 +71,7 @@ func hasGodogTags(expression string, tags []string) bool {
 	return true
 }
 
-// HasTags tells whether a scenario with these tags is chosen by the expression, of which
+// HasTags reports whether a scenario with these tags is chosen by the expression, of which
 // "" chooses all.
 func HasTags(expression string, tags []string) (bool, error) {
 	chooses, err := filterOf(expression)

@@ -17,7 +17,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// liveHeap is what the heap holds that somebody still needs.
+// liveHeap is the size of what the heap still references.
 func liveHeap() int64 {
 	runtime.GC()
 	runtime.GC() // what finalizers kept

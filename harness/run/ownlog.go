@@ -60,7 +60,7 @@ func (o *OwnLog) lost(j verdict.Judgement) (lost []crosscheck.Disagreement) {
 	return lost
 }
 
-// documented tells whether the symptom, which a judgement shows, has one of the records of a disagreement.
+// documented reports whether the symptom, which a judgement shows, has one of the records of a disagreement.
 func documented(d crosscheck.Disagreement, j verdict.Judgement) bool {
 	shown := func(seq uint64) bool { return slices.Contains(j.Evidence, seq) }
 	return j.Verdict == verdict.Reproduced && slices.ContainsFunc(d.Evidence, shown)

@@ -14,7 +14,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// A run whose log tells of what the history does not have proves nothing.
+// A run whose log reports what the history does not have proves nothing.
 func TestOwnLogDisagrees(t *testing.T) {
 	epoch := time.Date(2026, 3, 4, 5, 6, 0, 0, time.UTC)
 	dir := t.TempDir()

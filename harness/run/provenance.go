@@ -75,7 +75,7 @@ type Input struct {
 func (f Input) String() string { return fmt.Sprintf("%s (sha256 %s)", f.Name, Short(f.SHA256)) }
 
 // ControlPlane is another one than nodestorm's own: of a release, whose build is the run's
-// Kubernetes, or of a folder with programs as somebody else has built them.
+// Kubernetes, or of a folder with programs that someone else built.
 type ControlPlane struct {
 	// Name is the folder's base name, empty of a release.
 	Name string `json:"name,omitempty"`
@@ -115,5 +115,5 @@ func Digest(path string) (Input, error) {
 	return Input{Name: filepath.Base(path), SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
-// OnKind tells whether the clusters were made with kind.
+// OnKind reports whether the clusters were made with kind.
 func (r Run) OnKind() bool { return r.Provenance != nil && r.Provenance.Cluster == Kind }

@@ -79,7 +79,7 @@ type Run struct {
 	Wall time.Duration `json:"wall,omitzero"`
 	// Expected is what the catalogue promised when the run was made.
 	Expected scenarios.Expectation `json:"expected,omitempty"`
-	// AtOnce is how many worlds at most the command had playing meanwhile; zero is this one. InPlaceOf is the
+	// AtOnce is how many worlds at most the command had playing at the same time; zero is this one. InPlaceOf is the
 	// folder, beside this one, of a run that was inconclusive with others beside it, and in whose
 	// place this one was played alone.
 	AtOnce    int    `json:"atOnce,omitempty"`

@@ -18,7 +18,7 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// Seal tells a run that is as it was when it ended from one that was changed since, by
+// Seal distinguishes a run that is as it was when it ended from one that was changed since, by
 // a full disk, a bad copy or a hand. It is no signature: who changes everything can
 // seal it anew.
 type Seal struct {

@@ -115,9 +115,9 @@ func inconclusive(t *testing.T, dir string, catalogue *scenarios.Catalogue, want
 	if !slices.ContainsFunc(again.Doubts, func(doubt string) bool { return strings.Contains(doubt, want) }) {
 		t.Errorf("doubts %q, want %q", again.Doubts, want)
 	}
-	told, err := summary.Run(t.Context(), dir, catalogue, 0)
-	if err != nil || told.Run.Verdict != string(verdict.Inconclusive) || !strings.Contains(strings.Join(told.Run.Problems, "\n"), want) {
-		t.Errorf("told %+v, %v; want inconclusive", told.Run, err)
+	described, err := summary.Run(t.Context(), dir, catalogue, 0)
+	if err != nil || described.Run.Verdict != string(verdict.Inconclusive) || !strings.Contains(strings.Join(described.Run.Problems, "\n"), want) {
+		t.Errorf("described %+v, %v; want inconclusive", described.Run, err)
 	}
 	if counted, err := run.Checked(t.Context(), dir); err != nil || counted.Verdict != verdict.Inconclusive {
 		t.Errorf("counted %+v, %v; want inconclusive", counted.Judgement, err)

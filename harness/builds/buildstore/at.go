@@ -66,7 +66,7 @@ func placeless(s builds.Source) builds.Source {
 	return s
 }
 
-// moved tells whether the ref of a source names another commit by now. What is
+// moved reports whether the ref of a source names another commit by now. What is
 // elsewhere is not asked.
 func moved(ctx context.Context, s builds.Source) bool {
 	if !exists(s.Dir) {

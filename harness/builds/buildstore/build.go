@@ -73,7 +73,7 @@ func (s *Store) build(ctx context.Context, r Recipe, report reporter) (_ builds.
 		return builds.Target{}, err
 	}
 	if p.source.Kind == builds.FromFolder {
-		// Only the outcome tells whether anything in the folder, or in those
+		// Only the outcome reports whether anything in the folder, or in those
 		// that its go.mod points to, has changed.
 		content, err := d.content()
 		if err != nil {

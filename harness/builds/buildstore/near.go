@@ -53,7 +53,7 @@ func BuildCommand(refs ...builds.Ref) string {
 	return oneline.Command(words...)
 }
 
-// isRelease tells whether the version is like those of the program's releases.
+// isRelease reports whether the version is like those of the program's releases.
 func isRelease(ref builds.Ref) bool {
 	v := ref.Version
 	if ref.Name == "cluster-autoscaler" {

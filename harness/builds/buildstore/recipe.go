@@ -45,7 +45,7 @@ type Recipe struct {
 	Plain bool
 
 	// sealed is the module path of a Dir that holds all of its source, go.sum
-	// included. Its hash tells whether it has changed; of other folders only a
+	// included. Its hash reports whether it has changed; of other folders only a
 	// build does.
 	sealed string
 	// graft is the main package in place of Package, if it is one of ours.
@@ -146,7 +146,7 @@ type NoCheckoutError struct{ text string }
 
 func (e *NoCheckoutError) Error() string { return e.text }
 
-// IsRoot tells whether the folder is a checkout of nodestorm.
+// IsRoot reports whether the folder is a checkout of nodestorm.
 func IsRoot(dir string) bool {
 	mod, err := strict.ReadFile(filepath.Join(dir, "go.mod"), maxText)
 	return err == nil && modfile.ModulePath(mod) == "nodestorm"

@@ -78,7 +78,7 @@ func controlPlane(ref builds.Ref) (Recipe, error) {
 	}, nil
 }
 
-// CheckKubernetes tells whether a release can be a world's control plane.
+// CheckKubernetes reports whether a release can be a world's control plane.
 func CheckKubernetes(version string) error {
 	if !semver.IsValid(version) {
 		return fmt.Errorf("%q is no version of Kubernetes, such as %s", version, builds.Kubernetes.Version)

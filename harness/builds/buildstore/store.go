@@ -46,7 +46,7 @@ type OverlayFunc func(goroot, goarch, dir string) (path, hash string, err error)
 // have several entries: checkouts of nodestorm with different clocks share a store.
 type Store struct {
 	dir string
-	// Overlay gives new builds the clock, and tells whether an entry's is still
+	// Overlay gives new builds the clock, and reports whether an entry's is still
 	// the same. Nil, as on systems that the clock doesn't know, builds for real
 	// time only and takes every entry as it is.
 	Overlay OverlayFunc

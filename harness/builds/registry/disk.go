@@ -142,7 +142,7 @@ func plain(opener tarball.Opener, name string) error {
 	return nil
 }
 
-// sparse tells whether a file may be larger than what the tar has of it.
+// sparse reports whether a file may be larger than what the tar has of it.
 func sparse(h *tar.Header) bool {
 	for key := range h.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {

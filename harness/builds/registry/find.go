@@ -13,7 +13,7 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// Local tells whether from names a file or a folder, and no image in a registry; see Open.
+// Local reports whether from names a file or a folder, and no image in a registry; see Open.
 func Local(from string) bool {
 	_, err := os.Stat(from)
 	return !errors.Is(err, fs.ErrNotExist) || from == "" || strings.ContainsAny(from[:1], "/.~")

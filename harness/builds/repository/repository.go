@@ -118,7 +118,7 @@ func Redacted(name string) string {
 	return u.String()
 }
 
-// Remote tells whether the repository is a mirror of one elsewhere.
+// Remote reports whether the repository is a mirror of one elsewhere.
 func (r *Repository) Remote() bool { return r.secret != "" }
 
 // Top is the folder of the checkout, empty of what has none.
@@ -321,13 +321,13 @@ func (r *Repository) borrow(ctx context.Context, into string) error {
 	return nil
 }
 
-// Has tells whether a commit has a file, slashed from the top.
+// Has reports whether a commit has a file, slashed from the top.
 func (r *Repository) Has(ctx context.Context, commit, file string) bool {
 	_, err := r.git(ctx, "cat-file", "-e", commit+":"+file)
 	return err == nil
 }
 
-// Contains tells whether a commit is newer's, or one before it.
+// Contains reports whether a commit is newer's, or one before it.
 func (r *Repository) Contains(ctx context.Context, newer, commit string) bool {
 	_, err := r.git(ctx, "merge-base", "--is-ancestor", commit, newer)
 	return err == nil

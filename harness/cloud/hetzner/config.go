@@ -19,7 +19,7 @@ const (
 	cloudInitVariable         = "HCLOUD_CLOUD_INIT"
 )
 
-// CheckConfig tells whether a build finds in the container how servers join: without it,
+// CheckConfig reports whether a build finds in the container how servers join: without it,
 // or with something that it cannot read, it ends at once. Known says which variables the
 // build asks for, given those that the scenario sets.
 func CheckConfig(c *manifest.Container, known func(variable string) (bool, error), given []string) error {

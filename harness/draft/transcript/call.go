@@ -270,7 +270,7 @@ func removeAnnotation(patch map[string]any) {
 	}
 }
 
-// hasPlainList tells whether a patch has a list that says nothing of how it is merged.
+// hasPlainList reports whether a patch has a list that says nothing of how it is merged.
 func hasPlainList(value any) bool {
 	switch value := value.(type) {
 	case []any:

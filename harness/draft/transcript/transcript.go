@@ -65,7 +65,7 @@ func (t *Transcript) Begin(at time.Time) {
 	t.began = at
 }
 
-// Begun tells whether there is anything to tell.
+// Begun reports whether there is anything to tell.
 func (t *Transcript) Begun() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -104,7 +104,7 @@ type Shard struct {
 	Kept
 }
 
-// Check tells whether the shards are parts of one whole, each there at most once: in a
+// Check reports whether the shards are parts of one whole, each there at most once: in a
 // sentence, what was other where, or which is there twice.
 func Check(shards []Shard) error {
 	if len(shards) == 0 {

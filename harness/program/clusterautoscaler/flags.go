@@ -59,13 +59,13 @@ func parseHelp(text []byte) map[string]string {
 	return known
 }
 
-// Has tells whether the build knows a flag.
+// Has reports whether the build knows a flag.
 func (k Known) Has(name string) bool {
 	_, has := k.flags[name]
 	return has
 }
 
-// locked tells whether the build says that the flag has one value only.
+// locked reports whether the build says that the flag has one value only.
 func (k Known) locked(name string) bool { return strings.Contains(k.flags[name], "locked to ") }
 
 // check makes sure that the build knows all flags.

@@ -266,7 +266,7 @@ func (a *Autoscaler) documentedRBAC() ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// withhold removes the rules on an API group, and tells whether there were any.
+// withhold removes the rules on an API group, and reports whether there were any.
 func withhold(objects []*unstructured.Unstructured, group string) (found bool) {
 	for _, o := range objects {
 		rules, _, _ := unstructured.NestedSlice(o.Object, "rules")
@@ -300,7 +300,7 @@ func (a *Autoscaler) Settings() []string {
 	return settings
 }
 
-// hidden tells whether a variable's value must not be seen: of secrets, by their
+// hidden reports whether a variable's value must not be seen: of secrets, by their
 // source or their name, and of user data, which has the cluster's join token.
 func hidden(v manifest.Variable) bool {
 	return v.Secret || redact.SecretName(v.Name) || v.Name == "HCLOUD_CLOUD_INIT" || v.Name == "HCLOUD_CLUSTER_CONFIG"

@@ -51,7 +51,7 @@ type Karpenter struct {
 	delays bool
 }
 
-// DelaysRegistration tells whether the release's node classes can say how long a machine takes to
+// DelaysRegistration reports whether the release's node classes can say how long a machine takes to
 // register: those of kwok in v1.0 have no spec, and machines register at once.
 func (k *Karpenter) DelaysRegistration() bool { return k.delays }
 

@@ -220,7 +220,7 @@ func (o *objects) choose(program string) (*workload, error) {
 	return nil, fmt.Errorf("it has no Deployment, only %s: want one that runs %s", o.kinds(), program)
 }
 
-// runs tells whether a container's command, or else its image, is the program.
+// runs reports whether a container's command, or else its image, is the program.
 // An image may have a prefix and a suffix, as in cluster-autoscaler-amd64.
 func runs(c corev1.Container, program string) bool {
 	if len(c.Command) > 0 && path.Base(c.Command[0]) == program {

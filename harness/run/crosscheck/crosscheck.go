@@ -68,7 +68,7 @@ type Disagreement struct {
 // and end.
 const slack = 10 * time.Millisecond
 
-// lastWords is how long before and after its end the autoscaler may tell of what it then does not do any more.
+// lastWords is how long before and after its end the autoscaler may log what it then no longer does.
 const lastWords = 2 * time.Second
 
 // Check compares a log with a history, whose records are in the order of time.
@@ -252,7 +252,7 @@ func (c *checking) swallowed() {
 	}
 }
 
-// oneCall tells whether the call says all of the attempt: the Hetzner provider makes one for each server, and
+// oneCall reports whether the call says all of the attempt: the Hetzner provider makes one for each server, and
 // waits for its actions.
 func (a attempt) oneCall() bool {
 	return len(a.calls) > 0 && a.calls[0].node == ""
@@ -271,7 +271,7 @@ var backoffs = []backoff{
 	{regexp.MustCompile(`^Failed adding \d+ nodes to group (\S+) due to`), ""},
 }
 
-// of tells whether a line of the log is about it.
+// of reports whether a line of the log is about the back-off.
 func (b backoff) of(s said) bool {
 	return s.code == b.code || b.code == "" && s.code != backoffs[0].code && s.code != backoffs[1].code
 }
@@ -310,8 +310,8 @@ func (c *checking) backedOff() {
 	}
 }
 
-// withoutEvent counts the causes that the history has besides events, of which the autoscaler sends none that
-// says the same as one of the last minutes.
+// withoutEvent counts the causes in the history that are not events: the autoscaler sends no event that says the
+// same as one of the last minutes.
 func (c *checking) withoutEvent(b backoff, group string) (n int) {
 	switch b.code {
 	case "":

@@ -13,24 +13,24 @@ import (
 
 var epoch = time.Date(2026, 12, 31, 23, 59, 0, 0, time.UTC)
 
-// told is a log and a history, in seconds since the epoch.
-type told struct {
+// evidence is a log and a history, in seconds since the epoch.
+type evidence struct {
 	log     []string
 	records []history.Record
 }
 
-func (s *told) says(second int, file, message string) {
+func (s *evidence) logs(second int, file, message string) {
 	at := epoch.Add(time.Duration(second) * time.Second)
 	s.log = append(s.log, fmt.Sprintf("I%s.000000    4711 %s:12] %s", at.Format("0102 15:04:05"), file, message))
 }
 
-func (s *told) has(second int, e history.Event) {
+func (s *evidence) happens(second int, e history.Event) {
 	s.records = append(s.records, history.Record{Seq: uint64(len(s.records) + 1), Virtual: time.Duration(second)*time.Second + time.Millisecond, Event: e})
 }
 
-func (s *told) sends(second int, reason, message string) {
-	s.says(second, "event_sink_logging_wrapper.go", "Event(v1.ObjectReference{Kind:\"ConfigMap\"}): type: 'Normal' reason: '"+reason+"' "+message)
-	s.has(second, history.Event{Source: history.API, Verb: "create", Code: 201, Actor: "cluster-autoscaler", Object: history.Object{Resource: "events"}, Detail: detail{"reason": reason, "message": message}})
+func (s *evidence) sends(second int, reason, message string) {
+	s.logs(second, "event_sink_logging_wrapper.go", "Event(v1.ObjectReference{Kind:\"ConfigMap\"}): type: 'Normal' reason: '"+reason+"' "+message)
+	s.happens(second, history.Event{Source: history.API, Verb: "create", Code: 201, Actor: "cluster-autoscaler", Object: history.Object{Resource: "events"}, Detail: detail{"reason": reason, "message": message}})
 }
 
 type detail = map[string]any
@@ -45,85 +45,85 @@ func calls(verb, resource, name, group string, code int) history.Event {
 
 // nodeGroups is a run on a cloud of node groups: a scale-up that is granted, one that is refused, one that times
 // out, instances that cannot be created and are deleted, a node that is removed, and an instance without one.
-func nodeGroups() *told {
-	s := &told{}
-	s.says(10, "orchestrator.go", "Scale-up: setting group a size to 1")
-	s.has(10, calls("NodeGroupIncreaseSize", "nodegroups", "a", "", 200))
+func nodeGroups() *evidence {
+	s := &evidence{}
+	s.logs(10, "orchestrator.go", "Scale-up: setting group a size to 1")
+	s.happens(10, calls("NodeGroupIncreaseSize", "nodegroups", "a", "", 200))
 	s.sends(10, "ScaledUpGroup", "Scale-up: group a size set to 1 instead of 0 (max: 5)")
 
-	s.says(20, "executor.go", "Scale-up: setting group b size to 3")
-	s.has(20, calls("NodeGroupIncreaseSize", "nodegroups", "b", "", 429))
-	s.says(20, "clusterstate.go", "Disabling scale-up for node group b until 2027-01-01 00:04:20 +0000 UTC m=+12.1; errorClass=Other; errorCode=cloudProviderError")
+	s.logs(20, "executor.go", "Scale-up: setting group b size to 3")
+	s.happens(20, calls("NodeGroupIncreaseSize", "nodegroups", "b", "", 429))
+	s.logs(20, "clusterstate.go", "Disabling scale-up for node group b until 2027-01-01 00:04:20 +0000 UTC m=+12.1; errorClass=Other; errorCode=cloudProviderError")
 	s.sends(20, "FailedToScaleUpGroup", "Scale-up failed for group b: spent")
-	s.says(20, "static_autoscaler.go", "Failed to scale up: failed to increase node group size: spent")
+	s.logs(20, "static_autoscaler.go", "Failed to scale up: failed to increase node group size: spent")
 
-	s.says(80, "clusterstate.go", "Disabling scale-up for node group a until 2027-01-01 00:04:20 +0000 UTC m=+12.1; errorClass=Other; errorCode=timeout")
+	s.logs(80, "clusterstate.go", "Disabling scale-up for node group a until 2027-01-01 00:04:20 +0000 UTC m=+12.1; errorClass=Other; errorCode=timeout")
 	s.sends(80, "ScaleUpTimedOut", "Nodes added to group a failed to register within 1m10s")
 
-	s.says(90, "executor.go", "Scale-up: setting group c size to 1")
-	s.has(90, calls("NodeGroupIncreaseSize", "nodegroups", "c", "", 200))
-	s.has(91, history.Event{Source: history.Cloud, Verb: "failed", Actor: "fakecloud", Object: history.Object{Resource: "instances", Name: "c-1"}, Detail: detail{"group": "c"}})
-	s.says(100, "clusterstate.go", "Disabling scale-up for node group c until 2027-01-01 00:04:20 +0000 UTC m=+12.1; errorClass=OutOfResource; errorCode=resource_unavailable")
-	s.says(100, "static_autoscaler.go", "Deleting 1 from c node group because of create errors")
-	s.has(100, calls("NodeGroupDeleteNodes", "instances", "c-1", "c", 200))
+	s.logs(90, "executor.go", "Scale-up: setting group c size to 1")
+	s.happens(90, calls("NodeGroupIncreaseSize", "nodegroups", "c", "", 200))
+	s.happens(91, history.Event{Source: history.Cloud, Verb: "failed", Actor: "fakecloud", Object: history.Object{Resource: "instances", Name: "c-1"}, Detail: detail{"group": "c"}})
+	s.logs(100, "clusterstate.go", "Disabling scale-up for node group c until 2027-01-01 00:04:20 +0000 UTC m=+12.1; errorClass=OutOfResource; errorCode=resource_unavailable")
+	s.logs(100, "static_autoscaler.go", "Deleting 1 from c node group because of create errors")
+	s.happens(100, calls("NodeGroupDeleteNodes", "instances", "c-1", "c", 200))
 
-	s.says(110, "actuator.go", `Scale-down: removing empty node "a-1"`)
-	s.has(115, calls("NodeGroupDeleteNodes", "instances", "a-1", "a", 200))
+	s.logs(110, "actuator.go", `Scale-down: removing empty node "a-1"`)
+	s.happens(115, calls("NodeGroupDeleteNodes", "instances", "a-1", "a", 200))
 	s.sends(116, "ScaleDownEmpty", "Scale-down: empty node a-1 removed")
 
-	s.says(120, "static_autoscaler.go", "Marking unregistered node externalgrpc://a-2 for removal")
-	s.has(120, calls("NodeGroupDeleteNodes", "instances", "a-2", "a", 200))
+	s.logs(120, "static_autoscaler.go", "Marking unregistered node externalgrpc://a-2 for removal")
+	s.happens(120, calls("NodeGroupDeleteNodes", "instances", "a-2", "a", 200))
 	s.sends(120, "DeleteUnregistered", "Removed unregistered node externalgrpc://a-2")
 
-	s.says(130, "static_autoscaler.go", "Marking unregistered node externalgrpc://a-3 for removal")
-	s.says(130, "static_autoscaler.go", "Marking unregistered node externalgrpc://a-4 for removal")
+	s.logs(130, "static_autoscaler.go", "Marking unregistered node externalgrpc://a-3 for removal")
+	s.logs(130, "static_autoscaler.go", "Marking unregistered node externalgrpc://a-4 for removal")
 	two := calls("NodeGroupDeleteNodes", "instances", "a-3", "a", 200)
 	two.Detail["instances"] = []string{"a-3", "a-4"}
-	s.has(130, two)
+	s.happens(130, two)
 	s.sends(130, "DeleteUnregistered", "Removed unregistered node externalgrpc://a-3")
 	s.sends(130, "DeleteUnregistered", "Removed unregistered node externalgrpc://a-4")
-	s.has(200, history.Event{Source: history.Harness, Verb: history.Ended})
+	s.happens(200, history.Event{Source: history.Harness, Verb: history.Ended})
 	return s
 }
 
 // hetzner is a run with the Hetzner provider, which asks for servers one by one and takes back those that do not start.
-func hetzner() *told {
-	s := &told{}
-	s.says(10, "executor.go", "Scale-up: setting group pool size to 2")
-	s.has(10, calls("POST /servers", "servers", "pool-a", "pool", 201))
-	s.has(10, history.Event{Source: history.Cloud, Verb: "created", Object: history.Object{Resource: "instances", Name: "pool-a"}, Detail: detail{"id": 1001.0}})
-	s.has(10, calls("POST /servers", "servers", "pool-b", "pool", 201))
-	s.has(40, calls("DELETE /servers/{id}", "servers", "pool-b", "pool", 200))
-	s.says(80, "static_autoscaler.go", "Removing unregistered node hcloud://1001")
-	s.has(80, calls("DELETE /servers/{id}", "servers", "pool-a", "pool", 200))
+func hetzner() *evidence {
+	s := &evidence{}
+	s.logs(10, "executor.go", "Scale-up: setting group pool size to 2")
+	s.happens(10, calls("POST /servers", "servers", "pool-a", "pool", 201))
+	s.happens(10, history.Event{Source: history.Cloud, Verb: "created", Object: history.Object{Resource: "instances", Name: "pool-a"}, Detail: detail{"id": 1001.0}})
+	s.happens(10, calls("POST /servers", "servers", "pool-b", "pool", 201))
+	s.happens(40, calls("DELETE /servers/{id}", "servers", "pool-b", "pool", 200))
+	s.logs(80, "static_autoscaler.go", "Removing unregistered node hcloud://1001")
+	s.happens(80, calls("DELETE /servers/{id}", "servers", "pool-a", "pool", 200))
 	s.sends(80, "DeleteUnregistered", "Removed unregistered node hcloud://1001")
-	s.has(200, history.Event{Source: history.Harness, Verb: history.Ended})
+	s.happens(200, history.Event{Source: history.Harness, Verb: history.Ended})
 	return s
 }
 
 // clusterAPI is a run with Cluster API, whose sizes are written, and a conflict.
-func clusterAPI() *told {
-	s := &told{}
+func clusterAPI() *evidence {
+	s := &evidence{}
 	write := func(second, code, replicas int) {
 		d := detail{"subresource": "scale"}
 		if code < 400 {
 			d["replicas"] = float64(replicas)
 		}
-		s.has(second, history.Event{Source: history.API, Verb: "update", Code: code, Actor: "cluster-autoscaler", Object: history.Object{Resource: "machinedeployments", Namespace: "default", Name: "w"}, Detail: d})
+		s.happens(second, history.Event{Source: history.API, Verb: "update", Code: code, Actor: "cluster-autoscaler", Object: history.Object{Resource: "machinedeployments", Namespace: "default", Name: "w"}, Detail: d})
 	}
-	s.says(10, "executor.go", "Scale-up: setting group MachineDeployment/default/w size to 2")
+	s.logs(10, "executor.go", "Scale-up: setting group MachineDeployment/default/w size to 2")
 	write(10, 409, 0)
-	s.says(10, "static_autoscaler.go", "Failed to scale up: failed to increase node group size: conflict")
-	s.says(20, "executor.go", "Scale-up: setting group MachineDeployment/default/w size to 2")
+	s.logs(10, "static_autoscaler.go", "Failed to scale up: failed to increase node group size: conflict")
+	s.logs(20, "executor.go", "Scale-up: setting group MachineDeployment/default/w size to 2")
 	write(20, 200, 2)
-	s.says(60, "actuator.go", "Scale-down: removing node w-1, utilization: {0.1}, pods to reschedule: x")
+	s.logs(60, "actuator.go", "Scale-down: removing node w-1, utilization: {0.1}, pods to reschedule: x")
 	write(70, 200, 1)
 	s.sends(70, "ScaleDown", "Scale-down: node w-1 removed with drain")
-	s.has(200, history.Event{Source: history.Harness, Verb: history.Ended})
+	s.happens(200, history.Event{Source: history.Harness, Verb: history.Ended})
 	return s
 }
 
-func (s *told) check(t *testing.T) (crosscheck.Counts, []crosscheck.Disagreement) {
+func (s *evidence) check(t *testing.T) (crosscheck.Counts, []crosscheck.Disagreement) {
 	t.Helper()
 	var log crosscheck.Log
 	if err := log.Read(strings.NewReader(strings.Join(s.log, "\n")), epoch); err != nil {
@@ -134,7 +134,7 @@ func (s *told) check(t *testing.T) (crosscheck.Counts, []crosscheck.Disagreement
 
 func TestAgreement(t *testing.T) {
 	for name, test := range map[string]struct {
-		run  *told
+		run  *evidence
 		want string
 	}{
 		"node groups": {nodeGroups(), "3 scale-ups (3 in the history, 0 given up before any call), 3 back-offs (3 causes in the history), 5 of 5 deletions, 7 events (7 in the history)"},
@@ -150,32 +150,32 @@ func TestAgreement(t *testing.T) {
 }
 
 // numbered gives the first instance another ID.
-func (s *told) numbered(id any) *told {
+func (s *evidence) numbered(id any) *evidence {
 	k := slices.IndexFunc(s.records, func(r history.Record) bool { return r.Verb == "created" })
 	s.records[k].Detail["id"] = id
 	return s
 }
 
 // without takes the first record out that fits, and a line of the log that has text.
-func (s *told) without(fits func(history.Record) bool) *told {
+func (s *evidence) without(fits func(history.Record) bool) *evidence {
 	k := slices.IndexFunc(s.records, fits)
 	s.records = slices.Delete(s.records, k, k+1)
 	return s
 }
 
-func (s *told) unsaid(text string) *told {
+func (s *evidence) withoutLine(text string) *evidence {
 	k := slices.IndexFunc(s.log, func(line string) bool { return strings.Contains(line, text) })
 	s.log = slices.Delete(s.log, k, k+1)
 	return s
 }
 
-func (s *told) with(second int, e history.Event) *told {
-	s.has(second, e)
+func (s *evidence) with(second int, e history.Event) *evidence {
+	s.happens(second, e)
 	return s
 }
 
-func (s *told) saying(second int, message string) *told {
-	s.says(second, "x.go", message)
+func (s *evidence) withLine(second int, message string) *evidence {
+	s.logs(second, "x.go", message)
 	return s
 }
 
@@ -195,7 +195,7 @@ func TestDisagreements(t *testing.T) {
 	lowered := func(r history.Record) bool { return r.Code == 200 && r.Detail["replicas"] == 1.0 }
 	slow := history.Event{Source: history.Fault, Verb: history.Matched, Detail: detail{"group": "d"}}
 	for name, test := range map[string]struct {
-		run  *told
+		run  *evidence
 		lost bool
 		want string // of each disagreement, in their order
 	}{
@@ -209,18 +209,18 @@ func TestDisagreements(t *testing.T) {
 		"the cause of a back-off is not":             {nodeGroups().without(is("failed", "c-1")), true, "the log has 1 back-offs of the group c, and the history 0 causes"},
 		"an event is not":                            {nodeGroups().without(about("ScaledUpGroup")), true, "the log has 1 events ScaledUpGroup, and the history 0"},
 		"an event and with it a cause are not":       {nodeGroups().without(about("ScaleUpTimedOut")), true, "the log has 1 events ScaleUpTimedOut, and the history 0; the log has 1 back-offs of the group a, and the history 0 causes"},
-		"an event is not in the log":                 {nodeGroups().unsaid("group a size set"), true, "the log has 0 events ScaledUpGroup, and the history 1"},
-		"a back-off is not in the log":               {nodeGroups().unsaid("errorCode=timeout"), true, "the history has 1 causes of back-offs of the group a, and the log 0 back-offs"},
-		"a failure is not in the log":                {nodeGroups().unsaid("Failed to scale up"), false, "no failure of 1 scale-up(s) of the group b that were refused"},
-		"what is said to fail is granted":            {nodeGroups().saying(95, "Failed to scale up: failed to increase node group size: x"), false, "the log has the scale-up of the group c to 1 at 1m30s as failed, and the history as granted"},
-		"what is said to fail is granted, and slow":  {nodeGroups().saying(130, "Scale-up: setting group d size to 1").with(130, slow).with(137, calls("NodeGroupIncreaseSize", "nodegroups", "d", "", 200)).saying(135, "Failed to scale up: failed to increase node group size: x"), false, ""},
+		"an event is not in the log":                 {nodeGroups().withoutLine("group a size set"), true, "the log has 0 events ScaledUpGroup, and the history 1"},
+		"a back-off is not in the log":               {nodeGroups().withoutLine("errorCode=timeout"), true, "the history has 1 causes of back-offs of the group a, and the log 0 back-offs"},
+		"a failure is not in the log":                {nodeGroups().withoutLine("Failed to scale up"), false, "no failure of 1 scale-up(s) of the group b that were refused"},
+		"what is said to fail is granted":            {nodeGroups().withLine(95, "Failed to scale up: failed to increase node group size: x"), false, "the log has the scale-up of the group c to 1 at 1m30s as failed, and the history as granted"},
+		"what is said to fail is granted, and slow":  {nodeGroups().withLine(130, "Scale-up: setting group d size to 1").with(130, slow).with(137, calls("NodeGroupIncreaseSize", "nodegroups", "d", "", 200)).withLine(135, "Failed to scale up: failed to increase node group size: x"), false, ""},
 		"a server is not in the history":             {hetzner().without(is("POST /servers", "pool-a")).without(is("POST /servers", "pool-b")), true, "the scale-up of the group pool to 2 at 10s, and the history no call; the history has the deletion of pool-b"},
 		"a server's deletion is not in the history":  {hetzner().without(is("DELETE /servers/{id}", "pool-a")), true, "hcloud://1001 is removed, and the history has no deletion of it"},
 		"a server's deletion is not in the log":      {hetzner().with(90, calls("DELETE /servers/{id}", "servers", "control", "", 200)), true, "the history has the deletion of control"},
 		"a write is not in the history":              {clusterAPI().without(granted), true, "the scale-up of the group MachineDeployment/default/w to 2 at 20s, and the history no call"},
 		"a write is not in the log":                  {clusterAPI().with(30, scale(5)), true, "the history has 2 writes of sizes that are no scale-up, and the log causes for 1"},
 		"a lower size is not in the history":         {clusterAPI().without(lowered), true, "an event says at 1m10.001s that w-1 is removed, and the history has no deletion of it"},
-		"the last words before the autoscaler stops": {nodeGroups().saying(199, "Scale-up: setting group d size to 1"), false, ""},
+		"the last words before the autoscaler stops": {nodeGroups().withLine(199, "Scale-up: setting group d size to 1"), false, ""},
 	} {
 		_, found := test.run.check(t)
 		wants := strings.Split(test.want, "; ")

@@ -69,7 +69,7 @@ func (c *checking) afterFailures() map[uint64]bool {
 	return of
 }
 
-// takenBack tells whether a deletion is that of an instance whose creation the autoscaler has given up.
+// takenBack reports whether a deletion is that of an instance whose creation the autoscaler has given up.
 func (c *checking) takenBack(r call) bool {
 	for _, a := range c.attempts {
 		if r.at < a.until && slices.ContainsFunc(a.calls, func(made call) bool { return made.node == r.node && made.at <= r.at }) {

@@ -93,7 +93,7 @@ func factsOf(records iter.Seq[history.Record]) facts {
 	return f
 }
 
-// atEnd tells whether the autoscaler may not have come to do what it told of.
+// atEnd reports whether the autoscaler may have ended before it did what it logged.
 func (f *facts) atEnd(at time.Duration) bool {
 	return slices.ContainsFunc(f.ends, func(end time.Duration) bool { return at >= end-lastWords && at <= end+lastWords })
 }
@@ -110,7 +110,7 @@ func (f *facts) instance(called string) string {
 	return name
 }
 
-// faulty tells whether a fault has acted between two times, on the group or on nothing that is known to be of
+// faulty reports whether a fault has acted between two times, on the group or on nothing that is known to be of
 // another.
 func (f *facts) faulty(group string, from, to time.Duration) bool {
 	for _, hit := range f.faults {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A full disk is told with the way out, once, and keeps its status.
+// A full disk is reported once, with the way out, and keeps its status.
 func TestWithRoom(t *testing.T) {
 	full := &os.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC}
 	for _, test := range []struct {

@@ -49,11 +49,11 @@ func words(t *testing.T, command string) (said []string) {
 // shown are the commands that reports of a run have, by report.
 func shown(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	told, err := Run(t.Context(), dir, nil, 0)
+	described, err := Run(t.Context(), dir, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	commands := map[string]string{"the story": told.Run.Repeat}
+	commands := map[string]string{"the story": described.Run.Repeat}
 	report := func(name, pattern string, write func(*bytes.Buffer) error) {
 		var text bytes.Buffer
 		if err := write(&text); err != nil {
@@ -65,17 +65,17 @@ func shown(t *testing.T, dir string) map[string]string {
 		}
 		commands[name] = string(found[1])
 	}
-	if told.Run.Repeat == "" {
+	if described.Run.Repeat == "" {
 		var text bytes.Buffer
-		if err := formats.Issue(&text, []*story.Story{told}); err != nil || strings.Contains(text.String(), "To repeat") {
+		if err := formats.Issue(&text, []*story.Story{described}); err != nil || strings.Contains(text.String(), "To repeat") {
 			t.Errorf("%v: without a command:\n%s", err, &text)
 		}
 		return commands
 	}
-	stories := []*story.Story{told}
+	stories := []*story.Story{described}
 	report("the text for an issue", "(?s)To repeat\\*\\*\n\n`+sh\n(.*?)\n```", func(b *bytes.Buffer) error { return formats.Issue(b, stories) })
 	report("the table", `(?m)^    (nodestorm run .*)$`, func(b *bytes.Buffer) error { return formats.Markdown(b, stories) })
-	report("the page", `<dt>repeat it</dt><dd><code>(.*?)</code>`, func(b *bytes.Buffer) error { return page.Write(b, page.Run{Story: told}) })
+	report("the page", `<dt>repeat it</dt><dd><code>(.*?)</code>`, func(b *bytes.Buffer) error { return page.Write(b, page.Run{Story: described}) })
 	commands["the page"] = html.UnescapeString(commands["the page"])
 	return commands
 }

@@ -131,13 +131,13 @@ var builtin = sync.OnceValue(func() map[string]scenarios.Record {
 	return known
 })
 
-// elsewhere tells whether the run's target was built for another cloud of Karpenter than its record is about.
+// elsewhere reports whether the run's target was built for another cloud of Karpenter than its record is about.
 func elsewhere(r run.Run) bool {
 	record, known := builtin()[r.ID]
 	return known && record.OnAnother(r.Target.Provider)
 }
 
-// sourceOf tells people where a build came from, without a path.
+// sourceOf describes where a build came from, without a path.
 func sourceOf(m builds.Manifest) string {
 	var parts []string
 	switch src := m.Source; src.Kind {
@@ -165,7 +165,7 @@ func sourceOf(m builds.Manifest) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" || part == "." }), ", ")
 }
 
-// buildsOf names all programs of the run that somebody built, with their digests.
+// buildsOf names all programs of the run that have a build, with their digests.
 func buildsOf(r run.Run) (list []string) {
 	manifests := []builds.Manifest{r.Target, r.Kubernetes}
 	if r.Provenance != nil {

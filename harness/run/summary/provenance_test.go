@@ -27,9 +27,9 @@ func clean() run.Run {
 	}
 }
 
-// What was other than the names say is told by each report, without a path.
+// Each report lists what differed from what the names say, without a path.
 func TestDepartures(t *testing.T) {
-	const folder = "/home/somebody/secret-project"
+	const folder = "/home/someone/secret-project"
 	mine := func(src builds.Source) func(*run.Run) {
 		return func(r *run.Run) {
 			src.Kind, src.Dir = builds.FromFolder, folder
@@ -109,22 +109,22 @@ func TestDepartures(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			r := clean()
 			test.change(&r)
-			told := Describe(r, nil)
-			if test.want == "" && len(told.Departures) > 0 || test.want != "" && !strings.Contains(strings.Join(told.Departures, "\n"), test.want) {
-				t.Errorf("departures %q, want %q", told.Departures, test.want)
+			described := Describe(r, nil)
+			if test.want == "" && len(described.Departures) > 0 || test.want != "" && !strings.Contains(strings.Join(described.Departures, "\n"), test.want) {
+				t.Errorf("departures %q, want %q", described.Departures, test.want)
 			}
-			if test.source != "" && told.Source != test.source {
-				t.Errorf("source %q, want %q", told.Source, test.source)
+			if test.source != "" && described.Source != test.source {
+				t.Errorf("source %q, want %q", described.Source, test.source)
 			}
-			if !strings.Contains(told.Repeat, test.repeat) || test.want == "" && strings.Contains(told.Repeat, "#") {
-				t.Errorf("to repeat: %s; want %q", told.Repeat, test.repeat)
+			if !strings.Contains(described.Repeat, test.repeat) || test.want == "" && strings.Contains(described.Repeat, "#") {
+				t.Errorf("to repeat: %s; want %q", described.Repeat, test.repeat)
 			}
-			text, err := json.Marshal(told)
-			if err != nil || strings.Contains(string(text), "somebody") {
+			text, err := json.Marshal(described)
+			if err != nil || strings.Contains(string(text), "someone") {
 				t.Errorf("%s has a path (%v)", text, err)
 			}
-			if got := slices.Contains(told.Builds, "nodestorm sha256 03"); got != (r.Provenance != nil) || !slices.Contains(told.Builds, "kubernetes@v1.36.3 sha256 02") {
-				t.Errorf("programs %q", told.Builds)
+			if got := slices.Contains(described.Builds, "nodestorm sha256 03"); got != (r.Provenance != nil) || !slices.Contains(described.Builds, "kubernetes@v1.36.3 sha256 02") {
+				t.Errorf("programs %q", described.Builds)
 			}
 		})
 	}
@@ -135,10 +135,10 @@ func TestRepeatIsOneCommand(t *testing.T) {
 	r := clean()
 	const hostile = `a'b; touch "$(id)" &.yaml`
 	r.Provenance.Manifest = &run.Input{Name: hostile}
-	told := Describe(r, nil).Repeat
-	out, err := exec.Command("sh", "-c", "nodestorm() { for word; do echo \"$word\"; done; }; "+told).CombinedOutput()
+	described := Describe(r, nil).Repeat
+	out, err := exec.Command("sh", "-c", "nodestorm() { for word; do echo \"$word\"; done; }; "+described).CombinedOutput()
 	words := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if err != nil || len(words) != 8 || words[7] != hostile {
-		t.Errorf("%s is %q, %v", told, words, err)
+		t.Errorf("%s is %q, %v", described, words, err)
 	}
 }

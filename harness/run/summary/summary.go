@@ -1,6 +1,6 @@
 // Package summary says for reports what a stored run was: its names, its verdict, in which
 // ways it was something else than its names say, and the command that makes it again.
-// What happened in it tells its history, see reports/story.
+// Its history says what happened in it, see reports/story.
 package summary
 
 import (
@@ -24,9 +24,9 @@ import (
 
 // Run reads the run in dir for people, here and elsewhere: all reports of stored runs
 // are made of what it returns and of [page.Logs], and both have passed the redactor. What
-// can be read is told and the rest is named in the story's Problems: a run.json or a
+// can be read is reported and the rest is named in the story's Problems: a run.json or a
 // history that is cut off, damaged, of another program or of a later format. An error
-// means that dir has neither, or that ctx has ended. hourlyEUR is what a machine costs that does not tell itself,
+// means that dir has neither, or that ctx has ended. hourlyEUR is the price of a machine that does not state its own,
 // 0 for unknown.
 func Run(ctx context.Context, dir string, catalogue *scenarios.Catalogue, hourlyEUR float64) (*story.Story, error) {
 	r, err := run.Load(dir)
@@ -55,7 +55,7 @@ func Run(ctx context.Context, dir string, catalogue *scenarios.Catalogue, hourly
 	}
 	var doubts []string
 	var openErr error
-	told := story.From(about, func(each func(history.Record)) []string {
+	described := story.From(about, func(each func(history.Record)) []string {
 		doubts, openErr = r.Read(ctx, dir, redactor.Reader, each)
 		return doubts
 	})
@@ -66,25 +66,25 @@ func Run(ctx context.Context, dir string, catalogue *scenarios.Catalogue, hourly
 		return nil, fmt.Errorf("%s holds no run: neither %s nor %s can be read", dir, run.File, run.HistoryFile)
 	case errors.Is(openErr, fs.ErrNotExist):
 		doubts = append(doubts, fmt.Sprintf("%s is missing: what happened is not known", run.HistoryFile))
-		told = story.NewBuilder(about).Story()
-		told.Run.Problems = append(told.Run.Problems, doubts...)
+		described = story.NewBuilder(about).Story()
+		described.Run.Problems = append(described.Run.Problems, doubts...)
 	case openErr != nil:
 		return nil, fmt.Errorf("reading a run: %w", openErr)
 	}
 	if len(doubts) > 0 && r.Verdict != "" {
 		now := run.Doubtful(doubts)
-		told.Run.Verdict, told.Run.Reason, told.Run.Evidence = string(now.Verdict), now.Reason, nil
-		told.Run.Broken = nil
-		told.Run.Outcome = string(verdict.Compare(r.Expected, now.Verdict))
+		described.Run.Verdict, described.Run.Reason, described.Run.Evidence = string(now.Verdict), now.Reason, nil
+		described.Run.Broken = nil
+		described.Run.Outcome = string(verdict.Compare(r.Expected, now.Verdict))
 	}
-	for i, problem := range told.Run.Problems { // of paths, and of what a stranger wrote
-		told.Run.Problems[i] = redactor.Text(problem)
+	for i, problem := range described.Run.Problems { // of paths, and of what a stranger wrote
+		described.Run.Problems[i] = redactor.Text(problem)
 	}
-	told.Run.Reason = redactor.Text(told.Run.Reason)
-	return told, nil
+	described.Run.Reason = redactor.Text(described.Run.Reason)
+	return described, nil
 }
 
-// Describe is what reports say of a run besides its history. A scenario that the
+// Describe is what reports say of a run beside its history. A scenario that the
 // catalogue does not have any more is described as far as the run itself does.
 func Describe(r run.Run, catalogue *scenarios.Catalogue) story.Run {
 	about := story.Run{

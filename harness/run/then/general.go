@@ -130,7 +130,7 @@ func failure(f checker.Finding) error {
 }
 
 // ErrUndecided is what a Then says of a statement that the history cannot decide.
-var ErrUndecided = errors.New("it cannot be told")
+var ErrUndecided = errors.New("it cannot be decided")
 
 // inAll states something of a record in words, as often as the words do not say.
 func inAll(said string) (checker.Statement, Awaited, error) {

@@ -49,8 +49,8 @@ var general = []struct {
 	{`this holds within 1m from the file "s.yaml"`, "never: {source: api, verb: delete, resource: nodes}", set(at{4, api("patch", "nodes", "a")}), set(at{4, api("delete", "nodes", "a")}), "1 time, of 0 at most"},
 }
 
-// told is a story whose Then quotes.
-func told(then, quotes, status string, recorded float64, events ...at) []history.Record {
+// thenStory is a story whose Then quotes.
+func thenStory(then, quotes, status string, recorded float64, events ...at) []history.Record {
 	records := story(then, status, recorded, events...)
 	for i := range records {
 		if s, ok := history.OutcomeOf(records[i]); ok && s.Role == history.Then && quotes != "" {
@@ -62,14 +62,14 @@ func told(then, quotes, status string, recorded float64, events ...at) []history
 }
 
 // judgedLive is the outcome of a Then that begins right after the step of before, and the
-// second in which a live judge would have told it.
+// second in which a live judge would have decided it.
 func judgedLive(t *testing.T, then, quotes string, events []at) (status, why string, second float64) {
 	t.Helper()
 	o, ok, err := Find(then, quotes)
 	if !ok || err != nil {
 		t.Fatalf("%s: %t, %v", then, ok, err)
 	}
-	records := told(then, quotes, passed, 2, events...)
+	records := thenStory(then, quotes, passed, 2, events...)
 	own := slices.IndexFunc(records, func(r history.Record) bool {
 		s, ok := history.OutcomeOf(r)
 		return ok && s.Role == history.Then
@@ -101,7 +101,7 @@ func wait(j *Judge, records []history.Record) (second float64, err error) {
 	}
 }
 
-// Each general Then, both ways: as a live judge tells it, and judged again, where it was
+// Each general Then, both ways: as a live judge decides it, and judged again, where it was
 // recorded rightly and where on purpose it was not.
 func TestGeneralThens(t *testing.T) {
 	for _, test := range general {
@@ -122,12 +122,12 @@ func TestGeneralThens(t *testing.T) {
 // agrees makes sure that a Then is judged again as it was live.
 func agrees(t *testing.T, then, quotes, status string, second float64, events []at) {
 	t.Helper()
-	_, judged := Rejudge(history.InMemory(told(then, quotes, status, second, events...)))
+	_, judged := Rejudge(history.InMemory(thenStory(then, quotes, status, second, events...)))
 	if judged.Again != 1 || len(judged.Differences) != 0 {
 		t.Errorf("%s %s: %s, and judged again %+v", then, quotes, status, judged)
 	}
 	other := map[string]string{passed: failed, failed: passed, Undecided: failed}[status]
-	records, judged := Rejudge(history.InMemory(told(then, quotes, other, second, events...)))
+	records, judged := Rejudge(history.InMemory(thenStory(then, quotes, other, second, events...)))
 	if len(judged.Differences) != 1 || outcome(records).Status != status {
 		t.Errorf("%s %s: recorded as %s on purpose, and judged again %+v: %+v", then, quotes, other, judged, outcome(records))
 	}
@@ -150,7 +150,7 @@ func TestGeneralThensOfAnything(t *testing.T) {
 		second := 0.0
 		for range 2 + random.IntN(12) {
 			second += float64(random.IntN(40)) / 4
-			late := float64(random.IntN(2)*random.IntN(12)) / 4 // told later than it happened
+			late := float64(random.IntN(2)*random.IntN(12)) / 4 // recorded later than it happened
 			event := kinds[random.IntN(len(kinds))]([]string{"a", "b", "ccc"}[random.IntN(3)])
 			events = append(events, at{max(0, second-late) + 0.1, event})
 		}

@@ -88,7 +88,7 @@ func TestNamedThens(t *testing.T) {
 			continue
 		}
 		if !slices.ContainsFunc(names, func(test named) bool { _, is := s.Match(test.then); return is }) {
-			t.Errorf("no story tells when it holds that %s", s.Sentence.Words)
+			t.Errorf("no story shows when it holds that %s", s.Sentence.Words)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func Aged(records []history.Record, target, kind, which string) (string, error) 
 			came[name] = p.created
 		}
 	default:
-		return "", fmt.Errorf("%s/%s: only Nodes and pods are told apart by their age", kind, which)
+		return "", fmt.Errorf("%s/%s: age selects only Nodes and pods", kind, which)
 	}
 	found := ""
 	for name, seq := range came {

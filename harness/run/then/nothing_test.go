@@ -26,7 +26,7 @@ func aboutNothing(t *testing.T) map[string]Observation {
 	return all
 }
 
-// A Then about what somebody has done fails where nobody has done it.
+// A Then about an act fails where the act never occurred.
 func TestThenOfNothing(t *testing.T) {
 	for said, o := range aboutNothing(t) {
 		ended := history.Record{Seq: 1, Virtual: 2 * time.Second, Event: history.Event{Source: history.Harness, Verb: history.Ended}}

@@ -226,8 +226,8 @@ func outcome(records history.Records) (then history.Outcome) {
 	return then
 }
 
-// What no history can tell stays as it was recorded: a Then that asks others, one of a
-// world that died, one that nobody knows any more, and one that came to nothing.
+// What no history can decide stays as it was recorded: a Then that asks others, one of a
+// world that died, one whose sentence no longer exists, and one that came to nothing.
 func TestRejudgeLeaves(t *testing.T) {
 	died := at{4, history.Death("etcd", fmt.Errorf("gone"))}
 	for _, test := range []struct {

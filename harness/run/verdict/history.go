@@ -55,7 +55,7 @@ func FromHistory(records history.Records, record scenarios.Record, distortion st
 		case record.Invariants[i].Breaks(found):
 			in.Broken = append(in.Broken, found)
 		case found.GaveUp || found.Unexcused || found.Hollow:
-			in.Unjudged = fmt.Sprintf("whether the invariant %q holds cannot be told: %s", found.Statement, found.Reason)
+			in.Unjudged = fmt.Sprintf("cannot determine whether the invariant %q holds: %s", found.Statement, found.Reason)
 		}
 	}
 	if !there {
@@ -143,7 +143,7 @@ func (w *work) idle() string {
 	return fmt.Sprintf("%q is %d times in the history since %s, of %d at least", &w.Pattern, w.done, w.since, w.Count)
 }
 
-// writes tells whether the target has done something with the record. It is all that can be
+// writes reports whether the target has done something with the record. It is all that can be
 // asked of the work of a target where no record says more.
 func writes(r *history.Record, target string) bool {
 	did := r.Source == history.Cloud || r.Source == history.API && slices.Contains([]string{"create", "update", "patch", "delete"}, r.Verb)
@@ -160,7 +160,7 @@ const (
 	capi = "capi-manager"
 )
 
-// isOf tells whether the record is of something that the target did, or of its end.
+// isOf reports whether the record is of something that the target did, or of its end.
 func isOf(r *history.Record, target string) bool {
 	switch target {
 	case "kubespray":

@@ -25,7 +25,7 @@ const (
 	Healthy Verdict = "healthy"
 	// Reproduced: a Then failed or an invariant is broken, and the documented symptom and its trigger are in the
 	// history. A symptom without its trigger came about by another mechanism than the
-	// documented one, which is nothing that the record could tell of.
+	// documented one, which the record does not describe.
 	Reproduced Verdict = "reproduced"
 	// Failed: a Then failed or an invariant is broken in another way than documented, or the
 	// target died.
@@ -125,7 +125,7 @@ func decide(in Input) Judgement {
 	if died {
 		return Judgement{Verdict: Failed, Reason: "the target died: " + in.TargetDeath.Text, Evidence: []uint64{in.TargetDeath.Seq}}
 	}
-	// mutant: a broken invariant is nobody's
+	// mutant: a broken invariant does not count
 	if failedThen == nil && len(in.Broken) == 0 {
 		return withoutFailure(in).always(in)
 	}
@@ -151,7 +151,7 @@ func decide(in Input) Judgement {
 	case checker.Invalid:
 		return Judgement{Verdict: Failed, Reason: failure + "; not as documented, the symptom is not in the history: " + in.Symptom.Reason}
 	}
-	return inconclusive(failure + "; whether the documented symptom is in the history cannot be told: " + in.Symptom.Reason)
+	return inconclusive(failure + "; cannot determine whether the documented symptom is in the history: " + in.Symptom.Reason)
 }
 
 // always judges a run that is healthy but for the invariants of every run. One that a
@@ -184,7 +184,7 @@ func (in *Input) failure(failedThen *history.Outcome) string {
 	return strings.Join(all, "; ")
 }
 
-// documents tells whether the record says that its failure breaks the invariant, and what
+// documents reports whether the record says that its failure breaks the invariant, and what
 // does, the last of its evidence, is part of the symptom.
 func (in *Input) documents(broken checker.Finding) bool {
 	n := len(broken.Evidence)
@@ -212,7 +212,7 @@ func (in *Input) breaking() []uint64 {
 
 const undocumented = "the scenario has no record, so nothing documented was looked for"
 
-// documentsDeath tells whether the symptom is that the target dies.
+// documentsDeath reports whether the symptom is that the target dies.
 func (in *Input) documentsDeath() bool {
 	return in.Symptom.Result == checker.Valid && slices.Contains(in.Symptom.Evidence, in.TargetDeath.Seq)
 }
@@ -250,7 +250,7 @@ func withoutFailure(in Input) Judgement {
 		}
 		return Judgement{Verdict: Healthy, Reason: "every step passed"}
 	}
-	return inconclusive("every step passed, but whether the documented symptom is in the history cannot be told: " + in.Symptom.Reason)
+	return inconclusive("every step passed, but cannot determine whether the documented symptom is in the history: " + in.Symptom.Reason)
 }
 
 // judgeSteps finds the Then that failed, if any, and what makes the steps prove

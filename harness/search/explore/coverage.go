@@ -61,7 +61,7 @@ func Coverage(records []history.Record, target string) (keys []string) {
 	return keys
 }
 
-// DiedAtOnce tells whether the target died by itself before the steady state, to which a
+// DiedAtOnce reports whether the target died by itself before the steady state, to which a
 // schedule does nothing but bring demand.
 func DiedAtOnce(records []history.Record, target string) bool {
 	for _, r := range records {

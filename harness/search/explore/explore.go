@@ -194,7 +194,7 @@ func (e *Exploration) first(key string) int {
 	return 0
 }
 
-// own tells whether what a play shows is its own finding: it is the first of its schedule, or the
+// own reports whether what a play shows is its own finding: it is the first of its schedule, or the
 // first that shows it.
 func (e *Exploration) own(p Play, key string) bool {
 	return p.Again == 0 || !slices.ContainsFunc(e.plays, func(of Play) bool {
@@ -202,7 +202,7 @@ func (e *Exploration) own(p Play, key string) bool {
 	})
 }
 
-// lived tells whether the target has not died at once in every play so far.
+// lived reports whether the target has not died at once in every play so far.
 func (e *Exploration) lived() bool {
 	return len(e.plays) == 0 || slices.ContainsFunc(e.plays, func(p Play) bool { return !p.DiedAtOnce })
 }
@@ -211,7 +211,7 @@ func (e *Exploration) lived() bool {
 // expected that it ever lives.
 const neverLives = 3
 
-// Futile tells whether nothing is to be learned of the target: it has died at once in every
+// Futile reports whether nothing is to be learned of the target: it has died at once in every
 // schedule, and there were some.
 func (e *Exploration) Futile() bool {
 	e.mu.Lock()
@@ -328,7 +328,7 @@ type Found struct {
 	Decided int `json:"decided"`
 }
 
-// Unstable tells whether a suspect shows in less than nine of ten plays.
+// Unstable reports whether a suspect shows in less than nine of ten plays.
 func (f Found) Unstable() bool { return f.Shown*10 < f.Decided*9 }
 
 // Summary is how an exploration stands.

@@ -51,7 +51,7 @@ func notOf(site string, r scenarios.Record) string {
 	return r.System
 }
 
-// explains tells whether the record's failure is one of the release, and can break that.
+// explains reports whether the record's failure is one of the release, and can break that.
 func explains(r scenarios.Record, target, key string) bool {
 	name, version, _ := strings.Cut(target, "@")
 	if r.Autoscaler != name {
@@ -190,7 +190,7 @@ func (n names) loosen(pattern map[string]any, first func(name, field string)) {
 	}
 }
 
-// of tells whether a value of a pattern is that one.
+// of reports whether a value of a pattern is that one.
 func of(values any, one string) bool {
 	list, _ := values.([]any)
 	return len(list) == 1 && list[0] == one

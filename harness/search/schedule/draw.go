@@ -154,7 +154,7 @@ func (d Drawing) Vary(parent Schedule, from uint64) (Schedule, error) {
 	return p.s, p.s.Check()
 }
 
-// reaches tells whether the release has what came with the one that is given.
+// reaches reports whether the release has what came with the one that is given.
 func (d Drawing) reaches(since string) bool {
 	if since == "" {
 		return true

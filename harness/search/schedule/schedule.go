@@ -161,7 +161,7 @@ func (s Schedule) Check() error {
 	return nil
 }
 
-// demands tells whether there is a pod because of it.
+// demands reports whether there is a pod because of it.
 func (a Act) demands(s Schedule) bool {
 	switch a.Do {
 	case "deploy", "job":

@@ -12,7 +12,7 @@ import (
 	"nodestorm/sim/time/lapse"
 )
 
-// Shows tells whether what is looked for still shows when the schedule is played: in one play, or
+// Shows reports whether what is looked for still shows when the schedule is played: in one play, or
 // surely, in as many as it takes to know that it does so time and again. Several may be asked for at
 // a time; whose answer is not needed any more has its context ended.
 type Shows func(ctx context.Context, s Schedule, surely bool) (bool, error)
@@ -82,7 +82,7 @@ func (k *shrinking) sweep(tries ...func()) {
 	}
 }
 
-// worthTrying tells whether a schedule can be played, and was not yet in vain.
+// worthTrying reports whether a schedule can be played, and was not yet in vain.
 func (k *shrinking) worthTrying(s Schedule) bool {
 	text := string(s.YAML())
 	if k.refused[text] || text == string(k.best.YAML()) || s.Check() != nil {
