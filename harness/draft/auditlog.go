@@ -113,7 +113,7 @@ func (c *Cluster) audit(raw []byte) error {
 	return nil
 }
 
-// whole tells an object from a patch.
+// whole reports whether the body is a whole object, not a patch.
 func whole(body *runtime.Unknown) bool {
 	return body != nil && len(body.Raw) > 0 && body.Raw[0] == '{' && bytes.Contains(body.Raw, []byte(`"spec"`)) ||
 		body != nil && bytes.Contains(body.Raw, []byte(`"involvedObject"`))

@@ -1,4 +1,4 @@
-// Package draft makes a feature to start from of what somebody has of a cluster that
+// Package draft makes a feature to start from out of what is left of a cluster that
 // failed: audit logs, events, the autoscaler's log, dumps. Readers take each source into
 // one Cluster; the writer knows nothing of the sources.
 //
@@ -28,15 +28,15 @@ const (
 	ClusterAutoscaler = "cluster-autoscaler"
 )
 
-// What is kept of the sources at most; a note tells that there was more.
+// What is kept of the sources at most; a note says that there was more.
 const (
 	mostObjects = 20_000
 	mostNotes   = 50
 )
 
-// Cluster is what the sources tell.
+// Cluster is what the sources contain.
 type Cluster struct {
-	// Autoscaler is Karpenter or ClusterAutoscaler; empty if no source tells.
+	// Autoscaler is Karpenter or ClusterAutoscaler; empty if no source says.
 	Autoscaler string
 	// Version is its release, such as 1.33.0, Provider the value of --cloud-provider.
 	Version, Provider string
@@ -62,7 +62,7 @@ type group struct {
 	name       string
 	min, max   int
 	size       int    // what it had when it was first heard of
-	kind, zone string // of its machines, if somebody says
+	kind, zone string // of its machines, if a source says
 	bounded    bool   // min and max are known
 	sized      bool   // size is known
 }
@@ -70,7 +70,7 @@ type group struct {
 // pod is one that is pending, or takes room on a node.
 type pod struct {
 	namespace, name string
-	spec            *corev1.PodSpec // nil: nobody says
+	spec            *corev1.PodSpec // nil: no source has it
 	labels          map[string]string
 	node            string
 	pending         bool
@@ -86,7 +86,7 @@ func newCluster() *Cluster {
 	}
 }
 
-// note keeps something that whoever goes on with the draft should know.
+// note keeps something that the reader of the draft should know.
 func (c *Cluster) note(format string, args ...any) {
 	text := oneline.Cut(fmt.Sprintf(format, args...), 300)
 	if slices.Contains(c.notes, text) || len(c.notes) >= mostNotes {
@@ -158,7 +158,7 @@ func (p *pod) wants(at time.Time, why string) {
 	p.pending, p.why = true, cmp.Or(oneline.Cut(why, 300), p.why)
 }
 
-// runs is told of the program by anything that names it.
+// runs records the program that any source names.
 func (c *Cluster) runs(program, version string) {
 	if c.Autoscaler == "" {
 		c.Autoscaler = program

@@ -83,7 +83,7 @@ func TestDrafts(t *testing.T) {
 	}
 }
 
-// A source that cannot be read is told in a line, with the place and the way out.
+// A source that cannot be read is reported in a line, with the place and the way out.
 func TestSourceIsWrong(t *testing.T) {
 	write := func(text string) func(string) error {
 		return func(path string) error { return os.WriteFile(path, []byte(text), 0o600) }
@@ -168,7 +168,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// It ends when it is told to.
+// It ends when its context ends.
 func TestReadEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

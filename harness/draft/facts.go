@@ -20,7 +20,7 @@ import (
 )
 
 // take takes what matters of an object. Kind and version are those that its list says,
-// for what has none of its own. Kinds that nobody asks for are not looked into.
+// for what has none of its own. Kinds that no draft needs are not looked into.
 func (c *Cluster) take(raw []byte, kind, version string) error {
 	var h struct {
 		APIVersion string `json:"apiVersion"`
@@ -328,7 +328,7 @@ func (c *Cluster) event(e *struct {
 	var at time.Time
 	for _, text := range []string{e.FirstTimestamp, e.EventTime, e.Metadata.CreationTimestamp} {
 		if at.IsZero() {
-			at, _ = time.Parse(time.RFC3339, text) // nobody knows, then
+			at, _ = time.Parse(time.RFC3339, text) // unknown, then
 		}
 	}
 	if about.Kind != "" {

@@ -8,7 +8,7 @@ import (
 )
 
 // shaping are flags of Cluster Autoscaler that shape what it decides, with the values that
-// they have if nobody sets them (FAQ of Cluster Autoscaler). Logs print all flags, set or
+// they have by default (FAQ of Cluster Autoscaler). Logs print all flags, set or
 // not.
 var shaping = map[string]string{
 	"balance-similar-node-groups": "false", "cordon-node-before-terminating": "false", "cores-total": "0:320000",
@@ -30,7 +30,7 @@ var shaping = map[string]string{
 	"skip-nodes-with-system-pods": "true", "unremovable-node-recheck-timeout": "5m0s",
 }
 
-// expanders are those that need nothing besides the flag.
+// expanders are those that need nothing but the flag.
 var expanders = []string{"random", "most-pods", "least-waste", "least-nodes"}
 
 // settings are the flags that a world can be given, and the names of the others: those that

@@ -18,7 +18,7 @@ import (
 )
 
 // log reads an autoscaler's log, as kubectl logs or stern print it, with those of other
-// pods between its lines or without. program is whose it is, if the place tells.
+// pods between its lines or without. program is the one that wrote it, if its place in the sources shows that.
 func (r reader) log(in *lines.File, program string) error {
 	logs := newLogReader(r.c, program)
 	for line, ok := in.Next(); ok; line, ok = in.Next() {
@@ -131,7 +131,7 @@ func (l *logReader) line(line []byte) {
 }
 
 // message takes a message of Cluster Autoscaler's, in the words of all versions from
-// 1.27 on, and reports whether it is one that nobody else writes.
+// 1.27 on, and reports whether it is one that no other program writes.
 func (l *logReader) message(message string) bool {
 	c := l.c
 	match := func(r *regexp.Regexp) []string { return r.FindStringSubmatch(message) }

@@ -54,7 +54,7 @@ func (w *writer) karpenter(pods []*pod) {
 	w.quote(pools...)
 }
 
-// karpenters tells the nodes that Karpenter has brought.
+// karpenters reports whether Karpenter launched the node.
 func karpenters(n *corev1.Node) bool {
 	return n.Labels["karpenter.sh/nodepool"] != "" || n.Labels["karpenter.sh/registered"] != "" || strings.HasPrefix(n.Spec.ProviderID,
 		"kwok://") ||
@@ -79,7 +79,7 @@ func (w *writer) agents(pools []map[string]any) {
 			lifted = append(lifted, t.ToString())
 			w.step(fmt.Sprintf(`And a node agent "agent-%d" that taints its Node with "%s" from 1s to 20s after registration`, len(lifted),
 				t.ToString()),
-				"Somebody has to lift the startup taint; when, is not in the sources.")
+				"The startup taint has to be removed; when, is not in the sources.")
 		}
 	}
 }

@@ -30,7 +30,7 @@ type shape struct {
 	memory float64 // GB, as the cloud counts
 }
 
-// of is the instance type of a node; empty if nobody says what it has.
+// of is the instance type of a node; empty if no source says what it has.
 func (s *shapes) of(n *corev1.Node) string {
 	if n == nil || n.Status.Capacity.Cpu().IsZero() || n.Status.Capacity.Memory().IsZero() {
 		return ""
@@ -85,7 +85,7 @@ var (
 
 const mostLabels = 20
 
-// labelsOf are those that somebody gave a node, as a table has them.
+// labelsOf are the labels that a user gave a node, as a table has them.
 func labelsOf(labels map[string]string) string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(labels)) {

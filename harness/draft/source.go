@@ -33,7 +33,7 @@ type Source struct {
 const mostFiles = 20_000
 
 // Read takes all sources into one Cluster. An error has a line for each source that could
-// not be read; progress is told what is being read, and may be called often.
+// not be read; progress receives what is being read, and may be called often.
 func Read(ctx context.Context, sources []Source, progress func(what string)) (*Cluster, error) {
 	c := newCluster()
 	var errs []error
@@ -85,7 +85,7 @@ func (r reader) source(s Source) error {
 }
 
 // folder reads what there is in a folder: a `kubectl cluster-info dump`, a must-gather, or
-// one that somebody has put together.
+// one that a person has put together.
 func (r reader) folder(dir string) error {
 	var errs []error
 	files, took := 0, 0

@@ -100,7 +100,7 @@ func (w *writer) autoscaler() {
 	}
 	if len(given) == 0 {
 		if len(others) == 0 {
-			comments = append(comments, "No source tells its flags.")
+			comments = append(comments, "Its flags are not in the sources.")
 		}
 		w.step("And Cluster Autoscaler", comments...)
 		return
@@ -135,7 +135,7 @@ type groupsOf struct {
 
 var notGroupName = regexp.MustCompile(`[^-.A-Za-z0-9]+`)
 
-// allGroups are those that somebody tells of, and those of the nodes; or one.
+// allGroups are those that the sources name, and those of the nodes; or one.
 func (w *writer) allGroups() groupsOf {
 	count := map[string]int{}
 	for _, name := range slices.Sorted(maps.Keys(w.c.nodes)) {
@@ -172,7 +172,7 @@ func (w *writer) allGroups() groupsOf {
 		groups.all = append(groups.all, g)
 	}
 	if len(groups.all) == 0 {
-		w.note("no source tells of node groups: one of 0 to 3 nodes is taken")
+		w.note("no source has node groups: one of 0 to 3 nodes is assumed")
 		groups.all = []*group{{name: "workers", max: 3}}
 		groups.named["workers"] = "workers"
 	}

@@ -31,7 +31,7 @@ type Draft struct {
 	Nodes  int `json:"nodes"`
 	Groups int `json:"groups"`
 	Flags  int `json:"flags"`
-	// Notes are what the sources do not tell, or what the world cannot have.
+	// Notes are what is not in the sources, or what the world cannot have.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -43,13 +43,13 @@ const (
 )
 
 // Write makes a draft about a program: Karpenter or ClusterAutoscaler; empty means the one
-// that the sources tell of.
+// that the sources name.
 func Write(c *Cluster, program string) Draft {
 	w := &writer{c: c, program: cmp.Or(program, c.Autoscaler), shapes: shapes{cloud: fakecloud.Hetzner()}}
 	w.notes = slices.Clone(c.notes)
 	if w.program == "" {
 		w.program = Karpenter
-		w.note("no source tells which autoscaler this is; Karpenter is taken, and --autoscaler %s takes the other", ClusterAutoscaler)
+		w.note("no source says which autoscaler this is; assuming Karpenter, use --autoscaler %s for the other", ClusterAutoscaler)
 	}
 	w.feature()
 	d := Draft{
@@ -156,7 +156,7 @@ func (w *writer) head() string {
 	line := func(format string, args ...any) {
 		head.WriteString(strings.TrimRight("# "+fmt.Sprintf(format, args...), " ") + "\n")
 	}
-	line("A draft by nodestorm draft. It runs as it is, but tells what there was, not what went wrong:")
+	line("A draft by nodestorm draft. It runs as it is, but has only what there was, not what went wrong:")
 	line("go on with the Whens and Thens, with the faults that you suspect, and with what is noted here.")
 	line("")
 	line("  nodestorm lint THIS.feature; %s", oneline.Command("nodestorm", "run", "THIS.feature", "--target", w.target()))

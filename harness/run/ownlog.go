@@ -80,8 +80,8 @@ func (o *OwnLog) weigh(j verdict.Judgement) verdict.Judgement {
 	return j
 }
 
-// Untold are the disagreements that no symptom documents, a sentence each.
-func (r Run) Untold() (said []string) {
+// Unexplained are the disagreements that no symptom documents, a sentence each.
+func (r Run) Unexplained() (said []string) {
 	if r.OwnLog == nil {
 		return nil
 	}

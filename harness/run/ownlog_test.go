@@ -53,7 +53,7 @@ func TestDocumentedDisagreement(t *testing.T) {
 	for _, test := range []struct {
 		j      verdict.Judgement
 		want   verdict.Verdict
-		untold int
+		unexplained int
 	}{
 		{verdict.Judgement{Verdict: verdict.Reproduced, Evidence: []uint64{4, 9}}, verdict.Reproduced, 1},
 		{verdict.Judgement{Verdict: verdict.Reproduced, Evidence: []uint64{4}}, verdict.Inconclusive, 2},
@@ -63,7 +63,7 @@ func TestDocumentedDisagreement(t *testing.T) {
 		if got := o.weigh(test.j); got.Verdict != test.want {
 			t.Errorf("%+v is weighed as %+v", test.j, got)
 		}
-		if said := (Run{OwnLog: o, Judgement: test.j}).Untold(); len(said) != test.untold {
+		if said := (Run{OwnLog: o, Judgement: test.j}).Unexplained(); len(said) != test.unexplained {
 			t.Errorf("%+v: %q", test.j, said)
 		}
 	}

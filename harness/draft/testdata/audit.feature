@@ -1,4 +1,4 @@
-# A draft by nodestorm draft. It runs as it is, but tells what there was, not what went wrong:
+# A draft by nodestorm draft. It runs as it is, but has only what there was, not what went wrong:
 # go on with the Whens and Thens, with the faults that you suspect, and with what is noted here.
 #
 #   nodestorm lint THIS.feature; nodestorm run THIS.feature --target karpenter@v1.6.4
@@ -30,7 +30,7 @@ Feature: A pod finds a node
     # Karpenter's to bring: b
     # How long machines take is not in the sources.
     And machines that register 30s after their launch and are Ready 20s later
-    # Somebody has to lift the startup taint; when, is not in the sources.
+    # The startup taint has to be removed; when, is not in the sources.
     And a node agent "agent-1" that taints its Node with "node.cilium.io/agent-not-ready=true:NoExecute" from 1s to 20s after registration
     # What it has by variables is in no draft; say "the target has the environment variables:" before.
     And Karpenter

@@ -1,4 +1,4 @@
-# A draft by nodestorm draft. It runs as it is, but tells what there was, not what went wrong:
+# A draft by nodestorm draft. It runs as it is, but has only what there was, not what went wrong:
 # go on with the Whens and Thens, with the faults that you suspect, and with what is noted here.
 #
 #   nodestorm lint THIS.feature; nodestorm run THIS.feature --target cluster-autoscaler@1.33.0

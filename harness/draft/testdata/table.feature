@@ -1,4 +1,4 @@
-# A draft by nodestorm draft. It runs as it is, but tells what there was, not what went wrong:
+# A draft by nodestorm draft. It runs as it is, but has only what there was, not what went wrong:
 # go on with the Whens and Thens, with the faults that you suspect, and with what is noted here.
 #
 #   nodestorm lint THIS.feature; nodestorm run THIS.feature --target cluster-autoscaler@1.33.0
@@ -28,7 +28,7 @@ Feature: 2 pods find a node
     And these node groups:
       | name   | min | max | type | zone |
       | pool-a | 0   | 2   | cx32 | fsn1 |
-    # No source tells its flags.
+    # Its flags are not in the sources.
     And Cluster Autoscaler
     # The scheduler on cart-7d4b9-aaaaa: 0/3 nodes are available: 1 node(s) had untolerated taint {dedicated: db}, 2 Insufficient cpu. preemption: 0/3 nodes are available. password=[removed]
     When these objects are created:

@@ -59,8 +59,8 @@ func newObjects() objects {
 // every world. See k8s.io/apimachinery/pkg/util/rand, alphanums.
 var madeUp = regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 
-// see notes who creates what.
-func (o objects) see(r history.Event, somebody bool) {
+// see notes who creates what. byUser: a user made the call, not a program.
+func (o objects) see(r history.Event, byUser bool) {
 	if r.Verb != "create" || r.Code >= 400 || r.Detail["subresource"] != nil {
 		return
 	}
@@ -69,7 +69,7 @@ func (o objects) see(r history.Event, somebody bool) {
 	by.number = o.created[by]
 	delete(o.made, r.Object)
 	ofCloud := r.Object.Resource == "nodes" && r.Actor != node.Actor
-	if !somebody && (ofCloud || madeUp.MatchString(r.Object.Name)) {
+	if !byUser && (ofCloud || madeUp.MatchString(r.Object.Name)) {
 		o.made[r.Object] = by
 	}
 }
@@ -93,7 +93,7 @@ func (o objects) action(call auditv1.Event, r history.Event) action {
 	case r.Object.Resource == "secrets" && part == "" && verb == "create":
 		return o.secret(call, r)
 	case r.Object.Resource == "secrets" && verb != "delete":
-		return note("Here somebody did %s. What is in secrets is not recorded.", what)
+		return note("Here a user did %s. What is in secrets is not recorded.", what)
 	case part == "scale" && (verb == "patch" || verb == "update"):
 		if replicas, is := at(asked, "spec", "replicas").(float64); is {
 			return o.on(call, r, fmt.Sprintf("is scaled to %d", int(replicas)), "")
@@ -104,13 +104,13 @@ func (o objects) action(call auditv1.Event, r history.Event) action {
 	case verb == "create" && asked != nil:
 		return o.put(call, r, asked, "created", "")
 	case verb == "update" && asked != nil:
-		return o.put(call, r, asked, "applied", "Here somebody replaced the whole object. Applied, it keeps fields that are not said.")
+		return o.put(call, r, asked, "applied", "Here a user replaced the whole object. Applied, it keeps fields that are not given.")
 	case verb == "patch":
 		return o.patch(call, r, asked)
 	case verb == "delete":
 		return o.remove(call, r, asked)
 	}
-	return note("Here somebody did %s, which no step can say.", what)
+	return note("Here a user did %s, which no step can express.", what)
 }
 
 func note(format string, args ...any) action { return action{note: fmt.Sprintf(format, args...)} }
@@ -177,7 +177,7 @@ func namespaceOf(r history.Event) string {
 func (o objects) put(call auditv1.Event, r history.Event, object map[string]any, how, what string) action {
 	name := r.Object.Name // the API server may have made it up
 	if applied, is := at(object, "metadata", "annotations", lastApplied).(string); is && how == "created" {
-		var written map[string]any // by somebody, without defaults
+		var written map[string]any // by a user, without defaults
 		if json.Unmarshal([]byte(applied), &written) == nil && written["kind"] == object["kind"] {
 			object = written
 		}
@@ -214,12 +214,12 @@ func (o objects) secret(call auditv1.Event, r history.Event) action {
 // patch is a step that changes an object, or applies it.
 func (o objects) patch(call auditv1.Event, r history.Event, asked map[string]any) action {
 	if call.RequestObject == nil {
-		return note("Here somebody changed %s; the API server's log does not say how.", r.Object)
+		return note("Here a user changed %s; the API server's log does not say how.", r.Object)
 	}
 	if asked == nil { // a list of operations
 		text, err := yaml.JSONToYAML(call.RequestObject.Raw)
 		if err != nil {
-			return note("Here somebody changed %s in a way that cannot be read.", r.Object)
+			return note("Here a user changed %s in a way that cannot be read.", r.Object)
 		}
 		return o.on(call, r, "is patched with", string(text))
 	}
@@ -286,7 +286,7 @@ func hasPlainList(value any) bool {
 	return false
 }
 
-// written is a part of a spec without what nobody has written: nulls, empty objects of
+// written is the part of a spec that was written: without nulls, empty objects of
 // some fields, and defaults.
 func written(value any) any {
 	switch value := value.(type) {

@@ -1,4 +1,4 @@
-// Package transcript writes what somebody does in a world that stays as a feature that
+// Package transcript writes what a user does in a world that stays as a feature that
 // does it again: the calls of one identity, from the API server's audit log, and the
 // faults that they arm, at their times. It judges nothing, and knows no world.
 package transcript
@@ -44,7 +44,7 @@ type nodeState struct {
 	ready bool
 }
 
-// action is something that somebody did, or a comment in its place.
+// action is something that a user did, or a comment in its place.
 type action struct {
 	at     time.Time
 	step   string
@@ -65,14 +65,14 @@ func (t *Transcript) Begin(at time.Time) {
 	t.began = at
 }
 
-// Begun reports whether there is anything to tell.
+// Begun reports whether there is anything to write.
 func (t *Transcript) Begun() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return !t.began.IsZero()
 }
 
-// Len is how many things somebody has done so far.
+// Len is how many things the user has done so far.
 func (t *Transcript) Len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -200,7 +200,7 @@ func (t *Transcript) Feature(until time.Time) []byte {
 	return []byte(w.String())
 }
 
-// ending is for somebody to go on from.
+// ending is where the reader goes on.
 const ending = `    # What ought to hold, for the failure to be a failed Then; "nodestorm sentences" prints
     # all that a step can say. To start from:
     # Then the pod "web" is Running within 5m

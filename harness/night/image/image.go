@@ -34,7 +34,7 @@ import (
 )
 
 const (
-	// Name is what the image is called where nobody says otherwise.
+	// Name is what the image is called by default.
 	Name = "nodestorm/nodestorm:local"
 	// User is who nodestorm runs as, and the number of its group: nonroot, as in images
 	// without a distribution.

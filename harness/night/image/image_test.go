@@ -54,7 +54,7 @@ func TestMake(t *testing.T) {
 			text, err := io.ReadAll(read)
 			ok(t, err)
 			if strings.Contains(string(text), "/a/go") {
-				t.Errorf("the manifest tells where the toolchain was: %s", text)
+				t.Errorf("the manifest has the path of the toolchain: %s", text)
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func TestMake(t *testing.T) {
 	}
 	for _, dir := range []string{"store", "store/targets", "store/targets/tiny/v1/key"} {
 		if files[dir] == nil {
-			t.Errorf("%s is made by whoever unpacks the image", dir)
+			t.Errorf("%s is not in the image, so unpacking has to make it", dir)
 		}
 	}
 
@@ -94,7 +94,7 @@ func TestSave(t *testing.T) {
 	size, err := image.Save(im, image.Name, file)
 	ok(t, err)
 	if info, err := os.Stat(file); err != nil || info.Size() != size {
-		t.Errorf("%d bytes are told, %v", size, err)
+		t.Errorf("%d bytes are reported, %v", size, err)
 	}
 	tag, err := name.NewTag(image.Name)
 	ok(t, err)

@@ -32,7 +32,7 @@ import (
 // Spec is what a night is to be.
 type Spec struct {
 	Name      string // of both Jobs, which the second has "-merge" behind
-	Namespace string // empty: that of whoever applies it
+	Namespace string // empty: that of the client that applies it
 	Image     string // nodestorm's own, with the builds that are replayed
 	Shards    int    // 1 to shard.Most
 	Parallel  int    // how many shards at a time; 0: all
@@ -249,7 +249,7 @@ func (s Spec) shards() *batchv1.Job {
 		args = append(args, "--upload", s.kept())
 	}
 	pod := s.pod(shards, args, corev1.ResourceRequirements{
-		// No limit of processors: whoever is throttled fires its timers late.
+		// No limit of processors: a throttled process fires its timers late.
 		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(s.CPU), corev1.ResourceMemory: resource.MustParse(s.Memory)},
 		// mutant: shards are throttled
 		Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(s.Memory)},

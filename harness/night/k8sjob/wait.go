@@ -24,7 +24,7 @@ import (
 // Wait waits until a Job has ended: until Kubernetes says that it is complete or has
 // failed, and its pods are gone. What became of its indexes it returns in words. The end of
 // ctx is the only bound; the Job's own deadline is another.
-func Wait(ctx context.Context, client kubernetes.Interface, namespace, name string) (told string, err error) {
+func Wait(ctx context.Context, client kubernetes.Interface, namespace, name string) (summary string, err error) {
 	only := fields.OneTermEqualSelector("metadata.name", name).String()
 	jobs := client.BatchV1().Jobs(namespace)
 	if _, err := jobs.Get(ctx, name, metav1.GetOptions{}); err != nil {
@@ -84,7 +84,7 @@ func ended(of *batchv1.Job) string {
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 // Await is Wait for a Job in the namespace of the pod that we are in.
-func Await(ctx context.Context, name string) (told string, err error) {
+func Await(ctx context.Context, name string) (summary string, err error) {
 	config, err := rest.InClusterConfig()
 	if errors.Is(err, rest.ErrNotInCluster) {
 		return "", exit.UsageError(errors.New("--job is for pods of Kubernetes, and this is none: wait with kubectl wait, and leave it out"))
@@ -98,10 +98,10 @@ func Await(ctx context.Context, name string) (told string, err error) {
 		client, err = kubernetes.NewForConfig(config)
 	}
 	if err == nil {
-		told, err = Wait(ctx, client, strings.TrimSpace(string(namespace)), name)
+		summary, err = Wait(ctx, client, strings.TrimSpace(string(namespace)), name)
 	}
 	if err != nil {
 		return "", fmt.Errorf("--job: %w", err)
 	}
-	return told, nil
+	return summary, nil
 }

@@ -34,22 +34,22 @@ func waiting(t *testing.T, client *fake.Clientset, then func(kubernetes.Interfac
 		return false, nil, nil
 	})
 	type result struct {
-		told string
+		summary string
 		err  error
 	}
 	done := make(chan result, 1)
 	go func() {
-		told, err := Wait(t.Context(), client, "ci", "night")
-		done <- result{told, err}
+		summary, err := Wait(t.Context(), client, "ci", "night")
+		done <- result{summary, err}
 	}()
 	select {
 	case r := <-done:
-		return r.told, r.err
+		return r.summary, r.err
 	case <-watches:
 	}
 	then(client)
 	r := <-done
-	return r.told, r.err
+	return r.summary, r.err
 }
 
 func TestWait(t *testing.T) {
@@ -79,12 +79,12 @@ func TestWait(t *testing.T) {
 		}, "was deleted before it had ended", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			told, err := waiting(t, fake.NewClientset(test.begins...), test.then)
+			summary, err := waiting(t, fake.NewClientset(test.begins...), test.then)
 			if err != nil {
-				told = err.Error()
+				summary = err.Error()
 			}
-			if (err != nil) != test.fails || !strings.Contains(told, test.want) {
-				t.Errorf("%q, %v; want %q", told, err, test.want)
+			if (err != nil) != test.fails || !strings.Contains(summary, test.want) {
+				t.Errorf("%q, %v; want %q", summary, err, test.want)
 			}
 		})
 	}

@@ -63,7 +63,7 @@ func TestRealControllers(t *testing.T) {
 		"2": {drained, verdict.ExitInconclusive, verdict.ExitInconclusive, verdict.ExitAsExpected},
 		"3": {verdict.ExitAsExpected},
 	})
-	told, err := k8sjob.Wait(ctx, w.Client(), "ci", "night")
+	summary, err := k8sjob.Wait(ctx, w.Client(), "ci", "night")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestRealControllers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if of.Status.FailedIndexes == nil || *of.Status.FailedIndexes != "0" || of.Status.CompletedIndexes != "1-3" {
-		t.Errorf("%s: completed are %q: %+v", told, of.Status.CompletedIndexes, of.Status)
+		t.Errorf("%s: completed are %q: %+v", summary, of.Status.CompletedIndexes, of.Status)
 	}
 	if now := tries(); !maps.Equal(now, map[string]int{"0": 1, "1": 2, "2": 4, "3": 1}) {
 		t.Errorf("the shards were tried %v times", now)
@@ -83,7 +83,7 @@ func TestRealControllers(t *testing.T) {
 const drained = -1
 
 // play ends each pod of the Job as its index's next outcome says, until all outcomes were
-// there. What it returns tells how many pods each index has had.
+// there. The function that it returns counts the pods that each index has had.
 func play(ctx context.Context, t *testing.T, client kubernetes.Interface, outcomes map[string][]int) func() map[string]int {
 	t.Helper()
 	pods := client.CoreV1().Pods("ci")

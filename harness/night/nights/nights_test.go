@@ -7,7 +7,7 @@ import (
 	"nodestorm/reports/nightly"
 )
 
-// Runs of a folder that nobody has emptied count in the night that has counted them, unless
+// Runs of a folder that was never emptied count in the night that has counted them, unless
 // nothing else was run of theirs.
 func TestLeaveEarlier(t *testing.T) {
 	cell := func(scenario, digest string) matrix.Cell {

@@ -48,7 +48,7 @@ func Judge(ctx context.Context, shards []Shard) error {
 	return nil
 }
 
-// once are the folders of runs by what tells them apart: run.json's own digest, of which copies have the same, and the
+// once are the folders of runs by what distinguishes them: run.json's own digest, of which copies have the same, and the
 // folder itself.
 type once map[string]string
 

@@ -170,7 +170,7 @@ type Missing struct {
 
 // Join puts the rows of all shards in the order of the whole, and says what is missing,
 // and in a sentence for each shard why. The shards have passed [Check].
-func Join(shards []Shard) (rows []table.Row, missing []Missing, told []string) {
+func Join(shards []Shard) (rows []table.Row, missing []Missing, problems []string) {
 	by := map[int]Shard{}
 	for _, s := range shards {
 		by[s.Part.Number] = s
@@ -216,11 +216,11 @@ func Join(shards []Shard) (rows []table.Row, missing []Missing, told []string) {
 		s, there := by[p.Number]
 		switch n := counts[p.Number]; {
 		case !there:
-			told = append(told, fmt.Sprintf("shard %s is missing, with %d of %d replays", p, n, len(shards[0].Whole)))
+			problems = append(problems, fmt.Sprintf("shard %s is missing, with %d of %d replays", p, n, len(shards[0].Whole)))
 		// mutant: a shard that was interrupted is complete
 		case !s.Ended || n > 0:
-			told = append(told, fmt.Sprintf("shard %s in %s did not come to its end: %d of its replays are missing", p, s.Dir, n))
+			problems = append(problems, fmt.Sprintf("shard %s in %s did not come to its end: %d of its replays are missing", p, s.Dir, n))
 		}
 	}
-	return rows, missing, told
+	return rows, missing, problems
 }

@@ -51,7 +51,7 @@ type Job struct {
 
 func (j Job) String() string { return j.Scenario + " on " + j.Target }
 
-// worldSeconds is what a world takes besides the time that is measured in a run, from
+// worldSeconds is what a world takes in addition to the time that is measured in a run, from
 // when it is ready: 3.4 s for itself and up to 5 s while the target starts (BENCHMARKS.md).
 const worldSeconds = 6
 

@@ -104,20 +104,20 @@ func TestJoin(t *testing.T) {
 	if err := shard.Check(list); err != nil {
 		t.Fatal(err)
 	}
-	rows, missing, told := shard.Join(list)
+	rows, missing, problems := shard.Join(list)
 	var order []string
 	for _, r := range rows {
 		order = append(order, r.ID+" "+r.Target)
 	}
-	if want := []string{"a k@v1", "a k@v2", "b k@v1", "b k@v2"}; !slices.Equal(order, want) || len(missing)+len(told) > 0 {
-		t.Errorf("%q, missing %v, told %q; want %q", order, missing, told, want)
+	if want := []string{"a k@v1", "a k@v2", "b k@v1", "b k@v2"}; !slices.Equal(order, want) || len(missing)+len(problems) > 0 {
+		t.Errorf("%q, missing %v, problems %q; want %q", order, missing, problems, want)
 	}
 }
 
 func TestJoinIncomplete(t *testing.T) {
 	for name, test := range map[string]struct {
 		change  func([]shard.Shard) []shard.Shard
-		told    string
+		problem string
 		missing int
 	}{
 		"a shard is missing": {func(l []shard.Shard) []shard.Shard { return l[:1] }, "shard 2/2 is missing, with 2 of 4 replays", 2},
@@ -130,9 +130,9 @@ func TestJoinIncomplete(t *testing.T) {
 			return l
 		}, "shard 1/2 in ", 2},
 	} {
-		rows, missing, told := shard.Join(test.change(parts(t)))
-		if len(missing) != test.missing || len(rows) != 4-test.missing || len(told) != 1 || !strings.Contains(told[0], test.told) {
-			t.Errorf("%s: %d rows, missing %v, told %q", name, len(rows), missing, told)
+		rows, missing, problems := shard.Join(test.change(parts(t)))
+		if len(missing) != test.missing || len(rows) != 4-test.missing || len(problems) != 1 || !strings.Contains(problems[0], test.problem) {
+			t.Errorf("%s: %d rows, missing %v, problems %q", name, len(rows), missing, problems)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// What goes wrong with a bucket is told in a line, with the way out and without the credentials,
+// A failure of a bucket is reported in a line, with the way out and without the credentials,
 // and what was there stays.
 func TestBucketIsWrong(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -68,7 +68,7 @@ func (all *Again) add(f Run, again *run.Rechecked, say func(format string, args 
 		all.OwnLogs.Add(log.Counts)
 		all.Logs++
 		again.Run.OwnLog, again.Run.Judgement = log, again.Now
-		for _, said := range again.Run.Untold() {
+		for _, said := range again.Run.Unexplained() {
 			say("%s: %s", f.Name, said)
 		}
 	}

@@ -111,7 +111,7 @@ func Describe(r run.Run, catalogue *scenarios.Catalogue) story.Run {
 	} else {
 		about.Nodestorm = run.Short(r.Commit)
 	}
-	about.Problems = append(about.Problems, r.Untold()...)
+	about.Problems = append(about.Problems, r.Unexplained()...)
 	if r.Verdict != "" {
 		about.Outcome = string(verdict.Compare(r.Expected, r.Verdict))
 	}

@@ -91,7 +91,7 @@ func (a *Answer) outcome() string {
 		how = a.Change + " in "
 	}
 	if len(a.First) > 1 {
-		return fmt.Sprintf("%sone of %d %ss, of which some cannot be told: %s", how, len(a.First), a.Found, strings.Join(a.First, ", "))
+		return fmt.Sprintf("%sone of %d %ss, of which some have no verdict: %s", how, len(a.First), a.Found, strings.Join(a.First, ", "))
 	}
 	last := "the last before it is"
 	if a.Parted {

@@ -117,7 +117,7 @@ func (q *Inquiry) apart(ctx context.Context, f *found, older, newer, base string
 	case Old:
 		return base, newer, nil
 	}
-	f.notes = append(f.notes, fmt.Sprintf("whether %.12s, where the branches part, is as %s could not be told, and was taken for granted",
+	f.notes = append(f.notes, fmt.Sprintf("could not determine whether %.12s, where the branches part, is as %s; assumed that it is",
 		base, q.called(older)))
 	return older, newer, nil
 }

@@ -31,7 +31,7 @@ type Summary struct {
 	Unknown []string `json:"unknown,omitempty"`
 }
 
-// Summarize tells of releases, oldest first. What failed in another way than documented
+// Summarize describes releases, oldest first. What failed in another way than documented
 // is neither affected nor healthy.
 func Summarize(releases []Release) (s Summary) {
 	last := -1

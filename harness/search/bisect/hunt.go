@@ -12,13 +12,13 @@ import (
 // Hunt asks points until it is known where the verdict changes.
 type Hunt struct {
 	// Try builds and plays a point. Its error ends the hunt; a trial without a verdict
-	// is one that could not be told.
+	// is one that could not be decided.
 	Try func(context.Context, Point) (Trial, error)
 	// Known are the trials there are, by the IDs of their points.
 	Known map[string]Trial
-	// Learned is told of each new trial, before the next one begins.
+	// Learned is called with each new trial, before the next one begins.
 	Learned func(Trial) error
-	// Progress is told what is left before each.
+	// Progress is called before each with what is left.
 	Progress func(p Point, left, steps int)
 	// Old and New are the verdicts of both ends, see Ends.
 	Old, New verdict.Verdict
@@ -29,8 +29,8 @@ type SidesError struct {
 	Text string
 	// Swapped: the good one shows the failure, and the bad one does not.
 	Swapped bool
-	// Untold: what one of them shows is not known.
-	Untold bool
+	// Undecided: what one of them shows is not known.
+	Undecided bool
 }
 
 func (e *SidesError) Error() string { return e.Text }
@@ -40,7 +40,7 @@ func (e *SidesError) status() int {
 	switch {
 	case e.Swapped:
 		return exit.Usage
-	case e.Untold:
+	case e.Undecided:
 		return exit.Inconclusive
 	}
 	return exit.NotAsExpected
@@ -49,7 +49,7 @@ func (e *SidesError) status() int {
 // Ends asks the good and the bad end, and notes which verdicts the older one and the
 // newer one have. An error is a *SidesError if there is nothing to find between them.
 func (h *Hunt) Ends(ctx context.Context, good, bad Point, goodIsOlder bool) error {
-	var told [2]Trial
+	var trials [2]Trial
 	for i, end := range []struct {
 		flag string
 		Point
@@ -59,11 +59,11 @@ func (h *Hunt) Ends(ctx context.Context, good, bad Point, goodIsOlder bool) erro
 			return err
 		}
 		if t.Verdict == "" {
-			return &SidesError{Untold: true, Text: fmt.Sprintf("--%s %s cannot be told: %s", end.flag, t.Name, t.Reason)}
+			return &SidesError{Undecided: true, Text: fmt.Sprintf("--%s %s has no verdict: %s", end.flag, t.Name, t.Reason)}
 		}
-		told[i] = t
+		trials[i] = t
 	}
-	g, b := told[0], told[1]
+	g, b := trials[0], trials[1]
 	switch {
 	// mutant: good and bad the wrong way round are searched
 	case g.Verdict != verdict.Healthy && b.Verdict == verdict.Healthy:
@@ -98,7 +98,7 @@ func (h *Hunt) State(t Trial) State {
 }
 
 // Between finds the first point that is New, see NewSearch for their order. More than one
-// is returned where some could not be told.
+// is returned where some could not be decided.
 func (h *Hunt) Between(ctx context.Context, points []Point) (first []string, err error) {
 	if len(points) == 0 {
 		return nil, nil
@@ -106,7 +106,7 @@ func (h *Hunt) Between(ctx context.Context, points []Point) (first []string, err
 	s := NewSearch(points)
 	for _, p := range points[1:] { // the newest first: of several changes the last one is followed
 		if t, known := h.Known[p.ID]; known {
-			s.Tell(p.ID, h.State(t))
+			s.Learn(p.ID, h.State(t))
 		}
 	}
 	for {
@@ -119,7 +119,7 @@ func (h *Hunt) Between(ctx context.Context, points []Point) (first []string, err
 		if err != nil {
 			return nil, err
 		}
-		s.Tell(p.ID, h.State(t))
+		s.Learn(p.ID, h.State(t))
 	}
 }
 

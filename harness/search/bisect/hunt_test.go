@@ -50,8 +50,8 @@ func TestEnds(t *testing.T) {
 		{healthy, healthy, true, "", "", "are both healthy: nothing changes"},
 		{reproduced, reproduced, true, "", "", "are both reproduced"},
 		{failed, reproduced, true, "", "", "--good v1 is not healthy but failed"},
-		{healthy, "", true, "", "", "--bad v2 cannot be told: made up"},
-		{"", "", true, "", "", "--good v1 cannot be told: made up"},
+		{healthy, "", true, "", "", "--bad v2 has no verdict: made up"},
+		{"", "", true, "", "", "--good v1 has no verdict: made up"},
 	} {
 		r := &rig{verdicts: map[string]verdict.Verdict{"1": tc.good, "2": tc.bad}}
 		h := r.hunt()

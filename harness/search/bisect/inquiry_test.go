@@ -151,7 +151,7 @@ func TestBisectRepository(t *testing.T) {
 				}
 			}
 			if tc.releases && strings.Contains(a, "goes on") {
-				t.Errorf("the last commit of a release is told as the change:\n%s", a)
+				t.Errorf("the last commit of a release is reported as the change:\n%s", a)
 			}
 			for _, c := range q.points {
 				if strings.Contains(c.name, "chart") || strings.Contains(c.name, "rc") {
@@ -288,7 +288,7 @@ func TestBisectDamagedState(t *testing.T) {
 	}
 }
 
-// Another question has another memory, and what could not be told is tried again.
+// Another question has another memory, and what could not be decided is tried again.
 func TestBisectRemembersAnswers(t *testing.T) {
 	o, _ := options(t, autoscaler(t), "cluster-autoscaler-1.0.0", "cluster-autoscaler-1.2.0")
 	remember := func() *Inquiry {

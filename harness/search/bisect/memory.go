@@ -68,7 +68,7 @@ func (q *Inquiry) Remember() error {
 	}
 	for _, t := range earlier.Trials {
 		if t.Verdict == "" {
-			continue // it could not be built, or told, which may be otherwise now
+			continue // it could not be built, or decided, which may be otherwise now
 		}
 		if _, err := os.Stat(t.Run()); err != nil {
 			continue // its run was removed: it is shown again

@@ -21,7 +21,7 @@ type Point struct {
 // State is on which side of the change a point is.
 type State int
 
-// A point is like the older end, or like the newer one, or cannot be told.
+// A point is like the older end, or like the newer one, or cannot be decided.
 const (
 	Unknown State = iota
 	Old
@@ -62,19 +62,19 @@ func NewSearch(points []Point) *Search {
 		s.left.set(i)
 	}
 	if len(points) > 0 {
-		s.tell(0, New)
+		s.settle(0, New)
 	}
 	return s
 }
 
-// Tell notes what is known of a point. Others' IDs say nothing.
-func (s *Search) Tell(id string, state State) {
+// Learn notes what is known of a point. IDs of other points have no effect.
+func (s *Search) Learn(id string, state State) {
 	if i := slices.IndexFunc(s.points, func(p Point) bool { return p.ID == id }); i >= 0 {
-		s.tell(i, state)
+		s.settle(i, state)
 	}
 }
 
-func (s *Search) tell(i int, state State) {
+func (s *Search) settle(i int, state State) {
 	if !s.left.has(i) { // it is settled
 		return
 	}
@@ -123,7 +123,7 @@ func (s *Search) Next() (Point, bool) {
 }
 
 // aim is which part of what is left should be before the next point: half, and after each
-// point that cannot be told elsewhere, since those around it often cannot either. It is
+// point that cannot be decided elsewhere, since those around it often cannot either. It is
 // van der Corput's sequence: 1/2, 1/4, 3/4, 1/8…
 func (s *Search) aim() float64 {
 	skipped := uint32(0)
@@ -145,7 +145,7 @@ func (s *Search) Left() (points, steps int) {
 }
 
 // First are the points of which one is the first that is New, the newest first: one, or
-// more if some could not be told.
+// more if some could not be decided.
 func (s *Search) First() (ids []string) {
 	for i, p := range s.points {
 		if s.left.has(i) {

@@ -31,16 +31,16 @@ func ask(t *testing.T, s *Search, answer func(id string) State) (asked []string)
 			t.Fatalf("%s is asked twice, after %v", p.ID, asked)
 		}
 		asked = append(asked, p.ID)
-		s.Tell(p.ID, answer(p.ID))
+		s.Learn(p.ID, answer(p.ID))
 	}
 }
 
-// Wherever the change is, it is found, in no more steps than were told.
+// Wherever the change is, it is found, in no more steps than were announced.
 func TestChain(t *testing.T) {
 	for n := 1; n <= 40; n++ {
 		for change := range n {
 			s := NewSearch(chain(n))
-			_, told := s.Left()
+			_, announced := s.Left()
 			asked := ask(t, s, func(id string) State {
 				var i int
 				_, _ = fmt.Sscan(id, &i)
@@ -49,8 +49,8 @@ func TestChain(t *testing.T) {
 				}
 				return Old
 			})
-			if first := s.First(); len(first) != 1 || first[0] != fmt.Sprint(change) || len(asked) > told {
-				t.Errorf("of %d with the change at %d: %v after %v, and %d steps were told", n, change, first, asked, told)
+			if first := s.First(); len(first) != 1 || first[0] != fmt.Sprint(change) || len(asked) > announced {
+				t.Errorf("of %d with the change at %d: %v after %v, and %d steps were announced", n, change, first, asked, announced)
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func random(rng *rand.Rand, n int) []Point {
 }
 
 // In a history with merges, the one commit that all New ones have is found, as long as
-// the newest has it; what cannot be told widens the answer and never falsifies it.
+// the newest has it; what cannot be decided widens the answer and never falsifies it.
 func TestMerges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 400 {
@@ -85,13 +85,13 @@ func TestMerges(t *testing.T) {
 		}
 		change := of[rng.IntN(len(of))]
 		blind := rng.IntN(3) * 2 // in ten
-		untold := map[string]bool{}
+		undecided := map[string]bool{}
 		s := NewSearch(points)
 		ask(t, s, func(id string) State {
 			i := slices.IndexFunc(points, func(p Point) bool { return p.ID == id })
 			switch {
 			case rng.IntN(10) < blind:
-				untold[id] = true
+				undecided[id] = true
 				return Skipped
 			case before[i].has(change):
 				return New
@@ -99,13 +99,13 @@ func TestMerges(t *testing.T) {
 			return Old
 		})
 		first := s.First()
-		if !slices.Contains(first, points[change].ID) || len(first) > 1+len(untold) {
-			t.Fatalf("%v: the change is %s, found %v, not told %v", points, points[change].ID, first, untold)
+		if !slices.Contains(first, points[change].ID) || len(first) > 1+len(undecided) {
+			t.Fatalf("%v: the change is %s, found %v, not decided %v", points, points[change].ID, first, undecided)
 		}
 	}
 }
 
-// One that is built already is asked first, unless it tells little.
+// One that is built already is asked first, unless it rules out little.
 func TestReady(t *testing.T) {
 	for ready, want := range map[int]string{9: "9", 6: "6", 1: "8", 14: "8"} {
 		points := chain(16)
@@ -116,7 +116,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// Where many in a row cannot be told, it looks elsewhere soon.
+// Where many in a row cannot be decided, it looks elsewhere soon.
 func TestSkipped(t *testing.T) {
 	s := NewSearch(chain(100))
 	asked := ask(t, s, func(id string) State {

@@ -13,7 +13,7 @@ import (
 )
 
 // Coverage is what a run has met, as keys that other runs may share: which calls of the
-// target with which answers, and each fault that took effect with what went on meanwhile.
+// target with which answers, and each fault that took effect with what went on at the time.
 func Coverage(records []history.Record, target string) (keys []string) {
 	seen := map[string]bool{}
 	waiting, booting := map[string]bool{}, map[string]bool{}
@@ -95,7 +95,7 @@ var klogPlace = regexp.MustCompile(`^[IWEF]\d{4} \S+\s+\d+ ([A-Za-z0-9_.-]+\.go:
 const longestLine = 64 << 10
 
 // LogCoverage is which of its log lines the target has written: by their place in its
-// source where they tell it, or by their message.
+// source where they have it, or by their message.
 func LogCoverage(log io.Reader) (keys []string, err error) {
 	seen := map[string]bool{}
 	lines := bufio.NewReaderSize(log, longestLine)

@@ -228,7 +228,7 @@ func (e *Exploration) Next() (p Play, feature string, err error) {
 	defer e.mu.Unlock()
 	p.N = e.next
 	for _, n := range slices.Sorted(maps.Keys(e.again)) {
-		if e.again[n] <= 0 || !e.lived() { // another schedule tells more of a target that has never lived
+		if e.again[n] <= 0 || !e.lived() { // another schedule shows more of a target that has never lived
 			continue
 		}
 		s, err := schedule.Load(e.schedule(n))
@@ -343,7 +343,7 @@ type Summary struct {
 	Found        []Found `json:"found"`
 }
 
-// Summary tells how it stands.
+// Summary summarizes the exploration so far.
 func (e *Exploration) Summary() Summary {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -143,7 +143,7 @@ func TestDiesAtOnce(t *testing.T) {
 	}
 }
 
-// It dies at once before the steady state, and nobody has done anything to it.
+// It dies at once before the steady state, although nothing was done to it.
 func TestDeaths(t *testing.T) {
 	died := history.Death("karpenter", errors.New("it cannot start"))
 	steady := history.Outcome{Role: history.Then, Text: "every pod is Running within 20m", Status: "passed"}.Event()
@@ -206,7 +206,7 @@ func TestFertile(t *testing.T) {
 }
 
 // What shows a suspect first is played again as often as asked, also by who goes on after the
-// middle, and how often it shows is told. What is documented, or was seen before, is not.
+// middle, and how often it shows is reported. What is documented, or was seen before, is not.
 func TestAgain(t *testing.T) {
 	dir := t.TempDir()
 	with := settings()
@@ -376,7 +376,7 @@ sequence:
 func TestCoverage(t *testing.T) {
 	pod := history.Object{Resource: "pods", Namespace: "default", Name: "web"}
 	all := records(
-		history.Event{Source: history.API, Verb: "create", Actor: "somebody", Object: pod, Code: 201},
+		history.Event{Source: history.API, Verb: "create", Actor: "someone", Object: pod, Code: 201},
 		history.Event{Source: history.API, Verb: "create", Actor: "karpenter", Object: history.Object{Resource: "nodeclaims", Name: "a"}, Code: 201},
 		history.Event{Source: history.Fault, Verb: history.Effective, Object: history.Object{Resource: "instances"}, Detail: map[string]any{"effect": "refuse"}},
 		history.Event{Source: history.Node, Verb: "ready", Object: history.Object{Resource: "nodes", Name: "a"}},

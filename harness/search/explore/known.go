@@ -143,7 +143,7 @@ func (n names) element(e map[string]any) {
 	}
 }
 
-// loosen replaces the names in a pattern by captures. first is told of those that have none
+// loosen replaces the names in a pattern by captures. It calls first with those that have none
 // yet, and where they are; if it is nil they are left out.
 func (n names) loosen(pattern map[string]any, first func(name, field string)) {
 	change := func(in map[string]any, key, field string) {

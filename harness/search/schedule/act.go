@@ -17,7 +17,7 @@ import (
 // state is what there is when an act comes.
 type state struct {
 	groups  []Group
-	parts   []string        // programs that can be killed, besides the target
+	parts   []string        // programs that can be killed, other than the target
 	removed map[string]bool // groups
 	paused  map[string]bool
 	there   map[string]string // kinds of objects that acts have brought, by their names; empty: it was
@@ -221,7 +221,7 @@ var kinds = map[string]kind{
 		},
 	},
 	"hold": {
-		means: "tell the program to leave alone a Node that it brought",
+		means: "mark a Node that the program brought as one to leave alone",
 		check: whichOne,
 		says: func(at site, _ Schedule, a Act) []step {
 			return plain(`"Node/$%s" is annotated "%s"`, a.Which, program.Named(at.program).Drawn.Node)
@@ -255,7 +255,7 @@ var kinds = map[string]kind{
 		says:  func(at site, s Schedule, a Act) []step { return at.setsMaximum(s.group(a.Name), a.Pods) },
 	},
 	"remove-group": {
-		means: "take a group away; its machines stay, and are nobody's",
+		means: "remove a group; its machines stay, and belong to no group",
 		of:    func(s site) bool { return s.Remove != "" },
 		check: func(a Act, s *state) error {
 			err := onGroup(a, s)
@@ -313,7 +313,7 @@ var kinds = map[string]kind{
 	},
 }
 
-// programs are those that can be killed, besides the target.
+// programs are those that can be killed, other than the target.
 func (s site) programs() []string {
 	return append([]string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"}, s.Parts...)
 }

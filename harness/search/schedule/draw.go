@@ -18,7 +18,7 @@ import (
 // profile is a way of life: how much is done, and what how often.
 type profile struct {
 	means string
-	// acts are how many there are at least and at most, besides the first demand.
+	// acts are how many there are at least and at most, in addition to the first demand.
 	acts [2]int
 	// gap is how long nothing is done between two, at most.
 	gap     time.Duration

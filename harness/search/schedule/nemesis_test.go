@@ -83,7 +83,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// Nobody is waited for before there is a pod, and there has to be one.
+// No step waits for anything before there is a pod, and there has to be one.
 func TestDemand(t *testing.T) {
 	const bare = `{site: cluster-autoscaler/externalgrpc, seed: 1, groups: [{name: a, type: medium, min: 1, max: 3}], rest: 1m, acts: [{do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, DEMAND, {after: 90s, do: wait}]}`
 	for _, test := range []struct {
@@ -257,7 +257,7 @@ func TestSettingsOfReleases(t *testing.T) {
 	}
 }
 
-// Demand that no machine could take is not drawn: that it waits would be nobody's fault.
+// Demand that no machine could take is not drawn: that it waits would be no failure.
 func TestFits(t *testing.T) {
 	at, err := siteOf("cluster-autoscaler/externalgrpc")
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package schedule has schedules of what is done to a world: demand that comes and goes,
 // faults, restarts, people who act. A schedule is a file, is drawn from a seed, and prints
-// as a feature, which is what is played. What must hold meanwhile is said elsewhere: by the
+// as a feature, which is what is played. What must hold during it is said elsewhere: by the
 // invariants of every run, and at the end by what every schedule ends with: all faults
 // cleared, every pod runs.
 package schedule

@@ -16,7 +16,7 @@ import (
 const oftenSet = 4
 
 // clusterAutoscalerFlags are flags, with what else people set them to. Only some of its clouds
-// tell prices: with the others --expander=price ends it at once.
+// have prices: with the others --expander=price ends it at once.
 func clusterAutoscalerFlags(expanders ...string) map[string][]string {
 	return map[string][]string{
 		"--balance-similar-node-groups":                        {"true"},

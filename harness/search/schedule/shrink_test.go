@@ -67,7 +67,7 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// A made-up failure needs a fault to act for a while: what was done meanwhile is left out, and the
+// A made-up failure needs a fault to act for a while: what was done during it is left out, and the
 // time that it took is not.
 func TestShrinkToWaiting(t *testing.T) {
 	s := short(t, `{after: 10s, do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}`)
@@ -129,7 +129,7 @@ func TestShrinkTogether(t *testing.T) {
 	}
 }
 
-// What is left is the same however many are tried at a time, and nobody is asked any more when it is there.
+// What is left is the same however many are tried at a time, and no more are tried once it is known.
 func TestShrinkSeveral(t *testing.T) {
 	s := short(t, `{do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}`)
 	left := map[int]string{}
@@ -183,7 +183,7 @@ func short(t *testing.T, acts string) Schedule {
 	return s
 }
 
-// How many acts have begun is told by the steps that have ended, those of the site and of the steady
+// The steps that have ended show how many acts have begun, those of the site and of the steady
 // state among them, which belong to none.
 func TestBegun(t *testing.T) {
 	s := short(t, `{after: 10s, do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {do: restart}`)

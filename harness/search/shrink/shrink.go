@@ -39,7 +39,7 @@ type Options struct {
 	Name     string // of its file
 	Key      string // the invariant that it is to break, or explore.Liveness
 	Build    builds.Target
-	// Others are the builds that what is left is played on besides.
+	// Others are the further builds that what is left is played on.
 	Others    []builds.Target
 	Catalogue *scenarios.Catalogue // of the documented failures
 	Out       string               // the folder in which plays are, and what comes of it

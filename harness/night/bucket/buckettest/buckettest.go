@@ -36,7 +36,7 @@ func Start(t *testing.T) *Store {
 	t.Cleanup(server.Close)
 	t.Setenv(bucket.EnvEndpoint, server.URL)
 	t.Setenv(bucket.EnvRegion, "here")
-	t.Setenv("AWS_ACCESS_KEY_ID", "somebody")
+	t.Setenv("AWS_ACCESS_KEY_ID", "someone")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "a-secret-of-theirs")
 	return s
 }
