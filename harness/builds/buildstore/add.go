@@ -30,7 +30,7 @@ func (s *Store) Add(ctx context.Context, r Recipe, file string) (builds.Target, 
 
 // AddImage stores the program called name in a container image, see image.Open for
 // what from can be; an empty name is what the image runs. As a container the whole image
-// runs, and the program tells what it knows. The rest is as in Add.
+// runs, and the program states what it knows. The rest is as in Add.
 func (s *Store) AddImage(ctx context.Context, r Recipe, from, name string, container bool, progress Progress) (builds.Target, error) {
 	return s.add(ctx, r, progress, func(report reporter, tmp string) (builds.Source, func(string) error, error) {
 		stage := Unpacking

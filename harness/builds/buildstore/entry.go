@@ -25,7 +25,7 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// begin locks ref, waiting for whoever has it, and makes a folder to work in.
+// begin locks ref, waiting for any process that has it, and makes a folder to work in.
 // The function it returns removes the folder and unlocks.
 func (s *Store) begin(ctx context.Context, ref builds.Ref, report reporter) (tmp string, done func() error, err error) {
 	locks := filepath.Join(s.dir, "locks")
@@ -50,7 +50,7 @@ func (s *Store) begin(ctx context.Context, ref builds.Ref, report reporter) (tmp
 }
 
 // log is the file for what the go command says while it builds ref. The function
-// it returns closes it, and removes it unless err has more in it than it tells.
+// it returns closes it, and removes it unless it has more than err says.
 func (s *Store) log(ref builds.Ref) (log io.Writer, done func(err error) error, err error) {
 	path := filepath.Join(s.dir, "logs", ref.String()+".log")
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -62,8 +62,8 @@ func isRelease(ref builds.Ref) bool {
 	return semver.Canonical(v) == v
 }
 
-// meant is the release that somebody meant who left out the v, wrote one too many, or left
-// out a number; empty if that cannot be told.
+// meant is the release that was meant where the v was left out, one too many was written, or
+// a number was left out; empty if that cannot be determined.
 func meant(ref builds.Ref) string {
 	canonical := semver.Canonical("v" + strings.TrimPrefix(ref.Version, "v"))
 	if canonical == "" {

@@ -27,7 +27,7 @@ const (
 	EnvMirror = "NODESTORM_MIRROR"
 )
 
-// NoRegistry is what a Mirror can be in place of one: nobody is asked for the projects' images.
+// NoRegistry is what a Mirror can be in place of one: no registry is asked for the projects' images.
 const NoRegistry = "off"
 
 // Registries are where targets are asked for.
@@ -39,7 +39,7 @@ type Registries struct {
 	// Mirror is asked in place of the registries that the projects publish in: HOST/PREFIX for
 	// the HOST of each reference. Empty is those themselves.
 	Mirror string
-	// Lock is a file of digests besides the store's own; empty is none.
+	// Lock is a file of digests in addition to the store's own; empty is none.
 	Lock Lock
 }
 
@@ -96,7 +96,7 @@ type offered struct {
 // storeLock is the store's own.
 func (s *Store) storeLock() Lock { return Lock(filepath.Join(s.dir, "images.lock")) }
 
-// Ask asks registries for a target: a build that somebody has pushed, or the images of its
+// Ask asks registries for a target: a build that was pushed, or the images of its
 // project. The error is an *UnpublishedError if there are none, a *MovedError, or an
 // *image.UnreachableError.
 func (s *Store) Ask(ctx context.Context, ref builds.Ref, where Registries) (*Offer, error) {
@@ -279,7 +279,7 @@ func (p offered) take(ctx context.Context, work, bin string, progress func(done,
 		GoVersion: says.GoVersion}, err
 }
 
-// assets puts beside the program what worlds need of the source of its release besides, which
+// assets puts beside the program what else worlds need of the source of its release, which
 // is in no image: the Go module is fetched, and not compiled.
 func (s *Store) assets(ctx context.Context, ref builds.Ref, d draft, report reporter) error {
 	r, err := Known(ref)
@@ -297,5 +297,5 @@ func (s *Store) assets(ctx context.Context, ref builds.Ref, d draft, report repo
 // pulled begins the keys of entries that Take has made, which others go before.
 const pulled = "pulled"
 
-// isPulled tells by an entry's key.
+// isPulled reports whether an entry was pulled, by its key.
 func isPulled(key string) bool { return strings.HasPrefix(key, pulled+"-") }

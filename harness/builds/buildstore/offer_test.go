@@ -223,7 +223,7 @@ func TestMovedTag(t *testing.T) {
 
 func mirrorAt(mirror string) Registries { return Registries{Mirror: mirror} }
 
-// What cannot be had is told in a sentence, which says what it is about and the way out.
+// An offer that cannot be had is an error of one sentence, which says what it is about and the way out.
 func TestWrongOffers(t *testing.T) {
 	text := goProgram(t)
 	wrong := bytes.Clone(text)
@@ -253,7 +253,7 @@ func TestWrongOffers(t *testing.T) {
 		"no entry point":        {"cluster-autoscaler@1.33.4", from, "it has neither entrypoint nor command"},
 		"no program":            {"cluster-autoscaler@1.33.5", from, "/cluster-autoscaler is no Linux program"},
 		"not there":             {"cluster-autoscaler@1.33.9", from, "Unknown manifest"},
-		"of nobody's":           {"karpenter@v1.7.0", from, "karpenter@v1.7.0 has to be built: its project publishes no image of it with the provider kwok"},
+		"no images":             {"karpenter@v1.7.0", from, "karpenter@v1.7.0 has to be built: its project publishes no image of it with the provider kwok"},
 		"unknown":               {"other@v1", from, "no images of other are known"},
 		"no release":            {"cluster-autoscaler@my-fix", from, "images are those of releases"},
 		"of an unknown minor":   {"kubernetes@v1.3.0", from, "which etcd belongs to it is not known"},

@@ -34,7 +34,7 @@ type Recipe struct {
 	// Empty is ".".
 	Package string
 	Tags    []string
-	// LDFlags are the linker's, besides -s -w.
+	// LDFlags are the linker's, in addition to -s -w.
 	LDFlags string
 	// Assets are files and folders of the source that the entry keeps too.
 	Assets []string
@@ -51,7 +51,7 @@ type Recipe struct {
 	// graft is the main package in place of Package, if it is one of ours.
 	graft *graft
 	// complete makes a copy of Module's source, at its root, one that can be built alone. The go
-	// command may then add to its go.mod what the graft needs besides.
+	// command may then add to its go.mod what else the graft needs.
 	complete func(root, version string) error
 }
 

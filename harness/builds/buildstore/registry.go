@@ -67,7 +67,7 @@ func (s *Store) Push(ctx context.Context, ref builds.Ref, repository string, pro
 // Portable is the entry as a folder of an image, where it is in a store in the folder
 // store: nothing in it is of this machine.
 func Portable(t builds.Target, store string) (registry.Folder, error) {
-	// mutant: an image tells where a build was made
+	// mutant: an image has the path where a build was made
 	folder, err := folderOf(t, portable(t.Manifest))
 	folder.Inside = path.Join(store, "targets", t.Name, t.Version, filepath.Base(t.Dir))
 	return folder, err
@@ -114,7 +114,7 @@ func tag(ref builds.Ref, of string) string {
 	return strings.ReplaceAll(strings.Join(words, "-"), "+", "_")
 }
 
-// annotations are the build's provenance, for whoever looks at it in a registry.
+// annotations are the build's provenance, for readers of the registry.
 func annotations(m builds.Manifest) map[string]string {
 	all := map[string]string{
 		titleAnnotation: m.Ref.String(), versionAnnotation: m.Version, revisionAnnotation: m.Source.Commit,

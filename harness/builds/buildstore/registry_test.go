@@ -73,7 +73,7 @@ func TestPushAndPull(t *testing.T) {
 	for provider, want := range map[string][]string{"cloud": {tiny.Version}, "other": nil} {
 		versions, err := there.Pushed(t.Context(), tiny.Name, provider, repository)
 		ok(t, err)
-		versions = slices.DeleteFunc(versions, func(v string) bool { return strings.HasSuffix(v, "-cloud") }) // a version, as far as a tag tells
+		versions = slices.DeleteFunc(versions, func(v string) bool { return strings.HasSuffix(v, "-cloud") }) // a version, as far as a tag shows
 		if !slices.Equal(versions, want) {
 			t.Errorf("for %s it has %q, want %q", provider, versions, want)
 		}
@@ -94,7 +94,7 @@ func TestPushAndPull(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(got.Dir, manifestFile))
 	ok(t, err)
 	if strings.Contains(string(text), source) || strings.Contains(string(text), "goroot") {
-		t.Errorf("its manifest tells of the machine that made it: %s", text)
+		t.Errorf("its manifest names the machine that made it: %s", text)
 	}
 	if stored, err := there.Get(wanted); err != nil || stored.Dir != got.Dir {
 		t.Errorf("the store has %v, %v", stored, err)
@@ -125,7 +125,7 @@ func TestPushAndPull(t *testing.T) {
 	}
 }
 
-// Whatever a registry does wrong is told in a sentence, and changes nothing in the store.
+// Each fault of a registry is an error of one sentence, and changes nothing in the store.
 func TestRegistryIsWrong(t *testing.T) {
 	here := openStore(t)
 	build(t, here, fromFolderRecipe(tinySource(t)))
@@ -221,7 +221,7 @@ func TestRegistryIsWrong(t *testing.T) {
 	}
 }
 
-// What somebody else wrote into the repository is refused: a changed program, another
+// What another user wrote into the repository is refused: a changed program, another
 // target's, another clock's, files that lead elsewhere.
 func TestPullRefuses(t *testing.T) {
 	here := openStore(t)

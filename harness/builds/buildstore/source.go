@@ -132,7 +132,7 @@ func download(
 	return m, os.CopyFS(to, os.DirFS(m.Dir))
 }
 
-// near are the releases of a module next to one, none if that cannot be told.
+// near are the releases of a module next to one, none if that cannot be determined.
 func near(ctx context.Context, tool gotool.Tool, path, version string) []string {
 	if !semver.IsValid(version) || module.IsPseudoVersion(version) {
 		return nil

@@ -162,7 +162,7 @@ func sourceFiles(ctx context.Context, dir string) (files []string, err error) {
 	return files, nil
 }
 
-// passedOver tells of folders that the go command looks for no packages in.
+// passedOver reports whether the go command looks for no packages in a folder of that name.
 func passedOver(folder string) bool {
 	return strings.HasPrefix(folder, ".") || strings.HasPrefix(folder, "_") || folder == "testdata"
 }
@@ -194,7 +194,7 @@ func SourceChanged(ctx context.Context, t builds.Target) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if src.Sum == "" { // of before it was kept: of a changed or unknown commit nobody can tell
+	if src.Sum == "" { // of before it was kept: for a changed or unknown commit there is nothing to compare
 		return src.Commit != "" && now.commit != src.Commit, nil
 	}
 	return now.sum != src.Sum, nil

@@ -50,7 +50,7 @@ type Store struct {
 	// the same. Nil, as on systems that the clock doesn't know, builds for real
 	// time only and takes every entry as it is.
 	Overlay OverlayFunc
-	// Yields has builds take what processors nobody else wants, as replays beside them do.
+	// Yields has builds use only processors that no other process wants, as replays beside them do.
 	Yields bool
 }
 
@@ -257,7 +257,7 @@ func (s *Store) load(ref builds.Ref, key string) (builds.Target, error) {
 // linked with code of ours that code.
 func (s *Store) fresh(t builds.Target) error {
 	if t.Source.Graft != "" {
-		// Without our checkout nobody could build one of an adapter anew, nor tell.
+		// Without our checkout an adapter can neither be built anew nor compared.
 		if of, err := graftOf(t.Ref); err == nil {
 			// mutant: an adapter of an older nodestorm stands for today's
 			if sum, err := of.sum(); err == nil && sum != t.Source.Graft {

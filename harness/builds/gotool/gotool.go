@@ -78,7 +78,7 @@ func onThread(yields bool, run func() error) error {
 	go func() {
 		runtime.LockOSThread()
 		if yields {
-			yield() // and the thread ends with us, as it is locked: nobody else is to have it
+			yield() // and the thread ends with us, as it is locked: no other goroutine may get it
 		} else {
 			defer runtime.UnlockOSThread()
 		}
@@ -124,7 +124,7 @@ func (e *CommandError) Is(target error) bool {
 	return target == syscall.ENOSPC && strings.Contains(strings.Join(e.Tail, "\n"), syscall.ENOSPC.Error())
 }
 
-// lines is a writer that hands on whole lines, and keeps the last that nobody wanted.
+// lines is a writer that hands on whole lines, and keeps the last of those that were not wanted.
 type lines struct {
 	want    func(string) bool
 	part    []byte

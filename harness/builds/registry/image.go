@@ -216,7 +216,7 @@ func (im *Image) errorf(format string, args ...any) error {
 	return fmt.Errorf("image %s: %w", im.from, oneLine(fmt.Errorf(format, args...)))
 }
 
-// others tells where programs with name in theirs are, as a help.
+// others names the places where programs with name in theirs are, as a help.
 func (im *Image) others(name string) string {
 	like := im.tree.like(name)
 	if len(like) == 0 {

@@ -30,7 +30,7 @@ const (
 )
 
 // Folder is a folder as an image: the files that Files names beside those in Dir, and
-// annotations. The same content makes the same image, whoever packs it and when.
+// annotations. The same content makes the same image, wherever and whenever it is packed.
 type Folder struct {
 	Dir string
 	// Inside is where in the image it is, as "a/b"; empty is the image's root.
@@ -96,9 +96,9 @@ func Write(ctx context.Context, im v1.Image, ref string, progress Progress) (dig
 
 func write(ctx context.Context, ref name.Reference, im v1.Image, progress Progress) (string, error) {
 	updates := make(chan v1.Update, 16)
-	told := make(chan struct{})
+	reported := make(chan struct{})
 	go func() { // remote.Write closes updates
-		defer close(told)
+		defer close(reported)
 		for u := range updates {
 			if progress != nil && u.Error == nil {
 				progress(int(u.Complete>>20), int(u.Total>>20))
@@ -106,7 +106,7 @@ func write(ctx context.Context, ref name.Reference, im v1.Image, progress Progre
 		}
 	}()
 	err := remote.Write(ref, im, append(options(ctx), remote.WithProgress(updates))...)
-	<-told
+	<-reported
 	if err != nil {
 		return "", err
 	}

@@ -34,7 +34,7 @@ func (e *UnreachableError) Error() string {
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// NotThere tells of an error that a registry has nothing under that name.
+// NotThere reports whether an error means that a registry has nothing under that name.
 func NotThere(err error) bool {
 	var said *transport.Error
 	return errors.As(err, &said) && said.StatusCode == http.StatusNotFound
@@ -83,7 +83,7 @@ func (c concealed) Error() string { return c.text }
 
 func (c concealed) Unwrap() error { return c.error }
 
-// secrets are what docker keeps for a registry: it may tell us of what we have sent it.
+// secrets are what docker keeps for a registry: its answers may quote what we have sent it.
 type secrets []string
 
 func secretsFor(host string) secrets {

@@ -84,7 +84,7 @@ func (r *Remote) Size() int64 { return r.size }
 
 // Open reads the image into the folder dir, as an OCI layout, and opens that. What is there
 // already is not read again. The image is read from dir for as long as it is in use. Progress
-// is told of bytes; it may be nil.
+// is called with bytes; it may be nil.
 func (r *Remote) Open(ctx context.Context, dir string, progress func(done, total int64)) (*Image, error) {
 	if err := r.fetch(ctx, dir, progress); err != nil {
 		return nil, fmt.Errorf("image %s: %w", r.ref, oneLine(refused(r.ref, err)))
@@ -111,7 +111,7 @@ func (r *Remote) fetch(ctx context.Context, dir string, progress func(done, tota
 		return err
 	}
 	count := &counting{total: r.size, progress: progress, done: manifest.Config.Size}
-	count.tell()
+	count.report()
 	for i, layer := range layers {
 		of := manifest.Layers[i]
 		if err := fetchLayer(ctx, layer, of, dir, count); err != nil {
@@ -149,7 +149,7 @@ func fetchLayer(ctx context.Context, layer v1.Layer, of v1.Descriptor, dir strin
 	file := filepath.Join(dir, "blobs", of.Digest.Algorithm, of.Digest.Hex)
 	if _, err := os.Lstat(file); err == nil {
 		count.done += of.Size
-		count.tell()
+		count.report()
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -172,7 +172,7 @@ func fetchLayer(ctx context.Context, layer v1.Layer, of v1.Descriptor, dir strin
 	return os.Rename(part, file)
 }
 
-// counting tells how much has come.
+// counting counts how much has come, and reports it as progress.
 type counting struct {
 	done, total int64
 	progress    func(done, total int64)
@@ -180,11 +180,11 @@ type counting struct {
 
 func (c *counting) Write(p []byte) (int, error) {
 	c.done += int64(len(p))
-	c.tell()
+	c.report()
 	return len(p), nil
 }
 
-func (c *counting) tell() {
+func (c *counting) report() {
 	if c.progress != nil {
 		c.progress(c.done, c.total)
 	}

@@ -182,7 +182,7 @@ func TestResumes(t *testing.T) {
 				t.Error("it is not the program that was pushed")
 			}
 			if last != of || of != found.Size() || of < 300_000 {
-				t.Errorf("progress ended at %d of %d; the size told is %d", last, of, found.Size())
+				t.Errorf("progress ended at %d of %d; the reported size is %d", last, of, found.Size())
 			}
 			if ranges := requests.all(); len(ranges) != 2 || ranges[0] != "" || !strings.HasPrefix(ranges[1], "bytes=") || strings.HasPrefix(ranges[1], "bytes=0-") {
 				t.Errorf("the layer was asked for with the ranges %q", ranges)
@@ -192,7 +192,7 @@ func TestResumes(t *testing.T) {
 }
 
 // A registry that breaks off whenever it is asked is given up, after as many tries as are
-// said; what has come is nobody's.
+// said; what has come is dropped.
 func TestGivesUp(t *testing.T) {
 	quickly(t)
 	im, _ := large(t)
@@ -322,7 +322,7 @@ func TestRefusedCredentials(t *testing.T) {
 	}
 }
 
-// No registry at all is told apart from one that says no.
+// A registry that cannot be reached is another error than one that refuses.
 func TestUnreachable(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	host := strings.TrimPrefix(gone.URL, "http://")

@@ -88,7 +88,7 @@ func (r *Repository) withoutSecrets(err error) error {
 var theirs = regexp.MustCompile(`^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|HTTP_.*|PROXY_.*|CURL_.*|TRACE.*|EXEC_PATH|CEILING_DIRECTORIES|` +
 	`DISCOVERY_ACROSS_FILESYSTEM|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_.*|VALUE_.*))$`)
 
-// environment is the user's, in which git finds no other repository, fetches nothing and asks nobody.
+// environment is the user's, in which git finds no other repository, fetches nothing and asks for nothing.
 func environment(env []string) []string {
 	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")

@@ -267,7 +267,7 @@ type Message struct {
 	Body    string
 }
 
-// Message tells of a commit.
+// Message is what a commit says of itself.
 func (r *Repository) Message(ctx context.Context, commit string) (Message, error) {
 	said, err := r.git(ctx, "log", "-1", "--no-show-signature", "--format=%an%x00%cs%x00%s%x00%b", commit, "--")
 	parts := strings.SplitN(said, "\x00", 4)

@@ -164,7 +164,7 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// What cannot be read is told in a sentence, without secrets.
+// What cannot be read is an error of one sentence, without secrets.
 func TestRefused(t *testing.T) {
 	s := newStory(t)
 	empty := story{t, t.TempDir()}

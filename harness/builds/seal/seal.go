@@ -50,7 +50,7 @@ func Check(t *builds.Target) error {
 	return nil
 }
 
-// Beside is the digest of all that an entry in the folder dir holds besides its manifest and its programs.
+// Beside is the digest of all that an entry in the folder dir holds beside its manifest and its programs.
 func Beside(m builds.Manifest, dir string) (string, error) {
 	except := []string{Manifest, NewManifest}
 	for _, name := range Programs(m) {
@@ -59,7 +59,7 @@ func Beside(m builds.Manifest, dir string) (string, error) {
 	return tree.Digest(dir, except...)
 }
 
-// onlyNames reports whether an entry has nothing besides its manifest and its programs but further names for those.
+// onlyNames reports whether an entry has nothing but its manifest, its programs and further names for those.
 func onlyNames(t builds.Target) bool {
 	programs := Programs(t.Manifest)
 	all, err := os.ReadDir(t.Dir)

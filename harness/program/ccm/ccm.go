@@ -1,7 +1,7 @@
 // Package ccm runs a cloud controller manager for the Hetzner Cloud in a world:
 // nodestorm's own (target.CCM) or the released hcloud-cloud-controller-manager, each with
 // the same flags and settings, a service account of its own and the rights that its
-// manifests document, no more. It dials the API that it is told.
+// manifests document, no more. It dials the API that it is given.
 package ccm
 
 import (
@@ -88,7 +88,7 @@ func rules() []rbacv1.PolicyRule {
 }
 
 // Start runs the controller manager and waits until it is ready. Virtual time passes
-// as real time does meanwhile.
+// as real time does until then.
 func (c *CCM) Start(ctx context.Context, cfg Config) (*process.Process, error) {
 	if cfg.Endpoint == "" || cfg.Token == "" {
 		return nil, errors.New("starting the cloud controller manager: want an Endpoint and a Token")
@@ -121,7 +121,7 @@ func (c *CCM) start(ctx context.Context, provider string, env, args []string) (*
 		"--kubeconfig=" + way.Kubeconfig,
 		"--authentication-kubeconfig=" + way.Kubeconfig,
 		"--authorization-kubeconfig=" + way.Kubeconfig,
-		"--authentication-skip-lookup", // nobody but us asks it
+		"--authentication-skip-lookup", // nothing but us asks it
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", port),
 		"--profiling=false",
@@ -142,7 +142,7 @@ func (c Config) environment() []string {
 		"HCLOUD_TOKEN=" + c.Token,
 		"HCLOUD_NETWORK=" + c.Network,
 		fmt.Sprintf("HCLOUD_NETWORK_ROUTES_ENABLED=%t", c.routes()),
-		// Nodes are simulated: no metadata service tells where the program runs.
+		// Nodes are simulated: there is no metadata service that knows where the program runs.
 		"HCLOUD_NETWORK_DISABLE_ATTACHED_CHECK=true",
 		// The released manager would listen on a fixed port.
 		"HCLOUD_METRICS_ENABLED=false",

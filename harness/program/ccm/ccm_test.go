@@ -37,7 +37,7 @@ const (
 	token       = "a-token-that-no-log-may-show"
 	clusterCIDR = "10.244.0.0/16"
 	userData    = "#cloud-config\nwrite_files:\n- path: /etc/rancher/k3s/config.yaml\n  content: |\n    kubelet-arg: [cloud-provider=external]\n"
-	// dropIn is what guides for the Hetzner Cloud have told kubeadm users; since the
+	// dropIn is what guides for the Hetzner Cloud have recommended to kubeadm users; since the
 	// kubelet's package has /etc/default/kubelet, it does nothing.
 	dropIn = "#cloud-config\nwrite_files:\n- path: /etc/systemd/system/kubelet.service.d/20-hcloud.conf\n  content: |\n" +
 		"    [Service]\n    Environment=\"KUBELET_EXTRA_ARGS=--cloud-provider=external\"\nruncmd:\n- kubeadm join 10.0.0.1:6443\n"
@@ -231,7 +231,7 @@ func TestNodeLife(t *testing.T) {
 			_, err = r.world.Client().CoreV1().Nodes().Create(t.Context(), foreign, metav1.CreateOptions{})
 			r.must(err)
 
-			// Nobody else deletes the Node of a server that is gone: after the grace
+			// Nothing else deletes the Node of a server that is gone: after the grace
 			// period of its heartbeats (50 s) the controller manager does.
 			deleted := r.world.Clock().Now()
 			_, _, err = r.client.Server.DeleteWithResult(t.Context(), first)
@@ -269,8 +269,8 @@ func TestNodeLife(t *testing.T) {
 			if _, err := r.node("foreign"); err != nil {
 				t.Errorf("the Node of another cloud's machine: %v", err)
 			}
-			// Without --cloud-provider=external nobody tells a Node its provider ID, and an
-			// autoscaler cannot tell whose it is.
+			// Without --cloud-provider=external no Node gets its provider ID, and an
+			// autoscaler cannot determine which server it is.
 			if n, err := r.node("lost"); err != nil || !ready(n) || n.Spec.ProviderID != "" {
 				t.Errorf("the Node that is not to be initialised: %v, provider ID %q", err, n.Spec.ProviderID)
 			}
@@ -294,7 +294,7 @@ func (r *rig) tainted(name, key string, want bool) error {
 	return err
 }
 
-// initialised waits until the controller manager has told the Node what it is.
+// initialised waits until the controller manager has written to the Node what it is.
 func (r *rig) initialised(s *api.Server) {
 	r.Helper()
 	s, _, err := r.client.Server.GetByID(r.Context(), s.ID)

@@ -25,14 +25,14 @@ func Bounds(least, most int) map[string]string {
 	return map[string]string{MinimumAnnotation: fmt.Sprint(least), MaximumAnnotation: fmt.Sprint(most)}
 }
 
-// The annotations that tell Cluster Autoscaler what the nodes of a group have that has none.
+// The annotations from which Cluster Autoscaler learns what the nodes of a group have that has none.
 const (
 	capacityPrefix   = "capacity.cluster-autoscaler.kubernetes.io/"
 	LabelsAnnotation = capacityPrefix + "labels"
 	TaintsAnnotation = capacityPrefix + "taints"
 )
 
-// Shape are the annotations that tell Cluster Autoscaler what machines of an instance type
+// Shape are the annotations from which Cluster Autoscaler learns what machines of an instance type
 // have; empty is the default one.
 func (a *ClusterAPI) Shape(instanceType string) (map[string]string, error) {
 	t := a.cloud.Catalogue().ServerType(cmp.Or(instanceType, defaultInstanceType))
@@ -42,7 +42,7 @@ func (a *ClusterAPI) Shape(instanceType string) (map[string]string, error) {
 	return Capacity(strconv.Itoa(t.Cores), strconv.FormatFloat(float64(t.MemoryGB), 'f', -1, 32)+"Gi"), nil
 }
 
-// Capacity are the annotations that tell Cluster Autoscaler what a machine has where
+// Capacity are the annotations from which Cluster Autoscaler learns what a machine has where
 // it cannot read the template: releases before 1.34 cannot by the API version v1beta2.
 func Capacity(cpus, memory string) map[string]string {
 	return map[string]string{capacityPrefix + "cpu": cpus, capacityPrefix + "memory": memory}

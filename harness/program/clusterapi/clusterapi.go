@@ -58,7 +58,7 @@ type Config struct {
 	Management *world.Cluster
 	// Seed is what all randomness of the cloud derives from.
 	Seed uint64
-	// Types are instance types that the cloud has besides its own.
+	// Types are instance types that the cloud has in addition to its own.
 	Types []fakecloud.ServerType
 	// Containers are what the machines are; nil: simulated.
 	Containers machines.Containers
@@ -69,7 +69,7 @@ type Config struct {
 	// Broken has the controllers' calls to the management cluster's API server go by way of a
 	// fault proxy, see [ClusterAPI.Way].
 	Broken bool
-	// Args are given to the controllers besides those that the release's Deployment has,
+	// Args are given to the controllers in addition to those that the release's Deployment has,
 	// and win over them: "--machine-concurrency=50".
 	Args []string
 }
@@ -137,7 +137,7 @@ func Install(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 }
 
 // Start runs the controllers and waits until they and their webhooks are ready.
-// Virtual time passes as real time does meanwhile.
+// Virtual time passes as real time does until then.
 func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
 	way, err := account.Reach(a.cfg.Management, a.cfg.Broken, nil)
 	if err != nil {
@@ -155,7 +155,7 @@ func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
 			"--webhook-port=" + fmt.Sprint(a.hooks.port),
 			"--webhook-cert-dir=" + a.hooks.dir,
 			fmt.Sprintf("--health-addr=127.0.0.1:%d", health),
-			"--diagnostics-address=0", // metrics, which nobody asks for
+			"--diagnostics-address=0", // metrics, which nothing asks for
 		}),
 		Lines: panics(a.cfg.World.History()),
 		Env:   []string{"POD_NAMESPACE=" + account.Namespace, "POD_NAME=capi-controller-manager", "POD_UID="},

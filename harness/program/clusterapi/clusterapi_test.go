@@ -137,7 +137,7 @@ func TestInstancesAndMachinesAgree(t *testing.T) {
 	lost.SetKind("Machine")
 	lost.SetNamespace(clusterapi.Namespace)
 	lost.SetName(machines[0].Name)
-	must(c.Delete(ctx, lost)) // by somebody who has noticed
+	must(c.Delete(ctx, lost)) // by a user who has noticed
 	must(a.AwaitGone(ctx, machines[:1], 10*time.Minute))
 	_, err = a.AwaitRunning(ctx, "workers", 2, 10*time.Minute)
 	must(err)

@@ -71,7 +71,7 @@ func failure(reason, message string) map[string]any {
 	return map[string]any{"failureReason": reason, "failureMessage": message}
 }
 
-// StuckInProvisioning means that no instance is made, and nobody is told why.
+// StuckInProvisioning means that no instance is made, and no reason is reported.
 type StuckInProvisioning struct{}
 
 var _ = someMachines.Add("stuckInProvisioning", StuckInProvisioning{},

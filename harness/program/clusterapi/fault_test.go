@@ -64,13 +64,13 @@ func (p faulty) inject(plan fault.Plan, e fault.Effect) error {
 
 // story is what the history has of faults.
 func (p faulty) story() string {
-	var told []string
+	var steps []string
 	for _, r := range p.log.Records() {
 		if r.Source == history.Fault {
-			told = append(told, strings.TrimSpace(r.Verb+" "+r.Object.Name))
+			steps = append(steps, strings.TrimSpace(r.Verb+" "+r.Object.Name))
 		}
 	}
-	return strings.Join(told, ", ")
+	return strings.Join(steps, ", ")
 }
 
 // Machines that are there are spared by what strikes early in a machine's life, and by no other.

@@ -7,7 +7,7 @@ import (
 )
 
 // panics records those that the controllers have recovered from: they go on, and only their log
-// tells of them, in the words of client-go and controller-runtime.
+// reports them, in the words of client-go and controller-runtime.
 func panics(to history.Recorder) func(line []byte) {
 	words := []byte("Observed a panic")
 	return func(line []byte) {

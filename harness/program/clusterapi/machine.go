@@ -29,7 +29,7 @@ const (
 	ProviderIDPrefix = "nodestorm://"
 )
 
-// machine makes one instance for a NodestormMachine, tells of it, and ends it with
+// machine makes one instance for a NodestormMachine, reports it, and ends it with
 // the object.
 func (p *Provider) machine(ctx context.Context, u *unstructured.Unstructured) error {
 	i, m := p.instance(u), p.owner(u)
@@ -191,7 +191,7 @@ func (p *Provider) patch(ctx context.Context, k kind, u *unstructured.Unstructur
 	_, err = p.client.Resource(k.gvr()).Namespace(u.GetNamespace()).Patch(ctx, u.GetName(), types.MergePatchType, body,
 		metav1.PatchOptions{}, subresources...)
 	if apierrors.IsNotFound(err) {
-		return nil // gone meanwhile
+		return nil // gone by now
 	}
 	return err
 }

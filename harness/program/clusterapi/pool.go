@@ -17,7 +17,7 @@ import (
 const poolLabel = "nodestorm-machine-pool"
 
 // pool makes and ends the instances of a NodestormMachinePool, as a cloud's own
-// scaling groups do: Cluster API says how many, the pool tells which they are, and
+// scaling groups do: Cluster API says how many, the pool lists them, and
 // there is no Machine for any of them. The oldest goes first.
 func (p *Provider) pool(ctx context.Context, u *unstructured.Unstructured) error {
 	owner, instances := p.owner(u), p.poolInstances(u)

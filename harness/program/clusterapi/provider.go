@@ -69,7 +69,7 @@ type ProviderConfig struct {
 	// address of its API server, which machines join.
 	Kubeconfig []byte
 	Workload   string
-	// History gets the records of faults. Nil means nobody listens.
+	// History gets the records of faults. Nil means that they are not recorded.
 	History history.Recorder
 	// Seed is what the probabilities of faults are drawn from.
 	Seed uint64

@@ -22,7 +22,7 @@ import (
 )
 
 // A provider that waits for the API server does not outlive the world. Here it waits
-// because nobody has installed the CRDs.
+// because the CRDs are not installed.
 func TestStartEndsWithTheWorld(t *testing.T) {
 	kubernetes := buildstest.Get(t, builds.Kubernetes)
 	w, err := world.Start(t.Context(), world.Config{Kubernetes: kubernetes.Bin(), Out: t.TempDir(), Clock: worldclock.Auto, Seed: 1})

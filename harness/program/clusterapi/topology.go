@@ -17,7 +17,7 @@ const (
 )
 
 // kubernetesVersion is what Machines say that they run. Cluster API compares it
-// with the control plane's, and nobody else does.
+// with the control plane's, and nothing else does.
 const kubernetesVersion = "v1.36.3"
 
 // CreateCluster creates the cluster, and waits until Cluster API says that its

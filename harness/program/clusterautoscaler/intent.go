@@ -130,7 +130,7 @@ var pins = flags{
 
 // commandLine is what to run a build with: the manifest's flags, of which those
 // that the intent states and those that the place demands are replaced, and the
-// pins where nobody said anything. Without a manifest, given is nil.
+// pins where nothing was given. Without a manifest, given is nil.
 func commandLine(k Known, given, stated, place flags) flags {
 	line := given.replace(stated)
 	for _, pin := range pins {

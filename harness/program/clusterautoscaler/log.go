@@ -12,7 +12,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// What only the log tells, as verbs of records with the source "log".
+// What only the log reports, as verbs of records with the source "log".
 const (
 	// Loop begins a round of the main loop. Detail idle is true if the round before
 	// found no pod that needs a node.

@@ -47,6 +47,6 @@ cluster_autoscaler_function_duration_seconds_count{function="main"} 4
 	}
 	server.Close()
 	if _, err := a.rounds(t.Context()); err == nil {
-		t.Error("nobody answers, and it has rounds")
+		t.Error("nothing answers, and it has rounds")
 	}
 }

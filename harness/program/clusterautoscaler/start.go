@@ -10,7 +10,7 @@ import (
 )
 
 // Start runs the autoscaler and waits until it answers. Virtual time passes as
-// real time does meanwhile.
+// real time does until then.
 func (a *Autoscaler) Start(ctx context.Context) (*process.Process, error) {
 	w := a.cfg.World
 	ways, err := a.reach()

@@ -88,7 +88,7 @@ func get(ctx context.Context, s *scene.Scene, path string) error {
 		return err
 	}
 	defer client.CloseIdleConnections()
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second) // real: nobody is far away
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second) // real: nothing is far away
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(admin.Host, "/")+path, nil)
 	if err != nil {

@@ -183,7 +183,7 @@ func (r *Rollout) check(applied map[string]bool) (err error) {
 			return fmt.Errorf("rollout.timeout: %q is no duration above zero such as 5m", r.Timeout)
 		}
 	}
-	// mutant: a rollout is waited for that nobody applied
+	// mutant: a rollout is waited for that was not applied
 	if !applied[key(r.Kind, r.Namespace, r.Name)] {
 		return fmt.Errorf("it waits for %s, which no step before has applied", r)
 	}

@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 		{"kind", "steps:\n  - apply: web.yaml\n  - rollout: {kind: Pod, name: web}", `unknown value "Pod" (allowed: Deployment, DaemonSet, StatefulSet)`},
 		{"timeout", "steps:\n  - apply: web.yaml" + strings.Replace(wait, "}", ", timeout: soon}", 1), `rollout.timeout: "soon" is no duration`},
 		{"no time", "steps:\n  - apply: web.yaml" + strings.Replace(wait, "}", ", timeout: 0s}", 1), `rollout.timeout: "0s" is no duration`},
-		{"label of nobody", "steps: [{label: {labels: {k: v}}}]", "label: want nodes and labels"},
+		{"label of no node", "steps: [{label: {labels: {k: v}}}]", "label: want nodes and labels"},
 		{"label", "steps: [{label: {nodes: [a], labels: {\"a b\": v}}}]", `label "a b=v"`},
 		{"taint of nothing", "steps: [{taint: {nodes: [a]}}]", "taint: want nodes and taints"},
 		{"taint", "steps: [{taint: {nodes: [a], taints: [\"k:Never\"]}}]", `taint "k:Never"`},

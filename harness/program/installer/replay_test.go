@@ -24,8 +24,8 @@ type recorder []history.Event
 
 func (r *recorder) Record(e history.Event) { *r = append(*r, e) }
 
-// A node is labelled and tainted beside what others have set; a workload that nobody
-// rolls out ends the order after its timeout, with what its pod says.
+// A node is labelled and tainted beside what others have set; a workload that does not
+// roll out ends the order after its timeout, with what its pod says.
 func TestRun(t *testing.T) {
 	o, err := installer.Parse([]byte(`
 steps:

@@ -108,7 +108,7 @@ func (k *Karpenter) installCRDs() (err error) {
 	crds := envtest.CRDInstallOptions{
 		Paths:              []string{k.target.Asset("pkg/apis/crds"), k.target.Asset("kwok/apis/crds")},
 		ErrorIfPathMissing: true,
-		PollInterval:       10 * time.Millisecond, // real: time may jump meanwhile
+		PollInterval:       10 * time.Millisecond, // real: time may jump in between
 	}
 	if k.cloud != nil {
 		if crds.CRDs, err = k.cloud.CRDs(); err != nil {

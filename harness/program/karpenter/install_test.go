@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The chart of v1.0 runs webhooks unless told otherwise, that of v1.14 names gates without a value.
+// The chart of v1.0 runs webhooks unless set otherwise, that of v1.14 names gates without a value.
 func TestCharts(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

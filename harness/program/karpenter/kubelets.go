@@ -51,7 +51,7 @@ func Kubelets(w *world.World, machines *kubelet.Machines, machine func() kubelet
 	w.OnStop(func() error { cancel(); <-ended; return nil })
 }
 
-// gone reports whether a Node that somebody has asked to delete is: with a finalizer, as
+// gone reports whether a Node that is being deleted is gone: with a finalizer, as
 // Karpenter has one, it stays until its pods are drained.
 func gone(ctx context.Context, w *world.World, name string) bool {
 	n, err := w.Client().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})

@@ -113,7 +113,7 @@ func (k *Karpenter) MakeReady(ctx context.Context, name string) error {
 // AwaitPool waits, in real time, until Karpenter says that a NodePool is ready.
 func (k *Karpenter) AwaitPool(ctx context.Context, name string) error {
 	pool := object(poolVersion, PoolKind.Kind, name, nil)
-	ctx, cancel := k.world.Alive(ctx) // nobody makes it ready once Karpenter has died
+	ctx, cancel := k.world.Alive(ctx) // nothing makes it ready once Karpenter has died
 	defer cancel(nil)
 	var last string
 	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {

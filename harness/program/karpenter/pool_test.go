@@ -12,7 +12,7 @@ import (
 	"nodestorm/sim/time/clock"
 )
 
-// Once Karpenter has died nobody waits for what only it could do, and the error says so.
+// Once Karpenter has died nothing waits for what only it could do, and the error says so.
 func TestPoolOfTheDead(t *testing.T) {
 	kubernetes := buildstest.Get(t, builds.Kubernetes)
 	build := buildstest.Get(t, builds.Ref{Name: karpenter.Name, Version: "v1.7.0"})

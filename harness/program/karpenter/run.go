@@ -14,7 +14,7 @@ import (
 )
 
 // Start runs the controller and waits until it is ready. Virtual time passes as
-// real time does meanwhile. Where it is to be broken, its way to the API server has these
+// real time does until then. Where it is to be broken, its way to the API server has these
 // rules, and may get more.
 func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...fault.Fault) (*process.Process, error) {
 	way, err := deploy.Account{Namespace: Name, Name: Name}.Reach(k.world.Cluster, broken, rules)
