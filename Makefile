@@ -99,7 +99,7 @@ test-kind: setup ## Play records on real clusters beside simulated ones (Docker,
 
 .PHONY: fuzz
 fuzz: export FUZZTIME ?= 2m
-fuzz: ## Run every fuzz function for FUZZTIME, 2m unless told
+fuzz: ## Run every fuzz function for FUZZTIME, 2m by default
 	@.ci/fuzz
 
 .PHONY: mutants
@@ -145,7 +145,7 @@ bench-gate: setup ## Compare the figures that matter with another commit's, and 
 	@$(call TOOL,benchgate) $(if $(BASE),-base $(BASE))
 
 .PHONY: bench-growth
-bench-growth: setup ## Tell and draw how costs grow with nodes, pods, virtual minutes and records (about 6 min)
+bench-growth: setup ## Report and draw how costs grow with nodes, pods, virtual minutes and records (about 6 min)
 	@mkdir -p $(OUT)
 	@{ $(BENCH) ./bench -run '^$$' -bench Growth -benchtime 1x -timeout 3h && \
 		$(TEST) ./reports/page -run '^$$' -bench Write -benchtime 1x -timeout 3h; } > $(OUT)/growth.txt || { cat $(OUT)/growth.txt >&2; exit 1; }

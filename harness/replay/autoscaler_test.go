@@ -126,7 +126,7 @@ func checkAutoscalerIdentity(t *testing.T, pid int) {
 	})
 }
 
-// What is wrong with a manifest is told before anything starts.
+// What is wrong with a manifest is reported before anything starts.
 func TestManifestCheck(t *testing.T) {
 	r, tmp := autoscalerRequest(t, "hetzner-1476-min-size-ignored")
 	text, err := os.ReadFile("../program/manifest/testdata/kube-hetzner.yaml")

@@ -101,7 +101,7 @@ func TestCheckRoom(t *testing.T) {
 	}
 }
 
-// A release that the world is to have, and that nobody has built, is found before there
+// A release that the world is to have, and that was never built, is found before there
 // is a world.
 func TestCheckReleases(t *testing.T) {
 	record := lookup(t, "clusterapi-7872-conflict-forced")
@@ -109,7 +109,7 @@ func TestCheckReleases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, version := range []string{"v1.9.99", "v1.9.5-mine"} { // upstream's, and somebody's own
+	for _, version := range []string{"v1.9.99", "v1.9.5-mine"} { // upstream's, and a user's own
 		other := strings.ReplaceAll(string(text), "Cluster API v1.9.5", "Cluster API "+version)
 		r := replay.Request{Record: record, Features: fstest.MapFS{record.Feature: {Data: []byte(other)}}}
 		if err := r.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "cluster-api@"+version) || strings.Contains(err.Error(), "\n") {

@@ -164,7 +164,7 @@ func (r Request) CheckCluster() error {
 	return r.eachScenario(func(pickle []*messages.PickleStep) error {
 		for _, step := range pickle {
 			if m := controlPlane.FindStringSubmatch(step.Text); m != nil {
-				return fmt.Errorf("%s is in a container of kind's, where nobody ends it: %s needs a simulated cluster",
+				return fmt.Errorf("%s is in a container of kind's, where no step can end it: %s needs a simulated cluster",
 					m[1], strings.TrimSpace(r.Record.ID))
 			}
 		}

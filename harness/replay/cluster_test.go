@@ -49,7 +49,7 @@ func TestCheckCluster(t *testing.T) {
 	}
 }
 
-// Steps whose machines cannot be containers are told before anything starts.
+// Steps whose machines cannot be containers are reported before anything starts.
 func TestCheckMachines(t *testing.T) {
 	for step, want := range map[string]string{
 		"": "",

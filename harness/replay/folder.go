@@ -35,7 +35,7 @@ func ReadFolder(name string) *folder.Folder {
 func beside(features fs.FS, r scenarios.Record) fs.FS {
 	dir, err := fs.Sub(features, path.Dir(r.Feature))
 	if err != nil {
-		return nil // the feature is nowhere either, and that is told
+		return nil // the feature is nowhere either, and that is reported
 	}
 	return dir
 }

@@ -35,7 +35,7 @@ var cheapOnInert = []string{
 const cheapWithin, anyWithin = 110 * time.Second, 10 * time.Minute
 
 // A program that answers every health check and does nothing is not healthy, and shows
-// no failure; nor is or does one that logs its rounds besides.
+// no failure; nor is or does one that also logs its rounds.
 func TestInert(t *testing.T) {
 	kubernetes := buildstest.Get(t, builds.Kubernetes)
 	catalogue, err := features.Catalogue()

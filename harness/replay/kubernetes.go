@@ -25,7 +25,7 @@ import (
 )
 
 // ControlPlane is another control plane than that of nodestorm's own Kubernetes: a release of the
-// store, or programs as somebody else has built them. The zero value is none.
+// store, or programs that someone else built. The zero value is none.
 type ControlPlane struct {
 	// Folder has the programs. The controllers may be missing in a user's: those of nodestorm's
 	// own Kubernetes then take their place.

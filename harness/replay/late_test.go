@@ -66,7 +66,7 @@ func TestStopped(t *testing.T) {
 			if !slices.ContainsFunc(again.Run.Clock.Programs, func(p lag.Program) bool {
 				return p.Name == part && p.Stopped > lag.Longest
 			}) {
-				t.Errorf("%s does not tell of it: %+v", run.File, again.Run.Clock.Programs)
+				t.Errorf("%s does not report it: %+v", run.File, again.Run.Clock.Programs)
 			}
 			checkZone(t, result)
 		})
@@ -89,7 +89,7 @@ func stop(t *testing.T, tmp, part string, d time.Duration) {
 			return
 		}
 		time.Sleep(d)
-		_ = process.Signal(syscall.SIGCONT) // the world may have ended meanwhile
+		_ = process.Signal(syscall.SIGCONT) // the world may have ended by now
 		return
 	}
 	t.Errorf("no process %s", part)

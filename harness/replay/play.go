@@ -60,7 +60,7 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	if report.Len() == 0 {
 		return errors.New("godog has run nothing: its report is not there")
 	}
-	// Of files that godog writes by itself nobody knows whether they are complete, and
+	// Files that godog writes by itself may be incomplete, and
 	// the errors of steps have the last lines of logs.
 	if err := run.WriteFile(out.Dir, run.CucumberFile, []byte(redact.ForHere(p.says).Text(report.String()))); err != nil {
 		return err

@@ -99,12 +99,12 @@ func Run(ctx context.Context, r Request) (Result, error) {
 // XML has what readers with a schema refuse, and of a failure that shows as the
 // catalogue promises it makes a failed test.
 func saveJUnit(ctx context.Context, dir string, record scenarios.Record) error {
-	told, err := summary.Run(ctx, dir, scenarios.Of(record), 0)
+	described, err := summary.Run(ctx, dir, scenarios.Of(record), 0)
 	if err != nil {
 		return err
 	}
 	var text bytes.Buffer
-	if err := formats.JUnit(&text, []*story.Story{told}); err != nil {
+	if err := formats.JUnit(&text, []*story.Story{described}); err != nil {
 		return fmt.Errorf("writing %s: %w", run.JUnitFile, err)
 	}
 	return run.WriteFile(dir, run.JUnitFile, text.Bytes())
@@ -114,7 +114,7 @@ func saveJUnit(ctx context.Context, dir string, record scenarios.Record) error {
 const attempts = 3
 
 // Undistorted is Run, and again while the clock was distorted, three times in all:
-// a machine that was too busy says nothing about the target. thrown is told of each
+// a machine that was too busy says nothing about the target. thrown is called with each
 // run that does not count; its folder stays.
 func Undistorted(ctx context.Context, r Request, thrown func(Result)) (Result, error) {
 	for n := 1; ; n++ {

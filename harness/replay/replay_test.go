@@ -89,7 +89,7 @@ func (w *watcher) step(step string, _ func() lag.Figures) {
 	}
 }
 
-// undistorted replays, and again where the machine was too busy to tell anything.
+// undistorted replays, and again where the machine was too busy to show anything.
 func undistorted(t *testing.T, r replay.Request) replay.Result {
 	t.Helper()
 	result, err := replay.Undistorted(t.Context(), r, func(thrown replay.Result) { t.Logf("runs again: %s", thrown.Clock.Distorted()) })
@@ -260,7 +260,7 @@ func TestRunAwaitsSymptom(t *testing.T) {
 	}
 }
 
-// blind is a catalogue whose symptoms nobody causes.
+// blind is a catalogue whose symptoms never occur.
 func blind(t *testing.T) *scenarios.Catalogue {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -274,7 +274,7 @@ func blind(t *testing.T) *scenarios.Catalogue {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[name] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(string(text), "actor: karpenter", "actor: {matches: nobody}"))}
+		files[name] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(string(text), "actor: karpenter", "actor: {matches: no-one}"))}
 	}
 	catalogue, err := scenarios.LoadFrom(files)
 	if err != nil {

@@ -129,7 +129,7 @@ func checkWayOut(t *testing.T, w *world.World, pid int) (secret string) {
 	return secret
 }
 
-// intrude has somebody without credentials write to all that a world listens on. What is returned looks for it in the history, once
+// intrude has a client without credentials write to all that a world listens on. What is returned looks for it in the history, once
 // the run is over.
 func intrude(t *testing.T, w *world.World, tmp string) (check func()) {
 	log := w.History()

@@ -10,7 +10,7 @@ import (
 )
 
 // built is the commit that this program was built from, with "+dirty" behind it if
-// there were changes besides. The Makefile has the linker set it.
+// there were uncommitted changes. The Makefile has the linker set it.
 var built string
 
 // Self is what this program was built from, and what the features are of: the checkout,

@@ -11,7 +11,7 @@ import (
 )
 
 // The program of a test is of the checkout that it is run in. One that knows its commit
-// is told apart from a checkout that has changed since, and one that does not is of none.
+// is distinguished from a checkout that has changed since, and one that does not is of none.
 func TestSelf(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) string {

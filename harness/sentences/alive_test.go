@@ -89,7 +89,7 @@ func testBegin(t *testing.T, w *world.World) {
 	}
 }
 
-// Whoever waits for a record sees the world die.
+// A step that waits for a record sees the world die.
 func testDeploymentOfADyingWorld(ctx context.Context, t *testing.T, w *world.World) {
 	s := &scene.Scene{World: w}
 	ran := make(chan error, 1)

@@ -104,7 +104,7 @@ them for symptom and trigger. Most other Thens are readable names of such statem
 - sequence: elements, each after the one before, in the whole run; noSequence: there are none such
 
 and says where it holds: since (again after each such record), until, within, ever (since the start), forEach or forAny
-(fields that tell apart what it is about, as in [namespace, name]). Of lists, such as taints, contains and lacks compare
+(fields that identify what it is about, as in [namespace, name]). Of lists, such as taints, contains and lacks compare
 whole items: "node.kubernetes.io/not-ready:NoExecute". Of what never was nothing holds; a statement that no
 history could break, or none fulfil, is refused. Without since it counts as records do; states count from the Then on.
 
@@ -112,8 +112,8 @@ A pattern that no record can match is refused as well, since "never" and "absent
 their form (a status, a number as records write it, a mark that is true or missing, a condition as in "False: KubeletNotReady"), verbs,
 resources and details by who writes them, namespaces and names that are nearly those of the scenario by what its Givens and Whens make.
 {matches: TEXT} is not held against what the scenario makes. Of a resource that a scenario brings, or a condition that nodestorm does not
-know, that it is not there says something only if the run has a definition of the one, or a record with the other: else it cannot be
-told, and the run is inconclusive.
+know, that it is not there says something only if the run has a definition of the one, or a record with the other: else it is
+undecided, and the run is inconclusive.
 
 The invariants of a record, and those in the invariants.yaml of a folder for all its features, are such statements too: each
 has to hold from the start of the run to its end. A record has in breaks the statements of those that its failure breaks, and the names
@@ -123,7 +123,7 @@ of those of every run: see [what must hold in every run](../scenarios/INVARIANTS
 
 const standsFor = `These Thens are readable names for statements, all of which have to hold in the window of the sentence. ` +
 	`The general Thens say
-theirs in words. A few others put together what several records tell of a pod, a Node or all instances, or wait for the first of them: a pod
+theirs in words. A few others put together what several records say of a pod, a Node or all instances, or wait for the first of them: a pod
 is gone, a server that is off, the cloud has so many instances, every Node, every kubelet. Those about the phases of machines, and
 about labels of a Node, ask the world itself: they are taken as recorded when a run is judged again.`
 
@@ -131,7 +131,7 @@ about labels of a Node, ask the world itself: they are taken as recorded when a 
 func Page() string {
 	var page strings.Builder
 	page.WriteString("# What the steps of a feature can say\n\n" +
-		"Written by `make sentences`. Every step leaves a record of the source `step` besides.\n\n")
+		"Written by `make sentences`. Every step also leaves a record of the source `step`.\n\n")
 	page.WriteString(Grammar)
 	for _, a := range words.Arguments() {
 		fmt.Fprintf(&page, "- `%s`: %s\n", a.Name, a.Means)

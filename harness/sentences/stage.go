@@ -17,7 +17,7 @@ import (
 	"nodestorm/sim/fault"
 )
 
-// Stage is a world that stays: a feature has set it up, and somebody breaks it by hand.
+// Stage is a world that stays: a feature has set it up, and a user breaks it by hand.
 // Its methods are safe for concurrent use.
 type Stage struct {
 	mu sync.Mutex
@@ -88,7 +88,7 @@ func (t *Stage) Clear(name string) (time.Time, error) {
 	return t.do(breaks.ClearSentence(name), func() error { return breaks.Clear(t.p.Scene, name) })
 }
 
-// do takes a step, which the history tells as it does those of a feature.
+// do takes a step, which the history records as it does those of a feature.
 func (t *Stage) do(text string, act func() error) (time.Time, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -107,5 +107,5 @@ func (t *Stage) do(text string, act func() error) (time.Time, error) {
 	return at, nil
 }
 
-// ArmedFaults are those that the history tells of, in the order in which they were armed.
+// ArmedFaults are those in the history, in the order in which they were armed.
 func (t *Stage) ArmedFaults() []breaks.Armed { return breaks.AllArmed(t.p.Scene) }

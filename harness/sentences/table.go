@@ -14,7 +14,7 @@ import (
 	"nodestorm/harness/sentences/words"
 )
 
-// groups are all sentences. Every step leaves a record of the source step besides.
+// groups are all sentences. Every step also leaves a record of the source step.
 var groups = sync.OnceValue(func() []deploy.Sentences {
 	all := acts.First()
 	for _, k := range clouds.Kinds {

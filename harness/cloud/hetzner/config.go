@@ -11,7 +11,7 @@ import (
 	"nodestorm/harness/program/manifest"
 )
 
-// Variables in which Cluster Autoscaler is told how servers of its groups join: the first
+// Variables that say to Cluster Autoscaler how servers of its groups join: the first
 // that is not empty counts, in this order. The second names a file with the same as JSON;
 // the third is user data for all groups.
 const (

@@ -8,7 +8,7 @@ import (
 	"nodestorm/harness/program/manifest"
 )
 
-// What a build would die of is told of the manifest.
+// What would end a build at its start is reported for the manifest.
 func TestCheckConfig(t *testing.T) {
 	const config, file, init = "HCLOUD_CLUSTER_CONFIG", "HCLOUD_CLUSTER_CONFIG_FILE", "HCLOUD_CLOUD_INIT"
 	mounts := []manifest.Mount{{Path: "/config", Files: map[string][]byte{"cluster.json": []byte("{}"), "bad.json": []byte("no")}}}

@@ -12,11 +12,11 @@ import (
 	"nodestorm/sim/machine/cloudinit"
 )
 
-// ClusterConfigVariable is the variable in which Cluster Autoscaler is told of its groups'
+// ClusterConfigVariable is the variable from which Cluster Autoscaler has its groups'
 // labels and taints. Older builds do not know it.
 const ClusterConfigVariable = "HCLOUD_CLUSTER_CONFIG"
 
-// NodeConfig is what Cluster Autoscaler is told of a node group: how its servers join, and
+// NodeConfig is what Cluster Autoscaler receives of a node group: how its servers join, and
 // what their Nodes then have.
 type NodeConfig struct {
 	CloudInit string            `json:"cloudInit"`
@@ -25,7 +25,7 @@ type NodeConfig struct {
 }
 
 // ConfigOf is that of a group whose kubelets register with labels, as in "a=b,c=d", and
-// taints. The autoscaler is told the same.
+// taints. The autoscaler receives the same.
 func ConfigOf(marks string, taints []string) (c NodeConfig, err error) {
 	flags := ""
 	if marks != "" {
@@ -48,7 +48,7 @@ func ConfigOf(marks string, taints []string) (c NodeConfig, err error) {
 	return c, nil
 }
 
-// ClusterConfig is the variable that tells of all groups, in the form of Cluster
+// ClusterConfig is the variable that describes all groups, in the form of Cluster
 // Autoscaler's documentation for Hetzner.
 func ClusterConfig(groups map[string]NodeConfig) (manifest.Variable, error) {
 	text, err := json.Marshal(map[string]any{

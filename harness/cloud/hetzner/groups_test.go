@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The autoscaler is told what the kubelets of a group's servers register with.
+// The autoscaler receives what the kubelets of a group's servers register with.
 func TestClusterConfig(t *testing.T) {
 	config, err := ConfigOf("pool=a,b=", []string{"x=y:NoSchedule", "z:NoExecute"})
 	if err != nil {

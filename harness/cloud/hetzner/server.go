@@ -10,7 +10,7 @@ import (
 	"nodestorm/harness/program/manifest"
 )
 
-// Image is what servers boot that nobody chose an image for.
+// Image is what servers boot for which no image was chosen.
 const Image = "ubuntu-24.04"
 
 // UserData makes a server join the cluster. Its kubelet knows its provider ID by itself, as in clusters without a cloud
@@ -27,7 +27,7 @@ func Joining() []manifest.Variable {
 	}
 }
 
-// CreateServer creates a server that joins the cluster, as somebody would by hand. It
+// CreateServer creates a server that joins the cluster, as a user would by hand. It
 // belongs to no node group unless one is named.
 func (p *Project) CreateServer(name, group, serverType, location, flags string) error {
 	var labels map[string]string

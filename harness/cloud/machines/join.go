@@ -7,13 +7,13 @@
 //	                          └─▶ a container, whose cloud-init does what its user data says
 //
 // Who makes a Node's provider ID, lifts its taints or deletes it is the cluster's
-// business: a cloud controller manager, an autoscaler, or nobody.
+// business: a cloud controller manager, an autoscaler, or none.
 //
 // It records, with source "node", actor "join" and the instance as object:
 //
 //	boot     the machine starts; detail: node, delay, args (the kubelet's command line)
 //	nojoin   the machine runs and no Node will come; detail: reason. Of a container it is
-//	         whoever carries out the user data that says so.
+//	         what carries out the user data that reports it.
 //	halt     the machine is off or gone
 package machines
 
@@ -43,7 +43,7 @@ type Config struct {
 	Kubelets func(fakecloud.Instance) *kubelet.Machines
 	// Containers are what all instances are. Over Kubelets; nil means that none is.
 	Containers Containers
-	// History gets the records. Nil means nobody listens.
+	// History gets the records. Nil means that they are not recorded.
 	History history.Recorder
 	// Seed is the run's. Each instance draws from a stream of its own.
 	Seed uint64
@@ -56,13 +56,13 @@ type Config struct {
 	// Jitter moves each boot delay by up to this part of itself either way. Zero
 	// means DefaultJitter, below zero none.
 	Jitter float64
-	// Profile says how a machine behaves besides; a BootDelay in it goes over all
+	// Profile says how a machine behaves otherwise; a BootDelay in it goes over all
 	// of the above, without jitter. Nil means node.DefaultProfile, but for BootDelay.
 	Profile func(fakecloud.Instance) node.Profile
 }
 
 // Containers are machines on which user data is really carried out. Methods return at once;
-// what fails is theirs to tell.
+// what fails is reported by them.
 type Containers interface {
 	// PowerOn boots a machine, for the first time or again.
 	PowerOn(Container)
@@ -75,7 +75,7 @@ type Containers interface {
 // Container is an instance to be booted as a container.
 type Container struct {
 	Name string
-	// Node is what its Node will be called, as far as its user data tells.
+	// Node is what its Node will be called, as far as its user data says.
 	Node string
 	// ID is the instance's, as long as it has the same disk.
 	ID       string
@@ -87,7 +87,7 @@ type Container struct {
 	Addresses []netip.Addr
 	Cores     int
 	Memory    uint64 // bytes that Linux sees
-	// Profile says how it behaves besides. A BootDelay in it is until it gets its power.
+	// Profile says how it behaves otherwise. A BootDelay in it is until it gets its power.
 	Profile node.Profile
 }
 

@@ -1,4 +1,4 @@
-// Package nodegroups puts a cloud into a world that is nobody's: it keeps node groups at their target
+// Package nodegroups puts a generic cloud into a world: it keeps node groups at their target
 // sizes, as large clouds do, and Cluster Autoscaler speaks to it through its provider externalgrpc.
 package nodegroups
 
@@ -169,7 +169,7 @@ func (c *Cloud) CreateInstance(name, instanceType, zone, marks string) error {
 	})
 }
 
-// SetTarget sets the target size of a group, as somebody would by hand.
+// SetTarget sets the target size of a group, as a user would by hand.
 func (c *Cloud) SetTarget(group string, target int) error {
 	return c.with(group, func(tx *fakecloud.Tx, g *fakecloud.Group) { tx.SetTarget(g.ID, target) })
 }

@@ -75,7 +75,7 @@ func vSphere(ctx context.Context, s *scene.Scene, _ words.Args) error {
 		Path: manager.Binary(),
 		Args: []string{
 			"--kubeconfig=$(KUBECONFIG)", "--authentication-kubeconfig=$(KUBECONFIG)", "--authorization-kubeconfig=$(KUBECONFIG)",
-			"--authentication-skip-lookup", // nobody but its probes asks it
+			"--authentication-skip-lookup", // only its probes ask it
 			"--bind-address=127.0.0.1", "--secure-port=$(PORT_10258)", "--webhook-secure-port=0",
 			"--leader-elect=false", // there is only one
 		},

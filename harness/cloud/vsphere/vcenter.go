@@ -1,5 +1,5 @@
 // Package vsphere puts a vSphere into a world: the cloud, its vCenter on loopback, and
-// the virtual machines that somebody makes there by hand or with an installer, which join the
+// the virtual machines that a user makes there by hand or with an installer, which join the
 // cluster by their user data.
 //
 // It knows no autoscaler.

@@ -65,7 +65,7 @@ func (q *Queue) CheckSource(ctx context.Context, t builds.Target) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		q.Output.Say("whether the source of %s has changed since it was built cannot be told: %v", t.Ref, err)
+		q.Output.Say("cannot determine whether the source of %s has changed since it was built: %v", t.Ref, err)
 	case changed:
 		q.Output.Say("%s is stale: its source has changed since it was built on %s; build it again with: %s",
 			t.Ref, t.BuiltAt.Format("2006-01-02 15:04"), buildstore.Rebuild(t))

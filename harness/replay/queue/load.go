@@ -14,7 +14,7 @@ import (
 // Load is what one job has asked of the machine while it was played alone.
 type Load struct {
 	// Processors are those that this process may use, Used how many of them the job has
-	// kept busy, Idle how many of the machine's nobody has, both on average.
+	// kept busy, Idle how many of the machine's no process uses, both on average.
 	Processors int
 	Used, Idle float64
 }
@@ -29,7 +29,7 @@ func (l Load) AtOnce() int {
 	if l.Used <= 0 {
 		return 1
 	}
-	// mutant: at a time, as many as the machine has idle processors, whoever may use them
+	// mutant: at a time, as many as the machine has idle processors, without regard to who may use them
 	free := min(l.Idle, float64(l.Processors)-l.Used) * (1 - spare)
 	return 1 + int(max(0, free)/l.Used)
 }

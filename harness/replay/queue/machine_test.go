@@ -17,7 +17,7 @@ func TestAtOnce(t *testing.T) {
 		{Load{16, 1.4, 0.5}, 1},   // on which others work
 		{Load{2, 1.3, 14}, 1},     // of which we may use two
 		{Load{2, 2.4, 0}, 1},      //
-		{Load{2, 0, 2}, 1},        // it cannot be told
+		{Load{2, 0, 2}, 1},        // it cannot be determined
 		{Load{64, 1.4, 62.5}, 36}, //
 	} {
 		if got := test.load.AtOnce(); got != test.want {

@@ -13,7 +13,7 @@ import (
 	"nodestorm/harness/replay/queue"
 )
 
-// stage is where made-up jobs are played, which end only when they are told to.
+// stage is where made-up jobs are played, which end only when the test ends them.
 type stage struct {
 	t       *testing.T
 	began   chan int
@@ -71,11 +71,11 @@ func (s *stage) started(n int) (jobs []int) {
 }
 
 // Jobs that end in another order than they began have their results in that of the sequence,
-// at every moment; one that was late is played again when nobody else is, in its place.
+// at every moment; one that was late is played again when no other is, in its place.
 func TestOrder(t *testing.T) {
 	const jobs = 5
 	s := newStage(t, jobs)
-	var told [][]string
+	var reported [][]string
 	var fewer []int
 	ended := make(chan error, 1)
 	var results []string
@@ -83,7 +83,7 @@ func TestOrder(t *testing.T) {
 		var err error
 		results, err = queue.Sequence(t.Context(), jobs, 3, queue.Steps[string]{
 			Parallel: s.parallel, Alone: s.Alone,
-			Done:  func(r []string) error { told = append(told, slices.Clone(r)); return nil },
+			Done:  func(r []string) error { reported = append(reported, slices.Clone(r)); return nil },
 			Fewer: func(n int) { fewer = append(fewer, n) },
 		})
 		ended <- err
@@ -105,13 +105,13 @@ func TestOrder(t *testing.T) {
 	if !slices.Equal(results, want) {
 		t.Errorf("results %q, want %q", results, want)
 	}
-	for _, sofar := range told {
+	for _, sofar := range reported {
 		if !slices.IsSorted(sofar) {
-			t.Errorf("told of %q on the way", sofar)
+			t.Errorf("reported %q on the way", sofar)
 		}
 	}
-	if !slices.Equal(told[len(told)-1], want) || s.alone.Load() != 1 || !slices.Equal(fewer, []int{2}) || s.most.Load() != 3 {
-		t.Errorf("told %q; %d alone, fewer %v, %d at once", told, s.alone.Load(), fewer, s.most.Load())
+	if !slices.Equal(reported[len(reported)-1], want) || s.alone.Load() != 1 || !slices.Equal(fewer, []int{2}) || s.most.Load() != 3 {
+		t.Errorf("reported %q; %d alone, fewer %v, %d at once", reported, s.alone.Load(), fewer, s.most.Load())
 	}
 }
 

@@ -118,7 +118,7 @@ func (q *Queue) Among(jobs []Job) Lookup {
 	return func(ctx context.Context, r workRequest) (Job, error) {
 		if r.Job < 0 || r.Job >= len(jobs) || jobs[r.Job].Record.ID != r.ID || jobs[r.Job].Target.Ref.String() != r.Target {
 			return Job{}, fmt.Errorf("%s on %s was to be played, and this process has another sequence: has the catalogue or the "+
-				"store changed meanwhile?", r.ID, r.Target)
+				"store changed since then?", r.ID, r.Target)
 		}
 		return q.resolve(ctx, jobs[r.Job])
 	}
@@ -132,7 +132,7 @@ func FeaturesOn(targets ...builds.Target) Lookup {
 				return FeatureJob(r.Feature, on, r.Out)
 			}
 		}
-		return Job{}, fmt.Errorf("%s was to be played on %s, which this process does not know: has the store changed meanwhile?",
+		return Job{}, fmt.Errorf("%s was to be played on %s, which this process does not know: has the store changed since then?",
 			r.ID, r.Target)
 	}
 }

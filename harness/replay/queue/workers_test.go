@@ -90,7 +90,7 @@ func TestPlayedAgainAlone(t *testing.T) {
 	}
 }
 
-// A full disk ends all, and what was done is told.
+// A full disk ends all, and what was done is reported.
 func TestParallelFullDisk(t *testing.T) {
 	s, tasks, _, dir := madeUp(t, "", "full", "waits", "", "")
 	s.AtOnce = 2
@@ -108,7 +108,7 @@ func TestParallelFullDisk(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends all players, and what one of them could not end is told.
+// Ctrl-C ends all players, and what one of them could not end is reported.
 func TestParallelInterrupted(t *testing.T) {
 	s, tasks, _, dir := madeUp(t, "waits", "waits", "")
 	s.AtOnce = 2
@@ -136,7 +136,7 @@ func TestParallelInterrupted(t *testing.T) {
 	}
 }
 
-// Whose answer is not needed any more is interrupted, and nobody beside it; in its place the next is played.
+// A player whose answer is not needed any more is interrupted, and no other; in its place the next is played.
 func TestWorkersGoOn(t *testing.T) {
 	s, tasks, _, dir := madeUp(t, "waits", "", "")
 	w := &workers{queue: s, board: s.newBoard(0), of: 2}
@@ -197,7 +197,7 @@ func TestWorkerRefuses(t *testing.T) {
 	}
 }
 
-// What several worlds do is told without a flood: elsewhere than on a terminal a line when
+// What several worlds do is reported without a flood: elsewhere than on a terminal a line when
 // one comes to another step.
 func TestBoard(t *testing.T) {
 	var text bytes.Buffer

@@ -186,7 +186,7 @@ func (p *Pending) Text() string {
 		return ""
 	}
 	if p.news == "" {
-		return "meanwhile: " + p.left[0].String()
+		return "in the background: " + p.left[0].String()
 	}
-	return "meanwhile: " + p.news
+	return "in the background: " + p.news
 }

@@ -96,7 +96,7 @@ func start(ctx context.Context, s *scene.Scene, cfg world.Config) (err error) {
 }
 
 // systemNode keeps the cluster out of full disruption: if no Node at all is
-// Ready, kube-controller-manager evicts nobody and taints nothing NoExecute.
+// Ready, kube-controller-manager evicts nothing and taints nothing NoExecute.
 func systemNode(ctx context.Context, s *scene.Scene, a words.Args) error {
 	return s.SystemNode(ctx, a.Text(0), "")
 }

@@ -10,7 +10,7 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// An invariant is told to be broken by the record that breaks it, once.
+// An invariant is reported as broken by the record that breaks it, once.
 func TestGuards(t *testing.T) {
 	list := make([]checker.Statement, 2)
 	for i, text := range []string{"count: {source: api, verb: create, resource: nodeclaims}\natMost: 1",
@@ -24,13 +24,13 @@ func TestGuards(t *testing.T) {
 	}
 	claim := func(name string) history.Event { return api("create", "nodeclaims", name) }
 	open := guards(list)
-	var told []uint64
+	var evidence []uint64
 	for i, e := range []history.Event{claim("a"), api("patch", "nodes", "n"), claim("b"), claim("c"), api("delete", "nodes", "n")} {
 		for _, broken := range open.take(history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e}) {
-			told = append(told, broken.Evidence...)
+			evidence = append(evidence, broken.Evidence...)
 		}
 	}
-	if want := []uint64{1, 3, 5}; !slices.Equal(told, want) || len(open) != 0 {
-		t.Errorf("told %v, want %v; %d still open", told, want, len(open))
+	if want := []uint64{1, 3, 5}; !slices.Equal(evidence, want) || len(open) != 0 {
+		t.Errorf("reported %v, want %v; %d still open", evidence, want, len(open))
 	}
 }

@@ -44,7 +44,7 @@ var objectSentences = scene.Sentences{
 	}, awaits...),
 }
 
-// kubectls are somebody with all rights on each of the scenario's clusters.
+// kubectls are a user with all rights on each of the scenario's clusters.
 type kubectls map[*world.Cluster]*objects.Client
 
 // clusterOf is the cluster that a kind is of.
@@ -57,7 +57,7 @@ func clusterOf(s *scene.Scene, kind schema.GroupKind) *world.Cluster {
 	return s.World.Cluster
 }
 
-// kubectl is somebody with all rights on a cluster.
+// kubectl is a user with all rights on a cluster.
 func kubectl(s *scene.Scene, cluster *world.Cluster) (*objects.Client, error) {
 	all := scene.State[kubectls](s)
 	if c := (*all)[cluster]; c != nil {
@@ -181,7 +181,7 @@ func put(ctx context.Context, s *scene.Scene, text string, how objects.How) ([]o
 	return all, nil
 }
 
-// change does something to an object as somebody does who is quick: it takes no longer in
+// change does something to an object as a user does who is quick: it takes no longer in
 // the world's time than in ours.
 func change(s *scene.Scene, ref string, do func(*objects.Client, objects.Ref) error) error {
 	c, of, err := object(s, ref)
@@ -190,7 +190,7 @@ func change(s *scene.Scene, ref string, do func(*objects.Client, objects.Ref) er
 		defer s.World.Driver().Release()
 		err = do(c, of)
 	}
-	if nobody(s, ref, err) {
+	if nothingLeft(s, ref, err) {
 		return nil
 	}
 	return err
@@ -344,10 +344,10 @@ func checkMark(field string) func(words.Args) error {
 	}
 }
 
-// nobody reports whether doing something to an object of a scenario that was drawn came to
+// nothingLeft reports whether doing something to an object of a scenario that was drawn came to
 // nothing because there is no newest or oldest one, or none any more.
-func nobody(s *scene.Scene, ref string, err error) bool {
+func nothingLeft(s *scene.Scene, ref string, err error) bool {
 	_, name, _ := strings.Cut(ref, "/")
-	// mutant: what somebody wrote may be done to nobody
+	// mutant: a written act may find no object
 	return s.Drawn && (name == then.Newest || name == then.Oldest) && (errors.As(err, new(*then.NoneError)) || apierrors.IsNotFound(err))
 }

@@ -8,7 +8,7 @@ import (
 	"nodestorm/harness/sentences/words"
 )
 
-// programSentences have what somebody does to the programs of the world, the target and
+// programSentences have what a user does to the programs of the world, the target and
 // the control plane, as a whole.
 var programSentences = scene.Sentences{
 	Worlds: "any", Records: "programs that end and start (harness)",

@@ -18,7 +18,7 @@ type Armed struct {
 	Since  time.Duration `json:"since"` // of virtual time, since the world's start
 }
 
-// AllArmed are those that the history tells of, in the order in which they were armed.
+// AllArmed are those in the history, in the order in which they were armed.
 func AllArmed(s *scene.Scene) []Armed {
 	var all []Armed
 	for _, r := range s.World.History().Since(0) {

@@ -1,4 +1,4 @@
-// Package breaks has the sentences about faults, and their lists in YAML: what can be broken, and how somebody says it.
+// Package breaks has the sentences about faults, and their lists in YAML: what can be broken, and how a step says it.
 package breaks
 
 import (

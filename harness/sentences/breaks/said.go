@@ -8,8 +8,8 @@ import (
 	"nodestorm/sim/fault"
 )
 
-// CheckSentence finds what is wrong with a sentence about a fault, as far as any world could
-// tell.
+// CheckSentence finds what is wrong with a sentence about a fault, as far as that is so in
+// any world.
 func CheckSentence(sentence string) error {
 	_, err := Read(sentence)
 	return err

@@ -27,7 +27,7 @@ func CheckUserData(_ *Feature, a words.Args) error {
 }
 
 // CheckKubelet asks a real kubelet whether it would start with what the user data says;
-// of an unknown flag, for example, nobody else can tell.
+// only a kubelet knows an unknown flag, for example.
 func (s *Scene) CheckKubelet(ctx context.Context, userData string) error {
 	system, err := bootedWith(userData)
 	if err != nil {

@@ -50,7 +50,7 @@ type message struct {
 // MadeUp plays what it is asked to, without a world:
 //
 //	""       the run ends at once, as expected
-//	"fails"  it ends in a way that nobody expects
+//	"fails"  it ends in a way that is not expected
 //	"late"   with others it is inconclusive
 //	"ill"    it is inconclusive alone, too
 //	"after"  it ends when the job behind it in the sequence has

@@ -12,9 +12,9 @@ import (
 	"nodestorm/harness/sentences/scene"
 )
 
-// In a scenario that was drawn there need be no newest or oldest object to do something to. Who
-// names one, or wrote the scenario, means that it is there.
-func TestNobody(t *testing.T) {
+// In a scenario that was drawn there need be no newest or oldest object to do something to. A
+// scenario that was written, or a step that names the object, needs it to be there.
+func TestNothingLeft(t *testing.T) {
 	_, none := then.Aged(nil, "karpenter", "Node", then.Newest)
 	gone := fmt.Errorf("deleting: %w", apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "web"))
 	for _, test := range []struct {
@@ -30,7 +30,7 @@ func TestNobody(t *testing.T) {
 		{true, "Pod/$oldest", nil, false},
 		{false, "Node/$newest", none, false},
 	} {
-		if got := nobody(&scene.Scene{Drawn: test.drawn}, test.ref, test.err); got != test.want {
+		if got := nothingLeft(&scene.Scene{Drawn: test.drawn}, test.ref, test.err); got != test.want {
 			t.Errorf("%+v: %t", test, got)
 		}
 	}
