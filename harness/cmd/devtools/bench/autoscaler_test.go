@@ -24,7 +24,7 @@ import (
 )
 
 // BenchmarkAutoscalers plays the features of scale/ on the newest releases: how long it takes from
-// the last When on, and what the autoscaler uses meanwhile. What may be on any instance type is played
+// the last When on, and what the autoscaler uses in that time. What may be on any instance type is played
 // with as many as a large cloud has, too.
 func BenchmarkAutoscalers(b *testing.B) {
 	kubernetes := buildstest.Get(b, builds.Kubernetes)
@@ -187,7 +187,7 @@ type lastWhen struct {
 	at     time.Time // virtual
 }
 
-// step is told each step as it begins.
+// step is called with each step as it begins.
 func (l *lastWhen) step(text string) {
 	if len(l.left) == 0 || text != l.left[0] {
 		return
@@ -196,7 +196,7 @@ func (l *lastWhen) step(text string) {
 	l.before, l.began, l.at = l.world.Usage(), time.Now(), l.world.Clock().Now()
 }
 
-// report tells seconds, virtual ones, the processor time of the autoscaler and of all, and the most
+// report reports seconds, virtual ones, the processor time of the autoscaler and of all, and the most
 // memory that the autoscaler ever had.
 func (l *lastWhen) report(b *testing.B, autoscaler string) {
 	after := l.world.Usage()
@@ -211,7 +211,7 @@ func (l *lastWhen) report(b *testing.B, autoscaler string) {
 	l.reportRounds(b)
 }
 
-// reportRounds tells how long a round of the main loop took, on average and at most, where the scenario
+// reportRounds reports how long a round of the main loop took, on average and at most, where the scenario
 // has that recorded.
 func (l *lastWhen) reportRounds(b *testing.B) {
 	from := l.at.Sub(l.world.History().Start())

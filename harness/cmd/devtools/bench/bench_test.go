@@ -118,7 +118,7 @@ func BenchmarkQuiet(b *testing.B) {
 }
 
 // quiet lets a span pass in a world with three nodes, and ends it. The timer, which is stopped
-// before and after, runs only meanwhile.
+// before and after, runs only in between.
 func quiet(b *testing.B, w *world.World, span time.Duration) {
 	b.Helper()
 	for n := range 3 {
@@ -128,7 +128,7 @@ func quiet(b *testing.B, w *world.World, span time.Duration) {
 	}
 	pass(b, w, 2*time.Minute)
 	w.Driver().Restart()
-	told := guests(w.Driver().Figures())
+	start := guests(w.Driver().Figures())
 	before, _ := total(w.Usage())
 	b.StartTimer()
 	pass(b, w, span)
@@ -136,9 +136,9 @@ func quiet(b *testing.B, w *world.World, span time.Duration) {
 	f := w.Driver().Figures()
 	after, _ := total(w.Usage())
 	for name, now := range guests(f) {
-		calls := float64(now.Told - told[name].Told)
+		calls := float64(now.Told - start[name].Told)
 		b.ReportMetric(calls/f.Wall.Seconds(), "told/s-"+name)
-		b.ReportMetric(float64((now.Listening-told[name].Listening).Nanoseconds())/1e3/calls, "µs/told-"+name)
+		b.ReportMetric(float64((now.Listening-start[name].Listening).Nanoseconds())/1e3/calls, "µs/told-"+name)
 	}
 	b.ReportMetric(f.Wall.Seconds(), "s-wall")
 	b.ReportMetric(f.Mean, "x-mean")
@@ -148,7 +148,7 @@ func quiet(b *testing.B, w *world.World, span time.Duration) {
 	_ = w.Stop()
 }
 
-// guests are the programs of whose calls the kernel tells us, by name.
+// guests are the programs whose calls the kernel reports to us, by name.
 func guests(f lag.Figures) map[string]lag.Program {
 	of := map[string]lag.Program{}
 	for _, p := range f.Programs {

@@ -18,7 +18,7 @@ import (
 	"nodestorm/sim/machine/workload"
 )
 
-// bring brings a Cluster API release up in a world, with these arguments besides its own.
+// bring brings a Cluster API release up in a world, with these arguments in addition to its own.
 func bring(b *testing.B, w *world.World, args ...string) *clusterapi.ClusterAPI {
 	b.Helper()
 	a, err := clusterapi.Up(context.Background(), clusterapi.Config{
@@ -62,7 +62,7 @@ func BenchmarkMachines(b *testing.B) {
 	}
 }
 
-// BenchmarkUnforcedConflict tells how often a Cluster Autoscaler that updates the scale
+// BenchmarkUnforcedConflict measures how often a Cluster Autoscaler that updates the scale
 // of a MachineDeployment meets a write of Cluster API's own controllers: 200 scale-ups
 // of one, 20 s apart, so that it changes all the time, and nothing but real programs.
 func BenchmarkUnforcedConflict(b *testing.B) {

@@ -28,7 +28,7 @@ func sizes(b *testing.B, variable string, usual ...int) (list []int) {
 	return list
 }
 
-// BenchmarkGrowth tells what a world costs with more and more nodes, pods and virtual time:
+// BenchmarkGrowth measures what a world costs with more and more nodes, pods and virtual time:
 // make bench-growth, which draws it.
 func BenchmarkGrowth(b *testing.B) {
 	const span = 5 * time.Minute

@@ -21,7 +21,7 @@ import (
 )
 
 // BenchmarkRecheck judges runs that go on and on: the history of a real one, again and again with
-// other objects, until it has as many records as it should. It tells how long that takes and how
+// other objects, until it has as many records as it should. It reports how long that takes and how
 // much memory all of this process has had at most.
 func BenchmarkRecheck(b *testing.B) {
 	run.LimitMemory() // as nodestorm recheck does

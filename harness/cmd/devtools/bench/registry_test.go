@@ -70,7 +70,7 @@ func BenchmarkRegistry(b *testing.B) {
 	b.ReportMetric(pulled.Seconds()/float64(b.N), "s-pull")
 }
 
-// BenchmarkFirstVerdict is what somebody waits for who has nothing but nodestorm, and a registry
+// BenchmarkFirstVerdict is what a user waits for who has nothing but nodestorm, and a registry
 // with the builds that a record needs: from an empty store to the first verdict, and to both.
 // The registry is on loopback, so a network's time is not in it.
 func BenchmarkFirstVerdict(b *testing.B) {
@@ -97,7 +97,7 @@ func BenchmarkFirstVerdict(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		cmd.Stderr = cmd.Stdout // where it tells of each verdict as it comes
+		cmd.Stderr = cmd.Stdout // where it reports each verdict as it comes
 		began := time.Now()
 		if err := cmd.Start(); err != nil {
 			b.Fatal(err)

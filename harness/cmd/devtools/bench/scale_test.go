@@ -45,7 +45,7 @@ type driver interface {
 //
 // What it says of the processor time of nodestorm's driver is all of our own process:
 // the world's history, the counting and the making of the Deployments are in it, which
-// of KWOK's rows is told as cpu-s-nodestorm.
+// of KWOK's rows is reported as cpu-s-nodestorm.
 func BenchmarkScale(b *testing.B) {
 	drivers := []struct {
 		name string
@@ -99,10 +99,10 @@ func phase(b *testing.B, w *world.World, driver, name string, part func()) {
 	before, began := w.Usage(), time.Now()
 	part()
 	took, after := time.Since(began), w.Usage()
-	var told strings.Builder // what comes next may never end
+	var figures strings.Builder // what comes next may never end
 	report := func(value float64, unit string) {
 		b.ReportMetric(value, name+"-"+unit)
-		fmt.Fprintf(&told, " %.4g %s", value, unit)
+		fmt.Fprintf(&figures, " %.4g %s", value, unit)
 	}
 	cpu := func(program string) float64 { return (after[program].CPU - before[program].CPU).Seconds() }
 	report(took.Seconds(), "s")
@@ -115,7 +115,7 @@ func phase(b *testing.B, w *world.World, driver, name string, part func()) {
 	report((all - spent).Seconds(), "cpu-s")
 	report(float64(after[driver].RSS)/(1<<20), "driver-MiB")
 	report(float64(rss)/(1<<20), "MiB")
-	b.Logf("%s:%s", name, told.String())
+	b.Logf("%s:%s", name, figures.String())
 }
 
 func nodeNames(n int) (names []string) {

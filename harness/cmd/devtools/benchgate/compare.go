@@ -56,11 +56,11 @@ const (
 	// alpha is how probable it may be that two equal sides seem to differ. Of five and
 	// five values all of one side must be above all of the other then.
 	alpha = .01
-	// least is the part of a figure that a difference must have to be told.
+	// least is the part of a figure that a difference must have to be reported.
 	least = .05
 )
 
-// more tells of figures that are the better the higher they are: how many times as fast as
+// more has the figures that are the better the higher they are: how many times as fast as
 // real time virtual time passes. Of all others less is better.
 func (f figure) more() bool {
 	// mutant: a higher factor is worse

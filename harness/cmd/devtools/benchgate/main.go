@@ -47,7 +47,7 @@ var suites = []suite{
 
 func main() {
 	base := flag.String("base", "", "the `commit` to compare with; default: the last one, or the one before it if nothing is uncommitted")
-	count := flag.Int("count", 5, "how often each benchmark or record runs on each side; below 4 nothing can be told from noise")
+	count := flag.Int("count", 5, "how often each benchmark or record runs on each side; below 4 nothing can be distinguished from noise")
 	asVerdicts := flag.Bool("verdicts", false, "replay records in place of benchmarks")
 	flag.Parse()
 	if !*asVerdicts && (flag.NArg() > 0 || *count < 4) || *count < 1 {

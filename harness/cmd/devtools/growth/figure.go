@@ -12,14 +12,14 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// numbered is the name of a benchmark that is told apart by a number, without processors:
+// numbered is the name of a benchmark that ends in a number, without processors:
 // "Growth/nodes=1000" or "Write/1000000".
 var numbered = regexp.MustCompile(`^(.*?)/(?:([^/=]+)=)?([0-9]+)$`)
 
 // point is what a benchmark has measured, the median of its runs.
 type point struct{ X, Y float64 }
 
-// figure is what grows: a unit over what a benchmark is told apart by.
+// figure is what grows: a unit over the number in a benchmark's name.
 type figure struct {
 	Benchmark, Of, Unit string
 	Points              []point // by X, at least two
@@ -94,8 +94,8 @@ func (f figure) Last() float64 {
 	return slope(f.Points[len(f.Points)-2], f.Points[len(f.Points)-1])
 }
 
-// tell prints the figures, as a table in Markdown.
-func tell(out io.Writer, figures []figure) error {
+// writeTable prints the figures, as a table in Markdown.
+func writeTable(out io.Writer, figures []figure) error {
 	fmt.Fprintln(out, "| over | figure | from | to | slope | slope at the end |\n|---|---|---|---|---|---|")
 	for _, f := range figures {
 		first, last := f.Points[0], f.Points[len(f.Points)-1]

@@ -1,4 +1,4 @@
-// Command growth reads what benchmarks have printed that are told apart by a number, such as
+// Command growth reads what benchmarks have printed whose names end in a number, such as
 // Growth/nodes=1000 or Write/1000000, and says how their figures grow with it:
 //
 //	go test ./bench -run '^$' -bench Growth -benchtime 1x | go run ./growth -out growth.html
@@ -32,9 +32,9 @@ func run(in io.Reader, table io.Writer, page string) error {
 		return err
 	}
 	if len(figures) == 0 {
-		return errors.New("no benchmark that is told apart by a number, of which there are two, has printed a figure")
+		return errors.New("no benchmark has printed figures for two numbers in its name, such as Growth/nodes=1000")
 	}
-	if err := tell(table, figures); err != nil {
+	if err := writeTable(table, figures); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {

@@ -141,7 +141,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// A mutant that is noticed, one that is not, and one that does not compile are told apart.
+// A mutant that is noticed, one that is not, and one that does not compile have different results.
 func TestNoticed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs go test; run without -short")

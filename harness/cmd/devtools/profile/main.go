@@ -91,7 +91,7 @@ func profileCommand(ctx context.Context, command []string, folder string, log io
 	if err := seen.write(folder); err != nil {
 		return errors.Join(failed, err)
 	}
-	seen.tell(log)
+	seen.writeTable(log)
 	fmt.Fprintf(log, "%s\n", filepath.Join(folder, page))
 	return failed
 }

@@ -84,10 +84,10 @@ func (f fetched) Fetch(string, time.Duration, time.Duration) (*profile.Profile, 
 	return f.profile, "", nil
 }
 
-// silent is nobody in front of pprof.
+// silent is the user interface of pprof without a user.
 type silent struct{}
 
-func (silent) ReadLine(string) (string, error)     { return "", errors.New("nobody is asked") }
+func (silent) ReadLine(string) (string, error)     { return "", errors.New("no question is asked") }
 func (silent) Print(...any)                        {}
 func (silent) PrintErr(...any)                     {}
 func (silent) IsTerminal() bool                    { return false }

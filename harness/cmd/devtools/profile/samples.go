@@ -18,7 +18,7 @@ import (
 // perSample is the processor time that one sample stands for.
 const perSample = int64(time.Second) / perHertz
 
-// label is what samples tell their program by.
+// label is the one by which samples name their program.
 const label = "program"
 
 // seen is what was seen: a profile whose samples have the names of their programs.
@@ -93,7 +93,7 @@ func (s *seen) frame(line string) (string, error) {
 	return name, nil
 }
 
-// location is the one of a function, in which places are not told apart.
+// location is the one of a function, in which places are not distinguished.
 func (s *seen) location(name string) *profile.Location {
 	if l, known := s.functions[name]; known {
 		return l
@@ -113,8 +113,8 @@ func (s *seen) add(program string, frames []*profile.Location) {
 	})
 }
 
-// tell prints how much each program has worked, those that did most first.
-func (s *seen) tell(out io.Writer) {
+// writeTable prints how much each program has worked, those that did most first.
+func (s *seen) writeTable(out io.Writer) {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "PROGRAM\tCPU-S")
 	for _, name := range slices.SortedFunc(maps.Keys(s.programs), func(a, b string) int {

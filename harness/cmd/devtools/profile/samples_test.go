@@ -41,9 +41,9 @@ func TestRead(t *testing.T) {
 	if !reflect.DeepEqual(stacks, want) {
 		t.Errorf("%q, want %q", stacks, want)
 	}
-	var told bytes.Buffer
-	s.tell(&told)
-	if got, want := strings.Fields(told.String()), strings.Fields("PROGRAM CPU-S kube-apiserver 0.00 tmux: server 0.00"); !reflect.DeepEqual(got, want) {
+	var table bytes.Buffer
+	s.writeTable(&table)
+	if got, want := strings.Fields(table.String()), strings.Fields("PROGRAM CPU-S kube-apiserver 0.00 tmux: server 0.00"); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if err := s.profile.CheckValid(); err != nil {
