@@ -32,7 +32,7 @@ func nodestorm(t *testing.T, args ...string) (code int, stdout, stderr string) {
 }
 
 // bench is a machine with an empty store and a go command that builds nothing and
-// tells of itself.
+// records its calls.
 type bench struct{ store, goCalled, out string }
 
 func newBench(t *testing.T) bench {
@@ -56,7 +56,7 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 	}
 }
 
-// A wrong argument is told in one line, before anything is built or written.
+// A wrong argument is reported in one line, before anything is built or written.
 func TestWrongArguments(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	write(t, file, "", 0o600)
@@ -235,7 +235,7 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// What is wrong with the features of a checkout is told by all commands that need them.
+// What is wrong with the features of a checkout is reported by all commands that need them.
 func TestWrongFeatures(t *testing.T) {
 	const feature = "karpenter/issue-7515-not-ready-noexecute.feature"
 	right, err := os.ReadFile("../../features/" + feature)

@@ -62,7 +62,7 @@ func TestCloudRefuses(t *testing.T) {
 	}
 }
 
-// Wrong files of a cloud of node groups, each told in a sentence.
+// Wrong files of a cloud of node groups, each reported in a sentence.
 func TestWrongNodeGroups(t *testing.T) {
 	dir := t.TempDir()
 	hetzner, err := fakecloud.New(fakecloud.Config{Clock: clock.RealClock{}, Seed: 1, Catalogue: fakecloud.Hetzner()})
@@ -106,7 +106,7 @@ func TestWrongNodeGroups(t *testing.T) {
 	}
 }
 
-// The project outlives the command, and a fault that made no difference is told.
+// The project outlives the command, and a fault that made no difference is reported.
 func TestCloudServes(t *testing.T) {
 	t.Setenv("HCLOUD_TOKEN", "x")
 	dir := t.TempDir()

@@ -29,7 +29,7 @@ func onTerminal(t *testing.T, columns uint16, args ...string) string {
 	screen, tty := outputtest.Terminal(t, columns)
 	shown := make(chan string)
 	go func() {
-		text, _ := io.ReadAll(screen) // a terminal that nobody has open any more is an error
+		text, _ := io.ReadAll(screen) // a terminal that no process has open any more is an error
 		shown <- string(text)
 	}()
 	var stderr bytes.Buffer

@@ -22,8 +22,8 @@ import (
 	"nodestorm/reports/nightly"
 )
 
-// Nights are kept one after the other, each is held against those before it, and the exit status
-// tells of what is new. One that cannot be read, or kept, is named, and the report is there.
+// Nights are kept one after the other, each is compared with those before it, and the exit status
+// says whether there is something new. One that cannot be read, or kept, is named, and the report is there.
 func TestNightlyReport(t *testing.T) {
 	t.Setenv(buildstore.EnvCache, t.TempDir())
 	dir := t.TempDir()
@@ -170,7 +170,7 @@ func TestNightOfShards(t *testing.T) {
 	}
 }
 
-// What only a matrix tells of counts beside runs, and none twice.
+// Results that only a matrix has count beside runs, and none twice.
 func TestNightOfRunsAndAMatrix(t *testing.T) {
 	here, _, _ := night(t, "1/1", nil)
 	m, err := stored.ReadMatrix(t.Context(), filepath.Join(here, "matrix.json"))

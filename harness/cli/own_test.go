@@ -49,7 +49,7 @@ func change(t *testing.T, path, old, replacement string) {
 	write(t, path, strings.Replace(string(text), old, replacement, 1), 0o600)
 }
 
-// What is wrong with a catalogue of one's own is told with its place, a line each, and
+// What is wrong with a catalogue of one's own is reported with its place, a line each, and
 // by all commands that load it.
 func TestOwnCatalogueIsWrong(t *testing.T) {
 	const minimal = "Feature: f\n  Scenario: s\n    Given a cluster\n    Then the pod \"a\" is Running within 1m\n"
@@ -141,7 +141,7 @@ func TestOwnCatalogueIsWrong(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, []string{"x.feature: it is a named pipe, and only files are read: write what comes out of it to one, and name that"}},
-		{"kin", func(_, _, record string) { change(t, record, "summary:", "kin: [nobody-knows]\nsummary:") }, []string{`late-node.yaml:18: kin[0]: unknown scenario "nobody-knows"`}},
+		{"kin", func(_, _, record string) { change(t, record, "summary:", "kin: [not-there]\nsummary:") }, []string{`late-node.yaml:18: kin[0]: unknown scenario "not-there"`}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -235,7 +235,7 @@ func TestOwnCatalogue(t *testing.T) {
 	}
 }
 
-// Who is given a bundle of somebody's own failure has its feature and record, and judges
+// The receiver of a bundle of a user's own failure has its feature and record, and judges
 // and shows the run without any other catalogue.
 func TestBundleOfOnesOwn(t *testing.T) {
 	newBench(t)
@@ -477,7 +477,7 @@ func said(s scenarios.Scenario) (all []string) {
 	return all
 }
 
-// Somebody who has only the program, and builds in the store, writes a failure, plays it
+// A user who has only the program, and builds in the store, writes a failure, plays it
 // and shows it, in an empty folder. The test is the program: it is linked of the same packages.
 func TestBinaryAlone(t *testing.T) {
 	if testing.Short() {
@@ -504,7 +504,7 @@ func TestBinaryAlone(t *testing.T) {
 	nodestorm(0, "reproduced", "run", "late-node", "--catalogue", "failures", "--target", "karpenter@v1.6.4")
 	nodestorm(0, "1 replay: 1 as expected", "recheck", "reports/out", "--catalogue", "failures")
 	nodestorm(0, "reports/out/late-node/karpenter@v1.6.4/report.html", "report", "reports/out", "--catalogue", "failures")
-	// Whoever it is shared with has neither the folder nor the run.
+	// The receiver of the archive has neither the folder nor the run.
 	const archive = "nodestorm-late-node-karpenter@v1.6.4.tar.gz"
 	nodestorm(0, archive+": 1 run", "bundle", "reports/out")
 	mine := dir
@@ -526,7 +526,7 @@ func TestBinaryAlone(t *testing.T) {
 	}
 	nodestorm(1, "the scenario has no record, so nothing documented was looked for", "run", "failures/late-node.feature", "--target", "karpenter@v1.6.4", "--out", "bare")
 	nodestorm(1, "failed", "recheck", "bare")
-	// What is drafted of somebody's audit log runs as it is.
+	// What is drafted of a user's audit log runs as it is.
 	audit, err := os.ReadFile(drafts + "audit.ndjson")
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ func left(t *testing.T, atATime int, script ...string) (all string) {
 	return when.ReplaceAllString(strings.ReplaceAll(all, dir, "DIR"), "THEN")
 }
 
-// Whoever ends first: the verdicts, the matrix, the JUnit XML, the index page and the exit
+// Whichever ends first: the verdicts, the matrix, the JUnit XML, the index page and the exit
 // status are those of one world at a time.
 func TestParallelIsTheSequence(t *testing.T) {
 	script := []string{"after", "", "fails", "ill", "", ""}

@@ -32,7 +32,7 @@ func TestProxyServes(t *testing.T) {
   match: {client: kubectl, verbs: [create], resource: configmaps, namespace: default}
   limit: 1
   act: {answer: {code: 403}}
-- name: somebody else
+- name: another client
   match: {client: kubectl, verbs: [update], resource: configmaps, name: probe}
   limit: 1
   act: {otherWriter: {}}
@@ -66,7 +66,7 @@ func TestProxyServes(t *testing.T) {
 		t.Fatal(err, object)
 	}
 	if out, err := kubectl(through, object, "replace", "--filename=-"); err == nil || !strings.Contains(out, "the object has been modified") {
-		t.Errorf("writing after somebody else: %v, %q, want a conflict", err, out)
+		t.Errorf("writing after another client: %v, %q, want a conflict", err, out)
 	}
 	await(t, lines, "effective")
 	if err := proxy.Process.Signal(os.Interrupt); err != nil {
@@ -87,7 +87,7 @@ func TestProxyServes(t *testing.T) {
 		t.Errorf("a CRD that is not there: status %d, %q", status, stderr)
 	}
 
-	// A rule that nobody's call came to makes no difference, and that is said.
+	// A rule that no call came to makes no difference, and that is said.
 	proxy, said, warned := command(t, t.TempDir(), "proxy", "--kubeconfig", direct, "--rules", rules)
 	exported(t, bufio.NewReader(said))
 	if err := proxy.Process.Signal(os.Interrupt); err != nil {

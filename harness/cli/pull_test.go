@@ -32,7 +32,7 @@ func TestPullArguments(t *testing.T) {
 	}
 }
 
-// What a team has pushed is told with its size before it is pulled, and not pulled again.
+// What a team has pushed is reported with its size before it is pulled, and not pulled again.
 func TestPull(t *testing.T) {
 	newBench(t)
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
@@ -62,7 +62,7 @@ func TestPull(t *testing.T) {
 	}
 	for _, row := range rows {
 		if row.Built == "" || row.Name == "karpenter" && row.Version == "v1.7.0" {
-			t.Errorf("it is pulled again, or nobody knows where from: %+v", row)
+			t.Errorf("it is pulled again, or its origin is not known: %+v", row)
 		}
 	}
 	if len(rows) != 2 {

@@ -78,7 +78,7 @@ func TestNothingLeavesWithCredentials(t *testing.T) {
 	}
 }
 
-// Whoever bundles a run gives away that run, and what cannot be given away so is not: of whose name it is said.
+// A bundle of a run has that run and no other, and what cannot be given away so is not: the name of the run is said.
 func TestBundleIsTheRun(t *testing.T) {
 	dir := aRun(t)
 	catalogue, err := features.Catalogue()

@@ -166,8 +166,8 @@ func TestReportUsage(t *testing.T) {
 	}
 }
 
-// A bundle is opened on any machine, and holds no credential, nor what tells of this
-// one: in no file, and in no part of the page.
+// A bundle is opened on any machine, and holds no credential, nor anything about this
+// machine: in no file, and in no part of the page.
 func TestBundle(t *testing.T) {
 	dir := aRun(t)
 	home, err := os.UserHomeDir()

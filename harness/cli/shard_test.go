@@ -76,7 +76,7 @@ func TestShardsOfCatalogue(t *testing.T) {
 	}
 }
 
-// night is a machine with runs that ended as told: all, or those of a shard.
+// night is a machine with runs that ended in a given way: all, or those of a shard.
 func night(t *testing.T, part string, change func(*console.Shard, []table.Row)) (out string, status int, stdout string) {
 	t.Helper()
 	catalogue, err := features.Catalogue()
@@ -294,7 +294,7 @@ func TestMatrixOfAStatusSince(t *testing.T) {
 	_, stdout, stderr := command(t, "matrix", now, "--status", "regression", "--since", filepath.Join(before, "matrix.json"))
 	for _, id := range []string{"karpenter-7515-not-ready-noexecute", "karpenter-7515-startup-taint-declared"} {
 		if !strings.Contains(stdout, id) {
-			t.Errorf("%s has changed, and is not told: %s%s", id, stdout, stderr)
+			t.Errorf("%s has changed, and is not reported: %s%s", id, stdout, stderr)
 		}
 	}
 	if strings.Contains(stdout, "is new") || strings.Contains(stdout, "is gone") || strings.Count(stdout, "karpenter-7515-startup-taint-declared") != 1 {
@@ -302,7 +302,7 @@ func TestMatrixOfAStatusSince(t *testing.T) {
 	}
 }
 
-// All that is wrong with shards is told before anything is built.
+// All that is wrong with shards is reported before anything is built.
 func TestShardArguments(t *testing.T) {
 	t.Setenv(buildstore.EnvCache, t.TempDir())
 	other := t.TempDir()

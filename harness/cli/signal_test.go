@@ -18,7 +18,7 @@ import (
 // the command was started deaf to, as nohup does, does not end it. The same one twice at
 // once, as timeout sends it, is one.
 func TestSignals(t *testing.T) {
-	// Whoever runs the tests under nohup must not make all commands deaf.
+	// Tests that run under nohup must not make all commands deaf.
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(heard) })

@@ -20,11 +20,11 @@ var topics = []struct {
 	faults           *fault.List
 }{
 	{"faults", "Format: what goes wrong in a cloud that is served alone (cloud hcloud, cloud externalgrpc)",
-		"nodestorm cloud hcloud --faults FILE --check tells what is wrong with one, and lists what is allowed. In features\n" +
+		"nodestorm cloud hcloud --faults FILE --check reports what is wrong with one, and lists what is allowed. In features\n" +
 			"faults are sentences instead: nodestorm sentences fault.",
 		[]string{"faults-hcloud.yaml", "faults-externalgrpc.yaml"}, cloudfault.Faults},
 	{"rules", "Format: what goes wrong on the way to an API server (proxy)",
-		"nodestorm proxy --rules FILE --check tells what is wrong with one.", []string{"rules.yaml"}, apifault.Rules},
+		"nodestorm proxy --rules FILE --check reports what is wrong with one.", []string{"rules.yaml"}, apifault.Rules},
 	{"orders", "Format: the order in which an installer brings up a cluster (run --order)",
 		"nodestorm run --tags @kubespray --target kubespray@mine --order FILE checks it before anything starts. The orders that\n" +
 			"are built in are in harness/program/installer.", []string{"order.yaml", "order-add-on.yaml"}, nil},

@@ -29,7 +29,7 @@ spec:
     spec: {containers: [{name: web, image: nginx, resources: {requests: {cpu: "3"}}}]}
 `
 
-// What somebody does with kubectl, and breaks, in a world that stays is a feature that
+// What a user does with kubectl, and breaks, in a world that stays is a feature that
 // does it again.
 func TestRecord(t *testing.T) {
 	kubernetes := buildstest.Get(t, builds.Kubernetes)
@@ -111,7 +111,7 @@ func TestRecord(t *testing.T) {
 	}
 	before, after := deeds(t, up[0]), deeds(t, rowsOf(t, text)[0].Run)
 	if len(before) < 5 || !slices.Equal(before, after) {
-		t.Errorf("somebody did %q, and the feature does %q", before, after)
+		t.Errorf("the user did %q, and the feature does %q", before, after)
 	}
 }
 

@@ -90,8 +90,8 @@ func TestMergeFromBucket(t *testing.T) {
 	wrong("no archive of a shard in it", fresh)
 }
 
-// A bucket that cannot be had is told before anything is played; one that refuses afterwards
-// makes the whole inconclusive, and what came of it stays told.
+// A bucket that cannot be had is reported before anything is played; one that refuses afterwards
+// makes the whole inconclusive, and what came of it stays reported.
 func TestUploadRefused(t *testing.T) {
 	store := buckettest.Start(t)
 	store.Refuse, store.Code = 403, "AccessDenied"

@@ -14,7 +14,7 @@ import (
 	"nodestorm/harness/replay"
 )
 
-// ownVersion tells what this program is.
+// ownVersion describes this program.
 func ownVersion() (v versions) {
 	v = versions{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Kubernetes: builds.Kubernetes.Version}
@@ -24,7 +24,7 @@ func ownVersion() (v versions) {
 	return v
 }
 
-// versions are what `nodestorm version -o json` tells.
+// versions are what `nodestorm version -o json` prints.
 type versions struct {
 	Version  string `json:"version"`          // of the Go module, "(devel)" of a checkout
 	Commit   string `json:"commit,omitempty"` // that it was built from; empty: not known
@@ -52,7 +52,7 @@ func newVersion(e *console.Console) *cobra.Command {
 			if asJSON {
 				return e.JSON(v)
 			}
-			commit := cmp.Or(v.Commit, "unknown: make build notes it, go build where git tells")
+			commit := cmp.Or(v.Commit, "unknown: make build notes it, go build where git knows it")
 			if v.Dirty {
 				commit += ", with changes that are in no commit"
 			}

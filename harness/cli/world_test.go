@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		os.Exit(cli.Main())
 	}
-	if err := os.Setenv(buildstore.EnvMirror, buildstore.NoRegistry); err != nil { // nobody's registry is asked by tests
+	if err := os.Setenv(buildstore.EnvMirror, buildstore.NoRegistry); err != nil { // no registry is asked by tests
 		panic(err)
 	}
 	os.Exit(m.Run())

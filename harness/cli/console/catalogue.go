@@ -20,7 +20,7 @@ import (
 // EnvCatalogue lists folders as --catalogue does, separated as in PATH.
 const EnvCatalogue = "NODESTORM_CATALOGUE"
 
-// Own says which catalogue there is besides the one that is built in.
+// Own says which catalogue there is beside the one that is built in.
 type Own struct {
 	Folders   []string
 	NoBuiltin bool
@@ -44,8 +44,8 @@ func (e *Console) CatalogueFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&e.Own.NoBuiltin, "no-builtin", false, "leave out the features and records that are built in")
 }
 
-// LoadCatalogue returns the catalogue that is built in, with the user's own. A stray feature there is told,
-// and keeps nobody from anything else.
+// LoadCatalogue returns the catalogue that is built in, with the user's own. A stray feature there is reported,
+// and stops nothing.
 func (e *Console) LoadCatalogue() (*scenarios.Catalogue, error) {
 	c, err := e.Unchecked()
 	if err == nil {
@@ -55,7 +55,7 @@ func (e *Console) LoadCatalogue() (*scenarios.Catalogue, error) {
 }
 
 // ToPlay makes sure that nothing is wrong with where the chosen records come from, or with
-// what was not found; else it tells what is wrong elsewhere.
+// what was not found; else it reports what is wrong elsewhere.
 func (e *Console) ToPlay(c *scenarios.Catalogue, chosen []scenarios.Record, notFound error) error {
 	for _, folder := range e.Own.wrong {
 		// mutant: what stands beside a stray feature is played
@@ -77,7 +77,7 @@ func (e *Console) warnOfStrays(c *scenarios.Catalogue) {
 		}
 		more := ""
 		if n := len(problems) - 1; n > 0 {
-			more = fmt.Sprintf(" (and %d more; %s tells all)", n, oneline.Command("nodestorm", "lint", where))
+			more = fmt.Sprintf(" (and %d more; %s lists all)", n, oneline.Command("nodestorm", "lint", where))
 		}
 		e.Say("warning: left out: %s%s", problems[0], more)
 	}

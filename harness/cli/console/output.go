@@ -51,8 +51,8 @@ func (o *formatFlag) Set(form string) error {
 	return nil
 }
 
-// OutputFlags adds -o and its short form --json to a command that tells people its
-// result in words or a table, and programs as json and yaml; more names further forms.
+// OutputFlags adds -o and its short form --json to a command that prints its result for people
+// in words or a table, and for programs as json and yaml; more names further forms.
 func (e *Console) OutputFlags(c *cobra.Command, asJSON *bool, more ...string) {
 	o := &formatFlag{e: e, allowed: append([]string{AsJSON, AsYAML}, more...), machine: asJSON}
 	c.Flags().VarP(o, "output", "o", "`FORMAT` of what is printed: "+strings.Join(o.allowed, ", "))

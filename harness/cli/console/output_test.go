@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// With -q no remark and no progress is told, with -v each change.
+// With -q no remark and no progress is printed, with -v each change.
 func TestWords(t *testing.T) {
 	var out bytes.Buffer
 	e := &Console{Stderr: &out, Quiet: true}
@@ -13,7 +13,7 @@ func TestWords(t *testing.T) {
 	e.Detail("a detail")
 	e.NewLine().Show("", "progress", "")
 	if out.Len() > 0 {
-		t.Errorf("told with -q: %q", out.String())
+		t.Errorf("printed with -q: %q", out.String())
 	}
 	e = &Console{Stderr: &out, Verbose: true}
 	e.Detail("a detail")
@@ -22,6 +22,6 @@ func TestWords(t *testing.T) {
 	s.Show("x", "progress", "two")
 	s.Show("x", "progress", "two")
 	if got, want := out.String(), "nodestorm: a detail\nprogress  one\nprogress  two\n"; got != want {
-		t.Errorf("told with -v: %q, want %q", got, want)
+		t.Errorf("printed with -v: %q, want %q", got, want)
 	}
 }

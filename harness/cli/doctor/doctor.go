@@ -47,7 +47,7 @@ const docker = "Docker, for real clusters (--cluster kind)"
 
 // Optional is what some replays need.
 var Optional = []Check{
-	{What: "virtual time for programs as somebody else built them", Try: func(context.Context) (string, error) { return "", tryGuest() }},
+	{What: "virtual time for programs that nodestorm did not build", Try: func(context.Context) (string, error) { return "", tryGuest() }},
 	{What: docker, Try: func(ctx context.Context) (string, error) { return "", kind.CheckDocker(ctx) }},
 	{What: "node image of real clusters", Needs: docker, Try: func(ctx context.Context) (string, error) {
 		return "", kind.CheckImage(ctx, builds.Kubernetes.Version)

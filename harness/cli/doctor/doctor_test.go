@@ -32,7 +32,7 @@ func readinessOf(t *testing.T) (store *buildstore.Store, all []Readiness, byName
 	return store, all, byName
 }
 
-// What is ready is told by what it makes possible: a build for one cloud is none for
+// What is ready is reported by what it makes possible: a build for one cloud is none for
 // another.
 func TestReadiness(t *testing.T) {
 	t.Setenv(buildstore.EnvCache, t.TempDir())

@@ -18,7 +18,7 @@ import (
 
 // Readiness is what of the catalogue can be replayed with what the store has.
 type Readiness struct {
-	// Of names the group: what its records need besides Kubernetes.
+	// Of names the group: what its records need beside Kubernetes.
 	Of      string `json:"of"`
 	Records int    `json:"records"`
 	Replays int    `json:"replays"` // on all releases of all of its records

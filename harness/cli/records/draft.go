@@ -45,9 +45,9 @@ func newDraft(e *console.Console) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "draft --audit-log FILE|--events FILE|--log FILE|--dump DIR…",
 		Short: "Draft a feature from a cluster's logs, events and dumps",
-		Long: `Make a feature to start from of what somebody has of a cluster that failed: its nodes with
+		Long: `Make a feature to start from out of what is left of a cluster that failed: its nodes with
 their shapes, labels and taints, node groups or NodePools, the pods that found no node, and the
-flags of Cluster Autoscaler, as far as the sources tell. What they don't tell is noted in it.
+flags of Cluster Autoscaler, as far as the sources have them. What they lack is noted in it.
 The draft runs as it is.
 
 Sources may be given together, and each more than once; - is standard input. They may be cut

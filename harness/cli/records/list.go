@@ -24,9 +24,9 @@ func newList(e *console.Console) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list [WORD…]",
 		Short: "List the documented failures",
-		Long: `List the documented failures, or those that have all the words in what the list tells of
-them, and their summaries. A control is a record that no release shows: the same story where
-all goes well, so that a check which always fails is noticed.
+		Long: `List the documented failures, or those that have all the words in the fields that
+the list shows and in their summaries. A control is a record that no release shows: the same
+story where all goes well, so that a check which always fails is noticed.
 
 With --shard i/N the replays of that part of "nodestorm verify --all" are listed, and how
 long each is expected to take; with --invariants what must hold in every run, whatever its

@@ -39,8 +39,8 @@ func newExploreShrink(e *console.Console) *cobra.Command {
 		Use:   "shrink SCHEDULE.yaml --key INVARIANT --target NAME@VERSION",
 		Short: "Make a schedule as small as it gets while it breaks the same invariant",
 		Long: fmt.Sprintf(`Leave out acts, groups, faults and time of a schedule, as long as it breaks the same
-invariant in at least %d of %d plays: at first all that came after it was broken. How often
-what is left breaks it is told of %d plays, and of %d on each other build that the store has,
+invariant in at least %d of %d plays: at first all that came after it was broken. It reports how
+often what is left breaks it, of %d plays, and of %d on each other build that the store has,
 or on those of --on.
 
 What comes of it is a folder below --out: a feature and a draft of its record, which
@@ -86,7 +86,7 @@ Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or 
 	return c
 }
 
-// otherBuilds are those besides that what is left is played on, the newest first.
+// otherBuilds are the further ones that what is left is played on, the newest first.
 func (x *shrinking) otherBuilds(c *cobra.Command) (all []builds.Target, err error) {
 	refs, named := x.Store.Refs(), c.Flags().Changed("on")
 	if named {

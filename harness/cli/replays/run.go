@@ -160,7 +160,7 @@ func aboutTarget(target string, race bool, records []scenarios.Record) (builds.R
 	return ref, nil
 }
 
-// split tells the features from the IDs.
+// split separates the features from the IDs.
 func split(args []string) (files, ids []string) {
 	for _, arg := range args {
 		if strings.HasSuffix(arg, ".feature") {
@@ -254,7 +254,7 @@ func (s *session) withBuild(ref builds.Ref, records []scenarios.Record) (with []
 			oneline.Command("nodestorm", "target", "build", ref.String(), "--provider", of.Provider))
 		without = append(without, queue.Skip(r, ref.String(), why))
 	}
-	if len(with) == 0 { // what is missing is told in full
+	if len(with) == 0 { // what is missing is reported in full
 		return records, nil
 	}
 	return with, without

@@ -73,11 +73,11 @@ func (s *session) check(c *cobra.Command) error {
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains([]string{"parallel", "quiet", "verbose"}, f.Name) {
-			return // a run is the same, whoever plays beside it; it notes who does
+			return // a run is the same, whatever plays beside it; it notes what does
 		}
 		value := f.Value.String()
 		if slices.Contains([]string{"out", "manifest", "order", "kubernetes"}, f.Name) {
-			value = filepath.Base(value) // where a user keeps files is nobody's business
+			value = filepath.Base(value) // where a user keeps files is private
 		}
 		if f.Name == "catalogue" {
 			value = s.baseNames()

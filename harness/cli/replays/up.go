@@ -47,7 +47,7 @@ func newUp(e *console.Console) *cobra.Command {
 		Long: `Start a world that stays until Ctrl-C, for kubectl and nodestorm fault: three simulated
 nodes, and Karpenter with --target; or what the Givens of a feature say, with --given.
 
-With --record, what somebody does in it with the kubeconfig that is printed, and the
+With --record, what a user does in it with the kubeconfig that is printed, and the
 faults that they arm, are written as a feature that does it again at the same times. It
 ends with a comment where your Thens belong. The data of secrets is not in it.`,
 		Example: `  nodestorm up --target karpenter@v1.7.0 --record mine.feature
@@ -130,7 +130,7 @@ func (u *upOptions) run(c *cobra.Command) (err error) {
 	}
 	told := transcript.New(u.feature())
 	err = u.stay(ctx, told)
-	if !told.Begun() { // there is nothing to tell
+	if !told.Begun() { // there is nothing to write
 		return errors.Join(err, os.Remove(u.record))
 	}
 	return err
@@ -233,11 +233,11 @@ func (u *upOptions) feature() string {
 	return fmt.Sprintf(`# Written by nodestorm up. Do it again with: %s
 Feature: %s
 
-  Scenario: what somebody did in a world that stays
+  Scenario: what a user did in a world that stays
 %s`, oneline.Command(again...), name, transcript.Givens(u.givens))
 }
 
-// stay has the world for as long as ctx, and told is told what happens in it.
+// stay has the world for as long as ctx, and told records what happens in it.
 func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err error) {
 	out, err := os.MkdirTemp(u.Out, "up-")
 	if err != nil {

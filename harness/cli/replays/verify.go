@@ -58,7 +58,7 @@ With --upload what is in --out is kept in a bucket too, as an archive, whatever 
 
 With --parallel N so many worlds play at a time, each in a process of its own, and all
 that comes of them is as if they had played one by one. A run that is inconclusive with
-others beside it is played again alone. Without the flag the first run tells how many
+others beside it is played again alone. Without the flag the first run shows how many
 this machine bears: of two processors one world takes most.
 
 Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With

@@ -40,7 +40,7 @@ func newNightlyReport(e *console.Console) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report NIGHT… --nights PLACE",
 		Short: "Tell what is other than in the nights before",
-		Long: `Hold the runs of a night against those of the nights before: newly failing, newly
+		Long: `Compare the runs of a night with those of the nights before: newly failing, newly
 healthy, flaky with how often, slower than noise can make it, and no longer run. NIGHT
 is what verify, its shards or merge left: folders with runs, or with a matrix.json.
 

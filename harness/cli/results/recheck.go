@@ -101,7 +101,7 @@ func concludeAgain(e *console.Console, again *stored.Again, asJSON bool) error {
 			again.AsRecorded)
 	}
 	if again.Logs > 0 && !asJSON {
-		fmt.Fprintf(e.Stdout, "the targets' own logs tell, of %s: %s\n", wording.Counted(again.Logs, "run"), again.OwnLogs)
+		fmt.Fprintf(e.Stdout, "the targets' own logs have, of %s: %s\n", wording.Counted(again.Logs, "run"), again.OwnLogs)
 	}
 	if err == nil && len(again.Unjudged) > 0 {
 		return &exit.Error{Code: exit.Inconclusive}

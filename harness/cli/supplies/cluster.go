@@ -32,7 +32,7 @@ func newCluster(e *console.Console) *cobra.Command {
 Kubernetes of worlds, with a kubelet and containerd on each node, in real time.
 
 No image registry is needed: the image of the nodes is made here, of Debian packages and
-Go modules. The clusters have no kube-proxy and no CoreDNS: Services reach nobody but the API server.
+Go modules. The clusters have no kube-proxy and no CoreDNS: Services reach nothing but the API server.
 Records play on clusters of their own: nodestorm verify ID --cluster kind.`,
 	})
 	c.AddCommand(newClusterImage(e), newClusterCreate(e), newClusterList(e), newClusterLoad(e), newClusterDelete(e))

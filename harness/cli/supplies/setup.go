@@ -32,7 +32,7 @@ Cluster API that the catalogue names, cloud controller managers and an approver 
 certificates. Nothing is taken out of a registry. From nothing it takes 25 minutes on two
 cores, 10 GB of Go's build cache and 1 GB of builds; what is there already is not built again.
 
-Left out is Cluster Autoscaler, which no Go module has: "nodestorm doctor" tells what its
+Left out is Cluster Autoscaler, which no Go module has: "nodestorm doctor" shows what its
 releases are for, and the command that builds them from a checkout.`,
 		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -51,7 +51,7 @@ releases are for, and the command that builds them from a checkout.`,
 				return nil
 			}, refs...)
 			if err == nil && left > 0 {
-				e.Remark("left out: %s of Cluster Autoscaler, which no Go module has; nodestorm doctor tells what they are for and how to get them",
+				e.Remark("left out: %s of Cluster Autoscaler, which no Go module has; nodestorm doctor shows what they are for and how to get them",
 					wording.Counted(left, "release"))
 			}
 			return err
@@ -108,7 +108,7 @@ With --all the builds in the store are removed as well, and nothing else that is
 	return c
 }
 
-// sweepImages removes from Docker what no target in the store needs any more, and tells how many
+// sweepImages removes from Docker what no target in the store needs any more, and returns how many
 // images that were. What cannot be removed now is a remark: the next clean does.
 func sweepImages(e *console.Console, ctx context.Context) int {
 	images, err := container.SweepImages(ctx)

@@ -96,7 +96,7 @@ track record, and nothing is expected of them but what is right.`,
 	return c
 }
 
-// recipe is that of the program, whose source has what worlds need besides.
+// recipe is that of the program, whose source has what else worlds need.
 func (o addOptions) recipe(e *console.Console, ctx context.Context, name string) (recipe buildstore.Recipe, err error) {
 	switch {
 	case o.path != "" && o.image == "":
@@ -248,7 +248,7 @@ func targetRows(entries []buildstore.Entry) [][]string {
 	return rows
 }
 
-// originOf is what a build was made of, which tells two builds of one name apart.
+// originOf is what a build was made of, which distinguishes two builds of one name.
 func originOf(s builds.Source) string {
 	words := []string{string(s.Kind)}
 	if s.Ref != "" {

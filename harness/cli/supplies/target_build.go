@@ -44,7 +44,7 @@ Karpenter comes with the provider kwok, in whose cloud nothing can fail. With
 
 A build has nodestorm's clock in Go's runtime. With --plain it is what the go command
 makes of the source, as a released binary is, and lives in virtual time as those do.
-With --race it has Go's race detector besides: a run of such a build in which it finds a
+With --race it also has Go's race detector: a run of such a build in which it finds a
 data race breaks the invariant no-race. Records about data races are played on such builds,
 and anything else with "run --race" and "explore --race".`,
 		Example: `  nodestorm target build karpenter@v1.7.0

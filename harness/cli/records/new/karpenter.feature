@@ -1,4 +1,4 @@
-# A failure as a story: what is there (Given), what somebody asks for or what breaks
+# A failure as a story: what is there (Given), what a user asks for or what breaks
 # (When), and what ought to hold all the same (Then). The Thens state the right
 # behaviour, so a build with the bug fails one of them.
 #
