@@ -102,10 +102,10 @@ func (c *Cluster) audit(raw []byte) error {
 	switch call.Verb {
 	case "create", "update", "patch":
 		body := call.ResponseObject
-		if call.Verb == "create" && !whole(body) {
+		if call.Verb == "create" && !isObject(body) {
 			body = call.RequestObject
 		}
-		if !whole(body) {
+		if !isObject(body) {
 			return nil
 		}
 		return c.take(body.Raw, bodies[ref.Resource], ref.APIGroup+"/"+ref.APIVersion)
@@ -113,8 +113,8 @@ func (c *Cluster) audit(raw []byte) error {
 	return nil
 }
 
-// whole reports whether the body is a whole object, not a patch.
-func whole(body *runtime.Unknown) bool {
+// isObject reports whether the body is a whole object, not a patch.
+func isObject(body *runtime.Unknown) bool {
 	return body != nil && len(body.Raw) > 0 && body.Raw[0] == '{' && bytes.Contains(body.Raw, []byte(`"spec"`)) ||
 		body != nil && bytes.Contains(body.Raw, []byte(`"involvedObject"`))
 }

@@ -117,7 +117,7 @@ func (c *Cluster) node(n *corev1.Node) {
 		c.nodes[n.Name] = n
 	}
 	c.readAny++
-	if karpenters(n) {
+	if byKarpenter(n) {
 		c.runs(Karpenter, "")
 	}
 	for label, provider := range map[string]string{"eks.amazonaws.com/nodegroup": "aws", "cloud.google.com/gke-nodepool": "gce",

@@ -19,7 +19,7 @@ func (w *writer) karpenter(pods []*pod) {
 	zones := w.zones()
 	var own []*corev1.Node
 	for _, n := range first {
-		if karpenters(n) {
+		if byKarpenter(n) {
 			later = append(later, n)
 			continue
 		}
@@ -54,8 +54,8 @@ func (w *writer) karpenter(pods []*pod) {
 	w.quote(pools...)
 }
 
-// karpenters reports whether Karpenter launched the node.
-func karpenters(n *corev1.Node) bool {
+// byKarpenter reports whether Karpenter launched the node.
+func byKarpenter(n *corev1.Node) bool {
 	return n.Labels["karpenter.sh/nodepool"] != "" || n.Labels["karpenter.sh/registered"] != "" || strings.HasPrefix(n.Spec.ProviderID,
 		"kwok://") ||
 		slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return strings.HasPrefix(t.Key, "karpenter.sh/") })

@@ -182,7 +182,7 @@ func checkGuest(t builds.Target) error {
 // Record and Features only.
 func (r Request) CheckSteps() error {
 	return r.eachScenario(func(pickle []*messages.PickleStep) error {
-		files := beside(r.Features, r.Record)
+		files := featureFolder(r.Features, r.Record)
 		if err := sentences.Check(pickle, files); err != nil {
 			return err
 		}

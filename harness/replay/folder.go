@@ -19,7 +19,7 @@ func ReadFolder(name string) *folder.Folder {
 		if s.Record.Bare() {
 			f.Scenarios[i].Record.System = sentences.System(s.Pickle())
 		}
-		for _, wrong := range sentences.Problems(s.Pickle(), beside(files, s.Record)) {
+		for _, wrong := range sentences.Problems(s.Pickle(), featureFolder(files, s.Record)) {
 			if errors.Is(wrong.Err, fs.ErrNotExist) {
 				continue // why there is no such file, the folder says
 			}
@@ -31,8 +31,8 @@ func ReadFolder(name string) *folder.Folder {
 	return f
 }
 
-// beside is the folder of a record's feature.
-func beside(features fs.FS, r scenarios.Record) fs.FS {
+// featureFolder is the folder of a record's feature.
+func featureFolder(features fs.FS, r scenarios.Record) fs.FS {
 	dir, err := fs.Sub(features, path.Dir(r.Feature))
 	if err != nil {
 		return nil // the feature is nowhere either, and that is reported

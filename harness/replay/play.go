@@ -83,7 +83,7 @@ func (p *playing) rig() sentences.Rig {
 	}
 	rig := p.Rig(p.Target, p.out.Dir)
 	rig.World.Progress = func(what string) { watch(what, figures) }
-	rig.Beside, rig.Symptom, rig.Invariants = beside(p.Features, p.Record), p.Record.Symptom, p.Record.Invariants
+	rig.Beside, rig.Symptom, rig.Invariants = featureFolder(p.Features, p.Record), p.Record.Symptom, p.Record.Invariants
 	rig.Started = func(started *world.World) {
 		p.world, figures = started, started.Driver().Figures
 		p.out.Epoch = started.History().Start()

@@ -72,7 +72,7 @@ func (r Request) filesBeside() (files []run.Input, err error) {
 			if !is || slices.ContainsFunc(files, func(have run.Input) bool { return have.Name == name }) {
 				continue
 			}
-			text, err := fs.ReadFile(beside(r.Features, r.Record), name)
+			text, err := fs.ReadFile(featureFolder(r.Features, r.Record), name)
 			if err != nil {
 				return fmt.Errorf("reading the file %q beside the feature: %w", name, err)
 			}

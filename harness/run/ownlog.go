@@ -45,9 +45,9 @@ func (r *Run) HoldAgainstLog(ctx context.Context, dir string, records history.Re
 	return nil
 }
 
-// lost are the disagreements after which nothing can be concluded: what is lost to one side, and is no part of what the
+// unexplained are the disagreements after which nothing can be concluded: what is lost to one side, and is no part of what the
 // record documents.
-func (o *OwnLog) lost(j verdict.Judgement) (lost []crosscheck.Disagreement) {
+func (o *OwnLog) unexplained(j verdict.Judgement) (lost []crosscheck.Disagreement) {
 	if o == nil {
 		return nil
 	}
@@ -66,9 +66,9 @@ func documented(d crosscheck.Disagreement, j verdict.Judgement) bool {
 	return j.Verdict == verdict.Reproduced && slices.ContainsFunc(d.Evidence, shown)
 }
 
-// weigh is a judgement with what the target's log says.
-func (o *OwnLog) weigh(j verdict.Judgement) verdict.Judgement {
-	lost := o.lost(j)
+// applyTo is a judgement with what the target's log says.
+func (o *OwnLog) applyTo(j verdict.Judgement) verdict.Judgement {
+	lost := o.unexplained(j)
 	if len(lost) == 0 || j.Verdict == verdict.Inconclusive {
 		return j
 	}

@@ -51,8 +51,8 @@ func TestOwnLogDisagrees(t *testing.T) {
 func TestDocumentedDisagreement(t *testing.T) {
 	o := &OwnLog{Disagreements: []crosscheck.Disagreement{{Lost: true, Text: "removed, and not deleted", Evidence: []uint64{9}}, {Text: "refused", Evidence: []uint64{3}}}}
 	for _, test := range []struct {
-		j      verdict.Judgement
-		want   verdict.Verdict
+		j           verdict.Judgement
+		want        verdict.Verdict
 		unexplained int
 	}{
 		{verdict.Judgement{Verdict: verdict.Reproduced, Evidence: []uint64{4, 9}}, verdict.Reproduced, 1},
@@ -60,7 +60,7 @@ func TestDocumentedDisagreement(t *testing.T) {
 		{verdict.Judgement{Verdict: verdict.Failed, Evidence: []uint64{9}}, verdict.Inconclusive, 2},
 		{verdict.Judgement{Verdict: verdict.Healthy}, verdict.Inconclusive, 2},
 	} {
-		if got := o.weigh(test.j); got.Verdict != test.want {
+		if got := o.applyTo(test.j); got.Verdict != test.want {
 			t.Errorf("%+v is weighed as %+v", test.j, got)
 		}
 		if said := (Run{OwnLog: o, Judgement: test.j}).Unexplained(); len(said) != test.unexplained {

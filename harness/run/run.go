@@ -171,7 +171,7 @@ func Load(dir string) (Run, error) {
 		return Run{}, fmt.Errorf("%s has format %d, this nodestorm reads formats up to %d: use the nodestorm that made the run (commit %q)",
 			filepath.Join(dir, File), r.Format, Format, r.Commit)
 	}
-	r.doubts = r.doubt(text)
+	r.doubts = r.integrityProblems(text)
 	r.Expected = Expects(r.Target, r.Expected) // runs of before have what was promised of the name
 	return r, nil
 }

@@ -69,9 +69,9 @@ func (r Run) encode() ([]byte, error) {
 	return bytes.Replace(text, ownDigest(unsealed), ownDigest(digest(text)), 1), nil
 }
 
-// doubt says why nothing may be concluded from what run.json says, a sentence each;
+// integrityProblems says why nothing may be concluded from what run.json says, a sentence each;
 // text is all of it.
-func (r Run) doubt(text []byte) (doubts []string) {
+func (r Run) integrityProblems(text []byte) (doubts []string) {
 	// mutant: a run may be called anything
 	if wrong := r.Misshapen(); len(wrong) > 0 {
 		return wrong

@@ -20,7 +20,7 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	if like := meant(e.Ref); like != "" {
+	if like := intended(e.Ref); like != "" {
 		return fmt.Sprintf("%s is not in the store; did you mean %s@%s?", e.Ref, e.Ref.Name, like)
 	}
 	if len(e.Others) > 0 {

@@ -62,9 +62,9 @@ func isRelease(ref builds.Ref) bool {
 	return semver.Canonical(v) == v
 }
 
-// meant is the release that was meant where the v was left out, one too many was written, or
+// intended is the release that was meant where the v was left out, one too many was written, or
 // a number was left out; empty if that cannot be determined.
-func meant(ref builds.Ref) string {
+func intended(ref builds.Ref) string {
 	canonical := semver.Canonical("v" + strings.TrimPrefix(ref.Version, "v"))
 	if canonical == "" {
 		return ""
@@ -85,7 +85,7 @@ func meant(ref builds.Ref) string {
 
 // wanted asks whether another release was meant, or says how releases are written.
 func wanted(ref builds.Ref, how string) string {
-	if like := meant(ref); like != "" {
+	if like := intended(ref); like != "" {
 		return "did you mean " + ref.Name + "@" + like + "?"
 	}
 	return how

@@ -60,7 +60,7 @@ type UnknownError struct{ Ref builds.Ref }
 
 func (e *UnknownError) Error() string {
 	if from, known := repositories[e.Ref.Name]; known {
-		if like := meant(e.Ref); like != "" {
+		if like := intended(e.Ref); like != "" {
 			return fmt.Sprintf("there is no %s; did you mean %s@%s?", e.Ref, e.Ref.Name, like)
 		}
 		way := append([]string{"nodestorm", "target", "build", e.Ref.String()}, sourceFlags(e.Ref)...)

@@ -120,7 +120,7 @@ func download(
 		text := oneline.Of(m.Error)
 		if status := unserved.FindString(text); status != "" {
 			text = "the module proxy does not serve it (" + strings.TrimPrefix(status, ": ") + ")"
-			if others := near(ctx, tool, path, query); len(others) > 0 {
+			if others := nearbyReleases(ctx, tool, path, query); len(others) > 0 {
 				return m, fmt.Errorf("there is no %s@%s that the module proxy serves; the nearest: %s", path, query, strings.Join(others, ", "))
 			}
 		}
@@ -132,8 +132,8 @@ func download(
 	return m, os.CopyFS(to, os.DirFS(m.Dir))
 }
 
-// near are the releases of a module next to one, none if that cannot be determined.
-func near(ctx context.Context, tool gotool.Tool, path, version string) []string {
+// nearbyReleases are the releases of a module next to one, none if that cannot be determined.
+func nearbyReleases(ctx context.Context, tool gotool.Tool, path, version string) []string {
 	if !semver.IsValid(version) || module.IsPseudoVersion(version) {
 		return nil
 	}

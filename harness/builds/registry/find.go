@@ -40,7 +40,7 @@ func find(ctx context.Context, from string, platform v1.Platform) (im v1.Image, 
 		return nil, id, err
 	}
 	if err == nil {
-		err = sound(im)
+		err = checkManifest(im)
 	}
 	if err == nil {
 		id, err = im.Digest()

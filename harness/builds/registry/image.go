@@ -110,9 +110,9 @@ func open(ctx context.Context, from, arch string, progress Progress) (*Image, er
 	return im, err
 }
 
-// sound makes sure that a manifest asks for nothing that is too large or to be
+// checkManifest makes sure that a manifest asks for nothing that is too large or to be
 // had elsewhere, and that the configuration is the one it names.
-func sound(im v1.Image) error {
+func checkManifest(im v1.Image) error {
 	manifest, err := im.Manifest()
 	if err != nil {
 		return fmt.Errorf("reading its manifest: %w", err)

@@ -217,7 +217,7 @@ func pull(ctx context.Context, from, arch, dir string, progress Progress) (strin
 	if err != nil {
 		return "", nil, err
 	}
-	if err := sound(im); err != nil {
+	if err := checkManifest(im); err != nil {
 		return "", nil, err
 	}
 	manifest, err := im.Manifest()

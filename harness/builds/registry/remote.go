@@ -59,7 +59,7 @@ func ask(ctx context.Context, from string, platform v1.Platform) (*Remote, error
 	} else if r.image, err = got.Image(); err != nil {
 		return nil, err
 	}
-	if err := sound(r.image); err != nil {
+	if err := checkManifest(r.image); err != nil {
 		return nil, err
 	}
 	manifest, err := r.image.Manifest()

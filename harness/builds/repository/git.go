@@ -45,13 +45,13 @@ func run(ctx context.Context, dir string, more, env []string, args ...string) (s
 	case errors.Is(err, exec.ErrNotFound):
 		return "", errors.New("there is no git in PATH")
 	case err != nil:
-		return "", errors.New(said(stderr.String(), err))
+		return "", errors.New(gitReason(stderr.String(), err))
 	}
 	return strings.TrimRight(stdout.String(), "\n"), nil
 }
 
-// said is git's own reason.
-func said(stderr string, err error) string {
+// gitReason is git's own reason.
+func gitReason(stderr string, err error) string {
 	text := ""
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimSpace(line)

@@ -92,7 +92,7 @@ func (k *Kind) Serve(ctx context.Context, o Options, s Serving, up func(Served) 
 	if err := up(served); err != nil {
 		return nil, errors.Join(err, served.Close())
 	}
-	err = keep(ctx, c, o.State)
+	err = saveChanges(ctx, c, o.State)
 	return c.Unmet(), errors.Join(err, served.Close())
 }
 
@@ -132,8 +132,8 @@ func readState(file string) ([]byte, error) {
 	return state, nil
 }
 
-// keep writes the project after changes, at most once a second, and at the end of ctx.
-func keep(ctx context.Context, c *fakecloud.Cloud, file string) error {
+// saveChanges writes the project after changes, at most once a second, and at the end of ctx.
+func saveChanges(ctx context.Context, c *fakecloud.Cloud, file string) error {
 	if file == "" {
 		<-ctx.Done()
 		return nil

@@ -169,8 +169,8 @@ func Resources(t *fakecloud.ServerType, args map[string]string) (capacity, alloc
 		corev1.ResourcePods:             *resource.NewQuantity(pods, resource.DecimalSI),
 	}
 	allocatable = capacity.DeepCopy()
-	take(allocatable, corev1.ResourceMemory, *resource.NewQuantity(evictionMemory, resource.BinarySI))
-	take(allocatable, corev1.ResourceEphemeralStorage, *resource.NewQuantity(int64(float64(disk)*evictionDisk), resource.BinarySI))
+	subtract(allocatable, corev1.ResourceMemory, *resource.NewQuantity(evictionMemory, resource.BinarySI))
+	subtract(allocatable, corev1.ResourceEphemeralStorage, *resource.NewQuantity(int64(float64(disk)*evictionDisk), resource.BinarySI))
 	for _, flag := range []string{"kube-reserved", "system-reserved"} {
 		for _, pair := range strings.FieldsFunc(args[flag], func(r rune) bool { return r == ',' }) {
 			name, text, _ := strings.Cut(pair, "=")
@@ -178,15 +178,15 @@ func Resources(t *fakecloud.ServerType, args map[string]string) (capacity, alloc
 			if err != nil {
 				return nil, nil, fmt.Errorf("--%s: %.60q: want resource=quantity, such as memory=300Mi", flag, pair)
 			}
-			take(allocatable, corev1.ResourceName(strings.TrimSpace(name)), quantity)
+			subtract(allocatable, corev1.ResourceName(strings.TrimSpace(name)), quantity)
 		}
 	}
 	return capacity, allocatable, nil
 }
 
-// take lowers a resource, to nothing at least. Those that the machine does not have
+// subtract lowers a resource, to nothing at least. Those that the machine does not have
 // (pid) are left out.
-func take(list corev1.ResourceList, name corev1.ResourceName, quantity resource.Quantity) {
+func subtract(list corev1.ResourceList, name corev1.ResourceName, quantity resource.Quantity) {
 	have, found := list[name]
 	if !found {
 		return

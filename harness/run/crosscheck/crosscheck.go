@@ -94,8 +94,8 @@ type checking struct {
 	refused  map[string][]attempt // by group: of which the log has no failure
 }
 
-// lost notes what only one of both has.
-func (c *checking) lost(evidence []uint64, format string, args ...any) {
+// oneSided notes what only one of both has.
+func (c *checking) oneSided(evidence []uint64, format string, args ...any) {
 	c.found = append(c.found, Disagreement{true, fmt.Sprintf(format, args...), evidence})
 }
 
@@ -129,7 +129,7 @@ func (c *checking) sent() {
 		c.counts.Events += sent[reason]
 		c.counts.Written += written[reason]
 		if more := sent[reason] - written[reason]; more < 0 || more > last[reason]+refused {
-			c.lost(nil, "the log has %d events %s, and the history %d", sent[reason], reason, written[reason])
+			c.oneSided(nil, "the log has %d events %s, and the history %d", sent[reason], reason, written[reason])
 		}
 	}
 }
@@ -185,7 +185,7 @@ func (c *checking) scaleUps() {
 		k := c.attemptOf(r)
 		if k < 0 {
 			c.counts.Asked++
-			c.lost([]uint64{r.seq}, "the history has a scale-up of the group %s at %s (record %d), and the log none", r.group, r.at, r.seq)
+			c.oneSided([]uint64{r.seq}, "the history has a scale-up of the group %s at %s (record %d), and the log none", r.group, r.at, r.seq)
 			continue
 		}
 		c.attempts[k].calls = append(c.attempts[k].calls, r)
@@ -229,7 +229,7 @@ func (c *checking) judgeAttempt(a attempt) {
 	case c.atEnd(a.at) || len(a.calls) == 0 && a.failed:
 	// mutant: a scale-up that the history lacks is no matter
 	case len(a.calls) == 0:
-		c.lost(nil, "the log has %s, and the history no call", about)
+		c.oneSided(nil, "the log has %s, and the history no call", about)
 	case !a.granted() && !a.failed:
 		c.refused[a.group] = append(c.refused[a.group], a)
 	case a.failed && a.granted() && a.oneCall() && !c.faulty(a.group, a.at-slack, a.until):
@@ -237,7 +237,7 @@ func (c *checking) judgeAttempt(a attempt) {
 	}
 	granted := slices.DeleteFunc(slices.Clone(a.calls), func(r call) bool { return !r.granted })
 	if a.oneCall() && len(granted) > 1 {
-		c.lost(a.seqs(), "the log has %s only, and the history %d from then on", about, len(granted))
+		c.oneSided(a.seqs(), "the log has %s only, and the history %d from then on", about, len(granted))
 	}
 }
 
@@ -271,8 +271,8 @@ var backoffs = []backoff{
 	{regexp.MustCompile(`^Failed adding \d+ nodes to group (\S+) due to`), ""},
 }
 
-// of reports whether a line of the log is about the back-off.
-func (b backoff) of(s said) bool {
+// matches reports whether a line of the log is about the back-off.
+func (b backoff) matches(s said) bool {
 	return s.code == b.code || b.code == "" && s.code != backoffs[0].code && s.code != backoffs[1].code
 }
 
@@ -281,7 +281,7 @@ func (c *checking) backedOff() {
 	for _, b := range backoffs {
 		said, last, causes, seqs := map[string]int{}, map[string]int{}, map[string]int{}, map[string][]uint64{}
 		for _, s := range c.log.backoffs {
-			if b.of(s) {
+			if b.matches(s) {
 				said[s.group]++
 				if c.atEnd(s.at) {
 					last[s.group]++
@@ -301,9 +301,9 @@ func (c *checking) backedOff() {
 			switch {
 			// mutant: a back-off needs no cause
 			case said[group]-last[group] > most:
-				c.lost(seqs[group], "the log has %d back-offs of the group %s, and the history %d causes", said[group], group, most)
+				c.oneSided(seqs[group], "the log has %d back-offs of the group %s, and the history %d causes", said[group], group, most)
 			case said[group] < causes[group]:
-				c.lost(seqs[group], "the history has %d causes of back-offs of the group %s, and the log %d back-offs",
+				c.oneSided(seqs[group], "the history has %d causes of back-offs of the group %s, and the log %d back-offs",
 					causes[group], group, said[group])
 			}
 		}

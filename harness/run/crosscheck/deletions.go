@@ -24,7 +24,7 @@ func (c *checking) deletions() {
 		case begun[r.node] > 0:
 			begun[r.node]--
 		default:
-			c.lost([]uint64{r.seq}, "the history has the deletion of %s at %s (record %d), and the log none", r.node, r.at, r.seq)
+			c.oneSided([]uint64{r.seq}, "the history has the deletion of %s at %s (record %d), and the log none", r.node, r.at, r.seq)
 			continue
 		}
 		c.counts.Deletions++
@@ -39,7 +39,7 @@ func (c *checking) deletions() {
 		gone++
 		// mutant: a removal that is said and not done is no matter
 		if c.cloud && done[c.instance(node)] == 0 || !c.cloud && gone > lower {
-			c.lost([]uint64{e.seq}, "an event says at %s that %s is removed, and the history has no deletion of it", e.at, node)
+			c.oneSided([]uint64{e.seq}, "an event says at %s that %s is removed, and the history has no deletion of it", e.at, node)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func (c *checking) afterFailures() map[uint64]bool {
 			}
 		}
 		if !found {
-			c.lost(nil, "the log has the deletion of %d instances of the group %s that were not created at %s, and the history none",
+			c.oneSided(nil, "the log has the deletion of %d instances of the group %s that were not created at %s, and the history none",
 				s.n, s.group, s.at)
 		}
 	}
@@ -93,7 +93,7 @@ func (c *checking) lowerings() int {
 		said += s.n
 	}
 	if lower > said {
-		c.lost(nil, "the history has %d writes of sizes that are no scale-up, and the log causes for %d", lower, said)
+		c.oneSided(nil, "the history has %d writes of sizes that are no scale-up, and the log causes for %d", lower, said)
 	}
 	c.counts.Removed += lower
 	c.counts.Deletions += min(lower, said)

@@ -138,7 +138,7 @@ func decide(in Input) Judgement {
 	}
 	for _, broken := range in.Broken {
 		if !in.documents(broken) {
-			return Judgement{Verdict: Failed, Reason: failure + "; not as documented, " + in.beside(broken), Evidence: broken.Evidence}
+			return Judgement{Verdict: Failed, Reason: failure + "; not as documented, " + in.undocumented(broken), Evidence: broken.Evidence}
 		}
 	}
 	switch in.Symptom.Result {
@@ -194,8 +194,8 @@ func (in *Input) documents(broken checker.Finding) bool {
 	return slices.Contains(in.Breaks, broken.Statement) && in.Symptom.Result == checker.Valid && shown
 }
 
-// beside says why what breaks the invariant is not the documented failure.
-func (in *Input) beside(broken checker.Finding) string {
+// undocumented says why what breaks the invariant is not the documented failure.
+func (in *Input) undocumented(broken checker.Finding) string {
 	if !slices.Contains(in.Breaks, broken.Statement) {
 		return fmt.Sprintf("the record does not say in breaks that its failure breaks %q", broken.Statement)
 	}

@@ -160,7 +160,7 @@ func (e *Exploration) read() error {
 			return fmt.Errorf("%s: line %d: %w", playsFile, len(e.plays)+1, err)
 		}
 		at += int64(len(line))
-		e.take(p)
+		e.add(p)
 		if p.Again != 0 {
 			// mutant: who goes on plays suspects again from the beginning
 			e.again[p.Again]--
@@ -169,8 +169,8 @@ func (e *Exploration) read() error {
 	}
 }
 
-func (e *Exploration) take(p Play) {
-	if slices.ContainsFunc(p.Suspects(), func(key string) bool { return e.own(p, key) && e.first(key) == 0 }) {
+func (e *Exploration) add(p Play) {
+	if slices.ContainsFunc(p.Suspects(), func(key string) bool { return e.isFirst(p, key) && e.first(key) == 0 }) {
 		e.again[p.N] += e.Again
 	}
 	for _, key := range p.New {
@@ -187,16 +187,16 @@ func (e *Exploration) take(p Play) {
 // first is the play that showed a key first which no documented failure explains; zero: none did.
 func (e *Exploration) first(key string) int {
 	for _, p := range e.plays {
-		if e.own(p, key) && slices.Contains(p.Suspects(), key) {
+		if e.isFirst(p, key) && slices.Contains(p.Suspects(), key) {
 			return p.N
 		}
 	}
 	return 0
 }
 
-// own reports whether what a play shows is its own finding: it is the first of its schedule, or the
+// isFirst reports whether what a play shows is its own finding: it is the first of its schedule, or the
 // first that shows it.
-func (e *Exploration) own(p Play, key string) bool {
+func (e *Exploration) isFirst(p Play, key string) bool {
 	return p.Again == 0 || !slices.ContainsFunc(e.plays, func(of Play) bool {
 		return of.N < p.N && (of.N == p.Again || of.Again == p.Again) && slices.Contains(of.Keys, key)
 	})
@@ -313,7 +313,7 @@ func (e *Exploration) Learn(p Play, covered []string) (Play, error) {
 	if _, err := e.log.Write(append(line, '\n')); err != nil {
 		return p, err
 	}
-	e.take(p)
+	e.add(p)
 	return p, nil
 }
 
@@ -355,7 +355,7 @@ func (e *Exploration) Summary() Summary {
 		s.VirtualHours += p.VirtualSeconds / 3600
 		s.WallHours += p.WallSeconds / 3600
 		for _, key := range p.Keys {
-			if !e.own(p, key) {
+			if !e.isFirst(p, key) {
 				continue
 			}
 			known := p.Known[key]

@@ -180,7 +180,7 @@ func (n names) loosen(pattern map[string]any, first func(name, field string)) {
 			delete(in, key)
 		}
 	}
-	if !of(pattern["source"], string(history.Harness)) { // that names programs
+	if !isOnly(pattern["source"], string(history.Harness)) { // that names programs
 		change(pattern, "name", "name")
 	}
 	if detail, is := pattern["detail"].(map[string]any); is {
@@ -190,8 +190,8 @@ func (n names) loosen(pattern map[string]any, first func(name, field string)) {
 	}
 }
 
-// of reports whether a value of a pattern is that one.
-func of(values any, one string) bool {
+// isOnly reports whether a value of a pattern is that one only.
+func isOnly(values any, one string) bool {
 	list, _ := values.([]any)
 	return len(list) == 1 && list[0] == one
 }

@@ -48,8 +48,8 @@ func plain(format string, args ...any) []step { return []step{{text: fmt.Sprintf
 
 var name = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
 
-// on makes sure that an object of one of the kinds is there.
-func on(a Act, s *state, kinds ...string) error {
+// requireKind makes sure that an object of one of the kinds is there.
+func requireKind(a Act, s *state, kinds ...string) error {
 	if kind := s.there[a.Name]; !slices.Contains(kinds, kind) {
 		return fmt.Errorf("there is no %s %q then", strings.Join(kinds, " or "), a.Name)
 	}
@@ -157,7 +157,7 @@ var kinds = map[string]kind{
 	"scale": {
 		means: "scale a Deployment to so many pods, a CapacityBuffer to room for them, or a NodePool of a fixed size to machines",
 		check: func(a Act, s *state) error {
-			if err := on(a, s, "Deployment", "CapacityBuffer", "NodePool"); err != nil {
+			if err := requireKind(a, s, "Deployment", "CapacityBuffer", "NodePool"); err != nil {
 				return err
 			}
 			return podsAndCPU(a)
@@ -173,7 +173,7 @@ var kinds = map[string]kind{
 	"delete": {
 		means: "delete what an act has brought, but DaemonSets",
 		check: func(a Act, s *state) error {
-			err := on(a, s, "Deployment", "Job", "CapacityBuffer", "NodePool")
+			err := requireKind(a, s, "Deployment", "Job", "CapacityBuffer", "NodePool")
 			s.there[a.Name] = ""
 			return err
 		},
@@ -182,7 +182,7 @@ var kinds = map[string]kind{
 	"budget": {
 		means: "create a PodDisruptionBudget that lets so many of a Deployment's pods be missing",
 		check: func(a Act, s *state) error {
-			if err := on(a, s, "Deployment"); err != nil {
+			if err := requireKind(a, s, "Deployment"); err != nil {
 				return err
 			}
 			if s.faults["budget "+a.Name] {

@@ -17,7 +17,7 @@ func (s Schedule) fits(at site) bool {
 		c.machines = 12
 	}
 	for _, a := range s.Acts {
-		c.take(a)
+		c.apply(a)
 		// mutant: demand that no machine has room for is drawn
 		if needed, possible := c.needed(); !possible || needed >= c.machines {
 			return false
@@ -40,8 +40,8 @@ type demand struct {
 	apart     bool
 }
 
-// take takes an act into account.
-func (c *capacity) take(a Act) {
+// apply takes an act into account.
+func (c *capacity) apply(a Act) {
 	switch a.Do {
 	case "daemons":
 		c.daemons += a.CPU

@@ -144,7 +144,7 @@ func (v *verdicts) table(before, now string, out io.Writer) (worse int, err erro
 		// mutant: unexpected verdicts are in no count of what is worse
 		if fineNow < len(is) {
 			worse++
-			fmt.Fprintf(&notes, "%s on %s is as expected in %d of %d: %s\n", of.id, of.target, fineNow, len(is), others(is))
+			fmt.Fprintf(&notes, "%s on %s is as expected in %d of %d: %s\n", of.id, of.target, fineNow, len(is), unexpected(is))
 		}
 		virtual := median(is, func(r table.Row) float64 { return r.VirtualSeconds })
 		if centers[1] > soon.Seconds() && virtual < long.Seconds() {
@@ -181,8 +181,8 @@ func asExpected(rows []table.Row) (n int) {
 	return n
 }
 
-// others are the verdicts that were not expected.
-func others(rows []table.Row) string {
+// unexpected are the verdicts that were not expected.
+func unexpected(rows []table.Row) string {
 	var other []string
 	for _, r := range rows {
 		if r.Verdict != r.Expected && !slices.Contains(other, r.Verdict) {
