@@ -25,7 +25,7 @@ var settings = []string{
 // protocols are those by which a URL's repository is asked; of one in a folder nothing is fetched.
 const protocols = "file:git:http:https:ssh"
 
-// run runs git in a folder, with more settings of the kind name=value, and variables besides the user's. What it says on
+// run runs git in a folder, with more settings of the kind name=value, and variables in addition to the user's. What it says on
 // failure is the error. No other function of nodestorm's runs git.
 func run(ctx context.Context, dir string, more, env []string, args ...string) (string, error) {
 	words := []string{"--no-pager"}

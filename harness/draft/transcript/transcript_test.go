@@ -20,7 +20,7 @@ var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // hearsay feeds lines of an audit log to a transcript, as a world does.
 type hearsay struct {
 	t       *testing.T
-	told    *Transcript
+	script  *Transcript
 	convert audit.Converter
 }
 
@@ -39,13 +39,13 @@ func (h *hearsay) call(after time.Duration, user, verb, ref, rest string) {
 	if err != nil || len(events) != 1 {
 		h.t.Fatalf("%s: %v, %v", line, events, err)
 	}
-	h.told.Call(line, events[0])
+	h.script.Call(line, events[0])
 }
 
 func TestFeature(t *testing.T) {
-	told := New("Feature: f\n\n  Scenario: s\n" + Givens([]*messages.PickleStep{Given("a cluster", ""), Given("2 simulated nodes", "")}))
-	told.Begin(start)
-	h := &hearsay{t: t, told: told}
+	script := New("Feature: f\n\n  Scenario: s\n" + Givens([]*messages.PickleStep{Given("a cluster", ""), Given("2 simulated nodes", "")}))
+	script.Begin(start)
+	h := &hearsay{t: t, script: script}
 	const deployments, pods = `"resource":"deployments","apiGroup":"apps","apiVersion":"v1","namespace":"default","name":"web"`, `"resource":"pods","apiVersion":"v1","namespace":"default"`
 	h.call(time.Second, "admin", "create", `"resource":"configmaps","apiVersion":"v1","namespace":"default","name":"c"`,
 		`,"requestObject":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c","namespace":"default","uid":"1","creationTimestamp":null},"data":{"restartPolicy":"Always","a":"\"\"\"\nb"}}`)
@@ -64,16 +64,16 @@ func TestFeature(t *testing.T) {
 	h.call(76*time.Second, "admin", "delete", `"resource":"namespaces","apiVersion":"v1","namespace":"other","name":"other"`, "")
 	h.call(77*time.Second, "admin", "create", `"resource":"pods","apiVersion":"v1","namespace":"default","name":"web"`, `"responseStatus":{"code":409,"message":"there"}`)
 	h.call(78*time.Second, "admin", "patch", `"resource":"widgets","apiGroup":"example.com","apiVersion":"v1","name":"w"`, `,"requestObject":[{"op":"remove","path":"/spec/a"}]`)
-	told.Fault(start.Add(79*time.Second), `the simulated node "happy-turing" is NotReady, for 2m`, "")
-	told.Say(start.Add(80*time.Second), `the fault "late" is cleared`, "")
-	told.Nodes([]history.Record{
+	script.Fault(start.Add(79*time.Second), `the simulated node "happy-turing" is NotReady, for 2m`, "")
+	script.Say(start.Add(80*time.Second), `the fault "late" is cleared`, "")
+	script.Nodes([]history.Record{
 		{Event: history.Event{Source: history.API, Verb: "create", Actor: "sim-node", Object: history.Object{Resource: "nodes", Name: "node-1"}}},
 		{Event: history.Event{Source: history.API, Verb: "create", Actor: "sim-node", Object: history.Object{Resource: "nodes", Name: "node-2"}}},
 		{Event: history.Event{Source: history.Node, Verb: "ready", Object: history.Object{Resource: "nodes", Name: "node-1"}}},
 		{Event: history.Event{Source: history.Node, Verb: "ready", Object: history.Object{Resource: "nodes", Name: "node-2"}}},
 		{Event: history.Event{Source: history.Node, Verb: "notready", Object: history.Object{Resource: "nodes", Name: "node-1"}}},
 	})
-	text := string(told.Feature(start.Add(2 * time.Minute)))
+	text := string(script.Feature(start.Add(2 * time.Minute)))
 	const want = `    When 1s pass
     And these objects are created:
       """
@@ -165,13 +165,13 @@ func TestFeature(t *testing.T) {
 // A feature stays one that catalogues take, and says that it has left something out.
 func TestTooMuch(t *testing.T) {
 	for name, quoted := range map[string]string{"actions": "", "bytes": strings.Repeat("a: b\n", 10_000)} {
-		told := New("Feature: f\n")
+		script := New("Feature: f\n")
 		for range mostActions + 1 {
-			told.Say(start, "1s pass", quoted)
+			script.Say(start, "1s pass", quoted)
 		}
-		text := told.Feature(start)
-		if len(text) > 1<<20 || told.Len() > mostActions+1 || !strings.Contains(string(text), "What came after this is left out") {
-			t.Errorf("%s: %d actions, %d bytes", name, told.Len(), len(text))
+		text := script.Feature(start)
+		if len(text) > 1<<20 || script.Len() > mostActions+1 || !strings.Contains(string(text), "What came after this is left out") {
+			t.Errorf("%s: %d actions, %d bytes", name, script.Len(), len(text))
 		}
 	}
 }

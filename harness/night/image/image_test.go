@@ -20,7 +20,7 @@ import (
 	"nodestorm/harness/night/image"
 )
 
-// What is in the image, who runs in it, and that it is the same whoever makes it, and when.
+// What is in the image, who runs in it, and that it is the same wherever and whenever it is made.
 func TestMake(t *testing.T) {
 	program := staticProgram(t)
 	spec := image.Spec{Program: program, Commit: "c0ffee", Builds: []builds.Target{entry(t, "/a/go")}}

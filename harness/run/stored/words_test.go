@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "write the words anew")
 
-// fixed are words of Kubernetes that no type has, and users that stand for nobody in particular.
+// fixed are words of Kubernetes that no type has, and users that stand for any user.
 const fixed = `
 	admin authenticated bootstrap bootstrappers cloud cluster-admin clusters container controller controllers default docker etcd
 	github gitlab-runner harness healthz host jenkins kube kube-node-lease kube-public kube-system kubeadm kubernetes kubernetes-admin
