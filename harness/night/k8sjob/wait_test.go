@@ -35,7 +35,7 @@ func waiting(t *testing.T, client *fake.Clientset, then func(kubernetes.Interfac
 	})
 	type result struct {
 		summary string
-		err  error
+		err     error
 	}
 	done := make(chan result, 1)
 	go func() {
