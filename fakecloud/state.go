@@ -117,7 +117,7 @@ func load[T any](t *Table[T], kind string, all []*T, last int64) error {
 	return nil
 }
 
-// has tells whether an image of the catalogue is there.
+// has reports whether an image of the catalogue is there.
 func (tx *Tx) has(image Image) bool {
 	there := tx.Images.Get(image.ID)
 	// mutant: one cloud serves another's state

@@ -75,7 +75,7 @@ func LoadCheckout(dir string) (*Catalogue, error) {
 // are no part of the catalogue.
 func (c *Catalogue) Strays() Problems { return c.strays }
 
-// IsFrom tells whether a scenario of a user's own is from a folder.
+// IsFrom reports whether a scenario of a user's own is from a folder.
 func (c *Catalogue) IsFrom(id, folder string) bool {
 	below := filepath.Clean(folder) + string(filepath.Separator)
 	return slices.ContainsFunc(c.own, func(s Scenario) bool { return s.Record.ID == id && strings.HasPrefix(s.File, below) })

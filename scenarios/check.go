@@ -14,7 +14,7 @@ var (
 	issuePattern = regexp.MustCompile(`^[A-Za-z0-9-]+/[A-Za-z0-9._-]+#[0-9]+$`)
 )
 
-// CheckID tells whether a scenario can be called that.
+// CheckID reports whether a scenario can be called that.
 func CheckID(id string) error {
 	if len(id) > 80 || !idPattern.MatchString(id) {
 		return fmt.Errorf("%q is no ID: want two or more words of a-z and 0-9 with dashes between them, like "+

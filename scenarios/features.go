@@ -76,7 +76,7 @@ func (c *Catalogue) checkFeatures(fsys fs.FS) (strays Problems, err error) {
 	return strays, errors.Join(errs...)
 }
 
-// readable tells whether a feature can be read at all.
+// readable reports whether a feature can be read at all.
 func readable(fsys fs.FS, name string) error {
 	text, err := fs.ReadFile(fsys, name)
 	if err == nil {

@@ -98,7 +98,7 @@ func Unrecorded(id, autoscaler string) Record {
 // are lines of the rows of its outline that it is not.
 func (r *Record) At(line int, others []int) { r.line, r.otherRows = line, others }
 
-// Bare tells whether the scenario has no record, and this only stands for one.
+// Bare reports whether the scenario has no record, and this only stands for one.
 func (r *Record) Bare() bool { return r.bare }
 
 // Scenario is how godog finds the scenario below a root of features: by a path, and by
@@ -137,7 +137,7 @@ type Range string
 // None is the range without any release.
 const None Range = "none"
 
-// Has tells whether the range has the release.
+// Has reports whether the range has the release.
 func (r Range) Has(version string) (bool, error) {
 	v, err := semver.NewVersion(version)
 	if err != nil {
@@ -168,7 +168,7 @@ func (r Range) constraints() (*semver.Constraints, error) {
 	return constraints, nil
 }
 
-// Control tells whether no release shows the failure: the record is of a story like one
+// Control reports whether no release shows the failure: the record is of a story like one
 // that fails, in which all goes well.
 func (r *Record) Control() bool {
 	shows := func(t Target) bool { return t.Expected == Reproduced }

@@ -46,5 +46,5 @@ func (w *Work) check() error {
 	return nil
 }
 
-// FromStart tells whether records count from the beginning of the run.
+// FromStart reports whether records count from the beginning of the run.
 func (w *Work) FromStart() bool { return w.Since == start }

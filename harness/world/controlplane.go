@@ -259,7 +259,7 @@ func (w *World) Policies() string {
 	return ""
 }
 
-// HasPolicies tells whether a release of Kubernetes can serve MutatingAdmissionPolicy.
+// HasPolicies reports whether a release of Kubernetes can serve MutatingAdmissionPolicy.
 func HasPolicies(version string) bool { return semver.Compare(version, FirstPolicies+".0-0") >= 0 }
 
 // FirstPolicies is the first minor release with MutatingAdmissionPolicy.

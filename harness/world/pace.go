@@ -67,7 +67,7 @@ func (p *pace) tells(f lag.Figures) bool {
 	return true
 }
 
-// near tells whether two figures differ by less than a fifth, or than least.
+// near reports whether two figures differ by less than a fifth, or than least.
 func near(a, b, least float64) bool {
 	return math.Abs(a-b) <= max(least, 0.2*max(a, b))
 }

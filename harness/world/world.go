@@ -147,7 +147,7 @@ func (w *World) startClock(context.Context) (err error) {
 	return nil
 }
 
-// jumps tells whether time passes over waits and never faster than work: it need not be
+// jumps reports whether time passes over waits and never faster than work: it need not be
 // held while programs start.
 func (w *World) jumps() bool { return w.cfg.Clock == clock.Auto }
 

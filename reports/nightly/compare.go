@@ -252,7 +252,7 @@ const (
 	leastTime   = 2    // and so many seconds.
 )
 
-// slower tells whether the last night's time is more than noise. Times are as of one
+// slower reports whether the last night's time is more than noise. Times are as of one
 // machine, and compared as logarithms: half and twice as long are equally far. The scatter is
 // that of the median of distances to the median, which a single odd night does not widen.
 func slower(row *Row, points []Point) {

@@ -41,7 +41,7 @@ type Redactor struct {
 // secretNames are what names of variables hold whose values are secrets.
 var secretNames = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "KEY", "CREDENTIAL"}
 
-// SecretName tells whether a variable of that name holds a secret.
+// SecretName reports whether a variable of that name holds a secret.
 func SecretName(name string) bool {
 	name = strings.ToUpper(name)
 	return slices.ContainsFunc(secretNames, func(hint string) bool { return strings.Contains(name, hint) })

@@ -188,7 +188,7 @@ func isValue(line []byte, at int) int {
 	return end + 1
 }
 
-// isYAML tells whether what is from at to end is the end of a key that has the rest of
+// isYAML reports whether what is from at to end is the end of a key that has the rest of
 // the line to itself.
 func isYAML(line []byte, at, end int) bool {
 	begin := at
@@ -208,7 +208,7 @@ func scalarEnds(line []byte, from int) int {
 	return from + len(bytes.TrimRight(line[from:to], " \t\r\n"))
 }
 
-// isFlag tells whether what is at at is the end of a flag's name, --client-secret.
+// isFlag reports whether what is at at is the end of a flag's name, --client-secret.
 func isFlag(line []byte, at int) bool {
 	const longest = 64
 	begin := at

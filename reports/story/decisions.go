@@ -81,13 +81,13 @@ func (w *walk) install(i uint32, kind Kind, f facts) {
 	w.decided(i, step, kind.Code)
 }
 
-// scales tells whether a call changes how many machines a group shall have.
+// scales reports whether a call changes how many machines a group shall have.
 func scales(kind Kind) bool {
 	return history.Source(kind.Source) == history.API && vocabulary.Of(kind.Resource).Sized && kind.Subresource == "scale" &&
 		(kind.Verb == "update" || kind.Verb == "patch")
 }
 
-// resized tells whether the target size of a group that the cloud keeps has changed.
+// resized reports whether the target size of a group that the cloud keeps has changed.
 func resized(kind Kind) bool {
 	return history.Source(kind.Source) == history.Cloud && kind.Resource == vocabulary.NodeGroups && kind.Verb == "target"
 }

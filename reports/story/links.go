@@ -221,7 +221,7 @@ func prefixes(name string) iter.Seq[string] {
 	}
 }
 
-// bare tells whether a claim has no pods yet: its first line of the log names it
+// bare reports whether a claim has no pods yet: its first line of the log names it
 // right after the batch it was made for.
 func (l *links) bare(claim uint32) bool {
 	key := [2]uint32{claim, claim}

@@ -5,7 +5,7 @@
 //
 //	armed ──(When, At)──▶ active ──(an occasion, after Skip of them, drawn)──▶ matched ──▶ effective ──(For or Limit over)──▶ cleared
 //
-// A fault is effective once somebody could have seen a difference, and ineffective on an
+// A fault is effective once a program could have seen a difference, and ineffective on an
 // occasion on which it made none. One that was never effective has shown nothing, and a
 // verdict says so.
 package fault

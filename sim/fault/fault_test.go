@@ -110,14 +110,14 @@ func TestLife(t *testing.T) {
 	if first, second := a.Clear(clk.Now(), fault.About{}), a.Clear(clk.Now(), fault.About{}); !first || second {
 		t.Error("it is cleared other than once")
 	}
-	var told []string
+	var verbs []string
 	for _, r := range log.Records() {
-		told = append(told, r.Verb)
+		verbs = append(verbs, r.Verb)
 		if r.Source != history.Fault || r.Detail["fault"] != "f" || r.Detail["effect"] != "breaks" {
 			t.Errorf("record %+v", r)
 		}
 	}
-	if got := strings.Join(told, " "); got != "armed matched ineffective effective effective cleared" {
+	if got := strings.Join(verbs, " "); got != "armed matched ineffective effective effective cleared" {
 		t.Errorf("the history says %s", got)
 	}
 	if len(called.Detail) != 1 {
@@ -180,7 +180,7 @@ func TestCheck(t *testing.T) {
 		"probability: 2":         "field probability is 2: want 0 to 1",
 		"when: {verb: ready}":    "field when: source is missing",
 		"limits: 1":              "allowed: when, at, for, skip, limit, probability",
-		"when: {source: nobody}": `unknown source "nobody"`,
+		"when: {source: moon}": `unknown source "moon"`,
 	} {
 		plan := fault.Plan{}
 		err := strict.Unmarshal([]byte(text), &plan)

@@ -10,7 +10,7 @@ import (
 	"nodestorm/sim/time/seed"
 )
 
-// About is what a record says of a fault besides its name and effect.
+// About is what a record contains about a fault in addition to its name and effect.
 type About struct {
 	Actor  string
 	Object history.Object

@@ -37,7 +37,7 @@ func (s *Set[A]) Named(name string) (armed A, err error) {
 func (s *Set[A]) Unmet() (names []string) {
 	for _, a := range s.all {
 		if a.life().effective.IsZero() {
-			// mutant: a fault that made no difference is not told
+			// mutant: a fault that made no difference is not reported
 			names = append(names, a.life().name)
 		}
 	}

@@ -58,5 +58,5 @@ func (s *numbers) addStray(seq uint64, line int) (first int) {
 	return 0
 }
 
-// scattered tells whether there are too many pieces to remember.
+// scattered reports whether there are too many pieces to remember.
 func (s *numbers) scattered() bool { return len(s.runs)+len(s.stray) > maxStrays }

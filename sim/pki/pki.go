@@ -59,7 +59,7 @@ func NewAuthority(name string, now time.Time) (*Authority, error) {
 	return a, err
 }
 
-// ReadAuthority is one that somebody else has made, such as kubeadm.
+// ReadAuthority reads an authority that another program, such as kubeadm, has created.
 func ReadAuthority(pair Pair, now time.Time) (*Authority, error) {
 	both, err := pair.TLS()
 	if err != nil {

@@ -211,7 +211,7 @@ func (r *running) attach(follow context.Context, out io.Writer) testcontainers.C
 // PID is that of the container's first process.
 func (r *running) PID() int { return r.pid }
 
-// Ended tells whether it has.
+// Ended reports whether it has.
 func (r *running) Ended() bool {
 	select {
 	case <-r.ended:

@@ -40,7 +40,7 @@ func (r Ref) String() string {
 	return r.Kind + "/" + r.Namespace + "/" + r.Name
 }
 
-// called tells whether a resource has the kind as one of its names.
+// called reports whether a resource has the kind as one of its names.
 func (r resource) called(kind string) bool {
 	kind, group, grouped := strings.Cut(strings.ToLower(kind), ".")
 	return (!grouped || group == r.GroupVersionResource.Group) &&

@@ -243,7 +243,7 @@ func isObject(gvk schema.GroupVersionKind) bool {
 	return has
 }
 
-// OwnGroup tells whether an API group is one of Kubernetes' own, which every world has.
+// OwnGroup reports whether an API group is one of Kubernetes' own, which every world has.
 func OwnGroup(group string) bool { return known.IsGroupRegistered(group) }
 
 // Defines are the group and kind that the object is the definition of, if it is one.
@@ -256,7 +256,7 @@ func (o Object) Defines() (of schema.GroupKind, is bool) {
 	return of, true
 }
 
-// OwnKind tells whether a kind is one of Kubernetes' own, in any group.
+// OwnKind reports whether a kind is one of Kubernetes' own, in any group.
 func OwnKind(kind string) bool {
 	for of := range known.AllKnownTypes() {
 		if of.Kind == kind && isObject(of) {

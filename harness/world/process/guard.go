@@ -24,7 +24,7 @@ type Guard struct {
 	stdin io.WriteCloser
 }
 
-// first tells whether we, or who has started us, are the first process of a container.
+// first reports whether we, or who has started us, are the first process of a container.
 func first() bool {
 	ours, err := os.Readlink("/proc/self/exe")
 	its, other := os.Readlink("/proc/1/exe")

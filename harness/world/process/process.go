@@ -52,7 +52,7 @@ type Running interface {
 	PID() int
 	// Signal sends a signal to all of it.
 	Signal(syscall.Signal) error
-	// Ended tells whether it has, also if nobody has waited for it yet.
+	// Ended reports whether it has, also if nobody has waited for it yet.
 	Ended() bool
 	// Wait returns when nothing of it is left and all output is written. It is called once.
 	Wait() End

@@ -14,7 +14,7 @@ func Self() string {
 	return strings.Join([]string{strconv.Itoa(os.Getpid()), started(os.Getpid()), among()}, " ")
 }
 
-// Gone tells whether the process of that name has ended. Of one that we cannot see, because it
+// Gone reports whether the process of that name has ended. Of one that we cannot see, because it
 // was in another container, it is not known.
 func Gone(name string) bool {
 	fields := strings.Fields(name)

@@ -138,7 +138,7 @@ func readPID(file string) (pid int, rest string, ok bool) {
 	return pid, rest, err == nil && pid > 1
 }
 
-// alive tells whether the process that began at start, if that is known, is there: its
+// alive reports whether the process that began at start, if that is known, is there: its
 // ID may be somebody else's by now.
 func alive(pid int, start string) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
@@ -163,7 +163,7 @@ func started(pid int) string {
 	return string(fields[19])
 }
 
-// belongs tells whether a process is one of the folder's world, whose programs have the
+// belongs reports whether a process is one of the folder's world, whose programs have the
 // folder in their environment (the clock page) or are started from it. An ID may be
 // somebody else's by now.
 func belongs(pid int, folder string) bool {

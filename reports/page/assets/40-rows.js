@@ -54,7 +54,7 @@ function cached(run, kind) {
   return run.keys[kind];
 }
 
-// concerns tells whether a life has to do with what is searched for.
+// concerns reports whether a life has to do with what is searched for.
 function concerns(run, life) {
   const words = state.filter.words;
   if (!words.length) return true;

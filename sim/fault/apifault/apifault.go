@@ -18,7 +18,7 @@
 // gives to the API server too: a bearer token passes through with the call, and a
 // client certificate is presented again by the proxy, which holds the client's own
 // kubeconfig and accepts that certificate and no other. The API server, its RBAC
-// and its audit log see the client and nobody else. The alternatives were worse:
+// and its audit log see the client and no other user. The alternatives were worse:
 // impersonation shows two users in the audit log, needs rights that the client must
 // not have and breaks clients that impersonate; a front proxy's headers need flags
 // of the API server, which only our own worlds could set.
@@ -222,12 +222,12 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.reverse.ServeHTTP(w, c.req)
 }
 
-// replied is told of the API server's answer before the client is.
+// replied receives the API server's answer before the client does.
 func (p *Proxy) replied(resp *http.Response) error {
 	return callOf(resp.Request).replied(resp)
 }
 
-// failed is told of a call that the API server did not answer.
+// failed handles a call that the API server did not answer.
 func (p *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, errLost):

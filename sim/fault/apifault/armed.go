@@ -46,12 +46,12 @@ func (p *Proxy) Rules() []RuleState {
 // Unmet returns the rules that have made no difference so far: a run that ends
 // with one has not shown what it set out to show.
 func (p *Proxy) Unmet() []RuleState {
-	// mutant: an API fault that made no difference is not told
+	// mutant: an API fault that made no difference is not reported
 	return slices.DeleteFunc(p.Rules(), func(s RuleState) bool { return !s.Effective.IsZero() })
 }
 
 // Inject implements fault.Injector. It arms one more rule, behind those that are there, and returns when it is active,
-// if it is to be at once. If the API server does not tell what is new now, within 10s, it is armed, and a StaleList
+// if it is to be at once. If the API server does not return its newest resource version within 10s, it is armed, and a StaleList
 // makes no difference.
 func (p *Proxy) Inject(rule fault.Fault) error {
 	a, err := p.inject(rule)
@@ -152,7 +152,7 @@ func (p *Proxy) activate(a *armed) {
 	}
 }
 
-// claim finds the rule that takes a call, nil for none. turn tells which rules
+// claim finds the rule that takes a call, nil for none. turn says which rules
 // have been asked: those that had become active.
 func (p *Proxy) claim(info *request.RequestInfo, agent string) (rule *armed, turn int) {
 	p.mu.Lock()

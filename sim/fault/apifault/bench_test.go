@@ -85,7 +85,7 @@ func follow(cfg *rest.Config) (ages []time.Duration, err error) {
 	return ages, lines.Err()
 }
 
-// BenchmarkWatchDelay tells what the proxy adds to the age of events on arrival, at
+// BenchmarkWatchDelay measures what the proxy adds to the age of events on arrival, at
 // 1,000 a second: one watch through it and one over direct TLS, both at the same time.
 // Run it with -benchtime 1x.
 func BenchmarkWatchDelay(b *testing.B) {
@@ -117,7 +117,7 @@ func BenchmarkWatchDelay(b *testing.B) {
 	}
 }
 
-// BenchmarkWatchRate tells how many events a second come through, of as many as the
+// BenchmarkWatchRate measures how many events a second come through, of as many as the
 // source can send.
 func BenchmarkWatchRate(b *testing.B) {
 	const events = 100_000
@@ -138,7 +138,7 @@ func BenchmarkWatchRate(b *testing.B) {
 	}
 }
 
-// BenchmarkTenMinutes tells how much more memory is in use after ten minutes of events,
+// BenchmarkTenMinutes measures how much more memory is in use after ten minutes of events,
 // a thousand a second through a rule that looks at each watch, than after one.
 func BenchmarkTenMinutes(b *testing.B) {
 	for b.Loop() {
@@ -178,7 +178,7 @@ func drain(cfg *rest.Config) error {
 	return err
 }
 
-// BenchmarkGet tells what the proxy itself adds to a GET, of a server that answers at
+// BenchmarkGet measures what the proxy itself adds to a GET, of a server that answers at
 // once, over what direct TLS takes; in turns, so that both meet the same machine. Behind
 // a real API server harness/world measures it.
 func BenchmarkGet(b *testing.B) {

@@ -16,7 +16,7 @@ type call struct {
 	req   *http.Request
 	info  *request.RequestInfo
 	agent string
-	known bool   // it is the client's, and not somebody else's
+	known bool   // whether it is the client's, and not another program's
 	rule  *armed // that takes it; nil for none
 	turn  int    // see claim
 }
@@ -51,7 +51,7 @@ func (c *call) done() {
 	}
 }
 
-// errLost is how replied tells that the client is to get no reply.
+// errLost is returned by replied if the client is to get no reply.
 var errLost = errors.New("the reply is lost")
 
 // begin does what the rule does before the API server sees the call, and reports

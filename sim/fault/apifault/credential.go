@@ -12,7 +12,7 @@ import (
 )
 
 // credential is what the proxy's client shows of itself: a certificate, or else a
-// header. Rules act on calls that come with it and on no others: whoever else reaches
+// header. Rules act on calls that come with it and on no others: those of another program that reaches
 // the proxy would use them up, or be taken for the client in the history.
 type credential struct {
 	cert          []byte // DER; nil: the client has none
@@ -26,7 +26,7 @@ func newCredential(cfg *rest.Config, cert []byte) (*credential, error) {
 		return c, nil
 	}
 	if cfg.ExecProvider != nil || cfg.AuthProvider != nil {
-		return nil, errors.New("a program gives the client its token, so that the proxy cannot tell the client's calls from others': " +
+		return nil, errors.New("a program gives the client its token, so that the proxy cannot distinguish the client's calls from others': " +
 			"want a kubeconfig with a certificate or a token, such as of kubectl create token")
 	}
 	catch := catchHeader{}
@@ -55,7 +55,7 @@ func (c *catchHeader) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, errCaught
 }
 
-// shownBy tells whether a request comes with the credential. That the sender of a
+// shownBy reports whether a request comes with the credential. That the sender of a
 // certificate has its key, and that it is the client's, TLS has made sure of.
 func (c *credential) shownBy(r *http.Request) bool {
 	certified := r.TLS != nil && len(r.TLS.PeerCertificates) > 0

@@ -61,8 +61,8 @@ func startProxy(t *testing.T, client *rest.Config, rules ...fault.Fault) *Proxy 
 	return p
 }
 
-// Rules act on calls with the credential of the proxy's client. Whoever else knows its
-// name and its port uses none of them up, is taken for nobody, and gets nothing of it.
+// Rules act on calls with the credential of the proxy's client. Another program that knows its
+// name and its port uses none of them up, is not taken for the client, and gets nothing of it.
 func TestRulesAreForTheClient(t *testing.T) {
 	server := apiServer(t)
 	insecure := rest.TLSClientConfig{Insecure: true}

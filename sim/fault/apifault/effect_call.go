@@ -79,7 +79,7 @@ func (a Answer) status(info *request.RequestInfo) *metav1.Status {
 	var err *apierrors.StatusError
 	switch a.Code {
 	case http.StatusConflict:
-		// The API server's words for an object that somebody else has written since.
+		// The API server's words for an object that another client has written since.
 		err = apierrors.NewConflict(gr, info.Name,
 			errors.New("the object has been modified; please apply your changes to the latest version and try again"))
 		if info.Verb == "create" && info.Subresource == "" {

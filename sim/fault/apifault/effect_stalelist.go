@@ -45,7 +45,7 @@ type past struct {
 	err     error
 }
 
-// answerWithin is how long the API server may take to tell its newest resource version.
+// answerWithin is how long the API server may take to return its newest resource version.
 const answerWithin = 10 * time.Second
 
 // ask asks for the newest resource version. All resources have one etcd,
@@ -79,7 +79,7 @@ func (c *call) askForThePast() {
 	c.req.URL.RawQuery = query.Encode()
 }
 
-// compare tells whether the list that the client gets differs from what is there
+// compare reports whether the list that the client gets differs from what is there
 // now.
 func (c *call) compare(resp *http.Response) {
 	if err := c.differs(resp); err != nil {

@@ -49,7 +49,7 @@ func TestServerGone(t *testing.T) {
 			}
 			err = list()
 			if status, answered := err.(apierrors.APIStatus); answered || err == nil {
-				t.Errorf("somebody answers: %v", status)
+				t.Errorf("the call was answered: %v", status)
 			}
 		})
 	}

@@ -39,7 +39,7 @@ const (
 // anything, but see Subresource. Namespace, Name and Client are patterns as of
 // path.Match: "workers-*".
 type Match struct {
-	// Client is the product of the user agent, which tells programs apart that share
+	// Client is the product of the user agent, which distinguishes programs that share
 	// the client's credential: "cluster-autoscaler".
 	Client string `json:"client,omitempty"`
 	// Verbs are those of RBAC: get, list, watch, create, update, patch, delete,

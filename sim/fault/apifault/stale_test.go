@@ -12,7 +12,7 @@ import (
 )
 
 // An API server that never answers does not keep a proxy from starting, and its end,
-// for ever: what it did not tell is said.
+// for ever: the missing answer is reported.
 func TestStaleListOfAServerThatHangs(t *testing.T) {
 	if testing.Short() {
 		t.Skipf("it waits for %s; run without -short", answerWithin)

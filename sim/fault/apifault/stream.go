@@ -156,7 +156,7 @@ func (s *stream) Read(b []byte) (int, error) {
 
 // hold keeps what has come back while the stream is frozen.
 func (s *stream) hold(n int) {
-	var told *armed
+	var recorded *armed
 	for {
 		s.mu.Lock()
 		thawed, a := s.thawed, s.rule
@@ -164,9 +164,9 @@ func (s *stream) hold(n int) {
 		if thawed == nil {
 			return
 		}
-		if n > 0 && told != a {
+		if n > 0 && recorded != a {
 			s.call.proxy.tookEffect(s.call, a, nil)
-			told = a
+			recorded = a
 		}
 		<-thawed
 	}

@@ -153,7 +153,7 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 	return nil
 }
 
-// told tells whether the bodies of calls on it become detail.
+// told reports whether the bodies of calls on it become detail.
 func told(object *auditv1.ObjectReference) bool {
 	return object.Subresource == "scale" ||
 		vocabulary.Of(object.Resource).Told

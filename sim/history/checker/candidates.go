@@ -115,7 +115,7 @@ func hasDetails(p *Pattern, r *history.Record) bool {
 	return true
 }
 
-// needsAbsence tells whether the sequence holds only because of what is not
+// needsAbsence reports whether the sequence holds only because of what is not
 // there, so that an unreadable record could refute it.
 func needsAbsence(sequence []Element) bool {
 	return slices.ContainsFunc(sequence, func(e Element) bool { return len(e.Absent) > 0 || len(e.While) > 0 })

@@ -16,7 +16,7 @@ func (s *Statement) CheckInvariant() error {
 	return s.Check()
 }
 
-// Breaks tells whether the finding is that an invariant does not hold. Of what never was,
+// Breaks reports whether the finding is that an invariant does not hold. Of what never was,
 // an invariant holds: whether the run has put anything to the test is for others to say.
 func (s *Statement) Breaks(f Finding) bool {
 	asks := s.Never == nil && s.NoSequence == nil && s.Throughout == nil && (s.Count == nil || s.AtLeast != nil)

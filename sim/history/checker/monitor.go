@@ -107,7 +107,7 @@ func (m *Monitor) hit(r *history.Record, counts bool) (h hit, hits bool) {
 	return h, h.since || h.until || h.counted || h.first || h.then || h.value != nil
 }
 
-// onlyCounts tells whether it makes no difference in which order the hits were.
+// onlyCounts reports whether it makes no difference in which order the hits were.
 func (m *Monitor) onlyCounts() bool {
 	return m.s.Since == nil && m.s.Until == nil && m.s.First == nil && m.s.Every == 0 && m.s.state() == nil
 }
@@ -124,7 +124,7 @@ func (m *Monitor) takeDeletion(r *history.Record, counts bool) {
 	}
 }
 
-// decided tells whether no record can change the finding any more, after these.
+// decided reports whether no record can change the finding any more, after these.
 func (m *Monitor) decided(counts bool, touched []*track) (f Finding, decided bool) {
 	if m.effort < 0 {
 		return Finding{Statement: m.s.Statement, Result: Unknown, Reason: "too many records arrived late", GaveUp: true}, true

@@ -49,7 +49,7 @@ func (p *Pattern) matchDetail(r *history.Record, captured map[string]string) boo
 	return true
 }
 
-// happened tells whether the record is of something that took place, or of the
+// happened reports whether the record is of something that took place, or of the
 // refusal that the pattern asks for.
 func (p *Pattern) happened(r *history.Record) bool {
 	// mutant: a refused call counts as done

@@ -365,7 +365,7 @@ func (s *search) while(p *Pattern, i int, captured map[string]string) (holds boo
 	return false, 0
 }
 
-// deleted tells whether the record's object is deleted in records[from:to].
+// deleted reports whether the record's object is deleted in records[from:to].
 func (s *search) deleted(r *history.Record, from, to int) bool {
 	s.effort -= to - from
 	return slices.ContainsFunc(s.records[from:to], func(other history.Record) bool {
@@ -373,13 +373,13 @@ func (s *search) deleted(r *history.Record, from, to int) bool {
 	})
 }
 
-// deletes tells whether the record's object is gone with it, or asked to go.
+// deletes reports whether the record's object is gone with it, or asked to go.
 func deletes(r *history.Record) bool {
 	return r.Source == history.API && r.Verb == "delete" && r.Code < 400 && r.Detail["subresource"] == nil ||
 		r.Source == history.Cloud && r.Verb == "deleted"
 }
 
-// happens tells whether one of records[from:to] is what the pattern of an absence is
+// happens reports whether one of records[from:to] is what the pattern of an absence is
 // about, refused or not.
 func (s *search) happens(p *Pattern, from, to int, captured map[string]string) bool {
 	candidates := s.candidatesOf(p)

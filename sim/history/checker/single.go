@@ -10,7 +10,7 @@ import (
 // it has nothing captured to refer to.
 func (p *Pattern) Check() error { return p.check(nil) }
 
-// Covers tells whether records of the source can match the pattern.
+// Covers reports whether records of the source can match the pattern.
 func (p *Pattern) Covers(source history.Source) bool { return p.Source.match(string(source), nil) }
 
 // Matches reports whether a record matches such a pattern, live or read from a

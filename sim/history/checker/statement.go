@@ -222,7 +222,7 @@ func (s *Statement) fields() []string { return append(slices.Clip(s.ForEach), s.
 
 func short(number float64) string { return strconv.FormatFloat(number, 'f', -1, 64) }
 
-// checkField tells whether path names a field of records.
+// checkField reports whether path names a field of records.
 func checkField(path string) error {
 	if key, ok := strings.CutPrefix(path, "detail."); !slices.Contains(fieldNames, path) && (!ok || key == "") {
 		return fmt.Errorf("unknown field %q (allowed: %s, detail.KEY)", path, strings.Join(fieldNames, ", "))

@@ -121,7 +121,7 @@ func (v *Values) compile() error {
 	return nil
 }
 
-// given tells whether the field is compared at all.
+// given reports whether the field is compared at all.
 func (v *Values) given() bool { return v != nil && len(v.values) > 0 }
 
 // Plain are the values that a field is compared with as a whole, without those that come of captures and those that are
@@ -165,7 +165,7 @@ func (v *Values) checkBound() error {
 	return nil
 }
 
-// only tells whether no other values than these match.
+// only reports whether no other values than these match.
 func (v *Values) only(these ...string) bool {
 	return v.given() && v.op == "" && !slices.ContainsFunc(v.values, func(value string) bool { return !slices.Contains(these, value) })
 }
@@ -240,7 +240,7 @@ func (v *Values) captures() []string {
 	return names
 }
 
-// holds tells whether a list has the value, or a text has it inside.
+// holds reports whether a list has the value, or a text has it inside.
 func holds(actual any, value string) bool {
 	list, ok := actual.([]any)
 	if !ok {

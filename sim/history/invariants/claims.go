@@ -164,7 +164,7 @@ func claimTwice(w *world, broken breaks, joined bool) judge {
 	})}
 }
 
-// taken tells whether a pod that the claim was not made for is on its Node: it may have the place
+// taken reports whether a pod that the claim was not made for is on its Node: it may have the place
 // of one that it was made for.
 func (w *world) taken(n *node, c *claim) bool {
 	for name, p := range w.pods {
@@ -279,7 +279,7 @@ func noStuckDeletion(w *world, broken breaks) judge {
 	}
 }
 
-// stopping tells whether a pod on the node was asked to go and is there.
+// stopping reports whether a pod on the node was asked to go and is there.
 func (w *world) stopping(n *node) bool {
 	for _, p := range w.pods {
 		if p.node == n.name && p.evicted.is() && !p.deleted.is() {

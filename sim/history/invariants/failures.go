@@ -54,7 +54,7 @@ func noDemotion(w *world, broken breaks) judge {
 func failOver(w *world, broken breaks) judge {
 	soon := time.Minute + 6*w.lasts("--scan-interval", 10*time.Second)
 	rests := w.lasts("--max-node-group-backoff-duration", 30*time.Minute)
-	// failing tells whether a group may be in its own back-off at a time.
+	// failing reports whether a group may be in its own back-off at a time.
 	failing := func(group string, when time.Duration) bool {
 		return slices.ContainsFunc(w.plans, func(q *plan) bool {
 			return q.group == group && q.failed.is() && q.failed.at <= when && q.failed.at+rests > when

@@ -126,12 +126,12 @@ func (w *world) provision() time.Duration {
 	return w.lasts("--max-node-provision-time", 15*time.Minute)
 }
 
-// quiet tells whether the target has had so much time since then, alive and undisturbed.
+// quiet reports whether the target has had so much time since then, alive and undisturbed.
 func (w *world) quiet(since, enough time.Duration) bool {
 	return w.alive() && w.now-max(since, w.act, w.programs.started.at) >= enough
 }
 
-// quietSince tells whether the target has run since then.
+// quietSince reports whether the target has run since then.
 func (w *world) quietSince(then time.Duration) bool {
 	return w.alive() && w.programs.started.at <= then && len(w.faults) == 0
 }

@@ -51,7 +51,7 @@ func targetHonesty(w *world, broken breaks) judge {
 	}
 }
 
-// short tells whether a group has fewer Nodes than its latest plan was to give it.
+// short reports whether a group has fewer Nodes than its latest plan was to give it.
 func (w *world) short(group string) bool {
 	p, joined := w.planFor(group), 0
 	for _, i := range w.instances {

@@ -17,7 +17,7 @@ var doomed = []string{
 	"stuck in Provisioning", "lost before it joins", "reported failed while it runs",
 }
 
-// healthy tells whether an instance runs, or will.
+// healthy reports whether an instance runs, or will.
 func (i *instance) healthy() bool {
 	// mutant: an instance that no fault spares is one that runs
 	return !i.failed.is() && !slices.ContainsFunc(i.faults, func(effect string) bool { return slices.Contains(doomed, effect) })
@@ -54,7 +54,7 @@ func (m *removals) asked(r *history.Record) (names []string) {
 	return names
 }
 
-// scales tells whether the record scales a group of Cluster API.
+// scales reports whether the record scales a group of Cluster API.
 func (m *removals) scales(r *history.Record) bool {
 	return r.Source == history.API && r.Actor == m.w.Actor && r.Code < 400 && r.Detail.Text("subresource") == "scale" && r.Verb != "get"
 }

@@ -44,7 +44,7 @@ func (i *Invariant) About(s Subject) bool { return slices.ContainsFunc(i.Of, s.i
 // All are the invariants, in the order of their names.
 func All() []Invariant { return all }
 
-// Known tells whether there is one of the name.
+// Known reports whether there is one of the name.
 func Known(name string) bool {
 	return slices.ContainsFunc(all, func(i Invariant) bool { return i.Name == name })
 }

@@ -7,7 +7,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// othersBound tells whether a pod of another owner was bound since: it may have the place that
+// othersBound reports whether a pod of another owner was bound since: it may have the place that
 // was meant for one of this owner's.
 func (w *world) othersBound(owner string, since moment) bool {
 	for _, p := range w.pods {
@@ -27,7 +27,7 @@ func noOscillation(w *world, broken breaks) judge {
 	owed := map[string][]moment{}     // evictions, by owner, whose pod has no successor yet
 	successors := map[string]moment{} // pods, with the eviction of the one before
 	m, asked := removalsOf(w), map[string]bool{}
-	// lost tells whether somebody else has taken an instance since, on which there may have been room.
+	// lost reports whether somebody else has taken an instance since, on which there may have been room.
 	lost := func(since time.Duration) bool {
 		for name, i := range w.instances {
 			if i.group != "" && !asked[name] && i.deleting.is() && i.deleting.at >= since {

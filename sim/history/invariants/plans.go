@@ -34,7 +34,7 @@ type plan struct {
 	instances []*instance
 }
 
-// gets tells whether the instance is the plan's, which is told by how many it is for: what comes
+// gets reports whether the instance is the plan's, which is told by how many it is for: what comes
 // after those was created by the cloud itself, or for somebody else.
 func (p *plan) gets(i *instance) bool {
 	if p == nil || i == nil {
@@ -46,7 +46,7 @@ func (p *plan) gets(i *instance) bool {
 	return slices.Contains(p.instances, i)
 }
 
-// has tells whether the plan is for the pod.
+// has reports whether the plan is for the pod.
 func (p *plan) has(pod string) bool { return slices.Contains(p.pods, pod) }
 
 var failedGroup = regexp.MustCompile(`^(?:Scale-up failed for group|Failed adding \d+ nodes to group|Nodes added to group) (\S+?):? `)

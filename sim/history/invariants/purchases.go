@@ -31,7 +31,7 @@ func again(w *world, judge func(p, before *plan, pod string, bought *instance)) 
 	}
 }
 
-// coming tells whether an instance is, or may become, a Node in its time that takes pods.
+// coming reports whether an instance is, or may become, a Node in its time that takes pods.
 func (w *world) coming(i *instance) bool {
 	if n := w.joined(i); n != nil && n.cordoned() {
 		return false
@@ -52,7 +52,7 @@ func (w *world) unclaimed(group string) (found []*instance) {
 	return found
 }
 
-// allBoughtFor tells whether for every pod that waits an instance is on its way, not counting
+// allBoughtFor reports whether for every pod that waits an instance is on its way, not counting
 // the latest plan: else one of them may have taken the place of another. So may pods of several
 // kinds that are to share instances, as they can be put on them in another order, or that have
 // instances of several groups: small ones find a place on those that only large ones need.
@@ -93,7 +93,7 @@ func (w *world) openPlaces(p *plan) (n int) {
 	return n
 }
 
-// overtaken tells whether a pod that the plan was not for came to one of its instances.
+// overtaken reports whether a pod that the plan was not for came to one of its instances.
 func (w *world) overtaken(p *plan) bool {
 	for _, pod := range w.pods {
 		if !pod.daemon && pod.bound.is() && !p.has(pod.name) &&
@@ -201,7 +201,7 @@ func startupDiscipline(w *world, broken breaks) judge {
 	})}
 }
 
-// starts tells whether the node has a taint that somebody takes off once it has started.
+// starts reports whether the node has a taint that somebody takes off once it has started.
 func (n *node) starts() bool {
 	for key := range n.taints {
 		for _, prefix := range []string{"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",

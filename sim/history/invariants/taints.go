@@ -79,7 +79,7 @@ func taintHygiene(w *world, broken breaks) judge {
 // with time for the cloud.
 const drains = 20 * time.Minute
 
-// light tells whether the pods of a node that stay leave so much of it that they may be moved
+// light reports whether the pods of a node that stay leave so much of it that they may be moved
 // elsewhere, which makes it a candidate with them. Of what the history does not tell it is not.
 func (w *world) light(n *node) bool {
 	taken := 0.0
@@ -94,7 +94,7 @@ func (w *world) light(n *node) bool {
 	return n.cpu > 0 && taken/n.cpu < w.share("--scale-down-utilization-threshold", 0.5)
 }
 
-// busy tells whether a pod that nobody asked to go is on the node, and none of those that
+// busy reports whether a pod that nobody asked to go is on the node, and none of those that
 // are on every node.
 func (w *world) busy(n *node) bool {
 	for _, p := range w.pods {

@@ -206,10 +206,10 @@ func (w *world) seeProgram(r *history.Record) {
 	}
 }
 
-// alive tells whether the target runs, as far as is known.
+// alive reports whether the target runs, as far as is known.
 func (w *world) alive() bool { return !w.programs.died.is() && !w.programs.stopped }
 
-// refused tells whether a fault is armed that may keep the cloud from what it is asked.
+// refused reports whether a fault is armed that may keep the cloud from what it is asked.
 func (w *world) refused() bool {
 	for _, effect := range w.faults {
 		if slices.Contains([]string{"refuse", "hang", "rateLimit"}, effect) {
@@ -219,7 +219,7 @@ func (w *world) refused() bool {
 	return false
 }
 
-// misledSince tells whether the target may count fewer instances than there are, or pods that
+// misledSince reports whether the target may count fewer instances than there are, or pods that
 // have a place: it has not heard of all that was since then, or it takes the size of a group from
 // a list of servers, and such a list was not so.
 func (w *world) misledSince(then moment) bool {
@@ -303,7 +303,7 @@ func (w *world) joined(i *instance) *node {
 	return nil
 }
 
-// cordoned tells whether nothing more is to come to the node.
+// cordoned reports whether nothing more is to come to the node.
 func (n *node) cordoned() bool { return n.taints["node.kubernetes.io/unschedulable"].is() }
 
 // taintKeys are the keys of the taints that a record of a Node has.

@@ -45,7 +45,7 @@ func Actors(source history.Source) []string {
 	return slices.Sorted(slices.Values(slices.Concat(programs, controllers)))
 }
 
-// IsActor tells whether records of a source can have the actor.
+// IsActor reports whether records of a source can have the actor.
 func IsActor(source history.Source, name string) bool {
 	known := Actors(source)
 	// mutant: anybody is an actor

@@ -213,7 +213,7 @@ func eachFile(t *testing.T, folder string, do func(*token.FileSet, *ast.File)) {
 	}
 }
 
-// knowsRecords tells whether a file has to do with records.
+// knowsRecords reports whether a file has to do with records.
 func knowsRecords(file *ast.File) (knows bool) {
 	for _, i := range file.Imports {
 		knows = knows || i.Path.Value == `"nodestorm/sim/history"`
@@ -221,7 +221,7 @@ func knowsRecords(file *ast.File) (knows bool) {
 	return knows
 }
 
-// isResource tells whether an expression is x.Resource.
+// isResource reports whether an expression is x.Resource.
 func isResource(e ast.Expr) bool {
 	of, is := e.(*ast.SelectorExpr)
 	return is && of.Sel.Name == "Resource"

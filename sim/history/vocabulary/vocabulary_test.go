@@ -217,7 +217,7 @@ var forms = map[string]vocabulary.Form{
 	"Text": vocabulary.Text, "Texts": vocabulary.List, "Number": vocabulary.Number, "Truth": "", "Mapping": vocabulary.Mapping,
 }
 
-// isDetail tells whether an expression is a record's detail: d, detail or r.Detail.
+// isDetail reports whether an expression is a record's detail: d, detail or r.Detail.
 func isDetail(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:

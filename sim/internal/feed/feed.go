@@ -1,6 +1,6 @@
 // Package feed turns one list and watch of the API server into two plain calls:
 // Put for an object that is there or changed, Drop for one that is gone. It adds
-// what a bare watch lacks: after a gap it finds out what was deleted meanwhile,
+// what a bare watch lacks: after a gap it finds out what was deleted during the gap,
 // and an object replaced under the same name is dropped before the new one is put.
 //
 // It is not a cache to read from; callers keep what they need.
@@ -38,10 +38,10 @@ type Feed[T Object] struct {
 	// Drop gets the last known state of an object that is gone.
 	Drop func(T)
 	// Synced is called after each complete list, first of all after the initial
-	// one. Nil means nobody asks.
+	// one. Nil: not called.
 	Synced func()
 	// Failed is called for every list or watch that failed; the feed goes on
-	// after a back-off. Nil means nobody asks.
+	// after a back-off. Nil: not called.
 	Failed func(error)
 }
 
@@ -90,7 +90,7 @@ var backoff = wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Jitter: 
 // list, which not every List and Watch can do: of tests, and of older API servers.
 type listThenWatch struct{ *cache.ListWatch }
 
-// IsWatchListSemanticsUnSupported is how a reflector is told.
+// IsWatchListSemanticsUnSupported keeps a reflector from listing by a watch.
 func (listThenWatch) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (f Feed[T]) report(err error) {

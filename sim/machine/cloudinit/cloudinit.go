@@ -1,5 +1,5 @@
 // Package cloudinit reads the user data that a cloud hands to a new machine, and
-// tells with which settings the kubelet of that machine would join a cluster.
+// determines with which settings the kubelet of that machine would join a cluster.
 //
 //	user data ──Parse──▶ Config ──Boot──▶ System ──Kubelet──▶ Kubelet
 //	(text)              (what it says)   (files, calls)      (settings, with origin)

@@ -57,7 +57,7 @@ const agentConfig = `"flannel-iface": "eth1"
 `
 
 // installAgent is in the manner of kube-hetzner's script: the configuration is moved
-// into place, there are questions that nobody can answer here, then the installer.
+// into place, there are questions to which no answer is known here, then the installer.
 const installAgent = `set -ex
 /etc/cloud/rename_interface.sh
 mkdir -p /etc/rancher/k3s
@@ -241,7 +241,7 @@ var errorTests = []struct{ name, userData, want string }{
 	{"two ExecStart", "#cloud-config\nwrite_files:\n- path: /etc/systemd/system/kubelet.service.d/20-a.conf\n" +
 		"  content: \"[Service]\\nExecStart=/usr/bin/kubelet\\n\"\nruncmd: [kubeadm join x]", "has 2 ExecStart=: want one"},
 	{"register-node", "#!/bin/bash\necho KUBELET_EXTRA_ARGS=--register-node=false > /etc/default/kubelet\nkubeadm join x",
-		"told not to register"},
+		"--register-node=false"},
 }
 
 // What users get wrong is named in one line with its place and what is wanted.

@@ -24,7 +24,7 @@ func TestHostile(t *testing.T) {
 			} else if text := err.Error(); len(text) > 500 || strings.Contains(text, "\n") {
 				t.Errorf("error of %d bytes: %.200s", len(text), text)
 			}
-			// With what was given back meanwhile: some take 100 MiB.
+			// Including what was freed since: some take 100 MiB.
 			if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 300 {
 				t.Errorf("took %d MiB", took)
 			}

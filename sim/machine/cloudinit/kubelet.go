@@ -140,7 +140,7 @@ func (s *System) flag(k *Kubelet, a Arg) error {
 		k.CloudProvider = a.Value
 	case "register-node":
 		if a.Value == "false" {
-			return errors.New("the kubelet is told not to register")
+			return errors.New("the kubelet has --register-node=false, so it never registers")
 		}
 	case "node-labels":
 		labels, err := parseLabels(a.Value)

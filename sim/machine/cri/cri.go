@@ -50,7 +50,7 @@ type Config struct {
 	Socket string
 	// Clock is the world's.
 	Clock clock.WithTicker
-	// History gets the records. Nil means nobody listens.
+	// History gets the records. Nil: none are kept.
 	History history.Recorder
 	// Program is what a container of that image runs, as the pod names the image. Nil
 	// means that no image is a program.
@@ -134,7 +134,7 @@ func New(cfg Config) (*Runtime, error) {
 // ProbeAddress is the host:port for the kubelet's network probes.
 func (r *Runtime) ProbeAddress() string { return r.probes.Addr().String() }
 
-// Close is the machine's end: programs are killed, and nobody is answered any more.
+// Close is the machine's end: programs are killed, and no call is answered any more.
 func (r *Runtime) Close() error {
 	r.cancel()
 	r.server.Stop()

@@ -139,10 +139,10 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// step lets time pass once somebody waits for it.
+// step lets time pass once a timer waits for it.
 func (b *bench) step(t *testing.T, d time.Duration) {
 	t.Helper()
-	eventually(t, "somebody waits for the clock", b.clock.HasWaiters)
+	eventually(t, "a timer waits for the clock", b.clock.HasWaiters)
 	b.clock.Step(d)
 }
 
@@ -421,7 +421,7 @@ func TestProbes(t *testing.T) {
 	address := "127.0.0.1:" + (<-b.started).command.Args[0]
 	for _, kind := range []string{"http", "tcp", "grpc"} {
 		if got := probe(kind, "80"); got != http.StatusServiceUnavailable {
-			t.Errorf("%s, nobody listens: %d", kind, got)
+			t.Errorf("%s, no container listens: %d", kind, got)
 		}
 	}
 	server := &http.Server{Addr: address, Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

@@ -13,7 +13,7 @@ import (
 const never = time.Duration(-1)
 
 // agenda is a time-ordered list of what to look at next. One key is in work only
-// once at a time; a key that is added meanwhile is looked at again afterwards, so
+// once at a time; a key that is added during that time is looked at again afterwards, so
 // handlers need no order between themselves and what triggers them.
 type agenda[K comparable] struct {
 	queue workqueue.TypedDelayingInterface[K]

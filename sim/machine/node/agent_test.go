@@ -62,7 +62,7 @@ func TestAgentOfARegisteredTaintOnlyLifts(t *testing.T) {
 	})
 }
 
-func TestAgentHasNothingToLiftWhenSomebodyElseDid(t *testing.T) {
+func TestAgentHasNothingToLiftWhenAnotherClientDid(t *testing.T) {
 	inWorld(t, 1, nil, func(w *world) {
 		w.boot(Spec{Name: "a", Profile: Profile{Agents: cilium(0, 10*time.Second)}})
 		w.at(5 * time.Second)
@@ -84,7 +84,7 @@ func TestAgentWithoutLiftAfterKeepsItsTaint(t *testing.T) {
 	})
 }
 
-// TestAgentTriesAgainOnConflict lets somebody else be faster, twice.
+// TestAgentTriesAgainOnConflict lets another client write first, twice.
 func TestAgentTriesAgainOnConflict(t *testing.T) {
 	inWorld(t, 1, nil, func(w *world) {
 		others := 0

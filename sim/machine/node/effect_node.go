@@ -37,7 +37,7 @@ func (e TaintStays) recovered(k *kubelet, _ *armed, _ time.Time) bool {
 	return k.agent(e.Agent).done == lifted
 }
 
-// NodeDeleted means that somebody deletes the Node object. The kubelet lives on and
+// NodeDeleted means that a user deletes the Node object. The kubelet lives on and
 // does not create it again, unless it is restarted.
 type NodeDeleted struct{}
 

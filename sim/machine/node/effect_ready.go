@@ -20,7 +20,7 @@ func (notReady) recovered(k *kubelet, a *armed, now time.Time) bool {
 }
 
 // NotReady means that the container runtime does not answer, which the kubelet reports as Ready=False with reason
-// KubeletNotReady. No pod is started or stopped meanwhile ("Skipping pod synchronization", kubelet.go:2451).
+// KubeletNotReady. During that time, no pod is started or stopped ("Skipping pod synchronization", kubelet.go:2451).
 type NotReady struct{ notReady }
 
 var _ = anyNode.Add("notReady", NotReady{}, fault.Say("is NotReady")).Called("not ready").

@@ -53,8 +53,8 @@ func (RegistersLate) Break(Container) error { return nil }
 // Mend implements Real.
 func (RegistersLate) Mend(Container) error { return nil }
 
-// RegistersUntainted means that the Node comes without the taints that its kubelet was told to
-// register with. An adopted Node, which somebody else has made, has what it has.
+// RegistersUntainted means that the Node comes without the taints that its kubelet was configured to
+// register with. An adopted Node, which another client has created, has what it has.
 type RegistersUntainted struct{ early }
 
 var _ = coming.Add("registersUntainted", RegistersUntainted{},

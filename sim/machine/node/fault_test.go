@@ -159,7 +159,7 @@ func TestHeartbeatsStop(t *testing.T) {
 		between(t, "effective with the first renewal that is missed", times["effective"], before+10*time.Second, before+10400*time.Millisecond)
 		between(t, "first write after it", after, 8*time.Minute, 8*time.Minute)
 		same(t, "cleared", times["cleared"], after)
-		sameTimes(t, "pod that came meanwhile runs", w.when("running", "p"), 8*time.Minute)
+		sameTimes(t, "pod created during the fault runs", w.when("running", "p"), 8*time.Minute)
 	})
 }
 
@@ -201,7 +201,7 @@ func TestLongRestartMissesHeartbeats(t *testing.T) {
 		between(t, "effective", times["effective"], 60*time.Second, 70400*time.Millisecond)
 		same(t, "cleared", times["cleared"], 181*time.Second)
 		// Back, but without its runtime until it has settled.
-		sameTimes(t, "deletion of a pod meanwhile", w.written("delete", "pods", "", "p"), 181*time.Second)
+		sameTimes(t, "deletion of a pod during the fault", w.written("delete", "pods", "", "p"), 181*time.Second)
 	})
 }
 
@@ -233,7 +233,7 @@ func TestKubeletDoesNotCreateItsNodeAgain(t *testing.T) {
 		}
 		w.at(30 * time.Minute)
 		sameTimes(t, "creations", w.written("create", "nodes", "", "a"), 0)
-		sameTimes(t, "creations of a Lease that nobody would own", w.written("create", "leases", "", "a"), 0)
+		sameTimes(t, "creations of a Lease without an owner", w.written("create", "leases", "", "a"), 0)
 		sameTimes(t, "deleted events", w.when("deleted", "a"), time.Minute)
 		same(t, "stats", w.fleet.Stats(), Stats{Nodes: 1, Registered: 1})
 

@@ -12,7 +12,7 @@
 // time-ordered queue for each of the two, and a bounded number of workers. An idle
 // node costs a Lease renewal every 10 s and a status report every 5 min.
 //
-// Besides the faults, these events go to the history, all with source "node":
+// These events go to the history, in addition to the faults, all with source "node":
 //
 //	nodes  register, ready, notready, deleted (the object is gone), shutdown,
 //	       taint, untaint (by agents)
@@ -49,9 +49,9 @@ type Config struct {
 	AgentClient func(agent string) kubernetes.Interface
 	// Clock is the world's time. Required.
 	Clock clock.WithTicker
-	// History gets the events. Nil means nobody listens.
+	// History gets the events. Nil: none are kept.
 	History history.Recorder
-	// Log gets failed calls. Nil means nobody listens.
+	// Log gets failed calls. Nil: none are logged.
 	Log *slog.Logger
 	// Seed is the run's. Each node draws from its own streams, split by its name.
 	Seed uint64
@@ -217,7 +217,7 @@ func (f *Fleet) start(spec Spec) *kubelet {
 }
 
 // Shutdown cuts a machine's power: its kubelet, agents and containers are gone at
-// once, its Node object and pods stay until somebody deletes them.
+// once, its Node object and pods stay until they are deleted.
 func (f *Fleet) Shutdown(name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 )
 
 // reportAt is when the status is to be written: at once when what the kubelet
-// itself has to say has changed; at the next computation when somebody else changed
+// itself has to say has changed; at the next computation when another client changed
 // its conditions (kube-controller-manager sets them to Unknown) or when
 // StatusReport has passed since the last time.
 //
@@ -160,8 +160,8 @@ func (k *kubelet) renewLease(ctx context.Context) error {
 	return nil
 }
 
-// readLease finds out about a Lease that is not as it was left. One that somebody
-// else wrote is the base of the next renewal, due at once. One that is gone, which the
+// readLease finds out about a Lease that is not as it was left. One that another
+// client wrote is the base of the next renewal, due at once. One that is gone, which the
 // API server may call a conflict, is created again as soon as there is a Node.
 func (k *kubelet) readLease(ctx context.Context) error {
 	lease, err := k.fleet.cfg.Client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, k.spec.Name, metav1.GetOptions{})

@@ -98,7 +98,7 @@ func TestLeaseIsCreatedAgain(t *testing.T) {
 	}
 }
 
-func TestLeaseOfSomebodyElseIsTakenOver(t *testing.T) {
+func TestLeaseOfAnotherHolderIsTakenOver(t *testing.T) {
 	inWorld(t, 1, nil, func(w *world) {
 		leases := w.client.CoordinationV1().Leases("kube-node-lease")
 		if _, err := leases.Create(context.Background(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{

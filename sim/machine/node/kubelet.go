@@ -45,7 +45,7 @@ type kubelet struct {
 	faults fault.Set[*armed]
 
 	retries map[string]retry // of the calls that failed last time, by their name
-	podView podView          // what pods were last told about the kubelet
+	podView podView          // the kubelet's state as pods last saw it
 }
 
 func newKubelet(f *Fleet, spec Spec) *kubelet {
@@ -101,7 +101,7 @@ func (f *Fleet) syncNode(ctx context.Context, name string) time.Duration {
 		}
 		now := f.cfg.Clock.Now()
 		next, at := k.next(now)
-		k.tellPods(now)
+		k.revisitPods(now)
 		f.mu.Unlock()
 		if next.do == nil {
 			return until(now, at)

@@ -31,7 +31,7 @@ type pod struct {
 	failures int // calls failed in a row
 }
 
-// running reports whether containers are up. Whoever changes that keeps count:
+// running reports whether containers are up. Code that changes that keeps count:
 // Fleet.counting.
 func (p *pod) running() bool { return !p.startedAt.IsZero() && !p.exited }
 
@@ -63,8 +63,8 @@ func (k *kubelet) view(now time.Time) podView {
 	}
 }
 
-// tellPods has all pods of the node looked at when something has changed for them.
-func (k *kubelet) tellPods(now time.Time) {
+// revisitPods adds all pods of the node to the agenda when something has changed for them.
+func (k *kubelet) revisitPods(now time.Time) {
 	view := k.view(now)
 	if view == k.podView {
 		return
@@ -137,7 +137,7 @@ func (k *kubelet) nextForPod(p *pod, now time.Time) (do podCall, at time.Time) {
 }
 
 // launch is the way to Running. Whatever holds it up has the pod looked at again
-// when it is over (tellPods).
+// when it is over (revisitPods).
 func (k *kubelet) launch(p *pod, now time.Time, view podView) (do podCall, at time.Time) {
 	switch {
 	case !view.runtime:

@@ -156,7 +156,7 @@ func TestAdoption(t *testing.T) {
 	})
 }
 
-// A Node can come otherwise than its machine was told, but for one that somebody else has made.
+// A Node can come with other taints and labels than its machine was configured with, unless another client created it.
 func TestRegistersOtherwise(t *testing.T) {
 	taint := corev1.Taint{Key: "example.com/dedicated", Effect: corev1.TaintEffectNoSchedule}
 	for _, test := range []struct {

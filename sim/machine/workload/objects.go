@@ -11,7 +11,7 @@ import (
 // The builders below label pods app=<name> and select them by it. Their only error
 // is a quantity that does not parse.
 
-// Pod is a single pod that nobody replaces.
+// Pod is a single pod that no controller replaces.
 func Pod(namespace, name string, t Template) (*corev1.Pod, error) {
 	pods, err := t.pods(name)
 	if err != nil {

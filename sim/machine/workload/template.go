@@ -20,7 +20,7 @@ type Template struct {
 	CPU string
 }
 
-// image is only a name: nobody pulls it.
+// image is only a name: it is never pulled.
 const image = "registry.k8s.io/pause:3.10"
 
 // pods is the template for pods of the named owner.

@@ -18,7 +18,7 @@ import (
 	"nodestorm/sim/time/clock/task"
 )
 
-// ownProcess tells whether the process that the driver runs in has work to do:
+// ownProcess reports whether the process that the driver runs in has work to do:
 // it is not built with the clock, so Go's own figures and its threads stand in
 // for a slot.
 type ownProcess struct {

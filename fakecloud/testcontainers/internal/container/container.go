@@ -61,7 +61,7 @@ func lastWords(ctx context.Context, c testcontainers.Container) string {
 	return lines[len(lines)-1]
 }
 
-// local tells whether containers' ports are to be had on loopback.
+// local reports whether containers' ports are to be had on loopback.
 func local(ctx context.Context) (bool, error) {
 	docker, err := testcontainers.NewDockerProvider()
 	if err != nil {

@@ -75,7 +75,7 @@ func (m *Machines) booted(b *machine) {
 	}
 }
 
-// Has tells whether a Node is that of a machine that has power.
+// Has reports whether a Node is that of a machine that has power.
 func (m *Machines) Has(name string) bool { return m.ofNode(name) != nil }
 
 func (m *Machines) ofNode(name string) *machine {

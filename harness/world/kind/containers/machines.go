@@ -382,7 +382,7 @@ func (m *Machines) join(ctx context.Context, b *machine, here string) error {
 	return nil
 }
 
-// has tells whether a machine has power.
+// has reports whether a machine has power.
 func (m *Machines) has(name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -30,7 +30,7 @@ func (r *run) param(p *syntax.ParamExp) []string {
 	return values
 }
 
-// variable is a variable's values, and whether it is set. One that nobody sets is
+// variable is a variable's values, and whether it is set. One that is never set is
 // empty, but for those that every machine has.
 func (r *run) variable(p *syntax.ParamExp) (values []string, set bool) {
 	name := p.Param.Value
