@@ -171,15 +171,15 @@ func TestWhen(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for text, want := range map[string]string{
-		"at: -1s":                "field at is -1s: want zero or more",
-		"for: -1s":               "field for is -1s",
-		"for: soon":              `"soon", want a duration such as "90s"`,
-		"for: 10":                "want a duration",
-		"skip: -1":               "field skip is -1",
-		"limit: -1":              "field limit is -1",
-		"probability: 2":         "field probability is 2: want 0 to 1",
-		"when: {verb: ready}":    "field when: source is missing",
-		"limits: 1":              "allowed: when, at, for, skip, limit, probability",
+		"at: -1s":              "field at is -1s: want zero or more",
+		"for: -1s":             "field for is -1s",
+		"for: soon":            `"soon", want a duration such as "90s"`,
+		"for: 10":              "want a duration",
+		"skip: -1":             "field skip is -1",
+		"limit: -1":            "field limit is -1",
+		"probability: 2":       "field probability is 2: want 0 to 1",
+		"when: {verb: ready}":  "field when: source is missing",
+		"limits: 1":            "allowed: when, at, for, skip, limit, probability",
 		"when: {source: moon}": `unknown source "moon"`,
 	} {
 		plan := fault.Plan{}

@@ -33,7 +33,7 @@ func Sources() []Source {
 	return []Source{API, Cloud, Node, Fault, Logged, Step, Harness, Clock}
 }
 
-// Verbs of the harness that tell how complete a history is.
+// Verbs of the harness that say how complete a history is.
 const (
 	// Ended is recorded once, last, when a run is over. A history without it was
 	// cut off: what is not in it may have happened.
@@ -42,7 +42,7 @@ const (
 	Unreadable = "unreadable"
 )
 
-// Verbs of the harness about a program of the world that somebody ends and starts: one
+// Verbs of the harness about a program of the world that a user or a fault ends and starts: one
 // that ends by itself has died.
 const (
 	Killed  = "killed"
@@ -66,7 +66,7 @@ const Programs = "programs"
 const (
 	Armed       = "armed"
 	Matched     = "matched"     // an occasion on which it acts
-	Effective   = "effective"   // somebody could have seen a difference
+	Effective   = "effective"   // a program could have seen a difference
 	Ineffective = "ineffective" // it acted, and made none
 	Cleared     = "cleared"
 )

@@ -42,7 +42,7 @@ type Log struct {
 	written  Digest
 }
 
-// Digest tells a history's file from every other.
+// Digest identifies a history's file.
 type Digest struct {
 	Records uint64 `json:"records"`
 	SHA256  string `json:"sha256"` // of the file
@@ -155,7 +155,7 @@ func (l *Log) WaitAfter(ctx context.Context, seq uint64, match func(Record) bool
 }
 
 // Close ends the log: later events are dropped, waiters get ErrClosed, and the
-// file, if any, is complete. The error tells whether the file could not be
+// file, if any, is complete. The error says whether the file could not be
 // written at some time, for example because the disk was full; the records in
 // memory are complete all the same. Further calls return the same error.
 func (l *Log) Close() error {

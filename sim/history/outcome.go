@@ -58,7 +58,7 @@ func (o Outcome) Event() Event {
 	return Event{Source: Step, Verb: o.Status, Actor: "godog", Detail: detail}
 }
 
-// OutcomeOf is what a record tells of a step.
+// OutcomeOf is what a record says about a step.
 func OutcomeOf(r Record) (o Outcome, ok bool) {
 	if r.Source != Step {
 		return o, false

@@ -31,7 +31,7 @@ func (p Problem) Error() string { return fmt.Sprintf("line %d: %v", p.Line, p.Er
 func (p Problem) Unwrap() error { return p.Err }
 
 // Read returns the records of a stored history in the order of Sort, all of them in memory,
-// and what was wrong with it, as Scan tells.
+// and what was wrong with it, as Scan reports it.
 func Read(r io.Reader) ([]Record, []Problem) {
 	var records []Record
 	problems := Scan(r, func(record Record) { records = append(records, record) })
@@ -124,7 +124,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case long: // at the end of r, the next call tells so
+		case long: // at the end of r, the next call reports it
 			return nil, errLongLine
 		case err != nil:
 			return text, err

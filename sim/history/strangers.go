@@ -15,9 +15,9 @@ type Strangers struct {
 	history Recorder
 	where   string
 
-	mu         sync.Mutex
-	came, told uint64
-	closed     bool
+	mu             sync.Mutex
+	came, recorded uint64
+	closed         bool
 }
 
 // CountStrangers counts for the listener of that name, until Close.
@@ -32,7 +32,7 @@ func (s *Strangers) Came() {
 	s.came++
 	// mutant: each call of a stranger is a record
 	if s.came&(s.came-1) == 0 {
-		s.tell()
+		s.recordCount()
 	}
 }
 
@@ -40,19 +40,19 @@ func (s *Strangers) Came() {
 func (s *Strangers) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.told < s.came {
-		s.tell()
+	if s.recorded < s.came {
+		s.recordCount()
 	}
 	s.closed = true
 	return nil
 }
 
-// tell records the count. The caller holds s.mu.
-func (s *Strangers) tell() {
+// recordCount records the count. The caller holds s.mu.
+func (s *Strangers) recordCount() {
 	if s.closed {
 		return
 	}
-	s.told = s.came
+	s.recorded = s.came
 	s.history.Record(Event{
 		Source: Harness, Verb: Uninvited, Object: Object{Resource: Listeners, Name: s.where}, Detail: map[string]any{"of": s.came},
 	})

@@ -279,7 +279,7 @@ func (u *upOptions) act(ctx context.Context, w *world.World, stage *sentences.St
 	u.Line().Clear()
 	groups := []string{"system:masters"}
 	if told != nil {
-		groups = append(groups, audit.SomebodyGroup)
+		groups = append(groups, audit.UserGroup)
 		told.Begin(w.Clock().Now())
 	}
 	kubeconfig, err := w.Kubeconfig("admin", groups...)

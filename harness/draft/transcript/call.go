@@ -23,10 +23,10 @@ import (
 
 // somebodys reads a call if it is one of theirs.
 func somebodys(line []byte) (call auditv1.Event, is bool) {
-	if !bytes.Contains(line, []byte(audit.SomebodyGroup)) || json.Unmarshal(line, &call) != nil {
+	if !bytes.Contains(line, []byte(audit.UserGroup)) || json.Unmarshal(line, &call) != nil {
 		return call, false
 	}
-	return call, call.ObjectRef != nil && slices.Contains(call.User.Groups, audit.SomebodyGroup)
+	return call, call.ObjectRef != nil && slices.Contains(call.User.Groups, audit.UserGroup)
 }
 
 // objects is what is known of the world's objects.

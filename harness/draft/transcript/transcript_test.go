@@ -28,7 +28,7 @@ func (h *hearsay) call(after time.Duration, user, verb, ref, rest string) {
 	h.t.Helper()
 	groups := ""
 	if user == "admin" {
-		groups = `,"groups":["system:masters","` + audit.SomebodyGroup + `"]`
+		groups = `,"groups":["system:masters","` + audit.UserGroup + `"]`
 	}
 	if !strings.Contains(rest, "responseStatus") {
 		rest = `"responseStatus":{"code":200}` + rest

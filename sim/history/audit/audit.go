@@ -13,7 +13,7 @@ var policyYAML []byte
 // its response.
 func Policy() []byte { return policyYAML }
 
-// TargetGroup is a group that the identities of programs under test have besides
+// TargetGroup is a group that the identities of programs under test have in addition to
 // their own, so that the policy knows them: what they say in Events is in the log. No
 // right goes with it.
 const TargetGroup = "nodestorm:target"
@@ -25,6 +25,6 @@ const programGroup = "nodestorm:program:"
 // account it has. No right goes with it.
 func ProgramGroup(program string) string { return programGroup + program }
 
-// SomebodyGroup is a group of the identity of somebody whose calls are to be written
+// UserGroup is a group of the identity of a user whose calls are to be written
 // down: the log has their bodies, but for what is secret. No right goes with it.
-const SomebodyGroup = "nodestorm:somebody"
+const UserGroup = "nodestorm:somebody"

@@ -16,12 +16,12 @@ import (
 )
 
 // Converter turns lines of an audit log, in their order, into events. It
-// remembers the taints of each node to tell what a call added and removed, and what
+// remembers the taints of each node to find what a call added and removed, and what
 // kubelets said of their pods. The zero value is ready; it is not safe for concurrent
 // use.
 type Converter struct {
-	// Stranger is told of each call that kube-apiserver knew no caller of: with no credentials, or with wrong ones. Anybody on
-	// the machine can make such calls, in any program's name and with any method, so they are no events. Nil means nobody listens.
+	// Stranger is called for each call whose caller kube-apiserver did not know: with no credentials, or wrong ones. Any process on
+	// the machine can make such calls, in any program's name and with any method, so they are no events. Nil: not called.
 	Stranger func()
 
 	taints map[string][]string // by node
@@ -105,11 +105,11 @@ func unknown(call *auditv1.Event) bool {
 	return slices.Contains(call.User.Groups, "system:unauthenticated") || call.User.Username == "" && refused
 }
 
-// facts adds to the event what the bodies tell, and the name of an object that
+// facts adds to the event what the bodies say, and the name of an object that
 // the API server named.
 func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 	var asked, got body
-	if !told(call.ObjectRef) { // others have fields of these names, too, and other things in them
+	if !hasDetail(call.ObjectRef) { // others have fields of these names, too, and other things in them
 		event.Object.Name = cmp.Or(event.Object.Name, nameIn(call.ResponseObject))
 		return nil
 	}
@@ -153,10 +153,10 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 	return nil
 }
 
-// told reports whether the bodies of calls on it become detail.
-func told(object *auditv1.ObjectReference) bool {
+// hasDetail reports whether the bodies of calls on it become detail.
+func hasDetail(object *auditv1.ObjectReference) bool {
 	return object.Subresource == "scale" ||
-		vocabulary.Of(object.Resource).Told
+		vocabulary.Of(object.Resource).Detailed
 }
 
 // taintChange returns the node's taints and what changed since its last call.
@@ -171,7 +171,7 @@ func (c *Converter) taintChange(node string, now []string) map[string]any {
 		facts["added"] = added
 	}
 	if removed := without(before, now); len(removed) > 0 {
-		// mutant: taints that went are not told
+		// mutant: taints that went are not recorded
 		facts["removed"] = removed
 	}
 	return facts

@@ -151,7 +151,7 @@ func TestConvertCertificate(t *testing.T) {
 	}
 }
 
-// A NodePool tells how many machines it has only if it is of a fixed size.
+// A NodePool has a number of machines in its record only if it is of a fixed size.
 func TestConvertNodePool(t *testing.T) {
 	for spec, want := range map[string]map[string]any{`"replicas":0`: {"replicas": int64(0)}, `"limits":{}`: nil} {
 		var converter Converter
@@ -206,7 +206,7 @@ func TestConvertRejects(t *testing.T) {
 	}
 }
 
-// A program under test is known by its group, whatever account somebody's manifest gives it.
+// A program under test is known by its group, whatever account a user's manifest gives it.
 func TestActorOfAProgram(t *testing.T) {
 	for groups, want := range map[string]string{
 		`"system:serviceaccounts"`: "storm-autoscaler",
@@ -228,7 +228,7 @@ func TestActorIsNeverLong(t *testing.T) {
 	}
 }
 
-// What pods request and what Nodes have is told once, when they come.
+// What pods request and what Nodes have is recorded once, when they come.
 func TestConvertProcessors(t *testing.T) {
 	for line, want := range map[string]any{
 		`{"stage":"ResponseComplete","verb":"create","objectRef":{"resource":"pods","name":"a"},"responseStatus":{"code":201},"responseObject":{"kind":"Pod","spec":{"containers":[{"resources":{"requests":{"cpu":"1500m","memory":"1Gi"}}},{"resources":{"requests":{"cpu":"2"}}},{}]}}}`: int64(3500),
@@ -260,7 +260,7 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// What comes without credentials, or with wrong ones, is told apart and no event, whatever method it has and whoever it says it is.
+// What comes without credentials, or with wrong ones, is counted apart and is no event, whatever method it has and whatever name it gives.
 func TestConvertStrangers(t *testing.T) {
 	strangers := 0
 	converter := Converter{Stranger: func() { strangers++ }}

@@ -37,7 +37,7 @@ type podState struct {
 	ip, waiting string
 	exitCode    int32
 	reason      string // of the exit
-	told        string
+	recorded    string
 }
 
 // reported returns what a kubelet's call says of its Node or one of its pods, where
@@ -113,11 +113,11 @@ func (c *Converter) podNews(pod history.Object, r *report) (verb string, detail 
 	case p.phase == corev1.PodRunning:
 		verb, detail = "running", map[string]any{"ip": p.ip}
 	}
-	told := verb + " " + p.waiting
-	if verb == "" || told == p.told {
+	state := verb + " " + p.waiting
+	if verb == "" || state == p.recorded {
 		return "", nil
 	}
-	p.told = told
+	p.recorded = state
 	return verb, detail
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // kube-apiserver writes the bodies of calls on what becomes details, and no others.
-func TestPolicyHasBodiesOfWhatIsTold(t *testing.T) {
+func TestPolicyHasBodiesOfWhatIsDetailed(t *testing.T) {
 	loaded, err := policy.LoadPolicyFromBytes(Policy())
 	if err != nil {
 		t.Fatal(err)
@@ -29,16 +29,16 @@ func TestPolicyHasBodiesOfWhatIsTold(t *testing.T) {
 			for _, resource := range group.Resources {
 				name, sub, _ := strings.Cut(resource, "/")
 				bodies[name] = true
-				if !vocabulary.Of(name).Told && sub != "scale" {
-					t.Errorf("the policy has bodies of %s, of which the vocabulary's table says that nothing is told", resource)
+				if !vocabulary.Of(name).Detailed && sub != "scale" {
+					t.Errorf("the policy has bodies of %s, which the vocabulary's table does not mark as Detailed", resource)
 				}
 			}
 		}
 	}
 	for _, r := range vocabulary.Resources() {
-		want := (r.Told || r.Sized) && !r.Cloud
+		want := (r.Detailed || r.Sized) && !r.Cloud
 		if want && !bodies[r.Name] {
-			t.Errorf("the vocabulary's table says that %s are told of, and the policy has no bodies of them", r.Name)
+			t.Errorf("the vocabulary's table marks %s as Detailed or Sized, and the policy has no bodies of them", r.Name)
 		}
 		if r.Cloud && bodies[r.Name] {
 			t.Errorf("the vocabulary's table says that %s are a cloud's, and the policy has bodies of them", r.Name)
@@ -89,7 +89,7 @@ func TestPolicyLevels(t *testing.T) {
 		{"x", "create", "authentication.k8s.io", "tokenreviews", "", audit.LevelNone},
 		{"x", "get", "", "secrets", "", audit.LevelNone},
 	}
-	somebody := []struct {
+	users := []struct {
 		verb, group, resource, subresource string
 		want                               audit.Level
 	}{
@@ -100,13 +100,13 @@ func TestPolicyLevels(t *testing.T) {
 		{"create", "", "serviceaccounts", "token", audit.LevelMetadata},
 		{"create", "authentication.k8s.io", "tokenreviews", "", audit.LevelNone},
 	}
-	for _, test := range somebody {
+	for _, test := range users {
 		got := rules.EvaluatePolicyRule(authorizer.AttributesRecord{
-			User: &user.DefaultInfo{Name: "admin", Groups: []string{SomebodyGroup}}, Verb: test.verb, APIGroup: test.group, APIVersion: "v1",
+			User: &user.DefaultInfo{Name: "admin", Groups: []string{UserGroup}}, Verb: test.verb, APIGroup: test.group, APIVersion: "v1",
 			Resource: test.resource, Subresource: test.subresource, ResourceRequest: true,
 		})
 		if got.Level != test.want {
-			t.Errorf("of somebody, %+v: level %s", test, got.Level)
+			t.Errorf("of a user, %+v: level %s", test, got.Level)
 		}
 	}
 	for _, test := range tests {

@@ -55,7 +55,7 @@ func (s *search) whyUnknown() string {
 	}
 	for i := range s.sequence {
 		if s.refuted && i > 0 {
-			break // whoever has never told of the rest has not told of one after the first
+			break // a source without a record of the rest has none of one after the first either
 		}
 		if m := s.sequence[i].Match; m != nil {
 			if why := s.complete.silent(m); why != "" {

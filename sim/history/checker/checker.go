@@ -24,11 +24,11 @@ type Result string
 const (
 	Valid   Result = "valid"   // the history shows that the statement holds
 	Invalid Result = "invalid" // the history shows that it does not
-	Unknown Result = "unknown" // the history cannot tell
+	Unknown Result = "unknown" // the history does not show either
 )
 
 // Finding is the answer to one statement. It is not an error: a harness that
-// broke is told by Unknown.
+// broke gives Unknown.
 type Finding struct {
 	Result    Result `json:"result"`
 	Statement string `json:"statement"`
@@ -111,7 +111,7 @@ func (c completeness) why() string {
 	return ""
 }
 
-// silent says that nobody has told what the pattern is about, or "".
+// silent says that the history has no record from the pattern's source, or "".
 func (c completeness) silent(p *Pattern) string {
 	if p.Source.op != "" || slices.ContainsFunc(p.Source.values, func(source string) bool { return c.sources[history.Source(source)] }) {
 		return ""

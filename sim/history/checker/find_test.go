@@ -114,7 +114,7 @@ func TestFind(t *testing.T) {
 		{"taint gone", story(taints(10, "node-1", "b:NoSchedule"), second, ended(30)), checker.Invalid, nil, `"second claim"`},
 		{"taint on another node", numbered(api(1, "create", "pods", "web", nil), api(2, "create", "nodeclaims", "claim-1", nil),
 			api(3, "patch", "nodeclaims", "claim-1", detail{"nodeName": "node-1"}), taints(4, "node-2", "a:NoExecute"), second, ended(30)), checker.Invalid, nil, `"second claim"`},
-		{"a later patch that tells no taints", story(api(5, "patch", "nodes", "node-1", detail{"ready": "True"}), second, ended(30)), checker.Valid, []uint64{1, 2, 3, 4, 6}, ""},
+		{"a later patch without taints", story(api(5, "patch", "nodes", "node-1", detail{"ready": "True"}), second, ended(30)), checker.Valid, []uint64{1, 2, 3, 4, 6}, ""},
 		{"node deleted", story(api(10, "delete", "nodes", "node-1", nil), second, ended(30)), checker.Invalid, nil, `"second claim"`},
 		{"pod bound before", story(bind(10, "web", "node-1"), second, ended(30)), checker.Invalid, nil, `"second claim"`},
 		{"binding refused", story(refused(bind(10, "web", "node-1")), second, ended(30)), checker.Valid, []uint64{1, 2, 3, 4, 6}, ""},

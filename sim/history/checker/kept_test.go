@@ -10,7 +10,7 @@ import (
 	"nodestorm/sim/history/checker"
 )
 
-// A search keeps neither details that nobody asks for, nor records of other names.
+// A search keeps neither details that no pattern asks for, nor records of other names.
 func TestFinderKeepsWhatIsAskedFor(t *testing.T) {
 	is := func(text string) *checker.Values {
 		v := new(checker.Values)

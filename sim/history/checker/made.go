@@ -42,7 +42,7 @@ func (m *Made) Say(step, quoted string) {
 }
 
 // CheckMade finds names in a statement that a slip of the pen has made another than what the scenario makes, and namespaces
-// that nobody makes. m may be nil of a scenario of which nothing is known.
+// that nothing creates. m may be nil of a scenario of which nothing is known.
 func (s *Statement) CheckMade(m *Made) error {
 	if m == nil {
 		return nil

@@ -35,7 +35,7 @@ func TestMade(t *testing.T) {
 			t.Errorf("%s: %v, want %q", test.pattern, err, test.want)
 		}
 		if err := statement.CheckMade(nil); err != nil {
-			t.Errorf("%s, of a scenario that nobody knows: %v", test.pattern, err)
+			t.Errorf("%s, of an unknown scenario: %v", test.pattern, err)
 		}
 	}
 	for text, want := range map[string]string{

@@ -91,7 +91,7 @@ func (p *Pattern) checkBounds() error {
 	return nil
 }
 
-// checkVerb finds a verb that nobody writes.
+// checkVerb finds a verb that no record has.
 func (p *Pattern) checkVerb() error {
 	var known []string
 	for _, source := range p.sources() {
@@ -310,7 +310,7 @@ func (p *Pattern) checkName() error {
 	return nil
 }
 
-// checkActor finds an actor that nobody is: that it never does something would be true of
+// checkActor finds an actor that no program is: that it never does something would be true of
 // every history.
 func (p *Pattern) checkActor() error {
 	if p.Source.op != "" || !p.Actor.given() || p.Actor.op != "" && p.Actor.op != "not" {

@@ -15,7 +15,7 @@ type Monitor struct {
 	s           *Statement
 	counted     *Pattern // of which there are so many
 	least, most int      // most is below zero without a bound
-	fields      []string // that tell apart what the records are about
+	fields      []string // that distinguish what the records are about
 
 	begun   bool              // the span without Since
 	tracks  map[string]*track // by what they are about
@@ -46,7 +46,7 @@ func (s *Statement) Monitor() *Monitor {
 	return m
 }
 
-// Take takes in the next record. counts tells whether the span without Since has begun;
+// Take takes in the next record. counts says whether the span without Since has begun;
 // of a record before, a state keeps the value. Decided means that the finding stays,
 // whatever comes.
 func (m *Monitor) Take(r history.Record, counts bool) (f Finding, decided bool) {

@@ -349,7 +349,7 @@ func (s *search) quiet(n int, e *Element, from place) bool {
 	return s.element(n+1, from)
 }
 
-// while looks for the state that the pattern tells of, right before the record i.
+// while looks for the state that the pattern describes, right before the record i.
 func (s *search) while(p *Pattern, i int, captured map[string]string) (holds bool, at int) {
 	candidates := s.candidatesOf(p)
 	before, _ := slices.BinarySearch(candidates, i)

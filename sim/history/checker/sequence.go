@@ -108,7 +108,7 @@ func (s *Statement) checkUse() error {
 	return nil
 }
 
-// round is the verb with which a log's source tells of every round of an autoscaler.
+// round is the verb with which a log's source records every round of an autoscaler.
 const round = "loop"
 
 // showsNothing says what the element is if its records are in healthy histories as

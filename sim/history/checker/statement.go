@@ -53,7 +53,7 @@ type Statement struct {
 	Until  *Pattern `json:"until,omitempty"`
 	Within Duration `json:"within,omitempty"`
 	Ever   bool     `json:"ever,omitempty"`
-	// ForEach tells apart what the records are about, by fields as in Capture: it has
+	// ForEach groups the records by what they are about, by fields as in Capture: it has
 	// to hold for each. ForAny: for one at least.
 	ForEach []string `json:"forEach,omitempty"`
 	ForAny  []string `json:"forAny,omitempty"`
@@ -287,7 +287,7 @@ func (s *Statement) Span() time.Duration {
 	return time.Duration(span)
 }
 
-// keyOf is what a record is about, as far as the fields tell it apart.
+// keyOf is what a record is about, as far as the fields distinguish it.
 func keyOf(r *history.Record, fields []string) (key string, ok bool) {
 	parts := make([]string, 0, len(fields))
 	for _, path := range fields {

@@ -245,7 +245,7 @@ func inOrder(t *testing.T, s checker.Statement, records []history.Record, want c
 	t.Helper()
 	late := slices.Clone(records)
 	slices.Reverse(late)
-	if s.Within == 0 || s.Since != nil { // else nobody tells the monitor what is too late
+	if s.Within == 0 || s.Since != nil { // else the monitor does not learn what is too late
 		for _, order := range [][]history.Record{records, late} {
 			if got := watched(s, order); got.Result != want.Result && want.Result != checker.Unknown {
 				t.Errorf("as the records arrive: %+v, want %+v", got, want)
@@ -260,7 +260,7 @@ func inOrder(t *testing.T, s checker.Statement, records []history.Record, want c
 	}
 }
 
-// watched is what a monitor finds that is told of each record when it arrives.
+// watched is what a monitor finds that takes each record when it arrives.
 func watched(s checker.Statement, arriving []history.Record) checker.Finding {
 	m, end := s.Monitor(), time.Duration(0)
 	for _, r := range arriving {
@@ -272,7 +272,7 @@ func watched(s checker.Statement, arriving []history.Record) checker.Finding {
 	return m.Over(end)
 }
 
-// A record of before the beginning tells only how a state is.
+// A record of before the beginning shows only how a state is.
 func TestMonitorBegins(t *testing.T) {
 	early := []history.Record{claim(1, "a"), size(2, "a", 4)}
 	for text, want := range map[string]checker.Result{

@@ -15,7 +15,7 @@ import (
 // thing, whatever its values. All else that truly does not happen has its words in the vocabulary, and no need of that.
 type unsure struct {
 	shows func(*history.Record) bool
-	why   string // nothing can be told, if there is no such record
+	why   string // why the answer is unknown if there is no such record
 	seen  bool
 }
 
@@ -98,7 +98,7 @@ func look(all []*unsure, r *history.Record) {
 	}
 }
 
-// unseen is why nothing can be told, "" if it can.
+// unseen is why the answer is unknown, "" if it is known.
 func unseen(all []*unsure) string {
 	for _, u := range all {
 		if !u.seen {

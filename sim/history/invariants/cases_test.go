@@ -50,7 +50,7 @@ var cases = []struct {
 		2m harness killed programs//cluster-autoscaler cluster-autoscaler
 		3m harness started programs//cluster-autoscaler cluster-autoscaler
 		` + quiet, []uint64{3}},
-	{"bounded-loop", "it was stopped meanwhile", ca, `
+	{"bounded-loop", "it was stopped during the loop", ca, `
 		1m log loop cluster-autoscaler
 		2m harness stopped programs//cluster-autoscaler cluster-autoscaler
 		20m harness started programs//cluster-autoscaler cluster-autoscaler
@@ -126,7 +126,7 @@ var cases = []struct {
 	{"no-leak", "it cannot be deleted", ca, bought + `
 		50m fault armed fakecloud effect=refuse fault=every_call
 		` + quiet, nil},
-	{"no-leak", "its group is taken away, and it is nobody's", ca, bought + `
+	{"no-leak", "its group is taken away, and no group has it", ca, bought + `
 		2m cloud deleted nodegroups//pool fakecloud
 		` + quiet, nil},
 	{"no-leak", "the target was stopped", ca, bought + `
@@ -142,7 +142,7 @@ var cases = []struct {
 		5m api update machines/default/workers-x cluster-autoscaler 200
 		301s api patch machinedeployments/default/workers cluster-autoscaler 200 subresource=scale
 		` + quiet, []uint64{1, 3}},
-	{"patience", "it had its time, or goes off, or somebody else deletes it", ca, bought + `
+	{"patience", "it had its time, or goes off, or another deletes it", ca, bought + `
 		61s cloud created instances//b fakecloud group=pool
 		62s cloud created instances//c fakecloud group=pool
 		70s fault effective instances//b fakecloud effect=turnsOff fault=off
@@ -189,7 +189,7 @@ var cases = []struct {
 		22m log loop cluster-autoscaler
 		23m harness ended`, []uint64{1, 2}},
 
-	{"taint-hygiene", "the machine is gone, and nobody has removed its Node", ca, `
+	{"taint-hygiene", "the machine is gone, and its Node is still there", ca, `
 		30s cloud created instances//a fakecloud group=pool
 		1m api update nodes//a cluster-autoscaler 200 taints=ToBeDeletedByClusterAutoscaler=1:NoSchedule
 		61s cloud deleted instances//a fakecloud group=pool
@@ -344,7 +344,7 @@ var cases = []struct {
 		602s api create pods/default/api-1 kube-scheduler 201 subresource=binding node=a
 		11m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web-2
 		` + quiet, nil},
-	{"no-oscillation", "somebody takes an instance away on which there was room", grpc, `
+	{"no-oscillation", "a user takes an instance away on which there was room", grpc, `
 		30s cloud created instances//b fakecloud group=alpha
 		1m api create pods/default/web-1 replicaset-controller 201 owner=ReplicaSet/web
 		9m cloud deleting instances//b fakecloud group=alpha
@@ -376,13 +376,13 @@ var cases = []struct {
 		11m api create pods/default/web-3 replicaset-controller 201 owner=ReplicaSet/web
 		12m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web-3
 		` + quiet, nil},
-	{"no-oscillation", "a pod that nobody may evict", karp, `
+	{"no-oscillation", "a pod whose eviction no budget allows", karp, `
 		1m api create pods/default/web kube-scheduler 201 subresource=binding node=a
 		2m api create pods/default/web karpenter 429 subresource=eviction
 		121s log log karpenter message=found_provisionable_pod(s) Pods=default/web
 		122s api create nodeclaims//default-b karpenter 201
 		` + quiet, []uint64{2, 4}},
-	{"no-oscillation", "a NodePool of a fixed size makes a machine meanwhile", karp, `
+	{"no-oscillation", "a NodePool of a fixed size creates a machine in that time", karp, `
 		1s api create nodepools//static kubectl 201 replicas=1
 		1m api create pods/default/web kube-scheduler 201 subresource=binding node=a
 		2m api create pods/default/web karpenter 429 subresource=eviction
@@ -448,12 +448,12 @@ var cases = []struct {
 		2m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
 		3m cloud deleting instances//a fakecloud group=pool
 		` + quiet, []uint64{3, 4, 6}},
-	{"no-overshoot", "one that somebody else asked for is on its way", capi, `
+	{"no-overshoot", "one that another client asked for is on its way", capi, `
 		1m cloud created instances//workers-x fakecloud group=workers
 		61s log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web
 		3m cloud deleting instances//workers-x fakecloud group=workers
 		` + quiet, []uint64{1, 2}},
-	{"no-overshoot", "somebody else has asked for one too many, and its own call is refused", capi, pending + `
+	{"no-overshoot", "another client has asked for one too many, and its own call is refused", capi, pending + `
 		1m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web
 		61s api patch machinedeployments/default/workers kubectl 200 subresource=scale replicas=3
 		62s cloud created instances//a fakecloud group=workers
@@ -593,7 +593,7 @@ var cases = []struct {
 		70s log log karpenter message=found_provisionable_pod(s) Pods=default/web
 		71s api create nodeclaims//default-b karpenter 201
 		` + quiet, []uint64{4, 7}},
-	{"no-overshoot", "a claim of which no pod is told", karp, pending + `
+	{"no-overshoot", "a claim whose pods the log does not name", karp, pending + `
 		1m log log karpenter message=found_provisionable_pod(s) Pods=default/web
 		61s api create nodeclaims//default-a karpenter 201
 		70s log log karpenter message=found_provisionable_pod(s) Pods=default/web
@@ -617,7 +617,7 @@ var cases = []struct {
 		1m step passed kind=Context text="MachineDeployment/first"_is_annotated_"cluster.x-k8s.io/paused="
 		2m api patch machinedeployments/default/first cluster-autoscaler 200 subresource=scale
 		` + quiet, []uint64{1, 2}},
-	{"pause-respected", "before that release nobody promised it", unpaused, `
+	{"pause-respected", "releases before that one did not promise it", unpaused, `
 		1m step passed kind=Context text="MachineDeployment/first"_is_annotated_"cluster.x-k8s.io/paused="
 		2m api patch machinedeployments/default/first cluster-autoscaler 200 subresource=scale
 		` + quiet, nil},
@@ -661,7 +661,7 @@ var cases = []struct {
 		1s log log karpenter message=found_provisionable_pod(s) Pods=default/other
 		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
 		` + quiet, []uint64{2}},
-	{"prompt-batches", "it is told that there is no place", karp, `
+	{"prompt-batches", "an event says that there is no place", karp, `
 		1s log log karpenter message=found_provisionable_pod(s) Pods=default/other
 		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
 		61s api create events/default/e karpenter 201 reason=FailedScheduling about=Pod/web message=no
@@ -724,15 +724,15 @@ var cases = []struct {
 		100s api patch nodes//a nodestorm-ccm 200 taints=dedicated=a:NoSchedule
 		2m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
 		` + quiet, nil},
-	{"startup-discipline", "its group is taken away, and it is nobody's", ca, pending + starting + `
+	{"startup-discipline", "its group is taken away, and no group has it", ca, pending + starting + `
 		100s cloud deleted nodegroups//pool fakecloud
 		2m log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/web
 		` + quiet, nil},
-	{"startup-discipline", "somebody has cordoned it", ca, pending + starting + `
+	{"startup-discipline", "a user has cordoned it", ca, pending + starting + `
 		100s api patch nodes//a node-controller 200 taints=node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule,node.kubernetes.io/unschedulable:NoSchedule
 		2m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
 		` + quiet, nil},
-	{"startup-discipline", "of Karpenter's, that somebody has cordoned", karp, claimed + `
+	{"startup-discipline", "of Karpenter's, that a user has cordoned", karp, claimed + `
 		65s api patch nodeclaims//default-a karpenter 200 providerID=kwok://a
 		66s api create nodes//a karpenter 201 providerID=kwok://a taints=node.kubernetes.io/not-ready:NoSchedule
 		68s api patch nodes//a node-controller 200 providerID=kwok://a taints=node.kubernetes.io/not-ready:NoSchedule,node.kubernetes.io/unschedulable:NoSchedule

@@ -88,15 +88,15 @@ func (w *world) seeBatch(r *history.Record) {
 	}
 }
 
-// guess takes the pods of a batch of which Karpenter tells for none where it is to go for
-// ones that the claim is for. Of several claims nobody knows which is whose.
+// guess takes the pods of a batch, if Karpenter's log assigns none of them to a Node, for
+// ones that the claim is for. Which of several claims is for which pod is unknown.
 func (w *world) guess() {
-	told := slices.ContainsFunc(w.batch.pods, func(pod string) bool {
+	assigned := slices.ContainsFunc(w.batch.pods, func(pod string) bool {
 		c := w.batch.bought[pod]
 		return c != nil && slices.Contains(w.batch.made, c)
 	})
 	for _, pod := range w.batch.pods {
-		if len(w.batch.made) == 1 && !told && !w.batch.known[pod] {
+		if len(w.batch.made) == 1 && !assigned && !w.batch.known[pod] {
 			w.batch.bought[pod] = w.batch.made[0]
 		}
 		w.batch.known[pod] = true
@@ -142,7 +142,7 @@ func (w *world) onItsWay(pod string) *claim {
 }
 
 // claimTwice: nothing is bought for pods that all wait for claims on their way. joined
-// tells which half is judged: before the Node is there, or until it is initialized.
+// says which half is judged: before the Node is there, or until it is initialized.
 func claimTwice(w *world, broken breaks, joined bool) judge {
 	return judge{see: boughtFor(w, func(r *history.Record, pods []string) {
 		var evidence []uint64
@@ -206,7 +206,7 @@ func promptBatches(w *world, broken breaks) judge {
 		if p == nil || !p.unschedulable.is() || looked[name] || p.daemon || p.evicted.is() || !w.quietSince(p.unschedulable.at) {
 			return
 		}
-		// mutant: what a fault leaves behind is nobody's
+		// mutant: what a fault leaves behind is the target's
 		if w.cleared > 0 && p.unschedulable.at < w.cleared+aftermath {
 			return
 		}
@@ -223,7 +223,7 @@ func promptBatches(w *world, broken breaks) judge {
 					news = r.Virtual
 				}
 			}
-			if pod, told := strings.CutPrefix(r.Detail.Text("about"), "Pod/"); told && r.Actor == w.Actor { // an event: it has no place
+			if pod, isPod := strings.CutPrefix(r.Detail.Text("about"), "Pod/"); isPod && r.Actor == w.Actor { // an event: it has no place
 				late(r.Object.Namespace + "/" + pod)
 				looked[r.Object.Namespace+"/"+pod] = true
 			}

@@ -102,7 +102,7 @@ func truthfulSuccess(w *world, broken breaks) judge {
 				}
 			}
 			if i := w.instances[name]; i != nil && !asked[name] && !i.deleting.is() {
-				broken(fmt.Sprintf("%q, and nobody was asked to", message), i.created.seq, r.Seq)
+				broken(fmt.Sprintf("%q, and no call asked for its deletion", message), i.created.seq, r.Seq)
 			}
 		}
 	}}

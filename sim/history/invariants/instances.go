@@ -23,7 +23,7 @@ func (i *instance) healthy() bool {
 	return !i.failed.is() && !slices.ContainsFunc(i.faults, func(effect string) bool { return slices.Contains(doomed, effect) })
 }
 
-// removals tells which calls of Cluster Autoscaler ask for the deletion of an instance. A
+// removals says which calls of Cluster Autoscaler ask for the deletion of an instance. A
 // machine of Cluster API is marked first, and goes when its group is scaled.
 type removals struct {
 	w      *world

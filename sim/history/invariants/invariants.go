@@ -28,7 +28,7 @@ type Invariant struct {
 	begin func(*world, breaks) judge
 }
 
-// breaks tells that the invariant does not hold, and which records show it, the last of
+// breaks reports that the invariant does not hold, and which records show it, the last of
 // which breaks it. Only the first time counts.
 type breaks func(why string, evidence ...uint64)
 

@@ -28,9 +28,9 @@ func with(s Subject, settings ...string) Subject {
 	return s
 }
 
-// told is a history, a line a record: when, source, verb, object, actor and code as far
+// parseHistory reads a history, a line a record: when, source, verb, object, actor and code as far
 // as there are, and details as key=value, with underscores for spaces, commas for lists.
-func told(t *testing.T, text string) (records []history.Record) {
+func parseHistory(t *testing.T, text string) (records []history.Record) {
 	t.Helper()
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		words := strings.Fields(line)
@@ -83,7 +83,7 @@ func TestInvariants(t *testing.T) {
 	for _, test := range cases {
 		t.Run(test.invariant+"/"+test.name, func(t *testing.T) {
 			var found *Broken
-			for _, b := range Judge(slices.Values(told(t, test.text)), test.of) {
+			for _, b := range Judge(slices.Values(parseHistory(t, test.text)), test.of) {
 				if b.Name == test.invariant {
 					found = &b
 				}
@@ -120,7 +120,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// A history is read once, whoever judges: twice as much of it takes twice as long, and
+// A history is read once, however many invariants judge: twice as much of it takes twice as long, and
 // what has no object is kept nowhere.
 func BenchmarkJudge(b *testing.B) {
 	var records []history.Record

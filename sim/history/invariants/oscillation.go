@@ -27,7 +27,7 @@ func noOscillation(w *world, broken breaks) judge {
 	owed := map[string][]moment{}     // evictions, by owner, whose pod has no successor yet
 	successors := map[string]moment{} // pods, with the eviction of the one before
 	m, asked := removalsOf(w), map[string]bool{}
-	// lost reports whether somebody else has taken an instance since, on which there may have been room.
+	// lost reports whether an instance that the target did not ask to delete has gone since, on which there may have been room.
 	lost := func(since time.Duration) bool {
 		for name, i := range w.instances {
 			if i.group != "" && !asked[name] && i.deleting.is() && i.deleting.at >= since {

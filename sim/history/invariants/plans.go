@@ -17,7 +17,7 @@ type plan struct {
 	from, to int
 	pods     []string
 	// capped says that the group's maximum or --max-nodes-per-scaleup allows fewer instances than
-	// there are pods: which of them have a place on those is not told.
+	// there are pods: which of them have a place on those is unknown.
 	capped bool
 	// failed is the first sign that it came to nothing, in part at least, and why.
 	failed moment
@@ -25,7 +25,7 @@ type plan struct {
 	// refused says that calls to the cloud were being refused when it failed.
 	refused bool
 	// asked says that its call to scale was taken; undone that it was refused, so that what came
-	// is somebody else's.
+	// is another's.
 	asked, undone bool
 	// misled says that it, or a later one, buys again for a pod after the cloud has listed what is
 	// not so.
@@ -34,8 +34,8 @@ type plan struct {
 	instances []*instance
 }
 
-// gets reports whether the instance is the plan's, which is told by how many it is for: what comes
-// after those was created by the cloud itself, or for somebody else.
+// gets reports whether the instance is the plan's, which follows from how many it is for: what comes
+// after those was created by the cloud itself, or for another client.
 func (p *plan) gets(i *instance) bool {
 	if p == nil || i == nil {
 		return false

@@ -12,14 +12,14 @@ import (
 )
 
 // again judges every plan that is for a pod for which something was bought already. It
-// tells what was, and that it is still on its way.
+// passes on what was, and that it is still on its way.
 func again(w *world, judge func(p, before *plan, pod string, bought *instance)) func(*history.Record) {
 	return func(r *history.Record) {
 		if r.Source != history.Logged || r.Verb != "plan" || len(w.plans) == 0 {
 			return
 		}
 		p := w.plans[len(w.plans)-1]
-		// mutant: nobody else's pod takes the place that was bought
+		// mutant: no other pod takes the place that was bought
 		if p.misled || !w.allBoughtFor(p) {
 			return
 		}
@@ -40,7 +40,7 @@ func (w *world) coming(i *instance) bool {
 	return i.group != "" && i.healthy() && !i.deleting.is() && i.created.is() && w.now-i.created.at < w.provision()
 }
 
-// unclaimed are instances of a group that are on their way and were bought by somebody else.
+// unclaimed are instances of a group that are on their way and another client asked for.
 func (w *world) unclaimed(group string) (found []*instance) {
 	for _, name := range slices.Sorted(maps.Keys(w.instances)) {
 		i := w.instances[name]
@@ -123,7 +123,7 @@ func noOvershoot(w *world, broken breaks) judge {
 			}
 			p := w.plans[len(w.plans)-1]
 			if there := w.unclaimed(p.group); len(p.pods) > 0 && len(there) >= len(p.pods) && !w.misledSince(there[0].created) {
-				broken(fmt.Sprintf("%s is bought for while %s, which somebody else asked for, is on its way", strings.Join(p.pods, ", "),
+				broken(fmt.Sprintf("%s is bought for while %s, which another asked for, is on its way", strings.Join(p.pods, ", "),
 					there[0].name), there[0].created.seq, p.at.seq)
 			}
 		},
@@ -145,7 +145,7 @@ func noOvershoot(w *world, broken breaks) judge {
 }
 
 // leftOver is an instance of the plan that became a Node and got none of the pods, though
-// all of these were bound since, and are, and none took the place of a pod that went meanwhile.
+// all of these were bound since, and are, and none took the place of a pod that has gone since.
 func (w *world) leftOver(p *plan, hosts map[string]bool) *instance {
 	var last time.Duration
 	for _, pod := range p.pods {
@@ -201,7 +201,7 @@ func startupDiscipline(w *world, broken breaks) judge {
 	})}
 }
 
-// starts reports whether the node has a taint that somebody takes off once it has started.
+// starts reports whether the node has a taint that is removed once it has started.
 func (n *node) starts() bool {
 	for key := range n.taints {
 		for _, prefix := range []string{"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",

@@ -56,7 +56,7 @@ func taintHygiene(w *world, broken breaks) judge {
 				}
 				since, marked := n.taints[candidate]
 				if i := w.instances[name]; i != nil && i.group == "" {
-					marked = false // its group is taken away, and it is nobody's
+					marked = false // its group is taken away, and no group has it
 				}
 				_, goes := n.taints[toBeDeleted] // with its pods
 				if from, is := needed[name]; is && marked && !goes && w.loops > from+8 && w.busy(n) && !w.light(n) {
@@ -80,7 +80,7 @@ func taintHygiene(w *world, broken breaks) judge {
 const drains = 20 * time.Minute
 
 // light reports whether the pods of a node that stay leave so much of it that they may be moved
-// elsewhere, which makes it a candidate with them. Of what the history does not tell it is not.
+// elsewhere, which makes it a candidate with them. It is not, where the history lacks the requests.
 func (w *world) light(n *node) bool {
 	taken := 0.0
 	for _, p := range w.pods {
@@ -94,7 +94,7 @@ func (w *world) light(n *node) bool {
 	return n.cpu > 0 && taken/n.cpu < w.share("--scale-down-utilization-threshold", 0.5)
 }
 
-// busy reports whether a pod that nobody asked to go is on the node, and none of those that
+// busy reports whether a pod that was not asked to go is on the node, and none of those that
 // are on every node.
 func (w *world) busy(n *node) bool {
 	for _, p := range w.pods {

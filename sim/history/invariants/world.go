@@ -9,13 +9,13 @@ import (
 	"nodestorm/sim/history"
 )
 
-// world is what a history has told so far of what the judges ask about.
+// world is what a history has shown so far of what the judges ask about.
 type world struct {
 	Subject
 	now time.Duration // virtual
 
 	instances map[string]*instance
-	sizes     map[string]int // how many instances each group has that nobody deletes
+	sizes     map[string]int // how many instances each group has that no call deletes
 	nodes     map[string]*node
 	pods      map[string]*pod
 	faults    map[string]string // the effects of those that are armed, by their words
@@ -28,7 +28,7 @@ type world struct {
 	// ended.
 	act, cleared time.Duration
 	// misled is when a fault last had the cloud list what is not so, deaf when one last kept the
-	// target from what the API server had to tell it.
+	// target from what the API server had to send it.
 	misled, deaf moment
 	// loops are those of Cluster Autoscaler since it was last started.
 	loops int
@@ -41,7 +41,7 @@ type instance struct {
 	group    string // empty if it has none, or none any more
 	id       string
 	created  moment
-	deleting moment // somebody has asked for it, or it is gone
+	deleting moment // a call has asked for it, or it is gone
 	gone     moment
 	failed   moment   // it went off, or came to nothing
 	faults   []string // the effects of those that took effect on it
@@ -65,13 +65,13 @@ type node struct {
 	deleted    moment
 	taints     map[string]moment // since when it has each, by key
 	providerID string
-	cpu        float64 // thousandths of a processor for pods; -1: not told
+	cpu        float64 // thousandths of a processor for pods; -1: unknown
 }
 
 // pod is one of the API.
 type pod struct {
 	name          string  // with its namespace
-	cpu           float64 // thousandths of a processor that it requests; -1: not told
+	cpu           float64 // thousandths of a processor that it requests; -1: unknown
 	daemon        bool
 	owner         string
 	created       moment
@@ -127,7 +127,7 @@ func (w *world) see(r *history.Record) {
 }
 
 func (w *world) seeCloud(r *history.Record) {
-	if r.Object.Resource == "nodegroups" && r.Verb == "deleted" && r.Actor != w.Actor { // what it had is nobody's now
+	if r.Object.Resource == "nodegroups" && r.Verb == "deleted" && r.Actor != w.Actor { // what it had is in no group now
 		for _, i := range w.instances {
 			if i.group == r.Object.Name {
 				i.group = ""
@@ -178,7 +178,7 @@ func (w *world) seeFault(r *history.Record) {
 	case history.Effective, history.Matched:
 		w.act = r.Virtual
 		if slices.Contains([]string{"stale", "partial", "missing"}, r.Detail.Text("effect")) { // they match only what they change
-			// mutant: a list of servers that is wrong misleads nobody
+			// mutant: a list of servers that is wrong misleads no judge
 			w.misled = at(r)
 		}
 		if r.Actor == w.Actor && slices.Contains([]string{"freeze", "stale list"}, r.Detail.Text("effect")) {
@@ -267,7 +267,7 @@ func (w *world) seeAPINode(r *history.Record) {
 	if id := r.Detail.Text("providerID"); id != "" {
 		n.providerID = id
 	}
-	if _, told := r.Detail["taints"]; told {
+	if _, has := r.Detail["taints"]; has {
 		keys := taintKeys(r)
 		for key := range n.taints {
 			if !slices.Contains(keys, key) {
@@ -285,7 +285,7 @@ func (w *world) seeAPINode(r *history.Record) {
 	}
 }
 
-// node is that of the record, which may tell of it first.
+// node is that of the record, which may be the first about it.
 func (w *world) node(r *history.Record) *node {
 	n := w.nodes[r.Object.Name]
 	if n == nil {

@@ -19,11 +19,11 @@ type Resource struct {
 	// Stage counts the way from a pod to its Node; 0 is beside the way.
 	Stage int `json:"stage,omitempty"`
 	// Decided says that to create or delete one is an autoscaler's decision, Sized that
-	// how many machines there shall be is a number of it, and Told that the bodies of
+	// how many machines there shall be is a number of it, and Detailed that the bodies of
 	// kube-apiserver's calls become details.
-	Decided bool `json:"-"`
-	Sized   bool `json:"-"`
-	Told    bool `json:"-"`
+	Decided  bool `json:"-"`
+	Sized    bool `json:"-"`
+	Detailed bool `json:"-"`
 	// Cloud says that a cloud keeps them: kube-apiserver knows none.
 	Cloud bool `json:"-"`
 	// Page says that no record is about one: pages make them.
@@ -40,28 +40,28 @@ const (
 	Instances  = "instances"
 	Servers    = "servers" // instances, as clouds call them whose API says so
 	NodeGroups = "nodegroups"
-	ScaleUps   = "scaleups" // those that an autoscaler's log tells of
+	ScaleUps   = "scaleups" // those that an autoscaler's log reports
 )
 
 // resources are in the order of their rows on a page.
 var resources = []Resource{
-	{Name: NodeClaims, Word: "NodeClaim", Group: "NodeClaims", Stage: 2, Decided: true, Told: true},
+	{Name: NodeClaims, Word: "NodeClaim", Group: "NodeClaims", Stage: 2, Decided: true, Detailed: true},
 	{Name: ScaleUps, Word: "scale-up", Stage: 2, Page: true},
 	{Name: Machines, Word: "Machine", Group: "Machines", Stage: 3, Decided: true},
 	{Name: Servers, Word: "server", Calls: "Cloud calls", Stage: 4, Decided: true, Cloud: true},
 	{Name: Instances, Word: "instance", Group: "Instances", Stage: 5, Cloud: true},
-	{Name: Nodes, Word: "Node", Group: "Nodes", Stage: 6, Decided: true, Told: true},
-	{Name: Pods, Word: "Pod", Group: "Pods", Stage: 1, Told: true},
-	{Name: NodePools, Word: "NodePool", Told: true},
+	{Name: Nodes, Word: "Node", Group: "Nodes", Stage: 6, Decided: true, Detailed: true},
+	{Name: Pods, Word: "Pod", Group: "Pods", Stage: 1, Detailed: true},
+	{Name: NodePools, Word: "NodePool", Detailed: true},
 	{Name: "machinedeployments", Word: "MachineDeployment", Sized: true},
 	{Name: "machinepools", Word: "MachinePool", Sized: true},
 	{Name: NodeGroups, Word: "node group", Sized: true, Cloud: true},
 	{Name: history.Programs, Word: "program"},
 	{Name: "hosts", Word: "host"}, // that a program tried to reach
 	{Name: "manifests"},           // that an installer applies: files, whose names say so
-	{Name: "certificatesigningrequests", Told: true},
-	{Name: "events", Told: true},
-	{Name: "bindings", Told: true},
+	{Name: "certificatesigningrequests", Detailed: true},
+	{Name: "events", Detailed: true},
+	{Name: "bindings", Detailed: true},
 }
 
 // Resources are all that there are, in the order of their rows on a page.

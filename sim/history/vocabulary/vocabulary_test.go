@@ -106,7 +106,7 @@ func TestWhatIsSaidIsKnown(t *testing.T) {
 	}
 }
 
-// What reports read of a record is what somebody writes: a detail that a real run has, in
+// What reports read of a record is what a source writes: a detail that a real run has, in
 // the form in which it is read.
 func TestWhatIsReadIsSaid(t *testing.T) {
 	written := map[string]bool{}
@@ -128,7 +128,7 @@ func TestWhatIsReadIsSaid(t *testing.T) {
 		}
 		count++
 		if !found {
-			t.Errorf("%s: the detail %q is read as %q of source %q, and nobody writes that", read.place, read.key, read.form, read.source)
+			t.Errorf("%s: the detail %q is read as %q of source %q, and no source writes that", read.place, read.key, read.form, read.source)
 		}
 	}
 	if count < 20 {
@@ -244,7 +244,7 @@ func TestPlural(t *testing.T) {
 	}
 }
 
-// Every detail of a source that nobody else adds to is one that a real run has.
+// Every detail of a source that no other program adds to is one that a real run has.
 func TestNothingIsMadeUp(t *testing.T) {
 	written := map[history.Source]map[string]bool{}
 	for _, r := range said(t) {
