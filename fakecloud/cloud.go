@@ -4,7 +4,7 @@
 // Kubernetes: wire APIs such as package hcloud serve it, and the harness joins its
 // instances to a cluster's nodes.
 //
-// These events go to the history, besides those of the faults, with source "cloud":
+// These events go to the history, with source "cloud", in addition to those of the faults:
 //
 //	instances   created, failed (it could not be), starting, running, stopping, off, rebuilding, deleting, deleted
 //	nodegroups  target (details from and to), deleted
@@ -37,7 +37,7 @@ type Config struct {
 	Clock clock.WithTicker
 	// Seed is the run's: the jitter of actions, passwords and fault probabilities derive from it.
 	Seed uint64
-	// Recorder gets the events. Nil means nobody listens.
+	// Recorder gets the events. Nil: none are kept.
 	Recorder history.Recorder
 	// Catalogue is what can be had. Nil means Hetzner().
 	Catalogue *Catalogue
@@ -77,7 +77,7 @@ type Cloud struct {
 	faults *cloudfault.Set
 
 	generation atomic.Uint64
-	kick       chan struct{} // something new to wait for or to tell
+	kick       chan struct{} // something new to wait for or to report
 	stop       chan struct{}
 	ended      chan struct{}
 	closeOnce  sync.Once
@@ -88,16 +88,16 @@ type Cloud struct {
 	mu       sync.Mutex
 	tx       *Tx
 	sleeps   time.Time // until when run sleeps; zero: until it is poked
-	changes  []Change  // that watchers are still to be told
-	told     int       // changes before those
+	changes  []Change  // that watchers have still to get
+	reported int       // changes before those
 	watchers map[int]watcher
 	watches  int
 }
 
-// watcher is told the changes from a number on.
+// watcher gets the changes from a number on.
 type watcher struct {
 	from int
-	tell func(Change)
+	call func(Change)
 }
 
 // New returns a running Cloud. Close it.
@@ -155,7 +155,7 @@ func (c *Cloud) Close() {
 	c.waits.Wait()
 }
 
-// Update carries out f as one step that nobody sees half of. f must not keep the Tx, and must
+// Update carries out f as one step, of which no call sees a half. f must not keep the Tx, and must
 // check everything before it changes anything: its error undoes nothing.
 func (c *Cloud) Update(f func(*Tx) error) error {
 	c.mu.Lock()
@@ -217,7 +217,7 @@ func (c *Cloud) Watch(f func(Change)) (stop func()) {
 	c.watches++
 	var calling sync.Mutex
 	ended := false
-	c.watchers[id] = watcher{from: c.told + len(c.changes), tell: func(change Change) {
+	c.watchers[id] = watcher{from: c.reported + len(c.changes), call: func(change Change) {
 		calling.Lock()
 		defer calling.Unlock()
 		if !ended {
@@ -300,7 +300,7 @@ func (c *Cloud) Unmet() []string { return c.faults.Unmet() }
 // Faults are asked by the wire APIs.
 func (c *Cloud) Faults() *cloudfault.Set { return c.faults }
 
-// poke has run look again if it has something new to tell or to wait for. The caller
+// poke has run look again if it has something new to report or to wait for. The caller
 // holds c.mu.
 func (c *Cloud) poke() {
 	if len(c.changes) == 0 && c.tx.due().Equal(c.sleeps) {
@@ -322,14 +322,14 @@ func (c *Cloud) advance() {
 	c.tx.advance(c.cfg.Clock.Now())
 }
 
-// run wakes when something is due and tells watchers, until Close.
+// run wakes when something is due and calls watchers, until Close.
 func (c *Cloud) run() {
 	defer close(c.ended)
 	for {
 		c.mu.Lock()
 		c.advance()
-		changes, first := c.changes, c.told
-		c.changes, c.told = nil, first+len(changes)
+		changes, first := c.changes, c.reported
+		c.changes, c.reported = nil, first+len(changes)
 		var watchers []watcher
 		for _, id := range slices.Sorted(maps.Keys(c.watchers)) {
 			watchers = append(watchers, c.watchers[id])
@@ -341,7 +341,7 @@ func (c *Cloud) run() {
 		for k, change := range changes {
 			for _, w := range watchers {
 				if first+k >= w.from {
-					w.tell(change)
+					w.call(change)
 				}
 			}
 		}

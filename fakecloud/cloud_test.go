@@ -59,13 +59,13 @@ func state(c *fakecloud.Cloud, id int64) (s fakecloud.State) {
 	return s
 }
 
-// Life takes an instance from creating to gone, and every step is told in its order.
+// Life takes an instance from creating to gone, and every step is reported in its order.
 func TestLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := history.New(time.Time{}, clock.RealClock{})
 		c := open(t, fakecloud.Config{Recorder: log})
-		var told []fakecloud.State
-		stop := c.Watch(func(change fakecloud.Change) { told = append(told, change.To) })
+		var states []fakecloud.State
+		stop := c.Watch(func(change fakecloud.Change) { states = append(states, change.To) })
 		id := create(t, c, "a")
 		time.Sleep(time.Minute)
 		if got := state(c, id); got != fakecloud.Running {
@@ -75,8 +75,8 @@ func TestLife(t *testing.T) {
 		time.Sleep(time.Minute)
 		stop()
 		want := []fakecloud.State{fakecloud.Creating, fakecloud.Starting, fakecloud.Running, fakecloud.Deleting, fakecloud.Gone}
-		if !slices.Equal(told, want) {
-			t.Errorf("told %v, want %v", told, want)
+		if !slices.Equal(states, want) {
+			t.Errorf("reported %v, want %v", states, want)
 		}
 		var verbs []string
 		for _, r := range log.Records() {
@@ -93,13 +93,13 @@ func TestLife(t *testing.T) {
 	})
 }
 
-// A watch is told nothing of what was before it, be it told to others already or not.
+// A watch gets no change from before it, whether other watches have got it already or not.
 func TestWatchFromNowOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := open(t, fakecloud.Config{})
 		create(t, c, "a")
 		time.Sleep(time.Minute)
-		busy, ready, told := make(chan bool), make(chan bool), []string{}
+		busy, ready, changes := make(chan bool), make(chan bool), []string{}
 		defer c.Watch(func(fakecloud.Change) { // a slow one, so that changes wait for it
 			ready <- true
 			<-busy
@@ -107,7 +107,7 @@ func TestWatchFromNowOn(t *testing.T) {
 		create(t, c, "b")
 		<-ready
 		create(t, c, "c")
-		defer c.Watch(func(change fakecloud.Change) { told = append(told, change.Instance.Name+" "+string(change.To)) })()
+		defer c.Watch(func(change fakecloud.Change) { changes = append(changes, change.Instance.Name+" "+string(change.To)) })()
 		create(t, c, "d")
 		go func() {
 			for range ready {
@@ -115,8 +115,8 @@ func TestWatchFromNowOn(t *testing.T) {
 		}()
 		close(busy)
 		synctest.Wait()
-		if want := []string{"d creating"}; !slices.Equal(told, want) {
-			t.Errorf("told %q, want %q", told, want)
+		if want := []string{"d creating"}; !slices.Equal(changes, want) {
+			t.Errorf("reported %q, want %q", changes, want)
 		}
 		close(ready)
 	})
@@ -372,14 +372,14 @@ func TestState(t *testing.T) {
 func TestVanishEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := open(t, fakecloud.Config{})
-		var told []fakecloud.State
-		stop := c.Watch(func(change fakecloud.Change) { told = append(told, change.To) })
+		var states []fakecloud.State
+		stop := c.Watch(func(change fakecloud.Change) { states = append(states, change.To) })
 		id := create(t, c, "a")
 		_ = c.Update(func(tx *fakecloud.Tx) error { tx.Remove(id); return nil })
 		time.Sleep(time.Minute)
 		stop()
-		if want := []fakecloud.State{fakecloud.Creating, fakecloud.Gone}; !slices.Equal(told, want) {
-			t.Errorf("told %v, want %v", told, want)
+		if want := []fakecloud.State{fakecloud.Creating, fakecloud.Gone}; !slices.Equal(states, want) {
+			t.Errorf("reported %v, want %v", states, want)
 		}
 		c.View(func(tx *fakecloud.Tx) {
 			for _, a := range tx.Actions.All() {

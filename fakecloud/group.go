@@ -18,7 +18,7 @@ import (
 //	Forgo ───────────▶ what the cloud owes is forgone, and no instance deleted
 //	DeleteMembers ───▶ these are deleted, and the target falls with them
 //
-// An instance that cannot be created stays in the group, with its Failure, until somebody deletes it.
+// An instance that cannot be created stays in the group, with its Failure, until it is deleted.
 // One that is lost is replaced.
 type Group struct {
 	Meta
@@ -31,7 +31,7 @@ type Group struct {
 	// "a=b:NoSchedule".
 	NodeLabels map[string]string
 	Taints     []string
-	// Options are what autoscalers are told of it, by the names that the wire API has for them.
+	// Options are what autoscalers get as its options, by the names that the wire API has for them.
 	Options map[string]string
 	// Made counts the instances that it has had, after which they are called.
 	Made int
@@ -91,11 +91,11 @@ func (tx *Tx) CreateGroup(g Group) (*Group, error) {
 	return tx.Groups.Get(g.ID), nil
 }
 
-// RemoveGroup takes a group out of the cloud. Its instances stay, and are nobody's.
+// RemoveGroup takes a group out of the cloud. Its instances stay, in no group.
 func (tx *Tx) RemoveGroup(id int64) {
 	if g := tx.Groups.Get(id); g != nil {
 		tx.Groups.Delete(id)
-		tx.tellGroup(g, "deleted", nil)
+		tx.recordGroup(g, "deleted", nil)
 	}
 }
 
@@ -201,7 +201,7 @@ func (tx *Tx) retarget(id int64, target int) {
 		g.Target = target
 		g.Withheld = min(g.Withheld, max(0, target-len(tx.Membership(g))))
 	})
-	tx.tellGroup(g, "target", map[string]any{"from": from, "to": target})
+	tx.recordGroup(g, "target", map[string]any{"from": from, "to": target})
 }
 
 // fulfil creates the instances that a group lacks.
@@ -239,19 +239,19 @@ func (tx *Tx) grow(g *Group, name string) {
 	tx.move(i.ID, Creating)
 }
 
-// failToCreate keeps an instance of a group that failed to be created; ok is false for one of no group, or that somebody deletes.
+// failToCreate keeps an instance of a group that failed to be created; ok is false for one of no group, or one that is being deleted.
 func (tx *Tx) failToCreate(i *Instance, why Failure) (ok bool) {
 	if i.State == Deleting || tx.Groups.Named(tx.Group(i.Labels)) == nil {
 		return false
 	}
 	tx.release(i)
 	tx.Instances.Update(i.ID, func(i *Instance) { i.State, i.Failure = Creating, &why })
-	tx.tell(tx.Instances.Get(i.ID), "failed")
+	tx.recordInstance(tx.Instances.Get(i.ID), "failed")
 	return true
 }
 
-// tellGroup records what happened to a group.
-func (tx *Tx) tellGroup(g *Group, verb string, detail map[string]any) {
+// recordGroup records what happened to a group.
+func (tx *Tx) recordGroup(g *Group, verb string, detail map[string]any) {
 	tx.c.cfg.Recorder.Record(history.Event{
 		At: tx.now, Source: history.Cloud, Verb: verb, Actor: "fakecloud",
 		Object: history.Object{Resource: "nodegroups", Name: g.Name}, Detail: detail,

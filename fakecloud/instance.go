@@ -292,7 +292,7 @@ func (tx *Tx) Remove(id int64) {
 	}
 }
 
-// move brings an instance into a state and tells it.
+// move brings an instance into a state and records it.
 func (tx *Tx) move(id int64, to State) {
 	i := tx.Instances.Get(id)
 	if i == nil || i.State == to {
@@ -301,7 +301,7 @@ func (tx *Tx) move(id int64, to State) {
 	from := i.State
 	tx.Instances.Update(id, func(i *Instance) { i.State = to })
 	i = tx.Instances.Get(id)
-	// mutant: an instance's change is not told
+	// mutant: an instance's change is not reported
 	tx.c.changes = append(tx.c.changes, Change{At: tx.now, Instance: *i, From: from, To: to})
 	verb := string(to)
 	switch {
@@ -312,7 +312,7 @@ func (tx *Tx) move(id int64, to State) {
 	case to == Gone:
 		verb = "deleted"
 	}
-	tx.tell(i, verb)
+	tx.recordInstance(i, verb)
 	if to == Running {
 		tx.breakLater(i)
 	}
@@ -321,8 +321,8 @@ func (tx *Tx) move(id int64, to State) {
 	}
 }
 
-// tell records what happened to an instance.
-func (tx *Tx) tell(i *Instance, verb string) {
+// recordInstance records what happened to an instance.
+func (tx *Tx) recordInstance(i *Instance, verb string) {
 	detail := map[string]any{"id": i.ID, "type": i.Type, "location": i.Location}
 	if i.Failure != nil {
 		detail["error"] = i.Failure.Code

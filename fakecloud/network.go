@@ -32,7 +32,7 @@ type Route struct {
 // Gateway is the network's own address in the subnet: the first of the network's range.
 func (n *Network) Gateway() netip.Addr { return n.Range.Masked().Addr().Next() }
 
-// FreeIP returns an address of the network that nobody has, in the first subnet of the zone that has
+// FreeIP returns a free address of the network, in the first subnet of the zone that has
 // one, or in the given subnet only. ok is false where there is none.
 func (tx *Tx) FreeIP(n *Network, zone string, subnet netip.Prefix) (ip netip.Addr, ok bool) {
 	taken := tx.taken(n.ID)
@@ -52,7 +52,7 @@ func (tx *Tx) FreeIP(n *Network, zone string, subnet netip.Prefix) (ip netip.Add
 	return netip.Addr{}, false
 }
 
-// HasFree reports whether ip lies in a subnet of the network and nobody has it.
+// HasFree reports whether ip lies in a subnet of the network and is free.
 func (tx *Tx) HasFree(n *Network, ip netip.Addr) bool {
 	inside := slices.ContainsFunc(n.Subnets, func(s Subnet) bool { return s.Range.Contains(ip) })
 	return inside && ip != n.Gateway() && !tx.taken(n.ID)[ip]
@@ -169,7 +169,7 @@ func (tx *Tx) publicIP(id int64, kind string, i *Instance) (int64, netip.Addr) {
 	return id, tx.PrimaryIPs.Get(id).IP
 }
 
-// NewPrimaryIP creates an address that nobody has yet.
+// NewPrimaryIP creates a new address.
 func (tx *Tx) NewPrimaryIP(name, kind, location string, labels map[string]string, autoDelete bool) int64 {
 	p := PrimaryIP{
 		Meta: tx.NewMeta(name, labels), Type: kind, IP: tx.PublicIP(kind), Location: location,

@@ -3,7 +3,7 @@ package fakecloud
 // PlainImage is the only image that Plain has.
 const PlainImage = "linux"
 
-// Plain is what a cloud offers that is nobody's: instance types of 1 to 16 processors with 4 GB each, in
+// Plain is what a cloud of no real provider offers: instance types of 1 to 16 processors with 4 GB each, in
 // three zones of one region. Prices are made up: 10 a month for each processor.
 func Plain() *Catalogue {
 	c := &Catalogue{Currency: "EUR", Images: []Image{{

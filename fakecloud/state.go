@@ -50,7 +50,7 @@ func (c *Cloud) Save() ([]byte, error) {
 	return json.MarshalIndent(s, "", " ")
 }
 
-// restore goes on from what Save returned. What was due meanwhile is done at once.
+// restore goes on from what Save returned. What came due since then is done at once.
 func (c *Cloud) restore(state []byte) error {
 	var s saved
 	d := json.NewDecoder(bytes.NewReader(state))

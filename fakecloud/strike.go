@@ -68,7 +68,7 @@ func (r running) Interrupt(after, notice time.Duration) {
 // interrupt announces that an instance is taken back, and does so.
 func (tx *Tx) interrupt(i *Instance, end time.Time) {
 	tx.Instances.Update(i.ID, func(i *Instance) { i.Interrupted = end })
-	tx.tell(i, "interrupted")
+	tx.recordInstance(i, "interrupted")
 	tx.takeBack(tx.Instances.Get(i.ID))
 }
 

@@ -20,7 +20,7 @@ var _ = lives.Add("turnsOff", TurnsOff{}, fault.Say("goes off DURATION after it 
 // Strike implements Striker.
 func (e TurnsOff) Strike(m Machine) { m.TurnOff(time.Duration(e.After)) }
 
-// Vanishes means that an instance is gone without anybody's call, as when somebody deletes it out
+// Vanishes means that an instance is gone without a call, as when a user deletes it out
 // of band.
 type Vanishes struct {
 	// After counts from when the instance is running and the fault active, whichever is later.

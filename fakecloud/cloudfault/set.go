@@ -25,7 +25,7 @@ type armed struct {
 	match   Match
 	does    fault.Effect
 	effects int             // calls that it acted on and that have seen a difference
-	felt    map[string]bool // instances in whose life it has made one, of which a record tells
+	felt    map[string]bool // instances in whose life it has made one, which a record reports
 }
 
 // NewSet returns a Set without faults. Seed decides Probability.
@@ -144,7 +144,7 @@ func (h *Hit) EffectiveAt(at time.Time) {
 	defer h.set.mu.Unlock()
 	a := h.armed
 	ofCall := slices.Contains([]Point{Before, After, Listing}, pointOf(a.does))
-	if a.EffectiveSince().IsZero() || !ofCall && !a.felt[h.call.Instance] { // the records of further calls tell of themselves
+	if a.EffectiveSince().IsZero() || !ofCall && !a.felt[h.call.Instance] { // further calls have records of their own
 		a.felt[h.call.Instance] = true
 		a.Effective(at, about(h.call))
 	}

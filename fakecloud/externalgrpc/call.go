@@ -87,7 +87,7 @@ func (c *struck) Hang() {
 	c.err = status.FromContextError(c.ctx.Err()).Err()
 }
 
-// Delay implements cloudfault.Caller. The call is carried out, whoever waits for it.
+// Delay implements cloudfault.Caller. The call is carried out, whether or not its client still waits.
 func (c *struck) Delay(by time.Duration) {
 	c.hit.Effective()
 	timer := c.s.cloud.Clock().NewTimer(by)

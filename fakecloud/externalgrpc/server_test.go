@@ -483,7 +483,7 @@ func TestCheckOptions(t *testing.T) {
 	}
 }
 
-// With certificates nobody else gets in, and the history says who called.
+// With certificates no other client gets in, and the history says who called.
 func TestTLS(t *testing.T) {
 	authority, err := pki.NewAuthority("test", time.Now())
 	if err != nil {
@@ -504,11 +504,11 @@ func TestTLS(t *testing.T) {
 	trusted.AppendCertsFromPEM(authority.Cert)
 	cfg := externalgrpc.Config{TLS: &tls.Config{Certificates: []tls.Certificate{pair("cloud", authority, "127.0.0.1")}, ClientCAs: trusted,
 		ClientAuth: tls.RequireAndVerifyClientCert}}
-	good := credentials.NewTLS(&tls.Config{ServerName: "127.0.0.1", RootCAs: trusted, Certificates: []tls.Certificate{pair("somebody",
+	good := credentials.NewTLS(&tls.Config{ServerName: "127.0.0.1", RootCAs: trusted, Certificates: []tls.Certificate{pair("client",
 		authority)}})
 	r := serve(t, cfg, good)
 	r.target(t)
-	if seen := r.seen.rpcs(); !slices.Contains(seen, "NodeGroupTargetSize 200 somebody a") {
+	if seen := r.seen.rpcs(); !slices.Contains(seen, "NodeGroupTargetSize 200 client a") {
 		t.Errorf("%q", seen)
 	}
 	stranger, err := pki.NewAuthority("other", time.Now())
@@ -522,7 +522,7 @@ func TestTLS(t *testing.T) {
 	others.AppendCertsFromPEM(stranger.Cert)
 	mine := pair("x", authority)
 	client := func(roots *x509.CertPool, pairs ...tls.Certificate) *tls.Config {
-		// From 1.3 on a client learns too late that it is refused, and may have written to nobody.
+		// From 1.3 on a client learns too late that it is refused, and may have written without a reader.
 		return &tls.Config{ServerName: "127.0.0.1", RootCAs: roots, Certificates: pairs, MaxVersion: tls.VersionTLS12}
 	}
 	elsewhere, later := client(trusted, mine), client(trusted, mine)

@@ -85,7 +85,7 @@ func resources(cores int, memory, disk int64) corev1.ResourceList {
 }
 
 // NodeGroupGetOptions implements the RPC: of a group with options of its own, those over the client's
-// defaults, as far as the client's release tells them. Of others it says that there are none.
+// defaults, as far as the client's release sends them. Of others it says that there are none.
 func (s *Server) NodeGroupGetOptions(_ context.Context,
 	q *protocol.NodeGroupAutoscalingOptionsRequest) (r *protocol.NodeGroupAutoscalingOptionsResponse, err error) {
 	s.cloud.View(func(tx *fakecloud.Tx) {

@@ -60,7 +60,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// hurried is a clock on which a millisecond passes whenever somebody looks.
+// hurried is a clock on which a millisecond passes whenever it is read.
 type hurried struct {
 	clock.WithTicker
 	mu  sync.Mutex

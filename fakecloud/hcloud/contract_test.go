@@ -160,10 +160,10 @@ func finds[R, O any](e *env, part string, c finder[R, O], id int64, name string,
 	e.check(part+".All", has(plain[[]*R](e, part+".All")(c.All(e.ctx))), true)
 	e.check(part+".AllWithOpts", has(plain[[]*R](e, part+".AllWithOpts")(c.AllWithOpts(e.ctx, by))), true)
 	if r, _, err := c.GetByID(e.ctx, 999_999_999); r != nil || err != nil {
-		e.Errorf("%s.GetByID of nobody: got %v, %v, want nil, nil", part, r, err)
+		e.Errorf("%s.GetByID of an unknown ID: got %v, %v, want nil, nil", part, r, err)
 	}
-	if r, _, err := c.GetByName(e.ctx, "nobody"); r != nil || err != nil {
-		e.Errorf("%s.GetByName of nobody: got %v, %v, want nil, nil", part, r, err)
+	if r, _, err := c.GetByName(e.ctx, "unknown"); r != nil || err != nil {
+		e.Errorf("%s.GetByName of an unknown name: got %v, %v, want nil, nil", part, r, err)
 	}
 }
 
@@ -254,7 +254,7 @@ func placementGroupsContract(e *env) {
 
 func sshKeysContract(e *env) {
 	c := &e.client.SSHKey
-	const public = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBR2aQ0H8bgZ4OJdB6oA8zWQqjQ9VxQZZN1yq0pR7Kjg nobody"
+	const public = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBR2aQ0H8bgZ4OJdB6oA8zWQqjQ9VxQZZN1yq0pR7Kjg user"
 	k := call2[*api.SSHKey](e, "SSHKey.Create")(c.Create(e.ctx, api.SSHKeyCreateOpts{Name: "k", PublicKey: public}))
 	finds(e, "SSHKey", c, k.ID, "k", func(k *api.SSHKey) int64 { return k.ID }, api.SSHKeyListOpts{Fingerprint: k.Fingerprint},
 		api.SSHKeyListOpts{Fingerprint: "00"})
@@ -366,7 +366,7 @@ func actionsContract(e *env) {
 		e.Errorf("a server's action among those of volumes: got %v, %v, want nil, nil", a, err)
 	}
 	if status, body := e.raw("GET", "/v1/servers/1/actions/1", ""); status != 404 || !strings.Contains(body, "not_found") {
-		e.Errorf("an action of nobody: got %d %s", status, body)
+		e.Errorf("an action that no server has: got %d %s", status, body)
 	}
 }
 

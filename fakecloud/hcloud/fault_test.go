@@ -126,7 +126,7 @@ func TestRateLimit(t *testing.T) {
 	})
 }
 
-// The project's own limit is that of the documentation: evenly back, and the headers tell.
+// The project's own limit is that of the documentation: evenly back, and the headers say so.
 func TestLimit(t *testing.T) {
 	bubbleWith(t, fakecloud.Config{}, Config{RateLimit: 60}, func(e *env) {
 		for range 60 {
@@ -183,7 +183,7 @@ func TestHang(t *testing.T) {
 	})
 }
 
-// A server whose creation nobody has heard of is there all the same.
+// A server whose creation had no reply is there all the same.
 func TestLoseReply(t *testing.T) {
 	for _, hang := range []bool{false, true} {
 		bubble(t, func(e *env) {

@@ -283,7 +283,7 @@ func placeIn(c *rest.Call, network int64, location string, ip, subnet *string) (
 	return c.Tx.NewAttachment(network, at, nil), nil
 }
 
-// freeAddress reads an address of a network that nobody has.
+// freeAddress reads a free address of a network.
 func freeAddress(c *rest.Call, network int64, text, field string) (netip.Addr, error) {
 	ip, err := netip.ParseAddr(text)
 	if err != nil {

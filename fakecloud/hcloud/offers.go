@@ -77,7 +77,7 @@ func serverTypeBody(c *rest.Call, t *fakecloud.ServerType) schema.ServerType {
 		return s
 	}
 	s := serverTypeNow(c, t)
-	if len(c.Cloud().Faults().Active(cloudfault.Supply)) == 0 { // none has begun meanwhile
+	if len(c.Cloud().Faults().Active(cloudfault.Supply)) == 0 { // none has begun since
 		c.Types()[t.ID] = s
 	}
 	return s

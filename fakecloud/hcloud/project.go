@@ -55,7 +55,7 @@ var certificates = func() rest.Owned[fakecloud.Certificate] {
 	return o
 }()
 
-// projectOperations are those on what a project has besides machines, disks and addresses.
+// projectOperations are those on everything in a project except machines, disks and addresses.
 func projectOperations() []rest.Operation {
 	all := []rest.Operation{
 		rest.Steady("GET /placement_groups", placementGroups.List),

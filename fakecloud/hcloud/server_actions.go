@@ -212,7 +212,7 @@ func attachISO(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, map[stri
 
 func requestConsole(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, map[string]any, error) {
 	a := c.Tx.Start("request_console", nil, serverRef(i))
-	// Nobody listens there: consoles are not part of the fake.
+	// Nothing listens there: consoles are not part of the fake.
 	return a, map[string]any{"wss_url": "wss://console.invalid/?server_id=" + c.Request.PathValue("id"), "password": c.Tx.Password()}, nil
 }
 

@@ -51,7 +51,7 @@ var hostname = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])
 const maxUserData = 32 << 10
 
 // createRequest is schema.ServerCreateRequest with what older clients say otherwise: a data centre
-// in place of a location, and SSH keys by name; and with what is left out told from false.
+// in place of a location, and SSH keys by name; and fields that are left out differ from false.
 type createRequest struct {
 	schema.ServerCreateRequest
 	SSHKeys    []schema.IDOrName `json:"ssh_keys"`
@@ -201,7 +201,7 @@ func checkParts(c *rest.Call, s *fakecloud.Spec, r createRequest) error {
 	return nil
 }
 
-// checkAddress checks an existing primary IP that somebody is to get. Zero is none.
+// checkAddress checks an existing primary IP that a server is to get. Zero is none.
 func checkAddress(c *rest.Call, id int64, kind, location string) error {
 	if id == 0 {
 		return nil

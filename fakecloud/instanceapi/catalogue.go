@@ -12,7 +12,7 @@ const hoursAMonth = 624
 // spotPart is what spot capacity costs of what other does, as with Karpenter's provider kwok.
 const spotPart = 0.7
 
-// Image is the one that instances are launched with if nobody says otherwise, and NextImage another one.
+// Image is what instances are launched with by default, and NextImage another one.
 const (
 	Image     = "linux"
 	NextImage = "linux-next"

@@ -86,7 +86,7 @@ var instanceName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$`)
 // aboutLaunch is the instance to be, and what it is to be like.
 func aboutLaunch(c *jsonapi.Call) jsonapi.About {
 	var l launch
-	_ = json.Unmarshal(c.Body, &l) // launching tells what is wrong with it
+	_ = json.Unmarshal(c.Body, &l) // launching reports what is wrong with it
 	return jsonapi.About{
 		Instance: l.Name, Group: l.Tags[c.Cloud.GroupLabel()],
 		Wants: map[string]any{"type": l.Type, "location": l.Zone, "capacity": l.CapacityType},
@@ -151,7 +151,7 @@ func describeInstances(c *jsonapi.Call) (int, any, error) {
 func describeInterruptions(c *jsonapi.Call) (int, any, error) {
 	all := []interruption{}
 	for _, i := range c.Tx.Instances.All() {
-		// mutant: nobody hears of interruptions
+		// mutant: interruptions are not listed
 		if !i.Interrupted.IsZero() {
 			all = append(all, interruption{instanceOf(c, i), i.Interrupted})
 		}

@@ -9,7 +9,7 @@
 //	DELETE /instances/{name}   terminate
 //	GET    /interruptions      which are taken back, and when
 //
-// What has run out is not told, as clouds do not: a launch is refused with resource_unavailable.
+// The API does not say what has run out, as clouds do not: a launch is refused with resource_unavailable.
 //
 // It decides nothing about the cloud: that is fakecloud's. Every call goes to the history, with source
 // "cloud" and the operation as verb ("LaunchInstance").

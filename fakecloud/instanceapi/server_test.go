@@ -209,7 +209,7 @@ func TestFaults(t *testing.T) {
 			test.fault.Name = name
 			r.inject(test.fault)
 			ctx := t.Context()
-			if name == "hang" { // nobody waits for ever
+			if name == "hang" { // the client does not wait for ever
 				var cancel func()
 				ctx, cancel = context.WithTimeout(ctx, 50*time.Millisecond)
 				defer cancel()

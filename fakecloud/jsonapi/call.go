@@ -117,7 +117,7 @@ func (c *struck) RateLimit(time.Duration) {
 // Hang implements cloudfault.Caller.
 func (c *struck) Hang() { c.Lose(true) }
 
-// Delay implements cloudfault.Caller. The call is carried out, whoever waits for it.
+// Delay implements cloudfault.Caller. The call is carried out, whether or not its client still waits.
 func (c *struck) Delay(by time.Duration) {
 	timer := c.Cloud.Clock().NewTimer(by)
 	defer timer.Stop()

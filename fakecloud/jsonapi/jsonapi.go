@@ -95,6 +95,6 @@ func (a API) Serve(ctx context.Context, cfg Config) (*fakecloud.Server, error) {
 
 func (cfg Config) authorized(r *http.Request) bool {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	// mutant: the cloud of instances asks nobody for a token
+	// mutant: the cloud of instances asks for no token
 	return ok && subtle.ConstantTimeCompare([]byte(token), []byte(cfg.Token)) == 1
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 )
 
-// Vcsim opens more doors than a vCenter's user has keys to: to tokens that nobody has signed, to any certificate, to readers and to
+// Vcsim opens more doors than a vCenter's user has keys to: to unsigned tokens, to any certificate, to readers and to
 // files without a session. Anybody on the machine could have a machine ended so. What is not the password's way is closed.
 
 // shut closes them on a service that is not served yet.
@@ -30,7 +30,7 @@ func (s *Server) shut(service *simulator.Service) {
 			service.HandleFunc(method+" "+path, s.refuse)
 		}
 	}
-	// Whoever has a session was admitted; a new one is made by POST alone.
+	// A caller with a session was admitted; a new one is made by POST alone.
 	for _, path := range []string{rest.Path, rest.Path + "/", apiPath, apiPath + "/"} {
 		service.HandleFunc(http.MethodPost+" "+path, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Query().Get("~action") == "" && (strings.HasSuffix(r.URL.Path, sessionPath) || strings.Trim(r.URL.Path, "/") == "api") &&

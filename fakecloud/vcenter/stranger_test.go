@@ -53,7 +53,7 @@ func TestStrangers(t *testing.T) {
 	}
 	const properties = `<specSet><propSet><type>Folder</type><all>true</all></propSet><objectSet><obj type="Folder">group-d1</obj></objectSet></specSet>`
 	if status, text := soap("RetrieveProperties", "PropertyCollector", "propertyCollector", properties); status != http.StatusInternalServerError {
-		t.Errorf("properties are told: %d %s", status, text)
+		t.Errorf("properties were returned: %d %s", status, text)
 	}
 	const session = "/rest/com/vmware/cis/session"
 	for _, c := range []struct{ method, path, body, header, value string }{

@@ -34,7 +34,7 @@ type rig struct {
 
 func newRig(t *testing.T) *rig { return recorded(t, nil) }
 
-// recorded is a rig whose cloud tells of its calls.
+// recorded is a rig whose cloud records its calls.
 func recorded(t *testing.T, to history.Recorder) *rig {
 	durations := fakecloud.DefaultDurations()
 	for command := range durations {

@@ -850,7 +850,7 @@ func (*GetAvailableGPUTypesRequest) Descriptor() ([]byte, []int) {
 	return file_protocol_proto_rawDescGZIP(), []int{14}
 }
 
-// GetAvailableGPUTypesResponse has types by name; nobody reads the values.
+// GetAvailableGPUTypesResponse has types by name; no client reads the values.
 type GetAvailableGPUTypesResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	GpuTypes      map[string]*anypb.Any  `protobuf:"bytes,1,rep,name=gpuTypes,proto3" json:"gpuTypes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`

@@ -85,7 +85,7 @@ func (h *Handler) fromCache(c *Call, w http.ResponseWriter) bool {
 			return false
 		}
 		r = cached{text: text}
-		if h.Cloud.Generation() == generation && !h.faulty() { // nothing has changed meanwhile
+		if h.Cloud.Generation() == generation && !h.faulty() { // nothing has changed since
 			h.cache.put(generation, key, r)
 		}
 	case unzips && !r.zipped && len(r.text) >= minZip: // what is asked for twice is asked for often

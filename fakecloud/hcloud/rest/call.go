@@ -34,7 +34,7 @@ func (c *Call) Cloud() *fakecloud.Cloud { return c.h.Cloud }
 // Types are server types as the API has them, by ID, kept while no fault says otherwise. For use within Update only.
 func (c *Call) Types() map[int64]schema.ServerType { return c.h.types }
 
-// pathID is the ID in the path. What is no number is an ID that nobody has.
+// pathID is the ID in the path. What is no number is an ID that nothing has.
 func pathID(r *http.Request) int64 {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id < 0 {
@@ -92,7 +92,7 @@ func (c *Call) about() []cloudfault.Call {
 			Name   string            `json:"name"`
 			Labels map[string]string `json:"labels"`
 		}
-		_ = json.Unmarshal(c.body, &spec) // the operation tells what is wrong with it
+		_ = json.Unmarshal(c.body, &spec) // the operation reports what is wrong with it
 		c.name, c.group = spec.Name, spec.Labels[label]
 	case c.op.Name == "GET /servers":
 		c.name = query().Get("name")
@@ -109,7 +109,7 @@ func (c *Call) about() []cloudfault.Call {
 		var calls []cloudfault.Call
 		c.h.Cloud.View(func(tx *fakecloud.Tx) {
 			for _, text := range ids {
-				id, _ := strconv.ParseInt(text, 10, 64) // zero is nobody's
+				id, _ := strconv.ParseInt(text, 10, 64) // no action has ID zero
 				a := tx.Actions.Get(id)
 				if a == nil {
 					continue

@@ -24,10 +24,10 @@ type Kind[T any] struct {
 	All              func(*Call) []*T
 	Meta             func(*T) fakecloud.Meta
 	Encode           func(*Call, *T) any
-	// filters are the queries besides name, label_selector, sort and pages. A resource has to pass one of the
+	// filters are the queries in addition to name, label_selector, sort and pages. A resource has to pass one of the
 	// query's values.
 	Filters map[string]func(r *T, value string) bool
-	// sorts are what it can be sorted by besides id, name and created.
+	// sorts are what it can be sorted by in addition to id, name and created.
 	sorts map[string]func(a, b *T) int
 	// hide is asked for what the query does not ask for by default.
 	Hide func(c *Call, r *T) bool
@@ -181,7 +181,7 @@ type Owned[T any] struct {
 	table func(*fakecloud.Tx) *fakecloud.Table[T]
 	// noun is the resource in errors and in actions' references.
 	noun string
-	// update carries out what an update means besides name and labels. Nil means nothing.
+	// update carries out what an update means beyond name and labels. Nil means nothing.
 	Update func(c *Call, r *T) error
 	// free says why the resource cannot be deleted now; and lets go of what goes with it. Nil means nothing.
 	Free func(c *Call, r *T) error

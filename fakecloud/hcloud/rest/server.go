@@ -130,7 +130,7 @@ func CompareNames(a, b Operation) int { return cmp.Compare(a.Name, b.Name) }
 // program's name.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &Call{h: h, Request: r, op: h.routes.Find(r)}
-	// mutant: the API of Hetzner's cloud asks nobody for a token
+	// mutant: the API of Hetzner's cloud asks for no token
 	if !h.authorized(r) {
 		h.others.Came()
 		c.fail(w, fakecloud.Errorf("unauthorized", "the token you have provided is invalid"))

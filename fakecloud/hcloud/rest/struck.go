@@ -64,7 +64,7 @@ func (c *struck) Lose(hang bool) {
 func (c *struck) Alter(change func(map[string]any) bool) {
 	text, err := json.Marshal(c.reply.body)
 	if err != nil {
-		return // write tells of it
+		return // write reports it
 	}
 	body := map[string]any{}
 	if json.Unmarshal(text, &body) == nil && change(body) {

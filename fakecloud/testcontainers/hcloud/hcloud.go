@@ -6,7 +6,7 @@
 //	endpoint, err := cloud.URL(ctx)
 //
 // The image is made and loaded with "make image" and "docker load --input bin/image.tar",
-// or comes from where somebody has pushed it.
+// or is pulled from where it was pushed.
 package hcloud
 
 import (

@@ -44,7 +44,7 @@ func TestServerIsCreated(t *testing.T) {
 	}
 }
 
-// The cloud fails as it is told to.
+// The cloud has the faults that it is configured with.
 func TestFaults(t *testing.T) {
 	needs.Image(t, hcloud.Image)
 	cloud, err := hcloud.Run(t.Context(), hcloud.Image, hcloud.WithToken("mine"), hcloud.WithFaults(`faults:
@@ -66,7 +66,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// What is wrong is told, and nothing is left running.
+// Errors are returned, and nothing is left running.
 func TestWrong(t *testing.T) {
 	needs.Image(t, hcloud.Image)
 	cloud, err := hcloud.Run(t.Context(), hcloud.Image, hcloud.WithFaults("faults: [{name: x, explode: {}}]"))

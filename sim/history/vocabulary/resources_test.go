@@ -82,7 +82,7 @@ func TestVerbsAreKnown(t *testing.T) {
 }
 
 // writers are the functions that write a record with one of their arguments as verb.
-var writers = map[string]bool{"emit": true, "podEvent": true, "tell": true, "tellGroup": true, "record": true, "tellOf": true}
+var writers = map[string]bool{"emit": true, "podEvent": true, "recordInstance": true, "recordGroup": true, "record": true, "recordEvent": true}
 
 // verbsIn are the verbs that a file names in a text.
 func verbsIn(file *ast.File) map[ast.Node]string {

@@ -8,7 +8,7 @@ import (
 	"github.com/testcontainers/testcontainers-go"
 )
 
-// Image skips the test without Docker, or if Docker does not have the image: nobody is to
+// Image skips the test without Docker, or if Docker does not have the image: the test must not
 // look for it in a registry.
 func Image(t *testing.T, name string) {
 	t.Helper()
