@@ -14,7 +14,7 @@ import (
 )
 
 // Cluster is a control plane in a world, with objects and users of its own. The first of
-// a world has simulated nodes besides, and a scheduler; further ones have neither, so no
+// a world also has simulated nodes and a scheduler; further ones have neither, so no
 // pod runs there.
 type Cluster struct {
 	world *World
@@ -25,7 +25,7 @@ type Cluster struct {
 // StartCluster starts one more cluster and returns when it is ready. name begins the
 // names of its programs and logs, and is what records of its API server's calls have as
 // their detail "cluster". It ends with the world. See [World.StartComponent] for how time
-// passes meanwhile.
+// passes until it returns.
 func (w *World) StartCluster(ctx context.Context, name string) (*Cluster, error) {
 	if !w.jumps() {
 		w.driver.Hold()

@@ -80,7 +80,7 @@ func (c *local) controller(name string, flags []string) (component, error) {
 			"--secure-port="+strconv.Itoa(port),
 			"--tls-cert-file="+cert,
 			"--tls-private-key-file="+key,
-			"--authentication-skip-lookup", // nobody but us asks them
+			"--authentication-skip-lookup", // only we ask them
 			"--leader-elect=false",         // there is only one
 			"--profiling=false",
 		),
@@ -181,7 +181,7 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.stopped { // meanwhile: Stop does not know of it
+	if w.stopped { // since then: Stop does not know of it
 		return nil, errors.Join(context.Cause(w.ctx), p.Kill())
 	}
 	if err := w.guard.Watch(p); err != nil {

@@ -27,7 +27,7 @@ type Config struct {
 	// Plain says that Kubernetes was built without the clock: in virtual time its programs
 	// are guests, see clock.Driver.Start.
 	Plain bool
-	// ControlPlane is a folder with some of these programs as somebody else has built
+	// ControlPlane is a folder with some of these programs as another has built
 	// them, of another release say: they come in place of Kubernetes' own, and live in
 	// the world's time as guests, see clock.Driver.Start. Empty means none.
 	ControlPlane string
@@ -44,10 +44,10 @@ type Config struct {
 	// Nodes configures the simulated nodes; the world fills in its clients,
 	// clock, history and seed.
 	Nodes node.Config
-	// Calls, if given, is told each call to the world's own API server that is audited, in
+	// Calls, if given, gets each call to the world's own API server that is audited, in
 	// their order: its line of the audit log, only during the call, and the record of it.
 	Calls func(line []byte, call history.Event)
-	// Progress is told in a few words what happens while the world starts.
+	// Progress gets a few words on what happens while the world starts.
 	Progress func(string)
 }
 
@@ -61,7 +61,7 @@ func (c Config) check() error {
 	for _, name := range ControlPlanePrograms {
 		path, _ := c.program(name)
 		if _, err := os.Stat(path); err != nil {
-			return fmt.Errorf("no %s for the world; nodestorm doctor tells what to do: %w", name, err)
+			return fmt.Errorf("no %s for the world; see nodestorm doctor: %w", name, err)
 		}
 	}
 	return nil

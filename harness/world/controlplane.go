@@ -232,7 +232,7 @@ func (c *local) awaitNamespace(ctx context.Context, name string) error {
 // LogFile is where a run keeps what a part of the world says.
 func (w *World) LogFile(name string) string { return filepath.Join(w.cfg.Out, "logs", name+".log") }
 
-// advertised is the address of the service "kubernetes", to which nobody in a world goes: one that
+// advertised is the address of the service "kubernetes", to which nothing in a world connects: one that
 // is kept for documents (RFC 5737), as Endpoints may have none of the loopback's. Left to itself
 // kube-apiserver takes that of the machine's default route, and ends where there is no route.
 const advertised = "198.51.100.1"
@@ -266,7 +266,7 @@ func HasPolicies(version string) bool { return semver.Compare(version, FirstPoli
 const FirstPolicies = "v1.32"
 
 // Served is the value of kube-apiserver's --runtime-config, for versions of API groups that it
-// serves besides its defaults.
+// serves in addition to its defaults.
 func Served(versions ...string) (all []string) {
 	for _, version := range versions {
 		all = append(all, version+"=true")

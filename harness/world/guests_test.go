@@ -20,7 +20,7 @@ import (
 
 // A control plane that does not know the clock lives in the world's time: its waits are jumped
 // over, its timers are counted, and nothing is left of it. Programs that were built with the
-// clock do, too, as they are not told where its page is.
+// clock do, too, as their environment does not say where its page is.
 func TestControlPlaneOfGuests(t *testing.T) {
 	if err := clock.TryGuest(); err != nil {
 		t.Skip(err)
@@ -49,7 +49,7 @@ func TestControlPlaneOfGuests(t *testing.T) {
 				}
 				environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", left.pid(t, name)))
 				if err != nil || strings.Contains(string(environment), clock.EnvPage) {
-					t.Errorf("%s is no guest: it is told of the clock's page (%v)", name, err)
+					t.Errorf("%s is no guest: its environment names the clock's page (%v)", name, err)
 				}
 			}
 			if err := w.Stop(); err != nil {
@@ -60,7 +60,7 @@ func TestControlPlaneOfGuests(t *testing.T) {
 	}
 }
 
-// A world in which somebody does what passes in real time only ends with the reason, and does not go on at
+// A world in which a program does what passes in real time only ends with the reason, and does not go on at
 // 1x: its run would prove nothing.
 func TestWorldEndsWhenTimeStandsStill(t *testing.T) {
 	if err := clock.TryGuest(); err != nil {

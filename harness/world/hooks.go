@@ -2,7 +2,7 @@ package world
 
 // OnStop has Stop call f, before what was started earlier is ended: for parts of a
 // world that are no programs, such as a cloud. On a world that has been stopped f is
-// called at once, and its error is nobody's.
+// called at once, and its error is dropped.
 func (w *World) OnStop(f func() error) {
 	w.mu.Lock()
 	stopped := w.stopped

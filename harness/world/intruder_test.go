@@ -15,7 +15,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// testIntruders has somebody without credentials write to all ports that a world has without a target.
+// testIntruders writes without credentials to all ports that a world has without a target.
 func testIntruders(t *testing.T, w *world.World, left traces) {
 	from := uint64(len(w.History().Since(0)))
 	processtest.Intrude(t, left.dir)

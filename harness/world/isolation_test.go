@@ -171,7 +171,7 @@ func TestLeaver(t *testing.T) {
 	t.Log(conn.Invoke(ctx, "/a/b", &emptypb.Empty{}, &emptypb.Empty{}))
 }
 
-// A port that somebody else took first is an error that names the program and the
+// A port that another process took first is an error that names the program and the
 // port, whatever is answered there: what is another world's is never taken for ours,
 // and nothing of ours gets into another world.
 func TestPortTakenMeanwhile(t *testing.T) {
@@ -272,7 +272,7 @@ until [ -e '`+taken+`' ]; do sleep 0.02; done
 	left.gone(t)
 }
 
-// knocked tells when the first connection came.
+// knocked is the time of the first connection.
 type knocked struct {
 	net.Listener
 	came chan struct{}

@@ -73,7 +73,7 @@ func (w *World) watchProgram(p *process.Process) error {
 	name := p.Name()
 	w.mu.Lock() // or the end of one with its name, just now, would be taken for its own
 	defer w.mu.Unlock()
-	if w.stopped { // meanwhile: Stop does not know of it
+	if w.stopped { // since then: Stop does not know of it
 		return context.Cause(w.ctx)
 	}
 	if err := w.guard.Watch(p); err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Whoever starts a program of a world names it to the clock, which follows it from then on: there is no
+// Code that starts a program of a world names it to the clock, which follows it from then on: there is no
 // other way that a program comes into a world, and none that says of itself that it does not matter.
 func TestEveryProgramIsNamed(t *testing.T) {
 	starts := 0

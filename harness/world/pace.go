@@ -19,7 +19,7 @@ const (
 )
 
 // recordPace records how virtual time passes, for reports: a record with the source
-// "clock" tells of the span before it. Spans that are like the last recorded one
+// "clock" describes the span before it. Spans that are like the last recorded one
 // are left out, so that histories stay small.
 func (w *World) recordPace() {
 	window := w.driver.Window()
@@ -27,13 +27,13 @@ func (w *World) recordPace() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		look := time.NewTicker(paceEvery) // real time: nobody's work waits for it
+		look := time.NewTicker(paceEvery) // real time: no work waits for it
 		defer look.Stop()
 		var p pace
 		for {
 			select {
 			case <-look.C:
-				if f := window.Next(); p.tells(f) {
+				if f := window.Next(); p.isNew(f) {
 					w.history.Record(paceEvent(f))
 				}
 				if err := w.driver.Err(); err != nil { // a run whose time stands still proves nothing, and takes long
@@ -57,8 +57,8 @@ type pace struct {
 	alike time.Duration // real
 }
 
-// tells says whether the next span is worth a record.
-func (p *pace) tells(f lag.Figures) bool {
+// isNew reports whether the next span is worth a record.
+func (p *pace) isNew(f lag.Figures) bool {
 	p.alike += f.Wall
 	if near(f.Mean, p.last.Mean, 0.1) && near(float64(f.Lag.Max), float64(p.last.Lag.Max), float64(time.Millisecond)) && p.alike < paceKept {
 		return false

@@ -15,20 +15,20 @@ func TestPace(t *testing.T) {
 	var p pace
 	for n, test := range []struct {
 		f    lag.Figures
-		tell bool
+		kept bool
 	}{
 		{span(1, time.Millisecond), true}, {span(1.1, time.Millisecond), false}, {span(40, 5*time.Millisecond), true}, {span(41, 5*time.Millisecond), false},
 		{span(1, 5*time.Millisecond), true}, {span(1, 90*time.Millisecond), true},
 	} {
-		if tell := p.tells(test.f); tell != test.tell {
-			t.Errorf("span %d is told: %t", n, tell)
+		if kept := p.isNew(test.f); kept != test.kept {
+			t.Errorf("span %d is recorded: %t", n, kept)
 		}
 	}
 	spans := 1
-	for ; !p.tells(span(1, 90*time.Millisecond)); spans++ {
+	for ; !p.isNew(span(1, 90*time.Millisecond)); spans++ {
 	}
 	if spans != int(paceKept/paceEvery) {
-		t.Errorf("a steady pace is told after %d spans", spans)
+		t.Errorf("a steady pace is recorded after %d spans", spans)
 	}
 	detail := paceEvent(span(40, 5*time.Millisecond)).Detail
 	if detail["seconds"] != 10.0 || detail["factor"] != 40.0 || detail["lagP99Ms"] != 2.5 || detail["lagMaxMs"] != 5.0 {

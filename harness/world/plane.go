@@ -23,7 +23,7 @@ type ControlPlane interface {
 }
 
 // StartControlPlane starts one at a site and returns when it serves. It ends with the
-// world, see [World.OnStop], which it tells if it dies before, see [World.Died].
+// world, see [World.OnStop], to which it reports its death before that, see [World.Died].
 type StartControlPlane func(context.Context, Site) (ControlPlane, error)
 
 // Site is where a control plane starts.
@@ -46,7 +46,7 @@ type Wishes struct {
 	// APIServer are flags for kube-apiserver, without dashes:
 	// {"disable-admission-plugins": {"DefaultTolerationSeconds"}}.
 	APIServer map[string][]string
-	// Serves are versions of API groups that kube-apiserver serves besides its defaults:
+	// Serves are versions of API groups that kube-apiserver serves in addition to its defaults:
 	// "resource.k8s.io/v1beta1".
 	Serves []string
 	// ControllerManager are flags for kube-controller-manager:

@@ -54,7 +54,7 @@ func TestControlPlaneOfAnotherKind(t *testing.T) {
 	if _, err := w.ClientCA(); err == nil || !strings.Contains(err.Error(), "no kubelet can join") {
 		t.Errorf("kubelets in a world that did not ask for them: %v", err)
 	}
-	at.World.Died("the cluster", errors.New("somebody has removed it"))
+	at.World.Died("the cluster", errors.New("it was removed"))
 	<-w.Done()
 	if err := w.Err(); err == nil || !strings.Contains(err.Error(), "removed") {
 		t.Errorf("the world ends with %v", err)

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// Programs are told a port and open it seconds later. Until then a connection to
+// Programs get a port and open it seconds later. Until then a connection to
 // somewhere else could be given the same port, as the kernel gives each of them one
 // at random, so ports come from below the kernel's own, one after the other: a port
 // comes again only after all others have.

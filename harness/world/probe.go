@@ -11,7 +11,7 @@ import (
 // Probe restarts a program as a kubelet does with a liveness probe, until the world ends: it
 // is asked at such intervals what it was asked when it started, and once it has failed so
 // often in a row it is ended by SIGTERM and started again. While it does not run, because
-// somebody else has ended it, it is not asked.
+// another call has ended it, it is not asked.
 func (w *World) Probe(name string, every time.Duration, failures int) {
 	w.background.Go(func() {
 		ctx, cancel := w.Alive(context.Background())
@@ -35,7 +35,7 @@ func (w *World) Probe(name string, every time.Duration, failures int) {
 			}
 			failed = 0
 			if w.End(ctx, name, false) != nil {
-				continue // somebody else was faster
+				continue // another call was faster
 			}
 			if err := w.StartAgain(ctx, name); err != nil {
 				w.Died(name, err)

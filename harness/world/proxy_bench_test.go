@@ -73,7 +73,7 @@ func BenchmarkProxyGet(b *testing.B) {
 	}
 }
 
-// getter returns a function that reads one object and tells how long that took.
+// getter returns a function that reads one object and returns how long that took.
 func getter(b *testing.B, cfg *rest.Config) func() time.Duration {
 	b.Helper()
 	client, err := rest.HTTPClientFor(cfg)

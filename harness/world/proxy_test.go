@@ -220,8 +220,8 @@ func next(t *testing.T, w watch.Interface) watch.Event {
 	panic("unreachable")
 }
 
-// The API server sees the client, by whatever it authenticates with, and nobody
-// else gets in.
+// The API server sees the client, by whatever it authenticates with, and no other client
+// gets in.
 func identity(t *testing.T, w *world.World) {
 	ctx := t.Context()
 	path, p, err := w.KubeconfigThrough(nil, "reader", "readers")
@@ -308,7 +308,7 @@ func (s *scene) get() (*corev1.ConfigMap, error) {
 	return s.client.CoreV1().ConfigMaps("default").Get(s.t.Context(), s.name, metav1.GetOptions{})
 }
 
-// label changes the object by somebody else.
+// label changes the object as another client.
 func (s *scene) label(value string) {
 	s.t.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"labels":{"l":%q}}}`, value)
@@ -335,7 +335,7 @@ func (s *scene) clear() { _ = s.p.Clear(theRule) }
 
 const theRule = "the rule"
 
-// virtually tells how much of the world's time f takes.
+// virtually returns how much of the world's time f takes.
 func (s *scene) virtually(f func()) time.Duration {
 	began := s.w.Clock().Now()
 	f()
@@ -557,7 +557,7 @@ var effects = []struct {
 // history knows which it was.
 func TestProxyEffects(t *testing.T) {
 	w := start(t, config(t, clock.Auto))
-	tester, err := w.Plane().User("tester", "system:masters") // as of a program, whose calls nobody repeats
+	tester, err := w.Plane().User("tester", "system:masters") // as of a program, whose calls are not repeated
 	if err != nil {
 		t.Fatal(err)
 	}

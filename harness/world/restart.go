@@ -16,7 +16,7 @@ import (
 // killed: the terminationGracePeriodSeconds that pods have by default.
 const termination = 30 * time.Second
 
-// End ends a program of the world as somebody does: by SIGKILL at once, or by SIGTERM as
+// End ends a program of the world as a user does: by SIGKILL at once, or by SIGTERM as
 // a kubelet does. The history says so, and it is no death. It returns when the program
 // is gone.
 func (w *World) End(ctx context.Context, name string, kill bool) error {
@@ -33,7 +33,7 @@ func (w *World) End(ctx context.Context, name string, kill bool) error {
 		return fmt.Errorf("%s does not run: it was ended before", name)
 	default:
 	}
-	w.tellOf(verb, name) // before: what comes of it is after it
+	w.recordEvent(verb, name) // before: what comes of it is after it
 	if kill {
 		return p.Kill()
 	}
@@ -66,14 +66,14 @@ func (w *World) StartAgain(ctx context.Context, name string) error {
 	default:
 		return fmt.Errorf("%s runs already", name)
 	}
-	w.tellOf(history.Started, name) // before: what it does is after it
+	w.recordEvent(history.Started, name) // before: what it does is after it
 	if _, err := w.startComponent(ctx, c); err != nil {
 		return fmt.Errorf("starting %s again: %w", name, err)
 	}
 	return nil
 }
 
-func (w *World) tellOf(verb, program string) {
+func (w *World) recordEvent(verb, program string) {
 	w.history.Record(history.Event{Source: history.Harness, Verb: verb, Actor: program, Object: history.Object{Resource: history.Programs,
 		Name: program}})
 }

@@ -19,7 +19,7 @@ type Usage struct {
 	Share int64
 }
 
-// Usage tells what each process of the world has used, and our own process under
+// Usage returns what each process of the world has used, and our own process under
 // "nodestorm". Parts that are gone are left out.
 func (w *World) Usage() map[string]Usage {
 	pids := map[string]int{"nodestorm": os.Getpid()}

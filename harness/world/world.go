@@ -61,8 +61,8 @@ type World struct {
 	begun      sync.Once
 }
 
-// The clients in our own process say in their errors what matters. What they log
-// besides, for example about calls that the end of a world cuts off, would get
+// The clients in our own process say in their errors what matters. What they also log,
+// for example about calls that the end of a world cuts off, would get
 // between our own lines.
 func init() {
 	klog.SetLogger(logr.Discard())
@@ -259,7 +259,7 @@ func (w *World) Clock() clock.Clock { return w.driver.Clock() }
 // Driver makes the world's time pass.
 func (w *World) Driver() *clock.Driver { return w.driver }
 
-// Begin tells that what the world is judged by begins now: how late each program is
+// Begin marks the beginning of what the world is judged by: how late each program is
 // counts from here on. Only the first call does anything.
 func (w *World) Begin() { w.begun.Do(w.driver.Count) }
 
@@ -284,7 +284,7 @@ func (w *World) Err() error {
 	return context.Cause(w.ctx)
 }
 
-// Died tells that a part of the world has ended by itself, which the world then does too.
+// Died reports that a part of the world has ended by itself, which the world then does too.
 func (w *World) Died(component string, err error) {
 	w.mu.Lock()
 	stopped := w.stopped
@@ -295,10 +295,10 @@ func (w *World) Died(component string, err error) {
 	}
 }
 
-// recordDeath names files as the run's folder has them: where that is, is nobody's business who
-// reads the history elsewhere.
+// recordDeath names files as the run's folder has them: where that is does not matter to those who
+// read the history elsewhere.
 func (w *World) recordDeath(component string, err error) {
-	// mutant: a death in the history tells where the run's folder is
+	// mutant: a death in the history says where the run's folder is
 	w.history.Record(history.Death(component, errors.New(strings.ReplaceAll(err.Error(), w.cfg.Out+string(filepath.Separator), ""))))
 }
 

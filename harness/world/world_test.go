@@ -109,7 +109,7 @@ func TestWorldLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if part == "etcd" && len(addresses) > 0 {
-			t.Errorf("etcd, which asks nobody who they are, listens on %s", addresses)
+			t.Errorf("etcd, which asks for no credentials, listens on %s", addresses)
 		}
 		for _, a := range addresses {
 			listening++
@@ -119,7 +119,7 @@ func TestWorldLeavesNothing(t *testing.T) {
 		}
 	}
 	if listening < 3 {
-		t.Errorf("%d addresses, want one each of those besides etcd", listening)
+		t.Errorf("%d addresses, want one each of those but etcd", listening)
 	}
 	if folder, err := os.Stat(w.Dir()); err != nil || folder.Mode().Perm() != 0o700 {
 		t.Errorf("the folder with etcd's sockets has the mode %v, %v: want that only we can enter it", folder.Mode(), err)
@@ -167,7 +167,7 @@ func TestStartFails(t *testing.T) {
 		cfg.APIServer = map[string][]string{"secure-port": {port}}
 		failsWith(t, t.Context(), cfg, "kube-apiserver ended (exit status 1)", "address already in use")
 	})
-	t.Run("a part dies meanwhile", func(t *testing.T) {
+	t.Run("a part dies during the run", func(t *testing.T) {
 		cfg := config(t, clock.Real)
 		left := newTraces(t)
 		cfg.Progress = func(what string) {
@@ -291,7 +291,7 @@ func TestDeath(t *testing.T) {
 		})
 		cancel()
 		if err != nil {
-			t.Fatalf("%s was killed and nobody noticed: %v", name, err)
+			t.Fatalf("%s was killed and was not reported: %v", name, err)
 		}
 		if text, _ := died.Detail["error"].(string); !strings.Contains(text, name+" ended") || name == "target" && !strings.Contains(text, "(signal: killed)") || name == "target" && !strings.Contains(text, "last words") {
 			t.Errorf("%s died: %s", name, text)
@@ -302,7 +302,7 @@ func TestDeath(t *testing.T) {
 	select {
 	case err := <-starting:
 		if err == nil || !strings.Contains(err.Error(), "etcd ended") {
-			t.Errorf("starting something meanwhile: %v, want the reason", err)
+			t.Errorf("starting something after that: %v, want the reason", err)
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("without etcd the world still waits for a component")
@@ -321,7 +321,7 @@ func TestDeath(t *testing.T) {
 	left.gone(t)
 }
 
-// Programs that nobody has ended end with their world, which takes no more of them.
+// Programs that are still running end with their world, which takes no more of them.
 func TestProgramsEndWithTheWorld(t *testing.T) {
 	cfg := config(t, clock.Real)
 	left := newTraces(t)
@@ -347,7 +347,7 @@ func TestProgramsEndWithTheWorld(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		_ = p.Kill()
-		t.Fatal("the world waits for a program that nobody ends")
+		t.Fatal("the world waits for a program that is still running")
 	}
 	left.gone(t)
 	late := false

@@ -21,7 +21,7 @@ func worldIn(t *testing.T, temp string, name string) string {
 	mux := http.NewServeMux()
 	mux.Handle("POST /greet", Handle(func(name string) (string, error) {
 		if name == "" {
-			return "", errors.New("nobody to greet")
+			return "", errors.New("no name to greet")
 		}
 		return "hello " + name, nil
 	}))
@@ -44,7 +44,7 @@ func TestCall(t *testing.T) {
 	if err := Call(t.Context(), found, http.MethodPost, "/greet", "web", &said); err != nil || said != "hello web" {
 		t.Errorf("%q, %v", said, err)
 	}
-	if err := Call(t.Context(), found, http.MethodPost, "/greet", "", &said); err == nil || err.Error() != "nobody to greet" {
+	if err := Call(t.Context(), found, http.MethodPost, "/greet", "", &said); err == nil || err.Error() != "no name to greet" {
 		t.Errorf("a refused question: %v", err)
 	}
 }

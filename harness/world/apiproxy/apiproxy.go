@@ -118,7 +118,7 @@ func regular(raw *clientcmdapi.Config) error {
 	return nil
 }
 
-// Loopback refuses addresses that others could reach: whoever reaches a proxy
+// Loopback refuses addresses that others could reach: a program that reaches a proxy
 // can make its rules act.
 func Loopback(address string) error {
 	host, _, err := net.SplitHostPort(address)
@@ -136,7 +136,7 @@ type Proxy struct {
 	*apifault.Proxy
 	History    *history.Log
 	Kubeconfig string
-	remove     func() error // of a file that nobody has named
+	remove     func() error // of a file that we named
 }
 
 // FolderPrefix begins the names of proxies' temporary folders.
@@ -167,7 +167,7 @@ func (w *Way) Start(listen, path string) (*Proxy, error) {
 func (p *Proxy) Close() error { return errors.Join(p.remove(), p.Proxy.Close()) }
 
 // write writes the kubeconfig for the client, readable by the user only: it has
-// the client's own credentials. remove ends one that nobody has named; a guard does,
+// the client's own credentials. remove removes one that we named; a guard does,
 // when we are killed.
 func write(p *apifault.Proxy, raw clientcmdapi.Config, path string) (_ string, remove func() error, err error) {
 	text, err := p.Kubeconfig(raw)

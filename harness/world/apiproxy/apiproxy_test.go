@@ -21,7 +21,7 @@ func TestLoopback(t *testing.T) {
 }
 
 // The kubeconfig has credentials: what others could read becomes the user's alone, and
-// what nobody has named is gone with the proxy.
+// a file without a given name is gone with the proxy.
 func TestProxiedKubeconfig(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	p, err := apifault.Start(apifault.Config{Client: &rest.Config{Host: "https://127.0.0.1:1", TLSClientConfig: rest.TLSClientConfig{Insecure: true}}})

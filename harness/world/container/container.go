@@ -128,7 +128,7 @@ type start struct {
 	entrypoint []string
 	args       []string // before the program's
 	memory     int64    // the most that it may have, in bytes; 0: no limit
-	// made, if given, is told of the container before it starts: from then on it may be left behind.
+	// made, if given, gets the container's ID before it starts: from then on it may be left behind.
 	made func(id string) error
 }
 
@@ -289,9 +289,9 @@ func (r *running) Wait() (end process.End) {
 }
 
 // outOfMemory says so, if that was its end. Docker may hear of the end before it hears why.
-func (r *running) outOfMemory(code int, told bool) (said string) {
+func (r *running) outOfMemory(code int, reported bool) (said string) {
 	switch {
-	case told:
+	case reported:
 		said = ", out of memory"
 	// mutant: a container that we killed was short of memory
 	case code == 128+int(syscall.SIGKILL) && !r.killed.Load():

@@ -148,7 +148,7 @@ func started(t *testing.T, of builds.Target, spec process.Spec) *process.Process
 	return startedBy(t, of, Settings{}, spec, nil)
 }
 
-// startedBy is told of the container before it starts.
+// startedBy starts a container and calls made with its ID before.
 func startedBy(t *testing.T, of builds.Target, settings Settings, spec process.Spec, made func(string) error) *process.Process {
 	t.Helper()
 	at, err := ensure(t.Context(), of, settings)
@@ -211,7 +211,7 @@ func ended(t *testing.T, p *process.Process) string {
 }
 
 // The entry point runs with the arguments behind it and the image's user, reads the files of the
-// world that it is told of and no others, and what it says and how it ends are as of a process.
+// world that it is given and no others, and what it says and how it ends are as of a process.
 func TestContainerIsAProgram(t *testing.T) {
 	docker(t)
 	world := t.TempDir()
@@ -262,7 +262,7 @@ func TestContainerIsEnded(t *testing.T) {
 		}
 	}
 	p := started(t, of, process.Spec{Dir: t.TempDir()})
-	if err := p.Signal(syscall.SIGKILL); err != nil { // by somebody else
+	if err := p.Signal(syscall.SIGKILL); err != nil { // by another process
 		t.Fatal(err)
 	}
 	if said := ended(t, p); !strings.Contains(said, "wrapped ended (exit status 137)") {
@@ -561,9 +561,9 @@ func TestUnneeded(t *testing.T) {
 // Docker may hear of an end before it hears why; what we killed was not short of memory.
 func TestWhyItWasKilled(t *testing.T) {
 	for want, of := range map[string]struct {
-		code       int
-		told, ours bool
-		memory     int64
+		code           int
+		reported, ours bool
+		memory         int64
 	}{
 		", out of memory: its limit is 64Mi":                 {137, true, false, 64 << 20},
 		", out of memory":                                    {137, true, false, 0},
@@ -572,7 +572,7 @@ func TestWhyItWasKilled(t *testing.T) {
 	} {
 		r := &running{memory: of.memory}
 		r.killed.Store(of.ours)
-		if said := r.outOfMemory(of.code, of.told); said != want {
+		if said := r.outOfMemory(of.code, of.reported); said != want {
 			t.Errorf("%q, want %q", said, want)
 		}
 	}
@@ -610,7 +610,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// Without Docker the way out is told.
+// Without Docker the error names the way out.
 func TestNoDocker(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))

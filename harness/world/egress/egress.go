@@ -59,7 +59,7 @@ type Config struct {
 	// Clock is the programs' time, which the certificates are valid in. Nil means
 	// real time.
 	Clock clock.PassiveClock
-	// History gets what is refused, and how many strangers came. Nil means nobody listens.
+	// History gets what is refused, and how many strangers came. Nil: none are kept.
 	History history.Recorder
 }
 
@@ -165,7 +165,7 @@ func (p *Proxy) Close() error {
 	return errors.Join(err, p.others.Close())
 }
 
-// user is what clients call themselves, whoever they are: the secret is what counts.
+// user is what clients call themselves, whatever they are: the secret is what counts.
 const user = "world"
 
 // invited reports whether a request has the proxy's secret, as clients send it that find it in the proxy's address: all of Go's,

@@ -256,7 +256,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// Programs have the secret in the proxy's address and show it without being told to, also those that are not Go's.
+// Programs have the secret in the proxy's address and show it without further settings, also those that are not Go's.
 func TestProgramsAreInvited(t *testing.T) {
 	r := start(t, func(http.ResponseWriter, *http.Request) {})
 	hosts := 0

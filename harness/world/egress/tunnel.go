@@ -32,7 +32,7 @@ func newTunnels(address net.Addr) *tunnels {
 	return &tunnels{address: address, opened: make(chan *tunnel), closed: make(chan struct{})}
 }
 
-// add hands a tunnel to whoever accepts; a closed listener closes it.
+// add hands a tunnel to the caller of Accept; a closed listener closes it.
 func (t *tunnels) add(c *tunnel) {
 	select {
 	case t.opened <- c:

@@ -95,7 +95,7 @@ func Find(name string) (Cluster, error) {
 type Spec struct {
 	Name    string
 	Version string // of Kubernetes, and of the node image
-	Workers int    // nodes besides the control plane's
+	Workers int    // nodes in addition to the control plane's
 	// APIServer, ControllerManager and Scheduler are further flags, without dashes.
 	APIServer, ControllerManager, Scheduler map[string]string
 	// PodSubnet is what nodes' pods get addresses of; empty is kind's default.
@@ -127,7 +127,7 @@ func Create(ctx context.Context, spec Spec) (_ Cluster, err error) {
 	}
 	lock := c.making()
 	if ours, err := lock.TryLock(); err != nil || !ours {
-		return Cluster{}, errors.Join(fmt.Errorf("somebody else is making a cluster %q", name), err)
+		return Cluster{}, errors.Join(fmt.Errorf("another process is creating a cluster %q", name), err)
 	}
 	defer func() {
 		if err != nil || !spec.Temporary {

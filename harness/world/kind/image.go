@@ -53,12 +53,12 @@ var packages = []string{
 //go:embed Dockerfile
 var dockerfile []byte
 
-// own are files of an image that are nobody else's: what makes a machine of a cloud of it.
+// own are files of an image that come from here: they make it a machine of a cloud.
 //
 //go:embed all:files
 var own embed.FS
 
-// recipe tells images apart that are made otherwise. Of the programs there are versions.
+// recipe identifies how images are made. Of the programs there are versions.
 func recipe() (string, error) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, packages, debian, etcdVersion, PauseImage)

@@ -45,7 +45,7 @@ type Machine struct {
 	UserData string
 	// Endpoint is what user data calls the API server by, "10.0.0.2:6443"; empty if nothing.
 	Endpoint string
-	// Addresses are those that the cloud says the machine has, besides that of the container.
+	// Addresses are those that the cloud says the machine has, in addition to the container's.
 	Addresses []netip.Addr
 	// Cores and Memory, in bytes, are what programs of the machine find. Zero: what is there.
 	Cores  int

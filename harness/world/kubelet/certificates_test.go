@@ -41,7 +41,7 @@ func (r rig) requests(ctx context.Context, machine, signer string) (found []cert
 	return found, nil
 }
 
-// Until somebody approves the kubelet's serving certificate, kube-apiserver gets no
+// Until the kubelet's serving certificate is approved, kube-apiserver gets no
 // logs from it; the Node is Ready all the while, and the kubelet asks again every
 // quarter of an hour (client-go, util/certificate, certificateWaitTimeout).
 func TestServingCertificate(t *testing.T) {

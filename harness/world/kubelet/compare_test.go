@@ -32,7 +32,7 @@ var differences = map[string]string{
 	`node\.status\.daemonEndpoints\.kubeletEndpoint\.Port`: "real kubelets share this host's loopback; simulated ones do not listen",
 	`.*pod\.containerStatuses\[c\]\.volumeMounts.*`:        "sim/machine/node does not report volume mounts",
 	`events\..*`: "sim/machine/node sends no events: ten thousand pods would send fifty thousand",
-	`history\.nodes/NAME\.register\.(adopted|again)`: "a real kubelet cannot tell whether its machine is another's",
+	`history\.nodes/NAME\.register\.(adopted|again)`: "a real kubelet does not know whether its machine is another's",
 }
 
 // What a simulated kubelet does and a real one does is the same in the eyes of the API
@@ -199,7 +199,7 @@ func flatten(as map[string]string, path string, tree any, clean func(string) str
 	}
 }
 
-// events are the reasons of what is told about a node and its pods.
+// events are the reasons of the Events about a node and its pods.
 func (r rig) events(t *testing.T, name string) map[string]bool {
 	t.Helper()
 	reasons := map[string]bool{}
@@ -277,7 +277,7 @@ func (r rig) deletion(t *testing.T, name string, as map[string]string) {
 	}
 }
 
-// recorded is what the history tells of a node and its pods, apart from calls.
+// recorded is what the history has about a node and its pods, apart from calls.
 func (r rig) recorded(t *testing.T, name string, as map[string]string) {
 	t.Helper()
 	r.recordOf(t, "pods", name+"-p", reported("terminated"))
@@ -291,6 +291,6 @@ func (r rig) recorded(t *testing.T, name string, as map[string]string) {
 		note(t, as, object+"."+e.Verb, name, e.Detail)
 	}
 	if got := as["history.pods/default/NAME-p"]; got != "running terminated " {
-		t.Errorf("the history tells of %s-p: %q", name, got)
+		t.Errorf("the history of %s-p: %q", name, got)
 	}
 }

@@ -4,7 +4,7 @@
 // has it: the arguments that reach the kubelet are those of the machine's unit,
 // drop-ins and environment files, its first credential is a bootstrap token, and its
 // client certificates are approved and signed by kube-controller-manager. Requests for
-// serving certificates are left to whoever approves them.
+// serving certificates are left to an approver.
 //
 //	user data ──sim/machine/cloudinit──▶ files, command line ──▶ kubelet ──CRI──▶ sim/machine/cri ──▶ programs
 //
@@ -71,7 +71,7 @@ type Machines struct {
 // with the world.
 func New(ctx context.Context, w *world.World, cfg Config) (*Machines, error) {
 	if _, err := os.Stat(filepath.Join(cfg.Kubernetes, program)); err != nil {
-		return nil, fmt.Errorf("no kubelet for the world; nodestorm doctor tells what to do: %w", err)
+		return nil, fmt.Errorf("no kubelet for the world; see nodestorm doctor: %w", err)
 	}
 	m := &Machines{world: w, cfg: cfg, dir: filepath.Join(w.Dir(), "m"), programs: map[string]Program{}, machines: map[string]*machine{}}
 	if socket := m.root(mostMachines) + longestSocket; len(socket) > 107 { // sun_path of unix(7) with its final NUL

@@ -52,7 +52,7 @@ type machine struct {
 	changed chan struct{} // closed when wanted changes
 }
 
-// Check tells in one line what keeps a machine's kubelet from starting, such as an
+// Check says in one line what keeps a machine's kubelet from starting, such as an
 // unknown flag. Boot finds it later, as systemd would.
 func (m *Machines) Check(ctx context.Context, spec Machine) error {
 	system, err := spec.system()
@@ -128,7 +128,7 @@ func (m *Machines) boot(spec Machine) (_ *machine, err error) {
 	return booted, nil
 }
 
-// environment tells the kubelet about its machine: see sim/kubernetes/kubelet.
+// environment describes the kubelet's machine to it: see sim/kubernetes/kubelet.
 func (b *machine) environment(boot int, hostname string) ([]string, error) {
 	address := ""
 	if len(b.spec.Addresses) > 0 {

@@ -35,7 +35,7 @@ type Machine struct {
 	// ServerTLSBootstrap has the kubelet ask for a serving certificate. It goes into
 	// the configuration that kubeadm join writes, so it counts only where user data
 	// does not write /var/lib/kubelet/config.yaml itself. Without it the kubelet
-	// makes its own, and nobody need approve.
+	// makes its own, and no approval is needed.
 	ServerTLSBootstrap bool
 	// BootDelay is from power to the kubelet's start. Zero means at once.
 	BootDelay time.Duration

@@ -24,14 +24,14 @@ import (
 	"nodestorm/sim/machine/workload"
 )
 
-// Actor is what the history calls whoever does it. The API server's audit log has the
+// Actor is the actor of its calls in the history. The API server's audit log has the
 // rest of the user agent, too: it is no kubectl.
 const (
 	Actor = history.People
 	agent = Actor + "/nodestorm"
 )
 
-// Client is somebody with all rights on one cluster.
+// Client is a user with all rights on one cluster.
 type Client struct {
 	asks     discovery.DiscoveryInterface
 	does     dynamic.Interface

@@ -3,7 +3,7 @@
 // the calls have in the history.
 //
 // What is wrong with the text is found before anything starts, as far as the text and
-// Kubernetes' own types tell. What the object means is the API server's to say.
+// Kubernetes' own types say. What the object means is the API server's to say.
 package objects
 
 import (
@@ -233,7 +233,7 @@ func unknownKind(gvk schema.GroupVersionKind) error {
 	return fmt.Errorf("unknown kind %s of %s (it has %s)", gvk.Kind, gvk.GroupVersion(), strings.Join(kinds, ", "))
 }
 
-// isObject tells a kind that has instances from lists and options.
+// isObject reports whether a kind has instances, unlike lists and options.
 func isObject(gvk schema.GroupVersionKind) bool {
 	o, err := known.New(gvk)
 	if err != nil || strings.HasSuffix(gvk.Kind, "List") {

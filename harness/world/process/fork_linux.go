@@ -38,17 +38,17 @@ func fork(start func() error) error {
 	return <-started
 }
 
-// ended reports whether a child of ours has, also if nobody has waited for it yet.
+// ended reports whether a child of ours has, also if it has not been waited for yet.
 func ended(pid int) bool {
 	var found unix.Siginfo
 	err := unix.Waitid(unix.P_PID, pid, &found, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
-	// One that the clock holds for a moment is told of as well.
+	// One that the clock holds for a moment is reported as well.
 	const exited, killed, dumped = 1, 2, 3 // see siginfo_t in sigaction(2)
 	return errors.Is(err, unix.ECHILD) || err == nil && found.Signo != 0 && (found.Code == exited || found.Code == killed ||
 		found.Code == dumped)
 }
 
-// awaitEnd waits until a child of ours has ended, and for nothing else that a wait would tell: the
+// awaitEnd waits until a child of ours has ended, and for nothing else that a wait would report: the
 // clock holds its guests for a moment, see clock.Driver.Start. Where there are no descriptors of
 // processes, there is no such clock.
 func awaitEnd(pid int) {

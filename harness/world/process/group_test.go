@@ -103,7 +103,7 @@ func TestEndsByItself(t *testing.T) {
 	}
 }
 
-// Somebody else's answer on a program's port is not its own.
+// Another program's answer on a program's port is not its own.
 func TestReadyByAnother(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	spec := shell(t, "echo $$ > "+pid+"; echo address in use; exit 1")
@@ -162,7 +162,7 @@ func TestThreadThatStarts(t *testing.T) {
 }
 
 // onThread runs f on a thread that ends after it, and returns the thread's ID. The
-// main thread, which Go never ends, is kept busy meanwhile.
+// main thread, which Go never ends, is kept busy until then.
 func onThread(f func()) (tid int) {
 	done := make(chan struct{})
 	go func() {

@@ -37,7 +37,7 @@ func first() bool {
 const guardScript = `
 trap '' INT TERM HUP QUIT
 read -r word && [ "$word" = kept ] && exit 0
-# The ID may be somebody else's by now, see belongs in Go.
+# The ID may be another process's by now, see belongs in Go.
 belongs() { grep -qaF -- "$dir/" "/proc/$1/environ" "/proc/$1/cmdline" 2>/dev/null; }
 dir=$1
 mv -- "$1/pids" "$1/ending"

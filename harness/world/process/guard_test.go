@@ -57,7 +57,7 @@ func TestGuardKillsIDsOnly(t *testing.T) {
 }
 
 // An owner that cleans up by itself says so; any other words are as good as none.
-func TestGuardIsTold(t *testing.T) {
+func TestGuardReadsItsWord(t *testing.T) {
 	for words, stays := range map[string]bool{"kept\n": true, "": false, "ke": false, "kep\n": false} {
 		dir := filepath.Join(t.TempDir(), "world")
 		if err := os.MkdirAll(filepath.Join(dir, "pids"), 0o700); err != nil {
@@ -65,7 +65,7 @@ func TestGuardIsTold(t *testing.T) {
 		}
 		script(t, dir, words)
 		if _, err := os.Stat(dir); (err == nil) != stays {
-			t.Errorf("told %q, the folder: %v", words, err)
+			t.Errorf("after %q, the folder: %v", words, err)
 		}
 	}
 }
@@ -118,8 +118,8 @@ func TestGuardOfRelativeFolder(t *testing.T) {
 
 // Containers of an owner that is gone are removed with the folder, by their IDs.
 func TestGuardRemovesContainers(t *testing.T) {
-	bin, told := t.TempDir(), filepath.Join(t.TempDir(), "told")
-	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\necho \"$DOCKER_HOST $*\" > '"+told+"'\n"), 0o755); err != nil {
+	bin, called := t.TempDir(), filepath.Join(t.TempDir(), "called")
+	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\necho \"$DOCKER_HOST $*\" > '"+called+"'\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
@@ -134,7 +134,7 @@ func TestGuardRemovesContainers(t *testing.T) {
 	if err := errors.Join(g.stdin.Close(), g.cmd.Wait()); err != nil { // as of a dead owner
 		t.Error(err)
 	}
-	text, err := os.ReadFile(told)
+	text, err := os.ReadFile(called)
 	if want := "unix:///here rm --force --volumes 0a1b 2c3d\n"; err != nil || string(text) != want {
 		t.Errorf("%q, %v, want %q", text, err, want)
 	}
@@ -190,7 +190,7 @@ func ignores(t *testing.T, pid int, s syscall.Signal) bool {
 	return mask&(1<<(s-1)) != 0
 }
 
-// A process whose ID was a world's once, and is somebody else's, stays.
+// A process whose ID was a world's once, and is another's now, stays.
 func TestGuardLeavesOthersAlone(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	dir := filepath.Join(t.TempDir(), "world 1")
@@ -220,14 +220,14 @@ func TestGuardLeavesOthersAlone(t *testing.T) {
 		t.Errorf("the world's own program ended with %v, want it killed", err)
 	}
 	if err := syscall.Kill(others.Process.Pid, 0); err != nil || !procContains(others.Process.Pid, "cmdline", "sleep") {
-		t.Errorf("somebody else's program was ended: %v", err)
+		t.Errorf("another user's program was ended: %v", err)
 	}
 	if links, err := os.ReadDir(filepath.Join(os.Getenv("XDG_STATE_HOME"), "nodestorm", "folders")); err != nil || len(links) > 0 {
 		t.Errorf("still noted: %v, %v", links, err)
 	}
 }
 
-// Without a shell nobody guards, which only the first process of a container can do
+// Without a shell there is no guard, which only the first process of a container can do
 // without.
 func TestGuardWithoutShell(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "sh")

@@ -25,8 +25,8 @@ type Spec struct {
 	Env  []string // all of it: nothing of ours is added
 	Dir  string   // folder that it runs in; empty is ours
 	Log  string   // file for stdout and stderr, which are added to it
-	// Hide are secrets that must not be in the output, besides those that Env has by
-	// their names: they are removed before anybody sees them.
+	// Hide are secrets that must not be in the output, in addition to those that Env has by
+	// their names: they are removed before the output is written.
 	Hide []string
 	// Lines, if given, is called with every line of the output as well.
 	Lines func([]byte)
@@ -52,7 +52,7 @@ type Running interface {
 	PID() int
 	// Signal sends a signal to all of it.
 	Signal(syscall.Signal) error
-	// Ended reports whether it has, also if nobody has waited for it yet.
+	// Ended reports whether it has, also if it has not been waited for yet.
 	Ended() bool
 	// Wait returns when nothing of it is left and all output is written. It is called once.
 	Wait() End
@@ -68,7 +68,7 @@ type End struct {
 	Lost *LostError
 }
 
-// LostError says that who ran a program no longer tells of it: that is no end of its own.
+// LostError says that the runner of a program no longer reports on it: that is no end of its own.
 type LostError struct {
 	Name string // the program's
 	By   string // who ran it: "Docker"
@@ -238,7 +238,7 @@ func (p *Process) AwaitReady(ctx context.Context, after func(time.Duration) <-ch
 	for last := error(nil); ; {
 		err := p.spec.Ready(ctx)
 		if err == nil && p.run.Ended() {
-			<-p.exited // somebody else answered on its port
+			<-p.exited // another process answered on its port
 		}
 		select {
 		case <-p.exited:

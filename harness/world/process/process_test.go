@@ -70,7 +70,7 @@ func TestStart(t *testing.T) {
 }
 
 // Who takes the lines of stdout has them, also of a program that is started again while the
-// last line of the one before has no end, and the log has what the program says besides.
+// last line of the one before has no end, and the log has the program's other output.
 func TestStdout(t *testing.T) {
 	spec := shell(t, "echo said >&2; echo one; printf two")
 	var lines []string
@@ -330,7 +330,7 @@ func TestSweepLeavesOthersAlone(t *testing.T) {
 	}
 }
 
-// Where the guard was killed too, Sweep does its work, and harms nobody else.
+// Where the guard was killed too, Sweep does its work, and harms no other process.
 func TestSweep(t *testing.T) {
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "world-1")
@@ -370,11 +370,11 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	if got := state(others.Process.Pid); got == 0 || got == 'Z' {
-		t.Errorf("somebody else's program was ended (state %q)", got)
+		t.Errorf("another user's program was ended (state %q)", got)
 	}
 }
 
-// What a program prints of its secrets is in no log, and nobody is told of it; also
+// What a program prints of its secrets is in no log, and no callback gets it; also
 // not where it comes in two pieces, or without an end of line.
 func TestSecretsOfAProgramAreHidden(t *testing.T) {
 	const token, other = "tok-0123456789", "known-elsewhere"
@@ -403,7 +403,7 @@ func TestSecretsOfAProgramAreHidden(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if want := []string{"a [removed] b", "/dev/null"}; !slices.Equal(lines, want) {
-		t.Errorf("told of %q, want %q", lines, want)
+		t.Errorf("passed on %q, want %q", lines, want)
 	}
 }
 

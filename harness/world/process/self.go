@@ -33,12 +33,12 @@ func among() string {
 	return name
 }
 
-// machine is what tells this machine from others that share a folder with it, "-" if nothing does.
+// machine identifies this machine among others that share a folder with it, "-" if nothing does.
 func machine() string {
 	id, err := os.ReadFile("/etc/machine-id")
 	if err != nil || len(id) == 0 {
 		return "-"
 	}
-	sum := sha256.Sum256(id) // the ID itself is for nobody else
+	sum := sha256.Sum256(id) // the ID itself is not for others
 	return hex.EncodeToString(sum[:6])
 }

@@ -26,7 +26,7 @@ func TestState(t *testing.T) {
 		says   string
 	}{
 		{syscall.SIGSTOP, unix.WSTOPPED, "T (stopped)"},
-		{syscall.SIGKILL, unix.WEXITED, "Z (zombie)"}, // dead, and nobody has waited for it
+		{syscall.SIGKILL, unix.WEXITED, "Z (zombie)"}, // dead, and not waited for
 	} {
 		if err := cmd.Process.Signal(step.signal); err != nil {
 			t.Fatal(err)

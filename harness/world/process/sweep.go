@@ -36,7 +36,7 @@ func (s Swept) String() string {
 
 // Sweep removes the folders whose names begin with a prefix, in dir and wherever else
 // they were noted, whose owner and guard are both dead, after ending the programs that
-// were left. used are those that somebody still has.
+// were left. used are those that are still in use.
 func Sweep(dir string, prefixes ...string) (swept []Swept, used []string, err error) {
 	folders := noted()
 	for _, prefix := range prefixes {
@@ -139,7 +139,7 @@ func readPID(file string) (pid int, rest string, ok bool) {
 }
 
 // alive reports whether the process that began at start, if that is known, is there: its
-// ID may be somebody else's by now.
+// ID may be another process's by now.
 func alive(pid int, start string) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return false
@@ -165,7 +165,7 @@ func started(pid int) string {
 
 // belongs reports whether a process is one of the folder's world, whose programs have the
 // folder in their environment (the clock page) or are started from it. An ID may be
-// somebody else's by now.
+// another process's by now.
 func belongs(pid int, folder string) bool {
 	return procContains(pid, "environ", folder+"/") || procContains(pid, "cmdline", folder+"/")
 }

@@ -339,7 +339,7 @@ func (m *Machines) console(ctx context.Context, b *machine, since time.Time) {
 	}
 }
 
-// ended tells of a machine that has lost its power though nobody took it.
+// ended reports a machine that has lost its power without a call.
 func (m *Machines) ended(b *machine) {
 	m.mu.Lock()
 	on := b.on

@@ -98,7 +98,7 @@ func wanted(at world.Site, version string) kind.Spec {
 			"runtime-config":              strings.Join(world.Served(append([]string{world.Policies}, at.Wishes.Serves...)...), ","),
 			"egress-selector-config-file": kind.SharedPath + "/" + egressConfig,
 		},
-		// There is one of each, and nobody starts it again when it has lost its lease.
+		// There is one of each, and nothing starts it again when it has lost its lease.
 		ControllerManager: map[string]string{"leader-elect": "false"},
 		Scheduler:         map[string]string{"leader-elect": "false"},
 	}
@@ -197,7 +197,7 @@ func (p *plane) exec(ctx context.Context, command ...string) ([]byte, error) {
 	return b, nil
 }
 
-// watch tells the world when the node of the control plane ends.
+// watch ends the world when the node of the control plane ends.
 func watch(cluster kind.Cluster, at world.Site) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

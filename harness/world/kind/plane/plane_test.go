@@ -69,7 +69,7 @@ func TestWorldOnKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, found := range map[string]func(history.Record) bool{
-		"that somebody made the pod": func(r history.Record) bool {
+		"that a user made the pod": func(r history.Record) bool {
 			return r.Source == history.API && r.Verb == "create" && r.Object.Name == "web"
 		},
 		"that the pod runs on the simulated node": func(r history.Record) bool {

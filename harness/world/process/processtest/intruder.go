@@ -20,7 +20,7 @@ import (
 // intruder is in all that an intruder writes, and stands for the name of any program.
 const intruder = "intruder"
 
-// writes are what somebody without credentials sends to be in a history, or to change what there is: requests up to their headers,
+// writes are what a stranger without credentials sends to be in a history, or to change what there is: requests up to their headers,
 // and bodies.
 var writes = [][2]string{
 	{"GET / HTTP/1.1\r\nHost: " + foreign + "\r\nOrigin: http://" + foreign}, // a page of another site
@@ -45,13 +45,13 @@ var writes = [][2]string{
 	{"POST /events HTTP/1.1\r\nHost: localhost", intruder},
 }
 
-// guesses are headers by which one could pass for somebody.
+// guesses are headers by which one could pass for a user.
 var guesses = []string{
 	"", "\r\nAuthorization: Bearer " + intruder, "\r\nAuthorization: Basic dXNlcjppbnRydWRlcg==",
 	"\r\nProxy-Authorization: Basic d29ybGQ6aW50cnVkZXI=", "\r\nX-Remote-User: system:admin\r\nX-Remote-Group: system:masters",
 }
 
-// Intrude has somebody without credentials write to all that listens, of the programs of the worlds in dir and of this process: in
+// Intrude writes without credentials to all that listens, of the programs of the worlds in dir and of this process: in
 // HTTP, in TLS, and in TLS with a certificate of their own. None of it may succeed. What the history has of it CheckIntruded looks at.
 func Intrude(t *testing.T, dir string) {
 	t.Helper()

@@ -1,4 +1,4 @@
-// Package processtest tells tests what processes there are and where they listen,
+// Package processtest shows tests what processes there are and where they listen,
 // as /proc has it. It knows Linux only.
 package processtest
 
@@ -43,7 +43,7 @@ func Under(dir string) []Process {
 }
 
 // Env is the environment that a process was started with; nil if it is gone, or
-// somebody else's.
+// another user's.
 func Env(pid int) []string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil || len(text) == 0 {

@@ -32,7 +32,7 @@ var (
 	health = []string{"/health", "/healthz", "/readyz", "/livez", "/health-check"}
 )
 
-// Anonymous is what kube-apiserver tells everybody besides, and a fault proxy passes on.
+// Anonymous is what kube-apiserver also answers without credentials, and a fault proxy passes on.
 var Anonymous = map[string][]string{"kube-apiserver": {"/version"}, "": {"/version"}}
 
 // etcdRange asks etcd's gateway for all keys, as a form of a web page can.
@@ -42,9 +42,9 @@ const etcdRange = `{"key":"AA==","range_end":"AA=="}`
 const foreign = "attacker.example"
 
 // CheckStrangers asks all that listens, of the programs of the worlds in dir and of
-// this process, what somebody without credentials can: in HTTP, in TLS, in TLS with a
+// this process, what a stranger without credentials can: in HTTP, in TLS, in TLS with a
 // certificate of their own, as a program and as another site's page. Each address may
-// tell that it is well; of besides only the paths that may has for a program (the name
+// say that it is well, and answer the paths that may has for a program (the name
 // of its file; "" is this process). There must be at least so many addresses.
 func CheckStrangers(t *testing.T, dir string, atLeast int, may map[string][]string) {
 	t.Helper()
@@ -80,7 +80,7 @@ func CheckStrangers(t *testing.T, dir string, atLeast int, may map[string][]stri
 					if answer.harmless(may[name]) {
 						continue
 					}
-					t.Errorf("%q tells a stranger at %s, over %s: %s", name, address, way, answer)
+					t.Errorf("%q answers a stranger at %s, over %s: %s", name, address, way, answer)
 				}
 			}
 		}
@@ -93,13 +93,13 @@ func CheckStrangers(t *testing.T, dir string, atLeast int, may map[string][]stri
 	}
 }
 
-// stranger is somebody who has found an address.
+// stranger is a client that has found an address.
 type stranger struct {
 	address netip.AddrPort
 	tls     *tls.Config
 }
 
-// answer is what a stranger was told.
+// answer is what a stranger got.
 type answer struct {
 	method, path string
 	page         bool // asked as a page of another site
@@ -143,7 +143,7 @@ func (s stranger) ask(ctx context.Context) (answers []answer) {
 	return answers
 }
 
-// once asks, and fills in what is told.
+// once asks, and fills in the answer.
 func (s stranger) once(ctx context.Context, transport *http.Transport, a *answer) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second) // some answers have no end
 	defer cancel()
@@ -173,7 +173,7 @@ func (s stranger) once(ctx context.Context, transport *http.Transport, a *answer
 	return nil
 }
 
-// unknown is a client's certificate of an authority that nobody knows.
+// unknown is a client's certificate of an unknown authority.
 func unknown() (tls.Certificate, error) {
 	ca, err := pki.NewAuthority("kubernetes", time.Now())
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command pause holds the namespaces of a pod until it is told to end, and waits for
+// Command pause holds the namespaces of a pod until a signal ends it, and waits for
 // processes that have lost their parents to it.
 package main
 
