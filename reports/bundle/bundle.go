@@ -111,7 +111,7 @@ func Unpack(ctx context.Context, r io.Reader, dir string) error {
 	}
 }
 
-// sound reads what follows an archive: the check sum tells whether it is whole.
+// sound reads what follows an archive: the check sum shows whether it is whole.
 func sound(compressed io.Reader) error {
 	if _, err := io.Copy(io.Discard, io.LimitReader(compressed, 1<<20)); err != nil {
 		return fmt.Errorf("the archive is damaged: %w", err)

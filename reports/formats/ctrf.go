@@ -91,7 +91,7 @@ func CTRF(w io.Writer, stories []*story.Story) error {
 			test.Status = "passed"
 			sum.Passed++
 		case failed:
-			test.Status, test.Trace = "failed", strings.Join(told(s), "\n")
+			test.Status, test.Trace = "failed", strings.Join(evidenceLines(s), "\n")
 			sum.Failed++
 		default:
 			test.Status = "other"

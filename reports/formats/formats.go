@@ -80,9 +80,9 @@ func title(r story.Run) string {
 	return cmp.Or(wording.Clean(strings.TrimSpace(r.ID+" on "+r.Target)), nameless)
 }
 
-// told are the ten lines of history that show a verdict: its evidence, or else
+// evidenceLines are the ten lines of history that show a verdict: its evidence, or else
 // what the autoscaler decided.
-func told(s *story.Story) []string {
+func evidenceLines(s *story.Story) []string {
 	const most = 10
 	var events []int
 	for i, e := range s.Events {
@@ -96,7 +96,7 @@ func told(s *story.Story) []string {
 		}
 	}
 	left := 0
-	if len(events) > most { // the beginning and the end tell most
+	if len(events) > most { // the beginning and the end show most
 		left = len(events) - most
 		events = slices.Concat(events[:most/2], events[len(events)-most/2:])
 	}

@@ -45,14 +45,14 @@ func runs(t testing.TB) []*story.Story {
 	failed := "failed: Then no more than 1 NodeClaim is created within 5m (2 NodeClaims)"
 	evidence := []uint64{207, 215, 222, 224, 235, 238}
 	return []*story.Story{
-		breaking(tell(t, "affected", about("karpenter@v1.6.4", "reproduced", "expected", failed, evidence...))),
-		other(tell(t, "fixed", about("karpenter@v1.7.0", "healthy", "expected", "every step passed"))),
-		other(tell(t, "affected", about("karpenter@v1.8.0", "reproduced", "regression", failed, evidence...))),
-		tell(t, "affected", about("karpenter@my-fix", "", "", "")),
+		breaking(readStory(t, "affected", about("karpenter@v1.6.4", "reproduced", "expected", failed, evidence...))),
+		other(readStory(t, "fixed", about("karpenter@v1.7.0", "healthy", "expected", "every step passed"))),
+		other(readStory(t, "affected", about("karpenter@v1.8.0", "reproduced", "regression", failed, evidence...))),
+		readStory(t, "affected", about("karpenter@my-fix", "", "", "")),
 	}
 }
 
-func tell(t testing.TB, name string, about story.Run) *story.Story {
+func readStory(t testing.TB, name string, about story.Run) *story.Story {
 	t.Helper()
 	text, err := os.ReadFile("../page/testdata/" + name + ".ndjson")
 	if err != nil {

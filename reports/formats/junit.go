@@ -86,7 +86,7 @@ func JUnitOf(w io.Writer, stories iter.Seq[*story.Story]) error {
 		}
 		switch outcomeOf(r) {
 		case failed:
-			c.Failure = &junitMessage{Message: explained(r), Type: wording.Clean(r.Outcome), Text: strings.Join(told(s), "\n")}
+			c.Failure = &junitMessage{Message: explained(r), Type: wording.Clean(r.Outcome), Text: strings.Join(evidenceLines(s), "\n")}
 			suite.Failures, all.Failures = 1, all.Failures+1
 		case skipped:
 			c.Skipped = &junitMessage{Message: explained(r)}

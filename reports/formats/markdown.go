@@ -44,7 +44,7 @@ func issue(b *strings.Builder, s *story.Story) {
 	for _, broken := range s.Run.Broken {
 		fmt.Fprintf(b, "It breaks %s\n\n", wording.Markdown(broken))
 	}
-	if lines := told(s); len(lines) > 0 {
+	if lines := evidenceLines(s); len(lines) > 0 {
 		code(b, lines)
 	}
 	for _, problem := range s.Run.Problems {
@@ -113,7 +113,7 @@ func steps(b *strings.Builder, s *story.Story) (happened string) {
 // lines gives a text its lines back.
 var lines = strings.NewReplacer(`\n`, "\n", `\t`, "\t")
 
-// localLog is where a program's log is on the machine that played it, which is nobody else's business.
+// localLog is where a program's log is on the machine that played it, which must not be published.
 var localLog = regexp.MustCompile(`/\S*/(logs/[^/\s]+\.log)`)
 
 // code writes lines as they are, whatever is in them.

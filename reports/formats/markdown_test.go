@@ -72,7 +72,7 @@ func TestMarkdownOfHostileText(t *testing.T) {
 }
 
 func about(t testing.TB, text string) *story.Story {
-	return tell(t, "affected", story.Run{ID: text, Title: text, Summary: text, Target: text, Source: text, Kubernetes: text, Verdict: text, Expected: text, Outcome: text, Reason: text, Problems: []string{text}})
+	return readStory(t, "affected", story.Run{ID: text, Title: text, Summary: text, Target: text, Source: text, Kubernetes: text, Verdict: text, Expected: text, Outcome: text, Reason: text, Problems: []string{text}})
 }
 
 // An error of several lines is a line and what it quotes, without the folders of who played it.

@@ -122,7 +122,7 @@ func feature(s *story.Story) string {
 
 func keyword(step story.Step) string { return cmp.Or(step.Keyword, "*") }
 
-// act sends what happened, and tells whether all passed.
+// act sends what happened, and reports whether all passed.
 func (m *messenger) act(s *story.Story, c *acted) bool {
 	if c.id == "" {
 		return false

@@ -240,7 +240,7 @@ func class(points []Point) (Class, string) {
 	return Steady, ""
 }
 
-// unsureBefore tells that the night before did not decide either.
+// unsureBefore reports whether the night before did not decide either.
 func unsureBefore(points []Point) bool {
 	return len(points) > 1 && points[len(points)-2].Outcome == Unsure
 }

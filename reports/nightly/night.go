@@ -117,7 +117,7 @@ type NightSum struct {
 	Commit  string    `json:"commit,omitempty"`
 }
 
-// least is how many nights before are needed to tell what is usual.
+// least is how many nights before are needed to know what is usual.
 const least = 5
 
 // Compare holds the last of the nights, by when they were, against the others.

@@ -141,20 +141,20 @@ func TestSlower(t *testing.T) {
 			}))
 			slower := r.Slower()
 			if !slices.ContainsFunc(slower, func(row nightly.Row) bool { return row.Scenario == "s007" }) || len(slower) > 3 {
-				t.Errorf("seed %d: what takes three times as long is not told, or more than that: %d", seed, len(slower))
+				t.Errorf("seed %d: what takes three times as long is not reported, or more than that: %d", seed, len(slower))
 			}
 			if r.Machine() == "" {
-				t.Errorf("seed %d: that the machine is another is not told", seed)
+				t.Errorf("seed %d: the change of the machine is not reported", seed)
 			}
 		}
 	}
 	if alarms > 3 { // of 1600 by chance
 		t.Errorf("%d alarms without a cause", alarms)
 	}
-	// Too few nights tell nothing.
+	// Too few nights show nothing.
 	few := nightly.Compare(nights(map[string]string{"a": "ggggg"}, func(_ string, n int) float64 { return []float64{10, 10, 10, 10, 90}[n] }))
 	if few.Counts["slower"] != 0 {
-		t.Error("four nights before tell what is usual")
+		t.Error("four nights before are enough to know what is usual")
 	}
 }
 
@@ -189,7 +189,7 @@ func TestWrite(t *testing.T) {
 	for _, of := range []reporttest.Seen{inPage, inText} {
 		for _, want := range []string{"Newly failing", "No longer run", "Newly healthy", "Flaky", "Still failing", "2 of 7 runs not as expected: 29 % (8 to 64 %)", "broken", "since 2026-10-20"} {
 			if !strings.Contains(of.Text, want) {
-				t.Errorf("%q is not told: %s", want, of.Text)
+				t.Errorf("%q is not reported: %s", want, of.Text)
 			}
 		}
 		if of.Elements["script"] > 0 || strings.Contains(of.Text, "\x1b") {
@@ -214,7 +214,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if inPage, err = reporttest.HTML(page.Bytes()); err != nil || !strings.Contains(inPage.Text, "held for new: "+r.Missing) {
-		t.Errorf("that nights are missing is not told: %v, %s", err, inPage.Text)
+		t.Errorf("missing nights are not reported: %v, %s", err, inPage.Text)
 	}
 	if err := r.Write(&data, "pdf"); err == nil {
 		t.Error("there is a format pdf")

@@ -190,7 +190,7 @@ func link(path string) string {
 	return document.Link(path)
 }
 
-// mark is a night in a strip: its height tells what the colour does.
+// mark is a night in a strip: its height says what the colour does.
 type mark struct {
 	X, Y, Width, Height int
 	Class, Title        string

@@ -130,7 +130,7 @@ const (
 )
 
 func affectedPage(t testing.TB) string {
-	return write(t, page.Run{Story: tell(t, "affected.ndjson", affected), Logs: []page.Log{{Name: "karpenter", Text: strings.NewReader(karpenterLog)}}})
+	return write(t, page.Run{Story: readStory(t, "affected.ndjson", affected), Logs: []page.Log{{Name: "karpenter", Text: strings.NewReader(karpenterLog)}}})
 }
 
 func TestBrowserZoomsSearchesAndFollowsAChain(t *testing.T) {
@@ -271,7 +271,7 @@ func TestBrowserLooks(t *testing.T) {
 
 func TestBrowserSideBySide(t *testing.T) {
 	ctx := browser(t)
-	open(t, ctx, write(t, page.Run{Story: tell(t, "affected.ndjson", affected)}, page.Run{Story: tell(t, "fixed.ndjson", fixed)}))
+	open(t, ctx, write(t, page.Run{Story: readStory(t, "affected.ndjson", affected)}, page.Run{Story: readStory(t, "fixed.ndjson", fixed)}))
 	shot(t, ctx, "side-by-side")
 	if starts := eval[[]float64](t, ctx, "nodestorm.state.runs.map(r => r.origin + r.shift)"); starts[0] != 0 || starts[1] != 0 {
 		t.Errorf("the runs begin at %v, want both at their first When", starts)
@@ -292,7 +292,7 @@ func TestBrowserSideBySide(t *testing.T) {
 	}
 	// The numbers of the story are in the rows of the run that has one; of those within a few
 	// pixels the first.
-	if missing := eval[string](t, ctx, "[1, document.querySelectorAll('ol.told li').length].map(String).filter(n => ![..."+drawn+".querySelectorAll('text[text-anchor=middle]')].some(e => e.textContent === n)).join()"); missing != "" {
+	if missing := eval[string](t, ctx, "[1, document.querySelectorAll('ol.evidence li').length].map(String).filter(n => ![..."+drawn+".querySelectorAll('text[text-anchor=middle]')].some(e => e.textContent === n)).join()"); missing != "" {
 		t.Errorf("the timeline lacks the numbers %s of the story", missing)
 	}
 	// All rows of both are drawn, and there is nothing within the page to scroll.
@@ -351,7 +351,7 @@ func TestBrowserShowsHostileTextAsText(t *testing.T) {
 	ctx := browser(t)
 	evil := "<script>window.pwned=1</script><img src=x onerror=window.pwned=1>"
 	about := story.Run{ID: evil, Title: evil, Target: evil, Verdict: "reproduced", Reason: evil, Evidence: []uint64{2, 4, 8}, Issue: "javascript:alert(1)//#1", Problems: []string{evil}}
-	open(t, ctx, write(t, page.Run{Story: told(t, about, hostile()), Logs: []page.Log{{Name: evil, Text: strings.NewReader(evil + strings.Repeat("x", 1<<20) + "\n\x1b[31m\xff\n")}}}))
+	open(t, ctx, write(t, page.Run{Story: storyOf(t, about, hostile()), Logs: []page.Log{{Name: evil, Text: strings.NewReader(evil + strings.Repeat("x", 1<<20) + "\n\x1b[31m\xff\n")}}}))
 	do(t, ctx, chromedp.Click(chromedp.CSS("#all")), chromedp.Click(chromedp.CSS("#noise")))
 	for n := range 9 {
 		do(t, ctx, script(fmt.Sprintf("nodestorm.select(nodestorm.state.runs[0], {event: %d})", n)))

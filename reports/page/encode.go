@@ -25,7 +25,7 @@ import (
 // varints, in LEB128; those that may be negative are zigzag encoded, and times
 // and sequence numbers are differences to the one before. Times are µs.
 
-// head is what the first picture needs besides the events.
+// head is what the first picture needs in addition to the events.
 type head struct {
 	Run     story.Run   `json:"run"`
 	Events  int         `json:"events"`

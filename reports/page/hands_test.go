@@ -68,7 +68,7 @@ func TestBrowserByTouch(t *testing.T) {
 	until(t, ctx, "!"+panel+".hidden && "+panel+".textContent.includes('Pod web')")
 }
 
-// What a screen reader is told: headings, tables with their captions, what is said
+// What a screen reader gets: headings, tables with their captions, what is said
 // aloud; and nothing of the canvases.
 func TestBrowserForScreenReaders(t *testing.T) {
 	ctx := browser(t)
@@ -107,7 +107,7 @@ func TestBrowserForScreenReaders(t *testing.T) {
 	cells := strings.Join(heard["cell"], "\n") + strings.Join(heard["gridcell"], "\n")
 	for _, state := range []string{"unschedulable", "launched", "karpenter creates NodeClaim default-pvqrf"} {
 		if !strings.Contains(cells, state) {
-			t.Errorf("no table tells of %q", state)
+			t.Errorf("no table has %q", state)
 		}
 	}
 	for _, role := range []string{"button", "link", "checkbox", "combobox", "searchbox", "tab"} {
@@ -127,7 +127,7 @@ func TestBrowserShowsAScaleUp(t *testing.T) {
 	record := func(seq int, at float64, source, verb, resource, namespace, name, actor string, code int, detail string) string {
 		return fmt.Sprintf(`{"seq":%d,"virtual":%.0f,"real":%.0f,"source":%q,"verb":%q,"object":{"resource":%q,"namespace":%q,"name":%q},"actor":%q,"code":%d,"detail":%s}`+"\n", seq, at*1e9, at*1e8, source, verb, resource, namespace, name, actor, code, detail)
 	}
-	open(t, ctx, write(t, page.Run{Story: told(t, story.Run{ID: "x", Autoscaler: ca}, record(1, 1, "step", "passed", "", "", "", "godog", 0, `{"kind":"Action","text":"a pod is created"}`)+
+	open(t, ctx, write(t, page.Run{Story: storyOf(t, story.Run{ID: "x", Autoscaler: ca}, record(1, 1, "step", "passed", "", "", "", "godog", 0, `{"kind":"Action","text":"a pod is created"}`)+
 		record(2, 1, "api", "create", "pods", "default", "web", "admin", 201, `{}`)+
 		record(3, 10, "log", "plan", "nodegroups", "", "pool1", ca, 0, `{"message":"plans to scale pool1 from 0 to 1","from":0,"to":1,"Pods":"default/web"}`)+
 		record(4, 11, "cloud", "created", "instances", "", "pool1-a", "fakecloud", 0, `{"group":"pool1","hourlyEUR":0.0066}`)+

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// refresh is how often a page is told of what is new, in real time. Where
+	// refresh is how often a page is notified of what is new, in real time. Where
 	// making it takes longer, a tenth of the time at most goes into it.
 	refresh = time.Second
 	// revisions are how many states of the run are kept for browsers that are
@@ -49,9 +49,9 @@ type state struct {
 }
 
 // Serve serves a run until Close. What it is about is shown until there is more;
-// tell makes its story as it is now, or returns nil when nothing has come since it
+// latest makes its story as it is now, or returns nil when nothing has come since it
 // was asked last.
-func Serve(about story.Run, tell func() *story.Story) (*Live, error) {
+func Serve(about story.Run, latest func() *story.Story) (*Live, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("serving the page of a run: %w", err)
@@ -66,7 +66,7 @@ func Serve(about story.Run, tell func() *story.Story) (*Live, error) {
 	l.server = &http.Server{Handler: own(mux), ReadHeaderTimeout: 5 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	l.done.Go(func() { _ = l.server.Serve(listener) }) // it ends with Close
-	l.done.Go(func() { l.follow(ctx, tell) })
+	l.done.Go(func() { l.follow(ctx, latest) })
 	return l, nil
 }
 
@@ -94,7 +94,7 @@ func own(next http.Handler) http.Handler {
 	})
 }
 
-func (l *Live) follow(ctx context.Context, tell func() *story.Story) {
+func (l *Live) follow(ctx context.Context, latest func() *story.Story) {
 	pause := time.Duration(0)
 	for {
 		select {
@@ -103,7 +103,7 @@ func (l *Live) follow(ctx context.Context, tell func() *story.Story) {
 		case <-time.After(pause):
 		}
 		began := time.Now()
-		if s := tell(); s != nil {
+		if s := latest(); s != nil {
 			l.show(s, false)
 		}
 		pause = max(refresh, 10*time.Since(began))
@@ -196,7 +196,7 @@ func (l *Live) data(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// events tells a browser of every new state, as server-sent events.
+// events sends a browser every new state, as server-sent events.
 func (l *Live) events(w http.ResponseWriter, r *http.Request) {
 	l.mu.Lock()
 	l.open++
@@ -204,15 +204,15 @@ func (l *Live) events(w http.ResponseWriter, r *http.Request) {
 	defer func() { l.mu.Lock(); l.open--; l.mu.Unlock() }()
 	w.Header().Set("Content-Type", "text/event-stream")
 	flush := http.NewResponseController(w)
-	told := 0
+	sent := 0
 	for {
 		l.mu.Lock()
 		now, last, moved := l.now, l.last, l.moved
 		l.mu.Unlock()
 		var b strings.Builder
-		if now > told {
+		if now > sent {
 			fmt.Fprintf(&b, "data: %d\n\n", now)
-			told = now
+			sent = now
 		}
 		if last {
 			b.WriteString("event: ended\ndata: 0\n\n")

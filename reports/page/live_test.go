@@ -29,7 +29,7 @@ func (g *growing) add(records ...history.Record) {
 	g.records = append(g.records, records...)
 }
 
-func (g *growing) tell() *story.Story {
+func (g *growing) latest() *story.Story {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.shown == len(g.records) {
@@ -54,14 +54,14 @@ func step(seq uint64, kind, text string) history.Record {
 
 func serve(t testing.TB, g *growing) *page.Live {
 	t.Helper()
-	live, err := page.Serve(story.Run{ID: "live", Title: "A run to watch", Live: true}, g.tell)
+	live, err := page.Serve(story.Run{ID: "live", Title: "A run to watch", Live: true}, g.latest)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return live
 }
 
-const card = "document.getElementById('told').textContent"
+const card = "document.getElementById('overview').textContent"
 
 // All of the page follows the run: what it says, the picture, the records; and at the
 // end the verdict.
@@ -185,7 +185,7 @@ func TestCloseWaitsForReaders(t *testing.T) {
 	listening := get("events")
 	defer listening.Body.Close()
 	events := bufio.NewScanner(listening.Body)
-	told := func(want string) {
+	expect := func(want string) {
 		t.Helper()
 		for events.Scan() {
 			if events.Text() == want {
@@ -194,7 +194,7 @@ func TestCloseWaitsForReaders(t *testing.T) {
 		}
 		t.Fatalf("the events end before %q: %v", want, events.Err())
 	}
-	told("data: 1")
+	expect("data: 1")
 	early := get("data/logs?revision=2")
 	_ = early.Body.Close()
 	if early.StatusCode != http.StatusGone {
@@ -205,7 +205,7 @@ func TestCloseWaitsForReaders(t *testing.T) {
 		defer close(closed)
 		live.Close(story.NewBuilder(story.Run{ID: "live", Verdict: "healthy"}).Story())
 	}()
-	told("data: 2")
+	expect("data: 2")
 	late := get("data/logs?revision=2")
 	_ = late.Body.Close()
 	if late.StatusCode != http.StatusNoContent {

@@ -15,7 +15,7 @@ import (
 // The index of all runs is filtered by what a row and its cells say, and leads to
 // their pages.
 func TestBrowserFiltersTheMatrix(t *testing.T) {
-	run := write(t, page.Run{Story: tell(t, "affected.ndjson", affected)})
+	run := write(t, page.Run{Story: readStory(t, "affected.ndjson", affected)})
 	m := matrix.New(time.Now(), []matrix.Scenario{
 		{ID: "karpenter-1", Title: "The first", System: "karpenter", Provider: "aws"},
 		{ID: "hetzner-2", Title: "The second", System: "hetzner", Provider: "hetzner"},

@@ -51,16 +51,16 @@ const karpenterLog = `{"level":"INFO","time":"2026-11-21T13:56:38.115Z","logger"
 I1121 13:57:18.300000       1 klog.go:1] "<img src=x onerror=alert(1)>" a=1
 `
 
-func tell(t testing.TB, name string, about story.Run) *story.Story {
+func readStory(t testing.TB, name string, about story.Run) *story.Story {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return told(t, about, string(text))
+	return storyOf(t, about, string(text))
 }
 
-func told(t testing.TB, about story.Run, text string) *story.Story {
+func storyOf(t testing.TB, about story.Run, text string) *story.Story {
 	t.Helper()
 	b := story.NewBuilder(about)
 	history.Scan(strings.NewReader(text), b.Add)
@@ -88,7 +88,7 @@ func write(t testing.TB, runs ...page.Run) string {
 // the tests in a browser.
 func TestPageText(t *testing.T) {
 	var out bytes.Buffer
-	if err := page.Write(&out, page.Run{Story: tell(t, "affected.ndjson", affected)}, page.Run{Story: tell(t, "fixed.ndjson", fixed)}); err != nil {
+	if err := page.Write(&out, page.Run{Story: readStory(t, "affected.ndjson", affected)}, page.Run{Story: readStory(t, "fixed.ndjson", fixed)}); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()
@@ -117,7 +117,7 @@ func TestPageOfACommit(t *testing.T) {
 	run := affected
 	run.Target, run.Expected, run.Outcome = "karpenter@280d3fbe4f31", "", "not as expected"
 	var out bytes.Buffer
-	if err := page.Write(&out, page.Run{Story: tell(t, "affected.ndjson", run)}); err != nil {
+	if err := page.Write(&out, page.Run{Story: readStory(t, "affected.ndjson", run)}); err != nil {
 		t.Fatal(err)
 	}
 	if text := out.String(); !strings.Contains(text, "the catalogue expects nothing of this build") || strings.Contains(text, `"outcome">not as expected`) {
@@ -126,7 +126,7 @@ func TestPageOfACommit(t *testing.T) {
 }
 
 func TestPageNeedsNothingElse(t *testing.T) {
-	text, err := os.ReadFile(write(t, page.Run{Story: tell(t, "affected.ndjson", affected)}))
+	text, err := os.ReadFile(write(t, page.Run{Story: readStory(t, "affected.ndjson", affected)}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestPageOfNothing(t *testing.T) {
 	if err := page.Write(&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "one run or two, not 0") {
 		t.Errorf("error %v", err)
 	}
-	if err := page.Write(&bytes.Buffer{}, page.Run{Story: told(t, story.Run{}, "")}); err != nil {
+	if err := page.Write(&bytes.Buffer{}, page.Run{Story: storyOf(t, story.Run{}, "")}); err != nil {
 		t.Errorf("a run without a record: %v", err)
 	}
 }
@@ -182,7 +182,7 @@ func FuzzPage(f *testing.F) {
 	})
 }
 
-// A world that somebody keeps has no verdict to wait for.
+// A world that a user keeps has no verdict to wait for.
 func TestPageOfAWorldThatStays(t *testing.T) {
 	for unjudged, want := range map[bool]string{true: "no verdict: nothing is judged in a world that stays", false: "no verdict yet"} {
 		b := story.NewBuilder(story.Run{ID: "nodestorm up", Live: true, Unjudged: unjudged})

@@ -24,7 +24,7 @@ type tables struct {
 	Events   int
 	Sentence string
 	Tone     string // of the verdict: good, wrong, failed, waiting
-	Told     []line // how it happened: the evidence
+	Evidence []line // how it happened: the evidence
 	Steps    []line
 	Decided  []line
 	Groups   []group
@@ -62,8 +62,8 @@ func tablesOf(s *story.Story) tables {
 	t.Sentence, t.Tone = sentence(t.Run, s.Steps())
 	byGroup := map[string]*group{}
 	for i, e := range s.Events {
-		if e.Flags&story.Evidence != 0 && len(t.Told) < maxRows {
-			t.Told = append(t.Told, line{At: e.Virtual, Text: s.Sentence(i), Seq: e.Seq})
+		if e.Flags&story.Evidence != 0 && len(t.Evidence) < maxRows {
+			t.Evidence = append(t.Evidence, line{At: e.Virtual, Text: s.Sentence(i), Seq: e.Seq})
 		}
 	}
 	for _, d := range s.Decisions[:min(len(s.Decisions), maxRows)] {
@@ -113,7 +113,7 @@ func printable(r story.Run) story.Run {
 var tones = map[story.Tone]string{story.Neutral: "neutral", story.Waiting: "waiting", story.Good: "good", story.Wrong: "wrong",
 	story.Ending: "ending"}
 
-// sentence explains a run's verdict to somebody who sees it for the first time.
+// sentence explains a run's verdict to a reader who sees it for the first time.
 func sentence(r story.Run, steps []story.Step) (text, tone string) {
 	reason := strings.TrimPrefix(strings.TrimPrefix(r.Reason, "failed: "), "Then ")
 	switch r.Verdict {

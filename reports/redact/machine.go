@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// Machine is what tells of a machine and its user.
+// Machine is what identifies a machine and its user.
 type Machine struct {
 	Home, Host, User string
 	Environment      []string // of which secrets are removed
@@ -35,7 +35,7 @@ func ForHere(says ...Says) *Redactor { return Here().Redactor(says...) }
 type Says func(word string) bool
 
 // Redactor is one that knows the machine, its user, and the secrets in the environment. The machine's name and the
-// user's stay where they are words of Kubernetes, of nodestorm or of what says has: such a name is nobody's in
+// user's stay where they are words of Kubernetes, of nodestorm or of what says has: such a name identifies no one in
 // particular, and a run in which it is replaced is another.
 func (m Machine) Redactor(says ...Says) *Redactor {
 	r := &Redactor{Texts: map[string]string{}, about: map[string]string{}}
@@ -58,7 +58,7 @@ func (m Machine) Redactor(says ...Says) *Redactor {
 	return r
 }
 
-// words are those of Kubernetes' objects and of nodestorm's files, and users that are nobody in particular. A test of
+// words are those of Kubernetes' objects and of nodestorm's files, and users that are no one in particular. A test of
 // harness/run/stored says which, and writes the file.
 //
 //go:embed words.txt

@@ -1,4 +1,4 @@
-// Package redact removes credentials, and what tells of a machine and its user, from
+// Package redact removes credentials, and what identifies a machine and its user, from
 // what leaves the machine. Reports are made of what [Redactor.Reader] lets through;
 // which secrets a world has is for those who made them to say.
 package redact
@@ -21,7 +21,7 @@ import (
 // Removed stands for what was removed.
 const Removed = "[removed]"
 
-// Redactor removes credentials and what tells of a machine from text.
+// Redactor removes credentials and what identifies a machine from text.
 type Redactor struct {
 	// Texts are replaced by what they map to: a home folder, a host's name, the value
 	// of a secret.
@@ -235,7 +235,7 @@ func (r *Redactor) Through(w io.Writer, write func(io.Writer) error) error {
 	from, to := io.Pipe()
 	go func() { to.CloseWithError(write(to)) }()
 	err := r.Copy(w, from)
-	from.CloseWithError(err) // ends a writer that nobody reads any more
+	from.CloseWithError(err) // ends a writer that is not read any more
 	return err
 }
 

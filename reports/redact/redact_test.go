@@ -167,7 +167,7 @@ func TestWholePasswords(t *testing.T) {
 		`{"m":"password=hunter22\nnext","a":"b"}`:                        `{"m":"password=[removed]\nnext","a":"b"}`,
 		`useradd --password hunter22 --secret --verbose`:                 `useradd --password [removed] --secret --verbose`,
 		`{"m":"no flag --token","next":"x"}`:                             `{"m":"no flag --token","next":"x"}`,
-		`the token has the-long-name-of-somebody`:                        `the token has the-long-name-of-somebody`,
+		`the token has the-long-name-of-something`:                       `the token has the-long-name-of-something`,
 		`https://a:p@ss@b/c@d`:                                           `https://a:[removed]@b/c@d`,
 		`ssh://git@github.com/a/b docker://pause@sha256:abc`:             `ssh://git@github.com/a/b docker://pause@sha256:abc`,
 	} {
@@ -211,15 +211,15 @@ func FuzzPassword(f *testing.F) {
 	})
 }
 
-// What tells the story stays, byte for byte.
+// The story stays, byte for byte.
 func TestTheRestStays(t *testing.T) {
 	text, err := os.ReadFile("../page/testdata/affected.ndjson")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &redact.Redactor{Texts: map[string]string{"/home/somebody": "~"}}
+	r := &redact.Redactor{Texts: map[string]string{"/home/jane": "~"}}
 	var out bytes.Buffer
-	if err := r.Copy(&out, strings.NewReader(string(text)+"no end of line /home/somebody/x")); err != nil {
+	if err := r.Copy(&out, strings.NewReader(string(text)+"no end of line /home/jane/x")); err != nil {
 		t.Fatal(err)
 	}
 	if out.String() != string(text)+"no end of line ~/x" || r.Count != 0 {
@@ -278,7 +278,7 @@ func TestMachine(t *testing.T) {
 }
 
 func TestSecretsOfAnEnvironment(t *testing.T) {
-	got := redact.Secrets([]string{"HOME=/home/somebody", "GITHUB_TOKEN=ghp_12345678", "aws_secret_access_key=abcdefgh", "DB_PASSWORD=short", "SSL_KEY_FILE=/dev/null", "X_KEY"})
+	got := redact.Secrets([]string{"HOME=/home/jane", "GITHUB_TOKEN=ghp_12345678", "aws_secret_access_key=abcdefgh", "DB_PASSWORD=short", "SSL_KEY_FILE=/dev/null", "X_KEY"})
 	if want := []string{"ghp_12345678", "abcdefgh"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -1,4 +1,4 @@
-// Package reporttest tells tests what a reader sees of a report: of HTML in a browser
+// Package reporttest shows tests what a reader sees of a report: of HTML in a browser
 // without scripts, of Markdown on GitHub. It has its own parsers; what writes the
 // reports is not asked.
 package reporttest

@@ -134,7 +134,7 @@ func (c *counts) curves(begin, end time.Duration) []Curve {
 		}
 		curves = append(curves, Curve{Name: name, Points: thin(points)})
 	}
-	// Instances cost; where no cloud tells of them, Nodes stand for them.
+	// Instances cost; where no cloud reports them, Nodes stand for them.
 	for _, name := range []string{Alive, NodesAll} {
 		if changes := c.changes[name]; len(changes) > 0 {
 			return append(curves, bill(changes, end)...)
@@ -199,7 +199,7 @@ func thin(points []Point) []Point {
 	return points
 }
 
-// window is the real time over which the clock's factor is told.
+// window is the real time over which the clock's factor is computed.
 const window = 250 * time.Millisecond
 
 // pace is how fast virtual time passed and how late timers fired. Of histories
@@ -246,7 +246,7 @@ func inOrder(points []Point) []Point {
 	return points
 }
 
-// derived is the clock's factor as the times of records tell it.
+// derived is the clock's factor as it follows from the times of records.
 func (s *Story) derived() []Curve {
 	type pair struct{ virtual, real time.Duration }
 	pairs := make([]pair, 0, len(s.Events))
@@ -259,7 +259,7 @@ func (s *Story) derived() []Curve {
 	var points []Point
 	var from pair
 	for i, p := range pairs {
-		p.virtual = max(p.virtual, from.virtual) // some are told late
+		p.virtual = max(p.virtual, from.virtual) // some are recorded late
 		if i == 0 {
 			from = p
 			continue

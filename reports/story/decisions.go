@@ -108,8 +108,8 @@ func (w *walk) decided(i uint32, decision string, code int) {
 }
 
 // autoscaler is whose API calls are decisions. Of Nodes, which others create as
-// well, only the autoscaler's are; where the run does not name one, nobody's but
-// those of claims.
+// well, only the autoscaler's are; where the run does not name one, only
+// those of claims are.
 func (w *walk) autoscaler(kind Kind) string {
 	if name := w.s.Run.Autoscaler; name != "" {
 		return name

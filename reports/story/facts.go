@@ -11,7 +11,7 @@ import (
 )
 
 // facts are what lives and links need of a record's detail. Texts are empty
-// where the record does not tell.
+// where the record does not say.
 type facts struct {
 	ready              string // of a node: "True", "False", "Unknown"
 	taints             string // of a node: its taints, joined
@@ -20,7 +20,7 @@ type facts struct {
 	providerID, node   string
 	id                 string // of a cloud's machine
 	reason, state      string
-	pods, claim, group string // of a log line: what it tells of
+	pods, claim, group string // of a log line: what it mentions
 	hourlyEUR          float64
 	changes            bool    // something of the object's state is in it
 	from, size         float64 // of a group: how many machines it had and shall have
@@ -36,7 +36,7 @@ type pace struct {
 	factor, lagMs float64
 }
 
-// paceOf is nil where a record does not tell.
+// paceOf is nil where a record does not say.
 func paceOf(d history.Detail) *pace {
 	seconds, spanned := d.Number("seconds")
 	factor, paced := d.Number("factor")
@@ -90,10 +90,10 @@ func factsOf(r history.Record, keep func(string) string) facts {
 	case history.Node:
 		f.providerID, f.node, f.reason = keep(d.Text("providerID")), keep(d.Text("node")), keep(d.Text("reason"))
 	case history.Cloud:
-		if id, told := d.Number("id"); told {
+		if id, given := d.Number("id"); given {
 			f.id = keep(strconv.FormatFloat(id, 'f', -1, 64))
 		}
-		if price, told := d.Number("hourlyEUR"); told && price > 0 && price < maxHourlyEUR {
+		if price, given := d.Number("hourlyEUR"); given && price > 0 && price < maxHourlyEUR {
 			f.hourlyEUR = price
 		}
 		f.group, f.reason = keep(d.Text("group")), keep(d.Text("error"))
@@ -108,7 +108,7 @@ func factsOf(r history.Record, keep func(string) string) facts {
 		f.state = keep(d.Text("text"))
 	case history.Harness:
 		f.failed = d.Truth("failed")
-		if seconds, told := d.Number("seconds"); told && seconds > 0 && seconds < horizon.Seconds() {
+		if seconds, given := d.Number("seconds"); given && seconds > 0 && seconds < horizon.Seconds() {
 			f.round = seconds
 		}
 	case history.Clock:
@@ -169,8 +169,8 @@ func flagsOf(r history.Record) Flags {
 	switch r.Source {
 	case history.API:
 		conflict := r.Code == 409 && r.Verb != "create"
-		told := slices.ContainsFunc(stateful, func(key string) bool { return r.Detail[key] != nil })
-		repeats := (r.Verb == "patch" || r.Verb == "update") && !told
+		news := slices.ContainsFunc(stateful, func(key string) bool { return r.Detail[key] != nil })
+		repeats := (r.Verb == "patch" || r.Verb == "update") && !news
 		if conflict || housekeeping[r.Object.Resource] || repeats {
 			f = f&^Bad | Noise
 		}

@@ -13,7 +13,7 @@ import (
 type Link struct {
 	From, To uint32 // objects
 	Why      string
-	Event    uint32 // the event that tells
+	Event    uint32 // the event that shows it
 }
 
 // maxBatch bounds how many pods of one batch are linked to each of its claims:
@@ -34,7 +34,7 @@ type links struct {
 	instances map[string]uint32
 }
 
-// plan is a scale-up that an autoscaler's log tells of.
+// plan is a scale-up in an autoscaler's log.
 type plan struct {
 	object uint32
 	pods   []uint32
@@ -151,7 +151,7 @@ func (l *links) called(i uint32, e *Event, kind Kind, f facts) {
 	}
 }
 
-// logged finds the objects that a line of the autoscaler's log tells of. Pods
+// logged finds the objects that a line of the autoscaler's log mentions. Pods
 // that it found no room for belong to the machines that it makes next.
 func (l *links) logged(i uint32, f facts) {
 	if f.pods != "" {

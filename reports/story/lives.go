@@ -321,7 +321,7 @@ func (w *walk) step(i uint32, f facts) {
 }
 
 // fault makes each fault a life: armed, effective, cleared. One that is armed for
-// an object of its own is told apart from those on others.
+// an object of its own is kept apart from those on others.
 func (w *walk) fault(i uint32, kind Kind, f facts) {
 	e := &w.s.Events[i]
 	o := w.s.Objects[e.Object]
@@ -342,7 +342,7 @@ func (w *walk) fault(i uint32, kind Kind, f facts) {
 	switch kind.Verb {
 	case "armed":
 		l.become(e.Virtual, Waiting, "armed", i)
-	case "matched": // "effective" tells more, and comes once
+	case "matched": // "effective" says more, and comes once
 	case "effective":
 		l.become(e.Virtual, Wrong, "effective", i)
 	case "cleared":

@@ -14,7 +14,7 @@ import (
 	"nodestorm/sim/time/lag"
 )
 
-// Run is what is known of a run besides its history. All fields may be empty: of
+// Run is what is known of a run in addition to its history. All fields may be empty: of
 // a damaged run what could be read is shown.
 type Run struct {
 	ID    string `json:"id"`
@@ -51,7 +51,7 @@ type Run struct {
 	Evidence []uint64 `json:"evidence,omitempty"`
 	Seed     uint64   `json:"seed"`
 	Commit   string   `json:"commit,omitempty"` // nodestorm's own
-	// Nodestorm is its commit for people, with whether there were changes besides.
+	// Nodestorm is its commit for people, with whether there were uncommitted changes.
 	Nodestorm string `json:"nodestorm,omitempty"`
 	// Started is real time, Epoch the virtual time from which offsets count.
 	Started time.Time `json:"started,omitzero"`
@@ -68,10 +68,10 @@ type Run struct {
 	Problems []string `json:"problems,omitempty"`
 	// Live says that the run is still going on.
 	Live bool `json:"live,omitempty"`
-	// Unjudged says that there will never be a verdict: somebody keeps the world for himself.
+	// Unjudged says that there will never be a verdict: a user keeps the world.
 	Unjudged bool `json:"unjudged,omitempty"`
 	// HourlyEUR is what a machine costs an hour in euros, where its own records
-	// do not tell. Zero: unknown, and then only node-hours are counted.
+	// do not say. Zero: unknown, and then only node-hours are counted.
 	HourlyEUR float64 `json:"hourlyEUR,omitempty"`
 }
 

@@ -13,7 +13,7 @@ import (
 // maxFact bounds a fact of a sentence, in characters.
 const maxFact = 160
 
-// Sentence tells an event in a few words, for people who do not know the
+// Sentence describes an event in a few words, for people who do not know the
 // history's form.
 func (s *Story) Sentence(i int) string {
 	e := s.Events[i]
@@ -110,7 +110,7 @@ func callSentence(k Kind, what string, detail history.Detail, fact func(string) 
 	return sentence
 }
 
-// cloudSentence tells of a call to the cloud, or of what became of an instance.
+// cloudSentence describes a call to the cloud, or of what became of an instance.
 func (s *Story) cloudSentence(k Kind, o Object, fact func(string) string) string {
 	if k.Code == 0 {
 		return strings.TrimSpace(vocabulary.Kind(o.Resource) + " " + o.Name + " is " + k.Verb)

@@ -62,7 +62,7 @@ type Story struct {
 	Details []string
 	Lives   []Life
 	Links   []Link
-	// Mentions are the objects that a record tells of besides its own.
+	// Mentions are the objects that a record mentions in addition to its own.
 	Mentions  []Mention
 	Curves    []Curve
 	Decisions []Decision
@@ -72,7 +72,7 @@ type Story struct {
 	Absurd int
 }
 
-// Mention says that an event tells of an object.
+// Mention says that an event mentions an object.
 type Mention struct{ Event, Object uint32 }
 
 const (

@@ -12,7 +12,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-func tell(t testing.TB, about story.Run, text string) *story.Story {
+func readStory(t testing.TB, about story.Run, text string) *story.Story {
 	t.Helper()
 	b := story.NewBuilder(about)
 	for _, problem := range history.Scan(strings.NewReader(text), b.Add) {
@@ -27,7 +27,7 @@ func stored(t testing.TB, name string, about story.Run) *story.Story {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tell(t, about, string(text))
+	return readStory(t, about, string(text))
 }
 
 // lives are the states of one group's lives, in seconds.
@@ -95,7 +95,7 @@ func TestFirstDifference(t *testing.T) {
 
 // An installer's steps are what it decides: what was done, and what was waited for in vain.
 func TestInstaller(t *testing.T) {
-	s := tell(t, story.Run{Autoscaler: "kubespray"}, line(1, 1, "harness", "started", "programs", "kubelet", "harness", 0, `{}`)+
+	s := readStory(t, story.Run{Autoscaler: "kubespray"}, line(1, 1, "harness", "started", "programs", "kubelet", "harness", 0, `{}`)+
 		line(2, 2, "harness", "apply", "manifests", "approver.yaml", "order", 0, `{"failed":false,"step":1,"of":2}`)+
 		line(3, 9, "harness", "rollout", "deployments", "approver", "order", 0, `{"failed":true,"step":2,"of":2}`))
 	var steps []string
@@ -106,7 +106,7 @@ func TestInstaller(t *testing.T) {
 }
 
 func TestCloud(t *testing.T) {
-	s := tell(t, story.Run{Autoscaler: "cluster-autoscaler"}, line(1, 1, "log", "target", "nodegroups", "pool1", "cluster-autoscaler", 0, `{"from":0,"to":2}`)+
+	s := readStory(t, story.Run{Autoscaler: "cluster-autoscaler"}, line(1, 1, "log", "target", "nodegroups", "pool1", "cluster-autoscaler", 0, `{"from":0,"to":2}`)+
 		line(2, 2, "cloud", "POST /servers", "servers", "a", "cluster-autoscaler", 201, `{"group":"pool1"}`)+
 		line(3, 2, "cloud", "created", "instances", "a", "fakecloud", 0, `{"id":7,"hourlyEUR":3.6}`)+
 		line(4, 12, "cloud", "running", "instances", "a", "fakecloud", 0, `{}`)+
@@ -138,7 +138,7 @@ func TestCloud(t *testing.T) {
 // the size.
 func TestNodeGroups(t *testing.T) {
 	ca := "cluster-autoscaler"
-	s := tell(t, story.Run{Autoscaler: ca}, line(1, 1, "cloud", "target", "nodegroups", "a", "fakecloud", 0, `{"from":0,"to":1}`)+
+	s := readStory(t, story.Run{Autoscaler: ca}, line(1, 1, "cloud", "target", "nodegroups", "a", "fakecloud", 0, `{"from":0,"to":1}`)+
 		line(2, 1, "cloud", "created", "instances", "a-1", "fakecloud", 0, `{"id":7,"group":"a"}`)+
 		line(3, 1, "cloud", "NodeGroupIncreaseSize", "nodegroups", "a", ca, 200, `{}`)+
 		line(4, 2, "cloud", "NodeGroupForNode", "instances", "a-1", ca, 200, `{"group":"a"}`)+
@@ -171,7 +171,9 @@ func TestDecisions(t *testing.T) {
 		api(7, "delete", "nodes", "busy-bee", "karpenter", 200, `{}`) +
 		api(8, "update", "machinedeployments", "workers", "karpenter", 200, `{"subresource":"scale","replicas":2}`) +
 		api(9, "update", "machinedeployments", "workers", "karpenter", 200, `{"subresource":"scale","replicas":3}`)
-	decisions := func(text string) []story.Decision { return tell(t, story.Run{Autoscaler: "karpenter"}, text).Decisions }
+	decisions := func(text string) []story.Decision {
+		return readStory(t, story.Run{Autoscaler: "karpenter"}, text).Decisions
+	}
 	got := decisions(history)
 	var what []string
 	for _, d := range got {
@@ -204,7 +206,7 @@ func TestDecisions(t *testing.T) {
 
 // A Node belongs to the machine that its provider ID names, whatever it is called.
 func TestNodeOfAnotherServer(t *testing.T) {
-	s := tell(t, story.Run{Autoscaler: "cluster-autoscaler"}, line(1, 1, "cloud", "created", "instances", "a", "fakecloud", 0, `{"id":7}`)+
+	s := readStory(t, story.Run{Autoscaler: "cluster-autoscaler"}, line(1, 1, "cloud", "created", "instances", "a", "fakecloud", 0, `{"id":7}`)+
 		line(2, 2, "cloud", "created", "instances", "b", "fakecloud", 0, `{"id":8}`)+
 		line(3, 3, "api", "create", "nodes", "a", "sim-node", 201, `{"providerID":"hcloud://8"}`))
 	var got []string
@@ -226,7 +228,7 @@ func TestScaleUps(t *testing.T) {
 	plan := func(seq int, at float64, group string, from, to int, pods string) string {
 		return line(seq, at, "log", "plan", "nodegroups", group, ca, 0, fmt.Sprintf(`{"message":"plans","from":%d,"to":%d,"Pods":%q}`, from, to, pods))
 	}
-	s := tell(t, story.Run{Autoscaler: ca}, line(1, 1, "api", "create", "pods", "web", "admin", 201, `{}`)+line(2, 1, "api", "create", "pods", "api", "admin", 201, `{}`)+
+	s := readStory(t, story.Run{Autoscaler: ca}, line(1, 1, "api", "create", "pods", "web", "admin", 201, `{}`)+line(2, 1, "api", "create", "pods", "api", "admin", 201, `{}`)+
 		plan(3, 10, "pool1", 0, 1, "web")+
 		plan(4, 20, "pool1", 0, 1, "web")+
 		line(5, 21, "cloud", "POST /servers", "servers", "pool1-a", ca, 201, `{"group":"pool1"}`)+
@@ -259,8 +261,8 @@ func TestScaleIsDecided(t *testing.T) {
 	scale := func(seq int, at float64, actor, name string, code int) string {
 		return line(seq, at, "api", "update", "machinedeployments", name, actor, code, `{"subresource":"scale"}`)
 	}
-	s := tell(t, story.Run{Autoscaler: "cluster-autoscaler"}, scale(1, 1, "cluster-autoscaler", "first", 409)+scale(2, 2, "cluster-autoscaler", "first", 409)+
-		scale(3, 3, "somebody", "first", 200)+scale(4, 4, "cluster-autoscaler", "second", 200))
+	s := readStory(t, story.Run{Autoscaler: "cluster-autoscaler"}, scale(1, 1, "cluster-autoscaler", "first", 409)+scale(2, 2, "cluster-autoscaler", "first", 409)+
+		scale(3, 3, "a user", "first", 200)+scale(4, 4, "cluster-autoscaler", "second", 200))
 	var decided []string
 	for _, d := range s.Decisions {
 		decided = append(decided, d.What)
@@ -275,7 +277,7 @@ func TestScaleIsDecided(t *testing.T) {
 // The clock's own records make the curves of factor and lag; what they say wrongly
 // is left out.
 func TestPace(t *testing.T) {
-	s := tell(t, story.Run{}, line(1, 0, "step", "passed", "", "", "godog", 0, `{}`)+
+	s := readStory(t, story.Run{}, line(1, 0, "step", "passed", "", "", "godog", 0, `{}`)+
 		line(2, 10, "clock", "pace", "", "", "", 0, `{"seconds":8,"factor":32,"lagP99Ms":20,"lagMaxMs":40}`)+
 		line(3, 11, "clock", "pace", "", "", "", 0, `{"seconds":1e300,"factor":-1,"lagP99Ms":"x"}`)+
 		line(4, 20, "clock", "pace", "", "", "", 0, `{"seconds":1000,"factor":4,"lagP99Ms":1,"lagMaxMs":2}`))
@@ -286,7 +288,7 @@ func TestPace(t *testing.T) {
 // How long rounds took is a curve where it was recorded, and is not where a history says nonsense.
 // What strangers did is said, and is no failure of the run's.
 func TestUninvited(t *testing.T) {
-	s := tell(t, story.Run{}, line(1, 0, "step", "passed", "", "", "godog", 0, `{}`)+line(2, 10, "harness", "uninvited", "listeners", "the way out", "", 0, `{"of":2001}`))
+	s := readStory(t, story.Run{}, line(1, 0, "step", "passed", "", "", "godog", 0, `{}`)+line(2, 10, "harness", "uninvited", "listeners", "the way out", "", 0, `{"of":2001}`))
 	same(t, "sentence", s.Sentence(1), "2001 calls came to the way out from no program of the world: without credentials")
 	if f := s.Events[1].Flags; f&story.Bad != 0 {
 		t.Errorf("it has the flags %b", f)
@@ -294,7 +296,7 @@ func TestUninvited(t *testing.T) {
 }
 
 func TestRounds(t *testing.T) {
-	s := tell(t, story.Run{}, line(1, 0, "step", "passed", "", "", "godog", 0, `{}`)+
+	s := readStory(t, story.Run{}, line(1, 0, "step", "passed", "", "", "godog", 0, `{}`)+
 		line(2, 10, "harness", "rounds", "", "", "cluster-autoscaler", 0, `{"of":1,"seconds":0.5}`)+
 		line(3, 20, "harness", "rounds", "", "", "cluster-autoscaler", 0, `{"of":1,"seconds":1e300}`)+
 		line(4, 20, "harness", "rounds", "", "", "cluster-autoscaler", 0, `{"of":1,"seconds":-1}`)+
@@ -304,7 +306,7 @@ func TestRounds(t *testing.T) {
 	if f := s.Events[1].Flags; f&story.Bad != 0 || f&story.Noise == 0 {
 		t.Errorf("a round has the flags %b", f)
 	}
-	if s := tell(t, story.Run{}, line(1, 0, "step", "passed", "", "", "godog", 0, `{}`)); curve(s, story.Round) != "" {
+	if s := readStory(t, story.Run{}, line(1, 0, "step", "passed", "", "", "godog", 0, `{}`)); curve(s, story.Round) != "" {
 		t.Errorf("without any there are %s", curve(s, story.Round))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Rates are told of what was run more than once, with the runs that they rest on.
+// Rates are shown for what was run more than once, with the runs that they rest on.
 func TestRates(t *testing.T) {
 	var rows []Row
 	add := func(id, outcome string, n int) {

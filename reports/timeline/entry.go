@@ -18,7 +18,7 @@ type entry struct {
 	at                  time.Duration
 	source, actor, what string
 	// fold is the same for records that may share a line, empty for those that
-	// have something of their own to tell.
+	// have something of their own to say.
 	fold string
 }
 
@@ -42,7 +42,7 @@ func (c changes) entry(r history.Record) entry {
 	case history.Step:
 		words = append(words, history.Role(take("kind")).Keyword(), take("text"))
 	case history.Logged:
-		words = []string{take("level"), take("message")} // the verb tells nothing
+		words = []string{take("level"), take("message")} // the verb says nothing
 	}
 	words = append(words, wording.Clean(r.Object.String()))
 	if subresource := take("subresource"); subresource != "" {

@@ -20,7 +20,7 @@ var (
 )
 
 // Markdown makes text that others wrote harmless for Markdown on GitHub: none of it
-// is markup, HTML, a link, a mention of somebody or a reference to an issue. It is
+// is markup, HTML, a link, a mention of a user or a reference to an issue. It is
 // for a paragraph, an item or a cell of a table.
 func Markdown(text string) string {
 	return begins.ReplaceAllString(escaper.Replace(strings.TrimSpace(Clean(text))), `$1\$2`)

@@ -168,7 +168,7 @@ class Run {
   }
 }
 
-// keyOf are the rows that a kind of event is drawn in, besides its object's own.
+// keyOf are the rows that a kind of event is drawn in, in addition to its object's own.
 function keyOf(kind) {
   const group = resources.get(kind[RESOURCE])?.group, keys = group ? ['group ' + group] : [];
   switch (kind[SOURCE]) {

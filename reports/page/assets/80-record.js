@@ -50,7 +50,7 @@ function select(run, { event, object, row, quiet }) {
   paint(true);
 }
 
-// mentioned is the first object that an event tells of besides its own.
+// mentioned is the first object that an event mentions in addition to its own.
 function mentioned(run, event) {
   const list = run.mentions || [];
   for (let i = 0; i < list.length; i += 2) if (list[i] === event) return list[i + 1];

@@ -69,7 +69,7 @@ function controls() {
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   });
-  byID('told').addEventListener('click', e => {
+  byID('overview').addEventListener('click', e => {
     const button = e.target.closest('.event'), run = button && state.runs[Number(button.dataset.run)];
     const i = run ? run.bySeq(Number(button.dataset.seq)) : -1;
     if (i >= 0) select(run, { event: i });
@@ -107,7 +107,7 @@ function begin(runs) {
   if (first || !state.moved) story();
 }
 
-// again finds what was chosen in a run that has grown meanwhile.
+// again finds what was chosen in a run that has grown since.
 function again(chosen) {
   if (!chosen || !(chosen.event >= 0)) return null;
   const run = state.runs[0], event = run.bySeq(chosen.run.seq[chosen.event]);
@@ -147,7 +147,7 @@ async function follow() {
     try {
       const page = await textOf(revision), runs = await read(revision);
       await readRest(runs, revision);
-      for (const part of ['#told', '.tables', '.crumb']) renew(document.querySelector(part), page.querySelector(part));
+      for (const part of ['#overview', '.tables', '.crumb']) renew(document.querySelector(part), page.querySelector(part));
       document.title = page.title;
       if (runs.length) { begin(runs); grid.components(); grid.update(); }
       if (runs.length && !runs[0].run.live) byID('live').hidden = true;
@@ -160,7 +160,7 @@ async function follow() {
   source.addEventListener('open', () => { byID('live').textContent = 'live'; byID('live').classList.remove('lost'); });
   source.addEventListener('message', e => { wanted = e.data; next(); });
   source.addEventListener('ended', () => { source.close(); byID('live').hidden = true; });
-  source.addEventListener('error', () => { byID('live').textContent = 'nodestorm does not answer; this is the last it has told'; byID('live').classList.add('lost'); });
+  source.addEventListener('error', () => { byID('live').textContent = 'nodestorm does not answer; this is its last state'; byID('live').classList.add('lost'); });
 }
 
 async function main() {
