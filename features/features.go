@@ -5,7 +5,7 @@
 //
 // A scenario passes when its verdict is the expected one: on an affected release
 // that is "reproduced". A target that is not in the store is skipped by name, with the
-// reason; what its scenario needs besides, such as a release of Cluster API, must be there.
+// reason; what else its scenario needs, such as a release of Cluster API, must be there.
 //
 // NODESTORM_RUNS names a folder of runs that `nodestorm verify` has just made with this
 // very code: a scenario that has run there on the build in the store is judged by its

@@ -183,7 +183,7 @@ func chosen(t *testing.T, catalogue *scenarios.Catalogue, features fs.FS) []scen
 }
 
 // logTails is the end of every log of a run that went wrong: its folder may be
-// gone by the time somebody looks.
+// gone by the time a test looks.
 func logTails(dir string) string {
 	var text strings.Builder
 	logs, _ := filepath.Glob(filepath.Join(dir, "logs", "*.log"))

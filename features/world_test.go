@@ -13,7 +13,7 @@ import (
 	"nodestorm/harness/world"
 )
 
-// Features of world/ tell of our own world, and need no target; those of instances/ of what
+// Features of world/ are about our own world, and need no target; those of instances/ of what
 // only a cloud of instances can do to Karpenter, and of no failure of its own; those of
 // scale/ are benchmarks.
 func suiteOf(folder string) godog.TestSuite {

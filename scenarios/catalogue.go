@@ -163,16 +163,16 @@ func LoadFrom(fsys fs.FS) (*Catalogue, error) {
 			c.records = append(c.records, r)
 		}
 	}
-	told := map[string]bool{} // twins have the same kin
+	reported := map[string]bool{} // twins have the same kin
 	for i := range c.records {
 		r := &c.records[i]
 		for i, id := range r.Kin {
 			if _, err := c.Lookup(id); err != nil {
 				err = fmt.Errorf("scenarios/%s: kin[%d]: %w", where[r.ID], i, err)
-				if !told[err.Error()] {
+				if !reported[err.Error()] {
 					errs = append(errs, err)
 				}
-				told[err.Error()] = true
+				reported[err.Error()] = true
 			}
 		}
 		r.NameTwins()
@@ -213,7 +213,7 @@ func (c *Catalogue) Lookup(id string) (Record, error) {
 	return Record{}, fmt.Errorf("unknown scenario %q%s; %s", id, like, way)
 }
 
-// aboutIssue is what somebody writes who knows the issue and not the ID.
+// aboutIssue is what a user writes who knows the issue and not the ID.
 var aboutIssue = regexp.MustCompile(`^(?:[\w.-]+/[\w.-]+)?#?(\d+)$`)
 
 // near are the IDs that share most words with the beginning of id, if they are few.
@@ -232,7 +232,7 @@ func (c *Catalogue) near(id string) (ids []string) {
 	return ids
 }
 
-// Entry is what `nodestorm list --json` tells of a record.
+// Entry is what `nodestorm list --json` shows of a record.
 type Entry struct {
 	ID         string   `json:"id"`
 	Title      string   `json:"title"`

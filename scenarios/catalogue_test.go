@@ -160,7 +160,7 @@ func TestLoadErrors(t *testing.T) {
 		{"no work", with("work: {source: api, actor: karpenter, count: 2}\n", ""), "scenarios/karpenter/a.yaml: work: it is missing: write a pattern of what the target must have done"},
 		{"work without count", with(", count: 2", ""), "work: count: 0, want 1 or more"},
 		{"work since", with(", count: 2", ", count: 2, since: then"), `work: since: unknown value "then" (allowed: start, or nothing for the last When)`},
-		{"nobody's work", with(", actor: karpenter", ""), "work: actor is missing"},
+		{"work without an actor", with(", actor: karpenter", ""), "work: actor is missing"},
 		{"work in the log", with("work: {source: api", "work: {source: [api, log]"), "work: source: log shows no work (allowed: api, cloud, node, harness)"},
 		{"work anywhere", with("work: {source: api", "work: {source: {not: cloud}"), "work: source: log shows no work"},
 		{"work's verb", with("work: {source: api", "work: {verb: make, source: api"), `work: unknown verb "make"`},
@@ -228,7 +228,7 @@ func TestCheckFeatures(t *testing.T) {
 	}
 }
 
-// The README tells how much there is as it is.
+// The README counts what there is.
 func TestReadmeCounts(t *testing.T) {
 	text, err := os.ReadFile("../README.md")
 	if err != nil {

@@ -118,7 +118,7 @@ func (r *Record) checkStatements() (wrong []error) {
 }
 
 // setTargets makes the targets of the ranges, or compares those that are there with them.
-// The ranges of a user's own record may be empty: the record then tells of no other
+// The ranges of a user's own record may be empty: the record then names no other
 // release than its targets.
 func (r *Record) setTargets(releases Releases, own bool) (err error) {
 	switch {

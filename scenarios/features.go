@@ -18,7 +18,7 @@ import (
 )
 
 // CheckFeatures compares the catalogue with the features, */*.feature below fsys
-// except those of world/, instances/ and scale/, which tell of no failure: each record's feature has one
+// except those of world/, instances/ and scale/, which are about no failure: each record's feature has one
 // scenario with the record's tag, and each scenario has the tag of one record of
 // that feature. The error has a line for each place that is wrong.
 func (c *Catalogue) CheckFeatures(fsys fs.FS) error {
@@ -29,7 +29,7 @@ func (c *Catalogue) CheckFeatures(fsys fs.FS) error {
 	return err
 }
 
-// checkFeatures tells features that no record is about, and that are not as they should be,
+// checkFeatures separates features that no record is about, and that are not as they should be,
 // from those that are wrong.
 func (c *Catalogue) checkFeatures(fsys fs.FS) (strays Problems, err error) {
 	names, err := fs.Glob(fsys, "*/*.feature")
@@ -126,7 +126,7 @@ func ParseFeature(text []byte, newID func() string) (*messages.GherkinDocument, 
 	return document, nil
 }
 
-// longestProblem is what is told of one.
+// longestProblem is how much of one is shown.
 const longestProblem = 300
 
 // firstProblem is the first line of what the parser says, after its heading; the

@@ -112,7 +112,7 @@ func (c *Catalogue) Add(own Own) error {
 				other = "a record that is built in, see --no-builtin,"
 			}
 			problem := Problem{File: s.File, Line: s.Line, Text: fmt.Sprintf("%s is the ID of %s too; give one of them another", id, other)}
-			if !slices.Contains(problems, problem) { // in one folder that is told already
+			if !slices.Contains(problems, problem) { // in one folder that is reported already
 				problems = append(problems, problem)
 			}
 			continue

@@ -32,7 +32,7 @@ func (p Problem) String() string {
 // Problems are an error of a line each.
 type Problems []Problem
 
-// mostProblems are told at once.
+// mostProblems are shown at once.
 const mostProblems = 100
 
 func (p Problems) Error() string {

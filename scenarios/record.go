@@ -1,6 +1,6 @@
 // Package scenarios is the catalogue: one record per documented failure, as YAML
 // in a folder per system, and the types that check them. A Gherkin scenario in
-// features tells the story that a record belongs to.
+// features has the story that a record belongs to.
 package scenarios
 
 import (
@@ -79,7 +79,7 @@ type Record struct {
 	// not be named.
 	Kin []string `json:"kin,omitempty"`
 
-	twins []string // kin that nobody names, see Written
+	twins []string // kin that no record names, see Written
 
 	// line is where the scenario of a feature begins that has no record; zero for others.
 	line int

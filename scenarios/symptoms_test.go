@@ -116,7 +116,7 @@ func shortest(t *testing.T, sequence []element) *story {
 	return s
 }
 
-// happen adds what an element of the sequence matches, and what is the case meanwhile.
+// happen adds what an element of the sequence matches, and what is the case at that time.
 func (s *story) happen(e element) {
 	matched := make([]history.Record, max(e.Count, 1))
 	for i := range matched {

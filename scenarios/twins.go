@@ -51,7 +51,7 @@ func (w *Written) records(releases Releases, own bool) (list []Record, wrong []e
 	for _, t := range w.Twins {
 		list = append(list, t.of(w.Record))
 	}
-	known := map[string]bool{} // what is wrong with the record is not told of its twins, too
+	known := map[string]bool{} // what is wrong with the record is not reported of its twins, too
 	for i := range list {
 		if w.Affected != None { // else no run shows the failure
 			for j, other := range list {
@@ -65,7 +65,7 @@ func (w *Written) records(releases Releases, own bool) (list []Record, wrong []e
 			case i == 0:
 				known[err.Error()] = true
 				wrong = append(wrong, err)
-			// mutant: a mistake of a record is told of each of its twins
+			// mutant: a mistake of a record is reported for each of its twins
 			case !known[err.Error()]:
 				wrong = append(wrong, fmt.Errorf("%s%w", Place(i), err))
 			}
@@ -91,7 +91,7 @@ func Place(i int) string {
 	return fmt.Sprintf("twins[%d].", i-1)
 }
 
-// NameTwins has the twins be kin, as soon as those that somebody named are looked up.
+// NameTwins has the twins be kin, as soon as those that records name are looked up.
 func (r *Record) NameTwins() {
 	// mutant: twins are no kin
 	r.Kin, r.twins = slices.Concat(r.twins, r.Kin), nil

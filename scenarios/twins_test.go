@@ -148,16 +148,16 @@ func TestTwinsOfOnesOwn(t *testing.T) {
 		if !slices.ContainsFunc(problems, func(p scenarios.Problem) bool {
 			return p.Line == test.line && p.Field == test.field && strings.Contains(p.Text, test.want)
 		}) {
-			t.Errorf("%q at line %d, %s is not told:\n%+v", test.want, test.line, test.field, problems)
+			t.Errorf("%q at line %d, %s is not reported:\n%+v", test.want, test.line, test.field, problems)
 		}
 	}
-	// What is wrong with the record is told once.
-	write(dir, "record.yaml", strings.Replace(own, "autoscaler: karpenter", "autoscaler: none", 1)+"kin: [nobody-knows]\ntwins:\n  - id: with-kubelets\n    title: t\n    feature: real/b.feature\n")
+	// What is wrong with the record is reported once.
+	write(dir, "record.yaml", strings.Replace(own, "autoscaler: karpenter", "autoscaler: none", 1)+"kin: [un-known]\ntwins:\n  - id: with-kubelets\n    title: t\n    feature: real/b.feature\n")
 	f = folder.Read(dir)
 	if len(f.Problems) != 1 {
 		t.Errorf("problems, want one: %v", f.Problems)
 	}
-	if err := scenarios.Empty().Add(f.Own); err == nil || strings.Count(err.Error(), "nobody-knows") != 1 {
+	if err := scenarios.Empty().Add(f.Own); err == nil || strings.Count(err.Error(), "un-known") != 1 {
 		t.Errorf("want an unknown kin once: %v", err)
 	}
 }

@@ -208,7 +208,7 @@ func (f *Folder) read(fsys fs.FS, name string) {
 	}
 }
 
-// isRecord tells a record, or what is meant as one, from other YAML that a folder has: it
+// isRecord reports whether YAML is a record, or is meant as one, unlike other YAML of a folder: it
 // has two of the fields that nothing else has together, or the name of a feature.
 func (f *Folder) isRecord(name string, text []byte) bool {
 	if isObject.Match(text) {

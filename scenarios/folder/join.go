@@ -39,7 +39,7 @@ func (f *Folder) join() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.byFile)) {
 		for _, i := range f.byFile[name] {
-			// What a record without a scenario is told of is no other problem.
+			// What is reported of a record without a scenario is no other problem.
 			if s := f.Scenarios[i]; s.Record.Bare() && !alone[s.Record.ID] {
 				f.take(where, s.Record.ID, name, s.Line, "")
 			}

@@ -82,7 +82,7 @@ func (r row) says() string {
 	return text
 }
 
-// nameRows tells the rows of an outline apart whose names do not: one without <values> in
+// nameRows gives the rows of an outline different names if they have the same: one without <values> in
 // its name has the same for all.
 func nameRows(pickles []*messages.Pickle, rows map[string]row) {
 	named := map[string]int{}
