@@ -33,7 +33,7 @@ func init() {
 	rules = map[uint32]rule{
 		unix.SYS_BIND: {always(), bind},
 
-		unix.SYS_CLOCK_GETTIME: {among(0, math.MaxUint32, virtualClocks, always()), readClock},
+		unix.SYS_CLOCK_GETTIME: {oneOf(0, math.MaxUint32, virtualClocks, always()), readClock},
 		unix.SYS_GETTIMEOFDAY:  {always(), readTimeOfDay},
 
 		unix.SYS_EPOLL_PWAIT:     {unlessZero(3), waitForEvents},
@@ -42,7 +42,7 @@ func init() {
 		unix.SYS_PSELECT6:        {given(4), waitAtMost(4, 0)},
 		unix.SYS_NANOSLEEP:       {always(), waitAtMost(0, 0)},
 		unix.SYS_CLOCK_NANOSLEEP: {always(), sleep},
-		unix.SYS_FUTEX: {among(1, futexCommand,
+		unix.SYS_FUTEX: {oneOf(1, futexCommand,
 			[]uint32{futexWait, futexWaitBitset, futexLockPI, futexWaitRequeuePI, futexLockPI2}, given(3)), waitForOthers},
 		unix.SYS_RT_SIGTIMEDWAIT: {given(2), waitAtMost(2, -int64(unix.EAGAIN))},
 
@@ -56,10 +56,10 @@ func init() {
 		unix.SYS_FUTEX_WAITV:     {given(3), inRealTime("waits by futex_waitv")},
 		sysFutexWait:             {given(4), inRealTime("waits by futex_wait")},
 		unix.SYS_TIMERFD_SETTIME: {always(), setTimer(2, "uses timerfd")},
-		unix.SYS_TIMER_CREATE:    {among(0, math.MaxUint32, virtualClocks, always()), inRealTime("sets a timer by timer_create")},
-		unix.SYS_SETITIMER:       {among(0, math.MaxUint32, []uint32{unix.ITIMER_REAL}, given(1)), setTimer(1, "sets a timer by setitimer")},
-		unix.SYS_SETSOCKOPT: {among(1, math.MaxUint32, []uint32{unix.SOL_SOCKET},
-			among(2, math.MaxUint32, socketTimeouts, always())), setSocketTimeout},
+		unix.SYS_TIMER_CREATE:    {oneOf(0, math.MaxUint32, virtualClocks, always()), inRealTime("sets a timer by timer_create")},
+		unix.SYS_SETITIMER:       {oneOf(0, math.MaxUint32, []uint32{unix.ITIMER_REAL}, given(1)), setTimer(1, "sets a timer by setitimer")},
+		unix.SYS_SETSOCKOPT: {oneOf(1, math.MaxUint32, []uint32{unix.SOL_SOCKET},
+			oneOf(2, math.MaxUint32, socketTimeouts, always())), setSocketTimeout},
 
 		unix.SYS_EXECVE:   {always(), execute},
 		unix.SYS_EXECVEAT: {always(), execute},
@@ -69,7 +69,7 @@ func init() {
 	maps.Copy(rules, machineRules())
 }
 
-// virtualClocks are those that tell the time of day, or how long something takes. What processor
+// virtualClocks are those that give the time of day, or how long something takes. What processor
 // time says is not theirs.
 var virtualClocks = []uint32{
 	unix.CLOCK_REALTIME, unix.CLOCK_MONOTONIC, unix.CLOCK_MONOTONIC_RAW, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_MONOTONIC_COARSE,
@@ -114,7 +114,7 @@ func setTimer(arg int, what string) func(*family, *guest, *notification) respons
 
 // readClock answers in the kernel's place who has asked it and not the vDSO.
 func readClock(f *family, g *guest, n *notification) response {
-	// mutant: a clock that is asked of the kernel tells the real time
+	// mutant: a clock that is asked of the kernel returns the real time
 	if g.inVDSO(n.at) {
 		return proceed() // it is on behalf of our code, which wants to know the real time
 	}
@@ -130,7 +130,7 @@ func readClock(f *family, g *guest, n *notification) response {
 
 func readTimeOfDay(f *family, _ *guest, n *notification) response {
 	now := f.driver.page.now() + f.driver.page.wallOffset()
-	if n.args[1] != 0 { // a time zone, which nobody has
+	if n.args[1] != 0 { // a time zone, which no program here has
 		if r := f.fill(n, n.args[1], 0); r.err != 0 {
 			return r
 		}
@@ -157,7 +157,7 @@ func (f *family) fill(n *notification, at uint64, words ...int64) response {
 		data = binary.NativeEndian.AppendUint64(data, uint64(w))
 	}
 	if !f.stillThere(n) {
-		return answer(0, unix.ESRCH) // nobody hears it
+		return answer(0, unix.ESRCH) // no thread waits for it
 	}
 	if k, err := tracee.WriteMemory(int(n.tid), at, data); err != nil || k != len(data) {
 		if err != nil && !errors.Is(err, unix.EFAULT) {
@@ -176,7 +176,7 @@ func (f *family) words(n *notification, at uint64, count int) ([]int64, bool) {
 		f.fail(fmt.Errorf("reading for how long process %d waits: %w", n.tid, err))
 	}
 	if err != nil || k != len(data) || !f.stillThere(n) {
-		return nil, false // the kernel will not find it either, or nobody is there to wait
+		return nil, false // the kernel will not find it either, or no thread is there to wait
 	}
 	words := make([]int64, count)
 	for i := range words {
@@ -190,7 +190,7 @@ func waitForEvents(f *family, g *guest, n *notification) response {
 	return f.awaitEvents(g, n, g.isRuntimesPoller(n))
 }
 
-// awaitEvents is epoll_wait, whose timeout is in milliseconds, of Go's runtime or of somebody else.
+// awaitEvents is epoll_wait, whose timeout is in milliseconds, of Go's runtime or of other code.
 func (f *family) awaitEvents(g *guest, n *notification, runtimes bool) response {
 	w := wait{nr: uint32(n.nr), until: int64(forever), signal: runtimes}
 	if ms := int32(n.args[3]); ms >= 0 {

@@ -3,7 +3,7 @@
 // Programs built with the edits of package overlay read their time from a page shared
 // by the whole world. A [Driver] owns the page and decides how virtual time
 // passes: as real time does, at a fixed factor, or ("auto") as real time does
-// while anybody has work to do, and at once to the next timer when nobody has.
+// while any program has work to do, and at once to the next timer when none has.
 //
 // Our own components are not built that way: they take the k8s.io/utils/clock
 // clock that [Driver.Clock] returns, which reads the same page. The package
@@ -33,6 +33,6 @@ type Config struct {
 	Start time.Time // virtual time at the start; zero: now
 }
 
-// EnvPage names the environment variable that tells a program built with the
+// EnvPage names the environment variable that says to a program built with the
 // overlay where its world's clock page is.
 const EnvPage = "NODESTORM_CLOCK"

@@ -276,13 +276,13 @@ func (d *Driver) later() time.Duration {
 // threadRuns reports whether any thread of the world runs, wants to, or waits for a
 // disk.
 func (d *Driver) threadRuns() (bool, error) {
-	nobody, err := d.load.OnlyUs()
+	idle, err := d.load.OnlyUs()
 	if err != nil {
 		return false, err
 	}
 	for _, p := range d.procs {
 		// Who waits for a disk does not run either, but has left its P before.
-		if p == nil || nobody && p.gen == p.calm {
+		if p == nil || idle && p.gen == p.calm {
 			continue
 		}
 		if runs, err := p.threads.Run(); err != nil || runs {
@@ -293,16 +293,16 @@ func (d *Driver) threadRuns() (bool, error) {
 	if found, err := d.newcomers(); err != nil || found {
 		return true, err
 	}
-	if nobody {
+	if idle {
 		return false, nil
 	}
 	// Looking took its time.
 	return d.eventsPending(), nil
 }
 
-// newcomers looks for processes that guests have started and nobody knows of yet.
+// newcomers looks for processes that guests have started and that are not known yet.
 func (d *Driver) newcomers() (found bool, err error) {
-	for _, p := range d.procs { // which may grow meanwhile
+	for _, p := range d.procs { // which may grow in the loop
 		if p == nil || p.guest == nil {
 			continue
 		}
@@ -367,7 +367,7 @@ func (d *Driver) stirred() bool {
 }
 
 // eventsPending reports whether any program's poller has an event for it. What is
-// in a poller that nobody waits for, as the last wake, is for nobody.
+// in a poller that no thread waits for, as the last wake, has no reader.
 func (d *Driver) eventsPending() bool {
 	d.polls = append(d.polls[:0], unix.PollFd{Fd: d.own.epfd, Events: unix.POLLIN})
 	for i, p := range d.procs {

@@ -26,7 +26,7 @@ func NewDriver(cfg Config) (*Driver, error) {
 // Clock is real time.
 func (d *Driver) Clock() Clock { return clock.RealClock{} }
 
-// Env tells programs that there is no page.
+// Env says to programs that there is no page.
 func (d *Driver) Env() string { return EnvPage + "=" }
 
 // Hold does nothing, nor do Release and Close.
@@ -62,7 +62,7 @@ type Window struct{ since time.Time }
 // Window begins a span.
 func (d *Driver) Window() *Window { return &Window{time.Now()} }
 
-// Next ends the span, tells its figures and begins the next one.
+// Next ends the span, returns its figures and begins the next one.
 func (w *Window) Next() lag.Figures {
 	passed := time.Since(w.since)
 	w.since = time.Now()

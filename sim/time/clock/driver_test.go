@@ -215,7 +215,7 @@ func TestTwoDrivers(t *testing.T) {
 	within(t, both.Wait)
 }
 
-// A window tells of its own span only, and takes nothing from the driver's figures.
+// A window covers its own span only, and takes nothing from the driver's figures.
 func TestWindow(t *testing.T) {
 	d := testDriver(t, Fixed(60))
 	d.Restart()

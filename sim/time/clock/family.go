@@ -28,10 +28,10 @@ import (
 type family struct {
 	driver   *Driver
 	listener int
-	root     int                   // our child: whoever waits for its end is another
+	root     int                   // our child: another waits for its end
 	calls    chan notification     // what the family's own thread is to look into
 	err      atomic.Pointer[error] // why its time is not virtual
-	forked   atomic.Bool           // there may be a process that nobody knows of yet
+	forked   atomic.Bool           // there may be a process that is not known yet
 	took     atomic.Int64          // raw ns that listening took
 	tracing  sync.Mutex            // one at a time
 
@@ -40,7 +40,7 @@ type family struct {
 	threads map[int]*guest // by thread ID
 }
 
-// notification and response are what the kernel says of a system call, and what it is told, see
+// notification and response are what the kernel says of a system call, and what we answer, see
 // seccomp_unotify(2).
 type notification struct {
 	id         uint64
@@ -60,7 +60,7 @@ type response struct {
 
 // newFamily is what a program belongs to that was just started.
 func newFamily(d *Driver, root, listener int) *family {
-	// Of a thread that sleeps until it is answered nobody else's processor need be woken. Linux before
+	// Of a thread that sleeps until it is answered no other processor need be woken. Linux before
 	// 6.6 does not know of it.
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
 	f := &family{driver: d, listener: listener, root: root, calls: make(chan notification, 64), guests: map[int]*guest{},
@@ -70,7 +70,7 @@ func newFamily(d *Driver, root, listener int) *family {
 }
 
 // hearFrom has the driver's thread listen to the family, or one of the family's own when there is
-// no driver any more: a call that nobody answers lasts for ever. The driver is locked.
+// no driver any more: a call without an answer lasts for ever. The driver is locked.
 func (d *Driver) hearFrom(f *family) {
 	if d.closed {
 		go f.hearAlone()
@@ -97,7 +97,7 @@ func (d *Driver) listen(wait time.Duration) {
 				continue
 			}
 			if !f.hear(ear.Revents) {
-				ear.Fd = -1 // which is nobody's
+				ear.Fd = -1 // which poll ignores
 				d.mu.Lock()
 				d.families = slices.DeleteFunc(d.families, func(of *family) bool { return of == f })
 				d.mu.Unlock()
@@ -107,7 +107,7 @@ func (d *Driver) listen(wait time.Duration) {
 			f.took.Add(now - began)
 			began = now
 		}
-		wait = firstLook // who was told of goes to sleep now, and is not looked at before
+		wait = firstLook // the thread whose call was answered goes to sleep now, and is not looked at before
 	}
 }
 
@@ -137,7 +137,7 @@ func (f *family) hearAlone() {
 	}
 }
 
-// leave is when nobody has the filter any more.
+// leave is called when no process has the filter any more.
 func (f *family) leave() { close(f.calls) }
 
 // fail says why no time is virtual any more. The first reason counts.
@@ -151,7 +151,7 @@ func (f *family) named(g *guest, what string) {
 
 // hear takes in a call that is about to begin, and lets it if it is one of the most frequent kind, a
 // wait of Go's poller. Any other is looked into by the family's own thread. It is false when there
-// is nobody left who could make one.
+// is no process left that could make one.
 func (f *family) hear(events int16) (more bool) {
 	if events&unix.POLLIN == 0 {
 		return events == 0
@@ -159,10 +159,10 @@ func (f *family) hear(events int16) (more bool) {
 	var n notification
 	switch err := raw.Ioctl(f.listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)); {
 	case err == nil:
-	case errors.Is(err, unix.EINTR), errors.Is(err, unix.ENOENT), errors.Is(err, unix.EAGAIN): // it has ended meanwhile
+	case errors.Is(err, unix.EINTR), errors.Is(err, unix.ENOENT), errors.Is(err, unix.EAGAIN): // it has ended since
 		return true
 	default:
-		f.fail(fmt.Errorf("being told of what process %d does: %w", f.root, err))
+		f.fail(fmt.Errorf("hearing of the system calls of process %d: %w", f.root, err))
 		return false
 	}
 	f.mu.Lock()
@@ -176,7 +176,7 @@ func (f *family) hear(events int16) (more bool) {
 		f.calls <- n
 		return true
 	}
-	g.told.Add(1)
+	g.calls.Add(1)
 	_ = f.respond(&n, f.awaitEvents(g, &n, true))
 	return true
 }
@@ -202,7 +202,7 @@ func (f *family) handle(n *notification) {
 		_ = f.respond(n, proceed())
 		return
 	}
-	g.told.Add(1)
+	g.calls.Add(1)
 	r, known := rules[uint32(n.nr)]
 	if n.arch != tracee.AuditArch || !known {
 		f.named(g, "makes system calls as programs for another machine do")
@@ -218,7 +218,7 @@ func (f *family) respond(n *notification, r response) error {
 		return nil
 	}
 	err := raw.Ioctl(f.listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
-	if err == nil || errors.Is(err, unix.ENOENT) { // it has ended meanwhile
+	if err == nil || errors.Is(err, unix.ENOENT) { // it has ended since
 		return nil
 	}
 	f.fail(fmt.Errorf("answering process %d: %w", f.root, err))
@@ -262,16 +262,16 @@ func (f *family) guest(tid int) (*guest, error) {
 	return f.guests[pid], nil
 }
 
-// cost is how many calls of its we were told of and, of the first of a family, how long in raw ns it took
+// cost is how many of its calls the kernel reported to us and, of the first of a family, how long in raw ns it took
 // us to hear the family.
-func (g *guest) cost() (told uint64, listening int64) {
+func (g *guest) cost() (calls uint64, listening int64) {
 	if g.pid == g.family.root {
 		listening = g.family.took.Load()
 	}
-	return g.told.Load(), listening
+	return g.calls.Load(), listening
 }
 
-// children admits the processes that the family has started and nobody knows of yet, and reports
+// children admits the processes that the family has started and that are not known yet, and reports
 // whether there were any. The driver is locked.
 func (f *family) children() (found bool, err error) {
 	f.mu.Lock()

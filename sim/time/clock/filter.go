@@ -10,8 +10,8 @@ import (
 	"nodestorm/sim/time/clock/tracee"
 )
 
-// condition is what the kernel looks at before it tells us of a system call: a part of a seccomp
-// filter that ends in tell or let.
+// condition is what the kernel looks at before it reports a system call to us: a part of a seccomp
+// filter that ends in report or allow.
 type condition []unix.SockFilter
 
 const (
@@ -22,8 +22,8 @@ const (
 )
 
 var (
-	tell = unix.SockFilter{Code: give, K: unix.SECCOMP_RET_USER_NOTIF}
-	let  = unix.SockFilter{Code: give, K: unix.SECCOMP_RET_ALLOW}
+	report = unix.SockFilter{Code: give, K: unix.SECCOMP_RET_USER_NOTIF}
+	allow  = unix.SockFilter{Code: give, K: unix.SECCOMP_RET_ALLOW}
 )
 
 // lower is where the lower half of an argument is; the upper one follows.
@@ -34,36 +34,36 @@ func jump(test uint16, k uint32, yes, no int) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | test | unix.BPF_K, Jt: uint8(yes), Jf: uint8(no), K: k}
 }
 
-// always tells of every call.
-func always() condition { return condition{tell} }
+// always reports every call.
+func always() condition { return condition{report} }
 
-// unlessZero tells of calls whose argument, of 32 bits, is not 0.
+// unlessZero reports calls whose argument, of 32 bits, is not 0.
 func unlessZero(arg int) condition {
-	return condition{{Code: loadWord, K: lower(arg)}, jump(unix.BPF_JEQ, 0, 1, 0), tell, let}
+	return condition{{Code: loadWord, K: lower(arg)}, jump(unix.BPF_JEQ, 0, 1, 0), report, allow}
 }
 
-// given tells of calls whose argument, an address, is not null.
+// given reports calls whose argument, an address, is not null.
 func given(arg int) condition {
 	return condition{
 		{Code: loadWord, K: lower(arg)}, jump(unix.BPF_JEQ, 0, 0, 2),
 		{Code: loadWord, K: lower(arg) + 4}, jump(unix.BPF_JEQ, 0, 1, 0),
-		tell, let,
+		report, allow,
 	}
 }
 
-// among tells of calls whose argument, as far as the mask goes, is one of the values, and for which
+// oneOf reports calls whose argument, as far as the mask goes, is one of the values, and for which
 // the rest holds.
-func among(arg int, mask uint32, values []uint32, rest condition) condition {
+func oneOf(arg int, mask uint32, values []uint32, rest condition) condition {
 	c := condition{{Code: loadWord, K: lower(arg)}, {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: mask}}
 	for i, v := range values {
 		c = append(c, jump(unix.BPF_JEQ, v, len(values)-i, 0))
 	}
-	return append(append(c, let), rest...)
+	return append(append(c, allow), rest...)
 }
 
-// unlessBit tells of calls whose argument lacks a bit.
+// unlessBit reports calls whose argument lacks a bit.
 func unlessBit(arg int, bit uint32) condition {
-	return condition{{Code: loadWord, K: lower(arg)}, jump(unix.BPF_JSET, bit, 0, 1), let, tell}
+	return condition{{Code: loadWord, K: lower(arg)}, jump(unix.BPF_JSET, bit, 0, 1), allow, report}
 }
 
 // elsewhere lets calls through that are made in those places.
@@ -72,7 +72,7 @@ func elsewhere(places []uint64, rest condition) (c condition) {
 		c = append(c,
 			unix.SockFilter{Code: loadWord, K: callPlace}, jump(unix.BPF_JEQ, uint32(p), 0, 3),
 			unix.SockFilter{Code: loadWord, K: callPlace + 4}, jump(unix.BPF_JEQ, uint32(p>>32), 0, 1),
-			let)
+			allow)
 	}
 	return append(c, rest...)
 }
@@ -80,12 +80,12 @@ func elsewhere(places []uint64, rest condition) (c condition) {
 // x32 is the bit of call numbers that have a meaning of their own.
 const x32 = 0x40000000
 
-// filterCode tells of the calls that there are rules for, but not of those that Go's runtime makes
+// filterCode reports the calls that there are rules for, but not of those that Go's runtime makes
 // in places of its own, and of all calls of other machines' kind.
 func filterCode(own []uint64) []unix.SockFilter {
 	code := []unix.SockFilter{
-		{Code: loadWord, K: callArch}, jump(unix.BPF_JEQ, tracee.AuditArch, 1, 0), tell,
-		{Code: loadWord, K: callNumber}, jump(unix.BPF_JGE, x32, 0, 1), tell,
+		{Code: loadWord, K: callArch}, jump(unix.BPF_JEQ, tracee.AuditArch, 1, 0), report,
+		{Code: loadWord, K: callNumber}, jump(unix.BPF_JGE, x32, 0, 1), report,
 	}
 	for _, nr := range sortedRules() {
 		c := rules[nr].when
@@ -94,7 +94,7 @@ func filterCode(own []uint64) []unix.SockFilter {
 		}
 		code = append(append(code, jump(unix.BPF_JEQ, nr, 0, len(c))), c...)
 	}
-	return append(code, let)
+	return append(code, allow)
 }
 
 func sortedRules() (numbers []uint32) {

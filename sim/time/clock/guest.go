@@ -26,8 +26,8 @@ import (
 	"nodestorm/sim/time/clock/tracee"
 )
 
-// A guest is a program as somebody else has built it. It reads its time from the clock page, see
-// vdso.go. Of what else of it has to do with time the kernel tells us before it begins (a seccomp
+// A guest is a program that was not built here. It reads its time from the clock page, see
+// vdso.go. Of what else of it has to do with time the kernel informs us before it begins (a seccomp
 // filter with a listener), see calls.go: of waits above all. We note until when, in virtual time,
 // and let it wait. If virtual time is there first the wait ends. That of a Go runtime's poller
 // does by SIGURG, which it takes for one of its own requests to look up from its work: timers
@@ -48,7 +48,7 @@ type guest struct {
 	entry uint64
 	vdso  uint64
 
-	told atomic.Uint64 // how many calls we were told of
+	calls atomic.Uint64 // how many the kernel reported to us
 
 	mu     sync.Mutex
 	poller uint64       // descriptor of Go's runtime, and one more; 0 if it is not known
@@ -112,7 +112,7 @@ func (d *Driver) adopt(pid int) error {
 	return nil
 }
 
-// prepare has a program, which has not begun yet, read its time from the page and tell of its
+// prepare has a program, which has not begun yet, read its time from the page and report its
 // waits.
 func prepare(pid int, page string) (listener int, err error) {
 	t, err := tracee.Stopped(pid)
@@ -178,7 +178,7 @@ func (d *Driver) admit(f *family, pid int) error {
 			return err
 		}
 		if d.procs[i] == nil {
-			return unix.ESRCH // it has ended meanwhile
+			return unix.ESRCH // it has ended since
 		}
 		d.procs[i].guest = g
 		f.mu.Lock()
@@ -277,7 +277,7 @@ func (g *guest) newcomers() (found bool, err error) {
 }
 
 // onLoopback has a program that would listen on all addresses listen on loopback, which those
-// that are built with the clock do by themselves. With an error nobody knows where it would.
+// that are built with the clock do by themselves. With an error it is unknown where it would.
 func onLoopback(tid int, at uint64, size int) error {
 	address := make([]byte, min(max(size, 0), unix.SizeofSockaddrInet6))
 	if n, err := tracee.ReadMemory(tid, at, address); err != nil || n != len(address) {

@@ -57,7 +57,7 @@ func plays(t *testing.T, d *Driver, path string, args ...string) (took time.Dura
 	return l.took, l.lines[len(l.lines)-1]
 }
 
-// A program that nobody has changed sleeps an hour in no time, by all its clocks, ticks as often
+// An unchanged program sleeps an hour in no time, by all its clocks, ticks as often
 // as it should, and hears what is sent to it.
 func TestGuest(t *testing.T) {
 	path := guestProgram(t)
@@ -102,7 +102,7 @@ func TestGuestAfterAKilledProgram(t *testing.T) {
 	plays(t, d, path, "sleep", "1h")
 }
 
-// A program that a guest has left behind has its filter, and no say in the slot of whoever comes
+// A program that a guest has left behind has its filter, and no say in the slot of what comes
 // next.
 func TestGuestLeavesItsSlot(t *testing.T) {
 	var s slot
@@ -132,7 +132,7 @@ func TestGuestOutlivesItsClock(t *testing.T) {
 	}
 	eventually(t, "it waits", func() bool {
 		programs := d.Figures().Programs
-		return programs[0].Name == "guest" && programs[0].Told > 3 && programs[0].Listening > 0
+		return programs[0].Name == "guest" && programs[0].Calls > 3 && programs[0].Listening > 0
 	})
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
@@ -149,11 +149,11 @@ func TestGuestOutlivesItsClock(t *testing.T) {
 // What cannot be read is not listened on: it may be all addresses.
 func TestGuestsAddressCannotBeRead(t *testing.T) {
 	if err := onLoopback(os.Getpid(), 1, 16); err == nil {
-		t.Error("an address that nobody can read is taken for a good one")
+		t.Error("an unreadable address is taken for a good one")
 	}
 }
 
-// Whatever a guest asks for, nobody beyond this machine hears it.
+// Whatever a guest asks for, no other machine can connect to it.
 func TestGuestListensOnLoopback(t *testing.T) {
 	d := testDriver(t, Auto)
 	if _, said := plays(t, d, guestProgram(t), "listen"); said != "127.0.0.1 127.0.0.1 127.0.0.1" {

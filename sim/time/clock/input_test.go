@@ -88,7 +88,7 @@ func TestGuestIsNoProgram(t *testing.T) {
 	}
 }
 
-// A guest that crashes is told of as one, and its world goes on.
+// A guest that crashes is reported as one, and its world goes on.
 func TestGuestCrashes(t *testing.T) {
 	d := testDriver(t, Auto)
 	got := live(t, d, guestProgram(t), "sleep", "not so long")

@@ -69,7 +69,7 @@ var ownPoller = sync.OnceValues(func() (int32, error) {
 //
 // One that moves from thread to thread could be missed by a look at one after the
 // other. So the scheduler must know of none, then no thread may run, and none have
-// gone to sleep meanwhile. The runtime's monitor counts as any thread does: others may
+// gone to sleep since. The runtime's monitor counts as any thread does: others may
 // wait for a lock that it is about to give back.
 func (o *ownProcess) works(switches int64) (bool, error) {
 	metrics.Read(o.samples)

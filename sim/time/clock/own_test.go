@@ -64,7 +64,7 @@ func TestOwnWorkMoves(t *testing.T) {
 	_, _ = unix.Close(there[0]), unix.Close(back[0])
 	players.Wait()
 	if missed > 0 {
-		t.Errorf("%d looks of 20,000 saw nobody work", missed)
+		t.Errorf("%d looks of 20,000 saw no thread work", missed)
 	}
 }
 

@@ -49,7 +49,7 @@ const (
 
 // tick is the real time from one look to the next at a rate that does not jump.
 func (m Mode) tick() time.Duration {
-	if m == Auto { // held for somebody who works, and is not to wait for us
+	if m == Auto { // held for a thread that works, and is not to wait for us
 		return longTick
 	}
 	grain := float64(fineGrain) / max(1, m.factor)

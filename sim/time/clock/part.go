@@ -23,7 +23,7 @@ type part struct {
 	before        lagHistogram
 	lag           lagHistogram // of a running program: only what is not in its slot any more
 	stopped, disk int64        // the longest stay, virtual ns
-	told          uint64       // of a guest, as is listening
+	calls         uint64       // of a guest, as is listening
 	listening     int64        // ns of processor time
 }
 
@@ -31,7 +31,7 @@ type part struct {
 func (p *part) merge(o part) {
 	p.lag.merge(o.lag)
 	p.stopped, p.disk = max(p.stopped, o.stopped), max(p.disk, o.disk)
-	p.told, p.listening = p.told+o.told, p.listening+o.listening
+	p.calls, p.listening = p.calls+o.calls, p.listening+o.listening
 }
 
 // Name says what the program with that process ID is called in the figures, where
@@ -131,7 +131,7 @@ func (d *Driver) programs() []lag.Program {
 			now := p.part
 			now.lag = d.page.slots[i].histogram()
 			if p.guest != nil {
-				now.told, now.listening = p.guest.cost()
+				now.calls, now.listening = p.guest.cost()
 			}
 			add(now)
 		}
@@ -150,7 +150,7 @@ func (d *Driver) programs() []lag.Program {
 		p := parts[name]
 		programs = append(programs,
 			lag.Program{Name: name, Lag: p.lag.figures(), Stopped: time.Duration(p.stopped), Disk: time.Duration(p.disk),
-				Told: p.told, Listening: time.Duration(p.listening)})
+				Calls: p.calls, Listening: time.Duration(p.listening)})
 	}
 	return programs
 }

@@ -257,7 +257,7 @@ func TestDisk(t *testing.T) {
 }
 
 // A parent waits as for a disk until its child has begun, see vfork(2), and the child
-// for a file until nobody holds a lease of it, see fcntl(2).
+// for a file until no process holds a lease of it, see fcntl(2).
 func TestWaitForChild(t *testing.T) {
 	d := testDriver(t, Auto)
 	program := filepath.Join(t.TempDir(), "program")
@@ -273,7 +273,7 @@ func TestWaitForChild(t *testing.T) {
 	}
 }
 
-// leased makes a program that nobody can start before the returned function is called.
+// leased makes a program that cannot be started before the returned function is called.
 func leased(t *testing.T, path string) (release func()) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o700)

@@ -37,7 +37,7 @@ func newProcess(pid int32, name string) *process {
 }
 
 // attach opens a process's poller. The kernel allows it to a process's parent
-// or to whoever may trace it.
+// or to one that may trace it.
 func (p *process) attach(s *slot) error {
 	if p.pidfd < 0 {
 		fd, err := unix.PidfdOpen(int(p.pid), 0)
@@ -51,7 +51,7 @@ func (p *process) attach(s *slot) error {
 	}
 	epfd, err := unix.PidfdGetfd(p.pidfd, int(s.epfd.Load()), 0)
 	if err != nil {
-		return fmt.Errorf("reaching the poller of process %d (nodestorm doctor tells what forbids it; --clock real does without): %w", p.pid, err)
+		return fmt.Errorf("reaching the poller of process %d (see nodestorm doctor; --clock real does without): %w", p.pid, err)
 	}
 	eventfd, err := unix.PidfdGetfd(p.pidfd, int(s.eventfd.Load()), 0)
 	if err != nil {
@@ -168,7 +168,7 @@ func (d *Driver) forget(i int) {
 		if err := g.why(); err != nil && d.err == nil {
 			d.err = err
 		}
-		d.procs[i].told, d.procs[i].listening = g.cost()
+		d.procs[i].calls, d.procs[i].listening = g.cost()
 		g.end()
 	}
 	d.end(d.procs[i], s.take())
@@ -197,7 +197,7 @@ func (d *Driver) end(p *process, last lagHistogram) {
 	d.ended[p.name] = &p.part
 }
 
-// programName is what a program that nobody has named is called.
+// programName is what a program without a name is called.
 func programName(pid int32) string {
 	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
@@ -215,7 +215,7 @@ func (s *slot) histogram() (h lagHistogram) {
 	return h
 }
 
-// take is histogram, which begins anew. No timer that fires meanwhile is lost; what
+// take is histogram, which begins anew. No timer that fires during the call is lost; what
 // it adds to the maximum may be.
 func (s *slot) take() (h lagHistogram) {
 	for i := range s.lag {

@@ -119,7 +119,7 @@ func TestOneTimeForUs(t *testing.T) {
 	pings(t, d, start(t, d.Env(), "pinger", strings.TrimPrefix(server.URL, "http://"), "1s"), 1000)
 }
 
-// A program whose poller nobody waits for does not hold time up.
+// A program whose poller no thread waits for does not hold time up.
 func TestProgramWithoutTimers(t *testing.T) {
 	d := testDriver(t, Auto)
 	start(t, d.Env(), "actor", "signal")
@@ -164,7 +164,7 @@ func TestRateWakesSleepers(t *testing.T) {
 }
 
 // A program that is killed holds nothing up: its slot is free again, also while
-// nobody has waited for it, and what its timers' lag was stays counted.
+// it has not been waited for, and what its timers' lag was stays counted.
 func TestKilledProgram(t *testing.T) {
 	d := testDriver(t, Auto)
 	victim := start(t, d.Env(), "actor", "tick", "1s")
@@ -240,8 +240,8 @@ func TestShortPrograms(t *testing.T) {
 	})
 }
 
-// A slot whose program died before the driver saw it is freed, whether somebody
-// has waited for the program or not.
+// A slot whose program died before the driver saw it is freed, whether or not
+// the program has been waited for.
 func TestDeadOnArrival(t *testing.T) {
 	d := testDriver(t, Auto)
 	d.Release()

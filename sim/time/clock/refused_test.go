@@ -30,7 +30,7 @@ func refuse(numbers []uint32) error {
 	for i, nr := range numbers {
 		code = append(code, jump(unix.BPF_JEQ, nr, len(numbers)-i, 0))
 	}
-	code = append(code, let, unix.SockFilter{Code: give, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)})
+	code = append(code, allow, unix.SockFilter{Code: give, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)})
 	program := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
@@ -84,7 +84,7 @@ func TestGuestInContainer(t *testing.T) {
 			return fmt.Errorf("pidfd_getfd is not refused: %w", err)
 		}
 		if err := TryBuiltIn(); !errors.Is(err, unix.EPERM) {
-			return fmt.Errorf("what has the clock built in is let live here: %w", err)
+			return fmt.Errorf("what has the clock built in is allow live here: %w", err)
 		}
 		if err := TryGuest(); err != nil {
 			return err

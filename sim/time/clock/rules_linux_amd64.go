@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machineRules are for what this machine's kernel has from of old, besides what all have.
+// machineRules are for what this machine's kernel has from of old, in addition to what all have.
 func machineRules() map[uint32]rule {
 	return map[uint32]rule{
 		unix.SYS_TIME:       {always(), readSeconds},

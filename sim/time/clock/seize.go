@@ -44,7 +44,7 @@ func seize(tid int) error {
 
 func letGo(tid int, signal unix.Signal) { _ = ptrace(unix.PTRACE_DETACH, tid, uintptr(signal)) }
 
-// endWait has a thread's wait end, if it is in it. It is not done if that cannot be told yet.
+// endWait has a thread's wait end, if it is in it. It is not done if that is not known yet.
 func (f *family) endWait(pid, tid int, w wait) (done bool, err error) {
 	switch in, err := callOf(pid, tid); {
 	case err != nil: // it has ended
@@ -104,7 +104,7 @@ const running = -1
 // callOf is the system call that a thread is blocked in.
 func callOf(pid, tid int) (nr int, err error) {
 	dir := fmt.Sprintf("/proc/%d/task/%d/", pid, tid)
-	if in, err := os.ReadFile(dir + "wchan"); err == nil && bytes.HasPrefix(in, task.ToldOf) {
+	if in, err := os.ReadFile(dir + "wchan"); err == nil && bytes.HasPrefix(in, task.InSeccomp) {
 		return running, nil
 	}
 	text, err := os.ReadFile(dir + "syscall")
@@ -118,7 +118,7 @@ func callOf(pid, tid int) (nr int, err error) {
 	return nr, nil
 }
 
-// gone reports whether a thread has ended, also if nobody has waited for it yet.
+// gone reports whether a thread has ended, also if it has not been waited for yet.
 func gone(pid, tid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/status", pid, tid))
 	if err != nil {
@@ -129,7 +129,7 @@ func gone(pid, tid int) bool {
 }
 
 // stop waits until a thread that we hold stops or ends, and says in tid which. The end of our own
-// child is left to whoever waits for that.
+// child is left to its waiter.
 func (f *family) stop(which int, tid *int) (unix.WaitStatus, error) {
 	var info unix.Siginfo
 	for {
@@ -266,10 +266,10 @@ func (f *family) trace(tid *int, n *notification) (became bool, err error) {
 	}
 }
 
-// childrenShown is an error if the kernel does not tell of a process's children.
+// childrenShown is an error if the kernel does not list a process's children.
 func childrenShown() error {
 	if _, err := os.ReadFile(filepath.Join("/proc/self/task", strconv.Itoa(os.Getpid()), "children")); err != nil {
-		return fmt.Errorf("the kernel does not tell which programs a program has started (CONFIG_PROC_CHILDREN): %w", err)
+		return fmt.Errorf("the kernel does not list which programs a program has started (CONFIG_PROC_CHILDREN): %w", err)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"nodestorm/sim/time/lag"
 )
 
-// Whoever is stopped is named, whatever it is to the world and however it lives in its time: a
+// A stopped program is named, whatever it is to the world and however it lives in its time: a
 // verdict that does not depend on a program would not need it. None of them says so itself.
 func TestWhoeverIsStopped(t *testing.T) {
 	if err := TryGuest(); err != nil {

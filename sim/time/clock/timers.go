@@ -115,7 +115,7 @@ func (t *timer) C() <-chan time.Time { return t.ch }
 
 // Stop reports whether it stopped the timer before it fired. As with Go 1.23's
 // timers, no stale value is received after Stop or Reset, and a timer whose value
-// nobody has received yet counts as not fired.
+// has not been received yet counts as not fired.
 func (t *timer) Stop() bool {
 	t.clock.mu.Lock()
 	defer t.clock.mu.Unlock()

@@ -87,10 +87,10 @@ func TestTimerStopAndReset(t *testing.T) {
 		t.Error("a timer fired at its time before Reset")
 	}
 	c.step(time.Second)
-	// It has fired, and nobody has received: as with Go 1.23's timers it counts
+	// It has fired, and was not received: as with Go 1.23's timers it counts
 	// as not fired, so that `if !t.Stop() { <-t.C() }` doesn't hang.
 	if !timer.Stop() {
-		t.Error("Stop of a timer whose value nobody received: false")
+		t.Error("Stop of a timer whose value was not received: false")
 	}
 	if n := received(timer.C()); n != 0 {
 		t.Error("a stale value after Stop")
@@ -98,7 +98,7 @@ func TestTimerStopAndReset(t *testing.T) {
 	timer.Reset(0)
 	c.step(0)
 	if !timer.Reset(time.Second) {
-		t.Error("Reset of a timer whose value nobody received: false")
+		t.Error("Reset of a timer whose value was not received: false")
 	}
 	if n := received(timer.C()); n != 0 {
 		t.Error("a stale value after Reset")

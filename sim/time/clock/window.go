@@ -23,7 +23,7 @@ func (d *Driver) Window() *Window {
 	return w
 }
 
-// Next ends the span, tells its figures, of which Max and Shares are not known, and
+// Next ends the span, returns its figures, of which Max and Shares are not known, and
 // begins the next one.
 func (w *Window) Next() lag.Figures {
 	w.d.mu.Lock()

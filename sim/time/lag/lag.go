@@ -57,9 +57,9 @@ type Program struct {
 	// itself, not run; Disk the longest that one of its threads waited for a disk.
 	Stopped time.Duration `json:"stopped"` // ns in JSON, as is Disk
 	Disk    time.Duration `json:"disk"`
-	// Told is how many system calls of a guest the kernel has reported to us since it started, and
+	// Calls is how many system calls of a guest the kernel has reported to us since it started, and
 	// Listening the processor time that this took us; both are 0 of other programs.
-	Told      uint64        `json:"told,omitempty"`
+	Calls     uint64        `json:"told,omitempty"`
 	Listening time.Duration `json:"listening,omitempty"` // ns in JSON
 }
 

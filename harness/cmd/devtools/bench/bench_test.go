@@ -136,7 +136,7 @@ func quiet(b *testing.B, w *world.World, span time.Duration) {
 	f := w.Driver().Figures()
 	after, _ := total(w.Usage())
 	for name, now := range guests(f) {
-		calls := float64(now.Told - start[name].Told)
+		calls := float64(now.Calls - start[name].Calls)
 		b.ReportMetric(calls/f.Wall.Seconds(), "told/s-"+name)
 		b.ReportMetric(float64((now.Listening-start[name].Listening).Nanoseconds())/1e3/calls, "µs/told-"+name)
 	}
@@ -152,7 +152,7 @@ func quiet(b *testing.B, w *world.World, span time.Duration) {
 func guests(f lag.Figures) map[string]lag.Program {
 	of := map[string]lag.Program{}
 	for _, p := range f.Programs {
-		if p.Told > 0 {
+		if p.Calls > 0 {
 			of[p.Name] = p
 		}
 	}

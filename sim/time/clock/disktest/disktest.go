@@ -43,7 +43,7 @@ func New(t testing.TB) (dir string, stall func(time.Duration)) {
 	})
 	return dir, func(d time.Duration) {
 		t.Helper()
-		// A process of its own: should the test be killed meanwhile, the disk moves on.
+		// A process of its own: should the test be killed in that time, the disk moves on.
 		script := fmt.Sprintf(`fsfreeze --freeze "$1" && { sleep %.3f; fsfreeze --unfreeze "$1"; }`, d.Seconds())
 		cmd := exec.Command("sh", "-c", script, "stall", dir)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -30,7 +30,7 @@ func Usage(who int) (u unix.Rusage) {
 	return u
 }
 
-// Poll tells how many of the descriptors, of which there must be one, have an
+// Poll returns how many of the descriptors, of which there must be one, have an
 // event now.
 func Poll(fds []unix.PollFd) (int, error) { return PollFor(fds, 0) }
 
@@ -42,7 +42,7 @@ func PollFor(fds []unix.PollFd, wait time.Duration) (int, error) {
 	return int(n), Error(errno)
 }
 
-// Tgkill sends a thread a signal, or none, which tells whether it is there.
+// Tgkill sends a thread a signal, or none, which finds out whether it is there.
 func Tgkill(pid, tid int, signal unix.Signal) error {
 	_, _, errno := unix.RawSyscall(unix.SYS_TGKILL, uintptr(pid), uintptr(tid), uintptr(signal))
 	return Error(errno)

@@ -23,7 +23,7 @@ import (
 )
 
 // Threads are those of a process. The kernel knows which of them want to run
-// also while the process can't tell: one that returns from epoll_wait with an
+// also while the process does not: one that returns from epoll_wait with an
 // event, or from a system call, may lose its processor to another program
 // before it says so in its slot.
 type Threads struct {
@@ -50,7 +50,7 @@ func (t *Threads) Run() (bool, error) {
 	runs := false
 	t.each(func(tid int, wchan []byte) bool {
 		switch {
-		case string(wchan) == "0", bytes.HasPrefix(wchan, ToldOf), heldUp(wchan):
+		case string(wchan) == "0", bytes.HasPrefix(wchan, InSeccomp), heldUp(wchan):
 			runs = true
 		case !waits(wchan):
 			state, _ := t.status(tid)
@@ -71,7 +71,7 @@ func (t *Threads) Run() (bool, error) {
 // time, which is now, the one and the other have been going on.
 func (t *Threads) Follow(now int64) (stopped, disk int64) {
 	if !t.complete() {
-		_ = t.list() // Run tells
+		_ = t.list() // Run reports it
 	}
 	var stays map[int]stay
 	t.each(func(tid int, wchan []byte) bool {
@@ -150,8 +150,8 @@ var waiting = [][]byte{
 	[]byte("poll_schedule_timeout"), []byte("do_sys_poll"), []byte("do_poll"),
 }
 
-// ToldOf is what a guest's thread sleeps in until its wait may begin.
-var ToldOf = []byte("seccomp_")
+// InSeccomp is what a guest's thread sleeps in until its wait may begin.
+var InSeccomp = []byte("seccomp_")
 
 func waits(wchan []byte) bool {
 	for _, w := range waiting {
@@ -281,7 +281,7 @@ func ReadWchan(tid int) ([]byte, error) {
 	return os.ReadFile(filepath.Join("/proc/self/task", strconv.Itoa(tid), "wchan"))
 }
 
-// Load is /proc/loadavg, which tells in one read that nobody runs, where that is
+// Load is /proc/loadavg, which says in one read that no thread runs, where that is
 // so: on a machine with nothing else to do.
 type Load struct{ fd int }
 

@@ -126,9 +126,9 @@ func TestOwnThreads(t *testing.T) {
 		for !stop.Load() {
 		}
 	}
-	eventually(t, "nobody but a driver runs", func() bool { return !runs() })
+	eventually(t, "nothing but a driver runs", func() bool { return !runs() })
 	spinning := locked(func() { defer BeDriver()(); spin() })
-	eventually(t, "nobody but two drivers runs", func() bool { return !runs() })
+	eventually(t, "nothing but two drivers runs", func() bool { return !runs() })
 	stop.Store(true)
 	<-spinning
 	stop.Store(false)

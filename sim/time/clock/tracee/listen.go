@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Listen has the tracee install a filter that tells us of its waits, and hand us the end that
+// Listen has the tracee install a filter that reports its waits to us, and hand us the end that
 // hears of them, by way of a socket in the folder.
 func (t *Tracee) Listen(folder string, code []unix.SockFilter) (listener int, err error) {
 	path := filepath.Join(folder, fmt.Sprintf("listener-%d", t.pid))

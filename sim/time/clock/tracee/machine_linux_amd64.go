@@ -15,7 +15,7 @@ import (
 const AuditArch = 0xc000003e // AUDIT_ARCH_X86_64
 
 // clocksInVDSO are the names in the vDSO by which clocks are read, and are made to stand for our
-// code; hiddenInVDSO those that then must not be found: who misses them asks the kernel, which tells us.
+// code; hiddenInVDSO those that then must not be found: a program without them asks the kernel, which informs us.
 var (
 	clocksInVDSO = []string{"__vdso_clock_gettime", "clock_gettime"}
 	hiddenInVDSO = []string{"__vdso_gettimeofday", "gettimeofday", "__vdso_time", "time"}
@@ -61,7 +61,7 @@ func EndCall(_ int, r *syscall.PtraceRegs, value int64) {
 	r.Rax, r.Orig_rax = uint64(value), ^uint64(0)
 }
 
-// MakeAgain has a call made again that would be told of the interruption.
+// MakeAgain has a call made again that would return because of the interruption.
 func MakeAgain(r *syscall.PtraceRegs) (changed bool) {
 	if int64(r.Orig_rax) < 0 || int64(r.Rax) != -int64(unix.EINTR) {
 		return false

@@ -64,10 +64,10 @@ func EndCall(pid int, r *syscall.PtraceRegs, value int64) {
 	r.Regs[0] = uint64(value)
 }
 
-// MakeAgain would need the call's first argument, which is gone: a call that is told of the
-// interruption is.
+// MakeAgain would need the call's first argument, which is gone: the interrupted call returns
+// EINTR.
 func MakeAgain(*syscall.PtraceRegs) (changed bool) { return false }
 
-// Caller is not known: it is in a register, which is not told. All waits of a runtime before 1.21 have
+// Caller is not known: it is in a register, which is not passed on. All waits of a runtime before 1.21 have
 // a place of their own; the others end by ptrace.
 func Caller(int) (at uint64, ok bool) { return 0, false }

@@ -1,7 +1,7 @@
 //go:build linux && (amd64 || arm64)
 
 // Package tracee changes programs before their first instruction, by ptrace: they read their time
-// from a clock page, and tell of the system calls that have to do with time. It also knows what a
+// from a clock page, and report the system calls that have to do with time. It also knows what a
 // machine and a Go program's file say about that. When a wait ends is package clock's business.
 package tracee
 

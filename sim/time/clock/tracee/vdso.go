@@ -20,7 +20,7 @@ import (
 // A program reads the time through a function of the vDSO, a small library that the kernel maps
 // into every process, and finds it by its name: Go's runtime and C libraries alike. So the
 // value of that name is what has to change for a program to live in virtual time, and nothing of
-// the program. Who does without the library asks the kernel, of which we are told, see package clock.
+// the program. A program without the library asks the kernel, which informs us, see package clock.
 
 // replacementBounds are those of the function that takes the place of the vDSO's.
 func replacementBounds() (begin, end *byte)
@@ -102,7 +102,7 @@ const (
 // VDSOSize is what is read of a vDSO: its tables are in the first of its two or so pages.
 const VDSOSize = 4096
 
-// Auxiliary is what the kernel tells a process of itself, see getauxval(3); 0 if it does not.
+// Auxiliary is what the kernel passes to a process about itself, see getauxval(3); 0 if it does not.
 func Auxiliary(pid int, what uint64) (uint64, error) {
 	vector, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/auxv")
 	if err != nil {
