@@ -40,7 +40,7 @@ func TestControlPlaneOfAnotherKind(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	path, err := w.Kubeconfig("somebody", "system:masters")
+	path, err := w.Kubeconfig("tester", "system:masters")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -361,7 +361,7 @@ func TestProgramsEndWithTheWorld(t *testing.T) {
 func TestWaitsAtTheStartAreJumpedOver(t *testing.T) {
 	w := start(t, config(t, clock.Auto))
 	began := w.Clock().Now()
-	kubeconfig, err := w.Kubeconfig("somebody")
+	kubeconfig, err := w.Kubeconfig("tester")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func TestGuestInContainer(t *testing.T) {
 			return fmt.Errorf("pidfd_getfd is not refused: %w", err)
 		}
 		if err := TryBuiltIn(); !errors.Is(err, unix.EPERM) {
-			return fmt.Errorf("what has the clock built in is allow live here: %w", err)
+			return fmt.Errorf("what has the clock built in is let live here: %w", err)
 		}
 		if err := TryGuest(); err != nil {
 			return err

@@ -53,7 +53,7 @@ func TestWorldOnKind(t *testing.T) {
 	if err := w.Fleet().Boot(node.Spec{Name: "simulated", Profile: node.DefaultProfile()}); err != nil {
 		t.Fatal(err)
 	}
-	rc, err := w.User("somebody", "system:masters")
+	rc, err := w.User("tester", "system:masters")
 	if err != nil {
 		t.Fatal(err)
 	}
