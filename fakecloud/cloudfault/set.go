@@ -45,7 +45,7 @@ func (s *Set) Inject(f fault.Fault) error {
 	}
 	a := &armed{does: f.Effect, felt: map[string]bool{}}
 	a.match, _ = f.Match.(Match)
-	a.Life = s.recorder.Arm(f.Name, Faults.Called(f.Effect), f.Plan, s.clk.Now(), about(Call{}))
+	a.Life = s.recorder.Arm(f.Name, Faults.Called(f.Effect), f.Plan, s.clk.Now(), describe(Call{}))
 	s.armed.Add(a)
 	return nil
 }
@@ -67,7 +67,7 @@ func (s *Set) Clear(name string) error {
 	defer s.mu.Unlock()
 	a, err := s.armed.Named(name)
 	if err == nil {
-		a.Clear(s.clk.Now(), about(Call{}))
+		a.Clear(s.clk.Now(), describe(Call{}))
 	}
 	return err
 }
@@ -131,7 +131,7 @@ func (h *Hit) Take(call Call) bool {
 		return false
 	}
 	h.call = call
-	h.armed.Matched(h.set.clk.Now(), about(call))
+	h.armed.Matched(h.set.clk.Now(), describe(call))
 	return true
 }
 
@@ -146,14 +146,14 @@ func (h *Hit) EffectiveAt(at time.Time) {
 	ofCall := slices.Contains([]Point{Before, After, Listing}, pointOf(a.does))
 	if a.EffectiveSince().IsZero() || !ofCall && !a.felt[h.call.Instance] { // further calls have records of their own
 		a.felt[h.call.Instance] = true
-		a.Effective(at, about(h.call))
+		a.Effective(at, describe(h.call))
 	}
 	if !h.effective {
 		h.effective = true
 		a.effects++
 	}
 	if a.Limit > 0 && a.effects >= a.Limit {
-		a.Clear(at, about(Call{}))
+		a.Clear(at, describe(Call{}))
 	}
 }
 
@@ -179,13 +179,13 @@ func (s *Set) Next(point Point) time.Time {
 // atWork reports whether the fault acts now, and clears it when its time is over.
 func (a *armed) atWork(now time.Time) bool {
 	if a.Over(now) {
-		a.Clear(a.Ends(), about(Call{}))
+		a.Clear(a.Ends(), describe(Call{}))
 	}
 	return a.Active(now)
 }
 
-// about is what records say of a fault that acts on a call.
-func about(call Call) fault.About {
+// describe returns what records say of a fault that acts on a call.
+func describe(call Call) fault.About {
 	detail := map[string]any{}
 	for key, value := range map[string]string{"operation": call.Operation, "group": call.Group} {
 		if value != "" {

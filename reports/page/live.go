@@ -63,7 +63,7 @@ func Serve(about story.Run, latest func() *story.Story) (*Live, error) {
 	mux.HandleFunc("GET /{$}", l.page)
 	mux.HandleFunc("GET /data/{name}", l.data)
 	mux.HandleFunc("GET /events", l.events)
-	l.server = &http.Server{Handler: own(mux), ReadHeaderTimeout: 5 * time.Second,
+	l.server = &http.Server{Handler: sameOrigin(mux), ReadHeaderTimeout: 5 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	l.done.Go(func() { _ = l.server.Serve(listener) }) // it ends with Close
 	l.done.Go(func() { l.follow(ctx, latest) })
@@ -73,9 +73,9 @@ func Serve(about story.Run, latest func() *story.Story) (*Live, error) {
 // URL is where the page is.
 func (l *Live) URL() string { return "http://" + l.listener.Addr().String() + "/" }
 
-// own refuses what does not come from a page of ours: another site could name
+// sameOrigin refuses what does not come from a page of ours: another site could name
 // its own host and mean ours, or ask without wanting to see the answer.
-func own(next http.Handler) http.Handler {
+func sameOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
 		if address, ipErr := netip.ParseAddr(host); err != nil || host != "localhost" && (ipErr != nil || !address.IsLoopback()) {

@@ -40,7 +40,7 @@ func TestSiteInABrowser(t *testing.T) {
 		}
 		put(name, text.Bytes())
 	}
-	run, err := os.ReadFile(write(t, page.Run{Story: tell(t, "affected.ndjson", affected)}))
+	run, err := os.ReadFile(write(t, page.Run{Story: readStory(t, "affected.ndjson", affected)}))
 	if err != nil {
 		t.Fatal(err)
 	}

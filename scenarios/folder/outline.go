@@ -73,8 +73,8 @@ func wrongPlaceholders(s *messages.Scenario) (all []misnamed) {
 // longestRow is what of a row's values is in names.
 const longestRow = 40
 
-// says are the row's values, for people.
-func (r row) says() string {
+// valuesText are the row's values, for people.
+func (r row) valuesText() string {
 	text := oneline.Of(strings.Join(r.cells, ", "))
 	if len(text) > longestRow {
 		text = strings.ToValidUTF8(text[:longestRow], "") + "…"
@@ -95,7 +95,7 @@ func nameRows(pickles []*messages.Pickle, rows map[string]row) {
 		if !is || named[p.Name] == 1 {
 			continue
 		}
-		name := fmt.Sprintf("%s (%s)", p.Name, r.says())
+		name := fmt.Sprintf("%s (%s)", p.Name, r.valuesText())
 		if taken[slug(name)] {
 			name = fmt.Sprintf("%s (line %d)", p.Name, r.line)
 		}

@@ -75,8 +75,8 @@ func field(key string, t reflect.Type) reflect.StructField {
 	return reflect.StructField{Name: "F_" + key, Type: t, Tag: reflect.StructTag("json:" + strconv.Quote(key))}
 }
 
-// beside are the fields of a struct, as ones of another.
-func beside(t reflect.Type) (fields []reflect.StructField) {
+// embedded are the fields of a struct, as ones of another.
+func embedded(t reflect.Type) (fields []reflect.StructField) {
 	for _, f := range reflect.VisibleFields(t) {
 		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		fields = append(fields, field(key, f.Type))
@@ -91,9 +91,9 @@ func (l *List) rowType() reflect.Type {
 	if match := reflect.TypeOf(l.Match); l.Within != "" {
 		fields = append(fields, field(l.Within, match))
 	} else {
-		fields = append(fields, beside(match)...)
+		fields = append(fields, embedded(match)...)
 	}
-	fields = append(fields, beside(reflect.TypeFor[Plan]())...)
+	fields = append(fields, embedded(reflect.TypeFor[Plan]())...)
 	var effects []reflect.StructField
 	for _, k := range l.Kinds() {
 		effects = append(effects, field(k.Key, reflect.PointerTo(reflect.TypeOf(k.Effect))))
@@ -109,7 +109,7 @@ func (l *List) read(row reflect.Value) (Fault, error) {
 	column := func(key string) reflect.Value { return row.FieldByName("F_" + key) }
 	of := func(t reflect.Type) any { // with the fields that beside has taken from it
 		whole := reflect.New(t).Elem()
-		for i, f := range beside(t) {
+		for i, f := range embedded(t) {
 			whole.Field(i).Set(row.FieldByName(f.Name))
 		}
 		return whole.Interface()

@@ -97,8 +97,8 @@ func (c *Client) served() (all []resource, err error) {
 	return all, nil
 }
 
-// of finds the resource of an object's kind.
-func of(all []resource, gvk schema.GroupVersionKind) (resource, error) {
+// resourceOf finds the resource of an object's kind.
+func resourceOf(all []resource, gvk schema.GroupVersionKind) (resource, error) {
 	var versions []string
 	for _, r := range all {
 		if r.Kind != gvk.Kind || r.GroupVersionResource.Group != gvk.Group {
@@ -155,15 +155,15 @@ func (c *Client) Put(ctx context.Context, objects []Object, how How) error {
 		}
 	}
 	for _, o := range objects {
-		if _, err := of(all, o.GroupVersionKind()); err != nil && !defined[o.GroupVersionKind().GroupKind()] {
+		if _, err := resourceOf(all, o.GroupVersionKind()); err != nil && !defined[o.GroupVersionKind().GroupKind()] {
 			return fmt.Errorf("document %d: %w", o.Document, err)
 		}
 	}
 	for _, o := range objects {
-		r, err := of(all, o.GroupVersionKind())
+		r, err := resourceOf(all, o.GroupVersionKind())
 		if err != nil { // its definition was created since
 			if all, err = c.served(); err == nil {
-				r, err = of(all, o.GroupVersionKind())
+				r, err = resourceOf(all, o.GroupVersionKind())
 			}
 		}
 		if err == nil {
@@ -253,7 +253,7 @@ func (c *Client) SetStatus(ctx context.Context, objects []Object) error {
 		fail := func(err error) error {
 			return fmt.Errorf("document %d: writing the status of %s: %w", o.Document, o, err)
 		}
-		r, err := of(all, o.GroupVersionKind())
+		r, err := resourceOf(all, o.GroupVersionKind())
 		if err != nil {
 			return fail(err)
 		}

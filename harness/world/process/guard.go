@@ -76,7 +76,7 @@ func newGuard(dir, shell string, first func() bool) (*Guard, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "pids"), 0o700); err != nil {
 		return nil, err
 	}
-	noted, err := own(dir)
+	noted, err := notedDir(dir)
 	if err != nil {
 		return nil, err
 	}

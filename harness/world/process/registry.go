@@ -70,9 +70,9 @@ func noted() (folders []string) {
 	return folders
 }
 
-// own makes dir one of ours, that Sweep removes when we have ended without doing so,
+// notedDir makes dir one of ours, that Sweep removes when we have ended without doing so,
 // and returns where it is noted.
-func own(dir string) (string, error) {
+func notedDir(dir string) (string, error) {
 	return note(dir), os.WriteFile(filepath.Join(dir, ownerFile), []byte(Self()+" "+machine()+"\n"), 0o600)
 }
 
@@ -83,7 +83,7 @@ func Scratch(prefix string) (dir string, remove func() error, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	noted, err := own(parent)
+	noted, err := notedDir(parent)
 	remove = func() error {
 		err := os.RemoveAll(parent)
 		if noted != "" {

@@ -11,21 +11,21 @@ import (
 // Self names this process among all of the machine: its ID, when it began, and the kernel's name
 // of the processes that it is one of.
 func Self() string {
-	return strings.Join([]string{strconv.Itoa(os.Getpid()), started(os.Getpid()), among()}, " ")
+	return strings.Join([]string{strconv.Itoa(os.Getpid()), started(os.Getpid()), pidNamespace()}, " ")
 }
 
 // Gone reports whether the process of that name has ended. Of one that we cannot see, because it
 // was in another container, it is not known.
 func Gone(name string) bool {
 	fields := strings.Fields(name)
-	if len(fields) != 3 || fields[2] != among() {
+	if len(fields) != 3 || fields[2] != pidNamespace() {
 		return false
 	}
 	pid, err := strconv.Atoi(fields[0])
 	return err == nil && pid > 1 && !alive(pid, fields[1])
 }
 
-func among() string {
+func pidNamespace() string {
 	name, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
 		return "unknown"

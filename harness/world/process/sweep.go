@@ -58,7 +58,7 @@ func Sweep(dir string, prefixes ...string) (swept []Swept, used []string, err er
 		}
 		start, place, _ := strings.Cut(rest, " ")
 		guard, _, guarded := readPID(filepath.Join(folder, guardFile))
-		if place != "" && place != among()+" "+machine() { // whom we cannot see, in another container or on another machine
+		if place != "" && place != pidNamespace()+" "+machine() { // whom we cannot see, in another container or on another machine
 			used = append(used, folder)
 			continue
 		}

@@ -31,8 +31,8 @@ func again(w *world, judge func(p, before *plan, pod string, bought *instance)) 
 	}
 }
 
-// coming reports whether an instance is, or may become, a Node in its time that takes pods.
-func (w *world) coming(i *instance) bool {
+// maySchedule reports whether an instance is, or may become, a Node in its time that takes pods.
+func (w *world) maySchedule(i *instance) bool {
 	if n := w.joined(i); n != nil && n.cordoned() {
 		return false
 	}
@@ -45,7 +45,7 @@ func (w *world) unclaimed(group string) (found []*instance) {
 	for _, name := range slices.Sorted(maps.Keys(w.instances)) {
 		i := w.instances[name]
 		claimed := slices.ContainsFunc(w.plans, func(p *plan) bool { return slices.Contains(p.instances, i) })
-		if i.group == group && w.coming(i) && w.joined(i) == nil && !claimed {
+		if i.group == group && w.maySchedule(i) && w.joined(i) == nil && !claimed {
 			found = append(found, i)
 		}
 	}
@@ -64,7 +64,7 @@ func (w *world) allBoughtFor(latest *plan) bool {
 		}
 		q := w.before(latest, name)
 		if q == nil || q.failed.is() || len(q.instances) == 0 ||
-			slices.ContainsFunc(q.instances, func(i *instance) bool { return !w.coming(i) }) {
+			slices.ContainsFunc(q.instances, func(i *instance) bool { return !w.maySchedule(i) }) {
 			return false
 		}
 		if w.openPlaces(q) == 0 || w.overtaken(q) { // others have a place that was bought for it, and it may do so in turn
