@@ -75,7 +75,7 @@ func TestWrongArguments(t *testing.T) {
 		{"help|nope", `unknown command "nodestorm nope"; nodestorm --help`},
 		{"help|verfy", `unknown command "nodestorm verfy", did you mean "verify"; nodestorm --help`},
 		{"help|target|nope", `unknown command "nodestorm target nope"; nodestorm target --help`},
-		{"target|lst", `unknown command "nodestorm target lst", did you mean "list"; nodestorm target --help`},
+		{"target|lst", `unknown command "nodestorm target lst", did you mean "get" or "list"; nodestorm target --help`},
 		{"list|--jsn", "unknown flag: --jsn; nodestorm list --help shows the flags"},
 		{"recheck", "no DIR is named: nodestorm recheck DIR…"},
 
@@ -144,13 +144,13 @@ func TestWrongArguments(t *testing.T) {
 		{"nightly|manifest|--all|--image|x|--cpu|two", `--cpu "two": want a quantity of Kubernetes`},
 		{"nightly|manifest|--all|--image|x|--name|A", `--name "A": want a name of at most 40`},
 		{"verify|" + scenario + "|--shard|job/4", `--shard "job/4": JOB_COMPLETION_INDEX is "", and a pod of an Indexed Job has its index there`},
-		{"merge|--job|night|x", "--job is for pods of Kubernetes, and this is none"},
-		{"image", "say where the image is to go: --out FILE, for docker load, or --push REFERENCE"},
-		{"image|--out|x|--push|registry.example/x:1", "say where the image is to go"},
-		{"image|--push|registry.example/x:1|--tag|x", "--tag is the image's name in a file"},
-		{"image|--out|x|--with|karpenter", `--with: "karpenter" names no target`},
-		{"image|--out|x|--with|karpenter@v1.7.0", "--with: karpenter@v1.7.0 is not in the store; get it with"},
-		{"image|--out|x|--with|all", "has no build that is intact; nodestorm setup makes some"},
+		{"nightly|merge|--job|night|x", "--job is for pods of Kubernetes, and this is none"},
+		{"target|image", "say where the image is to go: --out FILE, for docker load, or --push REFERENCE"},
+		{"target|image|--out|x|--push|registry.example/x:1", "say where the image is to go"},
+		{"target|image|--push|registry.example/x:1|--tag|x", "--tag is the image's name in a file"},
+		{"target|image|--out|x|--with|karpenter", `--with: "karpenter" names no target`},
+		{"target|image|--out|x|--with|karpenter@v1.7.0", "--with: karpenter@v1.7.0 is not in the store; get it with"},
+		{"target|image|--out|x|--with|all", "has no build that is intact; nodestorm target get --all makes some"},
 
 		{"recheck|/none", "/none is not there; name the folder of a run"},
 		{"recheck|" + filepath.Dir(file), "no run.json in it or below, so there is no run to judge"},
@@ -396,7 +396,7 @@ func TestCompletion(t *testing.T) {
 		{"run|" + scenario + "|--target|", "karpenter@v1.6.4\nkarpenter@v1.7.0\n", "kubernetes"},
 		{"up|--clock|", "auto\nreal\n60x\n", ""},
 		{"new|a-failure|--system|", "karpenter\nhetzner\nclusterapi\n", ""},
-		{"tar", "target\tBuild, add", ""},
+		{"tar", "target\tGet, build", ""},
 	}
 	for _, test := range tests {
 		code, stdout, _ := nodestorm(t, append([]string{"__complete"}, strings.Split(test.args, "|")...)...)

@@ -43,6 +43,7 @@ var inputs = map[string][]string{
 	},
 	"report": {
 		"report|RUN:run.json", "report|RUN:history.ndjson", "-report|RUN:logs/karpenter.log", "report|FIFO", "report|RUN:history.ndjson|-o|md",
+		"report|RUN:history.ndjson|-o|text", "report|RUN:run.json|-o|text",
 		"report|RUN:history.ndjson|RUN:|--side-by-side",
 	},
 	"bundle": {
@@ -56,8 +57,8 @@ var inputs = map[string][]string{
 		"-site|RUN:run.json|--out|OUT", "-site|RUN:history.ndjson|--out|OUT", "site|FIFO|--out|OUT", "-site|--nights|FIFO|--out|OUT",
 		"-site|--nights|FOLDER:2026-11-23.json|--out|OUT", "site|--catalogue|FIFO|--out|OUT",
 	},
-	"merge": {
-		"merge|FOLDER:shard.json|--out|OUT", "-merge|FIFO|--out|OUT", "merge|SHARD:run.json|--out|OUT", "merge|SHARD:history.ndjson|--out|OUT",
+	"nightly merge": {
+		"nightly merge|FOLDER:shard.json|--out|OUT", "-nightly merge|FIFO|--out|OUT", "nightly merge|SHARD:run.json|--out|OUT", "nightly merge|SHARD:history.ndjson|--out|OUT",
 	},
 	"nightly report": {
 		"nightly report|RUN:run.json|--nights|FOLDER:|--out|OUT", "-nightly report|RUN:history.ndjson|--nights|FOLDER:|--out|OUT",
@@ -81,8 +82,8 @@ var inputs = map[string][]string{
 		"verify|RECORD|--shard|1/2|--durations|FIFO.json", "verify|RECORD|--catalogue|FOLDER:a.yaml",
 		"verify|RECORD|--kubernetes|FOLDER:etcd", "verify|RECORD|--shard|1/1|--out|FOLDER:shard.json",
 	},
-	"up":    {"up|--target|karpenter@v1.7.0|--given|FIFO.feature", "up|--kubernetes|FOLDER:etcd"},
-	"fault": {"fault|--file|FIFO"},
+	"up":       {"up|--target|karpenter@v1.7.0|--given|FIFO.feature", "up|--kubernetes|FOLDER:etcd"},
+	"up fault": {"up fault|--file|FIFO"},
 	"bisect": {
 		"bisect|FIFO.feature|--source|OUT|--good|a|--bad|b", "-bisect|RECORD|--source|FIFO|--good|a|--bad|b",
 		"-bisect|RECORD|--source|FOLDER:go.mod|--good|a|--bad|b", "-bisect|RECORD|--source|FOLDER:.git|--good|a|--bad|b",
@@ -110,14 +111,14 @@ var inputs = map[string][]string{
 	"target list":  {"target list|STORE:manifest.json"},
 	"target push":  {"target push|karpenter@v1.7.0|registry.invalid/x|STORE:manifest.json"},
 	"target rm":    {"-target rm|karpenter@v1.7.0|STORE:manifest.json"},
-	"pull":         {"-pull|karpenter@v1.7.0|--lock|FIFO", "pull|RECORD|--catalogue|FOLDER:a.feature|--lock|FIFO"},
-	"image":        {"image|--out|OUT|--with|karpenter@v1.7.0|STORE:manifest.json"},
+	"target get":   {"-target get|karpenter@v1.7.0|--lock|FIFO", "target get|RECORD|--catalogue|FOLDER:a.feature|--lock|FIFO"},
+	"target image": {"target image|--out|OUT|--with|karpenter@v1.7.0|STORE:manifest.json"},
 	"cluster load": {"-cluster load|mine|FIFO"},
 }
 
 // nothingRead are the commands that read nothing of what people name, and what they read of their own.
 var nothingRead = []string{
-	"version", "nightly manifest", "sentences", "new", "doctor", "setup", "clean", "fault list", "fault clear", "cluster image", "cluster create",
+	"version", "nightly manifest", "sentences", "new", "doctor", "clean", "up fault list", "up fault clear", "cluster image", "cluster create",
 	"cluster list", "cluster delete", "completion bash", "completion fish", "completion powershell", "completion zsh", "help",
 }
 
@@ -186,9 +187,9 @@ func endsWith(t *testing.T, line string) {
 func TestInputsWithoutEnd(t *testing.T) {
 	for _, line := range []string{
 		"recheck|RUN:history.ndjson", "recheck|--cross|RUN:history.ndjson", "recheck|--invariants|RUN:history.ndjson",
-		"recheck|--timeline|RUN:history.ndjson", "recheck|AUTOSCALED:logs/cluster-autoscaler.log", "report|RUN:history.ndjson",
+		"report|RUN:history.ndjson|-o|text", "recheck|AUTOSCALED:logs/cluster-autoscaler.log", "report|RUN:history.ndjson",
 		"report|RUN:history.ndjson|-o|junit", "report|RUN:logs/karpenter.log", "bundle|RUN:history.ndjson|--out|OUT",
-		"bundle|RUN:logs/karpenter.log|--out|OUT", "matrix|RUN:history.ndjson", "merge|SHARD:history.ndjson|--out|OUT",
+		"bundle|RUN:logs/karpenter.log|--out|OUT", "matrix|RUN:history.ndjson", "nightly merge|SHARD:history.ndjson|--out|OUT",
 		"nightly report|RUN:history.ndjson|--nights|FOLDER:|--out|OUT",
 	} {
 		t.Run(line, func(t *testing.T) {

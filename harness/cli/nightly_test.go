@@ -157,7 +157,7 @@ func TestNightOfShards(t *testing.T) {
 		}
 	}
 	t.Setenv(buildstore.EnvCache, t.TempDir())
-	if code, _, stderr := command(t, "merge", shards, "--out", filepath.Join(shards, "merged")); code != NotAsExpected {
+	if code, _, stderr := command(t, "nightly", "merge", shards, "--out", filepath.Join(shards, "merged")); code != NotAsExpected {
 		t.Fatalf("status %d: %s", code, stderr)
 	}
 	code, stdout, stderr := command(t, "nightly", "report", shards, "--nights", place, "--out", out, "--json")

@@ -46,7 +46,7 @@ func TestNothingLeavesWithCredentials(t *testing.T) {
 		_, leaves[format], _ = nodestorm(t, "report", dir, "--format", format, "--out", "-")
 	}
 	_, leaves["issue"], _ = nodestorm(t, "report", dir, "--issue")
-	_, leaves["timeline"], _ = nodestorm(t, "recheck", dir, "--timeline")
+	_, leaves["text"], _ = nodestorm(t, "report", dir, "-o", "text")
 	_, leaves["recheck as JSON"], _ = nodestorm(t, "recheck", dir, "--json")
 	for _, format := range []string{"html", "md", "json"} {
 		_, leaves["matrix as "+format], _ = nodestorm(t, "matrix", dir, "--format", format)

@@ -145,7 +145,7 @@ func TestReportUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"report":                                 "no RUN is named",
 		"report|/none":                           "/none is not there",
-		"report|" + dir + "|--format|pdf":        `-o "pdf": want one of html, junit, cucumber`,
+		"report|" + dir + "|--format|pdf":        `-o "pdf": want one of html, text, junit, cucumber`,
 		"report|" + dir + "|--side-by-side":      "compares two runs in html, and 1 are named",
 		"report|" + dir + "|--price|-1":          "--price -1: want euros an hour",
 		"report|" + dir + "/" + run.File:         "no bundle of runs",

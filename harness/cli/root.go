@@ -80,7 +80,9 @@ func interruptible() (context.Context, func()) {
 // Run runs the command with args (without the program's name) and returns its
 // exit status. The end of ctx interrupts it; what it started is gone then.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	e := &console.Console{Stdout: stdout, Stderr: stderr, Arguments: args, Serving: queue.NewWorker(os.Getenv(queue.EnvWorker), stdout)}
+	e := &console.Console{Stdout: stdout, Stderr: stderr, Serving: queue.NewWorker(os.Getenv(queue.EnvWorker), stdout)}
+	args = e.Current(args)
+	e.Arguments = args
 	root := newRoot(e)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -128,6 +130,7 @@ func newRoot(e *console.Console) *cobra.Command {
 			if err := e.CheckWords(); err != nil {
 				return err
 			}
+			e.SayRenamed()
 			e.Store, err = buildstore.Open("")
 			return exit.UsageError(err)
 		},
@@ -151,6 +154,8 @@ func newRoot(e *console.Console) *cobra.Command {
 func finishDefaults(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	root.InitDefaultVersionFlag()
+	console.Hide(root, "version") // there is a command of this name
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "help":

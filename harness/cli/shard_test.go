@@ -157,12 +157,12 @@ func TestMergeIsTheWhole(t *testing.T) {
 	if status != NotAsExpected || !strings.Contains(rows, "skipped") {
 		t.Fatalf("one machine: status %d, %s", status, rows)
 	}
-	args := []string{"merge", "--out", filepath.Join(t.TempDir(), "merged")}
+	args := []string{"nightly", "merge", "--out", filepath.Join(t.TempDir(), "merged")}
 	for n := 1; n <= 4; n++ {
 		dir, _, _ := night(t, fmt.Sprintf("%d/4", n), nil)
 		args = append(args, dir)
 	}
-	first, err := shard.Load(args[3])
+	first, err := shard.Load(args[4])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,10 +189,10 @@ func TestMergeIsTheWhole(t *testing.T) {
 	if got, want := sameTable(stdout), sameTable(rows); got != want {
 		t.Errorf("merged:\n%s\nwant:\n%s", got, want)
 	}
-	if got, want := seenIn(t, args[2]), seenIn(t, one); got != want {
+	if got, want := seenIn(t, args[3]), seenIn(t, one); got != want {
 		t.Errorf("merged:\n%s\nwant:\n%s", got, want)
 	}
-	suites, err := junit.IngestFile(filepath.Join(args[2], run.JUnitFile))
+	suites, err := junit.IngestFile(filepath.Join(args[3], run.JUnitFile))
 	if err != nil || len(suites) != strings.Count(seenIn(t, one), `"wallSeconds"`) {
 		t.Errorf("%d suites, %v", len(suites), err)
 	}
@@ -222,9 +222,9 @@ func TestMergeIsTheWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants("and names no run that shows it", append(slices.Concat(args[:4], args[5:]), forged)...)
-	wants("no shard.json in it or below", "merge", t.TempDir())
-	wants("/none is not there", "merge", "/none")
-	wants("no RUNS are named", "merge")
+	wants("no shard.json in it or below", "nightly", "merge", t.TempDir())
+	wants("/none is not there", "nightly", "merge", "/none")
+	wants("no RUNS are named", "nightly", "merge")
 
 	kept, err := shard.Load(args[3])
 	if err != nil {
@@ -238,7 +238,7 @@ func TestMergeIsTheWhole(t *testing.T) {
 	if code, _, _ := command(t, args...); code != NotAsExpected {
 		t.Errorf("a run that was changed, and one that is not as expected: status %d", code)
 	}
-	if row := seenIn(t, args[2]); !strings.Contains(row, "was changed since the run") {
+	if row := seenIn(t, args[3]); !strings.Contains(row, "was changed since the run") {
 		t.Error("a changed run counts")
 	}
 	if err := os.RemoveAll(healed.Run); err != nil {
@@ -271,7 +271,7 @@ func TestMergeCountsRunsOnce(t *testing.T) {
 		if err := again.Save(whole); err != nil {
 			t.Fatal(err)
 		}
-		code, stdout, stderr := command(t, "merge", whole, "--out", filepath.Join(t.TempDir(), "merged"))
+		code, stdout, stderr := command(t, "nightly", "merge", whole, "--out", filepath.Join(t.TempDir(), "merged"))
 		if code != Usage || stdout != "" || !strings.Contains(stderr, "is named twice, and counts once") {
 			t.Errorf("%s: status %d, %q, %q", named, code, stdout, stderr)
 		}

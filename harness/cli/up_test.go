@@ -70,16 +70,16 @@ func TestRecord(t *testing.T) {
 	kubectl("", "rollout", "status", "deployment/web")
 	kubectl("", "scale", "deployment/web", "--replicas=9")
 	kubectl("", "rollout", "status", "deployment/web")
-	said(os.Args[0], "", "fault", `the simulated node "node-1" is NotReady, for 1m`)
+	said(os.Args[0], "", "up", "fault", `the simulated node "node-1" is NotReady, for 1m`)
 	kubectl("", "wait", "--for=condition=Ready=false", "node/node-1", "--timeout=60s")
 	kubectl("", "delete", "nodeclaims", "--all", "--wait=false")
-	if list := said(os.Args[0], "", "fault", "list"); !strings.Contains(list, "node-1") {
+	if list := said(os.Args[0], "", "up", "fault", "list"); !strings.Contains(list, "node-1") {
 		t.Errorf("fault list: %q", list)
 	}
 	for want, args := range map[string][]string{
-		`did you mean "the simulated node \"NAME\" is NotReady WHEN"`: {"fault", `the simulated nod "node-1" is NotReady`},
-		`, "a cloud of node groups" or "a cloud of instances" before`: {"fault", `the server type "cx22" cannot be had`},
-		`there is no fault "dead"`:                                    {"fault", "clear", "dead"},
+		`did you mean "the simulated node \"NAME\" is NotReady WHEN"`: {"up", "fault", `the simulated nod "node-1" is NotReady`},
+		`, "a cloud of node groups" or "a cloud of instances" before`: {"up", "fault", `the server type "cx22" cannot be had`},
+		`there is no fault "dead"`:                                    {"up", "fault", "clear", "dead"},
 		"it is there already; take another name":                      {"up", "--record", feature},
 	} {
 		if code, _, text := nodestorm(t, args...); code != cli.Usage || !strings.Contains(text, want) || strings.Count(text, "\n") != 1 {
@@ -93,7 +93,7 @@ func TestRecord(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, text := nodestorm(t, "fault", "list"); code != cli.Usage || !strings.Contains(text, "no world is running; nodestorm up starts one") {
+	if code, _, text := nodestorm(t, "up", "fault", "list"); code != cli.Usage || !strings.Contains(text, "no world is running; nodestorm up starts one") {
 		t.Errorf("without a world: status %d, %q", code, text)
 	}
 

@@ -44,7 +44,7 @@ func TestMergeFromBucket(t *testing.T) {
 	}
 	store.Objects["nights/one/shard-5-of-4.tar.gz/x"], store.Objects["nights/one/../shard-9-of-9.tar.gz"], store.Objects["nights/one/README"] = "", "", ""
 	out := filepath.Join(t.TempDir(), "merged")
-	code, _, stderr := command(t, "merge", where, "--out", out, "--upload", where)
+	code, _, stderr := command(t, "nightly", "merge", where, "--out", out, "--upload", where)
 	if code != status || stderr != "" {
 		t.Errorf("status %d, want %d: %s", code, status, stderr)
 	}
@@ -58,13 +58,13 @@ func TestMergeFromBucket(t *testing.T) {
 	// One that never came is named, and a second try takes a folder of its own.
 	whole := store.Objects["nights/one/shard-2-of-4.tar.gz"]
 	delete(store.Objects, "nights/one/shard-2-of-4.tar.gz")
-	code, stdout, stderr := command(t, "merge", where, "--out", filepath.Join(t.TempDir(), "merged"))
+	code, stdout, stderr := command(t, "nightly", "merge", where, "--out", filepath.Join(t.TempDir(), "merged"))
 	if code != NotAsExpected && code != Inconclusive || !strings.Contains(stderr, "shard 2/4 is missing") || !strings.Contains(stdout, "MISSING") {
 		t.Errorf("one gone: status %d, %s%s", code, stdout, stderr)
 	}
 	wrong := func(want, out string) {
 		t.Helper()
-		code, stdout, stderr := command(t, "merge", where, "--out", out)
+		code, stdout, stderr := command(t, "nightly", "merge", where, "--out", out)
 		if code != Usage || stdout != "" || !strings.Contains(stderr, want) || strings.Contains(stderr, "a-secret") {
 			t.Errorf("status %d, %s%s; want %q", code, stdout, stderr, want)
 		}
@@ -97,14 +97,14 @@ func TestUploadRefused(t *testing.T) {
 	store.Refuse, store.Code = 403, "AccessDenied"
 	for _, args := range [][]string{
 		{"verify", "--all", "--shard", "1/4", "--upload", "s3://" + buckettest.Name, "--out", t.TempDir()},
-		{"merge", t.TempDir(), "--upload", "s3://" + buckettest.Name},
+		{"nightly", "merge", t.TempDir(), "--upload", "s3://" + buckettest.Name},
 	} {
 		code, stdout, stderr := command(t, args...)
 		if code != Inconclusive || stdout != "" || !strings.Contains(stderr, "--upload: ") || !strings.Contains(stderr, "credentials are those of") {
 			t.Errorf("%s: status %d, %s%s", slices.Concat(args[:1]), code, stdout, stderr)
 		}
 	}
-	if code, _, stderr := command(t, "merge", t.TempDir(), "--upload", "nights"); code != Usage || !strings.Contains(stderr, "want s3://BUCKET/PREFIX") {
+	if code, _, stderr := command(t, "nightly", "merge", t.TempDir(), "--upload", "nights"); code != Usage || !strings.Contains(stderr, "want s3://BUCKET/PREFIX") {
 		t.Errorf("no bucket: status %d, %s", code, stderr)
 	}
 	store.Refuse = 0

@@ -74,14 +74,14 @@ func TestWorkflows(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"verify --shard", "merge", "nightly report --keep", "make setup"} {
+	for _, want := range []string{"verify --shard", "nightly merge", "nightly report --keep", "make setup"} {
 		if !called[want] {
 			t.Errorf("no workflow calls %q, but %v", want, called)
 		}
 	}
 	// It would notice.
 	for line, want := range map[string]string{
-		"bin/nodestorm verfy --all": `unknown command`, "x=1 bin/nodestorm merge --nothing a": "unknown flag: --nothing",
+		"bin/nodestorm verfy --all": `unknown command`, "x=1 bin/nodestorm nightly merge --nothing a": "unknown flag: --nothing",
 		"bin/nodestorm verify --repeat x": "invalid argument", "make nothing": "no target", "bin/nodestorm verify --all --shard 5/4": "--shard",
 	} {
 		if problems := wrongCommand(t, line, string(makefile), map[string]bool{}); len(problems) != 1 || !strings.Contains(problems[0], want) {

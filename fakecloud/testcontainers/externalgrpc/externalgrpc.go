@@ -12,7 +12,7 @@ import (
 	"nodestorm/fakecloud/testcontainers/internal/container"
 )
 
-// Image is what "nodestorm image" calls the image.
+// Image is what "nodestorm target image" calls the image.
 const Image = "nodestorm/nodestorm:local"
 
 // Container is a cloud of one's own. It begins with the groups of WithGroups and ends with

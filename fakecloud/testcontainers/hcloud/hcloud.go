@@ -21,7 +21,7 @@ import (
 	"nodestorm/fakecloud/testcontainers/internal/container"
 )
 
-// Image is what "nodestorm image" calls the image.
+// Image is what "nodestorm target image" calls the image.
 const Image = "nodestorm/nodestorm:local"
 
 const (

@@ -99,9 +99,9 @@ func wayTo(ref builds.Ref, src builds.Source) (words []string) {
 	build := []string{"target", "build", ref.String()}
 	switch {
 	case src.Published:
-		return []string{"pull", ref.String()}
+		return []string{"target", "get", ref.String()}
 	case src.Kind != builds.FromImage && src.Image != "":
-		words = []string{"pull", ref.String(), "--from", src.Image}
+		words = []string{"target", "get", ref.String(), "--from", src.Image}
 		if ref.Provider != "" {
 			words = append(words, "--provider", ref.Provider)
 		}

@@ -119,7 +119,7 @@ func TestTake(t *testing.T) {
 	if src := got.Source; !src.Published || src.Image != reference || src.File != "/cluster-autoscaler" || !strings.HasPrefix(src.Digest, "sha256:") || got.GoVersion == "" || got.Virtual() || got.RealTimeOnly() {
 		t.Errorf("manifest: %+v", got.Manifest)
 	}
-	if command := Rebuild(got); command != "nodestorm pull cluster-autoscaler@1.33.0" {
+	if command := Rebuild(got); command != "nodestorm target get cluster-autoscaler@1.33.0" {
 		t.Errorf("it is got again with %q", command)
 	}
 	if last := updates[len(updates)-1]; last.Stage != Pulling || last.Done != last.Total || last.Package != from.Mirror+"/"+autoscalerAt {
@@ -179,7 +179,7 @@ func TestTakeSeveral(t *testing.T) {
 	}
 	ok(t, os.WriteFile(filepath.Join(got.Bin(), "etcd"), text, 0o755))
 	_, err = s.Get(builds.Kubernetes)
-	wantError(t, err, "damaged", "get it again with: nodestorm pull kubernetes@"+builds.Kubernetes.Version)
+	wantError(t, err, "damaged", "get it again with: nodestorm target get kubernetes@"+builds.Kubernetes.Version)
 }
 
 // A tag that leads elsewhere than it did is refused by name, and nothing is taken.

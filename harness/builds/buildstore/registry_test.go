@@ -99,7 +99,7 @@ func TestPushAndPull(t *testing.T) {
 	if stored, err := there.Get(wanted); err != nil || stored.Dir != got.Dir {
 		t.Errorf("the store has %v, %v", stored, err)
 	}
-	if command := Rebuild(got); command != "nodestorm pull tiny@v1.0.0 --from "+repository+" --provider cloud" {
+	if command := Rebuild(got); command != "nodestorm target get tiny@v1.0.0 --from "+repository+" --provider cloud" {
 		t.Errorf("it is got again with %q", command)
 	}
 	if twice, err := there.Pull(t.Context(), wanted, repository, nil); err != nil || twice.Dir != got.Dir {

@@ -33,11 +33,16 @@ func (c *Commands) Add(under Heading, make func(*Console) *cobra.Command) struct
 	return struct{}{}
 }
 
+// AddHidden adds a command that help does not list: it works, and few need it.
+func (c *Commands) AddHidden(make func(*Console) *cobra.Command) struct{} {
+	return c.Add("", make)
+}
+
 // AddTo makes all of them commands of root, which has their headings.
 func (c *Commands) AddTo(root *cobra.Command, e *Console) {
 	for _, made := range c.all {
 		below := made.make(e)
-		below.GroupID = string(made.under)
+		below.GroupID, below.Hidden = string(made.under), made.under == ""
 		root.AddCommand(below)
 	}
 }

@@ -31,6 +31,7 @@ type Console struct {
 	Form           string // of -o; empty: for people
 	Quiet, Verbose bool
 
+	renamed   []string             // what was called by an old name
 	supplier  *supply.Supplier     // see Supplier
 	catalogue *scenarios.Catalogue // the last that was read, whose words are nothing to hide; nil: none
 }

@@ -58,6 +58,7 @@ func (e *Console) OutputFlags(c *cobra.Command, asJSON *bool, more ...string) {
 	c.Flags().VarP(o, "output", "o", "`FORMAT` of what is printed: "+strings.Join(o.allowed, ", "))
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(o.allowed, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().BoolVar(asJSON, "json", false, "print JSON, as -o json")
+	Hide(c, "json")
 	Alone(c, "json", "output")
 }
 
@@ -74,6 +75,7 @@ func (e *Console) FormatFlags(c *cobra.Command, format *string, usual string, fo
 		return pflag.NormalizedName(name)
 	})
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, as -o json")
+	Hide(c, "json")
 	Alone(c, "json", "output")
 	before := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, args []string) error {

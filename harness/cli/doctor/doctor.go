@@ -145,7 +145,7 @@ func (g Readiness) print(b *strings.Builder) {
 		fmt.Fprintf(b, "           missing: %s\n", together(g.Missing))
 	}
 	for n, way := range g.Ways {
-		if n+1 < len(g.Ways) && strings.HasPrefix(way, "nodestorm pull ") {
+		if n+1 < len(g.Ways) && strings.HasPrefix(way, "nodestorm target get ") {
 			way += ", or without a registry:"
 		}
 		fmt.Fprintf(b, "           %s\n", strings.ReplaceAll(way, "\n", "\n           "))

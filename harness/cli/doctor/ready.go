@@ -105,11 +105,11 @@ func (g *Readiness) findWays(a asked) {
 		}
 	}
 	if setup {
-		g.Ways = append(g.Ways, "nodestorm setup")
+		g.Ways = append(g.Ways, "nodestorm target get --all --build")
 	}
 	if len(sources) > 0 {
 		if _, err := buildstore.Published(sources[0]); err == nil {
-			words := []string{"nodestorm", "pull"}
+			words := []string{"nodestorm", "target", "get"}
 			for _, ref := range sources {
 				words = append(words, ref.String())
 			}

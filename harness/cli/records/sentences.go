@@ -54,6 +54,7 @@ that have them, and what they leave in the history.
 	}
 	e.OutputFlags(c, &asJSON)
 	c.Flags().BoolVar(&asPage, "page", false, "print all as a page in Markdown, which features/SENTENCES.md is")
+	console.Hide(c, "page") // it is for a checkout of nodestorm
 	return c
 }
 

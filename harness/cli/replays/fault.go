@@ -23,8 +23,6 @@ import (
 	"nodestorm/reports/wording"
 )
 
-var _ = Commands.Add(console.Write, newFault)
-
 func newFault(e *console.Console) *cobra.Command {
 	var file, name string
 	c := &cobra.Command{
@@ -36,10 +34,10 @@ have it, in quotes, or the YAML of "these faults:". What there is:
   nodestorm sentences When 'what it is about'
 
 If more than one world is there, KUBECONFIG says which is meant.`,
-		Example: `  nodestorm fault 'the simulated node "node-1" is NotReady, for 2m'
-  nodestorm fault 'every further simulated node never registers' --name dead
-  nodestorm fault clear dead
-  nodestorm fault --file faults.yaml`,
+		Example: `  nodestorm up fault 'the simulated node "node-1" is NotReady, for 2m'
+  nodestorm up fault 'every further simulated node never registers' --name dead
+  nodestorm up fault clear dead
+  nodestorm up fault --file faults.yaml`,
 		RunE: func(c *cobra.Command, args []string) error {
 			asked, err := readAsked(args, file, name)
 			if err != nil {
@@ -187,7 +185,7 @@ func serveFaults(dir string, stage *sentences.Stage, told *transcript.Transcript
 	mux.Handle("POST /list", api.Handle(func(struct{}) ([]breaks.Armed, error) { return stage.ArmedFaults(), nil }))
 	server, err := api.Serve(dir, mux)
 	if err != nil {
-		return nil, fmt.Errorf("serving nodestorm fault: %w", err)
+		return nil, fmt.Errorf("serving nodestorm up fault: %w", err)
 	}
 	return server.Close, nil
 }

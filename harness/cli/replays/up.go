@@ -44,7 +44,7 @@ func newUp(e *console.Console) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "up",
 		Short: "Start a world for kubectl, until Ctrl-C",
-		Long: `Start a world that stays until Ctrl-C, for kubectl and nodestorm fault: three simulated
+		Long: `Start a world that stays until Ctrl-C, for kubectl and nodestorm up fault: three simulated
 nodes, and Karpenter with --target; or what the Givens of a feature say, with --given.
 
 With --record, what a user does in it with the kubeconfig that is printed, and the
@@ -66,6 +66,7 @@ ends with a comment where your Thens belong. The data of secrets is not in it.`,
 	c.Flags().StringVar(&u.record, "record", "", "write what somebody does in it as the new feature `FILE.feature`")
 	_ = c.MarkFlagFilename("given", "feature")
 	_ = c.MarkFlagFilename("record", "feature")
+	c.AddCommand(newFault(e))
 	return c
 }
 
@@ -294,7 +295,7 @@ func (u *upOptions) act(ctx context.Context, w *world.World, stage *sentences.St
 
   export KUBECONFIG=%s
   %s get nodes
-  nodestorm fault 'the simulated node "node-1" is NotReady, for 2m'
+  nodestorm up fault 'the simulated node "node-1" is NotReady, for 2m'
 
 Watch it at %s
 Logs and history are in %s. Ctrl-C ends the world.

@@ -51,10 +51,10 @@ are compared: what the autoscaler created, deleted and scaled, in order.
 
 With --shard i/N only the i-th of N parts is replayed, which take about equally long:
 by the runs that --durations names, or else by those that were last verified. Give all
-shards the same flags, and "nodestorm merge" joins what they left.
+shards the same flags, and "nodestorm nightly merge" joins what they left.
 
 With --upload what is in --out is kept in a bucket too, as an archive, whatever came of it:
-"nodestorm merge s3://BUCKET/PREFIX" joins shards that were kept in one.
+"nodestorm nightly merge s3://BUCKET/PREFIX" joins shards that were kept in one.
 
 With --parallel N so many worlds play at a time, each in a process of its own, and all
 that comes of them is as if they had played one by one. A run that is inconclusive with

@@ -38,19 +38,14 @@ func newMatrix(e *console.Console) *cobra.Command {
 		Use:   "matrix RUN…",
 		Short: "Show scenarios × targets of stored runs",
 		Long: `Show the newest run of each scenario and target: verdict, expectation, wall time
-and a link. With --track-record the runs are noted in ` + stored.VerifiedFile + `, and the
-table of documented failures in scenarios/README.md and its summary in README.md are
-written anew from it; runs of uncommitted changes, or with a manifest, an order or
-programs of your own, are left out. --since tells what has changed since the matrix
-in a file.
+and a link. --since lists what has changed since the matrix in a file.
 
 Exit status: 0 written, 2 usage, 3 something could not be read or noted, or nothing is
 what is asked for.`,
 		Example: `  nodestorm matrix reports/out
   nodestorm matrix reports/out --out matrix.html
   nodestorm matrix reports/out -o md --since last.json
-  nodestorm matrix reports/out --provider hetzner --status regression -o json
-  nodestorm matrix reports/out --track-record`,
+  nodestorm matrix reports/out --provider hetzner --status regression -o json`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && !o.track {
 				return exit.UsageError(fmt.Errorf("no RUN is named: %s", c.UseLine()))
@@ -67,7 +62,10 @@ what is asked for.`,
 	c.Flags().StringVar(&o.keep.Status, "status", "",
 		"only this `verdict` or outcome: reproduced, healthy, failed, inconclusive, expected, regression…")
 	e.CatalogueFlags(c)
-	c.Flags().BoolVar(&o.track, "track-record", false, "note the runs as verified, and write the table of scenarios/README.md")
+	c.Flags().BoolVar(&o.track, "track-record", false,
+		"note the runs in "+stored.VerifiedFile+", and write the tables of scenarios/README.md and README.md; runs of uncommitted changes or "+
+			"with a manifest, an order or programs of your own are left out")
+	console.Hide(c, "track-record") // it is for a checkout of nodestorm
 	return c
 }
 

@@ -24,7 +24,7 @@ var _ = Commands.Add(console.CI, newNightly)
 
 func newNightly(e *console.Console) *cobra.Command {
 	c := console.Group(&cobra.Command{Use: "nightly", Short: "Compare a night's results with previous nights; run nights on Kubernetes"})
-	c.AddCommand(newNightlyReport(e), newNightlyManifest(e))
+	c.AddCommand(newNightlyReport(e), newNightlyMerge(e), newNightlyManifest(e))
 	return c
 }
 

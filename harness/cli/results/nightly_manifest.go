@@ -40,7 +40,7 @@ The pods are user 65532 with a read-only root, the default seccomp profile and n
 capability; in virtual time with SYS_PTRACE, without which these profiles keep the clock
 from programs that it is built into. With --plain, for an image of builds without it, and
 with --clock real there is none: such pods are as restricted as Pod Security has it. What is
-replayed must be in the image: "nodestorm image --with".
+replayed must be in the image: "nodestorm target image --with".
 
 Runs are in a PersistentVolumeClaim that pods on all nodes can write: one that is there
 (--claim), or one that the manifest makes. With --bucket they are in a bucket of a store

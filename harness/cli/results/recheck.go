@@ -25,22 +25,15 @@ func newRecheck(e *console.Console) *cobra.Command {
 		Use:   "recheck DIR…",
 		Short: "Judge stored runs again, without running anything",
 		Long: `Judge the run in a folder, all runs below it, or those of a bundle, again. What
-differs from the judgement of then is listed. With --timeline the history of each
-run is printed, line by line in virtual time.
+differs from the judgement of then is listed.
 
 What Cluster Autoscaler's own log and events say of scale-ups, back-offs and
 deletions is held against the history, both ways. A run in which either lacks what the
 other has is inconclusive, unless that is the documented failure.
 
-With --cross every symptom of the catalogue is looked for in the runs of all other
-scenarios instead. One that is there is too loose, unless its record names the run's
-scenario as kin and the run fails.
-
-With --invariants it is counted instead which runs break the invariants that judge
-every run ("nodestorm list --invariants"), as a table in Markdown. An alarm is a broken
-one in a run that was healthy without it.
-
 Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclusive.`,
+		Example: `  nodestorm recheck reports/out
+  nodestorm recheck nodestorm-karpenter.tar.gz`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exit.UsageError(fmt.Errorf("no DIR is named: %s", c.UseLine()))
@@ -49,11 +42,16 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 		},
 	}
 	e.OutputFlags(c, &o.asJSON, console.AsNames)
-	c.Flags().BoolVar(&o.cross, "cross", false, "look for the symptoms of all other scenarios in each run")
-	c.Flags().BoolVar(&o.invariants, "invariants", false, "count which runs break the invariants that judge every run")
+	c.Flags().BoolVar(&o.cross, "cross", false,
+		"look for the symptom of every record in the runs of all other scenarios: one that is there is too loose, unless its record names "+
+			"the scenario as kin and the run fails")
+	c.Flags().BoolVar(&o.invariants, "invariants", false,
+		"count as a table which runs break the invariants of every run; an alarm is a broken one in a run that was healthy without it")
 	c.MarkFlagsMutuallyExclusive("cross", "invariants")
 	e.CatalogueFlags(c)
 	c.Flags().BoolVar(&o.timeline, "timeline", false, "print each run's history")
+	_ = c.Flags().MarkDeprecated("timeline", "nodestorm report -o text prints it")
+	console.Hide(c, "cross", "invariants") // they are for who works on the catalogue
 	c.MarkFlagsMutuallyExclusive("timeline", "json")
 	c.MarkFlagsMutuallyExclusive("timeline", "output")
 	return c

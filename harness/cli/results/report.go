@@ -35,12 +35,15 @@ func newReport(e *console.Console) *cobra.Command {
 		Long: `Show stored runs. A RUN is a folder of a run, a folder above some, or an archive
 of "nodestorm bundle".
 
-html      one page a run, report.html in its folder: opens from disk, needs no network
-junit     JUnit XML             ctrf      Common Test Report Format
-cucumber  Cucumber JSON         messages  Cucumber messages, NDJSON
-trace     Chrome trace, for ui.perfetto.dev and chrome://tracing
-md        a summary in Markdown, as for a GitHub step summary
-json      what is known of each run; yaml the same
+  html      one page a run, report.html in its folder, which needs no network
+  text      the history as text: a line for each event in virtual time
+  md        a summary in Markdown, as for a GitHub step summary
+  json      what is known of each run; yaml: the same
+  junit     JUnit XML
+  ctrf      Common Test Report Format
+  cucumber  Cucumber JSON
+  messages  Cucumber messages, NDJSON
+  trace     Chrome trace, for ui.perfetto.dev and chrome://tracing
 
 All but html go to standard output, or to --out.
 
@@ -54,6 +57,7 @@ What could not be read of a run is named in its report, and on standard error.
 
 Exit status: 0 written, 2 usage, 3 a run could not be read at all.`,
 		Example: `  nodestorm report reports/out/karpenter-7515-not-ready-noexecute/karpenter@v1.6.4
+  nodestorm report -o text RUN
   nodestorm report --side-by-side AFFECTED FIXED
   nodestorm report --issue RUN > issue.md
   nodestorm report -o md reports/out >> "$GITHUB_STEP_SUMMARY"`,
@@ -97,6 +101,10 @@ func (o reportOptions) run(ctx context.Context, e *console.Console, args []strin
 		return sideBySide(ctx, r, found[0], found[1], o.to)
 	case o.format == "html":
 		return pages(ctx, r, found, o.to)
+	case o.format == asText:
+		return r.File(ctx, cmp.Or(o.to, "-"), func(w io.Writer) error {
+			return r.Each(ctx, found, func(f stored.Run) error { return r.Timeline(ctx, w, f) })
+		})
 	}
 	return write(ctx, e, r, found, o.format, o.to)
 }
@@ -125,9 +133,12 @@ func printPage(ctx context.Context, r *stored.Reporter, path string, dirs ...str
 	return err
 }
 
+// asText is the value of -o for the history as text.
+const asText = "text"
+
 // formatNames are the values of -o.
 func formatNames() []string {
-	return append([]string{"html"}, slices.DeleteFunc(formats.Names(), func(name string) bool { return name == "issue" })...)
+	return append([]string{"html", asText}, slices.DeleteFunc(formats.Names(), func(name string) bool { return name == "issue" })...)
 }
 
 // write writes all runs in a format.

@@ -22,7 +22,7 @@ import (
 // imagePrefix begins the names of folders in which node images are made.
 const imagePrefix = "nodestorm-node-image-"
 
-var _ = Commands.Add(console.Standalone, newCluster)
+var _ = Commands.AddHidden(newCluster)
 
 func newCluster(e *console.Console) *cobra.Command {
 	c := console.Group(&cobra.Command{

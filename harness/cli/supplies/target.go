@@ -21,8 +21,9 @@ import (
 var _ = Commands.Add(console.Builds, newTarget)
 
 func newTarget(e *console.Console) *cobra.Command {
-	c := console.Group(&cobra.Command{Use: "target", Short: "Build, add, share, list and remove builds under test"})
-	c.AddCommand(newTargetBuild(e), newTargetAdd(e), newTargetPush(e), newTargetList(e), newTargetRemove(e))
+	c := console.Group(&cobra.Command{Use: "target", Short: "Get, build, add, share and remove builds under test"})
+	c.AddCommand(newTargetGet(e), newTargetBuild(e), newTargetAdd(e), newTargetPush(e), newTargetList(e), newTargetRemove(e),
+		newTargetImage(e))
 	return c
 }
 
@@ -140,7 +141,7 @@ func newTargetPush(e *console.Console) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "push NAME@VERSION REGISTRY/REPOSITORY",
 		Short: "Give a build to others, through a container registry",
-		Long: `Write a build to an OCI registry, for "nodestorm pull --from" on other machines: those of
+		Long: `Write a build to an OCI registry, for "nodestorm target get --from" on other machines: those of
 one team, or of a night. One repository holds as many as there are: each has a tag of its
 name, version, provider, machine and clock. What is pushed twice has one digest, its
 provenance is in the annotations, and no path of this machine is in it.

@@ -69,7 +69,7 @@ func (s Spec) Check() error {
 	}
 	if _, err := name.ParseReference(s.Image); s.Image == "" || err != nil {
 		return fmt.Errorf("--image %q: want the reference under which the cluster's nodes find nodestorm's image with the builds, such as "+
-			"registry.example/team/nodestorm:v1; nodestorm image makes it", s.Image)
+			"registry.example/team/nodestorm:v1; nodestorm target image makes it", s.Image)
 	}
 	if s.Shards < 1 || s.Shards > shard.Most {
 		return fmt.Errorf("--shards %d: want 1 to %d", s.Shards, shard.Most)
@@ -299,9 +299,9 @@ func onExit(action batchv1.PodFailurePolicyAction, container string, codes ...in
 func (s Spec) merge() *batchv1.Job {
 	where := runs + "/" + s.Name
 	memory := resource.MustParse("1Gi")
-	args := []string{"merge", "--job", s.Name, where, "--out", where + "/merged"}
+	args := []string{"nightly", "merge", "--job", s.Name, where, "--out", where + "/merged"}
 	if s.Bucket != "" {
-		args = []string{"merge", "--job", s.Name, s.kept(), "--out", where + "/merged", "--upload", s.kept()}
+		args = []string{"nightly", "merge", "--job", s.Name, s.kept(), "--out", where + "/merged", "--upload", s.kept()}
 	}
 	pod := s.pod(merging, args, corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: memory},

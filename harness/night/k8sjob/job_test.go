@@ -128,7 +128,7 @@ func TestWriteBucket(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"night":       "verify --all --clock auto --shard job/4 --out /runs/night/shard-$(JOB_COMPLETION_INDEX) --upload s3://nights/team/night",
-		"night-merge": "merge --job night s3://nights/team/night --out /runs/night/merged --upload s3://nights/team/night",
+		"night-merge": "nightly merge --job night s3://nights/team/night --out /runs/night/merged --upload s3://nights/team/night",
 	} {
 		pod := all["Job/"+name].(*batchv1.Job).Spec.Template.Spec
 		own := pod.Containers[0]

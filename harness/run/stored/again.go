@@ -1,20 +1,15 @@
 package stored
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"io"
-	"slices"
 
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/crosscheck"
 	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
-	"nodestorm/reports/redact"
 	"nodestorm/reports/table"
-	"nodestorm/reports/timeline"
 	"nodestorm/scenarios"
 )
 
@@ -50,10 +45,7 @@ func Recheck(
 		if times == nil {
 			continue
 		}
-		fmt.Fprintf(times, "%s on %s\n", again.Run.ID, again.Run.Target.Ref)
-		redactor := redact.ForHere(kept.Says(catalogue, f.Dir))
-		err = redactor.Through(times, func(w io.Writer) error { return timeline.Write(w, slices.Collect(again.Records.Timed())) })
-		if err = cmp.Or(err, again.Records.Err()); err != nil {
+		if err := writeTimes(times, catalogue, f, again.Run, again.Records); err != nil {
 			return nil, err
 		}
 	}

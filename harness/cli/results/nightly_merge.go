@@ -23,9 +23,7 @@ type mergeOptions struct {
 	asJSON, strict bool
 }
 
-var _ = Commands.Add(console.CI, newMerge)
-
-func newMerge(e *console.Console) *cobra.Command {
+func newNightlyMerge(e *console.Console) *cobra.Command {
 	var o mergeOptions
 	c := &cobra.Command{
 		Use:   "merge RUNS…",
@@ -44,8 +42,8 @@ ended, which the pod's service account must be allowed to watch.
 
 Exit status: that of the whole; 1 not as expected outweighs what is missing, which
 makes it 3. 2 usage, or they are not parts of one whole.`,
-		Example: `  nodestorm merge shards/* --out reports/out/merged
-  nodestorm merge s3://nights/2026-11-23 --out reports/out/merged`,
+		Example: `  nodestorm nightly merge shards/* --out reports/out/merged
+  nodestorm nightly merge s3://nights/2026-11-23 --out reports/out/merged`,
 		RunE: func(c *cobra.Command, places []string) error {
 			if len(places) == 0 {
 				return exit.UsageError(fmt.Errorf("no RUNS are named: %s", c.UseLine()))

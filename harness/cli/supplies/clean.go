@@ -8,56 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodestorm/harness/builds"
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/cli/doctor"
-	"nodestorm/harness/replay"
-	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/apiproxy"
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/kind"
 	"nodestorm/harness/world/process"
-	"nodestorm/reports/wording"
 )
-
-var _ = Commands.Add(console.Builds, newSetup)
-
-func newSetup(e *console.Console) *cobra.Command {
-	return &cobra.Command{
-		Use:   "setup",
-		Short: "Build everything that can be built here",
-		Long: `Build what replays need and a Go module has: Kubernetes, the releases of Karpenter and
-Cluster API that the catalogue names, cloud controller managers and an approver of
-certificates. Nothing is taken out of a registry. From nothing it takes 25 minutes on two
-cores, 10 GB of Go's build cache and 1 GB of builds; what is there already is not built again.
-
-Left out is Cluster Autoscaler, which no Go module has: "nodestorm doctor" shows what its
-releases are for, and the command that builds them from a checkout.`,
-		Args: console.Exactly(0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			refs, err := replay.Needed()
-			if err != nil {
-				return exit.UsageError(err)
-			}
-			e.Supplier().WithoutRegistries() // it is the way without them
-			all := func(builds.Target) error { return nil }
-			left := 0
-			_, err = e.Supplier().Ensure(c.Context(), all, func(ref builds.Ref, err error) error {
-				if ref == builds.Kubernetes {
-					return exit.UsageError(err)
-				}
-				left++
-				return nil
-			}, refs...)
-			if err == nil && left > 0 {
-				e.Remark("left out: %s of Cluster Autoscaler, which no Go module has; nodestorm doctor shows what they are for and how to get them",
-					wording.Counted(left, "release"))
-			}
-			return err
-		},
-	}
-}
 
 var _ = Commands.Add(console.Builds, newClean)
 

@@ -22,9 +22,7 @@ import (
 // ownImagePrefix begins the names of folders in which images of nodestorm are made.
 const ownImagePrefix = "nodestorm-image-"
 
-var _ = Commands.Add(console.Builds, newImage)
-
-func newImage(e *console.Console) *cobra.Command {
+func newTargetImage(e *console.Console) *cobra.Command {
 	var out, push, tag string
 	var with []string
 	c := &cobra.Command{
@@ -37,7 +35,7 @@ statically: make image, in a checkout, builds such a one.
 
 What runs in it is one static program, as user 65532. It writes to /tmp only, and needs
 no capability and no right to gain any: with a read-only root, mount something there. Only
-builds that are added in the container (target add, target pull) are started from there:
+builds that are added in the container (target add, target get) are started from there:
 with Docker, --tmpfs /tmp:exec.
 
 Programs with the clock built in have file descriptors duplicated (pidfd_getfd), which the
@@ -45,8 +43,8 @@ default seccomp profiles of Docker and containerd allow only to containers with 
 capability SYS_PTRACE. A program that is not root's gains nothing else by it. Builds without
 it ("target build --plain") live in virtual time and need nothing, if the image's Kubernetes
 is one, too; nor does --clock real.`,
-		Example: `  nodestorm image --out image.tar && docker load --input image.tar
-  nodestorm image --with kubernetes@v1.36.3 --with karpenter@v1.7.0 --push registry.example/team/nodestorm:v1
+		Example: `  nodestorm target image --out image.tar && docker load --input image.tar
+  nodestorm target image --with kubernetes@v1.36.3 --with karpenter@v1.7.0 --push registry.example/team/nodestorm:v1
   docker run --rm --read-only --tmpfs /tmp --cap-drop ALL --cap-add SYS_PTRACE --security-opt no-new-privileges \
     ` + image.Name + ` run karpenter-7515-not-ready-noexecute --target karpenter@v1.7.0`,
 		Args: console.Exactly(0),
@@ -146,7 +144,7 @@ func packed(e *console.Console, with []string) (listed []builds.Target, err erro
 		listed = append(listed, entry.Target)
 	}
 	if all && len(listed) == 0 {
-		return nil, fmt.Errorf("--with all: the store in %s has no build that is intact; nodestorm setup makes some", e.Store.Dir())
+		return nil, fmt.Errorf("--with all: the store in %s has no build that is intact; nodestorm target get --all makes some", e.Store.Dir())
 	}
 	return listed, nil
 }
