@@ -198,7 +198,7 @@ func TestMergeIsTheWhole(t *testing.T) {
 	}
 
 	// The same shards with one of them gone, in the middle of its work, twice, or changed.
-	code, stdout, stderr = command(t, append(slices.Clone(args[:3]), args[3:6]...)...)
+	code, stdout, stderr = command(t, append(slices.Clone(args[:4]), args[4:7]...)...)
 	if code != NotAsExpected && code != Inconclusive || !strings.Contains(stderr, "shard 4/4 is missing, with ") || !strings.Contains(stdout, "MISSING") {
 		t.Errorf("one gone: status %d, %s%s", code, stdout, stderr)
 	}
@@ -212,7 +212,7 @@ func TestMergeIsTheWhole(t *testing.T) {
 	}
 	wants("shard 2/4 is there twice, in ", append(slices.Clone(args), again)...)
 	flags, _, _ := night(t, "2/4", func(h *console.Shard, _ []table.Row) { h.Kept.Flags = []string{"--seed=2"} })
-	wants("flags of shard 1/4", append(slices.Concat(args[:4], args[5:]), flags)...)
+	wants("flags of shard 1/4", append(slices.Concat(args[:5], args[6:]), flags)...)
 	forged, _, _ := night(t, "2/4", nil)
 	text, err := os.ReadFile(filepath.Join(forged, shard.File))
 	if err == nil {
@@ -221,12 +221,12 @@ func TestMergeIsTheWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wants("and names no run that shows it", append(slices.Concat(args[:4], args[5:]), forged)...)
+	wants("and names no run that shows it", append(slices.Concat(args[:5], args[6:]), forged)...)
 	wants("no shard.json in it or below", "nightly", "merge", t.TempDir())
 	wants("/none is not there", "nightly", "merge", "/none")
 	wants("no RUNS are named", "nightly", "merge")
 
-	kept, err := shard.Load(args[3])
+	kept, err := shard.Load(args[4])
 	if err != nil {
 		t.Fatal(err)
 	}
